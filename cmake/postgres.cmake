@@ -1,0 +1,42 @@
+# The glue, model_hopper.so, for the server of PG_CONFIG; and what CREATE EXTENSION reads.
+# Makefile.pgxs builds the same from the same files.
+foreach(item includedir-server pkglibdir sharedir)
+  execute_process(COMMAND ${PG_CONFIG} --${item} OUTPUT_VARIABLE PG_${item}
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+
+file(GLOB glue_sources CONFIGURE_DEPENDS src/pg/*.c)
+add_library(model_hopper MODULE ${glue_sources})
+set_target_properties(model_hopper PROPERTIES PREFIX "")
+target_include_directories(model_hopper PRIVATE src include)
+target_include_directories(model_hopper SYSTEM PRIVATE ${PG_includedir-server})
+target_compile_definitions(model_hopper PRIVATE HOPPER_VERSION="${PROJECT_VERSION}")
+target_compile_options(model_hopper PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter
+  -Wno-missing-field-initializers -Wno-sign-compare -fno-strict-aliasing -fwrapv)
+target_link_options(model_hopper PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/src/pg/exports.map)
+
+# One script from one file per object, in this order.
+file(GLOB sql_functions CONFIGURE_DEPENDS sql/functions/*.sql)
+list(SORT sql_functions)
+set(sql_files sql/tables.sql ${sql_functions} sql/views.sql sql/postgres/postgres.sql sql/security.sql)
+set(sql_inputs)
+foreach(file ${sql_files})
+  get_filename_component(path ${file} ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
+  if(EXISTS ${path})
+    list(APPEND sql_inputs ${path})
+  endif()
+endforeach()
+set(extension_sql ${CMAKE_BINARY_DIR}/model_hopper--${PROJECT_VERSION}.sql)
+add_custom_command(OUTPUT ${extension_sql}
+  COMMAND cat ${sql_inputs} > ${extension_sql}
+  DEPENDS ${sql_inputs} VERBATIM)
+add_custom_target(extension_sql ALL DEPENDS ${extension_sql})
+
+install(TARGETS model_hopper LIBRARY DESTINATION ${PG_pkglibdir})
+install(TARGETS hopper_core LIBRARY DESTINATION ${PG_pkglibdir})
+if(TARGET hopper_torch)
+  # keeps the run path to libtorch
+  set_target_properties(hopper_torch PROPERTIES INSTALL_RPATH_USE_LINK_PATH TRUE)
+  install(TARGETS hopper_torch LIBRARY DESTINATION ${PG_pkglibdir})
+endif()
+install(FILES ${extension_sql} model_hopper.control DESTINATION ${PG_sharedir}/extension)

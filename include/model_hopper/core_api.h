@@ -1,0 +1,435 @@
+/*
+ * core_api.h
+ *		The boundary between the PostgreSQL glue (C) and the core (C++17).
+ *
+ * Two libraries stand behind this header:
+ *
+ *	libhopper_core.so	checks, parsing, packing: no libtorch; loads in milliseconds.
+ *						Exports hopper_core_api_get().
+ *	libhopper_torch.so	training, evaluation, prediction: libtorch.
+ *						Exports hopper_torch_api_get().
+ *
+ * Each returns a table of functions, or NULL when the caller's HOPPER_API_VERSION is not its own.
+ *
+ * Rules that hold for every function here:
+ *	- Only C types cross. No exception, signal, longjmp or thread of the core leaves it.
+ *	- A function that can fail returns 0 on success and otherwise a hopper_code, with *error
+ *	  filled in. The caller owns the error struct.
+ *	- Memory that the core hands out stays valid until the matching _free call. Memory that the
+ *	  caller passes in is only read during the call.
+ *	- No function calls back. Functions of one handle are called by one thread at a time.
+ *	- Text is UTF-8 and NUL-terminated unless a length goes with it.
+ */
+#ifndef MODEL_HOPPER_CORE_API_H
+#define MODEL_HOPPER_CORE_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+#define HOPPER_API_VERSION 1
+
+#define HOPPER_MAX_RANK 8
+#define HOPPER_MAX_METRICS 16
+
+/* What went wrong; the glue maps each code to the SQLSTATE beside it. */
+typedef enum hopper_code
+{
+	HOPPER_OK = 0,
+	HOPPER_INVALID_PARAMETER = 1,	/* 22023 */
+	HOPPER_INVALID_TEXT = 2,		/* 22P02 */
+	HOPPER_DATA_EXCEPTION = 3,		/* 22000 */
+	HOPPER_NOT_SUPPORTED = 4,		/* 0A000 */
+	HOPPER_LIMIT_EXCEEDED = 5,		/* 54000 */
+	HOPPER_OUT_OF_MEMORY = 6,		/* 53200 */
+	HOPPER_NOT_READY = 7,			/* 55000 */
+	HOPPER_CORRUPT = 8,				/* XX001 */
+	HOPPER_DEVICE = 9,				/* 58000 */
+	HOPPER_INTERNAL = 10			/* XX000 */
+} hopper_code;
+
+typedef struct hopper_error
+{
+	int32_t		code;			/* hopper_code */
+	char		message[1024];
+	char		detail[8192];
+	char		hint[1024];
+} hopper_error;
+
+/*
+ * A result set as text cells, row-major; NULL is SQL's NULL. The glue turns cells into values with
+ * the input functions of the result's column types.
+ */
+typedef struct hopper_rows
+{
+	int32_t		n_rows;
+	int32_t		n_columns;
+	const char *const *cells;
+} hopper_rows;
+
+/* Types of packed values, little-endian, C order. The numbers are stored in packed tables. */
+typedef enum hopper_type
+{
+	HOPPER_UINT8 = 1,
+	HOPPER_INT16 = 2,
+	HOPPER_INT32 = 3,
+	HOPPER_INT64 = 4,
+	HOPPER_FLOAT32 = 5,
+	HOPPER_FLOAT64 = 6
+} hopper_type;
+
+typedef enum hopper_label_kind
+{
+	HOPPER_LABEL_CLASS = 1,		/* one class index a row; y_type is an integer type, y_rank 0 */
+	HOPPER_LABEL_VALUE = 2,		/* a number a row (regression); y_rank 0 */
+	HOPPER_LABEL_ARRAY = 3		/* an array a row: one-hot, several targets, soft labels */
+} hopper_label_kind;
+
+/* One example, and how many there are. */
+typedef struct hopper_data_desc
+{
+	int32_t		x_type;			/* hopper_type */
+	int32_t		x_rank;			/* dimensions of one example; 0 is refused */
+	int64_t		x_shape[HOPPER_MAX_RANK];
+	int32_t		y_kind;			/* hopper_label_kind */
+	int32_t		y_type;			/* hopper_type */
+	int32_t		y_rank;
+	int64_t		y_shape[HOPPER_MAX_RANK];
+	int32_t		num_classes;	/* LABEL_CLASS: width of the one-hot form; else 0 */
+	int32_t		n_partitions;
+	int64_t		n_rows;
+	double		normalizing_const;	/* features are divided by it on their way to the model */
+	int32_t		n_class_values; /* LABEL_CLASS: names of the classes in order, NULL allowed */
+	const char *const *class_values;
+	const char *table_name;		/* for messages */
+	const char *x_column;
+	const char *y_column;
+} hopper_data_desc;
+
+/* One configuration, as its table row and its architecture's row give it. */
+typedef struct hopper_config
+{
+	int32_t		mst_key;
+	int32_t		model_id;
+	const char *model_arch;		/* Keras JSON */
+	size_t		model_arch_size;
+	const char *compile_params;
+	const char *fit_params;		/* NULL and "" mean the defaults */
+	const float *weights;		/* initial weights in Keras' get_weights() order, or NULL */
+	int64_t		n_weights;		/* floats; 0 where weights is NULL */
+	const uint8_t *state;		/* warm start: a state image, or NULL */
+	size_t		state_size;
+} hopper_config;
+
+typedef struct hopper_model_info
+{
+	int64_t		n_parameters;	/* floats in get_weights(): trainable or not */
+	int64_t		n_trainable;
+	int64_t		flops;			/* forward, one example; a multiply-add is two */
+	int32_t		input_rank;		/* 0: the JSON does not say */
+	int64_t		input_shape[HOPPER_MAX_RANK];
+	int32_t		output_rank;
+	int64_t		output_shape[HOPPER_MAX_RANK];
+	char		architecture_hash[33];
+	char		name[128];
+} hopper_model_info;
+
+typedef struct hopper_grid
+{
+	int32_t		n_models;
+	const int32_t *model_ids;
+	const char *compile_grid;	/* Python dictionary text, see docs/reference */
+	const char *fit_grid;
+	int32_t		random;			/* 0: grid; 1: random */
+	int32_t		num_configs;	/* random only */
+	int32_t		has_random_state;
+	int64_t		random_state;
+	int64_t		max_configs;	/* more is HOPPER_LIMIT_EXCEEDED */
+	/* configurations that exist already; none of them is returned again */
+	int32_t		n_existing;
+	const int32_t *existing_model_ids;
+	const char *const *existing_compile_params;
+	const char *const *existing_fit_params;
+} hopper_grid;
+
+typedef struct hopper_core_api
+{
+	int32_t		version;		/* HOPPER_API_VERSION */
+	int32_t		size;			/* sizeof(hopper_core_api) */
+	const char *library_version;	/* "0.1.0" */
+
+	void		(*rows_free) (hopper_rows *rows);
+
+	/* --- architectures --- */
+
+	/* class_name, weights, description: the layers that can be trained */
+	int			(*layers) (hopper_rows **rows, hopper_error *error);
+	int			(*inspect_model) (const char *json, size_t size, hopper_model_info *info,
+								  hopper_error *error);
+	/*
+	 * position, layer, class_name, output_shape, parameters, trainable, flops, inputs: a row a
+	 * layer in the order of the JSON, then a row named "total".
+	 */
+	int			(*describe_model) (const char *json, size_t size, hopper_rows **rows,
+								   hopper_error *error);
+	/*
+	 * Fails (22023) where n_weights floats do not fill the model, with the users' message.
+	 */
+	int			(*check_weights) (const char *json, size_t size, int64_t n_weights,
+								  hopper_error *error);
+
+	/* --- configurations --- */
+
+	/* model_id, compile_params, fit_params */
+	int			(*generate_configs) (const hopper_grid *grid, hopper_rows **rows,
+									 hopper_error *error);
+	/*
+	 * Cross product of three lists with MADlib's de-duplication (blanks and order of keys do not
+	 * count); model_id, compile_params, fit_params.
+	 */
+	int			(*cross_configs) (int32_t n_models, const int32_t *model_ids,
+								  int32_t n_compile, const char *const *compile_params,
+								  int32_t n_fit, const char *const *fit_params,
+								  hopper_rows **rows, hopper_error *error);
+	/*
+	 * Every problem of every configuration: mst_key, severity ('error' or 'warning'), code
+	 * (hopper_code, a number), message, detail, hint. No rows: all is well. `data` may be NULL
+	 * (then shapes and labels are not compared).
+	 */
+	int			(*check_configs) (const hopper_config *configs, int32_t n_configs,
+								  const hopper_data_desc *data, hopper_rows **rows,
+								  hopper_error *error);
+
+	/* --- packing --- */
+
+	/* Bytes of one value of a hopper_type; 0 for an unknown type. */
+	int32_t		(*type_size) (int32_t type);
+	/* Index of the first NaN or infinity in an unaligned array of `count` values, or -1. */
+	int64_t		(*find_non_finite) (int32_t type, const void *values, int64_t count);
+	/*
+	 * The rank key of a row: 128-bit hash of its packed feature and label bytes under `seed`.
+	 * Rows are ordered by (key, features, labels) as unsigned bytes.
+	 */
+	void		(*row_key) (uint64_t seed, const void *x, size_t x_size, const void *y,
+							size_t y_size, uint8_t key[16]);
+	/* max(4, ceil(bytes / 256 MB)), but at most one partition a row and at least 1. */
+	int32_t		(*default_partitions) (int64_t bytes, int64_t n_rows);
+	/* Ranks [*first, *first + *count) belong to `partition`; sizes differ by at most one. */
+	void		(*partition_range) (int64_t n_rows, int32_t n_partitions, int32_t partition,
+									int64_t *first, int64_t *count);
+	/* Checksum of one packed buffer; stored beside it, verified whenever it is read. */
+	void		(*buffer_checksum) (int32_t partition_id, int32_t buffer_id, int32_t n,
+									const void *x, size_t x_size, const void *y, size_t y_size,
+									uint8_t checksum[16]);
+	/* Nearest of `n` names by edit distance, or -1 where none is near. */
+	int32_t		(*nearest_name) (const char *name, int32_t n, const char *const *names);
+
+	/* --- stored states --- */
+
+	/*
+	 * Verifies a state image (checksum, version, lengths): 0, or HOPPER_CORRUPT. `digest` gets the
+	 * image's hash in hexadecimal.
+	 */
+	int			(*verify_state) (const uint8_t *state, size_t size, char digest[33],
+								 hopper_error *error);
+} hopper_core_api;
+
+/* ---------------------------------------------------------------- libtorch */
+
+typedef struct hopper_run hopper_run;	/* one fit_multiple_model() */
+typedef struct hopper_predictor hopper_predictor;	/* one model, forward only */
+typedef struct hopper_evaluation hopper_evaluation; /* one model over a packed table */
+
+typedef enum hopper_training_metrics
+{
+	HOPPER_METRICS_RUNNING = 1, /* sums taken while the weights move, as Keras does */
+	HOPPER_METRICS_FINAL = 2,	/* running, and one evaluation pass after the last iteration */
+	HOPPER_METRICS_EVERY = 3	/* an evaluation pass at each metrics iteration, as MADlib does */
+} hopper_training_metrics;
+
+typedef struct hopper_run_options
+{
+	uint64_t	seed;
+	int32_t		num_iterations; /* this run trains each model this many iterations more */
+	int32_t		metrics_compute_frequency;	/* >= 1; the last iteration always counts */
+	int32_t		training_metrics;	/* hopper_training_metrics */
+	int32_t		threads;		/* workers, >= 1 */
+	int32_t		n_starts;		/* first partition of each run of partitions */
+	const int32_t *starts;
+	int64_t		memory_limit;	/* bytes, for data and models together */
+	const char *precision;		/* "fp32" */
+	int32_t		mix_numerics;	/* 1: warm start from a state of another numerics class */
+	int32_t		event_fd;		/* eventfd that is written to whenever an event waits; not owned */
+} hopper_run_options;
+
+typedef enum hopper_split
+{
+	HOPPER_SPLIT_TRAIN = 0,
+	HOPPER_SPLIT_VALID = 1
+} hopper_split;
+
+typedef struct hopper_buffer
+{
+	int32_t		split;			/* hopper_split */
+	int32_t		partition_id;
+	int32_t		buffer_id;		/* ascending within a partition */
+	int32_t		n;
+	const void *x;
+	size_t		x_size;
+	const void *y;
+	size_t		y_size;
+	const uint8_t *checksum;	/* 16 bytes */
+} hopper_buffer;
+
+typedef enum hopper_event_type
+{
+	HOPPER_EVENT_METRICS = 1,	/* loss and metrics of one model, split and iteration */
+	HOPPER_EVENT_ITERATION = 2, /* every live model has finished this iteration */
+	HOPPER_EVENT_MODEL_FAILED = 3,	/* message, detail, hint say why; the run goes on */
+	HOPPER_EVENT_MODEL_DONE = 4,
+	HOPPER_EVENT_WARNING = 5,
+	HOPPER_EVENT_FINISHED = 6	/* no work is left, also after cancel */
+} hopper_event_type;
+
+typedef struct hopper_event
+{
+	int32_t		type;
+	int32_t		mst_key;
+	int32_t		iteration;		/* counted over warm starts, from 1 */
+	int32_t		split;
+	int32_t		running;		/* 1: taken while the weights moved */
+	int32_t		n_live;			/* models that have not failed */
+	double		loss;
+	int32_t		n_metrics;
+	double		metrics[HOPPER_MAX_METRICS];
+	double		elapsed;		/* seconds since run_start */
+	char		message[512];
+	char		detail[512];
+	char		hint[512];
+} hopper_event;
+
+typedef enum hopper_model_status
+{
+	HOPPER_MODEL_TRAINING = 0,
+	HOPPER_MODEL_DONE = 1,
+	HOPPER_MODEL_FAILED = 2
+} hopper_model_status;
+
+typedef struct hopper_model_result
+{
+	int32_t		status;			/* hopper_model_status */
+	int32_t		iterations;		/* finished, over warm starts */
+	double		seconds_training;
+	double		seconds_evaluating;
+	double		seconds_waiting;	/* ready, but no worker was free */
+	int64_t		examples;		/* trained on, in this run */
+	int64_t		n_parameters;
+	const float *weights;		/* Keras order; valid until run_free */
+	int64_t		n_weights;
+	const uint8_t *state;		/* state image; valid until run_free */
+	size_t		state_size;
+	char		digest[33];		/* of the state image */
+	char		loss_type[64];
+	int32_t		n_metrics;
+	char		metrics_type[HOPPER_MAX_METRICS][64];
+	char		error[512];		/* failed: why */
+	char		error_detail[512];
+} hopper_model_result;
+
+typedef struct hopper_run_info
+{
+	int64_t		bytes_data;		/* resident packed data */
+	int64_t		bytes_models;
+	double		seconds_busy;	/* sum over workers */
+	double		seconds_wall;
+	char		numerics_class[128];
+} hopper_run_info;
+
+typedef struct hopper_torch_api
+{
+	int32_t		version;		/* HOPPER_API_VERSION */
+	int32_t		size;			/* sizeof(hopper_torch_api) */
+
+	void		(*rows_free) (hopper_rows *rows);
+
+	/* name, value: libtorch, CPU capability, threads, CUDA ... */
+	int			(*build_info) (hopper_rows **rows, hopper_error *error);
+	/* index, name, memory_mb, capability; no rows where there is no GPU */
+	int			(*gpus) (hopper_rows **rows, hopper_error *error);
+
+	/* --- training: create, add_config*, add_buffer*, start, next_event*, result*, free --- */
+
+	int			(*run_create) (const hopper_run_options *options, const hopper_data_desc *train,
+							   const hopper_data_desc *valid /* or NULL */ , hopper_run **run,
+							   hopper_error *error);
+	/*
+	 * A configuration that cannot be trained (memory, a state that does not fit) is recorded as
+	 * failed, which is not an error of the call.
+	 */
+	int			(*run_add_config) (hopper_run *run, const hopper_config *config,
+								   hopper_error *error);
+	/* Copies one packed buffer in; verifies its checksum and lengths. */
+	int			(*run_add_buffer) (hopper_run *run, const hopper_buffer *buffer,
+								   hopper_error *error);
+	/* Starts the workers (all signals blocked in them) and returns. */
+	int			(*run_start) (hopper_run *run, hopper_error *error);
+	/* 1 and the next event, or 0 where none waits. */
+	int			(*run_next_event) (hopper_run *run, hopper_event *event);
+	/* Asks the workers to stop at the next batch; returns at once. */
+	void		(*run_cancel) (hopper_run *run);
+	int			(*run_result) (hopper_run *run, int32_t mst_key, hopper_model_result *result,
+							   hopper_error *error);
+	void		(*run_get_info) (hopper_run *run, hopper_run_info *info);
+	/* Cancels, joins the workers, releases all memory. NULL is allowed. */
+	void		(*run_free) (hopper_run *run);
+
+	/* --- evaluation of one model over a packed table: create, add_buffer*, start, wait --- */
+
+	int			(*evaluation_create) (const hopper_config *config, const hopper_data_desc *data,
+									  int32_t threads, int32_t event_fd,
+									  hopper_evaluation **evaluation, hopper_error *error);
+	int			(*evaluation_add_buffer) (hopper_evaluation *evaluation,
+										  const hopper_buffer *buffer, hopper_error *error);
+	int			(*evaluation_start) (hopper_evaluation *evaluation, hopper_error *error);
+	/* 1: done, *event holds loss and metrics in their order; 0: not yet; -1: *error */
+	int			(*evaluation_poll) (hopper_evaluation *evaluation, hopper_event *event,
+									hopper_error *error);
+	void		(*evaluation_free) (hopper_evaluation *evaluation);
+
+	/* --- prediction: batches go in in order and come out in order --- */
+
+	/*
+	 * `data` gives type and shape of the features and the normalizing constant; labels are not
+	 * looked at. Outputs are the model's last layer's, one float32 a unit; a single sigmoid unit
+	 * stays one value.
+	 */
+	int			(*predictor_create) (const char *model_arch, size_t model_arch_size,
+									 const float *weights, int64_t n_weights,
+									 const hopper_data_desc *data, int32_t threads,
+									 int32_t event_fd, hopper_predictor **predictor,
+									 int32_t *n_outputs, hopper_error *error);
+	/* Copies `n` examples in; computed by a worker. */
+	int			(*predictor_submit) (hopper_predictor *predictor, const void *x, size_t x_size,
+									 int32_t n, hopper_error *error);
+	/*
+	 * 1: *outputs points at *n x n_outputs floats of the oldest batch, valid until the next take;
+	 * 0: not ready (or nothing was submitted); -1: *error.
+	 */
+	int			(*predictor_take) (hopper_predictor *predictor, const float **outputs, int32_t *n,
+								   hopper_error *error);
+	void		(*predictor_free) (hopper_predictor *predictor);
+} hopper_torch_api;
+
+/* The exported symbols; `version` is the caller's HOPPER_API_VERSION. */
+typedef const hopper_core_api *(*hopper_core_api_get_fn) (int32_t version);
+typedef const hopper_torch_api *(*hopper_torch_api_get_fn) (int32_t version);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* MODEL_HOPPER_CORE_API_H */

@@ -1,0 +1,104 @@
+// Packed data in memory: partitions of examples in their own type, and the batches taken from
+// them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/aligned.h"
+#include "base/hash.h"
+#include "model_hopper/core_api.h"
+
+namespace hopper {
+
+// Bytes of one value; 0 for an unknown type.
+int32_t TypeSize(int32_t type);
+int64_t FindNonFinite(int32_t type, const void* values, int64_t count);
+// Rank key of a row; see hopper_core_api.row_key.
+Digest RowKey(uint64_t seed, const void* x, size_t x_size, const void* y, size_t y_size);
+int32_t DefaultPartitions(int64_t bytes, int64_t n_rows);
+
+struct RankRange {
+  int64_t first = 0;
+  int64_t count = 0;
+};
+RankRange PartitionRange(int64_t n_rows, int32_t n_partitions, int32_t partition);
+
+Digest BufferChecksum(int32_t partition_id, int32_t buffer_id, int32_t n, const void* x,
+                      size_t x_size, const void* y, size_t y_size);
+
+// An owned copy of a hopper_data_desc.
+struct DataDesc {
+  explicit DataDesc(const hopper_data_desc& desc);
+
+  int32_t x_type;
+  std::vector<int64_t> x_shape;
+  int32_t y_kind;
+  int32_t y_type;
+  std::vector<int64_t> y_shape;
+  int32_t num_classes;
+  int32_t n_partitions;
+  int64_t n_rows;
+  double normalizing_const;
+  std::vector<std::string> class_values;
+  std::string table_name;
+
+  int64_t x_elements() const;  // of one example
+  int64_t y_elements() const;  // 1 for a class or a single value
+  size_t x_bytes() const;
+  size_t y_bytes() const;
+};
+
+// The examples of one partition in rank order, contiguous.
+struct Partition {
+  int64_t n = 0;
+  AlignedArray<uint8_t> x;
+  AlignedArray<uint8_t> y;
+  // First example of each packed buffer, ascending: metrics are summed per buffer.
+  std::vector<int64_t> buffer_starts;
+};
+
+// Filled by one thread, then read-only and shared by all workers.
+class Dataset {
+ public:
+  explicit Dataset(const hopper_data_desc& desc);
+
+  // Copies a buffer to the end of its partition. Throws kCorrupt where the checksum or a length
+  // is wrong, or where buffers arrive out of order or overfill their partition.
+  void AddBuffer(const hopper_buffer& buffer);
+  // Throws kCorrupt where a partition lacks rows.
+  void CheckComplete() const;
+
+  const DataDesc& desc() const { return desc_; }
+  const Partition& partition(int p) const { return partitions_[p]; }
+  int n_partitions() const { return static_cast<int>(partitions_.size()); }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  DataDesc desc_;
+  std::vector<Partition> partitions_;
+  std::vector<int32_t> last_buffer_;
+  int64_t bytes_ = 0;
+};
+
+// The order of a partition's examples in one pass: a Philox permutation of (seed, partition,
+// pass), or rank order without shuffling. `pass` counts a model's passes over this partition
+// from 0: iteration * epochs + epoch.
+std::vector<int32_t> BatchOrder(uint64_t seed, int partition, int64_t pass, int64_t n,
+                                bool shuffle);
+
+// Features of the examples rows[0..n) as float32 divided by the normalizing constant, into
+// `out` (n * x_elements floats).
+void GatherFeatures(const DataDesc& desc, const Partition& partition, const int32_t* rows,
+                    int64_t n, float* out);
+// The same for the contiguous raw bytes of prediction.
+void ConvertFeatures(const DataDesc& desc, const void* x, int64_t n, float* out);
+// Class indexes (LABEL_CLASS).
+void GatherClasses(const DataDesc& desc, const Partition& partition, const int32_t* rows,
+                   int64_t n, int64_t* out);
+// Values (LABEL_VALUE, LABEL_ARRAY) as float32, n * y_elements.
+void GatherValues(const DataDesc& desc, const Partition& partition, const int32_t* rows,
+                  int64_t n, float* out);
+
+}  // namespace hopper

@@ -1,0 +1,18 @@
+// Keras' metrics (keras.metrics.*) that are means over examples.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "loss/loss.h"
+#include "params/params.h"
+
+namespace hopper {
+
+// Value of each example, float32 [batch]. `output` is the model's output (probabilities) or,
+// with `logits`, its logits: ranks and thresholds are then taken on the logits, while mse and
+// mae apply the activation `last` first. kAccuracy resolves as Keras does: one output unit ->
+// binary at 0.5, otherwise categorical (or sparse, by the targets).
+at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output, bool logits,
+                            Activation last, const Targets& targets);
+
+}  // namespace hopper

@@ -1,0 +1,126 @@
+// The attributes of one layer of a Keras JSON: typed access with messages that name the layer.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "model/shape.h"
+
+namespace hopper {
+
+enum class Activation {
+  kLinear,
+  kRelu,
+  kRelu6,
+  kLeakyRelu,
+  kElu,
+  kSelu,
+  kSoftplus,
+  kSoftsign,
+  kTanh,
+  kSigmoid,
+  kHardSigmoid,   // Keras 3: relu6(x + 3) / 6
+  kHardSigmoid2,  // Keras 2: clip(0.2 x + 0.5, 0, 1)
+  kExponential,
+  kSwish,
+  kGelu,  // exact
+  kMish,
+  kSoftmax,
+  kLogSoftmax,
+};
+
+// An activation with its parameters (negative slope, alpha, maximum, threshold, axis).
+struct ActivationSpec {
+  Activation kind = Activation::kLinear;
+  double alpha = 0.0;           // leaky_relu's slope, elu's alpha, relu's negative slope
+  double max_value = -1.0;      // relu; negative: none
+  double threshold = 0.0;       // relu
+  int axis = -1;                // softmax
+};
+
+enum class InitializerKind {
+  kZeros,
+  kOnes,
+  kConstant,
+  kRandomUniform,
+  kRandomNormal,
+  kTruncatedNormal,
+  kVarianceScaling,  // Glorot, He and Lecun are instances
+  kOrthogonal,
+  kIdentity,
+};
+
+struct InitializerSpec {
+  InitializerKind kind = InitializerKind::kZeros;
+  double a = 0.0;  // constant's value; uniform's minimum; normal's mean; gain; scale
+  double b = 0.0;  // uniform's maximum; normal's standard deviation
+  enum class FanMode { kIn, kOut, kAverage } fan_mode = FanMode::kAverage;
+  enum class Distribution { kUniform, kTruncatedNormal, kNormal } distribution =
+      Distribution::kUniform;
+};
+
+struct RegularizerSpec {
+  double l1 = 0.0;
+  double l2 = 0.0;
+};
+
+// Which rules the file was written for; see docs/reference on Keras JSON.
+enum class KerasFamily { kKeras2, kKeras3 };
+
+// Views one layer's JSON entry; lives as long as the JSON. Getters record a problem and return
+// the default where a value has the wrong type, and mark the key as read; Finish() looks at the
+// keys that nobody read: null, false and harmless values pass, others become problems.
+class LayerConfig {
+ public:
+  LayerConfig(const nlohmann::json& config, std::string class_name, std::string path,
+              KerasFamily family, std::vector<Problem>* problems);
+
+  const std::string& class_name() const { return class_name_; }
+  const std::string& name() const { return name_; }
+  const std::string& path() const { return path_; }  // "config.layers[3]"
+  KerasFamily family() const { return family_; }
+  bool trainable() const { return trainable_; }
+
+  bool Has(const std::string& key);  // present and not null
+  int64_t Int(const std::string& key, int64_t fallback);
+  double Number(const std::string& key, double fallback);
+  bool Bool(const std::string& key, bool fallback);
+  std::string String(const std::string& key, const std::string& fallback);
+  // A list of `count` integers, or one integer for all of them; count 0: any length.
+  std::vector<int64_t> Ints(const std::string& key, size_t count,
+                            const std::vector<int64_t>& fallback);
+  ActivationSpec GetActivation(const std::string& key);  // absent: linear
+  InitializerSpec GetInitializer(const std::string& key, const char* fallback);
+  RegularizerSpec GetRegularizer(const std::string& key);
+  // Marks a key whose value does not matter for training ("dtype", "build_config").
+  void Ignore(const std::string& key);
+  // A key that is fine when null, false or absent and otherwise not supported
+  // ("kernel_constraint", "renorm").
+  void RequireUnset(const std::string& key);
+
+  // Records 'layer "<name>" of class <class>: <message>'.
+  void Fail(ErrorCode code, const std::string& message, const std::string& hint = "");
+  void Finish();
+
+ private:
+  const nlohmann::json* Find(const std::string& key);
+  const nlohmann::json& config_;
+  std::string class_name_;
+  std::string path_;
+  KerasFamily family_;
+  std::vector<Problem>* problems_;
+  std::string name_;
+  bool trainable_ = true;
+  std::set<std::string> read_;
+};
+
+// The activation of this name in this family; records nothing: nullopt-like `ok` false where
+// the name is unknown.
+bool ParseActivationName(const std::string& name, KerasFamily family, ActivationSpec* out);
+const char* ActivationName(Activation activation);
+
+}  // namespace hopper

@@ -1,0 +1,38 @@
+// A model's forward pass on libtorch: the nodes of a ModelSpec run in order over weights that
+// are views into one flat float32 buffer.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <vector>
+
+#include "model/spec.h"
+
+namespace hopper {
+
+// Immutable and thread-safe.
+class Network {
+ public:
+  explicit Network(std::shared_ptr<const ModelSpec> spec);
+
+  const ModelSpec& spec() const { return *spec_; }
+
+  // One tensor per spec().weights, each a view of `flat` (spec().flat_size floats, 64-byte
+  // aligned, owned by the caller and outliving the tensors), with Keras' shape; kConv kernels
+  // are permuted views. None requires grad.
+  std::vector<at::Tensor> BindWeights(float* flat) const;
+
+  // `input` is float32 [batch, input_shape...]. The model's output, or its logits when
+  // `context.linear` is set and the model ends in softmax or sigmoid.
+  at::Tensor Forward(const at::Tensor& input, const std::vector<at::Tensor>& weights,
+                     ForwardContext context) const;
+
+ private:
+  std::shared_ptr<const ModelSpec> spec_;
+};
+
+// Applies an activation (keras.activations.*).
+at::Tensor Activate(const at::Tensor& x, const ActivationSpec& activation);
+
+}  // namespace hopper

@@ -1,0 +1,70 @@
+// A Keras architecture as a checked graph: layers, tensors, shapes and weights. No libtorch.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+#include "model/layer.h"
+#include "state/state.h"
+
+namespace hopper {
+
+// One call of a layer.
+struct Node {
+  int layer = 0;            // index in ModelSpec::layers
+  std::vector<int> inputs;  // tensor ids
+  int output = 0;           // tensor id
+};
+
+// Immutable after parsing; shared freely between threads.
+struct ModelSpec {
+  std::string name;
+  KerasFamily family = KerasFamily::kKeras3;
+  std::vector<std::unique_ptr<Layer>> layers;  // in the order of the JSON, nested ones expanded
+  std::vector<Node> nodes;                     // in topological order
+  std::vector<Shape> tensors;                  // by tensor id
+  int input = 0;                               // tensor id of the model's input
+  int output = 0;                              // tensor id of the model's output
+  std::vector<WeightSpec> weights;             // in Keras' get_weights() order
+  std::vector<std::vector<int>> layer_weights;  // per layer: indexes into weights
+  int64_t parameters = 0;                      // floats in get_weights()
+  int64_t trainable_parameters = 0;
+  int64_t flat_size = 0;  // floats of the parameter buffer, each weight padded to 64 bytes
+  int64_t slot_size = 0;  // floats of one optimizer slot array: the trainable weights, padded
+  int64_t flops = 0;      // one example, forward
+  int64_t activation_floats = 0;  // all tensors of one example: bounds a step's memory
+  // Softmax, sigmoid or linear: what ends the model, so that a loss can work on logits.
+  Activation final_activation = Activation::kLinear;
+  // Hash of what determines training (structure, attributes, weight shapes), not of names.
+  Digest hash;
+
+  const Shape& input_shape() const { return tensors[input]; }
+  const Shape& output_shape() const { return tensors[output]; }
+};
+
+// Parses any version's to_json() output and infers every shape. `data_shape` (may be null) is
+// used where the JSON states no input shape. Throws Error: the first problem's code and
+// message, all problems in the detail when there are several.
+std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* data_shape);
+
+// All problems without throwing; nullptr when there are any.
+std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* data_shape,
+                                            std::vector<Problem>* problems);
+
+// Fills `flat` (spec.flat_size floats) with initial weights, a function of (seed, architecture).
+void InitializeWeights(const ModelSpec& spec, uint64_t seed, float* flat);
+
+// Keras' flat get_weights() order to the parameter buffer and back; `keras` has
+// spec.parameters floats. The padding of `flat` is set to zero.
+void ImportWeights(const ModelSpec& spec, const float* keras, float* flat);
+void ExportWeights(const ModelSpec& spec, const float* flat, float* keras);
+
+StateLayout StateLayoutOf(const ModelSpec& spec);
+
+// Throws the users' message where `n` floats do not fill the model.
+void CheckWeightCount(const ModelSpec& spec, int64_t n);
+
+}  // namespace hopper

@@ -1,0 +1,106 @@
+/*
+ * glue.h
+ *		What the files of the glue share: the two core libraries, errors, result sets, names,
+ *		SPI, waiting and settings.
+ */
+#ifndef HOPPER_GLUE_H
+#define HOPPER_GLUE_H
+
+#include "pg/pg_include.h"
+
+/* --- settings (module.c) --- */
+
+extern int	hopper_threads;		/* hopper.threads; 0: one a core */
+extern int	hopper_memory_limit;	/* hopper.memory_limit, in MB; 0: three quarters of the RAM */
+extern int	hopper_notice_interval; /* hopper.notice_interval, in seconds; 0: no progress lines */
+extern int	hopper_max_configs; /* hopper.max_configs */
+
+extern int	hopper_effective_threads(void);
+extern int64 hopper_effective_memory_limit(void);	/* bytes */
+
+/* --- the core libraries (core_loader.c) --- */
+
+/*
+ * The function tables; the library is opened on the first call with all signals blocked and
+ * stays open. ereport(ERROR) with a hint where it cannot be loaded or has another version.
+ */
+extern const hopper_core_api *hopper_core(void);
+extern const hopper_torch_api *hopper_torch(void);
+
+/* --- errors (error.c) --- */
+
+/* SQLSTATE of a hopper_code, as errcode() wants it. */
+extern int	hopper_sqlstate(int code);
+/* ereport(ERROR) with everything in it. */
+extern void hopper_throw(const hopper_error *error) pg_attribute_noreturn();
+/* Calls that return 0 on success: HOPPER_CHECK(core->layers(&rows, &error), error) */
+#define HOPPER_CHECK(call, error) \
+	do { if ((call) != 0) hopper_throw(&(error)); } while (0)
+
+/* --- result sets (rows.c) --- */
+
+typedef void (*hopper_rows_free_fn) (hopper_rows *rows);
+
+/*
+ * Returns `rows` as the result of the set-returning function of fcinfo: cells become values
+ * through the input functions of the result's columns, in order. Frees `rows` also on error.
+ */
+extern Datum hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows,
+								hopper_rows_free_fn free_rows);
+/* Returns all rows of a query (run by SPI, read-only) as the function's result set. */
+extern Datum hopper_return_query(FunctionCallInfo fcinfo, const char *query);
+
+/* --- handles of the core that must not outlive the caller (guard.c) --- */
+
+/*
+ * Calls free_fn(handle) when the current memory context goes, at the latest when the transaction
+ * or the session ends (FATAL too). Freed early with hopper_guard_release().
+ */
+typedef struct hopper_guard hopper_guard;
+extern hopper_guard *hopper_guard_add(void *handle, void (*free_fn) (void *));
+extern void hopper_guard_release(hopper_guard *guard);
+
+/* --- waiting for the core (wait.c) --- */
+
+extern int	hopper_eventfd_open(void);	/* closed at the end of the transaction at the latest */
+extern void hopper_eventfd_close(int fd);
+/*
+ * Sleeps until the eventfd is written to, the latch is set or timeout_ms (-1: none) is over;
+ * runs CHECK_FOR_INTERRUPTS, which may not return.
+ */
+extern void hopper_wait(int fd, long timeout_ms);
+
+/* --- names and SQL (sql.c) --- */
+
+/* A user's table argument: 'name', 'schema.name', quoted parts allowed. */
+typedef struct hopper_name
+{
+	char	   *schema;			/* NULL: by search_path */
+	char	   *name;
+	char	   *quoted;			/* ready for a statement */
+	char	   *shown;			/* for messages, as the user wrote it */
+} hopper_name;
+
+/* `argument` names the parameter in the message where the text is NULL, empty or no name. */
+extern hopper_name hopper_parse_name(text *value, const char *argument);
+/* <name>_<suffix> in the same schema. */
+extern hopper_name hopper_name_with_suffix(const hopper_name *name, const char *suffix);
+/* InvalidOid where there is none (missing_ok), else ERROR 42P01 with the nearest table's name. */
+extern Oid	hopper_relation_oid(const hopper_name *name, bool missing_ok);
+/* ERROR 42P07 where it exists already. */
+extern void hopper_require_absent(const hopper_name *name);
+/* ERROR 42501 without this privilege. */
+extern void hopper_require_select(Oid relation);
+/* ERROR 42703 with the nearest column's name; returns the attribute number. */
+extern AttrNumber hopper_require_column(Oid relation, const char *column);
+
+/* SPI_connect once for the function and SPI_finish at its end are the caller's. */
+extern void hopper_exec(const char *format,...) pg_attribute_printf(1, 2);
+/* A SELECT in the statement's own snapshot; rows in SPI_tuptable; returns SPI_processed. */
+extern uint64 hopper_select(const char *format,...) pg_attribute_printf(1, 2);
+/* Text of a cell of SPI_tuptable, or NULL; copied to the current memory context. */
+extern char *hopper_cell(uint64 row, int column);
+/* quote_literal_cstr, and "NULL" for a null pointer. */
+extern const char *hopper_literal(const char *value);
+
+#endif							/* HOPPER_GLUE_H */

@@ -1,0 +1,76 @@
+// One visit: a model trains over a partition, step by step; and evaluation and prediction with
+// fixed weights.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "model/network.h"
+#include "optim/optimizer.h"
+#include "params/params.h"
+#include "state/state.h"
+
+namespace hopper {
+
+// Sums over examples, in float64.
+struct MetricSums {
+  double loss = 0.0;  // without regularization
+  std::vector<double> metrics;
+  int64_t examples = 0;
+
+  void Add(const MetricSums& other);
+};
+
+enum class VisitEnd { kDone, kCancelled, kNotFinite };
+
+// All that is fixed for one configuration. Immutable and thread-safe; states are the caller's.
+class Trainer {
+ public:
+  Trainer(std::shared_ptr<const Network> network, CompileParams compile, FitParams fit,
+          const DataDesc& data, uint64_t run_seed);
+
+  // The configuration's seed, or the run's.
+  uint64_t seed() const { return seed_; }
+  const Network& network() const { return *network_; }
+  const CompileParams& compile() const { return compile_; }
+  const FitParams& fit() const { return fit_; }
+
+  // Initial weights (or `keras_weights` of spec().parameters floats, may be null), zero slots.
+  ModelState InitialState(const float* keras_weights, const std::string& numerics_class) const;
+
+  // Trains `fit.epochs` passes over one partition in iteration `state->iteration`, adding the
+  // running loss and metrics to `sums`. Looks at `cancel` between batches. kNotFinite: the loss
+  // or a weight is NaN or infinite; the state is then not to be used.
+  VisitEnd Visit(ModelState* state, const Partition& data, int partition,
+                 const std::atomic<bool>& cancel, MetricSums* sums) const;
+
+  // Loss and metrics of fixed weights (spec().flat_size floats) over one partition, in batches
+  // of one fixed size, summed per buffer.
+  VisitEnd Evaluate(const float* flat, const Partition& data, const std::atomic<bool>& cancel,
+                    MetricSums* sums) const;
+
+  // sums / examples, and the regularization loss added to the loss.
+  void Finish(const MetricSums& sums, const float* flat, double* loss,
+              std::vector<double>* metrics) const;
+
+  // Bytes that training needs: state, gradients, activations of a batch.
+  int64_t MemoryEstimate() const;
+
+ private:
+  std::shared_ptr<const Network> network_;
+  CompileParams compile_;
+  FitParams fit_;
+  DataDesc data_;
+  uint64_t seed_;
+  std::vector<TrainableSpan> spans_;
+  std::vector<float> class_weights_;  // empty: all 1
+};
+
+// "torch 2.11.0, AVX512, fp32, autograd, 1 thread": equal classes give equal bits.
+std::string NumericsClass(const std::string& precision);
+
+}  // namespace hopper
