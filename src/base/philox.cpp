@@ -1,0 +1,133 @@
+#include "base/philox.h"
+
+#include <cstring>
+
+namespace hopper {
+namespace {
+
+constexpr uint32_t kMultiplier0 = 0xD2511F53u;
+constexpr uint32_t kMultiplier1 = 0xCD9E8D57u;
+constexpr uint32_t kWeyl0 = 0x9E3779B9u;  // golden ratio
+constexpr uint32_t kWeyl1 = 0xBB67AE85u;  // sqrt(3) - 1
+constexpr int kRounds = 10;
+// Blocks that Fill() computes side by side.
+constexpr int kLanes = 16;
+
+// Blocks first_block ... first_block + kLanes - 1 of a stream, in order, into out. Loops over
+// lanes, innermost and without branches, are what the compiler turns into vector code.
+inline __attribute__((always_inline)) void LanesOfBlocks(const uint32_t* counter,
+                                                         const uint32_t* key, uint32_t first_block,
+                                                         uint32_t* out) {
+  uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
+  for (int i = 0; i < kLanes; ++i) {
+    c0[i] = first_block + static_cast<uint32_t>(i);
+    c1[i] = counter[1];
+    c2[i] = counter[2];
+    c3[i] = counter[3];
+  }
+  uint32_t k0 = key[0], k1 = key[1];
+  for (int round = 0; round < kRounds; ++round) {
+    for (int i = 0; i < kLanes; ++i) {
+      const uint64_t p0 = static_cast<uint64_t>(kMultiplier0) * c0[i];
+      const uint64_t p1 = static_cast<uint64_t>(kMultiplier1) * c2[i];
+      const uint32_t next0 = static_cast<uint32_t>(p1 >> 32) ^ c1[i] ^ k0;
+      const uint32_t next2 = static_cast<uint32_t>(p0 >> 32) ^ c3[i] ^ k1;
+      c0[i] = next0;
+      c1[i] = static_cast<uint32_t>(p1);
+      c2[i] = next2;
+      c3[i] = static_cast<uint32_t>(p0);
+    }
+    k0 += kWeyl0;
+    k1 += kWeyl1;
+  }
+  for (int i = 0; i < kLanes; ++i) {
+    out[4 * i] = c0[i];
+    out[4 * i + 1] = c1[i];
+    out[4 * i + 2] = c2[i];
+    out[4 * i + 3] = c3[i];
+  }
+}
+
+using FillGroups = void (*)(const uint32_t* counter, const uint32_t* key, uint32_t first_block,
+                            uint64_t groups, uint32_t* out);
+
+void FillGroupsPlain(const uint32_t* counter, const uint32_t* key, uint32_t first_block,
+                     uint64_t groups, uint32_t* out) {
+  for (uint64_t g = 0; g < groups; ++g) {
+    LanesOfBlocks(counter, key, first_block + static_cast<uint32_t>(g) * kLanes,
+                  out + g * 4 * kLanes);
+  }
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) void FillGroupsAvx2(const uint32_t* counter, const uint32_t* key,
+                                                    uint32_t first_block, uint64_t groups,
+                                                    uint32_t* out) {
+  for (uint64_t g = 0; g < groups; ++g) {
+    LanesOfBlocks(counter, key, first_block + static_cast<uint32_t>(g) * kLanes,
+                  out + g * 4 * kLanes);
+  }
+}
+
+FillGroups BestFillGroups() {
+  return __builtin_cpu_supports("avx2") ? FillGroupsAvx2 : FillGroupsPlain;
+}
+#else
+FillGroups BestFillGroups() { return FillGroupsPlain; }
+#endif
+
+}  // namespace
+
+std::array<uint32_t, 4> PhiloxBlock(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
+  for (int round = 0; round < kRounds; ++round) {
+    const uint64_t p0 = static_cast<uint64_t>(kMultiplier0) * counter[0];
+    const uint64_t p1 = static_cast<uint64_t>(kMultiplier1) * counter[2];
+    counter = {static_cast<uint32_t>(p1 >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(p1),
+               static_cast<uint32_t>(p0 >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(p0)};
+    key[0] += kWeyl0;
+    key[1] += kWeyl1;
+  }
+  return counter;
+}
+
+Philox::Philox(uint64_t seed, Purpose purpose, uint32_t layer, uint64_t step)
+    : key_{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
+      counter_{0, static_cast<uint32_t>(step), layer,
+               static_cast<uint32_t>(purpose) | static_cast<uint32_t>(step >> 32) << 8} {}
+
+uint32_t Philox::Bits(uint64_t element) const {
+  std::array<uint32_t, 4> counter = counter_;
+  counter[0] = static_cast<uint32_t>(element / 4);
+  return PhiloxBlock(counter, key_)[element % 4];
+}
+
+float Philox::Uniform(uint64_t element) const {
+  return static_cast<float>(Bits(element) >> 8) * 0x1p-24f;
+}
+
+double Philox::UniformDouble(uint64_t element) const {
+  const uint64_t bits = static_cast<uint64_t>(Bits(2 * element)) << 32 | Bits(2 * element + 1);
+  // The middle of one of 2^52 equal intervals: 53 significant bits, neither end reached.
+  return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
+}
+
+uint64_t Philox::Below(uint64_t element, uint64_t bound) const {
+  const uint64_t bits = static_cast<uint64_t>(Bits(2 * element)) << 32 | Bits(2 * element + 1);
+  return static_cast<uint64_t>(static_cast<unsigned __int128>(bits) * bound >> 64);
+}
+
+void Philox::Fill(uint64_t first, uint64_t n, uint32_t* out) const {
+  static const FillGroups fill_groups = BestFillGroups();
+  const uint64_t groups = n / (4 * kLanes);
+  auto block = static_cast<uint32_t>(first / 4);
+  fill_groups(counter_.data(), key_.data(), block, groups, out);
+  uint64_t done = groups * 4 * kLanes;
+  block += static_cast<uint32_t>(groups) * kLanes;
+  if (done < n) {
+    uint32_t tail[4 * kLanes];
+    LanesOfBlocks(counter_.data(), key_.data(), block, tail);
+    std::memcpy(out + done, tail, (n - done) * sizeof(uint32_t));
+  }
+}
+
+}  // namespace hopper
