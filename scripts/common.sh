@@ -1,0 +1,50 @@
+# Shared by the scripts here (sourced): where the repository and the cache are, and how to say things.
+set -euo pipefail
+
+SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+readonly SOURCE
+export LC_ALL=C.UTF-8
+
+die() { echo "$(basename "$0"): $*" >&2; exit 1; }
+say() { echo "== $*" >&2; }
+
+# Downloads and virtual environments; one folder for all checkouts of a user.
+cache_folder() {
+  local folder
+  if [ -n "${HOPPER_CACHE:-}" ]; then
+    folder=$HOPPER_CACHE
+  elif [ "$(id -u)" = 0 ]; then
+    folder=/var/cache/model_hopper
+  else
+    folder=${XDG_CACHE_HOME:-$HOME/.cache}/model_hopper
+  fi
+  mkdir -p "$folder" || die "cannot write $folder; set HOPPER_CACHE to a folder for downloads (1.5 GB)"
+  echo "$folder"
+}
+
+# Compiles at once: as many as cores, but one per 3 GB of free memory; HOPPER_JOBS overrides.
+parallel_jobs() {
+  local cores memory
+  cores=$(nproc)
+  memory=$(awk '/MemAvailable/ {print int($2 / 3145728)}' /proc/meminfo)
+  [ "$memory" -ge 1 ] || memory=1
+  echo "${HOPPER_JOBS:-$((cores < memory ? cores : memory))}"
+}
+
+# python_environment NAME REQUIREMENTS: a virtual environment with exactly these packages, made
+# once per content of the requirements file.
+python_environment() {
+  local name=$1 requirements=$2 folder hash
+  hash=$(sha256sum <"$requirements" | cut -c1-12)
+  folder=$(cache_folder)/venv-$name-$hash
+  (
+    flock 9
+    if [ ! -f "$folder/complete" ]; then
+      rm -rf "$folder"
+      python3 -m venv "$folder" && "$folder/bin/python" -m pip install -q --disable-pip-version-check \
+        --root-user-action=ignore -r "$requirements" && touch "$folder/complete"
+    fi
+  ) 9>"$folder.lock" >&2 ||
+    die "cannot install the Python packages of ${requirements#"$SOURCE"/}; give this machine access to a Python package index and run this again"
+  echo "$folder"
+}
