@@ -1,0 +1,64 @@
+/*
+ * packed.h
+ *		Reading packed tables: what training_preprocessor() and validation_preprocessor() wrote.
+ *
+ * A packed table <t> has a row a buffer:
+ *
+ *	partition_id int, buffer_id int, n int, <x> bytea, <y> bytea,
+ *	<x>_shape int[], <y>_shape int[], checksum bytea
+ *
+ * and <t>_summary has one row, whose columns are listed in pack_summary.c. Partitions and buffers
+ * count from 0; buffer_id is unique in the table and ascends with partition_id.
+ */
+#ifndef HOPPER_PACKED_H
+#define HOPPER_PACKED_H
+
+#include "pg/glue.h"
+
+#define HOPPER_PACK_FORMAT 1
+
+typedef struct hopper_packed
+{
+	hopper_name table;
+	hopper_data_desc desc;		/* what the core wants to know; see below */
+	char	   *source_table;	/* as the user wrote it when packing */
+	char	   *x_sql_type;		/* SQL types of the source's columns, as format_type() writes them */
+	char	   *y_sql_type;
+	char	   *class_values_column;	/* of the summary; NULL where y_kind is not a class */
+	int32		n_starts;
+	int32	   *starts;			/* first partition of each run of partitions */
+	int64		seed;
+	int64		packed_bytes;
+	int32		buffer_size;	/* rows */
+	char	   *checksum;		/* of the whole table, hexadecimal */
+	char	   *training_table; /* NULL: this is a training table */
+} hopper_packed;
+
+/*
+ * desc.class_values are the classes' names as text in class order, a NULL pointer for the class of
+ * SQL's NULL (which can only be the first); desc.n_class_values may be less than desc.num_classes,
+ * then the other classes have no rows and no names.
+ */
+
+/*
+ * Reads and checks <table>_summary. Everything in *out is allocated in the current memory context.
+ * SPI must be connected. ERROR 42P01 where the table does not exist, 55000 (with a hint) where it
+ * is not a packed one.
+ */
+extern void hopper_read_packed(const hopper_name *table, hopper_packed *out);
+
+/*
+ * Gets each buffer once, in the order of partition_id and buffer_id. The buffer's memory is valid
+ * during the call only. May ereport(ERROR).
+ */
+typedef void (*hopper_buffer_fn) (const hopper_buffer *buffer, void *state);
+
+/*
+ * Feeds all buffers of a packed table to `callback`; one buffer is in memory at a time. SPI must
+ * be connected. ERROR XX001 where a buffer's row is malformed; checksums are the callback's to
+ * verify (the core does in add_buffer).
+ */
+extern void hopper_scan_packed(const hopper_packed *packed, hopper_split split,
+							   hopper_buffer_fn callback, void *state);
+
+#endif							/* HOPPER_PACKED_H */
