@@ -1,0 +1,205 @@
+// Partitions in memory, filled buffer by buffer.
+#include "data/dataset.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/error.h"
+
+namespace hopper {
+
+namespace {
+
+std::vector<int64_t> CopyShape(int32_t rank, const int64_t* shape, const char* what) {
+  if (rank < 0 || rank > HOPPER_MAX_RANK) {
+    throw Error(ErrorCode::kInvalidParameter,
+                std::string(what) + " of rank " + std::to_string(rank) + " are not supported",
+                "At most " + std::to_string(HOPPER_MAX_RANK) + " dimensions are possible.");
+  }
+  std::vector<int64_t> copy(shape, shape + rank);
+  int64_t elements = 1;
+  for (const int64_t size : copy) {
+    if (size < 1 || elements > (int64_t{1} << 40) / size) {
+      throw Error(ErrorCode::kInvalidParameter, std::string("shape of the ") + what +
+                                                    " has an axis of size " + std::to_string(size));
+    }
+    elements *= size;
+  }
+  return copy;
+}
+
+int64_t Product(const std::vector<int64_t>& shape) {
+  int64_t product = 1;
+  for (const int64_t size : shape) product *= size;
+  return product;
+}
+
+std::string TextOf(const char* text) { return text == nullptr ? std::string() : text; }
+
+template <typename T>
+int64_t FirstOutside(const uint8_t* values, int64_t n, int64_t bound, int64_t* found) {
+  for (int64_t i = 0; i < n; ++i) {
+    T value;
+    std::memcpy(&value, values + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+    const auto wide = static_cast<int64_t>(value);
+    if (wide < 0 || wide >= bound) {
+      *found = wide;
+      return i;
+    }
+  }
+  return -1;
+}
+
+// Index of the first class index that is not in [0, bound), or -1.
+int64_t FirstBadClass(int32_t type, const uint8_t* values, int64_t n, int64_t bound,
+                      int64_t* found) {
+  switch (type) {
+    case HOPPER_UINT8:
+      return FirstOutside<uint8_t>(values, n, bound, found);
+    case HOPPER_INT16:
+      return FirstOutside<int16_t>(values, n, bound, found);
+    case HOPPER_INT32:
+      return FirstOutside<int32_t>(values, n, bound, found);
+    default:
+      return FirstOutside<int64_t>(values, n, bound, found);
+  }
+}
+
+constexpr const char* kRepack = "Pack the data again with hopper.training_preprocessor().";
+
+}  // namespace
+
+DataDesc::DataDesc(const hopper_data_desc& desc)
+    : x_type(desc.x_type),
+      x_shape(CopyShape(desc.x_rank, desc.x_shape, "features")),
+      y_kind(desc.y_kind),
+      y_type(desc.y_type),
+      y_shape(CopyShape(desc.y_rank, desc.y_shape, "labels")),
+      num_classes(desc.num_classes),
+      n_partitions(desc.n_partitions),
+      n_rows(desc.n_rows),
+      normalizing_const(desc.normalizing_const),
+      table_name(TextOf(desc.table_name)) {
+  const auto fail = [&](const std::string& message) {
+    throw Error(ErrorCode::kInvalidParameter, message, "", kRepack);
+  };
+  if (TypeSize(x_type) == 0) fail("features have the unknown type " + std::to_string(x_type));
+  if (x_shape.empty()) fail("features have no dimensions");
+  if (TypeSize(y_type) == 0) fail("labels have the unknown type " + std::to_string(y_type));
+  if (y_kind < HOPPER_LABEL_CLASS || y_kind > HOPPER_LABEL_ARRAY) {
+    fail("labels are of the unknown kind " + std::to_string(y_kind));
+  }
+  if (y_kind != HOPPER_LABEL_ARRAY && !y_shape.empty()) {
+    fail("labels of one value a row have " + std::to_string(y_shape.size()) + " dimensions");
+  }
+  if (y_kind == HOPPER_LABEL_CLASS) {
+    if (y_type == HOPPER_FLOAT32 || y_type == HOPPER_FLOAT64) {
+      fail("class indexes are not of an integer type");
+    }
+    if (num_classes < 1) fail("number of classes is " + std::to_string(num_classes));
+  }
+  if (n_partitions < 1) fail("number of partitions is " + std::to_string(n_partitions));
+  if (n_rows < 0) fail("number of rows is " + std::to_string(n_rows));
+  if (!std::isfinite(normalizing_const) || static_cast<float>(normalizing_const) == 0.0F ||
+      !std::isfinite(static_cast<float>(normalizing_const))) {
+    fail("normalizing constant is not a finite float32 other than zero");
+  }
+  class_values.reserve(static_cast<size_t>(std::max(desc.n_class_values, 0)));
+  for (int32_t i = 0; i < desc.n_class_values; ++i) {
+    class_values.push_back(TextOf(desc.class_values[i]));
+  }
+}
+
+int64_t DataDesc::x_elements() const { return Product(x_shape); }
+
+int64_t DataDesc::y_elements() const { return Product(y_shape); }
+
+size_t DataDesc::x_bytes() const { return static_cast<size_t>(x_elements()) * TypeSize(x_type); }
+
+size_t DataDesc::y_bytes() const { return static_cast<size_t>(y_elements()) * TypeSize(y_type); }
+
+Dataset::Dataset(const hopper_data_desc& desc)
+    : desc_(desc),
+      partitions_(static_cast<size_t>(desc_.n_partitions)),
+      last_buffer_(partitions_.size(), std::numeric_limits<int32_t>::min()) {
+  if (PartitionRange(desc_.n_rows, desc_.n_partitions, 0).count >
+      std::numeric_limits<int32_t>::max()) {
+    throw Error(ErrorCode::kLimitExceeded,
+                "a partition of \"" + desc_.table_name + "\" has more than 2147483647 rows", "",
+                "Pack the data into more partitions.");
+  }
+}
+
+void Dataset::AddBuffer(const hopper_buffer& buffer) {
+  const std::string name = "buffer " + std::to_string(buffer.buffer_id) + " of partition " +
+                           std::to_string(buffer.partition_id) + " of \"" + desc_.table_name + "\"";
+  const auto damaged = [&](const std::string& detail) {
+    throw Error(ErrorCode::kCorrupt, name + " is damaged", detail, kRepack);
+  };
+  if (buffer.partition_id < 0 || buffer.partition_id >= n_partitions()) {
+    damaged("The table has " + std::to_string(n_partitions()) + " partitions.");
+  }
+  if (buffer.n < 1) damaged("It holds " + std::to_string(buffer.n) + " rows.");
+  const auto n = static_cast<size_t>(buffer.n);
+  if (buffer.x == nullptr || buffer.y == nullptr || buffer.checksum == nullptr) {
+    damaged("Its features, labels or checksum are missing.");
+  }
+  if (buffer.x_size != n * desc_.x_bytes()) {
+    damaged("Its " + std::to_string(n) + " rows of features take " + std::to_string(buffer.x_size) +
+            " bytes instead of " + std::to_string(n * desc_.x_bytes()) + ".");
+  }
+  if (buffer.y_size != n * desc_.y_bytes()) {
+    damaged("Its " + std::to_string(n) + " rows of labels take " + std::to_string(buffer.y_size) +
+            " bytes instead of " + std::to_string(n * desc_.y_bytes()) + ".");
+  }
+  const Digest checksum = BufferChecksum(buffer.partition_id, buffer.buffer_id, buffer.n, buffer.x,
+                                         buffer.x_size, buffer.y, buffer.y_size);
+  if (std::memcmp(checksum.bytes.data(), buffer.checksum, checksum.bytes.size()) != 0) {
+    damaged("Its checksum does not match its contents.");
+  }
+  const auto* y = static_cast<const uint8_t*>(buffer.y);
+  if (desc_.y_kind == HOPPER_LABEL_CLASS) {
+    int64_t found = 0;
+    if (FirstBadClass(desc_.y_type, y, buffer.n, desc_.num_classes, &found) >= 0) {
+      damaged("It holds the class index " + std::to_string(found) + ", but the data has " +
+              std::to_string(desc_.num_classes) + " classes.");
+    }
+  }
+
+  Partition& partition = partitions_[static_cast<size_t>(buffer.partition_id)];
+  int32_t& last = last_buffer_[static_cast<size_t>(buffer.partition_id)];
+  const int64_t count = PartitionRange(desc_.n_rows, desc_.n_partitions, buffer.partition_id).count;
+  if (buffer.buffer_id <= last) damaged("It came after buffer " + std::to_string(last) + ".");
+  if (partition.n + buffer.n > count) {
+    damaged("Its partition has " + std::to_string(count) + " rows, and with it there are " +
+            std::to_string(partition.n + buffer.n) + ".");
+  }
+  if (partition.n == 0) {
+    partition.x = AlignedArray<uint8_t>(static_cast<size_t>(count) * desc_.x_bytes());
+    partition.y = AlignedArray<uint8_t>(static_cast<size_t>(count) * desc_.y_bytes());
+    bytes_ += static_cast<int64_t>(partition.x.size() + partition.y.size());
+  }
+  const auto at = static_cast<size_t>(partition.n);
+  std::memcpy(partition.x.data() + at * desc_.x_bytes(), buffer.x, buffer.x_size);
+  std::memcpy(partition.y.data() + at * desc_.y_bytes(), buffer.y, buffer.y_size);
+  partition.buffer_starts.push_back(partition.n);
+  partition.n += buffer.n;
+  last = buffer.buffer_id;
+}
+
+void Dataset::CheckComplete() const {
+  for (int p = 0; p < n_partitions(); ++p) {
+    const int64_t count = PartitionRange(desc_.n_rows, desc_.n_partitions, p).count;
+    const int64_t n = partition(p).n;
+    if (n == count) continue;
+    throw Error(
+        ErrorCode::kCorrupt,
+        "partition " + std::to_string(p) + " of \"" + desc_.table_name + "\" is not complete",
+        "It holds " + std::to_string(n) + " rows instead of " + std::to_string(count) + ".",
+        kRepack);
+  }
+}
+
+}  // namespace hopper

@@ -1,0 +1,111 @@
+// Packed values on their way into a batch: gathered by row and converted.
+//
+// This file is compiled with -O3: its loops are meant to become vector code.
+#include <cmath>
+#include <cstring>
+
+#include "data/dataset.h"
+
+namespace hopper {
+
+namespace {
+
+// out[i] = float(in[i]) / divisor, rounded as float32 division rounds. A divisor whose reciprocal
+// is exact (a power of two) is multiplied by it, which gives the same bits sooner.
+class Scaler {
+ public:
+  explicit Scaler(double divisor) : divisor_(static_cast<float>(divisor)) {
+    int exponent = 0;
+    const float fraction = std::frexp(divisor_, &exponent);
+    exact_ = std::fabs(fraction) == 0.5F && exponent > -120 && exponent < 120;
+    factor_ = exact_ ? 1.0F / divisor_ : 1.0F;
+  }
+
+  template <typename T>
+  void Convert(const T* in, int64_t n, float* __restrict out) const {
+    if (divisor_ == 1.0F) {
+      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(in[i]);
+    } else if (exact_) {
+      const float factor = factor_;
+      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(in[i]) * factor;
+    } else {
+      const float divisor = divisor_;
+      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(in[i]) / divisor;
+    }
+  }
+
+ private:
+  float divisor_;
+  float factor_;
+  bool exact_;
+};
+
+// Calls f with a pointer to the values as their own type. Packed partitions are aligned; bytes
+// from elsewhere may not be, and are then copied first by the caller.
+template <typename F>
+void WithType(int32_t type, const uint8_t* values, const F& f) {
+  switch (type) {
+    case HOPPER_UINT8:
+      return f(values);
+    case HOPPER_INT16:
+      return f(reinterpret_cast<const int16_t*>(values));
+    case HOPPER_INT32:
+      return f(reinterpret_cast<const int32_t*>(values));
+    case HOPPER_INT64:
+      return f(reinterpret_cast<const int64_t*>(values));
+    case HOPPER_FLOAT32:
+      return f(reinterpret_cast<const float*>(values));
+    case HOPPER_FLOAT64:
+      return f(reinterpret_cast<const double*>(values));
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+void GatherFeatures(const DataDesc& desc, const Partition& partition, const int32_t* rows,
+                    int64_t n, float* out) {
+  const int64_t elements = desc.x_elements();
+  const Scaler scaler(desc.normalizing_const);
+  WithType(desc.x_type, partition.x.data(), [&](const auto* values) {
+    for (int64_t i = 0; i < n; ++i) {
+      scaler.Convert(values + rows[i] * elements, elements, out + i * elements);
+    }
+  });
+}
+
+void ConvertFeatures(const DataDesc& desc, const void* x, int64_t n, float* out) {
+  const auto* bytes = static_cast<const uint8_t*>(x);
+  const int64_t count = n * desc.x_elements();
+  const Scaler scaler(desc.normalizing_const);
+  const auto size = static_cast<size_t>(TypeSize(desc.x_type));
+  if (size > 1 && reinterpret_cast<uintptr_t>(bytes) % size != 0) {
+    AlignedArray<uint8_t> aligned(static_cast<size_t>(count) * size);
+    std::memcpy(aligned.data(), bytes, aligned.size());
+    WithType(desc.x_type, aligned.data(),
+             [&](const auto* values) { scaler.Convert(values, count, out); });
+    return;
+  }
+  WithType(desc.x_type, bytes, [&](const auto* values) { scaler.Convert(values, count, out); });
+}
+
+void GatherClasses(const DataDesc& desc, const Partition& partition, const int32_t* rows, int64_t n,
+                   int64_t* out) {
+  WithType(desc.y_type, partition.y.data(), [&](const auto* values) {
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int64_t>(values[rows[i]]);
+  });
+}
+
+void GatherValues(const DataDesc& desc, const Partition& partition, const int32_t* rows, int64_t n,
+                  float* out) {
+  const int64_t elements = desc.y_elements();
+  WithType(desc.y_type, partition.y.data(), [&](const auto* values) {
+    for (int64_t i = 0; i < n; ++i) {
+      const auto* row = values + rows[i] * elements;
+      for (int64_t j = 0; j < elements; ++j) out[i * elements + j] = static_cast<float>(row[j]);
+    }
+  });
+}
+
+}  // namespace hopper
