@@ -7,10 +7,12 @@ endforeach()
 
 file(GLOB glue_sources CONFIGURE_DEPENDS src/pg/*.c)
 add_library(model_hopper MODULE ${glue_sources})
-set_target_properties(model_hopper PROPERTIES PREFIX "")
+# Before version 16 the server's headers mark no symbol as exported: exports.map alone decides.
+set_target_properties(model_hopper PROPERTIES PREFIX "" C_VISIBILITY_PRESET default
+  LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/pg/exports.map)
 target_include_directories(model_hopper PRIVATE src include)
 target_include_directories(model_hopper SYSTEM PRIVATE ${PG_includedir-server})
-target_compile_definitions(model_hopper PRIVATE HOPPER_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(model_hopper PRIVATE _GNU_SOURCE HOPPER_VERSION="${PROJECT_VERSION}")
 target_compile_options(model_hopper PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter
   -Wno-missing-field-initializers -Wno-sign-compare -fno-strict-aliasing -fwrapv)
 target_link_options(model_hopper PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/src/pg/exports.map)

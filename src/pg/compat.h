@@ -1,12 +1,120 @@
 /*
  * compat.h
  *		Every difference between server versions, with the newest server's signature.
+ *
+ * The oldest kernel in mind is PostgreSQL 9.4, which Greenplum 6 carries.
  */
 #ifndef HOPPER_COMPAT_H
 #define HOPPER_COMPAT_H
 
+#include "access/htup_details.h"
+#include "catalog/objectaddress.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
+#if PG_VERSION_NUM >= 120000
+#include "access/relation.h"
+#else
+#include "access/heapam.h"
+#endif
+#if PG_VERSION_NUM >= 140000
+#include "utils/wait_event.h"
+#else
+#include "pgstat.h"
+#endif
+#if PG_VERSION_NUM >= 100000
+#include "utils/varlena.h"
+#endif
+
+#ifndef pg_attribute_noreturn
+#define pg_attribute_noreturn() __attribute__((noreturn))
+#endif
+#ifndef pg_attribute_printf
+#define pg_attribute_printf(f, a) __attribute__((format(gnu_printf, f, a)))
+#endif
+
+/* Module magic with name and version: 18. */
+#if PG_VERSION_NUM >= 180000
+#define HOPPER_MODULE_MAGIC PG_MODULE_MAGIC_EXT(.name = "model_hopper", .version = HOPPER_VERSION)
+#else
+#define HOPPER_MODULE_MAGIC PG_MODULE_MAGIC
+#endif
+
+#if PG_VERSION_NUM < 150000
+#define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
+#endif
+
+#ifndef ALLOCSET_DEFAULT_SIZES
+#define ALLOCSET_DEFAULT_SIZES \
+	ALLOCSET_DEFAULT_MINSIZE, ALLOCSET_DEFAULT_INITSIZE, ALLOCSET_DEFAULT_MAXSIZE
+#endif
+
+#ifndef TupleDescAttr
+#define TupleDescAttr(tupdesc, i) ((tupdesc)->attrs[(i)])
+#endif
+
+/* get_attname() with missing_ok: 11. */
+#if PG_VERSION_NUM >= 110000
+#define hopper_get_attname(relation, attnum) get_attname(relation, attnum, true)
+#else
+#define hopper_get_attname(relation, attnum) get_attname(relation, attnum)
+#endif
+
+/* The kind of object in "permission denied for table x": 11. */
+#if PG_VERSION_NUM >= 110000
+#define HOPPER_OBJECT_TABLE OBJECT_TABLE
+#else
+#define HOPPER_OBJECT_TABLE ACL_KIND_CLASS
+#endif
+
+/* Callbacks on the end of a memory context: 9.5. */
+#if PG_VERSION_NUM >= 90500
+#define HOPPER_HAVE_RESET_CALLBACK 1
+#endif
+
+/*
+ * Sleeps until `events` or timeout; a dead postmaster ends the process (through the exit
+ * callbacks). WL_EXIT_ON_PM_DEATH: 12; the wait event: 10.
+ */
+static inline int
+hopper_wait_latch_or_socket(int events, pgsocket fd, long timeout_ms)
+{
+#if PG_VERSION_NUM >= 120000
+	return WaitLatchOrSocket(MyLatch, events | WL_EXIT_ON_PM_DEATH, fd, timeout_ms,
+							 PG_WAIT_EXTENSION);
+#else
+	int			rc;
+
+#if PG_VERSION_NUM >= 100000
+	rc = WaitLatchOrSocket(MyLatch, events | WL_POSTMASTER_DEATH, fd, timeout_ms,
+						   PG_WAIT_EXTENSION);
+#elif PG_VERSION_NUM >= 90500
+	rc = WaitLatchOrSocket(MyLatch, events | WL_POSTMASTER_DEATH, fd, timeout_ms);
+#else
+	/* MyLatch came with 9.5 */
+	rc = WaitLatchOrSocket(&MyProc->procLatch, events | WL_POSTMASTER_DEATH, fd, timeout_ms);
+#endif
+	if (rc & WL_POSTMASTER_DEATH)
+		proc_exit(1);
+	return rc;
+#endif
+}
+
+static inline void
+hopper_reset_latch(void)
+{
+#if PG_VERSION_NUM >= 90500
+	ResetLatch(MyLatch);
+#else
+	ResetLatch(&MyProc->procLatch);
+#endif
+}
 
 #endif							/* HOPPER_COMPAT_H */

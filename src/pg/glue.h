@@ -31,6 +31,9 @@ extern const hopper_torch_api *hopper_torch(void);
 
 /* SQLSTATE of a hopper_code, as errcode() wants it. */
 extern int	hopper_sqlstate(int code);
+/* The core speaks UTF-8, the server its own encoding; palloc'ed, or the argument itself. */
+extern char *hopper_from_utf8(const char *text);
+extern char *hopper_to_utf8(const char *text);
 /* ereport(ERROR) with everything in it. */
 extern void hopper_throw(const hopper_error *error) pg_attribute_noreturn();
 /* Calls that return 0 on success: HOPPER_CHECK(core->layers(&rows, &error), error) */
@@ -59,6 +62,8 @@ extern Datum hopper_return_query(FunctionCallInfo fcinfo, const char *query);
 typedef struct hopper_guard hopper_guard;
 extern hopper_guard *hopper_guard_add(void *handle, void (*free_fn) (void *));
 extern void hopper_guard_release(hopper_guard *guard);
+/* Registers the exit callback (done by hopper_guard_add too). */
+extern void hopper_guard_prepare(void);
 
 /* --- waiting for the core (wait.c) --- */
 

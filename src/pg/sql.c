@@ -1,0 +1,263 @@
+/*
+ * sql.c
+ *		Names of the user's objects, and SQL through SPI.
+ *
+ * Unqualified names of users' objects are looked up in the caller's search_path. Statements that
+ * the glue writes itself therefore name functions, types and operators with their schema.
+ */
+#include "pg/glue.h"
+
+#include <ctype.h>
+
+#include "access/sysattr.h"
+#include "catalog/namespace.h"
+#include "nodes/makefuncs.h"
+#include "utils/syscache.h"
+
+/* --- names --- */
+
+static hopper_name
+make_name(char *schema, char *name, char *shown)
+{
+	hopper_name result;
+
+	result.schema = schema;
+	result.name = name;
+	result.quoted = quote_qualified_identifier(schema, name);
+	result.shown = shown;
+	return result;
+}
+
+hopper_name
+hopper_parse_name(text *value, const char *argument)
+{
+	char	   *shown;
+	char	   *parts;
+	List	   *names = NIL;
+	const char *c;
+
+	if (value == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", argument)));
+	shown = text_to_cstring(value);
+	for (c = shown; isspace((unsigned char) *c); c++)
+		;
+	if (*c == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must not be empty", argument)));
+	parts = pstrdup(shown);
+	if (!SplitIdentifierString(parts, '.', &names) || list_length(names) < 1 ||
+		list_length(names) > 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("argument \"%s\" is not a valid table name: %s", argument, shown),
+				 errhint("Write table or schema.table; put names with blanks, capitals or dots in double quotes.")));
+	if (list_length(names) == 1)
+		return make_name(NULL, (char *) linitial(names), shown);
+	return make_name((char *) linitial(names), (char *) lsecond(names), shown);
+}
+
+hopper_name
+hopper_name_with_suffix(const hopper_name *name, const char *suffix)
+{
+	char	   *longer = psprintf("%s_%s", name->name, suffix);
+	char	   *shown;
+
+	if (strlen(longer) >= NAMEDATALEN)
+		ereport(ERROR,
+				(errcode(ERRCODE_NAME_TOO_LONG),
+				 errmsg("table name \"%s\" is too long", name->name),
+				 errdetail("The table \"%s\" goes with it, and names have at most %d bytes.", longer,
+						   NAMEDATALEN - 1),
+				 errhint("Choose a shorter name.")));
+	shown = name->schema ? psprintf("%s.%s", name->schema, longer) : longer;
+	return make_name(name->schema, longer, shown);
+}
+
+/* The name of a relation as messages show it. */
+static char *
+relation_shown(Oid relation)
+{
+	char	   *name = get_rel_name(relation);
+
+	return name ? name : psprintf("%u", relation);
+}
+
+/* The nearest of the rows' first column in SPI_tuptable, or NULL. */
+static const char *
+nearest_cell(const char *name, uint64 n_rows)
+{
+	const char **names = palloc(sizeof(char *) * (n_rows + 1));
+	uint64		row;
+	int			nearest;
+
+	for (row = 0; row < n_rows; row++)
+		names[row] = hopper_cell(row, 1);
+	nearest = hopper_core()->nearest_name(name, (int) n_rows, names);
+	return nearest >= 0 ? names[nearest] : NULL;
+}
+
+/* The name of a table that the user may have meant, or NULL. */
+static char *
+nearest_table(const hopper_name *name)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	const char *nearest;
+	char	   *result = NULL;
+	uint64		n_rows;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	n_rows = hopper_select(
+						   "SELECT c.relname::pg_catalog.text FROM pg_catalog.pg_class c"
+						   " JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
+						   " WHERE c.relkind::pg_catalog.text OPERATOR(pg_catalog.=)"
+						   " ANY ('{r,v,m,f,p}'::pg_catalog.text[])"
+						   " AND n.nspname OPERATOR(pg_catalog.<>)"
+						   " ALL ('{pg_catalog,information_schema,hopper}'::pg_catalog.name[])"
+						   " AND CASE WHEN %s IS NULL THEN pg_catalog.pg_table_is_visible(c.oid)"
+						   " ELSE n.nspname::pg_catalog.text OPERATOR(pg_catalog.=) %s END"
+						   " ORDER BY c.relname LIMIT 10000",
+						   hopper_literal(name->schema), hopper_literal(name->schema));
+	nearest = nearest_cell(name->name, n_rows);
+	if (nearest)
+		result = MemoryContextStrdup(caller, name->schema
+									 ? psprintf("%s.%s", name->schema, nearest) : nearest);
+	SPI_finish();
+	return result;
+}
+
+Oid
+hopper_relation_oid(const hopper_name *name, bool missing_ok)
+{
+	RangeVar   *range = makeRangeVar(name->schema, name->name, -1);
+	Oid			relation = RangeVarGetRelid(range, NoLock, true);
+	char	   *nearest;
+
+	if (OidIsValid(relation) || missing_ok)
+		return relation;
+	nearest = nearest_table(name);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation \"%s\" does not exist", name->shown),
+			 nearest ? errhint("Perhaps you meant to reference the table \"%s\".", nearest) : 0));
+	pg_unreachable();
+}
+
+void
+hopper_require_absent(const hopper_name *name)
+{
+	if (OidIsValid(hopper_relation_oid(name, true)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists", name->shown),
+				 errhint("Choose another name, or drop it first.")));
+}
+
+void
+hopper_require_select(Oid relation)
+{
+	AclResult	allowed = pg_class_aclcheck(relation, GetUserId(), ACL_SELECT);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, HOPPER_OBJECT_TABLE, relation_shown(relation));
+}
+
+AttrNumber
+hopper_require_column(Oid relation, const char *column)
+{
+	AttrNumber	number = get_attnum(relation, column);
+	Relation	opened;
+	const char **names;
+	const char *nearest = NULL;
+	int			n_names = 0;
+	int			index;
+
+	if (number != InvalidAttrNumber)
+		return number;
+	opened = relation_open(relation, AccessShareLock);
+	names = palloc(sizeof(char *) * (RelationGetNumberOfAttributes(opened) + 1));
+	for (index = 0; index < RelationGetNumberOfAttributes(opened); index++)
+	{
+		if (!TupleDescAttr(RelationGetDescr(opened), index)->attisdropped)
+			names[n_names++] = pstrdup(NameStr(TupleDescAttr(RelationGetDescr(opened), index)->attname));
+	}
+	relation_close(opened, NoLock);
+	index = hopper_core()->nearest_name(column, n_names, names);
+	if (index >= 0)
+		nearest = names[index];
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of relation \"%s\" does not exist", column,
+					relation_shown(relation)),
+			 nearest ? errhint("Perhaps you meant to reference the column \"%s\".", nearest) : 0));
+	pg_unreachable();
+}
+
+/* --- statements --- */
+
+static char *format_statement(const char *format, va_list arguments) pg_attribute_printf(1, 0);
+
+static char *
+format_statement(const char *format, va_list arguments)
+{
+	char	   *statement;
+	va_list		copy;
+	int			length;
+
+	va_copy(copy, arguments);
+	length = vsnprintf(NULL, 0, format, copy);
+	va_end(copy);
+	if (length < 0)
+		elog(ERROR, "could not format a statement: %m");
+	statement = palloc((size_t) length + 1);
+	vsnprintf(statement, (size_t) length + 1, format, arguments);
+	return statement;
+}
+
+void
+hopper_exec(const char *format,...)
+{
+	va_list		arguments;
+	char	   *statement;
+	int			rc;
+
+	va_start(arguments, format);
+	statement = format_statement(format, arguments);
+	va_end(arguments);
+	rc = SPI_execute(statement, false, 0);
+	if (rc < 0)
+		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
+	pfree(statement);
+}
+
+uint64
+hopper_select(const char *format,...)
+{
+	va_list		arguments;
+	char	   *statement;
+	int			rc;
+
+	va_start(arguments, format);
+	statement = format_statement(format, arguments);
+	va_end(arguments);
+	rc = SPI_execute(statement, true, 0);
+	if (rc != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute of a SELECT failed: %s", SPI_result_code_string(rc));
+	pfree(statement);
+	return (uint64) SPI_processed;
+}
+
+char *
+hopper_cell(uint64 row, int column)
+{
+	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
+}
+
+const char *
+hopper_literal(const char *value)
+{
+	return value ? quote_literal_cstr(value) : "NULL";
+}
