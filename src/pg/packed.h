@@ -22,7 +22,9 @@ typedef struct hopper_packed
 	hopper_name table;
 	hopper_data_desc desc;		/* what the core wants to know; see below */
 	char	   *source_table;	/* as the user wrote it when packing */
-	char	   *x_sql_type;		/* SQL types of the source's columns, as format_type() writes them */
+	int			n_x_columns;	/* of the source; several are packed as one column "features" */
+	char	  **x_columns;
+	char	  **x_sql_types;	/* one a column, as format_type() writes them */
 	char	   *y_sql_type;
 	char	   *class_values_column;	/* of the summary; NULL where y_kind is not a class */
 	int32		n_starts;
