@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
@@ -73,7 +74,8 @@ enum class KerasFamily { kKeras2, kKeras3 };
 
 // Views one layer's JSON entry; lives as long as the JSON. Getters record a problem and return
 // the default where a value has the wrong type, and mark the key as read; Finish() looks at the
-// keys that nobody read: null, false and harmless values pass, others become problems.
+// keys that nobody read: null, false and empty values pass, others become problems. Integers
+// beyond 2^30 are refused, so that layers can multiply two of them.
 class LayerConfig {
  public:
   LayerConfig(const nlohmann::json& config, std::string class_name, std::string path,
@@ -102,12 +104,18 @@ class LayerConfig {
   // ("kernel_constraint", "renorm").
   void RequireUnset(const std::string& key);
 
+  // The attributes as they were read, by key, in a form that does not depend on the version that
+  // wrote the file; those with their default value are left out. Part of ModelSpec::hash.
+  const std::map<std::string, std::string>& fingerprint() const { return fingerprint_; }
+
   // Records 'layer "<name>" of class <class>: <message>'.
   void Fail(ErrorCode code, const std::string& message, const std::string& hint = "");
   void Finish();
 
  private:
   const nlohmann::json* Find(const std::string& key);
+  void WrongType(const std::string& key, const char* wanted, const nlohmann::json& value);
+  void Remember(const std::string& key, const std::string& value, const std::string& fallback);
   const nlohmann::json& config_;
   std::string class_name_;
   std::string path_;
@@ -116,6 +124,7 @@ class LayerConfig {
   std::string name_;
   bool trainable_ = true;
   std::set<std::string> read_;
+  std::map<std::string, std::string> fingerprint_;
 };
 
 // The activation of this name in this family; records nothing: nullopt-like `ok` false where

@@ -9,7 +9,8 @@ namespace hopper {
 
 using Shape = std::vector<int64_t>;
 
-int64_t ElementCount(const Shape& shape);   // 1 for a scalar
+// 1 for a scalar; the largest int64_t where the product does not fit.
+int64_t ElementCount(const Shape& shape);
 std::string ShapeText(const Shape& shape);  // "28x28x1"; "scalar" for rank 0
 
 }  // namespace hopper

@@ -1,0 +1,25 @@
+// Small things that readers of Keras' JSON share.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace hopper {
+
+// The value as JSON text, cut to some forty bytes: for messages.
+std::string ShortJson(const nlohmann::json& value);
+
+// Seven significant digits, so that a number that went through float32 equals its origin.
+std::string NumberText(double number);
+
+// The member's value where `object` is an object that has it as a string, else "".
+std::string StringMember(const nlohmann::json& object, const char* key);
+
+// The member, or null where `object` is no object or lacks it.
+const nlohmann::json& Member(const nlohmann::json& object, const char* key);
+
+// "float32", "mixed_float16": the name of a dtype or of a policy object of any version; false
+// where the value is neither.
+bool DtypeName(const nlohmann::json& dtype, std::string* name);
+
+}  // namespace hopper

@@ -1,0 +1,210 @@
+#include "model/layer_config.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "model/json_text.h"
+
+namespace hopper {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr int64_t kMaxInteger = int64_t{1} << 30;
+
+const json& ObjectOrEmpty(const json& config) {
+  static const json empty = json::object();
+  return config.is_object() ? config : empty;
+}
+
+// Integers may be written as 3 or 3.0.
+bool AsInteger(const json& value, int64_t* out) {
+  if (value.is_number_integer()) {
+    if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) return false;
+    *out = value.get<int64_t>();
+    return true;
+  }
+  if (!value.is_number_float()) return false;
+  const double number = value.get<double>();
+  if (!(std::fabs(number) < 9e15) || number != std::floor(number)) return false;
+  *out = static_cast<int64_t>(number);
+  return true;
+}
+
+bool InRange(int64_t value) { return value >= -kMaxInteger && value <= kMaxInteger; }
+
+bool IsHarmless(const json& value) {
+  return value.is_null() || (value.is_boolean() && !value.get<bool>()) ||
+         (value.is_structured() && value.empty());
+}
+
+std::string IntsText(const std::vector<int64_t>& values) {
+  std::string text;
+  for (int64_t value : values) text += std::to_string(value) + ",";
+  return text;
+}
+
+}  // namespace
+
+LayerConfig::LayerConfig(const json& config, std::string class_name, std::string path,
+                         KerasFamily family, std::vector<Problem>* problems)
+    : config_(ObjectOrEmpty(config)),
+      class_name_(std::move(class_name)),
+      path_(std::move(path)),
+      family_(family),
+      problems_(problems) {
+  name_ = String("name", "");
+  if (name_.empty()) name_ = path_;
+  trainable_ = Bool("trainable", true);
+  fingerprint_.clear();  // names do not count, and weights carry `trainable`
+  if (const json* dtype = Find("dtype"); dtype != nullptr && !dtype->is_null()) {
+    std::string policy;
+    if (!DtypeName(*dtype, &policy)) {
+      WrongType("dtype", "a type's name or a policy", *dtype);
+    } else if (policy != "float32") {
+      Fail(ErrorCode::kNotSupported, "dtype \"" + policy + "\" is not supported",
+           "Build the model with dtype float32.");
+    }
+  }
+  // What Keras writes for its own bookkeeping, or where the parser looks.
+  for (const char* key : {"batch_input_shape", "batch_shape", "input_shape", "build_config",
+                          "input_dtype", "autocast"}) {
+    Ignore(key);
+  }
+}
+
+const json* LayerConfig::Find(const std::string& key) {
+  read_.insert(key);
+  const auto at = config_.find(key);
+  return at == config_.end() ? nullptr : &*at;
+}
+
+void LayerConfig::WrongType(const std::string& key, const char* wanted, const json& value) {
+  Fail(ErrorCode::kInvalidParameter,
+       "argument \"" + key + "\" must be " + wanted + ", not " + ShortJson(value));
+}
+
+void LayerConfig::Remember(const std::string& key, const std::string& value,
+                           const std::string& fallback) {
+  if (value == fallback) return;
+  // Keras 3's name for what Keras 2 called alpha.
+  const bool renamed = class_name_ == "LeakyReLU" && key == "alpha";
+  fingerprint_[renamed ? "negative_slope" : key] = value;
+}
+
+bool LayerConfig::Has(const std::string& key) {
+  const json* value = Find(key);
+  return value != nullptr && !value->is_null();
+}
+
+int64_t LayerConfig::Int(const std::string& key, int64_t fallback) {
+  if (!Has(key)) return fallback;
+  const json& value = *Find(key);
+  int64_t number = 0;
+  if (!AsInteger(value, &number)) {
+    WrongType(key, "an integer", value);
+    return fallback;
+  }
+  if (!InRange(number)) {
+    Fail(ErrorCode::kLimitExceeded, "argument \"" + key + "\" is too large: " + ShortJson(value));
+    return fallback;
+  }
+  Remember(key, std::to_string(number), std::to_string(fallback));
+  return number;
+}
+
+double LayerConfig::Number(const std::string& key, double fallback) {
+  if (!Has(key)) return fallback;
+  const json& value = *Find(key);
+  if (!value.is_number()) {
+    WrongType(key, "a number", value);
+    return fallback;
+  }
+  const double number = value.get<double>();
+  Remember(key, NumberText(number), NumberText(fallback));
+  return number;
+}
+
+bool LayerConfig::Bool(const std::string& key, bool fallback) {
+  if (!Has(key)) return fallback;
+  const json& value = *Find(key);
+  if (!value.is_boolean()) {
+    WrongType(key, "true or false", value);
+    return fallback;
+  }
+  const bool flag = value.get<bool>();
+  Remember(key, flag ? "true" : "false", fallback ? "true" : "false");
+  return flag;
+}
+
+std::string LayerConfig::String(const std::string& key, const std::string& fallback) {
+  if (!Has(key)) return fallback;
+  const json& value = *Find(key);
+  if (!value.is_string()) {
+    WrongType(key, "a string", value);
+    return fallback;
+  }
+  std::string text = value.get<std::string>();
+  Remember(key, text, fallback);
+  return text;
+}
+
+std::vector<int64_t> LayerConfig::Ints(const std::string& key, size_t count,
+                                       const std::vector<int64_t>& fallback) {
+  if (!Has(key)) return fallback;
+  const json& value = *Find(key);
+  std::vector<int64_t> numbers;
+  bool valid = true;
+  if (value.is_array()) {
+    for (const json& item : value) {
+      int64_t number = 0;
+      valid = valid && AsInteger(item, &number);
+      numbers.push_back(number);
+    }
+    valid = valid && (count == 0 || numbers.size() == count);
+  } else {
+    int64_t number = 0;
+    valid = AsInteger(value, &number);
+    numbers.assign(count == 0 ? 1 : count, number);
+  }
+  if (!valid) {
+    const std::string wanted =
+        count == 0 ? "a list of integers"
+                   : "an integer or a list of " + std::to_string(count) + " integers";
+    WrongType(key, wanted.c_str(), value);
+    return fallback;
+  }
+  for (int64_t number : numbers) {
+    if (InRange(number)) continue;
+    Fail(ErrorCode::kLimitExceeded, "argument \"" + key + "\" is too large: " + ShortJson(value));
+    return fallback;
+  }
+  Remember(key, IntsText(numbers), IntsText(fallback));
+  return numbers;
+}
+
+void LayerConfig::Ignore(const std::string& key) { read_.insert(key); }
+
+void LayerConfig::RequireUnset(const std::string& key) {
+  const json* value = Find(key);
+  if (value == nullptr || IsHarmless(*value)) return;
+  Fail(ErrorCode::kNotSupported, "argument \"" + key + "\" is not supported",
+       "Build the layer without it.");
+}
+
+void LayerConfig::Fail(ErrorCode code, const std::string& message, const std::string& hint) {
+  problems_->push_back({code, "layer \"" + name_ + "\" of class " + class_name_ + ": " + message,
+                        "The layer is " + path_ + " of the architecture.", hint});
+}
+
+void LayerConfig::Finish() {
+  for (const auto& [key, value] : config_.items()) {
+    if (read_.count(key) != 0 || IsHarmless(value)) continue;
+    Fail(ErrorCode::kNotSupported,
+         "argument \"" + key + "\" = " + ShortJson(value) + " is not known",
+         NearestNameHint(key, {read_.begin(), read_.end()}));
+  }
+}
+
+}  // namespace hopper

@@ -1,0 +1,327 @@
+// Activations, initializers and regularizers in every spelling that Keras has written.
+
+#include <nlohmann/json.hpp>
+
+#include "model/json_text.h"
+#include "model/layer_config.h"
+
+namespace hopper {
+
+using nlohmann::json;
+
+namespace {
+
+struct ActivationRow {
+  const char* name;
+  Activation kind;
+  double alpha;
+};
+
+// keras.activations by every name they go by; the first row of a kind gives its name.
+constexpr ActivationRow kActivations[] = {
+    {"linear", Activation::kLinear, 0.0},
+    {"relu", Activation::kRelu, 0.0},
+    {"relu6", Activation::kRelu6, 0.0},
+    {"leaky_relu", Activation::kLeakyRelu, 0.2},
+    {"elu", Activation::kElu, 1.0},
+    {"selu", Activation::kSelu, 0.0},
+    {"softplus", Activation::kSoftplus, 0.0},
+    {"softsign", Activation::kSoftsign, 0.0},
+    {"tanh", Activation::kTanh, 0.0},
+    {"sigmoid", Activation::kSigmoid, 0.0},
+    {"hard_sigmoid", Activation::kHardSigmoid, 0.0},
+    {"hard_sigmoid", Activation::kHardSigmoid2, 0.0},
+    {"exponential", Activation::kExponential, 0.0},
+    {"swish", Activation::kSwish, 0.0},
+    {"silu", Activation::kSwish, 0.0},
+    {"gelu", Activation::kGelu, 0.0},
+    {"mish", Activation::kMish, 0.0},
+    {"softmax", Activation::kSoftmax, 0.0},
+    {"log_softmax", Activation::kLogSoftmax, 0.0},
+};
+
+bool NumberMember(const json& object, const char* key, double* out) {
+  const json& value = Member(object, key);
+  if (!value.is_number()) return false;
+  *out = value.get<double>();
+  return true;
+}
+
+// activation=LeakyReLU(0.1): a layer object where a name could stand.
+bool ActivationOfLayer(const std::string& class_name, const json& config, ActivationSpec* out) {
+  if (class_name == "ReLU") {
+    out->kind = Activation::kRelu;
+    NumberMember(config, "max_value", &out->max_value);
+    NumberMember(config, "negative_slope", &out->alpha);
+    NumberMember(config, "threshold", &out->threshold);
+    return true;
+  }
+  if (class_name == "LeakyReLU") {
+    out->kind = Activation::kLeakyRelu;
+    out->alpha = 0.3;
+    if (!NumberMember(config, "negative_slope", &out->alpha)) {
+      NumberMember(config, "alpha", &out->alpha);
+    }
+    return true;
+  }
+  if (class_name == "ELU") {
+    out->kind = Activation::kElu;
+    out->alpha = 1.0;
+    NumberMember(config, "alpha", &out->alpha);
+    return true;
+  }
+  if (class_name == "Softmax") {
+    out->kind = Activation::kSoftmax;
+    double axis = -1.0;
+    if (NumberMember(config, "axis", &axis)) {
+      if (!(axis >= -64.0 && axis <= 64.0)) return false;
+      out->axis = static_cast<int>(axis);
+    }
+    return Member(config, "axis").is_number() || Member(config, "axis").is_null();
+  }
+  return false;
+}
+
+bool ReadActivation(const json& value, KerasFamily family, ActivationSpec* out) {
+  if (value.is_string()) return ParseActivationName(value.get<std::string>(), family, out);
+  const std::string class_name = StringMember(value, "class_name");
+  const json& config = Member(value, "config");
+  // {"class_name": "function", "config": "relu"}
+  if (config.is_string()) return ParseActivationName(config.get<std::string>(), family, out);
+  if (class_name == "Activation") {
+    const json& inner = Member(config, "activation");
+    return inner.is_string() && ParseActivationName(inner.get<std::string>(), family, out);
+  }
+  return ActivationOfLayer(class_name, config, out);
+}
+
+std::string Describe(const json& value) {
+  const std::string class_name = StringMember(value, "class_name");
+  const json& config = Member(value, "config");
+  if (config.is_string()) return ShortJson(config);
+  return class_name.empty() ? ShortJson(value) : "\"" + class_name + "\"";
+}
+
+std::string Text(const ActivationSpec& spec) {
+  return std::string(ActivationName(spec.kind)) +
+         (spec.kind == Activation::kHardSigmoid2 ? "2" : "") + "(" + NumberText(spec.alpha) + "," +
+         NumberText(spec.max_value < 0 ? -1.0 : spec.max_value) + "," + NumberText(spec.threshold) +
+         "," + std::to_string(spec.axis) + ")";
+}
+
+using Fan = InitializerSpec::FanMode;
+using Draw = InitializerSpec::Distribution;
+using Init = InitializerKind;
+
+struct InitializerRow {
+  const char* class_name;
+  const char* name;  // as a string
+  InitializerSpec defaults;
+};
+
+const InitializerRow kInitializers[] = {
+    {"Zeros", "zeros", {Init::kZeros, 0, 0, Fan::kAverage, Draw::kUniform}},
+    {"Ones", "ones", {Init::kOnes, 0, 0, Fan::kAverage, Draw::kUniform}},
+    {"Constant", "constant", {Init::kConstant, 0, 0, Fan::kAverage, Draw::kUniform}},
+    {"RandomUniform",
+     "random_uniform",
+     {Init::kRandomUniform, -0.05, 0.05, Fan::kAverage, Draw::kUniform}},
+    {"RandomNormal",
+     "random_normal",
+     {Init::kRandomNormal, 0, 0.05, Fan::kAverage, Draw::kUniform}},
+    {"TruncatedNormal",
+     "truncated_normal",
+     {Init::kTruncatedNormal, 0, 0.05, Fan::kAverage, Draw::kUniform}},
+    {"VarianceScaling",
+     "variance_scaling",
+     {Init::kVarianceScaling, 1, 0, Fan::kIn, Draw::kTruncatedNormal}},
+    {"GlorotUniform",
+     "glorot_uniform",
+     {Init::kVarianceScaling, 1, 0, Fan::kAverage, Draw::kUniform}},
+    {"GlorotNormal",
+     "glorot_normal",
+     {Init::kVarianceScaling, 1, 0, Fan::kAverage, Draw::kTruncatedNormal}},
+    {"HeUniform", "he_uniform", {Init::kVarianceScaling, 2, 0, Fan::kIn, Draw::kUniform}},
+    {"HeNormal", "he_normal", {Init::kVarianceScaling, 2, 0, Fan::kIn, Draw::kTruncatedNormal}},
+    {"LecunUniform", "lecun_uniform", {Init::kVarianceScaling, 1, 0, Fan::kIn, Draw::kUniform}},
+    {"LecunNormal",
+     "lecun_normal",
+     {Init::kVarianceScaling, 1, 0, Fan::kIn, Draw::kTruncatedNormal}},
+    {"Orthogonal", "orthogonal", {Init::kOrthogonal, 1, 0, Fan::kAverage, Draw::kUniform}},
+    {"OrthogonalInitializer",
+     "orthogonal_initializer",
+     {Init::kOrthogonal, 1, 0, Fan::kAverage, Draw::kUniform}},
+    {"Identity", "identity", {Init::kIdentity, 1, 0, Fan::kAverage, Draw::kUniform}},
+    {"IdentityInitializer",
+     "identity_initializer",
+     {Init::kIdentity, 1, 0, Fan::kAverage, Draw::kUniform}},
+    // Keras 1's short names, which later versions still read.
+    {"uniform", "uniform", {Init::kRandomUniform, -0.05, 0.05, Fan::kAverage, Draw::kUniform}},
+    {"normal", "normal", {Init::kRandomNormal, 0, 0.05, Fan::kAverage, Draw::kUniform}},
+    {"zero", "zero", {Init::kZeros, 0, 0, Fan::kAverage, Draw::kUniform}},
+    {"one", "one", {Init::kOnes, 0, 0, Fan::kAverage, Draw::kUniform}},
+};
+
+const InitializerRow* FindInitializer(const std::string& name) {
+  for (const InitializerRow& row : kInitializers) {
+    if (name == row.class_name || name == row.name) return &row;
+  }
+  return nullptr;
+}
+
+// False where a value has the wrong type or a mode is unknown.
+bool ReadInitializerConfig(const json& config, InitializerSpec* spec) {
+  const auto number = [&](const char* key, double* out) {
+    const json& value = Member(config, key);
+    return value.is_null() || NumberMember(config, key, out);
+  };
+  switch (spec->kind) {
+    case Init::kConstant:
+      return number("value", &spec->a);
+    case Init::kRandomUniform:
+      return number("minval", &spec->a) && number("maxval", &spec->b);
+    case Init::kRandomNormal:
+    case Init::kTruncatedNormal:
+      return number("mean", &spec->a) && number("stddev", &spec->b);
+    case Init::kOrthogonal:
+    case Init::kIdentity:
+      return number("gain", &spec->a);
+    case Init::kVarianceScaling:
+      break;
+    default:
+      return true;
+  }
+  if (!number("scale", &spec->a) || !(spec->a > 0.0)) return false;
+  const json& mode = Member(config, "mode");
+  if (mode == "fan_in") {
+    spec->fan_mode = Fan::kIn;
+  } else if (mode == "fan_out") {
+    spec->fan_mode = Fan::kOut;
+  } else if (mode == "fan_avg") {
+    spec->fan_mode = Fan::kAverage;
+  } else if (!mode.is_null()) {
+    return false;
+  }
+  const json& draw = Member(config, "distribution");
+  if (draw == "uniform") {
+    spec->distribution = Draw::kUniform;
+  } else if (draw == "truncated_normal" || draw == "normal") {
+    spec->distribution = Draw::kTruncatedNormal;
+  } else if (draw == "untruncated_normal") {
+    spec->distribution = Draw::kNormal;
+  } else if (!draw.is_null()) {
+    return false;
+  }
+  // Axes other than the last two are a wish that the fans would have to follow.
+  return Member(config, "input_axes").is_null() && Member(config, "output_axes").is_null();
+}
+
+std::string Text(const InitializerSpec& spec) {
+  return std::to_string(static_cast<int>(spec.kind)) + "(" + NumberText(spec.a) + "," +
+         NumberText(spec.b) + "," + std::to_string(static_cast<int>(spec.fan_mode)) + "," +
+         std::to_string(static_cast<int>(spec.distribution)) + ")";
+}
+
+bool ReadRegularizer(const json& value, RegularizerSpec* spec) {
+  const bool by_name = value.is_string();
+  const std::string name = by_name ? value.get<std::string>() : StringMember(value, "class_name");
+  const bool both = name == "L1L2" || name == "l1_l2" || name == "L1_L2";
+  const bool has_l1 = both || name == "L1" || name == "l1";
+  const bool has_l2 = both || name == "L2" || name == "l2";
+  if (!has_l1 && !has_l2) return false;
+  // A name alone means Keras' default of 0.01; L1L2's own default is 0.
+  const double fallback = both && !by_name ? 0.0 : 0.01;
+  if (has_l1) spec->l1 = fallback;
+  if (has_l2) spec->l2 = fallback;
+  if (by_name) return true;
+  const json& config = Member(value, "config");
+  const auto factor = [&](const char* key, double* out) {
+    const json& number = Member(config, key);
+    if (number.is_null()) return true;
+    return NumberMember(config, key, out) && *out >= 0.0;
+  };
+  return (!has_l1 || factor("l1", &spec->l1)) && (!has_l2 || factor("l2", &spec->l2));
+}
+
+}  // namespace
+
+bool ParseActivationName(const std::string& name, KerasFamily family, ActivationSpec* out) {
+  for (const ActivationRow& row : kActivations) {
+    if (name != row.name) continue;
+    *out = ActivationSpec();
+    out->kind = row.kind;
+    out->alpha = row.alpha;
+    if (row.kind == Activation::kHardSigmoid && family == KerasFamily::kKeras2) {
+      out->kind = Activation::kHardSigmoid2;
+    }
+    return true;
+  }
+  return false;
+}
+
+const char* ActivationName(Activation activation) {
+  for (const ActivationRow& row : kActivations) {
+    if (row.kind == activation) return row.name;
+  }
+  return "linear";
+}
+
+ActivationSpec LayerConfig::GetActivation(const std::string& key) {
+  ActivationSpec spec;
+  if (!Has(key)) return spec;
+  const json& value = *Find(key);
+  if (!ReadActivation(value, family_, &spec)) {
+    std::vector<std::string> names;
+    for (const ActivationRow& row : kActivations) names.push_back(row.name);
+    const std::string described = Describe(value);
+    Fail(ErrorCode::kNotSupported, "activation " + described + " is not supported",
+         value.is_string() ? NearestNameHint(value.get<std::string>(), names) : "");
+    return ActivationSpec();
+  }
+  Remember(key, Text(spec), Text(ActivationSpec()));
+  return spec;
+}
+
+InitializerSpec LayerConfig::GetInitializer(const std::string& key, const char* fallback) {
+  const InitializerRow* row = FindInitializer(fallback);
+  const InitializerSpec default_spec = row == nullptr ? InitializerSpec() : row->defaults;
+  const json* found = Find(key);
+  if (found == nullptr) return default_spec;
+  InitializerSpec spec;
+  std::string name;
+  // Keras' add_weight() takes Glorot's rule where the initializer is None.
+  if (found->is_null()) {
+    name = "glorot_uniform";
+  } else {
+    name = found->is_string() ? found->get<std::string>() : StringMember(*found, "class_name");
+  }
+  row = FindInitializer(name);
+  bool valid = row != nullptr;
+  if (valid) {
+    spec = row->defaults;
+    if (found->is_object()) valid = ReadInitializerConfig(Member(*found, "config"), &spec);
+  }
+  if (!valid) {
+    Fail(ErrorCode::kNotSupported,
+         "argument \"" + key + "\": initializer " + ShortJson(*found) + " is not supported");
+    return default_spec;
+  }
+  Remember(key, Text(spec), Text(default_spec));
+  return spec;
+}
+
+RegularizerSpec LayerConfig::GetRegularizer(const std::string& key) {
+  RegularizerSpec spec;
+  if (!Has(key)) return spec;
+  const json& value = *Find(key);
+  if (!ReadRegularizer(value, &spec)) {
+    Fail(ErrorCode::kNotSupported,
+         "argument \"" + key + "\": regularizer " + ShortJson(value) + " is not supported",
+         "L1, L2 and L1L2 are supported.");
+    return RegularizerSpec();
+  }
+  Remember(key, NumberText(spec.l1) + "," + NumberText(spec.l2), "0,0");
+  return spec;
+}
+
+}  // namespace hopper
