@@ -10,8 +10,9 @@ constexpr uint32_t kMultiplier1 = 0xCD9E8D57u;
 constexpr uint32_t kWeyl0 = 0x9E3779B9u;  // golden ratio
 constexpr uint32_t kWeyl1 = 0xBB67AE85u;  // sqrt(3) - 1
 constexpr int kRounds = 10;
-// Blocks that Fill() computes side by side.
-constexpr int kLanes = 16;
+// Blocks that Fill() computes side by side: too many for the compiler to unroll the loops over
+// them before it can vectorise them.
+constexpr int kLanes = 64;
 
 // Blocks first_block ... first_block + kLanes - 1 of a stream, in order, into out. Loops over
 // lanes, innermost and without branches, are what the compiler turns into vector code.
