@@ -43,10 +43,12 @@ class Trainer {
   ModelState InitialState(const float* keras_weights, const std::string& numerics_class) const;
 
   // Trains `fit.epochs` passes over one partition in iteration `state->iteration`, adding the
-  // running loss and metrics to `sums`. Looks at `cancel` between batches. kNotFinite: the loss
-  // or a weight is NaN or infinite; the state is then not to be used.
+  // running loss (weighted by class) and metrics to `sums`; without `metrics` only the loss is
+  // taken. Looks at `cancel` between batches. kNotFinite: the loss or a weight is NaN or infinite
+  // (sums->loss tells which); the state is then not to be used. The caller counts
+  // state->iteration up when all partitions were visited.
   VisitEnd Visit(ModelState* state, const Partition& data, int partition,
-                 const std::atomic<bool>& cancel, MetricSums* sums) const;
+                 const std::atomic<bool>& cancel, MetricSums* sums, bool metrics = true) const;
 
   // Loss and metrics of fixed weights (spec().flat_size floats) over one partition, in batches
   // of one fixed size, summed per buffer.
@@ -59,6 +61,8 @@ class Trainer {
 
   // Bytes that training needs: state, gradients, activations of a batch.
   int64_t MemoryEstimate() const;
+  // Bytes of the state alone, which lasts as long as the run.
+  int64_t StateBytes() const;
 
  private:
   std::shared_ptr<const Network> network_;
@@ -68,7 +72,12 @@ class Trainer {
   uint64_t seed_;
   std::vector<TrainableSpan> spans_;
   std::vector<float> class_weights_;  // empty: all 1
+  bool logits_;                       // the loss and the metrics work on logits
 };
+
+// Examples in a batch of evaluation and prediction: a function of the architecture only, since
+// the bits of a sum depend on it.
+int64_t EvaluationBatch(const ModelSpec& spec);
 
 // "torch 2.11.0, AVX512, fp32, autograd, 1 thread": equal classes give equal bits.
 std::string NumericsClass(const std::string& precision);

@@ -1,0 +1,47 @@
+// Evaluation with fixed weights.
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "loss/loss.h"
+#include "train/batch_tensors.h"
+#include "train/sums.h"
+#include "train/trainer.h"
+
+namespace hopper {
+
+VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
+                           const std::atomic<bool>& cancel, MetricSums* sums) const {
+  if (data.n == 0) return VisitEnd::kDone;
+  const c10::InferenceMode inference;
+  const ModelSpec& spec = network_->spec();
+  // The weights are only read: nothing trains in this mode.
+  const std::vector<at::Tensor> weights = network_->BindWeights(const_cast<float*>(flat));
+  const int64_t capacity = std::min(EvaluationBatch(spec), data.n);
+  BatchTensors batch(data_, spec.input_shape(), spec.output_shape(), capacity);
+  std::vector<int32_t> rows(static_cast<size_t>(capacity));
+  ForwardContext context;
+  context.seed = seed_;
+  context.linear = logits_;
+
+  for (size_t b = 0; b < data.buffer_starts.size(); ++b) {
+    const int64_t end = b + 1 < data.buffer_starts.size() ? data.buffer_starts[b + 1] : data.n;
+    MetricSums buffer;
+    for (int64_t first = data.buffer_starts[b]; first < end; first += capacity) {
+      if (cancel.load(std::memory_order_relaxed)) return VisitEnd::kCancelled;
+      const int64_t n = std::min(capacity, end - first);
+      std::iota(rows.begin(), rows.begin() + n, static_cast<int32_t>(first));
+      batch.Load(data, rows.data(), n);
+      const at::Tensor output = network_->Forward(batch.input(), weights, context);
+      buffer.loss += SumOf(
+          LossPerExample(compile_.loss, output, logits_, spec.final_activation, batch.targets()));
+      AddMetrics(compile_, spec, output, logits_, batch.targets(), &buffer);
+      buffer.examples += n;
+    }
+    sums->Add(buffer);
+  }
+  return VisitEnd::kDone;
+}
+
+}  // namespace hopper

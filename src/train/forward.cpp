@@ -1,0 +1,43 @@
+#include "train/forward.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "train/trainer.h"
+
+namespace hopper {
+
+ForwardPass::ForwardPass(std::shared_ptr<const Network> network, const DataDesc& data,
+                         const float* flat)
+    : network_(std::move(network)), data_(data), batch_(EvaluationBatch(network_->spec())) {
+  const c10::InferenceMode inference;
+  const ModelSpec& spec = network_->spec();
+  weights_ = network_->BindWeights(const_cast<float*>(flat));
+  std::vector<int64_t> sizes{batch_};
+  sizes.insert(sizes.end(), spec.input_shape().begin(), spec.input_shape().end());
+  input_ = at::empty(sizes, at::kFloat);
+}
+
+void ForwardPass::Run(const void* x, int64_t n, float* outputs) {
+  const c10::InferenceMode inference;
+  const auto* bytes = static_cast<const uint8_t*>(x);
+  const int64_t width = ElementCount(network_->spec().output_shape());
+  for (int64_t first = 0; first < n; first += batch_) {
+    const int64_t count = std::min(batch_, n - first);
+    ConvertFeatures(data_, bytes + static_cast<size_t>(first) * data_.x_bytes(), count,
+                    input_.data_ptr<float>());
+    const at::Tensor input = count == batch_ ? input_ : input_.narrow(0, 0, count);
+    const at::Tensor output = network_->Forward(input, weights_, ForwardContext{}).contiguous();
+    if (output.numel() != count * width) {
+      throw Error(ErrorCode::kInternal, "model's output does not have the shape that it states");
+    }
+    std::memcpy(outputs + first * width, output.data_ptr<float>(),
+                static_cast<size_t>(count * width) * sizeof(float));
+  }
+}
+
+}  // namespace hopper

@@ -1,0 +1,15 @@
+// The numerics class: what must be equal for equal bits.
+#include <ATen/Version.h>
+#include <torch/version.h>
+
+#include "train/trainer.h"
+
+namespace hopper {
+
+std::string NumericsClass(const std::string& precision) {
+  // Bits also depend on the form in which a step is executed and on the threads of one operation.
+  return "torch " TORCH_VERSION ", " + at::get_cpu_capability() + ", " + precision +
+         ", autograd, 1 thread";
+}
+
+}  // namespace hopper

@@ -1,0 +1,19 @@
+// Sums over the examples of a batch, in float64.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "loss/loss.h"
+#include "model/network.h"
+#include "train/trainer.h"
+
+namespace hopper {
+
+// Sum of a float32 tensor's elements in their order.
+double SumOf(const at::Tensor& values);
+
+// Adds each metric of a batch to `sums`; gradients must be off.
+void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const at::Tensor& output,
+                bool logits, const Targets& targets, MetricSums* sums);
+
+}  // namespace hopper

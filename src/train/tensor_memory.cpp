@@ -1,0 +1,192 @@
+#include "train/tensor_memory.h"
+
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+
+#include <array>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "base/error.h"
+
+namespace hopper {
+
+namespace {
+
+// Stands before each block, so that a block can be given back from its address alone.
+struct alignas(64) BlockHeader {
+  MemoryAccount* account;  // null: not counted, never cached
+  BlockHeader* next;       // in a cache
+  size_t bytes;            // of the block without this header
+  uint32_t size_class;
+};
+static_assert(sizeof(BlockHeader) == 64, "keeps blocks aligned");
+
+// Four size classes between neighbouring powers of two: at most a quarter of a block is unused.
+constexpr uint32_t kClasses = 4 * 64;
+
+uint32_t SizeClass(size_t bytes, size_t* rounded) {
+  if (bytes <= 256) {
+    const size_t units = bytes == 0 ? 1 : (bytes + 63) / 64;
+    *rounded = units * 64;
+    return static_cast<uint32_t>(units - 1);
+  }
+  const int top = 63 - __builtin_clzll(bytes - 1);  // 2^top <= bytes - 1 < 2^(top + 1)
+  const size_t quarter = size_t{1} << (top - 2);
+  const size_t step = (bytes - 1) / quarter;  // 4 .. 7
+  *rounded = (step + 1) * quarter;
+  return static_cast<uint32_t>(4 * (top - 7) + static_cast<int>(step) - 4);
+}
+
+struct ThreadCache {
+  MemoryAccount* account = nullptr;
+  int64_t cached = 0;
+  std::array<BlockHeader*, kClasses> free{};
+};
+
+// Set by a TensorMemoryScope; a plain pointer, so that threads that end need no destructor.
+thread_local ThreadCache* thread_cache = nullptr;
+
+}  // namespace
+
+void MemoryAccount::Release() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+bool MemoryAccount::Reserve(int64_t bytes) {
+  if (used_.fetch_add(bytes, std::memory_order_relaxed) + bytes > limit_) {
+    used_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  references_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void MemoryAccount::Unreserve(int64_t bytes) {
+  used_.fetch_sub(bytes, std::memory_order_relaxed);
+  Release();
+}
+
+class TensorAllocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(size_t bytes) override {
+    const c10::Device cpu(c10::DeviceType::CPU);
+    if (bytes == 0) return {nullptr, nullptr, &Deallocate, cpu};
+    void* block = Allocate(bytes);
+    return {block, block, &Deallocate, cpu};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &Deallocate; }
+  void copy_data(void* to, const void* from, size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
+
+  static void FreeBlock(BlockHeader* header) {
+    MemoryAccount* account = header->account;
+    const auto bytes = static_cast<int64_t>(header->bytes + sizeof(BlockHeader));
+    std::free(header);
+    if (account != nullptr) account->Unreserve(bytes);
+  }
+
+ private:
+  static void* Allocate(size_t bytes) {
+    if (bytes > (size_t{1} << 46)) throw std::bad_alloc();
+    size_t rounded = 0;
+    const uint32_t size_class = SizeClass(bytes, &rounded);
+    ThreadCache* cache = thread_cache;
+    if (cache == nullptr) return Fresh(nullptr, rounded, size_class);
+    BlockHeader*& first = cache->free[size_class];
+    if (first != nullptr) {
+      BlockHeader* header = first;
+      first = header->next;
+      cache->cached -= static_cast<int64_t>(header->bytes);
+      return header + 1;
+    }
+    const auto counted = static_cast<int64_t>(rounded + sizeof(BlockHeader));
+    if (!cache->account->Reserve(counted)) {
+      TensorMemoryScope::Trim();
+      if (!cache->account->Reserve(counted)) {
+        throw Error(ErrorCode::kOutOfMemory, "out of memory",
+                    "A tensor of " + std::to_string(bytes) +
+                        " bytes would pass hopper.memory_limit, of which " +
+                        std::to_string(cache->account->limit() - cache->account->used()) +
+                        " bytes are free.",
+                    "Lower batch_size, or raise hopper.memory_limit.");
+      }
+    }
+    try {
+      return Fresh(cache->account, rounded, size_class);
+    } catch (...) {
+      cache->account->Unreserve(counted);
+      throw;
+    }
+  }
+
+  static void* Fresh(MemoryAccount* account, size_t rounded, uint32_t size_class) {
+    auto* header = static_cast<BlockHeader*>(std::aligned_alloc(64, rounded + sizeof(BlockHeader)));
+    if (header == nullptr) throw std::bad_alloc();
+    header->account = account;
+    header->next = nullptr;
+    header->bytes = rounded;
+    header->size_class = size_class;
+    return header + 1;
+  }
+
+  static void Deallocate(void* block) {
+    if (block == nullptr) return;
+    BlockHeader* header = static_cast<BlockHeader*>(block) - 1;
+    ThreadCache* cache = thread_cache;
+    if (cache == nullptr || header->account != cache->account) {
+      FreeBlock(header);
+      return;
+    }
+    header->next = cache->free[header->size_class];
+    cache->free[header->size_class] = header;
+    cache->cached += static_cast<int64_t>(header->bytes);
+  }
+};
+
+namespace {
+
+// Before the first tensor: a block must be given back to the allocator that it came from.
+const bool registered = [] {
+  static TensorAllocator allocator;
+  c10::SetCPUAllocator(&allocator, /*priority=*/1);
+  return true;
+}();
+
+}  // namespace
+
+TensorMemoryScope::TensorMemoryScope(MemoryAccount* account) {
+  if (!registered || thread_cache != nullptr) {
+    throw Error(ErrorCode::kInternal, "tensor memory is not set up, or twice on one thread");
+  }
+  auto* cache = new ThreadCache;
+  cache->account = account;
+  thread_cache = cache;
+}
+
+TensorMemoryScope::~TensorMemoryScope() {
+  Trim();
+  delete thread_cache;
+  thread_cache = nullptr;
+}
+
+void TensorMemoryScope::Trim() {
+  ThreadCache* cache = thread_cache;
+  if (cache == nullptr) return;
+  for (BlockHeader*& first : cache->free) {
+    while (first != nullptr) {
+      BlockHeader* header = first;
+      first = header->next;
+      TensorAllocator::FreeBlock(header);
+    }
+  }
+  cache->cached = 0;
+}
+
+int64_t TensorMemoryScope::CachedBytes() {
+  return thread_cache == nullptr ? 0 : thread_cache->cached;
+}
+
+}  // namespace hopper

@@ -1,0 +1,163 @@
+// What is fixed for one configuration.
+#include "train/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "loss/loss.h"
+
+namespace hopper {
+
+namespace {
+
+// Activations and gradients of a batch, with room for what an operation needs for itself.
+constexpr double kTrainingCopies = 3.0;
+constexpr double kEvaluationCopies = 1.5;
+
+std::vector<TrainableSpan> SpansOf(const ModelSpec& spec) {
+  std::vector<TrainableSpan> spans;
+  for (const WeightSpec& weight : spec.weights) {
+    if (weight.slot_offset < 0) continue;
+    TrainableSpan span;
+    span.offset = weight.offset;
+    span.slot_offset = weight.slot_offset;
+    span.size = weight.size();
+    span.l1 = weight.regularizer.l1;
+    span.l2 = weight.regularizer.l2;
+    spans.push_back(span);
+  }
+  return spans;
+}
+
+// Index of a class_weight key: a class index, or a class label.
+int64_t ClassOf(const std::string& key, const DataDesc& data) {
+  std::string label = key;
+  if (label.size() >= 2 && (label.front() == '\'' || label.front() == '"') &&
+      label.back() == label.front()) {
+    label = label.substr(1, label.size() - 2);
+  } else if (!label.empty() && label.size() <= 9 &&
+             label.find_first_not_of("0123456789") == std::string::npos) {
+    return std::stoll(label);
+  }
+  const auto at = std::find(data.class_values.begin(), data.class_values.end(), label);
+  if (at == data.class_values.end()) {
+    throw Error(ErrorCode::kInvalidParameter,
+                "class_weight names the class \"" + label + "\", which \"" + data.table_name +
+                    "\" does not have",
+                "", NearestNameHint(label, data.class_values));
+  }
+  return at - data.class_values.begin();
+}
+
+std::vector<float> ClassWeightsOf(const FitParams& fit, const DataDesc& data) {
+  std::vector<float> weights;
+  for (const auto& [key, value] : fit.class_weight) {
+    const int64_t index = ClassOf(key, data);
+    const int64_t bound = data.y_kind == HOPPER_LABEL_CLASS ? data.num_classes
+                          : data.y_elements() > 1           ? data.y_elements()
+                                                            : 1 << 20;
+    if (index >= bound) {
+      throw Error(ErrorCode::kInvalidParameter, "class_weight names the class " +
+                                                    std::to_string(index) + " of " +
+                                                    std::to_string(bound) + " classes");
+    }
+    if (static_cast<int64_t>(weights.size()) <= index) {
+      weights.resize(static_cast<size_t>(index) + 1, 1.0F);
+    }
+    weights[static_cast<size_t>(index)] = static_cast<float>(value);
+  }
+  return weights;
+}
+
+int64_t Saturated(double bytes) {
+  return bytes < 9e18 ? static_cast<int64_t>(bytes) : std::numeric_limits<int64_t>::max();
+}
+
+}  // namespace
+
+void MetricSums::Add(const MetricSums& other) {
+  loss += other.loss;
+  metrics.resize(std::max(metrics.size(), other.metrics.size()), 0.0);
+  for (size_t i = 0; i < other.metrics.size(); ++i) metrics[i] += other.metrics[i];
+  examples += other.examples;
+}
+
+int64_t EvaluationBatch(const ModelSpec& spec) {
+  constexpr int64_t kFloats = 4 << 20;  // 16 MB
+  int64_t batch = 1024;
+  while (batch > 16 && batch * spec.activation_floats > kFloats) batch /= 2;
+  return batch;
+}
+
+Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, FitParams fit,
+                 const DataDesc& data, uint64_t run_seed)
+    : network_(std::move(network)),
+      compile_(std::move(compile)),
+      fit_(std::move(fit)),
+      data_(data),
+      seed_(fit_.seed.value_or(run_seed)),
+      spans_(SpansOf(network_->spec())),
+      class_weights_(ClassWeightsOf(fit_, data_)),
+      logits_(UsesLogits(compile_.loss, network_->spec().final_activation)) {
+  const Shape& input = network_->spec().input_shape();
+  if (ElementCount(input) != data_.x_elements()) {
+    throw Error(ErrorCode::kInvalidParameter,
+                "model expects input of shape " + ShapeText(input) + " but \"" + data_.table_name +
+                    "\" holds " + std::to_string(data_.x_elements()) + " values a row");
+  }
+  if (fit_.batch_size < 1 || fit_.epochs < 1) {
+    throw Error(ErrorCode::kInvalidParameter, "batch_size and epochs must be at least 1");
+  }
+}
+
+ModelState Trainer::InitialState(const float* keras_weights,
+                                 const std::string& numerics_class) const {
+  const ModelSpec& spec = network_->spec();
+  ModelState state;
+  state.architecture = spec.hash;
+  state.numerics_class = numerics_class;
+  state.optimizer = OptimizerName(compile_.optimizer.kind);
+  state.n_slots = SlotCount(compile_.optimizer);
+  state.params = AlignedArray<float>(static_cast<size_t>(spec.flat_size));
+  state.slots = AlignedArray<float>(static_cast<size_t>(spec.slot_size * state.n_slots));
+  if (keras_weights != nullptr) {
+    ImportWeights(spec, keras_weights, state.params.data());
+  } else {
+    InitializeWeights(spec, seed_, state.params.data());
+  }
+  return state;
+}
+
+void Trainer::Finish(const MetricSums& sums, const float* flat, double* loss,
+                     std::vector<double>* metrics) const {
+  const double n = static_cast<double>(std::max<int64_t>(sums.examples, 1));
+  *loss = sums.loss / n + RegularizationLoss(spans_, flat);
+  metrics->assign(sums.metrics.begin(), sums.metrics.end());
+  for (double& metric : *metrics) metric /= n;
+}
+
+int64_t Trainer::StateBytes() const {
+  const ModelSpec& spec = network_->spec();
+  const double floats = static_cast<double>(spec.flat_size) +
+                        static_cast<double>(spec.slot_size) * SlotCount(compile_.optimizer);
+  return Saturated(floats * sizeof(float));
+}
+
+int64_t Trainer::MemoryEstimate() const {
+  const ModelSpec& spec = network_->spec();
+  // A batch never crosses a partition.
+  const int64_t rows = PartitionRange(data_.n_rows, data_.n_partitions, 0).count;
+  const auto batch = static_cast<double>(std::min(fit_.batch_size, rows));
+  const auto activations = static_cast<double>(spec.activation_floats);
+  const double evaluated = static_cast<double>(std::min(EvaluationBatch(spec), rows));
+  const double training = batch * activations * kTrainingCopies;
+  const double evaluation =
+      evaluated * activations * kEvaluationCopies + static_cast<double>(spec.flat_size);
+  // Gradients stand twice: as libtorch's tensors, and in the buffer for the optimizer.
+  const double floats = std::max(training, evaluation) + 2.0 * static_cast<double>(spec.flat_size);
+  return Saturated(static_cast<double>(StateBytes()) + floats * sizeof(float));
+}
+
+}  // namespace hopper
