@@ -29,7 +29,13 @@ class Network {
                      ForwardContext context) const;
 
  private:
+  // What is known about a node before any tensor.
+  struct Step {
+    uint32_t stream = 0;       // ForwardContext::layer, another one for each call of a layer
+    std::vector<int> release;  // tensor ids that no later node reads
+  };
   std::shared_ptr<const ModelSpec> spec_;
+  std::vector<Step> steps_;
 };
 
 // Applies an activation (keras.activations.*).

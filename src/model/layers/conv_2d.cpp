@@ -1,0 +1,138 @@
+// Conv2D over images of height x width x channels.
+#include "model/layers/activation.h"
+#include "model/layers/layers.h"
+#include "model/layers/window.h"
+
+#ifdef HOPPER_TORCH
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/convolution.h>
+#endif
+
+namespace hopper {
+namespace {
+
+class Conv2D : public Layer {
+ public:
+  explicit Conv2D(LayerConfig& config)
+      : Layer(config),
+        filters_(config.Int("filters", 0)),
+        kernel_(ReadSizes(config, "kernel_size", 2, {1, 1})),
+        strides_(ReadSizes(config, "strides", 2, {1, 1})),
+        dilation_(ReadSizes(config, "dilation_rate", 2, {1, 1})),
+        groups_(config.Int("groups", 1)),
+        same_(ReadPadding(config)),
+        use_bias_(config.Bool("use_bias", true)),
+        activation_(config.GetActivation("activation")),
+        kernel_initializer_(config.GetInitializer("kernel_initializer", "glorot_uniform")),
+        bias_initializer_(config.GetInitializer("bias_initializer", "zeros")),
+        kernel_regularizer_(config.GetRegularizer("kernel_regularizer")),
+        bias_regularizer_(config.GetRegularizer("bias_regularizer")) {
+    ReadDataFormat(config);
+    if (groups_ < 1) {
+      config.Fail(ErrorCode::kInvalidParameter,
+                  "argument \"groups\" must be at least 1, not " + std::to_string(groups_));
+      groups_ = 1;
+    }
+    if (filters_ < 1 || filters_ % groups_ != 0) {
+      config.Fail(ErrorCode::kInvalidParameter,
+                  "argument \"filters\" must be a positive multiple of groups (" +
+                      std::to_string(groups_) + "), not " + std::to_string(filters_));
+      filters_ = groups_;
+    }
+    if (!config.Has("kernel_size")) {
+      config.Fail(ErrorCode::kInvalidParameter, "argument \"kernel_size\" is missing");
+    }
+    for (const char* key :
+         {"activity_regularizer", "kernel_constraint", "bias_constraint", "lora_rank"}) {
+      config.RequireUnset(key);
+    }
+    config.Ignore("lora_alpha");
+  }
+
+  Shape OutputShape(const std::vector<Shape>& inputs) const override {
+    RequireImage(*this, inputs);
+    const Shape& image = inputs[0];
+    if (image[2] % groups_ != 0) {
+      throw Error(ErrorCode::kInvalidParameter,
+                  "layer \"" + name() + "\" of class Conv2D: " + std::to_string(image[2]) +
+                      " channels cannot be divided into " + std::to_string(groups_) + " groups");
+    }
+    const WindowAxis height = Slide(image[0], 0);
+    const WindowAxis width = Slide(image[1], 1);
+    RequireFits(*this, image, kernel_, height, width);
+    return {height.output, width.output, filters_};
+  }
+
+  std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override {
+    std::vector<WeightSpec> weights(use_bias_ ? 2 : 1);
+    weights[0].name = "kernel";
+    weights[0].shape = {kernel_[0], kernel_[1], inputs[0][2] / groups_, filters_};
+    weights[0].storage = WeightStorage::kConv;
+    weights[0].initializer = kernel_initializer_;
+    weights[0].regularizer = kernel_regularizer_;
+    if (use_bias_) {
+      weights[1].name = "bias";
+      weights[1].shape = {filters_};
+      weights[1].initializer = bias_initializer_;
+      weights[1].regularizer = bias_regularizer_;
+    }
+    return weights;
+  }
+
+  int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override {
+    const int64_t taps = kernel_[0] * kernel_[1] * (inputs[0][2] / groups_);
+    return ElementCount(output) * (2 * taps + (use_bias_ ? 1 : 0));
+  }
+
+  Activation FinalActivation() const override { return LogitActivation(activation_); }
+
+#ifdef HOPPER_TORCH
+  at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
+                     const ForwardContext& context) const override {
+    // Views: height x width x channels in memory is libtorch's channels-last format.
+    at::Tensor x = inputs[0].permute({0, 3, 1, 2});
+    const at::Tensor kernel = weights[0].permute({3, 2, 0, 1});
+    const WindowAxis height = Slide(x.size(2), 0);
+    const WindowAxis width = Slide(x.size(3), 1);
+    int64_t padding[2] = {height.before, width.before};
+    if (height.before != height.after || width.before != width.after) {
+      x = at::constant_pad_nd(x, {width.before, width.after, height.before, height.after});
+      padding[0] = padding[1] = 0;
+    }
+    at::Tensor y = at::convolution(
+        x, kernel, use_bias_ ? std::optional<at::Tensor>(weights[1]) : std::optional<at::Tensor>(),
+        strides_, padding, dilation_, /*transposed=*/false,
+        /*output_padding=*/{0, 0}, groups_);
+    const bool activate = AppliesActivation(activation_, context);
+    const bool by_element = ActsByElement(activation_);
+    if (activate && by_element) y = ActivateOwned(std::move(y), activation_);
+    y = y.permute({0, 2, 3, 1});
+    if (activate && !by_element) y = Activate(y, activation_);
+    return y;
+  }
+#endif
+
+ private:
+  WindowAxis Slide(int64_t size, int axis) const {
+    return SlideWindow(size, kernel_[axis], strides_[axis], dilation_[axis], same_);
+  }
+
+  int64_t filters_;
+  std::vector<int64_t> kernel_;
+  std::vector<int64_t> strides_;
+  std::vector<int64_t> dilation_;
+  int64_t groups_;
+  bool same_;
+  bool use_bias_;
+  ActivationSpec activation_;
+  InitializerSpec kernel_initializer_;
+  InitializerSpec bias_initializer_;
+  RegularizerSpec kernel_regularizer_;
+  RegularizerSpec bias_regularizer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> MakeConv2D(LayerConfig& config) { return std::make_unique<Conv2D>(config); }
+
+}  // namespace hopper

@@ -1,0 +1,101 @@
+// Dense: activation(x * kernel + bias) on the last axis of any rank.
+#include "model/layers/activation.h"
+#include "model/layers/layers.h"
+
+#ifdef HOPPER_TORCH
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/mm.h>
+#endif
+
+namespace hopper {
+namespace {
+
+class Dense : public Layer {
+ public:
+  explicit Dense(LayerConfig& config)
+      : Layer(config),
+        units_(config.Int("units", 0)),
+        use_bias_(config.Bool("use_bias", true)),
+        activation_(config.GetActivation("activation")),
+        kernel_initializer_(config.GetInitializer("kernel_initializer", "glorot_uniform")),
+        bias_initializer_(config.GetInitializer("bias_initializer", "zeros")),
+        kernel_regularizer_(config.GetRegularizer("kernel_regularizer")),
+        bias_regularizer_(config.GetRegularizer("bias_regularizer")) {
+    if (units_ < 1) {
+      config.Fail(ErrorCode::kInvalidParameter,
+                  "argument \"units\" must be at least 1, not " + std::to_string(units_));
+      units_ = 1;
+    }
+    for (const char* key : {"activity_regularizer", "kernel_constraint", "bias_constraint",
+                            "lora_rank", "quantization_config"}) {
+      config.RequireUnset(key);
+    }
+    config.Ignore("lora_alpha");
+  }
+
+  Shape OutputShape(const std::vector<Shape>& inputs) const override {
+    if (inputs.size() != 1 || inputs[0].empty()) {
+      throw Error(ErrorCode::kInvalidParameter,
+                  "layer \"" + name() + "\" of class Dense needs one input of rank 1 or more");
+    }
+    Shape output = inputs[0];
+    output.back() = units_;
+    return output;
+  }
+
+  std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override {
+    std::vector<WeightSpec> weights(use_bias_ ? 2 : 1);
+    weights[0].name = "kernel";
+    weights[0].shape = {inputs[0].back(), units_};
+    weights[0].initializer = kernel_initializer_;
+    weights[0].regularizer = kernel_regularizer_;
+    if (use_bias_) {
+      weights[1].name = "bias";
+      weights[1].shape = {units_};
+      weights[1].initializer = bias_initializer_;
+      weights[1].regularizer = bias_regularizer_;
+    }
+    return weights;
+  }
+
+  int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override {
+    return ElementCount(output) * (2 * inputs[0].back() + (use_bias_ ? 1 : 0));
+  }
+
+  Activation FinalActivation() const override { return LogitActivation(activation_); }
+
+#ifdef HOPPER_TORCH
+  at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
+                     const ForwardContext& context) const override {
+    const at::Tensor& input = inputs[0];
+    const bool matrix = input.dim() == 2;
+    const at::Tensor rows = matrix ? input : input.reshape({-1, input.size(-1)});
+    at::Tensor y = use_bias_ ? at::addmm(weights[1], rows, weights[0]) : at::mm(rows, weights[0]);
+    const bool activate = AppliesActivation(activation_, context);
+    const bool by_element = ActsByElement(activation_);
+    if (activate && (by_element || matrix)) y = ActivateOwned(std::move(y), activation_);
+    if (!matrix) {
+      std::vector<int64_t> sizes = input.sizes().vec();
+      sizes.back() = units_;
+      y = y.view(sizes);
+      if (activate && !by_element) y = Activate(y, activation_);
+    }
+    return y;
+  }
+#endif
+
+ private:
+  int64_t units_;
+  bool use_bias_;
+  ActivationSpec activation_;
+  InitializerSpec kernel_initializer_;
+  InitializerSpec bias_initializer_;
+  RegularizerSpec kernel_regularizer_;
+  RegularizerSpec bias_regularizer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> MakeDense(LayerConfig& config) { return std::make_unique<Dense>(config); }
+
+}  // namespace hopper

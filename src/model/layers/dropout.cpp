@@ -1,0 +1,77 @@
+// Dropout: in training each element is 0 with probability `rate` and otherwise divided by
+// 1 - rate. The mask is a pure function of (seed, layer, step, element).
+#include "model/layers/layers.h"
+
+#ifdef HOPPER_TORCH
+#include <ATen/ops/empty.h>
+#include <ATen/ops/mul.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/philox.h"
+#endif
+
+namespace hopper {
+namespace {
+
+class Dropout : public Layer {
+ public:
+  explicit Dropout(LayerConfig& config) : Layer(config), rate_(config.Number("rate", 0.5)) {
+    if (!(rate_ >= 0.0 && rate_ <= 1.0)) {
+      config.Fail(ErrorCode::kInvalidParameter, "argument \"rate\" must lie between 0 and 1");
+    }
+    config.RequireUnset("noise_shape");
+    config.Ignore("seed");  // the configuration's seed decides
+  }
+
+  Shape OutputShape(const std::vector<Shape>& inputs) const override {
+    if (inputs.size() != 1) {
+      throw Error(ErrorCode::kInvalidParameter, "layer \"" + name() +
+                                                    "\" of class Dropout needs one input, not " +
+                                                    std::to_string(inputs.size()));
+    }
+    return inputs[0];
+  }
+
+#ifdef HOPPER_TORCH
+  at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
+                     const ForwardContext& context) const override {
+    const at::Tensor& x = inputs[0];
+    if (!context.training || rate_ == 0.0) return x;
+    return at::mul(x, Mask(x, context));
+  }
+
+ private:
+  // 0 or 1 / (1 - rate), element by element in C order of the logical tensor.
+  at::Tensor Mask(const at::Tensor& x, const ForwardContext& context) const {
+    at::Tensor mask = at::empty(x.sizes(), at::TensorOptions().dtype(at::kFloat));
+    const int64_t size = mask.numel();
+    float* values = mask.mutable_data_ptr<float>();
+    const Philox philox(context.seed, Purpose::kDropout, context.layer,
+                        static_cast<uint64_t>(context.step));
+    // Of 24 bits, the number of values for which the element is dropped.
+    const uint32_t dropped = static_cast<uint32_t>(std::ceil(rate_ * (1 << 24)));
+    const float scale = rate_ < 1.0 ? static_cast<float>(1.0 / (1.0 - rate_)) : 0.0F;
+    constexpr int64_t kChunk = 2048;
+    uint32_t bits[kChunk];
+    for (int64_t first = 0; first < size; first += kChunk) {
+      const int64_t n = std::min(kChunk, size - first);
+      philox.Fill(static_cast<uint64_t>(first), static_cast<uint64_t>(n), bits);
+      for (int64_t i = 0; i < n; ++i) values[first + i] = (bits[i] >> 8) >= dropped ? scale : 0.0F;
+    }
+    return x.device() == mask.device() ? mask : mask.to(x.device());
+  }
+#endif
+
+ private:
+  double rate_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> MakeDropout(LayerConfig& config) {
+  return std::make_unique<Dropout>(config);
+}
+
+}  // namespace hopper

@@ -1,0 +1,81 @@
+// MaxPooling2D and AveragePooling2D over images of height x width x channels.
+#include "model/layers/layers.h"
+#include "model/layers/window.h"
+
+#ifdef HOPPER_TORCH
+#include <ATen/ops/avg_pool2d.h>
+#include <ATen/ops/max_pool2d.h>
+#endif
+
+namespace hopper {
+namespace {
+
+class Pooling2D : public Layer {
+ public:
+  Pooling2D(LayerConfig& config, bool maximum)
+      : Layer(config),
+        maximum_(maximum),
+        pool_(ReadSizes(config, "pool_size", 2, {2, 2})),
+        strides_(ReadSizes(config, "strides", 2, pool_)),
+        same_(ReadPadding(config)) {
+    ReadDataFormat(config);
+  }
+
+  Shape OutputShape(const std::vector<Shape>& inputs) const override {
+    RequireImage(*this, inputs);
+    const WindowAxis height = Slide(inputs[0][0], 0);
+    const WindowAxis width = Slide(inputs[0][1], 1);
+    RequireFits(*this, inputs[0], pool_, height, width);
+    return {height.output, width.output, inputs[0][2]};
+  }
+
+  int64_t Flops(const std::vector<Shape>&, const Shape& output) const override {
+    return ElementCount(output) * pool_[0] * pool_[1];
+  }
+
+#ifdef HOPPER_TORCH
+  // Keras' padding cells take no part: they are less than any number for the maximum and are not
+  // counted by the average, as libtorch's own padding behaves. That padding is the same at both
+  // ends, and padding "same" needs up to one cell more at the end than at the start. With a
+  // stride above 1, ceil_mode lets the last window reach over the end; with stride 1 both ends
+  // get one cell more and the first output is dropped.
+  at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
+                     const ForwardContext&) const override {
+    const at::Tensor x = inputs[0].permute({0, 3, 1, 2});
+    int64_t padding[2] = {0, 0};
+    bool skip[2] = {false, false};
+    for (int axis = 0; axis < 2; ++axis) {
+      const WindowAxis window = Slide(x.size(2 + axis), axis);
+      skip[axis] = strides_[axis] == 1 && window.after != window.before;
+      padding[axis] = skip[axis] ? window.after : window.before;
+    }
+    at::Tensor y = maximum_ ? at::max_pool2d(x, pool_, strides_, padding, /*dilation=*/1, same_)
+                            : at::avg_pool2d(x, pool_, strides_, padding, same_,
+                                             /*count_include_pad=*/false);
+    if (skip[0]) y = y.slice(2, 1);
+    if (skip[1]) y = y.slice(3, 1);
+    return y.permute({0, 2, 3, 1});
+  }
+#endif
+
+ private:
+  WindowAxis Slide(int64_t size, int axis) const {
+    return SlideWindow(size, pool_[axis], strides_[axis], 1, same_);
+  }
+
+  bool maximum_;
+  std::vector<int64_t> pool_;
+  std::vector<int64_t> strides_;
+  bool same_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> MakeMaxPooling2D(LayerConfig& config) {
+  return std::make_unique<Pooling2D>(config, /*maximum=*/true);
+}
+std::unique_ptr<Layer> MakeAveragePooling2D(LayerConfig& config) {
+  return std::make_unique<Pooling2D>(config, /*maximum=*/false);
+}
+
+}  // namespace hopper

@@ -1,0 +1,54 @@
+// Rescaling: x * scale + offset.
+#include "model/layers/layers.h"
+
+#ifdef HOPPER_TORCH
+#include <ATen/ops/add.h>
+#include <ATen/ops/mul.h>
+#endif
+
+namespace hopper {
+namespace {
+
+class Rescaling : public Layer {
+ public:
+  explicit Rescaling(LayerConfig& config)
+      : Layer(config), scale_(config.Number("scale", 1.0)), offset_(config.Number("offset", 0.0)) {
+    if (!config.Has("scale")) {
+      config.Fail(ErrorCode::kInvalidParameter, "argument \"scale\" is missing");
+    }
+  }
+
+  Shape OutputShape(const std::vector<Shape>& inputs) const override {
+    if (inputs.size() != 1) {
+      throw Error(ErrorCode::kInvalidParameter, "layer \"" + name() +
+                                                    "\" of class Rescaling needs one input, not " +
+                                                    std::to_string(inputs.size()));
+    }
+    return inputs[0];
+  }
+
+  int64_t Flops(const std::vector<Shape>&, const Shape& output) const override {
+    return 2 * ElementCount(output);
+  }
+
+#ifdef HOPPER_TORCH
+  at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
+                     const ForwardContext&) const override {
+    at::Tensor y = at::mul(inputs[0], scale_);
+    if (offset_ != 0.0) y.add_(offset_);
+    return y;
+  }
+#endif
+
+ private:
+  double scale_;
+  double offset_;
+};
+
+}  // namespace
+
+std::unique_ptr<Layer> MakeRescaling(LayerConfig& config) {
+  return std::make_unique<Rescaling>(config);
+}
+
+}  // namespace hopper

@@ -1,0 +1,108 @@
+// Activations with keras.activations' formulas.
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/abs.h>
+#include <ATen/ops/add.h>
+#include <ATen/ops/clamp_max.h>
+#include <ATen/ops/div.h>
+#include <ATen/ops/elu.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/gt.h>
+#include <ATen/ops/hardsigmoid.h>
+#include <ATen/ops/hardtanh.h>
+#include <ATen/ops/leaky_relu.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/mish.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/rsub.h>
+#include <ATen/ops/selu.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/silu.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/softplus.h>
+#include <ATen/ops/sub.h>
+#include <ATen/ops/tanh.h>
+#include <ATen/ops/where.h>
+
+#include "model/layers/activation.h"
+
+namespace hopper {
+namespace {
+
+// x above the threshold, at most max_value; slope * (x - threshold) below it.
+at::Tensor GeneralRelu(const at::Tensor& x, const ActivationSpec& activation) {
+  if (activation.threshold == 0.0 && activation.max_value < 0.0) {
+    return activation.alpha == 0.0 ? at::relu(x) : at::leaky_relu(x, activation.alpha);
+  }
+  at::Tensor y = activation.threshold == 0.0
+                     ? at::relu(x)
+                     : at::where(at::gt(x, activation.threshold), x, at::Scalar(0.0F));
+  if (activation.max_value >= 0.0) y = at::clamp_max(y, activation.max_value);
+  if (activation.alpha != 0.0) {
+    y = at::sub(y, at::relu(at::rsub(x, activation.threshold)), activation.alpha);
+  }
+  return y;
+}
+
+}  // namespace
+
+at::Tensor Activate(const at::Tensor& x, const ActivationSpec& activation) {
+  switch (activation.kind) {
+    case Activation::kLinear:
+      return x;
+    case Activation::kRelu:
+      return GeneralRelu(x, activation);
+    case Activation::kRelu6:
+      return at::hardtanh(x, 0.0, 6.0);
+    case Activation::kLeakyRelu:
+      return at::leaky_relu(x, activation.alpha);
+    case Activation::kElu:
+      return at::elu(x, activation.alpha);
+    case Activation::kSelu:
+      return at::selu(x);
+    case Activation::kSoftplus:
+      return at::softplus(x);
+    case Activation::kSoftsign:
+      return at::div(x, at::add(at::abs(x), 1.0));
+    case Activation::kTanh:
+      return at::tanh(x);
+    case Activation::kSigmoid:
+      return at::sigmoid(x);
+    case Activation::kHardSigmoid:
+      return at::hardsigmoid(x);
+    case Activation::kHardSigmoid2:
+      return at::hardtanh(at::add(at::mul(x, 0.2), 0.5), 0.0, 1.0);
+    case Activation::kExponential:
+      return at::exp(x);
+    case Activation::kSwish:
+      return at::silu(x);
+    case Activation::kGelu:
+      return at::gelu(x);
+    case Activation::kMish:
+      return at::mish(x);
+    case Activation::kSoftmax:
+      return at::softmax(x, activation.axis);
+    case Activation::kLogSoftmax:
+      return at::log_softmax(x, activation.axis);
+  }
+  return x;
+}
+
+at::Tensor ActivateOwned(at::Tensor x, const ActivationSpec& activation) {
+  switch (activation.kind) {
+    case Activation::kRelu:
+      if (activation.threshold != 0.0 || activation.max_value >= 0.0 || activation.alpha != 0.0) {
+        return GeneralRelu(x, activation);
+      }
+      return at::relu_(x);
+    case Activation::kTanh:
+      return at::tanh_(x);
+    case Activation::kSigmoid:
+      return at::sigmoid_(x);
+    default:
+      return Activate(x, activation);
+  }
+}
+
+}  // namespace hopper

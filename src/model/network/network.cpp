@@ -1,0 +1,86 @@
+#include "model/network.h"
+
+#include <ATen/ops/from_blob.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace hopper {
+namespace {
+
+// Strides of Keras' axes over the floats of a weight.
+std::vector<int64_t> Strides(const WeightSpec& weight) {
+  const int rank = static_cast<int>(weight.shape.size());
+  std::vector<int64_t> strides(rank);
+  std::vector<int> order(rank);  // axes from the outermost in memory to the innermost
+  for (int i = 0; i < rank; ++i) order[i] = i;
+  if (weight.storage == WeightStorage::kConv) {
+    // [k..., in, out] lies as [out, k..., in]
+    std::rotate(order.begin(), order.end() - 1, order.end());
+  }
+  int64_t stride = 1;
+  for (int i = rank - 1; i >= 0; --i) {
+    strides[order[i]] = stride;
+    stride *= weight.shape[order[i]];
+  }
+  return strides;
+}
+
+}  // namespace
+
+Network::Network(std::shared_ptr<const ModelSpec> spec) : spec_(std::move(spec)) {
+  std::vector<int> last_use(spec_->tensors.size(), -1);
+  for (size_t i = 0; i < spec_->nodes.size(); ++i) {
+    for (int input : spec_->nodes[i].inputs) last_use[input] = static_cast<int>(i);
+  }
+  last_use[spec_->output] = -1;
+  std::vector<uint32_t> calls(spec_->layers.size(), 0);
+  for (size_t i = 0; i < spec_->nodes.size(); ++i) {
+    const Node& node = spec_->nodes[i];
+    Step step;
+    // A layer that is called twice draws two dropout masks.
+    step.stream = static_cast<uint32_t>(node.layer) +
+                  calls[node.layer]++ * static_cast<uint32_t>(spec_->layers.size());
+    for (int input : node.inputs) {
+      const bool last = last_use[input] == static_cast<int>(i);
+      const bool released =
+          std::find(step.release.begin(), step.release.end(), input) != step.release.end();
+      if (last && !released) step.release.push_back(input);
+    }
+    steps_.push_back(std::move(step));
+  }
+}
+
+std::vector<at::Tensor> Network::BindWeights(float* flat) const {
+  std::vector<at::Tensor> tensors;
+  tensors.reserve(spec_->weights.size());
+  for (const WeightSpec& weight : spec_->weights) {
+    tensors.push_back(at::from_blob(flat + weight.offset, weight.shape, Strides(weight),
+                                    at::TensorOptions().dtype(at::kFloat)));
+  }
+  return tensors;
+}
+
+at::Tensor Network::Forward(const at::Tensor& input, const std::vector<at::Tensor>& weights,
+                            ForwardContext context) const {
+  const bool linear = context.linear;
+  std::vector<at::Tensor> tensors(spec_->tensors.size());
+  tensors[spec_->input] = input;
+  std::vector<at::Tensor> inputs;
+  std::vector<at::Tensor> layer_weights;
+  for (size_t i = 0; i < spec_->nodes.size(); ++i) {
+    const Node& node = spec_->nodes[i];
+    inputs.clear();
+    for (int id : node.inputs) inputs.push_back(tensors[id]);
+    layer_weights.clear();
+    for (int index : spec_->layer_weights[node.layer]) layer_weights.push_back(weights[index]);
+    // Lets go of activations as soon as nobody needs them; autograd keeps what it needs.
+    for (int id : steps_[i].release) tensors[id].reset();
+    context.layer = steps_[i].stream;
+    context.linear = linear && node.output == spec_->output;
+    tensors[node.output] = spec_->layers[node.layer]->Forward(inputs, layer_weights, context);
+  }
+  return tensors[spec_->output];
+}
+
+}  // namespace hopper
