@@ -17,20 +17,21 @@ struct Node {
   int layer = 0;            // index in ModelSpec::layers
   std::vector<int> inputs;  // tensor ids
   int output = 0;           // tensor id
+  bool inference = false;   // called with training=False: runs as in inference at all times
 };
 
 // Immutable after parsing; shared freely between threads.
 struct ModelSpec {
   std::string name;
   KerasFamily family = KerasFamily::kKeras3;
-  std::vector<std::unique_ptr<Layer>> layers;  // in the order of the JSON, nested ones expanded
-  std::vector<Node> nodes;                     // in topological order
-  std::vector<Shape> tensors;                  // by tensor id
-  int input = 0;                               // tensor id of the model's input
-  int output = 0;                              // tensor id of the model's output
-  std::vector<WeightSpec> weights;             // in Keras' get_weights() order
+  std::vector<std::unique_ptr<Layer>> layers;   // in the order of the JSON, nested ones expanded
+  std::vector<Node> nodes;                      // in topological order
+  std::vector<Shape> tensors;                   // by tensor id
+  int input = 0;                                // tensor id of the model's input
+  int output = 0;                               // tensor id of the model's output
+  std::vector<WeightSpec> weights;              // in Keras' get_weights() order
   std::vector<std::vector<int>> layer_weights;  // per layer: indexes into weights
-  int64_t parameters = 0;                      // floats in get_weights()
+  int64_t parameters = 0;                       // floats in get_weights()
   int64_t trainable_parameters = 0;
   int64_t flat_size = 0;  // floats of the parameter buffer, each weight padded to 64 bytes
   int64_t slot_size = 0;  // floats of one optimizer slot array: the trainable weights, padded
@@ -46,8 +47,9 @@ struct ModelSpec {
 };
 
 // Parses any version's to_json() output and infers every shape. `data_shape` (may be null) is
-// used where the JSON states no input shape. Throws Error: the first problem's code and
-// message, all problems in the detail when there are several.
+// used where the JSON states no input shape, or leaves axes open; without it that is a problem with
+// code kNotReady, and the only one where the model is fine otherwise. Throws Error: the first
+// problem's code and message, all problems in the detail when there are several.
 std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* data_shape);
 
 // All problems without throwing; nullptr when there are any.

@@ -1,0 +1,218 @@
+// Which of Keras' classes we know, and what to say about the others.
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "model/json_text.h"
+#include "model/keras_json.h"
+
+namespace hopper {
+
+using nlohmann::json;
+
+namespace {
+
+// Layers that Keras has, or had, beside those of the layer table.
+const std::set<std::string>& OtherKerasLayers() {
+  static const std::set<std::string> classes = {
+      "AUGMIX",
+      "ActivityRegularization",
+      "AdaptiveAveragePooling1D",
+      "AdaptiveAveragePooling2D",
+      "AdaptiveAveragePooling3D",
+      "AdaptiveMaxPooling1D",
+      "AdaptiveMaxPooling2D",
+      "AdaptiveMaxPooling3D",
+      "AdditiveAttention",
+      "AlphaDropout",
+      "Attention",
+      "AugMix",
+      "AutoContrast",
+      "Average",
+      "AveragePooling1D",
+      "AveragePooling3D",
+      "Bidirectional",
+      "CategoryEncoding",
+      "CenterCrop",
+      "Conv1D",
+      "Conv1DTranspose",
+      "Conv2DTranspose",
+      "Conv3D",
+      "Conv3DTranspose",
+      "ConvLSTM1D",
+      "ConvLSTM2D",
+      "ConvLSTM3D",
+      "Convolution2D",
+      "Cropping1D",
+      "Cropping2D",
+      "Cropping3D",
+      "CuDNNGRU",
+      "CuDNNLSTM",
+      "CutMix",
+      "DenseFeatures",
+      "DepthwiseConv1D",
+      "DepthwiseConv2D",
+      "Discretization",
+      "Dot",
+      "EinsumDense",
+      "Embedding",
+      "Equalization",
+      "FlaxLayer",
+      "GRU",
+      "GRUCell",
+      "GaussianDropout",
+      "GaussianNoise",
+      "GlobalAveragePooling1D",
+      "GlobalAveragePooling3D",
+      "GlobalMaxPooling1D",
+      "GlobalMaxPooling3D",
+      "GroupNormalization",
+      "GroupQueryAttention",
+      "HashedCrossing",
+      "Hashing",
+      "Identity",
+      "IntegerLookup",
+      "JaxLayer",
+      "LSTM",
+      "LSTMCell",
+      "Lambda",
+      "LayerNormalization",
+      "LocallyConnected1D",
+      "LocallyConnected2D",
+      "Masking",
+      "MaxNumBoundingBoxes",
+      "MaxPooling1D",
+      "MaxPooling3D",
+      "Maximum",
+      "MelSpectrogram",
+      "Minimum",
+      "MixUp",
+      "MultiHeadAttention",
+      "Multiply",
+      "Normalization",
+      "PReLU",
+      "Permute",
+      "Pipeline",
+      "RMSNormalization",
+      "RNN",
+      "RandAugment",
+      "RandomBrightness",
+      "RandomColorDegeneration",
+      "RandomColorJitter",
+      "RandomContrast",
+      "RandomCrop",
+      "RandomElasticTransform",
+      "RandomErasing",
+      "RandomFlip",
+      "RandomFourierFeatures",
+      "RandomGaussianBlur",
+      "RandomGrayscale",
+      "RandomHeight",
+      "RandomHue",
+      "RandomInvert",
+      "RandomPerspective",
+      "RandomPosterization",
+      "RandomRotation",
+      "RandomSaturation",
+      "RandomSharpness",
+      "RandomShear",
+      "RandomTranslation",
+      "RandomWidth",
+      "RandomZoom",
+      "RepeatVector",
+      "Resizing",
+      "STFTSpectrogram",
+      "SeparableConv1D",
+      "SeparableConv2D",
+      "SimpleRNN",
+      "SimpleRNNCell",
+      "Solarization",
+      "SpatialDropout1D",
+      "SpatialDropout2D",
+      "SpatialDropout3D",
+      "SpectralNormalization",
+      "StackedRNNCells",
+      "StringLookup",
+      "Subtract",
+      "TFSMLayer",
+      "TextVectorization",
+      "ThresholdedReLU",
+      "TimeDistributed",
+      "TorchModuleWrapper",
+      "UnitNormalization",
+      "UpSampling1D",
+      "UpSampling2D",
+      "UpSampling3D",
+      "ZeroPadding1D",
+      "ZeroPadding2D",
+      "ZeroPadding3D",
+  };
+  return classes;
+}
+
+std::string WhyNot(const std::string& class_name) {
+  if (class_name == "Lambda") return "Lambda holds Python byte code.";
+  if (class_name == "TFSMLayer" || class_name == "JaxLayer" || class_name == "FlaxLayer" ||
+      class_name == "TorchModuleWrapper") {
+    return class_name + " wraps a model of another framework.";
+  }
+  if (class_name == "StringLookup" || class_name == "TextVectorization" ||
+      class_name == "Hashing" || class_name == "IntegerLookup") {
+    return class_name + " prepares data; the model gets packed numbers.";
+  }
+  return "";
+}
+
+bool StartsWith(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
+
+bool Contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+bool IsOperation(const std::string& module, const std::string& class_name) {
+  return Contains(module, ".ops") || Contains(module, "activations.activations") ||
+         class_name == "TFOpLambda" || class_name == "SlicingOpLambda" ||
+         class_name == "TensorFlowOpLayer";
+}
+
+}  // namespace
+
+EntryClass ClassifyEntry(const json& entry, const std::string& name,
+                         std::vector<Problem>* problems) {
+  const std::string class_name = StringMember(entry, "class_name");
+  const std::string module = StringMember(entry, "module");
+  const std::string registered = StringMember(entry, "registered_name");
+  const bool custom = Contains(registered, ">") || Contains(class_name, ">");
+  const bool of_keras = module.empty() || StartsWith(module, "keras") ||
+                        StartsWith(module, "tf_keras") || StartsWith(module, "tensorflow");
+  if (!custom && of_keras) {
+    if (IsOperation(module, class_name)) {
+      std::string function = StringMember(Member(entry, "config"), "function");
+      const std::string shown = function.empty() ? class_name : class_name + " (" + function + ")";
+      problems->push_back({ErrorCode::kNotSupported,
+                           "layer \"" + name + "\" of class " + shown + " is not supported",
+                           "It is an operation on tensors, not a layer.",
+                           "Replace it by supported layers; see hopper.layers()."});
+      return EntryClass::kUnknown;
+    }
+    if (class_name == "Sequential" || class_name == "Functional" || class_name == "Model") {
+      return EntryClass::kModel;
+    }
+    if (class_name == "InputLayer") return EntryClass::kInput;
+    if (FindLayerType(class_name) != nullptr) return EntryClass::kLayer;
+    if (OtherKerasLayers().count(class_name) != 0) {
+      problems->push_back({ErrorCode::kNotSupported,
+                           "layer \"" + name + "\" of class " + class_name + " is not supported",
+                           WhyNot(class_name),
+                           "Replace it by supported layers; see hopper.layers()."});
+      return EntryClass::kUnknown;
+    }
+  }
+  const std::string& shown = Contains(registered, ">") ? registered : class_name;
+  problems->push_back({ErrorCode::kNotSupported, "layer class \"" + shown + "\" is not known",
+                       "It is the class of layer \"" + name + "\".",
+                       "List of supported classes: SELECT * FROM hopper.layers();"});
+  return EntryClass::kUnknown;
+}
+
+}  // namespace hopper

@@ -1,0 +1,259 @@
+// Who feeds whom in a Functional: inbound_nodes, input_layers and output_layers, old and new.
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <unordered_map>
+
+#include "model/json_text.h"
+#include "model/keras_json.h"
+
+namespace hopper {
+
+using nlohmann::json;
+
+namespace {
+
+// ["conv", 0, 0] or ["conv", 0, 0, {...}]
+bool IsTriple(const json& value) {
+  return value.is_array() && (value.size() == 3 || value.size() == 4) && value[0].is_string() &&
+         value[1].is_number_integer() && value[2].is_number();
+}
+
+bool IsKerasTensor(const json& value) {
+  return StringMember(value, "class_name") == "__keras_tensor__";
+}
+
+bool HoldsTensor(const json& value) {
+  if (IsTriple(value) || IsKerasTensor(value)) return true;
+  return value.is_structured() && std::any_of(value.begin(), value.end(), HoldsTensor);
+}
+
+class Connector {
+ public:
+  Connector(KerasFamily family, ModelGraph* graph, std::vector<Problem>* problems)
+      : family_(family), graph_(graph), problems_(problems) {
+    for (size_t i = 0; i < graph->layers.size(); ++i) {
+      by_name_.emplace(graph->layers[i].name, static_cast<int>(i));
+    }
+  }
+
+  void ReadCalls(const json& entry, GraphLayer* layer) {
+    const json& nodes = Member(entry, "inbound_nodes");
+    if (nodes.is_null()) return;
+    if (!nodes.is_array()) return Fail(*layer, "inbound_nodes must be a list", nodes);
+    for (const json& node : nodes) {
+      Call call;
+      bool read = false;
+      if (node.is_object() && node.contains("args")) {
+        read = ReadNewCall(node, *layer, &call);
+      } else {
+        read = ReadOldCall(node, *layer, &call);
+      }
+      if (!read) return;
+      if (call.inputs.empty()) return Fail(*layer, "is called without input", node);
+      layer->calls.push_back(std::move(call));
+    }
+  }
+
+  // input_layers or output_layers: a triple, a list of triples, or a dictionary of them.
+  bool ReadEnds(const json& value, const char* what, std::vector<TensorRef>* refs) {
+    if (Flatten(value, 0, nullptr, refs) && !refs->empty()) return true;
+    problems_->push_back({ErrorCode::kInvalidText,
+                          std::string(what) + " of model \"" + graph_->name + "\" are not readable",
+                          "They are " + ShortJson(value) + " at " + graph_->path + ".", ""});
+    graph_->valid = false;
+    return false;
+  }
+
+  // Node numbers as written become indexes of calls. Nested models count from 0 or from 1,
+  // depending on version, class and place.
+  void ResolveCalls() {
+    std::vector<std::set<int>> inner(graph_->layers.size());
+    std::vector<std::set<int>> outer(graph_->layers.size());
+    for (const GraphLayer& layer : graph_->layers) {
+      for (const Call& call : layer.calls) {
+        for (const TensorRef& ref : call.inputs) inner[ref.layer].insert(ref.call);
+      }
+    }
+    for (const TensorRef& ref : graph_->outputs) outer[ref.layer].insert(ref.call);
+    std::vector<int> inner_base(graph_->layers.size(), 0);
+    std::vector<int> outer_base(graph_->layers.size(), 0);
+    for (size_t i = 0; i < graph_->layers.size(); ++i) {
+      const GraphLayer& layer = graph_->layers[i];
+      if (layer.kind != GraphLayer::Kind::kModel) continue;
+      const int n = static_cast<int>(layer.calls.size());
+      if (family_ == KerasFamily::kKeras3) {
+        inner_base[i] = Base(inner[i], n, 0);
+        outer_base[i] = Base(outer[i], n, layer.model->sequential ? 0 : 1);
+      } else {
+        std::set<int> both = inner[i];
+        both.insert(outer[i].begin(), outer[i].end());
+        inner_base[i] = outer_base[i] = Base(both, n, 1);
+      }
+    }
+    for (GraphLayer& layer : graph_->layers) {
+      for (Call& call : layer.calls) {
+        for (TensorRef& ref : call.inputs) Resolve(inner_base[ref.layer], &ref);
+      }
+    }
+    for (TensorRef& ref : graph_->outputs) Resolve(outer_base[ref.layer], &ref);
+    for (TensorRef& ref : graph_->inputs) ref.call = 0;
+  }
+
+ private:
+  // The number of the first of `n` calls: `usual` where every number then is one of a call, else
+  // the smallest number that occurs.
+  static int Base(const std::set<int>& numbers, int n, int usual) {
+    if (numbers.empty()) return usual;
+    if (*numbers.begin() >= usual && *numbers.rbegin() < usual + n) return usual;
+    return *numbers.begin();
+  }
+
+  void Resolve(int base, TensorRef* ref) {
+    const GraphLayer& layer = graph_->layers[ref->layer];
+    // An input has the one node that made it.
+    const int n = layer.kind == GraphLayer::Kind::kInput ? 1 : static_cast<int>(layer.calls.size());
+    const int64_t call = n == 1 ? 0 : int64_t{ref->call} - base;
+    if (call >= 0 && call < n) {
+      ref->call = static_cast<int>(call);
+      return;
+    }
+    Fail(layer, "has no call number " + std::to_string(ref->call), json(n));
+    ref->call = 0;
+  }
+
+  void Fail(const GraphLayer& layer, const std::string& message, const json& value) {
+    graph_->valid = false;
+    problems_->push_back({ErrorCode::kInvalidText, "layer \"" + layer.name + "\": " + message,
+                          "The file says " + ShortJson(value) + " at " + layer.path + ".", ""});
+  }
+
+  void Refuse(const GraphLayer& layer, const std::string& message) {
+    graph_->valid = false;
+    problems_->push_back({ErrorCode::kNotSupported, "layer \"" + layer.name + "\" " + message,
+                          "The layer is " + layer.path + " of the architecture.", ""});
+  }
+
+  // Appends the tensor of [name, node, tensor].
+  bool AddRef(const json& triple, std::vector<TensorRef>* refs) {
+    const auto found = by_name_.find(triple[0].get_ref<const std::string&>());
+    if (found == by_name_.end()) {
+      graph_->valid = false;
+      problems_->push_back({ErrorCode::kInvalidText,
+                            "model \"" + graph_->name + "\" has no layer " + ShortJson(triple[0]),
+                            "It is named as an input of another layer or as an end of the model.",
+                            ""});
+      return false;
+    }
+    TensorRef ref;
+    ref.layer = found->second;
+    const double node = triple[1].get<double>();
+    const double tensor = triple[2].get<double>();
+    if (!(node >= 0 && node < 1e6 && tensor >= 0 && tensor < 1e6)) {
+      Fail(graph_->layers[ref.layer], "is named with an impossible number", triple);
+      return false;
+    }
+    ref.call = static_cast<int>(node);
+    ref.tensor = static_cast<int>(tensor);
+    refs->push_back(ref);
+    return true;
+  }
+
+  // All tensors of a structure, dictionaries in the order of their keys as Keras flattens them.
+  // `kwargs` gets the keyword arguments of old triples. False for anything else.
+  bool Flatten(const json& value, int depth, const json** kwargs, std::vector<TensorRef>* refs) {
+    if (IsTriple(value)) {
+      if (value.size() == 4 && kwargs != nullptr) *kwargs = &value[3];
+      return AddRef(value, refs);
+    }
+    if (IsKerasTensor(value)) {
+      const json& history = Member(Member(value, "config"), "keras_history");
+      return IsTriple(history) && AddRef(history, refs);
+    }
+    if (!value.is_structured() || depth > 8 || value.contains("class_name")) return false;
+    for (const json& item : value) {
+      if (!Flatten(item, depth + 1, kwargs, refs)) return false;
+    }
+    return true;
+  }
+
+  bool ReadKwargs(const json& kwargs, const GraphLayer& layer, Call* call) {
+    if (!kwargs.is_object()) return true;
+    for (const auto& [key, value] : kwargs.items()) {
+      if (key == "training" && value.is_boolean()) {
+        if (value.get<bool>()) {
+          Refuse(layer, "is called with training=True, which is not supported");
+          return false;
+        }
+        call->inference = true;
+        continue;
+      }
+      const bool unset = value.is_null() || (value.is_boolean() && !value.get<bool>()) ||
+                         (value.is_structured() && value.empty());
+      if (unset) continue;
+      Refuse(layer, "is called with argument \"" + key + "\", which is not supported");
+      return false;
+    }
+    return true;
+  }
+
+  bool ReadNewCall(const json& node, const GraphLayer& layer, Call* call) {
+    json kwargs = Member(node, "kwargs");
+    const json* args = &node["args"];
+    // layer(inputs=x)
+    json inputs;
+    if (args->empty() && kwargs.is_object() && kwargs.contains("inputs")) {
+      inputs = kwargs["inputs"];
+      kwargs.erase("inputs");
+      args = &inputs;
+    }
+    if (!Flatten(*args, 0, nullptr, &call->inputs)) {
+      if (!graph_->valid) return false;
+      if (HoldsTensor(*args)) {
+        Refuse(layer, "is called with arguments that are not tensors, which is not supported");
+      } else {
+        Fail(layer, "inbound_nodes are not readable", *args);
+      }
+      return false;
+    }
+    return ReadKwargs(kwargs, layer, call);
+  }
+
+  bool ReadOldCall(const json& node, const GraphLayer& layer, Call* call) {
+    const json* kwargs = nullptr;
+    if (node.is_array() && !node.empty() && node[0].is_array() && !node[0].empty() &&
+        node[0][0] == "_CONSTANT_VALUE") {
+      Refuse(layer, "is called with a constant, which is not supported");
+      return false;
+    }
+    if (!node.is_structured() || !Flatten(node, 0, &kwargs, &call->inputs)) {
+      if (graph_->valid) Fail(layer, "inbound_nodes are not readable", node);
+      return false;
+    }
+    return kwargs == nullptr || ReadKwargs(*kwargs, layer, call);
+  }
+
+  KerasFamily family_;
+  ModelGraph* graph_;
+  std::vector<Problem>* problems_;
+  std::unordered_map<std::string, int> by_name_;
+};
+
+}  // namespace
+
+void ReadConnections(const json& config, KerasFamily family, ModelGraph* graph,
+                     std::vector<Problem>* problems) {
+  Connector connector(family, graph, problems);
+  // ReadKerasModel made one graph layer of each entry, in order.
+  const json& entries = Member(config, "layers");
+  for (size_t i = 0; i < graph->layers.size(); ++i) {
+    connector.ReadCalls(entries[i], &graph->layers[i]);
+  }
+  const bool inputs = connector.ReadEnds(Member(config, "input_layers"), "inputs", &graph->inputs);
+  const bool outputs =
+      connector.ReadEnds(Member(config, "output_layers"), "outputs", &graph->outputs);
+  if (inputs && outputs && graph->valid) connector.ResolveCalls();
+}
+
+}  // namespace hopper

@@ -1,0 +1,271 @@
+// Models and their layers as Keras JSON nests them: Sequential in all its forms, Functional.
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "model/json_text.h"
+#include "model/keras_json.h"
+
+namespace hopper {
+
+using nlohmann::json;
+
+ModelGraph::ModelGraph() = default;
+ModelGraph::~ModelGraph() = default;
+
+namespace {
+
+constexpr size_t kMaxLayers = 100000;
+
+class Reader {
+ public:
+  Reader(KerasModel* model, std::vector<Problem>* problems) : model_(model), problems_(problems) {}
+
+  // `entry` has class_name and config of a Sequential or Functional.
+  void ReadModel(json* entry, const std::string& path, const std::string& prefix, bool frozen,
+                 ModelGraph* graph) {
+    graph->path = path + "config";
+    graph->sequential = StringMember(*entry, "class_name") == "Sequential";
+    static const json empty;
+    json none;
+    json* config = entry->contains("config") ? &(*entry)["config"] : &none;
+    graph->name = StringMember(*config, "name");
+    if (graph->name.empty()) graph->name = StringMember(*entry, "name");
+    if (graph->name.empty()) graph->name = graph->sequential ? "sequential" : "model";
+    frozen = frozen || Member(*config, "trainable") == json(false);
+    CheckDtype(*config, *graph);
+
+    json* layers = nullptr;
+    std::string layers_path = graph->path;
+    if (config->is_array()) {  // Sequential up to Keras 2.2.2
+      layers = config;
+    } else if (config->is_object() && config->contains("layers")) {
+      layers = &(*config)["layers"];
+      layers_path += ".layers";
+    }
+    if (layers == nullptr || !layers->is_array() || layers->empty()) {
+      return Fail(graph, ErrorCode::kInvalidText, "model \"" + graph->name + "\" has no layers",
+                  "No list of layers at " + layers_path + ".");
+    }
+    for (size_t i = 0; i < layers->size(); ++i) {
+      if (n_layers_ >= kMaxLayers) {
+        return Fail(graph, ErrorCode::kLimitExceeded, "model has too many layers",
+                    "The limit is " + std::to_string(kMaxLayers) + ".");
+      }
+      ++n_layers_;
+      ReadEntry(&(*layers)[i], layers_path + "[" + std::to_string(i) + "]", prefix, frozen, graph);
+    }
+    if (graph->sequential) {
+      Chain(*entry, *config, (*layers)[0], graph);
+      return;
+    }
+    std::set<std::string> names;
+    for (const GraphLayer& layer : graph->layers) {
+      if (names.insert(layer.name).second) continue;
+      Fail(graph, ErrorCode::kInvalidText,
+           "model \"" + graph->name + "\" has two layers named \"" + layer.name + "\"",
+           "The second is " + layer.path + ".");
+    }
+    ReadConnections(*config, model_->family, graph, problems_);
+  }
+
+ private:
+  void Fail(ModelGraph* graph, ErrorCode code, const std::string& message,
+            const std::string& detail, const std::string& hint = "") {
+    graph->valid = false;
+    problems_->push_back({code, message, detail, hint});
+  }
+
+  void CheckDtype(const json& config, const ModelGraph& graph) {
+    const json& dtype = Member(config, "dtype");
+    std::string name;
+    if (dtype.is_null() || (DtypeName(dtype, &name) && name == "float32")) return;
+    problems_->push_back({ErrorCode::kNotSupported,
+                          "model \"" + graph.name + "\": dtype " +
+                              (name.empty() ? ShortJson(dtype) : "\"" + name + "\"") +
+                              " is not supported",
+                          "", "Build the model with dtype float32."});
+  }
+
+  void ReadEntry(json* entry, const std::string& path, const std::string& prefix, bool frozen,
+                 ModelGraph* graph) {
+    GraphLayer layer;
+    layer.path = path;
+    layer.name = StringMember(*entry, "name");
+    if (layer.name.empty()) layer.name = StringMember(Member(*entry, "config"), "name");
+    if (layer.name.empty()) layer.name = path;
+    if (!entry->is_object() || StringMember(*entry, "class_name").empty()) {
+      Fail(graph, ErrorCode::kInvalidText, "layer \"" + layer.name + "\" has no class_name",
+           "The file says " + ShortJson(*entry) + " at " + path + ".");
+    } else {
+      switch (ClassifyEntry(*entry, layer.name, problems_)) {
+        case EntryClass::kInput:
+          layer.kind = GraphLayer::Kind::kInput;
+          ReadInput(Member(*entry, "config"), graph, &layer);
+          break;
+        case EntryClass::kModel:
+          layer.kind = GraphLayer::Kind::kModel;
+          layer.model = std::make_unique<ModelGraph>();
+          ReadModel(entry, path + ".", prefix + layer.name + "/", frozen, layer.model.get());
+          break;
+        case EntryClass::kLayer:
+          MakeLayer(entry, prefix, frozen, &layer);
+          break;
+        case EntryClass::kUnknown:
+          layer.layer = -1;
+          break;
+      }
+    }
+    graph->layers.push_back(std::move(layer));
+  }
+
+  void ReadInput(const json& config, ModelGraph* graph, GraphLayer* layer) {
+    for (const char* key : {"batch_shape", "batch_input_shape"}) {
+      if (layer->input_shape || Member(config, key).is_null()) continue;
+      layer->input_shape = ReadBatchShape(Member(config, key));
+      if (layer->input_shape) continue;
+      Fail(graph, ErrorCode::kInvalidText,
+           "input \"" + layer->name + "\": " + key + " is not a shape",
+           "The file says " + ShortJson(Member(config, key)) + " at " + layer->path + ".");
+    }
+    if (const json& shape = Member(config, "input_shape");
+        !layer->input_shape && shape.is_array()) {
+      json batch = json::array({nullptr});
+      for (const json& size : shape) batch.push_back(size);
+      layer->input_shape = ReadBatchShape(batch);
+    }
+    std::string dtype;
+    const json& type = Member(config, "dtype");
+    static const std::set<std::string> numbers = {"float32", "uint8", "int8",
+                                                  "int16",   "int32", "int64"};
+    if (!type.is_null() && (!DtypeName(type, &dtype) || numbers.count(dtype) == 0)) {
+      Fail(graph, ErrorCode::kNotSupported,
+           "input \"" + layer->name + "\": dtype " +
+               (dtype.empty() ? ShortJson(type) : "\"" + dtype + "\"") + " is not supported",
+           "The input is " + layer->path + " of the architecture.");
+    }
+    for (const char* key : {"sparse", "ragged", "optional"}) {
+      if (Member(config, key) != json(true)) continue;
+      Fail(graph, ErrorCode::kNotSupported,
+           "input \"" + layer->name + "\": " + key + " inputs are not supported",
+           "The input is " + layer->path + " of the architecture.");
+    }
+  }
+
+  void MakeLayer(json* entry, const std::string& prefix, bool frozen, GraphLayer* layer) {
+    const std::string class_name = StringMember(*entry, "class_name");
+    json& config = (*entry)["config"];
+    const std::string name = prefix + layer->name;
+    const size_t before = problems_->size();
+    if (!config.is_object()) {
+      problems_->push_back({ErrorCode::kInvalidText, "layer \"" + name + "\" has no config",
+                            "The file says " + ShortJson(config) + " at " + layer->path + ".", ""});
+    } else {
+      config["name"] = name;
+      if (frozen) config["trainable"] = false;
+    }
+    LayerConfig layer_config(config, class_name, layer->path, model_->family, problems_);
+    std::unique_ptr<Layer> made;
+    try {
+      made = FindLayerType(class_name)->make(layer_config);
+      layer_config.Finish();
+    } catch (const Error& error) {
+      problems_->push_back(error.problem());
+    }
+    if (made == nullptr && problems_->size() == before) {
+      layer_config.Fail(ErrorCode::kInvalidParameter, "its arguments are not usable");
+    }
+    // A layer with problems keeps its place but is not called, so that one mistake does not
+    // bring follow-up mistakes.
+    if (problems_->size() != before) return;
+    layer->layer = static_cast<int>(model_->layers.size());
+    model_->layers.push_back(std::move(made));
+    std::string fingerprint = class_name;
+    for (const auto& [key, value] : layer_config.fingerprint()) {
+      fingerprint += '\n' + key + '=' + value;
+    }
+    model_->fingerprints.push_back(fingerprint);
+  }
+
+  // The shape that a Sequential without InputLayer states elsewhere.
+  static std::optional<Shape> StatedShape(const json& entry, const json& config,
+                                          const json& first) {
+    const json& first_config = Member(first, "config");
+    for (const json* value :
+         {&Member(first_config, "batch_shape"), &Member(first_config, "batch_input_shape"),
+          &Member(config, "build_input_shape"),
+          &Member(Member(entry, "build_config"), "input_shape")}) {
+      if (auto shape = ReadBatchShape(*value)) return shape;
+    }
+    return std::nullopt;
+  }
+
+  // Makes a Sequential a graph: an input, then each layer called on the one before.
+  void Chain(const json& entry, const json& config, const json& first, ModelGraph* graph) {
+    if (graph->layers[0].kind != GraphLayer::Kind::kInput) {
+      GraphLayer input;
+      input.kind = GraphLayer::Kind::kInput;
+      input.name = "input";
+      input.path = graph->path;
+      input.input_shape = StatedShape(entry, config, first);
+      // A nested model may state its own.
+      const ModelGraph* inner = graph->layers[0].model.get();
+      while (!input.input_shape && inner != nullptr && inner->inputs.size() == 1) {
+        const GraphLayer& own = inner->layers[inner->inputs[0].layer];
+        input.input_shape = own.input_shape;
+        inner = own.model.get();
+      }
+      graph->layers.insert(graph->layers.begin(), std::move(input));
+    }
+    for (size_t i = 1; i < graph->layers.size(); ++i) {
+      GraphLayer& layer = graph->layers[i];
+      if (layer.kind == GraphLayer::Kind::kInput) {
+        Fail(graph, ErrorCode::kInvalidText,
+             "input \"" + layer.name + "\" stands in the middle of model \"" + graph->name + "\"",
+             "It is " + layer.path + " of the architecture.");
+        continue;
+      }
+      layer.calls.push_back({{{static_cast<int>(i) - 1, 0, 0}}, false});
+    }
+    graph->inputs.push_back({0, 0, 0});
+    graph->outputs.push_back({static_cast<int>(graph->layers.size()) - 1, 0, 0});
+  }
+
+  KerasModel* model_;
+  std::vector<Problem>* problems_;
+  size_t n_layers_ = 0;
+};
+
+}  // namespace
+
+std::optional<Shape> ReadBatchShape(const json& value) {
+  if (!value.is_array() || value.empty()) return std::nullopt;
+  Shape shape;
+  for (size_t i = 1; i < value.size(); ++i) {
+    if (value[i].is_null()) {
+      shape.push_back(-1);
+      continue;
+    }
+    if (!value[i].is_number()) return std::nullopt;
+    const double size = value[i].get<double>();
+    if (!(size >= 1.0 && size <= 2147483647.0)) return std::nullopt;
+    shape.push_back(static_cast<int64_t>(size));
+  }
+  return shape;
+}
+
+void ReadKerasModel(json* document, KerasModel* model, std::vector<Problem>* problems) {
+  model->family = DetectFamily(*document);
+  const std::string class_name = StringMember(*document, "class_name");
+  if (class_name != "Sequential" && class_name != "Functional" && class_name != "Model") {
+    problems->push_back(
+        {ErrorCode::kNotSupported,
+         "model class " + ShortJson((*document)["class_name"]) + " is not supported",
+         "Sequential and Functional models are supported.",
+         "Use the output of model.to_json() of a Sequential or Functional model."});
+    return;
+  }
+  Reader(model, problems).ReadModel(document, "", "", false, &model->graph);
+}
+
+}  // namespace hopper

@@ -1,0 +1,83 @@
+// The text of a Keras architecture as a graph of layers, before any shape is known. Internal to
+// model/: users of a model see ModelSpec.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/layer.h"
+
+namespace hopper {
+
+// An output of a layer's call, as Keras' [layer, node, tensor].
+struct TensorRef {
+  int layer = 0;  // index in ModelGraph::layers
+  int call = 0;   // index in GraphLayer::calls; as written in the file until it is resolved
+  int tensor = 0;
+};
+
+struct Call {
+  std::vector<TensorRef> inputs;
+  bool inference = false;  // called with training=False
+};
+
+struct ModelGraph;
+
+struct GraphLayer {
+  enum class Kind { kInput, kLayer, kModel } kind = Kind::kLayer;
+  std::string name;
+  std::string path;
+  int layer = -1;                     // kLayer: index in KerasModel::layers; -1: has problems
+  std::unique_ptr<ModelGraph> model;  // kModel
+  std::optional<Shape> input_shape;   // kInput: as stated; -1 for an open axis
+  std::vector<Call> calls;
+};
+
+// A Functional or, as a chain, a Sequential.
+struct ModelGraph {
+  ModelGraph();
+  ~ModelGraph();
+  std::string name;
+  std::string path;
+  bool sequential = false;
+  std::vector<GraphLayer> layers;
+  std::vector<TensorRef> inputs;
+  std::vector<TensorRef> outputs;
+  // False where problems were found; calling the model then says nothing more.
+  bool valid = true;
+};
+
+struct KerasModel {
+  KerasFamily family = KerasFamily::kKeras3;
+  // Nested models expanded; without the layers that have problems.
+  std::vector<std::unique_ptr<Layer>> layers;
+  std::vector<std::string> fingerprints;  // of each layer: LayerConfig::fingerprint()
+  ModelGraph graph;
+};
+
+// Parses JSON text of bounded size and depth. False, with a problem, where it is not JSON.
+bool ParseJsonText(std::string_view text, nlohmann::json* document, std::vector<Problem>* problems);
+
+// Which Keras wrote the document.
+KerasFamily DetectFamily(const nlohmann::json& document);
+
+// Reads a whole document and makes its layers; appends every problem. `document` is edited.
+void ReadKerasModel(nlohmann::json* document, KerasModel* model, std::vector<Problem>* problems);
+
+// What a layer entry's class is to us. Appends the problem where it is kUnknown.
+enum class EntryClass { kInput, kModel, kLayer, kUnknown };
+EntryClass ClassifyEntry(const nlohmann::json& entry, const std::string& name,
+                         std::vector<Problem>* problems);
+
+// Fills in `calls`, `inputs` and `outputs` of a Functional from its config.
+void ReadConnections(const nlohmann::json& config, KerasFamily family, ModelGraph* graph,
+                     std::vector<Problem>* problems);
+
+// [null, 28, 28, 1] without the batch, -1 for null; nullopt where the value is not a shape.
+std::optional<Shape> ReadBatchShape(const nlohmann::json& value);
+
+}  // namespace hopper

@@ -1,0 +1,446 @@
+#include "model/spec.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <queue>
+
+#include "base/bytes.h"
+#include "model/json_text.h"
+#include "model/keras_json.h"
+
+namespace hopper {
+
+namespace {
+
+constexpr int64_t kMaxFloats = int64_t{1} << 31;  // of one tensor, one weight, one model
+constexpr size_t kMaxCalls = 100000;
+constexpr int64_t kAlignment = 16;  // floats in 64 bytes
+
+int64_t AlignUp(int64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
+
+int64_t SaturatingAdd(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+// As ShapeText, with "?" for open axes.
+std::string OpenShapeText(const Shape& shape) {
+  std::string text;
+  for (int64_t size : shape) {
+    if (!text.empty()) text += 'x';
+    text += size < 0 ? "?" : std::to_string(size);
+  }
+  return text.empty() ? "scalar" : text;
+}
+
+// True where `shape` could be what `stated` (with -1 for open axes) means.
+bool Matches(const Shape& stated, const Shape& shape) {
+  if (stated.size() != shape.size()) return false;
+  for (size_t i = 0; i < stated.size(); ++i) {
+    if (stated[i] >= 0 && stated[i] != shape[i]) return false;
+  }
+  return true;
+}
+
+// Runs a graph over shapes: emits nodes, tensors and weights.
+class Builder {
+ public:
+  Builder(KerasModel* keras, ModelSpec* spec, std::vector<Problem>* problems)
+      : keras_(keras), spec_(spec), problems_(problems), weights_(keras->layers.size()) {}
+
+  void Build(const Shape* data_shape) {
+    const ModelGraph& graph = keras_->graph;
+    if (!graph.valid) return;
+    if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
+      return Fail(ErrorCode::kNotSupported,
+                  "model \"" + graph.name + "\" has " + std::to_string(graph.inputs.size()) +
+                      " inputs and " + std::to_string(graph.outputs.size()) + " outputs",
+                  "A packed table has one column of features and one of labels.",
+                  "Build the model with one input and one output.");
+    }
+    Shape input;
+    if (!InputShape(graph, data_shape, &input)) return;
+    spec_->input = AddTensor(input);
+    std::vector<int> outputs;
+    if (!Run(graph, {spec_->input}, false, &outputs) || outputs[0] < 0) return;
+    spec_->output = outputs[0];
+    if (spec_->nodes.empty()) {
+      return Fail(ErrorCode::kInvalidParameter, "model \"" + graph.name + "\" has no layers", "",
+                  "");
+    }
+    if (problems_->empty()) Finish();
+  }
+
+ private:
+  void Fail(ErrorCode code, const std::string& message, const std::string& detail = "",
+            const std::string& hint = "") {
+    problems_->push_back({code, message, detail, hint});
+  }
+
+  // What the file states, filled up by the data where it leaves something open.
+  bool InputShape(const ModelGraph& graph, const Shape* data_shape, Shape* shape) {
+    const GraphLayer& input = graph.layers[graph.inputs[0].layer];
+    const bool stated = input.input_shape.has_value();
+    const bool complete =
+        stated && std::all_of(input.input_shape->begin(), input.input_shape->end(),
+                              [](int64_t size) { return size >= 0; });
+    if (complete) {
+      *shape = *input.input_shape;
+    } else if (data_shape == nullptr) {
+      Fail(ErrorCode::kNotReady,
+           stated ? "model \"" + graph.name +
+                        "\" leaves its input shape open: " + OpenShapeText(*input.input_shape)
+                  : "model \"" + graph.name + "\" does not state its input shape",
+           "The shape is known when the model meets its data.",
+           "Start the model with an Input layer of a fixed shape, or build it before to_json().");
+      return false;
+    } else {
+      *shape = *data_shape;
+      if (stated && !Matches(*input.input_shape, *shape)) {
+        // Grey images may be packed without the axis of channels.
+        shape->push_back(1);
+        if (!Matches(*input.input_shape, *shape)) {
+          Fail(ErrorCode::kInvalidParameter,
+               "model expects input of shape " + OpenShapeText(*input.input_shape) +
+                   " but the data have shape " + ShapeText(*data_shape),
+               "", "Reshape when packing, or start the model with Reshape.");
+          return false;
+        }
+      }
+    }
+    if (shape->empty()) {
+      Fail(ErrorCode::kInvalidParameter, "model \"" + graph.name + "\" has an input without axes");
+      return false;
+    }
+    return CheckTensor(*shape, "input of model \"" + graph.name + "\"");
+  }
+
+  bool CheckTensor(const Shape& shape, const std::string& what) {
+    if (shape.size() > HOPPER_MAX_RANK) {
+      Fail(ErrorCode::kLimitExceeded, what + " has " + std::to_string(shape.size()) + " axes",
+           "The limit is " + std::to_string(HOPPER_MAX_RANK) + ".");
+      return false;
+    }
+    for (int64_t size : shape) {
+      if (size >= 1) continue;
+      Fail(ErrorCode::kInvalidParameter, what + " is empty: its shape is " + ShapeText(shape));
+      return false;
+    }
+    if (ElementCount(shape) >= kMaxFloats) {
+      Fail(ErrorCode::kLimitExceeded, what + " is too large: its shape is " + ShapeText(shape),
+           "The limit is 2147483647 values.");
+      return false;
+    }
+    return true;
+  }
+
+  int AddTensor(const Shape& shape) {
+    spec_->tensors.push_back(shape);
+    return static_cast<int>(spec_->tensors.size()) - 1;
+  }
+
+  // One evaluation of a graph. `inputs` are tensor ids; an id of -1, here and in `outputs`,
+  // stands for what cannot be known because of a problem that is recorded already. False: there
+  // are no outputs.
+  bool Run(const ModelGraph& graph, const std::vector<int>& inputs, bool inference,
+           std::vector<int>* outputs) {
+    if (!graph.valid) return false;
+    if (inputs.size() != graph.inputs.size()) {
+      Fail(ErrorCode::kInvalidParameter,
+           "model \"" + graph.name + "\" has " + std::to_string(graph.inputs.size()) +
+               " inputs but is called with " + std::to_string(inputs.size()));
+      return false;
+    }
+    using Key = std::pair<int, int>;  // layer, call
+    std::vector<std::vector<std::vector<int>>> values(graph.layers.size());
+    std::vector<std::vector<int>> missing(graph.layers.size());
+    std::vector<std::vector<std::vector<Key>>> readers(graph.layers.size());
+    std::priority_queue<Key, std::vector<Key>, std::greater<Key>> ready;
+    for (size_t i = 0; i < graph.layers.size(); ++i) {
+      const bool is_input = graph.layers[i].kind == GraphLayer::Kind::kInput;
+      const size_t n = is_input ? 1 : graph.layers[i].calls.size();
+      values[i].resize(n);
+      readers[i].resize(n);
+      missing[i].assign(n, 0);
+    }
+    for (size_t i = 0; i < graph.layers.size(); ++i) {
+      const GraphLayer& layer = graph.layers[i];
+      if (layer.kind == GraphLayer::Kind::kInput) continue;
+      if (layer.calls.empty()) {
+        Fail(ErrorCode::kInvalidText, "layer \"" + layer.name + "\" is not connected",
+             "It is " + layer.path + " of the architecture.");
+      }
+      for (size_t c = 0; c < layer.calls.size(); ++c) {
+        missing[i][c] = static_cast<int>(layer.calls[c].inputs.size());
+        for (const TensorRef& ref : layer.calls[c].inputs) {
+          readers[ref.layer][ref.call].push_back({static_cast<int>(i), static_cast<int>(c)});
+        }
+      }
+    }
+    const auto settle = [&](Key key) {
+      for (Key reader : readers[key.first][key.second]) {
+        if (--missing[reader.first][reader.second] == 0) ready.push(reader);
+      }
+    };
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const int at = graph.inputs[i].layer;
+      if (!CheckInput(graph.layers[at], inputs[i], !values[at][0].empty())) return false;
+      values[at][0] = {inputs[i]};
+      settle({at, 0});
+    }
+    const auto value_of = [&](const TensorRef& ref) {
+      const std::vector<int>& made = values[ref.layer][ref.call];
+      if (made.empty()) return -1;
+      if (ref.tensor < static_cast<int>(made.size())) return made[ref.tensor];
+      Fail(ErrorCode::kInvalidText, "layer \"" + graph.layers[ref.layer].name +
+                                        "\" has no output " + std::to_string(ref.tensor));
+      return -1;
+    };
+    while (!ready.empty()) {
+      const Key key = ready.top();
+      ready.pop();
+      if (++calls_ > kMaxCalls) {
+        if (calls_ == kMaxCalls + 1) {
+          Fail(ErrorCode::kLimitExceeded, "model calls its layers too often",
+               "The limit is " + std::to_string(kMaxCalls) + " calls.");
+        }
+        return false;
+      }
+      const GraphLayer& layer = graph.layers[key.first];
+      const Call& call = layer.calls[key.second];
+      std::vector<int> arguments;
+      for (const TensorRef& ref : call.inputs) arguments.push_back(value_of(ref));
+      std::vector<int>* made = &values[key.first][key.second];
+      const bool frozen = inference || call.inference;
+      if (layer.kind == GraphLayer::Kind::kModel) {
+        if (!Run(*layer.model, arguments, frozen, made)) made->clear();
+      } else {
+        *made = {CallLayer(layer, arguments, frozen)};
+      }
+      settle(key);
+    }
+    for (size_t i = 0; i < graph.layers.size(); ++i) {
+      for (int open : missing[i]) {
+        if (open == 0) continue;
+        Fail(ErrorCode::kInvalidText,
+             "layer \"" + graph.layers[i].name + "\" does not depend on the model's input alone",
+             "It is part of a cycle, or an input is not among the model's inputs, at " +
+                 graph.layers[i].path + ".");
+        return false;
+      }
+    }
+    outputs->clear();
+    for (const TensorRef& ref : graph.outputs) outputs->push_back(value_of(ref));
+    return true;
+  }
+
+  bool CheckInput(const GraphLayer& layer, int tensor, bool taken) {
+    if (layer.kind != GraphLayer::Kind::kInput || taken) {
+      Fail(ErrorCode::kInvalidText,
+           "\"" + layer.name + "\" is not an input layer, or is an input twice",
+           "It is " + layer.path + " of the architecture.");
+      return false;
+    }
+    if (tensor < 0 || !layer.input_shape || Matches(*layer.input_shape, spec_->tensors[tensor])) {
+      return true;
+    }
+    Fail(ErrorCode::kInvalidParameter,
+         "input \"" + layer.name + "\" expects shape " + OpenShapeText(*layer.input_shape) +
+             " but gets " + ShapeText(spec_->tensors[tensor]),
+         "It is " + layer.path + " of the architecture.");
+    return false;
+  }
+
+  // The id of the output, or -1.
+  int CallLayer(const GraphLayer& at, const std::vector<int>& inputs, bool inference) {
+    if (at.layer < 0) return -1;
+    std::vector<Shape> shapes;
+    for (int tensor : inputs) {
+      if (tensor < 0) return -1;
+      shapes.push_back(spec_->tensors[tensor]);
+    }
+    const Layer& layer = *keras_->layers[at.layer];
+    const std::string shown = "layer \"" + layer.name() + "\"";
+    Shape output;
+    std::vector<WeightSpec> weights;
+    try {
+      output = layer.OutputShape(shapes);
+      if (!CheckTensor(output, "output of " + shown)) return -1;
+      weights = layer.Weights(shapes);
+    } catch (const Error& error) {
+      problems_->push_back(error.problem());
+      return -1;
+    }
+    if (!CheckWeights(weights, shown)) return -1;
+    std::optional<std::vector<WeightSpec>>& known = weights_[at.layer];
+    if (!known) {
+      known = std::move(weights);
+    } else if (!SameShapes(*known, weights)) {
+      Fail(ErrorCode::kInvalidParameter,
+           shown + " is called twice with inputs that need different weights",
+           "It is " + at.path + " of the architecture.");
+      return -1;
+    }
+    spec_->flops = SaturatingAdd(spec_->flops, layer.Flops(shapes, output));
+    Node node;
+    node.layer = at.layer;
+    node.inputs = inputs;
+    node.output = AddTensor(output);
+    node.inference = inference;
+    spec_->nodes.push_back(node);
+    return node.output;
+  }
+
+  bool CheckWeights(const std::vector<WeightSpec>& weights, const std::string& shown) {
+    for (const WeightSpec& weight : weights) {
+      const std::string what = "weight \"" + weight.name + "\" of " + shown;
+      if (!CheckTensor(weight.shape, what)) return false;
+      const InitializerKind kind = weight.initializer.kind;
+      if ((kind == InitializerKind::kOrthogonal && weight.shape.size() < 2) ||
+          (kind == InitializerKind::kIdentity && weight.shape.size() != 2)) {
+        Fail(ErrorCode::kInvalidParameter,
+             what + " has shape " + ShapeText(weight.shape) + ", which its initializer cannot fill",
+             "Orthogonal needs at least two axes, Identity exactly two.");
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static bool SameShapes(const std::vector<WeightSpec>& a, const std::vector<WeightSpec>& b) {
+    if (a.size() != b.size()) return false;
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (a[i].shape != b[i].shape) return false;
+    }
+    return true;
+  }
+
+  // Offsets, counts and the hash, when all is known.
+  void Finish() {
+    spec_->name = keras_->graph.name;
+    spec_->family = keras_->family;
+    spec_->layer_weights.resize(keras_->layers.size());
+    for (size_t i = 0; i < keras_->layers.size(); ++i) {
+      for (WeightSpec& weight : *weights_[i]) {
+        spec_->layer_weights[i].push_back(static_cast<int>(spec_->weights.size()));
+        AddWeight(static_cast<int>(i), std::move(weight));
+      }
+    }
+    if (spec_->parameters >= kMaxFloats) {
+      return Fail(
+          ErrorCode::kLimitExceeded,
+          "model \"" + spec_->name + "\" has " + std::to_string(spec_->parameters) + " parameters",
+          "The limit is 2147483647.");
+    }
+    for (const Shape& tensor : spec_->tensors) {
+      spec_->activation_floats = SaturatingAdd(spec_->activation_floats, ElementCount(tensor));
+    }
+    spec_->final_activation = FinalActivation();
+    spec_->layers = std::move(keras_->layers);
+    spec_->hash = HashOf();
+  }
+
+  void AddWeight(int layer, WeightSpec weight) {
+    const bool trainable = weight.trainable && keras_->layers[layer]->trainable();
+    const int64_t size = weight.size();
+    weight.name = keras_->layers[layer]->name() + "/" + weight.name;
+    weight.layer = layer;
+    weight.trainable = trainable;
+    weight.offset = spec_->flat_size;
+    spec_->flat_size += AlignUp(size);
+    spec_->parameters += size;
+    weight.slot_offset = -1;
+    if (trainable) {
+      weight.slot_offset = spec_->slot_size;
+      spec_->slot_size += AlignUp(size);
+      spec_->trainable_parameters += size;
+    }
+    spec_->weights.push_back(std::move(weight));
+  }
+
+  // A loss may take the model's logits only where nothing else reads the output.
+  Activation FinalActivation() const {
+    Activation last = Activation::kLinear;
+    for (const Node& node : spec_->nodes) {
+      for (int input : node.inputs) {
+        if (input == spec_->output) return Activation::kLinear;
+      }
+      if (node.output == spec_->output) last = keras_->layers[node.layer]->FinalActivation();
+    }
+    const bool logits = last == Activation::kSoftmax || last == Activation::kSigmoid;
+    return logits ? last : Activation::kLinear;
+  }
+
+  Digest HashOf() const {
+    ByteWriter out;
+    out.PutString("hopper architecture 1");
+    const auto put_shape = [&](const Shape& shape) {
+      out.Put<uint32_t>(static_cast<uint32_t>(shape.size()));
+      for (int64_t size : shape) out.Put<int64_t>(size);
+    };
+    put_shape(spec_->input_shape());
+    for (const std::string& fingerprint : keras_->fingerprints) out.PutString(fingerprint);
+    for (const Node& node : spec_->nodes) {
+      out.Put<int32_t>(node.layer);
+      out.Put<int32_t>(node.inference ? 1 : 0);
+      out.Put<int32_t>(static_cast<int32_t>(node.inputs.size()));
+      for (int input : node.inputs) out.Put<int32_t>(input);
+      out.Put<int32_t>(node.output);
+    }
+    out.Put<int32_t>(spec_->output);
+    for (const WeightSpec& weight : spec_->weights) {
+      out.Put<int32_t>(weight.layer);
+      out.Put<int32_t>(weight.trainable ? 1 : 0);
+      put_shape(weight.shape);
+    }
+    return Hash(out.data(), out.size());
+  }
+
+  KerasModel* keras_;
+  ModelSpec* spec_;
+  std::vector<Problem>* problems_;
+  std::vector<std::optional<std::vector<WeightSpec>>> weights_;
+  size_t calls_ = 0;
+};
+
+// The first problem, with the list of all in the detail where there are several.
+Problem Summary(const std::vector<Problem>& problems) {
+  Problem summary = problems[0];
+  if (problems.size() == 1) return summary;
+  constexpr size_t kShown = 20;
+  std::string detail = "There are " + std::to_string(problems.size()) + " problems:";
+  for (size_t i = 0; i < problems.size() && i < kShown; ++i) {
+    detail += "\n" + std::to_string(i + 1) + ". " + problems[i].message;
+  }
+  if (problems.size() > kShown) {
+    detail += "\nand " + std::to_string(problems.size() - kShown) + " more";
+  }
+  summary.detail = detail;
+  return summary;
+}
+
+}  // namespace
+
+std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* data_shape,
+                                            std::vector<Problem>* problems) {
+  std::vector<Problem> found;
+  auto spec = std::make_shared<ModelSpec>();
+  nlohmann::json document;
+  if (ParseJsonText(json, &document, &found)) {
+    KerasModel keras;
+    ReadKerasModel(&document, &keras, &found);
+    if (!keras.graph.layers.empty()) Builder(&keras, spec.get(), &found).Build(data_shape);
+  }
+  problems->insert(problems->end(), found.begin(), found.end());
+  return found.empty() ? spec : nullptr;
+}
+
+std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* data_shape) {
+  std::vector<Problem> problems;
+  auto spec = ParseModel(json, data_shape, &problems);
+  if (spec == nullptr) throw Error(Summary(problems));
+  return spec;
+}
+
+}  // namespace hopper
