@@ -24,6 +24,11 @@
 #else
 #include "access/heapam.h"
 #endif
+#if PG_VERSION_NUM >= 130000
+#include "access/detoast.h"
+#else
+#include "access/tuptoaster.h"
+#endif
 #if PG_VERSION_NUM >= 140000
 #include "utils/wait_event.h"
 #else
@@ -72,6 +77,24 @@
 #define HOPPER_OBJECT_TABLE OBJECT_TABLE
 #else
 #define HOPPER_OBJECT_TABLE ACL_KIND_CLASS
+#endif
+
+/* Ownership through one function for all kinds of objects: 16. */
+#if PG_VERSION_NUM >= 160000
+#include "catalog/pg_class.h"
+#define hopper_is_owner(relation) object_ownercheck(RelationRelationId, relation, GetUserId())
+#else
+#define hopper_is_owner(relation) pg_class_ownercheck(relation, GetUserId())
+#endif
+
+/*
+ * A second key beside the configurations' UNIQUE: Greenplum wants all keys of a table to share the
+ * distribution column.
+ */
+#ifdef GP_VERSION_NUM
+#define HOPPER_SECOND_KEY ""
+#else
+#define HOPPER_SECOND_KEY " PRIMARY KEY"
 #endif
 
 /* Callbacks on the end of a memory context: 9.5. */

@@ -103,6 +103,8 @@ extern AttrNumber hopper_require_column(Oid relation, const char *column);
 extern void hopper_exec(const char *format,...) pg_attribute_printf(1, 2);
 /* A SELECT in the statement's own snapshot; rows in SPI_tuptable; returns SPI_processed. */
 extern uint64 hopper_select(const char *format,...) pg_attribute_printf(1, 2);
+/* The same in a new snapshot: sees what the statement itself has written so far. */
+extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1, 2);
 /* Text of a cell of SPI_tuptable, or NULL; copied to the current memory context. */
 extern char *hopper_cell(uint64 row, int column);
 /* quote_literal_cstr, and "NULL" for a null pointer. */

@@ -233,21 +233,39 @@ hopper_exec(const char *format,...)
 	pfree(statement);
 }
 
+static uint64
+run_select(char *statement, bool read_only)
+{
+	int			rc = SPI_execute(statement, read_only, 0);
+
+	if (rc != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute of a SELECT failed: %s", SPI_result_code_string(rc));
+	pfree(statement);
+	return (uint64) SPI_processed;
+}
+
 uint64
 hopper_select(const char *format,...)
 {
 	va_list		arguments;
 	char	   *statement;
-	int			rc;
 
 	va_start(arguments, format);
 	statement = format_statement(format, arguments);
 	va_end(arguments);
-	rc = SPI_execute(statement, true, 0);
-	if (rc != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute of a SELECT failed: %s", SPI_result_code_string(rc));
-	pfree(statement);
-	return (uint64) SPI_processed;
+	return run_select(statement, true);
+}
+
+uint64
+hopper_select_latest(const char *format,...)
+{
+	va_list		arguments;
+	char	   *statement;
+
+	va_start(arguments, format);
+	statement = format_statement(format, arguments);
+	va_end(arguments);
+	return run_select(statement, false);
 }
 
 char *

@@ -1,0 +1,258 @@
+/*
+ * models.c
+ *		load_model(), delete_model() and describe_model().
+ */
+#include "pg/models.h"
+
+#include "catalog/pg_type.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_load_model);
+PG_FUNCTION_INFO_V1(hopper_sql_delete_model);
+PG_FUNCTION_INFO_V1(hopper_sql_describe_model);
+PG_FUNCTION_INFO_V1(hopper_sql_describe_architecture);
+
+static text *
+text_argument(FunctionCallInfo fcinfo, int index)
+{
+	return PG_ARGISNULL(index) ? NULL : PG_GETARG_TEXT_PP(index);
+}
+
+static int32
+required_model_id(FunctionCallInfo fcinfo, int index)
+{
+	if (PG_ARGISNULL(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"model_id\" must not be null")));
+	return PG_GETARG_INT32(index);
+}
+
+/* The architecture's text in UTF-8. */
+static char *
+required_architecture(FunctionCallInfo fcinfo, int index)
+{
+	if (PG_ARGISNULL(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"model_arch\" must not be null"),
+				 errhint("Use the output of model.to_json().")));
+	return hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(index)));
+}
+
+Oid
+hopper_require_model_table(const hopper_name *table)
+{
+	static const char *const columns[] = {"model_id", "model_arch", "model_weights", "name",
+	"description"};
+	Oid			relation = hopper_relation_oid(table, false);
+	int			i;
+
+	for (i = 0; i < lengthof(columns); i++)
+	{
+		if (get_attnum(relation, columns[i]) == InvalidAttrNumber)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("relation \"%s\" is not a table of model architectures", table->shown),
+					 errdetail("It has no column \"%s\".", columns[i]),
+					 errhint("Name a table that hopper.load_model() made, or a new one for it to make.")));
+	}
+	return relation;
+}
+
+int64
+hopper_float_count(Datum value)
+{
+	int64		size = (int64) toast_raw_datum_size(value) - VARHDRSZ;
+
+	if (size % sizeof(float) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model weights of " INT64_FORMAT " bytes are not a whole number of float32 values",
+						size),
+				 errhint("Concatenate the float32 arrays of model.get_weights().")));
+	return size / sizeof(float);
+}
+
+float *
+hopper_floats(Datum value, int64 *n_floats)
+{
+	*n_floats = hopper_float_count(value);
+	/* A copy always has a four-byte header, so that the floats are aligned. */
+	return (float *) VARDATA((bytea *) PG_DETOAST_DATUM_COPY(value));
+}
+
+bool
+hopper_find_model(const hopper_name *table, int32 model_id, hopper_model *model)
+{
+	bool		is_null;
+	Datum		weights;
+	char	   *arch;
+
+	if (hopper_select("SELECT model_arch::pg_catalog.text, model_weights, name::pg_catalog.text"
+					  " FROM %s WHERE model_id OPERATOR(pg_catalog.=) %d",
+					  table->quoted, model_id) == 0)
+		return false;
+	memset(model, 0, sizeof(*model));
+	model->model_id = model_id;
+	arch = hopper_cell(0, 1);
+	model->arch = arch ? hopper_to_utf8(arch) : pstrdup("");
+	model->arch_size = strlen(model->arch);
+	weights = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &is_null);
+	if (!is_null)
+		model->weights = hopper_floats(weights, &model->n_weights);
+	model->name = hopper_cell(0, 3);
+	SPI_freetuptable(SPI_tuptable);
+	return true;
+}
+
+void
+hopper_no_such_model(const hopper_name *table, int32 model_id)
+{
+	char	   *known = NULL;
+	uint64		n_models = hopper_select("SELECT model_id::pg_catalog.text FROM %s"
+										 " ORDER BY model_id LIMIT 21", table->quoted);
+	uint64		row;
+
+	for (row = 0; row < n_models; row++)
+	{
+		if (row == 20)
+			known = psprintf("%s, ...", known);
+		else
+			known = known ? psprintf("%s, %s", known, hopper_cell(row, 1)) : hopper_cell(row, 1);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("model %d does not exist in \"%s\"", model_id, table->shown),
+			 known ? errhint("The table holds: %s.", known)
+			 : errhint("The table is empty; add models with hopper.load_model().")));
+	pg_unreachable();
+}
+
+void
+hopper_read_model(const hopper_name *table, int32 model_id, hopper_model *model)
+{
+	if (!hopper_find_model(table, model_id, model))
+		hopper_no_such_model(table, model_id);
+}
+
+static void
+create_model_table(const hopper_name *table)
+{
+	hopper_exec("CREATE TABLE %s ("
+				" model_id serial PRIMARY KEY,"
+				" model_arch pg_catalog.json NOT NULL,"
+				" model_weights pg_catalog.bytea,"
+				" name pg_catalog.text,"
+				" description pg_catalog.text)", table->quoted);
+	/* Weights are noise to a compressor: it would only cost time at each read. */
+	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL", table->quoted);
+	hopper_exec("COMMENT ON TABLE %s IS 'model architectures, filled by hopper.load_model()'",
+				table->quoted);
+	ereport(NOTICE, (errmsg("created table \"%s\" for model architectures", table->shown)));
+}
+
+/* load_model(keras_model_arch_table, model_arch, model_weights, name, description) -> model_id */
+Datum
+hopper_sql_load_model(PG_FUNCTION_ARGS)
+{
+	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "keras_model_arch_table");
+	char	   *arch = required_architecture(fcinfo, 1);
+	hopper_model_info info;
+	hopper_error error = {0};
+	Oid			types[4] = {TEXTOID, BYTEAOID, TEXTOID, TEXTOID};
+	Datum		values[4] = {0};
+	char		nulls[4] = {' ', ' ', ' ', ' '};
+	bool		is_null;
+	int32		model_id;
+	int			i;
+
+	HOPPER_CHECK(hopper_core()->inspect_model(arch, strlen(arch), &info, &error), error);
+	if (!PG_ARGISNULL(2))
+		HOPPER_CHECK(hopper_core()->check_weights(arch, strlen(arch),
+												  hopper_float_count(PG_GETARG_DATUM(2)), &error),
+					 error);
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (!OidIsValid(hopper_relation_oid(&table, true)))
+		create_model_table(&table);
+	else
+		(void) hopper_require_model_table(&table);
+	for (i = 0; i < 4; i++)
+	{
+		if (PG_ARGISNULL(i + 1))
+			nulls[i] = 'n';
+		else
+			values[i] = PG_GETARG_DATUM(i + 1);
+	}
+	if (SPI_execute_with_args(psprintf("INSERT INTO %s (model_arch, model_weights, name, description)"
+									   " VALUES ($1::pg_catalog.json, $2, $3, $4)"
+									   " RETURNING model_id::pg_catalog.int4", table.quoted),
+							  4, types, values, nulls, false, 0) != SPI_OK_INSERT_RETURNING)
+		elog(ERROR, "inserting a model failed");
+	model_id = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
+	SPI_finish();
+	PG_RETURN_INT32(model_id);
+}
+
+/* delete_model(keras_model_arch_table, model_id) */
+Datum
+hopper_sql_delete_model(PG_FUNCTION_ARGS)
+{
+	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "keras_model_arch_table");
+	int32		model_id = required_model_id(fcinfo, 1);
+	Oid			relation = hopper_require_model_table(&table);
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	hopper_exec("DELETE FROM %s WHERE model_id OPERATOR(pg_catalog.=) %d", table.quoted, model_id);
+	if (SPI_processed == 0)
+		hopper_no_such_model(&table, model_id);
+	/* Not the statement's snapshot: it would still show the row. */
+	if (hopper_select_latest("SELECT 1 FROM %s LIMIT 1", table.quoted) == 0 &&
+		hopper_is_owner(relation))
+	{
+		hopper_exec("DROP TABLE %s", table.quoted);
+		ereport(NOTICE,
+				(errmsg("dropped table \"%s\", which held no more models", table.shown)));
+	}
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+static Datum
+describe(FunctionCallInfo fcinfo, const char *arch)
+{
+	const hopper_core_api *core = hopper_core();
+	hopper_rows *rows;
+	hopper_error error = {0};
+
+	HOPPER_CHECK(core->describe_model(arch, strlen(arch), &rows, &error), error);
+	return hopper_return_rows(fcinfo, rows, core->rows_free);
+}
+
+/* describe_model(keras_model_arch_table, model_id) */
+Datum
+hopper_sql_describe_model(PG_FUNCTION_ARGS)
+{
+	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "keras_model_arch_table");
+	int32		model_id = required_model_id(fcinfo, 1);
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_model model;
+	char	   *arch;
+
+	(void) hopper_require_model_table(&table);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	hopper_read_model(&table, model_id, &model);
+	arch = MemoryContextStrdup(caller, model.arch);
+	SPI_finish();
+	return describe(fcinfo, arch);
+}
+
+/* describe_model(model_arch) */
+Datum
+hopper_sql_describe_architecture(PG_FUNCTION_ARGS)
+{
+	return describe(fcinfo, required_architecture(fcinfo, 0));
+}

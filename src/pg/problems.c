@@ -1,0 +1,266 @@
+/*
+ * problems.c
+ *		From the problems of many configurations to one report.
+ *
+ * A mistake in a grid is in every configuration that the grid makes. The report shows it once, with
+ * the keys that it concerns.
+ */
+#include "pg/problems.h"
+
+#include "lib/stringinfo.h"
+
+/* A report longer than this helps nobody; check_configs() has the rest. */
+#define MAX_SHOWN 50
+
+typedef struct problem_group
+{
+	const hopper_problem *problem;	/* the first of its kind */
+	int			n_keys;
+	int32	   *keys;			/* ascending as the problems are */
+} problem_group;
+
+void
+hopper_add_problem(hopper_problems *problems, hopper_problem problem)
+{
+	if (problems->items == NULL)
+	{
+		problems->capacity = 16;
+		problems->items = palloc(sizeof(hopper_problem) * problems->capacity);
+	}
+	else if (problems->n == problems->capacity)
+	{
+		problems->capacity *= 2;
+		problems->items = repalloc(problems->items, sizeof(hopper_problem) * problems->capacity);
+	}
+	problems->items[problems->n++] = problem;
+}
+
+static void
+add_rows(hopper_problems *problems, const hopper_rows *rows)
+{
+	enum
+	{
+		KEY, SEVERITY, CODE, MESSAGE, DETAIL, HINT, N_COLUMNS
+	};
+	int			row;
+
+	if (rows->n_columns != N_COLUMNS)
+		elog(ERROR, "the core reports problems in an unknown form");
+	for (row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = rows->cells + (size_t) row * N_COLUMNS;
+		hopper_problem problem;
+
+		problem.mst_key = atoi(cells[KEY]);
+		problem.is_error = strcmp(cells[SEVERITY], "error") == 0;
+		problem.sqlstate = hopper_sqlstate(atoi(cells[CODE]));
+		problem.message = hopper_from_utf8(cells[MESSAGE]);
+		problem.detail = cells[DETAIL] && cells[DETAIL][0] ? hopper_from_utf8(cells[DETAIL]) : NULL;
+		problem.hint = cells[HINT] && cells[HINT][0] ? hopper_from_utf8(cells[HINT]) : NULL;
+		hopper_add_problem(problems, problem);
+	}
+}
+
+void
+hopper_add_core_problems(hopper_problems *problems, const hopper_config *configs, int n,
+						 const hopper_data_desc *desc)
+{
+	const hopper_core_api *core = hopper_core();
+	hopper_rows *rows;
+	hopper_error error = {0};
+
+	HOPPER_CHECK(core->check_configs(configs, n, desc, &rows, &error), error);
+	PG_TRY();
+	{
+		add_rows(problems, rows);
+	}
+	PG_CATCH();
+	{
+		core->rows_free(rows);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	core->rows_free(rows);
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool
+same_problem(const hopper_problem *a, const hopper_problem *b)
+{
+	return a->sqlstate == b->sqlstate && same_text(a->message, b->message) &&
+		same_text(a->detail, b->detail) && same_text(a->hint, b->hint);
+}
+
+/* Groups of equal problems of one severity, in order of first appearance. */
+static problem_group *
+group_problems(const hopper_problems *problems, bool is_error, int *n_groups)
+{
+	problem_group *groups = palloc(sizeof(problem_group) * (problems->n + 1));
+	int			i;
+	int			g;
+
+	*n_groups = 0;
+	for (i = 0; i < problems->n; i++)
+	{
+		const hopper_problem *problem = &problems->items[i];
+		problem_group *group = NULL;
+
+		if (problem->is_error != is_error)
+			continue;
+		for (g = 0; g < *n_groups && group == NULL; g++)
+		{
+			if (same_problem(groups[g].problem, problem))
+				group = &groups[g];
+		}
+		if (group == NULL)
+		{
+			group = &groups[(*n_groups)++];
+			group->problem = problem;
+			group->n_keys = 0;
+			group->keys = palloc(sizeof(int32) * problems->n);
+		}
+		if (group->n_keys == 0 || group->keys[group->n_keys - 1] != problem->mst_key)
+			group->keys[group->n_keys++] = problem->mst_key;
+	}
+	return groups;
+}
+
+/* "configuration 3", "configurations 1-4, 7" */
+static char *
+keys_shown(const problem_group *group)
+{
+	StringInfoData text;
+	int			first = 0;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, group->n_keys == 1 ? "configuration " : "configurations ");
+	while (first < group->n_keys)
+	{
+		int			last = first;
+
+		while (last + 1 < group->n_keys && group->keys[last + 1] == group->keys[last] + 1)
+			last++;
+		if (first > 0)
+			appendStringInfoString(&text, ", ");
+		if (text.len > 200)
+		{
+			appendStringInfoString(&text, "...");
+			break;
+		}
+		if (last > first)
+			appendStringInfo(&text, "%d-%d", group->keys[first], group->keys[last]);
+		else
+			appendStringInfo(&text, "%d", group->keys[first]);
+		first = last + 1;
+	}
+	return text.data;
+}
+
+/* The problem's own detail, and whom it concerns where that is not obvious; or NULL. */
+static char *
+group_detail(const problem_group *group, int n_configs)
+{
+	const char *detail = group->problem->detail;
+
+	if (n_configs == 1)
+		return detail ? pstrdup(detail) : NULL;
+	return psprintf("%s%sThis concerns %s.", detail ? detail : "", detail ? " " : "",
+					keys_shown(group));
+}
+
+static int
+count_keys(const hopper_problems *problems, bool is_error)
+{
+	/* Equal keys need not be neighbours: the lists of several checks follow one another. */
+	int			count = 0;
+	int			i;
+	int			j;
+
+	for (i = 0; i < problems->n; i++)
+	{
+		if (problems->items[i].is_error != is_error)
+			continue;
+		for (j = 0; j < i; j++)
+		{
+			if (problems->items[j].is_error == is_error &&
+				problems->items[j].mst_key == problems->items[i].mst_key)
+				break;
+		}
+		if (j == i)
+			count++;
+	}
+	return count;
+}
+
+static void
+throw_groups(const hopper_problems *problems, const problem_group *groups, int n_groups,
+			 int n_configs)
+{
+	const hopper_problem *first = groups[0].problem;
+	StringInfoData detail;
+	int			g;
+
+	if (n_groups == 1)
+	{
+		char	   *only_detail = group_detail(&groups[0], n_configs);
+
+		ereport(ERROR,
+				(errcode(first->sqlstate),
+				 errmsg_internal("%s", first->message),
+				 only_detail ? errdetail_internal("%s", only_detail) : 0,
+				 first->hint ? errhint("%s", first->hint) : 0));
+	}
+	initStringInfo(&detail);
+	for (g = 0; g < n_groups; g++)
+	{
+		const hopper_problem *problem = groups[g].problem;
+		char	   *keys = keys_shown(&groups[g]);
+
+		if (g > 0)
+			appendStringInfoChar(&detail, '\n');
+		if (g == MAX_SHOWN)
+		{
+			appendStringInfo(&detail, "There are %d more.", n_groups - g);
+			break;
+		}
+		keys[0] = pg_toupper((unsigned char) keys[0]);
+		appendStringInfo(&detail, "%s: %s.", keys, problem->message);
+		if (problem->detail)
+			appendStringInfo(&detail, " %s", problem->detail);
+		if (problem->hint)
+			appendStringInfo(&detail, " %s", problem->hint);
+	}
+	ereport(ERROR,
+			(errcode(first->sqlstate),
+			 errmsg("%d of %d configurations have problems", count_keys(problems, true), n_configs),
+			 errdetail_internal("%s", detail.data),
+			 errhint("hopper.check_configs() lists the problems of a selection table as rows.")));
+}
+
+void
+hopper_report_problems(const hopper_problems *problems, int n_configs)
+{
+	int			n_groups;
+	problem_group *groups = group_problems(problems, true, &n_groups);
+	int			g;
+
+	if (n_groups > 0)
+		throw_groups(problems, groups, n_groups, n_configs);
+	groups = group_problems(problems, false, &n_groups);
+	for (g = 0; g < n_groups; g++)
+	{
+		const hopper_problem *problem = groups[g].problem;
+		char	   *detail = group_detail(&groups[g], n_configs);
+
+		ereport(WARNING,
+				(errcode(problem->sqlstate),
+				 errmsg_internal("%s", problem->message),
+				 detail ? errdetail_internal("%s", detail) : 0,
+				 problem->hint ? errhint("%s", problem->hint) : 0));
+	}
+}
