@@ -25,17 +25,17 @@ enum class OptimizerKind { kSgd, kRmsprop, kAdam };
 struct OptimizerParams {
   OptimizerKind kind = OptimizerKind::kRmsprop;
   double learning_rate = 0.001;
-  double momentum = 0.0;   // SGD, RMSprop
-  bool nesterov = false;   // SGD
-  double rho = 0.9;        // RMSprop
-  bool centered = false;   // RMSprop
-  double beta_1 = 0.9;     // Adam
-  double beta_2 = 0.999;   // Adam
-  double epsilon = 1e-7;   // RMSprop, Adam
-  bool amsgrad = false;    // Adam
+  double momentum = 0.0;  // SGD, RMSprop
+  bool nesterov = false;  // SGD
+  double rho = 0.9;       // RMSprop
+  bool centered = false;  // RMSprop
+  double beta_1 = 0.9;    // Adam
+  double beta_2 = 0.999;  // Adam
+  double epsilon = 1e-7;  // RMSprop, Adam
+  bool amsgrad = false;   // Adam
   // Keras 2's time decay: learning_rate / (1 + decay * steps taken before).
   double decay = 0.0;
-  std::optional<double> clipnorm;   // each gradient tensor on its own
+  std::optional<double> clipnorm;  // each gradient tensor on its own
   std::optional<double> clipvalue;
 };
 

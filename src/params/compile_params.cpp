@@ -1,0 +1,77 @@
+#include <string>
+#include <vector>
+
+#include "params/loss_metric_params.h"
+#include "params/optimizer_params.h"
+#include "params/text.h"
+
+namespace hopper {
+namespace {
+
+const std::vector<std::string> kKeys = {
+    "optimizer", "loss", "metrics", "loss_weights", "weighted_metrics", "sample_weight_mode"};
+
+const char* const kExample =
+    "Write, for example, "
+    "loss='categorical_crossentropy', optimizer='Adam(lr=0.001)', metrics=['accuracy'].";
+
+// Arguments of Keras' compile() that are read and have no effect here, with the reason.
+const char* ReasonWithoutEffect(const std::string& key) {
+  if (key == "loss_weights") return "Models have one output, and its loss has the weight 1.";
+  if (key == "weighted_metrics") return "Metrics count every example alike.";
+  if (key == "sample_weight_mode") return "Examples have no weights of their own.";
+  if (key == "target_tensors") return "Labels come from the packed table.";
+  if (key == "run_eagerly" || key == "steps_per_execution" || key == "jit_compile" ||
+      key == "auto_scale_loss") {
+    return "It concerns Keras' own execution.";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+CompileParams ParseCompileParams(std::string_view text, std::vector<ParamProblem>* problems) {
+  CompileParams params;
+  ProblemList list(problems);
+  std::vector<ValueEntry> entries;
+  try {
+    entries = ParseArguments(text, "compile_params");
+  } catch (const Error& error) {
+    Problem problem = error.problem();
+    if (problem.hint.empty()) problem.hint = kExample;
+    list.Add(problem);
+    return params;
+  }
+  bool has_optimizer = false, has_loss = false;
+  for (const ValueEntry& entry : entries) {
+    const std::string& key = entry.key.text;
+    if (key == "optimizer") {
+      has_optimizer = !entry.value.IsNone();
+      if (has_optimizer) ReadOptimizer(entry.value, &params.optimizer, &list);
+    } else if (key == "loss") {
+      has_loss = !entry.value.IsNone();
+      if (has_loss) ReadLoss(entry.value, &params, &list);
+    } else if (key == "metrics") {
+      ReadMetrics(entry.value, &params, &list);
+    } else if (const char* reason = ReasonWithoutEffect(key)) {
+      if (!entry.value.IsNone()) {
+        list.Warning("compile parameter \"" + key + "\" has no effect", reason);
+      }
+    } else {
+      const std::string hint = NearestNameHint(key, kKeys);
+      list.Error(ErrorCode::kInvalidParameter, "compile_params has no argument \"" + key + "\"", "",
+                 hint.empty() ? "Its arguments are optimizer, loss and metrics." : hint);
+    }
+  }
+  if (!has_optimizer) {
+    list.Error(ErrorCode::kInvalidParameter, "compile_params names no optimizer", "",
+               "Add optimizer='Adam(lr=0.001)', for example.");
+  }
+  if (!has_loss) {
+    list.Error(ErrorCode::kInvalidParameter, "compile_params names no loss", "",
+               "Add loss='categorical_crossentropy', for example.");
+  }
+  return params;
+}
+
+}  // namespace hopper

@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "params/callable.h"
+#include "params/text.h"
+
+namespace hopper {
+namespace {
+
+const std::vector<std::string> kKeys = {"batch_size",
+                                        "epochs",
+                                        "shuffle",
+                                        "class_weight",
+                                        "seed",
+                                        "verbose",
+                                        "initial_epoch",
+                                        "steps_per_epoch",
+                                        "callbacks",
+                                        "validation_split",
+                                        "validation_data",
+                                        "validation_steps",
+                                        "validation_freq",
+                                        "sample_weight",
+                                        "validation_batch_size",
+                                        "max_queue_size",
+                                        "workers",
+                                        "use_multiprocessing"};
+
+struct Ignored {
+  const char* key;
+  const char* reason;
+  const char* hint;
+};
+
+// Arguments of Keras' fit() that cannot be honoured.
+const Ignored kIgnored[] = {
+    {"initial_epoch", "Iterations are counted from the model's own state.",
+     "Use warm_start to go on with a trained model."},
+    {"steps_per_epoch", "A model trains on every batch of a partition.", ""},
+    {"callbacks", "Callbacks are Python code.", "Metrics of every iteration are in <output>_info."},
+    {"validation_split", "Validation data is a table of its own.",
+     "Split when packing, with validation_fraction, and pass validation_table."},
+    {"validation_data", "Validation data is a table of its own.", "Pass validation_table."},
+    {"validation_steps", "Validation uses the whole validation table.", ""},
+    {"validation_freq", "Metrics are computed for all models alike.",
+     "Use metrics_compute_frequency."},
+    {"validation_batch_size", "Evaluation uses batches of one fixed size.", ""},
+    {"sample_weight", "Examples have no weights of their own.", "Use class_weight."},
+    {"max_queue_size", "It concerns Keras' own data loading.", ""},
+    {"workers", "It concerns Keras' own data loading.", ""},
+    {"use_multiprocessing", "It concerns Keras' own data loading.", ""},
+};
+
+// Values that ask for nothing: None, [], and the defaults of Keras.
+bool AsksForNothing(const std::string& key, const Value& value) {
+  if (value.IsNone()) return true;
+  if (value.IsSequence()) return value.items.empty();
+  if (value.IsNumber()) {
+    return value.real == 0 ? key == "initial_epoch" || key == "validation_split"
+                           : value.real == 1 && key == "validation_freq";
+  }
+  return value.kind == Value::Kind::kBool && !value.boolean;
+}
+
+void ReadClassWeight(const Value& value, FitParams* params, ProblemList* problems) {
+  if (value.IsNone()) return;
+  if (value.kind != Value::Kind::kDict) {
+    problems->Error(ErrorCode::kInvalidParameter,
+                    "class_weight must be a dictionary, got " + Render(value), "",
+                    "Write class_weight={0: 1.0, 1: 2.5}, for example.");
+    return;
+  }
+  for (const ValueEntry& entry : value.entries) {
+    std::string key;
+    if (entry.key.kind == Value::Kind::kInteger && entry.key.integer >= 0) {
+      key = std::to_string(entry.key.integer);
+    } else if (entry.key.kind == Value::Kind::kString) {
+      key = entry.key.text;
+    } else {
+      problems->Error(ErrorCode::kInvalidParameter, "class_weight has the key " + Render(entry.key),
+                      "Keys are class indexes from 0, or class labels in quotes.");
+      continue;
+    }
+    const auto weight =
+        ReadNumber(entry.value, kPositive, "class_weight of " + Render(entry.key), problems);
+    if (!weight) continue;
+    if (!params->class_weight.emplace(key, *weight).second) {
+      problems->Error(ErrorCode::kInvalidParameter,
+                      "class_weight has two weights for class " + Render(entry.key));
+    }
+  }
+}
+
+void ReadShuffle(const Value& value, FitParams* params, ProblemList* problems) {
+  if (value.IsText() && value.text == "batch") {
+    params->shuffle = true;
+    problems->Warning("shuffle 'batch' shuffles single examples",
+                      "Whole batches are never shuffled as units.", "Use True or False.");
+  } else if (!value.IsNone()) {
+    if (const auto shuffle = ReadBool(value, "shuffle", problems)) params->shuffle = *shuffle;
+  }
+}
+
+}  // namespace
+
+FitParams ParseFitParams(std::string_view text, std::vector<ParamProblem>* problems) {
+  FitParams params;
+  ProblemList list(problems);
+  std::vector<ValueEntry> entries;
+  try {
+    entries = ParseArguments(text, "fit_params");
+  } catch (const Error& error) {
+    Problem problem = error.problem();
+    if (problem.hint.empty()) problem.hint = "Write, for example, batch_size=32, epochs=1.";
+    list.Add(problem);
+    return params;
+  }
+  constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
+  for (const ValueEntry& entry : entries) {
+    const std::string& key = entry.key.text;
+    const Value& value = entry.value;
+    const auto ignored = std::find_if(std::begin(kIgnored), std::end(kIgnored),
+                                      [&key](const Ignored& i) { return key == i.key; });
+    if (ignored != std::end(kIgnored)) {
+      if (!AsksForNothing(key, value)) {
+        list.Warning("fit parameter \"" + key + "\" has no effect", ignored->reason, ignored->hint);
+      }
+    } else if (key == "batch_size") {
+      if (value.IsNone()) continue;
+      if (const auto n = ReadInteger(value, 1, kMaxInt, key, &list)) params.batch_size = *n;
+    } else if (key == "epochs") {
+      if (value.IsNone()) continue;
+      if (const auto n = ReadInteger(value, 1, kMaxInt, key, &list)) params.epochs = *n;
+    } else if (key == "shuffle") {
+      ReadShuffle(value, &params, &list);
+    } else if (key == "class_weight") {
+      ReadClassWeight(value, &params, &list);
+    } else if (key == "seed") {
+      if (value.IsNone()) continue;
+      const auto n = ReadInteger(value, 0, std::numeric_limits<int64_t>::max(), key, &list);
+      if (n) params.seed = static_cast<uint64_t>(*n);
+    } else if (key == "verbose") {
+      const bool fine = value.IsNone() || value.kind == Value::Kind::kInteger ||
+                        value.kind == Value::Kind::kBool ||
+                        (value.IsText() && value.text == "auto");
+      if (!fine) {
+        list.Error(ErrorCode::kInvalidParameter,
+                   "verbose must be an integer, got " + Render(value));
+      }
+    } else {
+      const std::string hint = NearestNameHint(key, kKeys);
+      list.Error(ErrorCode::kInvalidParameter, "fit_params has no argument \"" + key + "\"", "",
+                 hint.empty() ? "Its arguments are batch_size, epochs, shuffle, class_weight "
+                                "and seed."
+                              : hint);
+    }
+  }
+  return params;
+}
+
+}  // namespace hopper
