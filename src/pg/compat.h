@@ -37,6 +37,7 @@
 #if PG_VERSION_NUM >= 100000
 #include "utils/varlena.h"
 #endif
+#include "utils/tuplesort.h"
 
 #ifndef pg_attribute_noreturn
 #define pg_attribute_noreturn() __attribute__((noreturn))
@@ -95,6 +96,25 @@
 #define HOPPER_SECOND_KEY ""
 #else
 #define HOPPER_SECOND_KEY " PRIMARY KEY"
+#endif
+
+/* Sorting single values: a coordinator since 11, abbreviated keys since 9.6, no copies since 16. */
+#if PG_VERSION_NUM >= 110000
+#define hopper_tuplesort_begin_datum(type, op, collation, nulls_first, memory) \
+	tuplesort_begin_datum(type, op, collation, nulls_first, memory, NULL, 0)
+#else
+#define hopper_tuplesort_begin_datum(type, op, collation, nulls_first, memory) \
+	tuplesort_begin_datum(type, op, collation, nulls_first, memory, false)
+#endif
+#if PG_VERSION_NUM >= 160000
+#define hopper_tuplesort_getdatum(state, value, isnull) \
+	tuplesort_getdatum(state, true, true, value, isnull, NULL)
+#elif PG_VERSION_NUM >= 90600
+#define hopper_tuplesort_getdatum(state, value, isnull) \
+	tuplesort_getdatum(state, true, value, isnull, NULL)
+#else
+#define hopper_tuplesort_getdatum(state, value, isnull) \
+	tuplesort_getdatum(state, true, value, isnull)
 #endif
 
 /* Callbacks on the end of a memory context: 9.5. */

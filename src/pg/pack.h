@@ -1,0 +1,213 @@
+/*
+ * pack.h
+ *		What the files behind training_preprocessor() and validation_preprocessor() share.
+ *
+ * Packing reads the source twice in the statement's snapshot: once for the classes of the label
+ * column, once for the rows. Each row is encoded as one bytea
+ *
+ *		rank key (16 bytes), features, labels, fold (1 byte)
+ *
+ * and goes through the server's own external sort, so that memory stays bounded and the order is
+ * a function of the rows' content. Sorted rows fill the buffers of one or two packed tables.
+ */
+#ifndef HOPPER_PACK_H
+#define HOPPER_PACK_H
+
+#include "pg/packed.h"
+
+#define PACK_KEY_SIZE 16
+#define PACK_BUFFER_BYTES (4 * 1024 * 1024)		/* default size of a buffer */
+#define PACK_MAX_BUFFER_BYTES (256 * 1024 * 1024)	/* pg_dump fails above 512 MB */
+#define PACK_MAX_CLASSES 1000000
+#define PACK_FEATURES "features"	/* packed column of several scalar columns */
+
+#define PACK_HINT_ROWS "Leave such rows out or repair them; a view can be packed as well."
+
+/* What the caller asked for. */
+typedef struct pack_request
+{
+	hopper_name source;
+	hopper_name output;
+	List	   *x_names;		/* char *: independent_varname, split */
+	List	   *y_names;		/* char *: dependent_varname, split */
+	int			buffer_size;	/* 0: by bytes */
+	float4		normalizing_const;
+	int			num_classes;	/* 0: as many as there are */
+	int			partitions;		/* 0: by bytes */
+	int64		seed;
+	double		validation_fraction;	/* 0: none */
+	char	   *fold_column;	/* or NULL */
+	int			image_rank;		/* 0: not given */
+	int64		image_shape[HOPPER_MAX_RANK];
+	int			n_starts;		/* 0: every partition */
+	int32	   *starts;
+	bool		validation;		/* validation_preprocessor() */
+	hopper_packed training;		/* validation only */
+} pack_request;
+
+/* --- rows of the source and their names in messages (pack_source.c) --- */
+
+typedef struct pack_column
+{
+	char	   *name;
+	Oid			type;			/* base type where the column's is a domain */
+	char	   *sql_type;		/* as format_type() writes the column's own */
+} pack_column;
+
+typedef struct pack_source
+{
+	hopper_name name;
+	int			n_x;
+	pack_column *x;
+	pack_column y;
+	pack_column fold;			/* name is NULL where there is none */
+	int			n_keys;			/* columns of the primary key */
+	char	  **keys;
+	bool		has_ctid;		/* a table without a primary key: rows are named by ctid */
+	bool		has_tableoid;	/* a partitioned one: and by their partition */
+
+	/* the row that is being read */
+	int64		row_number;		/* from 1 */
+	HeapTuple	tuple;
+	TupleDesc	desc;
+	int			first_key;		/* attribute number of the first column that names the row */
+} pack_source;
+
+extern void pack_open_source(const pack_request *request, pack_source *source);
+/* FROM clause's table and the columns of one row: features, label, fold, what names the row. */
+extern char *pack_row_query(const pack_source *source, const char *label_expression);
+/* "Row (id)=(17)", "Row at ctid (0,3)" or "Row number 5" */
+extern char *pack_row_name(const pack_source *source);
+
+/* --- numbers: features, regression values, label arrays (pack_values.c) --- */
+
+typedef enum pack_layout
+{
+	PACK_ARRAY,					/* one array */
+	PACK_BYTES,					/* one bytea */
+	PACK_SCALARS				/* one or several numbers */
+} pack_layout;
+
+typedef struct pack_values
+{
+	pack_layout layout;
+	int			n_columns;
+	const pack_column *columns;
+	Oid		   *elements;		/* type of the numbers in each column */
+	int32		type;			/* hopper_type they are packed as */
+	bool		shape_known;
+	bool		shape_given;	/* by image_shape or by the training table: rows are reshaped */
+	int			rank;
+	int64		shape[HOPPER_MAX_RANK];
+	int64		count;			/* numbers of one row */
+	size_t		size;			/* bytes of one row */
+	char	   *first_row;		/* the row that the shape comes from */
+} pack_values;
+
+/* hopper_type of a number's SQL type, and 0 where it is no number. */
+extern int32 pack_number_type(Oid type);
+extern void pack_values_init(pack_values *values, int n_columns, const pack_column *columns,
+							 const char *relation);
+extern void pack_values_set_shape(pack_values *values, int rank, const int64 *shape);
+/* Takes shape and size from the first row, if they are not known. */
+extern void pack_values_learn(pack_values *values, const pack_source *source,
+							  const Datum *datums, const bool *nulls);
+/* Writes values->size bytes to `out`, or ereport(ERROR) with the row's name. */
+extern void pack_values_encode(const pack_values *values, const pack_source *source,
+							   const Datum *datums, const bool *nulls, char *out);
+/* "28x28x1"; "scalar" for rank 0 */
+extern char *pack_shape_text(int rank, const int64 *shape);
+/* "uint8" and so on, and back (0: unknown) */
+extern const char *pack_type_name(int32 type);
+extern int32 pack_type_from_name(const char *name);
+
+/* --- classes (pack_classes.c) --- */
+
+typedef enum pack_family
+{
+	PACK_NO_CLASS,
+	PACK_BOOL,
+	PACK_INTEGER,
+	PACK_TEXT
+} pack_family;
+
+typedef struct pack_classes
+{
+	pack_family family;
+	int			n;				/* classes that have a name or are NULL */
+	char	  **names;			/* in class order; NULL pointer: the class of NULL */
+	int			num_classes;	/* at least n */
+	int32		type;			/* hopper_type of a class index */
+	int			null_class;		/* index, or -1 */
+	struct pack_class_key *keys;	/* sorted for the search */
+	int			n_keys;
+	int64	   *counts;			/* rows of each class, filled while reading */
+} pack_classes;
+
+extern pack_family pack_label_family(Oid type);
+/* SQL expression of the label column for reading: bigint or text */
+extern char *pack_label_expression(const pack_column *y, pack_family family);
+extern void pack_read_classes(const pack_request *request, const pack_source *source,
+							  pack_classes *classes);
+extern void pack_training_classes(const pack_request *request, const pack_source *source,
+								  pack_classes *classes);
+/* Class index of a row, or ereport(ERROR). */
+extern int32 pack_class_index(const pack_classes *classes, const pack_request *request,
+							  const pack_source *source, Datum value, bool isnull);
+extern int32 pack_get_index(int32 type, const char *at);
+extern void pack_put_index(int32 type, int32 index, char *at);
+
+/* --- one packed table that is being written (pack_write.c) --- */
+
+typedef struct pack_output
+{
+	hopper_name table;
+	const char *x_column;
+	const char *y_column;
+	int64		n_rows;
+	int32		partitions;
+	int32		buffer_size;	/* rows of the largest buffer */
+	size_t		x_size;			/* bytes of a row */
+	size_t		y_size;
+	char	   *x_shape;		/* ",32,32,3": dimensions of a row for the shape column */
+	char	   *y_shape;
+
+	/* progress */
+	int32		partition;
+	int64		buffers_left;	/* of this partition, with the current one */
+	int64		rows_left;
+	int32		target;			/* rows of the current buffer */
+	int32		filled;
+	int32		n_buffers;		/* written */
+	int64		bytes;
+	struct varlena *x;
+	struct varlena *y;
+	StringInfoData checksums;
+	SPIPlanPtr	insert;
+} pack_output;
+
+/* Creates the table. n_rows, partitions (0: by bytes), buffer_size (0: by bytes) are set. */
+extern void pack_output_create(pack_output *output, int x_rank, const int64 *x_shape,
+							   int y_rank, const int64 *y_shape);
+extern void pack_output_add(pack_output *output, const char *x, const char *y);
+/* Checks that all rows came; frees the buffers. */
+extern void pack_output_finish(pack_output *output);
+/* Hash over the checksums of all buffers. */
+extern char *pack_output_checksum(const pack_output *output);
+
+/* --- summary tables (pack_summary.c) --- */
+
+typedef struct pack_summary
+{
+	const pack_request *request;
+	const pack_source *source;
+	const pack_values *x;
+	const pack_values *y;		/* NULL: classes */
+	const pack_classes *classes;	/* family PACK_NO_CLASS: none */
+	int32		y_kind;			/* hopper_label_kind */
+} pack_summary;
+
+extern void pack_summary_write(const pack_summary *summary, const pack_output *output,
+							   const char *training_table);
+
+#endif							/* HOPPER_PACK_H */

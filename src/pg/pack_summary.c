@@ -1,0 +1,158 @@
+/*
+ * pack_summary.c
+ *		<output>_summary: one row that says what a packed table holds.
+ *
+ * Column by column: MADlib's, then ours.
+ *
+ *	source_table, output_table text		as the caller wrote them
+ *	dependent_varname text[]			label column
+ *	independent_varname text[]			feature columns of the source
+ *	dependent_vartype text[]			SQL type of the label column
+ *	<label>_class_values <type>[]		classes in order, NULL at the end: padding of num_classes
+ *	buffer_size int						rows of the largest buffer
+ *	normalizing_const real				features are divided by it when they are read
+ *	num_classes int[]					width of the one-hot form; NULL without classes
+ *	distribution_rules, __internal_gpu_config__ text
+ *	independent_vartype text[]			SQL types of the feature columns
+ *	independent_type text				packed type: uint8, int16, int32, int64, float32, float64
+ *	independent_shape int[]				of one example
+ *	label_kind text						class, value, array
+ *	label_type text, label_shape int[]	as for the features; {} is a single value
+ *	n_rows bigint, partitions int
+ *	starts int[]						first partition of each run of partitions
+ *	seed bigint
+ *	packed_bytes bigint					features and labels
+ *	checksum text						equal for equal packed data
+ *	training_table text					of a validation table: where its classes come from
+ *	format_version int
+ */
+#include "pg/pack.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+/* text[] as an SQL literal; NULL pointers are NULL elements. */
+static const char *
+text_array(int n, char *const *values)
+{
+	Datum	   *datums = palloc(sizeof(Datum) * (n + 1));
+	bool	   *nulls = palloc(sizeof(bool) * (n + 1));
+	int			lower = 1;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		nulls[i] = values[i] == NULL;
+		datums[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(values[i]);
+	}
+	return hopper_literal(OidOutputFunctionCall(F_ARRAY_OUT,
+												PointerGetDatum(construct_md_array(datums, nulls, 1, &n, &lower,
+																				   TEXTOID, -1, false, 'i'))));
+}
+
+static const char *
+int_array(int n, const int64 *values)
+{
+	StringInfoData text;
+	int			i;
+
+	initStringInfo(&text);
+	for (i = 0; i < n; i++)
+		appendStringInfo(&text, "%s" INT64_FORMAT, i ? "," : "", values[i]);
+	return psprintf("'{%s}'", text.data);
+}
+
+static const char *
+starts_array(const pack_request *request, const pack_output *output, bool given)
+{
+	int			n = given ? request->n_starts : output->partitions;
+	int64	   *starts = palloc(sizeof(int64) * n);
+	int			i;
+
+	for (i = 0; i < n; i++)
+		starts[i] = given ? request->starts[i] : i;
+	return int_array(n, starts);
+}
+
+/* Type of the class values: the label column's, text for what is compared as text. */
+static char *
+class_values_type(const pack_column *y)
+{
+	switch (y->type)
+	{
+		case BPCHAROID:
+		case NAMEOID:
+		case CHAROID:
+			return "pg_catalog.text";
+		default:
+			return format_type_extended(y->type, -1, FORMAT_TYPE_FORCE_QUALIFY);
+	}
+}
+
+/* Classes and, as NULLs, the padding up to num_classes. */
+static const char *
+class_values(const pack_classes *classes)
+{
+	char	  **names = palloc0(sizeof(char *) * classes->num_classes);
+
+	memcpy(names, classes->names, sizeof(char *) * classes->n);
+	return text_array(classes->num_classes, names);
+}
+
+void
+pack_summary_write(const pack_summary *summary, const pack_output *output,
+				   const char *training_table)
+{
+	const pack_request *request = summary->request;
+	const pack_source *source = summary->source;
+	const pack_classes *classes = summary->classes;
+	bool		has_classes = summary->y_kind == HOPPER_LABEL_CLASS;
+	hopper_name name = hopper_name_with_suffix(&output->table, "summary");
+	const char *class_column = pstrdup(quote_identifier(psprintf("%s_class_values", source->y.name)));
+	const char *class_type = has_classes ? class_values_type(&source->y) : "pg_catalog.text";
+	char	   *y_name = source->y.name;
+	char	   *y_type = source->y.sql_type;
+	char	  **x_names = palloc(sizeof(char *) * source->n_x);
+	char	  **x_types = palloc(sizeof(char *) * source->n_x);
+	int			i;
+
+	for (i = 0; i < source->n_x; i++)
+	{
+		x_names[i] = source->x[i].name;
+		x_types[i] = source->x[i].sql_type;
+	}
+	hopper_exec("CREATE TABLE %s ("
+				"source_table pg_catalog.text, output_table pg_catalog.text,"
+				" dependent_varname pg_catalog.text[], independent_varname pg_catalog.text[],"
+				" dependent_vartype pg_catalog.text[], %s %s[],"
+				" buffer_size pg_catalog.int4, normalizing_const pg_catalog.float4,"
+				" num_classes pg_catalog.int4[], distribution_rules pg_catalog.text,"
+				" __internal_gpu_config__ pg_catalog.text,"
+				" independent_vartype pg_catalog.text[], independent_type pg_catalog.text,"
+				" independent_shape pg_catalog.int4[], label_kind pg_catalog.text,"
+				" label_type pg_catalog.text, label_shape pg_catalog.int4[],"
+				" n_rows pg_catalog.int8, partitions pg_catalog.int4, starts pg_catalog.int4[],"
+				" seed pg_catalog.int8, packed_bytes pg_catalog.int8, checksum pg_catalog.text,"
+				" training_table pg_catalog.text, format_version pg_catalog.int4)",
+				name.quoted, class_column, class_type);
+	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s::pg_catalog.text[]::%s[], %d,"
+				" %.9g, %s, 'all_segments', 'all_segments', %s, '%s', %s, '%s', '%s', %s,"
+				" " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ", '%s', %s, %d)",
+				name.quoted, hopper_literal(source->name.shown), hopper_literal(output->table.shown),
+				text_array(1, &y_name), text_array(source->n_x, x_names), text_array(1, &y_type),
+				has_classes ? class_values(classes) : "NULL", class_type, output->buffer_size,
+				request->normalizing_const,
+				has_classes ? psprintf("'{%d}'", classes->num_classes) : "NULL",
+				text_array(source->n_x, x_types), pack_type_name(summary->x->type),
+				int_array(summary->x->rank, summary->x->shape),
+				has_classes ? "class" : summary->y_kind == HOPPER_LABEL_VALUE ? "value" : "array",
+				pack_type_name(has_classes ? classes->type : summary->y->type),
+				has_classes ? "'{}'" : int_array(summary->y->rank, summary->y->shape),
+				output->n_rows, output->partitions,
+				starts_array(request, output,
+							 request->n_starts > 0 && training_table == NULL),
+				request->seed, output->bytes, pack_output_checksum(output),
+				hopper_literal(training_table), HOPPER_PACK_FORMAT);
+}
