@@ -1,0 +1,42 @@
+CREATE FUNCTION hopper.metric_ascends(metric text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'hopper_sql_metric_ascends' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hopper.metric_ascends(text) IS
+    'whether larger values of this metric are better (accuracies), or smaller ones (losses, errors)';
+
+CREATE FUNCTION hopper.sparkline("values" double precision[], width integer DEFAULT 30) RETURNS text
+    AS 'MODULE_PATHNAME', 'hopper_sql_sparkline' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION hopper.sparkline(double precision[], integer) IS
+    'a curve drawn in one line of at most width characters';
+
+CREATE FUNCTION hopper.leaderboard(model_output_table text, k integer DEFAULT NULL)
+RETURNS TABLE (
+    rank integer,
+    mst_key integer,
+    model_id integer,
+    status text,
+    validation_metric double precision,
+    training_metric double precision,
+    overfit_gap double precision,
+    validation_loss double precision,
+    training_loss double precision,
+    iterations integer,
+    seconds double precision,
+    parameters bigint,
+    compile_params text,
+    fit_params text,
+    curve text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_leaderboard' LANGUAGE C VOLATILE;
+COMMENT ON FUNCTION hopper.leaderboard(text, integer) IS
+    'the models of a run, best first: metrics, overfitting, cost, parameters and the curve of the metric';
+
+CREATE FUNCTION hopper.learning_curves(model_output_table text)
+RETURNS TABLE (
+    mst_key integer,
+    iteration integer,
+    split text,
+    metric text,
+    value double precision,
+    seconds double precision)
+    AS 'MODULE_PATHNAME', 'hopper_sql_learning_curves' LANGUAGE C VOLATILE;
+COMMENT ON FUNCTION hopper.learning_curves(text) IS
+    'loss and metrics of every model, iteration and split, a row a value';

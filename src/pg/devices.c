@@ -1,0 +1,57 @@
+/*
+ * devices.c
+ *		Checking what a call may compute on.
+ */
+#include "pg/devices.h"
+
+#include <unistd.h>
+
+#include "pg/words.h"
+
+/* More workers than any machine has cores; keeps absurd numbers from starting threads. */
+#define MAX_THREADS 1024
+
+void
+hopper_check_use_gpus(bool use_gpus)
+{
+	hopper_rows *gpus;
+	hopper_error error;
+	int			n;
+
+	if (!use_gpus)
+		return;
+	HOPPER_CHECK(hopper_torch()->gpus(&gpus, &error), error);
+	n = gpus->n_rows;
+	hopper_torch()->rows_free(gpus);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("no GPU is available"),
+				 errhint("Call it with use_gpus => false; SELECT * FROM hopper.build_info() tells what this installation can use.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("this version computes on the CPU only"),
+			 errdetail("%s found, but no model can be trained or evaluated on a GPU yet.",
+					   hopper_plural(n, "GPU was", "GPUs were")),
+			 errhint("Call it with use_gpus => false.")));
+}
+
+int
+hopper_choose_threads(bool given, int32 threads)
+{
+	long		cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (!given)
+		return hopper_effective_threads();
+	if (threads < 1 || threads > MAX_THREADS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("threads must be between 1 and %d, got %d", MAX_THREADS, threads),
+				 errhint("Leave it out to use hopper.threads.")));
+	if (threads > cores)
+		ereport(NOTICE,
+				(errmsg("%s asked for, but this machine has %s",
+						hopper_plural(threads, "thread was", "threads were"),
+						hopper_plural(cores, "core", "cores"))));
+	return threads;
+}

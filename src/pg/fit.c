@@ -1,0 +1,363 @@
+/*
+ * fit.c
+ *		fit_multiple_model() and fit(): arguments, checks, and the order of things.
+ *
+ * Everything that can be wrong is refused before the first batch is computed. Output tables are
+ * made before training, so that a name that is taken or a schema without CREATE is found out early;
+ * they belong to the caller's transaction, which takes them back when training fails.
+ */
+#include "pg/glue.h"
+
+#include "access/htup_details.h"
+#include "utils/timestamp.h"
+
+#include "pg/configs.h"
+#include "pg/devices.h"
+#include "pg/models.h"
+#include "pg/outputs.h"
+#include "pg/train_run.h"
+#include "pg/warm_start.h"
+#include "pg/words.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_fit_multiple_model);
+PG_FUNCTION_INFO_V1(hopper_sql_fit);
+
+/* What both functions take. Names and settings are checked where they are read. */
+typedef struct fit_request
+{
+	MemoryContext caller;		/* outlives SPI's */
+	const char *function;
+	hopper_name source;
+	hopper_name output;
+	bool		has_validation;
+	hopper_name validation;
+	hopper_name models;
+	bool		has_selection;
+	hopper_name selection;
+	bool		warm_start;
+	int			training_metrics;
+	hopper_run_options options;
+	hopper_run_record record;
+	hopper_config *configs;
+	int			n_configs;
+} fit_request;
+
+static text *
+text_argument(FunctionCallInfo fcinfo, int at)
+{
+	return PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at);
+}
+
+static char *
+string_argument(FunctionCallInfo fcinfo, int at)
+{
+	return PG_ARGISNULL(at) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(at));
+}
+
+static void
+require_argument(FunctionCallInfo fcinfo, int at, const char *name)
+{
+	if (PG_ARGISNULL(at))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name)));
+}
+
+static bool
+bool_argument(FunctionCallInfo fcinfo, int at, const char *name)
+{
+	require_argument(fcinfo, at, name);
+	return PG_GETARG_BOOL(at);
+}
+
+static int32
+positive_argument(FunctionCallInfo fcinfo, int at, const char *name, int32 missing)
+{
+	int32		value;
+
+	if (PG_ARGISNULL(at))
+	{
+		if (missing > 0)
+			return missing;
+		require_argument(fcinfo, at, name);
+	}
+	value = PG_GETARG_INT32(at);
+	if (value < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least 1, got %d", name, value)));
+	return value;
+}
+
+static int
+training_metrics_argument(FunctionCallInfo fcinfo, int at)
+{
+	static const char *const names[] = {"running", "final", "every"};
+	static const int values[] =
+	{HOPPER_METRICS_RUNNING, HOPPER_METRICS_FINAL, HOPPER_METRICS_EVERY};
+	char	   *given;
+
+	require_argument(fcinfo, at, "training_metrics");
+	given = string_argument(fcinfo, at);
+	for (int i = 0; i < lengthof(names); i++)
+		if (strcmp(given, names[i]) == 0)
+			return values[i];
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("training_metrics \"%s\" is not known", given),
+			 errhint("Use 'running' (taken while the weights move), 'final' (and evaluated after the last iteration) or 'every' (evaluated at each metrics iteration).")));
+}
+
+static void
+check_precision(FunctionCallInfo fcinfo, int at)
+{
+	char	   *given;
+
+	require_argument(fcinfo, at, "precision");
+	given = string_argument(fcinfo, at);
+	if (strcmp(given, "fp32") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("precision \"%s\" is not supported", given),
+				 errhint("Use precision => 'fp32'.")));
+}
+
+/* The arguments from use_gpus to description, and seed to training_metrics. */
+static void
+common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iterations, int at_seed)
+{
+	hopper_run_options *options = &request->options;
+	hopper_run_record *record = &request->record;
+	int			at = at_iterations;
+
+	options->num_iterations = positive_argument(fcinfo, at++, "num_iterations", 0);
+	hopper_check_use_gpus(bool_argument(fcinfo, at++, "use_gpus"));
+	request->has_validation = !PG_ARGISNULL(at);
+	if (request->has_validation)
+		request->validation = hopper_parse_name(text_argument(fcinfo, at), "validation_table");
+	at++;
+	options->metrics_compute_frequency =
+		positive_argument(fcinfo, at++, "metrics_compute_frequency", 1);
+	request->warm_start = bool_argument(fcinfo, at++, "warm_start");
+	record->name = string_argument(fcinfo, at++);
+	record->description = string_argument(fcinfo, at++);
+
+	at = at_seed;
+	require_argument(fcinfo, at, "seed");
+	options->seed = (uint64_t) PG_GETARG_INT64(at++);
+	options->threads = hopper_choose_threads(!PG_ARGISNULL(at), PG_ARGISNULL(at) ? 0 : PG_GETARG_INT32(at));
+	at++;
+	check_precision(fcinfo, at++);
+	options->precision = "fp32";
+	options->training_metrics = training_metrics_argument(fcinfo, at);
+	record->training_metrics = string_argument(fcinfo, at);
+	options->memory_limit = hopper_effective_memory_limit();
+
+	record->source_table = request->source.shown;
+	record->validation_table = request->has_validation ? request->validation.shown : NULL;
+	record->num_iterations = options->num_iterations;
+	record->frequency = options->metrics_compute_frequency;
+	record->warm_start = request->warm_start;
+}
+
+/* A weight array must fit into one value of the output table. */
+static void
+check_sizes(const fit_request *request)
+{
+	for (int i = 0; i < request->n_configs; i++)
+	{
+		const hopper_config *config = &request->configs[i];
+		hopper_model_info info;
+		hopper_error error;
+
+		if (i > 0 && config->model_arch == request->configs[i - 1].model_arch)
+			continue;
+		HOPPER_CHECK(hopper_core()->inspect_model(config->model_arch, config->model_arch_size,
+												  &info, &error), error);
+		if (info.n_parameters > (int64) ((MaxAllocSize - VARHDRSZ) / sizeof(float)))
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("model %d has %s parameters, more than one value can hold",
+							config->model_id, hopper_count_words(info.n_parameters)),
+					 errdetail("The column model_weights holds at most 1 GB.")));
+	}
+}
+
+/* Checks the earlier run and takes its states and histories. */
+static void
+take_over(const fit_request *request, const hopper_outputs *outputs, const hopper_packed *train,
+		  hopper_history **histories)
+{
+	hopper_trained earlier;
+
+	hopper_outputs_lock(outputs);
+	hopper_read_trained_data(&request->output, &earlier);
+	hopper_check_compatible(train, "training table", &earlier.desc, request->output.shown);
+	if (strcmp(earlier.desc.y_column, train->desc.y_column) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("training table \"%s\" does not fit \"%s\"", train->table.shown,
+						request->output.shown),
+				 errdetail("Its label column is \"%s\", that of \"%s\" is \"%s\".",
+						   train->desc.y_column, request->output.shown, earlier.desc.y_column)));
+	hopper_warm_start(outputs, request->configs, request->n_configs, histories);
+}
+
+static Datum
+result_row(FunctionCallInfo fcinfo, const fit_request *request, const hopper_best *best,
+		   int trained, int failed, double seconds)
+{
+	TupleDesc	descriptor;
+	Datum		values[7];
+	bool		nulls[7] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "the result of %s() is not a row", request->function);
+	descriptor = BlessTupleDesc(descriptor);
+	values[0] = CStringGetTextDatum(request->output.shown);
+	values[1] = Int32GetDatum(best->mst_key);
+	values[2] = CStringGetTextDatum(best->metric);
+	values[3] = Float8GetDatum(best->value);
+	values[4] = Int32GetDatum(trained);
+	values[5] = Int32GetDatum(failed);
+	values[6] = Float8GetDatum(seconds);
+	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
+}
+
+static Datum
+fit(FunctionCallInfo fcinfo, fit_request *request)
+{
+	hopper_outputs outputs = hopper_outputs_named(&request->output);
+	hopper_packed train;
+	hopper_packed valid;
+	hopper_training training = {0};
+	hopper_history **histories;
+	hopper_best best;
+	int			trained;
+	int			failed;
+	double		seconds;
+
+	hopper_read_packed(&request->source, &train);
+	if (request->has_validation)
+	{
+		hopper_read_packed(&request->validation, &valid);
+		hopper_check_compatible(&valid, "validation table", &train.desc, request->source.shown);
+	}
+	if (!request->warm_start)
+		hopper_outputs_require_absent(&outputs);
+
+	histories = palloc(request->n_configs * sizeof(hopper_history *));
+	for (int i = 0; i < request->n_configs; i++)
+		histories[i] = hopper_history_new(request->configs[i].mst_key);
+	if (request->warm_start)
+		take_over(request, &outputs, &train, histories);
+	hopper_require_valid_configs(request->configs, request->n_configs, &train.desc);
+	check_sizes(request);
+	if (!request->warm_start)
+		hopper_outputs_create(&outputs, &train);
+
+	training.function = request->function;
+	training.shown = request->output.shown;
+	training.options = request->options;
+	training.options.n_starts = train.n_starts;
+	training.options.starts = train.starts;
+	training.train = &train;
+	training.valid = request->has_validation ? &valid : NULL;
+	training.n_configs = request->n_configs;
+	training.configs = request->configs;
+	training.histories = histories;
+
+	request->record.started = GetCurrentTimestamp();
+	hopper_training_run(&training);
+	request->record.ended = GetCurrentTimestamp();
+
+	if (request->warm_start)
+		hopper_outputs_clear(&outputs);
+	hopper_outputs_write_models(&outputs, &training);
+	request->record.best = hopper_outputs_best(&outputs);
+	hopper_outputs_write_summary(&outputs, &training, &request->record);
+	hopper_progress_finished(&training, request->record.best.mst_key,
+							 request->record.best.metric, request->record.best.value);
+	failed = training.n_failed;
+	trained = training.n_configs - failed;
+	seconds = training.info.seconds_wall;
+	hopper_training_end(&training);
+
+	/* SPI's memory goes with SPI_finish. */
+	best = request->record.best;
+	best.metric = MemoryContextStrdup(request->caller, best.metric);
+	request->output.shown = MemoryContextStrdup(request->caller, request->output.shown);
+	SPI_finish();
+	return result_row(fcinfo, request, &best, trained, failed, seconds);
+}
+
+/*
+ * fit_multiple_model(source_table, model_output_table, model_selection_table, num_iterations,
+ * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description,
+ * use_caching, seed, threads, precision, training_metrics)
+ *
+ * use_caching is MADlib's; data is always kept in memory.
+ */
+Datum
+hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
+{
+	fit_request request = {.caller = CurrentMemoryContext};
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	request.function = "fit";
+	request.source = hopper_parse_name(text_argument(fcinfo, 0), "source_table");
+	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model_output_table");
+	request.selection = hopper_parse_name(text_argument(fcinfo, 2), "model_selection_table");
+	request.has_selection = true;
+	common_arguments(fcinfo, &request, 3, 11);
+
+	request.configs = hopper_load_configs(&request.selection, &request.n_configs);
+	request.models = hopper_selection_models(&request.selection);
+	request.record.model_arch_table = request.models.shown;
+	request.record.model_selection_table = request.selection.shown;
+	return fit(fcinfo, &request);
+}
+
+/*
+ * fit(source_table, model, model_arch_table, model_id, compile_params, fit_params, num_iterations,
+ * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description, seed,
+ * threads, precision, training_metrics)
+ *
+ * One configuration, mst_key 1; the outputs are those of fit_multiple_model().
+ */
+Datum
+hopper_sql_fit(PG_FUNCTION_ARGS)
+{
+	fit_request request = {.caller = CurrentMemoryContext};
+	hopper_config *config;
+	hopper_model model;
+	char	   *params;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	request.function = "fit";
+	request.source = hopper_parse_name(text_argument(fcinfo, 0), "source_table");
+	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model");
+	request.models = hopper_parse_name(text_argument(fcinfo, 2), "model_arch_table");
+	require_argument(fcinfo, 3, "model_id");
+	require_argument(fcinfo, 4, "compile_params");
+	common_arguments(fcinfo, &request, 6, 13);
+
+	hopper_require_model_table(&request.models);
+	hopper_read_model(&request.models, PG_GETARG_INT32(3), &model);
+	config = palloc0(sizeof(hopper_config));
+	config->mst_key = 1;
+	config->model_id = model.model_id;
+	config->model_arch = model.arch;
+	config->model_arch_size = model.arch_size;
+	config->weights = model.weights;
+	config->n_weights = model.n_weights;
+	config->compile_params = hopper_to_utf8(string_argument(fcinfo, 4));
+	params = string_argument(fcinfo, 5);
+	config->fit_params = params ? hopper_to_utf8(params) : NULL;
+	request.configs = config;
+	request.n_configs = 1;
+	request.record.model_arch_table = request.models.shown;
+	return fit(fcinfo, &request);
+}

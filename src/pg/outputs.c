@@ -1,0 +1,475 @@
+/*
+ * outputs.c
+ *		Making, emptying and filling the output tables of a training run.
+ */
+#include "pg/outputs.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/array.h"
+#include "utils/timestamp.h"
+
+#include "pg/pack.h"
+
+/* A state in one value: half of it would do for text output, pg_dump and the like. */
+#define STATE_PART_BYTES (64 * 1024 * 1024)
+#define MAX_COLUMNS 64
+
+/* --- rows of output tables: one list of columns makes the table and fills it --- */
+
+typedef struct output_row
+{
+	int			n;
+	const char *names[MAX_COLUMNS];
+	Oid			types[MAX_COLUMNS];
+	const char *expressions[MAX_COLUMNS];	/* in place of a parameter, or NULL */
+	Datum		values[MAX_COLUMNS];
+	bool		nulls[MAX_COLUMNS];
+} output_row;
+
+static void
+put(output_row *row, const char *name, Oid type, Datum value, bool isnull)
+{
+	if (row->n == MAX_COLUMNS)
+		elog(ERROR, "too many columns in an output table");
+	row->names[row->n] = name;
+	row->types[row->n] = type;
+	row->expressions[row->n] = NULL;
+	row->values[row->n] = value;
+	row->nulls[row->n] = isnull;
+	row->n++;
+}
+
+static void
+put_text(output_row *row, const char *name, const char *value)
+{
+	put(row, name, TEXTOID, value ? CStringGetTextDatum(value) : (Datum) 0, value == NULL);
+}
+
+static void
+put_int(output_row *row, const char *name, int32 value)
+{
+	put(row, name, INT4OID, Int32GetDatum(value), false);
+}
+
+static void
+put_float(output_row *row, const char *name, double value)
+{
+	put(row, name, FLOAT8OID, Float8GetDatum(value), false);
+}
+
+/* The type is an array's; (Datum) 0 is NULL. */
+static void
+put_array(output_row *row, const char *name, Oid type, Datum value)
+{
+	put(row, name, type, value, value == (Datum) 0);
+}
+
+static Datum
+text_array(int n, const char *const *texts)
+{
+	Datum	   *values = palloc(Max(n, 1) * sizeof(Datum));
+
+	for (int i = 0; i < n; i++)
+		values[i] = CStringGetTextDatum(texts[i]);
+	return PointerGetDatum(construct_array(values, n, TEXTOID, -1, false, 'i'));
+}
+
+static Datum
+bigint_array(int n, const int64_t *numbers)
+{
+	Datum	   *values = palloc(Max(n, 1) * sizeof(Datum));
+
+	for (int i = 0; i < n; i++)
+		values[i] = Int64GetDatum(numbers[i]);
+	return PointerGetDatum(construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
+										   'd'));
+}
+
+static void
+create_table(const hopper_name *table, const output_row *row)
+{
+	StringInfoData query;
+
+	initStringInfo(&query);
+	appendStringInfo(&query, "CREATE TABLE %s AS SELECT ", table->quoted);
+	for (int i = 0; i < row->n; i++)
+	{
+		if (row->expressions[i])
+			appendStringInfo(&query, "%s%s AS %s", i ? ", " : "", row->expressions[i],
+							 quote_identifier(row->names[i]));
+		else
+			appendStringInfo(&query, "%sNULL::%s AS %s", i ? ", " : "",
+							 format_type_be(row->types[i]), quote_identifier(row->names[i]));
+	}
+	appendStringInfoString(&query, " WITH NO DATA");
+	hopper_exec("%s", query.data);
+}
+
+static void
+insert_row(const hopper_name *table, const output_row *row)
+{
+	StringInfoData query;
+	Oid			types[MAX_COLUMNS];
+	Datum		values[MAX_COLUMNS];
+	char		nulls[MAX_COLUMNS];
+	int			n = 0;
+	int			rc;
+
+	initStringInfo(&query);
+	appendStringInfo(&query, "INSERT INTO %s (", table->quoted);
+	for (int i = 0; i < row->n; i++)
+		appendStringInfo(&query, "%s%s", i ? ", " : "", quote_identifier(row->names[i]));
+	appendStringInfoString(&query, ") SELECT ");
+	for (int i = 0; i < row->n; i++)
+	{
+		if (row->expressions[i])
+		{
+			appendStringInfo(&query, "%s%s", i ? ", " : "", row->expressions[i]);
+			continue;
+		}
+		types[n] = row->types[i];
+		values[n] = row->values[i];
+		nulls[n] = row->nulls[i] ? 'n' : ' ';
+		n++;
+		appendStringInfo(&query, "%s$%d", i ? ", " : "", n);
+	}
+	rc = SPI_execute_with_args(query.data, n, types, values, nulls, false, 0);
+	if (rc != SPI_OK_INSERT)
+		elog(ERROR, "inserting into an output table failed: %s", SPI_result_code_string(rc));
+	pfree(query.data);
+}
+
+/* --- the columns --- */
+
+/* One configuration; `training` is NULL where only the columns are wanted. */
+static output_row *
+info_row(const hopper_training *training, int at)
+{
+	static const hopper_config no_config;
+	static const hopper_model_result no_result;
+	static hopper_history no_history;
+	const hopper_config *config = training ? &training->configs[at] : &no_config;
+	const hopper_model_result *result = training ? &training->results[at] : &no_result;
+	const hopper_history *history = training ? training->histories[at] : &no_history;
+	const hopper_point *last[2];
+	const char *metrics[HOPPER_MAX_METRICS];
+	bool		failed = result->status == HOPPER_MODEL_FAILED;
+	output_row *row = palloc0(sizeof(output_row));
+
+	for (int split = 0; split < 2; split++)
+		last[split] = hopper_history_last(history, split);
+	for (int i = 0; i < result->n_metrics; i++)
+		metrics[i] = hopper_from_utf8(result->metrics_type[i]);
+
+#define FINAL_METRIC(name, split) \
+	put(row, name, FLOAT8OID, last[split] ? Float8GetDatum(last[split]->metrics[split][0]) : (Datum) 0, \
+		last[split] == NULL || (last[split]->has_metric[split] & 1) == 0)
+#define FINAL_LOSS(name, split) \
+	put(row, name, FLOAT8OID, last[split] ? Float8GetDatum(last[split]->loss[split]) : (Datum) 0, \
+		last[split] == NULL)
+
+	/* MADlib's, in its order */
+	put_int(row, "mst_key", config->mst_key);
+	put_int(row, "model_id", config->model_id);
+	put_text(row, "compile_params", config->compile_params ? hopper_from_utf8(config->compile_params) : NULL);
+	put_text(row, "fit_params", config->fit_params ? hopper_from_utf8(config->fit_params) : NULL);
+	put_text(row, "model_type", "model_hopper");
+	put_float(row, "model_size", result->n_parameters * sizeof(float) / 1024.0);
+	put_array(row, "metrics_elapsed_time", FLOAT8ARRAYOID, hopper_history_elapsed(history));
+	put_array(row, "metrics_type", TEXTARRAYOID,
+			  result->n_metrics ? text_array(result->n_metrics, metrics) : (Datum) 0);
+	put_text(row, "loss_type", result->loss_type[0] ? hopper_from_utf8(result->loss_type) : NULL);
+	FINAL_METRIC("training_metrics_final", HOPPER_SPLIT_TRAIN);
+	FINAL_LOSS("training_loss_final", HOPPER_SPLIT_TRAIN);
+	put_array(row, "training_metrics", FLOAT8ARRAYOID,
+			  hopper_history_metric(history, HOPPER_SPLIT_TRAIN, 0));
+	put_array(row, "training_loss", FLOAT8ARRAYOID,
+			  hopper_history_loss(history, HOPPER_SPLIT_TRAIN));
+	FINAL_METRIC("validation_metrics_final", HOPPER_SPLIT_VALID);
+	FINAL_LOSS("validation_loss_final", HOPPER_SPLIT_VALID);
+	put_array(row, "validation_metrics", FLOAT8ARRAYOID,
+			  hopper_history_metric(history, HOPPER_SPLIT_VALID, 0));
+	put_array(row, "validation_loss", FLOAT8ARRAYOID,
+			  hopper_history_loss(history, HOPPER_SPLIT_VALID));
+
+	/* ours */
+	put_array(row, "metrics_iters", INT4ARRAYOID, hopper_history_iterations(history));
+	put_array(row, "training_metrics_all", FLOAT8ARRAYOID,
+			  hopper_history_metrics(history, HOPPER_SPLIT_TRAIN, result->n_metrics));
+	put_array(row, "validation_metrics_all", FLOAT8ARRAYOID,
+			  hopper_history_metrics(history, HOPPER_SPLIT_VALID, result->n_metrics));
+	put_text(row, "status", failed ? "failed" : "done");
+	put_text(row, "error", failed ? hopper_from_utf8(result->error) : NULL);
+	put_text(row, "error_detail",
+			 failed && result->error_detail[0] ? hopper_from_utf8(result->error_detail) : NULL);
+	put_int(row, "iterations", result->iterations);
+	put_float(row, "seconds_training", result->seconds_training);
+	put_float(row, "seconds_evaluating", result->seconds_evaluating);
+	put_float(row, "seconds_waiting", result->seconds_waiting);
+	put(row, "examples_per_second", FLOAT8OID,
+		Float8GetDatum(result->seconds_training > 0
+					   ? result->examples / result->seconds_training : 0),
+		result->seconds_training <= 0);
+	put(row, "parameters", INT8OID, Int64GetDatum(result->n_parameters), false);
+	put_text(row, "state_digest", failed ? NULL : result->digest);
+	return row;
+}
+
+/* "(SELECT <column> FROM <packed>_summary)": the classes keep the label's own type. */
+static char *
+class_values_expression(const hopper_packed *train)
+{
+	hopper_name summary;
+
+	if (train->class_values_column == NULL)
+		return "NULL::pg_catalog.text[]";
+	summary = hopper_name_with_suffix(&train->table, "summary");
+	return psprintf("(SELECT %s FROM %s)", quote_identifier(train->class_values_column),
+					summary.quoted);
+}
+
+/* `training` and `record` are NULL where only the columns are wanted. */
+static output_row *
+summary_row(const hopper_name *model, const hopper_packed *train,
+			const hopper_training *training, const hopper_run_record *record)
+{
+	static const hopper_run_record no_record;
+	static const hopper_run_options no_options;
+	static const hopper_run_info no_info;
+	const hopper_data_desc *desc = &train->desc;
+	const hopper_run_options *options = training ? &training->options : &no_options;
+	const hopper_run_info *info = training ? &training->info : &no_info;
+	const hopper_packed *valid = training ? training->valid : NULL;
+	const char *kind = desc->y_kind == HOPPER_LABEL_CLASS ? "class" :
+		desc->y_kind == HOPPER_LABEL_VALUE ? "value" : "array";
+	hopper_name info_table = hopper_name_with_suffix(model, "info");
+	const char *x_column = desc->x_column;
+	const char *y_column = desc->y_column;
+	Datum		classes = Int32GetDatum(desc->num_classes);
+	const hopper_history *longest = NULL;
+	output_row *row = palloc0(sizeof(output_row));
+
+	if (record == NULL)
+		record = &no_record;
+	for (int i = 0; training && i < training->n_configs; i++)
+		if (longest == NULL || training->histories[i]->n > longest->n)
+			longest = training->histories[i];
+
+	/* MADlib's, in its order */
+	put_text(row, "source_table", record->source_table);
+	put_text(row, "validation_table", record->validation_table);
+	put_text(row, "model", model->shown);
+	put_text(row, "model_info", info_table.shown);
+	put_array(row, "dependent_varname", TEXTARRAYOID, text_array(1, &y_column));
+	put_array(row, "independent_varname", TEXTARRAYOID,
+			  train->n_x_columns > 0
+			  ? text_array(train->n_x_columns, (const char *const *) train->x_columns)
+			  : text_array(1, &x_column));
+	put_text(row, "model_arch_table", record->model_arch_table);
+	put_text(row, "model_selection_table", record->model_selection_table);
+	put_text(row, "object_table", NULL);
+	put_int(row, "num_iterations", record->num_iterations);
+	put_int(row, "metrics_compute_frequency", record->frequency);
+	put(row, "warm_start", BOOLOID, BoolGetDatum(record->warm_start), false);
+	put_text(row, "name", record->name);
+	put_text(row, "description", record->description);
+	put(row, "start_training_time", TIMESTAMPTZOID, TimestampTzGetDatum(record->started), false);
+	put(row, "end_training_time", TIMESTAMPTZOID, TimestampTzGetDatum(record->ended), false);
+	put_text(row, "madlib_version", "model_hopper " HOPPER_VERSION);
+	put_array(row, "num_classes", INT4ARRAYOID,
+			  desc->y_kind == HOPPER_LABEL_CLASS
+			  ? PointerGetDatum(construct_array(&classes, 1, INT4OID, sizeof(int32), true, 'i'))
+			  : (Datum) 0);
+	put(row, train->class_values_column ? train->class_values_column
+		: psprintf("%s_class_values", y_column), TEXTARRAYOID, (Datum) 0, true);
+	row->expressions[row->n - 1] = class_values_expression(train);
+	put_array(row, "dependent_vartype", TEXTARRAYOID,
+			  text_array(1, (const char *const *) &train->y_sql_type));
+	put(row, "normalizing_const", FLOAT4OID, Float4GetDatum((float4) desc->normalizing_const), false);
+	put_array(row, "metrics_iters", INT4ARRAYOID,
+			  longest ? hopper_history_iterations(longest) : (Datum) 0);
+
+	/* ours */
+	put(row, "seed", INT8OID, Int64GetDatum((int64) options->seed), false);
+	put_int(row, "threads", options->threads);
+	put_text(row, "precision", options->precision);
+	put_text(row, "training_metrics", record->training_metrics);
+	put_text(row, "numerics_class", hopper_from_utf8(info->numerics_class));
+	put_float(row, "seconds", info->seconds_wall);
+	put_float(row, "seconds_busy", info->seconds_busy);
+	put_int(row, "models_trained", training ? training->n_configs - training->n_failed : 0);
+	put_int(row, "models_failed", training ? training->n_failed : 0);
+	put_int(row, "best_mst_key", record->best.mst_key);
+	put_text(row, "best_metric", record->best.metric);
+	put_float(row, "best_value", record->best.value);
+	put_text(row, "source_checksum", train->checksum);
+	put_text(row, "validation_checksum", valid ? valid->checksum : NULL);
+	put(row, "training_rows", INT8OID, Int64GetDatum(desc->n_rows), false);
+	put(row, "validation_rows", INT8OID, Int64GetDatum(valid ? valid->desc.n_rows : 0),
+		valid == NULL);
+	put_array(row, "independent_vartype", TEXTARRAYOID,
+			  text_array(train->n_x_columns, (const char *const *) train->x_sql_types));
+	put_text(row, "feature_type", pack_type_name(desc->x_type));
+	put_array(row, "feature_shape", INT8ARRAYOID, bigint_array(desc->x_rank, desc->x_shape));
+	put_text(row, "label_kind", kind);
+	put_text(row, "label_type", pack_type_name(desc->y_type));
+	put_array(row, "label_shape", INT8ARRAYOID, bigint_array(desc->y_rank, desc->y_shape));
+	put_text(row, "version", HOPPER_VERSION);
+	return row;
+}
+
+/* --- the tables --- */
+
+hopper_outputs
+hopper_outputs_named(const hopper_name *model)
+{
+	hopper_outputs outputs;
+
+	outputs.model = *model;
+	outputs.state = hopper_name_with_suffix(model, "state");
+	outputs.info = hopper_name_with_suffix(model, "info");
+	outputs.summary = hopper_name_with_suffix(model, "summary");
+	return outputs;
+}
+
+void
+hopper_outputs_require_absent(const hopper_outputs *outputs)
+{
+	hopper_require_absent(&outputs->model);
+	hopper_require_absent(&outputs->state);
+	hopper_require_absent(&outputs->info);
+	hopper_require_absent(&outputs->summary);
+}
+
+void
+hopper_outputs_lock(const hopper_outputs *outputs)
+{
+	const hopper_name *tables[] =
+	{&outputs->model, &outputs->state, &outputs->info, &outputs->summary};
+
+	(void) hopper_relation_oid(&outputs->model, false);
+	for (int i = 1; i < lengthof(tables); i++)
+	{
+		if (!OidIsValid(hopper_relation_oid(tables[i], true)))
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("\"%s\" is not an output table of training", outputs->model.shown),
+					 errdetail("It has no companion \"%s\".", tables[i]->shown)));
+	}
+	for (int i = 0; i < lengthof(tables); i++)
+		hopper_exec("LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE", tables[i]->quoted);
+}
+
+void
+hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
+{
+	hopper_exec("CREATE TABLE %s (mst_key integer PRIMARY KEY, model_weights bytea,"
+				" model_arch json)", outputs->model.quoted);
+	hopper_exec("CREATE TABLE %s (mst_key integer, part integer, state bytea,"
+				" PRIMARY KEY (mst_key, part))", outputs->state.quoted);
+	/* Trained floats do not compress; trying costs half of the time. */
+	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL",
+				outputs->model.quoted);
+	hopper_exec("ALTER TABLE %s ALTER COLUMN state SET STORAGE EXTERNAL", outputs->state.quoted);
+	create_table(&outputs->info, info_row(NULL, 0));
+	hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (mst_key)", outputs->info.quoted);
+	create_table(&outputs->summary, summary_row(&outputs->model, train, NULL, NULL));
+}
+
+void
+hopper_outputs_clear(const hopper_outputs *outputs)
+{
+	hopper_exec("TRUNCATE %s, %s, %s, %s", outputs->model.quoted, outputs->state.quoted,
+				outputs->info.quoted, outputs->summary.quoted);
+}
+
+static Datum
+bytea_datum(const void *bytes, size_t size)
+{
+	bytea	   *value = palloc(VARHDRSZ + size);
+
+	SET_VARSIZE(value, VARHDRSZ + size);
+	memcpy(VARDATA(value), bytes, size);
+	return PointerGetDatum(value);
+}
+
+static void
+write_model(const hopper_outputs *outputs, const hopper_config *config,
+			const hopper_model_result *result)
+{
+	output_row	row = {0};
+	size_t		weights_size = (size_t) result->n_weights * sizeof(float);
+	Datum		value;
+
+	put_int(&row, "mst_key", config->mst_key);
+	value = bytea_datum(result->weights, weights_size);
+	put(&row, "model_weights", BYTEAOID, value, false);
+	put(&row, "model_arch", JSONOID,
+		PointerGetDatum(cstring_to_text(hopper_from_utf8(config->model_arch))), false);
+	insert_row(&outputs->model, &row);
+	pfree(DatumGetPointer(value));
+
+	for (size_t at = 0, part = 0; at < result->state_size; at += STATE_PART_BYTES, part++)
+	{
+		memset(&row, 0, sizeof(row));
+		value = bytea_datum(result->state + at, Min(result->state_size - at, STATE_PART_BYTES));
+		put_int(&row, "mst_key", config->mst_key);
+		put_int(&row, "part", (int32) part);
+		put(&row, "state", BYTEAOID, value, false);
+		insert_row(&outputs->state, &row);
+		pfree(DatumGetPointer(value));
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+hopper_outputs_write_models(const hopper_outputs *outputs, const hopper_training *training)
+{
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		const hopper_model_result *result = &training->results[i];
+		const char *metrics[HOPPER_MAX_METRICS];
+
+		for (int j = 0; j < result->n_metrics; j++)
+			metrics[j] = hopper_from_utf8(result->metrics_type[j]);
+		hopper_history_align(training->histories[i], result->n_metrics, metrics);
+		if (result->status == HOPPER_MODEL_DONE)
+			write_model(outputs, &training->configs[i], result);
+		insert_row(&outputs->info, info_row(training, i));
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+hopper_best
+hopper_outputs_best(const hopper_outputs *outputs)
+{
+	hopper_best best;
+	char	   *value;
+
+	/* Not hopper_select: what was inserted by this very statement must be seen. */
+	hopper_exec("SELECT l.mst_key,"
+				" CASE WHEN l.validation_metric IS NOT NULL THEN 'validation ' || i.metrics_type[1]"
+				"  WHEN l.training_metric IS NOT NULL THEN 'training ' || i.metrics_type[1]"
+				"  WHEN l.validation_loss IS NOT NULL THEN 'validation loss'"
+				"  ELSE 'training loss' END,"
+				" coalesce(l.validation_metric, l.training_metric, l.validation_loss,"
+				"  l.training_loss) "
+				"FROM hopper.leaderboard(%s, 1) l JOIN %s i USING (mst_key)",
+				quote_literal_cstr(outputs->model.quoted), outputs->info.quoted);
+	if (SPI_processed != 1)
+		elog(ERROR, "the leaderboard of \"%s\" is empty", outputs->model.shown);
+	best.mst_key = atoi(hopper_cell(0, 1));
+	best.metric = hopper_cell(0, 2);
+	value = hopper_cell(0, 3);
+	best.value = value ? strtod(value, NULL) : 0;
+	return best;
+}
+
+void
+hopper_outputs_write_summary(const hopper_outputs *outputs, const hopper_training *training,
+							 const hopper_run_record *record)
+{
+	insert_row(&outputs->summary,
+			   summary_row(&outputs->model, training->train, training, record));
+}

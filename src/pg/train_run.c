@@ -1,0 +1,237 @@
+/*
+ * train_run.c
+ *		Data in, events out: the main thread's part of training.
+ *
+ * The models are trained by the core's threads. The main thread copies the packed buffers in, then
+ * sleeps until an event waits or a signal arrives. An error of any kind, a cancelled query or a
+ * terminated session frees the run through its guard, which stops and joins the threads.
+ */
+#include "pg/train_run.h"
+
+#include "lib/stringinfo.h"
+#include "utils/timestamp.h"
+
+#include "pg/words.h"
+
+static void
+free_run(void *run)
+{
+	hopper_torch()->run_free((hopper_run *) run);
+}
+
+/* Errors that end the run say in their context where it was. */
+static void
+training_context(void *arg)
+{
+	hopper_training *training = arg;
+
+	if (training->iteration < 0)
+		errcontext("reading the data of %s \"%s\"", training->function, training->shown);
+	else
+		errcontext("%s \"%s\" after iteration %d of %d", training->function, training->shown,
+				   training->iteration, training->last_iteration);
+}
+
+static void
+add_buffer(const hopper_buffer *buffer, void *state)
+{
+	hopper_training *training = state;
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_torch()->run_add_buffer(training->run, buffer, &error), error);
+	CHECK_FOR_INTERRUPTS();
+}
+
+static void
+load(hopper_training *training)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_error error;
+
+	training->event_fd = hopper_eventfd_open();
+	training->options.event_fd = training->event_fd;
+	HOPPER_CHECK(torch->run_create(&training->options, &training->train->desc,
+								   training->valid ? &training->valid->desc : NULL,
+								   &training->run, &error), error);
+	training->guard = hopper_guard_add(training->run, free_run);
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		HOPPER_CHECK(torch->run_add_config(training->run, &training->configs[i], &error), error);
+		CHECK_FOR_INTERRUPTS();
+	}
+	hopper_scan_packed(training->train, HOPPER_SPLIT_TRAIN, add_buffer, training);
+	if (training->valid)
+		hopper_scan_packed(training->valid, HOPPER_SPLIT_VALID, add_buffer, training);
+}
+
+static int
+index_of(const hopper_training *training, int32 mst_key)
+{
+	for (int i = 0; i < training->n_configs; i++)
+		if (training->configs[i].mst_key == mst_key)
+			return i;
+	elog(ERROR, "the core told of configuration %d, which is not in the run", mst_key);
+}
+
+/* Handles the events that wait; true once the run has finished. */
+static bool
+drain(hopper_training *training)
+{
+	hopper_event event;
+	int			at;
+
+	while (hopper_torch()->run_next_event(training->run, &event) == 1)
+	{
+		switch (event.type)
+		{
+			case HOPPER_EVENT_METRICS:
+				hopper_history_record(training->histories[index_of(training, event.mst_key)],
+									  &event);
+				break;
+			case HOPPER_EVENT_ITERATION:
+				training->iteration = Max(training->iteration, event.iteration);
+				break;
+			case HOPPER_EVENT_MODEL_FAILED:
+				at = index_of(training, event.mst_key);
+				if (!training->failed[at])
+				{
+					training->failed[at] = true;
+					training->n_failed++;
+					hopper_progress_failed(training, &event);
+				}
+				break;
+			case HOPPER_EVENT_WARNING:
+				ereport(WARNING,
+						(errmsg("%s \"%s\": %s", training->function, training->shown,
+								hopper_from_utf8(event.message)),
+						 event.detail[0] ? errdetail("%s", hopper_from_utf8(event.detail)) : 0,
+						 event.hint[0] ? errhint("%s", hopper_from_utf8(event.hint)) : 0));
+				break;
+			case HOPPER_EVENT_FINISHED:
+				return true;
+			case HOPPER_EVENT_MODEL_DONE:
+				break;
+			default:
+				elog(ERROR, "unknown event %d of the core", event.type);
+		}
+	}
+	return false;
+}
+
+/* "15 of them: loss became NaN; 1: out of memory", the most frequent reason first. */
+static char *
+counted_reasons(const hopper_training *training)
+{
+	int			n = training->n_configs;
+	bool	   *counted = palloc0(n * sizeof(bool));
+	StringInfoData words;
+
+	initStringInfo(&words);
+	appendStringInfo(&words, "%d failed:", n);
+	for (int round = 0;; round++)
+	{
+		int			best = -1,
+					best_count = 0;
+
+		for (int i = 0; i < n; i++)
+		{
+			int			count = 0;
+
+			if (counted[i])
+				continue;
+			for (int j = i; j < n; j++)
+				count += !counted[j] && strcmp(training->results[i].error,
+											   training->results[j].error) == 0;
+			if (count > best_count)
+			{
+				best = i;
+				best_count = count;
+			}
+		}
+		if (best < 0)
+			break;
+		if (round == 5)
+		{
+			appendStringInfoString(&words, ", and others");
+			break;
+		}
+		appendStringInfo(&words, "%s %d %s", round == 0 ? "" : ",", best_count,
+						 hopper_from_utf8(training->results[best].error));
+		for (int j = n - 1; j >= best; j--)
+			if (strcmp(training->results[best].error, training->results[j].error) == 0)
+				counted[j] = true;
+	}
+	appendStringInfoChar(&words, '.');
+	return words.data;
+}
+
+static void
+take_results(hopper_training *training)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_error error;
+
+	torch->run_get_info(training->run, &training->info);
+	training->results = palloc_extended(training->n_configs * sizeof(hopper_model_result),
+										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	training->n_failed = 0;
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		HOPPER_CHECK(torch->run_result(training->run, training->configs[i].mst_key,
+									   &training->results[i], &error), error);
+		if (training->results[i].status == HOPPER_MODEL_TRAINING)
+			elog(ERROR, "configuration %d did not finish", training->configs[i].mst_key);
+		training->n_failed += training->results[i].status == HOPPER_MODEL_FAILED;
+	}
+	if (training->n_failed == training->n_configs)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("no configuration of \"%s\" finished", training->shown),
+				 errdetail("%s", counted_reasons(training)),
+				 errhint("The warnings above tell why each of them failed.")));
+}
+
+void
+hopper_training_run(hopper_training *training)
+{
+	ErrorContextCallback context = {error_context_stack, training_context, training};
+	hopper_progress progress;
+	hopper_error error;
+
+	training->failed = palloc0(training->n_configs * sizeof(bool));
+	training->n_failed = 0;
+	training->iteration = -1;
+	error_context_stack = &context;
+	load(training);
+
+	training->iteration = training->last_iteration = 0;
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		const hopper_history *history = training->histories[i];
+
+		if (history->n > 0)
+			training->last_iteration = Max(training->last_iteration,
+										   history->points[history->n - 1].iteration);
+	}
+	training->iteration = training->last_iteration;
+	training->last_iteration += training->options.num_iterations;
+
+	hopper_progress_start(&progress, training);
+	HOPPER_CHECK(hopper_torch()->run_start(training->run, &error), error);
+	while (!drain(training))
+	{
+		hopper_progress_line(&progress, training);
+		hopper_wait(training->event_fd, hopper_progress_timeout(&progress));
+	}
+	error_context_stack = context.previous;
+	take_results(training);
+}
+
+void
+hopper_training_end(hopper_training *training)
+{
+	hopper_guard_release(training->guard);
+	hopper_eventfd_close(training->event_fd);
+	training->run = NULL;
+	training->results = NULL;
+}

@@ -1,0 +1,68 @@
+/*
+ * train_run.h
+ *		One training run of the core, driven from the main thread.
+ */
+#ifndef HOPPER_TRAIN_RUN_H
+#define HOPPER_TRAIN_RUN_H
+
+#include "pg/glue.h"
+#include "pg/history.h"
+#include "pg/packed.h"
+
+#include "utils/timestamp.h"
+
+typedef struct hopper_training
+{
+	/* set by the caller */
+	const char *function;		/* "fit" or "fit_multiple_model", for the hint at the end */
+	const char *shown;			/* the output table, as the user wrote it */
+	hopper_run_options options; /* without event_fd */
+	const hopper_packed *train;
+	const hopper_packed *valid; /* or NULL */
+	int			n_configs;
+	const hopper_config *configs;	/* ascending by mst_key */
+	hopper_history **histories; /* one a configuration */
+
+	/* set by hopper_training_run() */
+	hopper_run *run;
+	hopper_run_info info;
+	hopper_model_result *results;	/* one a configuration; valid until hopper_training_end() */
+	int			n_failed;
+
+	/* its own */
+	hopper_guard *guard;
+	int			event_fd;
+	int			iteration;		/* that every live model has finished */
+	int			last_iteration;
+	bool	   *failed;
+} hopper_training;
+
+/*
+ * Loads the data, trains to the end and takes the results. Tells of progress, warns of failed
+ * configurations; interrupts are served all the time. Where all configurations fail: ERROR 22000.
+ * SPI must be connected. The run dies with the current memory context.
+ */
+extern void hopper_training_run(hopper_training *training);
+extern void hopper_training_end(hopper_training *training);
+
+/* --- telling (progress.c) --- */
+
+typedef struct hopper_progress
+{
+	TimestampTz started;
+	TimestampTz last_line;
+	double		interval;		/* seconds; doubled as the run grows long */
+	int			n_lines;
+} hopper_progress;
+
+extern void hopper_progress_start(hopper_progress *progress, const hopper_training *training);
+/* A line if one is due. */
+extern void hopper_progress_line(hopper_progress *progress, const hopper_training *training);
+/* How long to sleep at most until a line may be due, in ms; -1: forever. */
+extern long hopper_progress_timeout(const hopper_progress *progress);
+extern void hopper_progress_failed(const hopper_training *training, const hopper_event *event);
+/* `best_metric`: "validation accuracy". */
+extern void hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
+									 const char *best_metric, double best_value);
+
+#endif							/* HOPPER_TRAIN_RUN_H */

@@ -1,0 +1,18 @@
+/*
+ * warm_start.h
+ *		Going on from the models of an earlier run.
+ */
+#ifndef HOPPER_WARM_START_H
+#define HOPPER_WARM_START_H
+
+#include "pg/outputs.h"
+
+/*
+ * For each configuration that has a model in the output tables: its architecture, state and
+ * history are put into configs[i] and histories[i]; the others start anew. Compile and fit
+ * parameters stay those of `configs`. SPI must be connected.
+ */
+extern void hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
+							  hopper_history **histories);
+
+#endif							/* HOPPER_WARM_START_H */
