@@ -1,0 +1,13 @@
+CREATE FUNCTION hopper.check_configs(
+    model_selection_table text,
+    source_table text DEFAULT NULL)
+RETURNS TABLE (
+    mst_key integer,
+    severity text,
+    sqlstate text,
+    message text,
+    detail text,
+    hint text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_check_configs' LANGUAGE C STABLE;
+COMMENT ON FUNCTION hopper.check_configs(text, text) IS
+    'every problem of every configuration, a row each, with a packed table also whether models and data fit; no rows: all is well';

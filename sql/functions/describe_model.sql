@@ -1,0 +1,41 @@
+CREATE FUNCTION hopper.describe_model(keras_model_arch_table text, model_id integer)
+RETURNS TABLE (
+    "position" integer,
+    layer text,
+    class_name text,
+    output_shape text,
+    parameters bigint,
+    trainable bigint,
+    flops bigint,
+    inputs text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_describe_model' LANGUAGE C STABLE;
+COMMENT ON FUNCTION hopper.describe_model(text, integer) IS
+    'the layers of a stored architecture with shapes, parameters and operations an example, then a row with the totals';
+
+CREATE FUNCTION hopper.describe_model(model_arch text)
+RETURNS TABLE (
+    "position" integer,
+    layer text,
+    class_name text,
+    output_shape text,
+    parameters bigint,
+    trainable bigint,
+    flops bigint,
+    inputs text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE;
+COMMENT ON FUNCTION hopper.describe_model(text) IS
+    'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals';
+
+CREATE FUNCTION hopper.describe_model(model_arch json)
+RETURNS TABLE (
+    "position" integer,
+    layer text,
+    class_name text,
+    output_shape text,
+    parameters bigint,
+    trainable bigint,
+    flops bigint,
+    inputs text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE;
+COMMENT ON FUNCTION hopper.describe_model(json) IS
+    'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals';
