@@ -15,13 +15,20 @@ struct Targets {
   int64_t num_classes = 0;
 };
 
+// The targets with the shape of `output`: class indexes become one-hot rows, or with a single
+// output the number itself.
+at::Tensor TargetValues(const Targets& targets, const at::Tensor& output);
+
 // True where the loss is computed from logits when the model ends in `last`, as Keras on
-// TensorFlow does: crossentropies after softmax or sigmoid.
+// TensorFlow does: crossentropies after softmax or sigmoid. Like Keras this does not ask whether
+// the two go together: after it, the loss decides. A categorical crossentropy takes a sigmoid's
+// inputs as softmax's, a binary one a softmax's inputs as sigmoid's.
 bool UsesLogits(LossKind loss, Activation last);
 
 // Loss of each example, float32 [batch]; differentiable. `output` is the model's output, or its
-// logits (with `last` then telling softmax from sigmoid) when `logits` is true. Element losses
-// are averaged over the last axis, and further axes.
+// logits when `logits` is true. Element losses are averaged over the last axis, and further axes.
+// Formulas: keras.losses on the TensorFlow back end, which renormalizes probabilities (the
+// categorical crossentropies) and clips them to [1e-7, 1 - 1e-7].
 at::Tensor LossPerExample(LossKind loss, const at::Tensor& output, bool logits, Activation last,
                           const Targets& targets);
 

@@ -1,0 +1,118 @@
+#include "loss/loss.h"
+
+#include <ATen/core/Reduction.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/abs.h>
+#include <ATen/ops/binary_cross_entropy_with_logits.h>
+#include <ATen/ops/clamp.h>
+#include <ATen/ops/div.h>
+#include <ATen/ops/log.h>
+#include <ATen/ops/log_softmax.h>
+#include <ATen/ops/mean.h>
+#include <ATen/ops/mse_loss.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/nll_loss.h>
+#include <ATen/ops/rsub.h>
+#include <ATen/ops/sub.h>
+#include <ATen/ops/sum.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+
+namespace hopper {
+namespace {
+
+constexpr double kEpsilon = 1e-7;  // keras.config.epsilon()
+
+// The mean over all axes but the batch.
+at::Tensor MeanPerExample(const at::Tensor& x) {
+  if (x.dim() == 1) return x;
+  if (x.dim() == 2 && x.size(1) == 1) return x.squeeze(1);
+  return at::mean(x.reshape({x.size(0), -1}), {1});
+}
+
+at::Tensor ClampProbabilities(const at::Tensor& p) {
+  return at::clamp(p, kEpsilon, 1.0 - kEpsilon);
+}
+
+// Minus the log-probability of each position's class. `output` is [batch, ..., classes].
+at::Tensor ClassLoss(const at::Tensor& log_probabilities, const at::Tensor& classes) {
+  const int64_t width = log_probabilities.size(-1);
+  const at::Tensor loss = at::nll_loss(
+      log_probabilities.dim() == 2 ? log_probabilities : log_probabilities.reshape({-1, width}),
+      classes.reshape({-1}), {}, at::Reduction::None);
+  return MeanPerExample(
+      log_probabilities.dim() == 2 ? loss : loss.reshape({log_probabilities.size(0), -1}));
+}
+
+at::Tensor CategoricalCrossentropy(const at::Tensor& output, bool logits, const Targets& targets) {
+  const at::Tensor log_probabilities =
+      logits ? at::log_softmax(output, -1)
+             : at::log(ClampProbabilities(at::div(output, at::sum(output, {-1}, true))));
+  if (targets.classes.defined()) return ClassLoss(log_probabilities, targets.classes);
+  const at::Tensor values = TargetValues(targets, output);
+  return MeanPerExample(at::sum(at::mul(log_probabilities, values), {-1}).neg());
+}
+
+at::Tensor SparseCategoricalCrossentropy(const at::Tensor& output, bool logits,
+                                         const Targets& targets) {
+  const at::Tensor classes =
+      targets.classes.defined() ? targets.classes : targets.values.to(at::kLong);
+  // Not renormalized before clipping but after: the way of Keras on TensorFlow.
+  return ClassLoss(at::log_softmax(logits ? output : at::log(ClampProbabilities(output)), -1),
+                   classes);
+}
+
+at::Tensor BinaryCrossentropy(const at::Tensor& output, bool logits, const Targets& targets) {
+  const at::Tensor values = TargetValues(targets, output);
+  if (logits) {
+    return MeanPerExample(
+        at::binary_cross_entropy_with_logits(output, values, {}, {}, at::Reduction::None));
+  }
+  const at::Tensor p = ClampProbabilities(output);
+  return MeanPerExample(at::mul(values, at::log(p))
+                            .add_(at::mul(at::rsub(values, 1.0), at::log(at::rsub(p, 1.0))))
+                            .neg());
+}
+
+}  // namespace
+
+at::Tensor TargetValues(const Targets& targets, const at::Tensor& output) {
+  if (targets.values.defined()) {
+    return targets.values.sizes() == output.sizes() ? targets.values
+                                                    : targets.values.reshape(output.sizes());
+  }
+  const int64_t batch = output.size(0);
+  const int64_t width = output.numel() / std::max<int64_t>(batch, 1);
+  if (width == 1) return targets.classes.to(at::kFloat).reshape(output.sizes());
+  at::Tensor one_hot = at::zeros({batch, width}, at::TensorOptions().dtype(at::kFloat));
+  one_hot.scatter_(1, targets.classes.reshape({batch, 1}), 1.0);
+  return output.dim() == 2 ? one_hot : one_hot.reshape(output.sizes());
+}
+
+bool UsesLogits(LossKind loss, Activation last) {
+  const bool crossentropy = loss == LossKind::kCategoricalCrossentropy ||
+                            loss == LossKind::kSparseCategoricalCrossentropy ||
+                            loss == LossKind::kBinaryCrossentropy;
+  return crossentropy && (last == Activation::kSoftmax || last == Activation::kSigmoid);
+}
+
+at::Tensor LossPerExample(LossKind loss, const at::Tensor& output, bool logits, Activation /*last*/,
+                          const Targets& targets) {
+  switch (loss) {
+    case LossKind::kCategoricalCrossentropy:
+      return CategoricalCrossentropy(output, logits, targets);
+    case LossKind::kSparseCategoricalCrossentropy:
+      return SparseCategoricalCrossentropy(output, logits, targets);
+    case LossKind::kBinaryCrossentropy:
+      return BinaryCrossentropy(output, logits, targets);
+    case LossKind::kMeanSquaredError:
+      return MeanPerExample(
+          at::mse_loss(output, TargetValues(targets, output), at::Reduction::None));
+    case LossKind::kMeanAbsoluteError:
+      return MeanPerExample(at::abs(at::sub(output, TargetValues(targets, output))));
+  }
+  throw Error(ErrorCode::kInternal, "unknown loss");
+}
+
+}  // namespace hopper

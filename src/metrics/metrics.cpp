@@ -1,0 +1,103 @@
+#include "metrics/metrics.h"
+
+#include <ATen/core/Reduction.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/abs.h>
+#include <ATen/ops/argmax.h>
+#include <ATen/ops/eq.h>
+#include <ATen/ops/gather.h>
+#include <ATen/ops/gt.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/lt.h>
+#include <ATen/ops/mean.h>
+#include <ATen/ops/mse_loss.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/sub.h>
+#include <ATen/ops/sum.h>
+
+namespace hopper {
+namespace {
+
+// The mean over all axes but the batch, of numbers or of true and false.
+at::Tensor MeanPerExample(const at::Tensor& x) {
+  const at::Tensor numbers = x.scalar_type() == at::kFloat ? x : x.to(at::kFloat);
+  if (numbers.dim() == 1) return numbers;
+  return at::mean(numbers.reshape({numbers.size(0), -1}), {1});
+}
+
+at::Tensor Probabilities(const at::Tensor& output, bool logits, Activation last) {
+  if (!logits) return output;
+  return last == Activation::kSigmoid ? at::sigmoid(output) : at::softmax(output, -1);
+}
+
+at::Tensor BinaryAccuracy(const at::Tensor& output, bool logits, Activation last,
+                          const Targets& targets) {
+  // sigmoid(x) > 0.5 where x > 0
+  const bool from_logits = logits && last == Activation::kSigmoid;
+  const at::Tensor predicted =
+      from_logits ? at::gt(output, 0.0) : at::gt(Probabilities(output, logits, last), 0.5);
+  const at::Tensor wanted = TargetValues(targets, output);
+  return MeanPerExample(at::eq(wanted, predicted.to(at::kFloat)));
+}
+
+// Class of each position, int64 with the shape of `output` without its last axis.
+at::Tensor TargetClasses(const Targets& targets, const at::Tensor& output, bool sparse) {
+  const auto shape = output.sizes().slice(0, output.dim() - 1);
+  if (targets.classes.defined()) return targets.classes.reshape(shape);
+  if (sparse) return targets.values.to(at::kLong).reshape(shape);
+  return at::argmax(TargetValues(targets, output), -1);
+}
+
+// Numbers that name classes, one where the model has a row of outputs.
+bool AreClassNumbers(const Targets& targets, const at::Tensor& output) {
+  return targets.values.defined() && output.size(-1) > 1 &&
+         targets.values.numel() * output.size(-1) == output.numel();
+}
+
+at::Tensor CategoricalAccuracy(const at::Tensor& output, const Targets& targets, bool sparse) {
+  return MeanPerExample(at::eq(at::argmax(output, -1), TargetClasses(targets, output, sparse)));
+}
+
+// TensorFlow's in_top_k: fewer than k outputs lie above the class's, and all are finite.
+at::Tensor TopK(const at::Tensor& output, const Targets& targets, bool sparse, int k) {
+  const at::Tensor classes = TargetClasses(targets, output, sparse).unsqueeze(-1);
+  const at::Tensor above = at::sum(at::gt(output, at::gather(output, -1, classes)), {-1});
+  return MeanPerExample(at::lt(above, k).logical_and_(at::isfinite(output).all(-1)));
+}
+
+}  // namespace
+
+at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output, bool logits,
+                            Activation last, const Targets& targets) {
+  const bool sparse = AreClassNumbers(targets, output);
+  MetricKind kind = metric.kind;
+  if (kind == MetricKind::kAccuracy) {
+    kind = output.size(-1) == 1 ? MetricKind::kBinaryAccuracy
+           : sparse             ? MetricKind::kSparseCategoricalAccuracy
+                                : MetricKind::kCategoricalAccuracy;
+  }
+  switch (kind) {
+    case MetricKind::kAccuracy:
+      break;
+    case MetricKind::kBinaryAccuracy:
+      return BinaryAccuracy(output, logits, last, targets);
+    case MetricKind::kCategoricalAccuracy:
+      return CategoricalAccuracy(output, targets, sparse);
+    case MetricKind::kSparseCategoricalAccuracy:
+      return CategoricalAccuracy(output, targets, sparse || output.size(-1) == 1);
+    case MetricKind::kTopK:
+      return TopK(output, targets, sparse, metric.k);
+    case MetricKind::kMeanSquaredError: {
+      const at::Tensor p = Probabilities(output, logits, last);
+      return MeanPerExample(at::mse_loss(p, TargetValues(targets, p), at::Reduction::None));
+    }
+    case MetricKind::kMeanAbsoluteError: {
+      const at::Tensor p = Probabilities(output, logits, last);
+      return MeanPerExample(at::abs(at::sub(p, TargetValues(targets, p))));
+    }
+  }
+  throw Error(ErrorCode::kInternal, "unknown metric");
+}
+
+}  // namespace hopper
