@@ -77,7 +77,7 @@ void ReadClassWeight(const Value& value, FitParams* params, ProblemList* problem
     if (entry.key.kind == Value::Kind::kInteger && entry.key.integer >= 0) {
       key = std::to_string(entry.key.integer);
     } else if (entry.key.kind == Value::Kind::kString) {
-      key = entry.key.text;
+      key = "'" + entry.key.text + "'";
     } else {
       problems->Error(ErrorCode::kInvalidParameter, "class_weight has the key " + Render(entry.key),
                       "Keys are class indexes from 0, or class labels in quotes.");

@@ -74,8 +74,8 @@ struct FitParams {
   int64_t batch_size = 32;
   int64_t epochs = 1;  // passes over the partition in one visit
   bool shuffle = true;
-  // Factor of each example's loss by its class: keys are class indexes, or class labels in
-  // quotes. Empty: all 1.
+  // Factor of each example's loss by its class: keys are class indexes (3), or class labels
+  // between single quotes ('cat', nothing escaped). Empty: all 1.
   std::map<std::string, double> class_weight;
   std::optional<uint64_t> seed;  // replaces the run's seed for this configuration
 };
