@@ -147,7 +147,7 @@ std::optional<Callable> ReadCallable(const Value& value, const std::string& role
   if (value.kind == Value::Kind::kString) {
     const std::string text = Trim(value.text);
     callable.text = text;
-    if (text.find('(') == std::string::npos) {
+    if (text.find('(') == std::string::npos && text.substr(0, 1) != "{") {
       parsed = Value::Name(text);
     } else {
       try {
