@@ -1,0 +1,464 @@
+#!/usr/bin/env python3
+"""Writes the tables of real Keras' numbers that the unit tests compare with.
+
+    python3 -m venv venv
+    venv/bin/pip install tensorflow-cpu==2.21.0 keras==3.15.1 numpy
+    venv/bin/python test/baseline/generate_keras_tables.py
+
+Each table is a .safetensors file: float32 tensors, and in its metadata the list of cases as
+JSON. Keras runs on the TensorFlow back end, eagerly, in float32.
+
+    keras_layers.safetensors      architectures: weights, input, output in training mode, upstream
+                                  gradient, gradients of every trainable weight and of the input,
+                                  moving statistics afterwards, output in inference mode
+    keras_losses.safetensors      models' outputs and targets: loss of each example, gradient
+                                  of their mean with respect to what the last layer gets
+    keras_metrics.safetensors     the same for metrics
+    keras_optimizers.safetensors  initial weights, ten gradients, weights after each step
+"""
+
+import json
+import os
+import struct
+import sys
+
+os.environ["KERAS_BACKEND"] = "tensorflow"
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers as L
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+class Table:
+    """Tensors under names "<case>/<what>", and the cases."""
+
+    def __init__(self):
+        self.tensors = {}
+        self.cases = []
+
+    def add(self, name, case, **tensors):
+        case = dict(case, name=name)
+        for what, value in tensors.items():
+            values = value if isinstance(value, list) else [value]
+            if isinstance(value, list):
+                case["n_" + what] = len(value)
+            for i, one in enumerate(values):
+                key = f"{name}/{what}" + (f"/{i}" if isinstance(value, list) else "")
+                assert key not in self.tensors, key
+                array = np.ascontiguousarray(np.asarray(one), dtype=np.float32)
+                assert np.isfinite(array).all(), key
+                self.tensors[key] = array
+        self.cases.append(case)
+
+    def write(self, file_name):
+        header, offset = {"__metadata__": {"cases": json.dumps(self.cases)}}, 0
+        for key, array in self.tensors.items():
+            header[key] = {
+                "dtype": "F32",
+                "shape": list(array.shape),
+                "data_offsets": [offset, offset + array.nbytes],
+            }
+            offset += array.nbytes
+        text = json.dumps(header, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 8)
+        path = os.path.join(FOLDER, file_name)
+        with open(path, "wb") as file:
+            file.write(struct.pack("<Q", len(text)) + text)
+            for array in self.tensors.values():
+                file.write(array.astype("<f4").tobytes())
+        print(f"{file_name}: {len(self.cases)} cases, {os.path.getsize(path)} bytes")
+
+
+def random(seed, *shape):
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+def seed_of(name):
+    return int.from_bytes(name.encode()[-8:].rjust(8), "little") % (1 << 32)
+
+
+def fill_weights(model, seed):
+    """Random weights; variances and scales positive."""
+    rng = np.random.default_rng(seed)
+    for weight in model.weights:
+        value = rng.normal(size=weight.shape) * 0.5
+        if weight.name in ("gamma", "moving_variance"):
+            value = 0.5 + np.abs(value)
+        weight.assign(value.astype(np.float32))
+
+
+# ---------------------------------------------------------------- layers
+
+
+def sequential(shape, *stack):
+    return keras.Sequential([keras.Input(shape)] + list(stack))
+
+
+def layer_models():
+    """name -> (model, batch size)"""
+    models = {}
+
+    def add(name, shape, *stack, batch=5):
+        models[name] = (sequential(shape, *stack), batch)
+
+    add("dense_linear", (7,), L.Dense(4))
+    add("dense_relu_no_bias", (7,), L.Dense(4, activation="relu", use_bias=False))
+    add("dense_rank_3", (3, 7), L.Dense(4, activation="tanh"))
+    add("dense_rank_4_softmax", (2, 3, 7), L.Dense(4, activation="softmax"))
+    add("dense_two", (9,), L.Dense(8, activation="relu"), L.Dense(3, activation="softmax"))
+
+    conv = lambda name, shape, *args, **kw: add(name, shape, L.Conv2D(*args, **kw), batch=3)
+    conv("conv_valid", (7, 6, 3), 4, 3)
+    conv("conv_same_odd", (7, 6, 3), 4, 3, padding="same", activation="relu")
+    conv("conv_same_even_kernel", (7, 6, 3), 4, 4, padding="same")
+    conv("conv_same_kernel_2_3", (7, 6, 2), 4, (2, 3), padding="same")
+    conv("conv_same_stride_2", (6, 7, 3), 4, 3, padding="same", strides=2)
+    conv("conv_same_stride_3_2", (8, 9, 2), 3, (5, 4), padding="same", strides=(3, 2))
+    conv("conv_same_stride_over_kernel", (7, 6, 2), 3, 1, padding="same", strides=3)
+    conv("conv_valid_stride_2", (8, 7, 3), 4, 3, strides=2, activation="sigmoid")
+    conv("conv_dilated", (9, 8, 2), 3, 3, dilation_rate=2)
+    conv("conv_dilated_same", (9, 8, 2), 3, (3, 2), dilation_rate=(2, 3), padding="same")
+    conv("conv_groups", (6, 6, 4), 6, 3, groups=2, padding="same")
+    conv("conv_no_bias_1_channel", (6, 6, 1), 5, 3, use_bias=False)
+    conv("conv_softmax", (4, 4, 3), 5, 1, activation="softmax")
+    add("conv_conv_flatten", (8, 8, 1), L.Conv2D(4, 3, activation="relu"),
+        L.Conv2D(6, 3, padding="same", activation="relu"), L.MaxPooling2D(), L.Flatten(),
+        L.Dense(5, activation="softmax"), batch=3)
+
+    for short, layer in (("max", L.MaxPooling2D), ("average", L.AveragePooling2D)):
+        pool = lambda name, shape, *args, layer=layer, short=short, **kw: add(
+            f"{short}_pool_{name}", shape, layer(*args, **kw), batch=2)
+        pool("valid", (7, 6, 3), 2)
+        pool("same", (7, 6, 3), 2, padding="same")
+        pool("same_3_stride_2", (8, 7, 2), 3, strides=2, padding="same")
+        pool("same_2_stride_1", (5, 6, 2), 2, strides=1, padding="same")
+        pool("same_4_3_stride_1_2", (7, 6, 2), (4, 3), strides=(1, 2), padding="same")
+        pool("same_3_stride_1", (5, 5, 2), 3, strides=1, padding="same")
+        pool("same_2_stride_3", (7, 8, 2), 2, strides=3, padding="same")
+        pool("valid_3_2_stride_2_3", (8, 9, 1), (3, 2), strides=(2, 3))
+    add("global_average", (4, 5, 3), L.GlobalAveragePooling2D())
+    add("global_average_keepdims", (4, 5, 3), L.GlobalAveragePooling2D(keepdims=True))
+    add("global_max", (4, 5, 3), L.GlobalMaxPooling2D())
+    add("global_max_keepdims", (4, 5, 3), L.GlobalMaxPooling2D(keepdims=True))
+    # Equal maxima share the gradient.
+    add("global_max_ties", (4, 5, 3), L.ReLU(max_value=0.5), L.GlobalMaxPooling2D())
+
+    add("flatten", (3, 4, 2), L.Flatten(), L.Dense(3))
+    add("conv_flatten_order", (4, 4, 2), L.Conv2D(3, 2), L.Flatten(), L.Dense(2))
+    add("reshape", (6, 4), L.Reshape((2, -1, 3)), L.Conv2D(2, (2, 3)))
+    add("reshape_after_conv", (4, 4, 2), L.Conv2D(3, 2), L.Reshape((9, 3)), L.Dense(2))
+
+    for name in ("linear relu relu6 leaky_relu elu selu softplus softsign tanh sigmoid "
+                 "hard_sigmoid exponential swish gelu mish softmax log_softmax").split():
+        add("activation_" + name, (9,), L.Activation(name))
+    add("relu_layer", (9,), L.ReLU())
+    add("relu_max", (9,), L.ReLU(max_value=0.8))
+    add("relu_6", (9,), L.Rescaling(5.0), L.ReLU(max_value=6.0))
+    add("relu_slope", (9,), L.ReLU(negative_slope=0.2))
+    add("relu_threshold", (9,), L.ReLU(threshold=0.3))
+    add("relu_everything", (9,), L.ReLU(max_value=0.9, negative_slope=0.1, threshold=0.3))
+    add("leaky_relu_default", (9,), L.LeakyReLU())
+    add("leaky_relu_slope", (9,), L.LeakyReLU(negative_slope=0.05))
+    add("elu_layer", (9,), L.ELU(alpha=0.7))
+    add("softmax_layer", (3, 4), L.Softmax())
+    add("softmax_axis_1", (3, 4), L.Softmax(axis=1))
+
+    add("batch_norm_rank_2", (5,), L.BatchNormalization(), batch=7)
+    add("batch_norm_rank_3", (4, 5), L.BatchNormalization(momentum=0.9), batch=3)
+    add("batch_norm_rank_4", (3, 4, 5), L.BatchNormalization(momentum=0.8, epsilon=1e-5), batch=3)
+    add("batch_norm_no_scale", (3, 3, 4), L.BatchNormalization(scale=False), batch=3)
+    add("batch_norm_no_center", (6,), L.BatchNormalization(center=False), batch=6)
+    add("batch_norm_plain", (6,), L.BatchNormalization(center=False, scale=False), batch=6)
+    add("batch_norm_axis_3", (3, 4, 1), L.BatchNormalization(axis=3), batch=3)
+    frozen = L.BatchNormalization()
+    frozen.trainable = False
+    add("batch_norm_frozen", (5,), L.Dense(5), frozen, L.Dense(2), batch=6)
+    add("conv_batch_norm_relu", (6, 6, 2), L.Conv2D(4, 3, use_bias=False), L.BatchNormalization(),
+        L.ReLU(), L.GlobalAveragePooling2D(), L.Dense(3, activation="softmax"), batch=4)
+
+    add("rescaling", (3, 4), L.Rescaling(1 / 127.5, offset=-1.0))
+    add("rescaling_no_offset", (5,), L.Rescaling(0.25))
+
+    a = keras.Input((6,))
+    b = L.Dense(6, activation="relu")(a)
+    c = L.Dense(6)(b)
+    models["add_three"] = (keras.Model(a, L.Add()([a, b, c])), 4)
+    a = keras.Input((4, 4, 3))
+    b = L.Conv2D(3, 3, padding="same")(a)
+    c = L.GlobalAveragePooling2D(keepdims=True)(a)
+    models["add_broadcast"] = (keras.Model(a, L.Add()([b, c])), 3)
+    a = keras.Input((4, 3))
+    b = L.Dense(3)(L.Flatten()(a))
+    models["add_rank"] = (keras.Model(a, L.Add()([a, b])), 3)
+    a = keras.Input((4, 4, 3))
+    b = L.Conv2D(2, 3, padding="same")(a)
+    c = L.Conv2D(5, 1)(a)
+    models["concatenate"] = (keras.Model(a, L.Flatten()(L.Concatenate()([a, b, c]))), 3)
+    a = keras.Input((4, 4, 3))
+    b = L.Conv2D(3, (2, 1))(a)
+    models["concatenate_axis_1"] = (keras.Model(a, L.Concatenate(axis=1)([a, b, a])), 2)
+    a = keras.Input((5,))
+    shared = L.Dense(5, activation="tanh")
+    models["shared_layer"] = (keras.Model(a, L.Dense(2)(shared(shared(a)))), 4)
+    return models
+
+
+def layers_table():
+    table = Table()
+    for name, (model, batch) in layer_models().items():
+        seed = seed_of(name)
+        fill_weights(model, seed)
+        shape = tuple(model.input_shape[1:])
+        x = tf.constant(random(seed + 1, batch, *shape))
+        weights = [w.copy() for w in model.get_weights()]
+        inference = model(x, training=False)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = model(x, training=True)
+            upstream = random(seed + 2, *y.shape)
+            loss = tf.reduce_sum(y * upstream)
+        variables = [w for w in model.weights if w.trainable]
+        gradients = tape.gradient(loss, [x] + [w.value for w in variables])
+        gradients = [
+            np.zeros(v.shape, np.float32) if g is None else g.numpy()
+            for v, g in zip([x] + variables, gradients)
+        ]
+        table.add(name, {"architecture": model.to_json()}, weights=weights, input=x,
+                  output=y, inference=inference, upstream=upstream, input_gradient=gradients[0],
+                  gradients=gradients[1:], weights_after=model.get_weights())
+    table.write("keras_layers.safetensors")
+
+
+# ---------------------------------------------------------------- losses and metrics
+
+BATCH = 6
+
+
+def targets(kind, seed, shape):
+    """Targets of one kind for outputs of a shape."""
+    rng = np.random.default_rng(seed)
+    width = shape[-1]
+    if kind == "classes":
+        return rng.integers(0, max(width, 2), size=shape[:1]).astype(np.float32)
+    if kind == "class_numbers":  # one for each position
+        return rng.integers(0, width, size=shape[:-1]).astype(np.float32)
+    if kind == "one_hot":
+        return np.eye(width, dtype=np.float32)[rng.integers(0, width, size=shape[:-1])]
+    if kind == "soft":
+        values = rng.random(size=shape)
+        return (values / values.sum(-1, keepdims=True)).astype(np.float32)
+    if kind == "binary":
+        return rng.integers(0, 2, size=shape).astype(np.float32)
+    if kind == "fractions":
+        return rng.random(size=shape).astype(np.float32)
+    return rng.normal(size=shape).astype(np.float32)  # "numbers"
+
+
+def keras_targets(kind, y, shape, sparse):
+    """The form in which Keras wants them."""
+    if kind == "classes" and shape[-1] == 1:
+        return y.reshape(-1, 1)
+    if kind == "classes" and not sparse:
+        return np.eye(shape[-1], dtype=np.float32)[y.astype(int)]
+    return y
+
+
+def per_example(values):
+    return tf.reduce_mean(tf.reshape(values, (values.shape[0], -1)), axis=1)
+
+
+def losses_table():
+    table = Table()
+    cases = []
+    for last in ("softmax", "sigmoid", "linear_probabilities"):
+        for kind in ("classes", "one_hot", "soft"):
+            cases.append(("categorical_crossentropy", last, kind, (5,), 2.0))
+        cases.append(("sparse_categorical_crossentropy", last, "classes", (5,), 2.0))
+    cases += [
+        ("categorical_crossentropy", "softmax", "one_hot", (3, 4), 2.0),
+        ("categorical_crossentropy", "softmax", "one_hot", (5,), 60.0),
+        ("categorical_crossentropy", "linear_probabilities", "one_hot", (5,), 60.0),
+        ("sparse_categorical_crossentropy", "softmax", "class_numbers", (3, 4), 2.0),
+        ("sparse_categorical_crossentropy", "softmax", "classes", (5,), 60.0),
+        ("sparse_categorical_crossentropy", "linear_probabilities", "classes", (5,), 60.0),
+    ]
+    for last in ("sigmoid", "linear_probabilities"):
+        cases += [
+            ("binary_crossentropy", last, "classes", (1,), 2.0),
+            ("binary_crossentropy", last, "binary", (1,), 60.0),
+            ("binary_crossentropy", last, "binary", (4,), 2.0),
+            ("binary_crossentropy", last, "fractions", (4,), 2.0),
+            ("binary_crossentropy", last, "classes", (4,), 2.0),
+        ]
+    cases.append(("binary_crossentropy", "softmax", "one_hot", (4,), 2.0))
+    cases.append(("binary_crossentropy", "sigmoid", "binary", (3, 4), 2.0))
+    for loss in ("mean_squared_error", "mean_absolute_error"):
+        for last, kind, shape in (
+                ("linear", "numbers", (1,)), ("linear", "numbers", (4,)),
+                ("linear", "numbers", (2, 3)), ("softmax", "classes", (4,)),
+                ("sigmoid", "classes", (1,)), ("sigmoid", "classes", (3,))):
+            cases.append((loss, last, kind, shape, 2.0))
+    for i, (loss, last, kind, shape, scale) in enumerate(cases):
+        shape = (BATCH,) + shape
+        z = tf.constant(random(100 + i, *shape) * scale)
+        y = targets(kind, 500 + i, shape)
+        sparse = loss.startswith("sparse")
+        wanted = keras_targets(kind, y, shape, sparse)
+        function = keras.losses.get(loss)
+        with tf.GradientTape() as tape:
+            tape.watch(z)
+            if last == "linear_probabilities":
+                # probabilities that no activation has made; they need not add up to one
+                output = tf.sigmoid(z)
+            else:
+                output = keras.activations.get(last)(z)
+            values = function(tf.constant(wanted), output)
+            values = per_example(values)
+            mean = tf.reduce_mean(values)
+        gradient = tape.gradient(mean, z)
+        table.add(f"{i}_{loss}_{last}_{kind}",
+                  {"loss": loss, "last": last, "targets": kind}, logits=z, values=y,
+                  loss=values, gradient=gradient)
+    table.write("keras_losses.safetensors")
+
+
+def metrics_table():
+    table = Table()
+    cases = [
+        ("accuracy", "sigmoid", "classes", (1,)),
+        ("accuracy", "sigmoid", "binary", (1,)),
+        ("accuracy", "linear", "binary", (1,)),
+        ("accuracy", "softmax", "classes", (4,)),
+        ("accuracy", "softmax", "one_hot", (4,)),
+        ("accuracy", "softmax", "soft", (4,)),
+        ("accuracy", "sigmoid", "binary", (4,)),
+        ("accuracy", "softmax", "one_hot", (3, 4)),
+        ("binary_accuracy", "sigmoid", "binary", (4,)),
+        ("binary_accuracy", "softmax", "one_hot", (3,)),
+        ("binary_accuracy", "sigmoid", "binary", (3, 2)),
+        ("categorical_accuracy", "softmax", "one_hot", (4,)),
+        ("categorical_accuracy", "sigmoid", "classes", (4,)),
+        ("sparse_categorical_accuracy", "softmax", "classes", (4,)),
+        ("sparse_categorical_accuracy", "softmax", "class_numbers", (3, 4)),
+        ("mean_squared_error", "linear", "numbers", (1,)),
+        ("mean_squared_error", "softmax", "classes", (4,)),
+        ("mean_squared_error", "sigmoid", "binary", (3,)),
+        ("mean_absolute_error", "linear", "numbers", (2, 3)),
+        ("mean_absolute_error", "softmax", "one_hot", (4,)),
+    ]
+    cases += [(f"top_{k}", "softmax", kind, (6,)) for k in (1, 2, 5, 9)
+              for kind in ("classes", "one_hot")]
+    for i, (metric, last, kind, shape) in enumerate(cases):
+        batch = 16
+        shape = (batch,) + shape
+        z = random(2000 + i, *shape)
+        if metric.startswith("top") and kind == "one_hot":
+            z = np.round(z * 2) / 2  # ties
+        output = keras.activations.get(last)(tf.constant(z))
+        y = targets(kind, 3000 + i, shape)
+        sparse = kind in ("classes", "class_numbers") and shape[-1] > 1 and (
+            metric == "accuracy" or metric.startswith(("sparse", "top")))
+        wanted = tf.constant(keras_targets(kind, y, shape, sparse))
+        k = 0
+        if metric == "accuracy":
+            # What compile(metrics=["accuracy"]) makes of the name.
+            metric_object = keras.src.trainers.compile_utils.get_metric("accuracy", wanted, output)
+            function = metric_object._fn
+            arguments = metric_object._fn_kwargs
+        elif metric.startswith("top"):
+            k = int(metric[4:])
+            function = (keras.metrics.sparse_top_k_categorical_accuracy if sparse else
+                        keras.metrics.top_k_categorical_accuracy)
+            arguments = {"k": k}
+        else:
+            function = getattr(keras.metrics, metric, None) or getattr(keras.losses, metric)
+            arguments = {}
+        values = function(wanted, output, **arguments)
+        values = per_example(tf.cast(tf.reshape(values, (batch, -1)), tf.float32))
+        table.add(f"{i}_{metric}_{last}_{kind}",
+                  {"metric": "top_k" if k else metric, "k": k, "last": last, "targets": kind},
+                  logits=z, values=y, metric=values)
+    table.write("keras_metrics.safetensors")
+
+
+# ---------------------------------------------------------------- optimizers
+
+
+def optimizers_table():
+    table = Table()
+    O = keras.optimizers
+    decay = lambda rate, factor: O.schedules.InverseTimeDecay(rate, decay_steps=1,
+                                                              decay_rate=factor)
+    cases = {
+        "sgd": (O.SGD, dict(learning_rate=0.05)),
+        "sgd_momentum": (O.SGD, dict(learning_rate=0.05, momentum=0.9)),
+        "sgd_nesterov": (O.SGD, dict(learning_rate=0.05, momentum=0.8, nesterov=True)),
+        "sgd_decay": (O.SGD, dict(learning_rate=0.05, decay=0.1)),
+        "sgd_momentum_decay": (O.SGD, dict(learning_rate=0.05, momentum=0.9, decay=0.2)),
+        "sgd_clipvalue": (O.SGD, dict(learning_rate=0.05, clipvalue=0.5)),
+        "sgd_clipnorm": (O.SGD, dict(learning_rate=0.05, clipnorm=1.0)),
+        "sgd_regularized": (O.SGD, dict(learning_rate=0.05, l1=0.02, l2=0.03)),
+        "rmsprop": (O.RMSprop, dict(learning_rate=0.01)),
+        "rmsprop_rho": (O.RMSprop, dict(learning_rate=0.01, rho=0.7, epsilon=1e-3)),
+        "rmsprop_momentum": (O.RMSprop, dict(learning_rate=0.01, momentum=0.6)),
+        "rmsprop_centered": (O.RMSprop, dict(learning_rate=0.01, centered=True)),
+        "rmsprop_centered_momentum": (O.RMSprop, dict(learning_rate=0.01, centered=True,
+                                                      momentum=0.5)),
+        "rmsprop_decay": (O.RMSprop, dict(learning_rate=0.01, decay=0.1)),
+        "adam": (O.Adam, dict(learning_rate=0.01)),
+        "adam_betas": (O.Adam, dict(learning_rate=0.02, beta_1=0.8, beta_2=0.95, epsilon=1e-4)),
+        "adam_amsgrad": (O.Adam, dict(learning_rate=0.01, amsgrad=True)),
+        "adam_decay": (O.Adam, dict(learning_rate=0.01, decay=0.05)),
+        "adam_clipnorm": (O.Adam, dict(learning_rate=0.01, clipnorm=0.7)),
+        "adam_clipvalue_regularized": (O.Adam, dict(learning_rate=0.01, clipvalue=0.4, l1=0.05,
+                                                    l2=0.02)),
+        # Gradients as small as epsilon tell where it stands.
+        "adam_tiny": (O.Adam, dict(learning_rate=0.01, scale=1e-7)),
+        "rmsprop_tiny": (O.RMSprop, dict(learning_rate=0.01, scale=1e-4)),
+    }
+    for name, (optimizer_class, options) in cases.items():
+        options = dict(options)
+        case = {"optimizer": optimizer_class.__name__, "options": dict(options)}
+        l1, l2 = options.pop("l1", 0.0), options.pop("l2", 0.0)
+        scale = options.pop("scale", 1.0)
+        factor = options.pop("decay", 0.0)
+        if factor:
+            options["learning_rate"] = decay(options["learning_rate"], factor)
+        optimizer = optimizer_class(**options)
+        regularizer = keras.regularizers.L1L2(l1, l2) if l1 or l2 else None
+        seed = seed_of(name)
+        shapes = [(5, 7), (7,), (1,)]
+        initial = [random(seed + i, *s) * 0.1 for i, s in enumerate(shapes)]
+        initial[0][0, 0] = 0.0  # |w| has no slope there
+        variables = [keras.Variable(w) for w in initial]
+        recorded, after = [], []
+        for step in range(10):
+            raw = [random(seed + 10 * step + 50 + i, *s) * scale for i, s in enumerate(shapes)]
+            recorded.append(np.concatenate([g.ravel() for g in raw]))
+            gradients = [tf.constant(g) for g in raw]
+            if regularizer is not None:
+                with tf.GradientTape() as tape:
+                    loss = tf.add_n([regularizer(v.value) for v in variables])
+                for i, extra in enumerate(tape.gradient(loss, [v.value for v in variables])):
+                    gradients[i] = gradients[i] + extra
+            optimizer.apply(gradients, variables)
+            after.append(np.concatenate([v.numpy().ravel() for v in variables]))
+        case["sizes"] = [int(np.prod(s)) for s in shapes]
+        if regularizer is not None:
+            case["regularization"] = float(sum(regularizer(tf.constant(w)) for w in initial))
+        table.add(name, case, initial=np.concatenate([w.ravel() for w in initial]),
+                  gradients=recorded, after=after)
+    table.write("keras_optimizers.safetensors")
+
+
+if __name__ == "__main__":
+    print(f"keras {keras.__version__}, tensorflow {tf.__version__}", file=sys.stderr)
+    layers_table()
+    losses_table()
+    metrics_table()
+    optimizers_table()
