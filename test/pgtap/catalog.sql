@@ -1,0 +1,73 @@
+-- What the extension leaves in the catalog: everything explained, callable by name, closed to others.
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION model_hopper;
+
+BEGIN;
+SELECT plan(14);
+
+SELECT has_schema('hopper');
+SELECT has_extension('model_hopper');
+SELECT isnt(obj_description('hopper'::regnamespace, 'pg_namespace'), NULL, 'the schema has a comment');
+SELECT cmp_ok((SELECT count(*) FROM pg_proc WHERE pronamespace = 'hopper'::regnamespace), '>=', 12::bigint,
+    'the functions are there');
+
+SELECT is_empty(
+    $$ SELECT p.oid::regprocedure FROM pg_proc p
+       WHERE p.pronamespace = 'hopper'::regnamespace AND obj_description(p.oid, 'pg_proc') IS NULL $$,
+    'every function has a comment');
+SELECT is_empty(
+    $$ SELECT c.oid::regclass, c.relkind FROM pg_class c
+       WHERE c.relnamespace = 'hopper'::regnamespace AND c.relkind NOT IN ('i', 'I', 't', 'c')
+         AND obj_description(c.oid, 'pg_class') IS NULL $$,
+    'every table, view and sequence has a comment');
+SELECT is_empty(
+    $$ SELECT t.oid::regtype FROM pg_type t
+       WHERE t.typnamespace = 'hopper'::regnamespace
+         AND (t.typtype IN ('d', 'e', 'r')
+              OR (t.typtype = 'c' AND EXISTS (SELECT FROM pg_class c WHERE c.oid = t.typrelid AND c.relkind = 'c')))
+         AND obj_description(t.oid, 'pg_type') IS NULL $$,
+    'every type has a comment');
+SELECT is_empty(
+    $$ SELECT p.oid::regprocedure FROM pg_proc p
+       WHERE p.pronamespace = 'hopper'::regnamespace AND p.pronargs > 0
+         AND (p.proargnames IS NULL OR '' = ANY (p.proargnames[1:p.pronargs])) $$,
+    'every argument has a name');
+SELECT is_empty(
+    $$ SELECT p.oid::regprocedure FROM pg_proc p
+       WHERE p.pronamespace = 'hopper'::regnamespace AND p.prosecdef $$,
+    'every function runs with its caller''s rights');
+SELECT is_empty(
+    $$ SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+       WHERE p.pronamespace = 'hopper'::regnamespace AND l.lanname NOT IN ('c', 'internal')
+         AND NOT coalesce(p.proconfig::text LIKE '%search_path=%', false) $$,
+    'every function that is not C pins its search_path');
+SELECT is_empty(
+    $$ SELECT c.oid::regclass, a.privilege_type
+       FROM pg_class c, aclexplode(c.relacl) a
+       WHERE c.relnamespace = 'hopper'::regnamespace AND a.grantee = 0
+         AND a.privilege_type NOT IN ('SELECT', 'USAGE') $$,
+    'PUBLIC may write to no table');
+SELECT is_empty(
+    $$ SELECT a.privilege_type FROM pg_namespace n, aclexplode(n.nspacl) a
+       WHERE n.nspname = 'hopper' AND a.grantee = 0 AND a.privilege_type <> 'USAGE' $$,
+    'PUBLIC may create nothing in the schema');
+SELECT ok(
+    (SELECT bool_or(a.privilege_type = 'USAGE') FROM pg_namespace n, aclexplode(n.nspacl) a
+     WHERE n.nspname = 'hopper' AND a.grantee = 0),
+    'PUBLIC may use the schema');
+-- Objects outside the schema would stay unnoticed by the tests above.
+SELECT is_empty(
+    $$ SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
+       FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
+       WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = 'model_hopper'
+         AND NOT (d.classid = 'pg_proc'::regclass
+                  AND (SELECT pronamespace FROM pg_proc WHERE oid = d.objid) = 'hopper'::regnamespace)
+         AND NOT (d.classid = 'pg_class'::regclass
+                  AND (SELECT relnamespace FROM pg_class WHERE oid = d.objid) = 'hopper'::regnamespace)
+         AND NOT (d.classid = 'pg_type'::regclass
+                  AND (SELECT typnamespace FROM pg_type WHERE oid = d.objid) = 'hopper'::regnamespace)
+         AND NOT (d.classid = 'pg_namespace'::regclass AND d.objid = 'hopper'::regnamespace) $$,
+    'the extension has nothing outside its schema');
+
+SELECT * FROM finish();
+ROLLBACK;
