@@ -1,0 +1,50 @@
+#include "engine/events.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace hopper {
+
+void WakeEventFd(int fd) {
+  if (fd < 0) return;
+  const uint64_t one = 1;
+  // EAGAIN means that the counter is full: the reader has plenty to wake up for.
+  while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR) {
+  }
+}
+
+void CopyText(const std::string& text, char* field, size_t size) {
+  size_t n = std::min(text.size(), size - 1);
+  if (n < text.size()) {
+    while (n > 0 && (static_cast<unsigned char>(text[n]) & 0xC0U) == 0x80U) --n;
+  }
+  std::memcpy(field, text.data(), n);
+  std::memset(field + n, 0, size - n);
+}
+
+void SetProblem(const Problem& problem, hopper_event* event) {
+  CopyText(problem.message, event->message);
+  CopyText(problem.detail, event->detail);
+  CopyText(problem.hint, event->hint);
+}
+
+void EventQueue::Push(const hopper_event& event) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    events_.push_back(event);
+  }
+  WakeEventFd(event_fd_);
+}
+
+bool EventQueue::Pop(hopper_event* event) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (events_.empty()) return false;
+  *event = events_.front();
+  events_.pop_front();
+  return true;
+}
+
+}  // namespace hopper

@@ -1,0 +1,15 @@
+// Why a piece of work failed, in the users' words.
+#pragma once
+
+#include "base/error.h"
+
+namespace hopper {
+
+// The exception that is being handled; to be called in a catch block. Texts of libtorch come
+// without their stack traces.
+Problem DescribeException();
+
+// "9.1 GB"
+std::string BytesText(int64_t bytes);
+
+}  // namespace hopper

@@ -1,0 +1,319 @@
+// Setting a run up, and its results.
+#include "engine/run.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "base/clock.h"
+#include "engine/failure.h"
+#include "model/network.h"
+#include "params/params.h"
+
+namespace hopper {
+
+namespace {
+
+constexpr int32_t kMaxThreads = 1024;
+// A backward pass costs about twice the forward pass.
+constexpr double kTrainingFactor = 3.0;
+
+std::vector<int> StartsOf(const hopper_run_options& options) {
+  if (options.n_starts < 1) return {0};
+  return {options.starts, options.starts + options.n_starts};
+}
+
+void RequirePositive(int32_t value, const char* name) {
+  if (value >= 1) return;
+  throw Error(ErrorCode::kInvalidParameter, std::string(name) + " must be at least 1",
+              "It is " + std::to_string(value) + ".");
+}
+
+// Parameters that a check has found good before; a run does not go on with others.
+template <typename T, typename Parse>
+T ParseOrThrow(const char* text, const Parse& parse) {
+  std::vector<ParamProblem> problems;
+  T value = parse(text == nullptr ? "" : text, &problems);
+  for (const ParamProblem& problem : problems) {
+    if (!problem.warning) throw Error(problem);
+  }
+  return value;
+}
+
+}  // namespace
+
+Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
+         const hopper_data_desc* valid)
+    : seed_(options.seed),
+      num_iterations_(options.num_iterations),
+      metrics_frequency_(options.metrics_compute_frequency),
+      training_metrics_(static_cast<hopper_training_metrics>(options.training_metrics)),
+      threads_(options.threads),
+      mix_numerics_(options.mix_numerics != 0),
+      train_(train),
+      valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
+      ring_(train_.n_partitions(), StartsOf(options)),
+      account_(nullptr),
+      events_(options.event_fd) {
+  RequirePositive(options.num_iterations, "num_iterations");
+  RequirePositive(options.metrics_compute_frequency, "metrics_compute_frequency");
+  RequirePositive(options.threads, "threads");
+  threads_ = std::min(threads_, kMaxThreads);
+  if (training_metrics_ < HOPPER_METRICS_RUNNING || training_metrics_ > HOPPER_METRICS_EVERY) {
+    throw Error(ErrorCode::kInvalidParameter, "training_metrics has the unknown value " +
+                                                  std::to_string(options.training_metrics));
+  }
+  const std::string precision = options.precision == nullptr ? "fp32" : options.precision;
+  if (precision != "fp32") {
+    throw Error(ErrorCode::kNotSupported, "precision \"" + precision + "\" is not supported", "",
+                "Use precision => 'fp32'.");
+  }
+  if (options.memory_limit < 1) {
+    throw Error(ErrorCode::kInvalidParameter, "memory limit must be at least one byte");
+  }
+  numerics_class_ = NumericsClass(precision);
+  account_ = MemoryAccount::Create(options.memory_limit);
+}
+
+Run::~Run() {
+  Cancel();
+  workers_.Join();
+  account_->Release();
+}
+
+void Run::AddConfig(const hopper_config& config) {
+  if (started_) throw Error(ErrorCode::kInternal, "the run has been started already");
+  for (const auto& other : models_) {
+    if (other->key == config.mst_key) {
+      throw Error(ErrorCode::kInvalidParameter,
+                  "configuration " + std::to_string(config.mst_key) + " was given twice");
+    }
+  }
+  auto model = std::make_unique<Model>();
+  model->key = config.mst_key;
+  try {
+    ReadConfig(config, model.get());
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::kCorrupt || e.code() == ErrorCode::kNotReady) throw;
+    model->status = HOPPER_MODEL_FAILED;
+    model->failure = e.problem();
+  } catch (...) {
+    model->status = HOPPER_MODEL_FAILED;
+    model->failure = DescribeException();
+  }
+  models_.push_back(std::move(model));
+}
+
+void Run::ReadConfig(const hopper_config& config, Model* model) {
+  const DataDesc& data = train_.desc();
+  auto spec = ParseModel({config.model_arch, config.model_arch_size}, &data.x_shape);
+  auto compile = ParseOrThrow<CompileParams>(config.compile_params, ParseCompileParams);
+  auto fit = ParseOrThrow<FitParams>(config.fit_params, ParseFitParams);
+  if (compile.metrics.size() > HOPPER_MAX_METRICS) {
+    throw Error(ErrorCode::kLimitExceeded,
+                "more than " + std::to_string(HOPPER_MAX_METRICS) + " metrics are not supported");
+  }
+  if (config.weights != nullptr) CheckWeightCount(*spec, config.n_weights);
+  auto network = std::make_shared<const Network>(spec);
+  auto trainer = std::make_shared<const Trainer>(std::move(network), std::move(compile),
+                                                 std::move(fit), data, seed_);
+  model->trainer = std::move(trainer);
+  model->state_bytes = model->trainer->StateBytes();
+  model->task_bytes = model->trainer->MemoryEstimate() - model->state_bytes;
+  if (model->trainer->MemoryEstimate() > account_->limit()) return;  // AdmitModels() says it
+  if (config.state != nullptr) {
+    TakeState(config, model);
+  } else if (config.weights != nullptr) {
+    model->state = model->trainer->InitialState(config.weights, numerics_class_);
+    model->has_state = true;
+  }
+}
+
+void Run::TakeState(const hopper_config& config, Model* model) {
+  const ModelSpec& spec = model->trainer->network().spec();
+  const OptimizerParams& optimizer = model->trainer->compile().optimizer;
+  ModelState state = ReadState(StateLayoutOf(spec), config.state, config.state_size);
+  const std::string name = "configuration " + std::to_string(config.mst_key);
+  if (state.numerics_class != numerics_class_) {
+    if (!mix_numerics_) {
+      throw Error(ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
+                  "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
+                      numerics_class_ + "\".",
+                  "Train without warm start, or on a machine and with a libtorch of that class.");
+    }
+    state.numerics_class = numerics_class_;
+  }
+  const char* wanted = OptimizerName(optimizer.kind);
+  const int n_slots = SlotCount(optimizer);
+  if (state.optimizer != wanted || state.n_slots != n_slots) {
+    Problem problem;
+    problem.message =
+        state.optimizer == wanted
+            ? name + " changed the arguments of its optimizer " + wanted
+            : name + " changed its optimizer from " + state.optimizer + " to " + wanted;
+    problem.detail = "Its moments and its step counter start at zero.";
+    state.optimizer = wanted;
+    state.n_slots = n_slots;
+    state.step = 0;
+    state.slots = AlignedArray<float>(static_cast<size_t>(spec.slot_size * n_slots));
+    Warn(config.mst_key, problem);
+  }
+  model->total_iterations = state.iteration;
+  model->state = std::move(state);
+  model->has_state = true;
+}
+
+void Run::AddBuffer(const hopper_buffer& buffer) {
+  if (started_) throw Error(ErrorCode::kInternal, "the run has been started already");
+  Dataset* data = nullptr;
+  if (buffer.split == HOPPER_SPLIT_TRAIN) data = &train_;
+  if (buffer.split == HOPPER_SPLIT_VALID) data = valid_.get();
+  if (data == nullptr) {
+    throw Error(ErrorCode::kInvalidParameter,
+                "the run has no split " + std::to_string(buffer.split));
+  }
+  data->AddBuffer(buffer);
+}
+
+double Run::VisitWork(const Model& model) const {
+  const double rows = static_cast<double>(train_.desc().n_rows) / train_.n_partitions();
+  // One more operation an example: a model without arithmetic is work, too.
+  return kTrainingFactor * static_cast<double>(model.trainer->network().spec().flops + 1) * rows *
+         static_cast<double>(model.trainer->fit().epochs);
+}
+
+double Run::PassWork(const Model& model, const Dataset& data) const {
+  return static_cast<double>(model.trainer->network().spec().flops + 1) *
+         static_cast<double>(data.desc().n_rows);
+}
+
+// Fails the configurations that do not fit into the memory limit beside the data and the
+// configurations before them.
+void Run::AdmitModels() {
+  resident_ = train_.bytes() + (valid_ ? valid_->bytes() : 0);
+  account_->Add(resident_);
+  for (const auto& model : models_) {
+    if (model->status == HOPPER_MODEL_FAILED) continue;
+    const int64_t needed = model->trainer->MemoryEstimate();
+    const int64_t free = account_->limit() - resident_;
+    if (needed <= free) {
+      model->counted_bytes = model->state_bytes;
+      resident_ += model->counted_bytes;
+      account_->Add(model->counted_bytes);
+      continue;
+    }
+    model->status = HOPPER_MODEL_FAILED;
+    model->failure = {ErrorCode::kOutOfMemory, "configuration does not fit into memory",
+                      "It needs about " + BytesText(needed) + ", " +
+                          BytesText(std::max<int64_t>(free, 0)) +
+                          " of hopper.memory_limit are free.",
+                      "Lower batch_size, train fewer configurations at once, or raise "
+                      "hopper.memory_limit."};
+  }
+}
+
+void Run::Start() {
+  if (started_) throw Error(ErrorCode::kInternal, "the run has been started already");
+  train_.CheckComplete();
+  if (valid_) valid_->CheckComplete();
+  started_ = true;
+  start_time_ = MonotonicSeconds();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    AdmitModels();
+    for (const auto& model : models_) {
+      model->ready_since = start_time_;
+      if (model->status != HOPPER_MODEL_FAILED) ++live_;
+    }
+    for (const auto& model : models_) {
+      if (model->status == HOPPER_MODEL_FAILED) {
+        FailLocked(model.get(), model->failure);
+      } else {
+        model->work = VisitWork(*model) * train_.n_partitions() * num_iterations_;
+      }
+    }
+    running_workers_ = threads_;
+  }
+  int started = 0;
+  try {
+    for (; started < threads_; ++started) {
+      workers_.Start(
+          1, account_, [this](const std::string& text) { WorkerWarning(text); },
+          [this] { Work(); });
+    }
+  } catch (...) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    running_workers_ -= threads_ - started;
+    cancel_.store(true);
+    wake_.notify_all();
+    throw;
+  }
+}
+
+void Run::Cancel() {
+  {
+    // Under the lock, so that no worker misses it between its look and its wait.
+    const std::lock_guard<std::mutex> lock(mutex_);
+    cancel_.store(true);
+  }
+  wake_.notify_all();
+}
+
+void Run::Result(int32_t mst_key, hopper_model_result* result) {
+  const auto at = std::find_if(models_.begin(), models_.end(),
+                               [&](const auto& model) { return model->key == mst_key; });
+  if (at == models_.end()) {
+    throw Error(ErrorCode::kInvalidParameter,
+                "the run has no configuration " + std::to_string(mst_key));
+  }
+  Model& model = **at;
+  *result = hopper_model_result{};
+  std::unique_lock<std::mutex> lock(mutex_);
+  result->status = model.status;
+  result->iterations = static_cast<int32_t>(model.total_iterations);
+  result->seconds_training = model.seconds_training;
+  result->seconds_evaluating = model.seconds_evaluating;
+  result->seconds_waiting = model.seconds_waiting;
+  result->examples = model.examples;
+  if (model.trainer != nullptr) {
+    const CompileParams& compile = model.trainer->compile();
+    result->n_parameters = model.trainer->network().spec().parameters;
+    CopyText(compile.loss_name, result->loss_type);
+    result->n_metrics = static_cast<int32_t>(compile.metrics.size());
+    for (size_t i = 0; i < compile.metrics.size(); ++i) {
+      CopyText(compile.metrics[i].name, result->metrics_type[i]);
+    }
+  }
+  if (model.status == HOPPER_MODEL_FAILED) {
+    CopyText(model.failure.message, result->error);
+    CopyText(model.failure.detail, result->error_detail);
+  }
+  if (model.status != HOPPER_MODEL_DONE) return;
+  // No worker touches a model that is done.
+  lock.unlock();
+  if (model.image.empty()) {
+    const ModelSpec& spec = model.trainer->network().spec();
+    model.weights.resize(static_cast<size_t>(spec.parameters));
+    ExportWeights(spec, model.state.params.data(), model.weights.data());
+    model.image = WriteState(StateLayoutOf(spec), model.state);
+    model.digest = VerifyState(model.image.data(), model.image.size()).Hex();
+  }
+  result->weights = model.weights.data();
+  result->n_weights = static_cast<int64_t>(model.weights.size());
+  result->state = model.image.data();
+  result->state_size = model.image.size();
+  CopyText(model.digest, result->digest);
+}
+
+void Run::GetInfo(hopper_run_info* info) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  *info = hopper_run_info{};
+  info->bytes_data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
+  for (const auto& model : models_) {
+    if (model->status != HOPPER_MODEL_FAILED) info->bytes_models += model->state_bytes;
+  }
+  info->seconds_busy = seconds_busy_;
+  if (started_) info->seconds_wall = (end_time_ > 0 ? end_time_ : MonotonicSeconds()) - start_time_;
+  CopyText(numerics_class_, info->numerics_class);
+}
+
+}  // namespace hopper

@@ -1,0 +1,177 @@
+// One fit_multiple_model(): many models train on worker threads.
+//
+// A task is one visit of one model, or the evaluation of one partition with a snapshot of a
+// model's weights. A free worker takes a task of the model with the most work left; there is no
+// barrier between models. What a model computes depends on its own tasks in its own order only,
+// so that its bits do not depend on workers, timing or other models.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "engine/events.h"
+#include "engine/workers.h"
+#include "model_hopper/core_api.h"
+#include "schedule/ring.h"
+#include "train/trainer.h"
+
+namespace hopper {
+
+// Functions are for one thread, the caller's; Cancel() is for any.
+class Run {
+ public:
+  Run(const hopper_run_options& options, const hopper_data_desc& train,
+      const hopper_data_desc* valid);
+  ~Run();  // cancels and joins
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  // Throws for a damaged state and for one of another numerics class; any other problem of the
+  // configuration is its failure, not the run's.
+  void AddConfig(const hopper_config& config);
+  void AddBuffer(const hopper_buffer& buffer);
+  // Throws where data are missing or threads cannot be started.
+  void Start();
+  bool NextEvent(hopper_event* event) { return events_.Pop(event); }
+  void Cancel();
+  // Pointers in `result` stay valid as long as this run.
+  void Result(int32_t mst_key, hopper_model_result* result);
+  void GetInfo(hopper_run_info* info);
+
+ private:
+  // Weights as they were at the end of an iteration; counted while they last.
+  struct Snapshot {
+    Snapshot(const AlignedArray<float>& from, MemoryAccount* counted_in)
+        : weights(from.Clone()), account(counted_in) {
+      account->Add(bytes());
+    }
+    ~Snapshot() { account->Add(-bytes()); }
+    Snapshot(const Snapshot&) = delete;
+    Snapshot& operator=(const Snapshot&) = delete;
+    int64_t bytes() const { return static_cast<int64_t>(weights.size() * sizeof(float)); }
+
+    AlignedArray<float> weights;
+    MemoryAccount* account;
+  };
+
+  // The evaluation of one model's weights on one split, a task a partition.
+  struct EvaluationPass {
+    int32_t iteration = 0;        // of this run, from 1
+    int32_t total_iteration = 0;  // counted over warm starts
+    hopper_split split = HOPPER_SPLIT_TRAIN;
+    std::shared_ptr<const Snapshot> snapshot;
+    std::vector<MetricSums> sums;  // by partition
+    int next = 0;                  // partition that nobody has taken
+    int unfinished = 0;
+  };
+
+  struct Model {
+    int32_t key = 0;
+    std::shared_ptr<const Trainer> trainer;  // null: the configuration could not be read
+    ModelState state;
+    bool has_state = false;  // false: the first visit makes the initial one
+    hopper_model_status status = HOPPER_MODEL_TRAINING;
+    Problem failure;
+
+    bool busy = false;             // a worker trains it
+    int visit = 0;                 // within the iteration
+    int32_t iterations = 0;        // finished in this run
+    int64_t total_iterations = 0;  // over warm starts, as of the last finished one
+    int64_t examples = 0;          // in this run
+    MetricSums running;
+    std::deque<std::shared_ptr<EvaluationPass>> passes;
+    int32_t reported = 0;  // iterations whose metrics have all been reported
+    double work = 0.0;     // floating-point operations left
+    int64_t state_bytes = 0;
+    int64_t counted_bytes = 0;  // of the state, in the account: 0 or state_bytes
+    int64_t task_bytes = 0;     // what a visit or an evaluation needs beside the state
+
+    double ready_since = 0.0;
+    double seconds_training = 0.0;
+    double seconds_evaluating = 0.0;
+    double seconds_waiting = 0.0;
+
+    std::vector<float> weights;  // result, made on demand
+    std::vector<uint8_t> image;
+    std::string digest;
+  };
+
+  struct Task {
+    Model* model = nullptr;
+    std::shared_ptr<EvaluationPass> pass;  // null: a visit
+    int partition = 0;                     // of the pass
+  };
+
+  // setup (run.cpp)
+  void ReadConfig(const hopper_config& config, Model* model);
+  void TakeState(const hopper_config& config, Model* model);
+  void AdmitModels();
+  double VisitWork(const Model& model) const;
+  double PassWork(const Model& model, const Dataset& data) const;
+
+  // work (run_work.cpp); the lock is held where the name ends in Locked
+  void Work();
+  bool NextTaskLocked(Task* task);
+  bool AnyLeftLocked() const;
+  void TrainTask(Model* model);
+  void EvaluateTask(const Task& task);
+  bool WantsPass(hopper_split split, int32_t iteration) const;
+  void FinishIterationLocked(Model* model, const std::shared_ptr<const Snapshot>& snapshot);
+  void AddPassLocked(Model* model, hopper_split split, std::shared_ptr<const Snapshot> snapshot);
+  void ReportPassesLocked(Model* model);
+  void CheckDoneLocked(Model* model);
+  void FailLocked(Model* model, Problem problem);
+  void ReleaseStateLocked(Model* model);
+  void AnnounceIterationsLocked();
+  void PushMetricsLocked(const Model& model, int64_t iteration, hopper_split split, bool running,
+                         const MetricSums& sums, const float* weights);
+  void Warn(int32_t mst_key, const Problem& problem);
+  void WorkerWarning(const std::string& text);
+  hopper_event NewEventLocked(hopper_event_type type, const Model* model) const;
+  bool IsMetricsIteration(int32_t iteration) const;
+  const Dataset& DataOf(hopper_split split) const;
+
+  // fixed after construction
+  uint64_t seed_;
+  int32_t num_iterations_;
+  int32_t metrics_frequency_;
+  hopper_training_metrics training_metrics_;
+  int32_t threads_;
+  bool mix_numerics_;
+  std::string numerics_class_;
+  Dataset train_;
+  std::unique_ptr<Dataset> valid_;
+  Ring ring_;
+  MemoryAccount* account_;
+
+  EventQueue events_;
+  std::atomic<bool> cancel_{false};
+  bool started_ = false;
+  double start_time_ = 0.0;
+
+  std::mutex mutex_;  // guards all that follows
+  std::condition_variable wake_;
+  std::vector<std::unique_ptr<Model>> models_;
+  int32_t announced_ = 0;  // iterations that every live model has finished
+  int live_ = 0;
+  int running_workers_ = 0;
+  int64_t resident_ = 0;    // bytes of data and states
+  int64_t task_bytes_ = 0;  // of the tasks that run now
+  int tasks_ = 0;
+  double seconds_busy_ = 0.0;
+  double end_time_ = 0.0;
+  std::set<std::string> warnings_;
+
+  Workers workers_;  // last: joined before anything above goes
+};
+
+}  // namespace hopper

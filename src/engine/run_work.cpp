@@ -1,0 +1,341 @@
+// What the workers of a run do.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/clock.h"
+#include "engine/failure.h"
+#include "engine/run.h"
+
+namespace hopper {
+
+namespace {
+
+// A run tells each warning of libtorch once, and not more than these.
+constexpr size_t kMaxWarnings = 20;
+
+std::string NumberText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g", value);
+  return text;
+}
+
+Problem NotFinite(const Trainer& trainer, double loss, int64_t step) {
+  std::string what = "a weight became NaN or infinite";
+  if (std::isnan(loss)) what = "loss became NaN";
+  if (std::isinf(loss)) what = "loss became infinite";
+  return {ErrorCode::kDataException,
+          what + " after " + std::to_string(step) + (step == 1 ? " step" : " steps") +
+              " with learning rate " + NumberText(trainer.compile().optimizer.learning_rate),
+          "",
+          "Lower the learning rate or set clipnorm; the run goes on without this "
+          "configuration."};
+}
+
+}  // namespace
+
+const Dataset& Run::DataOf(hopper_split split) const {
+  return split == HOPPER_SPLIT_VALID ? *valid_ : train_;
+}
+
+bool Run::IsMetricsIteration(int32_t iteration) const {
+  return iteration == num_iterations_ || iteration % metrics_frequency_ == 0;
+}
+
+void Run::Work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  try {
+    while (!cancel_.load()) {
+      Task task;
+      if (!NextTaskLocked(&task)) {
+        if (!AnyLeftLocked()) break;
+        TensorMemoryScope::Trim();  // others may need it meanwhile
+        wake_.wait(lock);
+        continue;
+      }
+      const int64_t bytes = task.model->task_bytes;
+      task_bytes_ += bytes;
+      ++tasks_;
+      lock.unlock();
+      const Stopwatch watch;
+      if (task.pass != nullptr) {
+        EvaluateTask(task);
+      } else {
+        TrainTask(task.model);
+      }
+      // A cache that was filled by one model must not starve the next.
+      if (account_->used() > account_->limit() / 2) TensorMemoryScope::Trim();
+      lock.lock();
+      seconds_busy_ += watch.Seconds();
+      task_bytes_ -= bytes;
+      --tasks_;
+      wake_.notify_all();
+    }
+  } catch (...) {
+    // Only the bookkeeping above can bring us here, for lack of memory.
+    if (!lock.owns_lock()) lock.lock();
+    cancel_.store(true);
+  }
+  wake_.notify_all();
+  if (--running_workers_ > 0) return;
+  end_time_ = MonotonicSeconds();
+  events_.Push(NewEventLocked(HOPPER_EVENT_FINISHED, nullptr));
+}
+
+bool Run::AnyLeftLocked() const {
+  return std::any_of(models_.begin(), models_.end(),
+                     [](const auto& model) { return model->status == HOPPER_MODEL_TRAINING; });
+}
+
+bool Run::NextTaskLocked(Task* task) {
+  Model* best = nullptr;
+  std::shared_ptr<EvaluationPass> best_pass;
+  for (const auto& model : models_) {
+    if (model->status != HOPPER_MODEL_TRAINING) continue;
+    if (best != nullptr && best->work >= model->work) continue;
+    // Where memory is short, tasks wait for one another.
+    if (tasks_ > 0 && resident_ + task_bytes_ + model->task_bytes > account_->limit()) continue;
+    std::shared_ptr<EvaluationPass> pass;
+    for (const auto& candidate : model->passes) {
+      if (candidate->next < static_cast<int>(candidate->sums.size())) {
+        pass = candidate;
+        break;
+      }
+    }
+    const bool trains = !model->busy && model->iterations < num_iterations_;
+    if (pass == nullptr && !trains) continue;
+    best = model.get();
+    best_pass = std::move(pass);
+  }
+  if (best == nullptr) return false;
+  task->model = best;
+  if (best_pass != nullptr) {
+    // Before its next visit, so that snapshots of one model do not pile up.
+    task->partition = best_pass->next++;
+    task->pass = std::move(best_pass);
+    return true;
+  }
+  best->busy = true;
+  best->seconds_waiting += MonotonicSeconds() - best->ready_since;
+  return true;
+}
+
+void Run::TrainTask(Model* model) {
+  // `busy` makes this worker the only one that touches the state and the place in the schedule.
+  const Stopwatch watch;
+  MetricSums sums;
+  VisitEnd end = VisitEnd::kCancelled;
+  Problem problem;
+  bool failed = false;
+  const int64_t before = model->state.examples;
+  const int32_t iteration = model->iterations + 1;
+  const int partition = ring_.PartitionOf(model->key, model->visit);
+  std::shared_ptr<const Snapshot> snapshot;
+  try {
+    if (!model->has_state) {
+      model->state = model->trainer->InitialState(nullptr, numerics_class_);
+      model->has_state = true;
+    }
+    const bool metrics = training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration);
+    end = model->trainer->Visit(&model->state, train_.partition(partition), partition, cancel_,
+                                &sums, metrics);
+    if (end == VisitEnd::kDone && model->visit + 1 == train_.n_partitions() &&
+        (WantsPass(HOPPER_SPLIT_TRAIN, iteration) || WantsPass(HOPPER_SPLIT_VALID, iteration))) {
+      snapshot = std::make_shared<const Snapshot>(model->state.params, account_);
+    }
+  } catch (...) {
+    failed = true;
+    problem = DescribeException();
+  }
+  if (end == VisitEnd::kNotFinite) {
+    failed = true;
+    problem = NotFinite(*model->trainer, sums.loss, model->state.step);
+  }
+
+  const std::lock_guard<std::mutex> lock(mutex_);
+  model->seconds_training += watch.Seconds();
+  model->examples += model->state.examples - before;
+  model->busy = false;
+  model->ready_since = MonotonicSeconds();
+  if (model->status == HOPPER_MODEL_FAILED) {  // an evaluation of it failed meanwhile
+    ReleaseStateLocked(model);
+    return;
+  }
+  if (failed) {
+    FailLocked(model, std::move(problem));
+    return;
+  }
+  if (end == VisitEnd::kCancelled) return;
+  model->running.Add(sums);
+  model->work -= VisitWork(*model);
+  if (++model->visit == train_.n_partitions()) FinishIterationLocked(model, snapshot);
+}
+
+bool Run::WantsPass(hopper_split split, int32_t iteration) const {
+  if (!IsMetricsIteration(iteration)) return false;
+  if (split == HOPPER_SPLIT_VALID) return valid_ != nullptr;
+  return training_metrics_ == HOPPER_METRICS_EVERY ||
+         (training_metrics_ == HOPPER_METRICS_FINAL && iteration == num_iterations_);
+}
+
+void Run::FinishIterationLocked(Model* model, const std::shared_ptr<const Snapshot>& snapshot) {
+  model->visit = 0;
+  model->total_iterations = ++model->state.iteration;
+  const int32_t iteration = ++model->iterations;
+  if (training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration)) {
+    PushMetricsLocked(*model, model->total_iterations, HOPPER_SPLIT_TRAIN, true, model->running,
+                      model->state.params.data());
+  }
+  for (const hopper_split split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
+    if (WantsPass(split, iteration)) AddPassLocked(model, split, snapshot);
+  }
+  model->running = MetricSums();
+  ReportPassesLocked(model);
+}
+
+void Run::AddPassLocked(Model* model, hopper_split split,
+                        std::shared_ptr<const Snapshot> snapshot) {
+  const Dataset& data = DataOf(split);
+  auto pass = std::make_shared<EvaluationPass>();
+  pass->iteration = model->iterations;
+  pass->total_iteration = static_cast<int32_t>(model->total_iterations);
+  pass->split = split;
+  pass->snapshot = std::move(snapshot);
+  pass->sums.resize(static_cast<size_t>(data.n_partitions()));
+  pass->unfinished = data.n_partitions();
+  model->passes.push_back(std::move(pass));
+  model->work += PassWork(*model, data);
+}
+
+void Run::EvaluateTask(const Task& task) {
+  const Stopwatch watch;
+  Model* model = task.model;
+  EvaluationPass& pass = *task.pass;
+  MetricSums sums;
+  VisitEnd end = VisitEnd::kCancelled;
+  Problem problem;
+  bool failed = false;
+  try {
+    const Dataset& data = DataOf(pass.split);
+    end = model->trainer->Evaluate(pass.snapshot->weights.data(), data.partition(task.partition),
+                                   cancel_, &sums);
+  } catch (...) {
+    failed = true;
+    problem = DescribeException();
+  }
+
+  const std::lock_guard<std::mutex> lock(mutex_);
+  model->seconds_evaluating += watch.Seconds();
+  if (end == VisitEnd::kCancelled && !failed) return;
+  if (model->status != HOPPER_MODEL_TRAINING) return;
+  if (failed) {
+    FailLocked(model, std::move(problem));
+    return;
+  }
+  pass.sums[static_cast<size_t>(task.partition)] = std::move(sums);
+  --pass.unfinished;
+  model->work -= PassWork(*model, DataOf(pass.split)) / static_cast<double>(pass.sums.size());
+  ReportPassesLocked(model);
+}
+
+// Reports the passes that are complete, in their order.
+void Run::ReportPassesLocked(Model* model) {
+  while (!model->passes.empty() && model->passes.front()->unfinished == 0) {
+    const std::shared_ptr<EvaluationPass> pass = std::move(model->passes.front());
+    model->passes.pop_front();
+    MetricSums total;
+    for (const MetricSums& sums : pass->sums) total.Add(sums);
+    PushMetricsLocked(*model, pass->total_iteration, pass->split, false, total,
+                      pass->snapshot->weights.data());
+  }
+  model->reported =
+      model->passes.empty() ? model->iterations : model->passes.front()->iteration - 1;
+  AnnounceIterationsLocked();
+  CheckDoneLocked(model);
+}
+
+void Run::CheckDoneLocked(Model* model) {
+  if (model->status != HOPPER_MODEL_TRAINING || model->reported < num_iterations_) return;
+  model->status = HOPPER_MODEL_DONE;
+  hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_DONE, model);
+  event.iteration = static_cast<int32_t>(model->total_iterations);
+  events_.Push(event);
+}
+
+void Run::FailLocked(Model* model, Problem problem) {
+  if (model->status == HOPPER_MODEL_TRAINING) --live_;
+  model->status = HOPPER_MODEL_FAILED;
+  model->failure = std::move(problem);
+  model->passes.clear();
+  // A visit on another thread may still be at work on the state; it releases it at its end.
+  if (!model->busy) ReleaseStateLocked(model);
+  hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_FAILED, model);
+  event.iteration = static_cast<int32_t>(model->total_iterations);
+  SetProblem(model->failure, &event);
+  events_.Push(event);
+  AnnounceIterationsLocked();
+}
+
+void Run::ReleaseStateLocked(Model* model) {
+  model->state = ModelState();
+  model->has_state = false;
+  account_->Add(-model->counted_bytes);
+  resident_ -= model->counted_bytes;
+  model->counted_bytes = 0;
+}
+
+void Run::AnnounceIterationsLocked() {
+  if (live_ == 0) return;
+  int32_t finished = num_iterations_;
+  int64_t before = 0;
+  for (const auto& model : models_) {
+    if (model->status == HOPPER_MODEL_FAILED) continue;
+    finished = std::min(finished, model->reported);
+    before = std::max(before, model->total_iterations - model->iterations);
+  }
+  while (announced_ < finished) {
+    ++announced_;
+    hopper_event event = NewEventLocked(HOPPER_EVENT_ITERATION, nullptr);
+    event.iteration = static_cast<int32_t>(before + announced_);
+    events_.Push(event);
+  }
+}
+
+hopper_event Run::NewEventLocked(hopper_event_type type, const Model* model) const {
+  hopper_event event = {};
+  event.type = type;
+  event.mst_key = model == nullptr ? 0 : model->key;
+  event.n_live = live_;
+  event.elapsed = started_ ? MonotonicSeconds() - start_time_ : 0.0;
+  return event;
+}
+
+void Run::PushMetricsLocked(const Model& model, int64_t iteration, hopper_split split, bool running,
+                            const MetricSums& sums, const float* weights) {
+  hopper_event event = NewEventLocked(HOPPER_EVENT_METRICS, &model);
+  event.iteration = static_cast<int32_t>(iteration);
+  event.split = split;
+  event.running = running ? 1 : 0;
+  std::vector<double> metrics;
+  model.trainer->Finish(sums, weights, &event.loss, &metrics);
+  event.n_metrics = static_cast<int32_t>(metrics.size());
+  std::copy(metrics.begin(), metrics.end(), event.metrics);
+  events_.Push(event);
+}
+
+void Run::Warn(int32_t mst_key, const Problem& problem) {
+  hopper_event event = NewEventLocked(HOPPER_EVENT_WARNING, nullptr);
+  event.mst_key = mst_key;
+  SetProblem(problem, &event);
+  events_.Push(event);
+}
+
+void Run::WorkerWarning(const std::string& text) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (warnings_.size() >= kMaxWarnings || !warnings_.insert(text).second) return;
+  Problem problem;
+  problem.message = "libtorch: " + text.substr(0, text.find('\n'));
+  Warn(0, problem);
+}
+
+}  // namespace hopper

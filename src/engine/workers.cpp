@@ -1,0 +1,82 @@
+#include "engine/workers.h"
+
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <system_error>
+
+#include "base/error.h"
+
+namespace hopper {
+
+namespace {
+
+// The calling thread's signals, all blocked while this lives. A thread inherits the mask of the
+// one that starts it; a server's signal handlers must never run on a compute thread.
+class BlockSignals {
+ public:
+  BlockSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+// Hands libtorch's warnings on, which would otherwise be written to stderr.
+class WarningRelay : public c10::WarningHandler {
+ public:
+  explicit WarningRelay(const WarningSink& sink) : sink_(sink) {}
+  void process(const c10::Warning& warning) override {
+    try {
+      sink_(warning.msg());
+    } catch (...) {  // no memory for a warning is no reason to stop
+    }
+  }
+
+ private:
+  const WarningSink& sink_;
+};
+
+void RunWorker(MemoryAccount* account, const WarningSink& warn, const std::function<void()>& body) {
+  try {
+    at::set_num_threads(1);
+    WarningRelay relay(warn);
+    const c10::WarningUtils::WarningHandlerGuard guard(&relay);
+    const TensorMemoryScope memory(account);
+    body();
+  } catch (...) {  // bodies report their errors themselves; nothing may leave a thread
+  }
+}
+
+}  // namespace
+
+void Workers::Start(int count, MemoryAccount* account, WarningSink warn,
+                    std::function<void()> body) {
+  const BlockSignals blocked;
+  threads_.reserve(threads_.size() + static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    try {
+      threads_.emplace_back([account, warn, body] { RunWorker(account, warn, body); });
+    } catch (const std::system_error& e) {
+      throw Error(
+          ErrorCode::kOutOfMemory,
+          "could not start worker thread " + std::to_string(i + 1) + " of " + std::to_string(count),
+          e.what(), "Lower hopper.threads.");
+    }
+  }
+}
+
+void Workers::Join() {
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+  threads_.clear();
+}
+
+}  // namespace hopper

@@ -1,0 +1,34 @@
+// Compute threads: started with all signals blocked, one intra-op thread each, with cached tensor
+// memory and with libtorch's warnings captured.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "train/tensor_memory.h"
+
+namespace hopper {
+
+// Takes the text of each warning that libtorch has for the user; called on any worker.
+using WarningSink = std::function<void(const std::string&)>;
+
+class Workers {
+ public:
+  Workers() = default;
+  // Joins; the owner has told the bodies to end before.
+  ~Workers() { Join(); }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  // Runs `body` on `count` new threads; it lets no exception out. Where a thread cannot be
+  // started, throws Error(kOutOfMemory); those that run already go on until their bodies end.
+  void Start(int count, MemoryAccount* account, WarningSink warn, std::function<void()> body);
+  void Join();
+
+ private:
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace hopper
