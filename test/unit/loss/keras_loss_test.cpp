@@ -1,0 +1,141 @@
+// Losses with their gradients, and metrics, against real Keras.
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include "baseline_table.h"
+#include "loss/loss.h"
+#include "metrics/metrics.h"
+#include "model/network.h"
+
+namespace hopper {
+namespace {
+
+const BaselineTable& Losses() {
+  static const BaselineTable table("keras_losses.safetensors");
+  return table;
+}
+
+const BaselineTable& Metrics() {
+  static const BaselineTable table("keras_metrics.safetensors");
+  return table;
+}
+
+at::Tensor ToTensor(const BaselineTensor& tensor) {
+  return at::from_blob(const_cast<float*>(tensor.values.data()), tensor.shape,
+                       at::TensorOptions().dtype(at::kFloat))
+      .clone();
+}
+
+Activation LastActivation(const nlohmann::json& the_case) {
+  const std::string last = the_case["last"];
+  if (last == "softmax") return Activation::kSoftmax;
+  return last == "sigmoid" ? Activation::kSigmoid : Activation::kLinear;
+}
+
+// What the model puts out for what its last layer gets.
+at::Tensor Output(const nlohmann::json& the_case, const at::Tensor& logits) {
+  ActivationSpec activation;
+  activation.kind = LastActivation(the_case);
+  if (the_case["last"] == "linear_probabilities") activation.kind = Activation::kSigmoid;
+  return Activate(logits, activation);
+}
+
+Targets CaseTargets(const nlohmann::json& the_case, const BaselineTensor& values,
+                    int64_t num_classes) {
+  Targets targets;
+  if (the_case["targets"] == "classes") {
+    targets.classes = ToTensor(values).to(at::kLong);
+    targets.num_classes = num_classes;
+  } else {
+    targets.values = ToTensor(values);
+  }
+  return targets;
+}
+
+class KerasLoss : public testing::TestWithParam<nlohmann::json> {};
+
+TEST_P(KerasLoss, ValuesAndGradient) {
+  const nlohmann::json& the_case = GetParam();
+  const std::string name = the_case["loss"];
+  const LossKind loss = name == "categorical_crossentropy" ? LossKind::kCategoricalCrossentropy
+                        : name == "sparse_categorical_crossentropy"
+                            ? LossKind::kSparseCategoricalCrossentropy
+                        : name == "binary_crossentropy" ? LossKind::kBinaryCrossentropy
+                        : name == "mean_squared_error"  ? LossKind::kMeanSquaredError
+                                                        : LossKind::kMeanAbsoluteError;
+  const Activation last = LastActivation(the_case);
+  const bool logits = UsesLogits(loss, last);
+  EXPECT_EQ(logits, last != Activation::kLinear && name.find("crossentropy") != name.npos);
+  at::Tensor z = ToTensor(Losses().Get(the_case, "logits"));
+  z.requires_grad_(true);
+  const Targets targets = CaseTargets(the_case, Losses().Get(the_case, "values"), z.size(-1));
+  const at::Tensor values =
+      LossPerExample(loss, logits ? z : Output(the_case, z), logits, last, targets);
+  ASSERT_EQ(values.dim(), 1);
+  ASSERT_EQ(values.scalar_type(), at::kFloat);
+  EXPECT_LE(RelativeDifference(values.contiguous().const_data_ptr<float>(),
+                               Losses().Get(the_case, "loss").values),
+            1e-5);
+  values.mean().backward();
+  EXPECT_LE(RelativeDifference(z.grad().contiguous().const_data_ptr<float>(),
+                               Losses().Get(the_case, "gradient").values),
+            1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KerasLoss,
+                         testing::ValuesIn(Losses().cases().begin(), Losses().cases().end()),
+                         [](const auto& info) { return CaseName(info.param); });
+
+class KerasMetric : public testing::TestWithParam<nlohmann::json> {};
+
+TEST_P(KerasMetric, Values) {
+  const nlohmann::json& the_case = GetParam();
+  const std::string name = the_case["metric"];
+  MetricParams metric;
+  metric.k = the_case["k"];
+  metric.kind = name == "accuracy"                      ? MetricKind::kAccuracy
+                : name == "binary_accuracy"             ? MetricKind::kBinaryAccuracy
+                : name == "categorical_accuracy"        ? MetricKind::kCategoricalAccuracy
+                : name == "sparse_categorical_accuracy" ? MetricKind::kSparseCategoricalAccuracy
+                : name == "top_k"                       ? MetricKind::kTopK
+                : name == "mean_squared_error"          ? MetricKind::kMeanSquaredError
+                                                        : MetricKind::kMeanAbsoluteError;
+  const at::Tensor z = ToTensor(Metrics().Get(the_case, "logits"));
+  const Targets targets = CaseTargets(the_case, Metrics().Get(the_case, "values"), z.size(-1));
+  const Activation last = LastActivation(the_case);
+  // From the model's output, and where the loss leaves it so from its logits.
+  for (bool logits : {false, true}) {
+    if (logits && last == Activation::kLinear) continue;
+    const at::Tensor values =
+        MetricPerExample(metric, logits ? z : Output(the_case, z), logits, last, targets);
+    ASSERT_EQ(values.dim(), 1);
+    ASSERT_EQ(values.scalar_type(), at::kFloat);
+    EXPECT_LE(RelativeDifference(values.contiguous().const_data_ptr<float>(),
+                                 Metrics().Get(the_case, "metric").values),
+              1e-5)
+        << (logits ? "from logits" : "from outputs");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KerasMetric,
+                         testing::ValuesIn(Metrics().cases().begin(), Metrics().cases().end()),
+                         [](const auto& info) { return CaseName(info.param); });
+
+TEST(Metric, TopKWithoutFiniteOutputsIsWrong) {
+  MetricParams metric;
+  metric.kind = MetricKind::kTopK;
+  metric.k = 3;
+  Targets targets;
+  targets.classes = at::tensor({1, 1}, at::kLong);
+  const at::Tensor output =
+      at::tensor({0.1F, NAN, 0.3F, 0.1F, 0.2F, 0.3F}, at::kFloat).reshape({2, 3});
+  const at::Tensor values = MetricPerExample(metric, output, false, Activation::kSoftmax, targets);
+  EXPECT_EQ(values[0].item<float>(), 0.0F);
+  EXPECT_EQ(values[1].item<float>(), 1.0F);
+}
+
+}  // namespace
+}  // namespace hopper
