@@ -5,9 +5,8 @@
 #include <exception>
 
 #include "base/clock.h"
+#include "engine/configuration.h"
 #include "engine/failure.h"
-#include "model/network.h"
-#include "params/params.h"
 
 namespace hopper {
 
@@ -26,17 +25,6 @@ void RequirePositive(int32_t value, const char* name) {
   if (value >= 1) return;
   throw Error(ErrorCode::kInvalidParameter, std::string(name) + " must be at least 1",
               "It is " + std::to_string(value) + ".");
-}
-
-// Parameters that a check has found good before; a run does not go on with others.
-template <typename T, typename Parse>
-T ParseOrThrow(const char* text, const Parse& parse) {
-  std::vector<ParamProblem> problems;
-  T value = parse(text == nullptr ? "" : text, &problems);
-  for (const ParamProblem& problem : problems) {
-    if (!problem.warning) throw Error(problem);
-  }
-  return value;
 }
 
 }  // namespace
@@ -104,19 +92,7 @@ void Run::AddConfig(const hopper_config& config) {
 }
 
 void Run::ReadConfig(const hopper_config& config, Model* model) {
-  const DataDesc& data = train_.desc();
-  auto spec = ParseModel({config.model_arch, config.model_arch_size}, &data.x_shape);
-  auto compile = ParseOrThrow<CompileParams>(config.compile_params, ParseCompileParams);
-  auto fit = ParseOrThrow<FitParams>(config.fit_params, ParseFitParams);
-  if (compile.metrics.size() > HOPPER_MAX_METRICS) {
-    throw Error(ErrorCode::kLimitExceeded,
-                "more than " + std::to_string(HOPPER_MAX_METRICS) + " metrics are not supported");
-  }
-  if (config.weights != nullptr) CheckWeightCount(*spec, config.n_weights);
-  auto network = std::make_shared<const Network>(spec);
-  auto trainer = std::make_shared<const Trainer>(std::move(network), std::move(compile),
-                                                 std::move(fit), data, seed_);
-  model->trainer = std::move(trainer);
+  model->trainer = MakeTrainer(config, train_.desc(), seed_);
   model->state_bytes = model->trainer->StateBytes();
   model->task_bytes = model->trainer->MemoryEstimate() - model->state_bytes;
   if (model->trainer->MemoryEstimate() > account_->limit()) return;  // AdmitModels() says it

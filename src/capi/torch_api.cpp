@@ -1,0 +1,234 @@
+// The table of functions that need libtorch: thin, and with no way out for an exception.
+#include "capi/boundary.h"
+#include "capi/torch_info.h"
+#include "engine/evaluation.h"
+#include "engine/failure.h"
+#include "engine/predictor.h"
+#include "engine/run.h"
+#include "model_hopper/core_api.h"
+
+// The handles of the C side.
+struct hopper_run : hopper::Run {
+  using Run::Run;
+};
+struct hopper_evaluation : hopper::Evaluation {
+  using Evaluation::Evaluation;
+};
+struct hopper_predictor : hopper::Predictor {
+  using Predictor::Predictor;
+};
+
+namespace {
+
+using hopper::DescribeException;
+using hopper::Error;
+using hopper::ErrorCode;
+using hopper::Guarded;
+
+template <typename... Pointers>
+void RequireAll(const Pointers*... pointers) {
+  if (((pointers == nullptr) || ...)) {
+    throw Error(ErrorCode::kInternal, "a required argument is missing");
+  }
+}
+
+// Functions that fail with a code.
+template <typename Body>
+int Call(hopper_error* error, const Body& body) {
+  return Guarded(error, body, DescribeException);
+}
+
+// Functions that answer 1 (yes), 0 (not yet) or -1 (*error).
+template <typename Body>
+int Ask(hopper_error* error, const Body& body) {
+  bool answer = false;
+  const int code = Call(error, [&] { answer = body(); });
+  return code != HOPPER_OK ? -1 : static_cast<int>(answer);
+}
+
+// ---------------------------------------------------------------- training
+
+int RunCreate(const hopper_run_options* options, const hopper_data_desc* train,
+              const hopper_data_desc* valid, hopper_run** run, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(options, train, run);
+    *run = new hopper_run(*options, *train, valid);
+  });
+}
+
+int RunAddConfig(hopper_run* run, const hopper_config* config, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run, config);
+    run->AddConfig(*config);
+  });
+}
+
+int RunAddBuffer(hopper_run* run, const hopper_buffer* buffer, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run, buffer);
+    run->AddBuffer(*buffer);
+  });
+}
+
+int RunStart(hopper_run* run, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run);
+    run->Start();
+  });
+}
+
+int RunNextEvent(hopper_run* run, hopper_event* event) {
+  bool any = false;
+  Call(nullptr, [&] {
+    RequireAll(run, event);
+    any = run->NextEvent(event);
+  });
+  return any ? 1 : 0;
+}
+
+void RunCancel(hopper_run* run) {
+  Call(nullptr, [&] {
+    RequireAll(run);
+    run->Cancel();
+  });
+}
+
+int RunResult(hopper_run* run, int32_t mst_key, hopper_model_result* result, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run, result);
+    run->Result(mst_key, result);
+  });
+}
+
+void RunGetInfo(hopper_run* run, hopper_run_info* info) {
+  Call(nullptr, [&] {
+    RequireAll(run, info);
+    run->GetInfo(info);
+  });
+}
+
+void RunFree(hopper_run* run) {
+  Call(nullptr, [&] { delete run; });
+}
+
+// ---------------------------------------------------------------- evaluation
+
+int EvaluationCreate(const hopper_config* config, const hopper_data_desc* data, int32_t threads,
+                     int32_t event_fd, hopper_evaluation** evaluation, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(config, data, evaluation);
+    *evaluation = new hopper_evaluation(*config, *data, threads, event_fd);
+  });
+}
+
+int EvaluationAddBuffer(hopper_evaluation* evaluation, const hopper_buffer* buffer,
+                        hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(evaluation, buffer);
+    evaluation->AddBuffer(*buffer);
+  });
+}
+
+int EvaluationStart(hopper_evaluation* evaluation, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(evaluation);
+    evaluation->Start();
+  });
+}
+
+int EvaluationPoll(hopper_evaluation* evaluation, hopper_event* event, hopper_error* error) {
+  return Ask(error, [&] {
+    RequireAll(evaluation, event);
+    return evaluation->Poll(event);
+  });
+}
+
+void EvaluationFree(hopper_evaluation* evaluation) {
+  Call(nullptr, [&] { delete evaluation; });
+}
+
+// ---------------------------------------------------------------- prediction
+
+int PredictorCreate(const char* model_arch, size_t model_arch_size, const float* weights,
+                    int64_t n_weights, const hopper_data_desc* data, int32_t threads,
+                    int32_t event_fd, hopper_predictor** predictor, int32_t* n_outputs,
+                    hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(model_arch, data, predictor);
+    *predictor = new hopper_predictor(std::string_view(model_arch, model_arch_size), weights,
+                                      n_weights, *data, threads, event_fd);
+    if (n_outputs != nullptr) *n_outputs = (*predictor)->n_outputs();
+  });
+}
+
+int PredictorSubmit(hopper_predictor* predictor, const void* x, size_t x_size, int32_t n,
+                    hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(predictor);
+    predictor->Submit(x, x_size, n);
+  });
+}
+
+int PredictorTake(hopper_predictor* predictor, const float** outputs, int32_t* n,
+                  hopper_error* error) {
+  return Ask(error, [&] {
+    RequireAll(predictor, outputs, n);
+    return predictor->Take(outputs, n);
+  });
+}
+
+void PredictorFree(hopper_predictor* predictor) {
+  Call(nullptr, [&] { delete predictor; });
+}
+
+// ---------------------------------------------------------------- about
+
+int BuildInfo(hopper_rows** rows, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(rows);
+    *rows = hopper::BuildInfoRows();
+  });
+}
+
+int Gpus(hopper_rows** rows, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(rows);
+    *rows = hopper::GpuRows();
+  });
+}
+
+hopper_torch_api MakeApi() {
+  hopper_torch_api api = {};
+  api.version = HOPPER_API_VERSION;
+  api.size = static_cast<int32_t>(sizeof(hopper_torch_api));
+  api.rows_free = hopper::RowsBuilder::FreeRows;
+  api.build_info = BuildInfo;
+  api.gpus = Gpus;
+  api.run_create = RunCreate;
+  api.run_add_config = RunAddConfig;
+  api.run_add_buffer = RunAddBuffer;
+  api.run_start = RunStart;
+  api.run_next_event = RunNextEvent;
+  api.run_cancel = RunCancel;
+  api.run_result = RunResult;
+  api.run_get_info = RunGetInfo;
+  api.run_free = RunFree;
+  api.evaluation_create = EvaluationCreate;
+  api.evaluation_add_buffer = EvaluationAddBuffer;
+  api.evaluation_start = EvaluationStart;
+  api.evaluation_poll = EvaluationPoll;
+  api.evaluation_free = EvaluationFree;
+  api.predictor_create = PredictorCreate;
+  api.predictor_submit = PredictorSubmit;
+  api.predictor_take = PredictorTake;
+  api.predictor_free = PredictorFree;
+  return api;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const hopper_torch_api* hopper_torch_api_get(
+    int32_t version) {
+  static const hopper_torch_api api = MakeApi();
+  return version == HOPPER_API_VERSION ? &api : nullptr;
+}

@@ -1,0 +1,38 @@
+#include "engine/configuration.h"
+
+#include "base/error.h"
+#include "model/network.h"
+#include "params/params.h"
+
+namespace hopper {
+
+namespace {
+
+template <typename T>
+T ParseOrThrow(const char* text, T (*parse)(std::string_view, std::vector<ParamProblem>*)) {
+  std::vector<ParamProblem> problems;
+  T value = parse(text == nullptr ? "" : text, &problems);
+  for (const ParamProblem& problem : problems) {
+    if (!problem.warning) throw Error(problem);
+  }
+  return value;
+}
+
+}  // namespace
+
+std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const DataDesc& data,
+                                           uint64_t run_seed) {
+  auto spec = ParseModel({config.model_arch, config.model_arch_size}, &data.x_shape);
+  CompileParams compile = ParseOrThrow(config.compile_params, ParseCompileParams);
+  FitParams fit = ParseOrThrow(config.fit_params, ParseFitParams);
+  if (compile.metrics.size() > HOPPER_MAX_METRICS) {
+    throw Error(ErrorCode::kLimitExceeded,
+                "more than " + std::to_string(HOPPER_MAX_METRICS) + " metrics are not supported");
+  }
+  if (config.weights != nullptr) CheckWeightCount(*spec, config.n_weights);
+  auto network = std::make_shared<const Network>(std::move(spec));
+  return std::make_unique<const Trainer>(std::move(network), std::move(compile), std::move(fit),
+                                         data, run_seed);
+}
+
+}  // namespace hopper

@@ -1,0 +1,56 @@
+// One model over a packed table: loss and metrics with fixed weights, a task a partition.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/error.h"
+#include "data/dataset.h"
+#include "engine/workers.h"
+#include "model_hopper/core_api.h"
+#include "train/trainer.h"
+
+namespace hopper {
+
+// For one thread, the caller's. The values equal those of a run's evaluation pass over the same
+// table, bit for bit.
+class Evaluation {
+ public:
+  // The weights are the configuration's, or those of its state.
+  Evaluation(const hopper_config& config, const hopper_data_desc& data, int32_t threads,
+             int32_t event_fd);
+  ~Evaluation();  // cancels and joins
+  Evaluation(const Evaluation&) = delete;
+  Evaluation& operator=(const Evaluation&) = delete;
+
+  void AddBuffer(const hopper_buffer& buffer);
+  void Start();
+  // True and loss and metrics when all is done, false before; throws what a worker threw.
+  bool Poll(hopper_event* event);
+
+ private:
+  void Work();
+
+  Dataset data_;
+  int32_t threads_;
+  int32_t event_fd_;
+  std::unique_ptr<const Trainer> trainer_;
+  ModelState state_;
+  MemoryAccount* account_;
+  std::atomic<bool> cancel_{false};
+  std::atomic<int> next_{0};
+  bool started_ = false;
+  double start_time_ = 0.0;
+
+  std::mutex mutex_;  // guards all that follows
+  std::vector<MetricSums> sums_;
+  int unfinished_ = 0;
+  bool failed_ = false;
+  Problem failure_;
+
+  Workers workers_;  // last: joined before anything above goes
+};
+
+}  // namespace hopper

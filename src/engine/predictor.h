@@ -1,0 +1,65 @@
+// Prediction on worker threads: batches go in in order and come out in order.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "base/aligned.h"
+#include "base/error.h"
+#include "data/dataset.h"
+#include "engine/workers.h"
+#include "model/network.h"
+#include "model_hopper/core_api.h"
+
+namespace hopper {
+
+// For one thread, the caller's.
+class Predictor {
+ public:
+  Predictor(std::string_view model_arch, const float* weights, int64_t n_weights,
+            const hopper_data_desc& data, int32_t threads, int32_t event_fd);
+  ~Predictor();  // joins; batches that were not taken are lost
+  Predictor(const Predictor&) = delete;
+  Predictor& operator=(const Predictor&) = delete;
+
+  int32_t n_outputs() const { return n_outputs_; }
+  // Copies the bytes of `n` examples in.
+  void Submit(const void* x, size_t x_size, int32_t n);
+  // True and the oldest batch's outputs, valid until the next call; false where it is not ready.
+  // Throws what its computation threw.
+  bool Take(const float** outputs, int32_t* n);
+
+ private:
+  struct Job {
+    int32_t n = 0;
+    AlignedArray<uint8_t> x;
+    std::vector<float> outputs;
+    bool failed = false;
+    Problem failure;
+    bool done = false;
+  };
+  void Work();
+
+  DataDesc data_;
+  int32_t event_fd_;
+  std::shared_ptr<const Network> network_;
+  AlignedArray<float> flat_;
+  int32_t n_outputs_ = 0;
+  MemoryAccount* account_;
+  std::shared_ptr<Job> taken_;  // owns what Take() handed out
+
+  std::mutex mutex_;  // guards all that follows
+  std::condition_variable wake_;
+  std::deque<std::shared_ptr<Job>> waiting_;  // nobody computes them yet
+  std::deque<std::shared_ptr<Job>> order_;    // all that were not taken
+  bool stop_ = false;
+
+  Workers workers_;  // last: joined before anything above goes
+};
+
+}  // namespace hopper
