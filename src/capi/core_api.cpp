@@ -1,20 +1,284 @@
 // The table of functions that need no libtorch: a thin layer that lets no exception out.
 #include "model_hopper/core_api.h"
 
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+#include "capi/guard.h"
+#include "capi/rows.h"
+#include "data/dataset.h"
+#include "model/check.h"
+#include "model/layer.h"
+#include "model/spec.h"
+#include "params/grid.h"
+#include "state/state.h"
+
+namespace hopper {
 namespace {
+
+std::string Text(const char* text) { return text == nullptr ? "" : text; }
+
+// An empty text is SQL's NULL where it means that there is nothing to say.
+std::optional<std::string> NullIfEmpty(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+void Require(bool condition, const char* what) {
+  if (!condition) throw Error(ErrorCode::kInternal, std::string(what) + " is missing in a call");
+}
+
+std::string_view JsonText(const char* json, size_t size) {
+  Require(json != nullptr, "architecture");
+  return {json, size};
+}
+
+void CopyShape(const Shape& shape, int32_t* rank, int64_t (&out)[HOPPER_MAX_RANK]) {
+  if (shape.size() > HOPPER_MAX_RANK) {
+    throw Error(ErrorCode::kNotSupported, "shapes of more than " + std::to_string(HOPPER_MAX_RANK) +
+                                              " dimensions are not supported");
+  }
+  *rank = static_cast<int32_t>(shape.size());
+  std::copy(shape.begin(), shape.end(), out);
+}
+
+void CopyDigest(const Digest& digest, char (&out)[33]) { CopyText(digest.Hex(), out); }
+
+void FreeRows(hopper_rows* rows) { Rows::Free(rows); }
+
+int Layers(hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    auto table = std::make_unique<Rows>(3);
+    for (const LayerType& type : LayerTable()) {
+      table->Add({type.class_name, NullIfEmpty(type.weights), type.description});
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int InspectModel(const char* json, size_t size, hopper_model_info* info, hopper_error* error) {
+  return Guard(error, [&] {
+    const auto spec = ParseModel(JsonText(json, size), nullptr);
+    *info = {};
+    info->n_parameters = spec->parameters;
+    info->n_trainable = spec->trainable_parameters;
+    info->flops = spec->flops;
+    CopyShape(spec->input_shape(), &info->input_rank, info->input_shape);
+    CopyShape(spec->output_shape(), &info->output_rank, info->output_shape);
+    CopyDigest(spec->hash, info->architecture_hash);
+    CopyText(spec->name, info->name);
+  });
+}
+
+// Names of the layers that a node reads from; the model's input has no producer when it is no
+// layer of the JSON.
+std::string InputNames(const ModelSpec& spec, const Node& node) {
+  std::string names;
+  for (const int tensor : node.inputs) {
+    for (const Node& producer : spec.nodes) {
+      if (producer.output != tensor) continue;
+      names += (names.empty() ? "" : ", ") + spec.layers[producer.layer]->name();
+    }
+  }
+  return names;
+}
+
+int DescribeModel(const char* json, size_t size, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    const auto spec = ParseModel(JsonText(json, size), nullptr);
+    auto table = std::make_unique<Rows>(8);
+    for (size_t i = 0; i < spec->layers.size(); ++i) {
+      const Layer& layer = *spec->layers[i];
+      int64_t parameters = 0, trainable = 0, flops = 0;
+      for (const int w : spec->layer_weights[i]) {
+        const WeightSpec& weight = spec->weights[w];
+        parameters += weight.size();
+        if (weight.slot_offset >= 0) trainable += weight.size();
+      }
+      // A shared layer is called several times: the shape of its first call, the work of all.
+      const Node* first = nullptr;
+      for (const Node& node : spec->nodes) {
+        if (node.layer != static_cast<int>(i)) continue;
+        if (first == nullptr) first = &node;
+        std::vector<Shape> inputs;
+        for (const int tensor : node.inputs) inputs.push_back(spec->tensors[tensor]);
+        flops += layer.Flops(inputs, spec->tensors[node.output]);
+      }
+      std::optional<std::string> shape, inputs;
+      if (first != nullptr) {
+        shape = ShapeText(spec->tensors[first->output]);
+        inputs = NullIfEmpty(InputNames(*spec, *first));
+      }
+      table->Add({std::to_string(i + 1), layer.name(), layer.class_name(), shape,
+                  std::to_string(parameters), std::to_string(trainable), std::to_string(flops),
+                  inputs});
+    }
+    table->Add({std::nullopt, "total", std::nullopt, ShapeText(spec->output_shape()),
+                std::to_string(spec->parameters), std::to_string(spec->trainable_parameters),
+                std::to_string(spec->flops), std::nullopt});
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int CheckWeights(const char* json, size_t size, int64_t n_weights, hopper_error* error) {
+  return Guard(error,
+               [&] { CheckWeightCount(*ParseModel(JsonText(json, size), nullptr), n_weights); });
+}
+
+hopper_rows* ConfigurationRows(const std::vector<Configuration>& configurations) {
+  auto table = std::make_unique<Rows>(3);
+  for (const Configuration& c : configurations) {
+    table->Add({std::to_string(c.model_id), c.compile_params, c.fit_params});
+  }
+  return Rows::Release(std::move(table));
+}
+
+int GenerateConfigurations(const hopper_grid* grid, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    Require(grid != nullptr, "grid");
+    GridRequest request;
+    request.model_ids.assign(grid->model_ids, grid->model_ids + grid->n_models);
+    request.compile_grid = Text(grid->compile_grid);
+    request.fit_grid = Text(grid->fit_grid);
+    request.random = grid->random != 0;
+    request.num_configs = grid->num_configs;
+    if (grid->has_random_state != 0) request.random_state = grid->random_state;
+    request.max_configs = grid->max_configs;
+    for (int32_t i = 0; i < grid->n_existing; ++i) {
+      request.existing.push_back({grid->existing_model_ids[i],
+                                  Text(grid->existing_compile_params[i]),
+                                  Text(grid->existing_fit_params[i])});
+    }
+    *rows = ConfigurationRows(GenerateConfigs(request));
+  });
+}
+
+int CrossConfigurations(int32_t n_models, const int32_t* model_ids, int32_t n_compile,
+                        const char* const* compile_params, int32_t n_fit,
+                        const char* const* fit_params, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    const auto texts = [](int32_t n, const char* const* list) {
+      std::vector<std::string> out;
+      for (int32_t i = 0; i < n; ++i) out.push_back(Text(list[i]));
+      return out;
+    };
+    *rows =
+        ConfigurationRows(CrossConfigs(std::vector<int32_t>(model_ids, model_ids + n_models),
+                                       texts(n_compile, compile_params), texts(n_fit, fit_params)));
+  });
+}
+
+int CheckConfigurations(const hopper_config* configs, int32_t n_configs,
+                        const hopper_data_desc* data, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    auto table = std::make_unique<Rows>(6);
+    for (const ConfigProblem& found :
+         CheckConfigs(std::vector<hopper_config>(configs, configs + n_configs), data)) {
+      const ParamProblem& problem = found.problem;
+      table->Add({std::to_string(found.mst_key), problem.warning ? "warning" : "error",
+                  std::to_string(static_cast<int>(problem.code)), problem.message,
+                  NullIfEmpty(problem.detail), NullIfEmpty(problem.hint)});
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int32_t SizeOfType(int32_t type) {
+  int32_t size = 0;
+  Guard(nullptr, [&] { size = TypeSize(type); });
+  return size;
+}
+
+int64_t NonFinite(int32_t type, const void* values, int64_t count) {
+  int64_t at = -1;
+  Guard(nullptr, [&] { at = FindNonFinite(type, values, count); });
+  return at;
+}
+
+void KeyOfRow(uint64_t seed, const void* x, size_t x_size, const void* y, size_t y_size,
+              uint8_t key[16]) {
+  Digest digest;
+  Guard(nullptr, [&] { digest = RowKey(seed, x, x_size, y, y_size); });
+  std::memcpy(key, digest.bytes.data(), digest.bytes.size());
+}
+
+int32_t PartitionsByDefault(int64_t bytes, int64_t n_rows) {
+  int32_t n = 1;
+  Guard(nullptr, [&] { n = DefaultPartitions(bytes, n_rows); });
+  return n;
+}
+
+void RangeOfPartition(int64_t n_rows, int32_t n_partitions, int32_t partition, int64_t* first,
+                      int64_t* count) {
+  RankRange range;
+  Guard(nullptr, [&] { range = PartitionRange(n_rows, n_partitions, partition); });
+  *first = range.first;
+  *count = range.count;
+}
+
+void ChecksumOfBuffer(int32_t partition_id, int32_t buffer_id, int32_t n, const void* x,
+                      size_t x_size, const void* y, size_t y_size, uint8_t checksum[16]) {
+  Digest digest;
+  Guard(nullptr,
+        [&] { digest = BufferChecksum(partition_id, buffer_id, n, x, x_size, y, y_size); });
+  std::memcpy(checksum, digest.bytes.data(), digest.bytes.size());
+}
+
+int32_t NearestOfNames(const char* name, int32_t n, const char* const* names) {
+  int32_t at = -1;
+  Guard(nullptr, [&] {
+    std::vector<std::string> candidates;
+    for (int32_t i = 0; i < n; ++i) candidates.push_back(Text(names[i]));
+    if (const auto nearest = NearestName(Text(name), candidates)) {
+      at = static_cast<int32_t>(std::find(candidates.begin(), candidates.end(), *nearest) -
+                                candidates.begin());
+    }
+  });
+  return at;
+}
+
+int VerifyStateImage(const uint8_t* state, size_t size, char digest[33], hopper_error* error) {
+  return Guard(error, [&] {
+    Require(state != nullptr, "state");
+    const std::string hex = VerifyState(state, size).Hex();
+    std::memcpy(digest, hex.c_str(), hex.size() + 1);
+  });
+}
 
 hopper_core_api MakeApi() {
   hopper_core_api api = {};
   api.version = HOPPER_API_VERSION;
   api.size = static_cast<int32_t>(sizeof(hopper_core_api));
   api.library_version = HOPPER_VERSION;
+  api.rows_free = FreeRows;
+  api.layers = Layers;
+  api.inspect_model = InspectModel;
+  api.describe_model = DescribeModel;
+  api.check_weights = CheckWeights;
+  api.generate_configs = GenerateConfigurations;
+  api.cross_configs = CrossConfigurations;
+  api.check_configs = CheckConfigurations;
+  api.type_size = SizeOfType;
+  api.find_non_finite = NonFinite;
+  api.row_key = KeyOfRow;
+  api.default_partitions = PartitionsByDefault;
+  api.partition_range = RangeOfPartition;
+  api.buffer_checksum = ChecksumOfBuffer;
+  api.nearest_name = NearestOfNames;
+  api.verify_state = VerifyStateImage;
   return api;
 }
 
 }  // namespace
+}  // namespace hopper
 
 extern "C" __attribute__((visibility("default"))) const hopper_core_api* hopper_core_api_get(
     int32_t version) {
-  static const hopper_core_api api = MakeApi();
+  static const hopper_core_api api = hopper::MakeApi();
   return version == HOPPER_API_VERSION ? &api : nullptr;
 }

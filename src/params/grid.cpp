@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
-#include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -17,8 +17,10 @@ namespace hopper {
 namespace {
 
 constexpr uint64_t kMany = std::numeric_limits<uint64_t>::max();
+// Larger grids are refused whatever the limit says.
+constexpr uint64_t kMaxGrid = 1000000;
 // Spaces up to this size are listed when random draws keep meeting what is there already.
-constexpr uint64_t kMaxListed = 1000000;
+constexpr uint64_t kMaxListed = 200000;
 
 uint64_t Times(uint64_t a, uint64_t b) {
   uint64_t product = 0;
@@ -66,26 +68,29 @@ void ForEachCombination(const std::vector<GridParameter>& parameters, Visit visi
 // Remembers which configurations exist, in canonical form, and which texts are valid.
 class Collector {
  public:
+  // Model, compile_params, fit_params; texts are numbered, so that a key costs two look-ups.
+  using Key = std::tuple<int32_t, size_t, size_t>;
+
   explicit Collector(const std::vector<Configuration>& existing) {
-    for (const Configuration& c : existing) keys_.insert(Key(c));
+    for (const Configuration& c : existing) keys_.insert(KeyOf(c));
   }
 
   // Appends where the configuration is new. Throws where a text is not valid.
   bool Add(Configuration configuration) {
     Check(configuration.compile_params, /*compile=*/true);
     Check(configuration.fit_params, /*compile=*/false);
-    if (!keys_.insert(Key(configuration)).second) return false;
+    if (!keys_.insert(KeyOf(configuration)).second) return false;
     configurations_.push_back(std::move(configuration));
     return true;
   }
-  bool Has(const Configuration& configuration) { return keys_.count(Key(configuration)) > 0; }
+  bool Has(const Key& key) const { return keys_.count(key) > 0; }
+  Key KeyOf(const Configuration& c) {
+    return {c.model_id, Number(c.compile_params), Number(c.fit_params)};
+  }
   size_t size() const { return configurations_.size(); }
   std::vector<Configuration> Take() { return std::move(configurations_); }
 
  private:
-  // Texts become numbers, so that a key costs two look-ups and no copies.
-  using TextKey = std::pair<int32_t, std::pair<size_t, size_t>>;
-
   size_t Number(const std::string& text) {
     const auto found = numbers_.find(text);
     if (found != numbers_.end()) return found->second;
@@ -94,10 +99,6 @@ class Collector {
     numbers_.emplace(text, number);
     return number;
   }
-  TextKey Key(const Configuration& c) {
-    return {c.model_id, {Number(c.compile_params), Number(c.fit_params)}};
-  }
-
   void Check(const std::string& text, bool compile) {
     if (!(compile ? valid_compile_ : valid_fit_).insert(text).second) return;
     std::vector<ParamProblem> problems;
@@ -119,7 +120,7 @@ class Collector {
   std::unordered_map<std::string, size_t> numbers_;    // by text
   std::unordered_map<std::string, size_t> canonical_;  // by canonical text
   std::unordered_set<std::string> valid_compile_, valid_fit_;
-  std::set<TextKey> keys_;
+  std::set<Key> keys_;
   std::vector<Configuration> configurations_;
 };
 
@@ -226,13 +227,10 @@ Configuration Draw(const std::vector<int32_t>& model_ids, const GridSpace& space
 void DrawFromTheRest(const GridRequest& request, const std::vector<int32_t>& model_ids,
                      const GridSpace& space, uint64_t state, Collector* collector) {
   std::vector<Configuration> rest;
-  std::set<std::pair<int32_t, std::pair<std::string, std::string>>> seen;
+  std::set<Collector::Key> seen;
   ForEachConfiguration(model_ids, space, [&](Configuration c) {
-    const bool first =
-        seen.insert(
-                {c.model_id, {CanonicalParams(c.compile_params), CanonicalParams(c.fit_params)}})
-            .second;
-    if (first && !collector->Has(c)) rest.push_back(std::move(c));
+    const Collector::Key key = collector->KeyOf(c);
+    if (seen.insert(key).second && !collector->Has(key)) rest.push_back(std::move(c));
   });
   const auto wanted = static_cast<uint64_t>(request.num_configs);
   const uint64_t possible = collector->size() + rest.size();
@@ -311,7 +309,7 @@ std::vector<Configuration> GenerateConfigs(const GridRequest& request) {
     return collector.Take();
   }
   const uint64_t count = CountConfigurations(model_ids.size(), space);
-  if ((limited && count > limit) || count > kMaxListed) {
+  if ((limited && count > limit) || count > kMaxGrid) {
     throw Error(ErrorCode::kLimitExceeded,
                 "grid has " + (count == kMany ? "more than " : std::string()) +
                     WithThousands(count) + " combinations",
