@@ -29,6 +29,12 @@ bool HoldsTensor(const json& value) {
   return value.is_structured() && std::any_of(value.begin(), value.end(), HoldsTensor);
 }
 
+// {"mask": null}, {"mask": [null, null]}, {"flag": false}
+bool IsUnset(const json& value) {
+  if (value.is_structured()) return std::all_of(value.begin(), value.end(), IsUnset);
+  return value.is_null() || (value.is_boolean() && !value.get<bool>());
+}
+
 class Connector {
  public:
   Connector(KerasFamily family, ModelGraph* graph, std::vector<Problem>* problems)
@@ -189,9 +195,7 @@ class Connector {
         call->inference = true;
         continue;
       }
-      const bool unset = value.is_null() || (value.is_boolean() && !value.get<bool>()) ||
-                         (value.is_structured() && value.empty());
-      if (unset) continue;
+      if (IsUnset(value)) continue;
       Refuse(layer, "is called with argument \"" + key + "\", which is not supported");
       return false;
     }

@@ -66,7 +66,7 @@ class Reader {
            "model \"" + graph->name + "\" has two layers named \"" + layer.name + "\"",
            "The second is " + layer.path + ".");
     }
-    ReadConnections(*config, model_->family, graph, problems_);
+    if (graph->valid) ReadConnections(*config, model_->family, graph, problems_);
   }
 
  private:
@@ -112,7 +112,8 @@ class Reader {
           MakeLayer(entry, prefix, frozen, &layer);
           break;
         case EntryClass::kUnknown:
-          layer.layer = -1;
+          // How the class is called, and what comes out, is not known either.
+          graph->valid = false;
           break;
       }
     }

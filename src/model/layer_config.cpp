@@ -88,6 +88,8 @@ void LayerConfig::WrongType(const std::string& key, const char* wanted, const js
 void LayerConfig::Remember(const std::string& key, const std::string& value,
                            const std::string& fallback) {
   if (value == fallback) return;
+  // Always the last axis, as -1 or, from Keras 2, as its number.
+  if (class_name_ == "BatchNormalization" && key == "axis") return;
   // Keras 3's name for what Keras 2 called alpha.
   const bool renamed = class_name_ == "LeakyReLU" && key == "alpha";
   fingerprint_[renamed ? "negative_slope" : key] = value;

@@ -1,0 +1,430 @@
+#!/usr/bin/env python3
+"""Writes architectures as a real Keras writes them, with what that Keras says about them.
+
+Usage: KERAS_BACKEND=numpy python generate_keras_json.py [--package tf_keras] [--h5]
+
+Run it once for each version of Keras, each in an environment of its own; it writes
+keras_json/<package>-<version>.json beside itself. test/unit/model compares the parser with it.
+
+The families that the versions write (see docs/reference/architectures.md):
+    B  tensorflow.keras 2.12           --package tensorflow.keras
+    C  tf-keras 2.13 and later         --package tf_keras
+    D  keras 3.0 to 3.3
+    E  keras 3.4 to 3.10
+    F  keras 3.11 and later
+    G  keras 3, attribute model_config of an .h5 file          --h5
+No installable version writes family A; handwritten.json has files of it.
+"""
+import argparse
+import importlib
+import json
+import os
+import tempfile
+
+os.environ.setdefault("KERAS_BACKEND", "numpy")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def mlp(k):
+    return k.Sequential(
+        [
+            k.Input((784,)),
+            k.layers.Dense(64, activation="relu", kernel_regularizer=k.regularizers.l2(1e-4)),
+            k.layers.Dropout(0.25),
+            k.layers.Dense(10, activation="softmax"),
+        ],
+        name="mlp",
+    )
+
+
+def cnn(k):
+    layers = k.layers
+    return k.Sequential(
+        [
+            k.Input((28, 28, 1)),
+            layers.Rescaling(1.0 / 255, offset=-0.5),
+            layers.Conv2D(8, 3, activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Conv2D(12, (5, 3), strides=(2, 1), padding="same", use_bias=False),
+            layers.BatchNormalization(momentum=0.9, scale=False),
+            layers.Activation("tanh"),
+            layers.AveragePooling2D((3, 2), strides=2, padding="same"),
+            layers.Conv2D(6, 2, dilation_rate=2, padding="same"),
+            layers.GlobalAveragePooling2D(),
+            layers.Dense(10),
+            layers.Softmax(),
+        ],
+        name="cnn",
+    )
+
+
+def groups(k):
+    return k.Sequential(
+        [
+            k.Input((10, 12, 4)),
+            k.layers.Conv2D(8, 3, groups=2, activation="relu"),
+            k.layers.GlobalMaxPooling2D(keepdims=True),
+            k.layers.Flatten(),
+            k.layers.Dense(1, activation="sigmoid"),
+        ],
+        name="groups",
+    )
+
+
+def built(k):
+    model = k.Sequential([k.layers.Dense(5, activation="relu"), k.layers.Dense(2)], name="built")
+    model.build((None, 8))
+    return model
+
+
+def unbuilt(k):
+    return k.Sequential([k.layers.Dense(5, activation="relu"), k.layers.Dense(2)], name="unbuilt")
+
+
+def first_layer_shape(k):
+    return k.Sequential(
+        [k.layers.Dense(5, input_shape=(7,)), k.layers.BatchNormalization(), k.layers.Dense(3)],
+        name="first_layer_shape",
+    )
+
+
+def residual(k):
+    layers = k.layers
+    x = k.Input((12, 12, 3), name="image")
+    a = layers.Conv2D(8, 3, padding="same", activation="relu", name="first")(x)
+    b = layers.Conv2D(8, 3, padding="same", name="second")(a)
+    c = layers.Add(name="sum")([a, b])
+    d = layers.Concatenate(name="both")([c, x])
+    e = layers.Reshape((36, -1), name="rows")(d)
+    f = layers.Concatenate(axis=1, name="below")([e, e])
+    g = layers.Flatten(name="flat")(f)
+    return k.Model(x, layers.Dense(4, activation="softmax", name="last")(g), name="residual")
+
+
+def shared(k):
+    x = k.Input((6,), name="x")
+    twice = k.layers.Dense(6, activation="relu", name="twice")
+    y = twice(twice(x))
+    return k.Model(x, k.layers.Dense(2, name="end")(k.layers.Add(name="sum")([x, y])), name="shared")
+
+
+def branch(k, name, sequential):
+    if sequential:
+        return k.Sequential(
+            [k.Input((6,)), k.layers.Dense(6, name=name + "_a"), k.layers.ReLU(name=name + "_b")],
+            name=name,
+        )
+    x = k.Input((6,), name=name + "_x")
+    return k.Model(x, k.layers.Dense(6, name=name + "_a", activation="tanh")(x), name=name)
+
+
+def nested(k):
+    x = k.Input((6,), name="x")
+    y = branch(k, "inner_functional", False)(x)
+    z = branch(k, "inner_sequential", True)(y)
+    return k.Model(x, k.layers.Dense(2, name="end")(z), name="nested")
+
+
+def nested_twice(k):
+    x = k.Input((6,), name="x")
+    f = branch(k, "inner_functional", False)
+    s = branch(k, "inner_sequential", True)
+    a = s(f(x))
+    b = f(s(a))
+    return k.Model(x, k.layers.Dense(2, name="end")(k.layers.Add(name="sum")([a, b])), name="twice")
+
+
+def nested_end(k):
+    x = k.Input((6,), name="x")
+    f = branch(k, "inner_functional", False)
+    return k.Model(x, f(f(k.layers.Dense(6, name="first")(x))), name="nested_end")
+
+
+def nested_deep(k):
+    inner = k.Sequential([branch(k, "deep", False), k.layers.Dense(4)], name="middle")
+    return k.Sequential([k.Input((6,)), inner, k.layers.Dense(2, activation="softmax")], name="outer")
+
+
+def nested_two_inputs(k):
+    a = k.Input((6,), name="a")
+    b = k.Input((3,), name="b")
+    c = k.layers.Concatenate(name="join")([a, b])
+    p = k.layers.Dense(4, name="p")(c)
+    q = k.layers.Dense(5, name="q")(c)
+    inner = k.Model([a, b], [p, q], name="inner")
+    x = k.Input((6,), name="x")
+    p, q = inner([x, k.layers.Dense(3, name="narrow")(x)])
+    return k.Model(x, k.layers.Concatenate(name="out")([q, p]), name="nested_two_inputs")
+
+
+def frozen(k):
+    x = k.Input((6,), name="x")
+    base = branch(k, "base", True)
+    base.trainable = False
+    norm = k.layers.BatchNormalization(name="norm")
+    norm.trainable = False
+    y = norm(base(x))
+    return k.Model(x, k.layers.Dense(2, name="head")(y), name="frozen")
+
+
+def activations(k):
+    layers = k.layers
+    model = [k.Input((9,))]
+    for name in (
+        "linear relu elu selu softplus softsign tanh sigmoid hard_sigmoid exponential swish gelu"
+    ).split():
+        model.append(layers.Dense(4, activation=name))
+    model.append(layers.Dense(4, activation=layers.LeakyReLU(0.1)))
+    model += [layers.ReLU(6.0, negative_slope=0.1, threshold=0.5), layers.LeakyReLU(), layers.ELU()]
+    model += [layers.Activation("softmax")]
+    return k.Sequential(model, name="activations")
+
+
+def initializers(k):
+    layers, init = k.layers, k.initializers
+    model = [k.Input((9,))]
+    for one in (
+        init.Zeros(),
+        init.Ones(),
+        init.Constant(0.25),
+        init.RandomUniform(-0.1, 0.2),
+        init.RandomNormal(0.5, 0.1),
+        init.TruncatedNormal(0.0, 0.3),
+        init.VarianceScaling(3.0, "fan_out", "untruncated_normal"),
+        init.GlorotUniform(),
+        init.GlorotNormal(),
+        init.HeUniform(),
+        init.HeNormal(),
+        init.LecunUniform(),
+        init.LecunNormal(),
+        init.Orthogonal(1.5),
+        init.Identity(),
+    ):
+        model.append(layers.Dense(9, kernel_initializer=one))
+    for one in (k.regularizers.L1(1e-3), k.regularizers.L2(1e-2), k.regularizers.L1L2(1e-3, 1e-2)):
+        model.append(layers.Dense(9, kernel_regularizer=one, bias_regularizer=one))
+    return k.Sequential(model, name="initializers")
+
+
+def dictionary(k):
+    x = k.Input((6,), name="x")
+    return k.Model({"x": x}, {"y": k.layers.Dense(2, name="y")(x)}, name="dictionary")
+
+
+def one_element_lists(k):
+    x = k.Input((6,), name="x")
+    return k.Model([x], [k.layers.Dense(2, name="y")(x)], name="one_element_lists")
+
+
+def inference_call(k):
+    x = k.Input((6,), name="x")
+    y = k.layers.BatchNormalization(name="norm")(x, training=False)
+    return k.Model(x, k.layers.Dense(2, name="y")(y), name="inference_call")
+
+
+ACCEPTED = [
+    mlp, cnn, groups, built, unbuilt, first_layer_shape, residual, shared, nested, nested_twice,
+    nested_end, nested_deep, nested_two_inputs, frozen, activations, initializers, dictionary,
+    one_element_lists, inference_call,
+]  # fmt: skip
+
+
+def lambda_layer(k):
+    return k.Sequential([k.Input((4,)), k.layers.Lambda(lambda x: x * 2, name="lambda_1")])
+
+
+def operation(k):
+    x = k.Input((4,), name="x")
+    return k.Model(x, k.layers.Dense(2)(x) + 1.0)
+
+
+def two_inputs(k):
+    a, b = k.Input((4,), name="a"), k.Input((4,), name="b")
+    return k.Model([a, b], k.layers.Add()([a, b]))
+
+
+def two_outputs(k):
+    a = k.Input((4,), name="a")
+    return k.Model(a, [k.layers.Dense(1)(a), k.layers.Dense(2)(a)])
+
+
+def mixed_precision(k):
+    return k.Sequential([k.Input((4,)), k.layers.Dense(2, dtype="mixed_float16", name="low")])
+
+
+def constrained(k):
+    return k.Sequential(
+        [k.Input((4,)), k.layers.Dense(2, kernel_constraint=k.constraints.NonNeg(), name="bound")]
+    )
+
+
+def custom(k):
+    @k.utils.register_keras_serializable(package="MyPackage")
+    class Attn(k.layers.Layer):
+        def call(self, x):
+            return x
+
+    return k.Sequential([k.Input((4,)), Attn(), k.layers.Dense(2)])
+
+
+def embedding(k):
+    return k.Sequential([k.Input((4,)), k.layers.Embedding(10, 3, name="words")])
+
+
+# Model and a part of the message that refuses it.
+REFUSED = [
+    (lambda_layer, 'layer "lambda_1" of class Lambda is not supported'),
+    (operation, "is not supported"),
+    (two_inputs, "has 2 inputs and 1 outputs"),
+    (two_outputs, "has 1 inputs and 2 outputs"),
+    (mixed_precision, 'dtype "mixed_float16" is not supported'),
+    (constrained, 'argument "kernel_constraint" is not supported'),
+    (custom, 'layer class "MyPackage>Attn" is not known'),
+    (embedding, 'layer "words" of class Embedding is not supported'),
+]
+
+
+def inner_layers(model, prefix=""):
+    """Layers in the order of the JSON, nested models expanded, without input layers."""
+    for layer in model.layers:
+        if type(layer).__name__ == "InputLayer":
+            continue
+        if hasattr(layer, "layers"):
+            yield from inner_layers(layer, prefix + layer.name + "/")
+        else:
+            yield prefix + layer.name, layer
+
+
+def output_shape(layer):
+    """Without the batch; None where the layer has no single output."""
+    try:
+        return list(layer.output.shape)[1:]
+    except (AttributeError, ValueError, RuntimeError):
+        return None
+
+
+def count(weights):
+    total = 0
+    for weight in weights:
+        size = 1
+        for axis in weight.shape:
+            size *= int(axis)
+        total += size
+    return total
+
+
+def describe(model):
+    if not model.built:
+        model.build((None, 8))
+    trainable = {id(weight) for weight in model.trainable_weights}
+    inputs = model.input_shape
+    outputs = model.output_shape
+    if isinstance(inputs, dict):
+        inputs, outputs = list(inputs.values())[0], list(outputs.values())[0]
+    if isinstance(inputs, list):
+        inputs = inputs[0]
+    if isinstance(outputs, list):
+        outputs = outputs[0]
+    return {
+        "input_shape": list(inputs)[1:],
+        "output_shape": list(outputs)[1:],
+        "parameters": count(model.weights),
+        "trainable": count(model.trainable_weights),
+        "weights": [
+            {"shape": list(values.shape), "trainable": id(weight) in trainable}
+            for values, weight in zip(model.get_weights(), model.weights)
+        ],
+        "layers": [
+            {
+                "name": name,
+                "class_name": type(layer).__name__,
+                "parameters": count(layer.weights),
+                "output_shape": output_shape(layer),
+            }
+            for name, layer in inner_layers(model)
+        ],
+    }
+
+
+def without_code(value):
+    """Empties the byte code of Lambda layers, which names files of this machine."""
+    if isinstance(value, dict):
+        if value.get("class_name") == "__lambda__":
+            return {"class_name": "__lambda__", "config": {"code": ""}}
+        if value.get("function_type") == "lambda":
+            value["function"] = [""]
+        return {key: without_code(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [without_code(item) for item in value]
+    return value
+
+
+def architecture(model, from_h5):
+    if not from_h5:
+        return without_code(json.loads(model.to_json()))
+    import h5py
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.h5")
+        model.save(path)
+        with h5py.File(path, "r") as file:
+            return without_code(json.loads(file.attrs["model_config"]))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--package", default="keras")
+    parser.add_argument("--h5", action="store_true")
+    arguments = parser.parse_args()
+    k = importlib.import_module(arguments.package)
+    major, minor = (int(part) for part in k.__version__.split(".")[:2])
+    if arguments.h5:
+        family = "G"
+    elif major == 3:
+        family = "D" if minor <= 3 else "E" if minor <= 10 else "F"
+    else:
+        family = "C" if minor >= 13 else "B"
+
+    accepted, refused, skipped = [], [], []
+    for make in ACCEPTED:
+        if arguments.h5 and make is unbuilt:
+            continue
+        k.backend.clear_session()
+        try:
+            model = make(k)
+            text = architecture(model, arguments.h5)
+        except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
+            skipped.append([make.__name__, str(error).splitlines()[0]])
+            continue
+        accepted.append({"name": make.__name__, "architecture": text, "says": describe(model)})
+    for make, message in REFUSED:
+        k.backend.clear_session()
+        try:
+            text = architecture(make(k), arguments.h5)
+        except (TypeError, ValueError, AttributeError, NotImplementedError) as error:
+            skipped.append([make.__name__, str(error).splitlines()[0]])
+            continue
+        refused.append({"name": make.__name__, "architecture": text, "message": message})
+    for name, error in skipped:
+        print("this version cannot write", name + ":", error)
+
+    package = arguments.package.replace("_", "-").replace(".", "-")
+    path = os.path.join(
+        HERE, "keras_json", f"{package}-{k.__version__}{'-h5' if arguments.h5 else ''}.json"
+    )
+    document = {
+        "keras_version": k.__version__,
+        "family": family,
+        "accepted": accepted,
+        "refused": refused,
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(document, file, separators=(",", ":"))
+        file.write("\n")
+    print(path, len(accepted), "accepted", len(refused), "refused")
+
+
+if __name__ == "__main__":
+    main()
