@@ -76,14 +76,13 @@ text_array(int n, const char *const *texts)
 }
 
 static Datum
-bigint_array(int n, const int64_t *numbers)
+shape_array(int rank, const int64_t *shape)
 {
-	Datum	   *values = palloc(Max(n, 1) * sizeof(Datum));
+	Datum	   *values = palloc(Max(rank, 1) * sizeof(Datum));
 
-	for (int i = 0; i < n; i++)
-		values[i] = Int64GetDatum(numbers[i]);
-	return PointerGetDatum(construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
-										   'd'));
+	for (int i = 0; i < rank; i++)
+		values[i] = Int32GetDatum((int32) shape[i]);
+	return PointerGetDatum(construct_array(values, rank, INT4OID, sizeof(int32), true, 'i'));
 }
 
 static void
@@ -244,7 +243,6 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 	const char *kind = desc->y_kind == HOPPER_LABEL_CLASS ? "class" :
 		desc->y_kind == HOPPER_LABEL_VALUE ? "value" : "array";
 	hopper_name info_table = hopper_name_with_suffix(model, "info");
-	const char *x_column = desc->x_column;
 	const char *y_column = desc->y_column;
 	Datum		classes = Int32GetDatum(desc->num_classes);
 	const hopper_history *longest = NULL;
@@ -263,9 +261,7 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 	put_text(row, "model_info", info_table.shown);
 	put_array(row, "dependent_varname", TEXTARRAYOID, text_array(1, &y_column));
 	put_array(row, "independent_varname", TEXTARRAYOID,
-			  train->n_x_columns > 0
-			  ? text_array(train->n_x_columns, (const char *const *) train->x_columns)
-			  : text_array(1, &x_column));
+			  text_array(train->n_x_columns, (const char *const *) train->x_columns));
 	put_text(row, "model_arch_table", record->model_arch_table);
 	put_text(row, "model_selection_table", record->model_selection_table);
 	put_text(row, "object_table", NULL);
@@ -310,11 +306,11 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 		valid == NULL);
 	put_array(row, "independent_vartype", TEXTARRAYOID,
 			  text_array(train->n_x_columns, (const char *const *) train->x_sql_types));
-	put_text(row, "feature_type", pack_type_name(desc->x_type));
-	put_array(row, "feature_shape", INT8ARRAYOID, bigint_array(desc->x_rank, desc->x_shape));
+	put_text(row, "independent_type", pack_type_name(desc->x_type));
+	put_array(row, "independent_shape", INT4ARRAYOID, shape_array(desc->x_rank, desc->x_shape));
 	put_text(row, "label_kind", kind);
 	put_text(row, "label_type", pack_type_name(desc->y_type));
-	put_array(row, "label_shape", INT8ARRAYOID, bigint_array(desc->y_rank, desc->y_shape));
+	put_array(row, "label_shape", INT4ARRAYOID, shape_array(desc->y_rank, desc->y_shape));
 	put_text(row, "version", HOPPER_VERSION);
 	return row;
 }

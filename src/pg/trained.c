@@ -41,11 +41,11 @@ shape_cells(uint64 row, int column, int64_t *shape)
 
 	if (isnull)
 		return 0;
-	deconstruct_array(DatumGetArrayTypeP(array), INT8OID, sizeof(int64), FLOAT8PASSBYVAL, 'd',
-					  &values, NULL, &n);
+	deconstruct_array(DatumGetArrayTypeP(array), INT4OID, sizeof(int32), true, 'i', &values, NULL,
+					  &n);
 	n = Min(n, HOPPER_MAX_RANK);
 	for (int i = 0; i < n; i++)
-		shape[i] = DatumGetInt64(values[i]);
+		shape[i] = DatumGetInt32(values[i]);
 	return n;
 }
 
@@ -70,10 +70,10 @@ read_summary(hopper_trained *out)
 	char	   *kind;
 	int			n;
 
-	if (!OidIsValid(oid) || get_attnum(oid, "feature_shape") == InvalidAttrNumber)
+	if (!OidIsValid(oid) || get_attnum(oid, "independent_shape") == InvalidAttrNumber)
 		not_an_output(table, psprintf("It has no companion \"%s\" that describes the run.",
 									  summary->shown));
-	if (hopper_select("SELECT dependent_varname[1], label_kind, feature_type, feature_shape,"
+	if (hopper_select("SELECT dependent_varname[1], label_kind, independent_type, independent_shape,"
 					  " label_type, label_shape, num_classes[1], normalizing_const::float8,"
 					  " source_table, independent_varname, independent_vartype,"
 					  " dependent_vartype[1] FROM %s", summary->quoted) != 1)
@@ -105,6 +105,10 @@ read_summary(hopper_trained *out)
 				  summary->quoted);
 	out->desc.class_values = (const char *const *) text_cells(0, 1, &out->desc.n_class_values);
 	SPI_freetuptable(SPI_tuptable);
+	/* Only the first class can be that of NULL; NULLs at the end are classes without rows. */
+	while (out->desc.n_class_values > 1 &&
+		   out->desc.class_values[out->desc.n_class_values - 1] == NULL)
+		out->desc.n_class_values--;
 }
 
 void

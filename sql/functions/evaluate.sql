@@ -1,0 +1,19 @@
+CREATE TYPE hopper.evaluation AS (
+    loss double precision,
+    metric double precision,
+    metrics_type text[],
+    loss_type text,
+    metrics double precision[]);
+COMMENT ON TYPE hopper.evaluation IS
+    'loss and metrics of one model on one packed table; metric is the first of metrics';
+
+CREATE FUNCTION hopper.evaluate(
+    model_table text,
+    test_table text,
+    output_table text DEFAULT NULL,
+    use_gpus boolean DEFAULT false,
+    mst_key integer DEFAULT NULL)
+RETURNS hopper.evaluation
+    AS 'MODULE_PATHNAME', 'hopper_sql_evaluate' LANGUAGE C VOLATILE;
+COMMENT ON FUNCTION hopper.evaluate(text, text, text, boolean, integer) IS
+    'loss and metrics of a trained model on a packed table, which validation_preprocessor makes';

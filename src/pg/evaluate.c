@@ -1,0 +1,141 @@
+/*
+ * evaluate.c
+ *		evaluate(): loss and metrics of a trained model on a packed table.
+ */
+#include "pg/glue.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+#include "pg/devices.h"
+#include "pg/outputs.h"
+#include "pg/packed.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_evaluate);
+
+typedef struct evaluating
+{
+	hopper_evaluation *evaluation;
+} evaluating;
+
+static void
+free_evaluation(void *evaluation)
+{
+	hopper_torch()->evaluation_free((hopper_evaluation *) evaluation);
+}
+
+static void
+add_buffer(const hopper_buffer *buffer, void *state)
+{
+	evaluating *run = state;
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_torch()->evaluation_add_buffer(run->evaluation, buffer, &error), error);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* Loss and metrics in *event. */
+static void
+evaluate(const hopper_trained *model, const hopper_packed *data, int threads, hopper_event *event)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	int			event_fd = hopper_eventfd_open();
+	evaluating	run;
+	hopper_guard *guard;
+	hopper_error error;
+	int			done;
+
+	HOPPER_CHECK(torch->evaluation_create(&model->config, &data->desc, threads, event_fd,
+										  &run.evaluation, &error), error);
+	guard = hopper_guard_add(run.evaluation, free_evaluation);
+	hopper_scan_packed(data, HOPPER_SPLIT_VALID, add_buffer, &run);
+	HOPPER_CHECK(torch->evaluation_start(run.evaluation, &error), error);
+	while ((done = torch->evaluation_poll(run.evaluation, event, &error)) == 0)
+		hopper_wait(event_fd, -1);
+	if (done < 0)
+		hopper_throw(&error);
+	hopper_guard_release(guard);
+	hopper_eventfd_close(event_fd);
+}
+
+/*
+ * evaluate(model_table, test_table, output_table, use_gpus, mst_key)
+ *
+ * Loss and metrics are those that the model was compiled with. Without output_table the row is
+ * only returned.
+ */
+Datum
+hopper_sql_evaluate(PG_FUNCTION_ARGS)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_name table;
+	hopper_name test_table;
+	hopper_name output;
+	bool		has_output = !PG_ARGISNULL(2);
+	hopper_trained model;
+	hopper_packed data;
+	hopper_event event;
+	TupleDesc	descriptor;
+	Datum		values[5] = {0};
+	bool		nulls[5] = {false};
+	Oid			types[] = {FLOAT8OID, FLOAT8OID, TEXTARRAYOID, TEXTOID, FLOAT8ARRAYOID};
+	Datum		cells[HOPPER_MAX_METRICS];
+	HeapTuple	tuple;
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "the result of evaluate() is not a row");
+	descriptor = BlessTupleDesc(descriptor);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
+	test_table = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1), "test_table");
+	if (has_output)
+	{
+		output = hopper_parse_name(PG_GETARG_TEXT_PP(2), "output_table");
+		hopper_require_absent(&output);
+	}
+	hopper_check_use_gpus(!PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
+	hopper_read_trained(&table, !PG_ARGISNULL(4), PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4),
+						&model);
+	hopper_read_packed(&test_table, &data);
+	hopper_check_compatible(&data, "test table", &model.desc, table.shown);
+	evaluate(&model, &data, hopper_effective_threads(), &event);
+	if (event.n_metrics != model.n_metrics)
+		elog(ERROR, "the core computed %d metrics where %d are recorded", event.n_metrics,
+			 model.n_metrics);
+
+	values[0] = Float8GetDatum(event.loss);
+	values[1] = event.n_metrics > 0 ? Float8GetDatum(event.metrics[0]) : (Datum) 0;
+	nulls[1] = event.n_metrics == 0;
+	for (int i = 0; i < model.n_metrics; i++)
+		cells[i] = CStringGetTextDatum(model.metrics_type[i]);
+	values[2] = PointerGetDatum(construct_array(cells, model.n_metrics, TEXTOID, -1, false, 'i'));
+	nulls[2] = model.n_metrics == 0;
+	values[3] = model.loss_type ? CStringGetTextDatum(model.loss_type) : (Datum) 0;
+	nulls[3] = model.loss_type == NULL;
+	for (int i = 0; i < event.n_metrics; i++)
+		cells[i] = Float8GetDatum(event.metrics[i]);
+	values[4] = PointerGetDatum(construct_array(cells, event.n_metrics, FLOAT8OID, sizeof(float8),
+												FLOAT8PASSBYVAL, 'd'));
+	nulls[4] = event.n_metrics == 0;
+
+	if (has_output)
+	{
+		char		spi_nulls[5];
+
+		for (int i = 0; i < 5; i++)
+			spi_nulls[i] = nulls[i] ? 'n' : ' ';
+		hopper_exec("CREATE TABLE %s (loss double precision, metric double precision,"
+					" metrics_type text[], loss_type text, metrics double precision[])",
+					output.quoted);
+		if (SPI_execute_with_args(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5)",
+										   output.quoted), 5, types, values, spi_nulls, false,
+								  0) != SPI_OK_INSERT)
+			elog(ERROR, "inserting into \"%s\" failed", output.shown);
+	}
+	MemoryContextSwitchTo(caller);
+	tuple = heap_form_tuple(descriptor, values, nulls);
+	SPI_finish();
+	return HeapTupleGetDatum(tuple);
+}

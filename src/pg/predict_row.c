@@ -1,0 +1,320 @@
+/*
+ * predict_row.c
+ *		predict_row(): one example, answered at once. The model stays ready in the session.
+ */
+#include "pg/predict.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+#include "utils/tuplestore.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_predict_row);
+
+/* A few models stay ready; the one that was not used for longest makes room. */
+#define MAX_READY 8
+
+typedef struct ready_model
+{
+	/* what it was made of */
+	Oid			relation;
+	bool		has_key;
+	int32		mst_key;
+	int32		x_type;
+	char		version[64];	/* of the rows, see current_version() */
+
+	MemoryContext context;		/* NULL: this place is free */
+	predict_model model;
+	hopper_predictor *predictor;
+	int			event_fd;
+	int			n_outputs;
+	bool		busy;			/* an error came between submit and take */
+	uint64		last_use;
+} ready_model;
+
+static ready_model ready[MAX_READY];
+static uint64 n_uses = 0;
+
+/* Also called when the session ends: the predictor has a thread. */
+static void
+free_ready_model(void *handle)
+{
+	ready_model *entry = handle;
+
+	hopper_torch()->predictor_free(entry->predictor);
+	close(entry->event_fd);
+	entry->predictor = NULL;
+	entry->context = NULL;
+}
+
+static void
+drop_ready_model(ready_model *entry)
+{
+	/* Its guard frees the predictor. */
+	if (entry->context)
+		MemoryContextDelete(entry->context);
+}
+
+/*
+ * Changes whenever the model's row or the summary does, or the tables are replaced: transaction
+ * and place of the rows.
+ */
+static void
+current_version(const hopper_name *table, bool has_key, int32 mst_key, char *version, size_t size)
+{
+	hopper_name summary = hopper_name_with_suffix(table, "summary");
+	char	   *text;
+
+	hopper_select("SELECT m.tableoid || ' ' || m.xmin || m.ctid || s.tableoid || ' ' || s.xmin"
+				  " FROM %s m, %s s %s LIMIT 2", table->quoted, summary.quoted,
+				  has_key ? psprintf("WHERE m.mst_key = %d", mst_key) : "");
+	text = SPI_processed == 1 ? hopper_cell(0, 1) : NULL;
+	strlcpy(version, text ? text : "", size);
+	SPI_freetuptable(SPI_tuptable);
+}
+
+/* Strings and arrays of the model that the entry keeps for itself. */
+static void
+keep_model(ready_model *entry, const hopper_trained *trained)
+{
+	predict_model *model = &entry->model;
+	char	  **names;
+
+	hopper_predict_from_trained(trained, model);
+	model->shown = pstrdup(model->shown);
+	model->class_name = pstrdup(model->class_name);
+	names = palloc(Max(model->n_class_values, 1) * sizeof(char *));
+	for (int i = 0; i < model->n_class_values; i++)
+		names[i] = model->class_values[i] ? pstrdup(model->class_values[i]) : NULL;
+	model->class_values = (const char *const *) names;
+	/* The predictor has its own copy of these. */
+	model->model_arch = NULL;
+	model->weights = NULL;
+}
+
+static ready_model *
+make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, int32 x_type,
+		   const char *version)
+{
+	ready_model *entry = &ready[0];
+	MemoryContext caller;
+	hopper_trained trained;
+	hopper_data_desc desc = {0};
+	hopper_error error;
+	int32_t		n_outputs;
+
+	for (int i = 0; i < MAX_READY; i++)
+	{
+		if (ready[i].context == NULL)
+		{
+			entry = &ready[i];
+			break;
+		}
+		if (ready[i].last_use < entry->last_use)
+			entry = &ready[i];
+	}
+	drop_ready_model(entry);
+
+	hopper_read_trained(table, has_key, mst_key, &trained);
+	desc.x_type = x_type;
+	desc.x_rank = trained.desc.x_rank;
+	memcpy(desc.x_shape, trained.desc.x_shape, sizeof(desc.x_shape));
+	desc.y_kind = HOPPER_LABEL_VALUE;
+	desc.y_type = HOPPER_FLOAT32;
+	desc.n_partitions = 1;
+	desc.normalizing_const = trained.desc.normalizing_const;
+	desc.table_name = trained.outputs.model.shown;
+	desc.x_column = trained.desc.x_column;
+	desc.y_column = trained.desc.y_column;
+
+	memset(entry, 0, sizeof(*entry));
+	entry->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (entry->event_fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create an event descriptor: %m")));
+	if (hopper_torch()->predictor_create(trained.config.model_arch,
+										 trained.config.model_arch_size, trained.config.weights,
+										 trained.config.n_weights, &desc, 1, entry->event_fd,
+										 &entry->predictor, &n_outputs, &error) != 0)
+	{
+		close(entry->event_fd);
+		hopper_throw(&error);
+	}
+	/* From here on the context's end frees it, the session's end too. */
+	entry->context = AllocSetContextCreate(TopMemoryContext, "hopper predict_row",
+										   ALLOCSET_SMALL_SIZES);
+	caller = MemoryContextSwitchTo(entry->context);
+	hopper_guard_add(entry, free_ready_model);
+	entry->relation = InvalidOid;	/* until it is complete */
+	keep_model(entry, &trained);
+	entry->n_outputs = n_outputs;
+	hopper_predict_bind_outputs(&entry->model, entry->n_outputs);
+	MemoryContextSwitchTo(caller);
+	entry->relation = relation;
+	entry->has_key = has_key;
+	entry->mst_key = mst_key;
+	entry->x_type = x_type;
+	strlcpy(entry->version, version, sizeof(entry->version));
+	return entry;
+}
+
+static ready_model *
+get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 x_type)
+{
+	Oid			relation = hopper_relation_oid(table, false);
+	char		version[64];
+	ready_model *entry = NULL;
+	hopper_trained trained;
+
+	/* Its errors are those of a table that is none of training. */
+	if (get_attnum(relation, "model_weights") == InvalidAttrNumber)
+		hopper_read_trained_data(table, &trained);
+	current_version(table, has_key, mst_key, version, sizeof(version));
+	for (int i = 0; i < MAX_READY; i++)
+	{
+		ready_model *found = &ready[i];
+
+		if (found->context == NULL || found->relation != relation ||
+			found->has_key != has_key || found->mst_key != mst_key || found->x_type != x_type)
+			continue;
+		if (found->busy || version[0] == '\0' || strcmp(found->version, version) != 0)
+			drop_ready_model(found);
+		else
+			entry = found;
+	}
+	if (entry == NULL)
+		entry = make_ready(table, relation, has_key, mst_key, x_type, version);
+	entry->last_use = ++n_uses;
+	return entry;
+}
+
+static const float *
+compute(ready_model *entry, const char *features, size_t size)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	const float *outputs;
+	int32_t		n;
+	hopper_error error;
+	int			done;
+
+	entry->busy = true;
+	HOPPER_CHECK(torch->predictor_submit(entry->predictor, features, size, 1, &error), error);
+	while ((done = torch->predictor_take(entry->predictor, &outputs, &n, &error)) == 0)
+		hopper_wait(entry->event_fd, -1);
+	if (done < 0)
+		hopper_throw(&error);
+	entry->busy = false;
+	return outputs;
+}
+
+/* Rows (class_value, prob, value): classes with their probabilities, or values. */
+static void
+return_rows(FunctionCallInfo fcinfo, ready_model *entry, const float *outputs)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	const predict_model *model = &entry->model;
+	TupleDesc	descriptor;
+	Tuplestorestate *store;
+	predict_classes classes;
+	int			n = model->is_value ? entry->n_outputs : model->n_classes;
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "the result of predict_row() is not a row");
+	descriptor = CreateTupleDescCopy(descriptor);
+	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, false,
+								  work_mem);
+	result->returnMode = SFRM_Materialize;
+	result->setResult = store;
+	result->setDesc = descriptor;
+	MemoryContextSwitchTo(caller);
+
+	if (!model->is_value)
+	{
+		hopper_predict_classes_init(&classes, model);
+		hopper_predict_rank(&classes, model, entry->n_outputs, outputs, false);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		Datum		values[3] = {0};
+		bool		nulls[3] = {true, true, true};
+
+		if (model->is_value)
+		{
+			values[2] = Float8GetDatum(outputs[i]);
+			nulls[2] = false;
+		}
+		else
+		{
+			int			class = classes.order[i];
+			const char *name = class < model->n_class_values ? model->class_values[class] : NULL;
+
+			if (model->n_class_values == 0)
+				name = psprintf("%d", class);
+			values[0] = name ? CStringGetTextDatum(name) : (Datum) 0;
+			nulls[0] = name == NULL;
+			values[1] = Float8GetDatum(classes.probabilities[class]);
+			nulls[1] = false;
+		}
+		tuplestore_putvalues(store, descriptor, values, nulls);
+	}
+}
+
+/* predict_row(model_table, mst_key, features) */
+Datum
+hopper_sql_predict_row(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	hopper_name table;
+	bool		has_key = !PG_ARGISNULL(1);
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 2);
+	pack_column column = {"features"};
+	pack_values values;
+	pack_source source = {{0}};
+	ready_model *entry;
+	Datum		datum;
+	bool		isnull = false;
+	char	   *features;
+
+	if (result == NULL || !IsA(result, ReturnSetInfo) ||
+		(result->allowedModes & SFRM_Materialize) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set"),
+				 errhint("Call it in the FROM clause.")));
+	if (PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"features\" must not be null")));
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
+	column.type = getBaseType(type);
+	column.sql_type = format_type_be(type);
+	source.name.shown = "the call of predict_row()";
+	source.row_number = 1;
+
+	if (column.type != BYTEAOID && OidIsValid(get_element_type(column.type)) &&
+		pack_number_type(getBaseType(get_element_type(column.type))) == 0)
+	{
+		hopper_trained trained;
+		predict_model model;
+
+		hopper_read_trained(&table, has_key, has_key ? PG_GETARG_INT32(1) : 0, &trained);
+		hopper_predict_from_trained(&trained, &model);
+		hopper_predict_check_types(&model, 1, &column);
+	}
+	pack_values_init(&values, 1, &column, source.name.shown);
+	entry = get_ready(&table, has_key, has_key ? PG_GETARG_INT32(1) : 0, values.type);
+	pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
+	datum = PG_GETARG_DATUM(2);
+	features = palloc(values.size);
+	pack_values_encode(&values, &source, &datum, &isnull, features);
+	return_rows(fcinfo, entry, compute(entry, features, values.size));
+	SPI_finish();
+	return (Datum) 0;
+}
