@@ -1,0 +1,238 @@
+"""What is mapped into a backend, and who may handle its signals.
+
+A session that only looks up and checks things must stay light: libtorch costs 0.2 s and 110 MB. A
+process that forks must not have it at all, and PostgreSQL's signal handlers must run on the main
+thread only.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import threading
+import time
+
+import psycopg2
+import pytest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = os.environ["HOPPER_BUILD"]
+DATABASE = "hopper_process_map"
+
+MODEL = json.dumps({
+    "class_name": "Sequential",
+    "keras_version": "2.4.0",
+    "backend": "tensorflow",
+    "config": {"name": "small", "layers": [
+        {"class_name": "Dense", "config": {
+            "name": "hidden", "batch_input_shape": [None, 4], "units": 8, "activation": "relu"}},
+        {"class_name": "Dense", "config": {
+            "name": "output", "units": 3, "activation": "softmax"}},
+    ]},
+})
+GRID = ("{'loss': ['categorical_crossentropy'], 'metrics': ['accuracy'], "
+        "'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [0.01, 0.001]}]}")
+
+
+def connect(database=DATABASE):
+    connection = psycopg2.connect(dbname=database)
+    connection.autocommit = True
+    return connection
+
+
+def query(connection, text, *arguments):
+    with connection.cursor() as cursor:
+        cursor.execute(text, arguments)
+        return cursor.fetchall() if cursor.description else None
+
+
+def mapped(pid):
+    """Names of the libraries in a process."""
+    lines = pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return {pathlib.Path(line.split(maxsplit=5)[5]).name for line in lines if line.count("/") > 0}
+
+
+def torch_libraries(pid):
+    return {name for name in mapped(pid)
+            if name.startswith(("libtorch", "libc10", "libhopper_torch", "libhopper_cuda"))}
+
+
+def blocked_signals(pid):
+    """Per thread: the set of blocked signal numbers."""
+    result = {}
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        try:
+            status = (task / "status").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # the thread has ended
+        mask = int(next(line.split()[1] for line in status.splitlines()
+                        if line.startswith("SigBlk:")), 16)
+        result[int(task.name)] = {number for number in range(1, 65) if mask >> (number - 1) & 1}
+    return result
+
+
+# Nobody can block these two.
+BLOCKABLE = set(range(1, 32)) - {signal.SIGKILL, signal.SIGSTOP}
+HANDLED = {signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1}
+
+
+def server(command, options=""):
+    subprocess.run([SOURCE / "scripts" / "server", command, BUILD], check=True, timeout=120,
+                   stdin=subprocess.DEVNULL, env={**os.environ, "SERVER_OPTIONS": options})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def database():
+    connection = connect("postgres")
+    query(connection, f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+    query(connection, f"CREATE DATABASE {DATABASE}")
+    connection.close()
+    yield
+    connection = connect("postgres")
+    query(connection, f"DROP DATABASE {DATABASE} WITH (FORCE)")
+    connection.close()
+
+
+@pytest.fixture
+def session():
+    connection = connect()
+    query(connection, "DROP EXTENSION IF EXISTS model_hopper CASCADE")
+    query(connection, "DROP TABLE IF EXISTS models, mst, mst_summary")
+    query(connection, "CREATE EXTENSION model_hopper")
+    yield connection
+    connection.close()
+
+
+def backend(connection):
+    return query(connection, "SELECT pg_backend_pid()")[0][0]
+
+
+def test_looking_up_and_checking_loads_no_libtorch(session):
+    pid = backend(session)
+    assert torch_libraries(pid) == set()
+    assert "model_hopper" in query(session, "SELECT hopper.version()")[0][0]
+    assert query(session, "SELECT hopper.load_model('models', %s)", MODEL) == [(1,)]
+    assert query(session, "SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1], %s, %s)",
+                 GRID, "{'batch_size': [16, 32]}") == [(4,)]
+    assert query(session, "SELECT * FROM hopper.check_configs('mst')") == []
+    assert len(query(session, "SELECT * FROM hopper.layers()")) > 10
+    assert query(session, "SELECT count(*) FROM hopper.describe_model('models', 1)") == [(3,)]
+    with pytest.raises(psycopg2.errors.UndefinedTable):
+        query(session, "SELECT hopper.delete_model('modls', 1)")
+    query(session, "SELECT hopper.delete_model('models', 1)")
+    libraries = mapped(pid)
+    assert "model_hopper.so" in libraries and "libhopper_core.so" in libraries
+    assert torch_libraries(pid) == set()
+
+
+def test_build_info_loads_libtorch_and_leaves_signals_to_the_main_thread(session):
+    pid = backend(session)
+    assert torch_libraries(pid) == set()
+    assert len(query(session, "SELECT * FROM hopper.build_info()")) > 0
+    assert {"libhopper_torch.so", "libtorch_cpu.so"} <= torch_libraries(pid)
+    check_signals(pid)
+
+
+def check_signals(pid):
+    """Asserts and returns the number of threads."""
+    masks = blocked_signals(pid)
+    main = masks.pop(pid)
+    assert not main & HANDLED, "the main thread must hear the server's signals"
+    for thread, blocked in masks.items():
+        assert BLOCKABLE <= blocked, f"thread {thread} hears {sorted(BLOCKABLE - blocked)}"
+    return len(masks) + 1
+
+
+def test_training_threads_hear_no_signals(session):
+    query(session, "CREATE TABLE flowers AS SELECT i AS id,"
+                   " ARRAY[i %% 7, i %% 5, i %% 3, 1]::real[] AS x, i %% 3 AS y"
+                   " FROM generate_series(1, 20000) AS i")
+    query(session, "SELECT hopper.load_model('models', %s)", MODEL)
+    query(session, "SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1], %s, %s)",
+          GRID, "{'batch_size': [16, 32]}")
+    query(session, "SELECT hopper.training_preprocessor('flowers', 'packed', 'y', 'x')")
+    pid = backend(session)
+    failures = []
+
+    def train():
+        try:
+            query(session, "SELECT hopper.fit_multiple_model('packed', 'trained', 'mst', 100000,"
+                           " threads => 2)")
+        except psycopg2.errors.QueryCanceled:
+            pass
+        except psycopg2.Error as error:
+            failures.append(error)
+
+    trainer = threading.Thread(target=train)
+    trainer.start()
+    most = 0
+    deadline = time.monotonic() + 30
+    while most < 3 and time.monotonic() < deadline and trainer.is_alive():
+        if torch_libraries(pid):
+            most = max(most, check_signals_while_loading(pid))
+        time.sleep(0.02)
+    if trainer.is_alive():
+        check_signals(pid)
+    session.cancel()
+    trainer.join(30)
+    assert not trainer.is_alive() and not failures
+    assert most >= 3, "two workers and the main thread"
+    # Nobody of the run is left.
+    assert query(session, "SELECT 1") == [(1,)]
+    workers = {name.read_text().strip()
+               for name in pathlib.Path(f"/proc/{pid}/task").glob("*/comm")}
+    assert not any("hopper" in name for name in workers), workers
+
+
+def check_signals_while_loading(pid):
+    """While a library is being opened the main thread has everything blocked, on purpose."""
+    masks = blocked_signals(pid)
+    masks.pop(pid)
+    for thread, blocked in masks.items():
+        assert BLOCKABLE <= blocked, f"thread {thread} hears {sorted(BLOCKABLE - blocked)}"
+    return len(masks) + 1
+
+
+def test_preloaded():
+    server("stop")
+    server("start", "-c shared_preload_libraries=model_hopper -c hopper.threads=3")
+    try:
+        connection = connect()
+        pid = backend(connection)
+        parent = int(next(line.split()[1] for line in
+                          pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+                          if line.startswith("PPid:")))
+        assert "model_hopper.so" in mapped(parent)
+        assert "libhopper_core.so" not in mapped(parent)
+        assert torch_libraries(parent) == set()
+        assert len(blocked_signals(parent)) == 1, "a process that forks has one thread"
+        # Settings are known without calling anything.
+        assert query(connection, "SHOW hopper.threads") == [("3",)]
+        assert query(connection, "SHOW hopper.memory_limit") == [("0",)]
+        query(connection, "CREATE EXTENSION IF NOT EXISTS model_hopper")
+        assert "model_hopper" in query(connection, "SELECT hopper.version()")[0][0]
+        assert torch_libraries(pid) == set()
+        query(connection, "SELECT * FROM hopper.build_info()")
+        assert torch_libraries(pid) != set()
+        assert torch_libraries(parent) == set()
+        connection.close()
+    finally:
+        server("stop")
+        server("start")
+
+
+def test_settings_have_units_and_bounds(session):
+    query(session, "SELECT hopper.version()")
+    rows = dict(query(session, "SELECT name, unit FROM pg_settings WHERE name LIKE 'hopper.%%'"))
+    assert rows == {"hopper.max_configs": None, "hopper.memory_limit": "MB",
+                    "hopper.notice_interval": "s", "hopper.threads": None}
+    query(session, "SET hopper.memory_limit = '2GB'")
+    assert query(session, "SHOW hopper.memory_limit") == [("2GB",)]
+    for statement in ("SET hopper.threads = -1", "SET hopper.max_configs = 0",
+                      "SET hopper.notice_interval = '2d'"):
+        with pytest.raises(psycopg2.errors.InvalidParameterValue):
+            query(session, statement)
+    # The prefix is reserved: a misspelt setting is an error, not a silent no-op.
+    with pytest.raises(psycopg2.Error):
+        query(session, "SET hopper.thread = 3")

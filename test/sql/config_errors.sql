@@ -1,0 +1,102 @@
+-- Wrong configurations: refused with what is wrong, where, and what to do.
+\set mlp '{"class_name": "Sequential", "keras_version": "2.4.0", "backend": "tensorflow", "config": {"name": "mlp", "layers": [{"class_name": "Dense", "config": {"name": "dense_1", "batch_input_shape": [null, 4], "units": 3, "activation": "softmax"}}]}}'
+\set good '{''loss'': [''categorical_crossentropy''], ''optimizer_params_list'': [{''optimizer'': [''SGD''], ''lr'': [0.1]}]}'
+CREATE SCHEMA hopper_config_errors;
+SET search_path = hopper_config_errors;
+SELECT hopper.load_model('models', :'mlp');
+
+-- NULL, empty and wrong arguments
+SELECT hopper.generate_model_configs(NULL, 'mst', ARRAY[1], :'good', NULL);
+SELECT hopper.generate_model_configs('models', NULL, ARRAY[1], :'good', NULL);
+SELECT hopper.generate_model_configs('models', 'mst', NULL, :'good', NULL);
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[]::integer[], :'good', NULL);
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1, NULL], :'good', NULL);
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[[1], [1]], :'good', NULL);
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1], NULL, NULL);
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1, 5], :'good', NULL);
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.generate_model_configs('modls', 'mst', ARRAY[1], :'good', NULL);
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1], :'good', NULL, 'bayes');
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1], :'good', NULL, '');
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1], :'good', NULL, 'grid', 3);
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1], :'good', NULL, 'grid', NULL, 3);
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1], :'good', NULL, 'random');
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1], :'good', NULL, 'random', 0);
+SELECT hopper.load_model_selection_table('models', 'mst', ARRAY[1], NULL, ARRAY['']);
+SELECT hopper.load_model_selection_table('models', 'mst', ARRAY[1], ARRAY['loss=''mse''', NULL], ARRAY['']);
+SELECT hopper.load_model_selection_table('models', 'mst', ARRAY[1], ARRAY['loss=''mse'''], NULL);
+
+-- Wrong ranges, and too many combinations
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1],
+    $$ {'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['Adam'], 'learning_rate': [0.1, 0.001, 'log']}]} $$,
+    NULL, 'random', 3);
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1],
+    $$ {'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['Adam'], 'decay': [0, 0.001, 'log']}]} $$,
+    NULL, 'random', 3);
+\echo :LAST_ERROR_SQLSTATE
+SET hopper.max_configs = 5;
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1],
+    $$ {'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.1, 0.2, 0.3]}]} $$,
+    $$ {'batch_size': [1, 2]} $$);
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.load_model_selection_table('models', 'mst', ARRAY[1],
+    ARRAY[$$loss='mse',optimizer='SGD(lr=0.1)'$$, $$loss='mse',optimizer='SGD(lr=0.2)'$$],
+    ARRAY['batch_size=1', 'batch_size=2', 'batch_size=3']);
+RESET hopper.max_configs;
+-- A problem that all configurations share is shown once
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1],
+    $$ {'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['Adam'], 'lr_rate': [0.1, 0.2]}]} $$, NULL);
+\echo :LAST_ERROR_SQLSTATE
+SELECT to_regclass('mst'), to_regclass('mst_summary');
+
+-- Tables written by hand
+SELECT hopper.check_configs(NULL);
+SELECT hopper.check_configs('mst');
+CREATE TABLE mst (mst_key integer, model_id integer, compile_params text);
+SELECT hopper.check_configs('mst');
+\echo :LAST_ERROR_SQLSTATE
+ALTER TABLE mst ADD fit_params text;
+SELECT hopper.check_configs('mst');
+\echo :LAST_ERROR_SQLSTATE
+CREATE TABLE mst_summary (model_arch text);
+SELECT hopper.check_configs('mst');
+\echo :LAST_ERROR_SQLSTATE
+ALTER TABLE mst_summary RENAME model_arch TO model_arch_table;
+SELECT hopper.check_configs('mst');
+\echo :LAST_ERROR_SQLSTATE
+INSERT INTO mst_summary VALUES ('models');
+SELECT hopper.check_configs('mst');
+\echo :LAST_ERROR_SQLSTATE
+INSERT INTO mst VALUES (1, 1, $$loss='categorical_crossentropy',optimizer='SGD()'$$, '');
+INSERT INTO mst VALUES (1, 1, $$loss='categorical_crossentropy',optimizer='SGD()'$$, NULL);
+SELECT hopper.check_configs('mst');
+UPDATE mst SET mst_key = NULL;
+SELECT hopper.check_configs('mst');
+\echo :LAST_ERROR_SQLSTATE
+DELETE FROM mst;
+INSERT INTO mst VALUES (1, NULL, '', '');
+SELECT hopper.check_configs('mst');
+DELETE FROM mst;
+
+-- Every problem of every configuration
+INSERT INTO mst VALUES
+    (1, 1, $$loss='categorical_crossentropy',optimizer='Adam(lr=0.1)',metrics=['accuracy']$$, 'batch_size=8'),
+    (2, 1, $$loss='categorical_crossentropy',optimizer='Adam(lr_rate=0.1)'$$, 'batch_size=8'),
+    (3, 1, $$loss='categorical_crossentropi',optimizer='Adagard()'$$, 'batchsize=8'),
+    (4, 9, $$loss='mse',optimizer='SGD()'$$, NULL),
+    (5, 1, NULL, 'batch_size=-1'),
+    (6, 1, $$loss='mse',optimizer='SGD(lr=0.1'$$, 'batch_size=8,epochs=one'),
+    (7, 1, $$loss='categorical_crossentropy',optimizer='SGD()'$$, 'batch_size=8,verbose=1');
+SELECT mst_key, severity, sqlstate, message, hint FROM hopper.check_configs('mst');
+SELECT mst_key, detail FROM hopper.check_configs('mst') WHERE detail IS NOT NULL;
+SELECT * FROM hopper.check_configs('mst', 'no_such_table');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM hopper.check_configs('mst', 'models');
+\echo :LAST_ERROR_SQLSTATE
+
+DROP SCHEMA hopper_config_errors CASCADE;

@@ -1,0 +1,30 @@
+-- What the extension says about itself without loading libtorch.
+\set VERBOSITY default
+SELECT hopper.version() ~ '^model_hopper [0-9]+\.[0-9]+\.[0-9]+ \(library [0-9]+\.[0-9]+\.[0-9]+\)$' AS version;
+SELECT split_part(hopper.version(), ' ', 2) = (SELECT extversion FROM pg_extension WHERE extname = 'model_hopper')
+    AS extension_version;
+
+-- layers(): a row a class
+SELECT class_name FROM hopper.layers()
+WHERE class_name IN ('Dense', 'Conv2D', 'MaxPooling2D', 'AveragePooling2D', 'GlobalAveragePooling2D',
+    'GlobalMaxPooling2D', 'Flatten', 'Reshape', 'Dropout', 'Activation', 'BatchNormalization', 'Rescaling',
+    'Add', 'Concatenate', 'InputLayer')
+ORDER BY class_name COLLATE "C";
+SELECT count(*) = count(DISTINCT class_name) AS no_class_twice, bool_and(description <> '') AS all_described
+FROM hopper.layers();
+
+-- Settings
+SELECT name, setting, unit, context, vartype, min_val, max_val FROM pg_settings WHERE name LIKE 'hopper.%' ORDER BY name;
+SELECT name FROM pg_settings
+WHERE name LIKE 'hopper.%' AND (short_desc NOT LIKE '%.' OR extra_desc NOT LIKE '%.');
+SET hopper.memory_limit = '1GB';
+SHOW hopper.memory_limit;
+SET hopper.notice_interval = '1min';
+SHOW hopper.notice_interval;
+SET hopper.threads = 1025;
+SET hopper.max_configs = 0;
+SET hopper.thread = 2;
+RESET ALL;
+
+-- A set-returning function where none can be
+SELECT coalesce(hopper.layers());
