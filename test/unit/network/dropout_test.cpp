@@ -1,5 +1,7 @@
 // Dropout's mask: rate, scale, and that it is a function of (seed, layer, step, element) alone.
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/eq.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
@@ -23,8 +25,8 @@ std::string Sequential(const std::string& layers) {
          layers + R"(]}, "keras_version": "2.11.0", "backend": "tensorflow"})";
 }
 
-at::Tensor Run(const Network& network, const at::Tensor& x, uint64_t seed, int64_t step,
-               bool training = true) {
+at::Tensor Drop(const Network& network, const at::Tensor& x, uint64_t seed, int64_t step,
+                bool training = true) {
   ForwardContext context;
   context.training = training;
   context.seed = seed;
@@ -37,7 +39,7 @@ TEST(Dropout, RateAndScale) {
     const Network network(ParseModel(Sequential(Dropout("d", rate)), nullptr));
     const int64_t n = 4000;
     const at::Tensor x = at::ones({n, 50}) * 3.0;
-    const at::Tensor y = Run(network, x, 7, 0);
+    const at::Tensor y = Drop(network, x, 7, 0);
     const double kept = (y != 0.0).sum().item<double>() / static_cast<double>(n * 50);
     const double deviation = std::sqrt(rate * (1.0 - rate) / static_cast<double>(n * 50));
     EXPECT_NEAR(kept, 1.0 - rate, 5.0 * deviation);
@@ -53,18 +55,18 @@ TEST(Dropout, RateAndScale) {
 TEST(Dropout, MaskIsAFunctionOfSeedLayerStepAndElement) {
   const Network network(ParseModel(Sequential(Dropout("a", 0.5)), nullptr));
   const at::Tensor x = at::ones({64, 50});
-  const at::Tensor y = Run(network, x, 7, 3);
-  EXPECT_TRUE(at::equal(y, Run(network, x, 7, 3)));
-  EXPECT_TRUE(at::equal(y.slice(0, 0, 13), Run(network, x.slice(0, 0, 13), 7, 3)));
+  const at::Tensor y = Drop(network, x, 7, 3);
+  EXPECT_TRUE(at::equal(y, Drop(network, x, 7, 3)));
+  EXPECT_TRUE(at::equal(y.slice(0, 0, 13), Drop(network, x.slice(0, 0, 13), 7, 3)));
   // Half of the elements of independent masks agree.
   const auto agreement = [&](const at::Tensor& other) {
-    return (y == other).to(at::kDouble).mean().item<double>();
+    return at::eq(y, other).to(at::kDouble).mean().item<double>();
   };
-  EXPECT_NEAR(agreement(Run(network, x, 7, 4)), 0.5, 0.05);
-  EXPECT_NEAR(agreement(Run(network, x, 8, 3)), 0.5, 0.05);
+  EXPECT_NEAR(agreement(Drop(network, x, 7, 4)), 0.5, 0.05);
+  EXPECT_NEAR(agreement(Drop(network, x, 8, 3)), 0.5, 0.05);
   // Two layers: an element survives both with probability 1/4.
   const Network two(ParseModel(Sequential(Dropout("a", 0.5) + ", " + Dropout("b", 0.5)), nullptr));
-  EXPECT_NEAR((Run(two, x, 7, 3) != 0.0).to(at::kDouble).mean().item<double>(), 0.25, 0.05);
+  EXPECT_NEAR((Drop(two, x, 7, 3) != 0.0).to(at::kDouble).mean().item<double>(), 0.25, 0.05);
 }
 
 TEST(Dropout, SharedLayerDrawsAMaskForEachCall) {
@@ -76,25 +78,25 @@ TEST(Dropout, SharedLayerDrawsAMaskForEachCall) {
     "input_layers": [["i", 0, 0]], "output_layers": [["d", 1, 0]]},
     "keras_version": "2.11.0", "backend": "tensorflow"})";
   const Network network(ParseModel(json, nullptr));
-  const at::Tensor y = Run(network, at::ones({64, 50}), 7, 3);
+  const at::Tensor y = Drop(network, at::ones({64, 50}), 7, 3);
   EXPECT_NEAR((y != 0.0).to(at::kDouble).mean().item<double>(), 0.25, 0.05);
 }
 
 TEST(Dropout, InferenceAndExtremes) {
   const at::Tensor x = at::ones({8, 50}).cumsum(1);
   const Network half(ParseModel(Sequential(Dropout("d", 0.5)), nullptr));
-  EXPECT_TRUE(at::equal(Run(half, x, 7, 3, /*training=*/false), x));
+  EXPECT_TRUE(at::equal(Drop(half, x, 7, 3, /*training=*/false), x));
   const Network none(ParseModel(Sequential(Dropout("d", 0.0)), nullptr));
-  EXPECT_TRUE(at::equal(Run(none, x, 7, 3), x));
+  EXPECT_TRUE(at::equal(Drop(none, x, 7, 3), x));
   const Network all(ParseModel(Sequential(Dropout("d", 1.0)), nullptr));
-  EXPECT_TRUE(at::equal(Run(all, x, 7, 3), x * 0.0));
+  EXPECT_TRUE(at::equal(Drop(all, x, 7, 3), x * 0.0));
 }
 
 TEST(Dropout, GradientIsTheMask) {
   const Network network(ParseModel(Sequential(Dropout("d", 0.4)), nullptr));
   at::Tensor x = at::ones({8, 50});
   x.requires_grad_(true);
-  const at::Tensor y = Run(network, x, 7, 3);
+  const at::Tensor y = Drop(network, x, 7, 3);
   y.sum().backward();
   EXPECT_TRUE(at::equal(x.grad(), y.detach()));
 }
