@@ -1,0 +1,342 @@
+#include "model/check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "data/dataset.h"
+#include "model/spec.h"
+
+namespace hopper {
+
+namespace {
+
+std::string Quoted(const char* text, const char* fallback) {
+  return "\"" + std::string(text != nullptr ? text : fallback) + "\"";
+}
+
+std::string Plural(int64_t n, const std::string& one) {
+  return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
+}
+
+Shape ShapeOf(int32_t rank, const int64_t* sizes) {
+  return Shape(sizes, sizes + std::clamp<int32_t>(rank, 0, HOPPER_MAX_RANK));
+}
+
+// Equal, but for axes of one channel at the end.
+bool SameButForChannels(Shape a, Shape b) {
+  while (a.size() > 1 && a.back() == 1) a.pop_back();
+  while (b.size() > 1 && b.back() == 1) b.pop_back();
+  return a == b;
+}
+
+const char* LossText(LossKind loss) {
+  switch (loss) {
+    case LossKind::kCategoricalCrossentropy:
+      return "categorical_crossentropy";
+    case LossKind::kSparseCategoricalCrossentropy:
+      return "sparse_categorical_crossentropy";
+    case LossKind::kBinaryCrossentropy:
+      return "binary_crossentropy";
+    case LossKind::kMeanSquaredError:
+      return "mse";
+    case LossKind::kMeanAbsoluteError:
+      return "mae";
+  }
+  return "";
+}
+
+bool IsCrossentropy(LossKind loss) {
+  return loss != LossKind::kMeanSquaredError && loss != LossKind::kMeanAbsoluteError;
+}
+
+// One distinct architecture.
+struct Architecture {
+  std::shared_ptr<const ModelSpec> spec;  // null: has problems, or its shape is not known yet
+  std::vector<Problem> problems;
+};
+
+// Everything about one configuration.
+class ConfigCheck {
+ public:
+  ConfigCheck(const hopper_config& config, const hopper_data_desc* data,
+              std::vector<ConfigProblem>* out)
+      : config_(config), data_(data), out_(out) {}
+
+  void Run(const Architecture& architecture) {
+    for (const Problem& problem : architecture.problems) Add(problem, false);
+    std::vector<ParamProblem> found;
+    const CompileParams compile = ParseCompileParams(Text(config_.compile_params), &found);
+    const FitParams fit = ParseFitParams(Text(config_.fit_params), &found);
+    bool params_valid = true;
+    for (const ParamProblem& problem : found) {
+      params_valid = params_valid && problem.warning;
+      out_->push_back({config_.mst_key, problem});
+    }
+    if (architecture.spec == nullptr) return;
+    const ModelSpec& spec = *architecture.spec;
+    CheckWeights(spec);
+    if (spec.trainable_parameters == 0) {
+      Warn("model \"" + spec.name + "\" has no weights to train",
+           "All its layers are frozen or have no weights.", "");
+    }
+    if (data_ != nullptr) CheckInput(spec);
+    if (!params_valid) return;
+    CheckEnd(spec, compile);
+    if (data_ == nullptr) return;
+    CheckLabels(spec, compile);
+    CheckTopK(spec, compile);
+    CheckBatchSize(fit);
+    CheckClassWeights(fit);
+  }
+
+ private:
+  static std::string Text(const char* text) { return text == nullptr ? "" : text; }
+
+  void Add(const Problem& problem, bool warning) {
+    ConfigProblem found;
+    found.mst_key = config_.mst_key;
+    static_cast<Problem&>(found.problem) = problem;
+    found.problem.warning = warning;
+    out_->push_back(std::move(found));
+  }
+  void Fail(const std::string& message, const std::string& detail, const std::string& hint) {
+    Add({ErrorCode::kInvalidParameter, message, detail, hint}, false);
+  }
+  void Warn(const std::string& message, const std::string& detail, const std::string& hint) {
+    Add({ErrorCode::kInvalidParameter, message, detail, hint}, true);
+  }
+  std::string Table() const { return Quoted(data_->table_name, "data"); }
+
+  void CheckWeights(const ModelSpec& spec) {
+    if (config_.weights == nullptr && config_.n_weights == 0) return;
+    try {
+      CheckWeightCount(spec, config_.n_weights);
+    } catch (const Error& error) {
+      return Add(error.problem(), false);
+    }
+    if (config_.weights == nullptr) return;
+    const float* values = config_.weights;
+    for (const WeightSpec& weight : spec.weights) {
+      const bool finite =
+          std::all_of(values, values + weight.size(), [](float v) { return std::isfinite(v); });
+      if (!finite) {
+        return Fail("weight \"" + weight.name + "\" holds values that are not finite", "",
+                    "Load weights without NaN and infinity.");
+      }
+      values += weight.size();
+    }
+  }
+
+  void CheckInput(const ModelSpec& spec) {
+    const Shape held = ShapeOf(data_->x_rank, data_->x_shape);
+    if (SameButForChannels(spec.input_shape(), held)) return;
+    const std::string holds =
+        held.size() == 1 ? Plural(held[0], "value") : "values of shape " + ShapeText(held);
+    Fail("model expects input of shape " + ShapeText(spec.input_shape()) + " but column " +
+             Quoted(data_->x_column, "x") + " holds " + holds,
+         "The packed table is " + Table() + ".",
+         "Reshape when packing, or start the model with Reshape.");
+  }
+
+  // The model's end against the loss, whatever the data.
+  void CheckEnd(const ModelSpec& spec, const CompileParams& compile) {
+    const int64_t units = spec.output_shape().empty() ? 1 : spec.output_shape().back();
+    const std::string loss = LossText(compile.loss);
+    if (spec.final_activation == Activation::kSoftmax && units == 1) {
+      Fail("softmax over one output unit is always 1", "Such a model cannot learn.",
+           "Use sigmoid with loss='binary_crossentropy', or one output unit a class.");
+    }
+    const bool categorical = compile.loss == LossKind::kCategoricalCrossentropy ||
+                             compile.loss == LossKind::kSparseCategoricalCrossentropy;
+    if (categorical && units == 1 && spec.final_activation != Activation::kSoftmax) {
+      Fail("loss \"" + loss + "\" needs one output unit a class but the model has 1 output unit",
+           "", "Use loss='binary_crossentropy' for two classes, or one output unit a class.");
+    } else if (IsCrossentropy(compile.loss) && spec.final_activation == Activation::kLinear) {
+      Warn("loss \"" + loss + "\" expects probabilities but the model does not end in " +
+               (categorical ? "softmax" : "sigmoid"),
+           "Values outside of 0 to 1 are cut off.",
+           std::string("End the model with activation ") + (categorical ? "softmax." : "sigmoid."));
+    }
+  }
+
+  void CheckLabels(const ModelSpec& spec, const CompileParams& compile) {
+    switch (data_->y_kind) {
+      case HOPPER_LABEL_CLASS:
+        return CheckClassLabels(spec, compile);
+      case HOPPER_LABEL_VALUE:
+        return CheckValueLabels(spec, compile);
+      case HOPPER_LABEL_ARRAY:
+        return CheckArrayLabels(spec, compile);
+      default:
+        return Fail("labels of " + Table() + " are of an unknown kind", "", "Pack them again.");
+    }
+  }
+
+  // One row of units an example, for labels that are one value an example.
+  bool CheckOutputRank(const ModelSpec& spec) {
+    if (spec.output_shape().size() == 1) return true;
+    Fail("model output has shape " + ShapeText(spec.output_shape()) + " but column " +
+             Quoted(data_->y_column, "y") + " holds one label an example",
+         "The packed table is " + Table() + ".",
+         "End the model with Flatten or a global pooling layer, and Dense.");
+    return false;
+  }
+
+  void CheckClassLabels(const ModelSpec& spec, const CompileParams& compile) {
+    if (!CheckOutputRank(spec)) return;
+    const int64_t units = spec.output_shape()[0];
+    const int64_t classes = data_->num_classes;
+    if (units == 1) {
+      // Softmax and categorical losses over one unit have their own message.
+      const bool categorical = compile.loss == LossKind::kCategoricalCrossentropy ||
+                               compile.loss == LossKind::kSparseCategoricalCrossentropy;
+      if (categorical || classes == 2) return;
+      return Fail(DoNotFit(units), FoundClasses() + " One output unit tells two classes apart.",
+                  "Use one output unit a class.");
+    }
+    if (units == classes) return;
+    if (units < classes) {
+      return Fail(DoNotFit(units), FoundClasses(), "Use one output unit a class.");
+    }
+    Fail(DoNotFit(units), FoundClasses(),
+         "Give the last layer " + Plural(classes, "unit") + ", or pack with num_classes => " +
+             std::to_string(units) + ".");
+  }
+
+  std::string DoNotFit(int64_t units) const {
+    return "label values of " + Table() + " do not fit " + Plural(units, "output unit");
+  }
+
+  std::string FoundClasses() const {
+    const int32_t n = data_->num_classes;
+    return "The labels have " + std::to_string(n) + (n == 1 ? " class." : " classes.");
+  }
+
+  void CheckValueLabels(const ModelSpec& spec, const CompileParams& compile) {
+    if (compile.loss == LossKind::kCategoricalCrossentropy ||
+        compile.loss == LossKind::kSparseCategoricalCrossentropy) {
+      return Fail("loss \"" + std::string(LossText(compile.loss)) + "\" needs classes but column " +
+                      Quoted(data_->y_column, "y") + " holds numbers",
+                  "The packed table is " + Table() + ".",
+                  "Pack integer or text labels, or use loss='mse'.");
+    }
+    if (!CheckOutputRank(spec)) return;
+    const int64_t units = spec.output_shape()[0];
+    if (units != 1) {
+      Fail(DoNotFit(units), "The labels are one number an example.",
+           "Give the last layer one unit.");
+    }
+  }
+
+  void CheckArrayLabels(const ModelSpec& spec, const CompileParams& compile) {
+    const Shape labels = ShapeOf(data_->y_rank, data_->y_shape);
+    const Shape& output = spec.output_shape();
+    if (compile.loss == LossKind::kSparseCategoricalCrossentropy) {
+      const bool integers = data_->y_type != HOPPER_FLOAT32 && data_->y_type != HOPPER_FLOAT64;
+      if (!integers) {
+        return Fail("loss \"sparse_categorical_crossentropy\" needs classes but column " +
+                        Quoted(data_->y_column, "y") + " holds arrays of floating-point numbers",
+                    "The packed table is " + Table() + ".",
+                    "Use loss='categorical_crossentropy' for one-hot labels.");
+      }
+      const Shape positions(output.begin(), output.end() - (output.empty() ? 0 : 1));
+      if (positions == labels || (positions.empty() && labels == Shape{1})) return;
+      return Fail(
+          "label arrays of " + Table() + " do not fit an output of shape " + ShapeText(output),
+          "The labels have shape " + ShapeText(labels) + ", one class number each; " +
+              "sparse_categorical_crossentropy needs shape " + ShapeText(positions) + ".",
+          "Use loss='categorical_crossentropy' for one-hot labels.");
+    }
+    if (SameButForChannels(labels, output)) return;
+    Fail("label arrays of " + Table() + " do not fit an output of shape " + ShapeText(output),
+         "The labels have shape " + ShapeText(labels) + ".",
+         "Give the last layer as many units as a label has values.");
+  }
+
+  void CheckTopK(const ModelSpec& spec, const CompileParams& compile) {
+    const int64_t units = spec.output_shape().empty() ? 1 : spec.output_shape().back();
+    for (const MetricParams& metric : compile.metrics) {
+      if (metric.kind != MetricKind::kTopK || metric.k < units) continue;
+      Warn("metric \"" + metric.name + "\" is always 1 with " + Plural(units, "output unit"),
+           "It looks at the " + std::to_string(metric.k) + " largest outputs.", "Use a smaller k.");
+    }
+  }
+
+  void CheckBatchSize(const FitParams& fit) {
+    if (data_->n_partitions < 1) return;
+    const int64_t rows = (data_->n_rows + data_->n_partitions - 1) / data_->n_partitions;
+    if (fit.batch_size <= rows) return;
+    Warn("batch_size " + std::to_string(fit.batch_size) + " is larger than a partition of " +
+             Table(),
+         "A partition has " + Plural(rows, "row") + "; a batch never crosses partitions.",
+         "Lower batch_size, or pack into fewer partitions.");
+  }
+
+  void CheckClassWeights(const FitParams& fit) {
+    if (fit.class_weight.empty()) return;
+    if (data_->y_kind != HOPPER_LABEL_CLASS) {
+      return Add({ErrorCode::kNotSupported,
+                  "class_weight needs class labels but column " + Quoted(data_->y_column, "y") +
+                      (data_->y_kind == HOPPER_LABEL_ARRAY ? " holds arrays" : " holds numbers"),
+                  "The packed table is " + Table() + ".",
+                  "Pack integer, boolean or text labels, or leave class_weight out."},
+                 false);
+    }
+    std::vector<std::string> labels;
+    for (int32_t i = 0; i < data_->n_class_values; ++i) {
+      if (data_->class_values[i] != nullptr) labels.push_back(data_->class_values[i]);
+    }
+    for (const auto& entry : fit.class_weight) {
+      const std::string& key = entry.first;
+      const bool quoted = key.size() >= 2 && (key.front() == '\'' || key.front() == '"');
+      const std::string label = quoted ? key.substr(1, key.size() - 2) : key;
+      if (quoted) {
+        if (std::find(labels.begin(), labels.end(), label) != labels.end()) continue;
+        Fail("class_weight names the class \"" + label + "\", which " + Table() + " does not have",
+             "", NearestNameHint(label, labels));
+        continue;
+      }
+      const bool in_range = label.size() <= 9 && std::stoll(label) < data_->num_classes;
+      if (in_range) continue;
+      Fail("class_weight names the class " + label + " of " + std::to_string(data_->num_classes),
+           "Classes are counted from 0.", "");
+    }
+  }
+
+  const hopper_config& config_;
+  const hopper_data_desc* data_;
+  std::vector<ConfigProblem>* out_;
+};
+
+}  // namespace
+
+std::vector<ConfigProblem> CheckConfigs(const std::vector<hopper_config>& configs,
+                                        const hopper_data_desc* data) {
+  std::vector<ConfigProblem> problems;
+  std::map<Digest, Architecture> architectures;
+  Shape data_shape;
+  if (data != nullptr) data_shape = ShapeOf(data->x_rank, data->x_shape);
+  for (const hopper_config& config : configs) {
+    const Digest key = Hash(config.model_arch, config.model_arch_size);
+    auto [at, is_new] = architectures.try_emplace(key);
+    Architecture& architecture = at->second;
+    if (is_new) {
+      architecture.spec =
+          ParseModel({config.model_arch, config.model_arch_size},
+                     data != nullptr ? &data_shape : nullptr, &architecture.problems);
+      // Without data, a shape that is left open is no problem yet.
+      auto& found = architecture.problems;
+      found.erase(std::remove_if(
+                      found.begin(), found.end(),
+                      [](const Problem& problem) { return problem.code == ErrorCode::kNotReady; }),
+                  found.end());
+    }
+    ConfigCheck(config, data, &problems).Run(architecture);
+  }
+  return problems;
+}
+
+}  // namespace hopper
