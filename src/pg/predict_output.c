@@ -2,10 +2,11 @@
  * predict_output.c
  *		The table of predictions: MADlib's columns, and the label in its own type.
  *
- *	classes		<id>, class_name text, class_value text, prob float8, rank int, <label>
- *	values		<id>, <label> float8 (several outputs: float8[])
+ *	classes		<id>, class_name text, class_value text, prob float8, rank int, predicted_<label>
+ *	values		<id>, predicted_<label> float8 (several outputs: float8[])
  *
- * 'response' has no rank.
+ * 'response' has no rank. The label's column does not have the label's name because these tables
+ * are made to be joined with the ones that hold the true labels.
  */
 #include "pg/predict.h"
 
@@ -32,18 +33,6 @@ struct predict_output
 	MemoryContext scratch;
 };
 
-/* A label column must not have the name of another column of the table. */
-static char *
-free_column_name(const char *wanted, const char *id_column, bool values_only)
-{
-	static const char *const taken[] = {"class_name", "class_value", "prob", "rank"};
-	bool		clash = strcmp(wanted, id_column) == 0;
-
-	for (int i = 0; !values_only && i < lengthof(taken); i++)
-		clash |= strcmp(wanted, taken[i]) == 0;
-	return clash ? psprintf("%s_predicted", wanted) : pstrdup(wanted);
-}
-
 predict_output *
 hopper_predict_output_open(const hopper_name *table, const predict_model *model,
 						   const predict_what *what, int n_outputs, const char *id_column,
@@ -51,7 +40,7 @@ hopper_predict_output_open(const hopper_name *table, const predict_model *model,
 						   const Datum *label_values, const bool *label_nulls)
 {
 	predict_output *output = palloc0(sizeof(predict_output));
-	char	   *label = free_column_name(model->class_name, id_column, model->is_value);
+	char	   *label = psprintf("predicted_%s", model->class_name);
 	StringInfoData columns;
 
 	output->model = model;

@@ -114,25 +114,25 @@ void
 hopper_progress_line(hopper_progress *progress, const hopper_training *training)
 {
 	double		elapsed;
-	double		done;
-	int			first = training->last_iteration - training->options.num_iterations;
+	hopper_done done;
 	char	   *best;
 
 	if (hopper_notice_interval <= 0 || progress->n_lines >= MAX_LINES ||
 		seconds_since(progress->last_line) < progress->interval)
 		return;
 	elapsed = seconds_since(progress->started);
-	done = (double) (training->iteration - first) / training->options.num_iterations;
+	done = hopper_training_done(training);
 	if (!best_so_far(training, &best))
 		best = NULL;
 	ereport(NOTICE,
-			(errmsg("%s \"%s\": iteration %d/%d, %d live%s%s, %s elapsed%s",
-					training->function, training->shown, training->iteration,
-					training->last_iteration, training->n_configs - training->n_failed,
+			(errmsg("%s \"%s\": %s of %s, %d live%s%s, %s elapsed%s",
+					training->function, training->shown, hopper_count_words(done.iterations),
+					hopper_plural(done.iterations_total, "iteration", "iterations"),
+					training->n_configs - training->n_failed,
 					best ? ", " : "", best ? best : "", hopper_duration_words(elapsed),
-					done > 0
-					? psprintf(", about %s left", hopper_duration_words(elapsed * (1 / done - 1)))
-					: "")));
+					done.work > 0
+					? psprintf(", about %s left",
+							   hopper_duration_words(elapsed * (1 / done.work - 1))) : "")));
 	progress->last_line = GetCurrentTimestamp();
 	progress->n_lines++;
 	if (progress->n_lines >= LINES_BEFORE_DOUBLING &&
@@ -181,13 +181,16 @@ hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
 						 const char *best_metric, double best_value)
 {
 	char	   *failed = "";
+	int			last_iteration = 0;
 
+	for (int i = 0; i < training->n_configs; i++)
+		last_iteration = Max(last_iteration, training->results[i].iterations);
 	if (training->n_failed > 0)
 		failed = psprintf(", %d of %d failed", training->n_failed, training->n_configs);
 	ereport(NOTICE,
 			(errmsg("%s \"%s\" finished: best configuration %d, %s %.4f, %s, %s%s",
 					training->function, training->shown, best_mst_key, best_metric, best_value,
-					hopper_plural(training->last_iteration, "iteration", "iterations"),
+					hopper_plural(last_iteration, "iteration", "iterations"),
 					hopper_duration_words(training->info.seconds_wall), failed),
 			 errhint("Compare the configurations with: SELECT * FROM hopper.leaderboard(%s);",
 					 quote_literal_cstr(training->shown))));

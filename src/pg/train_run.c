@@ -25,11 +25,61 @@ training_context(void *arg)
 {
 	hopper_training *training = arg;
 
-	if (training->iteration < 0)
-		errcontext("reading the data of %s \"%s\"", training->function, training->shown);
+	if (!training->started)
+		errcontext("%s \"%s\" before its first iteration", training->function, training->shown);
 	else
-		errcontext("%s \"%s\" after iteration %d of %d", training->function, training->shown,
-				   training->iteration, training->last_iteration);
+	{
+		hopper_done done = hopper_training_done(training);
+
+		errcontext("%s \"%s\" after %s of %s", training->function, training->shown,
+				   hopper_count_words(done.iterations),
+				   hopper_plural(done.iterations_total, "iteration", "iterations"));
+	}
+}
+
+hopper_done
+hopper_training_done(const hopper_training *training)
+{
+	hopper_done done = {0};
+	double		work = 0;
+	double		total = 0;
+
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		const hopper_history *history = training->histories[i];
+		int			n = history->n > 0
+			? history->points[history->n - 1].iteration - history->last_earlier : 0;
+
+		if (training->failed[i])
+			continue;
+		done.iterations += Max(n, 0);
+		done.iterations_total += training->options.num_iterations;
+		work += Max(n, 0) * training->costs[i];
+		total += training->options.num_iterations * training->costs[i];
+	}
+	done.work = total > 0 ? work / total : 0;
+	return done;
+}
+
+/* What an iteration of each model costs, in any unit. */
+static double *
+estimate_costs(const hopper_training *training)
+{
+	double	   *costs = palloc(training->n_configs * sizeof(double));
+
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		hopper_model_info info;
+		hopper_error error;
+
+		/* A step costs something for the smallest model, too. */
+		costs[i] = 1e5;
+		if (hopper_core()->inspect_model(training->configs[i].model_arch,
+										 training->configs[i].model_arch_size, &info,
+										 &error) == 0)
+			costs[i] += info.flops;
+	}
+	return costs;
 }
 
 static void
@@ -88,9 +138,6 @@ drain(hopper_training *training)
 				hopper_history_record(training->histories[index_of(training, event.mst_key)],
 									  &event);
 				break;
-			case HOPPER_EVENT_ITERATION:
-				training->iteration = Max(training->iteration, event.iteration);
-				break;
 			case HOPPER_EVENT_MODEL_FAILED:
 				at = index_of(training, event.mst_key);
 				if (!training->failed[at])
@@ -109,6 +156,7 @@ drain(hopper_training *training)
 				break;
 			case HOPPER_EVENT_FINISHED:
 				return true;
+			case HOPPER_EVENT_ITERATION:
 			case HOPPER_EVENT_MODEL_DONE:
 				break;
 			default:
@@ -199,24 +247,14 @@ hopper_training_run(hopper_training *training)
 	hopper_error error;
 
 	training->failed = palloc0(training->n_configs * sizeof(bool));
+	training->costs = estimate_costs(training);
 	training->n_failed = 0;
-	training->iteration = -1;
+	training->started = false;
 	error_context_stack = &context;
 	load(training);
 
-	training->iteration = training->last_iteration = 0;
-	for (int i = 0; i < training->n_configs; i++)
-	{
-		const hopper_history *history = training->histories[i];
-
-		if (history->n > 0)
-			training->last_iteration = Max(training->last_iteration,
-										   history->points[history->n - 1].iteration);
-	}
-	training->iteration = training->last_iteration;
-	training->last_iteration += training->options.num_iterations;
-
 	hopper_progress_start(&progress, training);
+	training->started = true;
 	HOPPER_CHECK(hopper_torch()->run_start(training->run, &error), error);
 	while (!drain(training))
 	{

@@ -32,9 +32,9 @@ typedef struct hopper_training
 	/* its own */
 	hopper_guard *guard;
 	int			event_fd;
-	int			iteration;		/* that every live model has finished */
-	int			last_iteration;
+	bool		started;
 	bool	   *failed;
+	double	   *costs;			/* of an iteration of each model, in any unit */
 } hopper_training;
 
 /*
@@ -46,6 +46,16 @@ extern void hopper_training_run(hopper_training *training);
 extern void hopper_training_end(hopper_training *training);
 
 /* --- telling (progress.c) --- */
+
+/* What is done of a run, from the metrics that came in. */
+typedef struct hopper_done
+{
+	int64		iterations;		/* of all models that are not failed, in this run */
+	int64		iterations_total;
+	double		work;			/* 0 to 1: iterations by their models' cost */
+} hopper_done;
+
+extern hopper_done hopper_training_done(const hopper_training *training);
 
 typedef struct hopper_progress
 {
