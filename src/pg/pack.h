@@ -45,6 +45,12 @@ typedef struct pack_request
 	hopper_packed training;		/* validation only */
 } pack_request;
 
+/* NULL arguments are checked and defaults filled in. (pack_arguments.c) */
+extern void pack_training_arguments(FunctionCallInfo fcinfo, pack_request *request);
+/* Leaves request->training to the caller, and gives the table's name. */
+extern void pack_validation_arguments(FunctionCallInfo fcinfo, pack_request *request,
+									  hopper_name *training);
+
 /* --- rows of the source and their names in messages (pack_source.c) --- */
 
 typedef struct pack_column
@@ -156,6 +162,32 @@ extern int32 pack_class_index(const pack_classes *classes, const pack_request *r
 							  const pack_source *source, Datum value, bool isnull);
 extern int32 pack_get_index(int32 type, const char *at);
 extern void pack_put_index(int32 type, int32 index, char *at);
+
+/* --- the columns' types and the rows (pack_types.c, pack_rows.c) --- */
+
+/* All that one call needs. */
+typedef struct pack_job
+{
+	pack_request request;
+	pack_source source;
+	pack_values x;
+	pack_values y;				/* regression values, label arrays */
+	pack_classes classes;		/* family PACK_NO_CLASS where y is used */
+	int32		y_kind;			/* hopper_label_kind */
+	size_t		y_size;
+	Tuplesortstate *sort;
+	int64		n_rows;
+	int64		n_fold;			/* rows that the fold column marks */
+} pack_job;
+
+/* Column of the features in the packed table. */
+extern const char *pack_feature_column(const pack_job *job);
+/* Refuses columns whose names are taken in the packed table or its summary. */
+extern void pack_require_free_names(const pack_job *job);
+extern void pack_set_features(pack_job *job);
+extern void pack_set_labels(pack_job *job);
+/* Puts every row, encoded, into job->sort. */
+extern void pack_read_rows(pack_job *job);
 
 /* --- one packed table that is being written (pack_write.c) --- */
 

@@ -192,7 +192,8 @@ pack_training_classes(const pack_request *request, const pack_source *source,
 	if (classes->family != trained)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of \"%s\" is of type %s but \"%s\" was packed with labels of type %s",
+				 errmsg("column \"%s\" of \"%s\" is of type %s"
+						" but \"%s\" was packed with labels of type %s",
 						source->y.name, source->name.shown, source->y.sql_type,
 						training->table.shown, training->y_sql_type),
 				 errhint("Cast the column in a view.")));
@@ -252,7 +253,7 @@ pack_class_index(const pack_classes *classes, const pack_request *request,
 						source->y.name, source->name.shown, request->training.table.shown),
 				 errdetail("%s has label %s; the classes are %s.", pack_row_name(source), shown,
 						   list_classes(classes)),
-				 errhint("Leave such rows out with a view, or pack the training data with all classes.")));
+				 errhint("Leave such rows out, or pack the training data with all classes.")));
 	}
 	return found->index;
 }

@@ -40,6 +40,7 @@ text_array(int n, char *const *values)
 	Datum	   *datums = palloc(sizeof(Datum) * (n + 1));
 	bool	   *nulls = palloc(sizeof(bool) * (n + 1));
 	int			lower = 1;
+	ArrayType  *array;
 	int			i;
 
 	for (i = 0; i < n; i++)
@@ -47,9 +48,8 @@ text_array(int n, char *const *values)
 		nulls[i] = values[i] == NULL;
 		datums[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(values[i]);
 	}
-	return hopper_literal(OidOutputFunctionCall(F_ARRAY_OUT,
-												PointerGetDatum(construct_md_array(datums, nulls, 1, &n, &lower,
-																				   TEXTOID, -1, false, 'i'))));
+	array = construct_md_array(datums, nulls, 1, &n, &lower, TEXTOID, -1, false, 'i');
+	return hopper_literal(OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(array)));
 }
 
 static const char *
@@ -110,7 +110,8 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 	const pack_classes *classes = summary->classes;
 	bool		has_classes = summary->y_kind == HOPPER_LABEL_CLASS;
 	hopper_name name = hopper_name_with_suffix(&output->table, "summary");
-	const char *class_column = pstrdup(quote_identifier(psprintf("%s_class_values", source->y.name)));
+	char	   *class_name = psprintf("%s_class_values", source->y.name);
+	const char *class_column = pstrdup(quote_identifier(class_name));
 	const char *class_type = has_classes ? class_values_type(&source->y) : "pg_catalog.text";
 	char	   *y_name = source->y.name;
 	char	   *y_type = source->y.sql_type;
@@ -140,7 +141,8 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s::pg_catalog.text[]::%s[], %d,"
 				" %.9g, %s, 'all_segments', 'all_segments', %s, '%s', %s, '%s', '%s', %s,"
 				" " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ", '%s', %s, %d)",
-				name.quoted, hopper_literal(source->name.shown), hopper_literal(output->table.shown),
+				name.quoted, hopper_literal(source->name.shown),
+				hopper_literal(output->table.shown),
 				text_array(1, &y_name), text_array(source->n_x, x_names), text_array(1, &y_type),
 				has_classes ? class_values(classes) : "NULL", class_type, output->buffer_size,
 				request->normalizing_const,

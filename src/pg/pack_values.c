@@ -115,9 +115,9 @@ pack_values_init(pack_values *values, int n_columns, const pack_column *columns,
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("models with several inputs are not supported yet"),
-					 errdetail("Column \"%s\" of \"%s\" is of type %s, which is an input of its own.",
+					 errdetail("Column \"%s\" of \"%s\" is of type %s, an input of its own.",
 							   columns[i].name, relation, columns[i].sql_type),
-					 errhint("Name one column of arrays or images, or several columns of numbers.")));
+					 errhint("Name one column of arrays or images, or columns of numbers.")));
 		if (values->layout == PACK_BYTES)
 		{
 			values->type = HOPPER_UINT8;
@@ -165,8 +165,10 @@ pack_values_set_shape(pack_values *values, int rank, const int64 *shape)
 	if (values->size > PACK_MAX_BUFFER_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a row of shape %s is too large to be packed", pack_shape_text(rank, shape)),
-				 errdetail("It has %zu bytes; %d are allowed.", values->size, PACK_MAX_BUFFER_BYTES)));
+				 errmsg("a row of shape %s is too large to be packed",
+						pack_shape_text(rank, shape)),
+				 errdetail("It has %zu bytes; %d are allowed.", values->size,
+						   PACK_MAX_BUFFER_BYTES)));
 	values->shape_known = values->shape_given = true;
 }
 

@@ -121,8 +121,9 @@ prepare_insert(const pack_output *output)
 {
 	Oid			types[] = {INT4OID, INT4OID, INT4OID, BYTEAOID, BYTEAOID, INT4ARRAYOID,
 	INT4ARRAYOID, BYTEAOID};
-	SPIPlanPtr	plan = SPI_prepare(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-											output->table.quoted), lengthof(types), types);
+	char	   *query = psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+								 output->table.quoted);
+	SPIPlanPtr	plan = SPI_prepare(query, lengthof(types), types);
 
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));

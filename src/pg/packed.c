@@ -15,7 +15,7 @@ refuse_unpacked(const hopper_name *table, const char *detail)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("table \"%s\" has not been packed", table->shown),
 			 errdetail("%s", detail),
-			 errhint("Pack it with hopper.training_preprocessor() and name the table that it wrote.")));
+			 errhint("Pack it with hopper.training_preprocessor() and name the packed table.")));
 }
 
 static void
@@ -215,7 +215,8 @@ hopper_read_packed(const hopper_name *table, hopper_packed *out)
 	if (get_int(&summary, 1) != HOPPER_PACK_FORMAT)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" was packed in format " INT64_FORMAT ", this version reads format %d",
+				 errmsg("table \"%s\" was packed in format " INT64_FORMAT
+						", this version reads format %d",
 						table->shown, get_int(&summary, 1), HOPPER_PACK_FORMAT),
 				 errhint("Pack the data again.")));
 	out->source_table = get_text(&summary, 2, true);
