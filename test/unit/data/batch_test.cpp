@@ -1,0 +1,141 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/division_reference.h"
+
+namespace hopper {
+namespace {
+
+TEST(BatchOrder, IsAPermutation) {
+  for (int64_t n : {0, 1, 2, 3, 10, 1000}) {
+    std::vector<int32_t> order = BatchOrder(7, 2, 5, n, true);
+    std::sort(order.begin(), order.end());
+    std::vector<int32_t> all(n);
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_EQ(order, all);
+  }
+}
+
+TEST(BatchOrder, WithoutShufflingIsRankOrder) {
+  EXPECT_EQ(BatchOrder(7, 2, 5, 4, false), (std::vector<int32_t>{0, 1, 2, 3}));
+}
+
+TEST(BatchOrder, DependsOnSeedPartitionAndPassOnly) {
+  const auto base = BatchOrder(7, 2, 5, 100, true);
+  EXPECT_EQ(base, BatchOrder(7, 2, 5, 100, true));
+  std::set<std::vector<int32_t>> orders = {base};
+  orders.insert(BatchOrder(8, 2, 5, 100, true));
+  orders.insert(BatchOrder(7 + (uint64_t{1} << 32), 2, 5, 100, true));
+  orders.insert(BatchOrder(7, 3, 5, 100, true));
+  orders.insert(BatchOrder(7, 2, 6, 100, true));
+  orders.insert(BatchOrder(7, 5, 2, 100, true));
+  EXPECT_EQ(orders.size(), 6U);
+}
+
+TEST(BatchOrder, IsUniform) {
+  // Each of the 24 orders of 4 examples; chi-squared with 23 degrees of freedom stays below 56
+  // with a probability of 0.9999.
+  constexpr int kDraws = 24000;
+  std::vector<int> counts(256, 0);
+  for (int pass = 0; pass < kDraws; ++pass) {
+    const auto order = BatchOrder(1, 0, pass, 4, true);
+    ++counts[order[0] * 64 + order[1] * 16 + order[2] * 4 + order[3]];
+  }
+  double chi = 0.0;
+  for (int count : counts) {
+    if (count > 0) chi += std::pow(count - kDraws / 24.0, 2) / (kDraws / 24.0);
+  }
+  EXPECT_EQ(std::count_if(counts.begin(), counts.end(), [](int c) { return c > 0; }), 24);
+  EXPECT_LT(chi, 56.0);
+}
+
+// A partition of `n` rows of `elements` values.
+template <typename T>
+Partition PartitionOf(const std::vector<T>& x, const std::vector<T>& y, int64_t n) {
+  Partition partition;
+  partition.n = n;
+  partition.x = AlignedArray<uint8_t>(x.size() * sizeof(T));
+  partition.y = AlignedArray<uint8_t>(y.size() * sizeof(T));
+  std::memcpy(partition.x.data(), x.data(), partition.x.size());
+  std::memcpy(partition.y.data(), y.data(), partition.y.size());
+  return partition;
+}
+
+template <typename T>
+hopper_data_desc DescOf(int32_t type, int64_t elements, double constant) {
+  hopper_data_desc desc = {};
+  desc.x_type = type;
+  desc.x_rank = 1;
+  desc.x_shape[0] = elements;
+  desc.y_kind = HOPPER_LABEL_ARRAY;
+  desc.y_type = type;
+  desc.y_rank = 1;
+  desc.y_shape[0] = 2;
+  desc.n_partitions = 1;
+  desc.n_rows = 3;
+  desc.normalizing_const = constant;
+  return desc;
+}
+
+template <typename T>
+void ExpectGathered(int32_t type) {
+  const DataDesc desc(DescOf<T>(type, 3, 1.0));
+  const Partition partition = PartitionOf<T>({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 2, 3, 4, 5, 6}, 3);
+  const int32_t rows[] = {2, 0, 2};
+  std::vector<float> x(9);
+  GatherFeatures(desc, partition, rows, 3, x.data());
+  EXPECT_EQ(x, (std::vector<float>{7, 8, 9, 1, 2, 3, 7, 8, 9}));
+  std::vector<float> y(6);
+  GatherValues(desc, partition, rows, 3, y.data());
+  EXPECT_EQ(y, (std::vector<float>{5, 6, 1, 2, 5, 6}));
+  std::vector<float> converted(9);
+  // An address that is not aligned.
+  std::vector<uint8_t> bytes(partition.x.size() + 1);
+  std::memcpy(bytes.data() + 1, partition.x.data(), partition.x.size());
+  ConvertFeatures(desc, bytes.data() + 1, 3, converted.data());
+  EXPECT_EQ(converted, (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+TEST(Gather, TakesRowsOfEveryType) {
+  ExpectGathered<uint8_t>(HOPPER_UINT8);
+  ExpectGathered<int16_t>(HOPPER_INT16);
+  ExpectGathered<int32_t>(HOPPER_INT32);
+  ExpectGathered<int64_t>(HOPPER_INT64);
+  ExpectGathered<float>(HOPPER_FLOAT32);
+  ExpectGathered<double>(HOPPER_FLOAT64);
+}
+
+TEST(Gather, TakesClassesOfEveryIntegerType) {
+  hopper_data_desc raw = DescOf<int16_t>(HOPPER_INT16, 1, 1.0);
+  raw.y_kind = HOPPER_LABEL_CLASS;
+  raw.y_rank = 0;
+  raw.num_classes = 300;
+  const DataDesc desc(raw);
+  const Partition partition = PartitionOf<int16_t>({1, 2, 3}, {299, 0, 7}, 3);
+  const int32_t rows[] = {2, 1, 0};
+  std::vector<int64_t> classes(3);
+  GatherClasses(desc, partition, rows, 3, classes.data());
+  EXPECT_EQ(classes, (std::vector<int64_t>{7, 0, 299}));
+}
+
+TEST(Gather, DividesAsNumpyDoes) {
+  std::vector<uint8_t> all(256);
+  std::iota(all.begin(), all.end(), uint8_t{0});
+  for (const DivisionReference& reference : kDivisions) {
+    const DataDesc desc(DescOf<uint8_t>(HOPPER_UINT8, 256, reference.constant));
+    std::vector<float> quotients(256);
+    ConvertFeatures(desc, all.data(), 1, quotients.data());
+    EXPECT_EQ(std::memcmp(quotients.data(), reference.bits, sizeof(reference.bits)), 0)
+        << "divided by " << reference.constant;
+  }
+}
+
+}  // namespace
+}  // namespace hopper

@@ -1,0 +1,52 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "data/dataset.h"
+
+namespace hopper {
+namespace {
+
+TEST(TypeSize, KnowsAllTypesAndNoOthers) {
+  EXPECT_EQ(TypeSize(HOPPER_UINT8), 1);
+  EXPECT_EQ(TypeSize(HOPPER_INT16), 2);
+  EXPECT_EQ(TypeSize(HOPPER_INT32), 4);
+  EXPECT_EQ(TypeSize(HOPPER_INT64), 8);
+  EXPECT_EQ(TypeSize(HOPPER_FLOAT32), 4);
+  EXPECT_EQ(TypeSize(HOPPER_FLOAT64), 8);
+  EXPECT_EQ(TypeSize(0), 0);
+  EXPECT_EQ(TypeSize(7), 0);
+}
+
+template <typename T>
+void ExpectFound(int32_t type) {
+  for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(),
+                      -std::numeric_limits<T>::infinity()}) {
+    for (int at = 0; at < 5; ++at) {
+      std::vector<T> values = {0, -1, std::numeric_limits<T>::max(),
+                               std::numeric_limits<T>::denorm_min(), 5};
+      values[at] = bad;
+      // One byte off: the values need no alignment.
+      std::vector<unsigned char> bytes(1 + values.size() * sizeof(T));
+      std::memcpy(bytes.data() + 1, values.data(), values.size() * sizeof(T));
+      EXPECT_EQ(FindNonFinite(type, bytes.data() + 1, 5), at);
+      EXPECT_EQ(FindNonFinite(type, bytes.data() + 1, at), -1);
+    }
+  }
+}
+
+TEST(FindNonFinite, FindsTheFirst) {
+  ExpectFound<float>(HOPPER_FLOAT32);
+  ExpectFound<double>(HOPPER_FLOAT64);
+}
+
+TEST(FindNonFinite, IntegersAreFinite) {
+  const int32_t values[] = {0x7f800000, -1};
+  EXPECT_EQ(FindNonFinite(HOPPER_INT32, values, 2), -1);
+}
+
+}  // namespace
+}  // namespace hopper
