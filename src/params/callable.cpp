@@ -171,13 +171,14 @@ std::optional<Callable> ReadCallable(const Value& value, const std::string& role
 }
 
 std::string SnakeCase(const std::string& name) {
-  bool capitals_only = true;
-  for (const char c : name) {
-    if (c >= 'a' && c <= 'z') capitals_only = false;
-  }
+  const auto is_lower = [&name](size_t i) {
+    return i < name.size() && name[i] >= 'a' && name[i] <= 'z';
+  };
   std::string out;
   for (size_t i = 0; i < name.size(); ++i) {
-    if (i > 0 && IsUpper(name[i]) && !capitals_only && name[i - 1] != '_') out.push_back('_');
+    // A capital begins a word after a small letter and before one: KLDivergence, MeanIoU.
+    const bool begins = IsUpper(name[i]) && i > 0 && (is_lower(i - 1) || is_lower(i + 1));
+    if (begins && name[i - 1] != '_') out.push_back('_');
     out.push_back(ToLower(name[i]));
   }
   return out;

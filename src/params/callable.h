@@ -58,7 +58,8 @@ struct Callable {
 std::optional<Callable> ReadCallable(const Value& value, const std::string& role,
                                      ProblemList* problems);
 
-// "MeanSquaredError" -> "mean_squared_error"; all-capital names are only lowered.
+// "MeanSquaredError" -> "mean_squared_error", "KLDivergence" -> "kl_divergence", "MSE" -> "mse":
+// Keras' rule.
 std::string SnakeCase(const std::string& name);
 
 std::string Join(const std::vector<std::string>& names);

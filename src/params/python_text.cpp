@@ -207,9 +207,10 @@ class Parser {
     if ((name == "u" || name == "U") && (Peek() == '\'' || Peek() == '"')) {
       return Value::String(ParseString());
     }
-    if (name == "None") return Value::None();
-    if (name == "True") return Value::Bool(true);
-    if (name == "False") return Value::Bool(false);
+    // JSON's spelling too, for JSON objects among keyword arguments.
+    if (name == "None" || name == "null") return Value::None();
+    if (name == "True" || name == "true") return Value::Bool(true);
+    if (name == "False" || name == "false") return Value::Bool(false);
     const size_t after = at_;
     SkipSpace();
     if (Peek() != '(') {

@@ -1,0 +1,337 @@
+#include <gtest/gtest.h>
+
+#include "params/problems.h"
+
+namespace hopper {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+const std::string kRest = ", loss='mse', metrics=['mae']";
+
+Strings Problems(const std::string& text) {
+  std::vector<ParamProblem> problems;
+  ParseCompileParams(text, &problems);
+  return Describe(problems);
+}
+
+CompileParams Parse(const std::string& text) {
+  std::vector<ParamProblem> problems;
+  CompileParams params = ParseCompileParams(text, &problems);
+  EXPECT_EQ(Describe(problems), Strings{}) << text;
+  return params;
+}
+
+OptimizerParams Optimizer(const std::string& text) {
+  return Parse("optimizer=" + text + kRest).optimizer;
+}
+
+Strings OptimizerProblems(const std::string& text) { return Problems("optimizer=" + text + kRest); }
+
+TEST(CompileParams, MadlibsExample) {
+  const CompileParams params = Parse(
+      " loss='categorical_crossentropy', optimizer='Adam(lr=0.01, decay=1e-6)', "
+      "metrics=['accuracy'] ");
+  EXPECT_EQ(params.loss, LossKind::kCategoricalCrossentropy);
+  EXPECT_EQ(params.loss_name, "categorical_crossentropy");
+  EXPECT_EQ(params.optimizer.kind, OptimizerKind::kAdam);
+  EXPECT_EQ(params.optimizer.learning_rate, 0.01);
+  EXPECT_EQ(params.optimizer.decay, 1e-6);
+  ASSERT_EQ(params.metrics.size(), 1u);
+  EXPECT_EQ(params.metrics[0].kind, MetricKind::kAccuracy);
+  EXPECT_EQ(params.metrics[0].name, "accuracy");
+}
+
+TEST(CompileParams, EverySpellingOfAnOptimizerIsTheSame) {
+  for (const char* text : {"'Adam(lr=0.1)'", "Adam(lr=0.1)", "\"adam(lr=0.1)\"", "ADAM(lr=.1)",
+                           "'Adam( learning_rate = 0.1 )'", "adam(0.1)",
+                           "keras.optimizers.Adam(lr=1e-1)", "'tf.keras.optimizers.Adam(lr=0.1,)'",
+                           "{'class_name': 'Adam', 'config': {'learning_rate': 0.1}}"}) {
+    const OptimizerParams params = Optimizer(text);
+    EXPECT_EQ(params.kind, OptimizerKind::kAdam) << text;
+    EXPECT_EQ(params.learning_rate, 0.1) << text;
+  }
+  for (const char* text : {"'sgd'", "sgd", "SGD()", "'Sgd()'"}) {
+    EXPECT_EQ(Optimizer(text).kind, OptimizerKind::kSgd) << text;
+  }
+  for (const char* text : {"'rmsprop'", "RMSprop", "'RMSprop()'"}) {
+    EXPECT_EQ(Optimizer(text).kind, OptimizerKind::kRmsprop) << text;
+  }
+}
+
+// Keras 3's documented defaults.
+TEST(CompileParams, Defaults) {
+  const OptimizerParams sgd = Optimizer("SGD");
+  EXPECT_EQ(sgd.learning_rate, 0.01);
+  EXPECT_EQ(sgd.momentum, 0.0);
+  EXPECT_FALSE(sgd.nesterov);
+  const OptimizerParams rmsprop = Optimizer("RMSprop");
+  EXPECT_EQ(rmsprop.learning_rate, 0.001);
+  EXPECT_EQ(rmsprop.rho, 0.9);
+  EXPECT_EQ(rmsprop.momentum, 0.0);
+  EXPECT_EQ(rmsprop.epsilon, 1e-7);
+  EXPECT_FALSE(rmsprop.centered);
+  const OptimizerParams adam = Optimizer("Adam");
+  EXPECT_EQ(adam.learning_rate, 0.001);
+  EXPECT_EQ(adam.beta_1, 0.9);
+  EXPECT_EQ(adam.beta_2, 0.999);
+  EXPECT_EQ(adam.epsilon, 1e-7);
+  EXPECT_FALSE(adam.amsgrad);
+  EXPECT_EQ(adam.decay, 0.0);
+  EXPECT_FALSE(adam.clipnorm);
+  EXPECT_FALSE(adam.clipvalue);
+}
+
+TEST(CompileParams, OptimizerArguments) {
+  const OptimizerParams sgd =
+      Optimizer("SGD(lr=0.1, momentum=0.9, nesterov=True, decay=0.001, clipnorm=1)");
+  EXPECT_EQ(sgd.momentum, 0.9);
+  EXPECT_TRUE(sgd.nesterov);
+  EXPECT_EQ(sgd.decay, 0.001);
+  EXPECT_EQ(sgd.clipnorm, 1.0);
+  const OptimizerParams rmsprop =
+      Optimizer("RMSprop(rho=0.95, momentum=0.5, epsilon=1e-6, centered=True, clipvalue=0.5)");
+  EXPECT_EQ(rmsprop.rho, 0.95);
+  EXPECT_EQ(rmsprop.momentum, 0.5);
+  EXPECT_EQ(rmsprop.epsilon, 1e-6);
+  EXPECT_TRUE(rmsprop.centered);
+  EXPECT_EQ(rmsprop.clipvalue, 0.5);
+  const OptimizerParams adam = Optimizer("Adam(beta_1=0.8, beta_2=0.99, epsilon=1, amsgrad=True)");
+  EXPECT_EQ(adam.beta_1, 0.8);
+  EXPECT_EQ(adam.beta_2, 0.99);
+  EXPECT_EQ(adam.epsilon, 1.0);
+  EXPECT_TRUE(adam.amsgrad);
+}
+
+// MADlib casts every argument through a truth test.
+TEST(CompileParams, FalseIsFalse) {
+  EXPECT_FALSE(Optimizer("'SGD(lr=0.1, nesterov=False)'").nesterov);
+  EXPECT_FALSE(Optimizer("'Adam(amsgrad=False)'").amsgrad);
+}
+
+TEST(CompileParams, NoneIsTheDefault) {
+  EXPECT_EQ(Optimizer("'Adam(epsilon=None)'").epsilon, 1e-7);
+  EXPECT_FALSE(Optimizer("Adam(clipnorm=None)").clipnorm);
+}
+
+TEST(CompileParams, OptimizerMessages) {
+  EXPECT_EQ(OptimizerProblems("'Adam(lr_rate=0.1)'"),
+            Strings{"1 optimizer \"Adam\" has no argument \"lr_rate\" | HINT Perhaps you meant "
+                    "\"learning_rate\"."});
+  EXPECT_EQ(OptimizerProblems("'adam(momentum=0.1)'"),
+            Strings{"1 optimizer \"Adam\" has no argument \"momentum\" | HINT Its arguments are "
+                    "learning_rate, lr, decay, clipnorm, clipvalue, beta_1, beta_2, epsilon, "
+                    "amsgrad."});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=-0.1)"),
+            Strings{"1 learning rate must be positive, got -0.1"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=0)"), Strings{"1 learning rate must be positive, got 0"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=None)"),
+            Strings{"1 learning rate must be a number, got None"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=nan)"), Strings{"1 learning rate must be a number, got nan"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr='0.1')"),
+            Strings{"1 learning rate must be a number, got '0.1'"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=True)"),
+            Strings{"1 learning rate must be a number, got True"});
+  EXPECT_EQ(OptimizerProblems("SGD(momentum=1.5)"),
+            Strings{"1 momentum must be between 0 and 1, got 1.5"});
+  EXPECT_EQ(OptimizerProblems("SGD(nesterov=1)"),
+            Strings{"1 nesterov must be True or False, got 1"});
+  EXPECT_EQ(OptimizerProblems("Adam(beta_1=1)"),
+            Strings{"1 beta_1 must be at least 0 and below 1, got 1"});
+  EXPECT_EQ(OptimizerProblems("Adam(beta_2=-0.1)"),
+            Strings{"1 beta_2 must be at least 0 and below 1, got -0.1"});
+  EXPECT_EQ(OptimizerProblems("RMSprop(rho=1.0)"),
+            Strings{"1 rho must be at least 0 and below 1, got 1.0"});
+  EXPECT_EQ(OptimizerProblems("RMSprop(epsilon=-1e-7)"),
+            Strings{"1 epsilon must not be negative, got -1e-07"});
+  EXPECT_EQ(OptimizerProblems("RMSprop(decay=-1)"),
+            Strings{"1 decay must not be negative, got -1"});
+  EXPECT_EQ(OptimizerProblems("RMSprop(clipnorm=0)"),
+            Strings{"1 clipnorm must be positive, got 0"});
+  EXPECT_EQ(OptimizerProblems("RMSprop(clipvalue=-2)"),
+            Strings{"1 clipvalue must be positive, got -2"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=0.1, learning_rate=0.1)"),
+            Strings{"1 optimizer \"SGD\" is given two learning rates"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 100, 0.9))"),
+            Strings{"4 learning rate schedules are not supported | HINT Give a number; decay makes "
+                    "it shrink with every step."});
+  EXPECT_EQ(OptimizerProblems("Adagrad"),
+            Strings{"4 optimizer \"Adagrad\" is not supported | HINT Use one of SGD, RMSprop, "
+                    "Adam."});
+  EXPECT_EQ(
+      OptimizerProblems("'nadam(lr=1)'"),
+      Strings{"4 optimizer \"Nadam\" is not supported | HINT Use one of SGD, RMSprop, Adam."});
+  EXPECT_EQ(OptimizerProblems("'adm'"),
+            Strings{"1 optimizer \"adm\" is not known | HINT Perhaps you meant \"Adam\"."});
+  EXPECT_EQ(OptimizerProblems("'newton'"),
+            Strings{"1 optimizer \"newton\" is not known | HINT Use one of SGD, RMSprop, Adam."});
+  EXPECT_EQ(OptimizerProblems("3"), Strings{"1 optimizer must be a name, got 3"});
+  EXPECT_EQ(OptimizerProblems("'Adam(lr 0.1)'"),
+            Strings{"2 optimizer \"Adam(lr 0.1)\" cannot be parsed: expected \",\" or \")\", not "
+                    "\"0\" | Position 9, near \"Adam(lr 0.1)\"."});
+}
+
+TEST(CompileParams, SeveralProblemsAreAllNamed) {
+  EXPECT_EQ(Problems("optimizer=SGD(lr=-1, momentum=2, foo=3), metrics=['nope'], optimiser=1"),
+            (Strings{"1 learning rate must be positive, got -1",
+                     "1 momentum must be between 0 and 1, got 2",
+                     "1 optimizer \"SGD\" has no argument \"foo\" | HINT Its arguments are "
+                     "learning_rate, lr, decay, clipnorm, clipvalue, momentum, nesterov.",
+                     "1 metric \"nope\" is not known | HINT Use one of acc, accuracy, "
+                     "binary_accuracy, categorical_accuracy, mae, mean_absolute_error, "
+                     "mean_squared_error, mse, sparse_categorical_accuracy, "
+                     "sparse_top_k_categorical_accuracy, top_k, top_k_categorical_accuracy.",
+                     "1 compile_params has no argument \"optimiser\" | HINT Perhaps you meant "
+                     "\"optimizer\".",
+                     "1 compile_params names no loss | HINT Add loss='categorical_crossentropy', "
+                     "for example."}));
+}
+
+TEST(CompileParams, OptimizerAndLossAreRequired) {
+  const Strings missing = {
+      "1 compile_params names no optimizer | HINT Add optimizer='Adam(lr=0.001)', for example.",
+      "1 compile_params names no loss | HINT Add loss='categorical_crossentropy', for example."};
+  EXPECT_EQ(Problems(""), missing);
+  EXPECT_EQ(Problems("metrics=['accuracy']"), missing);
+  EXPECT_EQ(Problems("loss=None, optimizer=None"), missing);
+  EXPECT_EQ(Problems("{}"), missing);
+}
+
+TEST(CompileParams, SyntaxErrorsHaveCodePositionAndHint) {
+  EXPECT_EQ(Problems("loss='mse' optimizer='SGD'"),
+            Strings{"2 compile_params cannot be parsed: expected \",\", not \"optimizer\" | "
+                    "Position 12, near \"oss='mse' optimizer=\". | HINT Write, for example, "
+                    "loss='categorical_crossentropy', optimizer='Adam(lr=0.001)', "
+                    "metrics=['accuracy']."});
+}
+
+// As keras.optimizers.serialize() writes them (Keras 3 and 2).
+TEST(CompileParams, JsonWithSerializedObjects) {
+  const CompileParams params = Parse(R"json({
+    "optimizer": {"module": "keras.optimizers", "class_name": "Adam", "config": {
+        "name": "adam", "learning_rate": 0.0010000000474974513, "weight_decay": null,
+        "clipnorm": null, "global_clipnorm": null, "clipvalue": null, "use_ema": false,
+        "ema_momentum": 0.99, "ema_overwrite_frequency": null, "loss_scale_factor": null,
+        "gradient_accumulation_steps": null, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-07,
+        "amsgrad": false}, "registered_name": null},
+    "loss": {"module": "keras.losses", "class_name": "CategoricalCrossentropy", "config": {
+        "name": "categorical_crossentropy", "reduction": "sum_over_batch_size",
+        "from_logits": false, "label_smoothing": 0.0, "axis": -1}, "registered_name": null},
+    "loss_weights": null, "weighted_metrics": null, "run_eagerly": null,
+    "metrics": ["accuracy", {"class_name": "TopKCategoricalAccuracy", "config": {"k": 3}}]})json");
+  EXPECT_EQ(params.optimizer.kind, OptimizerKind::kAdam);
+  EXPECT_EQ(params.optimizer.learning_rate, 0.0010000000474974513);
+  EXPECT_EQ(params.loss, LossKind::kCategoricalCrossentropy);
+  ASSERT_EQ(params.metrics.size(), 2u);
+  EXPECT_EQ(params.metrics[1].kind, MetricKind::kTopK);
+  EXPECT_EQ(params.metrics[1].k, 3);
+  EXPECT_EQ(
+      Optimizer("{\"class_name\": \"SGD\", \"config\": {\"name\": \"SGD\", \"learning_rate\": "
+                "0.01, \"decay\": 0.5, \"momentum\": 0.0, \"nesterov\": false}}")
+          .decay,
+      0.5);
+}
+
+TEST(CompileParams, WhatKerasWouldDoDifferentlyIsRefused) {
+  EXPECT_EQ(OptimizerProblems("Adam(weight_decay=0.01)"),
+            Strings{"4 argument \"weight_decay\" of optimizer \"Adam\" is not supported"});
+  EXPECT_EQ(OptimizerProblems("Adam(use_ema=True)"),
+            Strings{"4 argument \"use_ema\" of optimizer \"Adam\" is not supported"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=CategoricalCrossentropy(label_smoothing=0.1)"),
+            Strings{"4 argument \"label_smoothing\" of loss \"CategoricalCrossentropy\" is not "
+                    "supported | It is set to 0.1."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=['mse', 'mae']"),
+            Strings{"4 several losses are not supported | Models have one output. | HINT Name one "
+                    "loss, for example loss='mse'."});
+}
+
+TEST(CompileParams, Losses) {
+  const std::vector<std::pair<const char*, LossKind>> losses = {
+      {"'categorical_crossentropy'", LossKind::kCategoricalCrossentropy},
+      {"CategoricalCrossentropy()", LossKind::kCategoricalCrossentropy},
+      {"sparse_categorical_crossentropy", LossKind::kSparseCategoricalCrossentropy},
+      {"'SparseCategoricalCrossentropy'", LossKind::kSparseCategoricalCrossentropy},
+      {"'binary_crossentropy'", LossKind::kBinaryCrossentropy},
+      {"'bce'", LossKind::kBinaryCrossentropy},
+      {"'BinaryCrossentropy'", LossKind::kBinaryCrossentropy},
+      {"'mean_squared_error'", LossKind::kMeanSquaredError},
+      {"'mse'", LossKind::kMeanSquaredError},
+      {"'MSE'", LossKind::kMeanSquaredError},
+      {"'MeanSquaredError'", LossKind::kMeanSquaredError},
+      {"keras.losses.mean_absolute_error", LossKind::kMeanAbsoluteError},
+      {"'mae'", LossKind::kMeanAbsoluteError},
+      {"'MeanAbsoluteError'", LossKind::kMeanAbsoluteError},
+  };
+  for (const auto& [text, kind] : losses) {
+    EXPECT_EQ(Parse(std::string("optimizer=SGD, loss=") + text).loss, kind) << text;
+  }
+  EXPECT_EQ(Parse("optimizer=SGD, loss='bce'").loss_name, "bce");
+  EXPECT_EQ(Problems("optimizer=SGD, loss='huber'").at(0).substr(0, 32),
+            "4 loss \"huber\" is not supported ");
+  EXPECT_EQ(Problems("optimizer=SGD, loss='KLDivergence'").at(0).substr(0, 31),
+            "4 loss \"KLDivergence\" is not su");
+  EXPECT_EQ(Problems("optimizer=SGD, loss='categorical_crosentropy'"),
+            Strings{"1 loss \"categorical_crosentropy\" is not known | HINT Perhaps you meant "
+                    "\"categorical_crossentropy\"."});
+}
+
+TEST(CompileParams, Metrics) {
+  const auto metrics = [](const std::string& text) {
+    return Parse("optimizer=SGD, loss='mse', metrics=" + text).metrics;
+  };
+  EXPECT_TRUE(metrics("[]").empty());
+  EXPECT_TRUE(metrics("None").empty());
+  EXPECT_TRUE(Parse("optimizer=SGD, loss='mse'").metrics.empty());
+  EXPECT_EQ(metrics("'accuracy'").size(), 1u);
+  EXPECT_EQ(metrics("('accuracy', mae)").size(), 2u);
+  const std::vector<std::tuple<const char*, MetricKind, int, const char*>> all = {
+      {"'acc'", MetricKind::kAccuracy, 5, "acc"},
+      {"'binary_accuracy'", MetricKind::kBinaryAccuracy, 5, "binary_accuracy"},
+      {"'CategoricalAccuracy'", MetricKind::kCategoricalAccuracy, 5, "CategoricalAccuracy"},
+      {"'sparse_categorical_accuracy'", MetricKind::kSparseCategoricalAccuracy, 5,
+       "sparse_categorical_accuracy"},
+      {"'top_k_categorical_accuracy'", MetricKind::kTopK, 5, "top_k_categorical_accuracy"},
+      {"'sparse_top_k_categorical_accuracy'", MetricKind::kTopK, 5,
+       "sparse_top_k_categorical_accuracy"},
+      {"top_k(3)", MetricKind::kTopK, 3, "top_k(3)"},
+      {"'top_k(k=2)'", MetricKind::kTopK, 2, "top_k(k=2)"},
+      {"'top_4_accuracy'", MetricKind::kTopK, 4, "top_4_accuracy"},
+      {"'mse'", MetricKind::kMeanSquaredError, 5, "mse"},
+      {"'mean_squared_error'", MetricKind::kMeanSquaredError, 5, "mean_squared_error"},
+      {"'mae'", MetricKind::kMeanAbsoluteError, 5, "mae"},
+      {"MeanAbsoluteError", MetricKind::kMeanAbsoluteError, 5, "MeanAbsoluteError"},
+  };
+  for (const auto& [text, kind, k, name] : all) {
+    const auto found = metrics("[" + std::string(text) + "]");
+    ASSERT_EQ(found.size(), 1u) << text;
+    EXPECT_EQ(found[0].kind, kind) << text;
+    EXPECT_EQ(found[0].k, k) << text;
+    EXPECT_EQ(found[0].name, name) << text;
+  }
+  std::string sixteen;
+  for (int i = 1; i <= 16; ++i) sixteen += "top_k(" + std::to_string(i) + "),";
+  EXPECT_EQ(metrics("[" + sixteen + "]").size(), 16u);
+  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=[" + sixteen + "'mae']"),
+            Strings{"5 metrics holds 17 metrics | At most 16 are possible."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=['AUC']").at(0).substr(0, 31),
+            "4 metric \"AUC\" is not supported");
+  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=['acuracy']"),
+            Strings{"1 metric \"acuracy\" is not known | HINT Perhaps you meant \"accuracy\"."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=[top_k(0)]"),
+            Strings{"1 k of metric \"top_k\" must be a positive integer, got 0"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=[accuracy(3)]"),
+            Strings{"1 metric \"accuracy\" takes its arguments by name"});
+}
+
+TEST(CompileParams, WhatHasNoEffectIsSaid) {
+  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', loss_weights=None, weighted_metrics=None, "
+                     "sample_weight_mode=None"),
+            Strings{});
+  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', loss_weights=[0.5]"),
+            Strings{"warning 1 compile parameter \"loss_weights\" has no effect | Models have one "
+                    "output, and its loss has the weight 1."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', sample_weight_mode='temporal'").size(), 1u);
+}
+
+}  // namespace
+}  // namespace hopper

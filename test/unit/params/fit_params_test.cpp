@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+
+#include "params/problems.h"
+
+namespace hopper {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+Strings Problems(const std::string& text) {
+  std::vector<ParamProblem> problems;
+  ParseFitParams(text, &problems);
+  return Describe(problems);
+}
+
+FitParams Parse(const std::string& text) {
+  std::vector<ParamProblem> problems;
+  FitParams params = ParseFitParams(text, &problems);
+  EXPECT_EQ(Describe(problems), Strings{}) << text;
+  return params;
+}
+
+TEST(FitParams, NothingMeansTheDefaults) {
+  for (const char* text :
+       {"", " \n", "{}", "batch_size=None, epochs=None, shuffle=None, seed=None"}) {
+    const FitParams params = Parse(text);
+    EXPECT_EQ(params.batch_size, 32) << text;
+    EXPECT_EQ(params.epochs, 1) << text;
+    EXPECT_TRUE(params.shuffle) << text;
+    EXPECT_TRUE(params.class_weight.empty()) << text;
+    EXPECT_FALSE(params.seed) << text;
+  }
+}
+
+TEST(FitParams, Everything) {
+  const FitParams params = Parse(
+      "batch_size=5, epochs=3, shuffle=False, class_weight={0: 1.0, 1: 2.5, 'cat': 3}, seed=42, "
+      "verbose=0");
+  EXPECT_EQ(params.batch_size, 5);
+  EXPECT_EQ(params.epochs, 3);
+  EXPECT_FALSE(params.shuffle);
+  EXPECT_EQ(params.class_weight,
+            (std::map<std::string, double>{{"0", 1.0}, {"1", 2.5}, {"'cat'", 3.0}}));
+  EXPECT_EQ(params.seed, 42u);
+}
+
+TEST(FitParams, Json) {
+  const FitParams params = Parse("{\"batch_size\": 64, \"shuffle\": true, \"seed\": null}");
+  EXPECT_EQ(params.batch_size, 64);
+  EXPECT_TRUE(params.shuffle);
+}
+
+TEST(FitParams, WholeNumbersMayLookLikeFloats) {
+  EXPECT_EQ(Parse("batch_size=32.0").batch_size, 32);
+}
+
+TEST(FitParams, Messages) {
+  EXPECT_EQ(Problems("batch_size=0"), Strings{"1 batch_size must be a positive integer, got 0"});
+  EXPECT_EQ(Problems("batch_size=-5"), Strings{"1 batch_size must be a positive integer, got -5"});
+  EXPECT_EQ(Problems("batch_size=32.5"),
+            Strings{"1 batch_size must be a positive integer, got 32.5"});
+  EXPECT_EQ(Problems("batch_size='32'"), Strings{"1 batch_size must be an integer, got '32'"});
+  EXPECT_EQ(Problems("batch_size=10000000000"),
+            Strings{"1 batch_size must be a positive integer, got 10000000000 | The largest "
+                    "possible value is 2147483647."});
+  EXPECT_EQ(Problems("batch_size=1e300"),
+            Strings{"1 batch_size must be a positive integer, got 1e+300 | The largest possible "
+                    "value is 2147483647."});
+  EXPECT_EQ(Problems("epochs=0"), Strings{"1 epochs must be a positive integer, got 0"});
+  EXPECT_EQ(Problems("epochs=True"), Strings{"1 epochs must be an integer, got True"});
+  EXPECT_EQ(Problems("shuffle=1"), Strings{"1 shuffle must be True or False, got 1"});
+  EXPECT_EQ(Problems("seed=-1"), Strings{"1 seed must be an integer of at least 0, got -1"});
+  EXPECT_EQ(Problems("class_weight=[1, 2]"),
+            Strings{"1 class_weight must be a dictionary, got [1,2] | HINT Write class_weight={0: "
+                    "1.0, 1: 2.5}, for example."});
+  EXPECT_EQ(Problems("class_weight={0: 0}"),
+            Strings{"1 class_weight of 0 must be positive, got 0"});
+  EXPECT_EQ(Problems("class_weight={'a': -1}"),
+            Strings{"1 class_weight of 'a' must be positive, got -1"});
+  EXPECT_EQ(
+      Problems("class_weight={-1: 1}"),
+      Strings{"1 class_weight has the key -1 | Keys are class indexes from 0, or class labels "
+              "in quotes."});
+  EXPECT_EQ(Problems("batchsize=3"),
+            Strings{"1 fit_params has no argument \"batchsize\" | HINT Perhaps you meant "
+                    "\"batch_size\"."});
+  EXPECT_EQ(Problems("foo=3"),
+            Strings{"1 fit_params has no argument \"foo\" | HINT Its arguments are batch_size, "
+                    "epochs, shuffle, class_weight and seed."});
+  EXPECT_EQ(Problems("batch_size=3 epochs=2"),
+            Strings{"2 fit_params cannot be parsed: expected \",\", not \"epochs\" | Position 14, "
+                    "near \"ch_size=3 epochs=2\". | HINT Write, for example, batch_size=32, "
+                    "epochs=1."});
+  EXPECT_EQ(Problems("batch_size=0, epochs=0").size(), 2u);
+}
+
+TEST(FitParams, WhatCannotBeHonouredIsSaid) {
+  EXPECT_EQ(Problems("initial_epoch=0, callbacks=None, callbacks2=None"),
+            Strings{"1 fit_params has no argument \"callbacks2\" | HINT Perhaps you meant "
+                    "\"callbacks\"."});
+  for (const char* quiet :
+       {"initial_epoch=0", "initial_epoch=None", "steps_per_epoch=None", "callbacks=[]",
+        "validation_split=0.0", "validation_data=None", "validation_freq=1", "verbose=2",
+        "verbose='auto'", "sample_weight=None", "use_multiprocessing=False"}) {
+    EXPECT_EQ(Problems(quiet), Strings{}) << quiet;
+  }
+  EXPECT_EQ(Problems("callbacks=[TensorBoard(log_dir=\"/tmp/x\")]"),
+            Strings{"warning 1 fit parameter \"callbacks\" has no effect | Callbacks are Python "
+                    "code. | HINT Metrics of every iteration are in <output>_info."});
+  for (const char* key :
+       {"initial_epoch=3", "steps_per_epoch=10", "validation_split=0.1", "validation_data=(x, y)",
+        "validation_steps=5", "validation_freq=2", "sample_weight=[1, 2]", "workers=4"}) {
+    const Strings problems = Problems(key);
+    ASSERT_EQ(problems.size(), 1u) << key;
+    const std::string name = std::string(key).substr(0, std::string(key).find('='));
+    EXPECT_EQ(problems[0].rfind("warning 1 fit parameter \"" + name + "\" has no effect", 0), 0u)
+        << problems[0];
+  }
+  EXPECT_EQ(Problems("shuffle='batch'"),
+            Strings{"warning 1 shuffle 'batch' shuffles single examples | Whole batches are never "
+                    "shuffled as units. | HINT Use True or False."});
+  EXPECT_TRUE(Problems("shuffle=True").empty());
+}
+
+TEST(CanonicalParams, BlanksQuotesAndOrderDoNotCount) {
+  const std::string canonical =
+      CanonicalParams("loss='mse',optimizer='Adam(lr=0.01,decay=1e-6)',metrics=['mae']");
+  for (const char* text :
+       {"metrics = [ 'mae' ], optimizer = 'Adam( decay=1e-6, lr = 0.01 )', loss = 'mse'",
+        "optimizer=Adam(decay=0.000001,lr=0.010),metrics=[mae],loss=mse,",
+        "{'loss': 'mse', 'optimizer': \"Adam(lr=0.01,decay=1e-6)\", 'metrics': ['mae']}"}) {
+    EXPECT_EQ(CanonicalParams(text), canonical) << text;
+  }
+  EXPECT_EQ(CanonicalParams("epochs=1, batch_size=5"), CanonicalParams("batch_size=5,epochs=1"));
+  EXPECT_EQ(CanonicalParams("optimizer='Adam()'"), CanonicalParams("optimizer=Adam"));
+  EXPECT_EQ(CanonicalParams(""), "");
+  EXPECT_EQ(CanonicalParams(" "), "");
+}
+
+TEST(CanonicalParams, WhatDiffersStaysDifferent) {
+  EXPECT_NE(CanonicalParams("optimizer='Adam(lr=0.01)'"),
+            CanonicalParams("optimizer='Adam(lr=0.1)'"));
+  EXPECT_NE(CanonicalParams("metrics=['mae','mse']"), CanonicalParams("metrics=['mse','mae']"));
+  EXPECT_NE(CanonicalParams("class_weight={1: 2}"), CanonicalParams("class_weight={'1': 2}"));
+  EXPECT_NE(CanonicalParams("class_weight={'a b': 2}"), CanonicalParams("class_weight={'ab': 2}"));
+  EXPECT_EQ(CanonicalParams("does not parse ("), "does not parse (");
+}
+
+}  // namespace
+}  // namespace hopper
