@@ -1,0 +1,169 @@
+// Drives a run of the C function table as the glue does.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "model_hopper/core_api.h"
+#include "support/packed_table.h"
+
+extern "C" const hopper_torch_api* hopper_torch_api_get(int32_t version);
+
+namespace hopper {
+
+inline const hopper_torch_api& Api() { return *hopper_torch_api_get(HOPPER_API_VERSION); }
+
+struct Configuration {
+  int32_t key = 1;
+  std::string arch;
+  std::string compile;
+  std::string fit;
+  std::vector<uint8_t> state;
+  std::vector<float> weights;
+};
+
+struct RunOptions {
+  uint64_t seed = 42;
+  int32_t iterations = 2;
+  int32_t frequency = 1;
+  hopper_training_metrics training_metrics = HOPPER_METRICS_FINAL;
+  int32_t threads = 2;
+  std::vector<int32_t> starts = {0, 1, 2, 3};
+  int64_t memory_limit = int64_t{1} << 30;
+  int32_t mix_numerics = 0;
+};
+
+struct ModelResult {
+  hopper_model_result raw = {};
+  std::vector<uint8_t> state;
+  std::vector<float> weights;
+  std::string digest;
+};
+
+// An eventfd that is closed at the end.
+class EventFd {
+ public:
+  EventFd() : fd_(eventfd(0, EFD_NONBLOCK)) {}
+  ~EventFd() { close(fd_); }
+  EventFd(const EventFd&) = delete;
+  EventFd& operator=(const EventFd&) = delete;
+  int fd() const { return fd_; }
+  // Sleeps until it is written to.
+  void Wait() const {
+    pollfd poll_fd = {fd_, POLLIN, 0};
+    if (poll(&poll_fd, 1, 60000) != 1) throw std::runtime_error("no event came in a minute");
+    uint64_t count = 0;
+    if (read(fd_, &count, sizeof(count)) < 0) throw std::runtime_error("eventfd cannot be read");
+  }
+
+ private:
+  int fd_;
+};
+
+// A run from run_create to run_free; an error of the API is an exception with its message.
+class RunDriver {
+ public:
+  RunDriver(const RunOptions& options, const PackedTable& train, const PackedTable* valid) {
+    hopper_run_options raw = {};
+    raw.seed = options.seed;
+    raw.num_iterations = options.iterations;
+    raw.metrics_compute_frequency = options.frequency;
+    raw.training_metrics = options.training_metrics;
+    raw.threads = options.threads;
+    raw.n_starts = static_cast<int32_t>(options.starts.size());
+    raw.starts = options.starts.data();
+    raw.memory_limit = options.memory_limit;
+    raw.precision = "fp32";
+    raw.mix_numerics = options.mix_numerics;
+    raw.event_fd = event_fd_.fd();
+    Check(Api().run_create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(), &run_,
+                           &error_));
+    for (const hopper_buffer& buffer : train.buffers(HOPPER_SPLIT_TRAIN)) AddBuffer(buffer);
+    if (valid == nullptr) return;
+    for (const hopper_buffer& buffer : valid->buffers(HOPPER_SPLIT_VALID)) AddBuffer(buffer);
+  }
+  ~RunDriver() { Api().run_free(run_); }
+  RunDriver(const RunDriver&) = delete;
+  RunDriver& operator=(const RunDriver&) = delete;
+
+  void AddBuffer(const hopper_buffer& buffer) {
+    Check(Api().run_add_buffer(run_, &buffer, &error_));
+  }
+  void AddConfig(const Configuration& config) {
+    hopper_config raw = {};
+    raw.mst_key = config.key;
+    raw.model_arch = config.arch.data();
+    raw.model_arch_size = config.arch.size();
+    raw.compile_params = config.compile.c_str();
+    raw.fit_params = config.fit.c_str();
+    raw.weights = config.weights.empty() ? nullptr : config.weights.data();
+    raw.n_weights = static_cast<int64_t>(config.weights.size());
+    raw.state = config.state.empty() ? nullptr : config.state.data();
+    raw.state_size = config.state.size();
+    Check(Api().run_add_config(run_, &raw, &error_));
+  }
+  void Start() { Check(Api().run_start(run_, &error_)); }
+  void Cancel() { Api().run_cancel(run_); }
+  // Events up to and with FINISHED.
+  std::vector<hopper_event> WaitToEnd() {
+    std::vector<hopper_event> events;
+    for (;;) {
+      hopper_event event = {};
+      while (Api().run_next_event(run_, &event) == 1) {
+        events.push_back(event);
+        if (event.type == HOPPER_EVENT_FINISHED) return events;
+      }
+      event_fd_.Wait();
+    }
+  }
+  bool NextEvent(hopper_event* event) { return Api().run_next_event(run_, event) == 1; }
+  void WaitForEvent() { event_fd_.Wait(); }
+  ModelResult Result(int32_t key) {
+    ModelResult result;
+    Check(Api().run_result(run_, key, &result.raw, &error_));
+    result.state.assign(result.raw.state, result.raw.state + result.raw.state_size);
+    result.weights.assign(result.raw.weights, result.raw.weights + result.raw.n_weights);
+    result.digest = result.raw.digest;
+    return result;
+  }
+  hopper_run_info Info() {
+    hopper_run_info info = {};
+    Api().run_get_info(run_, &info);
+    return info;
+  }
+  const hopper_error& error() const { return error_; }
+
+ private:
+  void Check(int code) {
+    if (code != 0) throw std::runtime_error(error_.message);
+  }
+
+  EventFd event_fd_;
+  hopper_run* run_ = nullptr;
+  hopper_error error_ = {};
+};
+
+// Trains `configs` to the end.
+inline std::map<int32_t, ModelResult> TrainAll(const RunOptions& options,
+                                               const std::vector<Configuration>& configs,
+                                               const PackedTable& train,
+                                               const PackedTable* valid = nullptr,
+                                               std::vector<hopper_event>* events = nullptr) {
+  RunDriver run(options, train, valid);
+  for (const Configuration& config : configs) run.AddConfig(config);
+  run.Start();
+  const std::vector<hopper_event> all = run.WaitToEnd();
+  if (events != nullptr) *events = all;
+  std::map<int32_t, ModelResult> results;
+  for (const Configuration& config : configs) results[config.key] = run.Result(config.key);
+  return results;
+}
+
+}  // namespace hopper
