@@ -76,16 +76,22 @@
 /* The kind of object in "permission denied for table x": 11. */
 #if PG_VERSION_NUM >= 110000
 #define HOPPER_OBJECT_TABLE OBJECT_TABLE
+#define HOPPER_OBJECT_SCHEMA OBJECT_SCHEMA
 #else
 #define HOPPER_OBJECT_TABLE ACL_KIND_CLASS
+#define HOPPER_OBJECT_SCHEMA ACL_KIND_NAMESPACE
 #endif
 
-/* Ownership through one function for all kinds of objects: 16. */
+/* Rights through one function for all kinds of objects: 16. */
 #if PG_VERSION_NUM >= 160000
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
 #define hopper_is_owner(relation) object_ownercheck(RelationRelationId, relation, GetUserId())
+#define hopper_schema_aclcheck(schema, role, mode) \
+	object_aclcheck(NamespaceRelationId, schema, role, mode)
 #else
 #define hopper_is_owner(relation) pg_class_ownercheck(relation, GetUserId())
+#define hopper_schema_aclcheck(schema, role, mode) pg_namespace_aclcheck(schema, role, mode)
 #endif
 
 /*

@@ -46,8 +46,8 @@ hopper_selection_models(const hopper_name *selection_table)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation \"%s\" does not exist", summary.shown),
-				 errdetail("Its column \"model_arch_table\" names the table of model architectures of \"%s\".",
-						   selection_table->shown),
+				 errdetail("Its column \"model_arch_table\" names the table of model "
+						   "architectures of \"%s\".", selection_table->shown),
 				 errhint("Make both tables with hopper.generate_model_configs().")));
 	(void) hopper_require_column(hopper_relation_oid(&summary, false), "model_arch_table");
 	/* An append may follow the creation in one statement. */
@@ -187,19 +187,6 @@ hopper_require_valid_configs(const hopper_config *configs, int n, const hopper_d
 	hopper_report_problems(&problems, n);
 }
 
-static int
-compare_problems(const void *a, const void *b)
-{
-	const hopper_problem *x = a;
-	const hopper_problem *y = b;
-
-	if (x->mst_key != y->mst_key)
-		return x->mst_key < y->mst_key ? -1 : 1;
-	if (x->is_error != y->is_error)
-		return x->is_error ? -1 : 1;
-	return strcmp(x->message, y->message);
-}
-
 static void
 free_nothing(hopper_rows *rows)
 {
@@ -237,8 +224,7 @@ hopper_sql_check_configs(PG_FUNCTION_ARGS)
 		hopper_read_packed(&source, &packed);
 	}
 	hopper_add_core_problems(&problems, configs, n, PG_ARGISNULL(1) ? NULL : &packed.desc);
-	if (problems.n > 1)
-		qsort(problems.items, problems.n, sizeof(hopper_problem), compare_problems);
+	hopper_sort_problems(&problems);
 
 	spi = MemoryContextSwitchTo(caller);
 	rows.n_rows = problems.n;

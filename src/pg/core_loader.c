@@ -64,10 +64,13 @@ open_library(const char *library, const char *symbol)
 				(errcode(is_there ? ERRCODE_SYSTEM_ERROR : ERRCODE_UNDEFINED_FILE),
 				 errmsg("could not load library \"%s\"", library),
 				 errdetail_internal("%s", reason),
-				 !is_there ? errhint("Install it beside model_hopper.so, for example with: cmake --install BUILD")
-				 : strcmp(library, "libhopper_torch.so") == 0
-				 ? errhint("libtorch must be where it was when model_hopper was built, or in a folder named in LD_LIBRARY_PATH of the server.")
-				 : errhint("Install all libraries of model_hopper from one build.")));
+				 errhint("%s", !is_there
+						 ? "Install it beside model_hopper.so, for example with: "
+						 "cmake --install BUILD"
+						 : strcmp(library, "libhopper_torch.so") == 0
+						 ? "libtorch must be where it was when model_hopper was built, or "
+						 "in a folder named in LD_LIBRARY_PATH of the server."
+						 : "Install all libraries of model_hopper from one build.")));
 	}
 	return function;
 }

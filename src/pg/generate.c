@@ -340,7 +340,8 @@ read_existing(const hopper_name *selection, const hopper_name *models, hopper_gr
 	if (hopper_relation_oid(&stored, false) != hopper_relation_oid(models, false))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model selection table \"%s\" belongs to model architecture table \"%s\", not to \"%s\"",
+				 errmsg("model selection table \"%s\" belongs to model architecture table \"%s\", "
+						"not to \"%s\"",
 						selection->shown, stored.shown, models->shown),
 				 errhint("Choose another model selection table.")));
 	/* Two appends at once would give the same keys. */
@@ -397,6 +398,7 @@ hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 		first_key = read_existing(&selection, &models, &grid);
 	else
 	{
+		hopper_require_absent(&selection);
 		hopper_require_absent(&summary);
 		create_selection_tables(&selection, &summary, &models);
 	}

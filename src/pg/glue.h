@@ -83,7 +83,7 @@ typedef struct hopper_name
 	char	   *schema;			/* NULL: by search_path */
 	char	   *name;
 	char	   *quoted;			/* ready for a statement */
-	char	   *shown;			/* for messages, as the user wrote it */
+	char	   *shown;			/* for messages: schema.name or name, without quotes */
 } hopper_name;
 
 /* `argument` names the parameter in the message where the text is NULL, empty or no name. */
@@ -92,7 +92,7 @@ extern hopper_name hopper_parse_name(text *value, const char *argument);
 extern hopper_name hopper_name_with_suffix(const hopper_name *name, const char *suffix);
 /* InvalidOid where there is none (missing_ok), else ERROR 42P01 with the nearest table's name. */
 extern Oid	hopper_relation_oid(const hopper_name *name, bool missing_ok);
-/* ERROR 42P07 where it exists already. */
+/* ERROR 42P07 where it exists already, 3F000 or 42501 where it cannot be created. */
 extern void hopper_require_absent(const hopper_name *name);
 /* ERROR 42501 without this privilege. */
 extern void hopper_require_select(Oid relation);

@@ -54,7 +54,8 @@ hopper_require_model_table(const hopper_name *table)
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("relation \"%s\" is not a table of model architectures", table->shown),
 					 errdetail("It has no column \"%s\".", columns[i]),
-					 errhint("Name a table that hopper.load_model() made, or a new one for it to make.")));
+					 errhint("Name a table that hopper.load_model() made, or a new one for it "
+							 "to make.")));
 	}
 	return relation;
 }
@@ -67,8 +68,8 @@ hopper_float_count(Datum value)
 	if (size % sizeof(float) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model weights of " INT64_FORMAT " bytes are not a whole number of float32 values",
-						size),
+				 errmsg("model weights of " INT64_FORMAT " bytes are not a whole number "
+						"of float32 values", size),
 				 errhint("Concatenate the float32 arrays of model.get_weights().")));
 	return size / sizeof(float);
 }
@@ -162,8 +163,9 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 	Oid			types[4] = {TEXTOID, BYTEAOID, TEXTOID, TEXTOID};
 	Datum		values[4] = {0};
 	char		nulls[4] = {' ', ' ', ' ', ' '};
-	bool		is_null;
-	int32		model_id;
+	char	   *insert;
+	bool		is_null = true;
+	int32		model_id = 0;
 	int			i;
 
 	HOPPER_CHECK(hopper_core()->inspect_model(arch, strlen(arch), &info, &error), error);
@@ -175,7 +177,10 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	if (!OidIsValid(hopper_relation_oid(&table, true)))
+	{
+		hopper_require_absent(&table);
 		create_model_table(&table);
+	}
 	else
 		(void) hopper_require_model_table(&table);
 	for (i = 0; i < 4; i++)
@@ -185,13 +190,19 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 		else
 			values[i] = PG_GETARG_DATUM(i + 1);
 	}
-	if (SPI_execute_with_args(psprintf("INSERT INTO %s (model_arch, model_weights, name, description)"
-									   " VALUES ($1::pg_catalog.json, $2, $3, $4)"
-									   " RETURNING model_id::pg_catalog.int4", table.quoted),
-							  4, types, values, nulls, false, 0) != SPI_OK_INSERT_RETURNING)
+	insert = psprintf("INSERT INTO %s (model_arch, model_weights, name, description)"
+					  " VALUES ($1::pg_catalog.json, $2, $3, $4)"
+					  " RETURNING model_id::pg_catalog.int4", table.quoted);
+	if (SPI_execute_with_args(insert, 4, types, values, nulls, false,
+							  0) != SPI_OK_INSERT_RETURNING)
 		elog(ERROR, "inserting a model failed");
-	model_id = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
+	/* A trigger can take the row away. */
+	if (SPI_processed > 0)
+		model_id = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
+											   &is_null));
 	SPI_finish();
+	if (is_null)
+		PG_RETURN_NULL();
 	PG_RETURN_INT32(model_id);
 }
 

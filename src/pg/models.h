@@ -17,7 +17,7 @@ typedef struct hopper_model
 	char	   *name;			/* or NULL */
 } hopper_model;
 
-/* The table's Oid; ERROR where it does not exist (42P01) or lacks load_model()'s columns (42809). */
+/* The table's Oid; ERROR where it does not exist (42P01) or lacks load_model()'s columns (42809) */
 extern Oid	hopper_require_model_table(const hopper_name *table);
 /*
  * Reads one model in the statement's snapshot; SPI must be connected; everything is allocated in
@@ -31,7 +31,7 @@ extern void hopper_no_such_model(const hopper_name *table, int32 model_id)
 			pg_attribute_noreturn();
 /* Number of float32 values in a bytea, without reading it; ERROR 22023 if ragged. */
 extern int64 hopper_float_count(Datum value);
-/* The float32 values of a bytea, detoasted into the current memory context; ERROR 22023 if ragged. */
+/* The float32 values of a bytea, copied to the current memory context; ERROR 22023 if ragged. */
 extern float *hopper_floats(Datum value, int64 *n_floats);
 
 #endif							/* HOPPER_MODELS_H */

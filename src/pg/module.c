@@ -30,19 +30,22 @@ _PG_init(void)
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("hopper.memory_limit",
 							"Sets the memory that one training run may use for data and models.",
-							"Data above it is loaded in turns; a model that does not fit fails alone. "
+							"Data above it is loaded in turns; a model that does not fit fails "
+							"alone. "
 							"0 means three quarters of the machine's memory.",
 							&hopper_memory_limit, 0, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("hopper.notice_interval",
-							"Sets the shortest time between two progress notices of a training run.",
+							"Sets the shortest time between two progress notices of a training "
+							"run.",
 							"0 turns progress notices off.",
 							&hopper_notice_interval, 10, 0, 86400,
 							PGC_USERSET, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomIntVariable("hopper.threads",
-							"Sets the number of threads that train, evaluate or predict at the same time.",
-							"The results do not depend on it. 0 means one for each processor core "
-							"that the server may use.",
+							"Sets the number of threads that train, evaluate or predict at the "
+							"same time.",
+							"The results do not depend on it. 0 means one for each processor "
+							"core that the server may use.",
 							&hopper_threads, 0, 0, 1024,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("hopper");

@@ -32,7 +32,28 @@ hopper_add_problem(hopper_problems *problems, hopper_problem problem)
 		problems->capacity *= 2;
 		problems->items = repalloc(problems->items, sizeof(hopper_problem) * problems->capacity);
 	}
+	problem.order = problems->n;
 	problems->items[problems->n++] = problem;
+}
+
+static int
+compare_problems(const void *a, const void *b)
+{
+	const hopper_problem *x = a;
+	const hopper_problem *y = b;
+
+	if (x->mst_key != y->mst_key)
+		return x->mst_key < y->mst_key ? -1 : 1;
+	if (x->is_error != y->is_error)
+		return x->is_error ? -1 : 1;
+	return x->order - y->order;
+}
+
+void
+hopper_sort_problems(hopper_problems *problems)
+{
+	if (problems->n > 1)
+		qsort(problems->items, problems->n, sizeof(hopper_problem), compare_problems);
 }
 
 static void
@@ -173,26 +194,23 @@ group_detail(const problem_group *group, int n_configs)
 					keys_shown(group));
 }
 
+/* Configurations with errors; the problems are sorted. */
 static int
-count_keys(const hopper_problems *problems, bool is_error)
+count_failing(const hopper_problems *problems)
 {
-	/* Equal keys need not be neighbours: the lists of several checks follow one another. */
 	int			count = 0;
+	const hopper_problem *last = NULL;
 	int			i;
-	int			j;
 
 	for (i = 0; i < problems->n; i++)
 	{
-		if (problems->items[i].is_error != is_error)
-			continue;
-		for (j = 0; j < i; j++)
+		const hopper_problem *problem = &problems->items[i];
+
+		if (problem->is_error && (last == NULL || last->mst_key != problem->mst_key))
 		{
-			if (problems->items[j].is_error == is_error &&
-				problems->items[j].mst_key == problems->items[i].mst_key)
-				break;
-		}
-		if (j == i)
+			last = problem;
 			count++;
+		}
 	}
 	return count;
 }
@@ -219,7 +237,7 @@ throw_groups(const hopper_problems *problems, const problem_group *groups, int n
 	for (g = 0; g < n_groups; g++)
 	{
 		const hopper_problem *problem = groups[g].problem;
-		char	   *keys = keys_shown(&groups[g]);
+		int			message_start;
 
 		if (g > 0)
 			appendStringInfoChar(&detail, '\n');
@@ -228,8 +246,18 @@ throw_groups(const hopper_problems *problems, const problem_group *groups, int n
 			appendStringInfo(&detail, "There are %d more.", n_groups - g);
 			break;
 		}
-		keys[0] = pg_toupper((unsigned char) keys[0]);
-		appendStringInfo(&detail, "%s: %s.", keys, problem->message);
+		if (n_configs > 1)
+		{
+			char	   *keys = keys_shown(&groups[g]);
+
+			keys[0] = pg_toupper((unsigned char) keys[0]);
+			appendStringInfo(&detail, "%s: ", keys);
+		}
+		message_start = detail.len;
+		appendStringInfo(&detail, "%s.", problem->message);
+		if (n_configs == 1)		/* it begins a sentence then */
+			detail.data[message_start] =
+				pg_toupper((unsigned char) detail.data[message_start]);
 		if (problem->detail)
 			appendStringInfo(&detail, " %s", problem->detail);
 		if (problem->hint)
@@ -237,18 +265,21 @@ throw_groups(const hopper_problems *problems, const problem_group *groups, int n
 	}
 	ereport(ERROR,
 			(errcode(first->sqlstate),
-			 errmsg("%d of %d configurations have problems", count_keys(problems, true), n_configs),
+			 n_configs == 1 ? errmsg("the configuration has %d problems", n_groups)
+			 : errmsg("%d of %d configurations have problems", count_failing(problems), n_configs),
 			 errdetail_internal("%s", detail.data),
 			 errhint("hopper.check_configs() lists the problems of a selection table as rows.")));
 }
 
 void
-hopper_report_problems(const hopper_problems *problems, int n_configs)
+hopper_report_problems(hopper_problems *problems, int n_configs)
 {
 	int			n_groups;
-	problem_group *groups = group_problems(problems, true, &n_groups);
+	problem_group *groups;
 	int			g;
 
+	hopper_sort_problems(problems);
+	groups = group_problems(problems, true, &n_groups);
 	if (n_groups > 0)
 		throw_groups(problems, groups, n_groups, n_configs);
 	groups = group_problems(problems, false, &n_groups);

@@ -17,21 +17,21 @@
 /* --- names --- */
 
 static hopper_name
-make_name(char *schema, char *name, char *shown)
+make_name(char *schema, char *name)
 {
 	hopper_name result;
 
 	result.schema = schema;
 	result.name = name;
 	result.quoted = quote_qualified_identifier(schema, name);
-	result.shown = shown;
+	result.shown = schema ? psprintf("%s.%s", schema, name) : name;
 	return result;
 }
 
 hopper_name
 hopper_parse_name(text *value, const char *argument)
 {
-	char	   *shown;
+	char	   *written;
 	char	   *parts;
 	List	   *names = NIL;
 	const char *c;
@@ -40,40 +40,39 @@ hopper_parse_name(text *value, const char *argument)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"%s\" must not be null", argument)));
-	shown = text_to_cstring(value);
-	for (c = shown; isspace((unsigned char) *c); c++)
+	written = text_to_cstring(value);
+	for (c = written; isspace((unsigned char) *c); c++)
 		;
 	if (*c == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"%s\" must not be empty", argument)));
-	parts = pstrdup(shown);
+	parts = pstrdup(written);
 	if (!SplitIdentifierString(parts, '.', &names) || list_length(names) < 1 ||
 		list_length(names) > 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("argument \"%s\" is not a valid table name: %s", argument, shown),
-				 errhint("Write table or schema.table; put names with blanks, capitals or dots in double quotes.")));
+				 errmsg("argument \"%s\" is not a valid table name: %s", argument, written),
+				 errhint("Write table or schema.table; put names with blanks, capitals or dots in "
+						 "double quotes.")));
 	if (list_length(names) == 1)
-		return make_name(NULL, (char *) linitial(names), shown);
-	return make_name((char *) linitial(names), (char *) lsecond(names), shown);
+		return make_name(NULL, (char *) linitial(names));
+	return make_name((char *) linitial(names), (char *) lsecond(names));
 }
 
 hopper_name
 hopper_name_with_suffix(const hopper_name *name, const char *suffix)
 {
 	char	   *longer = psprintf("%s_%s", name->name, suffix);
-	char	   *shown;
 
 	if (strlen(longer) >= NAMEDATALEN)
 		ereport(ERROR,
 				(errcode(ERRCODE_NAME_TOO_LONG),
 				 errmsg("table name \"%s\" is too long", name->name),
-				 errdetail("The table \"%s\" goes with it, and names have at most %d bytes.", longer,
-						   NAMEDATALEN - 1),
+				 errdetail("The table \"%s\" goes with it, and names have at most %d bytes.",
+						   longer, NAMEDATALEN - 1),
 				 errhint("Choose a shorter name.")));
-	shown = name->schema ? psprintf("%s.%s", name->schema, longer) : longer;
-	return make_name(name->schema, longer, shown);
+	return make_name(name->schema, longer);
 }
 
 /* The name of a relation as messages show it. */
@@ -112,7 +111,8 @@ nearest_table(const hopper_name *name)
 		elog(ERROR, "SPI_connect failed");
 	n_rows = hopper_select(
 						   "SELECT c.relname::pg_catalog.text FROM pg_catalog.pg_class c"
-						   " JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
+						   " JOIN pg_catalog.pg_namespace n"
+						   " ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
 						   " WHERE c.relkind::pg_catalog.text OPERATOR(pg_catalog.=)"
 						   " ANY ('{r,v,m,f,p}'::pg_catalog.text[])"
 						   " AND n.nspname OPERATOR(pg_catalog.<>)"
@@ -149,6 +149,12 @@ hopper_relation_oid(const hopper_name *name, bool missing_ok)
 void
 hopper_require_absent(const hopper_name *name)
 {
+	/* What CREATE TABLE would say, without the text of our statement. */
+	Oid			schema = RangeVarGetCreationNamespace(makeRangeVar(name->schema, name->name, -1));
+	AclResult	allowed = hopper_schema_aclcheck(schema, GetUserId(), ACL_CREATE);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, HOPPER_OBJECT_SCHEMA, get_namespace_name(schema));
 	if (OidIsValid(hopper_relation_oid(name, true)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
@@ -181,8 +187,10 @@ hopper_require_column(Oid relation, const char *column)
 	names = palloc(sizeof(char *) * (RelationGetNumberOfAttributes(opened) + 1));
 	for (index = 0; index < RelationGetNumberOfAttributes(opened); index++)
 	{
-		if (!TupleDescAttr(RelationGetDescr(opened), index)->attisdropped)
-			names[n_names++] = pstrdup(NameStr(TupleDescAttr(RelationGetDescr(opened), index)->attname));
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(opened), index);
+
+		if (!attribute->attisdropped)
+			names[n_names++] = pstrdup(NameStr(attribute->attname));
 	}
 	relation_close(opened, NoLock);
 	index = hopper_core()->nearest_name(column, n_names, names);

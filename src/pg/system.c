@@ -59,7 +59,7 @@ free_nothing(hopper_rows *rows)
 	/* The memory context does. */
 }
 
-/* gpu_configuration(): hostname and gpu_descr, as MADlib has them, then index, memory, capability */
+/* gpu_configuration(): hostname and gpu_descr as MADlib has them, index, memory, capability */
 Datum
 hopper_sql_gpu_configuration(PG_FUNCTION_ARGS)
 {

@@ -39,6 +39,12 @@ SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1],
     $$ {'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['Adam'], 'decay': [0, 0.001, 'log']}]} $$,
     NULL, 'random', 3);
 \echo :LAST_ERROR_SQLSTATE
+SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1],
+    format($$ {'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [%s]}]} $$,
+        (SELECT string_agg((i / 1000.0)::text, ',') FROM generate_series(1, 108) AS i)),
+    format($$ {'batch_size': [%1$s], 'epochs': [%1$s]} $$,
+        (SELECT string_agg(i::text, ',') FROM generate_series(1, 108) AS i)));
+\echo :LAST_ERROR_SQLSTATE
 SET hopper.max_configs = 5;
 SELECT hopper.generate_model_configs('models', 'mst', ARRAY[1],
     $$ {'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.1, 0.2, 0.3]}]} $$,
@@ -91,12 +97,48 @@ INSERT INTO mst VALUES
     (4, 9, $$loss='mse',optimizer='SGD()'$$, NULL),
     (5, 1, NULL, 'batch_size=-1'),
     (6, 1, $$loss='mse',optimizer='SGD(lr=0.1'$$, 'batch_size=8,epochs=one'),
-    (7, 1, $$loss='categorical_crossentropy',optimizer='SGD()'$$, 'batch_size=8,verbose=1');
+    (7, 1, $$loss='categorical_crossentropy',optimizer='SGD()'$$, 'batch_size=8,initial_epoch=1');
 SELECT mst_key, severity, sqlstate, message, hint FROM hopper.check_configs('mst');
 SELECT mst_key, detail FROM hopper.check_configs('mst') WHERE detail IS NOT NULL;
 SELECT * FROM hopper.check_configs('mst', 'no_such_table');
 \echo :LAST_ERROR_SQLSTATE
 SELECT * FROM hopper.check_configs('mst', 'models');
 \echo :LAST_ERROR_SQLSTATE
+
+-- Columns that the data does not have
+CREATE TABLE train (id integer, image real[], label integer);
+SELECT hopper.training_preprocessor('train', 'packed', 'labl', 'image');
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.training_preprocessor('train', 'packed', 'label', 'images');
+SELECT hopper.training_preprocessor('train', 'packed', 'nothing_like_it', 'image');
+SELECT hopper.training_preprocessor('trian', 'packed', 'label', 'image');
+DROP TABLE train;
+
+-- With data: what does not fit it
+CREATE TABLE train AS
+SELECT i AS id, ARRAY[i % 7, i % 5, i % 3, 1, 0]::real[] AS x, i % 5 AS label FROM generate_series(1, 30) AS i;
+SET client_min_messages = warning;
+SELECT hopper.training_preprocessor('train', 'packed', 'label', 'x');
+RESET client_min_messages;
+SELECT mst_key, severity, sqlstate, message, detail, hint FROM hopper.check_configs('mst', 'packed') WHERE mst_key = 1;
+-- Training refuses with the whole list
+SELECT hopper.fit_multiple_model('packed', 'trained', 'mst', 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT to_regclass('trained');
+-- What all configurations have in common is the message itself
+DELETE FROM mst WHERE mst_key NOT IN (1, 7);
+SELECT hopper.fit_multiple_model('packed', 'trained', 'mst', 1);
+DELETE FROM mst WHERE mst_key <> 1;
+SELECT hopper.fit_multiple_model('packed', 'trained', 'mst', 1);
+-- A model that is missing is on the list with the rest
+INSERT INTO mst VALUES (2, 7, $$loss='mse',optimizer='SGD()'$$, ''),
+    (3, 1, $$loss='mse'$$, ''), (4, 1, $$loss='mse'$$, 'batch_size=2');
+SELECT hopper.fit_multiple_model('packed', 'trained', 'mst', 1);
+
+-- Warnings do not stop anything; the same one comes once
+SELECT hopper.load_model('models', '{"class_name": "Sequential", "keras_version": "2.4.0", "backend": "tensorflow", "config": {"name": "logits", "layers": [{"class_name": "Dense", "config": {"name": "dense_1", "batch_input_shape": [null, 5], "units": 3, "activation": "linear"}}]}}');
+SELECT hopper.generate_model_configs('models', 'logits', ARRAY[2],
+    $$ {'loss': ['categorical_crossentropy'], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.1, 0.2]}]} $$, NULL);
+SELECT mst_key, severity, sqlstate, message, detail, hint FROM hopper.check_configs('logits');
 
 DROP SCHEMA hopper_config_errors CASCADE;

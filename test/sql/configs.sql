@@ -21,7 +21,7 @@ SELECT hopper.load_model_selection_table('models', 'same', ARRAY[1],
     ARRAY['batch_size=16,epochs=1', 'epochs=1, batch_size=16']);
 SELECT hopper.load_model_selection_table('models', 'chosen', ARRAY[1], ARRAY[$$loss='mse',optimizer='SGD()'$$], ARRAY['']);
 \echo :LAST_ERROR_SQLSTATE
--- Mistakes are reported together, and nothing is left behind
+-- Mistakes are refused, and nothing is left behind
 SELECT hopper.load_model_selection_table('models', 'wrong', ARRAY[1],
     ARRAY[$$loss='mse',optimizer='Adam(lr_rate=0.1)'$$, $$loss='mse',optimizer='SGD()'$$], ARRAY['batch_size=16', 'batch_size=0']);
 \echo :LAST_ERROR_SQLSTATE

@@ -40,6 +40,8 @@ SELECT hopper.load_model('other', :'linear', '\x0000003f0000c0bf');
 SELECT hopper.load_model('other', :'linear', '\x0000003f0000c0bf000000');
 \echo :LAST_ERROR_SQLSTATE
 SELECT hopper.load_model('other', :'linear', '');
+SELECT hopper.load_model('other', '{"class_name": "Sequential", "keras_version": "2.4.0", "config": {"name": "cnn", "layers": [{"class_name": "Conv2D", "config": {"name": "conv2d", "batch_input_shape": [null, 28, 28, 1], "filters": 32, "kernel_size": [3, 3], "activation": "relu"}}, {"class_name": "Conv2D", "config": {"name": "conv2d_1", "filters": 64, "kernel_size": [3, 3], "activation": "relu", "use_bias": false}}, {"class_name": "MaxPooling2D", "config": {"name": "max_pooling2d", "pool_size": [2, 2]}}, {"class_name": "Flatten", "config": {"name": "flatten"}}, {"class_name": "Dense", "config": {"name": "dense", "units": 128, "activation": "relu"}}, {"class_name": "Dense", "config": {"name": "dense_1", "units": 10, "activation": "softmax"}}]}}',
+    decode(repeat('00', 4 * 1199882), 'hex'));
 SELECT hopper.describe_model('{}');
 SELECT hopper.describe_model('not JSON');
 SELECT to_regclass('other');

@@ -35,6 +35,8 @@ SET search_path = pg_catalog;
 SELECT model_arch_table FROM "Odd ""Schema".chosen_summary;
 SELECT * FROM hopper.check_configs('"Odd ""Schema".chosen');
 -- No schema to create in
+SET search_path = no_such_schema;
+SELECT hopper.load_model('homeless', :'mlp');
 SET search_path = '';
 SELECT hopper.load_model('homeless', :'mlp');
 \echo :LAST_ERROR_SQLSTATE

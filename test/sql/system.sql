@@ -26,5 +26,5 @@ SET hopper.max_configs = 0;
 SET hopper.thread = 2;
 RESET ALL;
 
--- A set-returning function where none can be
-SELECT coalesce(hopper.layers());
+-- A set-returning function need not stand in FROM
+SELECT count(*) > 10 AS in_the_select_list FROM (SELECT hopper.layers()) AS rows;
