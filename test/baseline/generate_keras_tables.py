@@ -111,6 +111,10 @@ def layer_models():
     add("dense_rank_3", (3, 7), L.Dense(4, activation="tanh"))
     add("dense_rank_4_softmax", (2, 3, 7), L.Dense(4, activation="softmax"))
     add("dense_two", (9,), L.Dense(8, activation="relu"), L.Dense(3, activation="softmax"))
+    add("dense_softmax_sigmoid_inside", (9,), L.Dense(8, activation="softmax"),
+        L.Dense(6, activation="sigmoid"), L.Dense(3, activation="softmax"))
+    add("dense_sigmoid_end", (9,), L.Dense(8), L.Activation("sigmoid"), L.Dense(1),
+        L.Activation("sigmoid"))
 
     conv = lambda name, shape, *args, **kw: add(name, shape, L.Conv2D(*args, **kw), batch=3)
     conv("conv_valid", (7, 6, 3), 4, 3)
