@@ -194,14 +194,14 @@ class ConfigCheck {
       const bool categorical = compile.loss == LossKind::kCategoricalCrossentropy ||
                                compile.loss == LossKind::kSparseCategoricalCrossentropy;
       if (categorical || classes == 2) return;
-      return Fail(DoNotFit(units), FoundClasses() + " One output unit tells two classes apart.",
+      return Fail(DoNotFit(units), FoundClasses(2) + " One output unit tells two classes apart.",
                   "Use one output unit a class.");
     }
     if (units == classes) return;
     if (units < classes) {
-      return Fail(DoNotFit(units), FoundClasses(), "Use one output unit a class.");
+      return Fail(DoNotFit(units), FoundClasses(units), "Use one output unit a class.");
     }
-    Fail(DoNotFit(units), FoundClasses(),
+    Fail(DoNotFit(units), FoundClasses(units),
          "Give the last layer " + Plural(classes, "unit") + ", or pack with num_classes => " +
              std::to_string(units) + ".");
   }
@@ -210,9 +210,13 @@ class ConfigCheck {
     return "label values of " + Table() + " do not fit " + Plural(units, "output unit");
   }
 
-  std::string FoundClasses() const {
-    const int32_t n = data_->num_classes;
-    return "The labels have " + std::to_string(n) + (n == 1 ? " class." : " classes.");
+  // Names a label that has no output unit, where the table's list of classes has one.
+  std::string FoundClasses(int64_t units) const {
+    std::string found = "Found " + Plural(data_->num_classes, "distinct value");
+    if (units < data_->n_class_values && data_->class_values[units] != nullptr) {
+      found += ", for example " + std::string(data_->class_values[units]);
+    }
+    return found + ".";
   }
 
   void CheckValueLabels(const ModelSpec& spec, const CompileParams& compile) {
@@ -299,7 +303,9 @@ class ConfigCheck {
              "", NearestNameHint(label, labels));
         continue;
       }
-      const bool in_range = label.size() <= 9 && std::stoll(label) < data_->num_classes;
+      const bool is_number = label.find_first_not_of("0123456789") == std::string::npos;
+      const bool in_range = is_number && !label.empty() && label.size() <= 9 &&
+                            std::stoll(label) < data_->num_classes;
       if (in_range) continue;
       Fail("class_weight names the class " + label + " of " + std::to_string(data_->num_classes),
            "Classes are counted from 0.", "");

@@ -83,6 +83,7 @@ const json* LayerConfig::Find(const std::string& key) {
 void LayerConfig::WrongType(const std::string& key, const char* wanted, const json& value) {
   Fail(ErrorCode::kInvalidParameter,
        "argument \"" + key + "\" must be " + wanted + ", not " + ShortJson(value));
+  unusable_.insert(key);
 }
 
 void LayerConfig::Remember(const std::string& key, const std::string& value,
@@ -110,6 +111,7 @@ int64_t LayerConfig::Int(const std::string& key, int64_t fallback) {
   }
   if (!InRange(number)) {
     Fail(ErrorCode::kLimitExceeded, "argument \"" + key + "\" is too large: " + ShortJson(value));
+    unusable_.insert(key);
     return fallback;
   }
   Remember(key, std::to_string(number), std::to_string(fallback));
@@ -180,6 +182,7 @@ std::vector<int64_t> LayerConfig::Ints(const std::string& key, size_t count,
   for (int64_t number : numbers) {
     if (InRange(number)) continue;
     Fail(ErrorCode::kLimitExceeded, "argument \"" + key + "\" is too large: " + ShortJson(value));
+    unusable_.insert(key);
     return fallback;
   }
   Remember(key, IntsText(numbers), IntsText(fallback));
@@ -196,6 +199,10 @@ void LayerConfig::RequireUnset(const std::string& key) {
 }
 
 void LayerConfig::Fail(ErrorCode code, const std::string& message, const std::string& hint) {
+  // The layer then got a default, about which there is nothing to say.
+  for (const std::string& key : unusable_) {
+    if (message.rfind("argument \"" + key + "\"", 0) == 0) return;
+  }
   problems_->push_back({code, "layer \"" + name_ + "\" of class " + class_name_ + ": " + message,
                         "The layer is " + path_ + " of the architecture.", hint});
 }

@@ -124,6 +124,7 @@ class LayerConfig {
   std::string name_;
   bool trainable_ = true;
   std::set<std::string> read_;
+  std::set<std::string> unusable_;  // keys whose value has been refused
   std::map<std::string, std::string> fingerprint_;
 };
 

@@ -1,0 +1,247 @@
+// All problems of configurations, word for word.
+#include "model/check.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "model/architectures.h"
+#include "model/spec.h"
+
+namespace hopper {
+namespace {
+
+using hopper_test::DenseEntry;
+using hopper_test::LayerEntry;
+using hopper_test::SequentialModel;
+using nlohmann::json;
+
+constexpr char kCategorical[] = "loss='categorical_crossentropy', optimizer='SGD()'";
+constexpr char kSparse[] = "loss='sparse_categorical_crossentropy', optimizer='SGD()'";
+constexpr char kBinary[] = "loss='binary_crossentropy', optimizer='SGD()'";
+constexpr char kMse[] = "loss='mse', optimizer='SGD()'";
+
+std::string Classifier(int units, const std::string& activation, std::vector<int> input = {4}) {
+  return SequentialModel(input, {DenseEntry(units, activation)}).dump();
+}
+
+// A packed table "train" with columns "x" and "y".
+struct Table {
+  Table() {
+    desc.x_type = HOPPER_FLOAT32;
+    desc.x_rank = 1;
+    desc.x_shape[0] = 4;
+    desc.n_partitions = 4;
+    desc.n_rows = 400;
+    desc.normalizing_const = 1.0;
+    desc.table_name = "train";
+    desc.x_column = "x";
+    desc.y_column = "y";
+  }
+  static Table Classes(int n) {
+    Table table;
+    table.desc.y_kind = HOPPER_LABEL_CLASS;
+    table.desc.y_type = HOPPER_INT16;
+    table.desc.num_classes = n;
+    for (int i = 0; i < n; ++i) table.names.push_back(std::to_string(10 + i));
+    return table;
+  }
+  static Table Values() {
+    Table table;
+    table.desc.y_kind = HOPPER_LABEL_VALUE;
+    table.desc.y_type = HOPPER_FLOAT32;
+    return table;
+  }
+  static Table Arrays(std::vector<int64_t> shape, int32_t type = HOPPER_FLOAT32) {
+    Table table;
+    table.desc.y_kind = HOPPER_LABEL_ARRAY;
+    table.desc.y_type = type;
+    table.desc.y_rank = static_cast<int32_t>(shape.size());
+    std::copy(shape.begin(), shape.end(), table.desc.y_shape);
+    return table;
+  }
+  Table& Input(std::vector<int64_t> shape) {
+    desc.x_rank = static_cast<int32_t>(shape.size());
+    std::copy(shape.begin(), shape.end(), desc.x_shape);
+    return *this;
+  }
+
+  hopper_data_desc desc{};
+  std::vector<std::string> names;
+};
+
+std::vector<ConfigProblem> Check(const std::string& model, const char* compile, const char* fit,
+                                 const Table* table, const std::vector<float>& weights = {}) {
+  hopper_config config{};
+  config.mst_key = 7;
+  config.model_arch = model.data();
+  config.model_arch_size = model.size();
+  config.compile_params = compile;
+  config.fit_params = fit;
+  config.weights = weights.empty() ? nullptr : weights.data();
+  config.n_weights = static_cast<int64_t>(weights.size());
+  if (table == nullptr) return CheckConfigs({config}, nullptr);
+  hopper_data_desc desc = table->desc;
+  std::vector<const char*> names;
+  for (const std::string& name : table->names) names.push_back(name.c_str());
+  desc.class_values = names.data();
+  desc.n_class_values = static_cast<int32_t>(names.size());
+  return CheckConfigs({config}, &desc);
+}
+
+// "": no problem; else the messages, warnings marked.
+std::string Messages(const std::vector<ConfigProblem>& problems) {
+  std::string text;
+  for (const ConfigProblem& problem : problems) {
+    EXPECT_EQ(problem.mst_key, 7);
+    if (!text.empty()) text += "; ";
+    text += (problem.problem.warning ? "warning: " : "") + problem.problem.message;
+  }
+  return text;
+}
+
+std::string Verdict(const std::string& model, const char* compile, const Table& table,
+                    const char* fit = "batch_size=16") {
+  return Messages(Check(model, compile, fit, &table));
+}
+
+TEST(CheckConfigs, InputShape) {
+  const std::string images = SequentialModel({28, 28, 1}, {LayerEntry("Flatten", json::object()),
+                                                           DenseEntry(3, "softmax")})
+                                 .dump();
+  EXPECT_EQ(Verdict(images, kCategorical, Table::Classes(3).Input({28, 28, 1})), "");
+  EXPECT_EQ(Verdict(images, kCategorical, Table::Classes(3).Input({28, 28})), "");
+  const Table flat = Table::Classes(3).Input({784});
+  const auto problems = Check(images, kCategorical, "batch_size=16", &flat);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].problem.code, ErrorCode::kInvalidParameter);
+  EXPECT_EQ(problems[0].problem.message,
+            "model expects input of shape 28x28x1 but column \"x\" holds 784 values");
+  EXPECT_EQ(problems[0].problem.hint, "Reshape when packing, or start the model with Reshape.");
+  EXPECT_EQ(Verdict(images, kCategorical, Table::Classes(3).Input({28, 28, 3})),
+            "model expects input of shape 28x28x1 but column \"x\" holds values of shape 28x28x3");
+  // A model that states no shape takes the data's.
+  json open = SequentialModel({4}, {DenseEntry(3, "softmax")});
+  open["config"]["layers"].erase(0);
+  EXPECT_EQ(Verdict(open.dump(), kCategorical, Table::Classes(3)), "");
+  EXPECT_EQ(Messages(Check(open.dump(), kCategorical, "", nullptr)), "");
+}
+
+TEST(CheckConfigs, ClassesAgainstOutputUnits) {
+  const Table ten = Table::Classes(12);
+  const auto problems = Check(Classifier(10, "softmax"), kCategorical, "batch_size=16", &ten);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].problem.message, "label values of \"train\" do not fit 10 output units");
+  EXPECT_EQ(problems[0].problem.detail, "Found 12 distinct values, for example 20.");
+  EXPECT_EQ(problems[0].problem.hint, "Use one output unit a class.");
+  EXPECT_EQ(Verdict(Classifier(12, "softmax"), kSparse, ten), "");
+  EXPECT_EQ(Verdict(Classifier(12, "softmax"), kMse, ten), "");
+  EXPECT_EQ(Verdict(Classifier(12, "sigmoid"), kBinary, ten), "");
+  EXPECT_EQ(Verdict(Classifier(14, "softmax"), kCategorical, ten),
+            "label values of \"train\" do not fit 14 output units");
+  EXPECT_EQ(Verdict(Classifier(1, "sigmoid"), kBinary, ten),
+            "label values of \"train\" do not fit 1 output unit");
+  EXPECT_EQ(Verdict(Classifier(1, "sigmoid"), kBinary, Table::Classes(2)), "");
+  EXPECT_EQ(Verdict(Classifier(2, "softmax"), kBinary, Table::Classes(2)), "");
+  EXPECT_EQ(Verdict(Classifier(1, "softmax"), kBinary, Table::Classes(2)),
+            "softmax over one output unit is always 1");
+  EXPECT_EQ(Verdict(Classifier(1, "sigmoid"), kCategorical, Table::Classes(2)),
+            "loss \"categorical_crossentropy\" needs one output unit a class but the model has 1 "
+            "output unit");
+  EXPECT_EQ(Verdict(SequentialModel({4, 4}, {DenseEntry(3, "softmax")}).dump(), kCategorical,
+                    Table::Classes(3).Input({4, 4})),
+            "model output has shape 4x3 but column \"y\" holds one label an example");
+}
+
+TEST(CheckConfigs, NumbersAndArrays) {
+  EXPECT_EQ(Verdict(Classifier(1, "linear"), kMse, Table::Values()), "");
+  EXPECT_EQ(Verdict(Classifier(2, "linear"), kMse, Table::Values()),
+            "label values of \"train\" do not fit 2 output units");
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kCategorical, Table::Values()),
+            "loss \"categorical_crossentropy\" needs classes but column \"y\" holds numbers");
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kCategorical, Table::Arrays({3})), "");
+  EXPECT_EQ(Verdict(Classifier(3, "linear"), kMse, Table::Arrays({3})), "");
+  EXPECT_EQ(Verdict(Classifier(1, "linear"), kMse, Table::Arrays({1})), "");
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kCategorical, Table::Arrays({4})),
+            "label arrays of \"train\" do not fit an output of shape 3");
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kSparse, Table::Arrays({1}, HOPPER_INT32)), "");
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kSparse, Table::Arrays({3}, HOPPER_INT32)),
+            "label arrays of \"train\" do not fit an output of shape 3");
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kSparse, Table::Arrays({3})),
+            "loss \"sparse_categorical_crossentropy\" needs classes but column \"y\" holds arrays "
+            "of floating-point numbers");
+}
+
+TEST(CheckConfigs, Warnings) {
+  EXPECT_EQ(Verdict(Classifier(3, "linear"), kCategorical, Table::Classes(3)),
+            "warning: loss \"categorical_crossentropy\" expects probabilities but the model does "
+            "not end in softmax");
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kCategorical, Table::Classes(3), "batch_size=100"),
+            "");
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kCategorical, Table::Classes(3), "batch_size=101"),
+            "warning: batch_size 101 is larger than a partition of \"train\"");
+  const std::string top3 = std::string(kCategorical) + ", metrics=['top_k(3)']";
+  EXPECT_EQ(Verdict(Classifier(4, "softmax"), top3.c_str(), Table::Classes(4)), "");
+  const auto problems =
+      Messages(Check(Classifier(3, "softmax"), top3.c_str(), "batch_size=16", nullptr));
+  EXPECT_EQ(problems, "");
+  EXPECT_NE(Verdict(Classifier(3, "softmax"), top3.c_str(), Table::Classes(3))
+                .find("is always 1 with 3 output units"),
+            std::string::npos);
+  json frozen = SequentialModel({4}, {DenseEntry(3, "softmax")});
+  frozen["config"]["trainable"] = false;
+  EXPECT_EQ(Verdict(frozen.dump(), kCategorical, Table::Classes(3)),
+            "warning: model \"sequential\" has no weights to train");
+}
+
+TEST(CheckConfigs, ClassWeights) {
+  const std::string model = Classifier(3, "softmax");
+  const Table three = Table::Classes(3);  // named "10", "11", "12"
+  EXPECT_EQ(Verdict(model, kCategorical, three, "class_weight={0: 1.0, 2: 3.0, '11': 2.0}"), "");
+  EXPECT_EQ(Verdict(model, kCategorical, three, "class_weight={3: 1.0}"),
+            "class_weight names the class 3 of 3");
+  EXPECT_EQ(Verdict(model, kCategorical, three, "class_weight={'13': 1.0}"),
+            "class_weight names the class \"13\", which \"train\" does not have");
+  EXPECT_EQ(Verdict(model, kCategorical, Table::Arrays({3}), "class_weight={0: 1.0}"),
+            "class_weight needs class labels but column \"y\" holds arrays");
+}
+
+TEST(CheckConfigs, Weights) {
+  const std::string model = Classifier(3, "softmax");
+  std::vector<float> weights(15, 0.5F);
+  const Table three = Table::Classes(3);
+  EXPECT_EQ(Messages(Check(model, kCategorical, "batch_size=16", &three, weights)), "");
+  weights[13] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_NE(Messages(Check(model, kCategorical, "batch_size=16", &three, weights))
+                .find("/bias\" holds values that are not finite"),
+            std::string::npos);
+  weights.resize(14);
+  EXPECT_EQ(Messages(Check(model, kCategorical, "batch_size=16", &three, weights)),
+            "weights hold 14 values but the model has 15 parameters");
+}
+
+// One error names everything: problems of architectures, of both parameter texts, of the data.
+TEST(CheckConfigs, CollectsAcrossConfigurations) {
+  const std::string broken = "{";
+  const std::string good = Classifier(3, "softmax");
+  std::vector<hopper_config> configs(4);
+  for (size_t i = 0; i < configs.size(); ++i) {
+    const std::string& model = i % 2 == 0 ? broken : good;
+    configs[i].mst_key = static_cast<int32_t>(i) + 1;
+    configs[i].model_arch = model.data();
+    configs[i].model_arch_size = model.size();
+    configs[i].compile_params = i < 2 ? "loss='nonsense', optimizer='SGD()'" : kCategorical;
+    configs[i].fit_params = i == 3 ? "batch_size=-1" : nullptr;
+  }
+  std::vector<int> errors(5, 0);
+  for (const ConfigProblem& problem : CheckConfigs(configs, nullptr)) {
+    ASSERT_GE(problem.mst_key, 1);
+    ASSERT_LE(problem.mst_key, 4);
+    if (!problem.problem.warning) ++errors[static_cast<size_t>(problem.mst_key)];
+  }
+  EXPECT_EQ(errors, (std::vector<int>{0, 2, 1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace hopper

@@ -1,0 +1,129 @@
+// What layers refuse, and how they say it; shapes and weights are compared with Keras in
+// test/unit/network.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "model/spec.h"
+
+namespace hopper {
+namespace {
+
+// The problems of a Sequential with this input shape and these layer entries.
+std::vector<Problem> Problems(const std::string& shape, const std::string& layers,
+                              std::shared_ptr<const ModelSpec>* spec = nullptr) {
+  const std::string json = R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
+    {"class_name": "InputLayer", "config": {"name": "i", "batch_input_shape": [null, )" +
+                           shape + "]}}, " + layers +
+                           R"(]}, "keras_version": "2.11.0", "backend": "tensorflow"})";
+  std::vector<Problem> problems;
+  const auto parsed = ParseModel(json, nullptr, &problems);
+  if (spec != nullptr) *spec = parsed;
+  return problems;
+}
+
+std::string Entry(const std::string& class_name, const std::string& options) {
+  return R"({"class_name": ")" + class_name + R"(", "config": {"name": "a")" +
+         (options.empty() ? "" : ", " + options) + "}}";
+}
+
+struct Refused {
+  const char* shape;
+  const char* class_name;
+  const char* options;
+  ErrorCode code;
+  const char* message;
+};
+
+class LayerRefuses : public testing::TestWithParam<Refused> {};
+
+TEST_P(LayerRefuses, ByName) {
+  const Refused& expected = GetParam();
+  const auto problems = Problems(expected.shape, Entry(expected.class_name, expected.options));
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].code, expected.code);
+  EXPECT_EQ(problems[0].message,
+            "layer \"a\" of class " + std::string(expected.class_name) + expected.message);
+}
+
+constexpr ErrorCode kInvalid = ErrorCode::kInvalidParameter;
+constexpr ErrorCode kUnsupported = ErrorCode::kNotSupported;
+
+INSTANTIATE_TEST_SUITE_P(
+    All, LayerRefuses,
+    testing::Values(
+        Refused{"4", "Dense", R"("units": 0)", kInvalid,
+                ": argument \"units\" must be at least 1, not 0"},
+        Refused{"4", "Dense", R"("units": 2, "lora_rank": 4)", kUnsupported,
+                ": argument \"lora_rank\" is not supported"},
+        Refused{"8, 8", "Conv2D", R"("filters": 2, "kernel_size": 3)", kInvalid,
+                " needs one input of height x width x channels, not one of shape 8x8"},
+        Refused{"8, 8, 3", "Conv2D", R"("filters": 3, "kernel_size": 3, "groups": 2)", kInvalid,
+                ": argument \"filters\" must be a positive multiple of groups (2), not 3"},
+        Refused{"8, 8, 3", "Conv2D", R"("filters": 4, "kernel_size": 3, "groups": 2)", kInvalid,
+                ": 3 channels cannot be divided into 2 groups"},
+        Refused{"8, 8, 3", "Conv2D", R"("filters": 4, "kernel_size": [3, 9])", kInvalid,
+                ": a window of 3x9 does not fit into an input of shape 8x8x3"},
+        Refused{"8, 8, 3", "Conv2D", R"("filters": 4, "kernel_size": 3, "padding": "causal")",
+                kUnsupported, ": padding \"causal\" is not supported"},
+        Refused{"3, 8, 8", "Conv2D",
+                R"("filters": 4, "kernel_size": 3, "data_format": "channels_first")", kUnsupported,
+                ": data_format \"channels_first\" is not supported"},
+        Refused{"8, 8, 3", "Conv2D", R"("filters": 4, "kernel_size": 3, "strides": 0)", kInvalid,
+                ": argument \"strides\" must be at least 1, not 0"},
+        Refused{"3, 8, 8", "MaxPooling2D", R"("data_format": "channels_first")", kUnsupported,
+                ": data_format \"channels_first\" is not supported"},
+        Refused{"1, 8, 3", "AveragePooling2D", R"("pool_size": 2)", kInvalid,
+                ": a window of 2x2 does not fit into an input of shape 1x8x3"},
+        Refused{"8", "GlobalMaxPooling2D", "", kInvalid,
+                " needs one input of height x width x channels, not one of shape 8"},
+        Refused{"7", "Reshape", R"("target_shape": [2, -1])", kInvalid,
+                ": an input of shape 7 cannot take the shape 2x-1"},
+        Refused{"8", "Reshape", R"("target_shape": [-1, -1])", kInvalid,
+                ": argument \"target_shape\" allows one -1 and otherwise sizes of 0 or more"},
+        Refused{"8", "Dropout", R"("rate": 1.5)", kInvalid,
+                ": argument \"rate\" must lie between 0 and 1"},
+        Refused{"8", "Dropout", R"("rate": 0.5, "noise_shape": [null, 1])", kUnsupported,
+                ": argument \"noise_shape\" is not supported"},
+        Refused{"8", "Softmax", R"("axis": 2)", kInvalid,
+                ": axis 2 does not exist in an input of shape 8"},
+        Refused{"8", "ReLU", R"("max_value": -2.0)", kInvalid,
+                ": argument \"max_value\" must not be negative"},
+        Refused{"4, 8", "BatchNormalization", R"("axis": [1])", kUnsupported,
+                ": axis 1 is not supported"},
+        Refused{"8", "BatchNormalization", R"("renorm": true)", kUnsupported,
+                ": argument \"renorm\" is not supported"},
+        Refused{"8", "BatchNormalization", R"("momentum": 2)", kInvalid,
+                ": argument \"momentum\" must lie between 0 and 1"},
+        Refused{"8", "Rescaling", R"("offset": 1.0)", kInvalid, ": argument \"scale\" is missing"},
+        Refused{"8", "Activation", "", kInvalid, ": argument \"activation\" is missing"}));
+
+TEST(LayerFlops, MultiplyAddsCountTwo) {
+  std::shared_ptr<const ModelSpec> spec;
+  Problems("10", Entry("Dense", R"("units": 4, "use_bias": false)"), &spec);
+  ASSERT_NE(spec, nullptr);
+  EXPECT_EQ(spec->flops, 2 * 10 * 4);
+  Problems("8, 8, 6", Entry("Conv2D", R"("filters": 4, "kernel_size": 3, "groups": 2,
+                                         "use_bias": false, "padding": "same")"),
+           &spec);
+  ASSERT_NE(spec, nullptr);
+  EXPECT_EQ(spec->flops, 2 * (8 * 8 * 4) * (3 * 3 * 3));
+}
+
+// Windows and counts as large as attributes may be must not overflow.
+TEST(LayerFlops, HugeWindows) {
+  std::shared_ptr<const ModelSpec> spec;
+  Problems("4, 4, 1",
+           Entry("MaxPooling2D", R"("pool_size": 1000000000, "strides": 1, "padding": "same")"),
+           &spec);
+  ASSERT_NE(spec, nullptr);
+  EXPECT_EQ(spec->output_shape(), (Shape{4, 4, 1}));
+  EXPECT_GT(spec->flops, 0);
+  EXPECT_FALSE(Problems("4, 4, 1", Entry("Conv2D", R"("filters": 1000000000, "padding": "same",
+                                         "kernel_size": 1000000000, "dilation_rate": 1000000000)"))
+                   .empty());
+}
+
+}  // namespace
+}  // namespace hopper

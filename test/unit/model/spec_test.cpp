@@ -1,0 +1,376 @@
+// What the parser says about input that is wrong, and that nothing brings it down.
+#include "model/spec.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "model/architectures.h"
+#include "model/fixtures.h"
+
+namespace hopper {
+namespace {
+
+using hopper_test::DenseEntry;
+using hopper_test::LayerEntry;
+using hopper_test::SequentialModel;
+using nlohmann::json;
+
+std::vector<Problem> ProblemsOf(const std::string& text, const Shape* data_shape = nullptr) {
+  std::vector<Problem> problems;
+  const auto spec = ParseModel(text, data_shape, &problems);
+  EXPECT_EQ(spec == nullptr, !problems.empty());
+  return problems;
+}
+
+Problem OnlyProblem(const json& model, const Shape* data_shape = nullptr) {
+  const std::vector<Problem> problems = ProblemsOf(model.dump(), data_shape);
+  EXPECT_EQ(problems.size(), 1u);
+  return problems.empty() ? Problem() : problems[0];
+}
+
+Problem LayerProblem(const std::string& class_name, json config, std::vector<int> input = {4}) {
+  config["name"] = "it";
+  return OnlyProblem(SequentialModel(input, {LayerEntry(class_name, config)}));
+}
+
+TEST(Spec, BadJsonNamesThePosition) {
+  const auto problem = [](const std::string& text) {
+    const auto problems = ProblemsOf(text);
+    EXPECT_EQ(problems.size(), 1u);
+    EXPECT_EQ(problems[0].code, ErrorCode::kInvalidText);
+    EXPECT_EQ(problems[0].message, "model architecture is not valid JSON");
+    EXPECT_EQ(problems[0].hint, "Use the output of model.to_json().");
+    return problems[0].detail;
+  };
+  EXPECT_EQ(problem("{\"class_name\": \"Sequential\",\n \"config\": oops}"),
+            "The error is at position 41 (line 2, column 12), near \"\"config\": oops}\".");
+  EXPECT_EQ(problem(""), "The text is empty.");
+  EXPECT_EQ(problem("  \n"), "The text is empty.");
+  EXPECT_EQ(problem("{\"class_name\": \"Sequ"), "The text ends too early, after \"me\": \"Sequ\".");
+  EXPECT_EQ(problem("{\"rate\": NaN}"),
+            "The error is at position 10 (line 1, column 10), near \"{\"rate\": NaN}\".");
+  EXPECT_EQ(problem("{\"x\": 1e999}"), "A number is too large.");
+  problem("{\"class_name\": \"\xff\xfe\"}");
+}
+
+TEST(Spec, JsonThatIsNoModel) {
+  EXPECT_EQ(ProblemsOf("[]")[0].message, "model architecture is not a Keras model");
+  EXPECT_EQ(ProblemsOf("{}")[0].code, ErrorCode::kInvalidText);
+  EXPECT_EQ(ProblemsOf(json(SequentialModel({4}, {DenseEntry(2)}).dump()).dump())[0].hint,
+            "Store the output of model.to_json() itself, not encoded as JSON once more.");
+  EXPECT_EQ(ProblemsOf(R"({"class_name": "MyModel", "config": {}})")[0].message,
+            "model class \"MyModel\" is not supported");
+  EXPECT_EQ(ProblemsOf(R"({"class_name": "Sequential", "config": {"name": "m", "layers": []}})")[0]
+                .message,
+            "model \"m\" has no layers");
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += '[';
+  EXPECT_EQ(ProblemsOf(deep)[0].message, "model architecture is nested too deeply");
+}
+
+TEST(Spec, UsersMessagesWordForWord) {
+  Problem problem = OnlyProblem(
+      SequentialModel({4}, {LayerEntry("Lambda", {{"name", "lambda_1"}, {"function", "x"}})}));
+  EXPECT_EQ(problem.code, ErrorCode::kNotSupported);
+  EXPECT_EQ(problem.message, "layer \"lambda_1\" of class Lambda is not supported");
+  EXPECT_EQ(problem.detail, "Lambda holds Python byte code.");
+  EXPECT_EQ(problem.hint, "Replace it by supported layers; see hopper.layers().");
+
+  json custom = LayerEntry("Attn", {{"name", "attn"}});
+  custom["module"] = "mine";
+  custom["registered_name"] = "MyPackage>Attn";
+  problem = OnlyProblem(SequentialModel({4}, {custom}));
+  EXPECT_EQ(problem.code, ErrorCode::kNotSupported);
+  EXPECT_EQ(problem.message, "layer class \"MyPackage>Attn\" is not known");
+  EXPECT_EQ(problem.hint, "List of supported classes: SELECT * FROM hopper.layers();");
+
+  custom["registered_name"] = nullptr;
+  custom["class_name"] = "Dense";  // somebody else's
+  problem = OnlyProblem(SequentialModel({4}, {custom}));
+  EXPECT_EQ(problem.message, "layer class \"Dense\" is not known");
+}
+
+TEST(Spec, AttributesAreChecked) {
+  EXPECT_EQ(LayerProblem("Dense", {{"units", "ten"}}).message,
+            "layer \"it\" of class Dense: argument \"units\" must be an integer, not \"ten\"");
+  EXPECT_EQ(LayerProblem("Dense", {{"units", 3}, {"use_bias", 1}}).message,
+            "layer \"it\" of class Dense: argument \"use_bias\" must be true or false, not 1");
+  EXPECT_EQ(LayerProblem("Dense", {{"units", int64_t{1} << 40}}).code, ErrorCode::kLimitExceeded);
+  Problem problem = LayerProblem("Dense", {{"units", 3}, {"use_bais", true}});
+  EXPECT_EQ(problem.message,
+            "layer \"it\" of class Dense: argument \"use_bais\" = true is not known");
+  EXPECT_EQ(problem.hint, "Perhaps you meant \"use_bias\".");
+  problem = LayerProblem("Dense", {{"units", 3}, {"activation", "rleu"}});
+  EXPECT_EQ(problem.message, "layer \"it\" of class Dense: activation \"rleu\" is not supported");
+  EXPECT_EQ(problem.hint, "Perhaps you meant \"relu\".");
+  EXPECT_EQ(
+      LayerProblem("Dense", {{"units", 3}, {"kernel_initializer", "magic"}}).message,
+      "layer \"it\" of class Dense: argument \"kernel_initializer\": initializer \"magic\" is "
+      "not supported");
+  EXPECT_EQ(LayerProblem("Dense", {{"units", 3}, {"kernel_regularizer", "magic"}}).hint,
+            "L1, L2 and L1L2 are supported.");
+  EXPECT_EQ(LayerProblem("Dense", {{"units", 3},
+                                   {"kernel_initializer", "identity"},
+                                   {"bias_initializer", "orthogonal"}})
+                .message,
+            "weight \"bias\" of layer \"it\" has shape 3, which its initializer cannot fill");
+  // Unknown keys with values that mean nothing do no harm.
+  EXPECT_TRUE(
+      ProblemsOf(SequentialModel({4}, {LayerEntry("Dense", {{"units", 3},
+                                                            {"quantization_config", nullptr},
+                                                            {"new_flag", false},
+                                                            {"new_list", json::array()}})})
+                     .dump())
+          .empty());
+}
+
+TEST(Spec, AllProblemsAreCollected) {
+  const json model = SequentialModel(
+      {4}, {LayerEntry("Dense", {{"units", "x"}}), LayerEntry("Dense", {{"units", -1}}),
+            LayerEntry("Dropout", {{"rate", 2.0}}), DenseEntry(2)});
+  EXPECT_GE(ProblemsOf(model.dump()).size(), 3u);
+  try {
+    ParseModel(model.dump(), nullptr);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.problem().detail.find("2. layer"), std::string::npos) << error.problem().detail;
+  }
+}
+
+TEST(Spec, InputShapes) {
+  json open = SequentialModel({28, 28, 1}, {LayerEntry("Flatten", json::object()), DenseEntry(2)});
+  json& batch_shape = open["config"]["layers"][0]["config"]["batch_shape"];
+  batch_shape = {nullptr, nullptr, nullptr, 1};
+  const Problem problem = OnlyProblem(open);
+  EXPECT_EQ(problem.code, ErrorCode::kNotReady);
+  EXPECT_EQ(problem.message, "model \"sequential\" leaves its input shape open: ?x?x1");
+  const Shape image = {28, 28, 1};
+  const Shape grey = {28, 28};
+  const Shape wrong = {28, 28, 3};
+  EXPECT_EQ(ParseModel(open.dump(), &image)->input_shape(), image);
+  EXPECT_EQ(ParseModel(open.dump(), &grey)->input_shape(), image);
+  EXPECT_EQ(OnlyProblem(open, &wrong).message,
+            "model expects input of shape ?x?x1 but the data have shape 28x28x3");
+  // A shape that the file states is not changed by the data.
+  batch_shape = {nullptr, 14, 14, 1};
+  EXPECT_EQ(ParseModel(open.dump(), &image)->input_shape(), (Shape{14, 14, 1}));
+  // Keras 2: batch_input_shape on the first layer, or in the model's own config.
+  const json dense = {{"class_name", "Dense"}, {"config", {{"name", "d"}, {"units", 2}}}};
+  json sequential = {{"class_name", "Sequential"},
+                     {"config", {{"name", "m"}, {"layers", {dense}}}},
+                     {"keras_version", "2.4.0"}};
+  EXPECT_EQ(OnlyProblem(sequential).message, "model \"m\" does not state its input shape");
+  sequential["config"]["build_input_shape"] = {nullptr, 7};
+  EXPECT_EQ(ParseModel(sequential.dump(), nullptr)->input_shape(), Shape{7});
+  sequential["config"]["layers"][0]["config"]["batch_input_shape"] = {nullptr, 5};
+  EXPECT_EQ(ParseModel(sequential.dump(), nullptr)->input_shape(), Shape{5});
+}
+
+TEST(Spec, LimitsHold) {
+  EXPECT_EQ(OnlyProblem(SequentialModel({100000}, {DenseEntry(100000)})).code,
+            ErrorCode::kLimitExceeded);
+  // 2 x 2^30 floats: each weight fits, the model does not.
+  EXPECT_EQ(OnlyProblem(SequentialModel({32768}, {DenseEntry(32768), DenseEntry(32768)})).message,
+            "model \"sequential\" has 2147549184 parameters");
+  EXPECT_EQ(OnlyProblem(SequentialModel({65536, 65536}, {DenseEntry(2)})).code,
+            ErrorCode::kLimitExceeded);
+  EXPECT_EQ(OnlyProblem(SequentialModel({1, 1, 1, 1, 1, 1, 1, 1, 1}, {DenseEntry(2)})).code,
+            ErrorCode::kLimitExceeded);
+}
+
+// Each level calls the one below twice: 2^40 calls in a file of a few kilobytes.
+TEST(Spec, NestedCallsDoNotExplode) {
+  json model;
+  for (int level = 0; level < 40; ++level) {
+    const std::string at = std::to_string(level);
+    const json input = {{"name", "x"},
+                        {"class_name", "InputLayer"},
+                        {"config", {{"name", "x"}, {"batch_input_shape", {nullptr, 3}}}},
+                        {"inbound_nodes", json::array()}};
+    json inner = {{"name", "inner"},
+                  {"class_name", "Activation"},
+                  {"config", {{"name", "inner"}, {"activation", "relu"}}}};
+    if (level > 0) {
+      inner = model;
+      inner["name"] = "inner";
+    }
+    inner["inbound_nodes"] = json::parse(R"([[["x", 0, 0, {}]], [["inner", 1, 0, {}]]])");
+    if (level == 0) inner["inbound_nodes"] = json::parse(R"([[["x", 0, 0, {}]]])");
+    model = {{"class_name", "Functional"},
+             {"config",
+              {{"name", "level" + at},
+               {"layers", {input, inner}},
+               {"input_layers", {{"x", 0, 0}}},
+               {"output_layers", {{"inner", level == 0 ? 0 : 2, 0}}}}},
+             {"keras_version", "2.4.0"}};
+  }
+  const auto problems = ProblemsOf(model.dump());
+  ASSERT_FALSE(problems.empty());
+  EXPECT_EQ(problems[0].message, "model calls its layers too often");
+  EXPECT_LT(problems.size(), 10u);
+}
+
+json Functional(const std::string& inbound_a, const std::string& inbound_b) {
+  return json::parse(R"({"class_name": "Functional", "keras_version": "2.4.0", "config": {
+    "name": "m", "layers": [
+      {"name": "x", "class_name": "InputLayer",
+       "config": {"name": "x", "batch_input_shape": [null, 3]}, "inbound_nodes": []},
+      {"name": "a", "class_name": "Add", "config": {"name": "a"}, "inbound_nodes": )" +
+                     inbound_a + R"(},
+      {"name": "b", "class_name": "Dense", "config": {"name": "b", "units": 3},
+       "inbound_nodes": )" +
+                     inbound_b + R"(}],
+    "input_layers": [["x", 0, 0]], "output_layers": [["b", 0, 0]]}})");
+}
+
+TEST(Spec, BrokenGraphs) {
+  EXPECT_TRUE(
+      ProblemsOf(Functional(R"([[["x",0,0,{}],["x",0,0,{}]]])", R"([[["a",0,0,{}]]])").dump())
+          .empty());
+  EXPECT_EQ(
+      OnlyProblem(Functional(R"([[["x",0,0,{}],["b",0,0,{}]]])", R"([[["a",0,0,{}]]])")).message,
+      "layer \"a\" does not depend on the model's input alone");
+  EXPECT_EQ(OnlyProblem(Functional(R"([[["y",0,0,{}]]])", R"([[["a",0,0,{}]]])")).message,
+            "model \"m\" has no layer \"y\"");
+  EXPECT_EQ(OnlyProblem(Functional("[]", R"([[["x",0,0,{}]]])")).message,
+            "layer \"a\" is not connected");
+  EXPECT_EQ(
+      OnlyProblem(Functional(R"([[["x",0,0,{}]], [["x",0,0,{}]]])", R"([[["a",3,0,{}]]])")).message,
+      "layer \"a\": has no call number 3");
+  EXPECT_EQ(OnlyProblem(Functional(R"([[["x",0,5,{}]]])", R"([[["a",0,0,{}]]])")).message,
+            "layer \"x\" has no output 5");
+  EXPECT_EQ(
+      OnlyProblem(Functional(R"([[["x",0,0,{"training": true}]]])", R"([[["a",0,0,{}]]])")).message,
+      "layer \"a\" is called with training=True, which is not supported");
+}
+
+TEST(Spec, FinalActivationOnlyWhereItEndsTheModel) {
+  EXPECT_EQ(ParseModel(SequentialModel({4}, {DenseEntry(3, "softmax")}).dump(), nullptr)
+                ->final_activation,
+            Activation::kSoftmax);
+  EXPECT_EQ(
+      ParseModel(SequentialModel({4}, {DenseEntry(3, "relu")}).dump(), nullptr)->final_activation,
+      Activation::kLinear);
+  EXPECT_EQ(ParseModel(SequentialModel({4}, {DenseEntry(3, "softmax"),
+                                             LayerEntry("Reshape", {{"target_shape", {3, 1}}})})
+                           .dump(),
+                       nullptr)
+                ->final_activation,
+            Activation::kLinear);
+}
+
+// Swaps, deletions and new values at a random place of a parsed document.
+void Mutate(json* value, std::mt19937_64* random) {
+  for (int depth = 0; depth < 40 && value->is_structured() && !value->empty(); ++depth) {
+    auto at = value->begin();
+    std::advance(at, (*random)() % value->size());
+    if ((*random)() % 7 != 0 && at->is_structured() && !at->empty()) {
+      value = &*at;
+      continue;
+    }
+    static const std::vector<json> values = {nullptr,
+                                             true,
+                                             false,
+                                             0,
+                                             -1,
+                                             1,
+                                             3,
+                                             1e300,
+                                             -0.5,
+                                             2147483647,
+                                             int64_t{1} << 62,
+                                             UINT64_MAX,
+                                             "",
+                                             "relu",
+                                             "x",
+                                             "Sequential",
+                                             "InputLayer",
+                                             "Conv2D",
+                                             "Functional",
+                                             "Add",
+                                             json::array(),
+                                             json::object(),
+                                             {nullptr, 3},
+                                             {{nullptr}},
+                                             {1, 2, 3},
+                                             {-1, 0},
+                                             {{"class_name", "Dense"}},
+                                             {{"class_name", "__keras_tensor__"}},
+                                             {{"x", 0, 0}}};
+    switch ((*random)() % 4) {
+      case 0:
+        *at = values[(*random)() % values.size()];
+        return;
+      case 1:
+        value->erase(at);
+        return;
+      case 2: {
+        auto other = value->begin();
+        std::advance(other, (*random)() % value->size());
+        const json copy = *other;
+        *at = copy;
+        return;
+      }
+      default:
+        if (value->is_array()) {
+          const json copy = *at;
+          value->push_back(copy);
+        } else {
+          *at = json(at.key());
+        }
+        return;
+    }
+  }
+}
+
+void ParseQuietly(const std::string& text, int64_t* accepted) {
+  const Shape data_shape = {8};
+  std::vector<Problem> problems;
+  const auto spec = ParseModel(text, &data_shape, &problems);
+  ASSERT_EQ(spec == nullptr, !problems.empty());
+  if (spec == nullptr) {
+    for (const Problem& problem : problems) ASSERT_FALSE(problem.message.empty());
+    return;
+  }
+  ++*accepted;
+  ASSERT_FALSE(spec->nodes.empty());
+  ASSERT_GE(spec->flops, 0);
+  ASSERT_LT(spec->parameters, int64_t{1} << 31);
+}
+
+TEST(Spec, MutatedFilesNeverCrash) {
+  std::mt19937_64 random(20240501);
+  int64_t accepted = 0;
+  int64_t n = 0;
+  for (const auto& file : hopper_test::FixtureFiles()) {
+    for (const char* list : {"accepted", "refused"}) {
+      for (const json& fixture : file.document[list]) {
+        const json& architecture = fixture["architecture"];
+        const std::string text = architecture.dump();
+        for (int i = 0; i < 40; ++i) {
+          json mutated = architecture;
+          for (uint64_t k = random() % 3 + 1; k > 0; --k) Mutate(&mutated, &random);
+          ParseQuietly(mutated.dump(), &accepted);
+        }
+        for (int i = 0; i < 10; ++i) {
+          std::string flipped = text;
+          for (uint64_t k = random() % 4 + 1; k > 0; --k) {
+            flipped[random() % flipped.size()] ^= static_cast<char>(1u << (random() % 8));
+          }
+          ParseQuietly(flipped, &accepted);
+          ParseQuietly(text.substr(0, random() % text.size()), &accepted);
+        }
+        n += 60;
+      }
+    }
+  }
+  EXPECT_GT(n, 10000);
+  // Both ways happen often: the mutations are neither harmless nor all fatal.
+  EXPECT_GT(accepted, n / 50);
+  EXPECT_LT(accepted, n * 9 / 10);
+}
+
+}  // namespace
+}  // namespace hopper
