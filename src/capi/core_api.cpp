@@ -75,15 +75,15 @@ int InspectModel(const char* json, size_t size, hopper_model_info* info, hopper_
   });
 }
 
-// Names of the layers that a node reads from; the model's input has no producer when it is no
-// layer of the JSON.
+// Names of the layers that a node reads from; "input" for what the model is given.
 std::string InputNames(const ModelSpec& spec, const Node& node) {
   std::string names;
   for (const int tensor : node.inputs) {
+    std::string name = "input";
     for (const Node& producer : spec.nodes) {
-      if (producer.output != tensor) continue;
-      names += (names.empty() ? "" : ", ") + spec.layers[producer.layer]->name();
+      if (producer.output == tensor) name = spec.layers[producer.layer]->name();
     }
+    names += (names.empty() ? "" : ", ") + name;
   }
   return names;
 }
@@ -200,11 +200,15 @@ int64_t NonFinite(int32_t type, const void* values, int64_t count) {
   return at;
 }
 
+// Outputs are set before and inside the guard, never read after it from a local struct: g++ 12
+// (-O2) loses the first value of a struct of two registers whose assignment throws.
 void KeyOfRow(uint64_t seed, const void* x, size_t x_size, const void* y, size_t y_size,
               uint8_t key[16]) {
-  Digest digest;
-  Guard(nullptr, [&] { digest = RowKey(seed, x, x_size, y, y_size); });
-  std::memcpy(key, digest.bytes.data(), digest.bytes.size());
+  std::memset(key, 0, sizeof(Digest::bytes));
+  Guard(nullptr, [&] {
+    const Digest digest = RowKey(seed, x, x_size, y, y_size);
+    std::memcpy(key, digest.bytes.data(), digest.bytes.size());
+  });
 }
 
 int32_t PartitionsByDefault(int64_t bytes, int64_t n_rows) {
@@ -215,18 +219,22 @@ int32_t PartitionsByDefault(int64_t bytes, int64_t n_rows) {
 
 void RangeOfPartition(int64_t n_rows, int32_t n_partitions, int32_t partition, int64_t* first,
                       int64_t* count) {
-  RankRange range;
-  Guard(nullptr, [&] { range = PartitionRange(n_rows, n_partitions, partition); });
-  *first = range.first;
-  *count = range.count;
+  *first = 0;
+  *count = 0;
+  Guard(nullptr, [&] {
+    const RankRange range = PartitionRange(n_rows, n_partitions, partition);
+    *first = range.first;
+    *count = range.count;
+  });
 }
 
 void ChecksumOfBuffer(int32_t partition_id, int32_t buffer_id, int32_t n, const void* x,
                       size_t x_size, const void* y, size_t y_size, uint8_t checksum[16]) {
-  Digest digest;
-  Guard(nullptr,
-        [&] { digest = BufferChecksum(partition_id, buffer_id, n, x, x_size, y, y_size); });
-  std::memcpy(checksum, digest.bytes.data(), digest.bytes.size());
+  std::memset(checksum, 0, sizeof(Digest::bytes));
+  Guard(nullptr, [&] {
+    const Digest digest = BufferChecksum(partition_id, buffer_id, n, x, x_size, y, y_size);
+    std::memcpy(checksum, digest.bytes.data(), digest.bytes.size());
+  });
 }
 
 int32_t NearestOfNames(const char* name, int32_t n, const char* const* names) {

@@ -1,0 +1,408 @@
+// libhopper_core.so as the glue sees it: loaded at run time, reached through one symbol.
+#include "model_hopper/core_api.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <gtest/gtest.h>
+#include <link.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Json = nlohmann::json;
+using Table = std::vector<std::vector<std::string>>;
+
+hopper_core_api_get_fn Getter() {
+  static void* library = dlopen(HOPPER_CORE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    ADD_FAILURE() << dlerror();
+    return nullptr;
+  }
+  return reinterpret_cast<hopper_core_api_get_fn>(dlsym(library, "hopper_core_api_get"));
+}
+
+const hopper_core_api& Api() { return *Getter()(HOPPER_API_VERSION); }
+
+// Copies the cells and frees the rows; NULL reads "NULL".
+Table Take(hopper_rows* rows) {
+  Table table;
+  for (int32_t r = 0; r < rows->n_rows; ++r) {
+    table.emplace_back();
+    for (int32_t c = 0; c < rows->n_columns; ++c) {
+      const char* cell = rows->cells[static_cast<size_t>(r) * rows->n_columns + c];
+      table.back().push_back(cell == nullptr ? "NULL" : cell);
+    }
+  }
+  Api().rows_free(rows);
+  return table;
+}
+
+std::string Show(const hopper_error& e) {
+  return std::to_string(e.code) + " " + e.message + " | " + e.detail + " | " + e.hint;
+}
+
+Json KerasModels() {
+  std::ifstream file(std::string(HOPPER_TEST_DIR) + "/baseline/keras_json/keras-3.10.0.json");
+  return Json::parse(file).at("accepted");
+}
+
+std::string Architecture(const std::string& name) {
+  for (const Json& model : KerasModels()) {
+    if (model.at("name") == name) return model.at("architecture").dump();
+  }
+  ADD_FAILURE() << "no model " << name;
+  return "";
+}
+
+TEST(CoreApi, AnotherVersionGetsNothing) {
+  ASSERT_NE(Getter(), nullptr);
+  EXPECT_EQ(Getter()(HOPPER_API_VERSION + 1), nullptr);
+  EXPECT_EQ(Getter()(0), nullptr);
+  const hopper_core_api* api = Getter()(HOPPER_API_VERSION);
+  ASSERT_NE(api, nullptr);
+  EXPECT_EQ(api->version, HOPPER_API_VERSION);
+  EXPECT_EQ(api->size, static_cast<int32_t>(sizeof(hopper_core_api)));
+  EXPECT_STREQ(api->library_version, HOPPER_VERSION);
+}
+
+TEST(CoreApi, EveryFunctionIsThere) {
+  // The table from rows_free on is function pointers only.
+  const auto* words = reinterpret_cast<void* const*>(&Api().rows_free);
+  const size_t n = (sizeof(hopper_core_api) - offsetof(hopper_core_api, rows_free)) / sizeof(void*);
+  for (size_t i = 0; i < n; ++i) EXPECT_NE(words[i], nullptr) << "function " << i;
+}
+
+// Names in the library's dynamic symbol table that others can bind to.
+std::vector<std::string> ExportedNames(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> image((std::istreambuf_iterator<char>(file)), {});
+  const auto at = [&image](size_t offset, auto* out) {
+    std::memcpy(out, image.data() + offset, sizeof(*out));
+  };
+  std::vector<std::string> names;
+  Elf64_Ehdr head;
+  at(0, &head);
+  for (int i = 0; i < head.e_shnum; ++i) {
+    Elf64_Shdr section;
+    at(head.e_shoff + i * sizeof(section), &section);
+    if (section.sh_type != SHT_DYNSYM) continue;
+    Elf64_Shdr strings;
+    at(head.e_shoff + section.sh_link * sizeof(strings), &strings);
+    for (size_t s = 0; s < section.sh_size / sizeof(Elf64_Sym); ++s) {
+      Elf64_Sym symbol;
+      at(section.sh_offset + s * sizeof(symbol), &symbol);
+      const bool binds = ELF64_ST_BIND(symbol.st_info) != STB_LOCAL;
+      if (binds && symbol.st_shndx != SHN_UNDEF && symbol.st_name != 0) {
+        names.emplace_back(image.data() + strings.sh_offset + symbol.st_name);
+      }
+    }
+  }
+  return names;
+}
+
+TEST(CoreApi, OneSymbolIsExported) {
+  EXPECT_EQ(ExportedNames(HOPPER_CORE_LIBRARY), std::vector<std::string>{"hopper_core_api_get"});
+}
+
+TEST(CoreApi, LoadsNoTorch) {
+  ASSERT_NE(Getter(), nullptr);
+  const auto look = [](dl_phdr_info* info, size_t, void* found) {
+    const std::string name = info->dlpi_name;
+    if (name.find("torch") != std::string::npos || name.find("c10") != std::string::npos) {
+      static_cast<std::vector<std::string>*>(found)->push_back(name);
+    }
+    return 0;
+  };
+  std::vector<std::string> found;
+  dl_iterate_phdr(look, &found);
+  EXPECT_EQ(found, std::vector<std::string>{});
+}
+
+TEST(CoreApi, LayersAreListed) {
+  hopper_rows* rows = nullptr;
+  hopper_error error = {};
+  ASSERT_EQ(Api().layers(&rows, &error), HOPPER_OK) << Show(error);
+  bool dense = false, flatten = false;
+  for (const auto& row : Take(rows)) {
+    ASSERT_EQ(row.size(), 3u);
+    EXPECT_NE(row[2], "");
+    if (row[0] == "Dense") dense = row[1] == "kernel, bias";
+    if (row[0] == "Flatten") flatten = row[1] == "NULL";
+  }
+  EXPECT_TRUE(dense);
+  EXPECT_TRUE(flatten);
+}
+
+// Counts and shapes as real Keras reported them when it wrote the architectures.
+TEST(CoreApi, InspectModelAgreesWithKeras) {
+  int inspected = 0;
+  for (const Json& model : KerasModels()) {
+    const std::string json = model.at("architecture").dump();
+    const Json& says = model.at("says");
+    if (!says.contains("input_shape") || says.at("input_shape").is_null()) continue;
+    hopper_model_info info;
+    std::memset(&info, 0xAB, sizeof(info));
+    hopper_error error = {};
+    if (Api().inspect_model(json.data(), json.size(), &info, &error) != HOPPER_OK) {
+      // Keras knows the shape of a model that it has built; its JSON does not say it.
+      EXPECT_NE(std::string(error.message).find("input shape"), std::string::npos)
+          << model.at("name") << ": " << Show(error);
+      continue;
+    }
+    ++inspected;
+    EXPECT_EQ(info.n_parameters, says.at("parameters").get<int64_t>()) << model.at("name");
+    EXPECT_EQ(info.n_trainable, says.at("trainable").get<int64_t>()) << model.at("name");
+    const auto input = says.at("input_shape").get<std::vector<int64_t>>();
+    EXPECT_EQ(std::vector<int64_t>(info.input_shape, info.input_shape + info.input_rank), input);
+    const auto output = says.at("output_shape").get<std::vector<int64_t>>();
+    EXPECT_EQ(std::vector<int64_t>(info.output_shape, info.output_shape + info.output_rank),
+              output);
+    EXPECT_EQ(std::strlen(info.architecture_hash), 32u);
+    EXPECT_GT(info.flops, 0);
+    EXPECT_EQ(Api().check_weights(json.data(), json.size(), info.n_parameters, &error), HOPPER_OK);
+    EXPECT_EQ(Api().check_weights(json.data(), json.size(), info.n_parameters + 1, &error),
+              HOPPER_INVALID_PARAMETER);
+    EXPECT_NE(std::string(error.message).find("parameters"), std::string::npos) << error.message;
+  }
+  EXPECT_GE(inspected, 10);
+}
+
+TEST(CoreApi, DescribeModelSumsUp) {
+  const std::string json = Architecture("mlp");
+  hopper_rows* rows = nullptr;
+  hopper_error error = {};
+  ASSERT_EQ(Api().describe_model(json.data(), json.size(), &rows, &error), HOPPER_OK)
+      << Show(error);
+  const Table table = Take(rows);
+  // Dense: 784 x 64 + 64 and 64 x 10 + 10 parameters, as Keras counts them.
+  ASSERT_EQ(table.size(), 4u);
+  const auto head = [&table](size_t row) {
+    return std::vector<std::string>(table[row].begin(), table[row].begin() + 6);
+  };
+  using Cells = std::vector<std::string>;
+  EXPECT_EQ(head(0), (Cells{"1", "dense", "Dense", "64", "50240", "50240"}));
+  EXPECT_EQ(table[0][7], "input");
+  EXPECT_EQ(head(1), (Cells{"2", "dropout", "Dropout", "64", "0", "0"}));
+  EXPECT_EQ(table[1][7], "dense");
+  EXPECT_EQ(head(2), (Cells{"3", "dense_1", "Dense", "10", "650", "650"}));
+  EXPECT_EQ(table[2][7], "dropout");
+  EXPECT_EQ(head(3), (Cells{"NULL", "total", "NULL", "10", "50890", "50890"}));
+  int64_t flops = 0;
+  for (size_t i = 0; i < 3; ++i) flops += std::stoll(table[i][6]);
+  EXPECT_EQ(std::to_string(flops), table[3][6]);
+}
+
+TEST(CoreApi, DescribeModelNamesAllInputs) {
+  const std::string json = Architecture("residual");
+  hopper_rows* rows = nullptr;
+  hopper_error error = {};
+  ASSERT_EQ(Api().describe_model(json.data(), json.size(), &rows, &error), HOPPER_OK)
+      << Show(error);
+  bool several = false;
+  for (const auto& row : Take(rows)) several = several || row[7].find(", ") != std::string::npos;
+  EXPECT_TRUE(several);
+}
+
+TEST(CoreApi, DescribeModelOfEveryKerasModelAddsUp) {
+  for (const Json& model : KerasModels()) {
+    const std::string json = model.at("architecture").dump();
+    hopper_rows* rows = nullptr;
+    hopper_error error = {};
+    if (Api().describe_model(json.data(), json.size(), &rows, &error) != HOPPER_OK) continue;
+    const Table table = Take(rows);
+    int64_t parameters = 0, trainable = 0, flops = 0;
+    for (size_t i = 0; i + 1 < table.size(); ++i) {
+      parameters += std::stoll(table[i][4]);
+      trainable += std::stoll(table[i][5]);
+      flops += std::stoll(table[i][6]);
+    }
+    EXPECT_EQ(std::to_string(parameters), table.back()[4]) << model.at("name");
+    EXPECT_EQ(std::to_string(trainable), table.back()[5]) << model.at("name");
+    EXPECT_EQ(std::to_string(flops), table.back()[6]) << model.at("name");
+  }
+}
+
+TEST(CoreApi, ErrorsAreFilled) {
+  hopper_rows* rows = nullptr;
+  hopper_model_info info;
+  hopper_error error;
+  std::memset(&error, 0x55, sizeof(error));
+  const std::string text = "{\"class_name\": ";
+  EXPECT_EQ(Api().inspect_model(text.data(), text.size(), &info, &error), HOPPER_INVALID_TEXT);
+  EXPECT_EQ(error.code, HOPPER_INVALID_TEXT);
+  EXPECT_STREQ(error.message, "model architecture is not valid JSON");
+  EXPECT_NE(std::strlen(error.detail), 0u);
+  EXPECT_STREQ(error.hint, "Use the output of model.to_json().");
+  std::memset(&error, 0x55, sizeof(error));
+  EXPECT_EQ(Api().describe_model(nullptr, 0, &rows, &error), HOPPER_INTERNAL);
+  EXPECT_STREQ(error.detail, "");
+  EXPECT_EQ(Api().verify_state(nullptr, 0, error.detail, &error), HOPPER_INTERNAL);
+  // Without a place for the error the code still says it.
+  EXPECT_EQ(Api().generate_configs(nullptr, &rows, nullptr), HOPPER_INTERNAL);
+  EXPECT_EQ(rows, nullptr);
+}
+
+TEST(CoreApi, LongMessagesEndBetweenCharacters) {
+  std::string name;
+  for (int i = 0; i < 3000; ++i) name += "\xC3\xA9";
+  const std::string text = "optimizer='" + name + "',loss='mse'";
+  const int32_t model = 1;
+  const char* compile = text.c_str();
+  const char* fit = "";
+  hopper_rows* rows = nullptr;
+  hopper_error error = {};
+  for (const char* pad : {"", "x"}) {
+    const std::string padded = "optimizer='" + (pad + name) + "',loss='mse'";
+    compile = padded.c_str();
+    EXPECT_EQ(Api().cross_configs(1, &model, 1, &compile, 1, &fit, &rows, &error),
+              HOPPER_INVALID_PARAMETER);
+    const std::string message = error.message;
+    EXPECT_GE(message.size(), sizeof(error.message) - 2);
+    // A whole character: a lead byte and its continuation.
+    EXPECT_EQ(message.substr(message.size() - 2), "\xC3\xA9");
+  }
+}
+
+TEST(CoreApi, ConfigurationsAreGeneratedAndCrossed) {
+  const int32_t models[] = {1, 2};
+  hopper_grid grid = {};
+  grid.n_models = 2;
+  grid.model_ids = models;
+  grid.compile_grid =
+      "{'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['adam'], 'lr': [0.1, 0.01]}]}";
+  grid.fit_grid = nullptr;
+  grid.max_configs = 100;
+  hopper_rows* rows = nullptr;
+  hopper_error error = {};
+  ASSERT_EQ(Api().generate_configs(&grid, &rows, &error), HOPPER_OK) << Show(error);
+  EXPECT_EQ(Take(rows), (Table{{"1", "optimizer='Adam(lr=0.1)',loss='mse'", ""},
+                               {"1", "optimizer='Adam(lr=0.01)',loss='mse'", ""},
+                               {"2", "optimizer='Adam(lr=0.1)',loss='mse'", ""},
+                               {"2", "optimizer='Adam(lr=0.01)',loss='mse'", ""}}));
+  const int32_t existing_models[] = {2, 1};
+  const char* existing_compile[] = {"loss='mse', optimizer='Adam(lr=0.1)'", nullptr};
+  const char* existing_fit[] = {nullptr, nullptr};
+  grid.n_existing = 2;
+  grid.existing_model_ids = existing_models;
+  grid.existing_compile_params = existing_compile;
+  grid.existing_fit_params = existing_fit;
+  ASSERT_EQ(Api().generate_configs(&grid, &rows, &error), HOPPER_OK) << Show(error);
+  EXPECT_EQ(Take(rows).size(), 3u);
+  grid.max_configs = 3;
+  EXPECT_EQ(Api().generate_configs(&grid, &rows, &error), HOPPER_LIMIT_EXCEEDED);
+  EXPECT_STREQ(error.message, "grid has 4 combinations");
+  grid.max_configs = 100;
+  grid.random = 1;
+  grid.num_configs = 2;
+  grid.has_random_state = 1;
+  grid.random_state = 0;
+  ASSERT_EQ(Api().generate_configs(&grid, &rows, &error), HOPPER_OK) << Show(error);
+  EXPECT_EQ(Take(rows).size(), 2u);
+
+  const char* compile[] = {"optimizer='sgd',loss='mse'", "loss='mse', optimizer=sgd"};
+  const char* fit[] = {"epochs=1", "epochs = 1", nullptr};
+  ASSERT_EQ(Api().cross_configs(2, models, 2, compile, 3, fit, &rows, &error), HOPPER_OK);
+  EXPECT_EQ(Take(rows), (Table{{"1", "optimizer='sgd',loss='mse'", "epochs=1"},
+                               {"1", "optimizer='sgd',loss='mse'", ""},
+                               {"2", "optimizer='sgd',loss='mse'", "epochs=1"},
+                               {"2", "optimizer='sgd',loss='mse'", ""}}));
+}
+
+TEST(CoreApi, CheckConfigsNamesEveryProblem) {
+  const std::string json = Architecture("mlp");
+  hopper_config configs[2] = {};
+  configs[0].mst_key = 7;
+  configs[0].model_arch = json.c_str();
+  configs[0].model_arch_size = json.size();
+  configs[0].compile_params =
+      "optimizer='Adam(lr_rate=0.1)',loss='categorical_crossentropy',metrics=['acuracy']";
+  configs[0].fit_params = "steps_per_epoch=3";
+  configs[1] = configs[0];
+  configs[1].mst_key = 8;
+  configs[1].compile_params = "optimizer='adam',loss='categorical_crossentropy'";
+  configs[1].fit_params = nullptr;
+  hopper_rows* rows = nullptr;
+  hopper_error error = {};
+  ASSERT_EQ(Api().check_configs(configs, 2, nullptr, &rows, &error), HOPPER_OK) << Show(error);
+  EXPECT_EQ(Take(rows),
+            (Table{{"7", "error", "1", "optimizer \"Adam\" has no argument \"lr_rate\"", "NULL",
+                    "Perhaps you meant \"learning_rate\"."},
+                   {"7", "error", "1", "metric \"acuracy\" is not known", "NULL",
+                    "Perhaps you meant \"accuracy\"."},
+                   {"7", "warning", "1", "fit parameter \"steps_per_epoch\" has no effect",
+                    "A model trains on every batch of a partition.", "NULL"}}));
+}
+
+TEST(CoreApi, Packing) {
+  const hopper_core_api& api = Api();
+  EXPECT_EQ(api.type_size(HOPPER_UINT8), 1);
+  EXPECT_EQ(api.type_size(HOPPER_FLOAT64), 8);
+  EXPECT_EQ(api.type_size(99), 0);
+  // Unaligned on purpose.
+  char bytes[1 + 3 * sizeof(float)];
+  const float values[3] = {1, 2, std::numeric_limits<float>::infinity()};
+  std::memcpy(bytes + 1, values, sizeof(values));
+  EXPECT_EQ(api.find_non_finite(HOPPER_FLOAT32, bytes + 1, 2), -1);
+  EXPECT_EQ(api.find_non_finite(HOPPER_FLOAT32, bytes + 1, 3), 2);
+
+  uint8_t one[16], two[16];
+  api.row_key(1, "abc", 3, "d", 1, one);
+  api.row_key(1, "abc", 3, "d", 1, two);
+  EXPECT_EQ(std::memcmp(one, two, 16), 0);
+  api.row_key(1, "abd", 3, "d", 1, two);
+  EXPECT_NE(std::memcmp(one, two, 16), 0);
+  api.row_key(1, "abc", 3, "e", 1, two);
+  EXPECT_NE(std::memcmp(one, two, 16), 0);
+  api.row_key(2, "abc", 3, "d", 1, two);
+  EXPECT_NE(std::memcmp(one, two, 16), 0);
+
+  EXPECT_EQ(api.default_partitions(1000, 100), 4);
+  EXPECT_EQ(api.default_partitions(1000, 3), 3);
+  EXPECT_EQ(api.default_partitions(0, 0), 1);
+  EXPECT_EQ(api.default_partitions(int64_t{256} << 30, 1000000), 1024);
+  int64_t first = -1, count = -1, next = 0;
+  for (int p = 0; p < 4; ++p) {
+    api.partition_range(10, 4, p, &first, &count);
+    EXPECT_EQ(first, next);
+    EXPECT_TRUE(count == 2 || count == 3);
+    next = first + count;
+  }
+  EXPECT_EQ(next, 10);
+  api.partition_range(10, 4, 4, &first, &count);
+  EXPECT_EQ(count, 0);
+
+  api.buffer_checksum(0, 1, 2, "abcd", 4, "e", 1, one);
+  api.buffer_checksum(0, 1, 2, "abcd", 4, "e", 1, two);
+  EXPECT_EQ(std::memcmp(one, two, 16), 0);
+  api.buffer_checksum(0, 1, 2, "abce", 4, "e", 1, two);
+  EXPECT_NE(std::memcmp(one, two, 16), 0);
+  api.buffer_checksum(0, 2, 2, "abcd", 4, "e", 1, two);
+  EXPECT_NE(std::memcmp(one, two, 16), 0);
+}
+
+TEST(CoreApi, NearestName) {
+  const char* names[] = {"id", "label", "image"};
+  EXPECT_EQ(Api().nearest_name("labl", 3, names), 1);
+  EXPECT_EQ(Api().nearest_name("quux", 3, names), -1);
+  EXPECT_EQ(Api().nearest_name(nullptr, 3, names), -1);
+  EXPECT_EQ(Api().nearest_name("labl", 0, nullptr), -1);
+}
+
+TEST(CoreApi, DamagedStatesAreRefused) {
+  const std::vector<uint8_t> image(100, 7);
+  char digest[33] = "";
+  hopper_error error = {};
+  EXPECT_EQ(Api().verify_state(image.data(), image.size(), digest, &error), HOPPER_CORRUPT);
+  EXPECT_NE(std::strlen(error.message), 0u);
+}
+
+TEST(CoreApi, FreeingNothingIsAllowed) { Api().rows_free(nullptr); }
+
+}  // namespace
