@@ -227,9 +227,9 @@ pack(pack_job *job)
 	summary.classes = &job->classes;
 	summary.y_kind = job->y_kind;
 	pack_summary_write(&summary, &training,
-					   request->validation ? request->training.table.shown : NULL);
+					   request->validation ? request->training.table.quoted : NULL);
 	if (split)
-		pack_summary_write(&summary, &validation, request->output.shown);
+		pack_summary_write(&summary, &validation, request->output.quoted);
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, start);
 	report(job, &training, split ? &validation : NULL, INSTR_TIME_GET_DOUBLE(end));

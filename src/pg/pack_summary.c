@@ -4,7 +4,7 @@
  *
  * Column by column: MADlib's, then ours.
  *
- *	source_table, output_table text		as the caller wrote them
+ *	source_table, output_table text		ready for a statement: quoted where needed
  *	dependent_varname text[]			label column
  *	independent_varname text[]			feature columns of the source
  *	dependent_vartype text[]			SQL type of the label column
@@ -141,8 +141,8 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s::pg_catalog.text[]::%s[], %d,"
 				" %.9g, %s, 'all_segments', 'all_segments', %s, '%s', %s, '%s', '%s', %s,"
 				" " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ", '%s', %s, %d)",
-				name.quoted, hopper_literal(source->name.shown),
-				hopper_literal(output->table.shown),
+				name.quoted, hopper_literal(source->name.quoted),
+				hopper_literal(output->table.quoted),
 				text_array(1, &y_name), text_array(source->n_x, x_names), text_array(1, &y_type),
 				has_classes ? class_values(classes) : "NULL", class_type, output->buffer_size,
 				request->normalizing_const,

@@ -21,7 +21,7 @@ typedef struct hopper_packed
 {
 	hopper_name table;
 	hopper_data_desc desc;		/* what the core wants to know; see below */
-	char	   *source_table;	/* as the user wrote it when packing */
+	char	   *source_table;	/* quoted where needed, like every name here */
 	int			n_x_columns;	/* of the source; several are packed as one column "features" */
 	char	  **x_columns;
 	char	  **x_sql_types;	/* one a column, as format_type() writes them */

@@ -28,7 +28,7 @@ FROM p_summary a, p_backwards_summary b, p_updated_summary c, p_seed_summary d;
 -- A sort that does not fit memory gives the same.
 SET maintenance_work_mem = '1MB';
 CREATE TABLE wide AS SELECT i AS id, ARRAY(SELECT (i * k % 251)::smallint FROM generate_series(1, 2000) AS k) AS x,
-    i % 3 AS y FROM generate_series(1, 1500) AS i;
+    i % 3 AS y FROM generate_series(1, 500) AS i;
 SELECT hopper.training_preprocessor('wide', 'wide_small', 'y', 'x');
 RESET maintenance_work_mem;
 SELECT hopper.training_preprocessor('wide', 'wide_large', 'y', 'x');

@@ -1,0 +1,69 @@
+"""Packing as many images as CIFAR-10 has: time, memory, and what is said about it."""
+
+import pathlib
+import re
+import sys
+
+import psycopg2
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import pack_cifar  # noqa: E402
+
+DATABASE = "hopper_pack_images"
+ROWS = 50000
+MEGABYTES = ROWS * 32 * 32 * 3 / 2**20
+
+
+@pytest.fixture(scope="module")
+def table():
+    admin = psycopg2.connect("dbname=postgres")
+    admin.autocommit = True
+    with admin.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {DATABASE}")
+        cursor.execute(f"CREATE DATABASE {DATABASE}")
+    loader = psycopg2.connect(f"dbname={DATABASE}")
+    loader.autocommit = True
+    with loader.cursor() as cursor:
+        cursor.execute("CREATE EXTENSION model_hopper")
+    x, y, names, _ = pack_cifar.images(None, ROWS)
+    pack_cifar.load_table(loader, "public.images", x, y, names)
+    loader.close()
+    yield "public.images"
+    with admin.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE {DATABASE} WITH (FORCE)")
+    admin.close()
+
+
+@pytest.fixture
+def connection(table):
+    session = psycopg2.connect(f"dbname={DATABASE}")
+    session.autocommit = True
+    yield session
+    session.close()
+
+
+def test_seconds(connection, table):
+    """Under 5 s, the best of three: other tests may be running."""
+    seconds = min(pack_cifar.pack(connection, table, "public.fast")[0] for _ in range(3))
+    print(f"packed {ROWS} images in {seconds:.2f} s")
+    assert seconds < 5
+
+
+def test_memory(connection, table):
+    """Sorting keeps to maintenance_work_mem; beside it there are a few buffers of 4 MB."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET maintenance_work_mem = '8MB'")
+    _, rise = pack_cifar.pack(connection, table, "public.lean", validation_fraction=0.1)
+    print(f"private memory rose by {rise:.0f} MB for {MEGABYTES:.0f} MB of images")
+    assert rise < 8 + 8 * 4 < MEGABYTES / 3
+
+
+def test_notice(connection, table):
+    pack_cifar.pack(connection, table, "public.told", partitions=5, validation_fraction=0.1)
+    line = connection.notices[-1]
+    assert re.fullmatch(
+        r'NOTICE:  packed 45,00\d rows of "public.images" into 5 partitions, [45],\d\d\d for validation, '
+        r"39 buffers, 147 MB in \d+\.\d s\n",
+        line,
+    ), line

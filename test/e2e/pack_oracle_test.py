@@ -1,0 +1,202 @@
+"""Packed tables, byte by byte, against a second implementation of the rules in Python.
+
+The rules (docs/reference/packing.md): a row's rank key is XXH3-128 of its features and labels under
+the seed; rows are ordered by (key, features, labels); partitions take equal shares of the ranks, the
+first ones one row more; buffers divide a partition alike; the first round(fraction * n) rows of each
+class in rank order are for validation. A buffer's checksum is XXH3-128 of its place, sizes and bytes.
+"""
+
+import math
+import struct
+
+import numpy as np
+import psycopg2
+import pytest
+import xxhash
+
+DATABASE = "hopper_pack_oracle"
+BUFFER_BYTES = 4 * 1024 * 1024
+PARTITION_BYTES = 256 * 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def connection():
+    admin = psycopg2.connect("dbname=postgres")
+    admin.autocommit = True
+    with admin.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {DATABASE}")
+        cursor.execute(f"CREATE DATABASE {DATABASE}")
+    session = psycopg2.connect(f"dbname={DATABASE}")
+    session.autocommit = True
+    with session.cursor() as cursor:
+        cursor.execute("CREATE EXTENSION model_hopper")
+        cursor.execute("SET search_path = public")
+    yield session
+    session.close()
+    with admin.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE {DATABASE}")
+    admin.close()
+
+
+# --- the rules ---
+
+
+def shares(n, parts):
+    """Sizes of `parts` shares of n that differ by at most one, larger ones first."""
+    return [n // parts + (1 if i < n % parts else 0) for i in range(parts)]
+
+
+def rank(rows, seed):
+    """Rows are (x bytes, y bytes)."""
+    def key(row):
+        return xxhash.xxh3_128(row[0] + row[1], seed=seed % 2**64).digest(), row[0], row[1]
+
+    return sorted(rows, key=key)
+
+
+def split(ranked, fraction, by_class):
+    groups = {}
+    for _, y in ranked:
+        group = y if by_class else b""
+        groups[group] = groups.get(group, 0) + 1
+    quota = {group: math.floor(fraction * n + 0.5) for group, n in groups.items()}
+    training, validation = [], []
+    for row in ranked:
+        group = row[1] if by_class else b""
+        (validation if quota[group] > 0 else training).append(row)
+        quota[group] -= 1
+    return training, validation
+
+
+def buffers(ranked, partitions, buffer_size):
+    """[(partition_id, buffer_id, n, x, y, checksum)]"""
+    row_bytes = len(ranked[0][0]) + len(ranked[0][1])
+    if partitions is None:
+        partitions = min(max(4, math.ceil(row_bytes * len(ranked) / PARTITION_BYTES)), len(ranked))
+    if buffer_size is None:
+        buffer_size = max(1, BUFFER_BYTES // row_bytes)
+    result, at = [], 0
+    for partition, rows in enumerate(shares(len(ranked), partitions)):
+        for n in shares(rows, math.ceil(rows / buffer_size)):
+            x = b"".join(row[0] for row in ranked[at:at + n])
+            y = b"".join(row[1] for row in ranked[at:at + n])
+            head = struct.pack("<iiiiQQ", partition, len(result), n, 0, len(x), len(y))
+            result.append((partition, len(result), n, x, y, xxhash.xxh3_128(head + x + y).digest()))
+            at += n
+    return result
+
+
+def table_checksum(expected):
+    return xxhash.xxh3_128(b"".join(buffer[5] for buffer in expected)).hexdigest()
+
+
+# --- what the server made ---
+
+
+def check(connection, table, expected):
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT partition_id, buffer_id, n, x, y, checksum FROM {table} ORDER BY buffer_id")
+        found = [tuple(bytes(v) if isinstance(v, memoryview) else v for v in row) for row in cursor]
+        cursor.execute(f"SELECT n_rows, partitions, buffer_size, packed_bytes, checksum FROM {table}_summary")
+        summary = cursor.fetchone()
+    assert found == expected
+    assert summary == (
+        sum(buffer[2] for buffer in expected),
+        expected[-1][0] + 1,
+        max(buffer[2] for buffer in expected),
+        sum(len(buffer[3]) + len(buffer[4]) for buffer in expected),
+        table_checksum(expected),
+    )
+
+
+def load(connection, columns, rows):
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS source, p, p_summary, p_validation, p_validation_summary")
+        cursor.execute(f"CREATE TABLE source ({columns})")
+        marks = ", ".join(["%s"] * len(rows[0]))
+        cursor.executemany(f"INSERT INTO source VALUES ({marks})", rows)
+
+
+def pack(connection, **arguments):
+    names = {name: value for name, value in arguments.items() if value is not None}
+    extra = "".join(f", {name} => %({name})s" for name in names)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT hopper.training_preprocessor('source', 'p', 'y', 'x'{extra})", names)
+        return cursor.fetchone()[0]
+
+
+SETTINGS = [
+    {},
+    {"seed": 42, "partitions": 3, "buffer_size": 10},
+    {"seed": -1, "partitions": 1, "buffer_size": 7},
+    {"seed": 2**63 - 1, "partitions": 13},
+    {"seed": -(2**63), "validation_fraction": 0.2, "partitions": 2, "buffer_size": 16},
+    {"seed": 5, "validation_fraction": 0.5},
+]
+
+
+def check_all(connection, rows, settings, by_class):
+    assert pack(connection, **settings) == len(rows)
+    ranked = rank(rows, settings.get("seed", 0))
+    fraction = settings.get("validation_fraction")
+    training, validation = split(ranked, fraction, by_class) if fraction else (ranked, None)
+    check(connection, "p", buffers(training, settings.get("partitions"), settings.get("buffer_size")))
+    if validation:
+        check(connection, "p_validation", buffers(validation, None, settings.get("buffer_size")))
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_images_with_classes(connection, settings):
+    random = np.random.default_rng(1)
+    names = [None, "B", "a", "b", "ä", "\U0001f600"]  # NULL, then by UTF-8 bytes
+    assert names[1:] == sorted(names[1:], key=lambda name: name.encode())
+    # one byte of two values, so that many rows are equal or differ in the label alone
+    images = [random.integers(0, 256, 12, np.uint8).tobytes() if i % 2 else bytes([i % 4] * 12)
+              for i in range(157)]
+    labels = random.integers(0, len(names), len(images))
+    load(connection, 'x bytea, y text COLLATE "und-x-icu"', [(x, names[y]) for x, y in zip(images, labels)])
+    check_all(connection, [(x, bytes([y])) for x, y in zip(images, labels)],
+              settings | {"image_shape": [2, 2, 3]}, True)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_many_classes(connection, settings):
+    random = np.random.default_rng(2)
+    labels = random.integers(-1000, 1000, 400)
+    classes = sorted(set(labels))
+    assert len(classes) > 256
+    x = random.integers(-(2**15), 2**15, (len(labels), 2, 2), np.int16)
+    load(connection, "x int2[], y int4", [(a.tolist(), int(b)) for a, b in zip(x, labels)])
+    check_all(connection, [(a.tobytes(), struct.pack("<h", classes.index(b))) for a, b in zip(x, labels)],
+              settings, True)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_regression(connection, settings):
+    random = np.random.default_rng(3)
+    x = random.standard_normal((100, 5))
+    y = random.standard_normal(100)
+    load(connection, "x float8[], y float8", [(a.tolist(), float(b)) for a, b in zip(x, y)])
+    check_all(connection, [(a.tobytes(), np.float32(b).tobytes()) for a, b in zip(x, y)], settings, False)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_label_arrays(connection, settings):
+    random = np.random.default_rng(4)
+    x = random.standard_normal((90, 3)).astype(np.float32)
+    y = random.integers(0, 2, (90, 4))
+    load(connection, "x float4[], y int8[]", [(a.tolist(), b.tolist()) for a, b in zip(x, y)])
+    check_all(connection, [(a.tobytes(), b.tobytes()) for a, b in zip(x, y)], settings, False)
+
+
+def test_default_buffers(connection):
+    """Above 4 MB a partition takes several buffers of almost equal size."""
+    random = np.random.default_rng(5)
+    x = random.integers(0, 256, (90, 300_000), np.uint8)
+    load(connection, "x bytea, y bool", [(a.tobytes(), i % 3 == 0) for i, a in enumerate(x)])
+    rows = [(a.tobytes(), bytes([i % 3 == 0])) for i, a in enumerate(x)]
+    settings = {"image_shape": [300_000], "partitions": 4}
+    check_all(connection, rows, settings, True)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*), min(n), max(n) FROM p")
+        assert cursor.fetchone() == (8, 11, 12)
