@@ -36,9 +36,9 @@ struct WeightSpec {
   WeightStorage storage = WeightStorage::kKeras;
   InitializerSpec initializer;
   RegularizerSpec regularizer;
-  bool trainable = true;  // false: moving statistics, and every weight of a frozen layer
-  int layer = 0;          // index in ModelSpec::layers; filled in by the model
-  int64_t offset = 0;     // floats from the start of the flat buffer, a multiple of 16
+  bool trainable = true;     // false: moving statistics, and every weight of a frozen layer
+  int layer = 0;             // index in ModelSpec::layers; filled in by the model
+  int64_t offset = 0;        // floats from the start of the flat buffer, a multiple of 16
   int64_t slot_offset = -1;  // floats from the start of one slot array; -1: not trainable
 
   int64_t size() const { return ElementCount(shape); }
