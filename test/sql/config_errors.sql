@@ -116,11 +116,13 @@ DROP TABLE train;
 
 -- With data: what does not fit it
 CREATE TABLE train AS
-SELECT i AS id, ARRAY[i % 7, i % 5, i % 3, 1, 0]::real[] AS x, i % 5 AS label FROM generate_series(1, 30) AS i;
+SELECT i AS id, ARRAY[i % 7, i % 5, i % 3, 1, 0]::real[] AS x, i % 3 AS label, i % 5 AS five FROM generate_series(1, 30) AS i;
 SET client_min_messages = warning;
 SELECT hopper.training_preprocessor('train', 'packed', 'label', 'x');
+SELECT hopper.training_preprocessor('train', 'packed_five', 'five', 'x');
 RESET client_min_messages;
 SELECT mst_key, severity, sqlstate, message, detail, hint FROM hopper.check_configs('mst', 'packed') WHERE mst_key = 1;
+SELECT mst_key, severity, sqlstate, message, detail, hint FROM hopper.check_configs('mst', 'packed_five') WHERE mst_key = 1;
 -- Training refuses with the whole list
 SELECT hopper.fit_multiple_model('packed', 'trained', 'mst', 1);
 \echo :LAST_ERROR_SQLSTATE
@@ -130,6 +132,7 @@ DELETE FROM mst WHERE mst_key NOT IN (1, 7);
 SELECT hopper.fit_multiple_model('packed', 'trained', 'mst', 1);
 DELETE FROM mst WHERE mst_key <> 1;
 SELECT hopper.fit_multiple_model('packed', 'trained', 'mst', 1);
+SELECT hopper.fit_multiple_model('packed_five', 'trained', 'mst', 1);
 -- A model that is missing is on the list with the rest
 INSERT INTO mst VALUES (2, 7, $$loss='mse',optimizer='SGD()'$$, ''),
     (3, 1, $$loss='mse'$$, ''), (4, 1, $$loss='mse'$$, 'batch_size=2');
