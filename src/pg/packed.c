@@ -30,14 +30,6 @@ refuse_summary(const hopper_name *summary, const char *what)
 
 /* --- cells of the summary's row --- */
 
-static Datum
-get_cell(const hopper_name *summary, int column, bool *isnull)
-{
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, isnull);
-
-	return value;
-}
-
 static char *
 get_text(const hopper_name *summary, int column, bool required)
 {
@@ -60,7 +52,8 @@ static int
 get_texts(const hopper_name *summary, int column, char ***values)
 {
 	bool		isnull;
-	Datum		value = get_cell(summary, column, &isnull);
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column,
+									  &isnull);
 	Datum	   *datums;
 	bool	   *nulls;
 	int			n = 0;
@@ -88,7 +81,8 @@ static int
 get_ints(const hopper_name *summary, int column, int32 **values)
 {
 	bool		isnull;
-	Datum		value = get_cell(summary, column, &isnull);
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column,
+									  &isnull);
 	Datum	   *datums;
 	bool	   *nulls;
 	int			n;

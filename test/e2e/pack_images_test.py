@@ -3,6 +3,7 @@
 import pathlib
 import re
 import sys
+import time
 
 import psycopg2
 import pytest
@@ -57,6 +58,26 @@ def test_memory(connection, table):
     _, rise = pack_cifar.pack(connection, table, "public.lean", validation_fraction=0.1)
     print(f"private memory rose by {rise:.0f} MB for {MEGABYTES:.0f} MB of images")
     assert rise < 8 + 8 * 4 < MEGABYTES / 3
+
+
+@pytest.mark.parametrize("milliseconds", [20, 200, 400, 600])
+def test_timeout(connection, table, milliseconds):
+    """Packing stops within 0.2 s wherever it is, leaves nothing behind, and the session lives."""
+    with connection.cursor() as cursor:
+        # no more memory than a few hundred rows: the sort goes to disk
+        cursor.execute(f"SET maintenance_work_mem = '1MB'; SET statement_timeout = {milliseconds}")
+        start = time.perf_counter()
+        with pytest.raises(psycopg2.errors.QueryCanceled):
+            cursor.execute(
+                f"SELECT hopper.training_preprocessor('{table}', 'public.late', 'y', 'x', "
+                "image_shape => ARRAY[32, 32, 3]), pg_sleep(60)"
+            )
+        late = time.perf_counter() - start - milliseconds / 1000
+        cursor.execute("SET statement_timeout = 0")
+        cursor.execute("SELECT to_regclass('public.late'), (SELECT count(*) FROM pg_ls_tmpdir())")
+        assert cursor.fetchone() == (None, 0)
+    print(f"stopped {late * 1000:.0f} ms after {milliseconds} ms")
+    assert late < 0.2
 
 
 def test_notice(connection, table):

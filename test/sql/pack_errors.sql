@@ -35,6 +35,10 @@ SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', validation_fracti
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', fold_column => 'part');
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', image_shape => ARRAY[2, 0]);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'id', image_shape => ARRAY[1]);
+SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', image_shape => ARRAY[100000, 100000]);
+SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', image_shape => ARRAY[10000, 10000]);
+SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', image_shape => array_fill(1, ARRAY[9]));
+SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', image_shape => '{{1,2},{3,4}}');
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', starts => ARRAY[1]);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', starts => ARRAY[0, 2, 2]);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', starts => ARRAY[0, 4]);
