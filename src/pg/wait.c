@@ -7,7 +7,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "utils/resowner.h"
 
 typedef struct open_eventfd
 {
