@@ -185,6 +185,14 @@ def layer_models():
     add("conv_batch_norm_relu", (6, 6, 2), L.Conv2D(4, 3, use_bias=False), L.BatchNormalization(),
         L.ReLU(), L.GlobalAveragePooling2D(), L.Dense(3, activation="softmax"), batch=4)
 
+    # Layers that are told to stay in inference, as in transfer learning. Keras 2 and Keras'
+    # guides let that hold while the model trains; Keras 3 overrules it when the caller says
+    # training=True, so here the caller says nothing.
+    a = keras.Input((5,))
+    b = L.BatchNormalization()(a, training=False)
+    b = L.Dropout(0.5)(b, training=False)
+    models["called_in_inference"] = (keras.Model(a, L.Dense(2)(b)), 6)
+
     add("rescaling", (3, 4), L.Rescaling(1 / 127.5, offset=-1.0))
     add("rescaling_no_offset", (5,), L.Rescaling(0.25))
 
@@ -223,7 +231,7 @@ def layers_table():
         inference = model(x, training=False)
         with tf.GradientTape() as tape:
             tape.watch(x)
-            y = model(x, training=True)
+            y = model(x, training=None if name == "called_in_inference" else True)
             upstream = random(seed + 2, *y.shape)
             loss = tf.reduce_sum(y * upstream)
         variables = [w for w in model.weights if w.trainable]

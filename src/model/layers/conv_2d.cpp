@@ -80,8 +80,10 @@ class Conv2D : public Layer {
   }
 
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override {
-    const int64_t taps = kernel_[0] * kernel_[1] * (inputs[0][2] / groups_);
-    return ElementCount(output) * (2 * taps + (use_bias_ ? 1 : 0));
+    // ElementCount() does not overflow.
+    const int64_t taps = ElementCount({kernel_[0], kernel_[1], inputs[0][2] / groups_});
+    return use_bias_ && taps < INT32_MAX ? ElementCount({ElementCount(output), 2 * taps + 1})
+                                         : ElementCount({ElementCount(output), 2, taps});
   }
 
   Activation FinalActivation() const override { return LogitActivation(activation_); }

@@ -59,7 +59,7 @@ class Dense : public Layer {
   }
 
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override {
-    return ElementCount(output) * (2 * inputs[0].back() + (use_bias_ ? 1 : 0));
+    return ElementCount({ElementCount(output), 2 * inputs[0].back() + (use_bias_ ? 1 : 0)});
   }
 
   Activation FinalActivation() const override { return LogitActivation(activation_); }

@@ -30,7 +30,7 @@ class Pooling2D : public Layer {
   }
 
   int64_t Flops(const std::vector<Shape>&, const Shape& output) const override {
-    return ElementCount(output) * pool_[0] * pool_[1];
+    return ElementCount({ElementCount(output), pool_[0], pool_[1]});
   }
 
 #ifdef HOPPER_TORCH

@@ -22,11 +22,11 @@ void ReadDataFormat(LayerConfig& config) {
 std::vector<int64_t> ReadSizes(LayerConfig& config, const std::string& key, size_t count,
                                const std::vector<int64_t>& fallback) {
   std::vector<int64_t> sizes = config.Ints(key, count, fallback);
-  for (int64_t& size : sizes) {
+  for (int64_t size : sizes) {
     if (size >= 1) continue;
     config.Fail(ErrorCode::kInvalidParameter,
                 "argument \"" + key + "\" must be at least 1, not " + std::to_string(size));
-    size = 1;
+    return std::vector<int64_t>(count, 1);
   }
   return sizes;
 }

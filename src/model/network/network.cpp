@@ -64,6 +64,7 @@ std::vector<at::Tensor> Network::BindWeights(float* flat) const {
 at::Tensor Network::Forward(const at::Tensor& input, const std::vector<at::Tensor>& weights,
                             ForwardContext context) const {
   const bool linear = context.linear;
+  const bool training = context.training;
   std::vector<at::Tensor> tensors(spec_->tensors.size());
   tensors[spec_->input] = input;
   std::vector<at::Tensor> inputs;
@@ -77,6 +78,7 @@ at::Tensor Network::Forward(const at::Tensor& input, const std::vector<at::Tenso
     // Lets go of activations as soon as nobody needs them; autograd keeps what it needs.
     for (int id : steps_[i].release) tensors[id].reset();
     context.layer = steps_[i].stream;
+    context.training = training && !node.inference;
     context.linear = linear && node.output == spec_->output;
     tensors[node.output] = spec_->layers[node.layer]->Forward(inputs, layer_weights, context);
   }

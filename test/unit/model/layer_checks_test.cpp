@@ -2,6 +2,7 @@
 // test/unit/network.
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -36,12 +37,17 @@ struct Refused {
   const char* message;
 };
 
+// Names the case where a test fails.
+void PrintTo(const Refused& refused, std::ostream* out) {
+  *out << refused.class_name << " " << refused.options;
+}
+
 class LayerRefuses : public testing::TestWithParam<Refused> {};
 
 TEST_P(LayerRefuses, ByName) {
   const Refused& expected = GetParam();
   const auto problems = Problems(expected.shape, Entry(expected.class_name, expected.options));
-  ASSERT_EQ(problems.size(), 1U);
+  ASSERT_EQ(problems.size(), 1U) << problems.back().message;
   EXPECT_EQ(problems[0].code, expected.code);
   EXPECT_EQ(problems[0].message,
             "layer \"a\" of class " + std::string(expected.class_name) + expected.message);
