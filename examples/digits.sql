@@ -1,5 +1,5 @@
 -- The demo: sixteen networks learn to read handwritten digits, side by side, in the database.
--- Run by scripts/demo; by hand: psql -f examples/digits.sql, from the top of the repository, in a
+-- Run by scripts/demo; by hand: psql < examples/digits.sql, from the top of the repository, in a
 -- database without these tables.
 \set ON_ERROR_STOP on
 \pset footer off
@@ -40,7 +40,7 @@ SELECT hopper.generate_model_configs('architectures', 'configs', ARRAY[:cnn, :ml
 SET hopper.notice_interval = 1;
 \timing on
 SELECT * FROM hopper.fit_multiple_model('digits_packed', 'models', 'configs', 10,
-    validation_table => 'digits_packed_validation');
+    validation_table => 'digits_packed_validation', seed => 1);
 \timing off
 
 \echo
@@ -65,7 +65,8 @@ WHERE split = 'validation' AND metric = 'accuracy' ORDER BY name, iteration;
 \echo
 \echo '-- 8. Let the best one read the digits that no network has seen.'
 SELECT mst_key AS best FROM hopper.leaderboard('models', 1) \gset
-SELECT hopper.predict('models', 'digits_new', 'id', 'pixels', 'predicted', 3, mst_key => :best);
+SELECT hopper.predict('models', 'digits_new', 'id', 'pixels', 'predicted', 3,
+    mst_key => :best) AS predicted \gset
 SELECT count(*) AS new_digits, sum((class_value = label::text)::integer) AS read_correctly
 FROM predicted JOIN digits_new USING (id) WHERE rank = 1;
 
@@ -75,8 +76,9 @@ SELECT CASE y WHEN 1 THEN E'\n' ELSE '' END
        || (SELECT string_agg(repeat(substr(' .:-=+*#%@', 1 + pixels[y][x] * 9 / 16, 1), 2), ''
                              ORDER BY x)
            FROM generate_series(1, 8) AS x)
-       || CASE y WHEN 2 THEN format('     digit %s, a %s', digit.id, label)
-                 ELSE coalesce(format('     %s  %s %%', class_value, round(100 * prob::numeric, 2)), '')
+       || CASE WHEN y = 2 THEN format('     digit %s, a %s', digit.id, label)
+               WHEN prob IS NULL THEN ''
+               ELSE format('     %s  %s %%', class_value, round(100 * prob::numeric, 2))
           END
 FROM (SELECT * FROM digits_new ORDER BY id LIMIT 4) AS digit
      CROSS JOIN generate_series(1, 8) AS y
