@@ -17,8 +17,8 @@ Configuration Mlp(int32_t key, const std::string& optimizer = "Adam(lr=0.01)") {
   Configuration config;
   config.key = key;
   config.arch = MlpJson(20, 16, 3);
-  config.compile = "loss='sparse_categorical_crossentropy', optimizer='" + optimizer +
-                   "', metrics=['accuracy']";
+  config.compile =
+      "loss='sparse_categorical_crossentropy', optimizer='" + optimizer + "', metrics=['accuracy']";
   config.fit = "batch_size=8, epochs=1";
   return config;
 }
