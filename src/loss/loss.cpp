@@ -3,11 +3,14 @@
 #include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/abs.h>
+#include <ATen/ops/add.h>
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/clamp.h>
 #include <ATen/ops/div.h>
 #include <ATen/ops/log.h>
 #include <ATen/ops/log_softmax.h>
+#include <ATen/ops/logsumexp.h>
+#include <ATen/ops/max.h>
 #include <ATen/ops/mean.h>
 #include <ATen/ops/mse_loss.h>
 #include <ATen/ops/mul.h>
@@ -18,6 +21,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace hopper {
 namespace {
@@ -45,13 +49,26 @@ at::Tensor ClassLoss(const at::Tensor& log_probabilities, const at::Tensor& clas
       log_probabilities.dim() == 2 ? loss : loss.reshape({log_probabilities.size(0), -1}));
 }
 
+// TensorFlow takes softmax - labels for the gradient of its crossentropy from logits, which is
+// right only for labels that add up to one, and takes it for all labels. Adds a term that is
+// zero and whose gradient is the difference, softmax * (1 - sum of the labels).
+at::Tensor WithTensorFlowsGradient(at::Tensor loss, const at::Tensor& logits,
+                                   const at::Tensor& labels) {
+  const at::Tensor missing = at::rsub(at::sum(labels, {-1}), 1.0);
+  if (missing.is_cpu() && at::max(at::abs(missing)).item<float>() < 1e-5F) return loss;
+  const at::Tensor log_sum = at::logsumexp(logits, {-1});
+  return at::add(loss, at::mul(missing, at::sub(log_sum, log_sum.detach())));
+}
+
 at::Tensor CategoricalCrossentropy(const at::Tensor& output, bool logits, const Targets& targets) {
   const at::Tensor log_probabilities =
       logits ? at::log_softmax(output, -1)
              : at::log(ClampProbabilities(at::div(output, at::sum(output, {-1}, true))));
   if (targets.classes.defined()) return ClassLoss(log_probabilities, targets.classes);
   const at::Tensor values = TargetValues(targets, output);
-  return MeanPerExample(at::sum(at::mul(log_probabilities, values), {-1}).neg());
+  at::Tensor loss = at::sum(at::mul(log_probabilities, values), {-1}).neg();
+  if (logits) loss = WithTensorFlowsGradient(std::move(loss), output, values);
+  return MeanPerExample(loss);
 }
 
 at::Tensor SparseCategoricalCrossentropy(const at::Tensor& output, bool logits,

@@ -292,6 +292,10 @@ def losses_table():
             cases.append(("categorical_crossentropy", last, kind, (5,), 2.0))
         cases.append(("sparse_categorical_crossentropy", last, "classes", (5,), 2.0))
     cases += [
+        # Labels that do not add up to one.
+        ("categorical_crossentropy", "softmax", "fractions", (5,), 2.0),
+        ("categorical_crossentropy", "sigmoid", "binary", (5,), 2.0),
+        ("categorical_crossentropy", "linear_probabilities", "binary", (5,), 2.0),
         ("categorical_crossentropy", "softmax", "one_hot", (3, 4), 2.0),
         ("categorical_crossentropy", "softmax", "one_hot", (5,), 60.0),
         ("categorical_crossentropy", "linear_probabilities", "one_hot", (5,), 60.0),
