@@ -1,0 +1,290 @@
+// libhopper_torch.so as the glue sees it: evaluation, prediction, and callers that make mistakes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "support/keras_models.h"
+#include "support/run_driver.h"
+
+namespace hopper {
+namespace {
+
+Configuration Trainable() {
+  Configuration config;
+  config.arch = MlpJson(20, 16, 3);
+  config.compile =
+      "loss='sparse_categorical_crossentropy', optimizer='Adam(lr=0.01)', "
+      "metrics=['accuracy']";
+  config.fit = "batch_size=8, epochs=1";
+  return config;
+}
+
+PackedTable::Options Held() {
+  PackedTable::Options options;
+  options.rows = 2500;
+  options.rows_per_buffer = 1200;
+  options.partitions = 3;
+  options.seed = 5;
+  return options;
+}
+
+TEST(Table, IsForOneVersionOnly) {
+  EXPECT_EQ(hopper_torch_api_get(HOPPER_API_VERSION + 1), nullptr);
+  EXPECT_EQ(hopper_torch_api_get(0), nullptr);
+  EXPECT_EQ(Api().version, HOPPER_API_VERSION);
+  EXPECT_EQ(Api().size, static_cast<int32_t>(sizeof(hopper_torch_api)));
+}
+
+TEST(Table, LacksNoFunction) {
+  const auto* words = reinterpret_cast<void* const*>(&Api().rows_free);
+  const auto* end = reinterpret_cast<void* const*>(&Api() + 1);
+  for (; words != end; ++words) EXPECT_NE(*words, nullptr);
+}
+
+TEST(Table, SurvivesMissingArguments) {
+  const hopper_torch_api& api = Api();
+  hopper_error error = {};
+  hopper_run* run = nullptr;
+  hopper_event event = {};
+  EXPECT_EQ(api.run_create(nullptr, nullptr, nullptr, &run, &error), HOPPER_INTERNAL);
+  EXPECT_STREQ(error.message, "a required argument is missing");
+  EXPECT_EQ(api.run_create(nullptr, nullptr, nullptr, nullptr, nullptr), HOPPER_INTERNAL);
+  EXPECT_EQ(api.run_add_config(nullptr, nullptr, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(api.run_add_buffer(nullptr, nullptr, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(api.run_start(nullptr, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(api.run_next_event(nullptr, &event), 0);
+  EXPECT_EQ(api.run_result(nullptr, 1, nullptr, &error), HOPPER_INTERNAL);
+  api.run_cancel(nullptr);
+  api.run_get_info(nullptr, nullptr);
+  api.run_free(nullptr);
+  EXPECT_EQ(api.evaluation_create(nullptr, nullptr, 1, -1, nullptr, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(api.evaluation_poll(nullptr, &event, &error), -1);
+  api.evaluation_free(nullptr);
+  EXPECT_EQ(api.predictor_submit(nullptr, nullptr, 0, 0, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(api.predictor_take(nullptr, nullptr, nullptr, &error), -1);
+  api.predictor_free(nullptr);
+  api.rows_free(nullptr);
+}
+
+TEST(Table, RunsInTheWrongOrderAreErrors) {
+  const PackedTable train{{}};
+  RunDriver run({}, train, nullptr);
+  run.AddConfig(Trainable());
+  EXPECT_THROW(run.AddConfig(Trainable()), std::runtime_error);  // the same key
+  EXPECT_THROW(run.AddBuffer(train.buffers()[0]), std::runtime_error);
+  run.Start();
+  EXPECT_THROW(run.Start(), std::runtime_error);
+  EXPECT_THROW(run.Result(99), std::runtime_error);
+  run.WaitToEnd();
+}
+
+TEST(Table, AnIncompleteTableIsNotTrained) {
+  const PackedTable train{{}};
+  PackedTable::Options more;
+  more.rows = 300;
+  const PackedTable larger{more};
+  hopper_run_options options = {};
+  options.num_iterations = 1;
+  options.metrics_compute_frequency = 1;
+  options.training_metrics = HOPPER_METRICS_RUNNING;
+  options.threads = 1;
+  options.memory_limit = 1 << 30;
+  options.event_fd = -1;
+  hopper_run* run = nullptr;
+  hopper_error error = {};
+  ASSERT_EQ(Api().run_create(&options, &larger.desc(), nullptr, &run, &error), 0);
+  ASSERT_EQ(Api().run_add_buffer(run, &larger.buffers()[0], &error), 0);
+  EXPECT_EQ(Api().run_start(run, &error), HOPPER_CORRUPT);
+  EXPECT_STREQ(error.message, "partition 0 of \"synthetic_packed\" is not complete");
+  Api().run_free(run);
+}
+
+TEST(Info, TellsWhatItIs) {
+  hopper_rows* rows = nullptr;
+  hopper_error error = {};
+  ASSERT_EQ(Api().build_info(&rows, &error), 0) << error.message;
+  EXPECT_EQ(rows->n_columns, 2);
+  bool torch = false;
+  for (int i = 0; i < rows->n_rows; ++i) {
+    ASSERT_NE(rows->cells[2 * i], nullptr);
+    torch = torch || std::strcmp(rows->cells[2 * i], "libtorch") == 0;
+  }
+  EXPECT_TRUE(torch);
+  Api().rows_free(rows);
+  ASSERT_EQ(Api().gpus(&rows, &error), 0) << error.message;
+  EXPECT_EQ(rows->n_columns, 4);
+  Api().rows_free(rows);
+}
+
+// The last validation event of a run, and evaluate() of its result with some threads.
+TEST(Evaluation, EqualsTheRunsValidation) {
+  const PackedTable train{{}};
+  const PackedTable held{Held()};
+  std::vector<hopper_event> events;
+  const ModelResult model = TrainAll({}, {Trainable()}, train, &held, &events).at(1);
+  hopper_event last = {};
+  for (const hopper_event& event : events) {
+    if (event.type == HOPPER_EVENT_METRICS && event.split == HOPPER_SPLIT_VALID) last = event;
+  }
+  ASSERT_EQ(last.iteration, 2);
+
+  const Configuration text = Trainable();
+  for (const bool by_state : {false, true}) {
+    for (const int threads : {1, 3, 50}) {
+      const EventFd event_fd;
+      hopper_config config = {};
+      config.mst_key = 1;
+      config.model_arch = text.arch.data();
+      config.model_arch_size = text.arch.size();
+      config.compile_params = text.compile.c_str();
+      config.fit_params = text.fit.c_str();
+      if (by_state) {
+        config.state = model.state.data();
+        config.state_size = model.state.size();
+      } else {
+        config.weights = model.weights.data();
+        config.n_weights = static_cast<int64_t>(model.weights.size());
+      }
+      hopper_evaluation* evaluation = nullptr;
+      hopper_error error = {};
+      ASSERT_EQ(Api().evaluation_create(&config, &held.desc(), threads, event_fd.fd(), &evaluation,
+                                        &error),
+                0)
+          << error.message;
+      for (const hopper_buffer& buffer : held.buffers()) {
+        ASSERT_EQ(Api().evaluation_add_buffer(evaluation, &buffer, &error), 0);
+      }
+      ASSERT_EQ(Api().evaluation_start(evaluation, &error), 0) << error.message;
+      hopper_event event = {};
+      int done = 0;
+      while ((done = Api().evaluation_poll(evaluation, &event, &error)) == 0) event_fd.Wait();
+      ASSERT_EQ(done, 1) << error.message;
+      EXPECT_EQ(event.loss, last.loss);
+      EXPECT_EQ(event.metrics[0], last.metrics[0]);
+      Api().evaluation_free(evaluation);
+    }
+  }
+}
+
+// A predictor for the test's data description.
+class Predicting {
+ public:
+  Predicting(const std::string& arch, const std::vector<float>& weights,
+             const hopper_data_desc& data, int threads) {
+    hopper_error error = {};
+    if (Api().predictor_create(arch.data(), arch.size(), weights.data(),
+                               static_cast<int64_t>(weights.size()), &data, threads, event_fd_.fd(),
+                               &predictor_, &n_outputs_, &error) != 0) {
+      throw std::runtime_error(error.message);
+    }
+  }
+  ~Predicting() { Api().predictor_free(predictor_); }
+  Predicting(const Predicting&) = delete;
+  Predicting& operator=(const Predicting&) = delete;
+
+  void Submit(const uint8_t* x, size_t size, int32_t n) {
+    hopper_error error = {};
+    if (Api().predictor_submit(predictor_, x, size, n, &error) != 0) {
+      throw std::runtime_error(error.message);
+    }
+  }
+  // The oldest batch, waited for.
+  std::vector<float> Take() {
+    hopper_error error = {};
+    const float* outputs = nullptr;
+    int32_t n = 0;
+    int done = 0;
+    while ((done = Api().predictor_take(predictor_, &outputs, &n, &error)) == 0) event_fd_.Wait();
+    if (done < 0) throw std::runtime_error(error.message);
+    return {outputs, outputs + static_cast<int64_t>(n) * n_outputs_};
+  }
+  int32_t n_outputs() const { return n_outputs_; }
+
+ private:
+  EventFd event_fd_;
+  hopper_predictor* predictor_ = nullptr;
+  int32_t n_outputs_ = 0;
+};
+
+TEST(Predictor, AnswersInOrderAndAlikeRowByRow) {
+  const PackedTable train{{}};
+  const ModelResult model = TrainAll({}, {Trainable()}, train).at(1);
+  Predicting predictor(Trainable().arch, model.weights, train.desc(), 3);
+  EXPECT_EQ(predictor.n_outputs(), 3);
+  const auto& buffers = train.buffers();
+  for (const hopper_buffer& buffer : buffers) {
+    predictor.Submit(static_cast<const uint8_t*>(buffer.x), buffer.x_size, buffer.n);
+  }
+  int right = 0;
+  int all = 0;
+  for (const hopper_buffer& buffer : buffers) {
+    const std::vector<float> outputs = predictor.Take();
+    ASSERT_EQ(outputs.size(), static_cast<size_t>(buffer.n) * 3);
+    const auto* y = static_cast<const int16_t*>(buffer.y);
+    for (int i = 0; i < buffer.n; ++i) {
+      const float* row = outputs.data() + 3 * i;
+      EXPECT_NEAR(row[0] + row[1] + row[2], 1.0, 1e-5);
+      right += static_cast<int>(std::max_element(row, row + 3) - row == y[i]);
+      ++all;
+    }
+    // One row at a time: within 1e-5.
+    predictor.Submit(static_cast<const uint8_t*>(buffer.x), 20, 1);
+  }
+  EXPECT_GT(right, all * 8 / 10);  // in the order of their labels, or it would be a third
+  for (const hopper_buffer& buffer : buffers) {
+    predictor.Submit(static_cast<const uint8_t*>(buffer.x), buffer.x_size, buffer.n);
+  }
+  std::vector<std::vector<float>> single;
+  for (size_t i = 0; i < buffers.size(); ++i) single.push_back(predictor.Take());
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const std::vector<float> many = predictor.Take();
+    for (int k = 0; k < 3; ++k) EXPECT_NEAR(single[i][k], many[k], 1e-5);
+  }
+}
+
+TEST(Predictor, RefusesWhatDoesNotFit) {
+  const PackedTable train{{}};
+  const ModelResult model = TrainAll({}, {Trainable()}, train).at(1);
+  std::vector<float> few(model.weights.begin(), model.weights.end() - 1);
+  EXPECT_THROW(Predicting(Trainable().arch, few, train.desc(), 1), std::runtime_error);
+  EXPECT_THROW(Predicting(MlpJson(21, 16, 3), model.weights, train.desc(), 1), std::runtime_error);
+  EXPECT_THROW(Predicting("nonsense", model.weights, train.desc(), 1), std::runtime_error);
+  Predicting predictor(Trainable().arch, model.weights, train.desc(), 1);
+  const std::vector<uint8_t> x(40);
+  EXPECT_THROW(predictor.Submit(x.data(), 39, 2), std::runtime_error);
+  EXPECT_THROW(predictor.Submit(x.data(), 0, 0), std::runtime_error);
+}
+
+TEST(Predictor, IsFastEnough) {
+  // 784-128-10, two threads; the promise is 90,000 rows a second through SQL.
+  const std::string arch =
+      KerasSequential({KerasDense("first", 128, "relu", "\"batch_input_shape\": [null, 784]"),
+                       KerasDense("last", 10, "softmax")});
+  PackedTable::Options options;
+  options.x_shape = {784};
+  options.rows = 4;
+  const PackedTable table{options};
+  Predicting predictor(arch, std::vector<float>(784 * 128 + 128 + 1280 + 10, 0.01F), table.desc(),
+                       2);
+  constexpr int kBatch = 2000;
+  constexpr int kBatches = 50;
+  const std::vector<uint8_t> x(784 * kBatch, 100);
+  const auto before = std::chrono::steady_clock::now();
+  for (int i = 0; i < kBatches; ++i) predictor.Submit(x.data(), x.size(), kBatch);
+  for (int i = 0; i < kBatches; ++i) predictor.Take();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - before;
+  const double rate = kBatch * kBatches / seconds.count();
+  RecordProperty("rows_per_second", static_cast<int>(rate));
+  std::cout << "rows a second: " << static_cast<int64_t>(rate) << "\n";
+  // A machine that is busy with other things must not turn this red; a slow path would.
+  EXPECT_GT(rate, 20000.0);
+}
+
+}  // namespace
+}  // namespace hopper

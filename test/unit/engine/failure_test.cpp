@@ -1,0 +1,294 @@
+// One bad configuration never ends a run; and a run can be ended at any time.
+#include <dirent.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/keras_models.h"
+#include "support/run_driver.h"
+
+namespace hopper {
+namespace {
+
+Configuration Good(int32_t key, int units = 16) {
+  Configuration config;
+  config.key = key;
+  config.arch = MlpJson(20, units, 3);
+  config.compile =
+      "loss='sparse_categorical_crossentropy', optimizer='Adam(lr=0.01)', metrics=['accuracy']";
+  config.fit = "batch_size=8, epochs=1";
+  return config;
+}
+
+const hopper_event* EventOf(const std::vector<hopper_event>& events, int32_t type, int32_t key) {
+  for (const hopper_event& event : events) {
+    if (event.type == type && event.mst_key == key) return &event;
+  }
+  return nullptr;
+}
+
+int ThreadCount() {
+  int count = 0;
+  DIR* folder = opendir("/proc/self/task");
+  while (const dirent* entry = readdir(folder)) {
+    if (entry->d_name[0] != '.') ++count;
+  }
+  closedir(folder);
+  return count;
+}
+
+// Trains a good configuration beside `bad`, whose failure event is returned; the good one must
+// end as it does alone.
+hopper_event FailsAlone(const Configuration& bad, const RunOptions& options) {
+  const PackedTable train{{}};
+  std::vector<hopper_event> events;
+  const auto results = TrainAll(options, {Good(1), bad}, train, nullptr, &events);
+  const auto alone = TrainAll(options, {Good(1)}, train);
+  EXPECT_EQ(results.at(1).raw.status, HOPPER_MODEL_DONE);
+  EXPECT_EQ(results.at(1).digest, alone.at(1).digest);
+  const hopper_model_result& raw = results.at(bad.key).raw;
+  EXPECT_EQ(raw.status, HOPPER_MODEL_FAILED);
+  EXPECT_EQ(raw.state, nullptr);
+  EXPECT_EQ(raw.weights, nullptr);
+  EXPECT_EQ(events.back().type, HOPPER_EVENT_FINISHED);
+  EXPECT_EQ(events.back().n_live, 1);
+  const hopper_event* failure = EventOf(events, HOPPER_EVENT_MODEL_FAILED, bad.key);
+  if (failure == nullptr) {
+    ADD_FAILURE() << "no failure was reported";
+    return {};
+  }
+  EXPECT_STREQ(raw.error, failure->message);
+  return *failure;
+}
+
+TEST(Failure, ALossThatBecomesNaNFailsAlone) {
+  Configuration bad = Good(2);
+  bad.arch = KerasSequential({KerasDense("first", 16, "relu", "\"batch_input_shape\": [null, 20]"),
+                              KerasDense("second", 16, "relu"), KerasDense("last", 3, "linear")});
+  bad.compile = "loss='mse', optimizer='SGD(lr=1e20)'";
+  const hopper_event event = FailsAlone(bad, {});
+  const std::string message = event.message;
+  EXPECT_TRUE(message.rfind("loss became ", 0) == 0) << message;
+  EXPECT_NE(message.find(" with learning rate 1e+20"), std::string::npos) << message;
+  EXPECT_NE(std::string(event.hint).find("Lower the learning rate or set clipnorm"),
+            std::string::npos);
+}
+
+TEST(Failure, OneAboveTheMemoryLimitFailsAlone) {
+  RunOptions options;
+  options.memory_limit = 16 << 20;
+  const hopper_event event = FailsAlone(Good(2, 200000), options);
+  EXPECT_STREQ(event.message, "configuration does not fit into memory");
+  EXPECT_NE(std::string(event.detail).find("of hopper.memory_limit are free"), std::string::npos)
+      << event.detail;
+}
+
+TEST(Failure, AnImpossibleOneFailsAlone) {
+  Configuration wrong_input = Good(2);
+  wrong_input.arch = MlpJson(21, 16, 3);
+  const hopper_event event = FailsAlone(wrong_input, {});
+  EXPECT_NE(std::string(event.message).find("input of shape 21"), std::string::npos)
+      << event.message;
+
+  // More classes than outputs: libtorch notices while it trains.
+  Configuration few_outputs = Good(2);
+  few_outputs.arch = MlpJson(20, 16, 2);
+  const std::string message = FailsAlone(few_outputs, {}).message;
+  EXPECT_FALSE(message.empty());
+  EXPECT_EQ(message.find("Exception raised from"), std::string::npos) << message;
+
+  Configuration no_json = Good(2);
+  no_json.arch = "{";
+  EXPECT_STRNE(FailsAlone(no_json, {}).message, "");
+
+  Configuration no_optimizer = Good(2);
+  no_optimizer.compile = "loss='mse', optimizer='Adamm(lr=1)'";
+  EXPECT_STRNE(FailsAlone(no_optimizer, {}).message, "");
+}
+
+TEST(Failure, ARunOfOnlyBadOnesFinishes) {
+  const PackedTable train{{}};
+  Configuration bad = Good(1);
+  bad.arch = "[]";
+  std::vector<hopper_event> events;
+  const auto results = TrainAll({}, {bad}, train, nullptr, &events);
+  EXPECT_EQ(results.at(1).raw.status, HOPPER_MODEL_FAILED);
+  EXPECT_EQ(events.back().n_live, 0);
+}
+
+TEST(Failure, MemoryThatIsShortMakesTasksWait) {
+  // Room for one task at a time: all finish, with the same bits.
+  const PackedTable train{{}};
+  std::vector<Configuration> configs;
+  for (int key = 1; key <= 4; ++key) configs.push_back(Good(key, 4096));
+  RunOptions options;
+  options.threads = 4;
+  const auto roomy = TrainAll(options, configs, train);
+  options.memory_limit = 12 << 20;
+  const auto tight = TrainAll(options, configs, train);
+  for (int key = 1; key <= 4; ++key) {
+    EXPECT_EQ(tight.at(key).raw.status, HOPPER_MODEL_DONE) << tight.at(key).raw.error;
+    EXPECT_EQ(tight.at(key).digest, roomy.at(key).digest);
+  }
+}
+
+TEST(WarmStart, ADamagedStateIsAnError) {
+  const PackedTable train{{}};
+  Configuration config = Good(1);
+  config.state = TrainAll({}, {config}, train).at(1).state;
+  config.state[config.state.size() / 2] ^= 1;
+  RunDriver run({}, train, nullptr);
+  EXPECT_THROW(run.AddConfig(config), std::runtime_error);
+  EXPECT_EQ(run.error().code, HOPPER_CORRUPT);
+}
+
+TEST(WarmStart, AnotherArchitectureFailsAlone) {
+  const PackedTable train{{}};
+  Configuration bad = Good(2);
+  bad.state = TrainAll({}, {Good(2, 17)}, train).at(2).state;
+  EXPECT_STREQ(FailsAlone(bad, {}).message, "stored model state belongs to another architecture");
+}
+
+TEST(WarmStart, AnotherOptimizerStartsItsSlotsAtZero) {
+  const PackedTable train{{}};
+  Configuration config = Good(1);
+  config.state = TrainAll({}, {config}, train).at(1).state;
+  config.compile = "loss='sparse_categorical_crossentropy', optimizer='SGD(lr=0.01, momentum=0.9)'";
+  std::vector<hopper_event> events;
+  const auto results = TrainAll({}, {config}, train, nullptr, &events);
+  EXPECT_EQ(results.at(1).raw.status, HOPPER_MODEL_DONE);
+  EXPECT_EQ(results.at(1).raw.iterations, 4);
+  const hopper_event* warning = EventOf(events, HOPPER_EVENT_WARNING, 1);
+  ASSERT_NE(warning, nullptr);
+  EXPECT_STREQ(warning->message, "configuration 1 changed its optimizer from Adam to SGD");
+}
+
+TEST(WarmStart, AnotherNumericsClassIsRefusedUnlessAskedFor) {
+  const PackedTable train{{}};
+  Configuration config = Good(1);
+  std::vector<uint8_t> state = TrainAll({}, {config}, train).at(1).state;
+  // Another class of the same length, with a checksum that fits.
+  const std::string text(state.begin(), state.end());
+  const size_t at = text.find("torch ");
+  ASSERT_NE(at, std::string::npos);
+  state[at + 6] = '9';
+  const Digest checksum = Hash(state.data(), state.size() - 16, 0x484f5053);
+  std::copy(checksum.bytes.begin(), checksum.bytes.end(), state.end() - 16);
+  config.state = state;
+  {
+    RunDriver run({}, train, nullptr);
+    EXPECT_THROW(run.AddConfig(config), std::runtime_error);
+    EXPECT_STREQ(run.error().message, "state of configuration 1 is of another numerics class");
+  }
+  RunOptions options;
+  options.mix_numerics = 1;
+  EXPECT_EQ(TrainAll(options, {config}, train).at(1).raw.status, HOPPER_MODEL_DONE);
+}
+
+// A run that would take minutes.
+class LongRun : public ::testing::Test {
+ protected:
+  LongRun() : train_(TableOptions()), run_(Options(), train_, nullptr) {
+    for (int key = 1; key <= 8; ++key) {
+      Configuration config = Good(key, 64);
+      config.fit = "batch_size=1, epochs=1";
+      run_.AddConfig(config);
+    }
+  }
+  static PackedTable::Options TableOptions() {
+    PackedTable::Options options;
+    options.rows = 20000;
+    return options;
+  }
+  static RunOptions Options() {
+    RunOptions options;
+    options.iterations = 1000;
+    options.threads = 5;
+    return options;
+  }
+  PackedTable train_;
+  RunDriver run_;
+};
+
+TEST_F(LongRun, StopsWithinABatch) {
+  run_.Start();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const auto before = std::chrono::steady_clock::now();
+  run_.Cancel();
+  const std::vector<hopper_event> events = run_.WaitToEnd();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - before;
+  // A batch of one example takes far below a millisecond; the rest is for a busy machine.
+  EXPECT_LT(seconds.count(), 0.2);
+  RecordProperty("cancel_ms", static_cast<int>(seconds.count() * 1000));
+  EXPECT_EQ(events.back().type, HOPPER_EVENT_FINISHED);
+  EXPECT_EQ(run_.Result(1).raw.status, HOPPER_MODEL_TRAINING);
+  EXPECT_TRUE(run_.Result(1).state.empty());
+}
+
+TEST_F(LongRun, CanBeAskedWhileItTrains) {
+  run_.Start();
+  for (int i = 0; i < 20; ++i) {
+    const ModelResult result = run_.Result(1 + i % 8);
+    EXPECT_EQ(result.raw.status, HOPPER_MODEL_TRAINING);
+    EXPECT_EQ(run_.Info().bytes_data, 20000 * 22);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+TEST(RunFree, LeavesNoThread) {
+  const PackedTable train{{}};
+  TrainAll({}, {Good(1)}, train);
+  const int before = ThreadCount();
+  for (int i = 0; i < 5; ++i) {
+    RunOptions options;
+    options.threads = 5;
+    options.iterations = 1000;
+    RunDriver run(options, train, nullptr);
+    run.AddConfig(Good(1));
+    run.AddConfig(Good(2));
+    run.Start();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_GT(ThreadCount(), before);
+  }  // freed in the middle
+  EXPECT_EQ(ThreadCount(), before);
+}
+
+TEST(RunFree, WorkersBlockAllSignals) {
+  const PackedTable train{{}};
+  RunOptions options;
+  options.iterations = 1000;
+  RunDriver run(options, train, nullptr);
+  run.AddConfig(Good(1));
+  DIR* folder = opendir("/proc/self/task");
+  std::vector<std::string> known;
+  while (const dirent* entry = readdir(folder)) known.push_back(entry->d_name);
+  run.Start();
+  rewinddir(folder);
+  int workers = 0;
+  while (const dirent* entry = readdir(folder)) {
+    if (std::count(known.begin(), known.end(), entry->d_name) != 0) continue;
+    ++workers;
+    const std::string path = std::string("/proc/self/task/") + entry->d_name + "/status";
+    FILE* file = fopen(path.c_str(), "r");
+    ASSERT_NE(file, nullptr);
+    char line[256];
+    while (fgets(line, sizeof(line), file) != nullptr) {
+      unsigned long long blocked = 0;
+      if (sscanf(line, "SigBlk: %llx", &blocked) != 1) continue;
+      // All but SIGKILL, SIGSTOP and the two that the C library keeps to itself.
+      EXPECT_EQ(blocked | (1ULL << 8) | (1ULL << 18) | (3ULL << 31), ~0ULL) << line;
+    }
+    fclose(file);
+  }
+  closedir(folder);
+  EXPECT_EQ(workers, 2);
+}
+
+}  // namespace
+}  // namespace hopper
