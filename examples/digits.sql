@@ -58,7 +58,7 @@ WITH best AS (
     FROM hopper.leaderboard('models') JOIN architectures USING (model_id)
     ORDER BY model_id, rank)
 SELECT iteration, name, round(value::numeric, 4) AS accuracy,
-       repeat('#', ((value - 0.5) * 80)::integer) AS "50% to 100%"
+       repeat('#', greatest(0, (value - 0.8) * 200)::integer) AS "80% to 100%"
 FROM hopper.learning_curves('models') JOIN best USING (mst_key)
 WHERE split = 'validation' AND metric = 'accuracy' ORDER BY name, iteration;
 
@@ -69,20 +69,4 @@ SELECT hopper.predict('models', 'digits_new', 'id', 'pixels', 'predicted', 3,
     mst_key => :best) AS predicted \gset
 SELECT count(*) AS new_digits, sum((class_value = label::text)::integer) AS read_correctly
 FROM predicted JOIN digits_new USING (id) WHERE rank = 1;
-
-\pset tuples_only on
-\pset format unaligned
-SELECT CASE y WHEN 1 THEN E'\n' ELSE '' END
-       || (SELECT string_agg(repeat(substr(' .:-=+*#%@', 1 + pixels[y][x] * 9 / 16, 1), 2), ''
-                             ORDER BY x)
-           FROM generate_series(1, 8) AS x)
-       || CASE WHEN y = 2 THEN format('     digit %s, a %s', digit.id, label)
-               WHEN prob IS NULL THEN ''
-               ELSE format('     %s  %s %%', class_value, round(100 * prob::numeric, 2))
-          END
-FROM (SELECT * FROM digits_new ORDER BY id LIMIT 4) AS digit
-     CROSS JOIN generate_series(1, 8) AS y
-     LEFT JOIN predicted ON predicted.id = digit.id AND predicted.rank = y - 3
-ORDER BY digit.id, y;
-\pset format aligned
-\pset tuples_only off
+\i examples/draw_digits.sql
