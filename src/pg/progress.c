@@ -165,15 +165,15 @@ failure_sentences(const hopper_event *event)
 void
 hopper_progress_failed(const hopper_training *training, const hopper_event *event)
 {
-	char	   *hint = hopper_from_utf8(event->hint);
-
 	ereport(WARNING,
 			(errmsg("%s \"%s\": configuration %d failed%s", training->function, training->shown,
 					event->mst_key,
-					event->iteration > 0 ? psprintf(" at iteration %d", event->iteration) : ""),
+					event->iteration > 0
+					? psprintf(" after %s",
+							   hopper_plural(event->iteration, "iteration", "iterations")) : ""),
 			 errdetail("%s", failure_sentences(event)),
-			 errhint("The configuration is recorded as failed and the run goes on.%s%s",
-					 hint[0] ? " " : "", hint)));
+			 errhint("%s", event->hint[0] ? hopper_from_utf8(event->hint)
+					 : "The configuration is recorded as failed and the run goes on.")));
 }
 
 void

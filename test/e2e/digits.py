@@ -6,7 +6,6 @@ import pathlib
 import time
 
 import psycopg2
-import psycopg2.extensions
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CSV = SOURCE / "examples" / "digits.csv"
