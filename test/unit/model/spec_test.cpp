@@ -340,6 +340,30 @@ void ParseQuietly(const std::string& text, int64_t* accepted) {
   ASSERT_LT(spec->parameters, int64_t{1} << 31);
 }
 
+// Each number of some files in turn becomes extreme: sizes that multiply beyond 64 bits.
+TEST(Spec, ExtremeNumbersNeverOverflow) {
+  int64_t accepted = 0;
+  int64_t n = 0;
+  for (const auto& file : hopper_test::FixtureFiles()) {
+    if (file.name != "keras-3.10.0.json") continue;
+    for (const json& fixture : file.document["accepted"]) {
+      const json& architecture = fixture["architecture"];
+      const json leaves = architecture.flatten();
+      for (const auto& [pointer, leaf] : leaves.items()) {
+        if (!leaf.is_number() && !leaf.is_null()) continue;
+        for (const int64_t extreme : {int64_t{1} << 30, int64_t{1} << 20, int64_t{46341},
+                                      int64_t{2147483647}, INT64_MIN, INT64_MAX}) {
+          json changed = architecture;
+          changed[json::json_pointer(pointer)] = extreme;
+          ParseQuietly(changed.dump(), &accepted);
+          ++n;
+        }
+      }
+    }
+  }
+  EXPECT_GT(n, 2000);
+}
+
 TEST(Spec, MutatedFilesNeverCrash) {
   std::mt19937_64 random(20240501);
   int64_t accepted = 0;
