@@ -1,0 +1,60 @@
+"""What a run says while it trains."""
+
+import re
+
+import pytest
+
+from digits import ADAM, connect, create_database, drop_database, query, select, value
+
+DATABASE = "hopper_notices"
+START = (r'NOTICE:  fit "{}": 4 configurations on 2 threads, {} iterations over 1,438 rows in'
+         r' 4 partitions, validation on 359 rows\n')
+PROGRESS = (r'NOTICE:  fit "{}": [0-9,]+ of [0-9,]+ iterations, 4 live(, best configuration [1-4]'
+            r' validation accuracy [01]\.\d{{4}})?, \d+(\.\d)? s elapsed(, about .* left)?\n')
+END = (r'NOTICE:  fit "{0}" finished: best configuration [1-4], validation accuracy [01]\.\d{{4}},'
+       r' {1} iterations, \d+(\.\d)? s\nHINT:  Compare the configurations with:'
+       r" SELECT \* FROM hopper\.leaderboard\('{0}'\);\n")
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    select(connection, "configs", [(key, 1 + key % 2, ADAM, "batch_size=8") for key in range(1, 5)])
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+def notices(interval, table, iterations):
+    connection = connect(DATABASE)
+    query(connection, f"SET hopper.notice_interval = {interval}")
+    del connection.notices[:]
+    query(connection, f"SELECT * FROM hopper.fit_multiple_model('packed', '{table}', 'configs',"
+          f" {iterations}, validation_table => 'packed_validation', threads => 2)")
+    found = list(connection.notices)
+    seconds = value(connection, f"SELECT seconds FROM {table}_summary")
+    connection.close()
+    return found, seconds
+
+
+def test_a_short_run_says_two_lines(database):
+    found, _ = notices(60, "brief", 2)
+    assert len(found) == 2
+    assert re.fullmatch(START.format("brief", 2), found[0])
+    assert re.fullmatch(END.format("brief", 2), found[1])
+
+
+def test_progress_at_most_once_an_interval(database):
+    found, seconds = notices(1, "longer", 40)
+    assert re.fullmatch(START.format("longer", 40), found[0])
+    assert re.fullmatch(END.format("longer", 40), found[-1])
+    for line in found[1:-1]:
+        assert re.fullmatch(PROGRESS.format("longer"), line), line
+    assert 1 <= len(found) - 2 <= seconds
+    done = [int(re.search(r": (\d+) of 160 iterations", line)[1]) for line in found[1:-1]]
+    assert done == sorted(done)
+
+
+def test_no_progress_where_it_is_turned_off(database):
+    found, _ = notices(0, "quiet", 20)
+    assert len(found) == 2
