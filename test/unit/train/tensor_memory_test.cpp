@@ -1,0 +1,104 @@
+#include "train/tensor_memory.h"
+
+#include <ATen/ops/empty.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/error.h"
+
+namespace hopper {
+namespace {
+
+class TensorMemory : public ::testing::Test {
+ protected:
+  explicit TensorMemory(int64_t limit = 1 << 20) : account_(MemoryAccount::Create(limit)) {}
+  ~TensorMemory() override { account_->Release(); }
+  MemoryAccount* account_;
+};
+
+at::Tensor Floats(int64_t n) { return at::empty({n}, at::kFloat); }
+
+TEST_F(TensorMemory, IsUsedAgainAndGivenBack) {
+  {
+    const TensorMemoryScope scope(account_);
+    const void* first = nullptr;
+    {
+      const at::Tensor tensor = Floats(1000);
+      first = tensor.data_ptr();
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0U);
+      EXPECT_GE(account_->used(), 4000);
+      EXPECT_LE(account_->used(), 5000 + 64);
+    }
+    const int64_t used = account_->used();
+    EXPECT_GE(TensorMemoryScope::CachedBytes(), 4000);
+    {
+      const at::Tensor tensor = Floats(990);  // of the same size class
+      EXPECT_EQ(tensor.data_ptr(), first);
+      EXPECT_EQ(account_->used(), used);
+      EXPECT_EQ(TensorMemoryScope::CachedBytes(), 0);
+    }
+    TensorMemoryScope::Trim();
+    EXPECT_EQ(account_->used(), 0);
+    const at::Tensor tensor = Floats(10);
+    EXPECT_GT(account_->used(), 0);
+  }
+  EXPECT_EQ(account_->used(), 0);
+}
+
+TEST_F(TensorMemory, AllSizesAreRoomyAndAligned) {
+  const TensorMemoryScope scope(account_);
+  for (int64_t n = 0; n < 3000; n += 7) {
+    const at::Tensor tensor = Floats(n);
+    if (n == 0) continue;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor.data_ptr()) % 64, 0U);
+    std::fill_n(tensor.data_ptr<float>(), n, 1.0F);
+  }
+}
+
+TEST_F(TensorMemory, TheLimitIsAnErrorThatSparesTheRest) {
+  const TensorMemoryScope scope(account_);
+  const at::Tensor small = Floats(1000);
+  try {
+    Floats(1 << 20);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kOutOfMemory);
+  }
+  // What is cached gives way.
+  Floats(200000);
+  EXPECT_GE(TensorMemoryScope::CachedBytes(), 800000);
+  Floats(110000);
+  EXPECT_LE(account_->used(), account_->limit());
+  EXPECT_THROW(Floats(int64_t{1} << 50), std::bad_alloc);
+}
+
+TEST_F(TensorMemory, TensorsMayOutliveTheirScopeAndTheirThread) {
+  at::Tensor survivor;
+  std::thread([&] {
+    const TensorMemoryScope scope(account_);
+    survivor = Floats(1000);
+  }).join();
+  EXPECT_GT(account_->used(), 0);
+  survivor.fill_(1.0);
+  std::thread([&] {
+    MemoryAccount* other = MemoryAccount::Create(1 << 20);
+    {
+      const TensorMemoryScope scope(other);
+      survivor.reset();  // into a cache that is not its own
+      EXPECT_EQ(TensorMemoryScope::CachedBytes(), 0);
+    }
+    other->Release();
+  }).join();
+  EXPECT_EQ(account_->used(), 0);
+}
+
+TEST_F(TensorMemory, ThreadsWithoutAScopeAreNotCounted) {
+  const at::Tensor tensor = Floats(1000);
+  EXPECT_EQ(account_->used(), 0);
+  EXPECT_EQ(TensorMemoryScope::CachedBytes(), 0);
+}
+
+}  // namespace
+}  // namespace hopper

@@ -1,0 +1,258 @@
+// One visit and one evaluation, against sums written out by hand.
+#include "train/trainer.h"
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "support/keras_models.h"
+#include "support/packed_table.h"
+
+namespace hopper {
+namespace {
+
+// Regression on one feature: y = w x + b, so that every number can be checked by hand.
+class LineTest : public ::testing::Test {
+ protected:
+  LineTest() {
+    at::set_num_threads(1);
+    desc_.x_type = HOPPER_FLOAT32;
+    desc_.x_rank = 1;
+    desc_.x_shape[0] = 1;
+    desc_.y_kind = HOPPER_LABEL_VALUE;
+    desc_.y_type = HOPPER_FLOAT32;
+    desc_.n_partitions = 1;
+    desc_.n_rows = 5;
+    desc_.normalizing_const = 2.0;
+    desc_.table_name = "line";
+    checksums_.reserve(2);  // buffers point at them
+    AddBuffer(0, 0, 3);
+    AddBuffer(1, 3, 2);
+  }
+  void AddBuffer(int32_t id, int first, int32_t n) {
+    hopper_buffer buffer = {};
+    buffer.buffer_id = id;
+    buffer.n = n;
+    buffer.x = x_ + first;
+    buffer.x_size = sizeof(float) * static_cast<size_t>(n);
+    buffer.y = y_ + first;
+    buffer.y_size = buffer.x_size;
+    checksums_.push_back(
+        BufferChecksum(0, id, n, buffer.x, buffer.x_size, buffer.y, buffer.y_size));
+    buffer.checksum = checksums_.back().bytes.data();
+    buffers_.push_back(buffer);
+  }
+  Dataset Data() const {
+    Dataset data(desc_);
+    for (const hopper_buffer& buffer : buffers_) data.AddBuffer(buffer);
+    return data;
+  }
+  static Trainer Make(
+      const DataDesc& desc, const std::string& fit,
+      const std::string& dense = R"("use_bias": true)",
+      const std::string& compile = "loss='mse', optimizer='SGD(lr=0.125)', metrics=['mae']") {
+    std::vector<ParamProblem> problems;
+    const Shape shape = {1};
+    auto spec = ParseModel(KerasSequential({KerasDense(
+                               "line", 1, "linear", "\"batch_input_shape\": [null, 1], " + dense)}),
+                           &shape);
+    Trainer trainer(std::make_shared<const Network>(spec), ParseCompileParams(compile, &problems),
+                    ParseFitParams(fit, &problems), desc, 3);
+    EXPECT_TRUE(problems.empty());
+    return trainer;
+  }
+  // What two floats w, b become by sequential SGD with batches of `batch` in rank order.
+  static void Sgd(const float* x, const float* y, const float* factor, int n, int batch, float* w,
+                  float* b, double* loss) {
+    for (int first = 0; first < n; first += batch) {
+      const int end = std::min(first + batch, n);
+      const float count = static_cast<float>(end - first);
+      float gradient_w = 0.0F;
+      float gradient_b = 0.0F;
+      for (int i = first; i < end; ++i) {
+        const float error = *w * (x[i] / 2.0F) + *b - y[i];
+        gradient_w += 2.0F * error * (x[i] / 2.0F) * factor[i] / count;
+        gradient_b += 2.0F * error * factor[i] / count;
+        *loss += static_cast<double>(error) * error * factor[i];
+      }
+      *w -= 0.125F * gradient_w;
+      *b -= 0.125F * gradient_b;
+    }
+  }
+
+  float x_[5] = {2.0F, -4.0F, 1.0F, 3.0F, -1.0F};
+  float y_[5] = {1.0F, 0.0F, 2.0F, 1.0F, 3.0F};
+  hopper_data_desc desc_ = {};
+  std::vector<Digest> checksums_;
+  std::vector<hopper_buffer> buffers_;
+  std::atomic<bool> cancel_{false};
+};
+
+TEST_F(LineTest, TrainsEveryBatchWithItsRealSize) {
+  const Dataset data = Data();
+  const float ones[] = {1, 1, 1, 1, 1};
+  for (const int batch : {1, 2, 3, 5, 9}) {
+    for (const int epochs : {1, 2}) {
+      const Trainer trainer =
+          Make(data.desc(), "shuffle=False, batch_size=" + std::to_string(batch) +
+                                ", epochs=" + std::to_string(epochs));
+      const float start[] = {0.5F, -0.25F};
+      ModelState state = trainer.InitialState(start, "class");
+      float w = start[0];
+      float b = start[1];
+      double loss = 0.0;
+      for (int e = 0; e < epochs; ++e) Sgd(x_, y_, ones, 5, batch, &w, &b, &loss);
+      MetricSums sums;
+      ASSERT_EQ(trainer.Visit(&state, data.partition(0), 0, cancel_, &sums), VisitEnd::kDone);
+      float weights[2];
+      ExportWeights(trainer.network().spec(), state.params.data(), weights);
+      EXPECT_NEAR(weights[0], w, 1e-6);
+      EXPECT_NEAR(weights[1], b, 1e-6);
+      EXPECT_NEAR(sums.loss, loss, 1e-5);
+      EXPECT_EQ(sums.examples, 5 * epochs);
+      EXPECT_EQ(sums.metrics.size(), 1U);
+      EXPECT_EQ(state.step, epochs * ((5 + batch - 1) / batch));
+      EXPECT_EQ(state.examples, 5 * epochs);
+      EXPECT_EQ(state.iteration, 0);
+    }
+  }
+}
+
+TEST_F(LineTest, WeighsClasses) {
+  const Dataset data = Data();
+  // Labels 0 to 3 are taken as classes.
+  const Trainer trainer =
+      Make(data.desc(), "shuffle=False, batch_size=2, class_weight={0: 2.0, 1: 0.5, 3: 4.0}");
+  const float factors[] = {0.5F, 2.0F, 1.0F, 0.5F, 4.0F};
+  const float start[] = {0.5F, -0.25F};
+  ModelState state = trainer.InitialState(start, "class");
+  float w = start[0];
+  float b = start[1];
+  double loss = 0.0;
+  Sgd(x_, y_, factors, 5, 2, &w, &b, &loss);
+  MetricSums sums;
+  ASSERT_EQ(trainer.Visit(&state, data.partition(0), 0, cancel_, &sums), VisitEnd::kDone);
+  float weights[2];
+  ExportWeights(trainer.network().spec(), state.params.data(), weights);
+  EXPECT_NEAR(weights[0], w, 1e-6);
+  EXPECT_NEAR(weights[1], b, 1e-6);
+  EXPECT_NEAR(sums.loss, loss, 1e-5);
+}
+
+TEST_F(LineTest, EvaluatesWithoutWeightsOfClassesAndAddsRegularization) {
+  const Dataset data = Data();
+  const Trainer trainer =
+      Make(data.desc(), "class_weight={0: 2.0}",
+           R"("kernel_regularizer": {"class_name": "L1L2", "config": {"l1": 0.5, "l2": 0.25}})");
+  const float start[] = {-2.0F, 0.5F};
+  const ModelState state = trainer.InitialState(start, "class");
+  MetricSums sums;
+  ASSERT_EQ(trainer.Evaluate(state.params.data(), data.partition(0), cancel_, &sums),
+            VisitEnd::kDone);
+  double squares = 0.0;
+  double absolutes = 0.0;
+  for (int i = 0; i < 5; ++i) {
+    const double error = -2.0 * (x_[i] / 2.0) + 0.5 - y_[i];
+    squares += error * error;
+    absolutes += std::fabs(error);
+  }
+  double loss = 0.0;
+  std::vector<double> metrics;
+  trainer.Finish(sums, state.params.data(), &loss, &metrics);
+  EXPECT_NEAR(loss, squares / 5 + 0.5 * 2.0 + 0.25 * 4.0, 1e-6);
+  ASSERT_EQ(metrics.size(), 1U);
+  EXPECT_NEAR(metrics[0], absolutes / 5, 1e-6);
+  EXPECT_EQ(sums.examples, 5);
+}
+
+TEST_F(LineTest, AFrozenModelDoesNotMove) {
+  const Dataset data = Data();
+  const Trainer trainer = Make(data.desc(), "batch_size=2", "\"trainable\": false");
+  const float start[] = {0.5F, -0.25F};
+  ModelState state = trainer.InitialState(start, "class");
+  MetricSums sums;
+  ASSERT_EQ(trainer.Visit(&state, data.partition(0), 0, cancel_, &sums), VisitEnd::kDone);
+  float weights[2];
+  ExportWeights(trainer.network().spec(), state.params.data(), weights);
+  EXPECT_EQ(weights[0], 0.5F);
+  EXPECT_EQ(weights[1], -0.25F);
+  EXPECT_EQ(state.slots.size(), 0U);
+  EXPECT_EQ(state.step, 3);
+}
+
+TEST_F(LineTest, NoticesWhatIsNotFinite) {
+  const Dataset data = Data();
+  const Trainer trainer = Make(data.desc(), "batch_size=5");
+  MetricSums sums;
+  const float huge[] = {1e30F, 0.0F};
+  ModelState state = trainer.InitialState(huge, "class");
+  EXPECT_EQ(trainer.Visit(&state, data.partition(0), 0, cancel_, &sums), VisitEnd::kNotFinite);
+  EXPECT_TRUE(std::isinf(sums.loss));
+  EXPECT_EQ(state.step, 0);
+  // The loss is finite in the only step, the weights after it are not.
+  MetricSums other;
+  const Trainer fast = Make(data.desc(), "batch_size=5", R"("use_bias": true)",
+                            "loss='mse', optimizer='SGD(lr=1e38)'");
+  const float small[] = {30.0F, 0.0F};
+  state = fast.InitialState(small, "class");
+  EXPECT_EQ(fast.Visit(&state, data.partition(0), 0, cancel_, &other), VisitEnd::kNotFinite);
+  EXPECT_TRUE(std::isfinite(other.loss));
+  EXPECT_EQ(state.step, 1);
+}
+
+TEST_F(LineTest, HeedsCancel) {
+  const Dataset data = Data();
+  const Trainer trainer = Make(data.desc(), "batch_size=1");
+  const float start[] = {0.5F, -0.25F};
+  ModelState state = trainer.InitialState(start, "class");
+  cancel_.store(true);
+  MetricSums sums;
+  EXPECT_EQ(trainer.Visit(&state, data.partition(0), 0, cancel_, &sums), VisitEnd::kCancelled);
+  EXPECT_EQ(trainer.Evaluate(state.params.data(), data.partition(0), cancel_, &sums),
+            VisitEnd::kCancelled);
+  EXPECT_EQ(state.step, 0);
+}
+
+TEST_F(LineTest, RefusesWhatDoesNotFit) {
+  hopper_data_desc wide = desc_;
+  wide.x_shape[0] = 2;
+  EXPECT_THROW(Make(DataDesc(wide), ""), Error);
+}
+
+TEST(MemoryEstimate, GrowsWithTheBatchUpToAPartition) {
+  const PackedTable table{{}};
+  const DataDesc desc(table.desc());
+  const auto estimate = [&](int64_t batch, const std::string& optimizer) {
+    std::vector<ParamProblem> problems;
+    FitParams fit;
+    fit.batch_size = batch;
+    const Trainer trainer(
+        std::make_shared<const Network>(ParseModel(MlpJson(20, 5000, 3), &desc.x_shape)),
+        ParseCompileParams("loss='sparse_categorical_crossentropy', optimizer='" + optimizer + "'",
+                           &problems),
+        fit, desc, 1);
+    EXPECT_LE(trainer.StateBytes(), trainer.MemoryEstimate());
+    return trainer.MemoryEstimate();
+  };
+  EXPECT_LE(estimate(1, "SGD()"), estimate(40, "SGD()"));
+  EXPECT_LT(estimate(40, "SGD()"), estimate(50, "SGD()"));
+  EXPECT_EQ(estimate(51, "SGD()"), estimate(int64_t{1} << 60, "SGD()"));
+  EXPECT_LT(estimate(10, "SGD()"), estimate(10, "Adam()"));
+}
+
+TEST(NumericsClass, NamesWhatBitsDependOn) {
+  const std::string text = NumericsClass("fp32");
+  EXPECT_EQ(text.rfind("torch ", 0), 0U) << text;
+  EXPECT_NE(text.find(", fp32, autograd, 1 thread"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace hopper
