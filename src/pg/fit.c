@@ -153,8 +153,8 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	record->training_metrics = string_argument(fcinfo, at);
 	options->memory_limit = hopper_effective_memory_limit();
 
-	record->source_table = request->source.shown;
-	record->validation_table = request->has_validation ? request->validation.shown : NULL;
+	record->source_table = request->source.quoted;
+	record->validation_table = request->has_validation ? request->validation.quoted : NULL;
 	record->num_iterations = options->num_iterations;
 	record->frequency = options->metrics_compute_frequency;
 	record->warm_start = request->warm_start;
@@ -214,7 +214,7 @@ result_row(FunctionCallInfo fcinfo, const fit_request *request, const hopper_bes
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "the result of %s() is not a row", request->function);
 	descriptor = BlessTupleDesc(descriptor);
-	values[0] = CStringGetTextDatum(request->output.shown);
+	values[0] = CStringGetTextDatum(request->output.quoted);
 	values[1] = Int32GetDatum(best->mst_key);
 	values[2] = CStringGetTextDatum(best->metric);
 	values[3] = Float8GetDatum(best->value);
@@ -258,6 +258,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 
 	training.function = request->function;
 	training.shown = request->output.shown;
+	training.quoted = request->output.quoted;
 	training.options = request->options;
 	training.options.n_starts = train.n_starts;
 	training.options.starts = train.starts;
@@ -286,7 +287,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	/* SPI's memory goes with SPI_finish. */
 	best = request->record.best;
 	best.metric = MemoryContextStrdup(request->caller, best.metric);
-	request->output.shown = MemoryContextStrdup(request->caller, request->output.shown);
+	request->output.quoted = MemoryContextStrdup(request->caller, request->output.quoted);
 	SPI_finish();
 	return result_row(fcinfo, request, &best, trained, failed, seconds);
 }
@@ -314,8 +315,8 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 
 	request.configs = hopper_load_configs(&request.selection, &request.n_configs);
 	request.models = hopper_selection_models(&request.selection);
-	request.record.model_arch_table = request.models.shown;
-	request.record.model_selection_table = request.selection.shown;
+	request.record.model_arch_table = request.models.quoted;
+	request.record.model_selection_table = request.selection.quoted;
 	return fit(fcinfo, &request);
 }
 
@@ -358,6 +359,6 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	config->fit_params = params ? hopper_to_utf8(params) : NULL;
 	request.configs = config;
 	request.n_configs = 1;
-	request.record.model_arch_table = request.models.shown;
+	request.record.model_arch_table = request.models.quoted;
 	return fit(fcinfo, &request);
 }

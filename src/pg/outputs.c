@@ -257,8 +257,8 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 	/* MADlib's, in its order */
 	put_text(row, "source_table", record->source_table);
 	put_text(row, "validation_table", record->validation_table);
-	put_text(row, "model", model->shown);
-	put_text(row, "model_info", info_table.shown);
+	put_text(row, "model", model->quoted);
+	put_text(row, "model_info", info_table.quoted);
 	put_array(row, "dependent_varname", TEXTARRAYOID, text_array(1, &y_column));
 	put_array(row, "independent_varname", TEXTARRAYOID,
 			  text_array(train->n_x_columns, (const char *const *) train->x_columns));

@@ -31,7 +31,7 @@ typedef struct hopper_best
 	double		value;
 } hopper_best;
 
-/* What the summary says beside what the training itself knows. */
+/* What the summary says beside what the training itself knows; tables as they can be passed on. */
 typedef struct hopper_run_record
 {
 	const char *source_table;

@@ -111,7 +111,7 @@ hopper_predict_check_types(const predict_model *model, int n_columns, const pack
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("model \"%s\" expects %s, not %s", model->shown,
 						hopper_predict_expectation(model),
-						hopper_plural(n_columns, "column", "columns of numbers"))));
+						hopper_plural(n_columns, "column of numbers", "columns of numbers"))));
 }
 
 void

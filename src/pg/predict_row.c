@@ -8,9 +8,17 @@
 #include <unistd.h>
 
 #include "access/htup_details.h"
+#if PG_VERSION_NUM >= 130000
+#include "access/detoast.h"
+#else
+#include "access/tuptoaster.h"
+#endif
 #include "catalog/pg_type.h"
+#include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
+
+#include "pg/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_predict_row);
 
@@ -192,6 +200,37 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 x_type)
 	return entry;
 }
 
+/* The features' number, before they are encoded; other problems are found there. */
+static void
+check_features(const predict_model *model, Oid type, Datum features)
+{
+	int64		expected = 1;
+	int64		given;
+
+	for (int i = 0; i < model->x_rank; i++)
+		expected *= model->x_shape[i];
+	if (type == BYTEAOID)
+		given = (int64) toast_raw_datum_size(features) - VARHDRSZ;
+	else if (OidIsValid(get_element_type(type)))
+	{
+		ArrayType  *array = DatumGetArrayTypeP(features);
+
+		given = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+		if (ARR_HASNULL(array) && array_contains_nulls(array))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"features\" must not hold nulls")));
+	}
+	else
+		given = 1;
+	if (given != expected)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model \"%s\" expects %s, not %s", model->shown,
+						hopper_predict_expectation(model),
+						hopper_plural(given, "value", "values"))));
+}
+
 static const float *
 compute(ready_model *entry, const char *features, size_t size)
 {
@@ -295,7 +334,7 @@ hopper_sql_predict_row(PG_FUNCTION_ARGS)
 	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
 	column.type = getBaseType(type);
 	column.sql_type = format_type_be(type);
-	source.name.shown = "the call of predict_row()";
+	source.name.shown = "predict_row";
 	source.row_number = 1;
 
 	if (column.type != BYTEAOID && OidIsValid(get_element_type(column.type)) &&
@@ -310,8 +349,9 @@ hopper_sql_predict_row(PG_FUNCTION_ARGS)
 	}
 	pack_values_init(&values, 1, &column, source.name.shown);
 	entry = get_ready(&table, has_key, has_key ? PG_GETARG_INT32(1) : 0, values.type);
-	pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
 	datum = PG_GETARG_DATUM(2);
+	check_features(&entry->model, column.type, datum);
+	pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
 	features = palloc(values.size);
 	pack_values_encode(&values, &source, &datum, &isnull, features);
 	return_rows(fcinfo, entry, compute(entry, features, values.size));

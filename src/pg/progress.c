@@ -193,5 +193,5 @@ hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
 					hopper_plural(last_iteration, "iteration", "iterations"),
 					hopper_duration_words(training->info.seconds_wall), failed),
 			 errhint("Compare the configurations with: SELECT * FROM hopper.leaderboard(%s);",
-					 quote_literal_cstr(training->shown))));
+					 quote_literal_cstr(training->quoted))));
 }

@@ -14,8 +14,9 @@
 typedef struct hopper_training
 {
 	/* set by the caller */
-	const char *function;		/* "fit" or "fit_multiple_model", for the hint at the end */
-	const char *shown;			/* the output table, as the user wrote it */
+	const char *function;		/* what the messages begin with: "fit" */
+	const char *shown;			/* the output table, for messages */
+	const char *quoted;			/* and as an argument of another call */
 	hopper_run_options options; /* without event_fd */
 	const hopper_packed *train;
 	const hopper_packed *valid; /* or NULL */

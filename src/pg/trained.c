@@ -270,5 +270,7 @@ hopper_check_compatible(const hopper_packed *table, const char *table_is,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s \"%s\" does not fit \"%s\"", table_is, name, trained),
 				 errdetail("%s", why),
-				 errhint("Pack it with hopper.validation_preprocessor(), which takes shape, classes and constant from the training table.")));
+				 strcmp(table_is, "training table") == 0
+				 ? errhint("Train on it into other output tables.")
+				 : errhint("Pack it with hopper.validation_preprocessor(), which takes shape, classes and constant from the training table.")));
 }

@@ -1,0 +1,35 @@
+"""use_gpus => true is an error that says why, never ignored."""
+
+import psycopg2
+import pytest
+
+from digits import ADAM, create_database, drop_database, query
+
+DATABASE = "hopper_use_gpus"
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    query(connection, "SELECT * FROM hopper.fit('packed', 'm', 'architectures', 1, %s, NULL, 1)",
+          ADAM)
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+@pytest.mark.parametrize("statement", [
+    "SELECT * FROM hopper.fit('packed', 'g', 'architectures', 1, %s, NULL, 1, use_gpus => true)",
+    "SELECT * FROM hopper.evaluate('m', 'packed', use_gpus => true), (SELECT %s) s",
+    "SELECT hopper.predict('m', 'digits', 'id', 'pixels', 'p', use_gpus => true), %s",
+])
+def test_without_a_usable_gpu(database, statement):
+    gpus = query(database, "SELECT * FROM hopper.gpu_configuration()")
+    with pytest.raises(psycopg2.Error) as raised:
+        query(database, statement, ADAM)
+    if gpus:
+        assert raised.value.pgcode == "0A000"
+    else:
+        assert raised.value.pgcode == "55000"
+        assert raised.value.diag.message_primary == "no GPU is available"
+    assert "use_gpus => false" in raised.value.diag.message_hint

@@ -1,0 +1,94 @@
+-- Prediction: shapes of the output, and what is refused. test/e2e compares the numbers.
+\set SHOW_CONTEXT never
+CREATE SCHEMA hopper_predict;
+SET search_path = hopper_predict;
+SET client_min_messages = warning;
+\set mlp '{"class_name": "Sequential", "keras_version": "2.4.0", "backend": "tensorflow", "config": {"name": "mlp", "layers": [{"class_name": "Dense", "config": {"name": "dense_1", "batch_input_shape": [null, 3], "units": 8, "activation": "relu"}}, {"class_name": "Dense", "config": {"name": "dense_2", "units": 2, "activation": "softmax"}}]}}'
+\set adam 'loss=''categorical_crossentropy'', optimizer=''Adam(lr=0.05)'', metrics=[''accuracy'']'
+CREATE TYPE direction AS ENUM ('up', 'down');
+CREATE TABLE points AS SELECT i AS "Id", ARRAY[sin(i), cos(i), sin(2 * i)]::real[] AS x,
+    (CASE WHEN sin(i) > 0 THEN 'up' ELSE 'down' END)::direction AS y FROM generate_series(1, 200) i;
+SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x');
+SELECT hopper.load_model('models', :'mlp');
+SELECT hopper.load_model_selection_table('models', 'configs', ARRAY[1], ARRAY[:'adam'],
+    ARRAY['batch_size=16', 'batch_size=64']);
+SELECT models_trained FROM hopper.fit_multiple_model('packed', 'm', 'configs', 10);
+
+-- Which of several models
+SELECT hopper.evaluate('m', 'packed') IS NOT NULL AS evaluated;
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'p', mst_key => 3);
+\echo :LAST_ERROR_SQLSTATE
+
+-- Shapes
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'p', mst_key => 1);
+SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
+WHERE attrelid = 'p'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT count(*), count(DISTINCT "Id"), min(rank), max(rank), array_agg(DISTINCT class_name) AS names,
+    array_agg(DISTINCT class_value) AS classes, bool_and(class_value = predicted_y::text) AS same FROM p;
+SELECT "Id", round(sum(prob)::numeric, 4) AS sum FROM p GROUP BY 1 ORDER BY 1 LIMIT 2;
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'r', 'response', mst_key => 1);
+SELECT avg((predicted_y = y)::int) > 0.9 AS right FROM r JOIN points USING ("Id");
+SELECT * FROM r LIMIT 0;
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'k', 1, mst_key => 1);
+SELECT count(*), max(rank) FROM k;
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 't', 0.5, mst_key => 1);
+SELECT count(*) > 190 AS most, min(prob) > 0.5 AS above FROM t;
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'n', NULL, mst_key => 1);
+SELECT count(*) FROM n;
+SELECT count(*), round(sum(prob)::numeric, 4) AS sum, max(value) AS value
+FROM hopper.predict_row('m', 1, ARRAY[0.5, 0.5, 0.1]);
+SELECT loss_type, metrics_type, loss IS NOT NULL AS loss, metric = metrics[1] AS metric
+FROM hopper.evaluate('m', 'packed', 'e', false, 1);
+SELECT count(*), min(metric) > 0.9 AS good FROM e;
+
+-- Refused
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'p', mst_key => 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'q', 'best', mst_key => 1);
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'q', 0, mst_key => 1);
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'q', 1.5, mst_key => 1);
+SELECT hopper.predict('m', 'points', 'id', 'x', 'q', mst_key => 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.predict('m', 'points', '"Id"', 'xx', 'q', mst_key => 1);
+SELECT hopper.predict('m', 'packed', 'buffer_id', 'x', 'q', mst_key => 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.predict('m', 'points', '"Id"', 'y', 'q', mst_key => 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.predict('m', 'points', '"Id"', '"Id"', 'q', mst_key => 1);
+SELECT hopper.predict('points', 'points', '"Id"', 'x', 'q');
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.predict('nothing', 'points', '"Id"', 'x', 'q');
+SELECT hopper.predict('m', 'point', '"Id"', 'x', 'q', mst_key => 1);
+SELECT hopper.predict(NULL, 'points', '"Id"', 'x', 'q');
+SELECT hopper.predict('m', 'points', NULL, 'x', 'q', mst_key => 1);
+CREATE TABLE bad AS SELECT 1 AS id, '{1,2}'::real[] AS x;
+SELECT hopper.predict('m', 'bad', 'id', 'x', 'q', mst_key => 1);
+UPDATE bad SET x = NULL;
+SELECT hopper.predict('m', 'bad', 'id', 'x', 'q', mst_key => 1);
+\echo :LAST_ERROR_SQLSTATE
+UPDATE bad SET x = '{1,NaN,3}';
+SELECT hopper.predict('m', 'bad', 'id', 'x', 'q', mst_key => 1);
+DELETE FROM bad;
+SELECT hopper.predict('m', 'bad', 'id', 'x', 'q', mst_key => 1);
+SELECT count(*) FROM q;
+SELECT hopper.predict_row('m', 1, ARRAY[1, 2]);
+SELECT hopper.predict_row('m', 1, ARRAY['a', 'b', 'c']);
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.predict_row('m', 1, ARRAY[1, NULL, 3]);
+SELECT hopper.predict_row('m', 9, ARRAY[1, 2, 3]);
+SELECT hopper.predict_row('m', NULL, ARRAY[1, 2, 3]);
+SELECT hopper.predict_row('points', 1, ARRAY[1, 2, 3]);
+SELECT hopper.evaluate('m', 'points', mst_key => 1);
+SELECT hopper.evaluate('m', 'packed', 'e', mst_key => 1);
+SELECT hopper.predict_byom('models', 1, 'points', '"Id"', 'x', 'q2');
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.load_model('models', :'mlp', (SELECT model_weights FROM m WHERE mst_key = 1));
+SELECT hopper.predict_byom('models', 2, 'points', '"Id"', 'x', 'q2', class_values => ARRAY['a', 'b', 'c']);
+SELECT hopper.predict_byom('models', 2, 'points', '"Id"', 'x', 'q2', normalizing_const => 0);
+SELECT hopper.predict_byom('models', 5, 'points', '"Id"', 'x', 'q2');
+SELECT hopper.predict_byom('models', 2, 'points', '"Id"', 'x', 'q2', class_values => ARRAY[['rauf', 'runter']]);
+SELECT class_name, array_agg(DISTINCT class_value) AS classes, count(*) FROM q2 GROUP BY 1;
+SELECT count(*) FROM q2 JOIN p USING ("Id", rank, prob);
+
+DROP SCHEMA hopper_predict CASCADE;
