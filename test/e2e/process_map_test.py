@@ -168,14 +168,16 @@ def test_training_threads_hear_no_signals(session):
     trainer.start()
     most = 0
     deadline = time.monotonic() + 30
-    while most < 3 and time.monotonic() < deadline and trainer.is_alive():
-        if torch_libraries(pid):
-            most = max(most, check_signals_while_loading(pid))
-        time.sleep(0.02)
-    if trainer.is_alive():
-        check_signals(pid)
-    session.cancel()
-    trainer.join(30)
+    try:
+        while most < 3 and time.monotonic() < deadline and trainer.is_alive():
+            if torch_libraries(pid):
+                most = max(most, check_signals_while_loading(pid))
+            time.sleep(0.02)
+        if trainer.is_alive():
+            check_signals(pid)
+    finally:
+        session.cancel()
+        trainer.join(30)
     assert not trainer.is_alive() and not failures
     assert most >= 3, "two workers and the main thread"
     # Nobody of the run is left.
