@@ -1,5 +1,6 @@
 """What a run says while it trains."""
 
+import os
 import re
 
 import pytest
@@ -58,3 +59,14 @@ def test_progress_at_most_once_an_interval(database):
 def test_no_progress_where_it_is_turned_off(database):
     found, _ = notices(0, "quiet", 20)
     assert len(found) == 2
+
+
+def test_more_threads_than_cores(database):
+    connection = connect(DATABASE)
+    del connection.notices[:]
+    many = os.cpu_count() + 1
+    query(connection, "SELECT * FROM hopper.fit_multiple_model('packed', 'crowded', 'configs', 1,"
+          f" threads => {many})")
+    assert connection.notices[0].startswith(f"NOTICE:  {many} threads were asked for, but this"
+                                            " machine has ")
+    connection.close()
