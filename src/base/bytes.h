@@ -51,9 +51,7 @@ class ByteReader {
     GetBytes(&value, sizeof(value));
     return value;
   }
-  void GetBytes(void* out, size_t size) {
-    std::memcpy(out, View(size), size);
-  }
+  void GetBytes(void* out, size_t size) { std::memcpy(out, View(size), size); }
   const uint8_t* View(size_t size) {
     if (size > remaining()) {
       throw Error(ErrorCode::kCorrupt, what_ + " is truncated");

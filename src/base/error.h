@@ -16,16 +16,16 @@ namespace hopper {
 
 // One code per SQLSTATE that the core can cause; the values are those of the C boundary.
 enum class ErrorCode : int {
-  kInvalidParameter = HOPPER_INVALID_PARAMETER,         // 22023
-  kInvalidText = HOPPER_INVALID_TEXT,                   // 22P02: does not parse
-  kDataException = HOPPER_DATA_EXCEPTION,               // 22000
-  kNotSupported = HOPPER_NOT_SUPPORTED,                 // 0A000
-  kLimitExceeded = HOPPER_LIMIT_EXCEEDED,               // 54000
-  kOutOfMemory = HOPPER_OUT_OF_MEMORY,                  // 53200
-  kNotReady = HOPPER_NOT_READY,                         // 55000
-  kCorrupt = HOPPER_CORRUPT,                            // XX001
-  kDevice = HOPPER_DEVICE,                              // 58000
-  kInternal = HOPPER_INTERNAL,                          // XX000
+  kInvalidParameter = HOPPER_INVALID_PARAMETER,  // 22023
+  kInvalidText = HOPPER_INVALID_TEXT,            // 22P02: does not parse
+  kDataException = HOPPER_DATA_EXCEPTION,        // 22000
+  kNotSupported = HOPPER_NOT_SUPPORTED,          // 0A000
+  kLimitExceeded = HOPPER_LIMIT_EXCEEDED,        // 54000
+  kOutOfMemory = HOPPER_OUT_OF_MEMORY,           // 53200
+  kNotReady = HOPPER_NOT_READY,                  // 55000
+  kCorrupt = HOPPER_CORRUPT,                     // XX001
+  kDevice = HOPPER_DEVICE,                       // 58000
+  kInternal = HOPPER_INTERNAL,                   // XX000
 };
 
 // A finding about the user's input. Validators append problems and go on, so that one error can

@@ -95,10 +95,10 @@ void GatherFeatures(const DataDesc& desc, const Partition& partition, const int3
 // The same for the contiguous raw bytes of prediction.
 void ConvertFeatures(const DataDesc& desc, const void* x, int64_t n, float* out);
 // Class indexes (LABEL_CLASS).
-void GatherClasses(const DataDesc& desc, const Partition& partition, const int32_t* rows,
-                   int64_t n, int64_t* out);
+void GatherClasses(const DataDesc& desc, const Partition& partition, const int32_t* rows, int64_t n,
+                   int64_t* out);
 // Values (LABEL_VALUE, LABEL_ARRAY) as float32, n * y_elements.
-void GatherValues(const DataDesc& desc, const Partition& partition, const int32_t* rows,
-                  int64_t n, float* out);
+void GatherValues(const DataDesc& desc, const Partition& partition, const int32_t* rows, int64_t n,
+                  float* out);
 
 }  // namespace hopper

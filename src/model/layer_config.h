@@ -37,10 +37,10 @@ enum class Activation {
 // An activation with its parameters (negative slope, alpha, maximum, threshold, axis).
 struct ActivationSpec {
   Activation kind = Activation::kLinear;
-  double alpha = 0.0;           // leaky_relu's slope, elu's alpha, relu's negative slope
-  double max_value = -1.0;      // relu; negative: none
-  double threshold = 0.0;       // relu
-  int axis = -1;                // softmax
+  double alpha = 0.0;       // leaky_relu's slope, elu's alpha, relu's negative slope
+  double max_value = -1.0;  // relu; negative: none
+  double threshold = 0.0;   // relu
+  int axis = -1;            // softmax
 };
 
 enum class InitializerKind {
@@ -60,8 +60,11 @@ struct InitializerSpec {
   double a = 0.0;  // constant's value; uniform's minimum; normal's mean; gain; scale
   double b = 0.0;  // uniform's maximum; normal's standard deviation
   enum class FanMode { kIn, kOut, kAverage } fan_mode = FanMode::kAverage;
-  enum class Distribution { kUniform, kTruncatedNormal, kNormal } distribution =
-      Distribution::kUniform;
+  enum class Distribution {
+    kUniform,
+    kTruncatedNormal,
+    kNormal
+  } distribution = Distribution::kUniform;
 };
 
 struct RegularizerSpec {

@@ -29,9 +29,9 @@ struct ModelState {
   std::string numerics_class;  // where its bits were made
   std::string optimizer;       // OptimizerName(); slots of another optimizer are of no use
   int32_t n_slots = 0;
-  int64_t iteration = 0;  // finished iterations
-  int64_t step = 0;       // optimizer steps
-  int64_t examples = 0;   // examples trained on
+  int64_t iteration = 0;       // finished iterations
+  int64_t step = 0;            // optimizer steps
+  int64_t examples = 0;        // examples trained on
   AlignedArray<float> params;  // StateLayout::flat_size
   AlignedArray<float> slots;   // n_slots * StateLayout::slot_size
 
