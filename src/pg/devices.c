@@ -27,7 +27,8 @@ hopper_check_use_gpus(bool use_gpus)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("no GPU is available"),
-				 errhint("Call it with use_gpus => false; SELECT * FROM hopper.build_info() tells what this installation can use.")));
+				 errhint("Call it with use_gpus => false; hopper.build_info() tells what this "
+						 "installation can use.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("this version computes on the CPU only"),

@@ -105,7 +105,8 @@ training_metrics_argument(FunctionCallInfo fcinfo, int at)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("training_metrics \"%s\" is not known", given),
-			 errhint("Use 'running' (taken while the weights move), 'final' (and evaluated after the last iteration) or 'every' (evaluated at each metrics iteration).")));
+			 errhint("Use 'running' (taken while the weights move), 'final' (and evaluated after "
+					 "the last iteration) or 'every' (evaluated at each metrics iteration).")));
 }
 
 static void
@@ -145,7 +146,8 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	at = at_seed;
 	require_argument(fcinfo, at, "seed");
 	options->seed = (uint64_t) PG_GETARG_INT64(at++);
-	options->threads = hopper_choose_threads(!PG_ARGISNULL(at), PG_ARGISNULL(at) ? 0 : PG_GETARG_INT32(at));
+	options->threads = PG_ARGISNULL(at) ? hopper_choose_threads(false, 0)
+		: hopper_choose_threads(true, PG_GETARG_INT32(at));
 	at++;
 	check_precision(fcinfo, at++);
 	options->precision = "fp32";

@@ -162,7 +162,8 @@ info_row(const hopper_training *training, int at)
 		metrics[i] = hopper_from_utf8(result->metrics_type[i]);
 
 #define FINAL_METRIC(name, split) \
-	put(row, name, FLOAT8OID, last[split] ? Float8GetDatum(last[split]->metrics[split][0]) : (Datum) 0, \
+	put(row, name, FLOAT8OID, \
+		last[split] ? Float8GetDatum(last[split]->metrics[split][0]) : (Datum) 0, \
 		last[split] == NULL || (last[split]->has_metric[split] & 1) == 0)
 #define FINAL_LOSS(name, split) \
 	put(row, name, FLOAT8OID, last[split] ? Float8GetDatum(last[split]->loss[split]) : (Datum) 0, \
@@ -171,7 +172,8 @@ info_row(const hopper_training *training, int at)
 	/* MADlib's, in its order */
 	put_int(row, "mst_key", config->mst_key);
 	put_int(row, "model_id", config->model_id);
-	put_text(row, "compile_params", config->compile_params ? hopper_from_utf8(config->compile_params) : NULL);
+	put_text(row, "compile_params",
+			 config->compile_params ? hopper_from_utf8(config->compile_params) : NULL);
 	put_text(row, "fit_params", config->fit_params ? hopper_from_utf8(config->fit_params) : NULL);
 	put_text(row, "model_type", "model_hopper");
 	put_float(row, "model_size", result->n_parameters * sizeof(float) / 1024.0);
@@ -282,7 +284,8 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 	row->expressions[row->n - 1] = class_values_expression(train);
 	put_array(row, "dependent_vartype", TEXTARRAYOID,
 			  text_array(1, (const char *const *) &train->y_sql_type));
-	put(row, "normalizing_const", FLOAT4OID, Float4GetDatum((float4) desc->normalizing_const), false);
+	put(row, "normalizing_const", FLOAT4OID, Float4GetDatum((float4) desc->normalizing_const),
+		false);
 	put_array(row, "metrics_iters", INT4ARRAYOID,
 			  longest ? hopper_history_iterations(longest) : (Datum) 0);
 

@@ -98,7 +98,8 @@ what_by_name(FunctionCallInfo fcinfo, int at)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("pred_type \"%s\" is not known", given),
-				 errhint("Use 'prob' (all classes), 'response' (the most probable one), a number k of classes, or a probability below 1.")));
+				 errhint("Use 'prob' (all classes), 'response' (the most probable one), a number k "
+						 "of classes, or a probability below 1.")));
 	return what;
 }
 
@@ -130,7 +131,8 @@ what_by_threshold(FunctionCallInfo fcinfo, int at)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("pred_type must be a probability from 0 to below 1, got %g",
 						what.threshold),
-				 errhint("For the most probable classes give their number, for example pred_type => 3.")));
+				 errhint("For the most probable classes give their number, for example "
+						 "pred_type => 3.")));
 	return what;
 }
 
@@ -186,7 +188,8 @@ open_source(predicting *run, text *id_col, text *independent_varname)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a packed table", run->source.shown),
-				 errhint("Predict from the table that was packed; hopper.evaluate() reads packed ones.")));
+				 errhint("Predict from the table that was packed; hopper.evaluate() reads packed "
+						 "ones.")));
 	if (list_length(id) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -421,6 +424,7 @@ read_labels(predicting *run, const hopper_trained *trained)
 {
 	const hopper_name *summary = &trained->outputs.summary;
 	Oid			relation = hopper_relation_oid(summary, false);
+	AttrNumber	column;
 	Oid			type;
 	int16		length;
 	bool		by_value;
@@ -431,8 +435,8 @@ read_labels(predicting *run, const hopper_trained *trained)
 
 	if (trained->class_values_column == NULL || run->model.is_value)
 		return;
-	type = get_element_type(get_atttype(relation, hopper_require_column(relation,
-																		trained->class_values_column)));
+	column = hopper_require_column(relation, trained->class_values_column);
+	type = get_element_type(get_atttype(relation, column));
 	get_typlenbyvalalign(type, &length, &by_value, &alignment);
 	hopper_select("SELECT %s FROM %s", quote_identifier(trained->class_values_column),
 				  summary->quoted);
@@ -451,7 +455,10 @@ read_labels(predicting *run, const hopper_trained *trained)
 	SPI_freetuptable(SPI_tuptable);
 }
 
-/* (model_table, test_table, id_col, independent_varname, output_table, pred_type, use_gpus, mst_key) */
+/*
+ * (model_table, test_table, id_col, independent_varname, output_table, pred_type, use_gpus,
+ * mst_key)
+ */
 static Datum
 predict_trained(FunctionCallInfo fcinfo, predict_what what)
 {
@@ -479,7 +486,7 @@ predict_trained(FunctionCallInfo fcinfo, predict_what what)
 	PG_RETURN_VOID();
 }
 
-/* class_values text[]: one list, also as the only row of a two-dimensional array, as MADlib has it. */
+/* class_values text[]: one list, or MADlib's form, the only row of a two-dimensional array. */
 static void
 given_classes(predict_model *model, ArrayType *array)
 {

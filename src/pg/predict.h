@@ -21,7 +21,7 @@ typedef struct predict_model
 	int			x_rank;			/* 0: not known before the first row */
 	int64		x_shape[HOPPER_MAX_RANK];
 	double		normalizing_const;
-	int32		trained_type;	/* hopper_type of the features that it was trained with; 0: unknown */
+	int32		trained_type;	/* hopper_type of the features in training; 0: unknown */
 	const char *class_name;		/* label column */
 	/* What the outputs stand for. */
 	bool		is_value;		/* regression: outputs are values, not classes */

@@ -16,7 +16,8 @@ static char **
 text_cells(uint64 row, int column, int *n)
 {
 	bool		isnull;
-	Datum		array = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull);
+	Datum		array = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column,
+									  &isnull);
 	Datum	   *values;
 	bool	   *nulls;
 	char	  **texts;
@@ -35,7 +36,8 @@ static int
 shape_cells(uint64 row, int column, int64_t *shape)
 {
 	bool		isnull;
-	Datum		array = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull);
+	Datum		array = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column,
+									  &isnull);
 	Datum	   *values;
 	int			n;
 
@@ -73,8 +75,9 @@ read_summary(hopper_trained *out)
 	if (!OidIsValid(oid) || get_attnum(oid, "independent_shape") == InvalidAttrNumber)
 		not_an_output(table, psprintf("It has no companion \"%s\" that describes the run.",
 									  summary->shown));
-	if (hopper_select("SELECT dependent_varname[1], label_kind, independent_type, independent_shape,"
-					  " label_type, label_shape, num_classes[1], normalizing_const::float8,"
+	if (hopper_select("SELECT dependent_varname[1], label_kind, independent_type,"
+					  " independent_shape, label_type, label_shape, num_classes[1],"
+					  " normalizing_const::float8,"
 					  " source_table, independent_varname, independent_vartype,"
 					  " dependent_vartype[1] FROM %s", summary->quoted) != 1)
 		not_an_output(table, psprintf("Its companion \"%s\" must have one row.", summary->shown));
@@ -272,5 +275,6 @@ hopper_check_compatible(const hopper_packed *table, const char *table_is,
 				 errdetail("%s", why),
 				 strcmp(table_is, "training table") == 0
 				 ? errhint("Train on it into other output tables.")
-				 : errhint("Pack it with hopper.validation_preprocessor(), which takes shape, classes and constant from the training table.")));
+				 : errhint("Pack it with hopper.validation_preprocessor(), which takes shape, "
+						   "classes and constant from the training table.")));
 }

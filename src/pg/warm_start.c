@@ -7,19 +7,24 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 
-/* A float8[] or int[] cell of SPI_tuptable: its values, or 0 where it is NULL. */
+/* An array cell of SPI_tuptable: its values, or 0 where it is NULL. */
 static int
 array_cells(int column, Oid type, Datum **values, bool **nulls)
 {
 	bool		isnull;
-	Datum		array = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull);
+	Datum		array = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column,
+									  &isnull);
+	int16		length;
+	bool		by_value;
+	char		alignment;
 	int			n = 0;
 
 	*values = NULL;
-	if (!isnull)
-		deconstruct_array(DatumGetArrayTypeP(array), type, type == INT4OID ? 4 : type == TEXTOID ? -1 : 8,
-						  type == INT4OID ? true : type == TEXTOID ? false : FLOAT8PASSBYVAL,
-						  type == FLOAT8OID ? 'd' : 'i', values, nulls, &n);
+	if (isnull)
+		return 0;
+	get_typlenbyvalalign(type, &length, &by_value, &alignment);
+	deconstruct_array(DatumGetArrayTypeP(array), type, length, by_value, alignment, values, nulls,
+					  &n);
 	return n;
 }
 
@@ -172,7 +177,8 @@ hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
 							configs[i].mst_key, outputs->state.shown),
 					 errdetail("%s%s%s", hopper_from_utf8(error.message),
 							   error.detail[0] ? ": " : "", hopper_from_utf8(error.detail)),
-					 errhint("Leave this configuration out of the selection table, or train anew.")));
+					 errhint("Leave this configuration out of the selection table, or train "
+							 "anew.")));
 		configs[i].model_arch = hopper_to_utf8(arch);
 		configs[i].model_arch_size = strlen(configs[i].model_arch);
 		configs[i].weights = NULL;
