@@ -1,8 +1,11 @@
 """A model's bits depend on data, seed, configuration and key, and on nothing else."""
 
+import json
+
 import pytest
 
-from digits import (ADAM, connect, create_database, drop_database, query, select, value)
+from digits import (ADAM, PLAIN, connect, create_database, dense, drop_database, layer, query,
+                    select, sequential, value)
 
 DATABASE = "hopper_same_bits"
 OPTIMIZERS = ["SGD(lr=0.05)", "SGD(lr=0.05, momentum=0.9, nesterov=True)", "RMSprop(lr=0.003)",
@@ -114,7 +117,6 @@ def test_evaluate_equals_the_info_table(database):
 
 
 def frozen(model):
-    import json
     model = json.loads(model)
     for one in model["config"]["layers"]:
         one["config"]["trainable"] = False
@@ -123,7 +125,6 @@ def frozen(model):
 
 def test_frozen_layers_keep_what_was_learnt(database):
     """A network that is frozen altogether ends where the run it came from ended."""
-    from digits import PLAIN
     weights = value(database, "SELECT model_weights FROM whole WHERE mst_key = 5")
     model = value(database, "SELECT hopper.load_model('architectures', %s, %s)", frozen(PLAIN),
                   bytes(weights))
@@ -146,6 +147,24 @@ def test_frozen_layers_keep_what_was_learnt(database):
     first = value(database, "SELECT training_loss[1] FROM thawed_info")
     fresh = value(database, "SELECT training_loss[1] FROM whole_info WHERE mst_key = 5")
     assert first < 0.8 * fresh
+
+
+def test_a_large_state_comes_back_in_parts(database):
+    wide = sequential(layer("Flatten", "flatten"), dense("wide", 80000, "relu"),
+                      dense("output", 10, "softmax"))
+    query(database, "CREATE VIEW few AS SELECT * FROM digits WHERE id <= 60")
+    query(database, "SELECT hopper.training_preprocessor('few', 'few_packed', 'label', 'pixels',"
+          " normalizing_const => 16)")
+    model = value(database, "SELECT hopper.load_model('architectures', %s)", wide)
+    fit = ("SELECT * FROM hopper.fit('few_packed', '{}', 'architectures', %s, %s, 'batch_size=30',"
+           " {}, warm_start => {})")
+    query(database, fit.format("wide_at_once", 2, "false"), model, ADAM)
+    query(database, fit.format("wide_in_two", 1, "false"), model, ADAM)
+    assert query(database, "SELECT part, octet_length(state) > 1000000 FROM wide_in_two_state"
+                 " ORDER BY part") == [(0, True), (1, True)]
+    query(database, fit.format("wide_in_two", 1, "true"), model, ADAM)
+    assert digests(database, "wide_in_two") == digests(database, "wide_at_once")
+    query(database, "DROP TABLE wide_at_once, wide_in_two, wide_at_once_state, wide_in_two_state")
 
 
 def test_both_drivers_see_the_same(database):
