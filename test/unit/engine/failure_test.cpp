@@ -243,8 +243,9 @@ TEST_F(LongRun, CanBeAskedWhileItTrains) {
 
 TEST(RunFree, LeavesNoThread) {
   const PackedTable train{{}};
-  TrainAll({}, {Good(1)}, train);
   const int before = ThreadCount();
+  TrainAll({}, {Good(1)}, train);
+  EXPECT_EQ(ThreadCount(), before);
   for (int i = 0; i < 5; ++i) {
     RunOptions options;
     options.threads = 5;

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "support/keras_models.h"
 #include "support/packed_table.h"
+#include "train/tensor_memory.h"
 
 namespace hopper {
 namespace {
@@ -246,6 +247,42 @@ TEST(MemoryEstimate, GrowsWithTheBatchUpToAPartition) {
   EXPECT_LT(estimate(40, "SGD()"), estimate(50, "SGD()"));
   EXPECT_EQ(estimate(51, "SGD()"), estimate(int64_t{1} << 60, "SGD()"));
   EXPECT_LT(estimate(10, "SGD()"), estimate(10, "Adam()"));
+}
+
+TEST(MemoryEstimate, CoversWhatAVisitAndAnEvaluationTake) {
+  at::set_num_threads(1);
+  PackedTable::Options options;
+  options.x_shape = {8, 8, 1};
+  options.rows = 1200;
+  options.partitions = 2;
+  options.rows_per_buffer = 600;
+  const PackedTable table(options);
+  Dataset data(table.desc());
+  for (const hopper_buffer& buffer : table.buffers()) data.AddBuffer(buffer);
+  const std::atomic<bool> cancel{false};
+  for (const int filters : {4, 32}) {
+    for (const int batch : {32, 500}) {
+      std::vector<ParamProblem> problems;
+      FitParams fit;
+      fit.batch_size = batch;
+      const Trainer trainer(
+          std::make_shared<const Network>(ParseModel(CnnJson(filters, 3), &data.desc().x_shape)),
+          ParseCompileParams("loss='sparse_categorical_crossentropy', optimizer='Adam()', "
+                             "metrics=['accuracy']",
+                             &problems),
+          fit, data.desc(), 1);
+      const int64_t granted = trainer.MemoryEstimate() - trainer.StateBytes();
+      MemoryAccount* account = MemoryAccount::Create(granted);
+      {
+        const TensorMemoryScope scope(account);
+        ModelState state = trainer.InitialState(nullptr, "class");
+        MetricSums sums;
+        EXPECT_NO_THROW(trainer.Visit(&state, data.partition(0), 0, cancel, &sums));
+        EXPECT_NO_THROW(trainer.Evaluate(state.params.data(), data.partition(0), cancel, &sums));
+      }
+      account->Release();
+    }
+  }
 }
 
 TEST(NumericsClass, NamesWhatBitsDependOn) {
