@@ -1,0 +1,45 @@
+#include "engine/workers.h"
+
+#include <c10/util/Exception.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace hopper {
+namespace {
+
+TEST(Workers, CaptureWarningsAndLetNothingOut) {
+  MemoryAccount* account = MemoryAccount::Create(std::numeric_limits<int64_t>::max());
+  std::mutex mutex;
+  std::vector<std::string> warnings;
+  std::atomic<int> ran{0};
+  testing::internal::CaptureStderr();
+  {
+    Workers workers;
+    workers.Start(
+        3, account,
+        [&](const std::string& text) {
+          const std::lock_guard<std::mutex> lock(mutex);
+          warnings.push_back(text);
+        },
+        [&] {
+          ++ran;
+          TORCH_WARN("this is slow");
+          throw std::runtime_error("not for the outside");
+        });
+    workers.Join();
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  account->Release();
+  EXPECT_EQ(ran.load(), 3);
+  ASSERT_EQ(warnings.size(), 3U);
+  EXPECT_EQ(warnings[0], "this is slow");
+}
+
+}  // namespace
+}  // namespace hopper
