@@ -92,6 +92,8 @@ extern hopper_name hopper_parse_name(text *value, const char *argument);
 extern hopper_name hopper_name_with_suffix(const hopper_name *name, const char *suffix);
 /* InvalidOid where there is none (missing_ok), else ERROR 42P01 with the nearest table's name. */
 extern Oid	hopper_relation_oid(const hopper_name *name, bool missing_ok);
+/* The same without missing_ok, locked against changes of its columns, as a SELECT locks it. */
+extern Oid	hopper_source_oid(const hopper_name *name);
 /* ERROR 42P07 where it exists already, 3F000 or 42501 where it cannot be created. */
 extern void hopper_require_absent(const hopper_name *name);
 /* ERROR 42501 without this privilege. */
@@ -105,6 +107,13 @@ extern void hopper_exec(const char *format,...) pg_attribute_printf(1, 2);
 extern uint64 hopper_select(const char *format,...) pg_attribute_printf(1, 2);
 /* The same in a new snapshot: sees what the statement itself has written so far. */
 extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1, 2);
+/*
+ * The binary value of a cell of SPI_tuptable. Tables are the users' to change: ERROR 42804 where the
+ * column is not of `type` (or a domain over it), which is all that makes reading it safe.
+ */
+extern Datum hopper_value(uint64 row, int column, Oid type, bool *isnull);
+/* The same check alone, of the descriptor's column. */
+extern void hopper_require_type(TupleDesc descriptor, int column, Oid type);
 /* Text of a cell of SPI_tuptable, or NULL; copied to the current memory context. */
 extern char *hopper_cell(uint64 row, int column);
 /* quote_literal_cstr, and "NULL" for a null pointer. */

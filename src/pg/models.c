@@ -98,7 +98,7 @@ hopper_find_model(const hopper_name *table, int32 model_id, hopper_model *model)
 	arch = hopper_cell(0, 1);
 	model->arch = arch ? hopper_to_utf8(arch) : pstrdup("");
 	model->arch_size = strlen(model->arch);
-	weights = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &is_null);
+	weights = hopper_value(0, 2, BYTEAOID, &is_null);
 	if (!is_null)
 		model->weights = hopper_floats(weights, &model->n_weights);
 	model->name = hopper_cell(0, 3);

@@ -57,7 +57,7 @@ find_row_names(pack_source *source, Oid relation)
 void
 pack_open_source(const pack_request *request, pack_source *source)
 {
-	Oid			relation = hopper_relation_oid(&request->source, false);
+	Oid			relation = hopper_source_oid(&request->source);
 	ListCell   *cell;
 
 	memset(source, 0, sizeof(*source));

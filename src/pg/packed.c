@@ -52,8 +52,7 @@ static int
 get_texts(const hopper_name *summary, int column, char ***values)
 {
 	bool		isnull;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column,
-									  &isnull);
+	Datum		value = hopper_value(0, column, TEXTARRAYOID, &isnull);
 	Datum	   *datums;
 	bool	   *nulls;
 	int			n = 0;
@@ -81,8 +80,7 @@ static int
 get_ints(const hopper_name *summary, int column, int32 **values)
 {
 	bool		isnull;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column,
-									  &isnull);
+	Datum		value = hopper_value(0, column, INT4ARRAYOID, &isnull);
 	Datum	   *datums;
 	bool	   *nulls;
 	int			n;
@@ -263,6 +261,8 @@ refuse_buffer(const hopper_packed *packed, const char *what)
 			 errhint("Pack the data again.")));
 }
 
+static const Oid buffer_types[6] = {INT4OID, INT4OID, INT4OID, BYTEAOID, BYTEAOID, BYTEAOID};
+
 /* Columns: partition_id, buffer_id, n, x, y, checksum */
 static void
 feed_buffer(const hopper_packed *packed, hopper_split split, HeapTuple tuple, TupleDesc tupdesc,
@@ -276,6 +276,8 @@ feed_buffer(const hopper_packed *packed, hopper_split split, HeapTuple tuple, Tu
 	struct varlena *checksum;
 	int			i;
 
+	for (i = 0; i < lengthof(buffer_types); i++)
+		hopper_require_type(tupdesc, i + 1, buffer_types[i]);
 	heap_deform_tuple(tuple, tupdesc, values, nulls);
 	for (i = 0; i < lengthof(nulls); i++)
 		if (nulls[i])

@@ -178,7 +178,7 @@ open_source(predicting *run, text *id_col, text *independent_varname)
 	pack_source *rows = &run->rows;
 	List	   *id = split_columns(id_col, "id_col");
 	List	   *x = split_columns(independent_varname, "independent_varname");
-	Oid			relation = hopper_relation_oid(&run->source, false);
+	Oid			relation = hopper_source_oid(&run->source);
 	pack_column id_column;
 	ListCell   *cell;
 

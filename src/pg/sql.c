@@ -12,6 +12,7 @@
 #include "access/sysattr.h"
 #include "catalog/namespace.h"
 #include "nodes/makefuncs.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 /* --- names --- */
@@ -146,6 +147,13 @@ hopper_relation_oid(const hopper_name *name, bool missing_ok)
 	pg_unreachable();
 }
 
+Oid
+hopper_source_oid(const hopper_name *name)
+{
+	(void) hopper_relation_oid(name, false);
+	return RangeVarGetRelid(makeRangeVar(name->schema, name->name, -1), AccessShareLock, false);
+}
+
 void
 hopper_require_absent(const hopper_name *name)
 {
@@ -274,6 +282,30 @@ hopper_select_latest(const char *format,...)
 	statement = format_statement(format, arguments);
 	va_end(arguments);
 	return run_select(statement, false);
+}
+
+void
+hopper_require_type(TupleDesc descriptor, int column, Oid type)
+{
+	Oid			found = SPI_gettypeid(descriptor, column);
+
+	if (getBaseType(found) != type)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" must be of type %s, not %s", SPI_fname(descriptor, column),
+						format_type_be(type), format_type_be(found)),
+				 errhint("Use the tables as the functions of schema hopper made them.")));
+}
+
+Datum
+hopper_value(uint64 row, int column, Oid type, bool *isnull)
+{
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column,
+									  isnull);
+
+	if (!*isnull)
+		hopper_require_type(SPI_tuptable->tupdesc, column, type);
+	return value;
 }
 
 char *

@@ -11,13 +11,12 @@
 #include "pg/pack.h"
 #include "pg/words.h"
 
-/* A text[] cell of SPI_tuptable as C strings; a NULL element is a NULL pointer. */
+/* A text[] cell of SPI_tuptable as C strings; a NULL element is a null pointer. */
 static char **
 text_cells(uint64 row, int column, int *n)
 {
 	bool		isnull;
-	Datum		array = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column,
-									  &isnull);
+	Datum		array = hopper_value(row, column, TEXTARRAYOID, &isnull);
 	Datum	   *values;
 	bool	   *nulls;
 	char	  **texts;
@@ -36,18 +35,18 @@ static int
 shape_cells(uint64 row, int column, int64_t *shape)
 {
 	bool		isnull;
-	Datum		array = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column,
-									  &isnull);
+	Datum		array = hopper_value(row, column, INT4ARRAYOID, &isnull);
 	Datum	   *values;
+	bool	   *nulls;
 	int			n;
 
 	if (isnull)
 		return 0;
-	deconstruct_array(DatumGetArrayTypeP(array), INT4OID, sizeof(int32), true, 'i', &values, NULL,
-					  &n);
+	deconstruct_array(DatumGetArrayTypeP(array), INT4OID, sizeof(int32), true, 'i', &values,
+					  &nulls, &n);
 	n = Min(n, HOPPER_MAX_RANK);
 	for (int i = 0; i < n; i++)
-		shape[i] = DatumGetInt32(values[i]);
+		shape[i] = nulls[i] ? 0 : DatumGetInt32(values[i]);
 	return n;
 }
 
@@ -60,6 +59,21 @@ not_an_output(const hopper_name *table, const char *why)
 			 errdetail("%s", why),
 			 errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() made.")));
 }
+
+/* The same, of names: none of them is a null pointer. */
+static char **
+name_cells(uint64 row, int column, int *n)
+{
+	char	  **names = text_cells(row, column, n);
+
+	for (int i = 0; i < *n; i++)
+		if (names[i] == NULL)
+			names[i] = "";
+	return names;
+}
+
+/* NULL where labels are no classes. */
+#define NUM_CLASSES_COLUMN 7
 
 /* What the summary says of the training data. */
 static void
@@ -81,6 +95,10 @@ read_summary(hopper_trained *out)
 					  " source_table, independent_varname, independent_vartype,"
 					  " dependent_vartype[1] FROM %s", summary->quoted) != 1)
 		not_an_output(table, psprintf("Its companion \"%s\" must have one row.", summary->shown));
+	for (int column = 1; column <= 12; column++)
+		if (hopper_cell(0, column) == NULL && column != NUM_CLASSES_COLUMN)
+			not_an_output(table, psprintf("In its companion \"%s\" %s is NULL.", summary->shown,
+										  SPI_fname(SPI_tuptable->tupdesc, column)));
 	y_column = hopper_cell(0, 1);
 	kind = hopper_cell(0, 2);
 	out->desc.y_column = y_column;
@@ -90,12 +108,13 @@ read_summary(hopper_trained *out)
 	out->desc.x_rank = shape_cells(0, 4, out->desc.x_shape);
 	out->desc.y_type = pack_type_from_name(hopper_cell(0, 5));
 	out->desc.y_rank = shape_cells(0, 6, out->desc.y_shape);
-	out->desc.num_classes = hopper_cell(0, 7) ? atoi(hopper_cell(0, 7)) : 0;
+	out->desc.num_classes = hopper_cell(0, NUM_CLASSES_COLUMN)
+		? atoi(hopper_cell(0, NUM_CLASSES_COLUMN)) : 0;
 	out->desc.normalizing_const = strtod(hopper_cell(0, 8), NULL);
 	out->training_table = hopper_cell(0, 9);
 	out->desc.table_name = out->training_table;
-	out->x_columns = text_cells(0, 10, &out->n_x_columns);
-	out->x_sql_types = text_cells(0, 11, &n);
+	out->x_columns = name_cells(0, 10, &out->n_x_columns);
+	out->x_sql_types = name_cells(0, 11, &n);
 	out->y_sql_type = hopper_cell(0, 12);
 	out->desc.x_column = out->n_x_columns == 1 ? out->x_columns[0] : PACK_FEATURES;
 	SPI_freetuptable(SPI_tuptable);
@@ -138,7 +157,7 @@ choose_key(const hopper_outputs *outputs, bool has_key, int32 mst_key)
 	int			n;
 	hopper_best best;
 
-	hopper_select("SELECT count(*)::int, min(mst_key),"
+	hopper_select("SELECT count(*)::int, coalesce(min(mst_key), 0),"
 				  " string_agg(mst_key::text, ', ' ORDER BY mst_key) FILTER (WHERE place <= 20),"
 				  " bool_or(mst_key = %d) "
 				  "FROM (SELECT mst_key, row_number() OVER (ORDER BY mst_key) AS place FROM %s) m",
@@ -188,7 +207,7 @@ hopper_read_trained(const hopper_name *table, bool has_key, int32 mst_key, hoppe
 		not_an_output(table, psprintf("\"%s\" has no row with mst_key %d.",
 									  out->outputs.info.shown, out->mst_key));
 	text = hopper_cell(0, 1);
-	weights = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull);
+	weights = hopper_value(0, 2, BYTEAOID, &isnull);
 	if (text == NULL || isnull)
 		not_an_output(table, psprintf("Its row with mst_key %d lacks model_arch or model_weights.",
 									  out->mst_key));
@@ -201,7 +220,7 @@ hopper_read_trained(const hopper_name *table, bool has_key, int32 mst_key, hoppe
 	text = hopper_cell(0, 4);
 	out->config.fit_params = text ? hopper_to_utf8(text) : NULL;
 	out->loss_type = hopper_cell(0, 5);
-	out->metrics_type = text_cells(0, 6, &out->n_metrics);
+	out->metrics_type = name_cells(0, 6, &out->n_metrics);
 	text = hopper_cell(0, 7);
 	out->config.model_id = text ? atoi(text) : 0;
 	SPI_freetuptable(SPI_tuptable);

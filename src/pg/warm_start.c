@@ -6,14 +6,14 @@
 
 #include "catalog/pg_type.h"
 #include "utils/array.h"
+#include "utils/lsyscache.h"
 
 /* An array cell of SPI_tuptable: its values, or 0 where it is NULL. */
 static int
 array_cells(int column, Oid type, Datum **values, bool **nulls)
 {
 	bool		isnull;
-	Datum		array = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column,
-									  &isnull);
+	Datum		array = hopper_value(0, column, get_array_type(type), &isnull);
 	int16		length;
 	bool		by_value;
 	char		alignment;
@@ -52,7 +52,7 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 	history->n_metrics_earlier = Min(array_cells(3, TEXTOID, &names, &nulls), HOPPER_MAX_METRICS);
 	history->metrics_earlier = palloc(Max(history->n_metrics_earlier, 1) * sizeof(char *));
 	for (int i = 0; i < history->n_metrics_earlier; i++)
-		history->metrics_earlier[i] = TextDatumGetCString(names[i]);
+		history->metrics_earlier[i] = nulls[i] ? "" : TextDatumGetCString(names[i]);
 
 	for (int i = 0; i < n; i++)
 	{
@@ -94,6 +94,10 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 			point->metrics[split][at / n] = DatumGetFloat8(values[at]);
 		}
 	}
+	if (hopper_cell(0, 8) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("column \"iterations\" of \"%s\" is NULL", outputs->info.shown)));
 	history->last_earlier = atoi(hopper_cell(0, 8));
 	SPI_freetuptable(SPI_tuptable);
 }
@@ -129,15 +133,17 @@ read_state(const hopper_outputs *outputs, hopper_config *config)
 		bytea	   *bytes;
 
 		CHECK_FOR_INTERRUPTS();
-		hopper_select("SELECT state FROM %s WHERE mst_key = %d AND part = %d",
-					  outputs->state.quoted, config->mst_key, part);
-		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+		isnull = hopper_select("SELECT state FROM %s WHERE mst_key = %d AND part = %d",
+							   outputs->state.quoted, config->mst_key, part) != 1;
+		value = isnull ? (Datum) 0 : hopper_value(0, 1, BYTEAOID, &isnull);
 		if (isnull)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("the state of configuration %d in \"%s\" lacks a part",
 							config->mst_key, outputs->state.shown)));
 		bytes = DatumGetByteaPP(value);
+		if (VARSIZE_ANY_EXHDR(bytes) > size - at)
+			elog(ERROR, "the state of configuration %d grew while it was read", config->mst_key);
 		memcpy(state + at, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
 		at += VARSIZE_ANY_EXHDR(bytes);
 		if ((Pointer) bytes != DatumGetPointer(value))
