@@ -13,6 +13,8 @@
 
 #include "pg/words.h"
 
+#define MAX_REASONS 5			/* that an error lists */
+
 static void
 free_run(void *run)
 {
@@ -166,48 +168,59 @@ drain(hopper_training *training)
 	return false;
 }
 
-/* "15 of them: loss became NaN; 1: out of memory", the most frequent reason first. */
+/* What failures have in common: "loss became NaN" of "loss became NaN after 3 steps with ...". */
+static char *
+short_reason(const hopper_model_result *result)
+{
+	char	   *reason = pstrdup(hopper_from_utf8(result->error));
+	char	   *rest = strstr(reason, " after ");
+
+	if (rest)
+		*rest = '\0';
+	return reason;
+}
+
+/* "16 failed: 15 loss became NaN, 1 out of memory.", the most frequent reason first. */
 static char *
 counted_reasons(const hopper_training *training)
 {
 	int			n = training->n_configs;
-	bool	   *counted = palloc0(n * sizeof(bool));
+	char	  **reasons = palloc(n * sizeof(char *));
 	StringInfoData words;
 
+	for (int i = 0; i < n; i++)
+		reasons[i] = short_reason(&training->results[i]);
 	initStringInfo(&words);
 	appendStringInfo(&words, "%d failed:", n);
-	for (int round = 0;; round++)
+	for (int kind = 0;; kind++)
 	{
-		int			best = -1,
-					best_count = 0;
+		char	   *most = NULL;
+		int			most_count = 0;
 
 		for (int i = 0; i < n; i++)
 		{
 			int			count = 0;
 
-			if (counted[i])
-				continue;
-			for (int j = i; j < n; j++)
-				count += !counted[j] && strcmp(training->results[i].error,
-											   training->results[j].error) == 0;
-			if (count > best_count)
+			for (int j = i; reasons[i] && j < n; j++)
+				count += reasons[j] && strcmp(reasons[i], reasons[j]) == 0;
+			if (count > most_count)
 			{
-				best = i;
-				best_count = count;
+				most = reasons[i];
+				most_count = count;
 			}
 		}
-		if (best < 0)
+		if (most == NULL)
 			break;
-		if (round == 5)
+		if (kind == MAX_REASONS)
 		{
 			appendStringInfoString(&words, ", and others");
 			break;
 		}
-		appendStringInfo(&words, "%s %d %s", round == 0 ? "" : ",", best_count,
-						 hopper_from_utf8(training->results[best].error));
-		for (int j = n - 1; j >= best; j--)
-			if (strcmp(training->results[best].error, training->results[j].error) == 0)
-				counted[j] = true;
+		appendStringInfo(&words, "%s %d %s", kind == 0 ? "" : ",", most_count, most);
+		/* Counted ones are taken out; `most` itself last. */
+		for (int i = n - 1; i >= 0; i--)
+			if (reasons[i] && strcmp(reasons[i], most) == 0)
+				reasons[i] = NULL;
 	}
 	appendStringInfoChar(&words, '.');
 	return words.data;
