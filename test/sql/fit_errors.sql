@@ -77,6 +77,10 @@ DELETE FROM configs WHERE mst_key > 2;
 SELECT hopper.fit_multiple_model('packed_shape', 'm', 'configs', 1);
 SELECT hopper.fit('packed', 'm', 'models', 1, 'loss=''mse'', optimizer=''Adam(lr=0.01)''', 'batch=3', 1);
 
+-- Nothing finished
+SELECT hopper.fit('packed', 'm', 'models', 1, 'loss=''mse'', optimizer=''SGD(lr=1e30)''', 'batch_size=16', 1);
+\echo :LAST_ERROR_SQLSTATE
+
 -- Whose rights count
 CREATE ROLE hopper_fit_reader;
 GRANT USAGE, CREATE ON SCHEMA hopper_fit_errors TO hopper_fit_reader;
