@@ -9,6 +9,7 @@
 #include "pg/glue.h"
 
 #include "access/htup_details.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "pg/configs.h"
@@ -120,7 +121,7 @@ check_precision(FunctionCallInfo fcinfo, int at)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("precision \"%s\" is not supported", given),
-				 errhint("Use precision => 'fp32'.")));
+				 errhint("Use \"precision\" => 'fp32'.")));
 }
 
 /* The arguments from use_gpus to description, and seed to training_metrics. */
@@ -193,6 +194,8 @@ take_over(const fit_request *request, const hopper_outputs *outputs, const hoppe
 	hopper_trained earlier;
 
 	hopper_outputs_lock(outputs);
+	/* What another session that held the lock has committed meanwhile is where this one goes on. */
+	PushActiveSnapshot(GetTransactionSnapshot());
 	hopper_read_trained_data(&request->output, &earlier);
 	hopper_check_compatible(train, "training table", &earlier.desc, request->output.shown);
 	if (strcmp(earlier.desc.y_column, train->desc.y_column) != 0)
@@ -203,6 +206,7 @@ take_over(const fit_request *request, const hopper_outputs *outputs, const hoppe
 				 errdetail("Its label column is \"%s\", that of \"%s\" is \"%s\".",
 						   train->desc.y_column, request->output.shown, earlier.desc.y_column)));
 	hopper_warm_start(outputs, request->configs, request->n_configs, histories);
+	PopActiveSnapshot();
 }
 
 static Datum

@@ -94,7 +94,10 @@ extern hopper_name hopper_name_with_suffix(const hopper_name *name, const char *
 extern Oid	hopper_relation_oid(const hopper_name *name, bool missing_ok);
 /* The same without missing_ok, locked against changes of its columns, as a SELECT locks it. */
 extern Oid	hopper_source_oid(const hopper_name *name);
-/* ERROR 42P07 where it exists already, 3F000 or 42501 where it cannot be created. */
+/*
+ * ERROR 42P07 where it exists already, 3F000 or 42501 where it cannot be created, 55006 where
+ * another session's transaction has asked for the same name.
+ */
 extern void hopper_require_absent(const hopper_name *name);
 /* ERROR 42501 without this privilege. */
 extern void hopper_require_select(Oid relation);

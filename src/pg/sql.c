@@ -10,8 +10,10 @@
 #include <ctype.h>
 
 #include "access/sysattr.h"
+#include "access/hash.h"
 #include "catalog/namespace.h"
 #include "nodes/makefuncs.h"
+#include "storage/lock.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -154,6 +156,26 @@ hopper_source_oid(const hopper_name *name)
 	return RangeVarGetRelid(makeRangeVar(name->schema, name->name, -1), AccessShareLock, false);
 }
 
+/*
+ * A second session that makes the same table would wait in CREATE TABLE for the end of the first
+ * one's transaction, of its whole training perhaps, only to fail then on a catalog's unique index.
+ */
+static void
+claim_name(Oid schema, const hopper_name *name)
+{
+	LOCKTAG		tag;
+
+	/* The last number tells our locks from users' advisory ones, which have 1 and 2. */
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, schema,
+						 DatumGetUInt32(hash_any((const unsigned char *) name->name,
+												 (int) strlen(name->name))), 3);
+	if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("another session is making the table \"%s\"", name->shown),
+				 errhint("Choose another name, or wait for the end of its transaction.")));
+}
+
 void
 hopper_require_absent(const hopper_name *name)
 {
@@ -163,6 +185,7 @@ hopper_require_absent(const hopper_name *name)
 
 	if (allowed != ACLCHECK_OK)
 		aclcheck_error(allowed, HOPPER_OBJECT_SCHEMA, get_namespace_name(schema));
+	claim_name(schema, name);
 	if (OidIsValid(hopper_relation_oid(name, true)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_TABLE),
