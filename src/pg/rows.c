@@ -4,6 +4,7 @@
  */
 #include "pg/glue.h"
 
+#include "utils/guc.h"
 #include "utils/tuplestore.h"
 
 /* The result's row type, in the memory of the query. */
@@ -96,6 +97,22 @@ hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows, hopper_rows_free_
 	return (Datum) 0;
 }
 
+/*
+ * Compiling a query takes up to a second, and the planner thinks that the arrays in our tables are
+ * long; a few hundred rows are not worth it. The setting ends with the level, also on error.
+ */
+static int
+without_jit(void)
+{
+	int			level = NewGUCNestLevel();
+
+#if PG_VERSION_NUM >= 110000
+	(void) set_config_option("jit", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+							 false);
+#endif
+	return level;
+}
+
 Datum
 hopper_return_query(FunctionCallInfo fcinfo, const char *query)
 {
@@ -104,10 +121,12 @@ hopper_return_query(FunctionCallInfo fcinfo, const char *query)
 	uint64		row;
 	uint64		n_rows;
 	int			column;
+	int			level = without_jit();
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	n_rows = hopper_select("%s", query);
+	AtEOXact_GUC(false, level);
 	if (SPI_tuptable->tupdesc->natts != descriptor->natts)
 		elog(ERROR, "the query returns %d columns where %d are declared",
 			 SPI_tuptable->tupdesc->natts, descriptor->natts);
