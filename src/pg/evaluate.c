@@ -100,6 +100,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 						&model);
 	hopper_read_packed(&test_table, &data);
 	hopper_check_compatible(&data, "test table", &model.desc, table.shown);
+	hopper_require_memory(&data, NULL);
 	evaluate(&model, &data, hopper_effective_threads(), &event);
 	if (event.n_metrics != model.n_metrics)
 		elog(ERROR, "the core computed %d metrics where %d are recorded", event.n_metrics,

@@ -163,7 +163,7 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	record->warm_start = request->warm_start;
 }
 
-/* A weight array must fit into one value of the output table. */
+/* A weight array must fit into one value of the output table; where its size is known by now. */
 static void
 check_sizes(const fit_request *request)
 {
@@ -175,9 +175,8 @@ check_sizes(const fit_request *request)
 
 		if (i > 0 && config->model_arch == request->configs[i - 1].model_arch)
 			continue;
-		HOPPER_CHECK(hopper_core()->inspect_model(config->model_arch, config->model_arch_size,
-												  &info, &error), error);
-		if (info.n_parameters > (int64) ((MaxAllocSize - VARHDRSZ) / sizeof(float)))
+		if (hopper_inspect_model(config->model_arch, config->model_arch_size, &info, &error) &&
+			info.n_parameters > (int64) ((MaxAllocSize - VARHDRSZ) / sizeof(float)))
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("model %d has %s parameters, more than one value can hold",
@@ -226,7 +225,7 @@ result_row(FunctionCallInfo fcinfo, const fit_request *request, const hopper_bes
 	values[3] = Float8GetDatum(best->value);
 	values[4] = Int32GetDatum(trained);
 	values[5] = Int32GetDatum(failed);
-	values[6] = Float8GetDatum(seconds);
+	values[6] = Float8GetDatum(hopper_round_seconds(seconds));
 	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
 }
 
@@ -249,6 +248,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 		hopper_read_packed(&request->validation, &valid);
 		hopper_check_compatible(&valid, "validation table", &train.desc, request->source.shown);
 	}
+	hopper_require_memory(&train, request->has_validation ? &valid : NULL);
 	if (!request->warm_start)
 		hopper_outputs_require_absent(&outputs);
 

@@ -7,6 +7,8 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 
+#include "pg/words.h"
+
 hopper_history *
 hopper_history_new(int32 mst_key)
 {
@@ -147,7 +149,7 @@ hopper_history_elapsed(const hopper_history *history)
 	bool	   *nulls = palloc0(Max(history->n, 1) * sizeof(bool));
 
 	for (int i = 0; i < history->n; i++)
-		values[i] = Float8GetDatum(history->points[i].elapsed);
+		values[i] = Float8GetDatum(hopper_round_seconds(history->points[i].elapsed));
 	return float8_array(values, nulls, 0, history->n);
 }
 

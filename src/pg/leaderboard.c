@@ -79,7 +79,7 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 					 "  ELSE coalesce(validation_metrics_final, validation_loss_final)"
 					 "     - coalesce(training_metrics_final, training_loss_final) END,"
 					 " validation_loss_final, training_loss_final, iterations,"
-					 " seconds_training + seconds_evaluating, parameters,"
+					 " round((seconds_training + seconds_evaluating)::numeric, 6)::float8, parameters,"
 					 " compile_params, fit_params,"
 					 " hopper.sparkline(coalesce(validation_metrics, training_metrics,"
 					 "                           validation_loss, training_loss)) "

@@ -60,6 +60,16 @@ hopper_require_model_table(const hopper_name *table)
 	return relation;
 }
 
+bool
+hopper_inspect_model(const char *arch, size_t size, hopper_model_info *info, hopper_error *error)
+{
+	if (hopper_core()->inspect_model(arch, size, info, error) == 0)
+		return true;
+	if (error->code != HOPPER_NOT_READY)
+		hopper_throw(error);
+	return false;
+}
+
 int64
 hopper_float_count(Datum value)
 {
@@ -168,8 +178,16 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 	int32		model_id = 0;
 	int			i;
 
-	HOPPER_CHECK(hopper_core()->inspect_model(arch, strlen(arch), &info, &error), error);
-	if (!PG_ARGISNULL(2))
+	if (!hopper_inspect_model(arch, strlen(arch), &info, &error))
+	{
+		/* The weights' number is checked where the shape is known: before training. */
+		if (!PG_ARGISNULL(2))
+			(void) hopper_float_count(PG_GETARG_DATUM(2));
+		ereport(NOTICE,
+				(errmsg_internal("%s", hopper_from_utf8(error.message)),
+				 errdetail("The shape is taken from the packed data.")));
+	}
+	else if (!PG_ARGISNULL(2))
 		HOPPER_CHECK(hopper_core()->check_weights(arch, strlen(arch),
 												  hopper_float_count(PG_GETARG_DATUM(2)), &error),
 					 error);

@@ -29,6 +29,12 @@ extern void hopper_read_model(const hopper_name *table, int32 model_id, hopper_m
 /* Raises that error. */
 extern void hopper_no_such_model(const hopper_name *table, int32 model_id)
 			pg_attribute_noreturn();
+/*
+ * What the architecture says of itself. False where its input's shape is the data's to say, which
+ * `error` then words; ERROR where the architecture is wrong.
+ */
+extern bool hopper_inspect_model(const char *arch, size_t size, hopper_model_info *info,
+								 hopper_error *error);
 /* Number of float32 values in a bytea, without reading it; ERROR 22023 if ragged. */
 extern int64 hopper_float_count(Datum value);
 /* The float32 values of a bytea, copied to the current memory context; ERROR 22023 if ragged. */

@@ -30,8 +30,8 @@ _PG_init(void)
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("hopper.memory_limit",
 							"Sets the memory that one training run may use for data and models.",
-							"Data above it is loaded in turns; a model that does not fit fails "
-							"alone. "
+							"Packed data above it are refused; a model that does not fit beside "
+							"the data fails alone. "
 							"0 means three quarters of the machine's memory.",
 							&hopper_memory_limit, 0, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_MB, NULL, NULL, NULL);

@@ -10,6 +10,7 @@
 #include "utils/timestamp.h"
 
 #include "pg/pack.h"
+#include "pg/words.h"
 
 /* A state in one value: half of it would do for text output, pg_dump and the like. */
 #define STATE_PART_BYTES (64 * 1024 * 1024)
@@ -56,6 +57,13 @@ static void
 put_float(output_row *row, const char *name, double value)
 {
 	put(row, name, FLOAT8OID, Float8GetDatum(value), false);
+}
+
+/* The clock's digits below a microsecond only fill the screen. */
+static void
+put_seconds(output_row *row, const char *name, double seconds)
+{
+	put_float(row, name, hopper_round_seconds(seconds));
 }
 
 /* The type is an array's; (Datum) 0 is NULL. */
@@ -205,9 +213,9 @@ info_row(const hopper_training *training, int at)
 	put_text(row, "error_detail",
 			 failed && result->error_detail[0] ? hopper_from_utf8(result->error_detail) : NULL);
 	put_int(row, "iterations", result->iterations);
-	put_float(row, "seconds_training", result->seconds_training);
-	put_float(row, "seconds_evaluating", result->seconds_evaluating);
-	put_float(row, "seconds_waiting", result->seconds_waiting);
+	put_seconds(row, "seconds_training", result->seconds_training);
+	put_seconds(row, "seconds_evaluating", result->seconds_evaluating);
+	put_seconds(row, "seconds_waiting", result->seconds_waiting);
 	put(row, "examples_per_second", FLOAT8OID,
 		Float8GetDatum(result->seconds_training > 0
 					   ? result->examples / result->seconds_training : 0),
@@ -295,8 +303,8 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 	put_text(row, "precision", options->precision);
 	put_text(row, "training_metrics", record->training_metrics);
 	put_text(row, "numerics_class", hopper_from_utf8(info->numerics_class));
-	put_float(row, "seconds", info->seconds_wall);
-	put_float(row, "seconds_busy", info->seconds_busy);
+	put_seconds(row, "seconds", info->seconds_wall);
+	put_seconds(row, "seconds_busy", info->seconds_busy);
 	put_int(row, "models_trained", training ? training->n_configs - training->n_failed : 0);
 	put_int(row, "models_failed", training ? training->n_failed : 0);
 	put_int(row, "best_mst_key", record->best.mst_key);

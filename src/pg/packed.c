@@ -249,6 +249,34 @@ hopper_read_packed(const hopper_name *table, hopper_packed *out)
 		read_class_values(&summary, out);
 }
 
+static char *
+bytes_words(int64 bytes)
+{
+	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty,
+															  Int64GetDatum(bytes))));
+}
+
+void
+hopper_require_memory(const hopper_packed *data, const hopper_packed *more)
+{
+	int64		limit = hopper_effective_memory_limit();
+	int64		needed = Max(data->packed_bytes, 0);
+
+	if (more)
+		needed += Min(Max(more->packed_bytes, 0), PG_INT64_MAX - needed);
+	if (needed <= limit)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 more
+			 ? errmsg("\"%s\" and \"%s\" do not fit into memory", data->table.shown,
+					  more->table.shown)
+			 : errmsg("\"%s\" does not fit into memory", data->table.shown),
+			 errdetail("The packed data take %s, hopper.memory_limit is %s.", bytes_words(needed),
+					   bytes_words(limit)),
+			 errhint("Raise hopper.memory_limit, or pack fewer rows.")));
+}
+
 /* --- the buffers --- */
 
 static void

@@ -50,6 +50,12 @@ typedef struct hopper_packed
 extern void hopper_read_packed(const hopper_name *table, hopper_packed *out);
 
 /*
+ * ERROR 53200 where the tables (`more` may be NULL) do not fit into hopper.memory_limit: they are
+ * held in memory as they are packed.
+ */
+extern void hopper_require_memory(const hopper_packed *data, const hopper_packed *more);
+
+/*
  * Gets each buffer once, in the order of partition_id and buffer_id. The buffer's memory is valid
  * during the call only. May ereport(ERROR).
  */

@@ -4,6 +4,8 @@
  */
 #include "pg/words.h"
 
+#include <math.h>
+
 #include "lib/stringinfo.h"
 
 char *
@@ -42,6 +44,12 @@ hopper_duration_words(double seconds)
 	if (whole < 3600)
 		return psprintf("%d min %d s", (int) (whole / 60), (int) (whole % 60));
 	return psprintf("%s h %d min", hopper_count_words(whole / 3600), (int) (whole % 3600 / 60));
+}
+
+double
+hopper_round_seconds(double seconds)
+{
+	return rint(seconds * 1e6) / 1e6;
 }
 
 char *

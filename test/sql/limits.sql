@@ -1,0 +1,57 @@
+-- What meets a limit or leaves something open, and what is said then.
+CREATE TABLE big AS
+  SELECT i AS id, array_agg(sin(i * j)) AS x, i % 2 AS y
+  FROM generate_series(1, 20000) i, generate_series(1, 16) j GROUP BY i;
+SET client_min_messages = warning;
+SELECT hopper.training_preprocessor('big', 'big_packed', 'y', 'x', validation_fraction => 0.5);
+RESET client_min_messages;
+
+-- An architecture without an input shape: load_model tells, training takes it from the data.
+SELECT hopper.load_model('models', '{"class_name": "Sequential", "config": {"name": "open", "layers": [
+  {"class_name": "Dense", "config": {"name": "out", "units": 2, "activation": "softmax"}}]}}');
+SELECT * FROM hopper.describe_model('models', 1);
+SELECT hopper.load_model('models', model_arch, '\x00') FROM models;
+SELECT hopper.load_model('models', model_arch, '\x00000000') FROM models;
+SELECT hopper.load_model_selection_table('models', 'configs', '{1}',
+  ARRAY[$$loss='categorical_crossentropy', optimizer='SGD(lr=0.1)', metrics=['accuracy']$$],
+  ARRAY['batch_size=1000']);
+SET client_min_messages = warning;
+SELECT models_trained FROM hopper.fit_multiple_model('big_packed', 'run', 'configs', 1);
+SELECT mst_key, parameters FROM run_info;
+SELECT loss IS NOT NULL AS evaluated FROM hopper.evaluate('run', 'big_packed_validation');
+SELECT count(*) FROM hopper.predict_row('run', 1, (SELECT x FROM big WHERE id = 1));
+SELECT hopper.predict('run', 'big', 'id', 'x', 'predicted', 'response');
+SELECT count(*) FROM predicted;
+SELECT models_trained
+  FROM hopper.fit_multiple_model('big_packed', 'run', 'configs', 1, warm_start => true);
+-- Weights that do not fit the shape are found as soon as it is known.
+UPDATE configs SET model_id = 2;
+SELECT hopper.fit_multiple_model('big_packed', 'other', 'configs', 1);
+
+-- Data above the memory limit are refused with both numbers.
+UPDATE configs SET model_id = 1;
+SET hopper.memory_limit = '1MB';
+DO $$
+BEGIN
+  PERFORM hopper.fit_multiple_model('big_packed', 'other', 'configs', 1);
+EXCEPTION WHEN out_of_memory THEN
+  RAISE WARNING 'refused, %', SQLSTATE;
+END $$;
+SELECT hopper.fit_multiple_model('big_packed', 'other', 'configs', 1);
+SELECT hopper.fit_multiple_model('big_packed', 'other', 'configs', 1,
+  validation_table => 'big_packed_validation');
+SELECT hopper.evaluate('run', 'big_packed');
+RESET hopper.memory_limit;
+
+-- Seconds in tables have six decimals at most.
+SELECT bool_and(s = round(s::numeric, 6)) AS rounded
+FROM (SELECT seconds AS s FROM hopper.leaderboard('run')
+  UNION ALL SELECT seconds FROM hopper.learning_curves('run')
+  UNION ALL SELECT unnest(ARRAY[seconds, seconds_busy]) FROM run_summary
+  UNION ALL SELECT unnest(ARRAY[seconds_training, seconds_evaluating, seconds_waiting])
+    FROM run_info) all_of_them;
+-- A setting whose name is an SQL keyword.
+SELECT hopper.fit_multiple_model('big_packed', 'other', 'configs', 1, "precision" => 'bf16');
+DROP TABLE big, big_packed, big_packed_summary, big_packed_validation,
+  big_packed_validation_summary, models, configs, configs_summary, run, run_info, run_state,
+  run_summary, predicted;
