@@ -15,6 +15,7 @@
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/sub.h>
 #include <ATen/ops/sum.h>
+#include <ATen/ops/zeros.h>
 
 namespace hopper {
 namespace {
@@ -44,6 +45,8 @@ at::Tensor BinaryAccuracy(const at::Tensor& output, bool logits, Activation last
 // Class of each position, int64 with the shape of `output` without its last axis.
 at::Tensor TargetClasses(const Targets& targets, const at::Tensor& output, bool sparse) {
   const auto shape = output.sizes().slice(0, output.dim() - 1);
+  // One output is the only class there is, as argmax sees it, whatever its label says.
+  if (!sparse && output.size(-1) == 1) return at::zeros(shape, at::kLong);
   if (targets.classes.defined()) return targets.classes.reshape(shape);
   if (sparse) return targets.values.to(at::kLong).reshape(shape);
   return at::argmax(TargetValues(targets, output), -1);

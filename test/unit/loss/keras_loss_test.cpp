@@ -137,5 +137,20 @@ TEST(Metric, TopKWithoutFiniteOutputsIsWrong) {
   EXPECT_EQ(values[1].item<float>(), 1.0F);
 }
 
+// Keras looks for the largest of one label as of one output: at the first, whatever they are.
+TEST(Metric, OneOutputUnitIsTheOnlyClass) {
+  Targets targets;
+  targets.classes = at::tensor({0, 1, 1}, at::kLong);
+  const at::Tensor output = at::tensor({0.1F, 0.2F, 0.9F}, at::kFloat).reshape({3, 1});
+  for (const MetricKind kind : {MetricKind::kTopK, MetricKind::kCategoricalAccuracy}) {
+    MetricParams metric;
+    metric.kind = kind;
+    metric.k = 2;
+    const at::Tensor values =
+        MetricPerExample(metric, output, false, Activation::kSigmoid, targets);
+    EXPECT_EQ(values.min().item<float>(), 1.0F);
+  }
+}
+
 }  // namespace
 }  // namespace hopper
