@@ -53,7 +53,7 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
   const std::string precision = options.precision == nullptr ? "fp32" : options.precision;
   if (precision != "fp32") {
     throw Error(ErrorCode::kNotSupported, "precision \"" + precision + "\" is not supported", "",
-                "Use precision => 'fp32'.");
+                "Use \"precision\" => 'fp32'.");
   }
   if (options.memory_limit < 1) {
     throw Error(ErrorCode::kInvalidParameter, "memory limit must be at least one byte");
