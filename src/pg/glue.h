@@ -115,6 +115,8 @@ extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1
  * column is not of `type` (or a domain over it), which is all that makes reading it safe.
  */
 extern Datum hopper_value(uint64 row, int column, Oid type, bool *isnull);
+/* A float8 in all its bits: text has as many as extra_float_digits says. 0 for NULL. */
+extern double hopper_float_value(uint64 row, int column);
 /* The same check alone, of the descriptor's column. */
 extern void hopper_require_type(TupleDesc descriptor, int column, Oid type);
 /* Text of a cell of SPI_tuptable, or NULL; copied to the current memory context. */

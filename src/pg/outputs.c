@@ -165,7 +165,13 @@ info_row(const hopper_training *training, int at)
 	output_row *row = palloc0(sizeof(output_row));
 
 	for (int split = 0; split < 2; split++)
+	{
 		last[split] = hopper_history_last(history, split);
+		/* What an earlier run validated is not what these weights would reach. */
+		if (last[split] && !failed &&
+			last[split]->iteration != history->points[history->n - 1].iteration)
+			last[split] = NULL;
+	}
 	for (int i = 0; i < result->n_metrics; i++)
 		metrics[i] = hopper_from_utf8(result->metrics_type[i]);
 
@@ -452,7 +458,6 @@ hopper_best
 hopper_outputs_best(const hopper_outputs *outputs)
 {
 	hopper_best best;
-	char	   *value;
 
 	/* Not hopper_select: what was inserted by this very statement must be seen. */
 	hopper_exec("SELECT l.mst_key,"
@@ -468,8 +473,7 @@ hopper_outputs_best(const hopper_outputs *outputs)
 		elog(ERROR, "the leaderboard of \"%s\" is empty", outputs->model.shown);
 	best.mst_key = atoi(hopper_cell(0, 1));
 	best.metric = hopper_cell(0, 2);
-	value = hopper_cell(0, 3);
-	best.value = value ? strtod(value, NULL) : 0;
+	best.value = hopper_float_value(0, 3);
 	return best;
 }
 

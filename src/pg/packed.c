@@ -229,7 +229,8 @@ hopper_read_packed(const hopper_name *table, hopper_packed *out)
 	desc->table_name = table->shown;
 	desc->x_column = out->n_x_columns == 1 ? out->x_columns[0] : PACK_FEATURES;
 	desc->y_column = labels[0];
-	desc->normalizing_const = strtod(get_text(&summary, 8, true), NULL);
+	(void) get_text(&summary, 8, true);
+	desc->normalizing_const = hopper_float_value(0, 8);
 	desc->x_type = get_type(&summary, 10);
 	desc->x_rank = get_shape(&summary, 11, desc->x_shape);
 	desc->y_kind = get_kind(&summary, 12);

@@ -12,6 +12,7 @@
 #include "access/sysattr.h"
 #include "access/hash.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "storage/lock.h"
 #include "utils/lsyscache.h"
@@ -329,6 +330,15 @@ hopper_value(uint64 row, int column, Oid type, bool *isnull)
 	if (!*isnull)
 		hopper_require_type(SPI_tuptable->tupdesc, column, type);
 	return value;
+}
+
+double
+hopper_float_value(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = hopper_value(row, column, FLOAT8OID, &isnull);
+
+	return isnull ? 0 : DatumGetFloat8(value);
 }
 
 char *

@@ -110,7 +110,7 @@ read_summary(hopper_trained *out)
 	out->desc.y_rank = shape_cells(0, 6, out->desc.y_shape);
 	out->desc.num_classes = hopper_cell(0, NUM_CLASSES_COLUMN)
 		? atoi(hopper_cell(0, NUM_CLASSES_COLUMN)) : 0;
-	out->desc.normalizing_const = strtod(hopper_cell(0, 8), NULL);
+	out->desc.normalizing_const = hopper_float_value(0, 8);
 	out->training_table = hopper_cell(0, 9);
 	out->desc.table_name = out->training_table;
 	out->x_columns = name_cells(0, 10, &out->n_x_columns);

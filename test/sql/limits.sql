@@ -52,6 +52,27 @@ FROM (SELECT seconds AS s FROM hopper.leaderboard('run')
     FROM run_info) all_of_them;
 -- A setting whose name is an SQL keyword.
 SELECT hopper.fit_multiple_model('big_packed', 'other', 'configs', 1, "precision" => 'bf16');
+
+-- Weights do not depend on how the session shows numbers, and final values are those of the final
+-- weights: without a validation table there are none after a warm start.
+UPDATE configs SET fit_params = 'batch_size=100';
+CREATE TABLE tenths AS SELECT id, x[1:2] AS x, y FROM big WHERE id <= 500;
+SELECT hopper.training_preprocessor('tenths', 'tenths_packed', 'y', 'x', normalizing_const => 0.123);
+SELECT models_trained FROM hopper.fit_multiple_model('tenths_packed', 'exact', 'configs', 2,
+  validation_table => 'tenths_packed');
+SELECT validation_loss_final IS NOT NULL AS validated FROM exact_info;
+SET extra_float_digits = -15;
+SELECT models_trained FROM hopper.fit_multiple_model('tenths_packed', 'rough', 'configs', 2);
+SELECT e.state_digest = r.state_digest AS same FROM exact_info e, rough_info r;
+SELECT e.best_value = r.training_metrics_final AS same FROM rough_summary e, rough_info r;
+RESET extra_float_digits;
+SELECT models_trained FROM hopper.fit_multiple_model('tenths_packed', 'exact', 'configs', 1,
+  warm_start => true);
+SELECT validation_loss_final, cardinality(validation_loss), best_metric
+FROM exact_info, exact_summary;
+SELECT best_value = training_metrics_final AS best FROM exact_info, exact_summary;
+DROP TABLE tenths, tenths_packed, tenths_packed_summary, exact, exact_info, exact_state,
+  exact_summary, rough, rough_info, rough_state, rough_summary;
 DROP TABLE big, big_packed, big_packed_summary, big_packed_validation,
   big_packed_validation_summary, models, configs, configs_summary, run, run_info, run_state,
   run_summary, predicted;
