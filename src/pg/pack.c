@@ -182,8 +182,9 @@ report(const pack_job *job, const pack_output *training, const pack_output *vali
 		bytes += validation->bytes;
 	}
 	ereport(NOTICE,
-			(errmsg("packed %s rows of \"%s\" into %d %s%s, %s %s, %s in %.1f s",
-					grouped(training->n_rows), job->source.name.shown, training->partitions,
+			(errmsg("packed %s %s of \"%s\" into %d %s%s, %s %s, %s in %.1f s",
+					grouped(training->n_rows), training->n_rows == 1 ? "row" : "rows",
+					job->source.name.shown, training->partitions,
 					training->partitions == 1 ? "partition" : "partitions", also,
 					grouped(training->n_buffers + (validation ? validation->n_buffers : 0)),
 					training->n_buffers + (validation ? validation->n_buffers : 0) == 1

@@ -126,6 +126,10 @@ what_by_threshold(FunctionCallInfo fcinfo, int at)
 	if (PG_ARGISNULL(at))
 		return (predict_what) {PREDICT_ALL};
 	what.threshold = PG_GETARG_FLOAT8(at);
+	/* Drivers send small integers as smallint, which the server takes to this function. */
+	if (what.threshold >= 1 && what.threshold <= PG_INT32_MAX &&
+		what.threshold == rint(what.threshold))
+		return (predict_what) {PREDICT_TOP, .k = (int) what.threshold};
 	if (!(what.threshold >= 0 && what.threshold < 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -173,14 +173,19 @@ choose_key(const hopper_outputs *outputs, bool has_key, int32 mst_key)
 	if (has_key)
 	{
 		char	   *found = hopper_cell(0, 4);
+		char	   *failure = NULL;
 
 		if (found && found[0] == 't')
 			return mst_key;
+		if (hopper_select("SELECT error FROM %s WHERE mst_key = %d AND status = 'failed'",
+						  outputs->info.quoted, mst_key) > 0)
+			failure = hopper_cell(0, 1);
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown, mst_key),
-				 errdetail("It holds %s: %s%s.", n == 1 ? "mst_key" : "the keys", keys,
-						   n > 20 ? " and others" : "")));
+				 errdetail("%sIt holds %s: %s%s.",
+						   failure ? psprintf("This configuration failed: %s. ", failure) : "",
+						   n == 1 ? "mst_key" : "the keys", keys, n > 20 ? " and others" : "")));
 	}
 	best = hopper_outputs_best(outputs);
 	ereport(ERROR,

@@ -90,5 +90,12 @@ SELECT hopper.predict_byom('models', 5, 'points', '"Id"', 'x', 'q2');
 SELECT hopper.predict_byom('models', 2, 'points', '"Id"', 'x', 'q2', class_values => ARRAY[['rauf', 'runter']]);
 SELECT class_name, array_agg(DISTINCT class_value) AS classes, count(*) FROM q2 GROUP BY 1;
 SELECT count(*) FROM q2 JOIN p USING ("Id", rank, prob);
+-- Drivers send 2 as smallint, which fits the function for thresholds best.
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'top_two', 2::smallint, mst_key => 1);
+SELECT max(rank), count(*) = 2 * count(DISTINCT "Id") AS two_each FROM top_two;
+-- A configuration that failed is told from one that never was.
+INSERT INTO m_info SELECT (jsonb_populate_record(i, '{"mst_key": 7, "status": "failed", "error": "loss became NaN"}')).*
+FROM m_info i WHERE mst_key = 1;
+SELECT hopper.evaluate('m', 'packed', mst_key => 7);
 
 DROP SCHEMA hopper_predict CASCADE;
