@@ -86,8 +86,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "the result of evaluate() is not a row");
 	descriptor = BlessTupleDesc(descriptor);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect();
 	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
 	test_table = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1), "test_table");
 	if (has_output)
@@ -137,6 +136,6 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	}
 	MemoryContextSwitchTo(caller);
 	tuple = heap_form_tuple(descriptor, values, nulls);
-	SPI_finish();
+	hopper_finish();
 	return HeapTupleGetDatum(tuple);
 }

@@ -294,7 +294,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	best = request->record.best;
 	best.metric = MemoryContextStrdup(request->caller, best.metric);
 	request->output.quoted = MemoryContextStrdup(request->caller, request->output.quoted);
-	SPI_finish();
+	hopper_finish();
 	return result_row(fcinfo, request, &best, trained, failed, seconds);
 }
 
@@ -310,8 +310,7 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 {
 	fit_request request = {.caller = CurrentMemoryContext};
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect();
 	request.function = "fit";
 	request.source = hopper_parse_name(text_argument(fcinfo, 0), "source_table");
 	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model_output_table");
@@ -341,8 +340,7 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	hopper_model model;
 	char	   *params;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect();
 	request.function = "fit";
 	request.source = hopper_parse_name(text_argument(fcinfo, 0), "source_table");
 	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model");

@@ -269,8 +269,7 @@ hopper_sql_load_model_selection_table(PG_FUNCTION_ARGS)
 				 errdetail("%d models, %d compile_params and %d fit_params.", n_models, n_compile,
 						   n_fit),
 				 errhint("Use fewer, or raise hopper.max_configs.")));
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect();
 	hopper_require_absent(&selection);
 	hopper_require_absent(&summary);
 	require_models(&models, ids, n_models);
@@ -278,7 +277,7 @@ hopper_sql_load_model_selection_table(PG_FUNCTION_ARGS)
 	HOPPER_CHECK(hopper_core()->cross_configs(n_models, ids, n_compile, compile, n_fit, fit, &rows,
 											  &error), error);
 	n_added = write_configs(&selection, &models, rows, 1);
-	SPI_finish();
+	hopper_finish();
 	PG_RETURN_INT32(n_added);
 }
 
@@ -391,8 +390,7 @@ hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 
 	grid.model_ids = model_ids_argument(fcinfo, 2, &grid.n_models);
 	read_search_arguments(fcinfo, &grid);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect();
 	require_models(&models, grid.model_ids, grid.n_models);
 	if (OidIsValid(hopper_relation_oid(&selection, true)))
 		first_key = read_existing(&selection, &models, &grid);
@@ -407,6 +405,6 @@ hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 	if (n_added == 0)
 		ereport(NOTICE,
 				(errmsg("all configurations of the grid are in \"%s\" already", selection.shown)));
-	SPI_finish();
+	hopper_finish();
 	PG_RETURN_INT32(n_added);
 }

@@ -104,15 +104,24 @@ extern void hopper_require_select(Oid relation);
 /* ERROR 42703 with the nearest column's name; returns the attribute number. */
 extern AttrNumber hopper_require_column(Oid relation, const char *column);
 
-/* SPI_connect once for the function and SPI_finish at its end are the caller's. */
+/*
+ * SPI for a volatile function, once at its beginning and its end. It sees what the statement that
+ * calls it has done before: one SELECT may pack, train and predict. (A stable function calls
+ * SPI_connect() itself and sees what its statement sees.)
+ */
+extern void hopper_connect(void);
+extern void hopper_finish(void);
 extern void hopper_exec(const char *format,...) pg_attribute_printf(1, 2);
-/* A SELECT in the statement's own snapshot; rows in SPI_tuptable; returns SPI_processed. */
+/*
+ * A SELECT in the active snapshot, that of hopper_connect() or of the statement; rows in
+ * SPI_tuptable; returns SPI_processed.
+ */
 extern uint64 hopper_select(const char *format,...) pg_attribute_printf(1, 2);
 /* The same in a new snapshot: sees what the statement itself has written so far. */
 extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1, 2);
 /*
- * The binary value of a cell of SPI_tuptable. Tables are the users' to change: ERROR 42804 where the
- * column is not of `type` (or a domain over it), which is all that makes reading it safe.
+ * The binary value of a cell of SPI_tuptable. Tables are the users' to change: ERROR 42804 where
+ * the column is not of `type` (or a domain over it), which is all that makes reading it safe.
  */
 extern Datum hopper_value(uint64 row, int column, Oid type, bool *isnull);
 /* A float8 in all its bits: text has as many as extra_float_digits says. 0 for NULL. */

@@ -246,10 +246,9 @@ hopper_sql_training_preprocessor(PG_FUNCTION_ARGS)
 	int64		n_rows;
 
 	pack_training_arguments(fcinfo, &job->request);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect();
 	n_rows = pack(job);
-	SPI_finish();
+	hopper_finish();
 	PG_RETURN_INT64(n_rows);
 }
 
@@ -264,12 +263,11 @@ hopper_sql_validation_preprocessor(PG_FUNCTION_ARGS)
 	int64		n_rows;
 
 	pack_validation_arguments(fcinfo, request, &training);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect();
 	hopper_read_packed(&training, &request->training);
 	request->normalizing_const = (float4) request->training.desc.normalizing_const;
 	request->seed = request->training.seed;
 	n_rows = pack(job);
-	SPI_finish();
+	hopper_finish();
 	PG_RETURN_INT64(n_rows);
 }

@@ -470,8 +470,7 @@ predict_trained(FunctionCallInfo fcinfo, predict_what what)
 	hopper_name table;
 	hopper_trained trained;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect();
 	run = palloc0(sizeof(predicting));
 	run->what = what;
 	table = hopper_parse_name(text_argument(fcinfo, 0), "model_table");
@@ -486,7 +485,7 @@ predict_trained(FunctionCallInfo fcinfo, predict_what what)
 	read_labels(run, &trained);
 	open_source(run, text_argument(fcinfo, 2), text_argument(fcinfo, 3));
 	predict(run);
-	SPI_finish();
+	hopper_finish();
 	PG_RETURN_VOID();
 }
 
@@ -532,8 +531,7 @@ predict_byom(FunctionCallInfo fcinfo, predict_what what)
 	predict_model *model;
 	int64		n_outputs = 1;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect();
 	run = palloc0(sizeof(predicting));
 	model = &run->model;
 	run->what = what;
@@ -580,7 +578,7 @@ predict_byom(FunctionCallInfo fcinfo, predict_what what)
 		model->is_value = true;
 	open_source(run, text_argument(fcinfo, 3), text_argument(fcinfo, 4));
 	predict(run);
-	SPI_finish();
+	hopper_finish();
 	PG_RETURN_VOID();
 }
 

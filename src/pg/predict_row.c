@@ -329,8 +329,7 @@ hopper_sql_predict_row(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"features\" must not be null")));
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect();
 	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
 	column.type = getBaseType(type);
 	column.sql_type = format_type_be(type);
@@ -355,6 +354,6 @@ hopper_sql_predict_row(PG_FUNCTION_ARGS)
 	features = palloc(values.size);
 	pack_values_encode(&values, &source, &datum, &isnull, features);
 	return_rows(fcinfo, entry, compute(entry, features, values.size));
-	SPI_finish();
+	hopper_finish();
 	return (Datum) 0;
 }

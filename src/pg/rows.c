@@ -123,8 +123,7 @@ hopper_return_query(FunctionCallInfo fcinfo, const char *query)
 	int			column;
 	int			level = without_jit();
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	hopper_connect();
 	n_rows = hopper_select("%s", query);
 	AtEOXact_GUC(false, level);
 	if (SPI_tuptable->tupdesc->natts != descriptor->natts)
@@ -138,6 +137,6 @@ hopper_return_query(FunctionCallInfo fcinfo, const char *query)
 	}
 	for (row = 0; row < n_rows; row++)
 		tuplestore_puttuple(store, SPI_tuptable->vals[row]);
-	SPI_finish();
+	hopper_finish();
 	return (Datum) 0;
 }

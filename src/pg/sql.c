@@ -11,11 +11,13 @@
 
 #include "access/sysattr.h"
 #include "access/hash.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "storage/lock.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 /* --- names --- */
@@ -255,6 +257,22 @@ format_statement(const char *format, va_list arguments)
 	statement = palloc((size_t) length + 1);
 	vsnprintf(statement, (size_t) length + 1, format, arguments);
 	return statement;
+}
+
+void
+hopper_connect(void)
+{
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetTransactionSnapshot());
+}
+
+void
+hopper_finish(void)
+{
+	PopActiveSnapshot();
+	SPI_finish();
 }
 
 void

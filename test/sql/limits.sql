@@ -76,3 +76,20 @@ DROP TABLE tenths, tenths_packed, tenths_packed_summary, exact, exact_info, exac
 DROP TABLE big, big_packed, big_packed_summary, big_packed_validation,
   big_packed_validation_summary, models, configs, configs_summary, run, run_info, run_state,
   run_summary, predicted;
+
+-- One statement may do everything: each function sees what those before it did.
+SET client_min_messages = warning;
+CREATE TABLE few AS SELECT i AS id, ARRAY[i % 2, i % 3]::real[] AS x, i % 2 AS y
+FROM generate_series(1, 40) i;
+SELECT hopper.load_model('models', '{"class_name": "Sequential", "config": {"name": "m", "layers": [
+    {"class_name": "Dense", "config": {"name": "out", "batch_input_shape": [null, 2], "units": 2,
+     "activation": "softmax"}}]}}') AS model,
+  hopper.training_preprocessor('few', 'few_packed', 'y', 'x') AS packed,
+  (hopper.fit('few_packed', 'run', 'models', 1,
+    $$loss='categorical_crossentropy', optimizer='adam'$$, 'batch_size=8', 1)).models_trained,
+  (hopper.evaluate('run', 'few_packed')).loss IS NOT NULL AS evaluated,
+  hopper.predict('run', 'few', 'id', 'x', 'predicted', 'response') AS predicted,
+  (SELECT count(*) FROM hopper.leaderboard('run')) AS models;
+SELECT count(*) FROM predicted;
+DROP TABLE few, few_packed, few_packed_summary, models, run, run_info, run_state, run_summary,
+  predicted;
