@@ -54,6 +54,66 @@ void ColumnSums(const float* x, int64_t rows, int64_t columns, float* sums) {
   }
 }
 
+template <typename LoadAt>
+HOPPER_INLINE Vec ProductSum(int64_t rows, const LoadAt& at) {
+  Vec sum[2] = {};
+  int64_t i = 0;
+  for (; i + 2 <= rows; i += 2) {
+    sum[0] += at(i);
+    sum[1] += at(i + 1);
+  }
+  if (i < rows) sum[0] += at(i);
+  return sum[0] + sum[1];
+}
+
+void ColumnProducts(const float* x, const float* mean, const float* y, const float* shift,
+                    int64_t rows, int64_t columns, float* sums) {
+  int64_t j = 0;
+  for (; j + kWidth <= columns; j += kWidth) {
+    const Vec m = Load(mean + j);
+    const Vec s = shift == nullptr ? Vec{} : Load(shift + j);
+    Store(sums + j, ProductSum(rows, [&](int64_t i) {
+            return (Load(x + i * columns + j) - m) * (Load(y + i * columns + j) - s);
+          }));
+  }
+  if (j == columns) return;
+  const int64_t n = columns - j;
+  const Vec m = LoadPart(mean + j, n);
+  const Vec s = shift == nullptr ? Vec{} : LoadPart(shift + j, n);
+  const Vec sum = ProductSum(rows, [&](int64_t i) {
+    return (LoadPart(x + i * columns + j, n) - m) * (LoadPart(y + i * columns + j, n) - s);
+  });
+  StorePart(sums + j, sum, n);
+}
+
+void AffineRows(const float* x, const float* a, const float* c, int64_t rows, int64_t columns,
+                float* y) {
+  for (int64_t r = 0; r < rows; ++r, x += columns, y += columns) {
+    ForVectors(
+        columns, [&](int64_t i) { Store(y + i, Load(x + i) * Load(a + i) + Load(c + i)); },
+        [&](int64_t i, int64_t n) {
+          StorePart(y + i, LoadPart(x + i, n) * LoadPart(a + i, n) + LoadPart(c + i, n), n);
+        });
+  }
+}
+
+void AffineRows2(const float* x, const float* a, const float* y, const float* b, const float* c,
+                 int64_t rows, int64_t columns, bool accumulate, float* z) {
+  for (int64_t r = 0; r < rows; ++r, x += columns, y += columns, z += columns) {
+    ForVectors(
+        columns,
+        [&](int64_t i) {
+          const Vec v = Load(x + i) * Load(a + i) + (Load(y + i) * Load(b + i) + Load(c + i));
+          Store(z + i, accumulate ? Load(z + i) + v : v);
+        },
+        [&](int64_t i, int64_t n) {
+          const Vec v = LoadPart(x + i, n) * LoadPart(a + i, n) +
+                        (LoadPart(y + i, n) * LoadPart(b + i, n) + LoadPart(c + i, n));
+          StorePart(z + i, accumulate ? LoadPart(z + i, n) + v : v, n);
+        });
+  }
+}
+
 template <typename F>
 HOPPER_INLINE void Map(const float* x, int64_t n, float* y, const F& f) {
   ForVectors(
@@ -77,6 +137,9 @@ void BiasRelu(const float* bias, int64_t rows, int64_t columns, bool relu, float
   }
 }
 
+constexpr float kSeluScale = 1.0507009873554805F;
+constexpr float kSeluAlpha = 1.6732632423543772F;
+
 void Unary(hopper::UnaryKind kind, float alpha, const float* x, int64_t n, float* y) {
   switch (kind) {
     case hopper::UnaryKind::kRelu:
@@ -86,7 +149,21 @@ void Unary(hopper::UnaryKind kind, float alpha, const float* x, int64_t n, float
     case hopper::UnaryKind::kLeakyRelu:
       return Map(x, n, y, [=](Vec v) { return v < 0.0F ? v * alpha : v; });
     case hopper::UnaryKind::kElu:
-      return Map(x, n, y, [=](Vec v) { return v < 0.0F ? (Exp(v) - 1.0F) * alpha : v; });
+      return Map(x, n, y, [=](Vec v) { return v < 0.0F ? Expm1(v) * alpha : v; });
+    case hopper::UnaryKind::kSelu:
+      return Map(x, n, y, [](Vec v) {
+        return v < 0.0F ? Expm1(v) * (kSeluScale * kSeluAlpha) : v * kSeluScale;
+      });
+    case hopper::UnaryKind::kSoftplus:
+      return Map(x, n, y, [](Vec v) { return Max(Vec{}, v) + Log1p(Exp(-Abs(v))); });
+    case hopper::UnaryKind::kSoftsign:
+      return Map(x, n, y, [](Vec v) { return v / (Abs(v) + 1.0F); });
+    case hopper::UnaryKind::kExponential:
+      return Map(x, n, y, [](Vec v) { return Exp(v); });
+    case hopper::UnaryKind::kHardSigmoid:
+      return Map(x, n, y, [](Vec v) { return Min(Set(6.0F), Max(Vec{}, v + 3.0F)) / 6.0F; });
+    case hopper::UnaryKind::kHardSigmoid2:
+      return Map(x, n, y, [](Vec v) { return Min(Set(1.0F), Max(Vec{}, v * 0.2F + 0.5F)); });
     case hopper::UnaryKind::kSigmoid:
       return Map(x, n, y, [](Vec v) { return Sigmoid(v); });
     case hopper::UnaryKind::kTanh:
@@ -106,6 +183,23 @@ void UnaryGradient(hopper::UnaryKind kind, float alpha, const float* y, const fl
       return Map2(y, dy, n, dx, [=](Vec v, Vec d) { return v > 0.0F ? d : d * alpha; });
     case hopper::UnaryKind::kElu:
       return Map2(y, dy, n, dx, [=](Vec v, Vec d) { return v > 0.0F ? d : d * (v + alpha); });
+    case hopper::UnaryKind::kSelu:
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) {
+        return v > 0.0F ? d * kSeluScale : d * (v + kSeluScale * kSeluAlpha);
+      });
+    case hopper::UnaryKind::kSoftplus:
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) { return d * -Expm1(-v); });
+    case hopper::UnaryKind::kSoftsign:
+      return Map2(y, dy, n, dx,
+                  [](Vec v, Vec d) { return d * ((1.0F - Abs(v)) * (1.0F - Abs(v))); });
+    case hopper::UnaryKind::kExponential:
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) { return d * v; });
+    case hopper::UnaryKind::kHardSigmoid:
+      return Map2(y, dy, n, dx,
+                  [](Vec v, Vec d) { return v > 0.0F ? (v < 1.0F ? d / 6.0F : Vec{}) : Vec{}; });
+    case hopper::UnaryKind::kHardSigmoid2:
+      return Map2(y, dy, n, dx,
+                  [](Vec v, Vec d) { return v > 0.0F ? (v < 1.0F ? d * 0.2F : Vec{}) : Vec{}; });
     case hopper::UnaryKind::kSigmoid:
       return Map2(y, dy, n, dx, [](Vec v, Vec d) { return d * (v * (1.0F - v)); });
     case hopper::UnaryKind::kTanh:
@@ -180,10 +274,7 @@ void SigmoidLoss(const float* x, const float* t, int64_t n, float* loss, float* 
     const Vec e = Exp(-Abs(v));
     const Vec sum = e + 1.0F;
     *slope = (v < 0.0F ? e / sum : 1.0F / sum) - target;
-    // log(1 + e) without the rounding error of 1 + e (Goldberg's correction).
-    const Vec rounded = sum - 1.0F;
-    const Vec log_1p = rounded == 0.0F ? e : Log(sum) * (e / rounded);
-    return Max(Vec{}, v) - v * target + log_1p;
+    return Max(Vec{}, v) - v * target + Log1p(e);
   };
   ForVectors(
       n,
@@ -215,8 +306,8 @@ void AddTo(const float* x, int64_t n, float* y) {
   Map2(x, y, n, y, [](Vec a, Vec b) { return b + a; });
 }
 
-void Scale(const float* x, float factor, int64_t n, float* y) {
-  Map(x, n, y, [=](Vec v) { return v * factor; });
+void Scale(const float* x, float factor, float offset, int64_t n, float* y) {
+  Map(x, n, y, [=](Vec v) { return v * factor + offset; });
 }
 
 void AddScaled(const float* x, float factor, int64_t n, float* y) {

@@ -32,15 +32,20 @@ struct GemmArgs {
   bool relu = false;
 };
 
-// Functions of one element, with their derivatives as functions of the result (kRelu ... kTanh)
-// or of the argument.
+// Functions of one element whose derivatives are functions of their results.
 enum class UnaryKind {
   kRelu,
   kRelu6,
   kLeakyRelu,  // alpha: the slope below 0
   kElu,        // alpha
+  kSelu,
+  kSoftplus,
+  kSoftsign,
   kSigmoid,
   kTanh,
+  kExponential,
+  kHardSigmoid,   // relu6(x + 3) / 6
+  kHardSigmoid2,  // clip(0.2 x + 0.5, 0, 1)
 };
 
 // Windows over images [height][width][channels]; cells outside take no part.
@@ -62,6 +67,15 @@ struct Kernels {
   // sums[j] = sum over i of x[i][j], in float32 within blocks of rows and between blocks
   void (*column_sums)(const float* x, int64_t rows, int64_t columns, float* sums);
 
+  // sums[j] = sum over i of (x[i][j] - mean[j]) * (y[i][j] - shift[j]); shift may be null for 0
+  void (*column_products)(const float* x, const float* mean, const float* y, const float* shift,
+                          int64_t rows, int64_t columns, float* sums);
+  // y = x * a + c, with an a and a c for each column
+  void (*affine_rows)(const float* x, const float* a, const float* c, int64_t rows, int64_t columns,
+                      float* y);
+  // z (+)= x * a + y * b + c
+  void (*affine_rows_2)(const float* x, const float* a, const float* y, const float* b,
+                        const float* c, int64_t rows, int64_t columns, bool accumulate, float* z);
   // y = relu(y + bias), row by row; bias may be null
   void (*bias_relu)(const float* bias, int64_t rows, int64_t columns, bool relu, float* y);
 
@@ -85,8 +99,9 @@ struct Kernels {
   void (*difference_loss)(bool squared, const float* x, const float* t, int64_t n, float* loss,
                           float* gradient);
 
-  void (*add)(const float* x, int64_t n, float* y);                       // y += x
-  void (*scale)(const float* x, float factor, int64_t n, float* y);       // y = x * factor
+  void (*add)(const float* x, int64_t n, float* y);  // y += x
+  // y = x * factor + offset
+  void (*scale)(const float* x, float factor, float offset, int64_t n, float* y);
   void (*add_scaled)(const float* x, float factor, int64_t n, float* y);  // y += x * factor
   // y = bits >> 8 >= dropped ? x * scale : 0, and keep the decision in mask (0 or 1)
   void (*dropout)(const float* x, const uint32_t* bits, uint32_t dropped, float scale, int64_t n,

@@ -123,6 +123,19 @@ HOPPER_INLINE Vec Exp(Vec x) {
   return x == x ? scaled : x;
 }
 
+// exp(x) - 1, also near 0.
+HOPPER_INLINE Vec Expm1(Vec x) {
+  Vec p = Set(1.9875691500E-4F);
+  p = p * x + 1.3981999507E-3F;
+  p = p * x + 8.3334519073E-3F;
+  p = p * x + 4.1665795894E-2F;
+  p = p * x + 1.6666665459E-1F;
+  p = p * x + 5.0000001201E-1F;
+  const Vec near = p * (x * x) + x;
+  const Vec far = Exp(x) - 1.0F;
+  return Abs(x) < 0.34F ? near : far;
+}
+
 // log(x) for normal positive x with an error of about 1 ulp; Cephes' logf.
 HOPPER_INLINE Vec Log(Vec x) {
   const IntVec bits = AsInt(x);
@@ -146,6 +159,13 @@ HOPPER_INLINE Vec Log(Vec x) {
   y = y + e * -2.12194440e-4F;
   y = y - z * 0.5F;
   return m + y + e * 0.693359375F;
+}
+
+// log(1 + x) for 0 <= x <= 1, without the rounding error of 1 + x (Goldberg's correction).
+HOPPER_INLINE Vec Log1p(Vec x) {
+  const Vec sum = x + 1.0F;
+  const Vec rounded = sum - 1.0F;
+  return rounded == 0.0F ? x : Log(sum) * (x / rounded);
 }
 
 HOPPER_INLINE Vec Sigmoid(Vec x) {

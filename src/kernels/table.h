@@ -8,10 +8,12 @@
 namespace {
 
 constexpr hopper::Kernels TableNamed(const char* name) {
-  return {name,           Gemm,    Transpose,       ColumnSums,    BiasRelu,        Unary,
-          UnaryGradient,  Softmax, SoftmaxGradient, SoftmaxLogSum, SigmoidLoss,     DifferenceLoss,
-          AddTo,          Scale,   AddScaled,       Dropout,       DropoutGradient, MaxPool,
-          MaxPoolGradient};
+  return {name,           Gemm,           Transpose,      ColumnSums,
+          ColumnProducts, AffineRows,     AffineRows2,    BiasRelu,
+          Unary,          UnaryGradient,  Softmax,        SoftmaxGradient,
+          SoftmaxLogSum,  SigmoidLoss,    DifferenceLoss, AddTo,
+          Scale,          AddScaled,      Dropout,        DropoutGradient,
+          MaxPool,        MaxPoolGradient};
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ class PlannedActivation {
   void Forward(const float* x, float* y) const;
   // dx = dy * f'(x), also in place.
   void Backward(const float* y, const float* dy, float* dx) const;
+  // In place for n elements, a multiple of the last axis.
+  void BackwardPart(const float* y, float* dy, int64_t n) const;
 
  private:
   enum class Kind { kNone, kUnary, kSoftmax };

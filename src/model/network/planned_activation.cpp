@@ -20,6 +20,24 @@ bool UnaryOf(const ActivationSpec& spec, UnaryKind* kind) {
     case Activation::kElu:
       *kind = UnaryKind::kElu;
       return spec.alpha >= 0.0;
+    case Activation::kSelu:
+      *kind = UnaryKind::kSelu;
+      return true;
+    case Activation::kSoftplus:
+      *kind = UnaryKind::kSoftplus;
+      return true;
+    case Activation::kSoftsign:
+      *kind = UnaryKind::kSoftsign;
+      return true;
+    case Activation::kExponential:
+      *kind = UnaryKind::kExponential;
+      return true;
+    case Activation::kHardSigmoid:
+      *kind = UnaryKind::kHardSigmoid;
+      return true;
+    case Activation::kHardSigmoid2:
+      *kind = UnaryKind::kHardSigmoid2;
+      return true;
     case Activation::kSigmoid:
       *kind = UnaryKind::kSigmoid;
       return true;
@@ -62,6 +80,17 @@ void PlannedActivation::Forward(const float* x, float* y) const {
       return kernels_.unary(unary_, alpha_, x, size_, y);
     case Kind::kSoftmax:
       return kernels_.softmax(x, size_ / width_, width_, y);
+  }
+}
+
+void PlannedActivation::BackwardPart(const float* y, float* dy, int64_t n) const {
+  switch (kind_) {
+    case Kind::kNone:
+      return;
+    case Kind::kUnary:
+      return kernels_.unary_gradient(unary_, alpha_, y, dy, n, dy);
+    case Kind::kSoftmax:
+      return kernels_.softmax_gradient(y, dy, n / width_, width_, /*accumulate=*/false, dy);
   }
 }
 
