@@ -30,7 +30,9 @@ struct Workload {
   bool bytes = false;  // features are bytes, as images are
 };
 
-std::string Input(const std::string& sizes) { return "\"batch_input_shape\": [null, " + sizes + "]"; }
+std::string Input(const std::string& sizes) {
+  return "\"batch_input_shape\": [null, " + sizes + "]";
+}
 
 std::string Conv(const std::string& name, int filters, bool same, const std::string& more = "") {
   return KerasLayer("Conv2D", name,
@@ -60,19 +62,28 @@ std::vector<Workload> Workloads() {
       {"iris_8",
        KerasSequential({KerasDense("a", 10, "relu", Input("4")), KerasDense("b", 10, "relu"),
                         KerasDense("c", 3, "softmax")}),
-       {4}, 3, 8},
+       {4},
+       3,
+       8},
       {"tabular_256",
        KerasSequential({KerasDense("a", 128, "relu", Input("64")), KerasDense("b", 64, "relu"),
                         KerasDense("c", 1, "sigmoid")}),
-       {64}, 0, 256},
+       {64},
+       0,
+       256},
       {"digits_mlp_32",
        KerasSequential({KerasDense("a", 32, "relu", Input("64")), KerasDense("b", 10, "softmax")}),
-       {64}, 10, 32},
+       {64},
+       10,
+       32},
       {"digits_cnn_32",
        KerasSequential({Conv("a", 16, false, Input("8, 8, 1")), Conv("b", 32, false), Pool("p"),
                         KerasLayer("Flatten", "flat", ""), KerasDense("c", 64, "relu"),
                         KerasDense("d", 10, "softmax")}),
-       {8, 8, 1}, 10, 32, true},
+       {8, 8, 1},
+       10,
+       32,
+       true},
       {"cifar_32", Cifar(), {32, 32, 3}, 10, 32, true},
       {"cifar_256", Cifar(), {32, 32, 3}, 10, 256, true},
   };
@@ -86,9 +97,9 @@ class Bench {
     const Shape shape(workload.x_shape.begin(), workload.x_shape.end());
     std::vector<ParamProblem> problems;
     const char* loss = workload.classes == 0 ? "binary_crossentropy" : "categorical_crossentropy";
-    compile_ = ParseCompileParams(std::string("loss='") + loss +
-                                      "', optimizer='Adam(lr=0.001)', metrics=['accuracy']",
-                                  &problems);
+    compile_ = ParseCompileParams(
+        std::string("loss='") + loss + "', optimizer='Adam(lr=0.001)', metrics=['accuracy']",
+        &problems);
     FitParams fit;
     fit.batch_size = workload.batch;
     network_ = std::make_shared<Network>(ParseModel(workload.architecture, &shape));
@@ -169,9 +180,8 @@ void Run(benchmark::State& state, const Workload& workload, bool planned, bool t
     Bench bench(workload);
     for (auto _ : state) train ? bench.Visit() : bench.Evaluate();
     // Time of one batch, whatever the visit holds.
-    state.counters["batch_us"] =
-        benchmark::Counter(4.0, benchmark::Counter::kIsIterationInvariantRate |
-                                    benchmark::Counter::kInvert);
+    state.counters["batch_us"] = benchmark::Counter(
+        4.0, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
   }
   account->Release();
 }

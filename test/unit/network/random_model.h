@@ -45,10 +45,10 @@ class RandomModelMaker {
     for (const std::string& input : inputs) {
       nodes += (nodes.empty() ? "" : ", ") + ("[\"" + input + "\", 0, 0, {}]");
     }
-    layers_ += (layers_.empty() ? "" : ", ") + (R"({"class_name": ")" + class_name +
-               R"(", "config": {"name": ")" + last_ + "\"" +
-               (attributes.empty() ? "" : ", " + attributes) + R"(}, "name": ")" + last_ +
-               R"(", "inbound_nodes": [)" + (nodes.empty() ? "" : "[" + nodes + "]") + "]}");
+    layers_ += (layers_.empty() ? "" : ", ") +
+               (R"({"class_name": ")" + class_name + R"(", "config": {"name": ")" + last_ + "\"" +
+                (attributes.empty() ? "" : ", " + attributes) + R"(}, "name": ")" + last_ +
+                R"(", "inbound_nodes": [)" + (nodes.empty() ? "" : "[" + nodes + "]") + "]}");
     return last_;
   }
 
@@ -83,7 +83,8 @@ class RandomModelMaker {
       case 2: {
         const std::string same = Append(
             "Conv2D",
-            R"("filters": 3, "kernel_size": [3, 3], "padding": "same", "activation": "relu")", {at});
+            R"("filters": 3, "kernel_size": [3, 3], "padding": "same", "activation": "relu")",
+            {at});
         return Append("Concatenate", R"("axis": -1)", {at, same});
       }
       default:
