@@ -9,7 +9,7 @@
 #include "base/aligned.h"
 #include "data/dataset.h"
 #include "model/network.h"
-#include "model/step_plan.h"
+#include "model/network/step_plan.h"
 
 namespace hopper {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "loss/planned_loss.h"
-#include "model/step_plan.h"
+#include "model/network/step_plan.h"
 
 namespace hopper {
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "model/step_plan.h"
+#include "model/network/step_plan.h"
 
 namespace hopper {
 namespace {

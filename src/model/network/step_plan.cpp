@@ -1,4 +1,4 @@
-#include "model/step_plan.h"
+#include "model/network/step_plan.h"
 
 #include <ATen/Version.h>
 #include <ATen/ops/empty.h>

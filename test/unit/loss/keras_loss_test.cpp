@@ -160,7 +160,9 @@ TEST_P(KerasMetric, Values) {
     const bool planned =
         SumPlannedMetric(metric, output.const_data_ptr<float>(), z.size(0),
                          output.sizes().slice(1).vec(), logits, last, targets, &sum);
-    if (planned) EXPECT_EQ(sum, values.sum().item<double>());
+    if (planned) {
+      EXPECT_EQ(sum, values.sum().item<double>());
+    }
     // The metric that everybody asks for has a loop.
     if (name == "accuracy" && targets.classes.defined() && z.dim() == 2 &&
         (z.size(1) > 1 || last == Activation::kSigmoid)) {

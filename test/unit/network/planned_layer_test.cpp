@@ -13,7 +13,7 @@
 #include "base/aligned.h"
 #include "base/philox.h"
 #include "baseline_table.h"
-#include "model/step_plan.h"
+#include "model/network/step_plan.h"
 #include "model/storage.h"
 #include "network/random_model.h"
 
