@@ -55,6 +55,11 @@ struct ForwardContext {
 };
 #endif
 
+#ifdef HOPPER_TORCH
+class PlannedOp;
+class PlanNode;
+#endif
+
 class Layer {
  public:
   explicit Layer(const LayerConfig& config);
@@ -84,6 +89,9 @@ class Layer {
   virtual at::Tensor Forward(const std::vector<at::Tensor>& inputs,
                              const std::vector<at::Tensor>& weights,
                              const ForwardContext& context) const = 0;
+  // The same on raw buffers, forward and backward; see model/planned_op.h. Null where the layer
+  // has none for these shapes: autograd then runs Forward() inside the planned step.
+  virtual std::unique_ptr<PlannedOp> Plan(PlanNode* node) const;
 #endif
 
  private:

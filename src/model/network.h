@@ -22,6 +22,11 @@ class Network {
   // aligned, owned by the caller and outliving the tensors), with Keras' shape; kConv kernels
   // are permuted views. None requires grad.
   std::vector<at::Tensor> BindWeights(float* flat) const;
+  // Those of one layer.
+  std::vector<at::Tensor> BindWeights(int layer, float* flat) const;
+
+  // ForwardContext::layer of a node.
+  uint32_t stream(size_t node) const { return steps_[node].stream; }
 
   // `input` is float32 [batch, input_shape...]. The model's output, or its logits when
   // `context.linear` is set and the model ends in softmax or sigmoid.

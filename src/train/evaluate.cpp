@@ -6,6 +6,8 @@
 
 #include "loss/loss.h"
 #include "train/batch_tensors.h"
+#include "train/plan_set.h"
+#include "train/stepper.h"
 #include "train/sums.h"
 #include "train/trainer.h"
 
@@ -16,14 +18,22 @@ VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
   if (data.n == 0) return VisitEnd::kDone;
   const c10::InferenceMode inference;
   const ModelSpec& spec = network_->spec();
+  const bool planned = PlannedStepsAreUsed();
   // The weights are only read: nothing trains in this mode.
-  const std::vector<at::Tensor> weights = network_->BindWeights(const_cast<float*>(flat));
+  std::vector<at::Tensor> weights;
+  if (!planned) weights = network_->BindWeights(const_cast<float*>(flat));
   const int64_t capacity = std::min(EvaluationBatch(spec), data.n);
   BatchTensors batch(data_, spec.input_shape(), spec.output_shape(), capacity);
   std::vector<int32_t> rows(static_cast<size_t>(capacity));
   ForwardContext context;
   context.seed = seed_;
   context.linear = logits_;
+  PlanOptions options;
+  options.batch = capacity;
+  options.linear = logits_;
+  PlanSet plans(*network_, options, compile_.loss);
+  StepArguments step;
+  step.params = const_cast<float*>(flat);
 
   for (size_t b = 0; b < data.buffer_starts.size(); ++b) {
     const int64_t end = b + 1 < data.buffer_starts.size() ? data.buffer_starts[b + 1] : data.n;
@@ -33,11 +43,23 @@ VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
       const int64_t n = std::min(capacity, end - first);
       std::iota(rows.begin(), rows.begin() + n, static_cast<int32_t>(first));
       batch.Load(data, rows.data(), n);
+      buffer.examples += n;
+      if (planned) {
+        LossPlan& plan = plans.For(n);
+        plan.plan.SetInput(batch.input().const_data_ptr<float>());
+        plan.plan.Forward(step);
+        plan.loss.Run(plan.plan.output(), batch.targets(), nullptr, nullptr);
+        const float* losses = plan.loss.losses();
+        double sum = 0.0;
+        for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(losses[i]);
+        buffer.loss += sum;
+        AddPlannedMetrics(compile_, spec, plan.plan.output(), n, logits_, batch.targets(), &buffer);
+        continue;
+      }
       const at::Tensor output = network_->Forward(batch.input(), weights, context);
       buffer.loss += SumOf(
           LossPerExample(compile_.loss, output, logits_, spec.final_activation, batch.targets()));
       AddMetrics(compile_, spec, output, logits_, batch.targets(), &buffer);
-      buffer.examples += n;
     }
     sums->Add(buffer);
   }

@@ -7,13 +7,18 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "train/stepper.h"
 #include "train/trainer.h"
 
 namespace hopper {
 
 ForwardPass::ForwardPass(std::shared_ptr<const Network> network, const DataDesc& data,
                          const float* flat)
-    : network_(std::move(network)), data_(data), batch_(EvaluationBatch(network_->spec())) {
+    : network_(std::move(network)),
+      data_(data),
+      batch_(EvaluationBatch(network_->spec())),
+      flat_(const_cast<float*>(flat)),
+      planned_(PlannedStepsAreUsed()) {
   const c10::InferenceMode inference;
   const ModelSpec& spec = network_->spec();
   weights_ = network_->BindWeights(const_cast<float*>(flat));
@@ -30,6 +35,23 @@ void ForwardPass::Run(const void* x, int64_t n, float* outputs) {
     const int64_t count = std::min(batch_, n - first);
     ConvertFeatures(data_, bytes + static_cast<size_t>(first) * data_.x_bytes(), count,
                     input_.data_ptr<float>());
+    if (planned_) {
+      std::unique_ptr<StepPlan>& plan = count == batch_ ? full_ : last_;
+      if (plan == nullptr || (count != batch_ && count != last_size_)) {
+        PlanOptions options;
+        options.batch = count;
+        plan.reset();
+        plan = std::make_unique<StepPlan>(*network_, options);
+        if (count != batch_) last_size_ = count;
+        plan->SetInput(input_.data_ptr<float>());
+      }
+      StepArguments step;
+      step.params = flat_;
+      plan->Forward(step);
+      std::memcpy(outputs + first * width, plan->output(),
+                  static_cast<size_t>(count * width) * sizeof(float));
+      continue;
+    }
     const at::Tensor input = count == batch_ ? input_ : input_.narrow(0, 0, count);
     const at::Tensor output = network_->Forward(input, weights_, ForwardContext{}).contiguous();
     if (output.numel() != count * width) {

@@ -9,6 +9,7 @@
 #include "base/aligned.h"
 #include "data/dataset.h"
 #include "model/network.h"
+#include "model/network/step_plan.h"
 
 namespace hopper {
 
@@ -26,6 +27,11 @@ class ForwardPass {
   int64_t batch_;
   std::vector<at::Tensor> weights_;
   at::Tensor input_;
+  float* flat_;  // only read
+  bool planned_;
+  std::unique_ptr<StepPlan> full_;
+  std::unique_ptr<StepPlan> last_;  // of the latest batch that was not full
+  int64_t last_size_ = 0;
 };
 
 }  // namespace hopper

@@ -2,6 +2,7 @@
 #include <ATen/Version.h>
 #include <torch/version.h>
 
+#include "train/stepper.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -9,7 +10,7 @@ namespace hopper {
 std::string NumericsClass(const std::string& precision) {
   // Bits also depend on the form in which a step is executed and on the threads of one operation.
   return "torch " TORCH_VERSION ", " + at::get_cpu_capability() + ", " + precision +
-         ", autograd, 1 thread";
+         (PlannedStepsAreUsed() ? ", planned, 1 thread" : ", autograd, 1 thread");
 }
 
 }  // namespace hopper

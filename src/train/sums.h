@@ -16,4 +16,8 @@ double SumOf(const at::Tensor& values);
 void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const at::Tensor& output,
                 bool logits, const Targets& targets, MetricSums* sums);
 
+// The same for the raw output of a planned step, batch * output elements floats.
+void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec, const float* output,
+                       int64_t batch, bool logits, const Targets& targets, MetricSums* sums);
+
 }  // namespace hopper

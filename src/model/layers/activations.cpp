@@ -2,8 +2,39 @@
 #include "model/layers/activation.h"
 #include "model/layers/layers.h"
 
+#ifdef HOPPER_TORCH
+#include "model/layers/planned_activation.h"
+#endif
+
 namespace hopper {
 namespace {
+
+#ifdef HOPPER_TORCH
+class PlannedActivationOp : public PlannedOp {
+ public:
+  PlannedActivationOp(PlanNode* node, const ActivationSpec& activation)
+      : node_(*node), activation_(activation, true, *node->output, *node->kernels) {
+    node->keeps_output = true;
+  }
+
+  void Forward(const StepArguments&) override {
+    activation_.Forward(node_.inputs[0]->value->data, node_.output->value->data);
+  }
+
+  void Backward(const StepArguments&) override {
+    const float* y = node_.output->value->data;
+    float* dy = node_.output->gradient->data;
+    float* dx = node_.inputs[0]->gradient->data;
+    if (!node_.input_accumulates[0]) return activation_.Backward(y, dy, dx);
+    activation_.Backward(y, dy, dy);
+    node_.kernels->add(dy, node_.output->size, dx);
+  }
+
+ private:
+  const PlanNode& node_;
+  const PlannedActivation activation_;
+};
+#endif
 
 class ActivationLayer : public Layer {
  public:
@@ -37,6 +68,14 @@ class ActivationLayer : public Layer {
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext& context) const override {
     return AppliesActivation(activation_, context) ? Activate(inputs[0], activation_) : inputs[0];
+  }
+
+  std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
+    node->alias = !AppliesActivation(activation_, *node);
+    if (node->alias || !PlannedActivation::Supports(activation_, true, node->output->shape)) {
+      return nullptr;
+    }
+    return std::make_unique<PlannedActivationOp>(node, activation_);
   }
 #endif
 

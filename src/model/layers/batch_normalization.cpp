@@ -5,6 +5,8 @@
 #ifdef HOPPER_TORCH
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/native_batch_norm.h>
+
+#include "model/layers/planned_batch_norm.h"
 #endif
 
 namespace hopper {
@@ -105,6 +107,16 @@ class BatchNormalization : public Layer {
                                             /*training=*/false, /*momentum=*/0.0, epsilon_));
     }
     return y.permute({0, 2, 3, 1}).reshape(x.sizes());
+  }
+
+  std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
+    NormSizes sizes;
+    sizes.scale = scale_;
+    sizes.center = center_;
+    sizes.batch_statistics = node->training && trainable();
+    sizes.momentum = momentum_;
+    sizes.epsilon = epsilon_;
+    return MakePlannedBatchNorm(node, sizes);
   }
 
  private:

@@ -6,6 +6,8 @@
 #ifdef HOPPER_TORCH
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/convolution.h>
+
+#include "model/layers/planned_conv_2d.h"
 #endif
 
 namespace hopper {
@@ -111,6 +113,24 @@ class Conv2D : public Layer {
     y = y.permute({0, 2, 3, 1});
     if (activate && !by_element) y = Activate(y, activation_);
     return y;
+  }
+
+  std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
+    const bool applies = AppliesActivation(activation_, *node);
+    if (groups_ != 1 || dilation_[0] != 1 || dilation_[1] != 1 ||
+        !PlannedActivation::Supports(activation_, applies, node->output->shape)) {
+      return nullptr;
+    }
+    const Shape& image = node->inputs[0]->shape;
+    ConvSizes sizes;
+    sizes.kernel_height = kernel_[0];
+    sizes.kernel_width = kernel_[1];
+    sizes.stride_height = strides_[0];
+    sizes.stride_width = strides_[1];
+    sizes.height = Slide(image[0], 0);
+    sizes.width = Slide(image[1], 1);
+    sizes.use_bias = use_bias_;
+    return MakePlannedConv2D(node, sizes, activation_);
   }
 #endif
 

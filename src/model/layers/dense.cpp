@@ -5,10 +5,82 @@
 #ifdef HOPPER_TORCH
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/mm.h>
+
+#include "model/layers/planned_activation.h"
+#include "model/layers/planned_matrix.h"
 #endif
 
 namespace hopper {
 namespace {
+
+#ifdef HOPPER_TORCH
+class PlannedDense : public PlannedOp {
+ public:
+  PlannedDense(PlanNode* node, const ActivationSpec& activation, bool use_bias)
+      : node_(*node),
+        kernels_(*node->kernels),
+        activation_(activation, AppliesActivation(activation, *node), *node->output, kernels_),
+        use_bias_(use_bias),
+        length_(node->inputs[0]->shape.back()),
+        columns_(node->output->shape.back()),
+        rows_(node->output->size / columns_) {
+    node->keeps_inputs = node->weights[0].trainable;
+    node->keeps_output = !activation_.none();
+    if (node->backward && node->InputNeedsGradient(0)) {
+      const int64_t size = PlannedInputScratch(rows_, columns_, length_);
+      if (size > 0) transposed_ = node->Scratch(size, PlanNode::During::kBackward);
+    }
+    if (use_bias && node->weights[1].trainable) {
+      sums_ = node->Scratch(columns_, PlanNode::During::kBackward);
+    }
+  }
+
+  void Forward(const StepArguments& step) override {
+    float* y = node_.output->value->data;
+    PlannedProduct(kernels_, rows_, columns_, length_, node_.inputs[0]->value->data,
+                   step.params + node_.weights[0].offset,
+                   use_bias_ ? step.params + node_.weights[1].offset : nullptr, activation_.relu(),
+                   y);
+    if (!activation_.none() && !activation_.relu()) activation_.Forward(y, y);
+  }
+
+  void Backward(const StepArguments& step) override {
+    float* dy = node_.output->gradient->data;
+    if (!activation_.none()) activation_.Backward(node_.output->value->data, dy, dy);
+    if (sums_ != nullptr) {
+      float* to = step.gradients + node_.weights[1].offset;
+      if (node_.weight_accumulates[1]) {
+        kernels_.column_sums(dy, rows_, columns_, sums_->data);
+        kernels_.add(sums_->data, columns_, to);
+      } else {
+        kernels_.column_sums(dy, rows_, columns_, to);
+      }
+    }
+    if (node_.weights[0].trainable) {
+      PlannedWeightGradient(kernels_, rows_, columns_, length_, node_.inputs[0]->value->data, dy,
+                            node_.weight_accumulates[0] != 0,
+                            step.gradients + node_.weights[0].offset);
+    }
+    if (node_.InputNeedsGradient(0)) {
+      PlannedInputGradient(kernels_, rows_, columns_, length_, dy,
+                           step.params + node_.weights[0].offset, node_.input_accumulates[0] != 0,
+                           transposed_ == nullptr ? nullptr : transposed_->data,
+                           node_.inputs[0]->gradient->data);
+    }
+  }
+
+ private:
+  const PlanNode& node_;
+  const Kernels& kernels_;
+  const PlannedActivation activation_;
+  const bool use_bias_;
+  const int64_t length_;
+  const int64_t columns_;
+  const int64_t rows_;
+  PlanBuffer* transposed_ = nullptr;
+  PlanBuffer* sums_ = nullptr;
+};
+#endif
 
 class Dense : public Layer {
  public:
@@ -81,6 +153,12 @@ class Dense : public Layer {
       if (activate && !by_element) y = Activate(y, activation_);
     }
     return y;
+  }
+
+  std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
+    const bool applies = AppliesActivation(activation_, *node);
+    if (!PlannedActivation::Supports(activation_, applies, node->output->shape)) return nullptr;
+    return std::make_unique<PlannedDense>(node, activation_, use_bias_);
   }
 #endif
 

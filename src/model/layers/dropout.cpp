@@ -10,10 +10,56 @@
 #include <cmath>
 
 #include "base/philox.h"
+#include "model/planned_op.h"
 #endif
 
 namespace hopper {
 namespace {
+
+#ifdef HOPPER_TORCH
+// Of 24 bits, the number of values for which an element is dropped.
+uint32_t DroppedValues(double rate) { return static_cast<uint32_t>(std::ceil(rate * (1 << 24))); }
+float KeptScale(double rate) { return rate < 1.0 ? static_cast<float>(1.0 / (1.0 - rate)) : 0.0F; }
+constexpr int64_t kChunk = 2048;  // elements whose random bits are made at a time
+
+class PlannedDropout : public PlannedOp {
+ public:
+  PlannedDropout(PlanNode* node, double rate)
+      : node_(*node),
+        size_(node->output->size),
+        dropped_(DroppedValues(rate)),
+        scale_(KeptScale(rate)),
+        mask_(node->Scratch((size_ + 3) / 4, PlanNode::During::kBoth)) {}
+
+  void Forward(const StepArguments& step) override {
+    const Philox philox(node_.seed, Purpose::kDropout, node_.stream,
+                        static_cast<uint64_t>(step.step));
+    const float* x = node_.inputs[0]->value->data;
+    float* y = node_.output->value->data;
+    uint32_t bits[kChunk];
+    for (int64_t first = 0; first < size_; first += kChunk) {
+      const int64_t n = std::min(kChunk, size_ - first);
+      philox.Fill(static_cast<uint64_t>(first), static_cast<uint64_t>(n), bits);
+      node_.kernels->dropout(x + first, bits, dropped_, scale_, n, y + first, mask() + first);
+    }
+  }
+
+  void Backward(const StepArguments&) override {
+    node_.kernels->dropout_gradient(node_.output->gradient->data, mask(), scale_, size_,
+                                    node_.input_accumulates[0] != 0,
+                                    node_.inputs[0]->gradient->data);
+  }
+
+ private:
+  uint8_t* mask() { return reinterpret_cast<uint8_t*>(mask_->data); }
+
+  const PlanNode& node_;
+  const int64_t size_;
+  const uint32_t dropped_;
+  const float scale_;
+  PlanBuffer* mask_;
+};
+#endif
 
 class Dropout : public Layer {
  public:
@@ -42,6 +88,12 @@ class Dropout : public Layer {
     return at::mul(x, Mask(x, context));
   }
 
+  std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
+    node->alias = !node->training || rate_ == 0.0;
+    if (node->alias) return nullptr;
+    return std::make_unique<PlannedDropout>(node, rate_);
+  }
+
  private:
   // 0 or 1 / (1 - rate), element by element in C order of the logical tensor.
   at::Tensor Mask(const at::Tensor& x, const ForwardContext& context) const {
@@ -50,10 +102,8 @@ class Dropout : public Layer {
     float* values = mask.mutable_data_ptr<float>();
     const Philox philox(context.seed, Purpose::kDropout, context.layer,
                         static_cast<uint64_t>(context.step));
-    // Of 24 bits, the number of values for which the element is dropped.
-    const uint32_t dropped = static_cast<uint32_t>(std::ceil(rate_ * (1 << 24)));
-    const float scale = rate_ < 1.0 ? static_cast<float>(1.0 / (1.0 - rate_)) : 0.0F;
-    constexpr int64_t kChunk = 2048;
+    const uint32_t dropped = DroppedValues(rate_);
+    const float scale = KeptScale(rate_);
     uint32_t bits[kChunk];
     for (int64_t first = 0; first < size; first += kChunk) {
       const int64_t n = std::min(kChunk, size - first);

@@ -5,10 +5,56 @@
 #ifdef HOPPER_TORCH
 #include <ATen/ops/amax.h>
 #include <ATen/ops/mean.h>
+
+#include <cstring>
+
+#include "model/planned_op.h"
 #endif
 
 namespace hopper {
 namespace {
+
+#ifdef HOPPER_TORCH
+class PlannedGlobalAverage : public PlannedOp {
+ public:
+  explicit PlannedGlobalAverage(PlanNode* node)
+      : node_(*node),
+        channels_(node->output->shape.back()),
+        pixels_(ElementCount(node->inputs[0]->shape) / channels_),
+        share_(1.0F / static_cast<float>(pixels_)),
+        row_(node->Scratch(channels_, PlanNode::During::kBackward)) {}
+
+  void Forward(const StepArguments&) override {
+    const float* x = node_.inputs[0]->value->data;
+    float* y = node_.output->value->data;
+    for (int64_t n = 0; n < node_.batch; ++n, x += pixels_ * channels_, y += channels_) {
+      node_.kernels->column_sums(x, pixels_, channels_, y);
+      node_.kernels->scale(y, share_, 0.0F, channels_, y);
+    }
+  }
+  void Backward(const StepArguments&) override {
+    const float* dy = node_.output->gradient->data;
+    float* dx = node_.inputs[0]->gradient->data;
+    for (int64_t n = 0; n < node_.batch; ++n, dy += channels_) {
+      node_.kernels->scale(dy, share_, 0.0F, channels_, row_->data);
+      for (int64_t i = 0; i < pixels_; ++i, dx += channels_) {
+        if (node_.input_accumulates[0]) {
+          node_.kernels->add(row_->data, channels_, dx);
+        } else {
+          std::memcpy(dx, row_->data, static_cast<size_t>(channels_) * sizeof(float));
+        }
+      }
+    }
+  }
+
+ private:
+  const PlanNode& node_;
+  const int64_t channels_;
+  const int64_t pixels_;
+  const float share_;
+  PlanBuffer* row_;
+};
+#endif
 
 class GlobalPooling2D : public Layer {
  public:
@@ -33,6 +79,11 @@ class GlobalPooling2D : public Layer {
     // Equal maxima share the gradient, as they do in TensorFlow.
     return maximum_ ? at::amax(inputs[0], {1, 2}, keepdims_)
                     : at::mean(inputs[0], {1, 2}, keepdims_);
+  }
+
+  std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
+    if (maximum_) return nullptr;
+    return std::make_unique<PlannedGlobalAverage>(node);
   }
 #endif
 

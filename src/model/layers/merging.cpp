@@ -6,6 +6,9 @@
 #include <ATen/ops/cat.h>
 
 #include <algorithm>
+#include <cstring>
+
+#include "model/planned_op.h"
 #endif
 
 namespace hopper {
@@ -23,6 +26,81 @@ void RequireInputs(const Layer& layer, const std::vector<Shape>& inputs) {
                                                 ShapeText(a) + " and " + ShapeText(b) +
                                                 " do not fit together");
 }
+
+#ifdef HOPPER_TORCH
+// Inputs of one shape.
+class PlannedAdd : public PlannedOp {
+ public:
+  explicit PlannedAdd(PlanNode* node) : node_(*node) {}
+
+  void Forward(const StepArguments&) override {
+    float* y = node_.output->value->data;
+    std::memcpy(y, node_.inputs[0]->value->data, Bytes());
+    for (size_t i = 1; i < node_.inputs.size(); ++i) {
+      node_.kernels->add(node_.inputs[i]->value->data, node_.output->size, y);
+    }
+  }
+  void Backward(const StepArguments&) override {
+    const float* dy = node_.output->gradient->data;
+    for (size_t i = 0; i < node_.inputs.size(); ++i) {
+      if (!node_.InputNeedsGradient(i)) continue;
+      float* dx = node_.inputs[i]->gradient->data;
+      if (node_.input_accumulates[i]) {
+        node_.kernels->add(dy, node_.output->size, dx);
+      } else {
+        std::memcpy(dx, dy, Bytes());
+      }
+    }
+  }
+
+ private:
+  size_t Bytes() const { return static_cast<size_t>(node_.output->size) * sizeof(float); }
+  const PlanNode& node_;
+};
+
+// Along the last axis.
+class PlannedConcatenate : public PlannedOp {
+ public:
+  explicit PlannedConcatenate(PlanNode* node)
+      : node_(*node),
+        width_(node->output->shape.back()),
+        rows_(width_ == 0 ? 0 : node->output->size / width_) {}
+
+  void Forward(const StepArguments&) override {
+    float* y = node_.output->value->data;
+    for (const PlanValue* input : node_.inputs) {
+      const int64_t n = input->shape.back();
+      for (int64_t r = 0; r < rows_; ++r) {
+        std::memcpy(y + r * width_, input->value->data + r * n,
+                    static_cast<size_t>(n) * sizeof(float));
+      }
+      y += n;
+    }
+  }
+  void Backward(const StepArguments&) override {
+    const float* dy = node_.output->gradient->data;
+    for (size_t i = 0; i < node_.inputs.size(); ++i) {
+      const int64_t n = node_.inputs[i]->shape.back();
+      if (node_.InputNeedsGradient(i)) {
+        float* dx = node_.inputs[i]->gradient->data;
+        for (int64_t r = 0; r < rows_; ++r) {
+          if (node_.input_accumulates[i]) {
+            node_.kernels->add(dy + r * width_, n, dx + r * n);
+          } else {
+            std::memcpy(dx + r * n, dy + r * width_, static_cast<size_t>(n) * sizeof(float));
+          }
+        }
+      }
+      dy += n;
+    }
+  }
+
+ private:
+  const PlanNode& node_;
+  const int64_t width_;
+  const int64_t rows_;
+};
+#endif
 
 class Add : public Layer {
  public:
@@ -59,6 +137,13 @@ class Add : public Layer {
     at::Tensor sum = WithRank(inputs[0], rank);
     for (size_t i = 1; i < inputs.size(); ++i) sum = at::add(sum, WithRank(inputs[i], rank));
     return sum;
+  }
+
+  std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
+    for (const PlanValue* input : node->inputs) {
+      if (input->shape != node->output->shape) return nullptr;
+    }
+    return std::make_unique<PlannedAdd>(node);
   }
 
  private:
@@ -103,6 +188,12 @@ class Concatenate : public Layer {
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
     return inputs.size() == 1 ? inputs[0] : at::cat(inputs, axis_);
+  }
+
+  std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
+    const auto rank = static_cast<int64_t>(node->output->shape.size());
+    if (rank == 0 || (axis_ != -1 && axis_ != rank)) return nullptr;
+    return std::make_unique<PlannedConcatenate>(node);
   }
 #endif
 

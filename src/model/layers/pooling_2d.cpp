@@ -5,10 +5,39 @@
 #ifdef HOPPER_TORCH
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/max_pool2d.h>
+
+#include "model/planned_op.h"
 #endif
 
 namespace hopper {
 namespace {
+
+#ifdef HOPPER_TORCH
+class PlannedMaxPool : public PlannedOp {
+ public:
+  PlannedMaxPool(PlanNode* node, const PoolArgs& args)
+      : node_(*node),
+        args_(args),
+        where_(node->Scratch((node->output->size + 3) / 4, PlanNode::During::kBoth)) {}
+
+  void Forward(const StepArguments&) override {
+    node_.kernels->max_pool(args_, node_.inputs[0]->value->data, node_.output->value->data,
+                            where());
+  }
+  void Backward(const StepArguments&) override {
+    node_.kernels->max_pool_gradient(args_, node_.output->gradient->data, where(),
+                                     node_.input_accumulates[0] != 0,
+                                     node_.inputs[0]->gradient->data);
+  }
+
+ private:
+  uint8_t* where() { return reinterpret_cast<uint8_t*>(where_->data); }
+
+  const PlanNode& node_;
+  const PoolArgs args_;
+  PlanBuffer* where_;  // bytes
+};
+#endif
 
 class Pooling2D : public Layer {
  public:
@@ -55,6 +84,27 @@ class Pooling2D : public Layer {
     if (skip[0]) y = y.slice(2, 1);
     if (skip[1]) y = y.slice(3, 1);
     return y.permute({0, 2, 3, 1});
+  }
+
+  std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
+    if (!maximum_ || pool_[0] * pool_[1] > 256) return nullptr;  // cells are numbered in a byte
+    const Shape& image = node->inputs[0]->shape;
+    const WindowAxis height = Slide(image[0], 0);
+    const WindowAxis width = Slide(image[1], 1);
+    PoolArgs args;
+    args.images = node->batch;
+    args.height = image[0];
+    args.width = image[1];
+    args.channels = image[2];
+    args.out_height = height.output;
+    args.out_width = width.output;
+    args.window_height = pool_[0];
+    args.window_width = pool_[1];
+    args.stride_height = strides_[0];
+    args.stride_width = strides_[1];
+    args.before_height = height.before;
+    args.before_width = width.before;
+    return std::make_unique<PlannedMaxPool>(node, args);
   }
 #endif
 

@@ -2,6 +2,10 @@
 #include "model/layers/layers.h"
 #include "model/layers/window.h"
 
+#ifdef HOPPER_TORCH
+#include "model/planned_op.h"
+#endif
+
 namespace hopper {
 namespace {
 
@@ -37,6 +41,11 @@ class Flatten : public Layer {
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
     return WithShape(inputs[0], {ElementCount(ExampleShape(inputs[0]))});
+  }
+
+  std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
+    node->alias = true;
+    return nullptr;
   }
 #endif
 };
@@ -80,6 +89,11 @@ class Reshape : public Layer {
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
     return WithShape(inputs[0], OutputShape({ExampleShape(inputs[0])}));
+  }
+
+  std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
+    node->alias = true;
+    return nullptr;
   }
 #endif
 

@@ -26,6 +26,11 @@ std::vector<int64_t> Strides(const WeightSpec& weight) {
   return strides;
 }
 
+at::Tensor Bind(const WeightSpec& weight, float* flat) {
+  return at::from_blob(flat + weight.offset, weight.shape, Strides(weight),
+                       at::TensorOptions().dtype(at::kFloat));
+}
+
 }  // namespace
 
 Network::Network(std::shared_ptr<const ModelSpec> spec) : spec_(std::move(spec)) {
@@ -54,9 +59,14 @@ Network::Network(std::shared_ptr<const ModelSpec> spec) : spec_(std::move(spec))
 std::vector<at::Tensor> Network::BindWeights(float* flat) const {
   std::vector<at::Tensor> tensors;
   tensors.reserve(spec_->weights.size());
-  for (const WeightSpec& weight : spec_->weights) {
-    tensors.push_back(at::from_blob(flat + weight.offset, weight.shape, Strides(weight),
-                                    at::TensorOptions().dtype(at::kFloat)));
+  for (const WeightSpec& weight : spec_->weights) tensors.push_back(Bind(weight, flat));
+  return tensors;
+}
+
+std::vector<at::Tensor> Network::BindWeights(int layer, float* flat) const {
+  std::vector<at::Tensor> tensors;
+  for (int index : spec_->layer_weights[layer]) {
+    tensors.push_back(Bind(spec_->weights[index], flat));
   }
   return tensors;
 }

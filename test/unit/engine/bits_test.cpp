@@ -9,6 +9,7 @@
 #include "engine/sequential_loop.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
+#include "train/stepper.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -81,7 +82,8 @@ TEST(Bits, EqualSequentialSgd) {
   const PackedTable train{Images()};
   std::set<std::string> different;
   for (const Configuration& config : Sixteen()) {
-    const std::string digest = SequentialDigest(config, Options(1), train, NumericsClass("fp32"));
+    const std::string digest =
+        SequentialDigest(config, Options(1), train, NumericsClass("fp32"), /*planned=*/true);
     EXPECT_EQ(Reference().at(config.key), digest)
         << "configuration " << config.key << ": " << config.compile << ", " << config.fit;
     different.insert(digest);
@@ -105,8 +107,27 @@ TEST(Bits, EqualSequentialSgdForFlatInputs) {
   const auto digests = DigestsOf(TrainAll(options, configs, train));
   for (const Configuration& config : configs) {
     EXPECT_EQ(digests.at(config.key),
-              SequentialDigest(config, options, train, NumericsClass("fp32")))
+              SequentialDigest(config, options, train, NumericsClass("fp32"), true))
         << config.compile;
+  }
+}
+
+// Without planned steps, for the layers that have none and for comparisons.
+TEST(Bits, EqualSequentialSgdThroughAutograd) {
+  const PackedTable train{Images()};
+  std::vector<Configuration> configs;
+  for (const Configuration& config : Sixteen()) {
+    if (config.key % 4 == 1) configs.push_back(config);
+  }
+  UsePlannedSteps(false);
+  const auto digests = DigestsOf(TrainAll(Options(2), configs, train));
+  for (const Configuration& config : configs) {
+    EXPECT_EQ(digests.at(config.key),
+              SequentialDigest(config, Options(2), train, NumericsClass("fp32"), false));
+  }
+  UsePlannedSteps(true);
+  for (const Configuration& config : configs) {
+    EXPECT_NE(digests.at(config.key), Reference().at(config.key)) << "the switch does nothing";
   }
 }
 

@@ -2,13 +2,16 @@
 
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
+#include <ATen/Version.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "data/dataset.h"
 #include "loss/loss.h"
+#include "loss/planned_loss.h"
 #include "model/network.h"
+#include "model/network/step_plan.h"
 #include "optim/optimizer.h"
 #include "params/params.h"
 #include "state/state.h"
@@ -16,7 +19,8 @@
 namespace hopper {
 
 std::string SequentialDigest(const Configuration& config, const RunOptions& options,
-                             const PackedTable& train, const std::string& numerics_class) {
+                             const PackedTable& train, const std::string& numerics_class,
+                             bool planned) {
   at::set_num_threads(1);  // part of the numerics class
   Dataset data(train.desc());
   for (const hopper_buffer& buffer : train.buffers()) data.AddBuffer(buffer);
@@ -73,19 +77,39 @@ std::string SequentialDigest(const Configuration& config, const RunOptions& opti
           GatherClasses(desc, partition, order.data() + first, n,
                         targets.classes.data_ptr<int64_t>());
 
-          ForwardContext context;
-          context.training = true;
-          context.seed = seed;
-          context.step = state.step;
-          context.linear = logits;
-          const at::Tensor output = network.Forward(x, weights, context);
-          at::mean(LossPerExample(compile.loss, output, logits, spec->final_activation, targets))
-              .backward();
-          std::fill_n(gradients.data(), gradients.size(), 0.0F);
-          for (size_t w = 0; w < weights.size(); ++w) {
-            if (!weights[w].grad().defined()) continue;
-            gradient_views[w].copy_(weights[w].grad());
-            weights[w].mutable_grad() = at::Tensor();
+          if (planned) {
+            PlanOptions plan_options;
+            plan_options.batch = n;
+            plan_options.training = true;
+            plan_options.linear = logits;
+            plan_options.seed = seed;
+            StepPlan plan(network, plan_options);
+            StepArguments step;
+            step.params = state.params.data();
+            step.gradients = gradients.data();
+            step.step = state.step;
+            plan.SetInput(x.const_data_ptr<float>());
+            plan.Forward(step);
+            PlannedLoss loss(compile.loss, logits, spec->final_activation, n, spec->output_shape(),
+                             KernelsFor(at::get_cpu_capability().c_str()));
+            const std::vector<float> factors(static_cast<size_t>(n), 1.0F / static_cast<float>(n));
+            loss.Run(plan.output(), targets, factors.data(), plan.output_gradient());
+            plan.Backward(step);
+          } else {
+            ForwardContext context;
+            context.training = true;
+            context.seed = seed;
+            context.step = state.step;
+            context.linear = logits;
+            const at::Tensor output = network.Forward(x, weights, context);
+            at::mean(LossPerExample(compile.loss, output, logits, spec->final_activation, targets))
+                .backward();
+            std::fill_n(gradients.data(), gradients.size(), 0.0F);
+            for (size_t w = 0; w < weights.size(); ++w) {
+              if (!weights[w].grad().defined()) continue;
+              gradient_views[w].copy_(weights[w].grad());
+              weights[w].mutable_grad() = at::Tensor();
+            }
           }
           ApplyOptimizer(compile.optimizer, state.step, spans, state.params.data(),
                          gradients.data(), state.slots.data(), spec->slot_size);

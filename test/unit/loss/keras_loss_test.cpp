@@ -7,7 +7,9 @@
 
 #include "baseline_table.h"
 #include "loss/loss.h"
+#include "loss/planned_loss.h"
 #include "metrics/metrics.h"
+#include "metrics/planned_metrics.h"
 #include "model/network.h"
 
 namespace hopper {
@@ -55,17 +57,21 @@ Targets CaseTargets(const nlohmann::json& the_case, const BaselineTensor& values
   return targets;
 }
 
+LossKind LossOf(const nlohmann::json& the_case) {
+  const std::string name = the_case["loss"];
+  return name == "categorical_crossentropy"          ? LossKind::kCategoricalCrossentropy
+         : name == "sparse_categorical_crossentropy" ? LossKind::kSparseCategoricalCrossentropy
+         : name == "binary_crossentropy"             ? LossKind::kBinaryCrossentropy
+         : name == "mean_squared_error"              ? LossKind::kMeanSquaredError
+                                                     : LossKind::kMeanAbsoluteError;
+}
+
 class KerasLoss : public testing::TestWithParam<nlohmann::json> {};
 
 TEST_P(KerasLoss, ValuesAndGradient) {
   const nlohmann::json& the_case = GetParam();
   const std::string name = the_case["loss"];
-  const LossKind loss = name == "categorical_crossentropy" ? LossKind::kCategoricalCrossentropy
-                        : name == "sparse_categorical_crossentropy"
-                            ? LossKind::kSparseCategoricalCrossentropy
-                        : name == "binary_crossentropy" ? LossKind::kBinaryCrossentropy
-                        : name == "mean_squared_error"  ? LossKind::kMeanSquaredError
-                                                        : LossKind::kMeanAbsoluteError;
+  const LossKind loss = LossOf(the_case);
   const Activation last = LastActivation(the_case);
   const bool logits = UsesLogits(loss, last);
   EXPECT_EQ(logits, last != Activation::kLinear && name.find("crossentropy") != name.npos);
@@ -83,6 +89,38 @@ TEST_P(KerasLoss, ValuesAndGradient) {
   EXPECT_LE(RelativeDifference(z.grad().contiguous().const_data_ptr<float>(),
                                Losses().Get(the_case, "gradient").values),
             1e-5);
+}
+
+// The same through the loops of planned steps, on every instruction set.
+TEST_P(KerasLoss, Planned) {
+  const nlohmann::json& the_case = GetParam();
+  const LossKind loss = LossOf(the_case);
+  const Activation last = LastActivation(the_case);
+  const bool logits = UsesLogits(loss, last);
+  for (const Kernels* kernels : {BaselineKernels(), Avx2Kernels(), Avx512Kernels()}) {
+    if (kernels == nullptr) continue;
+    at::Tensor z = ToTensor(Losses().Get(the_case, "logits"));
+    z.requires_grad_(true);
+    const at::Tensor output = (logits ? z : Output(the_case, z)).contiguous();
+    const Targets targets = CaseTargets(the_case, Losses().Get(the_case, "values"), z.size(-1));
+    const int64_t batch = z.size(0);
+    PlannedLoss planned(loss, logits, last, batch, output.sizes().slice(1).vec(), *kernels);
+    const std::vector<float> factors(static_cast<size_t>(batch), 1.0F / static_cast<float>(batch));
+    at::Tensor gradient = at::empty(output.sizes(), at::kFloat);
+    planned.Run(output.const_data_ptr<float>(), targets, factors.data(),
+                gradient.data_ptr<float>());
+    EXPECT_LE(RelativeDifference(planned.losses(), Losses().Get(the_case, "loss").values), 1e-5)
+        << kernels->name;
+    output.backward(gradient);
+    EXPECT_LE(RelativeDifference(z.grad().contiguous().const_data_ptr<float>(),
+                                 Losses().Get(the_case, "gradient").values),
+              1e-5)
+        << kernels->name;
+    // Without a gradient, as evaluation asks.
+    PlannedLoss evaluated(loss, logits, last, batch, output.sizes().slice(1).vec(), *kernels);
+    evaluated.Run(output.const_data_ptr<float>(), targets, nullptr, nullptr);
+    for (int64_t i = 0; i < batch; ++i) EXPECT_EQ(evaluated.losses()[i], planned.losses()[i]);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KerasLoss,
@@ -117,6 +155,19 @@ TEST_P(KerasMetric, Values) {
                                  Metrics().Get(the_case, "metric").values),
               1e-5)
         << (logits ? "from logits" : "from outputs");
+    const at::Tensor output = (logits ? z : Output(the_case, z)).contiguous();
+    double sum = 0.0;
+    const bool planned =
+        SumPlannedMetric(metric, output.const_data_ptr<float>(), z.size(0),
+                         output.sizes().slice(1).vec(), logits, last, targets, &sum);
+    if (planned) {
+      EXPECT_EQ(sum, values.sum().item<double>());
+    }
+    // The metric that everybody asks for has a loop.
+    if (name == "accuracy" && targets.classes.defined() && z.dim() == 2 &&
+        (z.size(1) > 1 || last == Activation::kSigmoid)) {
+      EXPECT_TRUE(planned);
+    }
   }
 }
 

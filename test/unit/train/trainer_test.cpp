@@ -288,7 +288,7 @@ TEST(MemoryEstimate, CoversWhatAVisitAndAnEvaluationTake) {
 TEST(NumericsClass, NamesWhatBitsDependOn) {
   const std::string text = NumericsClass("fp32");
   EXPECT_EQ(text.rfind("torch ", 0), 0U) << text;
-  EXPECT_NE(text.find(", fp32, autograd, 1 thread"), std::string::npos) << text;
+  EXPECT_NE(text.find(", fp32, planned, 1 thread"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -1,0 +1,335 @@
+// The kernels without a matrix product. Included by the kernel files.
+#pragma once
+
+#include "kernels/kernels.h"
+#include "kernels/simd.h"
+
+namespace {
+
+void Transpose(const float* in, int64_t rows, int64_t columns, float* out) {
+  constexpr int64_t kBlock = 16;
+  for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
+    const int64_t r1 = r0 + kBlock < rows ? r0 + kBlock : rows;
+    for (int64_t c = 0; c < columns; ++c) {
+      for (int64_t r = r0; r < r1; ++r) out[c * rows + r] = in[r * columns + c];
+    }
+  }
+}
+
+// kVecs vectors of columns at a time; four partial sums, so that additions overlap.
+template <int kVecs>
+HOPPER_INLINE void SumColumns(const float* x, int64_t rows, int64_t columns, float* sums) {
+  Vec part[2][kVecs] = {};
+  int64_t i = 0;
+  for (; i + 2 <= rows; i += 2) {
+#pragma GCC unroll 8
+    for (int j = 0; j < kVecs; ++j) {
+      part[0][j] += Load(x + i * columns + j * kWidth);
+      part[1][j] += Load(x + (i + 1) * columns + j * kWidth);
+    }
+  }
+  for (; i < rows; ++i) {
+    for (int j = 0; j < kVecs; ++j) part[0][j] += Load(x + i * columns + j * kWidth);
+  }
+  for (int j = 0; j < kVecs; ++j) Store(sums + j * kWidth, part[0][j] + part[1][j]);
+}
+
+void ColumnSums(const float* x, int64_t rows, int64_t columns, float* sums) {
+  if (columns == 1) {
+    Vec sum{};
+    int64_t i = 0;
+    for (; i + kWidth <= rows; i += kWidth) sum += Load(x + i);
+    float total = SumOf(sum);
+    for (; i < rows; ++i) total += x[i];
+    *sums = total;
+    return;
+  }
+  int64_t j = 0;
+  for (; j + 4 * kWidth <= columns; j += 4 * kWidth) SumColumns<4>(x + j, rows, columns, sums + j);
+  for (; j + kWidth <= columns; j += kWidth) SumColumns<1>(x + j, rows, columns, sums + j);
+  if (j < columns) {
+    Vec sum{};
+    for (int64_t i = 0; i < rows; ++i) sum += LoadPart(x + i * columns + j, columns - j);
+    StorePart(sums + j, sum, columns - j);
+  }
+}
+
+template <typename LoadAt>
+HOPPER_INLINE Vec ProductSum(int64_t rows, const LoadAt& at) {
+  Vec sum[2] = {};
+  int64_t i = 0;
+  for (; i + 2 <= rows; i += 2) {
+    sum[0] += at(i);
+    sum[1] += at(i + 1);
+  }
+  if (i < rows) sum[0] += at(i);
+  return sum[0] + sum[1];
+}
+
+void ColumnProducts(const float* x, const float* mean, const float* y, const float* shift,
+                    int64_t rows, int64_t columns, float* sums) {
+  int64_t j = 0;
+  for (; j + kWidth <= columns; j += kWidth) {
+    const Vec m = Load(mean + j);
+    const Vec s = shift == nullptr ? Vec{} : Load(shift + j);
+    Store(sums + j, ProductSum(rows, [&](int64_t i) {
+            return (Load(x + i * columns + j) - m) * (Load(y + i * columns + j) - s);
+          }));
+  }
+  if (j == columns) return;
+  const int64_t n = columns - j;
+  const Vec m = LoadPart(mean + j, n);
+  const Vec s = shift == nullptr ? Vec{} : LoadPart(shift + j, n);
+  const Vec sum = ProductSum(rows, [&](int64_t i) {
+    return (LoadPart(x + i * columns + j, n) - m) * (LoadPart(y + i * columns + j, n) - s);
+  });
+  StorePart(sums + j, sum, n);
+}
+
+void AffineRows(const float* x, const float* a, const float* c, int64_t rows, int64_t columns,
+                float* y) {
+  for (int64_t r = 0; r < rows; ++r, x += columns, y += columns) {
+    ForVectors(
+        columns, [&](int64_t i) { Store(y + i, Load(x + i) * Load(a + i) + Load(c + i)); },
+        [&](int64_t i, int64_t n) {
+          StorePart(y + i, LoadPart(x + i, n) * LoadPart(a + i, n) + LoadPart(c + i, n), n);
+        });
+  }
+}
+
+void AffineRows2(const float* x, const float* a, const float* y, const float* b, const float* c,
+                 int64_t rows, int64_t columns, bool accumulate, float* z) {
+  for (int64_t r = 0; r < rows; ++r, x += columns, y += columns, z += columns) {
+    ForVectors(
+        columns,
+        [&](int64_t i) {
+          const Vec v = Load(x + i) * Load(a + i) + (Load(y + i) * Load(b + i) + Load(c + i));
+          Store(z + i, accumulate ? Load(z + i) + v : v);
+        },
+        [&](int64_t i, int64_t n) {
+          const Vec v = LoadPart(x + i, n) * LoadPart(a + i, n) +
+                        (LoadPart(y + i, n) * LoadPart(b + i, n) + LoadPart(c + i, n));
+          StorePart(z + i, accumulate ? LoadPart(z + i, n) + v : v, n);
+        });
+  }
+}
+
+template <typename F>
+HOPPER_INLINE void Map(const float* x, int64_t n, float* y, const F& f) {
+  ForVectors(
+      n, [&](int64_t i) { Store(y + i, f(Load(x + i))); },
+      [&](int64_t i, int64_t m) { StorePart(y + i, f(LoadPart(x + i, m)), m); });
+}
+
+template <typename F>
+HOPPER_INLINE void Map2(const float* a, const float* b, int64_t n, float* y, const F& f) {
+  ForVectors(
+      n, [&](int64_t i) { Store(y + i, f(Load(a + i), Load(b + i))); },
+      [&](int64_t i, int64_t m) {
+        StorePart(y + i, f(LoadPart(a + i, m), LoadPart(b + i, m)), m);
+      });
+}
+
+void BiasRelu(const float* bias, int64_t rows, int64_t columns, bool relu, float* y) {
+  for (int64_t r = 0; r < rows; ++r, y += columns) {
+    if (bias != nullptr) Map2(bias, y, columns, y, [](Vec b, Vec v) { return v + b; });
+    if (relu) Map(y, columns, y, [](Vec v) { return Max(Vec{}, v); });
+  }
+}
+
+constexpr float kSeluScale = 1.0507009873554805F;
+constexpr float kSeluAlpha = 1.6732632423543772F;
+
+void Unary(hopper::UnaryKind kind, float alpha, const float* x, int64_t n, float* y) {
+  switch (kind) {
+    case hopper::UnaryKind::kRelu:
+      return Map(x, n, y, [](Vec v) { return Max(Vec{}, v); });
+    case hopper::UnaryKind::kRelu6:
+      return Map(x, n, y, [](Vec v) { return Min(Set(6.0F), Max(Vec{}, v)); });
+    case hopper::UnaryKind::kLeakyRelu:
+      return Map(x, n, y, [=](Vec v) { return v < 0.0F ? v * alpha : v; });
+    case hopper::UnaryKind::kElu:
+      return Map(x, n, y, [=](Vec v) { return v < 0.0F ? Expm1(v) * alpha : v; });
+    case hopper::UnaryKind::kSelu:
+      return Map(x, n, y, [](Vec v) {
+        return v < 0.0F ? Expm1(v) * (kSeluScale * kSeluAlpha) : v * kSeluScale;
+      });
+    case hopper::UnaryKind::kSoftplus:
+      return Map(x, n, y, [](Vec v) { return Max(Vec{}, v) + Log1p(Exp(-Abs(v))); });
+    case hopper::UnaryKind::kSoftsign:
+      return Map(x, n, y, [](Vec v) { return v / (Abs(v) + 1.0F); });
+    case hopper::UnaryKind::kExponential:
+      return Map(x, n, y, [](Vec v) { return Exp(v); });
+    case hopper::UnaryKind::kHardSigmoid:
+      return Map(x, n, y, [](Vec v) { return Min(Set(6.0F), Max(Vec{}, v + 3.0F)) / 6.0F; });
+    case hopper::UnaryKind::kHardSigmoid2:
+      return Map(x, n, y, [](Vec v) { return Min(Set(1.0F), Max(Vec{}, v * 0.2F + 0.5F)); });
+    case hopper::UnaryKind::kSigmoid:
+      return Map(x, n, y, [](Vec v) { return Sigmoid(v); });
+    case hopper::UnaryKind::kTanh:
+      return Map(x, n, y, [](Vec v) { return Tanh(v); });
+  }
+}
+
+void UnaryGradient(hopper::UnaryKind kind, float alpha, const float* y, const float* dy, int64_t n,
+                   float* dx) {
+  switch (kind) {
+    case hopper::UnaryKind::kRelu:
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) { return v > 0.0F ? d : Vec{}; });
+    case hopper::UnaryKind::kRelu6:
+      return Map2(y, dy, n, dx,
+                  [](Vec v, Vec d) { return v > 0.0F ? (v < 6.0F ? d : Vec{}) : Vec{}; });
+    case hopper::UnaryKind::kLeakyRelu:
+      return Map2(y, dy, n, dx, [=](Vec v, Vec d) { return v > 0.0F ? d : d * alpha; });
+    case hopper::UnaryKind::kElu:
+      return Map2(y, dy, n, dx, [=](Vec v, Vec d) { return v > 0.0F ? d : d * (v + alpha); });
+    case hopper::UnaryKind::kSelu:
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) {
+        return v > 0.0F ? d * kSeluScale : d * (v + kSeluScale * kSeluAlpha);
+      });
+    case hopper::UnaryKind::kSoftplus:
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) { return d * -Expm1(-v); });
+    case hopper::UnaryKind::kSoftsign:
+      return Map2(y, dy, n, dx,
+                  [](Vec v, Vec d) { return d * ((1.0F - Abs(v)) * (1.0F - Abs(v))); });
+    case hopper::UnaryKind::kExponential:
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) { return d * v; });
+    case hopper::UnaryKind::kHardSigmoid:
+      return Map2(y, dy, n, dx,
+                  [](Vec v, Vec d) { return v > 0.0F ? (v < 1.0F ? d / 6.0F : Vec{}) : Vec{}; });
+    case hopper::UnaryKind::kHardSigmoid2:
+      return Map2(y, dy, n, dx,
+                  [](Vec v, Vec d) { return v > 0.0F ? (v < 1.0F ? d * 0.2F : Vec{}) : Vec{}; });
+    case hopper::UnaryKind::kSigmoid:
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) { return d * (v * (1.0F - v)); });
+    case hopper::UnaryKind::kTanh:
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) { return d * (1.0F - v * v); });
+  }
+}
+
+HOPPER_INLINE float RowMax(const float* x, int64_t n) {
+  Vec most = Set(x[0]);
+  float tail = x[0];
+  int64_t i = 0;
+  for (; i + kWidth <= n; i += kWidth) most = Max(Load(x + i), most);
+  for (; i < n; ++i) tail = x[i] > tail ? x[i] : tail;
+  const float vectors = MaxOf(most);
+  return vectors > tail ? vectors : tail;
+}
+
+// One row: exp(x - max) and their sum.
+HOPPER_INLINE float RowExp(const float* x, int64_t n, float most, float* y) {
+  Vec sum{};
+  float tail = 0.0F;
+  int64_t i = 0;
+  for (; i + kWidth <= n; i += kWidth) {
+    const Vec e = Exp(Load(x + i) - most);
+    Store(y + i, e);
+    sum += e;
+  }
+  if (i < n) {
+    const Vec e = Exp(LoadPart(x + i, n - i) - most);
+    StorePart(y + i, e, n - i);
+    for (int j = 0; j < static_cast<int>(n - i); ++j) tail += e[j];
+    if (i == 0) return tail;
+  }
+  return SumOf(sum) + tail;
+}
+
+void Softmax(const float* x, int64_t rows, int64_t columns, float* y) {
+  for (int64_t r = 0; r < rows; ++r, x += columns, y += columns) {
+    const float factor = 1.0F / RowExp(x, columns, RowMax(x, columns), y);
+    Map(y, columns, y, [=](Vec v) { return v * factor; });
+  }
+}
+
+void SoftmaxLogSum(const float* x, int64_t rows, int64_t columns, float* p, float* log_sum) {
+  for (int64_t r = 0; r < rows; ++r, x += columns, p += columns) {
+    const float most = RowMax(x, columns);
+    const float sum = RowExp(x, columns, most, p);
+    const float factor = 1.0F / sum;
+    Map(p, columns, p, [=](Vec v) { return v * factor; });
+    log_sum[r] = Log(Set(sum))[0] + most;
+  }
+}
+
+void SoftmaxGradient(const float* y, const float* dy, int64_t rows, int64_t columns,
+                     bool accumulate, float* dx) {
+  for (int64_t r = 0; r < rows; ++r, y += columns, dy += columns, dx += columns) {
+    Vec sum{};
+    float tail = 0.0F;
+    int64_t i = 0;
+    for (; i + kWidth <= columns; i += kWidth) sum += Load(y + i) * Load(dy + i);
+    for (; i < columns; ++i) tail += y[i] * dy[i];
+    const float dot = SumOf(sum) + tail;
+    for (i = 0; i < columns; ++i) {
+      const float d = (dy[i] - dot) * y[i];
+      dx[i] = accumulate ? dx[i] + d : d;
+    }
+  }
+}
+
+void SigmoidLoss(const float* x, const float* t, int64_t n, float* loss, float* gradient) {
+  const auto each = [](Vec v, Vec target, Vec* slope) {
+    const Vec e = Exp(-Abs(v));
+    const Vec sum = e + 1.0F;
+    *slope = (v < 0.0F ? e / sum : 1.0F / sum) - target;
+    return Max(Vec{}, v) - v * target + Log1p(e);
+  };
+  ForVectors(
+      n,
+      [&](int64_t i) {
+        Vec slope;
+        Store(loss + i, each(Load(x + i), Load(t + i), &slope));
+        Store(gradient + i, slope);
+      },
+      [&](int64_t i, int64_t m) {
+        Vec slope;
+        StorePart(loss + i, each(LoadPart(x + i, m), LoadPart(t + i, m), &slope), m);
+        StorePart(gradient + i, slope, m);
+      });
+}
+
+void DifferenceLoss(bool squared, const float* x, const float* t, int64_t n, float* loss,
+                    float* gradient) {
+  const auto sign = [](Vec d) { return d > 0.0F ? Set(1.0F) : (d < 0.0F ? Set(-1.0F) : d); };
+  if (squared) {
+    Map2(x, t, n, loss, [](Vec a, Vec b) { return (a - b) * (a - b); });
+    Map2(x, t, n, gradient, [](Vec a, Vec b) { return (a - b) * 2.0F; });
+  } else {
+    Map2(x, t, n, loss, [](Vec a, Vec b) { return Abs(a - b); });
+    Map2(x, t, n, gradient, [=](Vec a, Vec b) { return sign(a - b); });
+  }
+}
+
+void AddTo(const float* x, int64_t n, float* y) {
+  Map2(x, y, n, y, [](Vec a, Vec b) { return b + a; });
+}
+
+void Scale(const float* x, float factor, float offset, int64_t n, float* y) {
+  Map(x, n, y, [=](Vec v) { return v * factor + offset; });
+}
+
+void AddScaled(const float* x, float factor, int64_t n, float* y) {
+  Map2(x, y, n, y, [=](Vec a, Vec b) { return b + a * factor; });
+}
+
+void Dropout(const float* x, const uint32_t* bits, uint32_t dropped, float scale, int64_t n,
+             float* __restrict y, uint8_t* __restrict mask) {
+  for (int64_t i = 0; i < n; ++i) {
+    const bool kept = (bits[i] >> 8) >= dropped;
+    mask[i] = kept ? 1 : 0;
+    y[i] = x[i] * (kept ? scale : 0.0F);  // a product, so that NaN stays
+  }
+}
+
+void DropoutGradient(const float* dy, const uint8_t* mask, float scale, int64_t n, bool accumulate,
+                     float* dx) {
+  if (accumulate) {
+    for (int64_t i = 0; i < n; ++i) dx[i] += dy[i] * (static_cast<float>(mask[i]) * scale);
+  } else {
+    for (int64_t i = 0; i < n; ++i) dx[i] = dy[i] * (static_cast<float>(mask[i]) * scale);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,129 @@
+// Loops over raw float32 buffers, compiled for several instruction sets: what planned steps are
+// made of. Every function is a pure function of its arguments on one instruction set: no
+// allocation, no threads, no dependence on addresses beyond what they hold.
+#pragma once
+
+#include <cstdint>
+
+namespace hopper {
+
+// C[i][j] (+)= sum over s < segments, k < length of A[i][s][k] * B[s][k][j], then bias and relu.
+// A[i][s][k] lies at a + i * a_row + s * a_segment + k * a_step, B[s][k][j] at
+// b + s * b_segment + k * b_row + j, C[i][j] at c + i * c_row + j. Strides are in floats.
+//
+// A matrix product has one segment. A convolution over rows of pixels has one for each row of
+// its window, within which the pixels and their channels are contiguous.
+struct GemmArgs {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t segments = 1;
+  int64_t length = 0;
+  const float* a = nullptr;
+  int64_t a_row = 0;
+  int64_t a_segment = 0;
+  int64_t a_step = 1;
+  const float* b = nullptr;
+  int64_t b_segment = 0;
+  int64_t b_row = 0;
+  float* c = nullptr;
+  int64_t c_row = 0;
+  bool accumulate = false;
+  const float* bias = nullptr;  // a value for each column, or null
+  bool relu = false;
+};
+
+// Functions of one element whose derivatives are functions of their results.
+enum class UnaryKind {
+  kRelu,
+  kRelu6,
+  kLeakyRelu,  // alpha: the slope below 0
+  kElu,        // alpha
+  kSelu,
+  kSoftplus,
+  kSoftsign,
+  kSigmoid,
+  kTanh,
+  kExponential,
+  kHardSigmoid,   // relu6(x + 3) / 6
+  kHardSigmoid2,  // clip(0.2 x + 0.5, 0, 1)
+};
+
+// Windows over images [height][width][channels]; cells outside take no part.
+struct PoolArgs {
+  int64_t images = 0;
+  int64_t height = 0, width = 0, channels = 0;
+  int64_t out_height = 0, out_width = 0;
+  int64_t window_height = 0, window_width = 0;
+  int64_t stride_height = 0, stride_width = 0;
+  int64_t before_height = 0, before_width = 0;  // padding cells before the first row and column
+};
+
+struct Kernels {
+  const char* name;
+
+  void (*gemm)(const GemmArgs& args);
+  // out[c][r] = in[r][c]
+  void (*transpose)(const float* in, int64_t rows, int64_t columns, float* out);
+  // sums[j] = sum over i of x[i][j], in float32 within blocks of rows and between blocks
+  void (*column_sums)(const float* x, int64_t rows, int64_t columns, float* sums);
+
+  // sums[j] = sum over i of (x[i][j] - mean[j]) * (y[i][j] - shift[j]); shift may be null for 0
+  void (*column_products)(const float* x, const float* mean, const float* y, const float* shift,
+                          int64_t rows, int64_t columns, float* sums);
+  // y = x * a + c, with an a and a c for each column
+  void (*affine_rows)(const float* x, const float* a, const float* c, int64_t rows, int64_t columns,
+                      float* y);
+  // z (+)= x * a + y * b + c
+  void (*affine_rows_2)(const float* x, const float* a, const float* y, const float* b,
+                        const float* c, int64_t rows, int64_t columns, bool accumulate, float* z);
+  // y = relu(y + bias), row by row; bias may be null
+  void (*bias_relu)(const float* bias, int64_t rows, int64_t columns, bool relu, float* y);
+
+  // y = f(x); may work in place
+  void (*unary)(UnaryKind kind, float alpha, const float* x, int64_t n, float* y);
+  // dx = dy * f'(.), from the result y; may work in place
+  void (*unary_gradient)(UnaryKind kind, float alpha, const float* y, const float* dy, int64_t n,
+                         float* dx);
+  // Rows of softmax; may work in place.
+  void (*softmax)(const float* x, int64_t rows, int64_t columns, float* y);
+  // dx (+)= (dy - sum(dy * y)) * y, row by row
+  void (*softmax_gradient)(const float* y, const float* dy, int64_t rows, int64_t columns,
+                           bool accumulate, float* dx);
+
+  // Softmax and crossentropy in one: probabilities p and log_sum[i] = log(sum(exp(x[i]))).
+  void (*softmax_log_sum)(const float* x, int64_t rows, int64_t columns, float* p, float* log_sum);
+  // loss = max(x, 0) - x * t + log(1 + exp(-|x|)) and gradient = sigmoid(x) - t
+  void (*sigmoid_loss)(const float* x, const float* t, int64_t n, float* loss, float* gradient);
+
+  // loss = (x - t)^2 and its slope, or |x - t| and its sign
+  void (*difference_loss)(bool squared, const float* x, const float* t, int64_t n, float* loss,
+                          float* gradient);
+
+  void (*add)(const float* x, int64_t n, float* y);  // y += x
+  // y = x * factor + offset
+  void (*scale)(const float* x, float factor, float offset, int64_t n, float* y);
+  void (*add_scaled)(const float* x, float factor, int64_t n, float* y);  // y += x * factor
+  // y = bits >> 8 >= dropped ? x * scale : 0, and keep the decision in mask (0 or 1)
+  void (*dropout)(const float* x, const uint32_t* bits, uint32_t dropped, float scale, int64_t n,
+                  float* y, uint8_t* mask);
+  // dx (+)= mask ? dy * scale : 0
+  void (*dropout_gradient)(const float* dy, const uint8_t* mask, float scale, int64_t n,
+                           bool accumulate, float* dx);
+
+  // `where` gets the number of the largest cell in its window (below 256).
+  void (*max_pool)(const PoolArgs& args, const float* x, float* y, uint8_t* where);
+  // dx (+)= dy at the cells that were largest
+  void (*max_pool_gradient)(const PoolArgs& args, const float* dy, const uint8_t* where,
+                            bool accumulate, float* dx);
+};
+
+// For this processor, as far as libtorch's own kernels go: `capability` is the text of
+// at::get_cpu_capability(), so that the numerics class names what runs here too.
+const Kernels& KernelsFor(const char* capability);
+
+// One for each instruction set; null where this build or processor has none.
+const Kernels* BaselineKernels();
+const Kernels* Avx2Kernels();
+const Kernels* Avx512Kernels();
+
+}  // namespace hopper

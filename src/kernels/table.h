@@ -1,0 +1,19 @@
+// The table of this file's instruction set. Included by the kernel files.
+#pragma once
+
+#include "kernels/elementwise.h"
+#include "kernels/gemm.h"
+#include "kernels/images.h"
+
+namespace {
+
+constexpr hopper::Kernels TableNamed(const char* name) {
+  return {name,           Gemm,           Transpose,      ColumnSums,
+          ColumnProducts, AffineRows,     AffineRows2,    BiasRelu,
+          Unary,          UnaryGradient,  Softmax,        SoftmaxGradient,
+          SoftmaxLogSum,  SigmoidLoss,    DifferenceLoss, AddTo,
+          Scale,          AddScaled,      Dropout,        DropoutGradient,
+          MaxPool,        MaxPoolGradient};
+}
+
+}  // namespace

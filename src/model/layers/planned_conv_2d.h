@@ -1,0 +1,24 @@
+// Two-dimensional convolution as a planned op.
+#pragma once
+
+#include <memory>
+
+#include "model/layers/planned_activation.h"
+#include "model/layers/window.h"
+
+namespace hopper {
+
+// What a convolution without groups and dilation is made of.
+struct ConvSizes {
+  int64_t kernel_height = 0, kernel_width = 0;
+  int64_t stride_height = 0, stride_width = 0;
+  WindowAxis height, width;  // output sizes and padding
+  bool use_bias = false;
+};
+
+// The node's weights are the kernel, stored as [out][kernel height][kernel width][in], and the
+// bias.
+std::unique_ptr<PlannedOp> MakePlannedConv2D(PlanNode* node, const ConvSizes& sizes,
+                                             const ActivationSpec& activation);
+
+}  // namespace hopper

@@ -1,0 +1,109 @@
+// Layers without a planned op: autograd between two planned ops.
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
+#include <c10/core/InferenceMode.h>
+
+#include <cstring>
+
+#include "model/network/step_plan.h"
+
+namespace hopper {
+namespace {
+
+std::vector<int64_t> SizesOf(int64_t batch, const Shape& shape) {
+  std::vector<int64_t> sizes{batch};
+  sizes.insert(sizes.end(), shape.begin(), shape.end());
+  return sizes;
+}
+
+// A view of planned memory; needs no gradient.
+at::Tensor ViewOf(float* data, int64_t batch, const Shape& shape) {
+  return at::from_blob(data, SizesOf(batch, shape), at::TensorOptions().dtype(at::kFloat));
+}
+
+class AutogradOp : public PlannedOp {
+ public:
+  AutogradOp(const Layer& layer, const Network& network, int layer_index, PlanNode* node)
+      : layer_(layer), network_(network), layer_index_(layer_index), node_(node) {
+    node->keeps_inputs = true;  // autograd keeps views of them
+    context_.training = node->training;
+    context_.seed = node->seed;
+    context_.layer = node->stream;
+    context_.linear = node->linear;
+  }
+
+  void Forward(const StepArguments& step) override {
+    const c10::InferenceMode no_inference(false);
+    const at::AutoGradMode gradients(node_->backward);
+    inputs_.clear();
+    for (const PlanValue* input : node_->inputs) {
+      inputs_.push_back(ViewOf(input->value->data, node_->batch, input->shape));
+      if (node_->backward && input->gradient != nullptr) inputs_.back().set_requires_grad(true);
+    }
+    weights_ = network_.BindWeights(layer_index_, step.params);
+    for (size_t i = 0; i < weights_.size(); ++i) {
+      if (node_->weights[i].trainable) weights_[i].set_requires_grad(true);
+    }
+    context_.step = step.step;
+    output_ = layer_.Forward(inputs_, weights_, context_);
+    const at::NoGradGuard no_grad;
+    ViewOf(node_->output->value->data, node_->batch, node_->output->shape).copy_(output_.detach());
+    if (!node_->backward) Release();
+  }
+
+  void Backward(const StepArguments& step) override {
+    const c10::InferenceMode no_inference(false);
+    if (output_.requires_grad()) {
+      const at::AutoGradMode gradients(true);
+      output_.backward(ViewOf(node_->output->gradient->data, node_->batch, node_->output->shape));
+    }
+    const at::NoGradGuard no_grad;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const PlanValue& input = *node_->inputs[i];
+      if (input.gradient == nullptr) continue;
+      Deliver(inputs_[i].grad(), ViewOf(input.gradient->data, node_->batch, input.shape),
+              node_->input_accumulates[i] != 0);
+    }
+    const std::vector<at::Tensor> to = network_.BindWeights(layer_index_, step.gradients);
+    for (size_t i = 0; i < weights_.size(); ++i) {
+      if (!node_->weights[i].trainable) continue;
+      Deliver(weights_[i].grad(), to[i], node_->weight_accumulates[i] != 0);
+    }
+    Release();
+  }
+
+ private:
+  static void Deliver(const at::Tensor& gradient, at::Tensor to, bool accumulate) {
+    if (!gradient.defined()) {
+      if (!accumulate) to.zero_();
+    } else if (accumulate) {
+      to.add_(gradient);
+    } else {
+      to.copy_(gradient);
+    }
+  }
+
+  void Release() {
+    output_.reset();
+    inputs_.clear();
+    weights_.clear();
+  }
+
+  const Layer& layer_;
+  const Network& network_;
+  const int layer_index_;
+  const PlanNode* node_;
+  ForwardContext context_;
+  std::vector<at::Tensor> inputs_;
+  std::vector<at::Tensor> weights_;
+  at::Tensor output_;
+};
+
+}  // namespace
+
+std::unique_ptr<PlannedOp> MakeAutogradOp(const Layer& layer, const Network& network,
+                                          int layer_index, PlanNode* node) {
+  return std::make_unique<AutogradOp>(layer, network, layer_index, node);
+}
+
+}  // namespace hopper

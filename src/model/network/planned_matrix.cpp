@@ -1,0 +1,141 @@
+// Small products run in our own kernel, which starts at once; large ones in the BLAS of libtorch,
+// which packs its operands for the caches. The choice depends on the sizes only.
+#include "model/layers/planned_matrix.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/mm.h>
+
+// Exported by a libtorch that brings its own BLAS; otherwise products go through at::mm.
+extern "C" __attribute__((weak)) void sgemm_(const char* transpose_a, const char* transpose_b,
+                                             const int* m, const int* n, const int* k,
+                                             const float* alpha, const float* a, const int* lda,
+                                             const float* b, const int* ldb, const float* beta,
+                                             float* c, const int* ldc);
+
+namespace hopper {
+namespace {
+
+// From this many weights on, a product is left to BLAS.
+constexpr int64_t kLargeWeights = 64 * 1024;
+
+bool IsLarge(int64_t columns, int64_t length) { return columns * length >= kLargeWeights; }
+
+at::Tensor Matrix(const float* data, int64_t rows, int64_t columns) {
+  return at::from_blob(const_cast<float*>(data), {rows, columns},
+                       at::TensorOptions().dtype(at::kFloat));
+}
+
+// c[m][n] = (a or its transpose) * (b or its transpose), all in C order.
+void Blas(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a,
+          const float* b, bool accumulate, float* c) {
+  if (sgemm_ != nullptr) {
+    // Fortran sees the transposes of all three: c' = b' * a'.
+    const int rows = static_cast<int>(m);
+    const int columns = static_cast<int>(n);
+    const int length = static_cast<int>(k);
+    const int lda = transpose_a ? rows : length;
+    const int ldb = transpose_b ? length : columns;
+    const float one = 1.0F;
+    const float beta = accumulate ? 1.0F : 0.0F;
+    sgemm_(transpose_b ? "T" : "N", transpose_a ? "T" : "N", &columns, &rows, &length, &one, b,
+           &ldb, a, &lda, &beta, c, &columns);
+    return;
+  }
+  const at::NoGradGuard no_grad;
+  const at::Tensor left = transpose_a ? Matrix(a, k, m).t() : Matrix(a, m, k);
+  const at::Tensor right = transpose_b ? Matrix(b, n, k).t() : Matrix(b, k, n);
+  at::Tensor out = Matrix(c, m, n);
+  if (accumulate) {
+    out.addmm_(left, right);
+  } else {
+    at::mm_out(out, left, right);
+  }
+}
+
+}  // namespace
+
+void PlannedProduct(const Kernels& kernels, int64_t rows, int64_t columns, int64_t length,
+                    const float* x, const float* w, const float* bias, bool relu, float* y) {
+  if (IsLarge(columns, length)) {
+    Blas(false, false, rows, columns, length, x, w, false, y);
+    if (bias != nullptr || relu) kernels.bias_relu(bias, rows, columns, relu, y);
+    return;
+  }
+  GemmArgs args;
+  args.rows = rows;
+  args.columns = columns;
+  args.length = length;
+  args.a = x;
+  args.a_row = length;
+  args.b = w;
+  args.b_row = columns;
+  args.c = y;
+  args.c_row = columns;
+  args.bias = bias;
+  args.relu = relu;
+  kernels.gemm(args);
+}
+
+int64_t PlannedInputScratch(int64_t rows, int64_t columns, int64_t length) {
+  (void)rows;
+  return columns == 1 || IsLarge(columns, length) ? 0 : columns * length;
+}
+
+void PlannedInputGradient(const Kernels& kernels, int64_t rows, int64_t columns, int64_t length,
+                          const float* dy, const float* w, bool accumulate, float* scratch,
+                          float* dx) {
+  if (columns > 1 && IsLarge(columns, length)) {
+    return Blas(false, true, rows, length, columns, dy, w, accumulate, dx);
+  }
+  const float* transposed = w;
+  if (columns > 1) {
+    kernels.transpose(w, length, columns, scratch);
+    transposed = scratch;
+  }
+  GemmArgs args;
+  args.rows = rows;
+  args.columns = length;
+  args.length = columns;
+  args.a = dy;
+  args.a_row = columns;
+  args.b = transposed;
+  args.b_row = length;
+  args.c = dx;
+  args.c_row = length;
+  args.accumulate = accumulate;
+  kernels.gemm(args);
+}
+
+void PlannedWeightGradient(const Kernels& kernels, int64_t rows, int64_t columns, int64_t length,
+                           const float* x, const float* dy, bool accumulate, float* dw) {
+  if (columns > 1 && IsLarge(columns, length)) {
+    return Blas(true, false, length, columns, rows, x, dy, accumulate, dw);
+  }
+  GemmArgs args;
+  args.length = rows;
+  args.c = dw;
+  args.accumulate = accumulate;
+  if (columns == 1) {  // one row of the transposed product: vectors along x
+    args.rows = 1;
+    args.columns = length;
+    args.a = dy;
+    args.a_step = 1;
+    args.b = x;
+    args.b_row = length;
+    args.c_row = length;
+  } else {
+    args.rows = length;
+    args.columns = columns;
+    args.a = x;
+    args.a_row = 1;
+    args.a_step = length;
+    args.b = dy;
+    args.b_row = columns;
+    args.c_row = columns;
+  }
+  kernels.gemm(args);
+}
+
+}  // namespace hopper

@@ -1,0 +1,225 @@
+#include "model/network/step_plan.h"
+
+#include <ATen/Version.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace hopper {
+
+PlanBuffer* PlanNode::Scratch(int64_t floats, During during) {
+  requests_.push_back({std::make_unique<PlanBuffer>(), during});
+  PlanBuffer* buffer = requests_.back().buffer.get();
+  buffer->size = floats;
+  return buffer;
+}
+
+std::unique_ptr<PlannedOp> Layer::Plan(PlanNode*) const { return nullptr; }
+
+StepPlan::~StepPlan() = default;
+
+StepPlan::StepPlan(const Network& network, const PlanOptions& options) {
+  const ModelSpec& spec = network.spec();
+  PlanNodes(network, options);
+  if (options.training) ConnectGradients(spec);
+  SetLifetimes(spec);
+  PlaceBuffers();
+}
+
+PlanBuffer* StepPlan::NewBuffer(int64_t floats) {
+  buffers_.push_back(std::make_unique<PlanBuffer>());
+  buffers_.back()->size = floats;
+  return buffers_.back().get();
+}
+
+void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
+  const ModelSpec& spec = network.spec();
+  const Kernels& kernels = KernelsFor(at::get_cpu_capability().c_str());
+  values_.resize(spec.tensors.size());
+  roots_.resize(spec.tensors.size());
+  for (size_t i = 0; i < values_.size(); ++i) {
+    values_[i].shape = spec.tensors[i];
+    values_[i].size = options.batch * ElementCount(spec.tensors[i]);
+    roots_[i] = static_cast<int>(i);
+  }
+  input_id_ = spec.input;
+  input_.size = values_[spec.input].size;
+  values_[spec.input].value = &input_;
+  if (options.training && options.input_gradient) {
+    values_[spec.input].gradient = NewBuffer(input_.size);
+  }
+  entries_.resize(spec.nodes.size());
+  for (size_t i = 0; i < spec.nodes.size(); ++i) {
+    const Node& at = spec.nodes[i];
+    auto node = std::make_unique<PlanNode>();
+    node->batch = options.batch;
+    node->training = options.training && !at.inference;
+    node->linear = options.linear && at.output == spec.output;
+    node->seed = options.seed;
+    node->stream = network.stream(i);
+    node->kernels = &kernels;
+    bool needs_gradient = false;
+    for (int id : at.inputs) {
+      node->inputs.push_back(&values_[id]);
+      needs_gradient |= values_[id].gradient != nullptr;
+    }
+    for (int index : spec.layer_weights[at.layer]) {
+      const WeightSpec& weight = spec.weights[index];
+      const bool trainable = options.training && weight.slot_offset >= 0;
+      node->weights.push_back({weight.offset, weight.size(), trainable});
+      needs_gradient |= trainable;
+    }
+    PlanValue& output = values_[at.output];
+    output.value = NewBuffer(output.size);
+    if (needs_gradient) output.gradient = NewBuffer(output.size);
+    node->output = &output;
+    node->backward = needs_gradient;
+    node->input_accumulates.assign(node->inputs.size(), 0);
+    node->weight_accumulates.assign(node->weights.size(), 0);
+    const Layer& layer = *spec.layers[at.layer];
+    Entry& entry = entries_[i];
+    entry.op = layer.Plan(node.get());
+    if (node->alias) {
+      const PlanValue& input = *node->inputs[0];
+      output.value = input.value;
+      output.gradient = input.gradient;
+      roots_[at.output] = roots_[at.inputs[0]];
+    } else if (entry.op == nullptr) {
+      entry.op = MakeAutogradOp(layer, network, at.layer, node.get());
+      ++autograd_nodes_;
+    }
+    entry.node = std::move(node);
+  }
+  output_ = &values_[spec.output];
+}
+
+// Decides from the loss backwards which nodes get a gradient, and who writes a gradient first.
+void StepPlan::ConnectGradients(const ModelSpec& spec) {
+  std::vector<char> value_written(values_.size(), 0);
+  std::vector<char> weight_written(spec.weights.size(), 0);
+  value_written[roots_[spec.output]] = 1;
+  for (size_t i = entries_.size(); i-- > 0;) {
+    Entry& entry = entries_[i];
+    const Node& at = spec.nodes[i];
+    PlanNode& node = *entry.node;
+    if (entry.op == nullptr || !node.backward || !value_written[roots_[at.output]]) continue;
+    entry.backward = true;
+    for (size_t j = 0; j < at.inputs.size(); ++j) {
+      if (!node.InputNeedsGradient(j)) continue;
+      char& written = value_written[roots_[at.inputs[j]]];
+      node.input_accumulates[j] = written;
+      written = 1;
+    }
+    const std::vector<int>& indexes = spec.layer_weights[at.layer];
+    for (size_t j = 0; j < indexes.size(); ++j) {
+      if (!node.weights[j].trainable) continue;
+      node.weight_accumulates[j] = weight_written[indexes[j]];
+      weight_written[indexes[j]] = 1;
+    }
+  }
+  for (size_t i = 0; i < spec.weights.size(); ++i) {
+    const WeightSpec& weight = spec.weights[i];
+    if (weight.slot_offset >= 0 && !weight_written[i]) {
+      untouched_.push_back({weight.offset, weight.size(), true});
+    }
+  }
+}
+
+// Node i runs forward at moment i + 1 and backward at 2 n + 1 - i, with the loss between them at
+// n + 1. The output lives to the loss, where metrics look at it; the input is the caller's.
+void StepPlan::SetLifetimes(const ModelSpec& spec) {
+  const int n = static_cast<int>(entries_.size());
+  const int loss = n + 1;
+  const auto use = [](PlanBuffer* buffer, int moment) {
+    if (buffer == nullptr) return;
+    buffer->first = buffer->first == 0 ? moment : std::min(buffer->first, moment);
+    buffer->last = std::max(buffer->last, moment);
+  };
+  use(values_[spec.output].value, loss);
+  use(values_[spec.output].gradient, loss);
+  // The caller may look at it after the step.
+  if (values_[spec.input].gradient != nullptr) use(values_[spec.input].gradient, 2 * n + 2);
+  for (int i = 0; i < n; ++i) {
+    const Entry& entry = entries_[i];
+    const PlanNode& node = *entry.node;
+    if (entry.op == nullptr) continue;
+    const int forward = i + 1;
+    const int backward = 2 * n + 1 - i;
+    use(node.output->value, forward);
+    for (const PlanValue* input : node.inputs) use(input->value, forward);
+    if (entry.backward) {
+      use(node.output->gradient, backward);
+      if (node.keeps_output) use(node.output->value, backward);
+      for (const PlanValue* input : node.inputs) {
+        use(input->gradient, backward);
+        if (node.keeps_inputs) use(input->value, backward);
+      }
+    }
+    for (const PlanNode::Request& request : node.requests_) {
+      if (request.during != PlanNode::During::kBackward) use(request.buffer.get(), forward);
+      if (request.during != PlanNode::During::kForward && entry.backward) {
+        use(request.buffer.get(), backward);
+      }
+    }
+  }
+}
+
+// First fit, larger buffers first: two buffers share memory where their times do not overlap.
+void StepPlan::PlaceBuffers() {
+  std::vector<PlanBuffer*> all;
+  for (const auto& buffer : buffers_) all.push_back(buffer.get());
+  for (const Entry& entry : entries_) {
+    for (const auto& request : entry.node->requests_) all.push_back(request.buffer.get());
+  }
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [](const PlanBuffer* b) { return b->first == 0 || b->size == 0; }),
+            all.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const PlanBuffer* a, const PlanBuffer* b) { return a->size > b->size; });
+  struct Placed {
+    const PlanBuffer* buffer;
+    int64_t offset;
+    int64_t end;
+  };
+  std::vector<Placed> placed;  // by offset
+  std::vector<std::pair<PlanBuffer*, int64_t>> offsets;
+  for (PlanBuffer* buffer : all) {
+    // A cache line more, so that equal positions of two buffers do not fall into one cache set.
+    const int64_t size = (buffer->size + 15) / 16 * 16 + 16;
+    int64_t offset = 0;
+    for (const Placed& other : placed) {
+      if (other.buffer->last < buffer->first || other.buffer->first > buffer->last) continue;
+      if (offset + size <= other.offset) break;
+      offset = std::max(offset, other.end);
+    }
+    const Placed here{buffer, offset, offset + size};
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), here,
+                         [](const Placed& a, const Placed& b) { return a.offset < b.offset; }),
+        here);
+    offsets.emplace_back(buffer, offset);
+    arena_floats_ = std::max(arena_floats_, offset + size);
+  }
+  arena_ = at::empty({arena_floats_}, at::kFloat);
+  float* base = arena_.data_ptr<float>();
+  for (const auto& [buffer, offset] : offsets) buffer->data = base + offset;
+}
+
+void StepPlan::Forward(const StepArguments& step) {
+  for (const Entry& entry : entries_) {
+    if (entry.op != nullptr) entry.op->Forward(step);
+  }
+}
+
+void StepPlan::Backward(const StepArguments& step) {
+  for (const PlanWeight& weight : untouched_) {
+    std::memset(step.gradients + weight.offset, 0,
+                static_cast<size_t>(weight.size) * sizeof(float));
+  }
+  for (size_t i = entries_.size(); i-- > 0;) {
+    if (entries_[i].backward) entries_[i].op->Backward(step);
+  }
+}
+
+}  // namespace hopper

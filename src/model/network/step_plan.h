@@ -1,0 +1,78 @@
+// A model's forward and backward pass as a fixed list of ops on preallocated memory.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <vector>
+
+#include "model/network.h"
+#include "model/planned_op.h"
+
+namespace hopper {
+
+struct PlanOptions {
+  int64_t batch = 1;
+  bool training = false;        // as ForwardContext::training; also plans the backward pass
+  bool linear = false;          // as ForwardContext::linear
+  bool input_gradient = false;  // also computes the gradient of the input
+  uint64_t seed = 0;            // dropout
+};
+
+// Made for one architecture and one batch size; all its memory comes from libtorch's CPU
+// allocator when it is made. Used by one thread at a time.
+class StepPlan {
+ public:
+  // `network` outlives the plan.
+  StepPlan(const Network& network, const PlanOptions& options);
+  ~StepPlan();
+  StepPlan(const StepPlan&) = delete;
+  StepPlan& operator=(const StepPlan&) = delete;
+
+  // [batch, input_shape...] in C order, not changed by a step.
+  void SetInput(const float* input) { input_.data = const_cast<float*>(input); }
+  const float* output() const { return output_->value->data; }
+  // What Backward() starts from and overwrites; null where no weight is trainable.
+  float* output_gradient() {
+    return output_->gradient == nullptr ? nullptr : output_->gradient->data;
+  }
+  const float* input_gradient() const { return values_[input_id_].gradient->data; }
+
+  void Forward(const StepArguments& step);
+  void Backward(const StepArguments& step);
+
+  // Floats of all buffers together.
+  int64_t arena_floats() const { return arena_floats_; }
+  // Nodes that run through autograd.
+  int autograd_nodes() const { return autograd_nodes_; }
+
+ private:
+  struct Entry {
+    std::unique_ptr<PlanNode> node;
+    std::unique_ptr<PlannedOp> op;  // null for an alias
+    bool backward = false;
+  };
+  PlanBuffer* NewBuffer(int64_t floats);
+  void PlanNodes(const Network& network, const PlanOptions& options);
+  void ConnectGradients(const ModelSpec& spec);
+  void SetLifetimes(const ModelSpec& spec);
+  void PlaceBuffers();
+
+  std::vector<PlanValue> values_;  // by tensor id; aliases share buffers
+  std::vector<int> roots_;         // by tensor id: the tensor whose buffers it shares
+  std::vector<std::unique_ptr<PlanBuffer>> buffers_;
+  PlanBuffer input_;
+  int input_id_ = 0;
+  PlanValue* output_ = nullptr;
+  std::vector<Entry> entries_;
+  std::vector<PlanWeight> untouched_;  // trainable, but no gradient reaches them
+  at::Tensor arena_;
+  int64_t arena_floats_ = 0;
+  int autograd_nodes_ = 0;
+};
+
+// A layer without a planned op, run by autograd between two planned ones.
+std::unique_ptr<PlannedOp> MakeAutogradOp(const Layer& layer, const Network& network,
+                                          int layer_index, PlanNode* node);
+
+}  // namespace hopper

@@ -1,0 +1,74 @@
+#include <ATen/Version.h>
+#include <c10/core/InferenceMode.h>
+
+#include <cmath>
+
+#include "train/plan_set.h"
+#include "train/stepper.h"
+#include "train/sums.h"
+
+namespace hopper {
+
+LossPlan::LossPlan(const Network& network, const PlanOptions& options, LossKind kind)
+    : plan(network, options),
+      loss(kind, options.linear, network.spec().final_activation, options.batch,
+           network.spec().output_shape(), KernelsFor(at::get_cpu_capability().c_str())) {}
+
+namespace {
+
+PlanOptions TrainingOptions(const StepperSetup& setup) {
+  PlanOptions options;
+  options.batch = setup.capacity;
+  options.training = true;
+  options.linear = setup.logits;
+  options.seed = setup.seed;
+  return options;
+}
+
+class PlannedStepper : public Stepper {
+ public:
+  explicit PlannedStepper(const StepperSetup& setup)
+      : Stepper(setup), plans_(setup.network, TrainingOptions(setup), setup.compile.loss) {}
+
+  bool Run(ModelState* state, const Partition& data, const int32_t* rows, int64_t n, bool metrics,
+           MetricSums* sums) override {
+    const c10::InferenceMode inference;
+    Load(data, rows, n);
+    LossPlan& plan = plans_.For(n);
+    StepArguments step;
+    step.params = state->params.data();
+    step.gradients = gradients_.data();
+    step.step = state->step;
+    plan.plan.SetInput(batch_.input().const_data_ptr<float>());
+    plan.plan.Forward(step);
+    float* gradient = plan.plan.output_gradient();
+    const float* output = plan.plan.output();
+    plan.loss.Run(output, batch_.targets(), factors(), gradient);
+    const double sum = WeightedSum(plan.loss.losses(), n);
+    sums->loss += sum;
+    sums->examples += n;
+    if (!std::isfinite(sum)) return false;
+    if (metrics) {
+      AddPlannedMetrics(setup_.compile, spec_, output, n, setup_.logits, batch_.targets(), sums);
+    }
+    if (gradient != nullptr) {
+      plan.plan.Backward(step);
+      ApplyOptimizer(setup_.compile.optimizer, state->step, setup_.spans, state->params.data(),
+                     gradients_.data(), state->slots.data(), spec_.slot_size);
+    }
+    ++state->step;
+    state->examples += n;
+    return true;
+  }
+
+ private:
+  PlanSet plans_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stepper> MakePlannedStepper(const StepperSetup& setup) {
+  return std::make_unique<PlannedStepper>(setup);
+}
+
+}  // namespace hopper

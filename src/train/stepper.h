@@ -1,0 +1,65 @@
+// One optimizer step after another over the batches of a visit.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <vector>
+
+#include "base/aligned.h"
+#include "train/batch_tensors.h"
+#include "train/trainer.h"
+
+namespace hopper {
+
+// What a visit hands to its stepper; all of it outlives the stepper.
+struct StepperSetup {
+  const Network& network;
+  const CompileParams& compile;
+  const DataDesc& data;
+  const std::vector<TrainableSpan>& spans;
+  const std::vector<float>& class_weights;  // empty: all 1
+  bool logits;
+  uint64_t seed;
+  int64_t capacity;  // examples in the largest batch
+};
+
+// Lives on one thread.
+class Stepper {
+ public:
+  explicit Stepper(const StepperSetup& setup);
+  virtual ~Stepper() = default;
+
+  // One step of `state`, which is the same one in each call; false where the loss is not finite.
+  virtual bool Run(ModelState* state, const Partition& data, const int32_t* rows, int64_t n,
+                   bool metrics, MetricSums* sums) = 0;
+
+ protected:
+  // Loads the batch, and what the mean's gradient by each example's loss is into factors().
+  void Load(const Partition& data, const int32_t* rows, int64_t n);
+  float* factors() { return factors_.data(); }
+  // Sum of n losses weighted by class.
+  double WeightedSum(const float* losses, int64_t n) const;
+
+  StepperSetup setup_;
+  const ModelSpec& spec_;
+  BatchTensors batch_;
+  AlignedArray<float> gradients_;
+
+ private:
+  float WeightOf(int64_t index) const;
+  AlignedArray<float> factors_;
+  std::vector<int64_t> classes_;
+  int64_t size_ = 0;
+};
+
+// Through a StepPlan.
+std::unique_ptr<Stepper> MakePlannedStepper(const StepperSetup& setup);
+// Through autograd alone: slower, and what planned steps are tested against.
+std::unique_ptr<Stepper> MakeAutogradStepper(const StepperSetup& setup, ModelState* state);
+
+// Tests may switch planned steps off, before any training.
+void UsePlannedSteps(bool planned);
+bool PlannedStepsAreUsed();
+
+}  // namespace hopper

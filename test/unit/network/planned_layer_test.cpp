@@ -1,0 +1,247 @@
+// Planned steps: every layer in several settings against real Keras, as the autograd path in
+// keras_layer_test.cpp; and whole models of random shape against the autograd path.
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/aligned.h"
+#include "base/philox.h"
+#include "baseline_table.h"
+#include "model/network/step_plan.h"
+#include "model/storage.h"
+#include "network/random_model.h"
+
+namespace hopper {
+namespace {
+
+constexpr double kTolerance = 1e-5;
+
+const BaselineTable& Table() {
+  static const BaselineTable table("keras_layers.safetensors");
+  return table;
+}
+
+std::vector<float> Concatenated(const nlohmann::json& the_case, const std::string& what) {
+  std::vector<float> all;
+  for (int i = 0; i < BaselineTable::Count(the_case, what); ++i) {
+    const std::vector<float>& one = Table().Get(the_case, what, i).values;
+    all.insert(all.end(), one.begin(), one.end());
+  }
+  return all;
+}
+
+struct Case {
+  nlohmann::json json;
+};
+
+void PrintTo(const Case& the_case, std::ostream* out) { *out << the_case.json["name"]; }
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (const nlohmann::json& json : Table().cases()) cases.push_back({json});
+  return cases;
+}
+
+class PlannedKerasLayer : public testing::TestWithParam<Case> {
+ protected:
+  PlannedKerasLayer()
+      : spec_(ParseModel(GetParam().json["architecture"].get<std::string>(), nullptr)),
+        network_(spec_),
+        flat_(spec_->flat_size),
+        gradients_(spec_->flat_size),
+        input_(Table().Get(GetParam().json, "input")) {
+    ImportWeights(*spec_, Concatenated(GetParam().json, "weights").data(), flat_.data());
+    options_.batch = input_.shape[0];
+    step_.params = flat_.data();
+    step_.gradients = gradients_.data();
+  }
+
+  std::shared_ptr<const ModelSpec> spec_;
+  Network network_;
+  AlignedArray<float> flat_;
+  AlignedArray<float> gradients_;
+  const BaselineTensor& input_;
+  PlanOptions options_;
+  StepArguments step_;
+};
+
+TEST_P(PlannedKerasLayer, Inference) {
+  StepPlan plan(network_, options_);
+  plan.SetInput(input_.values.data());
+  plan.Forward(step_);
+  EXPECT_LE(RelativeDifference(plan.output(), Table().Get(GetParam().json, "inference").values),
+            kTolerance);
+}
+
+TEST_P(PlannedKerasLayer, Training) {
+  options_.training = true;
+  options_.input_gradient = true;
+  StepPlan plan(network_, options_);
+  plan.SetInput(input_.values.data());
+  // Memory is shared between buffers and steps: the second pass must not see the first one's.
+  for (int pass = 0; pass < 2; ++pass) {
+    ImportWeights(*spec_, Concatenated(GetParam().json, "weights").data(), flat_.data());
+    std::fill_n(gradients_.data(), gradients_.size(), NAN);
+    plan.Forward(step_);
+    EXPECT_LE(RelativeDifference(plan.output(), Table().Get(GetParam().json, "output").values),
+              kTolerance)
+        << "output";
+    const std::vector<float>& upstream = Table().Get(GetParam().json, "upstream").values;
+    std::memcpy(plan.output_gradient(), upstream.data(), upstream.size() * sizeof(float));
+    plan.Backward(step_);
+    EXPECT_LE(RelativeDifference(plan.input_gradient(),
+                                 Table().Get(GetParam().json, "input_gradient").values),
+              kTolerance)
+        << "gradient of the input";
+    int next = 0;
+    for (const WeightSpec& weight : spec_->weights) {
+      if (!weight.trainable) continue;
+      ASSERT_LT(next, BaselineTable::Count(GetParam().json, "gradients"));
+      std::vector<float> gradient(weight.size());
+      LoadWeight(weight, gradients_.data() + weight.offset, gradient.data());
+      EXPECT_LE(RelativeDifference(gradient.data(),
+                                   Table().Get(GetParam().json, "gradients", next++).values),
+                kTolerance)
+          << "gradient of " << weight.name;
+    }
+    EXPECT_EQ(next, BaselineTable::Count(GetParam().json, "gradients"));
+  }
+  std::vector<float> after(spec_->parameters);
+  ExportWeights(*spec_, flat_.data(), after.data());
+  size_t offset = 0;
+  for (int i = 0; i < BaselineTable::Count(GetParam().json, "weights_after"); ++i) {
+    const std::vector<float>& expected = Table().Get(GetParam().json, "weights_after", i).values;
+    EXPECT_LE(RelativeDifference(after.data() + offset, expected), kTolerance)
+        << spec_->weights[i].name << " after the step";
+    offset += expected.size();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PlannedKerasLayer, testing::ValuesIn(Cases()),
+                         [](const auto& info) { return CaseName(info.param.json); });
+
+// Which of Keras' layers run without autograd is part of what planned steps promise.
+TEST(StepPlan, LayersThatNeedNoAutograd) {
+  std::vector<std::string> through_autograd;
+  for (const Case& the_case : Cases()) {
+    const Network network(ParseModel(the_case.json["architecture"].get<std::string>(), nullptr));
+    PlanOptions options;
+    options.training = true;
+    if (StepPlan(network, options).autograd_nodes() > 0) {
+      through_autograd.push_back(the_case.json["name"]);
+    }
+  }
+  for (const std::string& name : through_autograd) {
+    for (const char* planned : {"dense", "conv_valid", "conv_same", "max_pool", "batch_norm",
+                                "flatten", "reshape", "rescaling", "concatenate_", "shared"}) {
+      if (name == "concatenate_axis_1") continue;
+      EXPECT_NE(name.rfind(planned, 0), 0U) << name << " runs through autograd";
+    }
+  }
+}
+
+// max|a - b| over `n` floats, relative to the largest |b| or to `size` where that is more.
+double Difference(const float* a, const float* b, int64_t n, double size = 0.0) {
+  double most = size;
+  double difference = 0.0;
+  for (int64_t i = 0; i < n; ++i) {
+    const double d = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    if (!std::isfinite(d)) return INFINITY;
+    difference = std::max(difference, d);
+    most = std::max(most, std::abs(static_cast<double>(b[i])));
+  }
+  return most > 0.0 ? difference / most : difference;
+}
+
+class RandomModel : public testing::TestWithParam<int> {};
+
+TEST_P(RandomModel, PlannedAndAutogradAgree) {
+  const std::string json = RandomModelJson(GetParam());
+  SCOPED_TRACE(json);
+  const Network network(ParseModel(json, nullptr));
+  const ModelSpec& spec = network.spec();
+  const int64_t batch = 1 + GetParam() % 7;
+  AlignedArray<float> flat(spec.flat_size);
+  InitializeWeights(spec, 3, flat.data());
+  AlignedArray<float> planned_flat = flat.Clone();
+  const Philox random(static_cast<uint64_t>(GetParam()), Purpose::kSearch, 7, 0);
+  AlignedArray<float> input(static_cast<size_t>(batch * ElementCount(spec.input_shape())));
+  for (size_t i = 0; i < input.size(); ++i) input[i] = random.Uniform(i) * 2.0F - 1.0F;
+  const int64_t outputs = batch * ElementCount(spec.output_shape());
+  AlignedArray<float> upstream(static_cast<size_t>(outputs));
+  for (size_t i = 0; i < upstream.size(); ++i) {
+    upstream[i] = random.Uniform(1000000 + i) * 2.0F - 1.0F;
+  }
+
+  const auto sizes = [&](const Shape& shape) {
+    std::vector<int64_t> all{batch};
+    all.insert(all.end(), shape.begin(), shape.end());
+    return all;
+  };
+  std::vector<at::Tensor> weights = network.BindWeights(flat.data());
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (spec.weights[i].slot_offset >= 0) weights[i].set_requires_grad(true);
+  }
+  at::Tensor x = at::from_blob(input.data(), sizes(spec.input_shape()), at::kFloat).clone();
+  x.set_requires_grad(true);
+  ForwardContext context;
+  context.training = true;
+  context.seed = 11;
+  context.step = 5;
+  const at::Tensor y = network.Forward(x, weights, context);
+  y.backward(at::from_blob(upstream.data(), sizes(spec.output_shape()), at::kFloat));
+
+  PlanOptions options;
+  options.batch = batch;
+  options.training = true;
+  options.input_gradient = true;
+  options.seed = 11;
+  StepPlan plan(network, options);
+  plan.SetInput(input.data());
+  AlignedArray<float> gradients(spec.flat_size);
+  StepArguments step;
+  step.params = planned_flat.data();
+  step.gradients = gradients.data();
+  step.step = 5;
+  plan.Forward(step);
+  const at::Tensor dense = y.detach().contiguous();
+  EXPECT_LE(Difference(plan.output(), dense.const_data_ptr<float>(), outputs), kTolerance);
+  std::memcpy(plan.output_gradient(), upstream.data(), upstream.size() * sizeof(float));
+  plan.Backward(step);
+  // Gradients that are zero in exact arithmetic, such as those of a shift before a batch norm,
+  // are the rounding errors of the others: all are measured against the largest.
+  double largest = 0.0;
+  for (const at::Tensor& weight : weights) {
+    if (!weight.grad().defined()) continue;
+    const at::Tensor gradient = weight.grad().contiguous();
+    for (int64_t i = 0; i < gradient.numel(); ++i) {
+      largest = std::max(largest, std::abs(static_cast<double>(gradient.data_ptr<float>()[i])));
+    }
+  }
+  const at::Tensor dx = x.grad().contiguous();
+  EXPECT_LE(Difference(plan.input_gradient(), dx.const_data_ptr<float>(), dx.numel(), largest),
+            kTolerance);
+  const std::vector<at::Tensor> planned = network.BindWeights(gradients.data());
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (spec.weights[i].slot_offset < 0) continue;
+    const at::Tensor expected = weights[i].grad().contiguous();
+    const at::Tensor actual = planned[i].contiguous();
+    EXPECT_LE(Difference(actual.const_data_ptr<float>(), expected.const_data_ptr<float>(),
+                         expected.numel(), largest),
+              kTolerance)
+        << spec.weights[i].name;
+  }
+  EXPECT_LE(Difference(planned_flat.data(), flat.data(), spec.flat_size), kTolerance)
+      << "moving statistics";
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomModel, testing::Range(0, 60));
+
+}  // namespace
+}  // namespace hopper
