@@ -118,7 +118,7 @@ ModelState Trainer::InitialState(const float* keras_weights,
   ModelState state;
   state.architecture = spec.hash;
   state.numerics_class = numerics_class;
-  state.optimizer = OptimizerName(compile_.optimizer.kind);
+  state.optimizer = SlotNames(compile_.optimizer);
   state.n_slots = SlotCount(compile_.optimizer);
   state.params = AlignedArray<float>(static_cast<size_t>(spec.flat_size));
   state.slots = AlignedArray<float>(static_cast<size_t>(spec.slot_size * state.n_slots));
@@ -128,6 +128,13 @@ ModelState Trainer::InitialState(const float* keras_weights,
     InitializeWeights(spec, seed_, state.params.data());
   }
   return state;
+}
+
+AlignedArray<float> Trainer::KeptWeights(const ModelState& state) const {
+  AlignedArray<float> weights = state.params.Clone();
+  UseAverages(compile_.optimizer, state.step, spans_, state.slots.data(),
+              network_->spec().slot_size, weights.data());
+  return weights;
 }
 
 void Trainer::Finish(const MetricSums& sums, const float* flat, double* loss,

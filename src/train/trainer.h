@@ -42,6 +42,10 @@ class Trainer {
   // Initial weights (or `keras_weights` of spec().parameters floats, may be null), zero slots.
   ModelState InitialState(const float* keras_weights, const std::string& numerics_class) const;
 
+  // The weights to evaluate and to hand out, spec().flat_size floats: the state's, or their moving
+  // averages where the optimizer keeps some. The state keeps both, to train on with.
+  AlignedArray<float> KeptWeights(const ModelState& state) const;
+
   // Trains `fit.epochs` passes over one partition in iteration `state->iteration`, adding the
   // running loss (weighted by class) and metrics to `sums`; without `metrics` only the loss is
   // taken. Looks at `cancel` between batches. kNotFinite: the loss or a weight is NaN or infinite

@@ -31,7 +31,7 @@ std::string SequentialDigest(const Configuration& config, const RunOptions& opti
   ModelState state;
   state.architecture = spec->hash;
   state.numerics_class = numerics_class;
-  state.optimizer = OptimizerName(compile.optimizer.kind);
+  state.optimizer = SlotNames(compile.optimizer);
   state.n_slots = SlotCount(compile.optimizer);
   state.params = AlignedArray<float>(static_cast<size_t>(spec->flat_size));
   state.slots = AlignedArray<float>(static_cast<size_t>(spec->slot_size * state.n_slots));

@@ -115,13 +115,16 @@ TEST(CompileParams, NoneIsTheDefault) {
 }
 
 TEST(CompileParams, OptimizerMessages) {
+  const std::string kChoice =
+      "Use one of SGD, RMSprop, Adam, AdamW, Adagrad, Adadelta, Adamax, Nadam, Ftrl, Lion.";
   EXPECT_EQ(OptimizerProblems("'Adam(lr_rate=0.1)'"),
             Strings{"1 optimizer \"Adam\" has no argument \"lr_rate\" | HINT Perhaps you meant "
                     "\"learning_rate\"."});
   EXPECT_EQ(OptimizerProblems("'adam(momentum=0.1)'"),
             Strings{"1 optimizer \"Adam\" has no argument \"momentum\" | HINT Its arguments are "
-                    "learning_rate, lr, decay, clipnorm, clipvalue, beta_1, beta_2, epsilon, "
-                    "amsgrad."});
+                    "learning_rate, lr, decay, weight_decay, clipnorm, clipvalue, "
+                    "global_clipnorm, use_ema, ema_momentum, ema_overwrite_frequency, beta_1, "
+                    "beta_2, epsilon, amsgrad."});
   EXPECT_EQ(OptimizerProblems("SGD(lr=-0.1)"),
             Strings{"1 learning rate must be positive, got -0.1"});
   EXPECT_EQ(OptimizerProblems("SGD(lr=0)"), Strings{"1 learning rate must be positive, got 0"});
@@ -152,23 +155,99 @@ TEST(CompileParams, OptimizerMessages) {
             Strings{"1 clipvalue must be positive, got -2"});
   EXPECT_EQ(OptimizerProblems("SGD(lr=0.1, learning_rate=0.1)"),
             Strings{"1 optimizer \"SGD\" is given two learning rates"});
-  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 100, 0.9))"),
-            Strings{"4 learning rate schedules are not supported | HINT Give a number; decay makes "
-                    "it shrink with every step."});
-  EXPECT_EQ(OptimizerProblems("Adagrad"),
-            Strings{"4 optimizer \"Adagrad\" is not supported | HINT Use one of SGD, RMSprop, "
-                    "Adam."});
-  EXPECT_EQ(
-      OptimizerProblems("'nadam(lr=1)'"),
-      Strings{"4 optimizer \"Nadam\" is not supported | HINT Use one of SGD, RMSprop, Adam."});
+  EXPECT_EQ(OptimizerProblems("'muon(lr=1)'"),
+            Strings{"4 optimizer \"Muon\" is not supported | HINT " + kChoice});
+  EXPECT_EQ(OptimizerProblems("Lion(beta_1=0)"),
+            Strings{"1 beta_1 must be above 0 and at most 1, got 0"});
+  EXPECT_EQ(OptimizerProblems("Ftrl(learning_rate_power=0.5)"),
+            Strings{"1 learning_rate_power must not be positive, got 0.5"});
+  EXPECT_EQ(OptimizerProblems("Adagrad(initial_accumulator_value=-1)"),
+            Strings{"1 initial_accumulator_value must not be negative, got -1"});
+  EXPECT_EQ(OptimizerProblems("AdamW(weight_decay=-0.1)"),
+            Strings{"1 weight_decay must not be negative, got -0.1"});
+  EXPECT_EQ(OptimizerProblems("SGD(weight_decay=nan)"),
+            Strings{"1 weight_decay must be a number, got nan"});
+  EXPECT_EQ(OptimizerProblems("SGD(global_clipnorm=0)"),
+            Strings{"1 global_clipnorm must be positive, got 0"});
+  EXPECT_EQ(OptimizerProblems("SGD(clipvalue=1, global_clipnorm=1)"),
+            Strings{"1 optimizer \"SGD\" has both clipvalue and global_clipnorm | Keras allows one "
+                    "of them. | HINT Leave one of them out."});
+  EXPECT_EQ(OptimizerProblems("SGD(use_ema=True, ema_momentum=1.5)"),
+            Strings{"1 ema_momentum must be between 0 and 1, got 1.5"});
+  EXPECT_EQ(OptimizerProblems("SGD(use_ema=True, ema_overwrite_frequency=0)"),
+            Strings{"1 ema_overwrite_frequency must be a positive integer, got 0"});
   EXPECT_EQ(OptimizerProblems("'adm'"),
             Strings{"1 optimizer \"adm\" is not known | HINT Perhaps you meant \"Adam\"."});
   EXPECT_EQ(OptimizerProblems("'newton'"),
-            Strings{"1 optimizer \"newton\" is not known | HINT Use one of SGD, RMSprop, Adam."});
+            Strings{"1 optimizer \"newton\" is not known | HINT " + kChoice});
   EXPECT_EQ(OptimizerProblems("3"), Strings{"1 optimizer must be a name, got 3"});
   EXPECT_EQ(OptimizerProblems("'Adam(lr 0.1)'"),
             Strings{"2 optimizer \"Adam(lr 0.1)\" cannot be parsed: expected \",\" or \")\", not "
                     "\"0\" | Position 9, near \"Adam(lr 0.1)\"."});
+}
+
+TEST(CompileParams, Schedules) {
+  const OptimizerParams cosine = Optimizer(
+      "Adam(CosineDecay(0.0, 100, alpha=0.1, warmup_target=0.01, warmup_steps=10), beta_1=0.8)");
+  EXPECT_EQ(cosine.schedule.kind, ScheduleKind::kCosineDecay);
+  EXPECT_EQ(cosine.learning_rate, 0.0);
+  EXPECT_EQ(cosine.schedule.decay_steps, 100);
+  EXPECT_EQ(cosine.schedule.alpha, 0.1);
+  EXPECT_EQ(cosine.schedule.warmup_target, 0.01);
+  EXPECT_EQ(cosine.schedule.warmup_steps, 10);
+  const OptimizerParams nested = Optimizer(
+      "'SGD(lr=keras.optimizers.schedules.PiecewiseConstantDecay([10, 20], [1, 0.5, 0.25]))'");
+  EXPECT_EQ(nested.schedule.boundaries, (std::vector<double>{10, 20}));
+  EXPECT_EQ(nested.schedule.values, (std::vector<double>{1, 0.5, 0.25}));
+  EXPECT_EQ(nested.learning_rate, 1);
+  EXPECT_EQ(Optimizer("SGD(lr='PolynomialDecay(0.1, 5, cycle=True)')").schedule.cycle, true);
+  EXPECT_EQ(Optimizer("SGD(lr=0.1)").schedule.kind, ScheduleKind::kConstant);
+}
+
+TEST(CompileParams, ScheduleMessages) {
+  const std::string owner = "learning rate schedule \"ExponentialDecay\"";
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1))"),
+            (Strings{"1 " + owner + " needs the argument \"decay_steps\"",
+                     "1 " + owner + " needs the argument \"decay_rate\""}));
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 0, -1))"),
+            (Strings{"1 decay_steps of " + owner + " must be positive, got 0",
+                     "1 decay_rate of " + owner + " must not be negative, got -1"}));
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(nan, 10, 0.5))"),
+            Strings{"1 initial_learning_rate of " + owner + " must be a number, got nan"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 10, 0.5, decay_step=3))"),
+            Strings{"1 " + owner +
+                    " has no argument \"decay_step\" | HINT Perhaps you meant "
+                    "\"decay_steps\"."});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 10, 0.5, decay_rate=3))"),
+            Strings{"1 " + owner + " is given \"decay_rate\" two times"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 10, 0.5, True, 'x', 3))"),
+            Strings{"1 " + owner +
+                    " has 6 arguments without a name | HINT Its arguments are "
+                    "initial_learning_rate, decay_steps, decay_rate, staircase."});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 10, 0.5), decay=0.1)"),
+            Strings{"1 optimizer \"SGD\" has both decay and a learning rate schedule | HINT Leave "
+                    "one of them out."});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentDecay(0.1, 10, 0.5))"),
+            Strings{"1 learning rate schedule \"ExponentDecay\" is not known | HINT Perhaps you "
+                    "meant \"ExponentialDecay\"."});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=CosineDecayRestarts(0.1, 10))"),
+            Strings{"4 learning rate schedule \"CosineDecayRestarts\" is not supported | HINT Use "
+                    "one of ExponentialDecay, CosineDecay, PiecewiseConstantDecay, "
+                    "InverseTimeDecay, PolynomialDecay."});
+  EXPECT_EQ(
+      OptimizerProblems("SGD(lr=CosineDecay(0.1, 10, warmup_steps=3))"),
+      Strings{"1 warmup_steps of learning rate schedule \"CosineDecay\" needs warmup_target"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=PiecewiseConstantDecay([1, 2], [0.1, 0.2]))"),
+            Strings{"1 learning rate schedule \"PiecewiseConstantDecay\" has 2 boundaries and 2 "
+                    "values | There is one value more than boundaries."});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=PiecewiseConstantDecay([2, 2], [0.1, 0.2, 0.3]))"),
+            Strings{"1 boundaries of learning rate schedule \"PiecewiseConstantDecay\" must "
+                    "increase"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=PiecewiseConstantDecay(2, [0.1, -0.2]))"),
+            (Strings{"1 boundaries of learning rate schedule \"PiecewiseConstantDecay\" must be a "
+                     "list of numbers, got 2",
+                     "1 values of learning rate schedule \"PiecewiseConstantDecay\" must not be "
+                     "negative, got -0.2"}));
 }
 
 TEST(CompileParams, SeveralProblemsAreAllNamed) {
@@ -176,7 +255,9 @@ TEST(CompileParams, SeveralProblemsAreAllNamed) {
             (Strings{"1 learning rate must be positive, got -1",
                      "1 momentum must be between 0 and 1, got 2",
                      "1 optimizer \"SGD\" has no argument \"foo\" | HINT Its arguments are "
-                     "learning_rate, lr, decay, clipnorm, clipvalue, momentum, nesterov.",
+                     "learning_rate, lr, decay, weight_decay, clipnorm, clipvalue, "
+                     "global_clipnorm, use_ema, ema_momentum, ema_overwrite_frequency, momentum, "
+                     "nesterov.",
                      "1 metric \"nope\" is not known | HINT Use one of acc, accuracy, "
                      "binary_accuracy, categorical_accuracy, mae, mean_absolute_error, "
                      "mean_squared_error, mse, sparse_categorical_accuracy, "
@@ -233,10 +314,11 @@ TEST(CompileParams, JsonWithSerializedObjects) {
 }
 
 TEST(CompileParams, WhatKerasWouldDoDifferentlyIsRefused) {
-  EXPECT_EQ(OptimizerProblems("Adam(weight_decay=0.01)"),
-            Strings{"4 argument \"weight_decay\" of optimizer \"Adam\" is not supported"});
-  EXPECT_EQ(OptimizerProblems("Adam(use_ema=True)"),
-            Strings{"4 argument \"use_ema\" of optimizer \"Adam\" is not supported"});
+  EXPECT_EQ(OptimizerProblems("Adam(loss_scale_factor=2)"),
+            Strings{"4 argument \"loss_scale_factor\" of optimizer \"Adam\" is not supported"});
+  EXPECT_EQ(
+      OptimizerProblems("Adam(gradient_accumulation_steps=2)"),
+      Strings{"4 argument \"gradient_accumulation_steps\" of optimizer \"Adam\" is not supported"});
   EXPECT_EQ(Problems("optimizer=SGD, loss=CategoricalCrossentropy(label_smoothing=0.1)"),
             Strings{"4 argument \"label_smoothing\" of loss \"CategoricalCrossentropy\" is not "
                     "supported | It is set to 0.1."});
