@@ -100,7 +100,30 @@ enum class LossKind {
   kBinaryCrossentropy,
   kMeanSquaredError,
   kMeanAbsoluteError,
+  kMeanAbsolutePercentageError,
+  kMeanSquaredLogarithmicError,
+  kHuber,
+  kLogCosh,
+  kHinge,
+  kSquaredHinge,
+  kCategoricalHinge,
+  kKlDivergence,
+  kPoisson,
+  kCosineSimilarity,
 };
+
+// "categorical_crossentropy": Keras' name without abbreviation.
+const char* LossName(LossKind loss);
+
+// Arguments of losses, under Keras' names.
+struct LossOptions {
+  bool from_logits = false;      // crossentropies
+  double label_smoothing = 0.0;  // categorical and binary crossentropy
+  double delta = 1.0;            // Huber
+};
+
+enum class F1Average { kMacro, kMicro, kWeighted };
+enum class AucCurve { kRoc, kPr };
 
 enum class MetricKind {
   kAccuracy,  // binary, categorical or sparse: resolved by output width and labels
@@ -110,17 +133,38 @@ enum class MetricKind {
   kTopK,  // categorical or sparse, by the labels
   kMeanSquaredError,
   kMeanAbsoluteError,
+  kRootMeanSquaredError,
+  kCosineSimilarity,  // without the loss's minus
+  kCrossentropy,      // binary, categorical or sparse, as kAccuracy
+  kLoss,              // the value of `loss`
+  kTruePositives,
+  kTrueNegatives,
+  kFalsePositives,
+  kFalseNegatives,
+  kPrecision,
+  kRecall,
+  kF1Score,
+  kAuc,
+  kR2Score,
 };
 
 struct MetricParams {
   MetricKind kind = MetricKind::kAccuracy;
-  int k = 5;         // kTopK
+  int k = 5;                                    // kTopK
+  LossKind loss = LossKind::kMeanSquaredError;  // kLoss
+  LossOptions loss_options;                     // kLoss, kCrossentropy
+  // Confusion counts: 0.5 where it is not given. kF1Score without it takes the largest output of
+  // several, and 0.5 with a single one.
+  std::optional<double> threshold;
+  F1Average average = F1Average::kMacro;
+  AucCurve curve = AucCurve::kRoc;
   std::string name;  // as the user wrote it; shown in metrics_type
 };
 
 struct CompileParams {
   OptimizerParams optimizer;
   LossKind loss = LossKind::kMeanSquaredError;
+  LossOptions loss_options;
   std::string loss_name;  // as the user wrote it; shown in loss_type
   std::vector<MetricParams> metrics;
 };

@@ -34,8 +34,8 @@ VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
       std::iota(rows.begin(), rows.begin() + n, static_cast<int32_t>(first));
       batch.Load(data, rows.data(), n);
       const at::Tensor output = network_->Forward(batch.input(), weights, context);
-      buffer.loss += SumOf(
-          LossPerExample(compile_.loss, output, logits_, spec.final_activation, batch.targets()));
+      buffer.loss += SumOf(LossPerExample(compile_.loss, output, logits_, spec.final_activation,
+                                          batch.targets(), compile_.loss_options));
       AddMetrics(compile_, spec, output, logits_, batch.targets(), &buffer);
       buffer.examples += n;
     }

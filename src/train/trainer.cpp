@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "loss/loss.h"
+#include "metrics/accumulate.h"
+#include "train/sums.h"
 
 namespace hopper {
 
@@ -141,8 +143,14 @@ void Trainer::Finish(const MetricSums& sums, const float* flat, double* loss,
                      std::vector<double>* metrics) const {
   const double n = static_cast<double>(std::max<int64_t>(sums.examples, 1));
   *loss = sums.loss / n + RegularizationLoss(spans_, flat);
-  metrics->assign(sums.metrics.begin(), sums.metrics.end());
-  for (double& metric : *metrics) metric /= n;
+  metrics->clear();
+  if (sums.metrics.empty()) return;
+  const int64_t width = OutputWidth(network_->spec());
+  const double* at = sums.metrics.data();
+  for (const MetricParams& metric : compile_.metrics) {
+    metrics->push_back(MetricValue(metric, at, sums.examples, width));
+    at += MetricSumCount(metric, width);
+  }
 }
 
 int64_t Trainer::StateBytes() const {

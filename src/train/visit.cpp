@@ -66,7 +66,7 @@ class Stepper {
     context_.step = state_->step;
     const at::Tensor output = network_.Forward(batch_.input(), weights_, context_);
     at::Tensor loss = LossPerExample(compile_.loss, output, context_.linear, spec_.final_activation,
-                                     batch_.targets());
+                                     batch_.targets(), compile_.loss_options);
     const double sum = SumOfLoss(loss, n);
     sums->loss += sum;
     sums->examples += n;

@@ -3,7 +3,7 @@
 
     python3 -m venv venv
     venv/bin/pip install tensorflow-cpu==2.21.0 keras==3.15.1 numpy
-    venv/bin/python test/baseline/generate_keras_tables.py [layers|losses|metrics|optimizers]...
+    venv/bin/python test/baseline/generate_keras_tables.py [layers|losses|metrics|...]...
 
 Each table is a .safetensors file: float32 tensors, and in its metadata the list of cases as
 JSON. Keras runs on the TensorFlow back end, eagerly, in float32.
@@ -14,6 +14,7 @@ JSON. Keras runs on the TensorFlow back end, eagerly, in float32.
     keras_losses.safetensors      models' outputs and targets: loss of each example, gradient
                                   of their mean with respect to what the last layer gets
     keras_metrics.safetensors     the same for metrics
+    keras_metric_values.safetensors  models' outputs and targets, and a metric's value of them
     keras_optimizers.safetensors  initial weights, ten gradients, weights after each step, and the
                                   averaged weights that fit() keeps at its end
 """
@@ -320,13 +321,41 @@ def losses_table():
                 ("linear", "numbers", (2, 3)), ("softmax", "classes", (4,)),
                 ("sigmoid", "classes", (1,)), ("sigmoid", "classes", (3,))):
             cases.append((loss, last, kind, shape, 2.0))
-    for i, (loss, last, kind, shape, scale) in enumerate(cases):
+    for loss in ("mean_absolute_percentage_error", "mean_squared_logarithmic_error", "huber",
+                 "log_cosh", "hinge", "squared_hinge", "categorical_hinge", "cosine_similarity"):
+        cases += [(loss, "linear", "numbers", (4,), 2.0), (loss, "softmax", "classes", (4,), 2.0),
+                  (loss, "sigmoid", "fractions", (2, 3), 2.0)]
+    for loss in ("hinge", "squared_hinge"):
+        cases += [(loss, "linear", "binary", (3,), 2.0), (loss, "linear", "classes", (1,), 2.0)]
+    for loss in ("kl_divergence", "poisson"):
+        cases += [(loss, "softmax", "classes", (4,), 2.0), (loss, "softmax", "soft", (4,), 20.0),
+                  (loss, "sigmoid", "fractions", (2, 3), 2.0)]
+    cases += [
+        ("Huber(delta=0.3)", "linear", "numbers", (4,), 2.0),
+        ("log_cosh", "linear", "numbers", (4,), 100.0),
+        ("CategoricalCrossentropy(label_smoothing=0.1)", "softmax", "classes", (5,), 2.0),
+        ("CategoricalCrossentropy(label_smoothing=0.3)", "linear_probabilities", "one_hot", (5,),
+         2.0),
+        ("CategoricalCrossentropy(from_logits=True)", "linear", "classes", (5,), 2.0),
+        ("CategoricalCrossentropy(from_logits=True, label_smoothing=0.2)", "linear", "one_hot",
+         (5,), 2.0),
+        ("SparseCategoricalCrossentropy(from_logits=True)", "linear", "classes", (5,), 2.0),
+        ("BinaryCrossentropy(label_smoothing=0.2)", "sigmoid", "binary", (4,), 2.0),
+        ("BinaryCrossentropy(from_logits=True)", "linear", "classes", (1,), 2.0),
+        ("BinaryCrossentropy(from_logits=True, label_smoothing=0.1)", "linear", "binary", (4,),
+         2.0),
+    ]
+    for i, (text, last, kind, shape, scale) in enumerate(cases):
+        name = text.split("(")[0]
+        loss = keras.src.utils.naming.to_snake_case(name)
         shape = (BATCH,) + shape
         z = tf.constant(random(100 + i, *shape) * scale)
         y = targets(kind, 500 + i, shape)
         sparse = loss.startswith("sparse")
         wanted = keras_targets(kind, y, shape, sparse)
         function = keras.losses.get(loss)
+        if "(" in text:
+            function = eval(text.replace("(", "(reduction=None, "), dict(vars(keras.losses)))
         with tf.GradientTape() as tape:
             tape.watch(z)
             if last == "linear_probabilities":
@@ -339,7 +368,7 @@ def losses_table():
             mean = tf.reduce_mean(values)
         gradient = tape.gradient(mean, z)
         table.add(f"{i}_{loss}_{last}_{kind}",
-                  {"loss": loss, "last": last, "targets": kind}, logits=z, values=y,
+                  {"loss": text, "last": last, "targets": kind}, logits=z, values=y,
                   loss=values, gradient=gradient)
     table.write("keras_losses.safetensors")
 
@@ -401,6 +430,56 @@ def metrics_table():
                   {"metric": "top_k" if k else metric, "k": k, "last": last, "targets": kind},
                   logits=z, values=y, metric=values)
     table.write("keras_metrics.safetensors")
+
+
+def metric_values_table():
+    """Metrics that are not means over examples, and losses as metrics: one value of three batches."""
+    table = Table()
+    binary = [("sigmoid", "classes", (1,)), ("sigmoid", "binary", (3,)), ("softmax", "classes", (4,))]
+    cases = [(text, *where) for where in binary for text in (
+        "TruePositives()", "TrueNegatives()", "FalsePositives()", "FalseNegatives()",
+        "Precision()", "Recall()", "Precision(thresholds=0.3)", "Recall(thresholds=[0.7])", "AUC()",
+        "AUC(curve='PR')", "F1Score(average='macro', threshold=0.5)",
+        "F1Score(average='micro', threshold=0.4)", "F1Score(average='weighted', threshold=0.6)")]
+    cases += [
+        ("F1Score(average='macro')", "softmax", "classes", (4,)),
+        ("F1Score(average='micro')", "softmax", "one_hot", (4,)),
+        ("F1Score(average='weighted')", "softmax", "classes", (4,)),
+        ("F1Score(average='macro')", "linear", "binary", (3,)),
+        ("AUC()", "linear", "binary", (1,)),
+        ("R2Score()", "linear", "numbers", (1,)),
+        ("R2Score()", "linear", "numbers", (3,)),
+        ("RootMeanSquaredError()", "linear", "numbers", (2, 3)),
+        ("RootMeanSquaredError()", "softmax", "classes", (4,)),
+        ("CosineSimilarity()", "linear", "numbers", (4,)),
+        ("MeanAbsolutePercentageError()", "linear", "numbers", (3,)),
+        ("MeanSquaredLogarithmicError()", "sigmoid", "fractions", (3,)),
+        ("LogCoshError()", "linear", "numbers", (3,)),
+        ("Hinge()", "linear", "binary", (1,)),
+        ("SquaredHinge()", "sigmoid", "classes", (1,)),
+        ("CategoricalHinge()", "softmax", "classes", (4,)),
+        ("KLDivergence()", "softmax", "soft", (4,)),
+        ("Poisson()", "sigmoid", "fractions", (3,)),
+        ("CategoricalCrossentropy(label_smoothing=0.1)", "softmax", "classes", (4,)),
+        ("BinaryCrossentropy(from_logits=True)", "linear", "binary", (3,)),
+        ("SparseCategoricalCrossentropy()", "softmax", "classes", (4,)),
+    ]
+    for i, (text, last, kind, shape) in enumerate(cases):
+        batch = 60
+        shape = (batch,) + shape
+        z = np.round(random(5000 + i, *shape) * 16) / 16  # equal outputs, few digits
+        y = targets(kind, 6000 + i, shape)
+        sparse = text.startswith("Sparse")
+        wanted = keras_targets(kind, y, shape, sparse)
+        output = keras.activations.get(last)(tf.constant(z)).numpy()
+        metric = eval(text, dict(vars(keras.metrics)))
+        for first in range(0, batch, 20):
+            metric.update_state(tf.constant(wanted[first:first + 20]),
+                                tf.constant(output[first:first + 20]))
+        table.add(f"{i}_{text.split('(')[0]}_{last}_{kind}",
+                  {"metric": text, "last": last, "targets": kind,
+                   "result": float(metric.result())}, logits=z, values=y)
+    table.write("keras_metric_values.safetensors")
 
 
 # ---------------------------------------------------------------- optimizers
@@ -528,6 +607,7 @@ def optimizers_table():
 if __name__ == "__main__":
     print(f"keras {keras.__version__}, tensorflow {tf.__version__}", file=sys.stderr)
     tables = {"layers": layers_table, "losses": losses_table, "metrics": metrics_table,
+              "metric_values": metric_values_table,
               "optimizers": optimizers_table}
     for name in sys.argv[1:] or tables:
         tables[name]()

@@ -258,10 +258,16 @@ TEST(CompileParams, SeveralProblemsAreAllNamed) {
                      "learning_rate, lr, decay, weight_decay, clipnorm, clipvalue, "
                      "global_clipnorm, use_ema, ema_momentum, ema_overwrite_frequency, momentum, "
                      "nesterov.",
-                     "1 metric \"nope\" is not known | HINT Use one of acc, accuracy, "
-                     "binary_accuracy, categorical_accuracy, mae, mean_absolute_error, "
-                     "mean_squared_error, mse, sparse_categorical_accuracy, "
-                     "sparse_top_k_categorical_accuracy, top_k, top_k_categorical_accuracy.",
+                     "1 metric \"nope\" is not known | HINT Use one of accuracy, auc, "
+                     "binary_accuracy, categorical_accuracy, crossentropy, f1_score, "
+                     "false_negatives, false_positives, precision, r2_score, recall, "
+                     "root_mean_squared_error, sparse_categorical_accuracy, "
+                     "sparse_top_k_categorical_accuracy, top_k, top_k_categorical_accuracy, "
+                     "true_negatives, true_positives, categorical_crossentropy, "
+                     "sparse_categorical_crossentropy, binary_crossentropy, mean_squared_error, "
+                     "mean_absolute_error, mean_absolute_percentage_error, "
+                     "mean_squared_logarithmic_error, huber, log_cosh, hinge, squared_hinge, "
+                     "categorical_hinge, kl_divergence, poisson, cosine_similarity.",
                      "1 compile_params has no argument \"optimiser\" | HINT Perhaps you meant "
                      "\"optimizer\".",
                      "1 compile_params names no loss | HINT Add loss='categorical_crossentropy', "
@@ -319,9 +325,15 @@ TEST(CompileParams, WhatKerasWouldDoDifferentlyIsRefused) {
   EXPECT_EQ(
       OptimizerProblems("Adam(gradient_accumulation_steps=2)"),
       Strings{"4 argument \"gradient_accumulation_steps\" of optimizer \"Adam\" is not supported"});
-  EXPECT_EQ(Problems("optimizer=SGD, loss=CategoricalCrossentropy(label_smoothing=0.1)"),
-            Strings{"4 argument \"label_smoothing\" of loss \"CategoricalCrossentropy\" is not "
-                    "supported | It is set to 0.1."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=SparseCategoricalCrossentropy(ignore_class=1)"),
+            Strings{"4 argument \"ignore_class\" of loss \"SparseCategoricalCrossentropy\" is not "
+                    "supported | It is set to 1."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[Precision(class_id=1)]"),
+            Strings{"4 argument \"class_id\" of metric \"Precision\" is not supported | It is set "
+                    "to 1."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[AUC(num_thresholds=50)]"),
+            Strings{"4 argument \"num_thresholds\" of metric \"AUC\" is not supported | It is set "
+                    "to 50."});
   EXPECT_EQ(Problems("optimizer=SGD, loss=['mse', 'mae']"),
             Strings{"4 several losses are not supported | Models have one output. | HINT Name one "
                     "loss, for example loss='mse'."});
@@ -343,18 +355,86 @@ TEST(CompileParams, Losses) {
       {"keras.losses.mean_absolute_error", LossKind::kMeanAbsoluteError},
       {"'mae'", LossKind::kMeanAbsoluteError},
       {"'MeanAbsoluteError'", LossKind::kMeanAbsoluteError},
+      {"'mape'", LossKind::kMeanAbsolutePercentageError},
+      {"'MAPE'", LossKind::kMeanAbsolutePercentageError},
+      {"msle", LossKind::kMeanSquaredLogarithmicError},
+      {"'MeanSquaredLogarithmicError'", LossKind::kMeanSquaredLogarithmicError},
+      {"huber", LossKind::kHuber},
+      {"'huber_loss'", LossKind::kHuber},
+      {"'logcosh'", LossKind::kLogCosh},
+      {"LogCosh()", LossKind::kLogCosh},
+      {"'hinge'", LossKind::kHinge},
+      {"SquaredHinge", LossKind::kSquaredHinge},
+      {"'CategoricalHinge'", LossKind::kCategoricalHinge},
+      {"'KLDivergence'", LossKind::kKlDivergence},
+      {"'kullback_leibler_divergence'", LossKind::kKlDivergence},
+      {"kld", LossKind::kKlDivergence},
+      {"'Poisson'", LossKind::kPoisson},
+      {"'cosine_proximity'", LossKind::kCosineSimilarity},
+      {"CosineSimilarity(axis=-1)", LossKind::kCosineSimilarity},
   };
   for (const auto& [text, kind] : losses) {
     EXPECT_EQ(Parse(std::string("optimizer=SGD, loss=") + text).loss, kind) << text;
   }
   EXPECT_EQ(Parse("optimizer=SGD, loss='bce'").loss_name, "bce");
-  EXPECT_EQ(Problems("optimizer=SGD, loss='huber'").at(0).substr(0, 32),
-            "4 loss \"huber\" is not supported ");
-  EXPECT_EQ(Problems("optimizer=SGD, loss='KLDivergence'").at(0).substr(0, 31),
-            "4 loss \"KLDivergence\" is not su");
+  EXPECT_EQ(Problems("optimizer=SGD, loss='dice'").at(0).substr(0, 31),
+            "4 loss \"dice\" is not supported ");
+  EXPECT_STREQ(LossName(LossKind::kPoisson), "poisson");
+  EXPECT_STREQ(LossName(LossKind::kCosineSimilarity), "cosine_similarity");
   EXPECT_EQ(Problems("optimizer=SGD, loss='categorical_crosentropy'"),
             Strings{"1 loss \"categorical_crosentropy\" is not known | HINT Perhaps you meant "
                     "\"categorical_crossentropy\"."});
+}
+
+TEST(CompileParams, LossArguments) {
+  const auto options = [](const std::string& loss) {
+    return Parse("optimizer=SGD, loss=" + loss).loss_options;
+  };
+  EXPECT_EQ(options("'CategoricalCrossentropy(label_smoothing=0.1)'").label_smoothing, 0.1);
+  EXPECT_TRUE(options("BinaryCrossentropy(from_logits=True)").from_logits);
+  EXPECT_FALSE(options("BinaryCrossentropy(from_logits=False)").from_logits);
+  EXPECT_EQ(options("Huber(delta=2)").delta, 2);
+  EXPECT_EQ(
+      Problems("optimizer=SGD, loss=CategoricalCrossentropy(label_smoothing=1.5)"),
+      Strings{"1 label_smoothing of loss \"CategoricalCrossentropy\" must be between 0 and 1, "
+              "got 1.5"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=CategoricalCrossentropy(from_logits=1)"),
+            Strings{"1 from_logits of loss \"CategoricalCrossentropy\" must be True or False, got "
+                    "1"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=Huber(delta=0)"),
+            Strings{"1 delta of loss \"Huber\" must be positive, got 0"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=Huber(detla=1)"),
+            Strings{"1 loss \"Huber\" has no argument \"detla\" | HINT Its argument is delta."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=SparseCategoricalCrossentropy(label_smoothing=0.1)"),
+            Strings{"4 argument \"label_smoothing\" of loss \"SparseCategoricalCrossentropy\" is "
+                    "not supported | It is set to 0.1."});
+}
+
+TEST(CompileParams, MetricArguments) {
+  const auto metric = [](const std::string& text) {
+    return Parse("optimizer=SGD, loss=mse, metrics=[" + text + "]").metrics.at(0);
+  };
+  EXPECT_EQ(metric("'AUC'").kind, MetricKind::kAuc);
+  EXPECT_EQ(metric("AUC(curve='PR', num_thresholds=200)").curve, AucCurve::kPr);
+  EXPECT_EQ(metric("'Precision(thresholds=[0.3])'").threshold, 0.3);
+  EXPECT_EQ(metric("Recall(thresholds=0.4, top_k=None)").threshold, 0.4);
+  EXPECT_FALSE(metric("precision").threshold);
+  EXPECT_EQ(metric("'f1_score'").average, F1Average::kMacro);
+  EXPECT_EQ(metric("F1Score(average='weighted', threshold=0.2)").threshold, 0.2);
+  EXPECT_EQ(metric("huber").loss, LossKind::kHuber);
+  EXPECT_EQ(metric("Huber(delta=3)").loss_options.delta, 3);
+  EXPECT_EQ(metric("'BinaryCrossentropy(label_smoothing=0.1)'").loss_options.label_smoothing, 0.1);
+  EXPECT_EQ(metric("'R2Score'").kind, MetricKind::kR2Score);
+  EXPECT_EQ(metric("'rmse'").kind, MetricKind::kRootMeanSquaredError);
+  EXPECT_EQ(metric("'cosine_similarity'").kind, MetricKind::kCosineSimilarity);
+  EXPECT_EQ(metric("ce").kind, MetricKind::kCrossentropy);
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[Precision(thresholds=2)]"),
+            Strings{"1 thresholds of metric \"Precision\" must be between 0 and 1, got 2"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[F1Score(average='mean')]"),
+            Strings{"1 average of metric \"F1Score\" must be one of 'macro', 'micro', 'weighted', "
+                    "got 'mean'"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[AUC(kurve='PR')]"),
+            Strings{"1 metric \"AUC\" has no argument \"kurve\" | HINT Its argument is curve."});
 }
 
 TEST(CompileParams, Metrics) {
@@ -395,8 +475,8 @@ TEST(CompileParams, Metrics) {
   EXPECT_EQ(metrics("[" + sixteen + "]").size(), 16u);
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=[" + sixteen + "'mae']"),
             Strings{"5 metrics holds 17 metrics | At most 16 are possible."});
-  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=['AUC']").at(0).substr(0, 31),
-            "4 metric \"AUC\" is not supported");
+  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=['MeanIoU']").at(0).substr(0, 35),
+            "4 metric \"MeanIoU\" is not supported");
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=['acuracy']"),
             Strings{"1 metric \"acuracy\" is not known | HINT Perhaps you meant \"accuracy\"."});
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=[top_k(0)]"),
