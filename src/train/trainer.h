@@ -18,7 +18,7 @@ namespace hopper {
 
 // Sums over examples, in float64.
 struct MetricSums {
-  double loss = 0.0;  // without regularization
+  double loss = 0.0;            // without regularization
   std::vector<double> metrics;  // the sums of each metric, one behind the other
   int64_t examples = 0;
 
@@ -59,7 +59,7 @@ class Trainer {
   VisitEnd Evaluate(const float* flat, const Partition& data, const std::atomic<bool>& cancel,
                     MetricSums* sums) const;
 
-  // The metrics' values of their sums, and the mean loss with the regularization loss added to the loss.
+  // The metrics' values of their sums; the mean loss with the regularization loss.
   void Finish(const MetricSums& sums, const float* flat, double* loss,
               std::vector<double>* metrics) const;
 

@@ -160,7 +160,8 @@ def layer_models():
     add("reshape_after_conv", (4, 4, 2), L.Conv2D(3, 2), L.Reshape((9, 3)), L.Dense(2))
 
     for name in ("linear relu relu6 leaky_relu elu selu softplus softsign tanh sigmoid "
-                 "hard_sigmoid exponential swish gelu mish softmax log_softmax").split():
+                 "hard_sigmoid exponential swish gelu mish softmax log_softmax celu hard_silu hard_tanh "
+                 "hard_shrink soft_shrink tanh_shrink log_sigmoid squareplus").split():
         add("activation_" + name, (9,), L.Activation(name))
     add("relu_layer", (9,), L.ReLU())
     add("relu_max", (9,), L.ReLU(max_value=0.8))
