@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/clock.h"
 #include "engine/configuration.h"
@@ -19,7 +20,11 @@ Evaluation::Evaluation(const hopper_config& config, const hopper_data_desc& data
       account_(nullptr) {
   const ModelSpec& spec = trainer_->network().spec();
   if (config.state != nullptr) {
-    state_ = ReadState(StateLayoutOf(spec), config.state, config.state_size);
+    ModelState state = ReadState(StateLayoutOf(spec), config.state, config.state_size);
+    if (state.optimizer == SlotNames(trainer_->compile().optimizer)) {
+      state.params = trainer_->KeptWeights(state);
+    }
+    state_ = std::move(state);
   } else if (config.weights != nullptr) {
     state_ = trainer_->InitialState(config.weights, "");
   } else {

@@ -118,14 +118,15 @@ void Run::TakeState(const hopper_config& config, Model* model) {
     }
     state.numerics_class = numerics_class_;
   }
-  const char* wanted = OptimizerName(optimizer.kind);
+  const std::string wanted = SlotNames(optimizer);
   const int n_slots = SlotCount(optimizer);
   if (state.optimizer != wanted || state.n_slots != n_slots) {
     Problem problem;
-    problem.message =
-        state.optimizer == wanted
-            ? name + " changed the arguments of its optimizer " + wanted
-            : name + " changed its optimizer from " + state.optimizer + " to " + wanted;
+    const std::string kind = OptimizerName(optimizer.kind);
+    const std::string old_kind = state.optimizer.substr(0, state.optimizer.find(' '));
+    problem.message = old_kind == kind
+                          ? name + " changed the arguments of its optimizer " + kind
+                          : name + " changed its optimizer from " + old_kind + " to " + kind;
     problem.detail = "Its moments and its step counter start at zero.";
     state.optimizer = wanted;
     state.n_slots = n_slots;
@@ -269,7 +270,7 @@ void Run::Result(int32_t mst_key, hopper_model_result* result) {
   if (model.image.empty()) {
     const ModelSpec& spec = model.trainer->network().spec();
     model.weights.resize(static_cast<size_t>(spec.parameters));
-    ExportWeights(spec, model.state.params.data(), model.weights.data());
+    ExportWeights(spec, model.trainer->KeptWeights(model.state).data(), model.weights.data());
     model.image = WriteState(StateLayoutOf(spec), model.state);
     model.digest = VerifyState(model.image.data(), model.image.size()).Hex();
   }

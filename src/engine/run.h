@@ -15,6 +15,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/dataset.h"
@@ -50,8 +51,8 @@ class Run {
  private:
   // Weights as they were at the end of an iteration; counted while they last.
   struct Snapshot {
-    Snapshot(const AlignedArray<float>& from, MemoryAccount* counted_in)
-        : weights(from.Clone()), account(counted_in) {
+    Snapshot(AlignedArray<float> kept, MemoryAccount* counted_in)
+        : weights(std::move(kept)), account(counted_in) {
       account->Add(bytes());
     }
     ~Snapshot() { account->Add(-bytes()); }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "engine/failure.h"
 #include "engine/run.h"
+#include "optim/learning_rate.h"
 
 namespace hopper {
 
@@ -26,7 +27,7 @@ Problem NotFinite(const Trainer& trainer, double loss, int64_t step) {
   if (std::isinf(loss)) what = "loss became infinite";
   return {ErrorCode::kDataException,
           what + " after " + std::to_string(step) + (step == 1 ? " step" : " steps") +
-              " with learning rate " + NumberText(trainer.compile().optimizer.learning_rate),
+              " with learning rate " + NumberText(LearningRate(trainer.compile().optimizer, step)),
           "",
           "Lower the learning rate or set clipnorm; the run goes on without this "
           "configuration."};
@@ -141,7 +142,8 @@ void Run::TrainTask(Model* model) {
                                 &sums, metrics);
     if (end == VisitEnd::kDone && model->visit + 1 == train_.n_partitions() &&
         (WantsPass(HOPPER_SPLIT_TRAIN, iteration) || WantsPass(HOPPER_SPLIT_VALID, iteration))) {
-      snapshot = std::make_shared<const Snapshot>(model->state.params, account_);
+      snapshot =
+          std::make_shared<const Snapshot>(model->trainer->KeptWeights(model->state), account_);
     }
   } catch (...) {
     failed = true;

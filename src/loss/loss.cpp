@@ -4,9 +4,12 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/abs.h>
 #include <ATen/ops/add.h>
+#include <ATen/ops/amax.h>
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/clamp.h>
+#include <ATen/ops/clamp_min.h>
 #include <ATen/ops/div.h>
+#include <ATen/ops/huber_loss.h>
 #include <ATen/ops/log.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/logsumexp.h>
@@ -16,11 +19,14 @@
 #include <ATen/ops/mul.h>
 #include <ATen/ops/nll_loss.h>
 #include <ATen/ops/rsub.h>
+#include <ATen/ops/softplus.h>
+#include <ATen/ops/square.h>
 #include <ATen/ops/sub.h>
 #include <ATen/ops/sum.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace hopper {
@@ -60,12 +66,22 @@ at::Tensor WithTensorFlowsGradient(at::Tensor loss, const at::Tensor& logits,
   return at::add(loss, at::mul(missing, at::sub(log_sum, log_sum.detach())));
 }
 
-at::Tensor CategoricalCrossentropy(const at::Tensor& output, bool logits, const Targets& targets) {
+// Moves labels towards all being alike.
+at::Tensor Smooth(const at::Tensor& labels, double smoothing, double towards) {
+  if (smoothing == 0.0) return labels;
+  return at::add(at::mul(labels, 1.0 - smoothing), smoothing * towards);
+}
+
+at::Tensor CategoricalCrossentropy(const at::Tensor& output, bool logits, const Targets& targets,
+                                   double smoothing) {
   const at::Tensor log_probabilities =
       logits ? at::log_softmax(output, -1)
              : at::log(ClampProbabilities(at::div(output, at::sum(output, {-1}, true))));
-  if (targets.classes.defined()) return ClassLoss(log_probabilities, targets.classes);
-  const at::Tensor values = TargetValues(targets, output);
+  if (targets.classes.defined() && smoothing == 0.0) {
+    return ClassLoss(log_probabilities, targets.classes);
+  }
+  const at::Tensor values =
+      Smooth(TargetValues(targets, output), smoothing, 1.0 / static_cast<double>(output.size(-1)));
   at::Tensor loss = at::sum(at::mul(log_probabilities, values), {-1}).neg();
   if (logits) loss = WithTensorFlowsGradient(std::move(loss), output, values);
   return MeanPerExample(loss);
@@ -80,8 +96,9 @@ at::Tensor SparseCategoricalCrossentropy(const at::Tensor& output, bool logits,
                    classes);
 }
 
-at::Tensor BinaryCrossentropy(const at::Tensor& output, bool logits, const Targets& targets) {
-  const at::Tensor values = TargetValues(targets, output);
+at::Tensor BinaryCrossentropy(const at::Tensor& output, bool logits, const Targets& targets,
+                              double smoothing) {
+  const at::Tensor values = Smooth(TargetValues(targets, output), smoothing, 0.5);
   if (logits) {
     return MeanPerExample(
         at::binary_cross_entropy_with_logits(output, values, {}, {}, at::Reduction::None));
@@ -90,6 +107,43 @@ at::Tensor BinaryCrossentropy(const at::Tensor& output, bool logits, const Targe
   return MeanPerExample(at::mul(values, at::log(p))
                             .add_(at::mul(at::rsub(values, 1.0), at::log(at::rsub(p, 1.0))))
                             .neg());
+}
+
+// Labels of 0 and 1 become -1 and 1; a batch with any other label is taken as it is.
+at::Tensor HingeLabels(const at::Tensor& labels) {
+  const bool binary = at::mul(labels, at::rsub(labels, 1.0)).eq(0.0).all().item<bool>();
+  return binary ? at::sub(at::mul(labels, 2.0), 1.0) : labels;
+}
+
+at::Tensor Hinge(const at::Tensor& output, const at::Tensor& labels) {
+  return at::clamp_min(at::rsub(at::mul(HingeLabels(labels), output), 1.0), 0.0);
+}
+
+at::Tensor CategoricalHinge(const at::Tensor& output, const at::Tensor& labels) {
+  const at::Tensor wanted = at::sum(at::mul(labels, output), {-1});
+  const at::Tensor others = at::amax(at::mul(at::rsub(labels, 1.0), output), {-1});
+  return at::clamp_min(at::add(at::sub(others, wanted), 1.0), 0.0);
+}
+
+// Rows of length one; rows of zeros stay zero.
+at::Tensor Normalize(const at::Tensor& x) {
+  const at::Tensor squares = at::sum(at::square(x), {-1}, true);
+  return at::div(x, at::clamp_min(squares, 1e-14).sqrt());
+}
+
+at::Tensor KlDivergence(const at::Tensor& output, const at::Tensor& labels) {
+  const at::Tensor y = at::clamp(labels, kEpsilon, 1.0);
+  const at::Tensor p = at::clamp(output, kEpsilon, 1.0);
+  return at::sum(at::mul(y, at::log(at::div(y, p))), {-1});
+}
+
+at::Tensor LogOfClamped(const at::Tensor& x) {
+  return at::log(at::add(at::clamp_min(x, kEpsilon), 1.0));
+}
+
+// x + softplus(-2x) - log 2, which does not overflow.
+at::Tensor LogCosh(const at::Tensor& x) {
+  return at::sub(at::add(x, at::softplus(at::mul(x, -2.0))), std::log(2.0));
 }
 
 }  // namespace
@@ -115,19 +169,43 @@ bool UsesLogits(LossKind loss, Activation last) {
 }
 
 at::Tensor LossPerExample(LossKind loss, const at::Tensor& output, bool logits, Activation /*last*/,
-                          const Targets& targets) {
+                          const Targets& targets, const LossOptions& options) {
+  const bool from_logits = logits || options.from_logits;
+  const auto values = [&] { return TargetValues(targets, output); };
   switch (loss) {
     case LossKind::kCategoricalCrossentropy:
-      return CategoricalCrossentropy(output, logits, targets);
+      return CategoricalCrossentropy(output, from_logits, targets, options.label_smoothing);
     case LossKind::kSparseCategoricalCrossentropy:
-      return SparseCategoricalCrossentropy(output, logits, targets);
+      return SparseCategoricalCrossentropy(output, from_logits, targets);
     case LossKind::kBinaryCrossentropy:
-      return BinaryCrossentropy(output, logits, targets);
+      return BinaryCrossentropy(output, from_logits, targets, options.label_smoothing);
     case LossKind::kMeanSquaredError:
-      return MeanPerExample(
-          at::mse_loss(output, TargetValues(targets, output), at::Reduction::None));
+      return MeanPerExample(at::mse_loss(output, values(), at::Reduction::None));
     case LossKind::kMeanAbsoluteError:
-      return MeanPerExample(at::abs(at::sub(output, TargetValues(targets, output))));
+      return MeanPerExample(at::abs(at::sub(output, values())));
+    case LossKind::kMeanAbsolutePercentageError: {
+      const at::Tensor y = values();
+      const at::Tensor size = at::clamp_min(at::abs(y), kEpsilon);
+      return at::mul(MeanPerExample(at::abs(at::div(at::sub(y, output), size))), 100.0);
+    }
+    case LossKind::kMeanSquaredLogarithmicError:
+      return MeanPerExample(at::square(at::sub(LogOfClamped(output), LogOfClamped(values()))));
+    case LossKind::kHuber:
+      return MeanPerExample(at::huber_loss(output, values(), at::Reduction::None, options.delta));
+    case LossKind::kLogCosh:
+      return MeanPerExample(LogCosh(at::sub(output, values())));
+    case LossKind::kHinge:
+      return MeanPerExample(Hinge(output, values()));
+    case LossKind::kSquaredHinge:
+      return MeanPerExample(at::square(Hinge(output, values())));
+    case LossKind::kCategoricalHinge:
+      return MeanPerExample(CategoricalHinge(output, values()));
+    case LossKind::kKlDivergence:
+      return MeanPerExample(KlDivergence(output, values()));
+    case LossKind::kPoisson:
+      return MeanPerExample(at::sub(output, at::mul(values(), at::log(at::add(output, kEpsilon)))));
+    case LossKind::kCosineSimilarity:
+      return MeanPerExample(at::sum(at::mul(Normalize(values()), Normalize(output)), {-1}).neg());
   }
   throw Error(ErrorCode::kInternal, "unknown loss");
 }

@@ -29,7 +29,8 @@ bool UsesLogits(LossKind loss, Activation last);
 // logits when `logits` is true. Element losses are averaged over the last axis, and further axes.
 // Formulas: keras.losses on the TensorFlow back end, which renormalizes probabilities (the
 // categorical crossentropies) and clips them to [1e-7, 1 - 1e-7].
+// With `options.from_logits` the output is taken for logits whatever the model ends in.
 at::Tensor LossPerExample(LossKind loss, const at::Tensor& output, bool logits, Activation last,
-                          const Targets& targets);
+                          const Targets& targets, const LossOptions& options = {});
 
 }  // namespace hopper

@@ -30,9 +30,10 @@ int64_t CheckedClass(int64_t value, int64_t width) {
 
 }  // namespace
 
-PlannedLoss::PlannedLoss(LossKind loss, bool logits, Activation last, int64_t batch,
-                         const Shape& shape, const Kernels& kernels)
+PlannedLoss::PlannedLoss(LossKind loss, const LossOptions& options, bool logits, Activation last,
+                         int64_t batch, const Shape& shape, const Kernels& kernels)
     : loss_(loss),
+      options_(options),
       logits_(logits),
       last_(last),
       batch_(batch),
@@ -64,6 +65,7 @@ const float* PlannedLoss::Numbers(const Targets& targets) {
 
 bool PlannedLoss::RunPlanned(const float* output, const Targets& targets, const float* factors,
                              float* gradient) {
+  if (options_.from_logits || options_.label_smoothing != 0.0) return false;
   switch (loss_) {
     case LossKind::kCategoricalCrossentropy:
     case LossKind::kSparseCategoricalCrossentropy: {
@@ -148,7 +150,7 @@ void PlannedLoss::RunAutograd(const float* output, const Targets& targets, const
   {
     const at::AutoGradMode with_gradient(gradient != nullptr);
     if (gradient != nullptr) leaf.set_requires_grad(true);
-    loss = LossPerExample(loss_, leaf, logits_, last_, targets);
+    loss = LossPerExample(loss_, leaf, logits_, last_, targets, options_);
     if (gradient != nullptr) {
       loss.backward(at::from_blob(const_cast<float*>(factors), {batch_},
                                   at::TensorOptions().dtype(at::kFloat)));

@@ -14,8 +14,8 @@ namespace hopper {
 class PlannedLoss {
  public:
   // `shape` is the output's, of one example.
-  PlannedLoss(LossKind loss, bool logits, Activation last, int64_t batch, const Shape& shape,
-              const Kernels& kernels);
+  PlannedLoss(LossKind loss, const LossOptions& options, bool logits, Activation last,
+              int64_t batch, const Shape& shape, const Kernels& kernels);
 
   // Loss of each example into losses(), and factors[i] times its gradient by example i's output
   // into `gradient` (as large as `output`; null: not wanted). What has no loop here goes through
@@ -34,6 +34,7 @@ class PlannedLoss {
   const float* Numbers(const Targets& targets);
 
   const LossKind loss_;
+  const LossOptions options_;
   const bool logits_;
   const Activation last_;
   const int64_t batch_;

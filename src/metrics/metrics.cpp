@@ -27,11 +27,6 @@ at::Tensor MeanPerExample(const at::Tensor& x) {
   return at::mean(numbers.reshape({numbers.size(0), -1}), {1});
 }
 
-at::Tensor Probabilities(const at::Tensor& output, bool logits, Activation last) {
-  if (!logits) return output;
-  return last == Activation::kSigmoid ? at::sigmoid(output) : at::softmax(output, -1);
-}
-
 at::Tensor BinaryAccuracy(const at::Tensor& output, bool logits, Activation last,
                           const Targets& targets) {
   // sigmoid(x) > 0.5 where x > 0
@@ -69,7 +64,26 @@ at::Tensor TopK(const at::Tensor& output, const Targets& targets, bool sparse, i
   return MeanPerExample(at::lt(above, k).logical_and_(at::isfinite(output).all(-1)));
 }
 
+LossKind CrossentropyFor(const at::Tensor& output, bool sparse) {
+  return output.size(-1) == 1 ? LossKind::kBinaryCrossentropy
+         : sparse             ? LossKind::kSparseCategoricalCrossentropy
+                              : LossKind::kCategoricalCrossentropy;
+}
+
+// A loss as metric: crossentropies take the logits where there are some, as they do for training.
+at::Tensor LossMetric(LossKind loss, const LossOptions& options, const at::Tensor& output,
+                      bool logits, Activation last, const Targets& targets) {
+  const bool takes_logits = logits && UsesLogits(loss, last);
+  return LossPerExample(loss, takes_logits ? output : Probabilities(output, logits, last),
+                        takes_logits, last, targets, options);
+}
+
 }  // namespace
+
+at::Tensor Probabilities(const at::Tensor& output, bool logits, Activation last) {
+  if (!logits) return output;
+  return last == Activation::kSigmoid ? at::sigmoid(output) : at::softmax(output, -1);
+}
 
 at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output, bool logits,
                             Activation last, const Targets& targets) {
@@ -91,6 +105,7 @@ at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output
       return CategoricalAccuracy(output, targets, sparse || output.size(-1) == 1);
     case MetricKind::kTopK:
       return TopK(output, targets, sparse, metric.k);
+    case MetricKind::kRootMeanSquaredError:  // its square
     case MetricKind::kMeanSquaredError: {
       const at::Tensor p = Probabilities(output, logits, last);
       return MeanPerExample(at::mse_loss(p, TargetValues(targets, p), at::Reduction::None));
@@ -99,6 +114,15 @@ at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output
       const at::Tensor p = Probabilities(output, logits, last);
       return MeanPerExample(at::abs(at::sub(p, TargetValues(targets, p))));
     }
+    case MetricKind::kCosineSimilarity:
+      return LossMetric(LossKind::kCosineSimilarity, {}, output, logits, last, targets).neg();
+    case MetricKind::kCrossentropy:
+      return LossMetric(CrossentropyFor(output, sparse), metric.loss_options, output, logits, last,
+                        targets);
+    case MetricKind::kLoss:
+      return LossMetric(metric.loss, metric.loss_options, output, logits, last, targets);
+    default:  // no mean over examples
+      break;
   }
   throw Error(ErrorCode::kInternal, "unknown metric");
 }

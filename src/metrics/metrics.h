@@ -8,10 +8,13 @@
 
 namespace hopper {
 
-// Value of each example, float32 [batch]. `output` is the model's output (probabilities) or,
-// with `logits`, its logits: ranks and thresholds are then taken on the logits, while mse and
-// mae apply the activation `last` first. kAccuracy resolves as Keras does: one output unit ->
-// binary at 0.5, otherwise categorical (or sparse, by the targets).
+// What the model puts out: the activation `last` over its logits, where it was left out.
+at::Tensor Probabilities(const at::Tensor& output, bool logits, Activation last);
+
+// Value of each example, float32 [batch]; of the root mean squared error, its square. `output` is
+// the model's output (probabilities) or, with `logits`, its logits: ranks and thresholds are then
+// taken on the logits, while mse and mae apply the activation `last` first. kAccuracy resolves as
+// Keras does: one output unit -> binary at 0.5, otherwise categorical (or sparse, by the targets).
 at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output, bool logits,
                             Activation last, const Targets& targets);
 

@@ -32,24 +32,9 @@ bool SameButForChannels(Shape a, Shape b) {
   return a == b;
 }
 
-const char* LossText(LossKind loss) {
-  switch (loss) {
-    case LossKind::kCategoricalCrossentropy:
-      return "categorical_crossentropy";
-    case LossKind::kSparseCategoricalCrossentropy:
-      return "sparse_categorical_crossentropy";
-    case LossKind::kBinaryCrossentropy:
-      return "binary_crossentropy";
-    case LossKind::kMeanSquaredError:
-      return "mse";
-    case LossKind::kMeanAbsoluteError:
-      return "mae";
-  }
-  return "";
-}
-
 bool IsCrossentropy(LossKind loss) {
-  return loss != LossKind::kMeanSquaredError && loss != LossKind::kMeanAbsoluteError;
+  return loss == LossKind::kCategoricalCrossentropy ||
+         loss == LossKind::kSparseCategoricalCrossentropy || loss == LossKind::kBinaryCrossentropy;
 }
 
 // One distinct architecture.
@@ -144,7 +129,7 @@ class ConfigCheck {
   // The model's end against the loss, whatever the data.
   void CheckEnd(const ModelSpec& spec, const CompileParams& compile) {
     const int64_t units = spec.output_shape().empty() ? 1 : spec.output_shape().back();
-    const std::string loss = LossText(compile.loss);
+    const std::string loss = LossName(compile.loss);
     if (spec.final_activation == Activation::kSoftmax && units == 1) {
       Fail("softmax over one output unit is always 1", "Such a model cannot learn.",
            "Use sigmoid with loss='binary_crossentropy', or one output unit a class.");
@@ -154,6 +139,11 @@ class ConfigCheck {
     if (categorical && units == 1 && spec.final_activation != Activation::kSoftmax) {
       Fail("loss \"" + loss + "\" needs one output unit a class but the model has 1 output unit",
            "", "Use loss='binary_crossentropy' for two classes, or one output unit a class.");
+    } else if (compile.loss_options.from_logits) {
+      if (spec.final_activation == Activation::kLinear) return;
+      Warn("from_logits=True has no effect on a model that ends in an activation",
+           "The loss of softmax and sigmoid is computed from their inputs in any case.",
+           "Leave it out, or end the model without an activation.");
     } else if (IsCrossentropy(compile.loss) && spec.final_activation == Activation::kLinear) {
       Warn("loss \"" + loss + "\" expects probabilities but the model does not end in " +
                (categorical ? "softmax" : "sigmoid"),
@@ -222,7 +212,7 @@ class ConfigCheck {
   void CheckValueLabels(const ModelSpec& spec, const CompileParams& compile) {
     if (compile.loss == LossKind::kCategoricalCrossentropy ||
         compile.loss == LossKind::kSparseCategoricalCrossentropy) {
-      return Fail("loss \"" + std::string(LossText(compile.loss)) + "\" needs classes but column " +
+      return Fail("loss \"" + std::string(LossName(compile.loss)) + "\" needs classes but column " +
                       Quoted(data_->y_column, "y") + " holds numbers",
                   "The packed table is " + Table() + ".",
                   "Pack integer or text labels, or use loss='mse'.");

@@ -32,6 +32,14 @@ enum class Activation {
   kMish,
   kSoftmax,
   kLogSoftmax,
+  kCelu,      // alpha 1
+  kHardSilu,  // x times Keras 3's hard_sigmoid
+  kHardTanh,
+  kHardShrink,  // threshold 0.5
+  kSoftShrink,  // threshold 0.5
+  kTanhShrink,
+  kLogSigmoid,
+  kSquareplus,  // b = 4
 };
 
 // An activation with its parameters (negative slope, alpha, maximum, threshold, axis).

@@ -38,6 +38,15 @@ constexpr ActivationRow kActivations[] = {
     {"mish", Activation::kMish, 0.0},
     {"softmax", Activation::kSoftmax, 0.0},
     {"log_softmax", Activation::kLogSoftmax, 0.0},
+    {"celu", Activation::kCelu, 1.0},
+    {"hard_silu", Activation::kHardSilu, 0.0},
+    {"hard_swish", Activation::kHardSilu, 0.0},
+    {"hard_tanh", Activation::kHardTanh, 0.0},
+    {"hard_shrink", Activation::kHardShrink, 0.0},
+    {"soft_shrink", Activation::kSoftShrink, 0.0},
+    {"tanh_shrink", Activation::kTanhShrink, 0.0},
+    {"log_sigmoid", Activation::kLogSigmoid, 0.0},
+    {"squareplus", Activation::kSquareplus, 0.0},
 };
 
 bool NumberMember(const json& object, const char* key, double* out) {

@@ -2,98 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "optim/learning_rate.h"
+#include "optim/update_kernels.h"
 
 namespace hopper {
 namespace {
-
-// Pointers of one span and the scalars of one step. Everything is float32 where Keras computes
-// in float32: the learning rate, the betas' powers and the bias correction.
-struct StepArgs {
-  int64_t size = 0;
-  float* __restrict w = nullptr;
-  const float* __restrict g = nullptr;
-  float* __restrict s0 = nullptr;
-  float* __restrict s1 = nullptr;
-  float* __restrict s2 = nullptr;
-  float rate = 0.0F;  // Adam: with the bias correction
-  float momentum = 0.0F;
-  float a = 0.0F;  // rho; 1 - beta_1
-  float b = 0.0F;  // 1 - rho; 1 - beta_2
-  float epsilon = 0.0F;
-};
-
-// Kernels are inlined into a function per instruction set. No fused multiply-add is used in any
-// of them (-ffp-contract=off), so that all instruction sets give the same bits.
-#define HOPPER_INLINE __attribute__((always_inline)) inline
-
-struct SgdKernel {
-  static HOPPER_INLINE void Run(const StepArgs& args) {
-    const StepArgs p = args;
-    for (int64_t i = 0; i < p.size; ++i) p.w[i] -= p.g[i] * p.rate;
-  }
-};
-
-template <bool kNesterov>
-struct MomentumKernel {
-  static HOPPER_INLINE void Run(const StepArgs& args) {
-    const StepArgs p = args;
-    for (int64_t i = 0; i < p.size; ++i) {
-      const float increment = p.g[i] * p.rate;
-      const float velocity = p.s0[i] * p.momentum - increment;
-      p.s0[i] = velocity;
-      p.w[i] += kNesterov ? velocity * p.momentum - increment : velocity;
-    }
-  }
-};
-
-// Slots: mean square, then mean gradient (centered), then velocity (momentum).
-template <bool kCentered, bool kMomentum>
-struct RmspropKernel {
-  static HOPPER_INLINE void Run(const StepArgs& args) {
-    const StepArgs p = args;
-    float* __restrict mean = p.s1;
-    float* __restrict velocity = kCentered ? p.s2 : p.s1;
-    for (int64_t i = 0; i < p.size; ++i) {
-      const float g = p.g[i];
-      const float square = p.a * p.s0[i] + p.b * (g * g);
-      p.s0[i] = square;
-      float variance = square;
-      if (kCentered) {
-        const float average = p.a * mean[i] + p.b * g;
-        mean[i] = average;
-        variance = square - average * average;
-      }
-      const float increment = (p.rate * g) / std::sqrt(variance + p.epsilon);
-      if (kMomentum) {
-        const float v = p.momentum * velocity[i] + increment;
-        velocity[i] = v;
-        p.w[i] -= v;
-      } else {
-        p.w[i] -= increment;
-      }
-    }
-  }
-};
-
-// Slots: first moment, second moment, then its maximum (amsgrad).
-template <bool kAmsgrad>
-struct AdamKernel {
-  static HOPPER_INLINE void Run(const StepArgs& args) {
-    const StepArgs p = args;
-    for (int64_t i = 0; i < p.size; ++i) {
-      const float g = p.g[i];
-      const float m = p.s0[i] + (g - p.s0[i]) * p.a;
-      float v = p.s1[i] + (g * g - p.s1[i]) * p.b;
-      p.s0[i] = m;
-      p.s1[i] = v;
-      if (kAmsgrad) {
-        v = p.s2[i] > v ? p.s2[i] : v;
-        p.s2[i] = v;
-      }
-      p.w[i] -= (m * p.rate) / (std::sqrt(v) + p.epsilon);
-    }
-  }
-};
 
 template <typename Kernel>
 void RunBaseline(const StepArgs& args) {
@@ -130,27 +45,67 @@ KernelFunction ChooseKernel(const OptimizerParams& optimizer) {
       }
       return momentum ? Run<RmspropKernel<false, true>> : Run<RmspropKernel<false, false>>;
     case OptimizerKind::kAdam:
+    case OptimizerKind::kAdamW:
       return optimizer.amsgrad ? Run<AdamKernel<true>> : Run<AdamKernel<false>>;
+    case OptimizerKind::kAdagrad:
+      return Run<AdagradKernel>;
+    case OptimizerKind::kAdadelta:
+      return Run<AdadeltaKernel>;
+    case OptimizerKind::kAdamax:
+      return Run<AdamaxKernel>;
+    case OptimizerKind::kNadam:
+      return Run<NadamKernel>;
+    case OptimizerKind::kFtrl:
+      return optimizer.learning_rate_power == -0.5 ? Run<FtrlKernel<true>> : Run<FtrlKernel<false>>;
+    case OptimizerKind::kLion:
+      return Run<LionKernel>;
   }
   return Run<SgdKernel>;
 }
 
+// Product of 1 - 0.96^k / 2 for k = 1 to t. It stands still after some 900 factors.
+double NadamProduct(int64_t t) {
+  static const std::vector<double> products = [] {
+    std::vector<double> values{1.0};
+    for (int k = 1; k <= 1024; ++k) {
+      values.push_back(values.back() * (1.0 - 0.5 * std::pow(0.96, k)));
+    }
+    return values;
+  }();
+  return products[static_cast<size_t>(std::min<int64_t>(t, 1024))];
+}
+
+// The momentum schedule of Nadam, a function of the step counter: Keras keeps the product as a
+// variable, which would have to travel with the model.
+void SetNadamScalars(const OptimizerParams& optimizer, int64_t t, StepArgs* args) {
+  const auto momentum = [&](int64_t at) {
+    return static_cast<float>(optimizer.beta_1) *
+           (1.0F - 0.5F * std::pow(0.96F, static_cast<float>(at)));
+  };
+  const double product = std::pow(optimizer.beta_1, static_cast<double>(t)) * NadamProduct(t);
+  const float next = momentum(t + 1);
+  args->c = next;
+  args->d = 1.0F - static_cast<float>(product) * next;
+  args->e = 1.0F - momentum(t);
+  args->f = 1.0F - static_cast<float>(product);
+  args->h = 1.0F - std::pow(static_cast<float>(optimizer.beta_2), static_cast<float>(t));
+}
+
 StepArgs StepScalars(const OptimizerParams& optimizer, int64_t step) {
   StepArgs args;
-  args.rate = static_cast<float>(optimizer.learning_rate);
-  if (optimizer.decay != 0.0) {
-    args.rate /= 1.0F + static_cast<float>(optimizer.decay) * static_cast<float>(step);
-  }
+  args.rate = LearningRate(optimizer, step);
   args.momentum = static_cast<float>(optimizer.momentum);
   args.epsilon = static_cast<float>(optimizer.epsilon);
   switch (optimizer.kind) {
     case OptimizerKind::kSgd:
       break;
     case OptimizerKind::kRmsprop:
+    case OptimizerKind::kAdadelta:
       args.a = static_cast<float>(optimizer.rho);
       args.b = static_cast<float>(1.0 - optimizer.rho);
       break;
-    case OptimizerKind::kAdam: {
+    case OptimizerKind::kAdam:
+    case OptimizerKind::kAdamW: {
       args.a = static_cast<float>(1.0 - optimizer.beta_1);
       args.b = static_cast<float>(1.0 - optimizer.beta_2);
       const float t = static_cast<float>(step + 1);
@@ -159,6 +114,31 @@ StepArgs StepScalars(const OptimizerParams& optimizer, int64_t step) {
       args.rate = args.rate * std::sqrt(1.0F - power_2) / (1.0F - power_1);
       break;
     }
+    case OptimizerKind::kAdagrad:
+      break;
+    case OptimizerKind::kAdamax:
+      args.a = static_cast<float>(1.0 - optimizer.beta_1);
+      args.b = static_cast<float>(optimizer.beta_2);
+      args.c = 1.0F - std::pow(static_cast<float>(optimizer.beta_1), static_cast<float>(step + 1));
+      break;
+    case OptimizerKind::kNadam:
+      args.a = 1.0F - static_cast<float>(optimizer.beta_1);
+      args.b = 1.0F - static_cast<float>(optimizer.beta_2);
+      SetNadamScalars(optimizer, step + 1, &args);
+      break;
+    case OptimizerKind::kFtrl:
+      args.c = static_cast<float>(2.0 * optimizer.l2_shrinkage_regularization_strength);
+      args.d = static_cast<float>(-optimizer.learning_rate_power);
+      args.e = 2.0F * (static_cast<float>(optimizer.l2_regularization_strength) +
+                       static_cast<float>(optimizer.beta) / (2.0F * args.rate));
+      args.f = static_cast<float>(optimizer.l1_regularization_strength);
+      break;
+    case OptimizerKind::kLion:
+      args.a = static_cast<float>(optimizer.beta_1);
+      args.b = static_cast<float>(optimizer.beta_2);
+      args.c = 1.0F - args.a;
+      args.d = 1.0F - args.b;
+      break;
   }
   return args;
 }
@@ -196,6 +176,20 @@ void AddRegularization(const TrainableSpan& span, const float* __restrict w, flo
   }
 }
 
+// Keras' clip_by_global_norm: a NaN or infinite norm makes everything NaN, which the caller then
+// sees in the weights.
+void ClipTogether(float limit, const std::vector<TrainableSpan>& spans, float* gradients) {
+  double squares = 0.0;
+  for (const TrainableSpan& span : spans)
+    squares += SumOfSquares(gradients + span.offset, span.size);
+  const float norm = std::sqrt(static_cast<float>(squares));
+  const float scale = limit * std::min(1.0F / norm, 1.0F / limit) + (norm - norm);
+  for (const TrainableSpan& span : spans) {
+    float* __restrict g = gradients + span.offset;
+    for (int64_t i = 0; i < span.size; ++i) g[i] *= scale;
+  }
+}
+
 void Clip(const OptimizerParams& optimizer, int64_t size, float* __restrict g) {
   if (optimizer.clipnorm && *optimizer.clipnorm > 0.0) {
     const float limit = static_cast<float>(*optimizer.clipnorm);
@@ -213,9 +207,8 @@ void Clip(const OptimizerParams& optimizer, int64_t size, float* __restrict g) {
   }
 }
 
-}  // namespace
-
-int SlotCount(const OptimizerParams& optimizer) {
+// Slots of the update rule, without the moving average of the weights.
+int RuleSlots(const OptimizerParams& optimizer) {
   const bool momentum = optimizer.momentum != 0.0;
   switch (optimizer.kind) {
     case OptimizerKind::kSgd:
@@ -223,9 +216,38 @@ int SlotCount(const OptimizerParams& optimizer) {
     case OptimizerKind::kRmsprop:
       return 1 + (optimizer.centered ? 1 : 0) + (momentum ? 1 : 0);
     case OptimizerKind::kAdam:
+    case OptimizerKind::kAdamW:
       return optimizer.amsgrad ? 3 : 2;
+    case OptimizerKind::kAdagrad:
+    case OptimizerKind::kLion:
+      return 1;
+    case OptimizerKind::kAdadelta:
+    case OptimizerKind::kAdamax:
+    case OptimizerKind::kNadam:
+    case OptimizerKind::kFtrl:
+      return 2;
   }
   return 0;
+}
+
+void DecayWeights(float decay, float rate, int64_t size, float* __restrict w) {
+  for (int64_t i = 0; i < size; ++i) w[i] -= w[i] * decay * rate;
+}
+
+// Moves the average towards the weights; after the first step it equals them.
+void UpdateAverage(const OptimizerParams& optimizer, int64_t step, int64_t size,
+                   float* __restrict w, float* __restrict average) {
+  const float keep = step == 0 ? 0.0F : static_cast<float>(optimizer.ema_momentum);
+  const float take = 1.0F - keep;
+  for (int64_t i = 0; i < size; ++i) average[i] = keep * average[i] + take * w[i];
+  const int64_t frequency = optimizer.ema_overwrite_frequency;
+  if (frequency > 0 && (step + 1) % frequency == 0) std::copy_n(average, size, w);
+}
+
+}  // namespace
+
+int SlotCount(const OptimizerParams& optimizer) {
+  return RuleSlots(optimizer) + (optimizer.use_ema ? 1 : 0);
 }
 
 const char* OptimizerName(OptimizerKind kind) {
@@ -236,21 +258,63 @@ const char* OptimizerName(OptimizerKind kind) {
       return "RMSprop";
     case OptimizerKind::kAdam:
       return "Adam";
+    case OptimizerKind::kAdamW:
+      return "AdamW";
+    case OptimizerKind::kAdagrad:
+      return "Adagrad";
+    case OptimizerKind::kAdadelta:
+      return "Adadelta";
+    case OptimizerKind::kAdamax:
+      return "Adamax";
+    case OptimizerKind::kNadam:
+      return "Nadam";
+    case OptimizerKind::kFtrl:
+      return "Ftrl";
+    case OptimizerKind::kLion:
+      return "Lion";
   }
   return "";
+}
+
+std::string SlotNames(const OptimizerParams& optimizer) {
+  std::string names = OptimizerName(optimizer.kind);
+  const bool adam =
+      optimizer.kind == OptimizerKind::kAdam || optimizer.kind == OptimizerKind::kAdamW;
+  const bool rmsprop = optimizer.kind == OptimizerKind::kRmsprop;
+  if (adam && optimizer.amsgrad) names += " amsgrad";
+  if (rmsprop && optimizer.centered) names += " centered";
+  if ((rmsprop || optimizer.kind == OptimizerKind::kSgd) && optimizer.momentum != 0.0) {
+    names += " momentum";
+  }
+  if (optimizer.use_ema) names += " ema";
+  return names;
 }
 
 void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
                     const std::vector<TrainableSpan>& spans, float* params, float* gradients,
                     float* slots, int64_t slot_size) {
   const KernelFunction kernel = ChooseKernel(optimizer);
-  const int n_slots = SlotCount(optimizer);
+  const int n_slots = RuleSlots(optimizer);
   StepArgs args = StepScalars(optimizer, step);
+  const float rate = LearningRate(optimizer, step);
+  const bool accumulates =
+      optimizer.kind == OptimizerKind::kAdagrad || optimizer.kind == OptimizerKind::kFtrl;
+  if (optimizer.global_clipnorm) {
+    for (const TrainableSpan& span : spans) {
+      AddRegularization(span, params + span.offset, gradients + span.offset);
+    }
+    ClipTogether(static_cast<float>(*optimizer.global_clipnorm), spans, gradients);
+  }
   for (const TrainableSpan& span : spans) {
     float* w = params + span.offset;
     float* g = gradients + span.offset;
-    AddRegularization(span, w, g);
-    Clip(optimizer, span.size, g);
+    if (!optimizer.global_clipnorm) {
+      AddRegularization(span, w, g);
+      Clip(optimizer, span.size, g);
+    }
+    if (optimizer.weight_decay != 0.0) {
+      DecayWeights(static_cast<float>(optimizer.weight_decay), rate, span.size, w);
+    }
     args.size = span.size;
     args.w = w;
     args.g = g;
@@ -258,7 +322,23 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
     if (n_slots > 0) args.s0 = slot;
     if (n_slots > 1) args.s1 = slot + slot_size;
     if (n_slots > 2) args.s2 = slot + 2 * slot_size;
+    if (accumulates && step == 0) {
+      std::fill_n(args.s0, span.size, static_cast<float>(optimizer.initial_accumulator_value));
+    }
     kernel(args);
+    if (optimizer.use_ema) {
+      UpdateAverage(optimizer, step, span.size, w, slot + n_slots * slot_size);
+    }
+  }
+}
+
+void UseAverages(const OptimizerParams& optimizer, int64_t step,
+                 const std::vector<TrainableSpan>& spans, const float* slots, int64_t slot_size,
+                 float* params) {
+  if (!optimizer.use_ema || step == 0) return;
+  const float* averages = slots + RuleSlots(optimizer) * slot_size;
+  for (const TrainableSpan& span : spans) {
+    std::copy_n(averages + span.slot_offset, span.size, params + span.offset);
   }
 }
 

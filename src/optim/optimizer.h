@@ -1,9 +1,10 @@
 // Keras' optimizers on flat float32 buffers: one linear pass over weights, gradients and slots.
-// Formulas: keras.optimizers.SGD, RMSprop, Adam of Keras 3; torch's rules of the same names
-// differ (epsilon, learning rate inside the velocity, weight decay).
+// Formulas: keras.optimizers.* of Keras 3; torch's rules of the same names differ (epsilon,
+// learning rate inside the velocity, weight decay).
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "params/params.h"
@@ -19,17 +20,30 @@ struct TrainableSpan {
   double l2 = 0.0;
 };
 
-// Slot arrays that the optimizer keeps beside the weights (velocity, moments).
+// Slot arrays that the optimizer keeps beside the weights: velocity, moments; the moving average
+// of the weights is the last.
 int SlotCount(const OptimizerParams& optimizer);
-// "SGD", "RMSprop", "Adam".
+// "SGD", "RMSprop", "Adam"...
 const char* OptimizerName(OptimizerKind kind);
+// What the slots hold, for the state: the optimizer's name and the options that add slots,
+// "Adam amsgrad ema". Slots of another name are of no use.
+std::string SlotNames(const OptimizerParams& optimizer);
 
-// Adds the regularizers' gradients, clips (clipvalue, or clipnorm per tensor), updates weights
-// and slots. `step` is the number of steps taken before (0 for the first). `slots` holds
-// SlotCount() arrays of `slot_size` floats each. `gradients` is used as scratch.
+// One step, in Keras' order: adds the regularizers' gradients, clips (clipvalue, clipnorm per
+// tensor, or all tensors together), decays and updates weights and slots, then their average.
+// `step` is the number of steps taken before; at 0 the slots, which must be zero, get their
+// initial values. Everything else that a step needs (learning rate, momentum products) is a
+// function of `step`. `slots` holds SlotCount() arrays of `slot_size` floats each. `gradients` is
+// used as scratch.
 void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
                     const std::vector<TrainableSpan>& spans, float* params, float* gradients,
                     float* slots, int64_t slot_size);
+
+// Overwrites the trainable weights in `params` with their moving averages, where the optimizer
+// keeps some: Keras does that at the end of fit(). `step`: steps taken before.
+void UseAverages(const OptimizerParams& optimizer, int64_t step,
+                 const std::vector<TrainableSpan>& spans, const float* slots, int64_t slot_size,
+                 float* params);
 
 // Sum of the regularization terms that Keras adds to the loss.
 double RegularizationLoss(const std::vector<TrainableSpan>& spans, const float* params);

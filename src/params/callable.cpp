@@ -85,6 +85,8 @@ void ProblemList::Add(const Problem& problem) {
 
 const Range kPositive = {0, kInfinity, true, true, "must be positive"};
 const Range kNotNegative = {0, kInfinity, false, true, "must not be negative"};
+const Range kNotPositive = {-kInfinity, 0, true, false, "must not be positive"};
+const Range kPositiveUnit = {0, 1, true, false, "must be above 0 and at most 1"};
 const Range kUnit = {0, 1, false, false, "must be between 0 and 1"};
 const Range kUnitHalfOpen = {0, 1, false, true, "must be at least 0 and below 1"};
 

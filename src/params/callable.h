@@ -35,6 +35,8 @@ struct Range {
 };
 extern const Range kPositive;      // > 0, finite
 extern const Range kNotNegative;   // >= 0, finite
+extern const Range kNotPositive;   // <= 0, finite
+extern const Range kPositiveUnit;  // (0, 1]
 extern const Range kUnit;          // [0, 1]
 extern const Range kUnitHalfOpen;  // [0, 1)
 

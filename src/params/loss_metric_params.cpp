@@ -3,22 +3,51 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
+#include <utility>
 
 namespace hopper {
 namespace {
 
-// Aliases included; class names arrive in snake case.
-const std::map<std::string, LossKind> kLosses = {
-    {"categorical_crossentropy", LossKind::kCategoricalCrossentropy},
-    {"sparse_categorical_crossentropy", LossKind::kSparseCategoricalCrossentropy},
-    {"binary_crossentropy", LossKind::kBinaryCrossentropy},
-    {"bce", LossKind::kBinaryCrossentropy},
-    {"mean_squared_error", LossKind::kMeanSquaredError},
-    {"mse", LossKind::kMeanSquaredError},
-    {"mean_absolute_error", LossKind::kMeanAbsoluteError},
-    {"mae", LossKind::kMeanAbsoluteError},
+struct LossEntry {
+  LossKind kind;
+  const char* name;
+  std::vector<std::string> aliases;
 };
 
+// In the order of LossKind. Class names arrive in snake case.
+const std::vector<LossEntry>& Losses() {
+  static const std::vector<LossEntry> losses = {
+      {LossKind::kCategoricalCrossentropy, "categorical_crossentropy", {}},
+      {LossKind::kSparseCategoricalCrossentropy, "sparse_categorical_crossentropy", {}},
+      {LossKind::kBinaryCrossentropy, "binary_crossentropy", {"bce"}},
+      {LossKind::kMeanSquaredError, "mean_squared_error", {"mse"}},
+      {LossKind::kMeanAbsoluteError, "mean_absolute_error", {"mae"}},
+      {LossKind::kMeanAbsolutePercentageError, "mean_absolute_percentage_error", {"mape"}},
+      {LossKind::kMeanSquaredLogarithmicError, "mean_squared_logarithmic_error", {"msle"}},
+      {LossKind::kHuber, "huber", {"huber_loss"}},
+      {LossKind::kLogCosh, "log_cosh", {"logcosh", "log_cosh_error"}},
+      {LossKind::kHinge, "hinge", {}},
+      {LossKind::kSquaredHinge, "squared_hinge", {}},
+      {LossKind::kCategoricalHinge, "categorical_hinge", {}},
+      {LossKind::kKlDivergence, "kl_divergence", {"kld", "kullback_leibler_divergence"}},
+      {LossKind::kPoisson, "poisson", {}},
+      {LossKind::kCosineSimilarity, "cosine_similarity", {"cosine_proximity"}},
+  };
+  return losses;
+}
+
+const LossEntry* FindLoss(const std::string& name) {
+  for (const LossEntry& loss : Losses()) {
+    const auto& aliases = loss.aliases;
+    if (name == loss.name || std::find(aliases.begin(), aliases.end(), name) != aliases.end()) {
+      return &loss;
+    }
+  }
+  return nullptr;
+}
+
+// Metrics that are no losses, or have a kind of their own.
 const std::map<std::string, MetricKind> kMetrics = {
     {"accuracy", MetricKind::kAccuracy},
     {"acc", MetricKind::kAccuracy},
@@ -32,27 +61,25 @@ const std::map<std::string, MetricKind> kMetrics = {
     {"mse", MetricKind::kMeanSquaredError},
     {"mean_absolute_error", MetricKind::kMeanAbsoluteError},
     {"mae", MetricKind::kMeanAbsoluteError},
+    {"root_mean_squared_error", MetricKind::kRootMeanSquaredError},
+    {"rmse", MetricKind::kRootMeanSquaredError},
+    {"cosine_similarity", MetricKind::kCosineSimilarity},
+    {"cosine_proximity", MetricKind::kCosineSimilarity},
+    {"crossentropy", MetricKind::kCrossentropy},
+    {"ce", MetricKind::kCrossentropy},
+    {"true_positives", MetricKind::kTruePositives},
+    {"true_negatives", MetricKind::kTrueNegatives},
+    {"false_positives", MetricKind::kFalsePositives},
+    {"false_negatives", MetricKind::kFalseNegatives},
+    {"precision", MetricKind::kPrecision},
+    {"recall", MetricKind::kRecall},
+    {"f1_score", MetricKind::kF1Score},
+    {"auc", MetricKind::kAuc},
+    {"r2_score", MetricKind::kR2Score},
 };
 
 // Keras has them, this version does not.
-const std::vector<std::string> kLackingLosses = {"mean_absolute_percentage_error",
-                                                 "mape",
-                                                 "mean_squared_logarithmic_error",
-                                                 "msle",
-                                                 "huber",
-                                                 "huber_loss",
-                                                 "log_cosh",
-                                                 "logcosh",
-                                                 "hinge",
-                                                 "squared_hinge",
-                                                 "categorical_hinge",
-                                                 "kl_divergence",
-                                                 "kld",
-                                                 "kullback_leibler_divergence",
-                                                 "poisson",
-                                                 "cosine_similarity",
-                                                 "cosine_proximity",
-                                                 "binary_focal_crossentropy",
+const std::vector<std::string> kLackingLosses = {"binary_focal_crossentropy",
                                                  "categorical_focal_crossentropy",
                                                  "categorical_generalized_cross_entropy",
                                                  "dice",
@@ -60,40 +87,41 @@ const std::vector<std::string> kLackingLosses = {"mean_absolute_percentage_error
                                                  "circle",
                                                  "ctc"};
 
-const std::vector<std::string> kLackingMetrics = {"auc",
-                                                  "precision",
-                                                  "recall",
-                                                  "f1_score",
-                                                  "fbeta_score",
+const std::vector<std::string> kLackingMetrics = {"fbeta_score",
                                                   "f_beta_score",
-                                                  "root_mean_squared_error",
-                                                  "rmse",
                                                   "mean_io_u",
                                                   "binary_io_u",
                                                   "one_hot_io_u",
                                                   "one_hot_mean_io_u",
                                                   "io_u",
-                                                  "r2_score",
-                                                  "true_positives",
-                                                  "true_negatives",
-                                                  "false_positives",
-                                                  "false_negatives",
                                                   "precision_at_recall",
                                                   "recall_at_precision",
                                                   "sensitivity_at_specificity",
                                                   "specificity_at_sensitivity",
                                                   "mean",
                                                   "sum",
-                                                  "ce",
-                                                  "crossentropy",
-                                                  "log_cosh_error",
                                                   "pearson_correlation",
                                                   "concordance_correlation"};
 
-template <typename Kind>
-std::vector<std::string> NamesOf(const std::map<std::string, Kind>& table) {
+std::vector<std::string> LossNames(bool with_aliases) {
   std::vector<std::string> names;
-  for (const auto& [name, kind] : table) names.push_back(name);
+  for (const LossEntry& loss : Losses()) {
+    names.push_back(loss.name);
+    if (with_aliases) names.insert(names.end(), loss.aliases.begin(), loss.aliases.end());
+  }
+  return names;
+}
+
+// Every metric has one name in `with_aliases` false, for lists that people read.
+std::vector<std::string> MetricNames(bool with_aliases) {
+  static const std::vector<std::string> kShort = {"acc", "ce", "cosine_proximity", "rmse"};
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : kMetrics) {
+    const bool alias =
+        std::find(kShort.begin(), kShort.end(), name) != kShort.end() || FindLoss(name) != nullptr;
+    if (with_aliases || !alias) names.push_back(name);
+  }
+  for (const std::string& name : LossNames(with_aliases)) names.push_back(name);
   return names;
 }
 
@@ -103,28 +131,104 @@ bool Holds(const std::vector<std::string>& names, const std::string& name) {
 
 // 'loss "x" is not known', or not supported where Keras knows it.
 void RefuseName(const std::string& role, const std::string& name, bool in_keras,
-                const std::vector<std::string>& names, ProblemList* problems) {
-  const std::string choice = "Use one of " + Join(names) + ".";
+                const std::vector<std::string>& names, const std::vector<std::string>& choice,
+                ProblemList* problems) {
+  const std::string use = "Use one of " + Join(choice) + ".";
   if (in_keras) {
-    problems->Error(ErrorCode::kNotSupported, role + " \"" + name + "\" is not supported", "",
-                    choice);
+    problems->Error(ErrorCode::kNotSupported, role + " \"" + name + "\" is not supported", "", use);
     return;
   }
   const std::string hint = NearestNameHint(name, names);
   problems->Error(ErrorCode::kInvalidParameter, role + " \"" + name + "\" is not known", "",
-                  hint.empty() ? choice : hint);
+                  hint.empty() ? use : hint);
 }
 
-// Arguments that every loss and metric of Keras may be written with. `k`: where to put the k of
-// top-k metrics, or null.
-void ReadArguments(const Callable& callable, const std::string& owner, int* k,
+// Where to put the arguments that a loss or metric takes; null: it does not take them.
+struct Accepted {
+  int* k = nullptr;
+  bool* from_logits = nullptr;
+  double* label_smoothing = nullptr;
+  double* delta = nullptr;
+  std::optional<double>* threshold = nullptr;
+  const char* threshold_name = "thresholds";
+  F1Average* average = nullptr;
+  AucCurve* curve = nullptr;
+
+  std::string Names() const {
+    std::vector<std::string> names;
+    if (k != nullptr) names.push_back("k");
+    if (from_logits != nullptr) names.push_back("from_logits");
+    if (label_smoothing != nullptr) names.push_back("label_smoothing");
+    if (delta != nullptr) names.push_back("delta");
+    if (threshold != nullptr) names.push_back(threshold_name);
+    if (average != nullptr) names.push_back("average");
+    if (curve != nullptr) names.push_back("curve");
+    if (names.empty()) return "";
+    return (names.size() == 1 ? "Its argument is " : "Its arguments are ") + Join(names) + ".";
+  }
+};
+
+void AcceptLossArguments(LossKind loss, LossOptions* options, Accepted* accepted) {
+  const bool categorical = loss == LossKind::kCategoricalCrossentropy;
+  const bool sparse = loss == LossKind::kSparseCategoricalCrossentropy;
+  const bool binary = loss == LossKind::kBinaryCrossentropy;
+  if (categorical || sparse || binary) accepted->from_logits = &options->from_logits;
+  if (categorical || binary) accepted->label_smoothing = &options->label_smoothing;
+  if (loss == LossKind::kHuber) accepted->delta = &options->delta;
+}
+
+template <typename T>
+void ReadWord(const Value& value, const std::vector<std::pair<std::string, T>>& words,
+              const std::string& label, T* out, ProblemList* problems) {
+  std::vector<std::string> names;
+  for (const auto& [word, meaning] : words) {
+    if (value.IsText() && value.text == word) {
+      *out = meaning;
+      return;
+    }
+    names.push_back("'" + word + "'");
+  }
+  problems->Error(ErrorCode::kInvalidParameter,
+                  label + " must be one of " + Join(names) + ", got " + Render(value));
+}
+
+// A number, or a list of one.
+void ReadThreshold(const Value& value, const std::string& label, std::optional<double>* out,
+                   ProblemList* problems) {
+  const bool list = value.IsSequence() && value.items.size() == 1;
+  if (const auto x = ReadNumber(list ? value.items[0] : value, kUnit, label, problems)) *out = x;
+}
+
+// True where a value is what Keras has without the argument.
+bool IsNeutral(const std::string& name, const Value& value) {
+  if (name == "name" || name == "dtype" || name == "fn") return true;
+  if (value.IsNone()) return true;
+  const bool is_false = value.kind == Value::Kind::kBool && !value.boolean;
+  if (name == "from_logits" || name == "multi_label") return is_false;
+  if (name == "label_smoothing" || name == "num_regressors") {
+    return value.IsNumber() && value.real == 0;
+  }
+  if (name == "threshold") return value.IsNumber() && value.real == 0.5;
+  if (name == "beta") return value.IsNumber() && value.real == 1;
+  if (name == "num_thresholds") return value.IsNumber() && value.real == 200;
+  if (name == "axis") return value.kind == Value::Kind::kInteger && value.integer == -1;
+  if (name == "summation_method") return value.IsText() && value.text == "interpolation";
+  if (name == "class_aggregation") return value.IsText() && value.text == "uniform_average";
+  if (name == "reduction") {
+    return value.IsText() && (value.text == "sum_over_batch_size" || value.text == "auto");
+  }
+  return false;
+}
+
+// Reads the arguments that are accepted, and refuses others unless they change nothing.
+void ReadArguments(const Callable& callable, const std::string& owner, const Accepted& accepted,
                    ProblemList* problems) {
   const auto read_k = [&](const Value& value) {
     const auto n =
         ReadInteger(value, 1, std::numeric_limits<int>::max(), "k of " + owner, problems);
-    if (n) *k = static_cast<int>(*n);
+    if (n) *accepted.k = static_cast<int>(*n);
   };
-  if (callable.positional.size() > (k != nullptr ? 1u : 0u)) {
+  if (callable.positional.size() > (accepted.k != nullptr ? 1u : 0u)) {
     problems->Error(ErrorCode::kInvalidParameter, owner + " takes its arguments by name");
   } else if (!callable.positional.empty()) {
     read_k(callable.positional[0]);
@@ -132,30 +236,43 @@ void ReadArguments(const Callable& callable, const std::string& owner, int* k,
   for (const ValueEntry& entry : callable.named) {
     const std::string name = entry.key.IsText() ? entry.key.text : Render(entry.key);
     const Value& value = entry.value;
-    if (name == "k" && k != nullptr) {
+    const std::string label = name + " of " + owner;
+    if (name == "k" && accepted.k != nullptr) {
       read_k(value);
-      continue;
-    }
-    bool neutral = name == "name" || name == "dtype" || name == "fn";
-    if (name == "from_logits") neutral = value.kind == Value::Kind::kBool && !value.boolean;
-    if (name == "label_smoothing") neutral = value.IsNumber() && value.real == 0;
-    if (name == "threshold") neutral = value.IsNumber() && value.real == 0.5;
-    if (name == "axis") neutral = value.kind == Value::Kind::kInteger && value.integer == -1;
-    if (name == "ignore_class") neutral = value.IsNone();
-    if (name == "reduction") {
-      neutral = value.IsNone() ||
-                (value.IsText() && (value.text == "sum_over_batch_size" || value.text == "auto"));
-    }
-    if (neutral) continue;
-    static const std::vector<std::string> kKnown = {"from_logits", "label_smoothing", "threshold",
-                                                    "axis",        "ignore_class",    "reduction"};
-    if (Holds(kKnown, name)) {
-      problems->Error(ErrorCode::kNotSupported,
-                      "argument \"" + name + "\" of " + owner + " is not supported",
-                      "It is set to " + Render(value) + ".");
-    } else {
-      problems->Error(ErrorCode::kInvalidParameter, owner + " has no argument \"" + name + "\"", "",
-                      k != nullptr ? "Its argument is k." : "");
+    } else if (value.IsNone() && name != "k") {
+      // As in Keras: None is the default.
+    } else if (name == "from_logits" && accepted.from_logits != nullptr) {
+      if (const auto b = ReadBool(value, label, problems)) *accepted.from_logits = *b;
+    } else if (name == "label_smoothing" && accepted.label_smoothing != nullptr) {
+      if (const auto x = ReadNumber(value, kUnit, label, problems)) *accepted.label_smoothing = *x;
+    } else if (name == "delta" && accepted.delta != nullptr) {
+      if (const auto x = ReadNumber(value, kPositive, label, problems)) *accepted.delta = *x;
+    } else if (accepted.threshold != nullptr && name == accepted.threshold_name) {
+      ReadThreshold(value, label, accepted.threshold, problems);
+    } else if (name == "average" && accepted.average != nullptr) {
+      ReadWord<F1Average>(value,
+                          {{"macro", F1Average::kMacro},
+                           {"micro", F1Average::kMicro},
+                           {"weighted", F1Average::kWeighted}},
+                          label, accepted.average, problems);
+    } else if (name == "curve" && accepted.curve != nullptr) {
+      ReadWord<AucCurve>(value, {{"ROC", AucCurve::kRoc}, {"PR", AucCurve::kPr}}, label,
+                         accepted.curve, problems);
+    } else if (!IsNeutral(name, value)) {
+      static const std::vector<std::string> kKnown = {
+          "from_logits",  "label_smoothing", "threshold",         "axis",
+          "ignore_class", "reduction",       "num_thresholds",    "summation_method",
+          "multi_label",  "num_labels",      "label_weights",     "thresholds",
+          "top_k",        "class_id",        "class_aggregation", "num_regressors",
+          "beta"};
+      if (Holds(kKnown, name)) {
+        problems->Error(ErrorCode::kNotSupported,
+                        "argument \"" + name + "\" of " + owner + " is not supported",
+                        "It is set to " + Render(value) + ".");
+      } else {
+        problems->Error(ErrorCode::kInvalidParameter, owner + " has no argument \"" + name + "\"",
+                        "", accepted.Names());
+      }
     }
   }
 }
@@ -172,6 +289,32 @@ int64_t KOfName(const std::string& name) {
   return std::stoll(digits);
 }
 
+void AcceptMetricArguments(MetricParams* metric, Accepted* accepted) {
+  switch (metric->kind) {
+    case MetricKind::kTopK:
+      accepted->k = &metric->k;
+      break;
+    case MetricKind::kTruePositives:
+    case MetricKind::kTrueNegatives:
+    case MetricKind::kFalsePositives:
+    case MetricKind::kFalseNegatives:
+    case MetricKind::kPrecision:
+    case MetricKind::kRecall:
+      accepted->threshold = &metric->threshold;
+      break;
+    case MetricKind::kF1Score:
+      accepted->threshold = &metric->threshold;
+      accepted->threshold_name = "threshold";
+      accepted->average = &metric->average;
+      break;
+    case MetricKind::kAuc:
+      accepted->curve = &metric->curve;
+      break;
+    default:
+      break;
+  }
+}
+
 void ReadMetric(const Value& value, CompileParams* params, ProblemList* problems) {
   const auto callable = ReadCallable(value, "metric", problems);
   if (!callable) return;
@@ -179,27 +322,30 @@ void ReadMetric(const Value& value, CompileParams* params, ProblemList* problems
   MetricParams metric;
   metric.name = callable->text;
   const std::string owner = "metric \"" + callable->name + "\"";
+  Accepted accepted;
+  const auto known = kMetrics.find(name);
   if (const int64_t k = KOfName(name); k > 0) {
     metric.kind = MetricKind::kTopK;
     metric.k = static_cast<int>(k);
-    ReadArguments(*callable, owner, nullptr, problems);
-  } else {
-    const auto known = kMetrics.find(name);
-    if (known == kMetrics.end()) {
-      const bool in_keras =
-          Holds(kLackingMetrics, name) || Holds(kLackingLosses, name) || kLosses.count(name) > 0;
-      std::vector<std::string> names = NamesOf(kMetrics);
-      RefuseName("metric", callable->name, in_keras, names, problems);
-      return;
-    }
+  } else if (known != kMetrics.end()) {
     metric.kind = known->second;
-    ReadArguments(*callable, owner, metric.kind == MetricKind::kTopK ? &metric.k : nullptr,
-                  problems);
+    AcceptMetricArguments(&metric, &accepted);
+  } else if (const LossEntry* loss = FindLoss(name)) {
+    metric.kind = MetricKind::kLoss;
+    metric.loss = loss->kind;
+    AcceptLossArguments(loss->kind, &metric.loss_options, &accepted);
+  } else {
+    const bool in_keras = Holds(kLackingMetrics, name) || Holds(kLackingLosses, name);
+    RefuseName("metric", callable->name, in_keras, MetricNames(true), MetricNames(false), problems);
+    return;
   }
+  ReadArguments(*callable, owner, accepted, problems);
   params->metrics.push_back(std::move(metric));
 }
 
 }  // namespace
+
+const char* LossName(LossKind loss) { return Losses()[static_cast<size_t>(loss)].name; }
 
 void ReadLoss(const Value& value, CompileParams* params, ProblemList* problems) {
   if (value.IsSequence() ||
@@ -211,14 +357,17 @@ void ReadLoss(const Value& value, CompileParams* params, ProblemList* problems) 
   const auto callable = ReadCallable(value, "loss", problems);
   if (!callable) return;
   const std::string name = SnakeCase(callable->name);
-  const auto known = kLosses.find(name);
-  if (known == kLosses.end()) {
-    RefuseName("loss", callable->name, Holds(kLackingLosses, name), NamesOf(kLosses), problems);
+  const LossEntry* loss = FindLoss(name);
+  if (loss == nullptr) {
+    RefuseName("loss", callable->name, Holds(kLackingLosses, name), LossNames(true),
+               LossNames(false), problems);
     return;
   }
-  params->loss = known->second;
+  params->loss = loss->kind;
   params->loss_name = callable->name;
-  ReadArguments(*callable, "loss \"" + callable->name + "\"", nullptr, problems);
+  Accepted accepted;
+  AcceptLossArguments(loss->kind, &params->loss_options, &accepted);
+  ReadArguments(*callable, "loss \"" + callable->name + "\"", accepted, problems);
 }
 
 void ReadMetrics(const Value& value, CompileParams* params, ProblemList* problems) {

@@ -37,8 +37,9 @@ class AutogradStepper : public Stepper {
     context_.step = state->step;
     const CompileParams& compile = setup_.compile;
     const at::Tensor output = setup_.network.Forward(batch_.input(), weights_, context_);
-    const at::Tensor loss = LossPerExample(compile.loss, output, context_.linear,
-                                           spec_.final_activation, batch_.targets());
+    const at::Tensor loss =
+        LossPerExample(compile.loss, output, context_.linear, spec_.final_activation,
+                       batch_.targets(), compile.loss_options);
     const double sum = WeightedSum(loss.detach().contiguous().const_data_ptr<float>(), n);
     sums->loss += sum;
     sums->examples += n;

@@ -31,7 +31,7 @@ VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
   PlanOptions options;
   options.batch = capacity;
   options.linear = logits_;
-  PlanSet plans(*network_, options, compile_.loss);
+  PlanSet plans(*network_, options, compile_);
   StepArguments step;
   step.params = const_cast<float*>(flat);
 
@@ -57,8 +57,8 @@ VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
         continue;
       }
       const at::Tensor output = network_->Forward(batch.input(), weights, context);
-      buffer.loss += SumOf(
-          LossPerExample(compile_.loss, output, logits_, spec.final_activation, batch.targets()));
+      buffer.loss += SumOf(LossPerExample(compile_.loss, output, logits_, spec.final_activation,
+                                          batch.targets(), compile_.loss_options));
       AddMetrics(compile_, spec, output, logits_, batch.targets(), &buffer);
     }
     sums->Add(buffer);

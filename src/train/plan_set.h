@@ -12,15 +12,15 @@ namespace hopper {
 struct LossPlan {
   StepPlan plan;
   PlannedLoss loss;
-  LossPlan(const Network& network, const PlanOptions& options, LossKind kind);
+  LossPlan(const Network& network, const PlanOptions& options, const CompileParams& compile);
 };
 
 // Makes plans when they are first needed and keeps two: the one of a full batch and the one of
-// the latest other size. `network` outlives it.
+// the latest other size. `network` and `compile` outlive it.
 class PlanSet {
  public:
-  PlanSet(const Network& network, const PlanOptions& options, LossKind loss)
-      : network_(network), options_(options), loss_(loss) {}
+  PlanSet(const Network& network, const PlanOptions& options, const CompileParams& compile)
+      : network_(network), options_(options), compile_(compile) {}
 
   // options.batch is the size of a full batch.
   LossPlan& For(int64_t n) {
@@ -29,7 +29,7 @@ class PlanSet {
       PlanOptions options = options_;
       options.batch = n;
       plan.reset();
-      plan = std::make_unique<LossPlan>(network_, options, loss_);
+      plan = std::make_unique<LossPlan>(network_, options, compile_);
       if (n != options_.batch) other_size_ = n;
     }
     return *plan;
@@ -38,7 +38,7 @@ class PlanSet {
  private:
   const Network& network_;
   const PlanOptions options_;
-  const LossKind loss_;
+  const CompileParams& compile_;
   std::unique_ptr<LossPlan> full_;
   std::unique_ptr<LossPlan> other_;
   int64_t other_size_ = 0;

@@ -9,10 +9,11 @@
 
 namespace hopper {
 
-LossPlan::LossPlan(const Network& network, const PlanOptions& options, LossKind kind)
+LossPlan::LossPlan(const Network& network, const PlanOptions& options, const CompileParams& compile)
     : plan(network, options),
-      loss(kind, options.linear, network.spec().final_activation, options.batch,
-           network.spec().output_shape(), KernelsFor(at::get_cpu_capability().c_str())) {}
+      loss(compile.loss, compile.loss_options, options.linear, network.spec().final_activation,
+           options.batch, network.spec().output_shape(),
+           KernelsFor(at::get_cpu_capability().c_str())) {}
 
 namespace {
 
@@ -28,7 +29,7 @@ PlanOptions TrainingOptions(const StepperSetup& setup) {
 class PlannedStepper : public Stepper {
  public:
   explicit PlannedStepper(const StepperSetup& setup)
-      : Stepper(setup), plans_(setup.network, TrainingOptions(setup), setup.compile.loss) {}
+      : Stepper(setup), plans_(setup.network, TrainingOptions(setup), setup.compile) {}
 
   bool Run(ModelState* state, const Partition& data, const int32_t* rows, int64_t n, bool metrics,
            MetricSums* sums) override {

@@ -2,10 +2,16 @@
 
 #include <ATen/ops/from_blob.h>
 
-#include "metrics/metrics.h"
+#include <algorithm>
+
+#include "metrics/accumulate.h"
 #include "metrics/planned_metrics.h"
 
 namespace hopper {
+
+int64_t OutputWidth(const ModelSpec& spec) {
+  return spec.output_shape().empty() ? 1 : spec.output_shape().back();
+}
 
 double SumOf(const at::Tensor& values) {
   const at::Tensor dense = values.contiguous();
@@ -16,30 +22,47 @@ double SumOf(const at::Tensor& values) {
   return sum;
 }
 
+namespace {
+
+// Makes room for the sums of all metrics; the first of them.
+double* RoomForSums(const CompileParams& compile, int64_t width, MetricSums* sums) {
+  size_t count = 0;
+  for (const MetricParams& metric : compile.metrics) {
+    count += static_cast<size_t>(MetricSumCount(metric, width));
+  }
+  sums->metrics.resize(std::max(count, sums->metrics.size()), 0.0);
+  return sums->metrics.data();
+}
+
+}  // namespace
+
 void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const at::Tensor& output,
                 bool logits, const Targets& targets, MetricSums* sums) {
-  sums->metrics.resize(compile.metrics.size(), 0.0);
-  for (size_t i = 0; i < compile.metrics.size(); ++i) {
-    sums->metrics[i] +=
-        SumOf(MetricPerExample(compile.metrics[i], output, logits, spec.final_activation, targets));
+  const int64_t width = OutputWidth(spec);
+  double* at = RoomForSums(compile, width, sums);
+  for (const MetricParams& metric : compile.metrics) {
+    AddMetricSums(metric, output, logits, spec.final_activation, targets, at);
+    at += MetricSumCount(metric, width);
   }
 }
 
 void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec, const float* output,
                        int64_t batch, bool logits, const Targets& targets, MetricSums* sums) {
-  sums->metrics.resize(compile.metrics.size(), 0.0);
-  for (size_t i = 0; i < compile.metrics.size(); ++i) {
+  const int64_t width = OutputWidth(spec);
+  double* at = RoomForSums(compile, width, sums);
+  for (const MetricParams& metric : compile.metrics) {
     double sum = 0.0;
-    if (!SumPlannedMetric(compile.metrics[i], output, batch, spec.output_shape(), logits,
-                          spec.final_activation, targets, &sum)) {
+    if (SumPlannedMetric(metric, output, batch, spec.output_shape(), logits, spec.final_activation,
+                         targets, &sum)) {
+      *at += sum;
+    } else {
       std::vector<int64_t> sizes{batch};
       sizes.insert(sizes.end(), spec.output_shape().begin(), spec.output_shape().end());
       const at::Tensor view =
           at::from_blob(const_cast<float*>(output), sizes, at::TensorOptions().dtype(at::kFloat));
-      sum =
-          SumOf(MetricPerExample(compile.metrics[i], view, logits, spec.final_activation, targets));
+      AddMetricSums(metric, view, logits, spec.final_activation, targets, at);
     }
-    sums->metrics[i] += sum;
+    at += MetricSumCount(metric, width);
   }
 }
 

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "loss/loss.h"
+#include "metrics/accumulate.h"
+#include "train/sums.h"
 
 namespace hopper {
 
@@ -118,7 +120,7 @@ ModelState Trainer::InitialState(const float* keras_weights,
   ModelState state;
   state.architecture = spec.hash;
   state.numerics_class = numerics_class;
-  state.optimizer = OptimizerName(compile_.optimizer.kind);
+  state.optimizer = SlotNames(compile_.optimizer);
   state.n_slots = SlotCount(compile_.optimizer);
   state.params = AlignedArray<float>(static_cast<size_t>(spec.flat_size));
   state.slots = AlignedArray<float>(static_cast<size_t>(spec.slot_size * state.n_slots));
@@ -130,12 +132,25 @@ ModelState Trainer::InitialState(const float* keras_weights,
   return state;
 }
 
+AlignedArray<float> Trainer::KeptWeights(const ModelState& state) const {
+  AlignedArray<float> weights = state.params.Clone();
+  UseAverages(compile_.optimizer, state.step, spans_, state.slots.data(),
+              network_->spec().slot_size, weights.data());
+  return weights;
+}
+
 void Trainer::Finish(const MetricSums& sums, const float* flat, double* loss,
                      std::vector<double>* metrics) const {
   const double n = static_cast<double>(std::max<int64_t>(sums.examples, 1));
   *loss = sums.loss / n + RegularizationLoss(spans_, flat);
-  metrics->assign(sums.metrics.begin(), sums.metrics.end());
-  for (double& metric : *metrics) metric /= n;
+  metrics->clear();
+  if (sums.metrics.empty()) return;
+  const int64_t width = OutputWidth(network_->spec());
+  const double* at = sums.metrics.data();
+  for (const MetricParams& metric : compile_.metrics) {
+    metrics->push_back(MetricValue(metric, at, sums.examples, width));
+    at += MetricSumCount(metric, width);
+  }
 }
 
 int64_t Trainer::StateBytes() const {

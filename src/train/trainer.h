@@ -18,8 +18,8 @@ namespace hopper {
 
 // Sums over examples, in float64.
 struct MetricSums {
-  double loss = 0.0;  // without regularization
-  std::vector<double> metrics;
+  double loss = 0.0;            // without regularization
+  std::vector<double> metrics;  // the sums of each metric, one behind the other
   int64_t examples = 0;
 
   void Add(const MetricSums& other);
@@ -42,6 +42,10 @@ class Trainer {
   // Initial weights (or `keras_weights` of spec().parameters floats, may be null), zero slots.
   ModelState InitialState(const float* keras_weights, const std::string& numerics_class) const;
 
+  // The weights to evaluate and to hand out, spec().flat_size floats: the state's, or their moving
+  // averages where the optimizer keeps some. The state keeps both, to train on with.
+  AlignedArray<float> KeptWeights(const ModelState& state) const;
+
   // Trains `fit.epochs` passes over one partition in iteration `state->iteration`, adding the
   // running loss (weighted by class) and metrics to `sums`; without `metrics` only the loss is
   // taken. Looks at `cancel` between batches. kNotFinite: the loss or a weight is NaN or infinite
@@ -55,7 +59,7 @@ class Trainer {
   VisitEnd Evaluate(const float* flat, const Partition& data, const std::atomic<bool>& cancel,
                     MetricSums* sums) const;
 
-  // sums / examples, and the regularization loss added to the loss.
+  // The metrics' values of their sums; the mean loss with the regularization loss.
   void Finish(const MetricSums& sums, const float* flat, double* loss,
               std::vector<double>* metrics) const;
 

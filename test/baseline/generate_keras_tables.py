@@ -3,7 +3,7 @@
 
     python3 -m venv venv
     venv/bin/pip install tensorflow-cpu==2.21.0 keras==3.15.1 numpy
-    venv/bin/python test/baseline/generate_keras_tables.py
+    venv/bin/python test/baseline/generate_keras_tables.py [layers|losses|metrics|...]...
 
 Each table is a .safetensors file: float32 tensors, and in its metadata the list of cases as
 JSON. Keras runs on the TensorFlow back end, eagerly, in float32.
@@ -14,7 +14,9 @@ JSON. Keras runs on the TensorFlow back end, eagerly, in float32.
     keras_losses.safetensors      models' outputs and targets: loss of each example, gradient
                                   of their mean with respect to what the last layer gets
     keras_metrics.safetensors     the same for metrics
-    keras_optimizers.safetensors  initial weights, ten gradients, weights after each step
+    keras_metric_values.safetensors  models' outputs and targets, and a metric's value of them
+    keras_optimizers.safetensors  initial weights, ten gradients, weights after each step, and the
+                                  averaged weights that fit() keeps at its end
 """
 
 import json
@@ -158,7 +160,8 @@ def layer_models():
     add("reshape_after_conv", (4, 4, 2), L.Conv2D(3, 2), L.Reshape((9, 3)), L.Dense(2))
 
     for name in ("linear relu relu6 leaky_relu elu selu softplus softsign tanh sigmoid "
-                 "hard_sigmoid exponential swish gelu mish softmax log_softmax").split():
+                 "hard_sigmoid exponential swish gelu mish softmax log_softmax celu hard_silu hard_tanh "
+                 "hard_shrink soft_shrink tanh_shrink log_sigmoid squareplus").split():
         add("activation_" + name, (9,), L.Activation(name))
     add("relu_layer", (9,), L.ReLU())
     add("relu_max", (9,), L.ReLU(max_value=0.8))
@@ -319,13 +322,41 @@ def losses_table():
                 ("linear", "numbers", (2, 3)), ("softmax", "classes", (4,)),
                 ("sigmoid", "classes", (1,)), ("sigmoid", "classes", (3,))):
             cases.append((loss, last, kind, shape, 2.0))
-    for i, (loss, last, kind, shape, scale) in enumerate(cases):
+    for loss in ("mean_absolute_percentage_error", "mean_squared_logarithmic_error", "huber",
+                 "log_cosh", "hinge", "squared_hinge", "categorical_hinge", "cosine_similarity"):
+        cases += [(loss, "linear", "numbers", (4,), 2.0), (loss, "softmax", "classes", (4,), 2.0),
+                  (loss, "sigmoid", "fractions", (2, 3), 2.0)]
+    for loss in ("hinge", "squared_hinge"):
+        cases += [(loss, "linear", "binary", (3,), 2.0), (loss, "linear", "classes", (1,), 2.0)]
+    for loss in ("kl_divergence", "poisson"):
+        cases += [(loss, "softmax", "classes", (4,), 2.0), (loss, "softmax", "soft", (4,), 20.0),
+                  (loss, "sigmoid", "fractions", (2, 3), 2.0)]
+    cases += [
+        ("Huber(delta=0.3)", "linear", "numbers", (4,), 2.0),
+        ("log_cosh", "linear", "numbers", (4,), 100.0),
+        ("CategoricalCrossentropy(label_smoothing=0.1)", "softmax", "classes", (5,), 2.0),
+        ("CategoricalCrossentropy(label_smoothing=0.3)", "linear_probabilities", "one_hot", (5,),
+         2.0),
+        ("CategoricalCrossentropy(from_logits=True)", "linear", "classes", (5,), 2.0),
+        ("CategoricalCrossentropy(from_logits=True, label_smoothing=0.2)", "linear", "one_hot",
+         (5,), 2.0),
+        ("SparseCategoricalCrossentropy(from_logits=True)", "linear", "classes", (5,), 2.0),
+        ("BinaryCrossentropy(label_smoothing=0.2)", "sigmoid", "binary", (4,), 2.0),
+        ("BinaryCrossentropy(from_logits=True)", "linear", "classes", (1,), 2.0),
+        ("BinaryCrossentropy(from_logits=True, label_smoothing=0.1)", "linear", "binary", (4,),
+         2.0),
+    ]
+    for i, (text, last, kind, shape, scale) in enumerate(cases):
+        name = text.split("(")[0]
+        loss = keras.src.utils.naming.to_snake_case(name)
         shape = (BATCH,) + shape
         z = tf.constant(random(100 + i, *shape) * scale)
         y = targets(kind, 500 + i, shape)
         sparse = loss.startswith("sparse")
         wanted = keras_targets(kind, y, shape, sparse)
         function = keras.losses.get(loss)
+        if "(" in text:
+            function = eval(text.replace("(", "(reduction=None, "), dict(vars(keras.losses)))
         with tf.GradientTape() as tape:
             tape.watch(z)
             if last == "linear_probabilities":
@@ -338,7 +369,7 @@ def losses_table():
             mean = tf.reduce_mean(values)
         gradient = tape.gradient(mean, z)
         table.add(f"{i}_{loss}_{last}_{kind}",
-                  {"loss": loss, "last": last, "targets": kind}, logits=z, values=y,
+                  {"loss": text, "last": last, "targets": kind}, logits=z, values=y,
                   loss=values, gradient=gradient)
     table.write("keras_losses.safetensors")
 
@@ -402,50 +433,148 @@ def metrics_table():
     table.write("keras_metrics.safetensors")
 
 
+def metric_values_table():
+    """Metrics that are not means over examples, and losses as metrics: one value of three batches."""
+    table = Table()
+    binary = [("sigmoid", "classes", (1,)), ("sigmoid", "binary", (3,)), ("softmax", "classes", (4,))]
+    cases = [(text, *where) for where in binary for text in (
+        "TruePositives()", "TrueNegatives()", "FalsePositives()", "FalseNegatives()",
+        "Precision()", "Recall()", "Precision(thresholds=0.3)", "Recall(thresholds=[0.7])", "AUC()",
+        "AUC(curve='PR')", "F1Score(average='macro', threshold=0.5)",
+        "F1Score(average='micro', threshold=0.4)", "F1Score(average='weighted', threshold=0.6)")]
+    cases += [
+        ("F1Score(average='macro')", "softmax", "classes", (4,)),
+        ("F1Score(average='micro')", "softmax", "one_hot", (4,)),
+        ("F1Score(average='weighted')", "softmax", "classes", (4,)),
+        ("F1Score(average='macro')", "linear", "binary", (3,)),
+        ("AUC()", "linear", "binary", (1,)),
+        ("R2Score()", "linear", "numbers", (1,)),
+        ("R2Score()", "linear", "numbers", (3,)),
+        ("RootMeanSquaredError()", "linear", "numbers", (2, 3)),
+        ("RootMeanSquaredError()", "softmax", "classes", (4,)),
+        ("CosineSimilarity()", "linear", "numbers", (4,)),
+        ("MeanAbsolutePercentageError()", "linear", "numbers", (3,)),
+        ("MeanSquaredLogarithmicError()", "sigmoid", "fractions", (3,)),
+        ("LogCoshError()", "linear", "numbers", (3,)),
+        ("Hinge()", "linear", "binary", (1,)),
+        ("SquaredHinge()", "sigmoid", "classes", (1,)),
+        ("CategoricalHinge()", "softmax", "classes", (4,)),
+        ("KLDivergence()", "softmax", "soft", (4,)),
+        ("Poisson()", "sigmoid", "fractions", (3,)),
+        ("CategoricalCrossentropy(label_smoothing=0.1)", "softmax", "classes", (4,)),
+        ("BinaryCrossentropy(from_logits=True)", "linear", "binary", (3,)),
+        ("SparseCategoricalCrossentropy()", "softmax", "classes", (4,)),
+    ]
+    for i, (text, last, kind, shape) in enumerate(cases):
+        batch = 60
+        shape = (batch,) + shape
+        z = np.round(random(5000 + i, *shape) * 16) / 16  # equal outputs, few digits
+        y = targets(kind, 6000 + i, shape)
+        sparse = text.startswith("Sparse")
+        wanted = keras_targets(kind, y, shape, sparse)
+        output = keras.activations.get(last)(tf.constant(z)).numpy()
+        metric = eval(text, dict(vars(keras.metrics)))
+        for first in range(0, batch, 20):
+            metric.update_state(tf.constant(wanted[first:first + 20]),
+                                tf.constant(output[first:first + 20]))
+        table.add(f"{i}_{text.split('(')[0]}_{last}_{kind}",
+                  {"metric": text, "last": last, "targets": kind,
+                   "result": float(metric.result())}, logits=z, values=y)
+    table.write("keras_metric_values.safetensors")
+
+
 # ---------------------------------------------------------------- optimizers
 
 
 def optimizers_table():
+    """Each case as the text that users write and as the object that Keras writes."""
     table = Table()
     O = keras.optimizers
-    decay = lambda rate, factor: O.schedules.InverseTimeDecay(rate, decay_steps=1,
-                                                              decay_rate=factor)
     cases = {
-        "sgd": (O.SGD, dict(learning_rate=0.05)),
-        "sgd_momentum": (O.SGD, dict(learning_rate=0.05, momentum=0.9)),
-        "sgd_nesterov": (O.SGD, dict(learning_rate=0.05, momentum=0.8, nesterov=True)),
-        "sgd_decay": (O.SGD, dict(learning_rate=0.05, decay=0.1)),
-        "sgd_momentum_decay": (O.SGD, dict(learning_rate=0.05, momentum=0.9, decay=0.2)),
-        "sgd_clipvalue": (O.SGD, dict(learning_rate=0.05, clipvalue=0.5)),
-        "sgd_clipnorm": (O.SGD, dict(learning_rate=0.05, clipnorm=1.0)),
-        "sgd_regularized": (O.SGD, dict(learning_rate=0.05, l1=0.02, l2=0.03)),
-        "rmsprop": (O.RMSprop, dict(learning_rate=0.01)),
-        "rmsprop_rho": (O.RMSprop, dict(learning_rate=0.01, rho=0.7, epsilon=1e-3)),
-        "rmsprop_momentum": (O.RMSprop, dict(learning_rate=0.01, momentum=0.6)),
-        "rmsprop_centered": (O.RMSprop, dict(learning_rate=0.01, centered=True)),
-        "rmsprop_centered_momentum": (O.RMSprop, dict(learning_rate=0.01, centered=True,
-                                                      momentum=0.5)),
-        "rmsprop_decay": (O.RMSprop, dict(learning_rate=0.01, decay=0.1)),
-        "adam": (O.Adam, dict(learning_rate=0.01)),
-        "adam_betas": (O.Adam, dict(learning_rate=0.02, beta_1=0.8, beta_2=0.95, epsilon=1e-4)),
-        "adam_amsgrad": (O.Adam, dict(learning_rate=0.01, amsgrad=True)),
-        "adam_decay": (O.Adam, dict(learning_rate=0.01, decay=0.05)),
-        "adam_clipnorm": (O.Adam, dict(learning_rate=0.01, clipnorm=0.7)),
-        "adam_clipvalue_regularized": (O.Adam, dict(learning_rate=0.01, clipvalue=0.4, l1=0.05,
-                                                    l2=0.02)),
+        "sgd": "SGD(learning_rate=0.05)",
+        "sgd_momentum": "SGD(learning_rate=0.05, momentum=0.9)",
+        "sgd_nesterov": "SGD(learning_rate=0.05, momentum=0.8, nesterov=True)",
+        "sgd_decay": "SGD(learning_rate=0.05, decay=0.1)",
+        "sgd_momentum_decay": "SGD(learning_rate=0.05, momentum=0.9, decay=0.2)",
+        "sgd_clipvalue": "SGD(learning_rate=0.05, clipvalue=0.5)",
+        "sgd_clipnorm": "SGD(learning_rate=0.05, clipnorm=1.0)",
+        "sgd_regularized": ("SGD(learning_rate=0.05)", dict(l1=0.02, l2=0.03)),
+        "rmsprop": "RMSprop(learning_rate=0.01)",
+        "rmsprop_rho": "RMSprop(learning_rate=0.01, rho=0.7, epsilon=1e-3)",
+        "rmsprop_momentum": "RMSprop(learning_rate=0.01, momentum=0.6)",
+        "rmsprop_centered": "RMSprop(learning_rate=0.01, centered=True)",
+        "rmsprop_centered_momentum": "RMSprop(learning_rate=0.01, centered=True, momentum=0.5)",
+        "rmsprop_decay": "RMSprop(learning_rate=0.01, decay=0.1)",
+        "adam": "Adam(learning_rate=0.01)",
+        "adam_betas": "Adam(learning_rate=0.02, beta_1=0.8, beta_2=0.95, epsilon=1e-4)",
+        "adam_amsgrad": "Adam(learning_rate=0.01, amsgrad=True)",
+        "adam_decay": "Adam(learning_rate=0.01, decay=0.05)",
+        "adam_clipnorm": "Adam(learning_rate=0.01, clipnorm=0.7)",
+        "adam_clipvalue_regularized": ("Adam(learning_rate=0.01, clipvalue=0.4)",
+                                       dict(l1=0.05, l2=0.02)),
         # Gradients as small as epsilon tell where it stands.
-        "adam_tiny": (O.Adam, dict(learning_rate=0.01, scale=1e-7)),
-        "rmsprop_tiny": (O.RMSprop, dict(learning_rate=0.01, scale=1e-4)),
+        "adam_tiny": ("Adam(learning_rate=0.01)", dict(scale=1e-7)),
+        "rmsprop_tiny": ("RMSprop(learning_rate=0.01)", dict(scale=1e-4)),
+        "adamw": "AdamW(learning_rate=0.01)",
+        "adamw_amsgrad": "AdamW(learning_rate=0.01, weight_decay=0.3, amsgrad=True)",
+        "adagrad": "Adagrad(learning_rate=0.05)",
+        "adagrad_arguments": "Adagrad(learning_rate=0.05, initial_accumulator_value=0.7, epsilon=1e-2)",
+        "adagrad_tiny": ("Adagrad(learning_rate=0.01, initial_accumulator_value=0.0)",
+                         dict(scale=1e-4)),
+        "adadelta": "Adadelta(learning_rate=1.0)",
+        "adadelta_arguments": "Adadelta(learning_rate=0.5, rho=0.8, epsilon=1e-3)",
+        "adamax": "Adamax(learning_rate=0.01)",
+        "adamax_arguments": "Adamax(learning_rate=0.01, beta_1=0.8, beta_2=0.9, epsilon=1e-2)",
+        "nadam": "Nadam(learning_rate=0.01)",
+        "nadam_arguments": "Nadam(learning_rate=0.01, beta_1=0.7, beta_2=0.95, epsilon=1e-3)",
+        "nadam_tiny": ("Nadam(learning_rate=0.01)", dict(scale=1e-7)),
+        "ftrl": "Ftrl(learning_rate=0.05)",
+        "ftrl_arguments": "Ftrl(learning_rate=0.05, learning_rate_power=-0.3, "
+                          "initial_accumulator_value=0.4, l1_regularization_strength=0.1, "
+                          "l2_regularization_strength=0.2, "
+                          "l2_shrinkage_regularization_strength=0.3, beta=0.4)",
+        "lion": "Lion(learning_rate=0.01)",
+        "lion_arguments": "Lion(learning_rate=0.01, beta_1=0.6, beta_2=0.7, weight_decay=0.1)",
+        "sgd_weight_decay": "SGD(learning_rate=0.05, momentum=0.9, weight_decay=0.5)",
+        "rmsprop_weight_decay_clipvalue": "RMSprop(learning_rate=0.01, weight_decay=0.5, "
+                                          "clipvalue=0.5)",
+        "ftrl_weight_decay": "Ftrl(learning_rate=0.05, weight_decay=0.5)",
+        "sgd_global_clipnorm": "SGD(learning_rate=0.05, global_clipnorm=2.0)",
+        "adam_global_clipnorm_regularized": (
+            "Adam(learning_rate=0.01, global_clipnorm=0.7, weight_decay=0.2)",
+            dict(l1=0.05, l2=0.02)),
+        "sgd_global_clipnorm_unused": "SGD(learning_rate=0.05, global_clipnorm=100.0)",
+        "sgd_ema": "SGD(learning_rate=0.05, use_ema=True)",
+        "adam_ema_overwrite": "Adam(learning_rate=0.01, use_ema=True, ema_momentum=0.6, "
+                              "ema_overwrite_frequency=4)",
+        "adam_exponential": "Adam(learning_rate=ExponentialDecay(0.1, decay_steps=3, decay_rate=0.5))",
+        "sgd_exponential_staircase": "SGD(learning_rate=ExponentialDecay(0.1, decay_steps=3, "
+                                     "decay_rate=0.5, staircase=True), momentum=0.9)",
+        "sgd_cosine": "SGD(learning_rate=CosineDecay(0.1, decay_steps=7, alpha=0.1))",
+        "sgd_cosine_warmup": "SGD(learning_rate=CosineDecay(0.0, decay_steps=5, "
+                             "warmup_target=0.1, warmup_steps=3))",
+        "sgd_piecewise": "SGD(learning_rate=PiecewiseConstantDecay([2, 6], [0.1, 0.05, 0.01]))",
+        "sgd_inverse_time": "SGD(learning_rate=InverseTimeDecay(0.1, decay_steps=2, "
+                            "decay_rate=0.5))",
+        "nadam_inverse_time_staircase": "Nadam(learning_rate=InverseTimeDecay(0.1, decay_steps=2, "
+                                        "decay_rate=0.5, staircase=True), weight_decay=0.1)",
+        "sgd_polynomial": "SGD(learning_rate=PolynomialDecay(0.1, decay_steps=7, "
+                          "end_learning_rate=0.01, power=2.0))",
+        "sgd_polynomial_cycle": "SGD(learning_rate=PolynomialDecay(0.1, decay_steps=4, "
+                                "cycle=True))",
     }
-    for name, (optimizer_class, options) in cases.items():
-        options = dict(options)
-        case = {"optimizer": optimizer_class.__name__, "options": dict(options)}
-        l1, l2 = options.pop("l1", 0.0), options.pop("l2", 0.0)
-        scale = options.pop("scale", 1.0)
-        factor = options.pop("decay", 0.0)
-        if factor:
-            options["learning_rate"] = decay(options["learning_rate"], factor)
-        optimizer = optimizer_class(**options)
+    names = dict(vars(O), **vars(O.schedules))
+    # Keras 2's time decay is a schedule of Keras 3.
+    names["with_decay"] = lambda optimizer: lambda learning_rate, decay=0.0, **options: optimizer(
+        learning_rate=O.schedules.InverseTimeDecay(learning_rate, 1, decay) if decay else
+        learning_rate, **options)
+    for name, text in cases.items():
+        text, options = text if isinstance(text, tuple) else (text, {})
+        l1, l2, scale = options.get("l1", 0.0), options.get("l2", 0.0), options.get("scale", 1.0)
+        class_name, arguments = text.split("(", 1)
+        optimizer = eval(f"with_decay({class_name})({arguments}", names)
+        config = json.loads(json.dumps(keras.optimizers.serialize(optimizer)))
+        case = {"text": text, "config": config, "l1": l1, "l2": l2}
         regularizer = keras.regularizers.L1L2(l1, l2) if l1 or l2 else None
         seed = seed_of(name)
         shapes = [(5, 7), (7,), (1,)]
@@ -467,14 +596,19 @@ def optimizers_table():
         case["sizes"] = [int(np.prod(s)) for s in shapes]
         if regularizer is not None:
             case["regularization"] = float(sum(regularizer(tf.constant(w)) for w in initial))
+        tensors = {}
+        if optimizer.use_ema:
+            optimizer.finalize_variable_values(variables)
+            tensors["kept"] = np.concatenate([v.numpy().ravel() for v in variables])
         table.add(name, case, initial=np.concatenate([w.ravel() for w in initial]),
-                  gradients=recorded, after=after)
+                  gradients=np.stack(recorded), after=np.stack(after), **tensors)
     table.write("keras_optimizers.safetensors")
 
 
 if __name__ == "__main__":
     print(f"keras {keras.__version__}, tensorflow {tf.__version__}", file=sys.stderr)
-    layers_table()
-    losses_table()
-    metrics_table()
-    optimizers_table()
+    tables = {"layers": layers_table, "losses": losses_table, "metrics": metrics_table,
+              "metric_values": metric_values_table,
+              "optimizers": optimizers_table}
+    for name in sys.argv[1:] or tables:
+        tables[name]()

@@ -2,15 +2,18 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/abs.h>
 #include <ATen/ops/add.h>
+#include <ATen/ops/celu.h>
 #include <ATen/ops/clamp_max.h>
 #include <ATen/ops/div.h>
 #include <ATen/ops/elu.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/gt.h>
+#include <ATen/ops/hardshrink.h>
 #include <ATen/ops/hardsigmoid.h>
 #include <ATen/ops/hardtanh.h>
 #include <ATen/ops/leaky_relu.h>
+#include <ATen/ops/log_sigmoid.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/mish.h>
 #include <ATen/ops/mul.h>
@@ -21,6 +24,9 @@
 #include <ATen/ops/silu.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/softplus.h>
+#include <ATen/ops/softshrink.h>
+#include <ATen/ops/sqrt.h>
+#include <ATen/ops/square.h>
 #include <ATen/ops/sub.h>
 #include <ATen/ops/tanh.h>
 #include <ATen/ops/where.h>
@@ -85,6 +91,22 @@ at::Tensor Activate(const at::Tensor& x, const ActivationSpec& activation) {
       return at::softmax(x, activation.axis);
     case Activation::kLogSoftmax:
       return at::log_softmax(x, activation.axis);
+    case Activation::kCelu:
+      return at::celu(x, activation.alpha);
+    case Activation::kHardSilu:
+      return at::mul(x, at::hardsigmoid(x));
+    case Activation::kHardTanh:
+      return at::hardtanh(x);
+    case Activation::kHardShrink:
+      return at::hardshrink(x, 0.5);
+    case Activation::kSoftShrink:
+      return at::softshrink(x, 0.5);
+    case Activation::kTanhShrink:
+      return at::sub(x, at::tanh(x));
+    case Activation::kLogSigmoid:
+      return at::log_sigmoid(x);
+    case Activation::kSquareplus:
+      return at::mul(at::add(x, at::sqrt(at::add(at::square(x), 4.0))), 0.5);
   }
   return x;
 }

@@ -35,7 +35,7 @@ std::string SequentialDigest(const Configuration& config, const RunOptions& opti
   ModelState state;
   state.architecture = spec->hash;
   state.numerics_class = numerics_class;
-  state.optimizer = OptimizerName(compile.optimizer.kind);
+  state.optimizer = SlotNames(compile.optimizer);
   state.n_slots = SlotCount(compile.optimizer);
   state.params = AlignedArray<float>(static_cast<size_t>(spec->flat_size));
   state.slots = AlignedArray<float>(static_cast<size_t>(spec->slot_size * state.n_slots));
@@ -90,8 +90,8 @@ std::string SequentialDigest(const Configuration& config, const RunOptions& opti
             step.step = state.step;
             plan.SetInput(x.const_data_ptr<float>());
             plan.Forward(step);
-            PlannedLoss loss(compile.loss, logits, spec->final_activation, n, spec->output_shape(),
-                             KernelsFor(at::get_cpu_capability().c_str()));
+            PlannedLoss loss(compile.loss, compile.loss_options, logits, spec->final_activation, n,
+                             spec->output_shape(), KernelsFor(at::get_cpu_capability().c_str()));
             const std::vector<float> factors(static_cast<size_t>(n), 1.0F / static_cast<float>(n));
             loss.Run(plan.output(), targets, factors.data(), plan.output_gradient());
             plan.Backward(step);

@@ -8,6 +8,7 @@
 #include "baseline_table.h"
 #include "loss/loss.h"
 #include "loss/planned_loss.h"
+#include "metrics/accumulate.h"
 #include "metrics/metrics.h"
 #include "metrics/planned_metrics.h"
 #include "model/network.h"
@@ -57,13 +58,13 @@ Targets CaseTargets(const nlohmann::json& the_case, const BaselineTensor& values
   return targets;
 }
 
-LossKind LossOf(const nlohmann::json& the_case) {
-  const std::string name = the_case["loss"];
-  return name == "categorical_crossentropy"          ? LossKind::kCategoricalCrossentropy
-         : name == "sparse_categorical_crossentropy" ? LossKind::kSparseCategoricalCrossentropy
-         : name == "binary_crossentropy"             ? LossKind::kBinaryCrossentropy
-         : name == "mean_squared_error"              ? LossKind::kMeanSquaredError
-                                                     : LossKind::kMeanAbsoluteError;
+// Losses and metrics as users write them.
+CompileParams Parse(const std::string& loss, const std::string& metrics) {
+  std::vector<ParamProblem> problems;
+  CompileParams params =
+      ParseCompileParams("optimizer=SGD, loss=" + loss + ", metrics=" + metrics, &problems);
+  for (const ParamProblem& problem : problems) ADD_FAILURE() << problem.message;
+  return params;
 }
 
 class KerasLoss : public testing::TestWithParam<nlohmann::json> {};
@@ -71,15 +72,16 @@ class KerasLoss : public testing::TestWithParam<nlohmann::json> {};
 TEST_P(KerasLoss, ValuesAndGradient) {
   const nlohmann::json& the_case = GetParam();
   const std::string name = the_case["loss"];
-  const LossKind loss = LossOf(the_case);
+  const CompileParams compile = Parse(name, "None");
+  const LossKind loss = compile.loss;
   const Activation last = LastActivation(the_case);
   const bool logits = UsesLogits(loss, last);
-  EXPECT_EQ(logits, last != Activation::kLinear && name.find("crossentropy") != name.npos);
+  EXPECT_EQ(logits, last != Activation::kLinear && name.find("rossentropy") != name.npos);
   at::Tensor z = ToTensor(Losses().Get(the_case, "logits"));
   z.requires_grad_(true);
   const Targets targets = CaseTargets(the_case, Losses().Get(the_case, "values"), z.size(-1));
-  const at::Tensor values =
-      LossPerExample(loss, logits ? z : Output(the_case, z), logits, last, targets);
+  const at::Tensor values = LossPerExample(loss, logits ? z : Output(the_case, z), logits, last,
+                                           targets, compile.loss_options);
   ASSERT_EQ(values.dim(), 1);
   ASSERT_EQ(values.scalar_type(), at::kFloat);
   EXPECT_LE(RelativeDifference(values.contiguous().const_data_ptr<float>(),
@@ -94,7 +96,8 @@ TEST_P(KerasLoss, ValuesAndGradient) {
 // The same through the loops of planned steps, on every instruction set.
 TEST_P(KerasLoss, Planned) {
   const nlohmann::json& the_case = GetParam();
-  const LossKind loss = LossOf(the_case);
+  const CompileParams compile = Parse(the_case["loss"], "None");
+  const LossKind loss = compile.loss;
   const Activation last = LastActivation(the_case);
   const bool logits = UsesLogits(loss, last);
   for (const Kernels* kernels : {BaselineKernels(), Avx2Kernels(), Avx512Kernels()}) {
@@ -104,7 +107,8 @@ TEST_P(KerasLoss, Planned) {
     const at::Tensor output = (logits ? z : Output(the_case, z)).contiguous();
     const Targets targets = CaseTargets(the_case, Losses().Get(the_case, "values"), z.size(-1));
     const int64_t batch = z.size(0);
-    PlannedLoss planned(loss, logits, last, batch, output.sizes().slice(1).vec(), *kernels);
+    PlannedLoss planned(loss, compile.loss_options, logits, last, batch,
+                        output.sizes().slice(1).vec(), *kernels);
     const std::vector<float> factors(static_cast<size_t>(batch), 1.0F / static_cast<float>(batch));
     at::Tensor gradient = at::empty(output.sizes(), at::kFloat);
     planned.Run(output.const_data_ptr<float>(), targets, factors.data(),
@@ -117,7 +121,8 @@ TEST_P(KerasLoss, Planned) {
               1e-5)
         << kernels->name;
     // Without a gradient, as evaluation asks.
-    PlannedLoss evaluated(loss, logits, last, batch, output.sizes().slice(1).vec(), *kernels);
+    PlannedLoss evaluated(loss, compile.loss_options, logits, last, batch,
+                          output.sizes().slice(1).vec(), *kernels);
     evaluated.Run(output.const_data_ptr<float>(), targets, nullptr, nullptr);
     for (int64_t i = 0; i < batch; ++i) EXPECT_EQ(evaluated.losses()[i], planned.losses()[i]);
   }
@@ -174,6 +179,56 @@ TEST_P(KerasMetric, Values) {
 INSTANTIATE_TEST_SUITE_P(All, KerasMetric,
                          testing::ValuesIn(Metrics().cases().begin(), Metrics().cases().end()),
                          [](const auto& info) { return CaseName(info.param); });
+
+const BaselineTable& MetricValues() {
+  static const BaselineTable table("keras_metric_values.safetensors");
+  return table;
+}
+
+class KerasMetricValue : public testing::TestWithParam<nlohmann::json> {};
+
+// Three batches summed apart from each other and then merged, as buffers and partitions are.
+TEST_P(KerasMetricValue, OfMergedSums) {
+  const nlohmann::json& the_case = GetParam();
+  const CompileParams compile = Parse("mse", "[" + the_case["metric"].get<std::string>() + "]");
+  ASSERT_EQ(compile.metrics.size(), 1U);
+  const MetricParams& metric = compile.metrics[0];
+  const at::Tensor z = ToTensor(MetricValues().Get(the_case, "logits"));
+  const Targets targets = CaseTargets(the_case, MetricValues().Get(the_case, "values"), z.size(-1));
+  const Activation last = LastActivation(the_case);
+  for (bool logits : {false, true}) {
+    if (logits && last == Activation::kLinear) continue;
+    const at::Tensor output = logits ? z : Output(the_case, z);
+    const auto count = static_cast<size_t>(MetricSumCount(metric, z.size(-1)));
+    std::vector<double> sums(count, 0.0);
+    for (int64_t first = 0; first < z.size(0); first += 20) {
+      Targets part = targets;
+      if (part.classes.defined()) part.classes = part.classes.narrow(0, first, 20);
+      if (part.values.defined()) part.values = part.values.narrow(0, first, 20);
+      std::vector<double> batch(count, 0.0);
+      AddMetricSums(metric, output.narrow(0, first, 20), logits, last, part, batch.data());
+      for (size_t i = 0; i < count; ++i) sums[i] += batch[i];
+    }
+    const double value = MetricValue(metric, sums.data(), z.size(0), z.size(-1));
+    const double expected = the_case["result"];
+    EXPECT_NEAR(value, expected, 2e-6 * std::max(1.0, std::abs(expected)))
+        << (logits ? "from logits" : "from outputs");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KerasMetricValue,
+                         testing::ValuesIn(MetricValues().cases().begin(),
+                                           MetricValues().cases().end()),
+                         [](const auto& info) { return CaseName(info.param); });
+
+// Without a single example of one class there is no curve.
+TEST(Metric, CountsOfNothingAreZero) {
+  for (const char* name : {"precision", "recall", "f1_score", "auc"}) {
+    const MetricParams metric = Parse("mse", std::string("[") + name + "]").metrics[0];
+    const std::vector<double> sums(static_cast<size_t>(MetricSumCount(metric, 1)), 0.0);
+    EXPECT_EQ(MetricValue(metric, sums.data(), 0, 1), 0.0) << name;
+  }
+}
 
 TEST(Metric, TopKWithoutFiniteOutputsIsWrong) {
   MetricParams metric;

@@ -195,6 +195,15 @@ TEST(CheckConfigs, Warnings) {
             "warning: model \"sequential\" has no weights to train");
 }
 
+TEST(CheckConfigs, LossesFromLogits) {
+  constexpr char kLogits[] = "loss=CategoricalCrossentropy(from_logits=True), optimizer='SGD()'";
+  EXPECT_EQ(Verdict(Classifier(3, "linear"), kLogits, Table::Classes(3)), "");
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kLogits, Table::Classes(3)),
+            "warning: from_logits=True has no effect on a model that ends in an activation");
+  EXPECT_EQ(Verdict(Classifier(3, "linear"), "loss='huber', optimizer='SGD()'", Table::Classes(3)),
+            "");
+}
+
 TEST(CheckConfigs, ClassWeights) {
   const std::string model = Classifier(3, "softmax");
   const Table three = Table::Classes(3);  // named "10", "11", "12"

@@ -12,26 +12,14 @@ const BaselineTable& Table() {
   return table;
 }
 
-OptimizerParams Optimizer(const nlohmann::json& the_case) {
-  OptimizerParams optimizer;
-  const std::string name = the_case["optimizer"];
-  const nlohmann::json& options = the_case["options"];
-  optimizer.kind = name == "SGD"       ? OptimizerKind::kSgd
-                   : name == "RMSprop" ? OptimizerKind::kRmsprop
-                                       : OptimizerKind::kAdam;
-  optimizer.learning_rate = options["learning_rate"];
-  optimizer.momentum = options.value("momentum", 0.0);
-  optimizer.nesterov = options.value("nesterov", false);
-  optimizer.rho = options.value("rho", 0.9);
-  optimizer.centered = options.value("centered", false);
-  optimizer.beta_1 = options.value("beta_1", 0.9);
-  optimizer.beta_2 = options.value("beta_2", 0.999);
-  optimizer.epsilon = options.value("epsilon", 1e-7);
-  optimizer.amsgrad = options.value("amsgrad", false);
-  optimizer.decay = options.value("decay", 0.0);
-  if (options.contains("clipnorm")) optimizer.clipnorm = options["clipnorm"].get<double>();
-  if (options.contains("clipvalue")) optimizer.clipvalue = options["clipvalue"].get<double>();
-  return optimizer;
+// The optimizer of a text or of the object that Keras writes.
+OptimizerParams Parse(const std::string& optimizer) {
+  std::vector<ParamProblem> problems;
+  const OptimizerParams params =
+      ParseCompileParams("{\"loss\": \"mse\", \"optimizer\": " + optimizer + "}", &problems)
+          .optimizer;
+  for (const ParamProblem& problem : problems) ADD_FAILURE() << problem.message;
+  return params;
 }
 
 // The tensors of a case in buffers with gaps: each starts at a multiple of 16 floats, and the
@@ -46,8 +34,8 @@ struct Buffers {
       span.offset = offset;
       span.slot_offset = slot_offset;
       span.size = size;
-      span.l1 = the_case["options"].value("l1", 0.0);
-      span.l2 = the_case["options"].value("l2", 0.0);
+      span.l1 = the_case["l1"];
+      span.l2 = the_case["l2"];
       spans.push_back(span);
       offset += (size + 15) / 16 * 16 + 16;
       slot_offset += (size + 15) / 16 * 16;
@@ -83,9 +71,7 @@ struct Buffers {
 
 class KerasOptimizer : public testing::TestWithParam<nlohmann::json> {};
 
-TEST_P(KerasOptimizer, TenSteps) {
-  const nlohmann::json& the_case = GetParam();
-  const OptimizerParams optimizer = Optimizer(the_case);
+void TenSteps(const nlohmann::json& the_case, const OptimizerParams& optimizer) {
   Buffers buffers(the_case);
   std::vector<float> slots(SlotCount(optimizer) * buffers.slot_size, 0.0F);
   const std::vector<float>& initial = Table().Get(the_case, "initial").values;
@@ -94,13 +80,18 @@ TEST_P(KerasOptimizer, TenSteps) {
     EXPECT_NEAR(RegularizationLoss(buffers.spans, buffers.params.data()),
                 the_case["regularization"].get<double>(), 1e-6);
   }
-  const int n_steps = BaselineTable::Count(the_case, "gradients");
-  ASSERT_EQ(n_steps, 10);
+  const auto row = [&](const char* what, int step) {
+    const std::vector<float>& all = Table().Get(the_case, what).values;
+    const auto size = static_cast<std::ptrdiff_t>(initial.size());
+    return std::vector<float>(all.begin() + step * size, all.begin() + (step + 1) * size);
+  };
+  const int n_steps = 10;
+  ASSERT_EQ(Table().Get(the_case, "after").values.size(), n_steps * initial.size());
   for (int step = 0; step < n_steps; ++step) {
-    buffers.Put(Table().Get(the_case, "gradients", step).values, &buffers.gradients);
+    buffers.Put(row("gradients", step), &buffers.gradients);
     ApplyOptimizer(optimizer, step, buffers.spans, buffers.params.data(), buffers.gradients.data(),
                    slots.data(), buffers.slot_size);
-    const std::vector<float>& expected = Table().Get(the_case, "after", step).values;
+    const std::vector<float> expected = row("after", step);
     const std::vector<float> actual = buffers.Take();
     EXPECT_LE(RelativeDifference(actual.data(), expected), 1e-6) << "step " << step;
     // The way covered, which small learning rates hide behind the weights.
@@ -112,10 +103,24 @@ TEST_P(KerasOptimizer, TenSteps) {
     }
     EXPECT_LE(RelativeDifference(moved.data(), expected_move), 3e-5) << "step " << step;
   }
+  if (optimizer.use_ema) {
+    UseAverages(optimizer, n_steps, buffers.spans, slots.data(), buffers.slot_size,
+                buffers.params.data());
+    EXPECT_LE(RelativeDifference(buffers.Take().data(), Table().Get(the_case, "kept").values),
+              1e-6);
+  }
   // Nothing between the weights was written.
   size_t written = 0;
   for (float value : buffers.params) written += value != Buffers::kUntouched;
   EXPECT_EQ(written, initial.size());
+}
+
+TEST_P(KerasOptimizer, TenStepsFromText) {
+  TenSteps(GetParam(), Parse(nlohmann::json(GetParam()["text"]).dump()));
+}
+
+TEST_P(KerasOptimizer, TenStepsFromKerasObject) {
+  TenSteps(GetParam(), Parse(GetParam()["config"].dump()));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KerasOptimizer,
@@ -136,14 +141,67 @@ TEST(Optimizer, SlotsAndNames) {
   optimizer.amsgrad = true;
   EXPECT_EQ(SlotCount(optimizer), 3);
   EXPECT_STREQ(OptimizerName(OptimizerKind::kRmsprop), "RMSprop");
+  EXPECT_EQ(SlotNames(optimizer), "Adam amsgrad");
+  optimizer.use_ema = true;
+  EXPECT_EQ(SlotCount(optimizer), 4);
+  EXPECT_EQ(SlotNames(optimizer), "Adam amsgrad ema");
+  // As many slots, and others: their names differ.
+  optimizer = DefaultOptimizer(OptimizerKind::kRmsprop);
+  optimizer.centered = true;
+  EXPECT_EQ(SlotNames(optimizer), "RMSprop centered");
+  optimizer.centered = false;
+  optimizer.momentum = 0.1;
+  EXPECT_EQ(SlotNames(optimizer), "RMSprop momentum");
+}
+
+const OptimizerKind kAllKinds[] = {
+    OptimizerKind::kSgd,    OptimizerKind::kRmsprop, OptimizerKind::kAdam,
+    OptimizerKind::kAdamW,  OptimizerKind::kAdagrad, OptimizerKind::kAdadelta,
+    OptimizerKind::kAdamax, OptimizerKind::kNadam,   OptimizerKind::kFtrl,
+    OptimizerKind::kLion,
+};
+
+// Training looks for NaN in the weights after a visit.
+TEST(Optimizer, NanReachesTheWeights) {
+  for (const OptimizerKind kind : kAllKinds) {
+    OptimizerParams optimizer = DefaultOptimizer(kind);
+    TrainableSpan span;
+    span.size = 20;
+    std::vector<float> params(20, 1.0F);
+    std::vector<float> slots(SlotCount(optimizer) * 20);
+    for (int step = 0; step < 3; ++step) {
+      std::vector<float> gradients(20, 0.5F);
+      if (step == 1) gradients[7] = NAN;
+      ApplyOptimizer(optimizer, step, {span}, params.data(), gradients.data(), slots.data(), 20);
+    }
+    EXPECT_TRUE(std::isnan(params[7])) << OptimizerName(kind);
+    EXPECT_FALSE(std::isnan(params[8])) << OptimizerName(kind);
+  }
+}
+
+// After very many steps, as after a few: nothing overflows, no rate becomes NaN.
+TEST(Optimizer, ManySteps) {
+  for (const OptimizerKind kind : kAllKinds) {
+    OptimizerParams optimizer = DefaultOptimizer(kind);
+    TrainableSpan span;
+    span.size = 4;
+    std::vector<float> params(4, 1.0F);
+    std::vector<float> slots(SlotCount(optimizer) * 4, 0.5F);
+    for (const int64_t step : {int64_t{1} << 20, int64_t{1} << 31, int64_t{1} << 40}) {
+      std::vector<float> gradients(4, 0.25F);
+      ApplyOptimizer(optimizer, step, {span}, params.data(), gradients.data(), slots.data(), 4);
+      EXPECT_TRUE(std::isfinite(params[0])) << OptimizerName(kind) << " step " << step;
+    }
+  }
 }
 
 // A NaN must reach the weights, where training looks for it, whatever the clipping.
 TEST(Optimizer, ClippingKeepsNan) {
-  for (bool by_norm : {false, true}) {
+  for (auto limit : {&OptimizerParams::clipnorm, &OptimizerParams::clipvalue,
+                     &OptimizerParams::global_clipnorm}) {
     OptimizerParams optimizer;
     optimizer.kind = OptimizerKind::kSgd;
-    (by_norm ? optimizer.clipnorm : optimizer.clipvalue) = 1.0;
+    optimizer.*limit = 1.0;
     TrainableSpan span;
     span.size = 20;
     std::vector<float> params(20, 1.0F);

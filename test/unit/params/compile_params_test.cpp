@@ -115,13 +115,16 @@ TEST(CompileParams, NoneIsTheDefault) {
 }
 
 TEST(CompileParams, OptimizerMessages) {
+  const std::string kChoice =
+      "Use one of SGD, RMSprop, Adam, AdamW, Adagrad, Adadelta, Adamax, Nadam, Ftrl, Lion.";
   EXPECT_EQ(OptimizerProblems("'Adam(lr_rate=0.1)'"),
             Strings{"1 optimizer \"Adam\" has no argument \"lr_rate\" | HINT Perhaps you meant "
                     "\"learning_rate\"."});
   EXPECT_EQ(OptimizerProblems("'adam(momentum=0.1)'"),
             Strings{"1 optimizer \"Adam\" has no argument \"momentum\" | HINT Its arguments are "
-                    "learning_rate, lr, decay, clipnorm, clipvalue, beta_1, beta_2, epsilon, "
-                    "amsgrad."});
+                    "learning_rate, lr, decay, weight_decay, clipnorm, clipvalue, "
+                    "global_clipnorm, use_ema, ema_momentum, ema_overwrite_frequency, beta_1, "
+                    "beta_2, epsilon, amsgrad."});
   EXPECT_EQ(OptimizerProblems("SGD(lr=-0.1)"),
             Strings{"1 learning rate must be positive, got -0.1"});
   EXPECT_EQ(OptimizerProblems("SGD(lr=0)"), Strings{"1 learning rate must be positive, got 0"});
@@ -152,23 +155,99 @@ TEST(CompileParams, OptimizerMessages) {
             Strings{"1 clipvalue must be positive, got -2"});
   EXPECT_EQ(OptimizerProblems("SGD(lr=0.1, learning_rate=0.1)"),
             Strings{"1 optimizer \"SGD\" is given two learning rates"});
-  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 100, 0.9))"),
-            Strings{"4 learning rate schedules are not supported | HINT Give a number; decay makes "
-                    "it shrink with every step."});
-  EXPECT_EQ(OptimizerProblems("Adagrad"),
-            Strings{"4 optimizer \"Adagrad\" is not supported | HINT Use one of SGD, RMSprop, "
-                    "Adam."});
-  EXPECT_EQ(
-      OptimizerProblems("'nadam(lr=1)'"),
-      Strings{"4 optimizer \"Nadam\" is not supported | HINT Use one of SGD, RMSprop, Adam."});
+  EXPECT_EQ(OptimizerProblems("'muon(lr=1)'"),
+            Strings{"4 optimizer \"Muon\" is not supported | HINT " + kChoice});
+  EXPECT_EQ(OptimizerProblems("Lion(beta_1=0)"),
+            Strings{"1 beta_1 must be above 0 and at most 1, got 0"});
+  EXPECT_EQ(OptimizerProblems("Ftrl(learning_rate_power=0.5)"),
+            Strings{"1 learning_rate_power must not be positive, got 0.5"});
+  EXPECT_EQ(OptimizerProblems("Adagrad(initial_accumulator_value=-1)"),
+            Strings{"1 initial_accumulator_value must not be negative, got -1"});
+  EXPECT_EQ(OptimizerProblems("AdamW(weight_decay=-0.1)"),
+            Strings{"1 weight_decay must not be negative, got -0.1"});
+  EXPECT_EQ(OptimizerProblems("SGD(weight_decay=nan)"),
+            Strings{"1 weight_decay must be a number, got nan"});
+  EXPECT_EQ(OptimizerProblems("SGD(global_clipnorm=0)"),
+            Strings{"1 global_clipnorm must be positive, got 0"});
+  EXPECT_EQ(OptimizerProblems("SGD(clipvalue=1, global_clipnorm=1)"),
+            Strings{"1 optimizer \"SGD\" has both clipvalue and global_clipnorm | Keras allows one "
+                    "of them. | HINT Leave one of them out."});
+  EXPECT_EQ(OptimizerProblems("SGD(use_ema=True, ema_momentum=1.5)"),
+            Strings{"1 ema_momentum must be between 0 and 1, got 1.5"});
+  EXPECT_EQ(OptimizerProblems("SGD(use_ema=True, ema_overwrite_frequency=0)"),
+            Strings{"1 ema_overwrite_frequency must be a positive integer, got 0"});
   EXPECT_EQ(OptimizerProblems("'adm'"),
             Strings{"1 optimizer \"adm\" is not known | HINT Perhaps you meant \"Adam\"."});
   EXPECT_EQ(OptimizerProblems("'newton'"),
-            Strings{"1 optimizer \"newton\" is not known | HINT Use one of SGD, RMSprop, Adam."});
+            Strings{"1 optimizer \"newton\" is not known | HINT " + kChoice});
   EXPECT_EQ(OptimizerProblems("3"), Strings{"1 optimizer must be a name, got 3"});
   EXPECT_EQ(OptimizerProblems("'Adam(lr 0.1)'"),
             Strings{"2 optimizer \"Adam(lr 0.1)\" cannot be parsed: expected \",\" or \")\", not "
                     "\"0\" | Position 9, near \"Adam(lr 0.1)\"."});
+}
+
+TEST(CompileParams, Schedules) {
+  const OptimizerParams cosine = Optimizer(
+      "Adam(CosineDecay(0.0, 100, alpha=0.1, warmup_target=0.01, warmup_steps=10), beta_1=0.8)");
+  EXPECT_EQ(cosine.schedule.kind, ScheduleKind::kCosineDecay);
+  EXPECT_EQ(cosine.learning_rate, 0.0);
+  EXPECT_EQ(cosine.schedule.decay_steps, 100);
+  EXPECT_EQ(cosine.schedule.alpha, 0.1);
+  EXPECT_EQ(cosine.schedule.warmup_target, 0.01);
+  EXPECT_EQ(cosine.schedule.warmup_steps, 10);
+  const OptimizerParams nested = Optimizer(
+      "'SGD(lr=keras.optimizers.schedules.PiecewiseConstantDecay([10, 20], [1, 0.5, 0.25]))'");
+  EXPECT_EQ(nested.schedule.boundaries, (std::vector<double>{10, 20}));
+  EXPECT_EQ(nested.schedule.values, (std::vector<double>{1, 0.5, 0.25}));
+  EXPECT_EQ(nested.learning_rate, 1);
+  EXPECT_EQ(Optimizer("SGD(lr='PolynomialDecay(0.1, 5, cycle=True)')").schedule.cycle, true);
+  EXPECT_EQ(Optimizer("SGD(lr=0.1)").schedule.kind, ScheduleKind::kConstant);
+}
+
+TEST(CompileParams, ScheduleMessages) {
+  const std::string owner = "learning rate schedule \"ExponentialDecay\"";
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1))"),
+            (Strings{"1 " + owner + " needs the argument \"decay_steps\"",
+                     "1 " + owner + " needs the argument \"decay_rate\""}));
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 0, -1))"),
+            (Strings{"1 decay_steps of " + owner + " must be positive, got 0",
+                     "1 decay_rate of " + owner + " must not be negative, got -1"}));
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(nan, 10, 0.5))"),
+            Strings{"1 initial_learning_rate of " + owner + " must be a number, got nan"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 10, 0.5, decay_step=3))"),
+            Strings{"1 " + owner +
+                    " has no argument \"decay_step\" | HINT Perhaps you meant "
+                    "\"decay_steps\"."});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 10, 0.5, decay_rate=3))"),
+            Strings{"1 " + owner + " is given \"decay_rate\" two times"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 10, 0.5, True, 'x', 3))"),
+            Strings{"1 " + owner +
+                    " has 6 arguments without a name | HINT Its arguments are "
+                    "initial_learning_rate, decay_steps, decay_rate, staircase."});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentialDecay(0.1, 10, 0.5), decay=0.1)"),
+            Strings{"1 optimizer \"SGD\" has both decay and a learning rate schedule | HINT Leave "
+                    "one of them out."});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=ExponentDecay(0.1, 10, 0.5))"),
+            Strings{"1 learning rate schedule \"ExponentDecay\" is not known | HINT Perhaps you "
+                    "meant \"ExponentialDecay\"."});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=CosineDecayRestarts(0.1, 10))"),
+            Strings{"4 learning rate schedule \"CosineDecayRestarts\" is not supported | HINT Use "
+                    "one of ExponentialDecay, CosineDecay, PiecewiseConstantDecay, "
+                    "InverseTimeDecay, PolynomialDecay."});
+  EXPECT_EQ(
+      OptimizerProblems("SGD(lr=CosineDecay(0.1, 10, warmup_steps=3))"),
+      Strings{"1 warmup_steps of learning rate schedule \"CosineDecay\" needs warmup_target"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=PiecewiseConstantDecay([1, 2], [0.1, 0.2]))"),
+            Strings{"1 learning rate schedule \"PiecewiseConstantDecay\" has 2 boundaries and 2 "
+                    "values | There is one value more than boundaries."});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=PiecewiseConstantDecay([2, 2], [0.1, 0.2, 0.3]))"),
+            Strings{"1 boundaries of learning rate schedule \"PiecewiseConstantDecay\" must "
+                    "increase"});
+  EXPECT_EQ(OptimizerProblems("SGD(lr=PiecewiseConstantDecay(2, [0.1, -0.2]))"),
+            (Strings{"1 boundaries of learning rate schedule \"PiecewiseConstantDecay\" must be a "
+                     "list of numbers, got 2",
+                     "1 values of learning rate schedule \"PiecewiseConstantDecay\" must not be "
+                     "negative, got -0.2"}));
 }
 
 TEST(CompileParams, SeveralProblemsAreAllNamed) {
@@ -176,11 +255,19 @@ TEST(CompileParams, SeveralProblemsAreAllNamed) {
             (Strings{"1 learning rate must be positive, got -1",
                      "1 momentum must be between 0 and 1, got 2",
                      "1 optimizer \"SGD\" has no argument \"foo\" | HINT Its arguments are "
-                     "learning_rate, lr, decay, clipnorm, clipvalue, momentum, nesterov.",
-                     "1 metric \"nope\" is not known | HINT Use one of acc, accuracy, "
-                     "binary_accuracy, categorical_accuracy, mae, mean_absolute_error, "
-                     "mean_squared_error, mse, sparse_categorical_accuracy, "
-                     "sparse_top_k_categorical_accuracy, top_k, top_k_categorical_accuracy.",
+                     "learning_rate, lr, decay, weight_decay, clipnorm, clipvalue, "
+                     "global_clipnorm, use_ema, ema_momentum, ema_overwrite_frequency, momentum, "
+                     "nesterov.",
+                     "1 metric \"nope\" is not known | HINT Use one of accuracy, auc, "
+                     "binary_accuracy, categorical_accuracy, crossentropy, f1_score, "
+                     "false_negatives, false_positives, precision, r2_score, recall, "
+                     "root_mean_squared_error, sparse_categorical_accuracy, "
+                     "sparse_top_k_categorical_accuracy, top_k, top_k_categorical_accuracy, "
+                     "true_negatives, true_positives, categorical_crossentropy, "
+                     "sparse_categorical_crossentropy, binary_crossentropy, mean_squared_error, "
+                     "mean_absolute_error, mean_absolute_percentage_error, "
+                     "mean_squared_logarithmic_error, huber, log_cosh, hinge, squared_hinge, "
+                     "categorical_hinge, kl_divergence, poisson, cosine_similarity.",
                      "1 compile_params has no argument \"optimiser\" | HINT Perhaps you meant "
                      "\"optimizer\".",
                      "1 compile_params names no loss | HINT Add loss='categorical_crossentropy', "
@@ -233,13 +320,20 @@ TEST(CompileParams, JsonWithSerializedObjects) {
 }
 
 TEST(CompileParams, WhatKerasWouldDoDifferentlyIsRefused) {
-  EXPECT_EQ(OptimizerProblems("Adam(weight_decay=0.01)"),
-            Strings{"4 argument \"weight_decay\" of optimizer \"Adam\" is not supported"});
-  EXPECT_EQ(OptimizerProblems("Adam(use_ema=True)"),
-            Strings{"4 argument \"use_ema\" of optimizer \"Adam\" is not supported"});
-  EXPECT_EQ(Problems("optimizer=SGD, loss=CategoricalCrossentropy(label_smoothing=0.1)"),
-            Strings{"4 argument \"label_smoothing\" of loss \"CategoricalCrossentropy\" is not "
-                    "supported | It is set to 0.1."});
+  EXPECT_EQ(OptimizerProblems("Adam(loss_scale_factor=2)"),
+            Strings{"4 argument \"loss_scale_factor\" of optimizer \"Adam\" is not supported"});
+  EXPECT_EQ(
+      OptimizerProblems("Adam(gradient_accumulation_steps=2)"),
+      Strings{"4 argument \"gradient_accumulation_steps\" of optimizer \"Adam\" is not supported"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=SparseCategoricalCrossentropy(ignore_class=1)"),
+            Strings{"4 argument \"ignore_class\" of loss \"SparseCategoricalCrossentropy\" is not "
+                    "supported | It is set to 1."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[Precision(class_id=1)]"),
+            Strings{"4 argument \"class_id\" of metric \"Precision\" is not supported | It is set "
+                    "to 1."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[AUC(num_thresholds=50)]"),
+            Strings{"4 argument \"num_thresholds\" of metric \"AUC\" is not supported | It is set "
+                    "to 50."});
   EXPECT_EQ(Problems("optimizer=SGD, loss=['mse', 'mae']"),
             Strings{"4 several losses are not supported | Models have one output. | HINT Name one "
                     "loss, for example loss='mse'."});
@@ -261,18 +355,86 @@ TEST(CompileParams, Losses) {
       {"keras.losses.mean_absolute_error", LossKind::kMeanAbsoluteError},
       {"'mae'", LossKind::kMeanAbsoluteError},
       {"'MeanAbsoluteError'", LossKind::kMeanAbsoluteError},
+      {"'mape'", LossKind::kMeanAbsolutePercentageError},
+      {"'MAPE'", LossKind::kMeanAbsolutePercentageError},
+      {"msle", LossKind::kMeanSquaredLogarithmicError},
+      {"'MeanSquaredLogarithmicError'", LossKind::kMeanSquaredLogarithmicError},
+      {"huber", LossKind::kHuber},
+      {"'huber_loss'", LossKind::kHuber},
+      {"'logcosh'", LossKind::kLogCosh},
+      {"LogCosh()", LossKind::kLogCosh},
+      {"'hinge'", LossKind::kHinge},
+      {"SquaredHinge", LossKind::kSquaredHinge},
+      {"'CategoricalHinge'", LossKind::kCategoricalHinge},
+      {"'KLDivergence'", LossKind::kKlDivergence},
+      {"'kullback_leibler_divergence'", LossKind::kKlDivergence},
+      {"kld", LossKind::kKlDivergence},
+      {"'Poisson'", LossKind::kPoisson},
+      {"'cosine_proximity'", LossKind::kCosineSimilarity},
+      {"CosineSimilarity(axis=-1)", LossKind::kCosineSimilarity},
   };
   for (const auto& [text, kind] : losses) {
     EXPECT_EQ(Parse(std::string("optimizer=SGD, loss=") + text).loss, kind) << text;
   }
   EXPECT_EQ(Parse("optimizer=SGD, loss='bce'").loss_name, "bce");
-  EXPECT_EQ(Problems("optimizer=SGD, loss='huber'").at(0).substr(0, 32),
-            "4 loss \"huber\" is not supported ");
-  EXPECT_EQ(Problems("optimizer=SGD, loss='KLDivergence'").at(0).substr(0, 31),
-            "4 loss \"KLDivergence\" is not su");
+  EXPECT_EQ(Problems("optimizer=SGD, loss='dice'").at(0).substr(0, 31),
+            "4 loss \"dice\" is not supported ");
+  EXPECT_STREQ(LossName(LossKind::kPoisson), "poisson");
+  EXPECT_STREQ(LossName(LossKind::kCosineSimilarity), "cosine_similarity");
   EXPECT_EQ(Problems("optimizer=SGD, loss='categorical_crosentropy'"),
             Strings{"1 loss \"categorical_crosentropy\" is not known | HINT Perhaps you meant "
                     "\"categorical_crossentropy\"."});
+}
+
+TEST(CompileParams, LossArguments) {
+  const auto options = [](const std::string& loss) {
+    return Parse("optimizer=SGD, loss=" + loss).loss_options;
+  };
+  EXPECT_EQ(options("'CategoricalCrossentropy(label_smoothing=0.1)'").label_smoothing, 0.1);
+  EXPECT_TRUE(options("BinaryCrossentropy(from_logits=True)").from_logits);
+  EXPECT_FALSE(options("BinaryCrossentropy(from_logits=False)").from_logits);
+  EXPECT_EQ(options("Huber(delta=2)").delta, 2);
+  EXPECT_EQ(
+      Problems("optimizer=SGD, loss=CategoricalCrossentropy(label_smoothing=1.5)"),
+      Strings{"1 label_smoothing of loss \"CategoricalCrossentropy\" must be between 0 and 1, "
+              "got 1.5"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=CategoricalCrossentropy(from_logits=1)"),
+            Strings{"1 from_logits of loss \"CategoricalCrossentropy\" must be True or False, got "
+                    "1"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=Huber(delta=0)"),
+            Strings{"1 delta of loss \"Huber\" must be positive, got 0"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=Huber(detla=1)"),
+            Strings{"1 loss \"Huber\" has no argument \"detla\" | HINT Its argument is delta."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=SparseCategoricalCrossentropy(label_smoothing=0.1)"),
+            Strings{"4 argument \"label_smoothing\" of loss \"SparseCategoricalCrossentropy\" is "
+                    "not supported | It is set to 0.1."});
+}
+
+TEST(CompileParams, MetricArguments) {
+  const auto metric = [](const std::string& text) {
+    return Parse("optimizer=SGD, loss=mse, metrics=[" + text + "]").metrics.at(0);
+  };
+  EXPECT_EQ(metric("'AUC'").kind, MetricKind::kAuc);
+  EXPECT_EQ(metric("AUC(curve='PR', num_thresholds=200)").curve, AucCurve::kPr);
+  EXPECT_EQ(metric("'Precision(thresholds=[0.3])'").threshold, 0.3);
+  EXPECT_EQ(metric("Recall(thresholds=0.4, top_k=None)").threshold, 0.4);
+  EXPECT_FALSE(metric("precision").threshold);
+  EXPECT_EQ(metric("'f1_score'").average, F1Average::kMacro);
+  EXPECT_EQ(metric("F1Score(average='weighted', threshold=0.2)").threshold, 0.2);
+  EXPECT_EQ(metric("huber").loss, LossKind::kHuber);
+  EXPECT_EQ(metric("Huber(delta=3)").loss_options.delta, 3);
+  EXPECT_EQ(metric("'BinaryCrossentropy(label_smoothing=0.1)'").loss_options.label_smoothing, 0.1);
+  EXPECT_EQ(metric("'R2Score'").kind, MetricKind::kR2Score);
+  EXPECT_EQ(metric("'rmse'").kind, MetricKind::kRootMeanSquaredError);
+  EXPECT_EQ(metric("'cosine_similarity'").kind, MetricKind::kCosineSimilarity);
+  EXPECT_EQ(metric("ce").kind, MetricKind::kCrossentropy);
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[Precision(thresholds=2)]"),
+            Strings{"1 thresholds of metric \"Precision\" must be between 0 and 1, got 2"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[F1Score(average='mean')]"),
+            Strings{"1 average of metric \"F1Score\" must be one of 'macro', 'micro', 'weighted', "
+                    "got 'mean'"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[AUC(kurve='PR')]"),
+            Strings{"1 metric \"AUC\" has no argument \"kurve\" | HINT Its argument is curve."});
 }
 
 TEST(CompileParams, Metrics) {
@@ -313,8 +475,8 @@ TEST(CompileParams, Metrics) {
   EXPECT_EQ(metrics("[" + sixteen + "]").size(), 16u);
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=[" + sixteen + "'mae']"),
             Strings{"5 metrics holds 17 metrics | At most 16 are possible."});
-  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=['AUC']").at(0).substr(0, 31),
-            "4 metric \"AUC\" is not supported");
+  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=['MeanIoU']").at(0).substr(0, 35),
+            "4 metric \"MeanIoU\" is not supported");
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=['acuracy']"),
             Strings{"1 metric \"acuracy\" is not known | HINT Perhaps you meant \"accuracy\"."});
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=[top_k(0)]"),

@@ -64,6 +64,19 @@ const char kMadlibGrid[] = R"({
   'metrics': ['accuracy']
 })";
 
+// A schedule is an alternative like any other.
+TEST(Grid, SchedulesAreValues) {
+  const auto configurations = GenerateConfigs(
+      Request("{'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.1, "
+              "ExponentialDecay(0.2, decay_steps=10, decay_rate=0.5), 'CosineDecay(0.3, 5)']}]}"));
+  ASSERT_EQ(configurations.size(), 3u);
+  EXPECT_EQ(OptimizerOf(configurations[0]).schedule.kind, ScheduleKind::kConstant);
+  EXPECT_EQ(OptimizerOf(configurations[1]).schedule.kind, ScheduleKind::kExponentialDecay);
+  EXPECT_EQ(OptimizerOf(configurations[1]).learning_rate, 0.2);
+  EXPECT_EQ(OptimizerOf(configurations[1]).schedule.decay_rate, 0.5);
+  EXPECT_EQ(OptimizerOf(configurations[2]).schedule.kind, ScheduleKind::kCosineDecay);
+}
+
 TEST(Grid, TextsAndOrderOfMadlib) {
   GridRequest request = Request(kMadlibGrid, "{ 'batch_size': [64, 128], 'epochs': [10] }");
   request.model_ids = {1, 2};

@@ -9,6 +9,7 @@
 namespace hopper {
 namespace {
 
+// The grids stand at 4 and 5.
 const std::vector<std::string> kValid = {
     "loss='categorical_crossentropy', optimizer='Adam(lr=0.01, decay=1e-6)', "
     "metrics=['accuracy', top_k(3)], loss_weights=None",
@@ -19,6 +20,10 @@ const std::vector<std::string> kValid = {
     "{'loss': ['mse', 'mae'], 'metrics': [['mae'], None], 'optimizer_params_list': [{'optimizer': "
     "['SGD'], 'lr': [0.001, 0.1, 'log']}, {'lr': [1e-3]}]}",
     "{'batch_size': [8, 64, 'linear'], 'epochs': [1, 2], 'callbacks': ['[TensorBoard(a=\"b\")]']}",
+    "loss='CategoricalCrossentropy(label_smoothing=0.1)', optimizer='AdamW(CosineDecay(0.0, 100, "
+    "warmup_target=0.1, warmup_steps=10), use_ema=True)', metrics=[AUC(curve='PR'), F1Score]",
+    "optimizer=SGD(lr=PiecewiseConstantDecay([1, 2], [0.1, 0.2, 0.3]), global_clipnorm=1), "
+    "loss=Huber(delta=2), metrics=[Precision(thresholds=[0.5]), 'rmse']",
 };
 
 const std::string kPieces[] = {"'",        "\"",
