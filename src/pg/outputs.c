@@ -94,7 +94,7 @@ shape_array(int rank, const int64_t *shape)
 }
 
 static void
-create_table(const hopper_name *table, const output_row *row)
+create_table(const hopper_name *table, const output_row *row, const char *distribution)
 {
 	StringInfoData query;
 
@@ -109,7 +109,7 @@ create_table(const hopper_name *table, const output_row *row)
 			appendStringInfo(&query, "%sNULL::%s AS %s", i ? ", " : "",
 							 format_type_be(row->types[i]), quote_identifier(row->names[i]));
 	}
-	appendStringInfoString(&query, " WITH NO DATA");
+	appendStringInfo(&query, " WITH NO DATA%s", distribution);
 	hopper_exec("%s", query.data);
 }
 
@@ -378,16 +378,17 @@ void
 hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 {
 	hopper_exec("CREATE TABLE %s (mst_key integer PRIMARY KEY, model_weights bytea,"
-				" model_arch json)", outputs->model.quoted);
+				" model_arch json)" HOPPER_DISTRIBUTED_BY("mst_key"), outputs->model.quoted);
 	hopper_exec("CREATE TABLE %s (mst_key integer, part integer, state bytea,"
-				" PRIMARY KEY (mst_key, part))", outputs->state.quoted);
+				" PRIMARY KEY (mst_key, part))" HOPPER_DISTRIBUTED_BY("mst_key"), outputs->state.quoted);
 	/* Trained floats do not compress; trying costs half of the time. */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL",
 				outputs->model.quoted);
 	hopper_exec("ALTER TABLE %s ALTER COLUMN state SET STORAGE EXTERNAL", outputs->state.quoted);
-	create_table(&outputs->info, info_row(NULL, 0));
+	create_table(&outputs->info, info_row(NULL, 0), HOPPER_DISTRIBUTED_BY("mst_key"));
 	hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (mst_key)", outputs->info.quoted);
-	create_table(&outputs->summary, summary_row(&outputs->model, train, NULL, NULL));
+	create_table(&outputs->summary, summary_row(&outputs->model, train, NULL, NULL),
+				 HOPPER_DISTRIBUTED_RANDOMLY);
 }
 
 void
@@ -447,7 +448,8 @@ hopper_outputs_write_models(const hopper_outputs *outputs, const hopper_training
 		for (int j = 0; j < result->n_metrics; j++)
 			metrics[j] = hopper_from_utf8(result->metrics_type[j]);
 		hopper_history_align(training->histories[i], result->n_metrics, metrics);
-		if (result->status == HOPPER_MODEL_DONE)
+		/* the segments have written theirs */
+		if (result->status == HOPPER_MODEL_DONE && result->weights != NULL)
 			write_model(outputs, &training->configs[i], result);
 		insert_row(&outputs->info, info_row(training, i));
 		CHECK_FOR_INTERRUPTS();
