@@ -59,3 +59,25 @@ CREATE FUNCTION hopper.segment_release(run bigint) RETURNS integer
     AS 'MODULE_PATHNAME', 'hopper_sql_segment_release' LANGUAGE C VOLATILE;
 COMMENT ON FUNCTION hopper.segment_release(bigint) IS
     'internal: gives up the memory of a run on a segment';
+
+CREATE FUNCTION hopper.segment_gpus() RETURNS TABLE (
+    hostname text,
+    gpu_descr text,
+    gpu_index integer,
+    memory_mb bigint,
+    capability text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_gpu_configuration' LANGUAGE C VOLATILE
+    EXECUTE ON ALL SEGMENTS;
+COMMENT ON FUNCTION hopper.segment_gpus() IS
+    'internal: the GPUs that each segment sees';
+
+CREATE OR REPLACE FUNCTION hopper.gpu_configuration() RETURNS TABLE (
+    hostname text,
+    gpu_descr text,
+    gpu_index integer,
+    memory_mb bigint,
+    capability text)
+    AS 'SELECT DISTINCT * FROM hopper.segment_gpus() ORDER BY hostname, gpu_index'
+    LANGUAGE sql VOLATILE;
+COMMENT ON FUNCTION hopper.gpu_configuration() IS
+    'the GPUs of all hosts with segments, a row each; no rows where there is none; loads libtorch';

@@ -121,6 +121,15 @@
 #define HOPPER_DISTRIBUTED_REPLICATED ""
 #endif
 
+/* SPI within SPI of the same function has to be announced: before 10. */
+#if PG_VERSION_NUM >= 100000
+#define hopper_spi_push() false
+#define hopper_spi_pop(pushed) ((void) (pushed))
+#else
+#define hopper_spi_push() SPI_push_conditional()
+#define hopper_spi_pop(pushed) SPI_pop_conditional(pushed)
+#endif
+
 /* Partitioned tables that are one relation: 10. */
 #if PG_VERSION_NUM >= 100000
 #define hopper_is_partitioned(relkind) ((relkind) == RELKIND_PARTITIONED_TABLE)
