@@ -461,21 +461,29 @@ hopper_outputs_best(const hopper_outputs *outputs)
 {
 	hopper_best best;
 
-	/* Not hopper_select: what was inserted by this very statement must be seen. */
-	hopper_exec("SELECT l.mst_key,"
-				" CASE WHEN l.validation_metric IS NOT NULL THEN 'validation ' || i.metrics_type[1]"
-				"  WHEN l.training_metric IS NOT NULL THEN 'training ' || i.metrics_type[1]"
-				"  WHEN l.validation_loss IS NOT NULL THEN 'validation loss'"
+	/*
+	 * Not hopper_select: what was inserted by this very statement must be seen. Not one statement:
+	 * on Greenplum a function that reads tables must not be joined with a table.
+	 */
+	hopper_exec("SELECT mst_key,"
+				" CASE WHEN validation_metric IS NOT NULL THEN 'validation '"
+				"  WHEN training_metric IS NOT NULL THEN 'training '"
+				"  WHEN validation_loss IS NOT NULL THEN 'validation loss'"
 				"  ELSE 'training loss' END,"
-				" coalesce(l.validation_metric, l.training_metric, l.validation_loss,"
-				"  l.training_loss) "
-				"FROM hopper.leaderboard(%s, 1) l JOIN %s i USING (mst_key)",
-				quote_literal_cstr(outputs->model.quoted), outputs->info.quoted);
+				" coalesce(validation_metric, training_metric, validation_loss, training_loss),"
+				" validation_metric IS NOT NULL OR training_metric IS NOT NULL "
+				"FROM hopper.leaderboard(%s, 1)", quote_literal_cstr(outputs->model.quoted));
 	if (SPI_processed != 1)
 		elog(ERROR, "the leaderboard of \"%s\" is empty", outputs->model.shown);
 	best.mst_key = atoi(hopper_cell(0, 1));
 	best.metric = hopper_cell(0, 2);
 	best.value = hopper_float_value(0, 3);
+	if (strcmp(hopper_cell(0, 4), "t") == 0)
+	{
+		hopper_exec("SELECT metrics_type[1] FROM %s WHERE mst_key = %d", outputs->info.quoted,
+					best.mst_key);
+		best.metric = psprintf("%s%s", best.metric, hopper_cell(0, 1));
+	}
 	return best;
 }
 
