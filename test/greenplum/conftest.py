@@ -21,6 +21,7 @@ DATABASE = "hopper_segments"
 def connect(server, database=DATABASE):
     connection = psycopg2.connect(os.environ[server], dbname=database)
     connection.autocommit = True
+    query(connection, "SET extra_float_digits = 3")  # or 9.4 rounds
     return connection
 
 
