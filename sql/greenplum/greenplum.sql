@@ -81,3 +81,10 @@ CREATE OR REPLACE FUNCTION hopper.gpu_configuration() RETURNS TABLE (
     LANGUAGE sql VOLATILE;
 COMMENT ON FUNCTION hopper.gpu_configuration() IS
     'the GPUs of all hosts with segments, a row each; no rows where there is none; loads libtorch';
+
+-- They read tables, which only the coordinator's own process may do: also where they are joined
+-- with a table.
+ALTER FUNCTION hopper.check_configs(text, text) EXECUTE ON INITPLAN;
+ALTER FUNCTION hopper.describe_model(text, integer) EXECUTE ON INITPLAN;
+ALTER FUNCTION hopper.leaderboard(text, integer) EXECUTE ON INITPLAN;
+ALTER FUNCTION hopper.learning_curves(text) EXECUTE ON INITPLAN;
