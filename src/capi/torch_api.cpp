@@ -204,9 +204,8 @@ int Gpus(hopper_rows** rows, hopper_error* error) {
 // ---------------------------------------------------------------- training in several processes
 
 int GroupCreate(const hopper_run_options* options, const hopper_data_desc* train,
-                const hopper_data_desc* valid, const int32_t* train_keys,
-                const int32_t* valid_keys, int32_t key, hopper_group** group,
-                hopper_error* error) {
+                const hopper_data_desc* valid, const int32_t* train_keys, const int32_t* valid_keys,
+                int32_t key, hopper_group** group, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(options, train, train_keys, group);
     std::vector<int32_t> valid_list;
@@ -214,9 +213,9 @@ int GroupCreate(const hopper_run_options* options, const hopper_data_desc* train
       RequireAll(valid_keys);
       valid_list.assign(valid_keys, valid_keys + valid->n_partitions);
     }
-    *group = new hopper_group(
-        *options, *train, valid,
-        std::vector<int32_t>(train_keys, train_keys + train->n_partitions), valid_list, key);
+    *group = new hopper_group(*options, *train, valid,
+                              std::vector<int32_t>(train_keys, train_keys + train->n_partitions),
+                              valid_list, key);
   });
 }
 

@@ -100,10 +100,10 @@ void Group::AddBuffer(const hopper_buffer& buffer) {
   data.AddBuffer(buffer);
   account_->Add(data.bytes() - before);
   if (account_->used() > account_->limit()) {
-    throw Error(ErrorCode::kOutOfMemory, "packed data of a segment do not fit into memory",
-                "They take more than the " + BytesText(account_->limit()) +
-                    " of hopper.memory_limit.",
-                "Raise hopper.memory_limit, or spread the data over more segments.");
+    throw Error(
+        ErrorCode::kOutOfMemory, "packed data of a segment do not fit into memory",
+        "They take more than the " + BytesText(account_->limit()) + " of hopper.memory_limit.",
+        "Raise hopper.memory_limit, or spread the data over more segments.");
   }
 }
 
@@ -113,8 +113,7 @@ void Group::CheckData() const {
     const Dataset& data = DataOf(split);
     for (int p = 0; p < data.n_partitions(); ++p) {
       if (KeysOf(split)[static_cast<size_t>(p)] != key_) continue;
-      const int64_t want =
-          PartitionRange(data.desc().n_rows, data.n_partitions(), p).count;
+      const int64_t want = PartitionRange(data.desc().n_rows, data.n_partitions(), p).count;
       if (data.partition(p).n == want) continue;
       throw Error(ErrorCode::kCorrupt, "packed table \"" + data.desc().table_name + "\" is damaged",
                   "Partition " + std::to_string(p) + " has " + std::to_string(data.partition(p).n) +
@@ -265,8 +264,10 @@ void Group::ReadEnvelope(ByteReader* in, Traveller* model) const {
   model->state = ReadState(StateLayoutOf(model->trainer->network().spec()), in->View(size), size);
   if (model->state.numerics_class != numerics_class_) {
     throw Error(ErrorCode::kNotReady, "segments have different numerics classes",
-                "A model comes from \"" + model->state.numerics_class + "\"; here it would go on "
-                    "with \"" + numerics_class_ + "\".",
+                "A model comes from \"" + model->state.numerics_class +
+                    "\"; here it would go on "
+                    "with \"" +
+                    numerics_class_ + "\".",
                 "Install the same libraries on all hosts; CPUs must have the same vector "
                 "instructions.");
   }

@@ -16,8 +16,8 @@ struct Group::Traveller {
   hopper_model_status status = HOPPER_MODEL_TRAINING;
   Problem failure;
 
-  int32_t iterations = 0;  // finished in this run
-  int visit = 0;           // within the iteration
+  int32_t iterations = 0;   // finished in this run
+  int visit = 0;            // within the iteration
   bool evaluating = false;  // the iteration's evaluations are not complete
   int64_t total_iterations = 0;
   int64_t examples = 0;

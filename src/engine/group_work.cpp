@@ -51,8 +51,8 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   next_.store(0);
   cancel_.store(false);
   failed_ = false;
-  const int threads = static_cast<int>(
-      std::clamp<size_t>(travellers_.size(), 1, static_cast<size_t>(threads_)));
+  const int threads =
+      static_cast<int>(std::clamp<size_t>(travellers_.size(), 1, static_cast<size_t>(threads_)));
   running_.store(threads);
   workers_ = std::make_unique<Workers>();
   int started = 0;
@@ -160,8 +160,8 @@ void Group::FinishIteration(Traveller* model) const {
   }
   model->running = MetricSums();
   model->passed.clear();
-  model->evaluating = WantsPass(HOPPER_SPLIT_TRAIN, iteration) ||
-                      WantsPass(HOPPER_SPLIT_VALID, iteration);
+  model->evaluating =
+      WantsPass(HOPPER_SPLIT_TRAIN, iteration) || WantsPass(HOPPER_SPLIT_VALID, iteration);
 }
 
 // Evaluates the partitions that are here; false: cancelled.
@@ -239,13 +239,15 @@ int32_t Group::NextKey(const Traveller& model) const {
       if (!WantsPass(split, model.iterations)) continue;
       const std::vector<int32_t>& keys = KeysOf(split);
       for (size_t p = 0; p < keys.size(); ++p) {
-        if (keys[p] == key && model.passed.count({split, static_cast<int32_t>(p)}) == 0) return true;
+        if (keys[p] == key && model.passed.count({split, static_cast<int32_t>(p)}) == 0)
+          return true;
       }
     }
     return false;
   };
   // The next segment in the ring of segments: models spread over all of them.
-  const auto here = static_cast<size_t>(std::find(keys_.begin(), keys_.end(), key_) - keys_.begin());
+  const auto here =
+      static_cast<size_t>(std::find(keys_.begin(), keys_.end(), key_) - keys_.begin());
   for (size_t i = 1; i <= keys_.size(); ++i) {
     const int32_t key = keys_[(here + i) % keys_.size()];
     if (lacks(key)) return key;

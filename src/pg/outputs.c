@@ -380,7 +380,8 @@ hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 	hopper_exec("CREATE TABLE %s (mst_key integer PRIMARY KEY, model_weights bytea,"
 				" model_arch json)" HOPPER_DISTRIBUTED_BY("mst_key"), outputs->model.quoted);
 	hopper_exec("CREATE TABLE %s (mst_key integer, part integer, state bytea,"
-				" PRIMARY KEY (mst_key, part))" HOPPER_DISTRIBUTED_BY("mst_key"), outputs->state.quoted);
+				" PRIMARY KEY (mst_key, part))" HOPPER_DISTRIBUTED_BY("mst_key"),
+				outputs->state.quoted);
 	/* Trained floats do not compress; trying costs half of the time. */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL",
 				outputs->model.quoted);

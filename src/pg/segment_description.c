@@ -179,7 +179,8 @@ hopper_read_run(const bytea *description, hopper_segment_run *run)
 	if (version == NULL || strcmp(version, HOPPER_VERSION) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model_hopper of this segment is of another version than the coordinator's"),
+				 errmsg("model_hopper of this segment is of another version than that of the "
+						"coordinator"),
 				 errdetail("The coordinator has %s, the segment %s.", version ? version : "none",
 						   HOPPER_VERSION),
 				 errhint("Install the same version on all hosts, and reconnect.")));

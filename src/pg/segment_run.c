@@ -138,7 +138,8 @@ load_split(segments_run *run, const hopper_packed *packed, hopper_split split)
 							", hopper.segment_data($1, $2, " HOPPER_DIST_KEY ", %d, partition_id,"
 							" buffer_id, n, %s, %s, checksum ORDER BY partition_id, buffer_id)"
 							" FROM %s GROUP BY " HOPPER_DIST_KEY,
-							run->log.quoted, split, pstrdup(quote_identifier(packed->desc.x_column)),
+							run->log.quoted, split,
+							pstrdup(quote_identifier(packed->desc.x_column)),
 							pstrdup(quote_identifier(packed->desc.y_column)),
 							packed->table.quoted), 2, types);
 	values[0] = Int64GetDatum(run->run.id);
@@ -232,7 +233,8 @@ static void
 put_models(segments_run *run)
 {
 	Oid			types[] = {INT4OID, INT4OID, INT4OID, INT4OID, BYTEAOID};
-	SPIPlanPtr	plan = prepare(psprintf("INSERT INTO %s (key, next_key, mst_key, part, n_parts, body)"
+	SPIPlanPtr	plan = prepare(psprintf("INSERT INTO %s"
+										" (key, next_key, mst_key, part, n_parts, body)"
 										" VALUES ($1, $1, $2, $3, $4, $5)",
 										run->tables[0].quoted), 5, types);
 	StringInfoData fresh;
