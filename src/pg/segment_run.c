@@ -10,9 +10,10 @@
 
 #ifdef GP_VERSION_NUM
 
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "cdb/cdbvars.h"
-#include "portability/instr_time.h"
+#include "nodes/makefuncs.h"
 #include "utils/array.h"
 
 #include "pg/words.h"
@@ -79,6 +80,20 @@ execute(SPIPlanPtr plan, Datum *values, int expected)
 }
 
 /* --- setting up --- */
+
+/* Unlogged tables cannot lie beside a temporary one. */
+static void
+refuse_temporary(const hopper_name *model)
+{
+	Oid			schema = RangeVarGetCreationNamespace(makeRangeVar(model->schema, model->name, -1));
+
+	if (isTempNamespace(schema))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("output table \"%s\" cannot be temporary", model->shown),
+				 errdetail("The segments keep models in tables beside it while they train."),
+				 errhint("Name a table in another schema.")));
+}
 
 static void
 create_tables(segments_run *run, const hopper_name *model)
@@ -603,6 +618,7 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 	training->n_failed = 0;
 	error_context_stack = &context;
 
+	refuse_temporary(model);
 	require_segments_up();
 	run.run.id = new_run_id();
 	run.run.options = training->options;

@@ -12,7 +12,7 @@ import psycopg2
 import pytest
 
 from conftest import SOURCE, connect
-from digits import outputs, query, select, value
+from digits import dense, outputs, query, select, sequential, value
 
 LOSS = "loss='categorical_crossentropy', metrics=['accuracy'], optimizer="
 OPTIMIZERS = ["'SGD(lr=0.05, momentum=0.9)'", "'RMSprop(lr=0.003)'", "'Adam(lr=0.01)'"]
@@ -307,6 +307,46 @@ def test_a_table_that_is_distributed_otherwise_is_refused(packed):
     assert error.value.pgcode == "55000"
     assert error.value.diag.message_detail == 'It is not distributed by "__dist_key__".'
     assert outputs(greenplum, "out_moved%") == []
+
+
+def test_a_temporary_output_is_refused(packed):
+    with pytest.raises(psycopg2.Error) as error:
+        fit(packed[0], "packed_3", "pg_temp.short_lived", "configs_1")
+    assert error.value.pgcode == "0A000"
+    assert error.value.diag.message_detail and error.value.diag.message_hint
+
+
+def test_a_lost_partition_is_found(packed):
+    greenplum, _ = packed
+    pack(greenplum, "holed", 3)
+    query(greenplum, "DELETE FROM holed WHERE buffer_id = 0")
+    with pytest.raises(psycopg2.Error) as error:
+        fit(greenplum, "holed", "out_holed", "configs_2")
+    assert error.value.pgcode == "XX001"
+    assert "segment 0" in error.value.diag.context
+    assert outputs(greenplum, "out_holed%") == []
+
+
+def test_the_memory_of_a_segment_is_limited(packed):
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SELECT hopper.version()")
+    query(connection, "SET hopper.memory_limit = 1")
+    query(connection, "CREATE TABLE wide AS SELECT i AS id, i % 2 AS label,"
+          " array_fill(i::real, ARRAY[1000]) AS x FROM generate_series(1, 3000) i"
+          " DISTRIBUTED BY (id)")
+    query(connection, "SELECT hopper.training_preprocessor('wide', 'wide_packed', 'label', 'x')")
+    query(connection, "SELECT hopper.load_model('wide_models', %s)",
+          sequential(dense("output", 2, "softmax"), shape=(1000,)))
+    query(connection, "SELECT hopper.load_model_selection_table('wide_models', 'wide_configs',"
+          " ARRAY[1], ARRAY[%s], ARRAY['batch_size=8'])", LOSS + OPTIMIZERS[0])
+    with pytest.raises(psycopg2.Error) as error:
+        query(connection, "SELECT hopper.fit_multiple_model('wide_packed', 'out_wide',"
+              " 'wide_configs', 1)")
+    assert error.value.pgcode == "53200"
+    assert "on segment" in error.value.diag.context
+    query(connection, "SET hopper.memory_limit = 0")
+    query(connection, "SELECT hopper.fit_multiple_model('wide_packed', 'out_wide', 'wide_configs', 1)")
+    connection.close()
 
 
 # ---------------------------------------------------------------- using models
