@@ -349,6 +349,30 @@ typedef struct hopper_run_info
 	char		numerics_class[128];
 } hopper_run_info;
 
+/* A share of a run whose models hop between processes; see group_create. */
+typedef struct hopper_group hopper_group;
+
+/* One outgoing part of a model. Memory is valid until the next call of group_next_part. */
+typedef struct hopper_group_part
+{
+	int32_t		mst_key;
+	int32_t		next_key;		/* the segment that it has to visit next */
+	int32_t		part;			/* from 0; -1: the weights of a finished model */
+	int32_t		n_parts;		/* without the weights */
+	int32_t		done;			/* 1: its iteration is complete, or it has failed */
+	const uint8_t *bytes;
+	size_t		size;
+	/* with part 0 only */
+	int32_t		n_events;
+	const hopper_event *events;
+	const hopper_model_result *result;	/* after `finish`, else NULL; its pointers are NULL */
+} hopper_group_part;
+
+/* What an envelope that was not made by group_next_part() begins with: one byte. */
+#define HOPPER_ENVELOPE_NEW 'N' /* initial weights by the seed; nothing follows */
+#define HOPPER_ENVELOPE_WEIGHTS 'W' /* floats in Keras' order follow */
+#define HOPPER_ENVELOPE_STATE 'S'	/* a state image follows */
+
 typedef struct hopper_torch_api
 {
 	int32_t		version;		/* HOPPER_API_VERSION */
@@ -422,6 +446,46 @@ typedef struct hopper_torch_api
 	int			(*predictor_take) (hopper_predictor *predictor, const float **outputs, int32_t *n,
 								   hopper_error *error);
 	void		(*predictor_free) (hopper_predictor *predictor);
+
+	/*
+	 * --- training in several processes, each with some of the partitions: create, add_config*,
+	 * add_buffer*, check_data, then again and again add_part*, start, poll*, next_part* ---
+	 *
+	 * `key` names this process, train_keys and valid_keys (NULL without validation) the process of
+	 * each partition. A model is an envelope of one or several parts that visits the processes in
+	 * the order of its ring.
+	 */
+	int			(*group_create) (const hopper_run_options *options, const hopper_data_desc *train,
+								 const hopper_data_desc *valid, const int32_t *train_keys,
+								 const int32_t *valid_keys, int32_t key, hopper_group **group,
+								 hopper_error *error);
+	/* Weights and state of the configuration are not looked at: they come in envelopes. */
+	int			(*group_add_config) (hopper_group *group, const hopper_config *config,
+									 hopper_error *error);
+	int			(*group_add_buffer) (hopper_group *group, const hopper_buffer *buffer,
+									 hopper_error *error);
+	/* Fails where partitions of this process lack rows or do not fit into memory. */
+	int			(*group_check_data) (hopper_group *group, hopper_error *error);
+	/* Copies a part in, in any order; an envelope is complete with its n_parts. */
+	int			(*group_add_part) (hopper_group *group, int32_t mst_key, int32_t part,
+								   int32_t n_parts, const uint8_t *bytes, size_t size,
+								   hopper_error *error);
+	/*
+	 * Trains what came, each model as far as this process' partitions allow, until `iteration` (of
+	 * this run, from 1) is complete with its evaluations. `fresh`: earlier events are dropped.
+	 * `finish`: nothing is trained, the models go out as results.
+	 */
+	int			(*group_start) (hopper_group *group, int32_t iteration, int32_t fresh,
+								int32_t finish, hopper_error *error);
+	/* 1: done; 0: not yet; -1: *error */
+	int			(*group_poll) (hopper_group *group, hopper_error *error);
+	/* 1 and the next part; 0: none is left; -1: *error */
+	int			(*group_next_part) (hopper_group *group, hopper_group_part *part,
+									hopper_error *error);
+	/* Cancels, joins the workers, releases all memory. NULL is allowed. */
+	void		(*group_free) (hopper_group *group);
+	/* bytes_data and numerics_class; the rest is zero */
+	void		(*group_get_info) (const hopper_group *group, hopper_run_info *info);
 } hopper_torch_api;
 
 /* The exported symbols; `version` is the caller's HOPPER_API_VERSION. */

@@ -3,6 +3,7 @@
 #include "capi/torch_info.h"
 #include "engine/evaluation.h"
 #include "engine/failure.h"
+#include "engine/group.h"
 #include "engine/predictor.h"
 #include "engine/run.h"
 #include "model_hopper/core_api.h"
@@ -16,6 +17,9 @@ struct hopper_evaluation : hopper::Evaluation {
 };
 struct hopper_predictor : hopper::Predictor {
   using Predictor::Predictor;
+};
+struct hopper_group : hopper::Group {
+  using Group::Group;
 };
 
 namespace {
@@ -197,6 +201,86 @@ int Gpus(hopper_rows** rows, hopper_error* error) {
   });
 }
 
+// ---------------------------------------------------------------- training in several processes
+
+int GroupCreate(const hopper_run_options* options, const hopper_data_desc* train,
+                const hopper_data_desc* valid, const int32_t* train_keys, const int32_t* valid_keys,
+                int32_t key, hopper_group** group, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(options, train, train_keys, group);
+    std::vector<int32_t> valid_list;
+    if (valid != nullptr) {
+      RequireAll(valid_keys);
+      valid_list.assign(valid_keys, valid_keys + valid->n_partitions);
+    }
+    *group = new hopper_group(*options, *train, valid,
+                              std::vector<int32_t>(train_keys, train_keys + train->n_partitions),
+                              valid_list, key);
+  });
+}
+
+int GroupAddConfig(hopper_group* group, const hopper_config* config, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(group, config);
+    group->AddConfig(*config);
+  });
+}
+
+int GroupAddBuffer(hopper_group* group, const hopper_buffer* buffer, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(group, buffer);
+    group->AddBuffer(*buffer);
+  });
+}
+
+int GroupCheckData(hopper_group* group, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(group);
+    group->CheckData();
+  });
+}
+
+int GroupAddPart(hopper_group* group, int32_t mst_key, int32_t part, int32_t n_parts,
+                 const uint8_t* bytes, size_t size, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(group, bytes);
+    group->AddPart(mst_key, part, n_parts, bytes, size);
+  });
+}
+
+int GroupStart(hopper_group* group, int32_t iteration, int32_t fresh, int32_t finish,
+               hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(group);
+    group->Start(iteration, fresh != 0, finish != 0);
+  });
+}
+
+int GroupPoll(hopper_group* group, hopper_error* error) {
+  return Ask(error, [&] {
+    RequireAll(group);
+    return group->Poll();
+  });
+}
+
+int GroupNextPart(hopper_group* group, hopper_group_part* part, hopper_error* error) {
+  return Ask(error, [&] {
+    RequireAll(group, part);
+    return group->NextPart(part);
+  });
+}
+
+void GroupFree(hopper_group* group) {
+  Call(nullptr, [&] { delete group; });
+}
+
+void GroupGetInfo(const hopper_group* group, hopper_run_info* info) {
+  Call(nullptr, [&] {
+    RequireAll(group, info);
+    group->GetInfo(info);
+  });
+}
+
 hopper_torch_api MakeApi() {
   hopper_torch_api api = {};
   api.version = HOPPER_API_VERSION;
@@ -222,6 +306,16 @@ hopper_torch_api MakeApi() {
   api.predictor_submit = PredictorSubmit;
   api.predictor_take = PredictorTake;
   api.predictor_free = PredictorFree;
+  api.group_create = GroupCreate;
+  api.group_add_config = GroupAddConfig;
+  api.group_add_buffer = GroupAddBuffer;
+  api.group_check_data = GroupCheckData;
+  api.group_add_part = GroupAddPart;
+  api.group_start = GroupStart;
+  api.group_poll = GroupPoll;
+  api.group_next_part = GroupNextPart;
+  api.group_free = GroupFree;
+  api.group_get_info = GroupGetInfo;
   return api;
 }
 

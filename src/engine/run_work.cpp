@@ -1,12 +1,10 @@
 // What the workers of a run do.
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
 #include "base/clock.h"
 #include "engine/failure.h"
+#include "engine/not_finite.h"
 #include "engine/run.h"
-#include "optim/learning_rate.h"
 
 namespace hopper {
 
@@ -14,24 +12,6 @@ namespace {
 
 // A run tells each warning of libtorch once, and not more than these.
 constexpr size_t kMaxWarnings = 20;
-
-std::string NumberText(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%g", value);
-  return text;
-}
-
-Problem NotFinite(const Trainer& trainer, double loss, int64_t step) {
-  std::string what = "a weight became NaN or infinite";
-  if (std::isnan(loss)) what = "loss became NaN";
-  if (std::isinf(loss)) what = "loss became infinite";
-  return {ErrorCode::kDataException,
-          what + " after " + std::to_string(step) + (step == 1 ? " step" : " steps") +
-              " with learning rate " + NumberText(LearningRate(trainer.compile().optimizer, step)),
-          "",
-          "Lower the learning rate or set clipnorm; the run goes on without this "
-          "configuration."};
-}
 
 }  // namespace
 

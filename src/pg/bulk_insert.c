@@ -15,6 +15,10 @@
 #define table_close heap_close
 #endif
 
+#ifdef GP_VERSION_NUM
+#include "pg/bulk_insert_distributed.h"
+#else
+
 #define ROWS_AT_ONCE 512
 
 struct hopper_bulk_insert
@@ -105,3 +109,5 @@ hopper_bulk_insert_close(hopper_bulk_insert *insert)
 	pfree(insert);
 	CommandCounterIncrement();
 }
+
+#endif

@@ -35,7 +35,11 @@
 #include "pgstat.h"
 #endif
 #if PG_VERSION_NUM >= 100000
+#include "utils/fmgrprotos.h"
 #include "utils/varlena.h"
+#endif
+#if PG_VERSION_NUM < 90500
+#include "storage/proc.h"
 #endif
 #include "utils/tuplesort.h"
 
@@ -104,8 +108,58 @@
 #define HOPPER_SECOND_KEY " PRIMARY KEY"
 #endif
 
-/* Sorting single values: a coordinator since 11, abbreviated keys since 9.6, no copies since 16. */
+/*
+ * Where rows of a new table lie on Greenplum; without a clause it chooses and says so in a NOTICE.
+ */
+#ifdef GP_VERSION_NUM
+#define HOPPER_DISTRIBUTED_BY(column) " DISTRIBUTED BY (" column ")"
+#define HOPPER_DISTRIBUTED_RANDOMLY " DISTRIBUTED RANDOMLY"
+#define HOPPER_DISTRIBUTED_REPLICATED " DISTRIBUTED REPLICATED"
+#else
+#define HOPPER_DISTRIBUTED_BY(column) ""
+#define HOPPER_DISTRIBUTED_RANDOMLY ""
+#define HOPPER_DISTRIBUTED_REPLICATED ""
+#endif
+
+/* SPI within SPI of the same function has to be announced: before 10. */
+#if PG_VERSION_NUM >= 100000
+#define hopper_spi_push() false
+#define hopper_spi_pop(pushed) ((void) (pushed))
+#else
+#define hopper_spi_push() SPI_push_conditional()
+#define hopper_spi_pop(pushed) SPI_pop_conditional(pushed)
+#endif
+
+/* Partitioned tables that are one relation: 10. */
+#if PG_VERSION_NUM >= 100000
+#define hopper_is_partitioned(relkind) ((relkind) == RELKIND_PARTITIONED_TABLE)
+#else
+#define hopper_is_partitioned(relkind) false
+#endif
+
+/* Memory of any size, zeroed: one function since 9.5. */
+#if PG_VERSION_NUM >= 90500
+#define hopper_palloc0_huge(size) palloc_extended(size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO)
+#else
+#define hopper_palloc0_huge(size) \
+	memset(MemoryContextAllocHuge(CurrentMemoryContext, size), 0, size)
+#endif
+
+/* A type's name with its schema: 11. */
 #if PG_VERSION_NUM >= 110000
+#define hopper_format_type_qualified(type) format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY)
+#else
+#define hopper_format_type_qualified(type) format_type_be_qualified(type)
+#endif
+
+/*
+ * Sorting single values: a coordinator since 11, abbreviated keys since 9.6, no copies since 16;
+ * Greenplum 6 wants to know the plan's node.
+ */
+#if defined(GP_VERSION_NUM) && PG_VERSION_NUM < 90500
+#define hopper_tuplesort_begin_datum(type, op, collation, nulls_first, memory) \
+	tuplesort_begin_datum(NULL, type, op, collation, nulls_first, memory, false)
+#elif PG_VERSION_NUM >= 110000
 #define hopper_tuplesort_begin_datum(type, op, collation, nulls_first, memory) \
 	tuplesort_begin_datum(type, op, collation, nulls_first, memory, NULL, 0)
 #else

@@ -127,7 +127,8 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 		for (int i = 0; i < 5; i++)
 			spi_nulls[i] = nulls[i] ? 'n' : ' ';
 		hopper_exec("CREATE TABLE %s (loss double precision, metric double precision,"
-					" metrics_type text[], loss_type text, metrics double precision[])",
+					" metrics_type text[], loss_type text, metrics double precision[])"
+					HOPPER_DISTRIBUTED_RANDOMLY,
 					output.quoted);
 		if (SPI_execute_with_args(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5)",
 										   output.quoted), 5, types, values, spi_nulls, false,

@@ -16,6 +16,7 @@
 #include "pg/devices.h"
 #include "pg/models.h"
 #include "pg/outputs.h"
+#include "pg/segments.h"
 #include "pg/train_run.h"
 #include "pg/warm_start.h"
 #include "pg/words.h"
@@ -37,6 +38,7 @@ typedef struct fit_request
 	hopper_name selection;
 	bool		warm_start;
 	int			training_metrics;
+	bool		threads_given;
 	hopper_run_options options;
 	hopper_run_record record;
 	hopper_config *configs;
@@ -147,6 +149,7 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	at = at_seed;
 	require_argument(fcinfo, at, "seed");
 	options->seed = (uint64_t) PG_GETARG_INT64(at++);
+	request->threads_given = !PG_ARGISNULL(at);
 	options->threads = PG_ARGISNULL(at) ? hopper_choose_threads(false, 0)
 		: hopper_choose_threads(true, PG_GETARG_INT32(at));
 	at++;
@@ -248,7 +251,9 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 		hopper_read_packed(&request->validation, &valid);
 		hopper_check_compatible(&valid, "validation table", &train.desc, request->source.shown);
 	}
+#ifndef GP_VERSION_NUM			/* there each segment checks its share */
 	hopper_require_memory(&train, request->has_validation ? &valid : NULL);
+#endif
 	if (!request->warm_start)
 		hopper_outputs_require_absent(&outputs);
 
@@ -273,13 +278,22 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	training.n_configs = request->n_configs;
 	training.configs = request->configs;
 	training.histories = histories;
+	training.threads_given = request->threads_given;
 
 	request->record.started = GetCurrentTimestamp();
-	hopper_training_run(&training);
-	request->record.ended = GetCurrentTimestamp();
-
+#ifdef GP_VERSION_NUM
 	if (request->warm_start)
 		hopper_outputs_clear(&outputs);
+	hopper_segments_run(&training, &outputs.model, &outputs.state);
+#else
+	hopper_training_run(&training);
+#endif
+	request->record.ended = GetCurrentTimestamp();
+
+#ifndef GP_VERSION_NUM
+	if (request->warm_start)
+		hopper_outputs_clear(&outputs);
+#endif
 	hopper_outputs_write_models(&outputs, &training);
 	request->record.best = hopper_outputs_best(&outputs);
 	hopper_outputs_write_summary(&outputs, &training, &request->record);

@@ -154,7 +154,7 @@ create_model_table(const hopper_name *table)
 				" model_arch pg_catalog.json NOT NULL,"
 				" model_weights pg_catalog.bytea,"
 				" name pg_catalog.text,"
-				" description pg_catalog.text)", table->quoted);
+				" description pg_catalog.text)" HOPPER_DISTRIBUTED_BY("model_id"), table->quoted);
 	/* Weights are noise to a compressor: it would only cost time at each read. */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL", table->quoted);
 	hopper_exec("COMMENT ON TABLE %s IS 'model architectures, filled by hopper.load_model()'",

@@ -94,7 +94,7 @@ shape_array(int rank, const int64_t *shape)
 }
 
 static void
-create_table(const hopper_name *table, const output_row *row)
+create_table(const hopper_name *table, const output_row *row, const char *distribution)
 {
 	StringInfoData query;
 
@@ -109,7 +109,7 @@ create_table(const hopper_name *table, const output_row *row)
 			appendStringInfo(&query, "%sNULL::%s AS %s", i ? ", " : "",
 							 format_type_be(row->types[i]), quote_identifier(row->names[i]));
 	}
-	appendStringInfoString(&query, " WITH NO DATA");
+	appendStringInfo(&query, " WITH NO DATA%s", distribution);
 	hopper_exec("%s", query.data);
 }
 
@@ -378,16 +378,18 @@ void
 hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 {
 	hopper_exec("CREATE TABLE %s (mst_key integer PRIMARY KEY, model_weights bytea,"
-				" model_arch json)", outputs->model.quoted);
+				" model_arch json)" HOPPER_DISTRIBUTED_BY("mst_key"), outputs->model.quoted);
 	hopper_exec("CREATE TABLE %s (mst_key integer, part integer, state bytea,"
-				" PRIMARY KEY (mst_key, part))", outputs->state.quoted);
+				" PRIMARY KEY (mst_key, part))" HOPPER_DISTRIBUTED_BY("mst_key"),
+				outputs->state.quoted);
 	/* Trained floats do not compress; trying costs half of the time. */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL",
 				outputs->model.quoted);
 	hopper_exec("ALTER TABLE %s ALTER COLUMN state SET STORAGE EXTERNAL", outputs->state.quoted);
-	create_table(&outputs->info, info_row(NULL, 0));
+	create_table(&outputs->info, info_row(NULL, 0), HOPPER_DISTRIBUTED_BY("mst_key"));
 	hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (mst_key)", outputs->info.quoted);
-	create_table(&outputs->summary, summary_row(&outputs->model, train, NULL, NULL));
+	create_table(&outputs->summary, summary_row(&outputs->model, train, NULL, NULL),
+				 HOPPER_DISTRIBUTED_RANDOMLY);
 }
 
 void
@@ -447,7 +449,8 @@ hopper_outputs_write_models(const hopper_outputs *outputs, const hopper_training
 		for (int j = 0; j < result->n_metrics; j++)
 			metrics[j] = hopper_from_utf8(result->metrics_type[j]);
 		hopper_history_align(training->histories[i], result->n_metrics, metrics);
-		if (result->status == HOPPER_MODEL_DONE)
+		/* the segments have written theirs */
+		if (result->status == HOPPER_MODEL_DONE && result->weights != NULL)
 			write_model(outputs, &training->configs[i], result);
 		insert_row(&outputs->info, info_row(training, i));
 		CHECK_FOR_INTERRUPTS();
@@ -459,21 +462,29 @@ hopper_outputs_best(const hopper_outputs *outputs)
 {
 	hopper_best best;
 
-	/* Not hopper_select: what was inserted by this very statement must be seen. */
-	hopper_exec("SELECT l.mst_key,"
-				" CASE WHEN l.validation_metric IS NOT NULL THEN 'validation ' || i.metrics_type[1]"
-				"  WHEN l.training_metric IS NOT NULL THEN 'training ' || i.metrics_type[1]"
-				"  WHEN l.validation_loss IS NOT NULL THEN 'validation loss'"
+	/*
+	 * Not hopper_select: what was inserted by this very statement must be seen. Not one statement:
+	 * on Greenplum a function that reads tables must not be joined with a table.
+	 */
+	hopper_exec("SELECT mst_key,"
+				" CASE WHEN validation_metric IS NOT NULL THEN 'validation '"
+				"  WHEN training_metric IS NOT NULL THEN 'training '"
+				"  WHEN validation_loss IS NOT NULL THEN 'validation loss'"
 				"  ELSE 'training loss' END,"
-				" coalesce(l.validation_metric, l.training_metric, l.validation_loss,"
-				"  l.training_loss) "
-				"FROM hopper.leaderboard(%s, 1) l JOIN %s i USING (mst_key)",
-				quote_literal_cstr(outputs->model.quoted), outputs->info.quoted);
+				" coalesce(validation_metric, training_metric, validation_loss, training_loss),"
+				" validation_metric IS NOT NULL OR training_metric IS NOT NULL "
+				"FROM hopper.leaderboard(%s, 1)", quote_literal_cstr(outputs->model.quoted));
 	if (SPI_processed != 1)
 		elog(ERROR, "the leaderboard of \"%s\" is empty", outputs->model.shown);
 	best.mst_key = atoi(hopper_cell(0, 1));
 	best.metric = hopper_cell(0, 2);
 	best.value = hopper_float_value(0, 3);
+	if (strcmp(hopper_cell(0, 4), "t") == 0)
+	{
+		hopper_exec("SELECT metrics_type[1] FROM %s WHERE mst_key = %d", outputs->info.quoted,
+					best.mst_key);
+		best.metric = psprintf("%s%s", best.metric, hopper_cell(0, 1));
+	}
 	return best;
 }
 

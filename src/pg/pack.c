@@ -8,8 +8,9 @@
 
 #include "catalog/pg_type.h"
 #include "portability/instr_time.h"
-#include "utils/fmgrprotos.h"
 #include "utils/typcache.h"
+
+#include "pg/segments.h"
 
 /* All tables that packing creates must be absent before it starts. */
 static void
@@ -61,6 +62,10 @@ init_output(const pack_job *job, pack_output *output, const hopper_name *table, 
 	output->buffer_size = job->request.buffer_size;
 	output->x_size = job->x.size;
 	output->y_size = job->y_size;
+#ifdef GP_VERSION_NUM
+	output->n_segments = hopper_chosen_segments(job->request.distribution_rules,
+												&output->segments);
+#endif
 	pack_output_create(output, job->x.rank, job->x.shape,
 					   job->y_kind == HOPPER_LABEL_CLASS ? 0 : job->y.rank, job->y.shape);
 }

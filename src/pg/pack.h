@@ -41,6 +41,7 @@ typedef struct pack_request
 	int64		image_shape[HOPPER_MAX_RANK];
 	int			n_starts;		/* 0: every partition */
 	int32	   *starts;
+	char	   *distribution_rules; /* or NULL: all segments */
 	bool		validation;		/* validation_preprocessor() */
 	hopper_packed training;		/* validation only */
 } pack_request;
@@ -196,6 +197,11 @@ typedef struct pack_output
 	hopper_name table;
 	const char *x_column;
 	const char *y_column;
+	int			n_segments;		/* Greenplum: that hold data; else 0 */
+	int32	   *segments;
+	int32	   *keys;			/* Greenplum: __dist_key__ of each partition */
+	int32		n_starts;		/* first partitions of the segments' runs; 0: each partition */
+	int32	   *starts;
 	int64		n_rows;
 	int32		partitions;
 	int32		buffer_size;	/* rows of the largest buffer */

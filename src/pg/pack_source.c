@@ -35,7 +35,7 @@ find_row_names(pack_source *source, Oid relation)
 	uint64		n_rows;
 	uint64		row;
 
-	if (relkind != RELKIND_RELATION && relkind != RELKIND_PARTITIONED_TABLE &&
+	if (relkind != RELKIND_RELATION && !hopper_is_partitioned(relkind) &&
 		relkind != RELKIND_MATVIEW)
 		return;
 	n_rows = hopper_select("SELECT a.attname::pg_catalog.text"
@@ -51,7 +51,7 @@ find_row_names(pack_source *source, Oid relation)
 		source->keys[row] = hopper_cell(row, 1);
 	source->n_keys = (int) n_rows;
 	source->has_ctid = n_rows == 0;
-	source->has_tableoid = n_rows == 0 && relkind == RELKIND_PARTITIONED_TABLE;
+	source->has_tableoid = n_rows == 0 && hopper_is_partitioned(relkind);
 }
 
 void

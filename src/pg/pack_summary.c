@@ -67,13 +67,30 @@ int_array(int n, const int64 *values)
 static const char *
 starts_array(const pack_request *request, const pack_output *output, bool given)
 {
-	int			n = given ? request->n_starts : output->partitions;
+	const int32 *written = given ? request->starts : output->starts;
+	int			n = given ? request->n_starts : written ? output->n_starts : output->partitions;
 	int64	   *starts = palloc(sizeof(int64) * n);
 	int			i;
 
 	for (i = 0; i < n; i++)
-		starts[i] = given ? request->starts[i] : i;
+		starts[i] = written ? written[i] : i;
 	return int_array(n, starts);
+}
+
+/* MADlib's second column on distribution: all, or the content ids. */
+static const char *
+segments_text(const pack_request *request, const pack_output *output)
+{
+	StringInfoData text;
+
+	if (request->distribution_rules == NULL ||
+		strcmp(request->distribution_rules, "all_segments") == 0)
+		return "all_segments";
+	initStringInfo(&text);
+	for (int i = 0; i < output->n_segments; i++)
+		appendStringInfo(&text, "%s%d", i ? "," : "{", output->segments[i]);
+	appendStringInfoChar(&text, '}');
+	return text.data;
 }
 
 /* Type of the class values: the label column's, text for what is compared as text. */
@@ -87,7 +104,7 @@ class_values_type(const pack_column *y)
 		case CHAROID:
 			return "pg_catalog.text";
 		default:
-			return format_type_extended(y->type, -1, FORMAT_TYPE_FORCE_QUALIFY);
+			return hopper_format_type_qualified(y->type);
 	}
 }
 
@@ -136,10 +153,11 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 				" label_type pg_catalog.text, label_shape pg_catalog.int4[],"
 				" n_rows pg_catalog.int8, partitions pg_catalog.int4, starts pg_catalog.int4[],"
 				" seed pg_catalog.int8, packed_bytes pg_catalog.int8, checksum pg_catalog.text,"
-				" training_table pg_catalog.text, format_version pg_catalog.int4)",
+				" training_table pg_catalog.text, format_version pg_catalog.int4)"
+				HOPPER_DISTRIBUTED_RANDOMLY,
 				name.quoted, class_column, class_type);
 	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s::pg_catalog.text[]::%s[], %d,"
-				" %.9g, %s, 'all_segments', 'all_segments', %s, '%s', %s, '%s', '%s', %s,"
+				" %.9g, %s, %s, %s, %s, '%s', %s, '%s', '%s', %s,"
 				" " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ", '%s', %s, %d)",
 				name.quoted, hopper_literal(source->name.quoted),
 				hopper_literal(output->table.quoted),
@@ -147,6 +165,9 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 				has_classes ? class_values(classes) : "NULL", class_type, output->buffer_size,
 				request->normalizing_const,
 				has_classes ? psprintf("'{%d}'", classes->num_classes) : "NULL",
+				hopper_literal(request->distribution_rules ? request->distribution_rules
+							   : "all_segments"),
+				hopper_literal(segments_text(request, output)),
 				text_array(source->n_x, x_types), pack_type_name(summary->x->type),
 				int_array(summary->x->rank, summary->x->shape),
 				has_classes ? "class" : summary->y_kind == HOPPER_LABEL_VALUE ? "value" : "array",

@@ -11,7 +11,6 @@
 
 #include "catalog/pg_type.h"
 #include "utils/array.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
 #ifdef WORDS_BIGENDIAN

@@ -8,6 +8,20 @@
 #include "utils/array.h"
 #include "utils/fmgroids.h"
 
+#include "pg/segments.h"
+
+/* data above which a segment has a second partition */
+#define PACK_SEGMENT_PARTITION_BYTES (256 * INT64CONST(1024) * 1024)
+
+/* Greenplum: the first column says where a partition lies. */
+#ifdef GP_VERSION_NUM
+#define KEY_COLUMN HOPPER_DIST_KEY " pg_catalog.int4 NOT NULL, "
+#define KEY_VALUE "$9, "
+#else
+#define KEY_COLUMN ""
+#define KEY_VALUE ""
+#endif
+
 static SPIPlanPtr prepare_insert(const pack_output *output);
 
 /* ",32,32,3" */
@@ -41,6 +55,15 @@ plan_buffers(pack_output *output)
 	int32		most = output->buffer_size;
 	int32		i;
 
+	if (output->partitions == 0 && output->n_segments > 0)
+	{
+		/* as many for each segment as its share of the data wants, but one at least */
+		int64		share = output->n_rows * row_size / output->n_segments;
+		int64		each = Max((share + PACK_SEGMENT_PARTITION_BYTES - 1) /
+							   PACK_SEGMENT_PARTITION_BYTES, 1);
+
+		output->partitions = (int32) Min(each * output->n_segments, output->n_rows);
+	}
 	if (output->partitions == 0)
 		output->partitions = hopper_core()->default_partitions(output->n_rows * row_size,
 															   output->n_rows);
@@ -89,18 +112,23 @@ pack_output_create(pack_output *output, int x_rank, const int64 *x_shape, int y_
 	const char *y_shape_column = pstrdup(quote_identifier(psprintf("%s_shape", output->y_column)));
 
 	plan_buffers(output);
-	hopper_exec("CREATE TABLE %s ("
+	hopper_exec("CREATE TABLE %s (" KEY_COLUMN
 				"partition_id pg_catalog.int4 NOT NULL, buffer_id pg_catalog.int4 NOT NULL,"
 				" n pg_catalog.int4 NOT NULL,"
 				" %s pg_catalog.bytea NOT NULL, %s pg_catalog.bytea NOT NULL,"
 				" %s pg_catalog.int4[] NOT NULL, %s pg_catalog.int4[] NOT NULL,"
-				" checksum pg_catalog.bytea NOT NULL)",
+				" checksum pg_catalog.bytea NOT NULL)" HOPPER_DISTRIBUTED_BY(HOPPER_DIST_KEY),
 				output->table.quoted, x_column, y_column, x_shape_column, y_shape_column);
 	/* pglz would cost several times the write and gain little on floats */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN %s SET STORAGE EXTERNAL,"
 				" ALTER COLUMN %s SET STORAGE EXTERNAL",
 				output->table.quoted, x_column, y_column);
 
+#ifdef GP_VERSION_NUM
+	output->keys = hopper_place_partitions(hopper_relation_oid(&output->table, false),
+										   output->partitions, output->n_segments,
+										   output->segments, &output->n_starts, &output->starts);
+#endif
 	output->x_shape = shape_tail(x_rank, x_shape);
 	output->y_shape = shape_tail(y_rank, y_shape);
 	output->x = MemoryContextAllocHuge(CurrentMemoryContext,
@@ -120,10 +148,10 @@ static SPIPlanPtr
 prepare_insert(const pack_output *output)
 {
 	Oid			types[] = {INT4OID, INT4OID, INT4OID, BYTEAOID, BYTEAOID, INT4ARRAYOID,
-	INT4ARRAYOID, BYTEAOID};
-	char	   *query = psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-								 output->table.quoted);
-	SPIPlanPtr	plan = SPI_prepare(query, lengthof(types), types);
+	INT4ARRAYOID, BYTEAOID, INT4OID};
+	char	   *query = psprintf("INSERT INTO %s VALUES (" KEY_VALUE
+								 "$1, $2, $3, $4, $5, $6, $7, $8)", output->table.quoted);
+	SPIPlanPtr	plan = SPI_prepare(query, lengthof(types) - (output->keys ? 0 : 1), types);
 
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
@@ -142,7 +170,7 @@ write_buffer(pack_output *output)
 	size_t		x_size = output->filled * output->x_size;
 	size_t		y_size = output->filled * output->y_size;
 	bytea	   *checksum = palloc(VARHDRSZ + 16);
-	Datum		values[8];
+	Datum		values[9];
 	int			rc;
 
 	SET_VARSIZE(output->x, VARHDRSZ + x_size);
@@ -159,6 +187,7 @@ write_buffer(pack_output *output)
 	values[5] = shape_datum(output->filled, output->x_shape);
 	values[6] = shape_datum(output->filled, output->y_shape);
 	values[7] = PointerGetDatum(checksum);
+	values[8] = Int32GetDatum(output->keys ? output->keys[output->partition] : 0);
 	rc = SPI_execute_plan(output->insert, values, NULL, false, 0);
 	if (rc != SPI_OK_INSERT)
 		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));

@@ -455,7 +455,7 @@ read_labels(predicting *run, const hopper_trained *trained)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("\"%s\" has %d class values for %d classes", summary->shown, n,
 						run->model.n_classes)));
-	run->label_type = format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY);
+	run->label_type = hopper_format_type_qualified(type);
 	SPI_freetuptable(SPI_tuptable);
 }
 

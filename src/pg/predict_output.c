@@ -77,7 +77,7 @@ hopper_predict_output_open(const hopper_name *table, const predict_model *model,
 			output->class_values[i] = name ? CStringGetTextDatum(name) : (Datum) 0;
 		}
 	}
-	hopper_exec("CREATE TABLE %s (%s)", table->quoted, columns.data);
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, table->quoted, columns.data);
 	output->insert = hopper_bulk_insert_open(hopper_relation_oid(table, false));
 	output->scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper prediction",
 											ALLOCSET_DEFAULT_SIZES);

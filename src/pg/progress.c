@@ -76,7 +76,8 @@ best_so_far(const hopper_training *training, char **words)
 		hopper_model_result result;
 		hopper_error error;
 
-		if (hopper_torch()->run_result(training->run, training->configs[0].mst_key, &result,
+		if (training->run &&
+			hopper_torch()->run_result(training->run, training->configs[0].mst_key, &result,
 									   &error) == 0 && result.n_metrics > 0)
 			strlcpy(name, hopper_from_utf8(result.metrics_type[0]), sizeof(name));
 		ascends = hopper_metric_ascends(name);

@@ -112,6 +112,7 @@ nearest_table(const hopper_name *name)
 	const char *nearest;
 	char	   *result = NULL;
 	uint64		n_rows;
+	bool		pushed = hopper_spi_push();
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
@@ -132,6 +133,7 @@ nearest_table(const hopper_name *name)
 		result = MemoryContextStrdup(caller, name->schema
 									 ? psprintf("%s.%s", name->schema, nearest) : nearest);
 	SPI_finish();
+	hopper_spi_pop(pushed);
 	return result;
 }
 

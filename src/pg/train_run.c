@@ -233,8 +233,7 @@ take_results(hopper_training *training)
 	hopper_error error;
 
 	torch->run_get_info(training->run, &training->info);
-	training->results = palloc_extended(training->n_configs * sizeof(hopper_model_result),
-										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	training->results = hopper_palloc0_huge(training->n_configs * sizeof(hopper_model_result));
 	training->n_failed = 0;
 	for (int i = 0; i < training->n_configs; i++)
 	{
@@ -281,6 +280,8 @@ hopper_training_run(hopper_training *training)
 void
 hopper_training_end(hopper_training *training)
 {
+	if (training->run == NULL)
+		return;
 	hopper_guard_release(training->guard);
 	hopper_eventfd_close(training->event_fd);
 	training->run = NULL;

@@ -23,6 +23,7 @@ typedef struct hopper_training
 	int			n_configs;
 	const hopper_config *configs;	/* ascending by mst_key */
 	hopper_history **histories; /* one a configuration */
+	bool		threads_given;	/* options.threads is the caller's, not the default */
 
 	/* set by hopper_training_run() */
 	hopper_run *run;

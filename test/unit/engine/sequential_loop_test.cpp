@@ -102,7 +102,8 @@ std::string SequentialDigest(const Configuration& config, const RunOptions& opti
             context.step = state.step;
             context.linear = logits;
             const at::Tensor output = network.Forward(x, weights, context);
-            at::mean(LossPerExample(compile.loss, output, logits, spec->final_activation, targets))
+            at::mean(LossPerExample(compile.loss, output, logits, spec->final_activation, targets,
+                                    compile.loss_options))
                 .backward();
             std::fill_n(gradients.data(), gradients.size(), 0.0F);
             for (size_t w = 0; w < weights.size(); ++w) {

@@ -1,0 +1,388 @@
+// Setting a segment's share up, and the envelopes in which models travel.
+#include "engine/group.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "engine/configuration.h"
+#include "engine/events.h"
+#include "engine/failure.h"
+#include "engine/group_traveller.h"
+
+namespace hopper {
+
+namespace {
+
+// Half of the largest value would do for text output and the like.
+constexpr size_t kPartBytes = size_t{64} << 20;
+constexpr uint8_t kEnvelope = 'E';
+
+std::vector<int> StartsOf(const hopper_run_options& options) {
+  if (options.n_starts < 1) return {0};
+  return {options.starts, options.starts + options.n_starts};
+}
+
+void AddKeys(const std::vector<int32_t>& from, std::vector<int32_t>* keys) {
+  for (const int32_t key : from) {
+    if (std::find(keys->begin(), keys->end(), key) == keys->end()) keys->push_back(key);
+  }
+}
+
+void PutSums(const MetricSums& sums, ByteWriter* out) {
+  out->Put<double>(sums.loss);
+  out->Put<int64_t>(sums.examples);
+  out->Put<uint32_t>(static_cast<uint32_t>(sums.metrics.size()));
+  for (const double value : sums.metrics) out->Put<double>(value);
+}
+
+MetricSums GetSums(ByteReader* in) {
+  MetricSums sums;
+  sums.loss = in->Get<double>();
+  sums.examples = in->Get<int64_t>();
+  const auto n = in->Get<uint32_t>();
+  if (n > HOPPER_MAX_METRICS) throw Error(ErrorCode::kCorrupt, "an envelope is damaged");
+  for (uint32_t i = 0; i < n; ++i) sums.metrics.push_back(in->Get<double>());
+  return sums;
+}
+
+}  // namespace
+
+Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
+             const hopper_data_desc* valid, std::vector<int32_t> train_keys,
+             std::vector<int32_t> valid_keys, int32_t key)
+    : seed_(options.seed),
+      num_iterations_(options.num_iterations),
+      metrics_frequency_(std::max(options.metrics_compute_frequency, 1)),
+      training_metrics_(static_cast<hopper_training_metrics>(options.training_metrics)),
+      threads_(std::clamp(options.threads, 1, 1024)),
+      mix_numerics_(options.mix_numerics != 0),
+      event_fd_(options.event_fd),
+      key_(key),
+      numerics_class_(NumericsClass(options.precision == nullptr ? "fp32" : options.precision)),
+      train_(train),
+      valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
+      train_keys_(std::move(train_keys)),
+      valid_keys_(std::move(valid_keys)),
+      ring_(train_.n_partitions(), StartsOf(options)),
+      account_(MemoryAccount::Create(std::max<int64_t>(options.memory_limit, 1))) {
+  AddKeys(train_keys_, &keys_);
+  AddKeys(valid_keys_, &keys_);
+}
+
+Group::~Group() {
+  Cancel();
+  workers_.reset();
+  account_->Release();
+}
+
+void Group::AddConfig(const hopper_config& config) {
+  Config entry;
+  try {
+    hopper_config bare = config;
+    bare.weights = nullptr;
+    bare.n_weights = 0;
+    bare.state = nullptr;
+    bare.state_size = 0;
+    entry.trainer = MakeTrainer(bare, train_.desc(), seed_);
+  } catch (...) {
+    entry.problem = DescribeException();
+  }
+  configs_[config.mst_key] = std::move(entry);
+}
+
+void Group::AddBuffer(const hopper_buffer& buffer) {
+  if (buffer.split == HOPPER_SPLIT_VALID && valid_ == nullptr) {
+    throw Error(ErrorCode::kInternal, "the run has no validation data");
+  }
+  Dataset& data = buffer.split == HOPPER_SPLIT_VALID ? *valid_ : train_;
+  const int64_t before = data.bytes();
+  data.AddBuffer(buffer);
+  account_->Add(data.bytes() - before);
+  if (account_->used() > account_->limit()) {
+    throw Error(
+        ErrorCode::kOutOfMemory, "packed data of a segment do not fit into memory",
+        "They take more than the " + BytesText(account_->limit()) + " of hopper.memory_limit.",
+        "Raise hopper.memory_limit, or spread the data over more segments.");
+  }
+}
+
+void Group::CheckData() const {
+  for (const int split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
+    if (split == HOPPER_SPLIT_VALID && valid_ == nullptr) continue;
+    const Dataset& data = DataOf(split);
+    for (int p = 0; p < data.n_partitions(); ++p) {
+      if (KeysOf(split)[static_cast<size_t>(p)] != key_) continue;
+      const int64_t want = PartitionRange(data.desc().n_rows, data.n_partitions(), p).count;
+      if (data.partition(p).n == want) continue;
+      throw Error(ErrorCode::kCorrupt, "packed table \"" + data.desc().table_name + "\" is damaged",
+                  "Partition " + std::to_string(p) + " has " + std::to_string(data.partition(p).n) +
+                      " rows instead of " + std::to_string(want) + ".",
+                  "Pack the data again.");
+    }
+  }
+}
+
+void Group::AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes,
+                    size_t size) {
+  Arrival& arrival = arrivals_[mst_key];
+  if (n_parts < 1 || part < 0 || part >= n_parts) {
+    throw Error(ErrorCode::kCorrupt, "a part of configuration " + std::to_string(mst_key) +
+                                         " has a number that cannot be");
+  }
+  if (arrival.parts.empty()) {
+    arrival.parts.resize(static_cast<size_t>(n_parts));
+    arrival.missing = n_parts;
+  }
+  if (static_cast<size_t>(n_parts) != arrival.parts.size() ||
+      !arrival.parts[static_cast<size_t>(part)].empty()) {
+    throw Error(ErrorCode::kCorrupt,
+                "parts of configuration " + std::to_string(mst_key) + " do not fit together");
+  }
+  arrival.parts[static_cast<size_t>(part)].assign(bytes, bytes + size);
+  --arrival.missing;
+}
+
+std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arrival) const {
+  if (arrival->missing != 0) {
+    throw Error(ErrorCode::kCorrupt,
+                "configuration " + std::to_string(mst_key) + " arrived incomplete");
+  }
+  const auto config = configs_.find(mst_key);
+  if (config == configs_.end()) {
+    throw Error(ErrorCode::kInternal,
+                "configuration " + std::to_string(mst_key) + " is not in the run");
+  }
+  std::vector<uint8_t> whole = std::move(arrival->parts.front());
+  for (size_t i = 1; i < arrival->parts.size(); ++i) {
+    whole.insert(whole.end(), arrival->parts[i].begin(), arrival->parts[i].end());
+    std::vector<uint8_t>().swap(arrival->parts[i]);
+  }
+  auto model = std::make_unique<Traveller>();
+  model->key = mst_key;
+  model->trainer = config->second.trainer.get();
+  ByteReader in(whole.data(), whole.size(), "an envelope");
+  const auto kind = in.Get<uint8_t>();
+  if (kind == kEnvelope) model->status = static_cast<hopper_model_status>(in.Get<int32_t>());
+  if (model->trainer == nullptr && model->status != HOPPER_MODEL_FAILED) {
+    Fail(model.get(), config->second.problem);
+    return model;
+  }
+  try {
+    switch (kind) {
+      case HOPPER_ENVELOPE_NEW:
+        break;  // the first visit makes the state
+      case HOPPER_ENVELOPE_WEIGHTS: {
+        const size_t n = in.remaining() / sizeof(float);
+        CheckWeightCount(model->trainer->network().spec(), static_cast<int64_t>(n));
+        std::vector<float> weights(n);
+        in.GetBytes(weights.data(), n * sizeof(float));
+        model->state = model->trainer->InitialState(weights.data(), numerics_class_);
+        model->has_state = true;
+        break;
+      }
+      case HOPPER_ENVELOPE_STATE: {
+        const size_t size = in.remaining();
+        TakeState(in.View(size), size, model.get());
+        break;
+      }
+      case kEnvelope:
+        ReadEnvelope(&in, model.get());
+        break;
+      default:
+        throw Error(ErrorCode::kCorrupt, "an envelope is damaged");
+    }
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::kCorrupt || e.code() == ErrorCode::kNotReady) throw;
+    Fail(model.get(), e.problem());
+  }
+  return model;
+}
+
+void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const {
+  const ModelSpec& spec = model->trainer->network().spec();
+  const OptimizerParams& optimizer = model->trainer->compile().optimizer;
+  ModelState state = ReadState(StateLayoutOf(spec), image, size);
+  const std::string name = "configuration " + std::to_string(model->key);
+  if (state.numerics_class != numerics_class_) {
+    if (!mix_numerics_) {
+      throw Error(ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
+                  "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
+                      numerics_class_ + "\".",
+                  "Train without warm start, or on a machine and with a libtorch of that class.");
+    }
+    state.numerics_class = numerics_class_;
+  }
+  const char* wanted = OptimizerName(optimizer.kind);
+  const int n_slots = SlotCount(optimizer);
+  if (state.optimizer != wanted || state.n_slots != n_slots) {
+    Problem problem;
+    problem.message =
+        state.optimizer == wanted
+            ? name + " changed the arguments of its optimizer " + wanted
+            : name + " changed its optimizer from " + state.optimizer + " to " + wanted;
+    problem.detail = "Its moments and its step counter start at zero.";
+    hopper_event event = {};
+    event.type = HOPPER_EVENT_WARNING;
+    event.mst_key = model->key;
+    SetProblem(problem, &event);
+    model->events.push_back(event);
+    state.optimizer = wanted;
+    state.n_slots = n_slots;
+    state.step = 0;
+    state.slots = AlignedArray<float>(static_cast<size_t>(spec.slot_size * n_slots));
+  }
+  model->total_iterations = state.iteration;
+  model->state = std::move(state);
+  model->has_state = true;
+}
+
+void Group::ReadEnvelope(ByteReader* in, Traveller* model) const {
+  model->iterations = in->Get<int32_t>();
+  model->visit = in->Get<int32_t>();
+  model->evaluating = in->Get<uint8_t>() != 0;
+  model->total_iterations = in->Get<int64_t>();
+  model->examples = in->Get<int64_t>();
+  model->seconds_training = in->Get<double>();
+  model->seconds_evaluating = in->Get<double>();
+  model->seconds_waiting = in->Get<double>();
+  model->failure.message = in->GetString();
+  model->failure.detail = in->GetString();
+  model->running = GetSums(in);
+  const auto n_passed = in->Get<uint32_t>();
+  for (uint32_t i = 0; i < n_passed; ++i) {
+    const auto split = in->Get<int32_t>();
+    const auto partition = in->Get<int32_t>();
+    model->passed[{split, partition}] = GetSums(in);
+  }
+  const auto n_events = in->Get<uint32_t>();
+  model->events.resize(n_events);
+  for (hopper_event& event : model->events) in->GetBytes(&event, sizeof(event));
+  model->has_state = in->Get<uint8_t>() != 0;
+  if (!model->has_state) return;
+  const size_t size = in->remaining();
+  model->state = ReadState(StateLayoutOf(model->trainer->network().spec()), in->View(size), size);
+  if (model->state.numerics_class != numerics_class_) {
+    throw Error(ErrorCode::kNotReady, "segments have different numerics classes",
+                "A model comes from \"" + model->state.numerics_class +
+                    "\"; here it would go on "
+                    "with \"" +
+                    numerics_class_ + "\".",
+                "Install the same libraries on all hosts; CPUs must have the same vector "
+                "instructions.");
+  }
+}
+
+void Group::Pack(Traveller* model) const {
+  ByteWriter out;
+  out.Put<uint8_t>(kEnvelope);
+  out.Put<int32_t>(model->status);
+  out.Put<int32_t>(model->iterations);
+  out.Put<int32_t>(model->visit);
+  out.Put<uint8_t>(model->evaluating ? 1 : 0);
+  out.Put<int64_t>(model->total_iterations);
+  out.Put<int64_t>(model->examples);
+  out.Put<double>(model->seconds_training);
+  out.Put<double>(model->seconds_evaluating);
+  out.Put<double>(model->seconds_waiting);
+  out.PutString(model->failure.message);
+  out.PutString(model->failure.detail);
+  PutSums(model->running, &out);
+  out.Put<uint32_t>(static_cast<uint32_t>(model->passed.size()));
+  for (const auto& [at, sums] : model->passed) {
+    out.Put<int32_t>(at.first);
+    out.Put<int32_t>(at.second);
+    PutSums(sums, &out);
+  }
+  out.Put<uint32_t>(static_cast<uint32_t>(model->events.size()));
+  for (const hopper_event& event : model->events) out.PutBytes(&event, sizeof(event));
+  out.Put<uint8_t>(model->has_state ? 1 : 0);
+  if (model->has_state) {
+    const std::vector<uint8_t> image =
+        WriteState(StateLayoutOf(model->trainer->network().spec()), model->state);
+    out.PutBytes(image.data(), image.size());
+  }
+  model->out = out.Take();
+  model->state = ModelState();
+}
+
+void Group::MakeResult(Traveller* model) const {
+  hopper_model_result& result = model->result;
+  result = hopper_model_result{};
+  result.status = model->status;
+  result.iterations = static_cast<int32_t>(model->total_iterations);
+  result.seconds_training = model->seconds_training;
+  result.seconds_evaluating = model->seconds_evaluating;
+  result.seconds_waiting = model->seconds_waiting;
+  result.examples = model->examples;
+  if (model->trainer != nullptr) {
+    const CompileParams& compile = model->trainer->compile();
+    result.n_parameters = model->trainer->network().spec().parameters;
+    CopyText(compile.loss_name, result.loss_type);
+    result.n_metrics = static_cast<int32_t>(compile.metrics.size());
+    for (size_t i = 0; i < compile.metrics.size(); ++i) {
+      CopyText(compile.metrics[i].name, result.metrics_type[i]);
+    }
+  }
+  if (model->status == HOPPER_MODEL_FAILED) {
+    CopyText(model->failure.message, result.error);
+    CopyText(model->failure.detail, result.error_detail);
+    model->out.clear();
+    return;
+  }
+  result.status = HOPPER_MODEL_DONE;
+  const ModelSpec& spec = model->trainer->network().spec();
+  model->weights.resize(static_cast<size_t>(spec.parameters));
+  ExportWeights(spec, model->trainer->KeptWeights(model->state).data(), model->weights.data());
+  model->out = WriteState(StateLayoutOf(spec), model->state);
+  CopyText(VerifyState(model->out.data(), model->out.size()).Hex(), result.digest);
+  result.n_weights = static_cast<int64_t>(model->weights.size());
+  result.state_size = model->out.size();
+  model->state = ModelState();
+}
+
+void Group::GetInfo(hopper_run_info* info) const {
+  *info = hopper_run_info{};
+  info->bytes_data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
+  CopyText(numerics_class_, info->numerics_class);
+}
+
+bool Group::NextPart(hopper_group_part* part) {
+  while (out_model_ < travellers_.size()) {
+    Traveller& model = *travellers_[out_model_];
+    const auto n_parts =
+        static_cast<int32_t>(std::max<size_t>((model.out.size() + kPartBytes - 1) / kPartBytes, 1));
+    if (out_part_ > n_parts || (out_part_ == n_parts && model.weights.empty())) {
+      travellers_[out_model_].reset();
+      ++out_model_;
+      out_part_ = 0;
+      continue;
+    }
+    *part = hopper_group_part{};
+    part->mst_key = model.key;
+    part->next_key = model.next_key;
+    part->n_parts = n_parts;
+    part->done = Complete(model) ? 1 : 0;
+    if (out_part_ == n_parts) {
+      part->part = -1;
+      part->bytes = reinterpret_cast<const uint8_t*>(model.weights.data());
+      part->size = model.weights.size() * sizeof(float);
+    } else {
+      const size_t at = static_cast<size_t>(out_part_) * kPartBytes;
+      part->part = out_part_;
+      part->bytes = model.out.data() + at;
+      part->size = std::min(kPartBytes, model.out.size() - at);
+      if (out_part_ == 0) {
+        part->n_events = static_cast<int32_t>(model.events.size());
+        part->events = model.events.data();
+        part->result = finish_ ? &model.result : nullptr;
+      }
+    }
+    ++out_part_;
+    return true;
+  }
+  travellers_.clear();
+  return false;
+}
+
+}  // namespace hopper

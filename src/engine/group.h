@@ -1,0 +1,128 @@
+// A segment's share of a run whose models hop between processes: resident partitions, and what
+// trains on them the models that come by.
+//
+// A model travels as an envelope: its state, its place in the ring, the sums of its iteration so
+// far and what there is to report. Every call of Start() takes all envelopes that were given as
+// far as the resident partitions allow towards the end of an iteration; then they go out again with
+// the key of the segment that has the next partition. A model's bits are those of engine/run.h: the
+// order of its own visits decides them and nothing else.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "engine/workers.h"
+#include "model_hopper/core_api.h"
+#include "schedule/ring.h"
+#include "train/trainer.h"
+
+namespace hopper {
+
+class ByteReader;
+
+class Group {
+ public:
+  // `train_keys` and `valid_keys` (empty without validation) name the segment of each partition;
+  // `key` is this segment.
+  Group(const hopper_run_options& options, const hopper_data_desc& train,
+        const hopper_data_desc* valid, std::vector<int32_t> train_keys,
+        std::vector<int32_t> valid_keys, int32_t key);
+  ~Group();  // cancels and joins
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  // `config.weights` and `config.state` are not looked at: they come in envelopes.
+  void AddConfig(const hopper_config& config);
+  void AddBuffer(const hopper_buffer& buffer);
+  // Throws where a partition of this segment lacks rows, or the data do not fit into memory.
+  void CheckData() const;
+
+  // One part of an envelope, in any order; `n_parts` is the same for all parts of a model.
+  void AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes, size_t size);
+  // Trains and evaluates what came until iteration `iteration` (of this run, from 1) is complete.
+  // `fresh`: what was reported before is forgotten. `finish`: envelopes become results instead.
+  void Start(int32_t iteration, bool fresh, bool finish);
+  // True once all workers have ended; throws what one of them could not handle.
+  bool Poll();
+  void Cancel() { cancel_.store(true); }
+  // The next outgoing part; its memory is valid until the next call. False: none is left.
+  bool NextPart(hopper_group_part* part);
+
+  void GetInfo(hopper_run_info* info) const;
+
+ private:
+  struct Traveller;
+  struct Arrival {
+    std::vector<std::vector<uint8_t>> parts;
+    int32_t missing = 0;
+  };
+
+  const Dataset& DataOf(int split) const { return split == HOPPER_SPLIT_VALID ? *valid_ : train_; }
+  const std::vector<int32_t>& KeysOf(int split) const {
+    return split == HOPPER_SPLIT_VALID ? valid_keys_ : train_keys_;
+  }
+  bool IsMetricsIteration(int32_t iteration) const;
+  bool WantsPass(int split, int32_t iteration) const;
+  std::unique_ptr<Traveller> Unpack(int32_t mst_key, Arrival* arrival) const;
+  void TakeState(const uint8_t* image, size_t size, Traveller* model) const;
+  void ReadEnvelope(ByteReader* in, Traveller* model) const;
+  void Work();
+  void Process(Traveller* model) const;
+  bool Train(Traveller* model) const;
+  bool Evaluate(Traveller* model) const;
+  void FinishIteration(Traveller* model) const;
+  void PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums,
+                   const float* weights) const;
+  void Fail(Traveller* model, const Problem& problem) const;
+  int32_t NextKey(const Traveller& model) const;
+  void Pack(Traveller* model) const;
+  void MakeResult(Traveller* model) const;
+  bool Complete(const Traveller& model) const;
+
+  const uint64_t seed_;
+  const int32_t num_iterations_;
+  const int32_t metrics_frequency_;
+  const hopper_training_metrics training_metrics_;
+  const int32_t threads_;
+  const bool mix_numerics_;
+  const int event_fd_;
+  const int32_t key_;
+  std::string numerics_class_;
+  Dataset train_;
+  std::unique_ptr<Dataset> valid_;
+  std::vector<int32_t> train_keys_;
+  std::vector<int32_t> valid_keys_;
+  std::vector<int32_t> keys_;  // of all segments with data, in the order of their partitions
+  Ring ring_;
+  MemoryAccount* account_;
+
+  struct Config {
+    std::unique_ptr<const Trainer> trainer;  // null: `problem` says why
+    Problem problem;
+  };
+  std::map<int32_t, Config> configs_;
+
+  std::map<int32_t, Arrival> arrivals_;
+  int32_t iteration_ = 0;
+  bool fresh_ = false;
+  bool finish_ = false;
+  std::vector<std::unique_ptr<Traveller>> travellers_;
+  size_t out_model_ = 0;
+  int32_t out_part_ = 0;
+  std::atomic<bool> cancel_{false};
+  std::atomic<size_t> next_{0};
+  std::atomic<int> running_{0};
+  std::mutex mutex_;  // guards what follows
+  bool failed_ = false;
+  Problem failure_;
+
+  std::unique_ptr<Workers> workers_;  // last: joined before anything above goes
+};
+
+}  // namespace hopper

@@ -1,0 +1,39 @@
+// A model while a group has it.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "engine/group.h"
+
+namespace hopper {
+
+struct Group::Traveller {
+  int32_t key = 0;
+  const Trainer* trainer = nullptr;  // null: its configuration could not be read
+  hopper_model_status status = HOPPER_MODEL_TRAINING;
+  Problem failure;
+
+  int32_t iterations = 0;   // finished in this run
+  int visit = 0;            // within the iteration
+  bool evaluating = false;  // the iteration's evaluations are not complete
+  int64_t total_iterations = 0;
+  int64_t examples = 0;
+  double seconds_training = 0.0;
+  double seconds_evaluating = 0.0;
+  double seconds_waiting = 0.0;
+  MetricSums running;
+  std::map<std::pair<int32_t, int32_t>, MetricSums> passed;  // by split and partition
+  std::vector<hopper_event> events;
+  bool has_state = false;  // false: the first visit makes the initial one
+  ModelState state;
+
+  int32_t next_key = 0;
+  std::vector<uint8_t> out;
+  std::vector<float> weights;
+  hopper_model_result result = {};
+};
+
+}  // namespace hopper

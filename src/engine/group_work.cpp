@@ -1,0 +1,260 @@
+// What a segment does with the models that came.
+#include <algorithm>
+#include <array>
+
+#include "base/clock.h"
+#include "engine/events.h"
+#include "engine/failure.h"
+#include "engine/group_traveller.h"
+#include "engine/not_finite.h"
+
+namespace hopper {
+
+namespace {
+
+constexpr std::array<int, 2> kSplits = {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID};
+
+}  // namespace
+
+bool Group::IsMetricsIteration(int32_t iteration) const {
+  return iteration == num_iterations_ || iteration % metrics_frequency_ == 0;
+}
+
+bool Group::WantsPass(int split, int32_t iteration) const {
+  if (!IsMetricsIteration(iteration)) return false;
+  if (split == HOPPER_SPLIT_VALID) return valid_ != nullptr;
+  return training_metrics_ == HOPPER_METRICS_EVERY ||
+         (training_metrics_ == HOPPER_METRICS_FINAL && iteration == num_iterations_);
+}
+
+bool Group::Complete(const Traveller& model) const {
+  return model.status == HOPPER_MODEL_FAILED ||
+         (model.iterations >= iteration_ && !model.evaluating);
+}
+
+void Group::Start(int32_t iteration, bool fresh, bool finish) {
+  if (workers_ != nullptr) throw Error(ErrorCode::kInternal, "the segment is at work already");
+  iteration_ = iteration;
+  fresh_ = fresh;
+  finish_ = finish;
+  travellers_.clear();
+  for (auto& [key, arrival] : arrivals_) travellers_.push_back(Unpack(key, &arrival));
+  arrivals_.clear();
+  // The most expensive first, so that threads end together.
+  const auto cost = [](const std::unique_ptr<Traveller>& model) {
+    return model->trainer == nullptr ? 0 : model->trainer->network().spec().flops;
+  };
+  std::stable_sort(travellers_.begin(), travellers_.end(),
+                   [&](const auto& a, const auto& b) { return cost(a) > cost(b); });
+  out_model_ = 0;
+  out_part_ = 0;
+  next_.store(0);
+  cancel_.store(false);
+  failed_ = false;
+  const int threads =
+      static_cast<int>(std::clamp<size_t>(travellers_.size(), 1, static_cast<size_t>(threads_)));
+  running_.store(threads);
+  workers_ = std::make_unique<Workers>();
+  int started = 0;
+  try {
+    for (; started < threads; ++started) {
+      workers_->Start(
+          1, account_, [](const std::string&) {}, [this] { Work(); });
+    }
+  } catch (...) {
+    cancel_.store(true);
+    workers_.reset();
+    throw;
+  }
+}
+
+void Group::Work() {
+  for (;;) {
+    const size_t at = next_.fetch_add(1);
+    if (at >= travellers_.size() || cancel_.load()) break;
+    try {
+      Process(travellers_[at].get());
+    } catch (...) {
+      const Problem problem = DescribeException();
+      const std::lock_guard<std::mutex> lock(mutex_);
+      failed_ = true;
+      failure_ = problem;
+      cancel_.store(true);
+    }
+  }
+  if (running_.fetch_sub(1) == 1) WakeEventFd(event_fd_);
+}
+
+bool Group::Poll() {
+  if (workers_ == nullptr) throw Error(ErrorCode::kInternal, "the segment has not been started");
+  if (running_.load() > 0) return false;
+  workers_.reset();
+  if (failed_) throw Error(failure_);
+  return true;
+}
+
+// Leaves the model packed, with its next segment.
+void Group::Process(Traveller* model) const {
+  if (fresh_) model->events.clear();
+  if (finish_) {
+    model->next_key = key_;
+    MakeResult(model);
+    return;
+  }
+  try {
+    if (!Complete(*model) && !model->evaluating && !Train(model)) return;
+    if (!Complete(*model) && model->evaluating && !Evaluate(model)) return;
+  } catch (...) {
+    Fail(model, DescribeException());
+  }
+  model->next_key = NextKey(*model);
+  Pack(model);
+}
+
+// False: cancelled.
+bool Group::Train(Traveller* model) const {
+  const Stopwatch watch;
+  const Trainer& trainer = *model->trainer;
+  if (!model->has_state) {
+    model->state = trainer.InitialState(nullptr, numerics_class_);
+    model->has_state = true;
+  }
+  if (trainer.MemoryEstimate() > account_->limit()) {
+    Fail(model, {ErrorCode::kOutOfMemory, "configuration does not fit into memory",
+                 "It needs about " + BytesText(trainer.MemoryEstimate()) + ", " +
+                     BytesText(account_->limit()) + " are hopper.memory_limit.",
+                 "Lower batch_size, or raise hopper.memory_limit."});
+    return true;
+  }
+  const int64_t before = model->state.examples;
+  const int32_t iteration = model->iterations + 1;
+  const bool metrics = training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration);
+  bool failed = false;
+  while (model->visit < train_.n_partitions() && !failed) {
+    const int partition = ring_.PartitionOf(model->key, model->visit);
+    if (train_keys_[static_cast<size_t>(partition)] != key_) break;
+    MetricSums sums;
+    const VisitEnd end = trainer.Visit(&model->state, train_.partition(partition), partition,
+                                       cancel_, &sums, metrics);
+    if (end == VisitEnd::kCancelled) return false;
+    if (end == VisitEnd::kNotFinite) {
+      Fail(model, NotFinite(trainer, sums.loss, model->state.step));
+      failed = true;
+      break;
+    }
+    model->running.Add(sums);
+    ++model->visit;
+  }
+  model->seconds_training += watch.Seconds();
+  model->examples += model->state.examples - before;
+  if (!failed && model->visit == train_.n_partitions()) FinishIteration(model);
+  return true;
+}
+
+void Group::FinishIteration(Traveller* model) const {
+  model->visit = 0;
+  model->total_iterations = ++model->state.iteration;
+  const int32_t iteration = ++model->iterations;
+  if (training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration)) {
+    PushMetrics(model, HOPPER_SPLIT_TRAIN, true, model->running, model->state.params.data());
+  }
+  model->running = MetricSums();
+  model->passed.clear();
+  model->evaluating =
+      WantsPass(HOPPER_SPLIT_TRAIN, iteration) || WantsPass(HOPPER_SPLIT_VALID, iteration);
+}
+
+// Evaluates the partitions that are here; false: cancelled.
+bool Group::Evaluate(Traveller* model) const {
+  const Stopwatch watch;
+  bool complete = true;
+  const AlignedArray<float> weights = model->trainer->KeptWeights(model->state);
+  for (const int split : kSplits) {
+    if (!WantsPass(split, model->iterations)) continue;
+    const Dataset& data = DataOf(split);
+    for (int p = 0; p < data.n_partitions(); ++p) {
+      if (model->passed.count({split, p}) > 0) continue;
+      if (KeysOf(split)[static_cast<size_t>(p)] != key_) {
+        complete = false;
+        continue;
+      }
+      MetricSums sums;
+      if (model->trainer->Evaluate(weights.data(), data.partition(p), cancel_, &sums) !=
+          VisitEnd::kDone) {
+        return false;
+      }
+      model->passed[{split, p}] = std::move(sums);
+    }
+  }
+  model->seconds_evaluating += watch.Seconds();
+  if (!complete) return true;
+  for (const int split : kSplits) {
+    if (!WantsPass(split, model->iterations)) continue;
+    MetricSums total;
+    for (int p = 0; p < DataOf(split).n_partitions(); ++p) total.Add(model->passed[{split, p}]);
+    PushMetrics(model, split, false, total, weights.data());
+  }
+  model->passed.clear();
+  model->evaluating = false;
+  return true;
+}
+
+void Group::PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums,
+                        const float* weights) const {
+  hopper_event event = {};
+  event.type = HOPPER_EVENT_METRICS;
+  event.mst_key = model->key;
+  event.iteration = static_cast<int32_t>(model->total_iterations);
+  event.split = split;
+  event.running = running ? 1 : 0;
+  std::vector<double> metrics;
+  model->trainer->Finish(sums, weights, &event.loss, &metrics);
+  event.n_metrics = static_cast<int32_t>(metrics.size());
+  std::copy(metrics.begin(), metrics.end(), event.metrics);
+  model->events.push_back(event);
+}
+
+void Group::Fail(Traveller* model, const Problem& problem) const {
+  model->status = HOPPER_MODEL_FAILED;
+  model->failure = problem;
+  model->evaluating = false;
+  model->passed.clear();
+  model->state = ModelState();
+  model->has_state = false;
+  hopper_event event = {};
+  event.type = HOPPER_EVENT_MODEL_FAILED;
+  event.mst_key = model->key;
+  event.iteration = static_cast<int32_t>(model->total_iterations);
+  SetProblem(problem, &event);
+  model->events.push_back(event);
+}
+
+// Where the model has to go: to its next partition, or to data that it is not evaluated on yet.
+int32_t Group::NextKey(const Traveller& model) const {
+  if (model.status == HOPPER_MODEL_FAILED) return key_;
+  if (!model.evaluating) {
+    if (model.iterations >= num_iterations_) return key_;
+    return train_keys_[static_cast<size_t>(ring_.PartitionOf(model.key, model.visit))];
+  }
+  const auto lacks = [&](int32_t key) {
+    for (const int split : kSplits) {
+      if (!WantsPass(split, model.iterations)) continue;
+      const std::vector<int32_t>& keys = KeysOf(split);
+      for (size_t p = 0; p < keys.size(); ++p) {
+        if (keys[p] == key && model.passed.count({split, static_cast<int32_t>(p)}) == 0)
+          return true;
+      }
+    }
+    return false;
+  };
+  // The next segment in the ring of segments: models spread over all of them.
+  const auto here =
+      static_cast<size_t>(std::find(keys_.begin(), keys_.end(), key_) - keys_.begin());
+  for (size_t i = 1; i <= keys_.size(); ++i) {
+    const int32_t key = keys_[(here + i) % keys_.size()];
+    if (lacks(key)) return key;
+  }
+  return key_;
+}
+
+}  // namespace hopper

@@ -1,0 +1,33 @@
+#include "engine/not_finite.h"
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "optim/learning_rate.h"
+
+namespace hopper {
+
+namespace {
+
+std::string NumberText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g", value);
+  return text;
+}
+
+}  // namespace
+
+Problem NotFinite(const Trainer& trainer, double loss, int64_t step) {
+  std::string what = "a weight became NaN or infinite";
+  if (std::isnan(loss)) what = "loss became NaN";
+  if (std::isinf(loss)) what = "loss became infinite";
+  return {ErrorCode::kDataException,
+          what + " after " + std::to_string(step) + (step == 1 ? " step" : " steps") +
+              " with learning rate " + NumberText(LearningRate(trainer.compile().optimizer, step)),
+          "",
+          "Lower the learning rate or set clipnorm; the run goes on without this "
+          "configuration."};
+}
+
+}  // namespace hopper

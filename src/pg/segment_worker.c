@@ -1,0 +1,402 @@
+/*
+ * segment_worker.c
+ *		A segment's part of a run: it keeps its partitions in its writer process and trains the
+ *		models that come by.
+ *
+ * The functions here are called by the coordinator's statements alone. What they keep lives until
+ * the coordinator gives it up, at the latest until the transaction or the process ends.
+ */
+#include "pg/segments.h"
+
+#ifdef GP_VERSION_NUM
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "access/xact.h"
+#include "cdb/cdbvars.h"
+#include "nodes/pg_list.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_segment_load);
+PG_FUNCTION_INFO_V1(hopper_sql_segment_load_end);
+PG_FUNCTION_INFO_V1(hopper_sql_segment_collect);
+PG_FUNCTION_INFO_V1(hopper_sql_segment_train);
+PG_FUNCTION_INFO_V1(hopper_sql_segment_emit);
+PG_FUNCTION_INFO_V1(hopper_sql_segment_release);
+
+/* A part that came while the data were not here; it goes out again as it is. */
+typedef struct waiting_part
+{
+	int32		mst_key;
+	int32		part;
+	int32		n_parts;
+	bytea	   *body;
+} waiting_part;
+
+/* The run that this process takes part in. */
+static struct
+{
+	int64		id;				/* 0: none */
+	hopper_group *group;
+	int			event_fd;
+	SubTransactionId subxact;
+	int			hops;			/* since the data came */
+	int			drop_cache;
+	char		shown[2 * NAMEDATALEN + 2];
+	int32		iteration;
+	bool		finish;
+	List	   *waiting;		/* in the memory of the statement */
+} current;
+
+static void
+drop_run(void)
+{
+	hopper_group *group = current.group;
+	int			event_fd = current.event_fd;
+
+	if (current.id == 0)
+		return;
+	memset(&current, 0, sizeof(current));
+	if (group)
+		hopper_torch()->group_free(group);
+	close(event_fd);
+}
+
+static void
+transaction_ends(XactEvent event, void *arg)
+{
+	drop_run();
+}
+
+static void
+subtransaction_ends(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, void *arg)
+{
+	if (current.id == 0 || current.subxact != mine)
+		return;
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		drop_run();
+	else if (event == SUBXACT_EVENT_COMMIT_SUB)
+		current.subxact = parent;
+}
+
+static void
+process_ends(int code, Datum arg)
+{
+	drop_run();
+}
+
+static void
+register_callbacks(void)
+{
+	static bool registered = false;
+
+	if (registered)
+		return;
+	RegisterXactCallback(transaction_ends, NULL);
+	RegisterSubXactCallback(subtransaction_ends, NULL);
+	before_shmem_exit(process_ends, (Datum) 0);
+	registered = true;
+}
+
+static void
+segment_context(void *arg)
+{
+	if (current.iteration > 0)
+		errcontext("training of \"%s\" on segment %d, iteration %d", current.shown,
+				   GpIdentity.segindex, current.iteration);
+	else
+		errcontext("training of \"%s\" on segment %d", current.shown, GpIdentity.segindex);
+}
+
+/* --- data --- */
+
+static void
+join_run(const bytea *description, int32 key)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_segment_run run;
+	hopper_group *group;
+	hopper_error error;
+
+	drop_run();
+	register_callbacks();
+	hopper_read_run(description, &run);
+	if (run.options.threads <= 0)
+		run.options.threads = Max(hopper_effective_threads() / Max(run.segments_on_host, 1), 1);
+	if (run.options.memory_limit <= 0)
+		run.options.memory_limit = hopper_effective_memory_limit() / Max(run.segments_on_host, 1);
+	current.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (current.event_fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create an event descriptor: %m")));
+	current.id = run.id;
+	current.subxact = GetCurrentSubTransactionId();
+	current.drop_cache = run.drop_cache;
+	strlcpy(current.shown, run.shown, sizeof(current.shown));
+	run.options.event_fd = current.event_fd;
+	HOPPER_CHECK(torch->group_create(&run.options, &run.train, run.has_valid ? &run.valid : NULL,
+									 run.train_keys, run.valid_keys, key, &group, &error), error);
+	current.group = group;
+	for (int i = 0; i < run.n_configs; i++)
+		HOPPER_CHECK(torch->group_add_config(group, &run.configs[i], &error), error);
+}
+
+static MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "a function of a segment was called outside its aggregate");
+	return context;
+}
+
+static void
+require_arguments(FunctionCallInfo fcinfo)
+{
+	for (int i = 1; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument %d must not be null", i)));
+}
+
+/*
+ * segment_load(internal, run bigint, description bytea, key int, split int, partition_id int,
+ * buffer_id int, n int, x bytea, y bytea, checksum bytea)
+ */
+Datum
+hopper_sql_segment_load(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
+	int64		run;
+	bytea	   *x;
+	bytea	   *y;
+	bytea	   *checksum;
+	hopper_buffer buffer = {0};
+	hopper_error error;
+	int64	   *count;
+
+	require_arguments(fcinfo);
+	run = PG_GETARG_INT64(1);
+	error_context_stack = &callback;
+	if (current.id != run || current.group == NULL)
+		join_run(PG_GETARG_BYTEA_PP(2), PG_GETARG_INT32(3));
+	x = PG_GETARG_BYTEA_PP(8);
+	y = PG_GETARG_BYTEA_PP(9);
+	checksum = PG_GETARG_BYTEA_PP(10);
+	buffer.split = PG_GETARG_INT32(4);
+	buffer.partition_id = PG_GETARG_INT32(5);
+	buffer.buffer_id = PG_GETARG_INT32(6);
+	buffer.n = PG_GETARG_INT32(7);
+	buffer.x = VARDATA_ANY(x);
+	buffer.x_size = VARSIZE_ANY_EXHDR(x);
+	buffer.y = VARDATA_ANY(y);
+	buffer.y_size = VARSIZE_ANY_EXHDR(y);
+	buffer.checksum = (const uint8_t *) VARDATA_ANY(checksum);
+	if (VARSIZE_ANY_EXHDR(checksum) != 16)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the checksum of buffer %d has %zu bytes instead of 16", buffer.buffer_id,
+						(size_t) VARSIZE_ANY_EXHDR(checksum))));
+	HOPPER_CHECK(hopper_torch()->group_add_buffer(current.group, &buffer, &error), error);
+	error_context_stack = callback.previous;
+	count = PG_ARGISNULL(0) ? MemoryContextAllocZero(context, sizeof(int64))
+		: (int64 *) PG_GETARG_POINTER(0);
+	(*count)++;
+	CHECK_FOR_INTERRUPTS();
+	PG_RETURN_POINTER(count);
+}
+
+/* segment_load_end(internal): the numerics class of this segment */
+Datum
+hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
+{
+	hopper_run_info info;
+
+	if (PG_ARGISNULL(0) || current.group == NULL)
+		PG_RETURN_NULL();
+	hopper_torch()->group_get_info(current.group, &info);
+	PG_RETURN_TEXT_P(cstring_to_text(info.numerics_class));
+}
+
+/* --- training --- */
+
+/*
+ * segment_collect(internal, run bigint, iteration int, fresh bool, finish bool, mst_key int,
+ * part int, n_parts int, body bytea)
+ */
+Datum
+hopper_sql_segment_collect(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	struct
+	{
+		int32		iteration;
+		bool		fresh;
+		bool		finish;
+	}		   *step;
+	bytea	   *body;
+	hopper_error error;
+
+	require_arguments(fcinfo);
+	if (PG_ARGISNULL(0))
+	{
+		step = MemoryContextAllocZero(context, sizeof(*step));
+		step->iteration = PG_GETARG_INT32(2);
+		step->fresh = PG_GETARG_BOOL(3);
+		step->finish = PG_GETARG_BOOL(4);
+		current.waiting = NIL;
+	}
+	else
+		step = (void *) PG_GETARG_POINTER(0);
+	body = PG_GETARG_BYTEA_PP(8);
+	if (current.id != PG_GETARG_INT64(1) || current.group == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(context);
+		waiting_part *waiting = palloc(sizeof(waiting_part));
+
+		waiting->mst_key = PG_GETARG_INT32(5);
+		waiting->part = PG_GETARG_INT32(6);
+		waiting->n_parts = PG_GETARG_INT32(7);
+		waiting->body = PG_GETARG_BYTEA_P_COPY(8);
+		current.waiting = lappend(current.waiting, waiting);
+		MemoryContextSwitchTo(caller);
+	}
+	else
+		HOPPER_CHECK(hopper_torch()->group_add_part(current.group, PG_GETARG_INT32(5),
+													PG_GETARG_INT32(6), PG_GETARG_INT32(7),
+													(const uint8_t *) VARDATA_ANY(body),
+													VARSIZE_ANY_EXHDR(body), &error), error);
+	CHECK_FOR_INTERRUPTS();
+	PG_RETURN_POINTER(step);
+}
+
+/* segment_train(internal): trains what was collected; 1 where it is done, 0 without data */
+Datum
+hopper_sql_segment_train(PG_FUNCTION_ARGS)
+{
+	const hopper_torch_api *torch;
+	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
+	struct
+	{
+		int32		iteration;
+		bool		fresh;
+		bool		finish;
+	}		   *step;
+	hopper_error error;
+	int			done;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (current.waiting != NIL)
+		PG_RETURN_INT32(0);
+	step = (void *) PG_GETARG_POINTER(0);
+	torch = hopper_torch();
+	current.iteration = step->iteration;
+	current.finish = step->finish;
+	error_context_stack = &callback;
+	if (current.hops++ == 0)
+		HOPPER_CHECK(torch->group_check_data(current.group, &error), error);
+	HOPPER_CHECK(torch->group_start(current.group, step->iteration, step->fresh, step->finish,
+									&error), error);
+	/* the time limit: latches of this kernel are set by few signals */
+	while ((done = torch->group_poll(current.group, &error)) == 0)
+		hopper_wait(current.event_fd, 500);
+	if (done < 0)
+		hopper_throw(&error);
+	error_context_stack = callback.previous;
+	PG_RETURN_INT32(1);
+}
+
+/* --- what goes out --- */
+
+#define EMIT_COLUMNS 9
+
+static Datum
+bytes_datum(const void *bytes, size_t size)
+{
+	bytea	   *value = palloc(VARHDRSZ + size);
+
+	SET_VARSIZE(value, VARHDRSZ + size);
+	memcpy(VARDATA(value), bytes, size);
+	return PointerGetDatum(value);
+}
+
+/* segment_emit(trained int, key int): a row a part */
+Datum
+hopper_sql_segment_emit(PG_FUNCTION_ARGS)
+{
+	FuncCallContext *call;
+	Datum		values[EMIT_COLUMNS] = {0};
+	bool		nulls[EMIT_COLUMNS] = {false};
+	hopper_group_part part;
+	hopper_error error;
+	int			any;
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		MemoryContext caller;
+
+		call = SRF_FIRSTCALL_INIT();
+		caller = MemoryContextSwitchTo(call->multi_call_memory_ctx);
+		if (get_call_result_type(fcinfo, NULL, &call->tuple_desc) != TYPEFUNC_COMPOSITE)
+			elog(ERROR, "the result of segment_emit() is not a row");
+		BlessTupleDesc(call->tuple_desc);
+		MemoryContextSwitchTo(caller);
+	}
+	call = SRF_PERCALL_SETUP();
+	if (current.waiting != NIL)
+	{
+		waiting_part *waiting = linitial(current.waiting);
+
+		current.waiting = list_delete_first(current.waiting);
+		values[0] = Int32GetDatum(waiting->mst_key);
+		values[1] = PG_GETARG_DATUM(1);
+		values[2] = Int32GetDatum(waiting->part);
+		values[3] = Int32GetDatum(waiting->n_parts);
+		values[4] = BoolGetDatum(false);
+		values[5] = BoolGetDatum(true);
+		nulls[6] = nulls[7] = true;
+		values[8] = PointerGetDatum(waiting->body);
+		SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
+	}
+	if (PG_ARGISNULL(0) || PG_GETARG_INT32(0) == 0 || current.group == NULL)
+		SRF_RETURN_DONE(call);
+	any = hopper_torch()->group_next_part(current.group, &part, &error);
+	if (any < 0)
+		hopper_throw(&error);
+	if (any == 0)
+	{
+		if (current.drop_cache > 0 && current.hops >= current.drop_cache && !current.finish)
+			drop_run();
+		SRF_RETURN_DONE(call);
+	}
+	values[0] = Int32GetDatum(part.mst_key);
+	values[1] = Int32GetDatum(part.next_key);
+	values[2] = Int32GetDatum(part.part);
+	values[3] = Int32GetDatum(part.n_parts);
+	values[4] = BoolGetDatum(part.done != 0);
+	values[5] = BoolGetDatum(false);
+	nulls[6] = part.part != 0;
+	if (!nulls[6])
+		values[6] = bytes_datum(part.events, part.n_events * sizeof(hopper_event));
+	nulls[7] = part.result == NULL;
+	if (!nulls[7])
+		values[7] = bytes_datum(part.result, sizeof(hopper_model_result));
+	values[8] = bytes_datum(part.bytes, part.size);
+	SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
+}
+
+/* segment_release(run bigint): the data and the memory of a run, at its end */
+Datum
+hopper_sql_segment_release(PG_FUNCTION_ARGS)
+{
+	if (current.id != 0 && current.id == PG_GETARG_INT64(0))
+		drop_run();
+	PG_RETURN_INT32(0);
+}
+
+#endif							/* GP_VERSION_NUM */

@@ -1,0 +1,74 @@
+/*
+ * segments.h
+ *		Training on the segments of a Greenplum cluster.
+ *
+ * Packed tables are distributed by __dist_key__, whose values hash to the wanted segments; a
+ * partition lies whole on one segment. Models travel: two state tables are filled in turn by
+ *
+ *		INSERT INTO b SELECT ... FROM a GROUP BY next_key
+ *
+ * The redistribution by next_key brings each model to the segment of its next partition; an
+ * aggregate collects the models of a segment and trains them in the process that holds the
+ * segment's data, and that inserts what comes out.
+ */
+#ifndef HOPPER_SEGMENTS_H
+#define HOPPER_SEGMENTS_H
+
+#include "pg/glue.h"
+#include "pg/packed.h"
+#include "pg/train_run.h"
+
+#define HOPPER_DIST_KEY "__dist_key__"
+
+#ifdef GP_VERSION_NUM
+
+/* --- where partitions lie (segment_keys.c) --- */
+
+/* Segments that distribution_rules names (NULL: all), ascending by content id; palloc'ed. */
+extern int	hopper_chosen_segments(const char *rules, int32 **contents);
+/*
+ * A key for each of n_partitions, spread in runs over the segments; `table` is distributed by
+ * __dist_key__. *starts gets the first partition of each run.
+ */
+extern int32 *hopper_place_partitions(Oid table, int32 n_partitions, int n_segments,
+									  const int32 *contents, int32 *n_starts, int32 **starts);
+/*
+ * The key of each partition as it lies on the segments; ERROR 55000 where the table is not
+ * distributed by __dist_key__, or a partition lies on several segments. SPI must be connected.
+ */
+extern int32 *hopper_partition_keys(const hopper_packed *packed);
+
+/* --- a run as text that travels to the segments (segment_description.c) --- */
+
+typedef struct hopper_segment_run
+{
+	int64		id;
+	hopper_run_options options;
+	hopper_data_desc train;
+	bool		has_valid;
+	hopper_data_desc valid;
+	int32	   *train_keys;
+	int32	   *valid_keys;
+	int			segments_on_host;
+	int			drop_cache;		/* tests: forget the data after this many hops; 0: never */
+	const char *shown;			/* the output table, for messages */
+	int			n_configs;
+	hopper_config *configs;
+} hopper_segment_run;
+
+extern bytea *hopper_describe_run(const hopper_segment_run *run);
+/* Everything points into palloc'ed memory. */
+extern void hopper_read_run(const bytea *description, hopper_segment_run *run);
+
+/* --- the coordinator's part (segment_run.c) --- */
+
+/*
+ * In place of hopper_training_run() and of writing the models: trains on the segments and fills
+ * the output's model and state tables.
+ */
+extern void hopper_segments_run(hopper_training *training, const hopper_name *model,
+								const hopper_name *state);
+
+#endif							/* GP_VERSION_NUM */
+
+#endif							/* HOPPER_SEGMENTS_H */

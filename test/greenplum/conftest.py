@@ -1,0 +1,64 @@
+"""Connections to a Greenplum cluster and to a PostgreSQL server with the same libraries.
+
+HOPPER_GREENPLUM and HOPPER_POSTGRES are libpq connection strings; scripts/test-greenplum sets them.
+"""
+
+import os
+import pathlib
+import sys
+
+import psycopg2
+import pytest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "test" / "e2e"))
+
+from digits import CSV, LIVELY, PLAIN, query  # noqa: E402
+
+DATABASE = "hopper_segments"
+
+
+def connect(server, database=DATABASE):
+    connection = psycopg2.connect(os.environ[server], dbname=database)
+    connection.autocommit = True
+    query(connection, "SET extra_float_digits = 3")  # or 9.4 rounds
+    return connection
+
+
+def prepare(server):
+    """Tables digits, digits_reversed (other order, other distribution) and architectures."""
+    admin = connect(server, "postgres")
+    query(admin, "SET client_min_messages = warning")
+    query(admin, f"DROP DATABASE IF EXISTS {DATABASE}")
+    query(admin, f"CREATE DATABASE {DATABASE}")
+    admin.close()
+    connection = connect(server)
+    query(connection, "SET client_min_messages = warning")
+    query(connection, "CREATE EXTENSION model_hopper")
+    query(connection, "CREATE TABLE digits (id integer PRIMARY KEY, label integer, pixels smallint[])")
+    with connection.cursor() as cursor, open(CSV, encoding="ascii") as file:
+        cursor.copy_expert("COPY digits FROM STDIN CSV HEADER", file)
+    for model in (PLAIN, LIVELY):
+        query(connection, "SELECT hopper.load_model('architectures', %s)", model)
+    return connection
+
+
+@pytest.fixture(scope="session")
+def greenplum():
+    connection = prepare("HOPPER_GREENPLUM")
+    query(connection, "CREATE TABLE digits_reversed AS SELECT * FROM digits ORDER BY id DESC"
+          " DISTRIBUTED BY (label)")
+    yield connection
+    connection.close()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    connection = prepare("HOPPER_POSTGRES")
+    yield connection
+    connection.close()
+
+
+@pytest.fixture(scope="session")
+def both(greenplum, postgres):
+    return greenplum, postgres
