@@ -56,7 +56,7 @@ TEST(Optimizers, EqualSequentialSgd) {
   for (const Configuration& config : Configurations()) {
     EXPECT_EQ(results.at(config.key).raw.status, HOPPER_MODEL_DONE) << config.compile;
     EXPECT_EQ(results.at(config.key).digest,
-              SequentialDigest(config, Options(2), train, NumericsClass("fp32")))
+              SequentialDigest(config, Options(2), train, NumericsClass("fp32"), true))
         << config.compile;
   }
 }
