@@ -7,9 +7,9 @@
 namespace hopper {
 
 const Kernels* Avx2Kernels() {
-  static constexpr Kernels table = TableNamed("AVX2");
+  static constexpr Kernels kTable = TableNamed("AVX2");
   const bool runs_here = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return runs_here ? &table : nullptr;
+  return runs_here ? &kTable : nullptr;
 }
 
 }  // namespace hopper

@@ -7,11 +7,11 @@
 namespace hopper {
 
 const Kernels* Avx512Kernels() {
-  static constexpr Kernels table = TableNamed("AVX512");
+  static constexpr Kernels kTable = TableNamed("AVX512");
   const bool runs_here = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
                          __builtin_cpu_supports("fma");
-  return runs_here ? &table : nullptr;
+  return runs_here ? &kTable : nullptr;
 }
 
 }  // namespace hopper

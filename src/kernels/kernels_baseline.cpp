@@ -4,8 +4,8 @@
 namespace hopper {
 
 const Kernels* BaselineKernels() {
-  static constexpr Kernels table = TableNamed("baseline");
-  return &table;
+  static constexpr Kernels kTable = TableNamed("baseline");
+  return &kTable;
 }
 
 }  // namespace hopper

@@ -8,6 +8,7 @@
 #include <ATen/ops/mm.h>
 
 // Exported by a libtorch that brings its own BLAS; otherwise products go through at::mm.
+// NOLINTNEXTLINE(readability-identifier-naming): the name is BLAS'.
 extern "C" __attribute__((weak)) void sgemm_(const char* transpose_a, const char* transpose_b,
                                              const int* m, const int* n, const int* k,
                                              const float* alpha, const float* a, const int* lda,
