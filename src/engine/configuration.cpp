@@ -35,4 +35,24 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
                                          data, run_seed);
 }
 
+bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state,
+              Problem* problem) {
+  const OptimizerParams& optimizer = trainer.compile().optimizer;
+  const std::string wanted = SlotNames(optimizer);
+  const int n_slots = SlotCount(optimizer);
+  if (state->optimizer == wanted && state->n_slots == n_slots) return true;
+  const std::string kind = OptimizerName(optimizer.kind);
+  const std::string old_kind = state->optimizer.substr(0, state->optimizer.find(' '));
+  problem->message = old_kind == kind
+                         ? name + " changed the arguments of its optimizer " + kind
+                         : name + " changed its optimizer from " + old_kind + " to " + kind;
+  problem->detail = "Its moments and its step counter start at zero.";
+  state->optimizer = wanted;
+  state->n_slots = n_slots;
+  state->step = 0;
+  state->slots =
+      AlignedArray<float>(static_cast<size_t>(trainer.network().spec().slot_size * n_slots));
+  return false;
+}
+
 }  // namespace hopper

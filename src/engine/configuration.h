@@ -13,4 +13,8 @@ namespace hopper {
 std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const DataDesc& data,
                                            uint64_t run_seed);
 
+// Makes a warm start's state fit the configuration's optimizer. false: its slots were another's,
+// they and the step counter start at zero, and `problem` says so. `name` is the configuration's.
+bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state, Problem* problem);
+
 }  // namespace hopper

@@ -201,7 +201,6 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
 
 void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const {
   const ModelSpec& spec = model->trainer->network().spec();
-  const OptimizerParams& optimizer = model->trainer->compile().optimizer;
   ModelState state = ReadState(StateLayoutOf(spec), image, size);
   const std::string name = "configuration " + std::to_string(model->key);
   if (state.numerics_class != numerics_class_) {
@@ -213,24 +212,13 @@ void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const
     }
     state.numerics_class = numerics_class_;
   }
-  const char* wanted = OptimizerName(optimizer.kind);
-  const int n_slots = SlotCount(optimizer);
-  if (state.optimizer != wanted || state.n_slots != n_slots) {
-    Problem problem;
-    problem.message =
-        state.optimizer == wanted
-            ? name + " changed the arguments of its optimizer " + wanted
-            : name + " changed its optimizer from " + state.optimizer + " to " + wanted;
-    problem.detail = "Its moments and its step counter start at zero.";
+  Problem problem;
+  if (!FitSlots(name, *model->trainer, &state, &problem)) {
     hopper_event event = {};
     event.type = HOPPER_EVENT_WARNING;
     event.mst_key = model->key;
     SetProblem(problem, &event);
     model->events.push_back(event);
-    state.optimizer = wanted;
-    state.n_slots = n_slots;
-    state.step = 0;
-    state.slots = AlignedArray<float>(static_cast<size_t>(spec.slot_size * n_slots));
   }
   model->total_iterations = state.iteration;
   model->state = std::move(state);

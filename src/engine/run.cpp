@@ -106,7 +106,6 @@ void Run::ReadConfig(const hopper_config& config, Model* model) {
 
 void Run::TakeState(const hopper_config& config, Model* model) {
   const ModelSpec& spec = model->trainer->network().spec();
-  const OptimizerParams& optimizer = model->trainer->compile().optimizer;
   ModelState state = ReadState(StateLayoutOf(spec), config.state, config.state_size);
   const std::string name = "configuration " + std::to_string(config.mst_key);
   if (state.numerics_class != numerics_class_) {
@@ -118,22 +117,8 @@ void Run::TakeState(const hopper_config& config, Model* model) {
     }
     state.numerics_class = numerics_class_;
   }
-  const std::string wanted = SlotNames(optimizer);
-  const int n_slots = SlotCount(optimizer);
-  if (state.optimizer != wanted || state.n_slots != n_slots) {
-    Problem problem;
-    const std::string kind = OptimizerName(optimizer.kind);
-    const std::string old_kind = state.optimizer.substr(0, state.optimizer.find(' '));
-    problem.message = old_kind == kind
-                          ? name + " changed the arguments of its optimizer " + kind
-                          : name + " changed its optimizer from " + old_kind + " to " + kind;
-    problem.detail = "Its moments and its step counter start at zero.";
-    state.optimizer = wanted;
-    state.n_slots = n_slots;
-    state.step = 0;
-    state.slots = AlignedArray<float>(static_cast<size_t>(spec.slot_size * n_slots));
-    Warn(config.mst_key, problem);
-  }
+  Problem problem;
+  if (!FitSlots(name, *model->trainer, &state, &problem)) Warn(config.mst_key, problem);
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;
