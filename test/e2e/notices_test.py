@@ -46,13 +46,14 @@ def test_a_short_run_says_two_lines(database):
 
 
 def test_progress_at_most_once_an_interval(database):
-    found, seconds = notices(1, "longer", 1000)
-    assert re.fullmatch(START.format("longer", 1000), found[0])
-    assert re.fullmatch(END.format("longer", 1000), found[-1])
+    found, seconds = notices(1, "longer", 900)
+    assert re.fullmatch(START.format("longer", 900), found[0])
+    assert re.fullmatch(END.format("longer", 900), found[-1])
     for line in found[1:-1]:
         assert re.fullmatch(PROGRESS.format("longer"), line), line
     assert 1 <= len(found) - 2 <= seconds
-    done = [int(re.search(r": (\d+) of 4000 iterations", line)[1]) for line in found[1:-1]]
+    done = [int(re.search(r": ([0-9,]+) of 3,600 iterations", line)[1].replace(",", ""))
+            for line in found[1:-1]]
     assert done == sorted(done)
 
 
