@@ -8,6 +8,7 @@
 
 #ifdef GP_VERSION_NUM
 
+#include "cdb/cdbvars.h"
 #include "lib/stringinfo.h"
 
 typedef struct reader
@@ -130,6 +131,7 @@ hopper_describe_run(const hopper_segment_run *run)
 
 	initStringInfo(&out);
 	put_text(&out, HOPPER_VERSION);
+	put_text(&out, hopper_library_ids());
 	put_int(&out, run->id);
 	options.starts = NULL;
 	options.precision = NULL;
@@ -175,6 +177,7 @@ hopper_read_run(const bytea *description, hopper_segment_run *run)
 	reader		in = {VARDATA_ANY(description),
 	VARDATA_ANY(description) + VARSIZE_ANY_EXHDR(description)};
 	char	   *version = get_bytes(&in, NULL);
+	char	   *libraries;
 
 	if (version == NULL || strcmp(version, HOPPER_VERSION) != 0)
 		ereport(ERROR,
@@ -184,6 +187,15 @@ hopper_read_run(const bytea *description, hopper_segment_run *run)
 				 errdetail("The coordinator has %s, the segment %s.", version ? version : "none",
 						   HOPPER_VERSION),
 				 errhint("Install the same version on all hosts, and reconnect.")));
+	libraries = get_bytes(&in, NULL);
+	if (libraries == NULL || strcmp(libraries, hopper_library_ids()) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("segment %d has another build of model_hopper than the coordinator",
+						GpIdentity.segindex),
+				 errdetail("The coordinator has %s; the segment has %s.",
+						   libraries ? libraries : "none", hopper_library_ids()),
+				 errhint("Install the libraries of one build on all hosts, and reconnect.")));
 	memset(run, 0, sizeof(*run));
 	run->id = get_int(&in);
 	get_struct(&in, &run->options, sizeof(run->options));

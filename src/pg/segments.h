@@ -57,8 +57,17 @@ typedef struct hopper_segment_run
 } hopper_segment_run;
 
 extern bytea *hopper_describe_run(const hopper_segment_run *run);
-/* Everything points into palloc'ed memory. */
+/*
+ * Everything points into palloc'ed memory. ERROR 55000 where this process has loaded another build
+ * of the libraries than the one that described the run.
+ */
 extern void hopper_read_run(const bytea *description, hopper_segment_run *run);
+
+/* --- which build of the libraries this process has loaded (segment_libraries.c) --- */
+
+/* "model_hopper.so 0123456789abcdef, libhopper_core.so ..."; palloc'ed */
+extern char *hopper_library_ids(void);
+extern char *hopper_torch_library_id(void);
 
 /* --- the coordinator's part (segment_run.c) --- */
 

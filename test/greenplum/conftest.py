@@ -13,13 +13,14 @@ import pytest
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "test" / "e2e"))
 
-from digits import CSV, LIVELY, PLAIN, query  # noqa: E402
+from digits import CSV, LIVELY, PLAIN, query, select  # noqa: E402
+from runs import CONFIGS, pack, starts  # noqa: E402
 
 DATABASE = "hopper_segments"
 
 
-def connect(server, database=DATABASE):
-    connection = psycopg2.connect(os.environ[server], dbname=database)
+def connect(server, database=DATABASE, **more):
+    connection = psycopg2.connect(os.environ[server], dbname=database, **more)
     connection.autocommit = True
     query(connection, "SET extra_float_digits = 3")  # or 9.4 rounds
     return connection
@@ -62,3 +63,18 @@ def postgres():
 @pytest.fixture(scope="session")
 def both(greenplum, postgres):
     return greenplum, postgres
+
+
+@pytest.fixture(scope="session")
+def packed(both):
+    """Packed independently on both servers; PostgreSQL with the starts of the segments' runs."""
+    greenplum, postgres = both
+    for partitions in (3, 6, 7):
+        table = f"packed_{partitions}"
+        pack(greenplum, table, partitions)
+        first = ",".join(map(str, starts(greenplum, table)))
+        pack(postgres, table, partitions, extra=f", starts := '{{{first}}}'")
+    for connection in both:
+        for n in (1, 2, 3, 5, 8):
+            select(connection, f"configs_{n}", CONFIGS[:n])
+    return both
