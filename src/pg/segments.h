@@ -57,10 +57,7 @@ typedef struct hopper_segment_run
 } hopper_segment_run;
 
 extern bytea *hopper_describe_run(const hopper_segment_run *run);
-/*
- * Everything points into palloc'ed memory. ERROR 55000 where this process has loaded another build
- * of the libraries than the one that described the run.
- */
+/* Everything points into palloc'ed memory. */
 extern void hopper_read_run(const bytea *description, hopper_segment_run *run);
 
 /* --- which build of the libraries this process has loaded (segment_libraries.c) --- */
