@@ -171,8 +171,18 @@ index_of(const hopper_training *training, int32 mst_key)
 	elog(ERROR, "the segments told of configuration %d, which is not in the run", mst_key);
 }
 
+/* A model that has failed stays where it was. */
 static void
-take_event(segments_run *run, hopper_event *event)
+tell_segment(hopper_event *event, int segment)
+{
+	size_t		length = strlen(event->detail);
+
+	snprintf(event->detail + length, sizeof(event->detail) - length,
+			 "%sIt was on segment %d.", length > 0 ? " " : "", segment);
+}
+
+static void
+take_event(segments_run *run, hopper_event *event, int segment)
 {
 	hopper_training *training = run->training;
 	int			at = index_of(training, event->mst_key);
@@ -188,6 +198,7 @@ take_event(segments_run *run, hopper_event *event)
 			{
 				training->failed[at] = true;
 				training->n_failed++;
+				tell_segment(event, segment);
 				hopper_progress_failed(training, event);
 			}
 			break;
@@ -213,7 +224,7 @@ collect(segments_run *run, bool *missing)
 	int			n_models = 0;
 
 	*missing = false;
-	n = hopper_select_latest("SELECT mst_key, done, missing, report, result FROM %s"
+	n = hopper_select_latest("SELECT mst_key, done, missing, report, gp_segment_id FROM %s"
 							 " WHERE part OPERATOR(pg_catalog.=) 0 ORDER BY mst_key",
 							 run->hops.tables[run->hops.at].quoted);
 	for (uint64 row = 0; row < n; row++)
@@ -233,10 +244,12 @@ collect(segments_run *run, bool *missing)
 		bool		isnull;
 		Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 4,
 										  &isnull);
+		Datum		segment;
 		bytea	   *report;
 
 		if (isnull)
 			continue;
+		segment = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 5, &isnull);
 		report = DatumGetByteaPP(value);
 		for (size_t at = 0; at + sizeof(hopper_event) <= VARSIZE_ANY_EXHDR(report);
 			 at += sizeof(hopper_event))
@@ -244,7 +257,7 @@ collect(segments_run *run, bool *missing)
 			hopper_event event;
 
 			memcpy(&event, VARDATA_ANY(report) + at, sizeof(event));
-			take_event(run, &event);
+			take_event(run, &event, DatumGetInt32(segment));
 		}
 	}
 	SPI_freetuptable(SPI_tuptable);

@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 
+import psycopg2
+
 from conftest import SOURCE
 from digits import query, value
 
@@ -50,7 +52,9 @@ def segment_processes(connection_or_process):
 
 
 def primaries(connection):
-    """dbid of each segment."""
+    """dbid of each segment, for gp_inject_fault()."""
+    query(connection, "SET client_min_messages = warning")
+    query(connection, "CREATE EXTENSION IF NOT EXISTS gp_inject_fault")
     return [row[0] for row in query(
         connection, "SELECT dbid FROM gp_segment_configuration WHERE content >= 0"
         " AND role = 'p' ORDER BY content")]
@@ -58,7 +62,6 @@ def primaries(connection):
 
 def set_fault(connection, name, kind, segments=(0, 1, 2), occurrence=None):
     """Of gp_inject_fault(); `occurrence`: the how manieth time, else always."""
-    query(connection, "CREATE EXTENSION IF NOT EXISTS gp_inject_fault")
     first, last = (occurrence, occurrence) if occurrence else (1, -1)
     for segment in segments:
         query(connection, "SELECT gp_inject_fault(%s, %s, '', '', '', %s, %s, 0, %s)", name, kind,
@@ -79,6 +82,24 @@ def count_passes(connection, name, run):
               for dbid in primaries(connection)]
     reset_fault(connection, name)
     return [int(text.split("num times hit:'")[1].split("'")[0]) for text in status]
+
+
+def limit_memory(process, more):
+    """Lets a process have so many more bytes of address space than it has now."""
+    with open(f"/proc/{process}/statm", encoding="ascii") as file:
+        size = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    owner = os.stat(f"/proc/{process}")
+    as_owner = [] if os.getuid() == owner.st_uid else [
+        "setpriv", f"--reuid={owner.st_uid}", f"--regid={owner.st_gid}", "--clear-groups"]
+    subprocess.run([*as_owner, "prlimit", f"--pid={process}", f"--as={size + more}:"], check=True)
+
+
+def answer(connection):
+    """A session whose process on a segment has gone finds out with the next statement."""
+    try:
+        query(connection, "SELECT count(*) FROM gp_dist_random('gp_id')")
+    except psycopg2.Error:
+        query(connection, "SELECT count(*) FROM gp_dist_random('gp_id')")
 
 
 def disk_bytes():

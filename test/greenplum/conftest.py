@@ -65,16 +65,29 @@ def both(greenplum, postgres):
     return greenplum, postgres
 
 
+PARTITIONS = (3, 6, 7)
+
+
+def select_configs(connection):
+    for n in (1, 2, 3, 5, 8):
+        select(connection, f"configs_{n}", CONFIGS[:n])
+
+
 @pytest.fixture(scope="session")
-def packed(both):
+def on_segments(greenplum):
+    """Packed data and configurations on the cluster alone."""
+    for partitions in PARTITIONS:
+        pack(greenplum, f"packed_{partitions}", partitions)
+    select_configs(greenplum)
+    return greenplum
+
+
+@pytest.fixture(scope="session")
+def packed(on_segments, postgres):
     """Packed independently on both servers; PostgreSQL with the starts of the segments' runs."""
-    greenplum, postgres = both
-    for partitions in (3, 6, 7):
+    for partitions in PARTITIONS:
         table = f"packed_{partitions}"
-        pack(greenplum, table, partitions)
-        first = ",".join(map(str, starts(greenplum, table)))
+        first = ",".join(map(str, starts(on_segments, table)))
         pack(postgres, table, partitions, extra=f", starts := '{{{first}}}'")
-    for connection in both:
-        for n in (1, 2, 3, 5, 8):
-            select(connection, f"configs_{n}", CONFIGS[:n])
-    return both
+    select_configs(postgres)
+    return on_segments, postgres

@@ -2,7 +2,6 @@
 
 import os
 import re
-import resource
 import signal
 import threading
 import time
@@ -10,9 +9,9 @@ import time
 import psycopg2
 import pytest
 
-from cluster import reset_fault, segment_processes, set_fault
+from cluster import answer, limit_memory, reset_fault, segment_processes, set_fault
 from conftest import connect
-from digits import dense, layer, outputs, query, select, sequential, value
+from digits import PLAIN, dense, layer, outputs, query, select, sequential, value
 from runs import CONFIGS, LOSS, OPTIMIZERS, digests, fit, pack
 
 
@@ -66,14 +65,14 @@ def interrupted(output, interrupt):
     return error.value
 
 
-def test_cancel(packed):
+def test_cancel(on_segments):
     def cancel(process):
-        query(packed[0], "SELECT pg_cancel_backend(%s)", process)
+        query(on_segments, "SELECT pg_cancel_backend(%s)", process)
     error = interrupted("cancelled", cancel)
     assert error.pgcode == "57014"
 
 
-def test_statement_timeout(packed):
+def test_statement_timeout(on_segments):
     connection = connect("HOPPER_GREENPLUM")
     query(connection, "SET statement_timeout = 2000")
     with pytest.raises(psycopg2.Error) as error:
@@ -85,103 +84,111 @@ def test_statement_timeout(packed):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_killed_segment_process(packed, number):
+def test_a_killed_segment_process(on_segments, number):
     """SIGKILL makes the segment's server start anew, as after a crash."""
     def kill(process):
         os.kill(segment_processes(process)[1][0], number)
     error = interrupted(f"killed_{int(number)}", kill)
+    answer(on_segments)
     assert "seg1" in str(error) or "segment" in str(error)
     assert "iteration" in error.diag.context
 
 
 @pytest.mark.parametrize("place", ["load", "train", "emit"])
-def test_an_error_on_a_segment_tells_where(packed, place):
+def test_an_error_on_a_segment_tells_where(on_segments, place):
     """An error that the server's own fault injector raises on segment 1."""
-    greenplum, _ = packed
     name = f"hopper_segment_{place}"
-    reset_fault(greenplum, name)
-    set_fault(greenplum, name, "error", [1], occurrence=3)
+    reset_fault(on_segments, name)
+    set_fault(on_segments, name, "error", [1], occurrence=3)
     with pytest.raises(psycopg2.Error) as error:
-        fit(greenplum, "packed_6", f"out_{place}", "configs_5")
-    reset_fault(greenplum, name)
+        fit(on_segments, "packed_6", f"out_{place}", "configs_5")
+    reset_fault(on_segments, name)
     context = error.value.diag.context
     where = {"load": "on segment 1", "train": "on segment 1, iteration 1",
              "emit": "on segment 1, iteration 1"}[place]
     assert where in context and f'"out_{place}"' in context
     assert ("in iteration 1 of 3" if place != "load" else "before its first iteration") in context
-    assert outputs(greenplum, f"out_{place}%") == []
-    fit(greenplum, "packed_6", f"after_{place}", "configs_5")
-    assert len(digests(greenplum, f"after_{place}")) == 5
+    assert outputs(on_segments, f"out_{place}%") == []
+    fit(on_segments, "packed_6", f"after_{place}", "configs_5")
+    assert len(digests(on_segments, f"after_{place}")) == 5
 
 
-def test_a_segment_without_memory(packed):
-    """The kernel gives the process of segment 1 no more memory than it has."""
-    greenplum, _ = packed
-    query(greenplum, "SELECT hopper.load_model('big_models', %s)",
-          sequential(layer("Flatten", "flatten"), dense("wide", 20000, "relu"),
-                     dense("output", 10, "softmax")))
-    query(greenplum, "SELECT hopper.load_model_selection_table('big_models', 'big_configs',"
-          " ARRAY[1], ARRAY[%s, %s, %s], ARRAY['batch_size=128'])",
-          *[LOSS + f"'SGD(lr=0.0{i})'" for i in (1, 2, 3)])
+@pytest.fixture
+def starving(on_segments):
+    """A session whose process on segment 1 gets no 30 MB more from the kernel, and a model of 39."""
+    if outputs(on_segments, "big_models") == []:
+        wide = sequential(layer("Flatten", "flatten"), dense("wide", 130000, "relu"),
+                          dense("output", 10, "softmax"))
+        for model in (wide, PLAIN):
+            query(on_segments, "SELECT hopper.load_model('big_models', %s)", model)
+        sgd = LOSS + OPTIMIZERS[0]
+        for big, table in ((1, "big_first"), (2, "big_second")):
+            select(on_segments, table, [(key, 1 if key == big else 2, sgd, "batch_size=512")
+                                        for key in (1, 2, 3)])
+            query(on_segments, f"UPDATE {table}_summary SET model_arch_table = 'big_models'")
+        select(on_segments, "no_big", [(key, 1, sgd, "batch_size=512") for key in (1, 3)])
     connection = connect("HOPPER_GREENPLUM")
-    process = value(connection, "SELECT pg_backend_pid()")
-
-    def starve():
-        starved = segment_processes(process)[1][0]
-        with open(f"/proc/{starved}/statm", encoding="ascii") as file:
-            size = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        resource.prlimit(starved, resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))
-
-    timer = threading.Timer(3, starve)
-    timer.start()
-    try:
-        query(connection, "SELECT hopper.fit_multiple_model('packed_6', 'starved', 'big_configs',"
-              " 100000)")
-        pytest.fail("100000 iterations ended")
-    except psycopg2.Error as error:
-        text = f"{error}"
-        print(text)
-        assert error.pgcode in ("53200", "22000"), text
-        if error.pgcode == "53200":
-            assert "seg1" in text or "segment 1" in text
-            assert re.search(r"in iteration \d+ of 100000", error.diag.context)
-    timer.join()
+    query(connection, "SET statement_timeout = 120000")
+    fit(connection, "packed_3", "unstarved", "configs_3", 1)  # libtorch, threads
+    query(connection, "DROP TABLE unstarved, unstarved_info, unstarved_summary, unstarved_state")
+    for process in segment_processes(connection)[1]:
+        limit_memory(process, 30 << 20)
+    yield connection
     connection.close()
-    assert outputs(greenplum, "starved%") == []
-    query(greenplum, "SELECT hopper.fit_multiple_model('packed_6', 'fed', 'big_configs', 1)")
-    assert len(digests(greenplum, "fed")) == 3
 
 
-def test_a_table_that_is_distributed_otherwise_is_refused(packed):
-    greenplum, _ = packed
-    pack(greenplum, "moved", 3)
-    query(greenplum, "ALTER TABLE moved SET DISTRIBUTED BY (buffer_id)")
+def test_a_model_that_gets_no_memory_fails_alone(on_segments, starving):
+    """Configuration 2 begins on segment 1 and fails there; the others go through it."""
+    fit(starving, "packed_3", "hungry", "big_second", 2)
+    rows = query(starving, "SELECT mst_key, status, error FROM hungry_info ORDER BY 1")
+    assert [row[1] for row in rows] == ["done", "failed", "done"]
+    assert "memory" in rows[1][2]
+    told = [notice for notice in starving.notices if "configuration 2" in notice]
+    assert len(told) == 1 and "on segment 1" in told[0], told
+    fit(on_segments, "packed_3", "fed", "no_big", 2)
+    assert digests(starving, "hungry")[::2] == digests(on_segments, "fed")
+
+
+def test_a_hop_that_gets_no_memory_ends_the_run(on_segments, starving):
+    """Configuration 1 begins on segment 0 and finds no room on segment 1."""
     with pytest.raises(psycopg2.Error) as error:
-        fit(greenplum, "moved", "out_moved", "configs_2")
+        fit(starving, "packed_3", "starved", "big_first", 2)
+    assert error.value.pgcode.startswith("53")
+    assert "seg1" in str(error.value)
+    assert "in iteration 1 of 2" in error.value.diag.context
+    assert outputs(on_segments, "starved%") == []
+    fit(on_segments, "packed_3", "sated", "no_big", 1)
+    assert len(digests(on_segments, "sated")) == 2
+
+
+def test_a_table_that_is_distributed_otherwise_is_refused(on_segments):
+    pack(on_segments, "moved", 3)
+    query(on_segments, "ALTER TABLE moved SET DISTRIBUTED BY (buffer_id)")
+    with pytest.raises(psycopg2.Error) as error:
+        fit(on_segments, "moved", "out_moved", "configs_2")
     assert error.value.pgcode == "55000"
     assert error.value.diag.message_detail == 'It is not distributed by "__dist_key__".'
-    assert outputs(greenplum, "out_moved%") == []
+    assert outputs(on_segments, "out_moved%") == []
 
 
-def test_a_temporary_output_is_refused(packed):
+def test_a_temporary_output_is_refused(on_segments):
     with pytest.raises(psycopg2.Error) as error:
-        fit(packed[0], "packed_3", "pg_temp.short_lived", "configs_1")
+        fit(on_segments, "packed_3", "pg_temp.short_lived", "configs_1")
     assert error.value.pgcode == "0A000"
     assert error.value.diag.message_detail and error.value.diag.message_hint
 
 
-def test_a_lost_partition_is_found(packed):
-    greenplum, _ = packed
-    pack(greenplum, "holed", 3)
-    query(greenplum, "DELETE FROM holed WHERE buffer_id = 0")
+def test_a_lost_partition_is_found(on_segments):
+    pack(on_segments, "holed", 3)
+    query(on_segments, "DELETE FROM holed WHERE buffer_id = 0")
     with pytest.raises(psycopg2.Error) as error:
-        fit(greenplum, "holed", "out_holed", "configs_2")
+        fit(on_segments, "holed", "out_holed", "configs_2")
     assert error.value.pgcode == "XX001"
     assert "segment 0" in error.value.diag.context
-    assert outputs(greenplum, "out_holed%") == []
+    assert outputs(on_segments, "out_holed%") == []
 
 
-def test_the_memory_of_a_segment_is_limited(packed):
+def test_the_memory_of_a_segment_is_limited(on_segments):
     connection = connect("HOPPER_GREENPLUM")
     query(connection, "SELECT hopper.version()")
     query(connection, "SET hopper.memory_limit = 1")
@@ -203,13 +210,12 @@ def test_the_memory_of_a_segment_is_limited(packed):
     connection.close()
 
 
-def test_a_role_without_rights_on_the_data_is_refused(packed):
-    greenplum, _ = packed
-    query(greenplum, "CREATE ROLE hopper_stranger LOGIN")
+def test_a_role_without_rights_on_the_data_is_refused(on_segments):
+    query(on_segments, "CREATE ROLE hopper_stranger LOGIN")
     connection = connect("HOPPER_GREENPLUM")
     query(connection, "SET ROLE hopper_stranger")
     with pytest.raises(psycopg2.Error) as error:
         fit(connection, "packed_6", "stolen", "configs_1")
     assert error.value.pgcode == "42501"
     connection.close()
-    query(greenplum, "DROP ROLE hopper_stranger")
+    query(on_segments, "DROP ROLE hopper_stranger")

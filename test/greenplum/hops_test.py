@@ -12,19 +12,18 @@ VISIT = "hopper.segment_visit"
 
 
 @pytest.fixture(scope="module")
-def two_segments(packed):
+def two_segments(on_segments):
     """Data on segments 0 and 2 alone."""
-    greenplum, _ = packed
-    query(greenplum, "CREATE TABLE chosen AS SELECT dbid FROM gp_segment_configuration"
+    query(on_segments, "CREATE TABLE chosen AS SELECT dbid FROM gp_segment_configuration"
           " WHERE content IN (0, 2) AND role = 'p' DISTRIBUTED RANDOMLY")
-    pack(greenplum, "packed_two", 6, extra=", distribution_rules := 'chosen'")
-    assert query(greenplum, "SELECT DISTINCT gp_segment_id FROM packed_two ORDER BY 1") == [(0,), (2,)]
+    pack(on_segments, "packed_two", 6, extra=", distribution_rules := 'chosen'")
+    assert query(on_segments, "SELECT DISTINCT gp_segment_id FROM packed_two ORDER BY 1") == [(0,), (2,)]
     return "packed_two"
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 8])
 @pytest.mark.parametrize("data", ["packed_3", "packed_6", "packed_7", "packed_two"])
-def test_only_states_move_below_training(packed, two_segments, data, n):
+def test_only_states_move_below_training(on_segments, two_segments, data, n):
     """The plans of the very statements that ran."""
     connection = connect("HOPPER_GREENPLUM")
     watch_plans(connection)
@@ -42,12 +41,11 @@ def test_only_states_move_below_training(packed, two_segments, data, n):
 
 
 @pytest.mark.parametrize("n, partitions", [(1, 3), (1, 7), (2, 6), (3, 3), (5, 7), (8, 6)])
-def test_one_statement_a_segment_and_iteration(packed, n, partitions):
+def test_one_statement_a_segment_and_iteration(on_segments, n, partitions):
     """Whatever the number of models; one more takes them out. Nothing evaluates in between."""
-    greenplum, _ = packed
     iterations = 4
-    hits = count_passes(greenplum, "hopper_segment_train", lambda: query(
-        greenplum, f"SELECT hopper.fit_multiple_model('packed_{partitions}',"
+    hits = count_passes(on_segments, "hopper_segment_train", lambda: query(
+        on_segments, f"SELECT hopper.fit_multiple_model('packed_{partitions}',"
         f" 'counted_{n}_{partitions}', 'configs_{n}', {iterations},"
         " training_metrics := 'running')"))
     if n >= 3:
@@ -56,7 +54,7 @@ def test_one_statement_a_segment_and_iteration(packed, n, partitions):
         assert sum(hits) == n * (3 * iterations + 1)
 
 
-def test_fewer_models_than_segments_are_told(packed, two_segments):
+def test_fewer_models_than_segments_are_told(on_segments, two_segments):
     for data, n, told in (("packed_3", 1, "2 of 3 segments with data are idle"),
                           ("packed_3", 2, "1 of 3 segments with data are idle"),
                           ("packed_3", 3, None), (two_segments, 1, "1 of 2 segments with data"),

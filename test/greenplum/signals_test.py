@@ -20,9 +20,9 @@ SIGNALS = [signal.SIGVTALRM, signal.SIGALRM, signal.SIGUSR1]
 
 
 @pytest.fixture(scope="module")
-def undisturbed(packed):
-    fit(packed[0], "packed_7", "undisturbed", "configs_8", ITERATIONS)
-    return digests(packed[0], "undisturbed")
+def undisturbed(on_segments):
+    fit(on_segments, "packed_7", "undisturbed", "configs_8", ITERATIONS)
+    return digests(on_segments, "undisturbed")
 
 
 def shower(process, ended, sent):
@@ -41,7 +41,7 @@ def shower(process, ended, sent):
         time.sleep(0.001)
 
 
-def test_signals_during_training(packed, undisturbed):
+def test_signals_during_training(on_segments, undisturbed):
     connection = connect("HOPPER_GREENPLUM")
     process = value(connection, "SELECT pg_backend_pid()")
     query(connection, "SELECT count(*) FROM gp_dist_random('gp_id')")
@@ -59,7 +59,7 @@ def test_signals_during_training(packed, undisturbed):
     connection.close()
 
 
-def test_training_threads_block_all_signals(packed):
+def test_training_threads_block_all_signals(on_segments):
     """Whatever is sent to a segment's process, its handlers run on its main thread alone."""
     connection = connect("HOPPER_GREENPLUM")
     process = value(connection, "SELECT pg_backend_pid()")
@@ -72,7 +72,7 @@ def test_training_threads_block_all_signals(packed):
                 with open(f"/proc/{processes[0]}/task/{task}/status", encoding="ascii") as file:
                     blocked = next(line for line in file if line.startswith("SigBlk:")).split()[1]
                 looked[segment, int(task) == processes[0], task] = int(blocked, 16)
-        query(packed[0], "SELECT pg_cancel_backend(%s)", process)
+        query(on_segments, "SELECT pg_cancel_backend(%s)", process)
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -90,14 +90,13 @@ def test_training_threads_block_all_signals(packed):
         assert mask & handled == handled, (key, hex(mask))
 
 
-def test_a_low_priority_of_a_resource_queue(packed, undisturbed):
+def test_a_low_priority_of_a_resource_queue(on_segments, undisturbed):
     """gp_resqueue_priority slows statements down at every check for interrupts."""
-    greenplum, _ = packed
-    assert value(greenplum, "SHOW gp_resqueue_priority") == "on"
-    query(greenplum, "CREATE RESOURCE QUEUE hopper_slow WITH (ACTIVE_STATEMENTS=5, PRIORITY=MIN)")
-    query(greenplum, "CREATE ROLE hopper_slow LOGIN RESOURCE QUEUE hopper_slow")
-    query(greenplum, "GRANT ALL ON SCHEMA public TO hopper_slow")
-    query(greenplum, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO hopper_slow")
+    assert value(on_segments, "SHOW gp_resqueue_priority") == "on"
+    query(on_segments, "CREATE RESOURCE QUEUE hopper_slow WITH (ACTIVE_STATEMENTS=5, PRIORITY=MIN)")
+    query(on_segments, "CREATE ROLE hopper_slow LOGIN RESOURCE QUEUE hopper_slow")
+    query(on_segments, "GRANT ALL ON SCHEMA public TO hopper_slow")
+    query(on_segments, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO hopper_slow")
     connection = connect("HOPPER_GREENPLUM", user="hopper_slow")
     rival = connect("HOPPER_GREENPLUM")
     stop = threading.Event()
@@ -118,10 +117,10 @@ def test_a_low_priority_of_a_resource_queue(packed, undisturbed):
     rival.close()
     for statement in ("DROP OWNED BY hopper_slow", "DROP ROLE hopper_slow",
                       "DROP RESOURCE QUEUE hopper_slow"):
-        query(greenplum, statement)
+        query(on_segments, statement)
 
 
-def test_timeouts_and_cancels_under_load(packed, undisturbed):
+def test_timeouts_and_cancels_under_load(on_segments, undisturbed):
     """Runs that end at any moment, in one session; then the session trains as ever."""
     connection = connect("HOPPER_GREENPLUM")
     process = value(connection, "SELECT pg_backend_pid()")
@@ -132,7 +131,7 @@ def test_timeouts_and_cancels_under_load(packed, undisturbed):
         if turn % 2:
             query(connection, f"SET statement_timeout = {int(after * 1000)}")
         else:
-            timer = threading.Timer(after, query, (packed[0], "SELECT pg_cancel_backend(%s)", process))
+            timer = threading.Timer(after, query, (on_segments, "SELECT pg_cancel_backend(%s)", process))
             timer.start()
         with pytest.raises(psycopg2.Error) as error:
             fit(connection, "packed_7", "often", "configs_8", 100000, ", threads := 2")

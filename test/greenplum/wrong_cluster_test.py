@@ -89,7 +89,7 @@ def test_a_segment_with_another_build(segment_1, name):
     works("differing")
 
 
-def test_a_segment_that_is_down(packed):
+def test_a_segment_that_is_down(on_segments):
     """Without a mirror nobody takes over."""
     control("stop-segment", 1)
     try:
