@@ -113,8 +113,8 @@ load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
 }
 
 /*
- * The numerics class of all segments, from the two lines that each returned; palloc'ed. SPI_tuptable
- * has a row a different answer.
+ * The numerics class of all segments, from the two lines that each returned; palloc'ed.
+ * SPI_tuptable has a row a different answer.
  */
 static char *
 agreed_class(uint64 n)

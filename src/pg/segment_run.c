@@ -77,10 +77,28 @@ segments_on_a_host(void)
 	return Max(atoi(hopper_cell(0, 1)), 1);
 }
 
-/* All segments must be up: a missing one would end the run in its first hop. */
-static void
-require_segments_up(void)
+void
+hopper_require_segments(void)
 {
+	MemoryContext caller = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		(void) hopper_select("SELECT 1 FROM gp_dist_random('pg_catalog.gp_id')");
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(caller);
+		error = CopyErrorData();
+		if (error->hint == NULL && error->sqlerrcode != ERRCODE_QUERY_CANCELED)
+			error->hint = pstrdup("Bring all segments back, with gprecoverseg or gpstart, and "
+								  "repeat.");
+		FlushErrorState();
+		ReThrowError(error);
+	}
+	PG_END_TRY();
 	if (hopper_select("SELECT content FROM pg_catalog.gp_segment_configuration"
 					  " WHERE role OPERATOR(pg_catalog.=) 'p'"
 					  " AND status OPERATOR(pg_catalog.<>) 'u' ORDER BY content LIMIT 1") > 0)
@@ -374,7 +392,6 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 	error_context_stack = &context;
 
 	refuse_temporary(model);
-	require_segments_up();
 	run.run.id = new_run_id();
 	run.run.options = training->options;
 	run.run.options.threads = training->threads_given ? training->options.threads

@@ -69,11 +69,20 @@ extern char *hopper_torch_library_id(void);
 /* --- the coordinator's part (segment_run.c) --- */
 
 /*
+ * ERROR with a hint where a segment cannot be reached: it would end the run in its first hop. SPI
+ * must be connected.
+ */
+extern void hopper_require_segments(void);
+/*
  * In place of hopper_training_run() and of writing the models: trains on the segments and fills
  * the output's model and state tables.
  */
 extern void hopper_segments_run(hopper_training *training, const hopper_name *model,
 								const hopper_name *state);
+
+#else
+
+#define hopper_require_segments() ((void) 0)
 
 #endif							/* GP_VERSION_NUM */
 
