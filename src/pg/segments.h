@@ -18,8 +18,6 @@
 #include "pg/packed.h"
 #include "pg/train_run.h"
 
-#define HOPPER_DIST_KEY "__dist_key__"
-
 #ifdef GP_VERSION_NUM
 
 /* --- where partitions lie (segment_keys.c) --- */
@@ -68,6 +66,22 @@ extern void hopper_read_run(const bytea *description, hopper_segment_run *run);
  */
 extern void hopper_segments_run(hopper_training *training, const hopper_name *model,
 								const hopper_name *state);
+
+#else							/* one place for all data */
+
+static inline int
+hopper_chosen_segments(const char *rules, int32 **contents)
+{
+	*contents = NULL;
+	return 0;
+}
+
+static inline int32 *
+hopper_place_partitions(Oid table, int32 n_partitions, int n_segments, const int32 *contents,
+						int32 *n_starts, int32 **starts)
+{
+	return NULL;
+}
 
 #endif							/* GP_VERSION_NUM */
 
