@@ -40,48 +40,45 @@ insert_described(const char *query, bytea *first, bytea *second)
 
 /* --- shapes --- */
 
-/* The shape of arrays, from one that has one. */
-static void
-learn_shape(const pack_job *job, pack_values *values)
+bool
+pack_learn_shape_remotely(const pack_source *named, pack_values *values)
 {
-	pack_source source = job->source;
+	pack_source source = *named;
 	StringInfoData query;
 	const char *column;
 	int64		shape[MOST_DIMENSIONS] = {1};
 	int			rank = 0;
-	char	   *name;
 
 	if (values->shape_known)
-		return;
+		return true;
 	column = pstrdup(quote_identifier(values->columns[0].name));
 	initStringInfo(&query);
 	for (int i = 0; i < MOST_DIMENSIONS; i++)
 		appendStringInfo(&query, "%spg_catalog.array_length(%s, %d)", i ? ", " : "SELECT ", column,
 						 i + 1);
 	pack_append_row_names(&source, &query);
-	appendStringInfo(&query, " FROM %s WHERE pg_catalog.array_length(%s, 1) IS NOT NULL LIMIT 1",
-					 source.name.quoted, column);
-	if (hopper_select("%s", query.data) == 0)
+	appendStringInfo(&query, " FROM %s", source.name.quoted);
+	if (hopper_select("%s WHERE pg_catalog.array_length(%s, 1) IS NOT NULL LIMIT 1", query.data,
+					  column) == 0)
 	{
-		/* the segments will tell of NULLs and empty arrays, should there be any row */
 		pack_values_learn_shape(values, 1, shape, pstrdup("no row"));
-		return;
+		return hopper_select("SELECT 1 FROM %s LIMIT 1", source.name.quoted) > 0;
 	}
 	source.tuple = SPI_tuptable->vals[0];
 	source.desc = SPI_tuptable->tupdesc;
 	source.first_key = MOST_DIMENSIONS + 1;
 	source.row_number = 1;
-	while (rank < MOST_DIMENSIONS)
+	for (; rank < MOST_DIMENSIONS; rank++)
 	{
 		char	   *length = hopper_cell(0, rank + 1);
 
 		if (length == NULL)
 			break;
-		shape[rank++] = atoi(length);
+		shape[rank] = atoi(length);
 	}
-	name = pack_row_name(&source);
-	pack_values_learn_shape(values, rank, shape, name);
+	pack_values_learn_shape(values, rank, shape, pack_row_name(&source));
 	SPI_freetuptable(SPI_tuptable);
+	return true;
 }
 
 /* --- the working table --- */
@@ -267,9 +264,9 @@ pack_move_rows(pack_job *job, pack_output *training, pack_output *validation)
 							 true, 0);
 	(void) set_config_option("enable_hashagg", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0);
-	learn_shape(job, &job->x);
+	pack_learn_shape_remotely(&job->source, &job->x);
 	if (job->y_kind != HOPPER_LABEL_CLASS)
-		learn_shape(job, &job->y);
+		pack_learn_shape_remotely(&job->source, &job->y);
 	pack_set_layout(job);
 	create_rows_table(job, &rows);
 	query = psprintf("INSERT INTO %s SELECT * FROM hopper.segment_encode(TABLE(%s), $1)",

@@ -123,7 +123,7 @@ cached_plan(FunctionCallInfo fcinfo, int at)
 	return plan;
 }
 
-/* segment_slot(plan bytea, key bytea, stratum int, segment int, row tid): NULL: not in this table */
+/* segment_slot(plan bytea, key bytea, stratum int, segment int, row tid); NULL: another table's */
 Datum
 hopper_sql_segment_slot(PG_FUNCTION_ARGS)
 {

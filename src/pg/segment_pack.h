@@ -19,12 +19,25 @@
 
 #ifdef GP_VERSION_NUM
 
+#include "pg/segment_bytes.h"
 #include "storage/itemptr.h"
 
 /* A place in the order, to be compared as bytes: key, segment, block, offset. */
 #define PACK_PLACE_SIZE (PACK_KEY_SIZE + 10)
 
 extern void pack_write_place(char *place, const char *key, int32 segment, ItemPointer row);
+
+/* The parts that prediction sends as well. */
+extern void pack_put_source(StringInfo out, const pack_source *source);
+extern void pack_get_source(reader *in, pack_source *source);
+extern void pack_put_values(StringInfo out, const pack_values *values);
+extern void pack_get_values(reader *in, pack_values *values, int n_columns,
+							const pack_column *columns);
+/*
+ * Takes the shape of arrays from a row of the source that has one, without moving its values; where
+ * no row has any, the segments will complain of the first one they see. False: there are no rows.
+ */
+extern bool pack_learn_shape_remotely(const pack_source *source, pack_values *values);
 
 /* The encoding of rows; only what pack_encode_row() and its messages need comes back. */
 extern bytea *pack_describe_job(const pack_job *job);

@@ -27,18 +27,6 @@ pack_write_place(char *place, const char *key, int32 segment, ItemPointer row)
 	at[9] = (unsigned char) offset;
 }
 
-/* Anybody may call the segments' functions: lengths are not taken on trust. */
-static void *
-get_array(reader *in, int64 n, size_t width)
-{
-	size_t		size = 0;
-	char	   *bytes = get_bytes(in, &size);
-
-	if (n < 0 || bytes == NULL || size / width != (size_t) n || size % width != 0)
-		elog(ERROR, "a description for the segments is damaged");
-	return bytes;
-}
-
 static void
 put_column(StringInfo out, const pack_column *column)
 {
@@ -55,8 +43,8 @@ get_column(reader *in, pack_column *column)
 	column->sql_type = get_bytes(in, NULL);
 }
 
-static void
-put_source(StringInfo out, const pack_source *source)
+void
+pack_put_source(StringInfo out, const pack_source *source)
 {
 	put_text(out, source->name.shown);
 	put_int(out, source->n_x);
@@ -72,8 +60,8 @@ put_source(StringInfo out, const pack_source *source)
 	put_int(out, source->first_key);
 }
 
-static void
-get_source(reader *in, pack_source *source)
+void
+pack_get_source(reader *in, pack_source *source)
 {
 	source->name.shown = get_bytes(in, NULL);
 	source->n_x = get_count(in);
@@ -89,24 +77,25 @@ get_source(reader *in, pack_source *source)
 	source->has_ctid = get_int(in) != 0;
 	source->has_tableoid = get_int(in) != 0;
 	source->first_key = (int) get_int(in);
+	source->segment = GpIdentity.segindex;
 }
 
-static void
-put_values(StringInfo out, const pack_values *values)
+void
+pack_put_values(StringInfo out, const pack_values *values)
 {
 	put_bytes(out, values, sizeof(*values));
 	put_bytes(out, values->elements, sizeof(Oid) * values->n_columns);
 	put_text(out, values->first_row);
 }
 
-static void
-get_values(reader *in, pack_values *values, int n_columns, const pack_column *columns)
+void
+pack_get_values(reader *in, pack_values *values, int n_columns, const pack_column *columns)
 {
 	int64		shape[HOPPER_MAX_RANK];
 	bool		given;
 
 	hopper_get_struct(in, values, sizeof(*values));
-	values->elements = get_array(in, n_columns, sizeof(Oid));
+	values->elements = hopper_get_array(in, n_columns, sizeof(Oid));
 	values->first_row = get_bytes(in, NULL);
 	values->columns = columns;
 	if (values->n_columns != n_columns || values->rank < 0 || values->rank > HOPPER_MAX_RANK ||
@@ -127,11 +116,11 @@ pack_describe_job(const pack_job *job)
 	put_int(&out, job->request.seed);
 	put_int(&out, job->request.validation);
 	put_text(&out, job->request.training.table.shown);
-	put_source(&out, &job->source);
-	put_values(&out, &job->x);
+	pack_put_source(&out, &job->source);
+	pack_put_values(&out, &job->x);
 	put_int(&out, job->y_kind);
 	if (job->y_kind != HOPPER_LABEL_CLASS)
-		put_values(&out, &job->y);
+		pack_put_values(&out, &job->y);
 	else
 	{
 		put_int(&out, job->classes.family);
@@ -153,11 +142,11 @@ pack_read_job(const bytea *description, pack_job *job)
 	job->request.seed = get_int(&in);
 	job->request.validation = get_int(&in) != 0;
 	job->request.training.table.shown = get_bytes(&in, NULL);
-	get_source(&in, &job->source);
-	get_values(&in, &job->x, job->source.n_x, job->source.x);
+	pack_get_source(&in, &job->source);
+	pack_get_values(&in, &job->x, job->source.n_x, job->source.x);
 	job->y_kind = (int32) get_int(&in);
 	if (job->y_kind != HOPPER_LABEL_CLASS)
-		get_values(&in, &job->y, 1, &job->source.y);
+		pack_get_values(&in, &job->y, 1, &job->source.y);
 	else
 	{
 		job->classes.family = (pack_family) get_int(&in);
@@ -169,7 +158,6 @@ pack_read_job(const bytea *description, pack_job *job)
 		pack_finish_classes(&job->classes);
 	}
 	pack_set_layout(job);
-	job->source.segment = GpIdentity.segindex;
 }
 
 bytea *
@@ -195,12 +183,12 @@ pack_read_plan(const bytea *description, pack_plan *plan)
 
 	hopper_open_description(description, &in);
 	hopper_get_struct(&in, plan, sizeof(*plan));
-	plan->limits = get_array(&in, plan->n_strata, PACK_PLACE_SIZE);
-	plan->any = get_array(&in, plan->n_strata, sizeof(bool));
-	plan->ends = get_array(&in, plan->n_buffers, PACK_PLACE_SIZE);
-	plan->partitions = get_array(&in, plan->n_buffers, sizeof(int32));
-	plan->rows = get_array(&in, plan->n_buffers, sizeof(int32));
-	plan->keys = get_array(&in, plan->n_buffers, sizeof(int32));
+	plan->limits = hopper_get_array(&in, plan->n_strata, PACK_PLACE_SIZE);
+	plan->any = hopper_get_array(&in, plan->n_strata, sizeof(bool));
+	plan->ends = hopper_get_array(&in, plan->n_buffers, PACK_PLACE_SIZE);
+	plan->partitions = hopper_get_array(&in, plan->n_buffers, sizeof(int32));
+	plan->rows = hopper_get_array(&in, plan->n_buffers, sizeof(int32));
+	plan->keys = hopper_get_array(&in, plan->n_buffers, sizeof(int32));
 	if (plan->n_buffers < 1)
 		elog(ERROR, "a description for the segments is damaged");
 }

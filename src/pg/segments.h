@@ -22,6 +22,9 @@
 
 /* --- where partitions lie (segment_keys.c) --- */
 
+/* Most primaries on one host: what a segment's share of its host is. */
+extern int	hopper_segments_on_a_host(void);
+
 /* Segments that distribution_rules names (NULL: all), ascending by content id; palloc'ed. */
 extern int	hopper_chosen_segments(const char *rules, int32 **contents);
 /*
