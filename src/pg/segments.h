@@ -61,8 +61,19 @@ extern bytea *hopper_describe_run(const hopper_segment_run *run);
 /* Everything points into palloc'ed memory. */
 extern void hopper_read_run(const bytea *description, hopper_segment_run *run);
 
+/* --- which build of the libraries this process has loaded (segment_libraries.c) --- */
+
+/* "model_hopper.so 0123456789abcdef, libhopper_core.so ..."; palloc'ed */
+extern char *hopper_library_ids(void);
+extern char *hopper_torch_library_id(void);
+
 /* --- the coordinator's part (segment_run.c) --- */
 
+/*
+ * ERROR with a hint where a segment cannot be reached: it would end the run in its first hop. SPI
+ * must be connected.
+ */
+extern void hopper_require_segments(void);
 /*
  * In place of hopper_training_run() and of writing the models: trains on the segments and fills
  * the output's model and state tables.
@@ -85,6 +96,8 @@ hopper_place_partitions(Oid table, int32 n_partitions, int n_segments, const int
 {
 	return NULL;
 }
+
+#define hopper_require_segments() ((void) 0)
 
 #endif							/* GP_VERSION_NUM */
 

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import connect
 from digits import outputs, query, value
-from plans import FIXED, HASH, executed, gathered
+from executed import FIXED, HASH, executed, gathered
 
 BYTEA, SMALLINTS = "17", "1005"
 SOURCES = {

@@ -1,44 +1,43 @@
-"""What the statements inside a function really did on the cluster: their plans' motions."""
+"""The plans that a session's statements run with, those inside functions too: the server prints them."""
 
-import os
 import re
-import subprocess
 
-from conftest import DATABASE
-
-HASH, FIXED = "0", "1"  # enum MotionType: a redistribution; a gathering or a broadcast
+from digits import query, value
 
 
-def executed(statement):
-    """[(SQL, [(motion type, [(column or "<>", type oid)])])] of all statements inside `statement`.
+class Notices(list):
+    """psycopg2 keeps the last 50 of a plain list only."""
 
-    The server prints the plans that it executes; nothing here plans a statement again.
-    """
-    # psql shows the context of a message, which names the statement.
-    done = subprocess.run(["psql", "-X", "-q", "-v", "SHOW_CONTEXT=always", "-c",
-                           "SET debug_pretty_print = off; SET debug_print_plan = on;"
-                           f" SET client_min_messages = log; {statement}",
-                           os.environ["HOPPER_GREENPLUM"] + f" dbname={DATABASE}"],
-                          capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    found = []
-    for notice in re.split(r"^(?=LOG:|NOTICE:|WARNING:)", done.stderr, flags=re.MULTILINE):
-        sql = re.search(r'^CONTEXT:  SQL statement "(.*?)"\s*\Z', notice, re.DOTALL | re.MULTILINE)
-        if not re.match(r"LOG:  plan:\n", notice) or sql is None:
-            continue
-        text = " ".join(notice.split())
-        motions = []
-        for motion in re.finditer(r"\{MOTION :motionID \d+ :motionType (\d) .*?:targetlist (.*?) :qual ",
-                                  text):
-            columns = re.findall(r"\{TARGETENTRY :expr \{(?:\w+) .*?:(?:var|const|aggfn|func|opresult)\w*"
-                                 r"type (\d+) .*?:resname (\S+)", motion.group(2))
-            motions.append((motion.group(1), [(name, oid) for oid, name in columns]))
-        found.append((" ".join(sql.group(1).split()), motions))
-    assert found, "no statement was seen"
+
+def watch_plans(connection):
+    connection.notices = Notices()
+    query(connection, "SET debug_print_plan = on")
+    query(connection, "SET client_min_messages = log")
+
+
+def plans_with(connection, aggregate):
+    """The motions of each plan made since watch_plans() that computes this aggregate."""
+    printed = [text for text in connection.notices if text.startswith("LOG:  plan:")]
+    oid = value(connection, f"SELECT '{aggregate}'::regproc::oid")
+    return [motions(text) for text in printed if re.search(rf":aggfnoid {oid}\b", text)]
+
+
+def motions(printed):
+    """Of each motion of a plan: its kind, what it hashes, and the nodes above and below it."""
+    found, stack = [], []
+    tree = printed[printed.index(":planTree"):printed.index("\n   :rtable ")]
+    for line in tree.splitlines():
+        line = line.strip()
+        if line.startswith("{"):
+            stack.append(line[1:].rstrip())
+            if stack[-1] == "MOTION":
+                found.append({"above": list(stack[:-1]), "below": [], "depth": len(stack)})
+            for motion in found:
+                if len(stack) > motion["depth"] and "MOTION" in stack[:-1]:
+                    motion["below"].append(stack[-1])
+        elif line.startswith("}"):
+            stack.pop()
+        elif stack and stack[-1] == "MOTION" and line.startswith(":motionType "):
+            found[-1]["kind"] = {"0": "redistribute", "1": "fixed", "2": "explicit"}[line.split()[1]]
+    assert not stack
     return found
-
-
-def gathered(statements):
-    """The columns that some motion brings to one process, with their types."""
-    return {(name, oid) for _, motions in statements for kind, columns in motions
-            if kind == FIXED for name, oid in columns}

@@ -7,7 +7,7 @@ import pytest
 
 from conftest import connect
 from digits import dense, layer, outputs, query, sequential, value
-from plans import FIXED, executed, gathered
+from executed import FIXED, executed, gathered
 
 COMPILE = "loss='categorical_crossentropy', metrics=['accuracy'], optimizer='Adam(lr=0.01)'"
 ARRAYS = {"1005", "1021", "17"}  # smallint[], real[], bytea
