@@ -178,6 +178,19 @@ hopper_progress_failed(const hopper_training *training, const hopper_event *even
 }
 
 void
+hopper_progress_stopped(hopper_training *training, int at, const hopper_event *event)
+{
+	if (training->stopped[at])
+		return;
+	training->stopped[at] = true;
+	ereport(NOTICE,
+			(errmsg("%s "%s": configuration %d stopped after %s, %s", training->function,
+					training->shown, event->mst_key,
+					hopper_plural(event->iteration, "iteration", "iterations"),
+					hopper_from_utf8(event->message))));
+}
+
+void
 hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
 						 const char *best_metric, double best_value)
 {
