@@ -173,7 +173,8 @@ void Group::FinishIteration(Traveller* model) const {
   AlignedArray<float> weights;
   if (model->deciding && stopping.restores()) weights = model->trainer->KeptWeights(model->state);
   Decide(model, weights.data());
-  model->evaluating = WantsPass(*model, HOPPER_SPLIT_TRAIN) || WantsPass(*model, HOPPER_SPLIT_VALID);
+  model->evaluating =
+      WantsPass(*model, HOPPER_SPLIT_TRAIN) || WantsPass(*model, HOPPER_SPLIT_VALID);
   if (!model->evaluating) OrderFinalPass(model);
 }
 
@@ -215,9 +216,9 @@ void Group::OrderFinalPass(Traveller* model) const {
 bool Group::Evaluate(Traveller* model) const {
   const Stopwatch watch;
   bool complete = true;
-  const AlignedArray<float> weights =
-      model->final_pass ? model->trainer->DeliveredWeights(model->state, nullptr)
-                        : model->trainer->KeptWeights(model->state);
+  const AlignedArray<float> weights = model->final_pass
+                                          ? model->trainer->DeliveredWeights(model->state, nullptr)
+                                          : model->trainer->KeptWeights(model->state);
   for (const int split : kSplits) {
     if (!WantsPass(*model, split)) continue;
     const Dataset& data = DataOf(split);

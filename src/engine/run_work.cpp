@@ -83,8 +83,7 @@ bool Run::NextTaskLocked(Task* task) {
         break;
       }
     }
-    const bool trains =
-        !model->busy && !model->deciding && model->iterations < model->target;
+    const bool trains = !model->busy && !model->deciding && model->iterations < model->target;
     if (pass == nullptr && !trains) continue;
     best = model.get();
     best_pass = std::move(pass);

@@ -161,8 +161,7 @@ at::Tensor BinaryFocalCrossentropy(const at::Tensor& output, const at::Tensor& l
       at::add(at::mul(y, at::log(clamped)),
               at::mul(at::rsub(y, 1.0), at::log(at::rsub(clamped, 1.0))))
           .neg();
-  const at::Tensor right =
-      at::add(at::mul(y, p), at::mul(at::rsub(y, 1.0), at::rsub(p, 1.0)));
+  const at::Tensor right = at::add(at::mul(y, p), at::mul(at::rsub(y, 1.0), at::rsub(p, 1.0)));
   at::Tensor loss = at::mul(at::pow(at::rsub(right, 1.0), options.gamma), crossentropy);
   if (options.class_balancing) {
     const double alpha = options.alpha;
@@ -173,11 +172,10 @@ at::Tensor BinaryFocalCrossentropy(const at::Tensor& output, const at::Tensor& l
 
 at::Tensor CategoricalFocalCrossentropy(const at::Tensor& output, const at::Tensor& labels,
                                         const LossOptions& options) {
-  const at::Tensor y = Smooth(labels, options.label_smoothing,
-                              1.0 / static_cast<double>(output.size(-1)));
-  const at::Tensor p = ClampProbabilities(options.from_logits
-                                              ? at::softmax(output, -1)
-                                              : at::div(output, at::sum(output, {-1}, true)));
+  const at::Tensor y =
+      Smooth(labels, options.label_smoothing, 1.0 / static_cast<double>(output.size(-1)));
+  const at::Tensor p = ClampProbabilities(
+      options.from_logits ? at::softmax(output, -1) : at::div(output, at::sum(output, {-1}, true)));
   const at::Tensor weight = at::mul(at::pow(at::rsub(p, 1.0), options.gamma), options.alpha);
   return at::sum(at::mul(weight, at::mul(y, at::log(p)).neg()), {-1});
 }

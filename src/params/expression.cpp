@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "params/text.h"
+
 namespace hopper {
 namespace {
 
@@ -15,12 +17,12 @@ constexpr int kMaxDepth = 64;
 // Numbers of arguments.
 const std::map<std::string, size_t>& Arity() {
   static const std::map<std::string, size_t> arity = {
-      {"abs", 1},     {"square", 1},   {"sqrt", 1},    {"exp", 1},      {"expm1", 1},
-      {"log", 1},     {"log1p", 1},    {"sigmoid", 1}, {"tanh", 1},     {"relu", 1},
-      {"softplus", 1}, {"sign", 1},    {"round", 1},   {"floor", 1},    {"ceil", 1},
-      {"sin", 1},     {"cos", 1},      {"mean", 1},    {"sum", 1},      {"max", 1},
-      {"min", 1},     {"softmax", 1},  {"logsumexp", 1}, {"maximum", 2}, {"minimum", 2},
-      {"power", 2},   {"where", 3},    {"clip", 3}};
+      {"abs", 1},      {"square", 1},  {"sqrt", 1},      {"exp", 1},     {"expm1", 1},
+      {"log", 1},      {"log1p", 1},   {"sigmoid", 1},   {"tanh", 1},    {"relu", 1},
+      {"softplus", 1}, {"sign", 1},    {"round", 1},     {"floor", 1},   {"ceil", 1},
+      {"sin", 1},      {"cos", 1},     {"mean", 1},      {"sum", 1},     {"max", 1},
+      {"min", 1},      {"softmax", 1}, {"logsumexp", 1}, {"maximum", 2}, {"minimum", 2},
+      {"power", 2},    {"where", 3},   {"clip", 3}};
   return arity;
 }
 
@@ -71,23 +73,16 @@ class Parser {
   }
 
  private:
-  // Characters, not bytes.
-  std::string Position(size_t at) const {
-    size_t position = 1;
-    for (size_t i = 0; i < at && i < text_.size(); ++i) {
-      position += (static_cast<unsigned char>(text_[i]) & 0xC0U) == 0x80U ? 0 : 1;
-    }
-    return "Position " + std::to_string(position) + " of the expression.";
-  }
   [[noreturn]] void Fail(size_t at, const std::string& what, const std::string& hint = "") const {
-    throw Error(ErrorCode::kInvalidParameter, owner_ + ": " + what, Position(at), hint);
+    throw Error(ErrorCode::kInvalidParameter, owner_ + ": " + what, DescribePosition(text_, at),
+                hint);
   }
   [[noreturn]] void FailUnexpected(const std::string& wanted) const {
     if (at_ >= text_.size()) Fail(at_, "expected " + wanted + " but the text ends");
     size_t end = at_ + 1;
     while (end < text_.size() && (static_cast<unsigned char>(text_[end]) & 0xC0U) == 0x80U) ++end;
-    Fail(at_, "expected " + wanted + " before \"" + std::string(text_.substr(at_, end - at_)) +
-                  "\"");
+    Fail(at_,
+         "expected " + wanted + " before \"" + std::string(text_.substr(at_, end - at_)) + "\"");
   }
   void SkipBlanks() {
     while (at_ < text_.size() && IsBlank(text_[at_])) ++at_;
@@ -102,7 +97,7 @@ class Parser {
     if (depth > kMaxDepth) {
       throw Error(ErrorCode::kLimitExceeded,
                   owner_ + " is nested more than " + std::to_string(kMaxDepth) + " deep",
-                  Position(at_));
+                  DescribePosition(text_, at_));
     }
   }
 

@@ -85,11 +85,8 @@ const std::map<std::string, MetricKind> kMetrics = {
 };
 
 // Keras has them, this version does not.
-const std::vector<std::string> kLackingLosses = {"categorical_generalized_cross_entropy",
-                                                 "dice",
-                                                 "tversky",
-                                                 "circle",
-                                                 "ctc"};
+const std::vector<std::string> kLackingLosses = {"categorical_generalized_cross_entropy", "dice",
+                                                 "tversky", "circle", "ctc"};
 
 const std::vector<std::string> kLackingMetrics = {"fbeta_score",
                                                   "f_beta_score",

@@ -27,8 +27,9 @@ void CheckOne(const CompileParams& compile, const std::string& who, const std::s
     const std::string nearest = NearestNameHint(monitor, all);
     problems->Error(ErrorCode::kInvalidParameter,
                     watches + ", which this configuration does not compute",
-                    "It computes " + Join(names) + "; of the validation table, their names begin "
-                    "with val_.",
+                    "It computes " + Join(names) +
+                        "; of the validation table, their names begin "
+                        "with val_.",
                     nearest.empty() ? "Name the metric in metrics of compile_params." : nearest);
     return;
   }
@@ -88,8 +89,7 @@ Direction MetricDirection(const MetricParams& metric) {
   }
 }
 
-Direction WatchedDirection(const CompileParams& compile, const Watched& watched,
-                           MonitorMode mode) {
+Direction WatchedDirection(const CompileParams& compile, const Watched& watched, MonitorMode mode) {
   if (mode == MonitorMode::kMin) return Direction::kDown;
   if (mode == MonitorMode::kMax) return Direction::kUp;
   if (watched.metric < 0) return Direction::kDown;
@@ -102,8 +102,8 @@ void CheckMonitors(const CompileParams& compile, const FitParams& fit,
   const EarlyStoppingParams& early = fit.early_stopping;
   const PlateauParams& plateau = fit.plateau;
   if (early.active()) {
-    CheckOne(compile, early.patience ? "early stopping" : "restore_best", early.monitor,
-             early.mode, validation, &list);
+    CheckOne(compile, early.patience ? "early stopping" : "restore_best", early.monitor, early.mode,
+             validation, &list);
   }
   if (!plateau.active) return;
   CheckOne(compile, "reduce_lr_on_plateau", plateau.monitor, plateau.mode, validation, &list);

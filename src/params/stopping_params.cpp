@@ -15,8 +15,8 @@ const Range kFinite = {-kInfinity, kInfinity, true, true, "must be finite"};
 const Range kFactor = {0, 1, true, true, "must be above 0 and below 1"};
 
 const std::vector<std::string> kEarly = {
-    "patience",     "min_delta",          "monitor", "mode", "baseline", "start_from_epoch",
-    "restore_best", "restore_best_weights"};
+    "patience", "min_delta",        "monitor",      "mode",
+    "baseline", "start_from_epoch", "restore_best", "restore_best_weights"};
 const std::vector<std::string> kPlateau = {"monitor",   "mode",     "factor", "patience",
                                            "min_delta", "cooldown", "min_lr"};
 

@@ -35,8 +35,8 @@ class StoppingReader {
 
   FitParams* params_;
   ProblemList* problems_;
-  std::vector<std::string> given_;     // of early stopping's own arguments
-  std::set<std::string> of_plateau_;   // given for reduce_lr_on_plateau
+  std::vector<std::string> given_;    // of early stopping's own arguments
+  std::set<std::string> of_plateau_;  // given for reduce_lr_on_plateau
 };
 
 }  // namespace hopper
