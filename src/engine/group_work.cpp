@@ -145,7 +145,7 @@ bool Group::Train(Traveller* model) const {
                                        cancel_, &sums, metrics);
     if (end == VisitEnd::kCancelled) return false;
     if (end == VisitEnd::kNotFinite) {
-      Fail(model, NotFinite(trainer, sums.loss, model->state.step));
+      Fail(model, NotFinite(trainer, sums.loss, model->state));
       failed = true;
       break;
     }

@@ -133,7 +133,7 @@ void Run::TrainTask(Model* model) {
   }
   if (end == VisitEnd::kNotFinite) {
     failed = true;
-    problem = NotFinite(*model->trainer, sums.loss, model->state.step);
+    problem = NotFinite(*model->trainer, sums.loss, model->state);
   }
 
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -37,6 +37,7 @@ typedef struct hopper_training
 	bool		started;
 	bool	   *failed;
 	bool	   *stopped;		/* by early stopping */
+	int			n_stopped;
 	double	   *costs;			/* of an iteration of each model, in any unit */
 } hopper_training;
 
