@@ -208,6 +208,9 @@ take_event(segments_run *run, hopper_event *event, int segment)
 				hopper_progress_failed(training, event);
 			}
 			break;
+		case HOPPER_EVENT_MODEL_STOPPED:
+			hopper_progress_stopped(training, at, event);
+			break;
 		case HOPPER_EVENT_WARNING:
 			ereport(WARNING,
 					(errmsg("%s \"%s\": %s", training->function, training->shown,
@@ -373,6 +376,7 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 
 	run.training = training;
 	training->failed = palloc0(training->n_configs * sizeof(bool));
+	training->stopped = palloc0(training->n_configs * sizeof(bool));
 	training->costs = palloc(training->n_configs * sizeof(double));
 	for (int i = 0; i < training->n_configs; i++)
 		training->costs[i] = 1;
