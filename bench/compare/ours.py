@@ -81,9 +81,10 @@ def copy_rows(connection, table, x, y, as_bytes):
 class Ours:
     """A database of our own with one workload's packed tables and configurations."""
 
-    def __init__(self, workload, precision):
+    def __init__(self, workload, precision, partitions=None):
         self.workload = workload
         self.precision = precision
+        self.partitions = partitions
         self.database = f"{DATABASE}_{workload.name}"
         admin = connect("postgres")
         query(admin, f"DROP DATABASE IF EXISTS {self.database} WITH (FORCE)")
@@ -102,7 +103,7 @@ class Ours:
         shape = ", image_shape => ARRAY[" + ",".join(map(str, workload.shape)) + "]" if as_bytes else ""
         start = time.perf_counter()
         query(connection, "SELECT hopper.training_preprocessor('train', 'packed', 'y', 'x',"
-              f" normalizing_const => {workload.scale}{shape})")
+              f" normalizing_const => {workload.scale}, partitions => %s{shape})", self.partitions)
         self.seconds_packing = time.perf_counter() - start
         query(connection, "SELECT hopper.validation_preprocessor('valid', 'packed_valid', 'y', 'x',"
               " 'packed')")
