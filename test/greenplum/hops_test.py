@@ -220,8 +220,8 @@ def test_a_large_model(on_segments):
     assert states > 300e6
     assert query(connection, "SELECT part, length(state) <= 64 * 1024 * 1024 FROM large_out_state"
                  " ORDER BY 1") == [(part, True) for part in range(5)]
-    # from one table to the other, or the last one and both output tables
-    assert max(most) - before < 3 * 1.2 * states
+    # at the end: state and weights in the last table, and in the output tables
+    assert max(most) - before < 4 * 1.1 * states
     assert value(connection, "SELECT status FROM large_out_info") == "done"
     assert value(connection, "SELECT length(model_weights) FROM large_out") == 4 * 75000010
     query(connection, "DROP TABLE large_out, large_out_info, large_out_summary, large_out_state")
