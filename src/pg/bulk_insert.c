@@ -5,6 +5,8 @@
  */
 #include "pg/bulk_insert.h"
 
+#ifndef GP_VERSION_NUM
+
 #include "access/heapam.h"
 #include "access/xact.h"
 #include "utils/rel.h"
@@ -81,3 +83,5 @@ hopper_bulk_insert_close(hopper_bulk_insert *insert)
 	pfree(insert);
 	CommandCounterIncrement();
 }
+
+#endif							/* not GP_VERSION_NUM */

@@ -209,6 +209,7 @@ hopper_has_ctid(Oid relation)
 
 /* Tables of any access method: 12. */
 #if PG_VERSION_NUM >= 120000
+#include "access/heapam.h"
 #include "access/table.h"
 #include "access/tableam.h"
 typedef TupleTableSlot *hopper_insert_slot;
