@@ -155,6 +155,30 @@ int EvaluationConfusion(hopper_evaluation* evaluation, const int64_t** counts, i
   });
 }
 
+int EvaluationChoose(hopper_evaluation* evaluation, const int32_t* partitions, int32_t n,
+                     hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(evaluation, partitions);
+    evaluation->Choose(std::vector<int32_t>(partitions, partitions + n));
+  });
+}
+
+int EvaluationSums(hopper_evaluation* evaluation, const uint8_t** bytes, size_t* size,
+                   hopper_error* error) {
+  return Ask(error, [&] {
+    RequireAll(evaluation, bytes, size);
+    return evaluation->Sums(bytes, size);
+  });
+}
+
+int EvaluationTotal(hopper_evaluation* evaluation, const uint8_t* bytes, size_t size,
+                    hopper_event* event, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(evaluation, bytes, event);
+    evaluation->Total(bytes, size, event);
+  });
+}
+
 void EvaluationFree(hopper_evaluation* evaluation) {
   Call(nullptr, [&] { delete evaluation; });
 }
@@ -325,6 +349,9 @@ hopper_torch_api MakeApi() {
   api.group_free = GroupFree;
   api.group_get_info = GroupGetInfo;
   api.evaluation_confusion = EvaluationConfusion;
+  api.evaluation_choose = EvaluationChoose;
+  api.evaluation_sums = EvaluationSums;
+  api.evaluation_total = EvaluationTotal;
   return api;
 }
 

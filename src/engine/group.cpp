@@ -9,6 +9,7 @@
 #include "engine/events.h"
 #include "engine/failure.h"
 #include "engine/group_traveller.h"
+#include "engine/sums_bytes.h"
 
 namespace hopper {
 
@@ -29,13 +30,6 @@ void AddKeys(const std::vector<int32_t>& from, std::vector<int32_t>* keys) {
   }
 }
 
-void PutSums(const MetricSums& sums, ByteWriter* out) {
-  out->Put<double>(sums.loss);
-  out->Put<int64_t>(sums.examples);
-  out->Put<uint32_t>(static_cast<uint32_t>(sums.metrics.size()));
-  for (const double value : sums.metrics) out->Put<double>(value);
-}
-
 void PutObserved(const Observed& observed, ByteWriter* out) {
   for (const Observed::Split& split : observed.splits) {
     out->Put<uint8_t>(split.known ? 1 : 0);
@@ -53,18 +47,6 @@ void GetObserved(ByteReader* in, Observed* observed) {
     if (n > HOPPER_MAX_METRICS) throw Error(ErrorCode::kCorrupt, "an envelope is damaged");
     for (uint32_t i = 0; i < n; ++i) split.metrics.push_back(in->Get<double>());
   }
-}
-
-MetricSums GetSums(ByteReader* in) {
-  MetricSums sums;
-  sums.loss = in->Get<double>();
-  sums.examples = in->Get<int64_t>();
-  const auto n = in->Get<uint32_t>();
-  if (n > in->remaining() / sizeof(double)) {
-    throw Error(ErrorCode::kCorrupt, "an envelope is damaged");
-  }
-  for (uint32_t i = 0; i < n; ++i) sums.metrics.push_back(in->Get<double>());
-  return sums;
 }
 
 }  // namespace
