@@ -28,9 +28,10 @@ VisitEnd Trainer::Visit(ModelState* state, const Partition& data, int partition,
   if (data.n == 0) return VisitEnd::kDone;
   const int64_t capacity = std::min(fit_.batch_size, data.n);
   const StepperSetup setup{*network_,      compile_, data_, spans_,
-                           class_weights_, logits_,  seed_, capacity};
+                           class_weights_, logits_,  seed_, capacity, precision_};
+  const bool planned = PlannedStepsAreUsed() || precision_ != Precision::kFp32;
   const std::unique_ptr<Stepper> stepper =
-      PlannedStepsAreUsed() ? MakePlannedStepper(setup) : MakeAutogradStepper(setup, state);
+      planned ? MakePlannedStepper(setup) : MakeAutogradStepper(setup, state);
   for (int64_t epoch = 0; epoch < fit_.epochs; ++epoch) {
     const int64_t pass = state->iteration * fit_.epochs + epoch;
     const std::vector<int32_t> order = BatchOrder(seed_, partition, pass, data.n, fit_.shuffle);
