@@ -206,10 +206,11 @@ void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const
   const std::string name = "configuration " + std::to_string(model->key);
   if (state.numerics_class != numerics_class_) {
     if (!mix_numerics_) {
-      throw Error(ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
-                  "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
-                      numerics_class_ + "\".",
-                  "Train without warm start, or with the precision, libtorch and CPU of that class.");
+      throw Error(
+          ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
+          "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
+              numerics_class_ + "\".",
+          "Train without warm start, or with the precision, libtorch and CPU of that class.");
     }
     state.numerics_class = numerics_class_;
   }

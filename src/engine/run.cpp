@@ -106,10 +106,11 @@ void Run::TakeState(const hopper_config& config, Model* model) {
   const std::string name = "configuration " + std::to_string(config.mst_key);
   if (state.numerics_class != numerics_class_) {
     if (!mix_numerics_) {
-      throw Error(ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
-                  "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
-                      numerics_class_ + "\".",
-                  "Train without warm start, or with the precision, libtorch and CPU of that class.");
+      throw Error(
+          ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
+          "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
+              numerics_class_ + "\".",
+          "Train without warm start, or with the precision, libtorch and CPU of that class.");
     }
     state.numerics_class = numerics_class_;
   }

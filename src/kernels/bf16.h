@@ -16,18 +16,16 @@ namespace hopper {
 // half. A row of pairs has Bf16Pitch() entries; those without a column are zero.
 constexpr int64_t kBf16Panel = 64;
 
-inline int64_t Bf16Pitch(int64_t columns) {
-  return std::min(kBf16Panel, (columns + 15) / 16 * 16);
-}
+inline int64_t Bf16Pitch(int64_t columns) { return std::min(kBf16Panel, (columns + 15) / 16 * 16); }
 // Entries (of four bytes) of a packed operand with so many rows of pairs.
 inline int64_t Bf16PackedSize(int64_t columns, int64_t pairs) {
   return (columns + kBf16Panel - 1) / kBf16Panel * pairs * Bf16Pitch(columns);
 }
 
 // C[g][i][j] (+)= sum over s < segments, k < 2 * pairs of A[g][i][s][k] * B[s][k][j], then relu.
-// A's pair k / 2 lies at a + g * a_group + i * a_row + s * a_segment + (k / 2) * a_pair, C's element
-// at c + g * c_group + i * c_row + j. Strides count bfloat16 or float32 values; a pair of A may
-// stand at any address of a bfloat16.
+// A's pair k / 2 lies at a + g * a_group + i * a_row + s * a_segment + (k / 2) * a_pair, C's
+// element at c + g * c_group + i * c_row + j. Strides count bfloat16 or float32 values; a pair of A
+// may stand at any address of a bfloat16.
 struct Bf16GemmArgs {
   int64_t groups = 1;
   int64_t rows = 0;

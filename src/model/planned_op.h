@@ -33,10 +33,10 @@ struct PlanValue {
 
 // What one step brings.
 struct StepArguments {
-  float* params = nullptr;     // spec().flat_size floats; moving statistics are updated
-  float* gradients = nullptr;  // the same layout; null in a plan without backward
+  float* params = nullptr;           // spec().flat_size floats; moving statistics are updated
+  float* gradients = nullptr;        // the same layout; null in a plan without backward
   const uint16_t* shadow = nullptr;  // bf16: the parameters rounded, the same layout
-  int64_t step = 0;            // optimizer steps taken before this one
+  int64_t step = 0;                  // optimizer steps taken before this one
 };
 
 class PlannedOp {

@@ -9,8 +9,7 @@
 namespace hopper {
 
 bool IsEmulated(Precision precision) {
-  return precision == Precision::kBf16 &&
-         !Bf16KernelsFor(at::get_cpu_capability().c_str()).native;
+  return precision == Precision::kBf16 && !Bf16KernelsFor(at::get_cpu_capability().c_str()).native;
 }
 
 std::string NumericsClass(const std::string& precision) {

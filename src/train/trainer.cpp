@@ -173,7 +173,8 @@ int64_t Trainer::MemoryEstimate() const {
       evaluated * activations * kEvaluationCopies + static_cast<double>(spec.flat_size);
   // Gradients stand twice: as libtorch's tensors, and in the buffer for the optimizer.
   const double floats = std::max(training, evaluation) + 2.0 * static_cast<double>(spec.flat_size);
-  const double shadow = precision_ == Precision::kBf16 ? 2.0 * static_cast<double>(spec.flat_size) : 0;
+  const double shadow =
+      precision_ == Precision::kBf16 ? 2.0 * static_cast<double>(spec.flat_size) : 0;
   return Saturated(static_cast<double>(StateBytes()) + floats * sizeof(float) + shadow);
 }
 

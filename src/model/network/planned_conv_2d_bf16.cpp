@@ -40,8 +40,8 @@ class PlannedConv2DBf16 : public PlannedOp {
         padded_size_((in_height_ + sizes.height.before + sizes.height.after) * padded_row_),
         even_out_(2 * Pairs(out_)),
         unit_stride_(sizes.stride_height == 1 && sizes.stride_width == 1) {
-    packed_ = node->Scratch(Bf16PackedSize(out_, s_.kernel_height * Pairs(row_taps_)),
-                            During::kForward);
+    packed_ =
+        node->Scratch(Bf16PackedSize(out_, s_.kernel_height * Pairs(row_taps_)), During::kForward);
     image_ = node->Scratch(ImageFloats(), During::kForward);
     if (!node->backward) return;
     node->keeps_output = !activation_.none();
@@ -323,9 +323,9 @@ class PlannedConv2DBf16 : public PlannedOp {
   PlanBuffer* packed_ = nullptr;  // kernel [tap][out]
   PlanBuffer* image_ = nullptr;   // one rounded image with padding
   PlanBuffer* backward_image_ = nullptr;
-  PlanBuffer* pixel_pairs_ = nullptr;     // of that image
-  PlanBuffer* gradient_pairs_ = nullptr;  // one image's, packed [pixel][out]
-  PlanBuffer* sums_ = nullptr;            // gradient of the bias, and one image's
+  PlanBuffer* pixel_pairs_ = nullptr;      // of that image
+  PlanBuffer* gradient_pairs_ = nullptr;   // one image's, packed [pixel][out]
+  PlanBuffer* sums_ = nullptr;             // gradient of the bias, and one image's
   PlanBuffer* kernel_gradient_ = nullptr;  // [tap][out], then as it is stored
   PlanBuffer* flipped_ = nullptr;
   PlanBuffer* spread_ = nullptr;  // one image's gradient with room around it

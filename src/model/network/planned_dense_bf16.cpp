@@ -27,8 +27,7 @@ class PlannedDenseBf16 : public PlannedOp {
     if (use_bias && node->weights[1].trainable) sums_ = node->Scratch(columns_, During::kBackward);
     if (node->weights[0].trainable) {
       input_pairs_ = node->Scratch(Pairs(rows_) * length_, During::kBackward);
-      gradient_pairs_ =
-          node->Scratch(Bf16PackedSize(columns_, Pairs(rows_)), During::kBackward);
+      gradient_pairs_ = node->Scratch(Bf16PackedSize(columns_, Pairs(rows_)), During::kBackward);
     }
     if (node->InputNeedsGradient(0)) {
       gradient_ = node->Scratch(rows_ * Pairs(columns_), During::kBackward);
@@ -95,8 +94,8 @@ class PlannedDenseBf16 : public PlannedOp {
   void InputGradient(const float* dy, const StepArguments& step) {
     const int64_t pairs = Pairs(columns_);
     RoundRows(bf16_, dy, rows_, columns_, Bf16Data(gradient_));
-    PackColumns(bf16_, step.shadow + node_.weights[0].offset, columns_, columns_, length_, 0,
-                pairs, PairData(transposed_));
+    PackColumns(bf16_, step.shadow + node_.weights[0].offset, columns_, columns_, length_, 0, pairs,
+                PairData(transposed_));
     Bf16GemmArgs args = Product(rows_, length_, pairs, Bf16Data(gradient_), transposed_,
                                 node_.inputs[0]->gradient->data);
     args.accumulate = node_.input_accumulates[0] != 0;

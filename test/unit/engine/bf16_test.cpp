@@ -95,8 +95,7 @@ TEST(Bf16Run, SurvivesAWarmStartButNotInAnotherPrecision) {
 TEST(Bf16Run, PrecisionsThatAreRefused) {
   const PackedTable train{Images()};
   for (const char* precision : {"bf15", "", "tf32", "BF16", "fp16"}) {
-    EXPECT_THROW(RunDriver(Options(1, precision), train, nullptr), std::runtime_error)
-        << precision;
+    EXPECT_THROW(RunDriver(Options(1, precision), train, nullptr), std::runtime_error) << precision;
   }
 }
 

@@ -79,14 +79,13 @@ std::vector<uint32_t> Packed(const Bf16Kernels& kernels, const std::vector<float
                              int64_t segments, int64_t length, int64_t columns) {
   const int64_t pairs = (length + 1) / 2;
   const int64_t pitch = Bf16Pitch(columns);
-  std::vector<uint32_t> packed(
-      static_cast<size_t>(Bf16PackedSize(columns, segments * pairs)), 0xFFFFFFFFU);
+  std::vector<uint32_t> packed(static_cast<size_t>(Bf16PackedSize(columns, segments * pairs)),
+                               0xFFFFFFFFU);
   for (int64_t j = 0; j < columns; j += kBf16Panel) {
     uint32_t* panel = packed.data() + j / kBf16Panel * segments * pairs * pitch;
     for (int64_t s = 0; s < segments; ++s) {
       kernels.pair_rows(b.data() + s * length * columns + j, columns, length,
-                        std::min(kBf16Panel, columns - j), pitch, pitch,
-                        panel + s * pairs * pitch);
+                        std::min(kBf16Panel, columns - j), pitch, pitch, panel + s * pairs * pitch);
     }
   }
   return packed;
@@ -104,8 +103,7 @@ TEST_P(Bf16KernelSet, ProductsEqualNumPysBitForBit) {
     for (int64_t i = 0; i < rows * segments; ++i) {
       GetParam()->round(a.data() + i * length, length, left.data() + 1 + i * pairs * 2);
     }
-    const auto right =
-        Packed(*GetParam(), Table().Get(at, "b").values, segments, length, columns);
+    const auto right = Packed(*GetParam(), Table().Get(at, "b").values, segments, length, columns);
     std::vector<float> c(expected.size() + 1, -5.0F);
     Bf16GemmArgs args;
     args.rows = rows;

@@ -87,10 +87,10 @@ std::string ConvText(int height, int width, int in, int filters, int kernel_heig
   return KerasSequential({KerasLayer(
       "Conv2D", "conv",
       "\"batch_input_shape\": [null, " + text(height) + ", " + text(width) + ", " + text(in) +
-          "], \"filters\": " + text(filters) + ", \"kernel_size\": [" + text(kernel_height) +
-          ", " + text(kernel_width) + "], \"strides\": [" + text(stride) + ", " + text(stride) +
-          "], \"padding\": \"" + (same ? "same" : "valid") + "\", \"activation\": \"" +
-          activation + "\", \"bias_initializer\": \"glorot_uniform\"")});
+          "], \"filters\": " + text(filters) + ", \"kernel_size\": [" + text(kernel_height) + ", " +
+          text(kernel_width) + "], \"strides\": [" + text(stride) + ", " + text(stride) +
+          "], \"padding\": \"" + (same ? "same" : "valid") + "\", \"activation\": \"" + activation +
+          "\", \"bias_initializer\": \"glorot_uniform\"")});
 }
 
 std::string DenseText(const std::string& input, int units, const std::string& activation) {
@@ -100,9 +100,8 @@ std::string DenseText(const std::string& input, int units, const std::string& ac
 
 std::vector<std::string> Layers() {
   std::vector<std::string> layers = {
-      DenseText("1", 1, "linear"),   DenseText("7", 5, "linear"), DenseText("64", 1, "linear"),
-      DenseText("33", 130, "relu"),  DenseText("300", 17, "linear"),
-      DenseText("5, 6", 9, "tanh"),
+      DenseText("1", 1, "linear"),  DenseText("7", 5, "linear"),    DenseText("64", 1, "linear"),
+      DenseText("33", 130, "relu"), DenseText("300", 17, "linear"), DenseText("5, 6", 9, "tanh"),
   };
   for (const bool same : {true, false}) {
     for (const int stride : {1, 2, 3}) {
@@ -207,8 +206,7 @@ TEST_P(Bf16Model, IsNearFp32) {
   const AlignedArray<float> input = Random(batch * ElementCount(spec.input_shape()), 2);
   const AlignedArray<float> upstream = Random(batch * ElementCount(spec.output_shape()), 3);
   const AlignedArray<uint16_t> shadow = ShadowOf(params);
-  const StepResult bf16 =
-      Step(network, batch, Precision::kBf16, &params, shadow, input, upstream);
+  const StepResult bf16 = Step(network, batch, Precision::kBf16, &params, shadow, input, upstream);
   const StepResult fp32 = Step(network, batch, Precision::kFp32, &other, {}, input, upstream);
   EXPECT_LE(NormDifference(bf16.output, fp32.output), kModelTolerance);
   const auto weights = [&](const StepResult& result) {

@@ -36,10 +36,10 @@ TEST_P(Shadow, HoldsTheNewWeightsAfterEachStep) {
       gradients[i] = random.Uniform(static_cast<uint64_t>(step + 1) * 10000 + i) - 0.5F;
     }
     std::vector<float> plain_gradients = gradients;
-    ApplyOptimizer(optimizer, step, spans, params.data(), gradients.data(), slots.data(),
-                   slot_size, shadow.data());
-    ApplyOptimizer(optimizer, step, spans, plain.data(), plain_gradients.data(),
-                   plain_slots.data(), slot_size);
+    ApplyOptimizer(optimizer, step, spans, params.data(), gradients.data(), slots.data(), slot_size,
+                   shadow.data());
+    ApplyOptimizer(optimizer, step, spans, plain.data(), plain_gradients.data(), plain_slots.data(),
+                   slot_size);
     EXPECT_EQ(params, plain) << "a shadow changes the weights";
     EXPECT_EQ(slots, plain_slots) << "a shadow changes the slots";
     for (size_t i = 0; i < flat_size; ++i) {
