@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "engine/sequential_loop.h"
+#include "kernels/bf16.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 #include "train/trainer.h"
@@ -97,6 +99,27 @@ TEST(Bf16Run, PrecisionsThatAreRefused) {
   for (const char* precision : {"bf15", "", "tf32", "BF16", "fp16"}) {
     EXPECT_THROW(RunDriver(Options(1, precision), train, nullptr), std::runtime_error) << precision;
   }
+}
+
+// test/unit/CMakeLists.txt runs these tests again with libtorch, and with it our kernels, kept from
+// the processor's bfloat16 instructions.
+TEST(Bf16Run, TellsWhereItIsEmulated) {
+  const char* limit = std::getenv("ATEN_CPU_CAPABILITY");
+  const bool native = limit == nullptr && Avx512Bf16Kernels() != nullptr;
+  int32_t emulated = -1;
+  hopper_error error = {};
+  ASSERT_EQ(Api().check_precision("bf16", 0, &emulated, &error), 0) << error.message;
+  EXPECT_EQ(emulated, native ? 0 : 1);
+  const std::string numerics = NumericsClass("bf16");
+  EXPECT_EQ(numerics.find(", bf16 emulated, planned") == std::string::npos, native) << numerics;
+  EXPECT_EQ(NumericsClass("fp32").find("emulated"), std::string::npos);
+  ASSERT_EQ(Api().check_precision("fp32", 0, &emulated, &error), 0) << error.message;
+  EXPECT_EQ(emulated, 0);
+  ASSERT_EQ(Api().check_precision("tf32", 1, &emulated, &error), 0) << error.message;
+  EXPECT_EQ(Api().check_precision("tf32", 0, &emulated, &error), HOPPER_NOT_SUPPORTED);
+  EXPECT_STREQ(error.message, "precision \"tf32\" is for GPUs only");
+  EXPECT_EQ(Api().check_precision("half", 0, &emulated, &error), HOPPER_INVALID_PARAMETER);
+  EXPECT_STREQ(error.message, "precision \"half\" is not known");
 }
 
 // The metrics that a run reports are those of its float32 weights in fp32.
