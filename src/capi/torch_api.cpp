@@ -149,6 +149,14 @@ int EvaluationPoll(hopper_evaluation* evaluation, hopper_event* event, hopper_er
   });
 }
 
+int EvaluationConfusion(hopper_evaluation* evaluation, const int64_t** counts, int32_t* n_classes,
+                        hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(evaluation, counts, n_classes);
+    *counts = evaluation->Confusion(n_classes);
+  });
+}
+
 void EvaluationFree(hopper_evaluation* evaluation) {
   Call(nullptr, [&] { delete evaluation; });
 }
@@ -326,6 +334,7 @@ hopper_torch_api MakeApi() {
   api.group_next_part = GroupNextPart;
   api.group_free = GroupFree;
   api.group_get_info = GroupGetInfo;
+  api.evaluation_confusion = EvaluationConfusion;
   api.check_precision = CheckPrecision;
   return api;
 }

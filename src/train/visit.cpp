@@ -27,8 +27,14 @@ VisitEnd Trainer::Visit(ModelState* state, const Partition& data, int partition,
                         const std::atomic<bool>& cancel, MetricSums* sums, bool metrics) const {
   if (data.n == 0) return VisitEnd::kDone;
   const int64_t capacity = std::min(fit_.batch_size, data.n);
-  const StepperSetup setup{*network_, compile_, data_,    spans_,    class_weights_,
-                           logits_,   seed_,    capacity, precision_};
+  CompileParams reduced;
+  if (state->monitor.reduced) {
+    reduced = compile_;
+    reduced.optimizer.learning_rate = static_cast<double>(state->monitor.learning_rate);
+  }
+  const CompileParams& compile = state->monitor.reduced ? reduced : compile_;
+  const StepperSetup setup{*network_, compile, data_,    spans_,    class_weights_,
+                           logits_,   seed_,   capacity, precision_};
   const bool planned = PlannedStepsAreUsed() || precision_ != Precision::kFp32;
   const std::unique_ptr<Stepper> stepper =
       planned ? MakePlannedStepper(setup) : MakeAutogradStepper(setup, state);

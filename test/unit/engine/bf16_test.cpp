@@ -1,4 +1,6 @@
 // Runs in bf16: the promises of fp32 hold within their class, and the models are as good.
+#include "kernels/bf16.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "engine/sequential_loop.h"
-#include "kernels/bf16.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 #include "train/trainer.h"
