@@ -264,6 +264,11 @@ typedef struct hopper_run_options
 	const char *precision;		/* "fp32" */
 	int32_t		mix_numerics;	/* 1: warm start from a state of another numerics class */
 	int32_t		event_fd;		/* eventfd that is written to whenever an event waits; not owned */
+	/*
+	 * Threads that share the arithmetic of one model's visit, 1 where it is 0; part of the
+	 * numerics class. The models are then trained by threads / threads_per_model workers.
+	 */
+	int32_t		threads_per_model;
 } hopper_run_options;
 
 typedef enum hopper_split
@@ -312,6 +317,32 @@ typedef struct hopper_event
 	char		hint[512];
 } hopper_event;
 
+typedef enum hopper_visit_kind
+{
+	HOPPER_VISIT_TRAIN = 1,
+	HOPPER_VISIT_EVALUATE = 2
+} hopper_visit_kind;
+
+/* Where the time of one stay of one model went, in seconds. */
+typedef struct hopper_visit
+{
+	int32_t		mst_key;
+	int32_t		iteration;		/* counted over warm starts, from 1 */
+	int32_t		kind;			/* hopper_visit_kind */
+	int32_t		split;			/* whose partitions: hopper_split */
+	int32_t		worker;			/* from 0; the key of the segment in a group */
+	int32_t		hop;			/* group: calls of group_start since the iteration began; else 0 */
+	int32_t		first_partition;
+	int32_t		n_partitions;	/* neighbours, the first follows the last */
+	double		started;		/* since run_start, or since group_start */
+	double		read;			/* partitions were brought into memory */
+	double		wait;			/* ready, but no worker was free */
+	double		moved;			/* between workers or processes: the hop */
+	double		train;
+	double		evaluate;
+	int64_t		bytes_written;	/* by the hop, to disk */
+} hopper_visit;
+
 typedef enum hopper_model_status
 {
 	HOPPER_MODEL_TRAINING = 0,
@@ -347,6 +378,8 @@ typedef struct hopper_run_info
 	double		seconds_busy;	/* sum over workers */
 	double		seconds_wall;
 	char		numerics_class[128];
+	int32_t		n_workers;		/* that trained at the same time */
+	double		seconds_hop;	/* sum over workers: between two visits, not idle */
 } hopper_run_info;
 
 /* A share of a run whose models hop between processes; see group_create. */
@@ -366,6 +399,8 @@ typedef struct hopper_group_part
 	int32_t		n_events;
 	const hopper_event *events;
 	const hopper_model_result *result;	/* after `finish`, else NULL; its pointers are NULL */
+	int32_t		n_visits;
+	const hopper_visit *visits; /* of this iteration so far */
 } hopper_group_part;
 
 /* What an envelope that was not made by group_next_part() begins with: one byte. */
@@ -486,6 +521,12 @@ typedef struct hopper_torch_api
 	void		(*group_free) (hopper_group *group);
 	/* bytes_data and numerics_class; the rest is zero */
 	void		(*group_get_info) (const hopper_group *group, hopper_run_info *info);
+
+	/*
+	 * Takes up to `n` visits that ended, in the order of their ends; returns how many. The event
+	 * descriptor is written to when many wait, not for each.
+	 */
+	int32_t		(*run_next_visits) (hopper_run *run, hopper_visit *visits, int32_t n);
 } hopper_torch_api;
 
 /* The exported symbols; `version` is the caller's HOPPER_API_VERSION. */

@@ -90,6 +90,15 @@ int RunNextEvent(hopper_run* run, hopper_event* event) {
   return any ? 1 : 0;
 }
 
+int32_t RunNextVisits(hopper_run* run, hopper_visit* visits, int32_t n) {
+  int32_t taken = 0;
+  Call(nullptr, [&] {
+    RequireAll(run, visits);
+    taken = run->NextVisits(visits, n);
+  });
+  return taken;
+}
+
 void RunCancel(hopper_run* run) {
   Call(nullptr, [&] {
     RequireAll(run);
@@ -316,6 +325,7 @@ hopper_torch_api MakeApi() {
   api.group_next_part = GroupNextPart;
   api.group_free = GroupFree;
   api.group_get_info = GroupGetInfo;
+  api.run_next_visits = RunNextVisits;
   return api;
 }
 

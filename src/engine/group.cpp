@@ -246,6 +246,10 @@ void Group::ReadEnvelope(ByteReader* in, Traveller* model) const {
   const auto n_events = in->Get<uint32_t>();
   model->events.resize(n_events);
   for (hopper_event& event : model->events) in->GetBytes(&event, sizeof(event));
+  model->hop = in->Get<int32_t>() + 1;
+  const auto n_visits = in->Get<uint32_t>();
+  model->visits.resize(n_visits);
+  for (hopper_visit& visit : model->visits) in->GetBytes(&visit, sizeof(visit));
   model->has_state = in->Get<uint8_t>() != 0;
   if (!model->has_state) return;
   const size_t size = in->remaining();
@@ -284,6 +288,9 @@ void Group::Pack(Traveller* model) const {
   }
   out.Put<uint32_t>(static_cast<uint32_t>(model->events.size()));
   for (const hopper_event& event : model->events) out.PutBytes(&event, sizeof(event));
+  out.Put<int32_t>(model->hop);
+  out.Put<uint32_t>(static_cast<uint32_t>(model->visits.size()));
+  for (const hopper_visit& visit : model->visits) out.PutBytes(&visit, sizeof(visit));
   out.Put<uint8_t>(model->has_state ? 1 : 0);
   if (model->has_state) {
     const std::vector<uint8_t> image =
@@ -363,6 +370,8 @@ bool Group::NextPart(hopper_group_part* part) {
       if (out_part_ == 0) {
         part->n_events = static_cast<int32_t>(model.events.size());
         part->events = model.events.data();
+        part->n_visits = static_cast<int32_t>(model.visits.size());
+        part->visits = model.visits.data();
         part->result = finish_ ? &model.result : nullptr;
       }
     }

@@ -76,6 +76,7 @@ class Group {
   void Process(Traveller* model) const;
   bool Train(Traveller* model) const;
   bool Evaluate(Traveller* model) const;
+  void RecordVisit(hopper_visit visit, Traveller* model) const;
   void FinishIteration(Traveller* model) const;
   void PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums,
                    const float* weights) const;
@@ -110,6 +111,7 @@ class Group {
 
   std::map<int32_t, Arrival> arrivals_;
   int32_t iteration_ = 0;
+  double started_ = 0.0;  // the work on what came
   bool fresh_ = false;
   bool finish_ = false;
   std::vector<std::unique_ptr<Traveller>> travellers_;

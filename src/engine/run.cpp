@@ -200,7 +200,7 @@ void Run::Start() {
     for (; started < threads_; ++started) {
       workers_.Start(
           1, account_, [this](const std::string& text) { WorkerWarning(text); },
-          [this] { Work(); });
+          [this, started] { Work(started); });
     }
   } catch (...) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -274,6 +274,8 @@ void Run::GetInfo(hopper_run_info* info) {
     if (model->status != HOPPER_MODEL_FAILED) info->bytes_models += model->state_bytes;
   }
   info->seconds_busy = seconds_busy_;
+  info->seconds_hop = seconds_hop_;
+  info->n_workers = threads_;
   if (started_) info->seconds_wall = (end_time_ > 0 ? end_time_ : MonotonicSeconds()) - start_time_;
   CopyText(numerics_class_, info->numerics_class);
 }

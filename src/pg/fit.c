@@ -297,6 +297,8 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	hopper_outputs_write_models(&outputs, &training);
 	request->record.best = hopper_outputs_best(&outputs);
 	hopper_outputs_write_summary(&outputs, &training, &request->record);
+	hopper_journal_write(&training, hopper_relation_oid(&outputs.model, false),
+						 request->record.started);
 	hopper_progress_finished(&training, request->record.best.mst_key,
 							 request->record.best.metric, request->record.best.value);
 	failed = training.n_failed;

@@ -183,16 +183,19 @@ hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
 {
 	char	   *failed = "";
 	int			last_iteration = 0;
+	hopper_shares shares = hopper_timeline_shares(training);
 
 	for (int i = 0; i < training->n_configs; i++)
 		last_iteration = Max(last_iteration, training->results[i].iterations);
 	if (training->n_failed > 0)
 		failed = psprintf(", %d of %d failed", training->n_failed, training->n_configs);
 	ereport(NOTICE,
-			(errmsg("%s \"%s\" finished: best configuration %d, %s %.4f, %s, %s%s",
+			(errmsg("%s \"%s\" finished: best configuration %d, %s %.4f, %s, %s, idle %.0f %%, "
+					"hop %.1f %%%s",
 					training->function, training->shown, best_mst_key, best_metric, best_value,
 					hopper_plural(last_iteration, "iteration", "iterations"),
-					hopper_duration_words(training->info.seconds_wall), failed),
+					hopper_duration_words(training->info.seconds_wall), 100 * shares.idle,
+					100 * shares.hop, failed),
 			 errhint("Compare the configurations with: SELECT * FROM hopper.leaderboard(%s);",
 					 quote_literal_cstr(training->quoted))));
 }
