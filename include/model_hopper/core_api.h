@@ -571,6 +571,8 @@ typedef struct hopper_torch_api
 									 hopper_error *error);
 	int			(*evaluation_room) (hopper_evaluation *evaluation, int32_t partition,
 									hopper_error *error);
+
+	/*
 	 * Takes up to `n` visits that ended, in the order of their ends; returns how many. The event
 	 * descriptor is written to when many wait, not for each.
 	 */
