@@ -91,6 +91,7 @@ class Group {
   const int32_t metrics_frequency_;
   const hopper_training_metrics training_metrics_;
   const int32_t threads_;
+  const int32_t threads_per_model_;
   const bool mix_numerics_;
   const int event_fd_;
   const int32_t key_;

@@ -52,15 +52,17 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   next_.store(0);
   cancel_.store(false);
   failed_ = false;
+  // On a segment with fewer threads than a model wants, they take turns: the same bits.
+  const int32_t workers = std::max(threads_ / threads_per_model_, 1);
   const int threads =
-      static_cast<int>(std::clamp<size_t>(travellers_.size(), 1, static_cast<size_t>(threads_)));
+      static_cast<int>(std::clamp<size_t>(travellers_.size(), 1, static_cast<size_t>(workers)));
   running_.store(threads);
   workers_ = std::make_unique<Workers>();
   int started = 0;
   try {
     for (; started < threads; ++started) {
       workers_->Start(
-          1, account_, [](const std::string&) {}, [this] { Work(); });
+          1, account_, [](const std::string&) {}, [this] { Work(); }, threads_per_model_);
     }
   } catch (...) {
     cancel_.store(true);

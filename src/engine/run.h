@@ -155,6 +155,8 @@ class Run {
   int32_t metrics_frequency_;
   hopper_training_metrics training_metrics_;
   int32_t threads_;
+  int32_t threads_per_model_;
+  int32_t n_workers_;  // each of them threads_per_model_ threads
   bool mix_numerics_;
   std::string numerics_class_;
   Dataset train_;

@@ -7,10 +7,11 @@
 
 namespace hopper {
 
-std::string NumericsClass(const std::string& precision) {
+std::string NumericsClass(const std::string& precision, int threads) {
   // Bits also depend on the form in which a step is executed and on the threads of one operation.
   return "torch " TORCH_VERSION ", " + at::get_cpu_capability() + ", " + precision +
-         (PlannedStepsAreUsed() ? ", planned, 1 thread" : ", autograd, 1 thread");
+         (PlannedStepsAreUsed() ? ", planned, " : ", autograd, ") + std::to_string(threads) +
+         (threads == 1 ? " thread" : " threads");
 }
 
 }  // namespace hopper

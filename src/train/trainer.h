@@ -83,7 +83,8 @@ class Trainer {
 // the bits of a sum depend on it.
 int64_t EvaluationBatch(const ModelSpec& spec);
 
-// "torch 2.11.0, AVX512, fp32, autograd, 1 thread": equal classes give equal bits.
-std::string NumericsClass(const std::string& precision);
+// "torch 2.11.0, AVX512, fp32, planned, 1 thread": equal classes give equal bits. `threads` share
+// the arithmetic of one model.
+std::string NumericsClass(const std::string& precision, int threads = 1);
 
 }  // namespace hopper

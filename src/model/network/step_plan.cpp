@@ -59,6 +59,7 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
     node->seed = options.seed;
     node->stream = network.stream(i);
     node->kernels = &kernels;
+    node->team = Team::Current();
     bool needs_gradient = false;
     for (int id : at.inputs) {
       node->inputs.push_back(&values_[id]);
