@@ -450,6 +450,8 @@ typedef struct hopper_explain_model
 	double		seconds_iteration;	/* of training, on one worker */
 	double		seconds_evaluation; /* on one worker: training data */
 	double		seconds_validation;
+	double		seconds_evaluating; /* of the whole run, on one worker */
+	int64_t		n_passes;		/* over the training data in one iteration */
 } hopper_explain_model;
 
 /* The whole run. Seconds by cause are sums over workers; `seconds` is what the clock shows. */

@@ -67,9 +67,8 @@ refuse_temporary(const hopper_name *model)
 				 errhint("Name a table in another schema.")));
 }
 
-/* Most primaries on one host: what a segment's share of its host is. */
-static int
-segments_on_a_host(void)
+int
+hopper_segments_on_a_host(void)
 {
 	if (hopper_select("SELECT pg_catalog.max(n) FROM (SELECT pg_catalog.count(*) AS n"
 					  " FROM pg_catalog.gp_segment_configuration"
@@ -100,7 +99,7 @@ load(segments_run *run)
 	strlcpy(run->training->info.numerics_class, hopper_to_utf8(hopper_hops_load(&run->hops)),
 			sizeof(run->training->info.numerics_class));
 	hopper_segment_timeline_keys(&run->timeline, &run->hops.log);
-	run->training->seconds_reading += seconds_since(then) * run->training->info.n_workers;
+	run->training->seconds_reading += seconds_since(then);
 }
 
 /* One statement that moves and trains the models. */
@@ -422,7 +421,7 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 		run.run.valid = training->valid->desc;
 		run.run.valid_keys = hopper_partition_keys(training->valid);
 	}
-	run.run.segments_on_host = segments_on_a_host();
+	run.run.segments_on_host = hopper_segments_on_a_host();
 	run.run.drop_cache = hopper_debug_drop_cache;
 	run.run.shown = training->shown;
 	run.run.n_configs = training->n_configs;
@@ -451,7 +450,8 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 	refuse_all_failed(training);
 	hopper_hops_write(&run.hops, model, state);
 	hopper_hops_end(&run.hops);
-	training->info.seconds_wall = seconds_since(run.started);
+	/* as on one server: without reading the data */
+	training->info.seconds_wall = seconds_since(run.started) - training->seconds_reading;
 	error_context_stack = context.previous;
 }
 

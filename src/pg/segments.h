@@ -62,6 +62,9 @@ extern void hopper_read_run(const bytea *description, hopper_segment_run *run);
 
 /* --- the coordinator's part (segment_run.c) --- */
 
+/* Most primaries on one host: what a segment's share of its host is. SPI must be connected. */
+extern int	hopper_segments_on_a_host(void);
+
 /*
  * In place of hopper_training_run() and of writing the models: trains on the segments and fills
  * the output's model and state tables.

@@ -107,7 +107,6 @@ hopper_timeline_shares(const hopper_training *training)
 	if (available <= 0)
 		return shares;
 	shares.hop = Min(info->seconds_hop / available, 1);
-	shares.idle = Max(1 - (info->seconds_busy + info->seconds_hop + training->seconds_reading) /
-					  available, 0);
+	shares.idle = Max(1 - (info->seconds_busy + info->seconds_hop) / available, 0);
 	return shares;
 }

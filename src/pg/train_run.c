@@ -9,6 +9,7 @@
 #include "pg/train_run.h"
 
 #include "lib/stringinfo.h"
+#include "portability/instr_time.h"
 #include "utils/timestamp.h"
 
 #include "pg/words.h"
@@ -273,6 +274,8 @@ hopper_training_run(hopper_training *training)
 	ErrorContextCallback context = {error_context_stack, training_context, training};
 	hopper_progress progress;
 	hopper_error error;
+	instr_time	start;
+	instr_time	end;
 
 	training->failed = palloc0(training->n_configs * sizeof(bool));
 	training->costs = estimate_costs(training);
@@ -280,7 +283,11 @@ hopper_training_run(hopper_training *training)
 	training->started = false;
 	training->timeline = hopper_timeline_new(training);
 	error_context_stack = &context;
+	INSTR_TIME_SET_CURRENT(start);
 	load(training);
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, start);
+	training->seconds_reading = INSTR_TIME_GET_DOUBLE(end);
 
 	hopper_progress_start(&progress, training);
 	training->started = true;

@@ -31,7 +31,7 @@ typedef struct hopper_training
 	hopper_run_info info;
 	hopper_model_result *results;	/* one a configuration; valid until hopper_training_end() */
 	int			n_failed;
-	double		seconds_reading;	/* worker seconds of info's that data were read in */
+	double		seconds_reading;	/* of data, before training; not in info.seconds_wall */
 	hopper_timeline *timeline;
 
 	/* its own */
