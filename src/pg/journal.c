@@ -8,6 +8,7 @@
  */
 #include "pg/timeline.h"
 
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/array.h"
@@ -50,8 +51,7 @@ hopper_journal_begin(void)
 	GetUserIdAndSecContext(&scope.user, &scope.context);
 	SetUserIdAndSecContext(owner, scope.context | SECURITY_LOCAL_USERID_CHANGE);
 	scope.guc_level = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	(void) hopper_set_for_level("search_path", "pg_catalog, pg_temp");
 	return scope;
 }
 
