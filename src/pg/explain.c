@@ -41,6 +41,8 @@ typedef struct explain_request
 	hopper_config *configs;
 	int			n_configs;
 	bool		analyze;
+	int			threads_per_segment;	/* Greenplum; 0: a segment's share of its host */
+	int			workers;		/* of the finished run; 0: none is known */
 	hopper_packed train;
 	hopper_packed valid;
 
@@ -166,6 +168,8 @@ planned_run(FunctionCallInfo fcinfo, explain_request *request)
 	options->metrics_compute_frequency = positive(fcinfo, 6, "metrics_compute_frequency", 1);
 	options->threads = PG_ARGISNULL(7) ? hopper_choose_threads(false, 0)
 		: hopper_choose_threads(true, PG_GETARG_INT32(7));
+	if (!PG_ARGISNULL(7))
+		request->threads_per_segment = options->threads;
 	if (PG_ARGISNULL(8))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -312,8 +316,31 @@ free_explain(void *explain)
 	hopper_torch()->explain_free((hopper_explain *) explain);
 }
 
+#ifdef GP_VERSION_NUM
+static int
+threads_of_a_segment(const explain_request *request, const int32 *keys)
+{
+	int			n_segments = 0;
+
+	if (request->threads_per_segment > 0)
+		return request->threads_per_segment;
+	if (request->workers == 0)
+		return Max(request->options.threads / hopper_segments_on_a_host(), 1);
+	for (int i = 0; i < request->train.desc.n_partitions; i++)
+	{
+		bool		known = false;
+
+		for (int j = 0; j < i && !known; j++)
+			known = keys[i] == keys[j];
+		n_segments += !known;
+	}
+	return Max(request->workers / Max(n_segments, 1), 1) *
+		Max(request->options.threads_per_model, 1);
+}
+#endif
+
 static hopper_explain_costs
-costs_of(explain_request *request)
+costs_of(explain_request *request, const int32 *train_keys)
 {
 	hopper_explain_costs costs = {0};
 
@@ -322,7 +349,7 @@ costs_of(explain_request *request)
 	costs.read_bytes_per_second = READ_BYTES_PER_SECOND;
 	costs.statement = STATEMENT_SECONDS;
 	costs.hop_bytes_per_second = HOP_BYTES_PER_SECOND;
-	costs.threads_per_segment = Max(request->options.threads / hopper_segments_on_a_host(), 1);
+	costs.threads_per_segment = threads_of_a_segment(request, train_keys);
 #else
 	costs.read_bytes_per_second = reading_speed(&request->train);
 #endif
@@ -334,7 +361,7 @@ forecast(explain_request *request, hopper_guard **guard)
 {
 	const hopper_torch_api *torch = hopper_torch();
 	const hopper_data_desc *valid = request->has_validation ? &request->valid.desc : NULL;
-	hopper_explain_costs costs = costs_of(request);
+	hopper_explain_costs costs;
 	const int32 *train_keys = NULL;
 	const int32 *valid_keys = NULL;
 	hopper_explain *explain;
@@ -346,6 +373,7 @@ forecast(explain_request *request, hopper_guard **guard)
 	if (valid)
 		valid_keys = hopper_partition_keys(&request->valid);
 #endif
+	costs = costs_of(request, train_keys);
 	request->options.n_starts = request->train.n_starts;
 	request->options.starts = request->train.starts;
 	request->options.memory_limit = hopper_effective_memory_limit();
@@ -482,6 +510,7 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 		request.output = hopper_parse_name(text_argument(fcinfo, 1), "model_output_table");
 		finished_run(&request, read_journal(hopper_relation_oid(&request.output, false),
 											&measured));
+		request.workers = measured.workers;
 	}
 	else
 		planned_run(fcinfo, &request);

@@ -11,9 +11,9 @@ import pytest
 from digits import ADAM, connect, create_database, dense, drop_database, layer, query, select, sequential, value
 
 DATABASE = "hopper_explain"
-CNN = sequential(layer("Conv2D", "conv", filters=32, kernel_size=[3, 3], activation="relu"),
+CNN = sequential(layer("Reshape", "image", target_shape=[8, 8, 1]), layer("Conv2D", "conv", filters=32, kernel_size=[3, 3], activation="relu"),
                  layer("MaxPooling2D", "pool", pool_size=[2, 2]), layer("Flatten", "flatten"),
-                 dense("hidden", 64, "relu"), dense("output", 10, "softmax"), shape=(8, 8, 1))
+                 dense("hidden", 64, "relu"), dense("output", 10, "softmax"))
 WIDE = sequential(layer("Flatten", "flatten"), *(dense(f"wide{i}", 8000, "relu") for i in range(3)),
                   dense("output", 10, "softmax"))
 
@@ -21,8 +21,6 @@ WIDE = sequential(layer("Flatten", "flatten"), *(dense(f"wide{i}", 8000, "relu")
 @pytest.fixture(scope="module")
 def database():
     connection = create_database(DATABASE)
-    query(connection, "SELECT hopper.training_preprocessor('digits', 'images', 'label', 'pixels',"
-          " normalizing_const => 16, validation_fraction => 0.2, shape => '{8,8,1}')")
     for model in (CNN, WIDE):
         query(connection, "SELECT hopper.load_model('architectures', %s)", model)
     select(connection, "configs", [(key, 3, ADAM, f"batch_size={16 * key}") for key in range(1, 5)])
@@ -36,10 +34,10 @@ def test_the_duration_is_predicted(database):
     """Nothing else than the order of magnitude can be relied on while other processes run."""
     ratios = []
     for attempt in range(3):
-        predicted = value(database, "SELECT predicted FROM hopper.explain_fit('images', NULL, 'configs', 4,"
-                          " validation_table => 'images_validation', threads => 1) WHERE item = 'duration'")
-        query(database, f"SELECT * FROM hopper.fit_multiple_model('images', 'out_{attempt}', 'configs', 4,"
-              " validation_table => 'images_validation', threads => 1)")
+        predicted = value(database, "SELECT predicted FROM hopper.explain_fit('packed', NULL, 'configs', 4,"
+                          " validation_table => 'packed_validation', threads => 1) WHERE item = 'duration'")
+        query(database, f"SELECT * FROM hopper.fit_multiple_model('packed', 'out_{attempt}', 'configs', 4,"
+              " validation_table => 'packed_validation', threads => 1)")
         measured = value(database, "SELECT measured FROM hopper.explain_fit(model_output_table =>"
                          f" 'out_{attempt}', \"analyze\" => true) WHERE item = 'duration'")
         ratios.append(predicted / measured)
@@ -48,7 +46,7 @@ def test_the_duration_is_predicted(database):
 
 def test_two_workers_on_one_model_are_half_idle(database):
     select(database, "single", [(1, 3, ADAM, "batch_size=16")])
-    share = value(database, "SELECT predicted FROM hopper.explain_fit('images', NULL, 'single', 4,"
+    share = value(database, "SELECT predicted FROM hopper.explain_fit('packed', NULL, 'single', 4,"
                   " training_metrics => 'running', threads => 2) WHERE item = 'idle share'")
     assert share == pytest.approx(0.5, abs=0.05)
 
@@ -56,7 +54,7 @@ def test_two_workers_on_one_model_are_half_idle(database):
 def test_nothing_is_left_behind(database):
     before = query(database, "SELECT oid FROM pg_class ORDER BY 1")
     runs = value(database, "SELECT count(*) FROM hopper.journal_runs")
-    query(database, "SELECT * FROM hopper.explain_fit('images', NULL, 'configs', 4)")
+    query(database, "SELECT * FROM hopper.explain_fit('packed', NULL, 'configs', 4)")
     assert query(database, "SELECT oid FROM pg_class ORDER BY 1") == before
     assert value(database, "SELECT count(*) FROM hopper.journal_runs") == runs
     process = value(database, "SELECT pg_backend_pid()")
