@@ -64,10 +64,29 @@ hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run, const hopper
 				" DISTRIBUTED BY (key)", hops->log.quoted);
 }
 
+/* A segment that lacks our library says so in the server's words, which do not tell what to do. */
+static void
+rethrow_with_hint(MemoryContext context)
+{
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(context);
+	error = CopyErrorData();
+	if (error->sqlerrcode == ERRCODE_UNDEFINED_FILE && error->hint == NULL)
+	{
+		if (error->detail == NULL)
+			error->detail = pstrdup("Packed data lie on a segment whose host lacks the library.");
+		error->hint = pstrdup("Install the libraries of one build on all hosts, and reconnect.");
+	}
+	FlushErrorState();
+	ReThrowError(error);
+}
+
 static void
 load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
 {
 	Oid			types[] = {INT8OID, BYTEAOID};
+	MemoryContext caller = CurrentMemoryContext;
 	Datum		values[2];
 	SPIPlanPtr	plan;
 
@@ -81,8 +100,58 @@ load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
 							packed->table.quoted), 2, types);
 	values[0] = Int64GetDatum(hops->run->id);
 	values[1] = PointerGetDatum(hops->description);
-	execute(plan, values, SPI_OK_INSERT);
+	PG_TRY();
+	{
+		execute(plan, values, SPI_OK_INSERT);
+	}
+	PG_CATCH();
+	{
+		rethrow_with_hint(caller);
+	}
+	PG_END_TRY();
 	SPI_freeplan(plan);
+}
+
+/*
+ * The numerics class of all segments, from the two lines that each returned; palloc'ed.
+ * SPI_tuptable has a row a different answer.
+ */
+static char *
+agreed_class(uint64 n)
+{
+	char	   *answers[2] = {"none", "none"};
+	char	   *builds[2] = {"none", "none"};
+
+	for (uint64 row = 0; row < Min(n, 2); row++)
+	{
+		char	   *line;
+
+		answers[row] = hopper_cell(row, 1);
+		line = strchr(answers[row], '\n');
+		if (line == NULL)
+			elog(ERROR, "segment %s returned an unknown answer", hopper_cell(row, 2));
+		*line = '\0';
+		builds[row] = line + 1;
+	}
+	if (n == 1)
+		return answers[0];
+	if (strcmp(builds[0], builds[1]) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("segments have different builds of model_hopper"),
+				 errdetail("Segment %s has %s; segment %s has %s.",
+						   n > 0 ? hopper_cell(0, 2) : "none", builds[0],
+						   n > 1 ? hopper_cell(1, 2) : "none", builds[1]),
+				 errhint("Install the libraries of one build on all hosts, and reconnect.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("segments have different numerics classes"),
+			 errdetail("Segment %s has \"%s\"; segment %s has \"%s\".",
+					   n > 0 ? hopper_cell(0, 2) : "none", answers[0],
+					   n > 1 ? hopper_cell(1, 2) : "none", answers[1]),
+			 errhint("Install the same libraries on all hosts; their CPUs must have the same "
+					 "vector instructions.")));
+	pg_unreachable();
 }
 
 char *
@@ -95,16 +164,9 @@ hopper_hops_load(hopper_hops *hops)
 	load_split(hops, hops->train, HOPPER_SPLIT_TRAIN);
 	if (hops->valid)
 		load_split(hops, hops->valid, HOPPER_SPLIT_VALID);
-	n = hopper_select_latest("SELECT DISTINCT value FROM %s ORDER BY value", hops->log.quoted);
-	if (n != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("segments have different numerics classes"),
-				 errdetail("Some have \"%s\", others \"%s\".", n > 0 ? hopper_cell(0, 1) : "none",
-						   n > 1 ? hopper_cell(1, 1) : "none"),
-				 errhint("Install the same libraries on all hosts; their CPUs must have the same "
-						 "vector instructions.")));
-	numerics_class = hopper_cell(0, 1);
+	n = hopper_select_latest("SELECT value, pg_catalog.min(gp_segment_id) FROM %s GROUP BY value"
+							 " ORDER BY 2", hops->log.quoted);
+	numerics_class = agreed_class(n);
 	SPI_freetuptable(SPI_tuptable);
 	return numerics_class;
 }

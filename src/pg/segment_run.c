@@ -78,10 +78,28 @@ hopper_segments_on_a_host(void)
 	return Max(atoi(hopper_cell(0, 1)), 1);
 }
 
-/* All segments must be up: a missing one would end the run in its first hop. */
-static void
-require_segments_up(void)
+void
+hopper_require_segments(void)
 {
+	MemoryContext caller = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		(void) hopper_select("SELECT 1 FROM gp_dist_random('pg_catalog.gp_id')");
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(caller);
+		error = CopyErrorData();
+		if (error->hint == NULL && error->sqlerrcode != ERRCODE_QUERY_CANCELED)
+			error->hint = pstrdup("Bring all segments back, with gprecoverseg or gpstart, and "
+								  "repeat.");
+		FlushErrorState();
+		ReThrowError(error);
+	}
+	PG_END_TRY();
 	if (hopper_select("SELECT content FROM pg_catalog.gp_segment_configuration"
 					  " WHERE role OPERATOR(pg_catalog.=) 'p'"
 					  " AND status OPERATOR(pg_catalog.<>) 'u' ORDER BY content LIMIT 1") > 0)
@@ -186,8 +204,18 @@ index_of(const hopper_training *training, int32 mst_key)
 	elog(ERROR, "the segments told of configuration %d, which is not in the run", mst_key);
 }
 
+/* A model that has failed stays where it was. */
 static void
-take_event(segments_run *run, hopper_event *event)
+tell_segment(hopper_event *event, int segment)
+{
+	size_t		length = strlen(event->detail);
+
+	snprintf(event->detail + length, sizeof(event->detail) - length,
+			 "%sIt was on segment %d.", length > 0 ? " " : "", segment);
+}
+
+static void
+take_event(segments_run *run, hopper_event *event, int segment)
 {
 	hopper_training *training = run->training;
 	int			at = index_of(training, event->mst_key);
@@ -203,6 +231,7 @@ take_event(segments_run *run, hopper_event *event)
 			{
 				training->failed[at] = true;
 				training->n_failed++;
+				tell_segment(event, segment);
 				hopper_progress_failed(training, event);
 			}
 			break;
@@ -220,7 +249,7 @@ take_event(segments_run *run, hopper_event *event)
 
 /* What a model reports: the number of its events, the events, and its visits. */
 static void
-take_report(segments_run *run, const bytea *report)
+take_report(segments_run *run, const bytea *report, int32 segment)
 {
 	const char *at = VARDATA_ANY(report);
 	const char *end = at + VARSIZE_ANY_EXHDR(report);
@@ -236,7 +265,7 @@ take_report(segments_run *run, const bytea *report)
 
 		memcpy(&event, at, sizeof(event));
 		at += sizeof(event);
-		take_event(run, &event);
+		take_event(run, &event, segment);
 	}
 	for (; end - at >= sizeof(hopper_visit); at += sizeof(hopper_visit))
 	{
@@ -257,7 +286,7 @@ collect(segments_run *run, bool *missing)
 	int			n_models = 0;
 
 	*missing = false;
-	n = hopper_select_latest("SELECT mst_key, done, missing, report, result FROM %s"
+	n = hopper_select_latest("SELECT mst_key, done, missing, report, gp_segment_id FROM %s"
 							 " WHERE part OPERATOR(pg_catalog.=) 0 ORDER BY mst_key",
 							 run->hops.tables[run->hops.at].quoted);
 	for (uint64 row = 0; row < n; row++)
@@ -277,10 +306,12 @@ collect(segments_run *run, bool *missing)
 		bool		isnull;
 		Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 4,
 										  &isnull);
+		Datum		segment;
 
 		if (isnull)
 			continue;
-		take_report(run, DatumGetByteaPP(value));
+		segment = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 5, &isnull);
+		take_report(run, DatumGetByteaPP(value), DatumGetInt32(segment));
 	}
 	SPI_freetuptable(SPI_tuptable);
 	return done;
@@ -407,7 +438,6 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 	error_context_stack = &context;
 
 	refuse_temporary(model);
-	require_segments_up();
 	run.run.id = new_run_id();
 	run.run.options = training->options;
 	run.run.options.threads = training->threads_given ? training->options.threads

@@ -5,7 +5,7 @@ from collections import defaultdict
 import pytest
 
 from digits import query, select, value
-from segments_test import CONFIGS, fit, pack
+from runs import CONFIGS, fit, pack
 
 ITERATIONS = 3
 MODELS = 5
