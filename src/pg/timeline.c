@@ -9,13 +9,11 @@
 #define MAX_ROWS 50000
 #define OPEN_ROWS 4				/* by kind and split */
 
-/* Rows that the run's visits and evaluations make at most. */
+/* Visits that the run makes at most, with so many partitions of training and validation data. */
 static double
-count_visits(const hopper_training *training)
+count_visits(const hopper_training *training, double partitions, double valid)
 {
 	const hopper_run_options *options = &training->options;
-	double		partitions = training->train->desc.n_partitions;
-	double		valid = training->valid ? training->valid->desc.n_partitions : 0;
 	double		evaluations = options->num_iterations / options->metrics_compute_frequency + 1;
 	double		evaluated = valid;
 
@@ -35,9 +33,10 @@ hopper_timeline_new(const hopper_training *training)
 	timeline->open = palloc(training->n_configs * OPEN_ROWS * sizeof(int));
 	for (int i = 0; i < training->n_configs * OPEN_ROWS; i++)
 		timeline->open[i] = -1;
-	if (count_visits(training) <= MAX_ROWS)
+	if (count_visits(training, training->train->desc.n_partitions,
+					 training->valid ? training->valid->desc.n_partitions : 0) <= MAX_ROWS)
 		timeline->level = HOPPER_TIMELINE_VISITS;
-	else if (3.0 * training->n_configs * training->options.num_iterations <= MAX_ROWS)
+	else if (count_visits(training, 1, training->valid ? 1 : 0) <= MAX_ROWS)
 		timeline->level = HOPPER_TIMELINE_ITERATIONS;
 	else
 		timeline->level = HOPPER_TIMELINE_MODELS;

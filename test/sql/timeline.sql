@@ -110,15 +110,17 @@ SELECT count(*) FROM hopper.explain_fit(model_output_table => 'long', "analyze" 
 SELECT count(*) FROM hopper.journal_runs;
 DELETE FROM hopper.journal_visits;
 SELECT nextval('hopper.journal_run_seq');
+RESET ROLE;
 -- Its own runs it does see; an operator of its own is not used as the journal's owner.
-CREATE TEMP TABLE mine (i int);
-CREATE FUNCTION pg_temp.never(oid, oid) RETURNS boolean LANGUAGE plpgsql AS
+CREATE SCHEMA hopper_timeline_evil AUTHORIZATION hopper_timeline_other;
+SET ROLE hopper_timeline_other;
+CREATE FUNCTION hopper_timeline_evil.never(oid, oid) RETURNS boolean LANGUAGE plpgsql AS
     'BEGIN RAISE EXCEPTION ''called by %'', current_user; END';
-CREATE OPERATOR pg_temp.= (LEFTARG = oid, RIGHTARG = oid, FUNCTION = pg_temp.never);
-SET search_path = pg_temp, pg_catalog, hopper_timeline;
-SELECT models_trained FROM hopper.fit_multiple_model('packed', 'pg_temp.own', 'configs_one', 2,
-    threads => 1);
-SELECT count(*) FROM hopper.run_timeline('pg_temp.own');
+CREATE OPERATOR hopper_timeline_evil.= (LEFTARG = oid, RIGHTARG = oid,
+    FUNCTION = hopper_timeline_evil.never);
+SET search_path = hopper_timeline_evil, pg_catalog, hopper_timeline;
+SELECT models_trained FROM hopper.fit_multiple_model('packed', 'own', 'configs_one', 2, threads => 1);
+SELECT count(*) FROM hopper.run_timeline('own');
 RESET ROLE;
 SET search_path = hopper_timeline;
 GRANT SELECT ON long_info TO hopper_timeline_other;
@@ -126,6 +128,6 @@ SET ROLE hopper_timeline_other;
 SELECT count(*) > 0 AS is_seen FROM hopper.run_timeline('hopper_timeline.long');
 RESET ROLE;
 
-DROP OWNED BY hopper_timeline_other;
+DROP OWNED BY hopper_timeline_other CASCADE;
 DROP ROLE hopper_timeline_other;
 DROP SCHEMA hopper_timeline CASCADE;

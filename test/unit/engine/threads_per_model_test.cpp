@@ -22,7 +22,8 @@ std::string LargeJson() {
        KerasLayer("Conv2D", "strided",
                   R"("filters": 32, "kernel_size": [3, 3], "strides": [2, 2], "padding": "same",
                      "activation": "tanh")"),
-       KerasLayer("Conv2D", "valid", R"("filters": 16, "kernel_size": [3, 3])"),
+       KerasLayer("Conv2D", "winograd", R"("filters": 16, "kernel_size": [3, 3])"),
+       KerasLayer("Conv2D", "direct", R"("filters": 12, "kernel_size": [2, 2])"),
        KerasLayer("Flatten", "flat", ""), KerasLayer("Dropout", "drop", "\"rate\": 0.25"),
        KerasDense("wide", 256, "relu"), KerasDense("narrow", 64, "relu"),
        KerasDense("last", 3, "softmax")});
