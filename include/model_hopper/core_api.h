@@ -552,22 +552,6 @@ typedef struct hopper_torch_api
 	 */
 	int			(*evaluation_confusion) (hopper_evaluation *evaluation, const int64_t **counts,
 										 int32_t *n_classes, hopper_error *error);
-
-	/*
-	 * --- evaluation in several processes, each with some of the partitions ---
-	 *
-	 * evaluation_choose comes before the first buffer: these partitions, ascending, come to this
-	 * process. evaluation_sums takes the place of evaluation_poll: 1 and what evaluation_total wants
-	 * of this process, valid until the evaluation is freed. evaluation_total gives loss and metrics
-	 * (and the confusion) of the sums of all processes, one behind another in any order; it needs
-	 * neither data nor start (HOPPER_CORRUPT where a partition is missing).
-	 */
-	int			(*evaluation_choose) (hopper_evaluation *evaluation, const int32_t *partitions,
-									  int32_t n, hopper_error *error);
-	int			(*evaluation_sums) (hopper_evaluation *evaluation, const uint8_t **bytes,
-									size_t *size, hopper_error *error);
-	int			(*evaluation_total) (hopper_evaluation *evaluation, const uint8_t *bytes,
-									 size_t size, hopper_event *event, hopper_error *error);
 } hopper_torch_api;
 
 /* The exported symbols; `version` is the caller's HOPPER_API_VERSION. */

@@ -7,6 +7,7 @@
 #include "engine/predictor.h"
 #include "engine/run.h"
 #include "model_hopper/core_api.h"
+#include "model_hopper/segments_api.h"
 
 // The handles of the C side.
 struct hopper_run : hopper::Run {
@@ -349,9 +350,6 @@ hopper_torch_api MakeApi() {
   api.group_free = GroupFree;
   api.group_get_info = GroupGetInfo;
   api.evaluation_confusion = EvaluationConfusion;
-  api.evaluation_choose = EvaluationChoose;
-  api.evaluation_sums = EvaluationSums;
-  api.evaluation_total = EvaluationTotal;
   return api;
 }
 
@@ -360,5 +358,13 @@ hopper_torch_api MakeApi() {
 extern "C" __attribute__((visibility("default"))) const hopper_torch_api* hopper_torch_api_get(
     int32_t version) {
   static const hopper_torch_api api = MakeApi();
+  return version == HOPPER_API_VERSION ? &api : nullptr;
+}
+
+extern "C" __attribute__((visibility("default"))) const hopper_segments_api*
+hopper_segments_api_get(int32_t version) {
+  static const hopper_segments_api api = {HOPPER_API_VERSION,
+                                          static_cast<int32_t>(sizeof(hopper_segments_api)),
+                                          EvaluationChoose, EvaluationSums, EvaluationTotal};
   return version == HOPPER_API_VERSION ? &api : nullptr;
 }
