@@ -637,22 +637,6 @@ typedef struct hopper_torch_api
 										 int32_t *n_classes, hopper_error *error);
 
 	/*
-	 * --- evaluation in several processes, each with some of the partitions ---
-	 *
-	 * evaluation_choose comes before the first buffer: these partitions, ascending, come to this
-	 * process. evaluation_sums takes the place of evaluation_poll: 1 and what evaluation_total wants
-	 * of this process, valid until the evaluation is freed. evaluation_total gives loss and metrics
-	 * (and the confusion) of the sums of all processes, one behind another in any order; it needs
-	 * neither data nor start (HOPPER_CORRUPT where a partition is missing).
-	 */
-	int			(*evaluation_choose) (hopper_evaluation *evaluation, const int32_t *partitions,
-									  int32_t n, hopper_error *error);
-	int			(*evaluation_sums) (hopper_evaluation *evaluation, const uint8_t **bytes,
-									size_t *size, hopper_error *error);
-	int			(*evaluation_total) (hopper_evaluation *evaluation, const uint8_t *bytes,
-									 size_t size, hopper_event *event, hopper_error *error);
-
-	/*
 	 * Whether a run on this machine can have that precision: HOPPER_INVALID_PARAMETER for an
 	 * unknown name, HOPPER_NOT_SUPPORTED for one that the device does not have. *emulated: 1 where
 	 * the device has no instructions for it, so that it is slower than fp32.

@@ -8,6 +8,7 @@
 #include "engine/predictor.h"
 #include "engine/run.h"
 #include "model_hopper/core_api.h"
+#include "model_hopper/segments_api.h"
 #include "params/precision.h"
 #include "train/trainer.h"
 
@@ -430,9 +431,6 @@ hopper_torch_api MakeApi() {
   api.group_free = GroupFree;
   api.group_get_info = GroupGetInfo;
   api.evaluation_confusion = EvaluationConfusion;
-  api.evaluation_choose = EvaluationChoose;
-  api.evaluation_sums = EvaluationSums;
-  api.evaluation_total = EvaluationTotal;
   api.check_precision = CheckPrecision;
   api.run_next_visits = RunNextVisits;
   api.explain_create = ExplainCreate;
@@ -450,5 +448,13 @@ hopper_torch_api MakeApi() {
 extern "C" __attribute__((visibility("default"))) const hopper_torch_api* hopper_torch_api_get(
     int32_t version) {
   static const hopper_torch_api api = MakeApi();
+  return version == HOPPER_API_VERSION ? &api : nullptr;
+}
+
+extern "C" __attribute__((visibility("default"))) const hopper_segments_api*
+hopper_segments_api_get(int32_t version) {
+  static const hopper_segments_api api = {HOPPER_API_VERSION,
+                                          static_cast<int32_t>(sizeof(hopper_segments_api)),
+                                          EvaluationChoose, EvaluationSums, EvaluationTotal};
   return version == HOPPER_API_VERSION ? &api : nullptr;
 }

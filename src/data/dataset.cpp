@@ -190,17 +190,16 @@ void Dataset::AddBuffer(const hopper_buffer& buffer) {
 }
 
 void Dataset::CheckComplete() const {
-  for (int p = 0; p < n_partitions(); ++p) CheckPartition(p);
-}
-
-void Dataset::CheckPartition(int p) const {
-  const int64_t count = PartitionRange(desc_.n_rows, desc_.n_partitions, p).count;
-  const int64_t n = partition(p).n;
-  if (n == count) return;
-  throw Error(ErrorCode::kCorrupt,
-              "partition " + std::to_string(p) + " of \"" + desc_.table_name + "\" is not complete",
-              "It holds " + std::to_string(n) + " rows instead of " + std::to_string(count) + ".",
-              kRepack);
+  for (int p = 0; p < n_partitions(); ++p) {
+    const int64_t count = PartitionRange(desc_.n_rows, desc_.n_partitions, p).count;
+    const int64_t n = partition(p).n;
+    if (n == count) continue;
+    throw Error(
+        ErrorCode::kCorrupt,
+        "partition " + std::to_string(p) + " of \"" + desc_.table_name + "\" is not complete",
+        "It holds " + std::to_string(n) + " rows instead of " + std::to_string(count) + ".",
+        kRepack);
+  }
 }
 
 }  // namespace hopper

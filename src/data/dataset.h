@@ -69,7 +69,6 @@ class Dataset {
   void AddBuffer(const hopper_buffer& buffer);
   // Throws kCorrupt where a partition lacks rows.
   void CheckComplete() const;
-  void CheckPartition(int p) const;  // one alone
 
   const DataDesc& desc() const { return desc_; }
   const Partition& partition(int p) const { return partitions_[p]; }

@@ -57,9 +57,27 @@ void Evaluation::AddBuffer(const hopper_buffer& buffer) {
   data_.AddBuffer(buffer);
 }
 
+void Evaluation::CheckRows() const {
+  if (chosen_.size() == static_cast<size_t>(data_.n_partitions())) {
+    data_.CheckComplete();
+    return;
+  }
+  const DataDesc& desc = data_.desc();
+  for (const int32_t p : chosen_) {
+    const int64_t n = PartitionRange(desc.n_rows, desc.n_partitions, p).count;
+    if (data_.partition(p).n == n) continue;
+    throw Error(
+        ErrorCode::kCorrupt,
+        "partition " + std::to_string(p) + " of \"" + desc.table_name + "\" is not complete",
+        "It holds " + std::to_string(data_.partition(p).n) + " rows instead of " +
+            std::to_string(n) + ".",
+        "Pack the data again.");
+  }
+}
+
 void Evaluation::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the evaluation has been started already");
-  for (const int32_t p : chosen_) data_.CheckPartition(p);
+  CheckRows();
   started_ = true;
   start_time_ = MonotonicSeconds();
   sums_.resize(static_cast<size_t>(data_.n_partitions()));

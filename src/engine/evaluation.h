@@ -42,6 +42,7 @@ class Evaluation {
 
  private:
   void Work();
+  void CheckRows() const;
   bool Finished() const;
   void Finish(const std::vector<MetricSums>& sums, hopper_event* event);
   int64_t OutputUnits() const;

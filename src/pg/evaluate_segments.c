@@ -32,11 +32,16 @@ sum_up(const hopper_packed *data, bytea *description)
 	bytea	   *result;
 	uint64		n;
 
-	n = select_described(psprintf("SELECT hopper.segment_evaluation($1, " HOPPER_DIST_KEY ","
-								  " partition_id, buffer_id, n, %s, %s, checksum"
-								  " ORDER BY partition_id, buffer_id)"
-								  " FROM %s GROUP BY " HOPPER_DIST_KEY, x_column, y_column,
-								  data->table.quoted), 1, values);
+	/*
+	 * The window sorts pointers to the buffers; an aggregate with an order of its own would sort the
+	 * description with each of them.
+	 */
+	n = select_described(psprintf("SELECT hopper.segment_evaluation($1, k, p, b, n, x, y, c)"
+								  " FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
+								  " buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
+								  " pg_catalog.row_number() OVER (PARTITION BY " HOPPER_DIST_KEY
+								  " ORDER BY partition_id, buffer_id) AS r FROM %s) s GROUP BY k",
+								  x_column, y_column, data->table.quoted), 1, values);
 	initStringInfo(&sums);
 	for (uint64 row = 0; row < n; row++)
 	{
@@ -79,6 +84,8 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	bool		isnull;
 
 	(void) set_config_option("optimizer", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0);
+	(void) set_config_option("enable_hashagg", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0);
 	evaluation.config = model->config;
 	evaluation.desc = data->desc;

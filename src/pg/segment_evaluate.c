@@ -137,7 +137,7 @@ start(const bytea *description, int32 key, summing *state)
 		if (given.keys[p] == key)
 			partitions[n++] = p;
 	create(&given, state);
-	HOPPER_CHECK(hopper_torch()->evaluation_choose(state->evaluation, partitions, n, &error),
+	HOPPER_CHECK(hopper_segments()->evaluation_choose(state->evaluation, partitions, n, &error),
 				 error);
 	state->room = given.memory_limit;
 }
@@ -242,7 +242,7 @@ hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
 	callback.arg = state;
 	error_context_stack = &callback;
 	HOPPER_CHECK(hopper_torch()->evaluation_start(state->evaluation, &error), error);
-	while ((done = hopper_torch()->evaluation_sums(state->evaluation, &bytes, &size, &error)) == 0)
+	while ((done = hopper_segments()->evaluation_sums(state->evaluation, &bytes, &size, &error)) == 0)
 		hopper_wait(state->event_fd, LONGEST_WAIT);
 	if (done < 0)
 		hopper_throw(&error);
@@ -275,7 +275,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 	evaluate_read_description(PG_GETARG_BYTEA_PP(0), &given);
 	given.threads = 1;
 	create(&given, &state);
-	HOPPER_CHECK(hopper_torch()->evaluation_total(state.evaluation,
+	HOPPER_CHECK(hopper_segments()->evaluation_total(state.evaluation,
 												  (const uint8_t *) VARDATA_ANY(sums),
 												  VARSIZE_ANY_EXHDR(sums), &event, &error), error);
 	values[0] = bytes_datum(&event, sizeof(event));
