@@ -78,8 +78,10 @@ SELECT models_trained FROM hopper.fit_multiple_model('packed', 'shared', 'config
     threads_per_model => 2);
 SELECT numerics_class ~ ', 2 threads$' AS is_named FROM shared_summary;
 SELECT max(worker) FROM hopper.run_timeline('shared');
+\set VERBOSITY terse
 SELECT models_trained FROM hopper.fit_multiple_model('packed', 'shared', 'configs', 1, threads => 2,
     warm_start => true);
+\set VERBOSITY default
 SELECT models_trained FROM hopper.fit_multiple_model('packed', 'bad', 'configs', 1, threads => 2,
     threads_per_model => 3);
 SELECT models_trained FROM hopper.fit_multiple_model('packed', 'bad', 'configs', 1, threads => 2,
