@@ -71,3 +71,19 @@ def test_more_threads_than_cores(database):
     assert connection.notices[0].startswith(f"NOTICE:  {many} threads were asked for, but this"
                                             " machine has ")
     connection.close()
+
+
+def test_a_line_for_each_model_that_stops_and_their_number(database):
+    connection = connect(DATABASE)
+    # The loss falls, so that none is larger than the first.
+    select(connection, "stopping", [(key, 1, ADAM, "batch_size=8, patience=2, monitor='loss', mode='max'")
+                                    for key in range(1, 11)])
+    del connection.notices[:]
+    query(connection, "SELECT * FROM hopper.fit_multiple_model('packed', 'stopped', 'stopping', 9)")
+    lines = connection.notices[1:-1]
+    assert len(lines) == 8
+    for line in lines:
+        assert re.fullmatch(r'NOTICE:  fit "stopped": configuration \d+ stopped after 3 iterations,'
+                            r" loss has not improved on \d+\.\d{4} of iteration 1\n", line), line
+    assert ", 10 of 10 stopped early\nHINT" in connection.notices[-1]
+    connection.close()
