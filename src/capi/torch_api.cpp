@@ -2,12 +2,15 @@
 #include "capi/boundary.h"
 #include "capi/torch_info.h"
 #include "engine/evaluation.h"
+#include "engine/explain.h"
 #include "engine/failure.h"
 #include "engine/group.h"
 #include "engine/predictor.h"
 #include "engine/run.h"
 #include "model_hopper/core_api.h"
 #include "model_hopper/segments_api.h"
+#include "params/precision.h"
+#include "train/trainer.h"
 
 // The handles of the C side.
 struct hopper_run : hopper::Run {
@@ -21,6 +24,9 @@ struct hopper_predictor : hopper::Predictor {
 };
 struct hopper_group : hopper::Group {
   using Group::Group;
+};
+struct hopper_explain : hopper::Explain {
+  using Explain::Explain;
 };
 
 namespace {
@@ -89,6 +95,15 @@ int RunNextEvent(hopper_run* run, hopper_event* event) {
     any = run->NextEvent(event);
   });
   return any ? 1 : 0;
+}
+
+int32_t RunNextVisits(hopper_run* run, hopper_visit* visits, int32_t n) {
+  int32_t taken = 0;
+  Call(nullptr, [&] {
+    RequireAll(run, visits);
+    taken = run->NextVisits(visits, n);
+  });
+  return taken;
 }
 
 void RunCancel(hopper_run* run) {
@@ -314,6 +329,72 @@ void GroupGetInfo(const hopper_group* group, hopper_run_info* info) {
   });
 }
 
+int CheckPrecision(const char* precision, int32_t on_gpu, int32_t* emulated, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(precision, emulated);
+    const hopper::Precision parsed = hopper::ParsePrecision(precision, on_gpu != 0);
+    *emulated = on_gpu == 0 && hopper::IsEmulated(parsed) ? 1 : 0;
+  });
+}
+
+// ---------------------------------------------------------------- forecasts
+
+std::vector<int32_t> KeysOf(const int32_t* keys, const hopper_data_desc* data) {
+  if (keys == nullptr || data == nullptr) return {};
+  return {keys, keys + data->n_partitions};
+}
+
+int ExplainCreate(const hopper_run_options* options, const hopper_data_desc* train,
+                  const hopper_data_desc* valid, const int32_t* train_keys,
+                  const int32_t* valid_keys, const hopper_explain_costs* costs,
+                  hopper_explain** explain, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(options, train, costs, explain);
+    *explain = new hopper_explain(*options, *train, valid, KeysOf(train_keys, train),
+                                  KeysOf(valid_keys, valid), *costs);
+  });
+}
+
+int ExplainAddConfig(hopper_explain* explain, const hopper_config* config, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(explain, config);
+    explain->AddConfig(*config);
+  });
+}
+
+int ExplainStart(hopper_explain* explain, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(explain);
+    explain->Start();
+  });
+}
+
+int ExplainPoll(hopper_explain* explain, hopper_error* error) {
+  return Ask(error, [&] {
+    RequireAll(explain);
+    return explain->Poll();
+  });
+}
+
+int ExplainModel(hopper_explain* explain, int32_t index, hopper_explain_model* model,
+                 hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(explain, model);
+    explain->Model(index, model);
+  });
+}
+
+int ExplainRun(hopper_explain* explain, hopper_explain_run* run, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(explain, run);
+    explain->Run(run);
+  });
+}
+
+void ExplainFree(hopper_explain* explain) {
+  Call(nullptr, [&] { delete explain; });
+}
+
 hopper_torch_api MakeApi() {
   hopper_torch_api api = {};
   api.version = HOPPER_API_VERSION;
@@ -350,6 +431,15 @@ hopper_torch_api MakeApi() {
   api.group_free = GroupFree;
   api.group_get_info = GroupGetInfo;
   api.evaluation_confusion = EvaluationConfusion;
+  api.check_precision = CheckPrecision;
+  api.run_next_visits = RunNextVisits;
+  api.explain_create = ExplainCreate;
+  api.explain_add_config = ExplainAddConfig;
+  api.explain_start = ExplainStart;
+  api.explain_poll = ExplainPoll;
+  api.explain_model = ExplainModel;
+  api.explain_run = ExplainRun;
+  api.explain_free = ExplainFree;
   return api;
 }
 

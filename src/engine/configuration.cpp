@@ -21,7 +21,7 @@ T ParseOrThrow(const char* text, T (*parse)(std::string_view, std::vector<ParamP
 }  // namespace
 
 std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const DataDesc& data,
-                                           uint64_t run_seed) {
+                                           uint64_t run_seed, Precision precision) {
   auto spec = ParseModel({config.model_arch, config.model_arch_size}, &data.x_shape);
   CompileParams compile = ParseOrThrow(config.compile_params, ParseCompileParams);
   FitParams fit = ParseOrThrow(config.fit_params, ParseFitParams);
@@ -37,7 +37,12 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
   if (config.weights != nullptr) CheckWeightCount(*spec, config.n_weights);
   auto network = std::make_shared<const Network>(std::move(spec));
   return std::make_unique<const Trainer>(std::move(network), std::move(compile), std::move(fit),
-                                         data, run_seed);
+                                         data, run_seed, precision);
+}
+
+Precision RunPrecision(const hopper_run_options& options) {
+  return options.precision == nullptr ? Precision::kFp32
+                                      : ParsePrecision(options.precision, /*on_gpu=*/false);
 }
 
 void RequireWatchedData(const Trainer& trainer, bool has_validation) {
@@ -75,6 +80,14 @@ bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state
   state->slots =
       AlignedArray<float>(static_cast<size_t>(trainer.network().spec().slot_size * n_slots));
   return false;
+}
+
+void CheckThreadsPerModel(int32_t threads_per_model, int32_t threads) {
+  if (threads_per_model >= 0 && threads_per_model <= threads) return;
+  throw Error(ErrorCode::kInvalidParameter,
+              "threads_per_model must be at least 1 and at most the number of threads",
+              "It is " + std::to_string(threads_per_model) + ", the run has " +
+                  std::to_string(threads) + (threads == 1 ? " thread." : " threads."));
 }
 
 }  // namespace hopper

@@ -59,10 +59,12 @@ Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
       metrics_frequency_(std::max(options.metrics_compute_frequency, 1)),
       training_metrics_(static_cast<hopper_training_metrics>(options.training_metrics)),
       threads_(std::clamp(options.threads, 1, 1024)),
+      threads_per_model_(std::max(options.threads_per_model, 1)),
       mix_numerics_(options.mix_numerics != 0),
+      precision_(RunPrecision(options)),
       event_fd_(options.event_fd),
       key_(key),
-      numerics_class_(NumericsClass(options.precision == nullptr ? "fp32" : options.precision)),
+      numerics_class_(NumericsClass(PrecisionName(precision_), threads_per_model_)),
       train_(train),
       valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
       train_keys_(std::move(train_keys)),
@@ -87,7 +89,7 @@ void Group::AddConfig(const hopper_config& config) {
     bare.n_weights = 0;
     bare.state = nullptr;
     bare.state_size = 0;
-    auto trainer = MakeTrainer(bare, train_.desc(), seed_);
+    auto trainer = MakeTrainer(bare, train_.desc(), seed_, precision_);
     RequireWatchedData(*trainer, valid_ != nullptr);
     entry.trainer = std::move(trainer);
   } catch (...) {
@@ -210,10 +212,11 @@ void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const
   const std::string name = "configuration " + std::to_string(model->key);
   if (state.numerics_class != numerics_class_) {
     if (!mix_numerics_) {
-      throw Error(ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
-                  "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
-                      numerics_class_ + "\".",
-                  "Train without warm start, or on a machine and with a libtorch of that class.");
+      throw Error(
+          ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
+          "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
+              numerics_class_ + "\".",
+          "Train without warm start, or with the precision, libtorch and CPU of that class.");
     }
     state.numerics_class = numerics_class_;
   }
@@ -256,7 +259,15 @@ void Group::ReadEnvelope(ByteReader* in, Traveller* model) const {
   const auto n_events = in->Get<uint32_t>();
   model->events.resize(n_events);
   for (hopper_event& event : model->events) in->GetBytes(&event, sizeof(event));
-  if (fresh_) model->events.clear();
+  model->hop = in->Get<int32_t>() + 1;
+  const auto n_visits = in->Get<uint32_t>();
+  model->visits.resize(n_visits);
+  for (hopper_visit& visit : model->visits) in->GetBytes(&visit, sizeof(visit));
+  if (fresh_) {
+    model->events.clear();
+    model->visits.clear();
+    model->hop = 0;
+  }
   model->has_state = in->Get<uint8_t>() != 0;
   if (!model->has_state) return;
   const size_t size = in->remaining();
@@ -299,6 +310,9 @@ void Group::Pack(Traveller* model) const {
   }
   out.Put<uint32_t>(static_cast<uint32_t>(model->events.size()));
   for (const hopper_event& event : model->events) out.PutBytes(&event, sizeof(event));
+  out.Put<int32_t>(model->hop);
+  out.Put<uint32_t>(static_cast<uint32_t>(model->visits.size()));
+  for (const hopper_visit& visit : model->visits) out.PutBytes(&visit, sizeof(visit));
   out.Put<uint8_t>(model->has_state ? 1 : 0);
   if (model->has_state) {
     const std::vector<uint8_t> image =
@@ -380,6 +394,8 @@ bool Group::NextPart(hopper_group_part* part) {
       if (out_part_ == 0) {
         part->n_events = static_cast<int32_t>(model.events.size());
         part->events = model.events.data();
+        part->n_visits = static_cast<int32_t>(model.visits.size());
+        part->visits = model.visits.data();
         part->result = finish_ ? &model.result : nullptr;
       }
     }

@@ -36,7 +36,9 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
       metrics_frequency_(options.metrics_compute_frequency),
       training_metrics_(static_cast<hopper_training_metrics>(options.training_metrics)),
       threads_(options.threads),
+      threads_per_model_(std::max(options.threads_per_model, 1)),
       mix_numerics_(options.mix_numerics != 0),
+      precision_(RunPrecision(options)),
       train_(train),
       valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
       ring_(train_.n_partitions(), StartsOf(options)),
@@ -46,19 +48,16 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
   RequirePositive(options.metrics_compute_frequency, "metrics_compute_frequency");
   RequirePositive(options.threads, "threads");
   threads_ = std::min(threads_, kMaxThreads);
+  CheckThreadsPerModel(options.threads_per_model, threads_);
+  n_workers_ = threads_ / threads_per_model_;
   if (training_metrics_ < HOPPER_METRICS_RUNNING || training_metrics_ > HOPPER_METRICS_EVERY) {
     throw Error(ErrorCode::kInvalidParameter, "training_metrics has the unknown value " +
                                                   std::to_string(options.training_metrics));
   }
-  const std::string precision = options.precision == nullptr ? "fp32" : options.precision;
-  if (precision != "fp32") {
-    throw Error(ErrorCode::kNotSupported, "precision \"" + precision + "\" is not supported", "",
-                "Use \"precision\" => 'fp32'.");
-  }
   if (options.memory_limit < 1) {
     throw Error(ErrorCode::kInvalidParameter, "memory limit must be at least one byte");
   }
-  numerics_class_ = NumericsClass(precision);
+  numerics_class_ = NumericsClass(PrecisionName(precision_), threads_per_model_);
   account_ = MemoryAccount::Create(options.memory_limit);
 }
 
@@ -92,7 +91,7 @@ void Run::AddConfig(const hopper_config& config) {
 }
 
 void Run::ReadConfig(const hopper_config& config, Model* model) {
-  model->trainer = MakeTrainer(config, train_.desc(), seed_);
+  model->trainer = MakeTrainer(config, train_.desc(), seed_, precision_);
   model->state_bytes = model->trainer->StateBytes();
   model->task_bytes = model->trainer->MemoryEstimate() - model->state_bytes;
   RequireWatchedData(*model->trainer, valid_ != nullptr);
@@ -111,10 +110,11 @@ void Run::TakeState(const hopper_config& config, Model* model) {
   const std::string name = "configuration " + std::to_string(config.mst_key);
   if (state.numerics_class != numerics_class_) {
     if (!mix_numerics_) {
-      throw Error(ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
-                  "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
-                      numerics_class_ + "\".",
-                  "Train without warm start, or on a machine and with a libtorch of that class.");
+      throw Error(
+          ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
+          "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
+              numerics_class_ + "\".",
+          "Train without warm start, or with the precision, libtorch and CPU of that class.");
     }
     state.numerics_class = numerics_class_;
   }
@@ -199,18 +199,18 @@ void Run::Start() {
         }
       }
     }
-    running_workers_ = threads_;
+    running_workers_ = n_workers_;
   }
   int started = 0;
   try {
-    for (; started < threads_; ++started) {
+    for (; started < n_workers_; ++started) {
       workers_.Start(
           1, account_, [this](const std::string& text) { WorkerWarning(text); },
-          [this] { Work(); });
+          [this, started] { Work(started); }, threads_per_model_);
     }
   } catch (...) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    running_workers_ -= threads_ - started;
+    running_workers_ -= n_workers_ - started;
     cancel_.store(true);
     wake_.notify_all();
     throw;
@@ -282,6 +282,8 @@ void Run::GetInfo(hopper_run_info* info) {
     if (model->status != HOPPER_MODEL_FAILED) info->bytes_models += model->state_bytes;
   }
   info->seconds_busy = seconds_busy_;
+  info->seconds_hop = seconds_hop_;
+  info->n_workers = n_workers_;
   if (started_) info->seconds_wall = (end_time_ > 0 ? end_time_ : MonotonicSeconds()) - start_time_;
   CopyText(numerics_class_, info->numerics_class);
 }

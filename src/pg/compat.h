@@ -102,6 +102,15 @@
 #define hopper_schema_aclcheck(schema, role, mode) pg_namespace_aclcheck(schema, role, mode)
 #endif
 
+/* A setting for this nesting level; the last argument, no reload, came in 9.5. */
+#if PG_VERSION_NUM >= 90500
+#define hopper_set_for_level(name, value) \
+	set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false)
+#else
+#define hopper_set_for_level(name, value) \
+	set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0)
+#endif
+
 /*
  * A second key beside the configurations' UNIQUE: Greenplum wants all keys of a table to share the
  * distribution column.

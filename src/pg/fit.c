@@ -112,18 +112,27 @@ training_metrics_argument(FunctionCallInfo fcinfo, int at)
 					 "the last iteration) or 'every' (evaluated at each metrics iteration).")));
 }
 
-static void
-check_precision(FunctionCallInfo fcinfo, int at)
+static char *
+precision_argument(FunctionCallInfo fcinfo, int at, bool on_gpus)
 {
 	char	   *given;
 
 	require_argument(fcinfo, at, "precision");
 	given = string_argument(fcinfo, at);
-	if (strcmp(given, "fp32") != 0)
+	hopper_check_precision(given, on_gpus);
+	return given;
+}
+
+static void
+check_threads_per_model(const hopper_run_options *options)
+{
+	if (options->threads_per_model > options->threads)
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("precision \"%s\" is not supported", given),
-				 errhint("Use \"precision\" => 'fp32'.")));
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("threads_per_model must not be more than threads"),
+				 errdetail("It is %d, and the run has %s.", options->threads_per_model,
+						   hopper_plural(options->threads, "thread", "threads")),
+				 errhint("Lower threads_per_model, or raise threads.")));
 }
 
 /* The arguments from use_gpus to description, and seed to training_metrics. */
@@ -133,9 +142,11 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	hopper_run_options *options = &request->options;
 	hopper_run_record *record = &request->record;
 	int			at = at_iterations;
+	bool		use_gpus;
 
 	options->num_iterations = positive_argument(fcinfo, at++, "num_iterations", 0);
-	hopper_check_use_gpus(bool_argument(fcinfo, at++, "use_gpus"));
+	use_gpus = bool_argument(fcinfo, at++, "use_gpus");
+	hopper_check_use_gpus(use_gpus);
 	request->has_validation = !PG_ARGISNULL(at);
 	if (request->has_validation)
 		request->validation = hopper_parse_name(text_argument(fcinfo, at), "validation_table");
@@ -153,10 +164,11 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	options->threads = PG_ARGISNULL(at) ? hopper_choose_threads(false, 0)
 		: hopper_choose_threads(true, PG_GETARG_INT32(at));
 	at++;
-	check_precision(fcinfo, at++);
-	options->precision = "fp32";
+	options->precision = precision_argument(fcinfo, at++, use_gpus);
 	options->training_metrics = training_metrics_argument(fcinfo, at);
-	record->training_metrics = string_argument(fcinfo, at);
+	record->training_metrics = string_argument(fcinfo, at++);
+	options->threads_per_model = positive_argument(fcinfo, at, "threads_per_model", 0);
+	check_threads_per_model(options);
 	options->memory_limit = hopper_effective_memory_limit();
 
 	record->source_table = request->source.quoted;
@@ -298,6 +310,8 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	hopper_outputs_write_models(&outputs, &training);
 	request->record.best = hopper_outputs_best(&outputs);
 	hopper_outputs_write_summary(&outputs, &training, &request->record);
+	hopper_journal_write(&training, hopper_relation_oid(&outputs.model, false),
+						 request->record.started);
 	hopper_progress_finished(&training, request->record.best.mst_key,
 							 request->record.best.metric, request->record.best.value);
 	failed = training.n_failed;
@@ -316,7 +330,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 /*
  * fit_multiple_model(source_table, model_output_table, model_selection_table, num_iterations,
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description,
- * use_caching, seed, threads, precision, training_metrics)
+ * use_caching, seed, threads, precision, training_metrics, threads_per_model)
  *
  * use_caching is MADlib's; data is always kept in memory.
  */
@@ -344,7 +358,7 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 /*
  * fit(source_table, model, model_arch_table, model_id, compile_params, fit_params, num_iterations,
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description, seed,
- * threads, precision, training_metrics)
+ * threads, precision, training_metrics, threads_per_model)
  *
  * One configuration, mst_key 1; the outputs are those of fit_multiple_model().
  */

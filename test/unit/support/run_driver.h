@@ -38,6 +38,8 @@ struct RunOptions {
   std::vector<int32_t> starts = {0, 1, 2, 3};
   int64_t memory_limit = int64_t{1} << 30;
   int32_t mix_numerics = 0;
+  std::string precision = "fp32";
+  int32_t threads_per_model = 0;
 };
 
 struct ModelResult {
@@ -80,8 +82,9 @@ class RunDriver {
     raw.n_starts = static_cast<int32_t>(options.starts.size());
     raw.starts = options.starts.data();
     raw.memory_limit = options.memory_limit;
-    raw.precision = "fp32";
+    raw.precision = options.precision.c_str();
     raw.mix_numerics = options.mix_numerics;
+    raw.threads_per_model = options.threads_per_model;
     raw.event_fd = event_fd_.fd();
     Check(Api().run_create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(), &run_,
                            &error_));
@@ -122,6 +125,14 @@ class RunDriver {
       }
       event_fd_.Wait();
     }
+  }
+  std::vector<hopper_visit> Visits() {
+    std::vector<hopper_visit> all;
+    hopper_visit some[7];
+    for (int32_t n = 0; (n = Api().run_next_visits(run_, some, 7)) > 0;) {
+      all.insert(all.end(), some, some + n);
+    }
+    return all;
   }
   bool NextEvent(hopper_event* event) { return Api().run_next_event(run_, event) == 1; }
   void WaitForEvent() { event_fd_.Wait(); }
