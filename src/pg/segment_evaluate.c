@@ -243,7 +243,8 @@ hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
 	callback.arg = state;
 	error_context_stack = &callback;
 	HOPPER_CHECK(hopper_torch()->evaluation_start(state->evaluation, &error), error);
-	while ((done = hopper_segments()->evaluation_sums(state->evaluation, &bytes, &size, &error)) == 0)
+	while ((done = hopper_segments()->evaluation_sums(state->evaluation, &bytes, &size,
+													  &error)) == 0)
 		hopper_wait(state->event_fd, LONGEST_WAIT);
 	if (done < 0)
 		hopper_throw(&error);
