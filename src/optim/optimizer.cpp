@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "optim/learning_rate.h"
+#include "optim/step_scalars.h"
 #include "optim/update_kernels.h"
 
 namespace hopper {
@@ -91,58 +92,6 @@ void SetNadamScalars(const OptimizerParams& optimizer, int64_t t, StepArgs* args
   args->h = 1.0F - std::pow(static_cast<float>(optimizer.beta_2), static_cast<float>(t));
 }
 
-StepArgs StepScalars(const OptimizerParams& optimizer, int64_t step) {
-  StepArgs args;
-  args.rate = LearningRate(optimizer, step);
-  args.momentum = static_cast<float>(optimizer.momentum);
-  args.epsilon = static_cast<float>(optimizer.epsilon);
-  switch (optimizer.kind) {
-    case OptimizerKind::kSgd:
-      break;
-    case OptimizerKind::kRmsprop:
-    case OptimizerKind::kAdadelta:
-      args.a = static_cast<float>(optimizer.rho);
-      args.b = static_cast<float>(1.0 - optimizer.rho);
-      break;
-    case OptimizerKind::kAdam:
-    case OptimizerKind::kAdamW: {
-      args.a = static_cast<float>(1.0 - optimizer.beta_1);
-      args.b = static_cast<float>(1.0 - optimizer.beta_2);
-      const float t = static_cast<float>(step + 1);
-      const float power_1 = std::pow(static_cast<float>(optimizer.beta_1), t);
-      const float power_2 = std::pow(static_cast<float>(optimizer.beta_2), t);
-      args.rate = args.rate * std::sqrt(1.0F - power_2) / (1.0F - power_1);
-      break;
-    }
-    case OptimizerKind::kAdagrad:
-      break;
-    case OptimizerKind::kAdamax:
-      args.a = static_cast<float>(1.0 - optimizer.beta_1);
-      args.b = static_cast<float>(optimizer.beta_2);
-      args.c = 1.0F - std::pow(static_cast<float>(optimizer.beta_1), static_cast<float>(step + 1));
-      break;
-    case OptimizerKind::kNadam:
-      args.a = 1.0F - static_cast<float>(optimizer.beta_1);
-      args.b = 1.0F - static_cast<float>(optimizer.beta_2);
-      SetNadamScalars(optimizer, step + 1, &args);
-      break;
-    case OptimizerKind::kFtrl:
-      args.c = static_cast<float>(2.0 * optimizer.l2_shrinkage_regularization_strength);
-      args.d = static_cast<float>(-optimizer.learning_rate_power);
-      args.e = 2.0F * (static_cast<float>(optimizer.l2_regularization_strength) +
-                       static_cast<float>(optimizer.beta) / (2.0F * args.rate));
-      args.f = static_cast<float>(optimizer.l1_regularization_strength);
-      break;
-    case OptimizerKind::kLion:
-      args.a = static_cast<float>(optimizer.beta_1);
-      args.b = static_cast<float>(optimizer.beta_2);
-      args.c = 1.0F - args.a;
-      args.d = 1.0F - args.b;
-      break;
-  }
-  return args;
-}
-
 // Sum in float64, in sixteen interleaved parts: the compiler may use vectors of any width that
 // divides sixteen, and the result does not depend on which.
 template <typename Term>
@@ -207,7 +156,74 @@ void Clip(const OptimizerParams& optimizer, int64_t size, float* __restrict g) {
   }
 }
 
-// Slots of the update rule, without the moving average of the weights.
+void DecayWeights(float decay, float rate, int64_t size, float* __restrict w) {
+  for (int64_t i = 0; i < size; ++i) w[i] -= w[i] * decay * rate;
+}
+
+// Moves the average towards the weights; after the first step it equals them.
+void UpdateAverage(const OptimizerParams& optimizer, int64_t step, int64_t size,
+                   float* __restrict w, float* __restrict average) {
+  const float keep = step == 0 ? 0.0F : static_cast<float>(optimizer.ema_momentum);
+  const float take = 1.0F - keep;
+  for (int64_t i = 0; i < size; ++i) average[i] = keep * average[i] + take * w[i];
+  const int64_t frequency = optimizer.ema_overwrite_frequency;
+  if (frequency > 0 && (step + 1) % frequency == 0) std::copy_n(average, size, w);
+}
+
+}  // namespace
+
+StepArgs StepScalars(const OptimizerParams& optimizer, int64_t step) {
+  StepArgs args;
+  args.rate = LearningRate(optimizer, step);
+  args.momentum = static_cast<float>(optimizer.momentum);
+  args.epsilon = static_cast<float>(optimizer.epsilon);
+  switch (optimizer.kind) {
+    case OptimizerKind::kSgd:
+      break;
+    case OptimizerKind::kRmsprop:
+    case OptimizerKind::kAdadelta:
+      args.a = static_cast<float>(optimizer.rho);
+      args.b = static_cast<float>(1.0 - optimizer.rho);
+      break;
+    case OptimizerKind::kAdam:
+    case OptimizerKind::kAdamW: {
+      args.a = static_cast<float>(1.0 - optimizer.beta_1);
+      args.b = static_cast<float>(1.0 - optimizer.beta_2);
+      const float t = static_cast<float>(step + 1);
+      const float power_1 = std::pow(static_cast<float>(optimizer.beta_1), t);
+      const float power_2 = std::pow(static_cast<float>(optimizer.beta_2), t);
+      args.rate = args.rate * std::sqrt(1.0F - power_2) / (1.0F - power_1);
+      break;
+    }
+    case OptimizerKind::kAdagrad:
+      break;
+    case OptimizerKind::kAdamax:
+      args.a = static_cast<float>(1.0 - optimizer.beta_1);
+      args.b = static_cast<float>(optimizer.beta_2);
+      args.c = 1.0F - std::pow(static_cast<float>(optimizer.beta_1), static_cast<float>(step + 1));
+      break;
+    case OptimizerKind::kNadam:
+      args.a = 1.0F - static_cast<float>(optimizer.beta_1);
+      args.b = 1.0F - static_cast<float>(optimizer.beta_2);
+      SetNadamScalars(optimizer, step + 1, &args);
+      break;
+    case OptimizerKind::kFtrl:
+      args.c = static_cast<float>(2.0 * optimizer.l2_shrinkage_regularization_strength);
+      args.d = static_cast<float>(-optimizer.learning_rate_power);
+      args.e = 2.0F * (static_cast<float>(optimizer.l2_regularization_strength) +
+                       static_cast<float>(optimizer.beta) / (2.0F * args.rate));
+      args.f = static_cast<float>(optimizer.l1_regularization_strength);
+      break;
+    case OptimizerKind::kLion:
+      args.a = static_cast<float>(optimizer.beta_1);
+      args.b = static_cast<float>(optimizer.beta_2);
+      args.c = 1.0F - args.a;
+      args.d = 1.0F - args.b;
+      break;
+  }
+  return args;
+}
+
 int RuleSlots(const OptimizerParams& optimizer) {
   const bool momentum = optimizer.momentum != 0.0;
   switch (optimizer.kind) {
@@ -229,22 +245,6 @@ int RuleSlots(const OptimizerParams& optimizer) {
   }
   return 0;
 }
-
-void DecayWeights(float decay, float rate, int64_t size, float* __restrict w) {
-  for (int64_t i = 0; i < size; ++i) w[i] -= w[i] * decay * rate;
-}
-
-// Moves the average towards the weights; after the first step it equals them.
-void UpdateAverage(const OptimizerParams& optimizer, int64_t step, int64_t size,
-                   float* __restrict w, float* __restrict average) {
-  const float keep = step == 0 ? 0.0F : static_cast<float>(optimizer.ema_momentum);
-  const float take = 1.0F - keep;
-  for (int64_t i = 0; i < size; ++i) average[i] = keep * average[i] + take * w[i];
-  const int64_t frequency = optimizer.ema_overwrite_frequency;
-  if (frequency > 0 && (step + 1) % frequency == 0) std::copy_n(average, size, w);
-}
-
-}  // namespace
 
 int SlotCount(const OptimizerParams& optimizer) {
   return RuleSlots(optimizer) + (optimizer.use_ema ? 1 : 0);

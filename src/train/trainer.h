@@ -38,6 +38,11 @@ class Trainer {
   const Network& network() const { return *network_; }
   const CompileParams& compile() const { return compile_; }
   const FitParams& fit() const { return fit_; }
+  std::shared_ptr<const Network> shared_network() const { return network_; }
+  const DataDesc& data() const { return data_; }
+  const std::vector<TrainableSpan>& spans() const { return spans_; }
+  const std::vector<float>& class_weights() const { return class_weights_; }
+  bool uses_logits() const { return logits_; }
 
   // Initial weights (or `keras_weights` of spec().parameters floats, may be null), zero slots.
   ModelState InitialState(const float* keras_weights, const std::string& numerics_class) const;

@@ -109,6 +109,8 @@ class BatchNormalization : public Layer {
     return y.permute({0, 2, 3, 1}).reshape(x.sizes());
   }
 
+  bool KeepsFloatWeights() const override { return true; }
+
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
     NormSizes sizes;
     sizes.scale = scale_;

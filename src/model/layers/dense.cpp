@@ -4,10 +4,13 @@
 
 #ifdef HOPPER_TORCH
 #include <ATen/ops/addmm.h>
+#include <ATen/ops/baddbmm.h>
+#include <ATen/ops/bmm.h>
 #include <ATen/ops/mm.h>
 
 #include "model/layers/planned_activation.h"
 #include "model/layers/planned_matrix.h"
+#include "model/network/lanes.h"
 #endif
 
 namespace hopper {
@@ -153,6 +156,30 @@ class Dense : public Layer {
       if (activate && !by_element) y = Activate(y, activation_);
     }
     return y;
+  }
+
+  LaneValue ForwardLanes(const std::vector<LaneValue>& inputs,
+                         const std::vector<at::Tensor>& weights,
+                         const LaneContext& context) const override {
+    const at::Tensor& input = inputs[0].Stacked();
+    const at::Tensor rows =
+        input.dim() == 3 ? input : input.reshape({input.size(0), -1, input.size(-1)});
+    at::Tensor y = use_bias_ ? at::baddbmm(weights[1].unsqueeze(1), rows, weights[0])
+                             : at::bmm(rows, weights[0]);
+    const bool applies = AppliesActivation(activation_, context.linear);
+    const bool by_element = ActsByElement(activation_);
+    if (applies && by_element) y = ActivateOwned(std::move(y), activation_);
+    std::vector<int64_t> sizes = input.sizes().vec();
+    sizes.back() = units_;
+    if (input.dim() != 3) y = y.view(sizes);
+    if (applies && !by_element) {
+      // An axis is counted as in one lane.
+      sizes[1] *= sizes[0];
+      const std::vector<int64_t> folded(sizes.begin() + 1, sizes.end());
+      const std::vector<int64_t> lanes = y.sizes().vec();
+      y = Activate(y.view(folded), activation_).view(lanes);
+    }
+    return LaneValue(y);
   }
 
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {

@@ -6,10 +6,8 @@
 #include <utility>
 
 namespace hopper {
-namespace {
 
-// Strides of Keras' axes over the floats of a weight.
-std::vector<int64_t> Strides(const WeightSpec& weight) {
+std::vector<int64_t> WeightStrides(const WeightSpec& weight) {
   const int rank = static_cast<int>(weight.shape.size());
   std::vector<int64_t> strides(rank);
   std::vector<int> order(rank);  // axes from the outermost in memory to the innermost
@@ -26,8 +24,10 @@ std::vector<int64_t> Strides(const WeightSpec& weight) {
   return strides;
 }
 
+namespace {
+
 at::Tensor Bind(const WeightSpec& weight, float* flat) {
-  return at::from_blob(flat + weight.offset, weight.shape, Strides(weight),
+  return at::from_blob(flat + weight.offset, weight.shape, WeightStrides(weight),
                        at::TensorOptions().dtype(at::kFloat));
 }
 
