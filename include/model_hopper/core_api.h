@@ -292,7 +292,8 @@ typedef enum hopper_event_type
 	HOPPER_EVENT_MODEL_FAILED = 3,	/* message, detail, hint say why; the run goes on */
 	HOPPER_EVENT_MODEL_DONE = 4,
 	HOPPER_EVENT_WARNING = 5,
-	HOPPER_EVENT_FINISHED = 6	/* no work is left, also after cancel */
+	HOPPER_EVENT_FINISHED = 6,	/* no work is left, also after cancel */
+	HOPPER_EVENT_LOAD = 7		/* read `partition` of `split`: run_add_buffer*, run_end_load */
 } hopper_event_type;
 
 typedef struct hopper_event
@@ -310,6 +311,7 @@ typedef struct hopper_event
 	char		message[512];
 	char		detail[512];
 	char		hint[512];
+	int32_t		partition;		/* HOPPER_EVENT_LOAD */
 } hopper_event;
 
 typedef enum hopper_model_status
@@ -347,7 +349,24 @@ typedef struct hopper_run_info
 	double		seconds_busy;	/* sum over workers */
 	double		seconds_wall;
 	char		numerics_class[128];
+	int64_t		bytes_read;		/* of packed data, every reading of a partition counted */
+	int64_t		n_loads;		/* partitions read */
+	double		seconds_reading;	/* from the demand for a partition until it was there */
 } hopper_run_info;
+
+/*
+ * How packed data and models share hopper_run_options.memory_limit. Data that do not fit beside the
+ * models are read a partition at a time, in the order of the ring; each reading serves every model
+ * that is due.
+ */
+typedef struct hopper_data_plan
+{
+	int32_t		resident;		/* 1: all data stay in memory and are pushed before the start */
+	int32_t		max_reads;		/* how often a partition is read at most */
+	int64_t		bytes_data;		/* training and validation data as they lie in memory */
+	int64_t		bytes_models;	/* states, kept weights, and what the threads work with */
+	int64_t		bytes_window;	/* left for partitions */
+} hopper_data_plan;
 
 /* A share of a run whose models hop between processes; see group_create. */
 typedef struct hopper_group hopper_group;
@@ -484,8 +503,39 @@ typedef struct hopper_torch_api
 									hopper_error *error);
 	/* Cancels, joins the workers, releases all memory. NULL is allowed. */
 	void		(*group_free) (hopper_group *group);
-	/* bytes_data and numerics_class; the rest is zero */
+	/* bytes_data, numerics_class and what was read; the rest is zero */
 	void		(*group_get_info) (const hopper_group *group, hopper_run_info *info);
+
+	/*
+	 * --- data above the memory limit ---
+	 *
+	 * run_plan_data comes after the last add_config and before the first buffer; a run without it
+	 * is resident. Where the plan is not resident, nothing is pushed before the start: each
+	 * HOPPER_EVENT_LOAD asks for one partition, whose buffers are then pushed in their order, and
+	 * end_load tells that these were all (HOPPER_CORRUPT where rows are missing, HOPPER_NOT_READY
+	 * where they are not those of an earlier reading). HOPPER_OUT_OF_MEMORY where not even the
+	 * largest partition fits beside the smallest configuration.
+	 */
+	int			(*run_plan_data) (hopper_run *run, hopper_data_plan *plan, hopper_error *error);
+	int			(*run_end_load) (hopper_run *run, int32_t split, int32_t partition,
+								 hopper_error *error);
+	/* The same for a group, whose plan is about the partitions of this process. */
+	int			(*group_plan_data) (hopper_group *group, hopper_data_plan *plan,
+									hopper_error *error);
+	/* 1: *partition of *split has to be read; 0: none, look again when the eventfd wakes */
+	int			(*group_next_load) (hopper_group *group, int32_t *split, int32_t *partition);
+	int			(*group_end_load) (hopper_group *group, int32_t split, int32_t partition,
+								   hopper_error *error);
+	/*
+	 * Limits an evaluation before its start (HOPPER_OUT_OF_MEMORY where the model and one partition
+	 * do not fit). It is then started first; buffers follow in the order of their partitions, each
+	 * partition once evaluation_room has answered 1 for it (0: wait for the eventfd; -1: *error).
+	 * Partitions are dropped when they are evaluated.
+	 */
+	int			(*evaluation_limit) (hopper_evaluation *evaluation, int64_t memory_limit,
+									 hopper_error *error);
+	int			(*evaluation_room) (hopper_evaluation *evaluation, int32_t partition,
+									hopper_error *error);
 } hopper_torch_api;
 
 /* The exported symbols; `version` is the caller's HOPPER_API_VERSION. */

@@ -1,0 +1,72 @@
+/*
+ * predict_run.h
+ *		One call of predict() or predict_byom(), as its files share it.
+ */
+#ifndef HOPPER_PREDICT_RUN_H
+#define HOPPER_PREDICT_RUN_H
+
+#include "pg/predict.h"
+
+#include "utils/array.h"
+
+#define PREDICT_MAX_BATCHES 64	/* in flight */
+
+typedef struct predict_batch
+{
+	MemoryContext context;		/* of the keys */
+	int			n;
+	Datum	   *ids;
+	bool	   *id_nulls;
+} predict_batch;
+
+typedef struct predicting
+{
+	predict_model model;
+	predict_what what;
+	hopper_name source;
+	hopper_name output_table;
+	char	   *id_column;
+	const char *label_type;		/* or NULL */
+	Datum	   *label_values;
+	bool	   *label_nulls;
+
+	/* the source */
+	pack_source rows;
+	pack_values values;
+	char	   *id_type;
+	int16		id_length;
+	bool		id_by_value;
+
+	/* the computation */
+	int			threads;
+	int			event_fd;
+	hopper_predictor *predictor;
+	hopper_guard *guard;
+	int			n_outputs;
+	predict_output *output;
+	int			batch_rows;
+	predict_batch batches[PREDICT_MAX_BATCHES]; /* a ring */
+	int			depth;
+	int			first;
+	int			n_batches;
+} predicting;
+
+/* --- arguments (predict_arguments.c) --- */
+
+/* pred_type in its three forms; NULL means all classes. */
+extern predict_what predict_what_by_name(FunctionCallInfo fcinfo, int at);
+extern predict_what predict_what_by_count(FunctionCallInfo fcinfo, int at);
+extern predict_what predict_what_by_threshold(FunctionCallInfo fcinfo, int at);
+/* Columns of run->source, checked against the model. */
+extern void predict_open_source(predicting *run, text *id_col, text *independent_varname);
+/* The classes in the label's own type, from the summary. */
+extern void predict_read_labels(predicting *run, const hopper_trained *trained);
+/* class_values text[]: one list, or MADlib's form, the only row of a two-dimensional array. */
+extern void predict_given_classes(predict_model *model, ArrayType *array);
+
+/* --- the computation (predict_batches.c) --- */
+
+/* Reads run->source and writes run->output_table; SPI must be connected. */
+extern void predict_batches(predicting *run);
+
+#endif							/* HOPPER_PREDICT_RUN_H */
