@@ -264,6 +264,11 @@ typedef struct hopper_run_options
 	const char *precision;		/* "fp32" */
 	int32_t		mix_numerics;	/* 1: warm start from a state of another numerics class */
 	int32_t		event_fd;		/* eventfd that is written to whenever an event waits; not owned */
+	int32_t		use_gpus;		/* 1: the workers are GPUs */
+	int32_t		n_gpus;			/* GPUs to use, by their index in gpus(); 0: all */
+	const int32_t *gpus;
+	int32_t		fuse;			/* on GPUs: 1: models of one shape train side by side; 0: each
+								 * alone, and the same bits every time */
 } hopper_run_options;
 
 typedef enum hopper_split

@@ -14,12 +14,13 @@ namespace {
 Error DoesNotFit(const std::string& what, const std::string& label, int64_t needed, int64_t free,
                  const char* hint) {
   return Error(ErrorCode::kOutOfMemory, what + " not fit on " + label,
-               "It needs about " + BytesText(needed) + ", " + BytesText(std::max<int64_t>(free, 0)) +
-                   " are free.",
+               "It needs about " + BytesText(needed) + ", " +
+                   BytesText(std::max<int64_t>(free, 0)) + " are free.",
                hint);
 }
 
-constexpr const char* kSmallerHint = "Lower batch_size; the run goes on without this configuration.";
+constexpr const char* kSmallerHint =
+    "Lower batch_size; the run goes on without this configuration.";
 
 int64_t DataBytes(const Dataset& data) { return data.bytes(); }
 
@@ -105,10 +106,10 @@ void DeviceWorker::Train(std::vector<Visit>* visits, const std::atomic<bool>& ca
   } catch (const c10::OutOfMemoryError&) {
     arrays_.erase(lane_key);
     device_->Trim();
-    throw DoesNotFit("configuration does", options_.label,
-                     LaneBytes(*visits->front().trainer, options_.precision,
-                               Lanes(*visits->front().trainer)),
-                     device_->free_bytes(), kSmallerHint);
+    throw DoesNotFit(
+        "configuration does", options_.label,
+        LaneBytes(*visits->front().trainer, options_.precision, Lanes(*visits->front().trainer)),
+        device_->free_bytes(), kSmallerHint);
   } catch (...) {
     arrays_.erase(lane_key);  // nobody knows what its lanes hold
     throw;

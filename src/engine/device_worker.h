@@ -19,8 +19,8 @@ class DeviceWorker {
  public:
   struct Options {
     int index = 0;
-    std::string label;     // "cuda:0"
-    int64_t memory = -1;   // bytes of the device
+    std::string label;    // "cuda:0"
+    int64_t memory = -1;  // bytes of the device
     std::string precision = "fp32";
     bool fuse = true;  // false: one lane at a time and deterministic libraries
   };

@@ -14,6 +14,7 @@ namespace hopper {
 namespace {
 
 std::atomic<int> cpu_devices{0};
+std::atomic<int64_t> cpu_free_bytes{-1};
 
 using OpenFunction = decltype(&hopper_cuda_lane_device);
 
@@ -55,11 +56,12 @@ CudaDevices ListLaneDevices() {
 }
 
 std::unique_ptr<LaneDevice> OpenLaneDevice(int index) {
-  if (cpu_devices.load() > 0) return MakeCpuLaneDevice();
+  if (cpu_devices.load() > 0) return MakeCpuLaneDevice(cpu_free_bytes.load());
   const CudaPart& part = LoadedCudaPart();
   const std::string name = "device \"cuda:" + std::to_string(index) + "\"";
   if (part.open == nullptr) {
-    throw Error(ErrorCode::kDevice, name + " cannot be used", "libtorch's CUDA part: " + part.reason,
+    throw Error(ErrorCode::kDevice, name + " cannot be used",
+                "libtorch's CUDA part: " + part.reason,
                 "Install libtorch's CUDA libraries (docs/gpu.md), or use use_gpus => false.");
   }
   std::array<char, 512> error{};
@@ -79,6 +81,9 @@ void PrepareLaneDevices() {
   static_cast<void>(prepared);
 }
 
-void UseCpuLaneDevices(int count) { cpu_devices.store(count); }
+void UseCpuLaneDevices(int count, int64_t free_bytes) {
+  cpu_devices.store(count);
+  cpu_free_bytes.store(free_bytes);
+}
 
 }  // namespace hopper

@@ -19,7 +19,8 @@ std::unique_ptr<LaneDevice> OpenLaneDevice(int index);
 // later it would not find the GPUs. Does nothing on machines without one.
 void PrepareLaneDevices();
 
-// For tests: `count` devices that compute on the CPU take the GPUs' place; 0 ends that.
-void UseCpuLaneDevices(int count);
+// For tests: `count` devices that compute on the CPU take the GPUs' place, and say that they have
+// `free_bytes` (-1: they do not say); 0 ends that.
+void UseCpuLaneDevices(int count, int64_t free_bytes = -1);
 
 }  // namespace hopper

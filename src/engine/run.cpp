@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "engine/configuration.h"
 #include "engine/failure.h"
+#include "engine/lane_devices.h"
 
 namespace hopper {
 
@@ -50,15 +51,19 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
     throw Error(ErrorCode::kInvalidParameter, "training_metrics has the unknown value " +
                                                   std::to_string(options.training_metrics));
   }
-  const std::string precision = options.precision == nullptr ? "fp32" : options.precision;
-  if (precision != "fp32") {
-    throw Error(ErrorCode::kNotSupported, "precision \"" + precision + "\" is not supported", "",
+  precision_ = options.precision == nullptr ? "fp32" : options.precision;
+  const bool gpu_precision =
+      options.use_gpus != 0 && (precision_ == "tf32" || precision_ == "bf16");
+  if (precision_ != "fp32" && !gpu_precision) {
+    throw Error(ErrorCode::kNotSupported, "precision \"" + precision_ + "\" is not supported", "",
                 "Use \"precision\" => 'fp32'.");
   }
   if (options.memory_limit < 1) {
     throw Error(ErrorCode::kInvalidParameter, "memory limit must be at least one byte");
   }
-  numerics_class_ = NumericsClass(precision);
+  PrepareLaneDevices();
+  numerics_class_ = NumericsClass(precision_);
+  if (options.use_gpus != 0) ChooseDevices(options);
   account_ = MemoryAccount::Create(options.memory_limit);
 }
 
@@ -193,18 +198,20 @@ void Run::Start() {
         model->work = VisitWork(*model) * train_.n_partitions() * num_iterations_;
       }
     }
-    running_workers_ = threads_;
+    if (!devices_.empty()) AssignDevicesLocked();
+    running_workers_ = WorkerCount();
   }
   int started = 0;
   try {
-    for (; started < threads_; ++started) {
+    for (; started < WorkerCount(); ++started) {
+      const int device = devices_.empty() ? kNoDevice : started;
       workers_.Start(
           1, account_, [this](const std::string& text) { WorkerWarning(text); },
-          [this] { Work(); });
+          [this, device] { device == kNoDevice ? Work() : DeviceWork(device); });
     }
   } catch (...) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    running_workers_ -= threads_ - started;
+    running_workers_ -= WorkerCount() - started;
     cancel_.store(true);
     wake_.notify_all();
     throw;

@@ -157,7 +157,8 @@ at::Tensor TargetValues(const Targets& targets, const at::Tensor& output) {
   const int64_t batch = output.size(0);
   const int64_t width = output.numel() / std::max<int64_t>(batch, 1);
   if (width == 1) return targets.classes.to(at::kFloat).reshape(output.sizes());
-  at::Tensor one_hot = at::zeros({batch, width}, output.options().dtype(at::kFloat).requires_grad(false));
+  at::Tensor one_hot =
+      at::zeros({batch, width}, output.options().dtype(at::kFloat).requires_grad(false));
   one_hot.scatter_(1, targets.classes.reshape({batch, 1}), 1.0);
   return output.dim() == 2 ? one_hot : one_hot.reshape(output.sizes());
 }

@@ -55,9 +55,10 @@ at::Tensor Confusion(const MetricParams& metric, const LaneRows& rows) {
     case MetricKind::kFalseNegatives:
       return Count(wanted.logical_and(rejected)).unsqueeze(1);
     default:  // precision and recall
-      return at::stack({Count(wanted.logical_and(predicted)), Count(unwanted.logical_and(predicted)),
-                        Count(wanted.logical_and(rejected))},
-                       1);
+      return at::stack(
+          {Count(wanted.logical_and(predicted)), Count(unwanted.logical_and(predicted)),
+           Count(wanted.logical_and(rejected))},
+          1);
   }
 }
 
@@ -80,8 +81,8 @@ at::Tensor F1(const MetricParams& metric, const LaneRows& rows) {
   const bool largest = !metric.threshold && rows.p.size(2) > 1;
   at::Tensor predicted;
   if (largest) {
-    predicted = at::ge(rows.p, at::amax(rows.p, {2}, true))
-                    .logical_and(at::gt(at::abs(rows.p), 1e-9));
+    predicted =
+        at::ge(rows.p, at::amax(rows.p, {2}, true)).logical_and(at::gt(at::abs(rows.p), 1e-9));
   } else {
     predicted = at::gt(rows.p, static_cast<float>(metric.threshold.value_or(0.5)));
   }
@@ -99,18 +100,15 @@ at::Tensor R2(const LaneRows& rows) {
   const at::Tensor y = rows.y.to(at::kDouble);
   const at::Tensor error = at::square(at::sub(y, rows.p.to(at::kDouble)));
   const at::Tensor sums = at::sum(at::stack({y, at::square(y), error}, 3), {1}).flatten(1);
-  return at::cat({sums, at::full({sums.size(0), 1}, static_cast<double>(rows.p.size(1)),
-                                 sums.options())},
-                 1);
+  return at::cat(
+      {sums, at::full({sums.size(0), 1}, static_cast<double>(rows.p.size(1)), sums.options())}, 1);
 }
 
 }  // namespace
 
 at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, bool logits,
                           Activation last, const Targets& targets, int64_t lanes) {
-  const auto rows = [&] {
-    return LaneRows(Probabilities(output, logits, last), targets, lanes);
-  };
+  const auto rows = [&] { return LaneRows(Probabilities(output, logits, last), targets, lanes); };
   switch (metric.kind) {
     case MetricKind::kTruePositives:
     case MetricKind::kTrueNegatives:

@@ -111,8 +111,8 @@ void UpdateLanes(const LaneUpdate& update) {
       const LaneClip clip = MakeLaneClip(rule, squares[static_cast<size_t>(s)], all);
       for (int64_t i = 0; i < span.size; ++i) {
         float* w = params + span.offset + i;
-        const float g = ClippedGradient(
-            rule, clip, RegularizedGradient(span, *w, gradients[span.offset + i]));
+        const float g =
+            ClippedGradient(rule, clip, RegularizedGradient(span, *w, gradients[span.offset + i]));
         UpdateElement(rule, scalars, g, w, slots + span.slot_offset + i, update.slot_size);
         if (update.shadow != nullptr) {
           update.shadow[lane * update.flat_size + span.offset + i] = RoundToBfloat16(*w);

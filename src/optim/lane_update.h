@@ -35,7 +35,7 @@ enum class UpdateKind : int32_t {
 // What stays the same for a lane in all steps. Limits of 0 do not clip.
 struct LaneRule {
   UpdateKind kind = UpdateKind::kSgd;
-  int32_t slots = 0;             // of the rule; the weights' average comes after them
+  int32_t slots = 0;  // of the rule; the weights' average comes after them
   int32_t use_ema = 0;
   int32_t sets_accumulator = 0;  // the first slot starts at `accumulator`
   float accumulator = 0.0F;
@@ -84,14 +84,14 @@ struct LaneUpdate {
   int64_t slot_size = 0;
   int64_t largest = 0;  // floats of the largest span
   const LaneSpan* spans = nullptr;
-  const LaneRule* rules = nullptr;      // [lanes]
-  const LaneScalars* table = nullptr;   // [steps][lanes]
-  const int64_t* row = nullptr;         // of the table
+  const LaneRule* rules = nullptr;     // [lanes]
+  const LaneScalars* table = nullptr;  // [steps][lanes]
+  const int64_t* row = nullptr;        // of the table
   float* params = nullptr;
-  const float* gradients = nullptr;     // as params
+  const float* gradients = nullptr;  // as params
   float* slots = nullptr;
-  uint16_t* shadow = nullptr;           // bfloat16, as params; may be null
-  double* squares = nullptr;            // scratch for clips: [lanes][n_spans][kNormParts]
+  uint16_t* shadow = nullptr;  // bfloat16, as params; may be null
+  double* squares = nullptr;   // scratch for clips: [lanes][n_spans][kNormParts]
 };
 
 // Partial sums of a span's squares.
@@ -109,8 +109,8 @@ HOPPER_HOST_DEVICE inline float RegularizedGradient(const LaneSpan& span, float 
 // What a span's gradients are multiplied with and divided by; see Clip() in optimizer.cpp.
 struct LaneClip {
   float factor = 1.0F;
-  float norm = 0.0F;       // above 0 (or NaN): g * factor / norm
-  float together = 1.0F;   // all spans' factor
+  float norm = 0.0F;      // above 0 (or NaN): g * factor / norm
+  float together = 1.0F;  // all spans' factor
   bool by_norm = false;
   bool by_all = false;
 };

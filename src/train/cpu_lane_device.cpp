@@ -19,9 +19,10 @@ class CpuStep : public LaneStep {
 
 class CpuLaneDevice : public LaneDevice {
  public:
+  explicit CpuLaneDevice(int64_t free_bytes) : free_bytes_(free_bytes) {}
   at::Device device() const override { return at::Device(at::kCPU); }
   std::string name() const override { return at::get_cpu_capability(); }
-  int64_t free_bytes() const override { return -1; }
+  int64_t free_bytes() const override { return free_bytes_; }
   int64_t used_bytes() const override { return 0; }
   int64_t peak_bytes() const override { return 0; }
   void Enter(const std::string&, bool) override {}
@@ -34,10 +35,9 @@ class CpuLaneDevice : public LaneDevice {
                    float scale, int64_t lanes, int64_t elements, float* mask) override {
     for (int64_t lane = 0; lane < lanes; ++lane) {
       for (int64_t i = 0; i < elements; ++i) {
-        const uint32_t bits =
-            PhiloxElement(static_cast<uint64_t>(seeds[lane]),
-                          static_cast<uint32_t>(Purpose::kDropout), layer,
-                          static_cast<uint64_t>(steps[lane]), static_cast<uint64_t>(i));
+        const uint32_t bits = PhiloxElement(
+            static_cast<uint64_t>(seeds[lane]), static_cast<uint32_t>(Purpose::kDropout), layer,
+            static_cast<uint64_t>(steps[lane]), static_cast<uint64_t>(i));
         *mask++ = (bits >> 8) >= threshold ? scale : 0.0F;
       }
     }
@@ -50,10 +50,15 @@ class CpuLaneDevice : public LaneDevice {
   void Throttle() override {}
   void Synchronize() override {}
   void Trim() override {}
+
+ private:
+  const int64_t free_bytes_;
 };
 
 }  // namespace
 
-std::unique_ptr<LaneDevice> MakeCpuLaneDevice() { return std::make_unique<CpuLaneDevice>(); }
+std::unique_ptr<LaneDevice> MakeCpuLaneDevice(int64_t free_bytes) {
+  return std::make_unique<CpuLaneDevice>(free_bytes);
+}
 
 }  // namespace hopper

@@ -131,8 +131,8 @@ LaneArray::LaneArray(const Trainer& trainer, const LaneOptions& options, LaneDev
   seeds_ = at::zeros({lanes_}, On(at::kLong));
   steps_ = at::zeros({lanes_}, On(at::kLong));
   order_ = at::zeros({lanes_, largest_partition_}, On(at::kInt));
-  table_ = at::zeros(
-      {steps, lanes_, static_cast<int64_t>(sizeof(LaneScalars) / sizeof(float))}, On(at::kFloat));
+  table_ = at::zeros({steps, lanes_, static_cast<int64_t>(sizeof(LaneScalars) / sizeof(float))},
+                     On(at::kFloat));
   tick_ = at::zeros({1}, On(at::kLong));
   cursor_ = at::zeros({1}, On(at::kLong));
   range_ = at::arange(std::max(batch, EvaluationBatch(spec)), On(at::kLong));
@@ -220,8 +220,7 @@ void LaneArray::Save(const std::vector<ModelState*>& states) const {
     std::memcpy(state.params.data(), params.const_data_ptr<float>() + lane * params.size(1),
                 state.params.size() * sizeof(float));
     if (state.slots.size() == 0) continue;
-    std::memcpy(state.slots.data(),
-                slots.const_data_ptr<float>() + lane * n_slots_ * slots.size(2),
+    std::memcpy(state.slots.data(), slots.const_data_ptr<float>() + lane * n_slots_ * slots.size(2),
                 state.slots.size() * sizeof(float));
   }
 }
@@ -263,9 +262,8 @@ at::Tensor LaneArray::ClassWeights(const LaneData& data, const Targets& targets)
   }
   const int64_t last = class_weights_.size(0) - 1;
   const at::Tensor outside = at::lt(classes, 0).logical_or(classes.ge(last));
-  return at::index_select(
-      class_weights_, 0,
-      at::where(outside, at::full({1}, last, classes.options()), classes));
+  return at::index_select(class_weights_, 0,
+                          at::where(outside, at::full({1}, last, classes.options()), classes));
 }
 
 void LaneArray::AddMetrics(const at::Tensor& output, const Targets& targets) {
@@ -381,8 +379,8 @@ void LaneArray::EvaluateStep(const LaneData& data, int64_t n) {
 }
 
 std::vector<at::Tensor*> LaneArray::ChangedByStep() {
-  return {&params_, &slots_,       &steps_,  &tick_, &cursor_, &loss_sums_, &metric_sums_,
-          &taken_,  &failed_at_};
+  return {&params_,    &slots_,       &steps_, &tick_,     &cursor_,
+          &loss_sums_, &metric_sums_, &taken_, &failed_at_};
 }
 
 LaneStep& LaneArray::StepFor(const LaneData& data, int64_t n, Work work) {
@@ -439,9 +437,8 @@ void LaneArray::UploadEpoch(const std::vector<LaneVisit>& visits, const LaneData
       rows[lane * n + i] = first + permutation[static_cast<size_t>(i)];
     }
     for (int64_t step = 0; step < steps; ++step) {
-      scalars[step * lanes_ + lane] =
-          MakeLaneScalars(visit.trainer->compile().optimizer, visit.state->step + epoch * steps +
-                                                                  step);
+      scalars[step * lanes_ + lane] = MakeLaneScalars(visit.trainer->compile().optimizer,
+                                                      visit.state->step + epoch * steps + step);
     }
   }
   order_.narrow(1, 0, n).copy_(order, /*non_blocking=*/true);
@@ -536,7 +533,8 @@ bool LaneArray::Evaluate(const std::vector<const float*>& weights, const LaneDat
   loss_sums_.zero_();
   metric_sums_.zero_();
   cursor_.zero_();
-  const int64_t batch = std::min(EvaluationBatch(network_.spec()), std::max<int64_t>(data.rows(), 1));
+  const int64_t batch =
+      std::min(EvaluationBatch(network_.spec()), std::max<int64_t>(data.rows(), 1));
   int64_t done = 0;
   for (int64_t first = 0; first < data.rows(); first += batch) {
     if (cancel.load(std::memory_order_relaxed)) return false;

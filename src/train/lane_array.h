@@ -18,6 +18,7 @@
 #include <tuple>
 #include <vector>
 
+#include "loss/loss.h"
 #include "model/network/lanes.h"
 #include "train/lane_data.h"
 #include "train/lane_device.h"
@@ -116,13 +117,13 @@ class LaneArray {
   at::Tensor spans_;      // LaneSpan
   at::Tensor rules_;      // LaneRule
   at::Tensor squares_;
-  at::Tensor seeds_;      // int64 [lanes]
-  at::Tensor steps_;      // int64 [lanes]: taken before, over all visits
-  at::Tensor order_;      // int32 [lanes, rows]
-  at::Tensor table_;      // LaneScalars [steps][lanes], as float32
-  at::Tensor tick_;       // int64 [1]: row of table_
-  at::Tensor cursor_;     // int64 [1]: column of order_, or the first row of an evaluation
-  at::Tensor range_;      // 0, 1, 2 ...
+  at::Tensor seeds_;   // int64 [lanes]
+  at::Tensor steps_;   // int64 [lanes]: taken before, over all visits
+  at::Tensor order_;   // int32 [lanes, rows]
+  at::Tensor table_;   // LaneScalars [steps][lanes], as float32
+  at::Tensor tick_;    // int64 [1]: row of table_
+  at::Tensor cursor_;  // int64 [1]: column of order_, or the first row of an evaluation
+  at::Tensor range_;   // 0, 1, 2 ...
   at::Tensor class_weights_;
   at::Tensor loss_sums_;    // float64 [lanes]
   at::Tensor metric_sums_;  // float64 [lanes, all metrics' sums]

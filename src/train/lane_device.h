@@ -61,7 +61,7 @@ class LaneDevice {
   virtual void Trim() = 0;
 };
 
-// Runs steps as they come.
-std::unique_ptr<LaneDevice> MakeCpuLaneDevice();
+// Runs steps as they come. `free_bytes` is what it says of itself.
+std::unique_ptr<LaneDevice> MakeCpuLaneDevice(int64_t free_bytes = -1);
 
 }  // namespace hopper

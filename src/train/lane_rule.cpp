@@ -48,8 +48,8 @@ int64_t LaneBytes(const Trainer& trainer, const std::string& precision, int lane
   // Weights, gradients as they come and as they are collected; activations and their gradients.
   const double weights = static_cast<double>(spec.flat_size) * (bf16 ? 4.0 : 3.0) +
                          static_cast<double>(spec.slot_size) * slots;
-  const double training = static_cast<double>(batch) *
-                          static_cast<double>(spec.activation_floats) * (bf16 ? 2.0 : 3.0);
+  const double training =
+      static_cast<double>(batch) * static_cast<double>(spec.activation_floats) * (bf16 ? 2.0 : 3.0);
   const double evaluation = static_cast<double>(std::min(EvaluationBatch(spec), rows)) *
                             static_cast<double>(spec.activation_floats) * 1.5;
   const double bytes = (weights + std::max(training, evaluation)) * sizeof(float) * lanes;

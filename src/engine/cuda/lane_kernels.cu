@@ -1,9 +1,8 @@
-#include "engine/cuda/lane_kernels.h"
-
 #include <algorithm>
 
 #include "base/philox.h"
 #include "base/philox_element.h"
+#include "engine/cuda/lane_kernels.h"
 
 namespace hopper {
 namespace {

@@ -127,7 +127,7 @@ class Conv2D : public Layer {
                          const LaneContext& context) const override {
     const int64_t lanes = static_cast<int64_t>(inputs[0].lanes());
     const at::Tensor& kernel = weights[0];  // [lanes, height, width, in, out]
-    const auto work =  // multiply-adds of a lane, where padding adds no output
+    const auto work =                       // multiply-adds of a lane, where padding adds no output
         static_cast<double>(inputs[0].lane_elements()) * static_cast<double>(kernel.size(1)) *
         static_cast<double>(kernel.size(2)) * static_cast<double>(filters_);
     if (lanes == 1 || groups_ != 1 || work > kGroupedWork || !inputs[0].is_stacked() ||
@@ -137,9 +137,9 @@ class Conv2D : public Layer {
     const at::Tensor& input = inputs[0].Stacked();  // [lanes, batch, height, width, channels]
     const WindowAxis height = Slide(input.size(2), 0);
     const WindowAxis width = Slide(input.size(3), 1);
-    at::Tensor x = input.permute({1, 0, 4, 2, 3})
-                       .reshape({input.size(1), lanes * input.size(4), input.size(2),
-                                 input.size(3)});
+    at::Tensor x =
+        input.permute({1, 0, 4, 2, 3})
+            .reshape({input.size(1), lanes * input.size(4), input.size(2), input.size(3)});
     int64_t padding[2] = {height.before, width.before};
     if (height.before != height.after || width.before != width.after) {
       x = at::constant_pad_nd(x, {width.before, width.after, height.before, height.after});

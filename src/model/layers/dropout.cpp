@@ -99,9 +99,8 @@ class Dropout : public Layer {
       sizes = inputs[0].Separate()[0].sizes().vec();
       sizes.insert(sizes.begin(), static_cast<int64_t>(inputs[0].lanes()));
     }
-    const at::TensorOptions options = inputs[0].is_stacked()
-                                          ? inputs[0].Stacked().options()
-                                          : inputs[0].Separate()[0].options();
+    const at::TensorOptions options =
+        inputs[0].is_stacked() ? inputs[0].Stacked().options() : inputs[0].Separate()[0].options();
     at::Tensor mask = at::empty(sizes, options.dtype(at::kFloat));
     context.random->DropoutMask(context.layer, DroppedValues(rate_), KeptScale(rate_), mask);
     mask = mask.to(options.dtype());

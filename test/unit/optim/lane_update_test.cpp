@@ -54,9 +54,8 @@ class LaneUpdateTest : public ::testing::Test {
  protected:
   void Run(std::vector<OptimizerParams> optimizers, double tolerance) {
     const auto lanes = static_cast<int>(optimizers.size());
-    const std::vector<TrainableSpan> spans = {{16, 0, 37, 0.0, 0.0},
-                                              {64, 48, 5, 0.002, 0.0},
-                                              {96, 64, 130, 0.0, 0.03}};
+    const std::vector<TrainableSpan> spans = {
+        {16, 0, 37, 0.0, 0.0}, {64, 48, 5, 0.002, 0.0}, {96, 64, 130, 0.0, 0.03}};
     constexpr int64_t kFlat = 240, kSlots = 208, kMaxSlots = 4;
     const Philox random(5, Purpose::kPack, 0, 0);
     std::vector<float> params(static_cast<size_t>(lanes * kFlat));

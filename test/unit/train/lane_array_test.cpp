@@ -3,6 +3,7 @@
 #include "train/lane_array.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,14 +34,15 @@ std::string LargeCnnJson() {
       {KerasLayer("Conv2D", "conv",
                   R"("batch_input_shape": [null, 32, 32, 3], "filters": 16, "strides": [1, 1],
                       "kernel_size": [3, 3], "padding": "same", "activation": "elu")"),
-       KerasLayer("BatchNormalization", "norm", ""),
-       KerasLayer("Dropout", "drop", "\"rate\": 0.5"),
+       KerasLayer("BatchNormalization", "norm", ""), KerasLayer("Dropout", "drop", "\"rate\": 0.5"),
        KerasLayer("AveragePooling2D", "pool", "\"pool_size\": [2, 2]"),
        KerasLayer("Conv2D", "conv2",
                   R"("filters": 8, "kernel_size": [3, 3], "activation": "softplus")"),
        KerasLayer("GlobalAveragePooling2D", "gap", ""), KerasDense("last", 3, "softmax")});
 }
 
+// Adam's usual epsilon would blow up the rounding of gradients that are nearly zero: tests that
+// compare weights have a larger one.
 class LaneArrayTest : public ::testing::Test {
  protected:
   LaneArrayTest() : device_(MakeCpuLaneDevice()) { at::set_num_threads(1); }
@@ -75,7 +77,8 @@ class LaneArrayTest : public ::testing::Test {
   // Partitions 0, 1, ... visited one after another, twice.
   std::vector<int> Schedule() const {
     std::vector<int> schedule;
-    for (int i = 0; i < 2 * data_->n_partitions(); ++i) schedule.push_back(i % data_->n_partitions());
+    for (int i = 0; i < 2 * data_->n_partitions(); ++i)
+      schedule.push_back(i % data_->n_partitions());
     return schedule;
   }
 
@@ -160,9 +163,10 @@ class LaneArrayTest : public ::testing::Test {
     EXPECT_NEAR(actual.loss, expected.loss, 1e-3 * std::max(1.0, std::fabs(expected.loss)));
     ASSERT_EQ(actual.metrics.size(), expected.metrics.size());
     for (size_t i = 0; i < actual.metrics.size(); ++i) {
-      // An example may lie on the edge of a count.
-      EXPECT_NEAR(actual.metrics[i], expected.metrics[i],
-                  std::max(1.0, 1e-3 * std::fabs(expected.metrics[i])));
+      // Some examples lie on the edge of a count, of which AUC has hundreds.
+      EXPECT_NEAR(
+          actual.metrics[i], expected.metrics[i],
+          std::max(actual.metrics.size() > 100 ? 4.0 : 1.0, 1e-3 * std::fabs(expected.metrics[i])));
     }
   }
 
@@ -190,8 +194,8 @@ TEST_F(LaneArrayTest, DataOnTheDeviceAreWhatTheCpuGathers) {
     GatherClasses(desc, data_->partition(p), rows.data(), 4, y.data());
     at::Tensor at = at::empty({4}, at::kInt);
     for (int i = 0; i < 4; ++i) {
-      at.data_ptr<int32_t>()[i] = rows[static_cast<size_t>(i)] +
-                                  static_cast<int32_t>(lane_data_->first_row(p));
+      at.data_ptr<int32_t>()[i] =
+          rows[static_cast<size_t>(i)] + static_cast<int32_t>(lane_data_->first_row(p));
     }
     const at::Tensor features = lane_data_->Features(at).contiguous();
     const at::Tensor labels = lane_data_->Labels(at).contiguous();
@@ -206,7 +210,7 @@ TEST_F(LaneArrayTest, OneLaneIsTheModelAlone) {
   UseTable({8, 8, 1}, 203, 4);  // partitions of 50 and 51 rows: remainder batches
   for (const std::string& json : {MlpJson(64, 12, 3), CnnJson(6, 3)}) {
     const auto network = NetworkOf(json);
-    const auto trainer = Make(network, std::string(kCompile) + "'Adam(lr=0.01)'",
+    const auto trainer = Make(network, std::string(kCompile) + "'Adam(lr=0.01, epsilon=0.001)'",
                               "batch_size=16, epochs=2");
     ExpectSame(Together({trainer.get()}, 1)[0], Alone(*trainer), 2e-4);
   }
@@ -220,11 +224,11 @@ TEST_F(LaneArrayTest, LanesAreModelsAlone) {
     std::vector<std::unique_ptr<Trainer>> trainers;
     std::vector<const Trainer*> pointers;
     const std::vector<std::pair<std::string, std::string>> configurations = {
-        {"'Adam(lr=0.01)'", "batch_size=16"},
+        {"'Adam(lr=0.01, epsilon=0.001)'", "batch_size=16"},
         {"'SGD(lr=0.05, momentum=0.9, nesterov=True)'", "batch_size=16"},
         {"'RMSprop(lr=0.001, clipnorm=0.1)'", "batch_size=16, seed=5"},
-        {"'Adam(lr=0.001)'", "batch_size=16, shuffle=False"},
-        {"'AdamW(lr=0.01, use_ema=True)'", "batch_size=16"}};
+        {"'Adam(lr=0.001, epsilon=0.001)'", "batch_size=16, shuffle=False"},
+        {"'AdamW(lr=0.01, epsilon=0.001, use_ema=True)'", "batch_size=16"}};
     for (const auto& [optimizer, fit] : configurations) {
       trainers.push_back(Make(network, kCompile + optimizer, fit));
       pointers.push_back(trainers.back().get());
@@ -244,7 +248,8 @@ TEST_F(LaneArrayTest, LanesAreModelsAlone) {
 TEST_F(LaneArrayTest, LargeImagesStayApart) {
   UseTable({32, 32, 3}, 64, 2);
   const auto network = NetworkOf(LargeCnnJson());
-  const auto first = Make(network, std::string(kCompile) + "'Adam(lr=0.01)'", "batch_size=32");
+  const auto first =
+      Make(network, std::string(kCompile) + "'Adam(lr=0.01, epsilon=0.001)'", "batch_size=32");
   const auto second = Make(network, std::string(kCompile) + "'SGD(lr=0.1)'", "batch_size=32");
   const std::vector<Result> together = Together({first.get(), second.get()}, 2);
   ExpectSame(together[0], Alone(*first), 5e-4);
@@ -256,12 +261,13 @@ TEST_F(LaneArrayTest, LanesDoNotDisturbEachOther) {
   UseTable({8, 8, 1}, 200, 4);
   for (const std::string& json : {MlpJson(64, 12, 3), CnnJson(6, 3)}) {
     const auto network = NetworkOf(json);
-    const auto own = Make(network, std::string(kCompile) + "'Adam(lr=0.01)'", "batch_size=16");
-    const auto other = Make(network, std::string(kCompile) + "'SGD(lr=0.5)'", "batch_size=16, seed=3");
+    const auto own =
+        Make(network, std::string(kCompile) + "'Adam(lr=0.01, epsilon=0.001)'", "batch_size=16");
+    const auto other =
+        Make(network, std::string(kCompile) + "'SGD(lr=0.5)'", "batch_size=16, seed=3");
     const auto wild = Make(network, std::string(kCompile) + "'SGD(lr=1e30)'", "batch_size=16");
     const Result padded = std::move(Together({own.get()}, 4)[0]);
-    const std::vector<Result> full =
-        Together({own.get(), other.get(), wild.get(), own.get()}, 4);
+    const std::vector<Result> full = Together({own.get(), other.get(), wild.get(), own.get()}, 4);
     EXPECT_TRUE(SameBits(padded.state, full[0].state));
     EXPECT_TRUE(SameBits(full[3].state, full[0].state));  // nor which lane it is
     EXPECT_EQ(full[0].end, VisitEnd::kDone);
@@ -276,8 +282,7 @@ TEST_F(LaneArrayTest, TellsWhichLaneIsNotFiniteAndWhen) {
   const auto wild = Make(network, std::string(kCompile) + "'SGD(lr=1e25)'", "batch_size=10");
   ModelState wild_alone = wild->InitialState(nullptr, "class");
   MetricSums sums;
-  ASSERT_EQ(wild->Visit(&wild_alone, data_->partition(1), 1, cancel_, &sums),
-            VisitEnd::kNotFinite);
+  ASSERT_EQ(wild->Visit(&wild_alone, data_->partition(1), 1, cancel_, &sums), VisitEnd::kNotFinite);
   LaneOptions options;
   options.lanes = 2;
   LaneArray array(*calm, options, device_.get());
@@ -370,9 +375,9 @@ TEST_F(LaneArrayTest, TheKeyTellsWhatLanesShare) {
   EXPECT_NE(key("loss='mse', optimizer='SGD()'", "batch_size=9"), base);
   EXPECT_NE(key("loss='mse', optimizer='SGD()'", "batch_size=8, epochs=2"), base);
   EXPECT_NE(key("loss='mse', optimizer='SGD()'", "batch_size=8, class_weight={0: 2.0}"), base);
-  EXPECT_NE(LaneKey(*Make(NetworkOf(MlpJson(20, 7, 3)), "loss='mse', optimizer='SGD()'",
-                          "batch_size=8")),
-            base);
+  EXPECT_NE(
+      LaneKey(*Make(NetworkOf(MlpJson(20, 7, 3)), "loss='mse', optimizer='SGD()'", "batch_size=8")),
+      base);
 }
 
 TEST_F(LaneArrayTest, TheNumberOfLanesIsAFunctionOfTheModel) {
