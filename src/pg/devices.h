@@ -9,7 +9,7 @@
 
 #include "utils/array.h"
 
-/* For what the CPU alone does: ERROR where use_gpus is true, 55000 without a GPU, 0A000 with one. */
+/* For what the CPU alone does: ERROR where use_gpus is true (55000 without a GPU, else 0A000). */
 extern void hopper_check_use_gpus(bool use_gpus);
 /*
  * What training computes on: use_gpus, gpus and fuse of `options`. `gpus` is an integer[] or NULL.

@@ -393,8 +393,14 @@ LaneStep& LaneArray::StepFor(const LaneData& data, int64_t n, Work work) {
       TrainStep(data, n, work == Work::kTrainWithMetrics);
     }
   };
+  // While recording, each run looks at the first examples and the first row of the table.
+  const auto rewind = [this] {
+    const at::NoGradGuard no_grad;
+    cursor_.zero_();
+    tick_.zero_();
+  };
   if (!device_->records()) {
-    step = device_->Record(body);
+    step = device_->Record(body, rewind);
     return *step;
   }
   // Recording runs the body on what lies there; everything it changes is put back.
@@ -403,10 +409,8 @@ LaneStep& LaneArray::StepFor(const LaneData& data, int64_t n, Work work) {
     const at::NoGradGuard no_grad;
     for (const at::Tensor* tensor : ChangedByStep()) before.push_back(tensor->clone());
     if (bf16_) before.push_back(shadow_.clone());
-    cursor_.zero_();
-    tick_.zero_();
   }
-  step = device_->Record(body);
+  step = device_->Record(body, rewind);
   const at::NoGradGuard no_grad;
   size_t next = 0;
   for (at::Tensor* tensor : ChangedByStep()) tensor->copy_(before[next++]);

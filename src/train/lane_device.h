@@ -51,8 +51,9 @@ class LaneDevice {
   // True where Record() runs `body`, to warm up: what it changes has to be put back afterwards.
   virtual bool records() const = 0;
   // Makes a step of `body`, which must do the same work on the same memory each time and must not
-  // wait for the device.
-  virtual std::unique_ptr<LaneStep> Record(const std::function<void()>& body) = 0;
+  // wait for the device. `before` comes before each of its runs and is no part of the step.
+  virtual std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
+                                           const std::function<void()>& before) = 0;
   // Called now and then between steps: keeps the caller from running far ahead of the device.
   virtual void Throttle() = 0;
   // Waits until the device has done all that was queued.

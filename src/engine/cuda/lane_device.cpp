@@ -26,9 +26,13 @@ constexpr int kWarmUps = 3;
 
 class GraphStep : public LaneStep {
  public:
-  GraphStep(const std::function<void()>& body, const c10::cuda::CUDAStream& stream,
-            at::cuda::MempoolId_t pool) {
-    for (int i = 0; i < kWarmUps; ++i) body();
+  GraphStep(const std::function<void()>& body, const std::function<void()>& before,
+            const c10::cuda::CUDAStream& stream, at::cuda::MempoolId_t pool) {
+    for (int i = 0; i < kWarmUps; ++i) {
+      before();
+      body();
+    }
+    before();
     stream.synchronize();
     // Other threads may allocate and load meanwhile; autograd's work on this stream as well.
     graph_.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
@@ -107,8 +111,9 @@ class CudaLaneDevice : public LaneDevice {
   }
 
   bool records() const override { return true; }
-  std::unique_ptr<LaneStep> Record(const std::function<void()>& body) override {
-    return std::make_unique<GraphStep>(body, *stream_, pool_);
+  std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
+                                   const std::function<void()>& before) override {
+    return std::make_unique<GraphStep>(body, before, *stream_, pool_);
   }
 
   // Waits for what was queued at the call before the last.

@@ -145,8 +145,9 @@ class Unrecorded : public LaneDevice {
   }
   void Update(const LaneUpdate& update) override { device_.Update(update); }
   bool records() const override { return false; }
-  std::unique_ptr<LaneStep> Record(const std::function<void()>& body) override {
-    return cpu_->Record(body);
+  std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
+                                   const std::function<void()>& before) override {
+    return cpu_->Record(body, before);
   }
   void Throttle() override { device_.Throttle(); }
   void Synchronize() override { device_.Synchronize(); }

@@ -256,6 +256,65 @@ TEST_F(LaneArrayTest, LargeImagesStayApart) {
   ExpectSame(together[1], Alone(*second), 5e-4);
 }
 
+// A device that warms up before it records, as GPUs do: what warming up changes is put back.
+class RecordingDevice : public LaneDevice {
+ public:
+  at::Device device() const override { return cpu_->device(); }
+  std::string name() const override { return "recording"; }
+  int64_t free_bytes() const override { return -1; }
+  int64_t used_bytes() const override { return 0; }
+  int64_t peak_bytes() const override { return 0; }
+  void Enter(const std::string&, bool) override {}
+  at::Tensor Staging(at::IntArrayRef sizes, at::ScalarType type) override {
+    return cpu_->Staging(sizes, type);
+  }
+  void DropoutMask(const int64_t* seeds, const int64_t* steps, uint32_t layer, uint32_t threshold,
+                   float scale, int64_t lanes, int64_t elements, float* mask) override {
+    cpu_->DropoutMask(seeds, steps, layer, threshold, scale, lanes, elements, mask);
+  }
+  void Update(const LaneUpdate& update) override { cpu_->Update(update); }
+  bool records() const override { return true; }
+  std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
+                                   const std::function<void()>& before) override {
+    for (int i = 0; i < 3; ++i) {
+      before();
+      body();
+    }
+    ++recorded;
+    return cpu_->Record(body, before);
+  }
+  void Throttle() override {}
+  void Synchronize() override {}
+  void Trim() override {}
+
+  int recorded = 0;
+
+ private:
+  std::unique_ptr<LaneDevice> cpu_ = MakeCpuLaneDevice();
+};
+
+TEST_F(LaneArrayTest, RecordingStepsChangesNothing) {
+  UseTable({8, 8, 1}, 200, 4);  // batches of 16 and 2
+  for (const char* precision : {"fp32", "bf16"}) {
+    const auto trainer = Make(NetworkOf(CnnJson(6, 3)), std::string(kCompile) + "'Adam(lr=0.01)'",
+                              "batch_size=16, epochs=2");
+    const Result plain = std::move(Together({trainer.get()}, 2, precision)[0]);
+    auto recorder = std::make_unique<RecordingDevice>();
+    const RecordingDevice* recording = recorder.get();
+    device_ = std::move(recorder);
+    const Result recorded = std::move(Together({trainer.get()}, 2, precision)[0]);
+    EXPECT_TRUE(SameBits(recorded.state, plain.state));
+    EXPECT_EQ(recorded.evaluated.loss, plain.evaluated.loss);
+    for (size_t i = 0; i < plain.sums.size(); ++i) {
+      EXPECT_EQ(recorded.sums[i].loss, plain.sums[i].loss);
+      EXPECT_EQ(recorded.sums[i].metrics, plain.sums[i].metrics);
+    }
+    // A full batch, a remainder, and the one batch of evaluation.
+    EXPECT_EQ(recording->recorded, 3);
+    device_ = MakeCpuLaneDevice();
+  }
+}
+
 // What others do changes no bit of a lane: neither their weights nor whether they are there.
 TEST_F(LaneArrayTest, LanesDoNotDisturbEachOther) {
   UseTable({8, 8, 1}, 200, 4);
