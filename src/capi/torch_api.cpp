@@ -147,6 +147,14 @@ int EvaluationPoll(hopper_evaluation* evaluation, hopper_event* event, hopper_er
   });
 }
 
+int EvaluationConfusion(hopper_evaluation* evaluation, const int64_t** counts, int32_t* n_classes,
+                        hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(evaluation, counts, n_classes);
+    *counts = evaluation->Confusion(n_classes);
+  });
+}
+
 void EvaluationFree(hopper_evaluation* evaluation) {
   Call(nullptr, [&] { delete evaluation; });
 }
@@ -316,6 +324,7 @@ hopper_torch_api MakeApi() {
   api.group_next_part = GroupNextPart;
   api.group_free = GroupFree;
   api.group_get_info = GroupGetInfo;
+  api.evaluation_confusion = EvaluationConfusion;
   return api;
 }
 

@@ -26,8 +26,9 @@ int64_t DataBytes(const Dataset& data) { return data.bytes(); }
 
 }  // namespace
 
-int DeviceLanes(const Trainer& trainer, const DeviceWorker::Options& options) {
-  return options.fuse ? LaneCount(trainer, options.precision, options.memory) : 1;
+int DeviceLanes(const Trainer& trainer, const DataDesc& data,
+                const DeviceWorker::Options& options) {
+  return options.fuse ? LaneCount(trainer, data, options.precision, options.memory) : 1;
 }
 
 DeviceWorker::DeviceWorker(const Options& options, const Dataset& train, const Dataset* valid)
@@ -43,27 +44,29 @@ DeviceWorker::DeviceWorker(const Options& options, const Dataset& train, const D
   if (valid != nullptr) valid_ = std::make_unique<LaneData>(*valid, device_.get());
 }
 
-int DeviceWorker::Lanes(const Trainer& trainer) const { return DeviceLanes(trainer, options_); }
+int DeviceWorker::Lanes(const Trainer& trainer) const {
+  return DeviceLanes(trainer, train_->desc(), options_);
+}
 
 DeviceWorker::Array& DeviceWorker::ArrayFor(const Trainer& trainer) {
-  Array& array = arrays_[LaneKey(trainer)];
+  Array& array = arrays_[LaneKey(trainer, train_->desc())];
   if (array.lanes != nullptr) return array;
   LaneOptions lanes;
   lanes.lanes = Lanes(trainer);
   lanes.precision = options_.precision;
-  const int64_t needed = LaneBytes(trainer, options_.precision, lanes.lanes);
+  const int64_t needed = LaneBytes(trainer, train_->desc(), options_.precision, lanes.lanes);
   const int64_t free = device_->free_bytes();
   if (free >= 0 && needed > free) {
     throw DoesNotFit("configuration does", options_.label, needed, free, kSmallerHint);
   }
-  array.lanes = std::make_unique<LaneArray>(trainer, lanes, device_.get());
+  array.lanes = std::make_unique<LaneArray>(trainer, train_->desc(), lanes, device_.get());
   array.keys.assign(static_cast<size_t>(lanes.lanes), 0);
   return array;
 }
 
 void DeviceWorker::Train(std::vector<Visit>* visits, const std::atomic<bool>& cancel,
                          bool metrics) {
-  const std::string lane_key = LaneKey(*visits->front().trainer);
+  const std::string lane_key = LaneKey(*visits->front().trainer, train_->desc());
   try {
     Array& array = ArrayFor(*visits->front().trainer);
     // Who is there already keeps his lane where that is one of the first; the others take what is
@@ -106,10 +109,10 @@ void DeviceWorker::Train(std::vector<Visit>* visits, const std::atomic<bool>& ca
   } catch (const c10::OutOfMemoryError&) {
     arrays_.erase(lane_key);
     device_->Trim();
-    throw DoesNotFit(
-        "configuration does", options_.label,
-        LaneBytes(*visits->front().trainer, options_.precision, Lanes(*visits->front().trainer)),
-        device_->free_bytes(), kSmallerHint);
+    throw DoesNotFit("configuration does", options_.label,
+                     LaneBytes(*visits->front().trainer, train_->desc(), options_.precision,
+                               Lanes(*visits->front().trainer)),
+                     device_->free_bytes(), kSmallerHint);
   } catch (...) {
     arrays_.erase(lane_key);  // nobody knows what its lanes hold
     throw;
@@ -124,8 +127,8 @@ bool DeviceWorker::Evaluate(const Trainer& trainer, const std::vector<const floa
   } catch (const c10::OutOfMemoryError&) {
     device_->Trim();
     throw DoesNotFit("configuration does", options_.label,
-                     LaneBytes(trainer, options_.precision, Lanes(trainer)), device_->free_bytes(),
-                     kSmallerHint);
+                     LaneBytes(trainer, train_->desc(), options_.precision, Lanes(trainer)),
+                     device_->free_bytes(), kSmallerHint);
   }
 }
 

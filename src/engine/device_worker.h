@@ -36,7 +36,8 @@ class DeviceWorker {
     VisitEnd end = VisitEnd::kDone;
   };
 
-  // Copies the data to the device; both must be complete, `valid` may be null.
+  // Copies the data to the device; both must be complete, `valid` may be null. All trainers outlive
+  // it.
   DeviceWorker(const Options& options, const Dataset& train, const Dataset* valid);
 
   // The visits' trainers share a LaneKey(), their partitions have one size, and there are at most
@@ -71,6 +72,6 @@ class DeviceWorker {
 };
 
 // Lanes of an array on a device of that much memory.
-int DeviceLanes(const Trainer& trainer, const DeviceWorker::Options& options);
+int DeviceLanes(const Trainer& trainer, const DataDesc& data, const DeviceWorker::Options& options);
 
 }  // namespace hopper

@@ -70,7 +70,7 @@ void Run::AssignDevicesLocked() {
   std::map<std::string, std::vector<Model*>> shapes;
   for (const auto& model : models_) {
     if (model->status == HOPPER_MODEL_FAILED) continue;
-    model->lane_key = LaneKey(*model->trainer);
+    model->lane_key = LaneKey(*model->trainer, train_.desc());
     shapes[model->lane_key].push_back(model.get());
   }
   struct Array {
@@ -79,7 +79,8 @@ void Run::AssignDevicesLocked() {
   };
   std::vector<Array> arrays;
   for (const auto& [key, models] : shapes) {
-    const auto lanes = static_cast<size_t>(DeviceLanes(*models[0]->trainer, devices_[0]));
+    const auto lanes =
+        static_cast<size_t>(DeviceLanes(*models[0]->trainer, train_.desc(), devices_[0]));
     for (size_t first = 0; first < models.size(); first += lanes) {
       Array array;
       for (size_t i = first; i < std::min(first + lanes, models.size()); ++i) {

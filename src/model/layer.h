@@ -56,8 +56,6 @@ struct ForwardContext {
 #endif
 
 #ifdef HOPPER_TORCH
-class LaneValue;
-struct LaneContext;
 class PlannedOp;
 class PlanNode;
 #endif
@@ -91,15 +89,7 @@ class Layer {
   virtual at::Tensor Forward(const std::vector<at::Tensor>& inputs,
                              const std::vector<at::Tensor>& weights,
                              const ForwardContext& context) const = 0;
-  // True where the layer wants its weights and does its sums in float32 whatever the precision of
-  // what it works on: normalizations.
-  virtual bool KeepsFloatWeights() const { return false; }
-  // Forward() of several models at once, see model/network/lanes.h. A layer without weights sees
-  // all lanes as one batch, any other runs lane after lane, unless it knows better.
-  virtual LaneValue ForwardLanes(const std::vector<LaneValue>& inputs,
-                                 const std::vector<at::Tensor>& weights,
-                                 const LaneContext& context) const;
-  // Forward() on raw buffers, and backward; see model/planned_op.h. Null where the layer
+  // The same on raw buffers, forward and backward; see model/planned_op.h. Null where the layer
   // has none for these shapes: autograd then runs Forward() inside the planned step.
   virtual std::unique_ptr<PlannedOp> Plan(PlanNode* node) const;
 #endif

@@ -27,8 +27,6 @@ class Network {
 
   // ForwardContext::layer of a node.
   uint32_t stream(size_t node) const { return steps_[node].stream; }
-  // Tensor ids that no node after this one reads.
-  const std::vector<int>& released(size_t node) const { return steps_[node].release; }
 
   // `input` is float32 [batch, input_shape...]. The model's output, or its logits when
   // `context.linear` is set and the model ends in softmax or sigmoid.
@@ -44,9 +42,6 @@ class Network {
   std::shared_ptr<const ModelSpec> spec_;
   std::vector<Step> steps_;
 };
-
-// Strides of Keras' axes over the floats of a weight.
-std::vector<int64_t> WeightStrides(const WeightSpec& weight);
 
 // Applies an activation (keras.activations.*).
 at::Tensor Activate(const at::Tensor& x, const ActivationSpec& activation);

@@ -25,6 +25,7 @@
 #include "loss/loss.h"
 #include "metrics/lane_metrics.h"
 #include "train/sums.h"
+#include "train/trainer_parts.h"
 
 namespace hopper {
 namespace {
@@ -85,6 +86,14 @@ at::Tensor Losses(const CompileParams& compile, const ModelSpec& spec, const at:
   return at::cat(parts);
 }
 
+// With the learning rate that the state's history has led to.
+OptimizerParams OptimizerOf(const LaneVisit& visit) {
+  OptimizerParams optimizer = visit.trainer->compile().optimizer;
+  const auto& monitor = visit.state->monitor;
+  if (monitor.reduced) optimizer.learning_rate = static_cast<double>(monitor.learning_rate);
+  return optimizer;
+}
+
 }  // namespace
 
 // Masks from the seeds and step counters that lie on the device.
@@ -103,17 +112,18 @@ class LaneArray::Random : public LaneRandom {
   LaneArray& array_;
 };
 
-LaneArray::LaneArray(const Trainer& trainer, const LaneOptions& options, LaneDevice* device)
+LaneArray::LaneArray(const Trainer& trainer, const DataDesc& data, const LaneOptions& options,
+                     LaneDevice* device)
     : device_(device),
-      network_(trainer.shared_network()),
+      network_(trainer.network()),
       compile_(trainer.compile()),
       fit_(trainer.fit()),
-      logits_(trainer.uses_logits()),
+      logits_(UsesLogits(compile_.loss, network_.spec().final_activation)),
       bf16_(options.precision == "bf16"),
       lanes_(options.lanes),
-      largest_partition_(LargestPartition(trainer.data())),
+      largest_partition_(LargestPartition(data)),
       n_slots_(std::max(1, SlotCount(compile_.optimizer))),
-      host_spans_(MakeLaneSpans(trainer.spans())),
+      host_spans_(MakeLaneSpans(SpansOf(network_.spec()))),
       host_rules_(static_cast<size_t>(options.lanes)) {
   const at::NoGradGuard no_grad;
   const ModelSpec& spec = network_.spec();
@@ -140,10 +150,9 @@ LaneArray::LaneArray(const Trainer& trainer, const LaneOptions& options, LaneDev
   metric_sums_ = at::zeros({lanes_, MetricColumns(compile_, OutputWidth(spec))}, On(at::kDouble));
   taken_ = at::zeros({1}, On(at::kLong));
   failed_at_ = at::full({lanes_}, -1, On(at::kLong));
-  if (!trainer.class_weights().empty()) {
-    // The last one is for labels beyond the others.
-    std::vector<float> weights = trainer.class_weights();
-    weights.push_back(1.0F);
+  std::vector<float> weights = ClassWeightsOf(fit_, data);
+  if (!weights.empty()) {
+    weights.push_back(1.0F);  // labels beyond the others
     class_weights_ =
         at::from_blob(weights.data(), {static_cast<int64_t>(weights.size())}, at::kFloat)
             .clone()
@@ -155,8 +164,8 @@ LaneArray::LaneArray(const Trainer& trainer, const LaneOptions& options, LaneDev
   if (bf16_) {
     const std::vector<at::Tensor> narrow = network_.BindWeights(shadow_);
     for (size_t i = 0; i < weights_.size(); ++i) {
-      const int layer = spec.weights[i].layer;
-      if (!spec.layers[static_cast<size_t>(layer)]->KeepsFloatWeights()) weights_[i] = narrow[i];
+      const Layer* layer = spec.layers[static_cast<size_t>(spec.weights[i].layer)].get();
+      if (dynamic_cast<const FloatWeightsLayer*>(layer) == nullptr) weights_[i] = narrow[i];
     }
   }
   for (size_t i = 0; i < weights_.size(); ++i) {
@@ -440,9 +449,10 @@ void LaneArray::UploadEpoch(const std::vector<LaneVisit>& visits, const LaneData
     for (int64_t i = 0; i < n; ++i) {
       rows[lane * n + i] = first + permutation[static_cast<size_t>(i)];
     }
+    const OptimizerParams optimizer = OptimizerOf(visit);
+    const int64_t taken = visit.state->step + epoch * steps;
     for (int64_t step = 0; step < steps; ++step) {
-      scalars[step * lanes_ + lane] = MakeLaneScalars(visit.trainer->compile().optimizer,
-                                                      visit.state->step + epoch * steps + step);
+      scalars[step * lanes_ + lane] = MakeLaneScalars(optimizer, taken + step);
     }
   }
   order_.narrow(1, 0, n).copy_(order, /*non_blocking=*/true);

@@ -40,21 +40,25 @@ struct LaneVisit {
   VisitEnd end = VisitEnd::kDone;
 };
 
-// Lanes that two trainers can share have equal keys.
-std::string LaneKey(const Trainer& trainer);
+// Trainers that can share an array have equal keys. `data` is what they train on, as below.
+std::string LaneKey(const Trainer& trainer, const DataDesc& data);
 
 // How many lanes an array has: as many models as a device needs to be busy with one step, between
 // 4 and 32, fewer where they would not fit into half of `memory` bytes (-1: no limit). Depends on
 // nothing else, never on how many models there are.
-int LaneCount(const Trainer& trainer, const std::string& precision, int64_t memory);
+int LaneCount(const Trainer& trainer, const DataDesc& data, const std::string& precision,
+              int64_t memory);
 // Bytes on the device, without data.
-int64_t LaneBytes(const Trainer& trainer, const std::string& precision, int lanes);
+int64_t LaneBytes(const Trainer& trainer, const DataDesc& data, const std::string& precision,
+                  int lanes);
 
 // Used by one thread, the one that has entered `device`.
 class LaneArray {
  public:
-  // `trainer` is any that shares the LaneKey(). `device` and the data of visits outlive it.
-  LaneArray(const Trainer& trainer, const LaneOptions& options, LaneDevice* device);
+  // `trainer` is any that shares the LaneKey(); it, `device` and the data of visits outlive the
+  // array.
+  LaneArray(const Trainer& trainer, const DataDesc& data, const LaneOptions& options,
+            LaneDevice* device);
   ~LaneArray();
   LaneArray(const LaneArray&) = delete;
   LaneArray& operator=(const LaneArray&) = delete;

@@ -5,6 +5,7 @@
 
 #include "optim/optimizer.h"
 #include "train/lane_array.h"
+#include "train/trainer_parts.h"
 
 namespace hopper {
 namespace {
@@ -21,7 +22,7 @@ void Write(std::ostream& out, const LossOptions& options) {
 
 }  // namespace
 
-std::string LaneKey(const Trainer& trainer) {
+std::string LaneKey(const Trainer& trainer, const DataDesc& data) {
   const CompileParams& compile = trainer.compile();
   const FitParams& fit = trainer.fit();
   std::ostringstream key;
@@ -35,14 +36,15 @@ std::string LaneKey(const Trainer& trainer) {
         << static_cast<int>(metric.curve) << ' ';
     Write(key, metric.loss_options);
   }
-  for (const float weight : trainer.class_weights()) key << weight << ' ';
+  for (const float weight : ClassWeightsOf(fit, data)) key << weight << ' ';
   return key.str();
 }
 
-int64_t LaneBytes(const Trainer& trainer, const std::string& precision, int lanes) {
+int64_t LaneBytes(const Trainer& trainer, const DataDesc& data, const std::string& precision,
+                  int lanes) {
   const ModelSpec& spec = trainer.network().spec();
   const bool bf16 = precision == "bf16";
-  const int64_t rows = PartitionRange(trainer.data().n_rows, trainer.data().n_partitions, 0).count;
+  const int64_t rows = PartitionRange(data.n_rows, data.n_partitions, 0).count;
   const int64_t batch = std::min(trainer.fit().batch_size, rows);
   const int slots = std::max(3, SlotCount(trainer.compile().optimizer));
   // Weights, gradients as they come and as they are collected; activations and their gradients.
@@ -56,12 +58,14 @@ int64_t LaneBytes(const Trainer& trainer, const std::string& precision, int lane
   return bytes < 9e18 ? static_cast<int64_t>(bytes) : INT64_MAX;
 }
 
-int LaneCount(const Trainer& trainer, const std::string& precision, int64_t memory) {
+int LaneCount(const Trainer& trainer, const DataDesc& data, const std::string& precision,
+              int64_t memory) {
   const double flops = 3.0 * static_cast<double>(trainer.network().spec().flops + 1) *
                        static_cast<double>(trainer.fit().batch_size);
   int lanes = kMinLanes;
   while (lanes < kMaxLanes && 2.0 * lanes * flops <= kStepFlops) lanes *= 2;
-  while (lanes > 1 && memory >= 0 && LaneBytes(trainer, precision, lanes) > memory / 2) lanes /= 2;
+  while (lanes > 1 && memory >= 0 && LaneBytes(trainer, data, precision, lanes) > memory / 2)
+    lanes /= 2;
   return lanes;
 }
 

@@ -9,6 +9,7 @@
 #include "loss/loss.h"
 #include "metrics/accumulate.h"
 #include "train/sums.h"
+#include "train/trainer_parts.h"
 
 namespace hopper {
 
@@ -17,21 +18,6 @@ namespace {
 // Activations and gradients of a batch, with room for what an operation needs for itself.
 constexpr double kTrainingCopies = 3.0;
 constexpr double kEvaluationCopies = 1.5;
-
-std::vector<TrainableSpan> SpansOf(const ModelSpec& spec) {
-  std::vector<TrainableSpan> spans;
-  for (const WeightSpec& weight : spec.weights) {
-    if (weight.slot_offset < 0) continue;
-    TrainableSpan span;
-    span.offset = weight.offset;
-    span.slot_offset = weight.slot_offset;
-    span.size = weight.size();
-    span.l1 = weight.regularizer.l1;
-    span.l2 = weight.regularizer.l2;
-    spans.push_back(span);
-  }
-  return spans;
-}
 
 // Index of a class_weight key: a class index, or a class label.
 int64_t ClassOf(const std::string& key, const DataDesc& data) {
@@ -51,6 +37,27 @@ int64_t ClassOf(const std::string& key, const DataDesc& data) {
                 "", NearestNameHint(label, data.class_values));
   }
   return at - data.class_values.begin();
+}
+
+int64_t Saturated(double bytes) {
+  return bytes < 9e18 ? static_cast<int64_t>(bytes) : std::numeric_limits<int64_t>::max();
+}
+
+}  // namespace
+
+std::vector<TrainableSpan> SpansOf(const ModelSpec& spec) {
+  std::vector<TrainableSpan> spans;
+  for (const WeightSpec& weight : spec.weights) {
+    if (weight.slot_offset < 0) continue;
+    TrainableSpan span;
+    span.offset = weight.offset;
+    span.slot_offset = weight.slot_offset;
+    span.size = weight.size();
+    span.l1 = weight.regularizer.l1;
+    span.l2 = weight.regularizer.l2;
+    spans.push_back(span);
+  }
+  return spans;
 }
 
 std::vector<float> ClassWeightsOf(const FitParams& fit, const DataDesc& data) {
@@ -73,12 +80,6 @@ std::vector<float> ClassWeightsOf(const FitParams& fit, const DataDesc& data) {
   return weights;
 }
 
-int64_t Saturated(double bytes) {
-  return bytes < 9e18 ? static_cast<int64_t>(bytes) : std::numeric_limits<int64_t>::max();
-}
-
-}  // namespace
-
 void MetricSums::Add(const MetricSums& other) {
   loss += other.loss;
   metrics.resize(std::max(metrics.size(), other.metrics.size()), 0.0);
@@ -98,6 +99,7 @@ Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, 
     : network_(std::move(network)),
       compile_(std::move(compile)),
       fit_(std::move(fit)),
+      stopping_(compile_, fit_),
       data_(data),
       seed_(fit_.seed.value_or(run_seed)),
       spans_(SpansOf(network_->spec())),
@@ -124,6 +126,7 @@ ModelState Trainer::InitialState(const float* keras_weights,
   state.n_slots = SlotCount(compile_.optimizer);
   state.params = AlignedArray<float>(static_cast<size_t>(spec.flat_size));
   state.slots = AlignedArray<float>(static_cast<size_t>(spec.slot_size * state.n_slots));
+  stopping_.Adopt(&state.monitor);
   if (keras_weights != nullptr) {
     ImportWeights(spec, keras_weights, state.params.data());
   } else {
@@ -137,6 +140,12 @@ AlignedArray<float> Trainer::KeptWeights(const ModelState& state) const {
   UseAverages(compile_.optimizer, state.step, spans_, state.slots.data(),
               network_->spec().slot_size, weights.data());
   return weights;
+}
+
+AlignedArray<float> Trainer::DeliveredWeights(const ModelState& state, int64_t* iteration) const {
+  const bool best = stopping_.restores() && state.monitor.best_weights.size() != 0;
+  if (iteration != nullptr) *iteration = best ? state.monitor.best_iteration : state.iteration;
+  return best ? state.monitor.best_weights.Clone() : KeptWeights(state);
 }
 
 void Trainer::Finish(const MetricSums& sums, const float* flat, double* loss,
@@ -155,7 +164,8 @@ void Trainer::Finish(const MetricSums& sums, const float* flat, double* loss,
 
 int64_t Trainer::StateBytes() const {
   const ModelSpec& spec = network_->spec();
-  const double floats = static_cast<double>(spec.flat_size) +
+  const double copies = stopping_.restores() ? 2.0 : 1.0;
+  const double floats = static_cast<double>(spec.flat_size) * copies +
                         static_cast<double>(spec.slot_size) * SlotCount(compile_.optimizer);
   return Saturated(floats * sizeof(float));
 }

@@ -1,4 +1,5 @@
 // Conv2D over images of height x width x channels.
+#include "model/lane_layer.h"
 #include "model/layers/activation.h"
 #include "model/layers/layers.h"
 #include "model/layers/window.h"
@@ -19,7 +20,7 @@ namespace {
 constexpr double kGroupedWork = 1e7;
 #endif
 
-class Conv2D : public Layer {
+class Conv2D : public Layer, public LaneLayer {
  public:
   explicit Conv2D(LayerConfig& config)
       : Layer(config),
@@ -132,7 +133,7 @@ class Conv2D : public Layer {
         static_cast<double>(kernel.size(2)) * static_cast<double>(filters_);
     if (lanes == 1 || groups_ != 1 || work > kGroupedWork || !inputs[0].is_stacked() ||
         !ActsByElement(activation_)) {
-      return Layer::ForwardLanes(inputs, weights, context);
+      return ForwardLanesPlainly(*this, inputs, weights, context);
     }
     const at::Tensor& input = inputs[0].Stacked();  // [lanes, batch, height, width, channels]
     const WindowAxis height = Slide(input.size(2), 0);

@@ -1,4 +1,5 @@
 // Dense: activation(x * kernel + bias) on the last axis of any rank.
+#include "model/lane_layer.h"
 #include "model/layers/activation.h"
 #include "model/layers/layers.h"
 
@@ -85,7 +86,7 @@ class PlannedDense : public PlannedOp {
 };
 #endif
 
-class Dense : public Layer {
+class Dense : public Layer, public LaneLayer {
  public:
   explicit Dense(LayerConfig& config)
       : Layer(config),

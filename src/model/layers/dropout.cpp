@@ -1,5 +1,6 @@
 // Dropout: in training each element is 0 with probability `rate` and otherwise divided by
 // 1 - rate. The mask is a pure function of (seed, layer, step, element).
+#include "model/lane_layer.h"
 #include "model/layers/layers.h"
 
 #ifdef HOPPER_TORCH
@@ -62,7 +63,7 @@ class PlannedDropout : public PlannedOp {
 };
 #endif
 
-class Dropout : public Layer {
+class Dropout : public Layer, public LaneLayer {
  public:
   explicit Dropout(LayerConfig& config) : Layer(config), rate_(config.Number("rate", 0.5)) {
     if (!(rate_ >= 0.0 && rate_ <= 1.0)) {

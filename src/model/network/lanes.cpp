@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/layer.h"
+#include "model/network/weight_strides.h"
 
 namespace hopper {
 namespace {
@@ -54,9 +55,8 @@ const std::vector<at::Tensor>& LaneValue::Separate() const {
   return separate_;
 }
 
-LaneValue Layer::ForwardLanes(const std::vector<LaneValue>& inputs,
-                              const std::vector<at::Tensor>& weights,
-                              const LaneContext& context) const {
+LaneValue ForwardLanesPlainly(const Layer& layer, const std::vector<LaneValue>& inputs,
+                              const std::vector<at::Tensor>& weights, const LaneContext& context) {
   const auto lanes = static_cast<int64_t>(inputs[0].lanes());
   const ForwardContext forward = ContextOf(context);
   const bool apart = std::any_of(inputs.begin(), inputs.end(), [](const LaneValue& input) {
@@ -65,7 +65,7 @@ LaneValue Layer::ForwardLanes(const std::vector<LaneValue>& inputs,
   if (weights.empty() && !apart) {
     std::vector<at::Tensor> folded;
     for (const LaneValue& input : inputs) folded.push_back(FoldLanes(input.Stacked()));
-    return LaneValue(UnfoldLanes(Forward(folded, {}, forward), lanes));
+    return LaneValue(UnfoldLanes(layer.Forward(folded, {}, forward), lanes));
   }
   std::vector<std::vector<at::Tensor>> lane_weights;
   for (const at::Tensor& weight : weights) lane_weights.push_back(weight.unbind(0));
@@ -76,9 +76,22 @@ LaneValue Layer::ForwardLanes(const std::vector<LaneValue>& inputs,
     std::vector<at::Tensor> own_weights;
     for (const LaneValue& input : inputs) own_inputs.push_back(input.Separate()[at]);
     for (const auto& weight : lane_weights) own_weights.push_back(weight[at]);
-    outputs.push_back(Forward(own_inputs, own_weights, forward));
+    outputs.push_back(layer.Forward(own_inputs, own_weights, forward));
   }
   return LaneValue(std::move(outputs));
+}
+
+LaneNetwork::LaneNetwork(const Network& network)
+    : network_(network), released_(network.spec().nodes.size()) {
+  const ModelSpec& model = spec();
+  std::vector<int> last(model.tensors.size(), -1);
+  for (size_t i = 0; i < model.nodes.size(); ++i) {
+    for (int id : model.nodes[i].inputs) last[static_cast<size_t>(id)] = static_cast<int>(i);
+  }
+  last[static_cast<size_t>(model.output)] = -1;
+  for (size_t id = 0; id < last.size(); ++id) {
+    if (last[id] >= 0) released_[static_cast<size_t>(last[id])].push_back(static_cast<int>(id));
+  }
 }
 
 std::vector<at::Tensor> LaneNetwork::BindWeights(const at::Tensor& flat) const {
@@ -113,12 +126,15 @@ at::Tensor LaneNetwork::Forward(const at::Tensor& input, const std::vector<at::T
     for (int index : model.layer_weights[static_cast<size_t>(node.layer)]) {
       own.push_back(weights[static_cast<size_t>(index)]);
     }
-    for (int id : network_->released(i)) values[static_cast<size_t>(id)] = LaneValue();
-    context.layer = network_->stream(i);
+    for (int id : released_[i]) values[static_cast<size_t>(id)] = LaneValue();
+    context.layer = network_.stream(i);
     context.training = training && !node.inference;
     context.linear = linear && node.output == model.output;
+    const Layer& layer = *model.layers[static_cast<size_t>(node.layer)];
+    const auto* own_form = dynamic_cast<const LaneLayer*>(&layer);
     values[static_cast<size_t>(node.output)] =
-        model.layers[static_cast<size_t>(node.layer)]->ForwardLanes(inputs, own, context);
+        own_form != nullptr ? own_form->ForwardLanes(inputs, own, context)
+                            : ForwardLanesPlainly(layer, inputs, own, context);
   }
   return values[static_cast<size_t>(model.output)].Stacked();
 }

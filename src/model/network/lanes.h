@@ -10,9 +10,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "model/lane_layer.h"
 #include "model/network.h"
 
 namespace hopper {
@@ -58,12 +58,18 @@ struct LaneContext {
   LaneRandom* random = nullptr;  // not null where training
 };
 
+// A layer that has no form of its own for lanes: without weights it sees all lanes as one batch,
+// with weights it runs lane after lane.
+LaneValue ForwardLanesPlainly(const Layer& layer, const std::vector<LaneValue>& inputs,
+                              const std::vector<at::Tensor>& weights, const LaneContext& context);
+
 // Immutable and thread-safe.
 class LaneNetwork {
  public:
-  explicit LaneNetwork(std::shared_ptr<const Network> network) : network_(std::move(network)) {}
+  // `network` outlives it.
+  explicit LaneNetwork(const Network& network);
 
-  const ModelSpec& spec() const { return network_->spec(); }
+  const ModelSpec& spec() const { return network_.spec(); }
 
   // One tensor per spec().weights, [lanes, Keras' shape...]: views of `flat`, float32 or bfloat16
   // [lanes, flat_size], which outlives them. Their version counters are their own, so that moving
@@ -75,7 +81,8 @@ class LaneNetwork {
                      LaneContext context) const;
 
  private:
-  std::shared_ptr<const Network> network_;
+  const Network& network_;
+  std::vector<std::vector<int>> released_;  // by node: tensor ids that no later one reads
 };
 
 }  // namespace hopper

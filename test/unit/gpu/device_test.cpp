@@ -70,7 +70,7 @@ class GpuTest : public ::testing::Test {
     LaneOptions options;
     options.lanes = lanes;
     options.precision = precision;
-    LaneArray array(*trainers[0], options, device);
+    LaneArray array(*trainers[0], data_->desc(), options, device);
     Trained result;
     for (size_t i = 0; i < trainers.size(); ++i) {
       result.states.push_back(trainers[i]->InitialState(nullptr, "class"));

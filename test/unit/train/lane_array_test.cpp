@@ -105,7 +105,7 @@ class LaneArrayTest : public ::testing::Test {
     LaneOptions options;
     options.lanes = lanes;
     options.precision = precision;
-    LaneArray array(*trainers[0], options, device_.get());
+    LaneArray array(*trainers[0], data_->desc(), options, device_.get());
     std::vector<Result> results(trainers.size());
     for (size_t i = 0; i < trainers.size(); ++i) {
       results[i].state = trainers[i]->InitialState(nullptr, "class");
@@ -232,7 +232,7 @@ TEST_F(LaneArrayTest, LanesAreModelsAlone) {
     for (const auto& [optimizer, fit] : configurations) {
       trainers.push_back(Make(network, kCompile + optimizer, fit));
       pointers.push_back(trainers.back().get());
-      EXPECT_EQ(LaneKey(*pointers.back()), LaneKey(*pointers[0]));
+      EXPECT_EQ(LaneKey(*pointers.back(), data_->desc()), LaneKey(*pointers[0], data_->desc()));
     }
     for (const int lanes : {5, 8}) {
       const std::vector<Result> together = Together(pointers, lanes);
@@ -344,7 +344,7 @@ TEST_F(LaneArrayTest, TellsWhichLaneIsNotFiniteAndWhen) {
   ASSERT_EQ(wild->Visit(&wild_alone, data_->partition(1), 1, cancel_, &sums), VisitEnd::kNotFinite);
   LaneOptions options;
   options.lanes = 2;
-  LaneArray array(*calm, options, device_.get());
+  LaneArray array(*calm, data_->desc(), options, device_.get());
   ModelState states[2] = {calm->InitialState(nullptr, "class"),
                           wild->InitialState(nullptr, "class")};
   array.Load(0, *calm, states[0]);
@@ -363,7 +363,7 @@ TEST_F(LaneArrayTest, TellsWhichLaneIsNotFiniteAndWhen) {
 TEST_F(LaneArrayTest, StopsBetweenBatches) {
   UseTable({20}, 200, 4);
   const auto trainer = Make(NetworkOf(MlpJson(20, 12, 3)), std::string(kCompile) + "'SGD()'", "");
-  LaneArray array(*trainer, LaneOptions(), device_.get());
+  LaneArray array(*trainer, data_->desc(), LaneOptions(), device_.get());
   ModelState state = trainer->InitialState(nullptr, "class");
   array.Load(0, *trainer, state);
   std::vector<LaneVisit> visits = {{trainer.get(), &state, 0, {}, VisitEnd::kDone}};
@@ -425,7 +425,7 @@ TEST_F(LaneArrayTest, TheKeyTellsWhatLanesShare) {
   UseTable({20}, 120, 2);
   const auto network = NetworkOf(MlpJson(20, 6, 3));
   const auto key = [&](const std::string& compile, const std::string& fit) {
-    return LaneKey(*Make(network, compile, fit));
+    return LaneKey(*Make(network, compile, fit), data_->desc());
   };
   const std::string base = key("loss='mse', optimizer='SGD()'", "batch_size=8");
   EXPECT_EQ(key("loss='mse', optimizer='Adam(lr=0.5)'", "batch_size=8, seed=4"), base);
@@ -435,17 +435,18 @@ TEST_F(LaneArrayTest, TheKeyTellsWhatLanesShare) {
   EXPECT_NE(key("loss='mse', optimizer='SGD()'", "batch_size=8, epochs=2"), base);
   EXPECT_NE(key("loss='mse', optimizer='SGD()'", "batch_size=8, class_weight={0: 2.0}"), base);
   EXPECT_NE(
-      LaneKey(*Make(NetworkOf(MlpJson(20, 7, 3)), "loss='mse', optimizer='SGD()'", "batch_size=8")),
+      LaneKey(*Make(NetworkOf(MlpJson(20, 7, 3)), "loss='mse', optimizer='SGD()'", "batch_size=8"),
+              data_->desc()),
       base);
 }
 
 TEST_F(LaneArrayTest, TheNumberOfLanesIsAFunctionOfTheModel) {
   UseTable({20}, 120, 2);
   const auto trainer = Make(NetworkOf(MlpJson(20, 6, 3)), "loss='mse', optimizer='SGD()'", "");
-  EXPECT_EQ(LaneCount(*trainer, "fp32", -1), 32);
-  const int64_t two = 2 * 2 * LaneBytes(*trainer, "fp32", 1);
-  EXPECT_EQ(LaneCount(*trainer, "fp32", two), 2);
-  EXPECT_EQ(LaneCount(*trainer, "fp32", 1), 1);
+  EXPECT_EQ(LaneCount(*trainer, data_->desc(), "fp32", -1), 32);
+  const int64_t two = 2 * 2 * LaneBytes(*trainer, data_->desc(), "fp32", 1);
+  EXPECT_EQ(LaneCount(*trainer, data_->desc(), "fp32", two), 2);
+  EXPECT_EQ(LaneCount(*trainer, data_->desc(), "fp32", 1), 1);
 }
 
 }  // namespace
