@@ -29,8 +29,9 @@ class DevicesTest : public ::testing::Test {
   // Nine models of two architectures, two batch sizes and several optimizers.
   static std::vector<Configuration> Models() {
     std::vector<Configuration> all;
-    const std::vector<std::string> optimizers = {"Adam(lr=0.01)", "SGD(lr=0.05, momentum=0.9)",
-                                                 "RMSprop(lr=0.001)"};
+    const std::vector<std::string> optimizers = {"Adam(lr=0.01, epsilon=0.001)",
+                                                 "SGD(lr=0.05, momentum=0.9)",
+                                                 "RMSprop(lr=0.001, epsilon=0.001)"};
     for (int i = 0; i < 9; ++i) {
       Configuration config;
       config.key = i + 1;
@@ -212,7 +213,9 @@ TEST_F(DevicesTest, RefusesDevicesThatAreNotThere) {
   EXPECT_EQ(message({-1}), "device \"cuda:-1\" is not available");
   EXPECT_EQ(message({1, 1}), "device \"cuda:1\" is named twice");
   UseCpuLaneDevices(0);
-  if (ListLaneDevices().devices.empty()) EXPECT_EQ(message({}), "no GPU is available");
+  if (ListLaneDevices().devices.empty()) {
+    EXPECT_EQ(message({}), "no GPU is available");
+  }
 }
 
 TEST_F(DevicesTest, CancelEndsTheRun) {

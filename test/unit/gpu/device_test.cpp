@@ -249,9 +249,10 @@ TEST_F(GpuTest, TrainsAsTheCpuDoes) {
   UseTable(404, 4);  // remainder batches
   for (const std::string& json : {MlpJson(64, 12, 3), CnnJson(6, 3)}) {
     const auto network = std::make_shared<const Network>(ParseModel(json, nullptr));
-    const auto a = Make(network, "'Adam(lr=0.003)'", "batch_size=16");
+    const auto a = Make(network, "'Adam(lr=0.003, epsilon=0.001)'", "batch_size=16");
     const auto b = Make(network, "'SGD(lr=0.05, momentum=0.9)'", "batch_size=16, seed=9");
-    const auto c = Make(network, "'RMSprop(lr=0.001, clipnorm=0.5)'", "batch_size=16");
+    const auto c =
+        Make(network, "'RMSprop(lr=0.001, epsilon=0.001, clipnorm=0.5)'", "batch_size=16");
     const std::vector<const Trainer*> trainers = {a.get(), b.get(), c.get()};
     const Trained expected = Train(cpu_.get(), trainers, 4, "fp32", false, 2);
     const Trained actual = Train(gpu_.get(), trainers, 4, "fp32", false, 2);
@@ -270,7 +271,8 @@ TEST_F(GpuTest, GraphsAreTheStepsTheyRecord) {
   UseTable(404, 4);
   for (const std::string& json : {MlpJson(64, 12, 3), CnnJson(6, 3)}) {
     const auto network = std::make_shared<const Network>(ParseModel(json, nullptr));
-    const auto trainer = Make(network, "'Adam(lr=0.003)'", "batch_size=16, epochs=2");
+    const auto trainer =
+        Make(network, "'Adam(lr=0.003, epsilon=0.001)'", "batch_size=16, epochs=2");
     Unrecorded unrecorded(gpu_.get());
     const Trained recorded = Train(gpu_.get(), {trainer.get()}, 1, "fp32", true, 2);
     const Trained again = Train(gpu_.get(), {trainer.get()}, 1, "fp32", true, 2);
@@ -284,7 +286,7 @@ TEST_F(GpuTest, GraphsAreTheStepsTheyRecord) {
 TEST_F(GpuTest, NarrowPrecisionsLearn) {
   UseTable(404, 4);
   const auto network = std::make_shared<const Network>(ParseModel(CnnJson(6, 3), nullptr));
-  const auto trainer = Make(network, "'Adam(lr=0.003)'", "batch_size=16");
+  const auto trainer = Make(network, "'Adam(lr=0.003, epsilon=0.001)'", "batch_size=16");
   const Trained full = Train(gpu_.get(), {trainer.get()}, 4, "fp32", false, 4);
   for (const char* precision : {"tf32", "bf16"}) {
     const Trained narrow = Train(gpu_.get(), {trainer.get()}, 4, precision, false, 4);
