@@ -190,7 +190,7 @@ class Run {
   hopper_training_metrics training_metrics_;
   int32_t threads_;
   bool mix_numerics_;
-  std::string precision_;
+  Precision precision_;
   std::string numerics_class_;
   bool fuse_ = true;
   std::vector<DeviceWorker::Options> devices_;  // empty: threads train

@@ -53,15 +53,15 @@ void Run::ChooseDevices(const hopper_run_options& options) {
     worker.index = device.index;
     worker.label = Label(device.index);
     worker.memory = device.memory;
-    worker.precision = precision_;
+    worker.precision = PrecisionName(precision_);
     worker.fuse = fuse_;
     devices_.push_back(worker);
     if (names.find(device.name) == std::string::npos) {
       names += (names.empty() ? "" : " and ") + device.name;
     }
   }
-  numerics_class_ = std::string("torch " TORCH_VERSION ", ") + names + ", " + precision_ +
-                    (fuse_ ? ", fused" : ", unfused");
+  numerics_class_ = std::string("torch " TORCH_VERSION ", ") + names + ", " +
+                    PrecisionName(precision_) + (fuse_ ? ", fused" : ", unfused");
 }
 
 // Models of one shape go to a device by arrays, the largest work first to the device with the

@@ -8,6 +8,7 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/convolution.h>
 
+#include "model/layers/planned_bf16.h"
 #include "model/layers/planned_conv_2d.h"
 #include "model/network/lanes.h"
 #endif
@@ -176,6 +177,7 @@ class Conv2D : public Layer, public LaneLayer {
     sizes.height = Slide(image[0], 0);
     sizes.width = Slide(image[1], 1);
     sizes.use_bias = use_bias_;
+    if (node->bf16 != nullptr) return MakePlannedConv2DBf16(node, sizes, activation_);
     return MakePlannedConv2D(node, sizes, activation_);
   }
 #endif

@@ -10,6 +10,7 @@
 #include <ATen/ops/mm.h>
 
 #include "model/layers/planned_activation.h"
+#include "model/layers/planned_bf16.h"
 #include "model/layers/planned_matrix.h"
 #include "model/network/lanes.h"
 #endif
@@ -186,6 +187,7 @@ class Dense : public Layer, public LaneLayer {
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
     const bool applies = AppliesActivation(activation_, *node);
     if (!PlannedActivation::Supports(activation_, applies, node->output->shape)) return nullptr;
+    if (node->bf16 != nullptr) return MakePlannedDenseBf16(node, activation_, use_bias_);
     return std::make_unique<PlannedDense>(node, activation_, use_bias_);
   }
 #endif
