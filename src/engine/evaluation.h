@@ -25,16 +25,26 @@ class Evaluation {
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
 
+  // Before the first buffer: only these partitions come to this process. They must ascend.
+  void Choose(std::vector<int32_t> partitions);
   void AddBuffer(const hopper_buffer& buffer);
   void Start();
   // True and loss and metrics when all is done, false before; throws what a worker threw.
   bool Poll(hopper_event* event);
-  // After that, where the configuration asks for it: *n x *n numbers of examples, a row a label
-  // and a column a prediction; valid as long as this.
+  // The same with the sums of the chosen partitions, for Total().
+  bool Sums(const uint8_t** bytes, size_t* size);
+  // Loss and metrics of the sums of all partitions, which several processes gave, in any order;
+  // nothing has to be started. Throws kCorrupt where a partition is missing.
+  void Total(const uint8_t* bytes, size_t size, hopper_event* event);
+  // After Poll() or Total(), where the configuration asks for it: *n x *n numbers of examples, a
+  // row a label and a column a prediction; valid as long as this.
   const int64_t* Confusion(int32_t* n) const;
 
  private:
   void Work();
+  void CheckRows() const;
+  bool Finished() const;
+  void Finish(const std::vector<MetricSums>& sums, hopper_event* event);
   int64_t OutputUnits() const;
 
   Dataset data_;
@@ -46,13 +56,15 @@ class Evaluation {
   ModelState state_;
   MemoryAccount* account_;
   std::atomic<bool> cancel_{false};
-  std::atomic<int> next_{0};
+  std::atomic<size_t> next_{0};
+  std::vector<int32_t> chosen_;  // the partitions of this process
+  std::vector<uint8_t> bytes_;   // of their sums
   bool started_ = false;
   double start_time_ = 0.0;
 
   std::mutex mutex_;  // guards all that follows
   std::vector<MetricSums> sums_;
-  int unfinished_ = 0;
+  size_t unfinished_ = 0;
   bool failed_ = false;
   Problem failure_;
 

@@ -76,6 +76,7 @@ class Group {
   void Process(Traveller* model) const;
   bool Train(Traveller* model) const;
   bool Evaluate(Traveller* model) const;
+  void RecordVisit(hopper_visit visit, Traveller* model) const;
   void FinishIteration(Traveller* model) const;
   void Decide(Traveller* model, const float* weights) const;
   void OrderFinalPass(Traveller* model) const;
@@ -94,6 +95,7 @@ class Group {
   const int32_t metrics_frequency_;
   const hopper_training_metrics training_metrics_;
   const int32_t threads_;
+  const int32_t threads_per_model_;
   const bool mix_numerics_;
   const Precision precision_;
   const int event_fd_;
@@ -115,6 +117,7 @@ class Group {
 
   std::map<int32_t, Arrival> arrivals_;
   int32_t iteration_ = 0;
+  double started_ = 0.0;  // the work on what came
   bool fresh_ = false;
   bool finish_ = false;
   std::vector<std::unique_ptr<Traveller>> travellers_;

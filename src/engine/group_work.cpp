@@ -45,6 +45,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   iteration_ = iteration;
   fresh_ = fresh;
   finish_ = finish;
+  started_ = MonotonicSeconds();
   travellers_.clear();
   for (auto& [key, arrival] : arrivals_) travellers_.push_back(Unpack(key, &arrival));
   arrivals_.clear();
@@ -59,15 +60,17 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   next_.store(0);
   cancel_.store(false);
   failed_ = false;
+  // On a segment with fewer threads than a model wants, they take turns: the same bits.
+  const int32_t workers = std::max(threads_ / threads_per_model_, 1);
   const int threads =
-      static_cast<int>(std::clamp<size_t>(travellers_.size(), 1, static_cast<size_t>(threads_)));
+      static_cast<int>(std::clamp<size_t>(travellers_.size(), 1, static_cast<size_t>(workers)));
   running_.store(threads);
   workers_ = std::make_unique<Workers>();
   int started = 0;
   try {
     for (; started < threads; ++started) {
       workers_->Start(
-          1, account_, [](const std::string&) {}, [this] { Work(); });
+          1, account_, [](const std::string&) {}, [this] { Work(); }, threads_per_model_);
     }
   } catch (...) {
     cancel_.store(true);
@@ -118,6 +121,21 @@ void Group::Process(Traveller* model) const {
   Pack(model);
 }
 
+// Adds what led to the visit; its own seconds are set, and it ends now.
+void Group::RecordVisit(hopper_visit visit, Traveller* model) const {
+  visit.mst_key = model->key;
+  visit.worker = key_;
+  visit.hop = model->hop;
+  visit.started = MonotonicSeconds() - started_ - visit.train - visit.evaluate;
+  visit.wait = std::max(visit.started, 0.0);
+  // What this segment did for the model just before was no waiting.
+  for (const hopper_visit& other : model->visits) {
+    if (other.hop == visit.hop) visit.wait -= other.wait + other.train + other.evaluate;
+  }
+  visit.wait = std::max(visit.wait, 0.0);
+  model->visits.push_back(visit);
+}
+
 // False: cancelled.
 bool Group::Train(Traveller* model) const {
   const Stopwatch watch;
@@ -135,6 +153,11 @@ bool Group::Train(Traveller* model) const {
   }
   const int64_t before = model->state.examples;
   const int32_t iteration = model->iterations + 1;
+  hopper_visit visit = {};
+  visit.kind = HOPPER_VISIT_TRAIN;
+  visit.split = HOPPER_SPLIT_TRAIN;
+  visit.iteration = static_cast<int32_t>(model->total_iterations) + 1;
+  visit.first_partition = ring_.PartitionOf(model->key, model->visit);
   const bool metrics = training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration);
   bool failed = false;
   while (model->visit < train_.n_partitions() && !failed) {
@@ -151,8 +174,11 @@ bool Group::Train(Traveller* model) const {
     }
     model->running.Add(sums);
     ++model->visit;
+    ++visit.n_partitions;
   }
-  model->seconds_training += watch.Seconds();
+  visit.train = watch.Seconds();
+  if (visit.n_partitions > 0 || failed) RecordVisit(visit, model);
+  model->seconds_training += visit.train;
   model->examples += model->state.examples - before;
   if (!failed && model->visit == train_.n_partitions()) FinishIteration(model);
   return true;
@@ -214,7 +240,7 @@ void Group::OrderFinalPass(Traveller* model) const {
 
 // Evaluates the partitions that are here; false: cancelled.
 bool Group::Evaluate(Traveller* model) const {
-  const Stopwatch watch;
+  Stopwatch watch;
   bool complete = true;
   const AlignedArray<float> weights = model->final_pass
                                           ? model->trainer->DeliveredWeights(model->state, nullptr)
@@ -222,6 +248,10 @@ bool Group::Evaluate(Traveller* model) const {
   for (const int split : kSplits) {
     if (!WantsPass(*model, split)) continue;
     const Dataset& data = DataOf(split);
+    hopper_visit visit = {};
+    visit.kind = HOPPER_VISIT_EVALUATE;
+    visit.split = split;
+    visit.iteration = static_cast<int32_t>(model->total_iterations);
     for (int p = 0; p < data.n_partitions(); ++p) {
       if (model->passed.count({split, p}) > 0) continue;
       if (KeysOf(split)[static_cast<size_t>(p)] != key_) {
@@ -234,9 +264,14 @@ bool Group::Evaluate(Traveller* model) const {
         return false;
       }
       model->passed[{split, p}] = std::move(sums);
+      if (visit.n_partitions++ == 0) visit.first_partition = p;
     }
+    if (visit.n_partitions == 0) continue;
+    visit.evaluate = watch.Seconds();
+    RecordVisit(visit, model);
+    model->seconds_evaluating += visit.evaluate;
+    watch.Restart();
   }
-  model->seconds_evaluating += watch.Seconds();
   if (!complete) return true;
   for (const int split : kSplits) {
     if (!WantsPass(*model, split)) continue;

@@ -37,6 +37,7 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
       metrics_frequency_(options.metrics_compute_frequency),
       training_metrics_(static_cast<hopper_training_metrics>(options.training_metrics)),
       threads_(options.threads),
+      threads_per_model_(std::max(options.threads_per_model, 1)),
       mix_numerics_(options.mix_numerics != 0),
       precision_(RunPrecision(options)),
       train_(train),
@@ -48,6 +49,8 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
   RequirePositive(options.metrics_compute_frequency, "metrics_compute_frequency");
   RequirePositive(options.threads, "threads");
   threads_ = std::min(threads_, kMaxThreads);
+  CheckThreadsPerModel(options.threads_per_model, threads_);
+  n_workers_ = threads_ / threads_per_model_;
   if (training_metrics_ < HOPPER_METRICS_RUNNING || training_metrics_ > HOPPER_METRICS_EVERY) {
     throw Error(ErrorCode::kInvalidParameter, "training_metrics has the unknown value " +
                                                   std::to_string(options.training_metrics));
@@ -56,8 +59,11 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
     throw Error(ErrorCode::kInvalidParameter, "memory limit must be at least one byte");
   }
   PrepareLaneDevices();
-  numerics_class_ = NumericsClass(PrecisionName(precision_));
-  if (options.use_gpus != 0) ChooseDevices(options);
+  numerics_class_ = NumericsClass(PrecisionName(precision_), threads_per_model_);
+  if (options.use_gpus != 0) {
+    ChooseDevices(options);
+    n_workers_ = static_cast<int32_t>(devices_.size());
+  }
   account_ = MemoryAccount::Create(options.memory_limit);
 }
 
@@ -200,19 +206,19 @@ void Run::Start() {
       }
     }
     if (!devices_.empty()) AssignDevicesLocked();
-    running_workers_ = WorkerCount();
+    running_workers_ = n_workers_;
   }
   int started = 0;
   try {
-    for (; started < WorkerCount(); ++started) {
-      const int device = devices_.empty() ? kNoDevice : started;
+    for (; started < n_workers_; ++started) {
       workers_.Start(
           1, account_, [this](const std::string& text) { WorkerWarning(text); },
-          [this, device] { device == kNoDevice ? Work() : DeviceWork(device); });
+          [this, started] { devices_.empty() ? Work(started) : DeviceWork(started); },
+          threads_per_model_);
     }
   } catch (...) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    running_workers_ -= WorkerCount() - started;
+    running_workers_ -= n_workers_ - started;
     cancel_.store(true);
     wake_.notify_all();
     throw;
@@ -284,6 +290,8 @@ void Run::GetInfo(hopper_run_info* info) {
     if (model->status != HOPPER_MODEL_FAILED) info->bytes_models += model->state_bytes;
   }
   info->seconds_busy = seconds_busy_;
+  info->seconds_hop = seconds_hop_;
+  info->n_workers = n_workers_;
   if (started_) info->seconds_wall = (end_time_ > 0 ? end_time_ : MonotonicSeconds()) - start_time_;
   CopyText(numerics_class_, info->numerics_class);
 }

@@ -44,6 +44,8 @@ class Run {
   // Throws where data are missing or threads cannot be started.
   void Start();
   bool NextEvent(hopper_event* event) { return events_.Pop(event); }
+  // Takes up to `n` visits that ended; returns how many.
+  int32_t NextVisits(hopper_visit* visits, int32_t n);
   void Cancel();
   // Pointers in `result` stay valid as long as this run.
   void Result(int32_t mst_key, hopper_model_result* result);
@@ -76,6 +78,7 @@ class Run {
     std::vector<MetricSums> sums;  // by partition
     int next = 0;                  // partition that nobody has taken
     int unfinished = 0;
+    double ready_since = 0.0;
   };
 
   struct Model {
@@ -119,6 +122,10 @@ class Run {
     Model* model = nullptr;
     std::shared_ptr<EvaluationPass> pass;  // null: a visit
     int partition = 0;                     // of the pass
+    int worker = 0;
+    double started = 0.0;
+    double wait = 0.0;   // of the model
+    double moved = 0.0;  // from one task to the next, for the worker
   };
 
   // What a visit came to.
@@ -140,20 +147,21 @@ class Run {
   double PassWork(const Model& model, const Dataset& data) const;
 
   // work (run_work.cpp); the lock is held where the name ends in Locked
-  void Work();
+  void Work(int worker);
   void EndWorkerLocked();
   // `device`: kNoDevice for a thread's next task.
   bool NextTaskLocked(Task* task, int device);
   std::shared_ptr<EvaluationPass> OpenPassLocked(const Model& model) const;
   static void TakeWholePassLocked(EvaluationPass* pass);
   bool TrainsNextLocked(const Model& model) const;
-  static void TakeVisitLocked(Model* model);
+  static void TakeVisitLocked(Task* task);
   bool AnyLeftLocked() const;
-  void TrainTask(Model* model);
+  void TrainTask(const Task& task);
   bool TakesRunningMetrics(int32_t iteration) const;
   std::shared_ptr<const Snapshot> SnapshotAfterVisit(const Model* model) const;
-  void FinishVisit(Model* model, VisitOutcome outcome);
+  void FinishVisit(const Task& task, VisitOutcome outcome);
   void EvaluateTask(const Task& task);
+  void RecordVisitLocked(const Task& task, hopper_visit visit);
   bool WantsPass(const Model& model, hopper_split split, int32_t iteration) const;
   void FinishIterationLocked(Model* model, const std::shared_ptr<const Snapshot>& snapshot);
   void AddPassLocked(Model* model, hopper_split split, std::shared_ptr<const Snapshot> snapshot);
@@ -173,9 +181,6 @@ class Run {
   const Dataset& DataOf(hopper_split split) const;
 
   // on GPUs (run_devices.cpp)
-  int WorkerCount() const {
-    return devices_.empty() ? threads_ : static_cast<int>(devices_.size());
-  }
   void ChooseDevices(const hopper_run_options& options);
   void AssignDevicesLocked();
   void DeviceWork(int device);
@@ -189,6 +194,8 @@ class Run {
   int32_t metrics_frequency_;
   hopper_training_metrics training_metrics_;
   int32_t threads_;
+  int32_t threads_per_model_;
+  int32_t n_workers_;  // each of them threads_per_model_ threads
   bool mix_numerics_;
   Precision precision_;
   std::string numerics_class_;
@@ -214,6 +221,8 @@ class Run {
   int64_t task_bytes_ = 0;  // of the tasks that run now
   int tasks_ = 0;
   double seconds_busy_ = 0.0;
+  double seconds_hop_ = 0.0;
+  std::deque<hopper_visit> visits_;  // that nobody has taken
   double end_time_ = 0.0;
   std::set<std::string> warnings_;
 

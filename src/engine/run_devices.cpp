@@ -153,6 +153,7 @@ void Run::DeviceWork(int device) {
 // The next task of this device, and all others of its shape that are due as well.
 std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& worker) {
   Task first;
+  first.worker = device;
   if (!NextTaskLocked(&first, device)) return {};
   std::vector<Task> tasks{first};
   if (first.pass != nullptr) TakeWholePassLocked(first.pass.get());
@@ -172,16 +173,19 @@ std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& work
     }
     Task task;
     task.model = model;
+    task.worker = device;
+    task.started = first.started;
     if (first.pass != nullptr) {
       task.pass = OpenPassLocked(*model);
       if (task.pass == nullptr || task.pass->split != first.pass->split) continue;
       TakeWholePassLocked(task.pass.get());
+      task.wait = task.started - task.pass->ready_since;
     } else {
       if (!TrainsNextLocked(*model) || OpenPassLocked(*model) != nullptr ||
           rows(*model) != rows(*first.model) || is_metrics(*model) != is_metrics(*first.model)) {
         continue;
       }
-      TakeVisitLocked(model);
+      TakeVisitLocked(&task);
     }
     tasks.push_back(std::move(task));
   }
@@ -226,7 +230,7 @@ void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (outcomes[i].failed) worker->Forget(tasks[i].model->key);
     outcomes[i].seconds = share;
-    FinishVisit(tasks[i].model, std::move(outcomes[i]));
+    FinishVisit(tasks[i], std::move(outcomes[i]));
   }
 }
 
@@ -249,6 +253,12 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
   const std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = 0; i < tasks.size(); ++i) {
     Model* model = tasks[i].model;
+    hopper_visit visit = {};
+    visit.kind = HOPPER_VISIT_EVALUATE;
+    visit.split = tasks[i].pass->split;
+    visit.iteration = tasks[i].pass->total_iteration;
+    visit.evaluate = share;
+    RecordVisitLocked(tasks[i], visit);
     model->seconds_evaluating += share;
     if (model->status != HOPPER_MODEL_TRAINING) continue;
     if (failed) {

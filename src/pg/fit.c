@@ -123,6 +123,18 @@ precision_argument(FunctionCallInfo fcinfo, int at, bool on_gpus)
 	return given;
 }
 
+static void
+check_threads_per_model(const hopper_run_options *options)
+{
+	if (options->threads_per_model > options->threads)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("threads_per_model must not be more than threads"),
+				 errdetail("It is %d, and the run has %s.", options->threads_per_model,
+						   hopper_plural(options->threads, "thread", "threads")),
+				 errhint("Lower threads_per_model, or raise threads.")));
+}
+
 /* The arguments from use_gpus to description, and seed to gpus. */
 static void
 common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iterations, int at_seed)
@@ -155,6 +167,8 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	options->precision = precision_argument(fcinfo, at++, use_gpus);
 	options->training_metrics = training_metrics_argument(fcinfo, at);
 	record->training_metrics = string_argument(fcinfo, at++);
+	options->threads_per_model = positive_argument(fcinfo, at++, "threads_per_model", 0);
+	check_threads_per_model(options);
 	fuse = bool_argument(fcinfo, at++, "fuse");
 	hopper_choose_gpus(use_gpus, PG_ARGISNULL(at) ? NULL : PG_GETARG_ARRAYTYPE_P(at), fuse,
 					   options);
@@ -299,6 +313,8 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	hopper_outputs_write_models(&outputs, &training);
 	request->record.best = hopper_outputs_best(&outputs);
 	hopper_outputs_write_summary(&outputs, &training, &request->record);
+	hopper_journal_write(&training, hopper_relation_oid(&outputs.model, false),
+						 request->record.started);
 	hopper_progress_finished(&training, request->record.best.mst_key,
 							 request->record.best.metric, request->record.best.value);
 	failed = training.n_failed;
@@ -317,7 +333,8 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 /*
  * fit_multiple_model(source_table, model_output_table, model_selection_table, num_iterations,
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description,
- * use_caching, seed, threads, precision, training_metrics, fuse, gpus)
+ * use_caching, seed, threads, precision, training_metrics, threads_per_model, fuse,
+ * gpus)
  *
  * use_caching is MADlib's; data is always kept in memory.
  */
@@ -345,7 +362,8 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 /*
  * fit(source_table, model, model_arch_table, model_id, compile_params, fit_params, num_iterations,
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description, seed,
- * threads, precision, training_metrics, fuse, gpus)
+ * threads, precision, training_metrics, threads_per_model, fuse,
+ * gpus)
  *
  * One configuration, mst_key 1; the outputs are those of fit_multiple_model().
  */
