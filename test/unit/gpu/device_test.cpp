@@ -206,8 +206,9 @@ TEST_F(GpuTest, UpdatesHaveTheCpusBits) {
     return at::from_blob(const_cast<void*>(static_cast<const void*>(values.data())),
                          {static_cast<int64_t>(values.size() * sizeof(values[0]))}, at::kByte);
   };
-  const at::Tensor params = at::rand({lanes, kFlat}) - 0.5, slots = at::zeros({lanes, 3, kFlat});
-  const at::Tensor gradients = at::rand({lanes, kFlat}) * 4.0 - 2.0;
+  const at::Tensor params = at::rand({lanes, kFlat}).sub_(0.5),
+                   slots = at::zeros({lanes, 3, kFlat});
+  const at::Tensor gradients = at::rand({lanes, kFlat}).mul_(4.0).sub_(2.0);
   const auto run = [&](LaneDevice* device) {
     const at::Device at = device->device();
     at::Tensor w = params.clone().to(at), s = slots.clone().to(at), g = gradients.to(at);
