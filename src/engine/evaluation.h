@@ -1,7 +1,10 @@
-// One model over a packed table: loss and metrics with fixed weights, a task a partition.
+// One model over a packed table: loss and metrics with fixed weights, a task a partition. Under a
+// memory limit partitions come and go while it works.
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -25,6 +28,12 @@ class Evaluation {
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
 
+  // Before Start(); partitions then come after it, in their order, each once Room() says so, and go
+  // when they are evaluated. Throws kOutOfMemory where not even one fits beside the model.
+  void Limit(int64_t memory_limit);
+  // Whether `partition` may come; the number of partitions: whether all have come. Throws where one
+  // before it lacks rows, and what a worker threw.
+  bool Room(int partition);
   void AddBuffer(const hopper_buffer& buffer);
   void Start();
   // True and loss and metrics when all is done, false before; throws what a worker threw.
@@ -32,6 +41,7 @@ class Evaluation {
 
  private:
   void Work();
+  bool Evaluate(int partition, MetricSums* sums, Problem* problem);
 
   Dataset data_;
   int32_t threads_;
@@ -40,11 +50,16 @@ class Evaluation {
   ModelState state_;
   MemoryAccount* account_;
   std::atomic<bool> cancel_{false};
-  std::atomic<int> next_{0};
   bool started_ = false;
+  bool limited_ = false;
+  int64_t room_ = 0;  // bytes for partitions where they come in turns
   double start_time_ = 0.0;
 
-  std::mutex mutex_;  // guards all that follows
+  std::mutex mutex_;  // guards all that follows, and data_ where partitions come in turns
+  std::condition_variable wake_;
+  std::deque<int> ready_;  // partitions that wait for a worker
+  int taken_ = 0;
+  int come_ = 0;  // partitions before it are complete
   std::vector<MetricSums> sums_;
   int unfinished_ = 0;
   bool failed_ = false;

@@ -50,6 +50,8 @@ void Run::Work() {
       seconds_busy_ += watch.Seconds();
       task_bytes_ -= bytes;
       --tasks_;
+      PinLocked(task, false);
+      RequestLoadLocked();
       wake_.notify_all();
     }
   } catch (...) {
@@ -78,12 +80,14 @@ bool Run::NextTaskLocked(Task* task) {
     if (tasks_ > 0 && resident_ + task_bytes_ + model->task_bytes > account_->limit()) continue;
     std::shared_ptr<EvaluationPass> pass;
     for (const auto& candidate : model->passes) {
-      if (candidate->next < static_cast<int>(candidate->sums.size())) {
+      if (candidate->untaken > 0 && NextOfPassLocked(*candidate) >= 0) {
         pass = candidate;
         break;
       }
     }
-    const bool trains = !model->busy && model->iterations < num_iterations_;
+    const bool trains =
+        !model->busy && model->iterations < num_iterations_ &&
+        IsLoadedLocked(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model->key, model->visit));
     if (pass == nullptr && !trains) continue;
     best = model.get();
     best_pass = std::move(pass);
@@ -92,11 +96,16 @@ bool Run::NextTaskLocked(Task* task) {
   task->model = best;
   if (best_pass != nullptr) {
     // Before its next visit, so that snapshots of one model do not pile up.
-    task->partition = best_pass->next++;
+    task->partition = NextOfPassLocked(*best_pass);
+    best_pass->taken[static_cast<size_t>(task->partition)] = true;
+    --best_pass->untaken;
     task->pass = std::move(best_pass);
+    PinLocked(*task, true);
     return true;
   }
   best->busy = true;
+  task->partition = ring_.PartitionOf(best->key, best->visit);
+  PinLocked(*task, true);
   best->seconds_waiting += MonotonicSeconds() - best->ready_since;
   return true;
 }
@@ -151,6 +160,7 @@ void Run::TrainTask(Model* model) {
   model->running.Add(sums);
   model->work -= VisitWork(*model);
   if (++model->visit == train_.n_partitions()) FinishIterationLocked(model, snapshot);
+  TravelLocked(*model);
 }
 
 bool Run::WantsPass(hopper_split split, int32_t iteration) const {
@@ -184,7 +194,12 @@ void Run::AddPassLocked(Model* model, hopper_split split,
   pass->split = split;
   pass->snapshot = std::move(snapshot);
   pass->sums.resize(static_cast<size_t>(data.n_partitions()));
+  pass->taken.resize(pass->sums.size(), false);
+  pass->untaken = data.n_partitions();
   pass->unfinished = data.n_partitions();
+  if (window_ != nullptr) {
+    for (int p = 0; p < data.n_partitions(); ++p) window_->Want(split, p);
+  }
   model->passes.push_back(std::move(pass));
   model->work += PassWork(*model, data);
 }
@@ -248,7 +263,8 @@ void Run::FailLocked(Model* model, Problem problem) {
   if (model->status == HOPPER_MODEL_TRAINING) --live_;
   model->status = HOPPER_MODEL_FAILED;
   model->failure = std::move(problem);
-  model->passes.clear();
+  DropPassesLocked(model);
+  TravelLocked(*model);
   // A visit on another thread may still be at work on the state; it releases it at its end.
   if (!model->busy) ReleaseStateLocked(model);
   hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_FAILED, model);

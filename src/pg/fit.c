@@ -251,9 +251,6 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 		hopper_read_packed(&request->validation, &valid);
 		hopper_check_compatible(&valid, "validation table", &train.desc, request->source.shown);
 	}
-#ifndef GP_VERSION_NUM			/* there each segment checks its share */
-	hopper_require_memory(&train, request->has_validation ? &valid : NULL);
-#endif
 	if (!request->warm_start)
 		hopper_outputs_require_absent(&outputs);
 
