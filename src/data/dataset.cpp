@@ -195,12 +195,11 @@ void Dataset::AddBuffer(const hopper_buffer& buffer) {
 
 void Dataset::ThrowIncomplete(int p) const {
   const int64_t count = PartitionRange(desc_.n_rows, desc_.n_partitions, p).count;
-  throw Error(
-      ErrorCode::kCorrupt,
-      "partition " + std::to_string(p) + " of \"" + desc_.table_name + "\" is not complete",
-      "It holds " + std::to_string(partition(p).n) + " rows instead of " + std::to_string(count) +
-          ".",
-      kRepack);
+  throw Error(ErrorCode::kCorrupt,
+              "partition " + std::to_string(p) + " of \"" + desc_.table_name + "\" is not complete",
+              "It holds " + std::to_string(partition(p).n) + " rows instead of " +
+                  std::to_string(count) + ".",
+              kRepack);
 }
 
 void Dataset::CheckComplete() const {
@@ -219,11 +218,12 @@ void Dataset::EndPartition(int p) {
   if (first_checksums_[at].empty()) {
     first_checksums_[at] = checksums_[at];
   } else if (first_checksums_[at] != checksums_[at]) {
-    throw Error(ErrorCode::kNotReady,
-                "table \"" + desc_.table_name + "\" has changed since it was first read",
-                "Other rows lie in its partition " + std::to_string(p) + ".",
-                "Start again; while data above hopper.memory_limit are trained on, nobody may write "
-                "to their table.");
+    throw Error(
+        ErrorCode::kNotReady,
+        "table \"" + desc_.table_name + "\" has changed since it was first read",
+        "Other rows lie in its partition " + std::to_string(p) + ".",
+        "Start again; while data above hopper.memory_limit are trained on, nobody may write "
+        "to their table.");
   }
 }
 

@@ -81,8 +81,7 @@ void Evaluation::AddBuffer(const hopper_buffer& buffer) {
     data_.AddBuffer(buffer);
     if (!limited_) return;
     const DataDesc& desc = data_.desc();
-    const int64_t count =
-        PartitionRange(desc.n_rows, desc.n_partitions, buffer.partition_id).count;
+    const int64_t count = PartitionRange(desc.n_rows, desc.n_partitions, buffer.partition_id).count;
     if (data_.partition(buffer.partition_id).n < count) return;
     data_.EndPartition(buffer.partition_id);
     come_ = std::max(come_, buffer.partition_id + 1);

@@ -151,9 +151,9 @@ class Group {
   std::condition_variable wake_;
   bool failed_ = false;
   Problem failure_;
-  std::unique_ptr<PartitionWindow> window_;     // of `here_`; null: all data stay
-  std::array<std::vector<int32_t>, 2> here_;    // by split, this segment's partitions
-  bool load_waits_ = false;                     // load_ is to be read, and nobody has been told
+  std::unique_ptr<PartitionWindow> window_;   // of `here_`; null: all data stay
+  std::array<std::vector<int32_t>, 2> here_;  // by split, this segment's partitions
+  bool load_waits_ = false;                   // load_ is to be read, and nobody has been told
   PartitionWindow::Place load_;
   double load_since_ = 0.0;
   int64_t n_loads_ = 0;

@@ -11,7 +11,8 @@
 namespace hopper {
 
 void Group::PlanData(hopper_data_plan* plan) {
-  if (train_.bytes() > 0) throw Error(ErrorCode::kInternal, "data were planned after they had come");
+  if (train_.bytes() > 0)
+    throw Error(ErrorCode::kInternal, "data were planned after they had come");
   const bool evaluated = valid_ != nullptr || training_metrics_ != HOPPER_METRICS_RUNNING;
   // Models that start on the same segment visit the others together, too.
   std::map<int32_t, std::vector<ModelMemory>> visitors;
@@ -136,8 +137,7 @@ void Group::RequestLoadLocked() {
   if (!window_->NextLoad(&load_, &dropped)) return;
   for (const PartitionWindow::Place& place : dropped) {
     Dataset& data = DataOf(place.split);
-    const int32_t p =
-        here_[static_cast<size_t>(place.split)][static_cast<size_t>(place.partition)];
+    const int32_t p = here_[static_cast<size_t>(place.split)][static_cast<size_t>(place.partition)];
     account_->Add(-data.PartitionBytes(p));
     data.Drop(p);
   }

@@ -146,11 +146,10 @@ bool Group::NextTaskLocked(Task* task) {
     *task = NextOf(*model);
     if (task->kind != Task::kPack) {
       auto& partitions = task->partitions;
-      partitions.erase(std::remove_if(partitions.begin(), partitions.end(),
-                                      [&](const auto& at) {
-                                        return !IsLoadedLocked(at.first, at.second);
-                                      }),
-                       partitions.end());
+      partitions.erase(
+          std::remove_if(partitions.begin(), partitions.end(),
+                         [&](const auto& at) { return !IsLoadedLocked(at.first, at.second); }),
+          partitions.end());
       if (partitions.empty()) continue;
     }
     task->model = model.get();
@@ -219,8 +218,8 @@ void Group::Train(Traveller* model, int partition) const {
   const int32_t iteration = model->iterations + 1;
   const bool metrics = training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration);
   MetricSums sums;
-  const VisitEnd end = trainer.Visit(&model->state, train_.partition(partition), partition, cancel_,
-                                     &sums, metrics);
+  const VisitEnd end =
+      trainer.Visit(&model->state, train_.partition(partition), partition, cancel_, &sums, metrics);
   if (end == VisitEnd::kCancelled) return;
   model->seconds_training += watch.Seconds();
   if (end == VisitEnd::kNotFinite) {

@@ -30,8 +30,7 @@ ModelMemory MemoryOf(const Trainer& trainer, bool evaluated) {
   memory.state = trainer.StateBytes();
   memory.task = trainer.MemoryEstimate() - memory.state;
   if (evaluated) {
-    memory.kept =
-        static_cast<int64_t>(trainer.network().spec().flat_size) * int64_t{sizeof(float)};
+    memory.kept = static_cast<int64_t>(trainer.network().spec().flat_size) * int64_t{sizeof(float)};
   }
   return memory;
 }

@@ -26,8 +26,8 @@ struct MemoryPlan {
   // By configuration: whether it fits beside those before it, and what was free for it.
   std::vector<bool> admitted;
   std::vector<int64_t> free;
-  int64_t models = 0;          // states, kept weights and tasks of the admitted ones
-  int64_t window = 0;          // for partitions; not resident: holds the largest one at least
+  int64_t models = 0;  // states, kept weights and tasks of the admitted ones
+  int64_t window = 0;  // for partitions; not resident: holds the largest one at least
 };
 
 // Data of which `largest` is one partition's most. Where they do not fit as a whole beside all

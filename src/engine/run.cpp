@@ -157,8 +157,8 @@ void Run::PlanData(hopper_data_plan* plan) {
       largest = std::max(largest, bytes);
     }
   }
-  plan_ = std::make_unique<MemoryPlan>(
-      PlanMemory(account_->limit(), threads_, models, data, largest));
+  plan_ =
+      std::make_unique<MemoryPlan>(PlanMemory(account_->limit(), threads_, models, data, largest));
   const bool any_fits = std::any_of(models.begin(), models.end(), [&](const ModelMemory& model) {
     return model.alone() <= account_->limit();
   });

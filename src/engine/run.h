@@ -184,10 +184,10 @@ class Run {
   int32_t announced_ = 0;  // iterations that every live model has finished
   int live_ = 0;
   int running_workers_ = 0;
-  int64_t resident_ = 0;    // bytes of data and states
-  std::unique_ptr<MemoryPlan> plan_;          // null: all data stay
-  std::unique_ptr<PartitionWindow> window_;   // null: all data are in memory
-  int64_t window_bytes_ = 0;                  // of it, in resident_ and in the account
+  int64_t resident_ = 0;                     // bytes of data and states
+  std::unique_ptr<MemoryPlan> plan_;         // null: all data stay
+  std::unique_ptr<PartitionWindow> window_;  // null: all data are in memory
+  int64_t window_bytes_ = 0;                 // of it, in resident_ and in the account
   int64_t bytes_read_ = 0;
   int64_t n_loads_ = 0;
   double load_since_ = 0.0;

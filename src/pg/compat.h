@@ -115,7 +115,10 @@
 #define HOPPER_DISTRIBUTED_BY(column) " DISTRIBUTED BY (" column ")"
 #define HOPPER_DISTRIBUTED_RANDOMLY " DISTRIBUTED RANDOMLY"
 #define HOPPER_DISTRIBUTED_REPLICATED " DISTRIBUTED REPLICATED"
+/* whatever gp_default_storage_options says */
+#define HOPPER_HEAP_STORAGE " WITH (appendonly=false)"
 #else
+#define HOPPER_HEAP_STORAGE ""
 #define HOPPER_DISTRIBUTED_BY(column) ""
 #define HOPPER_DISTRIBUTED_RANDOMLY ""
 #define HOPPER_DISTRIBUTED_REPLICATED ""

@@ -163,11 +163,61 @@ load_split(segments_run *run, const hopper_packed *packed, hopper_split split)
 	SPI_freeplan(plan);
 }
 
-/* Brings all packed data into the memory of the segments. */
+/* What segment_load_end() says of each segment; one numerics class is allowed. */
+static void
+take_load_reports(segments_run *run, uint64 n)
+{
+	hopper_training *training = run->training;
+	hopper_data_plan most = {0};
+	const char *class = "none";
+
+	for (uint64 row = 0; row < n; row++)
+	{
+		const char *report = hopper_cell(row, 1);
+		const char *mine;
+		long long	data;
+		long long	models;
+		int			reads;
+		int			length = 0;
+
+		if (report == NULL || sscanf(report, "%d %lld %lld %n", &reads, &data, &models,
+									 &length) != 3 || length == 0)
+			elog(ERROR, "a segment did not report on its data");
+		mine = report + length;
+		if (row > 0 && strcmp(mine, class) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("segments have different numerics classes"),
+					 errdetail("Some have \"%s\", others \"%s\".", class, mine),
+					 errhint("Install the same libraries on all hosts; their CPUs must have the "
+							 "same vector instructions.")));
+		class = mine;
+		if (reads == 0)
+			continue;
+		most.max_reads = Max(most.max_reads, reads);
+		most.bytes_data = Max(most.bytes_data, (int64) data);
+		most.bytes_models = Max(most.bytes_models, (int64) models);
+	}
+	if (n == 0)
+		elog(ERROR, "no segment reported on its data");
+	strlcpy(training->info.numerics_class, hopper_to_utf8(class),
+			sizeof(training->info.numerics_class));
+	if (most.max_reads == 0 || run->iteration > 0)
+		return;
+	ereport(NOTICE,
+			(errmsg("%s \"%s\": data and models of a segment exceed hopper.memory_limit, each "
+					"partition is read up to %s", training->function, training->shown,
+					hopper_plural(most.max_reads, "time", "times")),
+			 errdetail("The data of a segment take up to %s, the models that visit it %s.",
+					   hopper_bytes_words(most.bytes_data),
+					   hopper_bytes_words(most.bytes_models))));
+}
+
+/* Brings all packed data into the memory of the segments, as far as they stay there. */
 static void
 load(segments_run *run)
 {
-	hopper_training *training = run->training;
+	const hopper_training *training = run->training;
 	uint64		n;
 
 	hopper_exec("TRUNCATE %s", run->log.quoted);
@@ -175,16 +225,7 @@ load(segments_run *run)
 	if (training->valid)
 		load_split(run, training->valid, HOPPER_SPLIT_VALID);
 	n = hopper_select_latest("SELECT DISTINCT value FROM %s ORDER BY value", run->log.quoted);
-	if (n != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("segments have different numerics classes"),
-				 errdetail("Some have \"%s\", others \"%s\".", n > 0 ? hopper_cell(0, 1) : "none",
-						   n > 1 ? hopper_cell(1, 1) : "none"),
-				 errhint("Install the same libraries on all hosts; their CPUs must have the same "
-						 "vector instructions.")));
-	strlcpy(training->info.numerics_class, hopper_to_utf8(hopper_cell(0, 1)),
-			sizeof(training->info.numerics_class));
+	take_load_reports(run, n);
 	SPI_freetuptable(SPI_tuptable);
 }
 
@@ -594,6 +635,14 @@ tell_idle(const segments_run *run)
 						hopper_plural(run->run.n_configs, "configuration", "configurations"))));
 }
 
+static void
+describe_table(const hopper_packed *packed, hopper_segment_table *table)
+{
+	table->relation = hopper_source_oid(&packed->table);
+	strlcpy(table->x_column, packed->desc.x_column, sizeof(table->x_column));
+	strlcpy(table->y_column, packed->desc.y_column, sizeof(table->y_column));
+}
+
 /* A number that no other run in this session has. */
 static int64
 new_run_id(void)
@@ -633,6 +682,9 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 		run.run.valid = training->valid->desc;
 		run.run.valid_keys = hopper_partition_keys(training->valid);
 	}
+	describe_table(training->train, &run.run.tables[HOPPER_SPLIT_TRAIN]);
+	if (training->valid)
+		describe_table(training->valid, &run.run.tables[HOPPER_SPLIT_VALID]);
 	run.run.segments_on_host = segments_on_a_host();
 	run.run.drop_cache = hopper_debug_drop_cache;
 	run.run.shown = training->shown;

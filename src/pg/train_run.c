@@ -94,24 +94,16 @@ add_buffer(const hopper_buffer *buffer, void *state)
 	CHECK_FOR_INTERRUPTS();
 }
 
-static char *
-bytes_words(int64 bytes)
-{
-	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty,
-															  Int64GetDatum(bytes))));
-}
-
-void
-hopper_tell_reading_in_turns(const hopper_training *training, const hopper_data_plan *plan,
-							 int64 limit)
+static void
+tell_reading_in_turns(const hopper_training *training, const hopper_data_plan *plan)
 {
 	ereport(NOTICE,
-			(errmsg("%s \"%s\": packed data exceed hopper.memory_limit, each partition is read "
+			(errmsg("%s \"%s\": data and models exceed hopper.memory_limit, each partition is read "
 					"up to %s", training->function, training->shown,
 					hopper_plural(plan->max_reads, "time", "times")),
 			 errdetail("The data take %s, the models %s; hopper.memory_limit is %s.",
-					   bytes_words(plan->bytes_data), bytes_words(plan->bytes_models),
-					   bytes_words(limit))));
+					   hopper_bytes_words(plan->bytes_data), hopper_bytes_words(plan->bytes_models),
+					   hopper_bytes_words(training->options.memory_limit))));
 }
 
 /* Answers HOPPER_EVENT_LOAD; the threads train on what they have meanwhile. */
@@ -150,7 +142,7 @@ load(hopper_training *training)
 		hopper_require_readable(training->train);
 		if (training->valid)
 			hopper_require_readable(training->valid);
-		hopper_tell_reading_in_turns(training, &plan, training->options.memory_limit);
+		tell_reading_in_turns(training, &plan);
 		return;
 	}
 	hopper_scan_packed(training->train, HOPPER_SPLIT_TRAIN, add_buffer, training);

@@ -47,10 +47,6 @@ typedef struct hopper_training
 extern void hopper_training_run(hopper_training *training);
 extern void hopper_training_end(hopper_training *training);
 
-/* One NOTICE on data above the memory limit; `limit` in bytes. */
-extern void hopper_tell_reading_in_turns(const hopper_training *training,
-										 const hopper_data_plan *plan, int64 limit);
-
 /* --- telling (progress.c) --- */
 
 /* What is done of a run, from the metrics that came in. */

@@ -131,9 +131,9 @@ TEST(DataWindow, SameBitsAndFewReadings) {
                                     validation == nullptr ? 0 : PartitionBytes(valid));
     options.memory_limit = LimitWith(window, options, configs, train, validation);
     const Outcome windowed = Train(options, configs, train, validation);
-    const std::string text = std::to_string(one.models) + " models, " +
-                             std::to_string(one.train) + "+" + std::to_string(one.valid) +
-                             " partitions, " + std::to_string(one.slots) + " slots";
+    const std::string text = std::to_string(one.models) + " models, " + std::to_string(one.train) +
+                             "+" + std::to_string(one.valid) + " partitions, " +
+                             std::to_string(one.slots) + " slots";
     EXPECT_EQ(windowed.digests, resident.digests) << text;
     EXPECT_EQ(windowed.metrics, resident.metrics) << text;
     EXPECT_GE(windowed.loads[0], one.train) << text;
@@ -256,11 +256,10 @@ int32_t SpoilLoad(int n, const Spoil& spoil) {
 }
 
 TEST(DataWindow, DamagedPartitionsAreFound) {
-  EXPECT_EQ(SpoilLoad(2,
-                      [](RunDriver* run, const PackedTable& /*train*/, const hopper_event& event) {
-                        run->EndLoad(event.split, event.partition);
-                      }),
-            HOPPER_CORRUPT);
+  EXPECT_EQ(
+      SpoilLoad(2, [](RunDriver* run, const PackedTable& /*train*/,
+                      const hopper_event& event) { run->EndLoad(event.split, event.partition); }),
+      HOPPER_CORRUPT);
   EXPECT_EQ(SpoilLoad(1,
                       [](RunDriver* run, const PackedTable& train, const hopper_event& event) {
                         for (hopper_buffer buffer : train.buffers()) {
@@ -306,6 +305,7 @@ TEST(DataWindow, ConfigurationsComeBeforeData) {
 TEST(DataWindow, WithoutRoomForOnePartitionItIsRefused) {
   const PackedTable train{Rows(200000, 2)};
   RunOptions options;
+  options.starts = {0, 1};
   options.memory_limit = 2 << 20;
   RunDriver run(RunDriver::Planned{}, options, train, nullptr);
   run.AddConfig(Mlp(1));
@@ -330,8 +330,7 @@ TEST(DataWindow, WithoutRoomForOnePartitionItIsRefused) {
 TEST(DataWindow, AModelThatIsTooLargeAloneFailsAlone) {
   const PackedTable train{Rows(203, 4)};
   RunOptions options;
-  options.memory_limit =
-      LimitWith(PartitionBytes(train), options, {Mlp(1)}, train, nullptr);
+  options.memory_limit = LimitWith(PartitionBytes(train), options, {Mlp(1)}, train, nullptr);
   RunDriver run(RunDriver::Planned{}, options, train, nullptr);
   run.AddConfig(Mlp(1));
   run.AddConfig(Mlp(2, 200000));

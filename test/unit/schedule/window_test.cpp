@@ -128,8 +128,7 @@ class Simulation {
       left.erase(at);
       window_.Pin(passes_[i].split, partition);
       window_.Unwant(passes_[i].split, partition);
-      tasks_.push_back(
-          {now_ + 1, passes_[i].model, passes_[i].split, partition, passes_[i].id});
+      tasks_.push_back({now_ + 1, passes_[i].model, passes_[i].split, partition, passes_[i].id});
       return true;
     }
     for (Model& model : models_) {
@@ -261,8 +260,7 @@ TEST(Window, ServesAllThatIsDueAndReadsNothingTooOften) {
     setting.valid = draw(0, 4);
     setting.train_bytes = draw(1, 10);
     setting.valid_bytes = draw(1, 10);
-    const int largest =
-        std::max(setting.train_bytes, setting.valid == 0 ? 0 : setting.valid_bytes);
+    const int largest = std::max(setting.train_bytes, setting.valid == 0 ? 0 : setting.valid_bytes);
     setting.budget = draw(largest, largest * 6);
     setting.iterations = draw(1, 4);
     setting.workers = draw(1, 4);
