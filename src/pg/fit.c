@@ -322,6 +322,7 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 	fit_request request = {.caller = CurrentMemoryContext};
 
 	hopper_connect();
+	hopper_require_segments();
 	request.function = "fit";
 	request.source = hopper_parse_name(text_argument(fcinfo, 0), "source_table");
 	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model_output_table");
@@ -352,6 +353,7 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	char	   *params;
 
 	hopper_connect();
+	hopper_require_segments();
 	request.function = "fit";
 	request.source = hopper_parse_name(text_argument(fcinfo, 0), "source_table");
 	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model");

@@ -1,12 +1,14 @@
 /*
  * segment_bytes.c
- *		Descriptions of work for the segments: version, data.
+ *		Descriptions of work for the segments: version, build, data.
  *
  * The format is private to one version of the glue; versions are compared before it is read.
  */
 #include "pg/segments.h"
 
 #ifdef GP_VERSION_NUM
+
+#include "cdb/cdbvars.h"
 
 #include "pg/segment_bytes.h"
 
@@ -15,6 +17,7 @@ hopper_begin_description(StringInfo out)
 {
 	initStringInfo(out);
 	put_text(out, HOPPER_VERSION);
+	put_text(out, hopper_library_ids());
 }
 
 bytea *
@@ -32,6 +35,7 @@ void
 hopper_open_description(const bytea *description, reader *in)
 {
 	char	   *version;
+	char	   *libraries;
 
 	in->at = VARDATA_ANY(description);
 	in->end = in->at + VARSIZE_ANY_EXHDR(description);
@@ -44,6 +48,16 @@ hopper_open_description(const bytea *description, reader *in)
 				 errdetail("The coordinator has %s, the segment %s.", version ? version : "none",
 						   HOPPER_VERSION),
 				 errhint("Install the same version on all hosts, and reconnect.")));
+	libraries = get_bytes(in, NULL);
+	if (libraries == NULL || strcmp(libraries, hopper_library_ids()) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("segment %d has another build of model_hopper than the coordinator",
+						GpIdentity.segindex),
+				 errdetail("The coordinator has %s; segment %d has %s.",
+						   libraries ? libraries : "none", GpIdentity.segindex,
+						   hopper_library_ids()),
+				 errhint("Install the libraries of one build on all hosts, and reconnect.")));
 }
 
 void

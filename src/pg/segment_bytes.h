@@ -80,10 +80,10 @@ get_count(reader *in)
 
 /* --- whole descriptions (segment_bytes.c) --- */
 
-/* Begins with this version of the glue. */
+/* Begins with this version of the glue and the build of the libraries. */
 extern void hopper_begin_description(StringInfo out);
 extern bytea *hopper_end_description(StringInfo out);
-/* ERROR 55000 where another version wrote it. */
+/* ERROR 55000 where another version or build wrote it. */
 extern void hopper_open_description(const bytea *description, reader *in);
 extern void hopper_put_desc(StringInfo out, const hopper_data_desc *desc);
 extern void hopper_get_desc(reader *in, hopper_data_desc *desc);

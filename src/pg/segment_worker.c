@@ -5,6 +5,9 @@
  *
  * The functions here are called by the coordinator's statements alone. What they keep lives until
  * the coordinator gives it up, at the latest until the transaction or the process ends.
+ *
+ * Faults for gp_inject_fault(): hopper_segment_load (each buffer), hopper_segment_train (each hop,
+ * before it trains), hopper_segment_emit (each part that goes out).
  */
 #include "pg/segments.h"
 
@@ -16,6 +19,7 @@
 #include "access/xact.h"
 #include "cdb/cdbvars.h"
 #include "nodes/pg_list.h"
+#include "utils/faultinjector.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_segment_load);
 PG_FUNCTION_INFO_V1(hopper_sql_segment_load_end);
@@ -46,6 +50,7 @@ static struct
 	int			drop_cache;
 	char		shown[2 * NAMEDATALEN + 2];
 	int32		iteration;
+	int32		mst_key;		/* for messages: the configuration at hand; 0: none */
 	bool		finish;
 	List	   *waiting;		/* in the memory of the statement */
 } current;
@@ -103,7 +108,12 @@ register_callbacks(void)
 static void
 segment_context(void *arg)
 {
-	if (current.iteration > 0)
+	if (current.id == 0)
+		errcontext("reading packed data on segment %d", GpIdentity.segindex);
+	else if (current.mst_key > 0)
+		errcontext("training of \"%s\" on segment %d, iteration %d, configuration %d",
+				   current.shown, GpIdentity.segindex, current.iteration, current.mst_key);
+	else if (current.iteration > 0)
 		errcontext("training of \"%s\" on segment %d, iteration %d", current.shown,
 				   GpIdentity.segindex, current.iteration);
 	else
@@ -231,6 +241,7 @@ hopper_sql_segment_load(PG_FUNCTION_ARGS)
 	require_arguments(fcinfo);
 	run = PG_GETARG_INT64(1);
 	error_context_stack = &callback;
+	SIMPLE_FAULT_INJECTOR("hopper_segment_load");
 	if (current.id != run || current.group == NULL)
 		join_run(PG_GETARG_BYTEA_PP(2), PG_GETARG_INT32(3));
 	if (current.plan.resident)
@@ -244,8 +255,8 @@ hopper_sql_segment_load(PG_FUNCTION_ARGS)
 }
 
 /*
- * segment_load_end(internal): "<reads> <bytes of data> <bytes of models> <numerics class>"; 0 reads
- * where the data of this segment stay in memory
+ * segment_load_end(internal): three lines, the numerics class of this segment, its build, and how
+ * often it reads a partition at most (0: its data stay in memory), bytes of data and of models
  */
 Datum
 hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
@@ -255,11 +266,11 @@ hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || current.group == NULL)
 		PG_RETURN_NULL();
 	hopper_torch()->group_get_info(current.group, &info);
-	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%d " INT64_FORMAT " " INT64_FORMAT " %s",
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s\n%s\n%d " INT64_FORMAT " " INT64_FORMAT,
+											  info.numerics_class, hopper_torch_library_id(),
 											  current.plan.resident ? 0 : current.plan.max_reads,
 											  (int64) current.plan.bytes_data,
-											  (int64) current.plan.bytes_models,
-											  info.numerics_class)));
+											  (int64) current.plan.bytes_models)));
 }
 
 /* --- training --- */
@@ -272,6 +283,7 @@ Datum
 hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
+	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
 	struct
 	{
 		int32		iteration;
@@ -289,9 +301,12 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 		step->fresh = PG_GETARG_BOOL(3);
 		step->finish = PG_GETARG_BOOL(4);
 		current.waiting = NIL;
+		current.iteration = step->iteration;
 	}
 	else
 		step = (void *) PG_GETARG_POINTER(0);
+	current.mst_key = PG_GETARG_INT32(5);
+	error_context_stack = &callback;
 	body = PG_GETARG_BYTEA_PP(8);
 	if (current.id != PG_GETARG_INT64(1) || current.group == NULL)
 	{
@@ -310,6 +325,8 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 													PG_GETARG_INT32(6), PG_GETARG_INT32(7),
 													(const uint8_t *) VARDATA_ANY(body),
 													VARSIZE_ANY_EXHDR(body), &error), error);
+	error_context_stack = callback.previous;
+	current.mst_key = 0;
 	CHECK_FOR_INTERRUPTS();
 	PG_RETURN_POINTER(step);
 }
@@ -336,8 +353,10 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 	step = (void *) PG_GETARG_POINTER(0);
 	torch = hopper_torch();
 	current.iteration = step->iteration;
+	current.mst_key = 0;
 	current.finish = step->finish;
 	error_context_stack = &callback;
+	SIMPLE_FAULT_INJECTOR("hopper_segment_train");
 	if (current.hops++ == 0)
 		HOPPER_CHECK(torch->group_check_data(current.group, &error), error);
 	HOPPER_CHECK(torch->group_start(current.group, step->iteration, step->fresh, step->finish,
@@ -373,8 +392,10 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 	FuncCallContext *call;
 	Datum		values[EMIT_COLUMNS] = {0};
 	bool		nulls[EMIT_COLUMNS] = {false};
+	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
 	hopper_group_part part;
 	hopper_error error;
+	HeapTuple	row;
 	int			any;
 
 	if (SRF_IS_FIRSTCALL())
@@ -406,15 +427,19 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 	}
 	if (PG_ARGISNULL(0) || PG_GETARG_INT32(0) == 0 || current.group == NULL)
 		SRF_RETURN_DONE(call);
+	error_context_stack = &callback;
+	SIMPLE_FAULT_INJECTOR("hopper_segment_emit");
 	any = hopper_torch()->group_next_part(current.group, &part, &error);
 	if (any < 0)
 		hopper_throw(&error);
 	if (any == 0)
 	{
+		error_context_stack = callback.previous;
 		if (current.drop_cache > 0 && current.hops >= current.drop_cache && !current.finish)
 			drop_run();
 		SRF_RETURN_DONE(call);
 	}
+	current.mst_key = part.mst_key;
 	values[0] = Int32GetDatum(part.mst_key);
 	values[1] = Int32GetDatum(part.next_key);
 	values[2] = Int32GetDatum(part.part);
@@ -428,7 +453,10 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 	if (!nulls[7])
 		values[7] = bytes_datum(part.result, sizeof(hopper_model_result));
 	values[8] = bytes_datum(part.bytes, part.size);
-	SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
+	row = heap_form_tuple(call->tuple_desc, values, nulls);
+	current.mst_key = 0;
+	error_context_stack = callback.previous;
+	SRF_RETURN_NEXT(call, HeapTupleGetDatum(row));
 }
 
 /* segment_release(run bigint): the data and the memory of a run, at its end */

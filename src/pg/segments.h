@@ -78,14 +78,29 @@ extern void hopper_read_run(const bytea *description, hopper_segment_run *run);
 extern void hopper_segment_read(const hopper_segment_table *table, hopper_split split,
 								int32 partition, hopper_buffer_fn callback, void *state);
 
+/* --- which build of the libraries this process has loaded (segment_libraries.c) --- */
+
+/* "model_hopper.so 0123456789abcdef, libhopper_core.so ..."; palloc'ed */
+extern char *hopper_library_ids(void);
+extern char *hopper_torch_library_id(void);
+
 /* --- the coordinator's part (segment_run.c) --- */
 
+/*
+ * ERROR with a hint where a segment cannot be reached: it would end the run in its first hop. SPI
+ * must be connected.
+ */
+extern void hopper_require_segments(void);
 /*
  * In place of hopper_training_run() and of writing the models: trains on the segments and fills
  * the output's model and state tables.
  */
 extern void hopper_segments_run(hopper_training *training, const hopper_name *model,
 								const hopper_name *state);
+
+#else
+
+#define hopper_require_segments() ((void) 0)
 
 #endif							/* GP_VERSION_NUM */
 

@@ -13,13 +13,14 @@ import pytest
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "test" / "e2e"))
 
-from digits import CSV, LIVELY, PLAIN, query  # noqa: E402
+from digits import CSV, LIVELY, PLAIN, query, select  # noqa: E402
+from runs import CONFIGS, pack, starts  # noqa: E402
 
 DATABASE = "hopper_segments"
 
 
-def connect(server, database=DATABASE):
-    connection = psycopg2.connect(os.environ[server], dbname=database)
+def connect(server, database=DATABASE, **more):
+    connection = psycopg2.connect(os.environ[server], dbname=database, **more)
     connection.autocommit = True
     query(connection, "SET extra_float_digits = 3")  # or 9.4 rounds
     return connection
@@ -62,3 +63,31 @@ def postgres():
 @pytest.fixture(scope="session")
 def both(greenplum, postgres):
     return greenplum, postgres
+
+
+PARTITIONS = (3, 6, 7)
+
+
+def select_configs(connection):
+    for n in (1, 2, 3, 5, 8):
+        select(connection, f"configs_{n}", CONFIGS[:n])
+
+
+@pytest.fixture(scope="session")
+def on_segments(greenplum):
+    """Packed data and configurations on the cluster alone."""
+    for partitions in PARTITIONS:
+        pack(greenplum, f"packed_{partitions}", partitions)
+    select_configs(greenplum)
+    return greenplum
+
+
+@pytest.fixture(scope="session")
+def packed(on_segments, postgres):
+    """Packed independently on both servers; PostgreSQL with the starts of the segments' runs."""
+    for partitions in PARTITIONS:
+        table = f"packed_{partitions}"
+        first = ",".join(map(str, starts(on_segments, table)))
+        pack(postgres, table, partitions, extra=f", starts := '{{{first}}}'")
+    select_configs(postgres)
+    return on_segments, postgres

@@ -1,0 +1,115 @@
+"""What tests do to the cluster itself: its processes, its segments, its faults and its files."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import psycopg2
+
+from conftest import SOURCE
+from digits import query, value
+
+HOME = pathlib.Path(os.environ["HOPPER_GREENPLUM_HOME"])
+
+
+def control(command, *arguments):
+    subprocess.run([SOURCE / "scripts" / "greenplum", command, os.environ["HOPPER_BUILD"],
+                    *map(str, arguments)], check=True, stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
+
+
+def other_installation():
+    """A second copy of the installed files, whose files are linked, not copied."""
+    folder = HOME / "other"
+    if folder.exists():
+        shutil.rmtree(folder)
+    subprocess.run(["cp", "-al", HOME / "root", folder], check=True)
+    return folder
+
+
+def segment_processes(connection_or_process):
+    """Processes on this machine that serve the session of a coordinator's backend, by segment."""
+    process = connection_or_process
+    if not isinstance(process, int):
+        process = value(connection_or_process, "SELECT pg_backend_pid()")
+    with open(f"/proc/{process}/cmdline", "rb") as file:
+        session = re.search(rb"\bcon(\d+)\b", file.read()).group(1)
+    found = {}
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                title = file.read()
+        except OSError:
+            continue
+        match = re.search(rb"\bcon%s\b.*\bseg(\d+)" % session, title)
+        if match:
+            found.setdefault(int(match.group(1)), []).append(int(entry))
+    return found
+
+
+def primaries(connection):
+    """dbid of each segment, for gp_inject_fault()."""
+    query(connection, "SET client_min_messages = warning")
+    query(connection, "CREATE EXTENSION IF NOT EXISTS gp_inject_fault")
+    return [row[0] for row in query(
+        connection, "SELECT dbid FROM gp_segment_configuration WHERE content >= 0"
+        " AND role = 'p' ORDER BY content")]
+
+
+def set_fault(connection, name, kind, segments=(0, 1, 2), occurrence=None):
+    """Of gp_inject_fault(); `occurrence`: the how manieth time, else always."""
+    first, last = (occurrence, occurrence) if occurrence else (1, -1)
+    for segment in segments:
+        query(connection, "SELECT gp_inject_fault(%s, %s, '', '', '', %s, %s, 0, %s)", name, kind,
+              first, last, primaries(connection)[segment])
+
+
+def reset_fault(connection, name):
+    for dbid in primaries(connection):
+        query(connection, "SELECT gp_inject_fault(%s, 'reset', %s)", name, dbid)
+
+
+def count_passes(connection, name, run):
+    """How often each segment comes by a fault's place while `run` runs."""
+    reset_fault(connection, name)
+    set_fault(connection, name, "skip")
+    run()
+    status = [value(connection, "SELECT gp_inject_fault(%s, 'status', %s)", name, dbid)
+              for dbid in primaries(connection)]
+    reset_fault(connection, name)
+    return [int(text.split("num times hit:'")[1].split("'")[0]) for text in status]
+
+
+def limit_memory(process, more):
+    """Lets a process have so many more bytes of address space than it has now."""
+    with open(f"/proc/{process}/statm", encoding="ascii") as file:
+        size = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    owner = os.stat(f"/proc/{process}")
+    as_owner = [] if os.getuid() == owner.st_uid else [
+        "setpriv", f"--reuid={owner.st_uid}", f"--regid={owner.st_gid}", "--clear-groups"]
+    subprocess.run([*as_owner, "prlimit", f"--pid={process}", f"--as={size + more}:"], check=True)
+
+
+def answer(connection):
+    """A session whose process on a segment has gone finds out with the next statement."""
+    try:
+        query(connection, "SELECT count(*) FROM gp_dist_random('gp_id')")
+    except psycopg2.Error:
+        query(connection, "SELECT count(*) FROM gp_dist_random('gp_id')")
+
+
+def disk_bytes():
+    """What the tables of all databases of the segments take on disk now."""
+    total = 0
+    for folder in (HOME / "data").glob("segment*/base"):
+        for root, _, files in os.walk(folder):
+            for name in files:
+                try:
+                    total += os.stat(os.path.join(root, name)).st_size
+                except OSError:  # gone in the meantime
+                    pass
+    return total

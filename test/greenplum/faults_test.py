@@ -1,0 +1,221 @@
+"""What ends a run on the segments, or is refused: the cluster stays up and nothing is left behind."""
+
+import os
+import re
+import signal
+import threading
+import time
+
+import psycopg2
+import pytest
+
+from cluster import answer, limit_memory, reset_fault, segment_processes, set_fault
+from conftest import connect
+from digits import PLAIN, dense, layer, outputs, query, select, sequential, value
+from runs import CONFIGS, LOSS, OPTIMIZERS, digests, fit, pack
+
+
+def test_a_failing_configuration_does_not_end_the_run(packed):
+    greenplum, postgres = packed
+    bad = [(1, 1, LOSS + "'SGD(lr=1e30)'", "batch_size=16"), CONFIGS[1]]
+    for connection in packed:
+        select(connection, "configs_bad", bad)
+        fit(connection, "packed_6", "out_bad", "configs_bad")
+    assert digests(greenplum, "out_bad") == digests(postgres, "out_bad")
+    columns = "mst_key, status, error, iterations"
+    assert query(greenplum, f"SELECT {columns} FROM out_bad_info ORDER BY 1") == \
+        query(postgres, f"SELECT {columns} FROM out_bad_info ORDER BY 1")
+    assert query(greenplum, "SELECT status FROM out_bad_info WHERE mst_key = 1") == [("failed",)]
+
+
+def long_run(connection, output):
+    return lambda: fit(connection, "packed_7", output, "configs_8", 100000)
+
+
+def reconnected():
+    """A session whose segments answer: a server that has lost a process starts anew."""
+    for _ in range(60):
+        try:
+            connection = connect("HOPPER_GREENPLUM")
+            query(connection, "SELECT count(*) FROM gp_dist_random('gp_id')")
+            return connection
+        except psycopg2.Error:
+            time.sleep(0.5)
+    raise AssertionError("the cluster does not come back")
+
+
+def interrupted(output, interrupt):
+    """The error of a long run that `interrupt` stops, and that it leaves nothing behind."""
+    connection = connect("HOPPER_GREENPLUM")
+    process = value(connection, "SELECT pg_backend_pid()")
+    timer = threading.Timer(3, interrupt, (process,))
+    timer.start()
+    started = time.monotonic()
+    with pytest.raises(psycopg2.Error) as error:
+        long_run(connection, output)()
+    timer.join()
+    assert time.monotonic() - started < 30
+    if not connection.closed:
+        connection.close()
+    other = reconnected()
+    assert outputs(other, f"{output}%") == []
+    fit(other, "packed_7", f"{output}_after", "configs_2", 1)
+    assert len(digests(other, f"{output}_after")) == 2
+    other.close()
+    return error.value
+
+
+def test_cancel(on_segments):
+    def cancel(process):
+        query(on_segments, "SELECT pg_cancel_backend(%s)", process)
+    error = interrupted("cancelled", cancel)
+    assert error.pgcode == "57014"
+
+
+def test_statement_timeout(on_segments):
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SET statement_timeout = 2000")
+    with pytest.raises(psycopg2.Error) as error:
+        long_run(connection, "timed_out")()
+    assert error.value.pgcode == "57014"
+    query(connection, "SET statement_timeout = 0")
+    fit(connection, "packed_7", "timed_out", "configs_2", 1)
+    connection.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_killed_segment_process(on_segments, number):
+    """SIGKILL makes the segment's server start anew, as after a crash."""
+    def kill(process):
+        os.kill(segment_processes(process)[1][0], number)
+    error = interrupted(f"killed_{int(number)}", kill)
+    answer(on_segments)
+    assert "seg1" in str(error) or "segment" in str(error)
+    assert "iteration" in error.diag.context
+
+
+@pytest.mark.parametrize("place", ["load", "train", "emit"])
+def test_an_error_on_a_segment_tells_where(on_segments, place):
+    """An error that the server's own fault injector raises on segment 1."""
+    name = f"hopper_segment_{place}"
+    reset_fault(on_segments, name)
+    set_fault(on_segments, name, "error", [1], occurrence=3)
+    with pytest.raises(psycopg2.Error) as error:
+        fit(on_segments, "packed_6", f"out_{place}", "configs_5")
+    reset_fault(on_segments, name)
+    context = error.value.diag.context
+    where = {"load": "on segment 1", "train": "on segment 1, iteration 1",
+             "emit": "on segment 1, iteration 1"}[place]
+    assert where in context and f'"out_{place}"' in context
+    assert ("in iteration 1 of 3" if place != "load" else "before its first iteration") in context
+    assert outputs(on_segments, f"out_{place}%") == []
+    fit(on_segments, "packed_6", f"after_{place}", "configs_5")
+    assert len(digests(on_segments, f"after_{place}")) == 5
+
+
+@pytest.fixture
+def starving(on_segments):
+    """A session whose process on segment 1 gets no 30 MB more from the kernel, and a model of 39."""
+    if outputs(on_segments, "big_models") == []:
+        wide = sequential(layer("Flatten", "flatten"), dense("wide", 130000, "relu"),
+                          dense("output", 10, "softmax"))
+        for model in (wide, PLAIN):
+            query(on_segments, "SELECT hopper.load_model('big_models', %s)", model)
+        sgd = LOSS + OPTIMIZERS[0]
+        for big, table in ((1, "big_first"), (2, "big_second")):
+            select(on_segments, table, [(key, 1 if key == big else 2, sgd, "batch_size=512")
+                                        for key in (1, 2, 3)])
+            query(on_segments, f"UPDATE {table}_summary SET model_arch_table = 'big_models'")
+        select(on_segments, "no_big", [(key, 1, sgd, "batch_size=512") for key in (1, 3)])
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SET statement_timeout = 120000")
+    fit(connection, "packed_3", "unstarved", "configs_3", 1)  # libtorch, threads
+    query(connection, "DROP TABLE unstarved, unstarved_info, unstarved_summary, unstarved_state")
+    for process in segment_processes(connection)[1]:
+        limit_memory(process, 30 << 20)
+    yield connection
+    connection.close()
+
+
+def test_a_model_that_gets_no_memory_fails_alone(on_segments, starving):
+    """Configuration 2 begins on segment 1 and fails there; the others go through it."""
+    fit(starving, "packed_3", "hungry", "big_second", 2)
+    rows = query(starving, "SELECT mst_key, status, error FROM hungry_info ORDER BY 1")
+    assert [row[1] for row in rows] == ["done", "failed", "done"]
+    assert "memory" in rows[1][2]
+    told = [notice for notice in starving.notices if "configuration 2" in notice]
+    assert len(told) == 1 and "on segment 1" in told[0], told
+    fit(on_segments, "packed_3", "fed", "no_big", 2)
+    assert digests(starving, "hungry")[::2] == digests(on_segments, "fed")
+
+
+def test_a_hop_that_gets_no_memory_ends_the_run(on_segments, starving):
+    """Configuration 1 begins on segment 0 and finds no room on segment 1."""
+    with pytest.raises(psycopg2.Error) as error:
+        fit(starving, "packed_3", "starved", "big_first", 2)
+    assert error.value.pgcode.startswith("53")
+    assert "seg1" in str(error.value)
+    assert "in iteration 1 of 2" in error.value.diag.context
+    assert outputs(on_segments, "starved%") == []
+    fit(on_segments, "packed_3", "sated", "no_big", 1)
+    assert len(digests(on_segments, "sated")) == 2
+
+
+def test_a_table_that_is_distributed_otherwise_is_refused(on_segments):
+    pack(on_segments, "moved", 3)
+    query(on_segments, "ALTER TABLE moved SET DISTRIBUTED BY (buffer_id)")
+    with pytest.raises(psycopg2.Error) as error:
+        fit(on_segments, "moved", "out_moved", "configs_2")
+    assert error.value.pgcode == "55000"
+    assert error.value.diag.message_detail == 'It is not distributed by "__dist_key__".'
+    assert outputs(on_segments, "out_moved%") == []
+
+
+def test_a_temporary_output_is_refused(on_segments):
+    with pytest.raises(psycopg2.Error) as error:
+        fit(on_segments, "packed_3", "pg_temp.short_lived", "configs_1")
+    assert error.value.pgcode == "0A000"
+    assert error.value.diag.message_detail and error.value.diag.message_hint
+
+
+def test_a_lost_partition_is_found(on_segments):
+    pack(on_segments, "holed", 3)
+    query(on_segments, "DELETE FROM holed WHERE buffer_id = 0")
+    with pytest.raises(psycopg2.Error) as error:
+        fit(on_segments, "holed", "out_holed", "configs_2")
+    assert error.value.pgcode == "XX001"
+    assert "segment 0" in error.value.diag.context
+    assert outputs(on_segments, "out_holed%") == []
+
+
+def test_the_memory_of_a_segment_is_limited(on_segments):
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SELECT hopper.version()")
+    query(connection, "SET hopper.memory_limit = 1")
+    query(connection, "CREATE TABLE wide AS SELECT i AS id, i % 2 AS label,"
+          " array_fill(i::real, ARRAY[1000]) AS x FROM generate_series(1, 3000) i"
+          " DISTRIBUTED BY (id)")
+    query(connection, "SELECT hopper.training_preprocessor('wide', 'wide_packed', 'label', 'x')")
+    query(connection, "SELECT hopper.load_model('wide_models', %s)",
+          sequential(dense("output", 2, "softmax"), shape=(1000,)))
+    query(connection, "SELECT hopper.load_model_selection_table('wide_models', 'wide_configs',"
+          " ARRAY[1], ARRAY[%s], ARRAY['batch_size=8'])", LOSS + OPTIMIZERS[0])
+    with pytest.raises(psycopg2.Error) as error:
+        query(connection, "SELECT hopper.fit_multiple_model('wide_packed', 'out_wide',"
+              " 'wide_configs', 1)")
+    assert error.value.pgcode == "53200"
+    assert "on segment" in error.value.diag.context
+    query(connection, "SET hopper.memory_limit = 0")
+    query(connection, "SELECT hopper.fit_multiple_model('wide_packed', 'out_wide', 'wide_configs', 1)")
+    connection.close()
+
+
+def test_a_role_without_rights_on_the_data_is_refused(on_segments):
+    query(on_segments, "CREATE ROLE hopper_stranger LOGIN")
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SET ROLE hopper_stranger")
+    with pytest.raises(psycopg2.Error) as error:
+        fit(connection, "packed_6", "stolen", "configs_1")
+    assert error.value.pgcode == "42501"
+    connection.close()
+    query(on_segments, "DROP ROLE hopper_stranger")

@@ -1,0 +1,145 @@
+"""Greenplum's processes are sent signals all the time; none of them may land on our threads."""
+
+import itertools
+import os
+import random
+import signal
+import threading
+import time
+
+import psycopg2
+import pytest
+
+from cluster import segment_processes
+from conftest import connect
+from digits import outputs, query, value
+from runs import digests, fit
+
+ITERATIONS = 60
+SIGNALS = [signal.SIGVTALRM, signal.SIGALRM, signal.SIGUSR1]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(on_segments):
+    fit(on_segments, "packed_7", "undisturbed", "configs_8", ITERATIONS)
+    return digests(on_segments, "undisturbed")
+
+
+def shower(process, ended, sent):
+    """Thousands of signals to all segments' processes and threads of a session."""
+    for number in itertools.cycle(SIGNALS):
+        if ended.is_set():
+            return
+        try:
+            for processes in segment_processes(process).values():
+                for pid in processes:
+                    for _ in range(50):
+                        os.kill(pid, number)
+                        sent[number] += 1
+        except (ProcessLookupError, FileNotFoundError, AttributeError):
+            pass
+        time.sleep(0.001)
+
+
+def test_signals_during_training(on_segments, undisturbed):
+    connection = connect("HOPPER_GREENPLUM")
+    process = value(connection, "SELECT pg_backend_pid()")
+    query(connection, "SELECT count(*) FROM gp_dist_random('gp_id')")
+    ended = threading.Event()
+    sent = dict.fromkeys(SIGNALS, 0)
+    thread = threading.Thread(target=shower, args=(process, ended, sent))
+    thread.start()
+    try:
+        fit(connection, "packed_7", "showered", "configs_8", ITERATIONS, ", threads := 2")
+    finally:
+        ended.set()
+        thread.join()
+    assert min(sent.values()) > 1000
+    assert digests(connection, "showered") == undisturbed
+    connection.close()
+
+
+def test_training_threads_block_all_signals(on_segments):
+    """Whatever is sent to a segment's process, its handlers run on its main thread alone."""
+    connection = connect("HOPPER_GREENPLUM")
+    process = value(connection, "SELECT pg_backend_pid()")
+    looked = {}
+
+    def look():
+        time.sleep(2)
+        for segment, processes in segment_processes(process).items():
+            for task in os.listdir(f"/proc/{processes[0]}/task"):
+                with open(f"/proc/{processes[0]}/task/{task}/status", encoding="ascii") as file:
+                    blocked = next(line for line in file if line.startswith("SigBlk:")).split()[1]
+                looked[segment, int(task) == processes[0], task] = int(blocked, 16)
+        query(on_segments, "SELECT pg_cancel_backend(%s)", process)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    with pytest.raises(psycopg2.Error):
+        fit(connection, "packed_7", "watched", "configs_8", 100000, ", threads := 2")
+    thread.join()
+    connection.close()
+    ours = {key: mask for key, mask in looked.items() if not key[1]}
+    for segment in (0, 1, 2):
+        assert any(key[0] == segment for key in ours)
+    handled = sum(1 << (number - 1) for number in (
+        signal.SIGVTALRM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM,
+        signal.SIGINT, signal.SIGHUP))
+    for key, mask in ours.items():
+        assert mask & handled == handled, (key, hex(mask))
+
+
+def test_a_low_priority_of_a_resource_queue(on_segments, undisturbed):
+    """gp_resqueue_priority slows statements down at every check for interrupts."""
+    assert value(on_segments, "SHOW gp_resqueue_priority") == "on"
+    query(on_segments, "CREATE RESOURCE QUEUE hopper_slow WITH (ACTIVE_STATEMENTS=5, PRIORITY=MIN)")
+    query(on_segments, "CREATE ROLE hopper_slow LOGIN RESOURCE QUEUE hopper_slow")
+    query(on_segments, "GRANT ALL ON SCHEMA public TO hopper_slow")
+    query(on_segments, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO hopper_slow")
+    connection = connect("HOPPER_GREENPLUM", user="hopper_slow")
+    rival = connect("HOPPER_GREENPLUM")
+    stop = threading.Event()
+
+    def load():
+        while not stop.is_set():
+            query(rival, "SELECT sum(sqrt(i)) FROM generate_series(1, 200000) i, gp_dist_random('gp_id')")
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    try:
+        fit(connection, "packed_7", "slow", "configs_8", ITERATIONS)
+    finally:
+        stop.set()
+        thread.join()
+    assert digests(connection, "slow") == undisturbed
+    connection.close()
+    rival.close()
+    for statement in ("DROP OWNED BY hopper_slow", "DROP ROLE hopper_slow",
+                      "DROP RESOURCE QUEUE hopper_slow"):
+        query(on_segments, statement)
+
+
+def test_timeouts_and_cancels_under_load(on_segments, undisturbed):
+    """Runs that end at any moment, in one session; then the session trains as ever."""
+    connection = connect("HOPPER_GREENPLUM")
+    process = value(connection, "SELECT pg_backend_pid()")
+    draw = random.Random(7)
+    for turn in range(12):
+        after = draw.uniform(0.05, 1.5)
+        timer = None
+        if turn % 2:
+            query(connection, f"SET statement_timeout = {int(after * 1000)}")
+        else:
+            timer = threading.Timer(after, query, (on_segments, "SELECT pg_cancel_backend(%s)", process))
+            timer.start()
+        with pytest.raises(psycopg2.Error) as error:
+            fit(connection, "packed_7", "often", "configs_8", 100000, ", threads := 2")
+        if timer:
+            timer.join()
+        assert error.value.pgcode == "57014"
+        query(connection, "SET statement_timeout = 0")
+    assert outputs(connection, "often%") == []
+    fit(connection, "packed_7", "often", "configs_8", ITERATIONS)
+    assert digests(connection, "often") == undisturbed
+    connection.close()

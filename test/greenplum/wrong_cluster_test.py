@@ -1,0 +1,99 @@
+"""Clusters that a run cannot work on are refused before anything is trained."""
+
+import os
+import shutil
+
+import psycopg2
+import pytest
+
+from cluster import HOME, control, other_installation
+from conftest import DATABASE, connect
+from digits import outputs
+from runs import digests, fit
+
+
+def refused(output):
+    """The error of a run in a new session; nothing of it is left, and nothing was trained."""
+    connection = psycopg2.connect(os.environ["HOPPER_GREENPLUM"], dbname=DATABASE)
+    connection.autocommit = True
+    with pytest.raises(psycopg2.Error) as error:
+        fit(connection, "packed_6", output, "configs_3")
+    connection.close()
+    assert "in iteration" not in (error.value.diag.context or "")
+    return error.value
+
+
+def works(output):
+    connection = connect("HOPPER_GREENPLUM")
+    assert outputs(connection, f"{output}%") == []
+    fit(connection, "packed_6", output, "configs_3", 1)
+    assert len(digests(connection, output)) == 3
+    connection.close()
+
+
+@pytest.fixture
+def segment_1(on_segments):
+    """Starts segment 1 with other files; it gets its own back."""
+    def start(change):
+        folder = other_installation()
+        change(folder / "lib" / "postgresql")
+        control("stop-segment", 1)
+        control("start-segment", 1, folder)
+    yield start
+    control("stop-segment", 1)
+    control("start-segment", 1)
+    shutil.rmtree(HOME / "other")
+
+
+def without(name):
+    return lambda folder: (folder / name).unlink()
+
+
+def rebuilt(name):
+    """Another build of a library: its id differs, and nothing else does."""
+    def change(folder):
+        path = folder / name
+        data = bytearray(path.read_bytes())
+        mode = os.stat(path).st_mode
+        note = data.index(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0") + 16
+        data[note] ^= 0xFF
+        path.unlink()  # the file is linked with the other installation's
+        path.write_bytes(data)
+        path.chmod(mode)
+    return change
+
+
+@pytest.mark.parametrize("name", ["model_hopper.so", "libhopper_core.so", "libhopper_torch.so"])
+def test_a_segment_without_a_library(segment_1, name):
+    segment_1(without(name))
+    error = refused(f"lacking_{name[:-3]}")
+    assert error.pgcode == "58P01"
+    assert error.diag.message_detail and "Install" in error.diag.message_hint
+    assert "seg1" in str(error)
+    control("stop-segment", 1)
+    control("start-segment", 1)
+    works(f"lacking_{name[:-3]}")
+
+
+@pytest.mark.parametrize("name", ["model_hopper.so", "libhopper_core.so", "libhopper_torch.so"])
+def test_a_segment_with_another_build(segment_1, name):
+    segment_1(rebuilt(name))
+    error = refused(f"differing_{name[:-3]}")
+    assert error.pgcode == "55000"
+    assert name in error.diag.message_detail and "egment 1 has" in error.diag.message_detail
+    assert error.diag.message_hint == "Install the libraries of one build on all hosts, and reconnect."
+    control("stop-segment", 1)
+    control("start-segment", 1)
+    works(f"differing_{name[:-3]}")
+
+
+def test_a_segment_that_is_down(on_segments):
+    """Without a mirror nobody takes over."""
+    control("stop-segment", 1)
+    try:
+        error = refused("down")
+    finally:
+        control("start-segment", 1)
+    assert error.pgcode == "58M01"
+    assert error.diag.message_detail and error.diag.message_hint
+    works("down")
