@@ -22,6 +22,7 @@ typedef struct hopper_hops
 	SPIPlanPtr	plans[2];		/* from tables[i] to the other */
 	int			at;				/* the table that holds the models */
 	int64		n_statements;
+	bool		loaded;			/* at least once */
 	hopper_data_plan plan;		/* the most of any segment; max_reads 0: all keep their data */
 } hopper_hops;
 

@@ -446,6 +446,9 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 		hopper_progress_line(&progress, training);
 	}
 	run.iteration--;
+	/* what a test has made the segments lose after the last hop */
+	if (run.run.drop_cache > 0)
+		load(&run);
 	hopper_hops_move(&run.hops, run.iteration, false, true);
 	take_results(&run);
 	refuse_all_failed(training);
