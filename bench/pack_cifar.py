@@ -77,7 +77,7 @@ class PrivateMemory:
 
 def pack(connection, table, output, **arguments):
     """Packs; returns (seconds, rise of private memory in MB)."""
-    extra = "".join(f", {name} => {value}" for name, value in arguments.items())
+    extra = "".join(f", {name} := {value}" for name, value in arguments.items())
     with connection.cursor() as cursor:
         for suffix in ("", "_summary", "_validation", "_validation_summary"):
             cursor.execute(f"DROP TABLE IF EXISTS {output}{suffix}")
@@ -86,7 +86,7 @@ def pack(connection, table, output, **arguments):
             start = time.perf_counter()
             cursor.execute(
                 f"SELECT hopper.training_preprocessor('{table}', '{output}', 'y', 'x', "
-                f"normalizing_const => 255, image_shape => ARRAY[32, 32, 3]{extra})"
+                f"normalizing_const := 255, image_shape := ARRAY[32, 32, 3]{extra})"
             )
             seconds = time.perf_counter() - start
     return seconds, memory.peak - memory.start

@@ -63,7 +63,7 @@ def main():
     make_tables(cursor, arguments.rows)
     cursor.execute("CREATE VIEW some_rows AS SELECT id, label, x FROM as_smallint LIMIT 2000")
     cursor.execute("SELECT hopper.training_preprocessor('some_rows', 'packed', 'label', 'x',"
-                   " normalizing_const => 255)")
+                   " normalizing_const := 255)")
     cursor.execute("SELECT hopper.load_model('models', %s)", [json.dumps(MODEL)])
     cursor.execute("SELECT hopper.fit('packed', 'trained', 'models', 1,"
                    " $$loss='sparse_categorical_crossentropy', optimizer='Adam()',"

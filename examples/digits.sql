@@ -16,14 +16,14 @@ CREATE VIEW digits_new AS SELECT * FROM digits WHERE id > 1700;
 \echo
 \echo '-- 2. Pack them for training, and a fifth of them for validation.'
 SELECT hopper.training_preprocessor('digits_known', 'digits_packed', 'label', 'pixels',
-    normalizing_const => 16, validation_fraction => 0.2) AS rows_packed;
+    normalizing_const := 16, validation_fraction := 0.2) AS rows_packed;
 
 \echo
 \echo '-- 3. Two architectures, as Keras wrote them with model.to_json().'
 \set cnn `cat examples/digits_cnn.json`
 \set mlp `cat examples/digits_mlp.json`
-SELECT hopper.load_model('architectures', :'cnn', name => 'cnn') AS cnn,
-       hopper.load_model('architectures', :'mlp', name => 'mlp') AS mlp \gset
+SELECT hopper.load_model('architectures', :'cnn', name := 'cnn') AS cnn,
+       hopper.load_model('architectures', :'mlp', name := 'mlp') AS mlp \gset
 SELECT layer, class_name, output_shape, parameters
 FROM hopper.describe_model('architectures', :cnn);
 
@@ -40,7 +40,7 @@ SELECT hopper.generate_model_configs('architectures', 'configs', ARRAY[:cnn, :ml
 SET hopper.notice_interval = 1;
 \timing on
 SELECT * FROM hopper.fit_multiple_model('digits_packed', 'models', 'configs', 10,
-    validation_table => 'digits_packed_validation', seed => 1);
+    validation_table := 'digits_packed_validation', seed := 1);
 \timing off
 
 \echo
@@ -66,7 +66,7 @@ WHERE split = 'validation' AND metric = 'accuracy' ORDER BY name, iteration;
 \echo '-- 8. Let the best one read the digits that no network has seen.'
 SELECT mst_key AS best FROM hopper.leaderboard('models', 1) \gset
 SELECT hopper.predict('models', 'digits_new', 'id', 'pixels', 'predicted', 3,
-    mst_key => :best) AS predicted \gset
+    mst_key := :best) AS predicted \gset
 SELECT count(*) AS new_digits, sum((class_value = label::text)::integer) AS read_correctly
 FROM predicted JOIN digits_new USING (id) WHERE rank = 1;
 \i examples/draw_digits.sql

@@ -34,7 +34,8 @@ extern "C"
 #define HOPPER_API_VERSION 1
 
 #define HOPPER_MAX_RANK 8
-#define HOPPER_MAX_METRICS 16
+#define HOPPER_MAX_METRICS 32
+#define HOPPER_MAX_NAME 256		/* bytes of a loss or metric as the user wrote it */
 
 /* What went wrong; the glue maps each code to the SQLSTATE beside it. */
 typedef enum hopper_code
@@ -108,6 +109,8 @@ typedef struct hopper_data_desc
 	const char *table_name;		/* for messages */
 	const char *x_column;
 	const char *y_column;
+	/* for checks: 1: there is a validation table beside it; -1: there is none; 0: not known */
+	int32_t		validation;
 } hopper_data_desc;
 
 /* One configuration, as its table row and its architecture's row give it. */
@@ -123,6 +126,7 @@ typedef struct hopper_config
 	int64_t		n_weights;		/* floats; 0 where weights is NULL */
 	const uint8_t *state;		/* warm start: a state image, or NULL */
 	size_t		state_size;
+	int32_t		confusion;		/* 1: evaluation counts labels by prediction, too */
 } hopper_config;
 
 typedef struct hopper_model_info
@@ -293,7 +297,8 @@ typedef enum hopper_event_type
 	HOPPER_EVENT_MODEL_DONE = 4,
 	HOPPER_EVENT_WARNING = 5,
 	HOPPER_EVENT_FINISHED = 6,	/* no work is left, also after cancel */
-	HOPPER_EVENT_LOAD = 7		/* read `partition` of `split`: run_add_buffer*, run_end_load */
+	HOPPER_EVENT_LOAD = 7,		/* read `partition` of `split`: run_add_buffer*, run_end_load */
+	HOPPER_EVENT_MODEL_STOPPED = 8	/* early stopping ended it at `iteration`; message: why */
 } hopper_event_type;
 
 typedef struct hopper_event
@@ -335,11 +340,15 @@ typedef struct hopper_model_result
 	const uint8_t *state;		/* state image; valid until run_free */
 	size_t		state_size;
 	char		digest[33];		/* of the state image */
-	char		loss_type[64];
+	char		loss_type[HOPPER_MAX_NAME];
 	int32_t		n_metrics;
-	char		metrics_type[HOPPER_MAX_METRICS][64];
+	char		metrics_type[HOPPER_MAX_METRICS][HOPPER_MAX_NAME];
 	char		error[512];		/* failed: why */
 	char		error_detail[512];
+	int32_t		stopped;		/* 1: early stopping ended it */
+	int32_t		best_iteration; /* by what early stopping watches; 0: nothing is watched */
+	int32_t		kept_iteration; /* whose weights `weights` are: the last one's, or the best one's */
+	double		learning_rate;	/* the base rate of its next iteration */
 } hopper_model_result;
 
 typedef struct hopper_run_info
@@ -536,6 +545,13 @@ typedef struct hopper_torch_api
 									 hopper_error *error);
 	int			(*evaluation_room) (hopper_evaluation *evaluation, int32_t partition,
 									hopper_error *error);
+	/*
+	 * After evaluation_poll() has returned 1, with hopper_config.confusion: *counts points at
+	 * *n_classes x *n_classes numbers of examples, a row a label and a column a prediction, valid
+	 * until evaluation_free().
+	 */
+	int			(*evaluation_confusion) (hopper_evaluation *evaluation, const int64_t **counts,
+										 int32_t *n_classes, hopper_error *error);
 } hopper_torch_api;
 
 /* The exported symbols; `version` is the caller's HOPPER_API_VERSION. */

@@ -12,8 +12,9 @@ CREATE FUNCTION hopper.evaluate(
     test_table text,
     output_table text DEFAULT NULL,
     use_gpus boolean DEFAULT false,
-    mst_key integer DEFAULT NULL)
+    mst_key integer DEFAULT NULL,
+    confusion_table text DEFAULT NULL)
 RETURNS hopper.evaluation
     AS 'MODULE_PATHNAME', 'hopper_sql_evaluate' LANGUAGE C VOLATILE;
-COMMENT ON FUNCTION hopper.evaluate(text, text, text, boolean, integer) IS
-    'loss and metrics of a trained model on a packed table, which validation_preprocessor makes';
+COMMENT ON FUNCTION hopper.evaluate(text, text, text, boolean, integer, text) IS
+    'loss and metrics of a trained model on a packed table, which validation_preprocessor makes; confusion_table gets a row a class';

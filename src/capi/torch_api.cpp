@@ -175,6 +175,14 @@ int EvaluationRoom(hopper_evaluation* evaluation, int32_t partition, hopper_erro
   });
 }
 
+int EvaluationConfusion(hopper_evaluation* evaluation, const int64_t** counts, int32_t* n_classes,
+                        hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(evaluation, counts, n_classes);
+    *counts = evaluation->Confusion(n_classes);
+  });
+}
+
 void EvaluationFree(hopper_evaluation* evaluation) {
   Call(nullptr, [&] { delete evaluation; });
 }
@@ -372,6 +380,7 @@ hopper_torch_api MakeApi() {
   api.group_end_load = GroupEndLoad;
   api.evaluation_limit = EvaluationLimit;
   api.evaluation_room = EvaluationRoom;
+  api.evaluation_confusion = EvaluationConfusion;
   return api;
 }
 

@@ -29,14 +29,36 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
     throw Error(ErrorCode::kLimitExceeded,
                 "more than " + std::to_string(HOPPER_MAX_METRICS) + " metrics are not supported");
   }
+  if (config.confusion != 0) {
+    MetricParams matrix;
+    matrix.kind = MetricKind::kConfusionMatrix;
+    compile.metrics.push_back(matrix);
+  }
   if (config.weights != nullptr) CheckWeightCount(*spec, config.n_weights);
   auto network = std::make_shared<const Network>(std::move(spec));
   return std::make_unique<const Trainer>(std::move(network), std::move(compile), std::move(fit),
                                          data, run_seed);
 }
 
+void RequireWatchedData(const Trainer& trainer, bool has_validation) {
+  if (has_validation || !trainer.stopping().Watches(/*validation=*/true)) return;
+  throw Error(ErrorCode::kInvalidParameter,
+              "validation data is watched but there is no validation table", "",
+              "Pass validation_table, or set monitor='loss'.");
+}
+
+void SetStopping(const Trainer& trainer, const ModelState& state, hopper_model_result* result) {
+  const MonitorState& monitor = state.monitor;
+  result->stopped = Stopping::Stopped(monitor) ? 1 : 0;
+  result->best_iteration = static_cast<int32_t>(monitor.best_iteration);
+  const bool best = trainer.stopping().restores() && monitor.best_weights.size() != 0;
+  result->kept_iteration = static_cast<int32_t>(best ? monitor.best_iteration : state.iteration);
+  result->learning_rate = static_cast<double>(trainer.stopping().LearningRate(monitor));
+}
+
 bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state,
               Problem* problem) {
+  trainer.stopping().Adopt(&state->monitor);
   const OptimizerParams& optimizer = trainer.compile().optimizer;
   const std::string wanted = SlotNames(optimizer);
   const int n_slots = SlotCount(optimizer);

@@ -17,4 +17,10 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
 // they and the step counter start at zero, and `problem` says so. `name` is the configuration's.
 bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state, Problem* problem);
 
+// Throws where early stopping or ReduceLROnPlateau watches validation data that is not there.
+void RequireWatchedData(const Trainer& trainer, bool has_validation);
+
+// What a result says about early stopping.
+void SetStopping(const Trainer& trainer, const ModelState& state, hopper_model_result* result);
+
 }  // namespace hopper

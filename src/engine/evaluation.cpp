@@ -15,6 +15,7 @@ namespace hopper {
 Evaluation::Evaluation(const hopper_config& config, const hopper_data_desc& data, int32_t threads,
                        int32_t event_fd)
     : data_(data),
+      confusion_(config.confusion != 0),
       threads_(std::clamp(threads, 1, std::max(data_.n_partitions(), 1))),
       event_fd_(event_fd),
       trainer_(MakeTrainer(config, data_.desc(), /*run_seed=*/0)),
@@ -23,7 +24,7 @@ Evaluation::Evaluation(const hopper_config& config, const hopper_data_desc& data
   if (config.state != nullptr) {
     ModelState state = ReadState(StateLayoutOf(spec), config.state, config.state_size);
     if (state.optimizer == SlotNames(trainer_->compile().optimizer)) {
-      state.params = trainer_->KeptWeights(state);
+      state.params = trainer_->DeliveredWeights(state, nullptr);
     }
     state_ = std::move(state);
   } else if (config.weights != nullptr) {
@@ -169,9 +170,28 @@ bool Evaluation::Poll(hopper_event* event) {
   event->elapsed = MonotonicSeconds() - start_time_;
   std::vector<double> metrics;
   trainer_->Finish(total, state_.params.data(), &event->loss, &metrics);
+  if (confusion_) {
+    // It is the last metric, and all of its sums are wanted.
+    metrics.pop_back();
+    const int64_t units = OutputUnits();
+    const size_t n = static_cast<size_t>(units == 1 ? 4 : units * units);
+    matrix_.assign(total.metrics.end() - static_cast<std::ptrdiff_t>(n), total.metrics.end());
+  }
   event->n_metrics = static_cast<int32_t>(metrics.size());
   std::copy(metrics.begin(), metrics.end(), event->metrics);
   return true;
+}
+
+int64_t Evaluation::OutputUnits() const {
+  const Shape& output = trainer_->network().spec().output_shape();
+  return output.empty() ? 1 : output.back();
+}
+
+const int64_t* Evaluation::Confusion(int32_t* n) const {
+  if (matrix_.empty()) throw Error(ErrorCode::kInternal, "no confusion matrix was counted");
+  const int64_t units = OutputUnits();
+  *n = static_cast<int32_t>(units == 1 ? 2 : units);
+  return matrix_.data();
 }
 
 }  // namespace hopper

@@ -38,12 +38,18 @@ class Evaluation {
   void Start();
   // True and loss and metrics when all is done, false before; throws what a worker threw.
   bool Poll(hopper_event* event);
+  // After that, where the configuration asks for it: *n x *n numbers of examples, a row a label
+  // and a column a prediction; valid as long as this.
+  const int64_t* Confusion(int32_t* n) const;
 
  private:
   void Work();
   bool Evaluate(int partition, MetricSums* sums, Problem* problem);
+  int64_t OutputUnits() const;
 
   Dataset data_;
+  bool confusion_;
+  std::vector<int64_t> matrix_;
   int32_t threads_;
   int32_t event_fd_;
   std::unique_ptr<const Trainer> trainer_;

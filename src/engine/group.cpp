@@ -36,12 +36,33 @@ void PutSums(const MetricSums& sums, ByteWriter* out) {
   for (const double value : sums.metrics) out->Put<double>(value);
 }
 
+void PutObserved(const Observed& observed, ByteWriter* out) {
+  for (const Observed::Split& split : observed.splits) {
+    out->Put<uint8_t>(split.known ? 1 : 0);
+    out->Put<double>(split.loss);
+    out->Put<uint32_t>(static_cast<uint32_t>(split.metrics.size()));
+    for (const double value : split.metrics) out->Put<double>(value);
+  }
+}
+
+void GetObserved(ByteReader* in, Observed* observed) {
+  for (Observed::Split& split : observed->splits) {
+    split.known = in->Get<uint8_t>() != 0;
+    split.loss = in->Get<double>();
+    const auto n = in->Get<uint32_t>();
+    if (n > HOPPER_MAX_METRICS) throw Error(ErrorCode::kCorrupt, "an envelope is damaged");
+    for (uint32_t i = 0; i < n; ++i) split.metrics.push_back(in->Get<double>());
+  }
+}
+
 MetricSums GetSums(ByteReader* in) {
   MetricSums sums;
   sums.loss = in->Get<double>();
   sums.examples = in->Get<int64_t>();
   const auto n = in->Get<uint32_t>();
-  if (n > HOPPER_MAX_METRICS) throw Error(ErrorCode::kCorrupt, "an envelope is damaged");
+  if (n > in->remaining() / sizeof(double)) {
+    throw Error(ErrorCode::kCorrupt, "an envelope is damaged");
+  }
   for (uint32_t i = 0; i < n; ++i) sums.metrics.push_back(in->Get<double>());
   return sums;
 }
@@ -90,7 +111,9 @@ void Group::AddConfig(const hopper_config& config) {
     bare.n_weights = 0;
     bare.state = nullptr;
     bare.state_size = 0;
-    entry.trainer = MakeTrainer(bare, train_.desc(), seed_);
+    auto trainer = MakeTrainer(bare, train_.desc(), seed_);
+    RequireWatchedData(*trainer, valid_ != nullptr);
+    entry.trainer = std::move(trainer);
   } catch (...) {
     entry.problem = DescribeException();
   }
@@ -197,12 +220,17 @@ void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;
+  if (Stopping::Stopped(model->state.monitor)) Stop(model);
 }
 
 void Group::ReadEnvelope(ByteReader* in, Traveller* model) const {
   model->iterations = in->Get<int32_t>();
   model->visit = in->Get<int32_t>();
   model->evaluating = in->Get<uint8_t>() != 0;
+  model->stopped = in->Get<uint8_t>() != 0;
+  model->deciding = in->Get<uint8_t>() != 0;
+  model->final_pass = in->Get<uint8_t>() != 0;
+  GetObserved(in, &model->observed);
   model->total_iterations = in->Get<int64_t>();
   model->examples = in->Get<int64_t>();
   model->seconds_training = in->Get<double>();
@@ -220,6 +248,7 @@ void Group::ReadEnvelope(ByteReader* in, Traveller* model) const {
   const auto n_events = in->Get<uint32_t>();
   model->events.resize(n_events);
   for (hopper_event& event : model->events) in->GetBytes(&event, sizeof(event));
+  if (fresh_) model->events.clear();
   model->has_state = in->Get<uint8_t>() != 0;
   if (!model->has_state) return;
   const size_t size = in->remaining();
@@ -242,6 +271,10 @@ void Group::Pack(Traveller* model) const {
   out.Put<int32_t>(model->iterations);
   out.Put<int32_t>(model->visit);
   out.Put<uint8_t>(model->evaluating ? 1 : 0);
+  out.Put<uint8_t>(model->stopped ? 1 : 0);
+  out.Put<uint8_t>(model->deciding ? 1 : 0);
+  out.Put<uint8_t>(model->final_pass ? 1 : 0);
+  PutObserved(model->observed, &out);
   out.Put<int64_t>(model->total_iterations);
   out.Put<int64_t>(model->examples);
   out.Put<double>(model->seconds_training);
@@ -295,7 +328,9 @@ void Group::MakeResult(Traveller* model) const {
   result.status = HOPPER_MODEL_DONE;
   const ModelSpec& spec = model->trainer->network().spec();
   model->weights.resize(static_cast<size_t>(spec.parameters));
-  ExportWeights(spec, model->trainer->KeptWeights(model->state).data(), model->weights.data());
+  ExportWeights(spec, model->trainer->DeliveredWeights(model->state, nullptr).data(),
+                model->weights.data());
+  SetStopping(*model->trainer, model->state, &result);
   model->out = WriteState(StateLayoutOf(spec), model->state);
   CopyText(VerifyState(model->out.data(), model->out.size()).Hex(), result.digest);
   result.n_weights = static_cast<int64_t>(model->weights.size());

@@ -83,7 +83,7 @@ class Group {
     return split == HOPPER_SPLIT_VALID ? valid_keys_ : train_keys_;
   }
   bool IsMetricsIteration(int32_t iteration) const;
-  bool WantsPass(int split, int32_t iteration) const;
+  bool WantsPass(const Traveller& model, int split) const;
   std::unique_ptr<Traveller> Unpack(int32_t mst_key, Arrival* arrival) const;
   void TakeState(const uint8_t* image, size_t size, Traveller* model) const;
   void ReadEnvelope(ByteReader* in, Traveller* model) const;
@@ -107,6 +107,10 @@ class Group {
   void PinLocked(const Task& task, bool pin);
   void RequestLoadLocked();
   void FinishIteration(Traveller* model) const;
+  void Decide(Traveller* model, const float* weights) const;
+  void OrderFinalPass(Traveller* model) const;
+  void Stop(Traveller* model) const;
+  bool Ended(const Traveller& model) const;
   void PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums,
                    const float* weights) const;
   void Fail(Traveller* model, const Problem& problem) const;

@@ -19,6 +19,10 @@ struct Group::Traveller {
   int32_t iterations = 0;   // finished in this run
   int visit = 0;            // within the iteration
   bool evaluating = false;  // the iteration's evaluations are not complete
+  bool stopped = false;     // early stopping ended it
+  bool deciding = false;    // what comes next depends on metrics that are not known yet
+  bool final_pass = false;  // evaluated is what it delivers
+  Observed observed;        // while it is deciding
   int64_t total_iterations = 0;
   int64_t examples = 0;
   double seconds_training = 0.0;

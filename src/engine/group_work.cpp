@@ -20,16 +20,24 @@ bool Group::IsMetricsIteration(int32_t iteration) const {
   return iteration == num_iterations_ || iteration % metrics_frequency_ == 0;
 }
 
-bool Group::WantsPass(int split, int32_t iteration) const {
-  if (!IsMetricsIteration(iteration)) return false;
+// Of the model's last iteration; as in engine/run_work.cpp.
+bool Group::WantsPass(const Traveller& model, int split) const {
+  if (model.final_pass) return split == HOPPER_SPLIT_TRAIN;
+  if (!IsMetricsIteration(model.iterations)) return false;
   if (split == HOPPER_SPLIT_VALID) return valid_ != nullptr;
   return training_metrics_ == HOPPER_METRICS_EVERY ||
-         (training_metrics_ == HOPPER_METRICS_FINAL && iteration == num_iterations_);
+         (training_metrics_ == HOPPER_METRICS_FINAL && model.iterations == num_iterations_ &&
+          !model.trainer->stopping().active());
+}
+
+// No visit is left.
+bool Group::Ended(const Traveller& model) const {
+  return model.stopped || model.iterations >= num_iterations_;
 }
 
 bool Group::Complete(const Traveller& model) const {
   return model.status == HOPPER_MODEL_FAILED ||
-         (model.iterations >= iteration_ && !model.evaluating);
+         ((model.iterations >= iteration_ || model.stopped) && !model.evaluating);
 }
 
 void Group::Start(int32_t iteration, bool fresh, bool finish) {
@@ -52,10 +60,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   failed_ = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& model : travellers_) {
-      if (fresh_) model->events.clear();
-      TellWindowLocked(model.get());
-    }
+    for (const auto& model : travellers_) TellWindowLocked(model.get());
     RequestLoadLocked();
   }
   const int threads =
@@ -192,7 +197,7 @@ int64_t Group::VisitsHere(const Traveller& model) const {
 std::vector<std::pair<int, int>> Group::Lacking(const Traveller& model) const {
   std::vector<std::pair<int, int>> lacking;
   for (const int split : kSplits) {
-    if (!WantsPass(split, model.iterations)) continue;
+    if (!WantsPass(model, split)) continue;
     for (const int32_t p : here_[static_cast<size_t>(split)]) {
       if (model.passed.count({split, p}) == 0) lacking.emplace_back(split, p);
     }
@@ -223,7 +228,7 @@ void Group::Train(Traveller* model, int partition) const {
   if (end == VisitEnd::kCancelled) return;
   model->seconds_training += watch.Seconds();
   if (end == VisitEnd::kNotFinite) {
-    Fail(model, NotFinite(trainer, sums.loss, model->state.step));
+    Fail(model, NotFinite(trainer, sums.loss, model->state));
     return;
   }
   model->examples += model->state.examples - before;
@@ -235,18 +240,61 @@ void Group::FinishIteration(Traveller* model) const {
   model->visit = 0;
   model->total_iterations = ++model->state.iteration;
   const int32_t iteration = ++model->iterations;
+  const Stopping& stopping = model->trainer->stopping();
+  model->deciding = stopping.active() && IsMetricsIteration(iteration);
+  model->observed = Observed();
   if (training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration)) {
     PushMetrics(model, HOPPER_SPLIT_TRAIN, true, model->running, model->state.params.data());
   }
   model->running = MetricSums();
   model->passed.clear();
+  AlignedArray<float> weights;
+  if (model->deciding && stopping.restores()) weights = model->trainer->KeptWeights(model->state);
+  Decide(model, weights.data());
   model->evaluating =
-      WantsPass(HOPPER_SPLIT_TRAIN, iteration) || WantsPass(HOPPER_SPLIT_VALID, iteration);
+      WantsPass(*model, HOPPER_SPLIT_TRAIN) || WantsPass(*model, HOPPER_SPLIT_VALID);
+  if (!model->evaluating) OrderFinalPass(model);
+}
+
+// Once all is known that the model's rules watch; `weights` are those that were evaluated.
+void Group::Decide(Traveller* model, const float* weights) const {
+  if (!model->deciding) return;
+  const Stopping& stopping = model->trainer->stopping();
+  for (const int split : kSplits) {
+    const bool known = model->observed.splits[static_cast<size_t>(split)].known;
+    if (stopping.Watches(split == HOPPER_SPLIT_VALID) && !known) return;
+  }
+  model->deciding = false;
+  stopping.Decide(model->total_iterations, model->observed, weights, model->state.params.size(),
+                  &model->state.monitor);
+  if (Stopping::Stopped(model->state.monitor)) Stop(model);
+}
+
+void Group::Stop(Traveller* model) const {
+  model->stopped = true;
+  hopper_event event = {};
+  event.type = HOPPER_EVENT_MODEL_STOPPED;
+  event.mst_key = model->key;
+  event.iteration = static_cast<int32_t>(model->total_iterations);
+  CopyText(model->trainer->stopping().Reason(model->state.monitor), event.message);
+  model->events.push_back(event);
+}
+
+// After the last iteration's evaluations, for a model whose rules decided what it delivers.
+void Group::OrderFinalPass(Traveller* model) const {
+  if (training_metrics_ != HOPPER_METRICS_FINAL || model->final_pass || !Ended(*model) ||
+      !model->trainer->stopping().active()) {
+    return;
+  }
+  model->final_pass = true;
+  model->evaluating = true;
 }
 
 void Group::Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& partitions) const {
   const Stopwatch watch;
-  const AlignedArray<float> weights = model->trainer->KeptWeights(model->state);
+  const AlignedArray<float> weights = model->final_pass
+                                          ? model->trainer->DeliveredWeights(model->state, nullptr)
+                                          : model->trainer->KeptWeights(model->state);
   for (const auto& [split, p] : partitions) {
     MetricSums sums;
     if (model->trainer->Evaluate(weights.data(), DataOf(split).partition(p), cancel_, &sums) !=
@@ -258,19 +306,21 @@ void Group::Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& p
   model->seconds_evaluating += watch.Seconds();
   size_t wanted = 0;
   for (const int split : kSplits) {
-    if (WantsPass(split, model->iterations)) {
+    if (WantsPass(*model, split)) {
       wanted += static_cast<size_t>(DataOf(split).n_partitions());
     }
   }
   if (model->passed.size() < wanted) return;  // others are elsewhere, or not in memory
   for (const int split : kSplits) {
-    if (!WantsPass(split, model->iterations)) continue;
+    if (!WantsPass(*model, split)) continue;
     MetricSums total;
     for (int p = 0; p < DataOf(split).n_partitions(); ++p) total.Add(model->passed[{split, p}]);
     PushMetrics(model, split, false, total, weights.data());
   }
+  Decide(model, weights.data());
   model->passed.clear();
   model->evaluating = false;
+  OrderFinalPass(model);
 }
 
 void Group::PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums,
@@ -278,7 +328,9 @@ void Group::PushMetrics(Traveller* model, int split, bool running, const MetricS
   hopper_event event = {};
   event.type = HOPPER_EVENT_METRICS;
   event.mst_key = model->key;
-  event.iteration = static_cast<int32_t>(model->total_iterations);
+  int64_t iteration = model->total_iterations;
+  if (model->final_pass) model->trainer->DeliveredWeights(model->state, &iteration);
+  event.iteration = static_cast<int32_t>(iteration);
   event.split = split;
   event.running = running ? 1 : 0;
   std::vector<double> metrics;
@@ -286,6 +338,8 @@ void Group::PushMetrics(Traveller* model, int split, bool running, const MetricS
   event.n_metrics = static_cast<int32_t>(metrics.size());
   std::copy(metrics.begin(), metrics.end(), event.metrics);
   model->events.push_back(event);
+  if (!model->deciding) return;
+  model->observed.splits[static_cast<size_t>(split)] = {true, event.loss, std::move(metrics)};
 }
 
 void Group::Fail(Traveller* model, const Problem& problem) const {
@@ -307,12 +361,12 @@ void Group::Fail(Traveller* model, const Problem& problem) const {
 int32_t Group::NextKey(const Traveller& model) const {
   if (model.status == HOPPER_MODEL_FAILED) return key_;
   if (!model.evaluating) {
-    if (model.iterations >= num_iterations_) return key_;
+    if (Ended(model)) return key_;
     return train_keys_[static_cast<size_t>(ring_.PartitionOf(model.key, model.visit))];
   }
   const auto lacks = [&](int32_t key) {
     for (const int split : kSplits) {
-      if (!WantsPass(split, model.iterations)) continue;
+      if (!WantsPass(model, split)) continue;
       const std::vector<int32_t>& keys = KeysOf(split);
       for (size_t p = 0; p < keys.size(); ++p) {
         if (keys[p] == key && model.passed.count({split, static_cast<int32_t>(p)}) == 0)

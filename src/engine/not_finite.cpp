@@ -18,13 +18,16 @@ std::string NumberText(double value) {
 
 }  // namespace
 
-Problem NotFinite(const Trainer& trainer, double loss, int64_t step) {
+Problem NotFinite(const Trainer& trainer, double loss, const ModelState& state) {
+  const int64_t step = state.step;
+  OptimizerParams optimizer = trainer.compile().optimizer;
+  optimizer.learning_rate = static_cast<double>(trainer.stopping().LearningRate(state.monitor));
   std::string what = "a weight became NaN or infinite";
   if (std::isnan(loss)) what = "loss became NaN";
   if (std::isinf(loss)) what = "loss became infinite";
   return {ErrorCode::kDataException,
           what + " after " + std::to_string(step) + (step == 1 ? " step" : " steps") +
-              " with learning rate " + NumberText(LearningRate(trainer.compile().optimizer, step)),
+              " with learning rate " + NumberText(LearningRate(optimizer, step)),
           "",
           "Lower the learning rate or set clipnorm; the run goes on without this "
           "configuration."};

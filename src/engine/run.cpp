@@ -96,6 +96,7 @@ void Run::ReadConfig(const hopper_config& config, Model* model) {
   model->trainer = MakeTrainer(config, train_.desc(), seed_);
   model->state_bytes = model->trainer->StateBytes();
   model->task_bytes = model->trainer->MemoryEstimate() - model->state_bytes;
+  RequireWatchedData(*model->trainer, valid_ != nullptr);
   if (model->trainer->MemoryEstimate() > account_->limit()) return;  // AdmitModels() says it
   if (config.state != nullptr) {
     TakeState(config, model);
@@ -270,7 +271,12 @@ void Run::Start() {
       if (model->status == HOPPER_MODEL_FAILED) {
         FailLocked(model.get(), model->failure);
       } else {
+        model->target = num_iterations_;
         model->work = VisitWork(*model) * train_.n_partitions() * num_iterations_;
+        if (Stopping::Stopped(model->state.monitor)) {
+          StopLocked(model.get());
+          ReportPassesLocked(model.get());
+        }
         TravelLocked(*model);
       }
     }
@@ -337,10 +343,12 @@ void Run::Result(int32_t mst_key, hopper_model_result* result) {
   if (model.image.empty()) {
     const ModelSpec& spec = model.trainer->network().spec();
     model.weights.resize(static_cast<size_t>(spec.parameters));
-    ExportWeights(spec, model.trainer->KeptWeights(model.state).data(), model.weights.data());
+    ExportWeights(spec, model.trainer->DeliveredWeights(model.state, nullptr).data(),
+                  model.weights.data());
     model.image = WriteState(StateLayoutOf(spec), model.state);
     model.digest = VerifyState(model.image.data(), model.image.size()).Hex();
   }
+  SetStopping(*model.trainer, model.state, result);
   result->weights = model.weights.data();
   result->n_weights = static_cast<int64_t>(model.weights.size());
   result->state = model.image.data();

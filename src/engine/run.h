@@ -93,6 +93,10 @@ class Run {
 
     bool busy = false;             // a worker trains it
     int visit = 0;                 // within the iteration
+    int32_t target = 0;            // iterations of this run: fewer where it is stopped early
+    bool deciding = false;         // its next visit depends on metrics that are not known yet
+    bool final_pass = false;       // the evaluation of what it delivers was ordered
+    Observed observed;             // while it is deciding
     int32_t iterations = 0;        // finished in this run
     int64_t total_iterations = 0;  // over warm starts, as of the last finished one
     int64_t examples = 0;          // in this run
@@ -135,7 +139,7 @@ class Run {
   bool AnyLeftLocked() const;
   void TrainTask(Model* model);
   void EvaluateTask(const Task& task);
-  bool WantsPass(hopper_split split, int32_t iteration) const;
+  bool WantsPass(const Model& model, hopper_split split, int32_t iteration) const;
   // data above the memory limit; all of it is in memory where there is no window
   bool IsLoadedLocked(int split, int partition) const {
     return window_ == nullptr || window_->IsLoaded(split, partition);
@@ -148,11 +152,13 @@ class Run {
   void FinishIterationLocked(Model* model, const std::shared_ptr<const Snapshot>& snapshot);
   void AddPassLocked(Model* model, hopper_split split, std::shared_ptr<const Snapshot> snapshot);
   void ReportPassesLocked(Model* model);
+  void DecideLocked(Model* model, const float* weights);
+  void StopLocked(Model* model);
   void CheckDoneLocked(Model* model);
   void FailLocked(Model* model, Problem problem);
   void ReleaseStateLocked(Model* model);
   void AnnounceIterationsLocked();
-  void PushMetricsLocked(const Model& model, int64_t iteration, hopper_split split, bool running,
+  void PushMetricsLocked(Model* model, int64_t iteration, hopper_split split, bool running,
                          const MetricSums& sums, const float* weights);
   void Warn(int32_t mst_key, const Problem& problem);
   void WorkerWarning(const std::string& text);

@@ -15,12 +15,12 @@ int Run::NextOfPassLocked(const EvaluationPass& pass) const {
   return -1;
 }
 
-// Where the model is and how far it has to go.
+// Where the model is and how far it has to go; while its metrics decide on that, it has left.
 void Run::TravelLocked(const Model& model) {
   if (window_ == nullptr) return;
   int64_t visits = 0;
-  if (model.status == HOPPER_MODEL_TRAINING) {
-    visits = int64_t{num_iterations_ - model.iterations} * train_.n_partitions() - model.visit;
+  if (model.status == HOPPER_MODEL_TRAINING && !model.deciding) {
+    visits = int64_t{model.target - model.iterations} * train_.n_partitions() - model.visit;
   }
   window_->SetTraveller(model.key, ring_.PartitionOf(model.key, model.visit), visits);
 }

@@ -86,7 +86,7 @@ bool Run::NextTaskLocked(Task* task) {
       }
     }
     const bool trains =
-        !model->busy && model->iterations < num_iterations_ &&
+        !model->busy && !model->deciding && model->iterations < model->target &&
         IsLoadedLocked(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model->key, model->visit));
     if (pass == nullptr && !trains) continue;
     best = model.get();
@@ -129,8 +129,10 @@ void Run::TrainTask(Model* model) {
     const bool metrics = training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration);
     end = model->trainer->Visit(&model->state, train_.partition(partition), partition, cancel_,
                                 &sums, metrics);
+    const bool keeps = model->trainer->stopping().restores() && IsMetricsIteration(iteration);
     if (end == VisitEnd::kDone && model->visit + 1 == train_.n_partitions() &&
-        (WantsPass(HOPPER_SPLIT_TRAIN, iteration) || WantsPass(HOPPER_SPLIT_VALID, iteration))) {
+        (keeps || WantsPass(*model, HOPPER_SPLIT_TRAIN, iteration) ||
+         WantsPass(*model, HOPPER_SPLIT_VALID, iteration))) {
       snapshot =
           std::make_shared<const Snapshot>(model->trainer->KeptWeights(model->state), account_);
     }
@@ -140,7 +142,7 @@ void Run::TrainTask(Model* model) {
   }
   if (end == VisitEnd::kNotFinite) {
     failed = true;
-    problem = NotFinite(*model->trainer, sums.loss, model->state.step);
+    problem = NotFinite(*model->trainer, sums.loss, model->state);
   }
 
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -163,25 +165,31 @@ void Run::TrainTask(Model* model) {
   TravelLocked(*model);
 }
 
-bool Run::WantsPass(hopper_split split, int32_t iteration) const {
+// Which iteration is the last one of a model that watches its metrics, and which weights it
+// delivers, is decided by them: its final pass comes after all others (CheckDoneLocked).
+bool Run::WantsPass(const Model& model, hopper_split split, int32_t iteration) const {
   if (!IsMetricsIteration(iteration)) return false;
   if (split == HOPPER_SPLIT_VALID) return valid_ != nullptr;
   return training_metrics_ == HOPPER_METRICS_EVERY ||
-         (training_metrics_ == HOPPER_METRICS_FINAL && iteration == num_iterations_);
+         (training_metrics_ == HOPPER_METRICS_FINAL && iteration == num_iterations_ &&
+          !model.trainer->stopping().active());
 }
 
 void Run::FinishIterationLocked(Model* model, const std::shared_ptr<const Snapshot>& snapshot) {
   model->visit = 0;
   model->total_iterations = ++model->state.iteration;
   const int32_t iteration = ++model->iterations;
+  model->deciding = model->trainer->stopping().active() && IsMetricsIteration(iteration);
+  model->observed = Observed();
   if (training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration)) {
-    PushMetricsLocked(*model, model->total_iterations, HOPPER_SPLIT_TRAIN, true, model->running,
+    PushMetricsLocked(model, model->total_iterations, HOPPER_SPLIT_TRAIN, true, model->running,
                       model->state.params.data());
   }
   for (const hopper_split split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
-    if (WantsPass(split, iteration)) AddPassLocked(model, split, snapshot);
+    if (WantsPass(*model, split, iteration)) AddPassLocked(model, split, snapshot);
   }
   model->running = MetricSums();
+  DecideLocked(model, snapshot == nullptr ? nullptr : snapshot->weights.data());
   ReportPassesLocked(model);
 }
 
@@ -233,6 +241,7 @@ void Run::EvaluateTask(const Task& task) {
   --pass.unfinished;
   model->work -= PassWork(*model, DataOf(pass.split)) / static_cast<double>(pass.sums.size());
   ReportPassesLocked(model);
+  TravelLocked(*model);
 }
 
 // Reports the passes that are complete, in their order.
@@ -242,8 +251,9 @@ void Run::ReportPassesLocked(Model* model) {
     model->passes.pop_front();
     MetricSums total;
     for (const MetricSums& sums : pass->sums) total.Add(sums);
-    PushMetricsLocked(*model, pass->total_iteration, pass->split, false, total,
+    PushMetricsLocked(model, pass->total_iteration, pass->split, false, total,
                       pass->snapshot->weights.data());
+    DecideLocked(model, pass->snapshot->weights.data());
   }
   model->reported =
       model->passes.empty() ? model->iterations : model->passes.front()->iteration - 1;
@@ -251,8 +261,43 @@ void Run::ReportPassesLocked(Model* model) {
   CheckDoneLocked(model);
 }
 
+// Once all is known that the model's rules watch; `weights` are those that were evaluated.
+void Run::DecideLocked(Model* model, const float* weights) {
+  if (!model->deciding) return;
+  const Stopping& stopping = model->trainer->stopping();
+  for (const hopper_split split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
+    if (stopping.Watches(split == HOPPER_SPLIT_VALID) && !model->observed.splits[split].known) {
+      return;
+    }
+  }
+  model->deciding = false;
+  // No worker has the state: none may take the model while it is deciding.
+  stopping.Decide(model->total_iterations, model->observed, weights, model->state.params.size(),
+                  &model->state.monitor);
+  if (Stopping::Stopped(model->state.monitor)) StopLocked(model);
+}
+
+void Run::StopLocked(Model* model) {
+  model->work -= VisitWork(*model) * train_.n_partitions() * (model->target - model->iterations);
+  model->target = model->iterations;
+  hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_STOPPED, model);
+  event.iteration = static_cast<int32_t>(model->total_iterations);
+  CopyText(model->trainer->stopping().Reason(model->state.monitor), event.message);
+  events_.Push(event);
+}
+
 void Run::CheckDoneLocked(Model* model) {
-  if (model->status != HOPPER_MODEL_TRAINING || model->reported < num_iterations_) return;
+  if (model->status != HOPPER_MODEL_TRAINING || model->reported < model->target) return;
+  if (training_metrics_ == HOPPER_METRICS_FINAL && model->trainer->stopping().active() &&
+      model->iterations > 0 && !model->final_pass) {
+    model->final_pass = true;
+    int64_t iteration = 0;
+    AddPassLocked(model, HOPPER_SPLIT_TRAIN,
+                  std::make_shared<const Snapshot>(
+                      model->trainer->DeliveredWeights(model->state, &iteration), account_));
+    model->passes.back()->total_iteration = static_cast<int32_t>(iteration);
+    return;
+  }
   model->status = HOPPER_MODEL_DONE;
   hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_DONE, model);
   event.iteration = static_cast<int32_t>(model->total_iterations);
@@ -288,7 +333,9 @@ void Run::AnnounceIterationsLocked() {
   int64_t before = 0;
   for (const auto& model : models_) {
     if (model->status == HOPPER_MODEL_FAILED) continue;
-    finished = std::min(finished, model->reported);
+    // Who was stopped has finished all of them.
+    const bool ended = model->reported >= model->target;
+    finished = std::min(finished, ended ? num_iterations_ : model->reported);
     before = std::max(before, model->total_iterations - model->iterations);
   }
   while (announced_ < finished) {
@@ -308,17 +355,19 @@ hopper_event Run::NewEventLocked(hopper_event_type type, const Model* model) con
   return event;
 }
 
-void Run::PushMetricsLocked(const Model& model, int64_t iteration, hopper_split split, bool running,
+void Run::PushMetricsLocked(Model* model, int64_t iteration, hopper_split split, bool running,
                             const MetricSums& sums, const float* weights) {
-  hopper_event event = NewEventLocked(HOPPER_EVENT_METRICS, &model);
+  hopper_event event = NewEventLocked(HOPPER_EVENT_METRICS, model);
   event.iteration = static_cast<int32_t>(iteration);
   event.split = split;
   event.running = running ? 1 : 0;
   std::vector<double> metrics;
-  model.trainer->Finish(sums, weights, &event.loss, &metrics);
+  model->trainer->Finish(sums, weights, &event.loss, &metrics);
   event.n_metrics = static_cast<int32_t>(metrics.size());
   std::copy(metrics.begin(), metrics.end(), event.metrics);
   events_.Push(event);
+  if (!model->deciding || iteration != model->total_iterations) return;
+  model->observed.splits[split] = {true, event.loss, std::move(metrics)};
 }
 
 void Run::Warn(int32_t mst_key, const Problem& problem) {

@@ -58,6 +58,16 @@ struct PoolArgs {
   int64_t before_height = 0, before_width = 0;  // padding cells before the first row and column
 };
 
+// Tiles of 2 x 2 outputs of a convolution with windows of 3 x 3, numbered through the images, their
+// rows and their columns: those from `first` to first + count. The images [height][width][channels]
+// are the inputs or the outputs, as the function says.
+struct TileArgs {
+  int64_t height = 0, width = 0, channels = 0;
+  int64_t rows = 0, columns = 0;  // tiles in an image
+  int64_t first = 0, count = 0;
+  int64_t before_height = 0, before_width = 0;  // padding cells, of inputs
+};
+
 struct Kernels {
   const char* name;
 
@@ -115,6 +125,19 @@ struct Kernels {
   // dx (+)= dy at the cells that were largest
   void (*max_pool_gradient)(const PoolArgs& args, const float* dy, const uint8_t* where,
                             bool accumulate, float* dx);
+
+  // Winograd's convolution: products of 16 pairs of matrices stand for 9 * 4 of single weights.
+  // v[16][count][channels] of input images
+  void (*winograd_input)(const TileArgs& args, const float* x, float* v);
+  // y (+)= outputs of the products m[16][count][channels], then bias (may be null) and relu
+  void (*winograd_output)(const TileArgs& args, const float* m, const float* bias, bool relu,
+                          bool accumulate, float* y);
+  // z[16][count][channels] of the gradient of output images: what m's gradient is
+  void (*winograd_gradient)(const TileArgs& args, const float* dy, float* z);
+  // u[16][n] of n windows g[9][n]
+  void (*winograd_weights)(const float* g, int64_t n, float* u);
+  // the gradient of g by that of u
+  void (*winograd_weights_gradient)(const float* u, int64_t n, float* g);
 };
 
 // For this processor, as far as libtorch's own kernels go: `capability` is the text of

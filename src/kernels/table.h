@@ -4,16 +4,38 @@
 #include "kernels/elementwise.h"
 #include "kernels/gemm.h"
 #include "kernels/images.h"
+#include "kernels/winograd.h"
 
 namespace {
 
 constexpr hopper::Kernels TableNamed(const char* name) {
-  return {name,           Gemm,           Transpose,      ColumnSums,
-          ColumnProducts, AffineRows,     AffineRows2,    BiasRelu,
-          Unary,          UnaryGradient,  Softmax,        SoftmaxGradient,
-          SoftmaxLogSum,  SigmoidLoss,    DifferenceLoss, AddTo,
-          Scale,          AddScaled,      Dropout,        DropoutGradient,
-          MaxPool,        MaxPoolGradient};
+  return {name,
+          Gemm,
+          Transpose,
+          ColumnSums,
+          ColumnProducts,
+          AffineRows,
+          AffineRows2,
+          BiasRelu,
+          Unary,
+          UnaryGradient,
+          Softmax,
+          SoftmaxGradient,
+          SoftmaxLogSum,
+          SigmoidLoss,
+          DifferenceLoss,
+          AddTo,
+          Scale,
+          AddScaled,
+          Dropout,
+          DropoutGradient,
+          MaxPool,
+          MaxPoolGradient,
+          WinogradInput,
+          WinogradOutput,
+          WinogradGradient,
+          WinogradWeights,
+          WinogradWeightsGradient};
 }
 
 }  // namespace

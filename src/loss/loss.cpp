@@ -18,7 +18,10 @@
 #include <ATen/ops/mse_loss.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/nll_loss.h>
+#include <ATen/ops/pow.h>
 #include <ATen/ops/rsub.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/softmax.h>
 #include <ATen/ops/softplus.h>
 #include <ATen/ops/square.h>
 #include <ATen/ops/sub.h>
@@ -28,6 +31,8 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "loss/expression.h"
 
 namespace hopper {
 namespace {
@@ -146,6 +151,41 @@ at::Tensor LogCosh(const at::Tensor& x) {
   return at::sub(at::add(x, at::softplus(at::mul(x, -2.0))), std::log(2.0));
 }
 
+// keras.ops.power of what is below one, weighed; of outputs as probabilities.
+at::Tensor BinaryFocalCrossentropy(const at::Tensor& output, const at::Tensor& labels,
+                                   const LossOptions& options) {
+  const at::Tensor y = Smooth(labels, options.label_smoothing, 0.5);
+  const at::Tensor p = options.from_logits ? at::sigmoid(output) : output;
+  const at::Tensor clamped = ClampProbabilities(p);
+  const at::Tensor crossentropy =
+      at::add(at::mul(y, at::log(clamped)),
+              at::mul(at::rsub(y, 1.0), at::log(at::rsub(clamped, 1.0))))
+          .neg();
+  const at::Tensor right = at::add(at::mul(y, p), at::mul(at::rsub(y, 1.0), at::rsub(p, 1.0)));
+  at::Tensor loss = at::mul(at::pow(at::rsub(right, 1.0), options.gamma), crossentropy);
+  if (options.class_balancing) {
+    const double alpha = options.alpha;
+    loss = at::mul(at::add(at::mul(y, alpha), at::mul(at::rsub(y, 1.0), 1.0 - alpha)), loss);
+  }
+  return loss;
+}
+
+at::Tensor CategoricalFocalCrossentropy(const at::Tensor& output, const at::Tensor& labels,
+                                        const LossOptions& options) {
+  const at::Tensor y =
+      Smooth(labels, options.label_smoothing, 1.0 / static_cast<double>(output.size(-1)));
+  const at::Tensor p = ClampProbabilities(
+      options.from_logits ? at::softmax(output, -1) : at::div(output, at::sum(output, {-1}, true)));
+  const at::Tensor weight = at::mul(at::pow(at::rsub(p, 1.0), options.gamma), options.alpha);
+  return at::sum(at::mul(weight, at::mul(y, at::log(p)).neg()), {-1});
+}
+
+// One value an example, also where the expression knows only the batch.
+at::Tensor ExpressionLoss(const Expression& expression, const at::Tensor& output,
+                          const at::Tensor& labels) {
+  return MeanPerExample(ExpressionValues(expression, labels, output));
+}
+
 }  // namespace
 
 at::Tensor TargetValues(const Targets& targets, const at::Tensor& output) {
@@ -206,6 +246,12 @@ at::Tensor LossPerExample(LossKind loss, const at::Tensor& output, bool logits, 
       return MeanPerExample(at::sub(output, at::mul(values(), at::log(at::add(output, kEpsilon)))));
     case LossKind::kCosineSimilarity:
       return MeanPerExample(at::sum(at::mul(Normalize(values()), Normalize(output)), {-1}).neg());
+    case LossKind::kBinaryFocalCrossentropy:
+      return MeanPerExample(BinaryFocalCrossentropy(output, values(), options));
+    case LossKind::kCategoricalFocalCrossentropy:
+      return MeanPerExample(CategoricalFocalCrossentropy(output, values(), options));
+    case LossKind::kExpression:
+      return ExpressionLoss(*options.expression, output, values());
   }
   throw Error(ErrorCode::kInternal, "unknown loss");
 }

@@ -114,6 +114,42 @@ void AddR2(const Rows& rows, double* sums) {
   sums[3 * rows.width] += static_cast<double>(rows.n);
 }
 
+// The predicted class of a row of outputs, or of a single one; the first of equal ones.
+int64_t ClassOf(const float* row, int64_t width) {
+  if (width == 1) return row[0] > 0.5F ? 1 : 0;
+  return std::max_element(row, row + width) - row;
+}
+
+int64_t ClassCount(int64_t width) { return width == 1 ? 2 : width; }
+
+// Sums: examples (positions) by label and prediction, a row a label. Labels are one-hot rows or,
+// for a single output, 0 and 1.
+void AddMatrix(const Rows& rows, double* sums) {
+  const int64_t classes = ClassCount(rows.width);
+  for (int64_t i = 0; i < rows.n; ++i) {
+    const int64_t wanted = ClassOf(rows.y + i * rows.width, rows.width);
+    sums[wanted * classes + ClassOf(rows.p + i * rows.width, rows.width)] += 1.0;
+  }
+}
+
+// Classes that neither labels nor predictions have are left out of the mean.
+double MeanIoU(const double* sums, int64_t classes) {
+  double sum = 0.0, present = 0.0;
+  for (int64_t i = 0; i < classes; ++i) {
+    double labels = 0.0, predictions = 0.0;
+    for (int64_t j = 0; j < classes; ++j) {
+      labels += sums[i * classes + j];
+      predictions += sums[j * classes + i];
+    }
+    const double hits = sums[i * classes + i];
+    const double all = labels + predictions - hits;
+    if (all == 0.0) continue;
+    sum += hits / (all + kEpsilon);
+    present += 1.0;
+  }
+  return Divide(sum, present);
+}
+
 double Auc(const MetricParams& metric, const double* sums) {
   // Positives and negatives above each threshold.
   std::vector<double> tp(kThresholds), fp(kThresholds);
@@ -179,6 +215,9 @@ int64_t MetricSumCount(const MetricParams& metric, int64_t width) {
       return metric.average == F1Average::kMicro ? kCounts : kCounts * width;
     case MetricKind::kR2Score:
       return 3 * width + 1;
+    case MetricKind::kMeanIoU:
+    case MetricKind::kConfusionMatrix:
+      return ClassCount(width) * ClassCount(width);
     default:
       return 1;
   }
@@ -198,6 +237,9 @@ void AddMetricSums(const MetricParams& metric, const at::Tensor& output, bool lo
       return AddAuc(Rows(Probabilities(output, logits, last), targets), sums);
     case MetricKind::kF1Score:
       return AddF1(metric, Rows(Probabilities(output, logits, last), targets), sums);
+    case MetricKind::kMeanIoU:
+    case MetricKind::kConfusionMatrix:
+      return AddMatrix(Rows(Probabilities(output, logits, last), targets), sums);
     case MetricKind::kR2Score:
       return AddR2(Rows(Probabilities(output, logits, last), targets), sums);
     default:
@@ -223,6 +265,10 @@ double MetricValue(const MetricParams& metric, const double* sums, int64_t examp
       return F1(metric, sums, width);
     case MetricKind::kR2Score:
       return R2(sums, width);
+    case MetricKind::kMeanIoU:
+      return MeanIoU(sums, ClassCount(width));
+    case MetricKind::kConfusionMatrix:  // all of its sums are
+      return 0.0;
     case MetricKind::kRootMeanSquaredError:
       return std::sqrt(sums[0] / static_cast<double>(std::max<int64_t>(examples, 1)));
     default:

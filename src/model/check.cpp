@@ -4,10 +4,12 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "data/dataset.h"
 #include "model/spec.h"
+#include "params/monitor.h"
 
 namespace hopper {
 
@@ -60,6 +62,7 @@ class ConfigCheck {
       params_valid = params_valid && problem.warning;
       out_->push_back({config_.mst_key, problem});
     }
+    if (params_valid) CheckMonitoring(compile, fit);
     if (architecture.spec == nullptr) return;
     const ModelSpec& spec = *architecture.spec;
     CheckWeights(spec);
@@ -94,6 +97,14 @@ class ConfigCheck {
     Add({ErrorCode::kInvalidParameter, message, detail, hint}, true);
   }
   std::string Table() const { return Quoted(data_->table_name, "data"); }
+
+  void CheckMonitoring(const CompileParams& compile, const FitParams& fit) {
+    std::optional<bool> validation;
+    if (data_ != nullptr && data_->validation != 0) validation = data_->validation > 0;
+    std::vector<ParamProblem> found;
+    CheckMonitors(compile, fit, validation, &found);
+    for (const ParamProblem& problem : found) out_->push_back({config_.mst_key, problem});
+  }
 
   void CheckWeights(const ModelSpec& spec) {
     if (config_.weights == nullptr && config_.n_weights == 0) return;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "params/callable.h"
+#include "params/stopping_params.h"
 #include "params/text.h"
 
 namespace hopper {
@@ -39,7 +40,6 @@ const Ignored kIgnored[] = {
     {"initial_epoch", "Iterations are counted from the model's own state.",
      "Use warm_start to go on with a trained model."},
     {"steps_per_epoch", "A model trains on every batch of a partition.", ""},
-    {"callbacks", "Callbacks are Python code.", "Metrics of every iteration are in <output>_info."},
     {"validation_split", "Validation data is a table of its own.",
      "Split when packing, with validation_fraction, and pass validation_table."},
     {"validation_data", "Validation data is a table of its own.", "Pass validation_table."},
@@ -118,6 +118,7 @@ FitParams ParseFitParams(std::string_view text, std::vector<ParamProblem>* probl
     return params;
   }
   constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
+  StoppingReader stopping(&params, &list);
   for (const ValueEntry& entry : entries) {
     const std::string& key = entry.key.text;
     const Value& value = entry.value;
@@ -149,14 +150,18 @@ FitParams ParseFitParams(std::string_view text, std::vector<ParamProblem>* probl
         list.Error(ErrorCode::kInvalidParameter,
                    "verbose must be an integer, got " + Render(value));
       }
-    } else {
-      const std::string hint = NearestNameHint(key, kKeys);
+    } else if (!stopping.Read(key, value)) {
+      std::vector<std::string> keys = kKeys;
+      keys.insert(keys.end(), StoppingReader::Keys().begin(), StoppingReader::Keys().end());
+      const std::string hint = NearestNameHint(key, keys);
       list.Error(ErrorCode::kInvalidParameter, "fit_params has no argument \"" + key + "\"", "",
-                 hint.empty() ? "Its arguments are batch_size, epochs, shuffle, class_weight "
-                                "and seed."
+                 hint.empty() ? "Its arguments are batch_size, epochs, shuffle, class_weight, "
+                                "seed, patience, restore_best, monitor, mode, min_delta, baseline, "
+                                "start_from_epoch and reduce_lr_on_plateau."
                               : hint);
     }
   }
+  stopping.Finish();
   return params;
 }
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "params/expression.h"
+
 namespace hopper {
 namespace {
 
@@ -33,6 +35,8 @@ const std::vector<LossEntry>& Losses() {
       {LossKind::kKlDivergence, "kl_divergence", {"kld", "kullback_leibler_divergence"}},
       {LossKind::kPoisson, "poisson", {}},
       {LossKind::kCosineSimilarity, "cosine_similarity", {"cosine_proximity"}},
+      {LossKind::kBinaryFocalCrossentropy, "binary_focal_crossentropy", {}},
+      {LossKind::kCategoricalFocalCrossentropy, "categorical_focal_crossentropy", {}},
   };
   return losses;
 }
@@ -76,23 +80,18 @@ const std::map<std::string, MetricKind> kMetrics = {
     {"f1_score", MetricKind::kF1Score},
     {"auc", MetricKind::kAuc},
     {"r2_score", MetricKind::kR2Score},
+    {"mean_io_u", MetricKind::kMeanIoU},
+    {"one_hot_mean_io_u", MetricKind::kMeanIoU},
 };
 
 // Keras has them, this version does not.
-const std::vector<std::string> kLackingLosses = {"binary_focal_crossentropy",
-                                                 "categorical_focal_crossentropy",
-                                                 "categorical_generalized_cross_entropy",
-                                                 "dice",
-                                                 "tversky",
-                                                 "circle",
-                                                 "ctc"};
+const std::vector<std::string> kLackingLosses = {"categorical_generalized_cross_entropy", "dice",
+                                                 "tversky", "circle", "ctc"};
 
 const std::vector<std::string> kLackingMetrics = {"fbeta_score",
                                                   "f_beta_score",
-                                                  "mean_io_u",
                                                   "binary_io_u",
                                                   "one_hot_io_u",
-                                                  "one_hot_mean_io_u",
                                                   "io_u",
                                                   "precision_at_recall",
                                                   "recall_at_precision",
@@ -114,7 +113,8 @@ std::vector<std::string> LossNames(bool with_aliases) {
 
 // Every metric has one name in `with_aliases` false, for lists that people read.
 std::vector<std::string> MetricNames(bool with_aliases) {
-  static const std::vector<std::string> kShort = {"acc", "ce", "cosine_proximity", "rmse"};
+  static const std::vector<std::string> kShort = {"acc", "ce", "cosine_proximity",
+                                                  "one_hot_mean_io_u", "rmse"};
   std::vector<std::string> names;
   for (const auto& [name, kind] : kMetrics) {
     const bool alias =
@@ -149,6 +149,10 @@ struct Accepted {
   bool* from_logits = nullptr;
   double* label_smoothing = nullptr;
   double* delta = nullptr;
+  double* alpha = nullptr;
+  double* gamma = nullptr;
+  bool* class_balancing = nullptr;
+  bool classes = false;  // num_classes and what goes with it
   std::optional<double>* threshold = nullptr;
   const char* threshold_name = "thresholds";
   F1Average* average = nullptr;
@@ -160,6 +164,10 @@ struct Accepted {
     if (from_logits != nullptr) names.push_back("from_logits");
     if (label_smoothing != nullptr) names.push_back("label_smoothing");
     if (delta != nullptr) names.push_back("delta");
+    if (alpha != nullptr) names.push_back("alpha");
+    if (gamma != nullptr) names.push_back("gamma");
+    if (class_balancing != nullptr) names.push_back("apply_class_balancing");
+    if (classes) names.push_back("num_classes");
     if (threshold != nullptr) names.push_back(threshold_name);
     if (average != nullptr) names.push_back("average");
     if (curve != nullptr) names.push_back("curve");
@@ -172,8 +180,15 @@ void AcceptLossArguments(LossKind loss, LossOptions* options, Accepted* accepted
   const bool categorical = loss == LossKind::kCategoricalCrossentropy;
   const bool sparse = loss == LossKind::kSparseCategoricalCrossentropy;
   const bool binary = loss == LossKind::kBinaryCrossentropy;
-  if (categorical || sparse || binary) accepted->from_logits = &options->from_logits;
-  if (categorical || binary) accepted->label_smoothing = &options->label_smoothing;
+  const bool binary_focal = loss == LossKind::kBinaryFocalCrossentropy;
+  const bool focal = binary_focal || loss == LossKind::kCategoricalFocalCrossentropy;
+  if (categorical || sparse || binary || focal) accepted->from_logits = &options->from_logits;
+  if (categorical || binary || focal) accepted->label_smoothing = &options->label_smoothing;
+  if (focal) {
+    accepted->alpha = &options->alpha;
+    accepted->gamma = &options->gamma;
+  }
+  if (binary_focal) accepted->class_balancing = &options->class_balancing;
   if (loss == LossKind::kHuber) accepted->delta = &options->delta;
 }
 
@@ -247,6 +262,16 @@ void ReadArguments(const Callable& callable, const std::string& owner, const Acc
       if (const auto x = ReadNumber(value, kUnit, label, problems)) *accepted.label_smoothing = *x;
     } else if (name == "delta" && accepted.delta != nullptr) {
       if (const auto x = ReadNumber(value, kPositive, label, problems)) *accepted.delta = *x;
+    } else if (name == "alpha" && accepted.alpha != nullptr) {
+      if (const auto x = ReadNumber(value, kUnit, label, problems)) *accepted.alpha = *x;
+    } else if (name == "gamma" && accepted.gamma != nullptr) {
+      if (const auto x = ReadNumber(value, kNotNegative, label, problems)) *accepted.gamma = *x;
+    } else if (name == "apply_class_balancing" && accepted.class_balancing != nullptr) {
+      if (const auto b = ReadBool(value, label, problems)) *accepted.class_balancing = *b;
+    } else if (name == "num_classes" && accepted.classes) {
+      ReadInteger(value, 2, std::numeric_limits<int>::max(), label, problems);
+    } else if ((name == "sparse_y_true" || name == "sparse_y_pred") && accepted.classes) {
+      ReadBool(value, label, problems);  // labels and outputs are read as they are
     } else if (accepted.threshold != nullptr && name == accepted.threshold_name) {
       ReadThreshold(value, label, accepted.threshold, problems);
     } else if (name == "average" && accepted.average != nullptr) {
@@ -310,12 +335,40 @@ void AcceptMetricArguments(MetricParams* metric, Accepted* accepted) {
     case MetricKind::kAuc:
       accepted->curve = &metric->curve;
       break;
+    case MetricKind::kMeanIoU:
+      accepted->classes = true;
+      break;
     default:
       break;
   }
 }
 
+// "expr: ..." as loss or metric; false where `value` is none.
+bool ReadExpression(const Value& value, const std::string& role, MetricParams* out,
+                    ProblemList* problems) {
+  ExpressionText text;
+  if (value.kind != Value::Kind::kString || !SplitExpression(value.text, &text)) return false;
+  out->kind = MetricKind::kLoss;
+  out->loss = LossKind::kExpression;
+  out->name = value.text;
+  out->label = text.name;
+  out->ascends = text.ascends;
+  out->loss_options.expression =
+      ParseExpression(text.body, role + " \"" + value.text + "\"", problems);
+  if (value.text.size() >= HOPPER_MAX_NAME) {
+    problems->Error(ErrorCode::kLimitExceeded,
+                    role + " expression has " + std::to_string(value.text.size()) + " bytes",
+                    "At most " + std::to_string(HOPPER_MAX_NAME - 1) + " are possible.");
+  }
+  return true;
+}
+
 void ReadMetric(const Value& value, CompileParams* params, ProblemList* problems) {
+  MetricParams expression;
+  if (ReadExpression(value, "metric", &expression, problems)) {
+    if (expression.loss_options.expression != nullptr) params->metrics.push_back(expression);
+    return;
+  }
   const auto callable = ReadCallable(value, "metric", problems);
   if (!callable) return;
   const std::string name = SnakeCase(callable->name);
@@ -345,13 +398,27 @@ void ReadMetric(const Value& value, CompileParams* params, ProblemList* problems
 
 }  // namespace
 
-const char* LossName(LossKind loss) { return Losses()[static_cast<size_t>(loss)].name; }
+const char* LossName(LossKind loss) {
+  return loss == LossKind::kExpression ? "expr" : Losses()[static_cast<size_t>(loss)].name;
+}
 
 void ReadLoss(const Value& value, CompileParams* params, ProblemList* problems) {
   if (value.IsSequence() ||
       (value.kind == Value::Kind::kDict && value.Find("class_name") == nullptr)) {
     problems->Error(ErrorCode::kNotSupported, "several losses are not supported",
                     "Models have one output.", "Name one loss, for example loss='mse'.");
+    return;
+  }
+  MetricParams expression;
+  if (ReadExpression(value, "loss", &expression, problems)) {
+    if (expression.ascends) {
+      problems->Error(ErrorCode::kInvalidParameter,
+                      "loss \"" + expression.name + "\" cannot be maximized", "",
+                      "Write a minus before the expression, and leave max out.");
+    }
+    params->loss = LossKind::kExpression;
+    params->loss_options = expression.loss_options;
+    params->loss_name = expression.name;
     return;
   }
   const auto callable = ReadCallable(value, "loss", problems);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@
 #include "base/error.h"
 
 namespace hopper {
+
+class Expression;
 
 enum class OptimizerKind {
   kSgd,
@@ -110,6 +113,9 @@ enum class LossKind {
   kKlDivergence,
   kPoisson,
   kCosineSimilarity,
+  kBinaryFocalCrossentropy,
+  kCategoricalFocalCrossentropy,
+  kExpression,  // LossOptions::expression
 };
 
 // "categorical_crossentropy": Keras' name without abbreviation.
@@ -118,8 +124,12 @@ const char* LossName(LossKind loss);
 // Arguments of losses, under Keras' names.
 struct LossOptions {
   bool from_logits = false;      // crossentropies
-  double label_smoothing = 0.0;  // categorical and binary crossentropy
+  double label_smoothing = 0.0;  // crossentropies but the sparse one
   double delta = 1.0;            // Huber
+  double alpha = 0.25;           // focal crossentropies
+  double gamma = 2.0;            // focal crossentropies
+  bool class_balancing = false;  // binary focal crossentropy: alpha weighs the classes
+  std::shared_ptr<const Expression> expression;
 };
 
 enum class F1Average { kMacro, kMicro, kWeighted };
@@ -146,6 +156,8 @@ enum class MetricKind {
   kF1Score,
   kAuc,
   kR2Score,
+  kMeanIoU,
+  kConfusionMatrix,  // for evaluate(): its sums, counts by label and prediction, are its value
 };
 
 struct MetricParams {
@@ -153,12 +165,14 @@ struct MetricParams {
   int k = 5;                                    // kTopK
   LossKind loss = LossKind::kMeanSquaredError;  // kLoss
   LossOptions loss_options;                     // kLoss, kCrossentropy
+  bool ascends = false;                         // kLoss of an expression: larger is better
   // Confusion counts: 0.5 where it is not given. kF1Score without it takes the largest output of
   // several, and 0.5 with a single one.
   std::optional<double> threshold;
   F1Average average = F1Average::kMacro;
   AucCurve curve = AucCurve::kRoc;
-  std::string name;  // as the user wrote it; shown in metrics_type
+  std::string name;   // as the user wrote it; shown in metrics_type
+  std::string label;  // of an expression, for what watches it; may be empty
 };
 
 struct CompileParams {
@@ -169,6 +183,33 @@ struct CompileParams {
   std::vector<MetricParams> metrics;
 };
 
+enum class MonitorMode { kAuto, kMin, kMax };
+
+// keras.callbacks.EarlyStopping, with an iteration as the epoch.
+struct EarlyStoppingParams {
+  std::optional<int64_t> patience;  // nothing: never stops
+  bool restore_best = false;        // the result is the best iteration's weights
+  std::string monitor = "val_loss";
+  MonitorMode mode = MonitorMode::kAuto;
+  double min_delta = 0.0;
+  std::optional<double> baseline;
+  int64_t start_from_epoch = 0;
+
+  bool active() const { return patience.has_value() || restore_best; }
+};
+
+// keras.callbacks.ReduceLROnPlateau, with an iteration as the epoch.
+struct PlateauParams {
+  bool active = false;
+  std::string monitor = "val_loss";
+  MonitorMode mode = MonitorMode::kAuto;
+  double factor = 0.1;
+  int64_t patience = 10;
+  double min_delta = 1e-4;
+  int64_t cooldown = 0;
+  double min_lr = 0.0;
+};
+
 struct FitParams {
   int64_t batch_size = 32;
   int64_t epochs = 1;  // passes over the partition in one visit
@@ -177,6 +218,8 @@ struct FitParams {
   // between single quotes ('cat', nothing escaped). Empty: all 1.
   std::map<std::string, double> class_weight;
   std::optional<uint64_t> seed;  // replaces the run's seed for this configuration
+  EarlyStoppingParams early_stopping;
+  PlateauParams plateau;
 };
 
 struct ParamProblem : Problem {

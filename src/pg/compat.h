@@ -41,6 +41,10 @@
 #if PG_VERSION_NUM < 90500
 #include "storage/proc.h"
 #endif
+#ifdef GP_VERSION_NUM
+#include "catalog/gp_policy.h"
+#include "catalog/pg_class.h"
+#endif
 #include "utils/tuplesort.h"
 
 #ifndef pg_attribute_noreturn
@@ -111,17 +115,20 @@
 /*
  * Where rows of a new table lie on Greenplum; without a clause it chooses and says so in a NOTICE.
  */
+#define HOPPER_DIST_KEY "__dist_key__"
 #ifdef GP_VERSION_NUM
 #define HOPPER_DISTRIBUTED_BY(column) " DISTRIBUTED BY (" column ")"
 #define HOPPER_DISTRIBUTED_RANDOMLY " DISTRIBUTED RANDOMLY"
 #define HOPPER_DISTRIBUTED_REPLICATED " DISTRIBUTED REPLICATED"
 /* whatever gp_default_storage_options says */
 #define HOPPER_HEAP_STORAGE " WITH (appendonly=false)"
+#define HOPPER_DIST_KEY_COLUMN HOPPER_DIST_KEY " pg_catalog.int4 NOT NULL, "
 #else
 #define HOPPER_HEAP_STORAGE ""
 #define HOPPER_DISTRIBUTED_BY(column) ""
 #define HOPPER_DISTRIBUTED_RANDOMLY ""
 #define HOPPER_DISTRIBUTED_REPLICATED ""
+#define HOPPER_DIST_KEY_COLUMN ""
 #endif
 
 /* SPI within SPI of the same function has to be announced: before 10. */
@@ -138,6 +145,18 @@
 #define hopper_is_partitioned(relkind) ((relkind) == RELKIND_PARTITIONED_TABLE)
 #else
 #define hopper_is_partitioned(relkind) false
+#endif
+
+/* Greenplum: external and replicated tables have no ctid. */
+#ifdef GP_VERSION_NUM
+static inline bool
+hopper_has_ctid(Oid relation)
+{
+	return get_rel_relstorage(relation) != RELSTORAGE_EXTERNAL &&
+		!GpPolicyIsReplicated(GpPolicyFetch(relation));
+}
+#else
+#define hopper_has_ctid(relation) true
 #endif
 
 /* Memory of any size, zeroed: one function since 9.5. */

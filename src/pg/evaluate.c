@@ -8,6 +8,7 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 
+#include "pg/confusion.h"
 #include "pg/devices.h"
 #include "pg/outputs.h"
 #include "pg/packed.h"
@@ -53,9 +54,10 @@ add_buffer(const hopper_buffer *buffer, void *state)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Loss and metrics in *event. */
+/* Loss and metrics in *event; examples by label and prediction to `confusion`, or NULL. */
 static void
-evaluate(const hopper_trained *model, const hopper_packed *data, int threads, hopper_event *event)
+evaluate(const hopper_trained *model, const hopper_packed *data, int threads, hopper_event *event,
+		 const hopper_name *confusion)
 {
 	const hopper_torch_api *torch = hopper_torch();
 	int			event_fd = hopper_eventfd_open();
@@ -76,15 +78,23 @@ evaluate(const hopper_trained *model, const hopper_packed *data, int threads, ho
 		hopper_wait(event_fd, -1);
 	if (done < 0)
 		hopper_throw(&error);
+	if (confusion)
+	{
+		const int64_t *counts;
+		int32_t		n;
+
+		HOPPER_CHECK(torch->evaluation_confusion(run.evaluation, &counts, &n, &error), error);
+		hopper_write_confusion(confusion, model, counts, n);
+	}
 	hopper_guard_release(guard);
 	hopper_eventfd_close(event_fd);
 }
 
 /*
- * evaluate(model_table, test_table, output_table, use_gpus, mst_key)
+ * evaluate(model_table, test_table, output_table, use_gpus, mst_key, confusion_table)
  *
  * Loss and metrics are those that the model was compiled with. Without output_table the row is
- * only returned.
+ * only returned. confusion_table gets a row a class.
  */
 Datum
 hopper_sql_evaluate(PG_FUNCTION_ARGS)
@@ -93,7 +103,9 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	hopper_name table;
 	hopper_name test_table;
 	hopper_name output;
+	hopper_name confusion;
 	bool		has_output = !PG_ARGISNULL(2);
+	bool		has_confusion = !PG_ARGISNULL(5);
 	hopper_trained model;
 	hopper_packed data;
 	hopper_event event;
@@ -115,12 +127,21 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 		output = hopper_parse_name(PG_GETARG_TEXT_PP(2), "output_table");
 		hopper_require_absent(&output);
 	}
+	if (has_confusion)
+	{
+		confusion = hopper_parse_name(PG_GETARG_TEXT_PP(5), "confusion_table");
+		hopper_require_absent(&confusion);
+	}
 	hopper_check_use_gpus(!PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
 	hopper_read_trained(&table, !PG_ARGISNULL(4), PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4),
 						&model);
+	if (has_confusion)
+		hopper_require_classes(&model, &table);
+	model.config.confusion = has_confusion;
 	hopper_read_packed(&test_table, &data);
 	hopper_check_compatible(&data, "test table", &model.desc, table.shown);
-	evaluate(&model, &data, hopper_effective_threads(), &event);
+	evaluate(&model, &data, hopper_effective_threads(), &event,
+			 has_confusion ? &confusion : NULL);
 	if (event.n_metrics != model.n_metrics)
 		elog(ERROR, "the core computed %d metrics where %d are recorded", event.n_metrics,
 			 model.n_metrics);

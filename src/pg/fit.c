@@ -259,6 +259,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 		histories[i] = hopper_history_new(request->configs[i].mst_key);
 	if (request->warm_start)
 		take_over(request, &outputs, &train, histories);
+	train.desc.validation = request->has_validation ? 1 : -1;
 	hopper_require_valid_configs(request->configs, request->n_configs, &train.desc);
 	check_sizes(request);
 	if (!request->warm_start)

@@ -100,6 +100,15 @@ hopper_history_align(hopper_history *history, int n_metrics, const char *const *
 }
 
 const hopper_point *
+hopper_history_find(const hopper_history *history, int32 iteration)
+{
+	for (int i = history->n - 1; i >= 0; i--)
+		if (history->points[i].iteration == iteration)
+			return &history->points[i];
+	return NULL;
+}
+
+const hopper_point *
 hopper_history_last(const hopper_history *history, int split)
 {
 	for (int i = history->n - 1; i >= 0; i--)
@@ -210,6 +219,9 @@ hopper_metric_ascends(const char *metric)
 	static const char *const smaller_is_better[] =
 	{"loss", "error", "crossentropy", "mse", "mae", "rmse", "mape", "msle"};
 
+	/* an expression says it itself: "expr max: ..." */
+	if (strncmp(metric, "expr", 4) == 0 && strchr(metric, ':') != NULL)
+		return strncmp(metric, "expr max", 8) == 0 && (metric[8] == ':' || metric[8] == ' ');
 	for (int i = 0; i < lengthof(smaller_is_better); i++)
 		if (strcasestr(metric, smaller_is_better[i]) != NULL)
 			return false;

@@ -44,6 +44,8 @@ extern void hopper_history_record(hopper_history *history, const hopper_event *e
  */
 extern void hopper_history_align(hopper_history *history, int n_metrics,
 								 const char *const *metrics);
+/* The point of an iteration, or NULL. */
+extern const hopper_point *hopper_history_find(const hopper_history *history, int32 iteration);
 /* The newest point with values of this split, or NULL. */
 extern const hopper_point *hopper_history_last(const hopper_history *history, int split);
 

@@ -67,11 +67,11 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 					 "           nullif(training_loss_final, 'NaN')) AS score"
 					 " FROM %s i), "
 					 "ranked AS ("
-					 " SELECT *, rank() OVER (ORDER BY (status = 'done') DESC,"
+					 " SELECT *, rank() OVER (ORDER BY (status <> 'failed') DESC,"
 					 "  CASE WHEN ascends THEN -score ELSE score END,"
 					 "  coalesce(validation_loss_final, training_loss_final)) AS place"
 					 " FROM scored) "
-					 "SELECT CASE WHEN status = 'done' THEN place::int END,"
+					 "SELECT CASE WHEN status <> 'failed' THEN place::int END,"
 					 " mst_key, model_id, status,"
 					 " validation_metrics_final, training_metrics_final,"
 					 " CASE WHEN ascends"
@@ -84,7 +84,7 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 					 " compile_params, fit_params,"
 					 " hopper.sparkline(coalesce(validation_metrics, training_metrics,"
 					 "                           validation_loss, training_loss)) "
-					 "FROM ranked ORDER BY (status = 'done') DESC, place, mst_key",
+					 "FROM ranked ORDER BY (status <> 'failed') DESC, place, mst_key",
 					 info.quoted);
 	if (!PG_ARGISNULL(1))
 		appendStringInfo(&query, " LIMIT %d", PG_GETARG_INT32(1));

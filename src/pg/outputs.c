@@ -166,11 +166,17 @@ info_row(const hopper_training *training, int at)
 
 	for (int split = 0; split < 2; split++)
 	{
+		const hopper_point *kept;
+
 		last[split] = hopper_history_last(history, split);
+		if (failed || last[split] == NULL)
+			continue;
 		/* What an earlier run validated is not what these weights would reach. */
-		if (last[split] && !failed &&
-			last[split]->iteration != history->points[history->n - 1].iteration)
-			last[split] = NULL;
+		kept = &history->points[history->n - 1];
+		/* The best iteration's weights, with what they reached. */
+		if (result->kept_iteration != result->iterations)
+			kept = hopper_history_find(history, result->kept_iteration);
+		last[split] = kept && kept->known[split] ? kept : NULL;
 	}
 	for (int i = 0; i < result->n_metrics; i++)
 		metrics[i] = hopper_from_utf8(result->metrics_type[i]);
@@ -214,7 +220,7 @@ info_row(const hopper_training *training, int at)
 			  hopper_history_metrics(history, HOPPER_SPLIT_TRAIN, result->n_metrics));
 	put_array(row, "validation_metrics_all", FLOAT8ARRAYOID,
 			  hopper_history_metrics(history, HOPPER_SPLIT_VALID, result->n_metrics));
-	put_text(row, "status", failed ? "failed" : "done");
+	put_text(row, "status", failed ? "failed" : result->stopped ? "stopped" : "done");
 	put_text(row, "error", failed ? hopper_from_utf8(result->error) : NULL);
 	put_text(row, "error_detail",
 			 failed && result->error_detail[0] ? hopper_from_utf8(result->error_detail) : NULL);
@@ -228,6 +234,9 @@ info_row(const hopper_training *training, int at)
 		result->seconds_training <= 0);
 	put(row, "parameters", INT8OID, Int64GetDatum(result->n_parameters), false);
 	put_text(row, "state_digest", failed ? NULL : result->digest);
+	put(row, "best_iteration", INT4OID, Int32GetDatum(result->best_iteration),
+		result->best_iteration == 0);
+	put(row, "learning_rate", FLOAT8OID, Float8GetDatum(result->learning_rate), failed);
 	return row;
 }
 

@@ -4,13 +4,15 @@
  */
 #include "pg/pack.h"
 
-#include <math.h>
-
-#include "catalog/pg_type.h"
 #include "portability/instr_time.h"
-#include "utils/typcache.h"
 
 #include "pg/segments.h"
+
+static bool
+pack_is_split(const pack_request *request)
+{
+	return request->validation_fraction > 0 || request->fold_column;
+}
 
 /* All tables that packing creates must be absent before it starts. */
 static void
@@ -21,32 +23,12 @@ require_outputs_absent(const pack_request *request)
 	hopper_require_absent(&request->output);
 	name = hopper_name_with_suffix(&request->output, "summary");
 	hopper_require_absent(&name);
-	if (request->validation_fraction == 0 && !request->fold_column)
+	if (!pack_is_split(request))
 		return;
 	name = hopper_name_with_suffix(&request->output, "validation");
 	hopper_require_absent(&name);
 	name = hopper_name_with_suffix(&name, "summary");
 	hopper_require_absent(&name);
-}
-
-/* How many rows of each class (or of all rows, as class 0) go to validation. */
-static int64 *
-validation_quotas(const pack_job *job, int64 *total)
-{
-	bool		by_class = job->y_kind == HOPPER_LABEL_CLASS;
-	int			n = by_class ? job->classes.n : 1;
-	int64	   *quotas = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * (n + 1));
-	int			i;
-
-	*total = 0;
-	for (i = 0; i < n; i++)
-	{
-		int64		rows = by_class ? job->classes.counts[i] : job->n_rows;
-
-		quotas[i] = (int64) floor(job->request.validation_fraction * rows + 0.5);
-		*total += quotas[i];
-	}
-	return quotas;
 }
 
 static void
@@ -60,14 +42,11 @@ init_output(const pack_job *job, pack_output *output, const hopper_name *table, 
 	output->n_rows = n_rows;
 	output->partitions = partitions;
 	output->buffer_size = job->request.buffer_size;
-	output->x_size = job->x.size;
-	output->y_size = job->y_size;
-#ifdef GP_VERSION_NUM
+	output->x_size = job->layout.x_size;
+	output->y_size = job->layout.y_size;
 	output->n_segments = hopper_chosen_segments(job->request.distribution_rules,
 												&output->segments);
-#endif
-	pack_output_create(output, job->x.rank, job->x.shape,
-					   job->y_kind == HOPPER_LABEL_CLASS ? 0 : job->y.rank, job->y.shape);
+	pack_output_create(output);
 }
 
 static void
@@ -109,51 +88,26 @@ check_starts(const pack_request *request, int32 partitions)
 				 errdetail("Partitions count from 0.")));
 }
 
-/* Sorted rows into one or two packed tables. */
-static void
-write_rows(pack_job *job, pack_output *training, pack_output *validation)
+bool
+pack_open_outputs(pack_job *job, pack_output *training, pack_output *validation)
 {
 	const pack_request *request = &job->request;
-	bool		split = request->validation_fraction > 0 || request->fold_column;
-	int64		n_validation = job->n_fold;
-	int64	   *quotas = NULL;
-	Datum		datum;
-	bool		isnull;
+	int64		n_validation;
+	hopper_name name;
 
-	if (request->validation_fraction > 0)
-		quotas = validation_quotas(job, &n_validation);
+	if (job->n_rows == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" holds no rows", job->source.name.shown)));
+	n_validation = pack_split_rows(job);
 	check_split(job, n_validation);
 	init_output(job, training, &request->output, job->n_rows - n_validation, request->partitions);
 	check_starts(request, training->partitions);
-	if (split)
-	{
-		hopper_name name = hopper_name_with_suffix(&request->output, "validation");
-
-		init_output(job, validation, &name, n_validation, 0);
-	}
-	while (hopper_tuplesort_getdatum(job->sort, &datum, &isnull))
-	{
-		char	   *x = VARDATA(DatumGetPointer(datum)) + PACK_KEY_SIZE;
-		char	   *y = x + job->x.size;
-		bool		to_validation;
-
-		CHECK_FOR_INTERRUPTS();
-		if (quotas)
-		{
-			int32		class = job->y_kind == HOPPER_LABEL_CLASS
-				? pack_get_index(job->classes.type, y) : 0;
-
-			/* the first of each class in rank order */
-			to_validation = quotas[class]-- > 0;
-		}
-		else
-			to_validation = y[job->y_size] != 0;
-		pack_output_add(to_validation ? validation : training, x, y);
-		pfree(DatumGetPointer(datum));
-	}
-	pack_output_finish(training);
-	if (split)
-		pack_output_finish(validation);
+	if (!pack_is_split(request))
+		return false;
+	name = hopper_name_with_suffix(&request->output, "validation");
+	init_output(job, validation, &name, n_validation, 0);
+	return true;
 }
 
 /* 50000 as "50,000" */
@@ -171,6 +125,20 @@ grouped(int64 number)
 			appendStringInfoChar(&text, ',');
 		appendStringInfoChar(&text, digits[i]);
 	}
+	return text.data;
+}
+
+/* Greenplum: each segment's share of the rows. */
+static char *
+shares(const pack_output *output)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, "Rows on the segments from 0 on: ");
+	for (int i = 0; i < output->n_all_segments; i++)
+		appendStringInfo(&text, "%s%s", i ? ", " : "", grouped(output->segment_rows[i]));
+	appendStringInfoChar(&text, '.');
 	return text.data;
 }
 
@@ -196,7 +164,8 @@ report(const pack_job *job, const pack_output *training, const pack_output *vali
 					? "buffer" : "buffers",
 					text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty,
 																	   Int64GetDatum(bytes)))),
-					seconds)));
+					seconds),
+			 training->segment_rows ? errdetail("%s", shares(training)) : 0));
 }
 
 /* Packs; SPI is connected. Returns the number of rows of the source. */
@@ -204,7 +173,7 @@ static int64
 pack(pack_job *job)
 {
 	const pack_request *request = &job->request;
-	bool		split = request->validation_fraction > 0 || request->fold_column;
+	bool		split = pack_is_split(request);
 	pack_output training;
 	pack_output validation;
 	pack_summary summary = {0};
@@ -217,14 +186,7 @@ pack(pack_job *job)
 	pack_require_free_names(job);
 	pack_set_features(job);
 	pack_set_labels(job);
-	/* memory above maintenance_work_mem goes to temporary files */
-	job->sort = hopper_tuplesort_begin_datum(BYTEAOID,
-											 lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR)->lt_opr,
-											 InvalidOid, false, maintenance_work_mem);
-	pack_read_rows(job);
-	tuplesort_performsort(job->sort);
-	write_rows(job, &training, &validation);
-	tuplesort_end(job->sort);
+	pack_move_rows(job, &training, &validation);
 
 	summary.request = request;
 	summary.source = &job->source;

@@ -3,12 +3,9 @@
  *		What the files behind training_preprocessor() and validation_preprocessor() share.
  *
  * Packing reads the source twice in the statement's snapshot: once for the classes of the label
- * column, once for the rows. Each row is encoded as one bytea
- *
- *		rank key (16 bytes), features, labels, fold (1 byte)
- *
- * and goes through the server's own external sort, so that memory stays bounded and the order is
- * a function of the rows' content. Sorted rows fill the buffers of one or two packed tables.
+ * column, once for the rows. Each row is encoded as a rank key, features and labels; ranked by the
+ * key, the rows fill the buffers of one or two packed tables, so that the order is a function of
+ * the rows' content. Where the rows go through differs: pack_local.c, pack_segments.c.
  */
 #ifndef HOPPER_PACK_H
 #define HOPPER_PACK_H
@@ -16,6 +13,7 @@
 #include "pg/packed.h"
 
 #define PACK_KEY_SIZE 16
+#define PACK_CHECKSUM_SIZE 16
 #define PACK_BUFFER_BYTES (4 * 1024 * 1024)		/* default size of a buffer */
 #define PACK_MAX_BUFFER_BYTES (256 * 1024 * 1024)	/* pg_dump fails above 512 MB */
 #define PACK_MAX_CLASSES 1000000
@@ -74,6 +72,7 @@ typedef struct pack_source
 	bool		has_tableoid;	/* a partitioned one: and by their partition */
 
 	/* the row that is being read */
+	int			segment;		/* Greenplum: where; -1: on the coordinator or the only server */
 	int64		row_number;		/* from 1 */
 	HeapTuple	tuple;
 	TupleDesc	desc;
@@ -81,8 +80,8 @@ typedef struct pack_source
 } pack_source;
 
 extern void pack_open_source(const pack_request *request, pack_source *source);
-/* FROM clause's table and the columns of one row: features, label, fold, what names the row. */
-extern char *pack_row_query(const pack_source *source, const char *label_expression);
+/* ", id" or ", ctid": what names a row, to be selected after its values */
+extern void pack_append_row_names(const pack_source *source, StringInfo query);
 /* "Row (id)=(17)", "Row at ctid (0,3)" or "Row number 5" */
 extern char *pack_row_name(const pack_source *source);
 
@@ -119,6 +118,9 @@ extern void pack_values_set_shape(pack_values *values, int rank, const int64 *sh
 /* Takes shape and size from the first row, if they are not known. */
 extern void pack_values_learn(pack_values *values, const pack_source *source,
 							  const Datum *datums, const bool *nulls);
+/* The same from the first row's shape alone. */
+extern void pack_values_learn_shape(pack_values *values, int rank, const int64 *shape,
+									char *first_row);
 /* Writes values->size bytes to `out`, or ereport(ERROR) with the row's name. */
 extern void pack_values_encode(const pack_values *values, const pack_source *source,
 							   const Datum *datums, const bool *nulls, char *out);
@@ -148,7 +150,6 @@ typedef struct pack_classes
 	int			null_class;		/* index, or -1 */
 	struct pack_class_key *keys;	/* sorted for the search */
 	int			n_keys;
-	int64	   *counts;			/* rows of each class, filled while reading */
 } pack_classes;
 
 extern pack_family pack_label_family(Oid type);
@@ -158,6 +159,8 @@ extern void pack_read_classes(const pack_request *request, const pack_source *so
 							  pack_classes *classes);
 extern void pack_training_classes(const pack_request *request, const pack_source *source,
 								  pack_classes *classes);
+/* Fills what follows from family, n, names and num_classes. */
+extern void pack_finish_classes(pack_classes *classes);
 /* Class index of a row, or ereport(ERROR). */
 extern int32 pack_class_index(const pack_classes *classes, const pack_request *request,
 							  const pack_source *source, Datum value, bool isnull);
@@ -165,6 +168,17 @@ extern int32 pack_get_index(int32 type, const char *at);
 extern void pack_put_index(int32 type, int32 index, char *at);
 
 /* --- the columns' types and the rows (pack_types.c, pack_rows.c) --- */
+
+/* Bytes and dimensions of a packed row. */
+typedef struct pack_layout_of_rows
+{
+	size_t		x_size;
+	size_t		y_size;
+	int			x_rank;
+	int64		x_shape[HOPPER_MAX_RANK];
+	int			y_rank;
+	int64		y_shape[HOPPER_MAX_RANK];
+} pack_layout_of_rows;
 
 /* All that one call needs. */
 typedef struct pack_job
@@ -175,10 +189,11 @@ typedef struct pack_job
 	pack_values y;				/* regression values, label arrays */
 	pack_classes classes;		/* family PACK_NO_CLASS where y is used */
 	int32		y_kind;			/* hopper_label_kind */
-	size_t		y_size;
-	Tuplesortstate *sort;
+	pack_layout_of_rows layout; /* once the shapes are known */
 	int64		n_rows;
-	int64		n_fold;			/* rows that the fold column marks */
+	int			n_strata;		/* 0 before the first row */
+	int64	   *strata;			/* rows of each stratum */
+	int64	   *quotas;			/* of them still to go to validation */
 } pack_job;
 
 /* Column of the features in the packed table. */
@@ -187,8 +202,24 @@ extern const char *pack_feature_column(const pack_job *job);
 extern void pack_require_free_names(const pack_job *job);
 extern void pack_set_features(pack_job *job);
 extern void pack_set_labels(pack_job *job);
-/* Puts every row, encoded, into job->sort. */
-extern void pack_read_rows(pack_job *job);
+/* SELECT of all rows: features, label, fold, what names the row. */
+extern char *pack_row_query(pack_job *job);
+/* Takes the shapes from a row, where they are not known. */
+extern void pack_learn_layout(pack_job *job, const Datum *values, const bool *nulls);
+/* job->layout from the shapes. */
+extern void pack_set_layout(pack_job *job);
+/*
+ * Writes the rank key (PACK_KEY_SIZE bytes) and the body, features and then labels, and returns the
+ * row's stratum, or ereport(ERROR) with the row's name.
+ */
+extern int32 pack_encode_row(const pack_job *job, const Datum *values, const bool *nulls,
+							 char *key, char *body);
+/* `n` more rows of a stratum */
+extern void pack_count_rows(pack_job *job, int32 stratum, int64 n);
+/* Fills job->quotas and returns their sum. */
+extern int64 pack_split_rows(pack_job *job);
+/* Called for each row in rank order. */
+extern bool pack_to_validation(pack_job *job, int32 stratum);
 
 /* --- one packed table that is being written (pack_write.c) --- */
 
@@ -207,8 +238,8 @@ typedef struct pack_output
 	int32		buffer_size;	/* rows of the largest buffer */
 	size_t		x_size;			/* bytes of a row */
 	size_t		y_size;
-	char	   *x_shape;		/* ",32,32,3": dimensions of a row for the shape column */
-	char	   *y_shape;
+	int			n_all_segments; /* Greenplum: of the cluster */
+	int64	   *segment_rows;	/* Greenplum: rows on each of them, once written */
 
 	/* progress */
 	int32		partition;
@@ -218,20 +249,50 @@ typedef struct pack_output
 	int32		filled;
 	int32		n_buffers;		/* written */
 	int64		bytes;
-	struct varlena *x;
-	struct varlena *y;
-	StringInfoData checksums;
-	SPIPlanPtr	insert;
+	StringInfoData checksums;	/* of the buffers in order */
 } pack_output;
 
 /* Creates the table. n_rows, partitions (0: by bytes), buffer_size (0: by bytes) are set. */
-extern void pack_output_create(pack_output *output, int x_rank, const int64 *x_shape,
-							   int y_rank, const int64 *y_shape);
-extern void pack_output_add(pack_output *output, const char *x, const char *y);
-/* Checks that all rows came; frees the buffers. */
-extern void pack_output_finish(pack_output *output);
+extern void pack_output_create(pack_output *output);
+/* How many buffers a partition has. */
+extern int32 pack_output_buffers(const pack_output *output, int32 partition);
+/* Counts a row in rank order; true where it is the last one of the current buffer. */
+extern bool pack_output_row(pack_output *output);
+/* On to the next buffer. */
+extern void pack_output_next(pack_output *output);
+/* All rows must have come. */
+extern void pack_output_require_complete(const pack_output *output);
 /* Hash over the checksums of all buffers. */
 extern char *pack_output_checksum(const pack_output *output);
+
+/* --- a buffer (pack_buffer.c) --- */
+
+#define PACK_BUFFER_COLUMNS 8	/* partition_id ... checksum */
+
+typedef struct pack_buffer
+{
+	const pack_layout_of_rows *layout;
+	int32		n;				/* rows so far */
+	struct varlena *x;
+	struct varlena *y;
+} pack_buffer;
+
+extern void pack_buffer_init(pack_buffer *buffer, const pack_layout_of_rows *layout,
+							 int32 most_rows);
+extern void pack_buffer_add(pack_buffer *buffer, const char *x, const char *y);
+/* The columns of the packed table; x and y are the buffer's own memory. */
+extern void pack_buffer_columns(pack_buffer *buffer, int32 partition_id, int32 buffer_id,
+								Datum *columns);
+
+/* --- the way of the rows (pack_local.c, pack_segments.c) --- */
+
+/*
+ * For pack_move_rows(), once all rows are counted: ERROR where there are too few; opens the tables;
+ * false where there is none for validation. (pack.c)
+ */
+extern bool pack_open_outputs(pack_job *job, pack_output *training, pack_output *validation);
+/* Reads the source and fills one or two packed tables. */
+extern void pack_move_rows(pack_job *job, pack_output *training, pack_output *validation);
 
 /* --- summary tables (pack_summary.c) --- */
 

@@ -95,9 +95,8 @@ list_classes(const pack_classes *classes)
 	return text.data;
 }
 
-/* Fills what follows from family, n, names and num_classes. */
-static void
-finish_classes(pack_classes *classes)
+void
+pack_finish_classes(pack_classes *classes)
 {
 	int			i;
 
@@ -128,9 +127,6 @@ finish_classes(pack_classes *classes)
 		classes->n_keys++;
 	}
 	qsort(classes->keys, classes->n_keys, sizeof(pack_class_key), compare_keys);
-	classes->counts = MemoryContextAllocHuge(CurrentMemoryContext,
-											 sizeof(int64) * (classes->n + 1));
-	memset(classes->counts, 0, sizeof(int64) * (classes->n + 1));
 }
 
 void
@@ -167,7 +163,7 @@ pack_read_classes(const pack_request *request, const pack_source *source, pack_c
 						request->num_classes, source->y.name, source->name.shown, classes->n),
 				 errdetail("They are %s.", list_classes(classes)),
 				 errhint("Pass num_classes => ARRAY[%d] or more, or leave it out.", classes->n)));
-	finish_classes(classes);
+	pack_finish_classes(classes);
 }
 
 void
@@ -202,7 +198,7 @@ pack_training_classes(const pack_request *request, const pack_source *source,
 	classes->names = palloc0(sizeof(char *) * (classes->n + 1));
 	for (i = 0; i < classes->n; i++)
 		classes->names[i] = desc->class_values[i] ? pstrdup(desc->class_values[i]) : NULL;
-	finish_classes(classes);
+	pack_finish_classes(classes);
 }
 
 int32

@@ -1,37 +1,42 @@
 /*
  * pack_rows.c
- *		The rows of the source: read, checked, encoded, handed to the sort.
+ *		A row of the source: checked and encoded, and which table it goes to.
+ *
+ * A row's stratum decides on training or validation: the fold column's value, or the class, each of
+ * which gives its own share.
  */
 #include "pg/pack.h"
 
-static void
-refuse_empty(const pack_job *job)
+#include <math.h>
+
+void
+pack_set_layout(pack_job *job)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("\"%s\" holds no rows", job->source.name.shown)));
+	pack_layout_of_rows *layout = &job->layout;
+
+	layout->x_size = job->x.size;
+	layout->x_rank = job->x.rank;
+	memcpy(layout->x_shape, job->x.shape, sizeof(layout->x_shape));
+	if (job->y_kind == HOPPER_LABEL_CLASS)
+	{
+		layout->y_size = hopper_core()->type_size(job->classes.type);
+		layout->y_rank = 0;
+		return;
+	}
+	layout->y_size = job->y.size;
+	layout->y_rank = job->y.rank;
+	memcpy(layout->y_shape, job->y.shape, sizeof(layout->y_shape));
 }
 
-/* Allocates the encoded row once the shapes are known: key, x, y, fold. */
-static bytea *
-start_rows(pack_job *job, const Datum *values, const bool *nulls)
+void
+pack_learn_layout(pack_job *job, const Datum *values, const bool *nulls)
 {
 	int			n_x = job->source.n_x;
-	Size		size;
-	bytea	   *row;
 
 	pack_values_learn(&job->x, &job->source, values, nulls);
-	if (job->y_kind == HOPPER_LABEL_CLASS)
-		job->y_size = hopper_core()->type_size(job->classes.type);
-	else
-	{
+	if (job->y_kind != HOPPER_LABEL_CLASS)
 		pack_values_learn(&job->y, &job->source, &values[n_x], &nulls[n_x]);
-		job->y_size = job->y.size;
-	}
-	size = VARHDRSZ + PACK_KEY_SIZE + job->x.size + job->y_size + 1;
-	row = palloc(size);
-	SET_VARSIZE(row, size);
-	return row;
+	pack_set_layout(job);
 }
 
 static bool
@@ -47,110 +52,78 @@ get_fold(const pack_source *source, Datum value, bool isnull)
 	return DatumGetBool(value);
 }
 
-static void
-encode_row(pack_job *job, const Datum *values, const bool *nulls, bytea *row)
+int32
+pack_encode_row(const pack_job *job, const Datum *values, const bool *nulls, char *key, char *body)
 {
 	const pack_source *source = &job->source;
 	int			n_x = source->n_x;
-	char	   *key = VARDATA(row);
-	char	   *x = key + PACK_KEY_SIZE;
-	char	   *y = x + job->x.size;
-	char	   *fold = y + job->y_size;
+	char	   *y = body + job->layout.x_size;
+	int32		stratum = 0;
 
-	pack_values_encode(&job->x, source, values, nulls, x);
+	pack_values_encode(&job->x, source, values, nulls, body);
 	if (job->y_kind == HOPPER_LABEL_CLASS)
 	{
 		int32		index = pack_class_index(&job->classes, &job->request, source, values[n_x],
 											 nulls[n_x]);
 
-		job->classes.counts[index]++;
+		stratum = index;
 		pack_put_index(job->classes.type, index, y);
 	}
 	else
 		pack_values_encode(&job->y, source, &values[n_x], &nulls[n_x], y);
-	*fold = 0;
-	if (source->fold.name && get_fold(source, values[n_x + 1], nulls[n_x + 1]))
-	{
-		*fold = 1;
-		job->n_fold++;
-	}
-	hopper_core()->row_key((uint64) job->request.seed, x, job->x.size, y, job->y_size,
-						   (uint8_t *) key);
-	job->n_rows++;
+	if (source->fold.name)
+		stratum = get_fold(source, values[n_x + 1], nulls[n_x + 1]) ? 1 : 0;
+	hopper_core()->row_key((uint64) job->request.seed, body, job->layout.x_size, y,
+						   job->layout.y_size, (uint8_t *) key);
+	return stratum;
 }
 
-/* Rows of the next fetch: about as many bytes as a buffer. */
-static long
-next_fetch(void)
-{
-	uint64		bytes = 0;
-	uint64		i;
+/* --- training or validation --- */
 
-	for (i = 0; i < SPI_processed; i++)
-		bytes += SPI_tuptable->vals[i]->t_len;
-	return Max(Min((uint64) PACK_BUFFER_BYTES / (bytes / SPI_processed + 1), 1000), 1);
+/* How many strata there can be. */
+static int
+count_strata(const pack_job *job)
+{
+	int			n = job->y_kind == HOPPER_LABEL_CLASS ? job->classes.n : 1;
+
+	return Max(n, job->source.fold.name ? 2 : 1);
 }
 
 void
-pack_read_rows(pack_job *job)
+pack_count_rows(pack_job *job, int32 stratum, int64 n)
 {
-	pack_source *source = &job->source;
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "hopper packed row",
-													  ALLOCSET_DEFAULT_SIZES);
-	char	   *label;
-	SPIPlanPtr	plan;
-	Portal		portal;
-	bytea	   *row = NULL;
-	Datum	   *values = NULL;
-	bool	   *nulls = NULL;
-	long		fetch = 16;
-
-	/* the family is PACK_NO_CLASS where labels are numbers */
-	label = pack_label_expression(&source->y, job->classes.family);
-	plan = SPI_prepare_cursor(pack_row_query(source, label), 0, NULL, CURSOR_OPT_NO_SCROLL);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
-	source->first_key = source->n_x + 2 + (source->fold.name ? 1 : 0);
-	for (;;)
+	if (job->strata == NULL)
 	{
-		SPITupleTable *table;
-		uint64		n;
-		uint64		i;
-
-		SPI_cursor_fetch(portal, true, fetch);
-		table = SPI_tuptable;
-		n = SPI_processed;
-		if (n == 0)
-			break;
-		fetch = next_fetch();
-		source->desc = table->tupdesc;
-		if (values == NULL)
-		{
-			values = palloc(sizeof(Datum) * table->tupdesc->natts);
-			nulls = palloc(sizeof(bool) * table->tupdesc->natts);
-		}
-		for (i = 0; i < n; i++)
-		{
-			MemoryContext caller;
-
-			CHECK_FOR_INTERRUPTS();
-			source->tuple = table->vals[i];
-			source->row_number++;
-			heap_deform_tuple(source->tuple, source->desc, values, nulls);
-			if (row == NULL)
-				row = start_rows(job, values, nulls);
-			caller = MemoryContextSwitchTo(row_context);
-			encode_row(job, values, nulls, row);
-			MemoryContextSwitchTo(caller);
-			MemoryContextReset(row_context);
-			tuplesort_putdatum(job->sort, PointerGetDatum(row), false);
-		}
-		SPI_freetuptable(table);
+		job->n_strata = count_strata(job);
+		job->strata = hopper_palloc0_huge(sizeof(int64) * job->n_strata);
 	}
-	SPI_cursor_close(portal);
-	SPI_freeplan(plan);
-	MemoryContextDelete(row_context);
-	if (job->n_rows == 0)
-		refuse_empty(job);
+	if (stratum < 0 || stratum >= job->n_strata)
+		elog(ERROR, "a packed row has stratum %d of %d", stratum, job->n_strata);
+	job->strata[stratum] += n;
+	job->n_rows += n;
+}
+
+int64
+pack_split_rows(pack_job *job)
+{
+	int64		total = 0;
+	int			i;
+
+	job->quotas = hopper_palloc0_huge(sizeof(int64) * Max(job->n_strata, 1));
+	for (i = 0; i < job->n_strata; i++)
+	{
+		if (job->request.fold_column)
+			job->quotas[i] = i == 1 ? job->strata[i] : 0;
+		else
+			job->quotas[i] = (int64) floor(job->request.validation_fraction * job->strata[i] + 0.5);
+		total += job->quotas[i];
+	}
+	return total;
+}
+
+bool
+pack_to_validation(pack_job *job, int32 stratum)
+{
+	/* the first of each stratum in rank order */
+	return job->quotas[stratum]-- > 0;
 }

@@ -50,7 +50,7 @@ find_row_names(pack_source *source, Oid relation)
 	for (row = 0; row < n_rows; row++)
 		source->keys[row] = hopper_cell(row, 1);
 	source->n_keys = (int) n_rows;
-	source->has_ctid = n_rows == 0;
+	source->has_ctid = n_rows == 0 && hopper_has_ctid(relation);
 	source->has_tableoid = n_rows == 0 && hopper_is_partitioned(relkind);
 }
 
@@ -61,6 +61,7 @@ pack_open_source(const pack_request *request, pack_source *source)
 	ListCell   *cell;
 
 	memset(source, 0, sizeof(*source));
+	source->segment = -1;
 	source->name = request->source;
 	source->x = palloc0(sizeof(pack_column) * list_length(request->x_names));
 	foreach(cell, request->x_names)
@@ -79,27 +80,46 @@ pack_open_source(const pack_request *request, pack_source *source)
 	find_row_names(source, relation);
 }
 
-char *
-pack_row_query(const pack_source *source, const char *label_expression)
+void
+pack_append_row_names(const pack_source *source, StringInfo query)
 {
+	int			i;
+
+	for (i = 0; i < source->n_keys; i++)
+		appendStringInfo(query, ", %s", quote_identifier(source->keys[i]));
+	if (source->has_tableoid)
+		appendStringInfoString(query, ", tableoid::pg_catalog.regclass");
+	if (source->has_ctid)
+		appendStringInfoString(query, ", ctid");
+}
+
+char *
+pack_row_query(pack_job *job)
+{
+	pack_source *source = &job->source;
 	StringInfoData query;
 	int			i;
+
+	source->first_key = source->n_x + 2 + (source->fold.name ? 1 : 0);
 
 	initStringInfo(&query);
 	appendStringInfoString(&query, "SELECT ");
 	for (i = 0; i < source->n_x; i++)
 		appendStringInfo(&query, "%s, ", quote_identifier(source->x[i].name));
-	appendStringInfoString(&query, label_expression);
+	/* the family is PACK_NO_CLASS where labels are numbers */
+	appendStringInfoString(&query, pack_label_expression(&source->y, job->classes.family));
 	if (source->fold.name)
 		appendStringInfo(&query, ", %s", quote_identifier(source->fold.name));
-	for (i = 0; i < source->n_keys; i++)
-		appendStringInfo(&query, ", %s", quote_identifier(source->keys[i]));
-	if (source->has_tableoid)
-		appendStringInfoString(&query, ", tableoid::pg_catalog.regclass");
-	if (source->has_ctid)
-		appendStringInfoString(&query, ", ctid");
+	pack_append_row_names(source, &query);
 	appendStringInfo(&query, " FROM %s", source->name.quoted);
 	return query.data;
+}
+
+/* Numbers and ctids say nothing without the segment. */
+static const char *
+place_of_row(const pack_source *source)
+{
+	return source->segment < 0 ? "" : psprintf(" on segment %d", source->segment);
 }
 
 char *
@@ -110,7 +130,8 @@ pack_row_name(const pack_source *source)
 	int			i;
 
 	if (source->n_keys == 0 && !source->has_ctid)
-		return psprintf("Row number " INT64_FORMAT, source->row_number);
+		return psprintf("Row number " INT64_FORMAT "%s", source->row_number,
+						place_of_row(source));
 	initStringInfo(&name);
 	if (source->n_keys > 0)
 	{
@@ -127,6 +148,7 @@ pack_row_name(const pack_source *source)
 	appendStringInfoString(&name, "Row at ");
 	if (source->has_tableoid)
 		appendStringInfo(&name, "%s ", SPI_getvalue(source->tuple, source->desc, at++));
-	appendStringInfo(&name, "ctid %s", SPI_getvalue(source->tuple, source->desc, at));
+	appendStringInfo(&name, "ctid %s%s", SPI_getvalue(source->tuple, source->desc, at),
+					 place_of_row(source));
 	return name.data;
 }

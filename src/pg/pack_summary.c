@@ -25,6 +25,7 @@
  *	checksum text						equal for equal packed data
  *	training_table text					of a validation table: where its classes come from
  *	format_version int
+ *	segment_rows bigint[]				Greenplum: rows on each segment, from segment 0
  */
 #include "pg/pack.h"
 
@@ -153,12 +154,13 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 				" label_type pg_catalog.text, label_shape pg_catalog.int4[],"
 				" n_rows pg_catalog.int8, partitions pg_catalog.int4, starts pg_catalog.int4[],"
 				" seed pg_catalog.int8, packed_bytes pg_catalog.int8, checksum pg_catalog.text,"
-				" training_table pg_catalog.text, format_version pg_catalog.int4)"
+				" training_table pg_catalog.text, format_version pg_catalog.int4%s)"
 				HOPPER_DISTRIBUTED_RANDOMLY,
-				name.quoted, class_column, class_type);
+				name.quoted, class_column, class_type,
+				output->segment_rows ? ", segment_rows pg_catalog.int8[]" : "");
 	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s::pg_catalog.text[]::%s[], %d,"
 				" %.9g, %s, %s, %s, %s, '%s', %s, '%s', '%s', %s,"
-				" " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ", '%s', %s, %d)",
+				" " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ", '%s', %s, %d%s)",
 				name.quoted, hopper_literal(source->name.quoted),
 				hopper_literal(output->table.quoted),
 				text_array(1, &y_name), text_array(source->n_x, x_names), text_array(1, &y_type),
@@ -177,5 +179,7 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 				starts_array(request, output,
 							 request->n_starts > 0 && training_table == NULL),
 				request->seed, output->bytes, pack_output_checksum(output),
-				hopper_literal(training_table), HOPPER_PACK_FORMAT);
+				hopper_literal(training_table), HOPPER_PACK_FORMAT,
+				output->segment_rows
+				? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
 }

@@ -322,9 +322,15 @@ pack_values_learn(pack_values *values, const pack_source *source, const Datum *d
 		return;
 	Assert(values->layout == PACK_ARRAY);
 	rank = get_shape(get_array(values, source, datums, nulls), shape);
+	pack_values_learn_shape(values, rank, shape, pack_row_name(source));
+}
+
+void
+pack_values_learn_shape(pack_values *values, int rank, const int64 *shape, char *first_row)
+{
 	pack_values_set_shape(values, rank, shape);
 	values->shape_given = false;
-	values->first_row = pack_row_name(source);
+	values->first_row = first_row;
 	values->first_row[0] = pg_tolower((unsigned char) values->first_row[0]);
 }
 

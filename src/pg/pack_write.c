@@ -1,47 +1,30 @@
 /*
  * pack_write.c
- *		Rows in rank order into the buffers of a packed table.
+ *		A packed table: its buffers as planned, its creation, and the walk through the buffers in
+ *		rank order.
  */
 #include "pg/pack.h"
-
-#include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/fmgroids.h"
 
 #include "pg/segments.h"
 
 /* data above which a segment has a second partition */
 #define PACK_SEGMENT_PARTITION_BYTES (256 * INT64CONST(1024) * 1024)
 
-/* Greenplum: the first column says where a partition lies. */
-#ifdef GP_VERSION_NUM
-#define KEY_COLUMN HOPPER_DIST_KEY " pg_catalog.int4 NOT NULL, "
-#define KEY_VALUE "$9, "
-#else
-#define KEY_COLUMN ""
-#define KEY_VALUE ""
-#endif
-
-static SPIPlanPtr prepare_insert(const pack_output *output);
-
-/* ",32,32,3" */
-static char *
-shape_tail(int rank, const int64 *shape)
-{
-	StringInfoData text;
-	int			i;
-
-	initStringInfo(&text);
-	for (i = 0; i < rank; i++)
-		appendStringInfo(&text, "," INT64_FORMAT, shape[i]);
-	return text.data;
-}
-
 /* Buffers of a partition of `rows` rows: as few as `most` rows a buffer allow. */
 static int64
 count_buffers(int64 rows, int32 most)
 {
 	return (rows + most - 1) / most;
+}
+
+int32
+pack_output_buffers(const pack_output *output, int32 partition)
+{
+	int64		first;
+	int64		rows;
+
+	hopper_core()->partition_range(output->n_rows, output->partitions, partition, &first, &rows);
+	return (int32) count_buffers(rows, output->buffer_size);
 }
 
 static void
@@ -103,8 +86,7 @@ start_buffer(pack_output *output)
 }
 
 void
-pack_output_create(pack_output *output, int x_rank, const int64 *x_shape, int y_rank,
-				   const int64 *y_shape)
+pack_output_create(pack_output *output)
 {
 	const char *x_column = pstrdup(quote_identifier(output->x_column));
 	const char *y_column = pstrdup(quote_identifier(output->y_column));
@@ -112,7 +94,7 @@ pack_output_create(pack_output *output, int x_rank, const int64 *x_shape, int y_
 	const char *y_shape_column = pstrdup(quote_identifier(psprintf("%s_shape", output->y_column)));
 
 	plan_buffers(output);
-	hopper_exec("CREATE TABLE %s (" KEY_COLUMN
+	hopper_exec("CREATE TABLE %s (" HOPPER_DIST_KEY_COLUMN
 				"partition_id pg_catalog.int4 NOT NULL, buffer_id pg_catalog.int4 NOT NULL,"
 				" n pg_catalog.int4 NOT NULL,"
 				" %s pg_catalog.bytea NOT NULL, %s pg_catalog.bytea NOT NULL,"
@@ -125,19 +107,12 @@ pack_output_create(pack_output *output, int x_rank, const int64 *x_shape, int y_
 				" ALTER COLUMN %s SET STORAGE EXTERNAL",
 				output->table.quoted, x_column, y_column);
 
-#ifdef GP_VERSION_NUM
-	output->keys = hopper_place_partitions(hopper_relation_oid(&output->table, false),
-										   output->partitions, output->n_segments,
-										   output->segments, &output->n_starts, &output->starts);
-#endif
-	output->x_shape = shape_tail(x_rank, x_shape);
-	output->y_shape = shape_tail(y_rank, y_shape);
-	output->x = MemoryContextAllocHuge(CurrentMemoryContext,
-									   VARHDRSZ + output->buffer_size * output->x_size);
-	output->y = MemoryContextAllocHuge(CurrentMemoryContext,
-									   VARHDRSZ + output->buffer_size * output->y_size);
+	if (output->n_segments > 0)
+		output->keys = hopper_place_partitions(hopper_relation_oid(&output->table, false),
+											   output->partitions, output->n_segments,
+											   output->segments, &output->n_starts,
+											   &output->starts);
 	initStringInfo(&output->checksums);
-	output->insert = prepare_insert(output);
 	output->partition = -1;
 	output->buffers_left = 0;
 	output->n_buffers = 0;
@@ -145,84 +120,28 @@ pack_output_create(pack_output *output, int x_rank, const int64 *x_shape, int y_
 	start_buffer(output);
 }
 
-static SPIPlanPtr
-prepare_insert(const pack_output *output)
+bool
+pack_output_row(pack_output *output)
 {
-	Oid			types[] = {INT4OID, INT4OID, INT4OID, BYTEAOID, BYTEAOID, INT4ARRAYOID,
-	INT4ARRAYOID, BYTEAOID, INT4OID};
-	char	   *query = psprintf("INSERT INTO %s VALUES (" KEY_VALUE
-								 "$1, $2, $3, $4, $5, $6, $7, $8)", output->table.quoted);
-	SPIPlanPtr	plan = SPI_prepare(query, lengthof(types) - (output->keys ? 0 : 1), types);
-
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	return plan;
+	return ++output->filled == output->target;
 }
 
-static Datum
-shape_datum(int32 n, const char *tail)
+void
+pack_output_next(pack_output *output)
 {
-	return OidInputFunctionCall(F_ARRAY_IN, psprintf("{%d%s}", n, tail), INT4OID, -1);
-}
-
-static void
-write_buffer(pack_output *output)
-{
-	size_t		x_size = output->filled * output->x_size;
-	size_t		y_size = output->filled * output->y_size;
-	bytea	   *checksum = palloc(VARHDRSZ + 16);
-	Datum		values[9];
-	int			rc;
-
-	SET_VARSIZE(output->x, VARHDRSZ + x_size);
-	SET_VARSIZE(output->y, VARHDRSZ + y_size);
-	SET_VARSIZE(checksum, VARHDRSZ + 16);
-	hopper_core()->buffer_checksum(output->partition, output->n_buffers, output->filled,
-								   VARDATA(output->x), x_size, VARDATA(output->y), y_size,
-								   (uint8_t *) VARDATA(checksum));
-	values[0] = Int32GetDatum(output->partition);
-	values[1] = Int32GetDatum(output->n_buffers);
-	values[2] = Int32GetDatum(output->filled);
-	values[3] = PointerGetDatum(output->x);
-	values[4] = PointerGetDatum(output->y);
-	values[5] = shape_datum(output->filled, output->x_shape);
-	values[6] = shape_datum(output->filled, output->y_shape);
-	values[7] = PointerGetDatum(checksum);
-	values[8] = Int32GetDatum(output->keys ? output->keys[output->partition] : 0);
-	rc = SPI_execute_plan(output->insert, values, NULL, false, 0);
-	if (rc != SPI_OK_INSERT)
-		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
-	appendBinaryStringInfo(&output->checksums, VARDATA(checksum), 16);
-	pfree(checksum);
-	pfree(DatumGetPointer(values[5]));
-	pfree(DatumGetPointer(values[6]));
-	output->bytes += x_size + y_size;
+	output->bytes += output->filled * (output->x_size + output->y_size);
 	output->n_buffers++;
 	output->rows_left -= output->filled;
 	output->buffers_left--;
+	start_buffer(output);
 }
 
 void
-pack_output_add(pack_output *output, const char *x, const char *y)
-{
-	memcpy(VARDATA(output->x) + output->filled * output->x_size, x, output->x_size);
-	memcpy(VARDATA(output->y) + output->filled * output->y_size, y, output->y_size);
-	if (++output->filled == output->target)
-	{
-		write_buffer(output);
-		start_buffer(output);
-	}
-}
-
-void
-pack_output_finish(pack_output *output)
+pack_output_require_complete(const pack_output *output)
 {
 	if (output->partition != output->partitions)
 		elog(ERROR, "partition %d of \"%s\" lacks " INT64_FORMAT " rows", output->partition,
 			 output->table.shown, output->rows_left - output->filled);
-	pfree(output->x);
-	pfree(output->y);
-	SPI_freeplan(output->insert);
 }
 
 char *

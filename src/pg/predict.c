@@ -47,7 +47,7 @@ predict_trained(FunctionCallInfo fcinfo, predict_what what)
 	hopper_predict_from_trained(&trained, &run->model);
 	predict_read_labels(run, &trained);
 	predict_open_source(run, text_argument(fcinfo, 2), text_argument(fcinfo, 3));
-	predict_batches(run);
+	predict_rows(run);
 	hopper_finish();
 	PG_RETURN_VOID();
 }
@@ -113,7 +113,7 @@ predict_byom(FunctionCallInfo fcinfo, predict_what what)
 		/* One output is a value; a classifier's comes with its two class values. */
 		model->is_value = true;
 	predict_open_source(run, text_argument(fcinfo, 3), text_argument(fcinfo, 4));
-	predict_batches(run);
+	predict_rows(run);
 	hopper_finish();
 	PG_RETURN_VOID();
 }

@@ -54,7 +54,7 @@ extern void hopper_predict_classes_init(predict_classes *classes, const predict_
 extern void hopper_predict_rank(predict_classes *classes, const predict_model *model,
 								int n_outputs, const float *outputs, bool top_only);
 
-/* --- the output table (predict_output.c) --- */
+/* --- rows of predictions (predict_output.c) --- */
 
 typedef enum predict_kind
 {
@@ -73,19 +73,21 @@ typedef struct predict_what
 
 typedef struct predict_output predict_output;
 
-/*
- * Creates the table. `label_type` (SQL, or NULL: none) and `label_values` (one a class) are the
- * label in its own type.
- */
-extern predict_output *hopper_predict_output_open(const hopper_name *table,
-												  const predict_model *model,
-												  const predict_what *what, int n_outputs,
-												  const char *id_column, const char *id_type,
-												  const char *label_type,
-												  const Datum *label_values,
-												  const bool *label_nulls);
-extern void hopper_predict_output_add(predict_output *output, Datum id, bool id_null,
-									  const float *outputs);
-extern void hopper_predict_output_close(predict_output *output);
+#define PREDICT_MAX_COLUMNS 6
+
+/* Definitions of the output's columns; `label_type` (SQL, or NULL) is of the label in its type. */
+extern char *hopper_predict_columns(const predict_model *model, const predict_what *what,
+									const char *id_column, const char *id_type,
+									const char *label_type);
+/* `label_values` (NULL: none): one a class. Everything must outlive the output. */
+extern predict_output *hopper_predict_output_create(const predict_model *model,
+													const predict_what *what, int n_outputs,
+													const Datum *label_values,
+													const bool *label_nulls);
+/* Begins an example; `outputs` must live until its rows have been made. */
+extern void hopper_predict_output_begin(predict_output *output, Datum id, bool id_null,
+										const float *outputs);
+/* The example's next row; false where there is none. */
+extern bool hopper_predict_output_next(predict_output *output, Datum *values, bool *nulls);
 
 #endif							/* HOPPER_PREDICT_H */

@@ -129,6 +129,7 @@ predict_open_source(predicting *run, text *id_col, text *independent_varname)
 	run->id_type = id_column.sql_type;
 	get_typlenbyval(id_column.type, &run->id_length, &run->id_by_value);
 
+	rows->segment = -1;
 	rows->name = run->source;
 	rows->x = palloc0(list_length(x) * sizeof(pack_column));
 	foreach(cell, x)
@@ -182,6 +183,7 @@ predict_read_labels(predicting *run, const hopper_trained *trained)
 				 errmsg("\"%s\" has %d class values for %d classes", summary->shown, n,
 						run->model.n_classes)));
 	run->label_type = hopper_format_type_qualified(type);
+	run->label_oid = type;
 	SPI_freetuptable(SPI_tuptable);
 }
 

@@ -1,7 +1,7 @@
 /*
  * predict_batches.c
- *		Rows of the source through the model: the main thread reads and encodes rows, and writes
- *		predictions; the core's threads compute. Batches go through in order, a few at a time.
+ *		Rows through the model, wherever they come from: the main thread encodes them, the core's
+ *		threads compute. Batches go through in order, a few at a time.
  */
 #include "pg/predict_run.h"
 
@@ -11,14 +11,17 @@
 #define BATCH_ROWS 1024
 #define BATCH_BYTES (8 * 1024 * 1024)
 
+/* Latches of old kernels are set by few signals: wait no longer than this, in milliseconds. */
+#define LONGEST_WAIT 500
+
 static void
 free_predictor(void *predictor)
 {
 	hopper_torch()->predictor_free((hopper_predictor *) predictor);
 }
 
-static char *
-row_query(const predicting *run)
+char *
+predict_row_query(const predicting *run)
 {
 	StringInfoData query;
 
@@ -30,9 +33,8 @@ row_query(const predicting *run)
 	return query.data;
 }
 
-/* Once type and shape of the features are known. */
-static void
-start_predictor(predicting *run)
+void
+predict_start(predicting *run)
 {
 	hopper_data_desc desc = {0};
 	hopper_error error;
@@ -57,14 +59,16 @@ start_predictor(predicting *run)
 	run->guard = hopper_guard_add(run->predictor, free_predictor);
 	run->n_outputs = n_outputs;
 	hopper_predict_bind_outputs(&run->model, run->n_outputs);
-	run->output = hopper_predict_output_open(&run->output_table, &run->model, &run->what,
-											 run->n_outputs, run->id_column, run->id_type,
-											 run->label_type, run->label_values,
-											 run->label_nulls);
+	run->output = hopper_predict_output_create(&run->model, &run->what, run->n_outputs,
+											   run->label_values, run->label_nulls);
 
 	/* One batch at each thread and one on its way to it. */
 	run->depth = Min(2 * run->threads, PREDICT_MAX_BATCHES);
 	run->batch_rows = Max(1, Min(BATCH_ROWS, BATCH_BYTES / (int64) Max(run->values.size, 1)));
+	run->features = MemoryContextAllocHuge(CurrentMemoryContext,
+										   (Size) run->batch_rows * run->values.size);
+	run->scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper features",
+										 ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < run->depth; i++)
 	{
 		predict_batch *batch = &run->batches[i];
@@ -76,139 +80,78 @@ start_predictor(predicting *run)
 	}
 }
 
-/* Writes the oldest batch's predictions; waits for them if it must. */
-static bool
-write_oldest(predicting *run, bool wait)
-{
-	predict_batch *batch = &run->batches[run->first];
-	const float *outputs;
-	int32_t		n;
-	hopper_error error;
-	int			ready;
-
-	while ((ready = hopper_torch()->predictor_take(run->predictor, &outputs, &n, &error)) == 0)
-	{
-		if (!wait)
-			return false;
-		hopper_wait(run->event_fd, -1);
-	}
-	if (ready < 0)
-		hopper_throw(&error);
-	if (n != batch->n)
-		elog(ERROR, "the core predicted %d rows where %d were given", n, batch->n);
-	for (int i = 0; i < n; i++)
-		hopper_predict_output_add(run->output, batch->ids[i], batch->id_nulls[i],
-								  outputs + (size_t) i * run->n_outputs);
-	run->first = (run->first + 1) % run->depth;
-	run->n_batches--;
-	return true;
-}
-
-static void
-submit_rows(predicting *run, SPITupleTable *table, uint64 n, char *features, MemoryContext scratch)
+void
+predict_submit(predicting *run, HeapTuple *tuples, int n, TupleDesc desc)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	predict_batch *batch;
+	predict_batch *batch = &run->batches[(run->first + run->n_batches) % run->depth];
 	Datum	   *datums = palloc((run->rows.n_x + 1) * sizeof(Datum));
 	bool	   *nulls = palloc((run->rows.n_x + 1) * sizeof(bool));
 	hopper_error error;
 
-	if (run->n_batches == run->depth)
-		write_oldest(run, true);
-	batch = &run->batches[(run->first + run->n_batches) % run->depth];
 	MemoryContextReset(batch->context);
-	batch->n = (int) n;
-	MemoryContextSwitchTo(scratch);
-	for (uint64 row = 0; row < n; row++)
+	batch->n = n;
+	MemoryContextSwitchTo(run->scratch);
+	run->rows.desc = desc;
+	for (int row = 0; row < n; row++)
 	{
 		int			id = run->rows.n_x;
 
 		run->rows.row_number++;
-		run->rows.tuple = table->vals[row];
-		run->rows.desc = table->tupdesc;
-		heap_deform_tuple(table->vals[row], table->tupdesc, datums, nulls);
+		run->rows.tuple = tuples[row];
+		heap_deform_tuple(tuples[row], desc, datums, nulls);
 		pack_values_encode(&run->values, &run->rows, datums, nulls,
-						   features + row * run->values.size);
+						   run->features + row * run->values.size);
 		batch->id_nulls[row] = nulls[id];
 		batch->ids[row] = (Datum) 0;
 		if (!nulls[id])
 		{
 			MemoryContextSwitchTo(batch->context);
 			batch->ids[row] = datumCopy(datums[id], run->id_by_value, run->id_length);
-			MemoryContextSwitchTo(scratch);
+			MemoryContextSwitchTo(run->scratch);
 		}
 	}
 	MemoryContextSwitchTo(caller);
-	MemoryContextReset(scratch);
-	HOPPER_CHECK(hopper_torch()->predictor_submit(run->predictor, features,
-												  n * run->values.size, (int32_t) n, &error),
-				 error);
+	MemoryContextReset(run->scratch);
+	HOPPER_CHECK(hopper_torch()->predictor_submit(run->predictor, run->features,
+												  n * run->values.size, n, &error), error);
 	run->n_batches++;
 	pfree(datums);
 	pfree(nulls);
 }
 
-/* The shape of the features, where the model does not say it. */
-static void
-learn_shape(predicting *run, HeapTuple tuple, TupleDesc desc)
+const predict_batch *
+predict_take(predicting *run, bool wait, const float **outputs)
 {
-	Datum	   *datums = palloc((run->rows.n_x + 1) * sizeof(Datum));
-	bool	   *nulls = palloc((run->rows.n_x + 1) * sizeof(bool));
+	predict_batch *batch = &run->batches[run->first];
+	int32_t		n;
+	hopper_error error;
+	int			ready;
 
-	run->rows.row_number = 1;
-	run->rows.tuple = tuple;
-	run->rows.desc = desc;
-	heap_deform_tuple(tuple, desc, datums, nulls);
-	pack_values_learn(&run->values, &run->rows, datums, nulls);
-	run->rows.row_number = 0;
+	while ((ready = hopper_torch()->predictor_take(run->predictor, outputs, &n, &error)) == 0)
+	{
+		if (!wait)
+			return NULL;
+		hopper_wait(run->event_fd, LONGEST_WAIT);
+	}
+	if (ready < 0)
+		hopper_throw(&error);
+	if (n != batch->n)
+		elog(ERROR, "the core predicted %d rows where %d were given", n, batch->n);
+	return batch;
 }
 
 void
-predict_batches(predicting *run)
+predict_done(predicting *run)
 {
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper features",
-												  ALLOCSET_DEFAULT_SIZES);
-	char	   *features = NULL;
-	SPIPlanPtr	plan;
-	Portal		portal;
-
-	if (run->values.shape_known)
-		start_predictor(run);
-	plan = SPI_prepare_cursor(row_query(run), 0, NULL, CURSOR_OPT_NO_SCROLL);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
-	for (;;)
-	{
-		SPITupleTable *table;
-
-		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, run->predictor ? run->batch_rows : 1);
-		table = SPI_tuptable;
-		if (SPI_processed == 0)
-			break;
-		if (run->predictor == NULL)
-		{
-			learn_shape(run, table->vals[0], table->tupdesc);
-			start_predictor(run);
-		}
-		if (features == NULL)
-			features = MemoryContextAllocHuge(CurrentMemoryContext,
-											  (Size) run->batch_rows * run->values.size);
-		submit_rows(run, table, SPI_processed, features, scratch);
-		SPI_freetuptable(table);
-		while (run->n_batches > 0 && write_oldest(run, false))
-			;
-	}
-	SPI_cursor_close(portal);
-	if (run->predictor == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" has no rows", run->source.shown)));
-	while (run->n_batches > 0)
-		write_oldest(run, true);
-	hopper_predict_output_close(run->output);
-	hopper_guard_release(run->guard);
-	hopper_eventfd_close(run->event_fd);
+	run->first = (run->first + 1) % run->depth;
+	run->n_batches--;
 }
 
+void
+predict_end(predicting *run)
+{
+	hopper_guard_release(run->guard);
+	hopper_eventfd_close(run->event_fd);
+	run->predictor = NULL;
+}

@@ -27,6 +27,7 @@ typedef struct predicting
 	hopper_name output_table;
 	char	   *id_column;
 	const char *label_type;		/* or NULL */
+	Oid			label_oid;
 	Datum	   *label_values;
 	bool	   *label_nulls;
 
@@ -45,6 +46,8 @@ typedef struct predicting
 	int			n_outputs;
 	predict_output *output;
 	int			batch_rows;
+	char	   *features;		/* of the batch that is being read */
+	MemoryContext scratch;
 	predict_batch batches[PREDICT_MAX_BATCHES]; /* a ring */
 	int			depth;
 	int			first;
@@ -66,7 +69,24 @@ extern void predict_given_classes(predict_model *model, ArrayType *array);
 
 /* --- the computation (predict_batches.c) --- */
 
+/* SELECT of features and id. */
+extern char *predict_row_query(const predicting *run);
+/* Creates the predictor and what turns its outputs into rows; the shape must be known. */
+extern void predict_start(predicting *run);
+/* Takes rows in, at most batch_rows; there must be room: n_batches < depth. */
+extern void predict_submit(predicting *run, HeapTuple *tuples, int n, TupleDesc desc);
+/*
+ * The oldest batch and its outputs (n x n_outputs floats), valid until predict_done(). Unless
+ * `wait`, NULL where it is not ready.
+ */
+extern const predict_batch *predict_take(predicting *run, bool wait, const float **outputs);
+extern void predict_done(predicting *run);
+/* Frees the predictor. */
+extern void predict_end(predicting *run);
+
+/* --- the way of the rows (predict_local.c, predict_segments.c) --- */
+
 /* Reads run->source and writes run->output_table; SPI must be connected. */
-extern void predict_batches(predicting *run);
+extern void predict_rows(predicting *run);
 
 #endif							/* HOPPER_PREDICT_RUN_H */

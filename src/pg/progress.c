@@ -18,6 +18,8 @@
 #define MAX_LINES 40
 #define LINES_BEFORE_DOUBLING 8
 #define LINES_A_DOUBLING 2
+/* Of models that stop early; the last line of a run tells how many there were. */
+#define MAX_STOPPED_LINES 8
 
 static double
 seconds_since(TimestampTz then)
@@ -178,21 +180,39 @@ hopper_progress_failed(const hopper_training *training, const hopper_event *even
 }
 
 void
+hopper_progress_stopped(hopper_training *training, int at, const hopper_event *event)
+{
+	if (training->stopped[at])
+		return;
+	training->stopped[at] = true;
+	if (++training->n_stopped > MAX_STOPPED_LINES)
+		return;
+	ereport(NOTICE,
+			(errmsg("%s "%s": configuration %d stopped after %s, %s", training->function,
+					training->shown, event->mst_key,
+					hopper_plural(event->iteration, "iteration", "iterations"),
+					hopper_from_utf8(event->message))));
+}
+
+void
 hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
 						 const char *best_metric, double best_value)
 {
 	char	   *failed = "";
+	char	   *stopped = "";
 	int			last_iteration = 0;
 
 	for (int i = 0; i < training->n_configs; i++)
 		last_iteration = Max(last_iteration, training->results[i].iterations);
 	if (training->n_failed > 0)
 		failed = psprintf(", %d of %d failed", training->n_failed, training->n_configs);
+	if (training->n_stopped > 0)
+		stopped = psprintf(", %d of %d stopped early", training->n_stopped, training->n_configs);
 	ereport(NOTICE,
-			(errmsg("%s \"%s\" finished: best configuration %d, %s %.4f, %s, %s%s",
+			(errmsg("%s \"%s\" finished: best configuration %d, %s %.4f, %s, %s%s%s",
 					training->function, training->shown, best_mst_key, best_metric, best_value,
 					hopper_plural(last_iteration, "iteration", "iterations"),
-					hopper_duration_words(training->info.seconds_wall), failed),
+					hopper_duration_words(training->info.seconds_wall), stopped, failed),
 			 errhint("Compare the configurations with: SELECT * FROM hopper.leaderboard(%s);",
 					 quote_literal_cstr(training->quoted))));
 }

@@ -86,6 +86,17 @@ hopper_get_struct(reader *in, void *value, size_t expected)
 	memcpy(value, bytes, size);
 }
 
+void *
+hopper_get_array(reader *in, int64 n, size_t width)
+{
+	size_t		size = 0;
+	char	   *bytes = get_bytes(in, &size);
+
+	if (n < 0 || bytes == NULL || size / width != (size_t) n || size % width != 0)
+		elog(ERROR, "a description for the segments is damaged");
+	return bytes;
+}
+
 void
 hopper_get_desc(reader *in, hopper_data_desc *desc)
 {

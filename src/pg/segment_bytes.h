@@ -87,6 +87,11 @@ extern bytea *hopper_end_description(StringInfo out);
 extern void hopper_open_description(const bytea *description, reader *in);
 extern void hopper_put_desc(StringInfo out, const hopper_data_desc *desc);
 extern void hopper_get_desc(reader *in, hopper_data_desc *desc);
+/*
+ * n numbers of `width` bytes; ERROR where there are others: anybody may call the segments'
+ * functions, lengths are not taken on trust.
+ */
+extern void *hopper_get_array(reader *in, int64 n, size_t width);
 /* ERROR where it has another size. */
 extern void hopper_get_struct(reader *in, void *value, size_t expected);
 

@@ -14,6 +14,20 @@
 
 #define MAX_KEY 100000000
 
+int
+hopper_segments_on_a_host(void)
+{
+	int			most = 1;
+
+	if (hopper_select("SELECT pg_catalog.max(n) FROM (SELECT pg_catalog.count(*) AS n"
+					  " FROM pg_catalog.gp_segment_configuration"
+					  " WHERE content OPERATOR(pg_catalog.>=) 0::pg_catalog.int2"
+					  " AND role OPERATOR(pg_catalog.=) 'p' GROUP BY hostname) s") == 1)
+		most = Max(atoi(hopper_cell(0, 1)), 1);
+	SPI_freetuptable(SPI_tuptable);
+	return most;
+}
+
 static int
 compare_int32(const void *a, const void *b)
 {

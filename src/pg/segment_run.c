@@ -65,18 +65,6 @@ refuse_temporary(const hopper_name *model)
 				 errhint("Name a table in another schema.")));
 }
 
-/* Most primaries on one host: what a segment's share of its host is. */
-static int
-segments_on_a_host(void)
-{
-	if (hopper_select("SELECT pg_catalog.max(n) FROM (SELECT pg_catalog.count(*) AS n"
-					  " FROM pg_catalog.gp_segment_configuration"
-					  " WHERE content OPERATOR(pg_catalog.>=) 0::pg_catalog.int2"
-					  " AND role OPERATOR(pg_catalog.=) 'p' GROUP BY hostname) s") != 1)
-		return 1;
-	return Max(atoi(hopper_cell(0, 1)), 1);
-}
-
 void
 hopper_require_segments(void)
 {
@@ -230,6 +218,9 @@ take_event(segments_run *run, hopper_event *event, int segment)
 				tell_segment(event, segment);
 				hopper_progress_failed(training, event);
 			}
+			break;
+		case HOPPER_EVENT_MODEL_STOPPED:
+			hopper_progress_stopped(training, at, event);
 			break;
 		case HOPPER_EVENT_WARNING:
 			ereport(WARNING,
@@ -404,6 +395,7 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 
 	run.training = training;
 	training->failed = palloc0(training->n_configs * sizeof(bool));
+	training->stopped = palloc0(training->n_configs * sizeof(bool));
 	training->costs = palloc(training->n_configs * sizeof(double));
 	for (int i = 0; i < training->n_configs; i++)
 		training->costs[i] = 1;
@@ -427,7 +419,7 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 	describe_table(training->train, &run.run.tables[HOPPER_SPLIT_TRAIN]);
 	if (training->valid)
 		describe_table(training->valid, &run.run.tables[HOPPER_SPLIT_VALID]);
-	run.run.segments_on_host = segments_on_a_host();
+	run.run.segments_on_host = hopper_segments_on_a_host();
 	run.run.drop_cache = hopper_debug_drop_cache;
 	run.run.shown = training->shown;
 	run.run.n_configs = training->n_configs;

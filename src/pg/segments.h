@@ -18,11 +18,12 @@
 #include "pg/packed.h"
 #include "pg/train_run.h"
 
-#define HOPPER_DIST_KEY "__dist_key__"
-
 #ifdef GP_VERSION_NUM
 
 /* --- where partitions lie (segment_keys.c) --- */
+
+/* Most primaries on one host: what a segment's share of its host is. */
+extern int	hopper_segments_on_a_host(void);
 
 /* Segments that distribution_rules names (NULL: all), ascending by content id; palloc'ed. */
 extern int	hopper_chosen_segments(const char *rules, int32 **contents);
@@ -98,7 +99,21 @@ extern void hopper_require_segments(void);
 extern void hopper_segments_run(hopper_training *training, const hopper_name *model,
 								const hopper_name *state);
 
-#else
+#else							/* one place for all data */
+
+static inline int
+hopper_chosen_segments(const char *rules, int32 **contents)
+{
+	*contents = NULL;
+	return 0;
+}
+
+static inline int32 *
+hopper_place_partitions(Oid table, int32 n_partitions, int n_segments, const int32 *contents,
+						int32 *n_starts, int32 **starts)
+{
+	return NULL;
+}
 
 #define hopper_require_segments() ((void) 0)
 

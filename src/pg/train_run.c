@@ -52,12 +52,15 @@ hopper_training_done(const hopper_training *training)
 		int			n = history->n > 0
 			? history->points[history->n - 1].iteration - history->last_earlier : 0;
 
+		int			n_total = training->stopped[i] ? Max(n, 0)
+			: training->options.num_iterations;
+
 		if (training->failed[i])
 			continue;
 		done.iterations += Max(n, 0);
-		done.iterations_total += training->options.num_iterations;
+		done.iterations_total += n_total;
 		work += Max(n, 0) * training->costs[i];
-		total += training->options.num_iterations * training->costs[i];
+		total += n_total * training->costs[i];
 	}
 	done.work = total > 0 ? work / total : 0;
 	return done;
@@ -183,6 +186,9 @@ drain(hopper_training *training)
 					hopper_progress_failed(training, &event);
 				}
 				break;
+			case HOPPER_EVENT_MODEL_STOPPED:
+				hopper_progress_stopped(training, index_of(training, event.mst_key), &event);
+				break;
 			case HOPPER_EVENT_WARNING:
 				ereport(WARNING,
 						(errmsg("%s \"%s\": %s", training->function, training->shown,
@@ -296,6 +302,7 @@ hopper_training_run(hopper_training *training)
 	hopper_error error;
 
 	training->failed = palloc0(training->n_configs * sizeof(bool));
+	training->stopped = palloc0(training->n_configs * sizeof(bool));
 	training->costs = estimate_costs(training);
 	training->n_failed = 0;
 	training->started = false;

@@ -36,6 +36,8 @@ typedef struct hopper_training
 	int			event_fd;
 	bool		started;
 	bool	   *failed;
+	bool	   *stopped;		/* by early stopping */
+	int			n_stopped;
 	double	   *costs;			/* of an iteration of each model, in any unit */
 } hopper_training;
 
@@ -73,6 +75,8 @@ extern void hopper_progress_line(hopper_progress *progress, const hopper_trainin
 /* How long to sleep at most until a line may be due, in ms; -1: forever. */
 extern long hopper_progress_timeout(const hopper_progress *progress);
 extern void hopper_progress_failed(const hopper_training *training, const hopper_event *event);
+/* Takes in a HOPPER_EVENT_MODEL_STOPPED of configuration `at`. */
+extern void hopper_progress_stopped(hopper_training *training, int at, const hopper_event *event);
 /* `best_metric`: "validation accuracy". */
 extern void hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
 									 const char *best_metric, double best_value);

@@ -1,4 +1,4 @@
-// The state image, version 1. Layout, all little-endian:
+// The state image, versions 1 and 2. Layout, all little-endian:
 //
 //   magic "HOPSTATE", uint32 version, uint32 zero
 //   architecture hash (16 bytes)
@@ -7,7 +7,9 @@
 //   int32 slot arrays, int32 weights
 //   per weight: int64 floats, int32 1 if it has slots, int32 zero
 //   uint64 floats that follow
+//   version 2: uint64 bytes of the monitor state
 //   the weights' floats, then for each slot array the floats of the weights that have slots
+//   version 2: the monitor state
 //   checksum: hash of everything before it (16 bytes)
 #include "state/state.h"
 
@@ -24,6 +26,7 @@ namespace {
 
 constexpr std::string_view kMagic = "HOPSTATE";
 constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersionWithMonitor = 2;
 constexpr size_t kDigestSize = sizeof(Digest::bytes);
 constexpr uint64_t kChecksumSeed = 0x484f5053;
 constexpr const char* kWhat = "stored model state";
@@ -40,6 +43,7 @@ struct Head {
   ModelState state;                               // without floats
   std::vector<std::pair<int64_t, bool>> weights;  // floats, has slots
   uint64_t floats = 0;
+  uint64_t monitor = 0;  // bytes
 };
 
 // Leaves `reader` at the first float.
@@ -49,11 +53,12 @@ Head ReadHead(ByteReader* reader) {
     Damaged("It does not begin like a model state.");
   }
   const auto version = reader->Get<uint32_t>();
-  if (version != kVersion) {
+  if (version != kVersion && version != kVersionWithMonitor) {
     throw Error(ErrorCode::kNotSupported,
                 "stored model state has version " + std::to_string(version) +
                     ", which this library does not know",
-                "It knows version " + std::to_string(kVersion) + ".",
+                "It knows versions " + std::to_string(kVersion) + " and " +
+                    std::to_string(kVersionWithMonitor) + ".",
                 "Update the extension's libraries.");
   }
   reader->Get<uint32_t>();
@@ -82,7 +87,9 @@ Head ReadHead(ByteReader* reader) {
     floats += static_cast<uint64_t>(size) * copies;
   }
   head.floats = reader->Get<uint64_t>();
-  if (head.floats != floats || reader->remaining() != floats * sizeof(float)) {
+  if (version == kVersionWithMonitor) head.monitor = reader->Get<uint64_t>();
+  if (head.floats != floats || head.monitor > reader->remaining() ||
+      reader->remaining() - head.monitor != floats * sizeof(float)) {
     Damaged("Its length does not fit its weights.");
   }
   return head;
@@ -100,7 +107,82 @@ size_t VerifiedSize(const uint8_t* image, size_t size) {
   return body;
 }
 
+void PutFloats(const StateLayout& layout, const float* flat, ByteWriter* out) {
+  for (const auto& weight : layout.weights) {
+    out->PutBytes(flat + weight.offset, static_cast<size_t>(weight.size) * sizeof(float));
+  }
+}
+
+void GetFloats(const StateLayout& layout, ByteReader* in, float* flat) {
+  for (const auto& weight : layout.weights) {
+    in->GetBytes(flat + weight.offset, static_cast<size_t>(weight.size) * sizeof(float));
+  }
+}
+
+std::vector<uint8_t> WriteMonitor(const StateLayout& layout, const MonitorState& monitor) {
+  ByteWriter out;
+  out.PutString(monitor.stop_rule);
+  out.Put<uint8_t>(monitor.has_best ? 1 : 0);
+  out.Put<double>(monitor.best);
+  out.Put<int64_t>(monitor.best_iteration);
+  out.Put<int64_t>(monitor.wait);
+  out.Put<int64_t>(monitor.stopped_by);
+  out.PutString(monitor.plateau_rule);
+  out.Put<uint8_t>(monitor.plateau_has_best ? 1 : 0);
+  out.Put<double>(monitor.plateau_best);
+  out.Put<int64_t>(monitor.plateau_wait);
+  out.Put<int64_t>(monitor.cooldown);
+  out.Put<uint8_t>(monitor.reduced ? 1 : 0);
+  out.Put<float>(monitor.learning_rate);
+  const bool keeps = monitor.best_weights.size() != 0;
+  out.Put<uint8_t>(keeps ? 1 : 0);
+  if (keeps) PutFloats(layout, monitor.best_weights.data(), &out);
+  return out.Take();
+}
+
+MonitorState ReadMonitor(const StateLayout& layout, ByteReader* in) {
+  MonitorState monitor;
+  monitor.stop_rule = in->GetString();
+  monitor.has_best = in->Get<uint8_t>() != 0;
+  monitor.best = in->Get<double>();
+  monitor.best_iteration = in->Get<int64_t>();
+  monitor.wait = in->Get<int64_t>();
+  monitor.stopped_by = in->Get<int64_t>();
+  monitor.plateau_rule = in->GetString();
+  monitor.plateau_has_best = in->Get<uint8_t>() != 0;
+  monitor.plateau_best = in->Get<double>();
+  monitor.plateau_wait = in->Get<int64_t>();
+  monitor.cooldown = in->Get<int64_t>();
+  monitor.reduced = in->Get<uint8_t>() != 0;
+  monitor.learning_rate = in->Get<float>();
+  if (in->Get<uint8_t>() != 0) {
+    monitor.best_weights = AlignedArray<float>(static_cast<size_t>(layout.flat_size));
+    GetFloats(layout, in, monitor.best_weights.data());
+  }
+  if (in->remaining() != 0) Damaged("Its monitor state is too long.");
+  return monitor;
+}
+
 }  // namespace
+
+MonitorState MonitorState::Clone() const {
+  MonitorState copy;
+  copy.stop_rule = stop_rule;
+  copy.has_best = has_best;
+  copy.best = best;
+  copy.best_iteration = best_iteration;
+  copy.wait = wait;
+  copy.stopped_by = stopped_by;
+  copy.best_weights = best_weights.Clone();
+  copy.plateau_rule = plateau_rule;
+  copy.plateau_has_best = plateau_has_best;
+  copy.plateau_best = plateau_best;
+  copy.plateau_wait = plateau_wait;
+  copy.cooldown = cooldown;
+  copy.reduced = reduced;
+  copy.learning_rate = learning_rate;
+  return copy;
+}
 
 ModelState ModelState::Clone() const {
   ModelState copy;
@@ -113,12 +195,15 @@ ModelState ModelState::Clone() const {
   copy.examples = examples;
   copy.params = params.Clone();
   copy.slots = slots.Clone();
+  copy.monitor = monitor.Clone();
   return copy;
 }
 
 std::vector<uint8_t> WriteState(const StateLayout& layout, const ModelState& state) {
   if (static_cast<int64_t>(state.params.size()) != layout.flat_size ||
-      static_cast<int64_t>(state.slots.size()) != layout.slot_size * state.n_slots) {
+      static_cast<int64_t>(state.slots.size()) != layout.slot_size * state.n_slots ||
+      (state.monitor.best_weights.size() != 0 &&
+       static_cast<int64_t>(state.monitor.best_weights.size()) != layout.flat_size)) {
     throw Error(ErrorCode::kInternal, "model state does not fit its layout");
   }
   uint64_t floats = 0;
@@ -126,10 +211,12 @@ std::vector<uint8_t> WriteState(const StateLayout& layout, const ModelState& sta
     const uint64_t copies = weight.slot_offset >= 0 ? 1 + static_cast<uint64_t>(state.n_slots) : 1;
     floats += static_cast<uint64_t>(weight.size) * copies;
   }
+  std::vector<uint8_t> monitor;
+  if (!state.monitor.empty()) monitor = WriteMonitor(layout, state.monitor);
   ByteWriter out;
-  out.Reserve(256 + layout.weights.size() * 16 + floats * sizeof(float));
+  out.Reserve(256 + layout.weights.size() * 16 + floats * sizeof(float) + monitor.size());
   out.PutBytes(kMagic.data(), kMagic.size());
-  out.Put<uint32_t>(kVersion);
+  out.Put<uint32_t>(monitor.empty() ? kVersion : kVersionWithMonitor);
   out.Put<uint32_t>(0);
   out.PutBytes(state.architecture.bytes.data(), kDigestSize);
   out.PutString(state.numerics_class);
@@ -145,10 +232,8 @@ std::vector<uint8_t> WriteState(const StateLayout& layout, const ModelState& sta
     out.Put<int32_t>(0);
   }
   out.Put<uint64_t>(floats);
-  for (const auto& weight : layout.weights) {
-    out.PutBytes(state.params.data() + weight.offset,
-                 static_cast<size_t>(weight.size) * sizeof(float));
-  }
+  if (!monitor.empty()) out.Put<uint64_t>(monitor.size());
+  PutFloats(layout, state.params.data(), &out);
   for (int32_t slot = 0; slot < state.n_slots; ++slot) {
     const float* values = state.slots.data() + slot * layout.slot_size;
     for (const auto& weight : layout.weights) {
@@ -156,6 +241,7 @@ std::vector<uint8_t> WriteState(const StateLayout& layout, const ModelState& sta
       out.PutBytes(values + weight.slot_offset, static_cast<size_t>(weight.size) * sizeof(float));
     }
   }
+  out.PutBytes(monitor.data(), monitor.size());
   const Digest checksum = Checksum(out.data(), out.size());
   out.PutBytes(checksum.bytes.data(), kDigestSize);
   return out.Take();
@@ -179,10 +265,7 @@ ModelState ReadState(const StateLayout& layout, const uint8_t* image, size_t siz
   ModelState state = std::move(head.state);
   state.params = AlignedArray<float>(static_cast<size_t>(layout.flat_size));
   state.slots = AlignedArray<float>(static_cast<size_t>(layout.slot_size * state.n_slots));
-  for (const auto& weight : layout.weights) {
-    reader.GetBytes(state.params.data() + weight.offset,
-                    static_cast<size_t>(weight.size) * sizeof(float));
-  }
+  GetFloats(layout, &reader, state.params.data());
   for (int32_t slot = 0; slot < state.n_slots; ++slot) {
     float* values = state.slots.data() + slot * layout.slot_size;
     for (const auto& weight : layout.weights) {
@@ -191,6 +274,7 @@ ModelState ReadState(const StateLayout& layout, const uint8_t* image, size_t siz
                       static_cast<size_t>(weight.size) * sizeof(float));
     }
   }
+  if (head.monitor > 0) state.monitor = ReadMonitor(layout, &reader);
   return state;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/aligned.h"
 #include "base/hash.h"
+#include "state/monitor_state.h"
 
 namespace hopper {
 
@@ -34,12 +35,14 @@ struct ModelState {
   int64_t examples = 0;        // examples trained on
   AlignedArray<float> params;  // StateLayout::flat_size
   AlignedArray<float> slots;   // n_slots * StateLayout::slot_size
+  MonitorState monitor;
 
   ModelState Clone() const;
 };
 
 // Image, version 1: magic, version, architecture hash, numerics class, counters, optimizer, then
 // parameters and slots in the order of StateLayout::weights without padding, then a checksum.
+// Version 2 has the monitor state behind the slots; it is written where there is one.
 // Little-endian, no addresses: equal training gives equal bytes.
 std::vector<uint8_t> WriteState(const StateLayout& layout, const ModelState& state);
 

@@ -98,6 +98,7 @@ Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, 
     : network_(std::move(network)),
       compile_(std::move(compile)),
       fit_(std::move(fit)),
+      stopping_(compile_, fit_),
       data_(data),
       seed_(fit_.seed.value_or(run_seed)),
       spans_(SpansOf(network_->spec())),
@@ -124,6 +125,7 @@ ModelState Trainer::InitialState(const float* keras_weights,
   state.n_slots = SlotCount(compile_.optimizer);
   state.params = AlignedArray<float>(static_cast<size_t>(spec.flat_size));
   state.slots = AlignedArray<float>(static_cast<size_t>(spec.slot_size * state.n_slots));
+  stopping_.Adopt(&state.monitor);
   if (keras_weights != nullptr) {
     ImportWeights(spec, keras_weights, state.params.data());
   } else {
@@ -137,6 +139,12 @@ AlignedArray<float> Trainer::KeptWeights(const ModelState& state) const {
   UseAverages(compile_.optimizer, state.step, spans_, state.slots.data(),
               network_->spec().slot_size, weights.data());
   return weights;
+}
+
+AlignedArray<float> Trainer::DeliveredWeights(const ModelState& state, int64_t* iteration) const {
+  const bool best = stopping_.restores() && state.monitor.best_weights.size() != 0;
+  if (iteration != nullptr) *iteration = best ? state.monitor.best_iteration : state.iteration;
+  return best ? state.monitor.best_weights.Clone() : KeptWeights(state);
 }
 
 void Trainer::Finish(const MetricSums& sums, const float* flat, double* loss,
@@ -155,7 +163,8 @@ void Trainer::Finish(const MetricSums& sums, const float* flat, double* loss,
 
 int64_t Trainer::StateBytes() const {
   const ModelSpec& spec = network_->spec();
-  const double floats = static_cast<double>(spec.flat_size) +
+  const double copies = stopping_.restores() ? 2.0 : 1.0;
+  const double floats = static_cast<double>(spec.flat_size) * copies +
                         static_cast<double>(spec.slot_size) * SlotCount(compile_.optimizer);
   return Saturated(floats * sizeof(float));
 }

@@ -13,6 +13,7 @@
 #include "optim/optimizer.h"
 #include "params/params.h"
 #include "state/state.h"
+#include "train/stopping.h"
 
 namespace hopper {
 
@@ -38,6 +39,7 @@ class Trainer {
   const Network& network() const { return *network_; }
   const CompileParams& compile() const { return compile_; }
   const FitParams& fit() const { return fit_; }
+  const Stopping& stopping() const { return stopping_; }
 
   // Initial weights (or `keras_weights` of spec().parameters floats, may be null), zero slots.
   ModelState InitialState(const float* keras_weights, const std::string& numerics_class) const;
@@ -45,6 +47,10 @@ class Trainer {
   // The weights to evaluate and to hand out, spec().flat_size floats: the state's, or their moving
   // averages where the optimizer keeps some. The state keeps both, to train on with.
   AlignedArray<float> KeptWeights(const ModelState& state) const;
+
+  // The weights of a finished model: those of its best iteration where the configuration asks for
+  // them and there is one (*iteration says which; it may be null), else KeptWeights().
+  AlignedArray<float> DeliveredWeights(const ModelState& state, int64_t* iteration) const;
 
   // Trains `fit.epochs` passes over one partition in iteration `state->iteration`, adding the
   // running loss (weighted by class) and metrics to `sums`; without `metrics` only the loss is
@@ -74,6 +80,7 @@ class Trainer {
   std::shared_ptr<const Network> network_;
   CompileParams compile_;
   FitParams fit_;
+  Stopping stopping_;
   DataDesc data_;
   uint64_t seed_;
   std::vector<TrainableSpan> spans_;

@@ -27,8 +27,14 @@ VisitEnd Trainer::Visit(ModelState* state, const Partition& data, int partition,
                         const std::atomic<bool>& cancel, MetricSums* sums, bool metrics) const {
   if (data.n == 0) return VisitEnd::kDone;
   const int64_t capacity = std::min(fit_.batch_size, data.n);
-  const StepperSetup setup{*network_,      compile_, data_, spans_,
-                           class_weights_, logits_,  seed_, capacity};
+  CompileParams reduced;
+  if (state->monitor.reduced) {
+    reduced = compile_;
+    reduced.optimizer.learning_rate = static_cast<double>(state->monitor.learning_rate);
+  }
+  const CompileParams& compile = state->monitor.reduced ? reduced : compile_;
+  const StepperSetup setup{*network_,      compile, data_, spans_,
+                           class_weights_, logits_, seed_, capacity};
   const std::unique_ptr<Stepper> stepper =
       PlannedStepsAreUsed() ? MakePlannedStepper(setup) : MakeAutogradStepper(setup, state);
   for (int64_t epoch = 0; epoch < fit_.epochs; ++epoch) {

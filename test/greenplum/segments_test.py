@@ -1,15 +1,10 @@
 """The segments engine gives the bits of PostgreSQL, and moves models, not data."""
 
-import os
-import shutil
-import subprocess
-
 import pytest
 
-from conftest import SOURCE, connect
-from digits import dense, outputs, query, select, sequential, value
-from runs import (CONFIGS, LOSS, OPTIMIZERS, checksums, curves, digests, fit, models, pack, starts,
-                  working_tables)
+from conftest import connect
+from digits import query, value
+from runs import checksums, curves, digests, fit, models, pack, starts, working_tables
 
 # ---------------------------------------------------------------- packing
 
@@ -136,22 +131,3 @@ def test_evaluate_and_predict(packed):
         pytest.approx([row[0] for row in query(postgres, rows)], abs=1e-6)
     assert query(greenplum, "SELECT * FROM hopper.gpu_configuration()") == \
         query(postgres, "SELECT * FROM hopper.gpu_configuration()")
-
-
-@pytest.mark.skipif(shutil.which("psql") is None, reason="no psql")
-def test_the_demo(packed):
-    """examples/digits.sql as it is, but for the arrows that PostgreSQL 9.4 does not know."""
-    admin = connect("HOPPER_GREENPLUM", "postgres")
-    query(admin, "DROP DATABASE IF EXISTS hopper_demo")
-    query(admin, "CREATE DATABASE hopper_demo")
-    admin.close()
-    text = (SOURCE / "examples" / "digits.sql").read_text(encoding="ascii").replace(" => ", " := ")
-    done = subprocess.run(["psql", "-X", "-q", os.environ["HOPPER_GREENPLUM"] + " dbname=hopper_demo"],
-                          input=text, capture_output=True, text=True, cwd=SOURCE, timeout=300,
-                          check=False)
-    assert done.returncode == 0, done.stderr
-    connection = connect("HOPPER_GREENPLUM", "hopper_demo")
-    assert value(connection, "SELECT max(validation_metric) FROM hopper.leaderboard('models')") >= 0.97
-    assert value(connection, "SELECT count(*) FROM hopper.leaderboard('models')"
-                 " WHERE status = 'done'") == 16
-    connection.close()

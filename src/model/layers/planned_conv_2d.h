@@ -21,4 +21,10 @@ struct ConvSizes {
 std::unique_ptr<PlannedOp> MakePlannedConv2D(PlanNode* node, const ConvSizes& sizes,
                                              const ActivationSpec& activation);
 
+// The form for windows of 3 x 3 over many channels, where PrefersWinograd(); a function of the
+// sizes only. The direct one serves all others.
+bool PrefersWinograd(const PlanNode& node, const ConvSizes& sizes);
+std::unique_ptr<PlannedOp> MakePlannedWinograd(PlanNode* node, const ConvSizes& sizes,
+                                               const ActivationSpec& activation);
+
 }  // namespace hopper

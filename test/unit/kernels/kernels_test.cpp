@@ -184,6 +184,96 @@ TEST_P(KernelSet, ColumnSums) {
   }
 }
 
+// A convolution of 3 x 3 over two images, forward and the windows' gradient, made of Winograd's
+// transforms with the products in between in float64, against its definition.
+TEST_P(KernelSet, WinogradIsConvolution) {
+  struct Case {
+    int64_t height, width, in, out, before, out_height, out_width;
+  };
+  for (const Case& k : {Case{7, 6, 5, 19, 1, 7, 6}, Case{8, 9, 16, 16, 0, 6, 7},
+                        Case{5, 5, 33, 3, 1, 5, 5}, Case{3, 4, 17, 32, 0, 1, 2}}) {
+    constexpr int64_t kImages = 2;
+    const auto x = Random(static_cast<size_t>(kImages * k.height * k.width * k.in), 1);
+    const auto g = Random(static_cast<size_t>(9 * k.in * k.out), 2);  // [tap][in][out]
+    const auto bias = Random(static_cast<size_t>(k.out), 3);
+    const auto outputs = static_cast<size_t>(kImages * k.out_height * k.out_width * k.out);
+    const auto dy = Random(outputs, 4);
+    const auto before = Random(outputs, 5);
+    std::vector<double> want(outputs);
+    std::vector<double> want_dg(g.size());
+    for (size_t at = 0; at < outputs; ++at) {
+      const auto o = static_cast<int64_t>(at) % k.out;
+      const int64_t ow = static_cast<int64_t>(at) / k.out % k.out_width;
+      const int64_t oh = static_cast<int64_t>(at) / k.out / k.out_width % k.out_height;
+      const int64_t image = static_cast<int64_t>(at) / k.out / k.out_width / k.out_height;
+      for (int64_t tap = 0; tap < 9; ++tap) {
+        const int64_t h = oh - k.before + tap / 3;
+        const int64_t w = ow - k.before + tap % 3;
+        if (h < 0 || w < 0 || h >= k.height || w >= k.width) continue;
+        for (int64_t i = 0; i < k.in; ++i) {
+          const double value = x[((image * k.height + h) * k.width + w) * k.in + i];
+          want[at] += value * g[(tap * k.in + i) * k.out + o];
+          want_dg[(tap * k.in + i) * k.out + o] += value * dy[at];
+        }
+      }
+    }
+
+    TileArgs from;
+    from.height = k.height;
+    from.width = k.width;
+    from.channels = k.in;
+    from.rows = (k.out_height + 1) / 2;
+    from.columns = (k.out_width + 1) / 2;
+    from.before_height = from.before_width = k.before;
+    TileArgs to = from;
+    to.height = k.out_height;
+    to.width = k.out_width;
+    to.channels = k.out;
+    std::vector<float> u(16 * k.in * k.out);
+    std::vector<float> du(u.size());
+    std::vector<float> dg(g.size());
+    GetParam()->winograd_weights(g.data(), k.in * k.out, u.data());
+    for (const bool relu : {false, true}) {
+      auto y = before;
+      std::fill(du.begin(), du.end(), 0.0F);
+      const int64_t tiles = kImages * from.rows * from.columns;
+      constexpr int64_t kBlock = 3;
+      for (int64_t first = 0; first < tiles; first += kBlock) {
+        from.first = to.first = first;
+        from.count = to.count = std::min(kBlock, tiles - first);
+        const int64_t n = from.count;
+        std::vector<float> v(16 * n * k.in);
+        std::vector<float> m(16 * n * k.out);
+        std::vector<float> z(16 * n * k.out);
+        GetParam()->winograd_input(from, x.data(), v.data());
+        GetParam()->winograd_gradient(to, dy.data(), z.data());
+        for (int64_t cell = 0; cell < 16; ++cell) {
+          for (int64_t t = 0; t < n; ++t) {
+            for (int64_t o = 0; o < k.out; ++o) {
+              double sum = 0.0;
+              for (int64_t i = 0; i < k.in; ++i) {
+                const double value = v[(cell * n + t) * k.in + i];
+                sum += value * u[(cell * k.in + i) * k.out + o];
+                du[(cell * k.in + i) * k.out + o] +=
+                    static_cast<float>(value * z[(cell * n + t) * k.out + o]);
+              }
+              m[(cell * n + t) * k.out + o] = static_cast<float>(sum);
+            }
+          }
+        }
+        GetParam()->winograd_output(to, m.data(), relu ? bias.data() : nullptr, relu, !relu,
+                                    y.data());
+      }
+      for (size_t at = 0; at < outputs; ++at) {
+        const double value = want[at] + (relu ? bias[at % k.out] : before[at]);
+        ASSERT_NEAR(y[at], relu ? std::max(0.0, value) : value, 2e-5) << at << " of " << k.out;
+      }
+    }
+    GetParam()->winograd_weights_gradient(du.data(), k.in * k.out, dg.data());
+    for (size_t at = 0; at < g.size(); ++at) ASSERT_NEAR(dg[at], want_dg[at], 1e-4) << at;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, KernelSet, testing::ValuesIn(Sets()),
                          [](const auto& info) { return std::string(info.param->name); });
 

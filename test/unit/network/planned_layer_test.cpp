@@ -16,6 +16,7 @@
 #include "model/network/step_plan.h"
 #include "model/storage.h"
 #include "network/random_model.h"
+#include "support/keras_models.h"
 
 namespace hopper {
 namespace {
@@ -159,18 +160,15 @@ double Difference(const float* a, const float* b, int64_t n, double size = 0.0) 
   return most > 0.0 ? difference / most : difference;
 }
 
-class RandomModel : public testing::TestWithParam<int> {};
-
-TEST_P(RandomModel, PlannedAndAutogradAgree) {
-  const std::string json = RandomModelJson(GetParam());
+// Forward, backward and moving statistics of a model, planned and through autograd.
+void ExpectPlannedAgrees(const std::string& json, int64_t batch, int seed) {
   SCOPED_TRACE(json);
   const Network network(ParseModel(json, nullptr));
   const ModelSpec& spec = network.spec();
-  const int64_t batch = 1 + GetParam() % 7;
   AlignedArray<float> flat(spec.flat_size);
   InitializeWeights(spec, 3, flat.data());
   AlignedArray<float> planned_flat = flat.Clone();
-  const Philox random(static_cast<uint64_t>(GetParam()), Purpose::kSearch, 7, 0);
+  const Philox random(static_cast<uint64_t>(seed), Purpose::kSearch, 7, 0);
   AlignedArray<float> input(static_cast<size_t>(batch * ElementCount(spec.input_shape())));
   for (size_t i = 0; i < input.size(); ++i) input[i] = random.Uniform(i) * 2.0F - 1.0F;
   const int64_t outputs = batch * ElementCount(spec.output_shape());
@@ -239,6 +237,33 @@ TEST_P(RandomModel, PlannedAndAutogradAgree) {
   }
   EXPECT_LE(Difference(planned_flat.data(), flat.data(), spec.flat_size), kTolerance)
       << "moving statistics";
+}
+
+class RandomModel : public testing::TestWithParam<int> {};
+
+TEST_P(RandomModel, PlannedAndAutogradAgree) {
+  ExpectPlannedAgrees(RandomModelJson(GetParam()), 1 + GetParam() % 7, GetParam());
+}
+
+std::string Convolution(const std::string& name, int filters, const std::string& padding,
+                        const std::string& activation, const std::string& input = "") {
+  return KerasLayer("Conv2D", name,
+                    "\"filters\": " + std::to_string(filters) +
+                        R"(, "kernel_size": [3, 3], "padding": ")" + padding +
+                        R"(", "activation": ")" + activation + "\"" +
+                        (input.empty() ? "" : R"(, "batch_input_shape": [null, )" + input + "]"));
+}
+
+// Wide enough for the planned form by Winograd's transforms, in several blocks of tiles.
+TEST(StepPlan, WideConvolutionsAgreeWithAutograd) {
+  ExpectPlannedAgrees(KerasSequential({Convolution("a", 16, "same", "tanh", "9, 12, 17"),
+                                       Convolution("b", 33, "valid", "relu"),
+                                       Convolution("c", 20, "same", "linear")}),
+                      5, 1);
+  ExpectPlannedAgrees(KerasSequential({Convolution("a", 64, "valid", "relu", "15, 15, 32"),
+                                       Convolution("b", 64, "same", "softmax")}),
+                      3, 2);
+  ExpectPlannedAgrees(KerasSequential({Convolution("a", 32, "valid", "relu", "3, 3, 16")}), 70, 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomModel, testing::Range(0, 60));

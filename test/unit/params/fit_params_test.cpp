@@ -104,9 +104,13 @@ TEST(FitParams, WhatCannotBeHonouredIsSaid) {
         "verbose='auto'", "sample_weight=None", "use_multiprocessing=False"}) {
     EXPECT_EQ(Problems(quiet), Strings{}) << quiet;
   }
-  EXPECT_EQ(Problems("callbacks=[TensorBoard(log_dir=\"/tmp/x\")]"),
-            Strings{"warning 1 fit parameter \"callbacks\" has no effect | Callbacks are Python "
-                    "code. | HINT Metrics of every iteration are in <output>_info."});
+  for (const char* text : {"callbacks=[TensorBoard(log_dir=\"/tmp/x\")]",
+                           "callbacks='[TensorBoard(log_dir=\"/tmp/x\")]'"}) {
+    EXPECT_EQ(Problems(text),
+              Strings{"warning 1 callback \"TensorBoard\" has no effect | Callbacks are Python "
+                      "code; metrics of every iteration are in <output>_info. | HINT "
+                      "EarlyStopping and ReduceLROnPlateau are honoured."});
+  }
   for (const char* key :
        {"initial_epoch=3", "steps_per_epoch=10", "validation_split=0.1", "validation_data=(x, y)",
         "validation_steps=5", "validation_freq=2", "sample_weight=[1, 2]", "workers=4"}) {
@@ -120,6 +124,91 @@ TEST(FitParams, WhatCannotBeHonouredIsSaid) {
             Strings{"warning 1 shuffle 'batch' shuffles single examples | Whole batches are never "
                     "shuffled as units. | HINT Use True or False."});
   EXPECT_TRUE(Problems("shuffle=True").empty());
+}
+
+FitParams Parsed(const std::string& text) {
+  std::vector<ParamProblem> problems;
+  FitParams fit = ParseFitParams(text, &problems);
+  EXPECT_TRUE(problems.empty()) << text << ": " << problems.front().message;
+  return fit;
+}
+
+TEST(FitParams, EarlyStopping) {
+  EXPECT_FALSE(Parsed("batch_size=8").early_stopping.active());
+  EXPECT_FALSE(Parsed("patience=None, restore_best=False").early_stopping.active());
+  for (const char* text :
+       {"patience=3, min_delta=0.5, monitor='loss', mode='max', baseline=-1, start_from_epoch=2, "
+        "restore_best=True",
+        "callbacks=[EarlyStopping(patience=3, min_delta=0.5, monitor='loss', mode='max', "
+        "baseline=-1, start_from_epoch=2, restore_best_weights=True, verbose=1)]",
+        "{\"patience\": 3, \"min_delta\": 0.5, \"monitor\": \"loss\", \"mode\": \"max\", "
+        "\"baseline\": -1, \"start_from_epoch\": 2, \"restore_best_weights\": true}"}) {
+    const EarlyStoppingParams early = Parsed(text).early_stopping;
+    EXPECT_EQ(early.patience, 3) << text;
+    EXPECT_EQ(early.min_delta, 0.5);
+    EXPECT_EQ(early.monitor, "loss");
+    EXPECT_EQ(early.mode, MonitorMode::kMax);
+    EXPECT_EQ(early.baseline, -1.0);
+    EXPECT_EQ(early.start_from_epoch, 2);
+    EXPECT_TRUE(early.restore_best);
+  }
+  EXPECT_EQ(Parsed("callbacks=[EarlyStopping()]").early_stopping.patience, 0);
+  EXPECT_FALSE(Parsed("restore_best=True").early_stopping.patience.has_value());
+  EXPECT_EQ(Problems("patience=-1, min_delta=nan, mode='up', monitor=3, baseline=None"),
+            (Strings{"1 patience must be an integer of at least 0, got -1",
+                     "1 min_delta must be a number, got nan",
+                     "1 mode must be one of 'auto', 'min', 'max', got 'up'",
+                     "1 monitor must be the name of a loss or metric, got 3 | HINT Use "
+                     "monitor='val_loss' or monitor='val_accuracy', for example."}));
+  EXPECT_EQ(Problems("min_delta=0.1"),
+            Strings{"warning 1 fit parameter \"min_delta\" has no effect | Neither patience nor "
+                    "restore_best is given. | HINT Add patience=3, for example."});
+  EXPECT_EQ(Problems("patiense=3"),
+            Strings{"1 fit_params has no argument \"patiense\" | HINT Perhaps you meant "
+                    "\"patience\"."});
+  EXPECT_EQ(Problems("callbacks=[EarlyStopping(patient=3)]"),
+            Strings{"1 callback \"EarlyStopping\" has no argument \"patient\" | HINT Perhaps you "
+                    "meant \"patience\"."});
+}
+
+TEST(FitParams, ReduceLrOnPlateau) {
+  EXPECT_FALSE(Parsed("reduce_lr_on_plateau=None").plateau.active);
+  EXPECT_FALSE(Parsed("reduce_lr_on_plateau=False").plateau.active);
+  const PlateauParams defaults = Parsed("reduce_lr_on_plateau=True").plateau;
+  EXPECT_TRUE(defaults.active);
+  EXPECT_EQ(defaults.factor, 0.1);
+  EXPECT_EQ(defaults.patience, 10);
+  EXPECT_EQ(defaults.min_delta, 1e-4);
+  EXPECT_EQ(defaults.monitor, "val_loss");
+  for (const char* text :
+       {"reduce_lr_on_plateau={'factor': 0.5, 'patience': 2, 'min_delta': 0, 'cooldown': 4, "
+        "'min_lr': 1e-5, 'monitor': 'loss', 'mode': 'min'}",
+        "reduce_lr_on_plateau=ReduceLROnPlateau(factor=0.5, patience=2, min_delta=0, cooldown=4, "
+        "min_lr=1e-5, monitor='loss', mode='min')",
+        "callbacks=[ReduceLROnPlateau(factor=0.5, patience=2, min_delta=0, cooldown=4, "
+        "min_lr=1e-5, monitor='loss', mode='min')]"}) {
+    const PlateauParams plateau = Parsed(text).plateau;
+    EXPECT_TRUE(plateau.active) << text;
+    EXPECT_EQ(plateau.factor, 0.5);
+    EXPECT_EQ(plateau.patience, 2);
+    EXPECT_EQ(plateau.min_delta, 0.0);
+    EXPECT_EQ(plateau.cooldown, 4);
+    EXPECT_EQ(plateau.min_lr, 1e-5);
+    EXPECT_EQ(plateau.monitor, "loss");
+    EXPECT_EQ(plateau.mode, MonitorMode::kMin);
+  }
+  // What early stopping watches, unless it has its own.
+  EXPECT_EQ(Parsed("patience=3, monitor='loss', reduce_lr_on_plateau={}").plateau.monitor, "loss");
+  EXPECT_EQ(
+      Parsed("callbacks=[EarlyStopping(monitor='loss'), ReduceLROnPlateau()]").plateau.monitor,
+      "val_loss");
+  EXPECT_EQ(Problems("reduce_lr_on_plateau={'factor': 1, 'cooldwn': 1, 'patience': 1.5}"),
+            (Strings{"1 factor of reduce_lr_on_plateau must be above 0 and below 1, got 1",
+                     "1 reduce_lr_on_plateau has no argument \"cooldwn\" | HINT Perhaps you meant "
+                     "\"cooldown\".",
+                     "1 patience of reduce_lr_on_plateau must be an integer, got 1.5"}));
+  EXPECT_EQ(Problems("reduce_lr_on_plateau=3"),
+            Strings{"1 reduce_lr_on_plateau must be a name, got 3"});
 }
 
 TEST(CanonicalParams, BlanksQuotesAndOrderDoNotCount) {

@@ -59,6 +59,92 @@ ErrorCode CodeOf(const std::function<void()>& body) {
   return ErrorCode::kInternal;
 }
 
+// With what early stopping and ReduceLROnPlateau remember.
+ModelState Monitored() {
+  ModelState state = State();
+  MonitorState& monitor = state.monitor;
+  monitor.stop_rule = "val_loss min 0.0 from 0";
+  monitor.has_best = true;
+  monitor.best = 0.125;
+  monitor.best_iteration = 2;
+  monitor.wait = 1;
+  monitor.stopped_by = 1;
+  monitor.plateau_rule = "loss min 0.0001";
+  monitor.plateau_has_best = true;
+  monitor.plateau_best = 0.25;
+  monitor.plateau_wait = 3;
+  monitor.cooldown = 4;
+  monitor.reduced = true;
+  monitor.learning_rate = 0.0625F;
+  monitor.best_weights = AlignedArray<float>(64);
+  for (const auto& weight : Layout().weights) {
+    for (int64_t i = 0; i < weight.size; ++i) {
+      monitor.best_weights[weight.offset + i] = static_cast<float>(weight.offset + i);
+    }
+  }
+  return state;
+}
+
+uint32_t VersionOf(const std::vector<uint8_t>& image) {
+  uint32_t version = 0;
+  std::memcpy(&version, image.data() + 8, sizeof(version));
+  return version;
+}
+
+TEST(State, TheMonitorSurvivesWritingAndReading) {
+  EXPECT_EQ(VersionOf(WriteState(Layout(), State())), 1U);
+  const ModelState before = Monitored();
+  const std::vector<uint8_t> image = WriteState(Layout(), before);
+  EXPECT_EQ(VersionOf(image), 2U);
+  EXPECT_EQ(image, WriteState(Layout(), before.Clone()));
+  const ModelState read = ReadState(Layout(), image.data(), image.size());
+  const MonitorState &a = read.monitor, &b = before.monitor;
+  EXPECT_EQ(a.stop_rule, b.stop_rule);
+  EXPECT_EQ(a.has_best, b.has_best);
+  EXPECT_EQ(a.best, b.best);
+  EXPECT_EQ(a.best_iteration, b.best_iteration);
+  EXPECT_EQ(a.wait, b.wait);
+  EXPECT_EQ(a.stopped_by, b.stopped_by);
+  EXPECT_EQ(a.plateau_rule, b.plateau_rule);
+  EXPECT_EQ(a.plateau_has_best, b.plateau_has_best);
+  EXPECT_EQ(a.plateau_best, b.plateau_best);
+  EXPECT_EQ(a.plateau_wait, b.plateau_wait);
+  EXPECT_EQ(a.cooldown, b.cooldown);
+  EXPECT_EQ(a.reduced, b.reduced);
+  EXPECT_EQ(a.learning_rate, b.learning_rate);
+  ASSERT_EQ(a.best_weights.size(), 64U);
+  EXPECT_EQ(std::memcmp(a.best_weights.data(), b.best_weights.data(), 64 * sizeof(float)), 0);
+  for (size_t size = 0; size < image.size(); ++size) {
+    EXPECT_EQ(CodeOf([&] { VerifyState(image.data(), size); }), ErrorCode::kCorrupt);
+  }
+}
+
+TEST(State, EveryFieldOfTheMonitorReachesTheDigest) {
+  const std::vector<uint8_t> image = WriteState(Layout(), Monitored());
+  const std::vector<std::function<void(MonitorState*)>> changes = {
+      [](MonitorState* m) { m->stop_rule = "loss"; },
+      [](MonitorState* m) { m->has_best = false; },
+      [](MonitorState* m) { m->best = 0.5; },
+      [](MonitorState* m) { ++m->best_iteration; },
+      [](MonitorState* m) { ++m->wait; },
+      [](MonitorState* m) { m->stopped_by = -1; },
+      [](MonitorState* m) { m->plateau_rule = ""; },
+      [](MonitorState* m) { m->plateau_has_best = false; },
+      [](MonitorState* m) { m->plateau_best = 0.5; },
+      [](MonitorState* m) { ++m->plateau_wait; },
+      [](MonitorState* m) { ++m->cooldown; },
+      [](MonitorState* m) { m->reduced = false; },
+      [](MonitorState* m) { m->learning_rate = 0.5F; },
+      [](MonitorState* m) { m->best_weights[32] = -1.0F; },
+      [](MonitorState* m) { m->best_weights = {}; },
+  };
+  for (const auto& change : changes) {
+    ModelState state = Monitored();
+    change(&state.monitor);
+    EXPECT_NE(WriteState(Layout(), state), image);
+  }
+}
+
 TEST(State, SurvivesWritingAndReading) {
   const ModelState before = State();
   const std::vector<uint8_t> image = WriteState(Layout(), before);

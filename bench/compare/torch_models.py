@@ -1,0 +1,175 @@
+"""The peer's networks: as torch modules, and stacks of networks of one shape.
+
+Weights are drawn as Keras draws them (glorot_uniform, biases 0); outputs are logits; Adam has Keras'
+epsilon. So both sides learn the same thing equally well.
+"""
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+ADAM_EPSILON = 1e-7
+
+
+def glorot(weight, fan_in, fan_out):
+    limit = math.sqrt(6 / (fan_in + fan_out))
+    nn.init.uniform_(weight, -limit, limit)
+
+
+def module(layers, shape):
+    """A Sequential for inputs of shape (channels, height, width) or (features,)."""
+    height, width, channels = shape if len(shape) == 3 else (1, 1, shape[0])
+    built = []
+    for layer in layers:
+        if layer[0] == "conv":
+            convolution = nn.Conv2d(channels, layer[1], 3, padding=1 if layer[2] == "same" else 0)
+            glorot(convolution.weight, 9 * channels, 9 * layer[1])
+            nn.init.zeros_(convolution.bias)
+            built += [convolution, nn.ReLU()]
+            channels = layer[1]
+            if layer[2] == "valid":
+                height, width = height - 2, width - 2
+        elif layer[0] == "pool":
+            built.append(nn.MaxPool2d(2))
+            height, width = height // 2, width // 2
+        elif layer[0] == "dropout":
+            built.append(nn.Dropout(layer[1]))
+        elif layer[0] == "flatten":
+            built.append(nn.Flatten())
+            channels, height, width = channels * height * width, 1, 1
+        else:
+            linear = nn.Linear(channels, layer[1])
+            glorot(linear.weight, channels, layer[1])
+            nn.init.zeros_(linear.bias)
+            built.append(linear)
+            if layer[2] == "relu":
+                built.append(nn.ReLU())
+            channels = layer[1]
+    return nn.Sequential(*built)
+
+
+def loss_of(logits, y, classes):
+    if classes:
+        return functional.cross_entropy(logits, y)
+    return functional.binary_cross_entropy_with_logits(logits.squeeze(1), y)
+
+
+def optimizer(config, parameters, **how):
+    if config.optimizer == "adam":
+        return torch.optim.Adam(parameters, lr=config.rate, eps=ADAM_EPSILON, **how)
+    return torch.optim.SGD(parameters, lr=config.rate, momentum=config.momentum, **how)
+
+
+def tensors(workload, part, channels_last=True):
+    """Resident inputs as float32 and targets."""
+    x, y = (torch.from_numpy(values) for values in getattr(workload, part))
+    x = x.to(torch.float32).div_(workload.scale)
+    if len(workload.shape) == 3:
+        x = x.permute(0, 3, 1, 2)
+        x = x.contiguous(memory_format=torch.channels_last) if channels_last else x.contiguous()
+    return x, y if workload.classes else y.to(torch.float32)
+
+
+@torch.inference_mode()
+def correct(logits, y, classes):
+    """How many of the last axis' predictions are right."""
+    if classes:
+        return (logits.argmax(-1) == y).sum(-1)
+    return ((logits.squeeze(-1) > 0) == (y > 0.5)).sum(-1)
+
+
+class Stack:
+    """K networks of one shape, trained together: every parameter has a leading axis of K, and the
+    optimizer works on one matrix [K, parameters] with a rate for each row."""
+
+    def __init__(self, workload, layers, configs):
+        self.classes = workload.classes
+        self.rates = torch.tensor([[c.rate] for c in configs])
+        self.momentum = torch.tensor([[c.momentum] for c in configs])
+        self.adam = configs[0].optimizer == "adam"
+        self.model = module(layers, workload.shape)
+        self.dense = all(layer[0] == "dense" for layer in layers)
+        self.activations = [layer[2] for layer in layers] if self.dense else []
+        names = [name for name, _ in self.model.named_parameters()]
+        shapes = {}
+        rows = []
+        for _ in configs:
+            fresh = module(layers, workload.shape)
+            values = dict(fresh.named_parameters())
+            if self.dense:  # [in, out] for baddbmm
+                values = {n: v.detach().t() if v.dim() == 2 else v.detach() for n, v in values.items()}
+            shapes = {n: v.shape for n, v in values.items()}
+            rows.append(torch.cat([values[n].detach().reshape(-1) for n in names]))
+        self.flat = torch.stack(rows)
+        self.slots = [torch.zeros_like(self.flat) for _ in range(2 if self.adam else 1)]
+        self.params = {}
+        at = 0
+        for name in names:
+            size = shapes[name].numel()
+            view = self.flat[:, at:at + size].unflatten(1, shapes[name])
+            self.params[name] = view.detach().requires_grad_()
+            at += size
+        self.steps = 0
+        self.loss = self.dense_loss if self.dense else self.mapped_loss
+
+    def dense_logits(self, params, x):
+        values = list(params.values())
+        x = x.unsqueeze(0).expand(len(self.rates), -1, -1)
+        for i, activation in enumerate(self.activations):
+            x = torch.baddbmm(values[2 * i + 1].unsqueeze(1), x, values[2 * i])
+            if activation == "relu":
+                x = functional.relu(x)
+        return x
+
+    def dense_loss(self, params, x, y):
+        logits = self.dense_logits(params, x)
+        k = len(self.rates)
+        if self.classes:
+            losses = functional.cross_entropy(logits.flatten(0, 1), y.repeat(k), reduction="none")
+        else:
+            losses = functional.binary_cross_entropy_with_logits(
+                logits.squeeze(2), y.expand(k, -1), reduction="none")
+        return losses.view(k, -1).mean(1).sum()
+
+    def mapped_loss(self, params, x, y):
+        def one(values, x, y):
+            return loss_of(torch.func.functional_call(self.model, values, (x,)), y, self.classes)
+
+        return torch.func.vmap(one, in_dims=(0, None, None), randomness="different")(params, x, y).sum()
+
+    def step(self, x, y, loss=None):
+        total = (loss or self.loss)(self.params, x, y)
+        gradients = torch.autograd.grad(total, list(self.params.values()))
+        with torch.no_grad():
+            self.update(torch.cat([g.flatten(1) for g in gradients], 1))
+        return total.detach()
+
+    def update(self, g):
+        self.steps += 1
+        if not self.adam:
+            velocity, = self.slots
+            velocity.mul_(self.momentum).add_(g)
+            self.flat.addcmul_(velocity, self.rates, value=-1)
+            return
+        mean, square = self.slots
+        mean.lerp_(g, 0.1)
+        square.mul_(0.999).addcmul_(g, g, value=0.001)
+        correction = math.sqrt(1 - 0.999 ** self.steps) / (1 - 0.9 ** self.steps)
+        # As Keras: epsilon is added to the uncorrected root.
+        self.flat.addcdiv_(mean * (self.rates * -correction), square.sqrt().add_(ADAM_EPSILON))
+
+    @torch.inference_mode()
+    def accuracy(self, x, y):
+        self.model.eval()
+        params = {name: value.detach() for name, value in self.params.items()}
+        if self.dense:
+            logits = self.dense_logits(params, x)
+        else:
+            def one(values):
+                return torch.func.functional_call(self.model, values, (x,))
+
+            logits = torch.func.vmap(one)(params)
+        self.model.train()
+        return (correct(logits, y, self.classes) / len(y)).tolist()

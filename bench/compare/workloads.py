@@ -1,0 +1,139 @@
+"""The workloads of bench/compare_pytorch: data, architectures and configurations, once for both
+sides. An architecture is a list of layers: ("conv", filters, padding), ("pool",), ("dropout", rate),
+("flatten",), ("dense", units, activation); convolutions are 3 x 3 with relu.
+"""
+
+import csv
+import dataclasses
+import itertools
+import pathlib
+import sys
+
+import numpy
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+CIFAR = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"
+
+CIFAR_CNN = [("conv", 32, "same"), ("conv", 32, "valid"), ("pool",), ("dropout", 0.25),
+             ("conv", 64, "same"), ("conv", 64, "valid"), ("pool",), ("dropout", 0.25), ("flatten",),
+             ("dense", 512, "relu"), ("dropout", 0.5), ("dense", 10, None)]
+DIGITS_CNN = [("conv", 32, "same"), ("conv", 32, "same"), ("pool",), ("dropout", 0.25), ("flatten",),
+              ("dense", 64, "relu"), ("dense", 10, None)]
+TABULAR_MLP = [("dense", 128, "relu"), ("dense", 64, "relu"), ("dense", 1, None)]
+IRIS_MLPS = {"two": [("dense", 10, "relu"), ("dense", 10, "relu"), ("dense", 3, None)],
+             "three": [("dense", 10, "relu"), ("dense", 10, "relu"), ("dense", 10, "relu"),
+                       ("dense", 3, None)]}
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    architecture: str
+    optimizer: str  # "adam" or "sgd"
+    rate: float
+    batch: int
+    momentum: float = 0.0
+
+
+@dataclasses.dataclass
+class Workload:
+    name: str
+    title: str
+    shape: tuple  # of one example
+    classes: int  # 0: one binary output
+    scale: float  # features are divided by it
+    train: tuple  # (x, y)
+    valid: tuple
+    architectures: dict
+    configs: list
+    iterations: int
+
+    @property
+    def size(self):
+        return f"{len(self.train[0])} rows x {len(self.configs)} x {self.iterations}"
+
+
+def cifar(rows, split):
+    """Real images where the folder with cifar10.py is; else this workload cannot run."""
+    if not (CIFAR / "cifar10.py").exists():
+        sys.exit("compare_pytorch: workload a wants cifar10.py and its images in ../shared/data")
+    sys.path.insert(0, str(CIFAR))
+    from cifar10 import load
+
+    cache = SOURCE / "build" / f"cifar_{split}_{rows}.npz"
+    if not cache.exists():
+        x, y, _ = load(split, rows)
+        numpy.savez(cache, x=x, y=y.astype(numpy.int64))
+    data = numpy.load(cache)
+    return data["x"], data["y"]
+
+
+def example(name, columns):
+    """x and y of a CSV file of examples/."""
+    with open(SOURCE / "examples" / f"{name}.csv", encoding="ascii", newline="") as file:
+        rows = list(csv.DictReader(file))
+    x = [[float(v) for v in row[columns[0]].replace("{", "").replace("}", "").split(",")] for row in rows]
+    labels = [row[columns[1]] for row in rows]
+    names = sorted(set(labels))
+    return numpy.array(x), numpy.array([names.index(label) for label in labels])
+
+
+def split(x, y, fraction):
+    """A shuffled copy, cut into training and validation."""
+    order = numpy.random.default_rng(7).permutation(len(x))
+    cut = len(x) - int(len(x) * fraction)
+    return (x[order[:cut]], y[order[:cut]]), (x[order[cut:]], y[order[cut:]])
+
+
+def workload_a(quick):
+    # Rates with which each batch size learns.
+    grid = [Config("cnn", "adam", rate, batch)
+            for rate, batch in ((3e-4, 32), (5e-4, 64), (1e-3, 128), (1e-3, 256))]
+    grid += [Config("cnn", "sgd", rate, batch, 0.9)
+             for rate, batch in ((0.01, 32), (0.02, 64), (0.03, 128), (0.05, 256))]
+    return Workload("a", "CIFAR-10 example CNN, 8 configurations", (32, 32, 3), 10, 255.0,
+                    cifar(2000 if quick else 8000, "train"), cifar(1000, "test"), {"cnn": CIFAR_CNN},
+                    grid, 1)
+
+
+def workload_b(quick):
+    x, y = example("digits", ("pixels", "label"))
+    train, valid = split(x.astype(numpy.uint8).reshape(-1, 8, 8, 1), y, 0.2)
+    grid = [Config("cnn", "adam", rate, batch) for rate in (1e-3, 3e-3) for batch in (16, 32, 64, 128)]
+    grid += [Config("cnn", "sgd", rate, batch, 0.9) for rate in (0.01, 0.03)
+             for batch in (16, 32, 64, 128)]
+    return Workload("b", "digits, 16 configurations of a small CNN", (8, 8, 1), 10, 16.0, train, valid,
+                    {"cnn": DIGITS_CNN}, grid, 2 if quick else 10)
+
+
+def workload_c(quick):
+    x, y = example("iris", ("attributes", "class_text"))
+    train, valid = split(x.astype(numpy.float32), y, 0.2)
+    grid = [Config(name, "adam", rate, batch)
+            for name, rate, batch in itertools.product(IRIS_MLPS, (0.1, 0.01, 0.001), (4, 8))]
+    return Workload("c", "MADlib's iris example, 12 MLPs", (4,), 3, 1.0, train, valid, IRIS_MLPS, grid,
+                    3 if quick else 10)
+
+
+def tabular(rows):
+    """Binary labels from a noisy function of 64 normal features."""
+    random = numpy.random.default_rng(3)
+    x = random.standard_normal((rows, 64), dtype=numpy.float32)
+    hidden = numpy.tanh(x @ random.standard_normal((64, 8), dtype=numpy.float32) / 4)
+    score = hidden @ random.standard_normal(8, dtype=numpy.float32) + hidden[:, 0] * hidden[:, 1] * 2
+    noise = 0.3 * random.standard_normal(rows, dtype=numpy.float32)
+    return x, (score + noise > 0).astype(numpy.int64)
+
+
+def workload_d(quick):
+    rows = 50_000 if quick else 200_000
+    x, y = tabular(rows + 10_000)
+    grid = [Config("mlp", "adam", rate, batch)
+            for rate in (3e-4, 1e-3, 3e-3, 1e-2) for batch in (128, 256, 512)]
+    grid += [Config("mlp", "sgd", rate, batch, 0.9)
+             for rate in (0.003, 0.01, 0.03, 0.1) for batch in (128, 256, 512)]
+    return Workload("d", "tabular MLP 64-128-64-1, 24 configurations", (64,), 0, 1.0,
+                    (x[:rows], y[:rows]), (x[rows:], y[rows:]), {"mlp": TABULAR_MLP}, grid,
+                    1 if quick else 2)
+
+
+WORKLOADS = {"a": workload_a, "b": workload_b, "c": workload_c, "d": workload_d}

@@ -1,0 +1,196 @@
+/*
+ * segment_pack_description.c
+ *		A packing job, and where its rows go, as bytes for the segments.
+ */
+#include "pg/segment_pack.h"
+
+#ifdef GP_VERSION_NUM
+
+#include "cdb/cdbvars.h"
+
+#include "pg/segment_bytes.h"
+
+void
+pack_write_place(char *place, const char *key, int32 segment, ItemPointer row)
+{
+	uint32		block = BlockIdGetBlockNumber(&row->ip_blkid);
+	uint16		offset = row->ip_posid;
+	unsigned char *at = (unsigned char *) place + PACK_KEY_SIZE;
+
+	memcpy(place, key, PACK_KEY_SIZE);
+	for (int i = 0; i < 4; i++)
+	{
+		at[i] = (unsigned char) ((uint32) segment >> (24 - 8 * i));
+		at[4 + i] = (unsigned char) (block >> (24 - 8 * i));
+	}
+	at[8] = (unsigned char) (offset >> 8);
+	at[9] = (unsigned char) offset;
+}
+
+static void
+put_column(StringInfo out, const pack_column *column)
+{
+	put_text(out, column->name);
+	put_int(out, column->type);
+	put_text(out, column->sql_type);
+}
+
+static void
+get_column(reader *in, pack_column *column)
+{
+	column->name = get_bytes(in, NULL);
+	column->type = (Oid) get_int(in);
+	column->sql_type = get_bytes(in, NULL);
+}
+
+void
+pack_put_source(StringInfo out, const pack_source *source)
+{
+	put_text(out, source->name.shown);
+	put_int(out, source->n_x);
+	for (int i = 0; i < source->n_x; i++)
+		put_column(out, &source->x[i]);
+	put_column(out, &source->y);
+	put_column(out, &source->fold);
+	put_int(out, source->n_keys);
+	for (int i = 0; i < source->n_keys; i++)
+		put_text(out, source->keys[i]);
+	put_int(out, source->has_ctid);
+	put_int(out, source->has_tableoid);
+	put_int(out, source->first_key);
+}
+
+void
+pack_get_source(reader *in, pack_source *source)
+{
+	source->name.shown = get_bytes(in, NULL);
+	source->n_x = get_count(in);
+	source->x = palloc0(sizeof(pack_column) * (source->n_x + 1));
+	for (int i = 0; i < source->n_x; i++)
+		get_column(in, &source->x[i]);
+	get_column(in, &source->y);
+	get_column(in, &source->fold);
+	source->n_keys = get_count(in);
+	source->keys = palloc0(sizeof(char *) * (source->n_keys + 1));
+	for (int i = 0; i < source->n_keys; i++)
+		source->keys[i] = get_bytes(in, NULL);
+	source->has_ctid = get_int(in) != 0;
+	source->has_tableoid = get_int(in) != 0;
+	source->first_key = (int) get_int(in);
+	source->segment = GpIdentity.segindex;
+}
+
+void
+pack_put_values(StringInfo out, const pack_values *values)
+{
+	put_bytes(out, values, sizeof(*values));
+	put_bytes(out, values->elements, sizeof(Oid) * values->n_columns);
+	put_text(out, values->first_row);
+}
+
+void
+pack_get_values(reader *in, pack_values *values, int n_columns, const pack_column *columns)
+{
+	int64		shape[HOPPER_MAX_RANK];
+	bool		given;
+
+	hopper_get_struct(in, values, sizeof(*values));
+	values->elements = hopper_get_array(in, n_columns, sizeof(Oid));
+	values->first_row = get_bytes(in, NULL);
+	values->columns = columns;
+	if (values->n_columns != n_columns || values->rank < 0 || values->rank > HOPPER_MAX_RANK ||
+		hopper_core()->type_size(values->type) < 1)
+		elog(ERROR, "a description for the segments is damaged");
+	given = values->shape_given;
+	memcpy(shape, values->shape, sizeof(shape));
+	pack_values_set_shape(values, values->rank, shape);
+	values->shape_given = given;
+}
+
+bytea *
+pack_describe_job(const pack_job *job)
+{
+	StringInfoData out;
+
+	hopper_begin_description(&out);
+	put_int(&out, job->request.seed);
+	put_int(&out, job->request.validation);
+	put_text(&out, job->request.training.table.shown);
+	pack_put_source(&out, &job->source);
+	pack_put_values(&out, &job->x);
+	put_int(&out, job->y_kind);
+	if (job->y_kind != HOPPER_LABEL_CLASS)
+		pack_put_values(&out, &job->y);
+	else
+	{
+		put_int(&out, job->classes.family);
+		put_int(&out, job->classes.num_classes);
+		put_int(&out, job->classes.n);
+		for (int i = 0; i < job->classes.n; i++)
+			put_text(&out, job->classes.names[i]);
+	}
+	return hopper_end_description(&out);
+}
+
+void
+pack_read_job(const bytea *description, pack_job *job)
+{
+	reader		in;
+
+	memset(job, 0, sizeof(*job));
+	hopper_open_description(description, &in);
+	job->request.seed = get_int(&in);
+	job->request.validation = get_int(&in) != 0;
+	job->request.training.table.shown = get_bytes(&in, NULL);
+	pack_get_source(&in, &job->source);
+	pack_get_values(&in, &job->x, job->source.n_x, job->source.x);
+	job->y_kind = (int32) get_int(&in);
+	if (job->y_kind != HOPPER_LABEL_CLASS)
+		pack_get_values(&in, &job->y, 1, &job->source.y);
+	else
+	{
+		job->classes.family = (pack_family) get_int(&in);
+		job->classes.num_classes = (int) get_int(&in);
+		job->classes.n = get_count(&in);
+		job->classes.names = palloc0(sizeof(char *) * (job->classes.n + 1));
+		for (int i = 0; i < job->classes.n; i++)
+			job->classes.names[i] = get_bytes(&in, NULL);
+		pack_finish_classes(&job->classes);
+	}
+	pack_set_layout(job);
+}
+
+bytea *
+pack_describe_plan(const pack_plan *plan)
+{
+	StringInfoData out;
+
+	hopper_begin_description(&out);
+	put_bytes(&out, plan, sizeof(*plan));
+	put_bytes(&out, plan->limits, (size_t) plan->n_strata * PACK_PLACE_SIZE);
+	put_bytes(&out, plan->any, (size_t) plan->n_strata * sizeof(bool));
+	put_bytes(&out, plan->ends, (size_t) plan->n_buffers * PACK_PLACE_SIZE);
+	put_bytes(&out, plan->partitions, (size_t) plan->n_buffers * sizeof(int32));
+	put_bytes(&out, plan->rows, (size_t) plan->n_buffers * sizeof(int32));
+	put_bytes(&out, plan->keys, (size_t) plan->n_buffers * sizeof(int32));
+	return hopper_end_description(&out);
+}
+
+void
+pack_read_plan(const bytea *description, pack_plan *plan)
+{
+	reader		in;
+
+	hopper_open_description(description, &in);
+	hopper_get_struct(&in, plan, sizeof(*plan));
+	plan->limits = hopper_get_array(&in, plan->n_strata, PACK_PLACE_SIZE);
+	plan->any = hopper_get_array(&in, plan->n_strata, sizeof(bool));
+	plan->ends = hopper_get_array(&in, plan->n_buffers, PACK_PLACE_SIZE);
+	plan->partitions = hopper_get_array(&in, plan->n_buffers, sizeof(int32));
+	plan->rows = hopper_get_array(&in, plan->n_buffers, sizeof(int32));
+	plan->keys = hopper_get_array(&in, plan->n_buffers, sizeof(int32));
+	if (plan->n_buffers < 1)
+		elog(ERROR, "a description for the segments is damaged");
+}
+
+#endif							/* GP_VERSION_NUM */

@@ -1,0 +1,179 @@
+"""Predictions are made on the segments, lie there as the source does, and are those of PostgreSQL."""
+
+import pathlib
+
+import psycopg2
+import pytest
+
+from conftest import connect
+from digits import dense, layer, outputs, query, sequential, value
+from executed import FIXED, executed, gathered
+
+COMPILE = "loss='categorical_crossentropy', metrics=['accuracy'], optimizer='Adam(lr=0.01)'"
+ARRAYS = {"1005", "1021", "17"}  # smallint[], real[], bytea
+SOURCES = {
+    "digits": "DISTRIBUTED BY (id)",
+    "p_by_label": "DISTRIBUTED RANDOMLY",
+    "p_random": "DISTRIBUTED RANDOMLY",
+    "p_replicated": "DISTRIBUTED REPLICATED",
+    "p_view": "DISTRIBUTED RANDOMLY",
+}
+
+
+@pytest.fixture(scope="module")
+def trained(both):
+    greenplum, postgres = both
+    for connection in both:
+        arrow = ", starts := '{0, 1, 2}'" if connection is postgres else ""
+        query(connection, "SELECT hopper.training_preprocessor('digits', 'p_packed', 'label',"
+              " 'pixels', normalizing_const := 16, validation_fraction := 0.2, partitions := 3,"
+              f" buffer_size := 100{arrow})")
+        query(connection, "SELECT * FROM hopper.fit('p_packed', 'p_model', 'architectures', 1, %s,"
+              " 'batch_size=32', 3)", COMPILE)
+    query(greenplum, "SET client_min_messages = warning")
+    query(greenplum, "CREATE TABLE p_by_label AS SELECT * FROM digits DISTRIBUTED BY (label)")
+    query(greenplum, "CREATE TABLE p_random AS SELECT * FROM digits DISTRIBUTED RANDOMLY")
+    query(greenplum, "CREATE TABLE p_replicated AS SELECT * FROM digits DISTRIBUTED REPLICATED")
+    query(greenplum, "CREATE VIEW p_view AS SELECT d.id, d.pixels FROM digits d"
+          " JOIN p_random r ON r.id = d.id")
+    query(greenplum, "RESET client_min_messages")
+    return both
+
+
+def predict(connection, source, output, *more):
+    query(connection, f"DROP TABLE IF EXISTS {output}")
+    extra = "".join(f", {argument}" for argument in more)
+    query(connection, f"SELECT hopper.predict('p_model', '{source}', 'id', 'pixels',"
+          f" '{output}'{extra})")
+
+
+def columns(connection, table):
+    return query(connection, "SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute"
+                 " WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attnum", table)
+
+
+def same_predictions(both, table, key="id, rank"):
+    """Equal but for the last bits of probabilities, which depend on a row's place in its batch."""
+    greenplum, postgres = both
+    names = columns(postgres, table)
+    assert columns(greenplum, table) == names
+    statement = f"SELECT {', '.join(name for name, _ in names)} FROM {table} ORDER BY {key}"
+    rows = [query(connection, statement) for connection in both]
+    assert len(rows[0]) == len(rows[1]) > 0
+    for at, (_, kind) in enumerate(names):
+        mine, theirs = ([row[at] for row in half] for half in rows)
+        assert mine == (pytest.approx(theirs, abs=1e-6) if kind == "double precision" else theirs)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_predictions_lie_as_the_source(trained, source):
+    greenplum, postgres = trained
+    predict(greenplum, source, "p_out", "'response'")
+    predict(postgres, "digits", "p_out", "'response'")
+    same_predictions(trained, "p_out", "id")
+    assert value(greenplum, "SELECT pg_get_table_distributedby('p_out'::regclass)") == SOURCES[source]
+    if source != "p_replicated":  # whose rows have no segment
+        used = query(greenplum, "SELECT DISTINCT gp_segment_id FROM p_out ORDER BY 1")
+        assert used == [(0,), (1,), (2,)]
+
+
+def test_predictions_lie_where_their_rows_do(trained):
+    greenplum, _ = trained
+    predict(greenplum, "digits", "p_beside", "'response'")
+    assert query(greenplum, "SELECT DISTINCT d.gp_segment_id - p.gp_segment_id FROM digits d"
+                 " JOIN p_beside p USING (id)") == [(0,)]
+
+
+@pytest.mark.parametrize("what, key", [("'prob'", "id, rank"), ("3", "id, rank"),
+                                       ("0.1::float8", "id, rank"), ("'response'", "id")])
+def test_forms_of_answers(trained, what, key):
+    for connection in trained:
+        predict(connection, "digits", "p_form", what)
+    same_predictions(trained, "p_form", key)
+
+
+def test_values_and_arrays(trained):
+    """A regression of one value and one of several."""
+    for width, label in ((1, "pixels[4][4]::real AS label"), (2, "pixels[1:1][3:4]::real[] AS label")):
+        for connection in trained:
+            query(connection, f"CREATE TABLE r{width} AS SELECT id, pixels, {label} FROM digits")
+            pinned = "" if connection is trained[0] else ", starts := '{0, 1, 2}'"
+            query(connection, f"SELECT hopper.training_preprocessor('r{width}', 'r{width}_packed',"
+                  f" 'label', 'pixels', partitions := 3{pinned})")
+            shape = () if width == 1 else (layer("Reshape", "reshape", target_shape=[1, 2]),)
+            model = sequential(layer("Flatten", "flatten"), dense("out", width, "linear"), *shape)
+            query(connection, f"SELECT hopper.load_model('r{width}_models', %s)", model)
+            query(connection, f"SELECT * FROM hopper.fit('r{width}_packed', 'r{width}_model',"
+                  f" 'r{width}_models', 1, 'loss=''mse'', optimizer=''Adam(lr=0.001)''',"
+                  " 'batch_size=32', 1)")
+            query(connection, f"SELECT hopper.predict('r{width}_model', 'r{width}', 'id', 'pixels',"
+                  f" 'r{width}_out')")
+    same_predictions(trained, "r1_out", "id")
+    greenplum, postgres = trained
+    statement = "SELECT id, predicted_label FROM r2_out ORDER BY id"
+    for mine, theirs in zip(query(greenplum, statement), query(postgres, statement)):
+        assert mine[0] == theirs[0] and mine[1] == pytest.approx(theirs[1], abs=1e-5)
+
+
+def test_byom(trained):
+    for connection in trained:
+        arch, weights = query(connection, "SELECT model_arch::text, model_weights FROM p_model")[0]
+        query(connection, "SELECT hopper.load_model('p_own', %s, %s)", arch, weights)
+        query(connection, "SELECT hopper.predict_byom('p_own', 1, 'digits', 'id', 'pixels',"
+              " 'p_byom', 2, class_values := ARRAY['a','b','c','d','e','f','g','h',NULL,'j'],"
+              " normalizing_const := 16)")
+    same_predictions(trained, "p_byom")
+
+
+# ---------------------------------------------------------------- the way of the rows
+
+
+def maps(process, name):
+    return name in pathlib.Path(f"/proc/{process}/maps").read_text(encoding="ascii")
+
+
+def test_rows_stay_on_the_segments(trained):
+    statements = executed("SELECT hopper.predict('p_model', 'digits', 'id', 'pixels', 'p_watched')")
+    moves = [motions for sql, motions in statements if sql.startswith("INSERT INTO p_watched ")]
+    assert len(moves) == 1 and FIXED not in [kind for kind, _ in moves[0]]
+    rows = gathered([s for s in statements if "p_model" not in s[0]])
+    assert not {(name, oid) for name, oid in rows if oid in ARRAYS}
+    connection = connect("HOPPER_GREENPLUM")
+    predict(connection, "digits", "p_watched")
+    assert not maps(value(connection, "SELECT pg_backend_pid()"), "libtorch_cpu")
+    connection.close()
+
+
+# ---------------------------------------------------------------- what goes wrong
+
+
+def test_a_bad_row_is_named(trained):
+    greenplum, _ = trained
+    query(greenplum, "CREATE TABLE p_bad AS SELECT id, CASE WHEN id <> 500 THEN pixels END AS pixels"
+          " FROM digits DISTRIBUTED BY (id)")
+    with pytest.raises(psycopg2.Error) as error:
+        predict(greenplum, "p_bad", "p_bad_out")
+    assert error.value.pgcode == "22004"
+    assert error.value.diag.message_detail == "Row (id)=(500)."
+    assert outputs(greenplum, "p_bad_out%") == []
+
+
+def test_no_rows_give_no_predictions(trained):
+    greenplum, _ = trained
+    query(greenplum, "CREATE TABLE p_empty (id integer, pixels smallint[]) DISTRIBUTED BY (id)")
+    predict(greenplum, "p_empty", "p_empty_out")
+    assert value(greenplum, "SELECT count(*) FROM p_empty_out") == 0
+
+
+def test_a_timeout_ends_it(trained):
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "CREATE VIEW p_many AS SELECT d.id, d.pixels FROM digits d,"
+          " generate_series(1, 10000) i")
+    query(connection, "SET statement_timeout = 1500")
+    with pytest.raises(psycopg2.Error) as error:
+        predict(connection, "p_many", "p_many_out", "'response'")
+    assert error.value.pgcode == "57014"
+    query(connection, "SET statement_timeout = 0")
+    predict(connection, "digits", "p_many_out", "'response'")
+    assert value(connection, "SELECT count(*) FROM p_many_out") == 1797
+    connection.close()

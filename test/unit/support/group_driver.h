@@ -1,0 +1,160 @@
+// Trains with the segments engine's groups in one process: a group a segment, envelopes by hand.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/run_driver.h"
+
+namespace hopper {
+
+class GroupDriver {
+ public:
+  // `train_keys` and `valid_keys` give the segment of each partition.
+  GroupDriver(const RunOptions& options, const PackedTable& train, const PackedTable* valid,
+              std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys,
+              const std::vector<Configuration>& configs)
+      : iterations_(options.iterations), train_keys_(std::move(train_keys)) {
+    hopper_run_options raw = {};
+    raw.seed = options.seed;
+    raw.num_iterations = options.iterations;
+    raw.metrics_compute_frequency = options.frequency;
+    raw.training_metrics = options.training_metrics;
+    raw.threads = options.threads;
+    raw.n_starts = static_cast<int32_t>(options.starts.size());
+    raw.starts = options.starts.data();
+    raw.memory_limit = options.memory_limit;
+    raw.precision = "fp32";
+    raw.event_fd = event_fd_.fd();
+    for (const int32_t key : train_keys_) {
+      if (groups_.count(key) > 0) continue;
+      hopper_group*& group = groups_[key];
+      Check(Api().group_create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(),
+                               train_keys_.data(), valid == nullptr ? nullptr : valid_keys.data(),
+                               key, &group, &error_));
+      for (const Configuration& config : configs) AddConfig(group, config);
+      AddBuffers(group, train, HOPPER_SPLIT_TRAIN, train_keys_, key);
+      if (valid != nullptr) AddBuffers(group, *valid, HOPPER_SPLIT_VALID, valid_keys, key);
+      Check(Api().group_check_data(group, &error_));
+    }
+    for (const Configuration& config : configs) {
+      const auto n_starts = options.starts.size();
+      const int32_t start = options.starts[static_cast<size_t>(config.key - 1) % n_starts];
+      Envelope envelope;
+      envelope.key = train_keys_[static_cast<size_t>(start)];
+      envelope.bytes = {HOPPER_ENVELOPE_NEW};
+      if (!config.state.empty()) {
+        envelope.bytes = {HOPPER_ENVELOPE_STATE};
+        envelope.bytes.insert(envelope.bytes.end(), config.state.begin(), config.state.end());
+      }
+      envelopes_[config.key] = std::move(envelope);
+    }
+  }
+  ~GroupDriver() {
+    for (const auto& [key, group] : groups_) Api().group_free(group);
+  }
+  GroupDriver(const GroupDriver&) = delete;
+  GroupDriver& operator=(const GroupDriver&) = delete;
+
+  std::map<int32_t, ModelResult> Train(std::vector<hopper_event>* events = nullptr) {
+    for (int32_t iteration = 1; iteration <= iterations_; ++iteration) {
+      int hops = 0;
+      do {
+        if (++hops > 100) throw std::runtime_error("the models do not end their iteration");
+        Hop(iteration, hops == 1, false, events);
+      } while (!AllDone());
+      if (events == nullptr) continue;
+      for (const auto& [key, envelope] : envelopes_) {
+        events->insert(events->end(), envelope.events.begin(), envelope.events.end());
+      }
+    }
+    Hop(iterations_, false, true, nullptr);
+    return std::move(results_);
+  }
+
+ private:
+  struct Envelope {
+    int32_t key = 0;
+    bool done = false;
+    std::vector<uint8_t> bytes;
+    std::vector<hopper_event> events;
+  };
+
+  void Check(int code) {
+    if (code < 0 || code > 1) throw std::runtime_error(error_.message);
+  }
+  void AddConfig(hopper_group* group, const Configuration& config) {
+    hopper_config raw = {};
+    raw.mst_key = config.key;
+    raw.model_arch = config.arch.data();
+    raw.model_arch_size = config.arch.size();
+    raw.compile_params = config.compile.c_str();
+    raw.fit_params = config.fit.c_str();
+    Check(Api().group_add_config(group, &raw, &error_));
+  }
+  void AddBuffers(hopper_group* group, const PackedTable& table, hopper_split split,
+                  const std::vector<int32_t>& keys, int32_t key) {
+    for (const hopper_buffer& buffer : table.buffers(split)) {
+      if (keys[static_cast<size_t>(buffer.partition_id)] != key) continue;
+      Check(Api().group_add_buffer(group, &buffer, &error_));
+    }
+  }
+  bool AllDone() const {
+    for (const auto& [key, envelope] : envelopes_) {
+      if (!envelope.done) return false;
+    }
+    return true;
+  }
+  void Hop(int32_t iteration, bool fresh, bool finish, std::vector<hopper_event>* /*events*/) {
+    for (const auto& [key, group] : groups_) {
+      for (const auto& [mst_key, envelope] : envelopes_) {
+        if (envelope.key != key) continue;
+        Check(Api().group_add_part(group, mst_key, 0, 1, envelope.bytes.data(),
+                                   envelope.bytes.size(), &error_));
+      }
+    }
+    std::map<int32_t, Envelope> next;
+    for (const auto& [key, group] : groups_) {
+      Check(Api().group_start(group, iteration, fresh ? 1 : 0, finish ? 1 : 0, &error_));
+      int done = 0;
+      while ((done = Api().group_poll(group, &error_)) == 0) event_fd_.Wait();
+      Check(done);
+      hopper_group_part part = {};
+      while (Api().group_next_part(group, &part, &error_) == 1) Take(part, finish, &next);
+    }
+    envelopes_ = std::move(next);
+  }
+  void Take(const hopper_group_part& part, bool finish, std::map<int32_t, Envelope>* next) {
+    Envelope& envelope = (*next)[part.mst_key];
+    ModelResult& result = results_[part.mst_key];
+    if (part.part < 0) {
+      const auto* floats = reinterpret_cast<const float*>(part.bytes);
+      result.weights.assign(floats, floats + part.size / sizeof(float));
+      return;
+    }
+    envelope.key = part.next_key;
+    envelope.done = part.done != 0;
+    envelope.bytes.assign(part.bytes, part.bytes + part.size);
+    envelope.events.assign(part.events, part.events + part.n_events);
+    if (!finish) return;
+    result.raw = *part.result;
+    result.digest = part.result->digest;
+    result.state = envelope.bytes;
+  }
+
+  EventFd event_fd_;
+  int32_t iterations_;
+  std::vector<int32_t> train_keys_;
+  std::map<int32_t, hopper_group*> groups_;
+  std::map<int32_t, Envelope> envelopes_;
+  std::map<int32_t, ModelResult> results_;
+  hopper_error error_ = {};
+};
+
+}  // namespace hopper
