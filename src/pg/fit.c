@@ -315,7 +315,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description,
  * use_caching, seed, threads, precision, training_metrics)
  *
- * use_caching is MADlib's; data is always kept in memory.
+ * use_caching is MADlib's; data are always kept in memory where they fit.
  */
 Datum
 hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/group_driver.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 
@@ -340,6 +341,84 @@ TEST(DataWindow, AModelThatIsTooLargeAloneFailsAlone) {
   EXPECT_EQ(run.Result(1).raw.status, HOPPER_MODEL_DONE);
   EXPECT_EQ(run.Result(2).raw.status, HOPPER_MODEL_FAILED);
   EXPECT_STREQ(run.Result(2).raw.error, "configuration does not fit into memory");
+}
+
+// The segments' groups: each reads its own partitions in turns, and keeps what it has from one
+// visit to the next.
+TEST(DataWindow, GroupsGiveTheSameBits) {
+  struct Case {
+    int models;
+    std::vector<int32_t> keys, valid_keys;
+    std::vector<int32_t> starts;
+    hopper_training_metrics metrics;
+    int slots, threads;
+  };
+  const std::vector<Case> cases = {
+      {1, {0, 0, 0, 0}, {}, {0, 1, 2, 3}, HOPPER_METRICS_RUNNING, 1, 2},
+      {4, {7, 7, 7, 9, 9, 9}, {9, 7}, {0, 3}, HOPPER_METRICS_FINAL, 1, 2},
+      {5, {1, 1, 2, 2, 1, 1}, {1, 1, 2}, {0, 2, 4}, HOPPER_METRICS_EVERY, 2, 3},
+      // Models that start inside a segment's run, and a segment without validation data.
+      {6, {1, 1, 1, 1, 2, 2, 2}, {1, 1, 1, 1}, {0, 2, 4, 5}, HOPPER_METRICS_EVERY, 1, 1},
+  };
+  for (const Case& one : cases) {
+    const PackedTable train{Rows(203, static_cast<int32_t>(one.keys.size()))};
+    const PackedTable valid{Rows(97, std::max<int32_t>(one.valid_keys.size(), 1), 5)};
+    const PackedTable* validation = one.valid_keys.empty() ? nullptr : &valid;
+    const std::vector<Configuration> configs = Mlps(one.models);
+    RunOptions options;
+    options.iterations = 3;
+    options.threads = one.threads;
+    options.training_metrics = one.metrics;
+    options.starts = one.starts;
+    const Outcome expected = Train(options, configs, train, validation);
+    GroupDriver roomy(options, train, validation, one.keys, one.valid_keys, configs, true);
+    int64_t models = 0;
+    for (const auto& [key, plan] : roomy.plans()) {
+      EXPECT_EQ(plan.resident, 1);
+      models = std::max(models, plan.bytes_models);
+    }
+    options.memory_limit = models + std::max(one.slots * PartitionBytes(train),
+                                             validation == nullptr ? 0 : PartitionBytes(valid));
+    GroupDriver groups(options, train, validation, one.keys, one.valid_keys, configs, true);
+    for (const auto& [key, plan] : groups.plans()) EXPECT_EQ(plan.resident, 0);
+    std::vector<hopper_event> events;
+    const auto results = groups.Train(&events);
+    for (const auto& [key, digest] : expected.digests) EXPECT_EQ(results.at(key).digest, digest);
+    std::map<std::string, double> metrics;
+    for (const hopper_event& event : events) {
+      if (event.type != HOPPER_EVENT_METRICS) continue;
+      metrics[std::to_string(event.mst_key) + "/" + std::to_string(event.iteration) + "/" +
+              std::to_string(event.split) + "/" + std::to_string(event.running)] =
+          event.loss + 1000.0 * event.metrics[0];
+    }
+    EXPECT_EQ(metrics, expected.metrics);
+    EXPECT_GT(groups.loads(), static_cast<int64_t>(one.keys.size() + one.valid_keys.size()));
+  }
+}
+
+// Early stopping: a model that waits for its validation leaves the sweep and comes back.
+TEST(DataWindow, ModelsThatWaitForTheirValidationGoOn) {
+  const PackedTable train{Rows(203, 6)};
+  const PackedTable valid{Rows(97, 3, 5)};
+  std::vector<Configuration> configs = Mlps(5);
+  for (Configuration& config : configs) {
+    if (config.key % 2 == 1) {
+      config.fit += ", callbacks=[EarlyStopping(monitor='val_loss', patience=1)]";
+    }
+  }
+  RunOptions options;
+  options.iterations = 6;
+  options.starts = {0, 2, 4};
+  for (const int slots : {1, 3}) {
+    options.memory_limit = int64_t{1} << 30;
+    const Outcome resident = Train(options, configs, train, &valid);
+    options.memory_limit =
+        LimitWith(slots * PartitionBytes(train), options, configs, train, &valid);
+    const Outcome windowed = Train(options, configs, train, &valid);
+    EXPECT_EQ(windowed.digests, resident.digests);
+    EXPECT_EQ(windowed.metrics, resident.metrics);
+    EXPECT_GT(windowed.loads[0], 6);
+  }
 }
 
 }  // namespace
