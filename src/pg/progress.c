@@ -188,7 +188,7 @@ hopper_progress_stopped(hopper_training *training, int at, const hopper_event *e
 	if (++training->n_stopped > MAX_STOPPED_LINES)
 		return;
 	ereport(NOTICE,
-			(errmsg("%s "%s": configuration %d stopped after %s, %s", training->function,
+			(errmsg("%s \"%s\": configuration %d stopped after %s, %s", training->function,
 					training->shown, event->mst_key,
 					hopper_plural(event->iteration, "iteration", "iterations"),
 					hopper_from_utf8(event->message))));

@@ -6,7 +6,7 @@ import numpy
 import psycopg2
 import pytest
 
-from digits import (ADAM, SOURCE, connect, create_database, dense, drop_database, query,
+from digits import (ADAM, GREENPLUM, SOURCE, connect, create_database, dense, drop_database, query,
                     read_digits, sequential, value)
 
 DATABASE = "hopper_predict"
@@ -122,7 +122,7 @@ def test_other_types_of_features(database, kind):
 
 def test_images_as_bytes(database):
     predict(database, "p_prob")
-    query(database, "CREATE TABLE images (id uuid DEFAULT gen_random_uuid(), number integer, x bytea)")
+    query(database, "CREATE TABLE images (id uuid DEFAULT md5(random()::text)::uuid, number integer, x bytea)")
     ids, _, pixels = read_digits()
     with database.cursor() as cursor:
         for key, image in zip(ids[:20], pixels[:20]):
@@ -132,14 +132,22 @@ def test_images_as_bytes(database):
     assert columns(database, "p_bytes")[0] == ("id", "uuid")
     assert value(database, "SELECT count(*) FROM p_bytes b JOIN images i USING (id) JOIN p_prob p"
                  " ON i.number = p.id AND b.rank = p.rank AND b.prob = p.prob") == 200
-    found = query(database, "SELECT i.number, r.class_value, r.prob FROM images i,"
-                  " hopper.predict_row('digits_model', NULL, i.x) r")
-    assert len(found) == 200
+    assert len(rows_predicted(database, "digits_model", "NULL", "number, x FROM images")) == 200
+
+
+def rows_predicted(connection, model, key, rows):
+    """id, class, probability and value of predict_row() for each id and features in `rows`."""
+    predicted = f"hopper.predict_row('{model}', {key}, "
+    if not GREENPLUM:
+        return query(connection, f"SELECT f.id, r.class_value, r.prob, r.value FROM (SELECT {rows})"
+                     f" f(id, x), {predicted} x) r")
+    # There it reads the model's tables, which a segment's process must not.
+    return [(number, *row) for number, x in query(connection, f"SELECT {rows}")
+            for row in query(connection, f"SELECT class_value, prob, value FROM {predicted} %s) r", x)]
 
 
 def test_predict_row(database, expected):
-    rows = query(database, "SELECT id, r.class_value, r.prob, r.value FROM digits,"
-                 " hopper.predict_row('digits_model', 1, pixels) r WHERE id <= 100")
+    rows = rows_predicted(database, "digits_model", 1, "id, pixels FROM digits WHERE id <= 100")
     assert len(rows) == 1000
     for key, text, probability, number in rows:
         assert number is None
@@ -246,10 +254,10 @@ def test_regression(database, flowers):
     assert len(rows) == 150
     for key, number in rows:
         assert abs(number - wanted[key]) < 1e-5 * max(1, abs(wanted[key]))
-    row = query(database, "SELECT r.* FROM flowers, hopper.predict_row('width', 1,"
-                " ARRAY[sepal_length, sepal_width, petal_length]) r WHERE id = %s", ids[0])
-    assert row[0][:2] == (None, None) and len(row) == 1
-    assert abs(row[0][2] - wanted[ids[0]]) < 1e-5
+    row = rows_predicted(database, "width", 1, "id, ARRAY[sepal_length, sepal_width, petal_length]"
+                         f" FROM flowers WHERE id = {ids[0]}")
+    assert row[0][1:3] == (None, None) and len(row) == 1
+    assert abs(row[0][3] - wanted[ids[0]]) < 1e-5
     loss = value(database, "SELECT training_loss_final FROM width_info")
     true = numpy.array([row[0] for row in query(
         database, "SELECT petal_width FROM flowers ORDER BY id")])

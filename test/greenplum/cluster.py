@@ -14,9 +14,11 @@ from digits import query, value
 HOME = pathlib.Path(os.environ["HOPPER_GREENPLUM_HOME"])
 
 
-def control(command, *arguments):
+def control(command, *arguments, files=None):
+    """scripts/greenplum; `files`: the folder of another installation to start."""
+    environment = {**os.environ, **({"GP_FILES": str(files)} if files else {})}
     subprocess.run([SOURCE / "scripts" / "greenplum", command, os.environ["HOPPER_BUILD"],
-                    *map(str, arguments)], check=True, stdin=subprocess.DEVNULL,
+                    *map(str, arguments)], check=True, env=environment, stdin=subprocess.DEVNULL,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
 
 

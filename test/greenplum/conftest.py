@@ -19,6 +19,21 @@ from runs import CONFIGS, pack, starts  # noqa: E402
 DATABASE = "hopper_segments"
 
 
+def pytest_addoption(parser):
+    parser.addoption("--large", action="store_true", help="also what takes minutes and gigabytes")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "large: takes minutes and gigabytes; runs with --large")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--large"):
+        large = [item for item in items if item.get_closest_marker("large")]
+        config.hook.pytest_deselected(items=large)
+        items[:] = [item for item in items if item not in large]
+
+
 def connect(server, database=DATABASE, **more):
     connection = psycopg2.connect(os.environ[server], dbname=database, **more)
     connection.autocommit = True

@@ -1,12 +1,15 @@
 """How models move: the statements that run, how many there are, and what they write."""
 
+import threading
+import time
+
 import pytest
 
-from cluster import count_passes
+from cluster import count_passes, disk_bytes, reset_fault, set_fault
 from conftest import connect
-from digits import query, value
+from digits import dense, layer, query, select, sequential, value
 from plans import plans_with, watch_plans
-from runs import digests, fit, pack
+from runs import LOSS, digests, fit, pack
 
 VISIT = "hopper.segment_visit"
 
@@ -77,3 +80,149 @@ def test_data_on_two_of_three_segments_give_the_same_bits(packed, two_segments, 
     for connection in packed:
         fit(connection, two_segments, f"out_two_{n}", f"configs_{n}")
     assert digests(greenplum, f"out_two_{n}") == digests(postgres, f"out_two_{n}")
+
+
+# ---------------------------------------------------------------- what a hop writes
+
+
+def wide_model(units):
+    return sequential(layer("Flatten", "flatten"), dense("wide", units, "relu"),
+                      dense("output", 10, "softmax"))
+
+
+def wide_configs(connection, name, units, n):
+    """n configurations whose states take 75 * units floats, and as many of momentum."""
+    query(connection, f"SELECT hopper.load_model('{name}_models', %s)", wide_model(units))
+    select(connection, name, [(key, 1, LOSS + "'SGD(lr=0.01, momentum=0.9)'", "batch_size=512")
+                              for key in range(1, n + 1)])
+    query(connection, f"UPDATE {name}_summary SET model_arch_table = '{name}_models'")
+
+
+def log_bytes(connection):
+    return sum(int(row[0]) for row in query(
+        connection, "SELECT pg_xlog_location_diff(pg_current_xlog_location(), '0/0')"
+        " FROM gp_dist_random('gp_id')"))
+
+
+def state_bytes(connection, output):
+    return int(value(connection, f"SELECT sum(length(state)) FROM {output}_state"))
+
+
+def held(on_segments, statement, occurrence, look):
+    """Runs a statement; calls `look` while every segment is held before its hop of that number."""
+    reset_fault(on_segments, "hopper_segment_train")
+    set_fault(on_segments, "hopper_segment_train", "suspend", occurrence=occurrence)
+    connection = connect("HOPPER_GREENPLUM")
+    thread = threading.Thread(target=query, args=(connection, statement))
+    thread.start()
+    try:
+        for dbid in (2, 3, 4):
+            query(on_segments, "SELECT gp_wait_until_triggered_fault('hopper_segment_train', 1, %s)",
+                  dbid)
+        found = look()
+    finally:
+        reset_fault(on_segments, "hopper_segment_train")
+        thread.join()
+        connection.close()
+    return found
+
+
+def test_a_hop_writes_its_states_once(on_segments):
+    """Held in a hop, the disk holds what the hop before wrote."""
+    wide_configs(on_segments, "wide_six", 16000, 6)
+
+    def run(output):
+        return (f"SELECT hopper.fit_multiple_model('packed_3', '{output}', 'wide_six', 2,"
+                " training_metrics := 'running')")
+
+    query(on_segments, run("weighed"))
+    states = state_bytes(on_segments, "weighed")
+    assert states > 55e6
+    query(on_segments, "DROP TABLE weighed, weighed_info, weighed_summary, weighed_state")
+    before = disk_bytes()
+    for hop in (2, 4):
+        written = held(on_segments, run(f"held_{hop}"), hop, disk_bytes) - before
+        assert states < written < 1.2 * states, (hop, written, states)
+        query(on_segments, f"DROP TABLE held_{hop}, held_{hop}_info, held_{hop}_summary,"
+              f" held_{hop}_state")
+        before = disk_bytes()
+
+
+def test_hops_are_not_logged(on_segments):
+    """Of a run's states, the log takes the output tables, however many hops there were."""
+    wide_configs(on_segments, "wide_three", 16000, 3)
+    grown = {}
+    for iterations in (1, 4):
+        before = log_bytes(on_segments)
+        query(on_segments, f"SELECT hopper.fit_multiple_model('packed_3', 'logged_{iterations}',"
+              f" 'wide_three', {iterations}, training_metrics := 'running')")
+        grown[iterations] = log_bytes(on_segments) - before
+    hops = 3 * (4 - 1)
+    assert grown[4] - grown[1] < 0.02 * hops * state_bytes(on_segments, "logged_4")
+
+
+def test_disk_use_does_not_grow(on_segments):
+    wide_configs(on_segments, "wide_two", 4000, 2)
+    samples = []
+    ended = threading.Event()
+
+    def watch():
+        while not ended.is_set():
+            samples.append(disk_bytes())
+            time.sleep(0.02)
+
+    thread = threading.Thread(target=watch)
+    before = disk_bytes()
+    thread.start()
+    try:
+        query(on_segments, "SELECT hopper.fit_multiple_model('packed_3', 'enduring', 'wide_two', 50,"
+              " training_metrics := 'running')")
+    finally:
+        ended.set()
+        thread.join()
+    third = len(samples) // 3
+    assert third > 20
+    states = state_bytes(on_segments, "enduring")
+    assert max(samples[-third:-10]) <= max(samples[10:third]) + 0.2 * states
+    # both tables at most, or the last one and the output tables
+    assert max(samples) - before < 4 * 1.2 * states
+
+
+@pytest.mark.large
+def test_a_large_model(on_segments):
+    """A state of 300 MB moves in parts of 64 MB."""
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SET statement_mem = '1900MB'")
+    query(connection, "SELECT hopper.load_model('large_models', %s)", wide_model(1000000))
+    select(connection, "large", [(1, 1, LOSS + "'SGD(lr=0.01)'", "batch_size=512")])
+    query(connection, "UPDATE large_summary SET model_arch_table = 'large_models'")
+    query(connection, "CREATE TABLE few AS SELECT * FROM digits WHERE id % 18 = 0 DISTRIBUTED BY (id)")
+    query(connection, "SELECT hopper.training_preprocessor('few', 'few_packed', 'label', 'pixels',"
+          " normalizing_const := 16)")
+    before = disk_bytes()
+    most = []
+    ended = threading.Event()
+
+    def watch():
+        while not ended.is_set():
+            most.append(disk_bytes())
+            time.sleep(0.1)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        query(connection, "SELECT hopper.fit_multiple_model('few_packed', 'large_out', 'large', 2,"
+              " training_metrics := 'running')")
+    finally:
+        ended.set()
+        thread.join()
+    states = state_bytes(connection, "large_out")
+    assert states > 300e6
+    assert query(connection, "SELECT part, length(state) <= 64 * 1024 * 1024 FROM large_out_state"
+                 " ORDER BY 1") == [(part, True) for part in range(5)]
+    # at the end: state and weights in the last table, and in the output tables
+    assert max(most) - before < 4 * 1.1 * states
+    assert value(connection, "SELECT status FROM large_out_info") == "done"
+    assert value(connection, "SELECT length(model_weights) FROM large_out") == 4 * 75000010
+    query(connection, "DROP TABLE large_out, large_out_info, large_out_summary, large_out_state")
+    connection.close()

@@ -38,7 +38,7 @@ def segment_1(on_segments):
         folder = other_installation()
         change(folder / "lib" / "postgresql")
         control("stop-segment", 1)
-        control("start-segment", 1, folder)
+        control("start-segment", 1, files=folder)
     yield start
     control("stop-segment", 1)
     control("start-segment", 1)

@@ -1,0 +1,66 @@
+"""The archive for the hosts of a cluster holds all that they need."""
+
+import os
+import shutil
+import subprocess
+
+import psycopg2
+import pytest
+
+from cluster import HOME, control, segment_processes
+from conftest import CSV, SOURCE
+from digits import PLAIN, query, value
+
+GPHOME = os.environ.get("GPHOME", "/usr/local/greenplum-db")
+
+
+@pytest.fixture
+def unpacked():
+    """A fresh copy of Greenplum with the archive in it, running in the place of the other."""
+    folder, archive = HOME / "unpacked", HOME / "model_hopper.tar.gz"
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run(["cp", "-aL", GPHOME, folder], check=True)
+    assert not list((folder / "lib" / "postgresql").glob("*hopper*"))
+    subprocess.run([SOURCE / "scripts" / "package-greenplum", os.environ["HOPPER_BUILD"], archive],
+                   check=True, stdin=subprocess.DEVNULL, timeout=600)
+    subprocess.run(["tar", "-xzf", archive, "-C", folder], check=True)
+    archive.unlink()
+    control("stop")
+    control("start", files=folder)
+    yield folder
+    control("stop", files=folder)
+    control("start")
+    shutil.rmtree(folder)
+
+
+def connect(database):
+    connection = psycopg2.connect(os.environ["HOPPER_GREENPLUM"], dbname=database)
+    connection.autocommit = True
+    return connection
+
+
+def test_an_unpacked_archive_trains(unpacked):
+    admin = connect("postgres")
+    query(admin, "DROP DATABASE IF EXISTS hopper_unpacked")
+    query(admin, "CREATE DATABASE hopper_unpacked")
+    connection = connect("hopper_unpacked")
+    query(connection, "CREATE EXTENSION model_hopper")
+    query(connection, "CREATE TABLE digits (id integer PRIMARY KEY, label integer, pixels smallint[])")
+    with connection.cursor() as cursor, open(CSV, encoding="ascii") as file:
+        cursor.copy_expert("COPY digits FROM STDIN CSV HEADER", file)
+    query(connection, "SELECT hopper.training_preprocessor('digits', 'packed', 'label', 'pixels',"
+          " normalizing_const := 16)")
+    query(connection, "SELECT hopper.load_model('models', %s)", PLAIN)
+    metric = value(connection, "SELECT best_value FROM hopper.fit('packed', 'out', 'models', 1,"
+                   " 'loss=''categorical_crossentropy'', metrics=[''accuracy''],"
+                   " optimizer=''Adam(lr=0.01)''', 'batch_size=32', 5)")
+    assert metric > 0.9
+    for processes in segment_processes(connection).values():
+        maps = "".join(open(f"/proc/{process}/maps", encoding="utf-8").read() for process in processes)
+        loaded = {line.split(maxsplit=5)[5] for line in maps.splitlines()
+                  if any(name in line for name in ("libtorch", "libc10", "hopper", "libgomp", "libcu"))}
+        assert str(unpacked / "lib" / "postgresql" / "model_hopper" / "libtorch_cpu.so") in loaded
+        assert all(path.startswith(str(unpacked)) for path in loaded), loaded
+    connection.close()
+    query(admin, "DROP DATABASE hopper_unpacked")
+    admin.close()
