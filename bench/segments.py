@@ -1,118 +1,161 @@
 #!/usr/bin/env python3
 """Training on a Greenplum cluster against training on PostgreSQL, on the same machine.
 
-HOPPER_GREENPLUM and HOPPER_POSTGRES are libpq connection strings to servers with the extension's
-files. Prints seconds of fit_multiple_model() for two workloads, and milliseconds of a hop without
-training, for states of several sizes.
+    bench/segments.py BUILD [--server greenplum postgres] [--workload NAME...] [--rounds 3]
+
+The servers are those of scripts/greenplum and scripts/server, started with the files of BUILD. As
+many threads in all: one on each of three segments, and three on PostgreSQL. Prints a line of JSON for
+each run: seconds of the call, and what share of all threads' time went into training and evaluating.
+
+  iris digits cifar        the workloads that MADlib 2.1 was measured with: 12 MLPs x 10 iterations,
+                           8 CNNs x 5, 6 CNNs x 2 (`bench/compare_pytorch BUILD --workload m --side
+                           processes` has PyTorch's time for cifar, a process a core)
+  equal_digits             9 equal CNNs
+  unequal_digits, unequal_cifar
+                           9 configurations whose visits differ 8:1 in cost, on digits and on 3,000
+                           images
+  hops                     milliseconds of a hop statement beyond its training, by the states' size
 """
 
+import argparse
+import dataclasses
 import json
 import os
 import pathlib
+import shlex
+import subprocess
 import sys
-
-import psycopg2
+import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(SOURCE / "test" / "e2e"))
-
-from digits import dense, layer, sequential  # noqa: E402
-
-DATABASE = "hopper_bench"
-
-
-def connect(server):
-    admin = psycopg2.connect(os.environ[server], dbname="postgres")
-    admin.autocommit = True
-    with admin.cursor() as cursor:
-        cursor.execute(f"DROP DATABASE IF EXISTS {DATABASE}")
-        cursor.execute(f"CREATE DATABASE {DATABASE}")
-    admin.close()
-    connection = psycopg2.connect(os.environ[server], dbname=DATABASE)
-    connection.autocommit = True
-    run(connection, "SET client_min_messages = warning")
-    run(connection, "CREATE EXTENSION model_hopper")
-    return connection
+sys.dont_write_bytecode = True
+SEGMENTS = 3
+CONFIGS = 9
+COSTS = (1, 2, 8)  # of a visit, three configurations each
 
 
-def run(connection, text, *arguments):
-    with connection.cursor() as cursor:
-        cursor.execute(text, arguments or None)
-        return cursor.fetchall() if cursor.description else None
+def use_server(build, server):
+    """Makes libpq find it; before compare.ours is imported, which asks for the kind of server."""
+    command = "greenplum" if server == "greenplum" else "server"
+    text = subprocess.run([SOURCE / "scripts" / command, "env", build], check=True,
+                          capture_output=True, text=True).stdout
+    for word in shlex.split(text):
+        name, equals, value = word.partition("=")
+        if equals and name.startswith("PG"):
+            os.environ[name] = value
+    if server == "greenplum":
+        os.environ["HOPPER_SERVER"] = "greenplum"
 
 
-def fill(connection):
-    run(connection, "CREATE TABLE iris (id integer, x real[], label text)")
-    run(connection, "CREATE TABLE digits (id integer, label integer, pixels smallint[])")
-    with connection.cursor() as cursor:
-        for table in ("iris", "digits"):
-            with open(SOURCE / "examples" / f"{table}.csv", encoding="ascii") as file:
-                cursor.copy_expert(f"COPY {table} FROM STDIN CSV HEADER", file)
-    run(connection, "SELECT hopper.training_preprocessor('iris', 'iris_packed', 'label', 'x',"
-        " partitions := 3)")
-    run(connection, "SELECT hopper.training_preprocessor('digits', 'digits_packed', 'label',"
-        " 'pixels', normalizing_const := 16, partitions := 3)")
+def digits(workloads, configs, architectures, iterations):
+    return dataclasses.replace(workloads.workload_b(False), name="digits", iterations=iterations,
+                               configs=configs, architectures=architectures)
 
 
-def select(connection, name, architectures, compile_params, fit_params):
-    ids = [run(connection, f"SELECT hopper.load_model('{name}_arch', %s)", text)[0][0]
-           for text in architectures]
-    run(connection, f"SELECT hopper.load_model_selection_table('{name}_arch', '{name}', %s, %s, %s)",
-        ids, compile_params, fit_params)
+def small_cnn(filters):
+    return [("conv", filters, "same"), ("conv", 2 * filters, "same"), ("pool",), ("flatten",),
+            ("dense", 64, "relu"), ("dense", 10, None)]
 
 
-def seconds(connection, data, configs, iterations, more=""):
-    run(connection, "DROP TABLE IF EXISTS out, out_info, out_state, out_summary")
-    return run(connection, f"SELECT seconds FROM hopper.fit_multiple_model('{data}', 'out',"
-               f" '{configs}', {iterations}{more})")[0][0]
+def make_workload(name):
+    from compare import workloads
+    from compare.workloads import Config
+
+    if name == "iris":
+        return workloads.workload_c(False)
+    if name == "digits":
+        return digits(workloads, [Config("cnn", "adam", rate, batch) for rate in (1e-3, 3e-3)
+                                  for batch in (16, 32, 64, 128)], {"cnn": small_cnn(16)}, 5)
+    if name == "cifar":
+        return workloads.workload_m(False)
+    if name == "equal_digits":
+        return digits(workloads, [Config("cnn", "adam", 1e-3, 32)] * CONFIGS, {"cnn": small_cnn(32)}, 4)
+    if name == "unequal_digits":
+        filters = {1: 16, 2: 25, 8: 54}  # a convolution's work grows with their square
+        nets = {f"cost_{cost}": small_cnn(filters[cost]) for cost in COSTS}
+        return digits(workloads, [Config(f"cost_{COSTS[i // 3]}", "adam", 1e-3, 32)
+                                  for i in range(CONFIGS)], nets, 4)
+    nets = {}
+    for cost, (first, second) in zip(COSTS, ((8, 16), (13, 26), (32, 64))):
+        nets[f"cost_{cost}"] = [("conv", first, "same"), ("conv", first, "valid"), ("pool",),
+                                ("conv", second, "same"), ("conv", second, "valid"), ("pool",),
+                                ("flatten",), ("dense", 8 * second, "relu"), ("dense", 10, None)]
+    base = workloads.workload_m(False)
+    return dataclasses.replace(base, name="unequal", train=tuple(part[:3000] for part in base.train),
+                               configs=[Config(f"cost_{COSTS[i // 3]}", "adam", 1e-3, 64)
+                                        for i in range(CONFIGS)],
+                               architectures=nets, iterations=1)
 
 
-def mlp(hidden, shape, classes):
-    return sequential(*[dense(f"dense_{i}", n, "relu") for i, n in enumerate(hidden)],
-                      dense("output", classes, "softmax"), shape=shape)
+def measure(server, name, rounds):
+    from compare.ours import Ours
+    from digits import query
+
+    side = Ours(make_workload(name), "fp32", partitions=SEGMENTS)
+    threads = 1 if server == "greenplum" else SEGMENTS
+    query(side.connection, f"SET hopper.threads = {threads}")
+    for _ in range(rounds):
+        seconds, metrics = side.run()
+        training, evaluating, longest, least = query(
+            side.connection, "SELECT sum(seconds_training), sum(seconds_evaluating),"
+            " max(seconds_training), min(seconds_training) FROM out_info")[0]
+        print(json.dumps({
+            "server": server, "workload": name, "seconds": round(seconds, 2),
+            "training_share": round(training / (seconds * SEGMENTS), 3),
+            "evaluating_share": round(evaluating / (seconds * SEGMENTS), 3),
+            "slowest_to_fastest": round(longest / least, 1),
+            "best_metric": round(max(metrics), 3)}), flush=True)
+    side.close()
 
 
-def cnn():
-    convolution = {"kernel_size": [3, 3], "padding": "same", "activation": "relu"}
-    return sequential(layer("Reshape", "image", target_shape=[8, 8, 1]),
-                      layer("Conv2D", "conv_1", filters=16, **convolution),
-                      layer("Conv2D", "conv_2", filters=32, **convolution),
-                      layer("MaxPooling2D", "pool", pool_size=[2, 2]), layer("Flatten", "flat"),
-                      dense("hidden", 64, "relu"), dense("output", 10, "softmax"))
+def measure_hops(server, rounds):
+    """SGD without momentum: the state is the weights. A batch a partition: little training."""
+    from compare.ours import Ours
+    from compare.workloads import Config
+    from digits import query
+
+    base = make_workload("iris")
+    for width, iterations in ((10, 30), (1100, 10), (5000, 3)):
+        net = [("dense", width, "relu"), ("dense", width, "relu"), ("dense", 3, None)]
+        side = Ours(dataclasses.replace(base, name="hops", architectures={"mlp": net},
+                                        configs=[Config("mlp", "sgd", 0.001, 64)]), "fp32", SEGMENTS)
+        for _ in range(rounds):
+            side.drop_output()
+            start = time.perf_counter()
+            query(side.connection, "SELECT hopper.fit_multiple_model('packed', 'out', 'configs',"
+                  f" {iterations}, training_metrics => 'running')")
+            seconds = time.perf_counter() - start
+            training, size = query(side.connection, "SELECT i.seconds_training, (SELECT"
+                                   " sum(octet_length(state)) FROM out_state) FROM out_info i")[0]
+            hops = SEGMENTS * iterations + 1
+            print(json.dumps({"server": server, "state_bytes": int(size), "hops": hops,
+                              "ms_a_hop": round((seconds - training) / hops * 1000, 1)}), flush=True)
+        side.close()
 
 
 def main():
-    loss = "loss='categorical_crossentropy', metrics=['accuracy'], optimizer="
-    servers = {"greenplum": "HOPPER_GREENPLUM", "postgres": "HOPPER_POSTGRES"}
-    for name, server in servers.items():
-        connection = connect(server)
-        fill(connection)
-        select(connection, "iris_configs", [mlp([10, 10], (4,), 3), mlp([10, 10, 10], (4,), 3)],
-               [loss + f"'Adam(lr={rate})'" for rate in (0.1, 0.01, 0.001)],
-               ["batch_size=4", "batch_size=8"])
-        select(connection, "digits_configs", [cnn()],
-               [loss + f"'Adam(lr={rate})'" for rate in (0.001, 0.003)],
-               [f"batch_size={n}" for n in (16, 32, 64, 128)])
-        found = {"iris, 12 MLPs x 10": seconds(connection, "iris_packed", "iris_configs", 10),
-                 "digits, 8 CNNs x 5": seconds(connection, "digits_packed", "digits_configs", 5)}
-        for text, value in found.items():
-            print(json.dumps({"server": name, "workload": text, "seconds": round(value, 2)}),
-                  flush=True)
-        if name == "greenplum":
-            # SGD without momentum: the state is the weights. A batch a partition: little training.
-            for width, iterations in ((1, 50), (1200, 20), (5000, 5)):
-                table = f"hop_{width}"
-                select(connection, table, [mlp([width, width], (4,), 3)],
-                       ["loss='categorical_crossentropy', optimizer='SGD(lr=0.01)'"],
-                       ["batch_size=64"])
-                wall = seconds(connection, "iris_packed", table, iterations,
-                               ", training_metrics := 'running'")
-                training, size = run(connection, "SELECT i.seconds_training, (SELECT"
-                                     " sum(length(state)) FROM out_state) FROM out_info i")[0]
-                hops = 3 * iterations + 1
-                print(json.dumps({"state_bytes": int(size), "hops": hops, "ms_a_hop":
-                                  round((wall - training) / hops * 1000, 1)}), flush=True)
-        connection.close()
+    names = ("iris", "digits", "cifar", "equal_digits", "unequal_digits", "unequal_cifar", "hops")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("--server", nargs="+", default=["greenplum", "postgres"],
+                        choices=["greenplum", "postgres"])
+    parser.add_argument("--workload", nargs="+", default=names, choices=names)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    if len(arguments.server) > 1:  # the tests' SQL asks for the kind of server once a process
+        for server in arguments.server:
+            subprocess.run([sys.executable, __file__, arguments.build, "--server", server,
+                            "--workload", *arguments.workload, "--rounds", str(arguments.rounds)],
+                           check=True)
+        return
+    server = arguments.server[0]
+    use_server(arguments.build, server)
+    for name in arguments.workload:
+        if name != "hops":
+            measure(server, name, arguments.rounds)
+        elif server == "greenplum":
+            measure_hops(server, arguments.rounds)
 
 
 if __name__ == "__main__":

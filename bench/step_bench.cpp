@@ -1,5 +1,5 @@
 // Time of one training step (gather, forward, loss, backward, optimizer) and of one evaluated
-// batch, planned and through autograd, on one thread.
+// batch, planned (in fp32 and in bf16) and through autograd, on one thread.
 //
 //   step_bench --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true
 #include <ATen/Parallel.h>
@@ -85,6 +85,7 @@ std::vector<Workload> Workloads() {
        32,
        true},
       {"cifar_32", Cifar(), {32, 32, 3}, 10, 32, true},
+      {"cifar_128", Cifar(), {32, 32, 3}, 10, 128, true},
       {"cifar_256", Cifar(), {32, 32, 3}, 10, 256, true},
   };
 }
@@ -92,7 +93,7 @@ std::vector<Workload> Workloads() {
 // A partition of random examples, a trainer and a state.
 class Bench {
  public:
-  explicit Bench(const Workload& workload)
+  Bench(const Workload& workload, Precision precision)
       : rows_(4 * workload.batch), desc_(Describe(workload)), partition_(Fill(workload)) {
     const Shape shape(workload.x_shape.begin(), workload.x_shape.end());
     std::vector<ParamProblem> problems;
@@ -103,7 +104,7 @@ class Bench {
     FitParams fit;
     fit.batch_size = workload.batch;
     network_ = std::make_shared<Network>(ParseModel(workload.architecture, &shape));
-    trainer_ = std::make_unique<Trainer>(network_, compile_, fit, desc_, 1);
+    trainer_ = std::make_unique<Trainer>(network_, compile_, fit, desc_, 1, precision);
     state_ = trainer_->InitialState(nullptr, "");
   }
 
@@ -172,12 +173,12 @@ class Bench {
   ModelState state_;
 };
 
-void Run(benchmark::State& state, const Workload& workload, bool planned, bool train) {
+void Run(benchmark::State& state, const Workload& workload, const std::string& form, bool train) {
   MemoryAccount* account = MemoryAccount::Create(int64_t{8} << 30);
   {
     const TensorMemoryScope memory(account);
-    UsePlannedSteps(planned);
-    Bench bench(workload);
+    UsePlannedSteps(form != "autograd");
+    Bench bench(workload, form == "bf16" ? Precision::kBf16 : Precision::kFp32);
     for (auto _ : state) train ? bench.Visit() : bench.Evaluate();
     // Time of one batch, whatever the visit holds.
     state.counters["batch_us"] = benchmark::Counter(
@@ -193,11 +194,11 @@ int main(int argc, char** argv) {
   at::set_num_threads(1);
   for (const hopper::Workload& workload : hopper::Workloads()) {
     for (bool train : {true, false}) {
-      for (bool planned : {true, false}) {
-        const std::string name = workload.name + (train ? "/step/" : "/evaluation/") +
-                                 (planned ? "planned" : "autograd");
+      for (const std::string form : {"planned", "bf16", "autograd"}) {
+        if (form == "bf16" && !train) continue;  // evaluation is in fp32
+        const std::string name = workload.name + (train ? "/step/" : "/evaluation/") + form;
         benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-          hopper::Run(state, workload, planned, train);
+          hopper::Run(state, workload, form, train);
         })->Unit(benchmark::kMicrosecond);
       }
     }

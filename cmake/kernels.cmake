@@ -3,9 +3,15 @@
 set(kernel_options -O3 -ffp-contract=fast -fno-trapping-math -Wno-psabi)
 set_source_files_properties(src/kernels/kernels_baseline.cpp PROPERTIES
   COMPILE_OPTIONS "${kernel_options}")
+set_source_files_properties(src/kernels/bf16_baseline.cpp PROPERTIES
+  COMPILE_OPTIONS "${kernel_options}")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(src/kernels/kernels_avx2.cpp PROPERTIES
     COMPILE_OPTIONS "${kernel_options};-mavx2;-mfma")
   set_source_files_properties(src/kernels/kernels_avx512.cpp PROPERTIES
     COMPILE_OPTIONS "${kernel_options};-mavx512f;-mavx512vl;-mavx512dq;-mavx512bw;-mfma;-mprefer-vector-width=512")
+  set_source_files_properties(src/kernels/bf16_avx2.cpp PROPERTIES
+    COMPILE_OPTIONS "${kernel_options};-mavx2;-mfma")
+  set_source_files_properties(src/kernels/bf16_avx512.cpp PROPERTIES
+    COMPILE_OPTIONS "${kernel_options};-mavx512f;-mavx512vl;-mavx512dq;-mavx512bw;-mavx512bf16;-mfma;-mprefer-vector-width=512")
 endif()

@@ -136,4 +136,12 @@ def workload_d(quick):
                     1 if quick else 2)
 
 
-WORKLOADS = {"a": workload_a, "b": workload_b, "c": workload_c, "d": workload_d}
+def workload_m(quick):
+    """What MADlib 2.1 takes 98 s for; see bench/segments.py."""
+    grid = [Config("cnn", "adam", rate, batch) for rate in (3e-4, 1e-3) for batch in (64, 128, 256)]
+    return Workload("m", "CIFAR-10 example CNN, MADlib's 6 configurations", (32, 32, 3), 10, 255.0,
+                    cifar(1500 if quick else 6000, "train"), cifar(300, "test"), {"cnn": CIFAR_CNN},
+                    grid, 1 if quick else 2)
+
+
+WORKLOADS = {"a": workload_a, "b": workload_b, "c": workload_c, "d": workload_d, "m": workload_m}

@@ -265,7 +265,7 @@ typedef struct hopper_run_options
 	int32_t		n_starts;		/* first partition of each run of partitions */
 	const int32_t *starts;
 	int64_t		memory_limit;	/* bytes, for data and models together */
-	const char *precision;		/* "fp32" */
+	const char *precision;		/* "fp32", "bf16"; see check_precision */
 	int32_t		mix_numerics;	/* 1: warm start from a state of another numerics class */
 	int32_t		event_fd;		/* eventfd that is written to whenever an event waits; not owned */
 } hopper_run_options;
@@ -552,6 +552,14 @@ typedef struct hopper_torch_api
 	 */
 	int			(*evaluation_confusion) (hopper_evaluation *evaluation, const int64_t **counts,
 										 int32_t *n_classes, hopper_error *error);
+
+	/*
+	 * Whether a run on this machine can have that precision: HOPPER_INVALID_PARAMETER for an
+	 * unknown name, HOPPER_NOT_SUPPORTED for one that the device does not have. *emulated: 1 where
+	 * the device has no instructions for it, so that it is slower than fp32.
+	 */
+	int			(*check_precision) (const char *precision, int32_t on_gpu, int32_t *emulated,
+									hopper_error *error);
 } hopper_torch_api;
 
 /* The exported symbols; `version` is the caller's HOPPER_API_VERSION. */

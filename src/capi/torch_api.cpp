@@ -7,6 +7,8 @@
 #include "engine/predictor.h"
 #include "engine/run.h"
 #include "model_hopper/core_api.h"
+#include "params/precision.h"
+#include "train/trainer.h"
 
 // The handles of the C side.
 struct hopper_run : hopper::Run {
@@ -338,6 +340,14 @@ void GroupGetInfo(const hopper_group* group, hopper_run_info* info) {
   });
 }
 
+int CheckPrecision(const char* precision, int32_t on_gpu, int32_t* emulated, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(precision, emulated);
+    const hopper::Precision parsed = hopper::ParsePrecision(precision, on_gpu != 0);
+    *emulated = on_gpu == 0 && hopper::IsEmulated(parsed) ? 1 : 0;
+  });
+}
+
 hopper_torch_api MakeApi() {
   hopper_torch_api api = {};
   api.version = HOPPER_API_VERSION;
@@ -381,6 +391,7 @@ hopper_torch_api MakeApi() {
   api.evaluation_limit = EvaluationLimit;
   api.evaluation_room = EvaluationRoom;
   api.evaluation_confusion = EvaluationConfusion;
+  api.check_precision = CheckPrecision;
   return api;
 }
 

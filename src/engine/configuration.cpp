@@ -21,7 +21,7 @@ T ParseOrThrow(const char* text, T (*parse)(std::string_view, std::vector<ParamP
 }  // namespace
 
 std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const DataDesc& data,
-                                           uint64_t run_seed) {
+                                           uint64_t run_seed, Precision precision) {
   auto spec = ParseModel({config.model_arch, config.model_arch_size}, &data.x_shape);
   CompileParams compile = ParseOrThrow(config.compile_params, ParseCompileParams);
   FitParams fit = ParseOrThrow(config.fit_params, ParseFitParams);
@@ -37,7 +37,12 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
   if (config.weights != nullptr) CheckWeightCount(*spec, config.n_weights);
   auto network = std::make_shared<const Network>(std::move(spec));
   return std::make_unique<const Trainer>(std::move(network), std::move(compile), std::move(fit),
-                                         data, run_seed);
+                                         data, run_seed, precision);
+}
+
+Precision RunPrecision(const hopper_run_options& options) {
+  return options.precision == nullptr ? Precision::kFp32
+                                      : ParsePrecision(options.precision, /*on_gpu=*/false);
 }
 
 void RequireWatchedData(const Trainer& trainer, bool has_validation) {

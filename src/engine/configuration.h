@@ -11,7 +11,11 @@ namespace hopper {
 
 // Throws the first problem of the architecture or the parameters; warnings are for check_configs.
 std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const DataDesc& data,
-                                           uint64_t run_seed);
+                                           uint64_t run_seed,
+                                           Precision precision = Precision::kFp32);
+
+// Of a run on the CPU; fp32 where it is not given.
+Precision RunPrecision(const hopper_run_options& options);
 
 // Makes a warm start's state fit the configuration's optimizer. false: its slots were another's,
 // they and the step counter start at zero, and `problem` says so. `name` is the configuration's.

@@ -78,9 +78,10 @@ Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
       training_metrics_(static_cast<hopper_training_metrics>(options.training_metrics)),
       threads_(std::clamp(options.threads, 1, 1024)),
       mix_numerics_(options.mix_numerics != 0),
+      precision_(RunPrecision(options)),
       event_fd_(options.event_fd),
       key_(key),
-      numerics_class_(NumericsClass(options.precision == nullptr ? "fp32" : options.precision)),
+      numerics_class_(NumericsClass(PrecisionName(precision_))),
       train_(train),
       valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
       train_keys_(std::move(train_keys)),
@@ -111,7 +112,7 @@ void Group::AddConfig(const hopper_config& config) {
     bare.n_weights = 0;
     bare.state = nullptr;
     bare.state_size = 0;
-    auto trainer = MakeTrainer(bare, train_.desc(), seed_);
+    auto trainer = MakeTrainer(bare, train_.desc(), seed_, precision_);
     RequireWatchedData(*trainer, valid_ != nullptr);
     entry.trainer = std::move(trainer);
   } catch (...) {
@@ -202,10 +203,11 @@ void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const
   const std::string name = "configuration " + std::to_string(model->key);
   if (state.numerics_class != numerics_class_) {
     if (!mix_numerics_) {
-      throw Error(ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
-                  "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
-                      numerics_class_ + "\".",
-                  "Train without warm start, or on a machine and with a libtorch of that class.");
+      throw Error(
+          ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
+          "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
+              numerics_class_ + "\".",
+          "Train without warm start, or with the precision, libtorch and CPU of that class.");
     }
     state.numerics_class = numerics_class_;
   }

@@ -125,6 +125,7 @@ class Group {
   const hopper_training_metrics training_metrics_;
   const int32_t threads_;
   const bool mix_numerics_;
+  const Precision precision_;
   const int event_fd_;
   const int32_t key_;
   std::string numerics_class_;

@@ -38,6 +38,7 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
       training_metrics_(static_cast<hopper_training_metrics>(options.training_metrics)),
       threads_(options.threads),
       mix_numerics_(options.mix_numerics != 0),
+      precision_(RunPrecision(options)),
       train_(train),
       valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
       ring_(train_.n_partitions(), StartsOf(options)),
@@ -51,15 +52,10 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
     throw Error(ErrorCode::kInvalidParameter, "training_metrics has the unknown value " +
                                                   std::to_string(options.training_metrics));
   }
-  const std::string precision = options.precision == nullptr ? "fp32" : options.precision;
-  if (precision != "fp32") {
-    throw Error(ErrorCode::kNotSupported, "precision \"" + precision + "\" is not supported", "",
-                "Use \"precision\" => 'fp32'.");
-  }
   if (options.memory_limit < 1) {
     throw Error(ErrorCode::kInvalidParameter, "memory limit must be at least one byte");
   }
-  numerics_class_ = NumericsClass(precision);
+  numerics_class_ = NumericsClass(PrecisionName(precision_));
   account_ = MemoryAccount::Create(options.memory_limit);
 }
 
@@ -93,7 +89,7 @@ void Run::AddConfig(const hopper_config& config) {
 }
 
 void Run::ReadConfig(const hopper_config& config, Model* model) {
-  model->trainer = MakeTrainer(config, train_.desc(), seed_);
+  model->trainer = MakeTrainer(config, train_.desc(), seed_, precision_);
   model->state_bytes = model->trainer->StateBytes();
   model->task_bytes = model->trainer->MemoryEstimate() - model->state_bytes;
   RequireWatchedData(*model->trainer, valid_ != nullptr);
@@ -112,10 +108,11 @@ void Run::TakeState(const hopper_config& config, Model* model) {
   const std::string name = "configuration " + std::to_string(config.mst_key);
   if (state.numerics_class != numerics_class_) {
     if (!mix_numerics_) {
-      throw Error(ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
-                  "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
-                      numerics_class_ + "\".",
-                  "Train without warm start, or on a machine and with a libtorch of that class.");
+      throw Error(
+          ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
+          "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
+              numerics_class_ + "\".",
+          "Train without warm start, or with the precision, libtorch and CPU of that class.");
     }
     state.numerics_class = numerics_class_;
   }

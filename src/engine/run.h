@@ -173,6 +173,7 @@ class Run {
   hopper_training_metrics training_metrics_;
   int32_t threads_;
   bool mix_numerics_;
+  Precision precision_;
   std::string numerics_class_;
   Dataset train_;
   std::unique_ptr<Dataset> valid_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/aligned.h"
+#include "kernels/bf16.h"
 #include "kernels/kernels.h"
 #include "model/layer.h"
 #include "model/shape.h"
@@ -32,9 +33,10 @@ struct PlanValue {
 
 // What one step brings.
 struct StepArguments {
-  float* params = nullptr;     // spec().flat_size floats; moving statistics are updated
-  float* gradients = nullptr;  // the same layout; null in a plan without backward
-  int64_t step = 0;            // optimizer steps taken before this one
+  float* params = nullptr;           // spec().flat_size floats; moving statistics are updated
+  float* gradients = nullptr;        // the same layout; null in a plan without backward
+  const uint16_t* shadow = nullptr;  // bf16: the parameters rounded, the same layout
+  int64_t step = 0;                  // optimizer steps taken before this one
 };
 
 class PlannedOp {
@@ -68,6 +70,7 @@ class PlanNode {
   uint64_t seed = 0;
   uint32_t stream = 0;  // ForwardContext::layer
   const Kernels* kernels = nullptr;
+  const Bf16Kernels* bf16 = nullptr;  // products take bfloat16 operands; null: fp32
 
   // To be set by the layer: whether Backward() reads the values of the inputs or of the output.
   bool keeps_inputs = false;

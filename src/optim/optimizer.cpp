@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/bf16.h"
 #include "optim/learning_rate.h"
 #include "optim/update_kernels.h"
 
@@ -244,6 +245,13 @@ void UpdateAverage(const OptimizerParams& optimizer, int64_t step, int64_t size,
   if (frequency > 0 && (step + 1) % frequency == 0) std::copy_n(average, size, w);
 }
 
+// Weights of one piece of ApplyOptimizer().
+constexpr int64_t kShadowPiece = 2048;
+
+void WriteShadow(const float* __restrict w, int64_t size, uint16_t* __restrict shadow) {
+  for (int64_t i = 0; i < size; ++i) shadow[i] = ToBf16(w[i]);
+}
+
 }  // namespace
 
 int SlotCount(const OptimizerParams& optimizer) {
@@ -292,7 +300,7 @@ std::string SlotNames(const OptimizerParams& optimizer) {
 
 void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
                     const std::vector<TrainableSpan>& spans, float* params, float* gradients,
-                    float* slots, int64_t slot_size) {
+                    float* slots, int64_t slot_size, uint16_t* shadow) {
   const KernelFunction kernel = ChooseKernel(optimizer);
   const int n_slots = RuleSlots(optimizer);
   StepArgs args = StepScalars(optimizer, step);
@@ -315,7 +323,6 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
     if (optimizer.weight_decay != 0.0) {
       DecayWeights(static_cast<float>(optimizer.weight_decay), rate, span.size, w);
     }
-    args.size = span.size;
     args.w = w;
     args.g = g;
     float* slot = slots + span.slot_offset;
@@ -325,9 +332,21 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
     if (accumulates && step == 0) {
       std::fill_n(args.s0, span.size, static_cast<float>(optimizer.initial_accumulator_value));
     }
-    kernel(args);
-    if (optimizer.use_ema) {
-      UpdateAverage(optimizer, step, span.size, w, slot + n_slots * slot_size);
+    // With a shadow in pieces, so that it is written while they are in the cache.
+    const int64_t piece = shadow == nullptr ? span.size : kShadowPiece;
+    for (int64_t first = 0; first < span.size; first += piece) {
+      args.size = std::min(piece, span.size - first);
+      kernel(args);
+      if (optimizer.use_ema) {
+        UpdateAverage(optimizer, step, args.size, args.w, slot + n_slots * slot_size + first);
+      }
+      if (shadow == nullptr) break;
+      WriteShadow(args.w, args.size, shadow + span.offset + first);
+      args.w += args.size;
+      args.g += args.size;
+      if (n_slots > 0) args.s0 += args.size;
+      if (n_slots > 1) args.s1 += args.size;
+      if (n_slots > 2) args.s2 += args.size;
     }
   }
 }

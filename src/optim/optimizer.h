@@ -34,10 +34,11 @@ std::string SlotNames(const OptimizerParams& optimizer);
 // `step` is the number of steps taken before; at 0 the slots, which must be zero, get their
 // initial values. Everything else that a step needs (learning rate, momentum products) is a
 // function of `step`. `slots` holds SlotCount() arrays of `slot_size` floats each. `gradients` is
-// used as scratch.
+// used as scratch. Where `shadow` is not null, it has the layout of `params` and gets the new
+// weights in bfloat16.
 void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
                     const std::vector<TrainableSpan>& spans, float* params, float* gradients,
-                    float* slots, int64_t slot_size);
+                    float* slots, int64_t slot_size, uint16_t* shadow = nullptr);
 
 // Overwrites the trainable weights in `params` with their moving averages, where the optimizer
 // keeps some: Keras does that at the end of fit(). `step`: steps taken before.

@@ -37,6 +37,22 @@ hopper_check_use_gpus(bool use_gpus)
 			 errhint("Call it with use_gpus => false.")));
 }
 
+void
+hopper_check_precision(const char *precision, bool on_gpus)
+{
+	int32_t		emulated = 0;
+	hopper_error error;
+
+	if (strcmp(precision, "fp32") == 0)
+		return;
+	HOPPER_CHECK(hopper_torch()->check_precision(hopper_to_utf8(precision), on_gpus, &emulated,
+												 &error), error);
+	if (emulated)
+		ereport(NOTICE,
+				(errmsg("precision \"%s\" is slower than \"fp32\" here", precision),
+				 errdetail("This CPU has no bfloat16 instructions: they are emulated.")));
+}
+
 int
 hopper_choose_threads(bool given, int32 threads)
 {

@@ -112,18 +112,15 @@ training_metrics_argument(FunctionCallInfo fcinfo, int at)
 					 "the last iteration) or 'every' (evaluated at each metrics iteration).")));
 }
 
-static void
-check_precision(FunctionCallInfo fcinfo, int at)
+static char *
+precision_argument(FunctionCallInfo fcinfo, int at, bool on_gpus)
 {
 	char	   *given;
 
 	require_argument(fcinfo, at, "precision");
 	given = string_argument(fcinfo, at);
-	if (strcmp(given, "fp32") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("precision \"%s\" is not supported", given),
-				 errhint("Use \"precision\" => 'fp32'.")));
+	hopper_check_precision(given, on_gpus);
+	return given;
 }
 
 /* The arguments from use_gpus to description, and seed to training_metrics. */
@@ -133,9 +130,11 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	hopper_run_options *options = &request->options;
 	hopper_run_record *record = &request->record;
 	int			at = at_iterations;
+	bool		use_gpus;
 
 	options->num_iterations = positive_argument(fcinfo, at++, "num_iterations", 0);
-	hopper_check_use_gpus(bool_argument(fcinfo, at++, "use_gpus"));
+	use_gpus = bool_argument(fcinfo, at++, "use_gpus");
+	hopper_check_use_gpus(use_gpus);
 	request->has_validation = !PG_ARGISNULL(at);
 	if (request->has_validation)
 		request->validation = hopper_parse_name(text_argument(fcinfo, at), "validation_table");
@@ -153,8 +152,7 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	options->threads = PG_ARGISNULL(at) ? hopper_choose_threads(false, 0)
 		: hopper_choose_threads(true, PG_GETARG_INT32(at));
 	at++;
-	check_precision(fcinfo, at++);
-	options->precision = "fp32";
+	options->precision = precision_argument(fcinfo, at++, use_gpus);
 	options->training_metrics = training_metrics_argument(fcinfo, at);
 	record->training_metrics = string_argument(fcinfo, at);
 	options->memory_limit = hopper_effective_memory_limit();

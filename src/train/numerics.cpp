@@ -2,15 +2,24 @@
 #include <ATen/Version.h>
 #include <torch/version.h>
 
+#include "kernels/bf16.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
 
 namespace hopper {
 
+bool IsEmulated(Precision precision) {
+  return precision == Precision::kBf16 && !Bf16KernelsFor(at::get_cpu_capability().c_str()).native;
+}
+
 std::string NumericsClass(const std::string& precision) {
+  // Subnormal numbers are what differs (kernels/bf16.h).
+  const bool bf16 = precision == PrecisionName(Precision::kBf16);
+  const bool emulated = bf16 && IsEmulated(Precision::kBf16);
   // Bits also depend on the form in which a step is executed and on the threads of one operation.
   return "torch " TORCH_VERSION ", " + at::get_cpu_capability() + ", " + precision +
-         (PlannedStepsAreUsed() ? ", planned, 1 thread" : ", autograd, 1 thread");
+         (emulated ? " emulated" : "") +
+         (PlannedStepsAreUsed() || bf16 ? ", planned, 1 thread" : ", autograd, 1 thread");
 }
 
 }  // namespace hopper

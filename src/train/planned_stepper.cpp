@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/bf16.h"
 #include "train/plan_set.h"
 #include "train/stepper.h"
 #include "train/sums.h"
@@ -23,6 +24,7 @@ PlanOptions TrainingOptions(const StepperSetup& setup) {
   options.training = true;
   options.linear = setup.logits;
   options.seed = setup.seed;
+  options.precision = setup.precision;
   return options;
 }
 
@@ -40,6 +42,7 @@ class PlannedStepper : public Stepper {
     step.params = state->params.data();
     step.gradients = gradients_.data();
     step.step = state->step;
+    step.shadow = Shadow(state->params);
     plan.plan.SetInput(batch_.input().const_data_ptr<float>());
     plan.plan.Forward(step);
     float* gradient = plan.plan.output_gradient();
@@ -55,7 +58,7 @@ class PlannedStepper : public Stepper {
     if (gradient != nullptr) {
       plan.plan.Backward(step);
       ApplyOptimizer(setup_.compile.optimizer, state->step, setup_.spans, state->params.data(),
-                     gradients_.data(), state->slots.data(), spec_.slot_size);
+                     gradients_.data(), state->slots.data(), spec_.slot_size, shadow_.data());
     }
     ++state->step;
     state->examples += n;
@@ -63,7 +66,18 @@ class PlannedStepper : public Stepper {
   }
 
  private:
+  // The weights in bf16: rounded at the first step, written by the optimizer from then on. Null
+  // in fp32.
+  const uint16_t* Shadow(const AlignedArray<float>& params) {
+    if (setup_.precision == Precision::kBf16 && shadow_.size() != params.size()) {
+      shadow_ = AlignedArray<uint16_t>(params.size());
+      for (size_t i = 0; i < params.size(); ++i) shadow_[i] = ToBf16(params[i]);
+    }
+    return shadow_.data();
+  }
+
   PlanSet plans_;
+  AlignedArray<uint16_t> shadow_;
 };
 
 }  // namespace

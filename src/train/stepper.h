@@ -22,6 +22,7 @@ struct StepperSetup {
   bool logits;
   uint64_t seed;
   int64_t capacity;  // examples in the largest batch
+  Precision precision = Precision::kFp32;
 };
 
 // Lives on one thread.

@@ -94,7 +94,7 @@ int64_t EvaluationBatch(const ModelSpec& spec) {
 }
 
 Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, FitParams fit,
-                 const DataDesc& data, uint64_t run_seed)
+                 const DataDesc& data, uint64_t run_seed, Precision precision)
     : network_(std::move(network)),
       compile_(std::move(compile)),
       fit_(std::move(fit)),
@@ -103,6 +103,7 @@ Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, 
       seed_(fit_.seed.value_or(run_seed)),
       spans_(SpansOf(network_->spec())),
       class_weights_(ClassWeightsOf(fit_, data_)),
+      precision_(precision),
       logits_(UsesLogits(compile_.loss, network_->spec().final_activation)) {
   const Shape& input = network_->spec().input_shape();
   if (ElementCount(input) != data_.x_elements()) {
@@ -188,7 +189,9 @@ int64_t Trainer::MemoryEstimate() const {
   const double evaluation = static_cast<double>(EvaluationEstimate()) / sizeof(float);
   // Gradients stand twice: as libtorch's tensors, and in the buffer for the optimizer.
   const double floats = std::max(training, evaluation) + 2.0 * static_cast<double>(spec.flat_size);
-  return Saturated(static_cast<double>(StateBytes()) + floats * sizeof(float));
+  const double shadow =
+      precision_ == Precision::kBf16 ? 2.0 * static_cast<double>(spec.flat_size) : 0;
+  return Saturated(static_cast<double>(StateBytes()) + floats * sizeof(float) + shadow);
 }
 
 }  // namespace hopper

@@ -12,6 +12,7 @@
 #include "model/network.h"
 #include "optim/optimizer.h"
 #include "params/params.h"
+#include "params/precision.h"
 #include "state/state.h"
 #include "train/stopping.h"
 
@@ -32,7 +33,7 @@ enum class VisitEnd { kDone, kCancelled, kNotFinite };
 class Trainer {
  public:
   Trainer(std::shared_ptr<const Network> network, CompileParams compile, FitParams fit,
-          const DataDesc& data, uint64_t run_seed);
+          const DataDesc& data, uint64_t run_seed, Precision precision = Precision::kFp32);
 
   // The configuration's seed, or the run's.
   uint64_t seed() const { return seed_; }
@@ -61,7 +62,7 @@ class Trainer {
                  const std::atomic<bool>& cancel, MetricSums* sums, bool metrics = true) const;
 
   // Loss and metrics of fixed weights (spec().flat_size floats) over one partition, in batches
-  // of one fixed size, summed per buffer.
+  // of one fixed size, summed per buffer; in fp32 whatever the precision of training.
   VisitEnd Evaluate(const float* flat, const Partition& data, const std::atomic<bool>& cancel,
                     MetricSums* sums) const;
 
@@ -85,6 +86,7 @@ class Trainer {
   uint64_t seed_;
   std::vector<TrainableSpan> spans_;
   std::vector<float> class_weights_;  // empty: all 1
+  Precision precision_;               // of training; evaluation is in fp32
   bool logits_;                       // the loss and the metrics work on logits
 };
 
@@ -92,7 +94,10 @@ class Trainer {
 // the bits of a sum depend on it.
 int64_t EvaluationBatch(const ModelSpec& spec);
 
-// "torch 2.11.0, AVX512, fp32, autograd, 1 thread": equal classes give equal bits.
+// "torch 2.11.0, AVX512, fp32, planned, 1 thread": equal classes give equal bits. bf16 is "bf16
+// emulated" where the processor does not multiply bfloat16 numbers itself.
 std::string NumericsClass(const std::string& precision);
+// Whether products of that precision are computed in another one here, slower.
+bool IsEmulated(Precision precision);
 
 }  // namespace hopper

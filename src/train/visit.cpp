@@ -33,10 +33,11 @@ VisitEnd Trainer::Visit(ModelState* state, const Partition& data, int partition,
     reduced.optimizer.learning_rate = static_cast<double>(state->monitor.learning_rate);
   }
   const CompileParams& compile = state->monitor.reduced ? reduced : compile_;
-  const StepperSetup setup{*network_,      compile, data_, spans_,
-                           class_weights_, logits_, seed_, capacity};
+  const StepperSetup setup{*network_, compile, data_,    spans_,    class_weights_,
+                           logits_,   seed_,   capacity, precision_};
+  const bool planned = PlannedStepsAreUsed() || precision_ != Precision::kFp32;
   const std::unique_ptr<Stepper> stepper =
-      PlannedStepsAreUsed() ? MakePlannedStepper(setup) : MakeAutogradStepper(setup, state);
+      planned ? MakePlannedStepper(setup) : MakeAutogradStepper(setup, state);
   for (int64_t epoch = 0; epoch < fit_.epochs; ++epoch) {
     const int64_t pass = state->iteration * fit_.epochs + epoch;
     const std::vector<int32_t> order = BatchOrder(seed_, partition, pass, data.n, fit_.shuffle);

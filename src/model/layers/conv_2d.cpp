@@ -7,6 +7,7 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/convolution.h>
 
+#include "model/layers/planned_bf16.h"
 #include "model/layers/planned_conv_2d.h"
 #endif
 
@@ -130,6 +131,7 @@ class Conv2D : public Layer {
     sizes.height = Slide(image[0], 0);
     sizes.width = Slide(image[1], 1);
     sizes.use_bias = use_bias_;
+    if (node->bf16 != nullptr) return MakePlannedConv2DBf16(node, sizes, activation_);
     return MakePlannedConv2D(node, sizes, activation_);
   }
 #endif

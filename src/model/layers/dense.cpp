@@ -7,6 +7,7 @@
 #include <ATen/ops/mm.h>
 
 #include "model/layers/planned_activation.h"
+#include "model/layers/planned_bf16.h"
 #include "model/layers/planned_matrix.h"
 #endif
 
@@ -158,6 +159,7 @@ class Dense : public Layer {
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
     const bool applies = AppliesActivation(activation_, *node);
     if (!PlannedActivation::Supports(activation_, applies, node->output->shape)) return nullptr;
+    if (node->bf16 != nullptr) return MakePlannedDenseBf16(node, activation_, use_bias_);
     return std::make_unique<PlannedDense>(node, activation_, use_bias_);
   }
 #endif

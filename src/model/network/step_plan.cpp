@@ -36,6 +36,9 @@ PlanBuffer* StepPlan::NewBuffer(int64_t floats) {
 void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
   const ModelSpec& spec = network.spec();
   const Kernels& kernels = KernelsFor(at::get_cpu_capability().c_str());
+  const Bf16Kernels* bf16 = options.precision == Precision::kBf16
+                                ? &Bf16KernelsFor(at::get_cpu_capability().c_str())
+                                : nullptr;
   values_.resize(spec.tensors.size());
   roots_.resize(spec.tensors.size());
   for (size_t i = 0; i < values_.size(); ++i) {
@@ -59,6 +62,7 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
     node->seed = options.seed;
     node->stream = network.stream(i);
     node->kernels = &kernels;
+    node->bf16 = bf16;
     bool needs_gradient = false;
     for (int id : at.inputs) {
       node->inputs.push_back(&values_[id]);

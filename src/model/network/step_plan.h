@@ -8,6 +8,7 @@
 
 #include "model/network.h"
 #include "model/planned_op.h"
+#include "params/precision.h"
 
 namespace hopper {
 
@@ -17,6 +18,7 @@ struct PlanOptions {
   bool linear = false;          // as ForwardContext::linear
   bool input_gradient = false;  // also computes the gradient of the input
   uint64_t seed = 0;            // dropout
+  Precision precision = Precision::kFp32;  // layers that run through autograd stay in fp32
 };
 
 // Made for one architecture and one batch size; all its memory comes from libtorch's CPU

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/bf16.h"
 #include "data/dataset.h"
 #include "loss/loss.h"
 #include "loss/planned_loss.h"
@@ -83,11 +84,16 @@ std::string SequentialDigest(const Configuration& config, const RunOptions& opti
             plan_options.training = true;
             plan_options.linear = logits;
             plan_options.seed = seed;
+            plan_options.precision = ParsePrecision(options.precision, false);
             StepPlan plan(network, plan_options);
             StepArguments step;
             step.params = state.params.data();
             step.gradients = gradients.data();
             step.step = state.step;
+            // Made anew from the weights of each step: what the optimizer writes must equal it.
+            std::vector<uint16_t> shadow(state.params.size());
+            for (size_t i = 0; i < shadow.size(); ++i) shadow[i] = ToBf16(state.params[i]);
+            step.shadow = shadow.data();
             plan.SetInput(x.const_data_ptr<float>());
             plan.Forward(step);
             PlannedLoss loss(compile.loss, compile.loss_options, logits, spec->final_activation, n,

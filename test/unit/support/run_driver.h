@@ -38,6 +38,7 @@ struct RunOptions {
   std::vector<int32_t> starts = {0, 1, 2, 3};
   int64_t memory_limit = int64_t{1} << 30;
   int32_t mix_numerics = 0;
+  std::string precision = "fp32";
 };
 
 struct ModelResult {
@@ -165,7 +166,7 @@ class RunDriver {
     raw.n_starts = static_cast<int32_t>(options.starts.size());
     raw.starts = options.starts.data();
     raw.memory_limit = options.memory_limit;
-    raw.precision = "fp32";
+    raw.precision = options.precision.c_str();
     raw.mix_numerics = options.mix_numerics;
     raw.event_fd = event_fd_.fd();
     Check(Api().run_create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(), &run_,

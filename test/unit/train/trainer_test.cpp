@@ -289,6 +289,11 @@ TEST(NumericsClass, NamesWhatBitsDependOn) {
   const std::string text = NumericsClass("fp32");
   EXPECT_EQ(text.rfind("torch ", 0), 0U) << text;
   EXPECT_NE(text.find(", fp32, planned, 1 thread"), std::string::npos) << text;
+  const std::string bf16 = NumericsClass("bf16");
+  EXPECT_NE(
+      bf16.find(IsEmulated(Precision::kBf16) ? ", bf16 emulated, planned" : ", bf16, planned"),
+      std::string::npos)
+      << bf16;
 }
 
 }  // namespace

@@ -1,0 +1,79 @@
+// Matrix products of bfloat16 operands with float32 sums, compiled for several instruction sets.
+//
+// A product of two bfloat16 numbers is exact in float32, and every set adds the products of an
+// element of the result one by one in the same order: k = 1, 0, 3, 2, 5, 4... (the order of the
+// processor's VDPBF16PS). So all sets give the same bits, but for subnormal numbers, which
+// VDPBF16PS takes for zeros.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace hopper {
+
+// The right operand is packed: panels of kBf16Panel columns, in each of them for every pair of
+// neighbouring k the pairs (B[2k][j], B[2k + 1][j]) of its columns j, the lower k in the lower
+// half. A row of pairs has Bf16Pitch() entries; those without a column are zero.
+constexpr int64_t kBf16Panel = 64;
+
+inline int64_t Bf16Pitch(int64_t columns) { return std::min(kBf16Panel, (columns + 15) / 16 * 16); }
+// Entries (of four bytes) of a packed operand with so many rows of pairs.
+inline int64_t Bf16PackedSize(int64_t columns, int64_t pairs) {
+  return (columns + kBf16Panel - 1) / kBf16Panel * pairs * Bf16Pitch(columns);
+}
+
+// C[g][i][j] (+)= sum over s < segments, k < 2 * pairs of A[g][i][s][k] * B[s][k][j], then relu.
+// A's pair k / 2 lies at a + g * a_group + i * a_row + s * a_segment + (k / 2) * a_pair, C's
+// element at c + g * c_group + i * c_row + j. Strides count bfloat16 or float32 values; a pair of A
+// may stand at any address of a bfloat16.
+struct Bf16GemmArgs {
+  int64_t groups = 1;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t segments = 1;
+  int64_t pairs = 0;
+  const uint16_t* a = nullptr;
+  int64_t a_group = 0;
+  int64_t a_row = 0;
+  int64_t a_segment = 0;
+  int64_t a_pair = 2;
+  const uint32_t* b = nullptr;  // packed: segment s begins s * pairs rows of pairs later
+  int64_t b_panel = 0;          // entries from a panel to the next
+  float* c = nullptr;
+  int64_t c_group = 0;
+  int64_t c_row = 0;
+  bool accumulate = false;
+  const float* bias = nullptr;  // a value for each column; null, or accumulate is false
+  bool relu = false;
+};
+
+// Every function is a pure function of its arguments. Numbers are rounded as ToBf16() does.
+struct Bf16Kernels {
+  const char* name;
+  bool native;  // the processor multiplies bfloat16 numbers itself
+
+  void (*gemm)(const Bf16GemmArgs& args);
+  // y[i] = x[i] rounded
+  void (*round)(const float* x, int64_t n, uint16_t* y);
+  // out[k][j] = (x[2k][j], x[2k + 1][j]) for j < columns and zeros for columns <= j < fill; a row
+  // that is missing for the last pair counts as zeros. x[i] lies at x + i * x_row, out[k] at
+  // out + k * out_row.
+  void (*pair_rows)(const float* x, int64_t x_row, int64_t rows, int64_t columns, int64_t fill,
+                    int64_t out_row, uint32_t* out);
+  void (*pair_rounded_rows)(const uint16_t* x, int64_t x_row, int64_t rows, int64_t columns,
+                            int64_t fill, int64_t out_row, uint32_t* out);
+  // out[k][j] = (x[j][2k], x[j][2k + 1]) for j < columns and zeros for columns <= j < fill; of an
+  // odd length the last pair gets a zero.
+  void (*pair_columns)(const uint16_t* x, int64_t x_row, int64_t length, int64_t columns,
+                       int64_t fill, int64_t out_row, uint32_t* out);
+};
+
+// For this processor, as far as libtorch's own kernels go (see KernelsFor).
+const Bf16Kernels& Bf16KernelsFor(const char* capability);
+
+// One for each instruction set; null where this build or processor has none.
+const Bf16Kernels* BaselineBf16Kernels();
+const Bf16Kernels* Avx2Bf16Kernels();
+const Bf16Kernels* Avx512Bf16Kernels();
+
+}  // namespace hopper

@@ -1,0 +1,49 @@
+"""Training digits in bf16: as good as fp32, and a NOTICE where it is emulated."""
+
+import pytest
+
+from digits import ADAM, create_database, drop_database, query, select, value
+
+DATABASE = "hopper_precision"
+CONFIGS = [(key + 1, 1 + key % 2, "loss='categorical_crossentropy', optimizer='Adam(lr=0.005)',"
+            " metrics=['accuracy']", f"batch_size=32, seed={key // 2 + 1}") for key in range(8)]
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    select(connection, "configs", CONFIGS)
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+def accuracies(connection, precision):
+    query(connection, f"SELECT hopper.fit_multiple_model('packed', '{precision}', 'configs', 10,"
+          f" validation_table => 'packed_validation', \"precision\" => '{precision}')")
+    return [row[0] for row in query(connection, "SELECT validation_metrics_final"
+                                    f" FROM {precision}_info ORDER BY mst_key")]
+
+
+def test_digits_are_learned_as_well_as_in_fp32(database):
+    fp32, bf16 = accuracies(database, "fp32"), accuracies(database, "bf16")
+    assert min(bf16) > 0.9
+    # A validation example is a quarter of a point; eight models, two precisions.
+    assert abs(sum(fp32) - sum(bf16)) / len(fp32) < 0.01
+    weights = query(database, "SELECT f.model_weights = b.model_weights FROM fp32 f"
+                    " JOIN bf16 b USING (mst_key)")
+    assert weights == [(False,)] * len(CONFIGS)
+    assert value(database, 'SELECT "precision" FROM bf16_summary') == "bf16"
+
+
+def test_a_notice_says_where_bf16_is_emulated(database):
+    del database.notices[:]
+    query(database, "SELECT hopper.fit('packed', 'noticed', 'architectures', 1, %s, NULL, 1,"
+          " \"precision\" => 'bf16')", ADAM)
+    emulated = [line for line in database.notices if "is slower than" in line]
+    numerics = value(database, "SELECT numerics_class FROM noticed_summary")
+    if "bf16 emulated" in numerics:
+        assert len(emulated) == 1
+        assert 'NOTICE:  precision "bf16" is slower than "fp32" here' in emulated[0]
+    else:
+        assert emulated == []

@@ -1,0 +1,161 @@
+// Runs in bf16: the promises of fp32 hold within their class, and the models are as good.
+#include "kernels/bf16.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/sequential_loop.h"
+#include "support/keras_models.h"
+#include "support/run_driver.h"
+#include "train/trainer.h"
+
+namespace hopper {
+namespace {
+
+PackedTable::Options Images() {
+  PackedTable::Options options;
+  options.x_shape = {8, 8, 1};
+  options.rows = 150;
+  options.partitions = 5;
+  return options;
+}
+
+RunOptions Options(int threads, const std::string& precision = "bf16") {
+  RunOptions options;
+  options.iterations = 3;
+  options.threads = threads;
+  options.starts = {0, 2, 3};
+  options.precision = precision;
+  return options;
+}
+
+std::vector<Configuration> Six() {
+  std::vector<Configuration> configs;
+  for (const std::string& arch : {CnnJson(4, 3), CnnJson(7, 3)}) {
+    for (const char* optimizer :
+         {"SGD(learning_rate=0.05, momentum=0.9)", "RMSprop(learning_rate=0.002)",
+          "Adam(learning_rate=0.004, clipnorm=1.0, use_ema=True, ema_overwrite_frequency=5)"}) {
+      Configuration config;
+      config.key = static_cast<int32_t>(configs.size()) + 1;
+      config.arch = arch;
+      config.compile = std::string("loss='sparse_categorical_crossentropy', optimizer='") +
+                       optimizer + "', metrics=['accuracy']";
+      config.fit = "batch_size=13, epochs=2";
+      configs.push_back(config);
+    }
+  }
+  return configs;
+}
+
+std::map<int32_t, std::string> Digests(const std::map<int32_t, ModelResult>& results) {
+  std::map<int32_t, std::string> digests;
+  for (const auto& [key, result] : results) {
+    EXPECT_EQ(result.raw.status, HOPPER_MODEL_DONE) << key << ": " << result.raw.error;
+    digests[key] = result.digest;
+  }
+  return digests;
+}
+
+TEST(Bf16Run, EqualsSequentialSgdForAnyThreads) {
+  const PackedTable train{Images()};
+  const auto one = Digests(TrainAll(Options(1), Six(), train));
+  for (const Configuration& config : Six()) {
+    EXPECT_EQ(one.at(config.key),
+              SequentialDigest(config, Options(1), train, NumericsClass("bf16"), true))
+        << config.compile;
+  }
+  EXPECT_EQ(Digests(TrainAll(Options(3), Six(), train)), one);
+  EXPECT_NE(Digests(TrainAll(Options(2, "fp32"), Six(), train)), one);
+}
+
+TEST(Bf16Run, SurvivesAWarmStartButNotInAnotherPrecision) {
+  const PackedTable train{Images()};
+  const auto all = Digests(TrainAll(Options(2), Six(), train));
+  RunOptions options = Options(2);
+  options.iterations = 1;
+  const auto first = TrainAll(options, Six(), train);
+  std::vector<Configuration> configs = Six();
+  for (Configuration& config : configs) config.state = first.at(config.key).state;
+  options.iterations = 2;
+  EXPECT_EQ(Digests(TrainAll(options, configs, train)), all);
+
+  options.precision = "fp32";
+  {
+    RunDriver run(options, train, nullptr);
+    EXPECT_THROW(run.AddConfig(configs[0]), std::runtime_error);
+    EXPECT_STREQ(run.error().message, "state of configuration 1 is of another numerics class");
+    EXPECT_NE(std::string(run.error().detail).find(NumericsClass("bf16")), std::string::npos);
+  }
+  options.mix_numerics = 1;
+  EXPECT_EQ(TrainAll(options, {configs[0]}, train).at(1).raw.status, HOPPER_MODEL_DONE);
+}
+
+TEST(Bf16Run, PrecisionsThatAreRefused) {
+  const PackedTable train{Images()};
+  for (const char* precision : {"bf15", "", "tf32", "BF16", "fp16"}) {
+    EXPECT_THROW(RunDriver(Options(1, precision), train, nullptr), std::runtime_error) << precision;
+  }
+}
+
+// test/unit/CMakeLists.txt runs these tests again with libtorch, and with it our kernels, kept from
+// the processor's bfloat16 instructions.
+TEST(Bf16Run, TellsWhereItIsEmulated) {
+  const char* limit = std::getenv("ATEN_CPU_CAPABILITY");
+  const bool native = limit == nullptr && Avx512Bf16Kernels() != nullptr;
+  int32_t emulated = -1;
+  hopper_error error = {};
+  ASSERT_EQ(Api().check_precision("bf16", 0, &emulated, &error), 0) << error.message;
+  EXPECT_EQ(emulated, native ? 0 : 1);
+  const std::string numerics = NumericsClass("bf16");
+  EXPECT_EQ(numerics.find(", bf16 emulated, planned") == std::string::npos, native) << numerics;
+  EXPECT_EQ(NumericsClass("fp32").find("emulated"), std::string::npos);
+  ASSERT_EQ(Api().check_precision("fp32", 0, &emulated, &error), 0) << error.message;
+  EXPECT_EQ(emulated, 0);
+  ASSERT_EQ(Api().check_precision("tf32", 1, &emulated, &error), 0) << error.message;
+  EXPECT_EQ(Api().check_precision("tf32", 0, &emulated, &error), HOPPER_NOT_SUPPORTED);
+  EXPECT_STREQ(error.message, "precision \"tf32\" is for GPUs only");
+  EXPECT_EQ(Api().check_precision("half", 0, &emulated, &error), HOPPER_INVALID_PARAMETER);
+  EXPECT_STREQ(error.message, "precision \"half\" is not known");
+}
+
+// The metrics that a run reports are those of its float32 weights in fp32.
+TEST(Bf16Run, IsEvaluatedInFp32) {
+  const PackedTable train{Images()};
+  RunOptions options = Options(2);
+  options.training_metrics = HOPPER_METRICS_EVERY;
+  std::vector<hopper_event> events;
+  std::vector<Configuration> configs = {Six()[0]};
+  configs[0].state = TrainAll(options, configs, train, nullptr, &events).at(1).state;
+  double reported = NAN;
+  for (const hopper_event& event : events) {
+    if (event.type == HOPPER_EVENT_METRICS && event.running == 0) reported = event.loss;
+  }
+  hopper_config raw = {};
+  raw.mst_key = 1;
+  raw.model_arch = configs[0].arch.data();
+  raw.model_arch_size = configs[0].arch.size();
+  raw.compile_params = configs[0].compile.c_str();
+  raw.fit_params = configs[0].fit.c_str();
+  raw.state = configs[0].state.data();
+  raw.state_size = configs[0].state.size();
+  const EventFd event_fd;
+  hopper_error error = {};
+  hopper_evaluation* evaluation = nullptr;
+  ASSERT_EQ(Api().evaluation_create(&raw, &train.desc(), 1, event_fd.fd(), &evaluation, &error), 0);
+  for (const hopper_buffer& buffer : train.buffers(HOPPER_SPLIT_VALID)) {
+    ASSERT_EQ(Api().evaluation_add_buffer(evaluation, &buffer, &error), 0) << error.message;
+  }
+  ASSERT_EQ(Api().evaluation_start(evaluation, &error), 0) << error.message;
+  hopper_event event = {};
+  while (Api().evaluation_poll(evaluation, &event, &error) == 0) event_fd.Wait();
+  Api().evaluation_free(evaluation);
+  EXPECT_EQ(event.loss, reported);
+}
+
+}  // namespace
+}  // namespace hopper
