@@ -122,6 +122,15 @@ class Ours:
                   " VALUES (%s, %s, %s, %s)", key, ids[config.architecture],
                   compile_text(config, workload.classes), f"batch_size={config.batch}")
 
+    def warm(self):
+        """Makes the session load libtorch, with a little training."""
+        self.drop_output()
+        query(self.connection, "CREATE TABLE one_config AS SELECT * FROM configs ORDER BY mst_key LIMIT 1")
+        query(self.connection, "CREATE TABLE one_config_summary AS SELECT * FROM configs_summary")
+        query(self.connection, "SELECT hopper.fit_multiple_model('packed_valid', 'out', 'one_config', 1,"
+              " training_metrics => 'running', \"precision\" => %s)", self.precision)
+        query(self.connection, "DROP TABLE one_config, one_config_summary")
+
     def drop_output(self):
         names = query(self.connection, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
                       " AND tablename ~ '^out(_|$)'")

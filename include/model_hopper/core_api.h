@@ -268,6 +268,11 @@ typedef struct hopper_run_options
 	const char *precision;		/* "fp32", "bf16"; see check_precision */
 	int32_t		mix_numerics;	/* 1: warm start from a state of another numerics class */
 	int32_t		event_fd;		/* eventfd that is written to whenever an event waits; not owned */
+	/*
+	 * Threads that share the arithmetic of one model's visit, 1 where it is 0; part of the
+	 * numerics class. The models are then trained by threads / threads_per_model workers.
+	 */
+	int32_t		threads_per_model;
 } hopper_run_options;
 
 typedef enum hopper_split
@@ -319,6 +324,32 @@ typedef struct hopper_event
 	int32_t		partition;		/* HOPPER_EVENT_LOAD */
 } hopper_event;
 
+typedef enum hopper_visit_kind
+{
+	HOPPER_VISIT_TRAIN = 1,
+	HOPPER_VISIT_EVALUATE = 2
+} hopper_visit_kind;
+
+/* Where the time of one stay of one model went, in seconds. */
+typedef struct hopper_visit
+{
+	int32_t		mst_key;
+	int32_t		iteration;		/* counted over warm starts, from 1 */
+	int32_t		kind;			/* hopper_visit_kind */
+	int32_t		split;			/* whose partitions: hopper_split */
+	int32_t		worker;			/* from 0; the key of the segment in a group */
+	int32_t		hop;			/* group: calls of group_start since the iteration began; else 0 */
+	int32_t		first_partition;
+	int32_t		n_partitions;	/* neighbours, the first follows the last */
+	double		started;		/* since run_start, or since group_start */
+	double		read;			/* partitions were brought into memory */
+	double		wait;			/* ready, but no worker was free */
+	double		moved;			/* between workers or processes: the hop */
+	double		train;
+	double		evaluate;
+	int64_t		bytes_written;	/* by the hop, to disk */
+} hopper_visit;
+
 typedef enum hopper_model_status
 {
 	HOPPER_MODEL_TRAINING = 0,
@@ -361,6 +392,8 @@ typedef struct hopper_run_info
 	int64_t		bytes_read;		/* of packed data, every reading of a partition counted */
 	int64_t		n_loads;		/* partitions read */
 	double		seconds_reading;	/* from the demand for a partition until it was there */
+	int32_t		n_workers;		/* that trained at the same time */
+	double		seconds_hop;	/* sum over workers: between two visits, not idle */
 } hopper_run_info;
 
 /*
@@ -394,7 +427,57 @@ typedef struct hopper_group_part
 	int32_t		n_events;
 	const hopper_event *events;
 	const hopper_model_result *result;	/* after `finish`, else NULL; its pointers are NULL */
+	int32_t		n_visits;
+	const hopper_visit *visits; /* of this iteration so far */
 } hopper_group_part;
+
+/* What a run would take; see explain_create. */
+typedef struct hopper_explain hopper_explain;
+
+/* Costs that a forecast cannot measure without the server. */
+typedef struct hopper_explain_costs
+{
+	double		read_bytes_per_second;	/* packed data into memory, by one process */
+	double		statement;		/* seconds of a hop statement without its training; segments only */
+	double		hop_bytes_per_second;	/* states through a hop statement; segments only */
+	double		seconds;		/* for the calibration, in all */
+	int32_t		threads_per_segment;	/* segments only */
+} hopper_explain_costs;
+
+/* One configuration. */
+typedef struct hopper_explain_model
+{
+	int32_t		mst_key;
+	int32_t		code;			/* hopper_code; not HOPPER_OK: `problem` says why it would fail */
+	char		problem[512];
+	int64_t		n_parameters;
+	int64_t		bytes_state;
+	int64_t		bytes_task;		/* beside the state, while it trains or is evaluated */
+	int64_t		steps;			/* of one iteration */
+	int32_t		measured;		/* 1: its steps were; 0: reckoned from another model's */
+	double		seconds_step;	/* of a full batch */
+	double		seconds_iteration;	/* of training, on one worker */
+	double		seconds_evaluation; /* on one worker: training data */
+	double		seconds_validation;
+	double		seconds_evaluating; /* of the whole run, on one worker */
+	int64_t		n_passes;		/* over the training data in one iteration */
+} hopper_explain_model;
+
+/* The whole run. Seconds by cause are sums over workers; `seconds` is what the clock shows. */
+typedef struct hopper_explain_run
+{
+	int32_t		n_workers;
+	int64_t		bytes_data;
+	int64_t		bytes_models;	/* all states, and what trains at the same time */
+	double		seconds_calibrating;
+	double		seconds;
+	double		seconds_read;
+	double		seconds_wait;	/* workers without work */
+	double		seconds_hop;
+	double		seconds_train;
+	double		seconds_evaluate;
+	double		idle_share;		/* of the workers' time */
+} hopper_explain_run;
 
 /* What an envelope that was not made by group_next_part() begins with: one byte. */
 #define HOPPER_ENVELOPE_NEW 'N' /* initial weights by the seed; nothing follows */
@@ -560,6 +643,36 @@ typedef struct hopper_torch_api
 	 */
 	int			(*check_precision) (const char *precision, int32_t on_gpu, int32_t *emulated,
 									hopper_error *error);
+
+	/*
+	 * Takes up to `n` visits that ended, in the order of their ends; returns how many. The event
+	 * descriptor is written to when many wait, not for each.
+	 */
+	int32_t		(*run_next_visits) (hopper_run *run, hopper_visit *visits, int32_t n);
+
+	/*
+	 * --- forecasts: create, add_config*, start, poll*, model*, run ---
+	 *
+	 * Times a few steps of each distinct configuration on made-up examples, on a thread of its own,
+	 * and simulates the schedule with them. train_keys and valid_keys as in group_create, or NULL
+	 * for a run of one process. Nothing is kept.
+	 */
+	int			(*explain_create) (const hopper_run_options *options, const hopper_data_desc *train,
+								   const hopper_data_desc *valid, const int32_t *train_keys,
+								   const int32_t *valid_keys, const hopper_explain_costs *costs,
+								   hopper_explain **explain, hopper_error *error);
+	int			(*explain_add_config) (hopper_explain *explain, const hopper_config *config,
+									   hopper_error *error);
+	int			(*explain_start) (hopper_explain *explain, hopper_error *error);
+	/* 1: done; 0: not yet; -1: *error */
+	int			(*explain_poll) (hopper_explain *explain, hopper_error *error);
+	/* After the poll said 1. `index`: in the order of add_config */
+	int			(*explain_model) (hopper_explain *explain, int32_t index,
+								  hopper_explain_model *model, hopper_error *error);
+	int			(*explain_run) (hopper_explain *explain, hopper_explain_run *run,
+								hopper_error *error);
+	/* Cancels, joins, releases all memory. NULL is allowed. */
+	void		(*explain_free) (hopper_explain *explain);
 } hopper_torch_api;
 
 /* The exported symbols; `version` is the caller's HOPPER_API_VERSION. */

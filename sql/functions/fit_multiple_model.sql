@@ -13,9 +13,10 @@ CREATE FUNCTION hopper.fit_multiple_model(
     seed bigint DEFAULT 0,
     threads integer DEFAULT NULL,
     "precision" text DEFAULT 'fp32',
-    training_metrics text DEFAULT 'final')
+    training_metrics text DEFAULT 'final',
+    threads_per_model integer DEFAULT 1)
 RETURNS hopper.fit_result
     AS 'MODULE_PATHNAME', 'hopper_sql_fit_multiple_model' LANGUAGE C VOLATILE;
 COMMENT ON FUNCTION hopper.fit_multiple_model(text, text, text, integer, boolean, text, integer,
-    boolean, text, text, boolean, bigint, integer, text, text) IS
+    boolean, text, text, boolean, bigint, integer, text, text, integer) IS
     'train all configurations of a model selection table together on a packed table';

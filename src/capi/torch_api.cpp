@@ -2,11 +2,13 @@
 #include "capi/boundary.h"
 #include "capi/torch_info.h"
 #include "engine/evaluation.h"
+#include "engine/explain.h"
 #include "engine/failure.h"
 #include "engine/group.h"
 #include "engine/predictor.h"
 #include "engine/run.h"
 #include "model_hopper/core_api.h"
+#include "model_hopper/segments_api.h"
 #include "params/precision.h"
 #include "train/trainer.h"
 
@@ -22,6 +24,9 @@ struct hopper_predictor : hopper::Predictor {
 };
 struct hopper_group : hopper::Group {
   using Group::Group;
+};
+struct hopper_explain : hopper::Explain {
+  using Explain::Explain;
 };
 
 namespace {
@@ -106,6 +111,15 @@ int RunEndLoad(hopper_run* run, int32_t split, int32_t partition, hopper_error* 
   });
 }
 
+int32_t RunNextVisits(hopper_run* run, hopper_visit* visits, int32_t n) {
+  int32_t taken = 0;
+  Call(nullptr, [&] {
+    RequireAll(run, visits);
+    taken = run->NextVisits(visits, n);
+  });
+  return taken;
+}
+
 void RunCancel(hopper_run* run) {
   Call(nullptr, [&] {
     RequireAll(run);
@@ -182,6 +196,30 @@ int EvaluationConfusion(hopper_evaluation* evaluation, const int64_t** counts, i
   return Call(error, [&] {
     RequireAll(evaluation, counts, n_classes);
     *counts = evaluation->Confusion(n_classes);
+  });
+}
+
+int EvaluationChoose(hopper_evaluation* evaluation, const int32_t* partitions, int32_t n,
+                     hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(evaluation, partitions);
+    evaluation->Choose(std::vector<int32_t>(partitions, partitions + n));
+  });
+}
+
+int EvaluationSums(hopper_evaluation* evaluation, const uint8_t** bytes, size_t* size,
+                   hopper_error* error) {
+  return Ask(error, [&] {
+    RequireAll(evaluation, bytes, size);
+    return evaluation->Sums(bytes, size);
+  });
+}
+
+int EvaluationTotal(hopper_evaluation* evaluation, const uint8_t* bytes, size_t size,
+                    hopper_event* event, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(evaluation, bytes, event);
+    evaluation->Total(bytes, size, event);
   });
 }
 
@@ -348,6 +386,64 @@ int CheckPrecision(const char* precision, int32_t on_gpu, int32_t* emulated, hop
   });
 }
 
+// ---------------------------------------------------------------- forecasts
+
+std::vector<int32_t> KeysOf(const int32_t* keys, const hopper_data_desc* data) {
+  if (keys == nullptr || data == nullptr) return {};
+  return {keys, keys + data->n_partitions};
+}
+
+int ExplainCreate(const hopper_run_options* options, const hopper_data_desc* train,
+                  const hopper_data_desc* valid, const int32_t* train_keys,
+                  const int32_t* valid_keys, const hopper_explain_costs* costs,
+                  hopper_explain** explain, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(options, train, costs, explain);
+    *explain = new hopper_explain(*options, *train, valid, KeysOf(train_keys, train),
+                                  KeysOf(valid_keys, valid), *costs);
+  });
+}
+
+int ExplainAddConfig(hopper_explain* explain, const hopper_config* config, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(explain, config);
+    explain->AddConfig(*config);
+  });
+}
+
+int ExplainStart(hopper_explain* explain, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(explain);
+    explain->Start();
+  });
+}
+
+int ExplainPoll(hopper_explain* explain, hopper_error* error) {
+  return Ask(error, [&] {
+    RequireAll(explain);
+    return explain->Poll();
+  });
+}
+
+int ExplainModel(hopper_explain* explain, int32_t index, hopper_explain_model* model,
+                 hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(explain, model);
+    explain->Model(index, model);
+  });
+}
+
+int ExplainRun(hopper_explain* explain, hopper_explain_run* run, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(explain, run);
+    explain->Run(run);
+  });
+}
+
+void ExplainFree(hopper_explain* explain) {
+  Call(nullptr, [&] { delete explain; });
+}
+
 hopper_torch_api MakeApi() {
   hopper_torch_api api = {};
   api.version = HOPPER_API_VERSION;
@@ -392,6 +488,14 @@ hopper_torch_api MakeApi() {
   api.evaluation_room = EvaluationRoom;
   api.evaluation_confusion = EvaluationConfusion;
   api.check_precision = CheckPrecision;
+  api.run_next_visits = RunNextVisits;
+  api.explain_create = ExplainCreate;
+  api.explain_add_config = ExplainAddConfig;
+  api.explain_start = ExplainStart;
+  api.explain_poll = ExplainPoll;
+  api.explain_model = ExplainModel;
+  api.explain_run = ExplainRun;
+  api.explain_free = ExplainFree;
   return api;
 }
 
@@ -400,5 +504,13 @@ hopper_torch_api MakeApi() {
 extern "C" __attribute__((visibility("default"))) const hopper_torch_api* hopper_torch_api_get(
     int32_t version) {
   static const hopper_torch_api api = MakeApi();
+  return version == HOPPER_API_VERSION ? &api : nullptr;
+}
+
+extern "C" __attribute__((visibility("default"))) const hopper_segments_api*
+hopper_segments_api_get(int32_t version) {
+  static const hopper_segments_api api = {HOPPER_API_VERSION,
+                                          static_cast<int32_t>(sizeof(hopper_segments_api)),
+                                          EvaluationChoose, EvaluationSums, EvaluationTotal};
   return version == HOPPER_API_VERSION ? &api : nullptr;
 }

@@ -82,4 +82,12 @@ bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state
   return false;
 }
 
+void CheckThreadsPerModel(int32_t threads_per_model, int32_t threads) {
+  if (threads_per_model >= 0 && threads_per_model <= threads) return;
+  throw Error(ErrorCode::kInvalidParameter,
+              "threads_per_model must be at least 1 and at most the number of threads",
+              "It is " + std::to_string(threads_per_model) + ", the run has " +
+                  std::to_string(threads) + (threads == 1 ? " thread." : " threads."));
+}
+
 }  // namespace hopper

@@ -27,4 +27,7 @@ void RequireWatchedData(const Trainer& trainer, bool has_validation);
 // What a result says about early stopping.
 void SetStopping(const Trainer& trainer, const ModelState& state, hopper_model_result* result);
 
+// Throws where a model would be trained by fewer than 1 (0 stands for 1) or more than all threads.
+void CheckThreadsPerModel(int32_t threads_per_model, int32_t threads);
+
 }  // namespace hopper

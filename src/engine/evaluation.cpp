@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "base/clock.h"
@@ -9,6 +10,8 @@
 #include "engine/events.h"
 #include "engine/failure.h"
 #include "engine/memory_plan.h"
+#include "engine/sums_bytes.h"
+#include "metrics/accumulate.h"
 
 namespace hopper {
 
@@ -33,6 +36,7 @@ Evaluation::Evaluation(const hopper_config& config, const hopper_data_desc& data
     throw Error(ErrorCode::kInvalidParameter, "a model without weights cannot be evaluated");
   }
   account_ = MemoryAccount::Create(std::numeric_limits<int64_t>::max());
+  for (int p = 0; p < data_.n_partitions(); ++p) chosen_.push_back(p);
 }
 
 Evaluation::~Evaluation() {
@@ -76,7 +80,16 @@ bool Evaluation::Room(int partition) {
   return data_.bytes() + data_.PartitionBytes(partition) <= room_;
 }
 
+void Evaluation::Choose(std::vector<int32_t> partitions) {
+  if (started_) throw Error(ErrorCode::kInternal, "the evaluation has been started already");
+  chosen_ = std::move(partitions);
+}
+
 void Evaluation::AddBuffer(const hopper_buffer& buffer) {
+  if (!std::binary_search(chosen_.begin(), chosen_.end(), buffer.partition_id)) {
+    throw Error(ErrorCode::kCorrupt, "partition " + std::to_string(buffer.partition_id) + " of \"" +
+                                         data_.desc().table_name + "\" does not belong here");
+  }
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     data_.AddBuffer(buffer);
@@ -91,16 +104,37 @@ void Evaluation::AddBuffer(const hopper_buffer& buffer) {
   wake_.notify_one();
 }
 
+void Evaluation::CheckRows() const {
+  if (chosen_.size() == static_cast<size_t>(data_.n_partitions())) {
+    data_.CheckComplete();
+    return;
+  }
+  const DataDesc& desc = data_.desc();
+  for (const int32_t p : chosen_) {
+    const int64_t n = PartitionRange(desc.n_rows, desc.n_partitions, p).count;
+    if (data_.partition(p).n == n) continue;
+    throw Error(
+        ErrorCode::kCorrupt,
+        "partition " + std::to_string(p) + " of \"" + desc.table_name + "\" is not complete",
+        "It holds " + std::to_string(data_.partition(p).n) + " rows instead of " +
+            std::to_string(n) + ".",
+        "Pack the data again.");
+  }
+}
+
 void Evaluation::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the evaluation has been started already");
+  if (limited_ && chosen_.size() != static_cast<size_t>(data_.n_partitions())) {
+    throw Error(ErrorCode::kInternal, "data of one process are not read in turns");
+  }
   if (!limited_) {
-    data_.CheckComplete();
-    for (int p = 0; p < data_.n_partitions(); ++p) ready_.push_back(p);
+    CheckRows();
+    ready_.assign(chosen_.begin(), chosen_.end());
   }
   started_ = true;
   start_time_ = MonotonicSeconds();
   sums_.resize(static_cast<size_t>(data_.n_partitions()));
-  unfinished_ = data_.n_partitions();
+  unfinished_ = chosen_.size();
   try {
     workers_.Start(
         threads_, account_, [](const std::string&) {}, [this] { Work(); });
@@ -127,7 +161,7 @@ bool Evaluation::Evaluate(int partition, MetricSums* sums, Problem* problem) {
 
 void Evaluation::Work() {
   std::unique_lock<std::mutex> lock(mutex_);
-  while (!cancel_.load() && taken_ < data_.n_partitions()) {
+  while (!cancel_.load() && taken_ < chosen_.size()) {
     if (ready_.empty()) {
       wake_.wait(lock);
       continue;
@@ -156,18 +190,62 @@ void Evaluation::Work() {
   wake_.notify_all();
 }
 
-bool Evaluation::Poll(hopper_event* event) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+bool Evaluation::Finished() const {
   if (!started_) throw Error(ErrorCode::kInternal, "the evaluation has not been started");
   if (failed_) throw Error(failure_);
-  if (unfinished_ > 0) return false;
+  return unfinished_ == 0;
+}
+
+bool Evaluation::Poll(hopper_event* event) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!Finished()) return false;
+  Finish(sums_, event);
+  return true;
+}
+
+bool Evaluation::Sums(const uint8_t** bytes, size_t* size) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!Finished()) return false;
+  ByteWriter out;
+  for (const int32_t partition : chosen_) {
+    out.Put<int32_t>(partition);
+    PutSums(sums_[static_cast<size_t>(partition)], &out);
+  }
+  bytes_ = out.Take();
+  *bytes = bytes_.data();
+  *size = bytes_.size();
+  return true;
+}
+
+void Evaluation::Total(const uint8_t* bytes, size_t size, hopper_event* event) {
+  const auto n = static_cast<size_t>(data_.n_partitions());
+  size_t n_sums = 0;
+  for (const MetricParams& metric : trainer_->compile().metrics) {
+    n_sums += static_cast<size_t>(MetricSumCount(metric, OutputUnits()));
+  }
+  std::vector<MetricSums> sums(n);
+  std::vector<bool> known(n);
+  ByteReader in(bytes, size, "the sums of an evaluation");
+  for (size_t i = 0; i < n; ++i) {
+    const auto partition = static_cast<size_t>(in.Get<int32_t>());
+    MetricSums part = GetSums(&in);
+    if (partition >= n || known[partition] || part.metrics.size() != n_sums) {
+      throw Error(ErrorCode::kCorrupt, "the sums of an evaluation are not those of its partitions");
+    }
+    known[partition] = true;
+    sums[partition] = std::move(part);
+  }
+  Finish(sums, event);
+}
+
+void Evaluation::Finish(const std::vector<MetricSums>& parts, hopper_event* event) {
   MetricSums total;
-  for (const MetricSums& sums : sums_) total.Add(sums);
+  for (const MetricSums& sums : parts) total.Add(sums);
   *event = hopper_event{};
   event->type = HOPPER_EVENT_METRICS;
   event->split = HOPPER_SPLIT_VALID;
   event->n_live = 1;
-  event->elapsed = MonotonicSeconds() - start_time_;
+  event->elapsed = started_ ? MonotonicSeconds() - start_time_ : 0.0;
   std::vector<double> metrics;
   trainer_->Finish(total, state_.params.data(), &event->loss, &metrics);
   if (confusion_) {
@@ -179,7 +257,6 @@ bool Evaluation::Poll(hopper_event* event) {
   }
   event->n_metrics = static_cast<int32_t>(metrics.size());
   std::copy(metrics.begin(), metrics.end(), event->metrics);
-  return true;
 }
 
 int64_t Evaluation::OutputUnits() const {

@@ -34,17 +34,27 @@ class Evaluation {
   // Whether `partition` may come; the number of partitions: whether all have come. Throws where one
   // before it lacks rows, and what a worker threw.
   bool Room(int partition);
+  // Before the first buffer: only these partitions come to this process. They must ascend.
+  void Choose(std::vector<int32_t> partitions);
   void AddBuffer(const hopper_buffer& buffer);
   void Start();
   // True and loss and metrics when all is done, false before; throws what a worker threw.
   bool Poll(hopper_event* event);
-  // After that, where the configuration asks for it: *n x *n numbers of examples, a row a label
-  // and a column a prediction; valid as long as this.
+  // The same with the sums of the chosen partitions, for Total().
+  bool Sums(const uint8_t** bytes, size_t* size);
+  // Loss and metrics of the sums of all partitions, which several processes gave, in any order;
+  // nothing has to be started. Throws kCorrupt where a partition is missing.
+  void Total(const uint8_t* bytes, size_t size, hopper_event* event);
+  // After Poll() or Total(), where the configuration asks for it: *n x *n numbers of examples, a
+  // row a label and a column a prediction; valid as long as this.
   const int64_t* Confusion(int32_t* n) const;
 
  private:
   void Work();
   bool Evaluate(int partition, MetricSums* sums, Problem* problem);
+  void CheckRows() const;
+  bool Finished() const;
+  void Finish(const std::vector<MetricSums>& sums, hopper_event* event);
   int64_t OutputUnits() const;
 
   Dataset data_;
@@ -56,6 +66,8 @@ class Evaluation {
   ModelState state_;
   MemoryAccount* account_;
   std::atomic<bool> cancel_{false};
+  std::vector<int32_t> chosen_;  // the partitions of this process
+  std::vector<uint8_t> bytes_;   // of their sums
   bool started_ = false;
   bool limited_ = false;
   int64_t room_ = 0;  // bytes for partitions where they come in turns
@@ -64,10 +76,10 @@ class Evaluation {
   std::mutex mutex_;  // guards all that follows, and data_ where partitions come in turns
   std::condition_variable wake_;
   std::deque<int> ready_;  // partitions that wait for a worker
-  int taken_ = 0;
+  size_t taken_ = 0;
   int come_ = 0;  // partitions before it are complete
   std::vector<MetricSums> sums_;
-  int unfinished_ = 0;
+  size_t unfinished_ = 0;
   bool failed_ = false;
   Problem failure_;
 

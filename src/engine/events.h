@@ -31,6 +31,8 @@ class EventQueue {
 
   void Push(const hopper_event& event);
   bool Pop(hopper_event* event);
+  // Wakes the reader without an event.
+  void Wake() const { WakeEventFd(event_fd_); }
 
  private:
   const int event_fd_;

@@ -9,6 +9,7 @@
 #include "engine/events.h"
 #include "engine/failure.h"
 #include "engine/group_traveller.h"
+#include "engine/sums_bytes.h"
 
 namespace hopper {
 
@@ -27,13 +28,6 @@ void AddKeys(const std::vector<int32_t>& from, std::vector<int32_t>* keys) {
   for (const int32_t key : from) {
     if (std::find(keys->begin(), keys->end(), key) == keys->end()) keys->push_back(key);
   }
-}
-
-void PutSums(const MetricSums& sums, ByteWriter* out) {
-  out->Put<double>(sums.loss);
-  out->Put<int64_t>(sums.examples);
-  out->Put<uint32_t>(static_cast<uint32_t>(sums.metrics.size()));
-  for (const double value : sums.metrics) out->Put<double>(value);
 }
 
 void PutObserved(const Observed& observed, ByteWriter* out) {
@@ -55,18 +49,6 @@ void GetObserved(ByteReader* in, Observed* observed) {
   }
 }
 
-MetricSums GetSums(ByteReader* in) {
-  MetricSums sums;
-  sums.loss = in->Get<double>();
-  sums.examples = in->Get<int64_t>();
-  const auto n = in->Get<uint32_t>();
-  if (n > in->remaining() / sizeof(double)) {
-    throw Error(ErrorCode::kCorrupt, "an envelope is damaged");
-  }
-  for (uint32_t i = 0; i < n; ++i) sums.metrics.push_back(in->Get<double>());
-  return sums;
-}
-
 }  // namespace
 
 Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
@@ -77,11 +59,12 @@ Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
       metrics_frequency_(std::max(options.metrics_compute_frequency, 1)),
       training_metrics_(static_cast<hopper_training_metrics>(options.training_metrics)),
       threads_(std::clamp(options.threads, 1, 1024)),
+      threads_per_model_(std::max(options.threads_per_model, 1)),
       mix_numerics_(options.mix_numerics != 0),
       precision_(RunPrecision(options)),
       event_fd_(options.event_fd),
       key_(key),
-      numerics_class_(NumericsClass(PrecisionName(precision_))),
+      numerics_class_(NumericsClass(PrecisionName(precision_), threads_per_model_)),
       train_(train),
       valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
       train_keys_(std::move(train_keys)),
@@ -250,7 +233,15 @@ void Group::ReadEnvelope(ByteReader* in, Traveller* model) const {
   const auto n_events = in->Get<uint32_t>();
   model->events.resize(n_events);
   for (hopper_event& event : model->events) in->GetBytes(&event, sizeof(event));
-  if (fresh_) model->events.clear();
+  model->hop = in->Get<int32_t>() + 1;
+  const auto n_visits = in->Get<uint32_t>();
+  model->visits.resize(n_visits);
+  for (hopper_visit& visit : model->visits) in->GetBytes(&visit, sizeof(visit));
+  if (fresh_) {
+    model->events.clear();
+    model->visits.clear();
+    model->hop = 0;
+  }
   model->has_state = in->Get<uint8_t>() != 0;
   if (!model->has_state) return;
   const size_t size = in->remaining();
@@ -293,6 +284,9 @@ void Group::Pack(Traveller* model) const {
   }
   out.Put<uint32_t>(static_cast<uint32_t>(model->events.size()));
   for (const hopper_event& event : model->events) out.PutBytes(&event, sizeof(event));
+  out.Put<int32_t>(model->hop);
+  out.Put<uint32_t>(static_cast<uint32_t>(model->visits.size()));
+  for (const hopper_visit& visit : model->visits) out.PutBytes(&visit, sizeof(visit));
   out.Put<uint8_t>(model->has_state ? 1 : 0);
   if (model->has_state) {
     const std::vector<uint8_t> image =
@@ -378,6 +372,8 @@ bool Group::NextPart(hopper_group_part* part) {
       if (out_part_ == 0) {
         part->n_events = static_cast<int32_t>(model.events.size());
         part->events = model.events.data();
+        part->n_visits = static_cast<int32_t>(model.visits.size());
+        part->visits = model.visits.data();
         part->result = finish_ ? &model.result : nullptr;
       }
     }

@@ -106,6 +106,7 @@ class Group {
   void TellWindowLocked(Traveller* model);
   void PinLocked(const Task& task, bool pin);
   void RequestLoadLocked();
+  void RecordVisit(hopper_visit visit, Traveller* model) const;
   void FinishIteration(Traveller* model) const;
   void Decide(Traveller* model, const float* weights) const;
   void OrderFinalPass(Traveller* model) const;
@@ -124,6 +125,7 @@ class Group {
   const int32_t metrics_frequency_;
   const hopper_training_metrics training_metrics_;
   const int32_t threads_;
+  const int32_t threads_per_model_;
   const bool mix_numerics_;
   const Precision precision_;
   const int event_fd_;
@@ -145,6 +147,7 @@ class Group {
 
   std::map<int32_t, Arrival> arrivals_;
   int32_t iteration_ = 0;
+  double started_ = 0.0;  // the work on what came
   bool fresh_ = false;
   bool finish_ = false;
   std::vector<std::unique_ptr<Traveller>> travellers_;

@@ -31,7 +31,9 @@ struct Group::Traveller {
   MetricSums running;
   std::map<std::pair<int32_t, int32_t>, MetricSums> passed;  // by split and partition
   std::vector<hopper_event> events;
-  bool has_state = false;  // false: the first visit makes the initial one
+  int32_t hop = 0;                   // segments visited before in this iteration
+  std::vector<hopper_visit> visits;  // of this iteration
+  bool has_state = false;            // false: the first visit makes the initial one
   ModelState state;
 
   bool busy = false;  // a worker has it

@@ -45,6 +45,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   iteration_ = iteration;
   fresh_ = fresh;
   finish_ = finish;
+  started_ = MonotonicSeconds();
   travellers_.clear();
   for (auto& [key, arrival] : arrivals_) travellers_.push_back(Unpack(key, &arrival));
   arrivals_.clear();
@@ -63,15 +64,17 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
     for (const auto& model : travellers_) TellWindowLocked(model.get());
     RequestLoadLocked();
   }
+  // On a segment with fewer threads than a model wants, they take turns: the same bits.
+  const int32_t workers = std::max(threads_ / threads_per_model_, 1);
   const int threads =
-      static_cast<int>(std::clamp<size_t>(travellers_.size(), 1, static_cast<size_t>(threads_)));
+      static_cast<int>(std::clamp<size_t>(travellers_.size(), 1, static_cast<size_t>(workers)));
   running_.store(threads);
   workers_ = std::make_unique<Workers>();
   int started = 0;
   try {
     for (; started < threads; ++started) {
       workers_->Start(
-          1, account_, [](const std::string&) {}, [this] { Work(); });
+          1, account_, [](const std::string&) {}, [this] { Work(); }, threads_per_model_);
     }
   } catch (...) {
     Cancel();
@@ -205,6 +208,32 @@ std::vector<std::pair<int, int>> Group::Lacking(const Traveller& model) const {
   return lacking;
 }
 
+// Adds what led to the visit; its own seconds are set, and it ends now.
+void Group::RecordVisit(hopper_visit visit, Traveller* model) const {
+  // Partition after partition is one visit.
+  if (!model->visits.empty()) {
+    hopper_visit& last = model->visits.back();
+    if (last.hop == model->hop && last.kind == visit.kind && last.split == visit.split &&
+        last.iteration == visit.iteration) {
+      last.n_partitions += visit.n_partitions;
+      last.train += visit.train;
+      last.evaluate += visit.evaluate;
+      return;
+    }
+  }
+  visit.mst_key = model->key;
+  visit.worker = key_;
+  visit.hop = model->hop;
+  visit.started = MonotonicSeconds() - started_ - visit.train - visit.evaluate;
+  visit.wait = std::max(visit.started, 0.0);
+  // What this segment did for the model just before was no waiting.
+  for (const hopper_visit& other : model->visits) {
+    if (other.hop == visit.hop) visit.wait -= other.wait + other.train + other.evaluate;
+  }
+  visit.wait = std::max(visit.wait, 0.0);
+  model->visits.push_back(visit);
+}
+
 void Group::Train(Traveller* model, int partition) const {
   const Stopwatch watch;
   const Trainer& trainer = *model->trainer;
@@ -221,12 +250,20 @@ void Group::Train(Traveller* model, int partition) const {
   }
   const int64_t before = model->state.examples;
   const int32_t iteration = model->iterations + 1;
+  hopper_visit visit = {};
+  visit.kind = HOPPER_VISIT_TRAIN;
+  visit.split = HOPPER_SPLIT_TRAIN;
+  visit.iteration = static_cast<int32_t>(model->total_iterations) + 1;
+  visit.first_partition = ring_.PartitionOf(model->key, model->visit);
   const bool metrics = training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration);
   MetricSums sums;
   const VisitEnd end =
       trainer.Visit(&model->state, train_.partition(partition), partition, cancel_, &sums, metrics);
   if (end == VisitEnd::kCancelled) return;
-  model->seconds_training += watch.Seconds();
+  visit.n_partitions = end == VisitEnd::kDone ? 1 : 0;
+  visit.train = watch.Seconds();
+  RecordVisit(visit, model);
+  model->seconds_training += visit.train;
   if (end == VisitEnd::kNotFinite) {
     Fail(model, NotFinite(trainer, sums.loss, model->state));
     return;
@@ -291,7 +328,7 @@ void Group::OrderFinalPass(Traveller* model) const {
 }
 
 void Group::Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& partitions) const {
-  const Stopwatch watch;
+  Stopwatch watch;
   const AlignedArray<float> weights = model->final_pass
                                           ? model->trainer->DeliveredWeights(model->state, nullptr)
                                           : model->trainer->KeptWeights(model->state);
@@ -302,8 +339,17 @@ void Group::Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& p
       return;
     }
     model->passed[{split, p}] = std::move(sums);
+    hopper_visit visit = {};
+    visit.kind = HOPPER_VISIT_EVALUATE;
+    visit.split = split;
+    visit.iteration = static_cast<int32_t>(model->total_iterations);
+    visit.first_partition = p;
+    visit.n_partitions = 1;
+    visit.evaluate = watch.Seconds();
+    RecordVisit(visit, model);
+    model->seconds_evaluating += visit.evaluate;
+    watch.Restart();
   }
-  model->seconds_evaluating += watch.Seconds();
   size_t wanted = 0;
   for (const int split : kSplits) {
     if (WantsPass(*model, split)) {

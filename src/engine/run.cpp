@@ -37,6 +37,7 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
       metrics_frequency_(options.metrics_compute_frequency),
       training_metrics_(static_cast<hopper_training_metrics>(options.training_metrics)),
       threads_(options.threads),
+      threads_per_model_(std::max(options.threads_per_model, 1)),
       mix_numerics_(options.mix_numerics != 0),
       precision_(RunPrecision(options)),
       train_(train),
@@ -48,6 +49,8 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
   RequirePositive(options.metrics_compute_frequency, "metrics_compute_frequency");
   RequirePositive(options.threads, "threads");
   threads_ = std::min(threads_, kMaxThreads);
+  CheckThreadsPerModel(options.threads_per_model, threads_);
+  n_workers_ = threads_ / threads_per_model_;
   if (training_metrics_ < HOPPER_METRICS_RUNNING || training_metrics_ > HOPPER_METRICS_EVERY) {
     throw Error(ErrorCode::kInvalidParameter, "training_metrics has the unknown value " +
                                                   std::to_string(options.training_metrics));
@@ -55,7 +58,7 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
   if (options.memory_limit < 1) {
     throw Error(ErrorCode::kInvalidParameter, "memory limit must be at least one byte");
   }
-  numerics_class_ = NumericsClass(PrecisionName(precision_));
+  numerics_class_ = NumericsClass(PrecisionName(precision_), threads_per_model_);
   account_ = MemoryAccount::Create(options.memory_limit);
 }
 
@@ -277,19 +280,19 @@ void Run::Start() {
         TravelLocked(*model);
       }
     }
-    running_workers_ = threads_;
+    running_workers_ = n_workers_;
     RequestLoadLocked();
   }
   int started = 0;
   try {
-    for (; started < threads_; ++started) {
+    for (; started < n_workers_; ++started) {
       workers_.Start(
           1, account_, [this](const std::string& text) { WorkerWarning(text); },
-          [this] { Work(); });
+          [this, started] { Work(started); }, threads_per_model_);
     }
   } catch (...) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    running_workers_ -= threads_ - started;
+    running_workers_ -= n_workers_ - started;
     cancel_.store(true);
     wake_.notify_all();
     throw;
@@ -364,6 +367,8 @@ void Run::GetInfo(hopper_run_info* info) {
   info->n_loads = n_loads_;
   info->bytes_read = bytes_read_;
   info->seconds_reading = seconds_reading_;
+  info->seconds_hop = seconds_hop_;
+  info->n_workers = n_workers_;
   if (started_) info->seconds_wall = (end_time_ > 0 ? end_time_ : MonotonicSeconds()) - start_time_;
   CopyText(numerics_class_, info->numerics_class);
 }

@@ -50,6 +50,8 @@ class Run {
   // After the last buffer of a partition that a HOPPER_EVENT_LOAD asked for.
   void EndLoad(int split, int partition);
   bool NextEvent(hopper_event* event) { return events_.Pop(event); }
+  // Takes up to `n` visits that ended; returns how many.
+  int32_t NextVisits(hopper_visit* visits, int32_t n);
   void Cancel();
   // Pointers in `result` stay valid as long as this run.
   void Result(int32_t mst_key, hopper_model_result* result);
@@ -81,6 +83,7 @@ class Run {
     std::vector<bool> taken;       // by partition
     int untaken = 0;
     int unfinished = 0;
+    double ready_since = 0.0;
   };
 
   struct Model {
@@ -122,6 +125,10 @@ class Run {
     Model* model = nullptr;
     std::shared_ptr<EvaluationPass> pass;  // null: a visit
     int partition = 0;                     // of the pass
+    int worker = 0;
+    double started = 0.0;
+    double wait = 0.0;   // of the model
+    double moved = 0.0;  // from one task to the next, for the worker
   };
 
   // setup (run.cpp)
@@ -134,11 +141,12 @@ class Run {
   double PassWork(const Model& model, const Dataset& data) const;
 
   // work (run_work.cpp); the lock is held where the name ends in Locked
-  void Work();
+  void Work(int worker);
   bool NextTaskLocked(Task* task);
   bool AnyLeftLocked() const;
-  void TrainTask(Model* model);
+  void TrainTask(const Task& task);
   void EvaluateTask(const Task& task);
+  void RecordVisitLocked(const Task& task, hopper_visit visit);
   bool WantsPass(const Model& model, hopper_split split, int32_t iteration) const;
   // data above the memory limit; all of it is in memory where there is no window
   bool IsLoadedLocked(int split, int partition) const {
@@ -172,6 +180,8 @@ class Run {
   int32_t metrics_frequency_;
   hopper_training_metrics training_metrics_;
   int32_t threads_;
+  int32_t threads_per_model_;
+  int32_t n_workers_;  // each of them threads_per_model_ threads
   bool mix_numerics_;
   Precision precision_;
   std::string numerics_class_;
@@ -202,6 +212,8 @@ class Run {
   int64_t task_bytes_ = 0;  // of the tasks that run now
   int tasks_ = 0;
   double seconds_busy_ = 0.0;
+  double seconds_hop_ = 0.0;
+  std::deque<hopper_visit> visits_;  // that nobody has taken
   double end_time_ = 0.0;
   std::set<std::string> warnings_;
 

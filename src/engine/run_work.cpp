@@ -12,6 +12,8 @@ namespace {
 
 // A run tells each warning of libtorch once, and not more than these.
 constexpr size_t kMaxWarnings = 20;
+// So many visits wake the reader, who takes them with the next event otherwise.
+constexpr size_t kManyVisits = 4096;
 
 }  // namespace
 
@@ -23,31 +25,36 @@ bool Run::IsMetricsIteration(int32_t iteration) const {
   return iteration == num_iterations_ || iteration % metrics_frequency_ == 0;
 }
 
-void Run::Work() {
+void Run::Work(int worker) {
   std::unique_lock<std::mutex> lock(mutex_);
+  double free_since = MonotonicSeconds();
   try {
     while (!cancel_.load()) {
       Task task;
+      task.worker = worker;
       if (!NextTaskLocked(&task)) {
         if (!AnyLeftLocked()) break;
         TensorMemoryScope::Trim();  // others may need it meanwhile
         wake_.wait(lock);
+        free_since = MonotonicSeconds();
         continue;
       }
       const int64_t bytes = task.model->task_bytes;
       task_bytes_ += bytes;
       ++tasks_;
+      task.moved = task.started - free_since;
+      seconds_hop_ += task.moved;
       lock.unlock();
-      const Stopwatch watch;
       if (task.pass != nullptr) {
         EvaluateTask(task);
       } else {
-        TrainTask(task.model);
+        TrainTask(task);
       }
+      free_since = MonotonicSeconds();
       // A cache that was filled by one model must not starve the next.
       if (account_->used() > account_->limit() / 2) TensorMemoryScope::Trim();
       lock.lock();
-      seconds_busy_ += watch.Seconds();
+      seconds_busy_ += free_since - task.started;
       task_bytes_ -= bytes;
       --tasks_;
       PinLocked(task, false);
@@ -94,11 +101,13 @@ bool Run::NextTaskLocked(Task* task) {
   }
   if (best == nullptr) return false;
   task->model = best;
+  task->started = MonotonicSeconds();
   if (best_pass != nullptr) {
     // Before its next visit, so that snapshots of one model do not pile up.
     task->partition = NextOfPassLocked(*best_pass);
     best_pass->taken[static_cast<size_t>(task->partition)] = true;
     --best_pass->untaken;
+    task->wait = task->started - best_pass->ready_since;
     task->pass = std::move(best_pass);
     PinLocked(*task, true);
     return true;
@@ -106,13 +115,37 @@ bool Run::NextTaskLocked(Task* task) {
   best->busy = true;
   task->partition = ring_.PartitionOf(best->key, best->visit);
   PinLocked(*task, true);
-  best->seconds_waiting += MonotonicSeconds() - best->ready_since;
+  task->wait = task->started - best->ready_since;
+  best->seconds_waiting += task->wait;
   return true;
 }
 
-void Run::TrainTask(Model* model) {
+int32_t Run::NextVisits(hopper_visit* visits, int32_t n) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  int32_t taken = 0;
+  for (; taken < n && !visits_.empty(); ++taken) {
+    visits[taken] = visits_.front();
+    visits_.pop_front();
+  }
+  return taken;
+}
+
+void Run::RecordVisitLocked(const Task& task, hopper_visit visit) {
+  visit.mst_key = task.model->key;
+  visit.worker = task.worker;
+  visit.n_partitions = 1;
+  visit.started = task.started - start_time_;
+  // What the worker did between its tasks is not what the model waited for.
+  visit.moved = std::min(task.moved, task.wait);
+  visit.wait = task.wait - visit.moved;
+  visits_.push_back(visit);
+  if (visits_.size() % kManyVisits == 0) events_.Wake();
+}
+
+void Run::TrainTask(const Task& task) {
   // `busy` makes this worker the only one that touches the state and the place in the schedule.
   const Stopwatch watch;
+  Model* model = task.model;
   MetricSums sums;
   VisitEnd end = VisitEnd::kCancelled;
   Problem problem;
@@ -146,7 +179,14 @@ void Run::TrainTask(Model* model) {
   }
 
   const std::lock_guard<std::mutex> lock(mutex_);
-  model->seconds_training += watch.Seconds();
+  hopper_visit visit = {};
+  visit.kind = HOPPER_VISIT_TRAIN;
+  visit.split = HOPPER_SPLIT_TRAIN;
+  visit.iteration = static_cast<int32_t>(model->total_iterations) + 1;
+  visit.first_partition = partition;
+  visit.train = watch.Seconds();
+  RecordVisitLocked(task, visit);
+  model->seconds_training += visit.train;
   model->examples += model->state.examples - before;
   model->busy = false;
   model->ready_since = MonotonicSeconds();
@@ -208,6 +248,7 @@ void Run::AddPassLocked(Model* model, hopper_split split,
   if (window_ != nullptr) {
     for (int p = 0; p < data.n_partitions(); ++p) window_->Want(split, p);
   }
+  pass->ready_since = MonotonicSeconds();
   model->passes.push_back(std::move(pass));
   model->work += PassWork(*model, data);
 }
@@ -230,7 +271,14 @@ void Run::EvaluateTask(const Task& task) {
   }
 
   const std::lock_guard<std::mutex> lock(mutex_);
-  model->seconds_evaluating += watch.Seconds();
+  hopper_visit visit = {};
+  visit.kind = HOPPER_VISIT_EVALUATE;
+  visit.split = pass.split;
+  visit.iteration = pass.total_iteration;
+  visit.first_partition = task.partition;
+  visit.evaluate = watch.Seconds();
+  RecordVisitLocked(task, visit);
+  model->seconds_evaluating += visit.evaluate;
   if (end == VisitEnd::kCancelled && !failed) return;
   if (model->status != HOPPER_MODEL_TRAINING) return;
   if (failed) {

@@ -2,31 +2,16 @@
 
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <system_error>
 
+#include "base/block_signals.h"
 #include "base/error.h"
+#include "base/team.h"
 
 namespace hopper {
 
 namespace {
-
-// The calling thread's signals, all blocked while this lives. A thread inherits the mask of the
-// one that starts it; a server's signal handlers must never run on a compute thread.
-class BlockSignals {
- public:
-  BlockSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 // Hands libtorch's warnings on, which would otherwise be written to stderr.
 class WarningRelay : public c10::WarningHandler {
@@ -43,9 +28,14 @@ class WarningRelay : public c10::WarningHandler {
   const WarningSink& sink_;
 };
 
-void RunWorker(MemoryAccount* account, const WarningSink& warn, const std::function<void()>& body) {
+// libtorch's own threads (and its BLAS') stay out of it on every thread of ours.
+void WorkAlone() { at::set_num_threads(1); }
+
+void RunWorker(int team_size, MemoryAccount* account, const WarningSink& warn,
+               const std::function<void()>& body) {
   try {
-    at::set_num_threads(1);
+    WorkAlone();
+    const TeamScope team(team_size, WorkAlone);
     WarningRelay relay(warn);
     const c10::WarningUtils::WarningHandlerGuard guard(&relay);
     const TensorMemoryScope memory(account);
@@ -56,13 +46,13 @@ void RunWorker(MemoryAccount* account, const WarningSink& warn, const std::funct
 
 }  // namespace
 
-void Workers::Start(int count, MemoryAccount* account, WarningSink warn,
-                    std::function<void()> body) {
+void Workers::Start(int count, MemoryAccount* account, WarningSink warn, std::function<void()> body,
+                    int team_size) {
   const BlockSignals blocked;
   threads_.reserve(threads_.size() + static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     try {
-      threads_.emplace_back([account, warn, body] { RunWorker(account, warn, body); });
+      threads_.emplace_back([=] { RunWorker(team_size, account, warn, body); });
     } catch (const std::system_error& e) {
       throw Error(
           ErrorCode::kOutOfMemory,

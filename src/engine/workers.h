@@ -22,9 +22,11 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // Runs `body` on `count` new threads; it lets no exception out. Where a thread cannot be
+  // Runs `body` on `count` new threads, each with a team of `team_size` members; it lets no
+  // exception out. Where a thread cannot be
   // started, throws Error(kOutOfMemory); those that run already go on until their bodies end.
-  void Start(int count, MemoryAccount* account, WarningSink warn, std::function<void()> body);
+  void Start(int count, MemoryAccount* account, WarningSink warn, std::function<void()> body,
+             int team_size = 1);
   void Join();
 
  private:

@@ -80,4 +80,61 @@ void MaxPoolGradient(const hopper::PoolArgs& p, const float* dy, const uint8_t* 
   }
 }
 
+// Calls body(output's place, cell's place, cells of the window inside the image, whether it is the
+// window's first) for each cell of each window, in their order.
+template <typename Body>
+HOPPER_INLINE void ForCells(const hopper::PoolArgs& p, const Body& body) {
+  const auto inside = [](int64_t start, int64_t window, int64_t size) {
+    const int64_t end = start + window < size ? start + window : size;
+    return end - (start > 0 ? start : 0);
+  };
+  for (int64_t oh = 0; oh < p.out_height; ++oh) {
+    for (int64_t ow = 0; ow < p.out_width; ++ow) {
+      const int64_t h0 = oh * p.stride_height - p.before_height;
+      const int64_t w0 = ow * p.stride_width - p.before_width;
+      const int64_t high = inside(h0, p.window_height, p.height);
+      const int64_t wide = inside(w0, p.window_width, p.width);
+      for (int64_t h = h0 > 0 ? h0 : 0, i = 0; i < high; ++h, ++i) {
+        for (int64_t w = w0 > 0 ? w0 : 0, j = 0; j < wide; ++w, ++j) {
+          body(oh * p.out_width + ow, h * p.width + w, high * wide, i + j == 0);
+        }
+      }
+    }
+  }
+}
+
+void AveragePool(const hopper::PoolArgs& p, const float* x, float* y) {
+  const int64_t channels = p.channels;
+  for (int64_t image = 0; image < p.images; ++image) {
+    ForCells(p, [&](int64_t output, int64_t cell, int64_t cells, bool first) {
+      const float* from = x + cell * channels;
+      float* to = y + output * channels;
+      const float share = 1.0F / static_cast<float>(cells);
+      if (first) {
+        for (int64_t c = 0; c < channels; ++c) to[c] = from[c] * share;
+      } else {
+        for (int64_t c = 0; c < channels; ++c) to[c] += from[c] * share;
+      }
+    });
+    x += p.height * p.width * channels;
+    y += p.out_height * p.out_width * channels;
+  }
+}
+
+void AveragePoolGradient(const hopper::PoolArgs& p, const float* dy, bool accumulate, float* dx) {
+  const int64_t channels = p.channels;
+  const int64_t size = p.height * p.width * channels;
+  if (!accumulate) std::memset(dx, 0, sizeof(float) * static_cast<size_t>(size * p.images));
+  for (int64_t image = 0; image < p.images; ++image) {
+    ForCells(p, [&](int64_t output, int64_t cell, int64_t cells, bool) {
+      const float* from = dy + output * channels;
+      float* to = dx + cell * channels;
+      const float share = 1.0F / static_cast<float>(cells);
+      for (int64_t c = 0; c < channels; ++c) to[c] += from[c] * share;
+    });
+    dy += p.out_height * p.out_width * channels;
+    dx += size;
+  }
+}
+
 }  // namespace

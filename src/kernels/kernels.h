@@ -138,6 +138,10 @@ struct Kernels {
   void (*winograd_weights)(const float* g, int64_t n, float* u);
   // the gradient of g by that of u
   void (*winograd_weights_gradient)(const float* u, int64_t n, float* g);
+
+  // means of the cells that lie inside the image
+  void (*average_pool)(const PoolArgs& args, const float* x, float* y);
+  void (*average_pool_gradient)(const PoolArgs& args, const float* dy, bool accumulate, float* dx);
 };
 
 // For this processor, as far as libtorch's own kernels go: `capability` is the text of

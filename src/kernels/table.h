@@ -35,7 +35,9 @@ constexpr hopper::Kernels TableNamed(const char* name) {
           WinogradOutput,
           WinogradGradient,
           WinogradWeights,
-          WinogradWeightsGradient};
+          WinogradWeightsGradient,
+          AveragePool,
+          AveragePoolGradient};
 }
 
 }  // namespace

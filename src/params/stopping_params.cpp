@@ -208,9 +208,10 @@ void StoppingReader::Finish() {
     plateau.monitor = early.monitor;
     if (of_plateau_.count("mode") == 0) plateau.mode = early.mode;
   }
-  if (early.active()) return;
+  const bool wanted = std::find(given_.begin(), given_.end(), "patience") != given_.end();
+  if (early.active() || wanted) return;
   for (const std::string& key : given_) {
-    if (key == "patience" || key == "restore_best" || key == "restore_best_weights") continue;
+    if (key == "restore_best" || key == "restore_best_weights") continue;
     if (plateau.active && (key == "monitor" || key == "mode")) continue;
     problems_->Warning("fit parameter \"" + key + "\" has no effect",
                        "Neither patience nor restore_best is given.",

@@ -102,6 +102,15 @@
 #define hopper_schema_aclcheck(schema, role, mode) pg_namespace_aclcheck(schema, role, mode)
 #endif
 
+/* A setting for this nesting level; the last argument, no reload, came in 9.5. */
+#if PG_VERSION_NUM >= 90500
+#define hopper_set_for_level(name, value) \
+	set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false)
+#else
+#define hopper_set_for_level(name, value) \
+	set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0)
+#endif
+
 /*
  * A second key beside the configurations' UNIQUE: Greenplum wants all keys of a table to share the
  * distribution column.
@@ -117,6 +126,7 @@
  */
 #define HOPPER_DIST_KEY "__dist_key__"
 #ifdef GP_VERSION_NUM
+#define HOPPER_HAS_SEGMENTS 1	/* data and work are spread over the segments of a cluster */
 #define HOPPER_DISTRIBUTED_BY(column) " DISTRIBUTED BY (" column ")"
 #define HOPPER_DISTRIBUTED_RANDOMLY " DISTRIBUTED RANDOMLY"
 #define HOPPER_DISTRIBUTED_REPLICATED " DISTRIBUTED REPLICATED"
@@ -125,6 +135,7 @@
 #define HOPPER_DIST_KEY_COLUMN HOPPER_DIST_KEY " pg_catalog.int4 NOT NULL, "
 #else
 #define HOPPER_HEAP_STORAGE ""
+#define HOPPER_HAS_SEGMENTS 0
 #define HOPPER_DISTRIBUTED_BY(column) ""
 #define HOPPER_DISTRIBUTED_RANDOMLY ""
 #define HOPPER_DISTRIBUTED_REPLICATED ""
@@ -197,6 +208,45 @@ hopper_has_ctid(Oid relation)
 #else
 #define hopper_tuplesort_getdatum(state, value, isnull) \
 	tuplesort_getdatum(state, true, value, isnull)
+#endif
+
+/* Compiling queries: 11. Until the level of settings ends. */
+#if PG_VERSION_NUM >= 110000
+#define hopper_disable_jit() \
+	((void) set_config_option("jit", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, \
+							  false))
+#else
+#define hopper_disable_jit() ((void) 0)
+#endif
+
+/* Tables of any access method: 12. */
+#if PG_VERSION_NUM >= 120000
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+typedef TupleTableSlot *hopper_insert_slot;
+#define hopper_make_insert_slot(descriptor) MakeSingleTupleTableSlot(descriptor, &TTSOpsHeapTuple)
+#define hopper_drop_insert_slot(slot) ExecDropSingleTupleTableSlot(slot)
+#define hopper_finish_insert(relation) table_finish_bulk_insert(relation, 0)
+static inline void
+hopper_multi_insert(Relation relation, HeapTuple *tuples, hopper_insert_slot *slots, int n,
+					CommandId command, BulkInsertState state)
+{
+	for (int i = 0; i < n; i++)
+		ExecStoreHeapTuple(tuples[i], slots[i], false);
+	table_multi_insert(relation, slots, n, command, 0, state);
+	for (int i = 0; i < n; i++)
+		ExecClearTuple(slots[i]);
+}
+#else
+#define table_open heap_open
+#define table_close heap_close
+typedef int hopper_insert_slot;
+#define hopper_make_insert_slot(descriptor) 0
+#define hopper_drop_insert_slot(slot) ((void) (slot))
+#define hopper_finish_insert(relation) ((void) 0)
+#define hopper_multi_insert(relation, tuples, slots, n, command, state) \
+	heap_multi_insert(relation, tuples, n, command, 0, state)
 #endif
 
 /* Callbacks on the end of a memory context: 9.5. */

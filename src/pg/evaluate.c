@@ -10,10 +10,11 @@
 
 #include "pg/confusion.h"
 #include "pg/devices.h"
-#include "pg/outputs.h"
-#include "pg/packed.h"
+#include "pg/evaluate.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_evaluate);
+
+#ifndef GP_VERSION_NUM			/* there evaluate_segments.c does it */
 
 typedef struct evaluating
 {
@@ -54,10 +55,9 @@ add_buffer(const hopper_buffer *buffer, void *state)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Loss and metrics in *event; examples by label and prediction to `confusion`, or NULL. */
-static void
-evaluate(const hopper_trained *model, const hopper_packed *data, int threads, hopper_event *event,
-		 const hopper_name *confusion)
+void
+hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hopper_event *event,
+					 const hopper_name *confusion)
 {
 	const hopper_torch_api *torch = hopper_torch();
 	int			event_fd = hopper_eventfd_open();
@@ -66,8 +66,8 @@ evaluate(const hopper_trained *model, const hopper_packed *data, int threads, ho
 	hopper_error error;
 	int			done;
 
-	HOPPER_CHECK(torch->evaluation_create(&model->config, &data->desc, threads, event_fd,
-										  &run.evaluation, &error), error);
+	HOPPER_CHECK(torch->evaluation_create(&model->config, &data->desc, hopper_effective_threads(),
+										  event_fd, &run.evaluation, &error), error);
 	guard = hopper_guard_add(run.evaluation, free_evaluation);
 	HOPPER_CHECK(torch->evaluation_limit(run.evaluation, hopper_effective_memory_limit(), &error),
 				 error);
@@ -89,6 +89,8 @@ evaluate(const hopper_trained *model, const hopper_packed *data, int threads, ho
 	hopper_guard_release(guard);
 	hopper_eventfd_close(event_fd);
 }
+
+#endif							/* not GP_VERSION_NUM */
 
 /*
  * evaluate(model_table, test_table, output_table, use_gpus, mst_key, confusion_table)
@@ -140,8 +142,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	model.config.confusion = has_confusion;
 	hopper_read_packed(&test_table, &data);
 	hopper_check_compatible(&data, "test table", &model.desc, table.shown);
-	evaluate(&model, &data, hopper_effective_threads(), &event,
-			 has_confusion ? &confusion : NULL);
+	hopper_evaluate_data(&model, &data, &event, has_confusion ? &confusion : NULL);
 	if (event.n_metrics != model.n_metrics)
 		elog(ERROR, "the core computed %d metrics where %d are recorded", event.n_metrics,
 			 model.n_metrics);

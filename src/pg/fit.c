@@ -123,6 +123,18 @@ precision_argument(FunctionCallInfo fcinfo, int at, bool on_gpus)
 	return given;
 }
 
+static void
+check_threads_per_model(const hopper_run_options *options)
+{
+	if (options->threads_per_model > options->threads)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("threads_per_model must not be more than threads"),
+				 errdetail("It is %d, and the run has %s.", options->threads_per_model,
+						   hopper_plural(options->threads, "thread", "threads")),
+				 errhint("Lower threads_per_model, or raise threads.")));
+}
+
 /* The arguments from use_gpus to description, and seed to training_metrics. */
 static void
 common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iterations, int at_seed)
@@ -154,7 +166,9 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	at++;
 	options->precision = precision_argument(fcinfo, at++, use_gpus);
 	options->training_metrics = training_metrics_argument(fcinfo, at);
-	record->training_metrics = string_argument(fcinfo, at);
+	record->training_metrics = string_argument(fcinfo, at++);
+	options->threads_per_model = positive_argument(fcinfo, at, "threads_per_model", 0);
+	check_threads_per_model(options);
 	options->memory_limit = hopper_effective_memory_limit();
 
 	record->source_table = request->source.quoted;
@@ -293,6 +307,8 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	hopper_outputs_write_models(&outputs, &training);
 	request->record.best = hopper_outputs_best(&outputs);
 	hopper_outputs_write_summary(&outputs, &training, &request->record);
+	hopper_journal_write(&training, hopper_relation_oid(&outputs.model, false),
+						 request->record.started);
 	hopper_progress_finished(&training, request->record.best.mst_key,
 							 request->record.best.metric, request->record.best.value);
 	failed = training.n_failed;
@@ -311,7 +327,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 /*
  * fit_multiple_model(source_table, model_output_table, model_selection_table, num_iterations,
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description,
- * use_caching, seed, threads, precision, training_metrics)
+ * use_caching, seed, threads, precision, training_metrics, threads_per_model)
  *
  * use_caching is MADlib's; data are always kept in memory where they fit.
  */
@@ -339,7 +355,7 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 /*
  * fit(source_table, model, model_arch_table, model_id, compile_params, fit_params, num_iterations,
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description, seed,
- * threads, precision, training_metrics)
+ * threads, precision, training_metrics, threads_per_model)
  *
  * One configuration, mst_key 1; the outputs are those of fit_multiple_model().
  */

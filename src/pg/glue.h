@@ -14,9 +14,7 @@ extern int	hopper_threads;		/* hopper.threads; 0: one a core */
 extern int	hopper_memory_limit;	/* hopper.memory_limit, in MB; 0: three quarters of the RAM */
 extern int	hopper_notice_interval; /* hopper.notice_interval, in seconds; 0: no progress lines */
 extern int	hopper_max_configs; /* hopper.max_configs */
-#ifdef GP_VERSION_NUM
-extern int	hopper_debug_drop_cache;	/* hopper.debug_drop_cache */
-#endif
+extern int	hopper_debug_drop_cache;	/* hopper.debug_drop_cache, on Greenplum */
 
 extern int	hopper_effective_threads(void);
 extern int64 hopper_effective_memory_limit(void);	/* bytes */
@@ -29,6 +27,7 @@ extern int64 hopper_effective_memory_limit(void);	/* bytes */
  */
 extern const hopper_core_api *hopper_core(void);
 extern const hopper_torch_api *hopper_torch(void);
+extern const hopper_segments_api *hopper_segments(void);
 
 /* --- errors (error.c) --- */
 

@@ -17,23 +17,19 @@ int			hopper_threads = 0;
 int			hopper_memory_limit = 0;
 int			hopper_notice_interval = 10;
 int			hopper_max_configs = 10000;
-
-#ifdef GP_VERSION_NUM
 int			hopper_debug_drop_cache = 0;
-#endif
 
 extern void _PG_init(void);
 
 void
 _PG_init(void)
 {
-#ifdef GP_VERSION_NUM
-	DefineCustomIntVariable("hopper.debug_drop_cache",
-							"Sets after how many hops a segment forgets its data, for tests.",
-							"The results do not depend on it. 0 means never.",
-							&hopper_debug_drop_cache, 0, 0, INT_MAX,
-							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-#endif
+	if (HOPPER_HAS_SEGMENTS)
+		DefineCustomIntVariable("hopper.debug_drop_cache",
+								"Sets after how many hops a segment forgets its data, for tests.",
+								"The results do not depend on it. 0 means never.",
+								&hopper_debug_drop_cache, 0, 0, INT_MAX,
+								PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("hopper.max_configs",
 							"Sets the largest number of configurations that one call may generate.",
 							"A grid with more combinations is refused with an error.",

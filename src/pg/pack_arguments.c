@@ -108,14 +108,12 @@ get_common(FunctionCallInfo fcinfo, pack_request *request, int buffer, int rules
 		return;
 	rule = text_to_cstring(PG_GETARG_TEXT_PP(rules));
 	request->distribution_rules = rule;
-#ifndef GP_VERSION_NUM
-	if (strcmp(rule, "all_segments") != 0)
+	if (!HOPPER_HAS_SEGMENTS && strcmp(rule, "all_segments") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("distribution_rules \"%s\" needs Greenplum", rule),
 				 errdetail("This server keeps all data in one place."),
 				 errhint("Leave distribution_rules out, or pass 'all_segments'.")));
-#endif
 }
 
 static void

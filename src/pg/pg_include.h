@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "model_hopper/core_api.h"
+#include "model_hopper/segments_api.h"
 #include "pg/compat.h"
 
 #endif							/* HOPPER_PG_INCLUDE_H */

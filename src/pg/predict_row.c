@@ -8,11 +8,6 @@
 #include <unistd.h>
 
 #include "access/htup_details.h"
-#if PG_VERSION_NUM >= 130000
-#include "access/detoast.h"
-#else
-#include "access/tuptoaster.h"
-#endif
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"

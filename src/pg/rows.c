@@ -106,10 +106,7 @@ without_jit(void)
 {
 	int			level = NewGUCNestLevel();
 
-#if PG_VERSION_NUM >= 110000
-	(void) set_config_option("jit", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
-							 false);
-#endif
+	hopper_disable_jit();
 	return level;
 }
 

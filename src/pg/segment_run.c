@@ -4,6 +4,7 @@
  *		report. The statements themselves are in segment_hops.c.
  */
 #include "pg/segment_hops.h"
+#include "pg/segment_timeline.h"
 
 #ifdef GP_VERSION_NUM
 
@@ -23,6 +24,7 @@ typedef struct segments_run
 	int32		iteration;
 	TimestampTz started;
 	hopper_model_result *results;
+	hopper_segment_timeline timeline;
 } segments_run;
 
 static double
@@ -100,9 +102,12 @@ static void
 load(segments_run *run)
 {
 	const hopper_data_plan *plan = &run->hops.plan;
+	TimestampTz then = GetCurrentTimestamp();
 
 	strlcpy(run->training->info.numerics_class, hopper_to_utf8(hopper_hops_load(&run->hops)),
 			sizeof(run->training->info.numerics_class));
+	hopper_segment_timeline_keys(&run->timeline, &run->hops.log);
+	run->training->seconds_reading += seconds_since(then);
 	if (run->iteration > 0 || plan->max_reads == 0)
 		return;
 	ereport(NOTICE,
@@ -112,6 +117,16 @@ load(segments_run *run)
 			 errdetail("The data of a segment take up to %s, the models that visit it %s.",
 					   hopper_bytes_words(plan->bytes_data),
 					   hopper_bytes_words(plan->bytes_models))));
+}
+
+/* One statement that moves and trains the models. */
+static void
+move(segments_run *run, bool fresh, bool finish)
+{
+	TimestampTz then = GetCurrentTimestamp();
+
+	hopper_hops_move(&run->hops, run->iteration, fresh, finish);
+	hopper_segment_timeline_statement(&run->timeline, then);
 }
 
 /* --- how far a model gets --- */
@@ -234,6 +249,35 @@ take_event(segments_run *run, hopper_event *event, int segment)
 	}
 }
 
+/* What a model reports: the number of its events, the events, and its visits. */
+static void
+take_report(segments_run *run, const bytea *report, int32 segment)
+{
+	const char *at = VARDATA_ANY(report);
+	const char *end = at + VARSIZE_ANY_EXHDR(report);
+	int32		n_events;
+
+	if (end - at < sizeof(n_events))
+		elog(ERROR, "the report of a model is damaged");
+	memcpy(&n_events, at, sizeof(n_events));
+	at += sizeof(n_events);
+	for (int i = 0; i < n_events && end - at >= sizeof(hopper_event); i++)
+	{
+		hopper_event event;
+
+		memcpy(&event, at, sizeof(event));
+		at += sizeof(event);
+		take_event(run, &event, segment);
+	}
+	for (; end - at >= sizeof(hopper_visit); at += sizeof(hopper_visit))
+	{
+		hopper_visit visit;
+
+		memcpy(&visit, at, sizeof(visit));
+		hopper_segment_timeline_visit(&run->timeline, &visit);
+	}
+}
+
 /* Reads the reports once all models are done; false where some are not. */
 static bool
 collect(segments_run *run, bool *missing)
@@ -265,20 +309,11 @@ collect(segments_run *run, bool *missing)
 		Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 4,
 										  &isnull);
 		Datum		segment;
-		bytea	   *report;
 
 		if (isnull)
 			continue;
 		segment = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 5, &isnull);
-		report = DatumGetByteaPP(value);
-		for (size_t at = 0; at + sizeof(hopper_event) <= VARSIZE_ANY_EXHDR(report);
-			 at += sizeof(hopper_event))
-		{
-			hopper_event event;
-
-			memcpy(&event, VARDATA_ANY(report) + at, sizeof(event));
-			take_event(run, &event, DatumGetInt32(segment));
-		}
+		take_report(run, DatumGetByteaPP(value), DatumGetInt32(segment));
 	}
 	SPI_freetuptable(SPI_tuptable);
 	return done;
@@ -292,7 +327,7 @@ iterate(segments_run *run)
 	bool		missing;
 
 	for (int i = 0; i < n_hops; i++)
-		hopper_hops_move(&run->hops, run->iteration, i == 0, false);
+		move(run, i == 0, false);
 	while (!collect(run, &missing))
 	{
 		if (missing)
@@ -307,8 +342,9 @@ iterate(segments_run *run)
 		else if (++reloads > 1000)
 			elog(ERROR, "the models of \"%s\" do not reach the end of iteration %d",
 				 run->training->shown, run->iteration);
-		hopper_hops_move(&run->hops, run->iteration, false, false);
+		move(run, false, false);
 	}
+	hopper_segment_timeline_settle(&run->timeline);
 }
 
 /* --- the end --- */
@@ -354,6 +390,16 @@ refuse_all_failed(const hopper_training *training)
 			 errmsg("no configuration of \"%s\" finished", training->shown),
 			 errdetail("The first one failed: %s.", hopper_from_utf8(training->results[0].error)),
 			 errhint("The warnings above tell why each of them failed.")));
+}
+
+/* Models that a segment trains at the same time, as each of them reckons for itself. */
+static int
+workers_of_segment(const segments_run *run)
+{
+	int			threads = run->run.options.threads > 0 ? run->run.options.threads
+		: Max(hopper_effective_threads() / Max(run->run.segments_on_host, 1), 1);
+
+	return Max(threads / Max(run->run.options.threads_per_model, 1), 1);
 }
 
 static void
@@ -425,10 +471,14 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 	run.run.n_configs = training->n_configs;
 	run.run.configs = (hopper_config *) training->configs;
 
+	training->timeline = hopper_timeline_new(training);
+	training->info.n_workers = count_keys(run.run.train_keys, run.run.train.n_partitions) *
+		workers_of_segment(&run);
 	tell_idle(&run);
 	hopper_hops_begin(&run.hops, &run.run, training->train, training->valid, model);
 	hopper_progress_start(&progress, training);
 	run.started = GetCurrentTimestamp();
+	hopper_segment_timeline_begin(&run.timeline, training, run.started);
 	load(&run);
 	hopper_hops_put_models(&run.hops);
 	training->started = true;
@@ -441,12 +491,14 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 	/* what a test has made the segments lose after the last hop */
 	if (run.run.drop_cache > 0)
 		load(&run);
-	hopper_hops_move(&run.hops, run.iteration, false, true);
+	move(&run, false, true);
+	hopper_segment_timeline_settle(&run.timeline);
 	take_results(&run);
 	refuse_all_failed(training);
 	hopper_hops_write(&run.hops, model, state);
 	hopper_hops_end(&run.hops);
-	training->info.seconds_wall = seconds_since(run.started);
+	/* as on one server: without reading the data */
+	training->info.seconds_wall = seconds_since(run.started) - training->seconds_reading;
 	error_context_stack = context.previous;
 }
 

@@ -385,6 +385,24 @@ bytes_datum(const void *bytes, size_t size)
 	return PointerGetDatum(value);
 }
 
+/* What a model reports, as the coordinator's take_report() reads it. */
+static Datum
+report_datum(const hopper_group_part *part)
+{
+	size_t		events = part->n_events * sizeof(hopper_event);
+	size_t		visits = part->n_visits * sizeof(hopper_visit);
+	bytea	   *value = palloc(VARHDRSZ + sizeof(int32) + events + visits);
+	char	   *to = VARDATA(value);
+
+	SET_VARSIZE(value, VARHDRSZ + sizeof(int32) + events + visits);
+	memcpy(to, &part->n_events, sizeof(int32));
+	if (events > 0)
+		memcpy(to + sizeof(int32), part->events, events);
+	if (visits > 0)
+		memcpy(to + sizeof(int32) + events, part->visits, visits);
+	return PointerGetDatum(value);
+}
+
 /* segment_emit(trained int, key int): a row a part */
 Datum
 hopper_sql_segment_emit(PG_FUNCTION_ARGS)
@@ -448,7 +466,7 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 	values[5] = BoolGetDatum(false);
 	nulls[6] = part.part != 0;
 	if (!nulls[6])
-		values[6] = bytes_datum(part.events, part.n_events * sizeof(hopper_event));
+		values[6] = report_datum(&part);
 	nulls[7] = part.result == NULL;
 	if (!nulls[7])
 		values[7] = bytes_datum(part.result, sizeof(hopper_model_result));

@@ -9,6 +9,7 @@
 #include "pg/train_run.h"
 
 #include "lib/stringinfo.h"
+#include "portability/instr_time.h"
 #include "utils/timestamp.h"
 
 #include "pg/words.h"
@@ -162,6 +163,20 @@ index_of(const hopper_training *training, int32 mst_key)
 	elog(ERROR, "the core told of configuration %d, which is not in the run", mst_key);
 }
 
+#define VISITS_AT_ONCE 64
+
+static void
+take_visits(hopper_training *training)
+{
+	hopper_visit visits[VISITS_AT_ONCE];
+	int			n;
+
+	while ((n = hopper_torch()->run_next_visits(training->run, visits, VISITS_AT_ONCE)) > 0)
+		for (int i = 0; i < n; i++)
+			hopper_timeline_add(training->timeline, index_of(training, visits[i].mst_key), 0,
+								&visits[i]);
+}
+
 /* Handles the events that wait; true once the run has finished. */
 static bool
 drain(hopper_training *training)
@@ -169,6 +184,7 @@ drain(hopper_training *training)
 	hopper_event event;
 	int			at;
 
+	take_visits(training);
 	while (hopper_torch()->run_next_event(training->run, &event) == 1)
 	{
 		switch (event.type)
@@ -200,6 +216,7 @@ drain(hopper_training *training)
 				load_partition(training, event.split, event.partition);
 				break;
 			case HOPPER_EVENT_FINISHED:
+				take_visits(training);
 				return true;
 			case HOPPER_EVENT_ITERATION:
 			case HOPPER_EVENT_MODEL_DONE:
@@ -300,14 +317,21 @@ hopper_training_run(hopper_training *training)
 	ErrorContextCallback context = {error_context_stack, training_context, training};
 	hopper_progress progress;
 	hopper_error error;
+	instr_time	start;
+	instr_time	end;
 
 	training->failed = palloc0(training->n_configs * sizeof(bool));
 	training->stopped = palloc0(training->n_configs * sizeof(bool));
 	training->costs = estimate_costs(training);
 	training->n_failed = 0;
 	training->started = false;
+	training->timeline = hopper_timeline_new(training);
 	error_context_stack = &context;
+	INSTR_TIME_SET_CURRENT(start);
 	load(training);
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, start);
+	training->seconds_reading = INSTR_TIME_GET_DOUBLE(end);
 
 	hopper_progress_start(&progress, training);
 	training->started = true;

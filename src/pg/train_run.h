@@ -8,6 +8,7 @@
 #include "pg/glue.h"
 #include "pg/history.h"
 #include "pg/packed.h"
+#include "pg/timeline.h"
 
 #include "utils/timestamp.h"
 
@@ -30,6 +31,8 @@ typedef struct hopper_training
 	hopper_run_info info;
 	hopper_model_result *results;	/* one a configuration; valid until hopper_training_end() */
 	int			n_failed;
+	double		seconds_reading;	/* of data, before training; not in info.seconds_wall */
+	hopper_timeline *timeline;
 
 	/* its own */
 	hopper_guard *guard;

@@ -95,8 +95,9 @@ class Trainer {
 int64_t EvaluationBatch(const ModelSpec& spec);
 
 // "torch 2.11.0, AVX512, fp32, planned, 1 thread": equal classes give equal bits. bf16 is "bf16
-// emulated" where the processor does not multiply bfloat16 numbers itself.
-std::string NumericsClass(const std::string& precision);
+// emulated" where the processor does not multiply bfloat16 numbers itself. `threads` share the
+// arithmetic of one model.
+std::string NumericsClass(const std::string& precision, int threads = 1);
 // Whether products of that precision are computed in another one here, slower.
 bool IsEmulated(Precision precision);
 

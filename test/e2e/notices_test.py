@@ -13,7 +13,7 @@ START = (r'NOTICE:  fit "{}": 4 configurations on 2 threads, {} iterations over 
 PROGRESS = (r'NOTICE:  fit "{}": [0-9,]+ of [0-9,]+ iterations, 4 live(, best configuration [1-4]'
             r' validation accuracy [01]\.\d{{4}})?, \d+(\.\d)? s elapsed(, about .* left)?\n')
 END = (r'NOTICE:  fit "{0}" finished: best configuration [1-4], validation accuracy [01]\.\d{{4}},'
-       r' {1} iterations, \d+(\.\d)? s\nHINT:  Compare the configurations with:'
+       r' {1} iterations, \d+(\.\d)? s, idle \d+ %, hop \d+\.\d %\nHINT:  Compare the configurations with:'
        r" SELECT \* FROM hopper\.leaderboard\('{0}'\);\n")
 
 
@@ -70,4 +70,20 @@ def test_more_threads_than_cores(database):
           f" threads => {many})")
     assert connection.notices[0].startswith(f"NOTICE:  {many} threads were asked for, but this"
                                             " machine has ")
+    connection.close()
+
+
+def test_a_line_for_each_model_that_stops_and_their_number(database):
+    connection = connect(DATABASE)
+    # The loss falls, so that none is larger than the first.
+    select(connection, "stopping", [(key, 1, ADAM, "batch_size=8, patience=2, monitor='loss', mode='max'")
+                                    for key in range(1, 11)])
+    del connection.notices[:]
+    query(connection, "SELECT * FROM hopper.fit_multiple_model('packed', 'stopped', 'stopping', 9)")
+    lines = connection.notices[1:-1]
+    assert len(lines) == 8
+    for line in lines:
+        assert re.fullmatch(r'NOTICE:  fit "stopped": configuration \d+ stopped after 3 iterations,'
+                            r" loss has not improved on \d+\.\d{4} of iteration 1\n", line), line
+    assert ", 10 of 10 stopped early\nHINT" in connection.notices[-1]
     connection.close()

@@ -38,7 +38,7 @@ class PlannedDense : public PlannedOp {
 
   void Forward(const StepArguments& step) override {
     float* y = node_.output->value->data;
-    PlannedProduct(kernels_, rows_, columns_, length_, node_.inputs[0]->value->data,
+    PlannedProduct(kernels_, node_.team, rows_, columns_, length_, node_.inputs[0]->value->data,
                    step.params + node_.weights[0].offset,
                    use_bias_ ? step.params + node_.weights[1].offset : nullptr, activation_.relu(),
                    y);
@@ -58,12 +58,12 @@ class PlannedDense : public PlannedOp {
       }
     }
     if (node_.weights[0].trainable) {
-      PlannedWeightGradient(kernels_, rows_, columns_, length_, node_.inputs[0]->value->data, dy,
-                            node_.weight_accumulates[0] != 0,
+      PlannedWeightGradient(kernels_, node_.team, rows_, columns_, length_,
+                            node_.inputs[0]->value->data, dy, node_.weight_accumulates[0] != 0,
                             step.gradients + node_.weights[0].offset);
     }
     if (node_.InputNeedsGradient(0)) {
-      PlannedInputGradient(kernels_, rows_, columns_, length_, dy,
+      PlannedInputGradient(kernels_, node_.team, rows_, columns_, length_, dy,
                            step.params + node_.weights[0].offset, node_.input_accumulates[0] != 0,
                            transposed_ == nullptr ? nullptr : transposed_->data,
                            node_.inputs[0]->gradient->data);

@@ -1,23 +1,26 @@
-// Matrix products in planned ops.
+// Matrix products in planned ops; a team (null: none) shares the rows of what is computed.
 #pragma once
 
+#include "base/team.h"
 #include "kernels/kernels.h"
 
 namespace hopper {
 
 // y[rows][columns] = x[rows][length] * w[length][columns] + bias, then relu.
-void PlannedProduct(const Kernels& kernels, int64_t rows, int64_t columns, int64_t length,
-                    const float* x, const float* w, const float* bias, bool relu, float* y);
+void PlannedProduct(const Kernels& kernels, Team* team, int64_t rows, int64_t columns,
+                    int64_t length, const float* x, const float* w, const float* bias, bool relu,
+                    float* y);
 
 // dx[rows][length] (+)= dy[rows][columns] * transposed w; `scratch` holds as many floats as w, or
 // none (null) where PlannedInputScratch() is 0.
 int64_t PlannedInputScratch(int64_t rows, int64_t columns, int64_t length);
-void PlannedInputGradient(const Kernels& kernels, int64_t rows, int64_t columns, int64_t length,
-                          const float* dy, const float* w, bool accumulate, float* scratch,
-                          float* dx);
+void PlannedInputGradient(const Kernels& kernels, Team* team, int64_t rows, int64_t columns,
+                          int64_t length, const float* dy, const float* w, bool accumulate,
+                          float* scratch, float* dx);
 
 // dw[length][columns] (+)= transposed x * dy
-void PlannedWeightGradient(const Kernels& kernels, int64_t rows, int64_t columns, int64_t length,
-                           const float* x, const float* dy, bool accumulate, float* dw);
+void PlannedWeightGradient(const Kernels& kernels, Team* team, int64_t rows, int64_t columns,
+                           int64_t length, const float* x, const float* dy, bool accumulate,
+                           float* dw);
 
 }  // namespace hopper

@@ -37,6 +37,24 @@ class PlannedMaxPool : public PlannedOp {
   const PoolArgs args_;
   PlanBuffer* where_;  // bytes
 };
+
+class PlannedAveragePool : public PlannedOp {
+ public:
+  PlannedAveragePool(PlanNode* node, const PoolArgs& args) : node_(*node), args_(args) {}
+
+  void Forward(const StepArguments&) override {
+    node_.kernels->average_pool(args_, node_.inputs[0]->value->data, node_.output->value->data);
+  }
+  void Backward(const StepArguments&) override {
+    node_.kernels->average_pool_gradient(args_, node_.output->gradient->data,
+                                         node_.input_accumulates[0] != 0,
+                                         node_.inputs[0]->gradient->data);
+  }
+
+ private:
+  const PlanNode& node_;
+  const PoolArgs args_;
+};
 #endif
 
 class Pooling2D : public Layer {
@@ -87,7 +105,7 @@ class Pooling2D : public Layer {
   }
 
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
-    if (!maximum_ || pool_[0] * pool_[1] > 256) return nullptr;  // cells are numbered in a byte
+    if (maximum_ && pool_[0] * pool_[1] > 256) return nullptr;  // cells are numbered in a byte
     const Shape& image = node->inputs[0]->shape;
     const WindowAxis height = Slide(image[0], 0);
     const WindowAxis width = Slide(image[1], 1);
@@ -104,6 +122,7 @@ class Pooling2D : public Layer {
     args.stride_width = strides_[1];
     args.before_height = height.before;
     args.before_width = width.before;
+    if (!maximum_) return std::make_unique<PlannedAveragePool>(node, args);
     return std::make_unique<PlannedMaxPool>(node, args);
   }
 #endif

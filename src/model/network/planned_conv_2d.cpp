@@ -2,7 +2,8 @@
 //
 // With channels last, the pixels under one row of the window and their channels are contiguous.
 // A row of outputs is therefore a matrix product whose sum runs over one segment for each row of
-// the window: nothing is unfolded. Padding is a copy of one image with zeros around it.
+// the window: nothing is unfolded. Padding is a copy of one image with zeros around it. A team
+// shares the images; each member has its own scratch and sums, which are added in their order.
 #include "model/layers/planned_conv_2d.h"
 
 #include <cstring>
@@ -50,26 +51,28 @@ class PlannedConv2D : public PlannedOp {
     packed_ = node->Scratch(taps_ * out_, During::kForward);
     const int64_t padded_size =
         (in_height_ + s_.height.before + s_.height.after) * padded_width_ * in_;
-    if (padded_) image_ = node->Scratch(padded_size, During::kForward);
+    padded_size_ = padded_size;
+    const int parts = node->parts();
+    if (padded_) image_ = node->Scratch(parts * padded_size, During::kForward);
     if (!node->backward) return;
     node->keeps_output = !activation_.none();
     if (s_.use_bias && node->weights[1].trainable)
-      sums_ = node->Scratch(2 * out_, During::kBackward);
+      sums_ = node->Scratch(2 * parts * out_, During::kBackward);
     if (node->weights[0].trainable) {
       node->keeps_inputs = true;
-      kernel_gradient_ = node->Scratch(2 * taps_ * out_, During::kBackward);
-      if (padded_) backward_image_ = node->Scratch(padded_size, During::kBackward);
+      kernel_gradient_ = node->Scratch((parts + 1) * taps_ * out_, During::kBackward);
+      if (padded_) backward_image_ = node->Scratch(parts * padded_size, During::kBackward);
     }
     if (!node->InputNeedsGradient(0)) return;
     if (unit_stride_) {
       flipped_ = node->Scratch(taps_ * out_, During::kBackward);
       gradient_width_ = in_width_ + s_.kernel_width - 1;
-      spread_ = node->Scratch((in_height_ + s_.kernel_height - 1) * gradient_width_ * out_,
-                              During::kBackward);
+      spread_size_ = (in_height_ + s_.kernel_height - 1) * gradient_width_ * out_;
     } else {
-      spread_ = node->Scratch(padded_size, During::kBackward);
-      columns_ = node->Scratch(s_.width.output * row_taps_, During::kBackward);
+      spread_size_ = padded_size;
+      columns_ = node->Scratch(parts * s_.width.output * row_taps_, During::kBackward);
     }
+    spread_ = node->Scratch(parts * spread_size_, During::kBackward);
   }
 
   void Forward(const StepArguments& step) override {
@@ -88,15 +91,18 @@ class PlannedConv2D : public PlannedOp {
     args.c_row = out_;
     if (s_.use_bias) args.bias = step.params + node_.weights[1].offset;
     args.relu = activation_.relu();
-    for (int64_t n = 0; n < node_.batch; ++n) {
-      const float* x = Padded(n, image_);
-      float* y = node_.output->value->data + n * out_size_;
-      for (int64_t oh = 0; oh < s_.height.output; ++oh) {
-        args.a = x + oh * s_.stride_height * args.a_segment;
-        args.c = y + oh * s_.width.output * out_;
-        kernels_.gemm(args);
+    RunShares(node_.team, node_.batch, Work(), [&](int64_t first, int64_t last, int part) {
+      GemmArgs mine = args;
+      for (int64_t n = first; n < last; ++n) {
+        const float* x = Padded(n, image_, part);
+        float* y = node_.output->value->data + n * out_size_;
+        for (int64_t oh = 0; oh < s_.height.output; ++oh) {
+          mine.a = x + oh * s_.stride_height * mine.a_segment;
+          mine.c = y + oh * s_.width.output * out_;
+          kernels_.gemm(mine);
+        }
       }
-    }
+    });
     if (!activation_.none() && !activation_.relu()) {
       float* y = node_.output->value->data;
       activation_.Forward(y, y);
@@ -110,44 +116,64 @@ class PlannedConv2D : public PlannedOp {
       Clear(spread_);
       Flip(step.params + node_.weights[0].offset);
     }
-    const int64_t pixels = s_.height.output * s_.width.output;
-    for (int64_t n = 0; n < node_.batch; ++n) {
-      float* dy = node_.output->gradient->data + n * out_size_;
-      activation_.BackwardPart(node_.output->value->data + n * out_size_, dy, out_size_);
-      if (sums_ != nullptr) {
-        kernels_.column_sums(dy, pixels, out_, sums_->data + out_);
-        kernels_.add(sums_->data + out_, out_, sums_->data);
-      }
-      if (kernel_gradient_ != nullptr) AddKernelGradient(n, dy);
-      if (node_.InputNeedsGradient(0)) {
-        if (unit_stride_) {
-          InputGradient(n, dy);
-        } else {
-          StridedInputGradient(n, dy, step.params + node_.weights[0].offset);
-        }
+    const int parts = RunShares(
+        node_.team, node_.batch, Work(),
+        [&](int64_t first, int64_t last, int part) { BackwardImages(first, last, part, step); });
+    for (int part = 1; part < parts; ++part) {
+      if (sums_ != nullptr) kernels_.add(sums_->data + 2 * part * out_, out_, sums_->data);
+      if (kernel_gradient_ != nullptr) {
+        kernels_.add(kernel_gradient_->data + part * taps_ * out_, taps_ * out_,
+                     kernel_gradient_->data);
       }
     }
     if (sums_ != nullptr) Deliver(sums_->data, out_, 1, step);
     if (kernel_gradient_ != nullptr) {
-      float* stored = kernel_gradient_->data + taps_ * out_;
+      float* stored = kernel_gradient_->data + node_.parts() * taps_ * out_;
       kernels_.transpose(kernel_gradient_->data, taps_, out_, stored);
       Deliver(stored, taps_ * out_, 0, step);
     }
   }
 
  private:
+  // Operations of one pass over the batch, about.
+  double Work() const {
+    return 2.0 * static_cast<double>(node_.batch) * static_cast<double>(out_size_) *
+           static_cast<double>(taps_);
+  }
+
+  void BackwardImages(int64_t first, int64_t last, int part, const StepArguments& step) {
+    const int64_t pixels = s_.height.output * s_.width.output;
+    float* sums = sums_ == nullptr ? nullptr : sums_->data + 2 * part * out_;
+    for (int64_t n = first; n < last; ++n) {
+      float* dy = node_.output->gradient->data + n * out_size_;
+      activation_.BackwardPart(node_.output->value->data + n * out_size_, dy, out_size_);
+      if (sums != nullptr) {
+        kernels_.column_sums(dy, pixels, out_, sums + out_);
+        kernels_.add(sums + out_, out_, sums);
+      }
+      if (kernel_gradient_ != nullptr) AddKernelGradient(n, dy, n > first, part);
+      if (node_.InputNeedsGradient(0)) {
+        if (unit_stride_) {
+          InputGradient(n, dy, part);
+        } else {
+          StridedInputGradient(n, dy, step.params + node_.weights[0].offset, part);
+        }
+      }
+    }
+  }
+
   // Image n of the input with its padding.
-  const float* Padded(int64_t n, PlanBuffer* scratch) const {
+  const float* Padded(int64_t n, PlanBuffer* scratch, int part) const {
     const float* x = node_.inputs[0]->value->data + n * in_size_;
     if (!padded_) return x;
     CopyInto(x, in_height_, in_width_ * in_, s_.height.before, s_.width.before * in_,
-             padded_width_ * in_, scratch->data);
-    return scratch->data;
+             padded_width_ * in_, scratch->data + part * padded_size_);
+    return scratch->data + part * padded_size_;
   }
 
   // Sums over the pixels of one image, for each row of the window.
-  void AddKernelGradient(int64_t n, const float* dy) {
-    const float* x = Padded(n, backward_image_);
+  void AddKernelGradient(int64_t n, const float* dy, bool accumulate, int part) {
+    const float* x = Padded(n, backward_image_, part);
     GemmArgs args;
     args.rows = row_taps_;
     args.columns = out_;
@@ -160,10 +186,10 @@ class PlannedConv2D : public PlannedOp {
     args.b_segment = s_.width.output * out_;
     args.b_row = out_;
     args.c_row = out_;
-    args.accumulate = n > 0;
+    args.accumulate = accumulate;
     for (int64_t kh = 0; kh < s_.kernel_height; ++kh) {
       args.a = x + kh * padded_width_ * in_;
-      args.c = kernel_gradient_->data + kh * row_taps_ * out_;
+      args.c = kernel_gradient_->data + (part * taps_ + kh * row_taps_) * out_;
       kernels_.gemm(args);
     }
   }
@@ -182,9 +208,10 @@ class PlannedConv2D : public PlannedOp {
   }
 
   // The gradient, with zeros around it, convolved with the flipped kernel.
-  void InputGradient(int64_t n, const float* dy) {
+  void InputGradient(int64_t n, const float* dy, int part) {
+    float* spread = spread_->data + part * spread_size_;
     CopyInto(dy, s_.height.output, s_.width.output * out_, s_.kernel_height - 1 - s_.height.before,
-             (s_.kernel_width - 1 - s_.width.before) * out_, gradient_width_ * out_, spread_->data);
+             (s_.kernel_width - 1 - s_.width.before) * out_, gradient_width_ * out_, spread);
     GemmArgs args;
     args.rows = in_width_;
     args.columns = in_;
@@ -199,22 +226,24 @@ class PlannedConv2D : public PlannedOp {
     args.accumulate = node_.input_accumulates[0] != 0;
     float* dx = node_.inputs[0]->gradient->data + n * in_size_;
     for (int64_t h = 0; h < in_height_; ++h) {
-      args.a = spread_->data + h * args.a_segment;
+      args.a = spread + h * args.a_segment;
       args.c = dx + h * in_width_ * in_;
       kernels_.gemm(args);
     }
   }
 
   // With strides: each output's gradient times the kernel, added where its window lies.
-  void StridedInputGradient(int64_t n, const float* dy, const float* kernel) {
-    Clear(spread_);
+  void StridedInputGradient(int64_t n, const float* dy, const float* kernel, int part) {
+    float* spread = spread_->data + part * spread_size_;
+    float* columns = columns_->data + part * s_.width.output * row_taps_;
+    std::memset(spread, 0, static_cast<size_t>(spread_size_) * sizeof(float));
     GemmArgs args;
     args.rows = s_.width.output;
     args.columns = row_taps_;
     args.length = out_;
     args.a_row = out_;
     args.b_row = taps_;
-    args.c = columns_->data;
+    args.c = columns;
     args.c_row = row_taps_;
     const int64_t row = padded_width_ * in_;
     for (int64_t oh = 0; oh < s_.height.output; ++oh) {
@@ -222,14 +251,14 @@ class PlannedConv2D : public PlannedOp {
       for (int64_t kh = 0; kh < s_.kernel_height; ++kh) {
         args.b = kernel + kh * row_taps_;
         kernels_.gemm(args);
-        float* to = spread_->data + (oh * s_.stride_height + kh) * row;
+        float* to = spread + (oh * s_.stride_height + kh) * row;
         for (int64_t ow = 0; ow < s_.width.output; ++ow) {
-          kernels_.add(columns_->data + ow * row_taps_, row_taps_, to + ow * s_.stride_width * in_);
+          kernels_.add(columns + ow * row_taps_, row_taps_, to + ow * s_.stride_width * in_);
         }
       }
     }
     float* dx = node_.inputs[0]->gradient->data + n * in_size_;
-    const float* from = spread_->data + s_.height.before * row + s_.width.before * in_;
+    const float* from = spread + s_.height.before * row + s_.width.before * in_;
     for (int64_t h = 0; h < in_height_; ++h) {
       float* to = dx + h * in_width_ * in_;
       if (node_.input_accumulates[0]) {
@@ -265,6 +294,8 @@ class PlannedConv2D : public PlannedOp {
   const int64_t padded_width_;
   const bool unit_stride_;
   int64_t gradient_width_ = 0;
+  int64_t padded_size_ = 0;  // of the scratch of one part
+  int64_t spread_size_ = 0;
   PlanBuffer* packed_ = nullptr;  // kernel [tap][out]
   PlanBuffer* image_ = nullptr;   // one padded image
   PlanBuffer* backward_image_ = nullptr;

@@ -3,7 +3,8 @@
 // a time so that it stays in the second-level cache; each of their 16 cells is then one matrix
 // product of tiles by channels, and tiles of 2 x 2 outputs are transformed back.
 //
-// Rounding differs from the direct form by a small factor; infinities become NaN in a tile.
+// Rounding differs from the direct form by a small factor; infinities become NaN in a tile. A team
+// shares the images; each member has its own tiles and sums, which are added in their order.
 #include <algorithm>
 #include <cstring>
 
@@ -64,20 +65,23 @@ class PlannedWinograd : public PlannedOp {
                            2 - sizes.width.before)) {
     windows_ = node->Scratch(9 * in_ * out_, During::kBoth);
     weights_ = node->Scratch(kCells * in_ * out_, During::kBoth);
-    tiles_ = node->Scratch(BlockFloats(forward_, in_), During::kForward);
-    products_ = node->Scratch(BlockFloats(forward_, out_), During::kForward);
+    const int parts = node->parts();
+    tiles_ = node->Scratch(parts * BlockFloats(forward_, in_), During::kForward);
+    products_ = node->Scratch(parts * BlockFloats(forward_, out_), During::kForward);
     if (!node->backward) return;
     node->keeps_output = !activation_.none();
-    if (use_bias_ && node->weights[1].trainable) sums_ = node->Scratch(2 * out_, During::kBackward);
+    if (use_bias_ && node->weights[1].trainable) {
+      sums_ = node->Scratch(2 * parts * out_, During::kBackward);
+    }
     if (node->weights[0].trainable) {
       node->keeps_inputs = true;
-      weight_sums_ = node->Scratch(kCells * in_ * out_, During::kBackward);
-      input_tiles_ = node->Scratch(BlockFloats(forward_, in_), During::kBackward);
-      gradient_tiles_ = node->Scratch(BlockFloats(forward_, out_), During::kBackward);
+      weight_sums_ = node->Scratch(parts * kCells * in_ * out_, During::kBackward);
+      input_tiles_ = node->Scratch(parts * BlockFloats(forward_, in_), During::kBackward);
+      gradient_tiles_ = node->Scratch(parts * BlockFloats(forward_, out_), During::kBackward);
     }
     if (!node->InputNeedsGradient(0)) return;
-    back_tiles_ = node->Scratch(BlockFloats(backward_, out_), During::kBackward);
-    back_products_ = node->Scratch(BlockFloats(backward_, in_), During::kBackward);
+    back_tiles_ = node->Scratch(parts * BlockFloats(backward_, out_), During::kBackward);
+    back_products_ = node->Scratch(parts * BlockFloats(backward_, in_), During::kBackward);
   }
 
   void Forward(const StepArguments& step) override {
@@ -86,11 +90,15 @@ class PlannedWinograd : public PlannedOp {
     kernels_.winograd_weights(windows_->data, in_ * out_, weights_->data);
     const float* bias = use_bias_ ? step.params + node_.weights[1].offset : nullptr;
     float* y = node_.output->value->data;
-    const int64_t all = forward_.tiles * node_.batch;
-    for (int64_t first = 0; first < all; first += forward_.block) {
-      Convolve(forward_, first, std::min(forward_.block, all - first), node_.inputs[0]->value->data,
-               tiles_->data, products_->data, bias, activation_.relu(), false, y);
-    }
+    RunShares(node_.team, node_.batch, Work(), [&](int64_t first, int64_t last, int part) {
+      float* tiles = tiles_->data + part * BlockFloats(forward_, in_);
+      float* products = products_->data + part * BlockFloats(forward_, out_);
+      const int64_t end = forward_.tiles * last;
+      for (int64_t tile = forward_.tiles * first; tile < end; tile += forward_.block) {
+        Convolve(forward_, tile, std::min(forward_.block, end - tile), node_.inputs[0]->value->data,
+                 tiles, products, bias, activation_.relu(), false, y);
+      }
+    });
     if (!activation_.none() && !activation_.relu()) activation_.Forward(y, y);
   }
 
@@ -98,36 +106,13 @@ class PlannedWinograd : public PlannedOp {
     if (sums_ != nullptr) Clear(sums_);
     if (weight_sums_ != nullptr) Clear(weight_sums_);
     if (node_.InputNeedsGradient(0)) Flip(step.params + node_.weights[0].offset);
-    const int64_t pixels = forward_.to.height * forward_.to.width;
-    const int64_t size = pixels * out_;
-    int64_t weight_tile = 0;
-    int64_t input_tile = 0;
-    for (int64_t n = 0; n < node_.batch; ++n) {
-      // The first images' gradients are taken further while they are in the cache.
-      float* dy = node_.output->gradient->data + n * size;
-      activation_.BackwardPart(node_.output->value->data + n * size, dy, size);
-      if (sums_ != nullptr) {
-        kernels_.column_sums(dy, pixels, out_, sums_->data + out_);
-        kernels_.add(sums_->data + out_, out_, sums_->data);
-      }
-      const bool last = n + 1 == node_.batch;
+    const int parts = RunShares(
+        node_.team, node_.batch, Work(),
+        [&](int64_t first, int64_t last, int part) { BackwardImages(first, last, part); });
+    for (int part = 1; part < parts; ++part) {
+      if (sums_ != nullptr) kernels_.add(sums_->data + 2 * part * out_, out_, sums_->data);
       if (weight_sums_ != nullptr) {
-        const int64_t ready = (n + 1) * forward_.tiles;
-        while (NextBlock(forward_.block, ready, last, weight_tile)) {
-          const int64_t count = std::min(forward_.block, ready - weight_tile);
-          AddWeightGradient(weight_tile, count);
-          weight_tile += count;
-        }
-      }
-      if (node_.InputNeedsGradient(0)) {
-        const int64_t ready = (n + 1) * backward_.tiles;
-        while (NextBlock(backward_.block, ready, last, input_tile)) {
-          const int64_t count = std::min(backward_.block, ready - input_tile);
-          Convolve(backward_, input_tile, count, node_.output->gradient->data, back_tiles_->data,
-                   back_products_->data, nullptr, false, node_.input_accumulates[0] != 0,
-                   node_.inputs[0]->gradient->data);
-          input_tile += count;
-        }
+        kernels_.add(WeightSums(part), kCells * in_ * out_, weight_sums_->data);
       }
     }
     if (sums_ != nullptr) Deliver(sums_->data, out_, 1, step);
@@ -139,6 +124,49 @@ class PlannedWinograd : public PlannedOp {
   }
 
  private:
+  // Operations of one pass over the batch, about.
+  double Work() const {
+    return 2.0 * static_cast<double>(node_.output->size) * static_cast<double>(4 * in_);
+  }
+  float* WeightSums(int part) const { return weight_sums_->data + part * kCells * in_ * out_; }
+
+  void BackwardImages(int64_t first_image, int64_t last_image, int part) const {
+    const int64_t pixels = forward_.to.height * forward_.to.width;
+    const int64_t size = pixels * out_;
+    float* sums = sums_ == nullptr ? nullptr : sums_->data + 2 * part * out_;
+    int64_t weight_tile = first_image * forward_.tiles;
+    int64_t input_tile = first_image * backward_.tiles;
+    for (int64_t n = first_image; n < last_image; ++n) {
+      // The first images' gradients are taken further while they are in the cache.
+      float* dy = node_.output->gradient->data + n * size;
+      activation_.BackwardPart(node_.output->value->data + n * size, dy, size);
+      if (sums != nullptr) {
+        kernels_.column_sums(dy, pixels, out_, sums + out_);
+        kernels_.add(sums + out_, out_, sums);
+      }
+      const bool last = n + 1 == last_image;
+      if (weight_sums_ != nullptr) {
+        const int64_t ready = (n + 1) * forward_.tiles;
+        while (NextBlock(forward_.block, ready, last, weight_tile)) {
+          const int64_t count = std::min(forward_.block, ready - weight_tile);
+          AddWeightGradient(weight_tile, count, part);
+          weight_tile += count;
+        }
+      }
+      if (node_.InputNeedsGradient(0)) {
+        const int64_t ready = (n + 1) * backward_.tiles;
+        while (NextBlock(backward_.block, ready, last, input_tile)) {
+          const int64_t count = std::min(backward_.block, ready - input_tile);
+          Convolve(backward_, input_tile, count, node_.output->gradient->data,
+                   back_tiles_->data + part * BlockFloats(backward_, out_),
+                   back_products_->data + part * BlockFloats(backward_, in_), nullptr, false,
+                   node_.input_accumulates[0] != 0, node_.inputs[0]->gradient->data);
+          input_tile += count;
+        }
+      }
+    }
+  }
+
   static void Clear(PlanBuffer* buffer) {
     std::memset(buffer->data, 0, static_cast<size_t>(buffer->size) * sizeof(float));
   }
@@ -170,13 +198,15 @@ class PlannedWinograd : public PlannedOp {
     kernels_.winograd_output(to, products, bias, relu, accumulate, y);
   }
 
-  void AddWeightGradient(int64_t first, int64_t count) const {
+  void AddWeightGradient(int64_t first, int64_t count, int part) const {
+    float* input_tiles = input_tiles_->data + part * BlockFloats(forward_, in_);
+    float* gradient_tiles = gradient_tiles_->data + part * BlockFloats(forward_, out_);
     TileArgs from = forward_.from;
     TileArgs to = forward_.to;
     from.first = to.first = first;
     from.count = to.count = count;
-    kernels_.winograd_input(from, node_.inputs[0]->value->data, input_tiles_->data);
-    kernels_.winograd_gradient(to, node_.output->gradient->data, gradient_tiles_->data);
+    kernels_.winograd_input(from, node_.inputs[0]->value->data, input_tiles);
+    kernels_.winograd_gradient(to, node_.output->gradient->data, gradient_tiles);
     GemmArgs args;
     args.rows = in_;
     args.columns = out_;
@@ -187,9 +217,9 @@ class PlannedWinograd : public PlannedOp {
     args.c_row = out_;
     args.accumulate = true;
     for (int64_t cell = 0; cell < kCells; ++cell) {
-      args.a = input_tiles_->data + cell * count * in_;
-      args.b = gradient_tiles_->data + cell * count * out_;
-      args.c = weight_sums_->data + cell * in_ * out_;
+      args.a = input_tiles + cell * count * in_;
+      args.b = gradient_tiles + cell * count * out_;
+      args.c = WeightSums(part) + cell * in_ * out_;
       kernels_.gemm(args);
     }
   }

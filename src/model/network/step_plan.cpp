@@ -63,6 +63,7 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
     node->stream = network.stream(i);
     node->kernels = &kernels;
     node->bf16 = bf16;
+    node->team = Team::Current();
     bool needs_gradient = false;
     for (int id : at.inputs) {
       node->inputs.push_back(&values_[id]);

@@ -22,7 +22,7 @@ struct PlanOptions {
 };
 
 // Made for one architecture and one batch size; all its memory comes from libtorch's CPU
-// allocator when it is made. Used by one thread at a time.
+// allocator when it is made. Used by the thread that made it, whose team shares the work.
 class StepPlan {
  public:
   // `network` outlives the plan.

@@ -139,8 +139,9 @@ TEST(StepPlan, LayersThatNeedNoAutograd) {
     }
   }
   for (const std::string& name : through_autograd) {
-    for (const char* planned : {"dense", "conv_valid", "conv_same", "max_pool", "batch_norm",
-                                "flatten", "reshape", "rescaling", "concatenate_", "shared"}) {
+    for (const char* planned :
+         {"dense", "conv_valid", "conv_same", "max_pool", "average_pool", "batch_norm", "flatten",
+          "reshape", "rescaling", "concatenate_", "shared"}) {
       if (name == "concatenate_axis_1") continue;
       EXPECT_NE(name.rfind(planned, 0), 0U) << name << " runs through autograd";
     }

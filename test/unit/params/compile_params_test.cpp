@@ -260,14 +260,15 @@ TEST(CompileParams, SeveralProblemsAreAllNamed) {
                      "nesterov.",
                      "1 metric \"nope\" is not known | HINT Use one of accuracy, auc, "
                      "binary_accuracy, categorical_accuracy, crossentropy, f1_score, "
-                     "false_negatives, false_positives, precision, r2_score, recall, "
+                     "false_negatives, false_positives, mean_io_u, precision, r2_score, recall, "
                      "root_mean_squared_error, sparse_categorical_accuracy, "
                      "sparse_top_k_categorical_accuracy, top_k, top_k_categorical_accuracy, "
                      "true_negatives, true_positives, categorical_crossentropy, "
                      "sparse_categorical_crossentropy, binary_crossentropy, mean_squared_error, "
                      "mean_absolute_error, mean_absolute_percentage_error, "
                      "mean_squared_logarithmic_error, huber, log_cosh, hinge, squared_hinge, "
-                     "categorical_hinge, kl_divergence, poisson, cosine_similarity.",
+                     "categorical_hinge, kl_divergence, poisson, cosine_similarity, "
+                     "binary_focal_crossentropy, categorical_focal_crossentropy.",
                      "1 compile_params has no argument \"optimiser\" | HINT Perhaps you meant "
                      "\"optimizer\".",
                      "1 compile_params names no loss | HINT Add loss='categorical_crossentropy', "

@@ -86,7 +86,8 @@ TEST(FitParams, Messages) {
                     "\"batch_size\"."});
   EXPECT_EQ(Problems("foo=3"),
             Strings{"1 fit_params has no argument \"foo\" | HINT Its arguments are batch_size, "
-                    "epochs, shuffle, class_weight and seed."});
+                    "epochs, shuffle, class_weight, seed, patience, restore_best, monitor, mode, "
+                    "min_delta, baseline, start_from_epoch and reduce_lr_on_plateau."});
   EXPECT_EQ(Problems("batch_size=3 epochs=2"),
             Strings{"2 fit_params cannot be parsed: expected \",\", not \"epochs\" | Position 14, "
                     "near \"ch_size=3 epochs=2\". | HINT Write, for example, batch_size=32, "
@@ -202,11 +203,12 @@ TEST(FitParams, ReduceLrOnPlateau) {
   EXPECT_EQ(
       Parsed("callbacks=[EarlyStopping(monitor='loss'), ReduceLROnPlateau()]").plateau.monitor,
       "val_loss");
-  EXPECT_EQ(Problems("reduce_lr_on_plateau={'factor': 1, 'cooldwn': 1, 'patience': 1.5}"),
-            (Strings{"1 factor of reduce_lr_on_plateau must be above 0 and below 1, got 1",
-                     "1 reduce_lr_on_plateau has no argument \"cooldwn\" | HINT Perhaps you meant "
-                     "\"cooldown\".",
-                     "1 patience of reduce_lr_on_plateau must be an integer, got 1.5"}));
+  EXPECT_EQ(
+      Problems("reduce_lr_on_plateau={'factor': 1, 'cooldwn': 1, 'patience': 1.5}"),
+      (Strings{"1 factor of reduce_lr_on_plateau must be above 0 and below 1, got 1",
+               "1 reduce_lr_on_plateau has no argument \"cooldwn\" | HINT Perhaps you meant "
+               "\"cooldown\".",
+               "1 patience of reduce_lr_on_plateau must be an integer of at least 0, got 1.5"}));
   EXPECT_EQ(Problems("reduce_lr_on_plateau=3"),
             Strings{"1 reduce_lr_on_plateau must be a name, got 3"});
 }

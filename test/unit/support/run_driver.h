@@ -39,6 +39,7 @@ struct RunOptions {
   int64_t memory_limit = int64_t{1} << 30;
   int32_t mix_numerics = 0;
   std::string precision = "fp32";
+  int32_t threads_per_model = 0;
 };
 
 struct ModelResult {
@@ -135,6 +136,14 @@ class RunDriver {
       event_fd_.Wait();
     }
   }
+  std::vector<hopper_visit> Visits() {
+    std::vector<hopper_visit> all;
+    hopper_visit some[7];
+    for (int32_t n = 0; (n = Api().run_next_visits(run_, some, 7)) > 0;) {
+      all.insert(all.end(), some, some + n);
+    }
+    return all;
+  }
   bool NextEvent(hopper_event* event) { return Api().run_next_event(run_, event) == 1; }
   void WaitForEvent() { event_fd_.Wait(); }
   ModelResult Result(int32_t key) {
@@ -168,6 +177,7 @@ class RunDriver {
     raw.memory_limit = options.memory_limit;
     raw.precision = options.precision.c_str();
     raw.mix_numerics = options.mix_numerics;
+    raw.threads_per_model = options.threads_per_model;
     raw.event_fd = event_fd_.fd();
     Check(Api().run_create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(), &run_,
                            &error_));

@@ -1,0 +1,22 @@
+CREATE FUNCTION hopper.explain_fit(
+    source_table text DEFAULT NULL,
+    model_output_table text DEFAULT NULL,
+    model_selection_table text DEFAULT NULL,
+    num_iterations integer DEFAULT NULL,
+    use_gpus boolean DEFAULT false,
+    validation_table text DEFAULT NULL,
+    metrics_compute_frequency integer DEFAULT NULL,
+    threads integer DEFAULT NULL,
+    training_metrics text DEFAULT 'final',
+    threads_per_model integer DEFAULT 1,
+    "analyze" boolean DEFAULT false)
+RETURNS TABLE (
+    item text,
+    mst_key integer,
+    predicted double precision,
+    measured double precision,
+    unit text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_explain_fit' LANGUAGE C VOLATILE;
+COMMENT ON FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer,
+    text, integer, boolean) IS
+    'what fit_multiple_model would take, without training; with "analyze", beside what a run took';

@@ -1,0 +1,21 @@
+CREATE FUNCTION hopper.run_timeline(model_output_table text)
+RETURNS TABLE (
+    run integer,
+    iteration integer,
+    segment integer,
+    worker integer,
+    mst_key integer,
+    kind text,
+    split text,
+    partitions integer[],
+    visits integer,
+    started timestamp with time zone,
+    seconds_read double precision,
+    seconds_wait double precision,
+    seconds_hop double precision,
+    seconds_train double precision,
+    seconds_evaluate double precision,
+    bytes_written bigint)
+    AS 'MODULE_PATHNAME', 'hopper_sql_run_timeline' LANGUAGE C VOLATILE;
+COMMENT ON FUNCTION hopper.run_timeline(text) IS
+    'the visits of a run''s models in the order of time: where each was, and what its seconds went to';

@@ -1,0 +1,321 @@
+#include "engine/explain.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "base/clock.h"
+#include "engine/configuration.h"
+#include "engine/events.h"
+#include "engine/examples.h"
+#include "engine/failure.h"
+
+namespace hopper {
+
+namespace {
+
+// A worker of the local engine between two tasks: a lock, a look at all models.
+constexpr double kHop = 20e-6;
+// An evaluation is a forward pass, a third of a step's arithmetic.
+constexpr double kEvaluationShare = 1.0 / 3.0;
+constexpr int64_t kMaxSteps = 64;
+constexpr double kExampleBytes = 64e6;
+
+std::vector<int> StartsOf(const hopper_run_options& options) {
+  if (options.n_starts < 1) return {0};
+  return {options.starts, options.starts + options.n_starts};
+}
+
+// What the seconds of a step depend on, beside the learning rate and the like.
+std::string KindOf(const Trainer& trainer) {
+  const CompileParams& compile = trainer.compile();
+  return trainer.network().spec().hash.Hex() + " " + std::to_string(trainer.fit().batch_size) +
+         " " + SlotNames(compile.optimizer) + " " + LossName(compile.loss) + " " +
+         std::to_string(compile.metrics.size());
+}
+
+// The configuration with rates of zero, so that no weight grows while steps are timed, and with one
+// pass a visit.
+std::unique_ptr<const Trainer> StillTrainer(const hopper_config& config, const Trainer& trainer,
+                                            const DataDesc& data) {
+  auto spec = ParseModel({config.model_arch, config.model_arch_size}, &data.x_shape);
+  CompileParams compile = trainer.compile();
+  compile.optimizer.learning_rate = 0.0;
+  compile.optimizer.schedule = ScheduleParams();
+  FitParams fit = trainer.fit();
+  fit.epochs = 1;
+  return std::make_unique<const Trainer>(std::make_shared<const Network>(std::move(spec)),
+                                         std::move(compile), std::move(fit), data, trainer.seed());
+}
+
+double Operations(const Trainer& trainer) {
+  return static_cast<double>(trainer.network().spec().flops + 1) *
+         static_cast<double>(trainer.fit().batch_size);
+}
+
+int64_t BytesOf(const DataDesc& data) {
+  return data.n_rows * static_cast<int64_t>(data.x_bytes() + data.y_bytes());
+}
+
+}  // namespace
+
+Explain::Explain(const hopper_run_options& options, const hopper_data_desc& train,
+                 const hopper_data_desc* valid, std::vector<int32_t> train_keys,
+                 std::vector<int32_t> valid_keys, const hopper_explain_costs& costs)
+    : options_(options),
+      train_(train),
+      valid_(valid == nullptr ? nullptr : std::make_unique<const DataDesc>(*valid)),
+      costs_(costs),
+      ring_(train.n_partitions, StartsOf(options)),
+      threads_per_model_(std::max(options.threads_per_model, 1)),
+      account_(nullptr) {
+  if (options.num_iterations < 1 || options.metrics_compute_frequency < 1 || options.threads < 1 ||
+      options.memory_limit < 1) {
+    throw Error(ErrorCode::kInvalidParameter, "a number of the run is not positive");
+  }
+  places_.train_keys = std::move(train_keys);
+  places_.valid_keys = std::move(valid_keys);
+  places_.workers = std::max(costs.threads_per_segment / threads_per_model_, 1);
+  if (places_.train_keys.empty()) CheckThreadsPerModel(options.threads_per_model, options.threads);
+  account_ = MemoryAccount::Create(options.memory_limit);
+}
+
+Explain::~Explain() {
+  cancel_.store(true);
+  workers_.Join();
+  account_->Release();
+}
+
+void Explain::AddConfig(const hopper_config& config) {
+  if (started_) throw Error(ErrorCode::kInternal, "the forecast has been started already");
+  Entry entry;
+  entry.model.mst_key = config.mst_key;
+  try {
+    hopper_config bare = config;
+    bare.state = nullptr;
+    bare.state_size = 0;
+    const auto trainer = MakeTrainer(bare, train_, options_.seed);
+    const ModelSpec& spec = trainer->network().spec();
+    entry.kind = KindOf(*trainer);
+    entry.model.n_parameters = spec.parameters;
+    entry.model.n_passes = trainer->fit().epochs;
+    entry.model.bytes_state = trainer->StateBytes();
+    entry.model.bytes_task = trainer->MemoryEstimate() - trainer->StateBytes();
+    const int64_t batch = std::min(trainer->fit().batch_size, RowsOfPartition());
+    for (int p = 0; p < train_.n_partitions; ++p) {
+      const int64_t rows = PartitionRange(train_.n_rows, train_.n_partitions, p).count;
+      entry.model.steps += (rows + batch - 1) / batch * trainer->fit().epochs;
+    }
+    if (trainer->MemoryEstimate() > account_->limit()) {
+      throw Error(ErrorCode::kOutOfMemory, "configuration does not fit into memory",
+                  "It needs about " + BytesText(trainer->MemoryEstimate()) + ".");
+    }
+    entry.trainer = StillTrainer(bare, *trainer, train_);
+    entry.epochs = trainer->fit().epochs;
+  } catch (...) {
+    const Problem problem = DescribeException();
+    entry.model.code = static_cast<int32_t>(problem.code);
+    CopyText(problem.message, entry.model.problem);
+  }
+  entries_.push_back(std::move(entry));
+}
+
+void Explain::Start() {
+  if (started_) throw Error(ErrorCode::kInternal, "the forecast has been started already");
+  started_ = true;
+  workers_.Start(
+      1, account_, [](const std::string&) {}, [this] { Work(); }, threads_per_model_);
+}
+
+void Explain::Work() {
+  try {
+    Calibrate();
+    Reckon();
+    Predict();
+  } catch (...) {
+    failed_ = true;
+    failure_ = DescribeException();
+  }
+  ended_.store(true);
+  WakeEventFd(options_.event_fd);
+}
+
+bool Explain::Poll() {
+  if (!started_) throw Error(ErrorCode::kInternal, "the forecast has not been started");
+  if (!ended_.load()) return false;
+  if (failed_) throw Error(failure_);
+  return true;
+}
+
+// Each kind gets an equal share of the time, the cheap ones first: what they leave is the others'.
+void Explain::Calibrate() {
+  const Stopwatch watch;
+  std::map<std::string, size_t> kinds;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].trainer != nullptr) kinds.emplace(entries_[i].kind, i);
+  }
+  std::vector<size_t> order;
+  order.reserve(kinds.size());
+  for (const auto& [kind, first] : kinds) order.push_back(first);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return Operations(*entries_[a].trainer) < Operations(*entries_[b].trainer);
+  });
+  for (size_t i = 0; i < order.size() && !cancel_.load(); ++i) {
+    const double left = costs_.seconds - watch.Seconds();
+    if (left <= 0.0 && i > 0) break;
+    Entry& entry = entries_[order[i]];
+    entry.pace = Measure(*entry.trainer, left / static_cast<double>(order.size() - i));
+  }
+  for (Entry& entry : entries_) {
+    if (entry.trainer != nullptr) entry.pace = entries_[kinds[entry.kind]].pace;
+  }
+  run_.seconds_calibrating = watch.Seconds();
+}
+
+Explain::Pace Explain::Measure(const Trainer& trainer, double seconds) const {
+  Pace pace;
+  const Stopwatch all;
+  const int64_t batch = std::min(trainer.fit().batch_size, RowsOfPartition());
+  const double row_bytes = static_cast<double>(train_.x_bytes() + train_.y_bytes());
+  const auto most =
+      static_cast<int64_t>(std::clamp(kExampleBytes / (row_bytes * static_cast<double>(batch)), 1.0,
+                                      static_cast<double>(kMaxSteps)));
+  ModelState state = trainer.InitialState(nullptr, "");
+  const auto visit = [&](const Partition& data) {
+    const Stopwatch watch;
+    MetricSums sums;
+    trainer.Visit(&state, data, 0, cancel_, &sums);
+    return watch.Seconds();
+  };
+  const Partition one = MakeExamples(train_, batch);
+  visit(one);  // the first one faults memory in
+  const double single = visit(one);
+  pace.step = single;
+  const int64_t more = std::min<int64_t>(
+      most - 1, static_cast<int64_t>((seconds * 0.6 - all.Seconds()) / std::max(single, 1e-7)));
+  if (more >= 1) {
+    const double several = visit(MakeExamples(train_, (more + 1) * batch));
+    pace.step = std::max((several - single) / static_cast<double>(more), 1e-7);
+    pace.setup = std::max(single - pace.step, 0.0);
+  }
+  pace.measured = true;
+
+  pace.evaluation = pace.step * kEvaluationShare / static_cast<double>(batch);
+  const int64_t rows = std::min({EvaluationBatch(trainer.network().spec()), RowsOfPartition(),
+                                 std::max<int64_t>(most * batch, 1)});
+  if (2.0 * pace.evaluation * static_cast<double>(rows) > seconds - all.Seconds()) return pace;
+  const Partition examples = MakeExamples(train_, rows);
+  const AlignedArray<float> weights = trainer.KeptWeights(state);
+  MetricSums sums;
+  trainer.Evaluate(weights.data(), examples, cancel_, &sums);
+  const Stopwatch watch;
+  trainer.Evaluate(weights.data(), examples, cancel_, &sums);
+  pace.evaluation = watch.Seconds() / static_cast<double>(rows);
+  return pace;
+}
+
+// Kinds for which there was no time: by the operations that they need and those that were timed.
+void Explain::Reckon() {
+  double operations = 0.0;
+  double seconds = 0.0;
+  double setup = 0.0;
+  int n = 0;
+  for (const Entry& entry : entries_) {
+    if (entry.trainer == nullptr || !entry.pace.measured) continue;
+    operations += Operations(*entry.trainer);
+    seconds += entry.pace.step;
+    setup += entry.pace.setup;
+    ++n;
+  }
+  for (Entry& entry : entries_) {
+    if (entry.trainer == nullptr || entry.pace.measured || n == 0) continue;
+    const auto batch = static_cast<double>(entry.trainer->fit().batch_size);
+    entry.pace.step = seconds * Operations(*entry.trainer) / operations;
+    entry.pace.setup = setup / n;
+    entry.pace.evaluation = entry.pace.step * kEvaluationShare / batch;
+  }
+}
+
+void Explain::Predict() {
+  RunShape shape;
+  shape.num_iterations = options_.num_iterations;
+  shape.metrics_frequency = options_.metrics_compute_frequency;
+  shape.training_metrics = options_.training_metrics;
+  shape.validation_partitions = valid_ == nullptr ? 0 : valid_->n_partitions;
+  int training_evaluations = 0;
+  int validations = 0;
+  for (int i = 1; i <= shape.num_iterations; ++i) {
+    training_evaluations += shape.EvaluatesTraining(i) ? 1 : 0;
+    validations += shape.EvaluatesValidation(i) ? 1 : 0;
+  }
+  std::vector<ModelCost> costs;
+  std::vector<int64_t> tasks;
+  for (Entry& entry : entries_) {
+    if (entry.trainer == nullptr) continue;
+    hopper_explain_model& model = entry.model;
+    const auto partitions = static_cast<double>(train_.n_partitions);
+    const auto batch =
+        static_cast<double>(std::min(entry.trainer->fit().batch_size, RowsOfPartition()));
+    // The last batch of a partition is smaller, and its step is so much quicker.
+    const double full_steps =
+        static_cast<double>(train_.n_rows) / batch * static_cast<double>(entry.epochs);
+    model.measured = entry.pace.measured ? 1 : 0;
+    model.seconds_step = entry.pace.step;
+    model.seconds_iteration = entry.pace.setup * partitions + entry.pace.step * full_steps;
+    model.seconds_evaluation = entry.pace.evaluation * static_cast<double>(train_.n_rows);
+    ModelCost cost;
+    cost.key = model.mst_key;
+    cost.visit = model.seconds_iteration / partitions;
+    cost.evaluation = model.seconds_evaluation / partitions;
+    if (valid_ != nullptr) {
+      model.seconds_validation = entry.pace.evaluation * static_cast<double>(valid_->n_rows);
+      cost.validation = model.seconds_validation / valid_->n_partitions;
+    }
+    model.seconds_evaluating =
+        model.seconds_evaluation * training_evaluations + model.seconds_validation * validations;
+    if (costs_.hop_bytes_per_second > 0.0) {
+      cost.hop = static_cast<double>(model.bytes_state) / costs_.hop_bytes_per_second;
+    }
+    costs.push_back(cost);
+    tasks.push_back(model.bytes_task);
+    run_.bytes_models += model.bytes_state;
+  }
+  run_.bytes_data = BytesOf(train_) + (valid_ == nullptr ? 0 : BytesOf(*valid_));
+
+  Forecast forecast;
+  int readers = 1;
+  if (places_.train_keys.empty()) {
+    run_.n_workers = std::max(options_.threads / threads_per_model_, 1);
+    forecast = ForecastLocal(ring_, costs, shape, run_.n_workers, kHop);
+  } else {
+    std::vector<int32_t> keys = places_.train_keys;
+    std::sort(keys.begin(), keys.end());
+    readers = static_cast<int>(std::unique(keys.begin(), keys.end()) - keys.begin());
+    run_.n_workers = readers * places_.workers;
+    forecast = ForecastSegments(ring_, costs, shape, places_, costs_.statement);
+  }
+  std::sort(tasks.begin(), tasks.end(), std::greater<>());
+  for (size_t i = 0; i < tasks.size() && i < static_cast<size_t>(run_.n_workers); ++i) {
+    run_.bytes_models += tasks[i];
+  }
+  if (costs_.read_bytes_per_second > 0.0) {
+    run_.seconds_read =
+        static_cast<double>(run_.bytes_data) / readers / costs_.read_bytes_per_second;
+  }
+  run_.seconds = forecast.seconds;
+  run_.seconds_train = forecast.train;
+  run_.seconds_evaluate = forecast.evaluate;
+  run_.seconds_hop = forecast.hop;
+  run_.seconds_wait = forecast.idle;
+  run_.idle_share = forecast.IdleShare(run_.n_workers);
+}
+
+void Explain::Model(int32_t index, hopper_explain_model* model) const {
+  if (index < 0 || index >= static_cast<int32_t>(entries_.size())) {
+    throw Error(ErrorCode::kInternal, "there is no configuration " + std::to_string(index));
+  }
+  *model = entries_[static_cast<size_t>(index)].model;
+}
+
+}  // namespace hopper

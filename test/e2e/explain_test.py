@@ -1,0 +1,79 @@
+"""explain_fit() beside runs: what it predicts, what it leaves alone, and that it can be cancelled."""
+
+import os
+import statistics
+import threading
+import time
+
+import psycopg2
+import pytest
+
+from digits import ADAM, connect, create_database, dense, drop_database, layer, query, select, sequential, value
+
+DATABASE = "hopper_explain"
+CNN = sequential(layer("Reshape", "image", target_shape=[8, 8, 1]), layer("Conv2D", "conv", filters=32, kernel_size=[3, 3], activation="relu"),
+                 layer("MaxPooling2D", "pool", pool_size=[2, 2]), layer("Flatten", "flatten"),
+                 dense("hidden", 64, "relu"), dense("output", 10, "softmax"))
+WIDE = sequential(layer("Flatten", "flatten"), *(dense(f"wide{i}", 8000, "relu") for i in range(3)),
+                  dense("output", 10, "softmax"))
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    for model in (CNN, WIDE):
+        query(connection, "SELECT hopper.load_model('architectures', %s)", model)
+    select(connection, "configs", [(key, 3, ADAM, f"batch_size={16 * key}") for key in range(1, 5)])
+    select(connection, "heavy", [(1, 4, ADAM, "batch_size=1024")])
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+def test_the_duration_is_predicted(database):
+    """Nothing else than the order of magnitude can be relied on while other processes run."""
+    ratios = []
+    for attempt in range(3):
+        predicted = value(database, "SELECT predicted FROM hopper.explain_fit('packed', NULL, 'configs', 4,"
+                          " validation_table => 'packed_validation', threads => 1) WHERE item = 'duration'")
+        query(database, f"SELECT * FROM hopper.fit_multiple_model('packed', 'out_{attempt}', 'configs', 4,"
+              " validation_table => 'packed_validation', threads => 1)")
+        measured = value(database, "SELECT measured FROM hopper.explain_fit(model_output_table =>"
+                         f" 'out_{attempt}', \"analyze\" => true) WHERE item = 'duration'")
+        ratios.append(predicted / measured)
+    assert 1 / 3 < statistics.median(ratios) < 3, ratios
+
+
+def test_two_workers_on_one_model_are_half_idle(database):
+    select(database, "single", [(1, 3, ADAM, "batch_size=16")])
+    share = value(database, "SELECT predicted FROM hopper.explain_fit('packed', NULL, 'single', 4,"
+                  " training_metrics => 'running', threads => 2) WHERE item = 'idle share'")
+    assert share == pytest.approx(0.5, abs=0.05)
+
+
+def test_nothing_is_left_behind(database):
+    before = query(database, "SELECT oid FROM pg_class ORDER BY 1")
+    runs = value(database, "SELECT count(*) FROM hopper.journal_runs")
+    query(database, "SELECT * FROM hopper.explain_fit('packed', NULL, 'configs', 4)")
+    assert query(database, "SELECT oid FROM pg_class ORDER BY 1") == before
+    assert value(database, "SELECT count(*) FROM hopper.journal_runs") == runs
+    process = value(database, "SELECT pg_backend_pid()")
+    assert len(os.listdir(f"/proc/{process}/task")) == 1
+
+
+def test_it_can_be_cancelled(database):
+    """One step of the heavy model takes seconds, but the call does not wait for its end."""
+    connection = connect(DATABASE)
+    query(connection, "SELECT * FROM hopper.build_info()")  # loads libtorch
+    process = value(connection, "SELECT pg_backend_pid()")
+    admin = connect(DATABASE)
+    canceller = threading.Timer(0.3, lambda: query(admin, f"SELECT pg_cancel_backend({process})"))
+    canceller.start()
+    start = time.monotonic()
+    with pytest.raises(psycopg2.errors.QueryCanceled):
+        query(connection, "SELECT * FROM hopper.explain_fit('packed', NULL, 'heavy', 1)")
+    assert time.monotonic() - start < 30
+    assert value(connection, "SELECT 1") == 1
+    canceller.join()
+    connection.close()
+    admin.close()

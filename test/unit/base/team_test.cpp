@@ -1,0 +1,96 @@
+#include "base/team.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <atomic>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace hopper {
+namespace {
+
+TEST(Team, EveryPartRunsOnceOnAThreadOfItsOwn) {
+  Team team(3, [] {});
+  ASSERT_EQ(team.size(), 3);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<int> calls(3, 0);
+    std::vector<std::thread::id> threads(3);
+    team.Run([&](int part) {
+      ++calls[static_cast<size_t>(part)];
+      threads[static_cast<size_t>(part)] = std::this_thread::get_id();
+    });
+    ASSERT_EQ(calls, std::vector<int>({1, 1, 1}));
+    ASSERT_EQ(threads[0], std::this_thread::get_id());
+    ASSERT_EQ(std::set<std::thread::id>(threads.begin(), threads.end()).size(), 3U);
+  }
+}
+
+TEST(Team, ItsThreadsTakeNoSignals) {
+  std::atomic<int> blocked{0};
+  Team team(2, [] {});
+  team.Run([&](int part) {
+    if (part == 0) return;
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    for (const int signal : {SIGVTALRM, SIGALRM, SIGUSR1, SIGTERM, SIGINT}) {
+      blocked += sigismember(&mask, signal);
+    }
+  });
+  EXPECT_EQ(blocked.load(), 5);
+}
+
+TEST(Team, EndsWhileItSleepsAndWithoutAnyWork) {
+  const Team idle(4, [] {});
+  Team team(2, [] {});
+  std::atomic<int> calls{0};
+  team.Run([&](int) { ++calls; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // past the spinning
+  team.Run([&](int) { ++calls; });
+  EXPECT_EQ(calls.load(), 4);
+}
+
+TEST(Team, AScopeMakesItTheThreadsOwn) {
+  EXPECT_EQ(Team::Current(), nullptr);
+  {
+    const TeamScope scope(2, [] {});
+    ASSERT_NE(Team::Current(), nullptr);
+    EXPECT_EQ(Team::Current()->size(), 2);
+    std::thread([] { EXPECT_EQ(Team::Current(), nullptr); }).join();
+  }
+  EXPECT_EQ(Team::Current(), nullptr);
+  const TeamScope alone(1, [] {});
+  EXPECT_EQ(Team::Current(), nullptr);
+}
+
+TEST(RunShares, CoverTheWholeAndAreNeverEmpty) {
+  Team team(4, [] {});
+  for (int64_t n = 1; n < 20; ++n) {
+    std::vector<std::atomic<int>> seen(static_cast<size_t>(n));
+    const int parts = RunShares(&team, n, 1e9, [&](int64_t first, int64_t last, int part) {
+      EXPECT_LT(first, last);
+      EXPECT_LT(part, 4);
+      for (int64_t i = first; i < last; ++i) ++seen[static_cast<size_t>(i)];
+    });
+    EXPECT_EQ(parts, n < 4 ? n : 4);
+    for (const auto& count : seen) EXPECT_EQ(count.load(), 1);
+  }
+}
+
+TEST(RunShares, LittleWorkIsDoneAtOnce) {
+  Team team(4, [] {});
+  int calls = 0;
+  EXPECT_EQ(RunShares(&team, 100, 10.0,
+                      [&](int64_t first, int64_t last, int part) {
+                        ++calls;
+                        EXPECT_EQ(first, 0);
+                        EXPECT_EQ(last, 100);
+                        EXPECT_EQ(part, 0);
+                      }),
+            1);
+  EXPECT_EQ(calls, 1);
+}
+
+}  // namespace
+}  // namespace hopper

@@ -1,0 +1,219 @@
+// Forecasts of runs, through the functions that the glue calls.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/examples.h"
+#include "support/keras_models.h"
+#include "support/run_driver.h"
+
+namespace hopper {
+namespace {
+
+Configuration Mlp(int32_t key, int units, const char* fit = "batch_size=8, epochs=1") {
+  Configuration config;
+  config.key = key;
+  config.arch = MlpJson(20, units, 3);
+  config.compile = "loss='sparse_categorical_crossentropy', optimizer='Adam(lr=0.01)'";
+  config.fit = fit;
+  return config;
+}
+
+struct Answer {
+  hopper_explain_run run = {};
+  std::vector<hopper_explain_model> models;
+};
+
+Answer Ask(const std::vector<Configuration>& configs, const PackedTable& train,
+           const PackedTable* valid, int threads, const std::vector<int32_t>& keys = {},
+           double seconds = 0.2, int iterations = 4) {
+  const EventFd event_fd;
+  const int32_t starts[] = {0, 1, 2, 3};
+  hopper_run_options options = {};
+  options.num_iterations = iterations;
+  options.metrics_compute_frequency = 1;
+  options.training_metrics = HOPPER_METRICS_FINAL;
+  options.threads = threads;
+  options.n_starts = 4;
+  options.starts = starts;
+  options.memory_limit = int64_t{1} << 30;
+  options.precision = "fp32";
+  options.event_fd = event_fd.fd();
+  hopper_explain_costs costs = {};
+  costs.seconds = seconds;
+  costs.read_bytes_per_second = 1e6;
+  costs.statement = 0.5;
+  costs.threads_per_segment = 1;
+  hopper_error error = {};
+  hopper_explain* explain = nullptr;
+  EXPECT_EQ(
+      Api().explain_create(&options, &train.desc(), valid ? &valid->desc() : nullptr,
+                           keys.empty() ? nullptr : keys.data(), nullptr, &costs, &explain, &error),
+      0)
+      << error.message;
+  for (const Configuration& config : configs) {
+    hopper_config raw = {};
+    raw.mst_key = config.key;
+    raw.model_arch = config.arch.data();
+    raw.model_arch_size = config.arch.size();
+    raw.compile_params = config.compile.c_str();
+    raw.fit_params = config.fit.c_str();
+    EXPECT_EQ(Api().explain_add_config(explain, &raw, &error), 0) << error.message;
+  }
+  EXPECT_EQ(Api().explain_start(explain, &error), 0) << error.message;
+  int done = 0;
+  while ((done = Api().explain_poll(explain, &error)) == 0) event_fd.Wait();
+  EXPECT_EQ(done, 1) << error.message;
+  Answer answer;
+  EXPECT_EQ(Api().explain_run(explain, &answer.run, &error), 0);
+  answer.models.resize(configs.size());
+  for (size_t i = 0; i < configs.size(); ++i) {
+    EXPECT_EQ(Api().explain_model(explain, static_cast<int32_t>(i), &answer.models[i], &error), 0);
+  }
+  EXPECT_NE(Api().explain_model(explain, 99, &answer.models[0], &error), 0);
+  Api().explain_free(explain);
+  return answer;
+}
+
+TEST(Explain, CountsAndBytesAreExact) {
+  const PackedTable train{{}};  // 203 rows in 4 partitions: 51, 51, 51, 50
+  PackedTable::Options few;
+  few.rows = 60;
+  few.partitions = 2;
+  const PackedTable valid{few};
+  const Answer answer = Ask({Mlp(1, 16), Mlp(2, 16, "batch_size=50, epochs=3")}, train, &valid, 2);
+  EXPECT_EQ(answer.run.n_workers, 2);
+  EXPECT_EQ(answer.run.bytes_data, (203 + 60) * (20 + 2));
+  EXPECT_NEAR(answer.run.seconds_read, answer.run.bytes_data / 1e6, 1e-12);
+  EXPECT_EQ(answer.models[0].steps, 4 * 7);
+  EXPECT_EQ(answer.models[1].steps, (3 * 2 + 1) * 3);
+  EXPECT_EQ(answer.models[1].n_passes, 3);
+  EXPECT_EQ(answer.models[0].n_parameters, 20 * 16 + 16 + 4 * 16 + 16 * 3 + 3);
+  // Weights and Adam's two moments.
+  EXPECT_GE(answer.models[0].bytes_state, answer.models[0].n_parameters * 4);
+  for (const hopper_explain_model& model : answer.models) {
+    EXPECT_EQ(model.code, HOPPER_OK) << model.problem;
+    EXPECT_EQ(model.measured, 1);
+    EXPECT_GT(model.seconds_step, 0.0);
+    EXPECT_GT(model.seconds_validation, 0.0);
+    EXPECT_NEAR(model.seconds_evaluating, model.seconds_evaluation + 4 * model.seconds_validation,
+                1e-9);
+  }
+  const hopper_explain_run& run = answer.run;
+  EXPECT_NEAR(run.seconds_train + run.seconds_evaluate + run.seconds_hop + run.seconds_wait,
+              run.seconds * 2, 1e-9);
+  EXPECT_NEAR(run.seconds_train,
+              4 * (answer.models[0].seconds_iteration + answer.models[1].seconds_iteration), 1e-9);
+}
+
+TEST(Explain, IsWithinAFactorOfFiveOfARun) {
+  PackedTable::Options many;
+  many.rows = 8000;
+  const PackedTable train{many};
+  const std::vector<Configuration> configs = {Mlp(1, 64), Mlp(2, 128), Mlp(3, 64)};
+  const Answer answer = Ask(configs, train, nullptr, 1, {}, 0.5);
+  RunOptions options;
+  options.iterations = 4;
+  options.threads = 1;
+  RunDriver run(options, train, nullptr);
+  for (const Configuration& config : configs) run.AddConfig(config);
+  run.Start();
+  run.WaitToEnd();
+  const double measured = run.Info().seconds_wall;
+  EXPECT_LT(answer.run.seconds, 5 * measured);
+  EXPECT_GT(answer.run.seconds, measured / 5);
+}
+
+TEST(Explain, SegmentsWaitForTheSlowest) {
+  const PackedTable train{{}};
+  const Answer local = Ask({Mlp(1, 16)}, train, nullptr, 2);
+  EXPECT_NEAR(local.run.idle_share, 0.5, 0.2) << "one model on two workers";
+  const Answer segments = Ask({Mlp(1, 16)}, train, nullptr, 1, {7, 7, 8, 9});
+  EXPECT_EQ(segments.run.n_workers, 3);
+  // Four iterations of three statements, the last with two more to evaluate.
+  EXPECT_GE(segments.run.seconds, 14 * 0.5);
+  EXPECT_LT(segments.run.seconds, 14 * 0.5 + 2.0);
+  EXPECT_GE(segments.run.seconds_hop, 14 * 0.5 * 3 - 1e-9);
+}
+
+TEST(Explain, BadConfigurationsAreProblemsOfTheirOwn) {
+  const PackedTable train{{}};
+  Configuration bad = Mlp(2, 16);
+  bad.compile = "loss='nothing'";
+  const Answer answer = Ask({Mlp(1, 16), bad}, train, nullptr, 1);
+  EXPECT_EQ(answer.models[0].code, HOPPER_OK);
+  EXPECT_NE(answer.models[1].code, HOPPER_OK);
+  EXPECT_NE(std::string(answer.models[1].problem), "");
+}
+
+TEST(Explain, WhatThereIsNoTimeForIsReckoned) {
+  const PackedTable train{{}};
+  const Answer answer = Ask({Mlp(1, 16), Mlp(2, 512), Mlp(3, 1024)}, train, nullptr, 1, {}, 1e-6);
+  EXPECT_EQ(answer.models[0].measured, 1) << "the cheapest is timed in any case";
+  EXPECT_EQ(answer.models[2].measured, 0);
+  EXPECT_GT(answer.models[2].seconds_step, answer.models[1].seconds_step);
+  EXPECT_GT(answer.models[1].seconds_step, answer.models[0].seconds_step);
+}
+
+TEST(Explain, EndsWhenItIsFreed) {
+  const PackedTable train{{}};
+  const EventFd event_fd;
+  const int32_t starts[] = {0};
+  hopper_run_options options = {};
+  options.num_iterations = options.metrics_compute_frequency = options.threads = 1;
+  options.training_metrics = HOPPER_METRICS_RUNNING;
+  options.n_starts = 1;
+  options.starts = starts;
+  options.memory_limit = int64_t{1} << 33;
+  options.event_fd = event_fd.fd();
+  hopper_explain_costs costs = {};
+  costs.seconds = 3600;
+  hopper_error error = {};
+  hopper_explain* explain = nullptr;
+  ASSERT_EQ(Api().explain_create(&options, &train.desc(), nullptr, nullptr, nullptr, &costs,
+                                 &explain, &error),
+            0);
+  const Configuration config = Mlp(1, 30000);
+  hopper_config raw = {};
+  raw.mst_key = 1;
+  raw.model_arch = config.arch.data();
+  raw.model_arch_size = config.arch.size();
+  raw.compile_params = config.compile.c_str();
+  raw.fit_params = config.fit.c_str();
+  ASSERT_EQ(Api().explain_add_config(explain, &raw, &error), 0);
+  ASSERT_EQ(Api().explain_start(explain, &error), 0);
+  Api().explain_free(explain);
+}
+
+TEST(MakeExamples, FillEveryTypeWithinItsRange) {
+  hopper_data_desc raw = {};
+  raw.x_rank = 1;
+  raw.x_shape[0] = 5;
+  raw.y_kind = HOPPER_LABEL_ARRAY;
+  raw.y_rank = 1;
+  raw.y_shape[0] = 3;
+  raw.n_partitions = 1;
+  raw.n_rows = 10;
+  raw.normalizing_const = 1.0;
+  raw.table_name = "made_up";
+  for (int32_t type = HOPPER_UINT8; type <= HOPPER_FLOAT64; ++type) {
+    raw.x_type = raw.y_type = type;
+    const DataDesc desc(raw);
+    const Partition data = MakeExamples(desc, 4);
+    EXPECT_EQ(data.n, 4);
+    EXPECT_EQ(data.x.size(), 4U * 5U * static_cast<size_t>(TypeSize(type)));
+    EXPECT_EQ(FindNonFinite(type, data.x.data(), 20), -1);
+    EXPECT_EQ(FindNonFinite(type, data.y.data(), 12), -1);
+  }
+  raw.y_kind = HOPPER_LABEL_CLASS;
+  raw.y_type = HOPPER_INT16;
+  raw.y_rank = 0;
+  raw.num_classes = 3;
+  const Partition data = MakeExamples(DataDesc(raw), 4);
+  const auto* labels = reinterpret_cast<const int16_t*>(data.y.data());
+  EXPECT_EQ(std::vector<int16_t>(labels, labels + 4), std::vector<int16_t>({0, 1, 2, 0}));
+}
+
+}  // namespace
+}  // namespace hopper

@@ -1,0 +1,120 @@
+// Several threads share one model's arithmetic: a numerics class of its own.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "support/keras_models.h"
+#include "support/run_driver.h"
+
+namespace hopper {
+namespace {
+
+// Large enough for its products and convolutions to be shared: 16x16 pixels, strides, a dense layer
+// of more weights than our own kernel multiplies by itself.
+std::string LargeJson() {
+  return KerasSequential(
+      {KerasLayer("Conv2D", "first",
+                  R"("batch_input_shape": [null, 16, 16, 2], "filters": 24, "kernel_size": [3, 3],
+                     "padding": "same", "activation": "relu")"),
+       KerasLayer("BatchNormalization", "norm", ""),
+       KerasLayer("Conv2D", "strided",
+                  R"("filters": 32, "kernel_size": [3, 3], "strides": [2, 2], "padding": "same",
+                     "activation": "tanh")"),
+       KerasLayer("Conv2D", "winograd", R"("filters": 16, "kernel_size": [3, 3])"),
+       KerasLayer("Conv2D", "direct", R"("filters": 12, "kernel_size": [2, 2])"),
+       KerasLayer("Flatten", "flat", ""), KerasLayer("Dropout", "drop", "\"rate\": 0.25"),
+       KerasDense("wide", 256, "relu"), KerasDense("narrow", 64, "relu"),
+       KerasDense("last", 3, "softmax")});
+}
+
+PackedTable::Options Images() {
+  PackedTable::Options options;
+  options.x_shape = {16, 16, 2};
+  options.rows = 110;
+  options.partitions = 3;
+  return options;
+}
+
+Configuration Large(int32_t key) {
+  Configuration config;
+  config.key = key;
+  config.arch = LargeJson();
+  config.compile = "loss='sparse_categorical_crossentropy', optimizer='SGD(lr=0.01, momentum=0.9)'";
+  config.fit = "batch_size=16, epochs=1";
+  return config;
+}
+
+RunOptions Options(int threads, int threads_per_model) {
+  RunOptions options;
+  options.threads = threads;
+  options.threads_per_model = threads_per_model;
+  options.starts = {0, 1, 2};
+  return options;
+}
+
+double LargestDifference(const std::vector<float>& a, const std::vector<float>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double largest = 0.0;
+  for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    largest = std::max(largest, std::fabs(static_cast<double>(a[i]) - b[i]));
+  }
+  return largest;
+}
+
+TEST(ThreadsPerModel, GiveTheSameBitsAgainAndNearlyThoseOfOneThread) {
+  const PackedTable train{Images()};
+  const std::vector<Configuration> both = {Large(1), Large(2)};
+  const auto one = TrainAll(Options(2, 1), both, train);
+  for (const int members : {2, 3}) {
+    const auto first = TrainAll(Options(members, members), both, train);
+    const auto again = TrainAll(Options(2 * members, members), both, train);
+    for (const int key : {1, 2}) {
+      EXPECT_EQ(first.at(key).raw.status, HOPPER_MODEL_DONE) << first.at(key).raw.error;
+      EXPECT_EQ(first.at(key).digest, again.at(key).digest) << members;
+      EXPECT_NE(first.at(key).digest, one.at(key).digest) << "its class names its threads";
+      EXPECT_LT(LargestDifference(first.at(key).weights, one.at(key).weights), 1e-3);
+    }
+  }
+}
+
+TEST(ThreadsPerModel, AreInTheNumericsClass) {
+  const PackedTable train{Images()};
+  const RunDriver one(Options(2, 0), train, nullptr);
+  RunDriver two(Options(4, 2), train, nullptr);
+  EXPECT_NE(std::string(two.Info().numerics_class).find(", 2 threads"), std::string::npos);
+  EXPECT_EQ(two.Info().n_workers, 2);
+  const RunDriver odd(Options(5, 2), train, nullptr);
+}
+
+TEST(ThreadsPerModel, AnotherNumberIsAnotherClass) {
+  const PackedTable train{Images()};
+  Configuration config = Large(1);
+  config.state = TrainAll(Options(2, 1), {config}, train).at(1).state;
+  try {
+    TrainAll(Options(2, 2), {config}, train);
+    FAIL() << "a state of another class was taken";
+  } catch (const std::runtime_error& e) {
+    EXPECT_STREQ(e.what(), "state of configuration 1 is of another numerics class");
+  }
+  RunOptions mixed = Options(2, 2);
+  mixed.mix_numerics = 1;
+  EXPECT_EQ(TrainAll(mixed, {config}, train).at(1).raw.status, HOPPER_MODEL_DONE);
+}
+
+TEST(ThreadsPerModel, MustFitTheThreads) {
+  const PackedTable train{Images()};
+  for (const int wrong : {-1, 3}) {
+    try {
+      const RunDriver run(Options(2, wrong), train, nullptr);
+      FAIL() << wrong;
+    } catch (const std::runtime_error& e) {
+      EXPECT_STREQ(e.what(),
+                   "threads_per_model must be at least 1 and at most the number of threads");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hopper

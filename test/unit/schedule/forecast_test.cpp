@@ -1,0 +1,246 @@
+#include "schedule/forecast.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace hopper {
+namespace {
+
+constexpr int kRunningMetrics = 1;
+constexpr int kFinalMetrics = 2;
+constexpr int kEveryMetrics = 3;
+
+std::vector<int> EachPartition(int n) {
+  std::vector<int> starts(static_cast<size_t>(n));
+  std::iota(starts.begin(), starts.end(), 0);
+  return starts;
+}
+
+std::vector<ModelCost> Models(const std::vector<double>& visits) {
+  std::vector<ModelCost> models;
+  for (size_t i = 0; i < visits.size(); ++i) {
+    ModelCost model;
+    model.key = static_cast<int>(i) + 1;
+    model.visit = visits[i];
+    models.push_back(model);
+  }
+  return models;
+}
+
+RunShape Shape(int iterations, int metrics = kRunningMetrics) {
+  RunShape shape;
+  shape.num_iterations = iterations;
+  shape.training_metrics = metrics;
+  return shape;
+}
+
+double Sum(const Forecast& f) { return f.train + f.evaluate + f.hop + f.idle; }
+
+// ---------------------------------------------------------------- tables worked out by hand
+
+TEST(ForecastLocal, OneModelOnOneWorkerTakesItsWork) {
+  // 3 partitions x 2 iterations of 5 s and 6 hops of 1 s.
+  const Forecast f = ForecastLocal(Ring(3, {0}), Models({5.0}), Shape(2), 1, 1.0);
+  EXPECT_DOUBLE_EQ(f.seconds, 36.0);
+  EXPECT_DOUBLE_EQ(f.train, 30.0);
+  EXPECT_DOUBLE_EQ(f.hop, 6.0);
+  EXPECT_DOUBLE_EQ(f.idle, 0.0);
+}
+
+TEST(ForecastLocal, OneModelKeepsOneOfTwoWorkersBusy) {
+  const Forecast f = ForecastLocal(Ring(3, {0}), Models({5.0}), Shape(2), 2, 0.0);
+  EXPECT_DOUBLE_EQ(f.seconds, 30.0);
+  EXPECT_DOUBLE_EQ(f.idle, 30.0);
+  EXPECT_DOUBLE_EQ(f.IdleShare(2), 0.5);
+}
+
+TEST(ForecastLocal, TheLongestModelEndsLast) {
+  // Visits of 8 and eight times 1 on two partitions, two workers: 16 s beside 16 s.
+  const Forecast f =
+      ForecastLocal(Ring(2, {0, 1}), Models({8, 1, 1, 1, 1, 1, 1, 1, 1}), Shape(1), 2, 0.0);
+  EXPECT_DOUBLE_EQ(f.seconds, 16.0);
+  EXPECT_DOUBLE_EQ(f.idle, 0.0);
+}
+
+TEST(ForecastLocal, ThreeEqualVisitsOnTwoWorkers) {
+  // One partition, one iteration: 2 + 2 s, one worker rests for the second half.
+  const Forecast f = ForecastLocal(Ring(1, {0}), Models({2, 2, 2}), Shape(1), 2, 0.0);
+  EXPECT_DOUBLE_EQ(f.seconds, 4.0);
+  EXPECT_DOUBLE_EQ(f.idle, 2.0);
+}
+
+TEST(ForecastLocal, PartitionsAreEvaluatedSideBySide) {
+  // Training 4 s alone, then 4 partitions of 1 s on two workers.
+  std::vector<ModelCost> models = Models({1.0});
+  models[0].evaluation = 1.0;
+  const Forecast f = ForecastLocal(Ring(4, {0}), models, Shape(1, kFinalMetrics), 2, 0.0);
+  EXPECT_DOUBLE_EQ(f.seconds, 6.0);
+  EXPECT_DOUBLE_EQ(f.evaluate, 4.0);
+  EXPECT_DOUBLE_EQ(f.idle, 4.0);
+}
+
+TEST(ForecastLocal, ValidationComesAtItsFrequency) {
+  std::vector<ModelCost> models = Models({1.0});
+  models[0].validation = 3.0;
+  RunShape shape = Shape(5);
+  shape.metrics_frequency = 2;  // after 2, 4 and the last
+  shape.validation_partitions = 1;
+  const Forecast f = ForecastLocal(Ring(1, {0}), models, shape, 1, 0.0);
+  EXPECT_DOUBLE_EQ(f.evaluate, 9.0);
+  EXPECT_DOUBLE_EQ(f.seconds, 14.0);
+}
+
+TEST(ForecastSegments, EqualModelsOneASegmentWaitForNobody) {
+  SegmentPlaces places;
+  places.train_keys = {10, 20, 30};
+  const Forecast f = ForecastSegments(Ring(3, {0, 1, 2}), Models({2, 2, 2}), Shape(4), places, 0.5);
+  // 12 statements of 2.5 s
+  EXPECT_DOUBLE_EQ(f.seconds, 30.0);
+  EXPECT_DOUBLE_EQ(f.train, 72.0);
+  EXPECT_DOUBLE_EQ(f.hop, 18.0);
+  EXPECT_DOUBLE_EQ(f.idle, 0.0);
+}
+
+TEST(ForecastSegments, UnequalModelsWaitForTheSlowest) {
+  SegmentPlaces places;
+  places.train_keys = {10, 20, 30};
+  const Forecast f = ForecastSegments(Ring(3, {0, 1, 2}), Models({8, 1, 1}), Shape(1), places, 0.0);
+  // Each of 3 statements takes 8 s; 2 of 3 segments work 1 s of them.
+  EXPECT_DOUBLE_EQ(f.seconds, 24.0);
+  EXPECT_DOUBLE_EQ(f.train, 30.0);
+  EXPECT_DOUBLE_EQ(f.idle, 42.0);
+  EXPECT_NEAR(f.IdleShare(3), 42.0 / 72.0, 1e-12);
+}
+
+TEST(ForecastSegments, NineModelsThatDifferEightToOne) {
+  SegmentPlaces places;
+  places.train_keys = {10, 20, 30};
+  // Keys 1, 4, 7 share a segment; so do 2, 5, 8 and 3, 6, 9. The first of each is the heavy one.
+  const Forecast even = ForecastSegments(Ring(3, {0, 1, 2}), Models({8, 8, 8, 1, 1, 1, 1, 1, 1}),
+                                         Shape(1), places, 0.0);
+  EXPECT_DOUBLE_EQ(even.seconds, 30.0);
+  EXPECT_DOUBLE_EQ(even.idle, 0.0);
+  // All heavy ones on one segment: 24 s of 24 + 3 + 3, three times.
+  const Forecast uneven = ForecastSegments(Ring(3, {0, 1, 2}), Models({8, 1, 1, 8, 1, 1, 8, 1, 1}),
+                                           Shape(1), places, 0.0);
+  EXPECT_DOUBLE_EQ(uneven.seconds, 72.0);
+  EXPECT_DOUBLE_EQ(uneven.IdleShare(3), 126.0 / 216.0);
+}
+
+TEST(ForecastSegments, AModelStaysForItsSegmentsWholeRun) {
+  SegmentPlaces places;
+  places.train_keys = {10, 10, 20, 20};
+  // From 0: partitions 0, 1 | 2, 3; two statements. From 1: 1 | 2, 3 | 0; three.
+  EXPECT_DOUBLE_EQ(ForecastSegments(Ring(4, {0}), Models({1}), Shape(1), places, 100.0).seconds,
+                   204.0);
+  EXPECT_DOUBLE_EQ(
+      ForecastSegments(Ring(4, {0, 1}), Models({0, 1}), Shape(1), places, 100.0).seconds, 304.0);
+}
+
+TEST(ForecastSegments, EvaluationVisitsTheOtherSegments) {
+  SegmentPlaces places;
+  places.train_keys = {10, 20, 30};
+  std::vector<ModelCost> models = Models({2});
+  models[0].evaluation = 1.0;
+  const Forecast f =
+      ForecastSegments(Ring(3, {0, 1, 2}), models, Shape(1, kEveryMetrics), places, 0.0);
+  // The third statement trains and evaluates, two more evaluate: 2 + 2 + 3 + 1 + 1.
+  EXPECT_DOUBLE_EQ(f.seconds, 9.0);
+  EXPECT_DOUBLE_EQ(f.train, 6.0);
+  EXPECT_DOUBLE_EQ(f.evaluate, 3.0);
+}
+
+TEST(ForecastSegments, StatesTakeTimeToMove) {
+  SegmentPlaces places;
+  places.train_keys = {10, 20};
+  std::vector<ModelCost> models = Models({1, 1, 1});
+  for (ModelCost& model : models) model.hop = 0.25;
+  // Two of the three go to one segment: 2 s of training and 0.5 s of moving, twice.
+  EXPECT_DOUBLE_EQ(ForecastSegments(Ring(2, {0, 1}), models, Shape(1), places, 0.0).seconds, 5.0);
+}
+
+// ---------------------------------------------------------------- properties
+
+TEST(Forecast, SecondsAddUpAndBoundsHold) {
+  std::mt19937 random(5);
+  const auto uniform = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+  };
+  for (int round = 0; round < 300; ++round) {
+    const int partitions = uniform(1, 7);
+    const Ring ring(partitions, EachPartition(partitions));
+    const int workers = uniform(1, 5);
+    RunShape shape = Shape(uniform(1, 6), uniform(1, 3));
+    shape.metrics_frequency = uniform(1, 3);
+    shape.validation_partitions = uniform(0, 3);
+    std::vector<ModelCost> models;
+    double work = 0.0;
+    double longest = 0.0;
+    for (int i = uniform(1, 9); i > 0; --i) {
+      ModelCost model;
+      model.key = i;
+      model.visit = uniform(0, 80) / 8.0;
+      model.evaluation = uniform(0, 20) / 8.0;
+      model.validation = uniform(0, 20) / 8.0;
+      double own = model.visit * partitions * shape.num_iterations;
+      longest = std::max(longest, own);
+      for (int k = 1; k <= shape.num_iterations; ++k) {
+        if (shape.EvaluatesTraining(k)) own += model.evaluation * partitions;
+        if (shape.EvaluatesValidation(k)) own += model.validation * shape.validation_partitions;
+      }
+      work += own;
+      models.push_back(model);
+    }
+    const Forecast local = ForecastLocal(ring, models, shape, workers, 0.125);
+    EXPECT_NEAR(local.train + local.evaluate, work, 1e-6);
+    EXPECT_NEAR(Sum(local), local.seconds * workers, 1e-6);
+    EXPECT_GE(local.seconds * workers, work - 1e-6);
+    EXPECT_GE(local.seconds, longest - 1e-6);
+    // Graham's bound of list scheduling: a share of all work, and the longest chain of tasks.
+    const double chain = longest + 0.125 * (partitions * shape.num_iterations + 1) + 20.0 / 8.0;
+    EXPECT_LE(local.seconds, (work + local.hop) / workers + chain + 1e-6);
+
+    SegmentPlaces places;
+    const int segments = uniform(1, std::min(partitions, 3));
+    for (int p = 0; p < partitions; ++p) places.train_keys.push_back(p * segments / partitions);
+    for (int p = 0; p < shape.validation_partitions; ++p) {
+      places.valid_keys.push_back(p % segments);
+    }
+    places.workers = uniform(1, 3);
+    const int all = segments * places.workers;
+    const Forecast hops = ForecastSegments(ring, models, shape, places, 0.5);
+    EXPECT_NEAR(hops.train + hops.evaluate, work, 1e-6);
+    EXPECT_NEAR(Sum(hops), hops.seconds * all, 1e-6);
+    EXPECT_GE(hops.seconds, longest + 0.5 * shape.num_iterations - 1e-6);
+  }
+}
+
+TEST(Forecast, LongRunsGoOnAtThePaceOfTheirWork) {
+  // Too many tasks to play: 400 equal models on 8 workers for 2,000 iterations.
+  const std::vector<double> visits(400, 0.01);
+  const Forecast f =
+      ForecastLocal(Ring(20, EachPartition(20)), Models(visits), Shape(2000), 8, 0.0);
+  const double work = 400 * 0.01 * 20 * 2000;
+  EXPECT_NEAR(f.train, work, work * 1e-9);
+  EXPECT_NEAR(f.seconds, work / 8, work / 8 * 1e-3);
+  // One model among idle workers: its own length counts.
+  const Forecast one =
+      ForecastLocal(Ring(20, EachPartition(20)), Models({0.01}), Shape(10000000), 4, 0.0);
+  EXPECT_NEAR(one.seconds, 0.01 * 20 * 1e7, 1.0);
+  EXPECT_NEAR(one.IdleShare(4), 0.75, 1e-6);
+}
+
+TEST(Forecast, NothingToDoTakesNoTime) {
+  EXPECT_EQ(ForecastLocal(Ring(2, {0, 1}), {}, Shape(3), 2, 1.0).seconds, 0.0);
+  SegmentPlaces places;
+  places.train_keys = {1, 2};
+  EXPECT_EQ(ForecastSegments(Ring(2, {0, 1}), {}, Shape(3), places, 1.0).seconds, 0.0);
+  EXPECT_EQ(Forecast().IdleShare(4), 0.0);
+}
+
+}  // namespace
+}  // namespace hopper
