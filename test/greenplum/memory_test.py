@@ -149,5 +149,5 @@ def test_memory_is_given_back(on_segments):
         used.append(sum(private_memory(one) for processes in segment_processes(process).values()
                         for one in processes))
     connection.close()
-    # The first run loads the libraries. Data that stayed would be 48 MB more a run.
-    assert max(used[1:]) - used[0] < 24, used
+    # The first runs load the libraries and fill the allocator. Data that stayed would be 48 MB a run.
+    assert max(used[2:]) - used[1] < 24, used
