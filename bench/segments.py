@@ -30,7 +30,7 @@ import time
 SOURCE = pathlib.Path(__file__).resolve().parents[1]
 sys.dont_write_bytecode = True
 SEGMENTS = 3
-CONFIGS = 9
+RATES = [1e-3 + 1e-5 * i for i in range(9)]  # of nine configurations
 COSTS = (1, 2, 8)  # of a visit, three configurations each
 
 
@@ -69,12 +69,13 @@ def make_workload(name):
     if name == "cifar":
         return workloads.workload_m(False)
     if name == "equal_digits":
-        return digits(workloads, [Config("cnn", "adam", 1e-3, 32)] * CONFIGS, {"cnn": small_cnn(32)}, 4)
+        return digits(workloads, [Config("cnn", "adam", rate, 32) for rate in RATES],
+                      {"cnn": small_cnn(32)}, 4)
     if name == "unequal_digits":
         filters = {1: 16, 2: 25, 8: 54}  # a convolution's work grows with their square
         nets = {f"cost_{cost}": small_cnn(filters[cost]) for cost in COSTS}
-        return digits(workloads, [Config(f"cost_{COSTS[i // 3]}", "adam", 1e-3, 32)
-                                  for i in range(CONFIGS)], nets, 4)
+        return digits(workloads, [Config(f"cost_{COSTS[i // 3]}", "adam", rate, 32)
+                                  for i, rate in enumerate(RATES)], nets, 4)
     nets = {}
     for cost, (first, second) in zip(COSTS, ((8, 16), (13, 26), (32, 64))):
         nets[f"cost_{cost}"] = [("conv", first, "same"), ("conv", first, "valid"), ("pool",),
@@ -82,8 +83,8 @@ def make_workload(name):
                                 ("flatten",), ("dense", 8 * second, "relu"), ("dense", 10, None)]
     base = workloads.workload_m(False)
     return dataclasses.replace(base, name="unequal", train=tuple(part[:3000] for part in base.train),
-                               configs=[Config(f"cost_{COSTS[i // 3]}", "adam", 1e-3, 64)
-                                        for i in range(CONFIGS)],
+                               configs=[Config(f"cost_{COSTS[i // 3]}", "adam", rate, 64)
+                                        for i, rate in enumerate(RATES)],
                                architectures=nets, iterations=1)
 
 

@@ -286,13 +286,19 @@ void Group::Pack(Traveller* model) const {
   for (const hopper_event& event : model->events) out.PutBytes(&event, sizeof(event));
   out.Put<int32_t>(model->hop);
   out.Put<uint32_t>(static_cast<uint32_t>(model->visits.size()));
+  std::vector<uint8_t> image;
+  if (model->has_state) {
+    image = WriteState(StateLayoutOf(model->trainer->network().spec()), model->state);
+  }
+  const size_t reported = model->events.size() * sizeof(hopper_event) +  // beside the envelope
+                          model->visits.size() * sizeof(hopper_visit);
+  const size_t rest = model->visits.size() * sizeof(hopper_visit) + 1 + image.size();
+  if (!model->visits.empty() && model->visits.back().hop == model->hop) {
+    model->visits.back().bytes_written = static_cast<int64_t>(out.size() + rest + reported);
+  }
   for (const hopper_visit& visit : model->visits) out.PutBytes(&visit, sizeof(visit));
   out.Put<uint8_t>(model->has_state ? 1 : 0);
-  if (model->has_state) {
-    const std::vector<uint8_t> image =
-        WriteState(StateLayoutOf(model->trainer->network().spec()), model->state);
-    out.PutBytes(image.data(), image.size());
-  }
+  out.PutBytes(image.data(), image.size());
   model->out = out.Take();
   model->state = ModelState();
 }

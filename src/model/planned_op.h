@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/aligned.h"
-#include "kernels/bf16.h"
 #include "base/team.h"
+#include "kernels/bf16.h"
 #include "kernels/kernels.h"
 #include "model/layer.h"
 #include "model/shape.h"
@@ -72,7 +72,7 @@ class PlanNode {
   uint32_t stream = 0;  // ForwardContext::layer
   const Kernels* kernels = nullptr;
   const Bf16Kernels* bf16 = nullptr;  // products take bfloat16 operands; null: fp32
-  Team* team = nullptr;  // shares the work of large ops; null: the thread works alone
+  Team* team = nullptr;               // shares the work of large ops; null: the thread works alone
   int parts() const { return team == nullptr ? 1 : team->size(); }
 
   // To be set by the layer: whether Backward() reads the values of the inputs or of the output.

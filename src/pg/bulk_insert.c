@@ -1,7 +1,7 @@
 /*
  * bulk_insert.c
- *		Rows into a new table, past the executor: 0.5 us a row instead of 2. Not for Greenplum, whose
- *		coordinator has no rows.
+ *		Rows into a new table, past the executor: 0.5 us a row instead of 2. Not for Greenplum,
+ *		whose coordinator has no rows.
  */
 #include "pg/bulk_insert.h"
 

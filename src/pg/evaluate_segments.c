@@ -33,8 +33,8 @@ sum_up(const hopper_packed *data, bytea *description)
 	uint64		n;
 
 	/*
-	 * The window sorts pointers to the buffers; an aggregate with an order of its own would sort the
-	 * description with each of them.
+	 * The window sorts pointers to the buffers; an aggregate with an order of its own would sort
+	 * the description with each of them.
 	 */
 	n = select_described(psprintf("SELECT hopper.segment_evaluation($1, k, p, b, n, x, y, c)"
 								  " FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
@@ -97,8 +97,8 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	values[0] = PointerGetDatum(description);
 	values[1] = PointerGetDatum(sum_up(data, description));
 	/* each segment adds them up and gets the same; so no libtorch is needed here */
-	if (select_described("SELECT event, confusion FROM hopper.segment_evaluation_total($1, $2) LIMIT 1", 2,
-						 values) != 1)
+	if (select_described("SELECT event, confusion"
+						 " FROM hopper.segment_evaluation_total($1, $2) LIMIT 1", 2, values) != 1)
 		elog(ERROR, "no segment added up the evaluation");
 	bytes = DatumGetByteaPP(hopper_value(0, 1, BYTEAOID, &isnull));
 	if (VARSIZE_ANY_EXHDR(bytes) != sizeof(*event))

@@ -71,7 +71,8 @@ evaluate_read_description(const bytea *description, segment_evaluation *evaluati
 	evaluation->keys = hopper_get_array(&in, evaluation->desc.n_partitions, sizeof(int32));
 	evaluation->threads = (int) get_int(&in);
 	evaluation->memory_limit = get_int(&in);
-	evaluation->segments_on_host = Max((int) get_int(&in), 1);
+	evaluation->segments_on_host = (int) get_int(&in);
+	evaluation->segments_on_host = Max(evaluation->segments_on_host, 1);
 	if (evaluation->threads <= 0)
 		evaluation->threads = Max(hopper_effective_threads() / evaluation->segments_on_host, 1);
 	if (evaluation->memory_limit <= 0)
@@ -242,7 +243,8 @@ hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
 	callback.arg = state;
 	error_context_stack = &callback;
 	HOPPER_CHECK(hopper_torch()->evaluation_start(state->evaluation, &error), error);
-	while ((done = hopper_segments()->evaluation_sums(state->evaluation, &bytes, &size, &error)) == 0)
+	while ((done = hopper_segments()->evaluation_sums(state->evaluation, &bytes, &size,
+													  &error)) == 0)
 		hopper_wait(state->event_fd, LONGEST_WAIT);
 	if (done < 0)
 		hopper_throw(&error);

@@ -161,6 +161,20 @@ def test_hops_are_not_logged(on_segments):
     assert grown[4] - grown[1] < 0.02 * hops * state_bytes(on_segments, "logged_4")
 
 
+def test_the_journal_counts_what_hops_write(on_segments):
+    """Each model's state once a hop; the disk agrees (test_a_hop_writes_its_states_once)."""
+    wide_configs(on_segments, "wide_pair", 4000, 2)
+    query(on_segments, "SELECT hopper.fit_multiple_model('packed_3', 'counted_bytes', 'wide_pair', 2,"
+          " training_metrics := 'running')")
+    states = dict(query(on_segments, "SELECT mst_key, sum(length(state)) FROM counted_bytes_state"
+                        " GROUP BY 1"))
+    rows = query(on_segments, "SELECT mst_key, iteration, sum(bytes_written)"
+                 " FROM hopper.run_timeline('counted_bytes') GROUP BY 1, 2")
+    assert len(rows) == 4
+    for key, _, written in rows:
+        assert 3 * states[key] <= written < 3 * 1.2 * states[key]
+
+
 def test_disk_use_does_not_grow(on_segments):
     wide_configs(on_segments, "wide_two", 4000, 2)
     samples = []
