@@ -5,3 +5,9 @@ if(benchmark_FOUND AND TARGET hopper_libtorch)
   target_include_directories(step_bench PRIVATE test/unit)
   target_link_libraries(step_bench PRIVATE hopper_train benchmark::benchmark)
 endif()
+
+# What bench/gpu runs: needs nothing but the libraries.
+if(TARGET hopper_torch AND TARGET hopper_core)
+  add_executable(gpu_run EXCLUDE_FROM_ALL bench/gpu_run.cpp)
+  target_link_libraries(gpu_run PRIVATE hopper_options hopper_core hopper_torch)
+endif()

@@ -273,6 +273,11 @@ typedef struct hopper_run_options
 	 * numerics class. The models are then trained by threads / threads_per_model workers.
 	 */
 	int32_t		threads_per_model;
+	int32_t		use_gpus;		/* 1: the workers are GPUs */
+	int32_t		n_gpus;			/* GPUs to use, by their index in gpus(); 0: all */
+	const int32_t *gpus;
+	int32_t		fuse;			/* on GPUs: 1: models of one shape train side by side; 0: each
+								 * alone, and the same bits every time */
 } hopper_run_options;
 
 typedef enum hopper_split

@@ -27,9 +27,12 @@ CREATE FUNCTION hopper.fit(
     threads integer DEFAULT NULL,
     "precision" text DEFAULT 'fp32',
     training_metrics text DEFAULT 'final',
-    threads_per_model integer DEFAULT 1)
+    threads_per_model integer DEFAULT 1,
+    fuse boolean DEFAULT true,
+    gpus integer[] DEFAULT NULL)
 RETURNS hopper.fit_result
     AS 'MODULE_PATHNAME', 'hopper_sql_fit' LANGUAGE C VOLATILE;
 COMMENT ON FUNCTION hopper.fit(text, text, text, integer, text, text, integer, boolean, text,
-    integer, boolean, text, text, bigint, integer, text, text, integer) IS
+    integer, boolean, text, text, bigint, integer, text, text, integer,
+    boolean, integer[]) IS
     'train one model on a packed table; its tables are those of fit_multiple_model, with mst_key 1';

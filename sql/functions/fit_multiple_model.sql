@@ -14,9 +14,12 @@ CREATE FUNCTION hopper.fit_multiple_model(
     threads integer DEFAULT NULL,
     "precision" text DEFAULT 'fp32',
     training_metrics text DEFAULT 'final',
-    threads_per_model integer DEFAULT 1)
+    threads_per_model integer DEFAULT 1,
+    fuse boolean DEFAULT true,
+    gpus integer[] DEFAULT NULL)
 RETURNS hopper.fit_result
     AS 'MODULE_PATHNAME', 'hopper_sql_fit_multiple_model' LANGUAGE C VOLATILE;
 COMMENT ON FUNCTION hopper.fit_multiple_model(text, text, text, integer, boolean, text, integer,
-    boolean, text, text, boolean, bigint, integer, text, text, integer) IS
+    boolean, text, text, boolean, bigint, integer, text, text, integer,
+    boolean, integer[]) IS
     'train all configurations of a model selection table together on a packed table';

@@ -42,7 +42,7 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
 
 Precision RunPrecision(const hopper_run_options& options) {
   return options.precision == nullptr ? Precision::kFp32
-                                      : ParsePrecision(options.precision, /*on_gpu=*/false);
+                                      : ParsePrecision(options.precision, options.use_gpus != 0);
 }
 
 void RequireWatchedData(const Trainer& trainer, bool has_validation) {

@@ -30,8 +30,8 @@ class Library {
   bool kept_ = false;
 };
 
-// The folder of the library that holds this code, with a slash at its end; "" if unknown, which
-// leaves the search to the loader.
+}  // namespace
+
 std::string OwnFolder() {
   static const char kAnchor = 0;
   Dl_info info;
@@ -40,8 +40,6 @@ std::string OwnFolder() {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
-
-}  // namespace
 
 CudaDevices ListCudaDevices() {
   CudaDevices result;

@@ -24,4 +24,8 @@ struct CudaDevices {
 // has a CUDA driver; without one nothing is loaded. May be called from any thread.
 CudaDevices ListCudaDevices();
 
+// The folder of the library that holds this code, with a slash at its end; "" if unknown, which
+// leaves the search to the loader.
+std::string OwnFolder();
+
 }  // namespace hopper

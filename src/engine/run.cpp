@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "engine/configuration.h"
 #include "engine/failure.h"
+#include "engine/lane_devices.h"
 
 namespace hopper {
 
@@ -58,7 +59,12 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
   if (options.memory_limit < 1) {
     throw Error(ErrorCode::kInvalidParameter, "memory limit must be at least one byte");
   }
+  PrepareLaneDevices();
   numerics_class_ = NumericsClass(PrecisionName(precision_), threads_per_model_);
+  if (options.use_gpus != 0) {
+    ChooseDevices(options);
+    n_workers_ = static_cast<int32_t>(devices_.size());
+  }
   account_ = MemoryAccount::Create(options.memory_limit);
 }
 
@@ -280,6 +286,7 @@ void Run::Start() {
         TravelLocked(*model);
       }
     }
+    if (!devices_.empty()) AssignDevicesLocked();
     running_workers_ = n_workers_;
     RequestLoadLocked();
   }
@@ -288,7 +295,8 @@ void Run::Start() {
     for (; started < n_workers_; ++started) {
       workers_.Start(
           1, account_, [this](const std::string& text) { WorkerWarning(text); },
-          [this, started] { Work(started); }, threads_per_model_);
+          [this, started] { devices_.empty() ? Work(started) : DeviceWork(started); },
+          threads_per_model_);
     }
   } catch (...) {
     const std::lock_guard<std::mutex> lock(mutex_);

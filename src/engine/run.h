@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "engine/device_worker.h"
 #include "engine/events.h"
 #include "engine/memory_plan.h"
 #include "engine/workers.h"
@@ -58,6 +59,8 @@ class Run {
   void GetInfo(hopper_run_info* info);
 
  private:
+  static constexpr int kNoDevice = -1;
+
   // Weights as they were at the end of an iteration; counted while they last.
   struct Snapshot {
     Snapshot(AlignedArray<float> kept, MemoryAccount* counted_in)
@@ -94,6 +97,8 @@ class Run {
     hopper_model_status status = HOPPER_MODEL_TRAINING;
     Problem failure;
 
+    int device = kNoDevice;        // index in devices_: where it trains
+    std::string lane_key;          // on devices: LaneKey()
     bool busy = false;             // a worker trains it
     int visit = 0;                 // within the iteration
     int32_t target = 0;            // iterations of this run: fewer where it is stopped early
@@ -131,6 +136,17 @@ class Run {
     double moved = 0.0;  // from one task to the next, for the worker
   };
 
+  // What a visit came to.
+  struct VisitOutcome {
+    MetricSums sums;
+    VisitEnd end = VisitEnd::kCancelled;
+    bool failed = false;
+    Problem problem;
+    int64_t examples_before = 0;
+    double seconds = 0.0;
+    std::shared_ptr<const Snapshot> snapshot;  // null: nobody wants one
+  };
+
   // setup (run.cpp)
   void ReadConfig(const hopper_config& config, Model* model);
   void TakeState(const hopper_config& config, Model* model);
@@ -142,9 +158,18 @@ class Run {
 
   // work (run_work.cpp); the lock is held where the name ends in Locked
   void Work(int worker);
-  bool NextTaskLocked(Task* task);
+  void EndWorkerLocked();
+  // `device`: kNoDevice for a thread's next task.
+  bool NextTaskLocked(Task* task, int device);
+  std::shared_ptr<EvaluationPass> OpenPassLocked(const Model& model) const;
+  static void TakeWholePassLocked(EvaluationPass* pass);
+  bool TrainsNextLocked(const Model& model) const;
+  static void TakeVisitLocked(Task* task);
   bool AnyLeftLocked() const;
   void TrainTask(const Task& task);
+  bool TakesRunningMetrics(int32_t iteration) const;
+  std::shared_ptr<const Snapshot> SnapshotAfterVisit(const Model* model) const;
+  void FinishVisit(const Task& task, VisitOutcome outcome);
   void EvaluateTask(const Task& task);
   void RecordVisitLocked(const Task& task, hopper_visit visit);
   bool WantsPass(const Model& model, hopper_split split, int32_t iteration) const;
@@ -174,6 +199,14 @@ class Run {
   bool IsMetricsIteration(int32_t iteration) const;
   const Dataset& DataOf(hopper_split split) const;
 
+  // on GPUs (run_devices.cpp)
+  void ChooseDevices(const hopper_run_options& options);
+  void AssignDevicesLocked();
+  void DeviceWork(int device);
+  std::vector<Task> NextTasksLocked(int device, const DeviceWorker& worker);
+  void TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker);
+  void EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker);
+
   // fixed after construction
   uint64_t seed_;
   int32_t num_iterations_;
@@ -185,6 +218,8 @@ class Run {
   bool mix_numerics_;
   Precision precision_;
   std::string numerics_class_;
+  bool fuse_ = true;
+  std::vector<DeviceWorker::Options> devices_;  // empty: threads train
   Dataset train_;
   std::unique_ptr<Dataset> valid_;
   Ring ring_;

@@ -32,7 +32,7 @@ void Run::Work(int worker) {
     while (!cancel_.load()) {
       Task task;
       task.worker = worker;
-      if (!NextTaskLocked(&task)) {
+      if (!NextTaskLocked(&task, kNoDevice)) {
         if (!AnyLeftLocked()) break;
         TensorMemoryScope::Trim();  // others may need it meanwhile
         wake_.wait(lock);
@@ -66,6 +66,10 @@ void Run::Work(int worker) {
     if (!lock.owns_lock()) lock.lock();
     cancel_.store(true);
   }
+  EndWorkerLocked();
+}
+
+void Run::EndWorkerLocked() {
   wake_.notify_all();
   if (--running_workers_ > 0) return;
   end_time_ = MonotonicSeconds();
@@ -77,25 +81,39 @@ bool Run::AnyLeftLocked() const {
                      [](const auto& model) { return model->status == HOPPER_MODEL_TRAINING; });
 }
 
-bool Run::NextTaskLocked(Task* task) {
+std::shared_ptr<Run::EvaluationPass> Run::OpenPassLocked(const Model& model) const {
+  for (const auto& pass : model.passes) {
+    if (pass->untaken > 0 && NextOfPassLocked(*pass) >= 0) return pass;
+  }
+  return nullptr;
+}
+
+void Run::TakeWholePassLocked(EvaluationPass* pass) {
+  pass->taken.assign(pass->taken.size(), true);
+  pass->untaken = 0;
+}
+
+bool Run::TrainsNextLocked(const Model& model) const {
+  return !model.busy && !model.deciding && model.iterations < model.target &&
+         IsLoadedLocked(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model.key, model.visit));
+}
+
+void Run::TakeVisitLocked(Task* task) {
+  task->model->busy = true;
+  task->wait = task->started - task->model->ready_since;
+  task->model->seconds_waiting += task->wait;
+}
+
+bool Run::NextTaskLocked(Task* task, int device) {
   Model* best = nullptr;
   std::shared_ptr<EvaluationPass> best_pass;
   for (const auto& model : models_) {
-    if (model->status != HOPPER_MODEL_TRAINING) continue;
+    if (model->status != HOPPER_MODEL_TRAINING || model->device != device) continue;
     if (best != nullptr && best->work >= model->work) continue;
     // Where memory is short, tasks wait for one another.
     if (tasks_ > 0 && resident_ + task_bytes_ + model->task_bytes > account_->limit()) continue;
-    std::shared_ptr<EvaluationPass> pass;
-    for (const auto& candidate : model->passes) {
-      if (candidate->untaken > 0 && NextOfPassLocked(*candidate) >= 0) {
-        pass = candidate;
-        break;
-      }
-    }
-    const bool trains =
-        !model->busy && !model->deciding && model->iterations < model->target &&
-        IsLoadedLocked(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model->key, model->visit));
-    if (pass == nullptr && !trains) continue;
+    std::shared_ptr<EvaluationPass> pass = OpenPassLocked(*model);
+    if (pass == nullptr && !TrainsNextLocked(*model)) continue;
     best = model.get();
     best_pass = std::move(pass);
   }
@@ -112,11 +130,9 @@ bool Run::NextTaskLocked(Task* task) {
     PinLocked(*task, true);
     return true;
   }
-  best->busy = true;
+  TakeVisitLocked(task);
   task->partition = ring_.PartitionOf(best->key, best->visit);
   PinLocked(*task, true);
-  task->wait = task->started - best->ready_since;
-  best->seconds_waiting += task->wait;
   return true;
 }
 
@@ -146,62 +162,73 @@ void Run::TrainTask(const Task& task) {
   // `busy` makes this worker the only one that touches the state and the place in the schedule.
   const Stopwatch watch;
   Model* model = task.model;
-  MetricSums sums;
-  VisitEnd end = VisitEnd::kCancelled;
-  Problem problem;
-  bool failed = false;
-  const int64_t before = model->state.examples;
-  const int32_t iteration = model->iterations + 1;
+  VisitOutcome outcome;
+  outcome.examples_before = model->state.examples;
   const int partition = ring_.PartitionOf(model->key, model->visit);
-  std::shared_ptr<const Snapshot> snapshot;
   try {
     if (!model->has_state) {
       model->state = model->trainer->InitialState(nullptr, numerics_class_);
       model->has_state = true;
     }
-    const bool metrics = training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration);
-    end = model->trainer->Visit(&model->state, train_.partition(partition), partition, cancel_,
-                                &sums, metrics);
-    const bool keeps = model->trainer->stopping().restores() && IsMetricsIteration(iteration);
-    if (end == VisitEnd::kDone && model->visit + 1 == train_.n_partitions() &&
-        (keeps || WantsPass(*model, HOPPER_SPLIT_TRAIN, iteration) ||
-         WantsPass(*model, HOPPER_SPLIT_VALID, iteration))) {
-      snapshot =
-          std::make_shared<const Snapshot>(model->trainer->KeptWeights(model->state), account_);
-    }
+    outcome.end =
+        model->trainer->Visit(&model->state, train_.partition(partition), partition, cancel_,
+                              &outcome.sums, TakesRunningMetrics(model->iterations + 1));
+    if (outcome.end == VisitEnd::kDone) outcome.snapshot = SnapshotAfterVisit(model);
   } catch (...) {
-    failed = true;
-    problem = DescribeException();
+    outcome.failed = true;
+    outcome.problem = DescribeException();
   }
-  if (end == VisitEnd::kNotFinite) {
-    failed = true;
-    problem = NotFinite(*model->trainer, sums.loss, model->state);
-  }
+  outcome.seconds = watch.Seconds();
+  FinishVisit(task, std::move(outcome));
+}
 
+bool Run::TakesRunningMetrics(int32_t iteration) const {
+  return training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration);
+}
+
+// The weights to evaluate, where the visit that the model has just made ends an iteration and
+// somebody wants to know.
+std::shared_ptr<const Run::Snapshot> Run::SnapshotAfterVisit(const Model* model) const {
+  const int32_t iteration = model->iterations + 1;
+  const bool keeps = model->trainer->stopping().restores() && IsMetricsIteration(iteration);
+  if (model->visit + 1 != train_.n_partitions() ||
+      !(keeps || WantsPass(*model, HOPPER_SPLIT_TRAIN, iteration) ||
+        WantsPass(*model, HOPPER_SPLIT_VALID, iteration))) {
+    return nullptr;
+  }
+  return std::make_shared<const Snapshot>(model->trainer->KeptWeights(model->state), account_);
+}
+
+void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
+  Model* model = task.model;
+  if (outcome.end == VisitEnd::kNotFinite) {
+    outcome.failed = true;
+    outcome.problem = NotFinite(*model->trainer, outcome.sums.loss, model->state);
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   hopper_visit visit = {};
   visit.kind = HOPPER_VISIT_TRAIN;
   visit.split = HOPPER_SPLIT_TRAIN;
   visit.iteration = static_cast<int32_t>(model->total_iterations) + 1;
-  visit.first_partition = partition;
-  visit.train = watch.Seconds();
+  visit.first_partition = ring_.PartitionOf(model->key, model->visit);
+  visit.train = outcome.seconds;
   RecordVisitLocked(task, visit);
-  model->seconds_training += visit.train;
-  model->examples += model->state.examples - before;
+  model->seconds_training += outcome.seconds;
+  model->examples += model->state.examples - outcome.examples_before;
   model->busy = false;
   model->ready_since = MonotonicSeconds();
   if (model->status == HOPPER_MODEL_FAILED) {  // an evaluation of it failed meanwhile
     ReleaseStateLocked(model);
     return;
   }
-  if (failed) {
-    FailLocked(model, std::move(problem));
+  if (outcome.failed) {
+    FailLocked(model, std::move(outcome.problem));
     return;
   }
-  if (end == VisitEnd::kCancelled) return;
-  model->running.Add(sums);
+  if (outcome.end == VisitEnd::kCancelled) return;
+  model->running.Add(outcome.sums);
   model->work -= VisitWork(*model);
-  if (++model->visit == train_.n_partitions()) FinishIterationLocked(model, snapshot);
+  if (++model->visit == train_.n_partitions()) FinishIterationLocked(model, outcome.snapshot);
   TravelLocked(*model);
 }
 

@@ -26,6 +26,7 @@
 #include <ATen/ops/square.h>
 #include <ATen/ops/sub.h>
 #include <ATen/ops/sum.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -116,8 +117,8 @@ at::Tensor BinaryCrossentropy(const at::Tensor& output, bool logits, const Targe
 
 // Labels of 0 and 1 become -1 and 1; a batch with any other label is taken as it is.
 at::Tensor HingeLabels(const at::Tensor& labels) {
-  const bool binary = at::mul(labels, at::rsub(labels, 1.0)).eq(0.0).all().item<bool>();
-  return binary ? at::sub(at::mul(labels, 2.0), 1.0) : labels;
+  const at::Tensor binary = at::mul(labels, at::rsub(labels, 1.0)).eq(0.0).all();
+  return at::where(binary, at::sub(at::mul(labels, 2.0), 1.0), labels);
 }
 
 at::Tensor Hinge(const at::Tensor& output, const at::Tensor& labels) {
@@ -196,7 +197,8 @@ at::Tensor TargetValues(const Targets& targets, const at::Tensor& output) {
   const int64_t batch = output.size(0);
   const int64_t width = output.numel() / std::max<int64_t>(batch, 1);
   if (width == 1) return targets.classes.to(at::kFloat).reshape(output.sizes());
-  at::Tensor one_hot = at::zeros({batch, width}, at::TensorOptions().dtype(at::kFloat));
+  at::Tensor one_hot =
+      at::zeros({batch, width}, output.options().dtype(at::kFloat).requires_grad(false));
   one_hot.scatter_(1, targets.classes.reshape({batch, 1}), 1.0);
   return output.dim() == 2 ? one_hot : one_hot.reshape(output.sizes());
 }

@@ -41,7 +41,7 @@ at::Tensor BinaryAccuracy(const at::Tensor& output, bool logits, Activation last
 at::Tensor TargetClasses(const Targets& targets, const at::Tensor& output, bool sparse) {
   const auto shape = output.sizes().slice(0, output.dim() - 1);
   // One output is the only class there is, as argmax sees it, whatever its label says.
-  if (!sparse && output.size(-1) == 1) return at::zeros(shape, at::kLong);
+  if (!sparse && output.size(-1) == 1) return at::zeros(shape, output.options().dtype(at::kLong));
   if (targets.classes.defined()) return targets.classes.reshape(shape);
   if (sparse) return targets.values.to(at::kLong).reshape(shape);
   return at::argmax(TargetValues(targets, output), -1);

@@ -6,6 +6,7 @@
 
 #include "base/bf16.h"
 #include "optim/learning_rate.h"
+#include "optim/step_scalars.h"
 #include "optim/update_kernels.h"
 
 namespace hopper {
@@ -92,58 +93,6 @@ void SetNadamScalars(const OptimizerParams& optimizer, int64_t t, StepArgs* args
   args->h = 1.0F - std::pow(static_cast<float>(optimizer.beta_2), static_cast<float>(t));
 }
 
-StepArgs StepScalars(const OptimizerParams& optimizer, int64_t step) {
-  StepArgs args;
-  args.rate = LearningRate(optimizer, step);
-  args.momentum = static_cast<float>(optimizer.momentum);
-  args.epsilon = static_cast<float>(optimizer.epsilon);
-  switch (optimizer.kind) {
-    case OptimizerKind::kSgd:
-      break;
-    case OptimizerKind::kRmsprop:
-    case OptimizerKind::kAdadelta:
-      args.a = static_cast<float>(optimizer.rho);
-      args.b = static_cast<float>(1.0 - optimizer.rho);
-      break;
-    case OptimizerKind::kAdam:
-    case OptimizerKind::kAdamW: {
-      args.a = static_cast<float>(1.0 - optimizer.beta_1);
-      args.b = static_cast<float>(1.0 - optimizer.beta_2);
-      const float t = static_cast<float>(step + 1);
-      const float power_1 = std::pow(static_cast<float>(optimizer.beta_1), t);
-      const float power_2 = std::pow(static_cast<float>(optimizer.beta_2), t);
-      args.rate = args.rate * std::sqrt(1.0F - power_2) / (1.0F - power_1);
-      break;
-    }
-    case OptimizerKind::kAdagrad:
-      break;
-    case OptimizerKind::kAdamax:
-      args.a = static_cast<float>(1.0 - optimizer.beta_1);
-      args.b = static_cast<float>(optimizer.beta_2);
-      args.c = 1.0F - std::pow(static_cast<float>(optimizer.beta_1), static_cast<float>(step + 1));
-      break;
-    case OptimizerKind::kNadam:
-      args.a = 1.0F - static_cast<float>(optimizer.beta_1);
-      args.b = 1.0F - static_cast<float>(optimizer.beta_2);
-      SetNadamScalars(optimizer, step + 1, &args);
-      break;
-    case OptimizerKind::kFtrl:
-      args.c = static_cast<float>(2.0 * optimizer.l2_shrinkage_regularization_strength);
-      args.d = static_cast<float>(-optimizer.learning_rate_power);
-      args.e = 2.0F * (static_cast<float>(optimizer.l2_regularization_strength) +
-                       static_cast<float>(optimizer.beta) / (2.0F * args.rate));
-      args.f = static_cast<float>(optimizer.l1_regularization_strength);
-      break;
-    case OptimizerKind::kLion:
-      args.a = static_cast<float>(optimizer.beta_1);
-      args.b = static_cast<float>(optimizer.beta_2);
-      args.c = 1.0F - args.a;
-      args.d = 1.0F - args.b;
-      break;
-  }
-  return args;
-}
-
 // Sum in float64, in sixteen interleaved parts: the compiler may use vectors of any width that
 // divides sixteen, and the result does not depend on which.
 template <typename Term>
@@ -208,29 +157,6 @@ void Clip(const OptimizerParams& optimizer, int64_t size, float* __restrict g) {
   }
 }
 
-// Slots of the update rule, without the moving average of the weights.
-int RuleSlots(const OptimizerParams& optimizer) {
-  const bool momentum = optimizer.momentum != 0.0;
-  switch (optimizer.kind) {
-    case OptimizerKind::kSgd:
-      return momentum ? 1 : 0;
-    case OptimizerKind::kRmsprop:
-      return 1 + (optimizer.centered ? 1 : 0) + (momentum ? 1 : 0);
-    case OptimizerKind::kAdam:
-    case OptimizerKind::kAdamW:
-      return optimizer.amsgrad ? 3 : 2;
-    case OptimizerKind::kAdagrad:
-    case OptimizerKind::kLion:
-      return 1;
-    case OptimizerKind::kAdadelta:
-    case OptimizerKind::kAdamax:
-    case OptimizerKind::kNadam:
-    case OptimizerKind::kFtrl:
-      return 2;
-  }
-  return 0;
-}
-
 void DecayWeights(float decay, float rate, int64_t size, float* __restrict w) {
   for (int64_t i = 0; i < size; ++i) w[i] -= w[i] * decay * rate;
 }
@@ -253,6 +179,80 @@ void WriteShadow(const float* __restrict w, int64_t size, uint16_t* __restrict s
 }
 
 }  // namespace
+
+StepArgs StepScalars(const OptimizerParams& optimizer, int64_t step) {
+  StepArgs args;
+  args.rate = LearningRate(optimizer, step);
+  args.momentum = static_cast<float>(optimizer.momentum);
+  args.epsilon = static_cast<float>(optimizer.epsilon);
+  switch (optimizer.kind) {
+    case OptimizerKind::kSgd:
+      break;
+    case OptimizerKind::kRmsprop:
+    case OptimizerKind::kAdadelta:
+      args.a = static_cast<float>(optimizer.rho);
+      args.b = static_cast<float>(1.0 - optimizer.rho);
+      break;
+    case OptimizerKind::kAdam:
+    case OptimizerKind::kAdamW: {
+      args.a = static_cast<float>(1.0 - optimizer.beta_1);
+      args.b = static_cast<float>(1.0 - optimizer.beta_2);
+      const float t = static_cast<float>(step + 1);
+      const float power_1 = std::pow(static_cast<float>(optimizer.beta_1), t);
+      const float power_2 = std::pow(static_cast<float>(optimizer.beta_2), t);
+      args.rate = args.rate * std::sqrt(1.0F - power_2) / (1.0F - power_1);
+      break;
+    }
+    case OptimizerKind::kAdagrad:
+      break;
+    case OptimizerKind::kAdamax:
+      args.a = static_cast<float>(1.0 - optimizer.beta_1);
+      args.b = static_cast<float>(optimizer.beta_2);
+      args.c = 1.0F - std::pow(static_cast<float>(optimizer.beta_1), static_cast<float>(step + 1));
+      break;
+    case OptimizerKind::kNadam:
+      args.a = 1.0F - static_cast<float>(optimizer.beta_1);
+      args.b = 1.0F - static_cast<float>(optimizer.beta_2);
+      SetNadamScalars(optimizer, step + 1, &args);
+      break;
+    case OptimizerKind::kFtrl:
+      args.c = static_cast<float>(2.0 * optimizer.l2_shrinkage_regularization_strength);
+      args.d = static_cast<float>(-optimizer.learning_rate_power);
+      args.e = 2.0F * (static_cast<float>(optimizer.l2_regularization_strength) +
+                       static_cast<float>(optimizer.beta) / (2.0F * args.rate));
+      args.f = static_cast<float>(optimizer.l1_regularization_strength);
+      break;
+    case OptimizerKind::kLion:
+      args.a = static_cast<float>(optimizer.beta_1);
+      args.b = static_cast<float>(optimizer.beta_2);
+      args.c = 1.0F - args.a;
+      args.d = 1.0F - args.b;
+      break;
+  }
+  return args;
+}
+
+int RuleSlots(const OptimizerParams& optimizer) {
+  const bool momentum = optimizer.momentum != 0.0;
+  switch (optimizer.kind) {
+    case OptimizerKind::kSgd:
+      return momentum ? 1 : 0;
+    case OptimizerKind::kRmsprop:
+      return 1 + (optimizer.centered ? 1 : 0) + (momentum ? 1 : 0);
+    case OptimizerKind::kAdam:
+    case OptimizerKind::kAdamW:
+      return optimizer.amsgrad ? 3 : 2;
+    case OptimizerKind::kAdagrad:
+    case OptimizerKind::kLion:
+      return 1;
+    case OptimizerKind::kAdadelta:
+    case OptimizerKind::kAdamax:
+    case OptimizerKind::kNadam:
+    case OptimizerKind::kFtrl:
+      return 2;
+  }
+  return 0;
+}
 
 int SlotCount(const OptimizerParams& optimizer) {
   return RuleSlots(optimizer) + (optimizer.use_ema ? 1 : 0);

@@ -25,8 +25,13 @@ struct StepArgs {
 };
 
 // Kernels are inlined into a function per instruction set. No fused multiply-add is used in any
-// of them (-ffp-contract=off), so that all instruction sets give the same bits.
+// of them (-ffp-contract=off, nvcc's --fmad=false), so that all instruction sets and GPUs give the
+// same bits.
+#ifdef __CUDACC__
+#define HOPPER_INLINE __host__ __device__ __forceinline__
+#else
 #define HOPPER_INLINE __attribute__((always_inline)) inline
+#endif
 
 struct SgdKernel {
   static HOPPER_INLINE void Run(const StepArgs& args) {

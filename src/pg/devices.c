@@ -6,20 +6,21 @@
 
 #include <unistd.h>
 
+#include "catalog/pg_type.h"
+
 #include "pg/words.h"
 
 /* More workers than any machine has cores; keeps absurd numbers from starting threads. */
 #define MAX_THREADS 1024
 
-void
-hopper_check_use_gpus(bool use_gpus)
+/* ERROR where there is none. */
+static int
+count_gpus(void)
 {
 	hopper_rows *gpus;
 	hopper_error error;
 	int			n;
 
-	if (!use_gpus)
-		return;
 	HOPPER_CHECK(hopper_torch()->gpus(&gpus, &error), error);
 	n = gpus->n_rows;
 	hopper_torch()->rows_free(gpus);
@@ -29,12 +30,70 @@ hopper_check_use_gpus(bool use_gpus)
 				 errmsg("no GPU is available"),
 				 errhint("Call it with use_gpus => false; hopper.build_info() tells what this "
 						 "installation can use.")));
+	return n;
+}
+
+void
+hopper_check_use_gpus(bool use_gpus)
+{
+	int			n;
+
+	if (!use_gpus)
+		return;
+	n = count_gpus();
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("this version computes on the CPU only"),
-			 errdetail("%s found, but no model can be trained or evaluated on a GPU yet.",
+			 errmsg("evaluation and prediction compute on the CPU only"),
+			 errdetail("%s found, but GPUs are used for training.",
 					   hopper_plural(n, "GPU was", "GPUs were")),
 			 errhint("Call it with use_gpus => false.")));
+}
+
+void
+hopper_choose_gpus(bool use_gpus, ArrayType *gpus, bool fuse, hopper_run_options *options)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+	int32	   *indexes;
+
+	if (!use_gpus)
+	{
+		if (gpus != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("gpus are named but use_gpus is false"),
+					 errhint("Add use_gpus => true, or leave gpus out.")));
+		return;
+	}
+	count_gpus();
+#ifdef GP_VERSION_NUM
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("use_gpus is not supported on Greenplum"),
+			 errhint("Call it with use_gpus => false.")));
+#endif
+	options->use_gpus = 1;
+	options->fuse = fuse ? 1 : 0;
+	if (gpus == NULL)
+		return;
+	deconstruct_array(gpus, INT4OID, sizeof(int32), true, 'i', &values, &nulls, &n);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("gpus names no GPU"),
+				 errhint("Leave it out to use all of them.")));
+	indexes = palloc(n * sizeof(int32));
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("gpus must not contain nulls")));
+		indexes[i] = DatumGetInt32(values[i]);
+	}
+	options->n_gpus = n;
+	options->gpus = indexes;
 }
 
 void

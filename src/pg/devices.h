@@ -7,8 +7,16 @@
 
 #include "pg/glue.h"
 
-/* ERROR where use_gpus is true and cannot be served: 55000 without a GPU, 0A000 with one. */
+#include "utils/array.h"
+
+/* For what the CPU alone does: ERROR where use_gpus is true (55000 without a GPU, else 0A000). */
 extern void hopper_check_use_gpus(bool use_gpus);
+/*
+ * What training computes on: use_gpus, gpus and fuse of `options`. `gpus` is an integer[] or NULL.
+ * ERROR where no GPU is; whether those of `gpus` exist is checked when the run is created.
+ */
+extern void hopper_choose_gpus(bool use_gpus, ArrayType *gpus, bool fuse,
+							   hopper_run_options *options);
 /*
  * ERROR 22023 for an unknown precision, 0A000 for one that the device does not have; a NOTICE where
  * it will be slower than fp32.

@@ -102,7 +102,8 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 		elog(ERROR, "no segment added up the evaluation");
 	bytes = DatumGetByteaPP(hopper_value(0, 1, BYTEAOID, &isnull));
 	if (VARSIZE_ANY_EXHDR(bytes) != sizeof(*event))
-		elog(ERROR, "the result of an evaluation has %zu bytes", (size_t) VARSIZE_ANY_EXHDR(bytes));
+		elog(ERROR, "the result of an evaluation has %zu bytes",
+			 (size_t) VARSIZE_ANY_EXHDR(bytes));
 	memcpy(event, VARDATA_ANY(bytes), sizeof(*event));
 	counts = confusion ? DatumGetByteaPCopy(hopper_value(0, 2, BYTEAOID, &isnull)) : NULL;
 	SPI_freetuptable(SPI_tuptable);

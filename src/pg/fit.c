@@ -135,7 +135,7 @@ check_threads_per_model(const hopper_run_options *options)
 				 errhint("Lower threads_per_model, or raise threads.")));
 }
 
-/* The arguments from use_gpus to description, and seed to training_metrics. */
+/* The arguments from use_gpus to description, and seed to gpus. */
 static void
 common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iterations, int at_seed)
 {
@@ -143,10 +143,10 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	hopper_run_record *record = &request->record;
 	int			at = at_iterations;
 	bool		use_gpus;
+	bool		fuse;
 
 	options->num_iterations = positive_argument(fcinfo, at++, "num_iterations", 0);
 	use_gpus = bool_argument(fcinfo, at++, "use_gpus");
-	hopper_check_use_gpus(use_gpus);
 	request->has_validation = !PG_ARGISNULL(at);
 	if (request->has_validation)
 		request->validation = hopper_parse_name(text_argument(fcinfo, at), "validation_table");
@@ -167,8 +167,11 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	options->precision = precision_argument(fcinfo, at++, use_gpus);
 	options->training_metrics = training_metrics_argument(fcinfo, at);
 	record->training_metrics = string_argument(fcinfo, at++);
-	options->threads_per_model = positive_argument(fcinfo, at, "threads_per_model", 0);
+	options->threads_per_model = positive_argument(fcinfo, at++, "threads_per_model", 0);
 	check_threads_per_model(options);
+	fuse = bool_argument(fcinfo, at++, "fuse");
+	hopper_choose_gpus(use_gpus, PG_ARGISNULL(at) ? NULL : PG_GETARG_ARRAYTYPE_P(at), fuse,
+					   options);
 	options->memory_limit = hopper_effective_memory_limit();
 
 	record->source_table = request->source.quoted;
@@ -327,7 +330,8 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 /*
  * fit_multiple_model(source_table, model_output_table, model_selection_table, num_iterations,
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description,
- * use_caching, seed, threads, precision, training_metrics, threads_per_model)
+ * use_caching, seed, threads, precision, training_metrics, threads_per_model, fuse,
+ * gpus)
  *
  * use_caching is MADlib's; data are always kept in memory where they fit.
  */
@@ -355,7 +359,8 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 /*
  * fit(source_table, model, model_arch_table, model_id, compile_params, fit_params, num_iterations,
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description, seed,
- * threads, precision, training_metrics, threads_per_model)
+ * threads, precision, training_metrics, threads_per_model, fuse,
+ * gpus)
  *
  * One configuration, mst_key 1; the outputs are those of fit_multiple_model().
  */

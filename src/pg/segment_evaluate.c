@@ -225,7 +225,7 @@ bytes_datum(const void *bytes, size_t size)
 	return PointerGetDatum(value);
 }
 
-/* segment_evaluation_end(internal): the sums of the partitions, for segment_evaluation_total() */
+/* segment_evaluation_end(internal): sums of the partitions for segment_evaluation_total() */
 Datum
 hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
 {

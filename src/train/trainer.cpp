@@ -9,6 +9,7 @@
 #include "loss/loss.h"
 #include "metrics/accumulate.h"
 #include "train/sums.h"
+#include "train/trainer_parts.h"
 
 namespace hopper {
 
@@ -17,21 +18,6 @@ namespace {
 // Activations and gradients of a batch, with room for what an operation needs for itself.
 constexpr double kTrainingCopies = 3.0;
 constexpr double kEvaluationCopies = 1.5;
-
-std::vector<TrainableSpan> SpansOf(const ModelSpec& spec) {
-  std::vector<TrainableSpan> spans;
-  for (const WeightSpec& weight : spec.weights) {
-    if (weight.slot_offset < 0) continue;
-    TrainableSpan span;
-    span.offset = weight.offset;
-    span.slot_offset = weight.slot_offset;
-    span.size = weight.size();
-    span.l1 = weight.regularizer.l1;
-    span.l2 = weight.regularizer.l2;
-    spans.push_back(span);
-  }
-  return spans;
-}
 
 // Index of a class_weight key: a class index, or a class label.
 int64_t ClassOf(const std::string& key, const DataDesc& data) {
@@ -53,6 +39,27 @@ int64_t ClassOf(const std::string& key, const DataDesc& data) {
   return at - data.class_values.begin();
 }
 
+int64_t Saturated(double bytes) {
+  return bytes < 9e18 ? static_cast<int64_t>(bytes) : std::numeric_limits<int64_t>::max();
+}
+
+}  // namespace
+
+std::vector<TrainableSpan> SpansOf(const ModelSpec& spec) {
+  std::vector<TrainableSpan> spans;
+  for (const WeightSpec& weight : spec.weights) {
+    if (weight.slot_offset < 0) continue;
+    TrainableSpan span;
+    span.offset = weight.offset;
+    span.slot_offset = weight.slot_offset;
+    span.size = weight.size();
+    span.l1 = weight.regularizer.l1;
+    span.l2 = weight.regularizer.l2;
+    spans.push_back(span);
+  }
+  return spans;
+}
+
 std::vector<float> ClassWeightsOf(const FitParams& fit, const DataDesc& data) {
   std::vector<float> weights;
   for (const auto& [key, value] : fit.class_weight) {
@@ -72,12 +79,6 @@ std::vector<float> ClassWeightsOf(const FitParams& fit, const DataDesc& data) {
   }
   return weights;
 }
-
-int64_t Saturated(double bytes) {
-  return bytes < 9e18 ? static_cast<int64_t>(bytes) : std::numeric_limits<int64_t>::max();
-}
-
-}  // namespace
 
 void MetricSums::Add(const MetricSums& other) {
   loss += other.loss;

@@ -24,7 +24,7 @@ def database():
     for model in (CNN, WIDE):
         query(connection, "SELECT hopper.load_model('architectures', %s)", model)
     select(connection, "configs", [(key, 3, ADAM, f"batch_size={16 * key}") for key in range(1, 5)])
-    select(connection, "heavy", [(1, 4, ADAM, "batch_size=1024")])
+    select(connection, "heavy", [(1, 4, ADAM, "batch_size=128")])
     yield connection
     connection.close()
     drop_database(DATABASE)

@@ -15,8 +15,10 @@ MODELS = 5
 def run(greenplum):
     pack(greenplum, "timed", 6)
     select(greenplum, "timed_configs", CONFIGS[:MODELS])
+    query(greenplum, "SET client_min_messages = notice")
     del greenplum.notices[:]
     fit(greenplum, "timed", "timed_out", "timed_configs", ITERATIONS)
+    query(greenplum, "SET client_min_messages = warning")
     return greenplum
 
 

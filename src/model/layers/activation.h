@@ -21,9 +21,12 @@ inline Activation LogitActivation(const ActivationSpec& activation) {
 
 #ifdef HOPPER_TORCH
 // False where the activation is to be left out because the loss wants logits.
-inline bool AppliesActivation(const ActivationSpec& activation, const ForwardContext& context) {
+inline bool AppliesActivation(const ActivationSpec& activation, bool linear) {
   if (activation.kind == Activation::kLinear) return false;
-  return !(context.linear && LogitActivation(activation) != Activation::kLinear);
+  return !(linear && LogitActivation(activation) != Activation::kLinear);
+}
+inline bool AppliesActivation(const ActivationSpec& activation, const ForwardContext& context) {
+  return AppliesActivation(activation, context.linear);
 }
 
 // True where each output element depends on its own input element only.

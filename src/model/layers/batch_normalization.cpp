@@ -1,5 +1,6 @@
 // BatchNormalization over the last axis, with Keras' rules: epsilon 1e-3, momentum 0.99, and the
 // biased variance in the moving average (libtorch's is the corrected one).
+#include "model/lane_layer.h"
 #include "model/layers/layers.h"
 
 #ifdef HOPPER_TORCH
@@ -12,7 +13,7 @@
 namespace hopper {
 namespace {
 
-class BatchNormalization : public Layer {
+class BatchNormalization : public Layer, public FloatWeightsLayer {
  public:
   explicit BatchNormalization(LayerConfig& config)
       : Layer(config),

@@ -1,4 +1,5 @@
 // Conv2D over images of height x width x channels.
+#include "model/lane_layer.h"
 #include "model/layers/activation.h"
 #include "model/layers/layers.h"
 #include "model/layers/window.h"
@@ -9,12 +10,18 @@
 
 #include "model/layers/planned_bf16.h"
 #include "model/layers/planned_conv_2d.h"
+#include "model/network/lanes.h"
 #endif
 
 namespace hopper {
 namespace {
 
-class Conv2D : public Layer {
+#ifdef HOPPER_TORCH
+// Multiply-adds up to which several models' convolutions are better off together.
+constexpr double kGroupedWork = 1e7;
+#endif
+
+class Conv2D : public Layer, public LaneLayer {
  public:
   explicit Conv2D(LayerConfig& config)
       : Layer(config),
@@ -114,6 +121,45 @@ class Conv2D : public Layer {
     y = y.permute({0, 2, 3, 1});
     if (activate && !by_element) y = Activate(y, activation_);
     return y;
+  }
+
+  // Lanes whose own convolution would not fill a device are groups of one: groups x channels.
+  LaneValue ForwardLanes(const std::vector<LaneValue>& inputs,
+                         const std::vector<at::Tensor>& weights,
+                         const LaneContext& context) const override {
+    const int64_t lanes = static_cast<int64_t>(inputs[0].lanes());
+    const at::Tensor& kernel = weights[0];  // [lanes, height, width, in, out]
+    const auto work =                       // multiply-adds of a lane, where padding adds no output
+        static_cast<double>(inputs[0].lane_elements()) * static_cast<double>(kernel.size(1)) *
+        static_cast<double>(kernel.size(2)) * static_cast<double>(filters_);
+    if (lanes == 1 || groups_ != 1 || work > kGroupedWork || !inputs[0].is_stacked() ||
+        !ActsByElement(activation_)) {
+      return ForwardLanesPlainly(*this, inputs, weights, context);
+    }
+    const at::Tensor& input = inputs[0].Stacked();  // [lanes, batch, height, width, channels]
+    const WindowAxis height = Slide(input.size(2), 0);
+    const WindowAxis width = Slide(input.size(3), 1);
+    at::Tensor x =
+        input.permute({1, 0, 4, 2, 3})
+            .reshape({input.size(1), lanes * input.size(4), input.size(2), input.size(3)});
+    int64_t padding[2] = {height.before, width.before};
+    if (height.before != height.after || width.before != width.after) {
+      x = at::constant_pad_nd(x, {width.before, width.after, height.before, height.after});
+      padding[0] = padding[1] = 0;
+    }
+    at::Tensor y = at::convolution(
+        x,
+        kernel.permute({0, 4, 3, 1, 2})
+            .reshape({lanes * filters_, kernel.size(3), kernel.size(1), kernel.size(2)}),
+        use_bias_ ? std::optional<at::Tensor>(weights[1].reshape({lanes * filters_}))
+                  : std::optional<at::Tensor>(),
+        strides_, padding, dilation_, /*transposed=*/false,
+        /*output_padding=*/{0, 0}, lanes);
+    if (AppliesActivation(activation_, context.linear)) {
+      y = ActivateOwned(std::move(y), activation_);
+    }
+    y = y.reshape({input.size(1), lanes, filters_, y.size(2), y.size(3)});
+    return LaneValue(y.permute({1, 0, 3, 4, 2}));
   }
 
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {

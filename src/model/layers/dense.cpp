@@ -1,14 +1,18 @@
 // Dense: activation(x * kernel + bias) on the last axis of any rank.
+#include "model/lane_layer.h"
 #include "model/layers/activation.h"
 #include "model/layers/layers.h"
 
 #ifdef HOPPER_TORCH
 #include <ATen/ops/addmm.h>
+#include <ATen/ops/baddbmm.h>
+#include <ATen/ops/bmm.h>
 #include <ATen/ops/mm.h>
 
 #include "model/layers/planned_activation.h"
 #include "model/layers/planned_bf16.h"
 #include "model/layers/planned_matrix.h"
+#include "model/network/lanes.h"
 #endif
 
 namespace hopper {
@@ -83,7 +87,7 @@ class PlannedDense : public PlannedOp {
 };
 #endif
 
-class Dense : public Layer {
+class Dense : public Layer, public LaneLayer {
  public:
   explicit Dense(LayerConfig& config)
       : Layer(config),
@@ -154,6 +158,30 @@ class Dense : public Layer {
       if (activate && !by_element) y = Activate(y, activation_);
     }
     return y;
+  }
+
+  LaneValue ForwardLanes(const std::vector<LaneValue>& inputs,
+                         const std::vector<at::Tensor>& weights,
+                         const LaneContext& context) const override {
+    const at::Tensor& input = inputs[0].Stacked();
+    const at::Tensor rows =
+        input.dim() == 3 ? input : input.reshape({input.size(0), -1, input.size(-1)});
+    at::Tensor y = use_bias_ ? at::baddbmm(weights[1].unsqueeze(1), rows, weights[0])
+                             : at::bmm(rows, weights[0]);
+    const bool applies = AppliesActivation(activation_, context.linear);
+    const bool by_element = ActsByElement(activation_);
+    if (applies && by_element) y = ActivateOwned(std::move(y), activation_);
+    std::vector<int64_t> sizes = input.sizes().vec();
+    sizes.back() = units_;
+    if (input.dim() != 3) y = y.view(sizes);
+    if (applies && !by_element) {
+      // An axis is counted as in one lane.
+      sizes[1] *= sizes[0];
+      const std::vector<int64_t> folded(sizes.begin() + 1, sizes.end());
+      const std::vector<int64_t> lanes = y.sizes().vec();
+      y = Activate(y.view(folded), activation_).view(lanes);
+    }
+    return LaneValue(y);
   }
 
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {

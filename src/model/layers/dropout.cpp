@@ -1,5 +1,6 @@
 // Dropout: in training each element is 0 with probability `rate` and otherwise divided by
 // 1 - rate. The mask is a pure function of (seed, layer, step, element).
+#include "model/lane_layer.h"
 #include "model/layers/layers.h"
 
 #ifdef HOPPER_TORCH
@@ -10,6 +11,7 @@
 #include <cmath>
 
 #include "base/philox.h"
+#include "model/network/lanes.h"
 #include "model/planned_op.h"
 #endif
 
@@ -61,7 +63,7 @@ class PlannedDropout : public PlannedOp {
 };
 #endif
 
-class Dropout : public Layer {
+class Dropout : public Layer, public LaneLayer {
  public:
   explicit Dropout(LayerConfig& config) : Layer(config), rate_(config.Number("rate", 0.5)) {
     if (!(rate_ >= 0.0 && rate_ <= 1.0)) {
@@ -86,6 +88,30 @@ class Dropout : public Layer {
     const at::Tensor& x = inputs[0];
     if (!context.training || rate_ == 0.0) return x;
     return at::mul(x, Mask(x, context));
+  }
+
+  LaneValue ForwardLanes(const std::vector<LaneValue>& inputs, const std::vector<at::Tensor>&,
+                         const LaneContext& context) const override {
+    if (!context.training || rate_ == 0.0) return inputs[0];
+    std::vector<int64_t> sizes;
+    if (inputs[0].is_stacked()) {
+      sizes = inputs[0].Stacked().sizes().vec();
+    } else {
+      sizes = inputs[0].Separate()[0].sizes().vec();
+      sizes.insert(sizes.begin(), static_cast<int64_t>(inputs[0].lanes()));
+    }
+    const at::TensorOptions options =
+        inputs[0].is_stacked() ? inputs[0].Stacked().options() : inputs[0].Separate()[0].options();
+    at::Tensor mask = at::empty(sizes, options.dtype(at::kFloat));
+    context.random->DropoutMask(context.layer, DroppedValues(rate_), KeptScale(rate_), mask);
+    mask = mask.to(options.dtype());
+    if (inputs[0].is_stacked()) return LaneValue(at::mul(inputs[0].Stacked(), mask));
+    std::vector<at::Tensor> outputs;
+    for (size_t lane = 0; lane < inputs[0].lanes(); ++lane) {
+      outputs.push_back(
+          at::mul(inputs[0].Separate()[lane], mask.select(0, static_cast<int64_t>(lane))));
+    }
+    return LaneValue(std::move(outputs));
   }
 
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {

@@ -5,29 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/network/weight_strides.h"
+
 namespace hopper {
 namespace {
 
-// Strides of Keras' axes over the floats of a weight.
-std::vector<int64_t> Strides(const WeightSpec& weight) {
-  const int rank = static_cast<int>(weight.shape.size());
-  std::vector<int64_t> strides(rank);
-  std::vector<int> order(rank);  // axes from the outermost in memory to the innermost
-  for (int i = 0; i < rank; ++i) order[i] = i;
-  if (weight.storage == WeightStorage::kConv) {
-    // [k..., in, out] lies as [out, k..., in]
-    std::rotate(order.begin(), order.end() - 1, order.end());
-  }
-  int64_t stride = 1;
-  for (int i = rank - 1; i >= 0; --i) {
-    strides[order[i]] = stride;
-    stride *= weight.shape[order[i]];
-  }
-  return strides;
-}
-
 at::Tensor Bind(const WeightSpec& weight, float* flat) {
-  return at::from_blob(flat + weight.offset, weight.shape, Strides(weight),
+  return at::from_blob(flat + weight.offset, weight.shape, WeightStrides(weight),
                        at::TensorOptions().dtype(at::kFloat));
 }
 

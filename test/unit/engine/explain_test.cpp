@@ -1,6 +1,7 @@
 // Forecasts of runs, through the functions that the glue calls.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -116,11 +117,15 @@ TEST(Explain, IsWithinAFactorOfFiveOfARun) {
   RunOptions options;
   options.iterations = 4;
   options.threads = 1;
-  RunDriver run(options, train, nullptr);
-  for (const Configuration& config : configs) run.AddConfig(config);
-  run.Start();
-  run.WaitToEnd();
-  const double measured = run.Info().seconds_wall;
+  // The shortest of several: other processes make runs longer, not shorter.
+  double measured = 1e9;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    RunDriver run(options, train, nullptr);
+    for (const Configuration& config : configs) run.AddConfig(config);
+    run.Start();
+    run.WaitToEnd();
+    measured = std::min(measured, run.Info().seconds_wall);
+  }
   EXPECT_LT(answer.run.seconds, 5 * measured);
   EXPECT_GT(answer.run.seconds, measured / 5);
 }

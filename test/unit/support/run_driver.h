@@ -40,6 +40,9 @@ struct RunOptions {
   int32_t mix_numerics = 0;
   std::string precision = "fp32";
   int32_t threads_per_model = 0;
+  int32_t use_gpus = 0;
+  std::vector<int32_t> gpus;
+  int32_t fuse = 1;
 };
 
 struct ModelResult {
@@ -176,6 +179,10 @@ class RunDriver {
     raw.starts = options.starts.data();
     raw.memory_limit = options.memory_limit;
     raw.precision = options.precision.c_str();
+    raw.use_gpus = options.use_gpus;
+    raw.n_gpus = static_cast<int32_t>(options.gpus.size());
+    raw.gpus = options.gpus.data();
+    raw.fuse = options.fuse;
     raw.mix_numerics = options.mix_numerics;
     raw.threads_per_model = options.threads_per_model;
     raw.event_fd = event_fd_.fd();

@@ -1,0 +1,154 @@
+#include "engine/cuda/lane_device.h"
+
+#include <ATen/Context.h>
+#include <ATen/cuda/CUDAEvent.h>
+#include <ATen/cuda/CUDAGraph.h>
+#include <ATen/ops/empty.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <optional>
+
+#include "engine/cuda/lane_kernels.h"
+
+namespace hopper {
+namespace {
+
+// Runs of a step before it is recorded: libraries choose and load their kernels, and autograd and
+// the allocator settle.
+constexpr int kWarmUps = 3;
+
+class GraphStep : public LaneStep {
+ public:
+  GraphStep(const std::function<void()>& body, const std::function<void()>& before,
+            const c10::cuda::CUDAStream& stream, at::cuda::MempoolId_t pool) {
+    for (int i = 0; i < kWarmUps; ++i) {
+      before();
+      body();
+    }
+    before();
+    stream.synchronize();
+    // Other threads may allocate and load meanwhile; autograd's work on this stream as well.
+    graph_.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
+    try {
+      body();
+    } catch (...) {
+      // A capture that is left open would poison the stream; its own error does not matter.
+      try {
+        graph_.capture_end();
+      } catch (const std::exception&) {
+      }
+      cudaGetLastError();
+      throw;
+    }
+    graph_.capture_end();
+  }
+  void Run() override { graph_.replay(); }
+
+ private:
+  at::cuda::CUDAGraph graph_;
+};
+
+class CudaLaneDevice : public LaneDevice {
+ public:
+  explicit CudaLaneDevice(int index)
+      : index_(static_cast<c10::DeviceIndex>(index)), pool_(at::cuda::graph_pool_handle()) {
+    cudaDeviceProp properties;
+    C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
+    name_ = properties.name;
+  }
+
+  at::Device device() const override { return at::Device(at::kCUDA, index_); }
+  std::string name() const override { return name_; }
+
+  int64_t free_bytes() const override {
+    size_t free = 0, total = 0;
+    const c10::DeviceIndex before = c10::cuda::current_device();
+    c10::cuda::set_device(index_);
+    C10_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    c10::cuda::set_device(before);
+    // What the allocator holds and nobody uses can be had, too.
+    const auto stats = Stats();
+    return static_cast<int64_t>(free) + stats.reserved_bytes[0].current -
+           stats.allocated_bytes[0].current;
+  }
+  int64_t used_bytes() const override { return Stats().reserved_bytes[0].current; }
+  int64_t peak_bytes() const override { return Stats().reserved_bytes[0].peak; }
+
+  void Enter(const std::string& precision, bool deterministic) override {
+    c10::cuda::set_device(index_);
+    if (!stream_) stream_ = c10::cuda::getStreamFromPool(/*isHighPriority=*/false, index_);
+    c10::cuda::setCurrentCUDAStream(*stream_);
+    at::Context& context = at::globalContext();
+    const bool tf32 = precision == "tf32";
+    context.setAllowTF32CuBLAS(tf32);
+    context.setAllowTF32CuDNN(tf32);
+    // cuDNN tries its kernels during warm-up, which may end differently each time.
+    context.setBenchmarkCuDNN(!deterministic);
+    context.setDeterministicCuDNN(deterministic);
+    // Operations that have no deterministic form warn, and the warning is handed on.
+    context.setDeterministicAlgorithms(deterministic, /*warn_only=*/true);
+    context.setDeterministicFillUninitializedMemory(false);
+  }
+
+  at::Tensor Staging(at::IntArrayRef sizes, at::ScalarType type) override {
+    return at::empty(sizes, at::TensorOptions().dtype(type).pinned_memory(true));
+  }
+
+  void DropoutMask(const int64_t* seeds, const int64_t* steps, uint32_t layer, uint32_t threshold,
+                   float scale, int64_t lanes, int64_t elements, float* mask) override {
+    C10_CUDA_CHECK(LaunchDropoutMask(seeds, steps, layer, threshold, scale, lanes, elements, mask,
+                                     stream_->stream()));
+  }
+  void Update(const LaneUpdate& update) override {
+    C10_CUDA_CHECK(LaunchLaneUpdate(update, stream_->stream()));
+  }
+
+  bool records() const override { return true; }
+  std::unique_ptr<LaneStep> Record(const std::function<void()>& body,
+                                   const std::function<void()>& before) override {
+    return std::make_unique<GraphStep>(body, before, *stream_, pool_);
+  }
+
+  // Waits for what was queued at the call before the last.
+  void Throttle() override {
+    at::cuda::CUDAEvent& next = events_[turn_++ % events_.size()];
+    if (turn_ > events_.size()) next.synchronize();
+    next.record(*stream_);
+  }
+  void Synchronize() override { stream_->synchronize(); }
+  void Trim() override { c10::cuda::CUDACachingAllocator::emptyCache(); }
+
+ private:
+  c10::CachingDeviceAllocator::DeviceStats Stats() const {
+    return c10::cuda::CUDACachingAllocator::getDeviceStats(index_);
+  }
+
+  const c10::DeviceIndex index_;
+  const at::cuda::MempoolId_t pool_;  // of all steps: they run one after another
+  std::string name_;
+  std::optional<c10::cuda::CUDAStream> stream_;
+  std::array<at::cuda::CUDAEvent, 2> events_;
+  size_t turn_ = 0;
+};
+
+}  // namespace
+}  // namespace hopper
+
+extern "C" hopper::LaneDevice* hopper_cuda_lane_device(int index, char* error, size_t error_size) {
+  try {
+    at::globalContext().lazyInitDevice(at::kCUDA);
+    return new hopper::CudaLaneDevice(index);
+  } catch (const c10::Error& e) {
+    std::snprintf(error, error_size, "%s", e.what_without_backtrace());
+  } catch (const std::exception& e) {
+    std::snprintf(error, error_size, "%s", e.what());
+  }
+  return nullptr;
+}

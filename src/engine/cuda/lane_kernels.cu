@@ -1,0 +1,122 @@
+#include <algorithm>
+
+#include "base/philox.h"
+#include "base/philox_element.h"
+#include "engine/cuda/lane_kernels.h"
+
+namespace hopper {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int64_t kMaxBlocks = 2048;  // of one lane; further elements are taken in turns
+
+// Four elements come from one Philox block, so that a thread makes all four.
+__global__ void DropoutMaskKernel(const int64_t* seeds, const int64_t* steps, uint32_t layer,
+                                  uint32_t threshold, float scale, int64_t elements, float* mask) {
+  const int64_t lane = blockIdx.y;
+  const uint64_t seed = static_cast<uint64_t>(seeds[lane]);
+  const uint64_t step = static_cast<uint64_t>(steps[lane]);
+  float* out = mask + lane * elements;
+  const int64_t blocks = (elements + 3) / 4;
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t b = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; b < blocks;
+       b += stride) {
+#pragma unroll
+    for (int64_t j = 0; j < 4; ++j) {
+      const int64_t i = 4 * b + j;
+      if (i >= elements) break;
+      const uint32_t bits = PhiloxElement(seed, static_cast<uint32_t>(Purpose::kDropout), layer,
+                                          step, static_cast<uint64_t>(i));
+      out[i] = (bits >> 8) >= threshold ? scale : 0.0F;
+    }
+  }
+}
+
+// Grid (kNormParts, spans, lanes): each block leaves one partial sum, added up in a fixed order.
+__global__ void SquaresKernel(LaneUpdate update) {
+  const int64_t lane = blockIdx.z;
+  const int64_t s = blockIdx.y;
+  const LaneSpan span = update.spans[s];
+  const float* params = update.params + lane * update.flat_size + span.offset;
+  const float* gradients = update.gradients + lane * update.flat_size + span.offset;
+  double sum = 0.0;
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < span.size;
+       i += static_cast<int64_t>(gridDim.x) * blockDim.x) {
+    const double g = RegularizedGradient(span, params[i], gradients[i]);
+    sum += g * g;
+  }
+  __shared__ double sums[kThreads];
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) {
+    update.squares[(lane * update.n_spans + s) * kNormParts + blockIdx.x] = sums[0];
+  }
+}
+
+__device__ double SumOfParts(const LaneUpdate& update, int64_t lane, int64_t s) {
+  const double* parts = update.squares + (lane * update.n_spans + s) * kNormParts;
+  double sum = 0.0;
+  for (int i = 0; i < kNormParts; ++i) sum += parts[i];
+  return sum;
+}
+
+// Grid (blocks, spans, lanes).
+__global__ void UpdateKernel(LaneUpdate update) {
+  const int64_t lane = blockIdx.z;
+  const int64_t s = blockIdx.y;
+  const LaneSpan span = update.spans[s];
+  const LaneRule rule = update.rules[lane];
+  const LaneScalars scalars = update.table[*update.row * update.lanes + lane];
+  double squares = 0.0, all = 0.0;
+  if (rule.clipnorm != 0.0F) squares = SumOfParts(update, lane, s);
+  if (rule.global_clipnorm != 0.0F) {
+    for (int i = 0; i < update.n_spans; ++i) all += SumOfParts(update, lane, i);
+  }
+  const LaneClip clip = MakeLaneClip(rule, squares, all);
+  const int64_t at = lane * update.flat_size + span.offset;
+  float* slots = update.slots + lane * update.n_slots * update.slot_size + span.slot_offset;
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < span.size;
+       i += static_cast<int64_t>(gridDim.x) * blockDim.x) {
+    float* w = update.params + at + i;
+    const float g =
+        ClippedGradient(rule, clip, RegularizedGradient(span, *w, update.gradients[at + i]));
+    UpdateElement(rule, scalars, g, w, slots + i, update.slot_size);
+    if (update.shadow != nullptr) update.shadow[at + i] = RoundToBfloat16(*w);
+  }
+}
+
+unsigned Blocks(int64_t elements) {
+  return static_cast<unsigned>(
+      std::clamp<int64_t>((elements + kThreads - 1) / kThreads, 1, kMaxBlocks));
+}
+
+}  // namespace
+
+cudaError_t LaunchDropoutMask(const int64_t* seeds, const int64_t* steps, uint32_t layer,
+                              uint32_t threshold, float scale, int64_t lanes, int64_t elements,
+                              float* mask, cudaStream_t stream) {
+  if (lanes == 0 || elements == 0) return cudaSuccess;
+  const dim3 grid(Blocks((elements + 3) / 4), static_cast<unsigned>(lanes));
+  DropoutMaskKernel<<<grid, kThreads, 0, stream>>>(seeds, steps, layer, threshold, scale, elements,
+                                                   mask);
+  return cudaGetLastError();
+}
+
+cudaError_t LaunchLaneUpdate(const LaneUpdate& update, cudaStream_t stream) {
+  if (update.lanes == 0 || update.n_spans == 0) return cudaSuccess;
+  const auto spans = static_cast<unsigned>(update.n_spans);
+  const auto lanes = static_cast<unsigned>(update.lanes);
+  if (update.clips != 0) {
+    SquaresKernel<<<dim3(kNormParts, spans, lanes), kThreads, 0, stream>>>(update);
+    const cudaError_t status = cudaGetLastError();
+    if (status != cudaSuccess) return status;
+  }
+  UpdateKernel<<<dim3(Blocks(update.largest), spans, lanes), kThreads, 0, stream>>>(update);
+  return cudaGetLastError();
+}
+
+}  // namespace hopper

@@ -1,0 +1,26 @@
+// The devices that models can train on side by side: this machine's GPUs.
+#pragma once
+
+#include <memory>
+
+#include "engine/cuda_devices.h"
+#include "train/lane_device.h"
+
+namespace hopper {
+
+// ListCudaDevices(), where training on them was built; else no device and the reason.
+CudaDevices ListLaneDevices();
+
+// Opens the device of that index, on the thread that will use it. Loads libhopper_cuda_torch.so,
+// and with it libtorch's CUDA part. Throws Error(kDevice).
+std::unique_ptr<LaneDevice> OpenLaneDevice(int index);
+
+// Loads libtorch's CUDA part where a GPU is, before libtorch's first backward pass of the process:
+// later it would not find the GPUs. Does nothing on machines without one.
+void PrepareLaneDevices();
+
+// For tests: `count` devices that compute on the CPU take the GPUs' place, and say that they have
+// `free_bytes` (-1: they do not say); 0 ends that.
+void UseCpuLaneDevices(int count, int64_t free_bytes = -1);
+
+}  // namespace hopper

@@ -1,0 +1,277 @@
+// Runs whose workers are GPUs: who trains where, and models that train side by side.
+//
+// A device's thread takes all models of one shape that are due, up to the lanes of an array. Each
+// model stays on one device. Snapshots, evaluations, failures and reports are those of
+// run_work.cpp.
+#include <torch/version.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/clock.h"
+#include "engine/failure.h"
+#include "engine/lane_devices.h"
+#include "engine/not_finite.h"
+#include "engine/run.h"
+
+namespace hopper {
+
+namespace {
+
+std::string Label(int index) { return "cuda:" + std::to_string(index); }
+
+}  // namespace
+
+// The devices that the options name, all of them where they name none.
+void Run::ChooseDevices(const hopper_run_options& options) {
+  fuse_ = options.fuse != 0;
+  const CudaDevices found = ListLaneDevices();
+  if (found.devices.empty()) {
+    throw Error(ErrorCode::kNotReady, "no GPU is available",
+                "On this machine: " + found.reason + ".", "Call it with use_gpus => false.");
+  }
+  const auto count = static_cast<int>(found.devices.size());
+  std::set<int> chosen;
+  for (int i = 0; i < options.n_gpus; ++i) {
+    const int index = options.gpus[i];
+    if (index < 0 || index >= count) {
+      throw Error(
+          ErrorCode::kNotReady, "device \"" + Label(index) + "\" is not available",
+          "This machine has " + std::to_string(count) +
+              (count == 1 ? " device: \"" + Label(0) + "\"."
+                          : " devices: \"" + Label(0) + "\" to \"" + Label(count - 1) + "\"."),
+          "Name GPUs by their index in hopper.gpu_configuration().");
+    }
+    if (!chosen.insert(index).second) {
+      throw Error(ErrorCode::kInvalidParameter, "device \"" + Label(index) + "\" is named twice");
+    }
+  }
+  std::string names;
+  for (const CudaDevice& device : found.devices) {
+    if (!chosen.empty() && chosen.count(device.index) == 0) continue;
+    DeviceWorker::Options worker;
+    worker.index = device.index;
+    worker.label = Label(device.index);
+    worker.memory = device.memory;
+    worker.precision = PrecisionName(precision_);
+    worker.fuse = fuse_;
+    devices_.push_back(worker);
+    if (names.find(device.name) == std::string::npos) {
+      names += (names.empty() ? "" : " and ") + device.name;
+    }
+  }
+  numerics_class_ = std::string("torch " TORCH_VERSION ", ") + names + ", " +
+                    PrecisionName(precision_) + (fuse_ ? ", fused" : ", unfused");
+}
+
+// Models of one shape go to a device by arrays, the largest work first to the device with the
+// least.
+void Run::AssignDevicesLocked() {
+  std::map<std::string, std::vector<Model*>> shapes;
+  for (const auto& model : models_) {
+    if (model->status == HOPPER_MODEL_FAILED) continue;
+    model->lane_key = LaneKey(*model->trainer, train_.desc());
+    shapes[model->lane_key].push_back(model.get());
+  }
+  struct Array {
+    std::vector<Model*> models;
+    double work = 0.0;
+  };
+  std::vector<Array> arrays;
+  for (const auto& [key, models] : shapes) {
+    const auto lanes =
+        static_cast<size_t>(DeviceLanes(*models[0]->trainer, train_.desc(), devices_[0]));
+    for (size_t first = 0; first < models.size(); first += lanes) {
+      Array array;
+      for (size_t i = first; i < std::min(first + lanes, models.size()); ++i) {
+        array.models.push_back(models[i]);
+        array.work += models[i]->work;
+      }
+      arrays.push_back(std::move(array));
+    }
+  }
+  std::stable_sort(arrays.begin(), arrays.end(),
+                   [](const Array& a, const Array& b) { return a.work > b.work; });
+  std::vector<double> load(devices_.size(), 0.0);
+  for (const Array& array : arrays) {
+    const auto least = std::min_element(load.begin(), load.end());
+    *least += array.work;
+    for (Model* model : array.models) model->device = static_cast<int>(least - load.begin());
+  }
+}
+
+void Run::DeviceWork(int device) {
+  std::unique_ptr<DeviceWorker> worker;
+  Problem problem;
+  try {
+    worker =
+        std::make_unique<DeviceWorker>(devices_[static_cast<size_t>(device)], train_, valid_.get());
+  } catch (...) {
+    problem = DescribeException();
+  }
+  std::unique_lock<std::mutex> lock(mutex_);
+  try {
+    if (worker == nullptr) {
+      for (const auto& model : models_) {
+        if (model->device == device && model->status == HOPPER_MODEL_TRAINING) {
+          FailLocked(model.get(), problem);
+        }
+      }
+    }
+    while (!cancel_.load()) {
+      const std::vector<Task> tasks =
+          worker == nullptr ? std::vector<Task>() : NextTasksLocked(device, *worker);
+      if (tasks.empty()) {
+        if (!AnyLeftLocked()) break;
+        wake_.wait(lock);
+        continue;
+      }
+      lock.unlock();
+      const Stopwatch watch;
+      if (tasks[0].pass != nullptr) {
+        EvaluateTogether(tasks, worker.get());
+      } else {
+        TrainTogether(tasks, worker.get());
+      }
+      lock.lock();
+      seconds_busy_ += watch.Seconds();
+      wake_.notify_all();
+    }
+  } catch (...) {
+    // Only the bookkeeping above can bring us here, for lack of memory.
+    if (!lock.owns_lock()) lock.lock();
+    cancel_.store(true);
+  }
+  if (worker != nullptr) {
+    lock.unlock();
+    worker.reset();
+    lock.lock();
+  }
+  EndWorkerLocked();
+}
+
+// The next task of this device, and all others of its shape that are due as well.
+std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& worker) {
+  Task first;
+  first.worker = device;
+  if (!NextTaskLocked(&first, device)) return {};
+  std::vector<Task> tasks{first};
+  if (first.pass != nullptr) TakeWholePassLocked(first.pass.get());
+  const auto lanes = static_cast<size_t>(worker.Lanes(*first.model->trainer));
+  const auto rows = [&](const Model& model) {
+    return train_.partition(ring_.PartitionOf(model.key, model.visit)).n;
+  };
+  const auto is_metrics = [&](const Model& model) {
+    return IsMetricsIteration(model.iterations + 1);
+  };
+  for (const auto& candidate : models_) {
+    if (tasks.size() >= lanes) break;
+    Model* model = candidate.get();
+    if (model == first.model || model->device != device || model->status != HOPPER_MODEL_TRAINING ||
+        model->lane_key != first.model->lane_key) {
+      continue;
+    }
+    Task task;
+    task.model = model;
+    task.worker = device;
+    task.started = first.started;
+    if (first.pass != nullptr) {
+      task.pass = OpenPassLocked(*model);
+      if (task.pass == nullptr || task.pass->split != first.pass->split) continue;
+      TakeWholePassLocked(task.pass.get());
+      task.wait = task.started - task.pass->ready_since;
+    } else {
+      if (!TrainsNextLocked(*model) || OpenPassLocked(*model) != nullptr ||
+          rows(*model) != rows(*first.model) || is_metrics(*model) != is_metrics(*first.model)) {
+        continue;
+      }
+      TakeVisitLocked(&task);
+    }
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
+  const Stopwatch watch;
+  std::vector<VisitOutcome> outcomes(tasks.size());
+  std::vector<DeviceWorker::Visit> visits;
+  try {
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      Model* model = tasks[i].model;
+      outcomes[i].examples_before = model->state.examples;
+      if (!model->has_state) {
+        model->state = model->trainer->InitialState(nullptr, numerics_class_);
+        model->has_state = true;
+      }
+      DeviceWorker::Visit visit;
+      visit.key = model->key;
+      visit.trainer = model->trainer.get();
+      visit.state = &model->state;
+      visit.partition = ring_.PartitionOf(model->key, model->visit);
+      visits.push_back(std::move(visit));
+    }
+    worker->Train(&visits, cancel_, TakesRunningMetrics(tasks[0].model->iterations + 1));
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      outcomes[i].sums = std::move(visits[i].sums);
+      outcomes[i].end = visits[i].end;
+      if (visits[i].end == VisitEnd::kDone)
+        outcomes[i].snapshot = SnapshotAfterVisit(tasks[i].model);
+    }
+  } catch (...) {
+    const Problem problem = DescribeException();
+    for (VisitOutcome& outcome : outcomes) {
+      outcome.failed = true;
+      outcome.problem = problem;
+    }
+  }
+  // What the device spent on all of them.
+  const double share = watch.Seconds() / static_cast<double>(tasks.size());
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (outcomes[i].failed) worker->Forget(tasks[i].model->key);
+    outcomes[i].seconds = share;
+    FinishVisit(tasks[i], std::move(outcomes[i]));
+  }
+}
+
+void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
+  const Stopwatch watch;
+  std::vector<MetricSums> sums(tasks.size());
+  bool done = false;
+  bool failed = false;
+  Problem problem;
+  try {
+    std::vector<const float*> weights;
+    for (const Task& task : tasks) weights.push_back(task.pass->snapshot->weights.data());
+    done = worker->Evaluate(*tasks[0].model->trainer, weights,
+                            tasks[0].pass->split == HOPPER_SPLIT_VALID, cancel_, &sums);
+  } catch (...) {
+    failed = true;
+    problem = DescribeException();
+  }
+  const double share = watch.Seconds() / static_cast<double>(tasks.size());
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    Model* model = tasks[i].model;
+    hopper_visit visit = {};
+    visit.kind = HOPPER_VISIT_EVALUATE;
+    visit.split = tasks[i].pass->split;
+    visit.iteration = tasks[i].pass->total_iteration;
+    visit.evaluate = share;
+    RecordVisitLocked(tasks[i], visit);
+    model->seconds_evaluating += share;
+    if (model->status != HOPPER_MODEL_TRAINING) continue;
+    if (failed) {
+      FailLocked(model, problem);
+    } else if (done) {
+      // The sums of all partitions at once.
+      EvaluationPass& pass = *tasks[i].pass;
+      pass.sums[0] = std::move(sums[i]);
+      pass.unfinished = 0;
+      model->work -= PassWork(*model, DataOf(pass.split));
+      ReportPassesLocked(model);
+    }
+  }
+}
+
+}  // namespace hopper

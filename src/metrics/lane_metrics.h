@@ -1,0 +1,16 @@
+// Metrics as sums on any device, for several models side by side and without waiting for the
+// device: the sums of metrics/accumulate.h as a tensor.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "metrics/accumulate.h"
+
+namespace hopper {
+
+// Sums of a batch, float64 [lanes, MetricSumCount()]. `output` is float32 [lanes * batch, ...] with
+// its lanes one after another, and so are the targets. Otherwise as AddMetricSums().
+at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, bool logits,
+                          Activation last, const Targets& targets, int64_t lanes);
+
+}  // namespace hopper

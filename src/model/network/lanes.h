@@ -1,0 +1,88 @@
+// Models of one architecture that run side by side ("lanes"), on any device: tensors with a lane
+// axis in front, [lanes, batch, shape...].
+//
+// A layer runs its lanes in the form that suits it. Dense is one batched product. A layer without
+// weights sees the lanes as one large batch. Any other layer runs lane after lane, which costs
+// nothing where a single lane fills the device; its results then stay apart until a layer wants
+// them together.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "model/lane_layer.h"
+#include "model/network.h"
+
+namespace hopper {
+
+// One tensor [lanes, ...] or as many tensors [...]; turns into the other form on demand.
+class LaneValue {
+ public:
+  LaneValue() = default;
+  explicit LaneValue(at::Tensor stacked) : stacked_(std::move(stacked)) {}
+  explicit LaneValue(std::vector<at::Tensor> separate) : separate_(std::move(separate)) {}
+
+  bool is_stacked() const { return stacked_.defined(); }
+  size_t lanes() const {
+    return is_stacked() ? static_cast<size_t>(stacked_.size(0)) : separate_.size();
+  }
+  int64_t lane_elements() const {
+    return is_stacked() ? stacked_.numel() / stacked_.size(0) : separate_[0].numel();
+  }
+  const at::Tensor& Stacked() const;
+  const std::vector<at::Tensor>& Separate() const;
+
+ private:
+  mutable at::Tensor stacked_;
+  mutable std::vector<at::Tensor> separate_;
+};
+
+// Random masks of all lanes; the caller's, made for one device.
+class LaneRandom {
+ public:
+  virtual ~LaneRandom() = default;
+  // Fills `mask`, float32 [lanes, ...] and dense: an element is `scale` where its 24 random bits
+  // are at least `threshold`, else 0. They are element i of Philox(seed of the lane, kDropout,
+  // layer, steps of the lane), counted within the lane.
+  virtual void DropoutMask(uint32_t layer, uint32_t threshold, float scale,
+                           const at::Tensor& mask) = 0;
+};
+
+// ForwardContext for lanes.
+struct LaneContext {
+  bool training = false;
+  bool linear = false;
+  uint32_t layer = 0;
+  LaneRandom* random = nullptr;  // not null where training
+};
+
+// A layer that has no form of its own for lanes: without weights it sees all lanes as one batch,
+// with weights it runs lane after lane.
+LaneValue ForwardLanesPlainly(const Layer& layer, const std::vector<LaneValue>& inputs,
+                              const std::vector<at::Tensor>& weights, const LaneContext& context);
+
+// Immutable and thread-safe.
+class LaneNetwork {
+ public:
+  // `network` outlives it.
+  explicit LaneNetwork(const Network& network);
+
+  const ModelSpec& spec() const { return network_.spec(); }
+
+  // One tensor per spec().weights, [lanes, Keras' shape...]: views of `flat`, float32 or bfloat16
+  // [lanes, flat_size], which outlives them. Their version counters are their own, so that moving
+  // statistics may change between forward and backward. None requires grad.
+  std::vector<at::Tensor> BindWeights(const at::Tensor& flat) const;
+
+  // `input` is [lanes, batch, input_shape...]; the model's output or logits, [lanes, batch, ...].
+  at::Tensor Forward(const at::Tensor& input, const std::vector<at::Tensor>& weights,
+                     LaneContext context) const;
+
+ private:
+  const Network& network_;
+  std::vector<std::vector<int>> released_;  // by node: tensor ids that no later one reads
+};
+
+}  // namespace hopper

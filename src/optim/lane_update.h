@@ -1,0 +1,222 @@
+// One optimizer step of several models ("lanes") that lie side by side in memory, as tables and
+// functions that serve the CPU and a GPU alike: what engine/cuda runs for each element is what is
+// tested here on the CPU against ApplyOptimizer().
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "base/host_device.h"
+#include "optim/optimizer.h"
+#include "optim/update_kernels.h"
+
+namespace hopper {
+
+enum class UpdateKind : int32_t {
+  kSgd,
+  kMomentum,
+  kNesterov,
+  kRmsprop,
+  kRmspropMomentum,
+  kRmspropCentered,
+  kRmspropCenteredMomentum,
+  kAdam,
+  kAdamAmsgrad,
+  kAdagrad,
+  kAdadelta,
+  kAdamax,
+  kNadam,
+  kFtrl,
+  kFtrlPower,
+  kLion,
+};
+
+// What stays the same for a lane in all steps. Limits of 0 do not clip.
+struct LaneRule {
+  UpdateKind kind = UpdateKind::kSgd;
+  int32_t slots = 0;  // of the rule; the weights' average comes after them
+  int32_t use_ema = 0;
+  int32_t sets_accumulator = 0;  // the first slot starts at `accumulator`
+  float accumulator = 0.0F;
+  float weight_decay = 0.0F;
+  float clipnorm = 0.0F;
+  float clipvalue = 0.0F;
+  float global_clipnorm = 0.0F;
+};
+
+// What a lane's step needs beside that: a row of a table that is made for many steps at once.
+struct LaneScalars {
+  float rate = 0.0F;  // these are StepArgs'
+  float momentum = 0.0F;
+  float a = 0.0F, b = 0.0F;
+  float epsilon = 0.0F;
+  float c = 0.0F, d = 0.0F, e = 0.0F, f = 0.0F, h = 0.0F;
+  float plain_rate = 0.0F;    // without bias correction: weight decay
+  float ema_keep = 0.0F;      // share of the average that stays
+  int32_t ema_overwrite = 0;  // this step replaces the weights by their average
+  int32_t first = 0;          // the first step of all
+  int32_t padding[2] = {0, 0};
+};
+static_assert(sizeof(LaneScalars) == 64, "a row of a table");
+
+// A trainable weight in the buffers of one lane.
+struct LaneSpan {
+  int64_t offset = 0;
+  int64_t slot_offset = 0;
+  int64_t size = 0;
+  float l1 = 0.0F;
+  float twice_l2 = 0.0F;
+};
+
+LaneRule MakeLaneRule(const OptimizerParams& optimizer);
+LaneScalars MakeLaneScalars(const OptimizerParams& optimizer, int64_t step);
+std::vector<LaneSpan> MakeLaneSpans(const std::vector<TrainableSpan>& spans);
+
+// A step of all lanes. All pointers are to the device's memory; lane k's parameters start at
+// params + k * flat_size, its slots at slots + k * n_slots * slot_size.
+struct LaneUpdate {
+  int32_t lanes = 0;
+  int32_t n_spans = 0;
+  int32_t n_slots = 0;  // the most that any lane has
+  int32_t clips = 0;    // some lane clips by norm
+  int64_t flat_size = 0;
+  int64_t slot_size = 0;
+  int64_t largest = 0;  // floats of the largest span
+  const LaneSpan* spans = nullptr;
+  const LaneRule* rules = nullptr;     // [lanes]
+  const LaneScalars* table = nullptr;  // [steps][lanes]
+  const int64_t* row = nullptr;        // of the table
+  float* params = nullptr;
+  const float* gradients = nullptr;  // as params
+  float* slots = nullptr;
+  uint16_t* shadow = nullptr;  // bfloat16, as params; may be null
+  double* squares = nullptr;   // scratch for clips: [lanes][n_spans][kNormParts]
+};
+
+// Partial sums of a span's squares.
+constexpr int kNormParts = 32;
+
+// Runs a step on the CPU, element by element: a reference, not made for speed.
+void UpdateLanes(const LaneUpdate& update);
+
+HOPPER_HOST_DEVICE inline float RegularizedGradient(const LaneSpan& span, float w, float g) {
+  if (span.twice_l2 != 0.0F) g += span.twice_l2 * w;
+  if (span.l1 != 0.0F) g += w > 0.0F ? span.l1 : (w < 0.0F ? -span.l1 : 0.0F);
+  return g;
+}
+
+// What a span's gradients are multiplied with and divided by; see Clip() in optimizer.cpp.
+struct LaneClip {
+  float factor = 1.0F;
+  float norm = 0.0F;      // above 0 (or NaN): g * factor / norm
+  float together = 1.0F;  // all spans' factor
+  bool by_norm = false;
+  bool by_all = false;
+};
+
+// `squares` is the span's sum, `all` that of all spans.
+HOPPER_HOST_DEVICE inline LaneClip MakeLaneClip(const LaneRule& rule, double squares, double all) {
+  LaneClip clip;
+  if (rule.global_clipnorm != 0.0F) {
+    const float norm = std::sqrt(static_cast<float>(all));
+    const float inverse = 1.0F / norm, largest = 1.0F / rule.global_clipnorm;
+    clip.together = rule.global_clipnorm * (largest < inverse ? largest : inverse) + (norm - norm);
+    clip.by_all = true;
+  } else if (rule.clipnorm != 0.0F) {
+    clip.norm = std::sqrt(static_cast<float>(squares));
+    clip.factor = rule.clipnorm;
+    clip.by_norm = !(clip.norm <= rule.clipnorm);
+  }
+  return clip;
+}
+
+HOPPER_HOST_DEVICE inline float ClippedGradient(const LaneRule& rule, const LaneClip& clip,
+                                                float g) {
+  if (clip.by_all) return g * clip.together;
+  if (clip.by_norm) g = g * clip.factor / clip.norm;
+  const float limit = rule.clipvalue;
+  if (limit != 0.0F) g = g > limit ? limit : (g < -limit ? -limit : g);
+  return g;
+}
+
+HOPPER_HOST_DEVICE inline void RunUpdateRule(UpdateKind kind, const StepArgs& p) {
+  switch (kind) {
+    case UpdateKind::kSgd:
+      return SgdKernel::Run(p);
+    case UpdateKind::kMomentum:
+      return MomentumKernel<false>::Run(p);
+    case UpdateKind::kNesterov:
+      return MomentumKernel<true>::Run(p);
+    case UpdateKind::kRmsprop:
+      return RmspropKernel<false, false>::Run(p);
+    case UpdateKind::kRmspropMomentum:
+      return RmspropKernel<false, true>::Run(p);
+    case UpdateKind::kRmspropCentered:
+      return RmspropKernel<true, false>::Run(p);
+    case UpdateKind::kRmspropCenteredMomentum:
+      return RmspropKernel<true, true>::Run(p);
+    case UpdateKind::kAdam:
+      return AdamKernel<false>::Run(p);
+    case UpdateKind::kAdamAmsgrad:
+      return AdamKernel<true>::Run(p);
+    case UpdateKind::kAdagrad:
+      return AdagradKernel::Run(p);
+    case UpdateKind::kAdadelta:
+      return AdadeltaKernel::Run(p);
+    case UpdateKind::kAdamax:
+      return AdamaxKernel::Run(p);
+    case UpdateKind::kNadam:
+      return NadamKernel::Run(p);
+    case UpdateKind::kFtrl:
+      return FtrlKernel<true>::Run(p);
+    case UpdateKind::kFtrlPower:
+      return FtrlKernel<false>::Run(p);
+    case UpdateKind::kLion:
+      return LionKernel::Run(p);
+  }
+}
+
+// One element: decays and updates *w, its slots (those of the rule lie `slot_stride` floats apart,
+// then comes the average), in the order of ApplyOptimizer(). `g` is regularized and clipped.
+HOPPER_HOST_DEVICE inline void UpdateElement(const LaneRule& rule, const LaneScalars& scalars,
+                                             float g, float* w, float* slot, int64_t slot_stride) {
+  if (rule.weight_decay != 0.0F) *w -= *w * rule.weight_decay * scalars.plain_rate;
+  if (rule.sets_accumulator != 0 && scalars.first != 0) *slot = rule.accumulator;
+  StepArgs p;
+  p.size = 1;
+  p.w = w;
+  p.g = &g;
+  if (rule.slots > 0) p.s0 = slot;
+  if (rule.slots > 1) p.s1 = slot + slot_stride;
+  if (rule.slots > 2) p.s2 = slot + 2 * slot_stride;
+  p.rate = scalars.rate;
+  p.momentum = scalars.momentum;
+  p.a = scalars.a;
+  p.b = scalars.b;
+  p.epsilon = scalars.epsilon;
+  p.c = scalars.c;
+  p.d = scalars.d;
+  p.e = scalars.e;
+  p.f = scalars.f;
+  p.h = scalars.h;
+  RunUpdateRule(rule.kind, p);
+  if (rule.use_ema != 0) {
+    float* average = slot + rule.slots * slot_stride;
+    *average = scalars.ema_keep * *average + (1.0F - scalars.ema_keep) * *w;
+    if (scalars.ema_overwrite != 0) *w = *average;
+  }
+}
+
+// The nearest bfloat16, halves to even; NaN stays NaN.
+HOPPER_HOST_DEVICE inline uint16_t RoundToBfloat16(float value) {
+  union {
+    float number;
+    uint32_t bits;
+  } as;
+  as.number = value;
+  if (value != value) return 0x7fc0;
+  return static_cast<uint16_t>((as.bits + 0x7fffu + ((as.bits >> 16) & 1u)) >> 16);
+}
+
+}  // namespace hopper

@@ -1,0 +1,72 @@
+#include "train/lane_data.h"
+
+#include <ATen/ops/div.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/index_select.h>
+
+#include "base/error.h"
+
+namespace hopper {
+namespace {
+
+at::ScalarType ScalarTypeOf(int32_t type) {
+  switch (type) {
+    case HOPPER_UINT8:
+      return at::kByte;
+    case HOPPER_INT16:
+      return at::kShort;
+    case HOPPER_INT32:
+      return at::kInt;
+    case HOPPER_INT64:
+      return at::kLong;
+    case HOPPER_FLOAT32:
+      return at::kFloat;
+    case HOPPER_FLOAT64:
+      return at::kDouble;
+    default:
+      throw Error(ErrorCode::kInternal, "unknown type of packed values");
+  }
+}
+
+}  // namespace
+
+LaneData::LaneData(const Dataset& data, LaneDevice* device) : desc_(data.desc()) {
+  first_.push_back(0);
+  for (int p = 0; p < data.n_partitions(); ++p) {
+    first_.push_back(first_.back() + data.partition(p).n);
+  }
+  const at::TensorOptions on = at::TensorOptions().device(device->device());
+  const at::TensorOptions x = at::TensorOptions().dtype(ScalarTypeOf(desc_.x_type));
+  const at::TensorOptions y = at::TensorOptions().dtype(ScalarTypeOf(desc_.y_type));
+  features_ = at::empty({first_.back(), desc_.x_elements()}, x.device(device->device()));
+  labels_ = at::empty({first_.back(), desc_.y_elements()}, y.device(device->device()));
+  for (int p = 0; p < data.n_partitions(); ++p) {
+    const Partition& from = data.partition(p);
+    if (from.n == 0) continue;
+    features_.narrow(0, first_row(p), from.n)
+        .copy_(at::from_blob(const_cast<uint8_t*>(from.x.data()), {from.n, desc_.x_elements()}, x));
+    labels_.narrow(0, first_row(p), from.n)
+        .copy_(at::from_blob(const_cast<uint8_t*>(from.y.data()), {from.n, desc_.y_elements()}, y));
+  }
+  const auto divisor = static_cast<float>(desc_.normalizing_const);
+  // A tensor and not a number: GPUs multiply by a number's reciprocal instead of dividing.
+  if (divisor != 1.0F) divisor_ = at::full({1}, divisor, on.dtype(at::kFloat));
+}
+
+int64_t LaneData::bytes() const {
+  return static_cast<int64_t>(features_.nbytes() + labels_.nbytes());
+}
+
+at::Tensor LaneData::Features(const at::Tensor& rows) const {
+  const at::Tensor x = at::index_select(features_, 0, rows).to(at::kFloat);
+  return divisor_.defined() ? at::div(x, divisor_) : x;
+}
+
+at::Tensor LaneData::Labels(const at::Tensor& rows) const {
+  const at::Tensor y = at::index_select(labels_, 0, rows);
+  return desc_.y_kind == HOPPER_LABEL_CLASS ? y.to(at::kLong).squeeze(1) : y.to(at::kFloat);
+}
+
+}  // namespace hopper

@@ -1,0 +1,72 @@
+// Which models can share an array of lanes, and how many lanes that has.
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "optim/optimizer.h"
+#include "train/lane_array.h"
+#include "train/trainer_parts.h"
+
+namespace hopper {
+namespace {
+
+// Arithmetic that one step of all lanes should have, so that what a step costs whatever its size
+// (some hundred small kernels) does not count.
+constexpr double kStepFlops = 6.4e10;
+constexpr int kMinLanes = 4;
+constexpr int kMaxLanes = 32;
+
+void Write(std::ostream& out, const LossOptions& options) {
+  out << options.from_logits << ' ' << options.label_smoothing << ' ' << options.delta << ';';
+}
+
+}  // namespace
+
+std::string LaneKey(const Trainer& trainer, const DataDesc& data) {
+  const CompileParams& compile = trainer.compile();
+  const FitParams& fit = trainer.fit();
+  std::ostringstream key;
+  key.precision(17);
+  key << trainer.network().spec().hash.Hex() << ' ' << fit.batch_size << ' ' << fit.epochs << ' '
+      << static_cast<int>(compile.loss) << ' ';
+  Write(key, compile.loss_options);
+  for (const MetricParams& metric : compile.metrics) {
+    key << static_cast<int>(metric.kind) << ' ' << metric.k << ' ' << static_cast<int>(metric.loss)
+        << ' ' << metric.threshold.value_or(-1.0) << ' ' << static_cast<int>(metric.average) << ' '
+        << static_cast<int>(metric.curve) << ' ';
+    Write(key, metric.loss_options);
+  }
+  for (const float weight : ClassWeightsOf(fit, data)) key << weight << ' ';
+  return key.str();
+}
+
+int64_t LaneBytes(const Trainer& trainer, const DataDesc& data, const std::string& precision,
+                  int lanes) {
+  const ModelSpec& spec = trainer.network().spec();
+  const bool bf16 = precision == "bf16";
+  const int64_t rows = PartitionRange(data.n_rows, data.n_partitions, 0).count;
+  const int64_t batch = std::min(trainer.fit().batch_size, rows);
+  const int slots = std::max(3, SlotCount(trainer.compile().optimizer));
+  // Weights, gradients as they come and as they are collected; activations and their gradients.
+  const double weights = static_cast<double>(spec.flat_size) * (bf16 ? 4.0 : 3.0) +
+                         static_cast<double>(spec.slot_size) * slots;
+  const double training =
+      static_cast<double>(batch) * static_cast<double>(spec.activation_floats) * (bf16 ? 2.0 : 3.0);
+  const double evaluation = static_cast<double>(std::min(EvaluationBatch(spec), rows)) *
+                            static_cast<double>(spec.activation_floats) * 1.5;
+  const double bytes = (weights + std::max(training, evaluation)) * sizeof(float) * lanes;
+  return bytes < 9e18 ? static_cast<int64_t>(bytes) : INT64_MAX;
+}
+
+int LaneCount(const Trainer& trainer, const DataDesc& data, const std::string& precision,
+              int64_t memory) {
+  const double flops = 3.0 * static_cast<double>(trainer.network().spec().flops + 1) *
+                       static_cast<double>(trainer.fit().batch_size);
+  int lanes = kMinLanes;
+  while (lanes < kMaxLanes && 2.0 * lanes * flops <= kStepFlops) lanes *= 2;
+  while (lanes > 1 && memory >= 0 && LaneBytes(trainer, data, precision, lanes) > memory / 2)
+    lanes /= 2;
+  return lanes;
+}
+
+}  // namespace hopper

@@ -1,0 +1,19 @@
+// What a trainer derives from its configuration, for others that train the same way.
+#pragma once
+
+#include <vector>
+
+#include "data/dataset.h"
+#include "model/spec.h"
+#include "optim/optimizer.h"
+#include "params/params.h"
+
+namespace hopper {
+
+// The trainable weights.
+std::vector<TrainableSpan> SpansOf(const ModelSpec& spec);
+
+// Factors of the loss by class index; empty: all 1. Throws for classes that the data do not have.
+std::vector<float> ClassWeightsOf(const FitParams& fit, const DataDesc& data);
+
+}  // namespace hopper

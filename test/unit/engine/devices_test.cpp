@@ -1,0 +1,247 @@
+// Runs on devices: the engine's part of GPUs with devices that compute on the CPU.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/lane_devices.h"
+#include "support/keras_models.h"
+#include "support/run_driver.h"
+
+namespace hopper {
+namespace {
+
+class DevicesTest : public ::testing::Test {
+ protected:
+  DevicesTest() : table_(Rows(200)), valid_(Rows(80)) { UseCpuLaneDevices(1); }
+  ~DevicesTest() override { UseCpuLaneDevices(0); }
+
+  static PackedTable::Options Rows(int64_t rows) {
+    PackedTable::Options options;
+    options.x_shape = {8, 8, 1};
+    options.rows = rows;
+    return options;
+  }
+
+  // Nine models of two architectures, two batch sizes and several optimizers.
+  static std::vector<Configuration> Models() {
+    std::vector<Configuration> all;
+    const std::vector<std::string> optimizers = {"Adam(lr=0.01, epsilon=0.001)",
+                                                 "SGD(lr=0.05, momentum=0.9)",
+                                                 "RMSprop(lr=0.001, epsilon=0.001)"};
+    for (int i = 0; i < 9; ++i) {
+      Configuration config;
+      config.key = i + 1;
+      config.arch = i % 3 == 2 ? CnnJson(4, 3) : MlpJson(64, 12, 3);
+      config.compile = "loss='categorical_crossentropy', metrics=['accuracy'], optimizer='" +
+                       optimizers[static_cast<size_t>(i / 3)] + "'";
+      config.fit = i % 2 == 0 ? "batch_size=16" : "batch_size=25";
+      all.push_back(config);
+    }
+    return all;
+  }
+
+  RunOptions OnDevices() const {
+    RunOptions options;
+    options.use_gpus = 1;
+    options.iterations = 3;
+    options.training_metrics = HOPPER_METRICS_EVERY;
+    return options;
+  }
+
+  // By (model, iteration, split): loss and metrics.
+  using Reports = std::map<std::tuple<int, int, int>, std::vector<double>>;
+  static Reports ReportsOf(const std::vector<hopper_event>& events) {
+    Reports reports;
+    for (const hopper_event& event : events) {
+      if (event.type != HOPPER_EVENT_METRICS || event.running != 0) continue;
+      std::vector<double> values = {event.loss};
+      values.insert(values.end(), event.metrics, event.metrics + event.n_metrics);
+      EXPECT_TRUE(
+          reports.emplace(std::make_tuple(event.mst_key, event.iteration, event.split), values)
+              .second);
+    }
+    return reports;
+  }
+
+  static double Distance(const std::vector<float>& a, const std::vector<float>& b) {
+    EXPECT_EQ(a.size(), b.size());
+    double difference = 0.0, size = 0.0;
+    for (size_t i = 0; i < a.size(); ++i) {
+      difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+      size += std::pow(static_cast<double>(b[i]), 2);
+    }
+    return std::sqrt(difference / size);
+  }
+
+  PackedTable table_;
+  PackedTable valid_;
+};
+
+TEST_F(DevicesTest, TrainsAsThreadsDo) {
+  std::vector<hopper_event> expected_events;
+  RunOptions on_threads = OnDevices();
+  on_threads.use_gpus = 0;
+  const auto expected = TrainAll(on_threads, Models(), table_, &valid_, &expected_events);
+  const Reports expected_reports = ReportsOf(expected_events);
+  ASSERT_EQ(expected_reports.size(), 9U * 3 * 2);
+  for (const int devices : {1, 2, 5}) {
+    for (const int fuse : {1, 0}) {
+      UseCpuLaneDevices(devices);
+      SCOPED_TRACE(std::to_string(devices) + " devices, fuse " + std::to_string(fuse));
+      RunOptions options = OnDevices();
+      options.fuse = fuse;
+      std::vector<hopper_event> events;
+      const auto results = TrainAll(options, Models(), table_, &valid_, &events);
+      for (const auto& [key, result] : results) {
+        SCOPED_TRACE(key);
+        ASSERT_EQ(result.raw.status, HOPPER_MODEL_DONE) << result.raw.error;
+        EXPECT_LE(Distance(result.weights, expected.at(key).weights), 2e-3);
+        EXPECT_EQ(result.raw.examples, expected.at(key).raw.examples);
+        EXPECT_EQ(result.raw.iterations, 3);
+      }
+      const Reports reports = ReportsOf(events);
+      ASSERT_EQ(reports.size(), expected_reports.size());
+      for (const auto& [what, values] : expected_reports) {
+        EXPECT_NEAR(reports.at(what)[0], values[0], 2e-2);
+        EXPECT_NEAR(reports.at(what)[1], values[1], 0.03);
+      }
+    }
+  }
+}
+
+// fuse => false: the same bits whoever trains beside, on however many devices.
+TEST_F(DevicesTest, UnfusedModelsDoNotDependOnOthers) {
+  RunOptions options = OnDevices();
+  options.fuse = 0;
+  const auto all = TrainAll(options, Models(), table_);
+  UseCpuLaneDevices(3);
+  const auto spread = TrainAll(options, Models(), table_);
+  const auto alone = TrainAll(options, {Models()[4]}, table_);
+  EXPECT_EQ(all.at(5).digest, alone.at(5).digest);
+  for (const auto& [key, result] : all) EXPECT_EQ(result.digest, spread.at(key).digest);
+}
+
+TEST_F(DevicesTest, AStateGoesOnOnTheDevice) {
+  RunOptions options = OnDevices();
+  options.fuse = 0;
+  options.iterations = 4;
+  const std::vector<Configuration> once = {Models()[0], Models()[2]};
+  const auto straight = TrainAll(options, once, table_);
+  options.iterations = 2;
+  const auto half = TrainAll(options, once, table_);
+  std::vector<Configuration> again = once;
+  for (Configuration& config : again) config.state = half.at(config.key).state;
+  const auto rest = TrainAll(options, again, table_);
+  for (const Configuration& config : once) {
+    EXPECT_EQ(rest.at(config.key).digest, straight.at(config.key).digest);
+  }
+  // A device's state is of a class of its own.
+  options.use_gpus = 0;
+  EXPECT_THROW(TrainAll(options, again, table_), std::runtime_error);
+}
+
+TEST_F(DevicesTest, OneBadConfigurationDoesNotEndTheRun) {
+  std::vector<Configuration> models = Models();
+  models[3].compile =
+      "loss='categorical_crossentropy', optimizer='SGD(lr=1e30)', "
+      "metrics=['accuracy']";
+  models[8].compile =
+      "loss='categorical_crossentropy', optimizer='SGD(lr=1e30)', "
+      "metrics=['accuracy']";
+  const auto results = TrainAll(OnDevices(), models, table_, &valid_);
+  for (const auto& [key, result] : results) {
+    const bool bad = key == 4 || key == 9;
+    EXPECT_EQ(result.raw.status, bad ? HOPPER_MODEL_FAILED : HOPPER_MODEL_DONE) << key;
+    if (bad) {
+      EXPECT_NE(std::string(result.raw.error).find("after"), std::string::npos) << result.raw.error;
+    }
+  }
+}
+
+// A device that is too small for one shape still trains the other; one that cannot hold the data
+// trains nothing.
+TEST_F(DevicesTest, WhatDoesNotFitFails) {
+  UseCpuLaneDevices(1, 1 << 25);
+  std::vector<Configuration> models = Models();
+  models[2].arch = MlpJson(64, 20000, 3);
+  auto results = TrainAll(OnDevices(), models, table_, &valid_);
+  for (const auto& [key, result] : results) {
+    EXPECT_EQ(result.raw.status, key == 3 ? HOPPER_MODEL_FAILED : HOPPER_MODEL_DONE)
+        << key << result.raw.error << result.raw.error_detail;
+  }
+  EXPECT_STREQ(results.at(3).raw.error, "configuration does not fit on cuda:0");
+  EXPECT_NE(std::string(results.at(3).raw.error_detail).find("are free"), std::string::npos);
+  UseCpuLaneDevices(1, 100);
+  results = TrainAll(OnDevices(), models, table_, &valid_);
+  for (const auto& [key, result] : results) {
+    EXPECT_STREQ(result.raw.error, "the packed data do not fit on cuda:0");
+  }
+}
+
+TEST_F(DevicesTest, NamesTheClass) {
+  UseCpuLaneDevices(2);
+  RunOptions options = OnDevices();
+  EXPECT_NE(std::string(RunDriver(options, table_, nullptr).Info().numerics_class)
+                .find("test device, fp32, fused"),
+            std::string::npos);
+  options.fuse = 0;
+  options.precision = "tf32";
+  EXPECT_NE(std::string(RunDriver(options, table_, nullptr).Info().numerics_class)
+                .find("test device, tf32, unfused"),
+            std::string::npos);
+}
+
+TEST_F(DevicesTest, RefusesDevicesThatAreNotThere) {
+  UseCpuLaneDevices(2);
+  const auto message = [&](const std::vector<int32_t>& gpus) {
+    RunOptions options = OnDevices();
+    options.gpus = gpus;
+    try {
+      const RunDriver run(options, table_, nullptr);
+    } catch (const std::runtime_error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message({0, 1}), "");
+  EXPECT_EQ(message({1}), "");
+  EXPECT_EQ(message({2}), "device \"cuda:2\" is not available");
+  EXPECT_EQ(message({-1}), "device \"cuda:-1\" is not available");
+  EXPECT_EQ(message({1, 1}), "device \"cuda:1\" is named twice");
+  UseCpuLaneDevices(0);
+  if (ListLaneDevices().devices.empty()) {
+    EXPECT_EQ(message({}), "no GPU is available");
+  }
+}
+
+TEST_F(DevicesTest, CancelEndsTheRun) {
+  RunOptions options = OnDevices();
+  options.iterations = 100000;
+  RunDriver run(options, table_, nullptr);
+  for (const Configuration& config : Models()) run.AddConfig(config);
+  run.Start();
+  hopper_event event = {};
+  while (!run.NextEvent(&event)) run.WaitForEvent();
+  run.Cancel();
+  EXPECT_EQ(run.WaitToEnd().back().type, HOPPER_EVENT_FINISHED);
+}
+
+TEST_F(DevicesTest, Bfloat16Learns) {
+  RunOptions options = OnDevices();
+  options.precision = "bf16";
+  options.iterations = 10;
+  std::vector<hopper_event> events;
+  const auto results = TrainAll(options, {Models()[0], Models()[2]}, table_, &valid_, &events);
+  for (const auto& [key, result] : results) EXPECT_EQ(result.raw.status, HOPPER_MODEL_DONE);
+  const Reports reports = ReportsOf(events);
+  for (const int key : {1, 3}) {
+    EXPECT_GT(reports.at(std::make_tuple(key, 10, static_cast<int>(HOPPER_SPLIT_VALID)))[1], 0.8);
+  }
+}
+
+}  // namespace
+}  // namespace hopper
