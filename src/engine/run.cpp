@@ -173,6 +173,13 @@ void Run::PlanData(hopper_data_plan* plan) {
   if (any_fits && std::find(admitted.begin(), admitted.end(), true) == admitted.end()) {
     throw Error(NoRoomForData(account_->limit(), models, train_, valid_.get()));
   }
+  if (!plan_->resident && !devices_.empty()) {
+    throw Error(ErrorCode::kOutOfMemory,
+                "\"" + train_.desc().table_name + "\" does not fit into memory",
+                "The data take " + BytesText(data) + ", the models " + BytesText(plan_->models) +
+                    "; hopper.memory_limit is " + BytesText(account_->limit()) + ".",
+                "Raise hopper.memory_limit, or train without use_gpus: then data are read in turns.");
+  }
   if (!plan_->resident) {
     window_ = std::make_unique<PartitionWindow>(train, valid, plan_->window);
   }
