@@ -97,6 +97,20 @@ int RunNextEvent(hopper_run* run, hopper_event* event) {
   return any ? 1 : 0;
 }
 
+int RunPlanData(hopper_run* run, hopper_data_plan* plan, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run, plan);
+    run->PlanData(plan);
+  });
+}
+
+int RunEndLoad(hopper_run* run, int32_t split, int32_t partition, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run);
+    run->EndLoad(split, partition);
+  });
+}
+
 int32_t RunNextVisits(hopper_run* run, hopper_visit* visits, int32_t n) {
   int32_t taken = 0;
   Call(nullptr, [&] {
@@ -160,6 +174,20 @@ int EvaluationPoll(hopper_evaluation* evaluation, hopper_event* event, hopper_er
   return Ask(error, [&] {
     RequireAll(evaluation, event);
     return evaluation->Poll(event);
+  });
+}
+
+int EvaluationLimit(hopper_evaluation* evaluation, int64_t memory_limit, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(evaluation);
+    evaluation->Limit(memory_limit);
+  });
+}
+
+int EvaluationRoom(hopper_evaluation* evaluation, int32_t partition, hopper_error* error) {
+  return Ask(error, [&] {
+    RequireAll(evaluation);
+    return evaluation->Room(partition);
   });
 }
 
@@ -285,6 +313,27 @@ int GroupCheckData(hopper_group* group, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(group);
     group->CheckData();
+  });
+}
+
+int GroupPlanData(hopper_group* group, hopper_data_plan* plan, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(group, plan);
+    group->PlanData(plan);
+  });
+}
+
+int GroupNextLoad(hopper_group* group, int32_t* split, int32_t* partition) {
+  return Ask(nullptr, [&] {
+    RequireAll(group, split, partition);
+    return group->NextLoad(split, partition);
+  });
+}
+
+int GroupEndLoad(hopper_group* group, int32_t split, int32_t partition, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(group);
+    group->EndLoad(split, partition);
   });
 }
 
@@ -430,6 +479,13 @@ hopper_torch_api MakeApi() {
   api.group_next_part = GroupNextPart;
   api.group_free = GroupFree;
   api.group_get_info = GroupGetInfo;
+  api.run_plan_data = RunPlanData;
+  api.run_end_load = RunEndLoad;
+  api.group_plan_data = GroupPlanData;
+  api.group_next_load = GroupNextLoad;
+  api.group_end_load = GroupEndLoad;
+  api.evaluation_limit = EvaluationLimit;
+  api.evaluation_room = EvaluationRoom;
   api.evaluation_confusion = EvaluationConfusion;
   api.check_precision = CheckPrecision;
   api.run_next_visits = RunNextVisits;

@@ -123,7 +123,9 @@ size_t DataDesc::y_bytes() const { return static_cast<size_t>(y_elements()) * Ty
 Dataset::Dataset(const hopper_data_desc& desc)
     : desc_(desc),
       partitions_(static_cast<size_t>(desc_.n_partitions)),
-      last_buffer_(partitions_.size(), std::numeric_limits<int32_t>::min()) {
+      last_buffer_(partitions_.size(), std::numeric_limits<int32_t>::min()),
+      checksums_(partitions_.size()),
+      first_checksums_(partitions_.size()) {
   if (PartitionRange(desc_.n_rows, desc_.n_partitions, 0).count >
       std::numeric_limits<int32_t>::max()) {
     throw Error(ErrorCode::kLimitExceeded,
@@ -187,19 +189,62 @@ void Dataset::AddBuffer(const hopper_buffer& buffer) {
   partition.buffer_starts.push_back(partition.n);
   partition.n += buffer.n;
   last = buffer.buffer_id;
+  std::vector<uint8_t>& checksums = checksums_[static_cast<size_t>(buffer.partition_id)];
+  checksums.insert(checksums.end(), checksum.bytes.begin(), checksum.bytes.end());
+}
+
+void Dataset::ThrowIncomplete(int p) const {
+  const int64_t count = PartitionRange(desc_.n_rows, desc_.n_partitions, p).count;
+  throw Error(ErrorCode::kCorrupt,
+              "partition " + std::to_string(p) + " of \"" + desc_.table_name + "\" is not complete",
+              "It holds " + std::to_string(partition(p).n) + " rows instead of " +
+                  std::to_string(count) + ".",
+              kRepack);
 }
 
 void Dataset::CheckComplete() const {
   for (int p = 0; p < n_partitions(); ++p) {
-    const int64_t count = PartitionRange(desc_.n_rows, desc_.n_partitions, p).count;
-    const int64_t n = partition(p).n;
-    if (n == count) continue;
-    throw Error(
-        ErrorCode::kCorrupt,
-        "partition " + std::to_string(p) + " of \"" + desc_.table_name + "\" is not complete",
-        "It holds " + std::to_string(n) + " rows instead of " + std::to_string(count) + ".",
-        kRepack);
+    if (partition(p).n != PartitionRange(desc_.n_rows, desc_.n_partitions, p).count) {
+      ThrowIncomplete(p);
+    }
   }
+}
+
+void Dataset::EndPartition(int p) {
+  const auto at = static_cast<size_t>(p);
+  if (partition(p).n != PartitionRange(desc_.n_rows, desc_.n_partitions, p).count) {
+    ThrowIncomplete(p);
+  }
+  if (first_checksums_[at].empty()) {
+    first_checksums_[at] = checksums_[at];
+  } else if (first_checksums_[at] != checksums_[at]) {
+    throw Error(
+        ErrorCode::kNotReady,
+        "table \"" + desc_.table_name + "\" has changed since it was first read",
+        "Other rows lie in its partition " + std::to_string(p) + ".",
+        "Start again; while data above hopper.memory_limit are trained on, nobody may write "
+        "to their table.");
+  }
+}
+
+void Dataset::Drop(int p) {
+  const auto at = static_cast<size_t>(p);
+  Partition& partition = partitions_[at];
+  bytes_ -= static_cast<int64_t>(partition.x.size() + partition.y.size());
+  partition = Partition();
+  last_buffer_[at] = std::numeric_limits<int32_t>::min();
+  checksums_[at].clear();
+}
+
+int64_t Dataset::PartitionBytes(int p) const {
+  return PartitionRange(desc_.n_rows, desc_.n_partitions, p).count *
+         static_cast<int64_t>(desc_.x_bytes() + desc_.y_bytes());
+}
+
+std::vector<int64_t> Dataset::AllPartitionBytes() const {
+  std::vector<int64_t> bytes;
+  for (int p = 0; p < n_partitions(); ++p) bytes.push_back(PartitionBytes(p));
+  return bytes;
 }
 
 }  // namespace hopper

@@ -59,7 +59,8 @@ struct Partition {
   std::vector<int64_t> buffer_starts;
 };
 
-// Filled by one thread, then read-only and shared by all workers.
+// Filled by one thread, then read-only and shared by all workers; a partition at a time where
+// AddBuffer(), EndPartition() and Drop() come one after another and nobody reads that partition.
 class Dataset {
  public:
   explicit Dataset(const hopper_data_desc& desc);
@@ -69,16 +70,28 @@ class Dataset {
   void AddBuffer(const hopper_buffer& buffer);
   // Throws kCorrupt where a partition lacks rows.
   void CheckComplete() const;
+  // After the last buffer of a partition. Throws kCorrupt where it lacks rows, and kNotReady where
+  // it was read before and its buffers were others then.
+  void EndPartition(int p);
+  // Frees a partition, to be read again.
+  void Drop(int p);
 
   const DataDesc& desc() const { return desc_; }
   const Partition& partition(int p) const { return partitions_[p]; }
   int n_partitions() const { return static_cast<int>(partitions_.size()); }
-  int64_t bytes() const { return bytes_; }
+  int64_t bytes() const { return bytes_; }  // of the partitions that are there
+  int64_t PartitionBytes(int p) const;      // there or not
+  std::vector<int64_t> AllPartitionBytes() const;
 
  private:
+  [[noreturn]] void ThrowIncomplete(int p) const;
+
   DataDesc desc_;
   std::vector<Partition> partitions_;
   std::vector<int32_t> last_buffer_;
+  // By partition, the checksums of its buffers one behind the other: now, and when first read.
+  std::vector<std::vector<uint8_t>> checksums_;
+  std::vector<std::vector<uint8_t>> first_checksums_;
   int64_t bytes_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/failure.h"
+#include "engine/memory_plan.h"
 #include "engine/sums_bytes.h"
 #include "metrics/accumulate.h"
 
@@ -39,9 +40,44 @@ Evaluation::Evaluation(const hopper_config& config, const hopper_data_desc& data
 }
 
 Evaluation::~Evaluation() {
-  cancel_.store(true);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    cancel_.store(true);
+  }
+  wake_.notify_all();
   workers_.Join();
   account_->Release();
+}
+
+void Evaluation::Limit(int64_t memory_limit) {
+  if (started_) throw Error(ErrorCode::kInternal, "the evaluation has been started already");
+  const int64_t largest = data_.PartitionBytes(0);
+  ModelMemory model;
+  model.state = static_cast<int64_t>((state_.params.size() + state_.slots.size()) * sizeof(float));
+  model.task = trainer_->EvaluationEstimate();
+  if (model.alone() + largest > memory_limit) {
+    throw Error(NoRoomForData(memory_limit, {model}, data_, nullptr));
+  }
+  const int64_t left = memory_limit - model.state - largest;
+  threads_ = static_cast<int32_t>(
+      std::clamp<int64_t>(left / std::max<int64_t>(model.task, 1), 1, threads_));
+  room_ = memory_limit - model.state - model.task * threads_;
+  limited_ = true;
+}
+
+bool Evaluation::Room(int partition) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (failed_) throw Error(failure_);
+  if (!started_ || !limited_) {
+    throw Error(ErrorCode::kInternal, "the evaluation does not take its data in turns");
+  }
+  for (; come_ < std::min(partition, data_.n_partitions()); ++come_) {
+    data_.EndPartition(come_);
+    ready_.push_back(come_);  // without rows, or there would have been buffers
+    wake_.notify_one();
+  }
+  if (partition >= data_.n_partitions()) return true;
+  return data_.bytes() + data_.PartitionBytes(partition) <= room_;
 }
 
 void Evaluation::Choose(std::vector<int32_t> partitions) {
@@ -54,7 +90,18 @@ void Evaluation::AddBuffer(const hopper_buffer& buffer) {
     throw Error(ErrorCode::kCorrupt, "partition " + std::to_string(buffer.partition_id) + " of \"" +
                                          data_.desc().table_name + "\" does not belong here");
   }
-  data_.AddBuffer(buffer);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    data_.AddBuffer(buffer);
+    if (!limited_) return;
+    const DataDesc& desc = data_.desc();
+    const int64_t count = PartitionRange(desc.n_rows, desc.n_partitions, buffer.partition_id).count;
+    if (data_.partition(buffer.partition_id).n < count) return;
+    data_.EndPartition(buffer.partition_id);
+    come_ = std::max(come_, buffer.partition_id + 1);
+    ready_.push_back(buffer.partition_id);
+  }
+  wake_.notify_one();
 }
 
 void Evaluation::CheckRows() const {
@@ -77,7 +124,13 @@ void Evaluation::CheckRows() const {
 
 void Evaluation::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the evaluation has been started already");
-  CheckRows();
+  if (limited_ && chosen_.size() != static_cast<size_t>(data_.n_partitions())) {
+    throw Error(ErrorCode::kInternal, "data of one process are not read in turns");
+  }
+  if (!limited_) {
+    CheckRows();
+    ready_.assign(chosen_.begin(), chosen_.end());
+  }
   started_ = true;
   start_time_ = MonotonicSeconds();
   sums_.resize(static_cast<size_t>(data_.n_partitions()));
@@ -86,39 +139,55 @@ void Evaluation::Start() {
     workers_.Start(
         threads_, account_, [](const std::string&) {}, [this] { Work(); });
   } catch (...) {
-    cancel_.store(true);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      cancel_.store(true);
+    }
+    wake_.notify_all();
     throw;
   }
 }
 
+// False: cancelled, or *problem says what failed.
+bool Evaluation::Evaluate(int partition, MetricSums* sums, Problem* problem) {
+  try {
+    return trainer_->Evaluate(state_.params.data(), data_.partition(partition), cancel_, sums) ==
+           VisitEnd::kDone;
+  } catch (...) {
+    *problem = DescribeException();
+    return false;
+  }
+}
+
 void Evaluation::Work() {
-  while (!cancel_.load()) {
-    const size_t at = next_.fetch_add(1);
-    if (at >= chosen_.size()) return;
-    const int partition = chosen_[at];
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!cancel_.load() && taken_ < chosen_.size()) {
+    if (ready_.empty()) {
+      wake_.wait(lock);
+      continue;
+    }
+    const int partition = ready_.front();
+    ready_.pop_front();
+    ++taken_;
+    lock.unlock();
     MetricSums sums;
     Problem problem;
-    bool failed = false;
-    try {
-      if (trainer_->Evaluate(state_.params.data(), data_.partition(partition), cancel_, &sums) !=
-          VisitEnd::kDone) {
-        return;
+    const bool done = Evaluate(partition, &sums, &problem);
+    lock.lock();
+    if (!done) {
+      if (!problem.message.empty() && !failed_) {
+        failed_ = true;
+        failure_ = std::move(problem);
       }
-    } catch (...) {
-      failed = true;
-      problem = DescribeException();
-    }
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (failed) {
-      failed_ = true;
-      failure_ = std::move(problem);
       cancel_.store(true);
     } else {
       sums_[static_cast<size_t>(partition)] = std::move(sums);
       --unfinished_;
+      if (limited_) data_.Drop(partition);
     }
-    if (failed_ || unfinished_ == 0) WakeEventFd(event_fd_);
+    if (failed_ || unfinished_ == 0 || limited_) WakeEventFd(event_fd_);
   }
+  wake_.notify_all();
 }
 
 bool Evaluation::Finished() const {

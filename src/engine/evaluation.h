@@ -1,7 +1,10 @@
-// One model over a packed table: loss and metrics with fixed weights, a task a partition.
+// One model over a packed table: loss and metrics with fixed weights, a task a partition. Under a
+// memory limit partitions come and go while it works.
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -25,6 +28,12 @@ class Evaluation {
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
 
+  // Before Start(); partitions then come after it, in their order, each once Room() says so, and go
+  // when they are evaluated. Throws kOutOfMemory where not even one fits beside the model.
+  void Limit(int64_t memory_limit);
+  // Whether `partition` may come; the number of partitions: whether all have come. Throws where one
+  // before it lacks rows, and what a worker threw.
+  bool Room(int partition);
   // Before the first buffer: only these partitions come to this process. They must ascend.
   void Choose(std::vector<int32_t> partitions);
   void AddBuffer(const hopper_buffer& buffer);
@@ -42,6 +51,7 @@ class Evaluation {
 
  private:
   void Work();
+  bool Evaluate(int partition, MetricSums* sums, Problem* problem);
   void CheckRows() const;
   bool Finished() const;
   void Finish(const std::vector<MetricSums>& sums, hopper_event* event);
@@ -56,13 +66,18 @@ class Evaluation {
   ModelState state_;
   MemoryAccount* account_;
   std::atomic<bool> cancel_{false};
-  std::atomic<size_t> next_{0};
   std::vector<int32_t> chosen_;  // the partitions of this process
   std::vector<uint8_t> bytes_;   // of their sums
   bool started_ = false;
+  bool limited_ = false;
+  int64_t room_ = 0;  // bytes for partitions where they come in turns
   double start_time_ = 0.0;
 
-  std::mutex mutex_;  // guards all that follows
+  std::mutex mutex_;  // guards all that follows, and data_ where partitions come in turns
+  std::condition_variable wake_;
+  std::deque<int> ready_;  // partitions that wait for a worker
+  size_t taken_ = 0;
+  int come_ = 0;  // partitions before it are complete
   std::vector<MetricSums> sums_;
   size_t unfinished_ = 0;
   bool failed_ = false;

@@ -73,6 +73,12 @@ Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
       account_(MemoryAccount::Create(std::max<int64_t>(options.memory_limit, 1))) {
   AddKeys(train_keys_, &keys_);
   AddKeys(valid_keys_, &keys_);
+  for (const int split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
+    const std::vector<int32_t>& keys = KeysOf(split);
+    for (size_t p = 0; p < keys.size(); ++p) {
+      if (keys[p] == key_) here_[static_cast<size_t>(split)].push_back(static_cast<int32_t>(p));
+    }
+  }
 }
 
 Group::~Group() {
@@ -96,38 +102,6 @@ void Group::AddConfig(const hopper_config& config) {
     entry.problem = DescribeException();
   }
   configs_[config.mst_key] = std::move(entry);
-}
-
-void Group::AddBuffer(const hopper_buffer& buffer) {
-  if (buffer.split == HOPPER_SPLIT_VALID && valid_ == nullptr) {
-    throw Error(ErrorCode::kInternal, "the run has no validation data");
-  }
-  Dataset& data = buffer.split == HOPPER_SPLIT_VALID ? *valid_ : train_;
-  const int64_t before = data.bytes();
-  data.AddBuffer(buffer);
-  account_->Add(data.bytes() - before);
-  if (account_->used() > account_->limit()) {
-    throw Error(
-        ErrorCode::kOutOfMemory, "packed data of a segment do not fit into memory",
-        "They take more than the " + BytesText(account_->limit()) + " of hopper.memory_limit.",
-        "Raise hopper.memory_limit, or spread the data over more segments.");
-  }
-}
-
-void Group::CheckData() const {
-  for (const int split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
-    if (split == HOPPER_SPLIT_VALID && valid_ == nullptr) continue;
-    const Dataset& data = DataOf(split);
-    for (int p = 0; p < data.n_partitions(); ++p) {
-      if (KeysOf(split)[static_cast<size_t>(p)] != key_) continue;
-      const int64_t want = PartitionRange(data.desc().n_rows, data.n_partitions(), p).count;
-      if (data.partition(p).n == want) continue;
-      throw Error(ErrorCode::kCorrupt, "packed table \"" + data.desc().table_name + "\" is damaged",
-                  "Partition " + std::to_string(p) + " has " + std::to_string(data.partition(p).n) +
-                      " rows instead of " + std::to_string(want) + ".",
-                  "Pack the data again.");
-    }
-  }
 }
 
 void Group::AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes,
@@ -367,8 +341,12 @@ void Group::MakeResult(Traveller* model) const {
 }
 
 void Group::GetInfo(hopper_run_info* info) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
   *info = hopper_run_info{};
   info->bytes_data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
+  info->n_loads = n_loads_;
+  info->bytes_read = bytes_read_;
+  info->seconds_reading = seconds_reading_;
   CopyText(numerics_class_, info->numerics_class);
 }
 

@@ -6,20 +6,28 @@
 // far as the resident partitions allow towards the end of an iteration; then they go out again with
 // the key of the segment that has the next partition. A model's bits are those of engine/run.h: the
 // order of its own visits decides them and nothing else.
+//
+// Where the segment's partitions do not fit into memory beside the models that visit it, they are
+// read in turns while the workers train; see schedule/window.h. What is in memory at the end of a
+// visit is there for the next one.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/dataset.h"
 #include "engine/workers.h"
 #include "model_hopper/core_api.h"
 #include "schedule/ring.h"
+#include "schedule/window.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -39,9 +47,15 @@ class Group {
 
   // `config.weights` and `config.state` are not looked at: they come in envelopes.
   void AddConfig(const hopper_config& config);
+  // After the last configuration and before the first buffer: whether the data of this segment stay
+  // in memory. Throws kOutOfMemory where not even one partition fits.
+  void PlanData(hopper_data_plan* plan);
   void AddBuffer(const hopper_buffer& buffer);
-  // Throws where a partition of this segment lacks rows, or the data do not fit into memory.
+  // Throws where data that stay lack rows.
   void CheckData() const;
+  // True: this partition has to be read now, and EndLoad() called after its last buffer.
+  bool NextLoad(int32_t* split, int32_t* partition);
+  void EndLoad(int32_t split, int32_t partition);
 
   // One part of an envelope, in any order; `n_parts` is the same for all parts of a model.
   void AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes, size_t size);
@@ -50,7 +64,7 @@ class Group {
   void Start(int32_t iteration, bool fresh, bool finish);
   // True once all workers have ended; throws what one of them could not handle.
   bool Poll();
-  void Cancel() { cancel_.store(true); }
+  void Cancel();
   // The next outgoing part; its memory is valid until the next call. False: none is left.
   bool NextPart(hopper_group_part* part);
 
@@ -63,6 +77,7 @@ class Group {
     int32_t missing = 0;
   };
 
+  Dataset& DataOf(int split) { return split == HOPPER_SPLIT_VALID ? *valid_ : train_; }
   const Dataset& DataOf(int split) const { return split == HOPPER_SPLIT_VALID ? *valid_ : train_; }
   const std::vector<int32_t>& KeysOf(int split) const {
     return split == HOPPER_SPLIT_VALID ? valid_keys_ : train_keys_;
@@ -72,10 +87,25 @@ class Group {
   std::unique_ptr<Traveller> Unpack(int32_t mst_key, Arrival* arrival) const;
   void TakeState(const uint8_t* image, size_t size, Traveller* model) const;
   void ReadEnvelope(ByteReader* in, Traveller* model) const;
+  // One thing that a worker does with a model.
+  struct Task {
+    enum Kind { kTrain, kEvaluate, kPack } kind = kPack;
+    Traveller* model = nullptr;
+    std::vector<std::pair<int, int>> partitions;  // split and partition that it reads
+  };
   void Work();
-  void Process(Traveller* model) const;
-  bool Train(Traveller* model) const;
-  bool Evaluate(Traveller* model) const;
+  void Do(const Task& task) const;
+  bool NextTaskLocked(Task* task);
+  bool IsLoadedLocked(int split, int partition) const;
+  Task NextOf(const Traveller& model) const;
+  void Train(Traveller* model, int partition) const;
+  void Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& partitions) const;
+  std::vector<std::pair<int, int>> Lacking(const Traveller& model) const;
+  int64_t VisitsHere(const Traveller& model) const;
+  int IndexOf(int split, int partition) const;
+  void TellWindowLocked(Traveller* model);
+  void PinLocked(const Task& task, bool pin);
+  void RequestLoadLocked();
   void RecordVisit(hopper_visit visit, Traveller* model) const;
   void FinishIteration(Traveller* model) const;
   void Decide(Traveller* model, const float* weights) const;
@@ -124,11 +154,19 @@ class Group {
   size_t out_model_ = 0;
   int32_t out_part_ = 0;
   std::atomic<bool> cancel_{false};
-  std::atomic<size_t> next_{0};
   std::atomic<int> running_{0};
-  std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards what follows, and the models' places
+  std::condition_variable wake_;
   bool failed_ = false;
   Problem failure_;
+  std::unique_ptr<PartitionWindow> window_;   // of `here_`; null: all data stay
+  std::array<std::vector<int32_t>, 2> here_;  // by split, this segment's partitions
+  bool load_waits_ = false;                   // load_ is to be read, and nobody has been told
+  PartitionWindow::Place load_;
+  double load_since_ = 0.0;
+  int64_t n_loads_ = 0;
+  int64_t bytes_read_ = 0;
+  double seconds_reading_ = 0.0;
 
   std::unique_ptr<Workers> workers_;  // last: joined before anything above goes
 };

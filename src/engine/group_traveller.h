@@ -36,6 +36,10 @@ struct Group::Traveller {
   bool has_state = false;            // false: the first visit makes the initial one
   ModelState state;
 
+  bool busy = false;  // a worker has it
+  bool packed = false;
+  std::vector<std::pair<int, int>> wanted;  // of the window, for evaluations: split and partition
+
   int32_t next_key = 0;
   std::vector<uint8_t> out;
   std::vector<float> weights;

@@ -57,9 +57,13 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
                    [&](const auto& a, const auto& b) { return cost(a) > cost(b); });
   out_model_ = 0;
   out_part_ = 0;
-  next_.store(0);
   cancel_.store(false);
   failed_ = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& model : travellers_) TellWindowLocked(model.get());
+    RequestLoadLocked();
+  }
   // On a segment with fewer threads than a model wants, they take turns: the same bits.
   const int32_t workers = std::max(threads_ / threads_per_model_, 1);
   const int threads =
@@ -73,26 +77,52 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
           1, account_, [](const std::string&) {}, [this] { Work(); }, threads_per_model_);
     }
   } catch (...) {
-    cancel_.store(true);
+    Cancel();
     workers_.reset();
     throw;
   }
 }
 
+void Group::Cancel() {
+  {
+    // Under the lock, so that no worker misses it between its look and its wait.
+    const std::lock_guard<std::mutex> lock(mutex_);
+    cancel_.store(true);
+  }
+  wake_.notify_all();
+}
+
 void Group::Work() {
-  for (;;) {
-    const size_t at = next_.fetch_add(1);
-    if (at >= travellers_.size() || cancel_.load()) break;
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto packed = [](const auto& model) { return model->packed; };
+  while (!cancel_.load() && !std::all_of(travellers_.begin(), travellers_.end(), packed)) {
     try {
-      Process(travellers_[at].get());
+      Task task;
+      if (!NextTaskLocked(&task)) {
+        TensorMemoryScope::Trim();  // others may need it meanwhile
+        wake_.wait(lock);
+        continue;
+      }
+      PinLocked(task, true);
+      lock.unlock();
+      Do(task);
+      lock.lock();
+      task.model->busy = false;
+      task.model->packed = task.kind == Task::kPack;
+      PinLocked(task, false);
+      TellWindowLocked(task.model);
+      RequestLoadLocked();
     } catch (...) {
       const Problem problem = DescribeException();
-      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!lock.owns_lock()) lock.lock();
       failed_ = true;
       failure_ = problem;
       cancel_.store(true);
     }
+    wake_.notify_all();
   }
+  lock.unlock();
+  wake_.notify_all();
   if (running_.fetch_sub(1) == 1) WakeEventFd(event_fd_);
 }
 
@@ -104,25 +134,93 @@ bool Group::Poll() {
   return true;
 }
 
-// Leaves the model packed, with its next segment.
-void Group::Process(Traveller* model) const {
-  if (finish_) {
-    model->next_key = key_;
-    MakeResult(model);
-    return;
+// What this segment can do with the model next, whether the data are in memory or not.
+Group::Task Group::NextOf(const Traveller& model) const {
+  Task task;
+  if (finish_ || Complete(model)) return task;
+  if (model.evaluating) {
+    task.partitions = Lacking(model);
+    if (!task.partitions.empty()) task.kind = Task::kEvaluate;
+  } else if (VisitsHere(model) > 0) {
+    task.partitions = {{HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model.key, model.visit)}};
+    task.kind = Task::kTrain;
   }
+  return task;
+}
+
+bool Group::NextTaskLocked(Task* task) {
+  for (const auto& model : travellers_) {
+    if (model->busy || model->packed) continue;
+    *task = NextOf(*model);
+    if (task->kind != Task::kPack) {
+      auto& partitions = task->partitions;
+      partitions.erase(
+          std::remove_if(partitions.begin(), partitions.end(),
+                         [&](const auto& at) { return !IsLoadedLocked(at.first, at.second); }),
+          partitions.end());
+      if (partitions.empty()) continue;
+    }
+    task->model = model.get();
+    model->busy = true;
+    return true;
+  }
+  return false;
+}
+
+void Group::Do(const Task& task) const {
+  Traveller* model = task.model;
   try {
-    if (!Complete(*model) && !model->evaluating && !Train(model)) return;
-    if (!Complete(*model) && model->evaluating && !Evaluate(model)) return;
+    if (task.kind == Task::kTrain) Train(model, task.partitions.front().second);
+    if (task.kind == Task::kEvaluate) Evaluate(model, task.partitions);
   } catch (...) {
     Fail(model, DescribeException());
   }
-  model->next_key = NextKey(*model);
-  Pack(model);
+  if (task.kind != Task::kPack) return;
+  if (finish_) {
+    model->next_key = key_;
+    MakeResult(model);
+  } else {
+    // With its next segment.
+    model->next_key = NextKey(*model);
+    Pack(model);
+  }
+}
+
+// Visits from the model's next one on that this segment has the partitions of, within an iteration.
+int64_t Group::VisitsHere(const Traveller& model) const {
+  int64_t visits = 0;
+  for (int visit = model.visit; visit < train_.n_partitions(); ++visit, ++visits) {
+    const int partition = ring_.PartitionOf(model.key, visit);
+    if (train_keys_[static_cast<size_t>(partition)] != key_) break;
+  }
+  return visits;
+}
+
+// Partitions here that the model is not evaluated on yet.
+std::vector<std::pair<int, int>> Group::Lacking(const Traveller& model) const {
+  std::vector<std::pair<int, int>> lacking;
+  for (const int split : kSplits) {
+    if (!WantsPass(model, split)) continue;
+    for (const int32_t p : here_[static_cast<size_t>(split)]) {
+      if (model.passed.count({split, p}) == 0) lacking.emplace_back(split, p);
+    }
+  }
+  return lacking;
 }
 
 // Adds what led to the visit; its own seconds are set, and it ends now.
 void Group::RecordVisit(hopper_visit visit, Traveller* model) const {
+  // Partition after partition is one visit.
+  if (!model->visits.empty()) {
+    hopper_visit& last = model->visits.back();
+    if (last.hop == model->hop && last.kind == visit.kind && last.split == visit.split &&
+        last.iteration == visit.iteration) {
+      last.n_partitions += visit.n_partitions;
+      last.train += visit.train;
+      last.evaluate += visit.evaluate;
+      return;
+    }
+  }
   visit.mst_key = model->key;
   visit.worker = key_;
   visit.hop = model->hop;
@@ -136,8 +234,7 @@ void Group::RecordVisit(hopper_visit visit, Traveller* model) const {
   model->visits.push_back(visit);
 }
 
-// False: cancelled.
-bool Group::Train(Traveller* model) const {
+void Group::Train(Traveller* model, int partition) const {
   const Stopwatch watch;
   const Trainer& trainer = *model->trainer;
   if (!model->has_state) {
@@ -149,7 +246,7 @@ bool Group::Train(Traveller* model) const {
                  "It needs about " + BytesText(trainer.MemoryEstimate()) + ", " +
                      BytesText(account_->limit()) + " are hopper.memory_limit.",
                  "Lower batch_size, or raise hopper.memory_limit."});
-    return true;
+    return;
   }
   const int64_t before = model->state.examples;
   const int32_t iteration = model->iterations + 1;
@@ -159,29 +256,21 @@ bool Group::Train(Traveller* model) const {
   visit.iteration = static_cast<int32_t>(model->total_iterations) + 1;
   visit.first_partition = ring_.PartitionOf(model->key, model->visit);
   const bool metrics = training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration);
-  bool failed = false;
-  while (model->visit < train_.n_partitions() && !failed) {
-    const int partition = ring_.PartitionOf(model->key, model->visit);
-    if (train_keys_[static_cast<size_t>(partition)] != key_) break;
-    MetricSums sums;
-    const VisitEnd end = trainer.Visit(&model->state, train_.partition(partition), partition,
-                                       cancel_, &sums, metrics);
-    if (end == VisitEnd::kCancelled) return false;
-    if (end == VisitEnd::kNotFinite) {
-      Fail(model, NotFinite(trainer, sums.loss, model->state));
-      failed = true;
-      break;
-    }
-    model->running.Add(sums);
-    ++model->visit;
-    ++visit.n_partitions;
-  }
+  MetricSums sums;
+  const VisitEnd end =
+      trainer.Visit(&model->state, train_.partition(partition), partition, cancel_, &sums, metrics);
+  if (end == VisitEnd::kCancelled) return;
+  visit.n_partitions = end == VisitEnd::kDone ? 1 : 0;
   visit.train = watch.Seconds();
-  if (visit.n_partitions > 0 || failed) RecordVisit(visit, model);
+  RecordVisit(visit, model);
   model->seconds_training += visit.train;
+  if (end == VisitEnd::kNotFinite) {
+    Fail(model, NotFinite(trainer, sums.loss, model->state));
+    return;
+  }
   model->examples += model->state.examples - before;
-  if (!failed && model->visit == train_.n_partitions()) FinishIteration(model);
-  return true;
+  model->running.Add(sums);
+  if (++model->visit == train_.n_partitions()) FinishIteration(model);
 }
 
 void Group::FinishIteration(Traveller* model) const {
@@ -238,41 +327,36 @@ void Group::OrderFinalPass(Traveller* model) const {
   model->evaluating = true;
 }
 
-// Evaluates the partitions that are here; false: cancelled.
-bool Group::Evaluate(Traveller* model) const {
+void Group::Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& partitions) const {
   Stopwatch watch;
-  bool complete = true;
   const AlignedArray<float> weights = model->final_pass
                                           ? model->trainer->DeliveredWeights(model->state, nullptr)
                                           : model->trainer->KeptWeights(model->state);
-  for (const int split : kSplits) {
-    if (!WantsPass(*model, split)) continue;
-    const Dataset& data = DataOf(split);
+  for (const auto& [split, p] : partitions) {
+    MetricSums sums;
+    if (model->trainer->Evaluate(weights.data(), DataOf(split).partition(p), cancel_, &sums) !=
+        VisitEnd::kDone) {
+      return;
+    }
+    model->passed[{split, p}] = std::move(sums);
     hopper_visit visit = {};
     visit.kind = HOPPER_VISIT_EVALUATE;
     visit.split = split;
     visit.iteration = static_cast<int32_t>(model->total_iterations);
-    for (int p = 0; p < data.n_partitions(); ++p) {
-      if (model->passed.count({split, p}) > 0) continue;
-      if (KeysOf(split)[static_cast<size_t>(p)] != key_) {
-        complete = false;
-        continue;
-      }
-      MetricSums sums;
-      if (model->trainer->Evaluate(weights.data(), data.partition(p), cancel_, &sums) !=
-          VisitEnd::kDone) {
-        return false;
-      }
-      model->passed[{split, p}] = std::move(sums);
-      if (visit.n_partitions++ == 0) visit.first_partition = p;
-    }
-    if (visit.n_partitions == 0) continue;
+    visit.first_partition = p;
+    visit.n_partitions = 1;
     visit.evaluate = watch.Seconds();
     RecordVisit(visit, model);
     model->seconds_evaluating += visit.evaluate;
     watch.Restart();
   }
-  if (!complete) return true;
+  size_t wanted = 0;
+  for (const int split : kSplits) {
+    if (WantsPass(*model, split)) {
+      wanted += static_cast<size_t>(DataOf(split).n_partitions());
+    }
+  }
+  if (model->passed.size() < wanted) return;  // others are elsewhere, or not in memory
   for (const int split : kSplits) {
     if (!WantsPass(*model, split)) continue;
     MetricSums total;
@@ -283,8 +367,6 @@ bool Group::Evaluate(Traveller* model) const {
   model->passed.clear();
   model->evaluating = false;
   OrderFinalPass(model);
-  // Its partitions may be here.
-  return !model->evaluating || Evaluate(model);
 }
 
 void Group::PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums,

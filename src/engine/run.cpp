@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "base/clock.h"
 #include "engine/configuration.h"
@@ -131,14 +132,88 @@ void Run::TakeState(const hopper_config& config, Model* model) {
   model->has_state = true;
 }
 
+bool Run::WantsPasses(hopper_split split) const {
+  return split == HOPPER_SPLIT_VALID ? valid_ != nullptr
+                                     : training_metrics_ != HOPPER_METRICS_RUNNING;
+}
+
+std::vector<ModelMemory> Run::ModelsMemory() const {
+  const bool evaluated = WantsPasses(HOPPER_SPLIT_TRAIN) || WantsPasses(HOPPER_SPLIT_VALID);
+  std::vector<ModelMemory> models;
+  for (const auto& model : models_) {
+    if (model->status != HOPPER_MODEL_FAILED) {
+      models.push_back(MemoryOf(*model->trainer, evaluated));
+    }
+  }
+  return models;
+}
+
+void Run::PlanData(hopper_data_plan* plan) {
+  if (started_ || train_.bytes() > 0) {
+    throw Error(ErrorCode::kInternal, "data were planned after they had come");
+  }
+  const std::vector<ModelMemory> models = ModelsMemory();
+  const std::vector<int64_t> train = train_.AllPartitionBytes();
+  std::vector<int64_t> valid;
+  if (valid_ != nullptr) valid = valid_->AllPartitionBytes();
+  int64_t data = 0;
+  int64_t largest = 0;
+  for (const std::vector<int64_t>* split : {&train, &std::as_const(valid)}) {
+    for (const int64_t bytes : *split) {
+      data += bytes;
+      largest = std::max(largest, bytes);
+    }
+  }
+  plan_ =
+      std::make_unique<MemoryPlan>(PlanMemory(account_->limit(), threads_, models, data, largest));
+  const bool any_fits = std::any_of(models.begin(), models.end(), [&](const ModelMemory& model) {
+    return model.alone() <= account_->limit();
+  });
+  const auto& admitted = plan_->admitted;
+  if (any_fits && std::find(admitted.begin(), admitted.end(), true) == admitted.end()) {
+    throw Error(NoRoomForData(account_->limit(), models, train_, valid_.get()));
+  }
+  if (!plan_->resident && !devices_.empty()) {
+    throw Error(ErrorCode::kOutOfMemory,
+                "\"" + train_.desc().table_name + "\" does not fit into memory",
+                "The data take " + BytesText(data) + ", the models " + BytesText(plan_->models) +
+                    "; hopper.memory_limit is " + BytesText(account_->limit()) + ".",
+                "Raise hopper.memory_limit, or train without use_gpus: then data are read in turns.");
+  }
+  if (!plan_->resident) {
+    window_ = std::make_unique<PartitionWindow>(train, valid, plan_->window);
+  }
+  *plan = hopper_data_plan{};
+  plan->resident = plan_->resident ? 1 : 0;
+  plan->bytes_data = data;
+  plan->bytes_models = plan_->models;
+  plan->bytes_window = plan_->window;
+  // Models that start elsewhere than at the sweep's begin need another round, as does an
+  // evaluation behind the last iteration.
+  const bool spread = std::any_of(models_.begin(), models_.end(), [&](const auto& model) {
+    return ring_.FirstPartition(model->key) != ring_.FirstPartition(models_.front()->key);
+  });
+  plan->max_reads = plan_->resident ? 1
+                                    : num_iterations_ + (spread ? 1 : 0) +
+                                          (WantsPasses(HOPPER_SPLIT_TRAIN) ? 1 : 0);
+}
+
 void Run::AddBuffer(const hopper_buffer& buffer) {
-  if (started_) throw Error(ErrorCode::kInternal, "the run has been started already");
+  if (window_ != nullptr ? !started_ : started_) {
+    throw Error(ErrorCode::kInternal, "a buffer came when none was wanted");
+  }
   Dataset* data = nullptr;
   if (buffer.split == HOPPER_SPLIT_TRAIN) data = &train_;
   if (buffer.split == HOPPER_SPLIT_VALID) data = valid_.get();
   if (data == nullptr) {
     throw Error(ErrorCode::kInvalidParameter,
                 "the run has no split " + std::to_string(buffer.split));
+  }
+  if (window_ != nullptr) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!window_->IsLoading(buffer.split, buffer.partition_id)) {
+      throw Error(ErrorCode::kInternal, "a buffer of another partition than the wanted one came");
+    }
   }
   data->AddBuffer(buffer);
 }
@@ -160,11 +235,21 @@ double Run::PassWork(const Model& model, const Dataset& data) const {
 void Run::AdmitModels() {
   resident_ = train_.bytes() + (valid_ ? valid_->bytes() : 0);
   account_->Add(resident_);
+  if (window_ == nullptr) {
+    bytes_read_ = resident_;
+    n_loads_ = train_.n_partitions() + (valid_ ? valid_->n_partitions() : 0);
+  }
+  if (plan_ == nullptr) {
+    plan_ = std::make_unique<MemoryPlan>(
+        PlanMemory(account_->limit(), threads_, ModelsMemory(), resident_, resident_));
+  }
+  size_t at = 0;
   for (const auto& model : models_) {
     if (model->status == HOPPER_MODEL_FAILED) continue;
-    const int64_t needed = model->trainer->MemoryEstimate();
-    const int64_t free = account_->limit() - resident_;
-    if (needed <= free) {
+    const bool admitted = plan_->admitted[at];
+    const int64_t free = plan_->free[at];
+    ++at;
+    if (admitted) {
       model->counted_bytes = model->state_bytes;
       resident_ += model->counted_bytes;
       account_->Add(model->counted_bytes);
@@ -172,7 +257,7 @@ void Run::AdmitModels() {
     }
     model->status = HOPPER_MODEL_FAILED;
     model->failure = {ErrorCode::kOutOfMemory, "configuration does not fit into memory",
-                      "It needs about " + BytesText(needed) + ", " +
+                      "It needs about " + BytesText(model->trainer->MemoryEstimate()) + ", " +
                           BytesText(std::max<int64_t>(free, 0)) +
                           " of hopper.memory_limit are free.",
                       "Lower batch_size, train fewer configurations at once, or raise "
@@ -182,8 +267,10 @@ void Run::AdmitModels() {
 
 void Run::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the run has been started already");
-  train_.CheckComplete();
-  if (valid_) valid_->CheckComplete();
+  if (window_ == nullptr) {
+    train_.CheckComplete();
+    if (valid_) valid_->CheckComplete();
+  }
   started_ = true;
   start_time_ = MonotonicSeconds();
   {
@@ -203,10 +290,12 @@ void Run::Start() {
           StopLocked(model.get());
           ReportPassesLocked(model.get());
         }
+        TravelLocked(*model);
       }
     }
     if (!devices_.empty()) AssignDevicesLocked();
     running_workers_ = n_workers_;
+    RequestLoadLocked();
   }
   int started = 0;
   try {
@@ -290,6 +379,9 @@ void Run::GetInfo(hopper_run_info* info) {
     if (model->status != HOPPER_MODEL_FAILED) info->bytes_models += model->state_bytes;
   }
   info->seconds_busy = seconds_busy_;
+  info->n_loads = n_loads_;
+  info->bytes_read = bytes_read_;
+  info->seconds_reading = seconds_reading_;
   info->seconds_hop = seconds_hop_;
   info->n_workers = n_workers_;
   if (started_) info->seconds_wall = (end_time_ > 0 ? end_time_ : MonotonicSeconds()) - start_time_;

@@ -21,9 +21,11 @@
 #include "data/dataset.h"
 #include "engine/device_worker.h"
 #include "engine/events.h"
+#include "engine/memory_plan.h"
 #include "engine/workers.h"
 #include "model_hopper/core_api.h"
 #include "schedule/ring.h"
+#include "schedule/window.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -40,9 +42,14 @@ class Run {
   // Throws for a damaged state and for one of another numerics class; any other problem of the
   // configuration is its failure, not the run's.
   void AddConfig(const hopper_config& config);
+  // After the last configuration and before the first buffer: whether all data stay in memory.
+  // Throws kOutOfMemory where not even one partition fits. A run without it keeps all.
+  void PlanData(hopper_data_plan* plan);
   void AddBuffer(const hopper_buffer& buffer);
   // Throws where data are missing or threads cannot be started.
   void Start();
+  // After the last buffer of a partition that a HOPPER_EVENT_LOAD asked for.
+  void EndLoad(int split, int partition);
   bool NextEvent(hopper_event* event) { return events_.Pop(event); }
   // Takes up to `n` visits that ended; returns how many.
   int32_t NextVisits(hopper_visit* visits, int32_t n);
@@ -76,7 +83,8 @@ class Run {
     hopper_split split = HOPPER_SPLIT_TRAIN;
     std::shared_ptr<const Snapshot> snapshot;
     std::vector<MetricSums> sums;  // by partition
-    int next = 0;                  // partition that nobody has taken
+    std::vector<bool> taken;       // by partition
+    int untaken = 0;
     int unfinished = 0;
     double ready_since = 0.0;
   };
@@ -142,6 +150,8 @@ class Run {
   // setup (run.cpp)
   void ReadConfig(const hopper_config& config, Model* model);
   void TakeState(const hopper_config& config, Model* model);
+  bool WantsPasses(hopper_split split) const;
+  std::vector<ModelMemory> ModelsMemory() const;
   void AdmitModels();
   double VisitWork(const Model& model) const;
   double PassWork(const Model& model, const Dataset& data) const;
@@ -163,6 +173,15 @@ class Run {
   void EvaluateTask(const Task& task);
   void RecordVisitLocked(const Task& task, hopper_visit visit);
   bool WantsPass(const Model& model, hopper_split split, int32_t iteration) const;
+  // data above the memory limit; all of it is in memory where there is no window
+  bool IsLoadedLocked(int split, int partition) const {
+    return window_ == nullptr || window_->IsLoaded(split, partition);
+  }
+  int NextOfPassLocked(const EvaluationPass& pass) const;
+  void TravelLocked(const Model& model);
+  void PinLocked(const Task& task, bool pin);
+  void DropPassesLocked(Model* model);
+  void RequestLoadLocked();
   void FinishIterationLocked(Model* model, const std::shared_ptr<const Snapshot>& snapshot);
   void AddPassLocked(Model* model, hopper_split split, std::shared_ptr<const Snapshot> snapshot);
   void ReportPassesLocked(Model* model);
@@ -217,7 +236,14 @@ class Run {
   int32_t announced_ = 0;  // iterations that every live model has finished
   int live_ = 0;
   int running_workers_ = 0;
-  int64_t resident_ = 0;    // bytes of data and states
+  int64_t resident_ = 0;                     // bytes of data and states
+  std::unique_ptr<MemoryPlan> plan_;         // null: all data stay
+  std::unique_ptr<PartitionWindow> window_;  // null: all data are in memory
+  int64_t window_bytes_ = 0;                 // of it, in resident_ and in the account
+  int64_t bytes_read_ = 0;
+  int64_t n_loads_ = 0;
+  double load_since_ = 0.0;
+  double seconds_reading_ = 0.0;
   int64_t task_bytes_ = 0;  // of the tasks that run now
   int tasks_ = 0;
   double seconds_busy_ = 0.0;

@@ -57,6 +57,8 @@ void Run::Work(int worker) {
       seconds_busy_ += free_since - task.started;
       task_bytes_ -= bytes;
       --tasks_;
+      PinLocked(task, false);
+      RequestLoadLocked();
       wake_.notify_all();
     }
   } catch (...) {
@@ -81,17 +83,19 @@ bool Run::AnyLeftLocked() const {
 
 std::shared_ptr<Run::EvaluationPass> Run::OpenPassLocked(const Model& model) const {
   for (const auto& pass : model.passes) {
-    if (pass->next < static_cast<int>(pass->sums.size())) return pass;
+    if (pass->untaken > 0 && NextOfPassLocked(*pass) >= 0) return pass;
   }
   return nullptr;
 }
 
 void Run::TakeWholePassLocked(EvaluationPass* pass) {
-  pass->next = static_cast<int>(pass->sums.size());
+  pass->taken.assign(pass->taken.size(), true);
+  pass->untaken = 0;
 }
 
 bool Run::TrainsNextLocked(const Model& model) const {
-  return !model.busy && !model.deciding && model.iterations < model.target;
+  return !model.busy && !model.deciding && model.iterations < model.target &&
+         IsLoadedLocked(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model.key, model.visit));
 }
 
 void Run::TakeVisitLocked(Task* task) {
@@ -118,12 +122,17 @@ bool Run::NextTaskLocked(Task* task, int device) {
   task->started = MonotonicSeconds();
   if (best_pass != nullptr) {
     // Before its next visit, so that snapshots of one model do not pile up.
-    task->partition = best_pass->next++;
+    task->partition = NextOfPassLocked(*best_pass);
+    best_pass->taken[static_cast<size_t>(task->partition)] = true;
+    --best_pass->untaken;
     task->wait = task->started - best_pass->ready_since;
     task->pass = std::move(best_pass);
+    PinLocked(*task, true);
     return true;
   }
   TakeVisitLocked(task);
+  task->partition = ring_.PartitionOf(best->key, best->visit);
+  PinLocked(*task, true);
   return true;
 }
 
@@ -220,6 +229,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   model->running.Add(outcome.sums);
   model->work -= VisitWork(*model);
   if (++model->visit == train_.n_partitions()) FinishIterationLocked(model, outcome.snapshot);
+  TravelLocked(*model);
 }
 
 // Which iteration is the last one of a model that watches its metrics, and which weights it
@@ -259,7 +269,12 @@ void Run::AddPassLocked(Model* model, hopper_split split,
   pass->split = split;
   pass->snapshot = std::move(snapshot);
   pass->sums.resize(static_cast<size_t>(data.n_partitions()));
+  pass->taken.resize(pass->sums.size(), false);
+  pass->untaken = data.n_partitions();
   pass->unfinished = data.n_partitions();
+  if (window_ != nullptr) {
+    for (int p = 0; p < data.n_partitions(); ++p) window_->Want(split, p);
+  }
   pass->ready_since = MonotonicSeconds();
   model->passes.push_back(std::move(pass));
   model->work += PassWork(*model, data);
@@ -301,6 +316,7 @@ void Run::EvaluateTask(const Task& task) {
   --pass.unfinished;
   model->work -= PassWork(*model, DataOf(pass.split)) / static_cast<double>(pass.sums.size());
   ReportPassesLocked(model);
+  TravelLocked(*model);
 }
 
 // Reports the passes that are complete, in their order.
@@ -367,7 +383,8 @@ void Run::FailLocked(Model* model, Problem problem) {
   if (model->status == HOPPER_MODEL_TRAINING) --live_;
   model->status = HOPPER_MODEL_FAILED;
   model->failure = std::move(problem);
-  model->passes.clear();
+  DropPassesLocked(model);
+  TravelLocked(*model);
   // A visit on another thread may still be at work on the state; it releases it at its end.
   if (!model->busy) ReleaseStateLocked(model);
   hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_FAILED, model);

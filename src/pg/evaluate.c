@@ -19,6 +19,8 @@ PG_FUNCTION_INFO_V1(hopper_sql_evaluate);
 typedef struct evaluating
 {
 	hopper_evaluation *evaluation;
+	int			event_fd;
+	int32		partition;		/* that the last buffer was of; -1: none came */
 } evaluating;
 
 static void
@@ -27,12 +29,28 @@ free_evaluation(void *evaluation)
 	hopper_torch()->evaluation_free((hopper_evaluation *) evaluation);
 }
 
+/* The threads drop what they have evaluated. */
+static void
+wait_for_room(const evaluating *run, int32 partition)
+{
+	hopper_error error;
+	int			room;
+
+	while ((room = hopper_torch()->evaluation_room(run->evaluation, partition, &error)) == 0)
+		hopper_wait(run->event_fd, -1);
+	if (room < 0)
+		hopper_throw(&error);
+}
+
 static void
 add_buffer(const hopper_buffer *buffer, void *state)
 {
 	evaluating *run = state;
 	hopper_error error;
 
+	if (buffer->partition_id != run->partition)
+		wait_for_room(run, buffer->partition_id);
+	run->partition = buffer->partition_id;
 	HOPPER_CHECK(hopper_torch()->evaluation_add_buffer(run->evaluation, buffer, &error), error);
 	CHECK_FOR_INTERRUPTS();
 }
@@ -43,17 +61,19 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 {
 	const hopper_torch_api *torch = hopper_torch();
 	int			event_fd = hopper_eventfd_open();
-	evaluating	run;
+	evaluating	run = {.event_fd = event_fd, .partition = -1};
 	hopper_guard *guard;
 	hopper_error error;
 	int			done;
 
-	hopper_require_memory(data, NULL);
 	HOPPER_CHECK(torch->evaluation_create(&model->config, &data->desc, hopper_effective_threads(),
 										  event_fd, &run.evaluation, &error), error);
 	guard = hopper_guard_add(run.evaluation, free_evaluation);
-	hopper_scan_packed(data, HOPPER_SPLIT_VALID, add_buffer, &run);
+	HOPPER_CHECK(torch->evaluation_limit(run.evaluation, hopper_effective_memory_limit(), &error),
+				 error);
 	HOPPER_CHECK(torch->evaluation_start(run.evaluation, &error), error);
+	hopper_scan_packed(data, HOPPER_SPLIT_VALID, add_buffer, &run);
+	wait_for_room(&run, data->desc.n_partitions);
 	while ((done = torch->evaluation_poll(run.evaluation, event, &error)) == 0)
 		hopper_wait(event_fd, -1);
 	if (done < 0)

@@ -266,9 +266,6 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 		hopper_read_packed(&request->validation, &valid);
 		hopper_check_compatible(&valid, "validation table", &train.desc, request->source.shown);
 	}
-#ifndef GP_VERSION_NUM			/* there each segment checks its share */
-	hopper_require_memory(&train, request->has_validation ? &valid : NULL);
-#endif
 	if (!request->warm_start)
 		hopper_outputs_require_absent(&outputs);
 
@@ -336,7 +333,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
  * use_caching, seed, threads, precision, training_metrics, threads_per_model, fuse,
  * gpus)
  *
- * use_caching is MADlib's; data is always kept in memory.
+ * use_caching is MADlib's; data are always kept in memory where they fit.
  */
 Datum
 hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)

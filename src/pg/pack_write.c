@@ -99,7 +99,8 @@ pack_output_create(pack_output *output)
 				" n pg_catalog.int4 NOT NULL,"
 				" %s pg_catalog.bytea NOT NULL, %s pg_catalog.bytea NOT NULL,"
 				" %s pg_catalog.int4[] NOT NULL, %s pg_catalog.int4[] NOT NULL,"
-				" checksum pg_catalog.bytea NOT NULL)" HOPPER_DISTRIBUTED_BY(HOPPER_DIST_KEY),
+				" checksum pg_catalog.bytea NOT NULL)" HOPPER_HEAP_STORAGE
+				HOPPER_DISTRIBUTED_BY(HOPPER_DIST_KEY),
 				output->table.quoted, x_column, y_column, x_shape_column, y_shape_column);
 	/* pglz would cost several times the write and gain little on floats */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN %s SET STORAGE EXTERNAL,"

@@ -250,34 +250,6 @@ hopper_read_packed(const hopper_name *table, hopper_packed *out)
 		read_class_values(&summary, out);
 }
 
-static char *
-bytes_words(int64 bytes)
-{
-	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty,
-															  Int64GetDatum(bytes))));
-}
-
-void
-hopper_require_memory(const hopper_packed *data, const hopper_packed *more)
-{
-	int64		limit = hopper_effective_memory_limit();
-	int64		needed = Max(data->packed_bytes, 0);
-
-	if (more)
-		needed += Min(Max(more->packed_bytes, 0), PG_INT64_MAX - needed);
-	if (needed <= limit)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OUT_OF_MEMORY),
-			 more
-			 ? errmsg("\"%s\" and \"%s\" do not fit into memory", data->table.shown,
-					  more->table.shown)
-			 : errmsg("\"%s\" does not fit into memory", data->table.shown),
-			 errdetail("The packed data take %s, hopper.memory_limit is %s.", bytes_words(needed),
-					   bytes_words(limit)),
-			 errhint("Raise hopper.memory_limit, or pack fewer rows.")));
-}
-
 /* --- the buffers --- */
 
 static void
@@ -333,22 +305,26 @@ feed_buffer(const hopper_packed *packed, hopper_split split, HeapTuple tuple, Tu
 	callback(&buffer, state);
 }
 
-void
-hopper_scan_packed(const hopper_packed *packed, hopper_split split, hopper_buffer_fn callback,
-				   void *state)
+/* Of all partitions where `partition` is negative. */
+static void
+scan(const hopper_packed *packed, hopper_split split, int32 partition, hopper_buffer_fn callback,
+	 void *state)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(caller, "hopper packed buffer",
 												  ALLOCSET_DEFAULT_SIZES);
 	const char *x_column = pstrdup(quote_identifier(packed->desc.x_column));
 	const char *y_column = pstrdup(quote_identifier(packed->desc.y_column));
+	const char *condition = partition < 0 ? ""
+		: psprintf(" WHERE partition_id OPERATOR(pg_catalog.=) %d", partition);
 	SPIPlanPtr	plan;
 	Portal		portal;
 
 	/* the sort moves TOAST pointers, not buffers */
 	plan = SPI_prepare_cursor(psprintf("SELECT partition_id, buffer_id, n, %s, %s, checksum FROM %s"
-									   " ORDER BY partition_id, buffer_id", x_column, y_column,
-									   packed->table.quoted), 0, NULL, CURSOR_OPT_NO_SCROLL);
+									   "%s ORDER BY partition_id, buffer_id", x_column, y_column,
+									   packed->table.quoted, condition), 0, NULL,
+							  CURSOR_OPT_NO_SCROLL);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
@@ -370,4 +346,24 @@ hopper_scan_packed(const hopper_packed *packed, hopper_split split, hopper_buffe
 	SPI_cursor_close(portal);
 	SPI_freeplan(plan);
 	MemoryContextDelete(context);
+}
+
+void
+hopper_scan_packed(const hopper_packed *packed, hopper_split split, hopper_buffer_fn callback,
+				   void *state)
+{
+	scan(packed, split, -1, callback, state);
+}
+
+void
+hopper_scan_partition(const hopper_packed *packed, hopper_split split, int32 partition,
+					  hopper_buffer_fn callback, void *state)
+{
+	scan(packed, split, partition, callback, state);
+}
+
+void
+hopper_require_readable(const hopper_packed *packed)
+{
+	hopper_require_select(hopper_source_oid(&packed->table));
 }

@@ -50,12 +50,6 @@ typedef struct hopper_packed
 extern void hopper_read_packed(const hopper_name *table, hopper_packed *out);
 
 /*
- * ERROR 53200 where the tables (`more` may be NULL) do not fit into hopper.memory_limit: they are
- * held in memory as they are packed.
- */
-extern void hopper_require_memory(const hopper_packed *data, const hopper_packed *more);
-
-/*
  * Gets each buffer once, in the order of partition_id and buffer_id. The buffer's memory is valid
  * during the call only. May ereport(ERROR).
  */
@@ -68,5 +62,13 @@ typedef void (*hopper_buffer_fn) (const hopper_buffer *buffer, void *state);
  */
 extern void hopper_scan_packed(const hopper_packed *packed, hopper_split split,
 							   hopper_buffer_fn callback, void *state);
+/* The same for the buffers of one partition. */
+extern void hopper_scan_partition(const hopper_packed *packed, hopper_split split,
+								  int32 partition, hopper_buffer_fn callback, void *state);
+/*
+ * Whether the packed rows can be read, found out before they are; locks the table until the end of
+ * the transaction, as a SELECT does.
+ */
+extern void hopper_require_readable(const hopper_packed *packed);
 
 #endif							/* HOPPER_PACKED_H */

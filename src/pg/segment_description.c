@@ -29,6 +29,7 @@ hopper_describe_run(const hopper_segment_run *run)
 		hopper_put_desc(&out, &run->valid);
 		put_bytes(&out, run->valid_keys, sizeof(int32) * run->valid.n_partitions);
 	}
+	put_bytes(&out, run->tables, sizeof(run->tables));
 	put_int(&out, run->segments_on_host);
 	put_int(&out, run->drop_cache);
 	put_text(&out, run->shown);
@@ -69,6 +70,7 @@ hopper_read_run(const bytea *description, hopper_segment_run *run)
 		hopper_get_desc(&in, &run->valid);
 		run->valid_keys = (int32 *) get_bytes(&in, NULL);
 	}
+	hopper_get_struct(&in, run->tables, sizeof(run->tables));
 	run->segments_on_host = (int) get_int(&in);
 	run->drop_cache = (int) get_int(&in);
 	run->shown = get_bytes(&in, NULL);

@@ -154,19 +154,45 @@ agreed_class(uint64 n)
 	pg_unreachable();
 }
 
+/* The segments' memory, also on those that have lost it. */
+static void
+release(hopper_hops *hops)
+{
+	/* into a table of the segments, so that it runs in the processes that hold the data */
+	hopper_exec("INSERT INTO %s (key) SELECT hopper.segment_release(" INT64_FORMAT
+				") OPERATOR(pg_catalog.*) 0 OPERATOR(pg_catalog.+) key FROM %s",
+				hops->log.quoted, hops->run->id, hops->log.quoted);
+}
+
+/* Of what segment_load_end() returns. */
+#define LINE(n) "pg_catalog.split_part(value, E'\\n', " n ")"
+#define NUMBER(n) "pg_catalog.split_part(" LINE("3") ", ' ', " n ")::pg_catalog.int8"
+
 char *
 hopper_hops_load(hopper_hops *hops)
 {
 	char	   *numerics_class;
 	uint64		n;
 
+	/* where only some have lost their data, the others must not get theirs twice */
+	if (hops->loaded)
+		release(hops);
+	hops->loaded = true;
 	hopper_exec("TRUNCATE %s", hops->log.quoted);
 	load_split(hops, hops->train, HOPPER_SPLIT_TRAIN);
 	if (hops->valid)
 		load_split(hops, hops->valid, HOPPER_SPLIT_VALID);
-	n = hopper_select_latest("SELECT value, pg_catalog.min(gp_segment_id) FROM %s GROUP BY value"
-							 " ORDER BY 2", hops->log.quoted);
+	n = hopper_select_latest("SELECT " LINE("1") " OPERATOR(pg_catalog.||) E'\\n'"
+							 " OPERATOR(pg_catalog.||) " LINE("2") ","
+							 " pg_catalog.min(gp_segment_id) FROM %s GROUP BY 1 ORDER BY 2",
+							 hops->log.quoted);
 	numerics_class = agreed_class(n);
+	SPI_freetuptable(SPI_tuptable);
+	hopper_select_latest("SELECT pg_catalog.max(" NUMBER("1") "), pg_catalog.max(" NUMBER("2") "),"
+						 " pg_catalog.max(" NUMBER("3") ") FROM %s", hops->log.quoted);
+	hops->plan.max_reads = atoi(hopper_cell(0, 1));
+	hops->plan.bytes_data = atoll(hopper_cell(0, 2));
+	hops->plan.bytes_models = atoll(hopper_cell(0, 3));
 	SPI_freetuptable(SPI_tuptable);
 	return numerics_class;
 }
@@ -328,10 +354,7 @@ hopper_hops_write(hopper_hops *hops, const hopper_name *model, const hopper_name
 void
 hopper_hops_end(hopper_hops *hops)
 {
-	/* into a table of the segments, so that it runs in the processes that hold the data */
-	hopper_exec("INSERT INTO %s (key) SELECT hopper.segment_release(" INT64_FORMAT
-				") OPERATOR(pg_catalog.*) 0 OPERATOR(pg_catalog.+) key FROM %s",
-				hops->log.quoted, hops->run->id, hops->log.quoted);
+	release(hops);
 	for (int i = 0; i < 2; i++)
 	{
 		if (hops->plans[i])

@@ -22,6 +22,8 @@ typedef struct hopper_hops
 	SPIPlanPtr	plans[2];		/* from tables[i] to the other */
 	int			at;				/* the table that holds the models */
 	int64		n_statements;
+	bool		loaded;			/* at least once */
+	hopper_data_plan plan;		/* the most of any segment; max_reads 0: all keep their data */
 } hopper_hops;
 
 /* Makes the working tables beside the output table `model`. */
@@ -29,7 +31,8 @@ extern void hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run,
 							  const hopper_packed *train, const hopper_packed *valid,
 							  const hopper_name *model);
 /*
- * Brings all packed data into the memory of the segments; again where they have lost them.
+ * Brings all packed data into the memory of the segments, as far as they stay there; again where
+ * they have lost them. Fills `plan`.
  * Returns the numerics class, palloc'ed; ERROR 55000 where segments differ in it.
  */
 extern char *hopper_hops_load(hopper_hops *hops);

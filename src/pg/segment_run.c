@@ -101,12 +101,22 @@ hopper_require_segments(void)
 static void
 load(segments_run *run)
 {
+	const hopper_data_plan *plan = &run->hops.plan;
 	TimestampTz then = GetCurrentTimestamp();
 
 	strlcpy(run->training->info.numerics_class, hopper_to_utf8(hopper_hops_load(&run->hops)),
 			sizeof(run->training->info.numerics_class));
 	hopper_segment_timeline_keys(&run->timeline, &run->hops.log);
 	run->training->seconds_reading += seconds_since(then);
+	if (run->iteration > 0 || plan->max_reads == 0)
+		return;
+	ereport(NOTICE,
+			(errmsg("%s \"%s\": data and models of a segment exceed hopper.memory_limit, each "
+					"partition is read up to %s", run->training->function, run->training->shown,
+					hopper_plural(plan->max_reads, "time", "times")),
+			 errdetail("The data of a segment take up to %s, the models that visit it %s.",
+					   hopper_bytes_words(plan->bytes_data),
+					   hopper_bytes_words(plan->bytes_models))));
 }
 
 /* One statement that moves and trains the models. */
@@ -405,6 +415,14 @@ tell_idle(const segments_run *run)
 						hopper_plural(run->run.n_configs, "configuration", "configurations"))));
 }
 
+static void
+describe_table(const hopper_packed *packed, hopper_segment_table *table)
+{
+	table->relation = hopper_source_oid(&packed->table);
+	strlcpy(table->x_column, packed->desc.x_column, sizeof(table->x_column));
+	strlcpy(table->y_column, packed->desc.y_column, sizeof(table->y_column));
+}
+
 /* A number that no other run in this session has. */
 static int64
 new_run_id(void)
@@ -444,6 +462,9 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 		run.run.valid = training->valid->desc;
 		run.run.valid_keys = hopper_partition_keys(training->valid);
 	}
+	describe_table(training->train, &run.run.tables[HOPPER_SPLIT_TRAIN]);
+	if (training->valid)
+		describe_table(training->valid, &run.run.tables[HOPPER_SPLIT_VALID]);
 	run.run.segments_on_host = hopper_segments_on_a_host();
 	run.run.drop_cache = hopper_debug_drop_cache;
 	run.run.shown = training->shown;
@@ -467,6 +488,9 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 		hopper_progress_line(&progress, training);
 	}
 	run.iteration--;
+	/* what a test has made the segments lose after the last hop */
+	if (run.run.drop_cache > 0)
+		load(&run);
 	move(&run, false, true);
 	hopper_segment_timeline_settle(&run.timeline);
 	take_results(&run);

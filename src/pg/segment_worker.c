@@ -42,6 +42,8 @@ static struct
 {
 	int64		id;				/* 0: none */
 	hopper_group *group;
+	hopper_data_plan plan;
+	hopper_segment_table tables[2]; /* by split */
 	int			event_fd;
 	SubTransactionId subxact;
 	int			hops;			/* since the data came */
@@ -150,6 +152,32 @@ join_run(const bytea *description, int32 key)
 	current.group = group;
 	for (int i = 0; i < run.n_configs; i++)
 		HOPPER_CHECK(torch->group_add_config(group, &run.configs[i], &error), error);
+	memcpy(current.tables, run.tables, sizeof(current.tables));
+	HOPPER_CHECK(torch->group_plan_data(group, &current.plan, &error), error);
+}
+
+static void
+add_buffer(const hopper_buffer *buffer, void *state)
+{
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_torch()->group_add_buffer(current.group, buffer, &error), error);
+}
+
+/* Data that are wanted while the threads train; false where none are. */
+static bool
+load_partition(void)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_error error;
+	int32		split;
+	int32		partition;
+
+	if (torch->group_next_load(current.group, &split, &partition) != 1)
+		return false;
+	hopper_segment_read(&current.tables[split], split, partition, add_buffer, NULL);
+	HOPPER_CHECK(torch->group_end_load(current.group, split, partition, &error), error);
+	return true;
 }
 
 static MemoryContext
@@ -172,32 +200,15 @@ require_arguments(FunctionCallInfo fcinfo)
 					 errmsg("argument %d must not be null", i)));
 }
 
-/*
- * segment_load(internal, run bigint, description bytea, key int, split int, partition_id int,
- * buffer_id int, n int, x bytea, y bytea, checksum bytea)
- */
-Datum
-hopper_sql_segment_load(PG_FUNCTION_ARGS)
+/* Of the arguments of segment_load(). */
+static void
+take_buffer(FunctionCallInfo fcinfo)
 {
-	MemoryContext context = aggregate_context(fcinfo);
-	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
-	int64		run;
-	bytea	   *x;
-	bytea	   *y;
-	bytea	   *checksum;
+	bytea	   *x = PG_GETARG_BYTEA_PP(8);
+	bytea	   *y = PG_GETARG_BYTEA_PP(9);
+	bytea	   *checksum = PG_GETARG_BYTEA_PP(10);
 	hopper_buffer buffer = {0};
-	hopper_error error;
-	int64	   *count;
 
-	require_arguments(fcinfo);
-	run = PG_GETARG_INT64(1);
-	error_context_stack = &callback;
-	SIMPLE_FAULT_INJECTOR("hopper_segment_load");
-	if (current.id != run || current.group == NULL)
-		join_run(PG_GETARG_BYTEA_PP(2), PG_GETARG_INT32(3));
-	x = PG_GETARG_BYTEA_PP(8);
-	y = PG_GETARG_BYTEA_PP(9);
-	checksum = PG_GETARG_BYTEA_PP(10);
 	buffer.split = PG_GETARG_INT32(4);
 	buffer.partition_id = PG_GETARG_INT32(5);
 	buffer.buffer_id = PG_GETARG_INT32(6);
@@ -212,7 +223,29 @@ hopper_sql_segment_load(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the checksum of buffer %d has %zu bytes instead of 16", buffer.buffer_id,
 						(size_t) VARSIZE_ANY_EXHDR(checksum))));
-	HOPPER_CHECK(hopper_torch()->group_add_buffer(current.group, &buffer, &error), error);
+	add_buffer(&buffer, NULL);
+}
+
+/*
+ * segment_load(internal, run bigint, description bytea, key int, split int, partition_id int,
+ * buffer_id int, n int, x bytea, y bytea, checksum bytea)
+ */
+Datum
+hopper_sql_segment_load(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
+	int64		run;
+	int64	   *count;
+
+	require_arguments(fcinfo);
+	run = PG_GETARG_INT64(1);
+	error_context_stack = &callback;
+	SIMPLE_FAULT_INJECTOR("hopper_segment_load");
+	if (current.id != run || current.group == NULL)
+		join_run(PG_GETARG_BYTEA_PP(2), PG_GETARG_INT32(3));
+	if (current.plan.resident)
+		take_buffer(fcinfo);
 	error_context_stack = callback.previous;
 	count = PG_ARGISNULL(0) ? MemoryContextAllocZero(context, sizeof(int64))
 		: (int64 *) PG_GETARG_POINTER(0);
@@ -221,7 +254,10 @@ hopper_sql_segment_load(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(count);
 }
 
-/* segment_load_end(internal): the numerics class of this segment, and in a second line its build */
+/*
+ * segment_load_end(internal): three lines, the numerics class of this segment, its build, and how
+ * often it reads a partition at most (0: its data stay in memory), bytes of data and of models
+ */
 Datum
 hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
 {
@@ -230,8 +266,11 @@ hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || current.group == NULL)
 		PG_RETURN_NULL();
 	hopper_torch()->group_get_info(current.group, &info);
-	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s\n%s", info.numerics_class,
-											  hopper_torch_library_id())));
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s\n%s\n%d " INT64_FORMAT " " INT64_FORMAT,
+											  info.numerics_class, hopper_torch_library_id(),
+											  current.plan.resident ? 0 : current.plan.max_reads,
+											  (int64) current.plan.bytes_data,
+											  (int64) current.plan.bytes_models)));
 }
 
 /* --- training --- */
@@ -324,7 +363,8 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 									&error), error);
 	/* the time limit: latches of this kernel are set by few signals */
 	while ((done = torch->group_poll(current.group, &error)) == 0)
-		hopper_wait(current.event_fd, 500);
+		if (!load_partition())
+			hopper_wait(current.event_fd, 500);
 	if (done < 0)
 		hopper_throw(&error);
 	error_context_stack = callback.previous;

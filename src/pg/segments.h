@@ -41,6 +41,14 @@ extern int32 *hopper_partition_keys(const hopper_packed *packed);
 
 /* --- a run as text that travels to the segments (segment_description.c) --- */
 
+/* A packed table as a segment finds it. */
+typedef struct hopper_segment_table
+{
+	Oid			relation;		/* the same on all segments */
+	char		x_column[NAMEDATALEN];
+	char		y_column[NAMEDATALEN];
+} hopper_segment_table;
+
 typedef struct hopper_segment_run
 {
 	int64		id;
@@ -50,6 +58,7 @@ typedef struct hopper_segment_run
 	hopper_data_desc valid;
 	int32	   *train_keys;
 	int32	   *valid_keys;
+	hopper_segment_table tables[2]; /* by split */
 	int			segments_on_host;
 	int			drop_cache;		/* tests: forget the data after this many hops; 0: never */
 	const char *shown;			/* the output table, for messages */
@@ -60,6 +69,15 @@ typedef struct hopper_segment_run
 extern bytea *hopper_describe_run(const hopper_segment_run *run);
 /* Everything points into palloc'ed memory. */
 extern void hopper_read_run(const bytea *description, hopper_segment_run *run);
+
+/* --- a segment's own rows (segment_read.c) --- */
+
+/*
+ * Feeds the buffers of one partition, in their order, from this segment's part of the table. In a
+ * function that a statement runs on a segment. ERROR XX001 where a row is malformed.
+ */
+extern void hopper_segment_read(const hopper_segment_table *table, hopper_split split,
+								int32 partition, hopper_buffer_fn callback, void *state);
 
 /* --- which build of the libraries this process has loaded (segment_libraries.c) --- */
 

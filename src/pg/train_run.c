@@ -99,9 +99,34 @@ add_buffer(const hopper_buffer *buffer, void *state)
 }
 
 static void
+tell_reading_in_turns(const hopper_training *training, const hopper_data_plan *plan)
+{
+	ereport(NOTICE,
+			(errmsg("%s \"%s\": data and models exceed hopper.memory_limit, each partition is read "
+					"up to %s", training->function, training->shown,
+					hopper_plural(plan->max_reads, "time", "times")),
+			 errdetail("The data take %s, the models %s; hopper.memory_limit is %s.",
+					   hopper_bytes_words(plan->bytes_data), hopper_bytes_words(plan->bytes_models),
+					   hopper_bytes_words(training->options.memory_limit))));
+}
+
+/* Answers HOPPER_EVENT_LOAD; the threads train on what they have meanwhile. */
+static void
+load_partition(hopper_training *training, hopper_split split, int32 partition)
+{
+	hopper_error error;
+
+	hopper_scan_partition(split == HOPPER_SPLIT_VALID ? training->valid : training->train, split,
+						  partition, add_buffer, training);
+	HOPPER_CHECK(hopper_torch()->run_end_load(training->run, split, partition, &error), error);
+}
+
+/* All data, or none where they do not fit: then events ask for them. */
+static void
 load(hopper_training *training)
 {
 	const hopper_torch_api *torch = hopper_torch();
+	hopper_data_plan plan;
 	hopper_error error;
 
 	training->event_fd = hopper_eventfd_open();
@@ -114,6 +139,15 @@ load(hopper_training *training)
 	{
 		HOPPER_CHECK(torch->run_add_config(training->run, &training->configs[i], &error), error);
 		CHECK_FOR_INTERRUPTS();
+	}
+	HOPPER_CHECK(torch->run_plan_data(training->run, &plan, &error), error);
+	if (!plan.resident)
+	{
+		hopper_require_readable(training->train);
+		if (training->valid)
+			hopper_require_readable(training->valid);
+		tell_reading_in_turns(training, &plan);
+		return;
 	}
 	hopper_scan_packed(training->train, HOPPER_SPLIT_TRAIN, add_buffer, training);
 	if (training->valid)
@@ -177,6 +211,9 @@ drain(hopper_training *training)
 								hopper_from_utf8(event.message)),
 						 event.detail[0] ? errdetail("%s", hopper_from_utf8(event.detail)) : 0,
 						 event.hint[0] ? errhint("%s", hopper_from_utf8(event.hint)) : 0));
+				break;
+			case HOPPER_EVENT_LOAD:
+				load_partition(training, event.split, event.partition);
 				break;
 			case HOPPER_EVENT_FINISHED:
 				take_visits(training);

@@ -64,3 +64,10 @@ hopper_shape_words(int rank, const int64_t *shape)
 		appendStringInfo(&words, i == 0 ? INT64_FORMAT : "x" INT64_FORMAT, (int64) shape[i]);
 	return words.data;
 }
+
+char *
+hopper_bytes_words(int64 bytes)
+{
+	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty,
+															  Int64GetDatum(bytes))));
+}

@@ -17,5 +17,7 @@ extern char *hopper_duration_words(double seconds);
 extern double hopper_round_seconds(double seconds);
 /* "28x28x1"; "a number" for rank 0 */
 extern char *hopper_shape_words(int rank, const int64_t *shape);
+/* "24 MB" */
+extern char *hopper_bytes_words(int64 bytes);
 
 #endif							/* HOPPER_WORDS_H */

@@ -171,16 +171,23 @@ int64_t Trainer::StateBytes() const {
   return Saturated(floats * sizeof(float));
 }
 
+int64_t Trainer::EvaluationEstimate() const {
+  const ModelSpec& spec = network_->spec();
+  const int64_t rows = PartitionRange(data_.n_rows, data_.n_partitions, 0).count;
+  const auto batch = static_cast<double>(std::min(EvaluationBatch(spec), rows));
+  return Saturated((batch * static_cast<double>(spec.activation_floats) * kEvaluationCopies +
+                    static_cast<double>(spec.flat_size)) *
+                   sizeof(float));
+}
+
 int64_t Trainer::MemoryEstimate() const {
   const ModelSpec& spec = network_->spec();
   // A batch never crosses a partition.
   const int64_t rows = PartitionRange(data_.n_rows, data_.n_partitions, 0).count;
   const auto batch = static_cast<double>(std::min(fit_.batch_size, rows));
   const auto activations = static_cast<double>(spec.activation_floats);
-  const double evaluated = static_cast<double>(std::min(EvaluationBatch(spec), rows));
   const double training = batch * activations * kTrainingCopies;
-  const double evaluation =
-      evaluated * activations * kEvaluationCopies + static_cast<double>(spec.flat_size);
+  const double evaluation = static_cast<double>(EvaluationEstimate()) / sizeof(float);
   // Gradients stand twice: as libtorch's tensors, and in the buffer for the optimizer.
   const double floats = std::max(training, evaluation) + 2.0 * static_cast<double>(spec.flat_size);
   const double shadow =

@@ -72,6 +72,8 @@ class Trainer {
 
   // Bytes that training needs: state, gradients, activations of a batch.
   int64_t MemoryEstimate() const;
+  // Bytes that an evaluation needs beside the weights.
+  int64_t EvaluationEstimate() const;
   // Bytes of the state alone, which lasts as long as the run.
   int64_t StateBytes() const;
 

@@ -28,20 +28,34 @@ SELECT models_trained
 UPDATE configs SET model_id = 2;
 SELECT hopper.fit_multiple_model('big_packed', 'other', 'configs', 1);
 
--- Data above the memory limit are refused with both numbers.
-UPDATE configs SET model_id = 1;
+-- Data above the memory limit are read in turns, with the same weights.
+UPDATE configs SET model_id = 1, fit_params = 'batch_size=100';
+SELECT models_trained FROM hopper.fit_multiple_model('big_packed', 'roomy', 'configs', 3,
+  validation_table => 'big_packed_validation', training_metrics => 'every');
+CREATE TEMP TABLE roomy_values AS SELECT * FROM hopper.evaluate('roomy', 'big_packed');
 SET hopper.memory_limit = '1MB';
+SELECT models_trained FROM hopper.fit_multiple_model('big_packed', 'tight', 'configs', 3,
+  validation_table => 'big_packed_validation', training_metrics => 'every');
+SELECT r.state_digest = t.state_digest AS same, r.training_loss = t.training_loss AS same_training,
+  r.validation_loss = t.validation_loss AS same_validation
+FROM roomy_info r, tight_info t;
+SELECT models_trained
+FROM hopper.fit_multiple_model('big_packed', 'tight', 'configs', 1, warm_start => true);
+DROP TABLE tight, tight_info, tight_state, tight_summary;
+SELECT hopper.evaluate('roomy', 'big_packed') = v AS same FROM roomy_values v;
+-- Where not even one partition fits they are refused, and told how to fit.
+SELECT hopper.training_preprocessor('big', 'whole_packed', 'y', 'x', partitions => 1);
 DO $$
 BEGIN
-  PERFORM hopper.fit_multiple_model('big_packed', 'other', 'configs', 1);
+  PERFORM hopper.fit_multiple_model('whole_packed', 'other', 'configs', 1);
 EXCEPTION WHEN out_of_memory THEN
   RAISE WARNING 'refused, %', SQLSTATE;
 END $$;
-SELECT hopper.fit_multiple_model('big_packed', 'other', 'configs', 1);
-SELECT hopper.fit_multiple_model('big_packed', 'other', 'configs', 1,
-  validation_table => 'big_packed_validation');
-SELECT hopper.evaluate('run', 'big_packed');
+SELECT hopper.fit_multiple_model('whole_packed', 'other', 'configs', 1);
+SELECT hopper.evaluate('run', 'whole_packed');
 RESET hopper.memory_limit;
+UPDATE configs SET fit_params = 'batch_size=1000';
+DROP TABLE whole_packed, whole_packed_summary, roomy, roomy_info, roomy_state, roomy_summary;
 
 -- Seconds in tables have six decimals at most.
 SELECT bool_and(s = round(s::numeric, 6)) AS rounded

@@ -16,11 +16,15 @@ namespace hopper {
 
 class GroupDriver {
  public:
-  // `train_keys` and `valid_keys` give the segment of each partition.
+  // `train_keys` and `valid_keys` give the segment of each partition; `planned`: data above the
+  // memory limit are read in turns.
   GroupDriver(const RunOptions& options, const PackedTable& train, const PackedTable* valid,
               std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys,
-              const std::vector<Configuration>& configs)
-      : iterations_(options.iterations), train_keys_(std::move(train_keys)) {
+              const std::vector<Configuration>& configs, bool planned = false)
+      : train_(&train),
+        valid_(valid),
+        iterations_(options.iterations),
+        train_keys_(std::move(train_keys)) {
     hopper_run_options raw = {};
     raw.seed = options.seed;
     raw.num_iterations = options.iterations;
@@ -39,6 +43,11 @@ class GroupDriver {
                                train_keys_.data(), valid == nullptr ? nullptr : valid_keys.data(),
                                key, &group, &error_));
       for (const Configuration& config : configs) AddConfig(group, config);
+      hopper_data_plan plan = {};
+      plan.resident = 1;
+      if (planned) Check(Api().group_plan_data(group, &plan, &error_));
+      plans_[key] = plan;
+      if (plan.resident == 0) continue;
       AddBuffers(group, train, HOPPER_SPLIT_TRAIN, train_keys_, key);
       if (valid != nullptr) AddBuffers(group, *valid, HOPPER_SPLIT_VALID, valid_keys, key);
       Check(Api().group_check_data(group, &error_));
@@ -61,6 +70,17 @@ class GroupDriver {
   }
   GroupDriver(const GroupDriver&) = delete;
   GroupDriver& operator=(const GroupDriver&) = delete;
+
+  const std::map<int32_t, hopper_data_plan>& plans() const { return plans_; }
+  int64_t loads() const {
+    int64_t loads = 0;
+    for (const auto& [key, group] : groups_) {
+      hopper_run_info info = {};
+      Api().group_get_info(group, &info);
+      loads += info.n_loads;
+    }
+    return loads;
+  }
 
   std::map<int32_t, ModelResult> Train(std::vector<hopper_event>* events = nullptr) {
     for (int32_t iteration = 1; iteration <= iterations_; ++iteration) {
@@ -105,6 +125,19 @@ class GroupDriver {
       Check(Api().group_add_buffer(group, &buffer, &error_));
     }
   }
+  bool Load(hopper_group* group) {
+    int32_t split = 0;
+    int32_t partition = 0;
+    if (Api().group_next_load(group, &split, &partition) != 1) return false;
+    const PackedTable& table = split == HOPPER_SPLIT_VALID ? *valid_ : *train_;
+    for (const hopper_buffer& buffer : table.buffers(static_cast<hopper_split>(split))) {
+      if (buffer.partition_id == partition) {
+        Check(Api().group_add_buffer(group, &buffer, &error_));
+      }
+    }
+    Check(Api().group_end_load(group, split, partition, &error_));
+    return true;
+  }
   bool AllDone() const {
     for (const auto& [key, envelope] : envelopes_) {
       if (!envelope.done) return false;
@@ -123,7 +156,9 @@ class GroupDriver {
     for (const auto& [key, group] : groups_) {
       Check(Api().group_start(group, iteration, fresh ? 1 : 0, finish ? 1 : 0, &error_));
       int done = 0;
-      while ((done = Api().group_poll(group, &error_)) == 0) event_fd_.Wait();
+      while ((done = Api().group_poll(group, &error_)) == 0) {
+        if (!Load(group)) event_fd_.Wait();
+      }
       Check(done);
       hopper_group_part part = {};
       while (Api().group_next_part(group, &part, &error_) == 1) Take(part, finish, &next);
@@ -149,6 +184,9 @@ class GroupDriver {
   }
 
   EventFd event_fd_;
+  const PackedTable* train_;
+  const PackedTable* valid_;
+  std::map<int32_t, hopper_data_plan> plans_;
   int32_t iterations_;
   std::vector<int32_t> train_keys_;
   std::map<int32_t, hopper_group*> groups_;

@@ -76,28 +76,15 @@ class EventFd {
 class RunDriver {
  public:
   RunDriver(const RunOptions& options, const PackedTable& train, const PackedTable* valid) {
-    hopper_run_options raw = {};
-    raw.seed = options.seed;
-    raw.num_iterations = options.iterations;
-    raw.metrics_compute_frequency = options.frequency;
-    raw.training_metrics = options.training_metrics;
-    raw.threads = options.threads;
-    raw.n_starts = static_cast<int32_t>(options.starts.size());
-    raw.starts = options.starts.data();
-    raw.memory_limit = options.memory_limit;
-    raw.precision = options.precision.c_str();
-    raw.use_gpus = options.use_gpus;
-    raw.n_gpus = static_cast<int32_t>(options.gpus.size());
-    raw.gpus = options.gpus.data();
-    raw.fuse = options.fuse;
-    raw.mix_numerics = options.mix_numerics;
-    raw.threads_per_model = options.threads_per_model;
-    raw.event_fd = event_fd_.fd();
-    Check(Api().run_create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(), &run_,
-                           &error_));
-    for (const hopper_buffer& buffer : train.buffers(HOPPER_SPLIT_TRAIN)) AddBuffer(buffer);
-    if (valid == nullptr) return;
-    for (const hopper_buffer& buffer : valid->buffers(HOPPER_SPLIT_VALID)) AddBuffer(buffer);
+    Create(options, train, valid);
+    PushAll(train, valid);
+  }
+  // Without data: Plan() tells whether to push them.
+  struct Planned {};
+  RunDriver(Planned /*unused*/, const RunOptions& options, const PackedTable& train,
+            const PackedTable* valid)
+      : train_(&train), valid_(valid) {
+    Create(options, train, valid);
   }
   ~RunDriver() { Api().run_free(run_); }
   RunDriver(const RunDriver&) = delete;
@@ -119,9 +106,27 @@ class RunDriver {
     raw.state_size = config.state.size();
     Check(Api().run_add_config(run_, &raw, &error_));
   }
+  // After the configurations. Where all data stay, pushes them.
+  hopper_data_plan Plan() {
+    hopper_data_plan plan = {};
+    Check(Api().run_plan_data(run_, &plan, &error_));
+    if (plan.resident == 1) PushAll(*train_, valid_);
+    return plan;
+  }
+  // What HOPPER_EVENT_LOAD asks for.
+  void Load(const hopper_event& event) {
+    const PackedTable& table = event.split == HOPPER_SPLIT_VALID ? *valid_ : *train_;
+    for (const hopper_buffer& buffer : table.buffers(static_cast<hopper_split>(event.split))) {
+      if (buffer.partition_id == event.partition) AddBuffer(buffer);
+    }
+    EndLoad(event.split, event.partition);
+  }
+  void EndLoad(int32_t split, int32_t partition) {
+    Check(Api().run_end_load(run_, split, partition, &error_));
+  }
   void Start() { Check(Api().run_start(run_, &error_)); }
   void Cancel() { Api().run_cancel(run_); }
-  // Events up to and with FINISHED.
+  // Events up to and with FINISHED; loads what is asked for.
   std::vector<hopper_event> WaitToEnd() {
     std::vector<hopper_event> events;
     for (;;) {
@@ -129,6 +134,7 @@ class RunDriver {
       while (Api().run_next_event(run_, &event) == 1) {
         events.push_back(event);
         if (event.type == HOPPER_EVENT_FINISHED) return events;
+        if (event.type == HOPPER_EVENT_LOAD) Load(event);
       }
       event_fd_.Wait();
     }
@@ -162,8 +168,36 @@ class RunDriver {
   void Check(int code) {
     if (code != 0) throw std::runtime_error(error_.message);
   }
+  void Create(const RunOptions& options, const PackedTable& train, const PackedTable* valid) {
+    hopper_run_options raw = {};
+    raw.seed = options.seed;
+    raw.num_iterations = options.iterations;
+    raw.metrics_compute_frequency = options.frequency;
+    raw.training_metrics = options.training_metrics;
+    raw.threads = options.threads;
+    raw.n_starts = static_cast<int32_t>(options.starts.size());
+    raw.starts = options.starts.data();
+    raw.memory_limit = options.memory_limit;
+    raw.precision = options.precision.c_str();
+    raw.use_gpus = options.use_gpus;
+    raw.n_gpus = static_cast<int32_t>(options.gpus.size());
+    raw.gpus = options.gpus.data();
+    raw.fuse = options.fuse;
+    raw.mix_numerics = options.mix_numerics;
+    raw.threads_per_model = options.threads_per_model;
+    raw.event_fd = event_fd_.fd();
+    Check(Api().run_create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(), &run_,
+                           &error_));
+  }
+  void PushAll(const PackedTable& train, const PackedTable* valid) {
+    for (const hopper_buffer& buffer : train.buffers(HOPPER_SPLIT_TRAIN)) AddBuffer(buffer);
+    if (valid == nullptr) return;
+    for (const hopper_buffer& buffer : valid->buffers(HOPPER_SPLIT_VALID)) AddBuffer(buffer);
+  }
 
   EventFd event_fd_;
+  const PackedTable* train_ = nullptr;
+  const PackedTable* valid_ = nullptr;
   hopper_run* run_ = nullptr;
   hopper_error error_ = {};
 };

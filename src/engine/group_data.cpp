@@ -1,0 +1,178 @@
+// A segment's data: all of them in memory, or partitions that come and go.
+#include <algorithm>
+#include <map>
+
+#include "base/clock.h"
+#include "engine/events.h"
+#include "engine/failure.h"
+#include "engine/group_traveller.h"
+#include "engine/memory_plan.h"
+
+namespace hopper {
+
+void Group::PlanData(hopper_data_plan* plan) {
+  if (train_.bytes() > 0)
+    throw Error(ErrorCode::kInternal, "data were planned after they had come");
+  const bool evaluated = valid_ != nullptr || training_metrics_ != HOPPER_METRICS_RUNNING;
+  // Models that start on the same segment visit the others together, too.
+  std::map<int32_t, std::vector<ModelMemory>> visitors;
+  for (const auto& [key, config] : configs_) {
+    if (config.trainer == nullptr) continue;
+    visitors[train_keys_[static_cast<size_t>(ring_.FirstPartition(key))]].push_back(
+        MemoryOf(*config.trainer, evaluated));
+  }
+  std::array<std::vector<int64_t>, 2> bytes;
+  int64_t data = 0;
+  int64_t largest = 0;
+  for (size_t split = 0; split < here_.size(); ++split) {
+    for (const int32_t p : here_[split]) {
+      bytes[split].push_back(DataOf(static_cast<int>(split)).PartitionBytes(p));
+      data += bytes[split].back();
+      largest = std::max(largest, bytes[split].back());
+    }
+  }
+  *plan = hopper_data_plan{};
+  plan->resident = 1;
+  plan->max_reads = 1;
+  plan->bytes_data = data;
+  plan->bytes_window = data;
+  for (const auto& [key, models] : visitors) {
+    const MemoryPlan own = PlanMemory(account_->limit(), threads_, models, data, largest);
+    plan->bytes_models = std::max(plan->bytes_models, own.models);
+    if (own.resident) continue;
+    const bool any_fits = std::any_of(models.begin(), models.end(), [&](const ModelMemory& model) {
+      return model.alone() <= account_->limit();
+    });
+    if (any_fits && own.models == 0) {
+      throw Error(NoRoomForData(account_->limit(), models, train_, valid_.get()));
+    }
+    plan->resident = 0;
+    plan->bytes_window = std::min(plan->bytes_window, own.window);
+  }
+  if (plan->resident == 1) return;
+  // Each group of models that travels together reads everything in each of its iterations, and once
+  // more to be evaluated at the end.
+  plan->max_reads = static_cast<int32_t>(visitors.size()) * (num_iterations_ + 1);
+  window_ = std::make_unique<PartitionWindow>(bytes[0], bytes[1], plan->bytes_window);
+}
+
+void Group::AddBuffer(const hopper_buffer& buffer) {
+  if (buffer.split == HOPPER_SPLIT_VALID && valid_ == nullptr) {
+    throw Error(ErrorCode::kInternal, "the run has no validation data");
+  }
+  Dataset& data = DataOf(buffer.split);
+  if (window_ != nullptr) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const int index = IndexOf(buffer.split, buffer.partition_id);
+    if (index < 0 || !window_->IsLoading(buffer.split, index)) {
+      throw Error(ErrorCode::kInternal, "a buffer of another partition than the wanted one came");
+    }
+  }
+  const int64_t before = data.bytes();
+  data.AddBuffer(buffer);
+  account_->Add(data.bytes() - before);
+  if (window_ == nullptr && account_->used() > account_->limit()) {
+    throw Error(
+        ErrorCode::kOutOfMemory, "packed data of a segment do not fit into memory",
+        "They take more than the " + BytesText(account_->limit()) + " of hopper.memory_limit.",
+        "Raise hopper.memory_limit, or spread the data over more segments.");
+  }
+}
+
+void Group::CheckData() const {
+  if (window_ != nullptr) return;  // each partition is checked when it has come
+  for (size_t split = 0; split < here_.size(); ++split) {
+    for (const int32_t p : here_[split]) {
+      const Dataset& data = DataOf(static_cast<int>(split));
+      const int64_t want = PartitionRange(data.desc().n_rows, data.n_partitions(), p).count;
+      if (data.partition(p).n == want) continue;
+      throw Error(ErrorCode::kCorrupt, "packed table \"" + data.desc().table_name + "\" is damaged",
+                  "Partition " + std::to_string(p) + " has " + std::to_string(data.partition(p).n) +
+                      " rows instead of " + std::to_string(want) + ".",
+                  "Pack the data again.");
+    }
+  }
+}
+
+// The window counts this segment's partitions alone, in their order: -1 for another one.
+int Group::IndexOf(int split, int partition) const {
+  const std::vector<int32_t>& here = here_[static_cast<size_t>(split)];
+  const auto at = std::lower_bound(here.begin(), here.end(), partition);
+  return at == here.end() || *at != partition ? -1 : static_cast<int>(at - here.begin());
+}
+
+bool Group::IsLoadedLocked(int split, int partition) const {
+  return window_ == nullptr || window_->IsLoaded(split, IndexOf(split, partition));
+}
+
+// Where the model is in its visit of this segment, and what it is to be evaluated on.
+void Group::TellWindowLocked(Traveller* model) {
+  if (window_ == nullptr || model->packed) return;
+  const Task next = NextOf(*model);
+  const bool trains = next.kind == Task::kTrain;
+  window_->SetTraveller(
+      model->key,
+      trains ? IndexOf(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model->key, model->visit)) : 0,
+      trains ? VisitsHere(*model) : 0);
+  for (const auto& [split, p] : model->wanted) window_->Unwant(split, IndexOf(split, p));
+  model->wanted.clear();
+  if (next.kind == Task::kEvaluate) model->wanted = next.partitions;
+  for (const auto& [split, p] : model->wanted) window_->Want(split, IndexOf(split, p));
+}
+
+void Group::PinLocked(const Task& task, bool pin) {
+  if (window_ == nullptr) return;
+  for (const auto& [split, p] : task.partitions) {
+    if (pin) {
+      window_->Pin(split, IndexOf(split, p));
+    } else {
+      window_->Unpin(split, IndexOf(split, p));
+    }
+  }
+}
+
+void Group::RequestLoadLocked() {
+  if (window_ == nullptr) return;
+  std::vector<PartitionWindow::Place> dropped;
+  if (!window_->NextLoad(&load_, &dropped)) return;
+  for (const PartitionWindow::Place& place : dropped) {
+    Dataset& data = DataOf(place.split);
+    const int32_t p = here_[static_cast<size_t>(place.split)][static_cast<size_t>(place.partition)];
+    account_->Add(-data.PartitionBytes(p));
+    data.Drop(p);
+  }
+  load_since_ = MonotonicSeconds();
+  load_waits_ = true;
+  WakeEventFd(event_fd_);
+}
+
+bool Group::NextLoad(int32_t* split, int32_t* partition) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!load_waits_) return false;
+  load_waits_ = false;
+  *split = load_.split;
+  *partition = here_[static_cast<size_t>(load_.split)][static_cast<size_t>(load_.partition)];
+  return true;
+}
+
+void Group::EndLoad(int32_t split, int32_t partition) {
+  const int index = IndexOf(split, partition);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (window_ == nullptr || index < 0 || !window_->IsLoading(split, index)) {
+      throw Error(ErrorCode::kInternal, "a partition came that nobody had asked for");
+    }
+  }
+  DataOf(split).EndPartition(partition);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    window_->FinishLoad();
+    ++n_loads_;
+    bytes_read_ += DataOf(split).PartitionBytes(partition);
+    seconds_reading_ += MonotonicSeconds() - load_since_;
+    RequestLoadLocked();
+  }
+  wake_.notify_all();
+}
+
+}  // namespace hopper

@@ -1,0 +1,91 @@
+// What a run does where its data do not fit into memory: it tells the window who needs which
+// partition, and asks for the one that is next.
+#include "base/clock.h"
+#include "engine/run.h"
+
+namespace hopper {
+
+// A partition that is in memory and that nobody has taken, or -1.
+int Run::NextOfPassLocked(const EvaluationPass& pass) const {
+  for (size_t p = 0; p < pass.taken.size(); ++p) {
+    if (!pass.taken[p] && IsLoadedLocked(pass.split, static_cast<int>(p))) {
+      return static_cast<int>(p);
+    }
+  }
+  return -1;
+}
+
+// Where the model is and how far it has to go; while its metrics decide on that, it has left.
+void Run::TravelLocked(const Model& model) {
+  if (window_ == nullptr) return;
+  int64_t visits = 0;
+  if (model.status == HOPPER_MODEL_TRAINING && !model.deciding) {
+    visits = int64_t{model.target - model.iterations} * train_.n_partitions() - model.visit;
+  }
+  window_->SetTraveller(model.key, ring_.PartitionOf(model.key, model.visit), visits);
+}
+
+// What a task reads stays in memory until it ends. From its begin on, a partition of an evaluation
+// is not wanted any more for itself.
+void Run::PinLocked(const Task& task, bool pin) {
+  if (window_ == nullptr) return;
+  const int split = task.pass == nullptr ? HOPPER_SPLIT_TRAIN : task.pass->split;
+  if (!pin) {
+    window_->Unpin(split, task.partition);
+    return;
+  }
+  window_->Pin(split, task.partition);
+  if (task.pass != nullptr) window_->Unwant(split, task.partition);
+}
+
+void Run::DropPassesLocked(Model* model) {
+  if (window_ != nullptr) {
+    for (const auto& pass : model->passes) {
+      for (size_t p = 0; p < pass->taken.size(); ++p) {
+        if (!pass->taken[p]) window_->Unwant(pass->split, static_cast<int>(p));
+      }
+    }
+  }
+  model->passes.clear();
+}
+
+void Run::RequestLoadLocked() {
+  if (window_ == nullptr || cancel_.load()) return;
+  PartitionWindow::Place load;
+  std::vector<PartitionWindow::Place> dropped;
+  if (!window_->NextLoad(&load, &dropped)) return;
+  for (const PartitionWindow::Place& place : dropped) {
+    (place.split == HOPPER_SPLIT_VALID ? *valid_ : train_).Drop(place.partition);
+  }
+  const int64_t change = window_->bytes() - window_bytes_;
+  window_bytes_ += change;
+  resident_ += change;
+  account_->Add(change);
+  load_since_ = MonotonicSeconds();
+  hopper_event event = NewEventLocked(HOPPER_EVENT_LOAD, nullptr);
+  event.split = load.split;
+  event.partition = load.partition;
+  events_.Push(event);
+}
+
+void Run::EndLoad(int split, int partition) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (window_ == nullptr || !window_->IsLoading(split, partition)) {
+      throw Error(ErrorCode::kInternal, "a partition came that nobody had asked for");
+    }
+  }
+  Dataset& data = split == HOPPER_SPLIT_VALID ? *valid_ : train_;
+  data.EndPartition(partition);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    window_->FinishLoad();
+    ++n_loads_;
+    bytes_read_ += data.PartitionBytes(partition);
+    seconds_reading_ += MonotonicSeconds() - load_since_;
+    RequestLoadLocked();
+  }
+  wake_.notify_all();
+}
+
+}  // namespace hopper

@@ -1,0 +1,153 @@
+"""Data above the memory of the segments, and memory that is given back."""
+
+import pathlib
+import threading
+import time
+
+import psycopg2
+import pytest
+
+from conftest import connect
+from digits import dense, query, select, sequential, value
+from runs import CONFIGS, LOSS, curves, digests, fit, pack, starts, working_tables
+from cluster import segment_processes
+
+TABLE = "packed_48"
+TURNS = "data and models of a segment exceed hopper.memory_limit, each partition is read up to"
+
+
+@pytest.fixture(scope="module")
+def above(packed):
+    """Some 5 MB of digits, as real numbers, in many partitions on both servers."""
+    greenplum, postgres = packed
+    for connection in packed:
+        query(connection, "CREATE TABLE many_digits AS SELECT id * 12 + i AS id, label,"
+              " (SELECT array_agg((p + i / 16.0)::real) FROM unnest(pixels) p) AS pixels"
+              " FROM digits, generate_series(0, 11) i")
+    pack(greenplum, TABLE, 48, "many_digits")
+    first = ",".join(map(str, starts(greenplum, TABLE)))
+    pack(postgres, TABLE, 48, "many_digits", f", starts := '{{{first}}}'")
+    flat = sequential(dense("hidden", 24, "relu"), dense("output", 10, "softmax"), shape=(64,))
+    for connection in packed:
+        query(connection, "SELECT hopper.load_model('architectures', %s)", flat)
+        model = value(connection, "SELECT max(model_id) FROM architectures")
+        for n in (1, 3, 8):
+            select(connection, f"flat_{n}", [(key, model, text, fit_params)
+                                             for key, _, text, fit_params in CONFIGS[:n]])
+    return packed
+
+
+def in_turns(output, configs, more="", setting=None, iterations=2):
+    """A run with 1 MB a segment; its notices."""
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SELECT hopper.version()")
+    query(connection, "SET hopper.memory_limit = 1")
+    if setting:
+        query(connection, setting)
+    fit(connection, TABLE, output, configs, iterations, ", threads := 1" + more)
+    notices = list(connection.notices)
+    connection.close()
+    return notices
+
+
+@pytest.mark.parametrize("metrics", ["running", "final", "every"])
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_the_same_bits_from_data_above_memory(above, n, metrics):
+    greenplum, postgres = above
+    output = f"turns_{n}_{metrics}"
+    more = f", training_metrics := '{metrics}'"
+    notices = in_turns(output, f"flat_{n}", more)
+    assert len([notice for notice in notices if TURNS in notice]) == 1
+    fit(postgres, TABLE, output, f"flat_{n}", 2, more)
+    assert digests(greenplum, output) == digests(postgres, output)
+    assert curves(greenplum, output) == curves(postgres, output)
+    assert working_tables(greenplum) == []
+
+
+def test_lost_data_are_read_in_turns_again(above):
+    greenplum, postgres = above
+    in_turns("turns_dropped", "flat_3", setting="SET hopper.debug_drop_cache = 2")
+    fit(postgres, TABLE, "turns_dropped", "flat_3", 2)
+    assert digests(greenplum, "turns_dropped") == digests(postgres, "turns_dropped")
+
+
+def test_a_warm_start_with_data_above_memory(above):
+    greenplum, postgres = above
+    in_turns("turns_warm", "flat_3", iterations=1)
+    in_turns("turns_warm", "flat_3", ", warm_start := true", iterations=1)
+    fit(postgres, TABLE, "turns_warm", "flat_3", 2)
+    assert digests(greenplum, "turns_warm") == digests(postgres, "turns_warm")
+
+
+def test_a_cancelled_run_leaves_a_session_that_works(above):
+    greenplum, _ = above
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SELECT hopper.version()")
+    query(connection, "SET hopper.memory_limit = 1")
+    timer = threading.Timer(3, query, (greenplum, "SELECT pg_cancel_backend(%s)",
+                                       value(connection, "SELECT pg_backend_pid()")))
+    timer.start()
+    started = time.monotonic()
+    with pytest.raises(psycopg2.Error) as error:
+        fit(connection, TABLE, "turns_cancelled", "flat_8", 100000)
+    timer.join()
+    assert error.value.pgcode == "57014"
+    assert time.monotonic() - started < 30
+    fit(connection, TABLE, "turns_after", "flat_3", 2, ", threads := 1")
+    connection.close()
+    fit(greenplum, TABLE, "turns_plenty", "flat_3", 2)
+    assert digests(greenplum, "turns_after") == digests(greenplum, "turns_plenty")
+
+
+def test_a_damaged_partition_is_found_while_models_train(above):
+    greenplum, _ = above
+    pack(greenplum, "turns_holed", 48, "many_digits")
+    query(greenplum, "DELETE FROM turns_holed WHERE buffer_id ="
+          " (SELECT max(buffer_id) FROM turns_holed WHERE partition_id = 5)")
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SELECT hopper.version()")
+    query(connection, "SET hopper.memory_limit = 1")
+    with pytest.raises(psycopg2.Error) as error:
+        fit(connection, "turns_holed", "out_holed", "flat_3", 2, ", threads := 1")
+    assert error.value.pgcode == "XX001"
+    assert "partition 5 of" in str(error.value)
+    assert "on segment" in error.value.diag.context
+    connection.close()
+
+
+def private_memory(process):
+    for line in pathlib.Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("RssAnon:"):
+            return int(line.split()[1]) / 1024
+    raise AssertionError("no RssAnon")
+
+
+def test_memory_is_given_back(on_segments):
+    """Some 16 MB of data a segment, in runs that end well and in others that are cancelled."""
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "CREATE TABLE heavy AS SELECT i AS id, i % 2 AS label,"
+          " array_fill(i::real, ARRAY[1000]) AS x FROM generate_series(1, 12000) i"
+          " DISTRIBUTED BY (id)")
+    query(connection, "SELECT hopper.training_preprocessor('heavy', 'heavy_packed', 'label', 'x')")
+    query(connection, "SELECT hopper.load_model('heavy_models', %s)",
+          sequential(dense("output", 2, "softmax"), shape=(1000,)))
+    query(connection, "SELECT hopper.load_model_selection_table('heavy_models', 'heavy_configs',"
+          " ARRAY[1], ARRAY[%s], ARRAY['batch_size=50'])", LOSS + "'SGD(lr=0.01)'")
+    process = value(connection, "SELECT pg_backend_pid()")
+    used = []
+    for run in range(5):
+        output = f"heavy_{run}"
+        if run == 3:
+            query(connection, "SET statement_timeout = 3000")
+            with pytest.raises(psycopg2.Error):
+                query(connection, f"SELECT hopper.fit_multiple_model('heavy_packed', '{output}',"
+                      " 'heavy_configs', 1000000)")
+            query(connection, "SET statement_timeout = 0")
+        else:
+            query(connection, f"SELECT hopper.fit_multiple_model('heavy_packed', '{output}',"
+                  " 'heavy_configs', 2)")
+        used.append(sum(private_memory(one) for processes in segment_processes(process).values()
+                        for one in processes))
+    connection.close()
+    # The first runs load the libraries and fill the allocator. Data that stayed would be 48 MB a run.
+    assert max(used[2:]) - used[1] < 24, used
