@@ -178,7 +178,7 @@ void Run::PlanData(hopper_data_plan* plan) {
                 "\"" + train_.desc().table_name + "\" does not fit into memory",
                 "The data take " + BytesText(data) + ", the models " + BytesText(plan_->models) +
                     "; hopper.memory_limit is " + BytesText(account_->limit()) + ".",
-                "Raise hopper.memory_limit, or train without use_gpus: then data are read in turns.");
+                "Raise hopper.memory_limit, or train without use_gpus, which reads data in turns.");
   }
   if (!plan_->resident) {
     window_ = std::make_unique<PartitionWindow>(train, valid, plan_->window);
