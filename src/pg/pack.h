@@ -214,6 +214,8 @@ extern void pack_set_layout(pack_job *job);
  */
 extern int32 pack_encode_row(const pack_job *job, const Datum *values, const bool *nulls,
 							 char *key, char *body);
+/* Before the first pack_count_rows(), in a context that outlives them; the classes are known. */
+extern void pack_start_counting(pack_job *job);
 /* `n` more rows of a stratum */
 extern void pack_count_rows(pack_job *job, int32 stratum, int64 n);
 /* Fills job->quotas and returns their sum. */

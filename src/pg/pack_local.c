@@ -67,6 +67,7 @@ read_rows(pack_job *job, Tuplesortstate *sort)
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	pack_start_counting(job);
 	for (;;)
 	{
 		SPITupleTable *table;

@@ -90,13 +90,15 @@ count_strata(const pack_job *job)
 }
 
 void
+pack_start_counting(pack_job *job)
+{
+	job->n_strata = count_strata(job);
+	job->strata = hopper_palloc0_huge(sizeof(int64) * job->n_strata);
+}
+
+void
 pack_count_rows(pack_job *job, int32 stratum, int64 n)
 {
-	if (job->strata == NULL)
-	{
-		job->n_strata = count_strata(job);
-		job->strata = hopper_palloc0_huge(sizeof(int64) * job->n_strata);
-	}
 	if (stratum < 0 || stratum >= job->n_strata)
 		elog(ERROR, "a packed row has stratum %d of %d", stratum, job->n_strata);
 	job->strata[stratum] += n;

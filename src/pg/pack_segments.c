@@ -105,6 +105,7 @@ count_rows(pack_job *job, const hopper_name *rows)
 	uint64		n = hopper_select_latest("SELECT stratum, pg_catalog.count(*) FROM %s"
 										 " GROUP BY stratum ORDER BY stratum", rows->quoted);
 
+	pack_start_counting(job);
 	for (uint64 row = 0; row < n; row++)
 		pack_count_rows(job, atoi(hopper_cell(row, 1)), strtoll(hopper_cell(row, 2), NULL, 10));
 	SPI_freetuptable(SPI_tuptable);
