@@ -191,9 +191,10 @@ def test_a_lost_partition_is_found(on_segments):
 def test_the_memory_of_a_segment_is_limited(on_segments):
     connection = connect("HOPPER_GREENPLUM")
     query(connection, "SELECT hopper.version()")
-    query(connection, "SET hopper.memory_limit = 1")
+    # The configuration has room, a partition of 16 MB has not.
+    query(connection, "SET hopper.memory_limit = 12")
     query(connection, "CREATE TABLE wide AS SELECT i AS id, i % 2 AS label,"
-          " array_fill(i::real, ARRAY[1000]) AS x FROM generate_series(1, 3000) i"
+          " array_fill(i::real, ARRAY[1000]) AS x FROM generate_series(1, 12000) i"
           " DISTRIBUTED BY (id)")
     query(connection, "SELECT hopper.training_preprocessor('wide', 'wide_packed', 'label', 'x')")
     query(connection, "SELECT hopper.load_model('wide_models', %s)",
