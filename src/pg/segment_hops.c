@@ -174,9 +174,9 @@ hopper_hops_load(hopper_hops *hops)
 	char	   *numerics_class;
 	uint64		n;
 
-	/* where only some have lost their data, the others must not get theirs twice */
+	/* the run's number is another one after a loss: all segments begin anew */
 	if (hops->loaded)
-		release(hops);
+		hops->description = hopper_describe_run(hops->run);
 	hops->loaded = true;
 	hopper_exec("TRUNCATE %s", hops->log.quoted);
 	load_split(hops, hops->train, HOPPER_SPLIT_TRAIN);

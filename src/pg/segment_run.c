@@ -98,12 +98,24 @@ hopper_require_segments(void)
 				 errhint("Bring it back with gprecoverseg.")));
 }
 
+/* A number that no other run in this session has. */
+static int64
+new_run_id(void)
+{
+	static int32 count = 0;
+
+	return ((int64) gp_session_id << 32) | (uint32) ++count;
+}
+
 static void
 load(segments_run *run)
 {
 	const hopper_data_plan *plan = &run->hops.plan;
 	TimestampTz then = GetCurrentTimestamp();
 
+	/* where only some have lost their data, the others must not get theirs twice */
+	if (run->hops.loaded)
+		run->run.id = new_run_id();
 	strlcpy(run->training->info.numerics_class, hopper_to_utf8(hopper_hops_load(&run->hops)),
 			sizeof(run->training->info.numerics_class));
 	hopper_segment_timeline_keys(&run->timeline, &run->hops.log);
@@ -421,15 +433,6 @@ describe_table(const hopper_packed *packed, hopper_segment_table *table)
 	table->relation = hopper_source_oid(&packed->table);
 	strlcpy(table->x_column, packed->desc.x_column, sizeof(table->x_column));
 	strlcpy(table->y_column, packed->desc.y_column, sizeof(table->y_column));
-}
-
-/* A number that no other run in this session has. */
-static int64
-new_run_id(void)
-{
-	static int32 count = 0;
-
-	return ((int64) gp_session_id << 32) | (uint32) ++count;
 }
 
 void

@@ -57,8 +57,9 @@ def test_an_unpacked_archive_trains(unpacked):
     assert metric > 0.9
     for processes in segment_processes(connection).values():
         maps = "".join(open(f"/proc/{process}/maps", encoding="utf-8").read() for process in processes)
+        ours = ("libtorch", "libc10", "hopper", "libgomp", "libcuda", "libcupti")
         loaded = {line.split(maxsplit=5)[5] for line in maps.splitlines()
-                  if any(name in line for name in ("libtorch", "libc10", "hopper", "libgomp", "libcu"))}
+                  if any(name in line for name in ours)}
         assert str(unpacked / "lib" / "postgresql" / "model_hopper" / "libtorch_cpu.so") in loaded
         assert all(path.startswith(str(unpacked)) for path in loaded), loaded
     connection.close()
