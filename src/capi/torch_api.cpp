@@ -1,6 +1,7 @@
 // The table of functions that need libtorch: thin, and with no way out for an exception.
 #include "capi/boundary.h"
-#include "capi/torch_info.h"
+#include "engine/build_info.h"
+#include "engine/cuda_devices.h"
 #include "engine/evaluation.h"
 #include "engine/explain.h"
 #include "engine/failure.h"
@@ -266,14 +267,21 @@ void PredictorFree(hopper_predictor* predictor) {
 int BuildInfo(hopper_rows** rows, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(rows);
-    *rows = hopper::BuildInfoRows();
+    hopper::RowsBuilder builder(2);
+    for (const auto& [name, value] : hopper::BuildInfo()) builder.AddRow({name, value});
+    *rows = builder.Release();
   });
 }
 
 int Gpus(hopper_rows** rows, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(rows);
-    *rows = hopper::GpuRows();
+    hopper::RowsBuilder builder(4);
+    for (const hopper::CudaDevice& device : hopper::ListCudaDevices().devices) {
+      builder.AddRow({std::to_string(device.index), device.name,
+                      std::to_string(device.memory >> 20), device.capability});
+    }
+    *rows = builder.Release();
   });
 }
 

@@ -86,6 +86,10 @@ class PlanNode {
   std::vector<char> input_accumulates;
   std::vector<char> weight_accumulates;
 
+  // Backward(): the n floats of the gradient of weight `weight` into step.gradients, added or
+  // written.
+  void DeliverGradient(const float* gradient, int64_t n, size_t weight,
+                       const StepArguments& step) const;
   bool InputNeedsGradient(size_t i) const { return inputs[i]->gradient != nullptr; }
   // Memory of this node alone, at most once a call; its contents are undefined at the start of
   // the time that it is asked for.

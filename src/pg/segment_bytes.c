@@ -112,4 +112,37 @@ hopper_get_desc(reader *in, hopper_data_desc *desc)
 	desc->y_column = get_bytes(in, NULL);
 }
 
+void
+hopper_get_buffer(FunctionCallInfo fcinfo, int first, hopper_buffer *buffer)
+{
+	bytea	   *x = PG_GETARG_BYTEA_PP(first + 3);
+	bytea	   *y = PG_GETARG_BYTEA_PP(first + 4);
+	bytea	   *checksum = PG_GETARG_BYTEA_PP(first + 5);
+
+	memset(buffer, 0, sizeof(*buffer));
+	buffer->partition_id = PG_GETARG_INT32(first);
+	buffer->buffer_id = PG_GETARG_INT32(first + 1);
+	buffer->n = PG_GETARG_INT32(first + 2);
+	buffer->x = VARDATA_ANY(x);
+	buffer->x_size = VARSIZE_ANY_EXHDR(x);
+	buffer->y = VARDATA_ANY(y);
+	buffer->y_size = VARSIZE_ANY_EXHDR(y);
+	buffer->checksum = (const uint8_t *) VARDATA_ANY(checksum);
+	if (VARSIZE_ANY_EXHDR(checksum) != 16)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the checksum of buffer %d has %zu bytes instead of 16",
+						buffer->buffer_id, (size_t) VARSIZE_ANY_EXHDR(checksum))));
+}
+
+Datum
+hopper_bytes_datum(const void *bytes, size_t size)
+{
+	bytea	   *value = palloc(VARHDRSZ + size);
+
+	SET_VARSIZE(value, VARHDRSZ + size);
+	memcpy(VARDATA(value), bytes, size);
+	return PointerGetDatum(value);
+}
+
 #endif							/* GP_VERSION_NUM */

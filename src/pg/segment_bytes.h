@@ -1,11 +1,13 @@
 /*
  * segment_bytes.h
  *		Numbers and text as bytes that travel to the segments, for the files that describe work to
- *		them. Both ends are the same version of the glue, which is what the first text is for.
+ *		them, and packed buffers among the arguments of the segments' functions. Both ends are the
+ *		same version of the glue, which is what the first text is for.
  */
 #ifndef HOPPER_SEGMENT_BYTES_H
 #define HOPPER_SEGMENT_BYTES_H
 
+#include "fmgr.h"
 #include "lib/stringinfo.h"
 
 typedef struct reader
@@ -94,5 +96,13 @@ extern void hopper_get_desc(reader *in, hopper_data_desc *desc);
 extern void *hopper_get_array(reader *in, int64 n, size_t width);
 /* ERROR where it has another size. */
 extern void hopper_get_struct(reader *in, void *value, size_t expected);
+
+/*
+ * A packed buffer of the arguments partition_id, buffer_id, n, x, y, checksum from `first` on; the
+ * caller sets the split. Its memory is the arguments'.
+ */
+extern void hopper_get_buffer(FunctionCallInfo fcinfo, int first, hopper_buffer *buffer);
+/* A bytea with a copy of the bytes. */
+extern Datum hopper_bytes_datum(const void *bytes, size_t size);
 
 #endif							/* HOPPER_SEGMENT_BYTES_H */

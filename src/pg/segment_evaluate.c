@@ -165,11 +165,8 @@ hopper_sql_segment_evaluation_row(PG_FUNCTION_ARGS)
 {
 	MemoryContext context;
 	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
-	hopper_buffer buffer = {0};
+	hopper_buffer buffer;
 	summing    *state;
-	bytea	   *x;
-	bytea	   *y;
-	bytea	   *checksum;
 	hopper_error error;
 
 	if (!AggCheckCallContext(fcinfo, &context))
@@ -191,38 +188,13 @@ hopper_sql_segment_evaluation_row(PG_FUNCTION_ARGS)
 		state = (summing *) PG_GETARG_POINTER(0);
 	callback.arg = state;
 	error_context_stack = &callback;
-	x = PG_GETARG_BYTEA_PP(6);
-	y = PG_GETARG_BYTEA_PP(7);
-	checksum = PG_GETARG_BYTEA_PP(8);
+	hopper_get_buffer(fcinfo, 3, &buffer);
 	buffer.split = HOPPER_SPLIT_VALID;
-	buffer.partition_id = PG_GETARG_INT32(3);
-	buffer.buffer_id = PG_GETARG_INT32(4);
-	buffer.n = PG_GETARG_INT32(5);
-	buffer.x = VARDATA_ANY(x);
-	buffer.x_size = VARSIZE_ANY_EXHDR(x);
-	buffer.y = VARDATA_ANY(y);
-	buffer.y_size = VARSIZE_ANY_EXHDR(y);
-	buffer.checksum = (const uint8_t *) VARDATA_ANY(checksum);
-	if (VARSIZE_ANY_EXHDR(checksum) != 16)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the checksum of buffer %d has %zu bytes instead of 16", buffer.buffer_id,
-						(size_t) VARSIZE_ANY_EXHDR(checksum))));
 	take_room(state, buffer.x_size + buffer.y_size);
 	HOPPER_CHECK(hopper_torch()->evaluation_add_buffer(state->evaluation, &buffer, &error), error);
 	CHECK_FOR_INTERRUPTS();
 	error_context_stack = callback.previous;
 	PG_RETURN_POINTER(state);
-}
-
-static Datum
-bytes_datum(const void *bytes, size_t size)
-{
-	bytea	   *value = palloc(VARHDRSZ + size);
-
-	SET_VARSIZE(value, VARHDRSZ + size);
-	memcpy(VARDATA(value), bytes, size);
-	return PointerGetDatum(value);
 }
 
 /* segment_evaluation_end(internal): sums of the partitions for segment_evaluation_total() */
@@ -248,7 +220,7 @@ hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
 		hopper_wait(state->event_fd, LONGEST_WAIT);
 	if (done < 0)
 		hopper_throw(&error);
-	result = bytes_datum(bytes, size);
+	result = hopper_bytes_datum(bytes, size);
 	destroy(state);
 	error_context_stack = callback.previous;
 	PG_RETURN_DATUM(result);
@@ -280,7 +252,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 	HOPPER_CHECK(hopper_segments()->evaluation_total(state.evaluation,
 												  (const uint8_t *) VARDATA_ANY(sums),
 												  VARSIZE_ANY_EXHDR(sums), &event, &error), error);
-	values[0] = bytes_datum(&event, sizeof(event));
+	values[0] = hopper_bytes_datum(&event, sizeof(event));
 	if (given.config.confusion)
 	{
 		const int64_t *counts;
@@ -288,7 +260,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 
 		HOPPER_CHECK(hopper_torch()->evaluation_confusion(state.evaluation, &counts, &n, &error),
 					 error);
-		values[1] = bytes_datum(counts, sizeof(int64_t) * n * n);
+		values[1] = hopper_bytes_datum(counts, sizeof(int64_t) * n * n);
 		nulls[1] = false;
 	}
 	destroy(&state);

@@ -21,6 +21,8 @@
 #include "nodes/pg_list.h"
 #include "utils/faultinjector.h"
 
+#include "pg/segment_bytes.h"
+
 PG_FUNCTION_INFO_V1(hopper_sql_segment_load);
 PG_FUNCTION_INFO_V1(hopper_sql_segment_load_end);
 PG_FUNCTION_INFO_V1(hopper_sql_segment_collect);
@@ -204,25 +206,10 @@ require_arguments(FunctionCallInfo fcinfo)
 static void
 take_buffer(FunctionCallInfo fcinfo)
 {
-	bytea	   *x = PG_GETARG_BYTEA_PP(8);
-	bytea	   *y = PG_GETARG_BYTEA_PP(9);
-	bytea	   *checksum = PG_GETARG_BYTEA_PP(10);
-	hopper_buffer buffer = {0};
+	hopper_buffer buffer;
 
+	hopper_get_buffer(fcinfo, 5, &buffer);
 	buffer.split = PG_GETARG_INT32(4);
-	buffer.partition_id = PG_GETARG_INT32(5);
-	buffer.buffer_id = PG_GETARG_INT32(6);
-	buffer.n = PG_GETARG_INT32(7);
-	buffer.x = VARDATA_ANY(x);
-	buffer.x_size = VARSIZE_ANY_EXHDR(x);
-	buffer.y = VARDATA_ANY(y);
-	buffer.y_size = VARSIZE_ANY_EXHDR(y);
-	buffer.checksum = (const uint8_t *) VARDATA_ANY(checksum);
-	if (VARSIZE_ANY_EXHDR(checksum) != 16)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the checksum of buffer %d has %zu bytes instead of 16", buffer.buffer_id,
-						(size_t) VARSIZE_ANY_EXHDR(checksum))));
 	add_buffer(&buffer, NULL);
 }
 
@@ -375,16 +362,6 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 
 #define EMIT_COLUMNS 9
 
-static Datum
-bytes_datum(const void *bytes, size_t size)
-{
-	bytea	   *value = palloc(VARHDRSZ + size);
-
-	SET_VARSIZE(value, VARHDRSZ + size);
-	memcpy(VARDATA(value), bytes, size);
-	return PointerGetDatum(value);
-}
-
 /* What a model reports, as the coordinator's take_report() reads it. */
 static Datum
 report_datum(const hopper_group_part *part)
@@ -469,8 +446,8 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 		values[6] = report_datum(&part);
 	nulls[7] = part.result == NULL;
 	if (!nulls[7])
-		values[7] = bytes_datum(part.result, sizeof(hopper_model_result));
-	values[8] = bytes_datum(part.bytes, part.size);
+		values[7] = hopper_bytes_datum(part.result, sizeof(hopper_model_result));
+	values[8] = hopper_bytes_datum(part.bytes, part.size);
 	row = heap_form_tuple(call->tuple_desc, values, nulls);
 	current.mst_key = 0;
 	error_context_stack = callback.previous;

@@ -67,12 +67,12 @@ class PlannedBatchNorm : public PlannedOp {
       for (int64_t j = 0; j < columns_; ++j) {
         part_[j] = static_cast<float>(products_[j]) * inverse_deviation_[j];
       }
-      Deliver(0, step);
+      node_.DeliverGradient(part_.data(), columns_, 0, step);
     }
     const size_t beta = s_.scale ? 1 : 0;
     if (s_.center && node_.weights[beta].trainable) {
       for (int64_t j = 0; j < columns_; ++j) part_[j] = static_cast<float>(sums_[j]);
-      Deliver(beta, step);
+      node_.DeliverGradient(part_.data(), columns_, beta, step);
     }
     if (!node_.InputNeedsGradient(0)) return;
     const double n = static_cast<double>(rows_);
@@ -124,15 +124,6 @@ class PlannedBatchNorm : public PlannedOp {
       inverse_deviation_[j] = Inverse(variance);
       moving_mean[j] = moving_mean[j] * keep + mean_[j] * add;
       moving_variance[j] = moving_variance[j] * keep + static_cast<float>(variance) * add;
-    }
-  }
-
-  void Deliver(size_t weight, const StepArguments& step) {
-    float* to = step.gradients + node_.weights[weight].offset;
-    if (node_.weight_accumulates[weight]) {
-      kernels_.add(part_.data(), columns_, to);
-    } else {
-      std::copy(part_.begin(), part_.end(), to);
     }
   }
 

@@ -126,11 +126,11 @@ class PlannedConv2D : public PlannedOp {
                      kernel_gradient_->data);
       }
     }
-    if (sums_ != nullptr) Deliver(sums_->data, out_, 1, step);
+    if (sums_ != nullptr) node_.DeliverGradient(sums_->data, out_, 1, step);
     if (kernel_gradient_ != nullptr) {
       float* stored = kernel_gradient_->data + node_.parts() * taps_ * out_;
       kernels_.transpose(kernel_gradient_->data, taps_, out_, stored);
-      Deliver(stored, taps_ * out_, 0, step);
+      node_.DeliverGradient(stored, taps_ * out_, 0, step);
     }
   }
 
@@ -266,15 +266,6 @@ class PlannedConv2D : public PlannedOp {
       } else {
         std::memcpy(to, from + h * row, static_cast<size_t>(in_width_ * in_) * sizeof(float));
       }
-    }
-  }
-
-  void Deliver(const float* gradient, int64_t n, size_t weight, const StepArguments& step) {
-    float* to = step.gradients + node_.weights[weight].offset;
-    if (node_.weight_accumulates[weight]) {
-      kernels_.add(gradient, n, to);
-    } else {
-      std::memcpy(to, gradient, static_cast<size_t>(n) * sizeof(float));
     }
   }
 

@@ -129,11 +129,11 @@ class PlannedConv2DBf16 : public PlannedOp {
       if (input_gradient && unit_stride_) InputGradient(n, dy);
       if (input_gradient && !unit_stride_) StridedInputGradient(n, dy);
     }
-    if (sums_ != nullptr) Deliver(sums_->data, out_, 1, step);
+    if (sums_ != nullptr) node_.DeliverGradient(sums_->data, out_, 1, step);
     if (kernel_gradient_ != nullptr) {
       float* stored = kernel_gradient_->data + taps_ * out_;
       kernels_.transpose(kernel_gradient_->data, taps_, out_, stored);
-      Deliver(stored, taps_ * out_, 0, step);
+      node_.DeliverGradient(stored, taps_ * out_, 0, step);
     }
   }
 
@@ -289,15 +289,6 @@ class PlannedConv2DBf16 : public PlannedOp {
       } else {
         std::memcpy(dx, from, static_cast<size_t>(row) * sizeof(float));
       }
-    }
-  }
-
-  void Deliver(const float* gradient, int64_t n, size_t weight, const StepArguments& step) {
-    float* to = step.gradients + node_.weights[weight].offset;
-    if (node_.weight_accumulates[weight]) {
-      kernels_.add(gradient, n, to);
-    } else {
-      std::memcpy(to, gradient, static_cast<size_t>(n) * sizeof(float));
     }
   }
 

@@ -115,12 +115,12 @@ class PlannedWinograd : public PlannedOp {
         kernels_.add(WeightSums(part), kCells * in_ * out_, weight_sums_->data);
       }
     }
-    if (sums_ != nullptr) Deliver(sums_->data, out_, 1, step);
+    if (sums_ != nullptr) node_.DeliverGradient(sums_->data, out_, 1, step);
     if (weight_sums_ == nullptr) return;
     // `weights_` is not needed any more: [tap][in][out], then as it is stored.
     kernels_.winograd_weights_gradient(weight_sums_->data, in_ * out_, windows_->data);
     kernels_.transpose(windows_->data, 9 * in_, out_, weights_->data);
-    Deliver(weights_->data, 9 * in_ * out_, 0, step);
+    node_.DeliverGradient(weights_->data, 9 * in_ * out_, 0, step);
   }
 
  private:
@@ -233,15 +233,6 @@ class PlannedWinograd : public PlannedOp {
       }
     }
     kernels_.winograd_weights(windows_->data, in_ * out_, weights_->data);
-  }
-
-  void Deliver(const float* gradient, int64_t n, size_t weight, const StepArguments& step) const {
-    float* to = step.gradients + node_.weights[weight].offset;
-    if (node_.weight_accumulates[weight]) {
-      kernels_.add(gradient, n, to);
-    } else {
-      std::memcpy(to, gradient, static_cast<size_t>(n) * sizeof(float));
-    }
   }
 
   const PlanNode& node_;

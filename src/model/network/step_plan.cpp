@@ -15,6 +15,16 @@ PlanBuffer* PlanNode::Scratch(int64_t floats, During during) {
   return buffer;
 }
 
+void PlanNode::DeliverGradient(const float* gradient, int64_t n, size_t weight,
+                               const StepArguments& step) const {
+  float* to = step.gradients + weights[weight].offset;
+  if (weight_accumulates[weight]) {
+    kernels->add(gradient, n, to);
+  } else {
+    std::memcpy(to, gradient, static_cast<size_t>(n) * sizeof(float));
+  }
+}
+
 std::unique_ptr<PlannedOp> Layer::Plan(PlanNode*) const { return nullptr; }
 
 StepPlan::~StepPlan() = default;
