@@ -76,10 +76,10 @@ def test_statement_timeout(on_segments):
     connection = connect("HOPPER_GREENPLUM")
     query(connection, "SET statement_timeout = 2000")
     with pytest.raises(psycopg2.Error) as error:
-        long_run(connection, "timed_out")()
+        long_run(connection, "late_7")()
     assert error.value.pgcode == "57014"
     query(connection, "SET statement_timeout = 0")
-    fit(connection, "packed_7", "timed_out", "configs_2", 1)
+    fit(connection, "packed_7", "late_7", "configs_2", 1)
     connection.close()
 
 

@@ -108,7 +108,7 @@ def test_a_damaged_partition_is_found_while_models_train(above):
     query(connection, "SELECT hopper.version()")
     query(connection, "SET hopper.memory_limit = 1")
     with pytest.raises(psycopg2.Error) as error:
-        fit(connection, "turns_holed", "out_holed", "flat_3", 2, ", threads := 1")
+        fit(connection, "turns_holed", "turns_holed_out", "flat_3", 2, ", threads := 1")
     assert error.value.pgcode == "XX001"
     assert "partition 5 of" in str(error.value)
     assert "on segment" in error.value.diag.context
@@ -135,7 +135,7 @@ def test_memory_is_given_back(on_segments):
           " ARRAY[1], ARRAY[%s], ARRAY['batch_size=50'])", LOSS + "'SGD(lr=0.01)'")
     process = value(connection, "SELECT pg_backend_pid()")
     used = []
-    for run in range(5):
+    for run in range(8):
         output = f"heavy_{run}"
         if run == 3:
             query(connection, "SET statement_timeout = 3000")
@@ -146,8 +146,10 @@ def test_memory_is_given_back(on_segments):
         else:
             query(connection, f"SELECT hopper.fit_multiple_model('heavy_packed', '{output}',"
                   " 'heavy_configs', 2)")
-        used.append(sum(private_memory(one) for processes in segment_processes(process).values()
-                        for one in processes))
+        used.append([sum(private_memory(one) for one in processes)
+                     for _, processes in sorted(segment_processes(process).items())])
     connection.close()
-    # The first runs load the libraries and fill the allocator. Data that stayed would be 48 MB a run.
-    assert max(used[2:]) - used[1] < 24, used
+    # The first runs load the libraries. The allocator keeps one data set more or less (16 MB) on a
+    # segment, now on this one, now on that one; data that stayed would come to 96 MB on each.
+    for segment in zip(*used):
+        assert max(segment[2:]) - segment[1] < 40, used
