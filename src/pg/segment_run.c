@@ -22,6 +22,7 @@ typedef struct segments_run
 	hopper_segment_run run;
 	hopper_hops hops;
 	int32		iteration;
+	int			hop;			/* the statement of this iteration, from 1 */
 	TimestampTz started;
 	hopper_model_result *results;
 	hopper_segment_timeline timeline;
@@ -43,9 +44,10 @@ run_context(void *arg)
 	segments_run *run = arg;
 
 	if (run->iteration > 0)
-		errcontext("%s \"%s\" in iteration %d of %d", run->training->function,
+		errcontext("%s \"%s\" in iteration %d of %d, hop %d, with %s", run->training->function,
 				   run->training->shown, run->iteration,
-				   run->training->options.num_iterations);
+				   run->training->options.num_iterations, run->hop,
+				   hopper_hops_travelling(run->training));
 	else
 		errcontext("%s \"%s\" before its first iteration", run->training->function,
 				   run->training->shown);
@@ -137,6 +139,7 @@ move(segments_run *run, bool fresh, bool finish)
 {
 	TimestampTz then = GetCurrentTimestamp();
 
+	run->hop = fresh ? 1 : run->hop + 1;
 	hopper_hops_move(&run->hops, run->iteration, fresh, finish);
 	hopper_segment_timeline_statement(&run->timeline, then);
 }

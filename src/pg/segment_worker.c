@@ -7,7 +7,8 @@
  * the coordinator gives it up, at the latest until the transaction or the process ends.
  *
  * Faults for gp_inject_fault(): hopper_segment_load (each buffer), hopper_segment_train (each hop,
- * before it trains), hopper_segment_emit (each part that goes out).
+ * before it trains), hopper_segment_emit (each part that goes out), hopper_segment_release (where
+ * a run's memory is given up at its end).
  */
 #include "pg/segments.h"
 
@@ -459,7 +460,10 @@ Datum
 hopper_sql_segment_release(PG_FUNCTION_ARGS)
 {
 	if (current.id != 0 && current.id == PG_GETARG_INT64(0))
+	{
+		SIMPLE_FAULT_INJECTOR("hopper_segment_release");
 		drop_run();
+	}
 	PG_RETURN_INT32(0);
 }
 
