@@ -1,8 +1,8 @@
 /*
  * segment_evaluate.c
- *		Evaluation on a segment: an aggregate that takes the packed buffers in, in the order of their
- *		partitions, and gives the sums of the partitions out. Each partition goes when it has been
- *		evaluated; the next one comes once it has room within hopper.memory_limit.
+ *		Evaluation on a segment: an aggregate that takes the packed buffers in, in the order of
+ *		their partitions, and gives the sums of the partitions out. Each partition goes when it has
+ *		been evaluated; the next one comes once it has room within hopper.memory_limit.
  */
 #include "pg/segment_evaluate.h"
 

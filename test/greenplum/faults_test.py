@@ -293,11 +293,28 @@ def test_a_configuration_above_the_limit_of_one_segment_alone(wide):
         connection.close()
     assert [row[0] for row in rows] == ["done", "failed", "done"]
     assert "memory" in rows[1][1]
-    assert len(told) == 1 and "on segment 2" in told[0], told
-    assert "in iteration 1" in told[0] or "iteration 1 of 2" in told[0], told
+    assert len(told) == 1 and "It was on segment 2 in iteration 1." in told[0], told
     fit_wide(wide, "out_broad_roomy", "one_broad", 2)
     assert [status for status, in query(wide, "SELECT status FROM out_broad_roomy_info")] == ["done"] * 3
     assert digests(wide, "out_broad")[::2] == digests(wide, "out_broad_roomy")[::2]
+
+
+def test_use_gpus_without_a_gpu_is_refused(on_segments):
+    """Before training, on the segment that has none."""
+    if query(on_segments, "SELECT * FROM hopper.gpu_configuration()"):
+        return  # this machine has a GPU
+    for extra in ("", ", gpus := ARRAY[0, 1]", ", fuse := false, \"precision\" := 'tf32'"):
+        with pytest.raises(psycopg2.Error) as error:
+            fit(on_segments, "packed_6", "on_gpus", "configs_2", 1, f", use_gpus := true{extra}")
+        assert error.value.pgcode == "55000"
+        assert re.match(r'no GPU is available on segment [0-2], host ".+"',
+                        error.value.diag.message_primary)
+        assert error.value.diag.message_detail
+        assert "use_gpus := false" in error.value.diag.message_hint
+        assert '"on_gpus" before its first iteration' in error.value.diag.context
+        assert outputs(on_segments, "on_gpus%") == []
+    fit(on_segments, "packed_6", "on_gpus", "configs_2", 1)
+    assert len(digests(on_segments, "on_gpus")) == 2
 
 
 def test_a_role_without_rights_on_the_data_is_refused(on_segments):
