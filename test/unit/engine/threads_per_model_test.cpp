@@ -79,7 +79,7 @@ TEST(ThreadsPerModel, GiveTheSameBitsAgainAndNearlyThoseOfOneThread) {
   }
 }
 
-std::vector<float> WeightsOf(Configuration config, int members, const std::string& precision,
+std::vector<float> WeightsOf(const Configuration& config, int members, const std::string& precision,
                              const PackedTable& train) {
   RunOptions options = Options(members, members);
   options.precision = precision;
