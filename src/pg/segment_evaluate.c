@@ -95,8 +95,12 @@ typedef struct summing
 static void
 segment_context(void *arg)
 {
-	errcontext("evaluation on \"%s\" on segment %d", ((summing *) arg)->shown,
-			   GpIdentity.segindex);
+	const char *shown = ((summing *) arg)->shown;
+
+	if (shown)
+		errcontext("evaluation on \"%s\" on segment %d", shown, GpIdentity.segindex);
+	else
+		errcontext("evaluation on segment %d", GpIdentity.segindex);
 }
 
 static void
@@ -187,6 +191,8 @@ hopper_sql_segment_evaluation_row(PG_FUNCTION_ARGS)
 		MemoryContext caller = MemoryContextSwitchTo(context);
 
 		state = palloc0(sizeof(summing));
+		callback.arg = state;
+		error_context_stack = &callback;
 		start(PG_GETARG_BYTEA_PP(1), PG_GETARG_INT32(2), state);
 		MemoryContextSwitchTo(caller);
 	}
