@@ -486,6 +486,15 @@ TEST(CompileParams, Metrics) {
             Strings{"1 metric \"accuracy\" takes its arguments by name"});
 }
 
+// A text of any length is refused in a few words.
+TEST(CompileParams, LongExpressions) {
+  const std::string brackets(100000, '(');
+  EXPECT_EQ(Problems("optimizer=SGD, loss='expr: " + brackets + "'"),
+            Strings{"5 loss expression has 100006 bytes | At most 255 are possible."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=['expr: p" + brackets + "']"),
+            Strings{"5 metric expression has 100007 bytes | At most 255 are possible."});
+}
+
 TEST(CompileParams, WhatHasNoEffectIsSaid) {
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', loss_weights=None, weighted_metrics=None, "
                      "sample_weight_mode=None"),
