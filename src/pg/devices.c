@@ -63,12 +63,8 @@ hopper_choose_gpus(bool use_gpus, ArrayType *gpus, bool fuse, hopper_run_options
 					 errhint("Add use_gpus => true, or leave gpus out.")));
 		return;
 	}
+#ifndef GP_VERSION_NUM			/* there the segments look for themselves */
 	count_gpus();
-#ifdef GP_VERSION_NUM
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("use_gpus is not supported on Greenplum"),
-			 errhint("Call it with use_gpus => false.")));
 #endif
 	options->use_gpus = 1;
 	options->fuse = fuse ? 1 : 0;

@@ -16,7 +16,8 @@
 extern void hopper_check_use_gpus(bool use_gpus);
 /*
  * What training computes on: use_gpus, gpus and fuse of `options`. `gpus` is an integer[] or NULL.
- * ERROR where no GPU is; whether those of `gpus` exist is checked when the run is created.
+ * ERROR where no GPU is (on Greenplum later, on a segment); whether those of `gpus` exist is
+ * checked when the run is created.
  */
 extern void hopper_choose_gpus(bool use_gpus, ArrayType *gpus, bool fuse,
 							   hopper_run_options *options);
