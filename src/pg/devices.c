@@ -10,9 +10,6 @@
 
 #include "pg/words.h"
 
-/* More workers than any machine has cores; keeps absurd numbers from starting threads. */
-#define MAX_THREADS 1024
-
 /* ERROR where there is none. */
 static int
 count_gpus(void)
@@ -115,10 +112,10 @@ hopper_choose_threads(bool given, int32 threads)
 
 	if (!given)
 		return hopper_effective_threads();
-	if (threads < 1 || threads > MAX_THREADS)
+	if (threads < 1 || threads > HOPPER_MAX_THREADS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("threads must be between 1 and %d, got %d", MAX_THREADS, threads),
+				 errmsg("threads must be between 1 and %d, got %d", HOPPER_MAX_THREADS, threads),
 				 errhint("Leave it out to use hopper.threads.")));
 	if (threads > cores)
 		ereport(NOTICE,

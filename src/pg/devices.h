@@ -9,6 +9,9 @@
 
 #include "utils/array.h"
 
+/* More workers than any machine has cores; keeps absurd numbers from starting threads. */
+#define HOPPER_MAX_THREADS 1024
+
 /* For what the CPU alone does: ERROR where use_gpus is true (55000 without a GPU, else 0A000). */
 extern void hopper_check_use_gpus(bool use_gpus);
 /*
