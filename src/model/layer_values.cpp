@@ -1,6 +1,7 @@
 // Activations, initializers and regularizers in every spelling that Keras has written.
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "model/json_text.h"
 #include "model/layer_config.h"
@@ -47,6 +48,11 @@ constexpr ActivationRow kActivations[] = {
     {"tanh_shrink", Activation::kTanhShrink, 0.0},
     {"log_sigmoid", Activation::kLogSigmoid, 0.0},
     {"squareplus", Activation::kSquareplus, 0.0},
+    {"sparse_plus", Activation::kSparsePlus, 0.0},
+    {"sparse_sigmoid", Activation::kSparseSigmoid, 0.0},
+    {"sparsemax", Activation::kSparsemax, 0.0},
+    {"glu", Activation::kGlu, 0.0},
+    {"gelu_approximate", Activation::kGeluTanh, 0.0},  // the name of Keras' extensions
 };
 
 bool NumberMember(const json& object, const char* key, double* out) {
@@ -92,7 +98,15 @@ bool ActivationOfLayer(const std::string& class_name, const json& config, Activa
 }
 
 bool ReadActivation(const json& value, KerasFamily family, ActivationSpec* out) {
-  if (value.is_string()) return ParseActivationName(value.get<std::string>(), family, out);
+  if (value.is_string()) {
+    // Keras' extensions register their functions under the name of their package.
+    std::string name = value.get<std::string>();
+    for (const char* package : {"keras_hub>", "keras_nlp>"}) {
+      const size_t size = std::char_traits<char>::length(package);
+      if (name.compare(0, size, package) == 0) name.erase(0, size);
+    }
+    return ParseActivationName(name, family, out);
+  }
   const std::string class_name = StringMember(value, "class_name");
   const json& config = Member(value, "config");
   // {"class_name": "function", "config": "relu"}
@@ -285,6 +299,11 @@ ActivationSpec LayerConfig::GetActivation(const std::string& key) {
     const std::string described = Describe(value);
     Fail(ErrorCode::kNotSupported, "activation " + described + " is not supported",
          value.is_string() ? NearestNameHint(value.get<std::string>(), names) : "");
+    return ActivationSpec();
+  }
+  if (spec.kind == Activation::kGlu && class_name_ != "Activation") {
+    Fail(ErrorCode::kNotSupported, "activation \"glu\" needs a layer of its own",
+         "It halves the last axis. Put a layer Activation with it behind this one.");
     return ActivationSpec();
   }
   Remember(key, Text(spec), Text(ActivationSpec()));

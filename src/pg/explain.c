@@ -177,6 +177,12 @@ planned_run(FunctionCallInfo fcinfo, explain_request *request)
 	options->training_metrics = metrics_named(text_to_cstring(PG_GETARG_TEXT_PP(8)));
 	options->threads_per_model = positive(fcinfo, 9, "threads_per_model", 0);
 	check_threads(options);
+	if (PG_ARGISNULL(11))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", "precision")));
+	options->precision = text_to_cstring(PG_GETARG_TEXT_PP(11));
+	hopper_check_precision(options->precision, false);
 	request->configs = hopper_load_configs(&selection, &request->n_configs);
 }
 
@@ -203,7 +209,7 @@ finished_run(explain_request *request, int threads_per_model)
 	hopper_require_select(hopper_relation_oid(&outputs.info, false));
 	if (hopper_select("SELECT source_table, validation_table, model_arch_table,"
 					  " num_iterations::pg_catalog.int4, metrics_compute_frequency,"
-					  " threads::pg_catalog.int4, training_metrics FROM %s",
+					  " threads::pg_catalog.int4, training_metrics, precision FROM %s",
 					  outputs.summary.quoted) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -217,6 +223,9 @@ finished_run(explain_request *request, int threads_per_model)
 	options->metrics_compute_frequency = atoi(hopper_cell(0, 5));
 	options->threads = atoi(hopper_cell(0, 6));
 	options->training_metrics = metrics_named(hopper_cell(0, 7));
+	/* what GPUs alone have is timed as what stands for it here */
+	options->precision = strcmp(hopper_cell(0, 8), "tf32") == 0 ? "fp32" :
+		pstrdup(hopper_cell(0, 8));
 	options->threads_per_model = threads_per_model;
 
 	n = hopper_select("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"

@@ -1,4 +1,4 @@
-// Reads the tables that test/baseline/generate_keras_tables.py writes: .safetensors files whose
+// Reads the tables that test/baseline/generate_keras_layers.py and others write: .safetensors files whose
 // metadata lists the cases.
 #pragma once
 

@@ -26,7 +26,7 @@ class PlannedConv2DBf16 : public PlannedOp {
         kernels_(*node->kernels),
         bf16_(*node->bf16),
         s_(sizes),
-        activation_(activation, AppliesActivation(activation, *node), *node->output, kernels_),
+        activation_(node, activation),
         in_height_(node->inputs[0]->shape[0]),
         in_width_(node->inputs[0]->shape[1]),
         in_(node->inputs[0]->shape[2]),
@@ -44,7 +44,7 @@ class PlannedConv2DBf16 : public PlannedOp {
         node->Scratch(Bf16PackedSize(out_, s_.kernel_height * Pairs(row_taps_)), During::kForward);
     image_ = node->Scratch(ImageFloats(), During::kForward);
     if (!node->backward) return;
-    node->keeps_output = !activation_.none();
+    node->keeps_output = activation_.keeps_output();
     if (s_.use_bias && node->weights[1].trainable)
       sums_ = node->Scratch(2 * out_, During::kBackward);
     if (node->weights[0].trainable) {
@@ -120,7 +120,7 @@ class PlannedConv2DBf16 : public PlannedOp {
     const int64_t pixels = s_.height.output * s_.width.output;
     for (int64_t n = 0; n < node_.batch; ++n) {
       float* dy = node_.output->gradient->data + n * out_size_;
-      activation_.BackwardPart(node_.output->value->data + n * out_size_, dy, out_size_);
+      activation_.BackwardPart(n * out_size_, out_size_, dy);
       if (sums_ != nullptr) {
         kernels_.column_sums(dy, pixels, out_, sums_->data + out_);
         kernels_.add(sums_->data + out_, out_, sums_->data);
