@@ -85,7 +85,7 @@ class Ours:
         self.workload = workload
         self.precision = precision
         self.partitions = partitions
-        self.database = f"{DATABASE}_{workload.name}"
+        self.database = f"{DATABASE}_{workload.name}_{precision}"
         admin = connect("postgres")
         query(admin, f"DROP DATABASE IF EXISTS {self.database} WITH (FORCE)")
         query(admin, f"CREATE DATABASE {self.database}")

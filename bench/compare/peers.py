@@ -7,7 +7,8 @@ stacked          networks of one shape and batch size trained as one (baddbmm fo
                  process a core
 stacked_compiled the same with torch.compile of the stack's loss
 
-Processes live and have imported torch before the clock starts; compiling is done before it, too,
+Each tuned peer also runs in bf16 ("processes bf16"): autocast, as PyTorch's users do it, with fp32
+weights. Processes live and have imported torch before the clock starts; compiling is done before it, too,
 and counted apart. A peer's time ends when the networks are trained and evaluated on the validation
 data.
 """
@@ -24,6 +25,10 @@ from compare.workloads import WORKLOADS
 
 PEERS = ("usual", "processes", "compiled", "stacked", "stacked_compiled")
 EVALUATION_BATCH = 1000
+
+
+def autocast(precision):
+    return torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == "bf16")
 
 
 @torch.inference_mode()
@@ -88,11 +93,11 @@ class Worker:
         for n in {batch, len(x) % batch} - {0}:
             yield x[:n], y[:n]
 
-    def one(self, index, compiled, warm):
+    def one(self, index, compiled, precision, warm):
         workload = self.workload
         config = workload.configs[index]
         torch.manual_seed(1)
-        key = (config.architecture, config.batch)
+        key = (config.architecture, config.batch, precision)
         fresh = torch_models.module(workload.architectures[config.architecture], workload.shape)
         if compiled:
             # One compiled module per shape, loaded with fresh weights.
@@ -113,13 +118,15 @@ class Worker:
         running = torch.zeros(())
         for x, y in (self.warm_batches if warm else self.batches)(config.batch):
             optimizer.zero_grad(set_to_none=True)
-            loss = loss_of(x, y)
+            with autocast(precision):
+                loss = loss_of(x, y)
             loss.backward()
             optimizer.step()
             running += loss.detach()
-        return [(index, accuracy(model, *self.valid, workload.classes))]
+        with autocast(precision):
+            return [(index, accuracy(model, *self.valid, workload.classes))]
 
-    def stack(self, indexes, compiled, warm):
+    def stack(self, indexes, compiled, precision, warm):
         workload = self.workload
         configs = [workload.configs[i] for i in indexes]
         torch.manual_seed(1)
@@ -127,12 +134,13 @@ class Worker:
         stack = torch_models.Stack(workload, layers, configs)
         loss_of = stack.loss
         if compiled:
-            key = ("stack", configs[0].architecture, configs[0].batch, len(configs))
+            key = ("stack", configs[0].architecture, configs[0].batch, len(configs), precision)
             loss_of = self.compile_once(key, stack.loss)
         running = torch.zeros(())
         for x, y in (self.warm_batches if warm else self.batches)(configs[0].batch):
-            running += stack.step(x, y, loss_of)
-        return list(zip(indexes, stack.accuracy(*self.valid)))
+            running += stack.step(x, y, loss_of, autocast(precision))
+        with autocast(precision):
+            return list(zip(indexes, stack.accuracy(*self.valid)))
 
 
 def serve(pipe, name, quick):
@@ -203,15 +211,17 @@ def cost(config):
 
 
 def jobs_of(workload, peer, warm):
+    peer, _, precision = peer.partition(" ")
+    precision = precision or "fp32"
     compiled = peer.endswith("compiled")
     if not peer.startswith("stacked"):
         order = sorted(range(len(workload.configs)), key=lambda i: cost(workload.configs[i]))
-        return [("one", (i, compiled, warm)) for i in order]
+        return [("one", (i, compiled, precision, warm)) for i in order]
     groups = {}
     for i, config in enumerate(workload.configs):
         groups.setdefault((config.architecture, config.batch, config.optimizer), []).append(i)
     ordered = sorted(groups.items(), key=lambda item: item[0][1])
-    return [("stack", (indexes, compiled, warm)) for _, indexes in ordered]
+    return [("stack", (indexes, compiled, precision, warm)) for _, indexes in ordered]
 
 
 class TunedPeers:

@@ -139,8 +139,9 @@ class Stack:
 
         return torch.func.vmap(one, in_dims=(0, None, None), randomness="different")(params, x, y).sum()
 
-    def step(self, x, y, loss=None):
-        total = (loss or self.loss)(self.params, x, y)
+    def step(self, x, y, loss, autocast):
+        with autocast:
+            total = loss(self.params, x, y)
         gradients = torch.autograd.grad(total, list(self.params.values()))
         with torch.no_grad():
             self.update(torch.cat([g.flatten(1) for g in gradients], 1))

@@ -106,7 +106,7 @@ HOPPER_HOST_DEVICE inline float RegularizedGradient(const LaneSpan& span, float 
   return g;
 }
 
-// What a span's gradients are multiplied with and divided by; see Clip() in optimizer.cpp.
+// What a span's gradients are multiplied with and divided by; see ClipNorm() in optimizer.cpp.
 struct LaneClip {
   float factor = 1.0F;
   float norm = 0.0F;      // above 0 (or NaN): g * factor / norm

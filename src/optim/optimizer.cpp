@@ -140,20 +140,16 @@ void ClipTogether(float limit, const std::vector<TrainableSpan>& spans, float* g
   }
 }
 
-void Clip(const OptimizerParams& optimizer, int64_t size, float* __restrict g) {
-  if (optimizer.clipnorm && *optimizer.clipnorm > 0.0) {
-    const float limit = static_cast<float>(*optimizer.clipnorm);
-    const float norm = std::sqrt(static_cast<float>(SumOfSquares(g, size)));
-    if (!(norm <= limit)) {  // also when it is NaN, which the caller then sees in the weights
-      for (int64_t i = 0; i < size; ++i) g[i] = g[i] * limit / norm;
-    }
-  }
-  if (optimizer.clipvalue && *optimizer.clipvalue > 0.0) {
-    const float limit = static_cast<float>(*optimizer.clipvalue);
-    for (int64_t i = 0; i < size; ++i) {
-      const float v = g[i];  // the comparisons keep NaN
-      g[i] = v > limit ? limit : (v < -limit ? -limit : v);
-    }
+void ClipNorm(float limit, int64_t size, float* __restrict g) {
+  const float norm = std::sqrt(static_cast<float>(SumOfSquares(g, size)));
+  if (norm <= limit) return;  // not when it is NaN, which the caller then sees in the weights
+  for (int64_t i = 0; i < size; ++i) g[i] = g[i] * limit / norm;
+}
+
+void ClipValues(float limit, int64_t size, float* __restrict g) {
+  for (int64_t i = 0; i < size; ++i) {
+    const float v = g[i];  // the comparisons keep NaN
+    g[i] = v > limit ? limit : (v < -limit ? -limit : v);
   }
 }
 
@@ -171,12 +167,74 @@ void UpdateAverage(const OptimizerParams& optimizer, int64_t step, int64_t size,
   if (frequency > 0 && (step + 1) % frequency == 0) std::copy_n(average, size, w);
 }
 
-// Weights of one piece of ApplyOptimizer().
+// Weights of one piece of Update::Run().
 constexpr int64_t kShadowPiece = 2048;
 
 void WriteShadow(const float* __restrict w, int64_t size, uint16_t* __restrict shadow) {
   for (int64_t i = 0; i < size; ++i) shadow[i] = ToBf16(w[i]);
 }
+
+// One step's part that treats every weight by itself: whoever computes it, the bits are the same.
+struct Update {
+  const OptimizerParams& optimizer;
+  int64_t step;
+  KernelFunction kernel;
+  int n_slots;
+  bool regularizes;  // the gradients still lack the regularizers' part
+  float rate;
+  StepArgs scalars;
+  float* params;
+  float* gradients;
+  float* slots;
+  int64_t slot_size;
+  uint16_t* shadow;
+
+  // The weights first .. last - 1 of a span.
+  void Run(const TrainableSpan& span, int64_t first, int64_t last) const {
+    TrainableSpan part = span;
+    part.size = last - first;
+    float* w = params + span.offset + first;
+    float* g = gradients + span.offset + first;
+    if (regularizes) AddRegularization(part, w, g);
+    if (!optimizer.global_clipnorm && optimizer.clipvalue && *optimizer.clipvalue > 0.0) {
+      ClipValues(static_cast<float>(*optimizer.clipvalue), part.size, g);
+    }
+    if (optimizer.weight_decay != 0.0) {
+      DecayWeights(static_cast<float>(optimizer.weight_decay), rate, part.size, w);
+    }
+    StepArgs args = scalars;
+    args.w = w;
+    args.g = g;
+    float* slot = slots == nullptr ? nullptr : slots + span.slot_offset + first;
+    if (n_slots > 0) args.s0 = slot;
+    if (n_slots > 1) args.s1 = slot + slot_size;
+    if (n_slots > 2) args.s2 = slot + 2 * slot_size;
+    const bool accumulates =
+        optimizer.kind == OptimizerKind::kAdagrad || optimizer.kind == OptimizerKind::kFtrl;
+    if (accumulates && step == 0) {
+      std::fill_n(args.s0, part.size, static_cast<float>(optimizer.initial_accumulator_value));
+    }
+    // With a shadow in pieces, so that it is written while they are in the cache.
+    const int64_t piece = shadow == nullptr ? part.size : kShadowPiece;
+    for (int64_t at = 0; at < part.size; at += piece) {
+      args.size = std::min(piece, part.size - at);
+      kernel(args);
+      if (optimizer.use_ema) {
+        UpdateAverage(optimizer, step, args.size, args.w, slot + n_slots * slot_size + at);
+      }
+      if (shadow == nullptr) break;
+      WriteShadow(args.w, args.size, shadow + span.offset + first + at);
+      args.w += args.size;
+      args.g += args.size;
+      if (n_slots > 0) args.s0 += args.size;
+      if (n_slots > 1) args.s1 += args.size;
+      if (n_slots > 2) args.s2 += args.size;
+    }
+  }
+};
+
+// What a weight's update takes, in the operations of RunShares(): memory is what it waits for.
+constexpr double kUpdateWork = 16.0;
 
 }  // namespace
 
@@ -300,55 +358,43 @@ std::string SlotNames(const OptimizerParams& optimizer) {
 
 void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
                     const std::vector<TrainableSpan>& spans, float* params, float* gradients,
-                    float* slots, int64_t slot_size, uint16_t* shadow) {
-  const KernelFunction kernel = ChooseKernel(optimizer);
-  const int n_slots = RuleSlots(optimizer);
-  StepArgs args = StepScalars(optimizer, step);
-  const float rate = LearningRate(optimizer, step);
-  const bool accumulates =
-      optimizer.kind == OptimizerKind::kAdagrad || optimizer.kind == OptimizerKind::kFtrl;
+                    float* slots, int64_t slot_size, uint16_t* shadow, Team* team) {
+  const bool clips_norm = optimizer.clipnorm && *optimizer.clipnorm > 0.0;
+  // Norms are sums over all weights, in one order: the calling thread's.
+  const bool by_norm = optimizer.global_clipnorm || clips_norm;
+  int64_t size = 0;
+  for (const TrainableSpan& span : spans) {
+    size += span.size;
+    if (!by_norm) continue;
+    AddRegularization(span, params + span.offset, gradients + span.offset);
+    if (optimizer.global_clipnorm) continue;
+    ClipNorm(static_cast<float>(*optimizer.clipnorm), span.size, gradients + span.offset);
+  }
   if (optimizer.global_clipnorm) {
-    for (const TrainableSpan& span : spans) {
-      AddRegularization(span, params + span.offset, gradients + span.offset);
-    }
     ClipTogether(static_cast<float>(*optimizer.global_clipnorm), spans, gradients);
   }
-  for (const TrainableSpan& span : spans) {
-    float* w = params + span.offset;
-    float* g = gradients + span.offset;
-    if (!optimizer.global_clipnorm) {
-      AddRegularization(span, w, g);
-      Clip(optimizer, span.size, g);
+  const Update update{optimizer,
+                      step,
+                      ChooseKernel(optimizer),
+                      RuleSlots(optimizer),
+                      !by_norm,
+                      LearningRate(optimizer, step),
+                      StepScalars(optimizer, step),
+                      params,
+                      gradients,
+                      slots,
+                      slot_size,
+                      shadow};
+  const double work = kUpdateWork * static_cast<double>(size);
+  RunShares(team, size, work, [&](int64_t first, int64_t last, int) {
+    int64_t before = 0;  // weights in the spans before this one
+    for (const TrainableSpan& span : spans) {
+      const int64_t from = std::max(first - before, int64_t{0});
+      const int64_t to = std::min(last - before, span.size);
+      if (from < to) update.Run(span, from, to);
+      before += span.size;
     }
-    if (optimizer.weight_decay != 0.0) {
-      DecayWeights(static_cast<float>(optimizer.weight_decay), rate, span.size, w);
-    }
-    args.w = w;
-    args.g = g;
-    float* slot = slots + span.slot_offset;
-    if (n_slots > 0) args.s0 = slot;
-    if (n_slots > 1) args.s1 = slot + slot_size;
-    if (n_slots > 2) args.s2 = slot + 2 * slot_size;
-    if (accumulates && step == 0) {
-      std::fill_n(args.s0, span.size, static_cast<float>(optimizer.initial_accumulator_value));
-    }
-    // With a shadow in pieces, so that it is written while they are in the cache.
-    const int64_t piece = shadow == nullptr ? span.size : kShadowPiece;
-    for (int64_t first = 0; first < span.size; first += piece) {
-      args.size = std::min(piece, span.size - first);
-      kernel(args);
-      if (optimizer.use_ema) {
-        UpdateAverage(optimizer, step, args.size, args.w, slot + n_slots * slot_size + first);
-      }
-      if (shadow == nullptr) break;
-      WriteShadow(args.w, args.size, shadow + span.offset + first);
-      args.w += args.size;
-      args.g += args.size;
-      if (n_slots > 0) args.s0 += args.size;
-      if (n_slots > 1) args.s1 += args.size;
-      if (n_slots > 2) args.s2 += args.size;
-    }
-  }
+  });
 }
 
 void UseAverages(const OptimizerParams& optimizer, int64_t step,

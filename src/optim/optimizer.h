@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/team.h"
 #include "params/params.h"
 
 namespace hopper {
@@ -35,10 +36,11 @@ std::string SlotNames(const OptimizerParams& optimizer);
 // initial values. Everything else that a step needs (learning rate, momentum products) is a
 // function of `step`. `slots` holds SlotCount() arrays of `slot_size` floats each. `gradients` is
 // used as scratch. Where `shadow` is not null, it has the layout of `params` and gets the new
-// weights in bfloat16.
+// weights in bfloat16. A team shares large updates; the bits do not depend on it.
 void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
                     const std::vector<TrainableSpan>& spans, float* params, float* gradients,
-                    float* slots, int64_t slot_size, uint16_t* shadow = nullptr);
+                    float* slots, int64_t slot_size, uint16_t* shadow = nullptr,
+                    Team* team = nullptr);
 
 // Overwrites the trainable weights in `params` with their moving averages, where the optimizer
 // keeps some: Keras does that at the end of fit(). `step`: steps taken before.

@@ -52,7 +52,8 @@ class AutogradStepper : public Stepper {
       loss.backward(at::from_blob(factors(), {n}, at::TensorOptions().dtype(at::kFloat)));
       CollectGradients();
       ApplyOptimizer(compile.optimizer, state->step, setup_.spans, state->params.data(),
-                     gradients_.data(), state->slots.data(), spec_.slot_size);
+                     gradients_.data(), state->slots.data(), spec_.slot_size, /*shadow=*/nullptr,
+                     Team::Current());
     }
     ++state->step;
     state->examples += n;

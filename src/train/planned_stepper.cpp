@@ -58,7 +58,8 @@ class PlannedStepper : public Stepper {
     if (gradient != nullptr) {
       plan.plan.Backward(step);
       ApplyOptimizer(setup_.compile.optimizer, state->step, setup_.spans, state->params.data(),
-                     gradients_.data(), state->slots.data(), spec_.slot_size, shadow_.data());
+                     gradients_.data(), state->slots.data(), spec_.slot_size, shadow_.data(),
+                     Team::Current());
     }
     ++state->step;
     state->examples += n;

@@ -13,6 +13,20 @@ namespace hopper {
 namespace {
 
 #ifdef HOPPER_TORCH
+// Calls pool(args, inputs before, outputs before) for shares of the images.
+template <typename Pool>
+void SharePool(const PlanNode& node, const PoolArgs& all, const Pool& pool) {
+  const int64_t in = all.height * all.width * all.channels;
+  const int64_t out = all.out_height * all.out_width * all.channels;
+  const double work = static_cast<double>(node.output->size) *
+                      static_cast<double>(all.window_height * all.window_width);
+  RunShares(node.team, all.images, work, [&](int64_t first, int64_t last, int) {
+    PoolArgs args = all;
+    args.images = last - first;
+    pool(args, first * in, first * out);
+  });
+}
+
 class PlannedMaxPool : public PlannedOp {
  public:
   PlannedMaxPool(PlanNode* node, const PoolArgs& args)
@@ -21,13 +35,17 @@ class PlannedMaxPool : public PlannedOp {
         where_(node->Scratch((node->output->size + 3) / 4, PlanNode::During::kBoth)) {}
 
   void Forward(const StepArguments&) override {
-    node_.kernels->max_pool(args_, node_.inputs[0]->value->data, node_.output->value->data,
-                            where());
+    SharePool(node_, args_, [&](const PoolArgs& args, int64_t in, int64_t out) {
+      node_.kernels->max_pool(args, node_.inputs[0]->value->data + in,
+                              node_.output->value->data + out, where() + out);
+    });
   }
   void Backward(const StepArguments&) override {
-    node_.kernels->max_pool_gradient(args_, node_.output->gradient->data, where(),
-                                     node_.input_accumulates[0] != 0,
-                                     node_.inputs[0]->gradient->data);
+    SharePool(node_, args_, [&](const PoolArgs& args, int64_t in, int64_t out) {
+      node_.kernels->max_pool_gradient(args, node_.output->gradient->data + out, where() + out,
+                                       node_.input_accumulates[0] != 0,
+                                       node_.inputs[0]->gradient->data + in);
+    });
   }
 
  private:
@@ -43,12 +61,17 @@ class PlannedAveragePool : public PlannedOp {
   PlannedAveragePool(PlanNode* node, const PoolArgs& args) : node_(*node), args_(args) {}
 
   void Forward(const StepArguments&) override {
-    node_.kernels->average_pool(args_, node_.inputs[0]->value->data, node_.output->value->data);
+    SharePool(node_, args_, [&](const PoolArgs& args, int64_t in, int64_t out) {
+      node_.kernels->average_pool(args, node_.inputs[0]->value->data + in,
+                                  node_.output->value->data + out);
+    });
   }
   void Backward(const StepArguments&) override {
-    node_.kernels->average_pool_gradient(args_, node_.output->gradient->data,
-                                         node_.input_accumulates[0] != 0,
-                                         node_.inputs[0]->gradient->data);
+    SharePool(node_, args_, [&](const PoolArgs& args, int64_t in, int64_t out) {
+      node_.kernels->average_pool_gradient(args, node_.output->gradient->data + out,
+                                           node_.input_accumulates[0] != 0,
+                                           node_.inputs[0]->gradient->data + in);
+    });
   }
 
  private:

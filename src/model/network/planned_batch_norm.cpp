@@ -1,3 +1,5 @@
+// A team shares the rows. Sums are taken block by block and added in the blocks' order, so that
+// their bits do not depend on who took them.
 #include "model/layers/planned_batch_norm.h"
 
 #include <algorithm>
@@ -24,6 +26,7 @@ class PlannedBatchNorm : public PlannedOp {
         other_(columns_),
         shift_(columns_),
         part_(columns_),
+        block_sums_(node->team == nullptr ? 0 : (rows_ + kBlock - 1) / kBlock * columns_),
         sums_(columns_),
         products_(columns_) {
     node->keeps_inputs = true;
@@ -47,8 +50,11 @@ class PlannedBatchNorm : public PlannedOp {
       factor_[j] = inverse_deviation_[j] * (gamma == nullptr ? 1.0F : gamma[j]);
       shift_[j] = (beta == nullptr ? 0.0F : beta[j]) - mean_[j] * factor_[j];
     }
-    kernels_.affine_rows(x, factor_.data(), shift_.data(), rows_, columns_,
-                         node_.output->value->data);
+    float* y = node_.output->value->data;
+    RunShares(node_.team, rows_, Work(), [&](int64_t first, int64_t last, int) {
+      kernels_.affine_rows(x + first * columns_, factor_.data(), shift_.data(), last - first,
+                           columns_, y + first * columns_);
+    });
   }
 
   // With batch statistics, n rows, h = (x - mean) / deviation:
@@ -56,12 +62,12 @@ class PlannedBatchNorm : public PlannedOp {
   void Backward(const StepArguments& step) override {
     const float* x = node_.inputs[0]->value->data;
     const float* dy = node_.output->gradient->data;
-    Sum(&sums_, [&](int64_t first, int64_t n) {
-      kernels_.column_sums(dy + first * columns_, n, columns_, part_.data());
+    Sum(&sums_, [&](int64_t first, int64_t n, float* to) {
+      kernels_.column_sums(dy + first * columns_, n, columns_, to);
     });
-    Sum(&products_, [&](int64_t first, int64_t n) {
+    Sum(&products_, [&](int64_t first, int64_t n, float* to) {
       kernels_.column_products(x + first * columns_, mean_.data(), dy + first * columns_, nullptr,
-                               n, columns_, part_.data());
+                               n, columns_, to);
     });
     if (s_.scale && node_.weights[0].trainable) {
       for (int64_t j = 0; j < columns_; ++j) {
@@ -87,8 +93,12 @@ class PlannedBatchNorm : public PlannedOp {
       other_[j] = static_cast<float>(by_x);
       shift_[j] = static_cast<float>(-factor * sums_[j] / n - by_x * static_cast<double>(mean_[j]));
     }
-    kernels_.affine_rows_2(dy, factor_.data(), x, other_.data(), shift_.data(), rows_, columns_,
-                           node_.input_accumulates[0] != 0, node_.inputs[0]->gradient->data);
+    float* dx = node_.inputs[0]->gradient->data;
+    RunShares(node_.team, rows_, Work(), [&](int64_t first, int64_t last, int) {
+      const int64_t at = first * columns_;
+      kernels_.affine_rows_2(dy + at, factor_.data(), x + at, other_.data(), shift_.data(),
+                             last - first, columns_, node_.input_accumulates[0] != 0, dx + at);
+    });
   }
 
  private:
@@ -96,26 +106,42 @@ class PlannedBatchNorm : public PlannedOp {
     return static_cast<float>(1.0 / std::sqrt(variance + s_.epsilon));
   }
 
-  // Calls block(first row, rows), which leaves its sums in part_, and adds them up.
+  // Of one pass over all numbers; memory is what it waits for.
+  double Work() const { return 4.0 * static_cast<double>(rows_ * columns_); }
+
+  // Calls block(first row, rows, sums) for all blocks and adds up their sums.
   template <typename Block>
   void Sum(std::vector<double>* sums, const Block& block) {
     std::fill(sums->begin(), sums->end(), 0.0);
-    for (int64_t first = 0; first < rows_; first += kBlock) {
-      block(first, std::min(kBlock, rows_ - first));
-      for (int64_t j = 0; j < columns_; ++j) (*sums)[j] += static_cast<double>(part_[j]);
+    const auto add = [&](const float* part) {
+      for (int64_t j = 0; j < columns_; ++j) (*sums)[j] += static_cast<double>(part[j]);
+    };
+    if (node_.team == nullptr) {
+      for (int64_t first = 0; first < rows_; first += kBlock) {
+        block(first, std::min(kBlock, rows_ - first), part_.data());
+        add(part_.data());
+      }
+      return;
     }
+    const int64_t blocks = (rows_ + kBlock - 1) / kBlock;
+    RunShares(node_.team, blocks, Work(), [&](int64_t from, int64_t to, int) {
+      for (int64_t b = from; b < to; ++b) {
+        block(b * kBlock, std::min(kBlock, rows_ - b * kBlock), &block_sums_[b * columns_]);
+      }
+    });
+    for (int64_t b = 0; b < blocks; ++b) add(&block_sums_[b * columns_]);
   }
 
   // Keras' rule: moving = moving * momentum + batch * (1 - momentum), with the biased variance.
   void TakeStatistics(const float* x, float* moving_mean, float* moving_variance) {
     const double n = static_cast<double>(rows_);
-    Sum(&sums_, [&](int64_t first, int64_t count) {
-      kernels_.column_sums(x + first * columns_, count, columns_, part_.data());
+    Sum(&sums_, [&](int64_t first, int64_t count, float* to) {
+      kernels_.column_sums(x + first * columns_, count, columns_, to);
     });
     for (int64_t j = 0; j < columns_; ++j) mean_[j] = static_cast<float>(sums_[j] / n);
-    Sum(&sums_, [&](int64_t first, int64_t count) {
+    Sum(&sums_, [&](int64_t first, int64_t count, float* to) {
       const float* at = x + first * columns_;
-      kernels_.column_products(at, mean_.data(), at, mean_.data(), count, columns_, part_.data());
+      kernels_.column_products(at, mean_.data(), at, mean_.data(), count, columns_, to);
     });
     const auto keep = static_cast<float>(s_.momentum);
     const auto add = static_cast<float>(1.0 - s_.momentum);
@@ -139,6 +165,7 @@ class PlannedBatchNorm : public PlannedOp {
   std::vector<float> other_;
   std::vector<float> shift_;
   std::vector<float> part_;
+  std::vector<float> block_sums_;  // [block][column], of a team
   std::vector<double> sums_;
   std::vector<double> products_;
 };

@@ -1,4 +1,7 @@
-// A dense layer with products of bfloat16 numbers.
+// A dense layer with products of bfloat16 numbers. A team shares first the rounding and packing of
+// the operands, then the rows of the product: no sum is cut.
+#include <algorithm>
+
 #include "model/layers/planned_bf16.h"
 
 namespace hopper {
@@ -37,14 +40,16 @@ class PlannedDenseBf16 : public PlannedOp {
 
   void Forward(const StepArguments& step) override {
     const int64_t pairs = Pairs(length_);
-    RoundRows(bf16_, node_.inputs[0]->value->data, rows_, length_, Bf16Data(input_));
-    PackRoundedRows(bf16_, step.shadow + node_.weights[0].offset, columns_, length_, columns_, 0,
-                    pairs, PairData(weights_));
+    Round(node_.inputs[0]->value->data, length_, input_);
+    SharePairs(length_, [&](int64_t first, int64_t from, int64_t n) {
+      PackRoundedRows(bf16_, step.shadow + node_.weights[0].offset + from * columns_, columns_, n,
+                      columns_, first, pairs, PairData(weights_));
+    });
     float* y = node_.output->value->data;
     Bf16GemmArgs args = Product(rows_, columns_, pairs, Bf16Data(input_), weights_, y);
     if (use_bias_) args.bias = step.params + node_.weights[1].offset;
     args.relu = activation_.relu();
-    bf16_.gemm(args);
+    Multiply(args);
     if (!activation_.none() && !activation_.relu()) activation_.Forward(y, y);
   }
 
@@ -76,30 +81,66 @@ class PlannedDenseBf16 : public PlannedOp {
     return args;
   }
 
+  double Work() const {
+    return 2.0 * static_cast<double>(rows_) * static_cast<double>(columns_) *
+           static_cast<double>(length_);
+  }
+
+  void Multiply(const Bf16GemmArgs& all) const {
+    RunShares(node_.team, all.rows, Work(), [&](int64_t first, int64_t last, int) {
+      Bf16GemmArgs args = all;
+      args.rows = last - first;
+      args.a += first * all.a_row;
+      args.c += first * all.c_row;
+      bf16_.gemm(args);
+    });
+  }
+
+  void Round(const float* x, int64_t length, const PlanBuffer* to) const {
+    RunShares(node_.team, rows_, Work(), [&](int64_t first, int64_t last, int) {
+      RoundRows(bf16_, x + first * length, last - first, length,
+                Bf16Data(to) + first * 2 * Pairs(length));
+    });
+  }
+
+  // Calls pack(first pair, first, count) for shares of the pairs among 0 .. n - 1.
+  template <typename Pack>
+  void SharePairs(int64_t n, const Pack& pack) const {
+    RunShares(node_.team, Pairs(n), Work(), [&](int64_t first, int64_t last, int) {
+      pack(first, 2 * first, std::min(2 * last, n) - 2 * first);
+    });
+  }
+
   // transposed x * dy: the sum runs over the rows of both.
   void WeightGradient(const float* dy, const StepArguments& step) {
     const int64_t pairs = Pairs(rows_);
-    bf16_.pair_rows(node_.inputs[0]->value->data, length_, rows_, length_, length_, length_,
-                    PairData(input_pairs_));
-    PackRows(bf16_, dy, columns_, rows_, columns_, 0, pairs, PairData(gradient_pairs_));
+    const float* x = node_.inputs[0]->value->data;
+    SharePairs(rows_, [&](int64_t first, int64_t from, int64_t n) {
+      bf16_.pair_rows(x + from * length_, length_, n, length_, length_, length_,
+                      PairData(input_pairs_) + first * length_);
+      PackRows(bf16_, dy + from * columns_, columns_, n, columns_, first, pairs,
+               PairData(gradient_pairs_));
+    });
     Bf16GemmArgs args = Product(length_, columns_, pairs, Bf16Data(input_pairs_), gradient_pairs_,
                                 step.gradients + node_.weights[0].offset);
     args.a_row = 2;
     args.a_pair = 2 * length_;
     args.accumulate = node_.weight_accumulates[0] != 0;
-    bf16_.gemm(args);
+    Multiply(args);
   }
 
   // dy * transposed weights
   void InputGradient(const float* dy, const StepArguments& step) {
     const int64_t pairs = Pairs(columns_);
-    RoundRows(bf16_, dy, rows_, columns_, Bf16Data(gradient_));
-    PackColumns(bf16_, step.shadow + node_.weights[0].offset, columns_, columns_, length_, 0, pairs,
-                PairData(transposed_));
+    Round(dy, columns_, gradient_);
+    SharePairs(columns_, [&](int64_t first, int64_t from, int64_t n) {
+      PackColumns(bf16_, step.shadow + node_.weights[0].offset + from, columns_, n, length_, first,
+                  pairs, PairData(transposed_));
+    });
     Bf16GemmArgs args = Product(rows_, length_, pairs, Bf16Data(gradient_), transposed_,
                                 node_.inputs[0]->gradient->data);
     args.accumulate = node_.input_accumulates[0] != 0;
-    bf16_.gemm(args);
+    Multiply(args);
   }
 
   const PlanNode& node_;

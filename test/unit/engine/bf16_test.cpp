@@ -10,79 +10,48 @@
 #include <vector>
 
 #include "engine/sequential_loop.h"
-#include "support/keras_models.h"
-#include "support/run_driver.h"
+#include "engine/small_runs.h"
 #include "train/trainer.h"
 
 namespace hopper {
 namespace {
 
-PackedTable::Options Images() {
-  PackedTable::Options options;
-  options.x_shape = {8, 8, 1};
-  options.rows = 150;
-  options.partitions = 5;
-  return options;
-}
-
 RunOptions Options(int threads, const std::string& precision = "bf16") {
-  RunOptions options;
-  options.iterations = 3;
-  options.threads = threads;
-  options.starts = {0, 2, 3};
+  RunOptions options = SmallRun(threads);
   options.precision = precision;
   return options;
 }
 
 std::vector<Configuration> Six() {
-  std::vector<Configuration> configs;
-  for (const std::string& arch : {CnnJson(4, 3), CnnJson(7, 3)}) {
-    for (const char* optimizer :
-         {"SGD(learning_rate=0.05, momentum=0.9)", "RMSprop(learning_rate=0.002)",
-          "Adam(learning_rate=0.004, clipnorm=1.0, use_ema=True, ema_overwrite_frequency=5)"}) {
-      Configuration config;
-      config.key = static_cast<int32_t>(configs.size()) + 1;
-      config.arch = arch;
-      config.compile = std::string("loss='sparse_categorical_crossentropy', optimizer='") +
-                       optimizer + "', metrics=['accuracy']";
-      config.fit = "batch_size=13, epochs=2";
-      configs.push_back(config);
-    }
-  }
-  return configs;
-}
-
-std::map<int32_t, std::string> Digests(const std::map<int32_t, ModelResult>& results) {
-  std::map<int32_t, std::string> digests;
-  for (const auto& [key, result] : results) {
-    EXPECT_EQ(result.raw.status, HOPPER_MODEL_DONE) << key << ": " << result.raw.error;
-    digests[key] = result.digest;
-  }
-  return digests;
+  return AllConfigurations(
+      {CnnJson(4, 3), CnnJson(7, 3)},
+      {"SGD(learning_rate=0.05, momentum=0.9)", "RMSprop(learning_rate=0.002)",
+       "Adam(learning_rate=0.004, clipnorm=1.0, use_ema=True, ema_overwrite_frequency=5)"},
+      {"batch_size=13, epochs=2"});
 }
 
 TEST(Bf16Run, EqualsSequentialSgdForAnyThreads) {
-  const PackedTable train{Images()};
-  const auto one = Digests(TrainAll(Options(1), Six(), train));
+  const PackedTable train{SmallImages()};
+  const auto one = DigestsOf(TrainAll(Options(1), Six(), train));
   for (const Configuration& config : Six()) {
     EXPECT_EQ(one.at(config.key),
               SequentialDigest(config, Options(1), train, NumericsClass("bf16"), true))
         << config.compile;
   }
-  EXPECT_EQ(Digests(TrainAll(Options(3), Six(), train)), one);
-  EXPECT_NE(Digests(TrainAll(Options(2, "fp32"), Six(), train)), one);
+  EXPECT_EQ(DigestsOf(TrainAll(Options(3), Six(), train)), one);
+  EXPECT_NE(DigestsOf(TrainAll(Options(2, "fp32"), Six(), train)), one);
 }
 
 TEST(Bf16Run, SurvivesAWarmStartButNotInAnotherPrecision) {
-  const PackedTable train{Images()};
-  const auto all = Digests(TrainAll(Options(2), Six(), train));
+  const PackedTable train{SmallImages()};
+  const auto all = DigestsOf(TrainAll(Options(2), Six(), train));
   RunOptions options = Options(2);
   options.iterations = 1;
   const auto first = TrainAll(options, Six(), train);
   std::vector<Configuration> configs = Six();
   for (Configuration& config : configs) config.state = first.at(config.key).state;
   options.iterations = 2;
-  EXPECT_EQ(Digests(TrainAll(options, configs, train)), all);
+  EXPECT_EQ(DigestsOf(TrainAll(options, configs, train)), all);
 
   options.precision = "fp32";
   {
@@ -96,7 +65,7 @@ TEST(Bf16Run, SurvivesAWarmStartButNotInAnotherPrecision) {
 }
 
 TEST(Bf16Run, PrecisionsThatAreRefused) {
-  const PackedTable train{Images()};
+  const PackedTable train{SmallImages()};
   for (const char* precision : {"bf15", "", "tf32", "BF16", "fp16"}) {
     EXPECT_THROW(RunDriver(Options(1, precision), train, nullptr), std::runtime_error) << precision;
   }
@@ -125,7 +94,7 @@ TEST(Bf16Run, TellsWhereItIsEmulated) {
 
 // The metrics that a run reports are those of its float32 weights in fp32.
 TEST(Bf16Run, IsEvaluatedInFp32) {
-  const PackedTable train{Images()};
+  const PackedTable train{SmallImages()};
   RunOptions options = Options(2);
   options.training_metrics = HOPPER_METRICS_EVERY;
   std::vector<hopper_event> events;

@@ -7,21 +7,12 @@
 #include <vector>
 
 #include "engine/sequential_loop.h"
-#include "support/keras_models.h"
-#include "support/run_driver.h"
+#include "engine/small_runs.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
 
 namespace hopper {
 namespace {
-
-PackedTable::Options Images() {
-  PackedTable::Options options;
-  options.x_shape = {8, 8, 1};
-  options.rows = 150;
-  options.partitions = 5;
-  return options;
-}
 
 const std::vector<std::string>& Optimizers() {
   static const std::vector<std::string> all = {
@@ -35,55 +26,25 @@ const std::vector<std::string>& Optimizers() {
 
 // Two architectures, with batch norm and dropout, by all optimizers by two batch sizes.
 std::vector<Configuration> Sixteen() {
-  std::vector<Configuration> configs;
-  for (const std::string& arch : {CnnJson(4, 3), CnnJson(6, 3)}) {
-    for (const std::string& optimizer : Optimizers()) {
-      for (const char* fit : {"batch_size=8, epochs=1", "batch_size=13, epochs=2"}) {
-        Configuration config;
-        config.key = static_cast<int32_t>(configs.size()) + 1;
-        config.arch = arch;
-        config.compile = "loss='sparse_categorical_crossentropy', optimizer='" + optimizer +
-                         "', metrics=['accuracy']";
-        config.fit = fit;
-        configs.push_back(config);
-      }
-    }
-  }
-  return configs;
-}
-
-RunOptions Options(int threads) {
-  RunOptions options;
-  options.iterations = 3;
-  options.threads = threads;
-  options.starts = {0, 2, 3};
-  return options;
-}
-
-std::map<int32_t, std::string> DigestsOf(const std::map<int32_t, ModelResult>& results) {
-  std::map<int32_t, std::string> digests;
-  for (const auto& [key, result] : results) {
-    EXPECT_EQ(result.raw.status, HOPPER_MODEL_DONE) << key << ": " << result.raw.error;
-    digests[key] = result.digest;
-  }
-  return digests;
+  return AllConfigurations({CnnJson(4, 3), CnnJson(6, 3)}, Optimizers(),
+                           {"batch_size=8, epochs=1", "batch_size=13, epochs=2"});
 }
 
 // What all variations must equal: one thread, all sixteen in one run.
 const std::map<int32_t, std::string>& Reference() {
   static const std::map<int32_t, std::string> digests = [] {
-    const PackedTable train{Images()};
-    return DigestsOf(TrainAll(Options(1), Sixteen(), train));
+    const PackedTable train{SmallImages()};
+    return DigestsOf(TrainAll(SmallRun(1), Sixteen(), train));
   }();
   return digests;
 }
 
 TEST(Bits, EqualSequentialSgd) {
-  const PackedTable train{Images()};
+  const PackedTable train{SmallImages()};
   std::set<std::string> different;
   for (const Configuration& config : Sixteen()) {
     const std::string digest =
-        SequentialDigest(config, Options(1), train, NumericsClass("fp32"), /*planned=*/true);
+        SequentialDigest(config, SmallRun(1), train, NumericsClass("fp32"), /*planned=*/true);
     EXPECT_EQ(Reference().at(config.key), digest)
         << "configuration " << config.key << ": " << config.compile << ", " << config.fit;
     different.insert(digest);
@@ -93,7 +54,7 @@ TEST(Bits, EqualSequentialSgd) {
 
 TEST(Bits, EqualSequentialSgdForFlatInputs) {
   const PackedTable train{{}};
-  RunOptions options = Options(2);
+  RunOptions options = SmallRun(2);
   options.starts = {0, 1};
   std::vector<Configuration> configs;
   for (const std::string& optimizer : Optimizers()) {
@@ -114,16 +75,16 @@ TEST(Bits, EqualSequentialSgdForFlatInputs) {
 
 // Without planned steps, for the layers that have none and for comparisons.
 TEST(Bits, EqualSequentialSgdThroughAutograd) {
-  const PackedTable train{Images()};
+  const PackedTable train{SmallImages()};
   std::vector<Configuration> configs;
   for (const Configuration& config : Sixteen()) {
     if (config.key % 4 == 1) configs.push_back(config);
   }
   UsePlannedSteps(false);
-  const auto digests = DigestsOf(TrainAll(Options(2), configs, train));
+  const auto digests = DigestsOf(TrainAll(SmallRun(2), configs, train));
   for (const Configuration& config : configs) {
     EXPECT_EQ(digests.at(config.key),
-              SequentialDigest(config, Options(2), train, NumericsClass("fp32"), false));
+              SequentialDigest(config, SmallRun(2), train, NumericsClass("fp32"), false));
   }
   UsePlannedSteps(true);
   for (const Configuration& config : configs) {
@@ -132,34 +93,34 @@ TEST(Bits, EqualSequentialSgdThroughAutograd) {
 }
 
 TEST(Bits, DoNotDependOnThreads) {
-  const PackedTable train{Images()};
+  const PackedTable train{SmallImages()};
   for (const int threads : {2, 5}) {
-    EXPECT_EQ(DigestsOf(TrainAll(Options(threads), Sixteen(), train)), Reference());
+    EXPECT_EQ(DigestsOf(TrainAll(SmallRun(threads), Sixteen(), train)), Reference());
   }
 }
 
 TEST(Bits, DoNotDependOnOtherConfigurations) {
-  const PackedTable train{Images()};
+  const PackedTable train{SmallImages()};
   for (const Configuration& config : Sixteen()) {
     if (config.key % 5 != 1) continue;
-    const auto alone = DigestsOf(TrainAll(Options(2), {config}, train));
+    const auto alone = DigestsOf(TrainAll(SmallRun(2), {config}, train));
     EXPECT_EQ(alone.at(config.key), Reference().at(config.key));
   }
 }
 
 TEST(Bits, DoNotDependOnEvaluation) {
-  const PackedTable train{Images()};
-  PackedTable::Options valid_options = Images();
+  const PackedTable train{SmallImages()};
+  PackedTable::Options valid_options = SmallImages();
   valid_options.seed = 9;
   const PackedTable valid{valid_options};
-  RunOptions options = Options(3);
+  RunOptions options = SmallRun(3);
   options.training_metrics = HOPPER_METRICS_EVERY;
   EXPECT_EQ(DigestsOf(TrainAll(options, Sixteen(), train, &valid)), Reference());
 }
 
 TEST(Bits, SurviveAWarmStart) {
-  const PackedTable train{Images()};
-  RunOptions options = Options(2);
+  const PackedTable train{SmallImages()};
+  RunOptions options = SmallRun(2);
   options.iterations = 1;
   const auto first = TrainAll(options, Sixteen(), train);
   std::vector<Configuration> configs = Sixteen();
@@ -177,9 +138,9 @@ TEST(Bits, SurviveAWarmStart) {
 }
 
 TEST(Bits, DependOnTheSeed) {
-  const PackedTable train{Images()};
+  const PackedTable train{SmallImages()};
   const std::vector<Configuration> configs = {Sixteen().front()};
-  RunOptions options = Options(1);
+  RunOptions options = SmallRun(1);
   options.seed = 43;
   const auto other = DigestsOf(TrainAll(options, configs, train));
   EXPECT_NE(other.at(1), Reference().at(1));

@@ -79,6 +79,47 @@ TEST(ThreadsPerModel, GiveTheSameBitsAgainAndNearlyThoseOfOneThread) {
   }
 }
 
+std::vector<float> WeightsOf(const Configuration& config, int members, const std::string& precision,
+                             const PackedTable& train) {
+  RunOptions options = Options(members, members);
+  options.precision = precision;
+  const auto models = TrainAll(options, {config}, train);
+  EXPECT_EQ(models.at(1).raw.status, HOPPER_MODEL_DONE) << models.at(1).raw.error;
+  return models.at(1).weights;
+}
+
+// bfloat16 products, pooling, batch norm and optimizers: whoever computes a number adds the same
+// terms in the same order.
+TEST(ThreadsPerModel, GiveTheBitsOfOneThreadInBf16) {
+  const PackedTable train{Images()};
+  const std::vector<float> one = WeightsOf(Large(1), 1, "bf16", train);
+  for (const int members : {2, 3, 5}) {
+    EXPECT_EQ(WeightsOf(Large(1), members, "bf16", train), one) << members;
+  }
+}
+
+// Nothing here but what is named is large enough to be shared.
+TEST(ThreadsPerModel, GiveTheBitsOfOneThreadInPoolsNormsAndOptimizers) {
+  PackedTable::Options images;
+  images.x_shape = {48, 48, 3};
+  images.rows = 100;
+  images.partitions = 3;
+  const PackedTable train{images};
+  Configuration config = Large(1);
+  config.arch = KerasSequential(
+      {KerasLayer("BatchNormalization", "first", R"("batch_input_shape": [null, 48, 48, 3])"),
+       KerasLayer("MaxPooling2D", "most", R"("pool_size": [3, 3], "strides": [1, 1])"),
+       KerasLayer("BatchNormalization", "second", ""),
+       KerasLayer("AveragePooling2D", "mean", R"("pool_size": [4, 4], "strides": [2, 2])"),
+       KerasLayer("MaxPooling2D", "last_pool", R"("pool_size": [11, 11])"),
+       KerasLayer("Flatten", "flat", ""), KerasDense("last", 3, "softmax")});
+  config.fit = "batch_size=32, epochs=1";
+  const std::vector<float> one = WeightsOf(config, 1, "fp32", train);
+  for (const int members : {2, 3, 5}) {
+    EXPECT_EQ(WeightsOf(config, members, "fp32", train), one) << members;
+  }
+}
+
 TEST(ThreadsPerModel, AreInTheNumericsClass) {
   const PackedTable train{Images()};
   const RunDriver one(Options(2, 0), train, nullptr);

@@ -10,62 +10,23 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/aligned.h"
 #include "base/philox.h"
-#include "baseline_table.h"
 #include "model/network/step_plan.h"
-#include "model/storage.h"
+#include "network/keras_cases.h"
 #include "network/random_model.h"
 #include "support/keras_models.h"
 
 namespace hopper {
 namespace {
 
-constexpr double kTolerance = 1e-5;
-
-const BaselineTable& Table() {
-  static const BaselineTable table("keras_layers.safetensors");
-  return table;
-}
-
-std::vector<float> Concatenated(const nlohmann::json& the_case, const std::string& what) {
-  std::vector<float> all;
-  for (int i = 0; i < BaselineTable::Count(the_case, what); ++i) {
-    const std::vector<float>& one = Table().Get(the_case, what, i).values;
-    all.insert(all.end(), one.begin(), one.end());
-  }
-  return all;
-}
-
-struct Case {
-  nlohmann::json json;
-};
-
-void PrintTo(const Case& the_case, std::ostream* out) { *out << the_case.json["name"]; }
-
-std::vector<Case> Cases() {
-  std::vector<Case> cases;
-  for (const nlohmann::json& json : Table().cases()) cases.push_back({json});
-  return cases;
-}
-
-class PlannedKerasLayer : public testing::TestWithParam<Case> {
+class PlannedKerasLayer : public KerasCase {
  protected:
-  PlannedKerasLayer()
-      : spec_(ParseModel(GetParam().json["architecture"].get<std::string>(), nullptr)),
-        network_(spec_),
-        flat_(spec_->flat_size),
-        gradients_(spec_->flat_size),
-        input_(Table().Get(GetParam().json, "input")) {
-    ImportWeights(*spec_, Concatenated(GetParam().json, "weights").data(), flat_.data());
+  PlannedKerasLayer() : gradients_(spec_->flat_size), input_(Expected("input")) {
     options_.batch = input_.shape[0];
     step_.params = flat_.data();
     step_.gradients = gradients_.data();
   }
 
-  std::shared_ptr<const ModelSpec> spec_;
-  Network network_;
-  AlignedArray<float> flat_;
   AlignedArray<float> gradients_;
   const BaselineTensor& input_;
   PlanOptions options_;
@@ -76,8 +37,7 @@ TEST_P(PlannedKerasLayer, Inference) {
   StepPlan plan(network_, options_);
   plan.SetInput(input_.values.data());
   plan.Forward(step_);
-  EXPECT_LE(RelativeDifference(plan.output(), Table().Get(GetParam().json, "inference").values),
-            kTolerance);
+  EXPECT_LE(RelativeDifference(plan.output(), Expected("inference").values), kTolerance);
 }
 
 TEST_P(PlannedKerasLayer, Training) {
@@ -87,41 +47,29 @@ TEST_P(PlannedKerasLayer, Training) {
   plan.SetInput(input_.values.data());
   // Memory is shared between buffers and steps: the second pass must not see the first one's.
   for (int pass = 0; pass < 2; ++pass) {
-    ImportWeights(*spec_, Concatenated(GetParam().json, "weights").data(), flat_.data());
+    TakeKerasWeights();
     std::fill_n(gradients_.data(), gradients_.size(), NAN);
     plan.Forward(step_);
-    EXPECT_LE(RelativeDifference(plan.output(), Table().Get(GetParam().json, "output").values),
-              kTolerance)
-        << "output";
-    const std::vector<float>& upstream = Table().Get(GetParam().json, "upstream").values;
+    EXPECT_LE(RelativeDifference(plan.output(), Expected("output").values), kTolerance) << "output";
+    const std::vector<float>& upstream = Expected("upstream").values;
     std::memcpy(plan.output_gradient(), upstream.data(), upstream.size() * sizeof(float));
     plan.Backward(step_);
-    EXPECT_LE(RelativeDifference(plan.input_gradient(),
-                                 Table().Get(GetParam().json, "input_gradient").values),
+    EXPECT_LE(RelativeDifference(plan.input_gradient(), Expected("input_gradient").values),
               kTolerance)
         << "gradient of the input";
     int next = 0;
     for (const WeightSpec& weight : spec_->weights) {
       if (!weight.trainable) continue;
-      ASSERT_LT(next, BaselineTable::Count(GetParam().json, "gradients"));
+      ASSERT_LT(next, Count("gradients"));
       std::vector<float> gradient(weight.size());
       LoadWeight(weight, gradients_.data() + weight.offset, gradient.data());
-      EXPECT_LE(RelativeDifference(gradient.data(),
-                                   Table().Get(GetParam().json, "gradients", next++).values),
+      EXPECT_LE(RelativeDifference(gradient.data(), Expected("gradients", next++).values),
                 kTolerance)
           << "gradient of " << weight.name;
     }
-    EXPECT_EQ(next, BaselineTable::Count(GetParam().json, "gradients"));
+    EXPECT_EQ(next, Count("gradients"));
   }
-  std::vector<float> after(spec_->parameters);
-  ExportWeights(*spec_, flat_.data(), after.data());
-  size_t offset = 0;
-  for (int i = 0; i < BaselineTable::Count(GetParam().json, "weights_after"); ++i) {
-    const std::vector<float>& expected = Table().Get(GetParam().json, "weights_after", i).values;
-    EXPECT_LE(RelativeDifference(after.data() + offset, expected), kTolerance)
-        << spec_->weights[i].name << " after the step";
-    offset += expected.size();
-  }
+  ExpectWeightsAfter();
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PlannedKerasLayer, testing::ValuesIn(Cases()),

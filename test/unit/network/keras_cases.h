@@ -1,0 +1,83 @@
+// The layers of test/baseline/keras_layers.safetensors: a test for each, with a network that has
+// Keras' weights.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/aligned.h"
+#include "baseline_table.h"
+#include "model/network.h"
+#include "model/storage.h"
+
+namespace hopper {
+
+constexpr double kTolerance = 1e-5;
+
+inline const BaselineTable& Table() {
+  static const BaselineTable table("keras_layers.safetensors");
+  return table;
+}
+
+// A case, printed by its name.
+struct Case {
+  nlohmann::json json;
+};
+
+inline void PrintTo(const Case& the_case, std::ostream* out) { *out << the_case.json["name"]; }
+
+inline std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  for (const nlohmann::json& json : Table().cases()) cases.push_back({json});
+  return cases;
+}
+
+class KerasCase : public testing::TestWithParam<Case> {
+ protected:
+  KerasCase()
+      : spec_(ParseModel(GetParam().json["architecture"].get<std::string>(), nullptr)),
+        network_(spec_),
+        flat_(spec_->flat_size) {
+    TakeKerasWeights();
+  }
+
+  static const BaselineTensor& Expected(const std::string& what) {
+    return Table().Get(GetParam().json, what);
+  }
+  static const BaselineTensor& Expected(const std::string& what, int i) {
+    return Table().Get(GetParam().json, what, i);
+  }
+  static int Count(const std::string& what) { return BaselineTable::Count(GetParam().json, what); }
+
+  void TakeKerasWeights() {
+    std::vector<float> keras;
+    for (int i = 0; i < Count("weights"); ++i) {
+      const std::vector<float>& one = Expected("weights", i).values;
+      keras.insert(keras.end(), one.begin(), one.end());
+    }
+    CheckWeightCount(*spec_, static_cast<int64_t>(keras.size()));
+    ImportWeights(*spec_, keras.data(), flat_.data());
+  }
+
+  // Weights that a step changes without gradients: moving statistics.
+  void ExpectWeightsAfter() const {
+    std::vector<float> after(spec_->parameters);
+    ExportWeights(*spec_, flat_.data(), after.data());
+    size_t offset = 0;
+    for (int i = 0; i < Count("weights_after"); ++i) {
+      const std::vector<float>& expected = Expected("weights_after", i).values;
+      EXPECT_LE(RelativeDifference(after.data() + offset, expected), kTolerance)
+          << spec_->weights[i].name << " after the step";
+      offset += expected.size();
+    }
+  }
+
+  std::shared_ptr<const ModelSpec> spec_;
+  Network network_;
+  AlignedArray<float> flat_;
+};
+
+}  // namespace hopper
