@@ -100,10 +100,9 @@ std::vector<Workload> Workloads() {
        32,
        true},
       {"depthwise_cnn_32",
-       KerasSequential({Conv("a", 32, true, Input("16, 16, 3")),
-                        Conv("b", 32, true, "\"groups\": 32"),
-                        KerasLayer("GlobalAveragePooling2D", "p", ""),
-                        KerasDense("d", 10, "softmax")}),
+       KerasSequential(
+           {Conv("a", 32, true, Input("16, 16, 3")), Conv("b", 32, true, "\"groups\": 32"),
+            KerasLayer("GlobalAveragePooling2D", "p", ""), KerasDense("d", 10, "softmax")}),
        {16, 16, 3},
        10,
        32,

@@ -208,9 +208,8 @@ at::Tensor Tversky(const at::Tensor& output, const at::Tensor& labels, const Los
     const at::Tensor shared = at::sum(at::mul(labels, output), axes);
     const at::Tensor missed = at::sum(at::mul(at::rsub(output, 1.0), labels), axes);
     const at::Tensor extra = at::sum(at::mul(output, at::rsub(labels, 1.0)), axes);
-    const at::Tensor all = at::add(at::add(at::add(shared, missed, options.alpha), extra,
-                                           options.beta),
-                                   kEpsilon);
+    const at::Tensor all =
+        at::add(at::add(at::add(shared, missed, options.alpha), extra, options.beta), kEpsilon);
     return at::rsub(at::div(shared, all), 1.0);
   });
 }

@@ -102,8 +102,8 @@ const float* PlannedLoss::Labels(const Targets& targets) {
     kernels_.scale(labels, 2.0F, -1.0F, batch_ * width_, labels);
   }
   if (options_.label_smoothing != 0.0) {
-    const bool binary = loss_ == LossKind::kBinaryCrossentropy ||
-                        loss_ == LossKind::kBinaryFocalCrossentropy;
+    const bool binary =
+        loss_ == LossKind::kBinaryCrossentropy || loss_ == LossKind::kBinaryFocalCrossentropy;
     const double towards = binary ? 0.5 : 1.0 / static_cast<double>(columns_);
     kernels_.scale(labels, static_cast<float>(1.0 - options_.label_smoothing),
                    static_cast<float>(options_.label_smoothing * towards), batch_ * width_, labels);
@@ -138,7 +138,8 @@ bool PlannedLoss::RunOverlap(const float* output, const Targets& targets, const 
   const bool whole_batch = options_.axes.empty();
   const auto rank = static_cast<int>(shape_.size()) + 1;
   std::vector<char> summed(static_cast<size_t>(rank), 0);
-  for (const int axis : options_.axes) summed[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = 1;
+  for (const int axis : options_.axes)
+    summed[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = 1;
   const bool whole_example = !summed[0] && std::count(summed.begin(), summed.end(), 1) == rank - 1;
   const float* labels = whole_batch || whole_example ? Labels(targets) : nullptr;
   if (labels == nullptr) return false;
@@ -169,8 +170,7 @@ bool PlannedLoss::RunOverlap(const float* output, const Targets& targets, const 
     }
     for (int64_t j = 0; j < n && gradient != nullptr; ++j) {
       const float above_slope = dice ? 2.0F * y[j] : y[j];
-      const float below_slope =
-          dice ? 1.0F : y[j] - alpha * y[j] + beta * (1.0F - y[j]);
+      const float below_slope = dice ? 1.0F : y[j] - alpha * y[j] + beta * (1.0F - y[j]);
       gradient[i * width_ + j] = factor * (above / below * below_slope - above_slope) / below;
     }
   }

@@ -89,8 +89,7 @@ Pair BinaryFocal(float output, float y, const LossOptions& options) {
   const float weight = std::pow(wrong, gamma);
   const float weight_slope =
       gamma == 0.0F ? 0.0F : gamma * std::pow(wrong, gamma - 1.0F) * (1.0F - 2.0F * y);
-  const float balance =
-      options.class_balancing ? y * alpha + (1.0F - y) * (1.0F - alpha) : 1.0F;
+  const float balance = options.class_balancing ? y * alpha + (1.0F - y) * (1.0F - alpha) : 1.0F;
   const float slope = weight * crossentropy.second + weight_slope * crossentropy.first;
   return {balance * weight * crossentropy.first,
           balance * (options.from_logits ? slope * p * (1.0F - p) : slope)};

@@ -155,8 +155,8 @@ at::Tensor BinaryMatrix(const MetricParams& metric, const LaneRows& rows, int64_
   const at::Tensor predicted = at::ge(rows.p.flatten(1), threshold).to(at::kLong);
   // Labels that are neither 0 nor 1 go into a place of their own, which is dropped.
   const at::Tensor known = at::ge(y, 0).logical_and(at::lt(y, 2));
-  const at::Tensor index = at::where(known, at::add(at::mul(y, 2), predicted),
-                                     at::full({1}, count, y.options()));
+  const at::Tensor index =
+      at::where(known, at::add(at::mul(y, 2), predicted), at::full({1}, count, y.options()));
   return Histogram(index, count + 1).narrow(1, 0, count);
 }
 

@@ -192,8 +192,8 @@ class ConfigCheck {
     const std::string owner = "metric \"" + metric.name + "\"";
     CheckAxes(owner, metric.loss_options, spec);
     if (metric.class_id && *metric.class_id >= units) {
-      Fail(owner + " names the class " + std::to_string(*metric.class_id) +
-               " but the model has " + Plural(units, "output unit"),
+      Fail(owner + " names the class " + std::to_string(*metric.class_id) + " but the model has " +
+               Plural(units, "output unit"),
            "Classes are counted from 0.", "");
     }
     const int64_t classes = units == 1 ? 2 : units;
@@ -206,8 +206,7 @@ class ConfigCheck {
                              metric.kind == MetricKind::kConcordanceCorrelation;
     if (correlation && units == 1) {
       Fail(owner + " needs several output units but the model has 1 output unit",
-           "It compares the outputs of one example with its labels, as in Keras.",
-           "Use r2_score.");
+           "It compares the outputs of one example with its labels, as in Keras.", "Use r2_score.");
     }
   }
 
@@ -297,8 +296,8 @@ class ConfigCheck {
       if (positions == labels || (positions.empty() && labels == Shape{1})) return;
       return Fail(
           "label arrays of " + Table() + " do not fit an output of shape " + ShapeText(output),
-          "The labels have shape " + ShapeText(labels) + ", one class number each; " +
-              name + " needs shape " + ShapeText(positions) + ".",
+          "The labels have shape " + ShapeText(labels) + ", one class number each; " + name +
+              " needs shape " + ShapeText(positions) + ".",
           "Use loss='categorical_crossentropy' for one-hot labels.");
     }
     if (SameButForChannels(labels, output)) return;

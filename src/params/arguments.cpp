@@ -23,9 +23,9 @@ bool IsNeutral(const std::string& name, const Value& value) {
 
 // Arguments of Keras' losses and metrics that some of ours lack.
 bool IsKnown(const std::string& name) {
-  static const std::set<std::string> known = {
-      "from_logits", "label_smoothing", "axis",          "ignore_class", "reduction",
-      "thresholds",  "multi_label",     "label_weights", "num_labels"};
+  static const std::set<std::string> known = {"from_logits",  "label_smoothing", "axis",
+                                              "ignore_class", "reduction",       "thresholds",
+                                              "multi_label",  "label_weights",   "num_labels"};
   return known.count(name) > 0;
 }
 

@@ -161,8 +161,8 @@ void ReadLoss(const Value& value, CompileParams* params, ProblemList* problems) 
   const std::string name = SnakeCase(callable->name);
   const LossEntry* loss = FindLoss(name);
   if (loss == nullptr) {
-    RefuseName("loss", callable->name, IsLackingLoss(name), LossNames(true),
-               LossNames(false), problems);
+    RefuseName("loss", callable->name, IsLackingLoss(name), LossNames(true), LossNames(false),
+               problems);
     return;
   }
   params->loss = loss->kind;

@@ -57,9 +57,7 @@ const std::map<std::string, MetricKind> kMetrics = {
 // Every metric has one name in `with_aliases` false, for lists that people read.
 std::vector<std::string> MetricNames(bool with_aliases) {
   static const std::vector<std::string> kShort = {
-      "acc",         "ce",           "cosine_proximity",
-      "fbeta_score", "one_hot_io_u", "one_hot_mean_io_u",
-      "rmse"};
+      "acc", "ce", "cosine_proximity", "fbeta_score", "one_hot_io_u", "one_hot_mean_io_u", "rmse"};
   std::vector<std::string> names;
   for (const auto& [name, kind] : kMetrics) {
     const bool alias =
@@ -149,10 +147,10 @@ void AddMetricArguments(const std::string& name, MetricParams* metric, ArgumentL
     case MetricKind::kIoU: {
       const auto any_bool = [](const Value& value, const std::string& label,
                                ProblemList* problems) { ReadBool(value, label, problems); };
-      arguments->AddUnused("num_classes", [](const Value& value, const std::string& label,
-                                             ProblemList* problems) {
-        ReadInteger(value, 2, std::numeric_limits<int>::max(), label, problems);
-      });
+      arguments->AddUnused(
+          "num_classes", [](const Value& value, const std::string& label, ProblemList* problems) {
+            ReadInteger(value, 2, std::numeric_limits<int>::max(), label, problems);
+          });
       if (name == "io_u" || name == "one_hot_io_u") {
         arguments->AddIntegers("target_class_ids", 0, std::numeric_limits<int>::max(),
                                &metric->class_ids, /*required=*/true);

@@ -184,8 +184,8 @@ struct MetricParams {
   LossKind loss = LossKind::kMeanSquaredError;  // kLoss
   LossOptions loss_options;                     // kLoss, kCrossentropy
   bool ascends = false;                         // kLoss of an expression: larger is better
-  // Confusion counts, kBinaryAccuracy and kBinaryIoU: 0.5 where it is not given. kFBetaScore without
-  // it takes the largest output of several, and 0.5 with a single one.
+  // Confusion counts, kBinaryAccuracy and kBinaryIoU: 0.5 where it is not given. kFBetaScore
+  // without it takes the largest output of several, and 0.5 with a single one.
   std::optional<double> threshold;
   std::optional<int> top_k;     // kPrecision, kRecall: only the k largest outputs count as positive
   std::optional<int> class_id;  // kPrecision, kRecall, k...At...: this output only
@@ -193,14 +193,14 @@ struct MetricParams {
   double beta = 1.0;  // kFBetaScore
   AucCurve curve = AucCurve::kRoc;
   AucSum summation = AucSum::kInterpolation;
-  int num_thresholds = 200;              // kAuc, k...At...
-  double bound = 0.0;                    // k...At...
-  std::vector<int> class_ids;            // kIoU, kBinaryIoU: the classes of the mean; empty: all
-  std::optional<int> ignore_class;       // kIoU: examples of this class do not count
+  int num_thresholds = 200;         // kAuc, k...At...
+  double bound = 0.0;               // k...At...
+  std::vector<int> class_ids;       // kIoU, kBinaryIoU: the classes of the mean; empty: all
+  std::optional<int> ignore_class;  // kIoU: examples of this class do not count
   R2Aggregation aggregation = R2Aggregation::kUniform;
   int num_regressors = 0;  // kR2Score: above 0 adjusts
-  std::string name;   // as the user wrote it; shown in metrics_type
-  std::string label;  // of an expression, for what watches it; may be empty
+  std::string name;        // as the user wrote it; shown in metrics_type
+  std::string label;       // of an expression, for what watches it; may be empty
 };
 
 struct CompileParams {

@@ -123,13 +123,14 @@ class PlannedBroadcastAdd : public PlannedOp {
     float* y = node_.output->value->data;
     std::memset(y, 0, static_cast<size_t>(node_.output->size) * sizeof(float));
     for (size_t i = 0; i < node_.inputs.size(); ++i) {
-      Walk(axes_[i], 0, node_.inputs[i]->value->data, y, [this](float* x, float* at, const Axis& a) {
-        if (a.repeated) {
-          node_.kernels->scale(at, 1.0F, *x, a.size, at);
-        } else {
-          node_.kernels->add(x, a.size, at);
-        }
-      });
+      Walk(axes_[i], 0, node_.inputs[i]->value->data, y,
+           [this](float* x, float* at, const Axis& a) {
+             if (a.repeated) {
+               node_.kernels->scale(at, 1.0F, *x, a.size, at);
+             } else {
+               node_.kernels->add(x, a.size, at);
+             }
+           });
     }
   }
   void Backward(const StepArguments&) override {

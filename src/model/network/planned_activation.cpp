@@ -24,8 +24,8 @@ bool UnaryOf(const ActivationSpec& spec, UnaryKind* kind, float* alpha) {
       return spec.alpha >= 0.0 && (spec.kind == Activation::kElu || spec.alpha == 1.0);
     case Activation::kHardShrink:
     case Activation::kSoftShrink:
-      *kind = spec.kind == Activation::kHardShrink ? UnaryKind::kHardShrink
-                                                   : UnaryKind::kSoftShrink;
+      *kind =
+          spec.kind == Activation::kHardShrink ? UnaryKind::kHardShrink : UnaryKind::kSoftShrink;
       *alpha = 0.5F;
       return true;
     default:
@@ -94,8 +94,7 @@ bool PlannedActivation::Supports(const ActivationSpec& spec, bool applies, const
   UnaryKind unary;
   SlopeKind slope;
   float alpha;
-  const bool by_row =
-      spec.kind == Activation::kSoftmax || spec.kind == Activation::kLogSoftmax;
+  const bool by_row = spec.kind == Activation::kSoftmax || spec.kind == Activation::kLogSoftmax;
   return !applies || UnaryOf(spec, &unary, &alpha) || SlopeOf(spec, &slope) ||
          (by_row && IsLastAxis(spec, output));
 }

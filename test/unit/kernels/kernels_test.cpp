@@ -179,8 +179,7 @@ TEST_P(KernelSet, FunctionsWithSlopes) {
   relu.threshold = 0.75F;
   relu.most = 2.5F;
   const std::vector<Function> functions = {
-      {SlopeKind::kRelu,
-       [](double x) { return x > 0.75 ? std::min(x, 2.5) : 0.125 * (x - 0.75); }},
+      {SlopeKind::kRelu, [](double x) { return x > 0.75 ? std::min(x, 2.5) : 0.125 * (x - 0.75); }},
       {SlopeKind::kSwish, [=](double x) { return x * sigmoid(x); }},
       {SlopeKind::kGelu, [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }},
       {SlopeKind::kGeluTanh,
@@ -203,7 +202,8 @@ TEST_P(KernelSet, FunctionsWithSlopes) {
           << at << " of " << static_cast<int>(function.kind);
       constexpr double kStep = 1e-5;
       const double above = function.exact(at + kStep), below = function.exact(at - kStep);
-      const bool corner = function.kind == SlopeKind::kRelu || function.kind == SlopeKind::kHardSilu;
+      const bool corner =
+          function.kind == SlopeKind::kRelu || function.kind == SlopeKind::kHardSilu;
       const double second = (above - 2.0 * function.exact(at) + below) / kStep;
       if (corner && std::abs(second) > 1e-3) continue;
       ASSERT_NEAR(slope[i], (above - below) / (2.0 * kStep), 2e-6)

@@ -117,7 +117,8 @@ TEST_P(KerasLoss, Planned) {
     EXPECT_LE(RelativeDifference(planned.losses(), Losses().Get(the_case, "loss").values), 1e-5)
         << kernels->name;
     // Over the batch alone, or over one axis of several.
-    const bool partial = the_case["loss"] == "Dice(axis=[0])" || the_case["loss"] == "Dice(axis=-2)";
+    const bool partial =
+        the_case["loss"] == "Dice(axis=[0])" || the_case["loss"] == "Dice(axis=-2)";
     EXPECT_EQ(planned.used_autograd(), partial);
     output.backward(gradient);
     EXPECT_LE(RelativeDifference(z.grad().contiguous().const_data_ptr<float>(),
@@ -138,12 +139,26 @@ INSTANTIATE_TEST_SUITE_P(All, KerasLoss,
 
 // What ends a configuration is a loss that is not finite.
 TEST(PlannedLoss, PassesNanOn) {
-  for (const char* loss :
-       {"categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy", "mse",
-        "mae", "mape", "msle", "huber", "log_cosh", "hinge", "squared_hinge", "categorical_hinge",
-        "kl_divergence", "poisson", "cosine_similarity", "binary_focal_crossentropy",
-        "categorical_focal_crossentropy", "categorical_generalized_cross_entropy",
-        "Dice(axis=1)", "Tversky(axis=-1)"}) {
+  for (const char* loss : {"categorical_crossentropy",
+                           "sparse_categorical_crossentropy",
+                           "binary_crossentropy",
+                           "mse",
+                           "mae",
+                           "mape",
+                           "msle",
+                           "huber",
+                           "log_cosh",
+                           "hinge",
+                           "squared_hinge",
+                           "categorical_hinge",
+                           "kl_divergence",
+                           "poisson",
+                           "cosine_similarity",
+                           "binary_focal_crossentropy",
+                           "categorical_focal_crossentropy",
+                           "categorical_generalized_cross_entropy",
+                           "Dice(axis=1)",
+                           "Tversky(axis=-1)"}) {
     const CompileParams compile = Parse(loss, "None");
     Targets targets;
     targets.classes = at::tensor({1, 1}, at::kLong);

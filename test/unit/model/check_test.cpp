@@ -207,8 +207,7 @@ TEST(CheckConfigs, LossesFromLogits) {
 
 TEST(CheckConfigs, AxesAndClassesThatTheOutputLacks) {
   const auto verdict = [](int units, const std::string& loss, const std::string& metric) {
-    const std::string compile =
-        "loss=" + loss + ", optimizer='SGD()', metrics=[" + metric + "]";
+    const std::string compile = "loss=" + loss + ", optimizer='SGD()', metrics=[" + metric + "]";
     return Verdict(Classifier(units, units == 1 ? "sigmoid" : "softmax"), compile.c_str(),
                    Table::Classes(std::max(units, 2)));
   };

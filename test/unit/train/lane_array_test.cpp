@@ -386,12 +386,27 @@ TEST_F(LaneArrayTest, LossesAndMetrics) {
       "'PrecisionAtRecall(0.5)', 'SpecificityAtSensitivity(0.7, class_id=2)', 'MeanIoU', "
       "'OneHotIoU(num_classes=3, target_class_ids=[0, 2])', 'BinaryIoU', 'hinge', 'dice', "
       "'PearsonCorrelation', 'FBetaScore(beta=2)'], ";
-  for (const char* loss :
-       {"categorical_crossentropy", "binary_crossentropy", "mse", "mae", "mape", "msle", "huber",
-        "log_cosh", "hinge", "squared_hinge", "categorical_hinge", "kl_divergence", "poisson",
-        "cosine_similarity", "sparse_categorical_crossentropy", "dice", "Tversky(axis=-1)",
-        "CategoricalGeneralizedCrossEntropy(q=0.7)", "binary_focal_crossentropy",
-        "categorical_focal_crossentropy", "expr: mean(square(y - p))"}) {
+  for (const char* loss : {"categorical_crossentropy",
+                           "binary_crossentropy",
+                           "mse",
+                           "mae",
+                           "mape",
+                           "msle",
+                           "huber",
+                           "log_cosh",
+                           "hinge",
+                           "squared_hinge",
+                           "categorical_hinge",
+                           "kl_divergence",
+                           "poisson",
+                           "cosine_similarity",
+                           "sparse_categorical_crossentropy",
+                           "dice",
+                           "Tversky(axis=-1)",
+                           "CategoricalGeneralizedCrossEntropy(q=0.7)",
+                           "binary_focal_crossentropy",
+                           "categorical_focal_crossentropy",
+                           "expr: mean(square(y - p))"}) {
     SCOPED_TRACE(loss);
     const std::string start = "loss='" + std::string(loss) + "', " + metrics;
     const auto a = Make(network, start + "optimizer='SGD(lr=0.01)'",
