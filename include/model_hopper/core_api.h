@@ -278,6 +278,11 @@ typedef struct hopper_run_options
 	const int32_t *gpus;
 	int32_t		fuse;			/* on GPUs: 1: models of one shape train side by side; 0: each
 								 * alone, and the same bits every time */
+	/*
+	 * Of a group: the number of its process among those of its host, from 0. It takes one GPU: that
+	 * one of `gpus` (0: of all), modulo their number.
+	 */
+	int32_t		device_number;
 } hopper_run_options;
 
 typedef enum hopper_split

@@ -1,5 +1,5 @@
 // The packed value types.
-#include <cmath>
+#include <algorithm>
 #include <cstring>
 
 #include "data/dataset.h"
@@ -8,13 +8,21 @@ namespace hopper {
 
 namespace {
 
-template <typename T>
-int64_t FirstNonFinite(const void* values, int64_t count) {
+// `exponent` are the bits that are all set in NaN and infinities, and only in them.
+template <typename Bits>
+int64_t FirstWithExponent(Bits exponent, const void* values, int64_t count) {
+  constexpr int64_t kBlock = 64;  // looked at as a whole, without branches
   const auto* bytes = static_cast<const unsigned char*>(values);
-  for (int64_t i = 0; i < count; ++i) {
-    T value;
-    std::memcpy(&value, bytes + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
-    if (!std::isfinite(value)) return i;
+  for (int64_t first = 0; first < count; first += kBlock) {
+    Bits block[kBlock];
+    const int64_t n = std::min(kBlock, count - first);
+    std::memcpy(block, bytes + first * static_cast<int64_t>(sizeof(Bits)),
+                static_cast<size_t>(n) * sizeof(Bits));
+    Bits any = 0;
+    for (int64_t i = 0; i < n; ++i) any |= (block[i] & exponent) == exponent ? 1 : 0;
+    for (int64_t i = 0; any != 0; ++i) {
+      if ((block[i] & exponent) == exponent) return first + i;
+    }
   }
   return -1;
 }
@@ -41,9 +49,9 @@ int32_t TypeSize(int32_t type) {
 int64_t FindNonFinite(int32_t type, const void* values, int64_t count) {
   switch (type) {
     case HOPPER_FLOAT32:
-      return FirstNonFinite<float>(values, count);
+      return FirstWithExponent<uint32_t>(0x7F800000U, values, count);
     case HOPPER_FLOAT64:
-      return FirstNonFinite<double>(values, count);
+      return FirstWithExponent<uint64_t>(0x7FF0000000000000U, values, count);
     default:
       return -1;
   }

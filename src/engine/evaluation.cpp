@@ -51,7 +51,7 @@ Evaluation::~Evaluation() {
 
 void Evaluation::Limit(int64_t memory_limit) {
   if (started_) throw Error(ErrorCode::kInternal, "the evaluation has been started already");
-  const int64_t largest = data_.PartitionBytes(0);
+  const int64_t largest = chosen_.empty() ? 0 : data_.PartitionBytes(chosen_.front());
   ModelMemory model;
   model.state = static_cast<int64_t>((state_.params.size() + state_.slots.size()) * sizeof(float));
   model.task = trainer_->EvaluationEstimate();
@@ -72,6 +72,7 @@ bool Evaluation::Room(int partition) {
     throw Error(ErrorCode::kInternal, "the evaluation does not take its data in turns");
   }
   for (; come_ < std::min(partition, data_.n_partitions()); ++come_) {
+    if (!IsChosen(come_)) continue;
     data_.EndPartition(come_);
     ready_.push_back(come_);  // without rows, or there would have been buffers
     wake_.notify_one();
@@ -85,8 +86,12 @@ void Evaluation::Choose(std::vector<int32_t> partitions) {
   chosen_ = std::move(partitions);
 }
 
+bool Evaluation::IsChosen(int32_t partition) const {
+  return std::binary_search(chosen_.begin(), chosen_.end(), partition);
+}
+
 void Evaluation::AddBuffer(const hopper_buffer& buffer) {
-  if (!std::binary_search(chosen_.begin(), chosen_.end(), buffer.partition_id)) {
+  if (!IsChosen(buffer.partition_id)) {
     throw Error(ErrorCode::kCorrupt, "partition " + std::to_string(buffer.partition_id) + " of \"" +
                                          data_.desc().table_name + "\" does not belong here");
   }
@@ -124,9 +129,6 @@ void Evaluation::CheckRows() const {
 
 void Evaluation::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the evaluation has been started already");
-  if (limited_ && chosen_.size() != static_cast<size_t>(data_.n_partitions())) {
-    throw Error(ErrorCode::kInternal, "data of one process are not read in turns");
-  }
   if (!limited_) {
     CheckRows();
     ready_.assign(chosen_.begin(), chosen_.end());

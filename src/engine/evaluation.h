@@ -34,7 +34,8 @@ class Evaluation {
   // Whether `partition` may come; the number of partitions: whether all have come. Throws where one
   // before it lacks rows, and what a worker threw.
   bool Room(int partition);
-  // Before the first buffer: only these partitions come to this process. They must ascend.
+  // Before Start() and the first buffer: only these partitions come to this process. They must
+  // ascend.
   void Choose(std::vector<int32_t> partitions);
   void AddBuffer(const hopper_buffer& buffer);
   void Start();
@@ -51,6 +52,7 @@ class Evaluation {
 
  private:
   void Work();
+  bool IsChosen(int32_t partition) const;
   bool Evaluate(int partition, MetricSums* sums, Problem* problem);
   void CheckRows() const;
   bool Finished() const;

@@ -8,7 +8,9 @@
 #include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/failure.h"
+#include "engine/group_device.h"
 #include "engine/group_traveller.h"
+#include "engine/lane_devices.h"
 #include "engine/sums_bytes.h"
 
 namespace hopper {
@@ -71,6 +73,11 @@ Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
       valid_keys_(std::move(valid_keys)),
       ring_(train_.n_partitions(), StartsOf(options)),
       account_(MemoryAccount::Create(std::max<int64_t>(options.memory_limit, 1))) {
+  PrepareLaneDevices();
+  if (options.use_gpus != 0) {
+    device_ = std::make_unique<GroupDevice>(options, precision_, account_);
+    numerics_class_ = device_->numerics_class();
+  }
   AddKeys(train_keys_, &keys_);
   AddKeys(valid_keys_, &keys_);
   for (const int split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
@@ -84,6 +91,7 @@ Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
 Group::~Group() {
   Cancel();
   workers_.reset();
+  device_.reset();
   account_->Release();
 }
 

@@ -33,6 +33,7 @@
 namespace hopper {
 
 class ByteReader;
+class GroupDevice;
 
 class Group {
  public:
@@ -95,11 +96,28 @@ class Group {
   };
   void Work();
   void Do(const Task& task) const;
+  void DoTogether(const std::vector<Task>& tasks);
+  void AddCompanionsLocked(std::vector<Task>* tasks);
+  void TrainTogether(const std::vector<Task>& tasks);
+  void EvaluateTogether(const std::vector<Task>& tasks);
   bool NextTaskLocked(Task* task);
   bool IsLoadedLocked(int split, int partition) const;
   Task NextOf(const Traveller& model) const;
+  struct VisitBegun {
+    hopper_visit visit = {};
+    int64_t examples_before = 0;
+    bool metrics = false;  // they are taken while it trains
+  };
+  // False: the model cannot be trained and has failed.
+  bool BeginVisit(Traveller* model, int partition, VisitBegun* begun) const;
+  void EndVisit(Traveller* model, const VisitBegun& begun, VisitEnd end, const MetricSums& sums,
+                double seconds) const;
   void Train(Traveller* model, int partition) const;
+  AlignedArray<float> EvaluatedWeights(const Traveller& model) const;
   void Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& partitions) const;
+  void RecordEvaluation(int split, int first_partition, int32_t n, double seconds,
+                        Traveller* model) const;
+  void FinishPasses(Traveller* model, const float* weights) const;
   std::vector<std::pair<int, int>> Lacking(const Traveller& model) const;
   int64_t VisitsHere(const Traveller& model) const;
   int IndexOf(int split, int partition) const;
@@ -138,6 +156,7 @@ class Group {
   std::vector<int32_t> keys_;  // of all segments with data, in the order of their partitions
   Ring ring_;
   MemoryAccount* account_;
+  std::unique_ptr<GroupDevice> device_;  // null: threads train
 
   struct Config {
     std::unique_ptr<const Trainer> trainer;  // null: `problem` says why

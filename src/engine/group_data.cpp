@@ -50,6 +50,14 @@ void Group::PlanData(hopper_data_plan* plan) {
     plan->bytes_window = std::min(plan->bytes_window, own.window);
   }
   if (plan->resident == 1) return;
+  if (device_ != nullptr) {
+    throw Error(ErrorCode::kOutOfMemory,
+                "\"" + train_.desc().table_name + "\" does not fit into the memory of a segment",
+                "Its data there take " + BytesText(data) + ", the models " +
+                    BytesText(plan->bytes_models) + "; hopper.memory_limit is " +
+                    BytesText(account_->limit()) + ".",
+                "Raise hopper.memory_limit, or train without use_gpus, which reads data in turns.");
+  }
   // Each group of models that travels together reads everything in each of its iterations, and once
   // more to be evaluated at the end.
   plan->max_reads = static_cast<int32_t>(visitors.size()) * (num_iterations_ + 1);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "engine/events.h"
 #include "engine/failure.h"
+#include "engine/group_device.h"
 #include "engine/group_traveller.h"
 #include "engine/not_finite.h"
 
@@ -65,7 +66,8 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
     RequestLoadLocked();
   }
   // On a segment with fewer threads than a model wants, they take turns: the same bits.
-  const int32_t workers = std::max(threads_ / threads_per_model_, 1);
+  const int32_t workers =
+      device_ != nullptr ? 1 : std::max(threads_ / threads_per_model_, 1);  // that drives the GPU
   const int threads =
       static_cast<int>(std::clamp<size_t>(travellers_.size(), 1, static_cast<size_t>(workers)));
   running_.store(threads);
@@ -103,14 +105,22 @@ void Group::Work() {
         wake_.wait(lock);
         continue;
       }
+      std::vector<Task> tasks = {task};
+      if (device_ != nullptr) AddCompanionsLocked(&tasks);
       PinLocked(task, true);
       lock.unlock();
-      Do(task);
+      if (device_ != nullptr && task.kind != Task::kPack) {
+        DoTogether(tasks);
+      } else {
+        Do(task);
+      }
       lock.lock();
-      task.model->busy = false;
-      task.model->packed = task.kind == Task::kPack;
+      for (const Task& each : tasks) {
+        each.model->busy = false;
+        each.model->packed = each.kind == Task::kPack;
+        TellWindowLocked(each.model);
+      }
       PinLocked(task, false);
-      TellWindowLocked(task.model);
       RequestLoadLocked();
     } catch (...) {
       const Problem problem = DescribeException();
@@ -234,8 +244,7 @@ void Group::RecordVisit(hopper_visit visit, Traveller* model) const {
   model->visits.push_back(visit);
 }
 
-void Group::Train(Traveller* model, int partition) const {
-  const Stopwatch watch;
+bool Group::BeginVisit(Traveller* model, int partition, VisitBegun* begun) const {
   const Trainer& trainer = *model->trainer;
   if (!model->has_state) {
     model->state = trainer.InitialState(nullptr, numerics_class_);
@@ -246,31 +255,43 @@ void Group::Train(Traveller* model, int partition) const {
                  "It needs about " + BytesText(trainer.MemoryEstimate()) + ", " +
                      BytesText(account_->limit()) + " are hopper.memory_limit.",
                  "Lower batch_size, or raise hopper.memory_limit."});
-    return;
+    return false;
   }
-  const int64_t before = model->state.examples;
-  const int32_t iteration = model->iterations + 1;
-  hopper_visit visit = {};
-  visit.kind = HOPPER_VISIT_TRAIN;
-  visit.split = HOPPER_SPLIT_TRAIN;
-  visit.iteration = static_cast<int32_t>(model->total_iterations) + 1;
-  visit.first_partition = ring_.PartitionOf(model->key, model->visit);
-  const bool metrics = training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration);
-  MetricSums sums;
-  const VisitEnd end =
-      trainer.Visit(&model->state, train_.partition(partition), partition, cancel_, &sums, metrics);
+  begun->examples_before = model->state.examples;
+  begun->visit.kind = HOPPER_VISIT_TRAIN;
+  begun->visit.split = HOPPER_SPLIT_TRAIN;
+  begun->visit.iteration = static_cast<int32_t>(model->total_iterations) + 1;
+  begun->visit.first_partition = partition;
+  begun->metrics =
+      training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(model->iterations + 1);
+  return true;
+}
+
+void Group::EndVisit(Traveller* model, const VisitBegun& begun, VisitEnd end,
+                     const MetricSums& sums, double seconds) const {
   if (end == VisitEnd::kCancelled) return;
+  hopper_visit visit = begun.visit;
   visit.n_partitions = end == VisitEnd::kDone ? 1 : 0;
-  visit.train = watch.Seconds();
+  visit.train = seconds;
   RecordVisit(visit, model);
-  model->seconds_training += visit.train;
+  model->seconds_training += seconds;
   if (end == VisitEnd::kNotFinite) {
-    Fail(model, NotFinite(trainer, sums.loss, model->state));
+    Fail(model, NotFinite(*model->trainer, sums.loss, model->state));
     return;
   }
-  model->examples += model->state.examples - before;
+  model->examples += model->state.examples - begun.examples_before;
   model->running.Add(sums);
   if (++model->visit == train_.n_partitions()) FinishIteration(model);
+}
+
+void Group::Train(Traveller* model, int partition) const {
+  const Stopwatch watch;
+  VisitBegun begun;
+  if (!BeginVisit(model, partition, &begun)) return;
+  MetricSums sums;
+  const VisitEnd end = model->trainer->Visit(&model->state, train_.partition(partition), partition,
+                                             cancel_, &sums, begun.metrics);
+  EndVisit(model, begun, end, sums, watch.Seconds());
 }
 
 void Group::FinishIteration(Traveller* model) const {
@@ -327,11 +348,27 @@ void Group::OrderFinalPass(Traveller* model) const {
   model->evaluating = true;
 }
 
+AlignedArray<float> Group::EvaluatedWeights(const Traveller& model) const {
+  return model.final_pass ? model.trainer->DeliveredWeights(model.state, nullptr)
+                          : model.trainer->KeptWeights(model.state);
+}
+
+void Group::RecordEvaluation(int split, int first_partition, int32_t n, double seconds,
+                             Traveller* model) const {
+  hopper_visit visit = {};
+  visit.kind = HOPPER_VISIT_EVALUATE;
+  visit.split = split;
+  visit.iteration = static_cast<int32_t>(model->total_iterations);
+  visit.first_partition = first_partition;
+  visit.n_partitions = n;
+  visit.evaluate = seconds;
+  RecordVisit(visit, model);
+  model->seconds_evaluating += seconds;
+}
+
 void Group::Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& partitions) const {
   Stopwatch watch;
-  const AlignedArray<float> weights = model->final_pass
-                                          ? model->trainer->DeliveredWeights(model->state, nullptr)
-                                          : model->trainer->KeptWeights(model->state);
+  const AlignedArray<float> weights = EvaluatedWeights(*model);
   for (const auto& [split, p] : partitions) {
     MetricSums sums;
     if (model->trainer->Evaluate(weights.data(), DataOf(split).partition(p), cancel_, &sums) !=
@@ -339,17 +376,14 @@ void Group::Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& p
       return;
     }
     model->passed[{split, p}] = std::move(sums);
-    hopper_visit visit = {};
-    visit.kind = HOPPER_VISIT_EVALUATE;
-    visit.split = split;
-    visit.iteration = static_cast<int32_t>(model->total_iterations);
-    visit.first_partition = p;
-    visit.n_partitions = 1;
-    visit.evaluate = watch.Seconds();
-    RecordVisit(visit, model);
-    model->seconds_evaluating += visit.evaluate;
+    RecordEvaluation(split, p, 1, watch.Seconds(), model);
     watch.Restart();
   }
+  FinishPasses(model, weights.data());
+}
+
+// Reports the iteration's evaluations where all are there; `weights` are those evaluated.
+void Group::FinishPasses(Traveller* model, const float* weights) const {
   size_t wanted = 0;
   for (const int split : kSplits) {
     if (WantsPass(*model, split)) {
@@ -361,9 +395,9 @@ void Group::Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& p
     if (!WantsPass(*model, split)) continue;
     MetricSums total;
     for (int p = 0; p < DataOf(split).n_partitions(); ++p) total.Add(model->passed[{split, p}]);
-    PushMetrics(model, split, false, total, weights.data());
+    PushMetrics(model, split, false, total, weights);
   }
-  Decide(model, weights.data());
+  Decide(model, weights);
   model->passed.clear();
   model->evaluating = false;
   OrderFinalPass(model);

@@ -25,6 +25,11 @@ Problem NotFinite(const Trainer& trainer, double loss, const ModelState& state) 
   std::string what = "a weight became NaN or infinite";
   if (std::isnan(loss)) what = "loss became NaN";
   if (std::isinf(loss)) what = "loss became infinite";
+  if (step == 0) {
+    return {ErrorCode::kDataException, what + " before the first update of the weights", "",
+            "Look at the loss, the labels and the range of the data; the run goes on without this "
+            "configuration."};
+  }
   return {ErrorCode::kDataException,
           what + " after " + std::to_string(step) + (step == 1 ? " step" : " steps") +
               " with learning rate " + NumberText(LearningRate(optimizer, step)),

@@ -3,65 +3,23 @@
 // A device's thread takes all models of one shape that are due, up to the lanes of an array. Each
 // model stays on one device. Snapshots, evaluations, failures and reports are those of
 // run_work.cpp.
-#include <torch/version.h>
-
 #include <algorithm>
-#include <set>
+#include <utility>
 
 #include "base/clock.h"
+#include "engine/device_choice.h"
 #include "engine/failure.h"
-#include "engine/lane_devices.h"
 #include "engine/not_finite.h"
 #include "engine/run.h"
 
 namespace hopper {
 
-namespace {
-
-std::string Label(int index) { return "cuda:" + std::to_string(index); }
-
-}  // namespace
-
 // The devices that the options name, all of them where they name none.
 void Run::ChooseDevices(const hopper_run_options& options) {
   fuse_ = options.fuse != 0;
-  const CudaDevices found = ListLaneDevices();
-  if (found.devices.empty()) {
-    throw Error(ErrorCode::kNotReady, "no GPU is available",
-                "On this machine: " + found.reason + ".", "Call it with use_gpus => false.");
-  }
-  const auto count = static_cast<int>(found.devices.size());
-  std::set<int> chosen;
-  for (int i = 0; i < options.n_gpus; ++i) {
-    const int index = options.gpus[i];
-    if (index < 0 || index >= count) {
-      throw Error(
-          ErrorCode::kNotReady, "device \"" + Label(index) + "\" is not available",
-          "This machine has " + std::to_string(count) +
-              (count == 1 ? " device: \"" + Label(0) + "\"."
-                          : " devices: \"" + Label(0) + "\" to \"" + Label(count - 1) + "\"."),
-          "Name GPUs by their index in hopper.gpu_configuration().");
-    }
-    if (!chosen.insert(index).second) {
-      throw Error(ErrorCode::kInvalidParameter, "device \"" + Label(index) + "\" is named twice");
-    }
-  }
-  std::string names;
-  for (const CudaDevice& device : found.devices) {
-    if (!chosen.empty() && chosen.count(device.index) == 0) continue;
-    DeviceWorker::Options worker;
-    worker.index = device.index;
-    worker.label = Label(device.index);
-    worker.memory = device.memory;
-    worker.precision = PrecisionName(precision_);
-    worker.fuse = fuse_;
-    devices_.push_back(worker);
-    if (names.find(device.name) == std::string::npos) {
-      names += (names.empty() ? "" : " and ") + device.name;
-    }
-  }
-  numerics_class_ = std::string("torch " TORCH_VERSION ", ") + names + ", " +
-                    PrecisionName(precision_) + (fuse_ ? ", fused" : ", unfused");
+  DeviceChoice choice = hopper::ChooseDevices(options, precision_);
+  devices_ = std::move(choice.devices);
+  numerics_class_ = std::move(choice.numerics_class);
 }
 
 // Models of one shape go to a device by arrays, the largest work first to the device with the

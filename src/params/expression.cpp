@@ -1,11 +1,11 @@
 #include "params/expression.h"
 
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "base/number_text.h"
 #include "params/text.h"
 
 namespace hopper {
@@ -175,10 +175,10 @@ class Parser {
 
   ExpressionNode Number() {
     ExpressionNode node;
-    const auto [end, error] =
-        std::from_chars(text_.data() + at_, text_.data() + text_.size(), node.number);
-    if (error != std::errc() || !std::isfinite(node.number)) FailUnexpected("a number");
-    const auto after = static_cast<size_t>(end - text_.data());
+    const size_t length = NumberLength(text_.substr(at_));
+    if (length > 0) node.number = NumberOf(text_.substr(at_, length));
+    if (length == 0 || !std::isfinite(node.number)) FailUnexpected("a number");
+    const size_t after = at_ + length;
     if (after < text_.size() && IsName(text_[after])) Fail(at_, "a number ends with a letter");
     at_ = after;
     return node;

@@ -123,13 +123,15 @@ bool ReadExpression(const Value& value, const std::string& role, MetricParams* o
   out->name = value.text;
   out->label = text.name;
   out->ascends = text.ascends;
-  out->loss_options.expression =
-      ParseExpression(text.body, role + " \"" + value.text + "\"", problems);
+  // Not read then: its problems would repeat all of it.
   if (value.text.size() >= HOPPER_MAX_NAME) {
     problems->Error(ErrorCode::kLimitExceeded,
                     role + " expression has " + std::to_string(value.text.size()) + " bytes",
                     "At most " + std::to_string(HOPPER_MAX_NAME - 1) + " are possible.");
+    return true;
   }
+  out->loss_options.expression =
+      ParseExpression(text.body, role + " \"" + value.text + "\"", problems);
   return true;
 }
 

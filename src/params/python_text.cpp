@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/number_text.h"
 #include "params/text.h"
 
 namespace hopper {
@@ -268,17 +269,9 @@ class Parser {
       const auto result = std::from_chars(begin, end, value);
       if (result.ec == std::errc() && result.ptr == end) return Value::Integer(value);
     }
-    double value = 0;
-    const auto result = std::from_chars(begin, end, value);
-    if (result.ec == std::errc::result_out_of_range) {
-      // Too small is zero as in Python; too large is no number anybody means.
-      const size_t e = digits.find_first_of("eE");
-      if (e != std::string::npos && digits[e + 1] == '-') return Value::Real(negative ? -0.0 : 0.0);
-      Fail(start, "the number is too large");
-    }
-    if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) {
-      Fail(start, "the number cannot be read");
-    }
+    // Too small is zero as in Python; too large is no number anybody means.
+    const double value = NumberOf(digits);
+    if (std::isinf(value)) Fail(start, "the number is too large");
     return Value::Real(value);
   }
 

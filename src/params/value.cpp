@@ -1,8 +1,9 @@
 #include "params/value.h"
 
-#include <charconv>
 #include <cmath>
 #include <utility>
+
+#include "base/number_text.h"
 
 namespace hopper {
 
@@ -52,21 +53,9 @@ const Value* Value::Find(std::string_view key) const {
 std::string RenderReal(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  char buffer[64];
-  // Shortest round-trip digits as d.ddde[+-]xx, placed as Python places them.
-  const auto end =
-      std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific).ptr;
-  const std::string scientific(buffer, end);
-  const size_t e = scientific.find('e');
-  const int exponent = std::stoi(scientific.substr(e + 1));
-  std::string sign, digits;
-  for (const char c : scientific.substr(0, e)) {
-    if (c == '-') {
-      sign = "-";
-    } else if (c != '.') {
-      digits.push_back(c);
-    }
-  }
+  // Placed as Python places them.
+  const std::string sign = std::signbit(value) ? "-" : "";
+  const auto [digits, exponent] = ShortestDigitsOf(value);
   const int n = static_cast<int>(digits.size());
   if (exponent < -4 || exponent >= 16) {
     std::string mantissa = digits.substr(0, 1);

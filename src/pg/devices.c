@@ -10,9 +10,6 @@
 
 #include "pg/words.h"
 
-/* More workers than any machine has cores; keeps absurd numbers from starting threads. */
-#define MAX_THREADS 1024
-
 /* ERROR where there is none. */
 static int
 count_gpus(void)
@@ -66,12 +63,8 @@ hopper_choose_gpus(bool use_gpus, ArrayType *gpus, bool fuse, hopper_run_options
 					 errhint("Add use_gpus => true, or leave gpus out.")));
 		return;
 	}
+#ifndef GP_VERSION_NUM			/* there the segments look for themselves */
 	count_gpus();
-#ifdef GP_VERSION_NUM
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("use_gpus is not supported on Greenplum"),
-			 errhint("Call it with use_gpus => false.")));
 #endif
 	options->use_gpus = 1;
 	options->fuse = fuse ? 1 : 0;
@@ -119,10 +112,10 @@ hopper_choose_threads(bool given, int32 threads)
 
 	if (!given)
 		return hopper_effective_threads();
-	if (threads < 1 || threads > MAX_THREADS)
+	if (threads < 1 || threads > HOPPER_MAX_THREADS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("threads must be between 1 and %d, got %d", MAX_THREADS, threads),
+				 errmsg("threads must be between 1 and %d, got %d", HOPPER_MAX_THREADS, threads),
 				 errhint("Leave it out to use hopper.threads.")));
 	if (threads > cores)
 		ereport(NOTICE,

@@ -9,11 +9,15 @@
 
 #include "utils/array.h"
 
+/* More workers than any machine has cores; keeps absurd numbers from starting threads. */
+#define HOPPER_MAX_THREADS 1024
+
 /* For what the CPU alone does: ERROR where use_gpus is true (55000 without a GPU, else 0A000). */
 extern void hopper_check_use_gpus(bool use_gpus);
 /*
  * What training computes on: use_gpus, gpus and fuse of `options`. `gpus` is an integer[] or NULL.
- * ERROR where no GPU is; whether those of `gpus` exist is checked when the run is created.
+ * ERROR where no GPU is (on Greenplum later, on a segment); whether those of `gpus` exist is
+ * checked when the run is created.
  */
 extern void hopper_choose_gpus(bool use_gpus, ArrayType *gpus, bool fuse,
 							   hopper_run_options *options);

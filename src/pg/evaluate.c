@@ -11,6 +11,7 @@
 #include "pg/confusion.h"
 #include "pg/devices.h"
 #include "pg/evaluate.h"
+#include "pg/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_evaluate);
 
@@ -133,6 +134,8 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	{
 		confusion = hopper_parse_name(PG_GETARG_TEXT_PP(5), "confusion_table");
 		hopper_require_absent(&confusion);
+		if (has_output)
+			hopper_require_other_table(&output, "output_table", &confusion, "confusion_table");
 	}
 	hopper_check_use_gpus(!PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
 	hopper_read_trained(&table, !PG_ARGISNULL(4), PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4),
@@ -144,8 +147,12 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	hopper_check_compatible(&data, "test table", &model.desc, table.shown);
 	hopper_evaluate_data(&model, &data, &event, has_confusion ? &confusion : NULL);
 	if (event.n_metrics != model.n_metrics)
-		elog(ERROR, "the core computed %d metrics where %d are recorded", event.n_metrics,
-			 model.n_metrics);
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("\"%s\" is damaged", model.outputs.info.shown),
+				 errdetail("Configuration %d has %s; column \"metrics_type\" names %d.",
+						   model.mst_key, hopper_plural(event.n_metrics, "metric", "metrics"),
+						   model.n_metrics)));
 
 	values[0] = Float8GetDatum(event.loss);
 	values[1] = event.n_metrics > 0 ? Float8GetDatum(event.metrics[0]) : (Datum) 0;

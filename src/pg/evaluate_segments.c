@@ -34,13 +34,14 @@ sum_up(const hopper_packed *data, bytea *description)
 
 	/*
 	 * The window sorts pointers to the buffers; an aggregate with an order of its own would sort
-	 * the description with each of them.
+	 * the description with each of them. The condition keeps a planner from dropping the window.
 	 */
 	n = select_described(psprintf("SELECT hopper.segment_evaluation($1, k, p, b, n, x, y, c)"
 								  " FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
 								  " buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
 								  " pg_catalog.row_number() OVER (PARTITION BY " HOPPER_DIST_KEY
-								  " ORDER BY partition_id, buffer_id) AS r FROM %s) s GROUP BY k",
+								  " ORDER BY partition_id, buffer_id) AS r FROM %s) s"
+								  " WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
 								  x_column, y_column, data->table.quoted), 1, values);
 	initStringInfo(&sums);
 	for (uint64 row = 0; row < n; row++)

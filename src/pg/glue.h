@@ -101,6 +101,9 @@ extern Oid	hopper_source_oid(const hopper_name *name);
  * another session's transaction has asked for the same name.
  */
 extern void hopper_require_absent(const hopper_name *name);
+/* ERROR 22023 where two arguments name the same table that is to be made. */
+extern void hopper_require_other_table(const hopper_name *name, const char *argument,
+									   const hopper_name *other, const char *other_argument);
 /* ERROR 42501 without this privilege. */
 extern void hopper_require_select(Oid relation);
 /* ERROR 42703 with the nearest column's name; returns the attribute number. */

@@ -42,7 +42,8 @@ info_table(FunctionCallInfo fcinfo)
  * leaderboard(model_output_table, k)
  *
  * Ranked by the validation metric, else the training metric, else the losses, each in its
- * direction; failed configurations come last and have no rank.
+ * direction; NaN, which is above all numbers and their negatives, comes after all of them. Failed
+ * configurations come last and have no rank.
  */
 Datum
 hopper_sql_leaderboard(PG_FUNCTION_ARGS)
@@ -61,10 +62,8 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 					 "WITH scored AS ("
 					 " SELECT i.*,"
 					 "  hopper.metric_ascends(coalesce(metrics_type[1], 'loss')) AS ascends,"
-					 "  coalesce(nullif(validation_metrics_final, 'NaN'),"
-					 "           nullif(training_metrics_final, 'NaN'),"
-					 "           nullif(validation_loss_final, 'NaN'),"
-					 "           nullif(training_loss_final, 'NaN')) AS score"
+					 "  coalesce(validation_metrics_final, training_metrics_final,"
+					 "           validation_loss_final, training_loss_final) AS score"
 					 " FROM %s i), "
 					 "ranked AS ("
 					 " SELECT *, rank() OVER (ORDER BY (status <> 'failed') DESC,"

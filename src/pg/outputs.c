@@ -6,6 +6,7 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/timestamp.h"
 
@@ -371,6 +372,8 @@ hopper_outputs_lock(const hopper_outputs *outputs)
 	{&outputs->model, &outputs->state, &outputs->info, &outputs->summary};
 
 	(void) hopper_relation_oid(&outputs->model, false);
+	/* Before hours of training, after which they are refilled. */
+	PreventCommandIfReadOnly("TRUNCATE TABLE");
 	for (int i = 1; i < lengthof(tables); i++)
 	{
 		if (!OidIsValid(hopper_relation_oid(tables[i], true)))

@@ -79,6 +79,9 @@ typedef struct predict_output predict_output;
 extern char *hopper_predict_columns(const predict_model *model, const predict_what *what,
 									const char *id_column, const char *id_type,
 									const char *label_type);
+/* ERROR 42701 where the output has another column of the id's name. */
+extern void hopper_predict_check_id(const predict_model *model, const predict_what *what,
+									const char *id_column, bool has_label);
 /* `label_values` (NULL: none): one a class. Everything must outlive the output. */
 extern predict_output *hopper_predict_output_create(const predict_model *model,
 													const predict_what *what, int n_outputs,

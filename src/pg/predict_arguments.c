@@ -125,6 +125,13 @@ predict_open_source(predicting *run, text *id_col, text *independent_varname)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("id_col must be one column")));
 	resolve_column(relation, linitial(id), &id_column);
+	if (get_attnum(relation, id_column.name) < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("column \"%s\" cannot be the id of predictions", id_column.name),
+				 errdetail("It is a system column."),
+				 errhint("Predict from a view that gives it another name.")));
+	hopper_predict_check_id(&run->model, &run->what, id_column.name, run->label_type != NULL);
 	run->id_column = id_column.name;
 	run->id_type = id_column.sql_type;
 	get_typlenbyval(id_column.type, &run->id_length, &run->id_by_value);

@@ -56,6 +56,28 @@ hopper_predict_columns(const predict_model *model, const predict_what *what, con
 	return columns.data;
 }
 
+void
+hopper_predict_check_id(const predict_model *model, const predict_what *what,
+						const char *id_column, bool has_label)
+{
+	static const char *const names[] = {"class_name", "class_value", "prob", "rank"};
+	char		label[NAMEDATALEN];
+	bool		taken;
+
+	/* As CREATE TABLE would cut it. */
+	strlcpy(label, psprintf("predicted_%s", model->class_name), NAMEDATALEN);
+	taken = (model->is_value || has_label) && strcmp(id_column, label) == 0;
+	for (int i = 0; i < lengthof(names) && !model->is_value; i++)
+		if ((i < 3 || what->kind != PREDICT_RESPONSE) && strcmp(id_column, names[i]) == 0)
+			taken = true;
+	if (taken)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_COLUMN),
+				 errmsg("column \"%s\" cannot be the id of predictions", id_column),
+				 errdetail("Their table has another column of that name."),
+				 errhint("Predict from a view that gives it another name.")));
+}
+
 predict_output *
 hopper_predict_output_create(const predict_model *model, const predict_what *what, int n_outputs,
 							 const Datum *label_values, const bool *label_nulls)

@@ -4,6 +4,9 @@
  */
 #include "pg/predict.h"
 
+#ifdef GP_VERSION_NUM
+#include "cdb/cdbvars.h"
+#endif
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -298,6 +301,21 @@ return_rows(FunctionCallInfo fcinfo, ready_model *entry, const float *outputs)
 	}
 }
 
+/* The model is read with SQL, which the coordinator's own process alone can do. */
+static void
+refuse_elsewhere(void)
+{
+#ifdef GP_VERSION_NUM
+	if (Gp_role == GP_ROLE_EXECUTE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("predict_row() cannot predict rows where they lie on the segments"),
+				 errdetail("It reads the model's table, which a segment cannot do."),
+				 errhint("Use hopper.predict(), which predicts a whole table on the segments, or "
+						 "give predict_row() one row's features as a constant.")));
+#endif
+}
+
 /* predict_row(model_table, mst_key, features) */
 Datum
 hopper_sql_predict_row(PG_FUNCTION_ARGS)
@@ -324,6 +342,7 @@ hopper_sql_predict_row(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"features\" must not be null")));
+	refuse_elsewhere();
 	hopper_connect();
 	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
 	column.type = getBaseType(type);

@@ -18,9 +18,11 @@ hopper_describe_run(const hopper_segment_run *run)
 	put_int(&out, run->id);
 	options.starts = NULL;
 	options.precision = NULL;
+	options.gpus = NULL;
 	put_bytes(&out, &options, sizeof(options));
 	put_bytes(&out, run->options.starts, sizeof(int32) * run->options.n_starts);
 	put_text(&out, run->options.precision);
+	put_bytes(&out, run->options.gpus, sizeof(int32) * run->options.n_gpus);
 	hopper_put_desc(&out, &run->train);
 	put_bytes(&out, run->train_keys, sizeof(int32) * run->train.n_partitions);
 	put_int(&out, run->has_valid);
@@ -31,6 +33,8 @@ hopper_describe_run(const hopper_segment_run *run)
 	}
 	put_bytes(&out, run->tables, sizeof(run->tables));
 	put_int(&out, run->segments_on_host);
+	put_int(&out, run->n_segments);
+	put_bytes(&out, run->segment_numbers, sizeof(int32) * run->n_segments);
 	put_int(&out, run->drop_cache);
 	put_text(&out, run->shown);
 	put_int(&out, run->n_configs);
@@ -62,6 +66,7 @@ hopper_read_run(const bytea *description, hopper_segment_run *run)
 	hopper_get_struct(&in, &run->options, sizeof(run->options));
 	run->options.starts = (const int32_t *) get_bytes(&in, NULL);
 	run->options.precision = get_bytes(&in, NULL);
+	run->options.gpus = hopper_get_array(&in, run->options.n_gpus, sizeof(int32));
 	hopper_get_desc(&in, &run->train);
 	run->train_keys = (int32 *) get_bytes(&in, NULL);
 	run->has_valid = get_int(&in) != 0;
@@ -72,6 +77,8 @@ hopper_read_run(const bytea *description, hopper_segment_run *run)
 	}
 	hopper_get_struct(&in, run->tables, sizeof(run->tables));
 	run->segments_on_host = (int) get_int(&in);
+	run->n_segments = (int) get_int(&in);
+	run->segment_numbers = hopper_get_array(&in, run->n_segments, sizeof(int32));
 	run->drop_cache = (int) get_int(&in);
 	run->shown = get_bytes(&in, NULL);
 	run->n_configs = get_count(&in);

@@ -1,7 +1,8 @@
 /*
  * segment_evaluate.c
- *		Evaluation on a segment: an aggregate that takes the packed buffers in and gives the sums of
- *		their partitions out.
+ *		Evaluation on a segment: an aggregate that takes the packed buffers in, in the order of
+ *		their partitions, and gives the sums of the partitions out. Each partition goes when it has
+ *		been evaluated; the next one comes once it has room within hopper.memory_limit.
  */
 #include "pg/segment_evaluate.h"
 
@@ -86,15 +87,20 @@ typedef struct summing
 	hopper_evaluation *evaluation;
 	hopper_guard *guard;
 	int			event_fd;
-	int64		room;			/* bytes that may still come */
+	int32		n_partitions;	/* of the table */
+	int32		partition;		/* that the last buffer was of; -1: none came */
 	char	   *shown;
 } summing;
 
 static void
 segment_context(void *arg)
 {
-	errcontext("evaluation on \"%s\" on segment %d", ((summing *) arg)->shown,
-			   GpIdentity.segindex);
+	const char *shown = ((summing *) arg)->shown;
+
+	if (shown)
+		errcontext("evaluation on \"%s\" on segment %d", shown, GpIdentity.segindex);
+	else
+		errcontext("evaluation on segment %d", GpIdentity.segindex);
 }
 
 static void
@@ -140,20 +146,24 @@ start(const bytea *description, int32 key, summing *state)
 	create(&given, state);
 	HOPPER_CHECK(hopper_segments()->evaluation_choose(state->evaluation, partitions, n, &error),
 				 error);
-	state->room = given.memory_limit;
+	HOPPER_CHECK(hopper_torch()->evaluation_limit(state->evaluation, given.memory_limit, &error),
+				 error);
+	HOPPER_CHECK(hopper_torch()->evaluation_start(state->evaluation, &error), error);
+	state->n_partitions = given.desc.n_partitions;
+	state->partition = -1;
 }
 
+/* The threads drop what they have evaluated. */
 static void
-take_room(summing *state, size_t size)
+wait_for_room(const summing *state, int32 partition)
 {
-	state->room -= (int64) size;
-	if (state->room < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("\"%s\" does not fit into memory", state->shown),
-				 errdetail("The packed data of segment %d are above its hopper.memory_limit.",
-						   GpIdentity.segindex),
-				 errhint("Raise hopper.memory_limit, or pack fewer rows.")));
+	hopper_error error;
+	int			room;
+
+	while ((room = hopper_torch()->evaluation_room(state->evaluation, partition, &error)) == 0)
+		hopper_wait(state->event_fd, LONGEST_WAIT);
+	if (room < 0)
+		hopper_throw(&error);
 }
 
 /*
@@ -181,6 +191,8 @@ hopper_sql_segment_evaluation_row(PG_FUNCTION_ARGS)
 		MemoryContext caller = MemoryContextSwitchTo(context);
 
 		state = palloc0(sizeof(summing));
+		callback.arg = state;
+		error_context_stack = &callback;
 		start(PG_GETARG_BYTEA_PP(1), PG_GETARG_INT32(2), state);
 		MemoryContextSwitchTo(caller);
 	}
@@ -190,7 +202,9 @@ hopper_sql_segment_evaluation_row(PG_FUNCTION_ARGS)
 	error_context_stack = &callback;
 	hopper_get_buffer(fcinfo, 3, &buffer);
 	buffer.split = HOPPER_SPLIT_VALID;
-	take_room(state, buffer.x_size + buffer.y_size);
+	if (buffer.partition_id != state->partition)
+		wait_for_room(state, buffer.partition_id);
+	state->partition = buffer.partition_id;
 	HOPPER_CHECK(hopper_torch()->evaluation_add_buffer(state->evaluation, &buffer, &error), error);
 	CHECK_FOR_INTERRUPTS();
 	error_context_stack = callback.previous;
@@ -214,7 +228,7 @@ hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
 	state = (summing *) PG_GETARG_POINTER(0);
 	callback.arg = state;
 	error_context_stack = &callback;
-	HOPPER_CHECK(hopper_torch()->evaluation_start(state->evaluation, &error), error);
+	wait_for_room(state, state->n_partitions);
 	while ((done = hopper_segments()->evaluation_sums(state->evaluation, &bytes, &size,
 													  &error)) == 0)
 		hopper_wait(state->event_fd, LONGEST_WAIT);

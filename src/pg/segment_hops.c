@@ -90,10 +90,17 @@ load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
 	Datum		values[2];
 	SPIPlanPtr	plan;
 
-	plan = prepare(psprintf("INSERT INTO %s (key, value) SELECT " HOPPER_DIST_KEY
-							", hopper.segment_data($1, $2, " HOPPER_DIST_KEY ", %d, partition_id,"
-							" buffer_id, n, %s, %s, checksum ORDER BY partition_id, buffer_id)"
-							" FROM %s GROUP BY " HOPPER_DIST_KEY,
+	/*
+	 * The window sorts pointers to the buffers; an aggregate with an order of its own would sort
+	 * the description with each of them. The condition keeps a planner from dropping the window.
+	 */
+	plan = prepare(psprintf("INSERT INTO %s (key, value)"
+							" SELECT k, hopper.segment_data($1, $2, k, %d, p, b, n, x, y, c)"
+							" FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
+							" buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
+							" pg_catalog.row_number() OVER (PARTITION BY " HOPPER_DIST_KEY
+							" ORDER BY partition_id, buffer_id) AS r FROM %s) s"
+							" WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
 							hops->log.quoted, split,
 							pstrdup(quote_identifier(packed->desc.x_column)),
 							pstrdup(quote_identifier(packed->desc.y_column)),
@@ -158,9 +165,12 @@ agreed_class(uint64 n)
 static void
 release(hopper_hops *hops)
 {
-	/* into a table of the segments, so that it runs in the processes that hold the data */
-	hopper_exec("INSERT INTO %s (key) SELECT hopper.segment_release(" INT64_FORMAT
-				") OPERATOR(pg_catalog.*) 0 OPERATOR(pg_catalog.+) key FROM %s",
+	/*
+	 * The processes that insert hold the data. The key itself is what is inserted: rows that could
+	 * belong to another segment would come from processes of their own.
+	 */
+	hopper_exec("INSERT INTO %s (key, value) SELECT key,"
+				" hopper.segment_release(" INT64_FORMAT ")::pg_catalog.text FROM %s",
 				hops->log.quoted, hops->run->id, hops->log.quoted);
 }
 
@@ -312,6 +322,50 @@ hopper_hops_move(hopper_hops *hops, int32 iteration, bool fresh, bool finish)
 	hopper_exec("TRUNCATE %s", hops->tables[from].quoted);
 	hops->at = 1 - from;
 	hops->n_statements++;
+}
+
+/* Numbers of configurations in a message; more are counted. */
+#define MAX_RANGES 20
+
+static bool
+travels(const hopper_training *training, int at)
+{
+	return !training->failed[at] && !training->stopped[at];
+}
+
+char *
+hopper_hops_travelling(const hopper_training *training)
+{
+	StringInfoData out;
+	int			n_ranges = 0;
+	int			n = 0;
+	int			left = 0;
+
+	initStringInfo(&out);
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		int			first = i;
+
+		if (!travels(training, i))
+			continue;
+		while (i + 1 < training->n_configs && travels(training, i + 1) &&
+			   training->configs[i + 1].mst_key == training->configs[i].mst_key + 1)
+			i++;
+		n += i - first + 1;
+		if (++n_ranges > MAX_RANGES)
+		{
+			left += i - first + 1;
+			continue;
+		}
+		appendStringInfo(&out, "%s%d", n_ranges > 1 ? ", " : "", training->configs[first].mst_key);
+		if (i > first)
+			appendStringInfo(&out, "-%d", training->configs[i].mst_key);
+	}
+	if (left > 0)
+		appendStringInfo(&out, " and %d more", left);
+	if (n == 0)
+		return "no configuration";
+	return psprintf("%s %s", n == 1 ? "configuration" : "configurations", out.data);
 }
 
 /* --- results --- */

@@ -43,6 +43,11 @@ extern void hopper_hops_move(hopper_hops *hops, int32 iteration, bool fresh, boo
 /* After the last one: states and weights from the segments into the output tables. */
 extern void hopper_hops_write(hopper_hops *hops, const hopper_name *model,
 							  const hopper_name *state);
+/*
+ * "configurations 1-5, 7": those that have neither failed nor stopped and so are on their way, for
+ * messages; palloc'ed.
+ */
+extern char *hopper_hops_travelling(const hopper_training *training);
 /* Gives the segments' memory back and drops the working tables. */
 extern void hopper_hops_end(hopper_hops *hops);
 

@@ -28,6 +28,30 @@ hopper_segments_on_a_host(void)
 	return most;
 }
 
+int32 *
+hopper_segment_numbers(int *n)
+{
+	uint64		rows;
+	int32	   *numbers;
+
+	*n = getgpsegmentCount();
+	numbers = palloc0(sizeof(int32) * *n);
+	rows = hopper_select("SELECT content, pg_catalog.row_number() OVER (PARTITION BY hostname"
+						 " ORDER BY content) OPERATOR(pg_catalog.-) 1"
+						 " FROM pg_catalog.gp_segment_configuration"
+						 " WHERE content OPERATOR(pg_catalog.>=) 0::pg_catalog.int2"
+						 " AND role OPERATOR(pg_catalog.=) 'p'");
+	for (uint64 row = 0; row < rows; row++)
+	{
+		int			content = atoi(hopper_cell(row, 1));
+
+		if (content < *n)
+			numbers[content] = atoi(hopper_cell(row, 2));
+	}
+	SPI_freetuptable(SPI_tuptable);
+	return numbers;
+}
+
 static int
 compare_int32(const void *a, const void *b)
 {

@@ -22,6 +22,7 @@ typedef struct segments_run
 	hopper_segment_run run;
 	hopper_hops hops;
 	int32		iteration;
+	int			hop;			/* the statement of this iteration, from 1 */
 	TimestampTz started;
 	hopper_model_result *results;
 	hopper_segment_timeline timeline;
@@ -43,9 +44,10 @@ run_context(void *arg)
 	segments_run *run = arg;
 
 	if (run->iteration > 0)
-		errcontext("%s \"%s\" in iteration %d of %d", run->training->function,
+		errcontext("%s \"%s\" in iteration %d of %d, hop %d, with %s", run->training->function,
 				   run->training->shown, run->iteration,
-				   run->training->options.num_iterations);
+				   run->training->options.num_iterations, run->hop,
+				   hopper_hops_travelling(run->training));
 	else
 		errcontext("%s \"%s\" before its first iteration", run->training->function,
 				   run->training->shown);
@@ -137,6 +139,7 @@ move(segments_run *run, bool fresh, bool finish)
 {
 	TimestampTz then = GetCurrentTimestamp();
 
+	run->hop = fresh ? 1 : run->hop + 1;
 	hopper_hops_move(&run->hops, run->iteration, fresh, finish);
 	hopper_segment_timeline_statement(&run->timeline, then);
 }
@@ -217,12 +220,13 @@ index_of(const hopper_training *training, int32 mst_key)
 
 /* A model that has failed stays where it was. */
 static void
-tell_segment(hopper_event *event, int segment)
+tell_segment(hopper_event *event, int segment, int32 iteration)
 {
 	size_t		length = strlen(event->detail);
 
 	snprintf(event->detail + length, sizeof(event->detail) - length,
-			 "%sIt was on segment %d.", length > 0 ? " " : "", segment);
+			 "%sIt was on segment %d in iteration %d.", length > 0 ? " " : "", segment,
+			 iteration);
 }
 
 static void
@@ -242,7 +246,7 @@ take_event(segments_run *run, hopper_event *event, int segment)
 			{
 				training->failed[at] = true;
 				training->n_failed++;
-				tell_segment(event, segment);
+				tell_segment(event, segment, run->iteration);
 				hopper_progress_failed(training, event);
 			}
 			break;
@@ -408,7 +412,11 @@ refuse_all_failed(const hopper_training *training)
 static int
 workers_of_segment(const segments_run *run)
 {
-	int			threads = run->run.options.threads > 0 ? run->run.options.threads
+	int			threads;
+
+	if (run->run.options.use_gpus)
+		return 1;
+	threads = run->run.options.threads > 0 ? run->run.options.threads
 		: Max(hopper_effective_threads() / Max(run->run.segments_on_host, 1), 1);
 
 	return Max(threads / Max(run->run.options.threads_per_model, 1), 1);
@@ -469,6 +477,7 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 	if (training->valid)
 		describe_table(training->valid, &run.run.tables[HOPPER_SPLIT_VALID]);
 	run.run.segments_on_host = hopper_segments_on_a_host();
+	run.run.segment_numbers = hopper_segment_numbers(&run.run.n_segments);
 	run.run.drop_cache = hopper_debug_drop_cache;
 	run.run.shown = training->shown;
 	run.run.n_configs = training->n_configs;

@@ -7,7 +7,8 @@
  * the coordinator gives it up, at the latest until the transaction or the process ends.
  *
  * Faults for gp_inject_fault(): hopper_segment_load (each buffer), hopper_segment_train (each hop,
- * before it trains), hopper_segment_emit (each part that goes out).
+ * before it trains), hopper_segment_emit (each part that goes out), hopper_segment_release (where
+ * a run's memory is given up at its end).
  */
 #include "pg/segments.h"
 
@@ -124,6 +125,34 @@ segment_context(void *arg)
 
 /* --- data --- */
 
+/* Which GPU this process gets is the group's to say, from its number on this host. */
+static void
+choose_gpu(hopper_segment_run *run)
+{
+	char		host[256] = "";
+	hopper_rows *gpus;
+	hopper_error error;
+	int			n;
+
+	if (!run->options.use_gpus)
+		return;
+	if (GpIdentity.segindex >= 0 && GpIdentity.segindex < run->n_segments)
+		run->options.device_number = run->segment_numbers[GpIdentity.segindex];
+	HOPPER_CHECK(hopper_torch()->gpus(&gpus, &error), error);
+	n = gpus->n_rows;
+	hopper_torch()->rows_free(gpus);
+	if (n > 0)
+		return;
+	if (gethostname(host, sizeof(host) - 1) != 0)
+		strlcpy(host, "unknown", sizeof(host));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("no GPU is available on segment %d, host \"%s\"", GpIdentity.segindex, host),
+			 errdetail("With use_gpus, each segment with packed data trains on a GPU of its host."),
+			 errhint("Call it with use_gpus := false, or pack the data with distribution_rules := "
+					 "'gpu_segments'; hopper.gpu_configuration() lists the GPUs of all hosts.")));
+}
+
 static void
 join_run(const bytea *description, int32 key)
 {
@@ -135,6 +164,7 @@ join_run(const bytea *description, int32 key)
 	drop_run();
 	register_callbacks();
 	hopper_read_run(description, &run);
+	choose_gpu(&run);
 	if (run.options.threads <= 0)
 		run.options.threads = Max(hopper_effective_threads() / Max(run.segments_on_host, 1), 1);
 	if (run.options.memory_limit <= 0)
@@ -459,7 +489,10 @@ Datum
 hopper_sql_segment_release(PG_FUNCTION_ARGS)
 {
 	if (current.id != 0 && current.id == PG_GETARG_INT64(0))
+	{
+		SIMPLE_FAULT_INJECTOR("hopper_segment_release");
 		drop_run();
+	}
 	PG_RETURN_INT32(0);
 }
 

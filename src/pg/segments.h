@@ -24,6 +24,8 @@
 
 /* Most primaries on one host: what a segment's share of its host is. */
 extern int	hopper_segments_on_a_host(void);
+/* Of each segment, by content id: its number among the primaries of its host, from 0; palloc'ed. */
+extern int32 *hopper_segment_numbers(int *n);
 
 /* Segments that distribution_rules names (NULL: all), ascending by content id; palloc'ed. */
 extern int	hopper_chosen_segments(const char *rules, int32 **contents);
@@ -60,6 +62,8 @@ typedef struct hopper_segment_run
 	int32	   *valid_keys;
 	hopper_segment_table tables[2]; /* by split */
 	int			segments_on_host;
+	int			n_segments;
+	int32	   *segment_numbers;	/* by content id, each on its host */
 	int			drop_cache;		/* tests: forget the data after this many hops; 0: never */
 	const char *shown;			/* the output table, for messages */
 	int			n_configs;

@@ -14,6 +14,7 @@
 #include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "storage/lock.h"
 #include "utils/lsyscache.h"
@@ -188,6 +189,7 @@ hopper_require_absent(const hopper_name *name)
 	Oid			schema = RangeVarGetCreationNamespace(makeRangeVar(name->schema, name->name, -1));
 	AclResult	allowed = hopper_schema_aclcheck(schema, GetUserId(), ACL_CREATE);
 
+	PreventCommandIfReadOnly("CREATE TABLE");
 	if (allowed != ACLCHECK_OK)
 		aclcheck_error(allowed, HOPPER_OBJECT_SCHEMA, get_namespace_name(schema));
 	claim_name(schema, name);
@@ -196,6 +198,20 @@ hopper_require_absent(const hopper_name *name)
 				(errcode(ERRCODE_DUPLICATE_TABLE),
 				 errmsg("relation \"%s\" already exists", name->shown),
 				 errhint("Choose another name, or drop it first.")));
+}
+
+void
+hopper_require_other_table(const hopper_name *name, const char *argument,
+						   const hopper_name *other, const char *other_argument)
+{
+	if (strcmp(name->name, other->name) != 0 ||
+		RangeVarGetCreationNamespace(makeRangeVar(name->schema, name->name, -1)) !=
+		RangeVarGetCreationNamespace(makeRangeVar(other->schema, other->name, -1)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s and %s are both \"%s\"", argument, other_argument, name->shown),
+			 errhint("Give them different names.")));
 }
 
 void

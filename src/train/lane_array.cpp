@@ -1,24 +1,15 @@
 #include "train/lane_array.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/add.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/argmax.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/index_select.h>
 #include <ATen/ops/isfinite.h>
-#include <ATen/ops/lt.h>
-#include <ATen/ops/mul.h>
-#include <ATen/ops/sum.h>
-#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "base/error.h"
@@ -43,32 +34,12 @@ int64_t LargestPartition(const DataDesc& data) {
   return PartitionRange(data.n_rows, data.n_partitions, 0).count;
 }
 
-at::Tensor FoldLanes(const at::Tensor& x) {
-  std::vector<int64_t> sizes = x.sizes().vec();
-  sizes[1] *= sizes[0];
-  sizes.erase(sizes.begin());
-  return x.reshape(sizes);
-}
-
 // A table of plain structs as bytes.
 template <typename T>
 at::Tensor Bytes(const std::vector<T>& values) {
   at::Tensor bytes = at::empty({static_cast<int64_t>(values.size() * sizeof(T))}, at::kByte);
   if (!values.empty()) std::memcpy(bytes.data_ptr(), values.data(), values.size() * sizeof(T));
   return bytes;
-}
-
-// Losses of all examples of all lanes, [lanes * n].
-at::Tensor Losses(const CompileParams& compile, const ModelSpec& spec, const at::Tensor& output,
-                  bool logits, const Targets& targets, int64_t lanes) {
-  const auto losses = [&](const at::Tensor& of, const Targets& to) {
-    return LossPerExample(compile.loss, of, logits, spec.final_activation, to,
-                          compile.loss_options);
-  };
-  if (lanes == 1 || !LooksAtBatch(compile.loss, compile.loss_options)) {
-    return losses(output, targets);
-  }
-  return ByLane(output, targets, lanes, losses);
 }
 
 // With the learning rate that the state's history has led to.
@@ -217,159 +188,6 @@ void LaneArray::Save(const std::vector<ModelState*>& states) const {
     std::memcpy(state.slots.data(), slots.const_data_ptr<float>() + lane * n_slots_ * slots.size(2),
                 state.slots.size() * sizeof(float));
   }
-}
-
-at::Tensor LaneArray::Input(const LaneData& data, const at::Tensor& rows) const {
-  // [lanes or 1, n] -> [lanes or 1, n, input shape...]
-  const at::Tensor x = data.Features(rows.reshape({-1}));
-  std::vector<int64_t> sizes = rows.sizes().vec();
-  const Shape& shape = network_.spec().input_shape();
-  sizes.insert(sizes.end(), shape.begin(), shape.end());
-  return (bf16_ ? x.to(at::kBFloat16) : x).view(sizes);
-}
-
-// Of [lanes * n] examples.
-Targets LaneArray::TargetsOf(const LaneData& data, const at::Tensor& rows) const {
-  Targets targets;
-  targets.num_classes = data.desc().num_classes;
-  const at::Tensor labels = data.Labels(rows.reshape({-1}));
-  if (data.desc().y_kind == HOPPER_LABEL_CLASS) {
-    targets.classes = labels;
-    return targets;
-  }
-  std::vector<int64_t> sizes{labels.size(0)};
-  const Shape& wanted = network_.spec().output_shape();
-  const std::vector<int64_t>& own = data.desc().y_shape;
-  const bool fits = ElementCount(wanted) == data.desc().y_elements();
-  sizes.insert(sizes.end(), fits ? wanted.begin() : own.begin(), fits ? wanted.end() : own.end());
-  targets.values = labels.reshape(sizes);
-  return targets;
-}
-
-// The weight of each example by its class, as Stepper::WeightOf().
-at::Tensor LaneArray::ClassWeights(const LaneData& data, const Targets& targets) const {
-  at::Tensor classes = targets.classes;
-  if (!classes.defined()) {
-    const at::Tensor rows = targets.values.flatten(1);
-    classes = data.desc().y_elements() == 1 ? targets.values.flatten().to(at::kLong)
-                                            : at::argmax(rows, 1);
-  }
-  const int64_t last = class_weights_.size(0) - 1;
-  const at::Tensor outside = at::lt(classes, 0).logical_or(classes.ge(last));
-  return at::index_select(class_weights_, 0,
-                          at::where(outside, at::full({1}, last, classes.options()), classes));
-}
-
-void LaneArray::AddMetrics(const at::Tensor& output, const Targets& targets) {
-  const ModelSpec& spec = network_.spec();
-  int64_t column = 0;
-  for (const MetricParams& metric : compile_.metrics) {
-    const at::Tensor sums =
-        LaneMetricSums(metric, output, logits_, spec.final_activation, targets, lanes_);
-    metric_sums_.narrow(1, column, sums.size(1)).add_(sums);
-    column += sums.size(1);
-  }
-}
-
-void LaneArray::CollectGradients() {
-  const at::NoGradGuard no_grad;
-  for (const size_t i : trainable_) {
-    at::Tensor& gradient = weights_[i].mutable_grad();
-    if (gradient.defined()) {
-      gradient_views_[i].copy_(gradient);
-    } else {
-      gradient_views_[i].zero_();
-    }
-    gradient.reset();
-  }
-}
-
-void LaneArray::UpdateWeights() {
-  LaneUpdate update;
-  update.lanes = lanes_;
-  update.n_spans = static_cast<int32_t>(host_spans_.size());
-  update.n_slots = n_slots_;
-  update.clips = clips_ ? 1 : 0;
-  update.flat_size = network_.spec().flat_size;
-  update.slot_size = network_.spec().slot_size;
-  for (const LaneSpan& span : host_spans_) update.largest = std::max(update.largest, span.size);
-  update.spans = static_cast<const LaneSpan*>(spans_.const_data_ptr());
-  update.rules = static_cast<const LaneRule*>(rules_.const_data_ptr());
-  update.table = static_cast<const LaneScalars*>(table_.const_data_ptr());
-  update.row = tick_.const_data_ptr<int64_t>();
-  update.params = params_.mutable_data_ptr<float>();
-  update.gradients = gradients_.const_data_ptr<float>();
-  update.slots = slots_.mutable_data_ptr<float>();
-  if (bf16_) update.shadow = static_cast<uint16_t*>(shadow_.mutable_data_ptr());
-  update.squares = squares_.mutable_data_ptr<double>();
-  device_->Update(update);
-}
-
-void LaneArray::TrainStep(const LaneData& data, int64_t n, bool metrics) {
-  const at::AutoGradMode with_gradients(true);
-  const ModelSpec& spec = network_.spec();
-  const at::Tensor columns = at::add(range_.narrow(0, 0, n), cursor_);
-  const at::Tensor rows = at::index_select(order_, 1, columns);  // [lanes, n]
-  const Targets targets = TargetsOf(data, rows);
-  LaneContext context;
-  context.training = true;
-  context.linear = logits_;
-  context.random = random_.get();
-  const at::Tensor output =
-      FoldLanes(network_.Forward(Input(data, rows), weights_, context)).to(at::kFloat);
-  const at::Tensor losses = Losses(compile_, spec, output, logits_, targets, lanes_);
-  {
-    const at::NoGradGuard no_grad;
-    at::Tensor weighted = losses.detach();
-    if (class_weights_.defined()) weighted = at::mul(weighted, ClassWeights(data, targets));
-    const at::Tensor sums = at::sum(weighted.reshape({lanes_, n}), {1}, false, at::kDouble);
-    loss_sums_.add_(sums);
-    const at::Tensor fails = at::isfinite(sums).logical_not().logical_and(at::lt(failed_at_, 0));
-    failed_at_.copy_(at::where(fails, taken_, failed_at_));
-    if (metrics) AddMetrics(output.detach(), targets);
-  }
-  if (losses.requires_grad()) {
-    at::Tensor factors = at::full({lanes_ * n}, 1.0F / static_cast<float>(n), On(at::kFloat));
-    if (class_weights_.defined()) factors = at::mul(ClassWeights(data, targets), factors);
-    losses.backward(factors);
-    CollectGradients();
-    UpdateWeights();
-  }
-  const at::NoGradGuard no_grad;
-  steps_.add_(1);
-  taken_.add_(1);
-  tick_.add_(1);
-  cursor_.add_(n);
-}
-
-void LaneArray::EvaluateStep(const LaneData& data, int64_t n) {
-  const at::NoGradGuard no_grad;
-  const ModelSpec& spec = network_.spec();
-  const at::Tensor rows = at::add(range_.narrow(0, 0, n), cursor_).unsqueeze(0);
-  // All lanes see the same examples.
-  at::Tensor input = Input(data, rows);
-  std::vector<int64_t> sizes = input.sizes().vec();
-  sizes[0] = lanes_;
-  input = input.expand(sizes);
-  Targets targets = TargetsOf(data, rows);
-  const auto repeat = [&](const at::Tensor& x) {
-    std::vector<int64_t> times(static_cast<size_t>(x.dim()), 1);
-    times[0] = lanes_;
-    return x.repeat(times);
-  };
-  if (targets.classes.defined()) targets.classes = repeat(targets.classes);
-  if (targets.values.defined()) targets.values = repeat(targets.values);
-  LaneContext context;
-  context.linear = logits_;
-  std::vector<at::Tensor> weights = network_.BindWeights(evaluated_);
-  for (size_t i = 0; bf16_ && i < weights.size(); ++i) {
-    weights[i] = weights[i].to(weights_[i].scalar_type());
-  }
-  const at::Tensor output = FoldLanes(network_.Forward(input, weights, context)).to(at::kFloat);
-  const at::Tensor losses = Losses(compile_, spec, output, logits_, targets, lanes_);
-  loss_sums_.add_(at::sum(losses.reshape({lanes_, n}), {1}, false, at::kDouble));
-  AddMetrics(output, targets);
-  cursor_.add_(n);
 }
 
 std::vector<at::Tensor*> LaneArray::ChangedByStep() {

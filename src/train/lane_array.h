@@ -137,7 +137,7 @@ class LaneArray {
   std::vector<at::Tensor> weights_;         // what training computes with
   std::vector<at::Tensor> gradient_views_;  // of gradients_, one per weight
   std::vector<size_t> trainable_;
-  std::unique_ptr<Random> random_;
+  std::unique_ptr<LaneRandom> random_;
   std::map<std::tuple<const LaneData*, int64_t, Work>, std::unique_ptr<LaneStep>> recorded_;
 };
 

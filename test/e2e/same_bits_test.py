@@ -80,6 +80,20 @@ def test_a_warm_start_goes_on_where_the_run_stopped(database):
     assert elapsed == sorted(elapsed) and len(elapsed) == 4
 
 
+def test_threads_that_share_a_model_in_bf16_change_no_weight(database):
+    wide = sequential(layer("Flatten", "flatten"), dense("hidden", 512, "relu"),
+                      layer("BatchNormalization", "norm"), dense("output", 10, "softmax"))
+    model = value(database, "SELECT hopper.load_model('architectures', %s)", wide)
+    for members in (1, 2, 3):
+        query(database, f"SELECT * FROM hopper.fit('packed', 'members_{members}', 'architectures',"
+              f" %s, %s, 'batch_size=128', 3, threads => {members},"
+              f" threads_per_model => {members}, \"precision\" => 'bf16')", model, ADAM)
+    for members in (2, 3):
+        assert value(database, "SELECT a.model_weights = b.model_weights FROM members_1 a"
+                     f" CROSS JOIN members_{members} b") is True
+        assert digests(database, f"members_{members}") != digests(database, "members_1")
+
+
 def test_fit_equals_fit_multiple_model(database):
     query(database, "SELECT * FROM hopper.fit('packed', 'single', 'architectures', %s, %s, %s, 4,"
           " seed => 7)", *CONFIGS[0][1:])

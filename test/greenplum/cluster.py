@@ -1,9 +1,11 @@
 """What tests do to the cluster itself: its processes, its segments, its faults and its files."""
 
+import contextlib
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 
 import psycopg2
@@ -94,6 +96,25 @@ def limit_memory(process, more):
     as_owner = [] if os.getuid() == owner.st_uid else [
         "setpriv", f"--reuid={owner.st_uid}", f"--regid={owner.st_gid}", "--clear-groups"]
     subprocess.run([*as_owner, "prlimit", f"--pid={process}", f"--as={size + more}:"], check=True)
+
+
+@contextlib.contextmanager
+def setting_of_segment(segment, name, text):
+    """A setting in the configuration file of one segment: for sessions that begin in the meantime."""
+    folder = HOME / "data" / f"segment{segment}"
+    file = folder / "postgresql.conf"
+    before = file.read_text(encoding="utf-8")
+
+    def write(text):
+        file.write_text(text, encoding="utf-8")
+        os.kill(int((folder / "postmaster.pid").read_text(encoding="ascii").split()[0]),
+                signal.SIGHUP)
+
+    write(f"{before}\n{name} = {text}\n")
+    try:
+        yield
+    finally:
+        write(before)
 
 
 def answer(connection):

@@ -9,10 +9,11 @@ import time
 import psycopg2
 import pytest
 
-from cluster import answer, limit_memory, reset_fault, segment_processes, set_fault
+from cluster import (answer, limit_memory, reset_fault, segment_processes, set_fault,
+                     setting_of_segment)
 from conftest import connect
 from digits import PLAIN, dense, layer, outputs, query, select, sequential, value
-from runs import CONFIGS, LOSS, OPTIMIZERS, digests, fit, pack
+from runs import CONFIGS, LOSS, OPTIMIZERS, digests, fit, pack, working_tables
 
 
 def test_a_failing_configuration_does_not_end_the_run(packed):
@@ -113,6 +114,32 @@ def test_an_error_on_a_segment_tells_where(on_segments, place):
     assert len(digests(on_segments, f"after_{place}")) == 5
 
 
+@pytest.mark.parametrize("name, segment", [("interconnect_setup_palloc", 2),
+                                           ("execsort_before_sorting", 0)])
+def test_an_error_of_the_server_tells_which_models_travelled(on_segments, name, segment):
+    """Not in our functions: below them, where the states are moved and sorted."""
+    if outputs(on_segments, "some_bad") == []:
+        bad = (2, 1, LOSS + "'SGD(lr=1e30)'", "batch_size=16")
+        select(on_segments, "some_bad", [CONFIGS[0], bad, *CONFIGS[2:6]])
+    reset_fault(on_segments, name)
+    connection = connect("HOPPER_GREENPLUM")
+    timer = threading.Timer(4, set_fault, (on_segments, name, "error", [segment]))
+    timer.start()
+    with pytest.raises(psycopg2.Error) as error:
+        fit(connection, "packed_7", f"out_{name}", "some_bad", 100000)
+    timer.join()
+    reset_fault(on_segments, name)
+    assert name in str(error.value) and f"seg{segment}" in str(error.value)
+    context = error.value.diag.context
+    # Configuration 2 had failed before.
+    assert re.search(rf'"out_{name}" in iteration \d+ of 100000, hop \d+, with configurations 1, 3-6$',
+                     context, re.MULTILINE), context
+    assert outputs(on_segments, f"out_{name}%") == []
+    fit(connection, "packed_7", f"after_{name}", "some_bad", 1)
+    assert len(digests(connection, f"after_{name}")) == 6
+    connection.close()
+
+
 @pytest.fixture
 def starving(on_segments):
     """A session whose process on segment 1 gets no 30 MB more from the kernel, and a model of 39."""
@@ -209,6 +236,85 @@ def test_the_memory_of_a_segment_is_limited(on_segments):
     query(connection, "SET hopper.memory_limit = 0")
     query(connection, "SELECT hopper.fit_multiple_model('wide_packed', 'out_wide', 'wide_configs', 1)")
     connection.close()
+
+
+@pytest.fixture(scope="module")
+def wide(on_segments):
+    """16 MB a partition and segment, and a model that needs little beside them."""
+    query(on_segments, "CREATE TABLE one_wide AS SELECT i AS id, i % 2 AS label,"
+          " array_fill(i::real, ARRAY[1000]) AS x FROM generate_series(1, 12000) i"
+          " DISTRIBUTED BY (id)")
+    query(on_segments, "SELECT hopper.training_preprocessor('one_wide', 'one_wide_packed', 'label', 'x')")
+    flat = sequential(dense("output", 2, "softmax"), shape=(1000,))
+    broad = sequential(dense("hidden", 3000, "relu"), dense("output", 2, "softmax"), shape=(1000,))
+    for model in (flat, broad):
+        query(on_segments, "SELECT hopper.load_model('one_wide_models', %s)", model)
+    for table, models in (("one_flat", (1, 1, 1)), ("one_broad", (1, 2, 1))):
+        select(on_segments, table, [(key, model, LOSS + OPTIMIZERS[0], "batch_size=8")
+                                    for key, model in enumerate(models, 1)])
+        query(on_segments, f"UPDATE {table}_summary SET model_arch_table = 'one_wide_models'")
+    return on_segments
+
+
+def fit_wide(connection, output, configs, iterations=1):
+    query(connection, f"SELECT hopper.fit_multiple_model('one_wide_packed', '{output}', '{configs}',"
+          f" {iterations}, seed := 7)")
+
+
+def test_an_estimate_above_the_limit_of_one_segment_alone(wide):
+    """A third of 36 MB: segment 1 has room for a configuration, but not for its partition."""
+    with setting_of_segment(1, "hopper.memory_limit", "36"):
+        connection = connect("HOPPER_GREENPLUM")
+        with pytest.raises(psycopg2.Error) as error:
+            fit_wide(connection, "out_one", "one_flat")
+        assert error.value.pgcode == "53200"
+        assert 'no partition of "one_wide_packed" fits into memory' in str(error.value)
+        assert "hopper.memory_limit is 12" in error.value.diag.message_detail
+        assert error.value.diag.message_hint
+        context = error.value.diag.context
+        assert "on segment 1" in context and '"out_one" before its first iteration' in context
+        assert outputs(connection, "out_one%") == []
+        connection.close()
+    connection = connect("HOPPER_GREENPLUM")
+    fit_wide(connection, "out_one", "one_flat")
+    assert len(digests(connection, "out_one")) == 3
+    connection.close()
+
+
+def test_a_configuration_above_the_limit_of_one_segment_alone(wide):
+    """A third of 75 MB is enough on segment 2 for the small ones and their data, not for 24 MB of
+    weights and momentum with their gradients."""
+    with setting_of_segment(2, "hopper.memory_limit", "75"):
+        connection = connect("HOPPER_GREENPLUM")
+        fit_wide(connection, "out_broad", "one_broad", 2)
+        rows = query(connection, "SELECT status, error FROM out_broad_info ORDER BY mst_key")
+        told = [notice for notice in connection.notices if "configuration 2" in notice]
+        assert working_tables(connection) == []
+        connection.close()
+    assert [row[0] for row in rows] == ["done", "failed", "done"]
+    assert "memory" in rows[1][1]
+    assert len(told) == 1 and "It was on segment 2 in iteration 1." in told[0], told
+    fit_wide(wide, "out_broad_roomy", "one_broad", 2)
+    assert [status for status, in query(wide, "SELECT status FROM out_broad_roomy_info")] == ["done"] * 3
+    assert digests(wide, "out_broad")[::2] == digests(wide, "out_broad_roomy")[::2]
+
+
+def test_use_gpus_without_a_gpu_is_refused(on_segments):
+    """Before training, on the segment that has none."""
+    if query(on_segments, "SELECT * FROM hopper.gpu_configuration()"):
+        return  # this machine has a GPU
+    for extra in ("", ", gpus := ARRAY[0, 1]", ", fuse := false, \"precision\" := 'tf32'"):
+        with pytest.raises(psycopg2.Error) as error:
+            fit(on_segments, "packed_6", "on_gpus", "configs_2", 1, f", use_gpus := true{extra}")
+        assert error.value.pgcode == "55000"
+        assert re.match(r'no GPU is available on segment [0-2], host ".+"',
+                        error.value.diag.message_primary)
+        assert error.value.diag.message_detail
+        assert "use_gpus := false" in error.value.diag.message_hint
+        assert '"on_gpus" before its first iteration' in error.value.diag.context
+        assert outputs(on_segments, "on_gpus%") == []
+    fit(on_segments, "packed_6", "on_gpus", "configs_2", 1)
+    assert len(digests(on_segments, "on_gpus")) == 2
 
 
 def test_a_role_without_rights_on_the_data_is_refused(on_segments):

@@ -32,7 +32,9 @@ def test_only_states_move_below_training(on_segments, two_segments, data, n):
     watch_plans(connection)
     fit(connection, data, f"plan_{data}_{n}", f"configs_{n}", 2)
     plans = plans_with(connection, VISIT)
+    loading = plans_with(connection, "hopper.segment_data")
     connection.close()
+    assert loading == [[], []]  # training and validation data stay where they are
     assert len(plans) >= 2  # from one table to the other, and back
     for motions in plans:
         assert len(motions) == 1, motions

@@ -10,7 +10,7 @@ import pytest
 from conftest import connect
 from digits import dense, query, select, sequential, value
 from runs import CONFIGS, LOSS, curves, digests, fit, pack, starts, working_tables
-from cluster import segment_processes
+from cluster import count_passes, segment_processes
 
 TABLE = "packed_48"
 TURNS = "data and models of a segment exceed hopper.memory_limit, each partition is read up to"
@@ -113,6 +113,50 @@ def test_a_damaged_partition_is_found_while_models_train(above):
     assert "partition 5 of" in str(error.value)
     assert "on segment" in error.value.diag.context
     connection.close()
+
+
+def evaluated(connection, model, table):
+    return query(connection, "SELECT loss, metrics_type, metrics FROM hopper.evaluate"
+                 f"('{model}', '{table}', mst_key := 3)")
+
+
+def test_evaluation_of_data_above_memory(above):
+    """Some 1.4 MB on each segment, with 1 MB for them and the model."""
+    for connection in above:
+        fit(connection, TABLE, "turns_evaluated", "flat_3", 1)
+    greenplum, postgres = above
+    expected = evaluated(postgres, "turns_evaluated", TABLE)
+    assert len(expected[0][2]) == 1
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SELECT hopper.version()")
+    query(connection, "SET hopper.memory_limit = 1")
+    for threads in (1, 3):
+        query(connection, f"SET hopper.threads = {threads}")
+        assert evaluated(connection, "turns_evaluated", TABLE) == expected
+    connection.close()
+    assert evaluated(greenplum, "turns_evaluated", TABLE) == expected
+
+
+def test_a_partition_that_lacks_rows_is_found_in_turns(above):
+    greenplum, _ = above
+    pack(greenplum, "turns_lacking", 48, "many_digits")
+    fit(greenplum, TABLE, "turns_lacking_model", "flat_3", 1)
+    for partition in (20, 47):
+        query(greenplum, f"DELETE FROM turns_lacking WHERE partition_id = {partition}")
+        connection = connect("HOPPER_GREENPLUM")
+        query(connection, "SELECT hopper.version()")
+        query(connection, "SET hopper.memory_limit = 1")
+        with pytest.raises(psycopg2.Error) as error:
+            evaluated(connection, "turns_lacking_model", "turns_lacking")
+        assert error.value.pgcode in ("XX001", "55000")
+        assert "20" in str(error.value) or "47" in str(error.value)
+        connection.close()
+
+
+def test_memory_is_given_back_by_the_processes_that_have_it(on_segments):
+    """At the end of the run, not of its transaction."""
+    assert count_passes(on_segments, "hopper_segment_release", lambda: fit(
+        on_segments, "packed_6", "released", "configs_3", 1)) == [1, 1, 1]
 
 
 def private_memory(process):

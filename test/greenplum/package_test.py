@@ -1,6 +1,7 @@
 """The archive for the hosts of a cluster holds all that they need."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -39,7 +40,25 @@ def connect(database):
     return connection
 
 
+def newest(folder, name):
+    """The newest version of the symbols `name` that the archive's libraries want."""
+    found = [(0,)]
+    files = [folder / "lib" / "postgresql" / file for file in
+             ("model_hopper.so", "libhopper_core.so", "libhopper_torch.so")]
+    files += (folder / "lib" / "postgresql" / "model_hopper").iterdir()
+    for file in files:
+        symbols = subprocess.run(["objdump", "-T", file], check=True, capture_output=True,
+                                 text=True).stdout
+        found += [tuple(map(int, version.split(".")))
+                  for version in re.findall(rf"\b{name}_(\d[\d.]*)", symbols)]
+    return max(found)
+
+
 def test_an_unpacked_archive_trains(unpacked):
+    # Red Hat 8's.
+    assert (2, 17) <= newest(unpacked, "GLIBC") <= (2, 28)
+    assert (3, 4, 11) <= newest(unpacked, "GLIBCXX") <= (3, 4, 25)
+    assert newest(unpacked, "CXXABI") <= (1, 3, 11)
     admin = connect("postgres")
     query(admin, "DROP DATABASE IF EXISTS hopper_unpacked")
     query(admin, "CREATE DATABASE hopper_unpacked")

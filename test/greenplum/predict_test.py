@@ -47,6 +47,20 @@ def predict(connection, source, output, *more):
           f" '{output}'{extra})")
 
 
+def test_predict_row_of_a_distributed_table_is_refused(trained):
+    greenplum, postgres = trained
+    rows = ("SELECT (SELECT p.class_value FROM hopper.predict_row('p_model', 1, d.pixels) p LIMIT 1)"
+            " FROM digits d WHERE id = 5")
+    assert len(query(postgres, rows)) == 1
+    with pytest.raises(psycopg2.Error) as error:
+        query(greenplum, rows)
+    assert error.value.pgcode == "0A000"
+    assert "hopper.predict()" in error.value.diag.message_hint
+    one = ("SELECT class_value FROM hopper.predict_row('p_model', 1,"
+           " (SELECT pixels FROM digits WHERE id = 5)) LIMIT 1")
+    assert query(greenplum, one) == query(postgres, rows)
+
+
 def columns(connection, table):
     return query(connection, "SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute"
                  " WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attnum", table)

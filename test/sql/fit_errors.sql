@@ -112,6 +112,16 @@ SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, warm_start => true
 SELECT mst_key, status FROM hopper.leaderboard('m') ORDER BY 1;
 RESET ROLE;
 
+-- Nothing can be written: refused before anything is trained
+BEGIN READ ONLY;
+SET LOCAL statement_timeout = '20s';
+SELECT hopper.fit_multiple_model('packed', 'unwritten', 'configs', 2000000000);
+ROLLBACK;
+BEGIN READ ONLY;
+SET LOCAL statement_timeout = '20s';
+SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 2000000000, warm_start => true);
+ROLLBACK;
+
 -- A warm start on other data
 SELECT hopper.fit_multiple_model('packed_classes', 'm', 'configs', 1, warm_start => true);
 SELECT count(*) FROM m;

@@ -58,6 +58,14 @@ SELECT count(*) FROM hopper.leaderboard('"My Models"', 1);
 SELECT hopper.leaderboard('"My Models"', 0);
 SELECT mst_key, iteration, split, metric, value IS NOT NULL AS known, seconds > 0 AS timed
 FROM hopper.learning_curves('"My Models"') WHERE mst_key = 1 ORDER BY 1, 2, 3, 4;
+-- NaN is worse than any number, whichever direction is better; another column is no stand-in for it.
+BEGIN;
+UPDATE "My Models_info" SET validation_metrics_final = 'NaN', training_metrics_final = 'NaN',
+    validation_loss_final = 100, training_loss_final = 100 WHERE mst_key = 1;
+SELECT rank, mst_key, validation_metric = 'NaN' AS nan FROM hopper.leaderboard('"My Models"');
+UPDATE "My Models_info" SET metrics_type = ARRAY['mse'], validation_loss_final = 0, training_loss_final = 0;
+SELECT rank, mst_key, validation_metric = 'NaN' AS nan FROM hopper.leaderboard('"My Models"');
+ROLLBACK;
 SELECT hopper.leaderboard('points');
 SELECT hopper.learning_curves('"No Models"');
 

@@ -93,6 +93,18 @@ SELECT count(*) FROM q2 JOIN p USING ("Id", rank, prob);
 -- Drivers send 2 as smallint, which fits the function for thresholds best.
 SELECT hopper.predict('m', 'points', '"Id"', 'x', 'top_two', 2::smallint, mst_key => 1);
 SELECT max(rank), count(*) = 2 * count(DISTINCT "Id") AS two_each FROM top_two;
+-- Names that the output has anyway, and tables that would be made twice
+CREATE VIEW renamed AS SELECT "Id" AS prob, "Id" AS rank, y AS predicted_y, x FROM points;
+SELECT hopper.predict('m', 'renamed', 'prob', 'x', 'q3', 'response', mst_key => 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.predict('m', 'renamed', 'predicted_y', 'x', 'q3', mst_key => 1);
+SELECT hopper.predict('m', 'renamed', 'rank', 'x', 'q3', mst_key => 1);
+SELECT hopper.predict('m', 'renamed', 'rank', 'x', 'q3', 'response', mst_key => 1);
+SELECT * FROM q3 LIMIT 0;
+SELECT hopper.predict('m', 'points', 'ctid', 'x', 'q4', mst_key => 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT hopper.evaluate('m', 'packed', 'twice', mst_key => 1, confusion_table => 'hopper_predict.twice');
+\echo :LAST_ERROR_SQLSTATE
 -- A configuration that failed is told from one that never was.
 INSERT INTO m_info SELECT (jsonb_populate_record(i, '{"mst_key": 7, "status": "failed", "error": "loss became NaN"}')).*
 FROM m_info i WHERE mst_key = 1;

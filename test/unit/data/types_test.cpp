@@ -43,6 +43,24 @@ TEST(FindNonFinite, FindsTheFirst) {
   ExpectFound<double>(HOPPER_FLOAT64);
 }
 
+TEST(FindNonFinite, FindsTheFirstOfMany) {
+  for (const double bad :
+       {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+        std::numeric_limits<double>::quiet_NaN()}) {
+    for (const size_t at : {0, 1, 62, 63, 64, 65, 127, 128, 190}) {
+      std::vector<double> doubles(200, std::numeric_limits<double>::max());
+      std::vector<float> floats(200, -std::numeric_limits<float>::max());
+      EXPECT_EQ(FindNonFinite(HOPPER_FLOAT64, doubles.data(), 200), -1);
+      EXPECT_EQ(FindNonFinite(HOPPER_FLOAT32, floats.data(), 200), -1);
+      doubles[at] = doubles[195] = bad;
+      floats[at] = floats[195] = static_cast<float>(bad);
+      EXPECT_EQ(FindNonFinite(HOPPER_FLOAT64, doubles.data(), 200), static_cast<int64_t>(at));
+      EXPECT_EQ(FindNonFinite(HOPPER_FLOAT32, floats.data(), 200), static_cast<int64_t>(at));
+      EXPECT_EQ(FindNonFinite(HOPPER_FLOAT32, floats.data(), static_cast<int64_t>(at)), -1);
+    }
+  }
+}
+
 TEST(FindNonFinite, IntegersAreFinite) {
   const int32_t values[] = {0x7f800000, -1};
   EXPECT_EQ(FindNonFinite(HOPPER_INT32, values, 2), -1);

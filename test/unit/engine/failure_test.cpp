@@ -80,6 +80,14 @@ TEST(Failure, ALossThatBecomesNaNFailsAlone) {
             std::string::npos);
 }
 
+TEST(Failure, TheLearningRateIsNotBlamedForTheFirstLoss) {
+  Configuration bad = Good(2);
+  bad.compile = "loss='expr: log(-1 - abs(y - p))', optimizer='SGD(lr=0.1)'";
+  const hopper_event event = FailsAlone(bad, {});
+  EXPECT_STREQ(event.message, "loss became NaN before the first update of the weights");
+  EXPECT_NE(std::string(event.hint).find("Look at the loss"), std::string::npos) << event.hint;
+}
+
 TEST(Failure, OneAboveTheMemoryLimitFailsAlone) {
   RunOptions options;
   options.memory_limit = 16 << 20;

@@ -115,7 +115,7 @@ TEST(CompileParams, NoneIsTheDefault) {
 }
 
 TEST(CompileParams, OptimizerMessages) {
-  const std::string kChoice =
+  const std::string choice =
       "Use one of SGD, RMSprop, Adam, AdamW, Adagrad, Adadelta, Adamax, Nadam, Ftrl, Lion.";
   EXPECT_EQ(OptimizerProblems("'Adam(lr_rate=0.1)'"),
             Strings{"1 optimizer \"Adam\" has no argument \"lr_rate\" | HINT Perhaps you meant "
@@ -156,7 +156,7 @@ TEST(CompileParams, OptimizerMessages) {
   EXPECT_EQ(OptimizerProblems("SGD(lr=0.1, learning_rate=0.1)"),
             Strings{"1 optimizer \"SGD\" is given two learning rates"});
   EXPECT_EQ(OptimizerProblems("'muon(lr=1)'"),
-            Strings{"4 optimizer \"Muon\" is not supported | HINT " + kChoice});
+            Strings{"4 optimizer \"Muon\" is not supported | HINT " + choice});
   EXPECT_EQ(OptimizerProblems("Lion(beta_1=0)"),
             Strings{"1 beta_1 must be above 0 and at most 1, got 0"});
   EXPECT_EQ(OptimizerProblems("Ftrl(learning_rate_power=0.5)"),
@@ -179,7 +179,7 @@ TEST(CompileParams, OptimizerMessages) {
   EXPECT_EQ(OptimizerProblems("'adm'"),
             Strings{"1 optimizer \"adm\" is not known | HINT Perhaps you meant \"Adam\"."});
   EXPECT_EQ(OptimizerProblems("'newton'"),
-            Strings{"1 optimizer \"newton\" is not known | HINT " + kChoice});
+            Strings{"1 optimizer \"newton\" is not known | HINT " + choice});
   EXPECT_EQ(OptimizerProblems("3"), Strings{"1 optimizer must be a name, got 3"});
   EXPECT_EQ(OptimizerProblems("'Adam(lr 0.1)'"),
             Strings{"2 optimizer \"Adam(lr 0.1)\" cannot be parsed: expected \",\" or \")\", not "
@@ -549,6 +549,15 @@ TEST(CompileParams, Metrics) {
             Strings{"1 k of metric \"top_k\" must be a positive integer, got 0"});
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=[accuracy(3)]"),
             Strings{"1 metric \"accuracy\" takes no arguments"});
+}
+
+// A text of any length is refused in a few words.
+TEST(CompileParams, LongExpressions) {
+  const std::string brackets(100000, '(');
+  EXPECT_EQ(Problems("optimizer=SGD, loss='expr: " + brackets + "'"),
+            Strings{"5 loss expression has 100006 bytes | At most 255 are possible."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=['expr: p" + brackets + "']"),
+            Strings{"5 metric expression has 100007 bytes | At most 255 are possible."});
 }
 
 TEST(CompileParams, WhatHasNoEffectIsSaid) {

@@ -36,8 +36,13 @@ class GroupDriver {
     raw.memory_limit = options.memory_limit;
     raw.precision = "fp32";
     raw.event_fd = event_fd_.fd();
+    raw.use_gpus = options.use_gpus;
+    raw.n_gpus = static_cast<int32_t>(options.gpus.size());
+    raw.gpus = options.gpus.data();
+    raw.fuse = options.fuse;
     for (const int32_t key : train_keys_) {
       if (groups_.count(key) > 0) continue;
+      raw.device_number = static_cast<int32_t>(groups_.size());
       hopper_group*& group = groups_[key];
       Check(Api().group_create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(),
                                train_keys_.data(), valid == nullptr ? nullptr : valid_keys.data(),

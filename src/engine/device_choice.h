@@ -1,0 +1,30 @@
+// Which GPUs a run or a segment takes, and the numerics class that they make.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/device_worker.h"
+#include "model_hopper/core_api.h"
+#include "params/precision.h"
+
+namespace hopper {
+
+struct DeviceChoice {
+  std::vector<DeviceWorker::Options> devices;
+  std::string numerics_class;
+};
+
+// The devices that options.gpus names, in the order of their indexes, all of this machine where it
+// names none. Throws kNotReady where there is none or a named one is missing, kInvalidParameter
+// where one is named twice.
+DeviceChoice ChooseDevices(const hopper_run_options& options, Precision precision);
+
+// The one of them that a process takes which is the `number`-th of its host, from 0; several share
+// one where there are more processes than devices. `n_devices` >= 1.
+int DeviceOfProcess(int number, int n_devices);
+
+// ChooseDevices() for a group: one device, of options.device_number.
+DeviceChoice ChooseDeviceOfProcess(const hopper_run_options& options, Precision precision);
+
+}  // namespace hopper

@@ -1,0 +1,178 @@
+// What a segment does with the models that came, on a GPU: those of one shape side by side.
+#include "engine/group_device.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/clock.h"
+#include "engine/failure.h"
+#include "engine/group_traveller.h"
+
+namespace hopper {
+
+GroupDevice::GroupDevice(const hopper_run_options& options, Precision precision,
+                         MemoryAccount* account)
+    : choice_(ChooseDeviceOfProcess(options, precision)), account_(account) {}
+
+GroupDevice::~GroupDevice() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    end_ = true;
+  }
+  wake_.notify_all();
+  thread_.Join();
+}
+
+void GroupDevice::Do(const Dataset& train, const Dataset* valid,
+                     const std::function<void(DeviceWorker*)>& job) {
+  if (!started_) {
+    thread_.Start(
+        1, account_, [](const std::string&) {}, [this] { Work(); });
+    started_ = true;
+  }
+  const std::function<void()> all = [&] {
+    if (worker_ == nullptr) {
+      worker_ = std::make_unique<DeviceWorker>(choice_.devices.front(), train, valid);
+    }
+    job(worker_.get());
+  };
+  std::unique_lock<std::mutex> lock(mutex_);
+  job_ = &all;
+  wake_.notify_all();
+  wake_.wait(lock, [this] { return job_ == nullptr; });
+  if (failed_) throw Error(failure_);
+}
+
+void GroupDevice::Work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return end_ || job_ != nullptr; });
+    if (job_ == nullptr) break;
+    lock.unlock();
+    bool failed = false;
+    Problem problem;
+    try {
+      (*job_)();
+    } catch (...) {
+      failed = true;
+      problem = DescribeException();
+    }
+    lock.lock();
+    failed_ = failed;
+    failure_ = std::move(problem);
+    job_ = nullptr;
+    wake_.notify_all();
+  }
+  lock.unlock();
+  worker_.reset();  // on the thread that opened it
+}
+
+// --- the group's part ---
+
+// All other models of the task's shape that are due as well.
+void Group::AddCompanionsLocked(std::vector<Task>* tasks) {
+  const Task first = tasks->front();
+  if (first.kind == Task::kPack) return;
+  const Traveller& model = *first.model;
+  const auto lanes = static_cast<size_t>(device_->Lanes(*model.trainer, train_.desc()));
+  const std::string key = LaneKey(*model.trainer, train_.desc());
+  const auto rows = [&](const Task& task) {
+    return train_.partition(task.partitions.front().second).n;
+  };
+  for (const auto& other : travellers_) {
+    if (tasks->size() >= lanes) break;
+    if (other->busy || other->packed || other->status == HOPPER_MODEL_FAILED) continue;
+    Task task = NextOf(*other);
+    if (task.kind != first.kind || LaneKey(*other->trainer, train_.desc()) != key) continue;
+    if (first.kind == Task::kEvaluate) {
+      if (task.partitions != first.partitions) continue;
+    } else if (rows(task) != rows(first) || IsMetricsIteration(other->iterations + 1) !=
+                                                IsMetricsIteration(model.iterations + 1)) {
+      continue;
+    }
+    task.model = other.get();
+    other->busy = true;
+    tasks->push_back(std::move(task));
+  }
+}
+
+void Group::DoTogether(const std::vector<Task>& tasks) {
+  try {
+    if (tasks.front().kind == Task::kTrain) TrainTogether(tasks);
+    if (tasks.front().kind == Task::kEvaluate) EvaluateTogether(tasks);
+  } catch (...) {
+    const Problem problem = DescribeException();
+    for (const Task& task : tasks) {
+      if (task.model->status != HOPPER_MODEL_FAILED) Fail(task.model, problem);
+    }
+  }
+}
+
+void Group::TrainTogether(const std::vector<Task>& tasks) {
+  const Stopwatch watch;
+  std::vector<VisitBegun> begun;
+  std::vector<DeviceWorker::Visit> visits;
+  std::vector<Traveller*> models;
+  for (const Task& task : tasks) {
+    const int partition = task.partitions.front().second;
+    VisitBegun visit;
+    if (!BeginVisit(task.model, partition, &visit)) continue;
+    begun.push_back(visit);
+    models.push_back(task.model);
+    DeviceWorker::Visit on_device;
+    on_device.key = task.model->key;
+    on_device.trainer = task.model->trainer;
+    on_device.state = &task.model->state;
+    on_device.partition = partition;
+    visits.push_back(std::move(on_device));
+  }
+  if (visits.empty()) return;
+  device_->Do(train_, valid_.get(), [&](DeviceWorker* worker) {
+    for (Traveller* model : models) {
+      // What the device may still have is of an earlier hop.
+      if (!model->on_device) worker->Forget(model->key);
+    }
+    worker->Train(&visits, cancel_, begun.front().metrics);
+  });
+  // What the device spent on all of them.
+  const double share = watch.Seconds() / static_cast<double>(visits.size());
+  for (size_t i = 0; i < visits.size(); ++i) {
+    models[i]->on_device = true;
+    EndVisit(models[i], begun[i], visits[i].end, visits[i].sums, share);
+  }
+}
+
+void Group::EvaluateTogether(const std::vector<Task>& tasks) {
+  const auto& partitions = tasks.front().partitions;
+  std::vector<AlignedArray<float>> weights;
+  std::vector<const float*> pointers;
+  for (const Task& task : tasks) weights.push_back(EvaluatedWeights(*task.model));
+  for (const AlignedArray<float>& one : weights) pointers.push_back(one.data());
+  for (const int split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
+    std::vector<int> here;
+    for (const auto& [of, p] : partitions) {
+      if (of == split) here.push_back(p);
+    }
+    if (here.empty()) continue;
+    const Stopwatch watch;
+    std::vector<MetricSums> sums(tasks.size());
+    bool done = false;
+    device_->Do(train_, valid_.get(), [&](DeviceWorker* worker) {
+      done = worker->Evaluate(*tasks.front().model->trainer, pointers, split == HOPPER_SPLIT_VALID,
+                              cancel_, &sums);
+    });
+    if (!done) return;
+    const double share = watch.Seconds() / static_cast<double>(tasks.size());
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      Traveller* model = tasks[i].model;
+      // The sums of all of this segment's partitions at once.
+      for (const int p : here) model->passed[{split, p}] = MetricSums();
+      model->passed[{split, here.front()}] = std::move(sums[i]);
+      RecordEvaluation(split, here.front(), static_cast<int32_t>(here.size()), share, model);
+    }
+  }
+  for (size_t i = 0; i < tasks.size(); ++i) FinishPasses(tasks[i].model, pointers[i]);
+}
+
+}  // namespace hopper

@@ -1,0 +1,55 @@
+// A segment's GPU: a thread that keeps it, and the segment's data on it, from hop to hop.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/error.h"
+#include "engine/device_choice.h"
+#include "engine/workers.h"
+
+namespace hopper {
+
+// Used by one thread at a time.
+class GroupDevice {
+ public:
+  // Takes the process' GPU of the options (see ChooseDeviceOfProcess()); nothing is opened yet.
+  GroupDevice(const hopper_run_options& options, Precision precision, MemoryAccount* account);
+  ~GroupDevice();
+  GroupDevice(const GroupDevice&) = delete;
+  GroupDevice& operator=(const GroupDevice&) = delete;
+
+  const std::string& numerics_class() const { return choice_.numerics_class; }
+  // How many models train at once that share this one's lane key.
+  int Lanes(const Trainer& trainer, const DataDesc& data) const {
+    return DeviceLanes(trainer, data, choice_.devices.front());
+  }
+
+  // Runs `job` on the device's thread and waits for it. The first one opens the device and copies
+  // the data there, which must be complete and the same for all. Throws what the job throws, and
+  // where the device cannot be used, why.
+  void Do(const Dataset& train, const Dataset* valid,
+          const std::function<void(DeviceWorker*)>& job);
+
+ private:
+  void Work();
+
+  const DeviceChoice choice_;
+  MemoryAccount* const account_;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable wake_;
+  bool end_ = false;
+  const std::function<void()>* job_ = nullptr;
+  bool failed_ = false;  // the latest job
+  Problem failure_;
+  // On the device's thread alone.
+  std::unique_ptr<DeviceWorker> worker_;
+
+  Workers thread_;  // last: joined before anything above goes
+  bool started_ = false;
+};
+
+}  // namespace hopper

@@ -1,0 +1,224 @@
+/*
+ * explain_request.c
+ *		What explain_fit() is asked about: a run that its arguments describe, or a finished one.
+ */
+#include "pg/explain.h"
+
+#include "pg/devices.h"
+#include "pg/models.h"
+#include "pg/outputs.h"
+#include "pg/words.h"
+
+static int32
+positive(FunctionCallInfo fcinfo, int at, const char *name, int32 missing)
+{
+	int32		value = PG_ARGISNULL(at) ? missing : PG_GETARG_INT32(at);
+
+	if (PG_ARGISNULL(at) && missing < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name)));
+	if (value < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least 1, got %d", name, value)));
+	return value;
+}
+
+static text *
+text_argument(FunctionCallInfo fcinfo, int at)
+{
+	return PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at);
+}
+
+static int
+metrics_named(const char *name)
+{
+	if (strcmp(name, "running") == 0)
+		return HOPPER_METRICS_RUNNING;
+	if (strcmp(name, "final") == 0)
+		return HOPPER_METRICS_FINAL;
+	if (strcmp(name, "every") == 0)
+		return HOPPER_METRICS_EVERY;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("training_metrics \"%s\" is not known", name),
+			 errhint("Use 'running' (taken while the weights move), 'final' (and evaluated after "
+					 "the last iteration) or 'every' (evaluated at each metrics iteration).")));
+}
+
+static void
+check_threads(const hopper_run_options *options)
+{
+	if (options->threads_per_model > options->threads)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("threads_per_model must not be more than threads"),
+				 errdetail("It is %d, and the run has %s.", options->threads_per_model,
+						   hopper_plural(options->threads, "thread", "threads")),
+				 errhint("Lower threads_per_model, or raise threads.")));
+}
+
+void
+explain_planned_run(FunctionCallInfo fcinfo, explain_request *request)
+{
+	hopper_run_options *options = &request->options;
+	hopper_name selection;
+
+	request->source = hopper_parse_name(text_argument(fcinfo, 0), "source_table");
+	selection = hopper_parse_name(text_argument(fcinfo, 2), "model_selection_table");
+	options->num_iterations = positive(fcinfo, 3, "num_iterations", 0);
+	request->has_validation = !PG_ARGISNULL(5);
+	if (request->has_validation)
+		request->validation = hopper_parse_name(text_argument(fcinfo, 5), "validation_table");
+	options->metrics_compute_frequency = positive(fcinfo, 6, "metrics_compute_frequency", 1);
+	options->threads = PG_ARGISNULL(7) ? hopper_choose_threads(false, 0)
+		: hopper_choose_threads(true, PG_GETARG_INT32(7));
+	if (!PG_ARGISNULL(7))
+		request->threads_per_segment = options->threads;
+	if (PG_ARGISNULL(8))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", "training_metrics")));
+	options->training_metrics = metrics_named(text_to_cstring(PG_GETARG_TEXT_PP(8)));
+	options->threads_per_model = positive(fcinfo, 9, "threads_per_model", 0);
+	check_threads(options);
+	if (PG_ARGISNULL(11))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", "precision")));
+	options->precision = text_to_cstring(PG_GETARG_TEXT_PP(11));
+	hopper_check_precision(options->precision, false);
+	request->configs = hopper_load_configs(&selection, &request->n_configs);
+}
+
+static hopper_name
+name_cell(int column, const char *what)
+{
+	char	   *name = hopper_cell(0, column);
+
+	return hopper_parse_name(name ? cstring_to_text(name) : NULL, what);
+}
+
+/* What the journal measured; returns the threads of a model. */
+static int
+read_journal(Oid output, measured_run *run)
+{
+	hopper_journal_scope scope = hopper_journal_begin();
+	int			threads_per_model = 1;
+
+	if (hopper_select("SELECT r.workers, r.threads_per_model, r.seconds,"
+					  " r.seconds_reading + coalesce(sum(v.seconds_read), 0),"
+					  " r.seconds_hop, coalesce(sum(v.seconds_train), 0),"
+					  " coalesce(sum(v.seconds_evaluate), 0), r.idle_share"
+					  " FROM hopper.journal_runs r LEFT JOIN hopper.journal_visits v"
+					  " ON v.run = r.run WHERE r.output = %u GROUP BY r.run, r.workers,"
+					  " r.threads_per_model, r.seconds, r.seconds_reading, r.seconds_hop,"
+					  " r.idle_share ORDER BY r.run DESC LIMIT 1", output) == 1)
+	{
+		run->known = true;
+		run->workers = atoi(hopper_cell(0, 1));
+		threads_per_model = atoi(hopper_cell(0, 2));
+		run->seconds = hopper_float_value(0, 3);
+		run->read = hopper_float_value(0, 4);
+		run->hop = hopper_float_value(0, 5);
+		run->train = hopper_float_value(0, 6);
+		run->evaluate = hopper_float_value(0, 7);
+		run->idle_share = hopper_float_value(0, 8);
+		run->wait = run->idle_share * run->seconds * run->workers;
+	}
+	hopper_journal_end(&scope);
+	return threads_per_model;
+}
+
+/* The output tables belong to users, who may have changed them. */
+static void
+refuse_cell(uint64 row, int column, const hopper_name *table)
+{
+	const char *value = hopper_cell(row, column);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("\"%s\" is damaged", table->shown),
+			 errdetail("Column \"%s\" holds %s.", SPI_fname(SPI_tuptable->tupdesc, column),
+					   value ? value : "NULL")));
+}
+
+static char *
+required_cell(uint64 row, int column, const hopper_name *table)
+{
+	char	   *value = hopper_cell(row, column);
+
+	if (value == NULL)
+		refuse_cell(row, column, table);
+	return value;
+}
+
+static int32
+count_cell(int column, int32 most, const hopper_name *table)
+{
+	int32		value = atoi(required_cell(0, column, table));
+
+	if (value < 1 || value > most)
+		refuse_cell(0, column, table);
+	return value;
+}
+
+void
+explain_finished_run(explain_request *request, measured_run *measured)
+{
+	hopper_run_options *options = &request->options;
+	hopper_outputs outputs = hopper_outputs_named(&request->output);
+	hopper_name models;
+	hopper_config *config;
+	uint64		n;
+	hopper_trained trained;
+
+	/* The journal knows the threads of a model. */
+	options->threads_per_model = read_journal(hopper_relation_oid(&request->output, false),
+											  measured);
+	request->workers = measured->workers;
+	hopper_read_trained_data(&request->output, &trained);
+	hopper_require_select(hopper_relation_oid(&outputs.info, false));
+	if (hopper_select("SELECT source_table, validation_table, model_arch_table,"
+					  " num_iterations::pg_catalog.int4, metrics_compute_frequency,"
+					  " threads::pg_catalog.int4, training_metrics, precision FROM %s",
+					  outputs.summary.quoted) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" does not have one row", outputs.summary.shown)));
+	request->source = name_cell(1, "source_table");
+	request->has_validation = hopper_cell(0, 2) != NULL;
+	if (request->has_validation)
+		request->validation = name_cell(2, "validation_table");
+	models = name_cell(3, "model_arch_table");
+	options->num_iterations = count_cell(4, PG_INT32_MAX, &outputs.summary);
+	options->metrics_compute_frequency = count_cell(5, PG_INT32_MAX, &outputs.summary);
+	options->threads = count_cell(6, HOPPER_MAX_THREADS, &outputs.summary);
+	options->training_metrics = metrics_named(required_cell(0, 7, &outputs.summary));
+	/* What GPUs alone have is timed as what stands for it here. */
+	options->precision =
+		strcmp(required_cell(0, 8, &outputs.summary), "bf16") == 0 ? "bf16" : "fp32";
+
+	n = hopper_select("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"
+					  " compile_params::pg_catalog.text, fit_params::pg_catalog.text"
+					  " FROM %s ORDER BY mst_key", outputs.info.quoted);
+	request->configs = config = palloc0(Max(n, 1) * sizeof(hopper_config));
+	request->n_configs = (int) n;
+	for (uint64 row = 0; row < n; row++, config++)
+	{
+		config->mst_key = atoi(required_cell(row, 1, &outputs.info));
+		config->model_id = atoi(required_cell(row, 2, &outputs.info));
+		config->compile_params = hopper_to_utf8(required_cell(row, 3, &outputs.info));
+		config->fit_params = hopper_cell(row, 4) ? hopper_to_utf8(hopper_cell(row, 4)) : NULL;
+	}
+	hopper_require_model_table(&models);
+	for (int i = 0; i < request->n_configs; i++)
+	{
+		hopper_model model;
+
+		hopper_read_model(&models, request->configs[i].model_id, &model);
+		request->configs[i].model_arch = model.arch;
+		request->configs[i].model_arch_size = model.arch_size;
+	}
+}

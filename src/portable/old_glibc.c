@@ -1,0 +1,97 @@
+/*
+ * Linked into the shared objects, so that what is built on a system of today loads where glibc is
+ * 2.28, as libtorch does: their calls of these functions go to the versions that were there from
+ * the start. The newer ones differ in who sets errno and in which library they are.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <signal.h>
+
+#if defined(__linux__) && defined(__x86_64__) && defined(__GLIBC__)
+
+/* glibc 2.32. Never true: reference counts stay atomic. */
+char		__libc_single_threaded = 0;
+
+#define FIRST_VERSION(name) __asm__(".symver first_" #name ", " #name "@GLIBC_2.2.5")
+
+extern double first_pow(double, double);
+extern double first_log(double);
+extern double first_exp(double);
+extern int	first_pthread_sigmask(int, const sigset_t *, sigset_t *);
+extern int	first_dladdr(const void *, Dl_info *);
+extern void *first_dlopen(const char *, int);
+extern int	first_dlclose(void *);
+extern void *first_dlsym(void *, const char *);
+extern char *first_dlerror(void);
+
+FIRST_VERSION(pow);
+FIRST_VERSION(log);
+FIRST_VERSION(exp);
+FIRST_VERSION(pthread_sigmask);
+FIRST_VERSION(dladdr);
+FIRST_VERSION(dlopen);
+FIRST_VERSION(dlclose);
+FIRST_VERSION(dlsym);
+FIRST_VERSION(dlerror);
+
+extern double pow(double x, double y);
+extern double log(double x);
+extern double exp(double x);
+
+double
+pow(double x, double y)
+{
+	return first_pow(x, y);
+}
+
+double
+log(double x)
+{
+	return first_log(x);
+}
+
+double
+exp(double x)
+{
+	return first_exp(x);
+}
+
+int
+pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+	return first_pthread_sigmask(how, set, old);
+}
+
+int
+dladdr(const void *address, Dl_info *info)
+{
+	return first_dladdr(address, info);
+}
+
+void *
+dlopen(const char *file, int mode)
+{
+	return first_dlopen(file, mode);
+}
+
+int
+dlclose(void *handle)
+{
+	return first_dlclose(handle);
+}
+
+void *
+dlsym(void *handle, const char *name)
+{
+	return first_dlsym(handle, name);
+}
+
+char *
+dlerror(void)
+{
+	return first_dlerror();
+}
+
+#endif

@@ -1,0 +1,198 @@
+// Segments that train on GPUs, with devices that compute on the CPU.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "engine/device_choice.h"
+#include "engine/lane_devices.h"
+#include "support/group_driver.h"
+#include "support/keras_models.h"
+
+namespace hopper {
+namespace {
+
+const std::vector<int32_t> kKeys = {10, 10, 20, 30};
+const std::vector<int32_t> kValidKeys = {10, 20, 20, 30};
+
+class GroupDevicesTest : public ::testing::Test {
+ protected:
+  GroupDevicesTest() : table_(Rows(200)), valid_(Rows(80)) { UseCpuLaneDevices(2); }
+  ~GroupDevicesTest() override { UseCpuLaneDevices(0); }
+
+  static PackedTable::Options Rows(int64_t rows) {
+    PackedTable::Options options;
+    options.x_shape = {8, 8, 1};
+    options.rows = rows;
+    return options;
+  }
+
+  // Seven models of two architectures and several optimizers: some meet, some overtake others.
+  static std::vector<Configuration> Models() {
+    std::vector<Configuration> all;
+    const std::vector<std::string> optimizers = {"Adam(lr=0.01, epsilon=0.001)",
+                                                 "SGD(lr=0.05, momentum=0.9)"};
+    for (int i = 0; i < 7; ++i) {
+      Configuration config;
+      config.key = i + 1;
+      config.arch = i % 3 == 2 ? CnnJson(4, 3) : MlpJson(64, 12, 3);
+      config.compile = "loss='categorical_crossentropy', metrics=['accuracy'], optimizer='" +
+                       optimizers[static_cast<size_t>(i % 2)] + "'";
+      config.fit = "batch_size=16";
+      all.push_back(config);
+    }
+    return all;
+  }
+
+  static RunOptions OnDevices(int fuse) {
+    RunOptions options;
+    options.use_gpus = 1;
+    options.fuse = fuse;
+    options.iterations = 3;
+    options.training_metrics = HOPPER_METRICS_EVERY;
+    options.starts = {0, 2, 3};
+    return options;
+  }
+
+  // By (model, iteration, split): loss and metrics.
+  using Reports = std::map<std::tuple<int, int, int>, std::vector<double>>;
+  static Reports ReportsOf(const std::vector<hopper_event>& events) {
+    Reports reports;
+    for (const hopper_event& event : events) {
+      if (event.type != HOPPER_EVENT_METRICS || event.running != 0) continue;
+      std::vector<double> values = {event.loss};
+      values.insert(values.end(), event.metrics, event.metrics + event.n_metrics);
+      EXPECT_TRUE(
+          reports.emplace(std::make_tuple(event.mst_key, event.iteration, event.split), values)
+              .second);
+    }
+    return reports;
+  }
+  static void ExpectNear(const Reports& reports, const Reports& expected, double tolerance) {
+    ASSERT_EQ(reports.size(), expected.size());
+    for (const auto& [what, values] : expected) {
+      ASSERT_EQ(reports.at(what).size(), values.size());
+      for (size_t i = 0; i < values.size(); ++i) {
+        EXPECT_NEAR(reports.at(what)[i], values[i], tolerance);
+      }
+    }
+  }
+
+  PackedTable table_;
+  PackedTable valid_;
+};
+
+// The oracle is a run of one process: the same visits in the same order.
+TEST_F(GroupDevicesTest, UnfusedSegmentsGiveTheBitsOfOneRun) {
+  std::vector<hopper_event> run_events, events;
+  const auto expected = TrainAll(OnDevices(0), Models(), table_, &valid_, &run_events);
+  GroupDriver groups(OnDevices(0), table_, &valid_, kKeys, kValidKeys, Models());
+  const auto results = groups.Train(&events);
+  ASSERT_EQ(results.size(), 7U);
+  for (const auto& [key, result] : results) {
+    SCOPED_TRACE(key);
+    ASSERT_EQ(result.raw.status, HOPPER_MODEL_DONE) << result.raw.error;
+    EXPECT_EQ(result.digest, expected.at(key).digest);
+    EXPECT_EQ(result.raw.examples, expected.at(key).raw.examples);
+  }
+  ASSERT_EQ(ReportsOf(run_events).size(), 7U * 3 * 2);
+  ExpectNear(ReportsOf(events), ReportsOf(run_events), 1e-6);
+}
+
+TEST_F(GroupDevicesTest, ModelsSideBySideTrainAsOnThreads) {
+  RunOptions on_threads = OnDevices(1);
+  on_threads.use_gpus = 0;
+  std::vector<hopper_event> thread_events, events;
+  TrainAll(on_threads, Models(), table_, &valid_, &thread_events);
+  GroupDriver groups(OnDevices(1), table_, &valid_, kKeys, kValidKeys, Models());
+  for (const auto& [key, result] : groups.Train(&events)) {
+    EXPECT_EQ(result.raw.status, HOPPER_MODEL_DONE) << key << ": " << result.raw.error;
+  }
+  ExpectNear(ReportsOf(events), ReportsOf(thread_events), 0.03);
+}
+
+TEST_F(GroupDevicesTest, OneBadConfigurationDoesNotEndTheRun) {
+  std::vector<Configuration> models = Models();
+  models[3].compile = "loss='categorical_crossentropy', optimizer='SGD(lr=1e30)'";
+  const auto expected = TrainAll(OnDevices(0), Models(), table_);
+  GroupDriver groups(OnDevices(0), table_, nullptr, kKeys, {}, models);
+  for (const auto& [key, result] : groups.Train()) {
+    EXPECT_EQ(result.raw.status, key == 4 ? HOPPER_MODEL_FAILED : HOPPER_MODEL_DONE) << key;
+    if (key == 4) continue;
+    EXPECT_EQ(result.digest, expected.at(key).digest) << key;
+  }
+}
+
+TEST_F(GroupDevicesTest, DataThatTheDeviceHasNoRoomForFailTheModels) {
+  UseCpuLaneDevices(1, 1000);
+  GroupDriver groups(OnDevices(0), table_, nullptr, kKeys, {}, Models());
+  for (const auto& [key, result] : groups.Train()) {
+    EXPECT_EQ(result.raw.status, HOPPER_MODEL_FAILED);
+    EXPECT_STREQ(result.raw.error, "the packed data do not fit on cuda:0");
+  }
+}
+
+TEST_F(GroupDevicesTest, DataAboveTheMemoryOfASegmentAreRefused) {
+  PackedTable::Options large = Rows(40000);
+  large.partitions = 8;
+  const PackedTable table(large);
+  RunOptions options = OnDevices(0);
+  options.starts = {0};
+  options.memory_limit = 1 << 20;
+  const std::vector<int32_t> keys(8, 10);
+  const std::vector<Configuration> one = {Models()[0]};
+  options.use_gpus = 0;
+  const GroupDriver on_threads(options, table, nullptr, keys, {}, one, true);
+  EXPECT_EQ(on_threads.plans().at(10).resident, 0);
+  options.use_gpus = 1;
+  try {
+    const GroupDriver groups(options, table, nullptr, keys, {}, one, true);
+    FAIL() << "they were taken";
+  } catch (const std::runtime_error& e) {
+    EXPECT_NE(std::string(e.what()).find("does not fit into the memory of a segment"),
+              std::string::npos)
+        << e.what();
+  }
+}
+
+TEST_F(GroupDevicesTest, SegmentsOfAHostShareItsDevices) {
+  const auto labels = [](int n_devices, const std::vector<int32_t>& gpus) {
+    UseCpuLaneDevices(n_devices);
+    std::string all;
+    for (int number = 0; number < 5; ++number) {
+      hopper_run_options options = {};
+      options.device_number = number;
+      options.n_gpus = static_cast<int32_t>(gpus.size());
+      options.gpus = gpus.data();
+      const DeviceChoice choice = ChooseDeviceOfProcess(options, Precision::kFp32);
+      EXPECT_EQ(choice.devices.size(), 1U);
+      EXPECT_NE(choice.numerics_class.find("test device, fp32, unfused"), std::string::npos);
+      EXPECT_EQ(choice.devices[0].label, "cuda:" + std::to_string(choice.devices[0].index));
+      all += std::to_string(choice.devices[0].index);
+    }
+    return all;
+  };
+  EXPECT_EQ(labels(1, {}), "00000");
+  EXPECT_EQ(labels(2, {}), "01010");
+  EXPECT_EQ(labels(3, {}), "01201");
+  EXPECT_EQ(labels(8, {}), "01234");
+  EXPECT_EQ(labels(4, {1, 3}), "13131");
+  EXPECT_EQ(labels(4, {2}), "22222");
+}
+
+TEST_F(GroupDevicesTest, NoDeviceIsAnError) {
+  UseCpuLaneDevices(0);
+  if (!ListLaneDevices().devices.empty()) return;  // this machine has a GPU
+  try {
+    const GroupDriver groups(OnDevices(1), table_, nullptr, kKeys, {}, Models());
+    FAIL() << "it trains on what is not there";
+  } catch (const std::runtime_error& e) {
+    EXPECT_STREQ(e.what(), "no GPU is available");
+  }
+}
+
+}  // namespace
+}  // namespace hopper
