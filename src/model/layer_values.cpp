@@ -97,23 +97,24 @@ bool ActivationOfLayer(const std::string& class_name, const json& config, Activa
   return false;
 }
 
-bool ReadActivation(const json& value, KerasFamily family, ActivationSpec* out) {
-  if (value.is_string()) {
-    // Keras' extensions register their functions under the name of their package.
-    std::string name = value.get<std::string>();
-    for (const char* package : {"keras_hub>", "keras_nlp>"}) {
-      const size_t size = std::char_traits<char>::length(package);
-      if (name.compare(0, size, package) == 0) name.erase(0, size);
-    }
-    return ParseActivationName(name, family, out);
+// Keras' extensions register their functions under the name of their package.
+bool ReadActivationName(std::string name, KerasFamily family, ActivationSpec* out) {
+  static const std::string kPackages[] = {"keras_hub>", "keras_nlp>"};
+  for (const std::string& package : kPackages) {
+    if (name.compare(0, package.size(), package) == 0) name.erase(0, package.size());
   }
+  return ParseActivationName(name, family, out);
+}
+
+bool ReadActivation(const json& value, KerasFamily family, ActivationSpec* out) {
+  if (value.is_string()) return ReadActivationName(value.get<std::string>(), family, out);
   const std::string class_name = StringMember(value, "class_name");
   const json& config = Member(value, "config");
   // {"class_name": "function", "config": "relu"}
-  if (config.is_string()) return ParseActivationName(config.get<std::string>(), family, out);
+  if (config.is_string()) return ReadActivationName(config.get<std::string>(), family, out);
   if (class_name == "Activation") {
     const json& inner = Member(config, "activation");
-    return inner.is_string() && ParseActivationName(inner.get<std::string>(), family, out);
+    return inner.is_string() && ReadActivationName(inner.get<std::string>(), family, out);
   }
   return ActivationOfLayer(class_name, config, out);
 }
