@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Training on a Greenplum cluster against training on PostgreSQL, on the same machine.
 
-    bench/segments.py BUILD [--server greenplum postgres peer] [--workload NAME...] [--rounds 3]
-                      [--quick] [--json FILE] [--report]
+    $(bench/environment) bench/segments.py BUILD [--server greenplum postgres peer]
+        [--workload NAME...] [--rounds 3] [--quick] [--json FILE] [--report]
 
 The servers are those of scripts/greenplum and scripts/server, started with the files of BUILD. As
 many threads in all: one on each of three segments, and three on PostgreSQL. Prints tables at the end:
@@ -15,7 +15,9 @@ barrier cost beside the forecast of explain_fit(), and what a hop statement cost
   equal_digits             9 equal CNNs
   unequal_digits, unequal_cifar
                            9 configurations whose visits differ 8:1 in cost, on digits and on 3,000
-                           images
+                           images, in the worst order: models of one cost travel together, and the
+                           segments wait for those that have the expensive ones
+  grid_digits              the same on digits in the order of a grid, some of each cost everywhere
   hops                     milliseconds of a hop statement beyond its training, for states of 1 KB,
                            5 MB and 100 MB
 
@@ -42,8 +44,8 @@ SOURCE = pathlib.Path(__file__).resolve().parents[1]
 sys.dont_write_bytecode = True
 SEGMENTS = 3
 SERVERS = ("greenplum", "postgres", "peer")
-WORKLOADS = ("iris", "digits", "cifar_3000", "cifar", "equal_digits", "unequal_digits",
-             "unequal_cifar", "hops")
+WORKLOADS = ("iris", "digits", "cifar_3000", "cifar", "equal_digits", "grid_digits",
+             "unequal_digits", "unequal_cifar", "hops")
 RATES = [1e-3 + 1e-5 * i for i in range(9)]  # of nine configurations
 COSTS = (1, 2, 8)  # of a visit, three configurations each
 
@@ -92,18 +94,20 @@ def make_workload(name, quick=False):
     if name == "equal_digits":
         return digits(workloads, [Config("cnn", "adam", rate, 32) for rate in RATES],
                       {"cnn": small_cnn(32)}, 1 if quick else 4)
-    if name == "unequal_digits":
+    if name in ("grid_digits", "unequal_digits"):
         filters = {1: 16, 2: 25, 8: 54}  # a convolution's work grows with their square
         nets = {f"cost_{cost}": small_cnn(filters[cost]) for cost in COSTS}
-        return digits(workloads, [Config(f"cost_{COSTS[i // 3]}", "adam", rate, 32)
-                                  for i, rate in enumerate(RATES)], nets, 1 if quick else 4)
+        # Model m starts on segment m mod 3.
+        return digits(workloads, [Config(f"cost_{COSTS[i // 3 if name[0] == 'g' else i % 3]}", "adam",
+                                         rate, 32) for i, rate in enumerate(RATES)], nets,
+                      1 if quick else 4)
     nets = {}
     for cost, (first, second) in zip(COSTS, ((8, 16), (13, 26), (32, 64))):
         nets[f"cost_{cost}"] = [("conv", first, "same"), ("conv", first, "valid"), ("pool",),
                                 ("conv", second, "same"), ("conv", second, "valid"), ("pool",),
                                 ("flatten",), ("dense", 8 * second, "relu"), ("dense", 10, None)]
     return images(workloads.workload_m(False), 600 if quick else 3000, name="unequal",
-                  configs=[Config(f"cost_{COSTS[i // 3]}", "adam", rate, 64)
+                  configs=[Config(f"cost_{COSTS[i % 3]}", "adam", rate, 64)
                            for i, rate in enumerate(RATES)], architectures=nets, iterations=1)
 
 
@@ -162,18 +166,22 @@ def measure_hops(server, rounds, quick, out):
         net = [("dense", width, "relu"), ("dense", width, "relu"), ("dense", 3, None)]
         side = Ours(dataclasses.replace(base, name="hops", architectures={"mlp": net},
                                         configs=[Config("mlp", "sgd", 0.001, 64)]), "fp32", SEGMENTS)
-        for _ in range(rounds + 1):  # the first one loads libtorch
+        for turn in range(rounds + 1):  # the first one loads libtorch
             side.drop_output()
+            start = time.perf_counter()
             query(side.connection, "SELECT hopper.fit_multiple_model('packed', 'out', 'configs',"
                   f" {1 if quick else iterations}, training_metrics => 'running')")
+            seconds = time.perf_counter() - start
+            seconds -= query(side.connection, "SELECT seconds_training FROM out_info")[0][0]
             hop, hops = query(side.connection, "SELECT sum(seconds_hop), count(*)"
                               " FROM hopper.run_timeline('out')")[0]
             size = query(side.connection, "SELECT sum(octet_length(state)) FROM out_state")[0][0]
             written = query(side.connection, "SELECT max(bytes_written) FROM"
                             " hopper.run_timeline('out')")[0][0]
-            if _ > 0:
+            if turn > 0:
                 tell(out, part="hop", server=server, quick=quick, state_bytes=int(size),
-                     hops=int(hops), ms=round(float(hop) / hops * 1000, 1), written=int(written))
+                     hops=int(hops), ms=round(float(hop) / hops * 1000, 2),
+                     ms_of_call=round(seconds / hops * 1000, 2), written=int(written))
         side.close()
 
 

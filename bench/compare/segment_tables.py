@@ -29,10 +29,20 @@ def groups(lines, *keys):
     return found
 
 
-def spread(values):
+def number(value):
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2g}"
+
+
+def spread(values, text=number):
     values = list(values)
-    text = f"{statistics.median(values):.3g}"
-    return text if len(values) == 1 else f"{text} ({min(values):.3g} to {max(values):.3g})"
+    middle = text(statistics.median(values))
+    if len(values) == 1:
+        return middle
+    return f"{middle} ({text(min(values))} to {text(max(values))})"
+
+
+def percent(value):
+    return f"{max(value, 0):.1f}"
 
 
 def wall_times(lines):
@@ -81,18 +91,20 @@ def barriers(lines):
         predicted, measured = ([line["idle"][i] * 100 for line in same] for i in (0, 1))
         forecast, duration = ([line["duration"][i] for line in same] for i in (0, 1))
         rows.append([workload, server, f"{max(line['slowest_to_fastest'] for line in same):.1f}",
-                     spread(predicted), spread(measured), spread(forecast), spread(duration)])
+                     spread(predicted, percent), spread(measured, percent), spread(forecast), spread(duration)])
     table("What workers without work cost (on segments: the barrier), beside explain_fit():",
           ("workload", "server", "slowest to fastest configuration", "idle, predicted %",
            "idle, measured %", "seconds, predicted", "seconds, measured"), rows)
 
 
 def hops(lines):
-    rows = [[f"{size:,}", spread(line["ms"] for line in same), same[0]["hops"],
+    rows = [[f"{size:,}", spread(line["ms"] for line in same),
+             spread(line["ms_of_call"] for line in same), same[0]["hops"],
              f"{max(line['written'] for line in same) / size:.2f}"]
             for (size,), same in groups(lines, "state_bytes").items()]
-    table("A hop statement beyond its training:",
-          ("bytes of the state", "ms", "hops of a run", "bytes written / bytes of the state"), rows)
+    table("A hop statement beyond its training, and all of the call beyond its training by hops:",
+          ("bytes of the state", "ms of a statement", "ms of the call", "hops of a run",
+           "bytes written / bytes of the state"), rows)
 
 
 def print_tables(lines):

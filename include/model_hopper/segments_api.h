@@ -21,9 +21,10 @@ typedef struct hopper_segments_api
 	/*
 	 * --- evaluation in several processes, each with some of the partitions ---
 	 *
-	 * evaluation_choose comes before the first buffer: these partitions, ascending, come to this
-	 * process. evaluation_sums takes the place of evaluation_poll: 1 and what evaluation_total
-	 * wants of this process, valid until the evaluation is freed; 0: not yet; -1: *error.
+	 * evaluation_choose comes before evaluation_limit and the first buffer: only these partitions,
+	 * ascending, come to this process. evaluation_sums takes the place of evaluation_poll: 1 and
+	 * what evaluation_total wants of this process, valid until the evaluation is freed; 0: not yet;
+	 * -1: *error.
 	 * evaluation_total gives loss and metrics (and the confusion) of the sums of all processes, one
 	 * behind another in any order; it needs neither data nor start (HOPPER_CORRUPT where a
 	 * partition is missing).

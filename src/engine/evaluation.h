@@ -34,7 +34,7 @@ class Evaluation {
   // Whether `partition` may come; the number of partitions: whether all have come. Throws where one
   // before it lacks rows, and what a worker threw.
   bool Room(int partition);
-  // Before Start() and the first buffer: only these partitions come to this process. They must
+  // Before Limit() and the first buffer: only these partitions come to this process. They must
   // ascend.
   void Choose(std::vector<int32_t> partitions);
   void AddBuffer(const hopper_buffer& buffer);

@@ -30,6 +30,7 @@
 #include "access/tuptoaster.h"
 #endif
 #if PG_VERSION_NUM >= 140000
+#include "access/toast_compression.h"
 #include "utils/wait_event.h"
 #else
 #include "pgstat.h"
@@ -279,6 +280,26 @@ hopper_wait_latch_or_socket(int events, pgsocket fd, long timeout_ms)
 	if (rc & WL_POSTMASTER_DEATH)
 		proc_exit(1);
 	return rc;
+#endif
+}
+
+/*
+ * Whether a value lies in its row compressed by pglz: then where, how long it is and was.
+ * Kernels before 14 do not say by what; they are left to read their values themselves.
+ */
+static inline bool
+hopper_inline_pglz(const struct varlena *value, const char **source, int32 *length, int32 *size)
+{
+#if PG_VERSION_NUM >= 140000
+	if (!VARATT_IS_COMPRESSED(value) ||
+		VARDATA_COMPRESSED_GET_COMPRESS_METHOD(value) != TOAST_PGLZ_COMPRESSION_ID)
+		return false;
+	*source = (const char *) value + VARHDRSZ_COMPRESSED;
+	*length = VARSIZE(value) - VARHDRSZ_COMPRESSED;
+	*size = VARDATA_COMPRESSED_GET_EXTSIZE(value);
+	return true;
+#else
+	return false;
 #endif
 }
 

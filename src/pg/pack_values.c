@@ -13,6 +13,8 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
+#include "pg/decompress.h"
+
 #ifdef WORDS_BIGENDIAN
 #error "packed tables are little-endian; this machine is not"
 #endif
@@ -255,7 +257,9 @@ get_array(const pack_values *values, const pack_source *source, const Datum *dat
 
 	if (nulls[0])
 		refuse_null(source, &values->columns[0]);
-	array = DatumGetArrayTypeP(datums[0]);
+	array = (ArrayType *) hopper_decompress(datums[0]);
+	if (array == NULL)
+		array = DatumGetArrayTypeP(datums[0]);
 	if (ARR_NDIM(array) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -482,7 +486,9 @@ pack_values_encode(const pack_values *values, const pack_source *source, const D
 
 				if (nulls[0])
 					refuse_null(source, &values->columns[0]);
-				bytes = PG_DETOAST_DATUM_PACKED(datums[0]);
+				bytes = hopper_decompress(datums[0]);
+				if (bytes == NULL)
+					bytes = PG_DETOAST_DATUM_PACKED(datums[0]);
 				if (VARSIZE_ANY_EXHDR(bytes) != values->size)
 					refuse_length(values, source, VARSIZE_ANY_EXHDR(bytes));
 				memcpy(out, VARDATA_ANY(bytes), values->size);

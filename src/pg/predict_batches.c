@@ -110,9 +110,10 @@ predict_submit(predicting *run, HeapTuple *tuples, int n, TupleDesc desc)
 			batch->ids[row] = datumCopy(datums[id], run->id_by_value, run->id_length);
 			MemoryContextSwitchTo(run->scratch);
 		}
+		/* The next row's copies take the same memory, which the caches hold. */
+		MemoryContextReset(run->scratch);
 	}
 	MemoryContextSwitchTo(caller);
-	MemoryContextReset(run->scratch);
 	HOPPER_CHECK(hopper_torch()->predictor_submit(run->predictor, run->features,
 												  n * run->values.size, n, &error), error);
 	run->n_batches++;
