@@ -385,7 +385,7 @@ TEST_F(LaneArrayTest, LossesAndMetrics) {
       "'Precision(top_k=2)', 'Recall(class_id=1, thresholds=0.3)', 'AUC(num_thresholds=20)', "
       "'PrecisionAtRecall(0.5)', 'SpecificityAtSensitivity(0.7, class_id=2)', 'MeanIoU', "
       "'OneHotIoU(num_classes=3, target_class_ids=[0, 2])', 'BinaryIoU', 'hinge', 'dice', "
-      "'PearsonCorrelation', 'FBetaScore(beta=2)'], ";
+      "'ConcordanceCorrelation', 'FBetaScore(beta=2)'], ";
   for (const char* loss : {"categorical_crossentropy",
                            "binary_crossentropy",
                            "mse",
