@@ -9,7 +9,8 @@ CREATE FUNCTION hopper.explain_fit(
     threads integer DEFAULT NULL,
     training_metrics text DEFAULT 'final',
     threads_per_model integer DEFAULT 1,
-    "analyze" boolean DEFAULT false)
+    "analyze" boolean DEFAULT false,
+    "precision" text DEFAULT 'fp32')
 RETURNS TABLE (
     item text,
     mst_key integer,
@@ -18,5 +19,5 @@ RETURNS TABLE (
     unit text)
     AS 'MODULE_PATHNAME', 'hopper_sql_explain_fit' LANGUAGE C VOLATILE;
 COMMENT ON FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer,
-    text, integer, boolean) IS
+    text, integer, boolean, text) IS
     'what fit_multiple_model would take, without training; with "analyze", beside what a run took';

@@ -90,4 +90,4 @@ ALTER FUNCTION hopper.leaderboard(text, integer) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.learning_curves(text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.run_timeline(text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer, text,
-    integer, boolean) EXECUTE ON INITPLAN;
+    integer, boolean, text) EXECUTE ON INITPLAN;

@@ -38,7 +38,7 @@ std::string KindOf(const Trainer& trainer) {
 // The configuration with rates of zero, so that no weight grows while steps are timed, and with one
 // pass a visit.
 std::unique_ptr<const Trainer> StillTrainer(const hopper_config& config, const Trainer& trainer,
-                                            const DataDesc& data) {
+                                            const DataDesc& data, Precision precision) {
   auto spec = ParseModel({config.model_arch, config.model_arch_size}, &data.x_shape);
   CompileParams compile = trainer.compile();
   compile.optimizer.learning_rate = 0.0;
@@ -46,7 +46,8 @@ std::unique_ptr<const Trainer> StillTrainer(const hopper_config& config, const T
   FitParams fit = trainer.fit();
   fit.epochs = 1;
   return std::make_unique<const Trainer>(std::make_shared<const Network>(std::move(spec)),
-                                         std::move(compile), std::move(fit), data, trainer.seed());
+                                         std::move(compile), std::move(fit), data, trainer.seed(),
+                                         precision);
 }
 
 double Operations(const Trainer& trainer) {
@@ -68,6 +69,7 @@ Explain::Explain(const hopper_run_options& options, const hopper_data_desc& trai
       valid_(valid == nullptr ? nullptr : std::make_unique<const DataDesc>(*valid)),
       costs_(costs),
       ring_(train.n_partitions, StartsOf(options)),
+      precision_(RunPrecision(options)),
       threads_per_model_(std::max(options.threads_per_model, 1)),
       account_(nullptr) {
   if (options.num_iterations < 1 || options.metrics_compute_frequency < 1 || options.threads < 1 ||
@@ -95,24 +97,25 @@ void Explain::AddConfig(const hopper_config& config) {
     hopper_config bare = config;
     bare.state = nullptr;
     bare.state_size = 0;
-    const auto trainer = MakeTrainer(bare, train_, options_.seed);
-    const ModelSpec& spec = trainer->network().spec();
+    const auto asked = MakeTrainer(bare, train_, options_.seed, precision_);
+    // What is counted is what is timed.
+    auto trainer = StillTrainer(bare, *asked, train_, precision_);
     entry.kind = KindOf(*trainer);
-    entry.model.n_parameters = spec.parameters;
-    entry.model.n_passes = trainer->fit().epochs;
+    entry.epochs = asked->fit().epochs;
+    entry.model.n_parameters = trainer->network().spec().parameters;
+    entry.model.n_passes = entry.epochs;
     entry.model.bytes_state = trainer->StateBytes();
     entry.model.bytes_task = trainer->MemoryEstimate() - trainer->StateBytes();
     const int64_t batch = std::min(trainer->fit().batch_size, RowsOfPartition());
     for (int p = 0; p < train_.n_partitions; ++p) {
       const int64_t rows = PartitionRange(train_.n_rows, train_.n_partitions, p).count;
-      entry.model.steps += (rows + batch - 1) / batch * trainer->fit().epochs;
+      entry.model.steps += (rows + batch - 1) / batch * entry.epochs;
     }
     if (trainer->MemoryEstimate() > account_->limit()) {
       throw Error(ErrorCode::kOutOfMemory, "configuration does not fit into memory",
                   "It needs about " + BytesText(trainer->MemoryEstimate()) + ".");
     }
-    entry.trainer = StillTrainer(bare, *trainer, train_);
-    entry.epochs = trainer->fit().epochs;
+    entry.trainer = std::move(trainer);
   } catch (...) {
     const Problem problem = DescribeException();
     entry.model.code = static_cast<int32_t>(problem.code);

@@ -68,6 +68,7 @@ class Explain {
   SegmentPlaces places_;
   const hopper_explain_costs costs_;
   const Ring ring_;
+  const Precision precision_;
   const int32_t threads_per_model_;
   MemoryAccount* account_;
   std::vector<Entry> entries_;

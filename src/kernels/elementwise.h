@@ -168,6 +168,29 @@ void Unary(hopper::UnaryKind kind, float alpha, const float* x, int64_t n, float
       return Map(x, n, y, [](Vec v) { return Sigmoid(v); });
     case hopper::UnaryKind::kTanh:
       return Map(x, n, y, [](Vec v) { return Tanh(v); });
+    case hopper::UnaryKind::kHardTanh:
+      return Map(x, n, y, [](Vec v) { return Min(Set(1.0F), Max(Set(-1.0F), v)); });
+    case hopper::UnaryKind::kHardShrink:
+      return Map(x, n, y, [=](Vec v) { return Abs(v) <= alpha ? Vec{} : v; });
+    case hopper::UnaryKind::kSoftShrink:
+      return Map(x, n, y, [=](Vec v) {
+        return Abs(v) <= alpha ? Vec{} : (v < 0.0F ? v + alpha : v - alpha);
+      });
+    case hopper::UnaryKind::kLogSigmoid:
+      return Map(x, n, y, [](Vec v) { return Min(Vec{}, v) - Log1p(Exp(-Abs(v))); });
+    case hopper::UnaryKind::kSquareplus:
+      // Below 0 the other root, which does not cancel.
+      return Map(x, n, y, [](Vec v) {
+        const Vec root = Sqrt(v * v + 4.0F);
+        return v < 0.0F ? 2.0F / (root - v) : (v + root) * 0.5F;
+      });
+    case hopper::UnaryKind::kSparsePlus:
+      return Map(x, n, y, [](Vec v) {
+        const Vec part = Max(Vec{}, v + 1.0F);
+        return v > 1.0F ? v : part * part * 0.25F;
+      });
+    case hopper::UnaryKind::kSparseSigmoid:
+      return Map(x, n, y, [](Vec v) { return Min(Set(1.0F), Max(Vec{}, (v + 1.0F) * 0.5F)); });
   }
 }
 
@@ -204,6 +227,21 @@ void UnaryGradient(hopper::UnaryKind kind, float alpha, const float* y, const fl
       return Map2(y, dy, n, dx, [](Vec v, Vec d) { return d * (v * (1.0F - v)); });
     case hopper::UnaryKind::kTanh:
       return Map2(y, dy, n, dx, [](Vec v, Vec d) { return d * (1.0F - v * v); });
+    case hopper::UnaryKind::kHardTanh:
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) { return Abs(v) < 1.0F ? d : Vec{}; });
+    case hopper::UnaryKind::kHardShrink:
+    case hopper::UnaryKind::kSoftShrink:
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) { return v == 0.0F ? Vec{} : d; });
+    case hopper::UnaryKind::kLogSigmoid:
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) { return d * -Expm1(v); });
+    case hopper::UnaryKind::kSquareplus:
+      // x = y - 1 / y and sqrt(x^2 + 4) = y + 1 / y
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) { return d * (v / (v + 1.0F / v)); });
+    case hopper::UnaryKind::kSparsePlus:
+      return Map2(y, dy, n, dx, [](Vec v, Vec d) { return d * Min(Set(1.0F), Sqrt(v)); });
+    case hopper::UnaryKind::kSparseSigmoid:
+      return Map2(y, dy, n, dx,
+                  [](Vec v, Vec d) { return v > 0.0F ? (v < 1.0F ? d * 0.5F : Vec{}) : Vec{}; });
   }
 }
 

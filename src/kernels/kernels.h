@@ -46,6 +46,31 @@ enum class UnaryKind {
   kExponential,
   kHardSigmoid,   // relu6(x + 3) / 6
   kHardSigmoid2,  // clip(0.2 x + 0.5, 0, 1)
+  kHardTanh,
+  kHardShrink,  // alpha: the threshold
+  kSoftShrink,  // alpha: the threshold
+  kLogSigmoid,
+  kSquareplus,     // (x + sqrt(x^2 + 4)) / 2
+  kSparsePlus,     // 0, (x + 1)^2 / 4 from -1 to 1, x
+  kSparseSigmoid,  // clip((x + 1) / 2, 0, 1)
+};
+
+// Functions of one element whose derivatives need the argument.
+enum class SlopeKind {
+  kRelu,  // with SlopeArgs
+  kSwish,
+  kGelu,
+  kGeluTanh,  // gelu by tanh
+  kMish,
+  kHardSilu,
+  kTanhShrink,
+};
+
+// x above the threshold, at most `most`; slope * (x - threshold) below it.
+struct SlopeArgs {
+  float slope = 0.0F;
+  float threshold = 0.0F;
+  float most = 0.0F;
 };
 
 // Windows over images [height][width][channels]; cells outside take no part.
@@ -142,6 +167,20 @@ struct Kernels {
   // means of the cells that lie inside the image
   void (*average_pool)(const PoolArgs& args, const float* x, float* y);
   void (*average_pool_gradient)(const PoolArgs& args, const float* dy, bool accumulate, float* dx);
+
+  // y = f(x) and slope = f'(x); y may be x, and slope null where nobody wants it
+  void (*unary_slope)(SlopeKind kind, const SlopeArgs& args, const float* x, int64_t n, float* y,
+                      float* slope);
+  void (*multiply)(const float* x, int64_t n, float* y);  // y *= x
+  // Rows of x - log(sum(exp(x))); may work in place.
+  void (*log_softmax)(const float* x, int64_t rows, int64_t columns, float* y);
+  // dx = dy - exp(y) * sum(dy), row by row; may work in place
+  void (*log_softmax_gradient)(const float* y, const float* dy, int64_t rows, int64_t columns,
+                               float* dx);
+  // Rows of 2 * columns become the first half times the sigmoid of the second.
+  void (*glu)(const float* x, int64_t rows, int64_t columns, float* y);
+  void (*glu_gradient)(const float* x, const float* dy, int64_t rows, int64_t columns,
+                       bool accumulate, float* dx);
 };
 
 // For this processor, as far as libtorch's own kernels go: `capability` is the text of

@@ -1,6 +1,7 @@
 // The table of this file's instruction set. Included by the kernel files.
 #pragma once
 
+#include "kernels/activations.h"
 #include "kernels/elementwise.h"
 #include "kernels/gemm.h"
 #include "kernels/images.h"
@@ -37,7 +38,13 @@ constexpr hopper::Kernels TableNamed(const char* name) {
           WinogradWeights,
           WinogradWeightsGradient,
           AveragePool,
-          AveragePoolGradient};
+          AveragePoolGradient,
+          UnarySlope,
+          Multiply,
+          LogSoftmax,
+          LogSoftmaxGradient,
+          Glu,
+          GluGradient};
 }
 
 }  // namespace

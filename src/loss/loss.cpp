@@ -9,6 +9,7 @@
 #include <ATen/ops/clamp.h>
 #include <ATen/ops/clamp_min.h>
 #include <ATen/ops/div.h>
+#include <ATen/ops/gather.h>
 #include <ATen/ops/huber_loss.h>
 #include <ATen/ops/log.h>
 #include <ATen/ops/log_softmax.h>
@@ -31,7 +32,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
+#include <vector>
 
 #include "loss/expression.h"
 
@@ -181,6 +184,43 @@ at::Tensor CategoricalFocalCrossentropy(const at::Tensor& output, const at::Tens
   return at::sum(at::mul(weight, at::mul(y, at::log(p)).neg()), {-1});
 }
 
+// What is left of Dice's and Tversky's axes: a value of the batch, or one an example.
+at::Tensor OverAxes(const at::Tensor& output, const LossOptions& options,
+                    const std::function<at::Tensor(at::IntArrayRef axes)>& value) {
+  std::vector<int64_t> axes(options.axes.begin(), options.axes.end());
+  for (int64_t& axis : axes) axis += axis < 0 ? output.dim() : 0;
+  for (int64_t i = 0; i < output.dim() && options.axes.empty(); ++i) axes.push_back(i);
+  const at::Tensor found = value(axes);
+  if (std::find(axes.begin(), axes.end(), 0) == axes.end()) return MeanPerExample(found);
+  return at::mean(found).expand({output.size(0)});
+}
+
+at::Tensor Dice(const at::Tensor& output, const at::Tensor& labels, const LossOptions& options) {
+  return OverAxes(output, options, [&](at::IntArrayRef axes) {
+    const at::Tensor shared = at::sum(at::mul(labels, output), axes);
+    const at::Tensor all = at::add(at::sum(labels, axes), at::sum(output, axes));
+    return at::rsub(at::div(at::mul(shared, 2.0), at::add(all, kEpsilon)), 1.0);
+  });
+}
+
+at::Tensor Tversky(const at::Tensor& output, const at::Tensor& labels, const LossOptions& options) {
+  return OverAxes(output, options, [&](at::IntArrayRef axes) {
+    const at::Tensor shared = at::sum(at::mul(labels, output), axes);
+    const at::Tensor missed = at::sum(at::mul(at::rsub(output, 1.0), labels), axes);
+    const at::Tensor extra = at::sum(at::mul(output, at::rsub(labels, 1.0)), axes);
+    const at::Tensor all =
+        at::add(at::add(at::add(shared, missed, options.alpha), extra, options.beta), kEpsilon);
+    return at::rsub(at::div(shared, all), 1.0);
+  });
+}
+
+// (1 - p^q) / q of the probability of the class.
+at::Tensor GeneralizedCrossentropy(const at::Tensor& output, const at::Tensor& classes, double q) {
+  const at::Tensor index = classes.reshape(output.sizes().slice(0, output.dim() - 1)).unsqueeze(-1);
+  const at::Tensor p = at::gather(output, -1, index).squeeze(-1);
+  return MeanPerExample(at::div(at::rsub(at::pow(p, q), 1.0), q));
+}
+
 // One value an example, also where the expression knows only the batch.
 at::Tensor ExpressionLoss(const Expression& expression, const at::Tensor& output,
                           const at::Tensor& labels) {
@@ -201,6 +241,15 @@ at::Tensor TargetValues(const Targets& targets, const at::Tensor& output) {
       at::zeros({batch, width}, output.options().dtype(at::kFloat).requires_grad(false));
   one_hot.scatter_(1, targets.classes.reshape({batch, 1}), 1.0);
   return output.dim() == 2 ? one_hot : one_hot.reshape(output.sizes());
+}
+
+bool LooksAtBatch(LossKind loss, const LossOptions& options) {
+  if (loss == LossKind::kHinge || loss == LossKind::kSquaredHinge) return true;
+  if (loss != LossKind::kDice && loss != LossKind::kTversky) return false;
+  // Which axis a negative number means depends on the output's rank.
+  const auto may_be_batch = [](int axis) { return axis <= 0 && axis != -1; };
+  return options.axes.empty() ||
+         std::any_of(options.axes.begin(), options.axes.end(), may_be_batch);
 }
 
 bool UsesLogits(LossKind loss, Activation last) {
@@ -252,6 +301,14 @@ at::Tensor LossPerExample(LossKind loss, const at::Tensor& output, bool logits, 
       return MeanPerExample(BinaryFocalCrossentropy(output, values(), options));
     case LossKind::kCategoricalFocalCrossentropy:
       return MeanPerExample(CategoricalFocalCrossentropy(output, values(), options));
+    case LossKind::kDice:
+      return Dice(output, values(), options);
+    case LossKind::kTversky:
+      return Tversky(output, values(), options);
+    case LossKind::kGeneralizedCrossentropy:
+      return GeneralizedCrossentropy(
+          output, targets.classes.defined() ? targets.classes : targets.values.to(at::kLong),
+          options.q);
     case LossKind::kExpression:
       return ExpressionLoss(*options.expression, output, values());
   }

@@ -25,6 +25,10 @@ at::Tensor TargetValues(const Targets& targets, const at::Tensor& output);
 // inputs as softmax's, a binary one a softmax's inputs as sigmoid's.
 bool UsesLogits(LossKind loss, Activation last);
 
+// True where an example's loss may depend on the whole batch: the hinges ask whether all labels are
+// 0 or 1, and Dice and Tversky can sum over all examples, which then share one value.
+bool LooksAtBatch(LossKind loss, const LossOptions& options);
+
 // Loss of each example, float32 [batch]; differentiable. `output` is the model's output, or its
 // logits when `logits` is true. Element losses are averaged over the last axis, and further axes.
 // Formulas: keras.losses on the TensorFlow back end, which renormalizes probabilities (the

@@ -5,10 +5,13 @@
 #include <ATen/ops/from_blob.h>
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
+
+#include "loss/row_loss.h"
 
 namespace hopper {
 namespace {
@@ -38,6 +41,7 @@ PlannedLoss::PlannedLoss(LossKind loss, const LossOptions& options, bool logits,
       last_(last),
       batch_(batch),
       width_(ElementCount(shape)),
+      columns_(shape.empty() ? 1 : shape.back()),
       shape_(shape),
       kernels_(kernels),
       losses_(static_cast<size_t>(batch)),
@@ -47,9 +51,10 @@ PlannedLoss::PlannedLoss(LossKind loss, const LossOptions& options, bool logits,
 
 void PlannedLoss::Run(const float* output, const Targets& targets, const float* factors,
                       float* gradient) {
-  if (!RunPlanned(output, targets, factors, gradient)) {
-    RunAutograd(output, targets, factors, gradient);
-  }
+  used_autograd_ = !RunPlanned(output, targets, factors, gradient) &&
+                   !RunRows(output, targets, factors, gradient) &&
+                   !RunOverlap(output, targets, factors, gradient);
+  if (used_autograd_) RunAutograd(output, targets, factors, gradient);
 }
 
 const float* PlannedLoss::Numbers(const Targets& targets) {
@@ -61,6 +66,115 @@ const float* PlannedLoss::Numbers(const Targets& targets) {
   const int64_t* classes = targets.classes.const_data_ptr<int64_t>();
   for (int64_t i = 0; i < batch_; ++i) numbers_[i] = static_cast<float>(classes[i]);
   return numbers_.data();
+}
+
+const float* PlannedLoss::Labels(const Targets& targets) {
+  if (width_ < 1) return nullptr;
+  const int64_t rows = batch_ * width_ / columns_;
+  if (labels_.size() == 0) labels_ = AlignedArray<float>(static_cast<size_t>(batch_ * width_));
+  float* labels = labels_.data();
+  const bool by_class = loss_ == LossKind::kSparseCategoricalCrossentropy ||
+                        loss_ == LossKind::kGeneralizedCrossentropy;
+  const auto set_class = [&](int64_t row, int64_t index) {
+    labels[row * columns_ + CheckedClass(index, columns_)] = 1.0F;
+  };
+  if (targets.values.defined() && !by_class) {
+    const float* numbers = Numbers(targets);
+    if (numbers == nullptr) return nullptr;
+    std::memcpy(labels, numbers, sizeof(float) * labels_.size());
+  } else if (targets.values.defined()) {
+    if (targets.values.numel() != rows) return nullptr;
+    std::memset(labels, 0, sizeof(float) * labels_.size());
+    const float* classes = targets.values.const_data_ptr<float>();
+    for (int64_t i = 0; i < rows; ++i) set_class(i, static_cast<int64_t>(classes[i]));
+  } else if (columns_ != width_) {
+    return nullptr;
+  } else if (width_ == 1 && !by_class) {
+    std::memcpy(labels, Numbers(targets), sizeof(float) * labels_.size());
+  } else {
+    std::memset(labels, 0, sizeof(float) * labels_.size());
+    const int64_t* classes = targets.classes.const_data_ptr<int64_t>();
+    for (int64_t i = 0; i < batch_; ++i) set_class(i, classes[i]);
+  }
+  const bool hinge = loss_ == LossKind::kHinge || loss_ == LossKind::kSquaredHinge;
+  if (hinge && std::all_of(labels, labels + labels_.size(),
+                           [](float y) { return y * (1.0F - y) == 0.0F; })) {
+    kernels_.scale(labels, 2.0F, -1.0F, batch_ * width_, labels);
+  }
+  if (options_.label_smoothing != 0.0) {
+    const bool binary =
+        loss_ == LossKind::kBinaryCrossentropy || loss_ == LossKind::kBinaryFocalCrossentropy;
+    const double towards = binary ? 0.5 : 1.0 / static_cast<double>(columns_);
+    kernels_.scale(labels, static_cast<float>(1.0 - options_.label_smoothing),
+                   static_cast<float>(options_.label_smoothing * towards), batch_ * width_, labels);
+  }
+  return labels;
+}
+
+bool PlannedLoss::RunRows(const float* output, const Targets& targets, const float* factors,
+                          float* gradient) {
+  if (!HasRowLoss(loss_)) return false;
+  const float* labels = Labels(targets);
+  if (labels == nullptr) return false;
+  const int64_t rows = width_ / columns_;
+  for (int64_t i = 0; i < batch_; ++i) {
+    float sum = 0.0F;
+    for (int64_t row = i * rows; row < (i + 1) * rows; ++row) {
+      sum += RowLoss(loss_, options_, logits_, output + row * columns_, labels + row * columns_,
+                     columns_, scratch_.data() + row * columns_);
+    }
+    losses_[i] = rows == 1 ? sum : sum / static_cast<float>(rows);
+    if (gradient == nullptr) continue;
+    const float factor = rows == 1 ? factors[i] : factors[i] / static_cast<float>(rows);
+    for (int64_t j = i * width_; j < (i + 1) * width_; ++j) gradient[j] = scratch_[j] * factor;
+  }
+  return true;
+}
+
+// Dice and Tversky over all axes, or over all of an example.
+bool PlannedLoss::RunOverlap(const float* output, const Targets& targets, const float* factors,
+                             float* gradient) {
+  if (loss_ != LossKind::kDice && loss_ != LossKind::kTversky) return false;
+  const bool whole_batch = options_.axes.empty();
+  const auto rank = static_cast<int>(shape_.size()) + 1;
+  std::vector<char> summed(static_cast<size_t>(rank), 0);
+  for (const int axis : options_.axes)
+    summed[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = 1;
+  const bool whole_example = !summed[0] && std::count(summed.begin(), summed.end(), 1) == rank - 1;
+  const float* labels = whole_batch || whole_example ? Labels(targets) : nullptr;
+  if (labels == nullptr) return false;
+  constexpr float kEpsilon = 1e-7F;
+  const int64_t examples = whole_batch ? batch_ : 1;  // that share a value
+  for (int64_t i = 0; i < batch_; i += examples) {
+    const float* p = output + i * width_;
+    const float* y = labels + i * width_;
+    const int64_t n = examples * width_;
+    float shared = 0.0F, labelled = 0.0F, put_out = 0.0F, missed = 0.0F, extra = 0.0F;
+    for (int64_t j = 0; j < n; ++j) {
+      shared += y[j] * p[j];
+      labelled += y[j];
+      put_out += p[j];
+      missed += (1.0F - p[j]) * y[j];
+      extra += p[j] * (1.0F - y[j]);
+    }
+    const bool dice = loss_ == LossKind::kDice;
+    const auto alpha = static_cast<float>(options_.alpha);
+    const auto beta = static_cast<float>(options_.beta);
+    const float above = dice ? 2.0F * shared : shared;
+    const float below =
+        (dice ? labelled + put_out : shared + missed * alpha + extra * beta) + kEpsilon;
+    float factor = 0.0F;
+    for (int64_t k = i; k < i + examples; ++k) {
+      losses_[k] = 1.0F - above / below;
+      if (gradient != nullptr) factor += factors[k];
+    }
+    for (int64_t j = 0; j < n && gradient != nullptr; ++j) {
+      const float above_slope = dice ? 2.0F * y[j] : y[j];
+      const float below_slope = dice ? 1.0F : y[j] - alpha * y[j] + beta * (1.0F - y[j]);
+      gradient[i * width_ + j] = factor * (above / below * below_slope - above_slope) / below;
+    }
+  }
+  return true;
 }
 
 bool PlannedLoss::RunPlanned(const float* output, const Targets& targets, const float* factors,

@@ -2,20 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
+#include "metrics/metric_sums.h"
 #include "metrics/metrics.h"
 
 namespace hopper {
 namespace {
-
-// keras.metrics.AUC: buckets between evenly spaced thresholds.
-constexpr int64_t kThresholds = 200;
-constexpr double kEpsilon = 1e-7;  // keras.config.epsilon()
-
-constexpr int64_t kTp = 0, kFp = 1, kFn = 2, kCounts = 3;
-
-double Divide(double a, double b) { return b == 0.0 ? 0.0 : a / b; }
 
 double SumOf(const at::Tensor& values) {
   const at::Tensor dense = values.contiguous();
@@ -43,45 +37,88 @@ struct Rows {
   int64_t n;
 };
 
+// The columns that count: one class, or all.
+struct Columns {
+  Columns(const MetricParams& metric, int64_t width)
+      : first(metric.class_id.value_or(0)), last(metric.class_id ? first + 1 : width) {}
+  int64_t first;
+  int64_t last;
+};
+
+// True for the k largest of a row, the first of equal ones.
+void MarkLargest(const float* row, int64_t width, int64_t k, std::vector<char>* marks) {
+  std::vector<int64_t> order(static_cast<size_t>(width));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [row](int64_t a, int64_t b) { return row[a] > row[b]; });
+  marks->assign(static_cast<size_t>(width), 0);
+  for (int64_t i = 0; i < std::min(k, width); ++i) (*marks)[static_cast<size_t>(order[i])] = 1;
+}
+
 void AddConfusion(const MetricParams& metric, const Rows& rows, double* sums) {
   const float threshold = static_cast<float>(metric.threshold.value_or(0.5));
-  for (int64_t i = 0; i < rows.n * rows.width; ++i) {
-    const bool wanted = rows.y[i] != 0.0F;
-    const bool predicted = rows.p[i] > threshold;
-    switch (metric.kind) {
-      case MetricKind::kTrueNegatives:
-        sums[0] += !wanted && !predicted;
-        break;
-      case MetricKind::kTruePositives:
-        sums[0] += wanted && predicted;
-        break;
-      case MetricKind::kFalsePositives:
-        sums[0] += !wanted && predicted;
-        break;
-      case MetricKind::kFalseNegatives:
-        sums[0] += wanted && !predicted;
-        break;
-      default:  // precision and recall
-        sums[kTp] += wanted && predicted;
-        sums[kFp] += !wanted && predicted;
-        sums[kFn] += wanted && !predicted;
-        break;
+  const bool any_value = metric.top_k && !metric.threshold;
+  const Columns columns(metric, rows.width);
+  std::vector<char> largest(static_cast<size_t>(rows.width), 1);
+  for (int64_t i = 0; i < rows.n; ++i) {
+    const float* p = rows.p + i * rows.width;
+    if (metric.top_k) MarkLargest(p, rows.width, *metric.top_k, &largest);
+    for (int64_t j = columns.first; j < columns.last; ++j) {
+      const bool wanted = rows.y[i * rows.width + j] != 0.0F;
+      const bool predicted = largest[static_cast<size_t>(j)] && (any_value || p[j] > threshold);
+      switch (metric.kind) {
+        case MetricKind::kTrueNegatives:
+          sums[0] += !wanted && !predicted;
+          break;
+        case MetricKind::kTruePositives:
+          sums[0] += wanted && predicted;
+          break;
+        case MetricKind::kFalsePositives:
+          sums[0] += !wanted && predicted;
+          break;
+        case MetricKind::kFalseNegatives:
+          sums[0] += wanted && !predicted;
+          break;
+        default:  // precision and recall
+          sums[kTp] += wanted && predicted;
+          sums[kFp] += !wanted && predicted;
+          sums[kFn] += wanted && !predicted;
+          break;
+      }
     }
   }
 }
 
-// Sums: the positives of each bucket, then the negatives.
-void AddAuc(const Rows& rows, double* sums) {
+// keras.metrics.AUC: buckets between evenly spaced thresholds. Sums: the positives of each bucket,
+// then the negatives.
+void AddAuc(const MetricParams& metric, const Rows& rows, double* sums) {
+  const int64_t thresholds = metric.num_thresholds;
   for (int64_t i = 0; i < rows.n * rows.width; ++i) {
     const float p = std::clamp(rows.p[i], 0.0F, 1.0F);
-    const float at = std::ceil(p * static_cast<float>(kThresholds - 1)) - 1.0F;
+    const float at = std::ceil(p * static_cast<float>(thresholds - 1)) - 1.0F;
     // NaN, which clamp() lets through, is in the first bucket.
     const int64_t bucket = at > 0.0F ? static_cast<int64_t>(at) : 0;
-    sums[(rows.y[i] != 0.0F ? 0 : kThresholds) + bucket] += 1.0;
+    sums[(rows.y[i] != 0.0F ? 0 : thresholds) + bucket] += 1.0;
   }
 }
 
-void AddF1(const MetricParams& metric, const Rows& rows, double* sums) {
+// The metrics of one at a bound of the other, whose first threshold is 0 itself: what is not above
+// it (0, NaN) is in a bucket of its own behind the others.
+void AddConstrained(const MetricParams& metric, const Rows& rows, double* sums) {
+  const int64_t thresholds = metric.num_thresholds;
+  const Columns columns(metric, rows.width);
+  for (int64_t i = 0; i < rows.n; ++i) {
+    for (int64_t j = columns.first; j < columns.last; ++j) {
+      const float p = std::clamp(rows.p[i * rows.width + j], 0.0F, 1.0F);
+      const float at = std::ceil(p * static_cast<float>(thresholds - 1)) - 1.0F;
+      const int64_t bucket = at >= 0.0F ? static_cast<int64_t>(at) : thresholds;
+      const bool wanted = rows.y[i * rows.width + j] != 0.0F;
+      sums[(wanted ? 0 : thresholds + 1) + bucket] += 1.0;
+    }
+  }
+}
+
+void AddFBeta(const MetricParams& metric, const Rows& rows, double* sums) {
   for (int64_t i = 0; i < rows.n; ++i) {
     const float* p = rows.p + i * rows.width;
     const float* y = rows.y + i * rows.width;
@@ -91,7 +128,7 @@ void AddF1(const MetricParams& metric, const Rows& rows, double* sums) {
     for (int64_t j = 0; j < rows.width; ++j) {
       const bool predicted =
           largest ? p[j] >= threshold && std::abs(p[j]) > 1e-9F : p[j] > threshold;
-      double* counts = sums + (metric.average == F1Average::kMicro ? 0 : j * kCounts);
+      double* counts = sums + (metric.average == FAverage::kMicro ? 0 : j * kCounts);
       const auto wanted = static_cast<double>(y[j]);
       counts[kTp] += predicted ? wanted : 0.0;
       counts[kFp] += predicted ? 1.0 - wanted : 0.0;
@@ -120,8 +157,6 @@ int64_t ClassOf(const float* row, int64_t width) {
   return std::max_element(row, row + width) - row;
 }
 
-int64_t ClassCount(int64_t width) { return width == 1 ? 2 : width; }
-
 // Sums: examples (positions) by label and prediction, a row a label. Labels are one-hot rows or,
 // for a single output, 0 and 1.
 void AddMatrix(const Rows& rows, double* sums) {
@@ -132,74 +167,14 @@ void AddMatrix(const Rows& rows, double* sums) {
   }
 }
 
-// Classes that neither labels nor predictions have are left out of the mean.
-double MeanIoU(const double* sums, int64_t classes) {
-  double sum = 0.0, present = 0.0;
-  for (int64_t i = 0; i < classes; ++i) {
-    double labels = 0.0, predictions = 0.0;
-    for (int64_t j = 0; j < classes; ++j) {
-      labels += sums[i * classes + j];
-      predictions += sums[j * classes + i];
-    }
-    const double hits = sums[i * classes + i];
-    const double all = labels + predictions - hits;
-    if (all == 0.0) continue;
-    sum += hits / (all + kEpsilon);
-    present += 1.0;
+// Sums: elements by label (0 or 1) and prediction. Other labels do not count.
+void AddBinaryMatrix(const MetricParams& metric, const Rows& rows, double* sums) {
+  const float threshold = static_cast<float>(metric.threshold.value_or(0.5));
+  for (int64_t i = 0; i < rows.n * rows.width; ++i) {
+    const float y = std::trunc(rows.y[i]);
+    if (y != 0.0F && y != 1.0F) continue;
+    sums[(y == 1.0F ? 2 : 0) + (rows.p[i] >= threshold ? 1 : 0)] += 1.0;
   }
-  return Divide(sum, present);
-}
-
-double Auc(const MetricParams& metric, const double* sums) {
-  // Positives and negatives above each threshold.
-  std::vector<double> tp(kThresholds), fp(kThresholds);
-  double positives = 0.0, negatives = 0.0;
-  for (int64_t i = kThresholds - 1; i >= 0; --i) {
-    tp[static_cast<size_t>(i)] = positives += sums[i];
-    fp[static_cast<size_t>(i)] = negatives += sums[kThresholds + i];
-  }
-  double area = 0.0;
-  for (size_t i = 0; i + 1 < static_cast<size_t>(kThresholds); ++i) {
-    if (metric.curve == AucCurve::kRoc) {
-      const double height = (Divide(tp[i], positives) + Divide(tp[i + 1], positives)) / 2.0;
-      area += (Divide(fp[i], negatives) - Divide(fp[i + 1], negatives)) * height;
-      continue;
-    }
-    // Davis and Goadrich's interpolation between two points of the curve.
-    const double p = tp[i] + fp[i], next_p = tp[i + 1] + fp[i + 1];
-    const double dtp = tp[i] - tp[i + 1];
-    const double slope = Divide(dtp, std::max(p - next_p, 0.0));
-    const double intercept = tp[i + 1] - slope * next_p;
-    const double ratio = p > 0.0 && next_p > 0.0 ? p / next_p : 1.0;
-    area += Divide(slope * (dtp + intercept * std::log(ratio)), positives);
-  }
-  return area;
-}
-
-double F1(const MetricParams& metric, const double* sums, int64_t width) {
-  const int64_t classes = metric.average == F1Average::kMicro ? 1 : width;
-  double sum = 0.0, weights = 0.0;
-  for (int64_t j = 0; j < classes; ++j) {
-    const double* counts = sums + j * kCounts;
-    const double precision = counts[kTp] / (counts[kTp] + counts[kFp] + kEpsilon);
-    const double recall = counts[kTp] / (counts[kTp] + counts[kFn] + kEpsilon);
-    const double f1 = 2.0 * (precision * recall / (precision + recall + kEpsilon));
-    const double weight = metric.average == F1Average::kWeighted ? counts[kTp] + counts[kFn] : 1.0;
-    sum += weight * f1;
-    weights += weight;
-  }
-  return metric.average == F1Average::kWeighted ? sum / (weights + kEpsilon) : sum / weights;
-}
-
-double R2(const double* sums, int64_t width) {
-  const double n = sums[3 * width];
-  double sum = 0.0;
-  for (int64_t j = 0; j < width; ++j) {
-    const double total = sums[3 * j + 1] - sums[3 * j] * (sums[3 * j] / n);
-    const double score = 1.0 - sums[3 * j + 2] / total;
-    sum += std::isinf(score) ? 0.0 : score;
-  }
-  return sum / static_cast<double>(width);
 }
 
 }  // namespace
@@ -207,15 +182,22 @@ double R2(const double* sums, int64_t width) {
 int64_t MetricSumCount(const MetricParams& metric, int64_t width) {
   switch (metric.kind) {
     case MetricKind::kAuc:
-      return 2 * kThresholds;
+      return 2 * static_cast<int64_t>(metric.num_thresholds);
+    case MetricKind::kPrecisionAtRecall:
+    case MetricKind::kRecallAtPrecision:
+    case MetricKind::kSensitivityAtSpecificity:
+    case MetricKind::kSpecificityAtSensitivity:
+      return 2 * (static_cast<int64_t>(metric.num_thresholds) + 1);
+    case MetricKind::kBinaryIoU:
+      return 4;
     case MetricKind::kPrecision:
     case MetricKind::kRecall:
       return kCounts;
-    case MetricKind::kF1Score:
-      return metric.average == F1Average::kMicro ? kCounts : kCounts * width;
+    case MetricKind::kFBetaScore:
+      return metric.average == FAverage::kMicro ? kCounts : kCounts * width;
     case MetricKind::kR2Score:
       return 3 * width + 1;
-    case MetricKind::kMeanIoU:
+    case MetricKind::kIoU:
     case MetricKind::kConfusionMatrix:
       return ClassCount(width) * ClassCount(width);
     default:
@@ -234,45 +216,23 @@ void AddMetricSums(const MetricParams& metric, const at::Tensor& output, bool lo
     case MetricKind::kRecall:
       return AddConfusion(metric, Rows(Probabilities(output, logits, last), targets), sums);
     case MetricKind::kAuc:
-      return AddAuc(Rows(Probabilities(output, logits, last), targets), sums);
-    case MetricKind::kF1Score:
-      return AddF1(metric, Rows(Probabilities(output, logits, last), targets), sums);
-    case MetricKind::kMeanIoU:
+      return AddAuc(metric, Rows(Probabilities(output, logits, last), targets), sums);
+    case MetricKind::kFBetaScore:
+      return AddFBeta(metric, Rows(Probabilities(output, logits, last), targets), sums);
+    case MetricKind::kIoU:
     case MetricKind::kConfusionMatrix:
       return AddMatrix(Rows(Probabilities(output, logits, last), targets), sums);
+    case MetricKind::kPrecisionAtRecall:
+    case MetricKind::kRecallAtPrecision:
+    case MetricKind::kSensitivityAtSpecificity:
+    case MetricKind::kSpecificityAtSensitivity:
+      return AddConstrained(metric, Rows(Probabilities(output, logits, last), targets), sums);
+    case MetricKind::kBinaryIoU:
+      return AddBinaryMatrix(metric, Rows(Probabilities(output, logits, last), targets), sums);
     case MetricKind::kR2Score:
       return AddR2(Rows(Probabilities(output, logits, last), targets), sums);
     default:
       sums[0] += SumOf(MetricPerExample(metric, output, logits, last, targets));
-  }
-}
-
-double MetricValue(const MetricParams& metric, const double* sums, int64_t examples,
-                   int64_t width) {
-  switch (metric.kind) {
-    case MetricKind::kTruePositives:
-    case MetricKind::kTrueNegatives:
-    case MetricKind::kFalsePositives:
-    case MetricKind::kFalseNegatives:
-      return sums[0];
-    case MetricKind::kPrecision:
-      return Divide(sums[kTp], sums[kTp] + sums[kFp]);
-    case MetricKind::kRecall:
-      return Divide(sums[kTp], sums[kTp] + sums[kFn]);
-    case MetricKind::kAuc:
-      return Auc(metric, sums);
-    case MetricKind::kF1Score:
-      return F1(metric, sums, width);
-    case MetricKind::kR2Score:
-      return R2(sums, width);
-    case MetricKind::kMeanIoU:
-      return MeanIoU(sums, ClassCount(width));
-    case MetricKind::kConfusionMatrix:  // all of its sums are
-      return 0.0;
-    case MetricKind::kRootMeanSquaredError:
-      return std::sqrt(sums[0] / static_cast<double>(std::max<int64_t>(examples, 1)));
-    default:
-      return sums[0] / static_cast<double>(std::max<int64_t>(examples, 1));
   }
 }
 

@@ -3,12 +3,15 @@
 #include <ATen/ops/abs.h>
 #include <ATen/ops/add.h>
 #include <ATen/ops/amax.h>
+#include <ATen/ops/argmax.h>
+#include <ATen/ops/argsort.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/ceil.h>
 #include <ATen/ops/clamp.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ge.h>
 #include <ATen/ops/gt.h>
+#include <ATen/ops/lt.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/ne.h>
 #include <ATen/ops/rsub.h>
@@ -18,6 +21,10 @@
 #include <ATen/ops/sum.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
+#include <vector>
 
 #include "base/error.h"
 #include "metrics/metrics.h"
@@ -39,10 +46,29 @@ at::Tensor Count(const at::Tensor& truths) {
   return at::sum(truths.flatten(1), {1}, false, at::kDouble);
 }
 
+// The column of one class, where the metric names one.
+at::Tensor OfClass(const MetricParams& metric, const at::Tensor& rows) {
+  return metric.class_id ? rows.narrow(2, *metric.class_id, 1) : rows;
+}
+
+// How often each place occurs in the rows of `index`, float64 [lanes, count]. Whole numbers: any
+// order of adding them is exact.
+at::Tensor Histogram(const at::Tensor& index, int64_t count) {
+  at::Tensor sums = at::zeros({index.size(0), count}, index.options().dtype(at::kDouble));
+  return sums.scatter_add_(1, index, at::full({1, 1}, 1.0, sums.options()).expand_as(index));
+}
+
 at::Tensor Confusion(const MetricParams& metric, const LaneRows& rows) {
   const auto threshold = static_cast<float>(metric.threshold.value_or(0.5));
-  const at::Tensor wanted = at::ne(rows.y, 0.0);
-  const at::Tensor predicted = at::gt(rows.p, threshold);
+  const at::Tensor wanted = at::ne(OfClass(metric, rows.y), 0.0);
+  at::Tensor predicted = at::gt(rows.p, threshold);
+  if (metric.top_k) {
+    const int64_t k = std::min<int64_t>(*metric.top_k, rows.p.size(2));
+    const at::Tensor first = at::argsort(rows.p, /*stable=*/true, 2, /*descending=*/true);
+    predicted = at::zeros_like(predicted).scatter_(2, first.narrow(2, 0, k), true);
+    if (metric.threshold) predicted.logical_and_(at::gt(rows.p, threshold));
+  }
+  predicted = OfClass(metric, predicted);
   const at::Tensor unwanted = wanted.logical_not();
   const at::Tensor rejected = predicted.logical_not();
   switch (metric.kind) {
@@ -62,7 +88,7 @@ at::Tensor Confusion(const MetricParams& metric, const LaneRows& rows) {
   }
 }
 
-// The buckets of AddAuc(), positives first. Whole numbers: any order of adding them is exact.
+// The buckets of AddAuc(), positives first.
 at::Tensor Auc(const LaneRows& rows, int64_t count) {
   const int64_t thresholds = count / 2;
   const at::Tensor p = at::clamp(rows.p.flatten(1), 0.0, 1.0);
@@ -72,12 +98,10 @@ at::Tensor Auc(const LaneRows& rows, int64_t count) {
       at::where(at::gt(at, 0.0), at, at::zeros({1}, at.options())).to(at::kLong);
   const at::Tensor index =
       at::where(at::ne(rows.y.flatten(1), 0.0), bucket, at::add(bucket, thresholds));
-  at::Tensor sums =
-      at::zeros({rows.p.size(0), count}, rows.p.options().dtype(at::kDouble).requires_grad(false));
-  return sums.scatter_add_(1, index, at::full({1, 1}, 1.0, sums.options()).expand_as(index));
+  return Histogram(index, count);
 }
 
-at::Tensor F1(const MetricParams& metric, const LaneRows& rows) {
+at::Tensor FBeta(const MetricParams& metric, const LaneRows& rows) {
   const bool largest = !metric.threshold && rows.p.size(2) > 1;
   at::Tensor predicted;
   if (largest) {
@@ -92,7 +116,7 @@ at::Tensor F1(const MetricParams& metric, const LaneRows& rows) {
                    fn = at::mul(at::rsub(hit, 1.0), y);
   // Columns tp, fp, fn of each class.
   at::Tensor counts = at::sum(at::stack({tp, fp, fn}, 3), {1});  // [lanes, width, 3]
-  if (metric.average == F1Average::kMicro) counts = at::sum(counts, {1}, true);
+  if (metric.average == FAverage::kMicro) counts = at::sum(counts, {1}, true);
   return counts.flatten(1);
 }
 
@@ -104,7 +128,52 @@ at::Tensor R2(const LaneRows& rows) {
       {sums, at::full({sums.size(0), 1}, static_cast<double>(rows.p.size(1)), sums.options())}, 1);
 }
 
+// Keras' buckets of AddConstrained(): as Auc(), with what is 0 (or NaN) apart at the end.
+at::Tensor Constrained(const MetricParams& metric, const LaneRows& rows, int64_t count) {
+  const int64_t thresholds = count / 2 - 1;
+  const at::Tensor p = at::clamp(OfClass(metric, rows.p).flatten(1), 0.0, 1.0);
+  const at::Tensor at = at::sub(at::ceil(at::mul(p, static_cast<double>(thresholds - 1))), 1.0);
+  const at::Tensor below = at::full({1}, static_cast<double>(thresholds), at.options());
+  const at::Tensor bucket = at::where(at::ge(at, 0.0), at, below).to(at::kLong);
+  const at::Tensor wanted = at::ne(OfClass(metric, rows.y).flatten(1), 0.0);
+  return Histogram(at::where(wanted, bucket, at::add(bucket, thresholds + 1)), count);
+}
+
+// The class of each row of numbers: the first of the largest, or above 0.5.
+at::Tensor ClassesOf(const at::Tensor& rows) {
+  return rows.size(2) == 1 ? at::gt(rows.squeeze(2), 0.5).to(at::kLong) : at::argmax(rows, 2);
+}
+
+at::Tensor Matrix(const LaneRows& rows, int64_t count) {
+  const int64_t classes = rows.p.size(2) == 1 ? 2 : rows.p.size(2);
+  return Histogram(at::add(at::mul(ClassesOf(rows.y), classes), ClassesOf(rows.p)), count);
+}
+
+at::Tensor BinaryMatrix(const MetricParams& metric, const LaneRows& rows, int64_t count) {
+  const auto threshold = static_cast<float>(metric.threshold.value_or(0.5));
+  const at::Tensor y = rows.y.flatten(1).to(at::kLong);
+  const at::Tensor predicted = at::ge(rows.p.flatten(1), threshold).to(at::kLong);
+  // Labels that are neither 0 nor 1 go into a place of their own, which is dropped.
+  const at::Tensor known = at::ge(y, 0).logical_and(at::lt(y, 2));
+  const at::Tensor index =
+      at::where(known, at::add(at::mul(y, 2), predicted), at::full({1}, count, y.options()));
+  return Histogram(index, count + 1).narrow(1, 0, count);
+}
+
 }  // namespace
+
+at::Tensor ByLane(const at::Tensor& output, const Targets& targets, int64_t lanes,
+                  const std::function<at::Tensor(const at::Tensor&, const Targets&)>& of) {
+  std::vector<at::Tensor> parts;
+  const int64_t n = output.size(0) / lanes;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    Targets own = targets;
+    if (own.classes.defined()) own.classes = own.classes.narrow(0, lane * n, n);
+    if (own.values.defined()) own.values = own.values.narrow(0, lane * n, n);
+    parts.push_back(of(output.narrow(0, lane * n, n), own));
+  }
+  return at::cat(parts);
+}
 
 at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, bool logits,
                           Activation last, const Targets& targets, int64_t lanes) {
@@ -119,13 +188,30 @@ at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, 
       return Confusion(metric, rows());
     case MetricKind::kAuc:
       return Auc(rows(), MetricSumCount(metric, output.size(-1)));
-    case MetricKind::kF1Score:
-      return F1(metric, rows());
+    case MetricKind::kFBetaScore:
+      return FBeta(metric, rows());
+    case MetricKind::kPrecisionAtRecall:
+    case MetricKind::kRecallAtPrecision:
+    case MetricKind::kSensitivityAtSpecificity:
+    case MetricKind::kSpecificityAtSensitivity:
+      return Constrained(metric, rows(), MetricSumCount(metric, output.size(-1)));
+    case MetricKind::kIoU:
+    case MetricKind::kConfusionMatrix:
+      return Matrix(rows(), MetricSumCount(metric, output.size(-1)));
+    case MetricKind::kBinaryIoU:
+      return BinaryMatrix(metric, rows(), MetricSumCount(metric, output.size(-1)));
     case MetricKind::kR2Score:
       return R2(rows());
-    default:
-      return at::sum(MetricPerExample(metric, output, logits, last, targets).reshape({lanes, -1}),
-                     {1}, true, at::kDouble);
+    default: {
+      const auto values = [&](const at::Tensor& of, const Targets& to) {
+        return MetricPerExample(metric, of, logits, last, to);
+      };
+      const bool apart =
+          metric.kind == MetricKind::kLoss && LooksAtBatch(metric.loss, metric.loss_options);
+      const at::Tensor all =
+          apart ? ByLane(output, targets, lanes, values) : values(output, targets);
+      return at::sum(all.reshape({lanes, -1}), {1}, true, at::kDouble);
+    }
   }
 }
 

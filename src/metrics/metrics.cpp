@@ -3,7 +3,9 @@
 #include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/abs.h>
+#include <ATen/ops/add.h>
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/div.h>
 #include <ATen/ops/eq.h>
 #include <ATen/ops/gather.h>
 #include <ATen/ops/gt.h>
@@ -11,11 +13,15 @@
 #include <ATen/ops/lt.h>
 #include <ATen/ops/mean.h>
 #include <ATen/ops/mse_loss.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/softmax.h>
+#include <ATen/ops/square.h>
 #include <ATen/ops/sub.h>
 #include <ATen/ops/sum.h>
 #include <ATen/ops/zeros.h>
+
+#include <optional>
 
 namespace hopper {
 namespace {
@@ -28,11 +34,12 @@ at::Tensor MeanPerExample(const at::Tensor& x) {
 }
 
 at::Tensor BinaryAccuracy(const at::Tensor& output, bool logits, Activation last,
-                          const Targets& targets) {
+                          const Targets& targets, std::optional<double> threshold) {
   // sigmoid(x) > 0.5 where x > 0
-  const bool from_logits = logits && last == Activation::kSigmoid;
+  const bool from_logits = logits && last == Activation::kSigmoid && !threshold;
+  const auto bound = static_cast<float>(threshold.value_or(0.5));
   const at::Tensor predicted =
-      from_logits ? at::gt(output, 0.0) : at::gt(Probabilities(output, logits, last), 0.5);
+      from_logits ? at::gt(output, 0.0) : at::gt(Probabilities(output, logits, last), bound);
   const at::Tensor wanted = TargetValues(targets, output);
   return MeanPerExample(at::eq(wanted, predicted.to(at::kFloat)));
 }
@@ -62,6 +69,30 @@ at::Tensor TopK(const at::Tensor& output, const Targets& targets, bool sparse, i
   const at::Tensor classes = TargetClasses(targets, output, sparse).unsqueeze(-1);
   const at::Tensor above = at::sum(at::gt(output, at::gather(output, -1, classes)), {-1});
   return MeanPerExample(at::lt(above, k).logical_and_(at::isfinite(output).all(-1)));
+}
+
+at::Tensor LastMean(const at::Tensor& x) { return at::mean(x, {-1}, true); }
+
+// keras.metrics.pearson_correlation: NaN where labels or outputs are all alike.
+at::Tensor PearsonCorrelation(const at::Tensor& output, const at::Tensor& labels) {
+  const auto normalize = [](const at::Tensor& x) {
+    const at::Tensor centered = at::sub(x, LastMean(x));
+    return at::div(centered, LastMean(at::square(centered)).sqrt());
+  };
+  return at::mean(at::mul(normalize(labels), normalize(output)), {-1});
+}
+
+// keras.metrics.concordance_correlation, which takes the outputs' mean from the labels too.
+at::Tensor ConcordanceCorrelation(const at::Tensor& output, const at::Tensor& labels) {
+  const at::Tensor label_mean = LastMean(labels), output_mean = LastMean(output);
+  const auto variance = [](const at::Tensor& x, const at::Tensor& mean) {
+    return LastMean(at::square(at::sub(x, mean)));
+  };
+  const at::Tensor norm =
+      at::add(at::add(variance(labels, label_mean), variance(output, output_mean)),
+              at::square(at::sub(label_mean, output_mean)));
+  const at::Tensor shared = at::mul(at::sub(labels, output_mean), at::sub(output, output_mean));
+  return at::mean(at::div(at::mul(shared, 2.0), at::add(norm, 1e-7)), {-1});
 }
 
 LossKind CrossentropyFor(const at::Tensor& output, bool sparse) {
@@ -98,7 +129,7 @@ at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output
     case MetricKind::kAccuracy:
       break;
     case MetricKind::kBinaryAccuracy:
-      return BinaryAccuracy(output, logits, last, targets);
+      return BinaryAccuracy(output, logits, last, targets, metric.threshold);
     case MetricKind::kCategoricalAccuracy:
       return CategoricalAccuracy(output, targets, sparse);
     case MetricKind::kSparseCategoricalAccuracy:
@@ -116,6 +147,13 @@ at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output
     }
     case MetricKind::kCosineSimilarity:
       return LossMetric(LossKind::kCosineSimilarity, {}, output, logits, last, targets).neg();
+    case MetricKind::kPearsonCorrelation:
+    case MetricKind::kConcordanceCorrelation: {
+      const at::Tensor p = Probabilities(output, logits, last);
+      const at::Tensor y = TargetValues(targets, p);
+      return MeanPerExample(kind == MetricKind::kPearsonCorrelation ? PearsonCorrelation(p, y)
+                                                                    : ConcordanceCorrelation(p, y));
+    }
     case MetricKind::kCrossentropy:
       return LossMetric(CrossentropyFor(output, sparse), metric.loss_options, output, logits, last,
                         targets);

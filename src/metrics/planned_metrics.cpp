@@ -33,7 +33,8 @@ bool SumPlannedMetric(const MetricParams& metric, const float* output, int64_t b
     *sum = static_cast<double>(right);
     return true;
   }
-  const bool binary = kind == MetricKind::kAccuracy || kind == MetricKind::kBinaryAccuracy;
+  const bool binary =
+      kind == MetricKind::kAccuracy || (kind == MetricKind::kBinaryAccuracy && !metric.threshold);
   if (width == 1 && binary && !(logits && last != Activation::kSigmoid)) {
     const float threshold = logits ? 0.0F : 0.5F;  // sigmoid(x) > 0.5 where x > 0
     if (targets.classes.defined()) {

@@ -34,6 +34,17 @@ bool SameButForChannels(Shape a, Shape b) {
   return a == b;
 }
 
+// Losses that want the number of the class.
+bool WantsClassNumbers(LossKind loss) {
+  return loss == LossKind::kSparseCategoricalCrossentropy ||
+         loss == LossKind::kGeneralizedCrossentropy;
+}
+
+// Losses of one output unit a class.
+bool IsCategorical(LossKind loss) {
+  return loss == LossKind::kCategoricalCrossentropy || WantsClassNumbers(loss);
+}
+
 bool IsCrossentropy(LossKind loss) {
   return loss == LossKind::kCategoricalCrossentropy ||
          loss == LossKind::kSparseCategoricalCrossentropy || loss == LossKind::kBinaryCrossentropy;
@@ -73,6 +84,8 @@ class ConfigCheck {
     if (data_ != nullptr) CheckInput(spec);
     if (!params_valid) return;
     CheckEnd(spec, compile);
+    CheckAxes("loss \"" + compile.loss_name + "\"", compile.loss_options, spec);
+    for (const MetricParams& metric : compile.metrics) CheckMetric(metric, spec);
     if (data_ == nullptr) return;
     CheckLabels(spec, compile);
     CheckTopK(spec, compile);
@@ -145,8 +158,7 @@ class ConfigCheck {
       Fail("softmax over one output unit is always 1", "Such a model cannot learn.",
            "Use sigmoid with loss='binary_crossentropy', or one output unit a class.");
     }
-    const bool categorical = compile.loss == LossKind::kCategoricalCrossentropy ||
-                             compile.loss == LossKind::kSparseCategoricalCrossentropy;
+    const bool categorical = IsCategorical(compile.loss);
     if (categorical && units == 1 && spec.final_activation != Activation::kSoftmax) {
       Fail("loss \"" + loss + "\" needs one output unit a class but the model has 1 output unit",
            "", "Use loss='binary_crossentropy' for two classes, or one output unit a class.");
@@ -160,6 +172,41 @@ class ConfigCheck {
                (categorical ? "softmax" : "sigmoid"),
            "Values outside of 0 to 1 are cut off.",
            std::string("End the model with activation ") + (categorical ? "softmax." : "sigmoid."));
+    }
+  }
+
+  // The axes of Dice and Tversky.
+  void CheckAxes(const std::string& owner, const LossOptions& options, const ModelSpec& spec) {
+    const int rank = static_cast<int>(spec.output_shape().size()) + 1;  // with the batch
+    for (const int axis : options.axes) {
+      if (axis >= -rank && axis < rank) continue;
+      return Fail("axis " + std::to_string(axis) + " of " + owner +
+                      " does not exist in an output of shape " + ShapeText(spec.output_shape()),
+                  "Axis 0 is the batch.", "");
+    }
+  }
+
+  // What a metric asks of the number of outputs.
+  void CheckMetric(const MetricParams& metric, const ModelSpec& spec) {
+    const int64_t units = spec.output_shape().empty() ? 1 : spec.output_shape().back();
+    const std::string owner = "metric \"" + metric.name + "\"";
+    CheckAxes(owner, metric.loss_options, spec);
+    if (metric.class_id && *metric.class_id >= units) {
+      Fail(owner + " names the class " + std::to_string(*metric.class_id) + " but the model has " +
+               Plural(units, "output unit"),
+           "Classes are counted from 0.", "");
+    }
+    const int64_t classes = units == 1 ? 2 : units;
+    for (const int id : metric.class_ids) {
+      if (metric.kind != MetricKind::kIoU || id < classes) continue;
+      Fail(owner + " names the class " + std::to_string(id) + " of " + std::to_string(classes),
+           "Classes are counted from 0.", "");
+    }
+    const bool correlation = metric.kind == MetricKind::kPearsonCorrelation ||
+                             metric.kind == MetricKind::kConcordanceCorrelation;
+    if (correlation && units == 1) {
+      Fail(owner + " needs several output units but the model has 1 output unit",
+           "It compares the outputs of one example with its labels, as in Keras.", "Use r2_score.");
     }
   }
 
@@ -192,9 +239,7 @@ class ConfigCheck {
     const int64_t classes = data_->num_classes;
     if (units == 1) {
       // Softmax and categorical losses over one unit have their own message.
-      const bool categorical = compile.loss == LossKind::kCategoricalCrossentropy ||
-                               compile.loss == LossKind::kSparseCategoricalCrossentropy;
-      if (categorical || classes == 2) return;
+      if (IsCategorical(compile.loss) || classes == 2) return;
       return Fail(DoNotFit(units), FoundClasses(2) + " One output unit tells two classes apart.",
                   "Use one output unit a class.");
     }
@@ -221,8 +266,7 @@ class ConfigCheck {
   }
 
   void CheckValueLabels(const ModelSpec& spec, const CompileParams& compile) {
-    if (compile.loss == LossKind::kCategoricalCrossentropy ||
-        compile.loss == LossKind::kSparseCategoricalCrossentropy) {
+    if (IsCategorical(compile.loss)) {
       return Fail("loss \"" + std::string(LossName(compile.loss)) + "\" needs classes but column " +
                       Quoted(data_->y_column, "y") + " holds numbers",
                   "The packed table is " + Table() + ".",
@@ -239,10 +283,11 @@ class ConfigCheck {
   void CheckArrayLabels(const ModelSpec& spec, const CompileParams& compile) {
     const Shape labels = ShapeOf(data_->y_rank, data_->y_shape);
     const Shape& output = spec.output_shape();
-    if (compile.loss == LossKind::kSparseCategoricalCrossentropy) {
+    if (WantsClassNumbers(compile.loss)) {
+      const std::string name = LossName(compile.loss);
       const bool integers = data_->y_type != HOPPER_FLOAT32 && data_->y_type != HOPPER_FLOAT64;
       if (!integers) {
-        return Fail("loss \"sparse_categorical_crossentropy\" needs classes but column " +
+        return Fail("loss \"" + name + "\" needs classes but column " +
                         Quoted(data_->y_column, "y") + " holds arrays of floating-point numbers",
                     "The packed table is " + Table() + ".",
                     "Use loss='categorical_crossentropy' for one-hot labels.");
@@ -251,8 +296,8 @@ class ConfigCheck {
       if (positions == labels || (positions.empty() && labels == Shape{1})) return;
       return Fail(
           "label arrays of " + Table() + " do not fit an output of shape " + ShapeText(output),
-          "The labels have shape " + ShapeText(labels) + ", one class number each; " +
-              "sparse_categorical_crossentropy needs shape " + ShapeText(positions) + ".",
+          "The labels have shape " + ShapeText(labels) + ", one class number each; " + name +
+              " needs shape " + ShapeText(positions) + ".",
           "Use loss='categorical_crossentropy' for one-hot labels.");
     }
     if (SameButForChannels(labels, output)) return;

@@ -40,6 +40,11 @@ enum class Activation {
   kTanhShrink,
   kLogSigmoid,
   kSquareplus,  // b = 4
+  kSparsePlus,
+  kSparseSigmoid,
+  kSparsemax,
+  kGlu,       // halves the last axis: only in a layer of its own
+  kGeluTanh,  // gelu(approximate=True)
 };
 
 // An activation with its parameters (negative slope, alpha, maximum, threshold, axis).

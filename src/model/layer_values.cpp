@@ -1,6 +1,7 @@
 // Activations, initializers and regularizers in every spelling that Keras has written.
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "model/json_text.h"
 #include "model/layer_config.h"
@@ -47,6 +48,11 @@ constexpr ActivationRow kActivations[] = {
     {"tanh_shrink", Activation::kTanhShrink, 0.0},
     {"log_sigmoid", Activation::kLogSigmoid, 0.0},
     {"squareplus", Activation::kSquareplus, 0.0},
+    {"sparse_plus", Activation::kSparsePlus, 0.0},
+    {"sparse_sigmoid", Activation::kSparseSigmoid, 0.0},
+    {"sparsemax", Activation::kSparsemax, 0.0},
+    {"glu", Activation::kGlu, 0.0},
+    {"gelu_approximate", Activation::kGeluTanh, 0.0},  // the name of Keras' extensions
 };
 
 bool NumberMember(const json& object, const char* key, double* out) {
@@ -91,15 +97,24 @@ bool ActivationOfLayer(const std::string& class_name, const json& config, Activa
   return false;
 }
 
+// Keras' extensions register their functions under the name of their package.
+bool ReadActivationName(std::string name, KerasFamily family, ActivationSpec* out) {
+  static const std::string kPackages[] = {"keras_hub>", "keras_nlp>"};
+  for (const std::string& package : kPackages) {
+    if (name.compare(0, package.size(), package) == 0) name.erase(0, package.size());
+  }
+  return ParseActivationName(name, family, out);
+}
+
 bool ReadActivation(const json& value, KerasFamily family, ActivationSpec* out) {
-  if (value.is_string()) return ParseActivationName(value.get<std::string>(), family, out);
+  if (value.is_string()) return ReadActivationName(value.get<std::string>(), family, out);
   const std::string class_name = StringMember(value, "class_name");
   const json& config = Member(value, "config");
   // {"class_name": "function", "config": "relu"}
-  if (config.is_string()) return ParseActivationName(config.get<std::string>(), family, out);
+  if (config.is_string()) return ReadActivationName(config.get<std::string>(), family, out);
   if (class_name == "Activation") {
     const json& inner = Member(config, "activation");
-    return inner.is_string() && ParseActivationName(inner.get<std::string>(), family, out);
+    return inner.is_string() && ReadActivationName(inner.get<std::string>(), family, out);
   }
   return ActivationOfLayer(class_name, config, out);
 }
@@ -285,6 +300,11 @@ ActivationSpec LayerConfig::GetActivation(const std::string& key) {
     const std::string described = Describe(value);
     Fail(ErrorCode::kNotSupported, "activation " + described + " is not supported",
          value.is_string() ? NearestNameHint(value.get<std::string>(), names) : "");
+    return ActivationSpec();
+  }
+  if (spec.kind == Activation::kGlu && class_name_ != "Activation") {
+    Fail(ErrorCode::kNotSupported, "activation \"glu\" needs a layer of its own",
+         "It halves the last axis. Put a layer Activation with it behind this one.");
     return ActivationSpec();
   }
   Remember(key, Text(spec), Text(ActivationSpec()));

@@ -1,7 +1,8 @@
 #include <string>
 #include <vector>
 
-#include "params/loss_metric_params.h"
+#include "params/loss_params.h"
+#include "params/metric_params.h"
 #include "params/optimizer_params.h"
 #include "params/text.h"
 

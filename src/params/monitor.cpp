@@ -72,10 +72,17 @@ Direction MetricDirection(const MetricParams& metric) {
     case MetricKind::kCosineSimilarity:
     case MetricKind::kPrecision:
     case MetricKind::kRecall:
-    case MetricKind::kF1Score:
+    case MetricKind::kFBetaScore:
     case MetricKind::kAuc:
     case MetricKind::kR2Score:
-    case MetricKind::kMeanIoU:
+    case MetricKind::kIoU:
+    case MetricKind::kBinaryIoU:
+    case MetricKind::kPrecisionAtRecall:
+    case MetricKind::kRecallAtPrecision:
+    case MetricKind::kSensitivityAtSpecificity:
+    case MetricKind::kSpecificityAtSensitivity:
+    case MetricKind::kPearsonCorrelation:
+    case MetricKind::kConcordanceCorrelation:
       return Direction::kUp;
     case MetricKind::kLoss:
       return metric.ascends ? Direction::kUp : Direction::kDown;

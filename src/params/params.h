@@ -115,6 +115,9 @@ enum class LossKind {
   kCosineSimilarity,
   kBinaryFocalCrossentropy,
   kCategoricalFocalCrossentropy,
+  kDice,
+  kTversky,
+  kGeneralizedCrossentropy,
   kExpression,  // LossOptions::expression
 };
 
@@ -126,14 +129,21 @@ struct LossOptions {
   bool from_logits = false;      // crossentropies
   double label_smoothing = 0.0;  // crossentropies but the sparse one
   double delta = 1.0;            // Huber
-  double alpha = 0.25;           // focal crossentropies
+  double alpha = 0.25;           // focal crossentropies; Tversky: weight of what is missed
   double gamma = 2.0;            // focal crossentropies
   bool class_balancing = false;  // binary focal crossentropy: alpha weighs the classes
+  double beta = 0.5;             // Tversky: weight of what is too much
+  double q = 0.5;                // generalized crossentropy
+  // Dice, Tversky: the axes that are summed over, counted as in Keras with the batch as 0, from
+  // the end where negative. Empty: all, so that a batch has one value.
+  std::vector<int> axes;
   std::shared_ptr<const Expression> expression;
 };
 
-enum class F1Average { kMacro, kMicro, kWeighted };
+enum class FAverage { kMacro, kMicro, kWeighted };
 enum class AucCurve { kRoc, kPr };
+enum class AucSum { kInterpolation, kMinoring, kMajoring };
+enum class R2Aggregation { kUniform, kVarianceWeighted };
 
 enum class MetricKind {
   kAccuracy,  // binary, categorical or sparse: resolved by output width and labels
@@ -153,10 +163,18 @@ enum class MetricKind {
   kFalseNegatives,
   kPrecision,
   kRecall,
-  kF1Score,
+  kFBetaScore,
   kAuc,
   kR2Score,
-  kMeanIoU,
+  kIoU,
+  kBinaryIoU,  // of outputs on their own, above and below `threshold`
+  // The largest value of the one at thresholds where the other is at least `bound`.
+  kPrecisionAtRecall,
+  kRecallAtPrecision,
+  kSensitivityAtSpecificity,
+  kSpecificityAtSensitivity,
+  kPearsonCorrelation,
+  kConcordanceCorrelation,
   kConfusionMatrix,  // for evaluate(): its sums, counts by label and prediction, are its value
 };
 
@@ -166,13 +184,23 @@ struct MetricParams {
   LossKind loss = LossKind::kMeanSquaredError;  // kLoss
   LossOptions loss_options;                     // kLoss, kCrossentropy
   bool ascends = false;                         // kLoss of an expression: larger is better
-  // Confusion counts: 0.5 where it is not given. kF1Score without it takes the largest output of
-  // several, and 0.5 with a single one.
+  // Confusion counts, kBinaryAccuracy and kBinaryIoU: 0.5 where it is not given. kFBetaScore
+  // without it takes the largest output of several, and 0.5 with a single one.
   std::optional<double> threshold;
-  F1Average average = F1Average::kMacro;
+  std::optional<int> top_k;     // kPrecision, kRecall: only the k largest outputs count as positive
+  std::optional<int> class_id;  // kPrecision, kRecall, k...At...: this output only
+  FAverage average = FAverage::kMacro;
+  double beta = 1.0;  // kFBetaScore
   AucCurve curve = AucCurve::kRoc;
-  std::string name;   // as the user wrote it; shown in metrics_type
-  std::string label;  // of an expression, for what watches it; may be empty
+  AucSum summation = AucSum::kInterpolation;
+  int num_thresholds = 200;         // kAuc, k...At...
+  double bound = 0.0;               // k...At...
+  std::vector<int> class_ids;       // kIoU, kBinaryIoU: the classes of the mean; empty: all
+  std::optional<int> ignore_class;  // kIoU: examples of this class do not count
+  R2Aggregation aggregation = R2Aggregation::kUniform;
+  int num_regressors = 0;  // kR2Score: above 0 adjusts
+  std::string name;        // as the user wrote it; shown in metrics_type
+  std::string label;       // of an expression, for what watches it; may be empty
 };
 
 struct CompileParams {

@@ -83,6 +83,12 @@ explain_planned_run(FunctionCallInfo fcinfo, explain_request *request)
 	options->training_metrics = metrics_named(text_to_cstring(PG_GETARG_TEXT_PP(8)));
 	options->threads_per_model = positive(fcinfo, 9, "threads_per_model", 0);
 	check_threads(options);
+	if (PG_ARGISNULL(11))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", "precision")));
+	options->precision = text_to_cstring(PG_GETARG_TEXT_PP(11));
+	hopper_check_precision(options->precision, false);
 	request->configs = hopper_load_configs(&selection, &request->n_configs);
 }
 
@@ -176,7 +182,7 @@ explain_finished_run(explain_request *request, measured_run *measured)
 	hopper_require_select(hopper_relation_oid(&outputs.info, false));
 	if (hopper_select("SELECT source_table, validation_table, model_arch_table,"
 					  " num_iterations::pg_catalog.int4, metrics_compute_frequency,"
-					  " threads::pg_catalog.int4, training_metrics FROM %s",
+					  " threads::pg_catalog.int4, training_metrics, precision FROM %s",
 					  outputs.summary.quoted) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -190,6 +196,9 @@ explain_finished_run(explain_request *request, measured_run *measured)
 	options->metrics_compute_frequency = count_cell(5, PG_INT32_MAX, &outputs.summary);
 	options->threads = count_cell(6, HOPPER_MAX_THREADS, &outputs.summary);
 	options->training_metrics = metrics_named(required_cell(0, 7, &outputs.summary));
+	/* What GPUs alone have is timed as what stands for it here. */
+	options->precision =
+		strcmp(required_cell(0, 8, &outputs.summary), "bf16") == 0 ? "bf16" : "fp32";
 
 	n = hopper_select("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"
 					  " compile_params::pg_catalog.text, fit_params::pg_catalog.text"

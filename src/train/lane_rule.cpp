@@ -16,8 +16,27 @@ constexpr double kStepFlops = 6.4e10;
 constexpr int kMinLanes = 4;
 constexpr int kMaxLanes = 32;
 
-void Write(std::ostream& out, const LossOptions& options) {
-  out << options.from_logits << ' ' << options.label_smoothing << ' ' << options.delta << ';';
+// `name` is the user's text, which stands for an expression.
+void Write(std::ostream& out, const LossOptions& options, const std::string& name) {
+  out << options.from_logits << ' ' << options.label_smoothing << ' ' << options.delta << ' '
+      << options.alpha << ' ' << options.gamma << ' ' << options.class_balancing << ' '
+      << options.beta << ' ' << options.q;
+  for (const int axis : options.axes) out << ' ' << axis;
+  if (options.expression != nullptr) out << ' ' << name.size() << ' ' << name;
+  out << ';';
+}
+
+void Write(std::ostream& out, const MetricParams& metric) {
+  out << static_cast<int>(metric.kind) << ' ' << metric.k << ' ' << static_cast<int>(metric.loss)
+      << ' ' << metric.threshold.value_or(-1.0) << ' ' << metric.top_k.value_or(-1) << ' '
+      << metric.class_id.value_or(-1) << ' ' << static_cast<int>(metric.average) << ' '
+      << metric.beta << ' ' << static_cast<int>(metric.curve) << ' '
+      << static_cast<int>(metric.summation) << ' ' << metric.num_thresholds << ' ' << metric.bound
+      << ' ' << metric.ignore_class.value_or(-1) << ' ' << static_cast<int>(metric.aggregation)
+      << ' ' << metric.num_regressors;
+  for (const int id : metric.class_ids) out << ' ' << id;
+  out << ' ';
+  Write(out, metric.loss_options, metric.name);
 }
 
 }  // namespace
@@ -29,13 +48,8 @@ std::string LaneKey(const Trainer& trainer, const DataDesc& data) {
   key.precision(17);
   key << trainer.network().spec().hash.Hex() << ' ' << fit.batch_size << ' ' << fit.epochs << ' '
       << static_cast<int>(compile.loss) << ' ';
-  Write(key, compile.loss_options);
-  for (const MetricParams& metric : compile.metrics) {
-    key << static_cast<int>(metric.kind) << ' ' << metric.k << ' ' << static_cast<int>(metric.loss)
-        << ' ' << metric.threshold.value_or(-1.0) << ' ' << static_cast<int>(metric.average) << ' '
-        << static_cast<int>(metric.curve) << ' ';
-    Write(key, metric.loss_options);
-  }
+  Write(key, compile.loss_options, compile.loss_name);
+  for (const MetricParams& metric : compile.metrics) Write(key, metric);
   for (const float weight : ClassWeightsOf(fit, data)) key << weight << ' ';
   return key.str();
 }

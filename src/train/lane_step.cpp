@@ -3,7 +3,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/add.h>
 #include <ATen/ops/argmax.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/isfinite.h>
@@ -28,18 +27,6 @@ at::Tensor FoldLanes(const at::Tensor& x) {
   return x.reshape(sizes);
 }
 
-// The hinges look at all labels of a batch.
-bool LooksAtBatch(LossKind loss) {
-  return loss == LossKind::kHinge || loss == LossKind::kSquaredHinge;
-}
-
-Targets LaneOf(const Targets& targets, int64_t lane, int64_t n) {
-  Targets own = targets;
-  if (own.classes.defined()) own.classes = own.classes.narrow(0, lane * n, n);
-  if (own.values.defined()) own.values = own.values.narrow(0, lane * n, n);
-  return own;
-}
-
 // Losses of all examples of all lanes, [lanes * n].
 at::Tensor Losses(const CompileParams& compile, const ModelSpec& spec, const at::Tensor& output,
                   bool logits, const Targets& targets, int64_t lanes) {
@@ -47,13 +34,10 @@ at::Tensor Losses(const CompileParams& compile, const ModelSpec& spec, const at:
     return LossPerExample(compile.loss, of, logits, spec.final_activation, to,
                           compile.loss_options);
   };
-  if (lanes == 1 || !LooksAtBatch(compile.loss)) return losses(output, targets);
-  std::vector<at::Tensor> parts;
-  const int64_t n = output.size(0) / lanes;
-  for (int64_t lane = 0; lane < lanes; ++lane) {
-    parts.push_back(losses(output.narrow(0, lane * n, n), LaneOf(targets, lane, n)));
+  if (lanes == 1 || !LooksAtBatch(compile.loss, compile.loss_options)) {
+    return losses(output, targets);
   }
-  return at::cat(parts);
+  return ByLane(output, targets, lanes, losses);
 }
 
 }  // namespace

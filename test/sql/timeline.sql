@@ -96,6 +96,7 @@ SELECT * FROM hopper.run_timeline(NULL);
 SELECT * FROM hopper.explain_fit('packed', 'models', 'configs', 0);
 SELECT * FROM hopper.explain_fit('packed', 'models', 'configs');
 SELECT * FROM hopper.explain_fit('packed', 'models', 'configs', 1, training_metrics => 'often');
+SELECT * FROM hopper.explain_fit('packed', 'models', 'configs', 1, "precision" => 'half');
 SELECT * FROM hopper.explain_fit("analyze" => true);
 SELECT * FROM hopper.explain_fit(model_output_table => 'points', "analyze" => true);
 UPDATE configs SET fit_params = 'batch_size=-1', compile_params = 'loss=''nothing''' WHERE mst_key = 2;

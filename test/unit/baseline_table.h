@@ -1,5 +1,5 @@
-// Reads the tables that test/baseline/generate_keras_tables.py writes: .safetensors files whose
-// metadata lists the cases.
+// Reads the tables that test/baseline/generate_keras_layers.py and others write: .safetensors files
+// whose metadata lists the cases.
 #pragma once
 
 #include <cmath>

@@ -31,7 +31,8 @@ inline bool AppliesActivation(const ActivationSpec& activation, const ForwardCon
 
 // True where each output element depends on its own input element only.
 inline bool ActsByElement(const ActivationSpec& activation) {
-  return activation.kind != Activation::kSoftmax && activation.kind != Activation::kLogSoftmax;
+  return activation.kind != Activation::kSoftmax && activation.kind != Activation::kLogSoftmax &&
+         activation.kind != Activation::kSparsemax && activation.kind != Activation::kGlu;
 }
 
 // Activate() for a tensor that nobody else uses: works in place where autograd needs only the

@@ -4,6 +4,7 @@
 
 #ifdef HOPPER_TORCH
 #include "model/layers/planned_activation.h"
+#include "model/layers/planned_activation_layers.h"
 #endif
 
 namespace hopper {
@@ -13,8 +14,8 @@ namespace {
 class PlannedActivationOp : public PlannedOp {
  public:
   PlannedActivationOp(PlanNode* node, const ActivationSpec& activation)
-      : node_(*node), activation_(activation, true, *node->output, *node->kernels) {
-    node->keeps_output = true;
+      : node_(*node), activation_(node, activation) {
+    node->keeps_output = activation_.keeps_output();
   }
 
   void Forward(const StepArguments&) override {
@@ -55,7 +56,16 @@ class ActivationLayer : public Layer {
                       std::to_string(activation_.axis) + " does not exist in an input of shape " +
                       ShapeText(inputs[0]));
     }
-    return inputs[0];
+    if (activation_.kind != Activation::kGlu) return inputs[0];
+    if (inputs[0].empty() || inputs[0].back() % 2 != 0) {
+      throw Error(ErrorCode::kInvalidParameter,
+                  "layer \"" + name() + "\" of class " + class_name() +
+                      ": glu needs an even last axis, not an input of shape " +
+                      ShapeText(inputs[0]));
+    }
+    Shape output = inputs[0];
+    output.back() /= 2;
+    return output;
   }
 
   int64_t Flops(const std::vector<Shape>&, const Shape& output) const override {
@@ -72,8 +82,11 @@ class ActivationLayer : public Layer {
 
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
     node->alias = !AppliesActivation(activation_, *node);
-    if (node->alias || !PlannedActivation::Supports(activation_, true, node->output->shape)) {
-      return nullptr;
+    if (node->alias) return nullptr;
+    if (activation_.kind == Activation::kGlu) return MakePlannedGlu(node);
+    if (!PlannedActivation::Supports(activation_, true, node->output->shape)) {
+      return activation_.kind == Activation::kSoftmax ? MakePlannedSoftmax(node, activation_.axis)
+                                                      : nullptr;
     }
     return std::make_unique<PlannedActivationOp>(node, activation_);
   }

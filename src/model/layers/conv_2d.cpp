@@ -164,10 +164,7 @@ class Conv2D : public Layer, public LaneLayer {
 
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
     const bool applies = AppliesActivation(activation_, *node);
-    if (groups_ != 1 || dilation_[0] != 1 || dilation_[1] != 1 ||
-        !PlannedActivation::Supports(activation_, applies, node->output->shape)) {
-      return nullptr;
-    }
+    if (!PlannedActivation::Supports(activation_, applies, node->output->shape)) return nullptr;
     const Shape& image = node->inputs[0]->shape;
     ConvSizes sizes;
     sizes.kernel_height = kernel_[0];
@@ -177,6 +174,12 @@ class Conv2D : public Layer, public LaneLayer {
     sizes.height = Slide(image[0], 0);
     sizes.width = Slide(image[1], 1);
     sizes.use_bias = use_bias_;
+    if (groups_ != 1 || dilation_[0] != 1 || dilation_[1] != 1) {
+      sizes.dilation_height = dilation_[0];
+      sizes.dilation_width = dilation_[1];
+      sizes.groups = groups_;
+      return MakePlannedSparseConv2D(node, sizes, activation_);
+    }
     if (node->bf16 != nullptr) return MakePlannedConv2DBf16(node, sizes, activation_);
     return MakePlannedConv2D(node, sizes, activation_);
   }

@@ -24,13 +24,13 @@ class PlannedDense : public PlannedOp {
   PlannedDense(PlanNode* node, const ActivationSpec& activation, bool use_bias)
       : node_(*node),
         kernels_(*node->kernels),
-        activation_(activation, AppliesActivation(activation, *node), *node->output, kernels_),
+        activation_(node, activation),
         use_bias_(use_bias),
         length_(node->inputs[0]->shape.back()),
         columns_(node->output->shape.back()),
         rows_(node->output->size / columns_) {
     node->keeps_inputs = node->weights[0].trainable;
-    node->keeps_output = !activation_.none();
+    node->keeps_output = activation_.keeps_output();
     if (node->backward && node->InputNeedsGradient(0)) {
       const int64_t size = PlannedInputScratch(rows_, columns_, length_);
       if (size > 0) transposed_ = node->Scratch(size, PlanNode::During::kBackward);

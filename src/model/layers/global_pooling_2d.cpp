@@ -54,6 +54,59 @@ class PlannedGlobalAverage : public PlannedOp {
   const float share_;
   PlanBuffer* row_;
 };
+
+// Equal maxima share the gradient, as they do in TensorFlow. NaN is the largest of all.
+class PlannedGlobalMax : public PlannedOp {
+ public:
+  explicit PlannedGlobalMax(PlanNode* node)
+      : node_(*node),
+        channels_(node->output->shape.back()),
+        pixels_(ElementCount(node->inputs[0]->shape) / channels_),
+        shares_(node->Scratch(channels_, PlanNode::During::kBackward)) {
+    node->keeps_inputs = true;
+    node->keeps_output = true;
+  }
+
+  void Forward(const StepArguments&) override {
+    const float* x = node_.inputs[0]->value->data;
+    float* y = node_.output->value->data;
+    for (int64_t n = 0; n < node_.batch; ++n, y += channels_) {
+      std::memcpy(y, x, static_cast<size_t>(channels_) * sizeof(float));
+      x += channels_;
+      for (int64_t i = 1; i < pixels_; ++i, x += channels_) {
+        for (int64_t c = 0; c < channels_; ++c) y[c] = x[c] <= y[c] || y[c] != y[c] ? y[c] : x[c];
+      }
+    }
+  }
+  void Backward(const StepArguments&) override {
+    const float* x = node_.inputs[0]->value->data;
+    const float* y = node_.output->value->data;
+    const float* dy = node_.output->gradient->data;
+    float* dx = node_.inputs[0]->gradient->data;
+    const bool accumulate = node_.input_accumulates[0] != 0;
+    float* share = shares_->data;
+    for (int64_t n = 0; n < node_.batch; ++n, y += channels_, dy += channels_) {
+      std::memset(share, 0, static_cast<size_t>(channels_) * sizeof(float));
+      for (int64_t i = 0; i < pixels_; ++i) {
+        const float* pixel = x + i * channels_;
+        for (int64_t c = 0; c < channels_; ++c) share[c] += pixel[c] == y[c] ? 1.0F : 0.0F;
+      }
+      for (int64_t c = 0; c < channels_; ++c) share[c] = dy[c] / share[c];
+      for (int64_t i = 0; i < pixels_; ++i, x += channels_, dx += channels_) {
+        for (int64_t c = 0; c < channels_; ++c) {
+          const float d = x[c] == y[c] ? share[c] : 0.0F;
+          dx[c] = accumulate ? dx[c] + d : d;
+        }
+      }
+    }
+  }
+
+ private:
+  const PlanNode& node_;
+  const int64_t channels_;
+  const int64_t pixels_;
+  PlanBuffer* shares_;  // what each maximum of a channel gets
+};
 #endif
 
 class GlobalPooling2D : public Layer {
@@ -82,7 +135,7 @@ class GlobalPooling2D : public Layer {
   }
 
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
-    if (maximum_) return nullptr;
+    if (maximum_) return std::make_unique<PlannedGlobalMax>(node);
     return std::make_unique<PlannedGlobalAverage>(node);
   }
 #endif

@@ -6,6 +6,7 @@
 #include <ATen/ops/cat.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "model/planned_op.h"
@@ -58,19 +59,20 @@ class PlannedAdd : public PlannedOp {
   const PlanNode& node_;
 };
 
-// Along the last axis.
+// Along any axis: the outputs are `before` blocks of the inputs' blocks side by side.
 class PlannedConcatenate : public PlannedOp {
  public:
-  explicit PlannedConcatenate(PlanNode* node)
-      : node_(*node),
-        width_(node->output->shape.back()),
-        rows_(width_ == 0 ? 0 : node->output->size / width_) {}
+  // `axis` counts the example's own axes from 0.
+  PlannedConcatenate(PlanNode* node, size_t axis) : node_(*node), axis_(axis) {
+    width_ = BlockOf(node->output->shape);
+    blocks_ = width_ == 0 ? 0 : node->output->size / width_;
+  }
 
   void Forward(const StepArguments&) override {
     float* y = node_.output->value->data;
     for (const PlanValue* input : node_.inputs) {
-      const int64_t n = input->shape.back();
-      for (int64_t r = 0; r < rows_; ++r) {
+      const int64_t n = BlockOf(input->shape);
+      for (int64_t r = 0; r < blocks_; ++r) {
         std::memcpy(y + r * width_, input->value->data + r * n,
                     static_cast<size_t>(n) * sizeof(float));
       }
@@ -80,10 +82,10 @@ class PlannedConcatenate : public PlannedOp {
   void Backward(const StepArguments&) override {
     const float* dy = node_.output->gradient->data;
     for (size_t i = 0; i < node_.inputs.size(); ++i) {
-      const int64_t n = node_.inputs[i]->shape.back();
+      const int64_t n = BlockOf(node_.inputs[i]->shape);
       if (node_.InputNeedsGradient(i)) {
         float* dx = node_.inputs[i]->gradient->data;
-        for (int64_t r = 0; r < rows_; ++r) {
+        for (int64_t r = 0; r < blocks_; ++r) {
           if (node_.input_accumulates[i]) {
             node_.kernels->add(dy + r * width_, n, dx + r * n);
           } else {
@@ -96,9 +98,106 @@ class PlannedConcatenate : public PlannedOp {
   }
 
  private:
+  // Floats from the axis on.
+  int64_t BlockOf(const Shape& shape) const {
+    return ElementCount(Shape(shape.begin() + static_cast<std::ptrdiff_t>(axis_), shape.end()));
+  }
+
   const PlanNode& node_;
-  const int64_t width_;
-  const int64_t rows_;
+  const size_t axis_;
+  int64_t width_ = 0;
+  int64_t blocks_ = 0;
+};
+
+// Inputs of several shapes. Each is repeated along its axes of size 1; neighbouring axes that are
+// repeated alike are one.
+class PlannedBroadcastAdd : public PlannedOp {
+ public:
+  explicit PlannedBroadcastAdd(PlanNode* node) : node_(*node) {
+    for (const PlanValue* input : node->inputs) {
+      axes_.push_back(AxesOf(node->batch, input->shape, node->output->shape));
+    }
+  }
+
+  void Forward(const StepArguments&) override {
+    float* y = node_.output->value->data;
+    std::memset(y, 0, static_cast<size_t>(node_.output->size) * sizeof(float));
+    for (size_t i = 0; i < node_.inputs.size(); ++i) {
+      Walk(axes_[i], 0, node_.inputs[i]->value->data, y,
+           [this](float* x, float* at, const Axis& a) {
+             if (a.repeated) {
+               node_.kernels->scale(at, 1.0F, *x, a.size, at);
+             } else {
+               node_.kernels->add(x, a.size, at);
+             }
+           });
+    }
+  }
+  void Backward(const StepArguments&) override {
+    float* dy = node_.output->gradient->data;
+    for (size_t i = 0; i < node_.inputs.size(); ++i) {
+      if (!node_.InputNeedsGradient(i)) continue;
+      float* dx = node_.inputs[i]->gradient->data;
+      if (!node_.input_accumulates[i]) {
+        std::memset(dx, 0, static_cast<size_t>(node_.inputs[i]->size) * sizeof(float));
+      }
+      Walk(axes_[i], 0, dx, dy, [this](float* x, float* at, const Axis& a) {
+        if (a.repeated) {
+          float sum = 0.0F;
+          node_.kernels->column_sums(at, a.size, 1, &sum);
+          *x += sum;
+        } else {
+          node_.kernels->add(at, a.size, x);
+        }
+      });
+    }
+  }
+
+ private:
+  struct Axis {
+    int64_t size = 1;
+    bool repeated = false;
+    int64_t in_step = 0, out_step = 0;  // floats from one of its cells to the next
+  };
+
+  static std::vector<Axis> AxesOf(int64_t batch, const Shape& input, const Shape& output) {
+    // Missing axes come after the batch.
+    Shape from{batch};
+    from.insert(from.end(), output.size() - input.size(), 1);
+    from.insert(from.end(), input.begin(), input.end());
+    Shape to{batch};
+    to.insert(to.end(), output.begin(), output.end());
+    std::vector<Axis> axes;
+    for (size_t i = 0; i < to.size(); ++i) {
+      if (to[i] == 1) continue;
+      const bool repeated = from[i] != to[i];
+      if (axes.empty() || axes.back().repeated != repeated) axes.push_back({1, repeated, 0, 0});
+      axes.back().size *= to[i];
+    }
+    if (axes.empty()) axes.push_back({});
+    int64_t in_step = 1, out_step = 1;
+    for (size_t i = axes.size(); i-- > 0;) {
+      axes[i].in_step = axes[i].repeated ? 0 : in_step;
+      axes[i].out_step = out_step;
+      if (!axes[i].repeated) in_step *= axes[i].size;
+      out_step *= axes[i].size;
+    }
+    return axes;
+  }
+
+  // Calls row(input, output, axis) for each row along the last axis.
+  template <typename Row>
+  static void Walk(const std::vector<Axis>& axes, size_t level, float* in, float* out,
+                   const Row& row) {
+    const Axis& axis = axes[level];
+    if (level + 1 == axes.size()) return row(in, out, axis);
+    for (int64_t i = 0; i < axis.size; ++i) {
+      Walk(axes, level + 1, in + i * axis.in_step, out + i * axis.out_step, row);
+    }
+  }
+
+  const PlanNode& node_;
+  std::vector<std::vector<Axis>> axes_;  // of each input
 };
 #endif
 
@@ -141,7 +240,7 @@ class Add : public Layer {
 
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
     for (const PlanValue* input : node->inputs) {
-      if (input->shape != node->output->shape) return nullptr;
+      if (input->shape != node->output->shape) return std::make_unique<PlannedBroadcastAdd>(node);
     }
     return std::make_unique<PlannedAdd>(node);
   }
@@ -191,9 +290,10 @@ class Concatenate : public Layer {
   }
 
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
-    const auto rank = static_cast<int64_t>(node->output->shape.size());
-    if (rank == 0 || (axis_ != -1 && axis_ != rank)) return nullptr;
-    return std::make_unique<PlannedConcatenate>(node);
+    const auto rank = static_cast<int64_t>(node->output->shape.size()) + 1;  // with the batch
+    const int64_t axis = axis_ < 0 ? axis_ + rank : axis_;
+    if (axis < 1) return nullptr;  // not of an example
+    return std::make_unique<PlannedConcatenate>(node, static_cast<size_t>(axis - 1));
   }
 #endif
 

@@ -2,12 +2,15 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/abs.h>
 #include <ATen/ops/add.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/celu.h>
 #include <ATen/ops/clamp_max.h>
+#include <ATen/ops/cumsum.h>
 #include <ATen/ops/div.h>
 #include <ATen/ops/elu.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/gelu.h>
+#include <ATen/ops/glu.h>
 #include <ATen/ops/gt.h>
 #include <ATen/ops/hardshrink.h>
 #include <ATen/ops/hardsigmoid.h>
@@ -25,11 +28,16 @@
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/softplus.h>
 #include <ATen/ops/softshrink.h>
+#include <ATen/ops/sort.h>
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/square.h>
 #include <ATen/ops/sub.h>
+#include <ATen/ops/sum.h>
 #include <ATen/ops/tanh.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+
+#include <tuple>
 
 #include "model/layers/activation.h"
 
@@ -49,6 +57,19 @@ at::Tensor GeneralRelu(const at::Tensor& x, const ActivationSpec& activation) {
     y = at::sub(y, at::relu(at::rsub(x, activation.threshold)), activation.alpha);
   }
   return y;
+}
+
+// Keras' sparsemax of the last axis: the nearest point of the simplex.
+at::Tensor Sparsemax(const at::Tensor& x) {
+  const at::Tensor sorted = std::get<0>(at::sort(x, -1, /*descending=*/true));
+  const at::Tensor sums = at::cumsum(sorted, -1);
+  const at::Tensor counts = at::arange(1, x.size(-1) + 1, x.options().requires_grad(false));
+  const at::Tensor support = at::gt(at::sub(sorted, at::div(at::sub(sums, 1.0), counts)), 0.0);
+  // Keras adds up the cumulative sums of the support.
+  const at::Tensor inside = at::where(support, sums, at::zeros({}, x.options()));
+  const at::Tensor k = at::sum(support, {-1}, true).to(x.scalar_type());
+  const at::Tensor tau = at::div(at::sub(at::sum(inside, {-1}, true), 1.0), k);
+  return at::relu(at::sub(x, tau));
 }
 
 }  // namespace
@@ -107,6 +128,17 @@ at::Tensor Activate(const at::Tensor& x, const ActivationSpec& activation) {
       return at::log_sigmoid(x);
     case Activation::kSquareplus:
       return at::mul(at::add(x, at::sqrt(at::add(at::square(x), 4.0))), 0.5);
+    case Activation::kSparsePlus:
+      return at::where(at::gt(x, 1.0), x,
+                       at::mul(at::square(at::relu(at::add(at::clamp_max(x, 1.0), 1.0))), 0.25));
+    case Activation::kSparseSigmoid:
+      return at::hardtanh(at::mul(at::add(x, 1.0), 0.5), 0.0, 1.0);
+    case Activation::kSparsemax:
+      return Sparsemax(x);
+    case Activation::kGlu:
+      return at::glu(x, -1);
+    case Activation::kGeluTanh:
+      return at::gelu(x, "tanh");
   }
   return x;
 }

@@ -35,7 +35,7 @@ class PlannedConv2D : public PlannedOp {
       : node_(*node),
         kernels_(*node->kernels),
         s_(sizes),
-        activation_(activation, AppliesActivation(activation, *node), *node->output, kernels_),
+        activation_(node, activation),
         in_height_(node->inputs[0]->shape[0]),
         in_width_(node->inputs[0]->shape[1]),
         in_(node->inputs[0]->shape[2]),
@@ -55,7 +55,7 @@ class PlannedConv2D : public PlannedOp {
     const int parts = node->parts();
     if (padded_) image_ = node->Scratch(parts * padded_size, During::kForward);
     if (!node->backward) return;
-    node->keeps_output = !activation_.none();
+    node->keeps_output = activation_.keeps_output();
     if (s_.use_bias && node->weights[1].trainable)
       sums_ = node->Scratch(2 * parts * out_, During::kBackward);
     if (node->weights[0].trainable) {
@@ -146,7 +146,7 @@ class PlannedConv2D : public PlannedOp {
     float* sums = sums_ == nullptr ? nullptr : sums_->data + 2 * part * out_;
     for (int64_t n = first; n < last; ++n) {
       float* dy = node_.output->gradient->data + n * out_size_;
-      activation_.BackwardPart(node_.output->value->data + n * out_size_, dy, out_size_);
+      activation_.BackwardPart(n * out_size_, out_size_, dy);
       if (sums != nullptr) {
         kernels_.column_sums(dy, pixels, out_, sums + out_);
         kernels_.add(sums + out_, out_, sums);

@@ -29,7 +29,7 @@ class PlannedConv2DBf16 : public PlannedOp {
         kernels_(*node->kernels),
         bf16_(*node->bf16),
         s_(sizes),
-        activation_(activation, AppliesActivation(activation, *node), *node->output, kernels_),
+        activation_(node, activation),
         in_height_(node->inputs[0]->shape[0]),
         in_width_(node->inputs[0]->shape[1]),
         in_(node->inputs[0]->shape[2]),
@@ -48,7 +48,7 @@ class PlannedConv2DBf16 : public PlannedOp {
     const int64_t parts = node->parts();
     image_ = node->Scratch(parts * ImageFloats(), During::kForward);
     if (!node->backward) return;
-    node->keeps_output = !activation_.none();
+    node->keeps_output = activation_.keeps_output();
     if (s_.use_bias && node->weights[1].trainable)
       sums_ = node->Scratch((1 + (parts > 1 ? node->batch : 1)) * out_, During::kBackward);
     if (node->weights[0].trainable) {
@@ -146,7 +146,7 @@ class PlannedConv2DBf16 : public PlannedOp {
   // Who works alone adds to the sums over all images while each is in the cache.
   void BackwardImage(int64_t n, int part, bool alone) const {
     float* dy = Gradient(n);
-    activation_.BackwardPart(node_.output->value->data + n * out_size_, dy, out_size_);
+    activation_.BackwardPart(n * out_size_, out_size_, dy);
     if (sums_ != nullptr) {
       float* sums = sums_->data + (alone ? 1 : 1 + n) * out_;
       kernels_.column_sums(dy, s_.height.output * s_.width.output, out_, sums);

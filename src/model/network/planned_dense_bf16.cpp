@@ -17,7 +17,7 @@ class PlannedDenseBf16 : public PlannedOp {
       : node_(*node),
         kernels_(*node->kernels),
         bf16_(*node->bf16),
-        activation_(activation, AppliesActivation(activation, *node), *node->output, kernels_),
+        activation_(node, activation),
         use_bias_(use_bias),
         length_(node->inputs[0]->shape.back()),
         columns_(node->output->shape.back()),
@@ -25,7 +25,7 @@ class PlannedDenseBf16 : public PlannedOp {
     input_ = node->Scratch(rows_ * Pairs(length_), During::kForward);
     weights_ = node->Scratch(Bf16PackedSize(columns_, Pairs(length_)), During::kForward);
     node->keeps_inputs = node->weights[0].trainable;
-    node->keeps_output = !activation_.none();
+    node->keeps_output = activation_.keeps_output();
     if (!node->backward) return;
     if (use_bias && node->weights[1].trainable) sums_ = node->Scratch(columns_, During::kBackward);
     if (node->weights[0].trainable) {

@@ -54,7 +54,7 @@ class PlannedWinograd : public PlannedOp {
       : node_(*node),
         kernels_(*node->kernels),
         use_bias_(sizes.use_bias),
-        activation_(activation, AppliesActivation(activation, *node), *node->output, kernels_),
+        activation_(node, activation),
         in_(node->inputs[0]->shape[2]),
         out_(node->output->shape[2]),
         forward_(MakeSide(node->inputs[0]->shape[0], node->inputs[0]->shape[1], in_,
@@ -69,7 +69,7 @@ class PlannedWinograd : public PlannedOp {
     tiles_ = node->Scratch(parts * BlockFloats(forward_, in_), During::kForward);
     products_ = node->Scratch(parts * BlockFloats(forward_, out_), During::kForward);
     if (!node->backward) return;
-    node->keeps_output = !activation_.none();
+    node->keeps_output = activation_.keeps_output();
     if (use_bias_ && node->weights[1].trainable) {
       sums_ = node->Scratch(2 * parts * out_, During::kBackward);
     }
@@ -139,7 +139,7 @@ class PlannedWinograd : public PlannedOp {
     for (int64_t n = first_image; n < last_image; ++n) {
       // The first images' gradients are taken further while they are in the cache.
       float* dy = node_.output->gradient->data + n * size;
-      activation_.BackwardPart(node_.output->value->data + n * size, dy, size);
+      activation_.BackwardPart(n * size, size, dy);
       if (sums != nullptr) {
         kernels_.column_sums(dy, pixels, out_, sums + out_);
         kernels_.add(sums + out_, out_, sums);

@@ -28,7 +28,7 @@ struct Answer {
 
 Answer Ask(const std::vector<Configuration>& configs, const PackedTable& train,
            const PackedTable* valid, int threads, const std::vector<int32_t>& keys = {},
-           double seconds = 0.2, int iterations = 4) {
+           double seconds = 0.2, int iterations = 4, const char* precision = "fp32") {
   const EventFd event_fd;
   const int32_t starts[] = {0, 1, 2, 3};
   hopper_run_options options = {};
@@ -39,7 +39,7 @@ Answer Ask(const std::vector<Configuration>& configs, const PackedTable& train,
   options.n_starts = 4;
   options.starts = starts;
   options.memory_limit = int64_t{1} << 30;
-  options.precision = "fp32";
+  options.precision = precision;
   options.event_fd = event_fd.fd();
   hopper_explain_costs costs = {};
   costs.seconds = seconds;
@@ -106,6 +106,17 @@ TEST(Explain, CountsAndBytesAreExact) {
               run.seconds * 2, 1e-9);
   EXPECT_NEAR(run.seconds_train,
               4 * (answer.models[0].seconds_iteration + answer.models[1].seconds_iteration), 1e-9);
+}
+
+// Steps are timed as the run would take them: in bf16 beside a rounded copy of the weights.
+TEST(Explain, TimesThePrecisionOfTheRun) {
+  const PackedTable train{{}};
+  const Answer fp32 = Ask({Mlp(1, 400)}, train, nullptr, 1);
+  const Answer bf16 = Ask({Mlp(1, 400)}, train, nullptr, 1, {}, 0.2, 4, "bf16");
+  EXPECT_EQ(bf16.models[0].code, HOPPER_OK) << bf16.models[0].problem;
+  EXPECT_EQ(bf16.models[0].measured, 1);
+  EXPECT_EQ(bf16.models[0].bytes_state, fp32.models[0].bytes_state);
+  EXPECT_GE(bf16.models[0].bytes_task - fp32.models[0].bytes_task, 2 * bf16.models[0].n_parameters);
 }
 
 TEST(Explain, IsWithinAFactorOfFiveOfARun) {

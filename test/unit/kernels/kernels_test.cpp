@@ -128,6 +128,27 @@ TEST_P(KernelSet, FunctionsOfOneElement) {
        [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }, -60.0F,
        60.0F, 3.0},
       {UnaryKind::kRelu, [](double x) { return std::max(x, 0.0); }, -5.0F, 5.0F, 0.0},
+      {UnaryKind::kHardTanh, [](double x) { return std::min(1.0, std::max(x, -1.0)); }, -5.0F, 5.0F,
+       0.0},
+      {UnaryKind::kHardShrink, [](double x) { return std::abs(x) > 1.0 ? x : 0.0; }, -5.0F, 5.0F,
+       0.0},
+      {UnaryKind::kSoftShrink,
+       [](double x) { return std::abs(x) > 1.0 ? x - std::copysign(1.0, x) : 0.0; }, -5.0F, 5.0F,
+       1.0},
+      {UnaryKind::kLogSigmoid,
+       [](double x) { return std::min(x, 0.0) - std::log1p(std::exp(-std::abs(x))); }, -60.0F,
+       60.0F, 3.0},
+      {UnaryKind::kSquareplus,
+       [](double x) {
+         const double root = std::sqrt(x * x + 4.0);
+         return x < 0 ? 2.0 / (root - x) : (x + root) / 2.0;
+       },
+       -50.0F, 50.0F, 3.0},
+      {UnaryKind::kSparsePlus,
+       [](double x) { return x > 1 ? x : std::pow(std::max(x + 1.0, 0.0), 2.0) / 4.0; }, -3.0F,
+       3.0F, 3.0},
+      {UnaryKind::kSparseSigmoid,
+       [](double x) { return std::min(1.0, std::max((x + 1.0) / 2.0, 0.0)); }, -3.0F, 3.0F, 1.0},
   };
   for (const Function& function : functions) {
     const auto x = Random(10007, 9, function.low, function.high);
@@ -143,6 +164,99 @@ TEST_P(KernelSet, FunctionsOfOneElement) {
     GetParam()->unary(function.kind, 1.0F, special.data(), 3, y.data());
     EXPECT_TRUE(std::isnan(y[0])) << "NaN was lost";
     EXPECT_FALSE(std::isnan(y[1]));
+  }
+}
+
+// Derivatives by central differences of the definition, all in float64.
+TEST_P(KernelSet, FunctionsWithSlopes) {
+  const auto sigmoid = [](double x) { return 1.0 / (1.0 + std::exp(-x)); };
+  struct Function {
+    SlopeKind kind;
+    std::function<double(double)> exact;
+  };
+  SlopeArgs relu;
+  relu.slope = 0.125F;
+  relu.threshold = 0.75F;
+  relu.most = 2.5F;
+  const std::vector<Function> functions = {
+      {SlopeKind::kRelu, [](double x) { return x > 0.75 ? std::min(x, 2.5) : 0.125 * (x - 0.75); }},
+      {SlopeKind::kSwish, [=](double x) { return x * sigmoid(x); }},
+      {SlopeKind::kGelu, [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }},
+      {SlopeKind::kGeluTanh,
+       [](double x) {
+         return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x)));
+       }},
+      {SlopeKind::kMish, [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }},
+      {SlopeKind::kHardSilu,
+       [](double x) { return x * std::min(std::max(x + 3.0, 0.0), 6.0) / 6.0; }},
+      {SlopeKind::kTanhShrink, [](double x) { return x - std::tanh(x); }},
+  };
+  for (const Function& function : functions) {
+    const auto x = Random(10007, 9, -12.0F, 12.0F);
+    const auto n = static_cast<int64_t>(x.size());
+    std::vector<float> y(x.size()), slope(x.size());
+    GetParam()->unary_slope(function.kind, relu, x.data(), n, y.data(), slope.data());
+    for (size_t i = 0; i < x.size(); ++i) {
+      const auto at = static_cast<double>(x[i]);
+      ASSERT_NEAR(y[i], function.exact(at), 3e-7 * std::max(1.0, std::abs(at)))
+          << at << " of " << static_cast<int>(function.kind);
+      constexpr double kStep = 1e-5;
+      const double above = function.exact(at + kStep), below = function.exact(at - kStep);
+      const bool corner =
+          function.kind == SlopeKind::kRelu || function.kind == SlopeKind::kHardSilu;
+      const double second = (above - 2.0 * function.exact(at) + below) / kStep;
+      if (corner && std::abs(second) > 1e-3) continue;
+      ASSERT_NEAR(slope[i], (above - below) / (2.0 * kStep), 2e-6)
+          << "slope at " << at << " of " << static_cast<int>(function.kind);
+    }
+    // In place and without slopes: the same bits.
+    auto in_place = x;
+    GetParam()->unary_slope(function.kind, relu, in_place.data(), n, in_place.data(), nullptr);
+    EXPECT_EQ(in_place, y);
+    const std::vector<float> special = {NAN, 0.0F, 1.0F};
+    GetParam()->unary_slope(function.kind, relu, special.data(), 3, y.data(), slope.data());
+    EXPECT_TRUE(std::isnan(y[0])) << "NaN was lost";
+    EXPECT_FALSE(std::isnan(y[1]));
+  }
+}
+
+TEST_P(KernelSet, LogSoftmaxAndGlu) {
+  for (const int64_t columns : {1, 3, 10, 16, 40}) {
+    const auto x = Random(static_cast<size_t>(6 * columns), 7, -30.0F, 60.0F);
+    const auto dy = Random(static_cast<size_t>(3 * columns), 8);
+    std::vector<float> y(x.size() / 2), dx(x.size() / 2);
+    GetParam()->log_softmax(x.data(), 3, columns, y.data());
+    GetParam()->log_softmax_gradient(y.data(), dy.data(), 3, columns, dx.data());
+    for (int64_t r = 0; r < 3; ++r) {
+      double sum = 0.0, all = 0.0;
+      for (int64_t j = 0; j < columns; ++j) {
+        sum += std::exp(static_cast<double>(x[r * columns + j]));
+        all += dy[r * columns + j];
+      }
+      for (int64_t j = 0; j < columns; ++j) {
+        const double exact = x[r * columns + j] - std::log(sum);
+        ASSERT_NEAR(y[r * columns + j], exact, 1e-5);
+        ASSERT_NEAR(dx[r * columns + j], dy[r * columns + j] - std::exp(exact) * all, 1e-5);
+      }
+    }
+    const auto before = Random(x.size(), 9);
+    for (const bool accumulate : {false, true}) {
+      auto both = before;
+      GetParam()->glu(x.data(), 3, columns, y.data());
+      GetParam()->glu_gradient(x.data(), dy.data(), 3, columns, accumulate, both.data());
+      for (int64_t r = 0; r < 3; ++r) {
+        for (int64_t j = 0; j < columns; ++j) {
+          const int64_t at = 2 * r * columns + j;
+          const double gate = 1.0 / (1.0 + std::exp(-static_cast<double>(x[at + columns])));
+          const double d = dy[r * columns + j], a = x[at];
+          ASSERT_NEAR(y[r * columns + j], a * gate, 1e-5);
+          ASSERT_NEAR(both[at], (accumulate ? before[at] : 0.0F) + d * gate, 1e-5);
+          ASSERT_NEAR(both[at + columns],
+                      (accumulate ? before[at + columns] : 0.0F) + d * a * gate * (1.0 - gate),
+                      1e-5);
+        }
+      }
+    }
   }
 }
 

@@ -76,7 +76,8 @@ TEST_P(KerasLoss, ValuesAndGradient) {
   const LossKind loss = compile.loss;
   const Activation last = LastActivation(the_case);
   const bool logits = UsesLogits(loss, last);
-  EXPECT_EQ(logits, last != Activation::kLinear && name.find("rossentropy") != name.npos);
+  EXPECT_EQ(logits, last != Activation::kLinear && name.find("rossentropy") != name.npos &&
+                        name.find("ocal") == name.npos);
   at::Tensor z = ToTensor(Losses().Get(the_case, "logits"));
   z.requires_grad_(true);
   const Targets targets = CaseTargets(the_case, Losses().Get(the_case, "values"), z.size(-1));
@@ -115,6 +116,10 @@ TEST_P(KerasLoss, Planned) {
                 gradient.data_ptr<float>());
     EXPECT_LE(RelativeDifference(planned.losses(), Losses().Get(the_case, "loss").values), 1e-5)
         << kernels->name;
+    // Over the batch alone, or over one axis of several.
+    const bool partial =
+        the_case["loss"] == "Dice(axis=[0])" || the_case["loss"] == "Dice(axis=-2)";
+    EXPECT_EQ(planned.used_autograd(), partial);
     output.backward(gradient);
     EXPECT_LE(RelativeDifference(z.grad().contiguous().const_data_ptr<float>(),
                                  Losses().Get(the_case, "gradient").values),
@@ -131,6 +136,57 @@ TEST_P(KerasLoss, Planned) {
 INSTANTIATE_TEST_SUITE_P(All, KerasLoss,
                          testing::ValuesIn(Losses().cases().begin(), Losses().cases().end()),
                          [](const auto& info) { return CaseName(info.param); });
+
+// What ends a configuration is a loss that is not finite.
+TEST(PlannedLoss, PassesNanOn) {
+  for (const char* loss : {"categorical_crossentropy",
+                           "sparse_categorical_crossentropy",
+                           "binary_crossentropy",
+                           "mse",
+                           "mae",
+                           "mape",
+                           "msle",
+                           "huber",
+                           "log_cosh",
+                           "hinge",
+                           "squared_hinge",
+                           "categorical_hinge",
+                           "kl_divergence",
+                           "poisson",
+                           "cosine_similarity",
+                           "binary_focal_crossentropy",
+                           "categorical_focal_crossentropy",
+                           "categorical_generalized_cross_entropy",
+                           "Dice(axis=1)",
+                           "Tversky(axis=-1)"}) {
+    const CompileParams compile = Parse(loss, "None");
+    Targets targets;
+    targets.classes = at::tensor({1, 1}, at::kLong);
+    const std::vector<float> output = {0.2F, 0.5F, 0.3F, NAN, NAN, NAN};
+    const std::vector<float> factors = {0.5F, 0.5F};
+    std::vector<float> gradient(6);
+    for (const bool logits : {false, true}) {
+      if (logits && std::string(loss).find("l_crossentropy") == std::string::npos) continue;
+      PlannedLoss planned(compile.loss, compile.loss_options, logits, Activation::kSoftmax, 2, {3},
+                          *BaselineKernels());
+      planned.Run(output.data(), targets, factors.data(), gradient.data());
+      EXPECT_TRUE(std::isfinite(planned.losses()[0])) << loss;
+      EXPECT_TRUE(std::isnan(planned.losses()[1])) << loss;
+    }
+  }
+}
+
+TEST(PlannedLoss, RefusesClassesThatTheOutputLacks) {
+  for (const char* loss : {"categorical_focal_crossentropy", "huber", "kl_divergence", "dice"}) {
+    const CompileParams compile = Parse(loss, "None");
+    Targets targets;
+    targets.classes = at::tensor({1, 3}, at::kLong);
+    const std::vector<float> output = {0.2F, 0.5F, 0.3F, 0.1F, 0.1F, 0.8F};
+    PlannedLoss planned(compile.loss, compile.loss_options, false, Activation::kSoftmax, 2, {3},
+                        *BaselineKernels());
+    EXPECT_THROW(planned.Run(output.data(), targets, nullptr, nullptr), Error) << loss;
+  }
+}
 
 class KerasMetric : public testing::TestWithParam<nlohmann::json> {};
 

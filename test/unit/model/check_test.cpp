@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -202,6 +203,31 @@ TEST(CheckConfigs, LossesFromLogits) {
             "warning: from_logits=True has no effect on a model that ends in an activation");
   EXPECT_EQ(Verdict(Classifier(3, "linear"), "loss='huber', optimizer='SGD()'", Table::Classes(3)),
             "");
+}
+
+TEST(CheckConfigs, AxesAndClassesThatTheOutputLacks) {
+  const auto verdict = [](int units, const std::string& loss, const std::string& metric) {
+    const std::string compile = "loss=" + loss + ", optimizer='SGD()', metrics=[" + metric + "]";
+    return Verdict(Classifier(units, units == 1 ? "sigmoid" : "softmax"), compile.c_str(),
+                   Table::Classes(std::max(units, 2)));
+  };
+  EXPECT_EQ(verdict(3, "Dice(axis=(0, -1))", "Dice(axis=1)"), "");
+  EXPECT_EQ(verdict(3, "Dice(axis=2)", ""),
+            "axis 2 of loss \"Dice\" does not exist in an output of shape 3");
+  EXPECT_EQ(verdict(3, "dice", "Tversky(axis=-3)"),
+            "axis -3 of metric \"Tversky(axis=-3)\" does not exist in an output of shape 3");
+  EXPECT_EQ(verdict(3, "mse", "Precision(class_id=2)"), "");
+  EXPECT_EQ(verdict(3, "mse", "Precision(class_id=3)"),
+            "metric \"Precision(class_id=3)\" names the class 3 but the model has 3 output units");
+  EXPECT_EQ(verdict(1, "bce", "OneHotIoU(2, [1])"), "");
+  EXPECT_EQ(verdict(3, "mse", "'OneHotIoU(4, [3])'"),
+            "metric \"OneHotIoU(4, [3])\" names the class 3 of 3");
+  EXPECT_EQ(verdict(1, "bce", "PearsonCorrelation"),
+            "metric \"PearsonCorrelation\" needs several output units but the model has 1 output "
+            "unit");
+  EXPECT_EQ(verdict(1, "CategoricalGeneralizedCrossEntropy", ""),
+            "loss \"categorical_generalized_cross_entropy\" needs one output unit a class but the "
+            "model has 1 output unit");
 }
 
 TEST(CheckConfigs, ClassWeights) {

@@ -53,8 +53,9 @@ class RandomModelMaker {
   }
 
   std::string Activation() {
-    const char* names[] = {"relu", "tanh", "sigmoid", "elu", "linear", "swish", "softplus"};
-    return names[Below(7)];
+    const char* names[] = {"relu",  "tanh",     "sigmoid", "elu",         "linear",
+                           "swish", "softplus", "gelu",    "log_softmax", "mish"};
+    return names[Below(10)];
   }
 
   std::string Dense(const std::string& at, int units, const std::string& activation) {

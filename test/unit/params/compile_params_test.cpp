@@ -259,16 +259,20 @@ TEST(CompileParams, SeveralProblemsAreAllNamed) {
                      "global_clipnorm, use_ema, ema_momentum, ema_overwrite_frequency, momentum, "
                      "nesterov.",
                      "1 metric \"nope\" is not known | HINT Use one of accuracy, auc, "
-                     "binary_accuracy, categorical_accuracy, crossentropy, f1_score, "
-                     "false_negatives, false_positives, mean_io_u, precision, r2_score, recall, "
-                     "root_mean_squared_error, sparse_categorical_accuracy, "
-                     "sparse_top_k_categorical_accuracy, top_k, top_k_categorical_accuracy, "
+                     "binary_accuracy, binary_io_u, categorical_accuracy, "
+                     "concordance_correlation, crossentropy, f1_score, f_beta_score, "
+                     "false_negatives, false_positives, io_u, mean_io_u, pearson_correlation, "
+                     "precision, precision_at_recall, r2_score, recall, recall_at_precision, "
+                     "root_mean_squared_error, sensitivity_at_specificity, "
+                     "sparse_categorical_accuracy, sparse_top_k_categorical_accuracy, "
+                     "specificity_at_sensitivity, top_k, top_k_categorical_accuracy, "
                      "true_negatives, true_positives, categorical_crossentropy, "
                      "sparse_categorical_crossentropy, binary_crossentropy, mean_squared_error, "
                      "mean_absolute_error, mean_absolute_percentage_error, "
                      "mean_squared_logarithmic_error, huber, log_cosh, hinge, squared_hinge, "
                      "categorical_hinge, kl_divergence, poisson, cosine_similarity, "
-                     "binary_focal_crossentropy, categorical_focal_crossentropy.",
+                     "binary_focal_crossentropy, categorical_focal_crossentropy, dice, tversky, "
+                     "categorical_generalized_cross_entropy.",
                      "1 compile_params has no argument \"optimiser\" | HINT Perhaps you meant "
                      "\"optimizer\".",
                      "1 compile_params names no loss | HINT Add loss='categorical_crossentropy', "
@@ -329,12 +333,9 @@ TEST(CompileParams, WhatKerasWouldDoDifferentlyIsRefused) {
   EXPECT_EQ(Problems("optimizer=SGD, loss=SparseCategoricalCrossentropy(ignore_class=1)"),
             Strings{"4 argument \"ignore_class\" of loss \"SparseCategoricalCrossentropy\" is not "
                     "supported | It is set to 1."});
-  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[Precision(class_id=1)]"),
-            Strings{"4 argument \"class_id\" of metric \"Precision\" is not supported | It is set "
-                    "to 1."});
-  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[AUC(num_thresholds=50)]"),
-            Strings{"4 argument \"num_thresholds\" of metric \"AUC\" is not supported | It is set "
-                    "to 50."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[AUC(multi_label=True)]"),
+            Strings{"4 argument \"multi_label\" of metric \"AUC\" is not supported | It is set "
+                    "to True."});
   EXPECT_EQ(Problems("optimizer=SGD, loss=['mse', 'mae']"),
             Strings{"4 several losses are not supported | Models have one output. | HINT Name one "
                     "loss, for example loss='mse'."});
@@ -378,8 +379,12 @@ TEST(CompileParams, Losses) {
     EXPECT_EQ(Parse(std::string("optimizer=SGD, loss=") + text).loss, kind) << text;
   }
   EXPECT_EQ(Parse("optimizer=SGD, loss='bce'").loss_name, "bce");
-  EXPECT_EQ(Problems("optimizer=SGD, loss='dice'").at(0).substr(0, 31),
-            "4 loss \"dice\" is not supported ");
+  EXPECT_EQ(Parse("optimizer=SGD, loss='dice'").loss, LossKind::kDice);
+  EXPECT_EQ(Parse("optimizer=SGD, loss=Tversky(alpha=0.3)").loss, LossKind::kTversky);
+  EXPECT_EQ(Parse("optimizer=SGD, loss=CategoricalGeneralizedCrossEntropy()").loss,
+            LossKind::kGeneralizedCrossentropy);
+  EXPECT_EQ(Problems("optimizer=SGD, loss='circle'").at(0).substr(0, 33),
+            "4 loss \"circle\" is not supported ");
   EXPECT_STREQ(LossName(LossKind::kPoisson), "poisson");
   EXPECT_STREQ(LossName(LossKind::kCosineSimilarity), "cosine_similarity");
   EXPECT_EQ(Problems("optimizer=SGD, loss='categorical_crosentropy'"),
@@ -395,6 +400,29 @@ TEST(CompileParams, LossArguments) {
   EXPECT_TRUE(options("BinaryCrossentropy(from_logits=True)").from_logits);
   EXPECT_FALSE(options("BinaryCrossentropy(from_logits=False)").from_logits);
   EXPECT_EQ(options("Huber(delta=2)").delta, 2);
+  EXPECT_EQ(options("Huber(2)").delta, 2);
+  EXPECT_EQ(options("CategoricalFocalCrossentropy").alpha, 0.25);
+  EXPECT_EQ(options("tversky").alpha, 0.5);
+  EXPECT_EQ(options("Tversky(0.3, beta=0.9)").alpha, 0.3);
+  EXPECT_EQ(options("Tversky(0.3, beta=0.9)").beta, 0.9);
+  EXPECT_EQ(options("Dice(axis=(1, -1))").axes, (std::vector<int>{1, -1}));
+  EXPECT_EQ(options("Dice(axis=1)").axes, (std::vector<int>{1}));
+  EXPECT_TRUE(options("Dice(axis=None)").axes.empty());
+  EXPECT_EQ(options("CategoricalGeneralizedCrossEntropy(q=0.7)").q, 0.7);
+  EXPECT_EQ(Problems("optimizer=SGD, loss=Dice(axis=[])"),
+            Strings{"1 axis of loss \"Dice\" must not be empty"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=Dice(axis='x')"),
+            Strings{"1 axis of loss \"Dice\" must be an integer, got 'x'"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=Tversky(alpha=-1)"),
+            Strings{"1 alpha of loss \"Tversky\" must not be negative, got -1"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=CategoricalGeneralizedCrossEntropy(q=1)"),
+            Strings{"1 q of loss \"CategoricalGeneralizedCrossEntropy\" must be above 0 and below "
+                    "1, got 1"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=Huber(1, delta=2)"),
+            Strings{"1 loss \"Huber\" is given \"delta\" two times"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=Huber(1, 2)"),
+            Strings{"1 loss \"Huber\" has 2 arguments without a name | HINT Its argument is "
+                    "delta."});
   EXPECT_EQ(
       Problems("optimizer=SGD, loss=CategoricalCrossentropy(label_smoothing=1.5)"),
       Strings{"1 label_smoothing of loss \"CategoricalCrossentropy\" must be between 0 and 1, "
@@ -420,12 +448,48 @@ TEST(CompileParams, MetricArguments) {
   EXPECT_EQ(metric("'Precision(thresholds=[0.3])'").threshold, 0.3);
   EXPECT_EQ(metric("Recall(thresholds=0.4, top_k=None)").threshold, 0.4);
   EXPECT_FALSE(metric("precision").threshold);
-  EXPECT_EQ(metric("'f1_score'").average, F1Average::kMacro);
+  EXPECT_EQ(metric("'f1_score'").average, FAverage::kMacro);
   EXPECT_EQ(metric("F1Score(average='weighted', threshold=0.2)").threshold, 0.2);
   EXPECT_EQ(metric("huber").loss, LossKind::kHuber);
   EXPECT_EQ(metric("Huber(delta=3)").loss_options.delta, 3);
   EXPECT_EQ(metric("'BinaryCrossentropy(label_smoothing=0.1)'").loss_options.label_smoothing, 0.1);
   EXPECT_EQ(metric("'R2Score'").kind, MetricKind::kR2Score);
+  EXPECT_EQ(metric("R2Score(class_aggregation='variance_weighted_average')").aggregation,
+            R2Aggregation::kVarianceWeighted);
+  EXPECT_EQ(metric("R2Score(num_regressors=3)").num_regressors, 3);
+  EXPECT_EQ(metric("FBetaScore(average='micro', beta=2.0)").kind, MetricKind::kFBetaScore);
+  EXPECT_EQ(metric("FBetaScore(average='micro', beta=2.0)").beta, 2.0);
+  EXPECT_EQ(metric("FBetaScore(average='micro', beta=2.0)").average, FAverage::kMicro);
+  EXPECT_EQ(metric("'fbeta_score'").beta, 1.0);
+  EXPECT_EQ(metric("Precision(class_id=1)").class_id, 1);
+  EXPECT_EQ(metric("Recall(0.4, 3)").top_k, 3);
+  EXPECT_EQ(metric("AUC(50, summation_method='minoring')").num_thresholds, 50);
+  EXPECT_EQ(metric("AUC(50, summation_method='minoring')").summation, AucSum::kMinoring);
+  EXPECT_EQ(metric("BinaryAccuracy(threshold=0.4)").threshold, 0.4);
+  EXPECT_EQ(metric("'IoU(num_classes=3, target_class_ids=[0, 2])'").class_ids,
+            (std::vector<int>{0, 2}));
+  EXPECT_EQ(metric("OneHotIoU(3, (1,))").class_ids, (std::vector<int>{1}));
+  EXPECT_EQ(metric("BinaryIoU([1], threshold=0.3)").kind, MetricKind::kBinaryIoU);
+  EXPECT_EQ(metric("MeanIoU(num_classes=3, ignore_class=0)").ignore_class, 0);
+  EXPECT_EQ(metric("PrecisionAtRecall(0.8)").bound, 0.8);
+  EXPECT_EQ(metric("RecallAtPrecision(precision=0.9, num_thresholds=10)").num_thresholds, 10);
+  EXPECT_EQ(metric("SensitivityAtSpecificity(0.9, class_id=1)").class_id, 1);
+  EXPECT_EQ(metric("'PearsonCorrelation'").kind, MetricKind::kPearsonCorrelation);
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[PrecisionAtRecall]"),
+            Strings{"1 metric \"PrecisionAtRecall\" needs the argument \"recall\""});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[SpecificityAtSensitivity(1.5)]"),
+            Strings{"1 sensitivity of metric \"SpecificityAtSensitivity\" must be between 0 and 1, "
+                    "got 1.5"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[IoU(num_classes=3)]"),
+            Strings{"1 metric \"IoU\" needs the argument \"target_class_ids\""});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[BinaryIoU([2])]"),
+            Strings{"1 target_class_ids of metric \"BinaryIoU\" must be an integer of at least 0, "
+                    "got 2 | The largest possible value is 1."});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[AUC(num_thresholds=1)]"),
+            Strings{"1 num_thresholds of metric \"AUC\" must be an integer of at least 2, got 1"});
+  EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[F1Score(beta=2)]"),
+            Strings{"1 metric \"F1Score\" has no argument \"beta\" | HINT Its arguments are "
+                    "average, threshold."});
   EXPECT_EQ(metric("'rmse'").kind, MetricKind::kRootMeanSquaredError);
   EXPECT_EQ(metric("'cosine_similarity'").kind, MetricKind::kCosineSimilarity);
   EXPECT_EQ(metric("ce").kind, MetricKind::kCrossentropy);
@@ -435,7 +499,8 @@ TEST(CompileParams, MetricArguments) {
             Strings{"1 average of metric \"F1Score\" must be one of 'macro', 'micro', 'weighted', "
                     "got 'mean'"});
   EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[AUC(kurve='PR')]"),
-            Strings{"1 metric \"AUC\" has no argument \"kurve\" | HINT Its argument is curve."});
+            Strings{"1 metric \"AUC\" has no argument \"kurve\" | HINT Its arguments are "
+                    "num_thresholds, curve, summation_method."});
 }
 
 TEST(CompileParams, Metrics) {
@@ -476,14 +541,14 @@ TEST(CompileParams, Metrics) {
   EXPECT_EQ(metrics("[" + many + "]").size(), 32u);
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=[" + many + "'mae']"),
             Strings{"5 metrics holds 33 metrics | At most 32 are possible."});
-  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=['BinaryIoU']").at(0).substr(0, 37),
-            "4 metric \"BinaryIoU\" is not supported");
+  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=['Mean']").at(0).substr(0, 32),
+            "4 metric \"Mean\" is not supported");
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=['acuracy']"),
             Strings{"1 metric \"acuracy\" is not known | HINT Perhaps you meant \"accuracy\"."});
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=[top_k(0)]"),
             Strings{"1 k of metric \"top_k\" must be a positive integer, got 0"});
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', metrics=[accuracy(3)]"),
-            Strings{"1 metric \"accuracy\" takes its arguments by name"});
+            Strings{"1 metric \"accuracy\" takes no arguments"});
 }
 
 // A text of any length is refused in a few words.

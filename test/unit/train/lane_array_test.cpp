@@ -381,11 +381,32 @@ TEST_F(LaneArrayTest, LossesAndMetrics) {
   const std::string metrics =
       "metrics=['accuracy', 'top_k_categorical_accuracy', 'mse', 'rmse', 'mae', 'AUC', "
       "'Precision', 'Recall', 'TruePositives', 'TrueNegatives', 'FalsePositives', "
-      "'FalseNegatives', 'F1Score', 'R2Score', 'cosine_similarity', 'categorical_crossentropy'], ";
-  for (const char* loss :
-       {"categorical_crossentropy", "binary_crossentropy", "mse", "mae", "mape", "msle", "huber",
-        "log_cosh", "hinge", "squared_hinge", "categorical_hinge", "kl_divergence", "poisson",
-        "cosine_similarity", "sparse_categorical_crossentropy"}) {
+      "'FalseNegatives', 'F1Score', 'R2Score', 'cosine_similarity', 'categorical_crossentropy', "
+      "'Precision(top_k=2)', 'Recall(class_id=1, thresholds=0.3)', 'AUC(num_thresholds=20)', "
+      "'PrecisionAtRecall(0.5)', 'SpecificityAtSensitivity(0.7, class_id=2)', 'MeanIoU', "
+      "'OneHotIoU(num_classes=3, target_class_ids=[0, 2])', 'BinaryIoU', 'hinge', 'dice', "
+      "'ConcordanceCorrelation', 'FBetaScore(beta=2)'], ";
+  for (const char* loss : {"categorical_crossentropy",
+                           "binary_crossentropy",
+                           "mse",
+                           "mae",
+                           "mape",
+                           "msle",
+                           "huber",
+                           "log_cosh",
+                           "hinge",
+                           "squared_hinge",
+                           "categorical_hinge",
+                           "kl_divergence",
+                           "poisson",
+                           "cosine_similarity",
+                           "sparse_categorical_crossentropy",
+                           "dice",
+                           "Tversky(axis=-1)",
+                           "CategoricalGeneralizedCrossEntropy(q=0.7)",
+                           "binary_focal_crossentropy",
+                           "categorical_focal_crossentropy",
+                           "expr: mean(square(y - p))"}) {
     SCOPED_TRACE(loss);
     const std::string start = "loss='" + std::string(loss) + "', " + metrics;
     const auto a = Make(network, start + "optimizer='SGD(lr=0.01)'",
@@ -432,6 +453,16 @@ TEST_F(LaneArrayTest, TheKeyTellsWhatLanesShare) {
   EXPECT_NE(key("loss='mae', optimizer='SGD()'", "batch_size=8"), base);
   EXPECT_NE(key("loss='mse', optimizer='SGD()', metrics=['mae']", "batch_size=8"), base);
   EXPECT_NE(key("loss='mse', optimizer='SGD()'", "batch_size=9"), base);
+  const auto with = [&](const std::string& loss, const std::string& metric) {
+    return key("loss='" + loss + "', optimizer='SGD()', metrics=['" + metric + "']", "");
+  };
+  EXPECT_EQ(with("Tversky(alpha=0.3)", "mae"), with("Tversky(0.3)", "mae"));
+  EXPECT_NE(with("Tversky(alpha=0.3)", "mae"), with("Tversky(alpha=0.4)", "mae"));
+  EXPECT_NE(with("Dice(axis=1)", "mae"), with("Dice", "mae"));
+  EXPECT_NE(with("expr: mean(square(y - p))", "mae"), with("expr: mean(abs(y - p))", "mae"));
+  EXPECT_NE(with("mse", "expr: mean(y - p)"), with("mse", "expr: mean(p - y)"));
+  EXPECT_NE(with("mse", "FBetaScore(beta=2)"), with("mse", "FBetaScore(beta=3)"));
+  EXPECT_NE(with("mse", "Precision(class_id=1)"), with("mse", "Precision(class_id=2)"));
   EXPECT_NE(key("loss='mse', optimizer='SGD()'", "batch_size=8, epochs=2"), base);
   EXPECT_NE(key("loss='mse', optimizer='SGD()'", "batch_size=8, class_weight={0: 2.0}"), base);
   EXPECT_NE(

@@ -1,0 +1,189 @@
+// Activations whose gradients need more than their results, row by row or element by element.
+// Included by the kernel files.
+#pragma once
+
+#include "kernels/elementwise.h"
+
+namespace {
+
+template <int kTerms>
+HOPPER_INLINE Vec Polynomial(Vec x, const float (&terms)[kTerms]) {
+  Vec p = Set(terms[0]);
+  for (int i = 1; i < kTerms; ++i) p = p * x + terms[i];
+  return p;
+}
+
+// The normal distribution's function, also for large negative x; minimax coefficients of the
+// Cephes library's erff and erfcf.
+HOPPER_INLINE Vec NormalCdf(Vec x) {
+  constexpr float kNear[] = {7.853861353153693E-5F,  -8.010193625184903E-4F, 5.188327685732524E-3F,
+                             -2.685381193529856E-2F, 1.128358514861418E-1F,  -3.761262582423300E-1F,
+                             1.128379165726710F};
+  constexpr float kMiddle[] = {
+      2.326819970068386E-2F,  -1.387039388740657E-1F, 3.687424674597105E-1F,
+      -5.824733027278666E-1F, 6.210004621745983E-1F,  -4.944515323274145E-1F,
+      3.404879937665872E-1F,  -2.741127028184656E-1F, 5.638259427386472E-1F};
+  constexpr float kFar[] = {-1.047766399936249E+1F, 1.297719955372516E+1F, -7.495518717768503F,
+                            2.921019019210786F,     -1.015265279202700F,   4.218463358204948E-1F,
+                            -2.820767439740514E-1F, 5.641895067754075E-1F};
+  const Vec z = x * 0.70710678118654752F;
+  const Vec a = Abs(z);
+  const Vec near = z * Polynomial(z * z, kNear);  // erf
+  const Vec q = 1.0F / Max(Set(1.0F), a);
+  const Vec p = a < 2.0F ? Polynomial(q * q, kMiddle) : Polynomial(q * q, kFar);
+  const Vec tail = Exp(-(x * x) * 0.5F) * q * p;  // erfc(a)
+  const Vec far = z < 0.0F ? tail * 0.5F : 1.0F - tail * 0.5F;
+  return a < 1.0F ? near * 0.5F + 0.5F : far;
+}
+
+// f(x, &slope) for all elements; the slope is left out where nobody wants it.
+template <typename F>
+HOPPER_INLINE void MapSlope(const float* x, int64_t n, float* y, float* slope, const F& f) {
+  if (slope == nullptr) {
+    return Map(x, n, y, [&](Vec v) {
+      Vec unused;
+      return f(v, &unused);
+    });
+  }
+  ForVectors(
+      n,
+      [&](int64_t i) {
+        Vec s;
+        Store(y + i, f(Load(x + i), &s));
+        Store(slope + i, s);
+      },
+      [&](int64_t i, int64_t m) {
+        Vec s;
+        StorePart(y + i, f(LoadPart(x + i, m), &s), m);
+        StorePart(slope + i, s, m);
+      });
+}
+
+void UnarySlope(hopper::SlopeKind kind, const hopper::SlopeArgs& args, const float* x, int64_t n,
+                float* y, float* slope) {
+  switch (kind) {
+    case hopper::SlopeKind::kRelu: {
+      const hopper::SlopeArgs a = args;
+      return MapSlope(x, n, y, slope, [=](Vec v, Vec* s) {
+        const Vec below = v - a.threshold;
+        *s = below > 0.0F ? (v <= a.most ? Set(1.0F) : Vec{})
+                          : (below < 0.0F ? Set(a.slope) : Vec{});
+        const Vec part = below < 0.0F ? below * a.slope : Vec{};
+        return below <= 0.0F ? part : Min(Set(a.most), v);
+      });
+    }
+    case hopper::SlopeKind::kSwish:
+      return MapSlope(x, n, y, slope, [](Vec v, Vec* s) {
+        const Vec gate = Sigmoid(v);
+        const Vec result = v * gate;
+        *s = gate + result * (1.0F - gate);
+        return result;
+      });
+    case hopper::SlopeKind::kGelu:
+      return MapSlope(x, n, y, slope, [](Vec v, Vec* s) {
+        const Vec p = NormalCdf(v);
+        *s = p + v * Exp(-(v * v) * 0.5F) * 0.39894228040143268F;
+        return v * p;
+      });
+    case hopper::SlopeKind::kGeluTanh:
+      return MapSlope(x, n, y, slope, [](Vec v, Vec* s) {
+        constexpr float kFactor = 0.79788456080286536F;  // sqrt(2 / pi)
+        constexpr float kCube = 0.044715F;
+        const Vec square = v * v;
+        // (1 + tanh(z)) / 2, which does not cancel
+        const Vec gate = Sigmoid(v * (square * kCube + 1.0F) * (2.0F * kFactor));
+        *s = gate + v * gate * (1.0F - gate) * (square * (3.0F * kCube) + 1.0F) * (2.0F * kFactor);
+        return v * gate;
+      });
+    case hopper::SlopeKind::kMish:
+      return MapSlope(x, n, y, slope, [](Vec v, Vec* s) {
+        // tanh(log(1 + exp(x))) by exp of a negative number only
+        const Vec w = Exp(-Abs(v));
+        const Vec over = v < 0.0F ? w * (w + 2.0F) : w * 2.0F + 1.0F;
+        const Vec under = v < 0.0F ? over + 2.0F : over + w * w * 2.0F;
+        const Vec t = over / under;
+        const Vec gate = (v < 0.0F ? w : Set(1.0F)) / (w + 1.0F);
+        *s = t + v * gate * (1.0F - t * t);
+        return v * t;
+      });
+    case hopper::SlopeKind::kHardSilu:
+      return MapSlope(x, n, y, slope, [](Vec v, Vec* s) {
+        const Vec gate = Min(Set(6.0F), Max(Vec{}, v + 3.0F)) / 6.0F;
+        *s = Abs(v) < 3.0F ? gate + v / 6.0F : gate;
+        return v * gate;
+      });
+    case hopper::SlopeKind::kTanhShrink:
+      return MapSlope(x, n, y, slope, [](Vec v, Vec* s) {
+        const Vec t = Tanh(v);
+        *s = t * t;
+        return v - t;
+      });
+  }
+}
+
+void Multiply(const float* x, int64_t n, float* y) {
+  Map2(x, y, n, y, [](Vec a, Vec b) { return b * a; });
+}
+
+void LogSoftmax(const float* x, int64_t rows, int64_t columns, float* y) {
+  for (int64_t r = 0; r < rows; ++r, x += columns, y += columns) {
+    const float most = RowMax(x, columns);
+    Vec sum{};
+    float tail = 0.0F;
+    int64_t i = 0;
+    for (; i + kWidth <= columns; i += kWidth) sum += Exp(Load(x + i) - most);
+    if (i < columns) {
+      const Vec e = Exp(LoadPart(x + i, columns - i) - most);
+      for (int j = 0; j < static_cast<int>(columns - i); ++j) tail += e[j];
+    }
+    const float log_sum = Log(Set(SumOf(sum) + tail))[0];
+    Map(x, columns, y, [=](Vec v) { return (v - most) - log_sum; });
+  }
+}
+
+void LogSoftmaxGradient(const float* y, const float* dy, int64_t rows, int64_t columns, float* dx) {
+  for (int64_t r = 0; r < rows; ++r, y += columns, dy += columns, dx += columns) {
+    Vec sum{};
+    float tail = 0.0F;
+    int64_t i = 0;
+    for (; i + kWidth <= columns; i += kWidth) sum += Load(dy + i);
+    for (; i < columns; ++i) tail += dy[i];
+    const float all = SumOf(sum) + tail;
+    Map2(y, dy, columns, dx, [=](Vec v, Vec d) { return d - Exp(v) * all; });
+  }
+}
+
+void Glu(const float* x, int64_t rows, int64_t columns, float* y) {
+  for (int64_t r = 0; r < rows; ++r, x += 2 * columns, y += columns) {
+    Map2(x, x + columns, columns, y, [](Vec a, Vec b) { return a * Sigmoid(b); });
+  }
+}
+
+void GluGradient(const float* x, const float* dy, int64_t rows, int64_t columns, bool accumulate,
+                 float* dx) {
+  const auto each = [](Vec a, Vec b, Vec d, Vec* da, Vec* db) {
+    const Vec gate = Sigmoid(b);
+    *da += d * gate;
+    *db += d * a * gate * (1.0F - gate);
+  };
+  for (int64_t r = 0; r < rows; ++r, x += 2 * columns, dx += 2 * columns, dy += columns) {
+    ForVectors(
+        columns,
+        [&](int64_t i) {
+          Vec da = accumulate ? Load(dx + i) : Vec{};
+          Vec db = accumulate ? Load(dx + columns + i) : Vec{};
+          each(Load(x + i), Load(x + columns + i), Load(dy + i), &da, &db);
+          Store(dx + i, da);
+          Store(dx + columns + i, db);
+        },
+        [&](int64_t i, int64_t m) {
+          Vec da = accumulate ? LoadPart(dx + i, m) : Vec{};
+          Vec db = accumulate ? LoadPart(dx + columns + i, m) : Vec{};
+          each(LoadPart(x + i, m), LoadPart(x + columns + i, m), LoadPart(dy + i, m), &da, &db);
+          StorePart(dx + i, da, m);
+          StorePart(dx + columns + i, db, m);
+        });
+  }
+}
+
+}  // namespace

@@ -1,0 +1,110 @@
+"""What the scripts share that write the tables of real Keras' numbers.
+
+    python3 -m venv venv
+    venv/bin/pip install tensorflow-cpu==2.21.0 keras==3.15.1 numpy
+    venv/bin/python test/baseline/generate_keras_layers.py
+
+and so on for losses, metrics and optimizers. Each table is a .safetensors file: float32 tensors,
+and in its metadata the list of cases as JSON. Keras runs on the TensorFlow back end, eagerly, in
+float32.
+"""
+
+import json
+import os
+import struct
+import sys
+
+os.environ["KERAS_BACKEND"] = "tensorflow"
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+class Table:
+    """Tensors under names "<case>/<what>", and the cases."""
+
+    def __init__(self):
+        self.tensors = {}
+        self.cases = []
+
+    def add(self, name, case, **tensors):
+        case = dict(case, name=name)
+        for what, value in tensors.items():
+            values = value if isinstance(value, list) else [value]
+            if isinstance(value, list):
+                case["n_" + what] = len(value)
+            for i, one in enumerate(values):
+                key = f"{name}/{what}" + (f"/{i}" if isinstance(value, list) else "")
+                assert key not in self.tensors, key
+                array = np.ascontiguousarray(np.asarray(one), dtype=np.float32)
+                assert np.isfinite(array).all(), key
+                self.tensors[key] = array
+        self.cases.append(case)
+
+    def write(self, file_name):
+        header, offset = {"__metadata__": {"cases": json.dumps(self.cases)}}, 0
+        for key, array in self.tensors.items():
+            header[key] = {
+                "dtype": "F32",
+                "shape": list(array.shape),
+                "data_offsets": [offset, offset + array.nbytes],
+            }
+            offset += array.nbytes
+        text = json.dumps(header, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 8)
+        path = os.path.join(FOLDER, file_name)
+        with open(path, "wb") as file:
+            file.write(struct.pack("<Q", len(text)) + text)
+            for array in self.tensors.values():
+                file.write(array.astype("<f4").tobytes())
+        print(f"keras {keras.__version__}, tensorflow {tf.__version__}", file=sys.stderr)
+        print(f"{file_name}: {len(self.cases)} cases, {os.path.getsize(path)} bytes")
+
+
+def random(seed, *shape):
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+def seed_of(name):
+    return int.from_bytes(name.encode()[-8:].rjust(8), "little") % (1 << 32)
+
+
+# ---------------------------------------------------------------- targets
+
+
+def targets(kind, seed, shape):
+    """Targets of one kind for outputs of a shape."""
+    rng = np.random.default_rng(seed)
+    width = shape[-1]
+    if kind == "classes":
+        return rng.integers(0, max(width, 2), size=shape[:1]).astype(np.float32)
+    if kind == "class_numbers":  # one for each position
+        return rng.integers(0, width, size=shape[:-1]).astype(np.float32)
+    if kind == "one_hot":
+        return np.eye(width, dtype=np.float32)[rng.integers(0, width, size=shape[:-1])]
+    if kind == "soft":
+        values = rng.random(size=shape)
+        return (values / values.sum(-1, keepdims=True)).astype(np.float32)
+    if kind == "binary":
+        return rng.integers(0, 2, size=shape).astype(np.float32)
+    if kind == "fractions":
+        return rng.random(size=shape).astype(np.float32)
+    return rng.normal(size=shape).astype(np.float32)  # "numbers"
+
+
+def keras_targets(kind, y, shape, sparse):
+    """The form in which Keras wants them."""
+    if kind == "classes" and shape[-1] == 1:
+        return y.reshape(-1, 1)
+    if kind == "classes" and not sparse:
+        return np.eye(shape[-1], dtype=np.float32)[y.astype(int)]
+    return y
+
+
+def per_example(values):
+    return tf.reduce_mean(tf.reshape(values, (values.shape[0], -1)), axis=1)
