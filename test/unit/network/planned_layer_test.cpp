@@ -216,16 +216,16 @@ TEST(StepPlan, GroupedAndDilatedConvolutionsAgreeWithAutograd) {
                           R"(, "kernel_size": [3, 2], "bias_initializer": "glorot_uniform", )" +
                           more);
   };
-  const std::string input = R"("batch_input_shape": [null, 11, 9, 6])";
+  const std::string input = R"("batch_input_shape": [null, 11, 9, 8])";
   ExpectPlannedAgrees(
       KerasSequential({layer("a", 8, R"("groups": 2, "activation": "gelu", )" + input),
-                       layer("b", 12, R"("groups": 4, "padding": "same", "strides": [2, 1])"),
-                       layer("c", 12, R"("groups": 12, "activation": "tanh", "padding": "same")")}),
+                       layer("b", 12, R"("groups": 2, "padding": "same", "strides": [2, 1])"),
+                       layer("c", 12, R"("groups": 3, "activation": "tanh", "padding": "same")")}),
       4, 4);
   ExpectPlannedAgrees(
       KerasSequential({layer("a", 5, R"("dilation_rate": [2, 3], "activation": "relu", )" + input),
-                       layer("b", 4, R"("dilation_rate": [3, 1], "padding": "same")"),
-                       layer("c", 6, R"("groups": 2, "dilation_rate": 2, "padding": "same")")}),
+                       layer("b", 8, R"("dilation_rate": [3, 1], "padding": "same")"),
+                       layer("c", 8, R"("groups": 2, "dilation_rate": 2, "padding": "same")")}),
       3, 5);
 }
 
