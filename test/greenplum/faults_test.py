@@ -305,16 +305,16 @@ def test_use_gpus_without_a_gpu_is_refused(on_segments):
         return  # this machine has a GPU
     for extra in ("", ", gpus := ARRAY[0, 1]", ", fuse := false, \"precision\" := 'tf32'"):
         with pytest.raises(psycopg2.Error) as error:
-            fit(on_segments, "packed_6", "on_gpus", "configs_2", 1, f", use_gpus := true{extra}")
+            fit(on_segments, "packed_6", "without_gpus", "configs_2", 1, f", use_gpus := true{extra}")
         assert error.value.pgcode == "55000"
         assert re.match(r'no GPU is available on segment [0-2], host ".+"',
                         error.value.diag.message_primary)
         assert error.value.diag.message_detail
         assert "use_gpus := false" in error.value.diag.message_hint
-        assert '"on_gpus" before its first iteration' in error.value.diag.context
-        assert outputs(on_segments, "on_gpus%") == []
-    fit(on_segments, "packed_6", "on_gpus", "configs_2", 1)
-    assert len(digests(on_segments, "on_gpus")) == 2
+        assert '"without_gpus" before its first iteration' in error.value.diag.context
+        assert outputs(on_segments, "without_gpus%") == []
+    fit(on_segments, "packed_6", "without_gpus", "configs_2", 1)
+    assert len(digests(on_segments, "without_gpus")) == 2
 
 
 def test_a_role_without_rights_on_the_data_is_refused(on_segments):

@@ -199,7 +199,9 @@ def test_disk_use_does_not_grow(on_segments):
     third = len(samples) // 3
     assert third > 20
     states = state_bytes(on_segments, "enduring")
-    assert max(samples[-third:-10]) <= max(samples[10:third]) + 0.2 * states
+    # A sample may or may not meet one of the two states twice; a table that is not truncated grows
+    # by both of them in each iteration.
+    assert max(samples[-third:-10]) <= max(samples[10:third]) + 0.8 * states
     # both tables at most, or the last one and the output tables
     assert max(samples) - before < 4 * 1.2 * states
 

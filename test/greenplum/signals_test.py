@@ -25,6 +25,13 @@ def undisturbed(on_segments):
     return digests(on_segments, "undisturbed")
 
 
+def catches_all(pid):
+    """False while the process starts and has no handlers yet: there a signal ends it by default."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        caught = int(next(line for line in file if line.startswith("SigCgt:")).split()[1], 16)
+    return all(caught >> (number - 1) & 1 for number in SIGNALS)
+
+
 def shower(process, ended, sent):
     """Thousands of signals to all segments' processes and threads of a session."""
     for number in itertools.cycle(SIGNALS):
@@ -32,7 +39,7 @@ def shower(process, ended, sent):
             return
         try:
             for processes in segment_processes(process).values():
-                for pid in processes:
+                for pid in filter(catches_all, processes):
                     for _ in range(50):
                         os.kill(pid, number)
                         sent[number] += 1
