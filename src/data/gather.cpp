@@ -1,6 +1,7 @@
 // Packed values on their way into a batch: gathered by row and converted.
 //
 // This file is compiled with -O3: its loops are meant to become vector code.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -62,6 +63,16 @@ void WithType(int32_t type, const uint8_t* values, const F& f) {
   }
 }
 
+constexpr int64_t kRowsAhead = 8;
+constexpr int64_t kCacheLine = 64;
+// Of a longer row the processor itself fetches the rest.
+constexpr int64_t kBytesAhead = 512;
+
+void Prefetch(const void* row, int64_t bytes) {
+  const auto* at = static_cast<const char*>(row);
+  for (int64_t i = 0; i < std::min(bytes, kBytesAhead); i += kCacheLine) __builtin_prefetch(at + i);
+}
+
 }  // namespace
 
 void GatherFeatures(const DataDesc& desc, const Partition& partition, const int32_t* rows,
@@ -69,7 +80,10 @@ void GatherFeatures(const DataDesc& desc, const Partition& partition, const int3
   const int64_t elements = desc.x_elements();
   const Scaler scaler(desc.normalizing_const);
   WithType(desc.x_type, partition.x.data(), [&](const auto* values) {
+    const auto row_bytes = elements * static_cast<int64_t>(sizeof(*values));
     for (int64_t i = 0; i < n; ++i) {
+      // Rows come in random order: without this each waits for memory.
+      if (i + kRowsAhead < n) Prefetch(values + rows[i + kRowsAhead] * elements, row_bytes);
       scaler.Convert(values + rows[i] * elements, elements, out + i * elements);
     }
   });
