@@ -19,8 +19,10 @@ namespace {
 #ifdef HOPPER_TORCH
 // Multiply-adds up to which several models' convolutions are better off together.
 constexpr double kGroupedWork = 1e7;
-// Inputs times outputs of a group from which the planned form is faster than libtorch.
+// Inputs times outputs of a group from which the planned form is faster than libtorch, unless
+// there are few groups.
 constexpr int64_t kSmallestGroup = 16;
+constexpr int64_t kFewGroups = 8;
 #endif
 
 class Conv2D : public Layer, public LaneLayer {
@@ -177,9 +179,10 @@ class Conv2D : public Layer, public LaneLayer {
     sizes.width = Slide(image[1], 1);
     sizes.use_bias = use_bias_;
     if (groups_ != 1 || dilation_[0] != 1 || dilation_[1] != 1) {
-      // A product for each group is slow where they are tiny, as in a depthwise convolution
-      // (bench/step_bench).
-      if ((image[2] / groups_) * (filters_ / groups_) < kSmallestGroup) return nullptr;
+      // A product for each group is slow where they are many and tiny, as in a depthwise
+      // convolution (bench/step_bench).
+      const int64_t group = (image[2] / groups_) * (filters_ / groups_);
+      if (groups_ > kFewGroups && group < kSmallestGroup) return nullptr;
       sizes.dilation_height = dilation_[0];
       sizes.dilation_width = dilation_[1];
       sizes.groups = groups_;
