@@ -47,18 +47,6 @@ metrics_named(const char *name)
 					 "the last iteration) or 'every' (evaluated at each metrics iteration).")));
 }
 
-static void
-check_threads(const hopper_run_options *options)
-{
-	if (options->threads_per_model > options->threads)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("threads_per_model must not be more than threads"),
-				 errdetail("It is %d, and the run has %s.", options->threads_per_model,
-						   hopper_plural(options->threads, "thread", "threads")),
-				 errhint("Lower threads_per_model, or raise threads.")));
-}
-
 void
 explain_planned_run(FunctionCallInfo fcinfo, explain_request *request)
 {
@@ -82,7 +70,7 @@ explain_planned_run(FunctionCallInfo fcinfo, explain_request *request)
 				 errmsg("argument \"%s\" must not be null", "training_metrics")));
 	options->training_metrics = metrics_named(text_to_cstring(PG_GETARG_TEXT_PP(8)));
 	options->threads_per_model = positive(fcinfo, 9, "threads_per_model", 0);
-	check_threads(options);
+	hopper_check_threads_per_model(options);
 	if (PG_ARGISNULL(11))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

@@ -123,18 +123,6 @@ precision_argument(FunctionCallInfo fcinfo, int at, bool on_gpus)
 	return given;
 }
 
-static void
-check_threads_per_model(const hopper_run_options *options)
-{
-	if (options->threads_per_model > options->threads)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("threads_per_model must not be more than threads"),
-				 errdetail("It is %d, and the run has %s.", options->threads_per_model,
-						   hopper_plural(options->threads, "thread", "threads")),
-				 errhint("Lower threads_per_model, or raise threads.")));
-}
-
 /* The arguments from use_gpus to description, and seed to gpus. */
 static void
 common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iterations, int at_seed)
@@ -168,7 +156,7 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	options->training_metrics = training_metrics_argument(fcinfo, at);
 	record->training_metrics = string_argument(fcinfo, at++);
 	options->threads_per_model = positive_argument(fcinfo, at++, "threads_per_model", 0);
-	check_threads_per_model(options);
+	hopper_check_threads_per_model(options);
 	fuse = bool_argument(fcinfo, at++, "fuse");
 	hopper_choose_gpus(use_gpus, PG_ARGISNULL(at) ? NULL : PG_GETARG_ARRAYTYPE_P(at), fuse,
 					   options);
