@@ -33,83 +33,142 @@ PartitionWindow::PartitionWindow(std::vector<int64_t> train, std::vector<int64_t
     split.wanted.resize(split.bytes.size(), 0);
     split.pins.resize(split.bytes.size(), 0);
   }
+  next_.resize(At(kTrain).bytes.size());
+  waiting_.resize(At(kTrain).bytes.size());
+}
+
+void PartitionWindow::Count(int split, int partition, int change) {
+  At(split).wanted[Index(partition)] += change;
+  At(split).all_wanted += change;
+  changed_ = true;
 }
 
 // Position of the last traveller.
 int64_t PartitionWindow::Tail() const {
-  int64_t tail = At(kTrain).front;
-  for (const auto& [key, traveller] : travellers_) {
-    if (traveller.position >= 0) tail = std::min(tail, traveller.position);
-  }
-  return tail;
+  const int64_t front = At(kTrain).front;
+  return aboard_.empty() ? front : std::min(front, aboard_.begin()->first);
 }
 
 // Position of the first one, or -1.
-int64_t PartitionWindow::Head() const {
-  int64_t head = -1;
-  for (const auto& [key, traveller] : travellers_) head = std::max(head, traveller.position);
-  return head;
-}
-
-// True where a traveller comes to the position, or waits there.
-bool PartitionWindow::Reaches(int64_t position) const {
-  const int64_t partition = position % At(kTrain).size();
-  return std::any_of(travellers_.begin(), travellers_.end(), [&](const auto& entry) {
-    const Traveller& traveller = entry.second;
-    if (traveller.position < 0) return traveller.partition == partition;
-    return position >= traveller.position && position < traveller.position + traveller.visits;
-  });
-}
+int64_t PartitionWindow::Head() const { return aboard_.empty() ? -1 : aboard_.rbegin()->first; }
 
 bool PartitionWindow::TrainingIsWanted() const {
-  const std::vector<int>& wanted = At(kTrain).wanted;
-  return !travellers_.empty() ||
-         std::any_of(wanted.begin(), wanted.end(), [](int count) { return count > 0; });
+  return !travellers_.empty() || At(kTrain).all_wanted > 0;
+}
+
+void PartitionWindow::Add(int key, const Traveller& traveller) {
+  next_[Index(traveller.partition)].insert(key);
+  if (traveller.position < 0) {
+    waiting_[Index(traveller.partition)].insert(key);
+  } else {
+    ++aboard_[traveller.position][traveller.position + traveller.visits];
+  }
+}
+
+void PartitionWindow::Remove(int key, const Traveller& traveller) {
+  next_[Index(traveller.partition)].erase(key);
+  if (traveller.position < 0) {
+    waiting_[Index(traveller.partition)].erase(key);
+    return;
+  }
+  const auto at = aboard_.find(traveller.position);
+  const auto end = at->second.find(traveller.position + traveller.visits);
+  if (--end->second == 0) at->second.erase(end);
+  if (at->second.empty()) aboard_.erase(at);
 }
 
 // Takes those along who wait for the partition at the position, which is loaded.
 void PartitionWindow::Board(int64_t position) {
-  const int64_t partition = position % At(kTrain).size();
-  for (auto& [key, traveller] : travellers_) {
-    if (traveller.position < 0 && traveller.partition == partition) traveller.position = position;
+  const size_t partition = Index(position % At(kTrain).size());
+  for (const int key : waiting_[partition]) {
+    Traveller& traveller = travellers_[key];
+    traveller.position = position;
+    ++aboard_[position][position + traveller.visits];
+  }
+  waiting_[partition].clear();
+}
+
+// The last position before the front at which the sweep was at the partition; it may be negative.
+int64_t PartitionWindow::LatestVisitOf(int64_t partition) const {
+  const int64_t n = At(kTrain).size();
+  const int64_t last = At(kTrain).front - 1;
+  return last - ((last - partition) % n + n) % n;
+}
+
+// Whether all that it will read on its way to the front is there. The sweep passes over partitions
+// that nobody aboard needs, and does not come back for them: behind the front, a traveller that
+// boarded before such a gap would wait for ever, and hold the window.
+bool PartitionWindow::MayBoard(int64_t position, int64_t visits) const {
+  if (position < 0 || position < Tail()) return false;
+  const Split& train = At(kTrain);
+  const int64_t end = std::min(train.front, position + visits);
+  for (int64_t at = position; at < end; ++at) {
+    if (!IsLoaded(kTrain, static_cast<int>(at % train.size()))) return false;
+  }
+  return true;
+}
+
+// Where all of the ring is in memory the front waits for the last traveller, and the first one goes
+// past it over what is there. The front comes with it: nobody would read for whoever is beyond it.
+void PartitionWindow::Lead(int64_t position) {
+  for (int64_t& front = At(kTrain).front; front < position; ++front) {
+    if (IsLoaded(kTrain, static_cast<int>(front % At(kTrain).size()))) Board(front);
   }
 }
 
 void PartitionWindow::SetTraveller(int key, int partition, int64_t visits) {
-  if (visits <= 0) {
-    travellers_.erase(key);
+  const auto known = travellers_.find(key);
+  Traveller before;
+  if (known != travellers_.end()) {
+    before = known->second;
+    if (before.partition == partition && before.visits == visits) return;
+    Remove(key, before);
+  } else if (visits <= 0) {
     return;
   }
-  const Split& train = At(kTrain);
-  Traveller& traveller = travellers_[key];
-  const Traveller before = traveller;
-  traveller = {partition, visits, -1};
+  changed_ = true;
+  if (visits <= 0) {
+    travellers_.erase(known);
+    return;
+  }
+  Traveller traveller = {partition, visits, -1};
   if (before.position >= 0) {
-    traveller.position = before.position + (visits < before.visits ? 1 : 0);
-    if (traveller.position % train.size() == partition) return;
-    traveller.position = -1;
+    const int64_t position = before.position + (visits < before.visits ? 1 : 0);
+    if (position % At(kTrain).size() == partition) {
+      traveller.position = position;
+      Lead(position);
+    }
   }
-  // The last time that the sweep was there: aboard, if that is in its window still.
-  const int64_t n = train.size();
-  const int64_t last = train.front - 1;
-  const int64_t position = last - ((last - partition) % n + n) % n;
-  if (position >= 0 && position >= Tail() && IsLoaded(kTrain, partition)) {
-    traveller.position = position;
+  if (traveller.position < 0) {
+    // The last time that the sweep was there: aboard, if that is in its window still.
+    const int64_t position = LatestVisitOf(partition);
+    if (MayBoard(position, visits)) traveller.position = position;
   }
+  travellers_[key] = traveller;
+  Add(key, traveller);
 }
 
 bool PartitionWindow::AdvanceTraining(Place* load) {
   Split& train = At(kTrain);
   const int64_t n = train.size();
   int64_t position = train.front;
+  // Where the last of those leaves who are at the position or before it.
+  int64_t reach = -1;
+  auto next = aboard_.begin();
   for (const int64_t end = position + n; position < end; ++position) {
     if (position - Tail() >= n) return false;  // all of the ring is in the window
+    for (; next != aboard_.end() && next->first <= position; ++next) {
+      reach = std::max(reach, next->second.rbegin()->first);
+    }
     const size_t partition = Index(position % n);
-    const bool reached = Reaches(position);
+    const bool reached = position < reach || !waiting_[partition].empty();
     if (train.state[partition] == State::kLoaded) {
       // Evaluations are served while the sweep stands still.
       if (!reached) continue;
-      Board(position);
+      if (!waiting_[partition].empty()) {
+        Board(position);
+        reach = std::max(reach, aboard_[position].rbegin()->first);
+      }
       train.front = position + 1;
       continue;
     }
@@ -151,13 +210,7 @@ bool PartitionWindow::MayEvict(int split, int64_t partition, int64_t tail) const
   const size_t at = Index(partition);
   if (data.state[at] != State::kLoaded || data.wanted[at] > 0 || data.pins[at] > 0) return false;
   if (split == kValid) return !valid_stays_;
-  const int64_t n = data.size();
-  const int64_t last = data.front - 1;
-  const int64_t position = last - ((last - partition) % n + n) % n;
-  if (position >= tail) return false;
-  return std::none_of(travellers_.begin(), travellers_.end(), [&](const auto& entry) {
-    return entry.second.position < 0 && entry.second.partition == partition;
-  });
+  return LatestVisitOf(partition) < tail && waiting_[at].empty();
 }
 
 // False where too little can be dropped; then nothing is.
@@ -189,6 +242,14 @@ bool PartitionWindow::MakeRoom(int64_t bytes, std::vector<Place>* dropped) {
 
 bool PartitionWindow::NextLoad(Place* load, std::vector<Place>* dropped) {
   dropped->clear();
+  if (!changed_) return false;
+  const int64_t front = At(kTrain).front;
+  const bool loads = Choose(load, dropped);
+  changed_ = loads || At(kTrain).front != front;
+  return loads;
+}
+
+bool PartitionWindow::Choose(Place* load, std::vector<Place>* dropped) {
   // The sweep goes over what is in memory also while a validation partition is being read.
   Place train;
   const bool sweeps = !(loading_ && load_.split == kTrain) && AdvanceTraining(&train);
@@ -213,6 +274,7 @@ void PartitionWindow::FinishLoad() {
   Split& data = At(load_.split);
   data.state[Index(load_.partition)] = State::kLoaded;
   loading_ = false;
+  changed_ = true;
   if (load_.split == kTrain) Board(data.front);
   ++data.front;
 }

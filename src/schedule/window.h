@@ -8,13 +8,15 @@
 // passed all that they want. Validation partitions have a ring of their own, which turns as fast
 // as the training ring while that turns.
 //
-// Pure bookkeeping, no threads: the owner tells who wants what and does what NextLoad() says.
+// Pure bookkeeping, no threads: the owner tells who wants what and does what NextLoad() says. No
+// call's work grows with the number of models, but for those that board a partition together.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -35,11 +37,16 @@ class PartitionWindow {
   // all; 0: it needs none for now.
   void SetTraveller(int key, int partition, int64_t visits);
   // One more (or less) evaluation needs the partition.
-  void Want(int split, int partition) { At(split).wanted[Index(partition)]++; }
-  void Unwant(int split, int partition) { At(split).wanted[Index(partition)]--; }
+  void Want(int split, int partition) { Count(split, partition, 1); }
+  void Unwant(int split, int partition) { Count(split, partition, -1); }
   // A task reads it; it stays.
   void Pin(int split, int partition) { At(split).pins[Index(partition)]++; }
-  void Unpin(int split, int partition) { At(split).pins[Index(partition)]--; }
+  void Unpin(int split, int partition) {
+    At(split).pins[Index(partition)]--;
+    changed_ = true;
+  }
+  // The travellers that need the training partition next.
+  const std::set<int>& TravellersTo(int partition) const { return next_[Index(partition)]; }
 
   bool IsLoaded(int split, int partition) const {
     return At(split).state[Index(partition)] == State::kLoaded;
@@ -62,6 +69,7 @@ class PartitionWindow {
     std::vector<int64_t> bytes;
     std::vector<State> state;
     std::vector<int> wanted;
+    int64_t all_wanted = 0;  // sum of `wanted`
     std::vector<int> pins;
     int64_t front = 0;  // positions before it have been passed; position mod size = partition
     int64_t size() const { return static_cast<int64_t>(bytes.size()); }
@@ -75,11 +83,17 @@ class PartitionWindow {
   static size_t Index(int64_t partition) { return static_cast<size_t>(partition); }
   Split& At(int split) { return splits_[static_cast<size_t>(split)]; }
   const Split& At(int split) const { return splits_[static_cast<size_t>(split)]; }
+  void Count(int split, int partition, int change);
   int64_t Tail() const;
   int64_t Head() const;
-  bool Reaches(int64_t position) const;
   bool TrainingIsWanted() const;
+  void Add(int key, const Traveller& traveller);
+  void Remove(int key, const Traveller& traveller);
+  int64_t LatestVisitOf(int64_t partition) const;
+  bool MayBoard(int64_t position, int64_t visits) const;
   void Board(int64_t position);
+  void Lead(int64_t position);
+  bool Choose(Place* load, std::vector<Place>* dropped);
   bool AdvanceTraining(Place* load);
   bool AdvanceValidation(Place* load);
   bool MayEvict(int split, int64_t partition, int64_t tail) const;
@@ -91,7 +105,12 @@ class PartitionWindow {
   bool valid_stays_ = false;
   bool loading_ = false;
   Place load_;
+  bool changed_ = true;  // since NextLoad() found nothing to do
   std::map<int, Traveller> travellers_;
+  std::vector<std::set<int>> next_;     // by partition: keys of travellers that need it next
+  std::vector<std::set<int>> waiting_;  // those of them that are not aboard
+  // By position: how many travellers there leave the sweep before which position.
+  std::map<int64_t, std::map<int64_t, int>> aboard_;
 };
 
 }  // namespace hopper
