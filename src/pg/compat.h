@@ -250,11 +250,6 @@ typedef int hopper_insert_slot;
 	heap_multi_insert(relation, tuples, n, command, 0, state)
 #endif
 
-/* Callbacks on the end of a memory context: 9.5. */
-#if PG_VERSION_NUM >= 90500
-#define HOPPER_HAVE_RESET_CALLBACK 1
-#endif
-
 /*
  * Sleeps until `events` or timeout; a dead postmaster ends the process (through the exit
  * callbacks). WL_EXIT_ON_PM_DEATH: 12; the wait event: 10.

@@ -58,18 +58,26 @@ extern Datum hopper_return_query(FunctionCallInfo fcinfo, const char *query);
 /* --- handles of the core that must not outlive the caller (guard.c) --- */
 
 /*
- * Calls free_fn(handle) when the current memory context goes, at the latest when the transaction
- * or the session ends (FATAL too). Freed early with hopper_guard_release().
+ * Calls free_fn(handle) when the statement or the (sub)transaction that is running ends, well or
+ * with an error, and when the session does (FATAL too). Freed early with hopper_guard_release().
+ * free_fn must not need memory of the statement: it may be gone.
  */
 typedef struct hopper_guard hopper_guard;
 extern hopper_guard *hopper_guard_add(void *handle, void (*free_fn) (void *));
+/* The same, but only the session's end calls it. */
+extern hopper_guard *hopper_guard_add_for_session(void *handle, void (*free_fn) (void *));
+/*
+ * A memory context under such a guard, for what is large: the statement's own memory stays after
+ * an error inside BEGIN until the client rolls back.
+ */
+extern hopper_guard *hopper_guarded_context(MemoryContext *context);
 extern void hopper_guard_release(hopper_guard *guard);
-/* Registers the exit callback (done by hopper_guard_add too). */
+/* Registers the callbacks (done by the functions above too). */
 extern void hopper_guard_prepare(void);
 
 /* --- waiting for the core (wait.c) --- */
 
-extern int	hopper_eventfd_open(void);	/* closed at the end of the transaction at the latest */
+extern int	hopper_eventfd_open(void);	/* under a guard */
 extern void hopper_eventfd_close(int fd);
 /*
  * Sleeps until the eventfd is written to, the latch is set or timeout_ms (-1: none) is over;

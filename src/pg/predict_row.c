@@ -35,6 +35,7 @@ typedef struct ready_model
 	MemoryContext context;		/* NULL: this place is free */
 	predict_model model;
 	hopper_predictor *predictor;
+	hopper_guard *guard;		/* the session's */
 	int			event_fd;
 	int			n_outputs;
 	bool		busy;			/* an error came between submit and take */
@@ -52,6 +53,7 @@ free_ready_model(void *handle)
 
 	hopper_torch()->predictor_free(entry->predictor);
 	close(entry->event_fd);
+	MemoryContextDelete(entry->context);
 	entry->predictor = NULL;
 	entry->context = NULL;
 }
@@ -59,9 +61,8 @@ free_ready_model(void *handle)
 static void
 drop_ready_model(ready_model *entry)
 {
-	/* Its guard frees the predictor. */
 	if (entry->context)
-		MemoryContextDelete(entry->context);
+		hopper_guard_release(entry->guard);
 }
 
 /*
@@ -150,11 +151,10 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 		close(entry->event_fd);
 		hopper_throw(&error);
 	}
-	/* From here on the context's end frees it, the session's end too. */
 	entry->context = AllocSetContextCreate(TopMemoryContext, "hopper predict_row",
 										   ALLOCSET_SMALL_SIZES);
+	entry->guard = hopper_guard_add_for_session(entry, free_ready_model);
 	caller = MemoryContextSwitchTo(entry->context);
-	hopper_guard_add(entry, free_ready_model);
 	entry->relation = InvalidOid;	/* until it is complete */
 	keep_model(entry, &trained);
 	entry->n_outputs = n_outputs;

@@ -34,10 +34,9 @@ int
 hopper_eventfd_open(void)
 {
 	/*
-	 * The (sub)transaction's context: it goes after the contexts of the functions that run in it,
-	 * so that no worker can write to a descriptor that is closed, or is somebody else's by then.
+	 * Opened before the handles whose threads write to it, it is closed after them: no worker can
+	 * write to a descriptor that is closed, or is somebody else's by then.
 	 */
-	MemoryContext caller = MemoryContextSwitchTo(CurTransactionContext);
 	open_eventfd *opened = MemoryContextAlloc(TopMemoryContext, sizeof(open_eventfd));
 
 	opened->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -54,7 +53,6 @@ hopper_eventfd_open(void)
 	opened->next = open_eventfds;
 	open_eventfds = opened;
 	opened->guard = hopper_guard_add(opened, close_open_eventfd);
-	MemoryContextSwitchTo(caller);
 	return opened->fd;
 }
 

@@ -1,0 +1,35 @@
+"""A test during which the server crashed has failed, whatever else it saw."""
+
+import os
+import pathlib
+import sys
+import time
+
+import psycopg2
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+
+
+def crashes():
+    """How often a process of the server has been ended by a signal."""
+    log = pathlib.Path(os.environ["HOPPER_SERVER_LOG"]).read_text(encoding="utf-8", errors="replace")
+    return log.count("was terminated by signal")
+
+
+def wait_for_server(seconds=60):
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return psycopg2.connect(dbname="postgres").close()
+        except psycopg2.OperationalError:
+            assert time.monotonic() < deadline, "the server does not come back"
+            time.sleep(0.1)
+
+
+@pytest.fixture(autouse=True)
+def no_crash():
+    before = crashes()
+    yield
+    wait_for_server()
+    assert crashes() == before, "the server crashed"

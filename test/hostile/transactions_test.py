@@ -1,0 +1,102 @@
+"""Errors and cancels inside transaction blocks: threads and memory go before the client goes on."""
+
+import psycopg2
+import pytest
+
+from digits import (ADAM, connect, create_database, drop_database, outputs, pid, query, select,
+                    threads, value)
+
+DATABASE = "hopper_transactions"
+LONG = ("hopper.fit_multiple_model('packed', 'never', 'configs', 100000000,"
+        " validation_table => 'packed_validation', threads => 2)")
+# How many threads the process has, seen from within its own statement.
+OWN_THREADS = "(SELECT count(*) FROM pg_ls_dir('/proc/self/task'))"
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    select(connection, "configs", [(key, 1 + key % 2, ADAM, "batch_size=32") for key in range(1, 5)])
+    query(connection, "SELECT hopper.fit('packed', 'trained', 'architectures', 1, %s, 'batch_size=32', 1)",
+          ADAM)
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+@pytest.fixture
+def session(database):
+    """A session inside a transaction block, as most clients' are."""
+    connection = connect(DATABASE)
+    # What a session keeps for itself, libtorch's threads say, is there after a first run.
+    query(connection, "SELECT hopper.evaluate('trained', 'packed')")
+    query(connection, "SET client_min_messages = warning")
+    connection.autocommit = False
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize("statement", [
+    f"SELECT {LONG}",
+    f"DECLARE cursor CURSOR FOR SELECT {LONG}; FETCH cursor",
+    f"DO $$ BEGIN PERFORM {LONG}; END $$",
+    f"SELECT warm.* FROM trained_info, LATERAL (SELECT {LONG}) warm",
+], ids=["select", "cursor", "do", "lateral"])
+def test_error_in_a_block_stops_the_threads(session, statement):
+    process = pid(session)
+    idle = threads(process)
+    query(session, "SET LOCAL statement_timeout = '700ms'")
+    with pytest.raises(psycopg2.errors.QueryCanceled):
+        query(session, statement)
+    # Here the block still waits for its ROLLBACK.
+    assert threads(process) == idle
+    with pytest.raises(psycopg2.errors.InFailedSqlTransaction):
+        query(session, "SELECT 1")
+    session.rollback()
+    assert outputs(session, "never%") == []
+
+
+def test_savepoint_in_a_block(session):
+    process = pid(session)
+    idle = threads(process)
+    query(session, "SAVEPOINT before")
+    query(session, "SET LOCAL statement_timeout = '700ms'")
+    with pytest.raises(psycopg2.errors.QueryCanceled):
+        query(session, f"SELECT {LONG}")
+    assert threads(process) == idle
+    query(session, "ROLLBACK TO before")
+    assert value(session, "SELECT loss > 0 FROM hopper.evaluate('trained', 'packed')")
+
+
+def test_handler_of_an_exception(session):
+    """The handler may run for hours, in the same transaction."""
+    idle = threads(pid(session))
+    query(session, "CREATE TEMP TABLE seen (threads bigint)")
+    query(session, "SET LOCAL statement_timeout = '700ms'")
+    query(session, f"""DO $$ BEGIN
+        BEGIN
+            PERFORM {LONG};
+        EXCEPTION WHEN query_canceled THEN
+            INSERT INTO seen SELECT {OWN_THREADS};
+        END;
+        END $$""")
+    assert value(session, "SELECT threads FROM seen") == idle
+
+
+def test_cursor_of_an_outer_block(session):
+    """The cursor is older than the block that fetches from it, and fails with it."""
+    idle = threads(pid(session))
+    query(session, "CREATE TEMP TABLE seen (threads bigint)")
+    query(session, "SET LOCAL statement_timeout = '700ms'")
+    query(session, f"""DO $$ DECLARE
+            slow CURSOR FOR SELECT {LONG};
+            found record;
+        BEGIN
+        OPEN slow;
+        BEGIN
+            FETCH slow INTO found;
+        EXCEPTION WHEN query_canceled THEN
+            INSERT INTO seen SELECT {OWN_THREADS};
+        END;
+        END $$""")
+    assert value(session, "SELECT threads FROM seen") == idle
