@@ -4,7 +4,7 @@ COMMENT ON FUNCTION hopper.metric_ascends(text) IS
     'whether larger values of this metric are better (accuracies), or smaller ones (losses, errors)';
 
 CREATE FUNCTION hopper.sparkline("values" double precision[], width integer DEFAULT 30) RETURNS text
-    AS 'MODULE_PATHNAME', 'hopper_sql_sparkline' LANGUAGE C STABLE PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_sparkline' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hopper.sparkline(double precision[], integer) IS
     'a curve drawn in one line of at most width characters';
 

@@ -179,10 +179,13 @@ hopper_has_ctid(Oid relation)
 	memset(MemoryContextAllocHuge(CurrentMemoryContext, size), 0, size)
 #endif
 
-/* A type's name with its schema: 11. */
+/* A type's name with its schema: 11. Below, a type modifier is only for types that are visible. */
 #if PG_VERSION_NUM >= 110000
 #define hopper_format_type_qualified(type) format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY)
+#define hopper_format_typmod(type, typmod) \
+	format_type_extended(type, typmod, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY)
 #else
+#define hopper_format_typmod(type, typmod) format_type_with_typemod(type, typmod)
 #define hopper_format_type_qualified(type) format_type_be_qualified(type)
 #endif
 

@@ -85,6 +85,17 @@ utf8_cell(uint64 row, int column)
 	return cell ? hopper_to_utf8(cell) : NULL;
 }
 
+/* Users fill selection tables by hand, too: what is missing is no damage. */
+static void
+require_not_null_cell(const hopper_name *selection_table, uint64 row, int column)
+{
+	if (hopper_cell(row, column) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("column \"%s\" of \"%s\" holds a null value",
+						SPI_fname(SPI_tuptable->tupdesc, column), selection_table->shown)));
+}
+
 /* *n_rows counts the table's rows; a row whose model is missing becomes a problem instead. */
 static hopper_config *
 load_configs(const hopper_name *selection_table, int *n, int *n_rows, hopper_problems *problems)
@@ -108,26 +119,15 @@ load_configs(const hopper_name *selection_table, int *n, int *n_rows, hopper_pro
 	known = palloc0(sizeof(known_model) * *n_rows);
 	for (row = 0; row < *n_rows; row++)
 	{
-		char	   *key = hopper_cell(row, 1);
-		char	   *model_id = hopper_cell(row, 2);
-
-		if (key == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("column \"mst_key\" of \"%s\" holds a null value",
-							selection_table->shown)));
-		configs[row].mst_key = atoi(key);
+		require_not_null_cell(selection_table, row, 1);
+		configs[row].mst_key = hopper_key_cell(selection_table, row, 1);
 		if (row > 0 && configs[row].mst_key == configs[row - 1].mst_key)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("mst_key %d comes twice in \"%s\"", configs[row].mst_key,
 							selection_table->shown)));
-		if (model_id == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("column \"model_id\" of \"%s\" holds a null value",
-							selection_table->shown)));
-		configs[row].model_id = atoi(model_id);
+		require_not_null_cell(selection_table, row, 2);
+		configs[row].model_id = hopper_key_cell(selection_table, row, 2);
 		configs[row].compile_params = utf8_cell(row, 3);
 		if (configs[row].compile_params == NULL)
 			configs[row].compile_params = "";

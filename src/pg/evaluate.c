@@ -175,8 +175,9 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 
 		for (int i = 0; i < 5; i++)
 			spi_nulls[i] = nulls[i] ? 'n' : ' ';
-		hopper_exec("CREATE TABLE %s (loss double precision, metric double precision,"
-					" metrics_type text[], loss_type text, metrics double precision[])"
+		hopper_exec("CREATE TABLE %s (loss pg_catalog.float8, metric pg_catalog.float8,"
+					" metrics_type pg_catalog.text[], loss_type pg_catalog.text,"
+					" metrics pg_catalog.float8[])"
 					HOPPER_DISTRIBUTED_RANDOMLY,
 					output.quoted);
 		if (SPI_execute_with_args(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5)",

@@ -26,8 +26,8 @@ static bytea *
 sum_up(const hopper_packed *data, bytea *description)
 {
 	Datum		values[] = {PointerGetDatum(description)};
-	const char *x_column = pstrdup(quote_identifier(data->desc.x_column));
-	const char *y_column = pstrdup(quote_identifier(data->desc.y_column));
+	const char *x_column = hopper_identifier(data->desc.x_column);
+	const char *y_column = hopper_identifier(data->desc.y_column);
 	StringInfoData sums;
 	bytea	   *result;
 	uint64		n;

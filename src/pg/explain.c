@@ -36,8 +36,8 @@ reading_speed(const hopper_packed *packed)
 
 	INSTR_TIME_SET_CURRENT(start);
 	n = hopper_select("SELECT %s, %s FROM %s LIMIT %d",
-					  pstrdup(quote_identifier(packed->desc.x_column)),
-					  pstrdup(quote_identifier(packed->desc.y_column)), packed->table.quoted,
+					  hopper_identifier(packed->desc.x_column),
+					  hopper_identifier(packed->desc.y_column), packed->table.quoted,
 					  SAMPLED_BUFFERS);
 	for (uint64 row = 0; row < n; row++)
 	{

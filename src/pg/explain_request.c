@@ -81,11 +81,16 @@ explain_planned_run(FunctionCallInfo fcinfo, explain_request *request)
 }
 
 static hopper_name
-name_cell(int column, const char *what)
+name_cell(const hopper_name *table, int column)
 {
-	char	   *name = hopper_cell(0, column);
+	return hopper_parse_name(cstring_to_text(hopper_text_cell(table, 0, column)),
+							 SPI_fname(SPI_tuptable->tupdesc, column));
+}
 
-	return hopper_parse_name(name ? cstring_to_text(name) : NULL, what);
+static int32
+count_cell(const hopper_name *table, int column, int32 most)
+{
+	return (int32) hopper_int_cell(table, 0, column, 1, most);
 }
 
 /* What the journal measured; returns the threads of a model. */
@@ -105,8 +110,8 @@ read_journal(Oid output, measured_run *run)
 					  " r.idle_share ORDER BY r.run DESC LIMIT 1", output) == 1)
 	{
 		run->known = true;
-		run->workers = atoi(hopper_cell(0, 1));
-		threads_per_model = atoi(hopper_cell(0, 2));
+		run->workers = hopper_key_cell(NULL, 0, 1);
+		threads_per_model = hopper_key_cell(NULL, 0, 2);
 		run->seconds = hopper_float_value(0, 3);
 		run->read = hopper_float_value(0, 4);
 		run->hop = hopper_float_value(0, 5);
@@ -117,39 +122,6 @@ read_journal(Oid output, measured_run *run)
 	}
 	hopper_journal_end(&scope);
 	return threads_per_model;
-}
-
-/* The output tables belong to users, who may have changed them. */
-static void
-refuse_cell(uint64 row, int column, const hopper_name *table)
-{
-	const char *value = hopper_cell(row, column);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("\"%s\" is damaged", table->shown),
-			 errdetail("Column \"%s\" holds %s.", SPI_fname(SPI_tuptable->tupdesc, column),
-					   value ? value : "NULL")));
-}
-
-static char *
-required_cell(uint64 row, int column, const hopper_name *table)
-{
-	char	   *value = hopper_cell(row, column);
-
-	if (value == NULL)
-		refuse_cell(row, column, table);
-	return value;
-}
-
-static int32
-count_cell(int column, int32 most, const hopper_name *table)
-{
-	int32		value = atoi(required_cell(0, column, table));
-
-	if (value < 1 || value > most)
-		refuse_cell(0, column, table);
-	return value;
 }
 
 void
@@ -175,18 +147,18 @@ explain_finished_run(explain_request *request, measured_run *measured)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" does not have one row", outputs.summary.shown)));
-	request->source = name_cell(1, "source_table");
+	request->source = name_cell(&outputs.summary, 1);
 	request->has_validation = hopper_cell(0, 2) != NULL;
 	if (request->has_validation)
-		request->validation = name_cell(2, "validation_table");
-	models = name_cell(3, "model_arch_table");
-	options->num_iterations = count_cell(4, PG_INT32_MAX, &outputs.summary);
-	options->metrics_compute_frequency = count_cell(5, PG_INT32_MAX, &outputs.summary);
-	options->threads = count_cell(6, HOPPER_MAX_THREADS, &outputs.summary);
-	options->training_metrics = metrics_named(required_cell(0, 7, &outputs.summary));
+		request->validation = name_cell(&outputs.summary, 2);
+	models = name_cell(&outputs.summary, 3);
+	options->num_iterations = count_cell(&outputs.summary, 4, PG_INT32_MAX);
+	options->metrics_compute_frequency = count_cell(&outputs.summary, 5, PG_INT32_MAX);
+	options->threads = count_cell(&outputs.summary, 6, HOPPER_MAX_THREADS);
+	options->training_metrics = metrics_named(hopper_text_cell(&outputs.summary, 0, 7));
 	/* What GPUs alone have is timed as what stands for it here. */
 	options->precision =
-		strcmp(required_cell(0, 8, &outputs.summary), "bf16") == 0 ? "bf16" : "fp32";
+		strcmp(hopper_text_cell(&outputs.summary, 0, 8), "bf16") == 0 ? "bf16" : "fp32";
 
 	n = hopper_select("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"
 					  " compile_params::pg_catalog.text, fit_params::pg_catalog.text"
@@ -195,9 +167,9 @@ explain_finished_run(explain_request *request, measured_run *measured)
 	request->n_configs = (int) n;
 	for (uint64 row = 0; row < n; row++, config++)
 	{
-		config->mst_key = atoi(required_cell(row, 1, &outputs.info));
-		config->model_id = atoi(required_cell(row, 2, &outputs.info));
-		config->compile_params = hopper_to_utf8(required_cell(row, 3, &outputs.info));
+		config->mst_key = hopper_key_cell(&outputs.info, row, 1);
+		config->model_id = hopper_key_cell(&outputs.info, row, 2);
+		config->compile_params = hopper_to_utf8(hopper_text_cell(&outputs.info, row, 3));
 		config->fit_params = hopper_cell(row, 4) ? hopper_to_utf8(hopper_cell(row, 4)) : NULL;
 	}
 	hopper_require_model_table(&models);

@@ -31,6 +31,7 @@ typedef struct fit_request
 	const char *function;
 	hopper_name source;
 	hopper_name output;
+	char	   *written;		/* output as the user wrote it */
 	bool		has_validation;
 	hopper_name validation;
 	hopper_name models;
@@ -225,7 +226,7 @@ result_row(FunctionCallInfo fcinfo, const fit_request *request, const hopper_bes
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "the result of %s() is not a row", request->function);
 	descriptor = BlessTupleDesc(descriptor);
-	values[0] = CStringGetTextDatum(request->output.quoted);
+	values[0] = CStringGetTextDatum(request->written);
 	values[1] = Int32GetDatum(best->mst_key);
 	values[2] = CStringGetTextDatum(best->metric);
 	values[3] = Float8GetDatum(best->value);
@@ -270,7 +271,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 
 	training.function = request->function;
 	training.shown = request->output.shown;
-	training.quoted = request->output.quoted;
+	training.quoted = hopper_written_name(&request->output);
 	training.options = request->options;
 	training.options.n_starts = train.n_starts;
 	training.options.starts = train.starts;
@@ -310,7 +311,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	/* SPI's memory goes with SPI_finish. */
 	best = request->record.best;
 	best.metric = MemoryContextStrdup(request->caller, best.metric);
-	request->output.quoted = MemoryContextStrdup(request->caller, request->output.quoted);
+	request->written = MemoryContextStrdup(request->caller, hopper_written_name(&request->output));
 	hopper_finish();
 	return result_row(fcinfo, request, &best, trained, failed, seconds);
 }

@@ -4,7 +4,6 @@
  */
 #include "pg/configs.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 
@@ -96,16 +95,6 @@ require_models(const hopper_name *models, const int32 *ids, int n)
 	}
 }
 
-/* With its schema: later callers may have another search_path. */
-static char *
-full_name(Oid relation)
-{
-	Oid			schema = get_rel_namespace(relation);
-
-	return quote_qualified_identifier(isTempNamespace(schema) ? "pg_temp"
-									  : get_namespace_name(schema), get_rel_name(relation));
-}
-
 static void
 create_selection_tables(const hopper_name *selection, const hopper_name *summary,
 						const hopper_name *models)
@@ -122,10 +111,11 @@ create_selection_tables(const hopper_name *selection, const hopper_name *summary
 				selection->quoted);
 	hopper_exec("CREATE TABLE %s (model_arch_table pg_catalog.varchar,"
 				" object_table pg_catalog.varchar)" HOPPER_DISTRIBUTED_RANDOMLY, summary->quoted);
-	hopper_exec("COMMENT ON TABLE %s IS 'the table of model architectures of %s'",
-				summary->quoted, selection->quoted);
+	hopper_exec("COMMENT ON TABLE %s IS %s", summary->quoted,
+				hopper_literal(psprintf("the table of model architectures of %s",
+										selection->quoted)));
 	hopper_exec("INSERT INTO %s (model_arch_table) VALUES (%s)", summary->quoted,
-				hopper_literal(full_name(hopper_relation_oid(models, false))));
+				hopper_literal(models->quoted));
 }
 
 /*
@@ -210,19 +200,29 @@ advance_key_sequence(const hopper_name *selection, int32 last_key)
 /* Checks the new configurations, then writes them. */
 static void
 check_and_insert(const hopper_name *selection, const hopper_name *models, const hopper_rows *rows,
-				 int32 first_key)
+				 int64 first_key)
 {
-	hopper_config *configs = configs_of_rows(rows, models, first_key);
+	hopper_config *configs;
 
+	if (first_key + rows->n_rows - 1 > PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("\"%s\" has no keys left for %d more configurations", selection->shown,
+						rows->n_rows),
+				 errdetail("Its largest mst_key is " INT64_FORMAT " of at most %d.",
+						   first_key - 1, PG_INT32_MAX),
+				 errhint("Give its configurations smaller keys, or choose another model "
+						 "selection table.")));
+	configs = configs_of_rows(rows, models, (int32) first_key);
 	hopper_require_valid_configs(configs, rows->n_rows, NULL);
 	insert_configs(selection, configs, rows->n_rows);
 	if (rows->n_rows > 0)
-		advance_key_sequence(selection, first_key + rows->n_rows - 1);
+		advance_key_sequence(selection, (int32) first_key + rows->n_rows - 1);
 }
 
 static int32
 write_configs(const hopper_name *selection, const hopper_name *models, hopper_rows *rows,
-			  int32 first_key)
+			  int64 first_key)
 {
 	int32		n_rows = rows->n_rows;
 
@@ -327,7 +327,7 @@ read_search_arguments(FunctionCallInfo fcinfo, hopper_grid *grid)
 }
 
 /* Appending: the architectures must be the same; returns the key of the first new row. */
-static int32
+static int64
 read_existing(const hopper_name *selection, const hopper_name *models, hopper_grid *grid)
 {
 	hopper_name stored = hopper_selection_models(selection);
@@ -356,20 +356,20 @@ read_existing(const hopper_name *selection, const hopper_name *models, hopper_gr
 	fit = palloc(sizeof(char *) * (grid->n_existing + 1));
 	for (row = 0; row < grid->n_existing; row++)
 	{
-		char	   *key = hopper_cell(row, 1);
-		char	   *id = hopper_cell(row, 2);
 		char	   *compile_params = hopper_cell(row, 3);
 		char	   *fit_params = hopper_cell(row, 4);
 
-		last_key = Max(last_key, key ? atoi(key) : 0);
-		ids[row] = id ? atoi(id) : 0;
+		/* rows that users added by hand may lack both */
+		if (hopper_cell(row, 1))
+			last_key = Max(last_key, hopper_key_cell(selection, row, 1));
+		ids[row] = hopper_cell(row, 2) ? hopper_key_cell(selection, row, 2) : 0;
 		compile[row] = compile_params ? hopper_to_utf8(compile_params) : "";
 		fit[row] = fit_params ? hopper_to_utf8(fit_params) : "";
 	}
 	grid->existing_model_ids = ids;
 	grid->existing_compile_params = compile;
 	grid->existing_fit_params = fit;
-	return last_key + 1;
+	return (int64) last_key + 1;
 }
 
 /*
@@ -386,7 +386,7 @@ hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 	hopper_grid grid = {0};
 	hopper_error error = {0};
 	hopper_rows *rows;
-	int32		first_key = 1;
+	int64		first_key = 1;
 	int32		n_added;
 
 	grid.model_ids = model_ids_argument(fcinfo, 2, &grid.n_models);

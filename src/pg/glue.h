@@ -90,16 +90,22 @@ extern void hopper_wait(int fd, long timeout_ms);
 /* A user's table argument: 'name', 'schema.name', quoted parts allowed. */
 typedef struct hopper_name
 {
-	char	   *schema;			/* NULL: by search_path */
+	char	   *schema;			/* where it is or would be made; NULL: no schema is selected */
 	char	   *name;
-	char	   *quoted;			/* ready for a statement */
-	char	   *shown;			/* for messages: schema.name or name, without quotes */
+	bool		qualified;		/* the user wrote the schema */
+	char	   *quoted;			/* with the schema, ready for a statement */
+	char	   *shown;			/* for messages: as the user named it, without quotes */
 } hopper_name;
 
-/* `argument` names the parameter in the message where the text is NULL, empty or no name. */
+/*
+ * Looks an unqualified name up in the search_path: once, here. `argument` names the parameter in
+ * the message where the text is NULL, empty or no name.
+ */
 extern hopper_name hopper_parse_name(text *value, const char *argument);
 /* <name>_<suffix> in the same schema. */
 extern hopper_name hopper_name_with_suffix(const hopper_name *name, const char *suffix);
+/* As the user wrote it, quoted: for hints and results that are typed in again. */
+extern char *hopper_written_name(const hopper_name *name);
 /* InvalidOid where there is none (missing_ok), else ERROR 42P01 with the nearest table's name. */
 extern Oid	hopper_relation_oid(const hopper_name *name, bool missing_ok);
 /* The same without missing_ok, locked against changes of its columns, as a SELECT locks it. */
@@ -124,26 +130,75 @@ extern AttrNumber hopper_require_column(Oid relation, const char *column);
  */
 extern void hopper_connect(void);
 extern void hopper_finish(void);
+/*
+ * A statement that defines, locks or fills what only we have touched: runs with search_path =
+ * pg_catalog, pg_temp.
+ */
 extern void hopper_exec(const char *format,...) pg_attribute_printf(1, 2);
 /*
+ * INSERT, UPDATE or DELETE of rows of a table that has been in the user's hands: its triggers run
+ * with the caller's search_path. So does the statement, which must name each function, operator
+ * and type with its schema; the same holds for what is executed by SPI directly.
+ */
+extern void hopper_change(const char *format,...) pg_attribute_printf(1, 2);
+/*
  * A SELECT in the active snapshot, that of hopper_connect() or of the statement; rows in
- * SPI_tuptable; returns SPI_processed.
+ * SPI_tuptable; returns SPI_processed. Its names are looked up in pg_catalog and pg_temp; the
+ * users' functions that it comes upon (in views, row policies) run with the caller's search_path.
  */
 extern uint64 hopper_select(const char *format,...) pg_attribute_printf(1, 2);
 /* The same in a new snapshot: sees what the statement itself has written so far. */
 extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1, 2);
 /*
- * The binary value of a cell of SPI_tuptable. Tables are the users' to change: ERROR 42804 where
- * the column is not of `type` (or a domain over it), which is all that makes reading it safe.
+ * The same row by row, with SPI_cursor_fetch(): a query is parsed and planned where its cursor is
+ * opened, with our search_path, and runs where rows are fetched, with the caller's.
+ */
+typedef struct hopper_cursor
+{
+	SPIPlanPtr	plan;
+	Portal		portal;
+} hopper_cursor;
+
+extern hopper_cursor hopper_cursor_open(const char *query, bool read_only);
+extern void hopper_cursor_close(hopper_cursor *cursor);
+/*
+ * What they are made of: what is parsed or planned between the two finds its names in pg_catalog
+ * and pg_temp only. An error ends it too.
+ */
+extern int	hopper_safe_path(void);
+extern void hopper_callers_path(int level);
+
+/*
+ * Cells of SPI_tuptable. Tables are the users' to change: nothing that was read from one is used
+ * before it was looked at. ERROR XX001 where there is no such row.
+ *
+ * The binary value: ERROR 42804 where the column is not of `type` (or a domain over it), which is
+ * all that makes reading it safe.
  */
 extern Datum hopper_value(uint64 row, int column, Oid type, bool *isnull);
 /* A float8 in all its bits: text has as many as extra_float_digits says. 0 for NULL. */
 extern double hopper_float_value(uint64 row, int column);
 /* The same check alone, of the descriptor's column. */
 extern void hopper_require_type(TupleDesc descriptor, int column, Oid type);
-/* Text of a cell of SPI_tuptable, or NULL; copied to the current memory context. */
+/* The text, or NULL; copied to the current memory context. */
 extern char *hopper_cell(uint64 row, int column);
-/* quote_literal_cstr, and "NULL" for a null pointer. */
+/* The same of what must not be NULL: ERROR XX001 '"table" is damaged'. */
+extern char *hopper_text_cell(const hopper_name *table, uint64 row, int column);
+/* A number of any integer type within bounds; the same error where it is NULL or out of them. */
+extern int64 hopper_int_cell(const hopper_name *table, uint64 row, int column, int64 least,
+							 int64 most);
+/* Any int4. */
+extern int32 hopper_key_cell(const hopper_name *table, uint64 row, int column);
+/* That error. */
+extern void hopper_refuse_cell(const hopper_name *table, uint64 row,
+							   int column) pg_attribute_noreturn();
+
+/* A column's type as hopper_exec() and hopper_select() find it. */
+extern char *hopper_type_name(Oid type, int32 typmod);
+
+/* Text in statements: names and values come in through these two only. */
+extern char *hopper_identifier(const char *name);
+/* "NULL" for a null pointer. */
 extern const char *hopper_literal(const char *value);
 
 #endif							/* HOPPER_GLUE_H */

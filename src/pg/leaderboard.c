@@ -125,6 +125,21 @@ hopper_sql_learning_curves(PG_FUNCTION_ARGS)
 }
 
 /*
+ * 0 to 7; halves, because the difference of two numbers can be infinite where they are not, and NaN
+ * has no place among the levels.
+ */
+static int
+level_of(double value, double low, double high)
+{
+	double		range = high / 2 - low / 2;
+	double		share = (value / 2 - low / 2) / range;
+
+	if (!(range > 0) || !isfinite(share))
+		return 3;
+	return Max(Min((int) (share * 8), 7), 0);
+}
+
+/*
  * sparkline(double precision[], width): a value a character, from the lowest to the highest of
  * the array. Longer arrays are thinned out, first and last value stay.
  */
@@ -169,15 +184,13 @@ hopper_sql_sparkline(PG_FUNCTION_ARGS)
 	{
 		int			at = shown == 1 ? n - 1 : (int) ((int64) i * (n - 1) / (shown - 1));
 		double		value = DatumGetFloat8(values[at]);
-		int			level;
 
 		if (nulls[at] || !isfinite(value))
 		{
 			appendStringInfoChar(&line, ' ');
 			continue;
 		}
-		level = high > low ? (int) floor((value - low) / (high - low) * 8) : 3;
-		appendStringInfoString(&line, drawn[Min(level, 7)]);
+		appendStringInfoString(&line, drawn[level_of(value, low, high)]);
 	}
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(line.data, line.len));
 }

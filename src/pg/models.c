@@ -234,7 +234,8 @@ hopper_sql_delete_model(PG_FUNCTION_ARGS)
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	hopper_exec("DELETE FROM %s WHERE model_id OPERATOR(pg_catalog.=) %d", table.quoted, model_id);
+	hopper_change("DELETE FROM %s WHERE model_id OPERATOR(pg_catalog.=) %d", table.quoted,
+				  model_id);
 	if (SPI_processed == 0)
 		hopper_no_such_model(&table, model_id);
 	/* Not the statement's snapshot: it would still show the row. */

@@ -105,10 +105,11 @@ create_table(const hopper_name *table, const output_row *row, const char *distri
 	{
 		if (row->expressions[i])
 			appendStringInfo(&query, "%s%s AS %s", i ? ", " : "", row->expressions[i],
-							 quote_identifier(row->names[i]));
+							 hopper_identifier(row->names[i]));
 		else
 			appendStringInfo(&query, "%sNULL::%s AS %s", i ? ", " : "",
-							 format_type_be(row->types[i]), quote_identifier(row->names[i]));
+							 hopper_format_type_qualified(row->types[i]),
+							 hopper_identifier(row->names[i]));
 	}
 	appendStringInfo(&query, " WITH NO DATA%s", distribution);
 	hopper_exec("%s", query.data);
@@ -127,7 +128,7 @@ insert_row(const hopper_name *table, const output_row *row)
 	initStringInfo(&query);
 	appendStringInfo(&query, "INSERT INTO %s (", table->quoted);
 	for (int i = 0; i < row->n; i++)
-		appendStringInfo(&query, "%s%s", i ? ", " : "", quote_identifier(row->names[i]));
+		appendStringInfo(&query, "%s%s", i ? ", " : "", hopper_identifier(row->names[i]));
 	appendStringInfoString(&query, ") SELECT ");
 	for (int i = 0; i < row->n; i++)
 	{
@@ -250,7 +251,7 @@ class_values_expression(const hopper_packed *train)
 	if (train->class_values_column == NULL)
 		return "NULL::pg_catalog.text[]";
 	summary = hopper_name_with_suffix(&train->table, "summary");
-	return psprintf("(SELECT %s FROM %s)", quote_identifier(train->class_values_column),
+	return psprintf("(SELECT %s FROM %s)", hopper_identifier(train->class_values_column),
 					summary.quoted);
 }
 
@@ -389,11 +390,12 @@ hopper_outputs_lock(const hopper_outputs *outputs)
 void
 hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 {
-	hopper_exec("CREATE TABLE %s (mst_key integer PRIMARY KEY, model_weights bytea,"
-				" model_arch json)" HOPPER_DISTRIBUTED_BY("mst_key"), outputs->model.quoted);
-	hopper_exec("CREATE TABLE %s (mst_key integer, part integer, state bytea,"
-				" PRIMARY KEY (mst_key, part))" HOPPER_DISTRIBUTED_BY("mst_key"),
-				outputs->state.quoted);
+	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4 PRIMARY KEY,"
+				" model_weights pg_catalog.bytea, model_arch pg_catalog.json)"
+				HOPPER_DISTRIBUTED_BY("mst_key"), outputs->model.quoted);
+	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, part pg_catalog.int4,"
+				" state pg_catalog.bytea, PRIMARY KEY (mst_key, part))"
+				HOPPER_DISTRIBUTED_BY("mst_key"), outputs->state.quoted);
 	/* Trained floats do not compress; trying costs half of the time. */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL",
 				outputs->model.quoted);
@@ -473,29 +475,36 @@ hopper_best
 hopper_outputs_best(const hopper_outputs *outputs)
 {
 	hopper_best best;
+	uint64		n;
 
 	/*
-	 * Not hopper_select: what was inserted by this very statement must be seen. Not one statement:
-	 * on Greenplum a function that reads tables must not be joined with a table.
+	 * Latest: what was inserted by this very statement must be seen. Not one statement: on
+	 * Greenplum a function that reads tables must not be joined with a table.
 	 */
-	hopper_exec("SELECT mst_key,"
-				" CASE WHEN validation_metric IS NOT NULL THEN 'validation '"
-				"  WHEN training_metric IS NOT NULL THEN 'training '"
-				"  WHEN validation_loss IS NOT NULL THEN 'validation loss'"
-				"  ELSE 'training loss' END,"
-				" coalesce(validation_metric, training_metric, validation_loss, training_loss),"
-				" validation_metric IS NOT NULL OR training_metric IS NOT NULL "
-				"FROM hopper.leaderboard(%s, 1)", quote_literal_cstr(outputs->model.quoted));
-	if (SPI_processed != 1)
-		elog(ERROR, "the leaderboard of \"%s\" is empty", outputs->model.shown);
-	best.mst_key = atoi(hopper_cell(0, 1));
-	best.metric = hopper_cell(0, 2);
+	n = hopper_select_latest("SELECT mst_key,"
+							 " CASE WHEN validation_metric IS NOT NULL THEN 'validation '"
+							 "  WHEN training_metric IS NOT NULL THEN 'training '"
+							 "  WHEN validation_loss IS NOT NULL THEN 'validation loss'"
+							 "  ELSE 'training loss' END,"
+							 " coalesce(validation_metric, training_metric, validation_loss,"
+							 "  training_loss),"
+							 " validation_metric IS NOT NULL OR training_metric IS NOT NULL "
+							 "FROM hopper.leaderboard(%s, 1)",
+							 hopper_literal(outputs->model.quoted));
+	if (n != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("\"%s\" is damaged", outputs->info.shown),
+				 errdetail("It has no row."),
+				 errhint("Use the tables as the functions of schema hopper made them.")));
+	best.mst_key = hopper_key_cell(&outputs->info, 0, 1);
+	best.metric = hopper_text_cell(&outputs->info, 0, 2);
 	best.value = hopper_float_value(0, 3);
 	if (strcmp(hopper_cell(0, 4), "t") == 0)
 	{
-		hopper_exec("SELECT metrics_type[1] FROM %s WHERE mst_key = %d", outputs->info.quoted,
-					best.mst_key);
-		best.metric = psprintf("%s%s", best.metric, hopper_cell(0, 1));
+		hopper_select_latest("SELECT metrics_type[1] FROM %s WHERE mst_key = %d",
+							 outputs->info.quoted, best.mst_key);
+		best.metric = psprintf("%s%s", best.metric, hopper_text_cell(&outputs->info, 0, 1));
 	}
 	return best;
 }

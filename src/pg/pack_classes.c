@@ -43,7 +43,7 @@ pack_label_family(Oid type)
 char *
 pack_label_expression(const pack_column *y, pack_family family)
 {
-	const char *name = quote_identifier(y->name);
+	const char *name = hopper_identifier(y->name);
 
 	switch (family)
 	{
@@ -141,7 +141,7 @@ pack_read_classes(const pack_request *request, const pack_source *source, pack_c
 	classes->family = pack_label_family(source->y.type);
 	n_rows = hopper_select("SELECT s.v::pg_catalog.text FROM (SELECT DISTINCT %s%s AS v FROM %s) s"
 						   " ORDER BY s.v NULLS FIRST LIMIT %d",
-						   quote_identifier(source->y.name),
+						   hopper_identifier(source->y.name),
 						   is_text ? "::pg_catalog.text COLLATE pg_catalog.\"C\"" : "",
 						   source->name.quoted, PACK_MAX_CLASSES + 1);
 	if (n_rows > PACK_MAX_CLASSES)

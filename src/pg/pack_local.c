@@ -56,17 +56,13 @@ read_rows(pack_job *job, Tuplesortstate *sort)
 	pack_source *source = &job->source;
 	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "hopper packed row",
 													  ALLOCSET_DEFAULT_SIZES);
-	SPIPlanPtr	plan;
-	Portal		portal;
+	hopper_cursor cursor;
 	bytea	   *row = NULL;
 	Datum	   *values = NULL;
 	bool	   *nulls = NULL;
 	long		fetch = 16;
 
-	plan = SPI_prepare_cursor(pack_row_query(job), 0, NULL, CURSOR_OPT_NO_SCROLL);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	cursor = hopper_cursor_open(pack_row_query(job), true);
 	pack_start_counting(job);
 	for (;;)
 	{
@@ -74,7 +70,7 @@ read_rows(pack_job *job, Tuplesortstate *sort)
 		uint64		n;
 		uint64		i;
 
-		SPI_cursor_fetch(portal, true, fetch);
+		SPI_cursor_fetch(cursor.portal, true, fetch);
 		table = SPI_tuptable;
 		n = SPI_processed;
 		if (n == 0)
@@ -104,8 +100,7 @@ read_rows(pack_job *job, Tuplesortstate *sort)
 		}
 		SPI_freetuptable(table);
 	}
-	SPI_cursor_close(portal);
-	SPI_freeplan(plan);
+	hopper_cursor_close(&cursor);
 	MemoryContextDelete(row_context);
 }
 

@@ -51,7 +51,7 @@ pack_learn_shape_remotely(const pack_source *named, pack_values *values)
 
 	if (values->shape_known)
 		return true;
-	column = pstrdup(quote_identifier(values->columns[0].name));
+	column = hopper_identifier(values->columns[0].name);
 	initStringInfo(&query);
 	for (int i = 0; i < MOST_DIMENSIONS; i++)
 		appendStringInfo(&query, "%spg_catalog.array_length(%s, %d)", i ? ", " : "SELECT ", column,
@@ -70,11 +70,9 @@ pack_learn_shape_remotely(const pack_source *named, pack_values *values)
 	source.row_number = 1;
 	for (; rank < MOST_DIMENSIONS; rank++)
 	{
-		char	   *length = hopper_cell(0, rank + 1);
-
-		if (length == NULL)
+		if (hopper_cell(0, rank + 1) == NULL)
 			break;
-		shape[rank] = atoi(length);
+		shape[rank] = hopper_key_cell(&source.name, 0, rank + 1);
 	}
 	pack_values_learn_shape(values, rank, shape, pack_row_name(&source));
 	SPI_freetuptable(SPI_tuptable);
@@ -107,7 +105,8 @@ count_rows(pack_job *job, const hopper_name *rows)
 
 	pack_start_counting(job);
 	for (uint64 row = 0; row < n; row++)
-		pack_count_rows(job, atoi(hopper_cell(row, 1)), strtoll(hopper_cell(row, 2), NULL, 10));
+		pack_count_rows(job, hopper_key_cell(rows, row, 1),
+						hopper_int_cell(rows, row, 2, 1, PG_INT64_MAX));
 	SPI_freetuptable(SPI_tuptable);
 }
 

@@ -86,7 +86,7 @@ pack_append_row_names(const pack_source *source, StringInfo query)
 	int			i;
 
 	for (i = 0; i < source->n_keys; i++)
-		appendStringInfo(query, ", %s", quote_identifier(source->keys[i]));
+		appendStringInfo(query, ", %s", hopper_identifier(source->keys[i]));
 	if (source->has_tableoid)
 		appendStringInfoString(query, ", tableoid::pg_catalog.regclass");
 	if (source->has_ctid)
@@ -105,11 +105,11 @@ pack_row_query(pack_job *job)
 	initStringInfo(&query);
 	appendStringInfoString(&query, "SELECT ");
 	for (i = 0; i < source->n_x; i++)
-		appendStringInfo(&query, "%s, ", quote_identifier(source->x[i].name));
+		appendStringInfo(&query, "%s, ", hopper_identifier(source->x[i].name));
 	/* the family is PACK_NO_CLASS where labels are numbers */
 	appendStringInfoString(&query, pack_label_expression(&source->y, job->classes.family));
 	if (source->fold.name)
-		appendStringInfo(&query, ", %s", quote_identifier(source->fold.name));
+		appendStringInfo(&query, ", %s", hopper_identifier(source->fold.name));
 	pack_append_row_names(source, &query);
 	appendStringInfo(&query, " FROM %s", source->name.quoted);
 	return query.data;

@@ -129,7 +129,7 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 	bool		has_classes = summary->y_kind == HOPPER_LABEL_CLASS;
 	hopper_name name = hopper_name_with_suffix(&output->table, "summary");
 	char	   *class_name = psprintf("%s_class_values", source->y.name);
-	const char *class_column = pstrdup(quote_identifier(class_name));
+	const char *class_column = hopper_identifier(class_name);
 	const char *class_type = has_classes ? class_values_type(&source->y) : "pg_catalog.text";
 	char	   *y_name = source->y.name;
 	char	   *y_type = source->y.sql_type;
@@ -159,8 +159,8 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 				name.quoted, class_column, class_type,
 				output->segment_rows ? ", segment_rows pg_catalog.int8[]" : "");
 	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s::pg_catalog.text[]::%s[], %d,"
-				" %.9g, %s, %s, %s, %s, '%s', %s, '%s', '%s', %s,"
-				" " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ", '%s', %s, %d%s)",
+				" %.9g, %s, %s, %s, %s, %s, %s, %s, %s, %s,"
+				" " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ", %s, %s, %d%s)",
 				name.quoted, hopper_literal(source->name.quoted),
 				hopper_literal(output->table.quoted),
 				text_array(1, &y_name), text_array(source->n_x, x_names), text_array(1, &y_type),
@@ -170,15 +170,17 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 				hopper_literal(request->distribution_rules ? request->distribution_rules
 							   : "all_segments"),
 				hopper_literal(segments_text(request, output)),
-				text_array(source->n_x, x_types), pack_type_name(summary->x->type),
+				text_array(source->n_x, x_types), hopper_literal(pack_type_name(summary->x->type)),
 				int_array(summary->x->rank, summary->x->shape),
-				has_classes ? "class" : summary->y_kind == HOPPER_LABEL_VALUE ? "value" : "array",
-				pack_type_name(has_classes ? classes->type : summary->y->type),
+				hopper_literal(has_classes ? "class" :
+							   summary->y_kind == HOPPER_LABEL_VALUE ? "value" : "array"),
+				hopper_literal(pack_type_name(has_classes ? classes->type : summary->y->type)),
 				has_classes ? "'{}'" : int_array(summary->y->rank, summary->y->shape),
 				output->n_rows, output->partitions,
 				starts_array(request, output,
 							 request->n_starts > 0 && training_table == NULL),
-				request->seed, output->bytes, pack_output_checksum(output),
+				request->seed, output->bytes,
+				hopper_literal(pack_output_checksum(output)),
 				hopper_literal(training_table), HOPPER_PACK_FORMAT,
 				output->segment_rows
 				? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");

@@ -88,10 +88,10 @@ start_buffer(pack_output *output)
 void
 pack_output_create(pack_output *output)
 {
-	const char *x_column = pstrdup(quote_identifier(output->x_column));
-	const char *y_column = pstrdup(quote_identifier(output->y_column));
-	const char *x_shape_column = pstrdup(quote_identifier(psprintf("%s_shape", output->x_column)));
-	const char *y_shape_column = pstrdup(quote_identifier(psprintf("%s_shape", output->y_column)));
+	const char *x_column = hopper_identifier(output->x_column);
+	const char *y_column = hopper_identifier(output->y_column);
+	const char *x_shape_column = hopper_identifier(psprintf("%s_shape", output->x_column));
+	const char *y_shape_column = hopper_identifier(psprintf("%s_shape", output->y_column));
 
 	plan_buffers(output);
 	hopper_exec("CREATE TABLE %s (" HOPPER_DIST_KEY_COLUMN

@@ -4,6 +4,8 @@
  */
 #include "pg/pack.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
@@ -30,21 +32,17 @@ refuse_summary(const hopper_name *summary, const char *what)
 
 /* --- cells of the summary's row --- */
 
-static char *
-get_text(const hopper_name *summary, int column, bool required)
-{
-	char	   *value = hopper_cell(0, column);
-
-	if (value == NULL && required)
-		refuse_summary(summary, psprintf("Column \"%s\" is NULL",
-										 SPI_fname(SPI_tuptable->tupdesc, column)));
-	return value;
-}
-
 static int64
 get_int(const hopper_name *summary, int column)
 {
-	return strtoll(get_text(summary, column, true), NULL, 10);
+	return hopper_int_cell(summary, 0, column, PG_INT64_MIN, PG_INT64_MAX);
+}
+
+/* At least 1. */
+static int64
+get_count(const hopper_name *summary, int column, int64 most)
+{
+	return hopper_int_cell(summary, 0, column, 1, most);
 }
 
 /* text[] without NULLs; returns the length. */
@@ -62,14 +60,12 @@ get_texts(const hopper_name *summary, int column, char ***values)
 		deconstruct_array(DatumGetArrayTypeP(value), TEXTOID, -1, false, 'i', &datums,
 						  &nulls, &n);
 	if (n == 0)
-		refuse_summary(summary, psprintf("Column \"%s\" is empty",
-										 SPI_fname(SPI_tuptable->tupdesc, column)));
+		hopper_refuse_cell(summary, 0, column);
 	*values = palloc(sizeof(char *) * n);
 	for (i = 0; i < n; i++)
 	{
 		if (nulls[i])
-			refuse_summary(summary, psprintf("Column \"%s\" holds NULL",
-											 SPI_fname(SPI_tuptable->tupdesc, column)));
+			hopper_refuse_cell(summary, 0, column);
 		(*values)[i] = TextDatumGetCString(datums[i]);
 	}
 	return n;
@@ -87,58 +83,68 @@ get_ints(const hopper_name *summary, int column, int32 **values)
 	int			i;
 
 	if (isnull)
-		refuse_summary(summary, psprintf("Column \"%s\" is NULL",
-										 SPI_fname(SPI_tuptable->tupdesc, column)));
+		hopper_refuse_cell(summary, 0, column);
 	deconstruct_array(DatumGetArrayTypeP(value), INT4OID, sizeof(int32), true, 'i',
 					  &datums, &nulls, &n);
 	*values = palloc(sizeof(int32) * (n + 1));
 	for (i = 0; i < n; i++)
 	{
 		if (nulls[i])
-			refuse_summary(summary, psprintf("Column \"%s\" holds NULL",
-											 SPI_fname(SPI_tuptable->tupdesc, column)));
+			hopper_refuse_cell(summary, 0, column);
 		(*values)[i] = DatumGetInt32(datums[i]);
 	}
 	return n;
 }
 
-static int32
-get_shape(const hopper_name *summary, int column, int64 *shape)
+int
+hopper_shape_cell(const hopper_name *table, int column, int64_t *shape)
 {
 	int32	   *values;
-	int			n = get_ints(summary, column, &values);
-	int			i;
+	int			n = get_ints(table, column, &values);
 
 	if (n > HOPPER_MAX_RANK)
-		refuse_summary(summary, psprintf("A shape has %d dimensions", n));
-	for (i = 0; i < n; i++)
+		hopper_refuse_cell(table, 0, column);
+	for (int i = 0; i < n; i++)
+	{
+		if (values[i] < 1)
+			hopper_refuse_cell(table, 0, column);
 		shape[i] = values[i];
+	}
 	return n;
 }
 
-static int32
-get_kind(const hopper_name *summary, int column)
+int32
+hopper_kind_cell(const hopper_name *table, int column)
 {
-	char	   *kind = get_text(summary, column, true);
+	char	   *kind = hopper_text_cell(table, 0, column);
 
 	if (strcmp(kind, "class") == 0)
 		return HOPPER_LABEL_CLASS;
 	if (strcmp(kind, "value") == 0)
 		return HOPPER_LABEL_VALUE;
 	if (strcmp(kind, "array") != 0)
-		refuse_summary(summary, psprintf("Column \"label_kind\" is \"%s\"", kind));
+		hopper_refuse_cell(table, 0, column);
 	return HOPPER_LABEL_ARRAY;
 }
 
-static int32
-get_type(const hopper_name *summary, int column)
+int32
+hopper_type_cell(const hopper_name *table, int column)
 {
-	char	   *name = get_text(summary, column, true);
-	int32		type = pack_type_from_name(name);
+	int32		type = pack_type_from_name(hopper_text_cell(table, 0, column));
 
 	if (type == 0)
-		refuse_summary(summary, psprintf("Packed type \"%s\" is not known", name));
+		hopper_refuse_cell(table, 0, column);
 	return type;
+}
+
+double
+hopper_constant_cell(const hopper_name *table, int column)
+{
+	double		value = hopper_float_value(0, column);
+
+	if (!(value > 0) || isinf(value))
+		hopper_refuse_cell(table, 0, column);
+	return value;
 }
 
 /* --- the summary --- */
@@ -169,7 +175,7 @@ read_class_values(const hopper_name *summary, hopper_packed *out)
 
 	n = hopper_select("SELECT u.v::pg_catalog.text FROM pg_catalog.unnest("
 					  "(SELECT %s FROM %s)) WITH ORDINALITY AS u(v, i) ORDER BY u.i",
-					  quote_identifier(out->class_values_column), summary->quoted);
+					  hopper_identifier(out->class_values_column), summary->quoted);
 	if (n != desc->num_classes)
 		refuse_summary(summary, psprintf("There are " UINT64_FORMAT " class values for %d classes",
 										 n, desc->num_classes));
@@ -211,7 +217,7 @@ hopper_read_packed(const hopper_name *table, hopper_packed *out)
 						", this version reads format %d",
 						table->shown, get_int(&summary, 1), HOPPER_PACK_FORMAT),
 				 errhint("Pack the data again.")));
-	out->source_table = get_text(&summary, 2, true);
+	out->source_table = hopper_text_cell(&summary, 0, 2);
 	if (get_texts(&summary, 3, &labels) != 1)
 		refuse_summary(&summary, "There are several label columns");
 	out->n_x_columns = get_texts(&summary, 4, &out->x_columns);
@@ -219,25 +225,24 @@ hopper_read_packed(const hopper_name *table, hopper_packed *out)
 	if (get_texts(&summary, 6, &out->x_sql_types) != out->n_x_columns)
 		refuse_summary(&summary, "Columns and types differ in number");
 	out->y_sql_type = label_types[0];
-	out->buffer_size = (int32) get_int(&summary, 7);
+	out->buffer_size = (int32) get_count(&summary, 7, PG_INT32_MAX);
 	out->seed = get_int(&summary, 18);
 	out->packed_bytes = get_int(&summary, 19);
-	out->checksum = get_text(&summary, 20, true);
-	out->training_table = get_text(&summary, 21, false);
+	out->checksum = hopper_text_cell(&summary, 0, 20);
+	out->training_table = hopper_cell(0, 21);
 	out->n_starts = get_ints(&summary, 17, &out->starts);
 
 	desc->table_name = table->shown;
 	desc->x_column = out->n_x_columns == 1 ? out->x_columns[0] : PACK_FEATURES;
 	desc->y_column = labels[0];
-	(void) get_text(&summary, 8, true);
-	desc->normalizing_const = hopper_float_value(0, 8);
-	desc->x_type = get_type(&summary, 10);
-	desc->x_rank = get_shape(&summary, 11, desc->x_shape);
-	desc->y_kind = get_kind(&summary, 12);
-	desc->y_type = get_type(&summary, 13);
-	desc->y_rank = get_shape(&summary, 14, desc->y_shape);
-	desc->n_rows = get_int(&summary, 15);
-	desc->n_partitions = (int32) get_int(&summary, 16);
+	desc->normalizing_const = hopper_constant_cell(&summary, 8);
+	desc->x_type = hopper_type_cell(&summary, 10);
+	desc->x_rank = hopper_shape_cell(&summary, 11, desc->x_shape);
+	desc->y_kind = hopper_kind_cell(&summary, 12);
+	desc->y_type = hopper_type_cell(&summary, 13);
+	desc->y_rank = hopper_shape_cell(&summary, 14, desc->y_shape);
+	desc->n_rows = get_count(&summary, 15, PG_INT64_MAX);
+	desc->n_partitions = (int32) get_count(&summary, 16, PG_INT32_MAX);
 	if (desc->y_kind == HOPPER_LABEL_CLASS)
 	{
 		if (get_ints(&summary, 9, &num_classes) != 1 || num_classes[0] < 1)
@@ -313,27 +318,22 @@ scan(const hopper_packed *packed, hopper_split split, int32 partition, hopper_bu
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(caller, "hopper packed buffer",
 												  ALLOCSET_DEFAULT_SIZES);
-	const char *x_column = pstrdup(quote_identifier(packed->desc.x_column));
-	const char *y_column = pstrdup(quote_identifier(packed->desc.y_column));
+	const char *x_column = hopper_identifier(packed->desc.x_column);
+	const char *y_column = hopper_identifier(packed->desc.y_column);
 	const char *condition = partition < 0 ? ""
 		: psprintf(" WHERE partition_id OPERATOR(pg_catalog.=) %d", partition);
-	SPIPlanPtr	plan;
-	Portal		portal;
+	hopper_cursor cursor;
 
 	/* the sort moves TOAST pointers, not buffers */
-	plan = SPI_prepare_cursor(psprintf("SELECT partition_id, buffer_id, n, %s, %s, checksum FROM %s"
-									   "%s ORDER BY partition_id, buffer_id", x_column, y_column,
-									   packed->table.quoted, condition), 0, NULL,
-							  CURSOR_OPT_NO_SCROLL);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	cursor = hopper_cursor_open(psprintf("SELECT partition_id, buffer_id, n, %s, %s, checksum"
+										 " FROM %s%s ORDER BY partition_id, buffer_id", x_column,
+										 y_column, packed->table.quoted, condition), true);
 	for (;;)
 	{
 		SPITupleTable *table;
 
 		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, 1);
+		SPI_cursor_fetch(cursor.portal, true, 1);
 		table = SPI_tuptable;
 		if (SPI_processed == 0)
 			break;
@@ -343,8 +343,7 @@ scan(const hopper_packed *packed, hopper_split split, int32 partition, hopper_bu
 		MemoryContextReset(context);
 		SPI_freetuptable(table);
 	}
-	SPI_cursor_close(portal);
-	SPI_freeplan(plan);
+	hopper_cursor_close(&cursor);
 	MemoryContextDelete(context);
 }
 

@@ -50,6 +50,16 @@ typedef struct hopper_packed
 extern void hopper_read_packed(const hopper_name *table, hopper_packed *out);
 
 /*
+ * Cells of the first row of SPI_tuptable, of packed tables' and of training's summaries alike;
+ * ERROR XX001 where they hold what these columns cannot hold. A hopper_label_kind, a hopper_type, a
+ * shape (returns its rank), a positive number that features are divided by.
+ */
+extern int32 hopper_kind_cell(const hopper_name *table, int column);
+extern int32 hopper_type_cell(const hopper_name *table, int column);
+extern int	hopper_shape_cell(const hopper_name *table, int column, int64_t *shape);
+extern double hopper_constant_cell(const hopper_name *table, int column);
+
+/*
  * Gets each buffer once, in the order of partition_id and buffer_id. The buffer's memory is valid
  * during the call only. May ereport(ERROR).
  */

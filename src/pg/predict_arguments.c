@@ -110,6 +110,9 @@ predict_open_source(predicting *run, text *id_col, text *independent_varname)
 	List	   *x = split_columns(independent_varname, "independent_varname");
 	Oid			relation = hopper_source_oid(&run->source);
 	pack_column id_column;
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
 	ListCell   *cell;
 
 	if (get_attnum(relation, "buffer_id") != InvalidAttrNumber &&
@@ -133,7 +136,9 @@ predict_open_source(predicting *run, text *id_col, text *independent_varname)
 				 errhint("Predict from a view that gives it another name.")));
 	hopper_predict_check_id(&run->model, &run->what, id_column.name, run->label_type != NULL);
 	run->id_column = id_column.name;
-	run->id_type = id_column.sql_type;
+	get_atttypetypmodcoll(relation, get_attnum(relation, id_column.name), &type, &typmod,
+						  &collation);
+	run->id_type = hopper_type_name(type, typmod);
 	get_typlenbyval(id_column.type, &run->id_length, &run->id_by_value);
 
 	rows->segment = -1;
@@ -176,7 +181,7 @@ predict_read_labels(predicting *run, const hopper_trained *trained)
 	column = hopper_require_column(relation, trained->class_values_column);
 	type = get_element_type(get_atttype(relation, column));
 	get_typlenbyvalalign(type, &length, &by_value, &alignment);
-	hopper_select("SELECT %s FROM %s", quote_identifier(trained->class_values_column),
+	hopper_select("SELECT %s FROM %s", hopper_identifier(trained->class_values_column),
 				  summary->quoted);
 	array = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
 	if (isnull)

@@ -28,8 +28,8 @@ predict_row_query(const predicting *run)
 	initStringInfo(&query);
 	appendStringInfoString(&query, "SELECT ");
 	for (int i = 0; i < run->rows.n_x; i++)
-		appendStringInfo(&query, "%s, ", quote_identifier(run->rows.x[i].name));
-	appendStringInfo(&query, "%s FROM %s", quote_identifier(run->id_column), run->source.quoted);
+		appendStringInfo(&query, "%s, ", hopper_identifier(run->rows.x[i].name));
+	appendStringInfo(&query, "%s FROM %s", hopper_identifier(run->id_column), run->source.quoted);
 	return query.data;
 }
 

@@ -73,22 +73,18 @@ void
 predict_rows(predicting *run)
 {
 	writer		out;
-	SPIPlanPtr	plan;
-	Portal		portal;
+	hopper_cursor cursor;
 
 	if (run->values.shape_known)
 		start(run, &out);
-	plan = SPI_prepare_cursor(predict_row_query(run), 0, NULL, CURSOR_OPT_NO_SCROLL);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	cursor = hopper_cursor_open(predict_row_query(run), true);
 	for (;;)
 	{
 		SPITupleTable *table;
 		int			n;
 
 		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(portal, true, run->predictor ? run->batch_rows : 1);
+		SPI_cursor_fetch(cursor.portal, true, run->predictor ? run->batch_rows : 1);
 		table = SPI_tuptable;
 		n = (int) SPI_processed;
 		if (n == 0)
@@ -105,7 +101,7 @@ predict_rows(predicting *run)
 		while (run->n_batches > 0 && write_oldest(run, &out, false))
 			;
 	}
-	SPI_cursor_close(portal);
+	hopper_cursor_close(&cursor);
 	if (run->predictor == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

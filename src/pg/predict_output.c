@@ -39,17 +39,18 @@ char *
 hopper_predict_columns(const predict_model *model, const predict_what *what, const char *id_column,
 					   const char *id_type, const char *label_type)
 {
-	const char *label = pstrdup(quote_identifier(psprintf("predicted_%s", model->class_name)));
+	const char *label = hopper_identifier(psprintf("predicted_%s", model->class_name));
 	StringInfoData columns;
 
 	initStringInfo(&columns);
-	appendStringInfo(&columns, "%s %s", quote_identifier(id_column), id_type);
+	appendStringInfo(&columns, "%s %s", hopper_identifier(id_column), id_type);
 	if (model->is_value)
-		appendStringInfo(&columns, ", %s double precision%s", label, model->is_array ? "[]" : "");
+		appendStringInfo(&columns, ", %s pg_catalog.float8%s", label, model->is_array ? "[]" : "");
 	else
 	{
-		appendStringInfo(&columns, ", class_name text, class_value text, prob double precision%s",
-						 what->kind != PREDICT_RESPONSE ? ", rank integer" : "");
+		appendStringInfo(&columns, ", class_name pg_catalog.text, class_value pg_catalog.text,"
+						 " prob pg_catalog.float8%s",
+						 what->kind != PREDICT_RESPONSE ? ", rank pg_catalog.int4" : "");
 		if (label_type)
 			appendStringInfo(&columns, ", %s %s", label, label_type);
 	}

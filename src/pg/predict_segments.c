@@ -22,7 +22,7 @@ distribution(const predicting *run)
 	if (GpPolicyIsReplicated(policy))
 		return "DISTRIBUTED REPLICATED";
 	if (GpPolicyIsHashPartitioned(policy) && policy->nattrs == 1 && policy->attrs[0] == id)
-		return psprintf("DISTRIBUTED BY (%s)", quote_identifier(run->id_column));
+		return psprintf("DISTRIBUTED BY (%s)", hopper_identifier(run->id_column));
 	return "DISTRIBUTED RANDOMLY";
 }
 
@@ -34,7 +34,8 @@ predict_rows(predicting *run)
 	Oid			types[] = {BYTEAOID};
 	Datum		values[1];
 	SPIPlanPtr	plan;
-	int			level = NewGUCNestLevel();
+	/* The plan's names, and the types that it lists, are looked up where it runs, too. */
+	int			level = hopper_safe_path();
 	int			rc;
 
 	(void) set_config_option("optimizer", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,

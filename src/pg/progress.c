@@ -217,5 +217,5 @@ hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
 					hopper_duration_words(training->info.seconds_wall), 100 * shares.idle,
 					100 * shares.hop, stopped, failed),
 			 errhint("Compare the configurations with: SELECT * FROM hopper.leaderboard(%s);",
-					 quote_literal_cstr(training->quoted))));
+					 hopper_literal(training->quoted))));
 }

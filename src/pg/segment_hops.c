@@ -102,8 +102,8 @@ load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
 							" ORDER BY partition_id, buffer_id) AS r FROM %s) s"
 							" WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
 							hops->log.quoted, split,
-							pstrdup(quote_identifier(packed->desc.x_column)),
-							pstrdup(quote_identifier(packed->desc.y_column)),
+							hopper_identifier(packed->desc.x_column),
+							hopper_identifier(packed->desc.y_column),
 							packed->table.quoted), 2, types);
 	values[0] = Int64GetDatum(hops->run->id);
 	values[1] = PointerGetDatum(hops->description);
@@ -200,9 +200,9 @@ hopper_hops_load(hopper_hops *hops)
 	SPI_freetuptable(SPI_tuptable);
 	hopper_select_latest("SELECT pg_catalog.max(" NUMBER("1") "), pg_catalog.max(" NUMBER("2") "),"
 						 " pg_catalog.max(" NUMBER("3") ") FROM %s", hops->log.quoted);
-	hops->plan.max_reads = atoi(hopper_cell(0, 1));
-	hops->plan.bytes_data = atoll(hopper_cell(0, 2));
-	hops->plan.bytes_models = atoll(hopper_cell(0, 3));
+	hops->plan.max_reads = (int32) hopper_int_cell(&hops->log, 0, 1, 0, PG_INT32_MAX);
+	hops->plan.bytes_data = hopper_int_cell(&hops->log, 0, 2, 0, PG_INT64_MAX);
+	hops->plan.bytes_models = hopper_int_cell(&hops->log, 0, 3, 0, PG_INT64_MAX);
 	SPI_freetuptable(SPI_tuptable);
 	return numerics_class;
 }

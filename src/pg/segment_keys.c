@@ -23,7 +23,7 @@ hopper_segments_on_a_host(void)
 					  " FROM pg_catalog.gp_segment_configuration"
 					  " WHERE content OPERATOR(pg_catalog.>=) 0::pg_catalog.int2"
 					  " AND role OPERATOR(pg_catalog.=) 'p' GROUP BY hostname) s") == 1)
-		most = Max(atoi(hopper_cell(0, 1)), 1);
+		most = (int) hopper_int_cell(NULL, 0, 1, 1, PG_INT32_MAX);
 	SPI_freetuptable(SPI_tuptable);
 	return most;
 }
@@ -43,10 +43,10 @@ hopper_segment_numbers(int *n)
 						 " AND role OPERATOR(pg_catalog.=) 'p'");
 	for (uint64 row = 0; row < rows; row++)
 	{
-		int			content = atoi(hopper_cell(row, 1));
+		int			content = hopper_key_cell(NULL, row, 1);
 
 		if (content < *n)
-			numbers[content] = atoi(hopper_cell(row, 2));
+			numbers[content] = hopper_key_cell(NULL, row, 2);
 	}
 	SPI_freetuptable(SPI_tuptable);
 	return numbers;
@@ -104,7 +104,7 @@ hopper_chosen_segments(const char *rules, int32 **contents)
 				 errhint("Leave distribution_rules out to use all segments.")));
 	*contents = palloc(sizeof(int32) * n);
 	for (uint64 i = 0; i < n; i++)
-		(*contents)[i] = atoi(hopper_cell(i, 1));
+		(*contents)[i] = hopper_key_cell(NULL, i, 1);
 	qsort(*contents, n, sizeof(int32), compare_int32);
 	return (int) n;
 }
@@ -202,9 +202,9 @@ hopper_partition_keys(const hopper_packed *packed)
 						   " GROUP BY 1, 2, 3", packed->table.quoted);
 	for (uint64 row = 0; row < n_rows; row++)
 	{
-		int32		p = atoi(hopper_cell(row, 1));
-		int32		key = atoi(hopper_cell(row, 2));
-		int32		segment = atoi(hopper_cell(row, 3));
+		int32		p = hopper_key_cell(&packed->table, row, 1);
+		int32		key = hopper_key_cell(&packed->table, row, 2);
+		int32		segment = hopper_key_cell(&packed->table, row, 3);
 
 		if (p < 0 || p >= n || known[p])
 			refuse_placement(packed, psprintf("Partition %d lies on several segments or is not "

@@ -42,8 +42,8 @@ hopper_segment_timeline_keys(hopper_segment_timeline *timeline, const hopper_nam
 	timeline->n_keys = (int) n;
 	for (uint64 row = 0; row < n; row++)
 	{
-		timeline->keys[row] = atoi(hopper_cell(row, 1));
-		timeline->contents[row] = atoi(hopper_cell(row, 2));
+		timeline->keys[row] = hopper_key_cell(log, row, 1);
+		timeline->contents[row] = hopper_key_cell(log, row, 2);
 	}
 	SPI_freetuptable(SPI_tuptable);
 }

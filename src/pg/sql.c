@@ -2,8 +2,11 @@
  * sql.c
  *		Names of the user's objects, and SQL through SPI.
  *
- * Unqualified names of users' objects are looked up in the caller's search_path. Statements that
- * the glue writes itself therefore name functions, types and operators with their schema.
+ * A user's table is looked up in the caller's search_path once, where its name is read; from then
+ * on it is named with its schema, and so are its companions. What our statements name themselves
+ * (functions, operators, types) is looked up in pg_catalog alone, so that nothing that somebody put
+ * into a schema of the path takes its place. The users' own functions, in views, row policies,
+ * defaults and triggers, run with the caller's search_path, as they would without us.
  */
 #include "pg/glue.h"
 
@@ -23,15 +26,36 @@
 
 /* --- names --- */
 
+/* The schema as a statement names it; NULL where it is gone. */
+static char *
+schema_name(Oid schema)
+{
+	return isTempNamespace(schema) ? "pg_temp" : get_namespace_name(schema);
+}
+
+/* Where an unqualified name's table is, or would be made; NULL where no schema is selected. */
+static char *
+find_schema(char *name)
+{
+	Oid			relation = RangeVarGetRelid(makeRangeVar(NULL, name, -1), NoLock, true);
+	List	   *path;
+
+	if (OidIsValid(relation))
+		return schema_name(get_rel_namespace(relation));
+	path = fetch_search_path(false);
+	return path == NIL ? NULL : schema_name(linitial_oid(path));
+}
+
 static hopper_name
-make_name(char *schema, char *name)
+make_name(char *schema, bool qualified, char *name)
 {
 	hopper_name result;
 
 	result.schema = schema;
 	result.name = name;
+	result.qualified = qualified;
 	result.quoted = quote_qualified_identifier(schema, name);
-	result.shown = schema ? psprintf("%s.%s", schema, name) : name;
+	result.shown = qualified ? psprintf("%s.%s", schema, name) : name;
 	return result;
 }
 
@@ -63,8 +87,8 @@ hopper_parse_name(text *value, const char *argument)
 				 errhint("Write table or schema.table; put names with blanks, capitals or dots in "
 						 "double quotes.")));
 	if (list_length(names) == 1)
-		return make_name(NULL, (char *) linitial(names));
-	return make_name((char *) linitial(names), (char *) lsecond(names));
+		return make_name(find_schema(linitial(names)), false, linitial(names));
+	return make_name(linitial(names), true, lsecond(names));
 }
 
 hopper_name
@@ -79,7 +103,13 @@ hopper_name_with_suffix(const hopper_name *name, const char *suffix)
 				 errdetail("The table \"%s\" goes with it, and names have at most %d bytes.",
 						   longer, NAMEDATALEN - 1),
 				 errhint("Choose a shorter name.")));
-	return make_name(name->schema, longer);
+	return make_name(name->schema, name->qualified, longer);
+}
+
+char *
+hopper_written_name(const hopper_name *name)
+{
+	return name->qualified ? name->quoted : hopper_identifier(name->name);
 }
 
 /* The name of a relation as messages show it. */
@@ -128,10 +158,11 @@ nearest_table(const hopper_name *name)
 						   " AND CASE WHEN %s IS NULL THEN pg_catalog.pg_table_is_visible(c.oid)"
 						   " ELSE n.nspname::pg_catalog.text OPERATOR(pg_catalog.=) %s END"
 						   " ORDER BY c.relname LIMIT 10000",
-						   hopper_literal(name->schema), hopper_literal(name->schema));
+						   hopper_literal(name->qualified ? name->schema : NULL),
+						   hopper_literal(name->schema));
 	nearest = nearest_cell(name->name, n_rows);
 	if (nearest)
-		result = MemoryContextStrdup(caller, name->schema
+		result = MemoryContextStrdup(caller, name->qualified
 									 ? psprintf("%s.%s", name->schema, nearest) : nearest);
 	SPI_finish();
 	hopper_spi_pop(pushed);
@@ -182,6 +213,16 @@ claim_name(Oid schema, const hopper_name *name)
 				 errhint("Choose another name, or wait for the end of its transaction.")));
 }
 
+static void
+refuse_existing(const hopper_name *name)
+{
+	if (OidIsValid(hopper_relation_oid(name, true)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists", name->shown),
+				 errhint("Choose another name, or drop it first.")));
+}
+
 void
 hopper_require_absent(const hopper_name *name)
 {
@@ -190,14 +231,12 @@ hopper_require_absent(const hopper_name *name)
 	AclResult	allowed = hopper_schema_aclcheck(schema, GetUserId(), ACL_CREATE);
 
 	PreventCommandIfReadOnly("CREATE TABLE");
+	/* It may be in a schema of the path where nothing could be made. */
+	refuse_existing(name);
 	if (allowed != ACLCHECK_OK)
 		aclcheck_error(allowed, HOPPER_OBJECT_SCHEMA, get_namespace_name(schema));
 	claim_name(schema, name);
-	if (OidIsValid(hopper_relation_oid(name, true)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_TABLE),
-				 errmsg("relation \"%s\" already exists", name->shown),
-				 errhint("Choose another name, or drop it first.")));
+	refuse_existing(name);
 }
 
 void
@@ -293,29 +332,86 @@ hopper_finish(void)
 	SPI_finish();
 }
 
-void
-hopper_exec(const char *format,...)
+static void
+execute(char *statement)
 {
-	va_list		arguments;
-	char	   *statement;
-	int			rc;
+	int			rc = SPI_execute(statement, false, 0);
 
-	va_start(arguments, format);
-	statement = format_statement(format, arguments);
-	va_end(arguments);
-	rc = SPI_execute(statement, false, 0);
 	if (rc < 0)
 		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
 	pfree(statement);
 }
 
+void
+hopper_exec(const char *format,...)
+{
+	va_list		arguments;
+	char	   *statement;
+	int			level;
+
+	va_start(arguments, format);
+	statement = format_statement(format, arguments);
+	va_end(arguments);
+	level = hopper_safe_path();
+	execute(statement);
+	hopper_callers_path(level);
+}
+
+void
+hopper_change(const char *format,...)
+{
+	va_list		arguments;
+	char	   *statement;
+
+	va_start(arguments, format);
+	statement = format_statement(format, arguments);
+	va_end(arguments);
+	execute(statement);
+}
+
+int
+hopper_safe_path(void)
+{
+	int			level = NewGUCNestLevel();
+
+	(void) hopper_set_for_level("search_path", "pg_catalog, pg_temp");
+	return level;
+}
+
+void
+hopper_callers_path(int level)
+{
+	AtEOXact_GUC(false, level);
+}
+
+hopper_cursor
+hopper_cursor_open(const char *query, bool read_only)
+{
+	int			level = hopper_safe_path();
+	hopper_cursor cursor;
+
+	cursor.plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_NO_SCROLL);
+	if (cursor.plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	cursor.portal = SPI_cursor_open(NULL, cursor.plan, NULL, NULL, read_only);
+	hopper_callers_path(level);
+	return cursor;
+}
+
+void
+hopper_cursor_close(hopper_cursor *cursor)
+{
+	SPI_cursor_close(cursor->portal);
+	SPI_freeplan(cursor->plan);
+}
+
 static uint64
 run_select(char *statement, bool read_only)
 {
-	int			rc = SPI_execute(statement, read_only, 0);
+	hopper_cursor cursor = hopper_cursor_open(statement, read_only);
 
-	if (rc != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute of a SELECT failed: %s", SPI_result_code_string(rc));
+	SPI_cursor_fetch(cursor.portal, true, FETCH_ALL);
+	hopper_cursor_close(&cursor);
 	pfree(statement);
 	return (uint64) SPI_processed;
 }
@@ -357,12 +453,36 @@ hopper_require_type(TupleDesc descriptor, int column, Oid type)
 				 errhint("Use the tables as the functions of schema hopper made them.")));
 }
 
+char *
+hopper_type_name(Oid type, int32 typmod)
+{
+	int			level = hopper_safe_path();
+	char	   *name = hopper_format_typmod(type, typmod);
+
+	hopper_callers_path(level);
+	return name;
+}
+
+/* --- cells --- */
+
+/* A query that should have given a row gave none: its table changed, or hides its rows. */
+static void
+require_row(uint64 row)
+{
+	if (SPI_tuptable == NULL || row >= (uint64) SPI_processed)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("a table has fewer rows than it had, or should have"),
+				 errhint("Use the tables as the functions of schema hopper made them.")));
+}
+
 Datum
 hopper_value(uint64 row, int column, Oid type, bool *isnull)
 {
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column,
-									  isnull);
+	Datum		value;
 
+	require_row(row);
+	value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, isnull);
 	if (!*isnull)
 		hopper_require_type(SPI_tuptable->tupdesc, column, type);
 	return value;
@@ -380,7 +500,76 @@ hopper_float_value(uint64 row, int column)
 char *
 hopper_cell(uint64 row, int column)
 {
+	require_row(row);
 	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
+}
+
+void
+hopper_refuse_cell(const hopper_name *table, uint64 row, int column)
+{
+	const char *value = hopper_cell(row, column);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("\"%s\" is damaged", table ? table->shown : "a catalog"),
+			 errdetail("Column \"%s\" holds %s.", SPI_fname(SPI_tuptable->tupdesc, column),
+					   value ? value : "NULL"),
+			 errhint("Use the tables as the functions of schema hopper made them.")));
+	pg_unreachable();
+}
+
+char *
+hopper_text_cell(const hopper_name *table, uint64 row, int column)
+{
+	char	   *value = hopper_cell(row, column);
+
+	if (value == NULL)
+		hopper_refuse_cell(table, row, column);
+	return value;
+}
+
+int64
+hopper_int_cell(const hopper_name *table, uint64 row, int column, int64 least, int64 most)
+{
+	bool		isnull;
+	Datum		datum;
+	int64		value = 0;
+
+	require_row(row);
+	datum = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull);
+	if (isnull)
+		hopper_refuse_cell(table, row, column);
+	switch (getBaseType(SPI_gettypeid(SPI_tuptable->tupdesc, column)))
+	{
+		case INT2OID:
+			value = DatumGetInt16(datum);
+			break;
+		case INT4OID:
+			value = DatumGetInt32(datum);
+			break;
+		case INT8OID:
+			value = DatumGetInt64(datum);
+			break;
+		default:
+			hopper_require_type(SPI_tuptable->tupdesc, column, INT4OID);
+	}
+	if (value < least || value > most)
+		hopper_refuse_cell(table, row, column);
+	return value;
+}
+
+int32
+hopper_key_cell(const hopper_name *table, uint64 row, int column)
+{
+	return (int32) hopper_int_cell(table, row, column, PG_INT32_MIN, PG_INT32_MAX);
+}
+
+/* --- quoting: nowhere else --- */
+
+char *
+hopper_identifier(const char *name)
+{
+	return pstrdup(quote_identifier(name));
 }
 
 const char *

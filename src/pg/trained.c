@@ -31,25 +31,6 @@ text_cells(uint64 row, int column, int *n)
 	return texts;
 }
 
-static int
-shape_cells(uint64 row, int column, int64_t *shape)
-{
-	bool		isnull;
-	Datum		array = hopper_value(row, column, INT4ARRAYOID, &isnull);
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
-
-	if (isnull)
-		return 0;
-	deconstruct_array(DatumGetArrayTypeP(array), INT4OID, sizeof(int32), true, 'i', &values,
-					  &nulls, &n);
-	n = Min(n, HOPPER_MAX_RANK);
-	for (int i = 0; i < n; i++)
-		shape[i] = nulls[i] ? 0 : DatumGetInt32(values[i]);
-	return n;
-}
-
 static void
 not_an_output(const hopper_name *table, const char *why)
 {
@@ -83,7 +64,6 @@ read_summary(hopper_trained *out)
 	const hopper_name *summary = &out->outputs.summary;
 	Oid			oid = hopper_relation_oid(summary, true);
 	char	   *y_column;
-	char	   *kind;
 	int			n;
 
 	if (!OidIsValid(oid) || get_attnum(oid, "independent_shape") == InvalidAttrNumber)
@@ -100,21 +80,24 @@ read_summary(hopper_trained *out)
 			not_an_output(table, psprintf("In its companion \"%s\" %s is NULL.", summary->shown,
 										  SPI_fname(SPI_tuptable->tupdesc, column)));
 	y_column = hopper_cell(0, 1);
-	kind = hopper_cell(0, 2);
 	out->desc.y_column = y_column;
-	out->desc.y_kind = strcmp(kind, "class") == 0 ? HOPPER_LABEL_CLASS :
-		strcmp(kind, "value") == 0 ? HOPPER_LABEL_VALUE : HOPPER_LABEL_ARRAY;
-	out->desc.x_type = pack_type_from_name(hopper_cell(0, 3));
-	out->desc.x_rank = shape_cells(0, 4, out->desc.x_shape);
-	out->desc.y_type = pack_type_from_name(hopper_cell(0, 5));
-	out->desc.y_rank = shape_cells(0, 6, out->desc.y_shape);
-	out->desc.num_classes = hopper_cell(0, NUM_CLASSES_COLUMN)
-		? atoi(hopper_cell(0, NUM_CLASSES_COLUMN)) : 0;
-	out->desc.normalizing_const = hopper_float_value(0, 8);
+	out->desc.y_kind = hopper_kind_cell(summary, 2);
+	out->desc.x_type = hopper_type_cell(summary, 3);
+	out->desc.x_rank = hopper_shape_cell(summary, 4, out->desc.x_shape);
+	out->desc.y_type = hopper_type_cell(summary, 5);
+	out->desc.y_rank = hopper_shape_cell(summary, 6, out->desc.y_shape);
+	if (out->desc.y_kind == HOPPER_LABEL_CLASS)
+		out->desc.num_classes = (int32) hopper_int_cell(summary, 0, NUM_CLASSES_COLUMN, 1,
+														PACK_MAX_CLASSES);
+	out->desc.normalizing_const = hopper_constant_cell(summary, 8);
 	out->training_table = hopper_cell(0, 9);
 	out->desc.table_name = out->training_table;
 	out->x_columns = name_cells(0, 10, &out->n_x_columns);
 	out->x_sql_types = name_cells(0, 11, &n);
+	if (out->n_x_columns < 1)
+		hopper_refuse_cell(summary, 0, 10);
+	if (n != out->n_x_columns)
+		hopper_refuse_cell(summary, 0, 11);
 	out->y_sql_type = hopper_cell(0, 12);
 	out->desc.x_column = out->n_x_columns == 1 ? out->x_columns[0] : PACK_FEATURES;
 	SPI_freetuptable(SPI_tuptable);
@@ -123,8 +106,8 @@ read_summary(hopper_trained *out)
 		return;
 	out->class_values_column = psprintf("%s_class_values", y_column);
 	hopper_require_column(oid, out->class_values_column);
-	hopper_select("SELECT %s::text[] FROM %s", quote_identifier(out->class_values_column),
-				  summary->quoted);
+	hopper_select("SELECT %s::pg_catalog.text[] FROM %s",
+				  hopper_identifier(out->class_values_column), summary->quoted);
 	out->desc.class_values = (const char *const *) text_cells(0, 1, &out->desc.n_class_values);
 	SPI_freetuptable(SPI_tuptable);
 	/* Only the first class can be that of NULL; NULLs at the end are classes without rows. */
@@ -154,22 +137,22 @@ static int32
 choose_key(const hopper_outputs *outputs, bool has_key, int32 mst_key)
 {
 	char	   *keys;
-	int			n;
+	int64		n;
 	hopper_best best;
 
-	hopper_select("SELECT count(*)::int, coalesce(min(mst_key), 0),"
+	hopper_select("SELECT count(*), coalesce(min(mst_key), 0),"
 				  " string_agg(mst_key::text, ', ' ORDER BY mst_key) FILTER (WHERE place <= 20),"
 				  " bool_or(mst_key = %d) "
 				  "FROM (SELECT mst_key, row_number() OVER (ORDER BY mst_key) AS place FROM %s) m",
 				  has_key ? mst_key : 0, outputs->model.quoted);
-	n = atoi(hopper_cell(0, 1));
+	n = hopper_int_cell(&outputs->model, 0, 1, 0, PG_INT64_MAX);
 	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" holds no model", outputs->model.shown)));
 	keys = hopper_cell(0, 3);
 	if (!has_key && n == 1)
-		return atoi(hopper_cell(0, 2));
+		return hopper_key_cell(&outputs->model, 0, 2);
 	if (has_key)
 	{
 		char	   *found = hopper_cell(0, 4);
@@ -190,7 +173,8 @@ choose_key(const hopper_outputs *outputs, bool has_key, int32 mst_key)
 	best = hopper_outputs_best(outputs);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("\"%s\" holds %d models: mst_key must be given", outputs->model.shown, n),
+			 errmsg("\"%s\" holds " INT64_FORMAT " models: mst_key must be given",
+					outputs->model.shown, n),
 			 errhint("The best one is mst_key => %d (%s %.4f).", best.mst_key, best.metric,
 					 best.value)));
 }
@@ -227,7 +211,7 @@ hopper_read_trained(const hopper_name *table, bool has_key, int32 mst_key, hoppe
 	out->loss_type = hopper_cell(0, 5);
 	out->metrics_type = name_cells(0, 6, &out->n_metrics);
 	text = hopper_cell(0, 7);
-	out->config.model_id = text ? atoi(text) : 0;
+	out->config.model_id = text ? hopper_key_cell(&out->outputs.info, 0, 7) : 0;
 	SPI_freetuptable(SPI_tuptable);
 }
 

@@ -48,6 +48,9 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 				 errmsg("\"%s\" has no row with mst_key %d", outputs->info.shown,
 						history->mst_key)));
 	n = array_cells(1, INT4OID, &iterations, &nulls);
+	for (int i = 0; i < n; i++)
+		if (nulls[i] || DatumGetInt32(iterations[i]) < 1)
+			hopper_refuse_cell(&outputs->info, 0, 1);
 	n_elapsed = array_cells(2, FLOAT8OID, &elapsed, &nulls);
 	history->n_metrics_earlier = Min(array_cells(3, TEXTOID, &names, &nulls), HOPPER_MAX_METRICS);
 	history->metrics_earlier = palloc(Max(history->n_metrics_earlier, 1) * sizeof(char *));
@@ -94,11 +97,7 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 			point->metrics[split][at / n] = DatumGetFloat8(values[at]);
 		}
 	}
-	if (hopper_cell(0, 8) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("column \"iterations\" of \"%s\" is NULL", outputs->info.shown)));
-	history->last_earlier = atoi(hopper_cell(0, 8));
+	history->last_earlier = (int32) hopper_int_cell(&outputs->info, 0, 8, 0, PG_INT32_MAX);
 	SPI_freetuptable(SPI_tuptable);
 }
 
@@ -109,14 +108,14 @@ read_state(const hopper_outputs *outputs, hopper_config *config)
 	uint8_t    *state;
 	size_t		size,
 				at = 0;
-	int			n_parts;
+	int64		n_parts;
 
-	hopper_select("SELECT count(*)::int, coalesce(sum(octet_length(state)), 0)::bigint,"
-				  " count(*) = coalesce(max(part) + 1, 0) FROM %s WHERE mst_key = %d",
+	hopper_select("SELECT count(*), coalesce(sum(octet_length(state)), 0)::int8,"
+				  " coalesce(max(part)::int8 + 1, 0) FROM %s WHERE mst_key = %d",
 				  outputs->state.quoted, config->mst_key);
-	n_parts = atoi(hopper_cell(0, 1));
-	size = (size_t) strtoull(hopper_cell(0, 2), NULL, 10);
-	if (hopper_cell(0, 3)[0] != 't')
+	n_parts = hopper_int_cell(&outputs->state, 0, 1, 0, PG_INT64_MAX);
+	size = (size_t) hopper_int_cell(&outputs->state, 0, 2, 0, PG_INT64_MAX);
+	if (hopper_int_cell(&outputs->state, 0, 3, PG_INT64_MIN, PG_INT64_MAX) != n_parts)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the state of configuration %d in \"%s\" lacks a part", config->mst_key,
@@ -126,14 +125,14 @@ read_state(const hopper_outputs *outputs, hopper_config *config)
 		return false;
 
 	state = MemoryContextAllocHuge(CurrentMemoryContext, Max(size, 1));
-	for (int part = 0; part < n_parts; part++)
+	for (int64 part = 0; part < n_parts; part++)
 	{
 		bool		isnull;
 		Datum		value;
 		bytea	   *bytes;
 
 		CHECK_FOR_INTERRUPTS();
-		isnull = hopper_select("SELECT state FROM %s WHERE mst_key = %d AND part = %d",
+		isnull = hopper_select("SELECT state FROM %s WHERE mst_key = %d AND part = " INT64_FORMAT,
 							   outputs->state.quoted, config->mst_key, part) != 1;
 		value = isnull ? (Datum) 0 : hopper_value(0, 1, BYTEAOID, &isnull);
 		if (isnull)

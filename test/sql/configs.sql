@@ -90,4 +90,14 @@ SELECT hopper.generate_model_configs('models', 'random_other', ARRAY[1, 2], $$
 SELECT count(*) AS equal FROM random JOIN random_again USING (mst_key, model_id, compile_params, fit_params);
 SELECT count(*) < 8 AS different FROM random JOIN random_other USING (mst_key, model_id, compile_params, fit_params);
 
+-- Keys after the last one
+INSERT INTO grid VALUES (2147483646, 1, 'by hand', NULL);
+SELECT hopper.generate_model_configs('models', 'grid', ARRAY[1],
+    '{''loss'': [''categorical_crossentropy''], ''optimizer_params_list'': [{''optimizer'': [''SGD''], ''lr'': [0.7, 0.8]}]}',
+    '{''batch_size'': [3]}');
+SELECT hopper.generate_model_configs('models', 'grid', ARRAY[1],
+    '{''loss'': [''categorical_crossentropy''], ''optimizer_params_list'': [{''optimizer'': [''SGD''], ''lr'': [0.7]}]}',
+    '{''batch_size'': [3]}');
+SELECT max(mst_key) FROM grid;
+
 DROP SCHEMA hopper_configs CASCADE;

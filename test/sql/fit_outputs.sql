@@ -89,6 +89,9 @@ SELECT m, hopper.metric_ascends(m) FROM unnest(ARRAY['accuracy', 'top_k(3)', 'ms
 SELECT hopper.sparkline('{0,1,2,3,4,5,6,7}'), hopper.sparkline('{5,5,5}'), hopper.sparkline('{1,NULL,2,NaN}'),
     hopper.sparkline('{}'), hopper.sparkline(NULL), hopper.sparkline('{0,1,2,3,4,5,6,7,8,9}', 3),
     hopper.sparkline('{1,2}', 1);
+-- Differences that are infinite or vanish
+SELECT hopper.sparkline('{-1e308,0,1e308}'), hopper.sparkline('{1e308,-1.7e308}'),
+    hopper.sparkline('{-Infinity,0,1e308,Infinity}'), hopper.sparkline('{0,5e-324}');
 SET client_encoding = 'LATIN1';
 SELECT hopper.sparkline('{0,1,2,3,4,5,6,7}');
 RESET client_encoding;

@@ -12,6 +12,16 @@ SELECT layer FROM hopper.describe_model('"Odd ""Schema"."My Models; DROP TABLE x
 SELECT hopper.describe_model('"Odd ""Schema"."My Models"', 1);
 SELECT hopper.delete_model('"Odd ""Schema"."My Models; DROP TABLE x"', 1);
 
+-- An apostrophe in a name ends no literal: the comment tells the name
+CREATE TABLE "Odd ""Schema".precious (a integer);
+SELECT hopper.load_model('"Odd ""Schema"."o''brien"', :'mlp');
+SELECT hopper.generate_model_configs('"Odd ""Schema"."o''brien"',
+    '"Odd ""Schema"."c''; DROP TABLE ""Odd """"Schema"".precious; --"', ARRAY[1], :'compile', '{''batch_size'': [8]}');
+SELECT hopper.load_model_selection_table('"Odd ""Schema"."o''brien"', '"Odd ""Schema"."o''configs"', ARRAY[1],
+    ARRAY['loss=''categorical_crossentropy'', optimizer=''SGD(lr=0.1)'''], ARRAY['batch_size=8']);
+SELECT relname, obj_description(oid, 'pg_class') FROM pg_class
+    WHERE relnamespace = '"Odd ""Schema"'::regnamespace AND relkind = 'r' ORDER BY 1;
+
 -- Unquoted names are folded, quoted ones are not
 SET search_path = "Odd ""Schema";
 SELECT hopper.load_model('Upper', :'mlp');
