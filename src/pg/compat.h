@@ -103,6 +103,14 @@
 #define hopper_schema_aclcheck(schema, role, mode) pg_namespace_aclcheck(schema, role, mode)
 #endif
 
+/* Row-level security that the caller is subject to: 9.5. */
+#if PG_VERSION_NUM >= 90500
+#include "utils/rls.h"
+#define hopper_hides_rows(relation) (check_enable_rls(relation, InvalidOid, true) == RLS_ENABLED)
+#else
+#define hopper_hides_rows(relation) false
+#endif
+
 /* A setting for this nesting level; the last argument, no reload, came in 9.5. */
 #if PG_VERSION_NUM >= 90500
 #define hopper_set_for_level(name, value) \

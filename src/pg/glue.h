@@ -85,6 +85,14 @@ extern void hopper_eventfd_close(int fd);
  */
 extern void hopper_wait(int fd, long timeout_ms);
 
+/* --- work that can be taken back (subtransaction.c) --- */
+
+typedef void (*hopper_work_fn) (void *state);
+/* NULL, or the error before which everything that `work` did has been undone. */
+extern ErrorData *hopper_attempt(hopper_work_fn work, void *state);
+/* Finds out whether `work` can be done: its errors come out, what it did is undone in any case. */
+extern void hopper_rehearse(hopper_work_fn work, void *state);
+
 /* --- names and SQL (sql.c) --- */
 
 /* A user's table argument: 'name', 'schema.name', quoted parts allowed. */
@@ -110,6 +118,11 @@ extern char *hopper_written_name(const hopper_name *name);
 extern Oid	hopper_relation_oid(const hopper_name *name, bool missing_ok);
 /* The same without missing_ok, locked against changes of its columns, as a SELECT locks it. */
 extern Oid	hopper_source_oid(const hopper_name *name);
+/*
+ * LOCK TABLE in `mode`, "EXCLUSIVE" say, until the transaction ends; where that has to wait for
+ * another session, a NOTICE says so first.
+ */
+extern void hopper_lock_table(const hopper_name *name, LOCKMODE mode, const char *mode_name);
 /*
  * ERROR 42P07 where it exists already, 3F000 or 42501 where it cannot be created, 55006 where
  * another session's transaction has asked for the same name.

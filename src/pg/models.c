@@ -4,7 +4,9 @@
  */
 #include "pg/models.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
+#include "storage/lmgr.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_load_model);
 PG_FUNCTION_INFO_V1(hopper_sql_delete_model);
@@ -224,6 +226,39 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(model_id);
 }
 
+static void
+drop_table(void *state)
+{
+	const hopper_name *table = state;
+
+	hopper_exec("DROP TABLE %s", table->quoted);
+}
+
+/* Why the table stays although it shows no more models; NULL where it does not. */
+static const char *
+why_kept(const hopper_name *table, Oid relation)
+{
+	ErrorData  *error;
+
+	if (hopper_hides_rows(relation))
+		return "Row-level security may hide others.";
+	if (IsolationUsesXactSnapshot())
+		return "This transaction does not see what other sessions have added.";
+	/* Waiting would be waiting for somebody who adds a model. */
+	if (!ConditionalLockRelationOid(relation, AccessExclusiveLock))
+		return "Another session uses it.";
+	/* Under the lock: the last look was at an older state. */
+	if (hopper_select_latest("SELECT 1 FROM %s LIMIT 1", table->quoted) > 0)
+		return "Another session has added models.";
+	error = hopper_attempt(drop_table, (void *) table);
+	if (error == NULL)
+		return NULL;
+	if (error->sqlerrcode != ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST &&
+		error->sqlerrcode != ERRCODE_OBJECT_IN_USE)
+		ReThrowError(error);
+	return psprintf("%s.", error->message);
+}
+
 /* delete_model(keras_model_arch_table, model_id) */
 Datum
 hopper_sql_delete_model(PG_FUNCTION_ARGS)
@@ -231,6 +266,7 @@ hopper_sql_delete_model(PG_FUNCTION_ARGS)
 	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "keras_model_arch_table");
 	int32		model_id = required_model_id(fcinfo, 1);
 	Oid			relation = hopper_require_model_table(&table);
+	const char *kept;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
@@ -242,9 +278,14 @@ hopper_sql_delete_model(PG_FUNCTION_ARGS)
 	if (hopper_select_latest("SELECT 1 FROM %s LIMIT 1", table.quoted) == 0 &&
 		hopper_is_owner(relation))
 	{
-		hopper_exec("DROP TABLE %s", table.quoted);
-		ereport(NOTICE,
-				(errmsg("dropped table \"%s\", which held no more models", table.shown)));
+		kept = why_kept(&table, relation);
+		if (kept)
+			ereport(NOTICE,
+					(errmsg("table \"%s\" holds no more models and stays", table.shown),
+					 errdetail_internal("%s", kept)));
+		else
+			ereport(NOTICE,
+					(errmsg("dropped table \"%s\", which held no more models", table.shown)));
 	}
 	SPI_finish();
 	PG_RETURN_VOID();

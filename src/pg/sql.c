@@ -19,6 +19,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
@@ -191,6 +192,21 @@ hopper_source_oid(const hopper_name *name)
 {
 	(void) hopper_relation_oid(name, false);
 	return RangeVarGetRelid(makeRangeVar(name->schema, name->name, -1), AccessShareLock, false);
+}
+
+void
+hopper_lock_table(const hopper_name *name, LOCKMODE mode, const char *mode_name)
+{
+	Oid			relation = hopper_relation_oid(name, false);
+	AclResult	allowed = pg_class_aclcheck(relation, GetUserId(),
+											ACL_UPDATE | ACL_DELETE | ACL_TRUNCATE);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, HOPPER_OBJECT_TABLE, relation_shown(relation));
+	if (!ConditionalLockRelationOid(relation, mode))
+		ereport(NOTICE,
+				(errmsg("waiting for other sessions that use \"%s\"", name->shown)));
+	hopper_exec("LOCK TABLE %s IN %s MODE", name->quoted, mode_name);
 }
 
 /*

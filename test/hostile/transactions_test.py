@@ -100,3 +100,66 @@ def test_cursor_of_an_outer_block(session):
         END;
         END $$""")
     assert value(session, "SELECT threads FROM seen") == idle
+
+
+# --- delete_model() drops the table with its last model, never with somebody's ---
+
+def load(connection, table):
+    return value(connection, "SELECT hopper.load_model(%s, model_arch::text) FROM architectures"
+                 " WHERE model_id = 1", table)
+
+
+def test_delete_model_waits_for_nobody_who_adds_one(database):
+    load(database, "shared")
+    adding = connect(DATABASE)
+    adding.autocommit = False
+    load(adding, "shared")
+    query(database, "SELECT hopper.delete_model('shared', 1)")
+    assert "Another session uses it." in database.notices[-1]
+    adding.commit()
+    assert value(database, "SELECT array_agg(model_id) FROM shared") == [2]
+    query(database, "SELECT hopper.delete_model('shared', 2)")
+    assert outputs(database, "shared") == []
+    adding.close()
+
+
+def test_delete_model_in_an_old_snapshot(database):
+    load(database, "shared")
+    old = connect(DATABASE)
+    query(old, "BEGIN ISOLATION LEVEL REPEATABLE READ")
+    query(old, "SELECT 1 FROM shared")
+    load(database, "shared")
+    query(old, "SELECT hopper.delete_model('shared', 1)")
+    query(old, "COMMIT")
+    old.close()
+    assert value(database, "SELECT array_agg(model_id) FROM shared") == [2]
+    query(database, "DROP TABLE shared")
+
+
+def test_delete_model_under_row_level_security(database):
+    load(database, "shared")
+    load(database, "shared")
+    query(database, "DROP ROLE IF EXISTS hopper_shared_owner")
+    query(database, "CREATE ROLE hopper_shared_owner")
+    query(database, "ALTER TABLE shared OWNER TO hopper_shared_owner")
+    query(database, "ALTER TABLE shared ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
+    query(database, "CREATE POLICY first ON shared USING (model_id = 1)")
+    query(database, "GRANT USAGE ON SCHEMA hopper TO hopper_shared_owner")
+    query(database, "SET ROLE hopper_shared_owner")
+    try:
+        query(database, "SELECT hopper.delete_model('shared', 1)")
+    finally:
+        query(database, "RESET ROLE")
+    assert value(database, "SELECT array_agg(model_id) FROM shared") == [2]
+    query(database, "DROP TABLE shared")
+    query(database, "REVOKE ALL ON SCHEMA hopper FROM hopper_shared_owner")
+    query(database, "DROP ROLE hopper_shared_owner")
+
+
+def test_delete_model_of_a_table_with_a_view(database):
+    load(database, "shared")
+    query(database, "CREATE VIEW shared_view AS SELECT * FROM shared")
+    query(database, "SELECT hopper.delete_model('shared', 1)")
+    assert "depend" in database.notices[-1]
+    assert value(database, "SELECT count(*) FROM shared_view") == 0
+    query(database, "DROP TABLE shared CASCADE")
