@@ -70,14 +70,19 @@ insert_class(const hopper_name *table, const hopper_trained *model, const int64_
 }
 
 void
-hopper_write_confusion(const hopper_name *table, const hopper_trained *model,
-					   const int64_t *counts, int n)
+hopper_create_confusion(const hopper_name *table)
 {
 	hopper_exec("CREATE TABLE %s (row_id pg_catalog.int4, class pg_catalog.text,"
 				" confusion_arr pg_catalog.int8[], examples pg_catalog.int8,"
 				" predicted pg_catalog.int8, \"precision\" pg_catalog.float8,"
 				" recall pg_catalog.float8, f1_score pg_catalog.float8)"
 				HOPPER_DISTRIBUTED_RANDOMLY, table->quoted);
+}
+
+void
+hopper_write_confusion(const hopper_name *table, const hopper_trained *model,
+					   const int64_t *counts, int n)
+{
 	for (int at = 0; at < n; at++)
 	{
 		insert_class(table, model, counts, n, at);

@@ -145,6 +145,15 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	model.config.confusion = has_confusion;
 	hopper_read_packed(&test_table, &data);
 	hopper_check_compatible(&data, "test table", &model.desc, table.shown);
+	/* What cannot be made is found out before the data are read. */
+	if (has_output)
+		hopper_exec("CREATE TABLE %s (loss pg_catalog.float8, metric pg_catalog.float8,"
+					" metrics_type pg_catalog.text[], loss_type pg_catalog.text,"
+					" metrics pg_catalog.float8[])"
+					HOPPER_DISTRIBUTED_RANDOMLY,
+					output.quoted);
+	if (has_confusion)
+		hopper_create_confusion(&confusion);
 	hopper_evaluate_data(&model, &data, &event, has_confusion ? &confusion : NULL);
 	if (event.n_metrics != model.n_metrics)
 		ereport(ERROR,
@@ -175,11 +184,6 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 
 		for (int i = 0; i < 5; i++)
 			spi_nulls[i] = nulls[i] ? 'n' : ' ';
-		hopper_exec("CREATE TABLE %s (loss pg_catalog.float8, metric pg_catalog.float8,"
-					" metrics_type pg_catalog.text[], loss_type pg_catalog.text,"
-					" metrics pg_catalog.float8[])"
-					HOPPER_DISTRIBUTED_RANDOMLY,
-					output.quoted);
 		if (SPI_execute_with_args(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5)",
 										   output.quoted), 5, types, values, spi_nulls, false,
 								  0) != SPI_OK_INSERT)

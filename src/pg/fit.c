@@ -3,8 +3,8 @@
  *		fit_multiple_model() and fit(): arguments, checks, and the order of things.
  *
  * Everything that can be wrong is refused before the first batch is computed. Output tables are
- * made before training, so that a name that is taken or a schema without CREATE is found out early;
- * they belong to the caller's transaction, which takes them back when training fails.
+ * made before training and their filling is rehearsed; they belong to the caller's transaction,
+ * which takes them back when training fails.
  */
 #include "pg/glue.h"
 
@@ -282,6 +282,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	training.histories = histories;
 	training.threads_given = request->threads_given;
 
+	hopper_outputs_rehearse(&outputs, &training, &request->record);
 	request->record.started = GetCurrentTimestamp();
 #ifdef GP_VERSION_NUM
 	if (request->warm_start)

@@ -8,6 +8,7 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/array.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "pg/pack.h"
@@ -24,7 +25,7 @@ typedef struct output_row
 	int			n;
 	const char *names[MAX_COLUMNS];
 	Oid			types[MAX_COLUMNS];
-	const char *expressions[MAX_COLUMNS];	/* in place of a parameter, or NULL */
+	const char *expressions[MAX_COLUMNS];	/* what the column is made of, or NULL */
 	Datum		values[MAX_COLUMNS];
 	bool		nulls[MAX_COLUMNS];
 } output_row;
@@ -122,7 +123,6 @@ insert_row(const hopper_name *table, const output_row *row)
 	Oid			types[MAX_COLUMNS];
 	Datum		values[MAX_COLUMNS];
 	char		nulls[MAX_COLUMNS];
-	int			n = 0;
 	int			rc;
 
 	initStringInfo(&query);
@@ -132,18 +132,12 @@ insert_row(const hopper_name *table, const output_row *row)
 	appendStringInfoString(&query, ") SELECT ");
 	for (int i = 0; i < row->n; i++)
 	{
-		if (row->expressions[i])
-		{
-			appendStringInfo(&query, "%s%s", i ? ", " : "", row->expressions[i]);
-			continue;
-		}
-		types[n] = row->types[i];
-		values[n] = row->values[i];
-		nulls[n] = row->nulls[i] ? 'n' : ' ';
-		n++;
-		appendStringInfo(&query, "%s$%d", i ? ", " : "", n);
+		types[i] = row->types[i];
+		values[i] = row->values[i];
+		nulls[i] = row->nulls[i] ? 'n' : ' ';
+		appendStringInfo(&query, "%s$%d", i ? ", " : "", i + 1);
 	}
-	rc = SPI_execute_with_args(query.data, n, types, values, nulls, false, 0);
+	rc = SPI_execute_with_args(query.data, row->n, types, values, nulls, false, 0);
 	if (rc != SPI_OK_INSERT)
 		elog(ERROR, "inserting into an output table failed: %s", SPI_result_code_string(rc));
 	pfree(query.data);
@@ -242,7 +236,7 @@ info_row(const hopper_training *training, int at)
 	return row;
 }
 
-/* "(SELECT <column> FROM <packed>_summary)": the classes keep the label's own type. */
+/* "(SELECT <column> FROM <packed>_summary)": a column of the label's own type. */
 static char *
 class_values_expression(const hopper_packed *train)
 {
@@ -305,8 +299,12 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 			  ? PointerGetDatum(construct_array(&classes, 1, INT4OID, sizeof(int32), true, 'i'))
 			  : (Datum) 0);
 	put(row, train->class_values_column ? train->class_values_column
-		: psprintf("%s_class_values", y_column), TEXTARRAYOID, (Datum) 0, true);
-	row->expressions[row->n - 1] = class_values_expression(train);
+		: psprintf("%s_class_values", y_column),
+		train->class_values_column ? train->class_values_type : TEXTARRAYOID,
+		train->class_values, train->class_values == (Datum) 0);
+	/* The values are those that were read before the training, whatever is in the table now. */
+	if (training == NULL)
+		row->expressions[row->n - 1] = class_values_expression(train);
 	put_array(row, "dependent_vartype", TEXTARRAYOID,
 			  text_array(1, (const char *const *) &train->y_sql_type));
 	put(row, "normalizing_const", FLOAT4OID, Float4GetDatum((float4) desc->normalizing_const),
@@ -374,7 +372,7 @@ hopper_outputs_lock(const hopper_outputs *outputs)
 
 	(void) hopper_relation_oid(&outputs->model, false);
 	/* Before hours of training, after which they are refilled. */
-	PreventCommandIfReadOnly("TRUNCATE TABLE");
+	PreventCommandIfReadOnly("DELETE");
 	for (int i = 1; i < lengthof(tables); i++)
 	{
 		if (!OidIsValid(hopper_relation_oid(tables[i], true)))
@@ -384,7 +382,7 @@ hopper_outputs_lock(const hopper_outputs *outputs)
 					 errdetail("It has no companion \"%s\".", tables[i]->shown)));
 	}
 	for (int i = 0; i < lengthof(tables); i++)
-		hopper_exec("LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE", tables[i]->quoted);
+		hopper_lock_table(tables[i], ExclusiveLock, "EXCLUSIVE");
 }
 
 void
@@ -406,11 +404,51 @@ hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 				 HOPPER_DISTRIBUTED_RANDOMLY);
 }
 
+static void
+check_column(const hopper_name *table, const char *column, Oid type)
+{
+	Oid			relation = hopper_relation_oid(table, false);
+	AttrNumber	number = hopper_require_column(relation, column);
+	Oid			found;
+	int32		typmod;
+	Oid			collation;
+
+	get_atttypetypmodcoll(relation, number, &found, &typmod, &collation);
+	if (found != type || typmod != -1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of \"%s\" must be of type %s, not %s", column, table->shown,
+						format_type_be(type), format_type_with_typemod(found, typmod)),
+				 errhint("Use the tables as the functions of schema hopper made them.")));
+}
+
+void
+hopper_outputs_check_columns(const hopper_outputs *outputs, const hopper_packed *train)
+{
+	const output_row *info = info_row(NULL, 0);
+	const output_row *summary = summary_row(&outputs->model, train, NULL, NULL);
+
+	check_column(&outputs->model, "mst_key", INT4OID);
+	check_column(&outputs->model, "model_weights", BYTEAOID);
+	check_column(&outputs->model, "model_arch", JSONOID);
+	check_column(&outputs->state, "mst_key", INT4OID);
+	check_column(&outputs->state, "part", INT4OID);
+	check_column(&outputs->state, "state", BYTEAOID);
+	for (int i = 0; i < info->n; i++)
+		check_column(&outputs->info, info->names[i], info->types[i]);
+	/* The class values are written as they are by the rehearsal. */
+	for (int i = 0; i < summary->n; i++)
+		if (summary->expressions[i] == NULL)
+			check_column(&outputs->summary, summary->names[i], summary->types[i]);
+}
+
 void
 hopper_outputs_clear(const hopper_outputs *outputs)
 {
-	hopper_exec("TRUNCATE %s, %s, %s, %s", outputs->model.quoted, outputs->state.quoted,
-				outputs->info.quoted, outputs->summary.quoted);
+	hopper_change("DELETE FROM %s", outputs->model.quoted);
+	hopper_change("DELETE FROM %s", outputs->state.quoted);
+	hopper_change("DELETE FROM %s", outputs->info.quoted);
+	hopper_change("DELETE FROM %s", outputs->summary.quoted);
 }
 
 static Datum

@@ -53,12 +53,24 @@ extern hopper_outputs hopper_outputs_named(const hopper_name *model);
 /* ERROR 42P07 where one of them exists. */
 extern void hopper_outputs_require_absent(const hopper_outputs *outputs);
 /*
- * Before a warm start: ERROR where the tables are not those of training, or may not be replaced;
- * nobody else can write to them until the transaction ends.
+ * Before a warm start: ERROR where the tables are not those of training; nobody else can lock rows
+ * of them or write to them until the transaction ends.
  */
 extern void hopper_outputs_lock(const hopper_outputs *outputs);
 extern void hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train);
-/* Empties the tables (which keep their owners and grants). */
+/* ERROR 42804 or 42703 where a column is not of the type that it was made with. */
+extern void hopper_outputs_check_columns(const hopper_outputs *outputs,
+										 const hopper_packed *train);
+/*
+ * ERROR where what the run will write at its end could not be written: before it trains. The
+ * tables exist; for a warm start they are filled (rehearsal.c).
+ */
+extern void hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_training *planned,
+									const hopper_run_record *record);
+/*
+ * Empties the tables. Not TRUNCATE: that would wait for readers, take the rows away from older
+ * snapshots, and want another right.
+ */
 extern void hopper_outputs_clear(const hopper_outputs *outputs);
 /* Models, states and infos. */
 extern void hopper_outputs_write_models(const hopper_outputs *outputs,

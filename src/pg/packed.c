@@ -170,9 +170,20 @@ read_class_values(const hopper_name *summary, hopper_packed *out)
 {
 	hopper_data_desc *desc = &out->desc;
 	const char **values;
+	Datum		whole;
+	bool		isnull;
 	uint64		n;
 	uint64		i;
 
+	hopper_select("SELECT %s FROM %s", hopper_identifier(out->class_values_column),
+				  summary->quoted);
+	out->class_values_type = SPI_gettypeid(SPI_tuptable->tupdesc, 1);
+	if (!OidIsValid(get_element_type(getBaseType(out->class_values_type))))
+		refuse_summary(summary, psprintf("Column \"%s\" is no array", out->class_values_column));
+	whole = hopper_value(0, 1, getBaseType(out->class_values_type), &isnull);
+	if (!isnull)
+		out->class_values = PointerGetDatum(PG_DETOAST_DATUM_COPY(whole));
+	SPI_freetuptable(SPI_tuptable);
 	n = hopper_select("SELECT u.v::pg_catalog.text FROM pg_catalog.unnest("
 					  "(SELECT %s FROM %s)) WITH ORDINALITY AS u(v, i) ORDER BY u.i",
 					  hopper_identifier(out->class_values_column), summary->quoted);

@@ -27,6 +27,8 @@ typedef struct hopper_packed
 	char	  **x_sql_types;	/* one a column, as format_type() writes them */
 	char	   *y_sql_type;
 	char	   *class_values_column;	/* of the summary; NULL where y_kind is not a class */
+	Datum		class_values;	/* its value; (Datum) 0: NULL */
+	Oid			class_values_type;	/* an array of the label's own type */
 	int32		n_starts;
 	int32	   *starts;			/* first partition of each run of partitions */
 	int64		seed;
