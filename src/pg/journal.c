@@ -2,9 +2,9 @@
  * journal.c
  *		The extension's record of runs: writing it, and run_timeline(), which shows it.
  *
- * Who may read the info table of a run's output may see the run's timeline. Rows are found by the
- * output table's oid, so that a table that is renamed keeps its timeline and a new one of an old
- * name does not inherit one.
+ * Who may read a run's output, the table and its companion _info, may see the run's timeline. Rows
+ * are found by the output table's oid, so that a table that is renamed keeps its timeline and a new
+ * one of an old name does not inherit one.
  */
 #include "pg/timeline.h"
 
@@ -235,6 +235,8 @@ hopper_sql_run_timeline(PG_FUNCTION_ARGS)
 				 errmsg("\"%s\" is not an output table of hopper.fit_multiple_model()",
 						model.shown),
 				 errdetail("It has no companion \"%s\".", info.shown)));
+	/* The runs are found by the one's oid; beside it the other may be anybody's. */
+	hopper_require_select(model_oid);
 	hopper_require_select(info_oid);
 
 	scope = hopper_journal_begin();

@@ -1,0 +1,408 @@
+"""Every function, with names that break quoting, in a search_path full of traps; and whose tables, rights
+and functions an unqualified name means."""
+
+import json
+import random
+import struct
+
+import psycopg2
+import pytest
+
+import traps
+from digits import connect, query, value
+
+DATABASE = "hopper_names"
+VICTIM = "hopper_names_victim"
+ATTACKER = "hopper_names_attacker"
+
+ARCHITECTURE = json.dumps({"class_name": "Sequential", "config": {"name": "s", "layers": [
+    {"class_name": "InputLayer", "config": {"batch_input_shape": [None, 2], "name": "in"}},
+    {"class_name": "Dense", "config": {"name": "out", "units": 3, "activation": "softmax"}}]}})
+COMPILE = "loss='categorical_crossentropy', optimizer='SGD(lr=0.1)', metrics=['accuracy']"
+GRID = ("{'loss': ['categorical_crossentropy'], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': %s}],"
+        " 'metrics': ['accuracy']}")
+
+# How many bytes of 63 the longest companion leaves for a name.
+ROOM = {"schema": 63, "points": 63, "pictures": 63, "packed": 63 - len("_validation_summary"),
+        "more": 63 - len("_summary"), "models": 63, "configs": 63 - len("_summary"),
+        "grid": 63 - len("_summary"), "run": 63 - len("_summary"), "one": 63 - len("_summary"),
+        "shown": 63 - len("_summary"), "seen": 63 - len("_validation_summary"),
+        "evaluated": 63, "confused": 63, "predicted1": 63, "predicted2": 63, "predicted3": 63,
+        "predicted4": 63, "predicted5": 63, "predicted6": 63,
+        "type": 63, "id": 63, "x": 63 - len("_shape"), "image": 63 - len("_shape"),
+        "y": 63 - len("_class_values"), "fold": 63}
+COLUMNS = ("id", "x", "y", "fold", "image")
+QUOTES = ["'", '"', "\\", " ", "''", "\\'", "; DROP TABLE points; --", "$$", "%s", "E'", "\t", "/*", "."]
+
+
+def plain(kind):
+    return kind
+
+
+def quoting(kind):
+    """Everything that ends or continues a literal or an identifier, as long as there is room."""
+    chosen = random.Random(kind)
+    name = kind
+    while True:
+        longer = name + chosen.choice(QUOTES)
+        if len(longer) >= ROOM[kind]:
+            return name + "'" * (ROOM[kind] - len(name))
+        name = longer
+
+
+def multi_byte(kind):
+    """Full to the last byte; what is cut off anywhere is cut within a character."""
+    name = kind + "'"
+    while len((name + "€").encode()) <= ROOM[kind]:
+        name += "€"
+    return name + "x" * (ROOM[kind] - len(name.encode()))
+
+
+def identifier(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+# In this order. Names in braces: of tables as a function wants them, of columns, of both in a statement.
+CALLS = [
+    "SELECT hopper.version() IS NOT NULL",
+    "SELECT name FROM hopper.build_info()",
+    "SELECT class_name FROM hopper.layers()",
+    "SELECT hostname IS NULL FROM hopper.gpu_configuration()",
+    "SELECT hopper.metric_ascends('accuracy'), hopper.sparkline('{{1,2,NULL,3}}')",
+    "SELECT layer FROM hopper.describe_model({architecture}::pg_catalog.text)",
+    "SELECT layer FROM hopper.describe_model({architecture}::pg_catalog.json)",
+    "SELECT hopper.load_model({models}, {architecture}::pg_catalog.text, pg_catalog.decode({weights}, 'hex'),"
+    " name := 'it''s \\ \"')",
+    "SELECT hopper.load_model({models}, {architecture}::pg_catalog.json)",
+    "SELECT hopper.load_model({models}, {architecture}::pg_catalog.json)",
+    "SELECT hopper.delete_model({models}, 3)",
+    "SELECT layer, inputs FROM hopper.describe_model({models}, 1)",
+    "SELECT hopper.training_preprocessor({points}, {packed}, {y}, {x}, validation_fraction := 0.25,"
+    " partitions := 2)",
+    "SELECT hopper.training_preprocessor({points}, {seen}, {y}, {x}, fold_column := {fold})",
+    "SELECT hopper.training_preprocessor({pictures}, {shown}, {y}, {image}, image_shape := '{{2}}')",
+    "SELECT hopper.validation_preprocessor({points}, {more}, {y}, {x}, {packed})",
+    "SELECT hopper.load_model_selection_table({models}, {configs}, '{{1,2}}', {compile_list},"
+    " '{{batch_size=4}}')",
+    "SELECT hopper.generate_model_configs({models}, {grid}, '{{1}}', {grid1}, $f${{'batch_size': [4]}}$f$)",
+    "SELECT hopper.generate_model_configs({models}, {grid}, '{{1}}', {grid2}, $f${{'batch_size': [4]}}$f$)",
+    "SELECT * FROM hopper.check_configs({configs}, {packed})",
+    "SELECT item FROM hopper.explain_fit({packed}, NULL, {grid}, 2, validation_table := {more})",
+    "SELECT best_mst_key, best_value, models_trained FROM hopper.fit_multiple_model({packed}, {run},"
+    " {configs}, 2, validation_table := {more})",
+    "SELECT best_mst_key, best_value, models_trained FROM hopper.fit_multiple_model({packed}, {run},"
+    " {configs}, 1, warm_start := true)",
+    "SELECT best_value FROM hopper.fit({shown}, {one}, {models}, 2, {compile}, 'batch_size=4', 1)",
+    "SELECT item FROM hopper.explain_fit(model_output_table := {run}, \"analyze\" := true)",
+    "SELECT rank, mst_key, validation_metric, training_loss, curve FROM hopper.leaderboard({run})",
+    "SELECT mst_key, iteration, split, metric, value FROM hopper.learning_curves({run})",
+    "SELECT run, iteration, mst_key, split FROM hopper.run_timeline({run}) WHERE kind"
+    " OPERATOR(pg_catalog.=) 'training'",
+    "SELECT * FROM hopper.evaluate({run}, {more}, {evaluated}, mst_key := 1, confusion_table := {confused})",
+    "SELECT hopper.predict({run}, {points}, {id}, {x}, {predicted1}, mst_key := 2)",
+    "SELECT hopper.predict({run}, {points}, {id}, {x}, {predicted2}, 2, mst_key := 2)",
+    "SELECT hopper.predict({run}, {points}, {id}, {x}, {predicted3}, 0.1::pg_catalog.float8, mst_key := 2)",
+    "SELECT hopper.predict_byom({models}, 1, {points}, {id}, {x}, {predicted4})",
+    "SELECT hopper.predict_byom({models}, 1, {points}, {id}, {x}, {predicted5}, 1)",
+    "SELECT hopper.predict_byom({models}, 1, {points}, {id}, {x}, {predicted6}, 0.1::pg_catalog.float8)",
+    "SELECT * FROM hopper.predict_row({run}, 1, '{{1,2}}'::pg_catalog.float4[])",
+    "SELECT * FROM hopper.predict_row({one}, NULL, pg_catalog.decode('0102', 'hex'))",
+]
+
+class World:
+    """One victim's tables under names of one kind."""
+
+    def __init__(self, name, qualified):
+        self.names = {kind: name(kind) for kind in ROOM}
+        self.qualified = qualified
+        self.schema = identifier(self.names["schema"])
+
+    def table(self, kind):
+        """As an argument of a function."""
+        name = identifier(self.names[kind])
+        return f"{self.schema}.{name}" if self.qualified else name
+
+    def arguments(self):
+        given = {kind: identifier(self.names[kind]) if kind in COLUMNS else self.table(kind)
+                 for kind in self.names if kind not in ("schema", "type")}
+        given.update(architecture=ARCHITECTURE, compile=COMPILE, compile_list=[COMPILE],
+                     weights=struct.pack("<9f", *(i / 10 for i in range(9))).hex(),
+                     grid1=GRID % "[0.1]", grid2=GRID % "[0.1, 0.2]")
+        return given
+
+    def build(self, cursor):
+        column = {kind: identifier(self.names[kind]) for kind in COLUMNS}
+        domain = f"{self.schema}.{identifier(self.names['type'])}"
+        cursor.execute(f"CREATE SCHEMA {self.schema}")
+        cursor.execute(f"CREATE DOMAIN {domain} AS varchar(80)")
+        for kind, features in (("points", f"ARRAY[i % 2, i % 3]::real[] AS {column['x']}"),
+                               ("pictures", f"decode(lpad(to_hex(i % 5), 4, '0'), 'hex') AS {column['image']}")):
+            table = f"{self.schema}.{identifier(self.names[kind])}"
+            cursor.execute(
+                f"CREATE TABLE {table} AS SELECT ('it''s \\ ' || i)::{domain} AS {column['id']}, {features},"
+                f" (ARRAY['a''\"\\', '€', ' '])[1 + i % 3] AS {column['y']}, i % 4 = 0 AS {column['fold']}"
+                " FROM generate_series(1, 24) i".replace("%", "%%"), ())
+
+    def tables(self, cursor):
+        """Names of all tables of the schema, with the kinds in place of the names."""
+        cursor.execute("SELECT relname FROM pg_catalog.pg_class WHERE relkind OPERATOR(pg_catalog.=) 'r'"
+                       " AND relnamespace OPERATOR(pg_catalog.=) (SELECT oid FROM pg_catalog.pg_namespace"
+                       " WHERE nspname OPERATOR(pg_catalog.=) %s)", (self.names["schema"],))
+        return sorted(self.kind_of(name) for name, in cursor.fetchall())
+
+    def kind_of(self, name):
+        kinds = [kind for kind in self.names if kind not in COLUMNS and name.startswith(self.names[kind])]
+        kind = max(kinds, key=lambda kind: len(self.names[kind]))
+        return kind + name[len(self.names[kind]):]
+
+
+def fill_in(call, arguments):
+    """Only names in braces are arguments: psycopg2 quotes them as the session wants it."""
+    values = {}
+
+    class Named(dict):
+        def __missing__(self, key):
+            values[key] = arguments[key]
+            return f"%({key})s"
+
+    return call.replace("%", "%%").format_map(Named()), values
+
+
+def run_calls(cursor, world):
+    """What all calls return and write, in any order of rows, with the label column's name as in a plain world."""
+    label = world.names["y"]
+    results = []
+
+    def keep(what):
+        rows = [tuple("y" if cell == label else cell for cell in row) for row in cursor.fetchall()]
+        results.append((what, sorted(rows, key=repr)))
+
+    for call in CALLS:
+        text, values = fill_in(call, world.arguments())
+        cursor.execute(text, values)
+        keep(call)
+    for kind in ("predicted1", "predicted2", "predicted3", "predicted4", "predicted5", "predicted6",
+                 "evaluated", "confused"):
+        cursor.execute(f"SELECT * FROM {world.schema}.{identifier(world.names[kind])}")
+        keep(kind)
+    return results
+
+
+def become(cursor, role):
+    cursor.execute("RESET SESSION AUTHORIZATION")
+    cursor.execute(f"SET SESSION AUTHORIZATION {role}")
+
+
+@pytest.fixture(scope="module")
+def admin():
+    connection = connect("postgres")
+    query(connection, f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+    for role in (VICTIM, ATTACKER):
+        query(connection, f"DROP ROLE IF EXISTS {role}")
+        query(connection, f"CREATE ROLE {role}")
+    query(connection, f"CREATE DATABASE {DATABASE}")
+    inside = connect(DATABASE)
+    query(inside, "CREATE EXTENSION model_hopper")
+    query(inside, f"GRANT CREATE ON DATABASE {DATABASE} TO {VICTIM}")
+    query(inside, f"CREATE SCHEMA shared AUTHORIZATION {ATTACKER}")
+    query(inside, "GRANT USAGE, CREATE ON SCHEMA shared TO PUBLIC")
+    with inside.cursor() as cursor:
+        become(cursor, ATTACKER)
+        traps.plant(cursor, "shared")
+        cursor.execute("RESET SESSION AUTHORIZATION")
+    yield inside
+    inside.close()
+    query(connection, f"DROP DATABASE {DATABASE} WITH (FORCE)")
+    for role in (VICTIM, ATTACKER):
+        query(connection, f"DROP ROLE {role}")
+    connection.close()
+
+
+@pytest.fixture
+def victim(admin):
+    connection = connect(DATABASE)
+    query(connection, "SET client_min_messages = error")
+    query(connection, f"SET SESSION AUTHORIZATION {VICTIM}")
+    yield connection
+    connection.close()
+
+
+@pytest.fixture(scope="module")
+def expected(admin):
+    """What the calls give with names that nobody can mistake."""
+    connection = connect(DATABASE)
+    with connection.cursor() as cursor:
+        cursor.execute("SET client_min_messages = error")
+        # Who calls what is counted for test_every_function_is_called.
+        cursor.execute("SET track_functions = 'all'")
+        become(cursor, VICTIM)
+        world = World(plain, False)
+        world.build(cursor)
+        cursor.execute(f"SET search_path = {world.schema}")
+        results = run_calls(cursor, world)
+        tables = world.tables(cursor)
+        cursor.execute("RESET search_path")
+        cursor.execute(f"DROP SCHEMA {world.schema} CASCADE")
+    # Counts are written at the latest when the session ends.
+    connection.close()
+    return results, tables
+
+
+@pytest.mark.parametrize(("name", "standard", "path"), [
+    (quoting, "on", "{schema}, shared"),
+    (quoting, "off", "{schema}, shared, pg_catalog"),
+    (multi_byte, "on", "{schema}, shared, pg_catalog"),
+    (multi_byte, "off", "{schema}, shared"),
+    (quoting, "off", "shared, pg_catalog"),
+    (multi_byte, "on", "shared"),
+])
+def test_every_function_among_traps(victim, expected, name, standard, path):
+    world = World(name, not path.startswith("{"))
+    with victim.cursor() as cursor:
+        world.build(cursor)
+        try:
+            cursor.execute(f"SET standard_conforming_strings = {standard}")
+            traps.plant_temporary(cursor)
+            cursor.execute("SET search_path = " + path.replace("{schema}", world.schema))
+            results = run_calls(cursor, world)
+            tables = world.tables(cursor)
+        finally:
+            cursor.execute("SET search_path = pg_catalog")
+            cursor.execute(f"DROP SCHEMA {world.schema} CASCADE")
+    assert tables == expected[1]
+    for (call, rows), (_, wanted) in zip(results, expected[0]):
+        assert rows == wanted, call
+
+
+def test_the_traps_work(victim):
+    """What is called without a schema is trapped, wherever pg_catalog stands in the path."""
+    for path, statement in [("shared", "SELECT generate_subscripts(ARRAY[1.5]::float8[], 1)"),
+                            ("shared", "SELECT 1::oid || 'a'::text"),
+                            ("shared, pg_catalog", "SELECT length('a'::pg_catalog.text)"),
+                            ("shared, pg_catalog", "SELECT 1 = 1"),
+                            ("shared, pg_catalog", "SELECT rank() OVER ()"),
+                            ("shared, pg_catalog", "SELECT max(1)")]:
+        query(victim, f"SET search_path = {path}")
+        with pytest.raises(psycopg2.Error, match="planted|is not a"):
+            query(victim, statement)
+    with pytest.raises(psycopg2.Error, match="violates check constraint"):
+        query(victim, "SELECT 'a'::json")
+
+
+def test_every_function_is_called(admin, expected):
+    """A function without a call in CALLS is one that nobody has tried with such names."""
+    called = {row[0] for row in query(
+        admin, "SELECT funcid FROM pg_stat_user_functions WHERE schemaname = 'hopper'")}
+    missing = [row[1] for row in query(
+        admin, "SELECT oid, oid::regprocedure::text FROM pg_proc WHERE pronamespace = 'hopper'::regnamespace")
+        if row[0] not in called]
+    assert not missing
+
+
+# --- what an unqualified name means ---
+
+@pytest.fixture
+def trained(victim):
+    """The victim's tables packed, run and so on in schema trained; the session has it in its path."""
+    with victim.cursor() as cursor:
+        cursor.execute("CREATE SCHEMA trained")
+        cursor.execute("SET search_path = trained")
+        cursor.execute("CREATE TABLE points AS SELECT i AS id, ARRAY[i % 2, i % 3]::real[] AS x, i % 3 AS y"
+                       " FROM generate_series(1, 24) i")
+        cursor.execute("SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x', normalizing_const => 10)")
+        cursor.execute("SELECT hopper.load_model('models', %s)", (ARCHITECTURE,))
+        cursor.execute("SELECT hopper.fit('packed', 'run', 'models', 1, %s, 'batch_size=4', 1)", (COMPILE,))
+    yield victim
+    query(victim, "SET search_path = pg_catalog")
+    query(victim, "DROP SCHEMA trained CASCADE")
+
+
+def test_companions_are_those_beside_the_table(trained):
+    """A work copy of a summary in a schema that comes first is not the packed table's."""
+    query(trained, "CREATE TEMP TABLE packed_summary AS SELECT * FROM packed_summary")
+    query(trained, "UPDATE packed_summary SET normalizing_const = 1")
+    query(trained, "CREATE TEMP TABLE run_summary AS SELECT * FROM run_summary WHERE false")
+    query(trained, "CREATE TEMP TABLE run_info AS SELECT * FROM run_info WHERE false")
+    query(trained, "SELECT hopper.fit('packed', 'again', 'models', 1, %s, 'batch_size=4', 1)", COMPILE)
+    assert value(trained, "SELECT normalizing_const FROM again_summary") == 10
+    assert value(trained, "SELECT count(*) FROM hopper.leaderboard('run')") == 1
+    assert value(trained, "SELECT loss FROM hopper.evaluate('run', 'packed')") > 0
+
+
+def test_a_timeline_is_shown_to_who_may_read_both_tables(trained):
+    query(trained, f"GRANT USAGE ON SCHEMA trained TO {ATTACKER}")
+    other = connect(DATABASE)
+    query(other, f"SET SESSION AUTHORIZATION {ATTACKER}")
+    query(other, "SET search_path = trained, shared")
+    query(other, "CREATE TEMP TABLE run_info (metrics_iters int[])")
+    for name in ("run", "trained.run"):
+        with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+            query(other, "SELECT * FROM hopper.run_timeline(%s)", name)
+    query(trained, f"GRANT SELECT ON trained.run_info TO {ATTACKER}")
+    with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+        query(other, "SELECT * FROM hopper.run_timeline('run')")
+    query(trained, f"GRANT SELECT ON trained.run TO {ATTACKER}")
+    assert query(other, "SELECT * FROM hopper.run_timeline('run')")
+    other.close()
+
+
+def test_names_keep_their_meaning_in_another_path(trained):
+    """Summaries tell names with their schema: what is read from them later is the same table."""
+    query(trained, "SET search_path = pg_catalog")
+    assert query(trained, "SELECT * FROM hopper.explain_fit(model_output_table => 'trained.run',"
+                 " \"analyze\" => true)")
+
+
+def test_users_functions_run_with_the_callers_path(trained):
+    """Views, triggers and row policies with functions that name things as their owner does."""
+    with trained.cursor() as cursor:
+        cursor.execute("""
+            CREATE TABLE factors AS SELECT 2::real AS factor;
+            CREATE TABLE log (what text, at text);
+            CREATE FUNCTION scaled(real[]) RETURNS real[] LANGUAGE plpgsql STABLE AS
+                $$ BEGIN RETURN (SELECT array_agg(v * factor) FROM unnest($1) v, factors); END $$;
+            CREATE FUNCTION label(int) RETURNS int LANGUAGE plpgsql STABLE AS
+                $$ BEGIN PERFORM 1 FROM factors; RETURN $1; END $$;
+            CREATE VIEW seen AS SELECT id, scaled(x) AS x, label(y) AS y FROM points;
+            CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                INSERT INTO log VALUES (TG_OP, TG_TABLE_NAME); RETURN coalesce(NEW, OLD); END $$;
+            CREATE TRIGGER note AFTER INSERT OR DELETE ON models FOR EACH ROW EXECUTE FUNCTION note();
+            CREATE FUNCTION allowed() RETURNS boolean LANGUAGE plpgsql STABLE AS
+                $$ BEGIN RETURN EXISTS (SELECT FROM factors); END $$;
+            ALTER TABLE run_info ENABLE ROW LEVEL SECURITY;
+            ALTER TABLE run_info FORCE ROW LEVEL SECURITY;
+            CREATE POLICY who ON run_info USING (allowed());
+        """)
+        cursor.execute("SELECT hopper.training_preprocessor('seen', 'seen_packed', 'y', 'x')")
+        cursor.execute("SELECT hopper.predict('run', 'seen', 'id', 'x', 'predicted')")
+        cursor.execute("SELECT * FROM hopper.leaderboard('run')")
+        assert cursor.rowcount == 1
+        cursor.execute("SELECT hopper.load_model('models', %s)", (ARCHITECTURE,))
+        cursor.execute("SELECT hopper.delete_model('models', 2)")
+        cursor.execute("SELECT array_agg(what) FROM log")
+        assert cursor.fetchone()[0] == ["INSERT", "DELETE"]
+        cursor.execute("SHOW search_path")
+        assert cursor.fetchone()[0] == "trained"
+
+
+def test_a_path_that_an_error_interrupts(trained):
+    """The caller's path comes back, whatever ended the statement."""
+    query(trained, "CREATE VIEW broken AS SELECT id, x, y / (y - 1) AS y FROM points")
+    query(trained, """DO $$ BEGIN
+        BEGIN PERFORM hopper.training_preprocessor('broken', 'never', 'y', 'x');
+        EXCEPTION WHEN division_by_zero THEN NULL; END;
+        IF current_setting('search_path') <> 'trained' THEN RAISE EXCEPTION 'lost'; END IF;
+        BEGIN PERFORM hopper.predict('run', 'points', 'no_such', 'x', 'never');
+        EXCEPTION WHEN undefined_column THEN NULL; END;
+        IF current_setting('search_path') <> 'trained' THEN RAISE EXCEPTION 'lost'; END IF;
+        END $$""")
+
+
+def test_sparkline_in_parallel_plans(trained):
+    """It asks for the client's encoding, which a parallel worker does not know."""
+    with trained.cursor() as cursor:
+        cursor.execute("SET client_encoding = 'LATIN1'")
+        cursor.execute("SET " + ("debug_parallel_query" if trained.server_version >= 160000
+                                 else "force_parallel_mode") + " = on")
+        cursor.execute("SELECT hopper.sparkline(ARRAY[1, id]) FROM points LIMIT 1")
+        assert cursor.fetchone()[0] == "~~"
