@@ -126,7 +126,7 @@ SELECT models_trained FROM hopper.fit_multiple_model('packed', 'own', 'configs_o
 SELECT count(*) FROM hopper.run_timeline('own');
 RESET ROLE;
 SET search_path = hopper_timeline;
-GRANT SELECT ON long_info TO hopper_timeline_other;
+GRANT SELECT ON long, long_info TO hopper_timeline_other;
 SET ROLE hopper_timeline_other;
 SELECT count(*) > 0 AS is_seen FROM hopper.run_timeline('hopper_timeline.long');
 RESET ROLE;
