@@ -163,6 +163,11 @@ extern uint64 hopper_select(const char *format,...) pg_attribute_printf(1, 2);
 /* The same in a new snapshot: sees what the statement itself has written so far. */
 extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1, 2);
 /*
+ * The same as one piece, for which the server may use parallel workers. It runs with the caller's
+ * search_path and must name each function, operator and type with its schema.
+ */
+extern uint64 hopper_select_at_once(const char *format,...) pg_attribute_printf(1, 2);
+/*
  * The same row by row, with SPI_cursor_fetch(): a query is parsed and planned where its cursor is
  * opened, with our search_path, and runs where rows are fetched, with the caller's.
  */

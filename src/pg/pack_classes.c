@@ -139,11 +139,11 @@ pack_read_classes(const pack_request *request, const pack_source *source, pack_c
 
 	memset(classes, 0, sizeof(*classes));
 	classes->family = pack_label_family(source->y.type);
-	n_rows = hopper_select("SELECT s.v::pg_catalog.text FROM (SELECT DISTINCT %s%s AS v FROM %s) s"
-						   " ORDER BY s.v NULLS FIRST LIMIT %d",
-						   hopper_identifier(source->y.name),
-						   is_text ? "::pg_catalog.text COLLATE pg_catalog.\"C\"" : "",
-						   source->name.quoted, PACK_MAX_CLASSES + 1);
+	n_rows = hopper_select_at_once("SELECT s.v::pg_catalog.text FROM (SELECT DISTINCT %s%s AS v"
+								   " FROM %s) s ORDER BY s.v NULLS FIRST LIMIT %d",
+								   hopper_identifier(source->y.name),
+								   is_text ? "::pg_catalog.text COLLATE pg_catalog.\"C\"" : "",
+								   source->name.quoted, PACK_MAX_CLASSES + 1);
 	if (n_rows > PACK_MAX_CLASSES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

@@ -456,6 +456,23 @@ hopper_select_latest(const char *format,...)
 	return run_select(statement, false);
 }
 
+uint64
+hopper_select_at_once(const char *format,...)
+{
+	va_list		arguments;
+	char	   *statement;
+	int			rc;
+
+	va_start(arguments, format);
+	statement = format_statement(format, arguments);
+	va_end(arguments);
+	rc = SPI_execute(statement, true, 0);
+	if (rc != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute of a SELECT failed: %s", SPI_result_code_string(rc));
+	pfree(statement);
+	return (uint64) SPI_processed;
+}
+
 void
 hopper_require_type(TupleDesc descriptor, int column, Oid type)
 {
