@@ -15,6 +15,10 @@ namespace hopper {
 
 namespace {
 
+// A row as text, with some room for what else is in it; a float as two hexadecimal digits a byte.
+constexpr int64_t kMaxRowText = (int64_t{1} << 30) - (1 << 16);
+constexpr int64_t kTextOfFloat = 8;
+
 std::string Quoted(const char* text, const char* fallback) {
   return "\"" + std::string(text != nullptr ? text : fallback) + "\"";
 }
@@ -76,6 +80,7 @@ class ConfigCheck {
     if (params_valid) CheckMonitoring(compile, fit);
     if (architecture.spec == nullptr) return;
     const ModelSpec& spec = *architecture.spec;
+    CheckSize(spec);
     CheckWeights(spec);
     if (spec.trainable_parameters == 0) {
       Warn("model \"" + spec.name + "\" has no weights to train",
@@ -117,6 +122,19 @@ class ConfigCheck {
     std::vector<ParamProblem> found;
     CheckMonitors(compile, fit, validation, &found);
     for (const ParamProblem& problem : found) out_->push_back({config_.mst_key, problem});
+  }
+
+  // The output table has weights and architecture in one row.
+  void CheckSize(const ModelSpec& spec) {
+    const int64_t architecture = 2 * static_cast<int64_t>(config_.model_arch_size);
+    if (spec.parameters <= (kMaxRowText - architecture) / kTextOfFloat) return;
+    Add({ErrorCode::kLimitExceeded,
+         "model \"" + spec.name + "\" has " + std::to_string(spec.parameters) +
+             " parameters, more than can be stored",
+         "Written as text, as pg_dump does, the row of a model must stay below 1 GB: " +
+             std::to_string(kMaxRowText / kTextOfFloat) + " parameters.",
+         ""},
+        false);
   }
 
   void CheckWeights(const ModelSpec& spec) {

@@ -170,28 +170,6 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	record->warm_start = request->warm_start;
 }
 
-/* A weight array must fit into one value of the output table; where its size is known by now. */
-static void
-check_sizes(const fit_request *request)
-{
-	for (int i = 0; i < request->n_configs; i++)
-	{
-		const hopper_config *config = &request->configs[i];
-		hopper_model_info info;
-		hopper_error error;
-
-		if (i > 0 && config->model_arch == request->configs[i - 1].model_arch)
-			continue;
-		if (hopper_inspect_model(config->model_arch, config->model_arch_size, &info, &error) &&
-			info.n_parameters > (int64) ((MaxAllocSize - VARHDRSZ) / sizeof(float)))
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("model %d has %s parameters, more than one value can hold",
-							config->model_id, hopper_count_words(info.n_parameters)),
-					 errdetail("The column model_weights holds at most 1 GB.")));
-	}
-}
-
 /* Checks the earlier run and takes its states and histories. */
 static void
 take_over(const fit_request *request, const hopper_outputs *outputs, const hopper_packed *train,
@@ -265,7 +243,6 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 		take_over(request, &outputs, &train, histories);
 	train.desc.validation = request->has_validation ? 1 : -1;
 	hopper_require_valid_configs(request->configs, request->n_configs, &train.desc);
-	check_sizes(request);
 	if (!request->warm_start)
 		hopper_outputs_create(&outputs, &train);
 

@@ -8,6 +8,11 @@
 #include "catalog/pg_type.h"
 #include "storage/lmgr.h"
 
+#include "pg/words.h"
+
+/* With room for the other columns. */
+#define MAX_ROW_TEXT (MaxAllocSize - 64 * 1024)
+
 PG_FUNCTION_INFO_V1(hopper_sql_load_model);
 PG_FUNCTION_INFO_V1(hopper_sql_delete_model);
 PG_FUNCTION_INFO_V1(hopper_sql_describe_model);
@@ -148,6 +153,24 @@ hopper_read_model(const hopper_name *table, int32 model_id, hopper_model *model)
 		hopper_no_such_model(table, model_id);
 }
 
+/* A row that pg_dump cannot write would spoil every backup of the database. */
+static void
+require_dumpable(FunctionCallInfo fcinfo, const char *arch)
+{
+	int64		weights = 0;
+
+	if (!PG_ARGISNULL(2))
+		weights = (int64) toast_raw_datum_size(PG_GETARG_DATUM(2));
+	/* As text: two digits a byte of weights; the architecture may need escapes. */
+	if (2 * weights + 2 * (int64) strlen(arch) > MAX_ROW_TEXT)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("architecture and weights of %s are more than can be stored",
+						hopper_bytes_words(weights + (int64) strlen(arch))),
+				 errdetail("Written as text, as pg_dump does, the row of a model must stay below "
+						   "1 GB.")));
+}
+
 static void
 create_model_table(const hopper_name *table)
 {
@@ -180,6 +203,7 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 	int32		model_id = 0;
 	int			i;
 
+	require_dumpable(fcinfo, arch);
 	if (!hopper_inspect_model(arch, strlen(arch), &info, &error))
 	{
 		/* The weights' number is checked where the shape is known: before training. */

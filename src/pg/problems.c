@@ -7,7 +7,9 @@
  */
 #include "pg/problems.h"
 
+#include "access/hash.h"
 #include "lib/stringinfo.h"
+#include "utils/hsearch.h"
 
 /* A report longer than this helps nobody; check_configs() has the rest. */
 #define MAX_SHOWN 50
@@ -16,6 +18,7 @@ typedef struct problem_group
 {
 	const hopper_problem *problem;	/* the first of its kind */
 	int			n_keys;
+	int			allocated;
 	int32	   *keys;			/* ascending as the problems are */
 } problem_group;
 
@@ -30,7 +33,8 @@ hopper_add_problem(hopper_problems *problems, hopper_problem problem)
 	else if (problems->n == problems->capacity)
 	{
 		problems->capacity *= 2;
-		problems->items = repalloc(problems->items, sizeof(hopper_problem) * problems->capacity);
+		problems->items = repalloc_huge(problems->items,
+										sizeof(hopper_problem) * problems->capacity);
 	}
 	problem.order = problems->n;
 	problems->items[problems->n++] = problem;
@@ -42,6 +46,7 @@ compare_problems(const void *a, const void *b)
 	const hopper_problem *x = a;
 	const hopper_problem *y = b;
 
+	CHECK_FOR_INTERRUPTS();
 	if (x->mst_key != y->mst_key)
 		return x->mst_key < y->mst_key ? -1 : 1;
 	if (x->is_error != y->is_error)
@@ -82,9 +87,28 @@ add_rows(hopper_problems *problems, const hopper_rows *rows)
 	}
 }
 
-void
-hopper_add_core_problems(hopper_problems *problems, const hopper_config *configs, int n,
-						 const hopper_data_desc *desc)
+/* What of the configurations is checked between two looks at cancel. */
+#define CHECKED_AT_ONCE 256
+#define BYTES_CHECKED_AT_ONCE (16 * 1024 * 1024)
+
+static int
+end_of_part(const hopper_config *configs, int from, int n)
+{
+	size_t		bytes = 0;
+	int			end = from;
+
+	do
+	{
+		bytes += configs[end].model_arch_size + configs[end].n_weights * sizeof(float);
+		end++;
+	}
+	while (end < n && end - from < CHECKED_AT_ONCE && bytes < BYTES_CHECKED_AT_ONCE);
+	return end;
+}
+
+static void
+check_part(hopper_problems *problems, const hopper_config *configs, int n,
+		   const hopper_data_desc *desc)
 {
 	const hopper_core_api *core = hopper_core();
 	hopper_rows *rows;
@@ -104,50 +128,114 @@ hopper_add_core_problems(hopper_problems *problems, const hopper_config *configs
 	core->rows_free(rows);
 }
 
+void
+hopper_add_core_problems(hopper_problems *problems, const hopper_config *configs, int n,
+						 const hopper_data_desc *desc)
+{
+	for (int from = 0, end; from < n; from = end)
+	{
+		end = end_of_part(configs, from, n);
+		check_part(problems, configs + from, end - from, desc);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* --- groups of equal problems --- */
+
+/* The key of the hash table is a pointer to a problem; its words are what is compared. */
+static uint32
+hash_problem(const void *key, Size size)
+{
+	const hopper_problem *problem = *(const hopper_problem *const *) key;
+	const char *texts[] = {problem->message, problem->detail, problem->hint};
+	uint32		hash = (uint32) problem->sqlstate;
+
+	for (int i = 0; i < lengthof(texts); i++)
+	{
+		const char *words = texts[i] ? texts[i] : "";
+
+		hash = (hash << 5 | hash >> 27) ^
+			DatumGetUInt32(hash_any((const unsigned char *) words, (int) strlen(words)));
+	}
+	return hash;
+}
+
 static bool
 same_text(const char *a, const char *b)
 {
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-static bool
-same_problem(const hopper_problem *a, const hopper_problem *b)
+/* As a hash table wants it: 0 where they are the same. */
+static int
+differ(const void *x, const void *y, Size size)
 {
-	return a->sqlstate == b->sqlstate && same_text(a->message, b->message) &&
-		same_text(a->detail, b->detail) && same_text(a->hint, b->hint);
+	const hopper_problem *a = *(const hopper_problem *const *) x;
+	const hopper_problem *b = *(const hopper_problem *const *) y;
+
+	return !(a->sqlstate == b->sqlstate && same_text(a->message, b->message) &&
+			 same_text(a->detail, b->detail) && same_text(a->hint, b->hint));
 }
 
-/* Groups of equal problems of one severity, in order of first appearance. */
+typedef struct known_problem
+{
+	const hopper_problem *problem;	/* the key */
+	int			group;
+} known_problem;
+
+static void
+add_key(problem_group *group, int32 key)
+{
+	if (group->n_keys > 0 && group->keys[group->n_keys - 1] == key)
+		return;
+	if (group->n_keys == group->allocated)
+	{
+		group->allocated = Max(8, 2 * group->allocated);
+		group->keys = group->keys == NULL ? palloc(group->allocated * sizeof(int32))
+			: repalloc(group->keys, group->allocated * sizeof(int32));
+	}
+	group->keys[group->n_keys++] = key;
+}
+
+/*
+ * Groups of equal problems of one severity, in order of first appearance. All are counted, the
+ * first MAX_SHOWN are there.
+ */
 static problem_group *
 group_problems(const hopper_problems *problems, bool is_error, int *n_groups)
 {
-	problem_group *groups = palloc(sizeof(problem_group) * (problems->n + 1));
-	int			i;
-	int			g;
+	problem_group *groups = palloc0(sizeof(problem_group) * (MAX_SHOWN + 1));
+	HASHCTL		control = {0};
+	HTAB	   *known;
 
+	control.keysize = sizeof(hopper_problem *);
+	control.entrysize = sizeof(known_problem);
+	control.hash = hash_problem;
+	control.match = differ;
+	control.hcxt = CurrentMemoryContext;
+	known = hash_create("hopper problems", 256, &control,
+						HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_CONTEXT);
 	*n_groups = 0;
-	for (i = 0; i < problems->n; i++)
+	for (int i = 0; i < problems->n; i++)
 	{
 		const hopper_problem *problem = &problems->items[i];
-		problem_group *group = NULL;
+		known_problem *entry;
+		bool		found;
 
+		CHECK_FOR_INTERRUPTS();
 		if (problem->is_error != is_error)
 			continue;
-		for (g = 0; g < *n_groups && group == NULL; g++)
+		entry = hash_search(known, &problem, HASH_ENTER, &found);
+		if (!found)
 		{
-			if (same_problem(groups[g].problem, problem))
-				group = &groups[g];
+			entry->group = (*n_groups)++;
+			if (entry->group < MAX_SHOWN)
+				groups[entry->group].problem = problem;
 		}
-		if (group == NULL)
-		{
-			group = &groups[(*n_groups)++];
-			group->problem = problem;
-			group->n_keys = 0;
-			group->keys = palloc(sizeof(int32) * problems->n);
-		}
-		if (group->n_keys == 0 || group->keys[group->n_keys - 1] != problem->mst_key)
-			group->keys[group->n_keys++] = problem->mst_key;
+		if (entry->group < MAX_SHOWN)
+			add_key(&groups[entry->group], problem->mst_key);
 	}
+	hash_destroy(known);
 	return groups;
 }
 
@@ -283,7 +371,7 @@ hopper_report_problems(hopper_problems *problems, int n_configs)
 	if (n_groups > 0)
 		throw_groups(problems, groups, n_groups, n_configs);
 	groups = group_problems(problems, false, &n_groups);
-	for (g = 0; g < n_groups; g++)
+	for (g = 0; g < Min(n_groups, MAX_SHOWN); g++)
 	{
 		const hopper_problem *problem = groups[g].problem;
 		char	   *detail = group_detail(&groups[g], n_configs);
@@ -294,4 +382,9 @@ hopper_report_problems(hopper_problems *problems, int n_configs)
 				 detail ? errdetail_internal("%s", detail) : 0,
 				 problem->hint ? errhint("%s", problem->hint) : 0));
 	}
+	if (n_groups > MAX_SHOWN)
+		ereport(WARNING,
+				(errmsg("there are %d more warnings about configurations", n_groups - MAX_SHOWN),
+				 errhint("hopper.check_configs() lists the problems of a selection table as "
+						 "rows.")));
 }

@@ -78,6 +78,12 @@ estimate_costs(const hopper_training *training)
 		hopper_model_info info;
 		hopper_error error;
 
+		CHECK_FOR_INTERRUPTS();
+		if (i > 0 && training->configs[i].model_arch == training->configs[i - 1].model_arch)
+		{
+			costs[i] = costs[i - 1];
+			continue;
+		}
 		/* A step costs something for the smallest model, too. */
 		costs[i] = 1e5;
 		if (hopper_core()->inspect_model(training->configs[i].model_arch,
@@ -157,9 +163,20 @@ load(hopper_training *training)
 static int
 index_of(const hopper_training *training, int32 mst_key)
 {
-	for (int i = 0; i < training->n_configs; i++)
-		if (training->configs[i].mst_key == mst_key)
-			return i;
+	int			first = 0;
+	int			last = training->n_configs - 1;
+
+	while (first <= last)
+	{
+		int			middle = first + (last - first) / 2;
+
+		if (training->configs[middle].mst_key == mst_key)
+			return middle;
+		if (training->configs[middle].mst_key < mst_key)
+			first = middle + 1;
+		else
+			last = middle - 1;
+	}
 	elog(ERROR, "the core told of configuration %d, which is not in the run", mst_key);
 }
 
@@ -240,48 +257,65 @@ short_reason(const hopper_model_result *result)
 	return reason;
 }
 
+typedef struct counted_reason
+{
+	char	   *words;
+	int			first;			/* configuration */
+	int			count;
+} counted_reason;
+
+static int
+compare_words(const void *a, const void *b)
+{
+	const counted_reason *x = a;
+	const counted_reason *y = b;
+	int			order = strcmp(x->words, y->words);
+
+	CHECK_FOR_INTERRUPTS();
+	return order ? order : x->first - y->first;
+}
+
+static int
+compare_counts(const void *a, const void *b)
+{
+	const counted_reason *x = a;
+	const counted_reason *y = b;
+
+	return x->count != y->count ? y->count - x->count : x->first - y->first;
+}
+
 /* "16 failed: 15 loss became NaN, 1 out of memory.", the most frequent reason first. */
 static char *
 counted_reasons(const hopper_training *training)
 {
 	int			n = training->n_configs;
-	char	  **reasons = palloc(n * sizeof(char *));
+	counted_reason *reasons = palloc(n * sizeof(counted_reason));
+	int			n_reasons = 0;
 	StringInfoData words;
 
 	for (int i = 0; i < n; i++)
-		reasons[i] = short_reason(&training->results[i]);
+	{
+		reasons[i].words = short_reason(&training->results[i]);
+		reasons[i].first = i;
+		reasons[i].count = 1;
+	}
+	qsort(reasons, n, sizeof(counted_reason), compare_words);
+	for (int i = 0; i < n; i++)
+	{
+		if (n_reasons > 0 && strcmp(reasons[n_reasons - 1].words, reasons[i].words) == 0)
+			reasons[n_reasons - 1].count++;
+		else
+			reasons[n_reasons++] = reasons[i];
+	}
+	qsort(reasons, n_reasons, sizeof(counted_reason), compare_counts);
+
 	initStringInfo(&words);
 	appendStringInfo(&words, "%d failed:", n);
-	for (int kind = 0;; kind++)
-	{
-		char	   *most = NULL;
-		int			most_count = 0;
-
-		for (int i = 0; i < n; i++)
-		{
-			int			count = 0;
-
-			for (int j = i; reasons[i] && j < n; j++)
-				count += reasons[j] && strcmp(reasons[i], reasons[j]) == 0;
-			if (count > most_count)
-			{
-				most = reasons[i];
-				most_count = count;
-			}
-		}
-		if (most == NULL)
-			break;
-		if (kind == MAX_REASONS)
-		{
-			appendStringInfoString(&words, ", and others");
-			break;
-		}
-		appendStringInfo(&words, "%s %d %s", kind == 0 ? "" : ",", most_count, most);
-		/* Counted ones are taken out; `most` itself last. */
-		for (int i = n - 1; i >= 0; i--)
-			if (reasons[i] && strcmp(reasons[i], most) == 0)
-				reasons[i] = NULL;
-	}
+	for (int i = 0; i < Min(n_reasons, MAX_REASONS); i++)
+		appendStringInfo(&words, "%s %d %s", i == 0 ? "" : ",", reasons[i].count,
+						 reasons[i].words);
+	if (n_reasons > MAX_REASONS)
+		appendStringInfoString(&words, ", and others");
 	appendStringInfoChar(&words, '.');
 	return words.data;
 }

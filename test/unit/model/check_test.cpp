@@ -129,6 +129,21 @@ TEST(CheckConfigs, InputShape) {
   EXPECT_EQ(Messages(Check(open.dump(), kCategorical, "", nullptr)), "");
 }
 
+// A larger row could be stored, but no pg_dump could write the database any more.
+TEST(CheckConfigs, WeightsThatCannotBeWrittenAsText) {
+  const auto parameters = [](int units) {
+    return SequentialModel({2}, {DenseEntry(units, "relu"), DenseEntry(units, "relu"),
+                                 DenseEntry(2, "softmax")})
+        .dump();
+  };
+  const Table table = Table::Classes(2).Input({2});
+  EXPECT_TRUE(Check(parameters(11500), kCategorical, "", &table).empty());
+  const std::vector<ConfigProblem> problems = Check(parameters(11600), kCategorical, "", &table);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].problem.code, ErrorCode::kLimitExceeded);
+  EXPECT_NE(problems[0].problem.message.find("134629602 parameters"), std::string::npos);
+}
+
 TEST(CheckConfigs, ClassesAgainstOutputUnits) {
   const Table ten = Table::Classes(12);
   const auto problems = Check(Classifier(10, "softmax"), kCategorical, "batch_size=16", &ten);
