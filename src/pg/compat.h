@@ -222,6 +222,20 @@ hopper_has_ctid(Oid relation)
 	tuplesort_getdatum(state, true, value, isnull)
 #endif
 
+/* Analysing and planning a statement by hand: with its text since 13, under other names since 15. */
+#if PG_VERSION_NUM >= 150000
+#define hopper_analyze(raw, query) pg_analyze_and_rewrite_fixedparams(raw, query, NULL, 0, NULL)
+#else
+#define hopper_analyze(raw, query) pg_analyze_and_rewrite(raw, query, NULL, 0, NULL)
+#endif
+#if PG_VERSION_NUM >= 130000
+#define HOPPER_TAG_SELECT CMDTAG_SELECT
+#define hopper_plan_queries(queries, query, options) pg_plan_queries(queries, query, options, NULL)
+#else
+#define HOPPER_TAG_SELECT "SELECT"
+#define hopper_plan_queries(queries, query, options) pg_plan_queries(queries, options, NULL)
+#endif
+
 /* Compiling queries: 11. Until the level of settings ends. */
 #if PG_VERSION_NUM >= 110000
 #define hopper_disable_jit() \

@@ -167,21 +167,11 @@ extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1
  * search_path and must name each function, operator and type with its schema.
  */
 extern uint64 hopper_select_at_once(const char *format,...) pg_attribute_printf(1, 2);
+/* The same row by row, with SPI_cursor_fetch(), until SPI_cursor_close(). */
+extern Portal hopper_cursor_open(const char *query, bool read_only);
 /*
- * The same row by row, with SPI_cursor_fetch(): a query is parsed and planned where its cursor is
- * opened, with our search_path, and runs where rows are fetched, with the caller's.
- */
-typedef struct hopper_cursor
-{
-	SPIPlanPtr	plan;
-	Portal		portal;
-} hopper_cursor;
-
-extern hopper_cursor hopper_cursor_open(const char *query, bool read_only);
-extern void hopper_cursor_close(hopper_cursor *cursor);
-/*
- * What they are made of: what is parsed or planned between the two finds its names in pg_catalog
- * and pg_temp only. An error ends it too.
+ * What they are made of: what is parsed between the two finds its names in pg_catalog and pg_temp
+ * only. An error ends it too.
  */
 extern int	hopper_safe_path(void);
 extern void hopper_callers_path(int level);

@@ -56,13 +56,13 @@ read_rows(pack_job *job, Tuplesortstate *sort)
 	pack_source *source = &job->source;
 	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "hopper packed row",
 													  ALLOCSET_DEFAULT_SIZES);
-	hopper_cursor cursor;
+	Portal		portal;
 	bytea	   *row = NULL;
 	Datum	   *values = NULL;
 	bool	   *nulls = NULL;
 	long		fetch = 16;
 
-	cursor = hopper_cursor_open(pack_row_query(job), true);
+	portal = hopper_cursor_open(pack_row_query(job), true);
 	pack_start_counting(job);
 	for (;;)
 	{
@@ -70,7 +70,7 @@ read_rows(pack_job *job, Tuplesortstate *sort)
 		uint64		n;
 		uint64		i;
 
-		SPI_cursor_fetch(cursor.portal, true, fetch);
+		SPI_cursor_fetch(portal, true, fetch);
 		table = SPI_tuptable;
 		n = SPI_processed;
 		if (n == 0)
@@ -100,7 +100,7 @@ read_rows(pack_job *job, Tuplesortstate *sort)
 		}
 		SPI_freetuptable(table);
 	}
-	hopper_cursor_close(&cursor);
+	SPI_cursor_close(portal);
 	MemoryContextDelete(row_context);
 }
 

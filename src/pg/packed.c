@@ -333,10 +333,10 @@ scan(const hopper_packed *packed, hopper_split split, int32 partition, hopper_bu
 	const char *y_column = hopper_identifier(packed->desc.y_column);
 	const char *condition = partition < 0 ? ""
 		: psprintf(" WHERE partition_id OPERATOR(pg_catalog.=) %d", partition);
-	hopper_cursor cursor;
+	Portal		portal;
 
 	/* the sort moves TOAST pointers, not buffers */
-	cursor = hopper_cursor_open(psprintf("SELECT partition_id, buffer_id, n, %s, %s, checksum"
+	portal = hopper_cursor_open(psprintf("SELECT partition_id, buffer_id, n, %s, %s, checksum"
 										 " FROM %s%s ORDER BY partition_id, buffer_id", x_column,
 										 y_column, packed->table.quoted, condition), true);
 	for (;;)
@@ -344,7 +344,7 @@ scan(const hopper_packed *packed, hopper_split split, int32 partition, hopper_bu
 		SPITupleTable *table;
 
 		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(cursor.portal, true, 1);
+		SPI_cursor_fetch(portal, true, 1);
 		table = SPI_tuptable;
 		if (SPI_processed == 0)
 			break;
@@ -354,7 +354,7 @@ scan(const hopper_packed *packed, hopper_split split, int32 partition, hopper_bu
 		MemoryContextReset(context);
 		SPI_freetuptable(table);
 	}
-	hopper_cursor_close(&cursor);
+	SPI_cursor_close(portal);
 	MemoryContextDelete(context);
 }
 

@@ -73,18 +73,18 @@ void
 predict_rows(predicting *run)
 {
 	writer		out;
-	hopper_cursor cursor;
+	Portal		portal;
 
 	if (run->values.shape_known)
 		start(run, &out);
-	cursor = hopper_cursor_open(predict_row_query(run), true);
+	portal = hopper_cursor_open(predict_row_query(run), true);
 	for (;;)
 	{
 		SPITupleTable *table;
 		int			n;
 
 		CHECK_FOR_INTERRUPTS();
-		SPI_cursor_fetch(cursor.portal, true, run->predictor ? run->batch_rows : 1);
+		SPI_cursor_fetch(portal, true, run->predictor ? run->batch_rows : 1);
 		table = SPI_tuptable;
 		n = (int) SPI_processed;
 		if (n == 0)
@@ -101,7 +101,7 @@ predict_rows(predicting *run)
 		while (run->n_batches > 0 && write_oldest(run, &out, false))
 			;
 	}
-	hopper_cursor_close(&cursor);
+	SPI_cursor_close(portal);
 	if (run->predictor == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -21,6 +21,8 @@
 #include "nodes/makefuncs.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
+#include "tcop/pquery.h"
+#include "tcop/tcopprot.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
@@ -400,34 +402,84 @@ hopper_callers_path(int level)
 	AtEOXact_GUC(false, level);
 }
 
-hopper_cursor
+#ifdef GP_VERSION_NUM
+
+/* The coordinator's plans go to the segments, whose search_path is the session's. */
+Portal
 hopper_cursor_open(const char *query, bool read_only)
 {
 	int			level = hopper_safe_path();
-	hopper_cursor cursor;
+	SPIPlanPtr	plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_NO_SCROLL);
+	Portal		portal;
 
-	cursor.plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_NO_SCROLL);
-	if (cursor.plan == NULL)
+	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	cursor.portal = SPI_cursor_open(NULL, cursor.plan, NULL, NULL, read_only);
+	portal = SPI_cursor_open(NULL, plan, NULL, NULL, read_only);
 	hopper_callers_path(level);
-	return cursor;
+	SPI_freeplan(plan);
+	return portal;
 }
 
-void
-hopper_cursor_close(hopper_cursor *cursor)
+#else
+
+/* Shows the place of an error in our statement, not in the caller's. */
+static void
+point_into_query(void *query)
 {
-	SPI_cursor_close(cursor->portal);
-	SPI_freeplan(cursor->plan);
+	int			position = geterrposition();
+
+	if (position <= 0)
+	{
+		errcontext("SQL statement \"%s\"", (const char *) query);
+		return;
+	}
+	errposition(0);
+	internalerrposition(position);
+	internalerrquery(query);
 }
+
+/*
+ * What SPI's cursors do, but with our search_path for the analysis alone, where names are looked
+ * up. Planning already runs functions of users, or takes them apart, and SPI would analyse a
+ * statement again as soon as the path is another.
+ */
+Portal
+hopper_cursor_open(const char *query, bool read_only)
+{
+	Portal		portal = CreateNewPortal();
+	MemoryContext caller = MemoryContextSwitchTo(portal->portalContext);
+	char	   *kept = pstrdup(query);
+	ErrorContextCallback context;
+	List	   *queries;
+	int			level;
+
+	context.callback = point_into_query;
+	context.arg = kept;
+	context.previous = error_context_stack;
+	error_context_stack = &context;
+	level = hopper_safe_path();
+	queries = hopper_analyze(linitial(pg_parse_query(kept)), kept);
+	hopper_callers_path(level);
+	PortalDefineQuery(portal, NULL, kept, HOPPER_TAG_SELECT,
+					  hopper_plan_queries(queries, kept, CURSOR_OPT_NO_SCROLL), NULL);
+	portal->cursorOptions = CURSOR_OPT_NO_SCROLL;
+	MemoryContextSwitchTo(caller);
+	if (!read_only)
+		CommandCounterIncrement();
+	PortalStart(portal, NULL, 0, read_only ? GetActiveSnapshot() : GetTransactionSnapshot());
+	error_context_stack = context.previous;
+	return portal;
+}
+
+#endif
 
 static uint64
 run_select(char *statement, bool read_only)
 {
-	hopper_cursor cursor = hopper_cursor_open(statement, read_only);
+	Portal		portal = hopper_cursor_open(statement, read_only);
 
-	SPI_cursor_fetch(cursor.portal, true, FETCH_ALL);
-	hopper_cursor_close(&cursor);
+	SPI_cursor_fetch(portal, true, FETCH_ALL);
+	SPI_cursor_close(portal);
 	pfree(statement);
 	return (uint64) SPI_processed;
 }

@@ -363,12 +363,16 @@ def test_users_functions_run_with_the_callers_path(trained):
                 $$ BEGIN RETURN (SELECT array_agg(v * factor) FROM unnest($1) v, factors); END $$;
             CREATE FUNCTION label(int) RETURNS int LANGUAGE plpgsql STABLE AS
                 $$ BEGIN PERFORM 1 FROM factors; RETURN $1; END $$;
-            CREATE VIEW seen AS SELECT id, scaled(x) AS x, label(y) AS y FROM points;
+            -- the planner takes the one apart and calls the other
+            CREATE FUNCTION inlined(int) RETURNS int LANGUAGE sql STABLE AS 'SELECT label($1) + 0';
+            CREATE FUNCTION folded(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
+                $$ BEGIN RETURN inlined($1); END $$;
+            CREATE VIEW seen AS SELECT id, scaled(x) AS x, inlined(y) * folded(1) AS y FROM points;
             CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
                 INSERT INTO log VALUES (TG_OP, TG_TABLE_NAME); RETURN coalesce(NEW, OLD); END $$;
             CREATE TRIGGER note AFTER INSERT OR DELETE ON models FOR EACH ROW EXECUTE FUNCTION note();
             CREATE FUNCTION allowed() RETURNS boolean LANGUAGE plpgsql STABLE AS
-                $$ BEGIN RETURN EXISTS (SELECT FROM factors); END $$;
+                $$ BEGIN RETURN EXISTS (SELECT FROM factors) AND folded(1) = 1; END $$;
             ALTER TABLE run_info ENABLE ROW LEVEL SECURITY;
             ALTER TABLE run_info FORCE ROW LEVEL SECURITY;
             CREATE POLICY who ON run_info USING (allowed());
@@ -383,6 +387,15 @@ def test_users_functions_run_with_the_callers_path(trained):
         assert cursor.fetchone()[0] == ["INSERT", "DELETE"]
         cursor.execute("SHOW search_path")
         assert cursor.fetchone()[0] == "trained"
+
+
+def test_errors_point_into_our_statements(trained):
+    """Not into the caller's, which are not to blame."""
+    query(trained, "ALTER TABLE run_info RENAME COLUMN seconds_training TO other")
+    with pytest.raises(psycopg2.errors.UndefinedColumn) as error:
+        query(trained, "SELECT * FROM hopper.leaderboard('run')")
+    assert error.value.diag.statement_position is None
+    assert "seconds_training" in error.value.diag.internal_query
 
 
 def test_a_path_that_an_error_interrupts(trained):
