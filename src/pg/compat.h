@@ -222,7 +222,7 @@ hopper_has_ctid(Oid relation)
 	tuplesort_getdatum(state, true, value, isnull)
 #endif
 
-/* Analysing and planning a statement by hand: with its text since 13, under other names since 15. */
+/* Analysing a statement by hand: under another name since 15; planning: with its text since 13. */
 #if PG_VERSION_NUM >= 150000
 #define hopper_analyze(raw, query) pg_analyze_and_rewrite_fixedparams(raw, query, NULL, 0, NULL)
 #else
