@@ -106,15 +106,25 @@ float Philox::Uniform(uint64_t element) const {
   return static_cast<float>(Bits(element) >> 8) * 0x1p-24f;
 }
 
+// Elements 2i and 2i + 1, which lie in one block.
+std::array<uint32_t, 2> Philox::Pair(uint64_t i) const {
+  std::array<uint32_t, 4> counter = counter_;
+  counter[0] = static_cast<uint32_t>(i / 2);
+  const std::array<uint32_t, 4> block = PhiloxBlock(counter, key_);
+  return i % 2 == 0 ? std::array<uint32_t, 2>{block[0], block[1]}
+                    : std::array<uint32_t, 2>{block[2], block[3]};
+}
+
 double Philox::UniformDouble(uint64_t element) const {
-  const uint64_t bits = static_cast<uint64_t>(Bits(2 * element)) << 32 | Bits(2 * element + 1);
+  const std::array<uint32_t, 2> pair = Pair(element);
+  const uint64_t bits = static_cast<uint64_t>(pair[0]) << 32 | pair[1];
   // The middle of one of 2^52 equal intervals: 53 significant bits, neither end reached.
   return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
 }
 
 uint64_t Philox::Below(uint64_t element, uint64_t bound) const {
-  const uint64_t bits = static_cast<uint64_t>(Bits(2 * element)) << 32 | Bits(2 * element + 1);
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(bits) * bound >> 64);
+  const std::array<uint32_t, 2> pair = Pair(element);
+  return Scale(pair[0], pair[1], bound);
 }
 
 void Philox::Fill(uint64_t first, uint64_t n, uint32_t* out) const {

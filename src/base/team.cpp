@@ -13,6 +13,7 @@ namespace {
 // The pauses between two calls within a step are a few microseconds; sleeping and waking takes
 // longer. Beyond this many looks the processor belongs to others.
 constexpr int kLooks = 2000;
+constexpr int kMostMembers = 1024;
 
 thread_local Team* current_team = nullptr;
 
@@ -99,6 +100,7 @@ Team* Team::Current() { return current_team; }
 
 TeamScope::TeamScope(int size, const std::function<void()>& prepare) {
   if (size < 2) return;
+  if (size > kMostMembers) throw Error(ErrorCode::kInvalidParameter, "a team is too large");
   if (current_team != nullptr) throw Error(ErrorCode::kInternal, "a thread has two teams");
   team_ = std::make_unique<Team>(size, prepare).release();
   current_team = team_;

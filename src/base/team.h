@@ -57,7 +57,7 @@ class Team {
   std::vector<std::thread> threads_;
 };
 
-// While it lives, a new team of `size` (from 2; else none) is the calling thread's.
+// While it lives, a new team of `size` (2 to 1024; below: none) is the calling thread's.
 class TeamScope {
  public:
   TeamScope(int size, const std::function<void()>& prepare);

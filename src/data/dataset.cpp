@@ -132,6 +132,7 @@ Dataset::Dataset(const hopper_data_desc& desc)
                 "a partition of \"" + desc_.table_name + "\" has more than 2147483647 rows", "",
                 "Pack the data into more partitions.");
   }
+  for (Partition& partition : partitions_) partition.orders = orders_.get();
 }
 
 void Dataset::AddBuffer(const hopper_buffer& buffer) {
@@ -232,6 +233,7 @@ void Dataset::Drop(int p) {
   Partition& partition = partitions_[at];
   bytes_ -= static_cast<int64_t>(partition.x.size() + partition.y.size());
   partition = Partition();
+  partition.orders = orders_.get();
   last_buffer_[at] = std::numeric_limits<int32_t>::min();
   checksums_[at].clear();
 }

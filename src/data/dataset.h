@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/aligned.h"
 #include "base/hash.h"
+#include "data/batch.h"
 #include "model_hopper/core_api.h"
 
 namespace hopper {
@@ -57,6 +59,8 @@ struct Partition {
   AlignedArray<uint8_t> y;
   // First example of each packed buffer, ascending: metrics are summed per buffer.
   std::vector<int64_t> buffer_starts;
+  // Where the orders of its passes are shared; null: each visit makes its own.
+  BatchOrders* orders = nullptr;
 };
 
 // Filled by one thread, then read-only and shared by all workers; a partition at a time where
@@ -82,11 +86,13 @@ class Dataset {
   int64_t bytes() const { return bytes_; }  // of the partitions that are there
   int64_t PartitionBytes(int p) const;      // there or not
   std::vector<int64_t> AllPartitionBytes() const;
+  BatchOrders& orders() const { return *orders_; }
 
  private:
   [[noreturn]] void ThrowIncomplete(int p) const;
 
   DataDesc desc_;
+  std::unique_ptr<BatchOrders> orders_ = std::make_unique<BatchOrders>();
   std::vector<Partition> partitions_;
   std::vector<int32_t> last_buffer_;
   // By partition, the checksums of its buffers one behind the other: now, and when first read.
@@ -94,12 +100,6 @@ class Dataset {
   std::vector<std::vector<uint8_t>> first_checksums_;
   int64_t bytes_ = 0;
 };
-
-// The order of a partition's examples in one pass: a Philox permutation of (seed, partition,
-// pass), or rank order without shuffling. `pass` counts a model's passes over this partition
-// from 0: iteration * epochs + epoch.
-std::vector<int32_t> BatchOrder(uint64_t seed, int partition, int64_t pass, int64_t n,
-                                bool shuffle);
 
 // Features of the examples rows[0..n) as float32 divided by the normalizing constant, into
 // `out` (n * x_elements floats).

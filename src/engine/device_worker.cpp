@@ -60,7 +60,7 @@ DeviceWorker::Array& DeviceWorker::ArrayFor(const Trainer& trainer) {
     throw DoesNotFit("configuration does", options_.label, needed, free, kSmallerHint);
   }
   array.lanes = std::make_unique<LaneArray>(trainer, train_->desc(), lanes, device_.get());
-  array.keys.assign(static_cast<size_t>(lanes.lanes), 0);
+  array.keys.assign(static_cast<size_t>(lanes.lanes), std::nullopt);
   return array;
 }
 
@@ -89,7 +89,7 @@ void DeviceWorker::Train(std::vector<Visit>* visits, const std::atomic<bool>& ca
         visit = others.back();
         others.pop_back();
         Forget(visit->key);  // a lane further behind
-        array.keys[lane] = 0;
+        array.keys[lane] = std::nullopt;
         array.lanes->Load(static_cast<int>(lane), *visit->trainer, *visit->state);
         array.keys[lane] = visit->key;
       }
@@ -102,7 +102,7 @@ void DeviceWorker::Train(std::vector<Visit>* visits, const std::atomic<bool>& ca
       Visit& visit = *in_lane[lane];
       visit.sums = std::move(lanes[lane].sums);
       visit.end = lanes[lane].end;
-      if (visit.end != VisitEnd::kDone) array.keys[lane] = 0;
+      if (visit.end != VisitEnd::kDone) array.keys[lane] = std::nullopt;
       states.push_back(visit.state);
     }
     if (lanes[0].end != VisitEnd::kCancelled) array.lanes->Save(states);
@@ -134,7 +134,9 @@ bool DeviceWorker::Evaluate(const Trainer& trainer, const std::vector<const floa
 
 void DeviceWorker::Forget(int32_t key) {
   for (auto& [unused, array] : arrays_) {
-    std::replace(array.keys.begin(), array.keys.end(), key, 0);
+    for (std::optional<int32_t>& held : array.keys) {
+      if (held == key) held = std::nullopt;
+    }
   }
 }
 

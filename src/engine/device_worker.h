@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,7 +61,7 @@ class DeviceWorker {
  private:
   struct Array {
     std::unique_ptr<LaneArray> lanes;
-    std::vector<int32_t> keys;  // of the models in the lanes; 0: none
+    std::vector<std::optional<int32_t>> keys;  // of the models in the lanes
   };
   Array& ArrayFor(const Trainer& trainer);
 

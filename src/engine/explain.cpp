@@ -15,12 +15,14 @@ namespace hopper {
 
 namespace {
 
-// A worker of the local engine between two tasks: a lock, a look at all models.
+// A worker of the local engine between two tasks.
 constexpr double kHop = 20e-6;
 // An evaluation is a forward pass, a third of a step's arithmetic.
 constexpr double kEvaluationShare = 1.0 / 3.0;
 constexpr int64_t kMaxSteps = 64;
 constexpr double kExampleBytes = 64e6;
+// While steps are timed. Ftrl divides by the rate.
+constexpr double kStillRate = 1e-9;
 
 std::vector<int> StartsOf(const hopper_run_options& options) {
   if (options.n_starts < 1) return {0};
@@ -35,13 +37,13 @@ std::string KindOf(const Trainer& trainer) {
          std::to_string(compile.metrics.size());
 }
 
-// The configuration with rates of zero, so that no weight grows while steps are timed, and with one
-// pass a visit.
+// The configuration with the smallest rates, so that no weight grows while steps are timed, and
+// with one pass a visit.
 std::unique_ptr<const Trainer> StillTrainer(const hopper_config& config, const Trainer& trainer,
                                             const DataDesc& data, Precision precision) {
   auto spec = ParseModel({config.model_arch, config.model_arch_size}, &data.x_shape);
   CompileParams compile = trainer.compile();
-  compile.optimizer.learning_rate = 0.0;
+  compile.optimizer.learning_rate = kStillRate;
   compile.optimizer.schedule = ScheduleParams();
   FitParams fit = trainer.fit();
   fit.epochs = 1;
@@ -185,15 +187,17 @@ Explain::Pace Explain::Measure(const Trainer& trainer, double seconds) const {
       static_cast<int64_t>(std::clamp(kExampleBytes / (row_bytes * static_cast<double>(batch)), 1.0,
                                       static_cast<double>(kMaxSteps)));
   ModelState state = trainer.InitialState(nullptr, "");
+  VisitEnd ended = VisitEnd::kDone;
   const auto visit = [&](const Partition& data) {
     const Stopwatch watch;
     MetricSums sums;
-    trainer.Visit(&state, data, 0, cancel_, &sums);
+    ended = trainer.Visit(&state, data, 0, cancel_, &sums);
     return watch.Seconds();
   };
   const Partition one = MakeExamples(train_, batch);
   visit(one);  // the first one faults memory in
   const double single = visit(one);
+  if (ended != VisitEnd::kDone) return pace;  // not all of its steps: reckoned from others
   pace.step = single;
   const int64_t more = std::min<int64_t>(
       most - 1, static_cast<int64_t>((seconds * 0.6 - all.Seconds()) / std::max(single, 1e-7)));
@@ -290,13 +294,13 @@ void Explain::Predict() {
   int readers = 1;
   if (places_.train_keys.empty()) {
     run_.n_workers = std::max(options_.threads / threads_per_model_, 1);
-    forecast = ForecastLocal(ring_, costs, shape, run_.n_workers, kHop);
+    forecast = ForecastLocal(ring_, costs, shape, run_.n_workers, kHop, &cancel_);
   } else {
     std::vector<int32_t> keys = places_.train_keys;
     std::sort(keys.begin(), keys.end());
     readers = static_cast<int>(std::unique(keys.begin(), keys.end()) - keys.begin());
     run_.n_workers = readers * places_.workers;
-    forecast = ForecastSegments(ring_, costs, shape, places_, costs_.statement);
+    forecast = ForecastSegments(ring_, costs, shape, places_, costs_.statement, &cancel_);
   }
   std::sort(tasks.begin(), tasks.end(), std::greater<>());
   for (size_t i = 0; i < tasks.size() && i < static_cast<size_t>(run_.n_workers); ++i) {

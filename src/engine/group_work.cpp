@@ -48,6 +48,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   finish_ = finish;
   started_ = MonotonicSeconds();
   travellers_.clear();
+  train_.orders().Keep(KeptOrderBytes(account_->limit()));
   for (auto& [key, arrival] : arrivals_) travellers_.push_back(Unpack(key, &arrival));
   arrivals_.clear();
   // The most expensive first, so that threads end together.

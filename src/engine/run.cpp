@@ -273,6 +273,7 @@ void Run::Start() {
   }
   started_ = true;
   start_time_ = MonotonicSeconds();
+  train_.orders().Keep(KeptOrderBytes(account_->limit()));
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     AdmitModels();

@@ -3,6 +3,9 @@
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 
+#include <condition_variable>
+#include <memory>
+#include <mutex>
 #include <system_error>
 
 #include "base/block_signals.h"
@@ -31,16 +34,43 @@ class WarningRelay : public c10::WarningHandler {
 // libtorch's own threads (and its BLAS') stay out of it on every thread of ours.
 void WorkAlone() { at::set_num_threads(1); }
 
+// The new threads on their way into their bodies.
+class Beginning {
+ public:
+  // A thread has all that its body needs, or will not come to run it.
+  void Arrive(bool ready) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++(ready ? ready_ : failed_);
+    arrived_.notify_one();
+  }
+  // Whether all of them run their bodies.
+  bool Wait(int count) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    arrived_.wait(lock, [&] { return ready_ + failed_ == count; });
+    return failed_ == 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  int ready_ = 0;
+  int failed_ = 0;
+};
+
 void RunWorker(int team_size, MemoryAccount* account, const WarningSink& warn,
-               const std::function<void()>& body) {
+               const std::function<void()>& body, Beginning* beginning) {
+  bool ready = false;
   try {
     WorkAlone();
     const TeamScope team(team_size, WorkAlone);
     WarningRelay relay(warn);
     const c10::WarningUtils::WarningHandlerGuard guard(&relay);
     const TensorMemoryScope memory(account);
+    ready = true;
+    beginning->Arrive(true);
     body();
   } catch (...) {  // bodies report their errors themselves; nothing may leave a thread
+    if (!ready) beginning->Arrive(false);
   }
 }
 
@@ -50,9 +80,10 @@ void Workers::Start(int count, MemoryAccount* account, WarningSink warn, std::fu
                     int team_size) {
   const BlockSignals blocked;
   threads_.reserve(threads_.size() + static_cast<size_t>(count));
+  const auto beginning = std::make_shared<Beginning>();
   for (int i = 0; i < count; ++i) {
     try {
-      threads_.emplace_back([=] { RunWorker(team_size, account, warn, body); });
+      threads_.emplace_back([=] { RunWorker(team_size, account, warn, body, beginning.get()); });
     } catch (const std::system_error& e) {
       throw Error(
           ErrorCode::kOutOfMemory,
@@ -60,6 +91,9 @@ void Workers::Start(int count, MemoryAccount* account, WarningSink warn, std::fu
           e.what(), "Lower hopper.threads.");
     }
   }
+  if (beginning->Wait(count)) return;
+  throw Error(ErrorCode::kOutOfMemory, "there was no memory to start a worker thread", "",
+              "Lower hopper.threads.");
 }
 
 void Workers::Join() {

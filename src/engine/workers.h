@@ -23,8 +23,9 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
 
   // Runs `body` on `count` new threads, each with a team of `team_size` members; it lets no
-  // exception out. Where a thread cannot be
-  // started, throws Error(kOutOfMemory); those that run already go on until their bodies end.
+  // exception out. Returns when all of them have what they need for it. Where one cannot be
+  // started, throws Error(kOutOfMemory); those that run already go on until their bodies end, the
+  // others never run theirs.
   void Start(int count, MemoryAccount* account, WarningSink warn, std::function<void()> body,
              int team_size = 1);
   void Join();

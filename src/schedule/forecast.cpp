@@ -7,14 +7,33 @@
 #include <queue>
 #include <utility>
 
+#include "schedule/ready.h"
+
 namespace hopper {
 
 namespace {
 
 constexpr int kRunning = 1;
 constexpr int kFinal = 2;
-// Looks at a model that playing a local run may take.
-constexpr double kMaxLooks = 2e6;
+// Tasks of a local run that are played; an iteration always is.
+constexpr double kMaxTasks = 2e5;
+// Tasks between two looks at `cancel`.
+constexpr int kBetweenLooks = 1024;
+
+// Whether to end early; looks now and then.
+class Cancel {
+ public:
+  explicit Cancel(const std::atomic<bool>* flag) : flag_(flag) {}
+  bool operator()() {
+    if (flag_ == nullptr || ++calls_ % kBetweenLooks != 0) return seen_;
+    return seen_ = flag_->load(std::memory_order_relaxed);
+  }
+
+ private:
+  const std::atomic<bool>* const flag_;
+  int64_t calls_ = 0;
+  bool seen_ = flag_ != nullptr && flag_->load(std::memory_order_relaxed);
+};
 
 }  // namespace
 
@@ -32,19 +51,25 @@ class LocalPlayer {
  public:
   LocalPlayer(const Ring& ring, const std::vector<ModelCost>& costs, const RunShape& shape,
               int iterations, int workers, double hop)
-      : partitions_(ring.n_partitions()), shape_(shape), iterations_(iterations), hop_(hop) {
+      : partitions_(ring.n_partitions()),
+        shape_(shape),
+        iterations_(iterations),
+        hop_(hop),
+        ready_(std::vector<int64_t>(costs.size(), 0)) {
     for (const ModelCost& cost : costs) {
       models_.emplace_back();
       models_.back().cost = cost;
       models_.back().work = cost.visit * partitions_ * iterations;
     }
+    for (Model& model : models_) Update(model);
     for (int i = 0; i < workers; ++i) free_.push(i);
     result_.seconds = 0.0;
   }
 
-  Forecast Play(int workers) {
+  Forecast Play(int workers, Cancel* cancel) {
     double now = 0.0;
     for (;;) {
+      if ((*cancel)()) return {};
       while (!free_.empty() && Take(now)) {
       }
       if (running_.empty()) break;
@@ -84,16 +109,12 @@ class LocalPlayer {
   };
 
   bool Take(double now) {
-    Model* best = nullptr;
-    for (Model& model : models_) {
-      if (best != nullptr && best->work >= model.work) continue;
-      if (model.passes.empty() && (model.busy || model.iterations >= iterations_)) continue;
-      best = &model;
-    }
-    if (best == nullptr) return false;
+    const int64_t at = ready_.Best(0);
+    if (at < 0) return false;
+    Model* best = &models_[static_cast<size_t>(at)];
     Task task;
     task.worker = free_.top();
-    task.model = static_cast<size_t>(best - models_.data());
+    task.model = static_cast<size_t>(at);
     task.trains = best->passes.empty();
     if (task.trains) {
       best->busy = true;
@@ -109,15 +130,31 @@ class LocalPlayer {
     task.end = now + hop_ + task.work;
     free_.pop();
     running_.push(task);
+    Update(*best);
     return true;
+  }
+
+  void Update(const Model& model) {
+    const auto at = static_cast<size_t>(&model - models_.data());
+    if (model.passes.empty() && (model.busy || model.iterations >= iterations_)) {
+      ready_.Remove(at);
+    } else {
+      ready_.Set(at, model.work);
+    }
   }
 
   void Finish(const Task& task) {
     Model& model = models_[task.model];
     model.work -= task.work;
-    if (!task.trains) return;
-    model.busy = false;
-    if (++model.visit < partitions_) return;
+    if (task.trains) {
+      model.busy = false;
+      if (++model.visit == partitions_) FinishIteration(&model);
+    }
+    Update(model);
+  }
+
+  void FinishIteration(Model* finished) {
+    Model& model = *finished;
     model.visit = 0;
     // The last iteration that is played stands for the last of the run.
     ++model.iterations;
@@ -138,6 +175,7 @@ class LocalPlayer {
   const RunShape& shape_;
   const int iterations_;
   const double hop_;
+  ReadyModels ready_;
   std::vector<Model> models_;
   std::priority_queue<int, std::vector<int>, std::greater<>> free_;
   std::priority_queue<Task, std::vector<Task>, std::greater<>> running_;
@@ -147,22 +185,25 @@ class LocalPlayer {
 }  // namespace
 
 Forecast ForecastLocal(const Ring& ring, const std::vector<ModelCost>& models,
-                       const RunShape& shape, int workers, double hop) {
+                       const RunShape& shape, int workers, double hop,
+                       const std::atomic<bool>* cancel) {
   if (models.empty()) return {};
   const double partitions = ring.n_partitions();
   const double tasks =
       static_cast<double>(models.size()) * (2.0 * partitions + shape.validation_partitions);
-  const double looks = tasks * static_cast<double>(models.size());
   const int played = static_cast<int>(
-      std::clamp(kMaxLooks / looks, 1.0, static_cast<double>(shape.num_iterations)));
-  Forecast forecast = LocalPlayer(ring, models, shape, played, workers, hop).Play(workers);
+      std::clamp(kMaxTasks / tasks, 1.0, static_cast<double>(shape.num_iterations)));
+  Cancel cancelled(cancel);
+  Forecast forecast =
+      LocalPlayer(ring, models, shape, played, workers, hop).Play(workers, &cancelled);
+  if (cancel != nullptr && cancel->load()) return {};
   const int left = shape.num_iterations - played;
   if (left == 0) return forecast;
 
   // Iterations that were left out cost what their work allows.
   int training_passes = 0;
   int validations = 0;
-  for (int i = played; i < shape.num_iterations; ++i) {
+  for (int i = played; i < shape.num_iterations && !cancelled(); ++i) {
     training_passes += shape.EvaluatesTraining(i) ? 1 : 0;
     validations += shape.EvaluatesValidation(i) ? 1 : 0;
   }
@@ -199,22 +240,25 @@ class SegmentsPlayer {
   SegmentsPlayer(const Ring& ring, const std::vector<ModelCost>& models,
                  const SegmentPlaces& places, double statement)
       : ring_(ring), costs_(models), places_(places), statement_(statement) {
-    for (const int32_t key : places.train_keys) AddKey(key);
+    for (const int32_t key : places.train_keys) ++counts_[AddKey(key)].first;
     n_data_segments_ = static_cast<int>(keys_.size());
-    for (const int32_t key : places.valid_keys) AddKey(key);
+    for (const int32_t key : places.valid_keys) ++counts_[AddKey(key)].second;
+    at_visit_.reserve(places.train_keys.size());
+    for (const int32_t key : places.train_keys) at_visit_.push_back(PlaceOf(key));
   }
 
   int workers() const { return n_data_segments_ * places_.workers; }
 
-  Forecast Iteration(bool evaluates_training, bool evaluates_validation) {
+  Forecast Iteration(bool evaluates_training, bool evaluates_validation, Cancel* cancel) {
     evaluates_ = {evaluates_training, evaluates_validation};
     Forecast result;
     models_.assign(costs_.size(), Model());
-    for (size_t i = 0; i < models_.size(); ++i) models_[i].at = KeyOfVisit(i);
+    for (size_t i = 0; i < models_.size(); ++i) models_[i].at = SegmentOfVisit(i);
     const int expected = ExpectedHops();
     bool complete = false;
     for (int hop = 0; hop < expected || !complete; ++hop) {
-      Statement(&result);
+      Statement(&result, cancel);
+      if ((*cancel)()) return {};
       complete = std::all_of(models_.begin(), models_.end(), [](const Model& m) { return m.done; });
     }
     result.idle =
@@ -223,20 +267,28 @@ class SegmentsPlayer {
   }
 
  private:
+  // Segments are places in keys_.
   struct Model {
-    int32_t at = 0;
+    size_t at = 0;
     int visit = 0;
     bool evaluating = false;
     bool done = false;
-    std::vector<int32_t> evaluated;  // keys
+    std::vector<bool> evaluated;  // by segment
   };
 
-  void AddKey(int32_t key) {
-    if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) keys_.push_back(key);
+  // Its place in keys_.
+  size_t AddKey(int32_t key) {
+    const auto [at, added] = place_.emplace(key, keys_.size());
+    if (added) {
+      keys_.push_back(key);
+      counts_.emplace_back(0, 0);
+    }
+    return at->second;
   }
+  size_t PlaceOf(int32_t key) const { return place_.at(key); }
 
-  int32_t KeyOfVisit(size_t model) const {
-    return places_.train_keys[static_cast<size_t>(
+  size_t SegmentOfVisit(size_t model) const {
+    return at_visit_[static_cast<size_t>(
         ring_.PartitionOf(costs_[model].key, models_[model].visit))];
   }
 
@@ -246,8 +298,8 @@ class SegmentsPlayer {
     for (const ModelCost& cost : costs_) {
       int hops = 1;
       for (int v = 1; v < ring_.n_partitions(); ++v) {
-        hops += places_.train_keys[static_cast<size_t>(ring_.PartitionOf(cost.key, v))] !=
-                        places_.train_keys[static_cast<size_t>(ring_.PartitionOf(cost.key, v - 1))]
+        hops += at_visit_[static_cast<size_t>(ring_.PartitionOf(cost.key, v))] !=
+                        at_visit_[static_cast<size_t>(ring_.PartitionOf(cost.key, v - 1))]
                     ? 1
                     : 0;
       }
@@ -262,7 +314,7 @@ class SegmentsPlayer {
     const ModelCost& cost = costs_[index];
     double seconds = 0.0;
     if (!model.evaluating && !model.done) {
-      while (model.visit < ring_.n_partitions() && KeyOfVisit(index) == model.at) {
+      while (model.visit < ring_.n_partitions() && SegmentOfVisit(index) == model.at) {
         seconds += cost.visit;
         ++model.visit;
       }
@@ -274,48 +326,39 @@ class SegmentsPlayer {
     }
     if (model.evaluating) {
       double evaluating = 0.0;
-      if (evaluates_.first) evaluating += cost.evaluation * Count(places_.train_keys, model.at);
-      if (evaluates_.second) evaluating += cost.validation * Count(places_.valid_keys, model.at);
-      model.evaluated.push_back(model.at);
+      if (evaluates_.first) evaluating += cost.evaluation * counts_[model.at].first;
+      if (evaluates_.second) evaluating += cost.validation * counts_[model.at].second;
+      model.evaluated.resize(keys_.size(), false);
+      model.evaluated[model.at] = true;
       result->evaluate += evaluating;
       seconds += evaluating;
-      const int32_t next = NextToEvaluate(model);
-      model.evaluating = next >= 0;
-      model.done = next < 0;
-      if (next >= 0) model.at = keys_[static_cast<size_t>(next)];
+      const size_t next = NextToEvaluate(model);
+      model.evaluating = next != model.at;
+      model.done = next == model.at;
+      model.at = next;
     } else if (!model.done) {
-      model.at = KeyOfVisit(index);
+      model.at = SegmentOfVisit(index);
     }
     return seconds;
   }
 
-  static int Count(const std::vector<int32_t>& keys, int32_t key) {
-    return static_cast<int>(std::count(keys.begin(), keys.end(), key));
-  }
-
-  // The place in keys_ of the next segment in their ring with data to evaluate on, or -1.
-  int NextToEvaluate(const Model& model) const {
-    const auto here =
-        static_cast<size_t>(std::find(keys_.begin(), keys_.end(), model.at) - keys_.begin());
+  // The next segment in their ring with data to evaluate on, or the one where it is.
+  size_t NextToEvaluate(const Model& model) const {
     for (size_t i = 1; i < keys_.size(); ++i) {
-      const size_t at = (here + i) % keys_.size();
-      const int32_t key = keys_[at];
-      const bool has = (evaluates_.first && Count(places_.train_keys, key) > 0) ||
-                       (evaluates_.second && Count(places_.valid_keys, key) > 0);
-      const auto& done = model.evaluated;
-      if (has && std::find(done.begin(), done.end(), key) == done.end()) {
-        return static_cast<int>(at);
-      }
+      const size_t at = (model.at + i) % keys_.size();
+      const bool has = (evaluates_.first && counts_[at].first > 0) ||
+                       (evaluates_.second && counts_[at].second > 0);
+      if (has && !model.evaluated[at]) return at;
     }
-    return -1;
+    return model.at;
   }
 
-  void Statement(Forecast* result) {
-    std::map<int32_t, std::vector<size_t>> visitors;
+  void Statement(Forecast* result, Cancel* cancel) {
+    std::map<size_t, std::vector<size_t>> visitors;
     for (size_t i = 0; i < models_.size(); ++i) visitors[models_[i].at].push_back(i);
     double slowest = 0.0;
     double moving = 0.0;
-    for (auto& [key, here] : visitors) {
+    for (auto& [segment, here] : visitors) {
       // The most expensive first, each to the thread that is free first.
       std::stable_sort(here.begin(), here.end(),
                        [&](size_t a, size_t b) { return costs_[a].visit > costs_[b].visit; });
@@ -324,6 +367,7 @@ class SegmentsPlayer {
       double end = 0.0;
       double moved = 0.0;
       for (const size_t model : here) {
+        if ((*cancel)()) return;
         const double finished = threads.top() + Process(model, result);
         threads.pop();
         threads.push(finished);
@@ -342,6 +386,9 @@ class SegmentsPlayer {
   const SegmentPlaces& places_;
   const double statement_;
   std::vector<int32_t> keys_;
+  std::map<int32_t, size_t> place_;          // in keys_
+  std::vector<std::pair<int, int>> counts_;  // by segment: partitions of training and validation
+  std::vector<size_t> at_visit_;             // by training partition: its segment
   int n_data_segments_ = 0;
   std::vector<Model> models_;
   std::pair<bool, bool> evaluates_;  // training data, validation data
@@ -350,8 +397,10 @@ class SegmentsPlayer {
 }  // namespace
 
 Forecast ForecastSegments(const Ring& ring, const std::vector<ModelCost>& models,
-                          const RunShape& shape, const SegmentPlaces& places, double statement) {
+                          const RunShape& shape, const SegmentPlaces& places, double statement,
+                          const std::atomic<bool>* cancel) {
   if (models.empty()) return {};
+  Cancel cancelled(cancel);
   SegmentsPlayer player(ring, models, places, statement);
   // Iterations differ only in what is evaluated after them.
   std::map<std::pair<bool, bool>, int> kinds;
@@ -360,7 +409,8 @@ Forecast ForecastSegments(const Ring& ring, const std::vector<ModelCost>& models
   }
   Forecast total;
   for (const auto& [kind, count] : kinds) {
-    const Forecast one = player.Iteration(kind.first, kind.second);
+    const Forecast one = player.Iteration(kind.first, kind.second, &cancelled);
+    if (cancelled()) return {};
     total.seconds += one.seconds * count;
     total.train += one.train * count;
     total.evaluate += one.evaluate * count;

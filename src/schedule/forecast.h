@@ -2,6 +2,7 @@
 // played through with given costs instead of training. Pure functions.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -47,9 +48,11 @@ struct Forecast {
 
 // The local engine: a free worker takes the next task of the model with the most work left; no
 // barrier. `hop` is a worker's time from one task to the next. Long runs are played for their first
-// iterations and continued at the pace that their work allows.
+// iterations and continued at the pace that their work allows. The time for it grows as models
+// times partitions. `cancel` may be null; once it is set, an empty forecast comes back.
 Forecast ForecastLocal(const Ring& ring, const std::vector<ModelCost>& models,
-                       const RunShape& shape, int workers, double hop);
+                       const RunShape& shape, int workers, double hop,
+                       const std::atomic<bool>* cancel = nullptr);
 
 // Where data lie in a run on segments: the key of each partition's segment.
 struct SegmentPlaces {
@@ -62,6 +65,7 @@ struct SegmentPlaces {
 // `statement` is what one takes beside training and moving states. The workers are those of all
 // segments with training data.
 Forecast ForecastSegments(const Ring& ring, const std::vector<ModelCost>& models,
-                          const RunShape& shape, const SegmentPlaces& places, double statement);
+                          const RunShape& shape, const SegmentPlaces& places, double statement,
+                          const std::atomic<bool>* cancel = nullptr);
 
 }  // namespace hopper

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/error.h"
 #include "loss/loss.h"
@@ -231,8 +232,8 @@ LaneStep& LaneArray::StepFor(const LaneData& data, int64_t n, Work work) {
 }
 
 // The order of this epoch's examples and the scalars of its steps.
-void LaneArray::UploadEpoch(const std::vector<LaneVisit>& visits, const LaneData& data,
-                            int64_t epoch) {
+bool LaneArray::UploadEpoch(const std::vector<LaneVisit>& visits, const LaneData& data,
+                            int64_t epoch, const std::atomic<bool>& cancel) {
   const int64_t n = data.rows(visits[0].partition);
   const int64_t batch = std::min(fit_.batch_size, n);
   const int64_t steps = (n + batch - 1) / batch;
@@ -240,17 +241,19 @@ void LaneArray::UploadEpoch(const std::vector<LaneVisit>& visits, const LaneData
   const at::Tensor table = device_->Staging({steps, lanes_, table_.size(2)}, at::kFloat);
   auto* rows = order.mutable_data_ptr<int32_t>();
   auto* scalars = static_cast<LaneScalars*>(table.mutable_data_ptr());
+  BatchOrders orders(std::numeric_limits<int64_t>::max());  // lanes of one seed share theirs
   for (int lane = 0; lane < lanes_; ++lane) {
     // Padding does what the first lane does, with weights of its own.
     const bool padding = lane >= static_cast<int>(visits.size());
     const LaneVisit& visit = visits[padding ? 0 : static_cast<size_t>(lane)];
     const FitParams& fit = visit.trainer->fit();
     const int64_t pass = visit.state->iteration * fit.epochs + epoch;
-    const std::vector<int32_t> permutation =
-        BatchOrder(visit.trainer->seed(), visit.partition, pass, n, fit.shuffle);
+    const BatchOrders::Order permutation =
+        orders.Get(visit.trainer->seed(), visit.partition, pass, n, fit.shuffle, cancel);
+    if (permutation == nullptr) return false;
     const auto first = static_cast<int32_t>(data.first_row(visit.partition));
     for (int64_t i = 0; i < n; ++i) {
-      rows[lane * n + i] = first + permutation[static_cast<size_t>(i)];
+      rows[lane * n + i] = first + (*permutation)[static_cast<size_t>(i)];
     }
     const OptimizerParams optimizer = OptimizerOf(visit);
     const int64_t taken = visit.state->step + epoch * steps;
@@ -262,6 +265,7 @@ void LaneArray::UploadEpoch(const std::vector<LaneVisit>& visits, const LaneData
   table_.narrow(0, 0, steps).copy_(table, /*non_blocking=*/true);
   tick_.zero_();
   cursor_.zero_();
+  return true;
 }
 
 std::vector<MetricSums> LaneArray::TakeSums(int count, int64_t examples) const {
@@ -310,12 +314,12 @@ void LaneArray::Train(std::vector<LaneVisit>* visits, const LaneData& data,
   const Work work = metrics ? Work::kTrainWithMetrics : Work::kTrain;
   int64_t done = 0;
   for (int64_t epoch = 0; epoch < fit_.epochs; ++epoch) {
-    UploadEpoch(*visits, data, epoch);
+    const auto cancelled = [&] {
+      for (LaneVisit& visit : *visits) visit.end = VisitEnd::kCancelled;
+    };
+    if (!UploadEpoch(*visits, data, epoch, cancel)) return cancelled();
     for (int64_t first = 0; first < n; first += batch) {
-      if (cancel.load(std::memory_order_relaxed)) {
-        for (LaneVisit& visit : *visits) visit.end = VisitEnd::kCancelled;
-        return;
-      }
+      if (cancel.load(std::memory_order_relaxed)) return cancelled();
       StepFor(data, std::min(batch, n - first), work).Run();
       if (++done % kThrottle == 0) device_->Throttle();
     }

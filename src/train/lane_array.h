@@ -92,7 +92,9 @@ class LaneArray {
   void AddMetrics(const at::Tensor& output, const Targets& targets);
   void CollectGradients();
   void UpdateWeights();
-  void UploadEpoch(const std::vector<LaneVisit>& visits, const LaneData& data, int64_t epoch);
+  // False: cancelled.
+  bool UploadEpoch(const std::vector<LaneVisit>& visits, const LaneData& data, int64_t epoch,
+                   const std::atomic<bool>& cancel);
   LaneStep& StepFor(const LaneData& data, int64_t n, Work work);
   std::vector<at::Tensor*> ChangedByStep();
   void CopyIn(const at::Tensor& from, const at::Tensor& to) const;

@@ -6,6 +6,8 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/index_select.h>
 
+#include <limits>
+
 #include "base/error.h"
 
 namespace hopper {
@@ -32,11 +34,19 @@ at::ScalarType ScalarTypeOf(int32_t type) {
 
 }  // namespace
 
+void CheckLaneRows(int64_t rows, const DataDesc& desc) {
+  if (rows <= std::numeric_limits<int32_t>::max()) return;
+  throw Error(ErrorCode::kLimitExceeded,
+              "\"" + desc.table_name + "\" has more than 2147483647 rows, too many for a GPU", "",
+              "Train without use_gpus.");
+}
+
 LaneData::LaneData(const Dataset& data, LaneDevice* device) : desc_(data.desc()) {
   first_.push_back(0);
   for (int p = 0; p < data.n_partitions(); ++p) {
     first_.push_back(first_.back() + data.partition(p).n);
   }
+  CheckLaneRows(first_.back(), desc_);
   const at::TensorOptions on = at::TensorOptions().device(device->device());
   const at::TensorOptions x = at::TensorOptions().dtype(ScalarTypeOf(desc_.x_type));
   const at::TensorOptions y = at::TensorOptions().dtype(ScalarTypeOf(desc_.y_type));

@@ -11,6 +11,10 @@
 
 namespace hopper {
 
+// Throws where so many rows cannot be told apart on a device, whose tables of rows hold 32 bits
+// each.
+void CheckLaneRows(int64_t rows, const DataDesc& desc);
+
 // Immutable after construction.
 class LaneData {
  public:

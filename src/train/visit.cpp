@@ -1,6 +1,7 @@
 // Training over one partition.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "train/stepper.h"
 #include "train/trainer.h"
@@ -19,6 +20,17 @@ bool AllFinite(const float* values, size_t n) {
     largest = std::max(largest, bits & kExponent);
   }
   return largest != kExponent;
+}
+
+// The order of a pass, shared with other models where the partition lets it; null: cancelled.
+BatchOrders::Order OrderOf(const Partition& data, uint64_t seed, int partition, int64_t pass,
+                           bool shuffle, const std::atomic<bool>& cancel) {
+  if (data.orders != nullptr) {
+    return data.orders->Get(seed, partition, pass, data.n, shuffle, cancel);
+  }
+  std::vector<int32_t> order = BatchOrder(seed, partition, pass, data.n, shuffle, &cancel);
+  if (order.empty()) return nullptr;
+  return std::make_shared<const std::vector<int32_t>>(std::move(order));
 }
 
 }  // namespace
@@ -40,11 +52,12 @@ VisitEnd Trainer::Visit(ModelState* state, const Partition& data, int partition,
       planned ? MakePlannedStepper(setup) : MakeAutogradStepper(setup, state);
   for (int64_t epoch = 0; epoch < fit_.epochs; ++epoch) {
     const int64_t pass = state->iteration * fit_.epochs + epoch;
-    const std::vector<int32_t> order = BatchOrder(seed_, partition, pass, data.n, fit_.shuffle);
+    const BatchOrders::Order order = OrderOf(data, seed_, partition, pass, fit_.shuffle, cancel);
+    if (order == nullptr) return VisitEnd::kCancelled;
     for (int64_t first = 0; first < data.n; first += capacity) {
       if (cancel.load(std::memory_order_relaxed)) return VisitEnd::kCancelled;
       const int64_t n = std::min(capacity, data.n - first);
-      if (!stepper->Run(state, data, order.data() + first, n, metrics, sums)) {
+      if (!stepper->Run(state, data, order->data() + first, n, metrics, sums)) {
         return VisitEnd::kNotFinite;
       }
     }

@@ -1,12 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 #include <set>
+#include <thread>
 #include <vector>
 
+#include "base/philox.h"
 #include "data/dataset.h"
 #include "data/division_reference.h"
 
@@ -37,6 +40,71 @@ TEST(BatchOrder, DependsOnSeedPartitionAndPassOnly) {
   orders.insert(BatchOrder(7, 2, 6, 100, true));
   orders.insert(BatchOrder(7, 5, 2, 100, true));
   EXPECT_EQ(orders.size(), 6U);
+}
+
+// Draw by draw, as it is defined.
+TEST(BatchOrder, IsFisherAndYatesWithPhilox) {
+  for (const int64_t n : {1, 2, 511, 512, 513, 3000}) {
+    std::vector<int32_t> order(static_cast<size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    const Philox philox(7, Purpose::kShuffle, 2, 5);
+    for (int64_t i = n - 1; i > 0; --i) {
+      const auto draw = static_cast<uint64_t>(i);
+      const uint64_t bits =
+          static_cast<uint64_t>(philox.Bits(2 * draw)) << 32 | philox.Bits(2 * draw + 1);
+      const auto j = static_cast<uint64_t>(static_cast<unsigned __int128>(bits) * (draw + 1) >> 64);
+      EXPECT_EQ(philox.Below(draw, draw + 1), j);
+      std::swap(order[draw], order[j]);
+    }
+    EXPECT_EQ(BatchOrder(7, 2, 5, n, true), order) << n;
+  }
+}
+
+TEST(BatchOrder, EndsWhenItIsCancelled) {
+  const std::atomic<bool> cancel{true};
+  EXPECT_TRUE(BatchOrder(7, 2, 5, 100000, true, &cancel).empty());
+  BatchOrders orders(1 << 20);
+  EXPECT_EQ(orders.Get(7, 2, 5, 100000, true, cancel), nullptr);
+  EXPECT_EQ(orders.computed(), 0);
+  const std::atomic<bool> go_on{false};
+  EXPECT_EQ(*orders.Get(7, 2, 5, 1000, true, go_on), BatchOrder(7, 2, 5, 1000, true));
+}
+
+// What is computed does not grow with the number of models.
+TEST(BatchOrders, ComputeEachOrderOnceForAllModels) {
+  BatchOrders orders(1 << 20);
+  const std::atomic<bool> cancel{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int model = 0; model < 50; ++model) {
+        for (int visit = 0; visit < 2 * 4; ++visit) {
+          const auto order = orders.Get(42, visit % 4, visit / 4, 100, true, cancel);
+          EXPECT_EQ(order->size(), 100U);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(orders.computed(), 2 * 4);
+  orders.Get(43, 0, 0, 100, true, cancel);
+  EXPECT_EQ(orders.computed(), 2 * 4 + 1);
+  // In rank order every pass is the same.
+  for (int pass = 0; pass < 9; ++pass) orders.Get(42, 1, pass, 100, false, cancel);
+  EXPECT_EQ(orders.computed(), 2 * 4 + 2);
+}
+
+TEST(BatchOrders, KeepNoMoreThanTheyMay) {
+  const std::atomic<bool> cancel{false};
+  BatchOrders none;
+  const auto held = none.Get(1, 0, 0, 1000, true, cancel);
+  EXPECT_EQ(none.Get(1, 0, 0, 1000, true, cancel), held) << "in use, it is shared";
+  EXPECT_EQ(none.computed(), 1);
+  // Room for three of six that come round again and again: by age, none would be found.
+  BatchOrders some(3 * 4300);
+  for (int i = 0; i < 600; ++i) some.Get(1, i % 6, 0, 1000, true, cancel);
+  EXPECT_LT(some.computed(), 570);
+  EXPECT_GT(some.computed(), 150);
 }
 
 TEST(BatchOrder, IsUniform) {

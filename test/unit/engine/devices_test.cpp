@@ -125,6 +125,19 @@ TEST_F(DevicesTest, UnfusedModelsDoNotDependOnOthers) {
   for (const auto& [key, result] : all) EXPECT_EQ(result.digest, spread.at(key).digest);
 }
 
+// No key means that a lane is empty. Keys 0 and 4 start with the same partition.
+TEST_F(DevicesTest, AnyKeyIsAModels) {
+  RunOptions options = OnDevices();
+  options.fuse = 0;
+  std::vector<Configuration> models = {Models()[0], Models()[0], Models()[0]};
+  models[0].key = 4;
+  models[1].key = 0;
+  models[2].key = -4;
+  const auto results = TrainAll(options, models, table_);
+  EXPECT_EQ(results.at(0).digest, results.at(4).digest);
+  EXPECT_EQ(results.at(-4).digest, results.at(4).digest);
+}
+
 TEST_F(DevicesTest, AStateGoesOnOnTheDevice) {
   RunOptions options = OnDevices();
   options.fuse = 0;

@@ -172,6 +172,20 @@ TEST(Explain, WhatThereIsNoTimeForIsReckoned) {
   EXPECT_GT(answer.models[1].seconds_step, answer.models[0].seconds_step);
 }
 
+// It divides by the learning rate: with none, the first step was the last one, and all of them took
+// no time.
+TEST(Explain, TimesAllStepsOfFtrl) {
+  const PackedTable train{{}};
+  Configuration ftrl = Mlp(2, 400);
+  ftrl.compile = "loss='sparse_categorical_crossentropy', optimizer='Ftrl'";
+  Configuration adagrad = ftrl;
+  adagrad.compile = "loss='sparse_categorical_crossentropy', optimizer='Adagrad'";
+  const Answer slow = Ask({adagrad}, train, nullptr, 1);
+  const Answer answer = Ask({ftrl}, train, nullptr, 1);
+  EXPECT_EQ(answer.models[0].measured, 1) << answer.models[0].problem;
+  EXPECT_GT(answer.models[0].seconds_step, slow.models[0].seconds_step / 8.0);
+}
+
 TEST(Explain, EndsWhenItIsFreed) {
   const PackedTable train{{}};
   const EventFd event_fd;

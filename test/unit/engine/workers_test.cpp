@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+
 namespace hopper {
 namespace {
 
@@ -39,6 +41,21 @@ TEST(Workers, CaptureWarningsAndLetNothingOut) {
   EXPECT_EQ(ran.load(), 3);
   ASSERT_EQ(warnings.size(), 3U);
   EXPECT_EQ(warnings[0], "this is slow");
+}
+
+// Whoever waits for the bodies' ends must know of those that never begin.
+TEST(Workers, AThreadWithoutItsNeedsIsAnErrorOfTheStart) {
+  MemoryAccount* account = MemoryAccount::Create(std::numeric_limits<int64_t>::max());
+  std::atomic<int> ran{0};
+  {
+    Workers workers;
+    constexpr int kTooLarge = 1025;
+    EXPECT_THROW(workers.Start(
+                     2, account, [](const std::string&) {}, [&] { ++ran; }, kTooLarge),
+                 Error);
+  }
+  account->Release();
+  EXPECT_EQ(ran.load(), 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -81,6 +82,27 @@ TEST(ForecastLocal, PartitionsAreEvaluatedSideBySide) {
   EXPECT_DOUBLE_EQ(f.seconds, 6.0);
   EXPECT_DOUBLE_EQ(f.evaluate, 4.0);
   EXPECT_DOUBLE_EQ(f.idle, 4.0);
+}
+
+TEST(Forecast, EndsWhenItIsCancelled) {
+  const std::atomic<bool> cancel{true};
+  const std::vector<ModelCost> models = Models(std::vector<double>(3000, 1.0));
+  EXPECT_EQ(ForecastLocal(Ring(120, {0}), models, Shape(9), 4, 0.0, &cancel).seconds, 0.0);
+  SegmentPlaces places;
+  places.train_keys = std::vector<int32_t>(120, 10);
+  EXPECT_EQ(ForecastSegments(Ring(120, {0}), models, Shape(9), places, 0.0, &cancel).seconds, 0.0);
+}
+
+// Ten minutes each where every task looks at every model.
+TEST(Forecast, PlaysTenThousandModels) {
+  const std::vector<ModelCost> models = Models(std::vector<double>(10000, 1.0));
+  const Forecast local = ForecastLocal(Ring(60, {0}), models, Shape(1, kFinalMetrics), 4, 0.0);
+  EXPECT_DOUBLE_EQ(local.seconds, 10000 * 60 / 4);
+  SegmentPlaces places;
+  for (int p = 0; p < 60; ++p) places.train_keys.push_back(p / 3);
+  const Forecast segments =
+      ForecastSegments(Ring(60, EachPartition(60)), models, Shape(1, kEveryMetrics), places, 0.0);
+  EXPECT_GT(segments.seconds, 0.0);
 }
 
 TEST(ForecastLocal, ValidationComesAtItsFrequency) {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "support/keras_models.h"
 #include "support/packed_table.h"
 
@@ -22,6 +23,14 @@ namespace hopper {
 namespace {
 
 constexpr uint64_t kSeed = 11;
+
+TEST(LaneData, RefusesMoreRowsThanItsTablesTellApart) {
+  const PackedTable table{{}};
+  const DataDesc desc(table.desc());
+  EXPECT_NO_THROW(CheckLaneRows(std::numeric_limits<int32_t>::max(), desc));
+  EXPECT_THROW(CheckLaneRows(int64_t{1} << 31, desc), Error);
+}
+
 const char* const kCompile = "loss='categorical_crossentropy', metrics=['accuracy'], optimizer=";
 
 std::shared_ptr<const Network> NetworkOf(const std::string& json) {
