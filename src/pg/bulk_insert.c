@@ -9,7 +9,10 @@
 
 #include "access/heapam.h"
 #include "access/xact.h"
+#include "catalog/pg_class.h"
 #include "utils/rel.h"
+
+#include "pg/row_types.h"
 
 #define ROWS_AT_ONCE 512
 
@@ -24,12 +27,31 @@ struct hopper_bulk_insert
 	hopper_insert_slot slots[ROWS_AT_ONCE];
 };
 
+/* Writing past the executor leaves out all that it would do for such a table. */
+static bool
+is_plain_and_new(Relation relation)
+{
+	const FormData_pg_class *form = relation->rd_rel;
+
+	return form->relkind == RELKIND_RELATION && !form->relhasindex && !form->relhastriggers &&
+		!form->relhasrules && !form->relhassubclass && RelationGetDescr(relation)->constr == NULL &&
+		relation->rd_createSubid != InvalidSubTransactionId;
+}
+
 hopper_bulk_insert *
-hopper_bulk_insert_open(Oid relation)
+hopper_bulk_insert_open(Oid relation, int n, const Oid *types)
 {
 	hopper_bulk_insert *insert = palloc0(sizeof(hopper_bulk_insert));
 
 	insert->relation = table_open(relation, RowExclusiveLock);
+	if (!is_plain_and_new(insert->relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"%s\" is not the table that was just made",
+						RelationGetRelationName(insert->relation)),
+				 errhint("Choose another name for the output, or give it with its schema.")));
+	hopper_require_row_types(RelationGetDescr(insert->relation), n, types,
+							 RelationGetRelationName(insert->relation));
 	insert->command = GetCurrentCommandId(true);
 	insert->state = GetBulkInsertState();
 	insert->rows = AllocSetContextCreate(CurrentMemoryContext, "hopper rows to insert",
@@ -37,12 +59,6 @@ hopper_bulk_insert_open(Oid relation)
 	for (int i = 0; i < ROWS_AT_ONCE; i++)
 		insert->slots[i] = hopper_make_insert_slot(RelationGetDescr(insert->relation));
 	return insert;
-}
-
-TupleDesc
-hopper_bulk_insert_descriptor(const hopper_bulk_insert *insert)
-{
-	return RelationGetDescr(insert->relation);
 }
 
 static void

@@ -8,13 +8,12 @@
 #include "pg/glue.h"
 
 /*
- * The table must be new and empty, without indexes, triggers and constraints. Rows are written
- * some hundred at a time, as COPY does.
+ * Rows of n columns of these types, some hundred at a time, as COPY writes them. ERROR 55000 where
+ * the table has other columns or is not the new one: without indexes, triggers and constraints.
  */
 typedef struct hopper_bulk_insert hopper_bulk_insert;
 
-extern hopper_bulk_insert *hopper_bulk_insert_open(Oid relation);
-extern TupleDesc hopper_bulk_insert_descriptor(const hopper_bulk_insert *insert);
+extern hopper_bulk_insert *hopper_bulk_insert_open(Oid relation, int n, const Oid *types);
 /* Values by reference are copied. */
 extern void hopper_bulk_insert_row(hopper_bulk_insert *insert, const Datum *values,
 								   const bool *nulls);

@@ -17,6 +17,7 @@
 #define PACK_BUFFER_BYTES (4 * 1024 * 1024)		/* default size of a buffer */
 #define PACK_MAX_BUFFER_BYTES (256 * 1024 * 1024)	/* pg_dump fails above 512 MB */
 #define PACK_MAX_CLASSES 1000000
+#define PACK_MAX_PARTITIONS 100000	/* what a run keeps for each is small beside its model */
 #define PACK_FEATURES "features"	/* packed column of several scalar columns */
 
 #define PACK_HINT_ROWS "Leave such rows out or repair them; a view can be packed as well."
@@ -55,8 +56,10 @@ extern void pack_validation_arguments(FunctionCallInfo fcinfo, pack_request *req
 typedef struct pack_column
 {
 	char	   *name;
-	Oid			type;			/* base type where the column's is a domain */
-	char	   *sql_type;		/* as format_type() writes the column's own */
+	Oid			declared;		/* the column's own type */
+	Oid			type;			/* base type where that is a domain */
+	char	   *sql_type;		/* as format_type() writes the column's own: for messages */
+	char	   *qualified_type; /* the same for statements */
 } pack_column;
 
 typedef struct pack_source
@@ -70,6 +73,8 @@ typedef struct pack_source
 	char	  **keys;
 	bool		has_ctid;		/* a table without a primary key: rows are named by ctid */
 	bool		has_tableoid;	/* a partitioned one: and by their partition */
+	int			n_columns;		/* of the rows that are fetched */
+	Oid		   *column_types;	/* theirs; InvalidOid where a column only names the row */
 
 	/* the row that is being read */
 	int			segment;		/* Greenplum: where; -1: on the coordinator or the only server */
@@ -80,6 +85,18 @@ typedef struct pack_source
 } pack_source;
 
 extern void pack_open_source(const pack_request *request, pack_source *source);
+/* Looks a column up. */
+extern void pack_resolve_column(Oid relation, const char *name, pack_column *column);
+/*
+ * Says what the rows consist of: n_x columns of features, further ones of these types, and n_names
+ * that only name the row.
+ */
+extern void pack_set_row_types(pack_source *source, int n_more, const Oid *more, int n_names);
+/*
+ * Rows of this descriptor follow: source->desc. ERROR 55000 where they are not what was looked up;
+ * nothing may be taken out of a row before.
+ */
+extern void pack_begin_rows(pack_source *source, TupleDesc desc);
 /* ", id" or ", ctid": what names a row, to be selected after its values */
 extern void pack_append_row_names(const pack_source *source, StringInfo query);
 /* "Row (id)=(17)", "Row at ctid (0,3)" or "Row number 5" */
@@ -155,6 +172,8 @@ typedef struct pack_classes
 extern pack_family pack_label_family(Oid type);
 /* SQL expression of the label column for reading: bigint or text */
 extern char *pack_label_expression(const pack_column *y, pack_family family);
+/* The expression's type where there are classes. */
+extern Oid	pack_label_type(pack_family family);
 extern void pack_read_classes(const pack_request *request, const pack_source *source,
 							  pack_classes *classes);
 extern void pack_training_classes(const pack_request *request, const pack_source *source,
@@ -204,6 +223,8 @@ extern void pack_set_features(pack_job *job);
 extern void pack_set_labels(pack_job *job);
 /* SELECT of all rows: features, label, fold, what names the row. */
 extern char *pack_row_query(pack_job *job);
+/* What its rows consist of, once the labels' kind is known. */
+extern void pack_set_job_row_types(pack_job *job);
 /* Takes the shapes from a row, where they are not known. */
 extern void pack_learn_layout(pack_job *job, const Datum *values, const bool *nulls);
 /* job->layout from the shapes. */

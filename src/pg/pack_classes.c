@@ -58,6 +58,12 @@ pack_label_expression(const pack_column *y, pack_family family)
 	}
 }
 
+Oid
+pack_label_type(pack_family family)
+{
+	return family == PACK_TEXT ? TEXTOID : INT8OID;
+}
+
 static int
 compare_keys(const void *a, const void *b)
 {
@@ -172,20 +178,14 @@ pack_training_classes(const pack_request *request, const pack_source *source,
 {
 	const hopper_packed *training = &request->training;
 	const hopper_data_desc *desc = &training->desc;
-	pack_family trained;
-	char	   *type;
+	Oid			trained;
 	int			i;
 
 	memset(classes, 0, sizeof(*classes));
-	/* an enum that was dropped meanwhile is text as well */
-	trained = PACK_TEXT;
-	hopper_select("SELECT pg_catalog.to_regtype(%s)::pg_catalog.oid",
-				  hopper_literal(training->y_sql_type));
-	type = hopper_cell(0, 1);
-	if (type)
-		trained = pack_label_family(getBaseType((Oid) strtoul(type, NULL, 10)));
 	classes->family = pack_label_family(source->y.type);
-	if (classes->family != trained)
+	/* not by the type's name, which may stand for another one by now */
+	trained = getBaseType(get_element_type(getBaseType(training->class_values_type)));
+	if (classes->family != pack_label_family(trained))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of \"%s\" is of type %s"

@@ -76,11 +76,11 @@ read_rows(pack_job *job, Tuplesortstate *sort)
 		if (n == 0)
 			break;
 		fetch = next_fetch();
-		source->desc = table->tupdesc;
+		pack_begin_rows(source, table->tupdesc);
 		if (values == NULL)
 		{
-			values = palloc(sizeof(Datum) * table->tupdesc->natts);
-			nulls = palloc(sizeof(bool) * table->tupdesc->natts);
+			values = palloc(sizeof(Datum) * source->n_columns);
+			nulls = palloc(sizeof(bool) * source->n_columns);
 		}
 		for (i = 0; i < n; i++)
 		{

@@ -12,6 +12,8 @@
 #include "nodes/makefuncs.h"
 #include "utils/guc.h"
 
+#include "pg/row_types.h"
+
 #define KEYS_AT_ONCE 4096
 #define MOST_DIMENSIONS 6		/* of an array */
 
@@ -148,6 +150,7 @@ take_row(pack_plan *plan, pack_output *output, const char *place)
 static void
 rank_rows(pack_job *job, const hopper_name *rows, pack_output *const outputs[2], pack_plan plans[2])
 {
+	const Oid	types[4] = {BYTEAOID, INT4OID, INT4OID, TIDOID};
 	SPIPlanPtr	plan;
 	Portal		portal;
 	char		place[PACK_PLACE_SIZE];
@@ -170,6 +173,7 @@ rank_rows(pack_job *job, const hopper_name *rows, pack_output *const outputs[2],
 		n = SPI_processed;
 		if (n == 0)
 			break;
+		hopper_require_row_types(table->tupdesc, lengthof(types), types, rows->shown);
 		for (uint64 row = 0; row < n; row++)
 		{
 			Datum		values[4];
@@ -179,8 +183,11 @@ rank_rows(pack_job *job, const hopper_name *rows, pack_output *const outputs[2],
 			int			to_validation;
 
 			heap_deform_tuple(table->vals[row], table->tupdesc, values, nulls);
-			key = DatumGetByteaPP(values[0]);
+			key = nulls[0] || nulls[1] ? NULL : DatumGetByteaPP(values[0]);
 			stratum = DatumGetInt32(values[1]);
+			if (key == NULL || VARSIZE_ANY_EXHDR(key) != PACK_KEY_SIZE || stratum < 0 ||
+				stratum >= job->n_strata)
+				elog(ERROR, "a row of the working table is damaged");
 			pack_write_place(place, VARDATA_ANY(key), DatumGetInt32(values[2]),
 							 (ItemPointer) DatumGetPointer(values[3]));
 			to_validation = pack_to_validation(job, stratum) ? 1 : 0;
@@ -227,24 +234,33 @@ move_rows(const hopper_name *rows, const pack_output *output, const pack_plan *p
 static void
 read_buffers(pack_output *output)
 {
+	const Oid	types[3] = {INT4OID, INT4OID, BYTEAOID};
 	uint64		n = hopper_select_latest("SELECT gp_segment_id, n, checksum FROM %s"
 										 " ORDER BY buffer_id", output->table.quoted);
 
 	if (n != (uint64) output->n_buffers)
 		elog(ERROR, "\"%s\" has " UINT64_FORMAT " of %d buffers", output->table.shown, n,
 			 output->n_buffers);
+	hopper_require_row_types(SPI_tuptable->tupdesc, lengthof(types), types, output->table.shown);
 	output->n_all_segments = getgpsegmentCount();
 	output->segment_rows = palloc0(sizeof(int64) * output->n_all_segments);
 	for (uint64 row = 0; row < n; row++)
 	{
 		HeapTuple	tuple = SPI_tuptable->vals[row];
 		TupleDesc	descriptor = SPI_tuptable->tupdesc;
-		bool		isnull;
-		bytea	   *checksum = DatumGetByteaPP(SPI_getbinval(tuple, descriptor, 3, &isnull));
+		Datum		values[3];
+		bool		nulls[3];
+		int32		segment;
+		bytea	   *checksum;
 
-		output->segment_rows[DatumGetInt32(SPI_getbinval(tuple, descriptor, 1, &isnull))] +=
-			DatumGetInt32(SPI_getbinval(tuple, descriptor, 2, &isnull));
-		appendBinaryStringInfo(&output->checksums, VARDATA_ANY(checksum), PACK_CHECKSUM_SIZE);
+		heap_deform_tuple(tuple, descriptor, values, nulls);
+		segment = nulls[0] || nulls[1] || nulls[2] ? -1 : DatumGetInt32(values[0]);
+		if (segment < 0 || segment >= output->n_all_segments)
+			elog(ERROR, "a buffer of \"%s\" is damaged", output->table.shown);
+		checksum = DatumGetByteaPP(values[2]);
+		output->segment_rows[segment] += DatumGetInt32(values[1]);
+		appendBinaryStringInfo(&output->checksums, VARDATA_ANY(checksum),
+							   VARSIZE_ANY_EXHDR(checksum));
 	}
 	SPI_freetuptable(SPI_tuptable);
 }

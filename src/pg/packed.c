@@ -32,19 +32,6 @@ refuse_summary(const hopper_name *summary, const char *what)
 
 /* --- cells of the summary's row --- */
 
-static int64
-get_int(const hopper_name *summary, int column)
-{
-	return hopper_int_cell(summary, 0, column, PG_INT64_MIN, PG_INT64_MAX);
-}
-
-/* At least 1. */
-static int64
-get_count(const hopper_name *summary, int column, int64 most)
-{
-	return hopper_int_cell(summary, 0, column, 1, most);
-}
-
 /* text[] without NULLs; returns the length. */
 static int
 get_texts(const hopper_name *summary, int column, char ***values)
@@ -209,6 +196,7 @@ hopper_read_packed(const hopper_name *table, hopper_packed *out)
 	char	  **labels;
 	char	  **label_types;
 	int32	   *num_classes;
+	int32		format;
 
 	memset(out, 0, sizeof(*out));
 	check_packed(table, &summary);
@@ -221,12 +209,12 @@ hopper_read_packed(const hopper_name *table, hopper_packed *out)
 					  " FROM %s", summary.quoted) != 1)
 		refuse_summary(&summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
 										  (uint64) SPI_processed));
-	if (get_int(&summary, 1) != HOPPER_PACK_FORMAT)
+	format = hopper_key_cell(&summary, 0, 1);
+	if (format != HOPPER_PACK_FORMAT)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" was packed in format " INT64_FORMAT
-						", this version reads format %d",
-						table->shown, get_int(&summary, 1), HOPPER_PACK_FORMAT),
+				 errmsg("table \"%s\" was packed in format %d, this version reads format %d",
+						table->shown, format, HOPPER_PACK_FORMAT),
 				 errhint("Pack the data again.")));
 	out->source_table = hopper_text_cell(&summary, 0, 2);
 	if (get_texts(&summary, 3, &labels) != 1)
@@ -236,9 +224,9 @@ hopper_read_packed(const hopper_name *table, hopper_packed *out)
 	if (get_texts(&summary, 6, &out->x_sql_types) != out->n_x_columns)
 		refuse_summary(&summary, "Columns and types differ in number");
 	out->y_sql_type = label_types[0];
-	out->buffer_size = (int32) get_count(&summary, 7, PG_INT32_MAX);
-	out->seed = get_int(&summary, 18);
-	out->packed_bytes = get_int(&summary, 19);
+	out->buffer_size = (int32) hopper_int_cell(&summary, 0, 7, 1, PG_INT32_MAX);
+	out->seed = hopper_int_cell(&summary, 0, 18, PG_INT64_MIN, PG_INT64_MAX);
+	out->packed_bytes = hopper_int_cell(&summary, 0, 19, 0, PG_INT64_MAX);
 	out->checksum = hopper_text_cell(&summary, 0, 20);
 	out->training_table = hopper_cell(0, 21);
 	out->n_starts = get_ints(&summary, 17, &out->starts);
@@ -252,8 +240,10 @@ hopper_read_packed(const hopper_name *table, hopper_packed *out)
 	desc->y_kind = hopper_kind_cell(&summary, 12);
 	desc->y_type = hopper_type_cell(&summary, 13);
 	desc->y_rank = hopper_shape_cell(&summary, 14, desc->y_shape);
-	desc->n_rows = get_count(&summary, 15, PG_INT64_MAX);
-	desc->n_partitions = (int32) get_count(&summary, 16, PG_INT32_MAX);
+	desc->n_partitions = (int32) hopper_int_cell(&summary, 0, 16, 1, PACK_MAX_PARTITIONS);
+	/* none is empty, and a partition's rows are counted in 32 bits */
+	desc->n_rows = hopper_int_cell(&summary, 0, 15, desc->n_partitions,
+								   (int64) desc->n_partitions * PG_INT32_MAX);
 	if (desc->y_kind == HOPPER_LABEL_CLASS)
 	{
 		if (get_ints(&summary, 9, &num_classes) != 1 || num_classes[0] < 1)
@@ -276,6 +266,21 @@ refuse_buffer(const hopper_packed *packed, const char *what)
 			 errmsg("packed table \"%s\" is damaged", packed->table.shown),
 			 errdetail("%s.", what),
 			 errhint("Pack the data again.")));
+}
+
+void
+hopper_require_partitions(const hopper_packed *packed)
+{
+	char	   *last;
+
+	hopper_select("SELECT pg_catalog.max(partition_id)::pg_catalog.int8 FROM %s",
+				  packed->table.quoted);
+	last = hopper_cell(0, 1);
+	if (last == NULL || strtoll(last, NULL, 10) != packed->desc.n_partitions - 1)
+		refuse_buffer(packed, psprintf("Its last partition is %s; the summary speaks of %d "
+									   "partitions", last ? last : "missing",
+									   packed->desc.n_partitions));
+	SPI_freetuptable(SPI_tuptable);
 }
 
 static const Oid buffer_types[6] = {INT4OID, INT4OID, INT4OID, BYTEAOID, BYTEAOID, BYTEAOID};

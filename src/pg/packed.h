@@ -78,6 +78,11 @@ extern void hopper_scan_packed(const hopper_packed *packed, hopper_split split,
 extern void hopper_scan_partition(const hopper_packed *packed, hopper_split split,
 								  int32 partition, hopper_buffer_fn callback, void *state);
 /*
+ * The partitions that the summary speaks of are there, before anything is kept for each of them:
+ * ERROR XX001 otherwise. Reads the table, but no features and labels.
+ */
+extern void hopper_require_partitions(const hopper_packed *packed);
+/*
  * Whether the packed rows can be read, found out before they are; locks the table until the end of
  * the transaction, as a SELECT does.
  */

@@ -79,13 +79,22 @@ typedef struct predict_output predict_output;
 extern char *hopper_predict_columns(const predict_model *model, const predict_what *what,
 									const char *id_column, const char *id_type,
 									const char *label_type);
+/*
+ * Types of these columns, where they differ from other tables' only in those of id and label
+ * (InvalidOid: none); returns their number.
+ */
+extern int	hopper_predict_column_types(const predict_model *model, const predict_what *what,
+										Oid id_type, Oid label_type, Oid *types);
 /* ERROR 42701 where the output has another column of the id's name. */
 extern void hopper_predict_check_id(const predict_model *model, const predict_what *what,
 									const char *id_column, bool has_label);
-/* `label_values` (NULL: none): one a class. Everything must outlive the output. */
+/*
+ * The first n_labels classes in the label's type (NULL: none); ERROR XX001 where there are more
+ * classes. Everything must outlive the output.
+ */
 extern predict_output *hopper_predict_output_create(const predict_model *model,
 													const predict_what *what, int n_outputs,
-													const Datum *label_values,
+													int n_labels, const Datum *label_values,
 													const bool *label_nulls);
 /* Begins an example; `outputs` must live until its rows have been made. */
 extern void hopper_predict_output_begin(predict_output *output, Datum id, bool id_null,

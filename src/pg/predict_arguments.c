@@ -68,20 +68,6 @@ predict_what_by_threshold(FunctionCallInfo fcinfo, int at)
 	return what;
 }
 
-static void
-resolve_column(Oid relation, const char *name, pack_column *column)
-{
-	AttrNumber	number = hopper_require_column(relation, name);
-	int32		typmod;
-	Oid			type;
-	Oid			collation;
-
-	get_atttypetypmodcoll(relation, number, &type, &typmod, &collation);
-	column->name = pstrdup(name);
-	column->sql_type = format_type_with_typemod(type, typmod);
-	column->type = getBaseType(type);
-}
-
 /* Column names of a comma-separated argument. */
 static List *
 split_columns(text *value, const char *argument)
@@ -110,9 +96,6 @@ predict_open_source(predicting *run, text *id_col, text *independent_varname)
 	List	   *x = split_columns(independent_varname, "independent_varname");
 	Oid			relation = hopper_source_oid(&run->source);
 	pack_column id_column;
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
 	ListCell   *cell;
 
 	if (get_attnum(relation, "buffer_id") != InvalidAttrNumber &&
@@ -127,7 +110,7 @@ predict_open_source(predicting *run, text *id_col, text *independent_varname)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("id_col must be one column")));
-	resolve_column(relation, linitial(id), &id_column);
+	pack_resolve_column(relation, linitial(id), &id_column);
 	if (get_attnum(relation, id_column.name) < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
@@ -136,19 +119,16 @@ predict_open_source(predicting *run, text *id_col, text *independent_varname)
 				 errhint("Predict from a view that gives it another name.")));
 	hopper_predict_check_id(&run->model, &run->what, id_column.name, run->label_type != NULL);
 	run->id_column = id_column.name;
-	get_atttypetypmodcoll(relation, get_attnum(relation, id_column.name), &type, &typmod,
-						  &collation);
-	run->id_type = hopper_type_name(type, typmod);
-	get_typlenbyval(id_column.type, &run->id_length, &run->id_by_value);
+	run->id_type = id_column.qualified_type;
 
 	rows->segment = -1;
 	rows->name = run->source;
 	rows->x = palloc0(list_length(x) * sizeof(pack_column));
 	foreach(cell, x)
-		resolve_column(relation, lfirst(cell), &rows->x[rows->n_x++]);
+		pack_resolve_column(relation, lfirst(cell), &rows->x[rows->n_x++]);
 	rows->n_keys = 1;
 	rows->keys = &run->id_column;
-	rows->first_key = rows->n_x + 1;
+	predict_set_row_types(run, id_column.declared);
 	hopper_predict_check_types(&run->model, rows->n_x, rows->x);
 	pack_values_init(&run->values, rows->n_x, rows->x, run->source.shown);
 	if (run->model.x_rank > 0)
@@ -166,35 +146,35 @@ void
 predict_read_labels(predicting *run, const hopper_trained *trained)
 {
 	const hopper_name *summary = &trained->outputs.summary;
-	Oid			relation = hopper_relation_oid(summary, false);
-	AttrNumber	column;
 	Oid			type;
 	int16		length;
 	bool		by_value;
 	char		alignment;
 	bool		isnull;
 	Datum		array;
-	int			n;
 
 	if (trained->class_values_column == NULL || run->model.is_value)
 		return;
-	column = hopper_require_column(relation, trained->class_values_column);
-	type = get_element_type(get_atttype(relation, column));
-	get_typlenbyvalalign(type, &length, &by_value, &alignment);
-	hopper_select("SELECT %s FROM %s", hopper_identifier(trained->class_values_column),
-				  summary->quoted);
+	if (hopper_select("SELECT %s FROM %s", hopper_identifier(trained->class_values_column),
+					  summary->quoted) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("\"%s\" does not have one row", summary->shown)));
+	/* Their type is that of what has been fetched. */
+	type = get_element_type(getBaseType(SPI_gettypeid(SPI_tuptable->tupdesc, 1)));
+	if (!OidIsValid(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of \"%s\" is no array", trained->class_values_column,
+						summary->shown)));
 	array = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
 	if (isnull)
 		return;
+	get_typlenbyvalalign(type, &length, &by_value, &alignment);
 	/* The elements point into the array, which stays with SPI's memory. */
 	deconstruct_array(DatumGetArrayTypePCopy(array), type, length, by_value, alignment,
-					  &run->label_values, &run->label_nulls, &n);
-	if (n < run->model.n_classes)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("\"%s\" has %d class values for %d classes", summary->shown, n,
-						run->model.n_classes)));
-	run->label_type = hopper_format_type_qualified(type);
+					  &run->label_values, &run->label_nulls, &run->n_labels);
+	run->label_type = hopper_type_name(type, -1);
 	run->label_oid = type;
 	SPI_freetuptable(SPI_tuptable);
 }

@@ -6,6 +6,7 @@
 #include "pg/predict_run.h"
 
 #include "utils/datum.h"
+#include "utils/lsyscache.h"
 
 /* Large enough for the matrix products, small enough for the caches and for cancelling. */
 #define BATCH_ROWS 1024
@@ -31,6 +32,16 @@ predict_row_query(const predicting *run)
 		appendStringInfo(&query, "%s, ", hopper_identifier(run->rows.x[i].name));
 	appendStringInfo(&query, "%s FROM %s", hopper_identifier(run->id_column), run->source.quoted);
 	return query.data;
+}
+
+void
+predict_set_row_types(predicting *run, Oid id_type)
+{
+	run->id_oid = id_type;
+	get_typlenbyval(id_type, &run->id_length, &run->id_by_value);
+	pack_set_row_types(&run->rows, 1, &id_type, 0);
+	/* The id is what names a row, too. */
+	run->rows.first_key = run->rows.n_x + 1;
 }
 
 void
@@ -60,7 +71,8 @@ predict_start(predicting *run)
 	run->n_outputs = n_outputs;
 	hopper_predict_bind_outputs(&run->model, run->n_outputs);
 	run->output = hopper_predict_output_create(&run->model, &run->what, run->n_outputs,
-											   run->label_values, run->label_nulls);
+											   run->n_labels, run->label_values,
+											   run->label_nulls);
 
 	/* One batch at each thread and one on its way to it. */
 	run->depth = Min(2 * run->threads, PREDICT_MAX_BATCHES);
@@ -81,7 +93,7 @@ predict_start(predicting *run)
 }
 
 void
-predict_submit(predicting *run, HeapTuple *tuples, int n, TupleDesc desc)
+predict_submit(predicting *run, HeapTuple *tuples, int n)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	predict_batch *batch = &run->batches[(run->first + run->n_batches) % run->depth];
@@ -92,14 +104,13 @@ predict_submit(predicting *run, HeapTuple *tuples, int n, TupleDesc desc)
 	MemoryContextReset(batch->context);
 	batch->n = n;
 	MemoryContextSwitchTo(run->scratch);
-	run->rows.desc = desc;
 	for (int row = 0; row < n; row++)
 	{
 		int			id = run->rows.n_x;
 
 		run->rows.row_number++;
 		run->rows.tuple = tuples[row];
-		heap_deform_tuple(tuples[row], desc, datums, nulls);
+		heap_deform_tuple(tuples[row], run->rows.desc, datums, nulls);
 		pack_values_encode(&run->values, &run->rows, datums, nulls,
 						   run->features + row * run->values.size);
 		batch->id_nulls[row] = nulls[id];

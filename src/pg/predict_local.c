@@ -18,11 +18,15 @@ typedef struct writer
 static void
 start(predicting *run, writer *out)
 {
+	Oid			types[PREDICT_MAX_COLUMNS];
+	int			n;
+
 	predict_start(run);
 	hopper_exec("CREATE TABLE %s (%s)", run->output_table.quoted,
 				hopper_predict_columns(&run->model, &run->what, run->id_column, run->id_type,
 									   run->label_type));
-	out->insert = hopper_bulk_insert_open(hopper_relation_oid(&run->output_table, false));
+	n = hopper_predict_column_types(&run->model, &run->what, run->id_oid, run->label_oid, types);
+	out->insert = hopper_bulk_insert_open(hopper_relation_oid(&run->output_table, false), n, types);
 	out->scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper prediction",
 										 ALLOCSET_DEFAULT_SIZES);
 }
@@ -56,15 +60,14 @@ write_oldest(predicting *run, const writer *out, bool wait)
 
 /* The shape of the features, where the model does not say it. */
 static void
-learn_shape(predicting *run, HeapTuple tuple, TupleDesc desc)
+learn_shape(predicting *run, HeapTuple tuple)
 {
 	Datum	   *datums = palloc((run->rows.n_x + 1) * sizeof(Datum));
 	bool	   *nulls = palloc((run->rows.n_x + 1) * sizeof(bool));
 
 	run->rows.row_number = 1;
 	run->rows.tuple = tuple;
-	run->rows.desc = desc;
-	heap_deform_tuple(tuple, desc, datums, nulls);
+	heap_deform_tuple(tuple, run->rows.desc, datums, nulls);
 	pack_values_learn(&run->values, &run->rows, datums, nulls);
 	run->rows.row_number = 0;
 }
@@ -89,14 +92,15 @@ predict_rows(predicting *run)
 		n = (int) SPI_processed;
 		if (n == 0)
 			break;
+		pack_begin_rows(&run->rows, table->tupdesc);
 		if (run->predictor == NULL)
 		{
-			learn_shape(run, table->vals[0], table->tupdesc);
+			learn_shape(run, table->vals[0]);
 			start(run, &out);
 		}
 		if (run->n_batches == run->depth)
 			write_oldest(run, &out, true);
-		predict_submit(run, table->vals, n, table->tupdesc);
+		predict_submit(run, table->vals, n);
 		SPI_freetuptable(table);
 		while (run->n_batches > 0 && write_oldest(run, &out, false))
 			;

@@ -13,6 +13,9 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/array.h"
+#include "utils/lsyscache.h"
+
+#include "pg/words.h"
 
 struct predict_output
 {
@@ -57,6 +60,28 @@ hopper_predict_columns(const predict_model *model, const predict_what *what, con
 	return columns.data;
 }
 
+int
+hopper_predict_column_types(const predict_model *model, const predict_what *what, Oid id_type,
+							Oid label_type, Oid *types)
+{
+	int			n = 0;
+
+	types[n++] = id_type;
+	if (model->is_value)
+	{
+		types[n++] = model->is_array ? get_array_type(FLOAT8OID) : FLOAT8OID;
+		return n;
+	}
+	types[n++] = TEXTOID;
+	types[n++] = TEXTOID;
+	types[n++] = FLOAT8OID;
+	if (what->kind != PREDICT_RESPONSE)
+		types[n++] = INT4OID;
+	if (OidIsValid(label_type))
+		types[n++] = label_type;
+	return n;
+}
+
 void
 hopper_predict_check_id(const predict_model *model, const predict_what *what,
 						const char *id_column, bool has_label)
@@ -81,7 +106,7 @@ hopper_predict_check_id(const predict_model *model, const predict_what *what,
 
 predict_output *
 hopper_predict_output_create(const predict_model *model, const predict_what *what, int n_outputs,
-							 const Datum *label_values, const bool *label_nulls)
+							 int n_labels, const Datum *label_values, const bool *label_nulls)
 {
 	predict_output *output = palloc0(sizeof(predict_output));
 
@@ -89,10 +114,15 @@ hopper_predict_output_create(const predict_model *model, const predict_what *wha
 	output->what = *what;
 	output->n_outputs = n_outputs;
 	output->has_rank = what->kind != PREDICT_RESPONSE;
-	output->label_values = label_values;
-	output->label_nulls = label_nulls;
 	if (model->is_value)
 		return output;
+	if (label_values && n_labels < model->n_classes)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("model \"%s\" has %d classes but %s", model->shown, model->n_classes,
+						hopper_plural(n_labels, "class value", "class values"))));
+	output->label_values = label_values;
+	output->label_nulls = label_nulls;
 	hopper_predict_classes_init(&output->classes, model);
 	output->class_name = CStringGetTextDatum(model->class_name);
 	output->class_values = palloc0(model->n_classes * sizeof(Datum));

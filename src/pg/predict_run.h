@@ -27,14 +27,16 @@ typedef struct predicting
 	hopper_name output_table;
 	char	   *id_column;
 	const char *label_type;		/* or NULL */
-	Oid			label_oid;
+	Oid			label_oid;		/* InvalidOid where label_type is NULL */
+	int			n_labels;
 	Datum	   *label_values;
 	bool	   *label_nulls;
 
 	/* the source */
 	pack_source rows;
 	pack_values values;
-	char	   *id_type;
+	const char *id_type;		/* SQL, with its schema */
+	Oid			id_oid;
 	int16		id_length;
 	bool		id_by_value;
 
@@ -71,10 +73,15 @@ extern void predict_given_classes(predict_model *model, ArrayType *array);
 
 /* SELECT of features and id. */
 extern char *predict_row_query(const predicting *run);
+/* What its rows consist of: features and an id of this type. */
+extern void predict_set_row_types(predicting *run, Oid id_type);
 /* Creates the predictor and what turns its outputs into rows; the shape must be known. */
 extern void predict_start(predicting *run);
-/* Takes rows in, at most batch_rows; there must be room: n_batches < depth. */
-extern void predict_submit(predicting *run, HeapTuple *tuples, int n, TupleDesc desc);
+/*
+ * Takes rows in, at most batch_rows, after pack_begin_rows(); there must be room:
+ * n_batches < depth.
+ */
+extern void predict_submit(predicting *run, HeapTuple *tuples, int n);
 /*
  * The oldest batch and its outputs (n x n_outputs floats), valid until predict_done(). Unless
  * `wait`, NULL where it is not ready.

@@ -26,29 +26,6 @@ typedef struct encoding
 	Size		body_size;
 } encoding;
 
-/* The rows must have the columns that the job speaks of. */
-static void
-require_columns(const pack_job *job)
-{
-	const pack_source *source = &job->source;
-	int			n = source->first_key - 1;
-	bool		fits = n == source->n_x + (source->fold.name ? 2 : 1) &&
-		source->desc->natts == n + source->n_keys + (source->has_tableoid ? 1 : 0) +
-		(source->has_ctid ? 1 : 0);
-
-	for (int i = 0; i < source->n_x && fits; i++)
-		fits = getBaseType(TupleDescAttr(source->desc, i)->atttypid) == source->x[i].type;
-	if (fits && job->y_kind != HOPPER_LABEL_CLASS)
-		fits = getBaseType(TupleDescAttr(source->desc, source->n_x)->atttypid) == source->y.type;
-	else if (fits)
-		fits = TupleDescAttr(source->desc, source->n_x)->atttypid ==
-			(job->classes.family == PACK_TEXT ? TEXTOID : INT8OID);
-	if (fits && source->fold.name)
-		fits = getBaseType(TupleDescAttr(source->desc, source->n_x + 1)->atttypid) == BOOLOID;
-	if (!fits)
-		elog(ERROR, "the rows do not have the columns that are to be packed");
-}
-
 static encoding *
 start_encoding(FunctionCallInfo fcinfo, AnyTable input)
 {
@@ -56,10 +33,10 @@ start_encoding(FunctionCallInfo fcinfo, AnyTable input)
 	encoding   *state = palloc0(sizeof(encoding));
 
 	pack_read_job(PG_GETARG_BYTEA_P(1), &state->job);
-	state->job.source.desc = AnyTable_GetTupleDesc(input);
-	state->values = palloc(sizeof(Datum) * state->job.source.desc->natts);
-	state->nulls = palloc(sizeof(bool) * state->job.source.desc->natts);
-	require_columns(&state->job);
+	pack_set_job_row_types(&state->job);
+	pack_begin_rows(&state->job.source, AnyTable_GetTupleDesc(input));
+	state->values = palloc(sizeof(Datum) * state->job.source.n_columns);
+	state->nulls = palloc(sizeof(bool) * state->job.source.n_columns);
 	state->body_size = state->job.layout.x_size + state->job.layout.y_size;
 	fcinfo->flinfo->fn_extra = state;
 	MemoryContextSwitchTo(caller);

@@ -31,7 +31,7 @@ static void
 put_column(StringInfo out, const pack_column *column)
 {
 	put_text(out, column->name);
-	put_int(out, column->type);
+	put_int(out, column->declared);
 	put_text(out, column->sql_type);
 }
 
@@ -39,7 +39,8 @@ static void
 get_column(reader *in, pack_column *column)
 {
 	column->name = get_bytes(in, NULL);
-	column->type = (Oid) get_int(in);
+	column->declared = (Oid) get_int(in);
+	column->type = getBaseType(column->declared);
 	column->sql_type = get_bytes(in, NULL);
 }
 

@@ -9,13 +9,14 @@
 
 #include "tablefuncapi.h"
 
+#include "pg/row_types.h"
+
 PG_FUNCTION_INFO_V1(hopper_sql_segment_predict);
 
 typedef struct segment_prediction
 {
 	predicting	run;
 	AnyTable	input;
-	TupleDesc	desc;
 	bool		ended;			/* all rows have been read */
 	MemoryContext context;		/* of the rows of one batch */
 	HeapTuple  *tuples;
@@ -24,16 +25,15 @@ typedef struct segment_prediction
 	int			at;				/* its example */
 } segment_prediction;
 
-/* The rows must have the columns that the description speaks of. */
+/* The columns of the predictions, which the statement declares, are those of the rows and model. */
 static void
-require_columns(const predicting *run, TupleDesc desc)
+require_result(const predicting *run, TupleDesc result)
 {
-	bool		fits = desc->natts == run->rows.n_x + 1;
+	Oid			types[PREDICT_MAX_COLUMNS];
+	int			n = hopper_predict_column_types(&run->model, &run->what, run->id_oid,
+												run->label_oid, types);
 
-	for (int i = 0; i < run->rows.n_x && fits; i++)
-		fits = getBaseType(TupleDescAttr(desc, i)->atttypid) == run->rows.x[i].type;
-	if (!fits)
-		elog(ERROR, "the rows do not have the columns that are to be predicted from");
+	hopper_require_row_types(result, n, types, run->source.shown);
 }
 
 static segment_prediction *
@@ -42,15 +42,17 @@ start(FunctionCallInfo fcinfo)
 	MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	segment_prediction *state = palloc0(sizeof(segment_prediction));
 	const ReturnSetInfo *result = (const ReturnSetInfo *) fcinfo->resultinfo;
+	TupleDesc	desc;
 
 	state->input = PG_GETARG_ANYTABLE(0);
-	state->desc = AnyTable_GetTupleDesc(state->input);
+	desc = AnyTable_GetTupleDesc(state->input);
 	predict_read_description(PG_GETARG_BYTEA_P(1), &state->run);
-	require_columns(&state->run, state->desc);
-	if (result->expectedDesc->natts > PREDICT_MAX_COLUMNS)
-		elog(ERROR, "predictions have at most %d columns", PREDICT_MAX_COLUMNS);
-	state->run.id_length = TupleDescAttr(state->desc, state->run.rows.n_x)->attlen;
-	state->run.id_by_value = TupleDescAttr(state->desc, state->run.rows.n_x)->attbyval;
+	if (desc->natts < 1)
+		elog(ERROR, "the rows to predict from have no columns");
+	/* the id comes last, and goes out as it came in */
+	predict_set_row_types(&state->run, TupleDescAttr(desc, desc->natts - 1)->atttypid);
+	pack_begin_rows(&state->run.rows, desc);
+	require_result(&state->run, result->expectedDesc);
 	state->context = AllocSetContextCreate(CurrentMemoryContext, "hopper rows to predict",
 										   ALLOCSET_DEFAULT_SIZES);
 	fcinfo->flinfo->fn_extra = state;
@@ -89,7 +91,7 @@ read_batch(segment_prediction *state, MemoryContext lasting)
 			}
 			state->tuples[n++] = tuple;
 		}
-		predict_submit(run, state->tuples, n, state->desc);
+		predict_submit(run, state->tuples, n);
 	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(state->context);

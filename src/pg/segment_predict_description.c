@@ -57,7 +57,8 @@ put_labels(StringInfo out, const predicting *run)
 	if (run->label_type == NULL)
 		return;
 	getTypeOutputInfo(run->label_oid, &output, &is_varlena);
-	for (int i = 0; i < run->model.n_classes; i++)
+	put_int(out, run->n_labels);
+	for (int i = 0; i < run->n_labels; i++)
 		put_text(out, run->label_nulls[i] ? NULL
 				 : OidOutputFunctionCall(output, run->label_values[i]));
 }
@@ -72,11 +73,10 @@ get_labels(reader *in, predicting *run)
 	if (!OidIsValid(run->label_oid))
 		return;
 	getTypeInputInfo(run->label_oid, &input, &parameter);
-	if (run->model.n_classes < 0 || run->model.n_classes > in->end - in->at)
-		elog(ERROR, "a description for the segments is damaged");
-	run->label_values = palloc0(sizeof(Datum) * (run->model.n_classes + 1));
-	run->label_nulls = palloc0(sizeof(bool) * (run->model.n_classes + 1));
-	for (int i = 0; i < run->model.n_classes; i++)
+	run->n_labels = get_count(in);
+	run->label_values = palloc0(sizeof(Datum) * (run->n_labels + 1));
+	run->label_nulls = palloc0(sizeof(bool) * (run->n_labels + 1));
+	for (int i = 0; i < run->n_labels; i++)
 	{
 		char	   *label = get_bytes(in, NULL);
 
