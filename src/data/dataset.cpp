@@ -12,6 +12,10 @@ namespace hopper {
 
 namespace {
 
+// Packing refuses rows of more bytes. So a row of features and labels has 2^32 bytes at most, and the
+// bytes of a buffer's or a partition's rows, whose numbers are below 2^31, are far from overflowing.
+constexpr int64_t kMostValues = int64_t{1} << 28;
+
 std::vector<int64_t> CopyShape(int32_t rank, const int64_t* shape, const char* what) {
   if (rank < 0 || rank > HOPPER_MAX_RANK) {
     throw Error(ErrorCode::kInvalidParameter,
@@ -21,7 +25,7 @@ std::vector<int64_t> CopyShape(int32_t rank, const int64_t* shape, const char* w
   std::vector<int64_t> copy(shape, shape + rank);
   int64_t elements = 1;
   for (const int64_t size : copy) {
-    if (size < 1 || elements > (int64_t{1} << 40) / size) {
+    if (size < 1 || elements > kMostValues / size) {
       throw Error(ErrorCode::kInvalidParameter, std::string("shape of the ") + what +
                                                     " has an axis of size " + std::to_string(size));
     }
@@ -105,6 +109,9 @@ DataDesc::DataDesc(const hopper_data_desc& desc)
   if (!std::isfinite(normalizing_const) || static_cast<float>(normalizing_const) == 0.0F ||
       !std::isfinite(static_cast<float>(normalizing_const))) {
     fail("normalizing constant is not a finite float32 other than zero");
+  }
+  if (n_rows > std::numeric_limits<int64_t>::max() / static_cast<int64_t>(x_bytes() + y_bytes())) {
+    fail("number of rows is " + std::to_string(n_rows));
   }
   class_values.reserve(static_cast<size_t>(std::max(desc.n_class_values, 0)));
   for (int32_t i = 0; i < desc.n_class_values; ++i) {

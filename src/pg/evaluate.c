@@ -144,6 +144,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 		hopper_require_classes(&model, &table);
 	model.config.confusion = has_confusion;
 	hopper_read_packed(&test_table, &data);
+	hopper_require_partitions(&data);
 	hopper_check_compatible(&data, "test table", &model.desc, table.shown);
 	/* What cannot be made is found out before the data are read. */
 	if (has_output)

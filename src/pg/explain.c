@@ -170,9 +170,11 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 	else
 		explain_planned_run(fcinfo, &request);
 	hopper_read_packed(&request.source, &request.train);
+	hopper_require_partitions(&request.train);
 	if (request.has_validation)
 	{
 		hopper_read_packed(&request.validation, &request.valid);
+		hopper_require_partitions(&request.valid);
 		hopper_check_compatible(&request.valid, "validation table", &request.train.desc,
 								request.source.shown);
 	}

@@ -228,9 +228,11 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	double		seconds;
 
 	hopper_read_packed(&request->source, &train);
+	hopper_require_partitions(&train);
 	if (request->has_validation)
 	{
 		hopper_read_packed(&request->validation, &valid);
+		hopper_require_partitions(&valid);
 		hopper_check_compatible(&valid, "validation table", &train.desc, request->source.shown);
 	}
 	if (!request->warm_start)

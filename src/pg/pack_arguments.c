@@ -162,6 +162,11 @@ pack_training_arguments(FunctionCallInfo fcinfo, pack_request *request)
 	{
 		request->partitions = PG_GETARG_INT32(8);
 		require_positive(request->partitions, "partitions");
+		if (request->partitions > PACK_MAX_PARTITIONS)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("partitions must be at most %d, got %d", PACK_MAX_PARTITIONS,
+							request->partitions)));
 	}
 	request->seed = ARGUMENT(9, PG_GETARG_INT64, 0);
 	if (!PG_ARGISNULL(10))

@@ -45,11 +45,13 @@ plan_buffers(pack_output *output)
 		int64		each = Max((share + PACK_SEGMENT_PARTITION_BYTES - 1) /
 							   PACK_SEGMENT_PARTITION_BYTES, 1);
 
-		output->partitions = (int32) Min(each * output->n_segments, output->n_rows);
+		output->partitions = (int32) Min(Min(each * output->n_segments, output->n_rows),
+										 PACK_MAX_PARTITIONS);
 	}
 	if (output->partitions == 0)
-		output->partitions = hopper_core()->default_partitions(output->n_rows * row_size,
-															   output->n_rows);
+		output->partitions = Min(hopper_core()->default_partitions(output->n_rows * row_size,
+																   output->n_rows),
+								 PACK_MAX_PARTITIONS);
 	if (most == 0)
 		most = Max(PACK_BUFFER_BYTES / row_size, 1);
 	most = Max(Min(most, PACK_MAX_BUFFER_BYTES / row_size), 1);

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -128,6 +129,27 @@ TEST(Dataset, RefusesWrongLengths) {
   EXPECT_EQ(detail([](hopper_buffer* b) { b->partition_id = 3; }), "The table has 3 partitions.");
   EXPECT_EQ(detail([](hopper_buffer* b) { b->x = nullptr; }),
             "Its features, labels or checksum are missing.");
+}
+
+// Rows times bytes must not wrap: 2^24 rows of 2^40 bytes each would take none.
+TEST(Dataset, RefusesSizesThatWrap) {
+  hopper_data_desc desc = Desc();
+  desc.x_type = HOPPER_UINT8;
+  desc.x_shape[0] = desc.x_shape[1] = int64_t{1} << 20;
+  desc.n_rows = int64_t{3} << 24;
+  EXPECT_EQ(Thrown([&] {
+              Packed packed(0, 0, 0, 0);
+              packed.buffer.n = 1 << 24;
+              packed.y.resize(size_t{1} << 24);
+              packed.buffer.y_size = packed.y.size() * sizeof(int16_t);
+              packed.Seal();
+              Dataset(desc).AddBuffer(packed.buffer);
+            }).message,
+            "shape of the features has an axis of size 1048576");
+  desc = Desc();
+  desc.n_rows = std::numeric_limits<int64_t>::max() / 8;
+  EXPECT_EQ(Thrown([&] { Dataset data(desc); }).message,
+            "number of rows is 1152921504606846975");
 }
 
 TEST(Dataset, RefusesBuffersOutOfOrderOrTooMany) {
