@@ -53,7 +53,7 @@ insert_class(const hopper_name *table, const hopper_trained *model, const int64_
 	}
 	memset(nulls, ' ', sizeof(nulls));
 	values[0] = Int32GetDatum(at + 1);
-	values[1] = name ? CStringGetTextDatum(hopper_from_utf8(name)) : (Datum) 0;
+	values[1] = name ? CStringGetTextDatum(name) : (Datum) 0;
 	nulls[1] = name ? ' ' : 'n';
 	values[2] = PointerGetDatum(construct_array(row, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
 												'd'));

@@ -37,25 +37,59 @@ hopper_sqlstate(int code)
 	return ERRCODE_INTERNAL_ERROR;
 }
 
+/*
+ * The text in the server's encoding, or NULL where it has a character that this lacks. The server's
+ * functions know only an error for that until 14; nothing is left behind where a conversion, which
+ * looks at nothing but its argument, ends with one.
+ */
+static char *
+convert_from_utf8(const char *text, int length)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	char	   *volatile converted = NULL;
+
+	PG_TRY();
+	{
+		converted = pg_any_to_server(text, length, PG_UTF8);
+	}
+	PG_CATCH();
+	{
+		if (geterrcode() != ERRCODE_UNTRANSLATABLE_CHARACTER)
+			PG_RE_THROW();
+		MemoryContextSwitchTo(caller);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	return converted;
+}
+
+/* The message of a failure must not become an error of its own: "?" where there is no such character. */
 char *
 hopper_from_utf8(const char *text)
 {
 	int			length = (int) strlen(text);
 	char	   *copy = pnstrdup(text, length);
 	char	   *converted;
-	char	   *c;
+	StringInfoData shown;
 
-	/* A text that was cut in the middle of a character must not become an error of its own. */
+	/* A text that was cut in the middle of a character. */
 	if (!pg_verify_mbstr(PG_UTF8, copy, length, true))
-	{
-		for (c = copy; *c; c++)
-		{
+		for (char *c = copy; *c; c++)
 			if (IS_HIGHBIT_SET(*c))
 				*c = '?';
-		}
+	converted = convert_from_utf8(copy, length);
+	if (converted)
+		return converted;
+	initStringInfo(&shown);
+	for (char *c = copy; *c;)
+	{
+		int			size = pg_encoding_mblen(PG_UTF8, c);
+		char	   *one = convert_from_utf8(pnstrdup(c, size), size);
+
+		appendStringInfoString(&shown, one ? one : "?");
+		c += size;
 	}
-	converted = pg_any_to_server(copy, length, PG_UTF8);
-	return converted;
+	return shown.data;
 }
 
 char *

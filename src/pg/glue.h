@@ -33,7 +33,10 @@ extern const hopper_segments_api *hopper_segments(void);
 
 /* SQLSTATE of a hopper_code, as errcode() wants it. */
 extern int	hopper_sqlstate(int code);
-/* The core speaks UTF-8, the server its own encoding; palloc'ed, or the argument itself. */
+/*
+ * The core speaks UTF-8, the server its own encoding; palloc'ed, or the argument itself. Characters
+ * that the server's encoding lacks become "?".
+ */
 extern char *hopper_from_utf8(const char *text);
 extern char *hopper_to_utf8(const char *text);
 /* ereport(ERROR) with everything in it. */
