@@ -175,7 +175,7 @@ static void
 create_model_table(const hopper_name *table)
 {
 	hopper_exec("CREATE TABLE %s ("
-				" model_id serial PRIMARY KEY,"
+				" model_id " HOPPER_IDENTITY " PRIMARY KEY,"
 				" model_arch pg_catalog.json NOT NULL,"
 				" model_weights pg_catalog.bytea,"
 				" name pg_catalog.text,"
