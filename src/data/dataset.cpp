@@ -12,8 +12,8 @@ namespace hopper {
 
 namespace {
 
-// Packing refuses rows of more bytes. So a row of features and labels has 2^32 bytes at most, and the
-// bytes of a buffer's or a partition's rows, whose numbers are below 2^31, are far from overflowing.
+// Packing refuses rows of more bytes. So features and labels of a row have 2^32 bytes at most, and
+// the bytes of a buffer or a partition, which have less than 2^31 rows, cannot overflow.
 constexpr int64_t kMostValues = int64_t{1} << 28;
 
 std::vector<int64_t> CopyShape(int32_t rank, const int64_t* shape, const char* what) {

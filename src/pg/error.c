@@ -63,7 +63,7 @@ convert_from_utf8(const char *text, int length)
 	return converted;
 }
 
-/* The message of a failure must not become an error of its own: "?" where there is no such character. */
+/* A message must not become an error of its own: "?" for characters that there are not. */
 char *
 hopper_from_utf8(const char *text)
 {

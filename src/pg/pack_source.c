@@ -53,6 +53,7 @@ find_row_names(pack_source *source, Oid relation)
 {
 	char		relkind = get_rel_relkind(relation);
 	bool		has_key;
+	AttrNumber	number;
 	uint64		n_rows;
 	uint64		row;
 
@@ -72,7 +73,8 @@ find_row_names(pack_source *source, Oid relation)
 	for (row = 0; row < n_rows; row++)
 	{
 		source->keys[row] = hopper_cell(row, 1);
-		has_key = has_key && may_read(relation, (AttrNumber) atoi(hopper_cell(row, 2)));
+		number = (AttrNumber) hopper_int_cell(&source->name, row, 2, 1, PG_INT16_MAX);
+		has_key = has_key && may_read(relation, number);
 	}
 	if (has_key)
 	{

@@ -13,9 +13,9 @@
 #include "pg/glue.h"
 
 /*
- * ERROR 55000 unless rows of this descriptor have exactly n columns of these types, domains and all.
- * InvalidOid stands for a column that is only shown as text. Everybody who takes binary values from
- * rows, or forms rows of binary values, for a descriptor that the server gives calls it first.
+ * ERROR 55000 unless rows of this descriptor have n columns of exactly these types, no domain for
+ * its base type. InvalidOid stands for a column that is only shown as text. Everybody who takes
+ * binary values from rows, or makes rows of them, for a descriptor of the server's calls it first.
  */
 extern void hopper_require_row_types(TupleDesc descriptor, int n, const Oid *types,
 									 const char *shown);

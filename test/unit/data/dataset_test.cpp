@@ -148,8 +148,7 @@ TEST(Dataset, RefusesSizesThatWrap) {
             "shape of the features has an axis of size 1048576");
   desc = Desc();
   desc.n_rows = std::numeric_limits<int64_t>::max() / 8;
-  EXPECT_EQ(Thrown([&] { Dataset data(desc); }).message,
-            "number of rows is 1152921504606846975");
+  EXPECT_EQ(Thrown([&] { Dataset data(desc); }).message, "number of rows is 1152921504606846975");
 }
 
 TEST(Dataset, RefusesBuffersOutOfOrderOrTooMany) {

@@ -1,0 +1,65 @@
+-- Columns that are packed: their types under another search_path, and rights on these columns alone.
+SET client_min_messages = warning;
+CREATE SCHEMA hopper_columns;
+SET search_path = hopper_columns;
+CREATE DOMAIN pos AS integer CHECK (VALUE >= 0);
+CREATE TYPE mood AS ENUM ('sad', 'glad');
+CREATE TABLE points (id integer PRIMARY KEY, x real[], y pos, m mood);
+INSERT INTO points SELECT i, ARRAY[i % 2, i % 3]::real[], i % 2,
+  (CASE i % 2 WHEN 0 THEN 'sad' ELSE 'glad' END)::mood FROM generate_series(1, 40) i;
+
+-- The training table's labels are of the same type, whatever its name means to the caller.
+SELECT hopper.training_preprocessor('points', 'by_y', 'y', 'x');
+SELECT hopper.training_preprocessor('points', 'by_m', 'm', 'x');
+RESET search_path;
+SELECT hopper.validation_preprocessor('hopper_columns.points', 'hopper_columns.by_y_again', 'y', 'x',
+  'hopper_columns.by_y');
+CREATE DOMAIN pg_temp.pos AS text;
+CREATE TYPE pg_temp.mood AS (a integer);
+SELECT hopper.validation_preprocessor('hopper_columns.points', 'hopper_columns.by_y_more', 'y', 'x',
+  'hopper_columns.by_y');
+SELECT hopper.validation_preprocessor('hopper_columns.points', 'hopper_columns.by_m_more', 'm', 'x',
+  'hopper_columns.by_m');
+SELECT hopper.validation_preprocessor('hopper_columns.points', 'hopper_columns.wrong', 'm', 'x',
+  'hopper_columns.by_y');
+DROP DOMAIN pg_temp.pos;
+DROP TYPE pg_temp.mood;
+SET search_path = hopper_columns;
+
+-- Rights on the columns suffice; what names a row in messages may then be its number.
+CREATE TABLE unkeyed AS SELECT id, x, y::integer FROM points;
+INSERT INTO points VALUES (41, '{NULL,1}', 0, 'sad');
+INSERT INTO unkeyed VALUES (41, '{NULL,1}', 0);
+CREATE ROLE hopper_columns_reader;
+GRANT USAGE, CREATE ON SCHEMA hopper_columns TO hopper_columns_reader;
+GRANT SELECT (x, y) ON points, unkeyed TO hopper_columns_reader;
+SET ROLE hopper_columns_reader;
+SELECT hopper.training_preprocessor('points', 'read', 'y', 'x');
+SELECT hopper.training_preprocessor('unkeyed', 'read', 'y', 'x');
+SELECT hopper.training_preprocessor('unkeyed', 'read', 'y', 'id');
+RESET ROLE;
+SELECT hopper.training_preprocessor('points', 'seen', 'y', 'x');
+DELETE FROM points WHERE id > 40;
+DELETE FROM unkeyed WHERE id > 40;
+SET ROLE hopper_columns_reader;
+SELECT hopper.training_preprocessor('points', 'read', 'y', 'x');
+SELECT hopper.training_preprocessor('unkeyed', 'read_too', 'y', 'x');
+RESET ROLE;
+
+-- Who may insert architectures and read their keys needs no more to add some.
+SELECT hopper.load_model('models', '{"class_name": "Sequential", "config": {"name": "s", "layers": [
+  {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 2], "name": "in"}},
+  {"class_name": "Dense", "config": {"name": "out", "units": 2, "activation": "softmax"}}]}}');
+GRANT INSERT, SELECT ON models TO hopper_columns_reader;
+SET ROLE hopper_columns_reader;
+SELECT hopper.load_model('models', '{"class_name": "Sequential", "config": {"name": "s", "layers": [
+  {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 2], "name": "in"}},
+  {"class_name": "Dense", "config": {"name": "out", "units": 2, "activation": "softmax"}}]}}');
+RESET ROLE;
+
+-- A partition takes memory in every run: there are not any number of them.
+SELECT hopper.training_preprocessor('points', 'many', 'y', 'x', partitions => 100001);
+
+DROP OWNED BY hopper_columns_reader;
+DROP ROLE hopper_columns_reader;
+DROP SCHEMA hopper_columns CASCADE;
