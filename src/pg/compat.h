@@ -8,7 +8,10 @@
 #define HOPPER_COMPAT_H
 
 #include "access/htup_details.h"
+#include "catalog/namespace.h"
 #include "catalog/objectaddress.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "utils/acl.h"
@@ -150,6 +153,34 @@
 #define HOPPER_DISTRIBUTED_REPLICATED ""
 #define HOPPER_DIST_KEY_COLUMN ""
 #endif
+
+/*
+ * Appends UTF-8 in the server's encoding up to the first character that this lacks, and returns how
+ * many bytes that took. Before 14 the server has only an error for such a character.
+ */
+static inline int
+hopper_convert_utf8(const char *text, int length, StringInfo out)
+{
+#if PG_VERSION_NUM >= 140000
+	Oid			function = FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding());
+	Size		size = (Size) length * MAX_CONVERSION_GROWTH + 1;
+	unsigned char *converted;
+	int			done;
+
+	if (OidIsValid(function))
+	{
+		converted = MemoryContextAllocHuge(CurrentMemoryContext, size);
+		done = pg_do_encoding_conversion_buf(function, PG_UTF8, GetDatabaseEncoding(),
+											 (unsigned char *) text, length, converted,
+											 (int) Min(size, PG_INT32_MAX), true);
+		appendStringInfoString(out, (char *) converted);
+		pfree(converted);
+		return done;
+	}
+#endif
+	appendStringInfoString(out, pg_any_to_server(text, length, PG_UTF8));
+	return length;
+}
 
 /* Keys that the server hands out, also to roles that may insert and no more: identity since 10. */
 #if PG_VERSION_NUM >= 100000

@@ -37,59 +37,34 @@ hopper_sqlstate(int code)
 	return ERRCODE_INTERNAL_ERROR;
 }
 
-/*
- * The text in the server's encoding, or NULL where it has a character that this lacks. The server's
- * functions know only an error for that until 14; nothing is left behind where a conversion, which
- * looks at nothing but its argument, ends with one.
- */
-static char *
-convert_from_utf8(const char *text, int length)
-{
-	MemoryContext caller = CurrentMemoryContext;
-	char	   *volatile converted = NULL;
-
-	PG_TRY();
-	{
-		converted = pg_any_to_server(text, length, PG_UTF8);
-	}
-	PG_CATCH();
-	{
-		if (geterrcode() != ERRCODE_UNTRANSLATABLE_CHARACTER)
-			PG_RE_THROW();
-		MemoryContextSwitchTo(caller);
-		FlushErrorState();
-	}
-	PG_END_TRY();
-	return converted;
-}
-
-/* A message must not become an error of its own: "?" for characters that there are not. */
 char *
 hopper_from_utf8(const char *text)
 {
-	int			length = (int) strlen(text);
-	char	   *copy = pnstrdup(text, length);
-	char	   *converted;
-	StringInfoData shown;
+	int			left = (int) strlen(text);
+	char	   *copy = pnstrdup(text, left);
+	char	   *at = copy;
+	StringInfoData converted;
 
-	/* A text that was cut in the middle of a character. */
-	if (!pg_verify_mbstr(PG_UTF8, copy, length, true))
+	/* A text that was cut in the middle of a character must not become an error of its own. */
+	if (!pg_verify_mbstr(PG_UTF8, copy, left, true))
 		for (char *c = copy; *c; c++)
 			if (IS_HIGHBIT_SET(*c))
 				*c = '?';
-	converted = convert_from_utf8(copy, length);
-	if (converted)
-		return converted;
-	initStringInfo(&shown);
-	for (char *c = copy; *c;)
+	if (GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII)
+		return copy;
+	initStringInfo(&converted);
+	for (;;)
 	{
-		int			size = pg_encoding_mblen(PG_UTF8, c);
-		char	   *one = convert_from_utf8(pnstrdup(c, size), size);
+		int			done = hopper_convert_utf8(at, left, &converted);
 
-		appendStringInfoString(&shown, one ? one : "?");
-		c += size;
+		if (done == left)
+			return converted.data;
+		/* Nor must one with a character that the server's encoding lacks. */
+		appendStringInfoChar(&converted, '?');
+		done += pg_encoding_mblen(PG_UTF8, at + done);
+		at += done;
+		left -= done;
 	}
-	return shown.data;
 }
 
 char *
