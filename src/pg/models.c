@@ -242,8 +242,7 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 		elog(ERROR, "inserting a model failed");
 	/* A trigger can take the row away. */
 	if (SPI_processed > 0)
-		model_id = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
-											   &is_null));
+		model_id = DatumGetInt32(hopper_value(0, 1, INT4OID, &is_null));
 	SPI_finish();
 	if (is_null)
 		PG_RETURN_NULL();

@@ -146,6 +146,7 @@ void
 predict_read_labels(predicting *run, const hopper_trained *trained)
 {
 	const hopper_name *summary = &trained->outputs.summary;
+	Oid			array_type;
 	Oid			type;
 	int16		length;
 	bool		by_value;
@@ -161,13 +162,14 @@ predict_read_labels(predicting *run, const hopper_trained *trained)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("\"%s\" does not have one row", summary->shown)));
 	/* Their type is that of what has been fetched. */
-	type = get_element_type(getBaseType(SPI_gettypeid(SPI_tuptable->tupdesc, 1)));
+	array_type = getBaseType(SPI_gettypeid(SPI_tuptable->tupdesc, 1));
+	type = get_element_type(array_type);
 	if (!OidIsValid(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of \"%s\" is no array", trained->class_values_column,
 						summary->shown)));
-	array = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+	array = hopper_value(0, 1, array_type, &isnull);
 	if (isnull)
 		return;
 	get_typlenbyvalalign(type, &length, &by_value, &alignment);

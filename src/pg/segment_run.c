@@ -309,26 +309,23 @@ collect(segments_run *run, bool *missing)
 							 run->hops.tables[run->hops.at].quoted);
 	for (uint64 row = 0; row < n; row++)
 	{
-		HeapTuple	tuple = SPI_tuptable->vals[row];
-		TupleDesc	descriptor = SPI_tuptable->tupdesc;
 		bool		isnull;
 
 		n_models++;
-		done = DatumGetBool(SPI_getbinval(tuple, descriptor, 2, &isnull)) && done;
-		*missing = DatumGetBool(SPI_getbinval(tuple, descriptor, 3, &isnull)) || *missing;
+		done = DatumGetBool(hopper_value(row, 2, BOOLOID, &isnull)) && done;
+		*missing = DatumGetBool(hopper_value(row, 3, BOOLOID, &isnull)) || *missing;
 	}
 	if (n_models != training->n_configs)
 		elog(ERROR, "%d of %d models came back from the segments", n_models, training->n_configs);
 	for (uint64 row = 0; done && row < n; row++)
 	{
 		bool		isnull;
-		Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 4,
-										  &isnull);
+		Datum		value = hopper_value(row, 4, BYTEAOID, &isnull);
 		Datum		segment;
 
 		if (isnull)
 			continue;
-		segment = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 5, &isnull);
+		segment = hopper_value(row, 5, INT4OID, &isnull);
 		take_report(run, DatumGetByteaPP(value), DatumGetInt32(segment));
 	}
 	SPI_freetuptable(SPI_tuptable);
@@ -381,8 +378,7 @@ take_results(segments_run *run)
 	for (uint64 row = 0; row < n; row++)
 	{
 		bool		isnull;
-		Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, 1,
-										  &isnull);
+		Datum		value = hopper_value(row, 1, BYTEAOID, &isnull);
 		bytea	   *bytes = isnull ? NULL : DatumGetByteaPP(value);
 
 		if (bytes == NULL || VARSIZE_ANY_EXHDR(bytes) != sizeof(hopper_model_result))
