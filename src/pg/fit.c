@@ -214,6 +214,20 @@ result_row(FunctionCallInfo fcinfo, const fit_request *request, const hopper_bes
 	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
 }
 
+static void
+tell_thinned(const hopper_training *training)
+{
+	int32		every = 1;
+
+	for (int i = 0; i < training->n_configs; i++)
+		every = Max(every, training->histories[i]->every);
+	if (every > 1)
+		ereport(NOTICE,
+				(errmsg("%s \"%s\": metrics of one iteration in %d are kept, of the newest and of "
+						"the best ones", training->function, training->shown, every),
+				 errhint("Raise metrics_compute_frequency.")));
+}
+
 static Datum
 fit(FunctionCallInfo fcinfo, fit_request *request)
 {
@@ -226,6 +240,9 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	int			trained;
 	int			failed;
 	double		seconds;
+	MemoryContext memory;
+	MemoryContext caller;
+	hopper_guard *memory_guard;
 
 	hopper_read_packed(&request->source, &train);
 	hopper_require_partitions(&train);
@@ -238,9 +255,14 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	if (!request->warm_start)
 		hopper_outputs_require_absent(&outputs);
 
+	/* What may be large does not wait for the client's ROLLBACK. */
+	memory_guard = hopper_guarded_context(&memory);
+	caller = MemoryContextSwitchTo(memory);
 	histories = palloc(request->n_configs * sizeof(hopper_history *));
 	for (int i = 0; i < request->n_configs; i++)
-		histories[i] = hopper_history_new(request->configs[i].mst_key);
+		histories[i] = hopper_history_new(request->configs[i].mst_key, request->n_configs,
+										  request->options.memory_limit);
+	MemoryContextSwitchTo(caller);
 	if (request->warm_start)
 		take_over(request, &outputs, &train, histories);
 	train.desc.validation = request->has_validation ? 1 : -1;
@@ -286,7 +308,9 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	failed = training.n_failed;
 	trained = training.n_configs - failed;
 	seconds = training.info.seconds_wall;
+	tell_thinned(&training);
 	hopper_training_end(&training);
+	hopper_guard_release(memory_guard);
 
 	/* SPI's memory goes with SPI_finish. */
 	best = request->record.best;

@@ -11,20 +11,27 @@
 typedef struct hopper_point
 {
 	int32		iteration;		/* from 1, counted over warm starts */
-	double		elapsed;		/* seconds of training until it was known */
 	bool		known[2];
 	bool		running;		/* training values were taken while the weights moved */
+	uint32		has_metric[2];	/* bit i: hopper_point_metric(., ., split, i) is known */
+	double		elapsed;		/* seconds of training until it was known */
 	double		loss[2];
-	uint32		has_metric[2];	/* bit i: metrics[split][i] is known */
-	double		metrics[2][HOPPER_MAX_METRICS];
+	double		metrics[FLEXIBLE_ARRAY_MEMBER];
 } hopper_point;
 
+/*
+ * A history has a bound in bytes. Where a run has more iterations than that has room for, every
+ * second one, fourth one and so on stays, and so do the newest and those with an extreme value.
+ */
 typedef struct hopper_history
 {
 	int32		mst_key;
 	int			n;				/* points, ascending by iteration */
 	int			allocated;
-	hopper_point *points;
+	int			n_metrics;		/* that a point has room for */
+	char	   *points;			/* hopper_history_at() */
+	int32		every;			/* iterations that are no multiple of it go first; from 1 */
+	Size		max_bytes;
 	/* earlier runs, from a warm start */
 	int32		last_earlier;	/* their last iteration; 0: none */
 	double		elapsed_earlier;	/* seconds that they took */
@@ -33,9 +40,19 @@ typedef struct hopper_history
 	MemoryContext context;
 } hopper_history;
 
-extern hopper_history *hopper_history_new(int32 mst_key);
-/* The point of an iteration; made, with nothing known, where there is none. */
-extern hopper_point *hopper_history_point(hopper_history *history, int32 iteration);
+/*
+ * In the current memory context. All `n_configs` histories of a run together take a small share of
+ * memory_limit at most.
+ */
+extern hopper_history *hopper_history_new(int32 mst_key, int n_configs, int64 memory_limit);
+extern hopper_point *hopper_history_at(const hopper_history *history, int index);
+/* Sets a metric of a point; there is none before it is set. */
+extern void hopper_history_set_metric(hopper_history *history, int index, int split, int metric,
+									  double value);
+extern double hopper_point_metric(const hopper_history *history, const hopper_point *point,
+								  int split, int metric);
+/* The index of an iteration's point; made, with nothing known, where there is none. */
+extern int	hopper_history_point(hopper_history *history, int32 iteration);
 /* Takes in a HOPPER_EVENT_METRICS. Evaluated training values replace running ones. */
 extern void hopper_history_record(hopper_history *history, const hopper_event *event);
 /*

@@ -168,7 +168,7 @@ info_row(const hopper_training *training, int at)
 		if (failed || last[split] == NULL)
 			continue;
 		/* What an earlier run validated is not what these weights would reach. */
-		kept = &history->points[history->n - 1];
+		kept = hopper_history_at(history, history->n - 1);
 		/* The best iteration's weights, with what they reached. */
 		if (result->kept_iteration != result->iterations)
 			kept = hopper_history_find(history, result->kept_iteration);
@@ -179,7 +179,8 @@ info_row(const hopper_training *training, int at)
 
 #define FINAL_METRIC(name, split) \
 	put(row, name, FLOAT8OID, \
-		last[split] ? Float8GetDatum(last[split]->metrics[split][0]) : (Datum) 0, \
+		last[split] ? Float8GetDatum(hopper_point_metric(history, last[split], split, 0)) \
+		: (Datum) 0, \
 		last[split] == NULL || (last[split]->has_metric[split] & 1) == 0)
 #define FINAL_LOSS(name, split) \
 	put(row, name, FLOAT8OID, last[split] ? Float8GetDatum(last[split]->loss[split]) : (Datum) 0, \

@@ -97,7 +97,9 @@ best_so_far(const hopper_training *training, char **words)
 
 		if (training->failed[i] || point == NULL)
 			continue;
-		value = by_metric ? point->metrics[split][0] : point->loss[split];
+		value = point->loss[split];
+		if (by_metric)
+			value = hopper_point_metric(training->histories[i], point, split, 0);
 		if (isnan(value))
 			continue;
 		if (best < 0 || (ascends ? value > best_value : value < best_value))

@@ -78,7 +78,7 @@ make_up(rehearsal *play, const hopper_training *planned)
 	training->configs = config;
 	training->results = result;
 	training->histories = palloc(sizeof(hopper_history *));
-	training->histories[0] = hopper_history_new(config->mst_key);
+	training->histories[0] = hopper_history_new(config->mst_key, 1, 0);
 	training->timeline = hopper_timeline_new(training);
 
 	result->status = HOPPER_MODEL_DONE;

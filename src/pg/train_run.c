@@ -51,7 +51,7 @@ hopper_training_done(const hopper_training *training)
 	{
 		const hopper_history *history = training->histories[i];
 		int			n = history->n > 0
-			? history->points[history->n - 1].iteration - history->last_earlier : 0;
+			? hopper_history_at(history, history->n - 1)->iteration - history->last_earlier : 0;
 
 		int			n_total = training->stopped[i] ? Max(n, 0)
 			: training->options.num_iterations;

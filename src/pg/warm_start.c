@@ -59,25 +59,26 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 
 	for (int i = 0; i < n; i++)
 	{
-		hopper_point *point = hopper_history_point(history, DatumGetInt32(iterations[i]));
+		int			at = hopper_history_point(history, DatumGetInt32(iterations[i]));
+		hopper_point *point = hopper_history_at(history, at);
 
+		/* Ascending, so that its places are those of the points. */
+		if (at != i)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("column \"metrics_iters\" of \"%s\" %s", outputs->info.shown,
+							history->n == i ? "has an iteration twice" : "does not ascend")));
 		point->elapsed = i < n_elapsed ? DatumGetFloat8(elapsed[i]) : 0;
 		history->elapsed_earlier = Max(history->elapsed_earlier, point->elapsed);
 	}
-	/* The array is ascending, so that its places are those of the points. */
-	if (history->n != n)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("column \"metrics_iters\" of \"%s\" has an iteration twice",
-						outputs->info.shown)));
 	for (int split = 0; split < 2; split++)
 	{
 		int			n_values = array_cells(4 + split, FLOAT8OID, &values, &nulls);
 
 		for (int i = 0; i < Min(n, n_values); i++)
 		{
-			history->points[i].known[split] = !nulls[i];
-			history->points[i].loss[split] = nulls[i] ? 0 : DatumGetFloat8(values[i]);
+			hopper_history_at(history, i)->known[split] = !nulls[i];
+			hopper_history_at(history, i)->loss[split] = nulls[i] ? 0 : DatumGetFloat8(values[i]);
 		}
 		n_values = array_cells(6 + split, FLOAT8OID, &values, &nulls);
 		if (n_values == 0)
@@ -89,12 +90,9 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 							sides[split], outputs->info.shown)));
 		for (int at = 0; at < n_values; at++)
 		{
-			hopper_point *point = &history->points[at % n];
-
-			if (nulls[at])
-				continue;
-			point->has_metric[split] |= (uint32) 1 << (at / n);
-			point->metrics[split][at / n] = DatumGetFloat8(values[at]);
+			if (!nulls[at])
+				hopper_history_set_metric(history, at % n, split, at / n,
+										  DatumGetFloat8(values[at]));
 		}
 	}
 	history->last_earlier = (int32) hopper_int_cell(&outputs->info, 0, 8, 0, PG_INT32_MAX);

@@ -189,3 +189,24 @@ def test_evaluate_makes_its_tables_first(block):
     query(block, "UPDATE packed SET x = x || '\\x00'")
     with pytest.raises(psycopg2.Error, match="pg_global"):
         query(block, "SELECT hopper.evaluate('run', 'packed', 'evaluated', mst_key => 1)")
+
+
+def test_histories_are_bounded(block):
+    """A share of hopper.memory_limit; then every second iteration goes, then of those every second."""
+    query(block, "CREATE TABLE many AS SELECT i AS mst_key, 1 AS model_id, compile_params, fit_params"
+          " FROM configs, generate_series(1, 16) i WHERE mst_key = 1")
+    query(block, "CREATE TABLE many_summary AS SELECT * FROM configs_summary")
+    query(block, "SET LOCAL hopper.memory_limit = '20MB'")
+    query(block, "SET LOCAL client_min_messages = notice")
+    fit = "SELECT hopper.fit_multiple_model('packed', '{}', 'many', 1400, metrics_compute_frequency => {})"
+    query(block, fit.format("thinned", 1))
+    assert any("metrics of one iteration in 2 are kept" in line for line in block.notices)
+    query(block, fit.format("sparse", 200))
+    kept = value(block, "SELECT array_length(metrics_iters, 1) FROM thinned_info WHERE mst_key = 1")
+    # 1000 at least have room.
+    assert 750 <= kept <= 1010
+    assert value(block, "SELECT count(*) FROM thinned_info WHERE array_length(training_loss, 1) <> %s",
+                 kept) == 0
+    curves = ("SELECT mst_key, iteration, split, metric, value FROM hopper.learning_curves('{}')"
+              " WHERE iteration % 200 = 0 ORDER BY 1, 2, 3, 4")
+    assert query(block, curves.format("thinned")) == query(block, curves.format("sparse"))
