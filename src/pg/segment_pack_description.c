@@ -40,7 +40,8 @@ get_column(reader *in, pack_column *column)
 {
 	column->name = get_bytes(in, NULL);
 	column->declared = (Oid) get_int(in);
-	column->type = getBaseType(column->declared);
+	/* there may be no fold column */
+	column->type = OidIsValid(column->declared) ? getBaseType(column->declared) : InvalidOid;
 	column->sql_type = get_bytes(in, NULL);
 }
 
