@@ -32,7 +32,20 @@ set(extension_sql ${CMAKE_BINARY_DIR}/model_hopper--${PROJECT_VERSION}.sql)
 add_custom_command(OUTPUT ${extension_sql}
   COMMAND cat ${sql_inputs} > ${extension_sql}
   DEPENDS ${sql_inputs} VERBATIM)
-add_custom_target(extension_sql ALL DEPENDS ${extension_sql})
+
+# Updates from each earlier version: what is particular to it, then all functions anew. What creates
+# no function is the business of that particular part.
+set(update_sqls)
+file(GLOB updates CONFIGURE_DEPENDS sql/update/*.sql)
+foreach(update ${updates})
+  get_filename_component(from ${update} NAME_WLE)
+  set(update_sql ${CMAKE_BINARY_DIR}/model_hopper--${from}--${PROJECT_VERSION}.sql)
+  add_custom_command(OUTPUT ${update_sql}
+    COMMAND ${CMAKE_SOURCE_DIR}/sql/make-update ${update} ${sql_inputs} > ${update_sql}
+    DEPENDS ${update} ${sql_inputs} ${CMAKE_SOURCE_DIR}/sql/make-update VERBATIM)
+  list(APPEND update_sqls ${update_sql})
+endforeach()
+add_custom_target(extension_sql ALL DEPENDS ${extension_sql} ${update_sqls})
 
 install(TARGETS model_hopper LIBRARY DESTINATION ${PG_pkglibdir})
 install(TARGETS hopper_core LIBRARY DESTINATION ${PG_pkglibdir})
@@ -44,4 +57,4 @@ endif()
 if(TARGET hopper_cuda)
   install(TARGETS hopper_cuda LIBRARY DESTINATION ${PG_pkglibdir})
 endif()
-install(FILES ${extension_sql} model_hopper.control DESTINATION ${PG_sharedir}/extension)
+install(FILES ${extension_sql} ${update_sqls} model_hopper.control DESTINATION ${PG_sharedir}/extension)

@@ -232,6 +232,12 @@ typedef struct hopper_core_api
 	/* Nearest of `n` names by edit distance, or -1 where none is near. */
 	int32_t		(*nearest_name) (const char *name, int32_t n, const char *const *names);
 
+	/* --- the machine --- */
+
+	/* What this process may use of it; limits of control groups (containers, services) count. */
+	int64_t		(*available_memory) (void);
+	int32_t		(*available_processors) (void);
+
 	/* --- stored states --- */
 
 	/*
@@ -550,13 +556,23 @@ typedef struct hopper_torch_api
 	/*
 	 * `data` gives type and shape of the features and the normalizing constant; labels are not
 	 * looked at. Outputs are the model's last layer's, one float32 a unit; a single sigmoid unit
-	 * stays one value.
+	 * stays one value. Weights, batches and tensors together take at most memory_limit bytes.
 	 */
 	int			(*predictor_create) (const char *model_arch, size_t model_arch_size,
 									 const float *weights, int64_t n_weights,
 									 const hopper_data_desc *data, int32_t threads,
-									 int32_t event_fd, hopper_predictor **predictor,
-									 int32_t *n_outputs, hopper_error *error);
+									 int64_t memory_limit, int32_t event_fd,
+									 hopper_predictor **predictor, int32_t *n_outputs,
+									 hopper_error *error);
+	/*
+	 * From now on a predictor that is not used for so many seconds (0: never) frees its memory and
+	 * ends its threads by itself; only predictor_free() is left to do. It then takes `bytes` off
+	 * *counter (NULL: of none), atomically, and does so when it is freed before.
+	 */
+	int			(*predictor_expire) (hopper_predictor *predictor, double seconds,
+									 int64_t *counter, int64_t bytes, hopper_error *error);
+	/* 1: it is there, and starts to wait anew; 0: it has expired. */
+	int			(*predictor_touch) (hopper_predictor *predictor);
 	/* Copies `n` examples in; computed by a worker. */
 	int			(*predictor_submit) (hopper_predictor *predictor, const void *x, size_t x_size,
 									 int32_t n, hopper_error *error);

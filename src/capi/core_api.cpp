@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/machine.h"
 #include "capi/guard.h"
 #include "capi/rows.h"
 #include "data/dataset.h"
@@ -262,7 +263,7 @@ hopper_core_api MakeApi() {
   hopper_core_api api = {};
   api.version = HOPPER_API_VERSION;
   api.size = static_cast<int32_t>(sizeof(hopper_core_api));
-  api.library_version = HOPPER_VERSION;
+  api.library_version = HOPPER_LIBRARY_VERSION;
   api.rows_free = FreeRows;
   api.layers = Layers;
   api.inspect_model = InspectModel;
@@ -279,6 +280,8 @@ hopper_core_api MakeApi() {
   api.buffer_checksum = ChecksumOfBuffer;
   api.nearest_name = NearestOfNames;
   api.verify_state = VerifyStateImage;
+  api.available_memory = AvailableMemory;
+  api.available_processors = AvailableProcessors;
   return api;
 }
 

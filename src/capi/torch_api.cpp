@@ -232,15 +232,25 @@ void EvaluationFree(hopper_evaluation* evaluation) {
 
 int PredictorCreate(const char* model_arch, size_t model_arch_size, const float* weights,
                     int64_t n_weights, const hopper_data_desc* data, int32_t threads,
-                    int32_t event_fd, hopper_predictor** predictor, int32_t* n_outputs,
-                    hopper_error* error) {
+                    int64_t memory_limit, int32_t event_fd, hopper_predictor** predictor,
+                    int32_t* n_outputs, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(model_arch, data, predictor);
     *predictor = new hopper_predictor(std::string_view(model_arch, model_arch_size), weights,
-                                      n_weights, *data, threads, event_fd);
+                                      n_weights, *data, threads, memory_limit, event_fd);
     if (n_outputs != nullptr) *n_outputs = (*predictor)->n_outputs();
   });
 }
+
+int PredictorExpire(hopper_predictor* predictor, double seconds, int64_t* counter, int64_t bytes,
+                    hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(predictor);
+    predictor->ExpireAfter(seconds, counter, bytes);
+  });
+}
+
+int PredictorTouch(hopper_predictor* predictor) { return static_cast<int>(predictor->Touch()); }
 
 int PredictorSubmit(hopper_predictor* predictor, const void* x, size_t x_size, int32_t n,
                     hopper_error* error) {
@@ -474,6 +484,8 @@ hopper_torch_api MakeApi() {
   api.evaluation_poll = EvaluationPoll;
   api.evaluation_free = EvaluationFree;
   api.predictor_create = PredictorCreate;
+  api.predictor_expire = PredictorExpire;
+  api.predictor_touch = PredictorTouch;
   api.predictor_submit = PredictorSubmit;
   api.predictor_take = PredictorTake;
   api.predictor_free = PredictorFree;

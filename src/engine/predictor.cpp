@@ -1,9 +1,12 @@
 #include "engine/predictor.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "engine/events.h"
 #include "engine/failure.h"
@@ -18,8 +21,21 @@ constexpr int32_t kMaxThreads = 1024;
 }  // namespace
 
 Predictor::Predictor(std::string_view model_arch, const float* weights, int64_t n_weights,
-                     const hopper_data_desc& data, int32_t threads, int32_t event_fd)
-    : data_(data), event_fd_(event_fd), account_(nullptr) {
+                     const hopper_data_desc& data, int32_t threads, int64_t memory_limit,
+                     int32_t event_fd)
+    : data_(data), event_fd_(event_fd), account_(MemoryAccount::Create(memory_limit)) {
+  try {
+    Prepare(model_arch, weights, n_weights);
+    n_threads_ = std::clamp(threads, 1, kMaxThreads);
+    workers_.Start(
+        n_threads_, account_, [](const std::string&) {}, [this] { Work(); });
+  } catch (...) {
+    Stop();
+    throw;
+  }
+}
+
+void Predictor::Prepare(std::string_view model_arch, const float* weights, int64_t n_weights) {
   auto spec = ParseModel(model_arch, &data_.x_shape);
   if (ElementCount(spec->input_shape()) != data_.x_elements()) {
     throw Error(ErrorCode::kInvalidParameter,
@@ -35,34 +51,56 @@ Predictor::Predictor(std::string_view model_arch, const float* weights, int64_t 
     throw Error(ErrorCode::kLimitExceeded, "model has too many outputs");
   }
   n_outputs_ = static_cast<int32_t>(outputs);
+  const auto bytes = static_cast<int64_t>(sizeof(float)) * spec->flat_size;
+  if (bytes > account_->limit()) OutOfMemory("The weights", bytes);
+  account_->Add(bytes);
   flat_ = AlignedArray<float>(static_cast<size_t>(spec->flat_size));
   ImportWeights(*spec, weights, flat_.data());
   network_ = std::make_shared<const Network>(std::move(spec));
-  account_ = MemoryAccount::Create(std::numeric_limits<int64_t>::max());
-  try {
-    workers_.Start(
-        std::clamp(threads, 1, kMaxThreads), account_, [](const std::string&) {},
-        [this] { Work(); });
-  } catch (...) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      stop_ = true;
-    }
-    wake_.notify_all();
-    workers_.Join();
-    account_->Release();
-    throw;
-  }
 }
 
-Predictor::~Predictor() {
+Predictor::~Predictor() { Stop(); }
+
+void Predictor::Stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stop_ = true;
   }
   wake_.notify_all();
   workers_.Join();
+  GiveBack();
   account_->Release();
+}
+
+void Predictor::OutOfMemory(const char* what, int64_t bytes) const {
+  throw Error(ErrorCode::kOutOfMemory, "out of memory",
+              std::string(what) + " take " + std::to_string(bytes) +
+                  " bytes; hopper.memory_limit is " + std::to_string(account_->limit()) +
+                  " bytes, of which " + std::to_string(account_->used()) + " are in use.",
+              "Raise hopper.memory_limit.");
+}
+
+void Predictor::ExpireAfter(double seconds, int64_t* counter, int64_t bytes) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    expires_ = seconds > 0;
+    idle_ = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    UsedLocked();
+    counter_ = counter;
+    counted_ = bytes;
+  }
+  wake_.notify_all();  // to wait no longer than this
+}
+
+bool Predictor::Touch() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  UsedLocked();
+  return !expired_;
+}
+
+void Predictor::GiveBack() {
+  if (counter_ != nullptr) __atomic_fetch_sub(counter_, counted_, __ATOMIC_RELAXED);
+  counter_ = nullptr;
 }
 
 void Predictor::Submit(const void* x, size_t x_size, int32_t n) {
@@ -73,10 +111,15 @@ void Predictor::Submit(const void* x, size_t x_size, int32_t n) {
   }
   auto job = std::make_shared<Job>();
   job->n = n;
+  job->bytes = static_cast<int64_t>(x_size) + int64_t{n} * n_outputs_ * int64_t{sizeof(float)};
+  if (job->bytes > account_->limit() - account_->used()) OutOfMemory("Features", job->bytes);
+  account_->Add(job->bytes);
   job->x = AlignedArray<uint8_t>(x_size);
   std::memcpy(job->x.data(), x, x_size);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (expired_) throw Error(ErrorCode::kInternal, "the predictor has expired");
+    UsedLocked();
     order_.push_back(job);
     waiting_.push_back(std::move(job));
   }
@@ -91,6 +134,7 @@ bool Predictor::Take(const float** outputs, int32_t* n) {
     job = std::move(order_.front());
     order_.pop_front();
   }
+  if (taken_ != nullptr) account_->Add(-taken_->bytes);
   taken_ = std::move(job);
   if (taken_->failed) throw Error(taken_->failure);
   *outputs = taken_->outputs.data();
@@ -98,17 +142,42 @@ bool Predictor::Take(const float** outputs, int32_t* n) {
   return true;
 }
 
+std::shared_ptr<Predictor::Job> Predictor::NextJob() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stop_ && !expired_ && waiting_.empty()) {
+    if (!expires_) {
+      wake_.wait(lock);
+    } else if (running_ > 0 || Clock::now() < deadline_) {
+      wake_.wait_until(lock, std::max(deadline_, Clock::now() + std::chrono::milliseconds(1)));
+    } else {
+      expired_ = true;
+      wake_.notify_all();
+    }
+  }
+  if (stop_ || expired_) {
+    --n_threads_;
+    return nullptr;
+  }
+  std::shared_ptr<Job> job = std::move(waiting_.front());
+  waiting_.pop_front();
+  ++running_;
+  return job;
+}
+
+void Predictor::FreeExpired() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!expired_ || n_threads_ > 0) return;
+    flat_ = AlignedArray<float>();
+    network_.reset();
+    GiveBack();
+  }
+  malloc_trim(0);
+}
+
 void Predictor::Work() {
   std::optional<ForwardPass> forward;
-  for (;;) {
-    std::shared_ptr<Job> job;
-    {
-      std::unique_lock<std::mutex> lock(mutex_);
-      wake_.wait(lock, [&] { return stop_ || !waiting_.empty(); });
-      if (stop_) return;
-      job = std::move(waiting_.front());
-      waiting_.pop_front();
-    }
+  while (const std::shared_ptr<Job> job = NextJob()) {
     try {
       if (!forward.has_value()) forward.emplace(network_, data_, flat_.data());
       job->outputs.resize(static_cast<size_t>(job->n) * static_cast<size_t>(n_outputs_));
@@ -122,10 +191,14 @@ void Predictor::Work() {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       job->done = true;
+      --running_;
+      UsedLocked();
       first = !order_.empty() && order_.front() == job;
     }
     if (first) WakeEventFd(event_fd_);
   }
+  forward.reset();
+  FreeExpired();
 }
 
 }  // namespace hopper

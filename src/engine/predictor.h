@@ -1,6 +1,7 @@
 // Prediction on worker threads: batches go in in order and come out in order.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -21,13 +22,19 @@ namespace hopper {
 // For one thread, the caller's.
 class Predictor {
  public:
+  // Weights, batches and tensors take at most `memory_limit` bytes; Error(kOutOfMemory) beyond.
   Predictor(std::string_view model_arch, const float* weights, int64_t n_weights,
-            const hopper_data_desc& data, int32_t threads, int32_t event_fd);
+            const hopper_data_desc& data, int32_t threads, int64_t memory_limit, int32_t event_fd);
   ~Predictor();  // joins; batches that were not taken are lost
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
 
   int32_t n_outputs() const { return n_outputs_; }
+  // Frees its memory and ends its threads once it has not been used for so long. Then, or when it
+  // is destroyed before, takes `bytes` off *counter (may be null), which other processes may share.
+  void ExpireAfter(double seconds, int64_t* counter, int64_t bytes);
+  // False: it has expired. Else a use, from which the time counts anew.
+  bool Touch();
   // Copies the bytes of `n` examples in.
   void Submit(const void* x, size_t x_size, int32_t n);
   // True and the oldest batch's outputs, valid until the next call; false where it is not ready.
@@ -35,15 +42,26 @@ class Predictor {
   bool Take(const float** outputs, int32_t* n);
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Job {
     int32_t n = 0;
+    int64_t bytes = 0;  // counted
     AlignedArray<uint8_t> x;
     std::vector<float> outputs;
     bool failed = false;
     Problem failure;
     bool done = false;
   };
+  void Prepare(std::string_view model_arch, const float* weights, int64_t n_weights);
+  void Stop();
   void Work();
+  // Null: the thread is to end.
+  std::shared_ptr<Job> NextJob();
+  void UsedLocked() { deadline_ = Clock::now() + idle_; }
+  // On the last thread to end: what they all used.
+  void FreeExpired();
+  void GiveBack();
+  [[noreturn]] void OutOfMemory(const char* what, int64_t bytes) const;
 
   DataDesc data_;
   int32_t event_fd_;
@@ -58,6 +76,14 @@ class Predictor {
   std::deque<std::shared_ptr<Job>> waiting_;  // nobody computes them yet
   std::deque<std::shared_ptr<Job>> order_;    // all that were not taken
   bool stop_ = false;
+  int running_ = 0;    // jobs at a thread
+  int n_threads_ = 0;  // that have not ended
+  bool expires_ = false;
+  bool expired_ = false;
+  Clock::duration idle_{};
+  Clock::time_point deadline_;
+  int64_t* counter_ = nullptr;  // until it was given back
+  int64_t counted_ = 0;
 
   Workers workers_;  // last: joined before anything above goes
 };

@@ -69,6 +69,63 @@
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif
 
+/* A hook on utility statements: what it takes and hands on changed in 10, 13 and 14. */
+#if PG_VERSION_NUM >= 140000
+#define HOPPER_UTILITY_PARAMETERS PlannedStmt *statement, const char *text, bool read_only_tree, \
+	ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *environment, \
+	DestReceiver *dest, QueryCompletion *completion
+#define HOPPER_UTILITY_ARGUMENTS \
+	statement, text, read_only_tree, context, params, environment, dest, completion
+#elif PG_VERSION_NUM >= 130000
+#define HOPPER_UTILITY_PARAMETERS PlannedStmt *statement, const char *text, \
+	ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *environment, \
+	DestReceiver *dest, QueryCompletion *completion
+#define HOPPER_UTILITY_ARGUMENTS statement, text, context, params, environment, dest, completion
+#elif PG_VERSION_NUM >= 100000
+#define HOPPER_UTILITY_PARAMETERS PlannedStmt *statement, const char *text, \
+	ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *environment, \
+	DestReceiver *dest, char *completion
+#define HOPPER_UTILITY_ARGUMENTS statement, text, context, params, environment, dest, completion
+#else
+#define HOPPER_UTILITY_PARAMETERS Node *statement, const char *text, \
+	ProcessUtilityContext context, ParamListInfo params, DestReceiver *dest, char *completion
+#define HOPPER_UTILITY_ARGUMENTS statement, text, context, params, dest, completion
+#endif
+#if PG_VERSION_NUM >= 100000
+#define hopper_utility_node(statement) ((statement)->utilityStmt)
+#else
+#define hopper_utility_node(statement) (statement)
+#endif
+
+/*
+ * Space in shared memory for a library that is preloaded: asked for in a hook of its own since 15.
+ * Defines hopper_request_shmem(), for _PG_init(), which has `request` called.
+ */
+#if PG_VERSION_NUM >= 150000
+#define HOPPER_SHMEM_REQUEST_HOOK(request) \
+	static shmem_request_hook_type previous_request_hook = NULL; \
+	static void \
+	request_hook(void) \
+	{ \
+		if (previous_request_hook) \
+			previous_request_hook(); \
+		request(); \
+	} \
+	static void \
+	hopper_request_shmem(void) \
+	{ \
+		previous_request_hook = shmem_request_hook; \
+		shmem_request_hook = request_hook; \
+	}
+#else
+#define HOPPER_SHMEM_REQUEST_HOOK(request) \
+	static void \
+	hopper_request_shmem(void) \
+	{ \
+		request(); \
+	}
+#endif
+
 #ifndef ALLOCSET_DEFAULT_SIZES
 #define ALLOCSET_DEFAULT_SIZES \
 	ALLOCSET_DEFAULT_MINSIZE, ALLOCSET_DEFAULT_INITSIZE, ALLOCSET_DEFAULT_MAXSIZE

@@ -109,7 +109,14 @@ load_configs(const hopper_name *selection_table, int *n, int *n_rows, hopper_pro
 	(void) hopper_require_model_table(&models);
 	*n_rows = (int) hopper_select("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"
 								  " compile_params::pg_catalog.text, fit_params::pg_catalog.text"
-								  " FROM %s ORDER BY 1", selection_table->quoted);
+								  " FROM %s ORDER BY 1 LIMIT " INT64_FORMAT,
+								  selection_table->quoted, (int64) hopper_max_configs + 1);
+	if (*n_rows > hopper_max_configs)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("model selection table \"%s\" has more than %d configurations",
+						selection_table->shown, hopper_max_configs),
+				 errhint("Use fewer, or ask an administrator to raise hopper.max_configs.")));
 	if (*n_rows == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -4,8 +4,6 @@
  */
 #include "pg/devices.h"
 
-#include <unistd.h>
-
 #include "catalog/pg_type.h"
 
 #include "pg/words.h"
@@ -108,7 +106,8 @@ hopper_check_precision(const char *precision, bool on_gpus)
 int
 hopper_choose_threads(bool given, int32 threads)
 {
-	long		cores = sysconf(_SC_NPROCESSORS_ONLN);
+	int			processors;
+	int			allowed;
 
 	if (!given)
 		return hopper_effective_threads();
@@ -117,12 +116,18 @@ hopper_choose_threads(bool given, int32 threads)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("threads must be between 1 and %d, got %d", HOPPER_MAX_THREADS, threads),
 				 errhint("Leave it out to use hopper.threads.")));
-	if (threads > cores)
+	allowed = hopper_allowed_threads(threads);
+	processors = hopper_core()->available_processors();
+	if (allowed < threads)
 		ereport(NOTICE,
-				(errmsg("%s asked for, but this machine has %s",
+				(errmsg("%s asked for, but hopper.max_threads is %d",
+						hopper_plural(threads, "thread was", "threads were"), allowed)));
+	else if (threads > processors)
+		ereport(NOTICE,
+				(errmsg("%s asked for, but the server has %s",
 						hopper_plural(threads, "thread was", "threads were"),
-						hopper_plural(cores, "core", "cores"))));
-	return threads;
+						hopper_plural(processors, "processor", "processors"))));
+	return allowed;
 }
 
 void

@@ -9,8 +9,7 @@
 
 #include "utils/array.h"
 
-/* More workers than any machine has cores; keeps absurd numbers from starting threads. */
-#define HOPPER_MAX_THREADS 1024
+#include "pg/ceilings.h"
 
 /* For what the CPU alone does: ERROR where use_gpus is true (55000 without a GPU, else 0A000). */
 extern void hopper_check_use_gpus(bool use_gpus);
@@ -26,7 +25,10 @@ extern void hopper_choose_gpus(bool use_gpus, ArrayType *gpus, bool fuse,
  * it will be slower than fp32.
  */
 extern void hopper_check_precision(const char *precision, bool on_gpus);
-/* The threads argument, or hopper.threads where it is NULL; ERROR 22023 below 1. */
+/*
+ * The threads argument, or hopper.threads where it is NULL, within hopper.max_threads; ERROR 22023
+ * below 1.
+ */
 extern int	hopper_choose_threads(bool given, int32 threads);
 /* ERROR 22023 where a model would have more threads than the run. */
 extern void hopper_check_threads_per_model(const hopper_run_options *options);

@@ -8,6 +8,7 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 
+#include "pg/ceilings.h"
 #include "pg/confusion.h"
 #include "pg/devices.h"
 #include "pg/evaluate.h"
@@ -61,17 +62,22 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 					 const hopper_name *confusion)
 {
 	const hopper_torch_api *torch = hopper_torch();
+	hopper_share *share = hopper_share_new();
+	int			threads = hopper_take_threads(share, hopper_effective_threads(), 1);
+	int64		limit = hopper_effective_memory_limit();
 	int			event_fd = hopper_eventfd_open();
 	evaluating	run = {.event_fd = event_fd, .partition = -1};
 	hopper_guard *guard;
 	hopper_error error;
 	int			done;
 
-	HOPPER_CHECK(torch->evaluation_create(&model->config, &data->desc, hopper_effective_threads(),
-										  event_fd, &run.evaluation, &error), error);
+	/* Data above the limit are evaluated in turns. */
+	hopper_take_memory(share, Min(limit, data->packed_bytes +
+								  model->config.n_weights * (int64) sizeof(float)));
+	HOPPER_CHECK(torch->evaluation_create(&model->config, &data->desc, threads, event_fd,
+										  &run.evaluation, &error), error);
 	guard = hopper_guard_add(run.evaluation, free_evaluation);
-	HOPPER_CHECK(torch->evaluation_limit(run.evaluation, hopper_effective_memory_limit(), &error),
-				 error);
+	HOPPER_CHECK(torch->evaluation_limit(run.evaluation, limit, &error), error);
 	HOPPER_CHECK(torch->evaluation_start(run.evaluation, &error), error);
 	hopper_scan_packed(data, HOPPER_SPLIT_VALID, add_buffer, &run);
 	wait_for_room(&run, data->desc.n_partitions);
@@ -89,6 +95,7 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	}
 	hopper_guard_release(guard);
 	hopper_eventfd_close(event_fd);
+	hopper_share_release(share);
 }
 
 #endif							/* not GP_VERSION_NUM */

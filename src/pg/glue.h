@@ -10,12 +10,15 @@
 
 /* --- settings (module.c) --- */
 
-extern int	hopper_threads;		/* hopper.threads; 0: one a core */
-extern int	hopper_memory_limit;	/* hopper.memory_limit, in MB; 0: three quarters of the RAM */
+extern int	hopper_threads;		/* hopper.threads; 0: one a processor */
+extern int	hopper_memory_limit;	/* hopper.memory_limit, in MB; 0: all that is left */
 extern int	hopper_notice_interval; /* hopper.notice_interval, in seconds; 0: no progress lines */
 extern int	hopper_max_configs; /* hopper.max_configs */
+extern int	hopper_keep_memory; /* hopper.keep_memory, in MB */
+extern int	hopper_keep_time;	/* hopper.keep_time, in seconds; 0: as long as the session */
 extern int	hopper_debug_drop_cache;	/* hopper.debug_drop_cache, on Greenplum */
 
+/* What a call of this session may use, within the administrator's ceilings (ceilings.h). */
 extern int	hopper_effective_threads(void);
 extern int64 hopper_effective_memory_limit(void);	/* bytes */
 
@@ -77,6 +80,11 @@ extern hopper_guard *hopper_guarded_context(MemoryContext *context);
 extern void hopper_guard_release(hopper_guard *guard);
 /* Registers the callbacks (done by the functions above too). */
 extern void hopper_guard_prepare(void);
+
+/* --- what a session keeps (discard.c) --- */
+
+/* `fn` is called after each DISCARD ALL of this session from now on; there is one such function. */
+extern void hopper_on_discard(void (*fn) (void));
 
 /* --- waiting for the core (wait.c) --- */
 

@@ -8,8 +8,9 @@
 #include "pg/glue.h"
 
 #include <limits.h>
-#include <sched.h>
-#include <unistd.h>
+
+#include "pg/ceilings.h"
+#include "pg/words.h"
 
 HOPPER_MODULE_MAGIC;
 
@@ -17,6 +18,8 @@ int			hopper_threads = 0;
 int			hopper_memory_limit = 0;
 int			hopper_notice_interval = 10;
 int			hopper_max_configs = 10000;
+int			hopper_keep_memory = 256;
+int			hopper_keep_time = 300;
 int			hopper_debug_drop_cache = 0;
 
 extern void _PG_init(void);
@@ -31,15 +34,28 @@ _PG_init(void)
 								&hopper_debug_drop_cache, 0, 0, INT_MAX,
 								PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomIntVariable("hopper.max_configs",
-							"Sets the largest number of configurations that one call may generate.",
-							"A grid with more combinations is refused with an error.",
+							"Sets the largest number of configurations that one call may generate "
+							"or train.",
+							"Larger grids and selection tables are refused with an error.",
 							&hopper_max_configs, 10000, 1, INT_MAX,
-							PGC_USERSET, 0, NULL, NULL, NULL);
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	hopper_ceilings_init();
+	DefineCustomIntVariable("hopper.keep_memory",
+							"Sets the memory of the models that a session keeps for predict_row().",
+							"Larger models are read anew for each call. 0 means to keep none.",
+							&hopper_keep_memory, 256, 0, INT_MAX,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("hopper.keep_time",
+							"Sets how long a session keeps a model for predict_row() without "
+							"using it.",
+							"0 means until the session ends.",
+							&hopper_keep_time, 300, 0, INT_MAX / 1000,
+							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomIntVariable("hopper.memory_limit",
-							"Sets the memory that one training run may use for data and models.",
-							"Packed data above it are refused; a model that does not fit beside "
-							"the data fails alone. "
-							"0 means three quarters of the machine's memory.",
+							"Sets the memory that one call may use for data and models.",
+							"Packed data above it are read in turns; a model that does not fit "
+							"fails alone. "
+							"0 means what hopper.max_memory leaves.",
 							&hopper_memory_limit, 0, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("hopper.notice_interval",
@@ -52,7 +68,7 @@ _PG_init(void)
 							"Sets the number of threads that train, evaluate or predict at the "
 							"same time.",
 							"The results do not depend on it. 0 means one for each processor "
-							"core that the server may use.",
+							"that the server may use, but at most hopper.max_threads.",
 							&hopper_threads, 0, 0, 1024,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	MarkGUCPrefixReserved("hopper");
@@ -61,19 +77,26 @@ _PG_init(void)
 int
 hopper_effective_threads(void)
 {
-	cpu_set_t	allowed;
+	int			asked = hopper_threads > 0 ? hopper_threads : hopper_core()->available_processors();
+	int			allowed = hopper_allowed_threads(asked);
 
-	if (hopper_threads > 0)
-		return hopper_threads;
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
-		return Max(CPU_COUNT(&allowed), 1);
-	return (int) Max(sysconf(_SC_NPROCESSORS_ONLN), 1);
+	if (hopper_threads > 0 && allowed < asked)
+		ereport(NOTICE,
+				(errmsg("hopper.threads is %d, but hopper.max_threads is %d", asked, allowed)));
+	return allowed;
 }
 
 int64
 hopper_effective_memory_limit(void)
 {
-	if (hopper_memory_limit > 0)
-		return (int64) hopper_memory_limit * 1024 * 1024;
-	return (int64) sysconf(_SC_PHYS_PAGES) / 4 * 3 * sysconf(_SC_PAGESIZE);
+	int64		asked = (int64) hopper_memory_limit * 1024 * 1024;
+	int64		allowed = hopper_free_memory();
+
+	if (asked == 0)
+		return Max(allowed, 1);
+	if (allowed < asked)
+		ereport(NOTICE,
+				(errmsg("hopper.memory_limit is %s, but hopper.max_memory leaves %s",
+						hopper_bytes_words(asked), hopper_bytes_words(allowed))));
+	return Max(Min(asked, allowed), 1);
 }

@@ -17,5 +17,6 @@
 #include "model_hopper/core_api.h"
 #include "model_hopper/segments_api.h"
 #include "pg/compat.h"
+#include "pg/version.h"
 
 #endif							/* HOPPER_PG_INCLUDE_H */

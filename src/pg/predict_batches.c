@@ -49,6 +49,7 @@ predict_start(predicting *run)
 {
 	hopper_data_desc desc = {0};
 	hopper_error error;
+	int64		limit;
 	int32_t		n_outputs;
 
 	desc.x_type = run->values.type;
@@ -61,11 +62,20 @@ predict_start(predicting *run)
 	desc.table_name = run->source.shown;
 	desc.x_column = run->rows.x[0].name;
 	desc.y_column = run->model.class_name;
+	run->batch_rows = Max(1, Min(BATCH_ROWS, BATCH_BYTES / (int64) Max(run->values.size, 1)));
+	run->share = hopper_share_new();
+	run->threads = hopper_take_threads(run->share, run->threads, 1);
+	/* One batch at each thread and one on its way to it. */
+	run->depth = Min(2 * run->threads, PREDICT_MAX_BATCHES);
+	limit = hopper_effective_memory_limit();
+	hopper_take_memory(run->share,
+					   Min(limit, run->model.n_weights * (int64) sizeof(float) +
+						   (int64) run->depth * run->batch_rows * run->values.size));
 	run->event_fd = hopper_eventfd_open();
 	HOPPER_CHECK(hopper_torch()->predictor_create(run->model.model_arch,
 												  run->model.model_arch_size,
 												  run->model.weights, run->model.n_weights,
-												  &desc, run->threads, run->event_fd,
+												  &desc, run->threads, limit, run->event_fd,
 												  &run->predictor, &n_outputs, &error), error);
 	run->guard = hopper_guard_add(run->predictor, free_predictor);
 	run->n_outputs = n_outputs;
@@ -74,9 +84,6 @@ predict_start(predicting *run)
 											   run->n_labels, run->label_values,
 											   run->label_nulls);
 
-	/* One batch at each thread and one on its way to it. */
-	run->depth = Min(2 * run->threads, PREDICT_MAX_BATCHES);
-	run->batch_rows = Max(1, Min(BATCH_ROWS, BATCH_BYTES / (int64) Max(run->values.size, 1)));
 	run->features = MemoryContextAllocHuge(CurrentMemoryContext,
 										   (Size) run->batch_rows * run->values.size);
 	run->scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper features",
@@ -165,5 +172,6 @@ predict_end(predicting *run)
 {
 	hopper_guard_release(run->guard);
 	hopper_eventfd_close(run->event_fd);
+	hopper_share_release(run->share);
 	run->predictor = NULL;
 }

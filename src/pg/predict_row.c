@@ -16,12 +16,20 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
+#include "pg/ceilings.h"
 #include "pg/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_predict_row);
 
-/* A few models stay ready; the one that was not used for longest makes room. */
+/*
+ * A few models stay ready, within hopper.keep_memory; the one that was not used for longest makes
+ * room. A model that is not used for hopper.keep_time frees its memory by itself: its thread does
+ * it, because a session that waits for its client runs nothing of ours.
+ */
 #define MAX_READY 8
+#define VERSION_SIZE 128
+/* Of each model, beside its weights. */
+#define MODEL_OVERHEAD (64 * 1024)
 
 typedef struct ready_model
 {
@@ -30,7 +38,7 @@ typedef struct ready_model
 	bool		has_key;
 	int32		mst_key;
 	int32		x_type;
-	char		version[64];	/* of the rows, see current_version() */
+	char		version[VERSION_SIZE];	/* of the rows, see current_version() */
 
 	MemoryContext context;		/* NULL: this place is free */
 	predict_model model;
@@ -38,6 +46,7 @@ typedef struct ready_model
 	hopper_guard *guard;		/* the session's */
 	int			event_fd;
 	int			n_outputs;
+	int64		bytes;
 	bool		busy;			/* an error came between submit and take */
 	uint64		last_use;
 } ready_model;
@@ -52,7 +61,8 @@ free_ready_model(void *handle)
 	ready_model *entry = handle;
 
 	hopper_torch()->predictor_free(entry->predictor);
-	close(entry->event_fd);
+	if (entry->event_fd >= 0)
+		close(entry->event_fd);
 	MemoryContextDelete(entry->context);
 	entry->predictor = NULL;
 	entry->context = NULL;
@@ -65,21 +75,30 @@ drop_ready_model(ready_model *entry)
 		hopper_guard_release(entry->guard);
 }
 
+static void
+drop_ready_models(void)
+{
+	for (int i = 0; i < MAX_READY; i++)
+		drop_ready_model(&ready[i]);
+}
+
 /*
- * Changes whenever the model's row or the summary does, or the tables are replaced: transaction
- * and place of the rows.
+ * Changes whenever the model's row or the summary does, or the tables are replaced: transaction,
+ * command and place of the rows. One transaction may train, predict and train again, and write its
+ * rows to the same place each time.
  */
 static void
-current_version(const hopper_name *table, bool has_key, int32 mst_key, char *version, size_t size)
+current_version(const hopper_name *table, bool has_key, int32 mst_key, char *version)
 {
 	hopper_name summary = hopper_name_with_suffix(table, "summary");
 	char	   *text;
 
-	hopper_select("SELECT m.tableoid || ' ' || m.xmin || m.ctid || s.tableoid || ' ' || s.xmin"
+	hopper_select("SELECT m.tableoid || ' ' || m.xmin || ' ' || m.cmin || m.ctid"
+				  " || s.tableoid || ' ' || s.xmin || ' ' || s.cmin || s.ctid"
 				  " FROM %s m, %s s %s LIMIT 2", table->quoted, summary.quoted,
 				  has_key ? psprintf("WHERE m.mst_key = %d", mst_key) : "");
 	text = SPI_processed == 1 ? hopper_cell(0, 1) : NULL;
-	strlcpy(version, text ? text : "", size);
+	strlcpy(version, text ? text : "", VERSION_SIZE);
 	SPI_freetuptable(SPI_tuptable);
 }
 
@@ -102,28 +121,77 @@ keep_model(ready_model *entry, const hopper_trained *trained)
 	model->weights = NULL;
 }
 
+static int64
+keep_limit(void)
+{
+	return (int64) hopper_keep_memory * 1024 * 1024;
+}
+
+/* A free place, with room for a model of so many bytes beside those that stay. */
+static ready_model *
+make_room(int64 bytes)
+{
+	for (;;)
+	{
+		ready_model *oldest = NULL;
+		ready_model *place = NULL;
+		int64		kept = 0;
+
+		for (int i = 0; i < MAX_READY; i++)
+		{
+			ready_model *entry = &ready[i];
+
+			if (entry->context == NULL)
+			{
+				place = entry;
+				continue;
+			}
+			kept += entry->bytes;
+			if (oldest == NULL || entry->last_use < oldest->last_use)
+				oldest = entry;
+		}
+		if (place && (oldest == NULL || kept + bytes <= keep_limit()))
+			return place;
+		drop_ready_model(oldest);
+	}
+}
+
+/* Makes the predictor, which then counts its memory until it is freed or expires. */
+static void
+create_predictor(ready_model *entry, const hopper_trained *trained, const hopper_data_desc *desc)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	int64		limit = hopper_effective_memory_limit();
+	int64	   *counter;
+	int32_t		n_outputs;
+	hopper_error error;
+
+	if (!hopper_try_memory(entry->bytes, &counter))
+		hopper_refuse_memory(entry->bytes);
+	/* Nothing below ends in an error before the bytes have another owner. */
+	if (torch->predictor_create(trained->config.model_arch, trained->config.model_arch_size,
+								trained->config.weights, trained->config.n_weights, desc, 1,
+								limit, entry->event_fd, &entry->predictor, &n_outputs,
+								&error) != 0 ||
+		torch->predictor_expire(entry->predictor, hopper_keep_time, counter, entry->bytes,
+								&error) != 0)
+	{
+		if (counter)
+			__atomic_fetch_sub(counter, entry->bytes, __ATOMIC_RELAXED);
+		hopper_throw(&error);
+	}
+	entry->n_outputs = n_outputs;
+}
+
 static ready_model *
 make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, int32 x_type,
 		   const char *version)
 {
-	ready_model *entry = &ready[0];
+	ready_model *entry;
 	MemoryContext caller;
 	hopper_trained trained;
 	hopper_data_desc desc = {0};
-	hopper_error error;
-	int32_t		n_outputs;
-
-	for (int i = 0; i < MAX_READY; i++)
-	{
-		if (ready[i].context == NULL)
-		{
-			entry = &ready[i];
-			break;
-		}
-		if (ready[i].last_use < entry->last_use)
-			entry = &ready[i];
-	}
-	drop_ready_model(entry);
+	int64		bytes;
 
 	hopper_read_trained(table, has_key, mst_key, &trained);
 	desc.x_type = x_type;
@@ -137,27 +205,25 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 	desc.x_column = trained.desc.x_column;
 	desc.y_column = trained.desc.y_column;
 
+	bytes = trained.config.n_weights * (int64) sizeof(float) + MODEL_OVERHEAD;
+	hopper_on_discard(drop_ready_models);
+	(void) hopper_torch();		/* whose functions free the entry */
+	entry = make_room(bytes);
 	memset(entry, 0, sizeof(*entry));
+	entry->bytes = bytes;
+	entry->event_fd = -1;
+	entry->context = AllocSetContextCreate(TopMemoryContext, "hopper predict_row",
+										   ALLOCSET_SMALL_SIZES);
+	entry->guard = hopper_guard_add_for_session(entry, free_ready_model);
+	/* It has no relation until it is complete: nobody finds it, and it is the first to go. */
 	entry->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (entry->event_fd < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not create an event descriptor: %m")));
-	if (hopper_torch()->predictor_create(trained.config.model_arch,
-										 trained.config.model_arch_size, trained.config.weights,
-										 trained.config.n_weights, &desc, 1, entry->event_fd,
-										 &entry->predictor, &n_outputs, &error) != 0)
-	{
-		close(entry->event_fd);
-		hopper_throw(&error);
-	}
-	entry->context = AllocSetContextCreate(TopMemoryContext, "hopper predict_row",
-										   ALLOCSET_SMALL_SIZES);
-	entry->guard = hopper_guard_add_for_session(entry, free_ready_model);
+	create_predictor(entry, &trained, &desc);
 	caller = MemoryContextSwitchTo(entry->context);
-	entry->relation = InvalidOid;	/* until it is complete */
 	keep_model(entry, &trained);
-	entry->n_outputs = n_outputs;
 	hopper_predict_bind_outputs(&entry->model, entry->n_outputs);
 	MemoryContextSwitchTo(caller);
 	entry->relation = relation;
@@ -172,14 +238,14 @@ static ready_model *
 get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 x_type)
 {
 	Oid			relation = hopper_relation_oid(table, false);
-	char		version[64];
+	char		version[VERSION_SIZE];
 	ready_model *entry = NULL;
 	hopper_trained trained;
 
 	/* Its errors are those of a table that is none of training. */
 	if (get_attnum(relation, "model_weights") == InvalidAttrNumber)
 		hopper_read_trained_data(table, &trained);
-	current_version(table, has_key, mst_key, version, sizeof(version));
+	current_version(table, has_key, mst_key, version);
 	for (int i = 0; i < MAX_READY; i++)
 	{
 		ready_model *found = &ready[i];
@@ -187,7 +253,8 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 x_type)
 		if (found->context == NULL || found->relation != relation ||
 			found->has_key != has_key || found->mst_key != mst_key || found->x_type != x_type)
 			continue;
-		if (found->busy || version[0] == '\0' || strcmp(found->version, version) != 0)
+		if (found->busy || version[0] == '\0' || strcmp(found->version, version) != 0 ||
+			!hopper_torch()->predictor_touch(found->predictor))
 			drop_ready_model(found);
 		else
 			entry = found;
@@ -368,6 +435,8 @@ hopper_sql_predict_row(PG_FUNCTION_ARGS)
 	features = palloc(values.size);
 	pack_values_encode(&values, &source, &datum, &isnull, features);
 	return_rows(fcinfo, entry, compute(entry, features, values.size));
+	if (entry->bytes > keep_limit())
+		drop_ready_model(entry);
 	hopper_finish();
 	return (Datum) 0;
 }

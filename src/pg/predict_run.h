@@ -5,6 +5,7 @@
 #ifndef HOPPER_PREDICT_RUN_H
 #define HOPPER_PREDICT_RUN_H
 
+#include "pg/ceilings.h"
 #include "pg/predict.h"
 
 #include "utils/array.h"
@@ -45,6 +46,7 @@ typedef struct predicting
 	int			event_fd;
 	hopper_predictor *predictor;
 	hopper_guard *guard;
+	hopper_share *share;
 	int			n_outputs;
 	predict_output *output;
 	int			batch_rows;

@@ -74,10 +74,10 @@ evaluate_read_description(const bytea *description, segment_evaluation *evaluati
 	evaluation->memory_limit = get_int(&in);
 	evaluation->segments_on_host = (int) get_int(&in);
 	evaluation->segments_on_host = Max(evaluation->segments_on_host, 1);
-	if (evaluation->threads <= 0)
-		evaluation->threads = Max(hopper_effective_threads() / evaluation->segments_on_host, 1);
-	if (evaluation->memory_limit <= 0)
-		evaluation->memory_limit = hopper_effective_memory_limit() / evaluation->segments_on_host;
+	evaluation->threads = hopper_segment_threads(evaluation->threads,
+												 evaluation->segments_on_host);
+	evaluation->memory_limit = hopper_segment_memory(evaluation->memory_limit,
+													 evaluation->segments_on_host);
 }
 
 /* --- sums --- */

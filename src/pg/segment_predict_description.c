@@ -119,8 +119,7 @@ predict_read_description(const bytea *description, predicting *run)
 	pack_get_values(&in, &run->values, run->rows.n_x, run->rows.x);
 	threads = (int) get_int(&in);
 	segments_on_host = (int) get_int(&in);
-	run->threads = threads > 0 ? threads
-		: Max(hopper_effective_threads() / Max(segments_on_host, 1), 1);
+	run->threads = hopper_segment_threads(threads, segments_on_host);
 }
 
 #endif							/* GP_VERSION_NUM */

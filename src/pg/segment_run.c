@@ -412,9 +412,7 @@ workers_of_segment(const segments_run *run)
 
 	if (run->run.options.use_gpus)
 		return 1;
-	threads = run->run.options.threads > 0 ? run->run.options.threads
-		: Max(hopper_effective_threads() / Max(run->run.segments_on_host, 1), 1);
-
+	threads = hopper_segment_threads(run->run.options.threads, run->run.segments_on_host);
 	return Max(threads / Max(run->run.options.threads_per_model, 1), 1);
 }
 

@@ -165,10 +165,9 @@ join_run(const bytea *description, int32 key)
 	register_callbacks();
 	hopper_read_run(description, &run);
 	choose_gpu(&run);
-	if (run.options.threads <= 0)
-		run.options.threads = Max(hopper_effective_threads() / Max(run.segments_on_host, 1), 1);
-	if (run.options.memory_limit <= 0)
-		run.options.memory_limit = hopper_effective_memory_limit() / Max(run.segments_on_host, 1);
+	run.options.threads = hopper_segment_threads(run.options.threads, run.segments_on_host);
+	run.options.memory_limit = hopper_segment_memory(run.options.memory_limit,
+													 run.segments_on_host);
 	current.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (current.event_fd < 0)
 		ereport(ERROR,

@@ -6,12 +6,12 @@
 
 #include <unistd.h>
 
-PG_FUNCTION_INFO_V1(hopper_sql_version);
+HOPPER_ANY_VERSION_FUNCTION(hopper_sql_version);
 PG_FUNCTION_INFO_V1(hopper_sql_layers);
 PG_FUNCTION_INFO_V1(hopper_sql_build_info);
 PG_FUNCTION_INFO_V1(hopper_sql_gpu_configuration);
 
-/* version(): the extension's version in this database and the libraries' version */
+/* version(): the extension's version in this database and the libraries', also where they differ */
 Datum
 hopper_sql_version(PG_FUNCTION_ARGS)
 {

@@ -135,6 +135,9 @@ load(hopper_training *training)
 	hopper_data_plan plan;
 	hopper_error error;
 
+	training->share = hopper_share_new();
+	training->options.threads = hopper_take_threads(training->share, training->options.threads,
+													Max(training->options.threads_per_model, 1));
 	training->event_fd = hopper_eventfd_open();
 	training->options.event_fd = training->event_fd;
 	HOPPER_CHECK(torch->run_create(&training->options, &training->train->desc,
@@ -147,6 +150,8 @@ load(hopper_training *training)
 		CHECK_FOR_INTERRUPTS();
 	}
 	HOPPER_CHECK(torch->run_plan_data(training->run, &plan, &error), error);
+	hopper_take_memory(training->share, plan.bytes_models +
+					   (plan.resident ? plan.bytes_data : plan.bytes_window));
 	if (!plan.resident)
 	{
 		hopper_require_readable(training->train);
@@ -386,6 +391,7 @@ hopper_training_end(hopper_training *training)
 		return;
 	hopper_guard_release(training->guard);
 	hopper_eventfd_close(training->event_fd);
+	hopper_share_release(training->share);
 	training->run = NULL;
 	training->results = NULL;
 }

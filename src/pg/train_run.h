@@ -5,6 +5,7 @@
 #ifndef HOPPER_TRAIN_RUN_H
 #define HOPPER_TRAIN_RUN_H
 
+#include "pg/ceilings.h"
 #include "pg/glue.h"
 #include "pg/history.h"
 #include "pg/packed.h"
@@ -35,6 +36,7 @@ typedef struct hopper_training
 	hopper_timeline *timeline;
 
 	/* its own */
+	hopper_share *share;
 	hopper_guard *guard;
 	int			event_fd;
 	bool		started;

@@ -68,8 +68,8 @@ def test_more_threads_than_cores(database):
     many = os.cpu_count() + 1
     query(connection, "SELECT * FROM hopper.fit_multiple_model('packed', 'crowded', 'configs', 1,"
           f" threads => {many})")
-    assert connection.notices[0].startswith(f"NOTICE:  {many} threads were asked for, but this"
-                                            " machine has ")
+    assert connection.notices[0].startswith(f"NOTICE:  {many} threads were asked for, but the"
+                                            " server has ")
     connection.close()
 
 

@@ -36,6 +36,7 @@ def database():
 
 
 def fit(connection):
+    query(connection, "SET hopper.max_configs = 40000")
     query(connection, "SELECT hopper.fit_multiple_model('packed', 'run', 'configs', 1)")
 
 

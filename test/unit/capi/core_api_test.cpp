@@ -69,7 +69,7 @@ TEST(CoreApi, AnotherVersionGetsNothing) {
   ASSERT_NE(api, nullptr);
   EXPECT_EQ(api->version, HOPPER_API_VERSION);
   EXPECT_EQ(api->size, static_cast<int32_t>(sizeof(hopper_core_api)));
-  EXPECT_STREQ(api->library_version, HOPPER_VERSION);
+  EXPECT_STREQ(api->library_version, HOPPER_LIBRARY_VERSION);
 }
 
 TEST(CoreApi, EveryFunctionIsThere) {

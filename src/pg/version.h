@@ -1,0 +1,37 @@
+/*
+ * version.h
+ *		The library and the SQL objects of a database must be of one version: functions read their
+ *		arguments by position.
+ *
+ * The server asks each function of a library for its calling convention when a session looks it
+ * up for the first time, and again after it was replaced. That is where the versions are compared:
+ * once, and before anything is read.
+ */
+#ifndef HOPPER_VERSION_H
+#define HOPPER_VERSION_H
+
+/*
+ * ERROR 55000 where the extension in this database is of another version than the library. Not
+ * while the extension itself is created or updated.
+ */
+extern void hopper_require_same_version(void);
+
+#define HOPPER_FUNCTION_INFO(function, check) \
+	extern PGDLLEXPORT Datum function(PG_FUNCTION_ARGS); \
+	extern PGDLLEXPORT const Pg_finfo_record *CppConcat(pg_finfo_, function) (void); \
+	const Pg_finfo_record * \
+	CppConcat(pg_finfo_, function) (void) \
+	{ \
+		static const Pg_finfo_record info = {1}; \
+\
+		check; \
+		return &info; \
+	} \
+	extern int	no_such_variable
+
+#undef PG_FUNCTION_INFO_V1
+#define PG_FUNCTION_INFO_V1(function) HOPPER_FUNCTION_INFO(function, hopper_require_same_version())
+/* Of a function that works with SQL objects of any version. */
+#define HOPPER_ANY_VERSION_FUNCTION(function) HOPPER_FUNCTION_INFO(function, (void) 0)
+
+#endif							/* HOPPER_VERSION_H */

@@ -1,0 +1,190 @@
+"""Updates of the extension: from each released version to the objects of a fresh installation.
+
+test/update holds, for each version, its install script and tables that it made.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import psycopg2
+import pytest
+
+from digits import SOURCE, connect, create_database, drop_database, query, value
+
+FIXTURES = SOURCE / "test" / "update"
+VERSIONS = sorted(re.sub(r"filled-(.*)\.sql", r"\1", path.name)
+                  for path in FIXTURES.glob("filled-*.sql"))
+CURRENT = re.search(r"default_version = '(.*)'",
+                    (SOURCE / "model_hopper.control").read_text(encoding="ascii")).group(1)
+OLD, FRESH = "hopper_old", "hopper_fresh"
+
+# A line for each property of each object of the extension, without numbers that differ.
+CATALOGUE = """
+WITH member AS (
+  SELECT classid, objid, (pg_identify_object(classid, objid, 0)).identity AS name
+  FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+    AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'model_hopper'))
+SELECT name || ' ' || property FROM member, LATERAL (
+  SELECT 'is a ' || (pg_identify_object(classid, objid, 0)).type
+  UNION ALL SELECT 'comment ' || obj_description(objid, classid::regclass::text)
+  UNION ALL SELECT pg_get_functiondef(objid) FROM pg_proc
+    WHERE classid = 'pg_proc'::regclass AND oid = objid AND prokind IN ('f', 'p')
+  UNION ALL SELECT 'rights ' || coalesce(proacl::text, 'default') FROM pg_proc
+    WHERE classid = 'pg_proc'::regclass AND oid = objid
+  UNION ALL SELECT concat_ws(' ', relkind, relpersistence, relacl, reloptions, relrowsecurity)
+    FROM pg_class WHERE classid = 'pg_class'::regclass AND oid = objid
+  UNION ALL SELECT concat_ws(' ', attnum, attname, format_type(atttypid, atttypmod), attnotnull,
+      attstorage, attacl, pg_get_expr(adbin, adrelid), col_description(objid, attnum))
+    FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+    WHERE classid = 'pg_class'::regclass AND attrelid = objid AND attnum > 0 AND NOT attisdropped
+  UNION ALL SELECT conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint
+    WHERE classid = 'pg_class'::regclass AND conrelid = objid
+  UNION ALL SELECT pg_get_indexdef(indexrelid) FROM pg_index
+    WHERE classid = 'pg_class'::regclass AND indrelid = objid
+  UNION ALL SELECT pg_get_viewdef(objid) FROM pg_class
+    WHERE classid = 'pg_class'::regclass AND oid = objid AND relkind = 'v'
+  UNION ALL SELECT 'dumped ' || extcondition[array_position(extconfig, objid)] FROM pg_extension
+    WHERE classid = 'pg_class'::regclass AND objid = ANY (extconfig)) AS p(property)
+WHERE property IS NOT NULL
+UNION ALL SELECT 'version ' || extversion FROM pg_extension WHERE extname = 'model_hopper'
+UNION ALL SELECT 'schema ' || coalesce(nspacl::text, 'default') || ' '
+  || obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = 'hopper'
+"""
+
+
+def catalogue(connection):
+    return {row[0] for row in query(connection, CATALOGUE)}
+
+
+def create(database):
+    drop_database(database)
+    admin = connect("postgres")
+    query(admin, f"CREATE DATABASE {database}")
+    admin.close()
+    return connect(database)
+
+
+def load(database, script):
+    # Only psql reads what pg_dump writes.
+    subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", database, "-f", script],
+                   check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+
+@pytest.fixture(params=VERSIONS)
+def version(request):
+    return request.param
+
+
+@pytest.fixture
+def old(version):
+    """A database with the objects and tables of an earlier version."""
+    admin = connect("postgres")
+    folder = pathlib.Path(value(admin, "SELECT setting FROM pg_config() WHERE name = 'SHAREDIR'"))
+    script = folder / "extension" / f"model_hopper--{version}.sql"
+    admin.close()
+    shutil.copy(FIXTURES / script.name, script)
+    connection = create(OLD)
+    query(connection, f"CREATE EXTENSION model_hopper VERSION '{version}'")
+    load(OLD, FIXTURES / f"filled-{version}.sql")
+    yield connection
+    connection.close()
+    script.unlink()
+    drop_database(OLD)
+
+
+def test_the_session_says_what_to_type(old, version):
+    for call in ("hopper.leaderboard('run')", "hopper.layers()",
+                 "hopper.predict_row('run', 1, ARRAY[1, 2]::real[])"):
+        with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState) as error:
+            query(old, f"SELECT * FROM {call}")
+        assert f"are of version {version}" in error.value.diag.message_primary
+        assert f"library is of version {CURRENT}" in error.value.diag.message_primary
+    hint = error.value.diag.message_hint
+    assert hint == f'A superuser types in database "{OLD}": ALTER EXTENSION model_hopper UPDATE;'
+    assert value(old, "SELECT hopper.version()") == f"model_hopper {version} (library {CURRENT})"
+    query(old, hint.split(": ")[1])
+    # Nothing of the refusal lasts, in this session either.
+    assert value(old, "SELECT count(*) FROM hopper.leaderboard('run')") == 2
+
+
+def test_a_library_that_is_older_than_the_objects(old):
+    query(old, "ALTER EXTENSION model_hopper UPDATE")
+    query(old, "UPDATE pg_extension SET extversion = '99.0' WHERE extname = 'model_hopper'")
+    with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState) as error:
+        query(old, "SELECT * FROM hopper.layers()")
+    assert "Reconnect" in error.value.diag.message_hint
+    assert "99.0" in error.value.diag.message_hint
+
+
+def test_an_update_gives_what_a_fresh_installation_gives(old, version):
+    query(old, "CREATE VIEW users_view AS SELECT * FROM hopper.leaderboard('run')")
+    query(old, "ALTER EXTENSION model_hopper UPDATE")
+    fresh = create(FRESH)
+    query(fresh, "CREATE EXTENSION model_hopper")
+    wanted, found = catalogue(fresh), catalogue(old)
+    fresh.close()
+    drop_database(FRESH)
+    assert len(wanted) > 100
+    what = f"extend sql/update/{version}.sql (CONTRIBUTING.md says how)"
+    assert sorted(found - wanted) == [], f"{what}: the update leaves this behind"
+    assert sorted(wanted - found) == [], f"{what}: the update does not make this"
+    assert value(old, "SELECT count(*) FROM users_view") == 2
+
+
+def test_old_outputs_are_read(old):
+    query(old, "ALTER EXTENSION model_hopper UPDATE")
+    assert query(old, """SELECT
+      (SELECT array_agg(l::text ORDER BY mst_key) FROM
+        (SELECT mst_key, status, iterations, parameters FROM hopper.leaderboard('run')) l),
+      (SELECT count(*) FROM hopper.learning_curves('run')),
+      (SELECT array_agg(round(prob::numeric, 4) ORDER BY class_value)
+       FROM hopper.predict_row('run', 1, ARRAY[1, 2]::real[])),
+      (SELECT round(loss::numeric, 4) FROM hopper.evaluate('run', 'packed_validation', mst_key => 1))
+      """) == query(old, 'SELECT leaderboard, curves, "row", loss FROM answers')
+    query(old, "SELECT hopper.predict('run', 'points', 'id', 'x', 'again', 'response', mst_key => 1)")
+    assert query(old, "TABLE again EXCEPT TABLE predicted") == []
+    # Packed data, configurations and models go on.
+    assert query(old, "SELECT models_trained, models_failed FROM"
+                 " hopper.fit_multiple_model('packed', 'new_run', 'configs', 1)") == [(2, 0)]
+
+
+@pytest.mark.parametrize("preparation", [
+    "ALTER SCHEMA hopper OWNER TO hopper_stranger",
+    "GRANT CREATE ON SCHEMA hopper TO hopper_stranger",
+    "GRANT CREATE ON SCHEMA hopper TO PUBLIC",
+    "CREATE FUNCTION hopper.sparkline(integer) RETURNS text LANGUAGE sql AS 'SELECT NULL::text';"
+    " ALTER FUNCTION hopper.sparkline(integer) OWNER TO hopper_stranger",
+    "CREATE TABLE hopper.others (a integer); ALTER TABLE hopper.others OWNER TO hopper_stranger",
+])
+def test_a_foreign_schema_is_refused(preparation):
+    connection = create(FRESH)
+    query(connection, "DROP ROLE IF EXISTS hopper_stranger; CREATE ROLE hopper_stranger")
+    try:
+        query(connection, "CREATE SCHEMA hopper")
+        if "ALTER FUNCTION" in preparation or "ALTER TABLE" in preparation:
+            query(connection, "GRANT CREATE ON SCHEMA hopper TO hopper_stranger")
+        query(connection, preparation)
+        query(connection, "REVOKE CREATE ON SCHEMA hopper FROM hopper_stranger"
+              if "ALTER" in preparation else "SELECT 1")
+        with pytest.raises(psycopg2.errors.ObjectNotInPrerequisiteState,
+                           match='schema "hopper" exists'):
+            query(connection, "CREATE EXTENSION model_hopper")
+        query(connection, "ALTER SCHEMA hopper RENAME TO old_hopper")
+        query(connection, "CREATE EXTENSION model_hopper")
+    finally:
+        connection.close()
+        drop_database(FRESH)
+        admin = connect("postgres")
+        query(admin, "DROP ROLE hopper_stranger")
+        admin.close()
+
+
+def test_a_schema_of_superusers_is_taken():
+    connection = create(FRESH)
+    query(connection, "CREATE SCHEMA hopper")
+    query(connection, "CREATE EXTENSION model_hopper")
+    connection.close()
+    drop_database(FRESH)
