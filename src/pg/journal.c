@@ -50,15 +50,14 @@ hopper_journal_begin(void)
 
 	GetUserIdAndSecContext(&scope.user, &scope.context);
 	SetUserIdAndSecContext(owner, scope.context | SECURITY_LOCAL_USERID_CHANGE);
-	scope.guc_level = NewGUCNestLevel();
-	(void) hopper_set_for_level("search_path", "pg_catalog, pg_temp");
+	scope.level = hopper_safe_path();
 	return scope;
 }
 
 void
 hopper_journal_end(const hopper_journal_scope *scope)
 {
-	AtEOXact_GUC(false, scope->guc_level);
+	hopper_callers_path(scope->level);
 	SetUserIdAndSecContext(scope->user, scope->context);
 }
 

@@ -34,8 +34,8 @@ predict_rows(predicting *run)
 	Oid			types[] = {BYTEAOID};
 	Datum		values[1];
 	SPIPlanPtr	plan;
-	/* The plan's names, and the types that it lists, are looked up where it runs, too. */
-	int			level = hopper_safe_path();
+	int			level = NewGUCNestLevel();
+	int			path;
 	int			rc;
 
 	(void) set_config_option("optimizer", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
@@ -46,6 +46,8 @@ predict_rows(predicting *run)
 				 errmsg("\"%s\" has no rows", run->source.shown)));
 	hopper_exec("CREATE TABLE %s (%s) %s", run->output_table.quoted, columns, distribution(run));
 	values[0] = PointerGetDatum(predict_describe(run, hopper_segments_on_a_host()));
+	/* The types that the plan lists are looked up here, and again where it runs. */
+	path = hopper_safe_path();
 	plan = SPI_prepare(psprintf("INSERT INTO %s SELECT * FROM"
 								" hopper.segment_predict(TABLE(%s), $1) AS t (%s)",
 								run->output_table.quoted, predict_row_query(run), columns),
@@ -56,6 +58,7 @@ predict_rows(predicting *run)
 	if (rc != SPI_OK_INSERT)
 		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
 	SPI_freeplan(plan);
+	hopper_callers_path(path);
 	AtEOXact_GUC(true, level);
 }
 

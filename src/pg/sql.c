@@ -16,6 +16,7 @@
 #include "access/hash.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -387,6 +388,30 @@ hopper_change(const char *format,...)
 	execute(statement);
 }
 
+#ifdef GP_VERSION_NUM
+
+/*
+ * Not the setting: processes on the segments that are started meanwhile would take it over and keep
+ * it for the session.
+ */
+int
+hopper_safe_path(void)
+{
+	OverrideSearchPath path = {0};
+
+	path.schemas = list_make1_oid(PG_CATALOG_NAMESPACE);
+	PushOverrideSearchPath(&path);
+	return 0;
+}
+
+void
+hopper_callers_path(int level)
+{
+	PopOverrideSearchPath();
+}
+
+#else
+
 int
 hopper_safe_path(void)
 {
@@ -402,9 +427,10 @@ hopper_callers_path(int level)
 	AtEOXact_GUC(false, level);
 }
 
+#endif
+
 #ifdef GP_VERSION_NUM
 
-/* The coordinator's plans go to the segments, whose search_path is the session's. */
 Portal
 hopper_cursor_open(const char *query, bool read_only)
 {

@@ -63,7 +63,7 @@ typedef struct hopper_journal_scope
 {
 	Oid			user;
 	int			context;
-	int			guc_level;
+	int			level;
 } hopper_journal_scope;
 
 extern hopper_journal_scope hopper_journal_begin(void);

@@ -137,7 +137,8 @@ def test_no_row_passes_the_coordinator(expected, source):
     assert {name for name, oid in brought if oid == BYTEA} == {"key", "checksum"}
     assert not {name for name, oid in brought if oid == SMALLINTS}
     moves = [motions for sql, motions in statements
-             if sql.startswith((f"INSERT INTO {table} ", f"INSERT INTO {table}_validation "))]
+             if sql.startswith((f"INSERT INTO public.{table} ",
+                               f"INSERT INTO public.{table}_validation "))]
     assert len(moves) == 2
     for motions in moves:  # one motion, of the rows, below the aggregate that makes buffers
         assert [kind for kind, _ in motions] == [HASH]

@@ -148,7 +148,7 @@ def maps(process, name):
 
 def test_rows_stay_on_the_segments(trained):
     statements = executed("SELECT hopper.predict('p_model', 'digits', 'id', 'pixels', 'p_watched')")
-    moves = [motions for sql, motions in statements if sql.startswith("INSERT INTO p_watched ")]
+    moves = [motions for sql, motions in statements if sql.startswith("INSERT INTO public.p_watched ")]
     assert len(moves) == 1 and FIXED not in [kind for kind, _ in moves[0]]
     rows = gathered([s for s in statements if "p_model" not in s[0]])
     assert not {(name, oid) for name, oid in rows if oid in ARRAYS}
