@@ -197,7 +197,7 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 				 hopper_literal(training_table), HOPPER_PACK_FORMAT,
 				 output->segment_rows
 				 ? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
-	if (SPI_execute_with_args(insert, 1, parameter_types, parameters, has_classes ? " " : "n", false,
-							  0) != SPI_OK_INSERT)
+	if (SPI_execute_with_args(insert, 1, parameter_types, parameters, has_classes ? " " : "n",
+							  false, 0) != SPI_OK_INSERT)
 		elog(ERROR, "inserting into \"%s\" failed", name.shown);
 }
