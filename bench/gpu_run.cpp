@@ -154,6 +154,13 @@ int Run(int argc, char** argv) {
   for (int32_t i = 1; i <= key; ++i) {
     hopper_model_result result = {};
     Require(api->run_result(run, i, &result, &error), error);
+    if (result.status == HOPPER_MODEL_DONE) {  // the digest is known once the state was taken
+      std::vector<uint8_t> piece(1 << 20);
+      for (size_t taken = 1; taken > 0;) {
+        Require(api->run_take_state(run, i, piece.data(), piece.size(), &taken, &error), error);
+      }
+      Require(api->run_result(run, i, &result, &error), error);
+    }
     std::printf(
         "{\"mst_key\": %d, \"failed\": %d, \"error\": \"%s\", \"accuracy\": %.4f, \"best\": %.4f, "
         "\"training\": %.3f, \"digest\": \"%s\"}\n",

@@ -124,7 +124,8 @@ typedef struct hopper_config
 	const char *fit_params;		/* NULL and "" mean the defaults */
 	const float *weights;		/* initial weights in Keras' get_weights() order, or NULL */
 	int64_t		n_weights;		/* floats; 0 where weights is NULL */
-	const uint8_t *state;		/* warm start: a state image, or NULL */
+	/* warm start: a state image; NULL with its size: a run gets it by run_add_state */
+	const uint8_t *state;
 	size_t		state_size;
 	int32_t		confusion;		/* 1: evaluation counts labels by prediction, too */
 } hopper_config;
@@ -319,7 +320,8 @@ typedef enum hopper_event_type
 	HOPPER_EVENT_WARNING = 5,
 	HOPPER_EVENT_FINISHED = 6,	/* no work is left, also after cancel */
 	HOPPER_EVENT_LOAD = 7,		/* read `partition` of `split`: run_add_buffer*, run_end_load */
-	HOPPER_EVENT_MODEL_STOPPED = 8	/* early stopping ended it at `iteration`; message: why */
+	HOPPER_EVENT_MODEL_STOPPED = 8, /* early stopping ended it at `iteration`; message: why */
+	HOPPER_EVENT_STATE = 9		/* the stored state of `mst_key` is wanted: run_add_state* */
 } hopper_event_type;
 
 typedef struct hopper_event
@@ -338,6 +340,7 @@ typedef struct hopper_event
 	char		detail[512];
 	char		hint[512];
 	int32_t		partition;		/* HOPPER_EVENT_LOAD */
+	int32_t		take;			/* HOPPER_EVENT_MODEL_DONE: 1: take its result, others wait */
 } hopper_event;
 
 typedef enum hopper_visit_kind
@@ -382,11 +385,9 @@ typedef struct hopper_model_result
 	double		seconds_waiting;	/* ready, but no worker was free */
 	int64_t		examples;		/* trained on, in this run */
 	int64_t		n_parameters;
-	const float *weights;		/* Keras order; valid until run_free */
-	int64_t		n_weights;
-	const uint8_t *state;		/* state image; valid until run_free */
-	size_t		state_size;
-	char		digest[33];		/* of the state image */
+	int64_t		n_weights;		/* of a model that is done; run_take_weights has them */
+	size_t		state_size;		/* run_take_state has it */
+	char		digest[33];		/* of the state image, once all of it was taken */
 	char		loss_type[HOPPER_MAX_NAME];
 	int32_t		n_metrics;
 	char		metrics_type[HOPPER_MAX_METRICS][HOPPER_MAX_NAME];
@@ -424,6 +425,7 @@ typedef struct hopper_data_plan
 	int64_t		bytes_data;		/* training and validation data as they lie in memory */
 	int64_t		bytes_models;	/* states, kept weights, and what the threads work with */
 	int64_t		bytes_window;	/* left for partitions */
+	int32_t		n_waiting;		/* configurations that begin when others have ended */
 } hopper_data_plan;
 
 /* A share of a run whose models hop between processes; see group_create. */
@@ -699,6 +701,27 @@ typedef struct hopper_torch_api
 								hopper_error *error);
 	/* Cancels, joins, releases all memory. NULL is allowed. */
 	void		(*explain_free) (hopper_explain *explain);
+
+	/*
+	 * --- states and results, piece by piece ---
+	 *
+	 * 1: the stored state of *mst_key is to come next, by run_add_state in pieces of any size; 0:
+	 * of nobody. To be asked after run_plan_data and before the data, until it says 0: each state
+	 * comes once then, to be checked (HOPPER_CORRUPT, HOPPER_NOT_READY: another numerics class),
+	 * and again after a HOPPER_EVENT_STATE where the configuration had to wait.
+	 */
+	int			(*run_wanted_state) (hopper_run *run, int32_t *mst_key);
+	int			(*run_add_state) (hopper_run *run, int32_t mst_key, const uint8_t *bytes,
+								  size_t size, hopper_error *error);
+	/*
+	 * The next bytes of the state image of a model that is done, `size` at most; *taken: how many,
+	 * 0 behind the last. Then its weights in Keras' order, all n of them. Each can be had once: the
+	 * run frees what was taken.
+	 */
+	int			(*run_take_state) (hopper_run *run, int32_t mst_key, uint8_t *bytes, size_t size,
+								   size_t *taken, hopper_error *error);
+	int			(*run_take_weights) (hopper_run *run, int32_t mst_key, float *weights, int64_t n,
+									 hopper_error *error);
 } hopper_torch_api;
 
 /* The exported symbols; `version` is the caller's HOPPER_API_VERSION. */

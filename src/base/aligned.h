@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
+
+#include "base/blocks.h"
 
 namespace hopper {
 
@@ -16,12 +17,13 @@ class AlignedArray {
   AlignedArray() = default;
   explicit AlignedArray(size_t size) : size_(size) {
     if (size == 0) return;
+    if (size > kMaxSize) throw std::bad_alloc();
     const size_t bytes = (size * sizeof(T) + 63) / 64 * 64;
-    data_ = static_cast<T*>(std::aligned_alloc(64, bytes));
-    if (data_ == nullptr) throw std::bad_alloc();
-    std::memset(data_, 0, bytes);
+    bool zeroed = false;
+    data_ = static_cast<T*>(AllocateBlock(bytes, &zeroed));
+    if (!zeroed) std::memset(data_, 0, bytes);
   }
-  ~AlignedArray() { std::free(data_); }
+  ~AlignedArray() { FreeBlock(data_, (size_ * sizeof(T) + 63) / 64 * 64); }
   AlignedArray(AlignedArray&& other) noexcept { Swap(other); }
   AlignedArray& operator=(AlignedArray&& other) noexcept {
     AlignedArray moved(std::move(other));
@@ -43,6 +45,8 @@ class AlignedArray {
   const T& operator[](size_t i) const { return data_[i]; }
 
  private:
+  static constexpr size_t kMaxSize = (size_t{1} << 62) / sizeof(T);
+
   void Swap(AlignedArray& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);

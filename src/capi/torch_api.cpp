@@ -135,6 +135,39 @@ int RunResult(hopper_run* run, int32_t mst_key, hopper_model_result* result, hop
   });
 }
 
+int RunWantedState(hopper_run* run, int32_t* mst_key) {
+  bool any = false;
+  Call(nullptr, [&] {
+    RequireAll(run, mst_key);
+    any = run->WantedState(mst_key);
+  });
+  return any ? 1 : 0;
+}
+
+int RunAddState(hopper_run* run, int32_t mst_key, const uint8_t* bytes, size_t size,
+                hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run, bytes);
+    run->AddState(mst_key, bytes, size);
+  });
+}
+
+int RunTakeState(hopper_run* run, int32_t mst_key, uint8_t* bytes, size_t size, size_t* taken,
+                 hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run, bytes, taken);
+    *taken = run->TakeState(mst_key, bytes, size);
+  });
+}
+
+int RunTakeWeights(hopper_run* run, int32_t mst_key, float* weights, int64_t n,
+                   hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run, weights);
+    run->TakeWeights(mst_key, weights, n);
+  });
+}
+
 void RunGetInfo(hopper_run* run, hopper_run_info* info) {
   Call(nullptr, [&] {
     RequireAll(run, info);
@@ -516,6 +549,10 @@ hopper_torch_api MakeApi() {
   api.explain_model = ExplainModel;
   api.explain_run = ExplainRun;
   api.explain_free = ExplainFree;
+  api.run_wanted_state = RunWantedState;
+  api.run_add_state = RunAddState;
+  api.run_take_state = RunTakeState;
+  api.run_take_weights = RunTakeWeights;
   return api;
 }
 

@@ -39,9 +39,23 @@ void EventQueue::Push(const hopper_event& event) {
   WakeEventFd(event_fd_);
 }
 
+void EventQueue::PushLast(const hopper_event& event) noexcept {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    last_ = event;
+    has_last_ = true;
+  }
+  WakeEventFd(event_fd_);
+}
+
 bool EventQueue::Pop(hopper_event* event) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (events_.empty()) return false;
+  if (events_.empty()) {
+    if (!has_last_) return false;
+    *event = last_;
+    has_last_ = false;
+    return true;
+  }
   *event = events_.front();
   events_.pop_front();
   return true;

@@ -30,6 +30,8 @@ class EventQueue {
   explicit EventQueue(int event_fd) : event_fd_(event_fd) {}
 
   void Push(const hopper_event& event);
+  // The event that comes behind all others; needs no memory, so that it comes whatever happens.
+  void PushLast(const hopper_event& event) noexcept;
   bool Pop(hopper_event* event);
   // Wakes the reader without an event.
   void Wake() const { WakeEventFd(event_fd_); }
@@ -38,6 +40,8 @@ class EventQueue {
   const int event_fd_;
   std::mutex mutex_;
   std::deque<hopper_event> events_;
+  bool has_last_ = false;
+  hopper_event last_ = {};
 };
 
 }  // namespace hopper

@@ -13,13 +13,12 @@ namespace hopper {
 void Group::PlanData(hopper_data_plan* plan) {
   if (train_.bytes() > 0)
     throw Error(ErrorCode::kInternal, "data were planned after they had come");
-  const bool evaluated = valid_ != nullptr || training_metrics_ != HOPPER_METRICS_RUNNING;
   // Models that start on the same segment visit the others together, too.
   std::map<int32_t, std::vector<ModelMemory>> visitors;
   for (const auto& [key, config] : configs_) {
     if (config.trainer == nullptr) continue;
     visitors[train_keys_[static_cast<size_t>(ring_.FirstPartition(key))]].push_back(
-        MemoryOf(*config.trainer, evaluated));
+        MemoryOf(*config.trainer, threads_per_model_));
   }
   std::array<std::vector<int64_t>, 2> bytes;
   int64_t data = 0;
@@ -43,7 +42,7 @@ void Group::PlanData(hopper_data_plan* plan) {
     const bool any_fits = std::any_of(models.begin(), models.end(), [&](const ModelMemory& model) {
       return model.alone() <= account_->limit();
     });
-    if (any_fits && own.models == 0) {
+    if (any_fits && std::find(own.fits.begin(), own.fits.end(), true) == own.fits.end()) {
       throw Error(NoRoomForData(account_->limit(), models, train_, valid_.get()));
     }
     plan->resident = 0;

@@ -1,6 +1,9 @@
 #include "engine/memory_plan.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <numeric>
 #include <string>
 
 #include "engine/failure.h"
@@ -9,68 +12,63 @@ namespace hopper {
 
 namespace {
 
-// What the tasks that run at a time take at most; a model can be trained and evaluated at once.
-int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads) {
-  std::vector<int64_t> all = tasks;
-  all.insert(all.end(), tasks.begin(), tasks.end());
-  std::sort(all.rbegin(), all.rend());
-  int64_t sum = 0;
-  for (size_t i = 0; i < all.size() && i < static_cast<size_t>(threads); ++i) sum += all[i];
-  return sum;
-}
-
 int64_t LargestPartition(const Dataset& data) {
   return data.n_partitions() == 0 ? 0 : data.PartitionBytes(0);
 }
 
 }  // namespace
 
-ModelMemory MemoryOf(const Trainer& trainer, bool evaluated) {
+int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads) {
+  std::vector<int64_t> all = tasks;
+  all.insert(all.end(), tasks.begin(), tasks.end());
+  const auto n = std::min(all.size(), static_cast<size_t>(threads));
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), all.end(),
+                    std::greater<>());
+  return std::accumulate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), int64_t{0});
+}
+
+ModelMemory MemoryOf(const Trainer& trainer, int parts) {
   ModelMemory memory;
   memory.state = trainer.StateBytes();
-  memory.task = trainer.MemoryEstimate() - memory.state;
-  if (evaluated) {
-    memory.kept = static_cast<int64_t>(trainer.network().spec().flat_size) * int64_t{sizeof(float)};
-  }
+  memory.task = trainer.MemoryEstimate(parts) - memory.state;
+  memory.kept = static_cast<int64_t>(trainer.network().spec().flat_size) * int64_t{sizeof(float)};
   return memory;
 }
 
 MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>& models,
                       int64_t data, int64_t largest) {
   MemoryPlan plan;
-  plan.admitted.resize(models.size(), false);
+  plan.fits.resize(models.size(), false);
   plan.free.resize(models.size(), 0);
-  int64_t states = 0;
-  int64_t kept = 0;
-  std::vector<int64_t> tasks;
-  for (const ModelMemory& model : models) {
-    if (model.alone() > limit) continue;
-    states += model.state;
-    kept += model.kept;
-    tasks.push_back(model.task);
-  }
-  const int64_t beside = limit - states - kept - WorkingMemory(tasks, threads);
-  const int64_t task = tasks.empty() ? 0 : *std::max_element(tasks.begin(), tasks.end());
-  // Where not even one partition lets all threads work at once, no data need go for their sake.
-  plan.resident = data <= beside || (beside < largest && data <= limit - states - task);
-
-  int64_t resident = plan.resident ? data : largest;
+  int64_t lasting = 0;
   int64_t widest = 0;
-  tasks.clear();
+  std::vector<int64_t> tasks;
+  std::vector<int64_t> alone;
   for (size_t i = 0; i < models.size(); ++i) {
     const ModelMemory& model = models[i];
-    const int64_t lasting = model.state + (plan.resident ? 0 : model.kept);
-    // One task runs at a time at least, whichever it is.
-    plan.free[i] = limit - resident - std::max<int64_t>(widest - model.task, 0);
-    if (lasting + model.task > plan.free[i]) continue;
-    plan.admitted[i] = true;
-    resident += lasting;
-    widest = std::max(widest, model.task);
-    plan.models += model.state + model.kept;
+    plan.free[i] = limit - largest;
+    if (model.alone() > plan.free[i]) continue;
+    plan.fits[i] = true;
+    lasting += model.lasting();
     tasks.push_back(model.task);
+    alone.push_back(model.alone());
+    widest = std::max(widest, model.alone());
   }
-  plan.models += WorkingMemory(tasks, threads);
-  plan.window = plan.resident ? data : std::max(limit - plan.models, largest);
+  plan.models = lasting + WorkingMemory(tasks, threads);
+  plan.resident = plan.models + data <= limit;
+  plan.together = plan.models + (plan.resident ? data : largest) <= limit;
+  if (plan.together) {
+    plan.window = plan.resident ? data : limit - plan.models;
+    return plan;
+  }
+  // As many models as there are threads are to be trained at a time. Where that leaves no room for
+  // the data, these get a quarter, and what the largest model leaves at most.
+  std::sort(alone.begin(), alone.end(), std::greater<>());
+  int64_t busy = 0;
+  for (size_t i = 0; i < alone.size() && i < static_cast<size_t>(threads); ++i) busy += alone[i];
+  plan.resident = data <= limit && (data <= largest || data + busy <= limit);
+  plan.window =
+      plan.resident ? data : std::max(std::min({data, limit / 4, limit - widest}), largest);
   return plan;
 }
 
@@ -80,7 +78,7 @@ Problem NoRoomForData(int64_t limit, const std::vector<ModelMemory>& models, con
       valid != nullptr && LargestPartition(*valid) > LargestPartition(train) ? *valid : train;
   int64_t smallest = -1;
   for (const ModelMemory& model : models) {
-    const int64_t needed = model.alone() + model.kept;
+    const int64_t needed = model.alone();
     if (smallest < 0 || needed < smallest) smallest = needed;
   }
   const int64_t room = limit - smallest;

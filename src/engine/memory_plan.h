@@ -12,27 +12,36 @@ namespace hopper {
 
 // What one configuration takes, in bytes.
 struct ModelMemory {
-  int64_t state = 0;  // as long as the run
-  int64_t kept = 0;   // copies of weights that wait for their evaluation
-  int64_t task = 0;   // beside the state while a thread works on it
+  int64_t state = 0;  // from its admission until its result was taken
+  int64_t kept = 0;   // a copy of its weights that waits for its evaluation, or is written
+  int64_t task = 0;   // beside them while a thread works on it
 
-  int64_t alone() const { return state + task; }
+  int64_t lasting() const { return state + kept; }
+  int64_t alone() const { return state + kept + task; }
 };
 
-ModelMemory MemoryOf(const Trainer& trainer, bool evaluated);
+// `parts`: threads that share the work on one model.
+ModelMemory MemoryOf(const Trainer& trainer, int parts);
+
+// What the tasks take that `threads` threads run at a time, one a model; a model can be trained and
+// evaluated at once. `tasks`: of each model, in any order.
+int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads);
 
 struct MemoryPlan {
   bool resident = true;
-  // By configuration: whether it fits beside those before it, and what was free for it.
-  std::vector<bool> admitted;
+  // By configuration: whether it can be trained at all, and what is there for it where it has all
+  // memory for itself. Depends on nothing but the sizes.
+  std::vector<bool> fits;
   std::vector<int64_t> free;
-  int64_t models = 0;  // states, kept weights and tasks of the admitted ones
+  // Whether all that fit are trained at the same time; otherwise some wait until others have ended.
+  bool together = true;
+  int64_t models = 0;  // states, kept weights and tasks of those that are trained at a time
   int64_t window = 0;  // for partitions; not resident: holds the largest one at least
 };
 
 // Data of which `largest` is one partition's most. Where they do not fit as a whole beside all
-// configurations that fit at all, the configurations come first and the data get the rest, at least
-// a partition.
+// configurations that fit at all, they are read in turns, in the memory that the configurations
+// leave, at least a partition's; where those do not fit together either, some of them wait.
 MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>& models,
                       int64_t data, int64_t largest);
 

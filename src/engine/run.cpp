@@ -99,22 +99,26 @@ void Run::AddConfig(const hopper_config& config) {
 
 void Run::ReadConfig(const hopper_config& config, Model* model) {
   model->trainer = MakeTrainer(config, train_.desc(), seed_, precision_);
-  model->state_bytes = model->trainer->StateBytes();
-  model->task_bytes = model->trainer->MemoryEstimate() - model->state_bytes;
   RequireWatchedData(*model->trainer, valid_ != nullptr);
-  if (model->trainer->MemoryEstimate() > account_->limit()) return;  // AdmitModels() says it
-  if (config.state != nullptr) {
-    TakeState(config, model);
+  model->memory = MemoryOf(*model->trainer, threads_per_model_);
+  if (model->memory.alone() > account_->limit()) return;  // PlanModels() says it
+  if (config.state_size > 0) {
+    model->stored_bytes = config.state_size;
+    if (config.state == nullptr) return;
+    model->checked = true;
+    const ModelSpec& spec = model->trainer->network().spec();
+    AdoptState(model, ReadState(StateLayoutOf(spec), config.state, config.state_size));
   } else if (config.weights != nullptr) {
-    model->state = model->trainer->InitialState(config.weights, numerics_class_);
-    model->has_state = true;
+    CheckWeightCount(model->trainer->network().spec(), config.n_weights);
+    model->given_weights = config.weights;
+    if (given_.insert(config.weights).second) {
+      given_bytes_ += config.n_weights * int64_t{sizeof(float)};
+    }
   }
 }
 
-void Run::TakeState(const hopper_config& config, Model* model) {
-  const ModelSpec& spec = model->trainer->network().spec();
-  ModelState state = ReadState(StateLayoutOf(spec), config.state, config.state_size);
-  const std::string name = "configuration " + std::to_string(config.mst_key);
+void Run::AdoptState(Model* model, ModelState state) {
+  const std::string name = "configuration " + std::to_string(model->key);
   if (state.numerics_class != numerics_class_) {
     if (!mix_numerics_) {
       throw Error(
@@ -126,7 +130,10 @@ void Run::TakeState(const hopper_config& config, Model* model) {
     state.numerics_class = numerics_class_;
   }
   Problem problem;
-  if (!FitSlots(name, *model->trainer, &state, &problem)) Warn(config.mst_key, problem);
+  if (!FitSlots(name, *model->trainer, &state, &problem) && !model->warned) {
+    model->warned = true;
+    Warn(model->key, problem);
+  }
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;
@@ -138,12 +145,9 @@ bool Run::WantsPasses(hopper_split split) const {
 }
 
 std::vector<ModelMemory> Run::ModelsMemory() const {
-  const bool evaluated = WantsPasses(HOPPER_SPLIT_TRAIN) || WantsPasses(HOPPER_SPLIT_VALID);
   std::vector<ModelMemory> models;
   for (const auto& model : models_) {
-    if (model->status != HOPPER_MODEL_FAILED) {
-      models.push_back(MemoryOf(*model->trainer, evaluated));
-    }
+    if (model->status != HOPPER_MODEL_FAILED) models.push_back(model->memory);
   }
   return models;
 }
@@ -152,7 +156,6 @@ void Run::PlanData(hopper_data_plan* plan) {
   if (started_ || train_.bytes() > 0) {
     throw Error(ErrorCode::kInternal, "data were planned after they had come");
   }
-  const std::vector<ModelMemory> models = ModelsMemory();
   const std::vector<int64_t> train = train_.AllPartitionBytes();
   std::vector<int64_t> valid;
   if (valid_ != nullptr) valid = valid_->AllPartitionBytes();
@@ -164,22 +167,7 @@ void Run::PlanData(hopper_data_plan* plan) {
       largest = std::max(largest, bytes);
     }
   }
-  plan_ =
-      std::make_unique<MemoryPlan>(PlanMemory(account_->limit(), threads_, models, data, largest));
-  const bool any_fits = std::any_of(models.begin(), models.end(), [&](const ModelMemory& model) {
-    return model.alone() <= account_->limit();
-  });
-  const auto& admitted = plan_->admitted;
-  if (any_fits && std::find(admitted.begin(), admitted.end(), true) == admitted.end()) {
-    throw Error(NoRoomForData(account_->limit(), models, train_, valid_.get()));
-  }
-  if (!plan_->resident && !devices_.empty()) {
-    throw Error(ErrorCode::kOutOfMemory,
-                "\"" + train_.desc().table_name + "\" does not fit into memory",
-                "The data take " + BytesText(data) + ", the models " + BytesText(plan_->models) +
-                    "; hopper.memory_limit is " + BytesText(account_->limit()) + ".",
-                "Raise hopper.memory_limit, or train without use_gpus, which reads data in turns.");
-  }
+  PlanModels(data, largest);
   if (!plan_->resident) {
     window_ = std::make_unique<PartitionWindow>(train, valid, plan_->window);
   }
@@ -194,8 +182,11 @@ void Run::PlanData(hopper_data_plan* plan) {
     return ring_.FirstPartition(model->key) != ring_.FirstPartition(models_.front()->key);
   });
   plan->max_reads = plan_->resident ? 1
-                                    : num_iterations_ + (spread ? 1 : 0) +
-                                          (WantsPasses(HOPPER_SPLIT_TRAIN) ? 1 : 0);
+                                    : Waves() * (num_iterations_ + (spread ? 1 : 0) +
+                                                 (WantsPasses(HOPPER_SPLIT_TRAIN) ? 1 : 0));
+  for (const auto& model : models_) {
+    if (model->status == HOPPER_MODEL_TRAINING && !model->admitted) ++plan->n_waiting;
+  }
 }
 
 void Run::AddBuffer(const hopper_buffer& buffer) {
@@ -230,41 +221,6 @@ double Run::PassWork(const Model& model, const Dataset& data) const {
          static_cast<double>(data.desc().n_rows);
 }
 
-// Fails the configurations that do not fit into the memory limit beside the data and the
-// configurations before them.
-void Run::AdmitModels() {
-  resident_ = train_.bytes() + (valid_ ? valid_->bytes() : 0);
-  account_->Add(resident_);
-  if (window_ == nullptr) {
-    bytes_read_ = resident_;
-    n_loads_ = train_.n_partitions() + (valid_ ? valid_->n_partitions() : 0);
-  }
-  if (plan_ == nullptr) {
-    plan_ = std::make_unique<MemoryPlan>(
-        PlanMemory(account_->limit(), threads_, ModelsMemory(), resident_, resident_));
-  }
-  size_t at = 0;
-  for (const auto& model : models_) {
-    if (model->status == HOPPER_MODEL_FAILED) continue;
-    const bool admitted = plan_->admitted[at];
-    const int64_t free = plan_->free[at];
-    ++at;
-    if (admitted) {
-      model->counted_bytes = model->state_bytes;
-      resident_ += model->counted_bytes;
-      account_->Add(model->counted_bytes);
-      continue;
-    }
-    model->status = HOPPER_MODEL_FAILED;
-    model->failure = {ErrorCode::kOutOfMemory, "configuration does not fit into memory",
-                      "It needs about " + BytesText(model->trainer->MemoryEstimate()) + ", " +
-                          BytesText(std::max<int64_t>(free, 0)) +
-                          " of hopper.memory_limit are free.",
-                      "Lower batch_size, train fewer configurations at once, or raise "
-                      "hopper.memory_limit."};
-  }
-}
-
 void Run::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the run has been started already");
   if (window_ == nullptr) {
@@ -275,10 +231,15 @@ void Run::Start() {
   start_time_ = MonotonicSeconds();
   train_.orders().Keep(KeptOrderBytes(account_->limit()));
   {
+    const int64_t data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
+    if (plan_ == nullptr) PlanModels(data, data);
     const std::lock_guard<std::mutex> lock(mutex_);
-    AdmitModels();
+    account_->Add(data + given_bytes_);
+    if (window_ == nullptr) {
+      bytes_read_ = data;
+      n_loads_ = train_.n_partitions() + (valid_ ? valid_->n_partitions() : 0);
+    }
     for (const auto& model : models_) {
-      model->ready_since = start_time_;
       if (model->status != HOPPER_MODEL_FAILED) ++live_;
     }
     for (const auto& model : models_) {
@@ -287,14 +248,12 @@ void Run::Start() {
       } else {
         model->target = num_iterations_;
         model->work = VisitWork(*model) * train_.n_partitions() * num_iterations_;
-        if (Stopping::Stopped(model->state.monitor)) {
-          StopLocked(model.get());
-          ReportPassesLocked(model.get());
-        }
-        TravelLocked(*model);
       }
     }
     if (!devices_.empty()) AssignDevicesLocked();
+    for (const auto& model : models_) {
+      if (model->admitted) BeginLocked(model.get());
+    }
     running_workers_ = n_workers_;
     RequestLoadLocked();
   }
@@ -324,60 +283,12 @@ void Run::Cancel() {
   wake_.notify_all();
 }
 
-void Run::Result(int32_t mst_key, hopper_model_result* result) {
-  const auto at = std::find_if(models_.begin(), models_.end(),
-                               [&](const auto& model) { return model->key == mst_key; });
-  if (at == models_.end()) {
-    throw Error(ErrorCode::kInvalidParameter,
-                "the run has no configuration " + std::to_string(mst_key));
-  }
-  Model& model = **at;
-  *result = hopper_model_result{};
-  std::unique_lock<std::mutex> lock(mutex_);
-  result->status = model.status;
-  result->iterations = static_cast<int32_t>(model.total_iterations);
-  result->seconds_training = model.seconds_training;
-  result->seconds_evaluating = model.seconds_evaluating;
-  result->seconds_waiting = model.seconds_waiting;
-  result->examples = model.examples;
-  if (model.trainer != nullptr) {
-    const CompileParams& compile = model.trainer->compile();
-    result->n_parameters = model.trainer->network().spec().parameters;
-    CopyText(compile.loss_name, result->loss_type);
-    result->n_metrics = static_cast<int32_t>(compile.metrics.size());
-    for (size_t i = 0; i < compile.metrics.size(); ++i) {
-      CopyText(compile.metrics[i].name, result->metrics_type[i]);
-    }
-  }
-  if (model.status == HOPPER_MODEL_FAILED) {
-    CopyText(model.failure.message, result->error);
-    CopyText(model.failure.detail, result->error_detail);
-  }
-  if (model.status != HOPPER_MODEL_DONE) return;
-  // No worker touches a model that is done.
-  lock.unlock();
-  if (model.image.empty()) {
-    const ModelSpec& spec = model.trainer->network().spec();
-    model.weights.resize(static_cast<size_t>(spec.parameters));
-    ExportWeights(spec, model.trainer->DeliveredWeights(model.state, nullptr).data(),
-                  model.weights.data());
-    model.image = WriteState(StateLayoutOf(spec), model.state);
-    model.digest = VerifyState(model.image.data(), model.image.size()).Hex();
-  }
-  SetStopping(*model.trainer, model.state, result);
-  result->weights = model.weights.data();
-  result->n_weights = static_cast<int64_t>(model.weights.size());
-  result->state = model.image.data();
-  result->state_size = model.image.size();
-  CopyText(model.digest, result->digest);
-}
-
 void Run::GetInfo(hopper_run_info* info) {
   const std::lock_guard<std::mutex> lock(mutex_);
   *info = hopper_run_info{};
-  info->bytes_data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
+  info->bytes_data = bytes_data_ + train_.bytes() + (valid_ ? valid_->bytes() : 0);
   for (const auto& model : models_) {
-    if (model->status != HOPPER_MODEL_FAILED) info->bytes_models += model->state_bytes;
+    if (model->status != HOPPER_MODEL_FAILED) info->bytes_models += model->memory.state;
   }
   info->seconds_busy = seconds_busy_;
   info->n_loads = n_loads_;

@@ -26,6 +26,7 @@
 #include "model_hopper/core_api.h"
 #include "schedule/ring.h"
 #include "schedule/window.h"
+#include "state/state.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -40,40 +41,44 @@ class Run {
   Run& operator=(const Run&) = delete;
 
   // Throws for a damaged state and for one of another numerics class; any other problem of the
-  // configuration is its failure, not the run's.
+  // configuration is its failure, not the run's. `config.weights` stay where they are until the run
+  // ends.
   void AddConfig(const hopper_config& config);
   // After the last configuration and before the first buffer: whether all data stay in memory.
   // Throws kOutOfMemory where not even one partition fits. A run without it keeps all.
   void PlanData(hopper_data_plan* plan);
+  // The configuration whose stored state is to come next by AddState(); false: none, for now. After
+  // PlanData(), before the data: all of them come once, to be checked. After an event that asks for
+  // one: that one again.
+  bool WantedState(int32_t* mst_key);
+  // The next bytes of a stored state; throws as AddConfig() does once they are complete.
+  void AddState(int32_t mst_key, const uint8_t* bytes, size_t size);
   void AddBuffer(const hopper_buffer& buffer);
   // Throws where data are missing or threads cannot be started.
   void Start();
   // After the last buffer of a partition that a HOPPER_EVENT_LOAD asked for.
   void EndLoad(int split, int partition);
-  bool NextEvent(hopper_event* event) { return events_.Pop(event); }
+  bool NextEvent(hopper_event* event);
   // Takes up to `n` visits that ended; returns how many.
   int32_t NextVisits(hopper_visit* visits, int32_t n);
   void Cancel();
-  // Pointers in `result` stay valid as long as this run.
+  // Without weights and state. The digest is known once all of the state was taken.
   void Result(int32_t mst_key, hopper_model_result* result);
+  // Of a model that is done: writes the next bytes of its state image and returns how many, 0
+  // behind the last. They can be had once.
+  size_t TakeState(int32_t mst_key, uint8_t* bytes, size_t size);
+  // And then its weights, n_weights floats. Gives the model's memory back, for others that wait.
+  void TakeWeights(int32_t mst_key, float* weights, int64_t n);
   void GetInfo(hopper_run_info* info);
 
  private:
   static constexpr int kNoDevice = -1;
 
-  // Weights as they were at the end of an iteration; counted while they last.
+  // Weights as they were at the end of an iteration. Room for one is kept for each model; see
+  // CountSnapshotsLocked().
   struct Snapshot {
-    Snapshot(AlignedArray<float> kept, MemoryAccount* counted_in)
-        : weights(std::move(kept)), account(counted_in) {
-      account->Add(bytes());
-    }
-    ~Snapshot() { account->Add(-bytes()); }
-    Snapshot(const Snapshot&) = delete;
-    Snapshot& operator=(const Snapshot&) = delete;
-    int64_t bytes() const { return static_cast<int64_t>(weights.size() * sizeof(float)); }
-
+    explicit Snapshot(AlignedArray<float> kept) : weights(std::move(kept)) {}
     AlignedArray<float> weights;
-    MemoryAccount* account;
   };
 
   // The evaluation of one model's weights on one split, a task a partition.
@@ -89,11 +94,26 @@ class Run {
     double ready_since = 0.0;
   };
 
+  // What a result says about early stopping; the monitor goes with the state.
+  struct EndedStopping {
+    int32_t stopped = 0;
+    int32_t best_iteration = 0;
+    int32_t kept_iteration = 0;
+    double learning_rate = 0.0;
+  };
+
   struct Model {
     int32_t key = 0;
     std::shared_ptr<const Trainer> trainer;  // null: the configuration could not be read
     ModelState state;
-    bool has_state = false;  // false: the first visit makes the initial one
+    bool has_state = false;                // false: the first visit makes the initial one
+    const float* given_weights = nullptr;  // for the initial state; the caller's
+    size_t stored_bytes = 0;               // of a state that comes by AddState(); 0: there is none
+    bool checked = false;                  // it came once and is sound
+    bool warned = false;                   // that its slots are another optimizer's
+    std::unique_ptr<StateReader> reader;   // while it comes
+    bool admitted = false;                 // false: it waits until there is memory for it
+    bool awaits_state = false;             // admitted, and its stored state has not come
     hopper_model_status status = HOPPER_MODEL_TRAINING;
     Problem failure;
 
@@ -112,18 +132,22 @@ class Run {
     std::deque<std::shared_ptr<EvaluationPass>> passes;
     int32_t reported = 0;  // iterations whose metrics have all been reported
     double work = 0.0;     // floating-point operations left
-    int64_t state_bytes = 0;
-    int64_t counted_bytes = 0;  // of the state, in the account: 0 or state_bytes
-    int64_t task_bytes = 0;     // what a visit or an evaluation needs beside the state
+    ModelMemory memory;
+    int64_t counted_bytes = 0;  // for its state and snapshots, in the account
+    int tasks = 0;              // threads that work on it
 
     double ready_since = 0.0;
     double seconds_training = 0.0;
     double seconds_evaluating = 0.0;
     double seconds_waiting = 0.0;
 
-    std::vector<float> weights;  // result, made on demand
-    std::vector<uint8_t> image;
+    // the result, while it is taken
+    std::unique_ptr<StateWriter> writer;
+    bool state_taken = false;
+    bool weights_taken = false;
+    size_t state_size = 0;
     std::string digest;
+    EndedStopping ended;
   };
 
   struct Task {
@@ -149,10 +173,33 @@ class Run {
 
   // setup (run.cpp)
   void ReadConfig(const hopper_config& config, Model* model);
-  void TakeState(const hopper_config& config, Model* model);
+  void AdoptState(Model* model, ModelState state);
   bool WantsPasses(hopper_split split) const;
   std::vector<ModelMemory> ModelsMemory() const;
-  void AdmitModels();
+  Model& Find(int32_t mst_key);
+  Model& FindDone(int32_t mst_key);
+
+  // memory (run_memory.cpp)
+  void PlanModels(int64_t data, int64_t largest);
+  int32_t Waves() const;
+  int64_t budget() const { return account_->limit() - given_bytes_; }
+  bool HasRoomLocked(const Model& model) const;
+  // Admits those that wait, in their order, as far as there is room.
+  void AdmitLocked();
+  void BeginLocked(Model* model);
+  // Whether the task of a model fits beside those that run.
+  bool HasRoomForTaskLocked(const Model& model) const {
+    return tasks_ == 0 || resident_ + task_bytes_ + model.memory.task <= budget();
+  }
+  bool EndsWithSnapshot(const Model& model) const;
+  bool HasRoomForVisitLocked(const Model& model) const;
+  void CountSnapshotsLocked(Model* model);
+  void CountLocked(Model* model, int64_t bytes);
+  bool AnyWaitsLocked() const;
+  void EndLocked(Model* model);
+  void ReleaseStateLocked(Model* model);
+  void ReleaseIfIdleLocked(Model* model);
+  void ReleaseData();
   double VisitWork(const Model& model) const;
   double PassWork(const Model& model, const Dataset& data) const;
 
@@ -164,7 +211,7 @@ class Run {
   std::shared_ptr<EvaluationPass> OpenPassLocked(const Model& model) const;
   static void TakeWholePassLocked(EvaluationPass* pass);
   bool TrainsNextLocked(const Model& model) const;
-  static void TakeVisitLocked(Task* task);
+  void TakeVisitLocked(Task* task);
   bool AnyLeftLocked() const;
   void TrainTask(const Task& task);
   bool TakesRunningMetrics(int32_t iteration) const;
@@ -189,7 +236,6 @@ class Run {
   void StopLocked(Model* model);
   void CheckDoneLocked(Model* model);
   void FailLocked(Model* model, Problem problem);
-  void ReleaseStateLocked(Model* model);
   void AnnounceIterationsLocked();
   void PushMetricsLocked(Model* model, int64_t iteration, hopper_split split, bool running,
                          const MetricSums& sums, const float* weights);
@@ -236,8 +282,14 @@ class Run {
   int32_t announced_ = 0;  // iterations that every live model has finished
   int live_ = 0;
   int running_workers_ = 0;
-  int64_t resident_ = 0;                     // bytes of data and states
-  std::unique_ptr<MemoryPlan> plan_;         // null: all data stay
+  bool out_of_memory_ = false;  // for what the workers keep books in: the run was cancelled
+  int64_t given_bytes_ = 0;     // of initial weights, which are the caller's
+  std::set<const float*> given_;
+  int64_t resident_ = 0;                 // promised: to data, and to admitted models
+  size_t next_admitted_ = 0;             // of models_: all before it were admitted, or failed
+  std::vector<int64_t> admitted_tasks_;  // bytes, of admitted models that go on
+  std::unique_ptr<MemoryPlan> plan_;
+  int64_t bytes_data_ = 0;                   // at the end, when they are gone
   std::unique_ptr<PartitionWindow> window_;  // null: all data are in memory
   int64_t window_bytes_ = 0;                 // of it, in resident_ and in the account
   int64_t bytes_read_ = 0;

@@ -98,6 +98,7 @@ void Run::DeviceWork(int device) {
   } catch (...) {
     // Only the bookkeeping above can bring us here, for lack of memory.
     if (!lock.owns_lock()) lock.lock();
+    out_of_memory_ = true;
     cancel_.store(true);
   }
   if (worker != nullptr) {
@@ -159,7 +160,7 @@ void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
       Model* model = tasks[i].model;
       outcomes[i].examples_before = model->state.examples;
       if (!model->has_state) {
-        model->state = model->trainer->InitialState(nullptr, numerics_class_);
+        model->state = model->trainer->InitialState(model->given_weights, numerics_class_);
         model->has_state = true;
       }
       DeviceWorker::Visit visit;

@@ -19,7 +19,8 @@ int Run::NextOfPassLocked(const EvaluationPass& pass) const {
 void Run::TravelLocked(const Model& model) {
   if (window_ == nullptr) return;
   int64_t visits = 0;
-  if (model.status == HOPPER_MODEL_TRAINING && !model.deciding) {
+  if (model.status == HOPPER_MODEL_TRAINING && model.admitted && !model.awaits_state &&
+      !model.deciding && HasRoomForVisitLocked(model)) {
     visits = int64_t{model.target - model.iterations} * train_.n_partitions() - model.visit;
   }
   window_->SetTraveller(model.key, ring_.PartitionOf(model.key, model.visit), visits);
@@ -28,6 +29,8 @@ void Run::TravelLocked(const Model& model) {
 // What a task reads stays in memory until it ends. From its begin on, a partition of an evaluation
 // is not wanted any more for itself.
 void Run::PinLocked(const Task& task, bool pin) {
+  task.model->tasks += pin ? 1 : -1;
+  if (!pin) ReleaseIfIdleLocked(task.model);
   if (window_ == nullptr) return;
   const int split = task.pass == nullptr ? HOPPER_SPLIT_TRAIN : task.pass->split;
   if (!pin) {
@@ -59,7 +62,6 @@ void Run::RequestLoadLocked() {
   }
   const int64_t change = window_->bytes() - window_bytes_;
   window_bytes_ += change;
-  resident_ += change;
   account_->Add(change);
   load_since_ = MonotonicSeconds();
   hopper_event event = NewEventLocked(HOPPER_EVENT_LOAD, nullptr);

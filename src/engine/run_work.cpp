@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "engine/configuration.h"
 #include "engine/failure.h"
 #include "engine/not_finite.h"
 #include "engine/run.h"
@@ -39,7 +40,7 @@ void Run::Work(int worker) {
         free_since = MonotonicSeconds();
         continue;
       }
-      const int64_t bytes = task.model->task_bytes;
+      const int64_t bytes = task.model->memory.task;
       task_bytes_ += bytes;
       ++tasks_;
       task.moved = task.started - free_since;
@@ -64,6 +65,7 @@ void Run::Work(int worker) {
   } catch (...) {
     // Only the bookkeeping above can bring us here, for lack of memory.
     if (!lock.owns_lock()) lock.lock();
+    out_of_memory_ = true;
     cancel_.store(true);
   }
   EndWorkerLocked();
@@ -73,7 +75,7 @@ void Run::EndWorkerLocked() {
   wake_.notify_all();
   if (--running_workers_ > 0) return;
   end_time_ = MonotonicSeconds();
-  events_.Push(NewEventLocked(HOPPER_EVENT_FINISHED, nullptr));
+  events_.PushLast(NewEventLocked(HOPPER_EVENT_FINISHED, nullptr));
 }
 
 bool Run::AnyLeftLocked() const {
@@ -94,12 +96,14 @@ void Run::TakeWholePassLocked(EvaluationPass* pass) {
 }
 
 bool Run::TrainsNextLocked(const Model& model) const {
-  return !model.busy && !model.deciding && model.iterations < model.target &&
+  return model.admitted && !model.awaits_state && !model.busy && !model.deciding &&
+         model.iterations < model.target && HasRoomForVisitLocked(model) &&
          IsLoadedLocked(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model.key, model.visit));
 }
 
 void Run::TakeVisitLocked(Task* task) {
   task->model->busy = true;
+  CountSnapshotsLocked(task->model);
   task->wait = task->started - task->model->ready_since;
   task->model->seconds_waiting += task->wait;
 }
@@ -111,7 +115,7 @@ bool Run::NextTaskLocked(Task* task, int device) {
     if (model->status != HOPPER_MODEL_TRAINING || model->device != device) continue;
     if (best != nullptr && best->work >= model->work) continue;
     // Where memory is short, tasks wait for one another.
-    if (tasks_ > 0 && resident_ + task_bytes_ + model->task_bytes > account_->limit()) continue;
+    if (!HasRoomForTaskLocked(*model)) continue;
     std::shared_ptr<EvaluationPass> pass = OpenPassLocked(*model);
     if (pass == nullptr && !TrainsNextLocked(*model)) continue;
     best = model.get();
@@ -167,7 +171,7 @@ void Run::TrainTask(const Task& task) {
   const int partition = ring_.PartitionOf(model->key, model->visit);
   try {
     if (!model->has_state) {
-      model->state = model->trainer->InitialState(nullptr, numerics_class_);
+      model->state = model->trainer->InitialState(model->given_weights, numerics_class_);
       model->has_state = true;
     }
     outcome.end =
@@ -189,14 +193,8 @@ bool Run::TakesRunningMetrics(int32_t iteration) const {
 // The weights to evaluate, where the visit that the model has just made ends an iteration and
 // somebody wants to know.
 std::shared_ptr<const Run::Snapshot> Run::SnapshotAfterVisit(const Model* model) const {
-  const int32_t iteration = model->iterations + 1;
-  const bool keeps = model->trainer->stopping().restores() && IsMetricsIteration(iteration);
-  if (model->visit + 1 != train_.n_partitions() ||
-      !(keeps || WantsPass(*model, HOPPER_SPLIT_TRAIN, iteration) ||
-        WantsPass(*model, HOPPER_SPLIT_VALID, iteration))) {
-    return nullptr;
-  }
-  return std::make_shared<const Snapshot>(model->trainer->KeptWeights(model->state), account_);
+  if (!EndsWithSnapshot(*model)) return nullptr;
+  return std::make_shared<const Snapshot>(model->trainer->KeptWeights(model->state));
 }
 
 void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
@@ -218,7 +216,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   model->busy = false;
   model->ready_since = MonotonicSeconds();
   if (model->status == HOPPER_MODEL_FAILED) {  // an evaluation of it failed meanwhile
-    ReleaseStateLocked(model);
+    ReleaseIfIdleLocked(model);
     return;
   }
   if (outcome.failed) {
@@ -229,6 +227,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   model->running.Add(outcome.sums);
   model->work -= VisitWork(*model);
   if (++model->visit == train_.n_partitions()) FinishIterationLocked(model, outcome.snapshot);
+  CountSnapshotsLocked(model);
   TravelLocked(*model);
 }
 
@@ -332,6 +331,7 @@ void Run::ReportPassesLocked(Model* model) {
   }
   model->reported =
       model->passes.empty() ? model->iterations : model->passes.front()->iteration - 1;
+  CountSnapshotsLocked(model);
   AnnounceIterationsLocked();
   CheckDoneLocked(model);
 }
@@ -369,14 +369,22 @@ void Run::CheckDoneLocked(Model* model) {
     int64_t iteration = 0;
     AddPassLocked(model, HOPPER_SPLIT_TRAIN,
                   std::make_shared<const Snapshot>(
-                      model->trainer->DeliveredWeights(model->state, &iteration), account_));
+                      model->trainer->DeliveredWeights(model->state, &iteration)));
     model->passes.back()->total_iteration = static_cast<int32_t>(iteration);
     return;
   }
   model->status = HOPPER_MODEL_DONE;
+  hopper_model_result result = {};
+  SetStopping(*model->trainer, model->state, &result);
+  model->ended = {result.stopped, result.best_iteration, result.kept_iteration,
+                  result.learning_rate};
+  model->state_size =
+      StateWriter(StateLayoutOf(model->trainer->network().spec()), model->state).size();
   hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_DONE, model);
   event.iteration = static_cast<int32_t>(model->total_iterations);
+  event.take = AnyWaitsLocked() ? 1 : 0;
   events_.Push(event);
+  EndLocked(model);
 }
 
 void Run::FailLocked(Model* model, Problem problem) {
@@ -385,21 +393,13 @@ void Run::FailLocked(Model* model, Problem problem) {
   model->failure = std::move(problem);
   DropPassesLocked(model);
   TravelLocked(*model);
-  // A visit on another thread may still be at work on the state; it releases it at its end.
-  if (!model->busy) ReleaseStateLocked(model);
+  EndLocked(model);
+  ReleaseIfIdleLocked(model);
   hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_FAILED, model);
   event.iteration = static_cast<int32_t>(model->total_iterations);
   SetProblem(model->failure, &event);
   events_.Push(event);
   AnnounceIterationsLocked();
-}
-
-void Run::ReleaseStateLocked(Model* model) {
-  model->state = ModelState();
-  model->has_state = false;
-  account_->Add(-model->counted_bytes);
-  resident_ -= model->counted_bytes;
-  model->counted_bytes = 0;
 }
 
 void Run::AnnounceIterationsLocked() {

@@ -73,7 +73,11 @@ class PlanNode {
   const Kernels* kernels = nullptr;
   const Bf16Kernels* bf16 = nullptr;  // products take bfloat16 operands; null: fp32
   Team* team = nullptr;               // shares the work of large ops; null: the thread works alone
-  int parts() const { return team == nullptr ? 1 : team->size(); }
+  int measured_parts = 0;             // of a plan that is only measured; 0: the team's
+  int parts() const {
+    if (measured_parts > 0) return measured_parts;
+    return team == nullptr ? 1 : team->size();
+  }
 
   // To be set by the layer: whether Backward() reads the values of the inputs or of the output.
   bool keeps_inputs = false;

@@ -282,6 +282,24 @@ hopper_has_ctid(Oid relation)
 	memset(MemoryContextAllocHuge(CurrentMemoryContext, size), 0, size)
 #endif
 
+/* Temporary files: Greenplum names their operation; the functions report errors since 13. */
+#ifdef GP_VERSION_NUM
+#define hopper_buffile_create(operation) BufFileCreateTemp(operation, false)
+#else
+#define hopper_buffile_create(operation) BufFileCreateTemp(false)
+#endif
+#if PG_VERSION_NUM >= 130000
+#define hopper_buffile_write(file, bytes, size) BufFileWrite(file, bytes, size)
+#else
+#define hopper_buffile_write(file, bytes, size) \
+	do { \
+		if (BufFileWrite(file, bytes, size) != (size)) \
+			ereport(ERROR, \
+					(errcode_for_file_access(), \
+					 errmsg("could not write to a temporary file: %m"))); \
+	} while (0)
+#endif
+
 /* A type's name with its schema: 11. Below, a type modifier is only for types that are visible. */
 #if PG_VERSION_NUM >= 110000
 #define hopper_format_type_qualified(type) format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY)
@@ -417,14 +435,6 @@ hopper_inline_pglz(const struct varlena *value, const char **source, int32 *leng
 	return false;
 #endif
 }
-
-/* Looks whether the client has closed its end: 14. */
-#if PG_VERSION_NUM >= 140000
-extern bool pq_check_connection(void);	/* libpq.h wants headers of GSSAPI */
-#define hopper_client_is_there() pq_check_connection()
-#else
-#define hopper_client_is_there() true
-#endif
 
 static inline void
 hopper_reset_latch(void)

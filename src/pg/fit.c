@@ -282,6 +282,8 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	training.configs = request->configs;
 	training.histories = histories;
 	training.threads_given = request->threads_given;
+	training.push_state = hopper_push_state;
+	training.stored = &outputs;
 
 	hopper_outputs_rehearse(&outputs, &training, &request->record);
 	request->record.started = GetCurrentTimestamp();

@@ -12,10 +12,14 @@
 #include "utils/timestamp.h"
 
 #include "pg/pack.h"
+#include "pg/results.h"
 #include "pg/words.h"
 
-/* A state in one value: half of it would do for text output, pg_dump and the like. */
-#define STATE_PART_BYTES (64 * 1024 * 1024)
+/*
+ * A state in one value. Small, so that the copies that the server makes of it on its way into the
+ * table do not count.
+ */
+#define STATE_PART_BYTES (4 * 1024 * 1024)
 #define MAX_COLUMNS 64
 
 /* --- rows of output tables: one list of columns makes the table and fills it --- */
@@ -116,15 +120,6 @@ create_table(const hopper_name *table, const output_row *row, const char *distri
 	hopper_exec("%s", query.data);
 }
 
-void
-hopper_outputs_refuse_table(const hopper_name *table, const char *what)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("\"%s\" does not %s rows as training needs it", table->shown, what),
-			 errhint("Look for triggers, rules and policies of row-level security on it.")));
-}
-
 static void
 insert_row(const hopper_name *table, const output_row *row)
 {
@@ -132,6 +127,7 @@ insert_row(const hopper_name *table, const output_row *row)
 	Oid			types[MAX_COLUMNS];
 	Datum		values[MAX_COLUMNS];
 	char		nulls[MAX_COLUMNS];
+	SPIPlanPtr	plan;
 	int			rc;
 
 	initStringInfo(&query);
@@ -146,12 +142,15 @@ insert_row(const hopper_name *table, const output_row *row)
 		nulls[i] = row->nulls[i] ? 'n' : ' ';
 		appendStringInfo(&query, "%s$%d", i ? ", " : "", i + 1);
 	}
-	rc = SPI_execute_with_args(query.data, row->n, types, values, nulls, false, 0);
-	if (rc < 0)
+	/* A generic plan: a custom one would hold copies of the values, which may be a gigabyte. */
+	plan = SPI_prepare_cursor(query.data, row->n, types, CURSOR_OPT_GENERIC_PLAN);
+	if (plan == NULL)
+		elog(ERROR, "inserting into an output table failed: %s",
+			 SPI_result_code_string(SPI_result));
+	rc = SPI_execute_plan(plan, values, nulls, false, 0);
+	if (rc != SPI_OK_INSERT)
 		elog(ERROR, "inserting into an output table failed: %s", SPI_result_code_string(rc));
-	/* A trigger or a rule has done something else. */
-	if (rc != SPI_OK_INSERT || SPI_processed != 1)
-		hopper_outputs_refuse_table(table, "take");
+	SPI_freeplan(plan);
 	pfree(query.data);
 }
 
@@ -464,47 +463,53 @@ hopper_outputs_clear(const hopper_outputs *outputs)
 	hopper_change("DELETE FROM %s", outputs->summary.quoted);
 }
 
-static Datum
-bytea_datum(const void *bytes, size_t size)
-{
-	bytea	   *value = palloc(VARHDRSZ + size);
-
-	SET_VARSIZE(value, VARHDRSZ + size);
-	memcpy(VARDATA(value), bytes, size);
-	return PointerGetDatum(value);
-}
-
+/* The state first: the core then frees all but the weights. */
 static void
-write_model(const hopper_outputs *outputs, const hopper_config *config,
-			const hopper_model_result *result)
+write_model(const hopper_outputs *outputs, hopper_training *training, int at)
 {
-	output_row	row = {0};
-	size_t		weights_size = (size_t) result->n_weights * sizeof(float);
-	Datum		value;
+	const hopper_config *config = &training->configs[at];
+	bytea	   *part_bytes = palloc(VARHDRSZ + STATE_PART_BYTES);
+	bytea	   *weights;
+	size_t		weights_size;
+	size_t		n;
+	output_row	row;
 
+	for (int32 part = 0;; part++)
+	{
+		/* Filled to the brim, whatever pieces it comes in: parts are alike everywhere. */
+		size_t		size = 0;
+
+		while (size < STATE_PART_BYTES &&
+			   (n = hopper_results_state(training, at, VARDATA(part_bytes) + size,
+										 STATE_PART_BYTES - size)) > 0)
+			size += n;
+		if (size == 0)
+			break;
+		SET_VARSIZE(part_bytes, VARHDRSZ + size);
+		memset(&row, 0, sizeof(row));
+		put_int(&row, "mst_key", config->mst_key);
+		put_int(&row, "part", part);
+		put(&row, "state", BYTEAOID, PointerGetDatum(part_bytes), false);
+		insert_row(&outputs->state, &row);
+		CHECK_FOR_INTERRUPTS();
+	}
+	pfree(part_bytes);
+
+	weights_size = (size_t) training->results[at].n_weights * sizeof(float);
+	weights = palloc(VARHDRSZ + weights_size);
+	SET_VARSIZE(weights, VARHDRSZ + weights_size);
+	hopper_results_weights(training, at, (float *) VARDATA(weights));
+	memset(&row, 0, sizeof(row));
 	put_int(&row, "mst_key", config->mst_key);
-	value = bytea_datum(result->weights, weights_size);
-	put(&row, "model_weights", BYTEAOID, value, false);
+	put(&row, "model_weights", BYTEAOID, PointerGetDatum(weights), false);
 	put(&row, "model_arch", JSONOID,
 		PointerGetDatum(cstring_to_text(hopper_from_utf8(config->model_arch))), false);
 	insert_row(&outputs->model, &row);
-	pfree(DatumGetPointer(value));
-
-	for (size_t at = 0, part = 0; at < result->state_size; at += STATE_PART_BYTES, part++)
-	{
-		memset(&row, 0, sizeof(row));
-		value = bytea_datum(result->state + at, Min(result->state_size - at, STATE_PART_BYTES));
-		put_int(&row, "mst_key", config->mst_key);
-		put_int(&row, "part", (int32) part);
-		put(&row, "state", BYTEAOID, value, false);
-		insert_row(&outputs->state, &row);
-		pfree(DatumGetPointer(value));
-		CHECK_FOR_INTERRUPTS();
-	}
+	pfree(weights);
 }
 
 void
-hopper_outputs_write_models(const hopper_outputs *outputs, const hopper_training *training)
+hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training)
 {
 	for (int i = 0; i < training->n_configs; i++)
 	{
@@ -515,8 +520,8 @@ hopper_outputs_write_models(const hopper_outputs *outputs, const hopper_training
 			metrics[j] = hopper_from_utf8(result->metrics_type[j]);
 		hopper_history_align(training->histories[i], result->n_metrics, metrics);
 		/* the segments have written theirs */
-		if (result->status == HOPPER_MODEL_DONE && result->weights != NULL)
-			write_model(outputs, &training->configs[i], result);
+		if (result->status == HOPPER_MODEL_DONE && (training->run || training->rehearsed))
+			write_model(outputs, training, i);
 		insert_row(&outputs->info, info_row(training, i));
 		CHECK_FOR_INTERRUPTS();
 	}

@@ -58,9 +58,6 @@ extern void hopper_outputs_require_absent(const hopper_outputs *outputs);
  */
 extern void hopper_outputs_lock(const hopper_outputs *outputs);
 extern void hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train);
-/* ERROR 55000 where a table does not "take" or "give up" rows. */
-extern void hopper_outputs_refuse_table(const hopper_name *table,
-										const char *what) pg_attribute_noreturn();
 /* ERROR 42804 or 42703 where a column is not of the type that it was made with. */
 extern void hopper_outputs_check_columns(const hopper_outputs *outputs,
 										 const hopper_packed *train);
@@ -76,8 +73,7 @@ extern void hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_
  */
 extern void hopper_outputs_clear(const hopper_outputs *outputs);
 /* Models, states and infos. */
-extern void hopper_outputs_write_models(const hopper_outputs *outputs,
-										const hopper_training *training);
+extern void hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training);
 /* From what is in the info table. */
 extern hopper_best hopper_outputs_best(const hopper_outputs *outputs);
 extern void hopper_outputs_write_summary(const hopper_outputs *outputs,

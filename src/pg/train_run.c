@@ -12,6 +12,7 @@
 #include "portability/instr_time.h"
 #include "utils/timestamp.h"
 
+#include "pg/results.h"
 #include "pg/words.h"
 
 #define MAX_REASONS 5			/* that an error lists */
@@ -127,6 +128,52 @@ load_partition(hopper_training *training, hopper_split split, int32 partition)
 	HOPPER_CHECK(hopper_torch()->run_end_load(training->run, split, partition, &error), error);
 }
 
+static int
+index_of(const hopper_training *training, int32 mst_key)
+{
+	int			first = 0;
+	int			last = training->n_configs - 1;
+
+	while (first <= last)
+	{
+		int			middle = first + (last - first) / 2;
+
+		if (training->configs[middle].mst_key == mst_key)
+			return middle;
+		if (training->configs[middle].mst_key < mst_key)
+			first = middle + 1;
+		else
+			last = middle - 1;
+	}
+	elog(ERROR, "the core told of configuration %d, which is not in the run", mst_key);
+}
+
+/* The stored states that the core wants now, one at a time. */
+static void
+push_states(hopper_training *training)
+{
+	int32		mst_key;
+
+	while (hopper_torch()->run_wanted_state(training->run, &mst_key) == 1)
+	{
+		training->push_state(training, index_of(training, mst_key));
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+tell_waiting(const hopper_training *training, const hopper_data_plan *plan)
+{
+	ereport(NOTICE,
+			(errmsg("%s \"%s\": models exceed hopper.memory_limit, %s for others to end",
+					training->function, training->shown,
+					plan->n_waiting == 1 ? "1 configuration waits"
+					: psprintf("%d configurations wait", plan->n_waiting)),
+			 errdetail("All models together take %s; hopper.memory_limit is %s.",
+					   hopper_bytes_words(plan->bytes_models),
+					   hopper_bytes_words(training->options.memory_limit))));
+}
+
 /* All data, or none where they do not fit: then events ask for them. */
 static void
 load(hopper_training *training)
@@ -150,8 +197,14 @@ load(hopper_training *training)
 		CHECK_FOR_INTERRUPTS();
 	}
 	HOPPER_CHECK(torch->run_plan_data(training->run, &plan, &error), error);
-	hopper_take_memory(training->share, plan.bytes_models +
-					   (plan.resident ? plan.bytes_data : plan.bytes_window));
+	/* Models that wait take no more than the limit. */
+	hopper_take_memory(training->share,
+					   Min(training->options.memory_limit,
+						   plan.bytes_models +
+						   (plan.resident ? plan.bytes_data : plan.bytes_window)));
+	if (plan.n_waiting > 0)
+		tell_waiting(training, &plan);
+	push_states(training);
 	if (!plan.resident)
 	{
 		hopper_require_readable(training->train);
@@ -163,26 +216,6 @@ load(hopper_training *training)
 	hopper_scan_packed(training->train, HOPPER_SPLIT_TRAIN, add_buffer, training);
 	if (training->valid)
 		hopper_scan_packed(training->valid, HOPPER_SPLIT_VALID, add_buffer, training);
-}
-
-static int
-index_of(const hopper_training *training, int32 mst_key)
-{
-	int			first = 0;
-	int			last = training->n_configs - 1;
-
-	while (first <= last)
-	{
-		int			middle = first + (last - first) / 2;
-
-		if (training->configs[middle].mst_key == mst_key)
-			return middle;
-		if (training->configs[middle].mst_key < mst_key)
-			first = middle + 1;
-		else
-			last = middle - 1;
-	}
-	elog(ERROR, "the core told of configuration %d, which is not in the run", mst_key);
 }
 
 #define VISITS_AT_ONCE 64
@@ -240,8 +273,14 @@ drain(hopper_training *training)
 			case HOPPER_EVENT_FINISHED:
 				take_visits(training);
 				return true;
-			case HOPPER_EVENT_ITERATION:
+			case HOPPER_EVENT_STATE:
+				push_states(training);
+				break;
 			case HOPPER_EVENT_MODEL_DONE:
+				if (event.take)
+					hopper_results_put_aside(training, index_of(training, event.mst_key));
+				break;
+			case HOPPER_EVENT_ITERATION:
 				break;
 			default:
 				elog(ERROR, "unknown event %d of the core", event.type);
@@ -332,7 +371,6 @@ take_results(hopper_training *training)
 	hopper_error error;
 
 	torch->run_get_info(training->run, &training->info);
-	training->results = hopper_palloc0_huge(training->n_configs * sizeof(hopper_model_result));
 	training->n_failed = 0;
 	for (int i = 0; i < training->n_configs; i++)
 	{
@@ -341,6 +379,7 @@ take_results(hopper_training *training)
 		if (training->results[i].status == HOPPER_MODEL_TRAINING)
 			elog(ERROR, "configuration %d did not finish", training->configs[i].mst_key);
 		training->n_failed += training->results[i].status == HOPPER_MODEL_FAILED;
+		CHECK_FOR_INTERRUPTS();
 	}
 	if (training->n_failed == training->n_configs)
 		ereport(ERROR,
@@ -361,6 +400,7 @@ hopper_training_run(hopper_training *training)
 
 	training->failed = palloc0(training->n_configs * sizeof(bool));
 	training->stopped = palloc0(training->n_configs * sizeof(bool));
+	training->results = hopper_palloc0_huge(training->n_configs * sizeof(hopper_model_result));
 	training->costs = estimate_costs(training);
 	training->n_failed = 0;
 	training->started = false;
@@ -389,6 +429,7 @@ hopper_training_end(hopper_training *training)
 {
 	if (training->run == NULL)
 		return;
+	hopper_results_end(training);
 	hopper_guard_release(training->guard);
 	hopper_eventfd_close(training->event_fd);
 	hopper_share_release(training->share);

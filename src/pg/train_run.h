@@ -26,11 +26,15 @@ typedef struct hopper_training
 	const hopper_config *configs;	/* ascending by mst_key */
 	hopper_history **histories; /* one a configuration */
 	bool		threads_given;	/* options.threads is the caller's, not the default */
+	/* warm start: hands the stored state of configuration `at` to the core; or NULL */
+	void		(*push_state) (const struct hopper_training *training, int at);
+	const struct hopper_outputs *stored;	/* where it is */
+	bool		rehearsed;		/* nothing was trained: results are made up of zeros */
 
 	/* set by hopper_training_run() */
 	hopper_run *run;
 	hopper_run_info info;
-	hopper_model_result *results;	/* one a configuration; valid until hopper_training_end() */
+	hopper_model_result *results;	/* one a configuration; results.h has what belongs to it */
 	int			n_failed;
 	double		seconds_reading;	/* of data, before training; not in info.seconds_wall */
 	hopper_timeline *timeline;
@@ -44,6 +48,7 @@ typedef struct hopper_training
 	bool	   *stopped;		/* by early stopping */
 	int			n_stopped;
 	double	   *costs;			/* of an iteration of each model, in any unit */
+	struct hopper_aside *aside; /* results in a temporary file, or NULL */
 } hopper_training;
 
 /*

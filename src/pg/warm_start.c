@@ -7,6 +7,7 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 /* An array cell of SPI_tuptable: its values, or 0 where it is NULL. */
 static int
@@ -99,30 +100,31 @@ read_history(const hopper_outputs *outputs, hopper_history *history)
 	SPI_freetuptable(SPI_tuptable);
 }
 
-/* Puts the parts of a state together; false where there is none. */
+/* The size of a state and the number of its parts; false where there is none. */
 static bool
-read_state(const hopper_outputs *outputs, hopper_config *config)
+measure_state(const hopper_outputs *outputs, hopper_config *config, int64 *n_parts)
 {
-	uint8_t    *state;
-	size_t		size,
-				at = 0;
-	int64		n_parts;
-
 	hopper_select("SELECT count(*), coalesce(sum(octet_length(state)), 0)::int8,"
-				  " coalesce(max(part)::int8 + 1, 0) FROM %s WHERE mst_key = %d",
-				  outputs->state.quoted, config->mst_key);
-	n_parts = hopper_int_cell(&outputs->state, 0, 1, 0, PG_INT64_MAX);
-	size = (size_t) hopper_int_cell(&outputs->state, 0, 2, 0, PG_INT64_MAX);
-	if (hopper_int_cell(&outputs->state, 0, 3, PG_INT64_MIN, PG_INT64_MAX) != n_parts)
+				  " coalesce(max(part)::int8 + 1, 0), coalesce(min(part), 0), count(DISTINCT part)"
+				  " FROM %s WHERE mst_key = %d", outputs->state.quoted, config->mst_key);
+	*n_parts = hopper_int_cell(&outputs->state, 0, 1, 0, PG_INT64_MAX);
+	config->state_size = (size_t) hopper_int_cell(&outputs->state, 0, 2, 0, PG_INT64_MAX);
+	if (hopper_int_cell(&outputs->state, 0, 3, PG_INT64_MIN, PG_INT64_MAX) != *n_parts ||
+		hopper_int_cell(&outputs->state, 0, 4, PG_INT64_MIN, PG_INT64_MAX) != 0 ||
+		hopper_int_cell(&outputs->state, 0, 5, 0, PG_INT64_MAX) != *n_parts)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the state of configuration %d in \"%s\" lacks a part", config->mst_key,
 						outputs->state.shown)));
 	SPI_freetuptable(SPI_tuptable);
-	if (n_parts == 0)
-		return false;
+	return *n_parts > 0 && config->state_size > 0;
+}
 
-	state = MemoryContextAllocHuge(CurrentMemoryContext, Max(size, 1));
+/* One part after the other. */
+static void
+read_parts(const hopper_outputs *outputs, const hopper_config *config, int64 n_parts,
+		   void (*take) (void *state, const uint8_t *bytes, size_t size), void *state)
+{
 	for (int64 part = 0; part < n_parts; part++)
 	{
 		bool		isnull;
@@ -139,18 +141,83 @@ read_state(const hopper_outputs *outputs, hopper_config *config)
 					 errmsg("the state of configuration %d in \"%s\" lacks a part",
 							config->mst_key, outputs->state.shown)));
 		bytes = DatumGetByteaPP(value);
-		if (VARSIZE_ANY_EXHDR(bytes) > size - at)
-			elog(ERROR, "the state of configuration %d grew while it was read", config->mst_key);
-		memcpy(state + at, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
-		at += VARSIZE_ANY_EXHDR(bytes);
+		take(state, (const uint8_t *) VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
 		if ((Pointer) bytes != DatumGetPointer(value))
 			pfree(bytes);
 		SPI_freetuptable(SPI_tuptable);
 	}
-	config->state = state;
-	config->state_size = size;
-	return true;
 }
+
+pg_attribute_noreturn() static void
+refuse_damaged(const hopper_outputs *outputs, const hopper_config *config,
+			   const hopper_error *error)
+{
+	ereport(ERROR,
+			(errcode(hopper_sqlstate(error->code)),
+			 errmsg("the state of configuration %d in \"%s\" is damaged", config->mst_key,
+					outputs->state.shown),
+			 errdetail("%s%s%s", hopper_from_utf8(error->message), error->detail[0] ? ": " : "",
+					   hopper_from_utf8(error->detail)),
+			 errhint("Leave this configuration out of the selection table, or train anew.")));
+}
+
+typedef struct pushing
+{
+	const hopper_training *training;
+	const hopper_config *config;
+} pushing;
+
+static void
+push_part(void *state, const uint8_t *bytes, size_t size)
+{
+	pushing    *push = state;
+	hopper_error error;
+	int			code;
+
+	if (size == 0)
+		return;
+	code = hopper_torch()->run_add_state(push->training->run, push->config->mst_key, bytes, size,
+										 &error);
+	if (code == HOPPER_CORRUPT)
+		refuse_damaged(push->training->stored, push->config, &error);
+	HOPPER_CHECK(code, error);
+}
+
+void
+hopper_push_state(const hopper_training *training, int at)
+{
+	pushing		push = {training, &training->configs[at]};
+	hopper_config config = training->configs[at];
+	int64		n_parts;
+
+	/* What take_over() has seen, the lock keeps as it was. */
+	PushActiveSnapshot(GetTransactionSnapshot());
+	if (!measure_state(training->stored, &config, &n_parts) ||
+		config.state_size != training->configs[at].state_size)
+		elog(ERROR, "the state of configuration %d changed while it was read", config.mst_key);
+	read_parts(training->stored, &config, n_parts, push_part, &push);
+	PopActiveSnapshot();
+}
+
+#ifdef GP_VERSION_NUM
+typedef struct gathering
+{
+	uint8_t    *state;
+	size_t		size;
+	size_t		at;
+} gathering;
+
+static void
+gather_part(void *state, const uint8_t *bytes, size_t size)
+{
+	gathering  *gather = state;
+
+	if (size > gather->size - gather->at)
+		elog(ERROR, "a state grew while it was read");
+	memcpy(gather->state + gather->at, bytes, size);
+	gather->at += size;
+}
+#endif
 
 void
 hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
@@ -158,8 +225,7 @@ hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
 {
 	for (int i = 0; i < n; i++)
 	{
-		char		digest[33];
-		hopper_error error;
+		int64		n_parts;
 		char	   *arch;
 
 		if (hopper_select("SELECT model_arch::text FROM %s WHERE mst_key = %d",
@@ -167,21 +233,26 @@ hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
 			continue;
 		arch = hopper_cell(0, 1);
 		SPI_freetuptable(SPI_tuptable);
-		if (arch == NULL || !read_state(outputs, &configs[i]))
+		if (arch == NULL || !measure_state(outputs, &configs[i], &n_parts))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("configuration %d of \"%s\" has no architecture or no state",
 							configs[i].mst_key, outputs->model.shown)));
-		if (hopper_core()->verify_state(configs[i].state, configs[i].state_size, digest,
-										&error) != 0)
-			ereport(ERROR,
-					(errcode(hopper_sqlstate(error.code)),
-					 errmsg("the state of configuration %d in \"%s\" is damaged",
-							configs[i].mst_key, outputs->state.shown),
-					 errdetail("%s%s%s", hopper_from_utf8(error.message),
-							   error.detail[0] ? ": " : "", hopper_from_utf8(error.detail)),
-					 errhint("Leave this configuration out of the selection table, or train "
-							 "anew.")));
+#ifdef GP_VERSION_NUM
+		/* It goes to the segments with the first hop. */
+		{
+			gathering	gather = {NULL, configs[i].state_size, 0};
+			char		digest[33];
+			hopper_error error;
+
+			gather.state = MemoryContextAllocHuge(CurrentMemoryContext, gather.size);
+			read_parts(outputs, &configs[i], n_parts, gather_part, &gather);
+			configs[i].state = gather.state;
+			if (hopper_core()->verify_state(configs[i].state, configs[i].state_size, digest,
+											&error) != 0)
+				refuse_damaged(outputs, &configs[i], &error);
+		}
+#endif
 		configs[i].model_arch = hopper_to_utf8(arch);
 		configs[i].model_arch_size = strlen(configs[i].model_arch);
 		configs[i].weights = NULL;

@@ -13,6 +13,7 @@
 //   checksum: hash of everything before it (16 bytes)
 #include "state/state.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -46,9 +47,10 @@ struct Head {
   uint64_t monitor = 0;  // bytes
 };
 
-// Leaves `reader` at the first float.
-Head ReadHead(ByteReader* reader) {
+// Leaves `reader` at the first float. `rest`: bytes of the image that the reader does not have yet.
+Head ReadHead(ByteReader* reader, size_t rest = 0) {
   Head head;
+  const auto remaining = [&] { return reader->remaining() + rest; };
   if (std::memcmp(reader->View(kMagic.size()), kMagic.data(), kMagic.size()) != 0) {
     Damaged("It does not begin like a model state.");
   }
@@ -79,7 +81,7 @@ Head ReadHead(ByteReader* reader) {
     const auto size = reader->Get<int64_t>();
     const auto has_slots = reader->Get<int32_t>();
     reader->Get<int32_t>();
-    if (size < 0 || static_cast<uint64_t>(size) > reader->remaining()) {
+    if (size < 0 || static_cast<uint64_t>(size) > remaining()) {
       Damaged("A weight is longer than the image.");
     }
     head.weights.emplace_back(size, has_slots != 0);
@@ -88,8 +90,8 @@ Head ReadHead(ByteReader* reader) {
   }
   head.floats = reader->Get<uint64_t>();
   if (version == kVersionWithMonitor) head.monitor = reader->Get<uint64_t>();
-  if (head.floats != floats || head.monitor > reader->remaining() ||
-      reader->remaining() - head.monitor != floats * sizeof(float)) {
+  if (head.floats != floats || head.monitor > remaining() ||
+      remaining() - head.monitor != floats * sizeof(float)) {
     Damaged("Its length does not fit its weights.");
   }
   return head;
@@ -107,19 +109,14 @@ size_t VerifiedSize(const uint8_t* image, size_t size) {
   return body;
 }
 
-void PutFloats(const StateLayout& layout, const float* flat, ByteWriter* out) {
-  for (const auto& weight : layout.weights) {
-    out->PutBytes(flat + weight.offset, static_cast<size_t>(weight.size) * sizeof(float));
-  }
-}
-
 void GetFloats(const StateLayout& layout, ByteReader* in, float* flat) {
   for (const auto& weight : layout.weights) {
     in->GetBytes(flat + weight.offset, static_cast<size_t>(weight.size) * sizeof(float));
   }
 }
 
-std::vector<uint8_t> WriteMonitor(const StateLayout& layout, const MonitorState& monitor) {
+// Without the best weights, which follow.
+std::vector<uint8_t> WriteMonitor(const MonitorState& monitor) {
   ByteWriter out;
   out.PutString(monitor.stop_rule);
   out.Put<uint8_t>(monitor.has_best ? 1 : 0);
@@ -134,9 +131,7 @@ std::vector<uint8_t> WriteMonitor(const StateLayout& layout, const MonitorState&
   out.Put<int64_t>(monitor.cooldown);
   out.Put<uint8_t>(monitor.reduced ? 1 : 0);
   out.Put<float>(monitor.learning_rate);
-  const bool keeps = monitor.best_weights.size() != 0;
-  out.Put<uint8_t>(keeps ? 1 : 0);
-  if (keeps) PutFloats(layout, monitor.best_weights.data(), &out);
+  out.Put<uint8_t>(monitor.best_weights.size() != 0 ? 1 : 0);
   return out.Take();
 }
 
@@ -199,24 +194,31 @@ ModelState ModelState::Clone() const {
   return copy;
 }
 
-std::vector<uint8_t> WriteState(const StateLayout& layout, const ModelState& state) {
+void StateWriter::AddFloats(const StateLayout& layout, const float* flat) {
+  for (const auto& weight : layout.weights) {
+    pieces_.push_back({flat + weight.offset, static_cast<size_t>(weight.size) * sizeof(float)});
+  }
+}
+
+StateWriter::StateWriter(const StateLayout& layout, const ModelState& state)
+    : checksum_(kChecksumSeed), whole_(0) {
+  const bool keeps = state.monitor.best_weights.size() != 0;
   if (static_cast<int64_t>(state.params.size()) != layout.flat_size ||
       static_cast<int64_t>(state.slots.size()) != layout.slot_size * state.n_slots ||
-      (state.monitor.best_weights.size() != 0 &&
-       static_cast<int64_t>(state.monitor.best_weights.size()) != layout.flat_size)) {
+      (keeps && static_cast<int64_t>(state.monitor.best_weights.size()) != layout.flat_size)) {
     throw Error(ErrorCode::kInternal, "model state does not fit its layout");
   }
   uint64_t floats = 0;
+  uint64_t weights = 0;
   for (const auto& weight : layout.weights) {
     const uint64_t copies = weight.slot_offset >= 0 ? 1 + static_cast<uint64_t>(state.n_slots) : 1;
     floats += static_cast<uint64_t>(weight.size) * copies;
+    weights += static_cast<uint64_t>(weight.size);
   }
-  std::vector<uint8_t> monitor;
-  if (!state.monitor.empty()) monitor = WriteMonitor(layout, state.monitor);
+  if (!state.monitor.empty()) monitor_ = WriteMonitor(state.monitor);
   ByteWriter out;
-  out.Reserve(256 + layout.weights.size() * 16 + floats * sizeof(float) + monitor.size());
   out.PutBytes(kMagic.data(), kMagic.size());
-  out.Put<uint32_t>(monitor.empty() ? kVersion : kVersionWithMonitor);
+  out.Put<uint32_t>(monitor_.empty() ? kVersion : kVersionWithMonitor);
   out.Put<uint32_t>(0);
   out.PutBytes(state.architecture.bytes.data(), kDigestSize);
   out.PutString(state.numerics_class);
@@ -232,50 +234,163 @@ std::vector<uint8_t> WriteState(const StateLayout& layout, const ModelState& sta
     out.Put<int32_t>(0);
   }
   out.Put<uint64_t>(floats);
-  if (!monitor.empty()) out.Put<uint64_t>(monitor.size());
-  PutFloats(layout, state.params.data(), &out);
+  if (!monitor_.empty()) {
+    out.Put<uint64_t>(monitor_.size() + (keeps ? weights * sizeof(float) : 0));
+  }
+  head_ = out.Take();
+  pieces_.push_back({head_.data(), head_.size()});
+  AddFloats(layout, state.params.data());
   for (int32_t slot = 0; slot < state.n_slots; ++slot) {
     const float* values = state.slots.data() + slot * layout.slot_size;
     for (const auto& weight : layout.weights) {
       if (weight.slot_offset < 0) continue;
-      out.PutBytes(values + weight.slot_offset, static_cast<size_t>(weight.size) * sizeof(float));
+      pieces_.push_back(
+          {values + weight.slot_offset, static_cast<size_t>(weight.size) * sizeof(float)});
     }
   }
-  out.PutBytes(monitor.data(), monitor.size());
-  const Digest checksum = Checksum(out.data(), out.size());
-  out.PutBytes(checksum.bytes.data(), kDigestSize);
-  return out.Take();
+  pieces_.push_back({monitor_.data(), monitor_.size()});
+  if (keeps) AddFloats(layout, state.monitor.best_weights.data());
+  for (const Piece& piece : pieces_) size_ += piece.size;
+  size_ += kDigestSize;
+}
+
+size_t StateWriter::Read(uint8_t* out, size_t n) {
+  size_t written = 0;
+  while (written < n && next_ <= pieces_.size()) {
+    const bool end = next_ == pieces_.size();
+    if (end && at_ == 0) end_ = checksum_.Finish();
+    const Piece piece = end ? Piece{end_.bytes.data(), kDigestSize} : pieces_[next_];
+    const size_t some = std::min(n - written, piece.size - at_);
+    if (some > 0) std::memcpy(out + written, static_cast<const uint8_t*>(piece.bytes) + at_, some);
+    if (!end) checksum_.Add(out + written, some);
+    written += some;
+    at_ += some;
+    if (at_ < piece.size) break;
+    ++next_;
+    at_ = 0;
+  }
+  whole_.Add(out, written);
+  return written;
+}
+
+std::vector<uint8_t> WriteState(const StateLayout& layout, const ModelState& state) {
+  StateWriter writer(layout, state);
+  std::vector<uint8_t> image(writer.size());
+  writer.Read(image.data(), image.size());
+  return image;
+}
+
+StateReader::StateReader(StateLayout layout, size_t size)
+    : layout_(std::move(layout)), size_(size), checksum_(kChecksumSeed) {
+  if (size < kMagic.size() + kDigestSize) {
+    Damaged("It holds " + std::to_string(size) + " bytes.");
+  }
+}
+
+// Where all of the head has come: makes the state and says where its bytes go.
+void StateReader::TryHead() {
+  ByteReader reader(head_.data(), head_.size(), kWhat);
+  Head head;
+  try {
+    head = ReadHead(&reader, size_ - kDigestSize - head_.size());
+  } catch (const Error& e) {
+    // Most of it are 16 bytes a weight; what is longer is damage.
+    constexpr size_t kLongest = size_t{16} << 20;
+    const bool truncated = e.code() == ErrorCode::kCorrupt;
+    if (truncated && head_.size() < std::min(kLongest, size_ - kDigestSize)) return;
+    failed_ = true;
+    problem_ = e.problem();
+    return;
+  }
+  has_head_ = true;
+  bool fits = head.state.architecture == layout_.architecture &&
+              head.weights.size() == layout_.weights.size();
+  for (size_t i = 0; fits && i < layout_.weights.size(); ++i) {
+    // Freezing a layer changes what has slots: another architecture hash, so no case of its own.
+    fits = head.weights[i].first == layout_.weights[i].size &&
+           head.weights[i].second == (layout_.weights[i].slot_offset >= 0);
+  }
+  if (!fits) {
+    failed_ = true;
+    problem_ = {ErrorCode::kInvalidParameter, "stored model state belongs to another architecture",
+                "",
+                "Train without warm start, or use the architecture that the state was made with."};
+    return;
+  }
+  state_ = std::move(head.state);
+  state_.params = AlignedArray<float>(static_cast<size_t>(layout_.flat_size));
+  state_.slots = AlignedArray<float>(static_cast<size_t>(layout_.slot_size * state_.n_slots));
+  for (const auto& weight : layout_.weights) {
+    pieces_.push_back(
+        {state_.params.data() + weight.offset, static_cast<size_t>(weight.size) * sizeof(float)});
+  }
+  for (int32_t slot = 0; slot < state_.n_slots; ++slot) {
+    float* values = state_.slots.data() + slot * layout_.slot_size;
+    for (const auto& weight : layout_.weights) {
+      if (weight.slot_offset < 0) continue;
+      pieces_.push_back(
+          {values + weight.slot_offset, static_cast<size_t>(weight.size) * sizeof(float)});
+    }
+  }
+  monitor_.resize(head.monitor);
+  pieces_.push_back({monitor_.data(), monitor_.size()});
+  Place(head_.data() + (head_.size() - reader.remaining()), reader.remaining());
+  std::vector<uint8_t>().swap(head_);
+}
+
+// The next bytes behind the head.
+void StateReader::Place(const uint8_t* bytes, size_t n) {
+  while (n > 0 && next_ < pieces_.size()) {
+    const Piece& piece = pieces_[next_];
+    const size_t some = std::min(n, piece.size - at_);
+    if (some > 0) std::memcpy(static_cast<uint8_t*>(piece.to) + at_, bytes, some);
+    bytes += some;
+    n -= some;
+    at_ += some;
+    if (at_ < piece.size) return;
+    ++next_;
+    at_ = 0;
+  }
+}
+
+void StateReader::Add(const uint8_t* bytes, size_t n) {
+  if (n > size_ - taken_) Damaged("It is longer than it was said to be.");
+  const size_t body = size_ - kDigestSize;
+  const size_t of_body = taken_ < body ? std::min(n, body - taken_) : 0;
+  taken_ += n;
+  end_.insert(end_.end(), bytes + of_body, bytes + n);
+  if (of_body == 0) return;
+  checksum_.Add(bytes, of_body);
+  size_t at = 0;
+  while (at < of_body && !failed_ && !has_head_) {
+    constexpr size_t kAtOnce = size_t{64} << 10;
+    const size_t some = std::min(of_body - at, std::max(kAtOnce, head_.size()));
+    head_.insert(head_.end(), bytes + at, bytes + at + some);
+    at += some;
+    TryHead();
+  }
+  if (has_head_ && !failed_) Place(bytes + at, of_body - at);
+}
+
+ModelState StateReader::Finish() {
+  if (!complete()) Damaged("It is shorter than it was said to be.");
+  if (std::memcmp(checksum_.Finish().bytes.data(), end_.data(), kDigestSize) != 0) {
+    Damaged("Its checksum does not match its contents.");
+  }
+  if (failed_) throw Error(problem_);
+  if (!monitor_.empty()) {
+    ByteReader reader(monitor_.data(), monitor_.size(), kWhat);
+    state_.monitor = ReadMonitor(layout_, &reader);
+    std::vector<uint8_t>().swap(monitor_);
+  }
+  return std::move(state_);
 }
 
 ModelState ReadState(const StateLayout& layout, const uint8_t* image, size_t size) {
-  ByteReader reader(image, VerifiedSize(image, size), kWhat);
-  Head head = ReadHead(&reader);
-  bool fits = head.state.architecture == layout.architecture &&
-              head.weights.size() == layout.weights.size();
-  for (size_t i = 0; fits && i < layout.weights.size(); ++i) {
-    // Freezing a layer changes what has slots: another architecture hash, so no case of its own.
-    fits = head.weights[i].first == layout.weights[i].size &&
-           head.weights[i].second == (layout.weights[i].slot_offset >= 0);
-  }
-  if (!fits) {
-    throw Error(ErrorCode::kInvalidParameter, "stored model state belongs to another architecture",
-                "",
-                "Train without warm start, or use the architecture that the state was made with.");
-  }
-  ModelState state = std::move(head.state);
-  state.params = AlignedArray<float>(static_cast<size_t>(layout.flat_size));
-  state.slots = AlignedArray<float>(static_cast<size_t>(layout.slot_size * state.n_slots));
-  GetFloats(layout, &reader, state.params.data());
-  for (int32_t slot = 0; slot < state.n_slots; ++slot) {
-    float* values = state.slots.data() + slot * layout.slot_size;
-    for (const auto& weight : layout.weights) {
-      if (weight.slot_offset < 0) continue;
-      reader.GetBytes(values + weight.slot_offset,
-                      static_cast<size_t>(weight.size) * sizeof(float));
-    }
-  }
-  if (head.monitor > 0) state.monitor = ReadMonitor(layout, &reader);
-  return state;
+  if (image == nullptr) Damaged("It holds 0 bytes.");
+  StateReader reader(layout, size);
+  reader.Add(image, size);
+  return reader.Finish();
 }
 
 Digest VerifyState(const uint8_t* image, size_t size) {

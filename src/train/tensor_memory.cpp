@@ -3,11 +3,12 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 
+#include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <new>
 #include <string>
 
+#include "base/blocks.h"
 #include "base/error.h"
 
 namespace hopper {
@@ -50,15 +51,23 @@ thread_local ThreadCache* thread_cache = nullptr;
 
 }  // namespace
 
+int64_t TensorBytes(int64_t bytes) {
+  if (bytes <= 0) return 0;
+  size_t rounded = 0;
+  SizeClass(static_cast<size_t>(bytes), &rounded);
+  return static_cast<int64_t>(rounded + sizeof(BlockHeader));
+}
+
 void MemoryAccount::Release() {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
 bool MemoryAccount::Reserve(int64_t bytes) {
-  if (used_.fetch_add(bytes, std::memory_order_relaxed) + bytes > limit_) {
-    used_.fetch_sub(bytes, std::memory_order_relaxed);
-    return false;
-  }
+  // Never beyond the limit, not even for a moment: another thread must not be refused for that.
+  int64_t used = used_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit_ - used) return false;
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
   references_.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
@@ -84,7 +93,7 @@ class TensorAllocator final : public c10::Allocator {
   static void FreeBlock(BlockHeader* header) {
     MemoryAccount* account = header->account;
     const auto bytes = static_cast<int64_t>(header->bytes + sizeof(BlockHeader));
-    std::free(header);
+    hopper::FreeBlock(header, header->bytes + sizeof(BlockHeader));
     if (account != nullptr) account->Unreserve(bytes);
   }
 
@@ -109,7 +118,8 @@ class TensorAllocator final : public c10::Allocator {
         throw Error(ErrorCode::kOutOfMemory, "out of memory",
                     "A tensor of " + std::to_string(bytes) +
                         " bytes would pass hopper.memory_limit, of which " +
-                        std::to_string(cache->account->limit() - cache->account->used()) +
+                        std::to_string(std::max<int64_t>(
+                            cache->account->limit() - cache->account->used(), 0)) +
                         " bytes are free.",
                     "Lower batch_size, or raise hopper.memory_limit.");
       }
@@ -123,8 +133,8 @@ class TensorAllocator final : public c10::Allocator {
   }
 
   static void* Fresh(MemoryAccount* account, size_t rounded, uint32_t size_class) {
-    auto* header = static_cast<BlockHeader*>(std::aligned_alloc(64, rounded + sizeof(BlockHeader)));
-    if (header == nullptr) throw std::bad_alloc();
+    bool zeroed = false;
+    auto* header = static_cast<BlockHeader*>(AllocateBlock(rounded + sizeof(BlockHeader), &zeroed));
     header->account = account;
     header->next = nullptr;
     header->bytes = rounded;

@@ -37,6 +37,9 @@ class MemoryAccount {
   std::atomic<int64_t> references_{1};
 };
 
+// What a tensor of so many bytes is counted as.
+int64_t TensorBytes(int64_t bytes);
+
 // While it lives, the tensors of this thread are cached and counted in `account` (not null), and
 // a tensor that would pass its limit throws Error(kOutOfMemory). One a thread; tensors may outlive
 // it and may be freed by any thread.

@@ -8,7 +8,10 @@
 #include "base/error.h"
 #include "loss/loss.h"
 #include "metrics/accumulate.h"
+#include "model/network/step_plan.h"
+#include "train/stepper.h"
 #include "train/sums.h"
+#include "train/tensor_memory.h"
 #include "train/trainer_parts.h"
 
 namespace hopper {
@@ -18,6 +21,9 @@ namespace {
 // Activations and gradients of a batch, with room for what an operation needs for itself.
 constexpr double kTrainingCopies = 3.0;
 constexpr double kEvaluationCopies = 1.5;
+// Blocks of tensors come in sizes a quarter apart.
+constexpr double kRoundedUp = 1.25;
+constexpr double kSmallThings = 16 << 10;
 
 // Index of a class_weight key: a class index, or a class label.
 int64_t ClassOf(const std::string& key, const DataDesc& data) {
@@ -149,6 +155,17 @@ AlignedArray<float> Trainer::DeliveredWeights(const ModelState& state, int64_t* 
   return best ? state.monitor.best_weights.Clone() : KeptWeights(state);
 }
 
+AlignedArray<float> Trainer::TakeWeights(ModelState* state) const {
+  const bool best = stopping_.restores() && state->monitor.best_weights.size() != 0;
+  AlignedArray<float> weights = std::move(best ? state->monitor.best_weights : state->params);
+  if (!best) {
+    UseAverages(compile_.optimizer, state->step, spans_, state->slots.data(),
+                network_->spec().slot_size, weights.data());
+  }
+  *state = ModelState();
+  return weights;
+}
+
 void Trainer::Finish(const MetricSums& sums, const float* flat, double* loss,
                      std::vector<double>* metrics) const {
   const double n = static_cast<double>(std::max<int64_t>(sums.examples, 1));
@@ -171,28 +188,80 @@ int64_t Trainer::StateBytes() const {
   return Saturated(floats * sizeof(float));
 }
 
+// Of the examples of a batch, as they are gathered.
+double Trainer::BatchBytes(int64_t batch) const {
+  const double label = data_.y_kind == HOPPER_LABEL_CLASS
+                           ? sizeof(int64_t)
+                           : static_cast<double>(data_.y_elements()) * sizeof(float);
+  const double row = static_cast<double>(data_.x_elements()) * sizeof(float) + label;
+  return static_cast<double>(batch) * row * kRoundedUp + kSmallThings;
+}
+
+// Of a plan with its loss.
+double Trainer::PlanBytes(int64_t batch, bool training, int parts) const {
+  const ModelSpec& spec = network_->spec();
+  const double outputs =
+      static_cast<double>(batch) * static_cast<double>(ElementCount(spec.output_shape()));
+  // Probabilities, labels and scratch; about as much again where a loss or metric has no loop.
+  const double loss = 8.0 * outputs * sizeof(float);
+  const double activations =
+      static_cast<double>(batch) * static_cast<double>(spec.activation_floats);
+  constexpr double kTooManyToPlan = 1e12;
+  if (!PlannedStepsAreUsed() || activations > kTooManyToPlan) {
+    const double copies = training ? kTrainingCopies : kEvaluationCopies;
+    const double gradients = training ? static_cast<double>(spec.flat_size) : 0.0;
+    return (activations * copies + gradients) * sizeof(float) + loss;
+  }
+  PlanOptions options;
+  options.batch = batch;
+  options.training = training;
+  options.linear = logits_;
+  options.seed = seed_;
+  if (training) options.precision = precision_;
+  options.measured_parts = parts;
+  const StepPlan plan(*network_, options);
+  return static_cast<double>(TensorBytes(plan.arena_floats() * int64_t{sizeof(float)})) +
+         static_cast<double>(plan.autograd_floats()) * sizeof(float) * kRoundedUp + loss;
+}
+
 int64_t Trainer::EvaluationEstimate() const {
   const ModelSpec& spec = network_->spec();
   const int64_t rows = PartitionRange(data_.n_rows, data_.n_partitions, 0).count;
-  const auto batch = static_cast<double>(std::min(EvaluationBatch(spec), rows));
-  return Saturated((batch * static_cast<double>(spec.activation_floats) * kEvaluationCopies +
-                    static_cast<double>(spec.flat_size)) *
-                   sizeof(float));
+  const int64_t batch = std::max<int64_t>(std::min(EvaluationBatch(spec), rows), 1);
+  // Buffers of more than a batch end with smaller ones, which have a plan of their own.
+  const double plans = rows > batch ? 2.0 : 1.0;
+  return Saturated(BatchBytes(batch) + plans * PlanBytes(batch, false, 1));
 }
 
-int64_t Trainer::MemoryEstimate() const {
+double Trainer::VisitBytes(int parts) const {
   const ModelSpec& spec = network_->spec();
-  // A batch never crosses a partition.
+  // A batch never crosses a partition; partitions differ by a row at most.
   const int64_t rows = PartitionRange(data_.n_rows, data_.n_partitions, 0).count;
-  const auto batch = static_cast<double>(std::min(fit_.batch_size, rows));
-  const auto activations = static_cast<double>(spec.activation_floats);
-  const double training = batch * activations * kTrainingCopies;
-  const double evaluation = static_cast<double>(EvaluationEstimate()) / sizeof(float);
-  // Gradients stand twice: as libtorch's tensors, and in the buffer for the optimizer.
-  const double floats = std::max(training, evaluation) + 2.0 * static_cast<double>(spec.flat_size);
-  const double shadow =
-      precision_ == Precision::kBf16 ? 2.0 * static_cast<double>(spec.flat_size) : 0;
-  return Saturated(static_cast<double>(StateBytes()) + floats * sizeof(float) + shadow);
+  const int64_t batch = std::max<int64_t>(std::min(fit_.batch_size, rows), 1);
+  double rest = 0.0;
+  for (const int64_t last : {rows % batch, std::max<int64_t>(rows - 1, 0) % batch}) {
+    if (last > 0) rest = std::max(rest, PlanBytes(last, true, parts));
+  }
+  const double shadow = precision_ == Precision::kBf16 ? sizeof(uint16_t) : 0.0;
+  return BatchBytes(batch) + PlanBytes(batch, true, parts) + rest +
+         static_cast<double>(spec.flat_size) * (sizeof(float) + shadow) +
+         static_cast<double>(rows) * sizeof(int32_t);  // their order
+}
+
+// The decomposition that makes an orthogonal matrix: it, what it is made of, and the results.
+double Trainer::InitializationBytes() const {
+  double largest = 0.0;
+  for (const WeightSpec& weight : network_->spec().weights) {
+    if (weight.initializer.kind != InitializerKind::kOrthogonal) continue;
+    largest = std::max(largest, static_cast<double>(weight.size()));
+  }
+  return 4.0 * largest * sizeof(double);
+}
+
+int64_t Trainer::MemoryEstimate(int parts) const {
+  const auto evaluation = static_cast<double>(EvaluationEstimate());
+  return Saturated(static_cast<double>(StateBytes()) +
+                   std::max({VisitBytes(parts), evaluation, InitializationBytes()}));
 }
 
 }  // namespace hopper

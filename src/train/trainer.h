@@ -53,6 +53,9 @@ class Trainer {
   // them and there is one (*iteration says which; it may be null), else KeptWeights().
   AlignedArray<float> DeliveredWeights(const ModelState& state, int64_t* iteration) const;
 
+  // DeliveredWeights() of a state that is not needed any more: makes no copy, and frees the rest.
+  AlignedArray<float> TakeWeights(ModelState* state) const;
+
   // Trains `fit.epochs` passes over one partition in iteration `state->iteration`, adding the
   // running loss (weighted by class) and metrics to `sums`; without `metrics` only the loss is
   // taken. Looks at `cancel` between batches. kNotFinite: the loss or a weight is NaN or infinite
@@ -70,14 +73,20 @@ class Trainer {
   void Finish(const MetricSums& sums, const float* flat, double* loss,
               std::vector<double>* metrics) const;
 
-  // Bytes that training needs: state, gradients, activations of a batch.
-  int64_t MemoryEstimate() const;
+  // Bytes that training and evaluation need: the state, and what is larger, a visit or an
+  // evaluation. `parts`: threads that share the work.
+  int64_t MemoryEstimate(int parts = 1) const;
   // Bytes that an evaluation needs beside the weights.
   int64_t EvaluationEstimate() const;
-  // Bytes of the state alone, which lasts as long as the run.
+  // Bytes of the state alone.
   int64_t StateBytes() const;
 
  private:
+  double BatchBytes(int64_t batch) const;
+  double PlanBytes(int64_t batch, bool training, int parts) const;
+  double VisitBytes(int parts) const;
+  double InitializationBytes() const;
+
   std::shared_ptr<const Network> network_;
   CompileParams compile_;
   FitParams fit_;

@@ -35,6 +35,11 @@ StepPlan::StepPlan(const Network& network, const PlanOptions& options) {
   if (options.training) ConnectGradients(spec);
   SetLifetimes(spec);
   PlaceBuffers();
+  if (options.measured_parts > 0) return;
+  arena_ = at::empty({arena_floats_}, at::kFloat);
+  float* base = arena_.data_ptr<float>();
+  for (const auto& [buffer, offset] : offsets_) buffer->data = base + offset;
+  offsets_.clear();
 }
 
 PlanBuffer* StepPlan::NewBuffer(int64_t floats) {
@@ -73,7 +78,8 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
     node->stream = network.stream(i);
     node->kernels = &kernels;
     node->bf16 = bf16;
-    node->team = Team::Current();
+    node->measured_parts = options.measured_parts;
+    if (options.measured_parts == 0) node->team = Team::Current();
     bool needs_gradient = false;
     for (int id : at.inputs) {
       node->inputs.push_back(&values_[id]);
@@ -103,6 +109,12 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
     } else if (entry.op == nullptr) {
       entry.op = MakeAutogradOp(layer, network, at.layer, node.get());
       ++autograd_nodes_;
+      int64_t floats = 2 * output.size;
+      for (const PlanValue* input : node->inputs) floats += 2 * input->size;
+      for (const PlanWeight& weight : node->weights) floats += 2 * weight.size;
+      // With backward, all of them live until then.
+      autograd_floats_ =
+          needs_gradient ? autograd_floats_ + 2 * floats : std::max(autograd_floats_, floats);
     }
     entry.node = std::move(node);
   }
@@ -198,7 +210,6 @@ void StepPlan::PlaceBuffers() {
     int64_t end;
   };
   std::vector<Placed> placed;  // by offset
-  std::vector<std::pair<PlanBuffer*, int64_t>> offsets;
   for (PlanBuffer* buffer : all) {
     // A cache line more, so that equal positions of two buffers do not fall into one cache set.
     const int64_t size = (buffer->size + 15) / 16 * 16 + 16;
@@ -213,12 +224,9 @@ void StepPlan::PlaceBuffers() {
         std::upper_bound(placed.begin(), placed.end(), here,
                          [](const Placed& a, const Placed& b) { return a.offset < b.offset; }),
         here);
-    offsets.emplace_back(buffer, offset);
+    offsets_.emplace_back(buffer, offset);
     arena_floats_ = std::max(arena_floats_, offset + size);
   }
-  arena_ = at::empty({arena_floats_}, at::kFloat);
-  float* base = arena_.data_ptr<float>();
-  for (const auto& [buffer, offset] : offsets) buffer->data = base + offset;
 }
 
 void StepPlan::Forward(const StepArguments& step) {

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "model/network.h"
@@ -19,6 +20,8 @@ struct PlanOptions {
   bool input_gradient = false;  // also computes the gradient of the input
   uint64_t seed = 0;            // dropout
   Precision precision = Precision::kFp32;  // layers that run through autograd stay in fp32
+  // Not 0: no memory is taken, and the plan cannot run; its sizes are those of a team of so many.
+  int measured_parts = 0;
 };
 
 // Made for one architecture and one batch size; all its memory comes from libtorch's CPU
@@ -47,6 +50,8 @@ class StepPlan {
   int64_t arena_floats() const { return arena_floats_; }
   // Nodes that run through autograd.
   int autograd_nodes() const { return autograd_nodes_; }
+  // What these take beside the buffers while they run, about: copies of what goes in and out.
+  int64_t autograd_floats() const { return autograd_floats_; }
 
  private:
   struct Entry {
@@ -67,10 +72,12 @@ class StepPlan {
   int input_id_ = 0;
   PlanValue* output_ = nullptr;
   std::vector<Entry> entries_;
-  std::vector<PlanWeight> untouched_;  // trainable, but no gradient reaches them
+  std::vector<PlanWeight> untouched_;                     // trainable, but no gradient reaches them
+  std::vector<std::pair<PlanBuffer*, int64_t>> offsets_;  // until the arena is there
   at::Tensor arena_;
   int64_t arena_floats_ = 0;
   int autograd_nodes_ = 0;
+  int64_t autograd_floats_ = 0;
 };
 
 // A layer without a planned op, run by autograd between two planned ones.

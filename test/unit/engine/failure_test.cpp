@@ -54,8 +54,8 @@ hopper_event FailsAlone(const Configuration& bad, const RunOptions& options) {
   EXPECT_EQ(results.at(1).digest, alone.at(1).digest);
   const hopper_model_result& raw = results.at(bad.key).raw;
   EXPECT_EQ(raw.status, HOPPER_MODEL_FAILED);
-  EXPECT_EQ(raw.state, nullptr);
-  EXPECT_EQ(raw.weights, nullptr);
+  EXPECT_EQ(raw.state_size, 0U);
+  EXPECT_EQ(raw.n_weights, 0);
   EXPECT_EQ(events.back().type, HOPPER_EVENT_FINISHED);
   EXPECT_EQ(events.back().n_live, 1);
   const hopper_event* failure = EventOf(events, HOPPER_EVENT_MODEL_FAILED, bad.key);

@@ -136,12 +136,12 @@ TEST_F(GroupDevicesTest, DataThatTheDeviceHasNoRoomForFailTheModels) {
 }
 
 TEST_F(GroupDevicesTest, DataAboveTheMemoryOfASegmentAreRefused) {
-  PackedTable::Options large = Rows(40000);
+  PackedTable::Options large = Rows(120000);
   large.partitions = 8;
   const PackedTable table(large);
   RunOptions options = OnDevices(0);
   options.starts = {0};
-  options.memory_limit = 1 << 20;
+  options.memory_limit = 2 << 20;
   const std::vector<int32_t> keys(8, 10);
   const std::vector<Configuration> one = {Models()[0]};
   options.use_gpus = 0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -89,6 +90,55 @@ uint32_t VersionOf(const std::vector<uint8_t>& image) {
   uint32_t version = 0;
   std::memcpy(&version, image.data() + 8, sizeof(version));
   return version;
+}
+
+TEST(State, PiecesOfAnySizeAreTheSame) {
+  for (const bool monitored : {false, true}) {
+    const ModelState state = monitored ? Monitored() : State();
+    const std::vector<uint8_t> image = WriteState(Layout(), state);
+    for (const size_t piece : {size_t{1}, size_t{7}, size_t{64}, image.size(), 2 * image.size()}) {
+      StateWriter writer(Layout(), state);
+      EXPECT_EQ(writer.size(), image.size());
+      std::vector<uint8_t> written;
+      std::vector<uint8_t> bytes(piece);
+      for (size_t n = 0; (n = writer.Read(bytes.data(), piece)) > 0;) {
+        written.insert(written.end(), bytes.begin(), bytes.begin() + static_cast<long>(n));
+      }
+      EXPECT_EQ(written, image) << piece;
+      EXPECT_EQ(writer.digest(), VerifyState(image.data(), image.size()));
+
+      StateReader reader(Layout(), image.size());
+      for (size_t at = 0; at < image.size(); at += piece) {
+        EXPECT_FALSE(reader.complete());
+        reader.Add(image.data() + at, std::min(piece, image.size() - at));
+      }
+      ASSERT_TRUE(reader.complete());
+      EXPECT_EQ(WriteState(Layout(), reader.Finish()), image) << piece;
+    }
+  }
+}
+
+TEST(State, DamageInPiecesIsFound) {
+  const std::vector<uint8_t> image = WriteState(Layout(), Monitored());
+  for (size_t i = 0; i < image.size(); ++i) {
+    std::vector<uint8_t> damaged = image;
+    damaged[i] ^= 0x40;
+    EXPECT_EQ(CodeOf([&] {
+                StateReader reader(Layout(), damaged.size());
+                for (size_t at = 0; at < damaged.size(); at += 11) {
+                  reader.Add(damaged.data() + at, std::min<size_t>(11, damaged.size() - at));
+                }
+                reader.Finish();
+              }),
+              ErrorCode::kCorrupt)
+        << i;
+  }
+  StateReader longer(Layout(), image.size());
+  longer.Add(image.data(), image.size());
+  EXPECT_EQ(CodeOf([&] { longer.Add(image.data(), 1); }), ErrorCode::kCorrupt);
+  StateReader shorter(Layout(), image.size());
+  shorter.Add(image.data(), image.size() - 1);
+  EXPECT_EQ(CodeOf([&] { shorter.Finish(); }), ErrorCode::kCorrupt);
 }
 
 TEST(State, TheMonitorSurvivesWritingAndReading) {

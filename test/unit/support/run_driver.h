@@ -6,6 +6,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <deque>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -83,7 +85,7 @@ class RunDriver {
   struct Planned {};
   RunDriver(Planned /*unused*/, const RunOptions& options, const PackedTable& train,
             const PackedTable* valid)
-      : train_(&train), valid_(valid) {
+      : train_(&train), valid_(valid), pieces_(true) {
     Create(options, train, valid);
   }
   ~RunDriver() { Api().run_free(run_); }
@@ -93,26 +95,46 @@ class RunDriver {
   void AddBuffer(const hopper_buffer& buffer) {
     Check(Api().run_add_buffer(run_, &buffer, &error_));
   }
+  // Its stored state comes in pieces, when it is asked for.
   void AddConfig(const Configuration& config) {
+    const Configuration& kept = configs_.emplace_back(config);
     hopper_config raw = {};
-    raw.mst_key = config.key;
-    raw.model_arch = config.arch.data();
-    raw.model_arch_size = config.arch.size();
-    raw.compile_params = config.compile.c_str();
-    raw.fit_params = config.fit.c_str();
-    raw.weights = config.weights.empty() ? nullptr : config.weights.data();
-    raw.n_weights = static_cast<int64_t>(config.weights.size());
-    raw.state = config.state.empty() ? nullptr : config.state.data();
-    raw.state_size = config.state.size();
+    raw.mst_key = kept.key;
+    raw.model_arch = kept.arch.data();
+    raw.model_arch_size = kept.arch.size();
+    raw.compile_params = kept.compile.c_str();
+    raw.fit_params = kept.fit.c_str();
+    raw.weights = kept.weights.empty() ? nullptr : kept.weights.data();
+    raw.n_weights = static_cast<int64_t>(kept.weights.size());
+    raw.state = kept.state.empty() || pieces_ ? nullptr : kept.state.data();
+    raw.state_size = kept.state.size();
     Check(Api().run_add_config(run_, &raw, &error_));
   }
   // After the configurations. Where all data stay, pushes them.
   hopper_data_plan Plan() {
     hopper_data_plan plan = {};
     Check(Api().run_plan_data(run_, &plan, &error_));
+    AddStates();
     if (plan.resident == 1) PushAll(*train_, valid_);
     return plan;
   }
+  // All that are wanted, in pieces of odd sizes.
+  void AddStates() {
+    int32_t key = 0;
+    while (Api().run_wanted_state(run_, &key) == 1) {
+      ++states_added_;
+      for (const Configuration& config : configs_) {
+        if (config.key != key) continue;
+        size_t piece = 1;
+        for (size_t at = 0; at < config.state.size(); at += piece) {
+          piece = std::min(piece * 7, config.state.size() - at);
+          Check(Api().run_add_state(run_, key, config.state.data() + at, piece, &error_));
+        }
+      }
+    }
+  }
+  int states_added() const { return states_added_; }
+  hopper_run* raw() { return run_; }
   // What HOPPER_EVENT_LOAD asks for.
   void Load(const hopper_event& event) {
     const PackedTable& table = event.split == HOPPER_SPLIT_VALID ? *valid_ : *train_;
@@ -135,6 +157,8 @@ class RunDriver {
         events.push_back(event);
         if (event.type == HOPPER_EVENT_FINISHED) return events;
         if (event.type == HOPPER_EVENT_LOAD) Load(event);
+        if (event.type == HOPPER_EVENT_STATE) AddStates();
+        if (event.type == HOPPER_EVENT_MODEL_DONE && event.take == 1) Result(event.mst_key);
       }
       event_fd_.Wait();
     }
@@ -150,10 +174,21 @@ class RunDriver {
   bool NextEvent(hopper_event* event) { return Api().run_next_event(run_, event) == 1; }
   void WaitForEvent() { event_fd_.Wait(); }
   ModelResult Result(int32_t key) {
-    ModelResult result;
+    ModelResult& result = results_[key];
     Check(Api().run_result(run_, key, &result.raw, &error_));
-    result.state.assign(result.raw.state, result.raw.state + result.raw.state_size);
-    result.weights.assign(result.raw.weights, result.raw.weights + result.raw.n_weights);
+    if (result.raw.status == HOPPER_MODEL_DONE && result.weights.empty()) {
+      size_t size = 1;
+      for (size_t taken = 1; taken > 0;) {
+        std::vector<uint8_t> bytes(size = std::min<size_t>(size * 3, 1 << 20));
+        Check(Api().run_take_state(run_, key, bytes.data(), bytes.size(), &taken, &error_));
+        result.state.insert(result.state.end(), bytes.begin(),
+                            bytes.begin() + static_cast<std::ptrdiff_t>(taken));
+      }
+      result.weights.resize(static_cast<size_t>(result.raw.n_weights));
+      Check(
+          Api().run_take_weights(run_, key, result.weights.data(), result.raw.n_weights, &error_));
+      Check(Api().run_result(run_, key, &result.raw, &error_));
+    }
     result.digest = result.raw.digest;
     return result;
   }
@@ -198,6 +233,10 @@ class RunDriver {
   EventFd event_fd_;
   const PackedTable* train_ = nullptr;
   const PackedTable* valid_ = nullptr;
+  bool pieces_ = false;  // states come when they are wanted
+  std::deque<Configuration> configs_;
+  std::map<int32_t, ModelResult> results_;
+  int states_added_ = 0;
   hopper_run* run_ = nullptr;
   hopper_error error_ = {};
 };

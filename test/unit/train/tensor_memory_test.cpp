@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "base/error.h"
@@ -72,6 +73,32 @@ TEST_F(TensorMemory, TheLimitIsAnErrorThatSparesTheRest) {
   Floats(110000);
   EXPECT_LE(account_->used(), account_->limit());
   EXPECT_THROW(Floats(int64_t{1} << 50), std::bad_alloc);
+}
+
+// Another thread's impossible tensors must not stand in the way of those that fit.
+TEST_F(TensorMemory, WhatIsRefusedTakesNoRoomMeanwhile) {
+  std::atomic<bool> stop{false};
+  std::thread greedy([&] {
+    const TensorMemoryScope scope(account_);
+    while (!stop.load()) {
+      EXPECT_THROW(Floats(1 << 20), Error);
+    }
+  });
+  {
+    const TensorMemoryScope scope(account_);
+    int refused = 0;
+    for (int i = 0; i < 300000 && refused == 0; ++i) {
+      try {
+        Floats(1000);
+        TensorMemoryScope::Trim();
+      } catch (const Error&) {
+        ++refused;
+      }
+    }
+    EXPECT_EQ(refused, 0);
+  }
+  stop.store(true);
+  greedy.join();
 }
 
 TEST_F(TensorMemory, TensorsMayOutliveTheirScopeAndTheirThread) {

@@ -285,6 +285,52 @@ TEST(MemoryEstimate, CoversWhatAVisitAndAnEvaluationTake) {
   }
 }
 
+// Winograd's weights and the padded images of a dilated window are larger than activations.
+TEST(MemoryEstimate, CoversWhatKernelsTakeForThemselves) {
+  at::set_num_threads(1);
+  PackedTable::Options options;
+  options.x_shape = {8, 8, 1};
+  options.rows = 77;
+  options.partitions = 2;
+  const PackedTable table(options);
+  Dataset data(table.desc());
+  for (const hopper_buffer& buffer : table.buffers()) data.AddBuffer(buffer);
+  const std::atomic<bool> cancel{false};
+  const std::string input = "\"batch_input_shape\": [null, 8, 8, 1], ";
+  const auto conv = [](const std::string& name, int filters, const std::string& more) {
+    return KerasLayer("Conv2D", name,
+                      more + "\"filters\": " + std::to_string(filters) +
+                          R"(, "padding": "same", "kernel_size": [3, 3])");
+  };
+  const std::vector<std::string> rest = {KerasLayer("Flatten", "flat", ""),
+                                         KerasDense("last", 3, "softmax")};
+  const std::vector<std::string> archs = {
+      KerasSequential({conv("a", 96, input), conv("b", 128, ""), rest[0], rest[1]}),
+      KerasSequential({conv("a", 8, input + R"("dilation_rate": [60, 60], )"), rest[0], rest[1]})};
+  for (const std::string& arch : archs) {
+    for (const int batch : {1, 32}) {
+      std::vector<ParamProblem> problems;
+      FitParams fit;
+      fit.batch_size = batch;
+      const Trainer trainer(
+          std::make_shared<const Network>(ParseModel(arch, &data.desc().x_shape)),
+          ParseCompileParams("loss='sparse_categorical_crossentropy', optimizer='SGD()'",
+                             &problems),
+          fit, data.desc(), 1);
+      const int64_t granted = trainer.MemoryEstimate() - trainer.StateBytes();
+      MemoryAccount* account = MemoryAccount::Create(granted);
+      {
+        const TensorMemoryScope scope(account);
+        ModelState state = trainer.InitialState(nullptr, "class");
+        MetricSums sums;
+        EXPECT_NO_THROW(trainer.Visit(&state, data.partition(0), 0, cancel, &sums));
+        EXPECT_NO_THROW(trainer.Evaluate(state.params.data(), data.partition(0), cancel, &sums));
+      }
+      account->Release();
+    }
+  }
+}
+
 TEST(NumericsClass, NamesWhatBitsDependOn) {
   const std::string text = NumericsClass("fp32");
   EXPECT_EQ(text.rfind("torch ", 0), 0U) << text;

@@ -1,0 +1,358 @@
+// What a run's memory is promised to, who waits for it, and how results leave it.
+//
+// Nothing is begun that was not promised its memory: data or the window of partitions, the state of
+// each admitted model with room for one copy of its weights, and what the tasks work with that run
+// at a time. Configurations that do not fit beside the others wait, in their order, until others
+// have ended and their results were taken. Which of them fail depends on nothing but sizes.
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "engine/configuration.h"
+#include "engine/events.h"
+#include "engine/failure.h"
+#include "engine/run.h"
+
+namespace hopper {
+
+void Run::PlanModels(int64_t data, int64_t largest) {
+  const std::vector<ModelMemory> models = ModelsMemory();
+  const auto plan = [&](int64_t least) {
+    // Devices are planned by their own memory.
+    const int32_t threads = devices_.empty() ? n_workers_ : threads_;
+    plan_ = std::make_unique<MemoryPlan>(PlanMemory(budget(), threads, models, data, least));
+  };
+  const auto any = [&] {
+    return std::find(plan_->fits.begin(), plan_->fits.end(), true) != plan_->fits.end();
+  };
+  plan(largest);
+  if (!devices_.empty() && !plan_->resident) {
+    plan(data);  // in turns is not for them
+    if (!any() || !plan_->resident) {
+      throw Error(
+          ErrorCode::kOutOfMemory, "\"" + train_.desc().table_name + "\" does not fit into memory",
+          "The data take " + BytesText(data) + ", the models " + BytesText(plan_->models) +
+              "; hopper.memory_limit is " + BytesText(account_->limit()) + ".",
+          "Raise hopper.memory_limit, or train without use_gpus, which reads data in turns.");
+    }
+  }
+  const bool without_data = std::any_of(
+      models.begin(), models.end(), [&](const auto& model) { return model.alone() <= budget(); });
+  if (without_data && !any() && data > 0) {
+    throw Error(NoRoomForData(budget(), models, train_, valid_.get()));
+  }
+  size_t at = 0;
+  for (const auto& model : models_) {
+    if (model->status == HOPPER_MODEL_FAILED) continue;
+    const bool fits = plan_->fits[at];
+    const int64_t free = std::max<int64_t>(plan_->free[at++], 0);
+    if (fits) continue;
+    model->status = HOPPER_MODEL_FAILED;
+    model->state = ModelState();
+    model->failure = {ErrorCode::kOutOfMemory, "configuration does not fit into memory",
+                      "It needs about " + BytesText(model->memory.alone()) + ", " +
+                          BytesText(free) + " of hopper.memory_limit are free.",
+                      "Lower batch_size, or raise hopper.memory_limit."};
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  resident_ = plan_->window;
+  AdmitLocked();
+  for (const auto& model : models_) {
+    if (model->admitted || !model->has_state) continue;
+    model->state = ModelState();
+    model->has_state = false;
+  }
+}
+
+// How many groups of models follow one another at most.
+int32_t Run::Waves() const {
+  if (plan_->together) return 1;
+  int32_t waves = 0;
+  int64_t lasting = 0;
+  std::vector<int64_t> tasks;
+  for (const auto& model : models_) {
+    if (model->status == HOPPER_MODEL_FAILED) continue;
+    tasks.push_back(model->memory.task);
+    lasting += model->memory.lasting();
+    if (waves > 0 && plan_->window + lasting + WorkingMemory(tasks, n_workers_) <= budget()) {
+      continue;
+    }
+    ++waves;
+    tasks = {model->memory.task};
+    lasting = model->memory.lasting();
+  }
+  return std::max(waves, 1);
+}
+
+bool Run::HasRoomLocked(const Model& model) const {
+  if (plan_->together || resident_ == plan_->window) return true;
+  std::vector<int64_t> tasks = admitted_tasks_;
+  tasks.push_back(model.memory.task);
+  return resident_ + model.memory.lasting() + WorkingMemory(tasks, n_workers_) <= budget();
+}
+
+bool Run::AnyWaitsLocked() const {
+  return std::any_of(models_.begin() + static_cast<std::ptrdiff_t>(next_admitted_), models_.end(),
+                     [](const auto& model) { return model->status == HOPPER_MODEL_TRAINING; });
+}
+
+void Run::AdmitLocked() {
+  for (; next_admitted_ < models_.size(); ++next_admitted_) {
+    Model* model = models_[next_admitted_].get();
+    if (model->status != HOPPER_MODEL_TRAINING) continue;
+    if (!HasRoomLocked(*model)) return;
+    model->admitted = true;
+    admitted_tasks_.push_back(model->memory.task);
+    CountLocked(model, model->memory.lasting());
+    if (started_) BeginLocked(model);
+  }
+}
+
+// What an admitted model begins with; called again once its stored state has come.
+void Run::BeginLocked(Model* model) {
+  model->ready_since = MonotonicSeconds();
+  model->awaits_state = model->stored_bytes > 0 && !model->has_state;
+  if (model->awaits_state) {
+    events_.Push(NewEventLocked(HOPPER_EVENT_STATE, model));
+    return;
+  }
+  if (Stopping::Stopped(model->state.monitor)) {
+    StopLocked(model);
+    ReportPassesLocked(model);
+  }
+  TravelLocked(*model);
+}
+
+void Run::CountLocked(Model* model, int64_t bytes) {
+  resident_ += bytes - model->counted_bytes;
+  account_->Add(bytes - model->counted_bytes);
+  model->counted_bytes = bytes;
+}
+
+// ---------------------------------------------------------------- snapshots
+
+// Whether its next visit ends an iteration whose weights somebody wants to see.
+bool Run::EndsWithSnapshot(const Model& model) const {
+  const int32_t iteration = model.iterations + 1;
+  if (model.visit + 1 != train_.n_partitions()) return false;
+  return (model.trainer->stopping().restores() && IsMetricsIteration(iteration)) ||
+         WantsPass(model, HOPPER_SPLIT_TRAIN, iteration) ||
+         WantsPass(model, HOPPER_SPLIT_VALID, iteration);
+}
+
+// A second copy of the weights beside one that is being evaluated is made where there is room. Not
+// where partitions come in turns: a model that waits for room would hold its own.
+bool Run::HasRoomForVisitLocked(const Model& model) const {
+  if (model.passes.empty() || !EndsWithSnapshot(model)) return true;
+  return window_ == nullptr &&
+         resident_ + task_bytes_ + model.memory.task + model.memory.kept <= budget();
+}
+
+void Run::CountSnapshotsLocked(Model* model) {
+  if (model->counted_bytes == 0 || model->status != HOPPER_MODEL_TRAINING) return;
+  int64_t snapshots = model->busy && EndsWithSnapshot(*model) ? 1 : 0;
+  const Snapshot* last = nullptr;
+  for (const auto& pass : model->passes) {
+    if (pass->snapshot.get() != last) ++snapshots;
+    last = pass->snapshot.get();
+  }
+  CountLocked(model,
+              model->memory.lasting() + std::max<int64_t>(snapshots - 1, 0) * model->memory.kept);
+}
+
+// ---------------------------------------------------------------- the end
+
+// The model trains no more: its state stays until it is taken, with room for a copy on the way.
+void Run::EndLocked(Model* model) {
+  if (!model->admitted) return;
+  const auto task = std::find(admitted_tasks_.begin(), admitted_tasks_.end(), model->memory.task);
+  if (task != admitted_tasks_.end()) admitted_tasks_.erase(task);
+  if (started_) AdmitLocked();
+}
+
+void Run::ReleaseStateLocked(Model* model) {
+  model->state = ModelState();
+  model->has_state = false;
+  CountLocked(model, 0);
+  if (started_ && !cancel_.load()) AdmitLocked();
+}
+
+// A visit or an evaluation on another thread may still be at work on what a failed model has; the
+// last one releases it.
+void Run::ReleaseIfIdleLocked(Model* model) {
+  if (model->status != HOPPER_MODEL_FAILED || model->busy || model->tasks > 0) return;
+  ReleaseStateLocked(model);
+}
+
+bool Run::NextEvent(hopper_event* event) {
+  if (!events_.Pop(event)) return false;
+  if (event->type == HOPPER_EVENT_FINISHED) ReleaseData();
+  return true;
+}
+
+// Nobody reads data any more; the results need room.
+void Run::ReleaseData() {
+  workers_.Join();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (Dataset* data : {&train_, valid_.get()}) {
+    if (data == nullptr) continue;
+    bytes_data_ += data->bytes();
+    for (int p = 0; p < data->n_partitions(); ++p) data->Drop(p);
+  }
+}
+
+// ---------------------------------------------------------------- stored states
+
+bool Run::WantedState(int32_t* mst_key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // Those that wait are looked at first, while there is room.
+  for (const bool admitted : {false, true}) {
+    for (const auto& model : models_) {
+      if (model->status != HOPPER_MODEL_TRAINING || model->stored_bytes == 0 || model->has_state ||
+          model->admitted != admitted || (!admitted && model->checked)) {
+        continue;
+      }
+      *mst_key = model->key;
+      return true;
+    }
+  }
+  return false;
+}
+
+void Run::AddState(int32_t mst_key, const uint8_t* bytes, size_t size) {
+  Model& model = Find(mst_key);
+  if (model.stored_bytes == 0 || model.has_state) {
+    throw Error(ErrorCode::kInternal,
+                "no state of configuration " + std::to_string(mst_key) + " was asked for");
+  }
+  if (model.reader == nullptr) {
+    model.reader = std::make_unique<StateReader>(StateLayoutOf(model.trainer->network().spec()),
+                                                 model.stored_bytes);
+  }
+  model.reader->Add(bytes, size);
+  if (!model.reader->complete()) return;
+  const std::unique_ptr<StateReader> reader = std::move(model.reader);
+  Problem problem;
+  bool failed = false;
+  try {
+    AdoptState(&model, reader->Finish());
+  } catch (const Error& e) {
+    if (e.code() == ErrorCode::kCorrupt || e.code() == ErrorCode::kNotReady) throw;
+    problem = e.problem();
+    failed = true;
+  }
+  model.checked = true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (failed) {
+    if (started_) {
+      FailLocked(&model, std::move(problem));
+    } else {
+      model.status = HOPPER_MODEL_FAILED;
+      model.failure = std::move(problem);
+      EndLocked(&model);
+      ReleaseStateLocked(&model);
+    }
+  } else if (!model.admitted) {
+    model.state = ModelState();
+    model.has_state = false;
+  } else if (started_) {
+    BeginLocked(&model);
+    RequestLoadLocked();
+    wake_.notify_all();
+  }
+}
+
+// ---------------------------------------------------------------- results
+
+Run::Model& Run::Find(int32_t mst_key) {
+  const auto at = std::find_if(models_.begin(), models_.end(),
+                               [&](const auto& model) { return model->key == mst_key; });
+  if (at == models_.end()) {
+    throw Error(ErrorCode::kInvalidParameter,
+                "the run has no configuration " + std::to_string(mst_key));
+  }
+  return **at;
+}
+
+void Run::Result(int32_t mst_key, hopper_model_result* result) {
+  const Model& model = Find(mst_key);
+  *result = hopper_model_result{};
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (out_of_memory_) {
+    throw Error(ErrorCode::kOutOfMemory, "out of memory", "The run could not keep its books.",
+                "Train fewer configurations at once, or lower hopper.memory_limit.");
+  }
+  result->status = model.status;
+  result->iterations = static_cast<int32_t>(model.total_iterations);
+  result->seconds_training = model.seconds_training;
+  result->seconds_evaluating = model.seconds_evaluating;
+  result->seconds_waiting = model.seconds_waiting;
+  result->examples = model.examples;
+  if (model.trainer != nullptr) {
+    const CompileParams& compile = model.trainer->compile();
+    result->n_parameters = model.trainer->network().spec().parameters;
+    CopyText(compile.loss_name, result->loss_type);
+    result->n_metrics = static_cast<int32_t>(compile.metrics.size());
+    for (size_t i = 0; i < compile.metrics.size(); ++i) {
+      CopyText(compile.metrics[i].name, result->metrics_type[i]);
+    }
+  }
+  if (model.status == HOPPER_MODEL_FAILED) {
+    CopyText(model.failure.message, result->error);
+    CopyText(model.failure.detail, result->error_detail);
+  }
+  if (model.status != HOPPER_MODEL_DONE) return;
+  result->n_weights = result->n_parameters;
+  result->state_size = model.state_size;
+  CopyText(model.digest, result->digest);
+  const EndedStopping& stopping = model.ended;
+  result->stopped = stopping.stopped;
+  result->best_iteration = stopping.best_iteration;
+  result->kept_iteration = stopping.kept_iteration;
+  result->learning_rate = stopping.learning_rate;
+}
+
+Run::Model& Run::FindDone(int32_t mst_key) {
+  Model& model = Find(mst_key);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (model.status == HOPPER_MODEL_DONE && !model.weights_taken) return model;
+  throw Error(ErrorCode::kInternal,
+              "configuration " + std::to_string(mst_key) + " has no result, or it was taken");
+}
+
+// No worker touches a model that is done.
+size_t Run::TakeState(int32_t mst_key, uint8_t* bytes, size_t size) {
+  Model& model = FindDone(mst_key);
+  if (model.state_taken) return 0;
+  if (model.writer == nullptr) {
+    model.writer =
+        std::make_unique<StateWriter>(StateLayoutOf(model.trainer->network().spec()), model.state);
+  }
+  const size_t n = model.writer->Read(bytes, size);
+  if (n > 0 || size == 0) return n;
+  model.digest = model.writer->digest().Hex();
+  model.writer.reset();
+  model.state_taken = true;
+  // Weights are all that is left to be taken.
+  model.state.params = model.trainer->TakeWeights(&model.state);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  CountLocked(&model, static_cast<int64_t>(model.state.params.size() * sizeof(float)));
+  return 0;
+}
+
+void Run::TakeWeights(int32_t mst_key, float* weights, int64_t n) {
+  Model& model = FindDone(mst_key);
+  const ModelSpec& spec = model.trainer->network().spec();
+  if (!model.state_taken || n != spec.parameters) {
+    throw Error(ErrorCode::kInternal, "weights of configuration " + std::to_string(mst_key) +
+                                          " come after its state, all of them at once");
+  }
+  ExportWeights(spec, model.state.params.data(), weights);
+  model.weights_taken = true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ReleaseStateLocked(&model);
+  RequestLoadLocked();
+  wake_.notify_all();
+}
+
+}  // namespace hopper

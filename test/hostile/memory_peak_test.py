@@ -1,0 +1,122 @@
+"""hopper.memory_limit holds for a server process from its first second to its last, results and
+warm starts included; models that do not fit together wait, and the answer is always the same."""
+
+import pathlib
+import re
+import threading
+import time
+
+import pytest
+
+from digits import (connect, create_database, dense, drop_database, pid, query, select, sequential,
+                    layer, value)
+
+DATABASE = "hopper_memory_peak"
+LIMIT = 150
+MEGABYTE = 1024 * 1024
+# 1.3 million parameters: 16 MB of state with Adam.
+WIDE = sequential(layer("Flatten", "flatten"), dense("hidden", 18000, "relu"),
+                  dense("output", 10, "softmax"))
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    query(connection, "SELECT hopper.load_model('architectures', %s)", WIDE)
+    model = value(connection, "SELECT max(model_id) FROM architectures")
+    for n in (1, 10):
+        select(connection, f"wide_{n}", [
+            (key, model, f"loss='categorical_crossentropy', optimizer='Adam(lr={key}e-4)'",
+             "batch_size=128") for key in range(1, n + 1)])
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+def status(process, name):
+    text = pathlib.Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    return int(re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE).group(1)) * 1024
+
+
+class Watch:
+    """The most private memory of a process: its peak, without what it shares with others."""
+
+    def __init__(self, process):
+        self.process = process
+        self.most = 0
+        self.stop = False
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        while not self.stop:
+            self.most = max(self.most, status(self.process, "RssAnon"))
+            time.sleep(0.002)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.stop = True
+        self.thread.join()
+
+
+def session():
+    """A session that has libtorch and its buffers, with the limit set."""
+    connection = connect(DATABASE)
+    query(connection, "SET client_min_messages = warning")
+    query(connection, "SELECT * FROM hopper.fit_multiple_model('packed', 'warm_up', 'wide_1', 1,"
+          " threads => 2)")
+    query(connection, "DROP TABLE warm_up, warm_up_state, warm_up_info, warm_up_summary")
+    query(connection, "RESET client_min_messages")
+    query(connection, f"SET hopper.memory_limit = '{LIMIT}MB'")
+    return connection
+
+
+def fit(connection, output, more=""):
+    """The peak of the memory above what lay there before; the server's shared buffers do not count."""
+    process = pid(connection)
+    base = status(process, "RssAnon")
+    whole = status(process, "VmRSS")
+    shared = status(process, "RssShmem")
+    with Watch(process) as watch:
+        query(connection, f"SELECT * FROM hopper.fit_multiple_model('packed', '{output}', 'wide_10',"
+              f" 1, threads => 2{more})")
+    shared = status(process, "RssShmem") - shared
+    return watch.most - base, status(process, "VmHWM") - whole - shared
+
+
+def digests(connection, output):
+    return query(connection, "SELECT mst_key, status, state_digest, error"
+                 f" FROM {output}_info ORDER BY 1")
+
+
+def test_the_peak_stays_below_the_limit(database):
+    connection = session()
+    allowed = LIMIT * MEGABYTE * 1.05
+    private, whole = fit(connection, "limited")
+    waits = [notice for notice in connection.notices if "configurations wait" in notice]
+    assert len(waits) == 1, connection.notices
+    assert private <= allowed, private / MEGABYTE
+    assert whole <= allowed, whole / MEGABYTE
+    # 162 MB of states have passed through it.
+    first = digests(connection, "limited")
+    assert [row[1] for row in first] == ["done"] * 10, first
+    assert value(connection, "SELECT sum(octet_length(state)) FROM limited_state") > 155 * MEGABYTE
+
+    # The same for a warm start, whose states come from the tables.
+    private, whole = fit(connection, "limited", ", warm_start => true")
+    assert private <= allowed, private / MEGABYTE
+    assert whole <= allowed, whole / MEGABYTE
+    second = digests(connection, "limited")
+    assert [row[1] for row in second] == ["done"] * 10, second
+    connection.close()
+
+    # With all memory that it wants it computes the same.
+    roomy = connect(DATABASE)
+    for more in ("", ", warm_start => true"):
+        query(roomy, "SELECT * FROM hopper.fit_multiple_model('packed', 'roomy', 'wide_10', 1,"
+              f" threads => 2{more})")
+        assert digests(roomy, "roomy") == (first if more == "" else second)
+    assert not [notice for notice in roomy.notices if "wait" in notice]
+    roomy.close()

@@ -1,0 +1,206 @@
+// Runs whose models do not fit into the memory limit together: some wait, and nothing else changes.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "support/keras_models.h"
+#include "support/run_driver.h"
+
+namespace hopper {
+namespace {
+
+Configuration Mlp(int key, int units, const std::string& fit = "batch_size=16") {
+  static const char* const kOptimizers[] = {"Adam()", "SGD(lr=0.05, momentum=0.9)",
+                                            "Adam(lr=0.01, use_ema=True)"};
+  Configuration config;
+  config.key = key;
+  config.arch = MlpJson(20, units, 3);
+  config.compile = std::string("loss='sparse_categorical_crossentropy', optimizer='") +
+                   kOptimizers[key % 3] + "', metrics=['accuracy']";
+  config.fit = fit;
+  return config;
+}
+
+std::vector<Configuration> Mlps(int n, int units) {
+  std::vector<Configuration> configs;
+  for (int key = 1; key <= n; ++key) configs.push_back(Mlp(key, units));
+  return configs;
+}
+
+struct Outcome {
+  std::map<int32_t, ModelResult> results;
+  std::set<std::string> metrics;
+  hopper_data_plan plan = {};
+  int failed = 0;
+  int taken = 0;
+  int states = 0;
+};
+
+Outcome Train(const RunOptions& options, const std::vector<Configuration>& configs,
+              const PackedTable& train, const PackedTable* valid = nullptr) {
+  Outcome outcome;
+  RunDriver run(RunDriver::Planned{}, options, train, valid);
+  for (const Configuration& config : configs) run.AddConfig(config);
+  outcome.plan = run.Plan();
+  run.Start();
+  for (const hopper_event& event : run.WaitToEnd()) {
+    outcome.taken += event.type == HOPPER_EVENT_MODEL_DONE && event.take == 1 ? 1 : 0;
+    if (event.type != HOPPER_EVENT_METRICS) continue;
+    outcome.metrics.insert(std::to_string(event.mst_key) + " " + std::to_string(event.iteration) +
+                           " " + std::to_string(event.split) + " " + std::to_string(event.running) +
+                           " " + std::to_string(event.loss));
+  }
+  for (const Configuration& config : configs) {
+    outcome.results[config.key] = run.Result(config.key);
+    outcome.failed += outcome.results[config.key].raw.status == HOPPER_MODEL_FAILED ? 1 : 0;
+  }
+  outcome.states = run.states_added();
+  return outcome;
+}
+
+void ExpectSame(const Outcome& a, const Outcome& b) {
+  EXPECT_EQ(a.metrics, b.metrics);
+  for (const auto& [key, result] : a.results) {
+    EXPECT_EQ(result.raw.status, HOPPER_MODEL_DONE) << result.raw.error;
+    EXPECT_EQ(result.digest, b.results.at(key).digest) << key;
+    EXPECT_EQ(result.weights, b.results.at(key).weights) << key;
+    EXPECT_EQ(result.state, b.results.at(key).state) << key;
+  }
+}
+
+// The least limit at which `configs` alone are trained.
+int64_t LeastLimit(RunOptions options, const std::vector<Configuration>& configs,
+                   const PackedTable& train) {
+  options.memory_limit = int64_t{1} << 40;
+  RunDriver run(RunDriver::Planned{}, options, train, nullptr);
+  for (const Configuration& config : configs) run.AddConfig(config);
+  const hopper_data_plan plan = run.Plan();
+  return plan.bytes_models + plan.bytes_data;
+}
+
+TEST(Memory, ModelsThatDoNotFitTogetherWait) {
+  const PackedTable train{{}};
+  PackedTable::Options other;
+  other.seed = 5;
+  const PackedTable valid{other};
+  for (const auto metrics : {HOPPER_METRICS_RUNNING, HOPPER_METRICS_FINAL, HOPPER_METRICS_EVERY}) {
+    RunOptions options;
+    options.threads = 3;
+    options.training_metrics = metrics;
+    const std::vector<Configuration> configs = Mlps(9, 600);
+    const Outcome roomy = Train(options, configs, train, &valid);
+    EXPECT_EQ(roomy.plan.n_waiting, 0);
+    EXPECT_EQ(roomy.taken, 0);
+    for (const double share : {0.9, 0.5, 0.3}) {
+      options.memory_limit = static_cast<int64_t>(
+          static_cast<double>(roomy.plan.bytes_models + roomy.plan.bytes_data) * share);
+      const Outcome tight = Train(options, configs, train, &valid);
+      EXPECT_GT(tight.plan.n_waiting, 0) << share;
+      EXPECT_GT(tight.taken, 0) << share;
+      ExpectSame(roomy, tight);
+    }
+  }
+}
+
+// Also where each has only room by itself, and their data come in turns.
+TEST(Memory, OneAfterTheOther) {
+  PackedTable::Options rows;
+  rows.rows = 20000;
+  rows.partitions = 10;
+  const PackedTable train{rows};
+  RunOptions options;
+  options.threads = 2;
+  options.starts = {0, 3, 7};
+  std::vector<Configuration> configs = Mlps(4, 300);
+  configs[1].fit +=
+      ", callbacks=[EarlyStopping(monitor='loss', patience=1,"
+      " restore_best_weights=True)]";
+  const Outcome roomy = Train(options, configs, train);
+  int64_t largest = 0;
+  for (const Configuration& config : configs) {
+    largest = std::max(largest, LeastLimit(options, {config}, train));
+  }
+  options.memory_limit = largest - roomy.plan.bytes_data / 2;
+  const Outcome tight = Train(options, configs, train);
+  EXPECT_EQ(tight.plan.resident, 0);
+  EXPECT_GT(tight.plan.n_waiting, 0);
+  ExpectSame(roomy, tight);
+}
+
+// Near the limit it is always the same ones that fail: those that are too large alone.
+TEST(Memory, WhoFailsDependsOnSizesOnly) {
+  const PackedTable train{{}};
+  std::vector<Configuration> configs = Mlps(6, 500);
+  configs[2] = Mlp(3, 40000);
+  RunOptions options;
+  options.threads = 4;
+  options.memory_limit = LeastLimit(options, {configs[0], configs[1]}, train);
+  std::string first;
+  for (int i = 0; i < 10; ++i) {
+    const Outcome outcome = Train(options, configs, train);
+    EXPECT_EQ(outcome.failed, 1);
+    const hopper_model_result& failed = outcome.results.at(3).raw;
+    EXPECT_STREQ(failed.error, "configuration does not fit into memory");
+    std::string all = failed.error_detail;
+    for (const auto& [key, result] : outcome.results) all += " " + result.digest;
+    if (i == 0) first = all;
+    EXPECT_EQ(all, first);
+  }
+}
+
+// Stored states are looked at before anything is trained, and read again when their turn comes.
+TEST(Memory, WarmStartsWaitToo) {
+  const PackedTable train{{}};
+  RunOptions options;
+  options.threads = 2;
+  std::vector<Configuration> configs = Mlps(6, 500);
+  const Outcome first = Train(options, configs, train);
+  for (Configuration& config : configs) config.state = first.results.at(config.key).state;
+  const Outcome roomy = Train(options, configs, train);
+  EXPECT_EQ(roomy.states, 6);
+  options.memory_limit = (roomy.plan.bytes_models + roomy.plan.bytes_data) / 2;
+  const Outcome tight = Train(options, configs, train);
+  EXPECT_GT(tight.plan.n_waiting, 0);
+  EXPECT_EQ(tight.states, 6 + tight.plan.n_waiting);
+  ExpectSame(roomy, tight);
+
+  // The damaged one is the last that would be admitted: it is found before the start.
+  configs.back().state[configs.back().state.size() / 2] ^= 1;
+  RunDriver run(RunDriver::Planned{}, options, train, nullptr);
+  for (const Configuration& config : configs) run.AddConfig(config);
+  EXPECT_THROW(run.Plan(), std::runtime_error);
+  EXPECT_EQ(run.error().code, HOPPER_CORRUPT);
+}
+
+TEST(Memory, InitialWeightsOfTheUserWaitToo) {
+  const PackedTable train{{}};
+  RunOptions options;
+  std::vector<Configuration> configs = Mlps(5, 500);
+  const Outcome first = Train(options, configs, train);
+  for (Configuration& config : configs) config.weights = first.results.at(config.key).weights;
+  const Outcome roomy = Train(options, configs, train);
+  options.memory_limit = (roomy.plan.bytes_models + roomy.plan.bytes_data) * 3 / 4;
+  const Outcome tight = Train(options, configs, train);
+  EXPECT_GT(tight.plan.n_waiting, 0);
+  ExpectSame(roomy, tight);
+}
+
+TEST(Memory, AResultIsTakenOnceAndInOrder) {
+  const PackedTable train{{}};
+  RunDriver run({}, train, nullptr);
+  run.AddConfig(Mlp(1, 10));
+  run.Start();
+  run.WaitToEnd();
+  run.Result(1);
+  hopper_error error = {};
+  uint8_t byte = 0;
+  size_t taken = 0;
+  float weight = 0.0F;
+  EXPECT_NE(Api().run_take_state(run.raw(), 1, &byte, 1, &taken, &error), 0);
+  EXPECT_NE(Api().run_take_weights(run.raw(), 1, &weight, 1, &error), 0);
+  EXPECT_NE(Api().run_take_state(run.raw(), 2, &byte, 1, &taken, &error), 0);
+}
+
+}  // namespace
+}  // namespace hopper
