@@ -54,6 +54,10 @@ void Evaluation::Limit(int64_t memory_limit) {
   const int64_t largest = chosen_.empty() ? 0 : data_.PartitionBytes(chosen_.front());
   ModelMemory model;
   model.state = static_cast<int64_t>((state_.params.size() + state_.slots.size()) * sizeof(float));
+  // A confusion matrix has the square of the classes' number, for each partition and in total, as
+  // doubles and as what is returned.
+  const double sums = static_cast<double>(SumCount()) * static_cast<double>(chosen_.size() + 2);
+  model.state += static_cast<int64_t>(std::min(sums * sizeof(double), 1e18));
   model.task = trainer_->EvaluationEstimate();
   if (model.alone() + largest > memory_limit) {
     throw Error(NoRoomForData(memory_limit, {model}, data_, nullptr));
@@ -221,10 +225,7 @@ bool Evaluation::Sums(const uint8_t** bytes, size_t* size) {
 
 void Evaluation::Total(const uint8_t* bytes, size_t size, hopper_event* event) {
   const auto n = static_cast<size_t>(data_.n_partitions());
-  size_t n_sums = 0;
-  for (const MetricParams& metric : trainer_->compile().metrics) {
-    n_sums += static_cast<size_t>(MetricSumCount(metric, OutputUnits()));
-  }
+  const auto n_sums = static_cast<size_t>(SumCount());
   std::vector<MetricSums> sums(n);
   std::vector<bool> known(n);
   ByteReader in(bytes, size, "the sums of an evaluation");
@@ -259,6 +260,14 @@ void Evaluation::Finish(const std::vector<MetricSums>& parts, hopper_event* even
   }
   event->n_metrics = static_cast<int32_t>(metrics.size());
   std::copy(metrics.begin(), metrics.end(), event->metrics);
+}
+
+int64_t Evaluation::SumCount() const {
+  int64_t count = 0;
+  for (const MetricParams& metric : trainer_->compile().metrics) {
+    count += MetricSumCount(metric, OutputUnits());
+  }
+  return count;
 }
 
 int64_t Evaluation::OutputUnits() const {

@@ -57,6 +57,7 @@ class Evaluation {
   void CheckRows() const;
   bool Finished() const;
   void Finish(const std::vector<MetricSums>& sums, hopper_event* event);
+  int64_t SumCount() const;  // of all metrics, in one partition
   int64_t OutputUnits() const;
 
   Dataset data_;

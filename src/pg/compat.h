@@ -436,6 +436,14 @@ hopper_inline_pglz(const struct varlena *value, const char **source, int32 *leng
 #endif
 }
 
+/* Looks whether the client has closed its end: 14. */
+#if PG_VERSION_NUM >= 140000
+extern bool pq_check_connection(void);	/* libpq.h wants headers of GSSAPI */
+#define hopper_client_is_there() pq_check_connection()
+#else
+#define hopper_client_is_there() true
+#endif
+
 static inline void
 hopper_reset_latch(void)
 {

@@ -91,8 +91,9 @@ extern void hopper_on_discard(void (*fn) (void));
 extern int	hopper_eventfd_open(void);	/* under a guard */
 extern void hopper_eventfd_close(int fd);
 /*
- * Sleeps until the eventfd is written to, the latch is set or timeout_ms (-1: none) is over;
- * runs CHECK_FOR_INTERRUPTS, which may not return.
+ * Sleeps until the eventfd is written to, the latch is set, timeout_ms (-1: none) is over, or a
+ * while; runs CHECK_FOR_INTERRUPTS, which may not return: after a cancel, or where the client is
+ * gone.
  */
 extern void hopper_wait(int fd, long timeout_ms);
 

@@ -120,6 +120,15 @@ create_table(const hopper_name *table, const output_row *row, const char *distri
 	hopper_exec("%s", query.data);
 }
 
+void
+hopper_outputs_refuse_table(const hopper_name *table, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("\"%s\" does not %s rows as training needs it", table->shown, what),
+			 errhint("Look for triggers, rules and policies of row-level security on it.")));
+}
+
 static void
 insert_row(const hopper_name *table, const output_row *row)
 {
@@ -148,8 +157,11 @@ insert_row(const hopper_name *table, const output_row *row)
 		elog(ERROR, "inserting into an output table failed: %s",
 			 SPI_result_code_string(SPI_result));
 	rc = SPI_execute_plan(plan, values, nulls, false, 0);
-	if (rc != SPI_OK_INSERT)
+	if (rc < 0)
 		elog(ERROR, "inserting into an output table failed: %s", SPI_result_code_string(rc));
+	/* A trigger or a rule has done something else. */
+	if (rc != SPI_OK_INSERT || SPI_processed != 1)
+		hopper_outputs_refuse_table(table, "take");
 	SPI_freeplan(plan);
 	pfree(query.data);
 }

@@ -58,6 +58,9 @@ extern void hopper_outputs_require_absent(const hopper_outputs *outputs);
  */
 extern void hopper_outputs_lock(const hopper_outputs *outputs);
 extern void hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train);
+/* ERROR 55000 where a table does not "take" or "give up" rows. */
+extern void hopper_outputs_refuse_table(const hopper_name *table,
+										const char *what) pg_attribute_noreturn();
 /* ERROR 42804 or 42703 where a column is not of the type that it was made with. */
 extern void hopper_outputs_check_columns(const hopper_outputs *outputs,
 										 const hopper_packed *train);

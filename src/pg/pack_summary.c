@@ -34,9 +34,9 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-/* text[] as an SQL literal; NULL pointers are NULL elements. */
-static const char *
-text_array(int n, char *const *values)
+/* NULL pointers are NULL elements. */
+static Datum
+text_array_datum(int n, char *const *values)
 {
 	Datum	   *datums = palloc(sizeof(Datum) * (n + 1));
 	bool	   *nulls = palloc(sizeof(bool) * (n + 1));
@@ -50,7 +50,14 @@ text_array(int n, char *const *values)
 		datums[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(values[i]);
 	}
 	array = construct_md_array(datums, nulls, 1, &n, &lower, TEXTOID, -1, false, 'i');
-	return hopper_literal(OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(array)));
+	return PointerGetDatum(array);
+}
+
+/* text[] as an SQL literal; without NULLs, which array_nulls may take for text. */
+static const char *
+text_array(int n, char *const *values)
+{
+	return hopper_literal(OidOutputFunctionCall(F_ARRAY_OUT, text_array_datum(n, values)));
 }
 
 static const char *
@@ -110,13 +117,13 @@ class_values_type(const pack_column *y)
 }
 
 /* Classes and, as NULLs, the padding up to num_classes. */
-static const char *
+static Datum
 class_values(const pack_classes *classes)
 {
 	char	  **names = palloc0(sizeof(char *) * classes->num_classes);
 
 	memcpy(names, classes->names, sizeof(char *) * classes->n);
-	return text_array(classes->num_classes, names);
+	return text_array_datum(classes->num_classes, names);
 }
 
 void
@@ -135,6 +142,9 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 	char	   *y_type = source->y.sql_type;
 	char	  **x_names = palloc(sizeof(char *) * source->n_x);
 	char	  **x_types = palloc(sizeof(char *) * source->n_x);
+	Oid			parameter_types[1] = {TEXTARRAYOID};
+	Datum		parameters[1] = {0};
+	const char *insert;
 	int			i;
 
 	for (i = 0; i < source->n_x; i++)
@@ -158,30 +168,36 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 				HOPPER_DISTRIBUTED_RANDOMLY,
 				name.quoted, class_column, class_type,
 				output->segment_rows ? ", segment_rows pg_catalog.int8[]" : "");
-	hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s::pg_catalog.text[]::%s[], %d,"
-				" %.9g, %s, %s, %s, %s, %s, %s, %s, %s, %s,"
-				" " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ", %s, %s, %d%s)",
-				name.quoted, hopper_literal(source->name.quoted),
-				hopper_literal(output->table.quoted),
-				text_array(1, &y_name), text_array(source->n_x, x_names), text_array(1, &y_type),
-				has_classes ? class_values(classes) : "NULL", class_type, output->buffer_size,
-				request->normalizing_const,
-				has_classes ? psprintf("'{%d}'", classes->num_classes) : "NULL",
-				hopper_literal(request->distribution_rules ? request->distribution_rules
-							   : "all_segments"),
-				hopper_literal(segments_text(request, output)),
-				text_array(source->n_x, x_types), hopper_literal(pack_type_name(summary->x->type)),
-				int_array(summary->x->rank, summary->x->shape),
-				hopper_literal(has_classes ? "class" :
-							   summary->y_kind == HOPPER_LABEL_VALUE ? "value" : "array"),
-				hopper_literal(pack_type_name(has_classes ? classes->type : summary->y->type)),
-				has_classes ? "'{}'" : int_array(summary->y->rank, summary->y->shape),
-				output->n_rows, output->partitions,
-				starts_array(request, output,
-							 request->n_starts > 0 && training_table == NULL),
-				request->seed, output->bytes,
-				hopper_literal(pack_output_checksum(output)),
-				hopper_literal(training_table), HOPPER_PACK_FORMAT,
-				output->segment_rows
-				? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
+	if (has_classes)
+		parameters[0] = class_values(classes);
+	insert =
+		psprintf("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, $1::%s[], %d,"
+				 " %.9g, %s, %s, %s, %s, %s, %s, %s, %s, %s,"
+				 " " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ", %s, %s, %d%s)",
+				 name.quoted, hopper_literal(source->name.quoted),
+				 hopper_literal(output->table.quoted),
+				 text_array(1, &y_name), text_array(source->n_x, x_names), text_array(1, &y_type),
+				 class_type, output->buffer_size,
+				 request->normalizing_const,
+				 has_classes ? psprintf("'{%d}'", classes->num_classes) : "NULL",
+				 hopper_literal(request->distribution_rules ? request->distribution_rules
+								: "all_segments"),
+				 hopper_literal(segments_text(request, output)),
+				 text_array(source->n_x, x_types), hopper_literal(pack_type_name(summary->x->type)),
+				 int_array(summary->x->rank, summary->x->shape),
+				 hopper_literal(has_classes ? "class" :
+								summary->y_kind == HOPPER_LABEL_VALUE ? "value" : "array"),
+				 hopper_literal(pack_type_name(has_classes ? classes->type : summary->y->type)),
+				 has_classes ? "'{}'" : int_array(summary->y->rank, summary->y->shape),
+				 output->n_rows, output->partitions,
+				 starts_array(request, output,
+							  request->n_starts > 0 && training_table == NULL),
+				 request->seed, output->bytes,
+				 hopper_literal(pack_output_checksum(output)),
+				 hopper_literal(training_table), HOPPER_PACK_FORMAT,
+				 output->segment_rows
+				 ? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
+	if (SPI_execute_with_args(insert, 1, parameter_types, parameters, has_classes ? " " : "n",
+							  false, 0) != SPI_OK_INSERT)
+		elog(ERROR, "inserting into \"%s\" failed", name.shown);
 }

@@ -104,11 +104,7 @@ require_rows(const hopper_name *table, const char *condition, uint64 expected)
 
 	SPI_freetuptable(SPI_tuptable);
 	if (found != expected)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"%s\" does not %s rows as training needs it", table->shown,
-						expected ? "take" : "give up"),
-				 errhint("Look for triggers, rules and policies of row-level security on it.")));
+		hopper_outputs_refuse_table(table, expected ? "take" : "give up");
 }
 
 /* Rows that another configuration has left stay out of sight, so that it stays quick. */

@@ -1,8 +1,13 @@
 /*
  * segment_bytes.c
- *		Descriptions of work for the segments: version, build, data.
+ *		Descriptions of work for the segments: version, build, data, seal.
  *
  * The format is private to one version of the glue; versions are compared before it is read.
+ *
+ * The segments' functions cannot be taken from PUBLIC: the coordinator's statements call them with
+ * the rights of the role that trains, packs or predicts, as they read and write its tables. So any
+ * role may call them with any bytes. What a description allows is therefore sealed, and what is in
+ * it, as well as everything that comes in beside it, is checked again where it is used.
  */
 #include "pg/segments.h"
 
@@ -12,34 +17,182 @@
 
 #include "pg/segment_bytes.h"
 
+/* --- reading --- */
+
 void
-hopper_begin_description(StringInfo out)
+hopper_refuse_description(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a description for the segments is damaged")));
+	pg_unreachable();
+}
+
+int64
+get_int(reader *in)
+{
+	int64		value;
+
+	if (in->end - in->at < (ptrdiff_t) sizeof(value))
+		hopper_refuse_description();
+	memcpy(&value, in->at, sizeof(value));
+	in->at += sizeof(value);
+	return value;
+}
+
+int64
+get_int_between(reader *in, int64 least, int64 most)
+{
+	int64		value = get_int(in);
+
+	if (value < least || value > most)
+		hopper_refuse_description();
+	return value;
+}
+
+int
+get_count(reader *in)
+{
+	return (int) get_int_between(in, 0, Min(in->end - in->at, PG_INT32_MAX));
+}
+
+char *
+get_bytes(reader *in, size_t *size)
+{
+	int64		length = get_int(in);
+	char	   *bytes;
+
+	if (size)
+		*size = 0;
+	if (length == -1)
+		return NULL;
+	if (length < 0 || in->end - in->at < length)
+		hopper_refuse_description();
+	bytes = palloc(length + 1);
+	memcpy(bytes, in->at, length);
+	bytes[length] = '\0';
+	in->at += length;
+	if (size)
+		*size = (size_t) length;
+	return bytes;
+}
+
+char *
+get_text(reader *in)
+{
+	size_t		size;
+	char	   *text = get_bytes(in, &size);
+
+	if (text && strlen(text) != size)
+		hopper_refuse_description();
+	return text;
+}
+
+char *
+get_required_text(reader *in)
+{
+	char	   *text = get_text(in);
+
+	if (text == NULL)
+		hopper_refuse_description();
+	return text;
+}
+
+void *
+get_array(reader *in, int64 n, size_t width)
+{
+	size_t		size;
+	char	   *bytes = get_bytes(in, &size);
+
+	if (n < 0 || bytes == NULL || size / width != (size_t) n || size % width != 0)
+		hopper_refuse_description();
+	return bytes;
+}
+
+void
+get_struct(reader *in, void *value, size_t expected)
+{
+	size_t		size;
+	char	   *bytes = get_bytes(in, &size);
+
+	if (bytes == NULL || size != expected)
+		hopper_refuse_description();
+	memcpy(value, bytes, size);
+	pfree(bytes);
+}
+
+void
+get_end(const reader *in)
+{
+	if (in->at != in->end)
+		hopper_refuse_description();
+}
+
+/* --- whole descriptions --- */
+
+void
+hopper_begin_description(StringInfo out, hopper_description kind)
 {
 	initStringInfo(out);
 	put_text(out, HOPPER_VERSION);
 	put_text(out, hopper_library_ids());
+	put_int(out, kind);
 }
 
 bytea *
-hopper_end_description(StringInfo out)
+hopper_end_description(StringInfo out, hopper_description kind)
 {
-	bytea	   *result = palloc(VARHDRSZ + out->len);
+	bytea	   *result = palloc(VARHDRSZ + out->len + HOPPER_SEAL_SIZE);
 
-	SET_VARSIZE(result, VARHDRSZ + out->len);
+	SET_VARSIZE(result, VARHDRSZ + out->len + HOPPER_SEAL_SIZE);
 	memcpy(VARDATA(result), out->data, out->len);
+	hopper_seal(kind, out->data, out->len, (uint8 *) VARDATA(result) + out->len);
 	pfree(out->data);
 	return result;
 }
 
-void
-hopper_open_description(const bytea *description, reader *in)
+/* Takes as long wherever they differ. */
+static bool
+equal_seals(const uint8 *a, const uint8 *b)
 {
+	uint8		difference = 0;
+
+	for (int i = 0; i < HOPPER_SEAL_SIZE; i++)
+		difference |= a[i] ^ b[i];
+	return difference == 0;
+}
+
+static void
+open_seal(hopper_description kind, const char *begin, reader *in)
+{
+	uint8		seal[HOPPER_SEAL_SIZE];
+
+	if (in->end - in->at < HOPPER_SEAL_SIZE)
+		hopper_refuse_description();
+	in->end -= HOPPER_SEAL_SIZE;
+	hopper_seal(kind, begin, in->end - begin, seal);
+	if (!equal_seals(seal, (const uint8 *) in->end))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("a description for the segments was not made by this session's "
+						"coordinator"),
+				 errhint("Call the functions that are for users; those named segment_* are called "
+						 "by them.")));
+	if (get_int(in) != kind)
+		hopper_refuse_description();
+}
+
+void
+hopper_open_description(const bytea *description, hopper_description kind, reader *in)
+{
+	const char *begin = VARDATA_ANY(description);
 	char	   *version;
 	char	   *libraries;
 
-	in->at = VARDATA_ANY(description);
-	in->end = in->at + VARSIZE_ANY_EXHDR(description);
-	version = get_bytes(in, NULL);
+	in->at = begin;
+	in->end = begin + VARSIZE_ANY_EXHDR(description);
+	/* the words of these errors do no harm, whoever they come from */
+	version = get_text(in);
 	if (version == NULL || strcmp(version, HOPPER_VERSION) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -48,7 +201,7 @@ hopper_open_description(const bytea *description, reader *in)
 				 errdetail("The coordinator has %s, the segment %s.", version ? version : "none",
 						   HOPPER_VERSION),
 				 errhint("Install the same version on all hosts, and reconnect.")));
-	libraries = get_bytes(in, NULL);
+	libraries = get_text(in);
 	if (libraries == NULL || strcmp(libraries, hopper_library_ids()) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -58,6 +211,7 @@ hopper_open_description(const bytea *description, reader *in)
 						   libraries ? libraries : "none", GpIdentity.segindex,
 						   hopper_library_ids()),
 				 errhint("Install the libraries of one build on all hosts, and reconnect.")));
+	open_seal(kind, begin, in);
 }
 
 void
@@ -76,40 +230,34 @@ hopper_put_desc(StringInfo out, const hopper_data_desc *desc)
 }
 
 void
-hopper_get_struct(reader *in, void *value, size_t expected)
-{
-	size_t		size;
-	char	   *bytes = get_bytes(in, &size);
-
-	if (bytes == NULL || size != expected)
-		elog(ERROR, "a description for the segments comes from another version");
-	memcpy(value, bytes, size);
-}
-
-void *
-hopper_get_array(reader *in, int64 n, size_t width)
-{
-	size_t		size = 0;
-	char	   *bytes = get_bytes(in, &size);
-
-	if (n < 0 || bytes == NULL || size / width != (size_t) n || size % width != 0)
-		elog(ERROR, "a description for the segments is damaged");
-	return bytes;
-}
-
-void
 hopper_get_desc(reader *in, hopper_data_desc *desc)
 {
 	const char **values;
 
-	hopper_get_struct(in, desc, sizeof(*desc));
-	values = palloc(sizeof(char *) * (Max(desc->n_class_values, 0) + 1));
+	/* shapes, types and the numbers of rows and classes are the core's to check */
+	get_struct(in, desc, sizeof(*desc));
+	if (desc->n_partitions < 1 || desc->n_class_values < 0 ||
+		desc->n_class_values > in->end - in->at)
+		hopper_refuse_description();
+	values = palloc(sizeof(char *) * (desc->n_class_values + 1));
 	for (int i = 0; i < desc->n_class_values; i++)
-		values[i] = get_bytes(in, NULL);
+		values[i] = get_text(in);
 	desc->class_values = values;
-	desc->table_name = get_bytes(in, NULL);
-	desc->x_column = get_bytes(in, NULL);
-	desc->y_column = get_bytes(in, NULL);
+	desc->table_name = get_required_text(in);
+	desc->x_column = get_required_text(in);
+	desc->y_column = get_required_text(in);
+}
+
+/* --- arguments --- */
+
+void
+hopper_require_arguments(FunctionCallInfo fcinfo, int first)
+{
+	for (int i = first; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument %d of a function of the segments is null", i + 1)));
 }
 
 void

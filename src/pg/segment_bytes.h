@@ -9,12 +9,17 @@
 
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "model_hopper/core_api.h"
 
-typedef struct reader
+/* What a description is about; one of another kind is refused. */
+typedef enum hopper_description
 {
-	const char *at;
-	const char *end;
-} reader;
+	HOPPER_DESCRIBES_RUN = 1,
+	HOPPER_DESCRIBES_EVALUATION,
+	HOPPER_DESCRIBES_PACKING,
+	HOPPER_DESCRIBES_PLAN,
+	HOPPER_DESCRIBES_PREDICTION
+} hopper_description;
 
 static inline void
 put_int(StringInfo out, int64 value)
@@ -39,64 +44,63 @@ put_text(StringInfo out, const char *text)
 		put_bytes(out, text, strlen(text));
 }
 
-static inline int64
-get_int(reader *in)
+/* --- reading: every function checks what it reads, and ends with an ERROR (segment_bytes.c) --- */
+
+typedef struct reader
 {
-	int64		value;
+	const char *at;
+	const char *end;
+} reader;
 
-	if (in->end - in->at < (ptrdiff_t) sizeof(value))
-		elog(ERROR, "a description for the segments is truncated");
-	memcpy(&value, in->at, sizeof(value));
-	in->at += sizeof(value);
-	return value;
-}
-
-static inline char *
-get_bytes(reader *in, size_t *size)
+extern void hopper_refuse_description(void) pg_attribute_noreturn();
+/* Of any value, or one within bounds. */
+extern int64 get_int(reader *in);
+extern int64 get_int_between(reader *in, int64 least, int64 most);
+static inline bool
+get_bool(reader *in)
 {
-	int64		length = get_int(in);
-	char	   *bytes;
-
-	if (length < 0)
-		return NULL;
-	if (in->end - in->at < length)
-		elog(ERROR, "a description for the segments is truncated");
-	bytes = palloc(length + 1);
-	memcpy(bytes, in->at, length);
-	bytes[length] = '\0';
-	in->at += length;
-	if (size)
-		*size = (size_t) length;
-	return bytes;
+	return get_int_between(in, 0, 1) != 0;
 }
-
-static inline int
-get_count(reader *in)
-{
-	int64		count = get_int(in);
-
-	if (count < 0 || count > in->end - in->at)
-		elog(ERROR, "a description for the segments is damaged");
-	return (int) count;
-}
+/* A number of things that follow, each of which takes a byte or more. */
+extern int	get_count(reader *in);
+/* palloc'ed, and a zero byte behind it; NULL where there was NULL. */
+extern char *get_bytes(reader *in, size_t *size);
+extern char *get_text(reader *in);
+/* The same; ERROR where there was NULL. */
+extern char *get_required_text(reader *in);
+/* n numbers of `width` bytes; ERROR where there are others. */
+extern void *get_array(reader *in, int64 n, size_t width);
+/* ERROR where it has another size. */
+extern void get_struct(reader *in, void *value, size_t expected);
+/* ERROR where more follows. */
+extern void get_end(const reader *in);
 
 /* --- whole descriptions (segment_bytes.c) --- */
 
-/* Begins with this version of the glue and the build of the libraries. */
-extern void hopper_begin_description(StringInfo out);
-extern bytea *hopper_end_description(StringInfo out);
-/* ERROR 55000 where another version or build wrote it. */
-extern void hopper_open_description(const bytea *description, reader *in);
+/*
+ * A description begins with this version of the glue and the build of the libraries, and ends with
+ * a seal: nobody but a coordinator can make it, and it is good for this session, database and role
+ * alone. All the same its readers check what they read.
+ */
+extern void hopper_begin_description(StringInfo out, hopper_description kind);
+extern bytea *hopper_end_description(StringInfo out, hopper_description kind);
+/* ERROR 55000 where another version or build wrote it, 42501 where no coordinator did. */
+extern void hopper_open_description(const bytea *description, hopper_description kind, reader *in);
 extern void hopper_put_desc(StringInfo out, const hopper_data_desc *desc);
 extern void hopper_get_desc(reader *in, hopper_data_desc *desc);
-/*
- * n numbers of `width` bytes; ERROR where there are others: anybody may call the segments'
- * functions, lengths are not taken on trust.
- */
-extern void *hopper_get_array(reader *in, int64 n, size_t width);
-/* ERROR where it has another size. */
-extern void hopper_get_struct(reader *in, void *value, size_t expected);
 
+/* --- the seal (segment_seal.c) --- */
+
+#define HOPPER_SEAL_SIZE 32
+
+/* HMAC-SHA-256 under the database's secret, bound to session, database and role. */
+extern void hopper_seal(hopper_description kind, const char *bytes, size_t size,
+						uint8 seal[HOPPER_SEAL_SIZE]);
+
+/* --- arguments and results of the segments' functions (segment_bytes.c) --- */
+
+/* ERROR where one of the arguments from `first` on is NULL. */
+extern void hopper_require_arguments(FunctionCallInfo fcinfo, int first);
 /*
  * A packed buffer of the arguments partition_id, buffer_id, n, x, y, checksum from `first` on; the
  * caller sets the split. Its memory is the arguments'.

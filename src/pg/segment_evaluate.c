@@ -27,7 +27,7 @@ evaluate_describe(const segment_evaluation *evaluation)
 	const hopper_config *config = &evaluation->config;
 	StringInfoData out;
 
-	hopper_begin_description(&out);
+	hopper_begin_description(&out, HOPPER_DESCRIBES_EVALUATION);
 	put_int(&out, config->mst_key);
 	put_int(&out, config->model_id);
 	put_bytes(&out, config->model_arch, config->model_arch_size);
@@ -43,7 +43,7 @@ evaluate_describe(const segment_evaluation *evaluation)
 	put_int(&out, evaluation->threads);
 	put_int(&out, evaluation->memory_limit);
 	put_int(&out, evaluation->segments_on_host);
-	return hopper_end_description(&out);
+	return hopper_end_description(&out, HOPPER_DESCRIBES_EVALUATION);
 }
 
 void
@@ -53,26 +53,29 @@ evaluate_read_description(const bytea *description, segment_evaluation *evaluati
 	reader		in;
 
 	memset(evaluation, 0, sizeof(*evaluation));
-	hopper_open_description(description, &in);
-	config->mst_key = (int32) get_int(&in);
-	config->model_id = (int32) get_int(&in);
+	hopper_open_description(description, HOPPER_DESCRIBES_EVALUATION, &in);
+	config->mst_key = (int32) get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
+	config->model_id = (int32) get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
 	config->model_arch = get_bytes(&in, &config->model_arch_size);
-	config->compile_params = get_bytes(&in, NULL);
-	config->fit_params = get_bytes(&in, NULL);
+	if (config->model_arch == NULL)
+		hopper_refuse_description();
+	config->compile_params = get_text(&in);
+	config->fit_params = get_text(&in);
 	config->n_weights = get_int(&in);
-	config->weights = hopper_get_array(&in, config->n_weights, sizeof(float));
+	config->weights = get_array(&in, config->n_weights, sizeof(float));
 	if (config->n_weights == 0)
 		config->weights = NULL;
-	config->state_size = (size_t) get_int(&in);
-	config->state = hopper_get_array(&in, (int64) config->state_size, 1);
+	config->state_size = (size_t) get_int_between(&in, 0, PG_INT64_MAX);
+	config->state = get_array(&in, (int64) config->state_size, 1);
 	if (config->state_size == 0)
 		config->state = NULL;
-	config->confusion = (int32_t) get_int(&in);
+	config->confusion = get_bool(&in);
 	hopper_get_desc(&in, &evaluation->desc);
-	evaluation->keys = hopper_get_array(&in, evaluation->desc.n_partitions, sizeof(int32));
-	evaluation->threads = (int) get_int(&in);
+	evaluation->keys = get_array(&in, evaluation->desc.n_partitions, sizeof(int32));
+	evaluation->threads = (int) get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
 	evaluation->memory_limit = get_int(&in);
-	evaluation->segments_on_host = (int) get_int(&in);
+	evaluation->segments_on_host = (int) get_int_between(&in, 0, PG_INT32_MAX);
+	get_end(&in);
 	evaluation->segments_on_host = Max(evaluation->segments_on_host, 1);
 	evaluation->threads = hopper_segment_threads(evaluation->threads,
 												 evaluation->segments_on_host);
@@ -181,11 +184,7 @@ hopper_sql_segment_evaluation_row(PG_FUNCTION_ARGS)
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		elog(ERROR, "segment_evaluation_row() was called outside its aggregate");
-	for (int i = 1; i < PG_NARGS(); i++)
-		if (PG_ARGISNULL(i))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("a packed table holds NULL")));
+	hopper_require_arguments(fcinfo, 1);
 	if (PG_ARGISNULL(0))
 	{
 		MemoryContext caller = MemoryContextSwitchTo(context);
@@ -259,6 +258,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 	call = SRF_PERCALL_SETUP();
 	if (call->call_cntr > 0)
 		SRF_RETURN_DONE(call);
+	hopper_require_arguments(fcinfo, 0);
 	sums = PG_GETARG_BYTEA_PP(1);
 	evaluate_read_description(PG_GETARG_BYTEA_PP(0), &given);
 	given.threads = 1;

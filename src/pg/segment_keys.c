@@ -215,6 +215,7 @@ hopper_partition_keys(const hopper_packed *packed)
 	}
 	for (int32 p = 0; p < n; p++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (!known[p])
 			refuse_placement(packed, psprintf("Partition %d is missing.", p));
 		for (int32 q = 0; q < p; q++)

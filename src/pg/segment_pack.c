@@ -57,6 +57,7 @@ hopper_sql_segment_encode(PG_FUNCTION_ARGS)
 	bytea	   *body;
 
 	CHECK_FOR_INTERRUPTS();
+	hopper_require_arguments(fcinfo, 0);
 	if (state == NULL)
 		state = start_encoding(fcinfo, input);
 	source = &state->job.source;
@@ -164,9 +165,7 @@ hopper_sql_segment_buffer_row(PG_FUNCTION_ARGS)
 	bytea	   *body;
 	int64		rank;
 
-	for (int i = 1; i < PG_NARGS(); i++)
-		if (PG_ARGISNULL(i))
-			elog(ERROR, "an argument of segment_buffer() is null");
+	hopper_require_arguments(fcinfo, 1);
 	plan = cached_plan(fcinfo, 1);
 	body = PG_GETARG_BYTEA_PP(4);
 	rank = PG_GETARG_INT64(3);

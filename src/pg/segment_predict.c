@@ -138,6 +138,7 @@ hopper_sql_segment_predict(PG_FUNCTION_ARGS)
 	Datum		values[PREDICT_MAX_COLUMNS];
 	bool		nulls[PREDICT_MAX_COLUMNS];
 
+	hopper_require_arguments(fcinfo, 0);
 	if (state == NULL)
 		state = start(fcinfo);
 	if (!next_prediction(state, fcinfo->flinfo->fn_mcxt, values, nulls))

@@ -12,6 +12,8 @@
 
 #include "access/heapam.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/tqual.h"
@@ -56,6 +58,29 @@ value_of(Relation relation, HeapTuple tuple, AttrNumber column)
 	return value;
 }
 
+/*
+ * The rights that a SELECT of these columns would want. The relation is only a number in the
+ * description, and nobody but this function looks at the rights where it is read.
+ */
+static void
+require_rights(Relation relation, const AttrNumber *columns, int n)
+{
+	Oid			table = RelationGetRelid(relation);
+
+	if (hopper_hides_rows(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" with row-level security cannot be read in turns",
+						RelationGetRelationName(relation)),
+				 errhint("Raise hopper.memory_limit, so that the data stay in memory.")));
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return;
+	for (int i = 0; i < n; i++)
+		if (pg_attribute_aclcheck(table, columns[i], GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+			aclcheck_error(ACLCHECK_NO_PRIV, HOPPER_OBJECT_TABLE,
+						   RelationGetRelationName(relation));
+}
+
 void
 hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32 partition,
 					hopper_buffer_fn callback, void *state)
@@ -74,8 +99,13 @@ hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32
 
 	MemoryContextSwitchTo(context);
 	one = AllocSetContextCreate(context, "hopper packed buffer", ALLOCSET_DEFAULT_SIZES);
-	relation = heap_open(table->relation, AccessShareLock);
-	if (!RelationIsHeap(relation))
+	relation = try_heap_open(table->relation, AccessShareLock, false);
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("the packed table of relation %u does not exist any more",
+						table->relation)));
+	if (relation->rd_rel->relkind != RELKIND_RELATION || !RelationIsHeap(relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("append-optimized table \"%s\" cannot be read in turns",
@@ -87,6 +117,7 @@ hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32
 	columns[3] = column_of(relation, table->x_column, BYTEAOID);
 	columns[4] = column_of(relation, table->y_column, BYTEAOID);
 	columns[5] = column_of(relation, "checksum", BYTEAOID);
+	require_rights(relation, columns, lengthof(columns));
 
 	found = palloc(sizeof(found_buffer) * room);
 	scan = heap_beginscan(relation, GetActiveSnapshot(), 0, NULL);

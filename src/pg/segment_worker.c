@@ -3,8 +3,10 @@
  *		A segment's part of a run: it keeps its partitions in its writer process and trains the
  *		models that come by.
  *
- * The functions here are called by the coordinator's statements alone. What they keep lives until
- * the coordinator gives it up, at the latest until the transaction or the process ends.
+ * The functions here are for the coordinator's statements, but any role may call them: a process
+ * joins a run by a sealed description alone (segment_bytes.c), serves the role that it was made
+ * for, and takes nothing in that the core has not checked. What they keep lives until the
+ * coordinator gives it up, at the latest until the transaction or the process ends.
  *
  * Faults for gp_inject_fault(): hopper_segment_load (each buffer), hopper_segment_train (each hop,
  * before it trains), hopper_segment_emit (each part that goes out), hopper_segment_release (where
@@ -19,8 +21,10 @@
 
 #include "access/xact.h"
 #include "cdb/cdbvars.h"
+#include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "utils/faultinjector.h"
+#include "utils/memutils.h"
 
 #include "pg/segment_bytes.h"
 
@@ -30,6 +34,14 @@ PG_FUNCTION_INFO_V1(hopper_sql_segment_collect);
 PG_FUNCTION_INFO_V1(hopper_sql_segment_train);
 PG_FUNCTION_INFO_V1(hopper_sql_segment_emit);
 PG_FUNCTION_INFO_V1(hopper_sql_segment_release);
+
+/* What one segment_visit() collects for. */
+typedef struct visit_step
+{
+	int32		iteration;
+	bool		fresh;
+	bool		finish;
+} visit_step;
 
 /* A part that came while the data were not here; it goes out again as it is. */
 typedef struct waiting_part
@@ -44,6 +56,7 @@ typedef struct waiting_part
 static struct
 {
 	int64		id;				/* 0: none */
+	Oid			role;			/* whose run it is */
 	hopper_group *group;
 	hopper_data_plan plan;
 	hopper_segment_table tables[2]; /* by split */
@@ -55,8 +68,55 @@ static struct
 	int32		iteration;
 	int32		mst_key;		/* for messages: the configuration at hand; 0: none */
 	bool		finish;
-	List	   *waiting;		/* in the memory of the statement */
 } current;
+
+/*
+ * The parts that wait for segment_emit(), which the same statement calls; where another one does,
+ * as any role may, they must not be there any more, or be those of the same role.
+ */
+static struct
+{
+	MemoryContext context;		/* NULL: none; below the transaction's */
+	List	   *parts;
+	Oid			role;
+} waiting;
+
+static void
+drop_waiting(void)
+{
+	if (waiting.context)
+		MemoryContextDelete(waiting.context);
+	memset(&waiting, 0, sizeof(waiting));
+}
+
+static void
+add_waiting(FunctionCallInfo fcinfo)
+{
+	MemoryContext caller;
+	waiting_part *part;
+
+	if (waiting.context == NULL)
+	{
+		waiting.context = AllocSetContextCreate(TopTransactionContext, "hopper waiting models",
+												ALLOCSET_DEFAULT_SIZES);
+		waiting.role = GetUserId();
+	}
+	caller = MemoryContextSwitchTo(waiting.context);
+	part = palloc(sizeof(waiting_part));
+	part->mst_key = PG_GETARG_INT32(5);
+	part->part = PG_GETARG_INT32(6);
+	part->n_parts = PG_GETARG_INT32(7);
+	part->body = PG_GETARG_BYTEA_P_COPY(8);
+	waiting.parts = lappend(waiting.parts, part);
+	MemoryContextSwitchTo(caller);
+}
+
+/* Whether this process takes part in that run, of the role that asks. */
+static bool
+is_current(int64 run)
+{
+	return current.group != NULL && current.id == run && current.role == GetUserId();
+}
 
 static void
 drop_run(void)
@@ -75,12 +135,15 @@ drop_run(void)
 static void
 transaction_ends(XactEvent event, void *arg)
 {
+	drop_waiting();
 	drop_run();
 }
 
 static void
 subtransaction_ends(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, void *arg)
 {
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		drop_waiting();
 	if (current.id == 0 || current.subxact != mine)
 		return;
 	if (event == SUBXACT_EVENT_ABORT_SUB)
@@ -154,7 +217,7 @@ choose_gpu(hopper_segment_run *run)
 }
 
 static void
-join_run(const bytea *description, int32 key)
+join_run(int64 id, const bytea *description, int32 key)
 {
 	const hopper_torch_api *torch = hopper_torch();
 	hopper_segment_run run;
@@ -164,6 +227,8 @@ join_run(const bytea *description, int32 key)
 	drop_run();
 	register_callbacks();
 	hopper_read_run(description, &run);
+	if (run.id != id)
+		hopper_refuse_description();
 	choose_gpu(&run);
 	run.options.threads = hopper_segment_threads(run.options.threads, run.segments_on_host);
 	run.options.memory_limit = hopper_segment_memory(run.options.memory_limit,
@@ -174,6 +239,7 @@ join_run(const bytea *description, int32 key)
 				(errcode_for_file_access(),
 				 errmsg("could not create an event descriptor: %m")));
 	current.id = run.id;
+	current.role = GetUserId();
 	current.subxact = GetCurrentSubTransactionId();
 	current.drop_cache = run.drop_cache;
 	strlcpy(current.shown, run.shown, sizeof(current.shown));
@@ -221,22 +287,14 @@ aggregate_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
-static void
-require_arguments(FunctionCallInfo fcinfo)
-{
-	for (int i = 1; i < PG_NARGS(); i++)
-		if (PG_ARGISNULL(i))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument %d must not be null", i)));
-}
-
 /* Of the arguments of segment_load(). */
 static void
 take_buffer(FunctionCallInfo fcinfo)
 {
 	hopper_buffer buffer;
 
+	if (PG_GETARG_INT32(4) != HOPPER_SPLIT_TRAIN && PG_GETARG_INT32(4) != HOPPER_SPLIT_VALID)
+		hopper_refuse_description();
 	hopper_get_buffer(fcinfo, 5, &buffer);
 	buffer.split = PG_GETARG_INT32(4);
 	add_buffer(&buffer, NULL);
@@ -254,12 +312,12 @@ hopper_sql_segment_load(PG_FUNCTION_ARGS)
 	int64		run;
 	int64	   *count;
 
-	require_arguments(fcinfo);
+	hopper_require_arguments(fcinfo, 1);
 	run = PG_GETARG_INT64(1);
 	error_context_stack = &callback;
 	SIMPLE_FAULT_INJECTOR("hopper_segment_load");
-	if (current.id != run || current.group == NULL)
-		join_run(PG_GETARG_BYTEA_PP(2), PG_GETARG_INT32(3));
+	if (!is_current(run))
+		join_run(run, PG_GETARG_BYTEA_PP(2), PG_GETARG_INT32(3));
 	if (current.plan.resident)
 		take_buffer(fcinfo);
 	error_context_stack = callback.previous;
@@ -300,42 +358,28 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
-	struct
-	{
-		int32		iteration;
-		bool		fresh;
-		bool		finish;
-	}		   *step;
+	visit_step *step;
 	bytea	   *body;
 	hopper_error error;
 
-	require_arguments(fcinfo);
+	hopper_require_arguments(fcinfo, 1);
 	if (PG_ARGISNULL(0))
 	{
 		step = MemoryContextAllocZero(context, sizeof(*step));
 		step->iteration = PG_GETARG_INT32(2);
 		step->fresh = PG_GETARG_BOOL(3);
 		step->finish = PG_GETARG_BOOL(4);
-		current.waiting = NIL;
+		register_callbacks();
+		drop_waiting();
 		current.iteration = step->iteration;
 	}
 	else
-		step = (void *) PG_GETARG_POINTER(0);
+		step = (visit_step *) PG_GETARG_POINTER(0);
 	current.mst_key = PG_GETARG_INT32(5);
 	error_context_stack = &callback;
 	body = PG_GETARG_BYTEA_PP(8);
-	if (current.id != PG_GETARG_INT64(1) || current.group == NULL)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(context);
-		waiting_part *waiting = palloc(sizeof(waiting_part));
-
-		waiting->mst_key = PG_GETARG_INT32(5);
-		waiting->part = PG_GETARG_INT32(6);
-		waiting->n_parts = PG_GETARG_INT32(7);
-		waiting->body = PG_GETARG_BYTEA_P_COPY(8);
-		current.waiting = lappend(current.waiting, waiting);
-		MemoryContextSwitchTo(caller);
-	}
+	if (!is_current(PG_GETARG_INT64(1)))
+		add_waiting(fcinfo);
 	else
 		HOPPER_CHECK(hopper_torch()->group_add_part(current.group, PG_GETARG_INT32(5),
 													PG_GETARG_INT32(6), PG_GETARG_INT32(7),
@@ -353,20 +397,15 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 {
 	const hopper_torch_api *torch;
 	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
-	struct
-	{
-		int32		iteration;
-		bool		fresh;
-		bool		finish;
-	}		   *step;
+	visit_step *step;
 	hopper_error error;
 	int			done;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	if (current.waiting != NIL)
+	if (waiting.parts != NIL || current.group == NULL)
 		PG_RETURN_INT32(0);
-	step = (void *) PG_GETARG_POINTER(0);
+	step = (visit_step *) PG_GETARG_POINTER(0);
 	torch = hopper_torch();
 	current.iteration = step->iteration;
 	current.mst_key = 0;
@@ -434,22 +473,27 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 		MemoryContextSwitchTo(caller);
 	}
 	call = SRF_PERCALL_SETUP();
-	if (current.waiting != NIL)
+	if (waiting.parts != NIL && waiting.role == GetUserId())
 	{
-		waiting_part *waiting = linitial(current.waiting);
+		waiting_part *part = linitial(waiting.parts);
 
-		current.waiting = list_delete_first(current.waiting);
-		values[0] = Int32GetDatum(waiting->mst_key);
+		values[0] = Int32GetDatum(part->mst_key);
 		values[1] = PG_GETARG_DATUM(1);
-		values[2] = Int32GetDatum(waiting->part);
-		values[3] = Int32GetDatum(waiting->n_parts);
+		nulls[1] = PG_ARGISNULL(1);
+		values[2] = Int32GetDatum(part->part);
+		values[3] = Int32GetDatum(part->n_parts);
 		values[4] = BoolGetDatum(false);
 		values[5] = BoolGetDatum(true);
 		nulls[6] = nulls[7] = true;
-		values[8] = PointerGetDatum(waiting->body);
-		SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
+		values[8] = PointerGetDatum(part->body);
+		row = heap_form_tuple(call->tuple_desc, values, nulls);
+		pfree(part->body);
+		waiting.parts = list_delete_first(waiting.parts);
+		if (waiting.parts == NIL)
+			drop_waiting();
+		SRF_RETURN_NEXT(call, HeapTupleGetDatum(row));
 	}
-	if (PG_ARGISNULL(0) || PG_GETARG_INT32(0) == 0 || current.group == NULL)
+	if (PG_ARGISNULL(0) || PG_GETARG_INT32(0) == 0 || !is_current(current.id))
 		SRF_RETURN_DONE(call);
 	error_context_stack = &callback;
 	SIMPLE_FAULT_INJECTOR("hopper_segment_emit");
@@ -487,7 +531,8 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 Datum
 hopper_sql_segment_release(PG_FUNCTION_ARGS)
 {
-	if (current.id != 0 && current.id == PG_GETARG_INT64(0))
+	hopper_require_arguments(fcinfo, 0);
+	if (is_current(PG_GETARG_INT64(0)))
 	{
 		SIMPLE_FAULT_INJECTOR("hopper_segment_release");
 		drop_run();

@@ -100,15 +100,16 @@ hopper_sql_check_schema(PG_FUNCTION_ARGS)
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	if (hopper_select("WITH s AS (SELECT * FROM pg_namespace WHERE oid = %u)"
-					  " SELECT NULL AS rolname FROM s"
-					  " WHERE has_schema_privilege('public', s.oid, 'CREATE') UNION ALL"
+	if (hopper_select("WITH s AS (SELECT oid AS schema, nspowner FROM pg_namespace"
+					  "  WHERE oid = %u)"
+					  " SELECT NULL::name AS rolname FROM s"
+					  " WHERE has_schema_privilege('public', s.schema, 'CREATE') UNION ALL"
 					  " (SELECT rolname FROM pg_roles r, s WHERE NOT rolsuper AND (nspowner = r.oid"
-					  "  OR has_schema_privilege(r.oid, s.oid, 'CREATE') OR r.oid IN"
-					  "  (SELECT proowner FROM pg_proc WHERE pronamespace = s.oid UNION ALL"
-					  "   SELECT relowner FROM pg_class WHERE relnamespace = s.oid UNION ALL"
-					  "   SELECT typowner FROM pg_type WHERE typnamespace = s.oid UNION ALL"
-					  "   SELECT oprowner FROM pg_operator WHERE oprnamespace = s.oid))"
+					  "  OR has_schema_privilege(r.oid, s.schema, 'CREATE') OR r.oid IN"
+					  "  (SELECT proowner FROM pg_proc WHERE pronamespace = s.schema UNION ALL"
+					  "   SELECT relowner FROM pg_class WHERE relnamespace = s.schema UNION ALL"
+					  "   SELECT typowner FROM pg_type WHERE typnamespace = s.schema UNION ALL"
+					  "   SELECT oprowner FROM pg_operator WHERE oprnamespace = s.schema))"
 					  "  ORDER BY rolname) LIMIT 1", schema) > 0)
 	{
 		role = hopper_cell(0, 1);

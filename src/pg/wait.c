@@ -7,6 +7,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "utils/timestamp.h"
+
+/* Nobody waits for what a session whose client is gone does: looked at so often, in ms. */
+#define LOOK_AT_CLIENT 2000
 
 typedef struct open_eventfd
 {
@@ -72,14 +76,31 @@ hopper_eventfd_close(int fd)
 	elog(ERROR, "event descriptor %d is not open", fd);
 }
 
+/*
+ * The server finds out when it writes to the client, which a quiet training does once in hours. The
+ * next CHECK_FOR_INTERRUPTS ends the session then, as after a failed write.
+ */
+static void
+look_at_client(void)
+{
+	static TimestampTz last = 0;
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (MyProcPort == NULL || !TimestampDifferenceExceeds(last, now, LOOK_AT_CLIENT))
+		return;
+	last = now;
+	if (!hopper_client_is_there())
+		ClientConnectionLost = InterruptPending = true;
+}
+
 void
 hopper_wait(int fd, long timeout_ms)
 {
-	int			events = WL_LATCH_SET | WL_SOCKET_READABLE;
+	int			events = WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT;
 	int			rc;
 
-	if (timeout_ms >= 0)
-		events |= WL_TIMEOUT;
+	if (timeout_ms < 0 || timeout_ms > LOOK_AT_CLIENT)
+		timeout_ms = LOOK_AT_CLIENT;
 	rc = hopper_wait_latch_or_socket(events, fd, timeout_ms);
 	if (rc & WL_LATCH_SET)
 		hopper_reset_latch();
@@ -93,5 +114,6 @@ hopper_wait(int fd, long timeout_ms)
 					(errcode_for_file_access(),
 					 errmsg("could not read an event descriptor: %m")));
 	}
+	look_at_client();
 	CHECK_FOR_INTERRUPTS();
 }

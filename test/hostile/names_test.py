@@ -411,6 +411,23 @@ def test_a_path_that_an_error_interrupts(trained):
         END $$""")
 
 
+def test_settings_that_change_what_text_means(trained):
+    """NULL among the classes stays NULL, and a label called so stays a label."""
+    query(trained, "CREATE TABLE odd AS SELECT id, x, (ARRAY['NULL', NULL, 'b\\'])[1 + id % 3] AS y FROM points")
+    with trained.cursor() as cursor:
+        cursor.execute("SET array_nulls = off")
+        cursor.execute("SET extra_float_digits = -15")
+        cursor.execute("SET quote_all_identifiers = on")
+        cursor.execute("SET bytea_output = 'escape'")
+        cursor.execute("SET transform_null_equals = on")
+        cursor.execute("SELECT hopper.training_preprocessor('odd', 'odd_packed', 'y', 'x',"
+                       " normalizing_const => 0.1234567, num_classes => ARRAY[4])")
+        cursor.execute("SELECT hopper.validation_preprocessor('odd', 'odd_more', 'y', 'x', 'odd_packed')")
+        cursor.execute("RESET extra_float_digits")
+        cursor.execute("SELECT y_class_values, normalizing_const FROM odd_packed_summary")
+        assert cursor.fetchone() == ([None, "NULL", "b\\", None], 0.1234567)
+
+
 def test_sparkline_in_parallel_plans(trained):
     """It asks for the client's encoding, which a parallel worker does not know."""
     with trained.cursor() as cursor:

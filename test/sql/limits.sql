@@ -107,3 +107,16 @@ SELECT hopper.load_model('models', '{"class_name": "Sequential", "config": {"nam
 SELECT count(*) FROM predicted;
 DROP TABLE few, few_packed, few_packed_summary, models, run, run_info, run_state, run_summary,
   predicted;
+
+-- The counts of a confusion matrix, the square of the classes' number, are memory like any other.
+CREATE TABLE few AS SELECT ARRAY[i % 2, i % 3]::real[] AS x, i % 2 AS y FROM generate_series(1, 8) i;
+SELECT hopper.training_preprocessor('few', 'few_packed', 'y', 'x', num_classes => '{2000}', partitions => 2);
+SELECT hopper.load_model('wide', '{"class_name": "Sequential", "config": {"name": "wide", "layers": [
+  {"class_name": "Dense", "config": {"name": "out", "units": 2000, "activation": "softmax"}}]}}');
+SELECT count(*) FROM hopper.fit('few_packed', 'wide_run', 'wide', 1,
+  $$loss='categorical_crossentropy', optimizer='SGD(lr=0.1)'$$, 'batch_size=4', 1);
+SET hopper.memory_limit = '100MB';
+SELECT loss IS NOT NULL AS evaluated FROM hopper.evaluate('wide_run', 'few_packed');
+SELECT hopper.evaluate('wide_run', 'few_packed', confusion_table => 'confused');
+RESET hopper.memory_limit;
+DROP TABLE few, few_packed, few_packed_summary, wide, wide_run, wide_run_info, wide_run_state, wide_run_summary;
