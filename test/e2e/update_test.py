@@ -188,3 +188,23 @@ def test_a_schema_of_superusers_is_taken():
     query(connection, "CREATE EXTENSION model_hopper")
     connection.close()
     drop_database(FRESH)
+
+
+def test_a_dump_restores_all_but_the_journal(old, tmp_path):
+    query(old, "ALTER EXTENSION model_hopper UPDATE")
+    fit = ("SELECT models_trained FROM hopper.fit_multiple_model('packed', 'dumped', 'configs', 1,"
+           " warm_start => %s)")
+    assert value(old, fit, False) == 2
+    assert value(old, "SELECT count(*) FROM hopper.run_timeline('dumped')") > 0
+    board = query(old, "SELECT * FROM hopper.leaderboard('dumped')")
+    subprocess.run(["pg_dump", "-f", tmp_path / "dump.sql", OLD], check=True)
+    restored = create(FRESH)
+    load(FRESH, tmp_path / "dump.sql")
+    assert query(restored, "SELECT * FROM hopper.leaderboard('dumped')") == board
+    # docs/reference/timing.md says how to keep it.
+    assert value(restored, "SELECT count(*) FROM hopper.run_timeline('dumped')") == 0
+    assert value(restored, fit, True) == 2
+    assert value(restored, "SELECT count(*) FROM hopper.run_timeline('dumped')") > 0
+    assert catalogue(restored) == catalogue(old)
+    restored.close()
+    drop_database(FRESH)
