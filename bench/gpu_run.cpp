@@ -140,6 +140,9 @@ int Run(int argc, char** argv) {
   std::map<int32_t, double> accuracy, best;
   for (bool finished = false; !finished;) {
     hopper_event event = {};
+    hopper_visit visits[64];
+    while (api->run_next_visits(run, visits, 64) > 0) {  // or the run waits for its reader
+    }
     while (api->run_next_event(run, &event) == 1) {
       finished |= event.type == HOPPER_EVENT_FINISHED;
       if (event.type == HOPPER_EVENT_WARNING) std::cerr << event.message << "\n";

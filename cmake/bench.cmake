@@ -6,6 +6,11 @@ if(benchmark_FOUND AND TARGET hopper_libtorch)
   target_link_libraries(step_bench PRIVATE hopper_train benchmark::benchmark)
 endif()
 
+if(TARGET hopper_capi_torch)
+  add_executable(many_models EXCLUDE_FROM_ALL bench/many_models.cpp)
+  target_link_libraries(many_models PRIVATE hopper_capi_torch)
+endif()
+
 # What bench/gpu runs: needs nothing but the libraries.
 if(TARGET hopper_torch AND TARGET hopper_core)
   add_executable(gpu_run EXCLUDE_FROM_ALL bench/gpu_run.cpp)

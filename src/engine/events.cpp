@@ -31,10 +31,12 @@ void SetProblem(const Problem& problem, hopper_event* event) {
   CopyText(problem.hint, event->hint);
 }
 
-void EventQueue::Push(const hopper_event& event) {
+void EventQueue::Push(const hopper_event& event) { PushIterations(event, event.iteration); }
+
+void EventQueue::PushIterations(const hopper_event& event, int32_t last) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    events_.push_back(event);
+    events_.push_back({event, last});
   }
   WakeEventFd(event_fd_);
 }
@@ -48,17 +50,26 @@ void EventQueue::PushLast(const hopper_event& event) noexcept {
   WakeEventFd(event_fd_);
 }
 
-bool EventQueue::Pop(hopper_event* event) {
+bool EventQueue::Pop(hopper_event* event, bool* has_room_again) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  *has_room_again = false;
   if (events_.empty()) {
     if (!has_last_) return false;
     *event = last_;
     has_last_ = false;
     return true;
   }
-  *event = events_.front();
+  Entry& first = events_.front();
+  *event = first.event;
+  if (first.event.iteration++ < first.last_iteration) return true;
+  *has_room_again = events_.size() == kMostEvents;
   events_.pop_front();
   return true;
+}
+
+bool EventQueue::IsFull() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return events_.size() >= kMostEvents;
 }
 
 }  // namespace hopper

@@ -1,6 +1,7 @@
 // Events on their way from the workers to the one thread that reads them.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -23,8 +24,8 @@ void CopyText(const std::string& text, char (&field)[N]) {
 // The texts of a problem in an event.
 void SetProblem(const Problem& problem, hopper_event* event);
 
-// First in, first out, for any number of threads. Unbounded: no event but a warning may be lost,
-// and the number of events is that of metrics.
+// First in, first out, for any number of threads. No event is lost: who causes them looks whether
+// the queue is full before it goes on.
 class EventQueue {
  public:
   explicit EventQueue(int event_fd) : event_fd_(event_fd) {}
@@ -32,14 +33,24 @@ class EventQueue {
   void Push(const hopper_event& event);
   // The event that comes behind all others; needs no memory, so that it comes whatever happens.
   void PushLast(const hopper_event& event) noexcept;
-  bool Pop(hopper_event* event);
+  // An event for each iteration from that of `event` to `last`.
+  void PushIterations(const hopper_event& event, int32_t last);
+  // *has_room_again: it was full before, and is not now.
+  bool Pop(hopper_event* event, bool* has_room_again);
+  bool IsFull() const;
   // Wakes the reader without an event.
   void Wake() const { WakeEventFd(event_fd_); }
 
  private:
+  static constexpr size_t kMostEvents = 4096;
+  struct Entry {
+    hopper_event event;
+    int32_t last_iteration;
+  };
+
   const int event_fd_;
-  std::mutex mutex_;
-  std::deque<hopper_event> events_;
+  mutable std::mutex mutex_;
+  std::deque<Entry> events_;
   bool has_last_ = false;
   hopper_event last_ = {};
 };

@@ -26,6 +26,7 @@
 #include "data/dataset.h"
 #include "engine/workers.h"
 #include "model_hopper/core_api.h"
+#include "schedule/ready.h"
 #include "schedule/ring.h"
 #include "schedule/window.h"
 #include "train/trainer.h"
@@ -101,6 +102,8 @@ class Group {
   void TrainTogether(const std::vector<Task>& tasks);
   void EvaluateTogether(const std::vector<Task>& tasks);
   bool NextTaskLocked(Task* task);
+  // After each change of what this segment can do with the model.
+  void UpdateLocked(Traveller* model);
   bool IsLoadedLocked(int split, int partition) const;
   Task NextOf(const Traveller& model) const;
   struct VisitBegun {
@@ -113,7 +116,8 @@ class Group {
   void EndVisit(Traveller* model, const VisitBegun& begun, VisitEnd end, const MetricSums& sums,
                 double seconds) const;
   void Train(Traveller* model, int partition) const;
-  AlignedArray<float> EvaluatedWeights(const Traveller& model) const;
+  // What is evaluated: the model's own weights, or *copy where they have to be computed.
+  const float* EvaluatedWeights(const Traveller& model, AlignedArray<float>* copy) const;
   void Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& partitions) const;
   void RecordEvaluation(int split, int first_partition, int32_t n, double seconds,
                         Traveller* model) const;
@@ -129,6 +133,7 @@ class Group {
   void Decide(Traveller* model, const float* weights) const;
   void OrderFinalPass(Traveller* model) const;
   void Stop(Traveller* model) const;
+  bool DeliversBest(const Traveller& model) const;
   bool Ended(const Traveller& model) const;
   void PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums,
                    const float* weights) const;
@@ -169,13 +174,15 @@ class Group {
   double started_ = 0.0;  // the work on what came
   bool fresh_ = false;
   bool finish_ = false;
-  std::vector<std::unique_ptr<Traveller>> travellers_;
+  std::vector<std::unique_ptr<Traveller>> travellers_;  // the most expensive first
   size_t out_model_ = 0;
   int32_t out_part_ = 0;
   std::atomic<bool> cancel_{false};
   std::atomic<int> running_{0};
   mutable std::mutex mutex_;  // guards what follows, and the models' places
   std::condition_variable wake_;
+  ReadyModels ready_{{}};  // travellers, the first one first
+  size_t unpacked_ = 0;    // travellers
   bool failed_ = false;
   Problem failure_;
   std::unique_ptr<PartitionWindow> window_;   // of `here_`; null: all data stay

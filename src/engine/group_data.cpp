@@ -178,6 +178,9 @@ void Group::EndLoad(int32_t split, int32_t partition) {
     bytes_read_ += DataOf(split).PartitionBytes(partition);
     seconds_reading_ += MonotonicSeconds() - load_since_;
     RequestLoadLocked();
+    for (const auto& model : travellers_) {
+      if (model != nullptr) UpdateLocked(model.get());
+    }
   }
   wake_.notify_all();
 }

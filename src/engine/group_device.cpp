@@ -93,6 +93,7 @@ void Group::AddCompanionsLocked(std::vector<Task>* tasks) {
     }
     task.model = other.get();
     other->busy = true;
+    ready_.Remove(other->index);
     tasks->push_back(std::move(task));
   }
 }
@@ -145,10 +146,11 @@ void Group::TrainTogether(const std::vector<Task>& tasks) {
 
 void Group::EvaluateTogether(const std::vector<Task>& tasks) {
   const auto& partitions = tasks.front().partitions;
-  std::vector<AlignedArray<float>> weights;
+  std::vector<AlignedArray<float>> copies(tasks.size());
   std::vector<const float*> pointers;
-  for (const Task& task : tasks) weights.push_back(EvaluatedWeights(*task.model));
-  for (const AlignedArray<float>& one : weights) pointers.push_back(one.data());
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    pointers.push_back(EvaluatedWeights(*tasks[i].model, &copies[i]));
+  }
   for (const int split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
     std::vector<int> here;
     for (const auto& [of, p] : partitions) {

@@ -12,6 +12,7 @@ namespace hopper {
 
 struct Group::Traveller {
   int32_t key = 0;
+  size_t index = 0;                  // of those of a segment
   const Trainer* trainer = nullptr;  // null: its configuration could not be read
   hopper_model_status status = HOPPER_MODEL_TRAINING;
   Problem failure;

@@ -31,6 +31,12 @@ bool Group::WantsPass(const Traveller& model, int split) const {
           !model.trainer->stopping().active());
 }
 
+// What is evaluated now are the weights of the best iteration.
+bool Group::DeliversBest(const Traveller& model) const {
+  return model.final_pass && model.trainer->stopping().restores() &&
+         model.state.monitor.best_weights.size() != 0;
+}
+
 // No visit is left.
 bool Group::Ended(const Traveller& model) const {
   return model.stopped || model.iterations >= num_iterations_;
@@ -63,7 +69,12 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   failed_ = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& model : travellers_) TellWindowLocked(model.get());
+    ready_ = ReadyModels(std::vector<int64_t>(travellers_.size(), 0));
+    unpacked_ = travellers_.size();
+    for (size_t i = 0; i < travellers_.size(); ++i) {
+      travellers_[i]->index = i;
+      UpdateLocked(travellers_[i].get());
+    }
     RequestLoadLocked();
   }
   // On a segment with fewer threads than a model wants, they take turns: the same bits.
@@ -97,8 +108,7 @@ void Group::Cancel() {
 
 void Group::Work() {
   std::unique_lock<std::mutex> lock(mutex_);
-  const auto packed = [](const auto& model) { return model->packed; };
-  while (!cancel_.load() && !std::all_of(travellers_.begin(), travellers_.end(), packed)) {
+  while (!cancel_.load() && unpacked_ > 0) {
     try {
       Task task;
       if (!NextTaskLocked(&task)) {
@@ -119,7 +129,8 @@ void Group::Work() {
       for (const Task& each : tasks) {
         each.model->busy = false;
         each.model->packed = each.kind == Task::kPack;
-        TellWindowLocked(each.model);
+        if (each.model->packed) --unpacked_;
+        UpdateLocked(each.model);
       }
       PinLocked(task, false);
       RequestLoadLocked();
@@ -159,23 +170,36 @@ Group::Task Group::NextOf(const Traveller& model) const {
   return task;
 }
 
-bool Group::NextTaskLocked(Task* task) {
-  for (const auto& model : travellers_) {
-    if (model->busy || model->packed) continue;
-    *task = NextOf(*model);
-    if (task->kind != Task::kPack) {
-      auto& partitions = task->partitions;
-      partitions.erase(
-          std::remove_if(partitions.begin(), partitions.end(),
-                         [&](const auto& at) { return !IsLoadedLocked(at.first, at.second); }),
-          partitions.end());
-      if (partitions.empty()) continue;
-    }
-    task->model = model.get();
-    model->busy = true;
-    return true;
+void Group::UpdateLocked(Traveller* model) {
+  TellWindowLocked(model);
+  bool is_ready = !model->busy && !model->packed;
+  if (is_ready) {
+    const Task next = NextOf(*model);
+    const auto loaded = [&](const auto& at) { return IsLoadedLocked(at.first, at.second); };
+    is_ready = next.kind == Task::kPack ||
+               std::any_of(next.partitions.begin(), next.partitions.end(), loaded);
   }
-  return false;
+  if (is_ready) {
+    ready_.Set(model->index, 0.0);
+  } else {
+    ready_.Remove(model->index);
+  }
+}
+
+bool Group::NextTaskLocked(Task* task) {
+  const int64_t at = ready_.Best(0);
+  if (at < 0) return false;
+  Traveller* model = travellers_[static_cast<size_t>(at)].get();
+  *task = NextOf(*model);
+  auto& partitions = task->partitions;
+  partitions.erase(
+      std::remove_if(partitions.begin(), partitions.end(),
+                     [&](const auto& one) { return !IsLoadedLocked(one.first, one.second); }),
+      partitions.end());
+  task->model = model;
+  model->busy = true;
+  ready_.Remove(model->index);
+  return true;
 }
 
 void Group::Do(const Task& task) const {
@@ -349,9 +373,11 @@ void Group::OrderFinalPass(Traveller* model) const {
   model->evaluating = true;
 }
 
-AlignedArray<float> Group::EvaluatedWeights(const Traveller& model) const {
-  return model.final_pass ? model.trainer->DeliveredWeights(model.state, nullptr)
-                          : model.trainer->KeptWeights(model.state);
+const float* Group::EvaluatedWeights(const Traveller& model, AlignedArray<float>* copy) const {
+  if (DeliversBest(model)) return model.state.monitor.best_weights.data();
+  if (!model.trainer->compile().optimizer.use_ema) return model.state.params.data();
+  *copy = model.trainer->KeptWeights(model.state);
+  return copy->data();
 }
 
 void Group::RecordEvaluation(int split, int first_partition, int32_t n, double seconds,
@@ -369,10 +395,11 @@ void Group::RecordEvaluation(int split, int first_partition, int32_t n, double s
 
 void Group::Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& partitions) const {
   Stopwatch watch;
-  const AlignedArray<float> weights = EvaluatedWeights(*model);
+  AlignedArray<float> copy;
+  const float* weights = EvaluatedWeights(*model, &copy);
   for (const auto& [split, p] : partitions) {
     MetricSums sums;
-    if (model->trainer->Evaluate(weights.data(), DataOf(split).partition(p), cancel_, &sums) !=
+    if (model->trainer->Evaluate(weights, DataOf(split).partition(p), cancel_, &sums) !=
         VisitEnd::kDone) {
       return;
     }
@@ -380,7 +407,7 @@ void Group::Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& p
     RecordEvaluation(split, p, 1, watch.Seconds(), model);
     watch.Restart();
   }
-  FinishPasses(model, weights.data());
+  FinishPasses(model, weights);
 }
 
 // Reports the iteration's evaluations where all are there; `weights` are those evaluated.
@@ -409,8 +436,8 @@ void Group::PushMetrics(Traveller* model, int split, bool running, const MetricS
   hopper_event event = {};
   event.type = HOPPER_EVENT_METRICS;
   event.mst_key = model->key;
-  int64_t iteration = model->total_iterations;
-  if (model->final_pass) model->trainer->DeliveredWeights(model->state, &iteration);
+  const int64_t iteration =
+      DeliversBest(*model) ? model->state.monitor.best_iteration : model->total_iterations;
   event.iteration = static_cast<int32_t>(iteration);
   event.split = split;
   event.running = running ? 1 : 0;

@@ -94,6 +94,7 @@ void Run::AddConfig(const hopper_config& config) {
     model->status = HOPPER_MODEL_FAILED;
     model->failure = DescribeException();
   }
+  model->index = models_.size();
   models_.push_back(std::move(model));
 }
 
@@ -227,30 +228,37 @@ void Run::Start() {
     train_.CheckComplete();
     if (valid_) valid_->CheckComplete();
   }
+  const int64_t data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
+  if (plan_ == nullptr) PlanModels(data, data);
   started_ = true;
   start_time_ = MonotonicSeconds();
   train_.orders().Keep(KeptOrderBytes(account_->limit()));
   {
-    const int64_t data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
-    if (plan_ == nullptr) PlanModels(data, data);
     const std::lock_guard<std::mutex> lock(mutex_);
     account_->Add(data + given_bytes_);
     if (window_ == nullptr) {
       bytes_read_ = data;
       n_loads_ = train_.n_partitions() + (valid_ ? valid_->n_partitions() : 0);
     }
+    std::vector<int64_t> needs;
     for (const auto& model : models_) {
-      if (model->status != HOPPER_MODEL_FAILED) ++live_;
+      needs.push_back(model->memory.task);
+      if (model->status == HOPPER_MODEL_FAILED) continue;
+      ++live_;
+      ++training_;
+      model->target = num_iterations_;
+      model->work = VisitWork(*model) * train_.n_partitions() * num_iterations_;
+      CountProgressLocked(model.get());
     }
-    for (const auto& model : models_) {
-      if (model->status == HOPPER_MODEL_FAILED) {
-        FailLocked(model.get(), model->failure);
-      } else {
-        model->target = num_iterations_;
-        model->work = VisitWork(*model) * train_.n_partitions() * num_iterations_;
-      }
+    ready_.assign(devices_.size() + 1, ReadyModels(needs));
+    lacking_[HOPPER_SPLIT_TRAIN].resize(static_cast<size_t>(train_.n_partitions()));
+    if (valid_) {
+      lacking_[HOPPER_SPLIT_VALID].resize(static_cast<size_t>(valid_->n_partitions()));
     }
     if (!devices_.empty()) AssignDevicesLocked();
+    for (const auto& model : models_) {
+      if (model->status == HOPPER_MODEL_FAILED) FailLocked(model.get(), model->failure);
+    }
     for (const auto& model : models_) {
       if (model->admitted) BeginLocked(model.get());
     }

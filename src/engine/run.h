@@ -2,8 +2,10 @@
 //
 // A task is one visit of one model, or the evaluation of one partition with a snapshot of a
 // model's weights. A free worker takes a task of the model with the most work left; there is no
-// barrier between models. What a model computes depends on its own tasks in its own order only,
-// so that its bits do not depend on workers, timing or other models.
+// barrier between models. What is done under the lock for a task does not grow with the number of
+// models, and what grows with the size of one is done outside of it (Settle()). What a model
+// computes depends on its own tasks in its own order only, so that its bits do not depend on
+// workers, timing or other models.
 #pragma once
 
 #include <array>
@@ -11,6 +13,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -24,6 +27,7 @@
 #include "engine/memory_plan.h"
 #include "engine/workers.h"
 #include "model_hopper/core_api.h"
+#include "schedule/ready.h"
 #include "schedule/ring.h"
 #include "schedule/window.h"
 #include "state/state.h"
@@ -59,7 +63,8 @@ class Run {
   // After the last buffer of a partition that a HOPPER_EVENT_LOAD asked for.
   void EndLoad(int split, int partition);
   bool NextEvent(hopper_event* event);
-  // Takes up to `n` visits that ended; returns how many.
+  // Takes up to `n` visits that ended; returns how many. Where nobody takes events or visits the
+  // workers wait once there are too many of them.
   int32_t NextVisits(hopper_visit* visits, int32_t n);
   void Cancel();
   // Without weights and state. The digest is known once all of the state was taken.
@@ -73,6 +78,7 @@ class Run {
 
  private:
   static constexpr int kNoDevice = -1;
+  static constexpr int32_t kNever = -1;
 
   // Weights as they were at the end of an iteration. Room for one is kept for each model; see
   // CountSnapshotsLocked().
@@ -102,8 +108,15 @@ class Run {
     double learning_rate = 0.0;
   };
 
+  // Loss and metrics, reckoned from sums.
+  struct Report {
+    double loss = 0.0;
+    std::vector<double> metrics;
+  };
+
   struct Model {
     int32_t key = 0;
+    size_t index = 0;                        // in models_
     std::shared_ptr<const Trainer> trainer;  // null: the configuration could not be read
     ModelState state;
     bool has_state = false;                // false: the first visit makes the initial one
@@ -117,21 +130,25 @@ class Run {
     hopper_model_status status = HOPPER_MODEL_TRAINING;
     Problem failure;
 
-    int device = kNoDevice;        // index in devices_: where it trains
-    std::string lane_key;          // on devices: LaneKey()
-    bool busy = false;             // a worker trains it
-    int visit = 0;                 // within the iteration
-    int32_t target = 0;            // iterations of this run: fewer where it is stopped early
-    bool deciding = false;         // its next visit depends on metrics that are not known yet
-    bool final_pass = false;       // the evaluation of what it delivers was ordered
-    Observed observed;             // while it is deciding
+    int device = kNoDevice;   // index in devices_: where it trains
+    std::string lane_key;     // on devices: LaneKey()
+    bool busy = false;        // a worker trains it
+    bool settling = false;    // a worker is in Settle() for it
+    int visit = 0;            // within the iteration
+    int32_t target = 0;       // iterations of this run: fewer where it is stopped early
+    bool deciding = false;    // its next visit depends on metrics that are not known yet
+    bool final_pass = false;  // the evaluation of what it delivers was ordered
+    Observed observed;        // while it is deciding, as is what was observed:
+    std::shared_ptr<const Snapshot> evaluated;
     int32_t iterations = 0;        // finished in this run
     int64_t total_iterations = 0;  // over warm starts, as of the last finished one
     int64_t examples = 0;          // in this run
     MetricSums running;
     std::deque<std::shared_ptr<EvaluationPass>> passes;
-    int32_t reported = 0;  // iterations whose metrics have all been reported
-    double work = 0.0;     // floating-point operations left
+    int32_t reported = 0;       // iterations whose metrics have all been reported
+    int32_t progress = kNever;  // as counted in progress_, and `before` in before_
+    int64_t before = 0;
+    double work = 0.0;  // floating-point operations left
     ModelMemory memory;
     int64_t counted_bytes = 0;  // for its state and snapshots, in the account
     int tasks = 0;              // threads that work on it
@@ -163,6 +180,8 @@ class Run {
   // What a visit came to.
   struct VisitOutcome {
     MetricSums sums;
+    bool reports = false;  // it ended an iteration with running metrics:
+    Report report;
     VisitEnd end = VisitEnd::kCancelled;
     bool failed = false;
     Problem problem;
@@ -187,10 +206,6 @@ class Run {
   // Admits those that wait, in their order, as far as there is room.
   void AdmitLocked();
   void BeginLocked(Model* model);
-  // Whether the task of a model fits beside those that run.
-  bool HasRoomForTaskLocked(const Model& model) const {
-    return tasks_ == 0 || resident_ + task_bytes_ + model.memory.task <= budget();
-  }
   bool EndsWithSnapshot(const Model& model) const;
   bool HasRoomForVisitLocked(const Model& model) const;
   void CountSnapshotsLocked(Model* model);
@@ -208,11 +223,18 @@ class Run {
   void EndWorkerLocked();
   // `device`: kNoDevice for a thread's next task.
   bool NextTaskLocked(Task* task, int device);
+  ReadyModels& ReadyOf(int device) { return ready_[static_cast<size_t>(device + 1)]; }
+  int64_t RoomForTaskLocked() const;
+  bool ReadyLocked(const Model& model) const;
+  // After each change of what the model needs next.
+  void UpdateLocked(Model* model);
+  void WakeNextLocked();
+  bool ReaderIsBehindLocked() const;
   std::shared_ptr<EvaluationPass> OpenPassLocked(const Model& model) const;
   static void TakeWholePassLocked(EvaluationPass* pass);
   bool TrainsNextLocked(const Model& model) const;
   void TakeVisitLocked(Task* task);
-  bool AnyLeftLocked() const;
+  bool AnyLeftLocked() const { return training_ > 0; }
   void TrainTask(const Task& task);
   bool TakesRunningMetrics(int32_t iteration) const;
   std::shared_ptr<const Snapshot> SnapshotAfterVisit(const Model* model) const;
@@ -227,18 +249,24 @@ class Run {
   int NextOfPassLocked(const EvaluationPass& pass) const;
   void TravelLocked(const Model& model);
   void PinLocked(const Task& task, bool pin);
+  void WantLocked(const Model& model, int split, int partition, bool wants);
   void DropPassesLocked(Model* model);
   void RequestLoadLocked();
-  void FinishIterationLocked(Model* model, const std::shared_ptr<const Snapshot>& snapshot);
+  void FinishIterationLocked(Model* model, VisitOutcome* outcome);
   void AddPassLocked(Model* model, hopper_split split, std::shared_ptr<const Snapshot> snapshot);
-  void ReportPassesLocked(Model* model);
-  void DecideLocked(Model* model, const float* weights);
+  // Reports, decides and ends what is due for the model. Lets go of the lock meanwhile.
+  void Settle(Model* model, std::unique_lock<std::mutex>* lock);
+  bool SettleOne(Model* model, std::unique_lock<std::mutex>* lock);
+  bool KnowsWhatItWatches(const Model& model) const;
   void StopLocked(Model* model);
-  void CheckDoneLocked(Model* model);
+  void CountReportedLocked(Model* model);
+  void DoneLocked(Model* model);
   void FailLocked(Model* model, Problem problem);
+  void CountProgressLocked(Model* model);
   void AnnounceIterationsLocked();
+  static Report Reckon(const Model& model, const MetricSums& sums, const float* weights);
   void PushMetricsLocked(Model* model, int64_t iteration, hopper_split split, bool running,
-                         const MetricSums& sums, const float* weights);
+                         Report report);
   void Warn(int32_t mst_key, const Problem& problem);
   void WorkerWarning(const std::string& text);
   hopper_event NewEventLocked(hopper_event_type type, const Model* model) const;
@@ -279,8 +307,15 @@ class Run {
   std::mutex mutex_;  // guards all that follows
   std::condition_variable wake_;
   std::vector<std::unique_ptr<Model>> models_;
-  int32_t announced_ = 0;  // iterations that every live model has finished
+  std::vector<ReadyModels> ready_;   // by device, the threads' first
+  int32_t announced_ = 0;            // iterations that every live model has finished
+  std::map<int32_t, int> progress_;  // live models by the iterations that they have finished
+  std::map<int64_t, int> before_;    // and by those before this run
+  // Above the memory limit: by split and partition, the models with an evaluation that lacks it.
+  std::array<std::vector<std::multiset<size_t>>, 2> lacking_;
   int live_ = 0;
+  int training_ = 0;  // models that are neither done nor failed
+  int idle_ = 0;      // workers that wait
   int running_workers_ = 0;
   bool out_of_memory_ = false;  // for what the workers keep books in: the run was cancelled
   int64_t given_bytes_ = 0;     // of initial weights, which are the caller's

@@ -115,7 +115,10 @@ std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& work
   first.worker = device;
   if (!NextTaskLocked(&first, device)) return {};
   std::vector<Task> tasks{first};
-  if (first.pass != nullptr) TakeWholePassLocked(first.pass.get());
+  if (first.pass != nullptr) {
+    TakeWholePassLocked(first.pass.get());
+    UpdateLocked(first.model);
+  }
   const auto lanes = static_cast<size_t>(worker.Lanes(*first.model->trainer));
   const auto rows = [&](const Model& model) {
     return train_.partition(ring_.PartitionOf(model.key, model.visit)).n;
@@ -146,6 +149,7 @@ std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& work
       }
       TakeVisitLocked(&task);
     }
+    UpdateLocked(model);
     tasks.push_back(std::move(task));
   }
   return tasks;
@@ -209,7 +213,7 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
     problem = DescribeException();
   }
   const double share = watch.Seconds() / static_cast<double>(tasks.size());
-  const std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_);
   for (size_t i = 0; i < tasks.size(); ++i) {
     Model* model = tasks[i].model;
     hopper_visit visit = {};
@@ -228,7 +232,8 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
       pass.sums[0] = std::move(sums[i]);
       pass.unfinished = 0;
       model->work -= PassWork(*model, DataOf(pass.split));
-      ReportPassesLocked(model);
+      Settle(model, &lock);
+      UpdateLocked(model);
     }
   }
 }

@@ -118,9 +118,10 @@ void Run::BeginLocked(Model* model) {
   }
   if (Stopping::Stopped(model->state.monitor)) {
     StopLocked(model);
-    ReportPassesLocked(model);
+    CountReportedLocked(model);
+    DoneLocked(model);
   }
-  TravelLocked(*model);
+  UpdateLocked(model);
 }
 
 void Run::CountLocked(Model* model, int64_t bytes) {
@@ -185,7 +186,13 @@ void Run::ReleaseIfIdleLocked(Model* model) {
 }
 
 bool Run::NextEvent(hopper_event* event) {
-  if (!events_.Pop(event)) return false;
+  bool has_room_again = false;
+  if (!events_.Pop(event, &has_room_again)) return false;
+  if (has_room_again) {
+    // Under the lock, so that no worker misses it between its look and its wait.
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wake_.notify_all();
+  }
   if (event->type == HOPPER_EVENT_FINISHED) ReleaseData();
   return true;
 }

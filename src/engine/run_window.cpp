@@ -23,7 +23,8 @@ void Run::TravelLocked(const Model& model) {
       !model.deciding && HasRoomForVisitLocked(model)) {
     visits = int64_t{model.target - model.iterations} * train_.n_partitions() - model.visit;
   }
-  window_->SetTraveller(model.key, ring_.PartitionOf(model.key, model.visit), visits);
+  window_->SetTraveller(static_cast<int>(model.index), ring_.PartitionOf(model.key, model.visit),
+                        visits);
 }
 
 // What a task reads stays in memory until it ends. From its begin on, a partition of an evaluation
@@ -38,14 +39,27 @@ void Run::PinLocked(const Task& task, bool pin) {
     return;
   }
   window_->Pin(split, task.partition);
-  if (task.pass != nullptr) window_->Unwant(split, task.partition);
+  if (task.pass != nullptr) WantLocked(*task.model, split, task.partition, false);
+}
+
+void Run::WantLocked(const Model& model, int split, int partition, bool wants) {
+  if (window_ == nullptr) return;
+  std::multiset<size_t>& lacking =
+      lacking_[static_cast<size_t>(split)][static_cast<size_t>(partition)];
+  if (wants) {
+    window_->Want(split, partition);
+    lacking.insert(model.index);
+  } else {
+    window_->Unwant(split, partition);
+    lacking.erase(lacking.find(model.index));
+  }
 }
 
 void Run::DropPassesLocked(Model* model) {
   if (window_ != nullptr) {
     for (const auto& pass : model->passes) {
       for (size_t p = 0; p < pass->taken.size(); ++p) {
-        if (!pass->taken[p]) window_->Unwant(pass->split, static_cast<int>(p));
+        if (!pass->taken[p]) WantLocked(*model, pass->split, static_cast<int>(p), false);
       }
     }
   }
@@ -86,8 +100,17 @@ void Run::EndLoad(int split, int partition) {
     bytes_read_ += data.PartitionBytes(partition);
     seconds_reading_ += MonotonicSeconds() - load_since_;
     RequestLoadLocked();
+    // Those that waited for it.
+    const std::multiset<size_t>& lacking =
+        lacking_[static_cast<size_t>(split)][static_cast<size_t>(partition)];
+    std::vector<size_t> due(lacking.begin(), lacking.end());
+    if (split == HOPPER_SPLIT_TRAIN) {
+      const std::set<int>& travellers = window_->TravellersTo(partition);
+      due.insert(due.end(), travellers.begin(), travellers.end());
+    }
+    for (const size_t model : due) UpdateLocked(models_[model].get());
+    WakeNextLocked();
   }
-  wake_.notify_all();
 }
 
 }  // namespace hopper

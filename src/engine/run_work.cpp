@@ -1,5 +1,6 @@
 // What the workers of a run do.
 #include <algorithm>
+#include <limits>
 
 #include "base/clock.h"
 #include "engine/configuration.h"
@@ -15,6 +16,8 @@ namespace {
 constexpr size_t kMaxWarnings = 20;
 // So many visits wake the reader, who takes them with the next event otherwise.
 constexpr size_t kManyVisits = 4096;
+// With so many that nobody takes, workers wait.
+constexpr size_t kMostVisits = 16 * kManyVisits;
 
 }  // namespace
 
@@ -36,7 +39,9 @@ void Run::Work(int worker) {
       if (!NextTaskLocked(&task, kNoDevice)) {
         if (!AnyLeftLocked()) break;
         TensorMemoryScope::Trim();  // others may need it meanwhile
+        ++idle_;
         wake_.wait(lock);
+        --idle_;
         free_since = MonotonicSeconds();
         continue;
       }
@@ -45,6 +50,7 @@ void Run::Work(int worker) {
       ++tasks_;
       task.moved = task.started - free_since;
       seconds_hop_ += task.moved;
+      WakeNextLocked();
       lock.unlock();
       if (task.pass != nullptr) {
         EvaluateTask(task);
@@ -60,7 +66,6 @@ void Run::Work(int worker) {
       --tasks_;
       PinLocked(task, false);
       RequestLoadLocked();
-      wake_.notify_all();
     }
   } catch (...) {
     // Only the bookkeeping above can bring us here, for lack of memory.
@@ -78,10 +83,38 @@ void Run::EndWorkerLocked() {
   events_.PushLast(NewEventLocked(HOPPER_EVENT_FINISHED, nullptr));
 }
 
-bool Run::AnyLeftLocked() const {
-  return std::any_of(models_.begin(), models_.end(),
-                     [](const auto& model) { return model->status == HOPPER_MODEL_TRAINING; });
+// Bytes that a further task may take. Where memory is short, tasks wait for one another.
+int64_t Run::RoomForTaskLocked() const {
+  return tasks_ == 0 ? std::numeric_limits<int64_t>::max() : budget() - resident_ - task_bytes_;
 }
+
+bool Run::ReadyLocked(const Model& model) const {
+  return model.status == HOPPER_MODEL_TRAINING &&
+         (OpenPassLocked(model) != nullptr || TrainsNextLocked(model));
+}
+
+void Run::UpdateLocked(Model* model) {
+  TravelLocked(*model);
+  ReadyModels& ready = ReadyOf(model->device);
+  if (ReadyLocked(*model)) {
+    ready.Set(model->index, model->work);
+  } else {
+    ready.Remove(model->index);
+  }
+}
+
+// Every worker that takes a task wakes the next one where there is another: as many are awake as
+// find work, and nobody is woken only to look.
+void Run::WakeNextLocked() {
+  if (!devices_.empty()) {
+    wake_.notify_all();  // each waits for models of its own
+  } else if (idle_ > 0 && ReadyOf(kNoDevice).Best(RoomForTaskLocked()) >= 0) {
+    wake_.notify_one();
+  }
+}
+
+// Nobody takes what there is to tell: it must not eat the memory.
+bool Run::ReaderIsBehindLocked() const { return visits_.size() >= kMostVisits || events_.IsFull(); }
 
 std::shared_ptr<Run::EvaluationPass> Run::OpenPassLocked(const Model& model) const {
   for (const auto& pass : model.passes) {
@@ -109,44 +142,44 @@ void Run::TakeVisitLocked(Task* task) {
 }
 
 bool Run::NextTaskLocked(Task* task, int device) {
-  Model* best = nullptr;
-  std::shared_ptr<EvaluationPass> best_pass;
-  for (const auto& model : models_) {
-    if (model->status != HOPPER_MODEL_TRAINING || model->device != device) continue;
-    if (best != nullptr && best->work >= model->work) continue;
-    // Where memory is short, tasks wait for one another.
-    if (!HasRoomForTaskLocked(*model)) continue;
+  if (ReaderIsBehindLocked()) return false;
+  for (;;) {
+    const int64_t at = ReadyOf(device).Best(RoomForTaskLocked());
+    if (at < 0) return false;
+    Model* model = models_[static_cast<size_t>(at)].get();
     std::shared_ptr<EvaluationPass> pass = OpenPassLocked(*model);
-    if (pass == nullptr && !TrainsNextLocked(*model)) continue;
-    best = model.get();
-    best_pass = std::move(pass);
-  }
-  if (best == nullptr) return false;
-  task->model = best;
-  task->started = MonotonicSeconds();
-  if (best_pass != nullptr) {
-    // Before its next visit, so that snapshots of one model do not pile up.
-    task->partition = NextOfPassLocked(*best_pass);
-    best_pass->taken[static_cast<size_t>(task->partition)] = true;
-    --best_pass->untaken;
-    task->wait = task->started - best_pass->ready_since;
-    task->pass = std::move(best_pass);
+    if (pass == nullptr && !TrainsNextLocked(*model)) {
+      UpdateLocked(model);  // there was room for its snapshot once
+      continue;
+    }
+    task->model = model;
+    task->started = MonotonicSeconds();
+    if (pass != nullptr) {
+      // Before its next visit, so that snapshots of one model do not pile up.
+      task->partition = NextOfPassLocked(*pass);
+      pass->taken[static_cast<size_t>(task->partition)] = true;
+      --pass->untaken;
+      task->wait = task->started - pass->ready_since;
+      task->pass = std::move(pass);
+    } else {
+      TakeVisitLocked(task);
+      task->partition = ring_.PartitionOf(model->key, model->visit);
+    }
     PinLocked(*task, true);
+    UpdateLocked(model);
     return true;
   }
-  TakeVisitLocked(task);
-  task->partition = ring_.PartitionOf(best->key, best->visit);
-  PinLocked(*task, true);
-  return true;
 }
 
 int32_t Run::NextVisits(hopper_visit* visits, int32_t n) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  const bool behind = ReaderIsBehindLocked();
   int32_t taken = 0;
   for (; taken < n && !visits_.empty(); ++taken) {
     visits[taken] = visits_.front();
     visits_.pop_front();
   }
+  if (behind && !ReaderIsBehindLocked()) wake_.notify_all();
   return taken;
 }
 
@@ -203,7 +236,20 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
     outcome.failed = true;
     outcome.problem = NotFinite(*model->trainer, outcome.sums.loss, model->state);
   }
-  const std::lock_guard<std::mutex> lock(mutex_);
+  if (outcome.end == VisitEnd::kDone && !outcome.failed) {
+    try {
+      model->running.Add(outcome.sums);
+      outcome.reports =
+          model->visit + 1 == train_.n_partitions() && TakesRunningMetrics(model->iterations + 1);
+      if (outcome.reports) {
+        outcome.report = Reckon(*model, model->running, model->state.params.data());
+      }
+    } catch (...) {
+      outcome.failed = true;
+      outcome.problem = DescribeException();
+    }
+  }
+  std::unique_lock<std::mutex> lock(mutex_);
   hopper_visit visit = {};
   visit.kind = HOPPER_VISIT_TRAIN;
   visit.split = HOPPER_SPLIT_TRAIN;
@@ -224,15 +270,17 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
     return;
   }
   if (outcome.end == VisitEnd::kCancelled) return;
-  model->running.Add(outcome.sums);
   model->work -= VisitWork(*model);
-  if (++model->visit == train_.n_partitions()) FinishIterationLocked(model, outcome.snapshot);
+  if (++model->visit == train_.n_partitions()) {
+    FinishIterationLocked(model, &outcome);
+    Settle(model, &lock);
+  }
   CountSnapshotsLocked(model);
-  TravelLocked(*model);
+  UpdateLocked(model);
 }
 
 // Which iteration is the last one of a model that watches its metrics, and which weights it
-// delivers, is decided by them: its final pass comes after all others (CheckDoneLocked).
+// delivers, is decided by them: its final pass comes after all others (SettleOne).
 bool Run::WantsPass(const Model& model, hopper_split split, int32_t iteration) const {
   if (!IsMetricsIteration(iteration)) return false;
   if (split == HOPPER_SPLIT_VALID) return valid_ != nullptr;
@@ -241,22 +289,22 @@ bool Run::WantsPass(const Model& model, hopper_split split, int32_t iteration) c
           !model.trainer->stopping().active());
 }
 
-void Run::FinishIterationLocked(Model* model, const std::shared_ptr<const Snapshot>& snapshot) {
+void Run::FinishIterationLocked(Model* model, VisitOutcome* outcome) {
   model->visit = 0;
   model->total_iterations = ++model->state.iteration;
   const int32_t iteration = ++model->iterations;
   model->deciding = model->trainer->stopping().active() && IsMetricsIteration(iteration);
   model->observed = Observed();
-  if (training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration)) {
-    PushMetricsLocked(model, model->total_iterations, HOPPER_SPLIT_TRAIN, true, model->running,
-                      model->state.params.data());
+  if (model->deciding) model->evaluated = outcome->snapshot;
+  if (outcome->reports) {
+    PushMetricsLocked(model, model->total_iterations, HOPPER_SPLIT_TRAIN, true,
+                      std::move(outcome->report));
   }
   for (const hopper_split split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
-    if (WantsPass(*model, split, iteration)) AddPassLocked(model, split, snapshot);
+    if (WantsPass(*model, split, iteration)) AddPassLocked(model, split, outcome->snapshot);
   }
+  outcome->snapshot.reset();
   model->running = MetricSums();
-  DecideLocked(model, snapshot == nullptr ? nullptr : snapshot->weights.data());
-  ReportPassesLocked(model);
 }
 
 void Run::AddPassLocked(Model* model, hopper_split split,
@@ -271,9 +319,7 @@ void Run::AddPassLocked(Model* model, hopper_split split,
   pass->taken.resize(pass->sums.size(), false);
   pass->untaken = data.n_partitions();
   pass->unfinished = data.n_partitions();
-  if (window_ != nullptr) {
-    for (int p = 0; p < data.n_partitions(); ++p) window_->Want(split, p);
-  }
+  for (int p = 0; p < data.n_partitions(); ++p) WantLocked(*model, split, p, true);
   pass->ready_since = MonotonicSeconds();
   model->passes.push_back(std::move(pass));
   model->work += PassWork(*model, data);
@@ -296,7 +342,7 @@ void Run::EvaluateTask(const Task& task) {
     problem = DescribeException();
   }
 
-  const std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_);
   hopper_visit visit = {};
   visit.kind = HOPPER_VISIT_EVALUATE;
   visit.split = pass.split;
@@ -314,42 +360,95 @@ void Run::EvaluateTask(const Task& task) {
   pass.sums[static_cast<size_t>(task.partition)] = std::move(sums);
   --pass.unfinished;
   model->work -= PassWork(*model, DataOf(pass.split)) / static_cast<double>(pass.sums.size());
-  ReportPassesLocked(model);
-  TravelLocked(*model);
+  if (pass.unfinished == 0) Settle(model, &lock);
+  UpdateLocked(model);
 }
 
-// Reports the passes that are complete, in their order.
-void Run::ReportPassesLocked(Model* model) {
-  while (!model->passes.empty() && model->passes.front()->unfinished == 0) {
+// One worker at a time does so for a model, in the order of its iterations; who comes meanwhile
+// leaves what it has to that one.
+void Run::Settle(Model* model, std::unique_lock<std::mutex>* lock) {
+  if (model->settling) return;
+  model->settling = true;
+  ++model->tasks;  // the state is in use
+  try {
+    while (model->status == HOPPER_MODEL_TRAINING && SettleOne(model, lock)) {
+    }
+  } catch (...) {
+    Problem problem = DescribeException();
+    if (!lock->owns_lock()) lock->lock();
+    if (model->status == HOPPER_MODEL_TRAINING) FailLocked(model, std::move(problem));
+  }
+  --model->tasks;
+  model->settling = false;
+  ReleaseIfIdleLocked(model);
+  CountSnapshotsLocked(model);
+  UpdateLocked(model);
+}
+
+// False: nothing is due.
+bool Run::SettleOne(Model* model, std::unique_lock<std::mutex>* lock) {
+  const Stopping& stopping = model->trainer->stopping();
+  if (model->deciding && KnowsWhatItWatches(*model)) {
+    // No worker has the state: none may take the model while it is deciding.
+    const std::shared_ptr<const Snapshot> evaluated = std::move(model->evaluated);
+    lock->unlock();
+    stopping.Decide(model->total_iterations, model->observed,
+                    evaluated == nullptr ? nullptr : evaluated->weights.data(),
+                    model->state.params.size(), &model->state.monitor);
+    lock->lock();
+    model->deciding = false;
+    if (model->status == HOPPER_MODEL_TRAINING && Stopping::Stopped(model->state.monitor)) {
+      StopLocked(model);
+    }
+    return true;
+  }
+  if (!model->passes.empty() && model->passes.front()->unfinished == 0) {
     const std::shared_ptr<EvaluationPass> pass = std::move(model->passes.front());
     model->passes.pop_front();
+    lock->unlock();
     MetricSums total;
     for (const MetricSums& sums : pass->sums) total.Add(sums);
-    PushMetricsLocked(model, pass->total_iteration, pass->split, false, total,
-                      pass->snapshot->weights.data());
-    DecideLocked(model, pass->snapshot->weights.data());
+    Report report = Reckon(*model, total, pass->snapshot->weights.data());
+    lock->lock();
+    if (model->status == HOPPER_MODEL_TRAINING) {
+      PushMetricsLocked(model, pass->total_iteration, pass->split, false, std::move(report));
+    }
+    return true;
   }
-  model->reported =
-      model->passes.empty() ? model->iterations : model->passes.front()->iteration - 1;
-  CountSnapshotsLocked(model);
-  AnnounceIterationsLocked();
-  CheckDoneLocked(model);
+  CountReportedLocked(model);
+  if (model->reported < model->target) return false;
+  if (training_metrics_ == HOPPER_METRICS_FINAL && stopping.active() && model->iterations > 0 &&
+      !model->final_pass) {
+    model->final_pass = true;
+    int64_t iteration = 0;
+    lock->unlock();
+    auto snapshot = std::make_shared<const Snapshot>(
+        model->trainer->DeliveredWeights(model->state, &iteration));
+    lock->lock();
+    if (model->status != HOPPER_MODEL_TRAINING) return false;
+    AddPassLocked(model, HOPPER_SPLIT_TRAIN, std::move(snapshot));
+    model->passes.back()->total_iteration = static_cast<int32_t>(iteration);
+    return false;
+  }
+  DoneLocked(model);
+  return false;
 }
 
-// Once all is known that the model's rules watch; `weights` are those that were evaluated.
-void Run::DecideLocked(Model* model, const float* weights) {
-  if (!model->deciding) return;
-  const Stopping& stopping = model->trainer->stopping();
+bool Run::KnowsWhatItWatches(const Model& model) const {
+  const Stopping& stopping = model.trainer->stopping();
   for (const hopper_split split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
-    if (stopping.Watches(split == HOPPER_SPLIT_VALID) && !model->observed.splits[split].known) {
-      return;
+    if (stopping.Watches(split == HOPPER_SPLIT_VALID) && !model.observed.splits[split].known) {
+      return false;
     }
   }
-  model->deciding = false;
-  // No worker has the state: none may take the model while it is deciding.
-  stopping.Decide(model->total_iterations, model->observed, weights, model->state.params.size(),
-                  &model->state.monitor);
-  if (Stopping::Stopped(model->state.monitor)) StopLocked(model);
+  return true;
+}
+
+void Run::CountReportedLocked(Model* model) {
+  model->reported =
+      model->passes.empty() ? model->iterations : model->passes.front()->iteration - 1;
+  CountProgressLocked(model);
+  AnnounceIterationsLocked();
 }
 
 void Run::StopLocked(Model* model) {
@@ -361,19 +460,9 @@ void Run::StopLocked(Model* model) {
   events_.Push(event);
 }
 
-void Run::CheckDoneLocked(Model* model) {
-  if (model->status != HOPPER_MODEL_TRAINING || model->reported < model->target) return;
-  if (training_metrics_ == HOPPER_METRICS_FINAL && model->trainer->stopping().active() &&
-      model->iterations > 0 && !model->final_pass) {
-    model->final_pass = true;
-    int64_t iteration = 0;
-    AddPassLocked(model, HOPPER_SPLIT_TRAIN,
-                  std::make_shared<const Snapshot>(
-                      model->trainer->DeliveredWeights(model->state, &iteration)));
-    model->passes.back()->total_iteration = static_cast<int32_t>(iteration);
-    return;
-  }
+void Run::DoneLocked(Model* model) {
   model->status = HOPPER_MODEL_DONE;
+  --training_;
   hopper_model_result result = {};
   SetStopping(*model->trainer, model->state, &result);
   model->ended = {result.stopped, result.best_iteration, result.kept_iteration,
@@ -388,11 +477,15 @@ void Run::CheckDoneLocked(Model* model) {
 }
 
 void Run::FailLocked(Model* model, Problem problem) {
-  if (model->status == HOPPER_MODEL_TRAINING) --live_;
+  if (model->status == HOPPER_MODEL_TRAINING) {
+    --live_;
+    --training_;
+  }
   model->status = HOPPER_MODEL_FAILED;
   model->failure = std::move(problem);
+  CountProgressLocked(model);
   DropPassesLocked(model);
-  TravelLocked(*model);
+  UpdateLocked(model);
   EndLocked(model);
   ReleaseIfIdleLocked(model);
   hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_FAILED, model);
@@ -402,23 +495,36 @@ void Run::FailLocked(Model* model, Problem problem) {
   AnnounceIterationsLocked();
 }
 
+// Who was stopped has finished all iterations; who failed does not count.
+void Run::CountProgressLocked(Model* model) {
+  int32_t progress = kNever;
+  if (model->status != HOPPER_MODEL_FAILED) {
+    progress = model->reported >= model->target ? num_iterations_ : model->reported;
+  }
+  if (progress == model->progress) return;
+  const int64_t before = model->total_iterations - model->iterations;
+  const auto leave = [](auto* counts, auto at) {
+    const auto count = counts->find(at);
+    if (--count->second == 0) counts->erase(count);
+  };
+  if (model->progress != kNever) {
+    leave(&progress_, model->progress);
+    leave(&before_, model->before);
+  }
+  model->progress = progress;
+  if (progress == kNever) return;
+  model->before = before;
+  ++progress_[progress];
+  ++before_[before];
+}
+
 void Run::AnnounceIterationsLocked() {
-  if (live_ == 0) return;
-  int32_t finished = num_iterations_;
-  int64_t before = 0;
-  for (const auto& model : models_) {
-    if (model->status == HOPPER_MODEL_FAILED) continue;
-    // Who was stopped has finished all of them.
-    const bool ended = model->reported >= model->target;
-    finished = std::min(finished, ended ? num_iterations_ : model->reported);
-    before = std::max(before, model->total_iterations - model->iterations);
-  }
-  while (announced_ < finished) {
-    ++announced_;
-    hopper_event event = NewEventLocked(HOPPER_EVENT_ITERATION, nullptr);
-    event.iteration = static_cast<int32_t>(before + announced_);
-    events_.Push(event);
-  }
+  if (progress_.empty() || progress_.begin()->first <= announced_) return;
+  const int64_t before = before_.rbegin()->first;
+  hopper_event event = NewEventLocked(HOPPER_EVENT_ITERATION, nullptr);
+  event.iteration = static_cast<int32_t>(before + announced_ + 1);
+  announced_ = progress_.begin()->first;
+  events_.PushIterations(event, static_cast<int32_t>(before + announced_));
 }
 
 hopper_event Run::NewEventLocked(hopper_event_type type, const Model* model) const {
@@ -430,19 +536,24 @@ hopper_event Run::NewEventLocked(hopper_event_type type, const Model* model) con
   return event;
 }
 
+Run::Report Run::Reckon(const Model& model, const MetricSums& sums, const float* weights) {
+  Report report;
+  model.trainer->Finish(sums, weights, &report.loss, &report.metrics);
+  return report;
+}
+
 void Run::PushMetricsLocked(Model* model, int64_t iteration, hopper_split split, bool running,
-                            const MetricSums& sums, const float* weights) {
+                            Report report) {
   hopper_event event = NewEventLocked(HOPPER_EVENT_METRICS, model);
   event.iteration = static_cast<int32_t>(iteration);
   event.split = split;
   event.running = running ? 1 : 0;
-  std::vector<double> metrics;
-  model->trainer->Finish(sums, weights, &event.loss, &metrics);
-  event.n_metrics = static_cast<int32_t>(metrics.size());
-  std::copy(metrics.begin(), metrics.end(), event.metrics);
+  event.loss = report.loss;
+  event.n_metrics = static_cast<int32_t>(report.metrics.size());
+  std::copy(report.metrics.begin(), report.metrics.end(), event.metrics);
   events_.Push(event);
   if (!model->deciding || iteration != model->total_iterations) return;
-  model->observed.splits[split] = {true, event.loss, std::move(metrics)};
+  model->observed.splits[split] = {true, report.loss, std::move(report.metrics)};
 }
 
 void Run::Warn(int32_t mst_key, const Problem& problem) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model_hopper/core_api.h"
@@ -148,13 +149,17 @@ class RunDriver {
   }
   void Start() { Check(Api().run_start(run_, &error_)); }
   void Cancel() { Api().run_cancel(run_); }
-  // Events up to and with FINISHED; loads what is asked for.
-  std::vector<hopper_event> WaitToEnd() {
+  // Events up to and with FINISHED; loads what is asked for. Cancels after so many of them (-1:
+  // never).
+  std::vector<hopper_event> WaitToEnd(int cancel_after = -1) {
     std::vector<hopper_event> events;
+    if (cancel_after == 0) Cancel();
     for (;;) {
       hopper_event event = {};
+      TakeVisits();
       while (Api().run_next_event(run_, &event) == 1) {
         events.push_back(event);
+        if (static_cast<int>(events.size()) == cancel_after) Cancel();
         if (event.type == HOPPER_EVENT_FINISHED) return events;
         if (event.type == HOPPER_EVENT_LOAD) Load(event);
         if (event.type == HOPPER_EVENT_STATE) AddStates();
@@ -163,13 +168,10 @@ class RunDriver {
       event_fd_.Wait();
     }
   }
+  // All that were not taken before, by a call of this.
   std::vector<hopper_visit> Visits() {
-    std::vector<hopper_visit> all;
-    hopper_visit some[7];
-    for (int32_t n = 0; (n = Api().run_next_visits(run_, some, 7)) > 0;) {
-      all.insert(all.end(), some, some + n);
-    }
-    return all;
+    TakeVisits();
+    return std::move(visits_);
   }
   bool NextEvent(hopper_event* event) { return Api().run_next_event(run_, event) == 1; }
   void WaitForEvent() { event_fd_.Wait(); }
@@ -200,6 +202,12 @@ class RunDriver {
   const hopper_error& error() const { return error_; }
 
  private:
+  void TakeVisits() {
+    hopper_visit some[7];
+    for (int32_t n = 0; (n = Api().run_next_visits(run_, some, 7)) > 0;) {
+      visits_.insert(visits_.end(), some, some + n);
+    }
+  }
   void Check(int code) {
     if (code != 0) throw std::runtime_error(error_.message);
   }
@@ -237,6 +245,7 @@ class RunDriver {
   std::deque<Configuration> configs_;
   std::map<int32_t, ModelResult> results_;
   int states_added_ = 0;
+  std::vector<hopper_visit> visits_;
   hopper_run* run_ = nullptr;
   hopper_error error_ = {};
 };

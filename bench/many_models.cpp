@@ -1,0 +1,252 @@
+// Thousands of logistic regressions: what a task costs beside its arithmetic.
+//
+//   many_models [MODELS] [THREADS] [PARTITIONS] [ROWS] [ITERATIONS]     (10000 2 16 8000 1)
+//
+// A run through the C functions against the same visits and evaluations one after another on one
+// thread, without a schedule. Both are measured in seconds of the processors, which hardly depend
+// on what else runs on the machine: the share of scheduling is what the run takes more.
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/philox.h"
+#include "data/dataset.h"
+#include "engine/configuration.h"
+#include "engine/workers.h"
+#include "model_hopper/core_api.h"
+
+extern "C" const hopper_torch_api* hopper_torch_api_get(int32_t version);
+
+namespace hopper {
+namespace {
+
+constexpr int64_t kFeatures = 20;
+constexpr int64_t kLimit = int64_t{1} << 34;
+
+double ProcessorSeconds() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void Check(int code, const hopper_error& error) {
+  if (code != 0) throw std::runtime_error(error.message);
+}
+
+struct Buffer {
+  std::vector<float> x;
+  std::vector<int16_t> y;
+  Digest checksum;
+  hopper_buffer raw = {};
+};
+
+struct Table {
+  hopper_data_desc desc = {};
+  std::vector<std::unique_ptr<Buffer>> buffers;  // one a partition
+};
+
+Table MakeTable(int64_t rows, int32_t partitions) {
+  Table table;
+  table.desc.x_type = HOPPER_FLOAT32;
+  table.desc.x_rank = 1;
+  table.desc.x_shape[0] = kFeatures;
+  table.desc.y_kind = HOPPER_LABEL_CLASS;
+  table.desc.y_type = HOPPER_INT16;
+  table.desc.num_classes = 2;
+  table.desc.n_partitions = partitions;
+  table.desc.n_rows = rows;
+  table.desc.normalizing_const = 1.0;
+  table.desc.table_name = "many";
+  const Philox random(1, Purpose::kPack, 0, 0);
+  for (int32_t p = 0; p < partitions; ++p) {
+    const RankRange range = PartitionRange(rows, partitions, p);
+    auto buffer = std::make_unique<Buffer>();
+    for (int64_t row = range.first; row < range.first + range.count; ++row) {
+      double sum = 0.0;
+      for (int64_t i = 0; i < kFeatures; ++i) {
+        buffer->x.push_back(random.Uniform(static_cast<uint64_t>(row * kFeatures + i)) - 0.5F);
+        sum += static_cast<double>(buffer->x.back());
+      }
+      buffer->y.push_back(sum > 0.0 ? 1 : 0);
+    }
+    hopper_buffer& raw = buffer->raw;
+    raw.split = HOPPER_SPLIT_TRAIN;
+    raw.partition_id = p;
+    raw.n = static_cast<int32_t>(range.count);
+    raw.x = buffer->x.data();
+    raw.x_size = buffer->x.size() * sizeof(float);
+    raw.y = buffer->y.data();
+    raw.y_size = buffer->y.size() * sizeof(int16_t);
+    buffer->checksum = BufferChecksum(p, 0, raw.n, raw.x, raw.x_size, raw.y, raw.y_size);
+    raw.checksum = buffer->checksum.bytes.data();
+    table.buffers.push_back(std::move(buffer));
+  }
+  return table;
+}
+
+const std::string& Architecture() {
+  static const std::string json =
+      R"({"class_name": "Sequential", "config": {"name": "m", "layers": [{"class_name": "Dense",
+          "config": {"name": "only", "units": 1, "activation": "sigmoid",
+          "batch_input_shape": [null, )" +
+      std::to_string(kFeatures) + R"(]}}]}, "keras_version": "2.10.0", "backend": "tensorflow"})";
+  return json;
+}
+
+hopper_config ConfigOf(int32_t key, const std::string& compile) {
+  hopper_config config = {};
+  config.mst_key = key;
+  config.model_arch = Architecture().data();
+  config.model_arch_size = Architecture().size();
+  config.compile_params = compile.c_str();
+  config.fit_params = "batch_size=100, epochs=1";
+  return config;
+}
+
+std::string CompileOf(int32_t key) {
+  return "loss='binary_crossentropy', metrics=['accuracy'], optimizer='SGD(lr=" +
+         std::to_string(1e-3 * (1 + key % 1000)) + ")'";
+}
+
+struct Cost {
+  int64_t tasks = 0;
+  double wall = 0.0;
+  double processor = 0.0;
+};
+
+Cost Run(const Table& table, int32_t models, int32_t threads, int32_t iterations) {
+  const hopper_torch_api& api = *hopper_torch_api_get(HOPPER_API_VERSION);
+  const int event_fd = eventfd(0, EFD_NONBLOCK);
+  std::vector<int32_t> starts;
+  for (int32_t p = 0; p < table.desc.n_partitions; ++p) starts.push_back(p);
+  hopper_run_options options = {};
+  options.seed = 42;
+  options.num_iterations = iterations;
+  options.metrics_compute_frequency = 1;
+  options.training_metrics = HOPPER_METRICS_FINAL;
+  options.threads = threads;
+  options.n_starts = table.desc.n_partitions;
+  options.starts = starts.data();
+  options.memory_limit = kLimit;
+  options.precision = "fp32";
+  options.event_fd = event_fd;
+  hopper_error error = {};
+  hopper_run* run = nullptr;
+  Check(api.run_create(&options, &table.desc, nullptr, &run, &error), error);
+  for (int32_t key = 1; key <= models; ++key) {
+    const std::string compile = CompileOf(key);
+    const hopper_config config = ConfigOf(key, compile);
+    Check(api.run_add_config(run, &config, &error), error);
+  }
+  for (const auto& buffer : table.buffers) {
+    Check(api.run_add_buffer(run, &buffer->raw, &error), error);
+  }
+  Cost cost;
+  const double before = ProcessorSeconds();
+  const Stopwatch watch;
+  Check(api.run_start(run, &error), error);
+  hopper_visit visits[64];
+  for (bool finished = false; !finished;) {
+    hopper_event event = {};
+    while (api.run_next_event(run, &event) == 1) finished |= event.type == HOPPER_EVENT_FINISHED;
+    for (int32_t n = 0; (n = api.run_next_visits(run, visits, 64)) > 0;) cost.tasks += n;
+    if (finished) break;
+    pollfd poll_fd = {event_fd, POLLIN, 0};
+    uint64_t count = 0;
+    if (poll(&poll_fd, 1, -1) == 1 && read(event_fd, &count, sizeof(count)) < 0) break;
+  }
+  cost.wall = watch.Seconds();
+  cost.processor = ProcessorSeconds() - before;
+  api.run_free(run);
+  close(event_fd);
+  return cost;
+}
+
+// The same tasks, each model's one after another.
+Cost Alone(const Table& table, int32_t models, int32_t iterations) {
+  Cost cost;
+  Dataset data(table.desc);
+  for (const auto& buffer : table.buffers) data.AddBuffer(buffer->raw);
+  data.orders().Keep(KeptOrderBytes(kLimit));
+  MemoryAccount* account = MemoryAccount::Create(kLimit);
+  std::atomic<bool> cancel{false};
+  {
+    Workers workers;
+    workers.Start(
+        1, account, [](const std::string&) {},
+        [&] {
+          std::vector<std::unique_ptr<const Trainer>> trainers;
+          for (int32_t key = 1; key <= models; ++key) {
+            const std::string compile = CompileOf(key);
+            trainers.push_back(
+                MakeTrainer(ConfigOf(key, compile), data.desc(), 42, Precision::kFp32));
+          }
+          const double before = ProcessorSeconds();
+          for (const auto& trainer : trainers) {
+            ModelState state = trainer->InitialState(nullptr, "");
+            for (int32_t i = 0; i < iterations; ++i, ++state.iteration) {
+              for (int p = 0; p < data.n_partitions(); ++p, ++cost.tasks) {
+                MetricSums sums;
+                trainer->Visit(&state, data.partition(p), p, cancel, &sums);
+              }
+            }
+            const AlignedArray<float> weights = trainer->KeptWeights(state);
+            for (int p = 0; p < data.n_partitions(); ++p, ++cost.tasks) {
+              MetricSums sums;
+              trainer->Evaluate(weights.data(), data.partition(p), cancel, &sums);
+            }
+          }
+          cost.processor = ProcessorSeconds() - before;
+        });
+    workers.Join();
+  }
+  account->Release();
+  return cost;
+}
+
+int Main(int argc, char** argv) {
+  const auto argument = [&](int at, int64_t otherwise) {
+    return argc > at ? std::atoll(argv[at]) : otherwise;
+  };
+  const auto models = static_cast<int32_t>(argument(1, 10000));
+  const auto threads = static_cast<int32_t>(argument(2, 2));
+  const auto partitions = static_cast<int32_t>(argument(3, 16));
+  const auto iterations = static_cast<int32_t>(argument(5, 1));
+  const Table table = MakeTable(argument(4, 8000), partitions);
+  const Cost alone = Alone(table, std::min(models, 500), iterations);
+  const Cost run = Run(table, models, threads, iterations);
+  const double task = run.processor / static_cast<double>(run.tasks);
+  const double arithmetic = alone.processor / static_cast<double>(alone.tasks);
+  std::printf(
+      "%d models, %d partitions, %d threads: %.1f s, %.1f us of the processors a task, "
+      "%.1f us of them arithmetic: %.1f %% scheduling\n",
+      models, partitions, threads, run.wall, task * 1e6, arithmetic * 1e6,
+      100.0 * (1.0 - arithmetic / task));
+  return 0;
+}
+
+}  // namespace
+}  // namespace hopper
+
+int main(int argc, char** argv) {
+  try {
+    return hopper::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "many_models: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,92 @@
+// What a run has to tell waits in bounded queues: where nobody takes it, nobody goes on.
+#include "engine/events.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/keras_models.h"
+#include "support/run_driver.h"
+
+namespace hopper {
+namespace {
+
+TEST(EventQueue, SaysWhenItIsFullAndWhenItHasRoomAgain) {
+  EventQueue queue(-1);
+  hopper_event event = {};
+  for (; !queue.IsFull(); ++event.n_live) queue.Push(event);
+  EXPECT_LE(event.n_live, 10000);
+  queue.Push(event);
+  bool again = false;
+  ASSERT_TRUE(queue.Pop(&event, &again));
+  EXPECT_FALSE(again) << "it is still full";
+  ASSERT_TRUE(queue.Pop(&event, &again));
+  EXPECT_TRUE(again);
+  EXPECT_FALSE(queue.IsFull());
+  ASSERT_TRUE(queue.Pop(&event, &again));
+  EXPECT_FALSE(again);
+}
+
+TEST(EventQueue, KeepsManyIterationsInOnePlace) {
+  EventQueue queue(-1);
+  hopper_event event = {};
+  event.type = HOPPER_EVENT_ITERATION;
+  event.iteration = 3;
+  queue.PushIterations(event, 1000000);
+  EXPECT_FALSE(queue.IsFull());
+  bool again = false;
+  for (int32_t i = 3; i <= 1000000; ++i) {
+    ASSERT_TRUE(queue.Pop(&event, &again));
+    ASSERT_EQ(event.iteration, i);
+  }
+  EXPECT_FALSE(queue.Pop(&event, &again));
+}
+
+TEST(Events, WorkersWaitForTheReader) {
+  constexpr int kModels = 40;
+  constexpr int kIterations = 120;
+  PackedTable::Options table;
+  table.x_shape = {4};
+  table.rows = 32;
+  table.partitions = 16;
+  const PackedTable train{table};
+  RunOptions options;
+  options.iterations = kIterations;
+  options.training_metrics = HOPPER_METRICS_RUNNING;
+  options.starts = {0};
+  RunDriver run(options, train, nullptr);
+  for (int key = 1; key <= kModels; ++key) {
+    Configuration config;
+    config.key = key;
+    config.arch =
+        KerasSequential({KerasDense("only", 3, "softmax", R"("batch_input_shape": [null, 4])")});
+    config.compile = "loss='sparse_categorical_crossentropy', optimizer='SGD(lr=0.01)'";
+    config.fit = "batch_size=2, epochs=1";
+    run.AddConfig(config);
+  }
+  run.Start();
+  // Visits are taken, events are not.
+  size_t visits = 0;
+  for (size_t more = 1; more > 0;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    more = run.Visits().size();
+    visits += more;
+  }
+  EXPECT_LT(visits, 66000U) << "about 4096 events of 4920";
+  int metrics = 0;
+  int iterations = 0;
+  for (const hopper_event& event : run.WaitToEnd()) {
+    metrics += event.type == HOPPER_EVENT_METRICS ? 1 : 0;
+    if (event.type != HOPPER_EVENT_ITERATION) continue;
+    EXPECT_EQ(event.iteration, ++iterations);
+  }
+  EXPECT_EQ(metrics, kModels * kIterations);
+  EXPECT_EQ(iterations, kIterations);
+  EXPECT_EQ(visits + run.Visits().size(), size_t{kModels} * kIterations * 16);
+}
+
+}  // namespace
+}  // namespace hopper
