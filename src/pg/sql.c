@@ -173,11 +173,45 @@ nearest_table(const hopper_name *name)
 	return result;
 }
 
+static void
+tell_waiting(const hopper_name *name)
+{
+	ereport(NOTICE, (errmsg("waiting for other sessions that use \"%s\"", name->shown)));
+}
+
+/* Where another session has the table for itself, statements would wait without a word. */
+static Oid
+find_relation(const hopper_name *name)
+{
+	bool		told = false;
+
+	for (;;)
+	{
+		Oid			relation = RangeVarGetRelid(makeRangeVar(name->schema, name->name, -1), NoLock,
+												true);
+		bool		locked;
+
+		if (!OidIsValid(relation))
+			return relation;
+		locked = ConditionalLockRelationOid(relation, AccessShareLock);
+		if (!locked)
+		{
+			if (!told)
+				tell_waiting(name);
+			told = true;
+			LockRelationOid(relation, AccessShareLock);
+		}
+		UnlockRelationOid(relation, AccessShareLock);
+		/* After a wait it may be gone, and another have its name. */
+		if (locked)
+			return relation;
+	}
+}
+
 Oid
 hopper_relation_oid(const hopper_name *name, bool missing_ok)
 {
-	RangeVar   *range = makeRangeVar(name->schema, name->name, -1);
-	Oid			relation = RangeVarGetRelid(range, NoLock, true);
+	Oid			relation = find_relation(name);
 	char	   *nearest;
 
 	if (OidIsValid(relation) || missing_ok)
@@ -207,8 +241,7 @@ hopper_lock_table(const hopper_name *name, LOCKMODE mode, const char *mode_name)
 	if (allowed != ACLCHECK_OK)
 		aclcheck_error(allowed, HOPPER_OBJECT_TABLE, relation_shown(relation));
 	if (!ConditionalLockRelationOid(relation, mode))
-		ereport(NOTICE,
-				(errmsg("waiting for other sessions that use \"%s\"", name->shown)));
+		tell_waiting(name);
 	hopper_exec("LOCK TABLE %s IN %s MODE", name->quoted, mode_name);
 }
 

@@ -116,22 +116,21 @@ class Backend:
         query(self.connection, "DROP TABLE IF EXISTS made, made_info, made_state, made_summary,"
               " made_validation, made_too")
 
-    def call(self, call, place):
-        run = lambda text: query(self.connection, text)
+    def begin(self, call, place):
+        """What stands before the statement that takes long; returns that one."""
         if place != "alone":
-            run("BEGIN")
-        if place in ("alone", "block"):
-            run(f"SELECT {call}")
-        elif place == "savepoint":
-            run("SAVEPOINT here")
-            run(f"SELECT {call}")
-        elif place == "cursor":
-            run(f"DECLARE c CURSOR FOR SELECT {call}")
-            run("FETCH ALL FROM c")
-        elif place == "do":
-            run(f"DO $do$ BEGIN PERFORM {call}; END $do$")
-        else:
-            run(f"DO $do$ BEGIN PERFORM {call}; EXCEPTION WHEN query_canceled THEN NULL; END $do$")
+            query(self.connection, "BEGIN")
+        if place == "savepoint":
+            query(self.connection, "SAVEPOINT here")
+        if place == "cursor":
+            query(self.connection, f"DECLARE c CURSOR FOR SELECT {call}")
+            return "FETCH ALL FROM c"
+        if place == "do":
+            return f"DO $do$ BEGIN PERFORM {call}; END $do$"
+        if place == "handler":
+            return (f"DO $do$ BEGIN PERFORM {call}; EXCEPTION WHEN query_canceled THEN NULL;"
+                    " END $do$")
+        return f"SELECT {call}"
 
     def end(self, place):
         if place == "savepoint":
@@ -140,32 +139,43 @@ class Backend:
             query(self.connection, "ROLLBACK")
 
 
+class Call:
+    """One call in a thread of its own."""
+
+    def __init__(self, admin, backend, name, place):
+        self.error = None
+        statement = backend.begin(CALLS[name], place)
+        self.thread = threading.Thread(target=self.run, args=(backend, statement))
+        self.thread.start()
+        # A cancel that comes before the statement would cancel nothing.
+        wait_until(lambda: not self.thread.is_alive() or value(
+            admin, "SELECT state = 'active' AND query = %s FROM pg_stat_activity WHERE pid = %s",
+            statement[:1000], backend.pid))
+
+    def run(self, backend, statement):
+        try:
+            query(backend.connection, statement)
+        except psycopg2.Error as error:
+            self.error = error
+
+
 def cancelled(admin, backend, name, place, delay):
     """Seconds that the backend computed after the cancel, or None where it came too late."""
-    failure = []
-
-    def run():
-        try:
-            backend.call(CALLS[name], place)
-        except psycopg2.Error as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join(delay)
+    call = Call(admin, backend, name, place)
+    call.thread.join(delay)
     before = backend.seconds()
-    asked = thread.is_alive()
+    asked = call.thread.is_alive()
     query(admin, "SELECT pg_cancel_backend(%s)", backend.pid)
-    thread.join(60)
-    assert not thread.is_alive(), f"{name} in {place} goes on after its cancel"
+    call.thread.join(60)
+    assert not call.thread.is_alive(), f"{name} in {place} goes on after its cancel"
     took = backend.seconds() - before
     # Before the client's ROLLBACK.
     assert threads(backend.pid) <= backend.idle, f"{name} in {place} leaves threads"
     backend.end(place)
-    hit = place == "handler" or any(error.pgcode == "57014" for error in failure)
-    if failure and not hit:
-        # Wrong configurations and the like: their own error came first.
-        assert failure[0].pgcode in ("22023",), failure[0]
+    hit = place == "handler" or getattr(call.error, "pgcode", None) == "57014"
+    if call.error and not hit:
+        # Wrong configurations: their own error came first.
+        assert call.error.pgcode == "22023", call.error
     backend.drop()
     return took if asked and hit else None
 
@@ -205,20 +215,11 @@ def test_terminate_in_a_block(database):
     server = value(database, "SELECT pg_postmaster_start_time()")
     for name in ("fit_multiple_model", "fit", "warm start", "predict", "evaluate", "explain_fit"):
         backend = Backend()
-        failure = []
-
-        def run():
-            try:
-                backend.call(CALLS[name], "block")
-            except psycopg2.Error as error:
-                failure.append(error)
-
-        thread = threading.Thread(target=run)
-        thread.start()
-        thread.join(0.3)
+        call = Call(database, backend, name, "block")
+        call.thread.join(0.3)
         query(database, "SELECT pg_terminate_backend(%s)", backend.pid)
         wait_until(lambda: not pathlib.Path(f"/proc/{backend.pid}").exists())
-        thread.join(30)
+        call.thread.join(30)
     assert value(database, "SELECT pg_postmaster_start_time()") == server
     assert outputs(database, "made%") == []
 

@@ -174,6 +174,33 @@ def test_waiting_is_said(database):
     waiting.close()
 
 
+@pytest.mark.parametrize("table, statement", [
+    ("packed", COLD), ("packed_summary", COLD), ("configs", COLD), ("models", COLD), ("run", WARM),
+    ("points", "SELECT hopper.training_preprocessor('points', 'again', 'y', 'x')"),
+    ("run_info", "SELECT * FROM hopper.leaderboard('run')"),
+    ("run", "SELECT * FROM hopper.predict_row('run', 1, ARRAY[1, 2]::real[])"),
+    ("points", "SELECT hopper.predict('run', 'points', 'id', 'x', 'predicted', mst_key => 1)"),
+    ("models", "SELECT hopper.describe_model('models', 1)"),
+])
+def test_waiting_for_who_changes_a_table_is_said(database, table, statement):
+    writer = connect(DATABASE)
+    query(writer, "BEGIN")
+    query(writer, f"LOCK TABLE {table}")
+    waiting = connect(DATABASE)
+    query(waiting, "BEGIN")
+    thread = threading.Thread(target=query, args=(waiting, statement))
+    thread.start()
+    wait_until(lambda: value(database, "SELECT count(*) FROM pg_locks WHERE NOT granted") > 0)
+    query(writer, "COMMIT")
+    thread.join(30)
+    assert not thread.is_alive()
+    told = [line for line in waiting.notices if "waiting for other sessions" in line]
+    assert len(told) == 1 and table in told[0]
+    query(waiting, "ROLLBACK")
+    writer.close()
+    waiting.close()
+
+
 def test_class_values_are_those_of_the_beginning(block):
     """Whatever becomes of the packed table's summary while models train."""
     query(block, """CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
