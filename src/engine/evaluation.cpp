@@ -26,7 +26,8 @@ Evaluation::Evaluation(const hopper_config& config, const hopper_data_desc& data
   const ModelSpec& spec = trainer_->network().spec();
   if (config.state != nullptr) {
     ModelState state = ReadState(StateLayoutOf(spec), config.state, config.state_size);
-    if (state.optimizer == SlotNames(trainer_->compile().optimizer)) {
+    if (state.optimizer == SlotNames(trainer_->compile().optimizer) &&
+        state.n_slots == SlotCount(trainer_->compile().optimizer)) {
       state.params = trainer_->DeliveredWeights(state, nullptr);
     }
     state_ = std::move(state);

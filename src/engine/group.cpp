@@ -6,12 +6,14 @@
 
 #include "base/clock.h"
 #include "engine/configuration.h"
+#include "engine/envelope.h"
 #include "engine/events.h"
 #include "engine/failure.h"
 #include "engine/group_device.h"
 #include "engine/group_traveller.h"
 #include "engine/lane_devices.h"
-#include "engine/sums_bytes.h"
+#include "metrics/accumulate.h"
+#include "train/sums.h"
 
 namespace hopper {
 
@@ -19,7 +21,6 @@ namespace {
 
 // Half of the largest value would do for text output and the like.
 constexpr size_t kPartBytes = size_t{64} << 20;
-constexpr uint8_t kEnvelope = 'E';
 
 std::vector<int> StartsOf(const hopper_run_options& options) {
   if (options.n_starts < 1) return {0};
@@ -32,23 +33,12 @@ void AddKeys(const std::vector<int32_t>& from, std::vector<int32_t>* keys) {
   }
 }
 
-void PutObserved(const Observed& observed, ByteWriter* out) {
-  for (const Observed::Split& split : observed.splits) {
-    out->Put<uint8_t>(split.known ? 1 : 0);
-    out->Put<double>(split.loss);
-    out->Put<uint32_t>(static_cast<uint32_t>(split.metrics.size()));
-    for (const double value : split.metrics) out->Put<double>(value);
-  }
-}
-
-void GetObserved(ByteReader* in, Observed* observed) {
-  for (Observed::Split& split : observed->splits) {
-    split.known = in->Get<uint8_t>() != 0;
-    split.loss = in->Get<double>();
-    const auto n = in->Get<uint32_t>();
-    if (n > HOPPER_MAX_METRICS) throw Error(ErrorCode::kCorrupt, "an envelope is damaged");
-    for (uint32_t i = 0; i < n; ++i) split.metrics.push_back(in->Get<double>());
-  }
+// Numbers in the sums of a configuration's metrics.
+size_t SumCount(const Trainer& trainer) {
+  const int64_t width = OutputWidth(trainer.network().spec());
+  int64_t n = 0;
+  for (const MetricParams& metric : trainer.compile().metrics) n += MetricSumCount(metric, width);
+  return static_cast<size_t>(n);
 }
 
 }  // namespace
@@ -114,11 +104,15 @@ void Group::AddConfig(const hopper_config& config) {
 
 void Group::AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes,
                     size_t size) {
-  Arrival& arrival = arrivals_[mst_key];
-  if (n_parts < 1 || part < 0 || part >= n_parts) {
-    throw Error(ErrorCode::kCorrupt, "a part of configuration " + std::to_string(mst_key) +
-                                         " has a number that cannot be");
+  if (configs_.count(mst_key) == 0) {
+    throw Error(ErrorCode::kCorrupt,
+                "configuration " + std::to_string(mst_key) + " is not in the run");
   }
+  if (n_parts < 1 || n_parts > kMostEnvelopeParts || part < 0 || part >= n_parts || size == 0) {
+    throw Error(ErrorCode::kCorrupt, "a part of configuration " + std::to_string(mst_key) +
+                                         " is empty or has a number that cannot be");
+  }
+  Arrival& arrival = arrivals_[mst_key];
   if (arrival.parts.empty()) {
     arrival.parts.resize(static_cast<size_t>(n_parts));
     arrival.missing = n_parts;
@@ -142,7 +136,10 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
     throw Error(ErrorCode::kInternal,
                 "configuration " + std::to_string(mst_key) + " is not in the run");
   }
+  size_t size = 0;
+  for (const std::vector<uint8_t>& part : arrival->parts) size += part.size();
   std::vector<uint8_t> whole = std::move(arrival->parts.front());
+  whole.reserve(size);  // growing would hold it twice
   for (size_t i = 1; i < arrival->parts.size(); ++i) {
     whole.insert(whole.end(), arrival->parts[i].begin(), arrival->parts[i].end());
     std::vector<uint8_t>().swap(arrival->parts[i]);
@@ -152,7 +149,11 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
   model->trainer = config->second.trainer.get();
   ByteReader in(whole.data(), whole.size(), "an envelope");
   const auto kind = in.Get<uint8_t>();
-  if (kind == kEnvelope) model->status = static_cast<hopper_model_status>(in.Get<int32_t>());
+  Envelope envelope;
+  if (kind == kEnvelopeKind) {
+    envelope = ReadEnvelope(mst_key, whole.data(), whole.size());
+    model->status = envelope.head.status;
+  }
   if (model->trainer == nullptr && model->status != HOPPER_MODEL_FAILED) {
     Fail(model.get(), config->second.problem);
     return model;
@@ -171,12 +172,12 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
         break;
       }
       case HOPPER_ENVELOPE_STATE: {
-        const size_t size = in.remaining();
-        TakeState(in.View(size), size, model.get());
+        const size_t left = in.remaining();
+        TakeState(in.View(left), left, model.get());
         break;
       }
-      case kEnvelope:
-        ReadEnvelope(&in, model.get());
+      case kEnvelopeKind:
+        TakeEnvelope(std::move(envelope), model.get());
         break;
       default:
         throw Error(ErrorCode::kCorrupt, "an envelope is damaged");
@@ -216,44 +217,62 @@ void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const
   if (Stopping::Stopped(model->state.monitor)) Stop(model);
 }
 
-void Group::ReadEnvelope(ByteReader* in, Traveller* model) const {
-  model->iterations = in->Get<int32_t>();
-  model->visit = in->Get<int32_t>();
-  model->evaluating = in->Get<uint8_t>() != 0;
-  model->stopped = in->Get<uint8_t>() != 0;
-  model->deciding = in->Get<uint8_t>() != 0;
-  model->final_pass = in->Get<uint8_t>() != 0;
-  GetObserved(in, &model->observed);
-  model->total_iterations = in->Get<int64_t>();
-  model->examples = in->Get<int64_t>();
-  model->seconds_training = in->Get<double>();
-  model->seconds_evaluating = in->Get<double>();
-  model->seconds_waiting = in->Get<double>();
-  model->failure.message = in->GetString();
-  model->failure.detail = in->GetString();
-  model->running = GetSums(in);
-  const auto n_passed = in->Get<uint32_t>();
-  for (uint32_t i = 0; i < n_passed; ++i) {
-    const auto split = in->Get<int32_t>();
-    const auto partition = in->Get<int32_t>();
-    model->passed[{split, partition}] = GetSums(in);
+// What ReadEnvelope() cannot know: the run's table, its configuration and its rules.
+void Group::CheckHead(const EnvelopeHead& head, const Traveller& model) const {
+  const auto require = [](bool holds) {
+    if (!holds) throw Error(ErrorCode::kCorrupt, "an envelope does not fit its run");
+  };
+  require(head.iterations <= num_iterations_ && head.iterations <= iteration_);
+  require(head.visit < train_.n_partitions());
+  require(head.total_iterations >= head.iterations);
+  size_t n_sums = 0;
+  if (model.trainer != nullptr) n_sums = SumCount(*model.trainer);
+  const auto fits = [&](const MetricSums& sums) {
+    return sums.metrics.empty() || sums.metrics.size() == n_sums;
+  };
+  require(model.trainer == nullptr || fits(head.running));
+  for (const Observed::Split& split : head.observed.splits) {
+    require(!split.known || model.trainer == nullptr ||
+            split.metrics.size() == model.trainer->compile().metrics.size());
   }
-  const auto n_events = in->Get<uint32_t>();
-  model->events.resize(n_events);
-  for (hopper_event& event : model->events) in->GetBytes(&event, sizeof(event));
-  model->hop = in->Get<int32_t>() + 1;
-  const auto n_visits = in->Get<uint32_t>();
-  model->visits.resize(n_visits);
-  for (hopper_visit& visit : model->visits) in->GetBytes(&visit, sizeof(visit));
-  if (fresh_) {
-    model->events.clear();
-    model->visits.clear();
-    model->hop = 0;
+  for (const auto& [at, sums] : head.passed) {
+    require(at.first != HOPPER_SPLIT_VALID || valid_ != nullptr);
+    require(at.second < DataOf(at.first).n_partitions() && fits(sums));
   }
-  model->has_state = in->Get<uint8_t>() != 0;
-  if (!model->has_state) return;
-  const size_t size = in->remaining();
-  model->state = ReadState(StateLayoutOf(model->trainer->network().spec()), in->View(size), size);
+  // Where there is none yet, nothing was trained: the first visit makes it.
+  require(head.has_state || head.status == HOPPER_MODEL_FAILED ||
+          (head.iterations == 0 && head.visit == 0 && !head.evaluating && !head.stopped));
+}
+
+void Group::TakeEnvelope(Envelope&& envelope, Traveller* model) const {
+  EnvelopeHead& head = envelope.head;
+  CheckHead(head, *model);
+  model->iterations = head.iterations;
+  model->visit = head.visit;
+  model->evaluating = head.evaluating;
+  model->stopped = head.stopped;
+  model->deciding = head.deciding;
+  model->final_pass = head.final_pass;
+  model->observed = std::move(head.observed);
+  model->total_iterations = head.total_iterations;
+  model->examples = head.examples;
+  model->seconds_training = head.seconds_training;
+  model->seconds_evaluating = head.seconds_evaluating;
+  model->seconds_waiting = head.seconds_waiting;
+  model->failure.message = std::move(head.failure.message);
+  model->failure.detail = std::move(head.failure.detail);
+  model->running = std::move(head.running);
+  model->passed = std::move(head.passed);
+  if (!fresh_) {
+    model->hop = head.hop + 1;
+    model->events = std::move(head.events);
+    model->visits = std::move(head.visits);
+  }
+  if (!head.has_state) return;
+  const Trainer& trainer = *model->trainer;
+  model->state =
+      ReadState(StateLayoutOf(trainer.network().spec()), envelope.image, envelope.image_size);
+  model->has_state = true;
   if (model->state.numerics_class != numerics_class_) {
     throw Error(ErrorCode::kNotReady, "segments have different numerics classes",
                 "A model comes from \"" + model->state.numerics_class +
@@ -263,52 +282,58 @@ void Group::ReadEnvelope(ByteReader* in, Traveller* model) const {
                 "Install the same libraries on all hosts; CPUs must have the same vector "
                 "instructions.");
   }
+  if (model->state.iteration != model->total_iterations) {
+    throw Error(ErrorCode::kCorrupt, "an envelope does not fit its run");
+  }
+  // Another optimizer's slots would be written beyond their end.
+  Problem problem;
+  if (!FitSlots("configuration", trainer, &model->state, &problem)) {
+    throw Error(ErrorCode::kCorrupt, "an envelope does not fit its run", problem.message + ".");
+  }
 }
 
 void Group::Pack(Traveller* model) const {
-  ByteWriter out;
-  out.Put<uint8_t>(kEnvelope);
-  out.Put<int32_t>(model->status);
-  out.Put<int32_t>(model->iterations);
-  out.Put<int32_t>(model->visit);
-  out.Put<uint8_t>(model->evaluating ? 1 : 0);
-  out.Put<uint8_t>(model->stopped ? 1 : 0);
-  out.Put<uint8_t>(model->deciding ? 1 : 0);
-  out.Put<uint8_t>(model->final_pass ? 1 : 0);
-  PutObserved(model->observed, &out);
-  out.Put<int64_t>(model->total_iterations);
-  out.Put<int64_t>(model->examples);
-  out.Put<double>(model->seconds_training);
-  out.Put<double>(model->seconds_evaluating);
-  out.Put<double>(model->seconds_waiting);
-  out.PutString(model->failure.message);
-  out.PutString(model->failure.detail);
-  PutSums(model->running, &out);
-  out.Put<uint32_t>(static_cast<uint32_t>(model->passed.size()));
-  for (const auto& [at, sums] : model->passed) {
-    out.Put<int32_t>(at.first);
-    out.Put<int32_t>(at.second);
-    PutSums(sums, &out);
-  }
-  out.Put<uint32_t>(static_cast<uint32_t>(model->events.size()));
-  for (const hopper_event& event : model->events) out.PutBytes(&event, sizeof(event));
-  out.Put<int32_t>(model->hop);
-  out.Put<uint32_t>(static_cast<uint32_t>(model->visits.size()));
+  EnvelopeHead head;
+  head.status = model->status;
+  head.iterations = model->iterations;
+  head.visit = model->visit;
+  head.evaluating = model->evaluating;
+  head.stopped = model->stopped;
+  head.deciding = model->deciding;
+  head.final_pass = model->final_pass;
+  head.observed = model->observed;
+  head.total_iterations = model->total_iterations;
+  head.examples = model->examples;
+  head.seconds_training = model->seconds_training;
+  head.seconds_evaluating = model->seconds_evaluating;
+  head.seconds_waiting = model->seconds_waiting;
+  head.failure = model->failure;
+  head.running = model->running;
+  head.passed = std::move(model->passed);
+  head.events = model->events;
+  head.hop = model->hop;
+  head.has_state = model->has_state;
   std::vector<uint8_t> image;
   if (model->has_state) {
     image = WriteState(StateLayoutOf(model->trainer->network().spec()), model->state);
+    model->state = ModelState();  // or there would be three of them
   }
-  const size_t reported = model->events.size() * sizeof(hopper_event) +  // beside the envelope
-                          model->visits.size() * sizeof(hopper_visit);
-  const size_t rest = model->visits.size() * sizeof(hopper_visit) + 1 + image.size();
+  ByteWriter measured;
+  PutEnvelopeHead(head, &measured);
+  const size_t visits = model->visits.size() * sizeof(hopper_visit);
+  const size_t size = measured.size() + visits + image.size() + kEnvelopeSeal;
   if (!model->visits.empty() && model->visits.back().hop == model->hop) {
-    model->visits.back().bytes_written = static_cast<int64_t>(out.size() + rest + reported);
+    // Beside the envelope, events and visits go out for the coordinator.
+    const size_t reported = model->events.size() * sizeof(hopper_event) + visits;
+    model->visits.back().bytes_written = static_cast<int64_t>(size + reported);
   }
-  for (const hopper_visit& visit : model->visits) out.PutBytes(&visit, sizeof(visit));
-  out.Put<uint8_t>(model->has_state ? 1 : 0);
+  head.visits = model->visits;
+  ByteWriter out;
+  out.Reserve(size);
+  PutEnvelopeHead(head, &out);
   out.PutBytes(image.data(), image.size());
+  SealEnvelope(&out);
   model->out = out.Take();
-  model->state = ModelState();
 }
 
 void Group::MakeResult(Traveller* model) const {

@@ -33,8 +33,9 @@
 
 namespace hopper {
 
-class ByteReader;
 class GroupDevice;
+struct Envelope;
+struct EnvelopeHead;
 
 class Group {
  public:
@@ -88,7 +89,8 @@ class Group {
   bool WantsPass(const Traveller& model, int split) const;
   std::unique_ptr<Traveller> Unpack(int32_t mst_key, Arrival* arrival) const;
   void TakeState(const uint8_t* image, size_t size, Traveller* model) const;
-  void ReadEnvelope(ByteReader* in, Traveller* model) const;
+  void CheckHead(const EnvelopeHead& head, const Traveller& model) const;
+  void TakeEnvelope(Envelope&& envelope, Traveller* model) const;
   // One thing that a worker does with a model.
   struct Task {
     enum Kind { kTrain, kEvaluate, kPack } kind = kPack;

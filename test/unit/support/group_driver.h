@@ -103,6 +103,17 @@ class GroupDriver {
     return std::move(results_);
   }
 
+  // One hop of all models; what they are to travel in next may be changed.
+  void HopOnce(int32_t iteration, bool fresh) { Hop(iteration, fresh, false, nullptr); }
+  std::vector<uint8_t>* Bytes(int32_t mst_key) { return &envelopes_.at(mst_key).bytes; }
+  // To the first segment; returns the error's message.
+  std::string AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes,
+                      size_t size) {
+    hopper_group* group = groups_.begin()->second;
+    const int code = Api().group_add_part(group, mst_key, part, n_parts, bytes, size, &error_);
+    return code == 0 ? "" : error_.message;
+  }
+
  private:
   struct Envelope {
     int32_t key = 0;

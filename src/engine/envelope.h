@@ -1,0 +1,66 @@
+// A model on its way between processes, as bytes: what came so far in its iteration and what there
+// is to report, then its state.
+//
+// Reading needs no model. It believes nothing: every length and count is compared with what is
+// left, every number with its bounds. What a configuration or a table bounds (partitions, sums,
+// slots) is the group's to check.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "model_hopper/core_api.h"
+#include "train/trainer.h"
+
+namespace hopper {
+
+// The first byte of an envelope that a group has packed.
+constexpr uint8_t kEnvelopeKind = 'E';
+// Parts of one model; each but the last has 64 MB.
+constexpr int32_t kMostEnvelopeParts = 1024;
+
+struct EnvelopeHead {
+  hopper_model_status status = HOPPER_MODEL_TRAINING;
+  int32_t iterations = 0;
+  int32_t visit = 0;
+  bool evaluating = false;
+  bool stopped = false;
+  bool deciding = false;
+  bool final_pass = false;
+  Observed observed;
+  int64_t total_iterations = 0;
+  int64_t examples = 0;
+  double seconds_training = 0.0;
+  double seconds_evaluating = 0.0;
+  double seconds_waiting = 0.0;
+  Problem failure;
+  MetricSums running;
+  std::map<std::pair<int32_t, int32_t>, MetricSums> passed;  // by split and partition
+  std::vector<hopper_event> events;
+  int32_t hop = 0;
+  std::vector<hopper_visit> visits;
+  bool has_state = false;
+};
+
+// Everything before the state, whose image follows where there is one.
+void PutEnvelopeHead(const EnvelopeHead& head, ByteWriter* out);
+// The last thing: a checksum of all that was put.
+void SealEnvelope(ByteWriter* out);
+// Bytes that SealEnvelope() adds.
+constexpr size_t kEnvelopeSeal = 16;
+
+// An envelope that is not damaged; the image is the caller's memory.
+struct Envelope {
+  EnvelopeHead head;
+  const uint8_t* image = nullptr;  // a state image, not looked at; null without a state
+  size_t image_size = 0;
+};
+
+// Throws kCorrupt; for bytes that begin with kEnvelopeKind.
+Envelope ReadEnvelope(int32_t mst_key, const uint8_t* bytes, size_t size);
+
+}  // namespace hopper

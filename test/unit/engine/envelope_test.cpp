@@ -1,0 +1,235 @@
+// Envelopes that nobody packed: every one is refused, or does no harm.
+#include "engine/envelope.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+#include "base/error.h"
+#include "engine/sums_bytes.h"
+#include "support/group_driver.h"
+#include "support/keras_models.h"
+
+namespace hopper {
+namespace {
+
+EnvelopeHead FullHead() {
+  EnvelopeHead head;
+  head.iterations = 1;
+  head.visit = 1;
+  head.total_iterations = 1;
+  head.examples = 100;
+  head.running = {1.5, {1.0, 2.0}, 10};
+  head.passed[{HOPPER_SPLIT_TRAIN, 0}] = {0.5, {3.0, 4.0}, 20};
+  hopper_event event = {};
+  event.type = HOPPER_EVENT_METRICS;
+  event.mst_key = 7;
+  event.n_metrics = 1;
+  head.events = {event, event};
+  hopper_visit visit = {};
+  visit.mst_key = 7;
+  visit.kind = HOPPER_VISIT_TRAIN;
+  head.visits = {visit};
+  return head;
+}
+
+std::vector<uint8_t> Bytes(const EnvelopeHead& head, const std::vector<uint8_t>& image = {}) {
+  ByteWriter out;
+  PutEnvelopeHead(head, &out);
+  out.PutBytes(image.data(), image.size());
+  SealEnvelope(&out);
+  return out.Take();
+}
+
+// With another checksum, so that the checks behind it are what is tested.
+std::vector<uint8_t> Sealed(std::vector<uint8_t> bytes) {
+  ByteWriter out;
+  out.PutBytes(bytes.data(), bytes.size());
+  SealEnvelope(&out);
+  return out.Take();
+}
+
+bool IsTaken(const std::vector<uint8_t>& bytes) {
+  try {
+    ReadEnvelope(7, bytes.data(), bytes.size());
+    return true;
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kCorrupt);
+    return false;
+  }
+}
+
+TEST(EnvelopeTest, IsReadAsItWasPut) {
+  EnvelopeHead head = FullHead();
+  head.has_state = true;
+  const std::vector<uint8_t> bytes = Bytes(head, {1, 2, 3});
+  const Envelope envelope = ReadEnvelope(7, bytes.data(), bytes.size());
+  EXPECT_EQ(envelope.image_size, 3U);
+  EXPECT_EQ(envelope.head.visit, 1);
+  EXPECT_EQ(envelope.head.events.size(), 2U);
+  EXPECT_EQ(envelope.head.running.metrics, head.running.metrics);
+  ByteWriter again;
+  PutEnvelopeHead(envelope.head, &again);
+  EXPECT_EQ(std::memcmp(again.data(), bytes.data(), again.size()), 0);
+}
+
+TEST(EnvelopeTest, AnyChangedByteIsSeen) {
+  const std::vector<uint8_t> bytes = Bytes(FullHead());
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    std::vector<uint8_t> changed = bytes;
+    changed[at] ^= 0x10U;
+    EXPECT_FALSE(IsTaken(changed)) << at;
+  }
+}
+
+TEST(EnvelopeTest, EveryTruncationIsRefused) {
+  const std::vector<uint8_t> bytes = Bytes(FullHead());
+  for (size_t size = 0; size + kEnvelopeSeal < bytes.size(); ++size) {
+    const std::vector<uint8_t> cut(bytes.begin(),
+                                   bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_FALSE(IsTaken(cut)) << size;
+    EXPECT_FALSE(IsTaken(Sealed(cut))) << size;
+  }
+}
+
+TEST(EnvelopeTest, CountsAreComparedWithWhatIsThere) {
+  // Four billion events would be eight terabytes. Where the counts are: metrics observed, texts of
+  // the failure, sums, passes, events, visits.
+  const EnvelopeHead empty;
+  std::vector<uint8_t> bytes = Bytes(empty);
+  bytes.resize(bytes.size() - kEnvelopeSeal);
+  ASSERT_EQ(bytes.size(), 128U);
+  for (const size_t at : {26, 39, 83, 87, 107, 111, 115, 123}) {
+    for (const uint8_t byte : {0xFF, 0x7F, 0x01}) {
+      std::vector<uint8_t> changed = bytes;
+      std::memset(changed.data() + at, byte, 4);
+      EXPECT_FALSE(IsTaken(Sealed(changed))) << at;
+    }
+  }
+}
+
+TEST(EnvelopeTest, NumbersOutOfBoundsAreRefused) {
+  const auto refuses = [](void (*change)(EnvelopeHead*)) {
+    EnvelopeHead head = FullHead();
+    change(&head);
+    EXPECT_FALSE(IsTaken(Bytes(head)));
+  };
+  EXPECT_TRUE(IsTaken(Bytes(FullHead())));
+  refuses([](EnvelopeHead* head) { head->visit = -1; });
+  refuses([](EnvelopeHead* head) { head->iterations = -5; });
+  refuses([](EnvelopeHead* head) { head->total_iterations = -1; });
+  refuses([](EnvelopeHead* head) { head->status = static_cast<hopper_model_status>(9); });
+  refuses([](EnvelopeHead* head) { head->running.examples = -1; });
+  refuses([](EnvelopeHead* head) { head->passed[{2, 0}] = {}; });
+  refuses([](EnvelopeHead* head) { head->passed[{0, -1}] = {}; });
+  refuses([](EnvelopeHead* head) { head->events[0].n_metrics = HOPPER_MAX_METRICS + 1; });
+  refuses([](EnvelopeHead* head) { head->events[0].mst_key = 8; });
+  refuses([](EnvelopeHead* head) { head->events[1].type = HOPPER_EVENT_LOAD; });
+  refuses([](EnvelopeHead* head) { std::memset(head->events[0].message, 'x', 512); });
+  refuses([](EnvelopeHead* head) { head->visits[0].mst_key = 8; });
+  refuses([](EnvelopeHead* head) { head->visits[0].hop = -1; });
+  refuses([](EnvelopeHead* head) { head->has_state = true; });  // and no image
+}
+
+TEST(EnvelopeTest, RandomDamageBehindTheChecksum) {
+  std::mt19937 generator(1);
+  std::vector<uint8_t> bytes = Bytes(FullHead());
+  bytes.resize(bytes.size() - kEnvelopeSeal);
+  for (int i = 0; i < 20000; ++i) {
+    std::vector<uint8_t> changed = bytes;
+    for (unsigned n = 1 + generator() % 4; n > 0; --n) {
+      // Mostly where the numbers are, not in the texts of the events.
+      const size_t at = generator() % (generator() % 2 == 0 ? changed.size() : 300);
+      changed[at] = static_cast<uint8_t>(generator());
+    }
+    IsTaken(Sealed(changed));
+  }
+}
+
+// What a segment has packed, changed on its way to the next one of a run of Adam.
+class HopTest : public ::testing::Test {
+ protected:
+  HopTest() : train_(Rows()) {
+    options_.iterations = 2;
+    options_.starts = {0};
+  }
+  static PackedTable::Options Rows() {
+    PackedTable::Options options;
+    options.rows = 60;
+    options.partitions = 2;
+    return options;
+  }
+  // After its first hop.
+  std::unique_ptr<GroupDriver> Hopped(const std::string& optimizer) {
+    Configuration config;
+    config.key = 7;
+    config.arch = MlpJson(20, 12, 3);
+    config.compile =
+        "loss='categorical_crossentropy', metrics=['accuracy'], optimizer='" + optimizer + "'";
+    config.fit = "batch_size=8";
+    auto driver =
+        std::make_unique<GroupDriver>(options_, train_, nullptr, std::vector<int32_t>{1, 2},
+                                      std::vector<int32_t>{}, std::vector<Configuration>{config});
+    driver->HopOnce(1, true);
+    return driver;
+  }
+  static std::string ErrorOf(GroupDriver* driver) {
+    try {
+      driver->HopOnce(1, false);
+      return "";
+    } catch (const std::runtime_error& e) {
+      return e.what();
+    }
+  }
+  void ExpectRefused(void (*change)(EnvelopeHead*)) {
+    const auto driver = Hopped("Adam()");
+    std::vector<uint8_t>* bytes = driver->Bytes(7);
+    Envelope envelope = ReadEnvelope(7, bytes->data(), bytes->size());
+    ASSERT_TRUE(envelope.head.has_state);
+    change(&envelope.head);
+    *bytes = hopper::Bytes(envelope.head, {envelope.image, envelope.image + envelope.image_size});
+    EXPECT_EQ(ErrorOf(driver.get()), "an envelope does not fit its run");
+  }
+
+  RunOptions options_;
+  PackedTable train_;
+};
+
+TEST_F(HopTest, UnchangedItGoesOn) { EXPECT_EQ(ErrorOf(Hopped("Adam()").get()), ""); }
+
+// Adam would write its second moments beyond the end of the only slot there is.
+TEST_F(HopTest, SlotsOfAnotherOptimizerAreRefused) {
+  const auto driver = Hopped("Adam()");
+  *driver->Bytes(7) = *Hopped("SGD(momentum=0.9)")->Bytes(7);
+  EXPECT_EQ(ErrorOf(driver.get()), "an envelope does not fit its run");
+}
+
+TEST_F(HopTest, WhatTheRunCannotHaveIsRefused) {
+  ExpectRefused([](EnvelopeHead* head) { head->visit = 2; });
+  ExpectRefused([](EnvelopeHead* head) { head->iterations = head->total_iterations = 2; });
+  ExpectRefused([](EnvelopeHead* head) { head->total_iterations = 1; });
+  ExpectRefused([](EnvelopeHead* head) { head->running.metrics = {1.0, 2.0, 3.0}; });
+  ExpectRefused([](EnvelopeHead* head) { head->passed[{HOPPER_SPLIT_TRAIN, 2}] = {}; });
+  ExpectRefused([](EnvelopeHead* head) { head->passed[{HOPPER_SPLIT_VALID, 0}] = {}; });
+  ExpectRefused([](EnvelopeHead* head) { head->observed.splits[0] = {true, 0.5, {}}; });
+}
+
+TEST_F(HopTest, StrayPartsAreRefused) {
+  const auto driver = Hopped("Adam()");
+  const uint8_t byte = HOPPER_ENVELOPE_NEW;
+  EXPECT_NE(driver->AddPart(8, 0, 1, &byte, 1), "");
+  EXPECT_NE(driver->AddPart(7, 0, kMostEnvelopeParts + 1, &byte, 1), "");
+  EXPECT_NE(driver->AddPart(7, 1, 1, &byte, 1), "");
+  EXPECT_NE(driver->AddPart(7, -1, 1, &byte, 1), "");
+  EXPECT_NE(driver->AddPart(7, 0, 1, &byte, 0), "");
+  EXPECT_EQ(driver->AddPart(7, 0, 2, &byte, 1), "");
+  EXPECT_NE(driver->AddPart(7, 0, 2, &byte, 1), "");
+  EXPECT_NE(driver->AddPart(7, 1, 3, &byte, 1), "");
+}
+
+}  // namespace
+}  // namespace hopper
