@@ -239,6 +239,9 @@ hopper_segment_memory(int64 asked, int segments_on_host)
 
 	if (hopper_max_memory == 0)
 		ceiling /= Max(segments_on_host, 1);
+	/* in the segment's own configuration file, or its host's */
+	if (asked <= 0)
+		asked = (int64) hopper_memory_limit * 1024 * 1024 / Max(segments_on_host, 1);
 	return asked > 0 ? Min(asked, ceiling) : ceiling;
 }
 
