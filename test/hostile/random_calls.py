@@ -1,0 +1,261 @@
+"""Random SQL calls over every function of the extension, with values that nobody would choose.
+
+python random_calls.py CALLS [SEED] runs them by itself against the server of PGHOST; the test runs fewer.
+A seed gives the same calls, as long as the functions stay the same.
+"""
+
+import random
+import sys
+
+import psycopg2
+
+import stage
+
+NAMES = ["points", "seen", "kept", "counter", "nothing", "bad", "packed", "packed_summary",
+         "packed_validation", "packed_validation_summary", "models", "configs", "configs_summary",
+         "run", "run_info", "run_summary", "run_state", "run_pkey", "points_pkey", "pg_class",
+         "pg_catalog.pg_authid", "information_schema.tables", "hopper.journal_runs", "pg_temp.x",
+         "no_such", "no_schema.points", stage.DATABASE + ".public.points"]
+STRANGE_NAMES = ["", " ", ".", "..", "a.b.c.d", '"', '""', "'", "\\", '"o\'brien"', "o'brien",
+                 f'"c\'; DROP TABLE {stage.STRANGER}.points; --"', "x" * 63, "x" * 64, "ü" * 31,
+                 '"' + "ü" * 40 + '"', '"A b"', "*", "%s", "$1", "points, bad", "(SELECT 1)",
+                 "points; SELECT 1", "\t", "json", "bytea", "text", '"text"', "1", "select"]
+NEW_NAMES = ["made1", "made2", "made3", '"Made O\'4"', "pg_temp.made5", '"ü ""5"""']
+COLUMNS = ["id", "x", "y", "fold", "number", "image", "ctid", "xmin", "tableoid", "", " ", "*", '"x"',
+           "x, number", "x,x", "1", "no_such", "'x'", "x; DROP TABLE points", "points", "points.x",
+           "ü" * 40, "NULL", "mst_key", "n", "x::text"]
+COMPILE = [stage.COMPILE, "loss='mse', optimizer='Adam()', metrics=['mae']",
+           "loss='categorical_crossentropy', optimizer='RMSprop(lr=0)', metrics=['AUC', 'top_k(1)']",
+           "loss='binary_crossentropy', optimizer='Ftrl(lr=1e308)'", "loss='hinge', optimizer='SGD'",
+           "{'loss': ['categorical_crossentropy', 'mse'], 'optimizer_params_list':"
+           " [{'optimizer': ['SGD', 'Adam'], 'lr': [0.01, 0.1, 'log']}], 'metrics': ['accuracy']}",
+           "", "loss=", "a" * 1000, "[" * 300, "loss='categorical_crossentropy', optimizer='SGD(lr=nan)'",
+           "loss='(y-p)**2', optimizer='SGD(lr=1e-45, momentum=1e39)'"]
+FIT = ["batch_size=8", "batch_size=1, epochs=2", "batch_size=2147483647", "batch_size=0", "epochs=-1",
+       "batch_size=8, shuffle=False, class_weight={0: 1e300, 1: -1}", "", "batch_size=8,",
+       "{'batch_size': [8, 16], 'epochs': [1]}", "{'batch_size': [1, 1000, 'uniform']}",
+       "batch_size=8, epochs=2147483647", "batch_size=8, validation_split=0.2", "verbose=0"]
+INTEGERS = [None, 0, 1, 2, 3, -1, 7, 100, 2147483647, -2147483648]
+BIGINTS = INTEGERS + [2**63 - 1, -2**63]
+FLOATS = [None, 0.0, 1.0, -1.0, 0.5, 1e308, -1e308, 5e-324, float("nan"), float("inf"), float("-inf")]
+ARRAYS = {
+    "integer[]": ["{}", "{1}", "{1,2}", "{NULL}", "{{1},{2}}", "[-5:-4]={1,2}", "{1,1,1}", "{0}", "{-1}",
+                  "{2147483647}", "{2}", "{1,2,1}", "{16777216,16777216,16777216}"],
+    "text[]": ["{}", "{a,b}", "{NULL}", '{"",""}', "{{a},{b}}", "{a}", "{a,b,c,d,e}"],
+    "double precision[]": ["{}", "{1}", "{-1e308,1e308}", "{NaN,Infinity,-Infinity}", "{NULL,1}",
+                           "{{1,2},{3,4}}", "[5:7]={1,2,3}"],
+}
+TEXTS = {"search_type": ["grid", "random", "hyperband", ""], "precision": ["fp32", "bf16", "tf32", ""],
+         "training_metrics": ["final", "running", "every", ""], "pred_type": ["prob", "response", "", "x"],
+         "distribution_rules": ["all_segments", "gpu_segments", "", "points"]}
+LIMITED = {"num_iterations": [1, 1, 1, 2, 2, 3, 0, -1, None, 2147483647],
+           "num_configs": [1, 2, 5, 0, -1, 2147483647, None], "threads": [None, 1, 2, 4, 0, -1, 100000]}
+READ_NAMES = ("source_table", "test_table", "model_table", "training_preprocessor_table",
+              "keras_model_arch_table", "model_arch_table", "model_selection_table", "validation_table",
+              "model_output_table")
+LIKELY = {"source_table": ["packed", "points", "seen"], "test_table": ["points", "packed", "seen"],
+          "model_table": ["run"], "training_preprocessor_table": ["packed"],
+          "keras_model_arch_table": ["models"], "model_arch_table": ["models"],
+          "model_selection_table": ["configs", "made1"], "validation_table": ["packed_validation"],
+          "model_output_table": ["run", "made2"], "dependent_varname": ["y", "number"],
+          "independent_varname": ["x", "image"], "id_col": ["id"], "fold_column": ["fold"],
+          "pred_type": ["prob", "response"], "features": ["{1,2}"]}
+
+
+def functions(connection):
+    """(name, [(argument, type)], how many have no default) of all that SQL may call."""
+    rows = stage.execute(connection, """
+        SELECT p.oid::regproc::text, p.proargnames, p.pronargs, p.pronargdefaults,
+            ARRAY(SELECT format_type(t, NULL) FROM unnest(p.proargtypes) WITH ORDINALITY u(t, o)
+                ORDER BY o)
+        FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE n.nspname = 'hopper' AND p.prokind = 'f' ORDER BY p.oid::regprocedure::text""")
+    result = []
+    for name, names, number, defaults, types in rows:
+        if "internal" in types or "trigger" in types:
+            continue
+        names = (names or [None] * number)[:number]
+        result.append((name, list(zip(names, types)), number - defaults))
+    return result
+
+
+def mutated(chance, text):
+    """The text with some characters lost, doubled or replaced."""
+    letters = list(text)
+    for _ in range(chance.randrange(1, 6)):
+        if not letters:
+            break
+        at = chance.randrange(len(letters))
+        kind = chance.randrange(4)
+        if kind == 0:
+            del letters[at]
+        elif kind == 1:
+            letters[at:at] = letters[max(0, at - 20):at]
+        elif kind == 2:
+            letters[at] = chance.choice("{}[]()\"'\\,:;=-+.0123456789eE aNnté\n")
+        else:
+            letters[at:at + 1] = chance.choice(["null", "1e999", "-1", "2147483648", "true", "[]", "{}"])
+    return "".join(letters)
+
+
+def any_name(chance):
+    name = chance.choice(NAMES + NEW_NAMES if chance.random() < 0.8 else STRANGE_NAMES)
+    if chance.random() < 0.15 and "." not in name and '"' not in name:
+        return f"{stage.OWNER}.{name}"
+    return name
+
+
+def argument_value(chance, name, kind):
+    """A literal for one argument: likely, possible or absurd."""
+    if chance.random() < 0.04:
+        return None
+    if kind in ("anyarray", "bytea") and name == "features":
+        return chance.choice(["\\x", "\\x0102", "\\x00000000"]) if kind == "bytea" else chance.choice(
+            ["{1,2}", "{}", "{1}", "{NULL,1}", "{1,2,3}", "{NaN,1}", "{{1,2}}", "{1e38,-1e38}"])
+    if kind == "bytea":
+        return chance.choice(["\\x", "\\x00", "\\x0000803f" * 1, "\\x" + "0000803f" * 17,
+                              "\\x" + "0000c07f" * 17, "\\x" + "00" * chance.randrange(100)])
+    if name in LIMITED:
+        return chance.choice(LIMITED[name])
+    if kind in ARRAYS:
+        return chance.choice(ARRAYS[kind])
+    if kind in ("integer", "smallint"):
+        return chance.choice([1, 1, 1, 2] + INTEGERS)
+    if kind == "bigint":
+        return chance.choice(BIGINTS)
+    if kind in ("double precision", "real"):
+        return chance.choice(FLOATS[:5] if kind == "real" else FLOATS)
+    if kind == "boolean":
+        return chance.random() < 0.2
+    if name == "model_arch" or kind == "json":
+        text = stage.SMALL
+        if kind == "json":
+            return text if chance.random() < 0.5 else chance.choice(["{}", "[]", "null", '"x"', "[[[]]]"])
+        return mutated(chance, text) if chance.random() < 0.7 else text
+    if name and name.startswith("compile_params"):
+        text = chance.choice(COMPILE)
+    elif name and name.startswith("fit_params"):
+        text = chance.choice(FIT)
+    elif name in LIKELY and chance.random() < 0.7:
+        return chance.choice(LIKELY[name])
+    elif name in TEXTS:
+        text = chance.choice(TEXTS[name])
+    elif name in READ_NAMES:
+        return any_name(chance)
+    elif name in ("output_table", "confusion_table"):
+        return chance.choice(NEW_NAMES) if chance.random() < 0.7 else any_name(chance)
+    elif name in ("dependent_varname", "independent_varname", "id_col", "fold_column"):
+        return chance.choice(COLUMNS)
+    else:
+        return any_name(chance)
+    return mutated(chance, text) if chance.random() < 0.2 else text
+
+
+def call(chance, function):
+    """The text of one call and its arguments."""
+    name, arguments, required = function
+    written, values = [], []
+    for index, (argument, kind) in enumerate(arguments):
+        if index >= required and chance.random() < 0.6:
+            continue
+        cast = "real[]" if kind == "anyarray" else kind
+        prefix = f'"{argument}" := ' if argument else ""
+        value = argument_value(chance, argument, kind)
+        if kind == "text[]" and argument and argument.endswith("_params_list") and chance.random() < 0.8:
+            value = [chance.choice(COMPILE if "compile" in argument else FIT)]
+        written.append(f"{prefix}%s::{cast}")
+        values.append(value)
+    return f"SELECT * FROM {name}({', '.join(written)})", values
+
+
+def tables(connection):
+    return {row[0] for row in stage.execute(connection, """
+        SELECT c.oid::regclass::text FROM pg_class c WHERE c.relkind IN ('r', 'v', 'm')
+            AND (c.relnamespace = current_schema()::regnamespace OR c.relnamespace = pg_my_temp_schema())""")}
+
+
+WRAPPERS = [
+    ("{}", False), ("{}", False), ("{}", False), ("{}", True),
+    ("DO $do$ BEGIN PERFORM * FROM ({}) q; EXCEPTION WHEN OTHERS THEN"
+     " RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM; END $do$", False),
+    ("CREATE TEMP TABLE held AS {}", True),
+    ("DECLARE c CURSOR FOR {}; FETCH 1 FROM c; FETCH ALL FROM c", True),
+    ("SAVEPOINT s; {}; ROLLBACK TO s", True),
+    ("EXPLAIN (ANALYZE, COSTS OFF) {}", False),
+]
+
+
+class Finding(AssertionError):
+    """What a call did that none may do."""
+
+
+def run(connection, calls, seed, report=lambda text: None):
+    """Makes `calls` calls as STRANGER; how often each function ended with which SQLSTATE.
+
+    Raises Finding with the call that did harm.
+    """
+    chance = random.Random(seed)
+    stage.become(connection, stage.STRANGER)
+    stage.execute(connection, "SET statement_timeout = '1s'; SET hopper.notice_interval = 0;"
+                  " SET client_min_messages = error; SET hopper.threads = 2")
+    known = functions(connection)
+    pid = stage.process(connection)
+    keep = tables(connection)
+    first_mb, outcome = None, {name: {} for name, _, _ in known}
+    for number in range(calls):
+        function = chance.choice(known)
+        text, values = call(chance, function)
+        wrapper, block = chance.choice(WRAPPERS)
+        with connection.cursor() as cursor:
+            statement = wrapper.format(cursor.mogrify(text, values).decode())
+            printed = ""
+            try:
+                if block:
+                    cursor.execute("BEGIN")
+                cursor.execute(statement)
+                printed = str(cursor.fetchall()) if cursor.description else ""
+                code = "00000"
+            except psycopg2.Error as error:
+                code = error.pgcode
+                printed = str(error)
+                if connection.closed or stage.internal_error(error):
+                    raise Finding(f"call {number} of seed {seed}: {statement}\n{error}") from error
+            codes = outcome[function[0]]
+            codes[code] = codes.get(code, 0) + 1
+            if stage.SECRET in printed:
+                raise Finding(f"call {number} of seed {seed} shows another role's data: {statement}\n"
+                              f"{printed}")
+            if block:
+                cursor.execute(chance.choice(["COMMIT", "ROLLBACK"]))
+        if stage.threads(pid) > 64:
+            raise Finding(f"call {number} of seed {seed} left threads: {statement}")
+        if number % 20 == 19:
+            for table in tables(connection) - keep:
+                stage.execute(connection, f"DROP TABLE IF EXISTS {table} CASCADE")
+            if not keep <= tables(connection):
+                # delete_model may have dropped the last architecture's table, as it should.
+                stage.execute(connection, f"DROP OWNED BY {stage.STRANGER}; CREATE SCHEMA {stage.STRANGER}")
+                stage.fill_schema(connection, "kind")
+        if number % 1000 == 999:
+            stage.execute(connection, "DISCARD TEMP")
+            megabytes = stage.resident_mb(pid)
+            report(f"{number + 1} calls, {megabytes} MB")
+            if number >= 1999 and first_mb is None:
+                first_mb = megabytes
+    grown = stage.resident_mb(pid) - first_mb if first_mb else 0
+    if grown > 64 + calls // 2000:
+        raise Finding(f"{calls} calls of seed {seed}: the session grew by {grown} MB")
+    return outcome
+
+
+if __name__ == "__main__":
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    start = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    stage.create().close()
+    # A session a hundred thousand calls; a seed names each.
+    for part in range(0, count, 100_000):
+        session = stage.connect()
+        for function, codes in run(session, min(100_000, count - part), start + part, print).items():
+            print(function, codes, flush=True)
+        session.close()
+    stage.destroy()

@@ -1,0 +1,118 @@
+"""Two roles without rights of their own, each with data, architectures and a trained run.
+
+Everything is small: what is tested is what the functions do with arguments and tables that nobody
+would pass on purpose, not how well they train.
+"""
+
+import json
+import pathlib
+
+import psycopg2
+
+DATABASE = "hopper_hostile"
+OWNER = "hostile_owner"
+STRANGER = "hostile_stranger"
+SECRET = "SECRETLABEL"
+
+SMALL = json.dumps({"class_name": "Sequential", "config": {"name": "small", "layers": [
+    {"class_name": "InputLayer", "config": {"batch_input_shape": [None, 2], "name": "in"}},
+    {"class_name": "Dense", "config": {"name": "hidden", "units": 3, "activation": "relu"}},
+    {"class_name": "Dense", "config": {"name": "out", "units": 2, "activation": "softmax"}}]}})
+COMPILE = "loss='categorical_crossentropy', optimizer='SGD(lr=0.1, momentum=0.9)', metrics=['accuracy']"
+
+
+def connect(database=DATABASE):
+    connection = psycopg2.connect(dbname=database)
+    connection.autocommit = True
+    return connection
+
+
+def execute(connection, text, arguments=None):
+    with connection.cursor() as cursor:
+        cursor.execute(text, arguments)
+        return cursor.fetchall() if cursor.description else None
+
+
+def become(connection, role):
+    """From now on the session has the role's rights and its schema; a superuser's session may turn back."""
+    execute(connection, "RESET SESSION AUTHORIZATION")
+    execute(connection, f"SET SESSION AUTHORIZATION {role}")
+    execute(connection, f"SET search_path = {role}")
+
+
+def fill_schema(connection, label):
+    """points, packed, packed_validation, models, configs and run in the current schema."""
+    execute(connection, f"""
+        CREATE TABLE points AS SELECT i AS id, ARRAY[i % 2, i % 3]::real[] AS x,
+            '{label}' || i % 2 AS y, i % 4 AS fold, (i % 7)::float8 AS number,
+            decode(lpad(to_hex(i), 4, '0'), 'hex') AS image FROM generate_series(1, 40) i;
+        ALTER TABLE points ADD PRIMARY KEY (id);
+        CREATE VIEW seen AS SELECT * FROM points;
+        CREATE MATERIALIZED VIEW kept AS SELECT * FROM points;
+        CREATE SEQUENCE counter;
+        CREATE TABLE nothing (id integer, x real[], y text);
+        CREATE TABLE bad AS SELECT i AS id, CASE WHEN i % 3 > 0 THEN ARRAY[i, NULL, 1e38]::real[] END
+            AS x, NULL::text AS y FROM generate_series(1, 5) i;
+        SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x', validation_fraction := 0.25);
+        SELECT hopper.load_model('models', $json${SMALL}$json$)""")
+    execute(connection, "SELECT hopper.load_model_selection_table('models', 'configs', '{1}',"
+            " ARRAY[%s], ARRAY['batch_size=8', 'batch_size=16'])", (COMPILE,))
+    execute(connection, "SELECT hopper.fit_multiple_model('packed', 'run', 'configs', 2,"
+            " validation_table := 'packed_validation')")
+
+
+def create():
+    """The database with both roles' schemas; a connection of the superuser to it."""
+    admin = connect("postgres")
+    execute(admin, "SET client_min_messages = error")
+    execute(admin, f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+    for role in (OWNER, STRANGER):
+        execute(admin, f"DROP ROLE IF EXISTS {role}")
+        execute(admin, f"CREATE ROLE {role}")
+    execute(admin, f"CREATE DATABASE {DATABASE}")
+    admin.close()
+    connection = connect()
+    execute(connection, "SET client_min_messages = error")
+    execute(connection, "CREATE EXTENSION model_hopper")
+    for role in (OWNER, STRANGER):
+        execute(connection, f"CREATE SCHEMA {role} AUTHORIZATION {role}")
+        execute(connection, f"GRANT TEMPORARY, CREATE ON DATABASE {DATABASE} TO {role}")
+    # Strangers may look for the owner's tables by name: no more.
+    execute(connection, f"GRANT USAGE ON SCHEMA {OWNER} TO {STRANGER}")
+    for role in (OWNER, STRANGER):
+        become(connection, role)
+        fill_schema(connection, SECRET if role == OWNER else "kind")
+    execute(connection, "RESET SESSION AUTHORIZATION")
+    return connection
+
+
+def destroy():
+    admin = connect("postgres")
+    execute(admin, "SET client_min_messages = error")
+    execute(admin, f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+    for role in (OWNER, STRANGER):
+        execute(admin, f"DROP ROLE IF EXISTS {role}")
+    admin.close()
+
+
+def process(connection):
+    return execute(connection, "SELECT pg_backend_pid()")[0][0]
+
+
+def threads(pid):
+    return len(list(pathlib.Path(f"/proc/{pid}/task").iterdir()))
+
+
+def resident_mb(pid):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) // 1024
+    raise ValueError(f"no VmRSS of {pid}")
+
+
+def internal_error(error):
+    """Whether the server says that something is wrong with itself rather than with the call."""
+    code = error.pgcode or "XX"
+    known = ("tuple concurrently updated", "tuple concurrently deleted",
+             "could not open relation with OID", "cache lookup failed")
+    return code.startswith("XX") and not any(text in str(error) for text in known)

@@ -1,0 +1,134 @@
+"""Sessions that pack, train, read, drop, rename, alter, vacuum and cancel on the same names at once.
+
+python two_sessions.py SECONDS [SEED]. What a session is refused does not matter; that the server lives,
+nobody sees an internal error, nobody waits for ever and no thread stays does.
+"""
+
+import random
+import sys
+import threading
+import time
+
+import psycopg2
+
+import stage
+
+STATEMENTS = [
+    "SELECT hopper.training_preprocessor('points', 'work', 'y', 'x', validation_fraction := 0.25)",
+    "SELECT hopper.training_preprocessor('seen', 'work', 'y', 'x')",
+    "SELECT hopper.validation_preprocessor('points', 'work_validation', 'y', 'x', 'work')",
+    "SELECT hopper.fit_multiple_model('work', 'race', 'configs', 3)",
+    "SELECT hopper.fit_multiple_model('work', 'race', 'configs', 2, warm_start := true)",
+    "SELECT hopper.fit_multiple_model('packed', 'run', 'configs', 2, warm_start := true)",
+    "SELECT hopper.fit('packed', 'one', 'models', 1, $$loss='categorical_crossentropy', optimizer='SGD'$$,"
+    " 'batch_size=4', 20)",
+    "SELECT hopper.evaluate('run', 'packed_validation', mst_key := 1)",
+    "SELECT hopper.evaluate('race', 'work', 'evaluated', mst_key := 1)",
+    "SELECT hopper.predict('run', 'points', 'id', 'x', 'predicted', mst_key := 1)",
+    "SELECT hopper.predict('race', 'seen', 'id', 'x', 'predicted', 'response', mst_key := 1)",
+    "SELECT * FROM hopper.predict_row('run', 1, ARRAY[1, 2]::real[])",
+    "SELECT * FROM hopper.predict_row('race', 1, ARRAY[1, 2]::real[])",
+    "SELECT * FROM hopper.leaderboard('race')", "SELECT * FROM hopper.leaderboard('run')",
+    "SELECT * FROM hopper.learning_curves('race')", "SELECT * FROM hopper.run_timeline('run')",
+    "SELECT * FROM hopper.explain_fit('work', 'race', 'configs', 2)",
+    "SELECT * FROM hopper.check_configs('configs', 'work')",
+    "SELECT hopper.load_model('models', (SELECT model_arch FROM models LIMIT 1))",
+    "SELECT hopper.delete_model('models', (SELECT max(model_id) FROM models HAVING max(model_id) > 1))",
+    "SELECT hopper.generate_model_configs('models', 'drawn', '{1}', $${'loss': ['categorical_crossentropy'],"
+    " 'optimizer_params_list': [{'optimizer': ['SGD', 'Adam']}]}$$, $${'batch_size': [4, 8]}$$)",
+    "SELECT hopper.load_model_selection_table('models', 'drawn', '{1}', ARRAY[$$loss='mse', optimizer='SGD'$$],"
+    " ARRAY['batch_size=4'])",
+    "DROP TABLE IF EXISTS race, race_info, race_summary, race_state",
+    "DROP TABLE IF EXISTS work, work_summary", "DROP TABLE IF EXISTS work_validation, work_validation_summary",
+    "DROP TABLE IF EXISTS one, one_info, one_summary, one_state", "DROP TABLE IF EXISTS predicted",
+    "DROP TABLE IF EXISTS evaluated", "DROP TABLE IF EXISTS drawn, drawn_summary",
+    "ALTER TABLE race RENAME TO race_away", "ALTER TABLE race_away RENAME TO race",
+    "ALTER TABLE work RENAME COLUMN x TO xx", "ALTER TABLE work ADD COLUMN more integer DEFAULT 7",
+    "ALTER TABLE points ALTER COLUMN number TYPE numeric", "ALTER TABLE points ALTER COLUMN number TYPE float8",
+    "ALTER TABLE points ALTER COLUMN x TYPE float8[]", "ALTER TABLE points ALTER COLUMN x TYPE real[]",
+    "CREATE OR REPLACE VIEW seen AS SELECT * FROM points WHERE id > 10",
+    "UPDATE run SET model_weights = model_weights", "UPDATE work SET n = n", "DELETE FROM race_info",
+    "VACUUM FULL run", "VACUUM work", "VACUUM FULL points", "ANALYZE", "CLUSTER points USING points_pkey",
+    "TRUNCATE work", "REINDEX TABLE run", "LOCK TABLE run IN ACCESS EXCLUSIVE MODE", "DISCARD ALL",
+    "CREATE INDEX ON points (number)", "COMMENT ON TABLE run IS 'busy'",
+]
+# What VIEW seen and COLUMN x are kept from by each other, and what a race legitimately answers, is in
+# the classes of errors that a session may get; these it may not.
+FORBIDDEN = ("XX000", "XX002", "58", "53")
+
+
+def session(seed, until, findings, pids, done):
+    chance = random.Random(seed)
+    connection, block, last = None, False, ""
+    try:
+        while time.monotonic() < until and not findings:
+            if connection is None:
+                connection = stage.connect()
+                stage.become(connection, stage.STRANGER)
+                stage.execute(connection, "SET client_min_messages = error; SET statement_timeout = '10s';"
+                              " SET lock_timeout = '3s'; SET hopper.notice_interval = 0; SET hopper.threads = 2")
+                pids[seed] = stage.process(connection)
+            last = chance.choice(STATEMENTS)
+            what = chance.random()
+            try:
+                if what < 0.12 and not block:
+                    stage.execute(connection, "BEGIN" + chance.choice(
+                        ["", " ISOLATION LEVEL REPEATABLE READ", " ISOLATION LEVEL SERIALIZABLE", " READ ONLY"]))
+                    block = True
+                elif what < 0.25 and block:
+                    stage.execute(connection, chance.choice(["COMMIT", "ROLLBACK"]))
+                    block = False
+                elif what < 0.30:
+                    others = [pid for other, pid in pids.items() if other != seed]
+                    stage.execute(connection, f"SELECT pg_cancel_backend({chance.choice(others or [0])})")
+                else:
+                    stage.execute(connection, last)
+                done[0] += 1
+            except psycopg2.Error as error:
+                code = error.pgcode or ""
+                if block and code:
+                    stage.execute(connection, "ROLLBACK")
+                    block = False
+                if not code or (code.startswith(FORBIDDEN) and stage.internal_error(error)):
+                    findings.append(f"session {seed}: {last}\n{code} {error}")
+    except psycopg2.Error as error:
+        # Cancelled between two statements of ours is no finding.
+        if error.pgcode != "57014":
+            findings.append(f"session {seed}: {last}\n{error}")
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def run(seconds, seed, sessions=3):
+    """Returns (statements that were not refused, findings)."""
+    findings, pids, done, until = [], {}, [0], time.monotonic() + seconds
+    workers = [threading.Thread(target=session, args=(seed * 100 + number, until, findings, pids, done))
+               for number in range(sessions)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(seconds + 60)
+        if worker.is_alive():
+            findings.append("a statement waits for ever: " + str(_activity()))
+    return done[0], findings
+
+
+def _activity():
+    watcher = stage.connect("postgres")
+    try:
+        return stage.execute(watcher, "SELECT pid, state, wait_event_type, wait_event, query"
+                             " FROM pg_stat_activity WHERE datname = %s", (stage.DATABASE,))
+    finally:
+        watcher.close()
+
+
+if __name__ == "__main__":
+    stage.create().close()
+    statements, found = run(float(sys.argv[1]) if len(sys.argv) > 1 else 3600,
+                            int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    print(f"{statements} statements")
+    print("\n".join(found))
+    if not found:
+        stage.destroy()
+    sys.exit(1 if found else 0)
