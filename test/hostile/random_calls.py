@@ -10,6 +10,7 @@ import sys
 import psycopg2
 
 import stage
+from stage import SMALL
 
 NAMES = ["points", "seen", "kept", "counter", "nothing", "bad", "packed", "packed_summary",
          "packed_validation", "packed_validation_summary", "models", "configs", "configs_summary",
@@ -53,13 +54,27 @@ LIMITED = {"num_iterations": [1, 1, 1, 2, 2, 3, 0, -1, None, 2147483647],
 READ_NAMES = ("source_table", "test_table", "model_table", "training_preprocessor_table",
               "keras_model_arch_table", "model_arch_table", "model_selection_table", "validation_table",
               "model_output_table")
-LIKELY = {"source_table": ["packed", "points", "seen"], "test_table": ["points", "packed", "seen"],
-          "model_table": ["run"], "training_preprocessor_table": ["packed"],
-          "keras_model_arch_table": ["models"], "model_arch_table": ["models"],
-          "model_selection_table": ["configs", "made1"], "validation_table": ["packed_validation"],
-          "model_output_table": ["run", "made2"], "dependent_varname": ["y", "number"],
-          "independent_varname": ["x", "image"], "id_col": ["id"], "fold_column": ["fold"],
-          "pred_type": ["prob", "response"], "features": ["{1,2}"]}
+GRID = ("{'loss': ['categorical_crossentropy'], 'optimizer_params_list': [{'optimizer': ['SGD', 'Adam'],"
+        " 'lr': [0.01, 0.1]}], 'metrics': ['accuracy']}")
+LIKELY = {
+    "source_table": ["packed", "points", "seen"], "test_table": ["points", "packed_validation", "seen"],
+    "model_table": ["run"], "training_preprocessor_table": ["packed"],
+    "keras_model_arch_table": ["models"], "model_arch_table": ["models"],
+    "model_selection_table": ["configs", "configs", "made1"], "validation_table": ["packed_validation", None],
+    "model_output_table": ["run", "made2", "made3"], "dependent_varname": ["y", "number"], "model": ["made1"],
+    "independent_varname": ["x"], "id_col": ["id"], "fold_column": ["fold", None],
+    "output_table": NEW_NAMES, "confusion_table": NEW_NAMES, "pred_type": ["prob", "response", 1, 0.5],
+    "features": ["{1,2}"], "compile_params": COMPILE[:2], "compile_params_grid": [GRID],
+    "fit_params": FIT[:2], "fit_params_grid": [FIT[8]], "compile_params_list": [[COMPILE[0]]],
+    "fit_params_list": [[FIT[0]]], "model_id_list": ["{1}"], "model_id": [1], "mst_key": [1, 2, None],
+    "num_iterations": [1, 2, 3], "threads": [1, 2, None], "search_type": ["grid", "random"],
+    "num_configs": [2, None], "precision": ["fp32", "bf16"], "training_metrics": ["final", "every"],
+    "normalizing_const": [1, 10], "partitions": [1, 3, None], "image_shape": [None], "starts": [None],
+    "num_classes": [None], "class_values": [None, ["a", "b"]], "distribution_rules": [None],
+    "gpus": [None], "buffer_size": [None, 5], "model_weights": [None], "seed": [0, 7],
+    "validation_fraction": [None, 0.25], "threads_per_model": [1, 2], "random_state": [None, 3],
+    "metrics_compute_frequency": [1, None], "model_arch": [SMALL], "name": ["n", None],
+    "use_gpus": [False], "warm_start": [False, False, True]}
 
 
 def functions(connection):
@@ -105,8 +120,14 @@ def any_name(chance):
     return name
 
 
-def argument_value(chance, name, kind):
-    """A literal for one argument: likely, possible or absurd."""
+def argument_value(chance, name, kind, absurd):
+    """A literal for one argument: what it is made for, or something that some role will try."""
+    if not absurd and name in LIKELY and kind != "bytea":
+        values = LIKELY[name]
+        if name == "pred_type":
+            values = values[:2] if kind == "text" else values[2:]
+        value = chance.choice(values)
+        return int(value) if kind == "integer" and isinstance(value, float) else value
     if chance.random() < 0.04:
         return None
     if kind in ("anyarray", "bytea") and name == "features":
@@ -136,8 +157,6 @@ def argument_value(chance, name, kind):
         text = chance.choice(COMPILE)
     elif name and name.startswith("fit_params"):
         text = chance.choice(FIT)
-    elif name in LIKELY and chance.random() < 0.7:
-        return chance.choice(LIKELY[name])
     elif name in TEXTS:
         text = chance.choice(TEXTS[name])
     elif name in READ_NAMES:
@@ -155,14 +174,14 @@ def call(chance, function):
     """The text of one call and its arguments."""
     name, arguments, required = function
     written, values = [], []
+    # None, one or half of the arguments are such as nobody would choose.
+    level = chance.choice([0.0, 0.0, 1.0 / max(1, len(arguments)), 0.5])
     for index, (argument, kind) in enumerate(arguments):
-        if index >= required and chance.random() < 0.6:
+        if index >= required and chance.random() < (0.6 if index > 3 else 0.15):
             continue
         cast = "real[]" if kind == "anyarray" else kind
         prefix = f'"{argument}" := ' if argument else ""
-        value = argument_value(chance, argument, kind)
-        if kind == "text[]" and argument and argument.endswith("_params_list") and chance.random() < 0.8:
-            value = [chance.choice(COMPILE if "compile" in argument else FIT)]
+        value = argument_value(chance, argument, kind, chance.random() < level)
         written.append(f"{prefix}%s::{cast}")
         values.append(value)
     return f"SELECT * FROM {name}({', '.join(written)})", values
@@ -232,7 +251,8 @@ def run(connection, calls, seed, report=lambda text: None):
         if number % 20 == 19:
             for table in tables(connection) - keep:
                 stage.execute(connection, f"DROP TABLE IF EXISTS {table} CASCADE")
-            if not keep <= tables(connection):
+            if not keep <= tables(connection) or not stage.execute(
+                    connection, "SELECT 1 FROM models WHERE model_id = 1"):
                 # delete_model may have dropped the last architecture's table, as it should.
                 stage.execute(connection, f"DROP OWNED BY {stage.STRANGER}; CREATE SCHEMA {stage.STRANGER}")
                 stage.fill_schema(connection, "kind")
