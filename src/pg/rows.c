@@ -126,12 +126,10 @@ hopper_return_query(FunctionCallInfo fcinfo, const char *query)
 	if (SPI_tuptable->tupdesc->natts != descriptor->natts)
 		elog(ERROR, "the query returns %d columns where %d are declared",
 			 SPI_tuptable->tupdesc->natts, descriptor->natts);
+	/* The columns are those of a user's table, who may have changed their types. */
 	for (column = 0; column < descriptor->natts; column++)
-	{
-		if (SPI_gettypeid(SPI_tuptable->tupdesc, column + 1) !=
-			TupleDescAttr(descriptor, column)->atttypid)
-			elog(ERROR, "column %d of the query has another type than is declared", column + 1);
-	}
+		hopper_require_type(SPI_tuptable->tupdesc, column + 1,
+							TupleDescAttr(descriptor, column)->atttypid);
 	for (row = 0; row < n_rows; row++)
 		tuplestore_puttuple(store, SPI_tuptable->vals[row]);
 	hopper_finish();

@@ -91,8 +91,14 @@ def one_damage(chance, all_columns):
         return f"DELETE FROM {table}{where}"
     if what < 0.94:
         return f"INSERT INTO {table} SELECT * FROM {table}"
-    if what < 0.97:
+    if what < 0.95:
         return f"DROP TABLE {table} CASCADE"
+    if what < 0.97:
+        event = chance.choice(["INSERT", "UPDATE", "DELETE"])
+        return chance.choice([
+            f"CREATE TRIGGER swallow BEFORE {event} ON {table} FOR EACH ROW EXECUTE FUNCTION swallow()",
+            f"CREATE RULE swallow AS ON {event} TO {table} DO INSTEAD NOTHING",
+            f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY; ALTER TABLE {table} FORCE ROW LEVEL SECURITY"])
     return (f"ALTER TABLE {table} RENAME TO hidden; CREATE VIEW {table} AS SELECT * FROM hidden")
 
 
@@ -123,6 +129,8 @@ def run(connection, rounds, seed, report=lambda text: None):
                   " SET statement_timeout = '5s'; SET hopper.memory_limit = '500MB'; SET hopper.threads = 2")
     release_constraints(connection)
     all_columns = columns(connection)
+    stage.execute(connection, "CREATE OR REPLACE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql"
+                  " AS 'BEGIN RETURN NULL; END'")
     pid = stage.process(connection)
     outcome = {reader: {} for reader in READERS}
     first_mb = None
