@@ -31,7 +31,7 @@ extern "C"
 {
 #endif
 
-#define HOPPER_API_VERSION 1
+#define HOPPER_API_VERSION 2
 
 #define HOPPER_MAX_RANK 8
 #define HOPPER_MAX_METRICS 32
@@ -182,10 +182,12 @@ typedef struct hopper_core_api
 	int			(*describe_model) (const char *json, size_t size, hopper_rows **rows,
 								   hopper_error *error);
 	/*
-	 * Fails (22023) where n_weights floats do not fill the model, with the users' message.
+	 * Fails (22023) where n_weights floats do not fill the model or, unless `weights` is NULL, one
+	 * of them is NaN or infinite, with the users' message. Of a model whose input shape is open
+	 * only the values are checked.
 	 */
-	int			(*check_weights) (const char *json, size_t size, int64_t n_weights,
-								  hopper_error *error);
+	int			(*check_weights) (const char *json, size_t size, const float *weights,
+								  int64_t n_weights, hopper_error *error);
 
 	/* --- configurations --- */
 

@@ -8,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/finite.h"
 #include "base/hash.h"
 #include "base/machine.h"
+#include "base/product.h"
 #include "capi/guard.h"
 #include "capi/rows.h"
 #include "data/dataset.h"
@@ -77,14 +79,13 @@ int InspectModel(const char* json, size_t size, hopper_model_info* info, hopper_
 }
 
 // Names of the layers that a node reads from; "input" for what the model is given.
-std::string InputNames(const ModelSpec& spec, const Node& node) {
+// `makers`: by tensor id the layer that makes it, or -1.
+std::string InputNames(const ModelSpec& spec, const std::vector<int>& makers, const Node& node) {
   std::string names;
   for (const int tensor : node.inputs) {
-    std::string name = "input";
-    for (const Node& producer : spec.nodes) {
-      if (producer.output == tensor) name = spec.layers[producer.layer]->name();
-    }
-    names += (names.empty() ? "" : ", ") + name;
+    const int maker = makers[static_cast<size_t>(tensor)];
+    names += names.empty() ? "" : ", ";
+    names += maker < 0 ? "input" : spec.layers[static_cast<size_t>(maker)]->name();
   }
   return names;
 }
@@ -93,31 +94,36 @@ int DescribeModel(const char* json, size_t size, hopper_rows** rows, hopper_erro
   return Guard(error, [&] {
     const auto spec = ParseModel(JsonText(json, size), nullptr);
     auto table = std::make_unique<Rows>(8);
+    // A shared layer is called several times: the shape of its first call, the work of all.
+    std::vector<const Node*> first_calls(spec->layers.size(), nullptr);
+    std::vector<int64_t> layer_flops(spec->layers.size(), 0);
+    std::vector<int> makers(spec->tensors.size(), -1);
+    for (const Node& node : spec->nodes) {
+      const auto layer = static_cast<size_t>(node.layer);
+      makers[static_cast<size_t>(node.output)] = node.layer;
+      if (first_calls[layer] == nullptr) first_calls[layer] = &node;
+      std::vector<Shape> inputs;
+      for (const int tensor : node.inputs) inputs.push_back(spec->tensors[tensor]);
+      const int64_t flops = spec->layers[layer]->Flops(inputs, spec->tensors[node.output]);
+      layer_flops[layer] = SaturatingAdd(layer_flops[layer], flops);
+    }
     for (size_t i = 0; i < spec->layers.size(); ++i) {
       const Layer& layer = *spec->layers[i];
-      int64_t parameters = 0, trainable = 0, flops = 0;
+      int64_t parameters = 0, trainable = 0;
       for (const int w : spec->layer_weights[i]) {
         const WeightSpec& weight = spec->weights[w];
         parameters += weight.size();
         if (weight.slot_offset >= 0) trainable += weight.size();
       }
-      // A shared layer is called several times: the shape of its first call, the work of all.
-      const Node* first = nullptr;
-      for (const Node& node : spec->nodes) {
-        if (node.layer != static_cast<int>(i)) continue;
-        if (first == nullptr) first = &node;
-        std::vector<Shape> inputs;
-        for (const int tensor : node.inputs) inputs.push_back(spec->tensors[tensor]);
-        flops += layer.Flops(inputs, spec->tensors[node.output]);
-      }
+      const Node* first = first_calls[i];
       std::optional<std::string> shape, inputs;
       if (first != nullptr) {
         shape = ShapeText(spec->tensors[first->output]);
-        inputs = NullIfEmpty(InputNames(*spec, *first));
+        inputs = NullIfEmpty(InputNames(*spec, makers, *first));
       }
       table->Add({std::to_string(i + 1), layer.name(), layer.class_name(), shape,
-                  std::to_string(parameters), std::to_string(trainable), std::to_string(flops),
-                  inputs});
+                  std::to_string(parameters), std::to_string(trainable),
+                  std::to_string(layer_flops[i]), inputs});
     }
     table->Add({std::nullopt, "total", std::nullopt, ShapeText(spec->output_shape()),
                 std::to_string(spec->parameters), std::to_string(spec->trainable_parameters),
@@ -126,9 +132,19 @@ int DescribeModel(const char* json, size_t size, hopper_rows** rows, hopper_erro
   });
 }
 
-int CheckWeights(const char* json, size_t size, int64_t n_weights, hopper_error* error) {
-  return Guard(error,
-               [&] { CheckWeightCount(*ParseModel(JsonText(json, size), nullptr), n_weights); });
+int CheckModelWeights(const char* json, size_t size, const float* weights, int64_t n_weights,
+                      hopper_error* error) {
+  return Guard(error, [&] {
+    std::vector<Problem> problems;
+    const auto spec = ParseModel(JsonText(json, size), nullptr, &problems);
+    if (spec != nullptr) return CheckWeights(*spec, weights, n_weights);
+    if (problems[0].code != ErrorCode::kNotReady) throw Error(problems[0]);
+    // How the values are shared out is not known, and so neither is how many there must be.
+    if (weights != nullptr && FirstNotFinite(weights, n_weights) < n_weights) {
+      throw Error(ErrorCode::kInvalidParameter, "weights hold values that are not finite", "",
+                  "Load weights without NaN and infinity.");
+    }
+  });
 }
 
 hopper_rows* ConfigurationRows(const std::vector<Configuration>& configurations) {
@@ -268,7 +284,7 @@ hopper_core_api MakeApi() {
   api.layers = Layers;
   api.inspect_model = InspectModel;
   api.describe_model = DescribeModel;
-  api.check_weights = CheckWeights;
+  api.check_weights = CheckModelWeights;
   api.generate_configs = GenerateConfigurations;
   api.cross_configs = CrossConfigurations;
   api.check_configs = CheckConfigurations;

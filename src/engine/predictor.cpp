@@ -45,7 +45,7 @@ void Predictor::Prepare(std::string_view model_arch, const float* weights, int64
   if (weights == nullptr) {
     throw Error(ErrorCode::kInvalidParameter, "a model without weights cannot predict");
   }
-  CheckWeightCount(*spec, n_weights);
+  CheckWeights(*spec, weights, n_weights);
   const int64_t outputs = ElementCount(spec->output_shape());
   if (outputs > std::numeric_limits<int32_t>::max()) {
     throw Error(ErrorCode::kLimitExceeded, "model has too many outputs");

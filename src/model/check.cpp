@@ -140,20 +140,9 @@ class ConfigCheck {
   void CheckWeights(const ModelSpec& spec) {
     if (config_.weights == nullptr && config_.n_weights == 0) return;
     try {
-      CheckWeightCount(spec, config_.n_weights);
+      hopper::CheckWeights(spec, config_.weights, config_.n_weights);
     } catch (const Error& error) {
-      return Add(error.problem(), false);
-    }
-    if (config_.weights == nullptr) return;
-    const float* values = config_.weights;
-    for (const WeightSpec& weight : spec.weights) {
-      const bool finite =
-          std::all_of(values, values + weight.size(), [](float v) { return std::isfinite(v); });
-      if (!finite) {
-        return Fail("weight \"" + weight.name + "\" holds values that are not finite", "",
-                    "Load weights without NaN and infinity.");
-      }
-      values += weight.size();
+      Add(error.problem(), false);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "base/bytes.h"
+#include "base/product.h"
 #include "model/json_text.h"
 #include "model/keras_json.h"
 
@@ -18,11 +19,6 @@ constexpr size_t kMaxCalls = 100000;
 constexpr int64_t kAlignment = 16;  // floats in 64 bytes
 
 int64_t AlignUp(int64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
-
-int64_t SaturatingAdd(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
 
 // As ShapeText, with "?" for open axes.
 std::string OpenShapeText(const Shape& shape) {

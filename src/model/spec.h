@@ -68,5 +68,8 @@ StateLayout StateLayoutOf(const ModelSpec& spec);
 
 // Throws the users' message where `n` floats do not fill the model.
 void CheckWeightCount(const ModelSpec& spec, int64_t n);
+// Also where one of the values (may be null: not known) is NaN or infinite. All weights that come
+// from outside pass here.
+void CheckWeights(const ModelSpec& spec, const float* keras, int64_t n);
 
 }  // namespace hopper

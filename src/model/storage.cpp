@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/finite.h"
 #include "model/spec.h"
 
 namespace hopper {
@@ -107,6 +108,19 @@ void CheckWeightCount(const ModelSpec& spec, int64_t n) {
                   Thousands(spec.parameters) + " parameters",
               CountDetail(spec, n),
               "Store the float32 values of all arrays of model.get_weights(), one after another.");
+}
+
+void CheckWeights(const ModelSpec& spec, const float* keras, int64_t n) {
+  CheckWeightCount(spec, n);
+  if (keras == nullptr) return;
+  for (const WeightSpec& weight : spec.weights) {
+    if (FirstNotFinite(keras, weight.size()) < weight.size()) {
+      throw Error(ErrorCode::kInvalidParameter,
+                  "weight \"" + weight.name + "\" holds values that are not finite", "",
+                  "Load weights without NaN and infinity.");
+    }
+    keras += weight.size();
+  }
 }
 
 }  // namespace hopper

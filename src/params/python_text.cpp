@@ -1,6 +1,8 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
@@ -51,9 +53,10 @@ class Parser {
 
   std::vector<ValueEntry> ParseWholeArguments() {
     Value call;
+    std::unordered_set<std::string> names;
     SkipSpace();
     while (!AtEnd()) {
-      ParseArgument(&call, /*positional=*/false, 0);
+      ParseArgument(&call, &names, /*positional=*/false, 0);
       SkipSpace();
       if (AtEnd()) break;
       if (!Take(',')) FailUnexpected("\",\"");
@@ -155,6 +158,7 @@ class Parser {
     Value value;
     value.kind = Value::Kind::kDict;
     const size_t start = at_;
+    std::unordered_set<std::string> keys;  // as Python writes them
     Take('{');
     for (;;) {
       SkipSpace();
@@ -164,9 +168,7 @@ class Parser {
       Value key = ParseValue(depth + 1);
       SkipSpace();
       if (!Take(':')) FailUnexpected("\":\"");
-      for (const ValueEntry& entry : value.entries) {
-        if (Render(entry.key) == Render(key)) Fail(key_at, "key " + Render(key) + " stands twice");
-      }
+      if (!keys.insert(Render(key)).second) Fail(key_at, "key " + Render(key) + " stands twice");
       value.entries.push_back({std::move(key), ParseValue(depth + 1)});
       SkipSpace();
       if (Take('}')) return value;
@@ -176,7 +178,8 @@ class Parser {
   }
 
   // name=value, or a value alone where `positional`; into `call`.
-  void ParseArgument(Value* call, bool positional, int depth) {
+  void ParseArgument(Value* call, std::unordered_set<std::string>* names, bool positional,
+                     int depth) {
     SkipSpace();
     const size_t start = at_;
     if (IsNameStart(Peek())) {
@@ -186,7 +189,7 @@ class Parser {
       if (Peek() == '=') {
         ++at_;
         if (Peek() == '=') FailUnexpected("a value");
-        if (call->Find(name) != nullptr) Fail(start, "argument \"" + name + "\" is given twice");
+        if (!names->insert(name).second) Fail(start, "argument \"" + name + "\" is given twice");
         call->entries.push_back({Value::String(std::move(name)), ParseValue(depth + 1)});
         return;
       }
@@ -221,13 +224,14 @@ class Parser {
     Value call;
     call.kind = Value::Kind::kCall;
     call.text = std::move(name);
+    std::unordered_set<std::string> names;
     const size_t open = at_;
     Take('(');
     for (;;) {
       SkipSpace();
       if (Take(')')) return call;
       if (AtEnd()) Fail(open, Unclosed('('));
-      ParseArgument(&call, /*positional=*/true, depth);
+      ParseArgument(&call, &names, /*positional=*/true, depth);
       SkipSpace();
       if (Take(')')) return call;
       if (AtEnd()) Fail(open, Unclosed('('));

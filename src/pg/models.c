@@ -205,18 +205,20 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 
 	require_dumpable(fcinfo, arch);
 	if (!hopper_inspect_model(arch, strlen(arch), &info, &error))
-	{
-		/* The weights' number is checked where the shape is known: before training. */
-		if (!PG_ARGISNULL(2))
-			(void) hopper_float_count(PG_GETARG_DATUM(2));
 		ereport(NOTICE,
 				(errmsg_internal("%s", hopper_from_utf8(error.message)),
 				 errdetail("The shape is taken from the packed data.")));
-	}
-	else if (!PG_ARGISNULL(2))
-		HOPPER_CHECK(hopper_core()->check_weights(arch, strlen(arch),
-												  hopper_float_count(PG_GETARG_DATUM(2)), &error),
+	if (!PG_ARGISNULL(2))
+	{
+		int64		n_weights;
+		float	   *weights;
+
+		(void) hopper_float_count(PG_GETARG_DATUM(2));
+		weights = hopper_floats(PG_GETARG_DATUM(2), &n_weights);
+		HOPPER_CHECK(hopper_core()->check_weights(arch, strlen(arch), weights, n_weights, &error),
 					 error);
+		pfree((char *) weights - VARHDRSZ);
+	}
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");

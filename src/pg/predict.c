@@ -94,8 +94,8 @@ predict_byom(FunctionCallInfo fcinfo, predict_what what)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("model %d of \"%s\" has no weights", stored.model_id, table.shown),
 				 errhint("Store them with hopper.load_model(), or train the model.")));
-	HOPPER_CHECK(hopper_core()->check_weights(stored.arch, stored.arch_size, stored.n_weights,
-											  &error), error);
+	HOPPER_CHECK(hopper_core()->check_weights(stored.arch, stored.arch_size, stored.weights,
+											  stored.n_weights, &error), error);
 	HOPPER_CHECK(hopper_core()->inspect_model(stored.arch, stored.arch_size, &info, &error), error);
 	model->shown = stored.name ? stored.name : psprintf("%s %d", table.shown, stored.model_id);
 	model->model_arch = stored.arch;

@@ -1,26 +1,14 @@
 // Training over one partition.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
+#include "base/finite.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
 
 namespace hopper {
 
 namespace {
-
-// True where every float is finite. An exponent of all ones says that one is not.
-bool AllFinite(const float* values, size_t n) {
-  constexpr uint32_t kExponent = 0x7f800000U;
-  uint32_t largest = 0;
-  for (size_t i = 0; i < n; ++i) {
-    uint32_t bits;
-    std::memcpy(&bits, values + i, sizeof(bits));
-    largest = std::max(largest, bits & kExponent);
-  }
-  return largest != kExponent;
-}
 
 // The order of a pass, shared with other models where the partition lets it; null: cancelled.
 BatchOrders::Order OrderOf(const Partition& data, uint64_t seed, int partition, int64_t pass,
@@ -62,8 +50,8 @@ VisitEnd Trainer::Visit(ModelState* state, const Partition& data, int partition,
       }
     }
   }
-  return AllFinite(state->params.data(), state->params.size()) ? VisitEnd::kDone
-                                                               : VisitEnd::kNotFinite;
+  const auto n = static_cast<int64_t>(state->params.size());
+  return FirstNotFinite(state->params.data(), n) == n ? VisitEnd::kDone : VisitEnd::kNotFinite;
 }
 
 }  // namespace hopper

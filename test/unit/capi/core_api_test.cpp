@@ -6,16 +6,24 @@
 #include <gtest/gtest.h>
 #include <link.h>
 
+#include <chrono>
+#include <cmath>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "support/keras_models.h"
+
 namespace {
 
+using hopper::KerasDense;
+using hopper::KerasLayer;
+using hopper::KerasSequential;
 using Json = nlohmann::json;
 using Table = std::vector<std::vector<std::string>>;
 
@@ -166,12 +174,72 @@ TEST(CoreApi, InspectModelAgreesWithKeras) {
               output);
     EXPECT_EQ(std::strlen(info.architecture_hash), 32u);
     EXPECT_GT(info.flops, 0);
-    EXPECT_EQ(Api().check_weights(json.data(), json.size(), info.n_parameters, &error), HOPPER_OK);
-    EXPECT_EQ(Api().check_weights(json.data(), json.size(), info.n_parameters + 1, &error),
+    EXPECT_EQ(Api().check_weights(json.data(), json.size(), nullptr, info.n_parameters, &error),
+              HOPPER_OK);
+    EXPECT_EQ(Api().check_weights(json.data(), json.size(), nullptr, info.n_parameters + 1, &error),
               HOPPER_INVALID_PARAMETER);
     EXPECT_NE(std::string(error.message).find("parameters"), std::string::npos) << error.message;
   }
   EXPECT_GE(inspected, 10);
+}
+
+TEST(CoreApi, WeightsThatAreNotFinite) {
+  const std::string json = Architecture("mlp");
+  hopper_model_info info;
+  hopper_error error = {};
+  ASSERT_EQ(Api().inspect_model(json.data(), json.size(), &info, &error), HOPPER_OK);
+  std::vector<float> weights(static_cast<size_t>(info.n_parameters), 0.5F);
+  const auto check = [&](const std::string& model) {
+    return Api().check_weights(model.data(), model.size(), weights.data(), info.n_parameters,
+                               &error);
+  };
+  EXPECT_EQ(check(json), HOPPER_OK) << Show(error);
+  for (const float value : {NAN, INFINITY, -INFINITY}) {
+    weights.back() = value;
+    EXPECT_EQ(check(json), HOPPER_INVALID_PARAMETER);
+    EXPECT_EQ(std::string(error.message),
+              "weight \"dense_1/bias\" holds values that are not finite");
+  }
+  // Where the shapes are not known, the weight has no name.
+  const std::string open = KerasSequential({KerasDense("only", 1, "linear")});
+  EXPECT_EQ(check(open), HOPPER_INVALID_PARAMETER);
+  EXPECT_EQ(std::string(error.message), "weights hold values that are not finite");
+}
+
+// Ten times the layers take ten times the time, and too many are refused at once.
+TEST(CoreApi, ManyLayers) {
+  const auto model = [](int n) {
+    std::vector<std::string> layers{
+        KerasLayer("Activation", "a0", R"("batch_input_shape": [null, 1], "activation": "relu")")};
+    for (int i = 1; i < n; ++i) {
+      layers.push_back(
+          KerasLayer("Activation", "a" + std::to_string(i), R"("activation": "relu")"));
+    }
+    return KerasSequential(layers);
+  };
+  const auto seconds = [](const std::function<void()>& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  hopper_error error = {};
+  const auto describe = [&](const std::string& json) {
+    hopper_rows* rows = nullptr;
+    ASSERT_EQ(Api().describe_model(json.data(), json.size(), &rows, &error), HOPPER_OK)
+        << Show(error);
+    Api().rows_free(rows);
+  };
+  const std::string few = model(4000), many = model(80000);
+  const double once = seconds([&] { describe(few); });
+  EXPECT_LT(seconds([&] { describe(many); }), 20 * 8 * once + 1);  // quadratic: 400 times
+  const std::string too_many = model(300000);
+  hopper_model_info info;
+  const double refusal = seconds([&] {
+    EXPECT_EQ(Api().inspect_model(too_many.data(), too_many.size(), &info, &error),
+              HOPPER_LIMIT_EXCEEDED);
+  });
+  EXPECT_EQ(std::string(error.message), "model has too many layers");
+  EXPECT_LT(refusal, 300 / 4 * 8 * once + 1);
 }
 
 TEST(CoreApi, DescribeModelSumsUp) {
