@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/product.h"
 
 namespace hopper {
 
@@ -32,12 +33,6 @@ std::vector<int64_t> CopyShape(int32_t rank, const int64_t* shape, const char* w
     elements *= size;
   }
   return copy;
-}
-
-int64_t Product(const std::vector<int64_t>& shape) {
-  int64_t product = 1;
-  for (const int64_t size : shape) product *= size;
-  return product;
 }
 
 std::string TextOf(const char* text) { return text == nullptr ? std::string() : text; }
@@ -70,6 +65,9 @@ int64_t FirstBadClass(int32_t type, const uint8_t* values, int64_t n, int64_t bo
       return FirstOutside<int64_t>(values, n, bound, found);
   }
 }
+
+// Some memory goes to each, whether it has rows or not.
+constexpr int32_t kMostPartitions = 10'000'000;
 
 constexpr const char* kRepack = "Pack the data again with hopper.training_preprocessor().";
 
@@ -105,6 +103,10 @@ DataDesc::DataDesc(const hopper_data_desc& desc)
     if (num_classes < 1) fail("number of classes is " + std::to_string(num_classes));
   }
   if (n_partitions < 1) fail("number of partitions is " + std::to_string(n_partitions));
+  if (n_partitions > kMostPartitions) {
+    fail("number of partitions is " + std::to_string(n_partitions) + ", more than " +
+         std::to_string(kMostPartitions));
+  }
   if (n_rows < 0) fail("number of rows is " + std::to_string(n_rows));
   if (!std::isfinite(normalizing_const) || static_cast<float>(normalizing_const) == 0.0F ||
       !std::isfinite(static_cast<float>(normalizing_const))) {
@@ -119,9 +121,9 @@ DataDesc::DataDesc(const hopper_data_desc& desc)
   }
 }
 
-int64_t DataDesc::x_elements() const { return Product(x_shape); }
+int64_t DataDesc::x_elements() const { return ProductOf(x_shape); }
 
-int64_t DataDesc::y_elements() const { return Product(y_shape); }
+int64_t DataDesc::y_elements() const { return ProductOf(y_shape); }
 
 size_t DataDesc::x_bytes() const { return static_cast<size_t>(x_elements()) * TypeSize(x_type); }
 
@@ -139,6 +141,15 @@ Dataset::Dataset(const hopper_data_desc& desc)
                 "a partition of \"" + desc_.table_name + "\" has more than 2147483647 rows", "",
                 "Pack the data into more partitions.");
   }
+  // All sizes below are products of at most these.
+  constexpr int64_t kMostBytes = int64_t{1} << 50;
+  const auto row = static_cast<int64_t>(desc_.x_bytes() + desc_.y_bytes());
+  if (Product({desc_.n_rows, row}) > kMostBytes) {
+    throw Error(
+        ErrorCode::kLimitExceeded, "\"" + desc_.table_name + "\" is too large",
+        "It has " + std::to_string(desc_.n_rows) + " rows of " + std::to_string(row) + " bytes.",
+        kRepack);
+  }
   for (Partition& partition : partitions_) partition.orders = orders_.get();
 }
 
@@ -152,6 +163,12 @@ void Dataset::AddBuffer(const hopper_buffer& buffer) {
     damaged("The table has " + std::to_string(n_partitions()) + " partitions.");
   }
   if (buffer.n < 1) damaged("It holds " + std::to_string(buffer.n) + " rows.");
+  const int64_t count = PartitionRange(desc_.n_rows, desc_.n_partitions, buffer.partition_id).count;
+  Partition& partition = partitions_[static_cast<size_t>(buffer.partition_id)];
+  if (partition.n + buffer.n > count) {
+    damaged("Its partition has " + std::to_string(count) + " rows, and with it there are " +
+            std::to_string(partition.n + buffer.n) + ".");
+  }
   const auto n = static_cast<size_t>(buffer.n);
   if (buffer.x == nullptr || buffer.y == nullptr || buffer.checksum == nullptr) {
     damaged("Its features, labels or checksum are missing.");
@@ -178,14 +195,8 @@ void Dataset::AddBuffer(const hopper_buffer& buffer) {
     }
   }
 
-  Partition& partition = partitions_[static_cast<size_t>(buffer.partition_id)];
   int32_t& last = last_buffer_[static_cast<size_t>(buffer.partition_id)];
-  const int64_t count = PartitionRange(desc_.n_rows, desc_.n_partitions, buffer.partition_id).count;
   if (buffer.buffer_id <= last) damaged("It came after buffer " + std::to_string(last) + ".");
-  if (partition.n + buffer.n > count) {
-    damaged("Its partition has " + std::to_string(count) + " rows, and with it there are " +
-            std::to_string(partition.n + buffer.n) + ".");
-  }
   if (partition.n == 0) {
     partition.x = AlignedArray<uint8_t>(static_cast<size_t>(count) * desc_.x_bytes());
     partition.y = AlignedArray<uint8_t>(static_cast<size_t>(count) * desc_.y_bytes());

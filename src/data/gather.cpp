@@ -22,6 +22,12 @@ class Scaler {
     factor_ = exact_ ? 1.0F / divisor_ : 1.0F;
   }
 
+  // Of numbers that float32 may not hold, the quotients.
+  void Convert(const double* in, int64_t n, float* __restrict out) const {
+    const auto divisor = static_cast<double>(divisor_);
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(in[i] / divisor);
+  }
+
   template <typename T>
   void Convert(const T* in, int64_t n, float* __restrict out) const {
     if (divisor_ == 1.0F) {

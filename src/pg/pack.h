@@ -124,6 +124,7 @@ typedef struct pack_values
 	int64		shape[HOPPER_MAX_RANK];
 	int64		count;			/* numbers of one row */
 	size_t		size;			/* bytes of one row */
+	double		divisor;		/* normalizing_const: quotients must fit into a real */
 	char	   *first_row;		/* the row that the shape comes from */
 } pack_values;
 

@@ -54,6 +54,8 @@ pack_set_features(pack_job *job)
 	const hopper_data_desc *trained = &request->training.desc;
 
 	pack_values_init(x, source->n_x, source->x, source->name.shown);
+	if (request->normalizing_const > 0)
+		x->divisor = request->normalizing_const;
 	if (request->validation)
 	{
 		if (x->type > trained->x_type ||

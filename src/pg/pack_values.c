@@ -99,6 +99,7 @@ pack_values_init(pack_values *values, int n_columns, const pack_column *columns,
 	int			i;
 
 	memset(values, 0, sizeof(*values));
+	values->divisor = 1.0;
 	values->n_columns = n_columns;
 	values->columns = columns;
 	values->elements = palloc0(sizeof(Oid) * n_columns);
@@ -373,11 +374,22 @@ name_non_finite(double value)
 	return isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
 }
 
+/* Training computes with reals: infinities there would only be seen as a loss that is not finite. */
+static void
+check_range(const pack_values *values, const pack_source *source, const pack_column *column,
+			double number, int64 index, int64 count)
+{
+	if (!isfinite((float) (number / values->divisor)))
+		refuse_number(source, column, "a value out of range for real", index, count);
+}
+
 /* Writes one number as `type`, which is at least as wide as its own or float32. */
 static void
-put_number(const pack_source *source, const pack_column *column, Oid from, Datum value, int32 type,
-		   int64 index, int64 count, char *out)
+put_number(const pack_values *values, const pack_source *source, const pack_column *column,
+		   Oid from, Datum value, int64 index, int64 count, char *out)
 {
+	int32		type = values->type;
+
 	if (type == HOPPER_FLOAT32 || type == HOPPER_FLOAT64)
 	{
 		double		number = number_as_double(from, value);
@@ -385,6 +397,7 @@ put_number(const pack_source *source, const pack_column *column, Oid from, Datum
 
 		if (!isfinite(number))
 			refuse_number(source, column, name_non_finite(number), index, count);
+		check_range(values, source, column, number, index, count);
 		if (type == HOPPER_FLOAT64)
 			memcpy(out, &number, sizeof(number));
 		else if (isfinite(narrow))
@@ -444,6 +457,21 @@ encode_array(const pack_values *values, const pack_source *source, ArrayType *ar
 				memcpy(&number, out + bad * sizeof(number), sizeof(number));
 			refuse_number(source, column, name_non_finite(number), bad, values->count);
 		}
+		for (bad = 0; values->type == HOPPER_FLOAT64 && bad < values->count; bad++)
+		{
+			double		number;
+
+			memcpy(&number, out + bad * sizeof(number), sizeof(number));
+			check_range(values, source, column, number, bad, values->count);
+		}
+		for (bad = 0; values->type == HOPPER_FLOAT32 && values->divisor < 1 && bad < values->count;
+			 bad++)
+		{
+			float		number;
+
+			memcpy(&number, out + bad * sizeof(number), sizeof(number));
+			check_range(values, source, column, number, bad, values->count);
+		}
 	}
 	else
 	{
@@ -462,7 +490,7 @@ encode_array(const pack_values *values, const pack_source *source, ArrayType *ar
 		{
 			if (nulls[i])
 				refuse_null_element(source, column, i, n);
-			put_number(source, column, element, elements[i], values->type, i, n,
+			put_number(values, source, column, element, elements[i], i, n,
 					   out + (size_t) i * size);
 		}
 	}
@@ -500,8 +528,8 @@ pack_values_encode(const pack_values *values, const pack_source *source, const D
 			{
 				if (nulls[i])
 					refuse_null(source, &values->columns[i]);
-				put_number(source, &values->columns[i], values->elements[i], datums[i],
-						   values->type, 0, 1, out + (size_t) i * size);
+				put_number(values, source, &values->columns[i], values->elements[i], datums[i], 0, 1,
+						   out + (size_t) i * size);
 			}
 			break;
 	}

@@ -131,6 +131,7 @@ predict_open_source(predicting *run, text *id_col, text *independent_varname)
 	predict_set_row_types(run, id_column.declared);
 	hopper_predict_check_types(&run->model, rows->n_x, rows->x);
 	pack_values_init(&run->values, rows->n_x, rows->x, run->source.shown);
+	run->values.divisor = run->model.normalizing_const;
 	if (run->model.x_rank > 0)
 		pack_values_set_shape(&run->values, run->model.x_rank, run->model.x_shape);
 	else if (run->values.layout == PACK_BYTES)

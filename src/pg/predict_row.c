@@ -432,6 +432,7 @@ hopper_sql_predict_row(PG_FUNCTION_ARGS)
 	datum = PG_GETARG_DATUM(2);
 	check_features(&entry->model, column.type, datum);
 	pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
+	values.divisor = entry->model.normalizing_const;
 	features = palloc(values.size);
 	pack_values_encode(&values, &source, &datum, &isnull, features);
 	return_rows(fcinfo, entry, compute(entry, features, values.size));

@@ -39,6 +39,9 @@ constexpr const char* kWhat = "stored model state";
 
 Digest Checksum(const uint8_t* image, size_t size) { return Hash(image, size, kChecksumSeed); }
 
+// No optimizer has so many; a loop over them ends soon.
+constexpr int32_t kMostSlots = 64;
+
 // The parts of a verified image before its floats.
 struct Head {
   ModelState state;                               // without floats
@@ -72,21 +75,23 @@ Head ReadHead(ByteReader* reader, size_t rest = 0) {
   head.state.examples = reader->Get<int64_t>();
   head.state.n_slots = reader->Get<int32_t>();
   const auto n_weights = reader->Get<int32_t>();
-  if (head.state.n_slots < 0 || n_weights < 0 || head.state.iteration < 0 || head.state.step < 0 ||
-      head.state.examples < 0) {
-    Damaged("A counter is negative.");
+  if (head.state.n_slots < 0 || head.state.n_slots > kMostSlots || n_weights < 0 ||
+      head.state.iteration < 0 || head.state.step < 0 || head.state.examples < 0) {
+    Damaged("A counter is out of range.");
   }
   uint64_t floats = 0;
   for (int32_t i = 0; i < n_weights; ++i) {
     const auto size = reader->Get<int64_t>();
     const auto has_slots = reader->Get<int32_t>();
     reader->Get<int32_t>();
-    if (size < 0 || static_cast<uint64_t>(size) > remaining()) {
+    const uint64_t room = remaining() / sizeof(float);
+    if (size < 0 || static_cast<uint64_t>(size) > room) {
       Damaged("A weight is longer than the image.");
     }
     head.weights.emplace_back(size, has_slots != 0);
     const uint64_t copies = has_slots != 0 ? 1 + static_cast<uint64_t>(head.state.n_slots) : 1;
     floats += static_cast<uint64_t>(size) * copies;
+    if (floats > room) Damaged("Its weights are longer than the image.");  // before a sum can wrap
   }
   head.floats = reader->Get<uint64_t>();
   if (version == kVersionWithMonitor) head.monitor = reader->Get<uint64_t>();

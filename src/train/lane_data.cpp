@@ -70,8 +70,11 @@ int64_t LaneData::bytes() const {
 }
 
 at::Tensor LaneData::Features(const at::Tensor& rows) const {
-  const at::Tensor x = at::index_select(features_, 0, rows).to(at::kFloat);
-  return divisor_.defined() ? at::div(x, divisor_) : x;
+  const at::Tensor x = at::index_select(features_, 0, rows);
+  if (!divisor_.defined()) return x.to(at::kFloat);
+  // As data/gather.cpp does: float64 is divided as such.
+  if (x.scalar_type() == at::kDouble) return at::div(x, divisor_.to(at::kDouble)).to(at::kFloat);
+  return at::div(x.to(at::kFloat), divisor_);
 }
 
 at::Tensor LaneData::Labels(const at::Tensor& rows) const {

@@ -180,6 +180,19 @@ TEST(Gather, TakesRowsOfEveryType) {
   ExpectGathered<double>(HOPPER_FLOAT64);
 }
 
+// Beyond float32 before the division, and within it afterwards.
+TEST(Gather, DividesDoublesBeforeTheyAreNarrowed) {
+  const DataDesc desc(DescOf<double>(HOPPER_FLOAT64, 3, 1e30));
+  const Partition partition = PartitionOf<double>({1e60, -3e60, 0.1}, {0, 0}, 1);
+  const int32_t rows[] = {0};
+  std::vector<float> x(3);
+  GatherFeatures(desc, partition, rows, 1, x.data());
+  const auto divisor = static_cast<double>(static_cast<float>(1e30));
+  EXPECT_EQ(x, (std::vector<float>{static_cast<float>(1e60 / divisor),
+                                   static_cast<float>(-3e60 / divisor),
+                                   static_cast<float>(0.1 / divisor)}));
+}
+
 TEST(Gather, TakesClassesOfEveryIntegerType) {
   hopper_data_desc raw = DescOf<int16_t>(HOPPER_INT16, 1, 1.0);
   raw.y_kind = HOPPER_LABEL_CLASS;
