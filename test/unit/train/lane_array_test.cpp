@@ -418,7 +418,10 @@ TEST_F(LaneArrayTest, LossesAndMetrics) {
                            "expr: mean(square(y - p))"}) {
     SCOPED_TRACE(loss);
     const std::string start = "loss='" + std::string(loss) + "', " + metrics;
-    const auto a = Make(network, start + "optimizer='SGD(lr=0.01)'",
+    // Its gradient is divided by labels of 1e-7: at a usual rate the first step makes outputs that
+    // are exactly 0 and 1, where a sign at zero decides all the others.
+    const std::string rate = std::string(loss) == "mape" ? "1e-9" : "0.01";
+    const auto a = Make(network, start + "optimizer='SGD(lr=" + rate + ")'",
                         "batch_size=16, class_weight={0: 2.0, 2: 0.5}");
     const auto b = Make(network, start + "optimizer='Adam()'",
                         "batch_size=16, class_weight={0: 2.0, 2: 0.5}, seed=8");
