@@ -34,7 +34,7 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
     matrix.kind = MetricKind::kConfusionMatrix;
     compile.metrics.push_back(matrix);
   }
-  if (config.weights != nullptr) CheckWeightCount(*spec, config.n_weights);
+  if (config.weights != nullptr) CheckWeights(*spec, config.weights, config.n_weights);
   auto network = std::make_shared<const Network>(std::move(spec));
   return std::make_unique<const Trainer>(std::move(network), std::move(compile), std::move(fit),
                                          data, run_seed, precision);
@@ -59,6 +59,22 @@ void SetStopping(const Trainer& trainer, const ModelState& state, hopper_model_r
   const bool best = trainer.stopping().restores() && monitor.best_weights.size() != 0;
   result->kept_iteration = static_cast<int32_t>(best ? monitor.best_iteration : state.iteration);
   result->learning_rate = static_cast<double>(trainer.stopping().LearningRate(monitor));
+}
+
+bool FitClass(const std::string& name, const std::string& here, bool mix, ModelState* state,
+              Problem* problem) {
+  const std::string made_by = std::move(state->numerics_class);
+  state->numerics_class = here;
+  if (made_by == here || mix) return true;
+  if (IsOlderNameOf(made_by, here)) {
+    problem->message = "state of " + name + " may be of another numerics class";
+    problem->detail = "It was made by \"" + made_by +
+                      "\", as version 0.1 called it; it goes on with \"" + here + "\".";
+    return false;
+  }
+  throw Error(ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
+              "It was made by \"" + made_by + "\"; here it would go on with \"" + here + "\".",
+              "Train without warm start, or with the precision, libtorch and CPU of that class.");
 }
 
 bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state,

@@ -17,6 +17,11 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
 // Of a run on the CPU; fp32 where it is not given.
 Precision RunPrecision(const hopper_run_options& options);
 
+// Makes a warm start's state one of the numerics class `here`. Throws where it is of another one,
+// unless `mix`; false where it may be, for which *problem is the warning.
+bool FitClass(const std::string& name, const std::string& here, bool mix, ModelState* state,
+              Problem* problem);
+
 // Makes a warm start's state fit the configuration's optimizer. false: its slots were another's,
 // they and the step counter start at zero, and `problem` says so. `name` is the configuration's.
 bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state, Problem* problem);

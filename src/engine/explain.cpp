@@ -186,7 +186,9 @@ Explain::Pace Explain::Measure(const Trainer& trainer, double seconds) const {
   const auto most =
       static_cast<int64_t>(std::clamp(kExampleBytes / (row_bytes * static_cast<double>(batch)), 1.0,
                                       static_cast<double>(kMaxSteps)));
-  ModelState state = trainer.InitialState(nullptr, "");
+  InitialWeights alone;
+  ModelState state;
+  if (!trainer.MakeState(&alone, cancel_, account_, "", &state)) return pace;
   VisitEnd ended = VisitEnd::kDone;
   const auto visit = [&](const Partition& data) {
     const Stopwatch watch;

@@ -164,9 +164,11 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
         break;  // the first visit makes the state
       case HOPPER_ENVELOPE_WEIGHTS: {
         const size_t n = in.remaining() / sizeof(float);
-        CheckWeightCount(model->trainer->network().spec(), static_cast<int64_t>(n));
+        const ModelSpec& spec = model->trainer->network().spec();
+        CheckWeightCount(spec, static_cast<int64_t>(n));
         std::vector<float> weights(n);
         in.GetBytes(weights.data(), n * sizeof(float));
+        CheckWeights(spec, weights.data(), static_cast<int64_t>(n));
         model->state = model->trainer->InitialState(weights.data(), numerics_class_);
         model->has_state = true;
         break;
@@ -193,24 +195,16 @@ void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const
   const ModelSpec& spec = model->trainer->network().spec();
   ModelState state = ReadState(StateLayoutOf(spec), image, size);
   const std::string name = "configuration " + std::to_string(model->key);
-  if (state.numerics_class != numerics_class_) {
-    if (!mix_numerics_) {
-      throw Error(
-          ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
-          "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
-              numerics_class_ + "\".",
-          "Train without warm start, or with the precision, libtorch and CPU of that class.");
-    }
-    state.numerics_class = numerics_class_;
-  }
-  Problem problem;
-  if (!FitSlots(name, *model->trainer, &state, &problem)) {
+  const auto warn = [model](const Problem& problem) {
     hopper_event event = {};
     event.type = HOPPER_EVENT_WARNING;
     event.mst_key = model->key;
     SetProblem(problem, &event);
     model->events.push_back(event);
-  }
+  };
+  Problem problem;
+  if (!FitClass(name, numerics_class_, mix_numerics_, &state, &problem)) warn(problem);
+  if (!FitSlots(name, *model->trainer, &state, &problem)) warn(problem);
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;

@@ -272,7 +272,8 @@ void Group::RecordVisit(hopper_visit visit, Traveller* model) const {
 bool Group::BeginVisit(Traveller* model, int partition, VisitBegun* begun) const {
   const Trainer& trainer = *model->trainer;
   if (!model->has_state) {
-    model->state = trainer.InitialState(nullptr, numerics_class_);
+    InitialWeights alone;
+    if (!trainer.MakeState(&alone, cancel_, account_, numerics_class_, &model->state)) return false;
     model->has_state = true;
   }
   if (trainer.MemoryEstimate() > account_->limit()) {

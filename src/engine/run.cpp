@@ -71,6 +71,7 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
 Run::~Run() {
   Cancel();
   workers_.Join();
+  initial_weights_.Clear();
   account_->Release();
 }
 
@@ -110,31 +111,24 @@ void Run::ReadConfig(const hopper_config& config, Model* model) {
     const ModelSpec& spec = model->trainer->network().spec();
     AdoptState(model, ReadState(StateLayoutOf(spec), config.state, config.state_size));
   } else if (config.weights != nullptr) {
-    CheckWeightCount(model->trainer->network().spec(), config.n_weights);
     model->given_weights = config.weights;
     if (given_.insert(config.weights).second) {
       given_bytes_ += config.n_weights * int64_t{sizeof(float)};
     }
+  } else {
+    initial_weights_.Expect(model->trainer->network().spec(), model->trainer->seed());
   }
 }
 
 void Run::AdoptState(Model* model, ModelState state) {
   const std::string name = "configuration " + std::to_string(model->key);
-  if (state.numerics_class != numerics_class_) {
-    if (!mix_numerics_) {
-      throw Error(
-          ErrorCode::kNotReady, "state of " + name + " is of another numerics class",
-          "It was made by \"" + state.numerics_class + "\"; here it would go on with \"" +
-              numerics_class_ + "\".",
-          "Train without warm start, or with the precision, libtorch and CPU of that class.");
-    }
-    state.numerics_class = numerics_class_;
-  }
-  Problem problem;
-  if (!FitSlots(name, *model->trainer, &state, &problem) && !model->warned) {
+  const auto warn = [&](const Problem& problem) {
+    if (!model->warned) Warn(model->key, problem);
     model->warned = true;
-    Warn(model->key, problem);
-  }
+  };
+  Problem problem;
+  if (!FitClass(name, numerics_class_, mix_numerics_, &state, &problem)) warn(problem);
+  if (!FitSlots(name, *model->trainer, &state, &problem)) warn(problem);
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;

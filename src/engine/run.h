@@ -235,6 +235,7 @@ class Run {
   bool TrainsNextLocked(const Model& model) const;
   void TakeVisitLocked(Task* task);
   bool AnyLeftLocked() const { return training_ > 0; }
+  bool HasState(Model* model);  // makes it where there is none; false: cancelled
   void TrainTask(const Task& task);
   bool TakesRunningMetrics(int32_t iteration) const;
   std::shared_ptr<const Snapshot> SnapshotAfterVisit(const Model* model) const;
@@ -301,6 +302,7 @@ class Run {
 
   EventQueue events_;
   std::atomic<bool> cancel_{false};
+  InitialWeights initial_weights_;
   bool started_ = false;
   double start_time_ = 0.0;
 

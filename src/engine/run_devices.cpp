@@ -159,14 +159,12 @@ void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
   const Stopwatch watch;
   std::vector<VisitOutcome> outcomes(tasks.size());
   std::vector<DeviceWorker::Visit> visits;
+  bool cancelled = false;
   try {
     for (size_t i = 0; i < tasks.size(); ++i) {
       Model* model = tasks[i].model;
       outcomes[i].examples_before = model->state.examples;
-      if (!model->has_state) {
-        model->state = model->trainer->InitialState(model->given_weights, numerics_class_);
-        model->has_state = true;
-      }
+      cancelled = cancelled || !HasState(model);
       DeviceWorker::Visit visit;
       visit.key = model->key;
       visit.trainer = model->trainer.get();
@@ -174,10 +172,11 @@ void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
       visit.partition = ring_.PartitionOf(model->key, model->visit);
       visits.push_back(std::move(visit));
     }
-    worker->Train(&visits, cancel_, TakesRunningMetrics(tasks[0].model->iterations + 1));
+    if (!cancelled)
+      worker->Train(&visits, cancel_, TakesRunningMetrics(tasks[0].model->iterations + 1));
     for (size_t i = 0; i < tasks.size(); ++i) {
       outcomes[i].sums = std::move(visits[i].sums);
-      outcomes[i].end = visits[i].end;
+      outcomes[i].end = cancelled ? VisitEnd::kCancelled : visits[i].end;
       if (visits[i].end == VisitEnd::kDone)
         outcomes[i].snapshot = SnapshotAfterVisit(tasks[i].model);
     }

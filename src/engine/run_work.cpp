@@ -195,6 +195,18 @@ void Run::RecordVisitLocked(const Task& task, hopper_visit visit) {
   if (visits_.size() % kManyVisits == 0) events_.Wake();
 }
 
+bool Run::HasState(Model* model) {
+  if (!model->has_state && model->given_weights != nullptr) {
+    model->state = model->trainer->InitialState(model->given_weights, numerics_class_);
+    model->has_state = true;
+  }
+  if (!model->has_state) {
+    model->has_state = model->trainer->MakeState(&initial_weights_, cancel_, account_,
+                                                 numerics_class_, &model->state);
+  }
+  return model->has_state;
+}
+
 void Run::TrainTask(const Task& task) {
   // `busy` makes this worker the only one that touches the state and the place in the schedule.
   const Stopwatch watch;
@@ -203,13 +215,12 @@ void Run::TrainTask(const Task& task) {
   outcome.examples_before = model->state.examples;
   const int partition = ring_.PartitionOf(model->key, model->visit);
   try {
-    if (!model->has_state) {
-      model->state = model->trainer->InitialState(model->given_weights, numerics_class_);
-      model->has_state = true;
+    outcome.end = VisitEnd::kCancelled;
+    if (HasState(model)) {
+      outcome.end =
+          model->trainer->Visit(&model->state, train_.partition(partition), partition, cancel_,
+                                &outcome.sums, TakesRunningMetrics(model->iterations + 1));
     }
-    outcome.end =
-        model->trainer->Visit(&model->state, train_.partition(partition), partition, cancel_,
-                              &outcome.sums, TakesRunningMetrics(model->iterations + 1));
     if (outcome.end == VisitEnd::kDone) outcome.snapshot = SnapshotAfterVisit(model);
   } catch (...) {
     outcome.failed = true;

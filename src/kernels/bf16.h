@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/product.h"
+
 namespace hopper {
 
 // The right operand is packed: panels of kBf16Panel columns, in each of them for every pair of
@@ -19,7 +21,7 @@ constexpr int64_t kBf16Panel = 64;
 inline int64_t Bf16Pitch(int64_t columns) { return std::min(kBf16Panel, (columns + 15) / 16 * 16); }
 // Entries (of four bytes) of a packed operand with so many rows of pairs.
 inline int64_t Bf16PackedSize(int64_t columns, int64_t pairs) {
-  return (columns + kBf16Panel - 1) / kBf16Panel * pairs * Bf16Pitch(columns);
+  return Product({(columns + kBf16Panel - 1) / kBf16Panel, pairs, Bf16Pitch(columns)});
 }
 
 // C[g][i][j] (+)= sum over s < segments, k < 2 * pairs of A[g][i][s][k] * B[s][k][j], then relu.

@@ -2,19 +2,24 @@
 // index of the weight, element in C order of Keras' shape); how the weight is stored does not
 // matter.
 
+#include "model/initialize.h"
+
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <vector>
 
+#include "base/bytes.h"
+#include "base/hash.h"
 #include "base/philox.h"
-#include "model/spec.h"
-#include "model/storage.h"
 
 namespace hopper {
 
 namespace {
+
+// Elements of a piece, and between two looks at `cancel`: about 5 ms.
+constexpr int64_t kPiece = 1 << 16;
 
 // Quantile of the standard normal distribution for 0 < p < 1, to about 1e-16: Wichura, "Algorithm
 // AS 241: The Percentage Points of the Normal Distribution", Applied Statistics 37 (1988), PPND16.
@@ -117,93 +122,223 @@ double Fan(const Shape& shape, InitializerSpec::FanMode mode) {
   }
 }
 
+// Work between two looks at `cancel`: under 0.1 s.
+constexpr double kOperations = 2e8;
+
+// mat -= (block reflector of `vectors`) * mat, as Eigen's apply_block_householder_on_the_left(),
+// for some columns at a time. Columns do not see each other, so that the bits are the same.
+template <typename Target, typename Vectors, typename Coefficients>
+bool ApplyReflectors(const std::atomic<bool>& cancel, const Vectors& vectors,
+                     const Coefficients& coefficients, bool forward, Target mat) {
+  const Eigen::Index n = vectors.cols();
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> factor(n, n);
+  Eigen::internal::make_block_householder_triangular_factor(factor, vectors, coefficients);
+  const Eigen::TriangularView<const Vectors, Eigen::UnitLower> v(vectors);
+  const double column = 4.0 * static_cast<double>(n) * static_cast<double>(mat.rows());
+  const Eigen::Index step =
+      std::max<Eigen::Index>(1, static_cast<Eigen::Index>(kOperations / column / 64.0)) * 64;
+  for (Eigen::Index first = 0; first < mat.cols(); first += step) {
+    if (cancel.load(std::memory_order_relaxed)) return false;
+    auto part = mat.middleCols(first, std::min(step, mat.cols() - first));
+    Eigen::MatrixXd product = v.adjoint() * part;
+    if (forward) {
+      product = factor.template triangularView<Eigen::Upper>() * product;
+    } else {
+      product = factor.template triangularView<Eigen::Upper>().adjoint() * product;
+    }
+    part.noalias() -= v * product;
+  }
+  return true;
+}
+
+// Eigen::HouseholderQR in place (its blocks of 48 columns), and then its Q, with looks at `cancel`
+// between: false where that ended it. `q` has the shape of `matrix`.
+bool OrthogonalColumns(const std::atomic<bool>& cancel, Eigen::MatrixXd* matrix,
+                       Eigen::MatrixXd* q) {
+  constexpr Eigen::Index kBlock = 48;
+  const Eigen::Index rows = matrix->rows();
+  const Eigen::Index columns = matrix->cols();  // at most `rows`
+  using Block = Eigen::Block<Eigen::MatrixXd, Eigen::Dynamic, Eigen::Dynamic>;
+  Eigen::VectorXd coefficients(columns);
+  Eigen::VectorXd scratch(columns);
+  const Eigen::Index panel = std::min(kBlock, columns);
+  for (Eigen::Index k = 0; k < columns; k += panel) {
+    if (cancel.load(std::memory_order_relaxed)) return false;
+    const Eigen::Index n = std::min(columns - k, panel);
+    Block vectors(*matrix, k, k, rows - k, n);
+    Eigen::Block<Eigen::VectorXd, Eigen::Dynamic, 1> of_panel(coefficients, k, 0, n, 1);
+    Eigen::internal::householder_qr_inplace_unblocked(vectors, of_panel, scratch.data());
+    const Eigen::Index behind = columns - k - n;
+    if (behind > 0 && !ApplyReflectors(cancel, vectors, of_panel, false,
+                                       Block(*matrix, k, k + n, rows - k, behind))) {
+      return false;
+    }
+  }
+  q->setIdentity(rows, columns);
+  const bool square = rows == columns;  // then Eigen leaves out what is still an identity
+  if (columns < kBlock || columns == 1) {
+    for (Eigen::Index k = columns; k-- > 0;) {
+      if (cancel.load(std::memory_order_relaxed)) return false;
+      Eigen::VectorXd workspace(columns);
+      q->bottomRightCorner(rows - k, square ? rows - k : columns)
+          .applyHouseholderOnTheLeft(matrix->col(k).tail(rows - k - 1), coefficients(k),
+                                     workspace.data());
+    }
+    return true;
+  }
+  const Eigen::Index size = columns < 2 * kBlock ? (columns + 1) / 2 : kBlock;
+  for (Eigen::Index i = 0; i < columns; i += size) {
+    const Eigen::Index end = columns - i;
+    const Eigen::Index k = std::max<Eigen::Index>(0, end - size);
+    const Block vectors(*matrix, k, k, rows - k, end - k);
+    const Eigen::Index first = square ? k : 0;
+    if (!ApplyReflectors(cancel, vectors, coefficients.segment(k, end - k), true,
+                         Block(*q, k, first, rows - k, columns - first))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Columns (or rows, where there are fewer of them) of length `gain` at right angles: Q of the QR
 // decomposition of normal numbers, with the signs that make it uniform over such matrices.
-void FillOrthogonal(const Draws& draws, double gain, const Shape& shape, float* out) {
+// Calls put(element, value); false where `cancel` ended it.
+template <typename Put>
+bool FillOrthogonal(const Draws& draws, double gain, const Shape& shape,
+                    const std::atomic<bool>& cancel, const Put& put) {
   const int64_t columns = shape.back();
   const int64_t rows = ElementCount(shape) / columns;
   const int64_t tall = std::max(rows, columns);
   const int64_t narrow = std::min(rows, columns);
   Eigen::MatrixXd normal(tall, narrow);
+  int64_t drawn = 0;
   for (int64_t i = 0; i < tall; ++i) {
     for (int64_t j = 0; j < narrow; ++j) normal(i, j) = draws.Normal(i * narrow + j);
+    drawn += narrow;
+    if (drawn < kPiece) continue;
+    drawn = 0;
+    if (cancel.load(std::memory_order_relaxed)) return false;
   }
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(normal);
-  Eigen::MatrixXd q = qr.householderQ() * Eigen::MatrixXd::Identity(tall, narrow);
+  Eigen::MatrixXd q;
+  if (!OrthogonalColumns(cancel, &normal, &q)) return false;
   for (int64_t j = 0; j < narrow; ++j) {
-    if (qr.matrixQR()(j, j) < 0.0) q.col(j) *= -1.0;
+    if (normal(j, j) < 0.0) q.col(j) *= -1.0;
   }
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {
-      out[i * columns + j] = static_cast<float>(gain * (rows >= columns ? q(i, j) : q(j, i)));
+      put(i * columns + j, gain * (rows >= columns ? q(i, j) : q(j, i)));
     }
   }
+  return true;
 }
 
-template <typename Value>
-void FillEach(int64_t size, float* out, const Value& value) {
-  for (int64_t i = 0; i < size; ++i) out[i] = static_cast<float>(value(i));
-}
-
-void FillVarianceScaling(const Draws& draws, const WeightSpec& weight, float* out) {
+// Elements `first` to `last` in C order of the Keras shape: put(element, value).
+template <typename Put>
+void FillElements(const Draws& draws, const WeightSpec& weight, int64_t first, int64_t last,
+                  const Put& put) {
   const InitializerSpec& init = weight.initializer;
+  const auto each = [&](const auto& value) {
+    for (int64_t i = first; i < last; ++i) put(i, value(i));
+  };
+  switch (init.kind) {
+    case InitializerKind::kOrthogonal:  // not by element
+    case InitializerKind::kZeros:
+      return each([](int64_t) { return 0.0; });
+    case InitializerKind::kOnes:
+      return each([](int64_t) { return 1.0; });
+    case InitializerKind::kConstant:
+      return each([&](int64_t) { return init.a; });
+    case InitializerKind::kRandomUniform:
+      return each([&](int64_t i) { return draws.Uniform(i, init.a, init.b); });
+    case InitializerKind::kRandomNormal:
+      return each([&](int64_t i) { return init.a + init.b * draws.Normal(i); });
+    case InitializerKind::kTruncatedNormal:
+      return each([&](int64_t i) { return init.a + init.b * draws.TruncatedNormal(i); });
+    case InitializerKind::kIdentity:
+      return each(
+          [&](int64_t i) { return i / weight.shape[1] == i % weight.shape[1] ? init.a : 0.0; });
+    case InitializerKind::kVarianceScaling:
+      break;
+  }
   const double variance = init.a / std::max(1.0, Fan(weight.shape, init.fan_mode));
-  const int64_t size = weight.size();
   if (init.distribution == InitializerSpec::Distribution::kUniform) {
     const double limit = std::sqrt(3.0 * variance);
-    FillEach(size, out, [&](int64_t i) { return draws.Uniform(i, -limit, limit); });
-  } else if (init.distribution == InitializerSpec::Distribution::kTruncatedNormal) {
+    return each([&](int64_t i) { return draws.Uniform(i, -limit, limit); });
+  }
+  if (init.distribution == InitializerSpec::Distribution::kTruncatedNormal) {
     // The cut-off makes the spread smaller by this factor.
     const double deviation = std::sqrt(variance) / 0.87962566103423978;
-    FillEach(size, out, [&](int64_t i) { return deviation * draws.TruncatedNormal(i); });
-  } else {
-    const double deviation = std::sqrt(variance);
-    FillEach(size, out, [&](int64_t i) { return deviation * draws.Normal(i); });
+    return each([&](int64_t i) { return deviation * draws.TruncatedNormal(i); });
   }
-}
-
-// `out` in C order of the Keras shape.
-void Fill(const Draws& draws, const WeightSpec& weight, float* out) {
-  const InitializerSpec& init = weight.initializer;
-  const int64_t size = weight.size();
-  switch (init.kind) {
-    case InitializerKind::kZeros:
-      return std::fill(out, out + size, 0.0F);
-    case InitializerKind::kOnes:
-      return std::fill(out, out + size, 1.0F);
-    case InitializerKind::kConstant:
-      return std::fill(out, out + size, static_cast<float>(init.a));
-    case InitializerKind::kRandomUniform:
-      return FillEach(size, out, [&](int64_t i) { return draws.Uniform(i, init.a, init.b); });
-    case InitializerKind::kRandomNormal:
-      return FillEach(size, out, [&](int64_t i) { return init.a + init.b * draws.Normal(i); });
-    case InitializerKind::kTruncatedNormal:
-      return FillEach(size, out,
-                      [&](int64_t i) { return init.a + init.b * draws.TruncatedNormal(i); });
-    case InitializerKind::kVarianceScaling:
-      return FillVarianceScaling(draws, weight, out);
-    case InitializerKind::kOrthogonal:
-      return FillOrthogonal(draws, init.a, weight.shape, out);
-    case InitializerKind::kIdentity:
-      std::fill(out, out + size, 0.0F);
-      for (int64_t i = 0; i < std::min(weight.shape[0], weight.shape[1]); ++i) {
-        out[i * weight.shape[1] + i] = static_cast<float>(init.a);
-      }
-      return;
-  }
+  const double deviation = std::sqrt(variance);
+  each([&](int64_t i) { return deviation * draws.Normal(i); });
 }
 
 }  // namespace
 
+WeightInitializer::WeightInitializer(const ModelSpec& spec, uint64_t seed)
+    : weights_(spec.weights), seed_(seed) {
+  for (size_t w = 0; w < weights_.size(); ++w) {
+    const int64_t size = weights_[w].size();
+    const bool whole = weights_[w].initializer.kind == InitializerKind::kOrthogonal;
+    const int64_t step = whole ? size : kPiece;
+    for (int64_t first = 0; first < size; first += step) {
+      pieces_.push_back({static_cast<int>(w), first, std::min(size, first + step)});
+    }
+  }
+}
+
+bool WeightInitializer::Fill(int64_t index, const std::atomic<bool>& cancel, float* flat) const {
+  const Piece& piece = pieces_[static_cast<size_t>(index)];
+  const WeightSpec& weight = weights_[static_cast<size_t>(piece.weight)];
+  const Draws draws(seed_, piece.weight);
+  float* to = flat + weight.offset;
+  const bool transposed = weight.storage == WeightStorage::kConv;
+  const int64_t columns = weight.shape.empty() ? 1 : weight.shape.back();
+  const int64_t rows = weight.size() / columns;
+  const auto put = [&](int64_t element, double value) {
+    const int64_t at = transposed ? element % columns * rows + element / columns : element;
+    to[at] = static_cast<float>(value);
+  };
+  if (weight.initializer.kind == InitializerKind::kOrthogonal) {
+    return FillOrthogonal(draws, weight.initializer.a, weight.shape, cancel, put);
+  }
+  FillElements(draws, weight, piece.first, piece.last, put);
+  return true;
+}
+
+std::string WeightInitializer::Key(const ModelSpec& spec, uint64_t seed) {
+  ByteWriter out;
+  out.Put<uint64_t>(seed);
+  for (const WeightSpec& weight : spec.weights) {
+    const InitializerSpec& init = weight.initializer;
+    out.Put<int64_t>(weight.offset);
+    out.Put<int32_t>(static_cast<int32_t>(weight.storage));
+    out.Put<uint32_t>(static_cast<uint32_t>(weight.shape.size()));
+    for (const int64_t size : weight.shape) out.Put<int64_t>(size);
+    out.Put<int32_t>(static_cast<int32_t>(init.kind));
+    out.Put<double>(init.a);
+    out.Put<double>(init.b);
+    out.Put<int32_t>(static_cast<int32_t>(init.fan_mode));
+    out.Put<int32_t>(static_cast<int32_t>(init.distribution));
+  }
+  return Hash(out.data(), out.size()).Hex();
+}
+
+int64_t WeightInitializer::ScratchBytes(const ModelSpec& spec) {
+  int64_t bytes = 0;
+  for (const WeightSpec& weight : spec.weights) {
+    if (weight.initializer.kind != InitializerKind::kOrthogonal) continue;
+    bytes = std::max(bytes, 2 * weight.size() * static_cast<int64_t>(sizeof(double)));
+  }
+  return bytes;
+}
+
 void InitializeWeights(const ModelSpec& spec, uint64_t seed, float* flat) {
   std::memset(flat, 0, sizeof(float) * static_cast<size_t>(spec.flat_size));
-  std::vector<float> keras;
-  for (size_t i = 0; i < spec.weights.size(); ++i) {
-    const WeightSpec& weight = spec.weights[i];
-    keras.resize(static_cast<size_t>(weight.size()));
-    Fill(Draws(seed, static_cast<int>(i)), weight, keras.data());
-    StoreWeight(weight, keras.data(), flat + weight.offset);
-  }
+  const WeightInitializer initializer(spec, seed);
+  const std::atomic<bool> never{false};
+  for (int64_t i = 0; i < initializer.pieces(); ++i) initializer.Fill(i, never, flat);
 }
 
 }  // namespace hopper

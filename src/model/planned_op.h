@@ -2,11 +2,13 @@
 // before the first step. No libtorch.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "base/aligned.h"
+#include "base/product.h"
 #include "base/team.h"
 #include "kernels/bf16.h"
 #include "kernels/kernels.h"
@@ -49,6 +51,11 @@ class PlannedOp {
   virtual void Backward(const StepArguments& step) = 0;
 };
 
+// Floats of a buffer: the product of `sizes`. What no machine has is cut to kMostFloats, which is
+// never allocated and whose sums do not overflow.
+constexpr int64_t kMostFloats = int64_t{1} << 48;
+inline int64_t PlanFloats(const Shape& sizes) { return std::min(ProductOf(sizes), kMostFloats); }
+
 // A trainable or fixed weight as a node sees it.
 struct PlanWeight {
   int64_t offset = 0;  // in the parameter and gradient buffers
@@ -74,7 +81,7 @@ class PlanNode {
   const Bf16Kernels* bf16 = nullptr;  // products take bfloat16 operands; null: fp32
   Team* team = nullptr;               // shares the work of large ops; null: the thread works alone
   int measured_parts = 0;             // of a plan that is only measured; 0: the team's
-  int parts() const {
+  int64_t parts() const {
     if (measured_parts > 0) return measured_parts;
     return team == nullptr ? 1 : team->size();
   }
@@ -96,8 +103,9 @@ class PlanNode {
                        const StepArguments& step) const;
   bool InputNeedsGradient(size_t i) const { return inputs[i]->gradient != nullptr; }
   // Memory of this node alone, at most once a call; its contents are undefined at the start of
-  // the time that it is asked for.
-  PlanBuffer* Scratch(int64_t floats, During during);
+  // the time that it is asked for. Floats: the product of `sizes`, of which nothing is allocated
+  // where it is beyond any memory (PlanFloats()).
+  PlanBuffer* Scratch(const Shape& sizes, During during);
 
  private:
   friend class StepPlan;

@@ -1,16 +1,10 @@
 #include "model/shape.h"
 
-#include <limits>
+#include "base/product.h"
 
 namespace hopper {
 
-int64_t ElementCount(const Shape& shape) {
-  int64_t count = 1;
-  for (int64_t size : shape) {
-    if (__builtin_mul_overflow(count, size, &count)) return std::numeric_limits<int64_t>::max();
-  }
-  return count;
-}
+int64_t ElementCount(const Shape& shape) { return ProductOf(shape); }
 
 std::string ShapeText(const Shape& shape) {
   if (shape.empty()) return "scalar";

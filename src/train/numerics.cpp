@@ -3,10 +3,25 @@
 #include <torch/version.h>
 
 #include "kernels/bf16.h"
+#include "train/numerics_check.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
 
 namespace hopper {
+
+namespace {
+
+// To be counted up with every change of what a step computes from the same numbers; what the check
+// below does not happen to see is told apart by this.
+constexpr int kKernelsVersion = 2;
+
+#ifdef __clang__
+constexpr char kCompiler[] = "clang " __clang_version__;
+#else
+constexpr char kCompiler[] = "gcc " __VERSION__;
+#endif
+
+}  // namespace
 
 bool IsEmulated(Precision precision) {
   return precision == Precision::kBf16 && !Bf16KernelsFor(at::get_cpu_capability().c_str()).native;
@@ -17,10 +32,17 @@ std::string NumericsClass(const std::string& precision, int threads) {
   const bool bf16 = precision == PrecisionName(Precision::kBf16);
   const bool emulated = bf16 && IsEmulated(Precision::kBf16);
   // Bits also depend on the form in which a step is executed and on the threads of one operation.
-  return "torch " TORCH_VERSION ", " + at::get_cpu_capability() + ", " + precision +
+  return "kernels " + std::to_string(kKernelsVersion) + " (" + kCompiler + ", " + NumericsCheck() +
+         "), torch " TORCH_VERSION ", " + at::get_cpu_capability() + ", " + precision +
          (emulated ? " emulated" : "") +
          (PlannedStepsAreUsed() || bf16 ? ", planned, " : ", autograd, ") +
          std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
+
+bool IsOlderNameOf(const std::string& older, const std::string& here) {
+  const size_t begin = here.find("), torch ");
+  return here.rfind("kernels ", 0) == 0 && begin != std::string::npos &&
+         here.substr(begin + 3) == older;
 }
 
 }  // namespace hopper

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "loss/loss.h"
@@ -25,25 +26,38 @@ constexpr double kEvaluationCopies = 1.5;
 constexpr double kRoundedUp = 1.25;
 constexpr double kSmallThings = 16 << 10;
 
-// Index of a class_weight key: a class index, or a class label.
-int64_t ClassOf(const std::string& key, const DataDesc& data) {
-  std::string label = key;
-  if (label.size() >= 2 && (label.front() == '\'' || label.front() == '"') &&
-      label.back() == label.front()) {
-    label = label.substr(1, label.size() - 2);
-  } else if (!label.empty() && label.size() <= 9 &&
-             label.find_first_not_of("0123456789") == std::string::npos) {
-    return std::stoll(label);
-  }
-  const auto at = std::find(data.class_values.begin(), data.class_values.end(), label);
-  if (at == data.class_values.end()) {
+// Finds the classes that class_weight names.
+class ClassIndex {
+ public:
+  explicit ClassIndex(const DataDesc& data) : data_(data) {}
+
+  // Of a key: a class index, or a class label.
+  int64_t Of(const std::string& key) {
+    std::string label = key;
+    if (label.size() >= 2 && (label.front() == '\'' || label.front() == '"') &&
+        label.back() == label.front()) {
+      label = label.substr(1, label.size() - 2);
+    } else if (!label.empty() && label.size() <= 9 &&
+               label.find_first_not_of("0123456789") == std::string::npos) {
+      return std::stoll(label);
+    }
+    if (labels_.empty()) {
+      for (size_t i = 0; i < data_.class_values.size(); ++i) {
+        labels_.emplace(data_.class_values[i], static_cast<int64_t>(i));
+      }
+    }
+    const auto at = labels_.find(label);
+    if (at != labels_.end()) return at->second;
     throw Error(ErrorCode::kInvalidParameter,
-                "class_weight names the class \"" + label + "\", which \"" + data.table_name +
+                "class_weight names the class \"" + label + "\", which \"" + data_.table_name +
                     "\" does not have",
-                "", NearestNameHint(label, data.class_values));
+                "", NearestNameHint(label, data_.class_values));
   }
-  return at - data.class_values.begin();
-}
+
+ private:
+  const DataDesc& data_;
+  std::unordered_map<std::string, int64_t> labels_;
+};
 
 int64_t Saturated(double bytes) {
   return bytes < 9e18 ? static_cast<int64_t>(bytes) : std::numeric_limits<int64_t>::max();
@@ -68,8 +82,9 @@ std::vector<TrainableSpan> SpansOf(const ModelSpec& spec) {
 
 std::vector<float> ClassWeightsOf(const FitParams& fit, const DataDesc& data) {
   std::vector<float> weights;
+  ClassIndex classes(data);
   for (const auto& [key, value] : fit.class_weight) {
-    const int64_t index = ClassOf(key, data);
+    const int64_t index = classes.Of(key);
     const int64_t bound = data.y_kind == HOPPER_LABEL_CLASS ? data.num_classes
                           : data.y_elements() > 1           ? data.y_elements()
                                                             : 1 << 20;
@@ -125,6 +140,25 @@ Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, 
 
 ModelState Trainer::InitialState(const float* keras_weights,
                                  const std::string& numerics_class) const {
+  ModelState state = EmptyState(numerics_class);
+  if (keras_weights != nullptr) {
+    ImportWeights(network_->spec(), keras_weights, state.params.data());
+  } else {
+    InitializeWeights(network_->spec(), seed_, state.params.data());
+  }
+  return state;
+}
+
+bool Trainer::MakeState(InitialWeights* weights, const std::atomic<bool>& cancel,
+                        MemoryAccount* account, const std::string& numerics_class,
+                        ModelState* state) const {
+  ModelState made = EmptyState(numerics_class);
+  if (!weights->Get(network_->spec(), seed_, cancel, account, made.params.data())) return false;
+  *state = std::move(made);
+  return true;
+}
+
+ModelState Trainer::EmptyState(const std::string& numerics_class) const {
   const ModelSpec& spec = network_->spec();
   ModelState state;
   state.architecture = spec.hash;
@@ -134,11 +168,6 @@ ModelState Trainer::InitialState(const float* keras_weights,
   state.params = AlignedArray<float>(static_cast<size_t>(spec.flat_size));
   state.slots = AlignedArray<float>(static_cast<size_t>(spec.slot_size * state.n_slots));
   stopping_.Adopt(&state.monitor);
-  if (keras_weights != nullptr) {
-    ImportWeights(spec, keras_weights, state.params.data());
-  } else {
-    InitializeWeights(spec, seed_, state.params.data());
-  }
   return state;
 }
 

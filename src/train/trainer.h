@@ -14,6 +14,7 @@
 #include "params/params.h"
 #include "params/precision.h"
 #include "state/state.h"
+#include "train/initial_weights.h"
 #include "train/stopping.h"
 
 namespace hopper {
@@ -44,6 +45,9 @@ class Trainer {
 
   // Initial weights (or `keras_weights` of spec().parameters floats, may be null), zero slots.
   ModelState InitialState(const float* keras_weights, const std::string& numerics_class) const;
+  // The state of a configuration that starts anew in a run; false where `cancel` ended it.
+  bool MakeState(InitialWeights* weights, const std::atomic<bool>& cancel, MemoryAccount* account,
+                 const std::string& numerics_class, ModelState* state) const;
 
   // The weights to evaluate and to hand out, spec().flat_size floats: the state's, or their moving
   // averages where the optimizer keeps some. The state keeps both, to train on with.
@@ -82,6 +86,7 @@ class Trainer {
   int64_t StateBytes() const;
 
  private:
+  ModelState EmptyState(const std::string& numerics_class) const;
   double BatchBytes(int64_t batch) const;
   double PlanBytes(int64_t batch, bool training, int parts) const;
   double VisitBytes(int parts) const;
@@ -103,10 +108,13 @@ class Trainer {
 // the bits of a sum depend on it.
 int64_t EvaluationBatch(const ModelSpec& spec);
 
-// "torch 2.11.0, AVX512, fp32, planned, 1 thread": equal classes give equal bits. bf16 is "bf16
-// emulated" where the processor does not multiply bfloat16 numbers itself. `threads` share the
-// arithmetic of one model.
+// "kernels 2 (gcc 12.2.0, 1a2b3c4d), torch 2.11.0, AVX512, fp32, planned, 1 thread": equal classes
+// give equal bits. The digits are NumericsCheck(). bf16 is "bf16 emulated" where the processor
+// does not multiply bfloat16 numbers itself. `threads` share the arithmetic of one model.
 std::string NumericsClass(const std::string& precision, int threads = 1);
+// Whether `older` is what version 0.1 called the class `here`: without its beginning, so that the
+// bits may be others.
+bool IsOlderNameOf(const std::string& older, const std::string& here);
 // Whether products of that precision are computed in another one here, slower.
 bool IsEmulated(Precision precision);
 

@@ -7,6 +7,7 @@
 #ifdef HOPPER_TORCH
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/convolution.h>
+#include <ATen/ops/zeros_like.h>
 
 #include "model/layers/planned_bf16.h"
 #include "model/layers/planned_conv_2d.h"
@@ -23,6 +24,9 @@ constexpr double kGroupedWork = 1e7;
 // there are few groups.
 constexpr int64_t kSmallestGroup = 16;
 constexpr int64_t kFewGroups = 8;
+// Cells of a padded image up to which padding for cells of the window that never meet the image
+// does no harm.
+constexpr int64_t kSmallPadded = 4096;
 #endif
 
 class Conv2D : public Layer, public LaneLayer {
@@ -107,18 +111,9 @@ class Conv2D : public Layer, public LaneLayer {
                      const ForwardContext& context) const override {
     // Views: height x width x channels in memory is libtorch's channels-last format.
     at::Tensor x = inputs[0].permute({0, 3, 1, 2});
-    const at::Tensor kernel = weights[0].permute({3, 2, 0, 1});
-    const WindowAxis height = Slide(x.size(2), 0);
-    const WindowAxis width = Slide(x.size(3), 1);
-    int64_t padding[2] = {height.before, width.before};
-    if (height.before != height.after || width.before != width.after) {
-      x = at::constant_pad_nd(x, {width.before, width.after, height.before, height.after});
-      padding[0] = padding[1] = 0;
-    }
-    at::Tensor y = at::convolution(
-        x, kernel, use_bias_ ? std::optional<at::Tensor>(weights[1]) : std::optional<at::Tensor>(),
-        strides_, padding, dilation_, /*transposed=*/false,
-        /*output_padding=*/{0, 0}, groups_);
+    at::Tensor y =
+        Convolve(std::move(x), weights[0].permute({3, 2, 0, 1}),
+                 use_bias_ ? std::optional<at::Tensor>(weights[1]) : std::nullopt, groups_);
     const bool activate = AppliesActivation(activation_, context);
     const bool by_element = ActsByElement(activation_);
     if (activate && by_element) y = ActivateOwned(std::move(y), activation_);
@@ -141,24 +136,14 @@ class Conv2D : public Layer, public LaneLayer {
       return ForwardLanesPlainly(*this, inputs, weights, context);
     }
     const at::Tensor& input = inputs[0].Stacked();  // [lanes, batch, height, width, channels]
-    const WindowAxis height = Slide(input.size(2), 0);
-    const WindowAxis width = Slide(input.size(3), 1);
-    at::Tensor x =
-        input.permute({1, 0, 4, 2, 3})
-            .reshape({input.size(1), lanes * input.size(4), input.size(2), input.size(3)});
-    int64_t padding[2] = {height.before, width.before};
-    if (height.before != height.after || width.before != width.after) {
-      x = at::constant_pad_nd(x, {width.before, width.after, height.before, height.after});
-      padding[0] = padding[1] = 0;
-    }
-    at::Tensor y = at::convolution(
-        x,
-        kernel.permute({0, 4, 3, 1, 2})
-            .reshape({lanes * filters_, kernel.size(3), kernel.size(1), kernel.size(2)}),
-        use_bias_ ? std::optional<at::Tensor>(weights[1].reshape({lanes * filters_}))
-                  : std::optional<at::Tensor>(),
-        strides_, padding, dilation_, /*transposed=*/false,
-        /*output_padding=*/{0, 0}, lanes);
+    at::Tensor y =
+        Convolve(input.permute({1, 0, 4, 2, 3})
+                     .reshape({input.size(1), lanes * input.size(4), input.size(2), input.size(3)}),
+                 kernel.permute({0, 4, 3, 1, 2})
+                     .reshape({lanes * filters_, kernel.size(3), kernel.size(1), kernel.size(2)}),
+                 use_bias_ ? std::optional<at::Tensor>(weights[1].reshape({lanes * filters_}))
+                           : std::nullopt,
+                 lanes);
     if (AppliesActivation(activation_, context.linear)) {
       y = ActivateOwned(std::move(y), activation_);
     }
@@ -178,6 +163,9 @@ class Conv2D : public Layer, public LaneLayer {
     sizes.height = Slide(image[0], 0);
     sizes.width = Slide(image[1], 1);
     sizes.use_bias = use_bias_;
+    // The planned forms pad for the whole window.
+    const bool reached = sizes.height.unreached == 0 && sizes.width.unreached == 0;
+    if (!reached && PaddedCells(image, sizes) > kSmallPadded) return nullptr;
     if (groups_ != 1 || dilation_[0] != 1 || dilation_[1] != 1) {
       // A product for each group is slow where they are many and tiny, as in a depthwise
       // convolution (bench/step_bench).
@@ -197,6 +185,44 @@ class Conv2D : public Layer, public LaneLayer {
   WindowAxis Slide(int64_t size, int axis) const {
     return SlideWindow(size, kernel_[axis], strides_[axis], dilation_[axis], same_);
   }
+
+#ifdef HOPPER_TORCH
+  static int64_t PaddedCells(const Shape& image, const ConvSizes& sizes) {
+    return ElementCount({image[0] + sizes.height.before + sizes.height.after,
+                         image[1] + sizes.width.before + sizes.width.after});
+  }
+
+  // libtorch's order: images [batch][channels][height][width], kernel [out][in][height][width].
+  at::Tensor Convolve(at::Tensor x, at::Tensor kernel, const std::optional<at::Tensor>& bias,
+                      int64_t groups) const {
+    WindowAxis axes[2];
+    int64_t dilation[2];
+    for (int i = 0; i < 2; ++i) {
+      const int64_t size = x.size(2 + i);
+      const WindowAxis whole = Slide(size, i);
+      axes[i] = WithoutUnreached(whole, dilation_[i]);
+      int64_t cells = kernel_[i] - 2 * whole.unreached;
+      if (cells == 0) {  // no input is ever under the window: one cell of it over zeros
+        cells = 1;
+        axes[i].before = 0;
+        axes[i].after = (axes[i].output - 1) * strides_[i] + 1 - size;
+        x = at::zeros_like(x);
+      }
+      if (cells != kernel_[i]) kernel = kernel.narrow(2 + i, whole.unreached, cells);
+      dilation[i] = cells == 1 ? 1 : dilation_[i];
+    }
+    const WindowAxis& height = axes[0];
+    const WindowAxis& width = axes[1];
+    int64_t padding[2] = {height.before, width.before};
+    if (height.before != height.after || width.before != width.after || height.before < 0 ||
+        width.before < 0) {
+      x = at::constant_pad_nd(x, {width.before, width.after, height.before, height.after});
+      padding[0] = padding[1] = 0;
+    }
+    return at::convolution(x, kernel, bias, strides_, padding, dilation, /*transposed=*/false,
+                           /*output_padding=*/{0, 0}, groups);
+  }
+#endif
 
   int64_t filters_;
   std::vector<int64_t> kernel_;

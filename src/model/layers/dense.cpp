@@ -33,10 +33,10 @@ class PlannedDense : public PlannedOp {
     node->keeps_output = activation_.keeps_output();
     if (node->backward && node->InputNeedsGradient(0)) {
       const int64_t size = PlannedInputScratch(rows_, columns_, length_);
-      if (size > 0) transposed_ = node->Scratch(size, PlanNode::During::kBackward);
+      if (size > 0) transposed_ = node->Scratch({size}, PlanNode::During::kBackward);
     }
     if (use_bias && node->weights[1].trainable) {
-      sums_ = node->Scratch(columns_, PlanNode::During::kBackward);
+      sums_ = node->Scratch({columns_}, PlanNode::During::kBackward);
     }
   }
 

@@ -31,7 +31,7 @@ class PlannedDropout : public PlannedOp {
         size_(node->output->size),
         dropped_(DroppedValues(rate)),
         scale_(KeptScale(rate)),
-        mask_(node->Scratch((size_ + 3) / 4, PlanNode::During::kBoth)) {}
+        mask_(node->Scratch({(size_ + 3) / 4}, PlanNode::During::kBoth)) {}
 
   void Forward(const StepArguments& step) override {
     const Philox philox(node_.seed, Purpose::kDropout, node_.stream,

@@ -22,7 +22,7 @@ class PlannedGlobalAverage : public PlannedOp {
         channels_(node->output->shape.back()),
         pixels_(ElementCount(node->inputs[0]->shape) / channels_),
         share_(1.0F / static_cast<float>(pixels_)),
-        row_(node->Scratch(channels_, PlanNode::During::kBackward)) {}
+        row_(node->Scratch({channels_}, PlanNode::During::kBackward)) {}
 
   void Forward(const StepArguments&) override {
     const float* x = node_.inputs[0]->value->data;
@@ -62,7 +62,7 @@ class PlannedGlobalMax : public PlannedOp {
       : node_(*node),
         channels_(node->output->shape.back()),
         pixels_(ElementCount(node->inputs[0]->shape) / channels_),
-        shares_(node->Scratch(channels_, PlanNode::During::kBackward)) {
+        shares_(node->Scratch({channels_}, PlanNode::During::kBackward)) {
     node->keeps_inputs = true;
     node->keeps_output = true;
   }

@@ -32,7 +32,7 @@ class PlannedMaxPool : public PlannedOp {
   PlannedMaxPool(PlanNode* node, const PoolArgs& args)
       : node_(*node),
         args_(args),
-        where_(node->Scratch((node->output->size + 3) / 4, PlanNode::During::kBoth)) {}
+        where_(node->Scratch({(node->output->size + 3) / 4}, PlanNode::During::kBoth)) {}
 
   void Forward(const StepArguments&) override {
     SharePool(node_, args_, [&](const PoolArgs& args, int64_t in, int64_t out) {
@@ -113,14 +113,16 @@ class Pooling2D : public Layer {
                      const ForwardContext&) const override {
     const at::Tensor x = inputs[0].permute({0, 3, 1, 2});
     int64_t padding[2] = {0, 0};
+    int64_t pool[2] = {0, 0};
     bool skip[2] = {false, false};
     for (int axis = 0; axis < 2; ++axis) {
       const WindowAxis window = Slide(x.size(2 + axis), axis);
+      pool[axis] = pool_[axis] - 2 * window.unreached;
       skip[axis] = strides_[axis] == 1 && window.after != window.before;
       padding[axis] = skip[axis] ? window.after : window.before;
     }
-    at::Tensor y = maximum_ ? at::max_pool2d(x, pool_, strides_, padding, /*dilation=*/1, same_)
-                            : at::avg_pool2d(x, pool_, strides_, padding, same_,
+    at::Tensor y = maximum_ ? at::max_pool2d(x, pool, strides_, padding, /*dilation=*/1, same_)
+                            : at::avg_pool2d(x, pool, strides_, padding, same_,
                                              /*count_include_pad=*/false);
     if (skip[0]) y = y.slice(2, 1);
     if (skip[1]) y = y.slice(3, 1);
@@ -128,10 +130,12 @@ class Pooling2D : public Layer {
   }
 
   std::unique_ptr<PlannedOp> Plan(PlanNode* node) const override {
-    if (maximum_ && pool_[0] * pool_[1] > 256) return nullptr;  // cells are numbered in a byte
     const Shape& image = node->inputs[0]->shape;
     const WindowAxis height = Slide(image[0], 0);
     const WindowAxis width = Slide(image[1], 1);
+    const int64_t rows = pool_[0] - 2 * height.unreached;
+    const int64_t columns = pool_[1] - 2 * width.unreached;
+    if (maximum_ && rows * columns > 256) return nullptr;  // cells are numbered in a byte
     PoolArgs args;
     args.images = node->batch;
     args.height = image[0];
@@ -139,8 +143,8 @@ class Pooling2D : public Layer {
     args.channels = image[2];
     args.out_height = height.output;
     args.out_width = width.output;
-    args.window_height = pool_[0];
-    args.window_width = pool_[1];
+    args.window_height = rows;
+    args.window_width = columns;
     args.stride_height = strides_[0];
     args.stride_width = strides_[1];
     args.before_height = height.before;
@@ -152,7 +156,7 @@ class Pooling2D : public Layer {
 
  private:
   WindowAxis Slide(int64_t size, int axis) const {
-    return SlideWindow(size, pool_[axis], strides_[axis], 1, same_);
+    return WithoutUnreached(SlideWindow(size, pool_[axis], strides_[axis], 1, same_), 1);
   }
 
   bool maximum_;

@@ -1,4 +1,6 @@
 // Flatten and Reshape: the same values under another shape.
+#include <algorithm>
+
 #include "model/layers/layers.h"
 #include "model/layers/window.h"
 
@@ -70,10 +72,9 @@ class Reshape : public Layer {
     RequireOneInput(*this, inputs);
     const int64_t count = ElementCount(inputs[0]);
     Shape output = target_;
-    int64_t known = 1;
-    for (int64_t size : target_) {
-      if (size != -1) known *= size;
-    }
+    Shape stated = target_;
+    stated.erase(std::remove(stated.begin(), stated.end(), -1), stated.end());
+    const int64_t known = ElementCount(stated);
     for (int64_t& size : output) {
       if (size == -1) size = known == 0 ? 0 : count / known;
     }

@@ -1,6 +1,8 @@
 // Windows that slide over the two spatial axes of an image: what convolution and pooling share.
 #pragma once
 
+#include <algorithm>
+
 #include "model/layer.h"
 
 namespace hopper {
@@ -12,6 +14,9 @@ struct WindowAxis {
   int64_t output = 0;
   int64_t before = 0;
   int64_t after = 0;
+  // Cells at each end of the window that lie in the padding wherever the window is. They can be
+  // many more than the image has, up to all of a window whose middle is between two cells.
+  int64_t unreached = 0;
 };
 
 // `output` is 0 or less where the window does not fit.
@@ -28,7 +33,19 @@ inline WindowAxis SlideWindow(int64_t input, int64_t kernel, int64_t stride, int
   if (total > 0) {
     axis.before = total / 2;
     axis.after = total - axis.before;
+    const int64_t reach = (axis.output - 1) * stride;  // how far the window slides
+    if (axis.before > reach) {
+      axis.unreached = std::min((axis.before - reach + dilation - 1) / dilation, kernel / 2);
+    }
   }
+  return axis;
+}
+
+// The same outputs by a window without its unreached cells, which is at most about twice as large
+// as the image, whatever numbers a model file has. Padding below 0 cuts cells off the image.
+inline WindowAxis WithoutUnreached(WindowAxis axis, int64_t dilation) {
+  axis.before -= axis.unreached * dilation;
+  axis.after -= axis.unreached * dilation;
   return axis;
 }
 

@@ -113,7 +113,7 @@ PlannedActivation::PlannedActivation(PlanNode* node, const ActivationSpec& spec)
     slope_args_.threshold = static_cast<float>(spec.threshold);
     slope_args_.most = spec.max_value < 0.0 ? std::numeric_limits<float>::infinity()
                                             : static_cast<float>(spec.max_value);
-    if (node->backward) slopes_ = node->Scratch(size_, PlanNode::During::kBoth);
+    if (node->backward) slopes_ = node->Scratch({size_}, PlanNode::During::kBoth);
   } else {
     kind_ = spec.kind == Activation::kSoftmax ? Kind::kSoftmax : Kind::kLogSoftmax;
   }

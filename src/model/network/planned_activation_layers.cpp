@@ -39,8 +39,8 @@ class PlannedSoftmax : public PlannedOp {
     }
     const int64_t block = length_ * after_;
     blocks_ = block == 0 ? 0 : node->output->size / block;
-    rows_ = node->Scratch(block, PlanNode::During::kBoth);
-    if (node->backward) gradients_ = node->Scratch(2 * block, PlanNode::During::kBackward);
+    rows_ = node->Scratch({block}, PlanNode::During::kBoth);
+    if (node->backward) gradients_ = node->Scratch({2, block}, PlanNode::During::kBackward);
     node->keeps_output = true;
   }
 

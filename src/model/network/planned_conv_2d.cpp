@@ -48,31 +48,31 @@ class PlannedConv2D : public PlannedOp {
                 0),
         padded_width_(in_width_ + sizes.width.before + sizes.width.after),
         unit_stride_(sizes.stride_height == 1 && sizes.stride_width == 1) {
-    packed_ = node->Scratch(taps_ * out_, During::kForward);
+    packed_ = node->Scratch({taps_, out_}, During::kForward);
     const int64_t padded_size =
         (in_height_ + s_.height.before + s_.height.after) * padded_width_ * in_;
     padded_size_ = padded_size;
-    const int parts = node->parts();
-    if (padded_) image_ = node->Scratch(parts * padded_size, During::kForward);
+    const int64_t parts = node->parts();
+    if (padded_) image_ = node->Scratch({parts, padded_size}, During::kForward);
     if (!node->backward) return;
     node->keeps_output = activation_.keeps_output();
     if (s_.use_bias && node->weights[1].trainable)
-      sums_ = node->Scratch(2 * parts * out_, During::kBackward);
+      sums_ = node->Scratch({2, parts, out_}, During::kBackward);
     if (node->weights[0].trainable) {
       node->keeps_inputs = true;
-      kernel_gradient_ = node->Scratch((parts + 1) * taps_ * out_, During::kBackward);
-      if (padded_) backward_image_ = node->Scratch(parts * padded_size, During::kBackward);
+      kernel_gradient_ = node->Scratch({parts + 1, taps_, out_}, During::kBackward);
+      if (padded_) backward_image_ = node->Scratch({parts, padded_size}, During::kBackward);
     }
     if (!node->InputNeedsGradient(0)) return;
     if (unit_stride_) {
-      flipped_ = node->Scratch(taps_ * out_, During::kBackward);
+      flipped_ = node->Scratch({taps_, out_}, During::kBackward);
       gradient_width_ = in_width_ + s_.kernel_width - 1;
       spread_size_ = (in_height_ + s_.kernel_height - 1) * gradient_width_ * out_;
     } else {
       spread_size_ = padded_size;
-      columns_ = node->Scratch(parts * s_.width.output * row_taps_, During::kBackward);
+      columns_ = node->Scratch({parts, s_.width.output, row_taps_}, During::kBackward);
     }
-    spread_ = node->Scratch(parts * spread_size_, During::kBackward);
+    spread_ = node->Scratch({parts, spread_size_}, During::kBackward);
   }
 
   void Forward(const StepArguments& step) override {

@@ -43,34 +43,35 @@ class PlannedConv2DBf16 : public PlannedOp {
         padded_size_((in_height_ + sizes.height.before + sizes.height.after) * padded_row_),
         even_out_(2 * Pairs(out_)),
         unit_stride_(sizes.stride_height == 1 && sizes.stride_width == 1) {
-    packed_ =
-        node->Scratch(Bf16PackedSize(out_, s_.kernel_height * Pairs(row_taps_)), During::kForward);
+    packed_ = node->Scratch({Bf16PackedSize(out_, s_.kernel_height * Pairs(row_taps_))},
+                            During::kForward);
     const int64_t parts = node->parts();
-    image_ = node->Scratch(parts * ImageFloats(), During::kForward);
+    image_ = node->Scratch({parts, ImageFloats()}, During::kForward);
     if (!node->backward) return;
     node->keeps_output = activation_.keeps_output();
     if (s_.use_bias && node->weights[1].trainable)
-      sums_ = node->Scratch((1 + (parts > 1 ? node->batch : 1)) * out_, During::kBackward);
+      sums_ = node->Scratch({1 + (parts > 1 ? node->batch : 1), out_}, During::kBackward);
     if (node->weights[0].trainable) {
       node->keeps_inputs = true;
-      kernel_gradient_ = node->Scratch(2 * taps_ * out_, During::kBackward);
-      backward_image_ = node->Scratch(parts * ImageFloats(), During::kBackward);
-      pixel_pairs_ = node->Scratch(parts * padded_size_, During::kBackward);
-      gradient_pairs_ = node->Scratch(parts * GradientPairs(), During::kBackward);
+      kernel_gradient_ = node->Scratch({2, taps_, out_}, During::kBackward);
+      backward_image_ = node->Scratch({parts, ImageFloats()}, During::kBackward);
+      pixel_pairs_ = node->Scratch({parts, padded_size_}, During::kBackward);
+      gradient_pairs_ = node->Scratch({parts, GradientPairs()}, During::kBackward);
     }
     if (!node->InputNeedsGradient(0)) return;
     if (unit_stride_) {
-      flipped_ = node->Scratch(
-          Bf16PackedSize(in_, s_.kernel_height * s_.kernel_width * Pairs(out_)), During::kBackward);
+      flipped_ =
+          node->Scratch({Bf16PackedSize(in_, s_.kernel_height * s_.kernel_width * Pairs(out_))},
+                        During::kBackward);
       spread_row_ = (in_width_ + s_.kernel_width - 1) * even_out_;
       spread_size_ = Bf16Floats((in_height_ + s_.kernel_height - 1) * spread_row_);
     } else {
-      row_gradient_ = node->Scratch(parts * s_.width.output * Pairs(out_), During::kBackward);
-      flipped_ = node->Scratch(Bf16PackedSize(taps_, Pairs(out_)), During::kBackward);
+      row_gradient_ = node->Scratch({parts, s_.width.output, Pairs(out_)}, During::kBackward);
+      flipped_ = node->Scratch({Bf16PackedSize(taps_, Pairs(out_))}, During::kBackward);
       spread_size_ = padded_size_;
-      columns_ = node->Scratch(parts * s_.width.output * taps_, During::kBackward);
+      columns_ = node->Scratch({parts, s_.width.output, taps_}, During::kBackward);
     }
-    spread_ = node->Scratch(parts * spread_size_, During::kBackward);
+    spread_ = node->Scratch({parts, spread_size_}, During::kBackward);
   }
 
   void Forward(const StepArguments& step) override {

@@ -29,23 +29,23 @@ class PlannedSparseConv2D : public PlannedOp {
         out_size_(sizes.height.output * sizes.width.output * out_),
         padded_row_((in_width_ + sizes.width.before + sizes.width.after) * in_),
         padded_size_((in_height_ + sizes.height.before + sizes.height.after) * padded_row_) {
-    const int parts = node->parts();
-    packed_ = node->Scratch(taps_ * out_, During::kForward);
-    if (padded_size_ != in_size_) image_ = node->Scratch(parts * padded_size_, During::kForward);
+    const int64_t parts = node->parts();
+    packed_ = node->Scratch({taps_, out_}, During::kForward);
+    if (padded_size_ != in_size_) image_ = node->Scratch({parts, padded_size_}, During::kForward);
     if (!node->backward) return;
     node->keeps_output = activation_.keeps_output();
     if (s_.use_bias && node->weights[1].trainable) {
-      sums_ = node->Scratch(2 * parts * out_, During::kBackward);
+      sums_ = node->Scratch({2, parts, out_}, During::kBackward);
     }
     if (node->weights[0].trainable) {
       node->keeps_inputs = true;
-      kernel_gradient_ = node->Scratch((parts + 1) * taps_ * out_, During::kBackward);
+      kernel_gradient_ = node->Scratch({parts + 1, taps_, out_}, During::kBackward);
       if (image_ != nullptr) {
-        backward_image_ = node->Scratch(parts * padded_size_, During::kBackward);
+        backward_image_ = node->Scratch({parts, padded_size_}, During::kBackward);
       }
     }
     if (node->InputNeedsGradient(0)) {
-      spread_ = node->Scratch(parts * padded_size_, During::kBackward);
+      spread_ = node->Scratch({parts, padded_size_}, During::kBackward);
     }
   }
 

@@ -22,19 +22,20 @@ class PlannedDenseBf16 : public PlannedOp {
         length_(node->inputs[0]->shape.back()),
         columns_(node->output->shape.back()),
         rows_(node->output->size / columns_) {
-    input_ = node->Scratch(rows_ * Pairs(length_), During::kForward);
-    weights_ = node->Scratch(Bf16PackedSize(columns_, Pairs(length_)), During::kForward);
+    input_ = node->Scratch({rows_, Pairs(length_)}, During::kForward);
+    weights_ = node->Scratch({Bf16PackedSize(columns_, Pairs(length_))}, During::kForward);
     node->keeps_inputs = node->weights[0].trainable;
     node->keeps_output = activation_.keeps_output();
     if (!node->backward) return;
-    if (use_bias && node->weights[1].trainable) sums_ = node->Scratch(columns_, During::kBackward);
+    if (use_bias && node->weights[1].trainable)
+      sums_ = node->Scratch({columns_}, During::kBackward);
     if (node->weights[0].trainable) {
-      input_pairs_ = node->Scratch(Pairs(rows_) * length_, During::kBackward);
-      gradient_pairs_ = node->Scratch(Bf16PackedSize(columns_, Pairs(rows_)), During::kBackward);
+      input_pairs_ = node->Scratch({Pairs(rows_), length_}, During::kBackward);
+      gradient_pairs_ = node->Scratch({Bf16PackedSize(columns_, Pairs(rows_))}, During::kBackward);
     }
     if (node->InputNeedsGradient(0)) {
-      gradient_ = node->Scratch(rows_ * Pairs(columns_), During::kBackward);
-      transposed_ = node->Scratch(Bf16PackedSize(length_, Pairs(columns_)), During::kBackward);
+      gradient_ = node->Scratch({rows_, Pairs(columns_)}, During::kBackward);
+      transposed_ = node->Scratch({Bf16PackedSize(length_, Pairs(columns_))}, During::kBackward);
     }
   }
 

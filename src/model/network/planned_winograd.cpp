@@ -63,25 +63,25 @@ class PlannedWinograd : public PlannedOp {
         backward_(MakeSide(sizes.height.output, sizes.width.output, out_, node->inputs[0]->shape[0],
                            node->inputs[0]->shape[1], in_, 2 - sizes.height.before,
                            2 - sizes.width.before)) {
-    windows_ = node->Scratch(9 * in_ * out_, During::kBoth);
-    weights_ = node->Scratch(kCells * in_ * out_, During::kBoth);
-    const int parts = node->parts();
-    tiles_ = node->Scratch(parts * BlockFloats(forward_, in_), During::kForward);
-    products_ = node->Scratch(parts * BlockFloats(forward_, out_), During::kForward);
+    windows_ = node->Scratch({9, in_, out_}, During::kBoth);
+    weights_ = node->Scratch({kCells, in_, out_}, During::kBoth);
+    const int64_t parts = node->parts();
+    tiles_ = node->Scratch({parts, BlockFloats(forward_, in_)}, During::kForward);
+    products_ = node->Scratch({parts, BlockFloats(forward_, out_)}, During::kForward);
     if (!node->backward) return;
     node->keeps_output = activation_.keeps_output();
     if (use_bias_ && node->weights[1].trainable) {
-      sums_ = node->Scratch(2 * parts * out_, During::kBackward);
+      sums_ = node->Scratch({2, parts, out_}, During::kBackward);
     }
     if (node->weights[0].trainable) {
       node->keeps_inputs = true;
-      weight_sums_ = node->Scratch(parts * kCells * in_ * out_, During::kBackward);
-      input_tiles_ = node->Scratch(parts * BlockFloats(forward_, in_), During::kBackward);
-      gradient_tiles_ = node->Scratch(parts * BlockFloats(forward_, out_), During::kBackward);
+      weight_sums_ = node->Scratch({parts, kCells, in_, out_}, During::kBackward);
+      input_tiles_ = node->Scratch({parts, BlockFloats(forward_, in_)}, During::kBackward);
+      gradient_tiles_ = node->Scratch({parts, BlockFloats(forward_, out_)}, During::kBackward);
     }
     if (!node->InputNeedsGradient(0)) return;
-    back_tiles_ = node->Scratch(parts * BlockFloats(backward_, out_), During::kBackward);
-    back_products_ = node->Scratch(parts * BlockFloats(backward_, in_), During::kBackward);
+    back_tiles_ = node->Scratch({parts, BlockFloats(backward_, out_)}, During::kBackward);
+    back_products_ = node->Scratch({parts, BlockFloats(backward_, in_)}, During::kBackward);
   }
 
   void Forward(const StepArguments& step) override {

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/product.h"
+
 namespace hopper {
 
-PlanBuffer* PlanNode::Scratch(int64_t floats, During during) {
+PlanBuffer* PlanNode::Scratch(const Shape& sizes, During during) {
   requests_.push_back({std::make_unique<PlanBuffer>(), during});
   PlanBuffer* buffer = requests_.back().buffer.get();
-  buffer->size = floats;
+  buffer->size = PlanFloats(sizes);
   return buffer;
 }
 
@@ -44,7 +46,7 @@ StepPlan::StepPlan(const Network& network, const PlanOptions& options) {
 
 PlanBuffer* StepPlan::NewBuffer(int64_t floats) {
   buffers_.push_back(std::make_unique<PlanBuffer>());
-  buffers_.back()->size = floats;
+  buffers_.back()->size = std::min(floats, kMostFloats);
   return buffers_.back().get();
 }
 
@@ -58,7 +60,7 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
   roots_.resize(spec.tensors.size());
   for (size_t i = 0; i < values_.size(); ++i) {
     values_[i].shape = spec.tensors[i];
-    values_[i].size = options.batch * ElementCount(spec.tensors[i]);
+    values_[i].size = Product({options.batch, ElementCount(spec.tensors[i])});
     roots_[i] = static_cast<int>(i);
   }
   input_id_ = spec.input;
@@ -219,6 +221,7 @@ void StepPlan::PlaceBuffers() {
       if (offset + size <= other.offset) break;
       offset = std::max(offset, other.end);
     }
+    offset = std::min(offset, kMostFloats);
     const Placed here{buffer, offset, offset + size};
     placed.insert(
         std::upper_bound(placed.begin(), placed.end(), here,

@@ -333,7 +333,7 @@ TEST(MemoryEstimate, CoversWhatKernelsTakeForThemselves) {
 
 TEST(NumericsClass, NamesWhatBitsDependOn) {
   const std::string text = NumericsClass("fp32");
-  EXPECT_EQ(text.rfind("torch ", 0), 0U) << text;
+  EXPECT_EQ(text.rfind("kernels ", 0), 0U) << text;
   EXPECT_NE(text.find(", fp32, planned, 1 thread"), std::string::npos) << text;
   const std::string bf16 = NumericsClass("bf16");
   EXPECT_NE(

@@ -1,0 +1,92 @@
+#include "train/initial_weights.h"
+
+#include <cstring>
+
+namespace hopper {
+
+namespace {
+
+int64_t BytesOf(const ModelSpec& spec) {
+  return static_cast<int64_t>(spec.flat_size) * static_cast<int64_t>(sizeof(float));
+}
+
+}  // namespace
+
+InitialWeights::Job::~Job() {
+  if (account != nullptr) account->Add(-static_cast<int64_t>(weights.size() * sizeof(float)));
+}
+
+void InitialWeights::Expect(const ModelSpec& spec, uint64_t seed) {
+  const std::string key = WeightInitializer::Key(spec, seed);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<Job>& job = jobs_[key];
+  if (job == nullptr) job = std::make_shared<Job>();
+  ++job->expected;
+}
+
+bool InitialWeights::Get(const ModelSpec& spec, uint64_t seed, const std::atomic<bool>& cancel,
+                         MemoryAccount* account, float* flat) {
+  const std::string key = WeightInitializer::Key(spec, seed);
+  std::shared_ptr<Job> job;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto at = jobs_.find(key);
+    if (at != jobs_.end()) {
+      job = at->second;
+      if (--job->expected <= 0) jobs_.erase(at);
+    }
+    if (job != nullptr && job->initializer == nullptr) {
+      const bool room = account == nullptr || account->used() + BytesOf(spec) <= account->limit();
+      if (job->expected > 0 && room) {
+        job->weights = AlignedArray<float>(static_cast<size_t>(spec.flat_size));
+        job->initializer = std::make_unique<const WeightInitializer>(spec, seed);
+        job->account = account;
+        if (account != nullptr) account->Add(BytesOf(spec));
+        made_.fetch_add(1, std::memory_order_relaxed);
+      } else {
+        job = nullptr;  // nobody else wants them, or there is no room
+      }
+    }
+  }
+  if (job == nullptr) {
+    made_.fetch_add(1, std::memory_order_relaxed);
+    std::memset(flat, 0, sizeof(float) * static_cast<size_t>(spec.flat_size));
+    const WeightInitializer initializer(spec, seed);
+    for (int64_t i = 0; i < initializer.pieces(); ++i) {
+      if (cancel.load(std::memory_order_relaxed) || !initializer.Fill(i, cancel, flat)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  if (!Help(job.get(), cancel)) return false;
+  std::memcpy(flat, job->weights.data(), sizeof(float) * static_cast<size_t>(spec.flat_size));
+  return true;
+}
+
+// Takes pieces as long as there are some, then waits for those of others.
+bool InitialWeights::Help(Job* job, const std::atomic<bool>& cancel) {
+  for (;;) {
+    const int64_t piece = job->next.fetch_add(1);
+    if (piece >= job->initializer->pieces()) break;
+    bool filled = false;
+    std::exception_ptr failure;
+    try {
+      filled = !cancel.load(std::memory_order_relaxed) &&
+               job->initializer->Fill(piece, cancel, job->weights.data());
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++job->finished;
+    job->cancelled = job->cancelled || !filled;
+    if (failure != nullptr) job->failure = failure;
+    job->done.notify_all();
+  }
+  std::unique_lock<std::mutex> lock(mutex_);
+  job->done.wait(lock, [&] { return job->finished == job->initializer->pieces(); });
+  if (job->failure != nullptr) std::rethrow_exception(job->failure);
+  return !job->cancelled;
+}
+
+}  // namespace hopper

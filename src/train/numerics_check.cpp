@@ -1,0 +1,126 @@
+#include "train/numerics_check.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/from_blob.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "base/block_signals.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/philox.h"
+#include "model/network/step_plan.h"
+#include "optim/optimizer.h"
+#include "train/sums.h"
+#include "train/trainer_parts.h"
+
+namespace hopper {
+
+namespace {
+
+// Each form of arithmetic that training has: direct, strided, dilated and Winograd convolution,
+// one by libtorch (many small groups), products by our kernels and by BLAS, sums over columns,
+// exponentials and their like.
+constexpr char kModel[] = R"({"class_name": "Sequential", "config": {"name": "check", "layers": [
+  {"class_name": "Conv2D", "config": {"name": "a", "batch_input_shape": [null, 9, 9, 3],
+   "filters": 16, "kernel_size": [3, 3], "padding": "same", "activation": "tanh"}},
+  {"class_name": "Conv2D", "config": {"name": "b", "filters": 24, "kernel_size": [3, 3],
+   "padding": "same", "activation": "swish"}},
+  {"class_name": "BatchNormalization", "config": {"name": "c"}},
+  {"class_name": "Conv2D", "config": {"name": "d", "filters": 24, "kernel_size": [3, 3],
+   "groups": 12, "activation": "gelu"}},
+  {"class_name": "Conv2D", "config": {"name": "e", "filters": 8, "kernel_size": [2, 2],
+   "dilation_rate": 2, "activation": "softplus"}},
+  {"class_name": "Conv2D", "config": {"name": "f", "filters": 16, "kernel_size": [3, 3],
+   "strides": 2, "padding": "same", "activation": "elu"}},
+  {"class_name": "AveragePooling2D", "config": {"name": "g", "pool_size": [2, 2],
+   "strides": [1, 1], "padding": "same"}},
+  {"class_name": "Flatten", "config": {"name": "h"}},
+  {"class_name": "Dense", "config": {"name": "i", "units": 512, "activation": "sigmoid"}},
+  {"class_name": "Dropout", "config": {"name": "j", "rate": 0.3}},
+  {"class_name": "Dense", "config": {"name": "k", "units": 300, "activation": "mish"}},
+  {"class_name": "Dense", "config": {"name": "l", "units": 7, "activation": "softmax"}}
+ ]}, "keras_version": "2.10.0", "backend": "tensorflow"})";
+
+void Draw(uint64_t stream, size_t n, float* out) {
+  const Philox philox(20240517, Purpose::kInitialize, 0, stream);
+  for (size_t i = 0; i < n; ++i) out[i] = 2.0F * philox.Uniform(i) - 1.0F;
+}
+
+std::string Compute() {
+  constexpr int64_t kBatch = 21;
+  const c10::InferenceMode inference;
+  const Network network(ParseModel(kModel, nullptr));
+  const ModelSpec& spec = network.spec();
+  const std::vector<TrainableSpan> spans = SpansOf(spec);
+  OptimizerParams optimizer;
+  optimizer.kind = OptimizerKind::kAdam;
+  optimizer.learning_rate = 0.01;
+  optimizer.global_clipnorm = 5.0;
+  const auto flat_size = static_cast<size_t>(spec.flat_size);
+  AlignedArray<float> params(flat_size);
+  AlignedArray<float> gradients(flat_size);
+  AlignedArray<float> slots(
+      static_cast<size_t>(spec.slot_size * static_cast<int64_t>(SlotCount(optimizer))));
+  InitializeWeights(spec, 1, params.data());
+  std::vector<float> input(static_cast<size_t>(kBatch * ElementCount(spec.input_shape())));
+  const auto outputs = static_cast<size_t>(kBatch * ElementCount(spec.output_shape()));
+  PlanOptions options;
+  options.batch = kBatch;
+  options.training = true;
+  StepPlan plan(network, options);
+  plan.SetInput(input.data());
+  StepArguments step;
+  step.params = params.data();
+  step.gradients = gradients.data();
+  ByteWriter result;
+  for (step.step = 0; step.step < 2; ++step.step) {
+    Draw(2 * static_cast<uint64_t>(step.step), input.size(), input.data());
+    plan.Forward(step);
+    result.PutBytes(plan.output(), outputs * sizeof(float));
+    Draw(2 * static_cast<uint64_t>(step.step) + 1, outputs, plan.output_gradient());
+    plan.Backward(step);
+    ApplyOptimizer(optimizer, step.step, spans, params.data(), gradients.data(), slots.data(),
+                   spec.slot_size);
+  }
+  result.PutBytes(params.data(), flat_size * sizeof(float));
+  std::vector<int64_t> sizes{kBatch};
+  sizes.insert(sizes.end(), spec.input_shape().begin(), spec.input_shape().end());
+  const at::Tensor whole =
+      network
+          .Forward(at::from_blob(input.data(), sizes, at::TensorOptions().dtype(at::kFloat)),
+                   network.BindWeights(params.data()), ForwardContext{})
+          .contiguous();
+  result.PutBytes(whole.const_data_ptr<float>(), outputs * sizeof(float));
+  return Hash(result.data(), result.size()).Hex().substr(0, 8);
+}
+
+std::string ComputeAlone() {
+  std::string check;
+  std::exception_ptr failure;
+  const BlockSignals blocked;
+  std::thread thread([&] {
+    try {
+      at::set_num_threads(1);
+      check = Compute();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  });
+  thread.join();
+  if (failure != nullptr) std::rethrow_exception(failure);
+  return check;
+}
+
+}  // namespace
+
+const std::string& NumericsCheck() {
+  static const std::string check = ComputeAlone();
+  return check;
+}
+
+}  // namespace hopper
