@@ -374,7 +374,7 @@ name_non_finite(double value)
 	return isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
 }
 
-/* Training computes with reals: infinities there would only be seen as a loss that is not finite. */
+/* Training computes with reals: it would only see that its loss is not finite. */
 static void
 check_range(const pack_values *values, const pack_source *source, const pack_column *column,
 			double number, int64 index, int64 count)
@@ -464,7 +464,8 @@ encode_array(const pack_values *values, const pack_source *source, ArrayType *ar
 			memcpy(&number, out + bad * sizeof(number), sizeof(number));
 			check_range(values, source, column, number, bad, values->count);
 		}
-		for (bad = 0; values->type == HOPPER_FLOAT32 && values->divisor < 1 && bad < values->count;
+		for (bad = 0;
+			 values->type == HOPPER_FLOAT32 && values->divisor < 1 && bad < values->count;
 			 bad++)
 		{
 			float		number;
@@ -528,8 +529,8 @@ pack_values_encode(const pack_values *values, const pack_source *source, const D
 			{
 				if (nulls[i])
 					refuse_null(source, &values->columns[i]);
-				put_number(values, source, &values->columns[i], values->elements[i], datums[i], 0, 1,
-						   out + (size_t) i * size);
+				put_number(values, source, &values->columns[i], values->elements[i], datums[i],
+						   0, 1, out + (size_t) i * size);
 			}
 			break;
 	}
