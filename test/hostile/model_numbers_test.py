@@ -32,7 +32,7 @@ def database():
 
 
 def fit(connection, name, *layers, packed="packed", shape=(1, 1, 1)):
-    query(connection, f"DROP TABLE IF EXISTS {name}_models, {name}, {name}_info, {name}_summary")
+    query(connection, f"DROP TABLE IF EXISTS {name}_models, {name}, {name}_info, {name}_summary, {name}_state")
     query(connection, f"SELECT hopper.load_model('{name}_models', %s)", sequential(*layers, shape=shape))
     query(connection, f"SELECT hopper.fit('{packed}', '{name}', '{name}_models', 1,"
           " $$loss='binary_crossentropy', optimizer='SGD(0.1)'$$, 'batch_size=8', 1)")
