@@ -204,6 +204,8 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 	int			i;
 
 	require_dumpable(fcinfo, arch);
+	if (!PG_ARGISNULL(2))
+		(void) hopper_float_count(PG_GETARG_DATUM(2));
 	if (!hopper_inspect_model(arch, strlen(arch), &info, &error))
 		ereport(NOTICE,
 				(errmsg_internal("%s", hopper_from_utf8(error.message)),
@@ -213,7 +215,6 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 		int64		n_weights;
 		float	   *weights;
 
-		(void) hopper_float_count(PG_GETARG_DATUM(2));
 		weights = hopper_floats(PG_GETARG_DATUM(2), &n_weights);
 		HOPPER_CHECK(hopper_core()->check_weights(arch, strlen(arch), weights, n_weights, &error),
 					 error);
