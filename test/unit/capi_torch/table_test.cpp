@@ -178,9 +178,9 @@ class Predicting {
   Predicting(const std::string& arch, const std::vector<float>& weights,
              const hopper_data_desc& data, int threads) {
     hopper_error error = {};
-    if (Api().predictor_create(arch.data(), arch.size(), weights.data(),
-                               static_cast<int64_t>(weights.size()), &data, threads, event_fd_.fd(),
-                               &predictor_, &n_outputs_, &error) != 0) {
+    if (Api().predictor_create(
+            arch.data(), arch.size(), weights.data(), static_cast<int64_t>(weights.size()), &data,
+            threads, int64_t{1} << 30, event_fd_.fd(), &predictor_, &n_outputs_, &error) != 0) {
       throw std::runtime_error(error.message);
     }
   }
