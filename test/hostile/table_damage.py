@@ -112,7 +112,8 @@ def release_constraints(connection):
     for table, column in stage.execute(connection, """
             SELECT c.relname, quote_ident(a.attname) FROM pg_class c JOIN pg_attribute a
             ON a.attrelid = c.oid WHERE c.relnamespace = current_schema()::regnamespace
-              AND a.attnum > 0 AND a.attnotnull AND NOT a.attisdropped AND c.relname = ANY (%s)""",
+              AND a.attnum > 0 AND a.attnotnull AND NOT a.attisdropped AND a.attidentity = ''
+              AND c.relname = ANY (%s)""",
                                        (TABLES,)):
         stage.execute(connection, f"ALTER TABLE {table} ALTER COLUMN {column} DROP NOT NULL")
 
