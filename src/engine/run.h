@@ -223,7 +223,10 @@ class Run {
   void EndWorkerLocked();
   // `device`: kNoDevice for a thread's next task.
   bool NextTaskLocked(Task* task, int device);
-  ReadyModels& ReadyOf(int device) { return ready_[static_cast<size_t>(device + 1)]; }
+  ReadyModels& ReadyOf(int device) {
+    const int at = device + 1;  // the first one is kNoDevice's
+    return ready_[static_cast<size_t>(at)];
+  }
   int64_t RoomForTaskLocked() const;
   bool ReadyLocked(const Model& model) const;
   // After each change of what the model needs next.
