@@ -21,11 +21,11 @@ READERS = [
     "SELECT * FROM hopper.explain_fit('packed', 'run', 'configs', 2)",
     "SELECT * FROM hopper.explain_fit(model_output_table := 'run', \"analyze\" := true)",
     "SELECT hopper.validation_preprocessor('points', 'more', 'y', 'x', 'packed')",
-    "SELECT hopper.evaluate('run', 'packed_validation')",
+    "SELECT hopper.evaluate('run', 'packed_validation', mst_key := 2)",
     "SELECT hopper.evaluate('run', 'packed', 'evaluated', mst_key := 1, confusion_table := 'confused')",
     "SELECT hopper.predict('run', 'points', 'id', 'x', 'predicted', mst_key := 1)",
     "SELECT hopper.predict('run', 'points', 'id', 'x', 'predicted', 'response', mst_key := 2)",
-    "SELECT hopper.predict_byom('models', 1, 'points', 'id', 'x', 'predicted')",
+    "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'predicted')",
     "SELECT * FROM hopper.predict_row('run', 1, ARRAY[1, 2]::real[])",
     "SELECT * FROM hopper.leaderboard('run')",
     "SELECT * FROM hopper.learning_curves('run')",
@@ -34,7 +34,8 @@ READERS = [
     "SELECT * FROM hopper.describe_model('models', 1)",
     "SELECT hopper.load_model('models', (SELECT model_arch FROM models LIMIT 1))",
     "SELECT hopper.delete_model('models', 1)",
-    "SELECT hopper.load_model_selection_table('models', 'others', '{1}', ARRAY['a'], ARRAY['b'])",
+    "SELECT hopper.load_model_selection_table('models', 'others', '{1}',"
+    " ARRAY[$$loss='mse', optimizer='SGD'$$], ARRAY['batch_size=8'])",
     "SELECT hopper.generate_model_configs('models', 'configs', '{1}', $${'loss': ['mse'],"
     " 'optimizer_params_list': [{'optimizer': ['SGD']}]}$$, $${'batch_size': [4]}$$)",
 ]
