@@ -106,6 +106,8 @@ class Group {
   bool NextTaskLocked(Task* task);
   // After each change of what this segment can do with the model.
   void UpdateLocked(Traveller* model);
+  // The same, where only what is in memory has changed.
+  void SetReadyLocked(Traveller* model);
   bool IsLoadedLocked(int split, int partition) const;
   Task NextOf(const Traveller& model) const;
   struct VisitBegun {

@@ -178,8 +178,9 @@ void Group::EndLoad(int32_t split, int32_t partition) {
     bytes_read_ += DataOf(split).PartitionBytes(partition);
     seconds_reading_ += MonotonicSeconds() - load_since_;
     RequestLoadLocked();
+    // Nothing that the window knows of them has changed; a busy model is its worker's to look at.
     for (const auto& model : travellers_) {
-      if (model != nullptr) UpdateLocked(model.get());
+      if (model != nullptr && !model->busy) SetReadyLocked(model.get());
     }
   }
   wake_.notify_all();

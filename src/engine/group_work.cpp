@@ -172,6 +172,10 @@ Group::Task Group::NextOf(const Traveller& model) const {
 
 void Group::UpdateLocked(Traveller* model) {
   TellWindowLocked(model);
+  SetReadyLocked(model);
+}
+
+void Group::SetReadyLocked(Traveller* model) {
   bool is_ready = !model->busy && !model->packed;
   if (is_ready) {
     const Task next = NextOf(*model);
