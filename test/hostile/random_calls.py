@@ -77,6 +77,10 @@ LIKELY = {
     "use_gpus": [False], "warm_start": [False, False, True]}
 
 
+# What only one function needs: predict_byom wants an architecture that has weights.
+LIKELY_OF = {("hopper.predict_byom", "model_id"): [2]}
+
+
 def functions(connection):
     """(name, [(argument, type)], how many have no default) of all that SQL may call."""
     rows = stage.execute(connection, """
@@ -120,10 +124,10 @@ def any_name(chance):
     return name
 
 
-def argument_value(chance, name, kind, absurd):
+def argument_value(chance, function, name, kind, absurd):
     """A literal for one argument: what it is made for, or something that some role will try."""
     if not absurd and name in LIKELY and kind != "bytea":
-        values = LIKELY[name]
+        values = LIKELY_OF.get((function, name), LIKELY[name])
         if name == "pred_type":
             values = values[:2] if kind == "text" else values[2:]
         value = chance.choice(values)
@@ -181,7 +185,7 @@ def call(chance, function):
             continue
         cast = "real[]" if kind == "anyarray" else kind
         prefix = f'"{argument}" := ' if argument else ""
-        value = argument_value(chance, argument, kind, chance.random() < level)
+        value = argument_value(chance, name, argument, kind, chance.random() < level)
         written.append(f"{prefix}%s::{cast}")
         values.append(value)
     return f"SELECT * FROM {name}({', '.join(written)})", values
