@@ -5,7 +5,9 @@ foreach(item includedir-server pkglibdir sharedir)
     OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
 
-file(GLOB glue_sources CONFIGURE_DEPENDS src/pg/*.c)
+file(GLOB_RECURSE glue_sources CONFIGURE_DEPENDS src/pg/*.c)
+# What lies in one place, and what a cluster has for it: the same functions.
+list(FILTER glue_sources EXCLUDE REGEX "/src/pg/greenplum/")
 add_library(model_hopper MODULE ${glue_sources})
 # Before version 16 the server's headers mark no symbol as exported: exports.map alone decides.
 set_target_properties(model_hopper PROPERTIES PREFIX "" C_VISIBILITY_PRESET default

@@ -1,0 +1,256 @@
+/*
+ * configs.c
+ *		Configurations of a selection table, and check_configs().
+ */
+#include "pg/catalog/configs.h"
+
+#include "pg/catalog/models.h"
+#include "pg/codec/packed.h"
+#include "pg/catalog/problems.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_check_configs);
+
+/* A model as often as it is named; `exists` is false where the table has no such model. */
+typedef struct known_model
+{
+	bool		exists;
+	hopper_model model;
+} known_model;
+
+static void
+require_selection_table(const hopper_name *table)
+{
+	static const char *const columns[] = {"mst_key", "model_id", "compile_params", "fit_params"};
+	Oid			relation = hopper_relation_oid(table, false);
+	int			i;
+
+	for (i = 0; i < lengthof(columns); i++)
+	{
+		if (get_attnum(relation, columns[i]) == InvalidAttrNumber)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("relation \"%s\" is not a model selection table", table->shown),
+					 errdetail("It has no column \"%s\".", columns[i]),
+					 errhint("Make one with hopper.generate_model_configs().")));
+	}
+}
+
+hopper_name
+hopper_selection_models(const hopper_name *selection_table)
+{
+	hopper_name summary = hopper_name_with_suffix(selection_table, "summary");
+	char	   *models = NULL;
+
+	require_selection_table(selection_table);
+	if (!OidIsValid(hopper_relation_oid(&summary, true)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"%s\" does not exist", summary.shown),
+				 errdetail("Its column \"model_arch_table\" names the table of model "
+						   "architectures of \"%s\".", selection_table->shown),
+				 errhint("Make both tables with hopper.generate_model_configs().")));
+	(void) hopper_require_column(hopper_relation_oid(&summary, false), "model_arch_table");
+	/* An append may follow the creation in one statement. */
+	if (hopper_select_latest("SELECT model_arch_table::pg_catalog.text FROM %s LIMIT 1",
+							 summary.quoted) > 0)
+		models = hopper_cell(0, 1);
+	if (models == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" names no table of model architectures", summary.shown),
+				 errhint("Make both tables with hopper.generate_model_configs().")));
+	return hopper_parse_name(cstring_to_text(models), "model_arch_table");
+}
+
+static known_model *
+find_model(known_model *known, int *n_known, const hopper_name *models, int32 model_id)
+{
+	int			i;
+
+	for (i = 0; i < *n_known; i++)
+	{
+		if (known[i].model.model_id == model_id)
+			return &known[i];
+	}
+	known[*n_known].exists = hopper_find_model(models, model_id, &known[*n_known].model);
+	known[*n_known].model.model_id = model_id;
+	return &known[(*n_known)++];
+}
+
+static char *
+utf8_cell(uint64 row, int column)
+{
+	char	   *cell = hopper_cell(row, column);
+
+	return cell ? hopper_to_utf8(cell) : NULL;
+}
+
+/* Users fill selection tables by hand, too: what is missing is no damage. */
+static void
+require_not_null_cell(const hopper_name *selection_table, uint64 row, int column)
+{
+	if (hopper_cell(row, column) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("column \"%s\" of \"%s\" holds a null value",
+						SPI_fname(SPI_tuptable->tupdesc, column), selection_table->shown)));
+}
+
+/* *n_rows counts the table's rows; a row whose model is missing becomes a problem instead. */
+static hopper_config *
+load_configs(const hopper_name *selection_table, int *n, int *n_rows, hopper_problems *problems)
+{
+	hopper_name models = hopper_selection_models(selection_table);
+	hopper_config *configs;
+	known_model *known;
+	int			n_known = 0;
+	int			row;
+
+	(void) hopper_require_model_table(&models);
+	*n_rows = (int) hopper_select("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"
+								  " compile_params::pg_catalog.text, fit_params::pg_catalog.text"
+								  " FROM %s ORDER BY 1 LIMIT " INT64_FORMAT,
+								  selection_table->quoted, (int64) hopper_max_configs + 1);
+	if (*n_rows > hopper_max_configs)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("model selection table \"%s\" has more than %d configurations",
+						selection_table->shown, hopper_max_configs),
+				 errhint("Use fewer, or ask an administrator to raise hopper.max_configs.")));
+	if (*n_rows == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model selection table \"%s\" is empty", selection_table->shown),
+				 errhint("Add configurations with hopper.generate_model_configs().")));
+	configs = palloc0(sizeof(hopper_config) * *n_rows);
+	known = palloc0(sizeof(known_model) * *n_rows);
+	for (row = 0; row < *n_rows; row++)
+	{
+		require_not_null_cell(selection_table, row, 1);
+		configs[row].mst_key = hopper_key_cell(selection_table, row, 1);
+		if (row > 0 && configs[row].mst_key == configs[row - 1].mst_key)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("mst_key %d comes twice in \"%s\"", configs[row].mst_key,
+							selection_table->shown)));
+		require_not_null_cell(selection_table, row, 2);
+		configs[row].model_id = hopper_key_cell(selection_table, row, 2);
+		configs[row].compile_params = utf8_cell(row, 3);
+		if (configs[row].compile_params == NULL)
+			configs[row].compile_params = "";
+		configs[row].fit_params = utf8_cell(row, 4);
+	}
+	SPI_freetuptable(SPI_tuptable);
+
+	*n = 0;
+	for (row = 0; row < *n_rows; row++)
+	{
+		known_model *model = find_model(known, &n_known, &models, configs[row].model_id);
+
+		if (!model->exists)
+		{
+			hopper_problem problem = {0};
+
+			problem.mst_key = configs[row].mst_key;
+			problem.is_error = true;
+			problem.sqlstate = ERRCODE_UNDEFINED_OBJECT;
+			problem.message = psprintf("model %d does not exist in \"%s\"", configs[row].model_id,
+									   models.shown);
+			problem.hint = "Add it with hopper.load_model(), or delete the configuration.";
+			hopper_add_problem(problems, problem);
+			continue;
+		}
+		configs[*n] = configs[row];
+		configs[*n].model_arch = model->model.arch;
+		configs[*n].model_arch_size = model->model.arch_size;
+		configs[*n].weights = model->model.weights;
+		configs[*n].n_weights = model->model.n_weights;
+		(*n)++;
+	}
+	return configs;
+}
+
+hopper_config *
+hopper_load_configs(const hopper_name *selection_table, int *n)
+{
+	hopper_problems problems = {0};
+	int			n_rows;
+	hopper_config *configs = load_configs(selection_table, n, &n_rows, &problems);
+
+	if (problems.n > 0)
+	{
+		hopper_add_core_problems(&problems, configs, *n, NULL);
+		hopper_report_problems(&problems, n_rows);
+	}
+	return configs;
+}
+
+void
+hopper_require_valid_configs(const hopper_config *configs, int n, const hopper_data_desc *desc)
+{
+	hopper_problems problems = {0};
+
+	hopper_add_core_problems(&problems, configs, n, desc);
+	hopper_report_problems(&problems, n);
+}
+
+static void
+free_nothing(hopper_rows *rows)
+{
+	/* The memory context does. */
+}
+
+/* check_configs(model_selection_table, source_table): a row a problem */
+Datum
+hopper_sql_check_configs(PG_FUNCTION_ARGS)
+{
+	enum
+	{
+		KEY, SEVERITY, SQLSTATE, MESSAGE, DETAIL, HINT, N_COLUMNS
+	};
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext spi;
+	hopper_name table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
+										  "model_selection_table");
+	hopper_problems problems = {0};
+	hopper_packed packed;
+	hopper_config *configs;
+	hopper_rows rows;
+	const char **cells;
+	int			n;
+	int			n_rows;
+	int			i;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	configs = load_configs(&table, &n, &n_rows, &problems);
+	if (!PG_ARGISNULL(1))
+	{
+		hopper_name source = hopper_parse_name(PG_GETARG_TEXT_PP(1), "source_table");
+
+		hopper_read_packed(&source, &packed);
+	}
+	hopper_add_core_problems(&problems, configs, n, PG_ARGISNULL(1) ? NULL : &packed.desc);
+	hopper_sort_problems(&problems);
+
+	spi = MemoryContextSwitchTo(caller);
+	rows.n_rows = problems.n;
+	rows.n_columns = N_COLUMNS;
+	cells = palloc0(sizeof(char *) * (problems.n + 1) * N_COLUMNS);
+	for (i = 0; i < problems.n; i++)
+	{
+		const hopper_problem *problem = &problems.items[i];
+		const char **row = cells + (size_t) i * N_COLUMNS;
+
+		row[KEY] = psprintf("%d", problem->mst_key);
+		row[SEVERITY] = problem->is_error ? "error" : "warning";
+		row[SQLSTATE] = pstrdup(unpack_sql_state(problem->sqlstate));
+		row[MESSAGE] = hopper_to_utf8(pstrdup(problem->message));
+		row[DETAIL] = problem->detail ? hopper_to_utf8(pstrdup(problem->detail)) : NULL;
+		row[HINT] = problem->hint ? hopper_to_utf8(pstrdup(problem->hint)) : NULL;
+	}
+	rows.cells = cells;
+	MemoryContextSwitchTo(spi);
+	SPI_finish();
+	return hopper_return_rows(fcinfo, &rows, free_nothing);
+}

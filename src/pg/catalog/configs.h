@@ -1,0 +1,31 @@
+/*
+ * configs.h
+ *		Model selection tables: reading configurations, and refusing bad ones.
+ *
+ * A selection table <t> has columns mst_key, model_id, compile_params and fit_params; the first row
+ * of <t>_summary names the table of model architectures. Users may write both by hand.
+ */
+#ifndef HOPPER_CONFIGS_H
+#define HOPPER_CONFIGS_H
+
+#include "pg/server/glue.h"
+
+/*
+ * All configurations by mst_key, with their architectures and stored weights, in the statement's
+ * snapshot. SPI must be connected; everything is allocated in the current memory context. ERROR
+ * where a table or column is missing, there is no row, a key is NULL or comes twice, or a model
+ * does not exist.
+ */
+extern hopper_config *hopper_load_configs(const hopper_name *selection_table, int *n);
+
+/* The table of architectures that <selection_table>_summary names. SPI must be connected. */
+extern hopper_name hopper_selection_models(const hopper_name *selection_table);
+
+/*
+ * Raises one ERROR with every problem of the configurations, if there is any; else a WARNING for
+ * each warning. `desc` may be NULL: then data and models are not compared.
+ */
+extern void hopper_require_valid_configs(const hopper_config *configs, int n,
+										 const hopper_data_desc *desc);
+
+#endif							/* HOPPER_CONFIGS_H */

@@ -1,0 +1,411 @@
+/*
+ * generate.c
+ *		load_model_selection_table() and generate_model_configs(): writing selection tables.
+ */
+#include "pg/catalog/configs.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+#include "pg/catalog/models.h"
+#include "pg/catalog/problems.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_load_model_selection_table);
+PG_FUNCTION_INFO_V1(hopper_sql_generate_model_configs);
+
+static void
+require_not_null(FunctionCallInfo fcinfo, int index, const char *argument)
+{
+	if (PG_ARGISNULL(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", argument)));
+}
+
+static hopper_name
+name_argument(FunctionCallInfo fcinfo, int index, const char *argument)
+{
+	return hopper_parse_name(PG_ARGISNULL(index) ? NULL : PG_GETARG_TEXT_PP(index), argument);
+}
+
+/* The elements of a one-dimensional array without NULLs. */
+static Datum *
+list_argument(FunctionCallInfo fcinfo, int index, const char *argument, Oid type, int *n)
+{
+	ArrayType  *array;
+	Datum	   *elements;
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	require_not_null(fcinfo, index, argument);
+	array = PG_GETARG_ARRAYTYPE_P(index);
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must be a one-dimensional array", argument)));
+	if (ARR_NDIM(array) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must not be an empty array", argument)));
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not contain nulls", argument)));
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	deconstruct_array(array, type, length, by_value, align, &elements, NULL, n);
+	return elements;
+}
+
+static int32 *
+model_ids_argument(FunctionCallInfo fcinfo, int index, int *n)
+{
+	Datum	   *elements = list_argument(fcinfo, index, "model_id_list", INT4OID, n);
+	int32	   *ids = palloc(sizeof(int32) * *n);
+	int			i;
+
+	for (i = 0; i < *n; i++)
+		ids[i] = DatumGetInt32(elements[i]);
+	return ids;
+}
+
+static const char **
+texts_argument(FunctionCallInfo fcinfo, int index, const char *argument, int *n)
+{
+	Datum	   *elements = list_argument(fcinfo, index, argument, TEXTOID, n);
+	const char **texts = palloc(sizeof(char *) * *n);
+	int			i;
+
+	for (i = 0; i < *n; i++)
+		texts[i] = hopper_to_utf8(TextDatumGetCString(elements[i]));
+	return texts;
+}
+
+static void
+require_models(const hopper_name *models, const int32 *ids, int n)
+{
+	int			i;
+
+	(void) hopper_require_model_table(models);
+	for (i = 0; i < n; i++)
+	{
+		if (hopper_select("SELECT 1 FROM %s WHERE model_id OPERATOR(pg_catalog.=) %d",
+						  models->quoted, ids[i]) == 0)
+			hopper_no_such_model(models, ids[i]);
+	}
+}
+
+static void
+create_selection_tables(const hopper_name *selection, const hopper_name *summary,
+						const hopper_name *models)
+{
+	hopper_exec("CREATE TABLE %s ("
+				" mst_key serial" HOPPER_SECOND_KEY ","
+				" model_id pg_catalog.int4 NOT NULL,"
+				" compile_params pg_catalog.varchar,"
+				" fit_params pg_catalog.varchar,"
+				" UNIQUE (model_id, compile_params, fit_params))"
+				HOPPER_DISTRIBUTED_BY("model_id"), selection->quoted);
+	hopper_exec("COMMENT ON TABLE %s IS"
+				" 'configurations to train, filled by hopper.generate_model_configs()'",
+				selection->quoted);
+	hopper_exec("CREATE TABLE %s (model_arch_table pg_catalog.varchar,"
+				" object_table pg_catalog.varchar)" HOPPER_DISTRIBUTED_RANDOMLY, summary->quoted);
+	hopper_exec("COMMENT ON TABLE %s IS %s", summary->quoted,
+				hopper_literal(psprintf("the table of model architectures of %s",
+										selection->quoted)));
+	hopper_exec("INSERT INTO %s (model_arch_table) VALUES (%s)", summary->quoted,
+				hopper_literal(models->quoted));
+}
+
+/*
+ * The new rows as configurations with the keys that they will have. Architectures are read once a
+ * model; stored weights play no part in what can be wrong with parameters.
+ */
+static hopper_config *
+configs_of_rows(const hopper_rows *rows, const hopper_name *models, int32 first_key)
+{
+	hopper_config *configs = palloc0(sizeof(hopper_config) * (rows->n_rows + 1));
+	int			row;
+	int			earlier;
+
+	for (row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = rows->cells + (size_t) row * 3;
+		hopper_config *config = &configs[row];
+
+		config->mst_key = first_key + row;
+		config->model_id = atoi(cells[0]);
+		config->compile_params = cells[1];
+		config->fit_params = cells[2];
+		for (earlier = row - 1; earlier >= 0; earlier--)
+		{
+			if (configs[earlier].model_id == config->model_id)
+				break;
+		}
+		if (earlier >= 0)
+		{
+			config->model_arch = configs[earlier].model_arch;
+			config->model_arch_size = configs[earlier].model_arch_size;
+		}
+		else
+		{
+			hopper_model model;
+
+			hopper_read_model(models, config->model_id, &model);
+			config->model_arch = model.arch;
+			config->model_arch_size = model.arch_size;
+		}
+	}
+	return configs;
+}
+
+static void
+insert_configs(const hopper_name *selection, const hopper_config *configs, int n)
+{
+	Oid			types[4] = {INT4OID, INT4OID, TEXTOID, TEXTOID};
+	SPIPlanPtr	plan = SPI_prepare(psprintf("INSERT INTO %s"
+											" (mst_key, model_id, compile_params, fit_params)"
+											" VALUES ($1, $2, $3, $4)", selection->quoted),
+								   4, types);
+	int			i;
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	for (i = 0; i < n; i++)
+	{
+		Datum		values[4];
+
+		CHECK_FOR_INTERRUPTS();
+		values[0] = Int32GetDatum(configs[i].mst_key);
+		values[1] = Int32GetDatum(configs[i].model_id);
+		values[2] = CStringGetTextDatum(hopper_from_utf8(configs[i].compile_params));
+		values[3] = CStringGetTextDatum(hopper_from_utf8(configs[i].fit_params));
+		if (SPI_execute_plan(plan, values, NULL, false, 0) != SPI_OK_INSERT)
+			elog(ERROR, "inserting a configuration failed");
+	}
+	SPI_freeplan(plan);
+}
+
+/* Configurations that users add by hand later get the keys after ours. */
+static void
+advance_key_sequence(const hopper_name *selection, int32 last_key)
+{
+	if (hopper_select("SELECT pg_catalog.pg_get_serial_sequence(%s, 'mst_key')",
+					  hopper_literal(selection->quoted)) > 0 && hopper_cell(0, 1) != NULL)
+		hopper_exec("SELECT pg_catalog.setval(%s::pg_catalog.regclass, %d)",
+					hopper_literal(hopper_cell(0, 1)), last_key);
+}
+
+/* Checks the new configurations, then writes them. */
+static void
+check_and_insert(const hopper_name *selection, const hopper_name *models, const hopper_rows *rows,
+				 int64 first_key)
+{
+	hopper_config *configs;
+
+	if (first_key + rows->n_rows - 1 > PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("\"%s\" has no keys left for %d more configurations", selection->shown,
+						rows->n_rows),
+				 errdetail("Its largest mst_key is " INT64_FORMAT " of at most %d.",
+						   first_key - 1, PG_INT32_MAX),
+				 errhint("Give its configurations smaller keys, or choose another model "
+						 "selection table.")));
+	configs = configs_of_rows(rows, models, (int32) first_key);
+	hopper_require_valid_configs(configs, rows->n_rows, NULL);
+	insert_configs(selection, configs, rows->n_rows);
+	if (rows->n_rows > 0)
+		advance_key_sequence(selection, (int32) first_key + rows->n_rows - 1);
+}
+
+static int32
+write_configs(const hopper_name *selection, const hopper_name *models, hopper_rows *rows,
+			  int64 first_key)
+{
+	int32		n_rows = rows->n_rows;
+
+	PG_TRY();
+	{
+		if (rows->n_columns != 3)
+			elog(ERROR, "the core lists configurations in an unknown form");
+		check_and_insert(selection, models, rows, first_key);
+	}
+	PG_CATCH();
+	{
+		hopper_core()->rows_free(rows);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	hopper_core()->rows_free(rows);
+	return n_rows;
+}
+
+/*
+ * load_model_selection_table(model_arch_table, model_selection_table, model_id_list,
+ * compile_params_list, fit_params_list) -> number of configurations
+ */
+Datum
+hopper_sql_load_model_selection_table(PG_FUNCTION_ARGS)
+{
+	hopper_name models = name_argument(fcinfo, 0, "model_arch_table");
+	hopper_name selection = name_argument(fcinfo, 1, "model_selection_table");
+	hopper_name summary = hopper_name_with_suffix(&selection, "summary");
+	hopper_error error = {0};
+	hopper_rows *rows;
+	int			n_models;
+	int			n_compile;
+	int			n_fit;
+	int32	   *ids = model_ids_argument(fcinfo, 2, &n_models);
+	const char **compile = texts_argument(fcinfo, 3, "compile_params_list", &n_compile);
+	const char **fit = texts_argument(fcinfo, 4, "fit_params_list", &n_fit);
+	int32		n_added;
+
+	if ((int64) n_models * n_compile * n_fit > hopper_max_configs)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the lists have " INT64_FORMAT " combinations",
+						(int64) n_models * n_compile * n_fit),
+				 errdetail("%d models, %d compile_params and %d fit_params.", n_models, n_compile,
+						   n_fit),
+				 errhint("Use fewer, or raise hopper.max_configs.")));
+	hopper_connect();
+	hopper_require_absent(&selection);
+	hopper_require_absent(&summary);
+	require_models(&models, ids, n_models);
+	create_selection_tables(&selection, &summary, &models);
+	HOPPER_CHECK(hopper_core()->cross_configs(n_models, ids, n_compile, compile, n_fit, fit, &rows,
+											  &error), error);
+	n_added = write_configs(&selection, &models, rows, 1);
+	hopper_finish();
+	PG_RETURN_INT32(n_added);
+}
+
+/* Any beginning of 'grid' or 'random' will do. */
+static bool
+search_is_random(FunctionCallInfo fcinfo, int index)
+{
+	char	   *type = PG_ARGISNULL(index) ? "grid" : text_to_cstring(PG_GETARG_TEXT_PP(index));
+	size_t		length = strlen(type);
+
+	if (length > 0 && pg_strncasecmp(type, "grid", length) == 0)
+		return false;
+	if (length > 0 && pg_strncasecmp(type, "random", length) == 0)
+		return true;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("search_type \"%s\" is not known", type),
+			 errhint("Use 'grid' or 'random'.")));
+	pg_unreachable();
+}
+
+static void
+read_search_arguments(FunctionCallInfo fcinfo, hopper_grid *grid)
+{
+	require_not_null(fcinfo, 3, "compile_params_grid");
+	grid->compile_grid = hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(3)));
+	grid->fit_grid = PG_ARGISNULL(4) ? "{}" : hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(4)));
+	grid->random = search_is_random(fcinfo, 5);
+	if (grid->random)
+	{
+		if (PG_ARGISNULL(6) || PG_GETARG_INT32(6) < 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("random search needs a positive number in num_configs")));
+		grid->num_configs = PG_GETARG_INT32(6);
+		grid->has_random_state = !PG_ARGISNULL(7);
+		grid->random_state = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7);
+	}
+	else if (!PG_ARGISNULL(6) || !PG_ARGISNULL(7))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is for random search only",
+						!PG_ARGISNULL(6) ? "num_configs" : "random_state"),
+				 errhint("Leave it out, or set search_type => 'random'.")));
+	grid->max_configs = hopper_max_configs;
+}
+
+/* Appending: the architectures must be the same; returns the key of the first new row. */
+static int64
+read_existing(const hopper_name *selection, const hopper_name *models, hopper_grid *grid)
+{
+	hopper_name stored = hopper_selection_models(selection);
+	int32	   *ids;
+	const char **compile;
+	const char **fit;
+	int32		last_key = 0;
+	int			row;
+
+	if (hopper_relation_oid(&stored, false) != hopper_relation_oid(models, false))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model selection table \"%s\" belongs to model architecture table \"%s\", "
+						"not to \"%s\"",
+						selection->shown, stored.shown, models->shown),
+				 errhint("Choose another model selection table.")));
+	/* Two appends at once would give the same keys. */
+	hopper_exec("LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE", selection->quoted);
+	/* Not the statement's snapshot, which is older than the lock. */
+	grid->n_existing = (int32)
+		hopper_select_latest("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"
+							 " compile_params::pg_catalog.text, fit_params::pg_catalog.text"
+							 " FROM %s", selection->quoted);
+	ids = palloc(sizeof(int32) * (grid->n_existing + 1));
+	compile = palloc(sizeof(char *) * (grid->n_existing + 1));
+	fit = palloc(sizeof(char *) * (grid->n_existing + 1));
+	for (row = 0; row < grid->n_existing; row++)
+	{
+		char	   *compile_params = hopper_cell(row, 3);
+		char	   *fit_params = hopper_cell(row, 4);
+
+		/* rows that users added by hand may lack both */
+		if (hopper_cell(row, 1))
+			last_key = Max(last_key, hopper_key_cell(selection, row, 1));
+		ids[row] = hopper_cell(row, 2) ? hopper_key_cell(selection, row, 2) : 0;
+		compile[row] = compile_params ? hopper_to_utf8(compile_params) : "";
+		fit[row] = fit_params ? hopper_to_utf8(fit_params) : "";
+	}
+	grid->existing_model_ids = ids;
+	grid->existing_compile_params = compile;
+	grid->existing_fit_params = fit;
+	return (int64) last_key + 1;
+}
+
+/*
+ * generate_model_configs(model_arch_table, model_selection_table, model_id_list,
+ * compile_params_grid, fit_params_grid, search_type, num_configs, random_state)
+ * -> number of configurations added
+ */
+Datum
+hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
+{
+	hopper_name models = name_argument(fcinfo, 0, "model_arch_table");
+	hopper_name selection = name_argument(fcinfo, 1, "model_selection_table");
+	hopper_name summary = hopper_name_with_suffix(&selection, "summary");
+	hopper_grid grid = {0};
+	hopper_error error = {0};
+	hopper_rows *rows;
+	int64		first_key = 1;
+	int32		n_added;
+
+	grid.model_ids = model_ids_argument(fcinfo, 2, &grid.n_models);
+	read_search_arguments(fcinfo, &grid);
+	hopper_connect();
+	require_models(&models, grid.model_ids, grid.n_models);
+	if (OidIsValid(hopper_relation_oid(&selection, true)))
+		first_key = read_existing(&selection, &models, &grid);
+	else
+	{
+		hopper_require_absent(&selection);
+		hopper_require_absent(&summary);
+		create_selection_tables(&selection, &summary, &models);
+	}
+	HOPPER_CHECK(hopper_core()->generate_configs(&grid, &rows, &error), error);
+	n_added = write_configs(&selection, &models, rows, first_key);
+	if (n_added == 0)
+		ereport(NOTICE,
+				(errmsg("all configurations of the grid are in \"%s\" already", selection.shown)));
+	hopper_finish();
+	PG_RETURN_INT32(n_added);
+}

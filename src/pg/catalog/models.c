@@ -1,0 +1,355 @@
+/*
+ * models.c
+ *		load_model(), delete_model() and describe_model().
+ */
+#include "pg/catalog/models.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "storage/lmgr.h"
+
+#include "pg/server/words.h"
+
+/* With room for the other columns. */
+#define MAX_ROW_TEXT (MaxAllocSize - 64 * 1024)
+
+PG_FUNCTION_INFO_V1(hopper_sql_load_model);
+PG_FUNCTION_INFO_V1(hopper_sql_delete_model);
+PG_FUNCTION_INFO_V1(hopper_sql_describe_model);
+PG_FUNCTION_INFO_V1(hopper_sql_describe_architecture);
+
+static text *
+text_argument(FunctionCallInfo fcinfo, int index)
+{
+	return PG_ARGISNULL(index) ? NULL : PG_GETARG_TEXT_PP(index);
+}
+
+static int32
+required_model_id(FunctionCallInfo fcinfo, int index)
+{
+	if (PG_ARGISNULL(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"model_id\" must not be null")));
+	return PG_GETARG_INT32(index);
+}
+
+/* The architecture's text in UTF-8. */
+static char *
+required_architecture(FunctionCallInfo fcinfo, int index)
+{
+	if (PG_ARGISNULL(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"model_arch\" must not be null"),
+				 errhint("Use the output of model.to_json().")));
+	return hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(index)));
+}
+
+Oid
+hopper_require_model_table(const hopper_name *table)
+{
+	static const char *const columns[] = {"model_id", "model_arch", "model_weights", "name",
+	"description"};
+	Oid			relation = hopper_relation_oid(table, false);
+	int			i;
+
+	for (i = 0; i < lengthof(columns); i++)
+	{
+		if (get_attnum(relation, columns[i]) == InvalidAttrNumber)
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("relation \"%s\" is not a table of model architectures", table->shown),
+					 errdetail("It has no column \"%s\".", columns[i]),
+					 errhint("Name a table that hopper.load_model() made, or a new one for it "
+							 "to make.")));
+	}
+	return relation;
+}
+
+bool
+hopper_inspect_model(const char *arch, size_t size, hopper_model_info *info, hopper_error *error)
+{
+	if (hopper_core()->inspect_model(arch, size, info, error) == 0)
+		return true;
+	if (error->code != HOPPER_NOT_READY)
+		hopper_throw(error);
+	return false;
+}
+
+int64
+hopper_float_count(Datum value)
+{
+	int64		size = (int64) toast_raw_datum_size(value) - VARHDRSZ;
+
+	if (size % sizeof(float) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model weights of " INT64_FORMAT " bytes are not a whole number "
+						"of float32 values", size),
+				 errhint("Concatenate the float32 arrays of model.get_weights().")));
+	return size / sizeof(float);
+}
+
+float *
+hopper_floats(Datum value, int64 *n_floats)
+{
+	*n_floats = hopper_float_count(value);
+	/* A copy always has a four-byte header, so that the floats are aligned. */
+	return (float *) VARDATA((bytea *) PG_DETOAST_DATUM_COPY(value));
+}
+
+bool
+hopper_find_model(const hopper_name *table, int32 model_id, hopper_model *model)
+{
+	bool		is_null;
+	Datum		weights;
+	char	   *arch;
+
+	if (hopper_select("SELECT model_arch::pg_catalog.text, model_weights, name::pg_catalog.text"
+					  " FROM %s WHERE model_id OPERATOR(pg_catalog.=) %d",
+					  table->quoted, model_id) == 0)
+		return false;
+	memset(model, 0, sizeof(*model));
+	model->model_id = model_id;
+	arch = hopper_cell(0, 1);
+	model->arch = arch ? hopper_to_utf8(arch) : pstrdup("");
+	model->arch_size = strlen(model->arch);
+	weights = hopper_value(0, 2, BYTEAOID, &is_null);
+	if (!is_null)
+		model->weights = hopper_floats(weights, &model->n_weights);
+	model->name = hopper_cell(0, 3);
+	SPI_freetuptable(SPI_tuptable);
+	return true;
+}
+
+void
+hopper_no_such_model(const hopper_name *table, int32 model_id)
+{
+	char	   *known = NULL;
+	uint64		n_models = hopper_select("SELECT model_id::pg_catalog.text FROM %s"
+										 " ORDER BY model_id LIMIT 21", table->quoted);
+	uint64		row;
+
+	for (row = 0; row < n_models; row++)
+	{
+		if (row == 20)
+			known = psprintf("%s, ...", known);
+		else
+			known = known ? psprintf("%s, %s", known, hopper_cell(row, 1)) : hopper_cell(row, 1);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("model %d does not exist in \"%s\"", model_id, table->shown),
+			 known ? errhint("The table holds: %s.", known)
+			 : errhint("The table is empty; add models with hopper.load_model().")));
+	pg_unreachable();
+}
+
+void
+hopper_read_model(const hopper_name *table, int32 model_id, hopper_model *model)
+{
+	if (!hopper_find_model(table, model_id, model))
+		hopper_no_such_model(table, model_id);
+}
+
+/* A row that pg_dump cannot write would spoil every backup of the database. */
+static void
+require_dumpable(FunctionCallInfo fcinfo, const char *arch)
+{
+	int64		weights = 0;
+
+	if (!PG_ARGISNULL(2))
+		weights = (int64) toast_raw_datum_size(PG_GETARG_DATUM(2));
+	/* As text: two digits a byte of weights; the architecture may need escapes. */
+	if (2 * weights + 2 * (int64) strlen(arch) > MAX_ROW_TEXT)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("architecture and weights of %s are more than can be stored",
+						hopper_bytes_words(weights + (int64) strlen(arch))),
+				 errdetail("Written as text, as pg_dump does, the row of a model must stay below "
+						   "1 GB.")));
+}
+
+static void
+create_model_table(const hopper_name *table)
+{
+	hopper_exec("CREATE TABLE %s ("
+				" model_id " HOPPER_IDENTITY " PRIMARY KEY,"
+				" model_arch pg_catalog.json NOT NULL,"
+				" model_weights pg_catalog.bytea,"
+				" name pg_catalog.text,"
+				" description pg_catalog.text)" HOPPER_DISTRIBUTED_BY("model_id"), table->quoted);
+	/* Weights are noise to a compressor: it would only cost time at each read. */
+	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL", table->quoted);
+	hopper_exec("COMMENT ON TABLE %s IS 'model architectures, filled by hopper.load_model()'",
+				table->quoted);
+	ereport(NOTICE, (errmsg("created table \"%s\" for model architectures", table->shown)));
+}
+
+/* load_model(keras_model_arch_table, model_arch, model_weights, name, description) -> model_id */
+Datum
+hopper_sql_load_model(PG_FUNCTION_ARGS)
+{
+	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "keras_model_arch_table");
+	char	   *arch = required_architecture(fcinfo, 1);
+	hopper_model_info info;
+	hopper_error error = {0};
+	Oid			types[4] = {TEXTOID, BYTEAOID, TEXTOID, TEXTOID};
+	Datum		values[4] = {0};
+	char		nulls[4] = {' ', ' ', ' ', ' '};
+	char	   *insert;
+	bool		is_null = true;
+	int32		model_id = 0;
+	int			i;
+
+	require_dumpable(fcinfo, arch);
+	if (!PG_ARGISNULL(2))
+		(void) hopper_float_count(PG_GETARG_DATUM(2));
+	if (!hopper_inspect_model(arch, strlen(arch), &info, &error))
+		ereport(NOTICE,
+				(errmsg_internal("%s", hopper_from_utf8(error.message)),
+				 errdetail("The shape is taken from the packed data.")));
+	if (!PG_ARGISNULL(2))
+	{
+		int64		n_weights;
+		float	   *weights;
+
+		weights = hopper_floats(PG_GETARG_DATUM(2), &n_weights);
+		HOPPER_CHECK(hopper_core()->check_weights(arch, strlen(arch), weights, n_weights, &error),
+					 error);
+		pfree((char *) weights - VARHDRSZ);
+	}
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (!OidIsValid(hopper_relation_oid(&table, true)))
+	{
+		hopper_require_absent(&table);
+		create_model_table(&table);
+	}
+	else
+		(void) hopper_require_model_table(&table);
+	for (i = 0; i < 4; i++)
+	{
+		if (PG_ARGISNULL(i + 1))
+			nulls[i] = 'n';
+		else
+			values[i] = PG_GETARG_DATUM(i + 1);
+	}
+	insert = psprintf("INSERT INTO %s (model_arch, model_weights, name, description)"
+					  " VALUES ($1::pg_catalog.json, $2, $3, $4)"
+					  " RETURNING model_id::pg_catalog.int4", table.quoted);
+	if (SPI_execute_with_args(insert, 4, types, values, nulls, false,
+							  0) != SPI_OK_INSERT_RETURNING)
+		elog(ERROR, "inserting a model failed");
+	/* A trigger can take the row away. */
+	if (SPI_processed > 0)
+		model_id = DatumGetInt32(hopper_value(0, 1, INT4OID, &is_null));
+	SPI_finish();
+	if (is_null)
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(model_id);
+}
+
+static void
+drop_table(void *state)
+{
+	const hopper_name *table = state;
+
+	hopper_exec("DROP TABLE %s", table->quoted);
+}
+
+/* Why the table stays although it shows no more models; NULL where it does not. */
+static const char *
+why_kept(const hopper_name *table, Oid relation)
+{
+	ErrorData  *error;
+
+	if (hopper_hides_rows(relation))
+		return "Row-level security may hide others.";
+	if (IsolationUsesXactSnapshot())
+		return "This transaction does not see what other sessions have added.";
+	/* Waiting would be waiting for somebody who adds a model. */
+	if (!ConditionalLockRelationOid(relation, AccessExclusiveLock))
+		return "Another session uses it.";
+	/* Under the lock: the last look was at an older state. */
+	if (hopper_select_latest("SELECT 1 FROM %s LIMIT 1", table->quoted) > 0)
+		return "Another session has added models.";
+	error = hopper_attempt(drop_table, (void *) table);
+	if (error == NULL)
+		return NULL;
+	if (error->sqlerrcode != ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST &&
+		error->sqlerrcode != ERRCODE_OBJECT_IN_USE)
+		ReThrowError(error);
+	return psprintf("%s.", error->message);
+}
+
+/* delete_model(keras_model_arch_table, model_id) */
+Datum
+hopper_sql_delete_model(PG_FUNCTION_ARGS)
+{
+	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "keras_model_arch_table");
+	int32		model_id = required_model_id(fcinfo, 1);
+	Oid			relation = hopper_require_model_table(&table);
+	const char *kept;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	hopper_change("DELETE FROM %s WHERE model_id OPERATOR(pg_catalog.=) %d", table.quoted,
+				  model_id);
+	if (SPI_processed == 0)
+		hopper_no_such_model(&table, model_id);
+	/* Not the statement's snapshot: it would still show the row. */
+	if (hopper_select_latest("SELECT 1 FROM %s LIMIT 1", table.quoted) == 0 &&
+		hopper_is_owner(relation))
+	{
+		kept = why_kept(&table, relation);
+		if (kept)
+			ereport(NOTICE,
+					(errmsg("table \"%s\" holds no more models and stays", table.shown),
+					 errdetail_internal("%s", kept)));
+		else
+			ereport(NOTICE,
+					(errmsg("dropped table \"%s\", which held no more models", table.shown)));
+	}
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+static Datum
+describe(FunctionCallInfo fcinfo, const char *arch)
+{
+	const hopper_core_api *core = hopper_core();
+	hopper_rows *rows;
+	hopper_error error = {0};
+
+	HOPPER_CHECK(core->describe_model(arch, strlen(arch), &rows, &error), error);
+	return hopper_return_rows(fcinfo, rows, core->rows_free);
+}
+
+/* describe_model(keras_model_arch_table, model_id) */
+Datum
+hopper_sql_describe_model(PG_FUNCTION_ARGS)
+{
+	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "keras_model_arch_table");
+	int32		model_id = required_model_id(fcinfo, 1);
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_model model;
+	char	   *arch;
+
+	(void) hopper_require_model_table(&table);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	hopper_read_model(&table, model_id, &model);
+	arch = MemoryContextStrdup(caller, model.arch);
+	SPI_finish();
+	return describe(fcinfo, arch);
+}
+
+/* describe_model(model_arch) */
+Datum
+hopper_sql_describe_architecture(PG_FUNCTION_ARGS)
+{
+	return describe(fcinfo, required_architecture(fcinfo, 0));
+}

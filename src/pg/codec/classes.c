@@ -1,0 +1,283 @@
+/*
+ * classes.c
+ *		Classes of a label column: boolean, integers, text and enums become indexes 0, 1, ...
+ *
+ * Classes are sorted: false before true, numbers by value, enums in their own order, text by its
+ * bytes whatever the database's collation is. NULL is a class like any other and comes first.
+ */
+#include "pg/pack/pack.h"
+
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+
+typedef struct pack_class_key
+{
+	int64		number;			/* PACK_BOOL, PACK_INTEGER */
+	const char *text;			/* PACK_TEXT */
+	int			length;
+	int32		index;
+} pack_class_key;
+
+pack_family
+pack_label_family(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+			return PACK_BOOL;
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return PACK_INTEGER;
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+		case NAMEOID:
+		case CHAROID:
+			return PACK_TEXT;
+		default:
+			return get_typtype(type) == TYPTYPE_ENUM ? PACK_TEXT : PACK_NO_CLASS;
+	}
+}
+
+char *
+pack_label_expression(const pack_column *y, pack_family family)
+{
+	const char *name = hopper_identifier(y->name);
+
+	switch (family)
+	{
+		case PACK_BOOL:
+			return psprintf("%s::pg_catalog.int4::pg_catalog.int8", name);
+		case PACK_INTEGER:
+			return psprintf("%s::pg_catalog.int8", name);
+		case PACK_TEXT:
+			return psprintf("%s::pg_catalog.text", name);
+		default:
+			return pstrdup(name);
+	}
+}
+
+Oid
+pack_label_type(pack_family family)
+{
+	return family == PACK_TEXT ? TEXTOID : INT8OID;
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	const pack_class_key *x = a;
+	const pack_class_key *y = b;
+	int			order;
+
+	if (x->text == NULL)
+		return x->number < y->number ? -1 : x->number > y->number;
+	order = memcmp(x->text, y->text, Min(x->length, y->length));
+	return order ? order : x->length - y->length;
+}
+
+/* "a", "b", "c" and 7 more */
+static char *
+list_classes(const pack_classes *classes)
+{
+	StringInfoData text;
+	int			i;
+
+	initStringInfo(&text);
+	for (i = 0; i < classes->n && i < 10; i++)
+	{
+		if (i)
+			appendStringInfoString(&text, ", ");
+		if (classes->names[i] == NULL)
+			appendStringInfoString(&text, "NULL");
+		else if (classes->family == PACK_TEXT)
+			appendStringInfo(&text, "\"%s\"", classes->names[i]);
+		else
+			appendStringInfoString(&text, classes->names[i]);
+	}
+	if (classes->n > i)
+		appendStringInfo(&text, " and %d more", classes->n - i);
+	return text.data;
+}
+
+void
+pack_finish_classes(pack_classes *classes)
+{
+	int			i;
+
+	classes->type = classes->num_classes <= 256 ? HOPPER_UINT8
+		: classes->num_classes <= 32768 ? HOPPER_INT16 : HOPPER_INT32;
+	classes->null_class = -1;
+	classes->keys = palloc0(sizeof(pack_class_key) * (classes->n + 1));
+	classes->n_keys = 0;
+	for (i = 0; i < classes->n; i++)
+	{
+		pack_class_key *key = &classes->keys[classes->n_keys];
+
+		if (classes->names[i] == NULL)
+		{
+			classes->null_class = i;
+			continue;
+		}
+		key->index = i;
+		if (classes->family == PACK_TEXT)
+		{
+			key->text = classes->names[i];
+			key->length = strlen(classes->names[i]);
+		}
+		else if (classes->family == PACK_BOOL)
+			key->number = classes->names[i][0] == 't';
+		else
+			key->number = strtoll(classes->names[i], NULL, 10);
+		classes->n_keys++;
+	}
+	qsort(classes->keys, classes->n_keys, sizeof(pack_class_key), compare_keys);
+}
+
+void
+pack_read_classes(const pack_request *request, const pack_source *source, pack_classes *classes)
+{
+	uint64		n_rows;
+	uint64		row;
+	bool		is_text = get_typtype(source->y.type) != TYPTYPE_ENUM &&
+		pack_label_family(source->y.type) == PACK_TEXT;
+
+	memset(classes, 0, sizeof(*classes));
+	classes->family = pack_label_family(source->y.type);
+	n_rows = hopper_select_at_once("SELECT s.v::pg_catalog.text FROM (SELECT DISTINCT %s%s AS v"
+								   " FROM %s) s ORDER BY s.v NULLS FIRST LIMIT %d",
+								   hopper_identifier(source->y.name),
+								   is_text ? "::pg_catalog.text COLLATE pg_catalog.\"C\"" : "",
+								   source->name.quoted, PACK_MAX_CLASSES + 1);
+	if (n_rows > PACK_MAX_CLASSES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("column \"%s\" of \"%s\" holds more than %d classes", source->y.name,
+						source->name.shown, PACK_MAX_CLASSES),
+				 errhint("Is it a key? For regression cast it to real in a view.")));
+	classes->n = (int) n_rows;
+	classes->names = palloc0(sizeof(char *) * (n_rows + 1));
+	for (row = 0; row < n_rows; row++)
+		classes->names[row] = hopper_cell(row, 1);
+	SPI_freetuptable(SPI_tuptable);
+	classes->num_classes = Max(request->num_classes, classes->n);
+	if (request->num_classes > 0 && request->num_classes < classes->n)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("num_classes is %d but column \"%s\" of \"%s\" holds %d classes",
+						request->num_classes, source->y.name, source->name.shown, classes->n),
+				 errdetail("They are %s.", list_classes(classes)),
+				 errhint("Pass num_classes => ARRAY[%d] or more, or leave it out.", classes->n)));
+	pack_finish_classes(classes);
+}
+
+void
+pack_training_classes(const pack_request *request, const pack_source *source,
+					  pack_classes *classes)
+{
+	const hopper_packed *training = &request->training;
+	const hopper_data_desc *desc = &training->desc;
+	Oid			trained;
+	int			i;
+
+	memset(classes, 0, sizeof(*classes));
+	classes->family = pack_label_family(source->y.type);
+	/* not by the type's name, which may stand for another one by now */
+	trained = getBaseType(get_element_type(getBaseType(training->class_values_type)));
+	if (classes->family != pack_label_family(trained))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of \"%s\" is of type %s"
+						" but \"%s\" was packed with labels of type %s",
+						source->y.name, source->name.shown, source->y.sql_type,
+						training->table.shown, training->y_sql_type),
+				 errhint("Cast the column in a view.")));
+	classes->n = desc->n_class_values;
+	classes->num_classes = desc->num_classes;
+	classes->names = palloc0(sizeof(char *) * (classes->n + 1));
+	for (i = 0; i < classes->n; i++)
+		classes->names[i] = desc->class_values[i] ? pstrdup(desc->class_values[i]) : NULL;
+	pack_finish_classes(classes);
+}
+
+int32
+pack_class_index(const pack_classes *classes, const pack_request *request,
+				 const pack_source *source, Datum value, bool isnull)
+{
+	pack_class_key key = {0};
+	const pack_class_key *found = NULL;
+
+	if (isnull && classes->null_class >= 0)
+		return classes->null_class;
+	if (!isnull)
+	{
+		if (classes->family == PACK_TEXT)
+		{
+			text	   *label = DatumGetTextPP(value);
+
+			key.text = VARDATA_ANY(label);
+			key.length = VARSIZE_ANY_EXHDR(label);
+		}
+		else
+			key.number = DatumGetInt64(value);
+		found = bsearch(&key, classes->keys, classes->n_keys, sizeof(pack_class_key),
+						compare_keys);
+	}
+	if (found == NULL)
+	{
+		char	   *shown;
+
+		if (isnull)
+			shown = "NULL";
+		else if (classes->family == PACK_TEXT)
+			shown = psprintf("\"%.*s\"", key.length, key.text);
+		else if (classes->family == PACK_BOOL)
+			shown = key.number ? "true" : "false";
+		else
+			shown = psprintf(INT64_FORMAT, key.number);
+		if (!request->validation)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("rows of \"%s\" changed while they were read", source->name.shown),
+					 errdetail("%s has label %s, which was not there before.",
+							   pack_row_name(source), shown),
+					 errhint("Pack a table, or a view without volatile functions.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of \"%s\" holds a label that \"%s\" was not packed with",
+						source->y.name, source->name.shown, request->training.table.shown),
+				 errdetail("%s has label %s; the classes are %s.", pack_row_name(source), shown,
+						   list_classes(classes)),
+				 errhint("Leave such rows out, or pack the training data with all classes.")));
+	}
+	return found->index;
+}
+
+int32
+pack_get_index(int32 type, const char *at)
+{
+	uint8		narrow;
+	int16		middle;
+	int32		wide;
+
+	switch (type)
+	{
+		case HOPPER_UINT8:
+			memcpy(&narrow, at, sizeof(narrow));
+			return narrow;
+		case HOPPER_INT16:
+			memcpy(&middle, at, sizeof(middle));
+			return middle;
+		default:
+			memcpy(&wide, at, sizeof(wide));
+			return wide;
+	}
+}
+
+void
+pack_put_index(int32 type, int32 index, char *at)
+{
+	/* little-endian: the low bytes come first */
+	memcpy(at, &index, hopper_core()->type_size(type));
+}

@@ -1,0 +1,386 @@
+/*
+ * packed.c
+ *		Reading packed tables and their summaries.
+ */
+#include "pg/pack/pack.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+static void
+refuse_unpacked(const hopper_name *table, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"%s\" has not been packed", table->shown),
+			 errdetail("%s", detail),
+			 errhint("Pack it with hopper.training_preprocessor() and name the packed table.")));
+}
+
+static void
+refuse_summary(const hopper_name *summary, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("summary table \"%s\" is damaged", summary->shown),
+			 errdetail("%s.", what),
+			 errhint("Pack the data again.")));
+}
+
+/* --- cells of the summary's row --- */
+
+/* text[] without NULLs; returns the length. */
+static int
+get_texts(const hopper_name *summary, int column, char ***values)
+{
+	bool		isnull;
+	Datum		value = hopper_value(0, column, TEXTARRAYOID, &isnull);
+	Datum	   *datums;
+	bool	   *nulls;
+	int			n = 0;
+	int			i;
+
+	if (!isnull)
+		deconstruct_array(DatumGetArrayTypeP(value), TEXTOID, -1, false, 'i', &datums,
+						  &nulls, &n);
+	if (n == 0)
+		hopper_refuse_cell(summary, 0, column);
+	*values = palloc(sizeof(char *) * n);
+	for (i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			hopper_refuse_cell(summary, 0, column);
+		(*values)[i] = TextDatumGetCString(datums[i]);
+	}
+	return n;
+}
+
+/* int[] without NULLs; returns the length. */
+static int
+get_ints(const hopper_name *summary, int column, int32 **values)
+{
+	bool		isnull;
+	Datum		value = hopper_value(0, column, INT4ARRAYOID, &isnull);
+	Datum	   *datums;
+	bool	   *nulls;
+	int			n;
+	int			i;
+
+	if (isnull)
+		hopper_refuse_cell(summary, 0, column);
+	deconstruct_array(DatumGetArrayTypeP(value), INT4OID, sizeof(int32), true, 'i',
+					  &datums, &nulls, &n);
+	*values = palloc(sizeof(int32) * (n + 1));
+	for (i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			hopper_refuse_cell(summary, 0, column);
+		(*values)[i] = DatumGetInt32(datums[i]);
+	}
+	return n;
+}
+
+int
+hopper_shape_cell(const hopper_name *table, int column, int64_t *shape)
+{
+	int32	   *values;
+	int			n = get_ints(table, column, &values);
+
+	if (n > HOPPER_MAX_RANK)
+		hopper_refuse_cell(table, 0, column);
+	for (int i = 0; i < n; i++)
+	{
+		if (values[i] < 1)
+			hopper_refuse_cell(table, 0, column);
+		shape[i] = values[i];
+	}
+	return n;
+}
+
+int32
+hopper_kind_cell(const hopper_name *table, int column)
+{
+	char	   *kind = hopper_text_cell(table, 0, column);
+
+	if (strcmp(kind, "class") == 0)
+		return HOPPER_LABEL_CLASS;
+	if (strcmp(kind, "value") == 0)
+		return HOPPER_LABEL_VALUE;
+	if (strcmp(kind, "array") != 0)
+		hopper_refuse_cell(table, 0, column);
+	return HOPPER_LABEL_ARRAY;
+}
+
+int32
+hopper_type_cell(const hopper_name *table, int column)
+{
+	int32		type = pack_type_from_name(hopper_text_cell(table, 0, column));
+
+	if (type == 0)
+		hopper_refuse_cell(table, 0, column);
+	return type;
+}
+
+double
+hopper_constant_cell(const hopper_name *table, int column)
+{
+	double		value = hopper_float_value(0, column);
+
+	if (!(value > 0) || isinf(value))
+		hopper_refuse_cell(table, 0, column);
+	return value;
+}
+
+/* --- the summary --- */
+
+static void
+check_packed(const hopper_name *table, const hopper_name *summary)
+{
+	Oid			relation;
+
+	hopper_relation_oid(table, false);
+	relation = hopper_relation_oid(summary, true);
+	if (!OidIsValid(relation))
+		refuse_unpacked(table, psprintf("There is no table \"%s\".", summary->shown));
+	/* other summaries, of training for instance, have the same name */
+	if (get_attnum(relation, "format_version") == InvalidAttrNumber ||
+		get_attnum(relation, "independent_type") == InvalidAttrNumber)
+		refuse_unpacked(table, psprintf("Table \"%s\" does not describe packed data.",
+										summary->shown));
+}
+
+static void
+read_class_values(const hopper_name *summary, hopper_packed *out)
+{
+	hopper_data_desc *desc = &out->desc;
+	const char **values;
+	Datum		whole;
+	bool		isnull;
+	uint64		n;
+	uint64		i;
+
+	hopper_select("SELECT %s FROM %s", hopper_identifier(out->class_values_column),
+				  summary->quoted);
+	out->class_values_type = SPI_gettypeid(SPI_tuptable->tupdesc, 1);
+	if (!OidIsValid(get_element_type(getBaseType(out->class_values_type))))
+		refuse_summary(summary, psprintf("Column \"%s\" is no array", out->class_values_column));
+	whole = hopper_value(0, 1, getBaseType(out->class_values_type), &isnull);
+	if (!isnull)
+		out->class_values = PointerGetDatum(PG_DETOAST_DATUM_COPY(whole));
+	SPI_freetuptable(SPI_tuptable);
+	n = hopper_select("SELECT u.v::pg_catalog.text FROM pg_catalog.unnest("
+					  "(SELECT %s FROM %s)) WITH ORDINALITY AS u(v, i) ORDER BY u.i",
+					  hopper_identifier(out->class_values_column), summary->quoted);
+	if (n != desc->num_classes)
+		refuse_summary(summary, psprintf("There are " UINT64_FORMAT " class values for %d classes",
+										 n, desc->num_classes));
+	values = palloc(sizeof(char *) * (n + 1));
+	for (i = 0; i < n; i++)
+		values[i] = hopper_cell(i, 1);
+	/* only the first class can be that of NULL; NULLs at the end are padding */
+	while (n > 1 && values[n - 1] == NULL)
+		n--;
+	desc->n_class_values = (int32) n;
+	desc->class_values = values;
+	SPI_freetuptable(SPI_tuptable);
+}
+
+void
+hopper_read_packed(const hopper_name *table, hopper_packed *out)
+{
+	hopper_name summary = hopper_name_with_suffix(table, "summary");
+	hopper_data_desc *desc = &out->desc;
+	char	  **labels;
+	char	  **label_types;
+	int32	   *num_classes;
+	int32		format;
+
+	memset(out, 0, sizeof(*out));
+	check_packed(table, &summary);
+	out->table = *table;
+	if (hopper_select("SELECT format_version, source_table, dependent_varname,"
+					  " independent_varname, dependent_vartype, independent_vartype,"
+					  " buffer_size, normalizing_const::pg_catalog.float8, num_classes,"
+					  " independent_type, independent_shape, label_kind, label_type, label_shape,"
+					  " n_rows, partitions, starts, seed, packed_bytes, checksum, training_table"
+					  " FROM %s", summary.quoted) != 1)
+		refuse_summary(&summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
+										  (uint64) SPI_processed));
+	format = hopper_key_cell(&summary, 0, 1);
+	if (format != HOPPER_PACK_FORMAT)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" was packed in format %d, this version reads format %d",
+						table->shown, format, HOPPER_PACK_FORMAT),
+				 errhint("Pack the data again.")));
+	out->source_table = hopper_text_cell(&summary, 0, 2);
+	if (get_texts(&summary, 3, &labels) != 1)
+		refuse_summary(&summary, "There are several label columns");
+	out->n_x_columns = get_texts(&summary, 4, &out->x_columns);
+	get_texts(&summary, 5, &label_types);
+	if (get_texts(&summary, 6, &out->x_sql_types) != out->n_x_columns)
+		refuse_summary(&summary, "Columns and types differ in number");
+	out->y_sql_type = label_types[0];
+	out->buffer_size = (int32) hopper_int_cell(&summary, 0, 7, 1, PG_INT32_MAX);
+	out->seed = hopper_int_cell(&summary, 0, 18, PG_INT64_MIN, PG_INT64_MAX);
+	out->packed_bytes = hopper_int_cell(&summary, 0, 19, 0, PG_INT64_MAX);
+	out->checksum = hopper_text_cell(&summary, 0, 20);
+	out->training_table = hopper_cell(0, 21);
+	out->n_starts = get_ints(&summary, 17, &out->starts);
+
+	desc->table_name = table->shown;
+	desc->x_column = out->n_x_columns == 1 ? out->x_columns[0] : PACK_FEATURES;
+	desc->y_column = labels[0];
+	desc->normalizing_const = hopper_constant_cell(&summary, 8);
+	desc->x_type = hopper_type_cell(&summary, 10);
+	desc->x_rank = hopper_shape_cell(&summary, 11, desc->x_shape);
+	desc->y_kind = hopper_kind_cell(&summary, 12);
+	desc->y_type = hopper_type_cell(&summary, 13);
+	desc->y_rank = hopper_shape_cell(&summary, 14, desc->y_shape);
+	desc->n_partitions = (int32) hopper_int_cell(&summary, 0, 16, 1, PACK_MAX_PARTITIONS);
+	/* none is empty, and a partition's rows are counted in 32 bits */
+	desc->n_rows = hopper_int_cell(&summary, 0, 15, desc->n_partitions,
+								   (int64) desc->n_partitions * PG_INT32_MAX);
+	if (desc->y_kind == HOPPER_LABEL_CLASS)
+	{
+		if (get_ints(&summary, 9, &num_classes) != 1 || num_classes[0] < 1)
+			refuse_summary(&summary, "Column \"num_classes\" is not one number");
+		desc->num_classes = num_classes[0];
+		out->class_values_column = psprintf("%s_class_values", labels[0]);
+	}
+	SPI_freetuptable(SPI_tuptable);
+	if (desc->y_kind == HOPPER_LABEL_CLASS)
+		read_class_values(&summary, out);
+}
+
+/* --- the buffers --- */
+
+static void
+refuse_buffer(const hopper_packed *packed, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("packed table \"%s\" is damaged", packed->table.shown),
+			 errdetail("%s.", what),
+			 errhint("Pack the data again.")));
+}
+
+void
+hopper_require_partitions(const hopper_packed *packed)
+{
+#ifndef GP_VERSION_NUM			/* there hopper_partition_keys() looks for each of them */
+	char	   *last;
+
+	hopper_select("SELECT pg_catalog.max(partition_id)::pg_catalog.int8 FROM %s",
+				  packed->table.quoted);
+	last = hopper_cell(0, 1);
+	if (last == NULL || strtoll(last, NULL, 10) != packed->desc.n_partitions - 1)
+		refuse_buffer(packed, psprintf("Its last partition is %s; the summary speaks of %d "
+									   "partitions", last ? last : "missing",
+									   packed->desc.n_partitions));
+	SPI_freetuptable(SPI_tuptable);
+#endif
+}
+
+static const Oid buffer_types[6] = {INT4OID, INT4OID, INT4OID, BYTEAOID, BYTEAOID, BYTEAOID};
+
+/* Columns: partition_id, buffer_id, n, x, y, checksum */
+static void
+feed_buffer(const hopper_packed *packed, hopper_split split, HeapTuple tuple, TupleDesc tupdesc,
+			hopper_buffer_fn callback, void *state)
+{
+	hopper_buffer buffer = {0};
+	Datum		values[6];
+	bool		nulls[6];
+	struct varlena *x;
+	struct varlena *y;
+	struct varlena *checksum;
+	int			i;
+
+	for (i = 0; i < lengthof(buffer_types); i++)
+		hopper_require_type(tupdesc, i + 1, buffer_types[i]);
+	heap_deform_tuple(tuple, tupdesc, values, nulls);
+	for (i = 0; i < lengthof(nulls); i++)
+		if (nulls[i])
+			refuse_buffer(packed, psprintf("Column \"%s\" holds NULL", SPI_fname(tupdesc, i + 1)));
+	x = PG_DETOAST_DATUM_PACKED(values[3]);
+	y = PG_DETOAST_DATUM_PACKED(values[4]);
+	checksum = PG_DETOAST_DATUM_PACKED(values[5]);
+	buffer.split = split;
+	buffer.partition_id = DatumGetInt32(values[0]);
+	buffer.buffer_id = DatumGetInt32(values[1]);
+	buffer.n = DatumGetInt32(values[2]);
+	buffer.x = VARDATA_ANY(x);
+	buffer.x_size = VARSIZE_ANY_EXHDR(x);
+	buffer.y = VARDATA_ANY(y);
+	buffer.y_size = VARSIZE_ANY_EXHDR(y);
+	buffer.checksum = (const uint8_t *) VARDATA_ANY(checksum);
+	if (VARSIZE_ANY_EXHDR(checksum) != 16)
+		refuse_buffer(packed, psprintf("The checksum of buffer %d has %zu bytes instead of 16",
+									   buffer.buffer_id, (size_t) VARSIZE_ANY_EXHDR(checksum)));
+	if (buffer.n < 1 || buffer.partition_id < 0 ||
+		buffer.partition_id >= packed->desc.n_partitions)
+		refuse_buffer(packed, psprintf("Buffer %d claims to hold %d rows of partition %d",
+									   buffer.buffer_id, buffer.n, buffer.partition_id));
+	callback(&buffer, state);
+}
+
+/* Of all partitions where `partition` is negative. */
+static void
+scan(const hopper_packed *packed, hopper_split split, int32 partition, hopper_buffer_fn callback,
+	 void *state)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(caller, "hopper packed buffer",
+												  ALLOCSET_DEFAULT_SIZES);
+	const char *x_column = hopper_identifier(packed->desc.x_column);
+	const char *y_column = hopper_identifier(packed->desc.y_column);
+	const char *condition = partition < 0 ? ""
+		: psprintf(" WHERE partition_id OPERATOR(pg_catalog.=) %d", partition);
+	Portal		portal;
+
+	/* the sort moves TOAST pointers, not buffers */
+	portal = hopper_cursor_open(psprintf("SELECT partition_id, buffer_id, n, %s, %s, checksum"
+										 " FROM %s%s ORDER BY partition_id, buffer_id", x_column,
+										 y_column, packed->table.quoted, condition), true);
+	for (;;)
+	{
+		SPITupleTable *table;
+
+		CHECK_FOR_INTERRUPTS();
+		SPI_cursor_fetch(portal, true, 1);
+		table = SPI_tuptable;
+		if (SPI_processed == 0)
+			break;
+		MemoryContextSwitchTo(context);
+		feed_buffer(packed, split, table->vals[0], table->tupdesc, callback, state);
+		MemoryContextSwitchTo(caller);
+		MemoryContextReset(context);
+		SPI_freetuptable(table);
+	}
+	SPI_cursor_close(portal);
+	MemoryContextDelete(context);
+}
+
+void
+hopper_scan_packed(const hopper_packed *packed, hopper_split split, hopper_buffer_fn callback,
+				   void *state)
+{
+	scan(packed, split, -1, callback, state);
+}
+
+void
+hopper_scan_partition(const hopper_packed *packed, hopper_split split, int32 partition,
+					  hopper_buffer_fn callback, void *state)
+{
+	scan(packed, split, partition, callback, state);
+}
+
+void
+hopper_require_readable(const hopper_packed *packed)
+{
+	hopper_require_select(hopper_source_oid(&packed->table));
+}

@@ -1,0 +1,91 @@
+/*
+ * packed.h
+ *		Reading packed tables: what training_preprocessor() and validation_preprocessor() wrote.
+ *
+ * A packed table <t> has a row a buffer:
+ *
+ *	partition_id int, buffer_id int, n int, <x> bytea, <y> bytea,
+ *	<x>_shape int[], <y>_shape int[], checksum bytea
+ *
+ * and <t>_summary has one row, whose columns are listed in pack/summary.c. Partitions and buffers
+ * count from 0; buffer_id is unique in the table and ascends with partition_id.
+ */
+#ifndef HOPPER_PACKED_H
+#define HOPPER_PACKED_H
+
+#include "pg/server/glue.h"
+
+#define HOPPER_PACK_FORMAT 1
+
+typedef struct hopper_packed
+{
+	hopper_name table;
+	hopper_data_desc desc;		/* what the core wants to know; see below */
+	char	   *source_table;	/* quoted where needed, like every name here */
+	int			n_x_columns;	/* of the source; several are packed as one column "features" */
+	char	  **x_columns;
+	char	  **x_sql_types;	/* one a column, as format_type() writes them */
+	char	   *y_sql_type;
+	char	   *class_values_column;	/* of the summary; NULL where y_kind is not a class */
+	Datum		class_values;	/* its value; (Datum) 0: NULL */
+	Oid			class_values_type;	/* an array of the label's own type */
+	int32		n_starts;
+	int32	   *starts;			/* first partition of each run of partitions */
+	int64		seed;
+	int64		packed_bytes;
+	int32		buffer_size;	/* rows */
+	char	   *checksum;		/* of the whole table, hexadecimal */
+	char	   *training_table; /* NULL: this is a training table */
+} hopper_packed;
+
+/*
+ * desc.class_values are the classes' names as text in class order, a NULL pointer for the class of
+ * SQL's NULL (which can only be the first); desc.n_class_values may be less than desc.num_classes,
+ * then the other classes have no rows and no names.
+ */
+
+/*
+ * Reads and checks <table>_summary. Everything in *out is allocated in the current memory context.
+ * SPI must be connected. ERROR 42P01 where the table does not exist, 55000 (with a hint) where it
+ * is not a packed one.
+ */
+extern void hopper_read_packed(const hopper_name *table, hopper_packed *out);
+
+/*
+ * Cells of the first row of SPI_tuptable, of packed tables' and of training's summaries alike;
+ * ERROR XX001 where they hold what these columns cannot hold. A hopper_label_kind, a hopper_type, a
+ * shape (returns its rank), a positive number that features are divided by.
+ */
+extern int32 hopper_kind_cell(const hopper_name *table, int column);
+extern int32 hopper_type_cell(const hopper_name *table, int column);
+extern int	hopper_shape_cell(const hopper_name *table, int column, int64_t *shape);
+extern double hopper_constant_cell(const hopper_name *table, int column);
+
+/*
+ * Gets each buffer once, in the order of partition_id and buffer_id. The buffer's memory is valid
+ * during the call only. May ereport(ERROR).
+ */
+typedef void (*hopper_buffer_fn) (const hopper_buffer *buffer, void *state);
+
+/*
+ * Feeds all buffers of a packed table to `callback`; one buffer is in memory at a time. SPI must
+ * be connected. ERROR XX001 where a buffer's row is malformed; checksums are the callback's to
+ * verify (the core does in add_buffer).
+ */
+extern void hopper_scan_packed(const hopper_packed *packed, hopper_split split,
+							   hopper_buffer_fn callback, void *state);
+/* The same for the buffers of one partition. */
+extern void hopper_scan_partition(const hopper_packed *packed, hopper_split split,
+								  int32 partition, hopper_buffer_fn callback, void *state);
+/*
+ * The partitions that the summary speaks of are there, before anything is kept for each of them:
+ * ERROR XX001 otherwise. Reads the table, but no features and labels.
+ */
+extern void hopper_require_partitions(const hopper_packed *packed);
+/*
+ * Whether the packed rows can be read, found out before they are; locks the table until the end of
+ * the transaction, as a SELECT does.
+ */
+extern void hopper_require_readable(const hopper_packed *packed);
+
+#endif							/* HOPPER_PACKED_H */

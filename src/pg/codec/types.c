@@ -1,0 +1,169 @@
+/*
+ * types.c
+ *		How the source's columns are packed: names, types and shapes of features and labels.
+ */
+#include "pg/pack/pack.h"
+
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+
+#define PACK_HINT_LABELS \
+	"Labels are boolean, integers, text, enums, numbers or arrays of numbers."
+
+const char *
+pack_feature_column(const pack_job *job)
+{
+	return job->source.n_x == 1 ? job->source.x[0].name : PACK_FEATURES;
+}
+
+void
+pack_require_free_names(const pack_job *job)
+{
+	const char *x = pack_feature_column(job);
+	const char *y = job->source.y.name;
+	const char *names[] = {"partition_id", "buffer_id", "n", "checksum", x, y,
+	psprintf("%s_shape", x), psprintf("%s_shape", y), psprintf("%s_class_values", y)};
+	int			i;
+	int			k;
+
+	for (i = 0; i < lengthof(names); i++)
+	{
+		if (strlen(names[i]) >= NAMEDATALEN)
+			ereport(ERROR,
+					(errcode(ERRCODE_NAME_TOO_LONG),
+					 errmsg("column \"%s\" of \"%s\" has too long a name", i == 6 ? x : y,
+							job->source.name.shown),
+					 errdetail("The column \"%s\" goes with it, and names have at most %d bytes.",
+							   names[i], NAMEDATALEN - 1),
+					 errhint("Rename the column in a view and pack that.")));
+		for (k = 0; k < i; k++)
+			if (strcmp(names[i], names[k]) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("packed table would have two columns named \"%s\"", names[i]),
+						 errhint("Rename the column in a view and pack that.")));
+	}
+}
+
+void
+pack_set_features(pack_job *job)
+{
+	const pack_request *request = &job->request;
+	const pack_source *source = &job->source;
+	pack_values *x = &job->x;
+	const hopper_data_desc *trained = &request->training.desc;
+
+	pack_values_init(x, source->n_x, source->x, source->name.shown);
+	if (request->normalizing_const > 0)
+		x->divisor = request->normalizing_const;
+	if (request->validation)
+	{
+		if (x->type > trained->x_type ||
+			(x->layout == PACK_BYTES && x->type != trained->x_type))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("features of \"%s\" are %s but \"%s\" was packed with %s",
+							source->name.shown, pack_type_name(x->type),
+							request->training.table.shown, pack_type_name(trained->x_type)),
+					 errdetail("Column \"%s\" is of type %s; the training data had %s.",
+							   source->x[0].name, source->x[0].sql_type,
+							   request->training.x_sql_types[0]),
+					 errhint("Cast the column in a view.")));
+		if (x->layout == PACK_SCALARS && (trained->x_rank != 1 || trained->x_shape[0] != x->count))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("independent_varname names " INT64_FORMAT
+							" columns but \"%s\" was packed with features of shape %s",
+							x->count, request->training.table.shown,
+							pack_shape_text(trained->x_rank, trained->x_shape))));
+		x->type = trained->x_type;
+		pack_values_set_shape(x, trained->x_rank, trained->x_shape);
+	}
+	else if (request->image_rank > 0)
+	{
+		if (x->layout == PACK_SCALARS)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("image_shape needs a column of arrays or bytea"),
+					 errdetail("Column \"%s\" of \"%s\" is of type %s.", source->x[0].name,
+							   source->name.shown, source->x[0].sql_type)));
+		pack_values_set_shape(x, request->image_rank, request->image_shape);
+	}
+	else if (x->layout == PACK_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of \"%s\" is of type bytea, which needs image_shape",
+						source->x[0].name, source->name.shown),
+				 errhint("Pass image_shape => ARRAY[height, width, channels].")));
+}
+
+/* Numbers as labels: a scalar is a regression value, an array is packed as it is. */
+static void
+set_number_labels(pack_job *job)
+{
+	const hopper_packed *training = &job->request.training;
+	const hopper_data_desc *trained = &training->desc;
+	const pack_column *column = &job->source.y;
+	pack_values *y = &job->y;
+
+	if (column->type == BYTEAOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("label column \"%s\" of \"%s\" is of type bytea, which cannot be a label",
+						column->name, job->source.name.shown),
+				 errhint(PACK_HINT_LABELS)));
+	if (!pack_number_type(column->type) && !OidIsValid(get_element_type(column->type)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("label column \"%s\" of \"%s\" is of type %s, which cannot be a label",
+						column->name, job->source.name.shown, column->sql_type),
+				 errhint(PACK_HINT_LABELS)));
+	if (job->request.num_classes > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("num_classes is given but label column \"%s\" of \"%s\" is of type %s,"
+						" which has no classes",
+						column->name, job->source.name.shown, column->sql_type),
+				 errhint("Leave num_classes out, or cast the labels to integer in a view.")));
+	pack_values_init(y, 1, column, job->source.name.shown);
+	job->y_kind = y->layout == PACK_SCALARS ? HOPPER_LABEL_VALUE : HOPPER_LABEL_ARRAY;
+	/* nothing computes with labels of more precision */
+	if (job->y_kind == HOPPER_LABEL_VALUE || y->type == HOPPER_FLOAT64)
+		y->type = HOPPER_FLOAT32;
+	if (job->request.validation)
+	{
+		if (job->y_kind != trained->y_kind || y->type > trained->y_type)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" of \"%s\" is of type %s"
+							" but \"%s\" was packed with labels of type %s",
+							column->name, job->source.name.shown, column->sql_type,
+							training->table.shown, training->y_sql_type),
+					 errhint("Cast the column in a view.")));
+		y->type = trained->y_type;
+	}
+	if (job->y_kind == HOPPER_LABEL_VALUE)
+		pack_values_set_shape(y, 0, NULL);
+	else if (job->request.validation)
+		pack_values_set_shape(y, trained->y_rank, trained->y_shape);
+}
+
+void
+pack_set_labels(pack_job *job)
+{
+	const pack_request *request = &job->request;
+	pack_family family = pack_label_family(job->source.y.type);
+
+	if (request->validation && request->training.desc.y_kind == HOPPER_LABEL_CLASS)
+	{
+		pack_training_classes(request, &job->source, &job->classes);
+		job->y_kind = HOPPER_LABEL_CLASS;
+	}
+	else if (!request->validation && family != PACK_NO_CLASS)
+	{
+		pack_read_classes(request, &job->source, &job->classes);
+		job->y_kind = HOPPER_LABEL_CLASS;
+	}
+	else
+		set_number_labels(job);
+}

@@ -1,0 +1,537 @@
+/*
+ * values.c
+ *		Numbers of a row as packed bytes: numeric arrays, bytea, scalar columns.
+ *
+ * Values keep their own type, except that numeric becomes float32 and several scalar columns
+ * become the widest of their types. Packed bytes are little-endian and in C order.
+ */
+#include "pg/pack/pack.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+#include "pg/server/decompress.h"
+
+#ifdef WORDS_BIGENDIAN
+#error "packed tables are little-endian; this machine is not"
+#endif
+
+static const struct
+{
+	int32		type;
+	const char *name;
+}			type_names[] = {
+	{HOPPER_UINT8, "uint8"},
+	{HOPPER_INT16, "int16"},
+	{HOPPER_INT32, "int32"},
+	{HOPPER_INT64, "int64"},
+	{HOPPER_FLOAT32, "float32"},
+	{HOPPER_FLOAT64, "float64"},
+};
+
+const char *
+pack_type_name(int32 type)
+{
+	int			i;
+
+	for (i = 0; i < lengthof(type_names); i++)
+		if (type_names[i].type == type)
+			return type_names[i].name;
+	elog(ERROR, "unknown packed type %d", type);
+	return NULL;
+}
+
+int32
+pack_type_from_name(const char *name)
+{
+	int			i;
+
+	for (i = 0; i < lengthof(type_names); i++)
+		if (name && strcmp(type_names[i].name, name) == 0)
+			return type_names[i].type;
+	return 0;
+}
+
+int32
+pack_number_type(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+			return HOPPER_UINT8;
+		case INT2OID:
+			return HOPPER_INT16;
+		case INT4OID:
+			return HOPPER_INT32;
+		case INT8OID:
+			return HOPPER_INT64;
+		case FLOAT4OID:
+		case NUMERICOID:
+			return HOPPER_FLOAT32;
+		case FLOAT8OID:
+			return HOPPER_FLOAT64;
+		default:
+			return 0;
+	}
+}
+
+char *
+pack_shape_text(int rank, const int64 *shape)
+{
+	StringInfoData text;
+	int			i;
+
+	if (rank == 0)
+		return pstrdup("scalar");
+	initStringInfo(&text);
+	for (i = 0; i < rank; i++)
+		appendStringInfo(&text, "%s" INT64_FORMAT, i ? "x" : "", shape[i]);
+	return text.data;
+}
+
+void
+pack_values_init(pack_values *values, int n_columns, const pack_column *columns,
+				 const char *relation)
+{
+	int			i;
+
+	memset(values, 0, sizeof(*values));
+	values->divisor = 1.0;
+	values->n_columns = n_columns;
+	values->columns = columns;
+	values->elements = palloc0(sizeof(Oid) * n_columns);
+	values->layout = PACK_SCALARS;
+	for (i = 0; i < n_columns; i++)
+	{
+		Oid			element = get_element_type(columns[i].type);
+		int32		type;
+
+		if (columns[i].type == BYTEAOID)
+			values->layout = PACK_BYTES;
+		else if (OidIsValid(element))
+			values->layout = PACK_ARRAY;
+		if (n_columns > 1 && values->layout != PACK_SCALARS)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("models with several inputs are not supported yet"),
+					 errdetail("Column \"%s\" of \"%s\" is of type %s, an input of its own.",
+							   columns[i].name, relation, columns[i].sql_type),
+					 errhint("Name one column of arrays or images, or columns of numbers.")));
+		if (values->layout == PACK_BYTES)
+		{
+			values->type = HOPPER_UINT8;
+			continue;
+		}
+		values->elements[i] = OidIsValid(element) ? getBaseType(element) : columns[i].type;
+		type = pack_number_type(values->elements[i]);
+		if (type == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" of \"%s\" is of type %s, which is not numeric",
+							columns[i].name, relation, columns[i].sql_type),
+					 errhint("Pack arrays of numbers, bytea, or columns of numbers.")));
+		/* hopper_type ascends from narrow to wide */
+		values->type = Max(values->type, type);
+	}
+	if (values->layout == PACK_SCALARS)
+	{
+		int64		n = n_columns;
+
+		pack_values_set_shape(values, 1, &n);
+		values->shape_given = false;
+	}
+}
+
+void
+pack_values_set_shape(pack_values *values, int rank, const int64 *shape)
+{
+	int			i;
+
+	Assert(rank <= HOPPER_MAX_RANK);
+	values->rank = rank;
+	values->count = 1;
+	for (i = 0; i < rank; i++)
+	{
+		values->shape[i] = shape[i];
+		if (shape[i] < 1 || shape[i] > PACK_MAX_BUFFER_BYTES / values->count)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("a row of shape %s is too large to be packed",
+							pack_shape_text(rank, shape))));
+		values->count *= shape[i];
+	}
+	values->size = values->count * hopper_core()->type_size(values->type);
+	if (values->size > PACK_MAX_BUFFER_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a row of shape %s is too large to be packed",
+						pack_shape_text(rank, shape)),
+				 errdetail("It has %zu bytes; %d are allowed.", values->size,
+						   PACK_MAX_BUFFER_BYTES)));
+	values->shape_known = values->shape_given = true;
+}
+
+/* --- refusals --- */
+
+static void
+refuse_null(const pack_source *source, const pack_column *column)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("column \"%s\" of \"%s\" holds NULL", column->name, source->name.shown),
+			 errdetail("%s.", pack_row_name(source)),
+			 errhint(PACK_HINT_ROWS)));
+}
+
+static void
+refuse_null_element(const pack_source *source, const pack_column *column, int64 index,
+					int64 count)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("an array in column \"%s\" of \"%s\" holds NULL", column->name,
+					source->name.shown),
+			 errdetail("%s, value " INT64_FORMAT " of " INT64_FORMAT ".", pack_row_name(source),
+					   index + 1, count),
+			 errhint(PACK_HINT_ROWS)));
+}
+
+static void
+refuse_number(const pack_source *source, const pack_column *column, const char *what, int64 index,
+			  int64 count)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("column \"%s\" of \"%s\" holds %s", column->name, source->name.shown, what),
+			 count > 1
+			 ? errdetail("%s, value " INT64_FORMAT " of " INT64_FORMAT ".", pack_row_name(source),
+						 index + 1, count)
+			 : errdetail("%s.", pack_row_name(source)),
+			 errhint(PACK_HINT_ROWS)));
+}
+
+static void
+refuse_shape(const pack_values *values, const pack_source *source, int rank, const int64 *shape)
+{
+	const pack_column *column = &values->columns[0];
+
+	if (values->shape_given)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of \"%s\" does not hold arrays of shape %s", column->name,
+						source->name.shown, pack_shape_text(values->rank, values->shape)),
+				 errdetail("%s has shape %s.", pack_row_name(source), pack_shape_text(rank, shape)),
+				 errhint(PACK_HINT_ROWS)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("arrays in column \"%s\" of \"%s\" differ in shape", column->name,
+					source->name.shown),
+			 errdetail("%s has shape %s; %s has shape %s.", pack_row_name(source),
+					   pack_shape_text(rank, shape), values->first_row,
+					   pack_shape_text(values->rank, values->shape)),
+			 errhint(PACK_HINT_ROWS)));
+}
+
+static void
+refuse_length(const pack_values *values, const pack_source *source, size_t length)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("column \"%s\" of \"%s\" does not hold images of shape %s",
+					values->columns[0].name, source->name.shown,
+					pack_shape_text(values->rank, values->shape)),
+			 errdetail("%s has %zu bytes instead of %zu.", pack_row_name(source), length,
+					   values->size),
+			 errhint("Correct image_shape, or leave such rows out with a view.")));
+}
+
+/* --- shapes --- */
+
+static ArrayType *
+get_array(const pack_values *values, const pack_source *source, const Datum *datums,
+		  const bool *nulls)
+{
+	ArrayType  *array;
+
+	if (nulls[0])
+		refuse_null(source, &values->columns[0]);
+	array = (ArrayType *) hopper_decompress(datums[0]);
+	if (array == NULL)
+		array = DatumGetArrayTypeP(datums[0]);
+	if (ARR_NDIM(array) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of \"%s\" holds an empty array", values->columns[0].name,
+						source->name.shown),
+				 errdetail("%s.", pack_row_name(source)),
+				 errhint(PACK_HINT_ROWS)));
+	return array;
+}
+
+static int
+get_shape(ArrayType *array, int64 *shape)
+{
+	int			i;
+
+	for (i = 0; i < ARR_NDIM(array); i++)
+		shape[i] = ARR_DIMS(array)[i];
+	return ARR_NDIM(array);
+}
+
+/* Equal but for dimensions of one. */
+static bool
+same_squeezed(int rank, const int64 *shape, int other_rank, const int64 *other)
+{
+	int			i = 0;
+	int			j = 0;
+
+	for (;;)
+	{
+		while (i < rank && shape[i] == 1)
+			i++;
+		while (j < other_rank && other[j] == 1)
+			j++;
+		if (i == rank || j == other_rank)
+			return i == rank && j == other_rank;
+		if (shape[i++] != other[j++])
+			return false;
+	}
+}
+
+static void
+check_shape(const pack_values *values, const pack_source *source, ArrayType *array)
+{
+	int64		shape[MAXDIM];
+	int			rank = get_shape(array, shape);
+
+	if (rank == values->rank && memcmp(shape, values->shape, sizeof(int64) * rank) == 0)
+		return;
+	if (values->shape_given &&
+		((rank == 1 && shape[0] == values->count) ||
+		 same_squeezed(rank, shape, values->rank, values->shape)))
+		return;
+	refuse_shape(values, source, rank, shape);
+}
+
+void
+pack_values_learn(pack_values *values, const pack_source *source, const Datum *datums,
+				  const bool *nulls)
+{
+	int64		shape[MAXDIM];
+	int			rank;
+
+	if (values->shape_known)
+		return;
+	Assert(values->layout == PACK_ARRAY);
+	rank = get_shape(get_array(values, source, datums, nulls), shape);
+	pack_values_learn_shape(values, rank, shape, pack_row_name(source));
+}
+
+void
+pack_values_learn_shape(pack_values *values, int rank, const int64 *shape, char *first_row)
+{
+	pack_values_set_shape(values, rank, shape);
+	values->shape_given = false;
+	values->first_row = first_row;
+	values->first_row[0] = pg_tolower((unsigned char) values->first_row[0]);
+}
+
+/* --- values --- */
+
+/* One number as double; exact for all but large bigints, which do not come here. */
+static double
+number_as_double(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case BOOLOID:
+			return DatumGetBool(value) ? 1.0 : 0.0;
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		case INT8OID:
+			return (double) DatumGetInt64(value);
+		case FLOAT4OID:
+			return DatumGetFloat4(value);
+		case FLOAT8OID:
+			return DatumGetFloat8(value);
+		case NUMERICOID:
+			/* too large becomes infinity, which is refused with the row's name */
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
+		default:
+			elog(ERROR, "type %u is not numeric", type);
+			return 0;
+	}
+}
+
+static const char *
+name_non_finite(double value)
+{
+	return isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+}
+
+/* Training computes with reals: it would only see that its loss is not finite. */
+static void
+check_range(const pack_values *values, const pack_source *source, const pack_column *column,
+			double number, int64 index, int64 count)
+{
+	if (!isfinite((float) (number / values->divisor)))
+		refuse_number(source, column, "a value out of range for real", index, count);
+}
+
+/* Writes one number as `type`, which is at least as wide as its own or float32. */
+static void
+put_number(const pack_values *values, const pack_source *source, const pack_column *column,
+		   Oid from, Datum value, int64 index, int64 count, char *out)
+{
+	int32		type = values->type;
+
+	if (type == HOPPER_FLOAT32 || type == HOPPER_FLOAT64)
+	{
+		double		number = number_as_double(from, value);
+		float		narrow = (float) number;
+
+		if (!isfinite(number))
+			refuse_number(source, column, name_non_finite(number), index, count);
+		check_range(values, source, column, number, index, count);
+		if (type == HOPPER_FLOAT64)
+			memcpy(out, &number, sizeof(number));
+		else if (isfinite(narrow))
+			memcpy(out, &narrow, sizeof(narrow));
+		else
+			refuse_number(source, column, "a value out of range for real", index, count);
+	}
+	else
+	{
+		int64		number;
+
+		switch (from)
+		{
+			case BOOLOID:
+				number = DatumGetBool(value) ? 1 : 0;
+				break;
+			case INT2OID:
+				number = DatumGetInt16(value);
+				break;
+			case INT4OID:
+				number = DatumGetInt32(value);
+				break;
+			default:
+				number = DatumGetInt64(value);
+				break;
+		}
+		/* little-endian: the low bytes come first */
+		memcpy(out, &number, hopper_core()->type_size(type));
+	}
+}
+
+static void
+encode_array(const pack_values *values, const pack_source *source, ArrayType *array, char *out)
+{
+	const pack_column *column = &values->columns[0];
+	Oid			element = values->elements[0];
+	int64		bad;
+
+	check_shape(values, source, array);
+	if (pack_number_type(element) == values->type && element != NUMERICOID &&
+		!(ARR_HASNULL(array) && array_contains_nulls(array)))
+	{
+		/* fixed-length elements lie side by side */
+		memcpy(out, ARR_DATA_PTR(array), values->size);
+		bad = hopper_core()->find_non_finite(values->type, out, values->count);
+		if (bad >= 0)
+		{
+			float		narrow;
+			double		number;
+
+			if (values->type == HOPPER_FLOAT32)
+			{
+				memcpy(&narrow, out + bad * sizeof(narrow), sizeof(narrow));
+				number = narrow;
+			}
+			else
+				memcpy(&number, out + bad * sizeof(number), sizeof(number));
+			refuse_number(source, column, name_non_finite(number), bad, values->count);
+		}
+		for (bad = 0; values->type == HOPPER_FLOAT64 && bad < values->count; bad++)
+		{
+			double		number;
+
+			memcpy(&number, out + bad * sizeof(number), sizeof(number));
+			check_range(values, source, column, number, bad, values->count);
+		}
+		for (bad = 0;
+			 values->type == HOPPER_FLOAT32 && values->divisor < 1 && bad < values->count;
+			 bad++)
+		{
+			float		number;
+
+			memcpy(&number, out + bad * sizeof(number), sizeof(number));
+			check_range(values, source, column, number, bad, values->count);
+		}
+	}
+	else
+	{
+		int16		length;
+		bool		by_value;
+		char		alignment;
+		Datum	   *elements;
+		bool	   *nulls;
+		int			n;
+		int			i;
+		int32		size = hopper_core()->type_size(values->type);
+
+		get_typlenbyvalalign(element, &length, &by_value, &alignment);
+		deconstruct_array(array, element, length, by_value, alignment, &elements, &nulls, &n);
+		for (i = 0; i < n; i++)
+		{
+			if (nulls[i])
+				refuse_null_element(source, column, i, n);
+			put_number(values, source, column, element, elements[i], i, n,
+					   out + (size_t) i * size);
+		}
+	}
+}
+
+void
+pack_values_encode(const pack_values *values, const pack_source *source, const Datum *datums,
+				   const bool *nulls, char *out)
+{
+	int32		size;
+	int			i;
+
+	switch (values->layout)
+	{
+		case PACK_ARRAY:
+			encode_array(values, source, get_array(values, source, datums, nulls), out);
+			break;
+		case PACK_BYTES:
+			{
+				struct varlena *bytes;
+
+				if (nulls[0])
+					refuse_null(source, &values->columns[0]);
+				bytes = hopper_decompress(datums[0]);
+				if (bytes == NULL)
+					bytes = PG_DETOAST_DATUM_PACKED(datums[0]);
+				if (VARSIZE_ANY_EXHDR(bytes) != values->size)
+					refuse_length(values, source, VARSIZE_ANY_EXHDR(bytes));
+				memcpy(out, VARDATA_ANY(bytes), values->size);
+				break;
+			}
+		case PACK_SCALARS:
+			size = hopper_core()->type_size(values->type);
+			for (i = 0; i < values->n_columns; i++)
+			{
+				if (nulls[i])
+					refuse_null(source, &values->columns[i]);
+				put_number(values, source, &values->columns[i], values->elements[i], datums[i],
+						   0, 1, out + (size_t) i * size);
+			}
+			break;
+	}
+}

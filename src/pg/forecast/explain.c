@@ -1,0 +1,203 @@
+/*
+ * explain.c
+ *		explain_fit(): what a run would take, and what a finished one took.
+ *
+ * Nothing is written and nothing is kept. What is wrong with the configurations is reported as by
+ * fit. Steps are timed by the core on threads of its own.
+ */
+#include "pg/forecast/explain.h"
+
+#include "catalog/pg_type.h"
+#include "portability/instr_time.h"
+
+#include "pg/server/devices.h"
+#include "pg/train/outputs.h"
+#include "pg/greenplum/segments.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_explain_fit);
+
+#define CALIBRATION_SECONDS 1.0
+/* Buffers that are read to see how fast reading is, and what holds where they cannot be. */
+#define SAMPLED_BUFFERS 4
+#define READ_BYTES_PER_SECOND 500e6
+/* A hop statement of the segments engine (bench/segments.py). */
+#define STATEMENT_SECONDS 0.01
+#define HOP_BYTES_PER_SECOND 100e6
+
+#ifndef GP_VERSION_NUM
+/* Bytes a second that buffers come from the table. */
+static double
+reading_speed(const hopper_packed *packed)
+{
+	instr_time	start;
+	instr_time	end;
+	uint64		n;
+	double		bytes = 0;
+
+	INSTR_TIME_SET_CURRENT(start);
+	n = hopper_select("SELECT %s, %s FROM %s LIMIT %d",
+					  hopper_identifier(packed->desc.x_column),
+					  hopper_identifier(packed->desc.y_column), packed->table.quoted,
+					  SAMPLED_BUFFERS);
+	for (uint64 row = 0; row < n; row++)
+	{
+		for (int column = 1; column <= 2; column++)
+		{
+			bool		isnull;
+			Datum		value = hopper_value(row, column, BYTEAOID, &isnull);
+
+			if (!isnull)
+				bytes += VARSIZE_ANY_EXHDR(DatumGetByteaPP(value));
+		}
+	}
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, start);
+	if (bytes <= 0 || INSTR_TIME_GET_DOUBLE(end) <= 0)
+		return READ_BYTES_PER_SECOND;
+	return bytes / INSTR_TIME_GET_DOUBLE(end);
+}
+#endif
+
+static void
+free_explain(void *explain)
+{
+	hopper_torch()->explain_free((hopper_explain *) explain);
+}
+
+#ifdef GP_VERSION_NUM
+static int
+threads_of_a_segment(const explain_request *request, const int32 *keys)
+{
+	int			n_segments = 0;
+
+	if (request->threads_per_segment > 0)
+		return request->threads_per_segment;
+	if (request->workers == 0)
+		return Max(request->options.threads / hopper_segments_on_a_host(), 1);
+	for (int i = 0; i < request->train.desc.n_partitions; i++)
+	{
+		bool		known = false;
+
+		for (int j = 0; j < i && !known; j++)
+			known = keys[i] == keys[j];
+		n_segments += !known;
+	}
+	return Max(request->workers / Max(n_segments, 1), 1) *
+		Max(request->options.threads_per_model, 1);
+}
+#endif
+
+static hopper_explain_costs
+costs_of(explain_request *request, const int32 *train_keys)
+{
+	hopper_explain_costs costs = {0};
+
+	costs.seconds = CALIBRATION_SECONDS;
+#ifdef GP_VERSION_NUM
+	costs.read_bytes_per_second = READ_BYTES_PER_SECOND;
+	costs.statement = STATEMENT_SECONDS;
+	costs.hop_bytes_per_second = HOP_BYTES_PER_SECOND;
+	costs.threads_per_segment = threads_of_a_segment(request, train_keys);
+#else
+	costs.read_bytes_per_second = reading_speed(&request->train);
+#endif
+	return costs;
+}
+
+static hopper_explain *
+forecast(explain_request *request, hopper_guard **guard)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	const hopper_data_desc *valid = request->has_validation ? &request->valid.desc : NULL;
+	hopper_explain_costs costs;
+	const int32 *train_keys = NULL;
+	const int32 *valid_keys = NULL;
+	hopper_explain *explain;
+	hopper_error error;
+	int			done;
+
+#ifdef GP_VERSION_NUM
+	train_keys = hopper_partition_keys(&request->train);
+	if (valid)
+		valid_keys = hopper_partition_keys(&request->valid);
+#endif
+	costs = costs_of(request, train_keys);
+	request->options.n_starts = request->train.n_starts;
+	request->options.starts = request->train.starts;
+	request->options.memory_limit = hopper_effective_memory_limit();
+	request->options.event_fd = hopper_eventfd_open();
+	HOPPER_CHECK(torch->explain_create(&request->options, &request->train.desc, valid, train_keys,
+									   valid_keys, &costs, &explain, &error), error);
+	*guard = hopper_guard_add(explain, free_explain);
+	for (int i = 0; i < request->n_configs; i++)
+		HOPPER_CHECK(torch->explain_add_config(explain, &request->configs[i], &error), error);
+	HOPPER_CHECK(torch->explain_start(explain, &error), error);
+	while ((done = torch->explain_poll(explain, &error)) == 0)
+		hopper_wait(request->options.event_fd, 500);
+	if (done < 0)
+		hopper_throw(&error);
+	return explain;
+}
+
+static void
+keep_rows(hopper_rows *rows)
+{
+	/* the memory context's */
+}
+
+Datum
+hopper_sql_explain_fit(PG_FUNCTION_ARGS)
+{
+	explain_request request = {.context = CurrentMemoryContext};
+	measured_run measured = {0};
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_explain *explain;
+	hopper_guard *guard;
+	hopper_explain_run run;
+	hopper_explain_model *models;
+	hopper_error error;
+	hopper_rows rows;
+
+	request.analyze = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
+	hopper_check_use_gpus(!PG_ARGISNULL(4) && PG_GETARG_BOOL(4));
+	hopper_connect();
+	if (request.analyze)
+	{
+		request.output = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1),
+										   "model_output_table");
+		explain_finished_run(&request, &measured);
+	}
+	else
+		explain_planned_run(fcinfo, &request);
+	hopper_read_packed(&request.source, &request.train);
+	hopper_require_partitions(&request.train);
+	if (request.has_validation)
+	{
+		hopper_read_packed(&request.validation, &request.valid);
+		hopper_require_partitions(&request.valid);
+		hopper_check_compatible(&request.valid, "validation table", &request.train.desc,
+								request.source.shown);
+	}
+	hopper_require_valid_configs(request.configs, request.n_configs, &request.train.desc);
+
+	explain = forecast(&request, &guard);
+	HOPPER_CHECK(torch->explain_run(explain, &run, &error), error);
+	models = palloc0(Max(request.n_configs, 1) * sizeof(hopper_explain_model));
+	for (int i = 0; i < request.n_configs; i++)
+		HOPPER_CHECK(torch->explain_model(explain, i, &models[i], &error), error);
+	hopper_guard_release(guard);
+	hopper_eventfd_close(request.options.event_fd);
+	for (int i = 0; i < request.n_configs; i++)
+		if (models[i].code != HOPPER_OK)
+			ereport(WARNING,
+					(errmsg("configuration %d would fail: %s", models[i].mst_key,
+							hopper_from_utf8(models[i].problem))));
+	explain_lines_of_run(&request, &run, models, &measured);
+	explain_lines_of_models(&request, models);
+	hopper_finish();
+
+	rows.n_rows = request.n_lines;
+	rows.n_columns = EXPLAIN_COLUMNS;
+	rows.cells = (const char *const *) request.cells;
+	return hopper_return_rows(fcinfo, &rows, keep_rows);
+}

@@ -1,0 +1,65 @@
+/*
+ * explain.h
+ *		One call of explain_fit(), as its files share it.
+ */
+#ifndef HOPPER_EXPLAIN_H
+#define HOPPER_EXPLAIN_H
+
+#include "pg/server/glue.h"
+
+#include "pg/catalog/configs.h"
+#include "pg/codec/packed.h"
+
+#define EXPLAIN_COLUMNS 5
+
+typedef struct explain_request
+{
+	hopper_name source;
+	hopper_name output;
+	bool		has_validation;
+	hopper_name validation;
+	hopper_run_options options;
+	hopper_config *configs;
+	int			n_configs;
+	bool		analyze;
+	int			threads_per_segment;	/* Greenplum; 0: a segment's share of its host */
+	int			workers;		/* of the finished run; 0: none is known */
+	hopper_packed train;
+	hopper_packed valid;
+
+	/* the lines */
+	MemoryContext context;
+	int			n_lines;
+	int			allocated;
+	char	  **cells;
+} explain_request;
+
+/* What the journal says of a finished run, and its info table of its models. */
+typedef struct measured_run
+{
+	bool		known;
+	int			workers;
+	double		seconds;
+	double		read;
+	double		wait;
+	double		hop;
+	double		train;
+	double		evaluate;
+	double		idle_share;
+} measured_run;
+
+/* --- what is explained (forecast/request.c) --- */
+
+/* The run that the arguments describe. */
+extern void explain_planned_run(FunctionCallInfo fcinfo, explain_request *request);
+/* The last run of request->output: as its tables tell it, and what the journal measured. */
+extern void explain_finished_run(explain_request *request, measured_run *measured);
+
+/* --- the result (forecast/lines.c) --- */
+
+extern void explain_lines_of_run(explain_request *request, const hopper_explain_run *run,
+								 const hopper_explain_model *models, const measured_run *measured);
+/* A few lines for each configuration. */
+extern void explain_lines_of_models(explain_request *request, const hopper_explain_model *models);
+
+#endif							/* HOPPER_EXPLAIN_H */

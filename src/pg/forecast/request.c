@@ -1,0 +1,184 @@
+/*
+ * request.c
+ *		What explain_fit() is asked about: a run that its arguments describe, or a finished one.
+ */
+#include "pg/forecast/explain.h"
+
+#include "pg/server/devices.h"
+#include "pg/catalog/models.h"
+#include "pg/train/outputs.h"
+#include "pg/server/words.h"
+
+static int32
+positive(FunctionCallInfo fcinfo, int at, const char *name, int32 missing)
+{
+	int32		value = PG_ARGISNULL(at) ? missing : PG_GETARG_INT32(at);
+
+	if (PG_ARGISNULL(at) && missing < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name)));
+	if (value < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least 1, got %d", name, value)));
+	return value;
+}
+
+static text *
+text_argument(FunctionCallInfo fcinfo, int at)
+{
+	return PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at);
+}
+
+static int
+metrics_named(const char *name)
+{
+	if (strcmp(name, "running") == 0)
+		return HOPPER_METRICS_RUNNING;
+	if (strcmp(name, "final") == 0)
+		return HOPPER_METRICS_FINAL;
+	if (strcmp(name, "every") == 0)
+		return HOPPER_METRICS_EVERY;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("training_metrics \"%s\" is not known", name),
+			 errhint("Use 'running' (taken while the weights move), 'final' (and evaluated after "
+					 "the last iteration) or 'every' (evaluated at each metrics iteration).")));
+}
+
+void
+explain_planned_run(FunctionCallInfo fcinfo, explain_request *request)
+{
+	hopper_run_options *options = &request->options;
+	hopper_name selection;
+
+	request->source = hopper_parse_name(text_argument(fcinfo, 0), "source_table");
+	selection = hopper_parse_name(text_argument(fcinfo, 2), "model_selection_table");
+	options->num_iterations = positive(fcinfo, 3, "num_iterations", 0);
+	request->has_validation = !PG_ARGISNULL(5);
+	if (request->has_validation)
+		request->validation = hopper_parse_name(text_argument(fcinfo, 5), "validation_table");
+	options->metrics_compute_frequency = positive(fcinfo, 6, "metrics_compute_frequency", 1);
+	options->threads = PG_ARGISNULL(7) ? hopper_choose_threads(false, 0)
+		: hopper_choose_threads(true, PG_GETARG_INT32(7));
+	if (!PG_ARGISNULL(7))
+		request->threads_per_segment = options->threads;
+	if (PG_ARGISNULL(8))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", "training_metrics")));
+	options->training_metrics = metrics_named(text_to_cstring(PG_GETARG_TEXT_PP(8)));
+	options->threads_per_model = positive(fcinfo, 9, "threads_per_model", 0);
+	hopper_check_threads_per_model(options);
+	if (PG_ARGISNULL(11))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", "precision")));
+	options->precision = text_to_cstring(PG_GETARG_TEXT_PP(11));
+	hopper_check_precision(options->precision, false);
+	request->configs = hopper_load_configs(&selection, &request->n_configs);
+}
+
+static hopper_name
+name_cell(const hopper_name *table, int column)
+{
+	return hopper_parse_name(cstring_to_text(hopper_text_cell(table, 0, column)),
+							 SPI_fname(SPI_tuptable->tupdesc, column));
+}
+
+static int32
+count_cell(const hopper_name *table, int column, int32 most)
+{
+	return (int32) hopper_int_cell(table, 0, column, 1, most);
+}
+
+/* What the journal measured; returns the threads of a model. */
+static int
+read_journal(Oid output, measured_run *run)
+{
+	hopper_journal_scope scope = hopper_journal_begin();
+	int			threads_per_model = 1;
+
+	if (hopper_select("SELECT r.workers, r.threads_per_model, r.seconds,"
+					  " r.seconds_reading + coalesce(sum(v.seconds_read), 0),"
+					  " r.seconds_hop, coalesce(sum(v.seconds_train), 0),"
+					  " coalesce(sum(v.seconds_evaluate), 0), r.idle_share"
+					  " FROM hopper.journal_runs r LEFT JOIN hopper.journal_visits v"
+					  " ON v.run = r.run WHERE r.output = %u GROUP BY r.run, r.workers,"
+					  " r.threads_per_model, r.seconds, r.seconds_reading, r.seconds_hop,"
+					  " r.idle_share ORDER BY r.run DESC LIMIT 1", output) == 1)
+	{
+		run->known = true;
+		run->workers = hopper_key_cell(NULL, 0, 1);
+		threads_per_model = hopper_key_cell(NULL, 0, 2);
+		run->seconds = hopper_float_value(0, 3);
+		run->read = hopper_float_value(0, 4);
+		run->hop = hopper_float_value(0, 5);
+		run->train = hopper_float_value(0, 6);
+		run->evaluate = hopper_float_value(0, 7);
+		run->idle_share = hopper_float_value(0, 8);
+		run->wait = run->idle_share * run->seconds * run->workers;
+	}
+	hopper_journal_end(&scope);
+	return threads_per_model;
+}
+
+void
+explain_finished_run(explain_request *request, measured_run *measured)
+{
+	hopper_run_options *options = &request->options;
+	hopper_outputs outputs = hopper_outputs_named(&request->output);
+	hopper_name models;
+	hopper_config *config;
+	uint64		n;
+	hopper_trained trained;
+
+	/* The journal knows the threads of a model. */
+	options->threads_per_model = read_journal(hopper_relation_oid(&request->output, false),
+											  measured);
+	request->workers = measured->workers;
+	hopper_read_trained_data(&request->output, &trained);
+	hopper_require_select(hopper_relation_oid(&outputs.info, false));
+	if (hopper_select("SELECT source_table, validation_table, model_arch_table,"
+					  " num_iterations::pg_catalog.int4, metrics_compute_frequency,"
+					  " threads::pg_catalog.int4, training_metrics, precision FROM %s",
+					  outputs.summary.quoted) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" does not have one row", outputs.summary.shown)));
+	request->source = name_cell(&outputs.summary, 1);
+	request->has_validation = hopper_cell(0, 2) != NULL;
+	if (request->has_validation)
+		request->validation = name_cell(&outputs.summary, 2);
+	models = name_cell(&outputs.summary, 3);
+	options->num_iterations = count_cell(&outputs.summary, 4, PG_INT32_MAX);
+	options->metrics_compute_frequency = count_cell(&outputs.summary, 5, PG_INT32_MAX);
+	options->threads = count_cell(&outputs.summary, 6, HOPPER_MAX_THREADS);
+	options->training_metrics = metrics_named(hopper_text_cell(&outputs.summary, 0, 7));
+	/* What GPUs alone have is timed as what stands for it here. */
+	options->precision =
+		strcmp(hopper_text_cell(&outputs.summary, 0, 8), "bf16") == 0 ? "bf16" : "fp32";
+
+	n = hopper_select("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"
+					  " compile_params::pg_catalog.text, fit_params::pg_catalog.text"
+					  " FROM %s ORDER BY mst_key", outputs.info.quoted);
+	request->configs = config = palloc0(Max(n, 1) * sizeof(hopper_config));
+	request->n_configs = (int) n;
+	for (uint64 row = 0; row < n; row++, config++)
+	{
+		config->mst_key = hopper_key_cell(&outputs.info, row, 1);
+		config->model_id = hopper_key_cell(&outputs.info, row, 2);
+		config->compile_params = hopper_to_utf8(hopper_text_cell(&outputs.info, row, 3));
+		config->fit_params = hopper_cell(row, 4) ? hopper_to_utf8(hopper_cell(row, 4)) : NULL;
+	}
+	hopper_require_model_table(&models);
+	for (int i = 0; i < request->n_configs; i++)
+	{
+		hopper_model model;
+
+		hopper_read_model(&models, request->configs[i].model_id, &model);
+		request->configs[i].model_arch = model.arch;
+		request->configs[i].model_arch_size = model.arch_size;
+	}
+}

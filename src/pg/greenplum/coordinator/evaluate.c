@@ -1,0 +1,116 @@
+/*
+ * evaluate.c
+ *		Evaluation on the segments: the coordinator's part. Sums come here, data do not.
+ */
+#include "pg/predict/confusion.h"
+#include "pg/predict/evaluate.h"
+#include "pg/greenplum/evaluate.h"
+
+#ifdef GP_VERSION_NUM
+
+#include "catalog/pg_type.h"
+
+static uint64
+select_described(const char *query, int n, Datum *values)
+{
+	Oid			types[] = {BYTEAOID, BYTEAOID};
+	int			rc = SPI_execute_with_args(query, n, types, values, NULL, true, 0);
+
+	if (rc != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute_with_args failed: %s", SPI_result_code_string(rc));
+	return SPI_processed;
+}
+
+/* The sums of all partitions, those of a segment one behind another. */
+static bytea *
+sum_up(const hopper_packed *data, bytea *description)
+{
+	Datum		values[] = {PointerGetDatum(description)};
+	const char *x_column = hopper_identifier(data->desc.x_column);
+	const char *y_column = hopper_identifier(data->desc.y_column);
+	StringInfoData sums;
+	bytea	   *result;
+	uint64		n;
+
+	/*
+	 * The window sorts pointers to the buffers; an aggregate with an order of its own would sort
+	 * the description with each of them. The condition keeps a planner from dropping the window.
+	 */
+	n = select_described(psprintf("SELECT hopper.segment_evaluation($1, k, p, b, n, x, y, c)"
+								  " FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
+								  " buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
+								  " pg_catalog.row_number() OVER (PARTITION BY " HOPPER_DIST_KEY
+								  " ORDER BY partition_id, buffer_id) AS r FROM %s) s"
+								  " WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
+								  x_column, y_column, data->table.quoted), 1, values);
+	initStringInfo(&sums);
+	for (uint64 row = 0; row < n; row++)
+	{
+		bool		isnull;
+		bytea	   *part = DatumGetByteaPP(hopper_value(row, 1, BYTEAOID, &isnull));
+
+		appendBinaryStringInfo(&sums, VARDATA_ANY(part), VARSIZE_ANY_EXHDR(part));
+	}
+	SPI_freetuptable(SPI_tuptable);
+	result = palloc(VARHDRSZ + sums.len);
+	SET_VARSIZE(result, VARHDRSZ + sums.len);
+	memcpy(VARDATA(result), sums.data, sums.len);
+	return result;
+}
+
+/* n x n numbers of examples */
+static void
+write_confusion(const hopper_name *table, const hopper_trained *model, const bytea *bytes)
+{
+	size_t		n_cells = VARSIZE_ANY_EXHDR(bytes) / sizeof(int64_t);
+	int64_t    *counts = palloc(Max(n_cells, 1) * sizeof(int64_t));
+	int			n = 0;
+
+	memcpy(counts, VARDATA_ANY(bytes), n_cells * sizeof(int64_t));
+	while ((size_t) n * n < n_cells)
+		n++;
+	hopper_write_confusion(table, model, counts, n);
+}
+
+void
+hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hopper_event *event,
+					 const hopper_name *confusion)
+{
+	segment_evaluation evaluation = {0};
+	int			level = NewGUCNestLevel();
+	Datum		values[2];
+	bytea	   *description;
+	bytea	   *bytes;
+	bytea	   *counts;
+	bool		isnull;
+
+	(void) set_config_option("optimizer", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0);
+	(void) set_config_option("enable_hashagg", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0);
+	evaluation.config = model->config;
+	evaluation.desc = data->desc;
+	evaluation.keys = hopper_partition_keys(data);
+	evaluation.threads = hopper_threads;
+	evaluation.memory_limit = (int64) hopper_memory_limit * 1024 * 1024;
+	evaluation.segments_on_host = hopper_segments_on_a_host();
+	description = evaluate_describe(&evaluation);
+	values[0] = PointerGetDatum(description);
+	values[1] = PointerGetDatum(sum_up(data, description));
+	/* each segment adds them up and gets the same; so no libtorch is needed here */
+	if (select_described("SELECT event, confusion"
+						 " FROM hopper.segment_evaluation_total($1, $2) LIMIT 1", 2, values) != 1)
+		elog(ERROR, "no segment added up the evaluation");
+	bytes = DatumGetByteaPP(hopper_value(0, 1, BYTEAOID, &isnull));
+	if (VARSIZE_ANY_EXHDR(bytes) != sizeof(*event))
+		elog(ERROR, "the result of an evaluation has %zu bytes",
+			 (size_t) VARSIZE_ANY_EXHDR(bytes));
+	memcpy(event, VARDATA_ANY(bytes), sizeof(*event));
+	counts = confusion ? DatumGetByteaPCopy(hopper_value(0, 2, BYTEAOID, &isnull)) : NULL;
+	SPI_freetuptable(SPI_tuptable);
+	if (confusion)
+		write_confusion(confusion, model, counts);
+	AtEOXact_GUC(true, level);
+}
+
+#endif							/* GP_VERSION_NUM */

@@ -1,0 +1,421 @@
+/*
+ * hops.c
+ *		The statements of a run on the segments: working tables, data into memory, models on their
+ *		way, results into the output tables.
+ *
+ * Everything happens in the caller's transaction. The working tables <out>_hop_a, <out>_hop_b and
+ * <out>_hop_log are dropped at the end; an error takes them back with the transaction.
+ */
+#include "pg/greenplum/coordinator/hops.h"
+
+#ifdef GP_VERSION_NUM
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+#define PART_BYTES (64 * 1024 * 1024)
+
+static SPIPlanPtr
+prepare(const char *query, int n, Oid *types)
+{
+	SPIPlanPtr	plan = SPI_prepare(query, n, types);
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	return plan;
+}
+
+static void
+execute(SPIPlanPtr plan, Datum *values, int expected)
+{
+	int			rc = SPI_execute_plan(plan, values, NULL, false, 0);
+
+	if (rc != expected)
+		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+}
+
+/* --- working tables and data --- */
+
+void
+hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run, const hopper_packed *train,
+				  const hopper_packed *valid, const hopper_name *model)
+{
+	memset(hops, 0, sizeof(*hops));
+	hops->run = run;
+	hops->train = train;
+	hops->valid = valid;
+	hops->description = hopper_describe_run(run);
+	hops->tables[0] = hopper_name_with_suffix(model, "hop_a");
+	hops->tables[1] = hopper_name_with_suffix(model, "hop_b");
+	hops->log = hopper_name_with_suffix(model, "hop_log");
+	for (int i = 0; i < 2; i++)
+	{
+		hopper_require_absent(&hops->tables[i]);
+		hopper_exec("CREATE UNLOGGED TABLE %s (key pg_catalog.int4, mst_key pg_catalog.int4,"
+					" next_key pg_catalog.int4, part pg_catalog.int4, n_parts pg_catalog.int4,"
+					" done pg_catalog.bool, missing pg_catalog.bool, report pg_catalog.bytea,"
+					" result pg_catalog.bytea, body pg_catalog.bytea)"
+					" DISTRIBUTED BY (key)", hops->tables[i].quoted);
+		hopper_exec("ALTER TABLE %s ALTER COLUMN body SET STORAGE EXTERNAL,"
+					" ALTER COLUMN report SET STORAGE EXTERNAL", hops->tables[i].quoted);
+	}
+	hopper_require_absent(&hops->log);
+	hopper_exec("CREATE UNLOGGED TABLE %s (key pg_catalog.int4, value pg_catalog.text)"
+				" DISTRIBUTED BY (key)", hops->log.quoted);
+}
+
+/* A segment that lacks our library says so in the server's words, which do not tell what to do. */
+static void
+rethrow_with_hint(MemoryContext context)
+{
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(context);
+	error = CopyErrorData();
+	if (error->sqlerrcode == ERRCODE_UNDEFINED_FILE && error->hint == NULL)
+	{
+		if (error->detail == NULL)
+			error->detail = pstrdup("Packed data lie on a segment whose host lacks the library.");
+		error->hint = pstrdup("Install the libraries of one build on all hosts, and reconnect.");
+	}
+	FlushErrorState();
+	ReThrowError(error);
+}
+
+static void
+load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
+{
+	Oid			types[] = {INT8OID, BYTEAOID};
+	MemoryContext caller = CurrentMemoryContext;
+	Datum		values[2];
+	SPIPlanPtr	plan;
+
+	/*
+	 * The window sorts pointers to the buffers; an aggregate with an order of its own would sort
+	 * the description with each of them. The condition keeps a planner from dropping the window.
+	 */
+	plan = prepare(psprintf("INSERT INTO %s (key, value)"
+							" SELECT k, hopper.segment_data($1, $2, k, %d, p, b, n, x, y, c)"
+							" FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
+							" buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
+							" pg_catalog.row_number() OVER (PARTITION BY " HOPPER_DIST_KEY
+							" ORDER BY partition_id, buffer_id) AS r FROM %s) s"
+							" WHERE r OPERATOR(pg_catalog.>) 0 GROUP BY k",
+							hops->log.quoted, split,
+							hopper_identifier(packed->desc.x_column),
+							hopper_identifier(packed->desc.y_column),
+							packed->table.quoted), 2, types);
+	values[0] = Int64GetDatum(hops->run->id);
+	values[1] = PointerGetDatum(hops->description);
+	PG_TRY();
+	{
+		execute(plan, values, SPI_OK_INSERT);
+	}
+	PG_CATCH();
+	{
+		rethrow_with_hint(caller);
+	}
+	PG_END_TRY();
+	SPI_freeplan(plan);
+}
+
+/*
+ * The numerics class of all segments, from the two lines that each returned; palloc'ed.
+ * SPI_tuptable has a row a different answer.
+ */
+static char *
+agreed_class(uint64 n)
+{
+	char	   *answers[2] = {"none", "none"};
+	char	   *builds[2] = {"none", "none"};
+
+	for (uint64 row = 0; row < Min(n, 2); row++)
+	{
+		char	   *line;
+
+		answers[row] = hopper_cell(row, 1);
+		line = strchr(answers[row], '\n');
+		if (line == NULL)
+			elog(ERROR, "segment %s returned an unknown answer", hopper_cell(row, 2));
+		*line = '\0';
+		builds[row] = line + 1;
+	}
+	if (n == 1)
+		return answers[0];
+	if (strcmp(builds[0], builds[1]) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("segments have different builds of model_hopper"),
+				 errdetail("Segment %s has %s; segment %s has %s.",
+						   n > 0 ? hopper_cell(0, 2) : "none", builds[0],
+						   n > 1 ? hopper_cell(1, 2) : "none", builds[1]),
+				 errhint("Install the libraries of one build on all hosts, and reconnect.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("segments have different numerics classes"),
+			 errdetail("Segment %s has \"%s\"; segment %s has \"%s\".",
+					   n > 0 ? hopper_cell(0, 2) : "none", answers[0],
+					   n > 1 ? hopper_cell(1, 2) : "none", answers[1]),
+			 errhint("Install the same libraries on all hosts; their CPUs must have the same "
+					 "vector instructions.")));
+	pg_unreachable();
+}
+
+/* The segments' memory, also on those that have lost it. */
+static void
+release(hopper_hops *hops)
+{
+	/*
+	 * The processes that insert hold the data. The key itself is what is inserted: rows that could
+	 * belong to another segment would come from processes of their own.
+	 */
+	hopper_exec("INSERT INTO %s (key, value) SELECT key,"
+				" hopper.segment_release(" INT64_FORMAT ")::pg_catalog.text FROM %s",
+				hops->log.quoted, hops->run->id, hops->log.quoted);
+}
+
+/* Of what segment_load_end() returns. */
+#define LINE(n) "pg_catalog.split_part(value, E'\\n', " n ")"
+#define NUMBER(n) "pg_catalog.split_part(" LINE("3") ", ' ', " n ")::pg_catalog.int8"
+
+char *
+hopper_hops_load(hopper_hops *hops)
+{
+	char	   *numerics_class;
+	uint64		n;
+
+	/* the run's number is another one after a loss: all segments begin anew */
+	if (hops->loaded)
+		hops->description = hopper_describe_run(hops->run);
+	hops->loaded = true;
+	hopper_exec("TRUNCATE %s", hops->log.quoted);
+	load_split(hops, hops->train, HOPPER_SPLIT_TRAIN);
+	if (hops->valid)
+		load_split(hops, hops->valid, HOPPER_SPLIT_VALID);
+	n = hopper_select_latest("SELECT " LINE("1") " OPERATOR(pg_catalog.||) E'\\n'"
+							 " OPERATOR(pg_catalog.||) " LINE("2") ","
+							 " pg_catalog.min(gp_segment_id) FROM %s GROUP BY 1 ORDER BY 2",
+							 hops->log.quoted);
+	numerics_class = agreed_class(n);
+	SPI_freetuptable(SPI_tuptable);
+	hopper_select_latest("SELECT pg_catalog.max(" NUMBER("1") "), pg_catalog.max(" NUMBER("2") "),"
+						 " pg_catalog.max(" NUMBER("3") ") FROM %s", hops->log.quoted);
+	hops->plan.max_reads = (int32) hopper_int_cell(&hops->log, 0, 1, 0, PG_INT32_MAX);
+	hops->plan.bytes_data = hopper_int_cell(&hops->log, 0, 2, 0, PG_INT64_MAX);
+	hops->plan.bytes_models = hopper_int_cell(&hops->log, 0, 3, 0, PG_INT64_MAX);
+	SPI_freetuptable(SPI_tuptable);
+	return numerics_class;
+}
+
+static int32
+first_key(const hopper_hops *hops, int32 mst_key)
+{
+	const hopper_run_options *options = &hops->run->options;
+	int			at = ((mst_key - 1) % options->n_starts + options->n_starts) % options->n_starts;
+
+	return hops->run->train_keys[options->starts[at]];
+}
+
+/* One model as it starts, in parts. */
+static void
+put_model(hopper_hops *hops, SPIPlanPtr plan, const hopper_config *config)
+{
+	char		kind = HOPPER_ENVELOPE_NEW;
+	const char *bytes = NULL;
+	size_t		size = 0;
+	int32		key = first_key(hops, config->mst_key);
+	int32		n_parts;
+
+	if (config->state)
+	{
+		kind = HOPPER_ENVELOPE_STATE;
+		bytes = (const char *) config->state;
+		size = config->state_size;
+	}
+	else if (config->weights)
+	{
+		kind = HOPPER_ENVELOPE_WEIGHTS;
+		bytes = (const char *) config->weights;
+		size = config->n_weights * sizeof(float);
+	}
+	n_parts = (int32) (size / PART_BYTES + 1);
+	for (int32 part = 0; part < n_parts; part++)
+	{
+		size_t		at = (size_t) part * PART_BYTES;
+		size_t		n = Min(size - at, PART_BYTES);
+		size_t		extra = part == 0 ? 1 : 0;
+		bytea	   *body = palloc(VARHDRSZ + n + extra);
+		Datum		values[6];
+
+		SET_VARSIZE(body, VARHDRSZ + n + extra);
+		if (extra)
+			*VARDATA(body) = kind;
+		if (n > 0)
+			memcpy(VARDATA(body) + extra, bytes + at, n);
+		values[0] = Int32GetDatum(key);
+		values[1] = Int32GetDatum(config->mst_key);
+		values[2] = Int32GetDatum(part);
+		values[3] = Int32GetDatum(n_parts);
+		values[4] = PointerGetDatum(body);
+		execute(plan, values, SPI_OK_INSERT);
+		pfree(body);
+	}
+}
+
+void
+hopper_hops_put_models(hopper_hops *hops)
+{
+	/* Those that start from their seed in one statement, the others one by one. */
+	Oid			types[] = {INT4OID, INT4OID, INT4OID, INT4OID, BYTEAOID};
+	SPIPlanPtr	plan = prepare(psprintf("INSERT INTO %s"
+										" (key, next_key, mst_key, part, n_parts, body)"
+										" VALUES ($1, $1, $2, $3, $4, $5)",
+										hops->tables[0].quoted), 5, types);
+	StringInfoData fresh;
+
+	initStringInfo(&fresh);
+	for (int i = 0; i < hops->run->n_configs; i++)
+	{
+		const hopper_config *config = &hops->run->configs[i];
+		int32		key = first_key(hops, config->mst_key);
+
+		if (config->state || config->weights)
+			put_model(hops, plan, config);
+		else
+			appendStringInfo(&fresh, "%s(%d, %d, %d, 0, 1, '%c'::pg_catalog.bytea)",
+							 fresh.len ? ", " : "", key, key, config->mst_key,
+							 HOPPER_ENVELOPE_NEW);
+	}
+	if (fresh.len > 0)
+		hopper_exec("INSERT INTO %s (key, next_key, mst_key, part, n_parts, body) VALUES %s",
+					hops->tables[0].quoted, fresh.data);
+	SPI_freeplan(plan);
+}
+
+/* The statement that moves and trains the models. */
+static char *
+hop_query(const hopper_name *from, const hopper_name *to)
+{
+	return psprintf("INSERT INTO %s SELECT k, (r).mst_key, (r).next_key, (r).part, (r).n_parts,"
+					" (r).done, (r).missing, (r).report, (r).result, (r).body"
+					" FROM (SELECT next_key AS k, hopper.segment_emit(hopper.segment_visit($1, $2,"
+					" $3, $4, mst_key, part, n_parts, body), next_key) AS r"
+					" FROM %s GROUP BY next_key) s", to->quoted, from->quoted);
+}
+
+void
+hopper_hops_move(hopper_hops *hops, int32 iteration, bool fresh, bool finish)
+{
+	Oid			types[] = {INT8OID, INT4OID, BOOLOID, BOOLOID};
+	Datum		values[4];
+	int			from = hops->at;
+
+	CHECK_FOR_INTERRUPTS();
+	if (hops->plans[from] == NULL)
+		hops->plans[from] = prepare(hop_query(&hops->tables[from], &hops->tables[1 - from]), 4,
+									types);
+	values[0] = Int64GetDatum(hops->run->id);
+	values[1] = Int32GetDatum(iteration);
+	values[2] = BoolGetDatum(fresh);
+	values[3] = BoolGetDatum(finish);
+	execute(hops->plans[from], values, SPI_OK_INSERT);
+	hopper_exec("TRUNCATE %s", hops->tables[from].quoted);
+	hops->at = 1 - from;
+	hops->n_statements++;
+}
+
+/* Numbers of configurations in a message; more are counted. */
+#define MAX_RANGES 20
+
+static bool
+travels(const hopper_training *training, int at)
+{
+	return !training->failed[at] && !training->stopped[at];
+}
+
+char *
+hopper_hops_travelling(const hopper_training *training)
+{
+	StringInfoData out;
+	int			n_ranges = 0;
+	int			n = 0;
+	int			left = 0;
+
+	initStringInfo(&out);
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		int			first = i;
+
+		if (!travels(training, i))
+			continue;
+		while (i + 1 < training->n_configs && travels(training, i + 1) &&
+			   training->configs[i + 1].mst_key == training->configs[i].mst_key + 1)
+			i++;
+		n += i - first + 1;
+		if (++n_ranges > MAX_RANGES)
+		{
+			left += i - first + 1;
+			continue;
+		}
+		appendStringInfo(&out, "%s%d", n_ranges > 1 ? ", " : "", training->configs[first].mst_key);
+		if (i > first)
+			appendStringInfo(&out, "-%d", training->configs[i].mst_key);
+	}
+	if (left > 0)
+		appendStringInfo(&out, " and %d more", left);
+	if (n == 0)
+		return "no configuration";
+	return psprintf("%s %s", n == 1 ? "configuration" : "configurations", out.data);
+}
+
+/* --- results --- */
+
+/* Nothing comes here. */
+void
+hopper_hops_write(hopper_hops *hops, const hopper_name *model, const hopper_name *state)
+{
+	const hopper_segment_run *run = hops->run;
+	const hopper_name *from = &hops->tables[hops->at];
+	Oid			types[] = {TEXTOID, INT4ARRAYOID};
+	SPIPlanPtr	plan = prepare(psprintf("INSERT INTO %s (mst_key, model_weights, model_arch)"
+										" SELECT mst_key, body, $1::pg_catalog.json FROM %s"
+										" WHERE part OPERATOR(pg_catalog.=) -1"
+										" AND mst_key OPERATOR(pg_catalog.=) ANY ($2)",
+										model->quoted, from->quoted), 2, types);
+	Datum	   *keys = palloc(sizeof(Datum) * run->n_configs);
+	int			n = 0;
+
+	for (int i = 0; i < run->n_configs; i++)
+	{
+		const hopper_config *config = &run->configs[i];
+		Datum		values[2];
+
+		keys[n++] = Int32GetDatum(config->mst_key);
+		if (i + 1 < run->n_configs && config[1].model_arch == config->model_arch)
+			continue;
+		values[0] = CStringGetTextDatum(hopper_from_utf8(config->model_arch));
+		values[1] = PointerGetDatum(construct_array(keys, n, INT4OID, sizeof(int32), true, 'i'));
+		execute(plan, values, SPI_OK_INSERT);
+		n = 0;
+	}
+	SPI_freeplan(plan);
+	hopper_exec("INSERT INTO %s (mst_key, part, state) SELECT mst_key, part, body FROM %s"
+				" WHERE part OPERATOR(pg_catalog.>=) 0"
+				" AND pg_catalog.length(body) OPERATOR(pg_catalog.>) 0",
+				state->quoted, from->quoted);
+}
+
+void
+hopper_hops_end(hopper_hops *hops)
+{
+	release(hops);
+	for (int i = 0; i < 2; i++)
+	{
+		if (hops->plans[i])
+			SPI_freeplan(hops->plans[i]);
+		hopper_exec("DROP TABLE %s", hops->tables[i].quoted);
+	}
+	hopper_exec("DROP TABLE %s", hops->log.quoted);
+}
+
+#endif							/* GP_VERSION_NUM */

@@ -1,0 +1,306 @@
+/*
+ * pack.c
+ *		Packing on the segments: the coordinator's part. Keys come here, rows do not.
+ */
+#include "pg/greenplum/pack.h"
+
+#ifdef GP_VERSION_NUM
+
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "cdb/cdbutil.h"
+#include "nodes/makefuncs.h"
+#include "utils/guc.h"
+
+#include "pg/server/row_types.h"
+
+#define KEYS_AT_ONCE 4096
+#define MOST_DIMENSIONS 6		/* of an array */
+
+static SPIPlanPtr
+prepare(const char *query, int n, Oid *types)
+{
+	SPIPlanPtr	plan = SPI_prepare(query, n, types);
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	return plan;
+}
+
+static void
+insert_described(const char *query, bytea *first, bytea *second)
+{
+	Oid			types[] = {BYTEAOID, BYTEAOID};
+	Datum		values[] = {PointerGetDatum(first), PointerGetDatum(second)};
+	SPIPlanPtr	plan = prepare(query, second ? 2 : 1, types);
+	int			rc = SPI_execute_plan(plan, values, NULL, false, 0);
+
+	if (rc != SPI_OK_INSERT)
+		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+	SPI_freeplan(plan);
+}
+
+/* --- shapes --- */
+
+bool
+pack_learn_shape_remotely(const pack_source *named, pack_values *values)
+{
+	pack_source source = *named;
+	StringInfoData query;
+	const char *column;
+	int64		shape[MOST_DIMENSIONS] = {1};
+	int			rank = 0;
+
+	if (values->shape_known)
+		return true;
+	column = hopper_identifier(values->columns[0].name);
+	initStringInfo(&query);
+	for (int i = 0; i < MOST_DIMENSIONS; i++)
+		appendStringInfo(&query, "%spg_catalog.array_length(%s, %d)", i ? ", " : "SELECT ", column,
+						 i + 1);
+	pack_append_row_names(&source, &query);
+	appendStringInfo(&query, " FROM %s", source.name.quoted);
+	if (hopper_select("%s WHERE pg_catalog.array_length(%s, 1) IS NOT NULL LIMIT 1", query.data,
+					  column) == 0)
+	{
+		pack_values_learn_shape(values, 1, shape, pstrdup("no row"));
+		return hopper_select("SELECT 1 FROM %s LIMIT 1", source.name.quoted) > 0;
+	}
+	source.tuple = SPI_tuptable->vals[0];
+	source.desc = SPI_tuptable->tupdesc;
+	source.first_key = MOST_DIMENSIONS + 1;
+	source.row_number = 1;
+	for (; rank < MOST_DIMENSIONS; rank++)
+	{
+		if (hopper_cell(0, rank + 1) == NULL)
+			break;
+		shape[rank] = hopper_key_cell(&source.name, 0, rank + 1);
+	}
+	pack_values_learn_shape(values, rank, shape, pack_row_name(&source));
+	SPI_freetuptable(SPI_tuptable);
+	return true;
+}
+
+/* --- the working table --- */
+
+static void
+create_rows_table(const pack_job *job, hopper_name *rows)
+{
+	const hopper_name *output = &job->request.output;
+	Oid			schema = RangeVarGetCreationNamespace(makeRangeVar(output->schema, output->name,
+																   -1));
+
+	*rows = hopper_name_with_suffix(output, "pack_rows");
+	hopper_require_absent(rows);
+	/* beside a temporary table it is temporary, too */
+	hopper_exec("CREATE %s TABLE %s (key pg_catalog.bytea, stratum pg_catalog.int4,"
+				" body pg_catalog.bytea) DISTRIBUTED RANDOMLY",
+				isTempNamespace(schema) ? "" : "UNLOGGED", rows->quoted);
+	hopper_exec("ALTER TABLE %s ALTER COLUMN body SET STORAGE EXTERNAL", rows->quoted);
+}
+
+static void
+count_rows(pack_job *job, const hopper_name *rows)
+{
+	uint64		n = hopper_select_latest("SELECT stratum, pg_catalog.count(*) FROM %s"
+										 " GROUP BY stratum ORDER BY stratum", rows->quoted);
+
+	pack_start_counting(job);
+	for (uint64 row = 0; row < n; row++)
+		pack_count_rows(job, hopper_key_cell(rows, row, 1),
+						hopper_int_cell(rows, row, 2, 1, PG_INT64_MAX));
+	SPI_freetuptable(SPI_tuptable);
+}
+
+/* --- the order --- */
+
+static void
+start_plan(pack_plan *plan, const pack_job *job, const pack_output *output, bool validation)
+{
+	int32		n = 0;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->validation = validation;
+	plan->layout = job->layout;
+	plan->n_strata = job->n_strata;
+	plan->limits = hopper_palloc0_huge((Size) job->n_strata * PACK_PLACE_SIZE);
+	plan->any = hopper_palloc0_huge((Size) job->n_strata * sizeof(bool));
+	for (int32 i = 0; i < output->partitions; i++)
+		n += pack_output_buffers(output, i);
+	plan->ends = hopper_palloc0_huge((Size) n * PACK_PLACE_SIZE);
+	plan->partitions = hopper_palloc0_huge((Size) n * sizeof(int32));
+	plan->rows = hopper_palloc0_huge((Size) n * sizeof(int32));
+	plan->keys = hopper_palloc0_huge((Size) n * sizeof(int32));
+}
+
+static void
+take_row(pack_plan *plan, pack_output *output, const char *place)
+{
+	if (!pack_output_row(output))
+		return;
+	memcpy(plan->ends + (Size) plan->n_buffers * PACK_PLACE_SIZE, place, PACK_PLACE_SIZE);
+	plan->partitions[plan->n_buffers] = output->partition;
+	plan->rows[plan->n_buffers] = output->filled;
+	plan->keys[plan->n_buffers] = output->keys[output->partition];
+	plan->n_buffers++;
+	pack_output_next(output);
+}
+
+/* Reads all keys in order and notes where buffers and the validation part end. */
+static void
+rank_rows(pack_job *job, const hopper_name *rows, pack_output *const outputs[2], pack_plan plans[2])
+{
+	const Oid	types[4] = {BYTEAOID, INT4OID, INT4OID, TIDOID};
+	SPIPlanPtr	plan;
+	Portal		portal;
+	char		place[PACK_PLACE_SIZE];
+
+	plan = SPI_prepare_cursor(psprintf("SELECT key, stratum, gp_segment_id, ctid FROM %s"
+									   " ORDER BY key, gp_segment_id, ctid", rows->quoted), 0,
+							  NULL, CURSOR_OPT_NO_SCROLL);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	/* sees what this statement has written */
+	portal = SPI_cursor_open(NULL, plan, NULL, NULL, false);
+	for (;;)
+	{
+		SPITupleTable *table;
+		uint64		n;
+
+		CHECK_FOR_INTERRUPTS();
+		SPI_cursor_fetch(portal, true, KEYS_AT_ONCE);
+		table = SPI_tuptable;
+		n = SPI_processed;
+		if (n == 0)
+			break;
+		hopper_require_row_types(table->tupdesc, lengthof(types), types, rows->shown);
+		for (uint64 row = 0; row < n; row++)
+		{
+			Datum		values[4];
+			bool		nulls[4];
+			bytea	   *key;
+			int32		stratum;
+			int			to_validation;
+
+			heap_deform_tuple(table->vals[row], table->tupdesc, values, nulls);
+			key = nulls[0] || nulls[1] ? NULL : DatumGetByteaPP(values[0]);
+			stratum = DatumGetInt32(values[1]);
+			if (key == NULL || VARSIZE_ANY_EXHDR(key) != PACK_KEY_SIZE || stratum < 0 ||
+				stratum >= job->n_strata)
+				elog(ERROR, "a row of the working table is damaged");
+			pack_write_place(place, VARDATA_ANY(key), DatumGetInt32(values[2]),
+							 (ItemPointer) DatumGetPointer(values[3]));
+			to_validation = pack_to_validation(job, stratum) ? 1 : 0;
+			if (to_validation)
+				for (int side = 0; side < 2; side++)
+				{
+					memcpy(plans[side].limits + (Size) stratum * PACK_PLACE_SIZE, place,
+						   PACK_PLACE_SIZE);
+					plans[side].any[stratum] = true;
+				}
+			take_row(&plans[to_validation], outputs[to_validation], place);
+		}
+		SPI_freetuptable(table);
+	}
+	SPI_cursor_close(portal);
+	SPI_freeplan(plan);
+}
+
+/* --- the move --- */
+
+/*
+ * The window brings the rows to their segments and sorts them once, by key, buffer and rank; the
+ * aggregate below the insert needs neither another motion nor another sort.
+ */
+static void
+move_rows(const hopper_name *rows, const pack_output *output, const pack_plan *plan)
+{
+	insert_described(psprintf("INSERT INTO %s SELECT k, (r).partition_id, b, (r).n, (r).x, (r).y,"
+							  " (r).x_shape, (r).y_shape, (r).checksum FROM"
+							  " (SELECT k, b, hopper.segment_buffer($2, b, rank, body) AS r FROM"
+							  " (SELECT k, b, body, pg_catalog.row_number()"
+							  " OVER (PARTITION BY k ORDER BY b, key) AS rank FROM"
+							  " (SELECT hopper.segment_slot_key(slot) AS k,"
+							  " hopper.segment_slot_buffer(slot) AS b, key, body FROM"
+							  " (SELECT hopper.segment_slot($1, key, stratum, gp_segment_id, ctid)"
+							  " AS slot, key, body FROM %s OFFSET 0) s1"
+							  " WHERE slot IS NOT NULL) s2) s3"
+							  " GROUP BY k, b) s4",
+							  output->table.quoted, rows->quoted),
+					 pack_describe_plan(plan), pack_describe_plan(plan));
+}
+
+/* Checksums in order, and each segment's share. */
+static void
+read_buffers(pack_output *output)
+{
+	const Oid	types[3] = {INT4OID, INT4OID, BYTEAOID};
+	uint64		n = hopper_select_latest("SELECT gp_segment_id, n, checksum FROM %s"
+										 " ORDER BY buffer_id", output->table.quoted);
+
+	if (n != (uint64) output->n_buffers)
+		elog(ERROR, "\"%s\" has " UINT64_FORMAT " of %d buffers", output->table.shown, n,
+			 output->n_buffers);
+	hopper_require_row_types(SPI_tuptable->tupdesc, lengthof(types), types, output->table.shown);
+	output->n_all_segments = getgpsegmentCount();
+	output->segment_rows = palloc0(sizeof(int64) * output->n_all_segments);
+	for (uint64 row = 0; row < n; row++)
+	{
+		HeapTuple	tuple = SPI_tuptable->vals[row];
+		TupleDesc	descriptor = SPI_tuptable->tupdesc;
+		Datum		values[3];
+		bool		nulls[3];
+		int32		segment;
+		bytea	   *checksum;
+
+		heap_deform_tuple(tuple, descriptor, values, nulls);
+		segment = nulls[0] || nulls[1] || nulls[2] ? -1 : DatumGetInt32(values[0]);
+		if (segment < 0 || segment >= output->n_all_segments)
+			elog(ERROR, "a buffer of \"%s\" is damaged", output->table.shown);
+		checksum = DatumGetByteaPP(values[2]);
+		output->segment_rows[segment] += DatumGetInt32(values[1]);
+		appendBinaryStringInfo(&output->checksums, VARDATA_ANY(checksum),
+							   VARSIZE_ANY_EXHDR(checksum));
+	}
+	SPI_freetuptable(SPI_tuptable);
+}
+
+void
+pack_move_rows(pack_job *job, pack_output *training, pack_output *validation)
+{
+	pack_output *const outputs[2] = {training, validation};
+	pack_plan	plans[2];
+	hopper_name rows;
+	char	   *query;
+	int			n_outputs;
+	int			level = NewGUCNestLevel();
+
+	/* the plans that the comments promise; a hash of groups would hold all buffers at once */
+	(void) set_config_option("optimizer", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0);
+	(void) set_config_option("enable_hashagg", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0);
+	pack_learn_shape_remotely(&job->source, &job->x);
+	if (job->y_kind != HOPPER_LABEL_CLASS)
+		pack_learn_shape_remotely(&job->source, &job->y);
+	pack_set_layout(job);
+	create_rows_table(job, &rows);
+	query = psprintf("INSERT INTO %s SELECT * FROM hopper.segment_encode(TABLE(%s), $1)",
+					 rows.quoted, pack_row_query(job));
+	insert_described(query, pack_describe_job(job), NULL);
+	count_rows(job, &rows);
+	n_outputs = pack_open_outputs(job, training, validation) ? 2 : 1;
+	for (int i = 0; i < n_outputs; i++)
+		start_plan(&plans[i], job, outputs[i], i == 1);
+	rank_rows(job, &rows, outputs, plans);
+	for (int i = 0; i < n_outputs; i++)
+	{
+		pack_output_require_complete(outputs[i]);
+		move_rows(&rows, outputs[i], &plans[i]);
+		read_buffers(outputs[i]);
+	}
+	hopper_exec("DROP TABLE %s", rows.quoted);
+	AtEOXact_GUC(true, level);
+}
+
+#endif							/* GP_VERSION_NUM */

@@ -1,0 +1,65 @@
+/*
+ * predict.c
+ *		Prediction on the segments: the coordinator's part. Rows and predictions do not come here.
+ */
+#include "pg/greenplum/predict.h"
+
+#ifdef GP_VERSION_NUM
+
+#include "catalog/pg_type.h"
+
+/*
+ * Predictions lie where their rows do, as far as the id can say it: by the id where the source is
+ * distributed by it, in full on each segment where the source is, else at random.
+ */
+static const char *
+distribution(const predicting *run)
+{
+	Oid			relation = hopper_relation_oid(&run->source, false);
+	const GpPolicy *policy = GpPolicyFetch(relation);
+	AttrNumber	id = get_attnum(relation, run->id_column);
+
+	if (GpPolicyIsReplicated(policy))
+		return "DISTRIBUTED REPLICATED";
+	if (GpPolicyIsHashPartitioned(policy) && policy->nattrs == 1 && policy->attrs[0] == id)
+		return psprintf("DISTRIBUTED BY (%s)", hopper_identifier(run->id_column));
+	return "DISTRIBUTED RANDOMLY";
+}
+
+void
+predict_rows(predicting *run)
+{
+	char	   *columns = hopper_predict_columns(&run->model, &run->what, run->id_column,
+												 run->id_type, run->label_type);
+	Oid			types[] = {BYTEAOID};
+	Datum		values[1];
+	SPIPlanPtr	plan;
+	int			level = NewGUCNestLevel();
+	int			path;
+	int			rc;
+
+	(void) set_config_option("optimizer", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0);
+	if (!pack_learn_shape_remotely(&run->rows, &run->values))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" has no rows", run->source.shown)));
+	hopper_exec("CREATE TABLE %s (%s) %s", run->output_table.quoted, columns, distribution(run));
+	values[0] = PointerGetDatum(predict_describe(run, hopper_segments_on_a_host()));
+	/* The types that the plan lists are looked up here, and again where it runs. */
+	path = hopper_safe_path();
+	plan = SPI_prepare(psprintf("INSERT INTO %s SELECT * FROM"
+								" hopper.segment_predict(TABLE(%s), $1) AS t (%s)",
+								run->output_table.quoted, predict_row_query(run), columns),
+					   1, types);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	rc = SPI_execute_plan(plan, values, NULL, false, 0);
+	if (rc != SPI_OK_INSERT)
+		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+	SPI_freeplan(plan);
+	hopper_callers_path(path);
+	AtEOXact_GUC(true, level);
+}
+
+#endif							/* GP_VERSION_NUM */

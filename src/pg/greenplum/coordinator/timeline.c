@@ -1,0 +1,156 @@
+/*
+ * timeline.c
+ *		What the seconds of the statements on the segments went to.
+ */
+#include "pg/greenplum/coordinator/timeline.h"
+
+#ifdef GP_VERSION_NUM
+
+#include "utils/timestamp.h"
+
+static double
+seconds_between(TimestampTz from, TimestampTz to)
+{
+	long		seconds;
+	int			microseconds;
+
+	TimestampDifference(from, to, &seconds, &microseconds);
+	return seconds + microseconds / 1e6;
+}
+
+void
+hopper_segment_timeline_begin(hopper_segment_timeline *timeline, hopper_training *training,
+							  TimestampTz run_started)
+{
+	memset(timeline, 0, sizeof(*timeline));
+	timeline->training = training;
+	timeline->run_started = run_started;
+	timeline->allocated = 64;
+	timeline->statements = palloc(timeline->allocated * sizeof(hopper_statement));
+	timeline->allocated_visits = 64;
+	timeline->visits = palloc(timeline->allocated_visits * sizeof(hopper_visit));
+}
+
+void
+hopper_segment_timeline_keys(hopper_segment_timeline *timeline, const hopper_name *log)
+{
+	uint64		n = hopper_select_latest("SELECT DISTINCT key, gp_segment_id FROM %s",
+										 log->quoted);
+
+	timeline->keys = palloc((n + 1) * sizeof(int32));
+	timeline->contents = palloc((n + 1) * sizeof(int32));
+	timeline->n_keys = (int) n;
+	for (uint64 row = 0; row < n; row++)
+	{
+		timeline->keys[row] = hopper_key_cell(log, row, 1);
+		timeline->contents[row] = hopper_key_cell(log, row, 2);
+	}
+	SPI_freetuptable(SPI_tuptable);
+}
+
+void
+hopper_segment_timeline_statement(hopper_segment_timeline *timeline, TimestampTz then)
+{
+	hopper_statement *statement;
+
+	if (timeline->n_statements == timeline->allocated)
+	{
+		timeline->allocated *= 2;
+		timeline->statements = repalloc(timeline->statements,
+										timeline->allocated * sizeof(hopper_statement));
+	}
+	statement = &timeline->statements[timeline->n_statements++];
+	statement->started = seconds_between(timeline->run_started, then);
+	statement->seconds = seconds_between(then, GetCurrentTimestamp());
+	statement->working = 0;
+}
+
+void
+hopper_segment_timeline_visit(hopper_segment_timeline *timeline, const hopper_visit *visit)
+{
+	if (timeline->n_visits == timeline->allocated_visits)
+	{
+		timeline->allocated_visits *= 2;
+		timeline->visits = repalloc_huge(timeline->visits, (Size) timeline->allocated_visits *
+										 sizeof(hopper_visit));
+	}
+	timeline->visits[timeline->n_visits++] = *visit;
+}
+
+/*
+ * The statement of a visit. A model whose segment had lost its data sat out a statement; its later
+ * ones are then taken for the statement before, or for the last.
+ */
+static hopper_statement *
+statement_of(const hopper_segment_timeline *timeline, const hopper_visit *visit)
+{
+	return &timeline->statements[Min(Max(visit->hop, 0), timeline->n_statements - 1)];
+}
+
+static double
+end_of(const hopper_visit *visit)
+{
+	return visit->started + visit->read + visit->train + visit->evaluate;
+}
+
+static int32
+content_of(const hopper_segment_timeline *timeline, int32 key)
+{
+	for (int i = 0; i < timeline->n_keys; i++)
+		if (timeline->keys[i] == key)
+			return timeline->contents[i];
+	return -1;
+}
+
+static int
+config_of(const hopper_training *training, int32 mst_key)
+{
+	for (int i = 0; i < training->n_configs; i++)
+		if (training->configs[i].mst_key == mst_key)
+			return i;
+	elog(ERROR, "the segments told of configuration %d, which is not in the run", mst_key);
+}
+
+void
+hopper_segment_timeline_settle(hopper_segment_timeline *timeline)
+{
+	hopper_training *training = timeline->training;
+	int			n = timeline->n_statements > 0 ? timeline->n_visits : 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		hopper_statement *statement = statement_of(timeline, &timeline->visits[i]);
+
+		/* clocks of several hosts may differ in their speed, a little */
+		statement->working = Min(Max(statement->working, end_of(&timeline->visits[i])),
+								 statement->seconds);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		hopper_visit visit = timeline->visits[i];
+		const hopper_statement *statement = statement_of(timeline, &visit);
+		double		moved = statement->seconds - statement->working;
+		bool		first = i == 0 || timeline->visits[i - 1].mst_key != visit.mst_key ||
+			timeline->visits[i - 1].hop != visit.hop;
+		bool		last = i + 1 == n || timeline->visits[i + 1].mst_key != visit.mst_key ||
+			timeline->visits[i + 1].hop != visit.hop;
+
+		/* the barrier */
+		if (last)
+			visit.wait += Max(statement->working - end_of(&visit), 0);
+		if (first)
+			visit.moved = moved;
+		/* half of the moving before the work, half of it after */
+		visit.started += statement->started + moved / 2;
+		hopper_timeline_add(training->timeline, config_of(training, visit.mst_key),
+							content_of(timeline, visit.worker), &visit);
+	}
+	for (int i = 0; i < timeline->n_statements; i++)
+		training->info.seconds_hop += (timeline->statements[i].seconds -
+									   timeline->statements[i].working) *
+			training->info.n_workers;
+	timeline->n_statements = 0;
+	timeline->n_visits = 0;
+}
+
+#endif							/* GP_VERSION_NUM */

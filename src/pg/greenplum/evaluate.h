@@ -1,0 +1,30 @@
+/*
+ * evaluate.h
+ *		Evaluation on the segments of a Greenplum cluster: each sums up its own partitions; the sums
+ *		are added in the order of the partitions, as on one server.
+ */
+#ifndef HOPPER_SEGMENT_EVALUATE_H
+#define HOPPER_SEGMENT_EVALUATE_H
+
+#include "pg/train/outputs.h"
+#include "pg/greenplum/segments.h"
+
+#ifdef GP_VERSION_NUM
+
+typedef struct segment_evaluation
+{
+	hopper_config config;
+	hopper_data_desc desc;
+	int32	   *keys;			/* of each partition */
+	int			threads;		/* of each segment; 0: its share of the host */
+	int64		memory_limit;	/* of each segment; 0: its share of the host */
+	int			segments_on_host;
+} segment_evaluation;
+
+extern bytea *evaluate_describe(const segment_evaluation *evaluation);
+/* Threads and memory are those of this segment. */
+extern void evaluate_read_description(const bytea *description, segment_evaluation *evaluation);
+
+#endif							/* GP_VERSION_NUM */
+
+#endif							/* HOPPER_SEGMENT_EVALUATE_H */

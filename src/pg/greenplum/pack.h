@@ -1,0 +1,69 @@
+/*
+ * pack.h
+ *		Packing on the segments of a Greenplum cluster: what coordinator and segments share.
+ *
+ *	1. A table function encodes the rows where the source has them, into a working table
+ *	   (key, stratum, body) that is spread over the segments at random.
+ *	2. The coordinator reads the keys in order and notes where each buffer ends.
+ *	3. One INSERT ... SELECT moves the bodies from segment to segment to where their buffers are to
+ *	   lie, sorts them there and makes buffers of them.
+ *
+ * Rows with the same key hold the same bytes. Where they lie in the working table (segment, then
+ * ctid) makes the order a total one.
+ */
+#ifndef HOPPER_SEGMENT_PACK_H
+#define HOPPER_SEGMENT_PACK_H
+
+#include "pg/pack/pack.h"
+#include "pg/greenplum/segments.h"
+
+#ifdef GP_VERSION_NUM
+
+#include "pg/greenplum/wire.h"
+#include "storage/itemptr.h"
+
+/* A place in the order, to be compared as bytes: key, segment, block, offset. */
+#define PACK_PLACE_SIZE (PACK_KEY_SIZE + 10)
+
+extern void pack_write_place(char *place, const char *key, int32 segment, ItemPointer row);
+
+/* The parts that prediction sends as well. */
+extern void pack_put_source(StringInfo out, const pack_source *source);
+extern void pack_get_source(reader *in, pack_source *source);
+extern void pack_put_values(StringInfo out, const pack_values *values);
+extern void pack_get_values(reader *in, pack_values *values, int n_columns,
+							const pack_column *columns);
+/*
+ * Takes the shape of arrays from a row of the source that has one, without moving its values; where
+ * no row has any, the segments will complain of the first one they see. False: there are no rows.
+ */
+extern bool pack_learn_shape_remotely(const pack_source *source, pack_values *values);
+
+/* The encoding of rows; only what pack_encode_row() and its messages need comes back. */
+extern bytea *pack_describe_job(const pack_job *job);
+extern void pack_read_job(const bytea *description, pack_job *job);
+
+/*
+ * Where the rows of one output go. A row is in it if `validation` says on which side of its
+ * stratum's limit it belongs, and its buffer is the first one whose end is not before it.
+ */
+typedef struct pack_plan
+{
+	bool		validation;
+	pack_layout_of_rows layout;
+	int32		n_strata;
+	char	   *limits;			/* PACK_PLACE_SIZE each: the last row for validation */
+	bool	   *any;			/* whether any row of the stratum is for validation */
+	int32		n_buffers;
+	char	   *ends;			/* PACK_PLACE_SIZE each: the last row of the buffer */
+	int32	   *partitions;
+	int32	   *rows;
+	int32	   *keys;			/* __dist_key__ */
+} pack_plan;
+
+extern bytea *pack_describe_plan(const pack_plan *plan);
+extern void pack_read_plan(const bytea *description, pack_plan *plan);
+
+#endif							/* GP_VERSION_NUM */
+
+#endif							/* HOPPER_SEGMENT_PACK_H */

@@ -1,0 +1,287 @@
+/*
+ * evaluate.c
+ *		Evaluation on a segment: an aggregate that takes the packed buffers in, in the order of
+ *		their partitions, and gives the sums of the partitions out. Each partition goes when it has
+ *		been evaluated; the next one comes once it has room within hopper.memory_limit.
+ */
+#include "pg/greenplum/evaluate.h"
+
+#ifdef GP_VERSION_NUM
+
+#include "cdb/cdbvars.h"
+
+#include "pg/greenplum/wire.h"
+
+/* Latches of this kernel are set by few signals: wait no longer than this, in milliseconds. */
+#define LONGEST_WAIT 500
+
+PG_FUNCTION_INFO_V1(hopper_sql_segment_evaluation_row);
+PG_FUNCTION_INFO_V1(hopper_sql_segment_evaluation_end);
+PG_FUNCTION_INFO_V1(hopper_sql_segment_evaluation_total);
+
+/* --- the description --- */
+
+bytea *
+evaluate_describe(const segment_evaluation *evaluation)
+{
+	const hopper_config *config = &evaluation->config;
+	StringInfoData out;
+
+	hopper_begin_description(&out, HOPPER_DESCRIBES_EVALUATION);
+	put_int(&out, config->mst_key);
+	put_int(&out, config->model_id);
+	put_bytes(&out, config->model_arch, config->model_arch_size);
+	put_text(&out, config->compile_params);
+	put_text(&out, config->fit_params);
+	put_int(&out, config->n_weights);
+	put_bytes(&out, config->weights, config->n_weights * sizeof(float));
+	put_int(&out, (int64) config->state_size);
+	put_bytes(&out, config->state, config->state_size);
+	put_int(&out, config->confusion);
+	hopper_put_desc(&out, &evaluation->desc);
+	put_bytes(&out, evaluation->keys, sizeof(int32) * evaluation->desc.n_partitions);
+	put_int(&out, evaluation->threads);
+	put_int(&out, evaluation->memory_limit);
+	put_int(&out, evaluation->segments_on_host);
+	return hopper_end_description(&out, HOPPER_DESCRIBES_EVALUATION);
+}
+
+void
+evaluate_read_description(const bytea *description, segment_evaluation *evaluation)
+{
+	hopper_config *config = &evaluation->config;
+	reader		in;
+
+	memset(evaluation, 0, sizeof(*evaluation));
+	hopper_open_description(description, HOPPER_DESCRIBES_EVALUATION, &in);
+	config->mst_key = (int32) get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
+	config->model_id = (int32) get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
+	config->model_arch = get_bytes(&in, &config->model_arch_size);
+	if (config->model_arch == NULL)
+		hopper_refuse_description();
+	config->compile_params = get_text(&in);
+	config->fit_params = get_text(&in);
+	config->n_weights = get_int(&in);
+	config->weights = get_array(&in, config->n_weights, sizeof(float));
+	if (config->n_weights == 0)
+		config->weights = NULL;
+	config->state_size = (size_t) get_int_between(&in, 0, PG_INT64_MAX);
+	config->state = get_array(&in, (int64) config->state_size, 1);
+	if (config->state_size == 0)
+		config->state = NULL;
+	config->confusion = get_bool(&in);
+	hopper_get_desc(&in, &evaluation->desc);
+	evaluation->keys = get_array(&in, evaluation->desc.n_partitions, sizeof(int32));
+	evaluation->threads = (int) get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
+	evaluation->memory_limit = get_int(&in);
+	evaluation->segments_on_host = (int) get_int_between(&in, 0, PG_INT32_MAX);
+	get_end(&in);
+	evaluation->segments_on_host = Max(evaluation->segments_on_host, 1);
+	evaluation->threads = hopper_segment_threads(evaluation->threads,
+												 evaluation->segments_on_host);
+	evaluation->memory_limit = hopper_segment_memory(evaluation->memory_limit,
+													 evaluation->segments_on_host);
+}
+
+/* --- sums --- */
+
+typedef struct summing
+{
+	hopper_evaluation *evaluation;
+	hopper_guard *guard;
+	int			event_fd;
+	int32		n_partitions;	/* of the table */
+	int32		partition;		/* that the last buffer was of; -1: none came */
+	char	   *shown;
+} summing;
+
+static void
+segment_context(void *arg)
+{
+	const char *shown = ((summing *) arg)->shown;
+
+	if (shown)
+		errcontext("evaluation on \"%s\" on segment %d", shown, GpIdentity.segindex);
+	else
+		errcontext("evaluation on segment %d", GpIdentity.segindex);
+}
+
+static void
+free_evaluation(void *evaluation)
+{
+	hopper_torch()->evaluation_free((hopper_evaluation *) evaluation);
+}
+
+static void
+create(const segment_evaluation *given, summing *state)
+{
+	hopper_error error;
+
+	state->event_fd = hopper_eventfd_open();
+	state->shown = pstrdup(given->desc.table_name);
+	HOPPER_CHECK(hopper_torch()->evaluation_create(&given->config, &given->desc, given->threads,
+												   state->event_fd, &state->evaluation, &error),
+				 error);
+	state->guard = hopper_guard_add(state->evaluation, free_evaluation);
+}
+
+static void
+destroy(summing *state)
+{
+	hopper_guard_release(state->guard);
+	hopper_eventfd_close(state->event_fd);
+}
+
+/* An evaluation of the partitions with this key. */
+static void
+start(const bytea *description, int32 key, summing *state)
+{
+	segment_evaluation given;
+	int32	   *partitions;
+	int32		n = 0;
+	hopper_error error;
+
+	evaluate_read_description(description, &given);
+	partitions = palloc(sizeof(int32) * given.desc.n_partitions);
+	for (int32 p = 0; p < given.desc.n_partitions; p++)
+		if (given.keys[p] == key)
+			partitions[n++] = p;
+	create(&given, state);
+	HOPPER_CHECK(hopper_segments()->evaluation_choose(state->evaluation, partitions, n, &error),
+				 error);
+	HOPPER_CHECK(hopper_torch()->evaluation_limit(state->evaluation, given.memory_limit, &error),
+				 error);
+	HOPPER_CHECK(hopper_torch()->evaluation_start(state->evaluation, &error), error);
+	state->n_partitions = given.desc.n_partitions;
+	state->partition = -1;
+}
+
+/* The threads drop what they have evaluated. */
+static void
+wait_for_room(const summing *state, int32 partition)
+{
+	hopper_error error;
+	int			room;
+
+	while ((room = hopper_torch()->evaluation_room(state->evaluation, partition, &error)) == 0)
+		hopper_wait(state->event_fd, LONGEST_WAIT);
+	if (room < 0)
+		hopper_throw(&error);
+}
+
+/*
+ * segment_evaluation_row(internal, description bytea, key int, partition_id int, buffer_id int,
+ * n int, x bytea, y bytea, checksum bytea)
+ */
+Datum
+hopper_sql_segment_evaluation_row(PG_FUNCTION_ARGS)
+{
+	MemoryContext context;
+	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
+	hopper_buffer buffer;
+	summing    *state;
+	hopper_error error;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "segment_evaluation_row() was called outside its aggregate");
+	hopper_require_arguments(fcinfo, 1);
+	if (PG_ARGISNULL(0))
+	{
+		MemoryContext caller = MemoryContextSwitchTo(context);
+
+		state = palloc0(sizeof(summing));
+		callback.arg = state;
+		error_context_stack = &callback;
+		start(PG_GETARG_BYTEA_PP(1), PG_GETARG_INT32(2), state);
+		MemoryContextSwitchTo(caller);
+	}
+	else
+		state = (summing *) PG_GETARG_POINTER(0);
+	callback.arg = state;
+	error_context_stack = &callback;
+	hopper_get_buffer(fcinfo, 3, &buffer);
+	buffer.split = HOPPER_SPLIT_VALID;
+	if (buffer.partition_id != state->partition)
+		wait_for_room(state, buffer.partition_id);
+	state->partition = buffer.partition_id;
+	HOPPER_CHECK(hopper_torch()->evaluation_add_buffer(state->evaluation, &buffer, &error), error);
+	CHECK_FOR_INTERRUPTS();
+	error_context_stack = callback.previous;
+	PG_RETURN_POINTER(state);
+}
+
+/* segment_evaluation_end(internal): sums of the partitions for segment_evaluation_total() */
+Datum
+hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
+{
+	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
+	summing    *state;
+	const uint8_t *bytes;
+	size_t		size;
+	hopper_error error;
+	int			done;
+	Datum		result;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	state = (summing *) PG_GETARG_POINTER(0);
+	callback.arg = state;
+	error_context_stack = &callback;
+	wait_for_room(state, state->n_partitions);
+	while ((done = hopper_segments()->evaluation_sums(state->evaluation, &bytes, &size,
+													  &error)) == 0)
+		hopper_wait(state->event_fd, LONGEST_WAIT);
+	if (done < 0)
+		hopper_throw(&error);
+	result = hopper_bytes_datum(bytes, size);
+	destroy(state);
+	error_context_stack = callback.previous;
+	PG_RETURN_DATUM(result);
+}
+
+/* segment_evaluation_total(description bytea, sums bytea): a hopper_event, a confusion matrix */
+Datum
+hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
+{
+	Datum		values[2] = {0};
+	bool		nulls[2] = {false, true};
+	TupleDesc	descriptor;
+	FuncCallContext *call;
+	segment_evaluation given;
+	summing		state;
+	bytea	   *sums;
+	hopper_event event;
+	hopper_error error;
+
+	if (SRF_IS_FIRSTCALL())
+		SRF_FIRSTCALL_INIT();
+	call = SRF_PERCALL_SETUP();
+	if (call->call_cntr > 0)
+		SRF_RETURN_DONE(call);
+	hopper_require_arguments(fcinfo, 0);
+	sums = PG_GETARG_BYTEA_PP(1);
+	evaluate_read_description(PG_GETARG_BYTEA_PP(0), &given);
+	given.threads = 1;
+	create(&given, &state);
+	HOPPER_CHECK(hopper_segments()->evaluation_total(state.evaluation,
+												  (const uint8_t *) VARDATA_ANY(sums),
+												  VARSIZE_ANY_EXHDR(sums), &event, &error), error);
+	values[0] = hopper_bytes_datum(&event, sizeof(event));
+	if (given.config.confusion)
+	{
+		const int64_t *counts;
+		int32_t		n;
+
+		HOPPER_CHECK(hopper_torch()->evaluation_confusion(state.evaluation, &counts, &n, &error),
+					 error);
+		values[1] = hopper_bytes_datum(counts, sizeof(int64_t) * n * n);
+		nulls[1] = false;
+	}
+	destroy(&state);
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "the result of segment_evaluation_total() is not a row");
+	SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values,
+															nulls)));
+}
+
+#endif							/* GP_VERSION_NUM */

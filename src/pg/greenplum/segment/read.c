@@ -1,0 +1,165 @@
+/*
+ * read.c
+ *		A segment reads its own rows of a packed table, where data come and go during a visit.
+ *
+ * The rows lie in this process' part of the table, so that they are read as the executor would read
+ * them: under the statement's snapshot and a lock that lasts as long as the transaction. SQL cannot
+ * be used here, in the middle of a statement that other segments run, too.
+ */
+#include "pg/greenplum/segments.h"
+
+#ifdef GP_VERSION_NUM
+
+#include "access/heapam.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/tqual.h"
+
+typedef struct found_buffer
+{
+	int32		id;
+	HeapTuple	tuple;			/* with TOAST pointers, not with the data */
+} found_buffer;
+
+static int
+compare_buffers(const void *a, const void *b)
+{
+	int32		one = ((const found_buffer *) a)->id;
+	int32		other = ((const found_buffer *) b)->id;
+
+	return (one > other) - (one < other);
+}
+
+static AttrNumber
+column_of(Relation relation, const char *name, Oid type)
+{
+	AttrNumber	number = hopper_require_column(RelationGetRelid(relation), name);
+
+	hopper_require_type(RelationGetDescr(relation), number, type);
+	return number;
+}
+
+static Datum
+value_of(Relation relation, HeapTuple tuple, AttrNumber column)
+{
+	bool		isnull;
+	Datum		value = heap_getattr(tuple, column, RelationGetDescr(relation), &isnull);
+
+	if (isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("packed table \"%s\" is damaged", RelationGetRelationName(relation)),
+				 errdetail("Column \"%s\" holds NULL.",
+						   NameStr(RelationGetDescr(relation)->attrs[column - 1]->attname)),
+				 errhint("Pack the data again.")));
+	return value;
+}
+
+/*
+ * The rights that a SELECT of these columns would want. The relation is only a number in the
+ * description, and nobody but this function looks at the rights where it is read.
+ */
+static void
+require_rights(Relation relation, const AttrNumber *columns, int n)
+{
+	Oid			table = RelationGetRelid(relation);
+
+	if (hopper_hides_rows(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" with row-level security cannot be read in turns",
+						RelationGetRelationName(relation)),
+				 errhint("Raise hopper.memory_limit, so that the data stay in memory.")));
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return;
+	for (int i = 0; i < n; i++)
+		if (pg_attribute_aclcheck(table, columns[i], GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+			aclcheck_error(ACLCHECK_NO_PRIV, HOPPER_OBJECT_TABLE,
+						   RelationGetRelationName(relation));
+}
+
+void
+hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32 partition,
+					hopper_buffer_fn callback, void *state)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(caller, "hopper packed partition",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext one;
+	Relation	relation;
+	HeapScanDesc scan;
+	HeapTuple	tuple;
+	AttrNumber	columns[6];
+	found_buffer *found;
+	int			n = 0;
+	int			room = 64;
+
+	MemoryContextSwitchTo(context);
+	one = AllocSetContextCreate(context, "hopper packed buffer", ALLOCSET_DEFAULT_SIZES);
+	relation = try_heap_open(table->relation, AccessShareLock, false);
+	if (relation == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("the packed table of relation %u does not exist any more",
+						table->relation)));
+	if (relation->rd_rel->relkind != RELKIND_RELATION || !RelationIsHeap(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("append-optimized table \"%s\" cannot be read in turns",
+						RelationGetRelationName(relation)),
+				 errhint("Pack the data again, or raise hopper.memory_limit.")));
+	columns[0] = column_of(relation, "partition_id", INT4OID);
+	columns[1] = column_of(relation, "buffer_id", INT4OID);
+	columns[2] = column_of(relation, "n", INT4OID);
+	columns[3] = column_of(relation, table->x_column, BYTEAOID);
+	columns[4] = column_of(relation, table->y_column, BYTEAOID);
+	columns[5] = column_of(relation, "checksum", BYTEAOID);
+	require_rights(relation, columns, lengthof(columns));
+
+	found = palloc(sizeof(found_buffer) * room);
+	scan = heap_beginscan(relation, GetActiveSnapshot(), 0, NULL);
+	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (DatumGetInt32(value_of(relation, tuple, columns[0])) != partition)
+			continue;
+		if (n == room)
+			found = repalloc(found, sizeof(found_buffer) * (room *= 2));
+		found[n].id = DatumGetInt32(value_of(relation, tuple, columns[1]));
+		found[n++].tuple = heap_copytuple(tuple);
+	}
+	heap_endscan(scan);
+	qsort(found, n, sizeof(found_buffer), compare_buffers);
+
+	MemoryContextSwitchTo(one);
+	for (int i = 0; i < n; i++)
+	{
+		struct varlena *x = PG_DETOAST_DATUM_PACKED(value_of(relation, found[i].tuple, columns[3]));
+		struct varlena *y = PG_DETOAST_DATUM_PACKED(value_of(relation, found[i].tuple, columns[4]));
+		struct varlena *checksum = PG_DETOAST_DATUM_PACKED(value_of(relation, found[i].tuple,
+																	columns[5]));
+		hopper_buffer buffer = {0};
+
+		buffer.split = split;
+		buffer.partition_id = partition;
+		buffer.buffer_id = found[i].id;
+		buffer.n = DatumGetInt32(value_of(relation, found[i].tuple, columns[2]));
+		buffer.x = VARDATA_ANY(x);
+		buffer.x_size = VARSIZE_ANY_EXHDR(x);
+		buffer.y = VARDATA_ANY(y);
+		buffer.y_size = VARSIZE_ANY_EXHDR(y);
+		buffer.checksum = VARSIZE_ANY_EXHDR(checksum) == 16
+			? (const uint8_t *) VARDATA_ANY(checksum) : NULL;
+		callback(&buffer, state);
+		MemoryContextReset(one);
+		CHECK_FOR_INTERRUPTS();
+	}
+	heap_close(relation, NoLock);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+}
+
+#endif							/* GP_VERSION_NUM */

@@ -1,0 +1,112 @@
+/*
+ * wire.h
+ *		Numbers and text as bytes that travel to the segments, for the files that describe work to
+ *		them, and packed buffers among the arguments of the segments' functions. Both ends are the
+ *		same version of the glue, which is what the first text is for.
+ */
+#ifndef HOPPER_SEGMENT_BYTES_H
+#define HOPPER_SEGMENT_BYTES_H
+
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "model_hopper/core_api.h"
+
+/* What a description is about; one of another kind is refused. */
+typedef enum hopper_description
+{
+	HOPPER_DESCRIBES_RUN = 1,
+	HOPPER_DESCRIBES_EVALUATION,
+	HOPPER_DESCRIBES_PACKING,
+	HOPPER_DESCRIBES_PLAN,
+	HOPPER_DESCRIBES_PREDICTION
+} hopper_description;
+
+static inline void
+put_int(StringInfo out, int64 value)
+{
+	appendBinaryStringInfo(out, (const char *) &value, sizeof(value));
+}
+
+static inline void
+put_bytes(StringInfo out, const void *bytes, size_t size)
+{
+	put_int(out, (int64) size);
+	appendBinaryStringInfo(out, bytes, (int) size);
+}
+
+/* NULL stays NULL. */
+static inline void
+put_text(StringInfo out, const char *text)
+{
+	if (text == NULL)
+		put_int(out, -1);
+	else
+		put_bytes(out, text, strlen(text));
+}
+
+/* --- reading: each function checks what it reads, and ends with an ERROR (greenplum/wire.c) --- */
+
+typedef struct reader
+{
+	const char *at;
+	const char *end;
+} reader;
+
+extern void hopper_refuse_description(void) pg_attribute_noreturn();
+/* Of any value, or one within bounds. */
+extern int64 get_int(reader *in);
+extern int64 get_int_between(reader *in, int64 least, int64 most);
+static inline bool
+get_bool(reader *in)
+{
+	return get_int_between(in, 0, 1) != 0;
+}
+/* A number of things that follow, each of which takes a byte or more. */
+extern int	get_count(reader *in);
+/* palloc'ed, and a zero byte behind it; NULL where there was NULL. */
+extern char *get_bytes(reader *in, size_t *size);
+extern char *get_text(reader *in);
+/* The same; ERROR where there was NULL. */
+extern char *get_required_text(reader *in);
+/* n numbers of `width` bytes; ERROR where there are others. */
+extern void *get_array(reader *in, int64 n, size_t width);
+/* ERROR where it has another size. */
+extern void get_struct(reader *in, void *value, size_t expected);
+/* ERROR where more follows. */
+extern void get_end(const reader *in);
+
+/* --- whole descriptions (greenplum/wire.c) --- */
+
+/*
+ * A description begins with this version of the glue and the build of the libraries, and ends with
+ * a seal: nobody but a coordinator can make it, and it is good for this session, database and role
+ * alone. All the same its readers check what they read.
+ */
+extern void hopper_begin_description(StringInfo out, hopper_description kind);
+extern bytea *hopper_end_description(StringInfo out, hopper_description kind);
+/* ERROR 55000 where another version or build wrote it, 42501 where no coordinator did. */
+extern void hopper_open_description(const bytea *description, hopper_description kind, reader *in);
+extern void hopper_put_desc(StringInfo out, const hopper_data_desc *desc);
+extern void hopper_get_desc(reader *in, hopper_data_desc *desc);
+
+/* --- the seal (greenplum/seal.c) --- */
+
+#define HOPPER_SEAL_SIZE 32
+
+/* HMAC-SHA-256 under the database's secret, bound to session, database and role. */
+extern void hopper_seal(hopper_description kind, const char *bytes, size_t size,
+						uint8 seal[HOPPER_SEAL_SIZE]);
+
+/* --- arguments and results of the segments' functions (greenplum/wire.c) --- */
+
+/* ERROR where one of the arguments from `first` on is NULL. */
+extern void hopper_require_arguments(FunctionCallInfo fcinfo, int first);
+/*
+ * A packed buffer of the arguments partition_id, buffer_id, n, x, y, checksum from `first` on; the
+ * caller sets the split. Its memory is the arguments'.
+ */
+extern void hopper_get_buffer(FunctionCallInfo fcinfo, int first, hopper_buffer *buffer);
+/* A bytea with a copy of the bytes. */
+extern Datum hopper_bytes_datum(const void *bytes, size_t size);
+
+#endif							/* HOPPER_SEGMENT_BYTES_H */

@@ -1,0 +1,198 @@
+/*
+ * pack.c
+ *		Packing where all data are in one place: the rows go through the server's external sort, so
+ *		that memory stays bounded, and then fill the buffers one after another.
+ *
+ * A row in the sort is one bytea: rank key, features, labels, stratum (4 bytes).
+ */
+#include "pg/pack/pack.h"
+
+#ifndef GP_VERSION_NUM
+
+#include "catalog/pg_type.h"
+#include "utils/typcache.h"
+
+/* Rows of the next fetch: about as many bytes as a buffer. */
+static long
+next_fetch(void)
+{
+	uint64		bytes = 0;
+	uint64		i;
+
+	for (i = 0; i < SPI_processed; i++)
+		bytes += SPI_tuptable->vals[i]->t_len;
+	return Max(Min((uint64) PACK_BUFFER_BYTES / (bytes / SPI_processed + 1), 1000), 1);
+}
+
+/* Allocates the encoded row once the shapes are known. */
+static bytea *
+start_rows(pack_job *job, const Datum *values, const bool *nulls)
+{
+	Size		size;
+	bytea	   *row;
+
+	pack_learn_layout(job, values, nulls);
+	size = VARHDRSZ + PACK_KEY_SIZE + job->layout.x_size + job->layout.y_size + sizeof(int32);
+	row = palloc(size);
+	SET_VARSIZE(row, size);
+	return row;
+}
+
+static void
+encode_row(pack_job *job, const Datum *values, const bool *nulls, bytea *row)
+{
+	char	   *key = VARDATA(row);
+	char	   *x = key + PACK_KEY_SIZE;
+	int32		stratum = pack_encode_row(job, values, nulls, key, x);
+
+	memcpy(x + job->layout.x_size + job->layout.y_size, &stratum, sizeof(stratum));
+	pack_count_rows(job, stratum, 1);
+}
+
+/* Puts every row, encoded, into the sort. */
+static void
+read_rows(pack_job *job, Tuplesortstate *sort)
+{
+	pack_source *source = &job->source;
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "hopper packed row",
+													  ALLOCSET_DEFAULT_SIZES);
+	Portal		portal;
+	bytea	   *row = NULL;
+	Datum	   *values = NULL;
+	bool	   *nulls = NULL;
+	long		fetch = 16;
+
+	portal = hopper_cursor_open(pack_row_query(job), true);
+	pack_start_counting(job);
+	for (;;)
+	{
+		SPITupleTable *table;
+		uint64		n;
+		uint64		i;
+
+		SPI_cursor_fetch(portal, true, fetch);
+		table = SPI_tuptable;
+		n = SPI_processed;
+		if (n == 0)
+			break;
+		fetch = next_fetch();
+		pack_begin_rows(source, table->tupdesc);
+		if (values == NULL)
+		{
+			values = palloc(sizeof(Datum) * source->n_columns);
+			nulls = palloc(sizeof(bool) * source->n_columns);
+		}
+		for (i = 0; i < n; i++)
+		{
+			MemoryContext caller;
+
+			CHECK_FOR_INTERRUPTS();
+			source->tuple = table->vals[i];
+			source->row_number++;
+			heap_deform_tuple(source->tuple, source->desc, values, nulls);
+			if (row == NULL)
+				row = start_rows(job, values, nulls);
+			caller = MemoryContextSwitchTo(row_context);
+			encode_row(job, values, nulls, row);
+			MemoryContextSwitchTo(caller);
+			MemoryContextReset(row_context);
+			tuplesort_putdatum(sort, PointerGetDatum(row), false);
+		}
+		SPI_freetuptable(table);
+	}
+	SPI_cursor_close(portal);
+	MemoryContextDelete(row_context);
+}
+
+/* --- writing --- */
+
+typedef struct writer
+{
+	pack_output *output;
+	pack_buffer buffer;
+	SPIPlanPtr	insert;
+} writer;
+
+static void
+open_writer(writer *out, const pack_job *job, pack_output *output)
+{
+	Oid			types[PACK_BUFFER_COLUMNS] = {INT4OID, INT4OID, INT4OID, BYTEAOID, BYTEAOID,
+	INT4ARRAYOID, INT4ARRAYOID, BYTEAOID};
+
+	out->output = output;
+	pack_buffer_init(&out->buffer, &job->layout, output->buffer_size);
+	out->insert = SPI_prepare(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+									   output->table.quoted), PACK_BUFFER_COLUMNS, types);
+	if (out->insert == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+}
+
+static void
+write_buffer(writer *out)
+{
+	pack_output *output = out->output;
+	Datum		columns[PACK_BUFFER_COLUMNS];
+	int			rc;
+
+	pack_buffer_columns(&out->buffer, output->partition, output->n_buffers, columns);
+	rc = SPI_execute_plan(out->insert, columns, NULL, false, 0);
+	if (rc != SPI_OK_INSERT)
+		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+	appendBinaryStringInfo(&output->checksums, VARDATA(DatumGetPointer(columns[7])),
+						   PACK_CHECKSUM_SIZE);
+	for (int i = 5; i < PACK_BUFFER_COLUMNS; i++)
+		pfree(DatumGetPointer(columns[i]));
+	out->buffer.n = 0;
+	pack_output_next(output);
+}
+
+static void
+close_writer(writer *out)
+{
+	pack_output_require_complete(out->output);
+	pfree(out->buffer.x);
+	pfree(out->buffer.y);
+	SPI_freeplan(out->insert);
+}
+
+void
+pack_move_rows(pack_job *job, pack_output *training, pack_output *validation)
+{
+	Tuplesortstate *sort;
+	writer		writers[2];
+	bool		split;
+	Datum		datum;
+	bool		isnull;
+
+	/* memory above maintenance_work_mem goes to temporary files */
+	sort = hopper_tuplesort_begin_datum(BYTEAOID,
+										lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR)->lt_opr,
+										InvalidOid, false, maintenance_work_mem);
+	read_rows(job, sort);
+	tuplesort_performsort(sort);
+	split = pack_open_outputs(job, training, validation);
+	open_writer(&writers[0], job, training);
+	if (split)
+		open_writer(&writers[1], job, validation);
+	while (hopper_tuplesort_getdatum(sort, &datum, &isnull))
+	{
+		char	   *x = VARDATA(DatumGetPointer(datum)) + PACK_KEY_SIZE;
+		char	   *y = x + job->layout.x_size;
+		int32		stratum;
+		writer	   *out;
+
+		CHECK_FOR_INTERRUPTS();
+		memcpy(&stratum, y + job->layout.y_size, sizeof(stratum));
+		out = &writers[pack_to_validation(job, stratum)];
+		pack_buffer_add(&out->buffer, x, y);
+		if (pack_output_row(out->output))
+			write_buffer(out);
+		pfree(DatumGetPointer(datum));
+	}
+	close_writer(&writers[0]);
+	if (split)
+		close_writer(&writers[1]);
+	tuplesort_end(sort);
+}
+
+#endif							/* not GP_VERSION_NUM */

@@ -1,0 +1,213 @@
+/*
+ * arguments.c
+ *		Arguments of training_preprocessor() and validation_preprocessor().
+ */
+#include "pg/pack/pack.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+#define ARGUMENT(i, get, otherwise) (PG_ARGISNULL(i) ? (otherwise) : get(i))
+
+static List *
+split_columns(FunctionCallInfo fcinfo, int i, const char *argument)
+{
+	List	   *names = NIL;
+	ListCell   *cell;
+	ListCell   *other;
+	char	   *value;
+
+	if (PG_ARGISNULL(i))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", argument)));
+	value = text_to_cstring(PG_GETARG_TEXT_PP(i));
+	if (!SplitIdentifierString(pstrdup(value), ',', &names) || names == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("argument \"%s\" is not a list of column names: %s", argument,
+						value[0] ? value : "it is empty"),
+				 errhint("Write column1, column2, ...; quote names with blanks or capitals.")));
+	foreach(cell, names)
+	{
+		foreach(other, names)
+		{
+			if (other == cell)
+				break;
+			if (strcmp(lfirst(cell), lfirst(other)) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("argument \"%s\" names column \"%s\" twice", argument,
+								(char *) lfirst(cell))));
+		}
+	}
+	return names;
+}
+
+static int
+get_int_array(FunctionCallInfo fcinfo, int i, const char *argument, int most, int32 **values)
+{
+	ArrayType  *array;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+	int			k;
+
+	*values = NULL;
+	if (PG_ARGISNULL(i))
+		return 0;
+	array = PG_GETARG_ARRAYTYPE_P(i);
+	deconstruct_array(array, INT4OID, sizeof(int32), true, 'i', &elements, &nulls, &n);
+	if (ARR_NDIM(array) != 1 || n > most || (ARR_HASNULL(array) && array_contains_nulls(array)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 most == 1 ? errmsg("%s must be a list of one number", argument)
+				 : errmsg("%s must be a list of 1 to %d numbers", argument, most)));
+	*values = palloc(sizeof(int32) * n);
+	for (k = 0; k < n; k++)
+		(*values)[k] = DatumGetInt32(elements[k]);
+	return n;
+}
+
+static void
+require_positive(int value, const char *argument)
+{
+	if (value < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least 1, got %d", argument, value)));
+}
+
+/* Arguments that both functions have; `buffer` and `rules` are their positions. */
+static void
+get_common(FunctionCallInfo fcinfo, pack_request *request, int buffer, int rules)
+{
+	char	   *rule;
+
+	memset(request, 0, sizeof(*request));
+	request->source = hopper_parse_name(ARGUMENT(0, PG_GETARG_TEXT_PP, NULL), "source_table");
+	request->output = hopper_parse_name(ARGUMENT(1, PG_GETARG_TEXT_PP, NULL), "output_table");
+	request->y_names = split_columns(fcinfo, 2, "dependent_varname");
+	request->x_names = split_columns(fcinfo, 3, "independent_varname");
+	if (list_length(request->y_names) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("models with several outputs are not supported yet"),
+				 errdetail("Argument \"dependent_varname\" names %d columns.",
+						   list_length(request->y_names)),
+				 errhint("Name one label column; several targets can be one array.")));
+	if (!PG_ARGISNULL(buffer))
+	{
+		request->buffer_size = PG_GETARG_INT32(buffer);
+		require_positive(request->buffer_size, "buffer_size");
+	}
+	request->normalizing_const = 1.0;
+	if (PG_ARGISNULL(rules))
+		return;
+	rule = text_to_cstring(PG_GETARG_TEXT_PP(rules));
+	request->distribution_rules = rule;
+	if (!HOPPER_HAS_SEGMENTS && strcmp(rule, "all_segments") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("distribution_rules \"%s\" needs Greenplum", rule),
+				 errdetail("This server keeps all data in one place."),
+				 errhint("Leave distribution_rules out, or pass 'all_segments'.")));
+}
+
+static void
+get_starts(pack_request *request)
+{
+	int			i;
+
+	if (request->n_starts > 0 && request->starts[0] != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("starts must begin with partition 0, got %d", request->starts[0])));
+	for (i = 1; i < request->n_starts; i++)
+		if (request->starts[i] <= request->starts[i - 1])
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("starts must ascend, got %d after %d", request->starts[i],
+							request->starts[i - 1])));
+}
+
+void
+pack_training_arguments(FunctionCallInfo fcinfo, pack_request *request)
+{
+	int32	   *values;
+	int			n;
+	int			i;
+
+	get_common(fcinfo, request, 4, 7);
+	if (!PG_ARGISNULL(5))
+		request->normalizing_const = PG_GETARG_FLOAT4(5);
+	if (!(request->normalizing_const > 0) || isinf(request->normalizing_const))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("normalizing_const must be a number above 0, got %g",
+						request->normalizing_const)));
+	if (get_int_array(fcinfo, 6, "num_classes", 1, &values) > 0)
+	{
+		request->num_classes = values[0];
+		require_positive(request->num_classes, "num_classes");
+		if (request->num_classes > PACK_MAX_CLASSES)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("num_classes must be at most %d, got %d", PACK_MAX_CLASSES,
+							request->num_classes)));
+	}
+	if (!PG_ARGISNULL(8))
+	{
+		request->partitions = PG_GETARG_INT32(8);
+		require_positive(request->partitions, "partitions");
+		if (request->partitions > PACK_MAX_PARTITIONS)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("partitions must be at most %d, got %d", PACK_MAX_PARTITIONS,
+							request->partitions)));
+	}
+	request->seed = ARGUMENT(9, PG_GETARG_INT64, 0);
+	if (!PG_ARGISNULL(10))
+	{
+		request->validation_fraction = PG_GETARG_FLOAT8(10);
+		if (!(request->validation_fraction > 0 && request->validation_fraction < 1))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("validation_fraction must be between 0 and 1, got %g",
+							request->validation_fraction)));
+	}
+	if (!PG_ARGISNULL(11))
+	{
+		List	   *names = split_columns(fcinfo, 11, "fold_column");
+
+		if (list_length(names) > 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("fold_column must be one column, got %d", list_length(names))));
+		if (request->validation_fraction > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("validation_fraction and fold_column exclude each other")));
+		request->fold_column = linitial(names);
+	}
+	n = get_int_array(fcinfo, 12, "image_shape", HOPPER_MAX_RANK, &values);
+	for (i = 0; i < n; i++)
+	{
+		require_positive(values[i], "each number of image_shape");
+		request->image_shape[i] = values[i];
+	}
+	request->image_rank = n;
+	request->n_starts = get_int_array(fcinfo, 13, "starts", PG_INT16_MAX, &request->starts);
+	get_starts(request);
+}
+
+void
+pack_validation_arguments(FunctionCallInfo fcinfo, pack_request *request, hopper_name *training)
+{
+	get_common(fcinfo, request, 5, 6);
+	request->validation = true;
+	*training = hopper_parse_name(ARGUMENT(4, PG_GETARG_TEXT_PP, NULL),
+								  "training_preprocessor_table");
+}

@@ -1,0 +1,64 @@
+/*
+ * buffer.c
+ *		One buffer of a packed table: rows in rank order become its columns.
+ */
+#include "pg/pack/pack.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+void
+pack_buffer_init(pack_buffer *buffer, const pack_layout_of_rows *layout, int32 most_rows)
+{
+	buffer->layout = layout;
+	buffer->n = 0;
+	buffer->x = MemoryContextAllocHuge(CurrentMemoryContext,
+									   VARHDRSZ + most_rows * layout->x_size);
+	buffer->y = MemoryContextAllocHuge(CurrentMemoryContext,
+									   VARHDRSZ + most_rows * layout->y_size);
+}
+
+void
+pack_buffer_add(pack_buffer *buffer, const char *x, const char *y)
+{
+	const pack_layout_of_rows *layout = buffer->layout;
+
+	memcpy(VARDATA(buffer->x) + buffer->n * layout->x_size, x, layout->x_size);
+	memcpy(VARDATA(buffer->y) + buffer->n * layout->y_size, y, layout->y_size);
+	buffer->n++;
+}
+
+/* {n, dimensions of a row} */
+static Datum
+shape_datum(int32 n, int rank, const int64 *shape)
+{
+	Datum		numbers[HOPPER_MAX_RANK + 1];
+
+	numbers[0] = Int32GetDatum(n);
+	for (int i = 0; i < rank; i++)
+		numbers[i + 1] = Int32GetDatum((int32) shape[i]);
+	return PointerGetDatum(construct_array(numbers, rank + 1, INT4OID, sizeof(int32), true, 'i'));
+}
+
+void
+pack_buffer_columns(pack_buffer *buffer, int32 partition_id, int32 buffer_id, Datum *columns)
+{
+	const pack_layout_of_rows *layout = buffer->layout;
+	size_t		x_size = buffer->n * layout->x_size;
+	size_t		y_size = buffer->n * layout->y_size;
+	bytea	   *checksum = palloc(VARHDRSZ + PACK_CHECKSUM_SIZE);
+
+	SET_VARSIZE(buffer->x, VARHDRSZ + x_size);
+	SET_VARSIZE(buffer->y, VARHDRSZ + y_size);
+	SET_VARSIZE(checksum, VARHDRSZ + PACK_CHECKSUM_SIZE);
+	hopper_core()->buffer_checksum(partition_id, buffer_id, buffer->n, VARDATA(buffer->x), x_size,
+								   VARDATA(buffer->y), y_size, (uint8_t *) VARDATA(checksum));
+	columns[0] = Int32GetDatum(partition_id);
+	columns[1] = Int32GetDatum(buffer_id);
+	columns[2] = Int32GetDatum(buffer->n);
+	columns[3] = PointerGetDatum(buffer->x);
+	columns[4] = PointerGetDatum(buffer->y);
+	columns[5] = shape_datum(buffer->n, layout->x_rank, layout->x_shape);
+	columns[6] = shape_datum(buffer->n, layout->y_rank, layout->y_shape);
+	columns[7] = PointerGetDatum(checksum);
+}

@@ -1,0 +1,240 @@
+/*
+ * pack.c
+ *		training_preprocessor() and validation_preprocessor(): the course of packing.
+ */
+#include "pg/pack/pack.h"
+
+#include "portability/instr_time.h"
+
+#include "pg/greenplum/segments.h"
+
+static bool
+pack_is_split(const pack_request *request)
+{
+	return request->validation_fraction > 0 || request->fold_column;
+}
+
+/* All tables that packing creates must be absent before it starts. */
+static void
+require_outputs_absent(const pack_request *request)
+{
+	hopper_name name;
+
+	hopper_require_absent(&request->output);
+	name = hopper_name_with_suffix(&request->output, "summary");
+	hopper_require_absent(&name);
+	if (!pack_is_split(request))
+		return;
+	name = hopper_name_with_suffix(&request->output, "validation");
+	hopper_require_absent(&name);
+	name = hopper_name_with_suffix(&name, "summary");
+	hopper_require_absent(&name);
+}
+
+static void
+init_output(const pack_job *job, pack_output *output, const hopper_name *table, int64 n_rows,
+			int32 partitions)
+{
+	memset(output, 0, sizeof(*output));
+	output->table = *table;
+	output->x_column = pack_feature_column(job);
+	output->y_column = job->source.y.name;
+	output->n_rows = n_rows;
+	output->partitions = partitions;
+	output->buffer_size = job->request.buffer_size;
+	output->x_size = job->layout.x_size;
+	output->y_size = job->layout.y_size;
+	output->n_segments = hopper_chosen_segments(job->request.distribution_rules,
+												&output->segments);
+	pack_output_create(output);
+}
+
+static void
+check_split(const pack_job *job, int64 n_validation)
+{
+	const pack_request *request = &job->request;
+	int64		n_training = job->n_rows - n_validation;
+
+	if (request->validation_fraction > 0 && (n_validation == 0 || n_training == 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("validation_fraction %g of the " INT64_FORMAT
+						" rows of \"%s\" leaves no row for %s",
+						request->validation_fraction, job->n_rows, job->source.name.shown,
+						n_validation == 0 ? "validation" : "training"),
+				 job->y_kind == HOPPER_LABEL_CLASS
+				 ? errdetail("It is taken of each class and rounded.") : 0));
+	if (request->fold_column && (n_validation == 0 || n_training == 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of \"%s\" leaves no row for %s", job->source.fold.name,
+						job->source.name.shown, n_validation == 0 ? "validation" : "training"),
+				 errhint("True marks a row for validation, false for training.")));
+	if (request->partitions > n_training)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("partitions is %d but there are only " INT64_FORMAT " rows to train on",
+						request->partitions, n_training)));
+}
+
+static void
+check_starts(const pack_request *request, int32 partitions)
+{
+	if (request->n_starts > 0 && request->starts[request->n_starts - 1] >= partitions)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("starts names partition %d but there are only %d partitions",
+						request->starts[request->n_starts - 1], partitions),
+				 errdetail("Partitions count from 0.")));
+}
+
+bool
+pack_open_outputs(pack_job *job, pack_output *training, pack_output *validation)
+{
+	const pack_request *request = &job->request;
+	int64		n_validation;
+	hopper_name name;
+
+	if (job->n_rows == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" holds no rows", job->source.name.shown)));
+	n_validation = pack_split_rows(job);
+	check_split(job, n_validation);
+	init_output(job, training, &request->output, job->n_rows - n_validation, request->partitions);
+	check_starts(request, training->partitions);
+	if (!pack_is_split(request))
+		return false;
+	name = hopper_name_with_suffix(&request->output, "validation");
+	init_output(job, validation, &name, n_validation, 0);
+	return true;
+}
+
+/* 50000 as "50,000" */
+static char *
+grouped(int64 number)
+{
+	char	   *digits = psprintf(INT64_FORMAT, number);
+	StringInfoData text;
+	int			i;
+
+	initStringInfo(&text);
+	for (i = 0; digits[i]; i++)
+	{
+		if (i && (strlen(digits) - i) % 3 == 0)
+			appendStringInfoChar(&text, ',');
+		appendStringInfoChar(&text, digits[i]);
+	}
+	return text.data;
+}
+
+/* Greenplum: each segment's share of the rows. */
+static char *
+shares(const pack_output *output)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, "Rows on the segments from 0 on: ");
+	for (int i = 0; i < output->n_all_segments; i++)
+		appendStringInfo(&text, "%s%s", i ? ", " : "", grouped(output->segment_rows[i]));
+	appendStringInfoChar(&text, '.');
+	return text.data;
+}
+
+static void
+report(const pack_job *job, const pack_output *training, const pack_output *validation,
+	   double seconds)
+{
+	char	   *also = "";
+	int64		bytes = training->bytes;
+
+	if (validation)
+	{
+		also = psprintf(", %s for validation", grouped(validation->n_rows));
+		bytes += validation->bytes;
+	}
+	ereport(NOTICE,
+			(errmsg("packed %s %s of \"%s\" into %d %s%s, %s %s, %s in %.1f s",
+					grouped(training->n_rows), training->n_rows == 1 ? "row" : "rows",
+					job->source.name.shown, training->partitions,
+					training->partitions == 1 ? "partition" : "partitions", also,
+					grouped(training->n_buffers + (validation ? validation->n_buffers : 0)),
+					training->n_buffers + (validation ? validation->n_buffers : 0) == 1
+					? "buffer" : "buffers",
+					text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty,
+																	   Int64GetDatum(bytes)))),
+					seconds),
+			 training->segment_rows ? errdetail("%s", shares(training)) : 0));
+}
+
+/* Packs; SPI is connected. Returns the number of rows of the source. */
+static int64
+pack(pack_job *job)
+{
+	const pack_request *request = &job->request;
+	bool		split = pack_is_split(request);
+	pack_output training;
+	pack_output validation;
+	pack_summary summary = {0};
+	instr_time	start;
+	instr_time	end;
+
+	INSTR_TIME_SET_CURRENT(start);
+	require_outputs_absent(request);
+	pack_open_source(request, &job->source);
+	pack_require_free_names(job);
+	pack_set_features(job);
+	pack_set_labels(job);
+	pack_move_rows(job, &training, &validation);
+
+	summary.request = request;
+	summary.source = &job->source;
+	summary.x = &job->x;
+	summary.y = job->y_kind == HOPPER_LABEL_CLASS ? NULL : &job->y;
+	summary.classes = &job->classes;
+	summary.y_kind = job->y_kind;
+	pack_summary_write(&summary, &training,
+					   request->validation ? request->training.table.quoted : NULL);
+	if (split)
+		pack_summary_write(&summary, &validation, request->output.quoted);
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, start);
+	report(job, &training, split ? &validation : NULL, INSTR_TIME_GET_DOUBLE(end));
+	return job->n_rows;
+}
+
+PG_FUNCTION_INFO_V1(hopper_sql_training_preprocessor);
+
+Datum
+hopper_sql_training_preprocessor(PG_FUNCTION_ARGS)
+{
+	pack_job   *job = palloc0(sizeof(pack_job));
+	int64		n_rows;
+
+	pack_training_arguments(fcinfo, &job->request);
+	hopper_connect();
+	n_rows = pack(job);
+	hopper_finish();
+	PG_RETURN_INT64(n_rows);
+}
+
+PG_FUNCTION_INFO_V1(hopper_sql_validation_preprocessor);
+
+Datum
+hopper_sql_validation_preprocessor(PG_FUNCTION_ARGS)
+{
+	pack_job   *job = palloc0(sizeof(pack_job));
+	pack_request *request = &job->request;
+	hopper_name training;
+	int64		n_rows;
+
+	pack_validation_arguments(fcinfo, request, &training);
+	hopper_connect();
+	hopper_read_packed(&training, &request->training);
+	request->normalizing_const = (float4) request->training.desc.normalizing_const;
+	request->seed = request->training.seed;
+	n_rows = pack(job);
+	hopper_finish();
+	PG_RETURN_INT64(n_rows);
+}

@@ -1,0 +1,131 @@
+/*
+ * rows.c
+ *		A row of the source: checked and encoded, and which table it goes to.
+ *
+ * A row's stratum decides on training or validation: the fold column's value, or the class, each of
+ * which gives its own share.
+ */
+#include "pg/pack/pack.h"
+
+#include <math.h>
+
+void
+pack_set_layout(pack_job *job)
+{
+	pack_layout_of_rows *layout = &job->layout;
+
+	layout->x_size = job->x.size;
+	layout->x_rank = job->x.rank;
+	memcpy(layout->x_shape, job->x.shape, sizeof(layout->x_shape));
+	if (job->y_kind == HOPPER_LABEL_CLASS)
+	{
+		layout->y_size = hopper_core()->type_size(job->classes.type);
+		layout->y_rank = 0;
+		return;
+	}
+	layout->y_size = job->y.size;
+	layout->y_rank = job->y.rank;
+	memcpy(layout->y_shape, job->y.shape, sizeof(layout->y_shape));
+}
+
+void
+pack_learn_layout(pack_job *job, const Datum *values, const bool *nulls)
+{
+	int			n_x = job->source.n_x;
+
+	pack_values_learn(&job->x, &job->source, values, nulls);
+	if (job->y_kind != HOPPER_LABEL_CLASS)
+		pack_values_learn(&job->y, &job->source, &values[n_x], &nulls[n_x]);
+	pack_set_layout(job);
+}
+
+static bool
+get_fold(const pack_source *source, Datum value, bool isnull)
+{
+	if (isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("column \"%s\" of \"%s\" holds NULL", source->fold.name,
+						source->name.shown),
+				 errdetail("%s.", pack_row_name(source)),
+				 errhint("True marks a row for validation, false for training.")));
+	return DatumGetBool(value);
+}
+
+int32
+pack_encode_row(const pack_job *job, const Datum *values, const bool *nulls, char *key, char *body)
+{
+	const pack_source *source = &job->source;
+	int			n_x = source->n_x;
+	char	   *y = body + job->layout.x_size;
+	int32		stratum = 0;
+
+	pack_values_encode(&job->x, source, values, nulls, body);
+	if (job->y_kind == HOPPER_LABEL_CLASS)
+	{
+		int32		index = pack_class_index(&job->classes, &job->request, source, values[n_x],
+											 nulls[n_x]);
+
+		stratum = index;
+		pack_put_index(job->classes.type, index, y);
+	}
+	else
+		pack_values_encode(&job->y, source, &values[n_x], &nulls[n_x], y);
+	if (source->fold.name)
+		stratum = get_fold(source, values[n_x + 1], nulls[n_x + 1]) ? 1 : 0;
+	hopper_core()->row_key((uint64) job->request.seed, body, job->layout.x_size, y,
+						   job->layout.y_size, (uint8_t *) key);
+	return stratum;
+}
+
+/* --- training or validation --- */
+
+/* How many strata there can be. */
+static int
+count_strata(const pack_job *job)
+{
+	int			n = job->y_kind == HOPPER_LABEL_CLASS ? job->classes.n : 1;
+
+	return Max(n, job->source.fold.name ? 2 : 1);
+}
+
+void
+pack_start_counting(pack_job *job)
+{
+	job->n_strata = count_strata(job);
+	job->strata = hopper_palloc0_huge(sizeof(int64) * job->n_strata);
+}
+
+void
+pack_count_rows(pack_job *job, int32 stratum, int64 n)
+{
+	if (stratum < 0 || stratum >= job->n_strata)
+		elog(ERROR, "a packed row has stratum %d of %d", stratum, job->n_strata);
+	job->strata[stratum] += n;
+	job->n_rows += n;
+}
+
+int64
+pack_split_rows(pack_job *job)
+{
+	int64		total = 0;
+	int			i;
+
+	job->quotas = hopper_palloc0_huge(sizeof(int64) * Max(job->n_strata, 1));
+	for (i = 0; i < job->n_strata; i++)
+	{
+		if (job->request.fold_column)
+			job->quotas[i] = i == 1 ? job->strata[i] : 0;
+		else
+			job->quotas[i] = (int64) floor(job->request.validation_fraction * job->strata[i] + 0.5);
+		total += job->quotas[i];
+	}
+	return total;
+}
+
+bool
+pack_to_validation(pack_job *job, int32 stratum)
+{
+	/* the first of each stratum in rank order */
+	return job->quotas[stratum]-- > 0;
+}

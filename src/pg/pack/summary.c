@@ -1,0 +1,203 @@
+/*
+ * summary.c
+ *		<output>_summary: one row that says what a packed table holds.
+ *
+ * Column by column: MADlib's, then ours.
+ *
+ *	source_table, output_table text		ready for a statement: quoted where needed
+ *	dependent_varname text[]			label column
+ *	independent_varname text[]			feature columns of the source
+ *	dependent_vartype text[]			SQL type of the label column
+ *	<label>_class_values <type>[]		classes in order, NULL at the end: padding of num_classes
+ *	buffer_size int						rows of the largest buffer
+ *	normalizing_const real				features are divided by it when they are read
+ *	num_classes int[]					width of the one-hot form; NULL without classes
+ *	distribution_rules, __internal_gpu_config__ text
+ *	independent_vartype text[]			SQL types of the feature columns
+ *	independent_type text				packed type: uint8, int16, int32, int64, float32, float64
+ *	independent_shape int[]				of one example
+ *	label_kind text						class, value, array
+ *	label_type text, label_shape int[]	as for the features; {} is a single value
+ *	n_rows bigint, partitions int
+ *	starts int[]						first partition of each run of partitions
+ *	seed bigint
+ *	packed_bytes bigint					features and labels
+ *	checksum text						equal for equal packed data
+ *	training_table text					of a validation table: where its classes come from
+ *	format_version int
+ *	segment_rows bigint[]				Greenplum: rows on each segment, from segment 0
+ */
+#include "pg/pack/pack.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+/* NULL pointers are NULL elements. */
+static Datum
+text_array_datum(int n, char *const *values)
+{
+	Datum	   *datums = palloc(sizeof(Datum) * (n + 1));
+	bool	   *nulls = palloc(sizeof(bool) * (n + 1));
+	int			lower = 1;
+	ArrayType  *array;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		nulls[i] = values[i] == NULL;
+		datums[i] = nulls[i] ? (Datum) 0 : CStringGetTextDatum(values[i]);
+	}
+	array = construct_md_array(datums, nulls, 1, &n, &lower, TEXTOID, -1, false, 'i');
+	return PointerGetDatum(array);
+}
+
+/* text[] as an SQL literal; without NULLs, which array_nulls may take for text. */
+static const char *
+text_array(int n, char *const *values)
+{
+	return hopper_literal(OidOutputFunctionCall(F_ARRAY_OUT, text_array_datum(n, values)));
+}
+
+static const char *
+int_array(int n, const int64 *values)
+{
+	StringInfoData text;
+	int			i;
+
+	initStringInfo(&text);
+	for (i = 0; i < n; i++)
+		appendStringInfo(&text, "%s" INT64_FORMAT, i ? "," : "", values[i]);
+	return psprintf("'{%s}'", text.data);
+}
+
+static const char *
+starts_array(const pack_request *request, const pack_output *output, bool given)
+{
+	const int32 *written = given ? request->starts : output->starts;
+	int			n = given ? request->n_starts : written ? output->n_starts : output->partitions;
+	int64	   *starts = palloc(sizeof(int64) * n);
+	int			i;
+
+	for (i = 0; i < n; i++)
+		starts[i] = written ? written[i] : i;
+	return int_array(n, starts);
+}
+
+/* MADlib's second column on distribution: all, or the content ids. */
+static const char *
+segments_text(const pack_request *request, const pack_output *output)
+{
+	StringInfoData text;
+
+	if (request->distribution_rules == NULL ||
+		strcmp(request->distribution_rules, "all_segments") == 0)
+		return "all_segments";
+	initStringInfo(&text);
+	for (int i = 0; i < output->n_segments; i++)
+		appendStringInfo(&text, "%s%d", i ? "," : "{", output->segments[i]);
+	appendStringInfoChar(&text, '}');
+	return text.data;
+}
+
+/* Type of the class values: the label column's, text for what is compared as text. */
+static char *
+class_values_type(const pack_column *y)
+{
+	switch (y->type)
+	{
+		case BPCHAROID:
+		case NAMEOID:
+		case CHAROID:
+			return "pg_catalog.text";
+		default:
+			return hopper_format_type_qualified(y->type);
+	}
+}
+
+/* Classes and, as NULLs, the padding up to num_classes. */
+static Datum
+class_values(const pack_classes *classes)
+{
+	char	  **names = palloc0(sizeof(char *) * classes->num_classes);
+
+	memcpy(names, classes->names, sizeof(char *) * classes->n);
+	return text_array_datum(classes->num_classes, names);
+}
+
+void
+pack_summary_write(const pack_summary *summary, const pack_output *output,
+				   const char *training_table)
+{
+	const pack_request *request = summary->request;
+	const pack_source *source = summary->source;
+	const pack_classes *classes = summary->classes;
+	bool		has_classes = summary->y_kind == HOPPER_LABEL_CLASS;
+	hopper_name name = hopper_name_with_suffix(&output->table, "summary");
+	char	   *class_name = psprintf("%s_class_values", source->y.name);
+	const char *class_column = hopper_identifier(class_name);
+	const char *class_type = has_classes ? class_values_type(&source->y) : "pg_catalog.text";
+	char	   *y_name = source->y.name;
+	char	   *y_type = source->y.sql_type;
+	char	  **x_names = palloc(sizeof(char *) * source->n_x);
+	char	  **x_types = palloc(sizeof(char *) * source->n_x);
+	Oid			parameter_types[1] = {TEXTARRAYOID};
+	Datum		parameters[1] = {0};
+	const char *insert;
+	int			i;
+
+	for (i = 0; i < source->n_x; i++)
+	{
+		x_names[i] = source->x[i].name;
+		x_types[i] = source->x[i].sql_type;
+	}
+	hopper_exec("CREATE TABLE %s ("
+				"source_table pg_catalog.text, output_table pg_catalog.text,"
+				" dependent_varname pg_catalog.text[], independent_varname pg_catalog.text[],"
+				" dependent_vartype pg_catalog.text[], %s %s[],"
+				" buffer_size pg_catalog.int4, normalizing_const pg_catalog.float4,"
+				" num_classes pg_catalog.int4[], distribution_rules pg_catalog.text,"
+				" __internal_gpu_config__ pg_catalog.text,"
+				" independent_vartype pg_catalog.text[], independent_type pg_catalog.text,"
+				" independent_shape pg_catalog.int4[], label_kind pg_catalog.text,"
+				" label_type pg_catalog.text, label_shape pg_catalog.int4[],"
+				" n_rows pg_catalog.int8, partitions pg_catalog.int4, starts pg_catalog.int4[],"
+				" seed pg_catalog.int8, packed_bytes pg_catalog.int8, checksum pg_catalog.text,"
+				" training_table pg_catalog.text, format_version pg_catalog.int4%s)"
+				HOPPER_DISTRIBUTED_RANDOMLY,
+				name.quoted, class_column, class_type,
+				output->segment_rows ? ", segment_rows pg_catalog.int8[]" : "");
+	if (has_classes)
+		parameters[0] = class_values(classes);
+	insert =
+		psprintf("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, $1::%s[], %d,"
+				 " %.9g, %s, %s, %s, %s, %s, %s, %s, %s, %s,"
+				 " " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ", %s, %s, %d%s)",
+				 name.quoted, hopper_literal(source->name.quoted),
+				 hopper_literal(output->table.quoted),
+				 text_array(1, &y_name), text_array(source->n_x, x_names), text_array(1, &y_type),
+				 class_type, output->buffer_size,
+				 request->normalizing_const,
+				 has_classes ? psprintf("'{%d}'", classes->num_classes) : "NULL",
+				 hopper_literal(request->distribution_rules ? request->distribution_rules
+								: "all_segments"),
+				 hopper_literal(segments_text(request, output)),
+				 text_array(source->n_x, x_types), hopper_literal(pack_type_name(summary->x->type)),
+				 int_array(summary->x->rank, summary->x->shape),
+				 hopper_literal(has_classes ? "class" :
+								summary->y_kind == HOPPER_LABEL_VALUE ? "value" : "array"),
+				 hopper_literal(pack_type_name(has_classes ? classes->type : summary->y->type)),
+				 has_classes ? "'{}'" : int_array(summary->y->rank, summary->y->shape),
+				 output->n_rows, output->partitions,
+				 starts_array(request, output,
+							  request->n_starts > 0 && training_table == NULL),
+				 request->seed, output->bytes,
+				 hopper_literal(pack_output_checksum(output)),
+				 hopper_literal(training_table), HOPPER_PACK_FORMAT,
+				 output->segment_rows
+				 ? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
+	if (SPI_execute_with_args(insert, 1, parameter_types, parameters, has_classes ? " " : "n",
+							  false, 0) != SPI_OK_INSERT)
+		elog(ERROR, "inserting into \"%s\" failed", name.shown);
+}

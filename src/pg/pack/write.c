@@ -1,0 +1,161 @@
+/*
+ * write.c
+ *		A packed table: its buffers as planned, its creation, and the walk through the buffers in
+ *		rank order.
+ */
+#include "pg/pack/pack.h"
+
+#include "pg/greenplum/segments.h"
+
+/* data above which a segment has a second partition */
+#define PACK_SEGMENT_PARTITION_BYTES (256 * INT64CONST(1024) * 1024)
+
+/* Buffers of a partition of `rows` rows: as few as `most` rows a buffer allow. */
+static int64
+count_buffers(int64 rows, int32 most)
+{
+	return (rows + most - 1) / most;
+}
+
+int32
+pack_output_buffers(const pack_output *output, int32 partition)
+{
+	int64		first;
+	int64		rows;
+
+	hopper_core()->partition_range(output->n_rows, output->partitions, partition, &first, &rows);
+	return (int32) count_buffers(rows, output->buffer_size);
+}
+
+static void
+plan_buffers(pack_output *output)
+{
+	int64		row_size = output->x_size + output->y_size;
+	int64		first;
+	int64		rows;
+	int64		n_buffers = 0;
+	int64		largest = 0;
+	int32		most = output->buffer_size;
+	int32		i;
+
+	if (output->partitions == 0 && output->n_segments > 0)
+	{
+		/* as many for each segment as its share of the data wants, but one at least */
+		int64		share = output->n_rows * row_size / output->n_segments;
+		int64		each = Max((share + PACK_SEGMENT_PARTITION_BYTES - 1) /
+							   PACK_SEGMENT_PARTITION_BYTES, 1);
+
+		output->partitions = (int32) Min(Min(each * output->n_segments, output->n_rows),
+										 PACK_MAX_PARTITIONS);
+	}
+	if (output->partitions == 0)
+		output->partitions = Min(hopper_core()->default_partitions(output->n_rows * row_size,
+																   output->n_rows),
+								 PACK_MAX_PARTITIONS);
+	if (most == 0)
+		most = Max(PACK_BUFFER_BYTES / row_size, 1);
+	most = Max(Min(most, PACK_MAX_BUFFER_BYTES / row_size), 1);
+	for (i = 0; i < output->partitions; i++)
+	{
+		hopper_core()->partition_range(output->n_rows, output->partitions, i, &first, &rows);
+		largest = Max(largest, (rows - 1) / count_buffers(rows, most) + 1);
+		n_buffers += count_buffers(rows, most);
+	}
+	if (n_buffers > PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("buffer_size %d would make " INT64_FORMAT " buffers", most, n_buffers),
+				 errhint("Raise buffer_size or leave it out.")));
+	output->buffer_size = (int32) largest;
+}
+
+/* Sets the size of the next buffer; sizes within a partition differ by at most one. */
+static void
+start_buffer(pack_output *output)
+{
+	int64		first;
+
+	while (output->buffers_left == 0)
+	{
+		if (++output->partition == output->partitions)
+			return;
+		hopper_core()->partition_range(output->n_rows, output->partitions, output->partition,
+									   &first, &output->rows_left);
+		output->buffers_left = count_buffers(output->rows_left, output->buffer_size);
+	}
+	output->target = (int32) ((output->rows_left - 1) / output->buffers_left + 1);
+	output->filled = 0;
+}
+
+void
+pack_output_create(pack_output *output)
+{
+	const char *x_column = hopper_identifier(output->x_column);
+	const char *y_column = hopper_identifier(output->y_column);
+	const char *x_shape_column = hopper_identifier(psprintf("%s_shape", output->x_column));
+	const char *y_shape_column = hopper_identifier(psprintf("%s_shape", output->y_column));
+
+	plan_buffers(output);
+	hopper_exec("CREATE TABLE %s (" HOPPER_DIST_KEY_COLUMN
+				"partition_id pg_catalog.int4 NOT NULL, buffer_id pg_catalog.int4 NOT NULL,"
+				" n pg_catalog.int4 NOT NULL,"
+				" %s pg_catalog.bytea NOT NULL, %s pg_catalog.bytea NOT NULL,"
+				" %s pg_catalog.int4[] NOT NULL, %s pg_catalog.int4[] NOT NULL,"
+				" checksum pg_catalog.bytea NOT NULL)" HOPPER_HEAP_STORAGE
+				HOPPER_DISTRIBUTED_BY(HOPPER_DIST_KEY),
+				output->table.quoted, x_column, y_column, x_shape_column, y_shape_column);
+	/* pglz would cost several times the write and gain little on floats */
+	hopper_exec("ALTER TABLE %s ALTER COLUMN %s SET STORAGE EXTERNAL,"
+				" ALTER COLUMN %s SET STORAGE EXTERNAL",
+				output->table.quoted, x_column, y_column);
+
+	if (output->n_segments > 0)
+		output->keys = hopper_place_partitions(hopper_relation_oid(&output->table, false),
+											   output->partitions, output->n_segments,
+											   output->segments, &output->n_starts,
+											   &output->starts);
+	initStringInfo(&output->checksums);
+	output->partition = -1;
+	output->buffers_left = 0;
+	output->n_buffers = 0;
+	output->bytes = 0;
+	start_buffer(output);
+}
+
+bool
+pack_output_row(pack_output *output)
+{
+	return ++output->filled == output->target;
+}
+
+void
+pack_output_next(pack_output *output)
+{
+	output->bytes += output->filled * (output->x_size + output->y_size);
+	output->n_buffers++;
+	output->rows_left -= output->filled;
+	output->buffers_left--;
+	start_buffer(output);
+}
+
+void
+pack_output_require_complete(const pack_output *output)
+{
+	if (output->partition != output->partitions)
+		elog(ERROR, "partition %d of \"%s\" lacks " INT64_FORMAT " rows", output->partition,
+			 output->table.shown, output->rows_left - output->filled);
+}
+
+char *
+pack_output_checksum(const pack_output *output)
+{
+	uint8_t		hash[16];
+	char	   *text = palloc(33);
+	int			i;
+
+	/* the hash of a row with these bytes and no label */
+	hopper_core()->row_key(0, output->checksums.data, output->checksums.len, "", 0, hash);
+	for (i = 0; i < 16; i++)
+		snprintf(text + 2 * i, 3, "%02x", hash[i]);
+	return text;
+}

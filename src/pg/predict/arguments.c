@@ -1,0 +1,210 @@
+/*
+ * arguments.c
+ *		What predict() and predict_byom() were asked for: classes to return, columns to read, names
+ *		of the classes.
+ */
+#include "pg/predict/run.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+predict_what
+predict_what_by_name(FunctionCallInfo fcinfo, int at)
+{
+	predict_what what = {PREDICT_ALL};
+	char	   *given;
+
+	if (PG_ARGISNULL(at))
+		return what;
+	given = text_to_cstring(PG_GETARG_TEXT_PP(at));
+	if (strcmp(given, "response") == 0)
+		what.kind = PREDICT_RESPONSE;
+	else if (strcmp(given, "prob") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("pred_type \"%s\" is not known", given),
+				 errhint("Use 'prob' (all classes), 'response' (the most probable one), a number k "
+						 "of classes, or a probability below 1.")));
+	return what;
+}
+
+predict_what
+predict_what_by_count(FunctionCallInfo fcinfo, int at)
+{
+	predict_what what = {PREDICT_TOP};
+
+	if (PG_ARGISNULL(at))
+		return (predict_what) {PREDICT_ALL};
+	what.k = PG_GETARG_INT32(at);
+	if (what.k < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("pred_type must be at least 1 class, got %d", what.k)));
+	return what;
+}
+
+predict_what
+predict_what_by_threshold(FunctionCallInfo fcinfo, int at)
+{
+	predict_what what = {PREDICT_THRESHOLD};
+
+	if (PG_ARGISNULL(at))
+		return (predict_what) {PREDICT_ALL};
+	what.threshold = PG_GETARG_FLOAT8(at);
+	/* Drivers send small integers as smallint, which the server takes to this function. */
+	if (what.threshold >= 1 && what.threshold <= PG_INT32_MAX &&
+		what.threshold == rint(what.threshold))
+		return (predict_what) {PREDICT_TOP, .k = (int) what.threshold};
+	if (!(what.threshold >= 0 && what.threshold < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("pred_type must be a probability from 0 to below 1, got %g",
+						what.threshold),
+				 errhint("For the most probable classes give their number, for example "
+						 "pred_type => 3.")));
+	return what;
+}
+
+/* Column names of a comma-separated argument. */
+static List *
+split_columns(text *value, const char *argument)
+{
+	char	   *copy;
+	List	   *names;
+
+	if (value == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", argument)));
+	copy = text_to_cstring(value);
+	if (!SplitIdentifierString(pstrdup(copy), ',', &names) || names == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("argument \"%s\" is not a list of column names: %s", argument, copy),
+				 errhint("Put names with blanks or capitals in double quotes.")));
+	return names;
+}
+
+void
+predict_open_source(predicting *run, text *id_col, text *independent_varname)
+{
+	pack_source *rows = &run->rows;
+	List	   *id = split_columns(id_col, "id_col");
+	List	   *x = split_columns(independent_varname, "independent_varname");
+	Oid			relation = hopper_source_oid(&run->source);
+	pack_column id_column;
+	ListCell   *cell;
+
+	if (get_attnum(relation, "buffer_id") != InvalidAttrNumber &&
+		get_attnum(relation, "partition_id") != InvalidAttrNumber &&
+		get_attnum(relation, "checksum") != InvalidAttrNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is a packed table", run->source.shown),
+				 errhint("Predict from the table that was packed; hopper.evaluate() reads packed "
+						 "ones.")));
+	if (list_length(id) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("id_col must be one column")));
+	pack_resolve_column(relation, linitial(id), &id_column);
+	if (get_attnum(relation, id_column.name) < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				 errmsg("column \"%s\" cannot be the id of predictions", id_column.name),
+				 errdetail("It is a system column."),
+				 errhint("Predict from a view that gives it another name.")));
+	hopper_predict_check_id(&run->model, &run->what, id_column.name, run->label_type != NULL);
+	run->id_column = id_column.name;
+	run->id_type = id_column.qualified_type;
+
+	rows->segment = -1;
+	rows->name = run->source;
+	rows->x = palloc0(list_length(x) * sizeof(pack_column));
+	foreach(cell, x)
+		pack_resolve_column(relation, lfirst(cell), &rows->x[rows->n_x++]);
+	rows->n_keys = 1;
+	rows->keys = &run->id_column;
+	predict_set_row_types(run, id_column.declared);
+	hopper_predict_check_types(&run->model, rows->n_x, rows->x);
+	pack_values_init(&run->values, rows->n_x, rows->x, run->source.shown);
+	run->values.divisor = run->model.normalizing_const;
+	if (run->model.x_rank > 0)
+		pack_values_set_shape(&run->values, run->model.x_rank, run->model.x_shape);
+	else if (run->values.layout == PACK_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the shape of the images in \"%s\" is not known",
+						rows->x[0].name),
+				 errdetail("Model \"%s\" does not say what it expects.", run->model.shown),
+				 errhint("Give its first layer an input shape.")));
+}
+
+void
+predict_read_labels(predicting *run, const hopper_trained *trained)
+{
+	const hopper_name *summary = &trained->outputs.summary;
+	Oid			array_type;
+	Oid			type;
+	int16		length;
+	bool		by_value;
+	char		alignment;
+	bool		isnull;
+	Datum		array;
+
+	if (trained->class_values_column == NULL || run->model.is_value)
+		return;
+	if (hopper_select("SELECT %s FROM %s", hopper_identifier(trained->class_values_column),
+					  summary->quoted) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("\"%s\" does not have one row", summary->shown)));
+	/* Their type is that of what has been fetched. */
+	array_type = getBaseType(SPI_gettypeid(SPI_tuptable->tupdesc, 1));
+	type = get_element_type(array_type);
+	if (!OidIsValid(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of \"%s\" is no array", trained->class_values_column,
+						summary->shown)));
+	array = hopper_value(0, 1, array_type, &isnull);
+	if (isnull)
+		return;
+	get_typlenbyvalalign(type, &length, &by_value, &alignment);
+	/* The elements point into the array, which stays with SPI's memory. */
+	deconstruct_array(DatumGetArrayTypePCopy(array), type, length, by_value, alignment,
+					  &run->label_values, &run->label_nulls, &run->n_labels);
+	run->label_type = hopper_type_name(type, -1);
+	run->label_oid = type;
+	SPI_freetuptable(SPI_tuptable);
+}
+
+void
+predict_given_classes(predict_model *model, ArrayType *array)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	char	  **names;
+	int			n;
+
+	if (ARR_NDIM(array) > 2 || (ARR_NDIM(array) == 2 && ARR_DIMS(array)[0] != 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("models with several outputs are not supported"),
+				 errdetail("class_values has %d rows.", ARR_DIMS(array)[0])));
+	deconstruct_array(array, TEXTOID, -1, false, 'i', &values, &nulls, &n);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("class_values must not be empty"),
+				 errhint("Leave it out to see the classes' indexes.")));
+	names = palloc(n * sizeof(char *));
+	for (int i = 0; i < n; i++)
+		names[i] = nulls[i] ? NULL : TextDatumGetCString(values[i]);
+	model->n_classes = model->n_class_values = n;
+	model->class_values = (const char *const *) names;
+}
+

@@ -1,0 +1,177 @@
+/*
+ * batches.c
+ *		Rows through the model, wherever they come from: the main thread encodes them, the core's
+ *		threads compute. Batches go through in order, a few at a time.
+ */
+#include "pg/predict/run.h"
+
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+
+/* Large enough for the matrix products, small enough for the caches and for cancelling. */
+#define BATCH_ROWS 1024
+#define BATCH_BYTES (8 * 1024 * 1024)
+
+/* Latches of old kernels are set by few signals: wait no longer than this, in milliseconds. */
+#define LONGEST_WAIT 500
+
+static void
+free_predictor(void *predictor)
+{
+	hopper_torch()->predictor_free((hopper_predictor *) predictor);
+}
+
+char *
+predict_row_query(const predicting *run)
+{
+	StringInfoData query;
+
+	initStringInfo(&query);
+	appendStringInfoString(&query, "SELECT ");
+	for (int i = 0; i < run->rows.n_x; i++)
+		appendStringInfo(&query, "%s, ", hopper_identifier(run->rows.x[i].name));
+	appendStringInfo(&query, "%s FROM %s", hopper_identifier(run->id_column), run->source.quoted);
+	return query.data;
+}
+
+void
+predict_set_row_types(predicting *run, Oid id_type)
+{
+	run->id_oid = id_type;
+	get_typlenbyval(id_type, &run->id_length, &run->id_by_value);
+	pack_set_row_types(&run->rows, 1, &id_type, 0);
+	/* The id is what names a row, too. */
+	run->rows.first_key = run->rows.n_x + 1;
+}
+
+void
+predict_start(predicting *run)
+{
+	hopper_data_desc desc = {0};
+	hopper_error error;
+	int64		limit;
+	int32_t		n_outputs;
+
+	desc.x_type = run->values.type;
+	desc.x_rank = run->values.rank;
+	memcpy(desc.x_shape, run->values.shape, sizeof(desc.x_shape));
+	desc.y_kind = HOPPER_LABEL_VALUE;
+	desc.y_type = HOPPER_FLOAT32;
+	desc.n_partitions = 1;
+	desc.normalizing_const = run->model.normalizing_const;
+	desc.table_name = run->source.shown;
+	desc.x_column = run->rows.x[0].name;
+	desc.y_column = run->model.class_name;
+	run->batch_rows = Max(1, Min(BATCH_ROWS, BATCH_BYTES / (int64) Max(run->values.size, 1)));
+	run->share = hopper_share_new();
+	run->threads = hopper_take_threads(run->share, run->threads, 1);
+	/* One batch at each thread and one on its way to it. */
+	run->depth = Min(2 * run->threads, PREDICT_MAX_BATCHES);
+	limit = hopper_effective_memory_limit();
+	hopper_take_memory(run->share,
+					   Min(limit, run->model.n_weights * (int64) sizeof(float) +
+						   (int64) run->depth * run->batch_rows * run->values.size));
+	run->event_fd = hopper_eventfd_open();
+	HOPPER_CHECK(hopper_torch()->predictor_create(run->model.model_arch,
+												  run->model.model_arch_size,
+												  run->model.weights, run->model.n_weights,
+												  &desc, run->threads, limit, run->event_fd,
+												  &run->predictor, &n_outputs, &error), error);
+	run->guard = hopper_guard_add(run->predictor, free_predictor);
+	run->n_outputs = n_outputs;
+	hopper_predict_bind_outputs(&run->model, run->n_outputs);
+	run->output = hopper_predict_output_create(&run->model, &run->what, run->n_outputs,
+											   run->n_labels, run->label_values,
+											   run->label_nulls);
+
+	run->features = MemoryContextAllocHuge(CurrentMemoryContext,
+										   (Size) run->batch_rows * run->values.size);
+	run->scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper features",
+										 ALLOCSET_DEFAULT_SIZES);
+	for (int i = 0; i < run->depth; i++)
+	{
+		predict_batch *batch = &run->batches[i];
+
+		batch->context = AllocSetContextCreate(CurrentMemoryContext, "hopper prediction keys",
+											   ALLOCSET_DEFAULT_SIZES);
+		batch->ids = palloc(run->batch_rows * sizeof(Datum));
+		batch->id_nulls = palloc(run->batch_rows * sizeof(bool));
+	}
+}
+
+void
+predict_submit(predicting *run, HeapTuple *tuples, int n)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	predict_batch *batch = &run->batches[(run->first + run->n_batches) % run->depth];
+	Datum	   *datums = palloc((run->rows.n_x + 1) * sizeof(Datum));
+	bool	   *nulls = palloc((run->rows.n_x + 1) * sizeof(bool));
+	hopper_error error;
+
+	MemoryContextReset(batch->context);
+	batch->n = n;
+	MemoryContextSwitchTo(run->scratch);
+	for (int row = 0; row < n; row++)
+	{
+		int			id = run->rows.n_x;
+
+		run->rows.row_number++;
+		run->rows.tuple = tuples[row];
+		heap_deform_tuple(tuples[row], run->rows.desc, datums, nulls);
+		pack_values_encode(&run->values, &run->rows, datums, nulls,
+						   run->features + row * run->values.size);
+		batch->id_nulls[row] = nulls[id];
+		batch->ids[row] = (Datum) 0;
+		if (!nulls[id])
+		{
+			MemoryContextSwitchTo(batch->context);
+			batch->ids[row] = datumCopy(datums[id], run->id_by_value, run->id_length);
+			MemoryContextSwitchTo(run->scratch);
+		}
+		/* The next row's copies take the same memory, which the caches hold. */
+		MemoryContextReset(run->scratch);
+	}
+	MemoryContextSwitchTo(caller);
+	HOPPER_CHECK(hopper_torch()->predictor_submit(run->predictor, run->features,
+												  n * run->values.size, n, &error), error);
+	run->n_batches++;
+	pfree(datums);
+	pfree(nulls);
+}
+
+const predict_batch *
+predict_take(predicting *run, bool wait, const float **outputs)
+{
+	predict_batch *batch = &run->batches[run->first];
+	int32_t		n;
+	hopper_error error;
+	int			ready;
+
+	while ((ready = hopper_torch()->predictor_take(run->predictor, outputs, &n, &error)) == 0)
+	{
+		if (!wait)
+			return NULL;
+		hopper_wait(run->event_fd, LONGEST_WAIT);
+	}
+	if (ready < 0)
+		hopper_throw(&error);
+	if (n != batch->n)
+		elog(ERROR, "the core predicted %d rows where %d were given", n, batch->n);
+	return batch;
+}
+
+void
+predict_done(predicting *run)
+{
+	run->first = (run->first + 1) % run->depth;
+	run->n_batches--;
+}
+
+void
+predict_end(predicting *run)
+{
+	hopper_guard_release(run->guard);
+	hopper_eventfd_close(run->event_fd);
+	hopper_share_release(run->share);
+	run->predictor = NULL;
+}

@@ -1,0 +1,91 @@
+/*
+ * confusion.c
+ *		Confusion matrix, precision and recall of each class, as a table.
+ */
+#include "pg/predict/confusion.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+#define N_COLUMNS 8
+
+void
+hopper_require_classes(const hopper_trained *model, const hopper_name *shown)
+{
+	if (model->desc.y_kind == HOPPER_LABEL_CLASS)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("confusion_table needs a model of classes but \"%s\" was trained on %s",
+					shown->shown,
+					model->desc.y_kind == HOPPER_LABEL_VALUE ? "numbers" : "arrays"),
+			 errhint("Leave confusion_table out.")));
+}
+
+/* a / b; NULL where b is zero */
+static void
+put_share(Datum *value, char *null, double a, double b)
+{
+	*value = Float8GetDatum(b > 0 ? a / b : 0);
+	*null = b > 0 ? ' ' : 'n';
+}
+
+static void
+insert_class(const hopper_name *table, const hopper_trained *model, const int64_t *counts, int n,
+			 int at)
+{
+	Oid			types[N_COLUMNS] =
+	{INT4OID, TEXTOID, get_array_type(INT8OID), INT8OID, INT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID};
+	Datum		values[N_COLUMNS];
+	char		nulls[N_COLUMNS];
+	Datum	   *row = palloc(n * sizeof(Datum));
+	const char *name = at < model->desc.n_class_values ? model->desc.class_values[at] : NULL;
+	int64		labels = 0;
+	int64		predictions = 0;
+	int64		right = counts[(int64) at * n + at];
+
+	for (int i = 0; i < n; i++)
+	{
+		row[i] = Int64GetDatum(counts[(int64) at * n + i]);
+		labels += counts[(int64) at * n + i];
+		predictions += counts[(int64) i * n + at];
+	}
+	memset(nulls, ' ', sizeof(nulls));
+	values[0] = Int32GetDatum(at + 1);
+	values[1] = name ? CStringGetTextDatum(name) : (Datum) 0;
+	nulls[1] = name ? ' ' : 'n';
+	values[2] = PointerGetDatum(construct_array(row, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
+												'd'));
+	values[3] = Int64GetDatum(labels);
+	values[4] = Int64GetDatum(predictions);
+	put_share(&values[5], &nulls[5], right, predictions);
+	put_share(&values[6], &nulls[6], right, labels);
+	put_share(&values[7], &nulls[7], 2.0 * right, labels + predictions);
+	if (SPI_execute_with_args(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+									   table->quoted), N_COLUMNS, types, values, nulls, false,
+							  0) != SPI_OK_INSERT)
+		elog(ERROR, "inserting into \"%s\" failed", table->shown);
+	pfree(row);
+}
+
+void
+hopper_create_confusion(const hopper_name *table)
+{
+	hopper_exec("CREATE TABLE %s (row_id pg_catalog.int4, class pg_catalog.text,"
+				" confusion_arr pg_catalog.int8[], examples pg_catalog.int8,"
+				" predicted pg_catalog.int8, \"precision\" pg_catalog.float8,"
+				" recall pg_catalog.float8, f1_score pg_catalog.float8)"
+				HOPPER_DISTRIBUTED_RANDOMLY, table->quoted);
+}
+
+void
+hopper_write_confusion(const hopper_name *table, const hopper_trained *model,
+					   const int64_t *counts, int n)
+{
+	for (int at = 0; at < n; at++)
+	{
+		insert_class(table, model, counts, n, at);
+		CHECK_FOR_INTERRUPTS();
+	}
+}

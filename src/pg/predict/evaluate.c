@@ -1,0 +1,204 @@
+/*
+ * evaluate.c
+ *		evaluate(): loss and metrics of a trained model on a packed table.
+ */
+#include "pg/server/glue.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+#include "pg/server/ceilings.h"
+#include "pg/predict/confusion.h"
+#include "pg/server/devices.h"
+#include "pg/predict/evaluate.h"
+#include "pg/server/words.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_evaluate);
+
+#ifndef GP_VERSION_NUM			/* there greenplum/coordinator/evaluate.c does it */
+
+typedef struct evaluating
+{
+	hopper_evaluation *evaluation;
+	int			event_fd;
+	int32		partition;		/* that the last buffer was of; -1: none came */
+} evaluating;
+
+static void
+free_evaluation(void *evaluation)
+{
+	hopper_torch()->evaluation_free((hopper_evaluation *) evaluation);
+}
+
+/* The threads drop what they have evaluated. */
+static void
+wait_for_room(const evaluating *run, int32 partition)
+{
+	hopper_error error;
+	int			room;
+
+	while ((room = hopper_torch()->evaluation_room(run->evaluation, partition, &error)) == 0)
+		hopper_wait(run->event_fd, -1);
+	if (room < 0)
+		hopper_throw(&error);
+}
+
+static void
+add_buffer(const hopper_buffer *buffer, void *state)
+{
+	evaluating *run = state;
+	hopper_error error;
+
+	if (buffer->partition_id != run->partition)
+		wait_for_room(run, buffer->partition_id);
+	run->partition = buffer->partition_id;
+	HOPPER_CHECK(hopper_torch()->evaluation_add_buffer(run->evaluation, buffer, &error), error);
+	CHECK_FOR_INTERRUPTS();
+}
+
+void
+hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hopper_event *event,
+					 const hopper_name *confusion)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_share *share = hopper_share_new();
+	int			threads = hopper_take_threads(share, hopper_effective_threads(), 1);
+	int64		limit = hopper_effective_memory_limit();
+	int			event_fd = hopper_eventfd_open();
+	evaluating	run = {.event_fd = event_fd, .partition = -1};
+	hopper_guard *guard;
+	hopper_error error;
+	int			done;
+
+	/* Data above the limit are evaluated in turns. */
+	hopper_take_memory(share, Min(limit, data->packed_bytes +
+								  model->config.n_weights * (int64) sizeof(float)));
+	HOPPER_CHECK(torch->evaluation_create(&model->config, &data->desc, threads, event_fd,
+										  &run.evaluation, &error), error);
+	guard = hopper_guard_add(run.evaluation, free_evaluation);
+	HOPPER_CHECK(torch->evaluation_limit(run.evaluation, limit, &error), error);
+	HOPPER_CHECK(torch->evaluation_start(run.evaluation, &error), error);
+	hopper_scan_packed(data, HOPPER_SPLIT_VALID, add_buffer, &run);
+	wait_for_room(&run, data->desc.n_partitions);
+	while ((done = torch->evaluation_poll(run.evaluation, event, &error)) == 0)
+		hopper_wait(event_fd, -1);
+	if (done < 0)
+		hopper_throw(&error);
+	if (confusion)
+	{
+		const int64_t *counts;
+		int32_t		n;
+
+		HOPPER_CHECK(torch->evaluation_confusion(run.evaluation, &counts, &n, &error), error);
+		hopper_write_confusion(confusion, model, counts, n);
+	}
+	hopper_guard_release(guard);
+	hopper_eventfd_close(event_fd);
+	hopper_share_release(share);
+}
+
+#endif							/* not GP_VERSION_NUM */
+
+/*
+ * evaluate(model_table, test_table, output_table, use_gpus, mst_key, confusion_table)
+ *
+ * Loss and metrics are those that the model was compiled with. Without output_table the row is
+ * only returned. confusion_table gets a row a class.
+ */
+Datum
+hopper_sql_evaluate(PG_FUNCTION_ARGS)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_name table;
+	hopper_name test_table;
+	hopper_name output;
+	hopper_name confusion;
+	bool		has_output = !PG_ARGISNULL(2);
+	bool		has_confusion = !PG_ARGISNULL(5);
+	hopper_trained model;
+	hopper_packed data;
+	hopper_event event;
+	TupleDesc	descriptor;
+	Datum		values[5] = {0};
+	bool		nulls[5] = {false};
+	Oid			types[] = {FLOAT8OID, FLOAT8OID, TEXTARRAYOID, TEXTOID, FLOAT8ARRAYOID};
+	Datum		cells[HOPPER_MAX_METRICS];
+	HeapTuple	tuple;
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "the result of evaluate() is not a row");
+	descriptor = BlessTupleDesc(descriptor);
+	hopper_connect();
+	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
+	test_table = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1), "test_table");
+	if (has_output)
+	{
+		output = hopper_parse_name(PG_GETARG_TEXT_PP(2), "output_table");
+		hopper_require_absent(&output);
+	}
+	if (has_confusion)
+	{
+		confusion = hopper_parse_name(PG_GETARG_TEXT_PP(5), "confusion_table");
+		hopper_require_absent(&confusion);
+		if (has_output)
+			hopper_require_other_table(&output, "output_table", &confusion, "confusion_table");
+	}
+	hopper_check_use_gpus(!PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
+	hopper_read_trained(&table, !PG_ARGISNULL(4), PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4),
+						&model);
+	if (has_confusion)
+		hopper_require_classes(&model, &table);
+	model.config.confusion = has_confusion;
+	hopper_read_packed(&test_table, &data);
+	hopper_require_partitions(&data);
+	hopper_check_compatible(&data, "test table", &model.desc, table.shown);
+	/* What cannot be made is found out before the data are read. */
+	if (has_output)
+		hopper_exec("CREATE TABLE %s (loss pg_catalog.float8, metric pg_catalog.float8,"
+					" metrics_type pg_catalog.text[], loss_type pg_catalog.text,"
+					" metrics pg_catalog.float8[])"
+					HOPPER_DISTRIBUTED_RANDOMLY,
+					output.quoted);
+	if (has_confusion)
+		hopper_create_confusion(&confusion);
+	hopper_evaluate_data(&model, &data, &event, has_confusion ? &confusion : NULL);
+	if (event.n_metrics != model.n_metrics)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("\"%s\" is damaged", model.outputs.info.shown),
+				 errdetail("Configuration %d has %s; column \"metrics_type\" names %d.",
+						   model.mst_key, hopper_plural(event.n_metrics, "metric", "metrics"),
+						   model.n_metrics)));
+
+	values[0] = Float8GetDatum(event.loss);
+	values[1] = event.n_metrics > 0 ? Float8GetDatum(event.metrics[0]) : (Datum) 0;
+	nulls[1] = event.n_metrics == 0;
+	for (int i = 0; i < model.n_metrics; i++)
+		cells[i] = CStringGetTextDatum(model.metrics_type[i]);
+	values[2] = PointerGetDatum(construct_array(cells, model.n_metrics, TEXTOID, -1, false, 'i'));
+	nulls[2] = model.n_metrics == 0;
+	values[3] = model.loss_type ? CStringGetTextDatum(model.loss_type) : (Datum) 0;
+	nulls[3] = model.loss_type == NULL;
+	for (int i = 0; i < event.n_metrics; i++)
+		cells[i] = Float8GetDatum(event.metrics[i]);
+	values[4] = PointerGetDatum(construct_array(cells, event.n_metrics, FLOAT8OID, sizeof(float8),
+												FLOAT8PASSBYVAL, 'd'));
+	nulls[4] = event.n_metrics == 0;
+
+	if (has_output)
+	{
+		char		spi_nulls[5];
+
+		for (int i = 0; i < 5; i++)
+			spi_nulls[i] = nulls[i] ? 'n' : ' ';
+		if (SPI_execute_with_args(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5)",
+										   output.quoted), 5, types, values, spi_nulls, false,
+								  0) != SPI_OK_INSERT)
+			elog(ERROR, "inserting into \"%s\" failed", output.shown);
+	}
+	MemoryContextSwitchTo(caller);
+	tuple = heap_form_tuple(descriptor, values, nulls);
+	hopper_finish();
+	return HeapTupleGetDatum(tuple);
+}

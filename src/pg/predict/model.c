@@ -1,0 +1,164 @@
+/*
+ * model.c
+ *		From a model's outputs to classes and values.
+ */
+#include "pg/predict/predict.h"
+
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+
+#include "pg/server/words.h"
+
+void
+hopper_predict_from_trained(const hopper_trained *trained, predict_model *model)
+{
+	const hopper_data_desc *desc = &trained->desc;
+
+	memset(model, 0, sizeof(*model));
+	model->shown = trained->outputs.model.shown;
+	model->model_arch = trained->config.model_arch;
+	model->model_arch_size = trained->config.model_arch_size;
+	model->weights = trained->config.weights;
+	model->n_weights = trained->config.n_weights;
+	model->x_rank = desc->x_rank;
+	memcpy(model->x_shape, desc->x_shape, sizeof(model->x_shape));
+	model->normalizing_const = desc->normalizing_const;
+	model->trained_type = desc->x_type;
+	model->class_name = desc->y_column;
+	model->is_value = desc->y_kind == HOPPER_LABEL_VALUE ||
+		(desc->y_kind == HOPPER_LABEL_ARRAY &&
+		 (trained->loss_type == NULL || strstr(trained->loss_type, "crossentropy") == NULL));
+	model->is_array = desc->y_kind == HOPPER_LABEL_ARRAY;
+	model->n_classes = desc->num_classes;
+	model->n_class_values = desc->n_class_values;
+	model->class_values = desc->class_values;
+}
+
+void
+hopper_predict_bind_outputs(predict_model *model, int n_outputs)
+{
+	if (model->is_value)
+		return;
+	if (model->n_classes == 0)
+		model->n_classes = n_outputs;
+	/* A single sigmoid unit is the probability of the second of two classes. */
+	if (model->n_classes == n_outputs || (model->n_classes == 2 && n_outputs == 1))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("model \"%s\" has %s but there are %d class values", model->shown,
+					hopper_plural(n_outputs, "output", "outputs"), model->n_classes),
+			 errhint("Give one class value an output, or two for a single sigmoid output.")));
+}
+
+char *
+hopper_predict_expectation(const predict_model *model)
+{
+	const char *element;
+	StringInfoData words;
+
+	switch (model->trained_type)
+	{
+		case HOPPER_INT16:
+			element = "smallint";
+			break;
+		case HOPPER_INT32:
+			element = "integer";
+			break;
+		case HOPPER_INT64:
+			element = "bigint";
+			break;
+		case HOPPER_FLOAT64:
+			element = "double precision";
+			break;
+		default:
+			element = "real";
+			break;
+	}
+	initStringInfo(&words);
+	appendStringInfoString(&words, element);
+	for (int i = 0; i < model->x_rank; i++)
+		appendStringInfo(&words, "[" INT64_FORMAT "]", model->x_shape[i]);
+	if (model->x_rank == 0)
+		appendStringInfoString(&words, "[]");
+	appendStringInfoString(&words, " or an image bytea");
+	return words.data;
+}
+
+void
+hopper_predict_check_types(const predict_model *model, int n_columns, const pack_column *columns)
+{
+	int64		count = 1;
+	bool		scalars = true;
+
+	for (int i = 0; i < n_columns; i++)
+	{
+		Oid			element = get_element_type(columns[i].type);
+		Oid			number = OidIsValid(element) ? getBaseType(element) : columns[i].type;
+
+		if (columns[i].type != BYTEAOID && pack_number_type(number) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("model \"%s\" expects %s, not %s", model->shown,
+							hopper_predict_expectation(model), columns[i].sql_type)));
+		if (columns[i].type == BYTEAOID || OidIsValid(element))
+			scalars = false;
+	}
+	for (int i = 0; i < model->x_rank; i++)
+		count *= model->x_shape[i];
+	if (scalars && model->x_rank > 0 && count != n_columns)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("model \"%s\" expects %s, not %s", model->shown,
+						hopper_predict_expectation(model),
+						hopper_plural(n_columns, "column of numbers", "columns of numbers"))));
+}
+
+void
+hopper_predict_classes_init(predict_classes *classes, const predict_model *model)
+{
+	classes->probabilities = palloc(Max(model->n_classes, 1) * sizeof(double));
+	classes->order = palloc(Max(model->n_classes, 1) * sizeof(int));
+}
+
+static int
+compare_probabilities(const void *a, const void *b, void *probabilities)
+{
+	int			left = *(const int *) a;
+	int			right = *(const int *) b;
+	const double *p = probabilities;
+
+	if (p[left] != p[right])
+		return p[left] > p[right] ? -1 : 1;
+	return left - right;
+}
+
+void
+hopper_predict_rank(predict_classes *classes, const predict_model *model, int n_outputs,
+					const float *outputs, bool top_only)
+{
+	int			n = model->n_classes;
+	double	   *p = classes->probabilities;
+
+	if (n_outputs == 1 && n == 2)
+	{
+		p[1] = outputs[0];
+		p[0] = 1.0 - p[1];
+	}
+	else
+		for (int i = 0; i < n; i++)
+			p[i] = outputs[i];
+	if (top_only)
+	{
+		int			best = 0;
+
+		for (int i = 1; i < n; i++)
+			if (p[i] > p[best])
+				best = i;
+		classes->order[0] = best;
+		return;
+	}
+	for (int i = 0; i < n; i++)
+		classes->order[i] = i;
+	qsort_arg(classes->order, n, sizeof(int), compare_probabilities, p);
+}

@@ -1,0 +1,212 @@
+/*
+ * output.c
+ *		Rows of predictions: MADlib's columns, and the label in its own type.
+ *
+ *	classes		<id>, class_name text, class_value text, prob float8, rank int, predicted_<label>
+ *	values		<id>, predicted_<label> float8 (several outputs: float8[])
+ *
+ * 'response' has no rank. The label's column does not have the label's name because these tables
+ * are made to be joined with the ones that hold the true labels.
+ */
+#include "pg/predict/predict.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+#include "pg/server/words.h"
+
+struct predict_output
+{
+	const predict_model *model;
+	predict_what what;
+	int			n_outputs;
+	bool		has_rank;
+	predict_classes classes;
+	Datum		class_name;
+	Datum	   *class_values;
+	bool	   *class_nulls;
+	const Datum *label_values;	/* or NULL */
+	const bool *label_nulls;
+
+	/* the example whose rows are being made */
+	Datum		id;
+	bool		id_null;
+	const float *outputs;
+	int			row;
+	int			n_rows;
+};
+
+char *
+hopper_predict_columns(const predict_model *model, const predict_what *what, const char *id_column,
+					   const char *id_type, const char *label_type)
+{
+	const char *label = hopper_identifier(psprintf("predicted_%s", model->class_name));
+	StringInfoData columns;
+
+	initStringInfo(&columns);
+	appendStringInfo(&columns, "%s %s", hopper_identifier(id_column), id_type);
+	if (model->is_value)
+		appendStringInfo(&columns, ", %s pg_catalog.float8%s", label, model->is_array ? "[]" : "");
+	else
+	{
+		appendStringInfo(&columns, ", class_name pg_catalog.text, class_value pg_catalog.text,"
+						 " prob pg_catalog.float8%s",
+						 what->kind != PREDICT_RESPONSE ? ", rank pg_catalog.int4" : "");
+		if (label_type)
+			appendStringInfo(&columns, ", %s %s", label, label_type);
+	}
+	return columns.data;
+}
+
+int
+hopper_predict_column_types(const predict_model *model, const predict_what *what, Oid id_type,
+							Oid label_type, Oid *types)
+{
+	int			n = 0;
+
+	types[n++] = id_type;
+	if (model->is_value)
+	{
+		types[n++] = model->is_array ? get_array_type(FLOAT8OID) : FLOAT8OID;
+		return n;
+	}
+	types[n++] = TEXTOID;
+	types[n++] = TEXTOID;
+	types[n++] = FLOAT8OID;
+	if (what->kind != PREDICT_RESPONSE)
+		types[n++] = INT4OID;
+	if (OidIsValid(label_type))
+		types[n++] = label_type;
+	return n;
+}
+
+void
+hopper_predict_check_id(const predict_model *model, const predict_what *what,
+						const char *id_column, bool has_label)
+{
+	static const char *const names[] = {"class_name", "class_value", "prob", "rank"};
+	char		label[NAMEDATALEN];
+	bool		taken;
+
+	/* As CREATE TABLE would cut it. */
+	strlcpy(label, psprintf("predicted_%s", model->class_name), NAMEDATALEN);
+	taken = (model->is_value || has_label) && strcmp(id_column, label) == 0;
+	for (int i = 0; i < lengthof(names) && !model->is_value; i++)
+		if ((i < 3 || what->kind != PREDICT_RESPONSE) && strcmp(id_column, names[i]) == 0)
+			taken = true;
+	if (taken)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_COLUMN),
+				 errmsg("column \"%s\" cannot be the id of predictions", id_column),
+				 errdetail("Their table has another column of that name."),
+				 errhint("Predict from a view that gives it another name.")));
+}
+
+predict_output *
+hopper_predict_output_create(const predict_model *model, const predict_what *what, int n_outputs,
+							 int n_labels, const Datum *label_values, const bool *label_nulls)
+{
+	predict_output *output = palloc0(sizeof(predict_output));
+
+	output->model = model;
+	output->what = *what;
+	output->n_outputs = n_outputs;
+	output->has_rank = what->kind != PREDICT_RESPONSE;
+	if (model->is_value)
+		return output;
+	if (label_values && n_labels < model->n_classes)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("model \"%s\" has %d classes but %s", model->shown, model->n_classes,
+						hopper_plural(n_labels, "class value", "class values"))));
+	output->label_values = label_values;
+	output->label_nulls = label_nulls;
+	hopper_predict_classes_init(&output->classes, model);
+	output->class_name = CStringGetTextDatum(model->class_name);
+	output->class_values = palloc0(model->n_classes * sizeof(Datum));
+	output->class_nulls = palloc0(model->n_classes * sizeof(bool));
+	for (int i = 0; i < model->n_classes; i++)
+	{
+		const char *name = i < model->n_class_values ? model->class_values[i] : NULL;
+
+		/* Without names a class is its index. */
+		if (model->n_class_values == 0)
+			name = psprintf("%d", i);
+		output->class_nulls[i] = name == NULL;
+		output->class_values[i] = name ? CStringGetTextDatum(name) : (Datum) 0;
+	}
+	return output;
+}
+
+void
+hopper_predict_output_begin(predict_output *output, Datum id, bool id_null, const float *outputs)
+{
+	const predict_model *model = output->model;
+	const predict_what *what = &output->what;
+
+	output->id = id;
+	output->id_null = id_null;
+	output->outputs = outputs;
+	output->row = 0;
+	output->n_rows = 1;
+	if (model->is_value)
+		return;
+	hopper_predict_rank(&output->classes, model, output->n_outputs, outputs,
+						what->kind == PREDICT_RESPONSE);
+	if (what->kind == PREDICT_ALL || what->kind == PREDICT_THRESHOLD)
+		output->n_rows = model->n_classes;
+	else if (what->kind == PREDICT_TOP)
+		output->n_rows = Min(model->n_classes, what->k);
+}
+
+static Datum
+value_datum(const predict_output *output)
+{
+	Datum	   *numbers;
+
+	if (!output->model->is_array)
+		return Float8GetDatum(output->outputs[0]);
+	numbers = palloc(output->n_outputs * sizeof(Datum));
+	for (int i = 0; i < output->n_outputs; i++)
+		numbers[i] = Float8GetDatum(output->outputs[i]);
+	return PointerGetDatum(construct_array(numbers, output->n_outputs, FLOAT8OID, sizeof(float8),
+										   FLOAT8PASSBYVAL, 'd'));
+}
+
+bool
+hopper_predict_output_next(predict_output *output, Datum *values, bool *nulls)
+{
+	int			rank = output->row++;
+	int			at = 0;
+	int			class;
+	double		probability;
+
+	if (rank >= output->n_rows)
+		return false;
+	memset(nulls, 0, PREDICT_MAX_COLUMNS * sizeof(bool));
+	nulls[at] = output->id_null;
+	values[at++] = output->id;
+	if (output->model->is_value)
+	{
+		values[at] = value_datum(output);
+		return true;
+	}
+	class = output->classes.order[rank];
+	probability = output->classes.probabilities[class];
+	if (output->what.kind == PREDICT_THRESHOLD && !(probability > output->what.threshold))
+		return false;
+	values[at++] = output->class_name;
+	nulls[at] = output->class_nulls[class];
+	values[at++] = output->class_values[class];
+	values[at++] = Float8GetDatum(probability);
+	if (output->has_rank)
+		values[at++] = Int32GetDatum(rank + 1);
+	if (output->label_values)
+	{
+		nulls[at] = output->label_nulls[class];
+		values[at] = output->label_values[class];
+	}
+	return true;
+}

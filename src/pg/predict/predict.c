@@ -1,0 +1,155 @@
+/*
+ * predict.c
+ *		predict() and predict_byom(): an unpacked table in, a table of predictions out.
+ */
+#include "pg/predict/run.h"
+
+#include <math.h>
+
+#include "pg/server/devices.h"
+#include "pg/catalog/models.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_predict);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_top);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_threshold);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_byom);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_byom_top);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_byom_threshold);
+
+static text *
+text_argument(FunctionCallInfo fcinfo, int at)
+{
+	return PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at);
+}
+
+/*
+ * (model_table, test_table, id_col, independent_varname, output_table, pred_type, use_gpus,
+ * mst_key)
+ */
+static Datum
+predict_trained(FunctionCallInfo fcinfo, predict_what what)
+{
+	predicting *run;
+	hopper_name table;
+	hopper_trained trained;
+
+	hopper_connect();
+	run = palloc0(sizeof(predicting));
+	run->what = what;
+	table = hopper_parse_name(text_argument(fcinfo, 0), "model_table");
+	run->source = hopper_parse_name(text_argument(fcinfo, 1), "test_table");
+	run->output_table = hopper_parse_name(text_argument(fcinfo, 4), "output_table");
+	hopper_require_absent(&run->output_table);
+	hopper_check_use_gpus(!PG_ARGISNULL(6) && PG_GETARG_BOOL(6));
+	run->threads = hopper_effective_threads();
+	hopper_read_trained(&table, !PG_ARGISNULL(7), PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7),
+						&trained);
+	hopper_predict_from_trained(&trained, &run->model);
+	predict_read_labels(run, &trained);
+	predict_open_source(run, text_argument(fcinfo, 2), text_argument(fcinfo, 3));
+	predict_rows(run);
+	hopper_finish();
+	PG_RETURN_VOID();
+}
+
+/*
+ * (model_arch_table, model_id, test_table, id_col, independent_varname, output_table, pred_type,
+ * use_gpus, class_values, normalizing_const)
+ */
+static Datum
+predict_byom(FunctionCallInfo fcinfo, predict_what what)
+{
+	predicting *run;
+	hopper_name table;
+	hopper_model stored;
+	hopper_model_info info;
+	hopper_error error;
+	predict_model *model;
+	int64		n_outputs = 1;
+
+	hopper_connect();
+	run = palloc0(sizeof(predicting));
+	model = &run->model;
+	run->what = what;
+	table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
+	if (PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"model_id\" must not be null")));
+	run->source = hopper_parse_name(text_argument(fcinfo, 2), "test_table");
+	run->output_table = hopper_parse_name(text_argument(fcinfo, 5), "output_table");
+	hopper_require_absent(&run->output_table);
+	hopper_check_use_gpus(!PG_ARGISNULL(7) && PG_GETARG_BOOL(7));
+	run->threads = hopper_effective_threads();
+	model->normalizing_const = PG_ARGISNULL(9) ? 1.0 : PG_GETARG_FLOAT8(9);
+	if (!(model->normalizing_const > 0 && isfinite(model->normalizing_const)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("normalizing_const must be positive, got %g", model->normalizing_const)));
+
+	hopper_require_model_table(&table);
+	hopper_read_model(&table, PG_GETARG_INT32(1), &stored);
+	if (stored.weights == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model %d of \"%s\" has no weights", stored.model_id, table.shown),
+				 errhint("Store them with hopper.load_model(), or train the model.")));
+	HOPPER_CHECK(hopper_core()->check_weights(stored.arch, stored.arch_size, stored.weights,
+											  stored.n_weights, &error), error);
+	HOPPER_CHECK(hopper_core()->inspect_model(stored.arch, stored.arch_size, &info, &error), error);
+	model->shown = stored.name ? stored.name : psprintf("%s %d", table.shown, stored.model_id);
+	model->model_arch = stored.arch;
+	model->model_arch_size = stored.arch_size;
+	model->weights = stored.weights;
+	model->n_weights = stored.n_weights;
+	model->x_rank = info.input_rank;
+	memcpy(model->x_shape, info.input_shape, sizeof(model->x_shape));
+	model->class_name = "dependent_var";
+	for (int i = 0; i < info.output_rank; i++)
+		n_outputs *= info.output_shape[i];
+	if (!PG_ARGISNULL(8))
+		predict_given_classes(model, PG_GETARG_ARRAYTYPE_P(8));
+	else if (info.output_rank > 0 && n_outputs == 1)
+		/* One output is a value; a classifier's comes with its two class values. */
+		model->is_value = true;
+	predict_open_source(run, text_argument(fcinfo, 3), text_argument(fcinfo, 4));
+	predict_rows(run);
+	hopper_finish();
+	PG_RETURN_VOID();
+}
+
+Datum
+hopper_sql_predict(PG_FUNCTION_ARGS)
+{
+	return predict_trained(fcinfo, predict_what_by_name(fcinfo, 5));
+}
+
+Datum
+hopper_sql_predict_top(PG_FUNCTION_ARGS)
+{
+	return predict_trained(fcinfo, predict_what_by_count(fcinfo, 5));
+}
+
+Datum
+hopper_sql_predict_threshold(PG_FUNCTION_ARGS)
+{
+	return predict_trained(fcinfo, predict_what_by_threshold(fcinfo, 5));
+}
+
+Datum
+hopper_sql_predict_byom(PG_FUNCTION_ARGS)
+{
+	return predict_byom(fcinfo, predict_what_by_name(fcinfo, 6));
+}
+
+Datum
+hopper_sql_predict_byom_top(PG_FUNCTION_ARGS)
+{
+	return predict_byom(fcinfo, predict_what_by_count(fcinfo, 6));
+}
+
+Datum
+hopper_sql_predict_byom_threshold(PG_FUNCTION_ARGS)
+{
+	return predict_byom(fcinfo, predict_what_by_threshold(fcinfo, 6));
+}

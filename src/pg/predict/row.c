@@ -1,0 +1,443 @@
+/*
+ * row.c
+ *		predict_row(): one example, answered at once. The model stays ready in the session.
+ */
+#include "pg/predict/predict.h"
+
+#ifdef GP_VERSION_NUM
+#include "cdb/cdbvars.h"
+#endif
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+#include "utils/tuplestore.h"
+
+#include "pg/server/ceilings.h"
+#include "pg/server/words.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_predict_row);
+
+/*
+ * A few models stay ready, within hopper.keep_memory; the one that was not used for longest makes
+ * room. A model that is not used for hopper.keep_time frees its memory by itself: its thread does
+ * it, because a session that waits for its client runs nothing of ours.
+ */
+#define MAX_READY 8
+#define VERSION_SIZE 128
+/* Of each model, beside its weights. */
+#define MODEL_OVERHEAD (64 * 1024)
+
+typedef struct ready_model
+{
+	/* what it was made of */
+	Oid			relation;
+	bool		has_key;
+	int32		mst_key;
+	int32		x_type;
+	char		version[VERSION_SIZE];	/* of the rows, see current_version() */
+
+	MemoryContext context;		/* NULL: this place is free */
+	predict_model model;
+	hopper_predictor *predictor;
+	hopper_guard *guard;		/* the session's */
+	int			event_fd;
+	int			n_outputs;
+	int64		bytes;
+	bool		busy;			/* an error came between submit and take */
+	uint64		last_use;
+} ready_model;
+
+static ready_model ready[MAX_READY];
+static uint64 n_uses = 0;
+
+/* Also called when the session ends: the predictor has a thread. */
+static void
+free_ready_model(void *handle)
+{
+	ready_model *entry = handle;
+
+	hopper_torch()->predictor_free(entry->predictor);
+	if (entry->event_fd >= 0)
+		close(entry->event_fd);
+	MemoryContextDelete(entry->context);
+	entry->predictor = NULL;
+	entry->context = NULL;
+}
+
+static void
+drop_ready_model(ready_model *entry)
+{
+	if (entry->context)
+		hopper_guard_release(entry->guard);
+}
+
+static void
+drop_ready_models(void)
+{
+	for (int i = 0; i < MAX_READY; i++)
+		drop_ready_model(&ready[i]);
+}
+
+/*
+ * Changes whenever the model's row or the summary does, or the tables are replaced: transaction,
+ * command and place of the rows. One transaction may train, predict and train again, and write its
+ * rows to the same place each time.
+ */
+static void
+current_version(const hopper_name *table, bool has_key, int32 mst_key, char *version)
+{
+	hopper_name summary = hopper_name_with_suffix(table, "summary");
+	char	   *text;
+
+	hopper_select("SELECT m.tableoid || ' ' || m.xmin || ' ' || m.cmin || m.ctid"
+				  " || s.tableoid || ' ' || s.xmin || ' ' || s.cmin || s.ctid"
+				  " FROM %s m, %s s %s LIMIT 2", table->quoted, summary.quoted,
+				  has_key ? psprintf("WHERE m.mst_key = %d", mst_key) : "");
+	text = SPI_processed == 1 ? hopper_cell(0, 1) : NULL;
+	strlcpy(version, text ? text : "", VERSION_SIZE);
+	SPI_freetuptable(SPI_tuptable);
+}
+
+/* Strings and arrays of the model that the entry keeps for itself. */
+static void
+keep_model(ready_model *entry, const hopper_trained *trained)
+{
+	predict_model *model = &entry->model;
+	char	  **names;
+
+	hopper_predict_from_trained(trained, model);
+	model->shown = pstrdup(model->shown);
+	model->class_name = pstrdup(model->class_name);
+	names = palloc(Max(model->n_class_values, 1) * sizeof(char *));
+	for (int i = 0; i < model->n_class_values; i++)
+		names[i] = model->class_values[i] ? pstrdup(model->class_values[i]) : NULL;
+	model->class_values = (const char *const *) names;
+	/* The predictor has its own copy of these. */
+	model->model_arch = NULL;
+	model->weights = NULL;
+}
+
+static int64
+keep_limit(void)
+{
+	return (int64) hopper_keep_memory * 1024 * 1024;
+}
+
+/* A free place, with room for a model of so many bytes beside those that stay. */
+static ready_model *
+make_room(int64 bytes)
+{
+	for (;;)
+	{
+		ready_model *oldest = NULL;
+		ready_model *place = NULL;
+		int64		kept = 0;
+
+		for (int i = 0; i < MAX_READY; i++)
+		{
+			ready_model *entry = &ready[i];
+
+			if (entry->context == NULL)
+			{
+				place = entry;
+				continue;
+			}
+			kept += entry->bytes;
+			if (oldest == NULL || entry->last_use < oldest->last_use)
+				oldest = entry;
+		}
+		if (place && (oldest == NULL || kept + bytes <= keep_limit()))
+			return place;
+		drop_ready_model(oldest);
+	}
+}
+
+/* Makes the predictor, which then counts its memory until it is freed or expires. */
+static void
+create_predictor(ready_model *entry, const hopper_trained *trained, const hopper_data_desc *desc)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	int64		limit = hopper_effective_memory_limit();
+	int64	   *counter;
+	int32_t		n_outputs;
+	hopper_error error;
+
+	if (!hopper_try_memory(entry->bytes, &counter))
+		hopper_refuse_memory(entry->bytes);
+	/* Nothing below ends in an error before the bytes have another owner. */
+	if (torch->predictor_create(trained->config.model_arch, trained->config.model_arch_size,
+								trained->config.weights, trained->config.n_weights, desc, 1,
+								limit, entry->event_fd, &entry->predictor, &n_outputs,
+								&error) != 0 ||
+		torch->predictor_expire(entry->predictor, hopper_keep_time, counter, entry->bytes,
+								&error) != 0)
+	{
+		if (counter)
+			__atomic_fetch_sub(counter, entry->bytes, __ATOMIC_RELAXED);
+		hopper_throw(&error);
+	}
+	entry->n_outputs = n_outputs;
+}
+
+static ready_model *
+make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, int32 x_type,
+		   const char *version)
+{
+	ready_model *entry;
+	MemoryContext caller;
+	hopper_trained trained;
+	hopper_data_desc desc = {0};
+	int64		bytes;
+
+	hopper_read_trained(table, has_key, mst_key, &trained);
+	desc.x_type = x_type;
+	desc.x_rank = trained.desc.x_rank;
+	memcpy(desc.x_shape, trained.desc.x_shape, sizeof(desc.x_shape));
+	desc.y_kind = HOPPER_LABEL_VALUE;
+	desc.y_type = HOPPER_FLOAT32;
+	desc.n_partitions = 1;
+	desc.normalizing_const = trained.desc.normalizing_const;
+	desc.table_name = trained.outputs.model.shown;
+	desc.x_column = trained.desc.x_column;
+	desc.y_column = trained.desc.y_column;
+
+	bytes = trained.config.n_weights * (int64) sizeof(float) + MODEL_OVERHEAD;
+	hopper_on_discard(drop_ready_models);
+	(void) hopper_torch();		/* whose functions free the entry */
+	entry = make_room(bytes);
+	memset(entry, 0, sizeof(*entry));
+	entry->bytes = bytes;
+	entry->event_fd = -1;
+	entry->context = AllocSetContextCreate(TopMemoryContext, "hopper predict_row",
+										   ALLOCSET_SMALL_SIZES);
+	entry->guard = hopper_guard_add_for_session(entry, free_ready_model);
+	/* It has no relation until it is complete: nobody finds it, and it is the first to go. */
+	entry->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (entry->event_fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create an event descriptor: %m")));
+	create_predictor(entry, &trained, &desc);
+	caller = MemoryContextSwitchTo(entry->context);
+	keep_model(entry, &trained);
+	hopper_predict_bind_outputs(&entry->model, entry->n_outputs);
+	MemoryContextSwitchTo(caller);
+	entry->relation = relation;
+	entry->has_key = has_key;
+	entry->mst_key = mst_key;
+	entry->x_type = x_type;
+	strlcpy(entry->version, version, sizeof(entry->version));
+	return entry;
+}
+
+static ready_model *
+get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 x_type)
+{
+	Oid			relation = hopper_relation_oid(table, false);
+	char		version[VERSION_SIZE];
+	ready_model *entry = NULL;
+	hopper_trained trained;
+
+	/* Its errors are those of a table that is none of training. */
+	if (get_attnum(relation, "model_weights") == InvalidAttrNumber)
+		hopper_read_trained_data(table, &trained);
+	current_version(table, has_key, mst_key, version);
+	for (int i = 0; i < MAX_READY; i++)
+	{
+		ready_model *found = &ready[i];
+
+		if (found->context == NULL || found->relation != relation ||
+			found->has_key != has_key || found->mst_key != mst_key || found->x_type != x_type)
+			continue;
+		if (found->busy || version[0] == '\0' || strcmp(found->version, version) != 0 ||
+			!hopper_torch()->predictor_touch(found->predictor))
+			drop_ready_model(found);
+		else
+			entry = found;
+	}
+	if (entry == NULL)
+		entry = make_ready(table, relation, has_key, mst_key, x_type, version);
+	entry->last_use = ++n_uses;
+	return entry;
+}
+
+/* The features' number, before they are encoded; other problems are found there. */
+static void
+check_features(const predict_model *model, Oid type, Datum features)
+{
+	int64		expected = 1;
+	int64		given;
+
+	for (int i = 0; i < model->x_rank; i++)
+		expected *= model->x_shape[i];
+	if (type == BYTEAOID)
+		given = (int64) toast_raw_datum_size(features) - VARHDRSZ;
+	else if (OidIsValid(get_element_type(type)))
+	{
+		ArrayType  *array = DatumGetArrayTypeP(features);
+
+		given = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+		if (ARR_HASNULL(array) && array_contains_nulls(array))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"features\" must not hold nulls")));
+	}
+	else
+		given = 1;
+	if (given != expected)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model \"%s\" expects %s, not %s", model->shown,
+						hopper_predict_expectation(model),
+						hopper_plural(given, "value", "values"))));
+}
+
+static const float *
+compute(ready_model *entry, const char *features, size_t size)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	const float *outputs;
+	int32_t		n;
+	hopper_error error;
+	int			done;
+
+	entry->busy = true;
+	HOPPER_CHECK(torch->predictor_submit(entry->predictor, features, size, 1, &error), error);
+	while ((done = torch->predictor_take(entry->predictor, &outputs, &n, &error)) == 0)
+		hopper_wait(entry->event_fd, -1);
+	if (done < 0)
+		hopper_throw(&error);
+	entry->busy = false;
+	return outputs;
+}
+
+/* Rows (class_value, prob, value): classes with their probabilities, or values. */
+static void
+return_rows(FunctionCallInfo fcinfo, ready_model *entry, const float *outputs)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	const predict_model *model = &entry->model;
+	TupleDesc	descriptor;
+	Tuplestorestate *store;
+	predict_classes classes;
+	int			n = model->is_value ? entry->n_outputs : model->n_classes;
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "the result of predict_row() is not a row");
+	descriptor = CreateTupleDescCopy(descriptor);
+	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, false,
+								  work_mem);
+	result->returnMode = SFRM_Materialize;
+	result->setResult = store;
+	result->setDesc = descriptor;
+	MemoryContextSwitchTo(caller);
+
+	if (!model->is_value)
+	{
+		hopper_predict_classes_init(&classes, model);
+		hopper_predict_rank(&classes, model, entry->n_outputs, outputs, false);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		Datum		values[3] = {0};
+		bool		nulls[3] = {true, true, true};
+
+		if (model->is_value)
+		{
+			values[2] = Float8GetDatum(outputs[i]);
+			nulls[2] = false;
+		}
+		else
+		{
+			int			class = classes.order[i];
+			const char *name = class < model->n_class_values ? model->class_values[class] : NULL;
+
+			if (model->n_class_values == 0)
+				name = psprintf("%d", class);
+			values[0] = name ? CStringGetTextDatum(name) : (Datum) 0;
+			nulls[0] = name == NULL;
+			values[1] = Float8GetDatum(classes.probabilities[class]);
+			nulls[1] = false;
+		}
+		tuplestore_putvalues(store, descriptor, values, nulls);
+	}
+}
+
+/* The model is read with SQL, which the coordinator's own process alone can do. */
+static void
+refuse_elsewhere(void)
+{
+#ifdef GP_VERSION_NUM
+	if (Gp_role == GP_ROLE_EXECUTE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("predict_row() cannot predict rows where they lie on the segments"),
+				 errdetail("It reads the model's table, which a segment cannot do."),
+				 errhint("Use hopper.predict(), which predicts a whole table on the segments, or "
+						 "give predict_row() one row's features as a constant.")));
+#endif
+}
+
+/* predict_row(model_table, mst_key, features) */
+Datum
+hopper_sql_predict_row(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	hopper_name table;
+	bool		has_key = !PG_ARGISNULL(1);
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 2);
+	pack_column column = {"features"};
+	pack_values values;
+	pack_source source = {{0}};
+	ready_model *entry;
+	Datum		datum;
+	bool		isnull = false;
+	char	   *features;
+
+	if (result == NULL || !IsA(result, ReturnSetInfo) ||
+		(result->allowedModes & SFRM_Materialize) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set"),
+				 errhint("Call it in the FROM clause.")));
+	if (PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"features\" must not be null")));
+	refuse_elsewhere();
+	hopper_connect();
+	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
+	column.type = getBaseType(type);
+	column.sql_type = format_type_be(type);
+	source.name.shown = "predict_row";
+	source.row_number = 1;
+
+	if (column.type != BYTEAOID && OidIsValid(get_element_type(column.type)) &&
+		pack_number_type(getBaseType(get_element_type(column.type))) == 0)
+	{
+		hopper_trained trained;
+		predict_model model;
+
+		hopper_read_trained(&table, has_key, has_key ? PG_GETARG_INT32(1) : 0, &trained);
+		hopper_predict_from_trained(&trained, &model);
+		hopper_predict_check_types(&model, 1, &column);
+	}
+	pack_values_init(&values, 1, &column, source.name.shown);
+	entry = get_ready(&table, has_key, has_key ? PG_GETARG_INT32(1) : 0, values.type);
+	datum = PG_GETARG_DATUM(2);
+	check_features(&entry->model, column.type, datum);
+	pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
+	values.divisor = entry->model.normalizing_const;
+	features = palloc(values.size);
+	pack_values_encode(&values, &source, &datum, &isnull, features);
+	return_rows(fcinfo, entry, compute(entry, features, values.size));
+	if (entry->bytes > keep_limit())
+		drop_ready_model(entry);
+	hopper_finish();
+	return (Datum) 0;
+}

@@ -1,0 +1,101 @@
+/*
+ * run.h
+ *		One call of predict() or predict_byom(), as its files share it.
+ */
+#ifndef HOPPER_PREDICT_RUN_H
+#define HOPPER_PREDICT_RUN_H
+
+#include "pg/server/ceilings.h"
+#include "pg/predict/predict.h"
+
+#include "utils/array.h"
+
+#define PREDICT_MAX_BATCHES 64	/* in flight */
+
+typedef struct predict_batch
+{
+	MemoryContext context;		/* of the keys */
+	int			n;
+	Datum	   *ids;
+	bool	   *id_nulls;
+} predict_batch;
+
+typedef struct predicting
+{
+	predict_model model;
+	predict_what what;
+	hopper_name source;
+	hopper_name output_table;
+	char	   *id_column;
+	const char *label_type;		/* or NULL */
+	Oid			label_oid;		/* InvalidOid where label_type is NULL */
+	int			n_labels;
+	Datum	   *label_values;
+	bool	   *label_nulls;
+
+	/* the source */
+	pack_source rows;
+	pack_values values;
+	const char *id_type;		/* SQL, with its schema */
+	Oid			id_oid;
+	int16		id_length;
+	bool		id_by_value;
+
+	/* the computation */
+	int			threads;
+	int			event_fd;
+	hopper_predictor *predictor;
+	hopper_guard *guard;
+	hopper_share *share;
+	int			n_outputs;
+	predict_output *output;
+	int			batch_rows;
+	char	   *features;		/* of the batch that is being read */
+	MemoryContext scratch;
+	predict_batch batches[PREDICT_MAX_BATCHES]; /* a ring */
+	int			depth;
+	int			first;
+	int			n_batches;
+} predicting;
+
+/* --- arguments (predict/arguments.c) --- */
+
+/* pred_type in its three forms; NULL means all classes. */
+extern predict_what predict_what_by_name(FunctionCallInfo fcinfo, int at);
+extern predict_what predict_what_by_count(FunctionCallInfo fcinfo, int at);
+extern predict_what predict_what_by_threshold(FunctionCallInfo fcinfo, int at);
+/* Columns of run->source, checked against the model. */
+extern void predict_open_source(predicting *run, text *id_col, text *independent_varname);
+/* The classes in the label's own type, from the summary. */
+extern void predict_read_labels(predicting *run, const hopper_trained *trained);
+/* class_values text[]: one list, or MADlib's form, the only row of a two-dimensional array. */
+extern void predict_given_classes(predict_model *model, ArrayType *array);
+
+/* --- the computation (predict/batches.c) --- */
+
+/* SELECT of features and id. */
+extern char *predict_row_query(const predicting *run);
+/* What its rows consist of: features and an id of this type. */
+extern void predict_set_row_types(predicting *run, Oid id_type);
+/* Creates the predictor and what turns its outputs into rows; the shape must be known. */
+extern void predict_start(predicting *run);
+/*
+ * Takes rows in, at most batch_rows, after pack_begin_rows(); there must be room:
+ * n_batches < depth.
+ */
+extern void predict_submit(predicting *run, HeapTuple *tuples, int n);
+/*
+ * The oldest batch and its outputs (n x n_outputs floats), valid until predict_done(). Unless
+ * `wait`, NULL where it is not ready.
+ */
+extern const predict_batch *predict_take(predicting *run, bool wait, const float **outputs);
+extern void predict_done(predicting *run);
+/* Frees the predictor. */
+extern void predict_end(predicting *run);
+
+/* --- the way of the rows (local/predict.c, greenplum/coordinator/predict.c) --- */
+
+/* Reads run->source and writes run->output_table; SPI must be connected. */
+extern void predict_rows(predicting *run);
+
+#endif							/* HOPPER_PREDICT_RUN_H */

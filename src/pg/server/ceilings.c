@@ -1,0 +1,260 @@
+/*
+ * ceilings.c
+ *		What an administrator grants: settings, and what all sessions together have taken.
+ *
+ * The counters change by atomic operations of the compiler: a thread of the core may give back what
+ * a session keeps, and a session that crashes takes the counters with it, because the server makes
+ * shared memory anew.
+ */
+#include "pg/server/ceilings.h"
+
+#include "storage/ipc.h"
+#include "storage/shmem.h"
+
+#include "pg/server/words.h"
+
+typedef struct server_totals
+{
+	int64		memory;			/* bytes */
+	int64		threads;
+} server_totals;
+
+int			hopper_max_threads = 0;
+int			hopper_max_memory = 0;
+
+static server_totals *totals = NULL;	/* NULL: not preloaded */
+
+/* --- shared memory --- */
+
+static shmem_startup_hook_type previous_startup_hook = NULL;
+
+static void
+make_totals(void)
+{
+	bool		found;
+
+	if (previous_startup_hook)
+		previous_startup_hook();
+	totals = ShmemInitStruct("model_hopper", sizeof(server_totals), &found);
+	if (!found)
+		memset(totals, 0, sizeof(server_totals));
+}
+
+static void
+request_memory(void)
+{
+	RequestAddinShmemSpace(MAXALIGN(sizeof(server_totals)));
+}
+
+HOPPER_SHMEM_REQUEST_HOOK(request_memory)
+
+void
+hopper_ceilings_init(void)
+{
+	DefineCustomIntVariable("hopper.max_memory",
+							"Sets the memory that training, evaluation and prediction may use.",
+							"All of the server together where the library is in "
+							"shared_preload_libraries, else each call. "
+							"0 means three quarters of the memory that the server may use.",
+							&hopper_max_memory, 0, 0, INT_MAX,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("hopper.max_threads",
+							"Sets the number of threads that may train, evaluate and predict.",
+							"All of the server together where the library is in "
+							"shared_preload_libraries, else each call. "
+							"0 means no limit but 1024 for each call.",
+							&hopper_max_threads, 0, 0, HOPPER_MAX_THREADS,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+	hopper_request_shmem();
+	previous_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = make_totals;
+}
+
+/* --- taking and giving back --- */
+
+/* Takes as much of `wanted` as `ceiling` leaves, all or (below `least`) nothing; returns it. */
+static int64
+take(int64 *total, int64 ceiling, int64 wanted, int64 least)
+{
+	int64		before = __atomic_load_n(total, __ATOMIC_RELAXED);
+
+	for (;;)
+	{
+		int64		taken = Min(wanted, ceiling - before);
+
+		if (taken < least)
+			return -1;
+		if (__atomic_compare_exchange_n(total, &before, before + taken, false, __ATOMIC_RELAXED,
+										__ATOMIC_RELAXED))
+			return taken;
+	}
+}
+
+struct hopper_share
+{
+	int64		memory;
+	int64		threads;
+	hopper_guard *guard;
+};
+
+static void
+give_back(void *handle)
+{
+	hopper_share *share = handle;
+
+	if (totals)
+	{
+		__atomic_fetch_sub(&totals->memory, share->memory, __ATOMIC_RELAXED);
+		__atomic_fetch_sub(&totals->threads, share->threads, __ATOMIC_RELAXED);
+	}
+	free(share);
+}
+
+hopper_share *
+hopper_share_new(void)
+{
+	hopper_share *share = calloc(1, sizeof(hopper_share));
+
+	if (share == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	share->guard = hopper_guard_add(share, give_back);
+	return share;
+}
+
+void
+hopper_share_release(hopper_share *share)
+{
+	hopper_guard_release(share->guard);
+}
+
+/* --- threads --- */
+
+static int
+thread_ceiling(void)
+{
+	return hopper_max_threads > 0 ? hopper_max_threads : HOPPER_MAX_THREADS;
+}
+
+static int64
+thread_total(void)
+{
+	return hopper_max_threads > 0 ? hopper_max_threads : INT64_MAX;
+}
+
+int
+hopper_allowed_threads(int asked)
+{
+	return Min(asked, thread_ceiling());
+}
+
+int
+hopper_take_threads(hopper_share *share, int asked, int least)
+{
+	int64		taken;
+
+	asked = hopper_allowed_threads(asked);
+	taken = asked;
+	if (totals)
+	{
+		taken = take(&totals->threads, thread_total(), asked, 1);
+		/* The session's own thread waits meanwhile: the first one is always there. */
+		if (taken < 1)
+			taken = take(&totals->threads, INT64_MAX, 1, 1);
+		share->threads += taken;
+	}
+	if (taken < least)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("%s needed, but hopper.max_threads leaves " INT64_FORMAT,
+						hopper_plural(least, "thread is", "threads are"), taken),
+				 errdetail("It is %d, and other calls use some of them.", hopper_max_threads),
+				 errhint("Wait for the other calls to end, or lower threads_per_model.")));
+	if (taken < asked)
+		ereport(NOTICE,
+				(errmsg("%s instead of %d: others use the rest of hopper.max_threads",
+						hopper_plural(taken, "thread", "threads"), asked)));
+	return (int) taken;
+}
+
+/* --- memory --- */
+
+static int64
+memory_ceiling(void)
+{
+	if (hopper_max_memory > 0)
+		return (int64) hopper_max_memory * 1024 * 1024;
+	return hopper_core()->available_memory() / 4 * 3;
+}
+
+int64
+hopper_free_memory(void)
+{
+	int64		ceiling = memory_ceiling();
+
+	if (totals)
+		ceiling -= __atomic_load_n(&totals->memory, __ATOMIC_RELAXED);
+	return Max(ceiling, 0);
+}
+
+void
+hopper_refuse_memory(int64 bytes)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OUT_OF_MEMORY),
+			 errmsg("%s of memory are needed, but hopper.max_memory leaves %s",
+					hopper_bytes_words(bytes), hopper_bytes_words(hopper_free_memory())),
+			 errdetail("It is %s%s.", hopper_bytes_words(memory_ceiling()),
+					   totals ? ", for all sessions of the server together" : ""),
+			 errhint("Wait for other calls to end, or ask an administrator to raise "
+					 "hopper.max_memory.")));
+	pg_unreachable();
+}
+
+void
+hopper_take_memory(hopper_share *share, int64 bytes)
+{
+	int64	   *counter;
+
+	bytes = Max(bytes, 0);
+	if (!hopper_try_memory(bytes, &counter))
+		hopper_refuse_memory(bytes);
+	if (counter)
+		share->memory += bytes;
+}
+
+int
+hopper_segment_threads(int asked, int segments_on_host)
+{
+	if (asked <= 0)
+		asked = hopper_core()->available_processors() / Max(segments_on_host, 1);
+	return hopper_allowed_threads(Max(asked, 1));
+}
+
+int64
+hopper_segment_memory(int64 asked, int segments_on_host)
+{
+	int64		ceiling = memory_ceiling();
+
+	if (hopper_max_memory == 0)
+		ceiling /= Max(segments_on_host, 1);
+	/* in the segment's own configuration file, or its host's */
+	if (asked <= 0)
+		asked = (int64) hopper_memory_limit * 1024 * 1024 / Max(segments_on_host, 1);
+	return asked > 0 ? Min(asked, ceiling) : ceiling;
+}
+
+bool
+hopper_try_memory(int64 bytes, int64 **counter)
+{
+	int64		ceiling = memory_ceiling();
+
+	*counter = NULL;
+	if (totals == NULL)
+		return bytes <= ceiling;
+	if (take(&totals->memory, ceiling, bytes, bytes) != bytes)
+		return false;
+	*counter = &totals->memory;
+	return true;
+}

@@ -1,0 +1,165 @@
+/*
+ * core_loader.c
+ *		Opens libhopper_core.so and libhopper_torch.so, which lie beside the glue.
+ *
+ * PostgreSQL opens modules with RTLD_GLOBAL; the core libraries and libtorch with its many
+ * dependencies must not offer their symbols to the rest of the backend, hence RTLD_LOCAL.
+ */
+#include "pg/server/glue.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const hopper_core_api *core_api = NULL;
+static const hopper_torch_api *torch_api = NULL;
+
+/* The path of `library` in the folder that the glue was loaded from. */
+static char *
+library_path(const char *library)
+{
+	Dl_info		info;
+	const char *slash;
+
+	if (dladdr((void *) hopper_core, &info) != 0 && info.dli_fname != NULL)
+	{
+		slash = strrchr(info.dli_fname, '/');
+		if (slash)
+			return psprintf("%.*s/%s", (int) (slash - info.dli_fname), info.dli_fname, library);
+	}
+	return psprintf("%s/%s", pkglib_path, library);
+}
+
+/*
+ * The library's symbol. Threads that a library's initializers start inherit the signal mask: with
+ * everything blocked, PostgreSQL's signal handlers can only ever run on the main thread.
+ */
+static void *
+open_library(const char *library, const char *symbol)
+{
+	char	   *path = library_path(library);
+	char	   *reason = NULL;
+	bool		is_there = access(path, R_OK) == 0;
+	void	   *handle;
+	void	   *function = NULL;
+	sigset_t	all;
+	sigset_t	before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (handle)
+		function = dlsym(handle, symbol);
+	if (function == NULL)
+		reason = dlerror();
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+
+	if (function == NULL)
+	{
+		reason = reason ? pstrdup(reason) : "The symbol is not defined.";
+		if (handle)
+			dlclose(handle);
+		ereport(ERROR,
+				(errcode(is_there ? ERRCODE_SYSTEM_ERROR : ERRCODE_UNDEFINED_FILE),
+				 errmsg("could not load library \"%s\"", library),
+				 errdetail_internal("%s", reason),
+				 errhint("%s", !is_there
+						 ? "Install it beside model_hopper.so, for example with: "
+						 "cmake --install BUILD"
+						 : strcmp(library, "libhopper_torch.so") == 0
+						 ? "libtorch must be where it was when model_hopper was built, or "
+						 "in a folder named in LD_LIBRARY_PATH of the server."
+						 : "Install all libraries of model_hopper from one build.")));
+	}
+	return function;
+}
+
+static void
+require_version(const char *library, const void *api, bool same)
+{
+	if (api == NULL || !same)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("library \"%s\" is of another version than model_hopper.so", library),
+				 errhint("Install all libraries of model_hopper from one build, and reconnect.")));
+}
+
+const hopper_core_api *
+hopper_core(void)
+{
+	if (core_api == NULL)
+	{
+		const char *library = "libhopper_core.so";
+		hopper_core_api_get_fn get;
+		const hopper_core_api *api;
+
+		/* ISO C has no cast from an object pointer to a function pointer. */
+		*(void **) &get = open_library(library, "hopper_core_api_get");
+		api = get(HOPPER_API_VERSION);
+		require_version(library, api,
+						api != NULL && api->version == HOPPER_API_VERSION &&
+						api->size == (int32_t) sizeof(hopper_core_api) &&
+						strcmp(api->library_version, HOPPER_VERSION) == 0);
+		core_api = api;
+	}
+	return core_api;
+}
+
+/*
+ * Ends the process without libtorch's destructors, once the server's own exit callbacks have run:
+ * they take a tenth of a second of a session that is to be gone at once, and have nothing to do
+ * that the kernel does not.
+ */
+static void
+skip_destructors(int status, void *arg)
+{
+	if (!proc_exit_inprogress)
+		return;
+	fflush(NULL);
+	_exit(status);
+}
+
+const hopper_torch_api *
+hopper_torch(void)
+{
+	if (torch_api == NULL)
+	{
+		const char *library = "libhopper_torch.so";
+		hopper_torch_api_get_fn get;
+		const hopper_torch_api *api;
+
+		*(void **) &get = open_library(library, "hopper_torch_api_get");
+		api = get(HOPPER_API_VERSION);
+		require_version(library, api,
+						api != NULL && api->version == HOPPER_API_VERSION &&
+						api->size == (int32_t) sizeof(hopper_torch_api));
+		/* Registered after libtorch's, and so run before them. */
+		on_exit(skip_destructors, NULL);
+		torch_api = api;
+	}
+	return torch_api;
+}
+
+const hopper_segments_api *
+hopper_segments(void)
+{
+	static const hopper_segments_api *segments_api = NULL;
+
+	if (segments_api == NULL)
+	{
+		const char *library = "libhopper_torch.so";
+		hopper_segments_api_get_fn get;
+		const hopper_segments_api *api;
+
+		(void) hopper_torch();
+		*(void **) &get = open_library(library, "hopper_segments_api_get");
+		api = get(HOPPER_API_VERSION);
+		require_version(library, api,
+						api != NULL && api->version == HOPPER_API_VERSION &&
+						api->size == (int32_t) sizeof(hopper_segments_api));
+		segments_api = api;
+	}
+	return segments_api;
+}

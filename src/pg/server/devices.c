@@ -1,0 +1,143 @@
+/*
+ * devices.c
+ *		Checking what a call may compute on.
+ */
+#include "pg/server/devices.h"
+
+#include "catalog/pg_type.h"
+
+#include "pg/server/words.h"
+
+/* ERROR where there is none. */
+static int
+count_gpus(void)
+{
+	hopper_rows *gpus;
+	hopper_error error;
+	int			n;
+
+	HOPPER_CHECK(hopper_torch()->gpus(&gpus, &error), error);
+	n = gpus->n_rows;
+	hopper_torch()->rows_free(gpus);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("no GPU is available"),
+				 errhint("Call it with use_gpus => false; hopper.build_info() tells what this "
+						 "installation can use.")));
+	return n;
+}
+
+void
+hopper_check_use_gpus(bool use_gpus)
+{
+	int			n;
+
+	if (!use_gpus)
+		return;
+	n = count_gpus();
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("evaluation and prediction compute on the CPU only"),
+			 errdetail("%s found, but GPUs are used for training.",
+					   hopper_plural(n, "GPU was", "GPUs were")),
+			 errhint("Call it with use_gpus => false.")));
+}
+
+void
+hopper_choose_gpus(bool use_gpus, ArrayType *gpus, bool fuse, hopper_run_options *options)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+	int32	   *indexes;
+
+	if (!use_gpus)
+	{
+		if (gpus != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("gpus are named but use_gpus is false"),
+					 errhint("Add use_gpus => true, or leave gpus out.")));
+		return;
+	}
+#ifndef GP_VERSION_NUM			/* there the segments look for themselves */
+	count_gpus();
+#endif
+	options->use_gpus = 1;
+	options->fuse = fuse ? 1 : 0;
+	if (gpus == NULL)
+		return;
+	deconstruct_array(gpus, INT4OID, sizeof(int32), true, 'i', &values, &nulls, &n);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("gpus names no GPU"),
+				 errhint("Leave it out to use all of them.")));
+	indexes = palloc(n * sizeof(int32));
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("gpus must not contain nulls")));
+		indexes[i] = DatumGetInt32(values[i]);
+	}
+	options->n_gpus = n;
+	options->gpus = indexes;
+}
+
+void
+hopper_check_precision(const char *precision, bool on_gpus)
+{
+	int32_t		emulated = 0;
+	hopper_error error;
+
+	if (strcmp(precision, "fp32") == 0)
+		return;
+	HOPPER_CHECK(hopper_torch()->check_precision(hopper_to_utf8(precision), on_gpus, &emulated,
+												 &error), error);
+	if (emulated)
+		ereport(NOTICE,
+				(errmsg("precision \"%s\" is slower than \"fp32\" here", precision),
+				 errdetail("This CPU has no bfloat16 instructions: they are emulated.")));
+}
+
+int
+hopper_choose_threads(bool given, int32 threads)
+{
+	int			processors;
+	int			allowed;
+
+	if (!given)
+		return hopper_effective_threads();
+	if (threads < 1 || threads > HOPPER_MAX_THREADS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("threads must be between 1 and %d, got %d", HOPPER_MAX_THREADS, threads),
+				 errhint("Leave it out to use hopper.threads.")));
+	allowed = hopper_allowed_threads(threads);
+	processors = hopper_core()->available_processors();
+	if (allowed < threads)
+		ereport(NOTICE,
+				(errmsg("%s asked for, but hopper.max_threads is %d",
+						hopper_plural(threads, "thread was", "threads were"), allowed)));
+	else if (threads > processors)
+		ereport(NOTICE,
+				(errmsg("%s asked for, but the server has %s",
+						hopper_plural(threads, "thread was", "threads were"),
+						hopper_plural(processors, "processor", "processors"))));
+	return allowed;
+}
+
+void
+hopper_check_threads_per_model(const hopper_run_options *options)
+{
+	if (options->threads_per_model > options->threads)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("threads_per_model must not be more than threads"),
+				 errdetail("It is %d, and the run has %s.", options->threads_per_model,
+						   hopper_plural(options->threads, "thread", "threads")),
+				 errhint("Lower threads_per_model, or raise threads.")));
+}

@@ -1,0 +1,224 @@
+/*
+ * glue.h
+ *		What the files of the glue share: the two core libraries, errors, result sets, names,
+ *		SPI, waiting and settings.
+ */
+#ifndef HOPPER_GLUE_H
+#define HOPPER_GLUE_H
+
+#include "pg/server/pg_include.h"
+
+/* --- settings (server/module.c) --- */
+
+extern int	hopper_threads;		/* hopper.threads; 0: one a processor */
+extern int	hopper_memory_limit;	/* hopper.memory_limit, in MB; 0: all that is left */
+extern int	hopper_notice_interval; /* hopper.notice_interval, in seconds; 0: no progress lines */
+extern int	hopper_max_configs; /* hopper.max_configs */
+extern int	hopper_keep_memory; /* hopper.keep_memory, in MB */
+extern int	hopper_keep_time;	/* hopper.keep_time, in seconds; 0: as long as the session */
+extern int	hopper_debug_drop_cache;	/* hopper.debug_drop_cache, on Greenplum */
+
+/* What a call of this session may use, within the administrator's ceilings (server/ceilings.h). */
+extern int	hopper_effective_threads(void);
+extern int64 hopper_effective_memory_limit(void);	/* bytes */
+
+/* --- the core libraries (server/core_loader.c) --- */
+
+/*
+ * The function tables; the library is opened on the first call with all signals blocked and
+ * stays open. ereport(ERROR) with a hint where it cannot be loaded or has another version.
+ */
+extern const hopper_core_api *hopper_core(void);
+extern const hopper_torch_api *hopper_torch(void);
+extern const hopper_segments_api *hopper_segments(void);
+
+/* --- errors (server/error.c) --- */
+
+/* SQLSTATE of a hopper_code, as errcode() wants it. */
+extern int	hopper_sqlstate(int code);
+/*
+ * The core speaks UTF-8, the server its own encoding; palloc'ed, or the argument itself. Characters
+ * that the server's encoding lacks become "?".
+ */
+extern char *hopper_from_utf8(const char *text);
+extern char *hopper_to_utf8(const char *text);
+/* ereport(ERROR) with everything in it. */
+extern void hopper_throw(const hopper_error *error) pg_attribute_noreturn();
+/* Calls that return 0 on success: HOPPER_CHECK(core->layers(&rows, &error), error) */
+#define HOPPER_CHECK(call, error) \
+	do { if ((call) != 0) hopper_throw(&(error)); } while (0)
+
+/* --- result sets (server/result_set.c) --- */
+
+typedef void (*hopper_rows_free_fn) (hopper_rows *rows);
+
+/*
+ * Returns `rows` as the result of the set-returning function of fcinfo: cells become values
+ * through the input functions of the result's columns, in order. Frees `rows` also on error.
+ */
+extern Datum hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows,
+								hopper_rows_free_fn free_rows);
+/* Returns all rows of a query (run by SPI, read-only) as the function's result set. */
+extern Datum hopper_return_query(FunctionCallInfo fcinfo, const char *query);
+
+/* --- handles of the core that must not outlive the caller (server/guard.c) --- */
+
+/*
+ * Calls free_fn(handle) when the statement or the (sub)transaction that is running ends, well or
+ * with an error, and when the session does (FATAL too). Freed early with hopper_guard_release().
+ * free_fn must not need memory of the statement: it may be gone.
+ */
+typedef struct hopper_guard hopper_guard;
+extern hopper_guard *hopper_guard_add(void *handle, void (*free_fn) (void *));
+/* The same, but only the session's end calls it. */
+extern hopper_guard *hopper_guard_add_for_session(void *handle, void (*free_fn) (void *));
+/*
+ * A memory context under such a guard, for what is large: the statement's own memory stays after
+ * an error inside BEGIN until the client rolls back.
+ */
+extern hopper_guard *hopper_guarded_context(MemoryContext *context);
+extern void hopper_guard_release(hopper_guard *guard);
+/* Registers the callbacks (done by the functions above too). */
+extern void hopper_guard_prepare(void);
+
+/* --- what a session keeps (server/discard.c) --- */
+
+/* `fn` is called after each DISCARD ALL of this session from now on; there is one such function. */
+extern void hopper_on_discard(void (*fn) (void));
+
+/* --- waiting for the core (server/wait.c) --- */
+
+extern int	hopper_eventfd_open(void);	/* under a guard */
+extern void hopper_eventfd_close(int fd);
+/*
+ * Sleeps until the eventfd is written to, the latch is set, timeout_ms (-1: none) is over, or a
+ * while; runs CHECK_FOR_INTERRUPTS, which may not return: after a cancel, or where the client is
+ * gone.
+ */
+extern void hopper_wait(int fd, long timeout_ms);
+
+/* --- work that can be taken back (server/subtransaction.c) --- */
+
+typedef void (*hopper_work_fn) (void *state);
+/* NULL, or the error before which everything that `work` did has been undone. */
+extern ErrorData *hopper_attempt(hopper_work_fn work, void *state);
+/* Finds out whether `work` can be done: its errors come out, what it did is undone in any case. */
+extern void hopper_rehearse(hopper_work_fn work, void *state);
+
+/* --- names and SQL (server/sql.c) --- */
+
+/* A user's table argument: 'name', 'schema.name', quoted parts allowed. */
+typedef struct hopper_name
+{
+	char	   *schema;			/* where it is or would be made; NULL: no schema is selected */
+	char	   *name;
+	bool		qualified;		/* the user wrote the schema */
+	char	   *quoted;			/* with the schema, ready for a statement */
+	char	   *shown;			/* for messages: as the user named it, without quotes */
+} hopper_name;
+
+/*
+ * Looks an unqualified name up in the search_path: once, here. `argument` names the parameter in
+ * the message where the text is NULL, empty or no name.
+ */
+extern hopper_name hopper_parse_name(text *value, const char *argument);
+/* <name>_<suffix> in the same schema. */
+extern hopper_name hopper_name_with_suffix(const hopper_name *name, const char *suffix);
+/* As the user wrote it, quoted: for hints and results that are typed in again. */
+extern char *hopper_written_name(const hopper_name *name);
+/* InvalidOid where there is none (missing_ok), else ERROR 42P01 with the nearest table's name. */
+extern Oid	hopper_relation_oid(const hopper_name *name, bool missing_ok);
+/* The same without missing_ok, locked against changes of its columns, as a SELECT locks it. */
+extern Oid	hopper_source_oid(const hopper_name *name);
+/*
+ * LOCK TABLE in `mode`, "EXCLUSIVE" say, until the transaction ends; where that has to wait for
+ * another session, a NOTICE says so first.
+ */
+extern void hopper_lock_table(const hopper_name *name, LOCKMODE mode, const char *mode_name);
+/*
+ * ERROR 42P07 where it exists already, 3F000 or 42501 where it cannot be created, 55006 where
+ * another session's transaction has asked for the same name.
+ */
+extern void hopper_require_absent(const hopper_name *name);
+/* ERROR 22023 where two arguments name the same table that is to be made. */
+extern void hopper_require_other_table(const hopper_name *name, const char *argument,
+									   const hopper_name *other, const char *other_argument);
+/* ERROR 42501 without this privilege. */
+extern void hopper_require_select(Oid relation);
+/* ERROR 42703 with the nearest column's name; returns the attribute number. */
+extern AttrNumber hopper_require_column(Oid relation, const char *column);
+
+/*
+ * SPI for a volatile function, once at its beginning and its end. It sees what the statement that
+ * calls it has done before: one SELECT may pack, train and predict. (A stable function calls
+ * SPI_connect() itself and sees what its statement sees.)
+ */
+extern void hopper_connect(void);
+extern void hopper_finish(void);
+/*
+ * A statement that defines, locks or fills what only we have touched: runs with search_path =
+ * pg_catalog, pg_temp.
+ */
+extern void hopper_exec(const char *format,...) pg_attribute_printf(1, 2);
+/*
+ * INSERT, UPDATE or DELETE of rows of a table that has been in the user's hands: its triggers run
+ * with the caller's search_path. So does the statement, which must name each function, operator
+ * and type with its schema; the same holds for what is executed by SPI directly.
+ */
+extern void hopper_change(const char *format,...) pg_attribute_printf(1, 2);
+/*
+ * A SELECT in the active snapshot, that of hopper_connect() or of the statement; rows in
+ * SPI_tuptable; returns SPI_processed. Its names are looked up in pg_catalog and pg_temp; the
+ * users' functions that it comes upon (in views, row policies) run with the caller's search_path.
+ */
+extern uint64 hopper_select(const char *format,...) pg_attribute_printf(1, 2);
+/* The same in a new snapshot: sees what the statement itself has written so far. */
+extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1, 2);
+/*
+ * The same as one piece, for which the server may use parallel workers. It runs with the caller's
+ * search_path and must name each function, operator and type with its schema.
+ */
+extern uint64 hopper_select_at_once(const char *format,...) pg_attribute_printf(1, 2);
+/* The same row by row, with SPI_cursor_fetch(), until SPI_cursor_close(). */
+extern Portal hopper_cursor_open(const char *query, bool read_only);
+/*
+ * What they are made of: what is parsed between the two finds its names in pg_catalog and pg_temp
+ * only. An error ends it too.
+ */
+extern int	hopper_safe_path(void);
+extern void hopper_callers_path(int level);
+
+/*
+ * Cells of SPI_tuptable. Tables are the users' to change: nothing that was read from one is used
+ * before it was looked at. ERROR XX001 where there is no such row.
+ *
+ * The binary value: ERROR 42804 where the column is not of `type` (or a domain over it), which is
+ * all that makes reading it safe.
+ */
+extern Datum hopper_value(uint64 row, int column, Oid type, bool *isnull);
+/* A float8 in all its bits: text has as many as extra_float_digits says. 0 for NULL. */
+extern double hopper_float_value(uint64 row, int column);
+/* The same check alone, of the descriptor's column. */
+extern void hopper_require_type(TupleDesc descriptor, int column, Oid type);
+/* The text, or NULL; copied to the current memory context. */
+extern char *hopper_cell(uint64 row, int column);
+/* The same of what must not be NULL: ERROR XX001 '"table" is damaged'. */
+extern char *hopper_text_cell(const hopper_name *table, uint64 row, int column);
+/* A number of any integer type within bounds; the same error where it is NULL or out of them. */
+extern int64 hopper_int_cell(const hopper_name *table, uint64 row, int column, int64 least,
+							 int64 most);
+/* Any int4. */
+extern int32 hopper_key_cell(const hopper_name *table, uint64 row, int column);
+/* That error. */
+extern void hopper_refuse_cell(const hopper_name *table, uint64 row,
+							   int column) pg_attribute_noreturn();
+
+/* A column's type as hopper_exec() and hopper_select() find it. */
+extern char *hopper_type_name(Oid type, int32 typmod);
+
+/* Text in statements: names and values come in through these two only. */
+extern char *hopper_identifier(const char *name);
+/* "NULL" for a null pointer. */
+extern const char *hopper_literal(const char *value);
+
+#endif							/* HOPPER_GLUE_H */

@@ -1,0 +1,102 @@
+/*
+ * module.c
+ *		What the server sees when it loads the glue: the magic block and the settings.
+ *
+ * Works preloaded as well as loaded on demand. Nothing here opens the core libraries: a process
+ * that forks must never have run libtorch.
+ */
+#include "pg/server/glue.h"
+
+#include <limits.h>
+
+#include "pg/server/ceilings.h"
+#include "pg/server/words.h"
+
+HOPPER_MODULE_MAGIC;
+
+int			hopper_threads = 0;
+int			hopper_memory_limit = 0;
+int			hopper_notice_interval = 10;
+int			hopper_max_configs = 10000;
+int			hopper_keep_memory = 256;
+int			hopper_keep_time = 300;
+int			hopper_debug_drop_cache = 0;
+
+extern void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	if (HOPPER_HAS_SEGMENTS)
+		DefineCustomIntVariable("hopper.debug_drop_cache",
+								"Sets after how many hops a segment forgets its data, for tests.",
+								"The results do not depend on it. 0 means never.",
+								&hopper_debug_drop_cache, 0, 0, INT_MAX,
+								PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("hopper.max_configs",
+							"Sets the largest number of configurations that one call may generate "
+							"or train.",
+							"Larger grids and selection tables are refused with an error.",
+							&hopper_max_configs, 10000, 1, INT_MAX,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+	hopper_ceilings_init();
+	DefineCustomIntVariable("hopper.keep_memory",
+							"Sets the memory of the models that a session keeps for predict_row().",
+							"Larger models are read anew for each call. 0 means to keep none.",
+							&hopper_keep_memory, 256, 0, INT_MAX,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("hopper.keep_time",
+							"Sets how long a session keeps a model for predict_row() without "
+							"using it.",
+							"0 means until the session ends.",
+							&hopper_keep_time, 300, 0, INT_MAX / 1000,
+							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomIntVariable("hopper.memory_limit",
+							"Sets the memory that one call may use for data and models.",
+							"Packed data above it are read in turns; a model that does not fit "
+							"fails alone. "
+							"0 means what hopper.max_memory leaves.",
+							&hopper_memory_limit, 0, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("hopper.notice_interval",
+							"Sets the shortest time between two progress notices of a training "
+							"run.",
+							"0 turns progress notices off.",
+							&hopper_notice_interval, 10, 0, 86400,
+							PGC_USERSET, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomIntVariable("hopper.threads",
+							"Sets the number of threads that train, evaluate or predict at the "
+							"same time.",
+							"The results do not depend on it. 0 means one for each processor "
+							"that the server may use, but at most hopper.max_threads.",
+							&hopper_threads, 0, 0, 1024,
+							PGC_USERSET, 0, NULL, NULL, NULL);
+	MarkGUCPrefixReserved("hopper");
+}
+
+int
+hopper_effective_threads(void)
+{
+	int			asked = hopper_threads > 0 ? hopper_threads : hopper_core()->available_processors();
+	int			allowed = hopper_allowed_threads(asked);
+
+	if (hopper_threads > 0 && allowed < asked)
+		ereport(NOTICE,
+				(errmsg("hopper.threads is %d, but hopper.max_threads is %d", asked, allowed)));
+	return allowed;
+}
+
+int64
+hopper_effective_memory_limit(void)
+{
+	int64		asked = (int64) hopper_memory_limit * 1024 * 1024;
+	int64		allowed = hopper_free_memory();
+
+	if (asked == 0)
+		return Max(allowed, 1);
+	if (allowed < asked)
+		ereport(NOTICE,
+				(errmsg("hopper.memory_limit is %s, but hopper.max_memory leaves %s",
+						hopper_bytes_words(asked), hopper_bytes_words(allowed))));
+	return Max(Min(asked, allowed), 1);
+}

@@ -1,0 +1,137 @@
+/*
+ * result_set.c
+ *		Result sets of set-returning functions, always materialized.
+ */
+#include "pg/server/glue.h"
+
+#include "utils/guc.h"
+#include "utils/tuplestore.h"
+
+/* The result's row type, in the memory of the query. */
+static TupleDesc
+result_descriptor(FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	TupleDesc	descriptor = NULL;
+
+	if (result == NULL || !IsA(result, ReturnSetInfo) ||
+		(result->allowedModes & SFRM_Materialize) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set"),
+				 errhint("Call it in the FROM clause.")));
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		descriptor = result->expectedDesc;
+	if (descriptor == NULL)
+		elog(ERROR, "the function's result has no row type");
+	return CreateTupleDescCopy(descriptor);
+}
+
+/* Starts the result set; tuples are put into the returned store. */
+static Tuplestorestate *
+begin_result(FunctionCallInfo fcinfo, TupleDesc *descriptor)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext caller;
+	Tuplestorestate *store;
+
+	if (result == NULL || !IsA(result, ReturnSetInfo))
+		(void) result_descriptor(fcinfo);	/* raises the error */
+	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	*descriptor = result_descriptor(fcinfo);
+	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, false,
+								  work_mem);
+	result->returnMode = SFRM_Materialize;
+	result->setResult = store;
+	result->setDesc = *descriptor;
+	MemoryContextSwitchTo(caller);
+	return store;
+}
+
+static void
+put_rows(FunctionCallInfo fcinfo, const hopper_rows *rows)
+{
+	TupleDesc	descriptor;
+	Tuplestorestate *store = begin_result(fcinfo, &descriptor);
+	AttInMetadata *input = TupleDescGetAttInMetadata(descriptor);
+	char	  **values = palloc(sizeof(char *) * rows->n_columns);
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "hopper row",
+													  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = CurrentMemoryContext;
+	int			row;
+	int			column;
+
+	if (descriptor->natts != rows->n_columns)
+		elog(ERROR, "the core returned %d columns where %d are declared", rows->n_columns,
+			 descriptor->natts);
+	for (row = 0; row < rows->n_rows; row++)
+	{
+		MemoryContextReset(row_context);
+		MemoryContextSwitchTo(row_context);
+		for (column = 0; column < rows->n_columns; column++)
+		{
+			const char *cell = rows->cells[(size_t) row * rows->n_columns + column];
+
+			values[column] = cell ? hopper_from_utf8(cell) : NULL;
+		}
+		tuplestore_puttuple(store, BuildTupleFromCStrings(input, values));
+		MemoryContextSwitchTo(caller);
+	}
+	MemoryContextDelete(row_context);
+}
+
+Datum
+hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows, hopper_rows_free_fn free_rows)
+{
+	PG_TRY();
+	{
+		put_rows(fcinfo, rows);
+	}
+	PG_CATCH();
+	{
+		free_rows(rows);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	free_rows(rows);
+	return (Datum) 0;
+}
+
+/*
+ * Compiling a query takes up to a second, and the planner thinks that the arrays in our tables are
+ * long; a few hundred rows are not worth it. The setting ends with the level, also on error.
+ */
+static int
+without_jit(void)
+{
+	int			level = NewGUCNestLevel();
+
+	hopper_disable_jit();
+	return level;
+}
+
+Datum
+hopper_return_query(FunctionCallInfo fcinfo, const char *query)
+{
+	TupleDesc	descriptor;
+	Tuplestorestate *store = begin_result(fcinfo, &descriptor);
+	uint64		row;
+	uint64		n_rows;
+	int			column;
+	int			level = without_jit();
+
+	hopper_connect();
+	n_rows = hopper_select("%s", query);
+	AtEOXact_GUC(false, level);
+	if (SPI_tuptable->tupdesc->natts != descriptor->natts)
+		elog(ERROR, "the query returns %d columns where %d are declared",
+			 SPI_tuptable->tupdesc->natts, descriptor->natts);
+	/* The columns are those of a user's table, who may have changed their types. */
+	for (column = 0; column < descriptor->natts; column++)
+		hopper_require_type(SPI_tuptable->tupdesc, column + 1,
+							TupleDescAttr(descriptor, column)->atttypid);
+	for (row = 0; row < n_rows; row++)
+		tuplestore_puttuple(store, SPI_tuptable->vals[row]);
+	hopper_finish();
+	return (Datum) 0;
+}

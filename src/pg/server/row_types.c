@@ -1,0 +1,32 @@
+/*
+ * row_types.c
+ *		The one comparison of fetched rows with what was looked up.
+ */
+#include "pg/server/row_types.h"
+
+static void
+refuse(const char *shown, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("\"%s\" changed while it was in use", shown),
+			 errdetail("%s", detail),
+			 errhint("Let nobody replace it, its columns or their types meanwhile, functions of "
+					 "its own included.")));
+}
+
+void
+hopper_require_row_types(TupleDesc descriptor, int n, const Oid *types, const char *shown)
+{
+	if (descriptor->natts != n)
+		refuse(shown, psprintf("Its rows have %d columns instead of %d.", descriptor->natts, n));
+	for (int i = 0; i < n; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(descriptor, i);
+
+		if (OidIsValid(types[i]) && column->atttypid != types[i])
+			refuse(shown, psprintf("Column \"%s\" is of type %s now; it was of type %s.",
+								   NameStr(column->attname), format_type_be(column->atttypid),
+								   format_type_be(types[i])));
+	}
+}

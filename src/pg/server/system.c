@@ -1,0 +1,104 @@
+/*
+ * system.c
+ *		version(), layers(), build_info() and gpu_configuration().
+ */
+#include "pg/server/glue.h"
+
+#include <unistd.h>
+
+HOPPER_ANY_VERSION_FUNCTION(hopper_sql_version);
+PG_FUNCTION_INFO_V1(hopper_sql_layers);
+PG_FUNCTION_INFO_V1(hopper_sql_build_info);
+PG_FUNCTION_INFO_V1(hopper_sql_gpu_configuration);
+
+/* version(): the extension's version in this database and the libraries', also where they differ */
+Datum
+hopper_sql_version(PG_FUNCTION_ARGS)
+{
+	const char *library = hopper_core()->library_version;
+	MemoryContext caller = CurrentMemoryContext;
+	char	   *installed = "none";
+	char	   *version;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (hopper_select("SELECT extversion FROM pg_catalog.pg_extension"
+					  " WHERE extname OPERATOR(pg_catalog.=) 'model_hopper'") > 0)
+		installed = hopper_cell(0, 1);
+	version = MemoryContextStrdup(caller, psprintf("model_hopper %s (library %s)", installed,
+												   library));
+	SPI_finish();
+	PG_RETURN_TEXT_P(cstring_to_text(version));
+}
+
+Datum
+hopper_sql_layers(PG_FUNCTION_ARGS)
+{
+	const hopper_core_api *core = hopper_core();
+	hopper_rows *rows;
+	hopper_error error = {0};
+
+	HOPPER_CHECK(core->layers(&rows, &error), error);
+	return hopper_return_rows(fcinfo, rows, core->rows_free);
+}
+
+Datum
+hopper_sql_build_info(PG_FUNCTION_ARGS)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_rows *rows;
+	hopper_error error = {0};
+
+	HOPPER_CHECK(torch->build_info(&rows, &error), error);
+	return hopper_return_rows(fcinfo, rows, torch->rows_free);
+}
+
+static void
+free_nothing(hopper_rows *rows)
+{
+	/* The memory context does. */
+}
+
+/* gpu_configuration(): hostname and gpu_descr as MADlib has them, index, memory, capability */
+Datum
+hopper_sql_gpu_configuration(PG_FUNCTION_ARGS)
+{
+	enum
+	{
+		GPU_INDEX, GPU_NAME, GPU_MEMORY, GPU_CAPABILITY, N_GPU_COLUMNS
+	};
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_rows *gpus;
+	hopper_rows rows;
+	hopper_error error = {0};
+	char		hostname[256];
+	const char **cells;
+	int			gpu;
+
+	HOPPER_CHECK(torch->gpus(&gpus, &error), error);
+	if (gpus->n_columns != N_GPU_COLUMNS)
+	{
+		torch->rows_free(gpus);
+		elog(ERROR, "the core describes GPUs in an unknown form");
+	}
+	if (gethostname(hostname, sizeof(hostname)) != 0)
+		strlcpy(hostname, "localhost", sizeof(hostname));
+	hostname[sizeof(hostname) - 1] = '\0';
+	rows.n_rows = gpus->n_rows;
+	rows.n_columns = N_GPU_COLUMNS + 1;
+	cells = palloc(sizeof(char *) * (rows.n_rows * rows.n_columns + 1));
+	for (gpu = 0; gpu < rows.n_rows; gpu++)
+	{
+		const char *const *from = gpus->cells + (size_t) gpu * N_GPU_COLUMNS;
+		const char **to = cells + (size_t) gpu * rows.n_columns;
+
+		to[0] = hostname;
+		to[1] = from[GPU_NAME] ? pstrdup(from[GPU_NAME]) : NULL;
+		to[2] = from[GPU_INDEX] ? pstrdup(from[GPU_INDEX]) : NULL;
+		to[3] = from[GPU_MEMORY] ? pstrdup(from[GPU_MEMORY]) : NULL;
+		to[4] = from[GPU_CAPABILITY] ? pstrdup(from[GPU_CAPABILITY]) : NULL;
+	}
+	torch->rows_free(gpus);
+	rows.cells = cells;
+	return hopper_return_rows(fcinfo, &rows, free_nothing);
+}

@@ -1,0 +1,119 @@
+/*
+ * wait.c
+ *		The main thread's side of waiting for the core's threads.
+ */
+#include "pg/server/glue.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "utils/timestamp.h"
+
+/* Nobody waits for what a session whose client is gone does: looked at so often, in ms. */
+#define LOOK_AT_CLIENT 2000
+
+typedef struct open_eventfd
+{
+	int			fd;
+	hopper_guard *guard;
+	struct open_eventfd *next;
+} open_eventfd;
+
+static open_eventfd *open_eventfds = NULL;
+
+static void
+close_open_eventfd(void *handle)
+{
+	open_eventfd *closing = handle;
+	open_eventfd **link = &open_eventfds;
+
+	while (*link != closing)
+		link = &(*link)->next;
+	*link = closing->next;
+	close(closing->fd);
+	pfree(closing);
+}
+
+int
+hopper_eventfd_open(void)
+{
+	/*
+	 * Opened before the handles whose threads write to it, it is closed after them: no worker can
+	 * write to a descriptor that is closed, or is somebody else's by then.
+	 */
+	open_eventfd *opened = MemoryContextAlloc(TopMemoryContext, sizeof(open_eventfd));
+
+	opened->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (opened->fd < 0)
+	{
+		int			saved_errno = errno;
+
+		pfree(opened);
+		errno = saved_errno;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create an event descriptor: %m")));
+	}
+	opened->next = open_eventfds;
+	open_eventfds = opened;
+	opened->guard = hopper_guard_add(opened, close_open_eventfd);
+	return opened->fd;
+}
+
+void
+hopper_eventfd_close(int fd)
+{
+	open_eventfd *opened;
+
+	for (opened = open_eventfds; opened; opened = opened->next)
+	{
+		if (opened->fd == fd)
+		{
+			hopper_guard_release(opened->guard);
+			return;
+		}
+	}
+	elog(ERROR, "event descriptor %d is not open", fd);
+}
+
+/*
+ * The server finds out when it writes to the client, which a quiet training does once in hours. The
+ * next CHECK_FOR_INTERRUPTS ends the session then, as after a failed write.
+ */
+static void
+look_at_client(void)
+{
+	static TimestampTz last = 0;
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (MyProcPort == NULL || !TimestampDifferenceExceeds(last, now, LOOK_AT_CLIENT))
+		return;
+	last = now;
+	if (!hopper_client_is_there())
+		ClientConnectionLost = InterruptPending = true;
+}
+
+void
+hopper_wait(int fd, long timeout_ms)
+{
+	int			events = WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT;
+	int			rc;
+
+	if (timeout_ms < 0 || timeout_ms > LOOK_AT_CLIENT)
+		timeout_ms = LOOK_AT_CLIENT;
+	rc = hopper_wait_latch_or_socket(events, fd, timeout_ms);
+	if (rc & WL_LATCH_SET)
+		hopper_reset_latch();
+	if (rc & WL_SOCKET_READABLE)
+	{
+		uint64		count;
+
+		/* Empties the counter; what was written in the meantime wakes the next wait. */
+		if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN && errno != EINTR)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read an event descriptor: %m")));
+	}
+	look_at_client();
+	CHECK_FOR_INTERRUPTS();
+}

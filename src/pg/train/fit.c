@@ -1,0 +1,396 @@
+/*
+ * fit.c
+ *		fit_multiple_model() and fit(): arguments, checks, and the order of things.
+ *
+ * Everything that can be wrong is refused before the first batch is computed. Output tables are
+ * made before training and their filling is rehearsed; they belong to the caller's transaction,
+ * which takes them back when training fails.
+ */
+#include "pg/server/glue.h"
+
+#include "access/htup_details.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "pg/catalog/configs.h"
+#include "pg/server/devices.h"
+#include "pg/catalog/models.h"
+#include "pg/train/outputs.h"
+#include "pg/greenplum/segments.h"
+#include "pg/train/run.h"
+#include "pg/train/warm_start.h"
+#include "pg/server/words.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_fit_multiple_model);
+PG_FUNCTION_INFO_V1(hopper_sql_fit);
+
+/* What both functions take. Names and settings are checked where they are read. */
+typedef struct fit_request
+{
+	MemoryContext caller;		/* outlives SPI's */
+	const char *function;
+	hopper_name source;
+	hopper_name output;
+	char	   *written;		/* output as the user wrote it */
+	bool		has_validation;
+	hopper_name validation;
+	hopper_name models;
+	bool		has_selection;
+	hopper_name selection;
+	bool		warm_start;
+	int			training_metrics;
+	bool		threads_given;
+	hopper_run_options options;
+	hopper_run_record record;
+	hopper_config *configs;
+	int			n_configs;
+} fit_request;
+
+static text *
+text_argument(FunctionCallInfo fcinfo, int at)
+{
+	return PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at);
+}
+
+static char *
+string_argument(FunctionCallInfo fcinfo, int at)
+{
+	return PG_ARGISNULL(at) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(at));
+}
+
+static void
+require_argument(FunctionCallInfo fcinfo, int at, const char *name)
+{
+	if (PG_ARGISNULL(at))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name)));
+}
+
+static bool
+bool_argument(FunctionCallInfo fcinfo, int at, const char *name)
+{
+	require_argument(fcinfo, at, name);
+	return PG_GETARG_BOOL(at);
+}
+
+static int32
+positive_argument(FunctionCallInfo fcinfo, int at, const char *name, int32 missing)
+{
+	int32		value;
+
+	if (PG_ARGISNULL(at))
+	{
+		if (missing > 0)
+			return missing;
+		require_argument(fcinfo, at, name);
+	}
+	value = PG_GETARG_INT32(at);
+	if (value < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least 1, got %d", name, value)));
+	return value;
+}
+
+static int
+training_metrics_argument(FunctionCallInfo fcinfo, int at)
+{
+	static const char *const names[] = {"running", "final", "every"};
+	static const int values[] =
+	{HOPPER_METRICS_RUNNING, HOPPER_METRICS_FINAL, HOPPER_METRICS_EVERY};
+	char	   *given;
+
+	require_argument(fcinfo, at, "training_metrics");
+	given = string_argument(fcinfo, at);
+	for (int i = 0; i < lengthof(names); i++)
+		if (strcmp(given, names[i]) == 0)
+			return values[i];
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("training_metrics \"%s\" is not known", given),
+			 errhint("Use 'running' (taken while the weights move), 'final' (and evaluated after "
+					 "the last iteration) or 'every' (evaluated at each metrics iteration).")));
+}
+
+static char *
+precision_argument(FunctionCallInfo fcinfo, int at, bool on_gpus)
+{
+	char	   *given;
+
+	require_argument(fcinfo, at, "precision");
+	given = string_argument(fcinfo, at);
+	hopper_check_precision(given, on_gpus);
+	return given;
+}
+
+/* The arguments from use_gpus to description, and seed to gpus. */
+static void
+common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iterations, int at_seed)
+{
+	hopper_run_options *options = &request->options;
+	hopper_run_record *record = &request->record;
+	int			at = at_iterations;
+	bool		use_gpus;
+	bool		fuse;
+
+	options->num_iterations = positive_argument(fcinfo, at++, "num_iterations", 0);
+	use_gpus = bool_argument(fcinfo, at++, "use_gpus");
+	request->has_validation = !PG_ARGISNULL(at);
+	if (request->has_validation)
+		request->validation = hopper_parse_name(text_argument(fcinfo, at), "validation_table");
+	at++;
+	options->metrics_compute_frequency =
+		positive_argument(fcinfo, at++, "metrics_compute_frequency", 1);
+	request->warm_start = bool_argument(fcinfo, at++, "warm_start");
+	record->name = string_argument(fcinfo, at++);
+	record->description = string_argument(fcinfo, at++);
+
+	at = at_seed;
+	require_argument(fcinfo, at, "seed");
+	options->seed = (uint64_t) PG_GETARG_INT64(at++);
+	request->threads_given = !PG_ARGISNULL(at);
+	options->threads = PG_ARGISNULL(at) ? hopper_choose_threads(false, 0)
+		: hopper_choose_threads(true, PG_GETARG_INT32(at));
+	at++;
+	options->precision = precision_argument(fcinfo, at++, use_gpus);
+	options->training_metrics = training_metrics_argument(fcinfo, at);
+	record->training_metrics = string_argument(fcinfo, at++);
+	options->threads_per_model = positive_argument(fcinfo, at++, "threads_per_model", 0);
+	hopper_check_threads_per_model(options);
+	fuse = bool_argument(fcinfo, at++, "fuse");
+	hopper_choose_gpus(use_gpus, PG_ARGISNULL(at) ? NULL : PG_GETARG_ARRAYTYPE_P(at), fuse,
+					   options);
+	options->memory_limit = hopper_effective_memory_limit();
+
+	record->source_table = request->source.quoted;
+	record->validation_table = request->has_validation ? request->validation.quoted : NULL;
+	record->num_iterations = options->num_iterations;
+	record->frequency = options->metrics_compute_frequency;
+	record->warm_start = request->warm_start;
+}
+
+/* Checks the earlier run and takes its states and histories. */
+static void
+take_over(const fit_request *request, const hopper_outputs *outputs, const hopper_packed *train,
+		  hopper_history **histories)
+{
+	hopper_trained earlier;
+
+	hopper_outputs_lock(outputs);
+	/* What another session that held the lock has committed meanwhile is where this one goes on. */
+	PushActiveSnapshot(GetTransactionSnapshot());
+	hopper_read_trained_data(&request->output, &earlier);
+	hopper_check_compatible(train, "training table", &earlier.desc, request->output.shown);
+	if (strcmp(earlier.desc.y_column, train->desc.y_column) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("training table \"%s\" does not fit \"%s\"", train->table.shown,
+						request->output.shown),
+				 errdetail("Its label column is \"%s\", that of \"%s\" is \"%s\".",
+						   train->desc.y_column, request->output.shown, earlier.desc.y_column)));
+	hopper_warm_start(outputs, request->configs, request->n_configs, histories);
+	PopActiveSnapshot();
+}
+
+static Datum
+result_row(FunctionCallInfo fcinfo, const fit_request *request, const hopper_best *best,
+		   int trained, int failed, double seconds)
+{
+	TupleDesc	descriptor;
+	Datum		values[7];
+	bool		nulls[7] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "the result of %s() is not a row", request->function);
+	descriptor = BlessTupleDesc(descriptor);
+	values[0] = CStringGetTextDatum(request->written);
+	values[1] = Int32GetDatum(best->mst_key);
+	values[2] = CStringGetTextDatum(best->metric);
+	values[3] = Float8GetDatum(best->value);
+	values[4] = Int32GetDatum(trained);
+	values[5] = Int32GetDatum(failed);
+	values[6] = Float8GetDatum(hopper_round_seconds(seconds));
+	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
+}
+
+static void
+tell_thinned(const hopper_training *training)
+{
+	int32		every = 1;
+
+	for (int i = 0; i < training->n_configs; i++)
+		every = Max(every, training->histories[i]->every);
+	if (every > 1)
+		ereport(NOTICE,
+				(errmsg("%s \"%s\": metrics of one iteration in %d are kept, of the newest and of "
+						"the best ones", training->function, training->shown, every),
+				 errhint("Raise metrics_compute_frequency.")));
+}
+
+static Datum
+fit(FunctionCallInfo fcinfo, fit_request *request)
+{
+	hopper_outputs outputs = hopper_outputs_named(&request->output);
+	hopper_packed train;
+	hopper_packed valid;
+	hopper_training training = {0};
+	hopper_history **histories;
+	hopper_best best;
+	int			trained;
+	int			failed;
+	double		seconds;
+	MemoryContext memory;
+	MemoryContext caller;
+	hopper_guard *memory_guard;
+
+	hopper_read_packed(&request->source, &train);
+	hopper_require_partitions(&train);
+	if (request->has_validation)
+	{
+		hopper_read_packed(&request->validation, &valid);
+		hopper_require_partitions(&valid);
+		hopper_check_compatible(&valid, "validation table", &train.desc, request->source.shown);
+	}
+	if (!request->warm_start)
+		hopper_outputs_require_absent(&outputs);
+
+	/* What may be large does not wait for the client's ROLLBACK. */
+	memory_guard = hopper_guarded_context(&memory);
+	caller = MemoryContextSwitchTo(memory);
+	histories = palloc(request->n_configs * sizeof(hopper_history *));
+	for (int i = 0; i < request->n_configs; i++)
+		histories[i] = hopper_history_new(request->configs[i].mst_key, request->n_configs,
+										  request->options.memory_limit);
+	MemoryContextSwitchTo(caller);
+	if (request->warm_start)
+		take_over(request, &outputs, &train, histories);
+	train.desc.validation = request->has_validation ? 1 : -1;
+	hopper_require_valid_configs(request->configs, request->n_configs, &train.desc);
+	if (!request->warm_start)
+		hopper_outputs_create(&outputs, &train);
+
+	training.function = request->function;
+	training.shown = request->output.shown;
+	training.quoted = hopper_written_name(&request->output);
+	training.options = request->options;
+	training.options.n_starts = train.n_starts;
+	training.options.starts = train.starts;
+	training.train = &train;
+	training.valid = request->has_validation ? &valid : NULL;
+	training.n_configs = request->n_configs;
+	training.configs = request->configs;
+	training.histories = histories;
+	training.threads_given = request->threads_given;
+	training.push_state = hopper_push_state;
+	training.stored = &outputs;
+
+	hopper_outputs_rehearse(&outputs, &training, &request->record);
+	request->record.started = GetCurrentTimestamp();
+#ifdef GP_VERSION_NUM
+	if (request->warm_start)
+		hopper_outputs_clear(&outputs);
+	hopper_segments_run(&training, &outputs.model, &outputs.state);
+#else
+	hopper_training_run(&training);
+#endif
+	request->record.ended = GetCurrentTimestamp();
+
+#ifndef GP_VERSION_NUM
+	if (request->warm_start)
+		hopper_outputs_clear(&outputs);
+#endif
+	hopper_outputs_write_models(&outputs, &training);
+	request->record.best = hopper_outputs_best(&outputs);
+	hopper_outputs_write_summary(&outputs, &training, &request->record);
+	hopper_journal_write(&training, hopper_relation_oid(&outputs.model, false),
+						 request->record.started);
+	hopper_progress_finished(&training, request->record.best.mst_key,
+							 request->record.best.metric, request->record.best.value);
+	failed = training.n_failed;
+	trained = training.n_configs - failed;
+	seconds = training.info.seconds_wall;
+	tell_thinned(&training);
+	hopper_training_end(&training);
+	hopper_guard_release(memory_guard);
+
+	/* SPI's memory goes with SPI_finish. */
+	best = request->record.best;
+	best.metric = MemoryContextStrdup(request->caller, best.metric);
+	request->written = MemoryContextStrdup(request->caller, hopper_written_name(&request->output));
+	hopper_finish();
+	return result_row(fcinfo, request, &best, trained, failed, seconds);
+}
+
+/*
+ * fit_multiple_model(source_table, model_output_table, model_selection_table, num_iterations,
+ * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description,
+ * use_caching, seed, threads, precision, training_metrics, threads_per_model, fuse,
+ * gpus)
+ *
+ * use_caching is MADlib's; data are always kept in memory where they fit.
+ */
+Datum
+hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
+{
+	fit_request request = {.caller = CurrentMemoryContext};
+
+	hopper_connect();
+	hopper_require_segments();
+	request.function = "fit";
+	request.source = hopper_parse_name(text_argument(fcinfo, 0), "source_table");
+	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model_output_table");
+	request.selection = hopper_parse_name(text_argument(fcinfo, 2), "model_selection_table");
+	request.has_selection = true;
+	common_arguments(fcinfo, &request, 3, 11);
+
+	request.configs = hopper_load_configs(&request.selection, &request.n_configs);
+	request.models = hopper_selection_models(&request.selection);
+	request.record.model_arch_table = request.models.quoted;
+	request.record.model_selection_table = request.selection.quoted;
+	return fit(fcinfo, &request);
+}
+
+/*
+ * fit(source_table, model, model_arch_table, model_id, compile_params, fit_params, num_iterations,
+ * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description, seed,
+ * threads, precision, training_metrics, threads_per_model, fuse,
+ * gpus)
+ *
+ * One configuration, mst_key 1; the outputs are those of fit_multiple_model().
+ */
+Datum
+hopper_sql_fit(PG_FUNCTION_ARGS)
+{
+	fit_request request = {.caller = CurrentMemoryContext};
+	hopper_config *config;
+	hopper_model model;
+	char	   *params;
+
+	hopper_connect();
+	hopper_require_segments();
+	request.function = "fit";
+	request.source = hopper_parse_name(text_argument(fcinfo, 0), "source_table");
+	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model");
+	request.models = hopper_parse_name(text_argument(fcinfo, 2), "model_arch_table");
+	require_argument(fcinfo, 3, "model_id");
+	require_argument(fcinfo, 4, "compile_params");
+	common_arguments(fcinfo, &request, 6, 13);
+
+	hopper_require_model_table(&request.models);
+	hopper_read_model(&request.models, PG_GETARG_INT32(3), &model);
+	config = palloc0(sizeof(hopper_config));
+	config->mst_key = 1;
+	config->model_id = model.model_id;
+	config->model_arch = model.arch;
+	config->model_arch_size = model.arch_size;
+	config->weights = model.weights;
+	config->n_weights = model.n_weights;
+	config->compile_params = hopper_to_utf8(string_argument(fcinfo, 4));
+	params = string_argument(fcinfo, 5);
+	config->fit_params = params ? hopper_to_utf8(params) : NULL;
+	request.configs = config;
+	request.n_configs = 1;
+	request.record.model_arch_table = request.models.quoted;
+	return fit(fcinfo, &request);
+}

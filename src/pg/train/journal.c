@@ -1,0 +1,258 @@
+/*
+ * journal.c
+ *		The extension's record of runs: writing it, and run_timeline(), which shows it.
+ *
+ * Who may read a run's output, the table and its companion _info, may see the run's timeline. Rows
+ * are found by the output table's oid, so that a table that is renamed keeps its timeline and a new
+ * one of an old name does not inherit one.
+ */
+#include "pg/train/timeline.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/syscache.h"
+
+#include "pg/train/run.h"
+#include "pg/server/words.h"
+
+#define JOURNAL_RUNS "journal_runs"
+#define VISIT_COLUMNS 15
+
+PG_FUNCTION_INFO_V1(hopper_sql_run_timeline);
+
+/* --- as the owner of the journal --- */
+
+static Oid
+journal_owner(void)
+{
+	Oid			relation = get_relname_relid(JOURNAL_RUNS, get_namespace_oid("hopper", false));
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"hopper." JOURNAL_RUNS "\" does not exist"),
+				 errhint("Create the extension again: DROP EXTENSION model_hopper; CREATE "
+						 "EXTENSION model_hopper;")));
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+hopper_journal_scope
+hopper_journal_begin(void)
+{
+	hopper_journal_scope scope;
+	Oid			owner = journal_owner();
+
+	GetUserIdAndSecContext(&scope.user, &scope.context);
+	SetUserIdAndSecContext(owner, scope.context | SECURITY_LOCAL_USERID_CHANGE);
+	scope.level = hopper_safe_path();
+	return scope;
+}
+
+void
+hopper_journal_end(const hopper_journal_scope *scope)
+{
+	hopper_callers_path(scope->level);
+	SetUserIdAndSecContext(scope->user, scope->context);
+}
+
+/* --- writing --- */
+
+/* A number for a run; rows of uncommitted runs never collide. */
+static int64
+next_run(void)
+{
+	bool		isnull;
+
+	if (hopper_select_latest("SELECT pg_catalog.nextval('hopper.journal_run_seq')") != 1)
+		elog(ERROR, "the journal gave no number");
+	return DatumGetInt64(hopper_value(0, 1, INT8OID, &isnull));
+}
+
+static void
+execute(const char *query, int n, Oid *types, Datum *values)
+{
+	int			rc = SPI_execute_with_args(query, n, types, values, NULL, false, 0);
+
+	if (rc != SPI_OK_INSERT)
+		elog(ERROR, "writing the journal failed: %s", SPI_result_code_string(rc));
+}
+
+static void
+write_run(const hopper_training *training, int64 run, Oid output, Oid role, TimestampTz started)
+{
+	const hopper_run_info *info = &training->info;
+	hopper_shares shares = hopper_timeline_shares(training);
+	Oid			types[] = {INT8OID, OIDOID, TEXTOID, OIDOID, TIMESTAMPTZOID, INT4OID, INT4OID,
+		INT4OID, INT4OID, INT4OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
+	FLOAT8OID};
+	Datum		values[lengthof(types)];
+	int			n = 0;
+
+	values[n++] = Int64GetDatum(run);
+	values[n++] = ObjectIdGetDatum(output);
+	values[n++] = CStringGetTextDatum(training->shown);
+	values[n++] = ObjectIdGetDatum(role);
+	values[n++] = TimestampTzGetDatum(started);
+	values[n++] = Int32GetDatum(info->n_workers);
+	values[n++] = Int32GetDatum(Max(training->options.threads_per_model, 1));
+	values[n++] = Int32GetDatum(training->train->desc.n_partitions);
+	values[n++] = Int32GetDatum(training->valid ? training->valid->desc.n_partitions : 0);
+	values[n++] = Int32GetDatum(training->timeline->level);
+	values[n++] = Float8GetDatum(info->seconds_wall);
+	values[n++] = Float8GetDatum(training->seconds_reading);
+	values[n++] = Float8GetDatum(info->seconds_hop);
+	values[n++] = Float8GetDatum(info->seconds_busy);
+	values[n++] = Float8GetDatum(shares.idle);
+	values[n++] = Float8GetDatum(shares.hop);
+	execute("INSERT INTO hopper." JOURNAL_RUNS " (run, output, output_name, role, started, workers,"
+			" threads_per_model, partitions, validation_partitions, level, seconds,"
+			" seconds_reading, seconds_hop, seconds_busy, idle_share, hop_share)"
+			" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+			n, types, values);
+}
+
+typedef struct column
+{
+	const char *name;
+	Oid			type;
+	Datum	   *values;
+} column;
+
+static Datum
+seconds_datum(double seconds)
+{
+	return Float8GetDatum(hopper_round_seconds(seconds));
+}
+
+/* All rows in one statement: on Greenplum a statement a row would take longer than the training. */
+static void
+write_visits(const hopper_timeline *timeline, int64 run)
+{
+	column		columns[VISIT_COLUMNS] = {
+		{"iteration", INT4OID}, {"mst_key", INT4OID}, {"segment", INT4OID}, {"worker", INT4OID},
+		{"kind", INT4OID}, {"split", INT4OID}, {"first_partition", INT4OID},
+		{"n_partitions", INT4OID}, {"n_visits", INT4OID}, {"started", FLOAT8OID},
+		{"seconds_read", FLOAT8OID}, {"seconds_wait", FLOAT8OID}, {"seconds_hop", FLOAT8OID},
+		{"seconds_train", FLOAT8OID}, {"seconds_evaluate", FLOAT8OID},
+	};
+	Datum	   *bytes_written = palloc(Max(timeline->n, 1) * sizeof(Datum));
+	Oid			types[VISIT_COLUMNS + 3];
+	Datum		arguments[VISIT_COLUMNS + 3];
+	StringInfoData names;
+	StringInfoData items;
+	int			n = 0;
+
+	for (int i = 0; i < VISIT_COLUMNS; i++)
+		columns[i].values = palloc(Max(timeline->n, 1) * sizeof(Datum));
+	for (int i = 0; i < timeline->n; i++)
+	{
+		const hopper_timeline_row *row = &timeline->rows[i];
+		const hopper_visit *visit = &row->visit;
+		int			at = 0;
+
+		columns[at++].values[i] = Int32GetDatum(visit->iteration);
+		columns[at++].values[i] = Int32GetDatum(visit->mst_key);
+		columns[at++].values[i] = Int32GetDatum(row->segment);
+		columns[at++].values[i] = Int32GetDatum(visit->worker);
+		columns[at++].values[i] = Int32GetDatum(visit->kind);
+		columns[at++].values[i] = Int32GetDatum(visit->split);
+		columns[at++].values[i] = Int32GetDatum(visit->first_partition);
+		columns[at++].values[i] = Int32GetDatum(visit->n_partitions);
+		columns[at++].values[i] = Int32GetDatum(row->n_visits);
+		columns[at++].values[i] = seconds_datum(visit->started);
+		columns[at++].values[i] = seconds_datum(visit->read);
+		columns[at++].values[i] = seconds_datum(visit->wait);
+		columns[at++].values[i] = seconds_datum(visit->moved);
+		columns[at++].values[i] = seconds_datum(visit->train);
+		columns[at++].values[i] = seconds_datum(visit->evaluate);
+		bytes_written[i] = Int64GetDatum(visit->bytes_written);
+	}
+
+	types[n] = INT8OID;
+	arguments[n++] = Int64GetDatum(run);
+	types[n] = INT4OID;
+	arguments[n++] = Int32GetDatum(timeline->n);
+	types[n] = INT8ARRAYOID;
+	arguments[n++] = PointerGetDatum(construct_array(bytes_written, timeline->n, INT8OID,
+													 sizeof(int64), FLOAT8PASSBYVAL, 'd'));
+	initStringInfo(&names);
+	initStringInfo(&items);
+	for (int i = 0; i < VISIT_COLUMNS; i++)
+	{
+		bool		is_int = columns[i].type == INT4OID;
+
+		types[n] = is_int ? INT4ARRAYOID : FLOAT8ARRAYOID;
+		arguments[n++] = PointerGetDatum(is_int
+										 ? construct_array(columns[i].values, timeline->n, INT4OID,
+														   sizeof(int32), true, 'i')
+										 : construct_array(columns[i].values, timeline->n,
+														   FLOAT8OID, sizeof(float8),
+														   FLOAT8PASSBYVAL, 'd'));
+		appendStringInfo(&names, ", %s", columns[i].name);
+		appendStringInfo(&items, ", $%d[i]", n);
+	}
+	execute(psprintf("INSERT INTO hopper.journal_visits (run, visit, bytes_written%s)"
+					 " SELECT $1, i, $3[i]%s FROM pg_catalog.generate_series(1, $2) i",
+					 names.data, items.data), n, types, arguments);
+}
+
+void
+hopper_journal_write(const hopper_training *training, Oid output, TimestampTz started)
+{
+	Oid			role = GetUserId();
+	hopper_journal_scope scope = hopper_journal_begin();
+	int64		run = next_run();
+
+	write_run(training, run, output, role, started);
+	write_visits(training->timeline, run);
+	hopper_journal_end(&scope);
+}
+
+/* --- reading --- */
+
+/* run_timeline(model_output_table): a row a visit, in the order of their starts. */
+Datum
+hopper_sql_run_timeline(PG_FUNCTION_ARGS)
+{
+	hopper_name model = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
+										  "model_output_table");
+	hopper_name info = hopper_name_with_suffix(&model, "info");
+	Oid			model_oid = hopper_relation_oid(&model, false);
+	Oid			info_oid = hopper_relation_oid(&info, true);
+	hopper_journal_scope scope;
+	Datum		result;
+
+	if (!OidIsValid(info_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not an output table of hopper.fit_multiple_model()",
+						model.shown),
+				 errdetail("It has no companion \"%s\".", info.shown)));
+	/* The runs are found by the one's oid; beside it the other may be anybody's. */
+	hopper_require_select(model_oid);
+	hopper_require_select(info_oid);
+
+	scope = hopper_journal_begin();
+	result = hopper_return_query(fcinfo, psprintf(
+		"SELECT pg_catalog.dense_rank() OVER (ORDER BY r.run)::int4, v.iteration,"
+		" nullif(v.segment, -1), nullif(v.worker, -1), v.mst_key,"
+		" CASE v.kind WHEN 1 THEN 'training' ELSE 'evaluation' END,"
+		" CASE v.split WHEN 0 THEN 'training' ELSE 'validation' END,"
+		" CASE WHEN v.n_visits = 1 THEN ARRAY(SELECT (v.first_partition + i)"
+		"  %% CASE v.split WHEN 0 THEN r.partitions ELSE r.validation_partitions END"
+		"  FROM generate_series(0, v.n_partitions - 1) i) END,"
+		" v.n_visits, r.started + v.started * interval '1 second',"
+		" v.seconds_read, v.seconds_wait, v.seconds_hop, v.seconds_train, v.seconds_evaluate,"
+		" v.bytes_written"
+		" FROM hopper." JOURNAL_RUNS " r JOIN hopper.journal_visits v ON v.run = r.run"
+		" WHERE r.output = %u"
+		" ORDER BY r.run, v.started, v.visit", model_oid));
+	hopper_journal_end(&scope);
+	return result;
+}

@@ -1,0 +1,586 @@
+/*
+ * outputs.c
+ *		Making, emptying and filling the output tables of a training run.
+ */
+#include "pg/train/outputs.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "pg/pack/pack.h"
+#include "pg/train/results.h"
+#include "pg/server/words.h"
+
+/*
+ * A state in one value. Small, so that the copies that the server makes of it on its way into the
+ * table do not count.
+ */
+#define STATE_PART_BYTES (4 * 1024 * 1024)
+#define MAX_COLUMNS 64
+
+/* --- rows of output tables: one list of columns makes the table and fills it --- */
+
+typedef struct output_row
+{
+	int			n;
+	const char *names[MAX_COLUMNS];
+	Oid			types[MAX_COLUMNS];
+	const char *expressions[MAX_COLUMNS];	/* what the column is made of, or NULL */
+	Datum		values[MAX_COLUMNS];
+	bool		nulls[MAX_COLUMNS];
+} output_row;
+
+static void
+put(output_row *row, const char *name, Oid type, Datum value, bool isnull)
+{
+	if (row->n == MAX_COLUMNS)
+		elog(ERROR, "too many columns in an output table");
+	row->names[row->n] = name;
+	row->types[row->n] = type;
+	row->expressions[row->n] = NULL;
+	row->values[row->n] = value;
+	row->nulls[row->n] = isnull;
+	row->n++;
+}
+
+static void
+put_text(output_row *row, const char *name, const char *value)
+{
+	put(row, name, TEXTOID, value ? CStringGetTextDatum(value) : (Datum) 0, value == NULL);
+}
+
+static void
+put_int(output_row *row, const char *name, int32 value)
+{
+	put(row, name, INT4OID, Int32GetDatum(value), false);
+}
+
+static void
+put_float(output_row *row, const char *name, double value)
+{
+	put(row, name, FLOAT8OID, Float8GetDatum(value), false);
+}
+
+/* The clock's digits below a microsecond only fill the screen. */
+static void
+put_seconds(output_row *row, const char *name, double seconds)
+{
+	put_float(row, name, hopper_round_seconds(seconds));
+}
+
+/* The type is an array's; (Datum) 0 is NULL. */
+static void
+put_array(output_row *row, const char *name, Oid type, Datum value)
+{
+	put(row, name, type, value, value == (Datum) 0);
+}
+
+static Datum
+text_array(int n, const char *const *texts)
+{
+	Datum	   *values = palloc(Max(n, 1) * sizeof(Datum));
+
+	for (int i = 0; i < n; i++)
+		values[i] = CStringGetTextDatum(texts[i]);
+	return PointerGetDatum(construct_array(values, n, TEXTOID, -1, false, 'i'));
+}
+
+static Datum
+shape_array(int rank, const int64_t *shape)
+{
+	Datum	   *values = palloc(Max(rank, 1) * sizeof(Datum));
+
+	for (int i = 0; i < rank; i++)
+		values[i] = Int32GetDatum((int32) shape[i]);
+	return PointerGetDatum(construct_array(values, rank, INT4OID, sizeof(int32), true, 'i'));
+}
+
+static void
+create_table(const hopper_name *table, const output_row *row, const char *distribution)
+{
+	StringInfoData query;
+
+	initStringInfo(&query);
+	appendStringInfo(&query, "CREATE TABLE %s AS SELECT ", table->quoted);
+	for (int i = 0; i < row->n; i++)
+	{
+		if (row->expressions[i])
+			appendStringInfo(&query, "%s%s AS %s", i ? ", " : "", row->expressions[i],
+							 hopper_identifier(row->names[i]));
+		else
+			appendStringInfo(&query, "%sNULL::%s AS %s", i ? ", " : "",
+							 hopper_format_type_qualified(row->types[i]),
+							 hopper_identifier(row->names[i]));
+	}
+	appendStringInfo(&query, " WITH NO DATA%s", distribution);
+	hopper_exec("%s", query.data);
+}
+
+void
+hopper_outputs_refuse_table(const hopper_name *table, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("\"%s\" does not %s rows as training needs it", table->shown, what),
+			 errhint("Look for triggers, rules and policies of row-level security on it.")));
+}
+
+static void
+insert_row(const hopper_name *table, const output_row *row)
+{
+	StringInfoData query;
+	Oid			types[MAX_COLUMNS];
+	Datum		values[MAX_COLUMNS];
+	char		nulls[MAX_COLUMNS];
+	SPIPlanPtr	plan;
+	int			rc;
+
+	initStringInfo(&query);
+	appendStringInfo(&query, "INSERT INTO %s (", table->quoted);
+	for (int i = 0; i < row->n; i++)
+		appendStringInfo(&query, "%s%s", i ? ", " : "", hopper_identifier(row->names[i]));
+	appendStringInfoString(&query, ") SELECT ");
+	for (int i = 0; i < row->n; i++)
+	{
+		types[i] = row->types[i];
+		values[i] = row->values[i];
+		nulls[i] = row->nulls[i] ? 'n' : ' ';
+		appendStringInfo(&query, "%s$%d", i ? ", " : "", i + 1);
+	}
+	/* A generic plan: a custom one would hold copies of the values, which may be a gigabyte. */
+	plan = SPI_prepare_cursor(query.data, row->n, types, CURSOR_OPT_GENERIC_PLAN);
+	if (plan == NULL)
+		elog(ERROR, "inserting into an output table failed: %s",
+			 SPI_result_code_string(SPI_result));
+	rc = SPI_execute_plan(plan, values, nulls, false, 0);
+	if (rc < 0)
+		elog(ERROR, "inserting into an output table failed: %s", SPI_result_code_string(rc));
+	/* A trigger or a rule has done something else. */
+	if (rc != SPI_OK_INSERT || SPI_processed != 1)
+		hopper_outputs_refuse_table(table, "take");
+	SPI_freeplan(plan);
+	pfree(query.data);
+}
+
+/* --- the columns --- */
+
+/* One configuration; `training` is NULL where only the columns are wanted. */
+static output_row *
+info_row(const hopper_training *training, int at)
+{
+	static const hopper_config no_config;
+	static const hopper_model_result no_result;
+	static hopper_history no_history;
+	const hopper_config *config = training ? &training->configs[at] : &no_config;
+	const hopper_model_result *result = training ? &training->results[at] : &no_result;
+	const hopper_history *history = training ? training->histories[at] : &no_history;
+	const hopper_point *last[2];
+	const char *metrics[HOPPER_MAX_METRICS];
+	bool		failed = result->status == HOPPER_MODEL_FAILED;
+	output_row *row = palloc0(sizeof(output_row));
+
+	for (int split = 0; split < 2; split++)
+	{
+		const hopper_point *kept;
+
+		last[split] = hopper_history_last(history, split);
+		if (failed || last[split] == NULL)
+			continue;
+		/* What an earlier run validated is not what these weights would reach. */
+		kept = hopper_history_at(history, history->n - 1);
+		/* The best iteration's weights, with what they reached. */
+		if (result->kept_iteration != result->iterations)
+			kept = hopper_history_find(history, result->kept_iteration);
+		last[split] = kept && kept->known[split] ? kept : NULL;
+	}
+	for (int i = 0; i < result->n_metrics; i++)
+		metrics[i] = hopper_from_utf8(result->metrics_type[i]);
+
+#define FINAL_METRIC(name, split) \
+	put(row, name, FLOAT8OID, \
+		last[split] ? Float8GetDatum(hopper_point_metric(history, last[split], split, 0)) \
+		: (Datum) 0, \
+		last[split] == NULL || (last[split]->has_metric[split] & 1) == 0)
+#define FINAL_LOSS(name, split) \
+	put(row, name, FLOAT8OID, last[split] ? Float8GetDatum(last[split]->loss[split]) : (Datum) 0, \
+		last[split] == NULL)
+
+	/* MADlib's, in its order */
+	put_int(row, "mst_key", config->mst_key);
+	put_int(row, "model_id", config->model_id);
+	put_text(row, "compile_params",
+			 config->compile_params ? hopper_from_utf8(config->compile_params) : NULL);
+	put_text(row, "fit_params", config->fit_params ? hopper_from_utf8(config->fit_params) : NULL);
+	put_text(row, "model_type", "model_hopper");
+	put_float(row, "model_size", result->n_parameters * sizeof(float) / 1024.0);
+	put_array(row, "metrics_elapsed_time", FLOAT8ARRAYOID, hopper_history_elapsed(history));
+	put_array(row, "metrics_type", TEXTARRAYOID,
+			  result->n_metrics ? text_array(result->n_metrics, metrics) : (Datum) 0);
+	put_text(row, "loss_type", result->loss_type[0] ? hopper_from_utf8(result->loss_type) : NULL);
+	FINAL_METRIC("training_metrics_final", HOPPER_SPLIT_TRAIN);
+	FINAL_LOSS("training_loss_final", HOPPER_SPLIT_TRAIN);
+	put_array(row, "training_metrics", FLOAT8ARRAYOID,
+			  hopper_history_metric(history, HOPPER_SPLIT_TRAIN, 0));
+	put_array(row, "training_loss", FLOAT8ARRAYOID,
+			  hopper_history_loss(history, HOPPER_SPLIT_TRAIN));
+	FINAL_METRIC("validation_metrics_final", HOPPER_SPLIT_VALID);
+	FINAL_LOSS("validation_loss_final", HOPPER_SPLIT_VALID);
+	put_array(row, "validation_metrics", FLOAT8ARRAYOID,
+			  hopper_history_metric(history, HOPPER_SPLIT_VALID, 0));
+	put_array(row, "validation_loss", FLOAT8ARRAYOID,
+			  hopper_history_loss(history, HOPPER_SPLIT_VALID));
+
+	/* ours */
+	put_array(row, "metrics_iters", INT4ARRAYOID, hopper_history_iterations(history));
+	put_array(row, "training_metrics_all", FLOAT8ARRAYOID,
+			  hopper_history_metrics(history, HOPPER_SPLIT_TRAIN, result->n_metrics));
+	put_array(row, "validation_metrics_all", FLOAT8ARRAYOID,
+			  hopper_history_metrics(history, HOPPER_SPLIT_VALID, result->n_metrics));
+	put_text(row, "status", failed ? "failed" : result->stopped ? "stopped" : "done");
+	put_text(row, "error", failed ? hopper_from_utf8(result->error) : NULL);
+	put_text(row, "error_detail",
+			 failed && result->error_detail[0] ? hopper_from_utf8(result->error_detail) : NULL);
+	put_int(row, "iterations", result->iterations);
+	put_seconds(row, "seconds_training", result->seconds_training);
+	put_seconds(row, "seconds_evaluating", result->seconds_evaluating);
+	put_seconds(row, "seconds_waiting", result->seconds_waiting);
+	put(row, "examples_per_second", FLOAT8OID,
+		Float8GetDatum(result->seconds_training > 0
+					   ? result->examples / result->seconds_training : 0),
+		result->seconds_training <= 0);
+	put(row, "parameters", INT8OID, Int64GetDatum(result->n_parameters), false);
+	put_text(row, "state_digest", failed ? NULL : result->digest);
+	put(row, "best_iteration", INT4OID, Int32GetDatum(result->best_iteration),
+		result->best_iteration == 0);
+	put(row, "learning_rate", FLOAT8OID, Float8GetDatum(result->learning_rate), failed);
+	return row;
+}
+
+/* "(SELECT <column> FROM <packed>_summary)": a column of the label's own type. */
+static char *
+class_values_expression(const hopper_packed *train)
+{
+	hopper_name summary;
+
+	if (train->class_values_column == NULL)
+		return "NULL::pg_catalog.text[]";
+	summary = hopper_name_with_suffix(&train->table, "summary");
+	return psprintf("(SELECT %s FROM %s)", hopper_identifier(train->class_values_column),
+					summary.quoted);
+}
+
+/* `training` and `record` are NULL where only the columns are wanted. */
+static output_row *
+summary_row(const hopper_name *model, const hopper_packed *train,
+			const hopper_training *training, const hopper_run_record *record)
+{
+	static const hopper_run_record no_record;
+	static const hopper_run_options no_options;
+	static const hopper_run_info no_info;
+	const hopper_data_desc *desc = &train->desc;
+	const hopper_run_options *options = training ? &training->options : &no_options;
+	const hopper_run_info *info = training ? &training->info : &no_info;
+	const hopper_packed *valid = training ? training->valid : NULL;
+	const char *kind = desc->y_kind == HOPPER_LABEL_CLASS ? "class" :
+		desc->y_kind == HOPPER_LABEL_VALUE ? "value" : "array";
+	hopper_name info_table = hopper_name_with_suffix(model, "info");
+	const char *y_column = desc->y_column;
+	Datum		classes = Int32GetDatum(desc->num_classes);
+	const hopper_history *longest = NULL;
+	output_row *row = palloc0(sizeof(output_row));
+
+	if (record == NULL)
+		record = &no_record;
+	for (int i = 0; training && i < training->n_configs; i++)
+		if (longest == NULL || training->histories[i]->n > longest->n)
+			longest = training->histories[i];
+
+	/* MADlib's, in its order */
+	put_text(row, "source_table", record->source_table);
+	put_text(row, "validation_table", record->validation_table);
+	put_text(row, "model", model->quoted);
+	put_text(row, "model_info", info_table.quoted);
+	put_array(row, "dependent_varname", TEXTARRAYOID, text_array(1, &y_column));
+	put_array(row, "independent_varname", TEXTARRAYOID,
+			  text_array(train->n_x_columns, (const char *const *) train->x_columns));
+	put_text(row, "model_arch_table", record->model_arch_table);
+	put_text(row, "model_selection_table", record->model_selection_table);
+	put_text(row, "object_table", NULL);
+	put_int(row, "num_iterations", record->num_iterations);
+	put_int(row, "metrics_compute_frequency", record->frequency);
+	put(row, "warm_start", BOOLOID, BoolGetDatum(record->warm_start), false);
+	put_text(row, "name", record->name);
+	put_text(row, "description", record->description);
+	put(row, "start_training_time", TIMESTAMPTZOID, TimestampTzGetDatum(record->started), false);
+	put(row, "end_training_time", TIMESTAMPTZOID, TimestampTzGetDatum(record->ended), false);
+	put_text(row, "madlib_version", "model_hopper " HOPPER_VERSION);
+	put_array(row, "num_classes", INT4ARRAYOID,
+			  desc->y_kind == HOPPER_LABEL_CLASS
+			  ? PointerGetDatum(construct_array(&classes, 1, INT4OID, sizeof(int32), true, 'i'))
+			  : (Datum) 0);
+	put(row, train->class_values_column ? train->class_values_column
+		: psprintf("%s_class_values", y_column),
+		train->class_values_column ? train->class_values_type : TEXTARRAYOID,
+		train->class_values, train->class_values == (Datum) 0);
+	/* The values are those that were read before the training, whatever is in the table now. */
+	if (training == NULL)
+		row->expressions[row->n - 1] = class_values_expression(train);
+	put_array(row, "dependent_vartype", TEXTARRAYOID,
+			  text_array(1, (const char *const *) &train->y_sql_type));
+	put(row, "normalizing_const", FLOAT4OID, Float4GetDatum((float4) desc->normalizing_const),
+		false);
+	put_array(row, "metrics_iters", INT4ARRAYOID,
+			  longest ? hopper_history_iterations(longest) : (Datum) 0);
+
+	/* ours */
+	put(row, "seed", INT8OID, Int64GetDatum((int64) options->seed), false);
+	put_int(row, "threads", options->threads);
+	put_text(row, "precision", options->precision);
+	put_text(row, "training_metrics", record->training_metrics);
+	put_text(row, "numerics_class", hopper_from_utf8(info->numerics_class));
+	put_seconds(row, "seconds", info->seconds_wall);
+	put_seconds(row, "seconds_busy", info->seconds_busy);
+	put_int(row, "models_trained", training ? training->n_configs - training->n_failed : 0);
+	put_int(row, "models_failed", training ? training->n_failed : 0);
+	put_int(row, "best_mst_key", record->best.mst_key);
+	put_text(row, "best_metric", record->best.metric);
+	put_float(row, "best_value", record->best.value);
+	put_text(row, "source_checksum", train->checksum);
+	put_text(row, "validation_checksum", valid ? valid->checksum : NULL);
+	put(row, "training_rows", INT8OID, Int64GetDatum(desc->n_rows), false);
+	put(row, "validation_rows", INT8OID, Int64GetDatum(valid ? valid->desc.n_rows : 0),
+		valid == NULL);
+	put_array(row, "independent_vartype", TEXTARRAYOID,
+			  text_array(train->n_x_columns, (const char *const *) train->x_sql_types));
+	put_text(row, "independent_type", pack_type_name(desc->x_type));
+	put_array(row, "independent_shape", INT4ARRAYOID, shape_array(desc->x_rank, desc->x_shape));
+	put_text(row, "label_kind", kind);
+	put_text(row, "label_type", pack_type_name(desc->y_type));
+	put_array(row, "label_shape", INT4ARRAYOID, shape_array(desc->y_rank, desc->y_shape));
+	put_text(row, "version", HOPPER_VERSION);
+	return row;
+}
+
+/* --- the tables --- */
+
+hopper_outputs
+hopper_outputs_named(const hopper_name *model)
+{
+	hopper_outputs outputs;
+
+	outputs.model = *model;
+	outputs.state = hopper_name_with_suffix(model, "state");
+	outputs.info = hopper_name_with_suffix(model, "info");
+	outputs.summary = hopper_name_with_suffix(model, "summary");
+	return outputs;
+}
+
+void
+hopper_outputs_require_absent(const hopper_outputs *outputs)
+{
+	hopper_require_absent(&outputs->model);
+	hopper_require_absent(&outputs->state);
+	hopper_require_absent(&outputs->info);
+	hopper_require_absent(&outputs->summary);
+}
+
+void
+hopper_outputs_lock(const hopper_outputs *outputs)
+{
+	const hopper_name *tables[] =
+	{&outputs->model, &outputs->state, &outputs->info, &outputs->summary};
+
+	(void) hopper_relation_oid(&outputs->model, false);
+	/* Before hours of training, after which they are refilled. */
+	PreventCommandIfReadOnly("DELETE");
+	for (int i = 1; i < lengthof(tables); i++)
+	{
+		if (!OidIsValid(hopper_relation_oid(tables[i], true)))
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("\"%s\" is not an output table of training", outputs->model.shown),
+					 errdetail("It has no companion \"%s\".", tables[i]->shown)));
+	}
+	for (int i = 0; i < lengthof(tables); i++)
+		hopper_lock_table(tables[i], ExclusiveLock, "EXCLUSIVE");
+}
+
+void
+hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
+{
+	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4 PRIMARY KEY,"
+				" model_weights pg_catalog.bytea, model_arch pg_catalog.json)"
+				HOPPER_DISTRIBUTED_BY("mst_key"), outputs->model.quoted);
+	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, part pg_catalog.int4,"
+				" state pg_catalog.bytea, PRIMARY KEY (mst_key, part))"
+				HOPPER_DISTRIBUTED_BY("mst_key"), outputs->state.quoted);
+	/* Trained floats do not compress; trying costs half of the time. */
+	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL",
+				outputs->model.quoted);
+	hopper_exec("ALTER TABLE %s ALTER COLUMN state SET STORAGE EXTERNAL", outputs->state.quoted);
+	create_table(&outputs->info, info_row(NULL, 0), HOPPER_DISTRIBUTED_BY("mst_key"));
+	hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (mst_key)", outputs->info.quoted);
+	create_table(&outputs->summary, summary_row(&outputs->model, train, NULL, NULL),
+				 HOPPER_DISTRIBUTED_RANDOMLY);
+}
+
+static void
+check_column(const hopper_name *table, const char *column, Oid type)
+{
+	Oid			relation = hopper_relation_oid(table, false);
+	AttrNumber	number = hopper_require_column(relation, column);
+	Oid			found;
+	int32		typmod;
+	Oid			collation;
+
+	get_atttypetypmodcoll(relation, number, &found, &typmod, &collation);
+	if (found != type || typmod != -1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of \"%s\" must be of type %s, not %s", column, table->shown,
+						format_type_be(type), format_type_with_typemod(found, typmod)),
+				 errhint("Use the tables as the functions of schema hopper made them.")));
+}
+
+void
+hopper_outputs_check_columns(const hopper_outputs *outputs, const hopper_packed *train)
+{
+	const output_row *info = info_row(NULL, 0);
+	const output_row *summary = summary_row(&outputs->model, train, NULL, NULL);
+
+	check_column(&outputs->model, "mst_key", INT4OID);
+	check_column(&outputs->model, "model_weights", BYTEAOID);
+	check_column(&outputs->model, "model_arch", JSONOID);
+	check_column(&outputs->state, "mst_key", INT4OID);
+	check_column(&outputs->state, "part", INT4OID);
+	check_column(&outputs->state, "state", BYTEAOID);
+	for (int i = 0; i < info->n; i++)
+		check_column(&outputs->info, info->names[i], info->types[i]);
+	/* The class values are written as they are by the rehearsal. */
+	for (int i = 0; i < summary->n; i++)
+		if (summary->expressions[i] == NULL)
+			check_column(&outputs->summary, summary->names[i], summary->types[i]);
+}
+
+void
+hopper_outputs_clear(const hopper_outputs *outputs)
+{
+	hopper_change("DELETE FROM %s", outputs->model.quoted);
+	hopper_change("DELETE FROM %s", outputs->state.quoted);
+	hopper_change("DELETE FROM %s", outputs->info.quoted);
+	hopper_change("DELETE FROM %s", outputs->summary.quoted);
+}
+
+/* The state first: the core then frees all but the weights. */
+static void
+write_model(const hopper_outputs *outputs, hopper_training *training, int at)
+{
+	const hopper_config *config = &training->configs[at];
+	bytea	   *part_bytes = palloc(VARHDRSZ + STATE_PART_BYTES);
+	bytea	   *weights;
+	size_t		weights_size;
+	size_t		n;
+	output_row	row;
+
+	for (int32 part = 0;; part++)
+	{
+		/* Filled to the brim, whatever pieces it comes in: parts are alike everywhere. */
+		size_t		size = 0;
+
+		while (size < STATE_PART_BYTES &&
+			   (n = hopper_results_state(training, at, VARDATA(part_bytes) + size,
+										 STATE_PART_BYTES - size)) > 0)
+			size += n;
+		if (size == 0)
+			break;
+		SET_VARSIZE(part_bytes, VARHDRSZ + size);
+		memset(&row, 0, sizeof(row));
+		put_int(&row, "mst_key", config->mst_key);
+		put_int(&row, "part", part);
+		put(&row, "state", BYTEAOID, PointerGetDatum(part_bytes), false);
+		insert_row(&outputs->state, &row);
+		CHECK_FOR_INTERRUPTS();
+	}
+	pfree(part_bytes);
+
+	weights_size = (size_t) training->results[at].n_weights * sizeof(float);
+	weights = palloc(VARHDRSZ + weights_size);
+	SET_VARSIZE(weights, VARHDRSZ + weights_size);
+	hopper_results_weights(training, at, (float *) VARDATA(weights));
+	memset(&row, 0, sizeof(row));
+	put_int(&row, "mst_key", config->mst_key);
+	put(&row, "model_weights", BYTEAOID, PointerGetDatum(weights), false);
+	put(&row, "model_arch", JSONOID,
+		PointerGetDatum(cstring_to_text(hopper_from_utf8(config->model_arch))), false);
+	insert_row(&outputs->model, &row);
+	pfree(weights);
+}
+
+void
+hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training)
+{
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		const hopper_model_result *result = &training->results[i];
+		const char *metrics[HOPPER_MAX_METRICS];
+
+		for (int j = 0; j < result->n_metrics; j++)
+			metrics[j] = hopper_from_utf8(result->metrics_type[j]);
+		hopper_history_align(training->histories[i], result->n_metrics, metrics);
+		/* the segments have written theirs */
+		if (result->status == HOPPER_MODEL_DONE && (training->run || training->rehearsed))
+			write_model(outputs, training, i);
+		insert_row(&outputs->info, info_row(training, i));
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+hopper_best
+hopper_outputs_best(const hopper_outputs *outputs)
+{
+	hopper_best best;
+	uint64		n;
+
+	/*
+	 * Latest: what was inserted by this very statement must be seen. Not one statement: on
+	 * Greenplum a function that reads tables must not be joined with a table.
+	 */
+	n = hopper_select_latest("SELECT mst_key,"
+							 " CASE WHEN validation_metric IS NOT NULL THEN 'validation '"
+							 "  WHEN training_metric IS NOT NULL THEN 'training '"
+							 "  WHEN validation_loss IS NOT NULL THEN 'validation loss'"
+							 "  ELSE 'training loss' END,"
+							 " coalesce(validation_metric, training_metric, validation_loss,"
+							 "  training_loss),"
+							 " validation_metric IS NOT NULL OR training_metric IS NOT NULL "
+							 "FROM hopper.leaderboard(%s, 1)",
+							 hopper_literal(outputs->model.quoted));
+	if (n != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("\"%s\" is damaged", outputs->info.shown),
+				 errdetail("It has no row."),
+				 errhint("Use the tables as the functions of schema hopper made them.")));
+	best.mst_key = hopper_key_cell(&outputs->info, 0, 1);
+	best.metric = hopper_text_cell(&outputs->info, 0, 2);
+	best.value = hopper_float_value(0, 3);
+	if (strcmp(hopper_cell(0, 4), "t") == 0)
+	{
+		hopper_select_latest("SELECT metrics_type[1] FROM %s WHERE mst_key = %d",
+							 outputs->info.quoted, best.mst_key);
+		best.metric = psprintf("%s%s", best.metric, hopper_text_cell(&outputs->info, 0, 1));
+	}
+	return best;
+}
+
+void
+hopper_outputs_write_summary(const hopper_outputs *outputs, const hopper_training *training,
+							 const hopper_run_record *record)
+{
+	insert_row(&outputs->summary,
+			   summary_row(&outputs->model, training->train, training, record));
+}

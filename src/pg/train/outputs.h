@@ -1,0 +1,128 @@
+/*
+ * outputs.h
+ *		The tables that training leaves behind, and reading a model from them.
+ *
+ *	<out>			mst_key, model_weights, model_arch: a row a trained model
+ *	<out>_state		mst_key, part, state: what training needs to go on, in parts
+ *	<out>_info		a row a configuration, failed ones too: metrics, times, digest
+ *	<out>_summary	one row: the run, its data and its settings
+ */
+#ifndef HOPPER_OUTPUTS_H
+#define HOPPER_OUTPUTS_H
+
+#include "pg/server/glue.h"
+#include "pg/train/history.h"
+#include "pg/codec/packed.h"
+#include "pg/train/run.h"
+
+typedef struct hopper_outputs
+{
+	hopper_name model;
+	hopper_name state;
+	hopper_name info;
+	hopper_name summary;
+} hopper_outputs;
+
+/* The first of the leaderboard. */
+typedef struct hopper_best
+{
+	int32		mst_key;
+	char	   *metric;			/* "validation accuracy", "training loss" */
+	double		value;
+} hopper_best;
+
+/* What the summary says beside what the training itself knows; tables as they can be passed on. */
+typedef struct hopper_run_record
+{
+	const char *source_table;
+	const char *validation_table;	/* or NULL */
+	const char *model_arch_table;
+	const char *model_selection_table;	/* or NULL */
+	int32		num_iterations;
+	int32		frequency;
+	bool		warm_start;
+	const char *name;
+	const char *description;
+	const char *training_metrics;
+	TimestampTz started;
+	TimestampTz ended;
+	hopper_best best;
+} hopper_run_record;
+
+extern hopper_outputs hopper_outputs_named(const hopper_name *model);
+/* ERROR 42P07 where one of them exists. */
+extern void hopper_outputs_require_absent(const hopper_outputs *outputs);
+/*
+ * Before a warm start: ERROR where the tables are not those of training; nobody else can lock rows
+ * of them or write to them until the transaction ends.
+ */
+extern void hopper_outputs_lock(const hopper_outputs *outputs);
+extern void hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train);
+/* ERROR 55000 where a table does not "take" or "give up" rows. */
+extern void hopper_outputs_refuse_table(const hopper_name *table,
+										const char *what) pg_attribute_noreturn();
+/* ERROR 42804 or 42703 where a column is not of the type that it was made with. */
+extern void hopper_outputs_check_columns(const hopper_outputs *outputs,
+										 const hopper_packed *train);
+/*
+ * ERROR where what the run will write at its end could not be written: before it trains. The
+ * tables exist; for a warm start they are filled (train/rehearsal.c).
+ */
+extern void hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_training *planned,
+									const hopper_run_record *record);
+/*
+ * Empties the tables. Not TRUNCATE: that would wait for readers, take the rows away from older
+ * snapshots, and want another right.
+ */
+extern void hopper_outputs_clear(const hopper_outputs *outputs);
+/* Models, states and infos. */
+extern void hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training);
+/* From what is in the info table. */
+extern hopper_best hopper_outputs_best(const hopper_outputs *outputs);
+extern void hopper_outputs_write_summary(const hopper_outputs *outputs,
+										 const hopper_training *training,
+										 const hopper_run_record *record);
+
+/* --- reading one trained model --- */
+
+typedef struct hopper_trained
+{
+	hopper_outputs outputs;
+	int32		mst_key;
+	hopper_config config;		/* with its weights; without state */
+	int			n_metrics;
+	char	  **metrics_type;
+	char	   *loss_type;
+	/* the training data: types, shapes, classes, constant; no partitions and rows */
+	hopper_data_desc desc;
+	char	   *training_table;
+	int			n_x_columns;
+	char	  **x_columns;
+	char	  **x_sql_types;
+	char	   *y_sql_type;
+	char	   *class_values_column;	/* of <out>_summary, or NULL */
+} hopper_trained;
+
+/*
+ * Sets `outputs` and what belongs to the training data. SPI must be connected. ERROR 42P01, or
+ * 42809 where it is no output table.
+ */
+extern void hopper_read_trained_data(const hopper_name *table, hopper_trained *out);
+
+/*
+ * The model `mst_key` of an output table (has_key false: its only model). Everything is allocated
+ * in the current memory context. SPI must be connected. ERROR 42P01, 42809 (no output table),
+ * 22023 (no such model; several and no key).
+ */
+extern void hopper_read_trained(const hopper_name *table, bool has_key, int32 mst_key,
+								hopper_trained *out);
+
+/*
+ * ERROR 22023 where `table`'s examples are not what a model of `desc` expects: their shape, kind
+ * of label, classes or constant differ. `table_is` is "validation table" or the like, `trained` the
+ * table to compare with.
+ */
+extern void hopper_check_compatible(const hopper_packed *table, const char *table_is,
+									const hopper_data_desc *desc, const char *trained);
+
+#endif							/* HOPPER_OUTPUTS_H */

@@ -1,0 +1,223 @@
+/*
+ * progress.c
+ *		The lines that a training run writes: NOTICEs, one an event, in a fixed order of words.
+ */
+#include "pg/train/run.h"
+
+#include <math.h>
+
+#include "utils/timestamp.h"
+
+#include "pg/server/words.h"
+
+/*
+ * psycopg2 keeps the last 50 notices of a connection; so a run writes at most 40 of these lines:
+ * some at the interval that the user set, then two at each doubling of it (the 40th after about
+ * sixty days, with the default of 10 s).
+ */
+#define MAX_LINES 40
+#define LINES_BEFORE_DOUBLING 8
+#define LINES_A_DOUBLING 2
+/* Of models that stop early; the last line of a run tells how many there were. */
+#define MAX_STOPPED_LINES 8
+
+static double
+seconds_since(TimestampTz then)
+{
+	long		seconds;
+	int			microseconds;
+
+	TimestampDifference(then, GetCurrentTimestamp(), &seconds, &microseconds);
+	return seconds + microseconds / 1e6;
+}
+
+void
+hopper_progress_start(hopper_progress *progress, const hopper_training *training)
+{
+	const hopper_packed *train = training->train;
+
+	progress->started = progress->last_line = GetCurrentTimestamp();
+	progress->interval = hopper_notice_interval;
+	progress->n_lines = 0;
+	ereport(NOTICE,
+			(errmsg("%s \"%s\": %s on %s, %s over %s in %s%s",
+					training->function, training->shown,
+					hopper_plural(training->n_configs, "configuration", "configurations"),
+					hopper_plural(training->options.threads, "thread", "threads"),
+					hopper_plural(training->options.num_iterations, "iteration", "iterations"),
+					hopper_plural(train->desc.n_rows, "row", "rows"),
+					hopper_plural(train->desc.n_partitions, "partition", "partitions"),
+					training->valid
+					? psprintf(", validation on %s",
+							   hopper_plural(training->valid->desc.n_rows, "row", "rows")) : "")));
+}
+
+/*
+ * The live model with the best newest value: of the first metric, else of the loss; of validation,
+ * else of training. False where nothing is known yet.
+ */
+static bool
+best_so_far(const hopper_training *training, char **words)
+{
+	int			best = -1;
+	int			split = training->valid ? HOPPER_SPLIT_VALID : HOPPER_SPLIT_TRAIN;
+	bool		by_metric = true;
+	bool		ascends = true;
+	char		name[64] = "metric";
+	double		best_value = 0;
+
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		const hopper_point *point = hopper_history_last(training->histories[i], split);
+
+		if (!training->failed[i] && point && (point->has_metric[split] & 1) == 0)
+			by_metric = false;
+	}
+	if (by_metric)
+	{
+		hopper_model_result result;
+		hopper_error error;
+
+		if (training->run &&
+			hopper_torch()->run_result(training->run, training->configs[0].mst_key, &result,
+									   &error) == 0 && result.n_metrics > 0)
+			strlcpy(name, hopper_from_utf8(result.metrics_type[0]), sizeof(name));
+		ascends = hopper_metric_ascends(name);
+	}
+	else
+	{
+		strlcpy(name, "loss", sizeof(name));
+		ascends = false;
+	}
+
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		const hopper_point *point = hopper_history_last(training->histories[i], split);
+		double		value;
+
+		if (training->failed[i] || point == NULL)
+			continue;
+		value = point->loss[split];
+		if (by_metric)
+			value = hopper_point_metric(training->histories[i], point, split, 0);
+		if (isnan(value))
+			continue;
+		if (best < 0 || (ascends ? value > best_value : value < best_value))
+		{
+			best = i;
+			best_value = value;
+		}
+	}
+	if (best < 0)
+		return false;
+	*words = psprintf("best configuration %d %s %s %.4f", training->configs[best].mst_key,
+					  split == HOPPER_SPLIT_VALID ? "validation" : "training", name, best_value);
+	return true;
+}
+
+void
+hopper_progress_line(hopper_progress *progress, const hopper_training *training)
+{
+	double		elapsed;
+	hopper_done done;
+	char	   *best;
+
+	if (hopper_notice_interval <= 0 || progress->n_lines >= MAX_LINES ||
+		seconds_since(progress->last_line) < progress->interval)
+		return;
+	elapsed = seconds_since(progress->started);
+	done = hopper_training_done(training);
+	if (!best_so_far(training, &best))
+		best = NULL;
+	ereport(NOTICE,
+			(errmsg("%s \"%s\": %s of %s, %d live%s%s, %s elapsed%s",
+					training->function, training->shown, hopper_count_words(done.iterations),
+					hopper_plural(done.iterations_total, "iteration", "iterations"),
+					training->n_configs - training->n_failed,
+					best ? ", " : "", best ? best : "", hopper_duration_words(elapsed),
+					done.work > 0
+					? psprintf(", about %s left",
+							   hopper_duration_words(elapsed * (1 / done.work - 1))) : "")));
+	progress->last_line = GetCurrentTimestamp();
+	progress->n_lines++;
+	if (progress->n_lines >= LINES_BEFORE_DOUBLING &&
+		(progress->n_lines - LINES_BEFORE_DOUBLING) % LINES_A_DOUBLING == 0)
+		progress->interval *= 2;
+}
+
+long
+hopper_progress_timeout(const hopper_progress *progress)
+{
+	double		left;
+
+	if (hopper_notice_interval <= 0 || progress->n_lines >= MAX_LINES)
+		return -1;
+	left = progress->interval - seconds_since(progress->last_line);
+	return left <= 0 ? 1 : (long) Min(left * 1000 + 1, 60000.0);
+}
+
+/* "Loss became NaN. It happened ..." from an event's message and detail. */
+static char *
+failure_sentences(const hopper_event *event)
+{
+	char	   *reason = pstrdup(hopper_from_utf8(event->message));
+	char	   *detail = hopper_from_utf8(event->detail);
+
+	reason[0] = pg_toupper((unsigned char) reason[0]);
+	return psprintf("%s.%s%s", reason, detail[0] ? " " : "", detail);
+}
+
+void
+hopper_progress_failed(const hopper_training *training, const hopper_event *event)
+{
+	ereport(WARNING,
+			(errmsg("%s \"%s\": configuration %d failed%s", training->function, training->shown,
+					event->mst_key,
+					event->iteration > 0
+					? psprintf(" after %s",
+							   hopper_plural(event->iteration, "iteration", "iterations")) : ""),
+			 errdetail("%s", failure_sentences(event)),
+			 errhint("%s", event->hint[0] ? hopper_from_utf8(event->hint)
+					 : "The configuration is recorded as failed and the run goes on.")));
+}
+
+void
+hopper_progress_stopped(hopper_training *training, int at, const hopper_event *event)
+{
+	if (training->stopped[at])
+		return;
+	training->stopped[at] = true;
+	if (++training->n_stopped > MAX_STOPPED_LINES)
+		return;
+	ereport(NOTICE,
+			(errmsg("%s \"%s\": configuration %d stopped after %s, %s", training->function,
+					training->shown, event->mst_key,
+					hopper_plural(event->iteration, "iteration", "iterations"),
+					hopper_from_utf8(event->message))));
+}
+
+void
+hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
+						 const char *best_metric, double best_value)
+{
+	char	   *failed = "";
+	char	   *stopped = "";
+	int			last_iteration = 0;
+	hopper_shares shares = hopper_timeline_shares(training);
+
+	for (int i = 0; i < training->n_configs; i++)
+		last_iteration = Max(last_iteration, training->results[i].iterations);
+	if (training->n_failed > 0)
+		failed = psprintf(", %d of %d failed", training->n_failed, training->n_configs);
+	if (training->n_stopped > 0)
+		stopped = psprintf(", %d of %d stopped early", training->n_stopped, training->n_configs);
+	ereport(NOTICE,
+			(errmsg("%s \"%s\" finished: best configuration %d, %s %.4f, %s, %s, idle %.0f %%, "
+					"hop %.1f %%%s%s",
+					training->function, training->shown, best_mst_key, best_metric, best_value,
+					hopper_plural(last_iteration, "iteration", "iterations"),
+					hopper_duration_words(training->info.seconds_wall), 100 * shares.idle,
+					100 * shares.hop, stopped, failed),
+			 errhint("Compare the configurations with: SELECT * FROM hopper.leaderboard(%s);",
+					 hopper_literal(training->quoted))));
+}

@@ -1,0 +1,175 @@
+/*
+ * rehearsal.c
+ *		The end of a run, tried before the run trains.
+ *
+ * Everything that a run writes at its end is written once with made-up results, by the same
+ * functions, and taken back: rights, columns, triggers, rules, policies and locks that would stop
+ * it then stop it now. What a rehearsal with made-up values cannot find, constraints on values, is
+ * looked for in the catalogs.
+ */
+#include "pg/train/outputs.h"
+
+#include "pg/server/words.h"
+
+typedef struct rehearsal
+{
+	const hopper_outputs *outputs;
+	bool		refill;
+	hopper_training training;
+	hopper_run_record record;
+} rehearsal;
+
+static void
+rehearsal_context(void *arg)
+{
+	const hopper_training *training = arg;
+
+	errcontext("%s \"%s\" before its first iteration, trying its output tables",
+			   training->function, training->shown);
+}
+
+/* --- what the catalogs tell --- */
+
+static void
+refuse_constraints(const hopper_outputs *outputs)
+{
+	const hopper_name *tables[] =
+	{&outputs->model, &outputs->state, &outputs->info, &outputs->summary};
+
+	for (int i = 0; i < lengthof(tables); i++)
+	{
+		Oid			relation = hopper_relation_oid(tables[i], false);
+
+		/* Primary keys are ours; NOT NULL is found by the rehearsal. */
+		if (hopper_select("SELECT conname, conrelid <> %u FROM pg_constraint"
+						  " WHERE (conrelid = %u OR confrelid = %u) AND contype NOT IN ('p', 'n')"
+						  " UNION ALL SELECT relname, false FROM pg_index JOIN pg_class"
+						  "  ON pg_class.oid = indexrelid"
+						  " WHERE indrelid = %u AND indisunique AND NOT indisprimary"
+						  " ORDER BY 1 LIMIT 1", relation, relation, relation, relation) > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("constraint \"%s\" %s \"%s\" stands in the way of a warm start",
+							hopper_cell(0, 1), strcmp(hopper_cell(0, 2), "t") == 0
+							? "that refers to" : "of", tables[i]->shown),
+					 errdetail("Whether the new rows satisfy it would be found out after the "
+							   "training only."),
+					 errhint("Drop it, or train into new tables.")));
+		SPI_freetuptable(SPI_tuptable);
+	}
+}
+
+/* --- the rehearsal --- */
+
+/* One model that did well, or failed: what an end may have to write. */
+static void
+make_up(rehearsal *play, const hopper_training *planned)
+{
+	hopper_training *training = &play->training;
+	hopper_config *config = palloc(sizeof(hopper_config));
+	hopper_model_result *result = palloc0(sizeof(hopper_model_result));
+	hopper_event *event = palloc0(sizeof(hopper_event));
+
+	*training = *planned;
+	*config = planned->configs[0];
+	training->n_configs = 1;
+	training->configs = config;
+	training->results = result;
+	training->histories = palloc(sizeof(hopper_history *));
+	training->histories[0] = hopper_history_new(config->mst_key, 1, 0);
+	training->timeline = hopper_timeline_new(training);
+
+	result->status = HOPPER_MODEL_DONE;
+	result->iterations = result->kept_iteration = 1;
+	training->rehearsed = true;
+	result->n_weights = 1;
+	result->state_size = 1;
+	result->n_metrics = event->n_metrics = 1;
+	strlcpy(result->loss_type, "loss", sizeof(result->loss_type));
+	strlcpy(result->metrics_type[0], "metric", sizeof(result->metrics_type[0]));
+	event->iteration = 1;
+	event->split = HOPPER_SPLIT_TRAIN;
+	hopper_history_record(training->histories[0], event);
+	event->split = HOPPER_SPLIT_VALID;
+	if (planned->valid)
+		hopper_history_record(training->histories[0], event);
+}
+
+static void
+require_rows(const hopper_name *table, const char *condition, uint64 expected)
+{
+	uint64		found;
+
+	found = hopper_select_latest("SELECT 1 FROM %s%s LIMIT 2", table->quoted, condition);
+
+	SPI_freetuptable(SPI_tuptable);
+	if (found != expected)
+		hopper_outputs_refuse_table(table, expected ? "take" : "give up");
+}
+
+/* Rows that another configuration has left stay out of sight, so that it stays quick. */
+static void
+clear(const rehearsal *play, const char *of_key)
+{
+	const hopper_outputs *outputs = play->outputs;
+
+	hopper_change("DELETE FROM %s%s", outputs->model.quoted, of_key);
+	hopper_change("DELETE FROM %s%s", outputs->state.quoted, of_key);
+	hopper_change("DELETE FROM %s", outputs->info.quoted);
+	hopper_change("DELETE FROM %s", outputs->summary.quoted);
+	require_rows(&outputs->model, of_key, 0);
+	require_rows(&outputs->state, of_key, 0);
+	require_rows(&outputs->info, "", 0);
+	require_rows(&outputs->summary, "", 0);
+}
+
+static void
+play_end(void *state)
+{
+	rehearsal  *play = state;
+	const hopper_outputs *outputs = play->outputs;
+	hopper_config *config = (hopper_config *) play->training.configs;
+	hopper_model_result *result = play->training.results;
+	char	   *of_key;
+
+	/* a row that is there shows whether it can go */
+	if (play->refill && hopper_select("SELECT mst_key FROM %s LIMIT 1", outputs->model.quoted) > 0)
+		config->mst_key = hopper_key_cell(&outputs->model, 0, 1);
+	of_key = psprintf(" WHERE mst_key OPERATOR(pg_catalog.=) %d", config->mst_key);
+
+	if (play->refill)
+		clear(play, of_key);
+	hopper_outputs_write_models(outputs, &play->training);
+	require_rows(&outputs->model, of_key, 1);
+	require_rows(&outputs->state, of_key, 1);
+	require_rows(&outputs->info, of_key, 1);
+	play->record.best = hopper_outputs_best(outputs);
+	hopper_outputs_write_summary(outputs, &play->training, &play->record);
+	require_rows(&outputs->summary, "", 1);
+	hopper_journal_write(&play->training, hopper_relation_oid(&outputs->model, false),
+						 play->record.started);
+
+	clear(play, of_key);
+	result->status = HOPPER_MODEL_FAILED;
+	play->training.histories[0]->n = 0;
+	hopper_outputs_write_models(outputs, &play->training);
+	require_rows(&outputs->info, of_key, 1);
+}
+
+void
+hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_training *planned,
+						const hopper_run_record *record)
+{
+	ErrorContextCallback context = {error_context_stack, rehearsal_context, (void *) planned};
+	rehearsal	play = {.outputs = outputs,.refill = record->warm_start,.record = *record};
+
+	error_context_stack = &context;
+	make_up(&play, planned);
+	if (play.refill)
+	{
+		refuse_constraints(outputs);
+		hopper_outputs_check_columns(outputs, planned->train);
+	}
+	hopper_rehearse(play_end, &play);
+	error_context_stack = context.previous;
+}

@@ -1,0 +1,159 @@
+/*
+ * results.c
+ *		What trained models leave behind, from the core or from a temporary file.
+ *
+ * Where models wait for memory, a result is put aside as soon as its model is done. The file
+ * belongs to the statement: it goes with an error, and temp_file_limit counts it.
+ */
+#include "pg/train/results.h"
+
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "storage/buffile.h"
+
+#define PIECE_BYTES (1024 * 1024)
+
+struct hopper_aside
+{
+	BufFile    *file;
+	int			end_file;		/* where the next result begins */
+	off_t		end;
+	struct hopper_aside_model
+	{
+		bool		there;
+		int			file;
+		off_t		at;			/* what is to be read next */
+		size_t		state_left;
+	}		   *models;
+};
+
+static size_t
+from_core(hopper_training *training, int at, void *bytes, size_t size)
+{
+	hopper_error error;
+	size_t		taken = 0;
+
+	HOPPER_CHECK(hopper_torch()->run_take_state(training->run, training->configs[at].mst_key,
+												bytes, size, &taken, &error), error);
+	CHECK_FOR_INTERRUPTS();
+	return taken;
+}
+
+static void
+weights_from_core(hopper_training *training, int at, float *weights)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	int32		key = training->configs[at].mst_key;
+	hopper_error error;
+
+	HOPPER_CHECK(torch->run_result(training->run, key, &training->results[at], &error), error);
+	HOPPER_CHECK(torch->run_take_weights(training->run, key, weights,
+										 training->results[at].n_weights, &error), error);
+}
+
+static void
+seek(struct hopper_aside *aside, int file, off_t at)
+{
+	if (BufFileSeek(aside->file, file, at, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not go to a place in a temporary file: %m")));
+}
+
+static void
+read_aside(struct hopper_aside *aside, struct hopper_aside_model *model, void *bytes, size_t size)
+{
+	seek(aside, model->file, model->at);
+	if (BufFileRead(aside->file, bytes, size) != size)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read a temporary file: %m")));
+	BufFileTell(aside->file, &model->file, &model->at);
+}
+
+void
+hopper_results_put_aside(hopper_training *training, int at)
+{
+	struct hopper_aside *aside = training->aside;
+	struct hopper_aside_model *model;
+	char	   *piece = palloc(PIECE_BYTES);
+	float	   *weights;
+	size_t		n;
+	hopper_error error;
+
+	if (aside == NULL)
+	{
+		aside = training->aside = palloc0(sizeof(struct hopper_aside));
+		aside->models = palloc0(training->n_configs * sizeof(struct hopper_aside_model));
+		PrepareTempTablespaces();
+		aside->file = hopper_buffile_create("model_hopper_results");
+	}
+	model = &aside->models[at];
+	model->file = aside->end_file;
+	model->at = aside->end;
+	seek(aside, aside->end_file, aside->end);
+	while ((n = from_core(training, at, piece, PIECE_BYTES)) > 0)
+	{
+		hopper_buffile_write(aside->file, piece, n);
+		model->state_left += n;
+	}
+	HOPPER_CHECK(hopper_torch()->run_result(training->run, training->configs[at].mst_key,
+											&training->results[at], &error), error);
+	pfree(piece);
+	n = training->results[at].n_weights * sizeof(float);
+	weights = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1));
+	weights_from_core(training, at, weights);
+	hopper_buffile_write(aside->file, weights, n);
+	pfree(weights);
+	BufFileTell(aside->file, &aside->end_file, &aside->end);
+	model->there = true;
+}
+
+size_t
+hopper_results_state(hopper_training *training, int at, void *bytes, size_t size)
+{
+	struct hopper_aside *aside = training->aside;
+
+	if (training->rehearsed)
+	{
+		size_t		n = Min(size, training->results[at].state_size);
+
+		memset(bytes, 0, n);
+		training->results[at].state_size -= n;
+		return n;
+	}
+	if (aside && aside->models[at].there)
+	{
+		struct hopper_aside_model *model = &aside->models[at];
+		size_t		n = Min(size, model->state_left);
+
+		if (n > 0)
+			read_aside(aside, model, bytes, n);
+		model->state_left -= n;
+		CHECK_FOR_INTERRUPTS();
+		return n;
+	}
+	return from_core(training, at, bytes, size);
+}
+
+void
+hopper_results_weights(hopper_training *training, int at, float *weights)
+{
+	struct hopper_aside *aside = training->aside;
+	size_t		size = training->results[at].n_weights * sizeof(float);
+
+	if (training->rehearsed)
+		memset(weights, 0, size);
+	else if (aside && aside->models[at].there)
+		read_aside(aside, &aside->models[at], weights, size);
+	else
+		weights_from_core(training, at, weights);
+}
+
+void
+hopper_results_end(hopper_training *training)
+{
+	if (training->aside)
+		BufFileClose(training->aside->file);
+	training->aside = NULL;
+}

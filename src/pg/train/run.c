@@ -1,0 +1,438 @@
+/*
+ * run.c
+ *		Data in, events out: the main thread's part of training.
+ *
+ * The models are trained by the core's threads. The main thread copies the packed buffers in, then
+ * sleeps until an event waits or a signal arrives. An error of any kind, a cancelled query or a
+ * terminated session frees the run through its guard, which stops and joins the threads.
+ */
+#include "pg/train/run.h"
+
+#include "lib/stringinfo.h"
+#include "portability/instr_time.h"
+#include "utils/timestamp.h"
+
+#include "pg/train/results.h"
+#include "pg/server/words.h"
+
+#define MAX_REASONS 5			/* that an error lists */
+
+static void
+free_run(void *run)
+{
+	hopper_torch()->run_free((hopper_run *) run);
+}
+
+/* Errors that end the run say in their context where it was. */
+static void
+training_context(void *arg)
+{
+	hopper_training *training = arg;
+
+	if (!training->started)
+		errcontext("%s \"%s\" before its first iteration", training->function, training->shown);
+	else
+	{
+		hopper_done done = hopper_training_done(training);
+
+		errcontext("%s \"%s\" after %s of %s", training->function, training->shown,
+				   hopper_count_words(done.iterations),
+				   hopper_plural(done.iterations_total, "iteration", "iterations"));
+	}
+}
+
+hopper_done
+hopper_training_done(const hopper_training *training)
+{
+	hopper_done done = {0};
+	double		work = 0;
+	double		total = 0;
+
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		const hopper_history *history = training->histories[i];
+		int			n = history->n > 0
+			? hopper_history_at(history, history->n - 1)->iteration - history->last_earlier : 0;
+
+		int			n_total = training->stopped[i] ? Max(n, 0)
+			: training->options.num_iterations;
+
+		if (training->failed[i])
+			continue;
+		done.iterations += Max(n, 0);
+		done.iterations_total += n_total;
+		work += Max(n, 0) * training->costs[i];
+		total += n_total * training->costs[i];
+	}
+	done.work = total > 0 ? work / total : 0;
+	return done;
+}
+
+/* What an iteration of each model costs, in any unit. */
+static double *
+estimate_costs(const hopper_training *training)
+{
+	double	   *costs = palloc(training->n_configs * sizeof(double));
+
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		hopper_model_info info;
+		hopper_error error;
+
+		CHECK_FOR_INTERRUPTS();
+		if (i > 0 && training->configs[i].model_arch == training->configs[i - 1].model_arch)
+		{
+			costs[i] = costs[i - 1];
+			continue;
+		}
+		/* A step costs something for the smallest model, too. */
+		costs[i] = 1e5;
+		if (hopper_core()->inspect_model(training->configs[i].model_arch,
+										 training->configs[i].model_arch_size, &info,
+										 &error) == 0)
+			costs[i] += info.flops;
+	}
+	return costs;
+}
+
+static void
+add_buffer(const hopper_buffer *buffer, void *state)
+{
+	hopper_training *training = state;
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_torch()->run_add_buffer(training->run, buffer, &error), error);
+	CHECK_FOR_INTERRUPTS();
+}
+
+static void
+tell_reading_in_turns(const hopper_training *training, const hopper_data_plan *plan)
+{
+	ereport(NOTICE,
+			(errmsg("%s \"%s\": data and models exceed hopper.memory_limit, each partition is read "
+					"up to %s", training->function, training->shown,
+					hopper_plural(plan->max_reads, "time", "times")),
+			 errdetail("The data take %s, the models %s; hopper.memory_limit is %s.",
+					   hopper_bytes_words(plan->bytes_data), hopper_bytes_words(plan->bytes_models),
+					   hopper_bytes_words(training->options.memory_limit))));
+}
+
+/* Answers HOPPER_EVENT_LOAD; the threads train on what they have meanwhile. */
+static void
+load_partition(hopper_training *training, hopper_split split, int32 partition)
+{
+	hopper_error error;
+
+	hopper_scan_partition(split == HOPPER_SPLIT_VALID ? training->valid : training->train, split,
+						  partition, add_buffer, training);
+	HOPPER_CHECK(hopper_torch()->run_end_load(training->run, split, partition, &error), error);
+}
+
+static int
+index_of(const hopper_training *training, int32 mst_key)
+{
+	int			first = 0;
+	int			last = training->n_configs - 1;
+
+	while (first <= last)
+	{
+		int			middle = first + (last - first) / 2;
+
+		if (training->configs[middle].mst_key == mst_key)
+			return middle;
+		if (training->configs[middle].mst_key < mst_key)
+			first = middle + 1;
+		else
+			last = middle - 1;
+	}
+	elog(ERROR, "the core told of configuration %d, which is not in the run", mst_key);
+}
+
+/* The stored states that the core wants now, one at a time. */
+static void
+push_states(hopper_training *training)
+{
+	int32		mst_key;
+
+	while (hopper_torch()->run_wanted_state(training->run, &mst_key) == 1)
+	{
+		training->push_state(training, index_of(training, mst_key));
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+tell_waiting(const hopper_training *training, const hopper_data_plan *plan)
+{
+	ereport(NOTICE,
+			(errmsg("%s \"%s\": models exceed hopper.memory_limit, %s for others to end",
+					training->function, training->shown,
+					plan->n_waiting == 1 ? "1 configuration waits"
+					: psprintf("%d configurations wait", plan->n_waiting)),
+			 errdetail("All models together take %s; hopper.memory_limit is %s.",
+					   hopper_bytes_words(plan->bytes_models),
+					   hopper_bytes_words(training->options.memory_limit))));
+}
+
+/* All data, or none where they do not fit: then events ask for them. */
+static void
+load(hopper_training *training)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_data_plan plan;
+	hopper_error error;
+
+	training->share = hopper_share_new();
+	training->options.threads = hopper_take_threads(training->share, training->options.threads,
+													Max(training->options.threads_per_model, 1));
+	training->event_fd = hopper_eventfd_open();
+	training->options.event_fd = training->event_fd;
+	HOPPER_CHECK(torch->run_create(&training->options, &training->train->desc,
+								   training->valid ? &training->valid->desc : NULL,
+								   &training->run, &error), error);
+	training->guard = hopper_guard_add(training->run, free_run);
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		HOPPER_CHECK(torch->run_add_config(training->run, &training->configs[i], &error), error);
+		CHECK_FOR_INTERRUPTS();
+	}
+	HOPPER_CHECK(torch->run_plan_data(training->run, &plan, &error), error);
+	/* Models that wait take no more than the limit. */
+	hopper_take_memory(training->share,
+					   Min(training->options.memory_limit,
+						   plan.bytes_models +
+						   (plan.resident ? plan.bytes_data : plan.bytes_window)));
+	if (plan.n_waiting > 0)
+		tell_waiting(training, &plan);
+	push_states(training);
+	if (!plan.resident)
+	{
+		hopper_require_readable(training->train);
+		if (training->valid)
+			hopper_require_readable(training->valid);
+		tell_reading_in_turns(training, &plan);
+		return;
+	}
+	hopper_scan_packed(training->train, HOPPER_SPLIT_TRAIN, add_buffer, training);
+	if (training->valid)
+		hopper_scan_packed(training->valid, HOPPER_SPLIT_VALID, add_buffer, training);
+}
+
+#define VISITS_AT_ONCE 64
+
+static void
+take_visits(hopper_training *training)
+{
+	hopper_visit visits[VISITS_AT_ONCE];
+	int			n;
+
+	while ((n = hopper_torch()->run_next_visits(training->run, visits, VISITS_AT_ONCE)) > 0)
+		for (int i = 0; i < n; i++)
+			hopper_timeline_add(training->timeline, index_of(training, visits[i].mst_key), 0,
+								&visits[i]);
+}
+
+/* Handles the events that wait; true once the run has finished. */
+static bool
+drain(hopper_training *training)
+{
+	hopper_event event;
+	int			at;
+
+	take_visits(training);
+	while (hopper_torch()->run_next_event(training->run, &event) == 1)
+	{
+		switch (event.type)
+		{
+			case HOPPER_EVENT_METRICS:
+				hopper_history_record(training->histories[index_of(training, event.mst_key)],
+									  &event);
+				break;
+			case HOPPER_EVENT_MODEL_FAILED:
+				at = index_of(training, event.mst_key);
+				if (!training->failed[at])
+				{
+					training->failed[at] = true;
+					training->n_failed++;
+					hopper_progress_failed(training, &event);
+				}
+				break;
+			case HOPPER_EVENT_MODEL_STOPPED:
+				hopper_progress_stopped(training, index_of(training, event.mst_key), &event);
+				break;
+			case HOPPER_EVENT_WARNING:
+				ereport(WARNING,
+						(errmsg("%s \"%s\": %s", training->function, training->shown,
+								hopper_from_utf8(event.message)),
+						 event.detail[0] ? errdetail("%s", hopper_from_utf8(event.detail)) : 0,
+						 event.hint[0] ? errhint("%s", hopper_from_utf8(event.hint)) : 0));
+				break;
+			case HOPPER_EVENT_LOAD:
+				load_partition(training, event.split, event.partition);
+				break;
+			case HOPPER_EVENT_FINISHED:
+				take_visits(training);
+				return true;
+			case HOPPER_EVENT_STATE:
+				push_states(training);
+				break;
+			case HOPPER_EVENT_MODEL_DONE:
+				if (event.take)
+					hopper_results_put_aside(training, index_of(training, event.mst_key));
+				break;
+			case HOPPER_EVENT_ITERATION:
+				break;
+			default:
+				elog(ERROR, "unknown event %d of the core", event.type);
+		}
+	}
+	return false;
+}
+
+/* What failures have in common: "loss became NaN" of "loss became NaN after 3 steps with ...". */
+static char *
+short_reason(const hopper_model_result *result)
+{
+	char	   *reason = pstrdup(hopper_from_utf8(result->error));
+	char	   *rest = strstr(reason, " after ");
+
+	if (rest)
+		*rest = '\0';
+	return reason;
+}
+
+typedef struct counted_reason
+{
+	char	   *words;
+	int			first;			/* configuration */
+	int			count;
+} counted_reason;
+
+static int
+compare_words(const void *a, const void *b)
+{
+	const counted_reason *x = a;
+	const counted_reason *y = b;
+	int			order = strcmp(x->words, y->words);
+
+	CHECK_FOR_INTERRUPTS();
+	return order ? order : x->first - y->first;
+}
+
+static int
+compare_counts(const void *a, const void *b)
+{
+	const counted_reason *x = a;
+	const counted_reason *y = b;
+
+	return x->count != y->count ? y->count - x->count : x->first - y->first;
+}
+
+/* "16 failed: 15 loss became NaN, 1 out of memory.", the most frequent reason first. */
+static char *
+counted_reasons(const hopper_training *training)
+{
+	int			n = training->n_configs;
+	counted_reason *reasons = palloc(n * sizeof(counted_reason));
+	int			n_reasons = 0;
+	StringInfoData words;
+
+	for (int i = 0; i < n; i++)
+	{
+		reasons[i].words = short_reason(&training->results[i]);
+		reasons[i].first = i;
+		reasons[i].count = 1;
+	}
+	qsort(reasons, n, sizeof(counted_reason), compare_words);
+	for (int i = 0; i < n; i++)
+	{
+		if (n_reasons > 0 && strcmp(reasons[n_reasons - 1].words, reasons[i].words) == 0)
+			reasons[n_reasons - 1].count++;
+		else
+			reasons[n_reasons++] = reasons[i];
+	}
+	qsort(reasons, n_reasons, sizeof(counted_reason), compare_counts);
+
+	initStringInfo(&words);
+	appendStringInfo(&words, "%d failed:", n);
+	for (int i = 0; i < Min(n_reasons, MAX_REASONS); i++)
+		appendStringInfo(&words, "%s %d %s", i == 0 ? "" : ",", reasons[i].count,
+						 reasons[i].words);
+	if (n_reasons > MAX_REASONS)
+		appendStringInfoString(&words, ", and others");
+	appendStringInfoChar(&words, '.');
+	return words.data;
+}
+
+static void
+take_results(hopper_training *training)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_error error;
+
+	torch->run_get_info(training->run, &training->info);
+	training->n_failed = 0;
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		HOPPER_CHECK(torch->run_result(training->run, training->configs[i].mst_key,
+									   &training->results[i], &error), error);
+		if (training->results[i].status == HOPPER_MODEL_TRAINING)
+			elog(ERROR, "configuration %d did not finish", training->configs[i].mst_key);
+		training->n_failed += training->results[i].status == HOPPER_MODEL_FAILED;
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (training->n_failed == training->n_configs)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("no configuration of \"%s\" finished", training->shown),
+				 errdetail("%s", counted_reasons(training)),
+				 errhint("The warnings above tell why each of them failed.")));
+}
+
+void
+hopper_training_run(hopper_training *training)
+{
+	ErrorContextCallback context = {error_context_stack, training_context, training};
+	hopper_progress progress;
+	hopper_error error;
+	instr_time	start;
+	instr_time	end;
+
+	training->failed = palloc0(training->n_configs * sizeof(bool));
+	training->stopped = palloc0(training->n_configs * sizeof(bool));
+	training->results = hopper_palloc0_huge(training->n_configs * sizeof(hopper_model_result));
+	training->costs = estimate_costs(training);
+	training->n_failed = 0;
+	training->started = false;
+	training->timeline = hopper_timeline_new(training);
+	error_context_stack = &context;
+	INSTR_TIME_SET_CURRENT(start);
+	load(training);
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, start);
+	training->seconds_reading = INSTR_TIME_GET_DOUBLE(end);
+
+	hopper_progress_start(&progress, training);
+	training->started = true;
+	HOPPER_CHECK(hopper_torch()->run_start(training->run, &error), error);
+	while (!drain(training))
+	{
+		hopper_progress_line(&progress, training);
+		hopper_wait(training->event_fd, hopper_progress_timeout(&progress));
+	}
+	error_context_stack = context.previous;
+	take_results(training);
+}
+
+void
+hopper_training_end(hopper_training *training)
+{
+	if (training->run == NULL)
+		return;
+	hopper_results_end(training);
+	hopper_guard_release(training->guard);
+	hopper_eventfd_close(training->event_fd);
+	hopper_share_release(training->share);
+	training->run = NULL;
+	training->results = NULL;
+}

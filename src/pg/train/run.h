@@ -1,0 +1,94 @@
+/*
+ * run.h
+ *		One training run of the core, driven from the main thread.
+ */
+#ifndef HOPPER_TRAIN_RUN_H
+#define HOPPER_TRAIN_RUN_H
+
+#include "pg/server/ceilings.h"
+#include "pg/server/glue.h"
+#include "pg/train/history.h"
+#include "pg/codec/packed.h"
+#include "pg/train/timeline.h"
+
+#include "utils/timestamp.h"
+
+typedef struct hopper_training
+{
+	/* set by the caller */
+	const char *function;		/* what the messages begin with: "fit" */
+	const char *shown;			/* the output table, for messages */
+	const char *quoted;			/* and as an argument of another call */
+	hopper_run_options options; /* without event_fd */
+	const hopper_packed *train;
+	const hopper_packed *valid; /* or NULL */
+	int			n_configs;
+	const hopper_config *configs;	/* ascending by mst_key */
+	hopper_history **histories; /* one a configuration */
+	bool		threads_given;	/* options.threads is the caller's, not the default */
+	/* warm start: hands the stored state of configuration `at` to the core; or NULL */
+	void		(*push_state) (const struct hopper_training *training, int at);
+	const struct hopper_outputs *stored;	/* where it is */
+	bool		rehearsed;		/* nothing was trained: results are made up of zeros */
+
+	/* set by hopper_training_run() */
+	hopper_run *run;
+	hopper_run_info info;
+	hopper_model_result *results;	/* per configuration; train/results.h has what belongs to it */
+	int			n_failed;
+	double		seconds_reading;	/* of data, before training; not in info.seconds_wall */
+	hopper_timeline *timeline;
+
+	/* its own */
+	hopper_share *share;
+	hopper_guard *guard;
+	int			event_fd;
+	bool		started;
+	bool	   *failed;
+	bool	   *stopped;		/* by early stopping */
+	int			n_stopped;
+	double	   *costs;			/* of an iteration of each model, in any unit */
+	struct hopper_aside *aside; /* results in a temporary file, or NULL */
+} hopper_training;
+
+/*
+ * Loads the data, trains to the end and takes the results. Tells of progress, warns of failed
+ * configurations; interrupts are served all the time. Where all configurations fail: ERROR 22000.
+ * SPI must be connected. The run dies with the current memory context.
+ */
+extern void hopper_training_run(hopper_training *training);
+extern void hopper_training_end(hopper_training *training);
+
+/* --- telling (train/progress.c) --- */
+
+/* What is done of a run, from the metrics that came in. */
+typedef struct hopper_done
+{
+	int64		iterations;		/* of all models that are not failed, in this run */
+	int64		iterations_total;
+	double		work;			/* 0 to 1: iterations by their models' cost */
+} hopper_done;
+
+extern hopper_done hopper_training_done(const hopper_training *training);
+
+typedef struct hopper_progress
+{
+	TimestampTz started;
+	TimestampTz last_line;
+	double		interval;		/* seconds; doubled as the run grows long */
+	int			n_lines;
+} hopper_progress;
+
+extern void hopper_progress_start(hopper_progress *progress, const hopper_training *training);
+/* A line if one is due. */
+extern void hopper_progress_line(hopper_progress *progress, const hopper_training *training);
+/* How long to sleep at most until a line may be due, in ms; -1: forever. */
+extern long hopper_progress_timeout(const hopper_progress *progress);
+extern void hopper_progress_failed(const hopper_training *training, const hopper_event *event);
+/* Takes in a HOPPER_EVENT_MODEL_STOPPED of configuration `at`. */
+extern void hopper_progress_stopped(hopper_training *training, int at, const hopper_event *event);
+/* `best_metric`: "validation accuracy". */
+extern void hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
+									 const char *best_metric, double best_value);
+
+#endif							/* HOPPER_TRAIN_RUN_H */

@@ -1,0 +1,262 @@
+/*
+ * warm_start.c
+ *		Reading states and histories back from the output tables.
+ */
+#include "pg/train/warm_start.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+/* An array cell of SPI_tuptable: its values, or 0 where it is NULL. */
+static int
+array_cells(int column, Oid type, Datum **values, bool **nulls)
+{
+	bool		isnull;
+	Datum		array = hopper_value(0, column, get_array_type(type), &isnull);
+	int16		length;
+	bool		by_value;
+	char		alignment;
+	int			n = 0;
+
+	*values = NULL;
+	if (isnull)
+		return 0;
+	get_typlenbyvalalign(type, &length, &by_value, &alignment);
+	deconstruct_array(DatumGetArrayTypeP(array), type, length, by_value, alignment, values, nulls,
+					  &n);
+	return n;
+}
+
+static void
+read_history(const hopper_outputs *outputs, hopper_history *history)
+{
+	static const char *const sides[2] = {"training", "validation"};
+	Datum	   *iterations,
+			   *elapsed,
+			   *names,
+			   *values;
+	bool	   *nulls;
+	int			n,
+				n_elapsed;
+
+	if (hopper_select("SELECT metrics_iters, metrics_elapsed_time, metrics_type, training_loss,"
+					  " validation_loss, training_metrics_all, validation_metrics_all, iterations"
+					  " FROM %s WHERE mst_key = %d", outputs->info.quoted, history->mst_key) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("\"%s\" has no row with mst_key %d", outputs->info.shown,
+						history->mst_key)));
+	n = array_cells(1, INT4OID, &iterations, &nulls);
+	for (int i = 0; i < n; i++)
+		if (nulls[i] || DatumGetInt32(iterations[i]) < 1)
+			hopper_refuse_cell(&outputs->info, 0, 1);
+	n_elapsed = array_cells(2, FLOAT8OID, &elapsed, &nulls);
+	history->n_metrics_earlier = Min(array_cells(3, TEXTOID, &names, &nulls), HOPPER_MAX_METRICS);
+	history->metrics_earlier = palloc(Max(history->n_metrics_earlier, 1) * sizeof(char *));
+	for (int i = 0; i < history->n_metrics_earlier; i++)
+		history->metrics_earlier[i] = nulls[i] ? "" : TextDatumGetCString(names[i]);
+
+	for (int i = 0; i < n; i++)
+	{
+		int			at = hopper_history_point(history, DatumGetInt32(iterations[i]));
+		hopper_point *point = hopper_history_at(history, at);
+
+		/* Ascending, so that its places are those of the points. */
+		if (at != i)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("column \"metrics_iters\" of \"%s\" %s", outputs->info.shown,
+							history->n == i ? "has an iteration twice" : "does not ascend")));
+		point->elapsed = i < n_elapsed ? DatumGetFloat8(elapsed[i]) : 0;
+		history->elapsed_earlier = Max(history->elapsed_earlier, point->elapsed);
+	}
+	for (int split = 0; split < 2; split++)
+	{
+		int			n_values = array_cells(4 + split, FLOAT8OID, &values, &nulls);
+
+		for (int i = 0; i < Min(n, n_values); i++)
+		{
+			hopper_history_at(history, i)->known[split] = !nulls[i];
+			hopper_history_at(history, i)->loss[split] = nulls[i] ? 0 : DatumGetFloat8(values[i]);
+		}
+		n_values = array_cells(6 + split, FLOAT8OID, &values, &nulls);
+		if (n_values == 0)
+			continue;
+		if (n_values != history->n_metrics_earlier * n)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("column \"%s_metrics_all\" of \"%s\" does not fit its other columns",
+							sides[split], outputs->info.shown)));
+		for (int at = 0; at < n_values; at++)
+		{
+			if (!nulls[at])
+				hopper_history_set_metric(history, at % n, split, at / n,
+										  DatumGetFloat8(values[at]));
+		}
+	}
+	history->last_earlier = (int32) hopper_int_cell(&outputs->info, 0, 8, 0, PG_INT32_MAX);
+	SPI_freetuptable(SPI_tuptable);
+}
+
+/* The size of a state and the number of its parts; false where there is none. */
+static bool
+measure_state(const hopper_outputs *outputs, hopper_config *config, int64 *n_parts)
+{
+	hopper_select("SELECT count(*), coalesce(sum(octet_length(state)), 0)::int8,"
+				  " coalesce(max(part)::int8 + 1, 0), coalesce(min(part), 0), count(DISTINCT part)"
+				  " FROM %s WHERE mst_key = %d", outputs->state.quoted, config->mst_key);
+	*n_parts = hopper_int_cell(&outputs->state, 0, 1, 0, PG_INT64_MAX);
+	config->state_size = (size_t) hopper_int_cell(&outputs->state, 0, 2, 0, PG_INT64_MAX);
+	if (hopper_int_cell(&outputs->state, 0, 3, PG_INT64_MIN, PG_INT64_MAX) != *n_parts ||
+		hopper_int_cell(&outputs->state, 0, 4, PG_INT64_MIN, PG_INT64_MAX) != 0 ||
+		hopper_int_cell(&outputs->state, 0, 5, 0, PG_INT64_MAX) != *n_parts)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the state of configuration %d in \"%s\" lacks a part", config->mst_key,
+						outputs->state.shown)));
+	SPI_freetuptable(SPI_tuptable);
+	return *n_parts > 0 && config->state_size > 0;
+}
+
+/* One part after the other. */
+static void
+read_parts(const hopper_outputs *outputs, const hopper_config *config, int64 n_parts,
+		   void (*take) (void *state, const uint8_t *bytes, size_t size), void *state)
+{
+	for (int64 part = 0; part < n_parts; part++)
+	{
+		bool		isnull;
+		Datum		value;
+		bytea	   *bytes;
+
+		CHECK_FOR_INTERRUPTS();
+		isnull = hopper_select("SELECT state FROM %s WHERE mst_key = %d AND part = " INT64_FORMAT,
+							   outputs->state.quoted, config->mst_key, part) != 1;
+		value = isnull ? (Datum) 0 : hopper_value(0, 1, BYTEAOID, &isnull);
+		if (isnull)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("the state of configuration %d in \"%s\" lacks a part",
+							config->mst_key, outputs->state.shown)));
+		bytes = DatumGetByteaPP(value);
+		take(state, (const uint8_t *) VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+		if ((Pointer) bytes != DatumGetPointer(value))
+			pfree(bytes);
+		SPI_freetuptable(SPI_tuptable);
+	}
+}
+
+pg_attribute_noreturn() static void
+refuse_damaged(const hopper_outputs *outputs, const hopper_config *config,
+			   const hopper_error *error)
+{
+	ereport(ERROR,
+			(errcode(hopper_sqlstate(error->code)),
+			 errmsg("the state of configuration %d in \"%s\" is damaged", config->mst_key,
+					outputs->state.shown),
+			 errdetail("%s%s%s", hopper_from_utf8(error->message), error->detail[0] ? ": " : "",
+					   hopper_from_utf8(error->detail)),
+			 errhint("Leave this configuration out of the selection table, or train anew.")));
+}
+
+typedef struct pushing
+{
+	const hopper_training *training;
+	const hopper_config *config;
+} pushing;
+
+static void
+push_part(void *state, const uint8_t *bytes, size_t size)
+{
+	pushing    *push = state;
+	hopper_error error;
+	int			code;
+
+	if (size == 0)
+		return;
+	code = hopper_torch()->run_add_state(push->training->run, push->config->mst_key, bytes, size,
+										 &error);
+	if (code == HOPPER_CORRUPT)
+		refuse_damaged(push->training->stored, push->config, &error);
+	HOPPER_CHECK(code, error);
+}
+
+void
+hopper_push_state(const hopper_training *training, int at)
+{
+	pushing		push = {training, &training->configs[at]};
+	hopper_config config = training->configs[at];
+	int64		n_parts;
+
+	/* What take_over() has seen, the lock keeps as it was. */
+	PushActiveSnapshot(GetTransactionSnapshot());
+	if (!measure_state(training->stored, &config, &n_parts) ||
+		config.state_size != training->configs[at].state_size)
+		elog(ERROR, "the state of configuration %d changed while it was read", config.mst_key);
+	read_parts(training->stored, &config, n_parts, push_part, &push);
+	PopActiveSnapshot();
+}
+
+#ifdef GP_VERSION_NUM
+typedef struct gathering
+{
+	uint8_t    *state;
+	size_t		size;
+	size_t		at;
+} gathering;
+
+static void
+gather_part(void *state, const uint8_t *bytes, size_t size)
+{
+	gathering  *gather = state;
+
+	if (size > gather->size - gather->at)
+		elog(ERROR, "a state grew while it was read");
+	memcpy(gather->state + gather->at, bytes, size);
+	gather->at += size;
+}
+#endif
+
+void
+hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
+				  hopper_history **histories)
+{
+	for (int i = 0; i < n; i++)
+	{
+		int64		n_parts;
+		char	   *arch;
+
+		if (hopper_select("SELECT model_arch::text FROM %s WHERE mst_key = %d",
+						  outputs->model.quoted, configs[i].mst_key) == 0)
+			continue;
+		arch = hopper_cell(0, 1);
+		SPI_freetuptable(SPI_tuptable);
+		if (arch == NULL || !measure_state(outputs, &configs[i], &n_parts))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_CORRUPTED),
+					 errmsg("configuration %d of \"%s\" has no architecture or no state",
+							configs[i].mst_key, outputs->model.shown)));
+#ifdef GP_VERSION_NUM
+		/* It goes to the segments with the first hop. */
+		{
+			gathering	gather = {NULL, configs[i].state_size, 0};
+			char		digest[33];
+			hopper_error error;
+
+			gather.state = MemoryContextAllocHuge(CurrentMemoryContext, gather.size);
+			read_parts(outputs, &configs[i], n_parts, gather_part, &gather);
+			configs[i].state = gather.state;
+			if (hopper_core()->verify_state(configs[i].state, configs[i].state_size, digest,
+											&error) != 0)
+				refuse_damaged(outputs, &configs[i], &error);
+		}
+#endif
+		configs[i].model_arch = hopper_to_utf8(arch);
+		configs[i].model_arch_size = strlen(configs[i].model_arch);
+		configs[i].weights = NULL;
+		configs[i].n_weights = 0;
+		read_history(outputs, histories[i]);
+	}
+}

@@ -1,0 +1,20 @@
+/*
+ * warm_start.h
+ *		Going on from the models of an earlier run.
+ */
+#ifndef HOPPER_WARM_START_H
+#define HOPPER_WARM_START_H
+
+#include "pg/train/outputs.h"
+
+/*
+ * For each configuration that has a model in the output tables: its architecture, the size of its
+ * state (on Greenplum the state itself) and its history are put into configs[i] and histories[i];
+ * the others start anew. Compile and fit parameters stay those of `configs`. SPI must be connected.
+ */
+extern void hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
+							  hopper_history **histories);
+/* hopper_training.push_state of what hopper_warm_start() has found. */
+extern void hopper_push_state(const hopper_training *training, int at);
+
+#endif							/* HOPPER_WARM_START_H */
