@@ -2,7 +2,7 @@
  * packed.c
  *		Reading packed tables and their summaries.
  */
-#include "pg/pack/pack.h"
+#include "pg/codec/rows.h"
 
 #include <math.h>
 
@@ -258,31 +258,14 @@ hopper_read_packed(const hopper_name *table, hopper_packed *out)
 
 /* --- the buffers --- */
 
-static void
-refuse_buffer(const hopper_packed *packed, const char *what)
+void
+hopper_refuse_packed(const hopper_packed *packed, const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
 			 errmsg("packed table \"%s\" is damaged", packed->table.shown),
 			 errdetail("%s.", what),
 			 errhint("Pack the data again.")));
-}
-
-void
-hopper_require_partitions(const hopper_packed *packed)
-{
-#ifndef GP_VERSION_NUM			/* there hopper_partition_keys() looks for each of them */
-	char	   *last;
-
-	hopper_select("SELECT pg_catalog.max(partition_id)::pg_catalog.int8 FROM %s",
-				  packed->table.quoted);
-	last = hopper_cell(0, 1);
-	if (last == NULL || strtoll(last, NULL, 10) != packed->desc.n_partitions - 1)
-		refuse_buffer(packed, psprintf("Its last partition is %s; the summary speaks of %d "
-									   "partitions", last ? last : "missing",
-									   packed->desc.n_partitions));
-	SPI_freetuptable(SPI_tuptable);
-#endif
 }
 
 static const Oid buffer_types[6] = {INT4OID, INT4OID, INT4OID, BYTEAOID, BYTEAOID, BYTEAOID};
@@ -305,7 +288,8 @@ feed_buffer(const hopper_packed *packed, hopper_split split, HeapTuple tuple, Tu
 	heap_deform_tuple(tuple, tupdesc, values, nulls);
 	for (i = 0; i < lengthof(nulls); i++)
 		if (nulls[i])
-			refuse_buffer(packed, psprintf("Column \"%s\" holds NULL", SPI_fname(tupdesc, i + 1)));
+			hopper_refuse_packed(packed, psprintf("Column \"%s\" holds NULL",
+												  SPI_fname(tupdesc, i + 1)));
 	x = PG_DETOAST_DATUM_PACKED(values[3]);
 	y = PG_DETOAST_DATUM_PACKED(values[4]);
 	checksum = PG_DETOAST_DATUM_PACKED(values[5]);
@@ -319,12 +303,13 @@ feed_buffer(const hopper_packed *packed, hopper_split split, HeapTuple tuple, Tu
 	buffer.y_size = VARSIZE_ANY_EXHDR(y);
 	buffer.checksum = (const uint8_t *) VARDATA_ANY(checksum);
 	if (VARSIZE_ANY_EXHDR(checksum) != 16)
-		refuse_buffer(packed, psprintf("The checksum of buffer %d has %zu bytes instead of 16",
-									   buffer.buffer_id, (size_t) VARSIZE_ANY_EXHDR(checksum)));
+		hopper_refuse_packed(packed,
+							 psprintf("The checksum of buffer %d has %zu bytes instead of 16",
+									  buffer.buffer_id, (size_t) VARSIZE_ANY_EXHDR(checksum)));
 	if (buffer.n < 1 || buffer.partition_id < 0 ||
 		buffer.partition_id >= packed->desc.n_partitions)
-		refuse_buffer(packed, psprintf("Buffer %d claims to hold %d rows of partition %d",
-									   buffer.buffer_id, buffer.n, buffer.partition_id));
+		hopper_refuse_packed(packed, psprintf("Buffer %d claims to hold %d rows of partition %d",
+											  buffer.buffer_id, buffer.n, buffer.partition_id));
 	callback(&buffer, state);
 }
 

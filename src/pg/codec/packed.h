@@ -15,6 +15,11 @@
 
 #include "pg/server/glue.h"
 
+#define PACK_MAX_BUFFER_BYTES (256 * 1024 * 1024)	/* pg_dump fails above 512 MB */
+#define PACK_MAX_CLASSES 1000000
+#define PACK_MAX_PARTITIONS 100000	/* what a run keeps for each is small beside its model */
+#define PACK_FEATURES "features"	/* packed column of several scalar columns */
+
 #define HOPPER_PACK_FORMAT 1
 
 typedef struct hopper_packed
@@ -77,11 +82,9 @@ extern void hopper_scan_packed(const hopper_packed *packed, hopper_split split,
 /* The same for the buffers of one partition. */
 extern void hopper_scan_partition(const hopper_packed *packed, hopper_split split,
 								  int32 partition, hopper_buffer_fn callback, void *state);
-/*
- * The partitions that the summary speaks of are there, before anything is kept for each of them:
- * ERROR XX001 otherwise. Reads the table, but no features and labels.
- */
-extern void hopper_require_partitions(const hopper_packed *packed);
+/* ERROR XX001 'packed table "..." is damaged', with what is wrong. */
+extern void hopper_refuse_packed(const hopper_packed *packed,
+								 const char *what) pg_attribute_noreturn();
 /*
  * Whether the packed rows can be read, found out before they are; locks the table until the end of
  * the transaction, as a SELECT does.

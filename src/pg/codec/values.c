@@ -5,7 +5,7 @@
  * Values keep their own type, except that numeric becomes float32 and several scalar columns
  * become the widest of their types. Packed bytes are little-endian and in C order.
  */
-#include "pg/pack/pack.h"
+#include "pg/codec/rows.h"
 
 #include <math.h>
 

@@ -12,96 +12,15 @@
 
 #include "pg/server/devices.h"
 #include "pg/train/outputs.h"
-#include "pg/greenplum/segments.h"
+#include "pg/codec/placement.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_explain_fit);
 
 #define CALIBRATION_SECONDS 1.0
-/* Buffers that are read to see how fast reading is, and what holds where they cannot be. */
-#define SAMPLED_BUFFERS 4
-#define READ_BYTES_PER_SECOND 500e6
-/* A hop statement of the segments engine (bench/segments.py). */
-#define STATEMENT_SECONDS 0.01
-#define HOP_BYTES_PER_SECOND 100e6
-
-#ifndef GP_VERSION_NUM
-/* Bytes a second that buffers come from the table. */
-static double
-reading_speed(const hopper_packed *packed)
-{
-	instr_time	start;
-	instr_time	end;
-	uint64		n;
-	double		bytes = 0;
-
-	INSTR_TIME_SET_CURRENT(start);
-	n = hopper_select("SELECT %s, %s FROM %s LIMIT %d",
-					  hopper_identifier(packed->desc.x_column),
-					  hopper_identifier(packed->desc.y_column), packed->table.quoted,
-					  SAMPLED_BUFFERS);
-	for (uint64 row = 0; row < n; row++)
-	{
-		for (int column = 1; column <= 2; column++)
-		{
-			bool		isnull;
-			Datum		value = hopper_value(row, column, BYTEAOID, &isnull);
-
-			if (!isnull)
-				bytes += VARSIZE_ANY_EXHDR(DatumGetByteaPP(value));
-		}
-	}
-	INSTR_TIME_SET_CURRENT(end);
-	INSTR_TIME_SUBTRACT(end, start);
-	if (bytes <= 0 || INSTR_TIME_GET_DOUBLE(end) <= 0)
-		return READ_BYTES_PER_SECOND;
-	return bytes / INSTR_TIME_GET_DOUBLE(end);
-}
-#endif
-
 static void
 free_explain(void *explain)
 {
 	hopper_torch()->explain_free((hopper_explain *) explain);
-}
-
-#ifdef GP_VERSION_NUM
-static int
-threads_of_a_segment(const explain_request *request, const int32 *keys)
-{
-	int			n_segments = 0;
-
-	if (request->threads_per_segment > 0)
-		return request->threads_per_segment;
-	if (request->workers == 0)
-		return Max(request->options.threads / hopper_segments_on_a_host(), 1);
-	for (int i = 0; i < request->train.desc.n_partitions; i++)
-	{
-		bool		known = false;
-
-		for (int j = 0; j < i && !known; j++)
-			known = keys[i] == keys[j];
-		n_segments += !known;
-	}
-	return Max(request->workers / Max(n_segments, 1), 1) *
-		Max(request->options.threads_per_model, 1);
-}
-#endif
-
-static hopper_explain_costs
-costs_of(explain_request *request, const int32 *train_keys)
-{
-	hopper_explain_costs costs = {0};
-
-	costs.seconds = CALIBRATION_SECONDS;
-#ifdef GP_VERSION_NUM
-	costs.read_bytes_per_second = READ_BYTES_PER_SECOND;
-	costs.statement = STATEMENT_SECONDS;
-	costs.hop_bytes_per_second = HOP_BYTES_PER_SECOND;
-	costs.threads_per_segment = threads_of_a_segment(request, train_keys);
-#else
-	costs.read_bytes_per_second = reading_speed(&request->train);
-#endif
-	return costs;
 }
 
 static hopper_explain *
@@ -116,12 +35,11 @@ forecast(explain_request *request, hopper_guard **guard)
 	hopper_error error;
 	int			done;
 
-#ifdef GP_VERSION_NUM
 	train_keys = hopper_partition_keys(&request->train);
 	if (valid)
 		valid_keys = hopper_partition_keys(&request->valid);
-#endif
-	costs = costs_of(request, train_keys);
+	costs = explain_costs(request, train_keys);
+	costs.seconds = CALIBRATION_SECONDS;
 	request->options.n_starts = request->train.n_starts;
 	request->options.starts = request->train.starts;
 	request->options.memory_limit = hopper_effective_memory_limit();

@@ -55,6 +55,15 @@ extern void explain_planned_run(FunctionCallInfo fcinfo, explain_request *reques
 /* The last run of request->output: as its tables tell it, and what the journal measured. */
 extern void explain_finished_run(explain_request *request, measured_run *measured);
 
+/*
+ * --- what reading and hops cost, all but the seconds of measuring steps (local/forecast.c,
+ * greenplum/coordinator/forecast.c) ---
+ */
+
+/* train_keys: hopper_partition_keys() of request->train */
+extern hopper_explain_costs explain_costs(const explain_request *request,
+										  const int32 *train_keys);
+
 /* --- the result (forecast/lines.c) --- */
 
 extern void explain_lines_of_run(explain_request *request, const hopper_explain_run *run,

@@ -9,8 +9,6 @@
 #include "pg/train/outputs.h"
 #include "pg/greenplum/segments.h"
 
-#ifdef GP_VERSION_NUM
-
 typedef struct segment_evaluation
 {
 	hopper_config config;
@@ -24,7 +22,5 @@ typedef struct segment_evaluation
 extern bytea *evaluate_describe(const segment_evaluation *evaluation);
 /* Threads and memory are those of this segment. */
 extern void evaluate_read_description(const bytea *description, segment_evaluation *evaluation);
-
-#endif							/* GP_VERSION_NUM */
 
 #endif							/* HOPPER_SEGMENT_EVALUATE_H */

@@ -7,8 +7,6 @@
  */
 #include "pg/greenplum/segments.h"
 
-#ifdef GP_VERSION_NUM
-
 #include <elf.h>
 #include <link.h>
 
@@ -79,5 +77,3 @@ hopper_torch_library_id(void)
 	(void) hopper_torch();
 	return library_id("libhopper_torch.so");
 }
-
-#endif							/* GP_VERSION_NUM */

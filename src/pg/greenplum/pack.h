@@ -17,8 +17,6 @@
 #include "pg/pack/pack.h"
 #include "pg/greenplum/segments.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "pg/greenplum/wire.h"
 #include "storage/itemptr.h"
 
@@ -63,7 +61,5 @@ typedef struct pack_plan
 
 extern bytea *pack_describe_plan(const pack_plan *plan);
 extern void pack_read_plan(const bytea *description, pack_plan *plan);
-
-#endif							/* GP_VERSION_NUM */
 
 #endif							/* HOPPER_SEGMENT_PACK_H */

@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/pack.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "cdb/cdbvars.h"
 #include "utils/memutils.h"
 
@@ -225,5 +223,3 @@ pack_read_plan(const bytea *description, pack_plan *plan)
 	get_end(&in);
 	check_plan(plan);
 }
-
-#endif							/* GP_VERSION_NUM */

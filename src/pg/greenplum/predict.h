@@ -9,12 +9,8 @@
 #include "pg/predict/run.h"
 #include "pg/greenplum/pack.h"
 
-#ifdef GP_VERSION_NUM
-
 /* Model, columns and form of the answers; what a segment needs to call predict_start(). */
 extern bytea *predict_describe(const predicting *run, int segments_on_host);
 extern void predict_read_description(const bytea *description, predicting *run);
-
-#endif							/* GP_VERSION_NUM */
 
 #endif							/* HOPPER_SEGMENT_PREDICT_H */

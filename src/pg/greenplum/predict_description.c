@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/predict.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -145,5 +143,3 @@ predict_read_description(const bytea *description, predicting *run)
 	get_end(&in);
 	run->threads = hopper_segment_threads(threads, segments_on_host);
 }
-
-#endif							/* GP_VERSION_NUM */

@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/segments.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "pg/greenplum/wire.h"
 
 static void
@@ -141,5 +139,3 @@ hopper_read_run(const bytea *description, hopper_segment_run *run)
 	}
 	get_end(&in);
 }
-
-#endif							/* GP_VERSION_NUM */

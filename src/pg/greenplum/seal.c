@@ -10,8 +10,6 @@
  */
 #include "pg/greenplum/segments.h"
 
-#ifdef GP_VERSION_NUM
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -168,5 +166,3 @@ hopper_sql_segment_new_secret(PG_FUNCTION_ARGS)
 	hopper_finish();
 	PG_RETURN_VOID();
 }
-
-#endif							/* GP_VERSION_NUM */

@@ -16,9 +16,8 @@
 
 #include "pg/server/glue.h"
 #include "pg/codec/packed.h"
+#include "pg/codec/placement.h"
 #include "pg/train/run.h"
-
-#ifdef GP_VERSION_NUM
 
 /* --- where partitions lie (greenplum/coordinator/keys.c) --- */
 
@@ -26,20 +25,6 @@
 extern int	hopper_segments_on_a_host(void);
 /* Of each segment, by content id: its number among the primaries of its host, from 0; palloc'ed. */
 extern int32 *hopper_segment_numbers(int *n);
-
-/* Segments that distribution_rules names (NULL: all), ascending by content id; palloc'ed. */
-extern int	hopper_chosen_segments(const char *rules, int32 **contents);
-/*
- * A key for each of n_partitions, spread in runs over the segments; `table` is distributed by
- * __dist_key__. *starts gets the first partition of each run.
- */
-extern int32 *hopper_place_partitions(Oid table, int32 n_partitions, int n_segments,
-									  const int32 *contents, int32 *n_starts, int32 **starts);
-/*
- * The key of each partition as it lies on the segments; ERROR 55000 where the table is not
- * distributed by __dist_key__, or a partition lies on several segments. SPI must be connected.
- */
-extern int32 *hopper_partition_keys(const hopper_packed *packed);
 
 /* --- a run as text that travels to the segments (greenplum/run_description.c) --- */
 
@@ -88,39 +73,5 @@ extern void hopper_segment_read(const hopper_segment_table *table, hopper_split 
 /* "model_hopper.so 0123456789abcdef, libhopper_core.so ..."; palloc'ed */
 extern char *hopper_library_ids(void);
 extern char *hopper_torch_library_id(void);
-
-/* --- the coordinator's part (greenplum/coordinator/run.c) --- */
-
-/*
- * ERROR with a hint where a segment cannot be reached: it would end the run in its first hop. SPI
- * must be connected.
- */
-extern void hopper_require_segments(void);
-/*
- * In place of hopper_training_run() and of writing the models: trains on the segments and fills
- * the output's model and state tables.
- */
-extern void hopper_segments_run(hopper_training *training, const hopper_name *model,
-								const hopper_name *state);
-
-#else							/* one place for all data */
-
-static inline int
-hopper_chosen_segments(const char *rules, int32 **contents)
-{
-	*contents = NULL;
-	return 0;
-}
-
-static inline int32 *
-hopper_place_partitions(Oid table, int32 n_partitions, int n_segments, const int32 *contents,
-						int32 *n_starts, int32 **starts)
-{
-	return NULL;
-}
-
-#define hopper_require_segments() ((void) 0)
-
-#endif							/* GP_VERSION_NUM */
 
 #endif							/* HOPPER_SEGMENTS_H */

@@ -11,8 +11,6 @@
  */
 #include "pg/greenplum/segments.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "cdb/cdbvars.h"
 
 #include "pg/greenplum/wire.h"
@@ -292,5 +290,3 @@ hopper_bytes_datum(const void *bytes, size_t size)
 	memcpy(VARDATA(value), bytes, size);
 	return PointerGetDatum(value);
 }
-
-#endif							/* GP_VERSION_NUM */

@@ -7,8 +7,6 @@
  */
 #include "pg/pack/pack.h"
 
-#ifndef GP_VERSION_NUM
-
 #include "catalog/pg_type.h"
 #include "utils/typcache.h"
 
@@ -194,5 +192,3 @@ pack_move_rows(pack_job *job, pack_output *training, pack_output *validation)
 		close_writer(&writers[1]);
 	tuplesort_end(sort);
 }
-
-#endif							/* not GP_VERSION_NUM */

@@ -5,9 +5,7 @@
  */
 #include "pg/predict/run.h"
 
-#ifndef GP_VERSION_NUM
-
-#include "pg/server/bulk_insert.h"
+#include "pg/local/bulk_insert.h"
 
 typedef struct writer
 {
@@ -116,5 +114,3 @@ predict_rows(predicting *run)
 	MemoryContextDelete(out.scratch);
 	predict_end(run);
 }
-
-#endif							/* not GP_VERSION_NUM */

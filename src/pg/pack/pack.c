@@ -6,7 +6,7 @@
 
 #include "portability/instr_time.h"
 
-#include "pg/greenplum/segments.h"
+#include "pg/codec/placement.h"
 
 static bool
 pack_is_split(const pack_request *request)

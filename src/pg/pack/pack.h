@@ -10,17 +10,11 @@
 #ifndef HOPPER_PACK_H
 #define HOPPER_PACK_H
 
-#include "pg/codec/packed.h"
+#include "pg/codec/rows.h"
 
 #define PACK_KEY_SIZE 16
 #define PACK_CHECKSUM_SIZE 16
 #define PACK_BUFFER_BYTES (4 * 1024 * 1024)		/* default size of a buffer */
-#define PACK_MAX_BUFFER_BYTES (256 * 1024 * 1024)	/* pg_dump fails above 512 MB */
-#define PACK_MAX_CLASSES 1000000
-#define PACK_MAX_PARTITIONS 100000	/* what a run keeps for each is small beside its model */
-#define PACK_FEATURES "features"	/* packed column of several scalar columns */
-
-#define PACK_HINT_ROWS "Leave such rows out or repair them; a view can be packed as well."
 
 /* What the caller asked for. */
 typedef struct pack_request
@@ -51,104 +45,7 @@ extern void pack_training_arguments(FunctionCallInfo fcinfo, pack_request *reque
 extern void pack_validation_arguments(FunctionCallInfo fcinfo, pack_request *request,
 									  hopper_name *training);
 
-/* --- rows of the source and their names in messages (codec/source.c) --- */
-
-typedef struct pack_column
-{
-	char	   *name;
-	Oid			declared;		/* the column's own type */
-	Oid			type;			/* base type where that is a domain */
-	char	   *sql_type;		/* as format_type() writes the column's own: for messages */
-	char	   *qualified_type; /* the same for statements */
-} pack_column;
-
-typedef struct pack_source
-{
-	hopper_name name;
-	int			n_x;
-	pack_column *x;
-	pack_column y;
-	pack_column fold;			/* name is NULL where there is none */
-	int			n_keys;			/* columns of the primary key */
-	char	  **keys;
-	bool		has_ctid;		/* a table without a primary key: rows are named by ctid */
-	bool		has_tableoid;	/* a partitioned one: and by their partition */
-	int			n_columns;		/* of the rows that are fetched */
-	Oid		   *column_types;	/* theirs; InvalidOid where a column only names the row */
-
-	/* the row that is being read */
-	int			segment;		/* Greenplum: where; -1: on the coordinator or the only server */
-	int64		row_number;		/* from 1 */
-	HeapTuple	tuple;
-	TupleDesc	desc;
-	int			first_key;		/* attribute number of the first column that names the row */
-} pack_source;
-
-extern void pack_open_source(const pack_request *request, pack_source *source);
-/* Looks a column up. */
-extern void pack_resolve_column(Oid relation, const char *name, pack_column *column);
-/*
- * Says what the rows consist of: n_x columns of features, further ones of these types, and n_names
- * that only name the row.
- */
-extern void pack_set_row_types(pack_source *source, int n_more, const Oid *more, int n_names);
-/*
- * Rows of this descriptor follow: source->desc. ERROR 55000 where they are not what was looked up;
- * nothing may be taken out of a row before.
- */
-extern void pack_begin_rows(pack_source *source, TupleDesc desc);
-/* ", id" or ", ctid": what names a row, to be selected after its values */
-extern void pack_append_row_names(const pack_source *source, StringInfo query);
-/* "Row (id)=(17)", "Row at ctid (0,3)" or "Row number 5" */
-extern char *pack_row_name(const pack_source *source);
-
-/* --- numbers: features, regression values, label arrays (codec/values.c) --- */
-
-typedef enum pack_layout
-{
-	PACK_ARRAY,					/* one array */
-	PACK_BYTES,					/* one bytea */
-	PACK_SCALARS				/* one or several numbers */
-} pack_layout;
-
-typedef struct pack_values
-{
-	pack_layout layout;
-	int			n_columns;
-	const pack_column *columns;
-	Oid		   *elements;		/* type of the numbers in each column */
-	int32		type;			/* hopper_type they are packed as */
-	bool		shape_known;
-	bool		shape_given;	/* by image_shape or by the training table: rows are reshaped */
-	int			rank;
-	int64		shape[HOPPER_MAX_RANK];
-	int64		count;			/* numbers of one row */
-	size_t		size;			/* bytes of one row */
-	double		divisor;		/* normalizing_const: quotients must fit into a real */
-	char	   *first_row;		/* the row that the shape comes from */
-} pack_values;
-
-/* hopper_type of a number's SQL type, and 0 where it is no number. */
-extern int32 pack_number_type(Oid type);
-extern void pack_values_init(pack_values *values, int n_columns, const pack_column *columns,
-							 const char *relation);
-extern void pack_values_set_shape(pack_values *values, int rank, const int64 *shape);
-/* Takes shape and size from the first row, if they are not known. */
-extern void pack_values_learn(pack_values *values, const pack_source *source,
-							  const Datum *datums, const bool *nulls);
-/* The same from the first row's shape alone. */
-extern void pack_values_learn_shape(pack_values *values, int rank, const int64 *shape,
-									char *first_row);
-/* Writes values->size bytes to `out`, or ereport(ERROR) with the row's name. */
-extern void pack_values_encode(const pack_values *values, const pack_source *source,
-							   const Datum *datums, const bool *nulls, char *out);
-/* "28x28x1"; "scalar" for rank 0 */
-extern char *pack_shape_text(int rank, const int64 *shape);
-/* "uint8" and so on, and back (0: unknown) */
-extern const char *pack_type_name(int32 type);
-extern int32 pack_type_from_name(const char *name);
-
-/* --- classes (codec/classes.c) --- */
+/* --- classes (pack/classes.c) --- */
 
 typedef enum pack_family
 {
@@ -187,7 +84,7 @@ extern int32 pack_class_index(const pack_classes *classes, const pack_request *r
 extern int32 pack_get_index(int32 type, const char *at);
 extern void pack_put_index(int32 type, int32 index, char *at);
 
-/* --- the columns' types and the rows (codec/types.c, pack/rows.c) --- */
+/* --- the columns' types and the rows (pack/types.c, pack/rows.c) --- */
 
 /* Bytes and dimensions of a packed row. */
 typedef struct pack_layout_of_rows
@@ -222,6 +119,10 @@ extern const char *pack_feature_column(const pack_job *job);
 extern void pack_require_free_names(const pack_job *job);
 extern void pack_set_features(pack_job *job);
 extern void pack_set_labels(pack_job *job);
+/* ", id" or ", ctid": what names a row, to be selected after its values */
+extern void pack_append_row_names(const pack_source *source, StringInfo query);
+/* Looks the request's columns up. */
+extern void pack_open_source(const pack_request *request, pack_source *source);
 /* SELECT of all rows: features, label, fold, what names the row. */
 extern char *pack_row_query(pack_job *job);
 /* What its rows consist of, once the labels' kind is known. */

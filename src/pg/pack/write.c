@@ -5,7 +5,7 @@
  */
 #include "pg/pack/pack.h"
 
-#include "pg/greenplum/segments.h"
+#include "pg/codec/placement.h"
 
 /* data above which a segment has a second partition */
 #define PACK_SEGMENT_PARTITION_BYTES (256 * INT64CONST(1024) * 1024)

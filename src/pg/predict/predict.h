@@ -7,7 +7,7 @@
 
 #include "pg/server/glue.h"
 #include "pg/train/outputs.h"
-#include "pg/pack/pack.h"
+#include "pg/codec/rows.h"
 
 /* --- a model as prediction sees it --- */
 

@@ -3,10 +3,8 @@
  *		predict_row(): one example, answered at once. The model stays ready in the session.
  */
 #include "pg/predict/predict.h"
+#include "pg/codec/placement.h"
 
-#ifdef GP_VERSION_NUM
-#include "cdb/cdbvars.h"
-#endif
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -372,15 +370,13 @@ return_rows(FunctionCallInfo fcinfo, ready_model *entry, const float *outputs)
 static void
 refuse_elsewhere(void)
 {
-#ifdef GP_VERSION_NUM
-	if (Gp_role == GP_ROLE_EXECUTE)
+	if (hopper_on_a_segment())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("predict_row() cannot predict rows where they lie on the segments"),
 				 errdetail("It reads the model's table, which a segment cannot do."),
 				 errhint("Use hopper.predict(), which predicts a whole table on the segments, or "
 						 "give predict_row() one row's features as a constant.")));
-#endif
 }
 
 /* predict_row(model_table, mst_key, features) */

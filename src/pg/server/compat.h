@@ -45,6 +45,12 @@
 #if PG_VERSION_NUM < 90500
 #include "storage/proc.h"
 #endif
+/* Whether rows lie on the segments of a cluster; both answers compile everywhere. */
+#ifdef GP_VERSION_NUM
+#define HOPPER_DATA_ON_SEGMENTS true
+#else
+#define HOPPER_DATA_ON_SEGMENTS false
+#endif
 #ifdef GP_VERSION_NUM
 #include "catalog/gp_policy.h"
 #include "catalog/pg_class.h"

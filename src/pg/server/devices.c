@@ -61,9 +61,8 @@ hopper_choose_gpus(bool use_gpus, ArrayType *gpus, bool fuse, hopper_run_options
 					 errhint("Add use_gpus => true, or leave gpus out.")));
 		return;
 	}
-#ifndef GP_VERSION_NUM			/* there the segments look for themselves */
-	count_gpus();
-#endif
+	if (!HOPPER_DATA_ON_SEGMENTS)	/* which look for themselves */
+		count_gpus();
 	options->use_gpus = 1;
 	options->fuse = fuse ? 1 : 0;
 	if (gpus == NULL)

@@ -105,7 +105,7 @@ extern ErrorData *hopper_attempt(hopper_work_fn work, void *state);
 /* Finds out whether `work` can be done: its errors come out, what it did is undone in any case. */
 extern void hopper_rehearse(hopper_work_fn work, void *state);
 
-/* --- names and SQL (server/sql.c) --- */
+/* --- names (server/names.c) --- */
 
 /* A user's table argument: 'name', 'schema.name', quoted parts allowed. */
 typedef struct hopper_name
@@ -148,6 +148,8 @@ extern void hopper_require_select(Oid relation);
 /* ERROR 42703 with the nearest column's name; returns the attribute number. */
 extern AttrNumber hopper_require_column(Oid relation, const char *column);
 
+/* --- SQL (server/sql.c; local/cursor.c, greenplum/cursor.c) --- */
+
 /*
  * SPI for a volatile function, once at its beginning and its end. It sees what the statement that
  * calls it has done before: one SELECT may pack, train and predict. (A stable function calls
@@ -188,6 +190,8 @@ extern Portal hopper_cursor_open(const char *query, bool read_only);
 extern int	hopper_safe_path(void);
 extern void hopper_callers_path(int level);
 
+/* --- cells (server/cells.c) --- */
+
 /*
  * Cells of SPI_tuptable. Tables are the users' to change: nothing that was read from one is used
  * before it was looked at. ERROR XX001 where there is no such row.
@@ -216,7 +220,8 @@ extern void hopper_refuse_cell(const hopper_name *table, uint64 row,
 /* A column's type as hopper_exec() and hopper_select() find it. */
 extern char *hopper_type_name(Oid type, int32 typmod);
 
-/* Text in statements: names and values come in through these two only. */
+/* --- text in statements: names and values come in through these two only (server/quoting.c) --- */
+
 extern char *hopper_identifier(const char *name);
 /* "NULL" for a null pointer. */
 extern const char *hopper_literal(const char *value);

@@ -16,7 +16,7 @@
 #include "pg/server/devices.h"
 #include "pg/catalog/models.h"
 #include "pg/train/outputs.h"
-#include "pg/greenplum/segments.h"
+#include "pg/codec/placement.h"
 #include "pg/train/run.h"
 #include "pg/train/warm_start.h"
 #include "pg/server/words.h"
@@ -287,19 +287,9 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 
 	hopper_outputs_rehearse(&outputs, &training, &request->record);
 	request->record.started = GetCurrentTimestamp();
-#ifdef GP_VERSION_NUM
-	if (request->warm_start)
-		hopper_outputs_clear(&outputs);
-	hopper_segments_run(&training, &outputs.model, &outputs.state);
-#else
-	hopper_training_run(&training);
-#endif
+	hopper_train(&training, &outputs, request->warm_start);
 	request->record.ended = GetCurrentTimestamp();
 
-#ifndef GP_VERSION_NUM
-	if (request->warm_start)
-		hopper_outputs_clear(&outputs);
-#endif
 	hopper_outputs_write_models(&outputs, &training);
 	request->record.best = hopper_outputs_best(&outputs);
 	hopper_outputs_write_summary(&outputs, &training, &request->record);

@@ -11,7 +11,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#include "pg/pack/pack.h"
+#include "pg/codec/rows.h"
 #include "pg/train/results.h"
 #include "pg/server/words.h"
 

@@ -75,6 +75,11 @@ extern void hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_
  * snapshots, and want another right.
  */
 extern void hopper_outputs_clear(const hopper_outputs *outputs);
+/*
+ * Trains where the data are; `replace`: what an earlier run left in the outputs goes, once nothing
+ * of it is needed any more. (local/train.c, greenplum/coordinator/run.c)
+ */
+extern void hopper_train(hopper_training *training, const hopper_outputs *outputs, bool replace);
 /* Models, states and infos. */
 extern void hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training);
 /* From what is in the info table. */

@@ -8,7 +8,7 @@
 #include "utils/array.h"
 
 #include "pg/catalog/models.h"
-#include "pg/pack/pack.h"
+#include "pg/codec/rows.h"
 #include "pg/server/words.h"
 
 /* A text[] cell of SPI_tuptable as C strings; a NULL element is a null pointer. */

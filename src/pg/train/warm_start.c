@@ -199,7 +199,6 @@ hopper_push_state(const hopper_training *training, int at)
 	PopActiveSnapshot();
 }
 
-#ifdef GP_VERSION_NUM
 typedef struct gathering
 {
 	uint8_t    *state;
@@ -217,7 +216,21 @@ gather_part(void *state, const uint8_t *bytes, size_t size)
 	memcpy(gather->state + gather->at, bytes, size);
 	gather->at += size;
 }
-#endif
+
+/* The whole state, checked: it goes to the segments with the first hop. */
+static void
+gather_state(const hopper_outputs *outputs, hopper_config *config, int64 n_parts)
+{
+	gathering	gather = {NULL, config->state_size, 0};
+	char		digest[33];
+	hopper_error error;
+
+	gather.state = MemoryContextAllocHuge(CurrentMemoryContext, gather.size);
+	read_parts(outputs, config, n_parts, gather_part, &gather);
+	config->state = gather.state;
+	if (hopper_core()->verify_state(config->state, config->state_size, digest, &error) != 0)
+		refuse_damaged(outputs, config, &error);
+}
 
 void
 hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
@@ -238,21 +251,8 @@ hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
 					(errcode(ERRCODE_DATA_CORRUPTED),
 					 errmsg("configuration %d of \"%s\" has no architecture or no state",
 							configs[i].mst_key, outputs->model.shown)));
-#ifdef GP_VERSION_NUM
-		/* It goes to the segments with the first hop. */
-		{
-			gathering	gather = {NULL, configs[i].state_size, 0};
-			char		digest[33];
-			hopper_error error;
-
-			gather.state = MemoryContextAllocHuge(CurrentMemoryContext, gather.size);
-			read_parts(outputs, &configs[i], n_parts, gather_part, &gather);
-			configs[i].state = gather.state;
-			if (hopper_core()->verify_state(configs[i].state, configs[i].state_size, digest,
-											&error) != 0)
-				refuse_damaged(outputs, &configs[i], &error);
-		}
-#endif
+		if (HOPPER_DATA_ON_SEGMENTS)
+			gather_state(outputs, &configs[i], n_parts);
 		configs[i].model_arch = hopper_to_utf8(arch);
 		configs[i].model_arch_size = strlen(configs[i].model_arch);
 		configs[i].weights = NULL;

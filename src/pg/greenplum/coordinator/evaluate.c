@@ -6,8 +6,6 @@
 #include "pg/predict/evaluate.h"
 #include "pg/greenplum/evaluate.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "catalog/pg_type.h"
 
 static uint64
@@ -112,5 +110,3 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 		write_confusion(confusion, model, counts);
 	AtEOXact_GUC(true, level);
 }
-
-#endif							/* GP_VERSION_NUM */

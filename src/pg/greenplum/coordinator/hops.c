@@ -8,8 +8,6 @@
  */
 #include "pg/greenplum/coordinator/hops.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 
@@ -417,5 +415,3 @@ hopper_hops_end(hopper_hops *hops)
 	}
 	hopper_exec("DROP TABLE %s", hops->log.quoted);
 }
-
-#endif							/* GP_VERSION_NUM */

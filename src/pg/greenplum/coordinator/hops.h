@@ -9,8 +9,6 @@
 
 #include "pg/greenplum/segments.h"
 
-#ifdef GP_VERSION_NUM
-
 typedef struct hopper_hops
 {
 	const hopper_segment_run *run;
@@ -50,7 +48,5 @@ extern void hopper_hops_write(hopper_hops *hops, const hopper_name *model,
 extern char *hopper_hops_travelling(const hopper_training *training);
 /* Gives the segments' memory back and drops the working tables. */
 extern void hopper_hops_end(hopper_hops *hops);
-
-#endif							/* GP_VERSION_NUM */
 
 #endif							/* HOPPER_SEGMENT_HOPS_H */

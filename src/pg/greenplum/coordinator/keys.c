@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/segments.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "catalog/gp_policy.h"
 #include "catalog/pg_type.h"
 #include "cdb/cdbhash.h"
@@ -228,4 +226,13 @@ hopper_partition_keys(const hopper_packed *packed)
 	return keys;
 }
 
-#endif							/* GP_VERSION_NUM */
+void
+hopper_require_partitions(const hopper_packed *packed)
+{
+}
+
+bool
+hopper_on_a_segment(void)
+{
+	return Gp_role == GP_ROLE_EXECUTE;
+}

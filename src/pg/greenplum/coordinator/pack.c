@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/pack.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "cdb/cdbutil.h"
@@ -302,5 +300,3 @@ pack_move_rows(pack_job *job, pack_output *training, pack_output *validation)
 	hopper_exec("DROP TABLE %s", rows.quoted);
 	AtEOXact_GUC(true, level);
 }
-
-#endif							/* GP_VERSION_NUM */

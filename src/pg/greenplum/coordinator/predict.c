@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/predict.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "catalog/pg_type.h"
 
 /*
@@ -61,5 +59,3 @@ predict_rows(predicting *run)
 	hopper_callers_path(path);
 	AtEOXact_GUC(true, level);
 }
-
-#endif							/* GP_VERSION_NUM */

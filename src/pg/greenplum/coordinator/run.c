@@ -6,13 +6,12 @@
 #include "pg/greenplum/coordinator/hops.h"
 #include "pg/greenplum/coordinator/timeline.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "catalog/namespace.h"
 #include "cdb/cdbvars.h"
 #include "nodes/makefuncs.h"
 
 #include "pg/server/words.h"
+#include "pg/train/outputs.h"
 
 #define MAX_RELOADS 3
 
@@ -437,8 +436,8 @@ describe_table(const hopper_packed *packed, hopper_segment_table *table)
 	strlcpy(table->y_column, packed->desc.y_column, sizeof(table->y_column));
 }
 
-void
-hopper_segments_run(hopper_training *training, const hopper_name *model, const hopper_name *state)
+static void
+segments_train(hopper_training *training, const hopper_name *model, const hopper_name *state)
 {
 	segments_run run = {0};
 	ErrorContextCallback context = {error_context_stack, run_context, &run};
@@ -508,4 +507,11 @@ hopper_segments_run(hopper_training *training, const hopper_name *model, const h
 	error_context_stack = context.previous;
 }
 
-#endif							/* GP_VERSION_NUM */
+void
+hopper_train(hopper_training *training, const hopper_outputs *outputs, bool replace)
+{
+	/* The hops write into the output tables themselves. */
+	if (replace)
+		hopper_outputs_clear(outputs);
+	segments_train(training, &outputs->model, &outputs->state);
+}

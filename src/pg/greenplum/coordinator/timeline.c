@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/coordinator/timeline.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "utils/timestamp.h"
 
 static double
@@ -152,5 +150,3 @@ hopper_segment_timeline_settle(hopper_segment_timeline *timeline)
 	timeline->n_statements = 0;
 	timeline->n_visits = 0;
 }
-
-#endif							/* GP_VERSION_NUM */

@@ -11,8 +11,6 @@
 
 #include "pg/greenplum/segments.h"
 
-#ifdef GP_VERSION_NUM
-
 typedef struct hopper_statement
 {
 	double		started;		/* since the run's start */
@@ -48,7 +46,5 @@ extern void hopper_segment_timeline_visit(hopper_segment_timeline *timeline,
 										  const hopper_visit *visit);
 /* All visits of the iteration are known: they go into the run's timeline. */
 extern void hopper_segment_timeline_settle(hopper_segment_timeline *timeline);
-
-#endif							/* GP_VERSION_NUM */
 
 #endif							/* HOPPER_SEGMENT_TIMELINE_H */

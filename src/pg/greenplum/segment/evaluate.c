@@ -6,8 +6,6 @@
  */
 #include "pg/greenplum/evaluate.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "cdb/cdbvars.h"
 
 #include "pg/greenplum/wire.h"
@@ -283,5 +281,3 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 	SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values,
 															nulls)));
 }
-
-#endif							/* GP_VERSION_NUM */

@@ -4,8 +4,6 @@
  */
 #include "pg/greenplum/pack.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "catalog/pg_type.h"
 #include "tablefuncapi.h"
 
@@ -215,5 +213,3 @@ hopper_sql_segment_buffer_end(PG_FUNCTION_ARGS)
 	pack_buffer_columns(&state->buffer, state->plan->partitions[state->id], state->id, columns);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), columns, nulls));
 }
-
-#endif							/* GP_VERSION_NUM */

@@ -5,8 +5,6 @@
  */
 #include "pg/greenplum/predict.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "tablefuncapi.h"
 
 #include "pg/server/row_types.h"
@@ -151,5 +149,3 @@ hopper_sql_segment_predict(PG_FUNCTION_ARGS)
 	result->isDone = ExprMultipleResult;
 	return HeapTupleGetDatum(heap_form_tuple(result->expectedDesc, values, nulls));
 }
-
-#endif							/* GP_VERSION_NUM */

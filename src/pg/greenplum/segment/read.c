@@ -8,8 +8,6 @@
  */
 #include "pg/greenplum/segments.h"
 
-#ifdef GP_VERSION_NUM
-
 #include "access/heapam.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -161,5 +159,3 @@ hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 }
-
-#endif							/* GP_VERSION_NUM */

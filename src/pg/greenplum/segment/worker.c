@@ -14,8 +14,6 @@
  */
 #include "pg/greenplum/segments.h"
 
-#ifdef GP_VERSION_NUM
-
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -539,5 +537,3 @@ hopper_sql_segment_release(PG_FUNCTION_ARGS)
 	}
 	PG_RETURN_INT32(0);
 }
-
-#endif							/* GP_VERSION_NUM */

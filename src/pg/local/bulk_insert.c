@@ -3,9 +3,7 @@
  *		Rows into a new table, past the executor: 0.5 us a row instead of 2. Not for Greenplum,
  *		whose coordinator has no rows.
  */
-#include "pg/server/bulk_insert.h"
-
-#ifndef GP_VERSION_NUM
+#include "pg/local/bulk_insert.h"
 
 #include "access/heapam.h"
 #include "access/xact.h"
@@ -100,4 +98,3 @@ hopper_bulk_insert_close(hopper_bulk_insert *insert)
 	CommandCounterIncrement();
 }
 
-#endif							/* not GP_VERSION_NUM */

@@ -1,0 +1,106 @@
+/*
+ * rows.h
+ *		Rows of the users' tables as packed bytes, for packing and for prediction.
+ */
+#ifndef HOPPER_ROWS_H
+#define HOPPER_ROWS_H
+
+#include "pg/codec/packed.h"
+
+#define PACK_HINT_ROWS "Leave such rows out or repair them; a view can be packed as well."
+
+/* --- rows of the source and their names in messages (codec/source.c) --- */
+
+typedef struct pack_column
+{
+	char	   *name;
+	Oid			declared;		/* the column's own type */
+	Oid			type;			/* base type where that is a domain */
+	char	   *sql_type;		/* as format_type() writes the column's own: for messages */
+	char	   *qualified_type; /* the same for statements */
+} pack_column;
+
+typedef struct pack_source
+{
+	hopper_name name;
+	int			n_x;
+	pack_column *x;
+	pack_column y;
+	pack_column fold;			/* name is NULL where there is none */
+	int			n_keys;			/* columns of the primary key */
+	char	  **keys;
+	bool		has_ctid;		/* a table without a primary key: rows are named by ctid */
+	bool		has_tableoid;	/* a partitioned one: and by their partition */
+	int			n_columns;		/* of the rows that are fetched */
+	Oid		   *column_types;	/* theirs; InvalidOid where a column only names the row */
+
+	/* the row that is being read */
+	int			segment;		/* Greenplum: where; -1: on the coordinator or the only server */
+	int64		row_number;		/* from 1 */
+	HeapTuple	tuple;
+	TupleDesc	desc;
+	int			first_key;		/* attribute number of the first column that names the row */
+} pack_source;
+
+/* Looks a column up. */
+extern void pack_resolve_column(Oid relation, const char *name, pack_column *column);
+/*
+ * Says what the rows consist of: n_x columns of features, further ones of these types, and n_names
+ * that only name the row.
+ */
+extern void pack_set_row_types(pack_source *source, int n_more, const Oid *more, int n_names);
+/*
+ * Rows of this descriptor follow: source->desc. ERROR 55000 where they are not what was looked up;
+ * nothing may be taken out of a row before.
+ */
+extern void pack_begin_rows(pack_source *source, TupleDesc desc);
+/* "Row (id)=(17)", "Row at ctid (0,3)" or "Row number 5" */
+extern char *pack_row_name(const pack_source *source);
+
+/* --- numbers: features, regression values, label arrays (codec/values.c) --- */
+
+typedef enum pack_layout
+{
+	PACK_ARRAY,					/* one array */
+	PACK_BYTES,					/* one bytea */
+	PACK_SCALARS				/* one or several numbers */
+} pack_layout;
+
+typedef struct pack_values
+{
+	pack_layout layout;
+	int			n_columns;
+	const pack_column *columns;
+	Oid		   *elements;		/* type of the numbers in each column */
+	int32		type;			/* hopper_type they are packed as */
+	bool		shape_known;
+	bool		shape_given;	/* by image_shape or by the training table: rows are reshaped */
+	int			rank;
+	int64		shape[HOPPER_MAX_RANK];
+	int64		count;			/* numbers of one row */
+	size_t		size;			/* bytes of one row */
+	double		divisor;		/* normalizing_const: quotients must fit into a real */
+	char	   *first_row;		/* the row that the shape comes from */
+} pack_values;
+
+/* hopper_type of a number's SQL type, and 0 where it is no number. */
+extern int32 pack_number_type(Oid type);
+extern void pack_values_init(pack_values *values, int n_columns, const pack_column *columns,
+							 const char *relation);
+extern void pack_values_set_shape(pack_values *values, int rank, const int64 *shape);
+/* Takes shape and size from the first row, if they are not known. */
+extern void pack_values_learn(pack_values *values, const pack_source *source,
+							  const Datum *datums, const bool *nulls);
+/* The same from the first row's shape alone. */
+extern void pack_values_learn_shape(pack_values *values, int rank, const int64 *shape,
+									char *first_row);
+/* Writes values->size bytes to `out`, or ereport(ERROR) with the row's name. */
+extern void pack_values_encode(const pack_values *values, const pack_source *source,
+							   const Datum *datums, const bool *nulls, char *out);
+/* "28x28x1"; "scalar" for rank 0 */
+extern char *pack_shape_text(int rank, const int64 *shape);
+/* "uint8" and so on, and back (0: unknown) */
+extern const char *pack_type_name(int32 type);
+extern int32 pack_type_from_name(const char *name);
+
+#endif							/* HOPPER_ROWS_H */

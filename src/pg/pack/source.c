@@ -1,0 +1,146 @@
+/*
+ * source.c
+ *		The table or view that is packed: its columns, what names its rows, and the query over them.
+ */
+#include "pg/pack/pack.h"
+
+#include "access/sysattr.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+
+static void
+resolve_packed_column(Oid relation, const char *name, pack_column *column)
+{
+	if (hopper_require_column(relation, name) < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("system column \"%s\" cannot be packed", name)));
+	pack_resolve_column(relation, name, column);
+}
+
+static bool
+may_read(Oid relation, AttrNumber column)
+{
+	return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck(relation, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+/*
+ * The primary key names a row, without one ctid, where the relation has it; what the role may not
+ * read does not: who may read the columns that are packed may pack them.
+ */
+static void
+find_row_names(pack_source *source, Oid relation)
+{
+	char		relkind = get_rel_relkind(relation);
+	bool		has_key;
+	AttrNumber	number;
+	uint64		n_rows;
+	uint64		row;
+
+	if (relkind != RELKIND_RELATION && !hopper_is_partitioned(relkind) &&
+		relkind != RELKIND_MATVIEW)
+		return;
+	n_rows = hopper_select("SELECT a.attname::pg_catalog.text, a.attnum"
+						   " FROM pg_catalog.pg_index i, pg_catalog.pg_attribute a"
+						   " WHERE i.indrelid OPERATOR(pg_catalog.=) %u AND i.indisprimary"
+						   " AND a.attrelid OPERATOR(pg_catalog.=) i.indrelid"
+						   " AND a.attnum OPERATOR(pg_catalog.=) ANY"
+						   " (i.indkey::pg_catalog.int2[])"
+						   " ORDER BY a.attnum",
+						   relation);
+	source->keys = palloc(sizeof(char *) * (n_rows + 1));
+	has_key = n_rows > 0;
+	for (row = 0; row < n_rows; row++)
+	{
+		source->keys[row] = hopper_cell(row, 1);
+		number = (AttrNumber) hopper_int_cell(&source->name, row, 2, 1, PG_INT16_MAX);
+		has_key = has_key && may_read(relation, number);
+	}
+	if (has_key)
+	{
+		source->n_keys = (int) n_rows;
+		return;
+	}
+	source->has_ctid = hopper_has_ctid(relation) &&
+		may_read(relation, SelfItemPointerAttributeNumber) &&
+		(!hopper_is_partitioned(relkind) || may_read(relation, TableOidAttributeNumber));
+	source->has_tableoid = source->has_ctid && hopper_is_partitioned(relkind);
+}
+
+void
+pack_open_source(const pack_request *request, pack_source *source)
+{
+	Oid			relation = hopper_source_oid(&request->source);
+	ListCell   *cell;
+
+	memset(source, 0, sizeof(*source));
+	source->segment = -1;
+	source->name = request->source;
+	source->x = palloc0(sizeof(pack_column) * list_length(request->x_names));
+	foreach(cell, request->x_names)
+		resolve_packed_column(relation, lfirst(cell), &source->x[source->n_x++]);
+	resolve_packed_column(relation, linitial(request->y_names), &source->y);
+	if (request->fold_column)
+	{
+		resolve_packed_column(relation, request->fold_column, &source->fold);
+		if (source->fold.type != BOOLOID)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" of \"%s\" is of type %s but fold_column must be boolean",
+							source->fold.name, source->name.shown, source->fold.sql_type),
+					 errhint("True marks a row for validation; a view can compute it.")));
+	}
+	find_row_names(source, relation);
+}
+
+void
+pack_append_row_names(const pack_source *source, StringInfo query)
+{
+	int			i;
+
+	for (i = 0; i < source->n_keys; i++)
+		appendStringInfo(query, ", %s", hopper_identifier(source->keys[i]));
+	if (source->has_tableoid)
+		appendStringInfoString(query, ", tableoid::pg_catalog.regclass");
+	if (source->has_ctid)
+		appendStringInfoString(query, ", ctid");
+}
+
+void
+pack_set_job_row_types(pack_job *job)
+{
+	pack_source *source = &job->source;
+	int			n_more = source->fold.name ? 2 : 1;
+	Oid			more[2];
+
+	more[0] = job->y_kind == HOPPER_LABEL_CLASS ? pack_label_type(job->classes.family)
+		: source->y.declared;
+	more[1] = source->fold.declared;
+	pack_set_row_types(source, n_more, more, source->n_keys + (source->has_tableoid ? 1 : 0) +
+					   (source->has_ctid ? 1 : 0));
+	source->first_key = source->n_x + n_more + 1;
+}
+
+char *
+pack_row_query(pack_job *job)
+{
+	pack_source *source = &job->source;
+	StringInfoData query;
+	int			i;
+
+	pack_set_job_row_types(job);
+	initStringInfo(&query);
+	appendStringInfoString(&query, "SELECT ");
+	for (i = 0; i < source->n_x; i++)
+		appendStringInfo(&query, "%s, ", hopper_identifier(source->x[i].name));
+	/* the family is PACK_NO_CLASS where labels are numbers */
+	appendStringInfoString(&query, pack_label_expression(&source->y, job->classes.family));
+	if (source->fold.name)
+		appendStringInfo(&query, ", %s", hopper_identifier(source->fold.name));
+	pack_append_row_names(source, &query);
+	appendStringInfo(&query, " FROM %s", source->name.quoted);
+	return query.data;
+}

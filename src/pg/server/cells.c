@@ -1,0 +1,107 @@
+/*
+ * cells.c
+ *		Values out of rows that SPI has fetched: never used before they were looked at.
+ */
+#include "pg/server/glue.h"
+
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+
+/* A query that should have given a row gave none: its table changed, or hides its rows. */
+static void
+require_row(uint64 row)
+{
+	if (SPI_tuptable == NULL || row >= (uint64) SPI_processed)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("a table has fewer rows than it had, or should have"),
+				 errhint("Use the tables as the functions of schema hopper made them.")));
+}
+
+Datum
+hopper_value(uint64 row, int column, Oid type, bool *isnull)
+{
+	Datum		value;
+
+	require_row(row);
+	value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, isnull);
+	if (!*isnull)
+		hopper_require_type(SPI_tuptable->tupdesc, column, type);
+	return value;
+}
+
+double
+hopper_float_value(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = hopper_value(row, column, FLOAT8OID, &isnull);
+
+	return isnull ? 0 : DatumGetFloat8(value);
+}
+
+char *
+hopper_cell(uint64 row, int column)
+{
+	require_row(row);
+	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
+}
+
+void
+hopper_refuse_cell(const hopper_name *table, uint64 row, int column)
+{
+	const char *value = hopper_cell(row, column);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("\"%s\" is damaged", table ? table->shown : "a catalog"),
+			 errdetail("Column \"%s\" holds %s.", SPI_fname(SPI_tuptable->tupdesc, column),
+					   value ? value : "NULL"),
+			 errhint("Use the tables as the functions of schema hopper made them.")));
+	pg_unreachable();
+}
+
+char *
+hopper_text_cell(const hopper_name *table, uint64 row, int column)
+{
+	char	   *value = hopper_cell(row, column);
+
+	if (value == NULL)
+		hopper_refuse_cell(table, row, column);
+	return value;
+}
+
+int64
+hopper_int_cell(const hopper_name *table, uint64 row, int column, int64 least, int64 most)
+{
+	bool		isnull;
+	Datum		datum;
+	int64		value = 0;
+
+	require_row(row);
+	datum = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull);
+	if (isnull)
+		hopper_refuse_cell(table, row, column);
+	switch (getBaseType(SPI_gettypeid(SPI_tuptable->tupdesc, column)))
+	{
+		case INT2OID:
+			value = DatumGetInt16(datum);
+			break;
+		case INT4OID:
+			value = DatumGetInt32(datum);
+			break;
+		case INT8OID:
+			value = DatumGetInt64(datum);
+			break;
+		default:
+			hopper_require_type(SPI_tuptable->tupdesc, column, INT4OID);
+	}
+	if (value < least || value > most)
+		hopper_refuse_cell(table, row, column);
+	return value;
+}
+
+int32
+hopper_key_cell(const hopper_name *table, uint64 row, int column)
+{
+	return (int32) hopper_int_cell(table, row, column, PG_INT32_MIN, PG_INT32_MAX);
+}
