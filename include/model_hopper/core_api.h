@@ -161,6 +161,14 @@ typedef struct hopper_grid
 	const char *const *existing_fit_params;
 } hopper_grid;
 
+/* Which values of a metric are the better ones. */
+typedef enum hopper_direction
+{
+	HOPPER_SMALLER_IS_BETTER = -1,
+	HOPPER_NO_DIRECTION = 0,	/* nobody can say: counts */
+	HOPPER_LARGER_IS_BETTER = 1
+} hopper_direction;
+
 typedef struct hopper_core_api
 {
 	int32_t		version;		/* HOPPER_API_VERSION */
@@ -210,6 +218,15 @@ typedef struct hopper_core_api
 	int			(*check_configs) (const hopper_config *configs, int32_t n_configs,
 								  const hopper_data_desc *data, hopper_rows **rows,
 								  hopper_error *error);
+
+	/*
+	 * The hopper_direction of a metric by its text as results show it, or of "loss". Fails (22023)
+	 * for other names.
+	 */
+	int			(*metric_direction) (const char *metric, int32_t *direction, hopper_error *error);
+	/* The metric that ranks models, the first one; "loss" where compile_params has none. */
+	int			(*first_metric) (const char *compile_params, char name[HOPPER_MAX_NAME],
+								 int32_t *direction, hopper_error *error);
 
 	/* --- packing --- */
 

@@ -1,7 +1,7 @@
 CREATE FUNCTION hopper.metric_ascends(metric text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'hopper_sql_metric_ascends' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hopper.metric_ascends(text) IS
-    'whether larger values of this metric are better (accuracies), or smaller ones (losses, errors)';
+    'whether larger values of this metric are better (accuracies), or smaller ones (losses, errors); NULL of counts';
 
 CREATE FUNCTION hopper.sparkline("values" double precision[], width integer DEFAULT 30) RETURNS text
     AS 'MODULE_PATHNAME', 'hopper_sql_sparkline' LANGUAGE C STABLE PARALLEL RESTRICTED;

@@ -19,6 +19,7 @@
 #include "model/layer.h"
 #include "model/spec.h"
 #include "params/grid.h"
+#include "params/metric_params.h"
 #include "state/state.h"
 
 namespace hopper {
@@ -254,6 +255,41 @@ void ChecksumOfBuffer(int32_t partition_id, int32_t buffer_id, int32_t n, const 
   });
 }
 
+int32_t DirectionNumber(Direction direction) {
+  switch (direction) {
+    case Direction::kUp:
+      return HOPPER_LARGER_IS_BETTER;
+    case Direction::kDown:
+      return HOPPER_SMALLER_IS_BETTER;
+    case Direction::kUnknown:
+      break;
+  }
+  return HOPPER_NO_DIRECTION;
+}
+
+int DirectionOfMetric(const char* metric, int32_t* direction, hopper_error* error) {
+  return Guard(error, [&] {
+    Require(metric != nullptr, "metric");
+    *direction = DirectionNumber(NamedDirection(metric));
+  });
+}
+
+int FirstMetric(const char* compile_params, char name[HOPPER_MAX_NAME], int32_t* direction,
+                hopper_error* error) {
+  return Guard(error, [&] {
+    std::vector<ParamProblem> problems;
+    const CompileParams compile = ParseCompileParams(Text(compile_params), &problems);
+    for (const ParamProblem& problem : problems) {
+      if (!problem.warning) throw Error(problem);
+    }
+    const bool any = !compile.metrics.empty();
+    CopyText(any ? compile.metrics[0].name : "loss",
+             *reinterpret_cast<char(*)[HOPPER_MAX_NAME]>(name));
+    *direction = any ? DirectionNumber(MetricDirection(compile.metrics[0]))
+                     : static_cast<int32_t>(HOPPER_SMALLER_IS_BETTER);
+  });
+}
+
 int32_t NearestOfNames(const char* name, int32_t n, const char* const* names) {
   int32_t at = -1;
   Guard(nullptr, [&] {
@@ -288,6 +324,8 @@ hopper_core_api MakeApi() {
   api.generate_configs = GenerateConfigurations;
   api.cross_configs = CrossConfigurations;
   api.check_configs = CheckConfigurations;
+  api.metric_direction = DirectionOfMetric;
+  api.first_metric = FirstMetric;
   api.type_size = SizeOfType;
   api.find_non_finite = NonFinite;
   api.row_key = KeyOfRow;

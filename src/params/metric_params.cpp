@@ -2,70 +2,73 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <utility>
 
+#include "params/expression.h"
 #include "params/loss_names.h"
 
 namespace hopper {
 namespace {
 
-// Metrics that are no losses, or have a kind of their own.
-const std::map<std::string, MetricKind> kMetrics = {
-    {"accuracy", MetricKind::kAccuracy},
-    {"acc", MetricKind::kAccuracy},
-    {"binary_accuracy", MetricKind::kBinaryAccuracy},
-    {"categorical_accuracy", MetricKind::kCategoricalAccuracy},
-    {"sparse_categorical_accuracy", MetricKind::kSparseCategoricalAccuracy},
-    {"top_k", MetricKind::kTopK},
-    {"top_k_categorical_accuracy", MetricKind::kTopK},
-    {"sparse_top_k_categorical_accuracy", MetricKind::kTopK},
-    {"mean_squared_error", MetricKind::kMeanSquaredError},
-    {"mse", MetricKind::kMeanSquaredError},
-    {"mean_absolute_error", MetricKind::kMeanAbsoluteError},
-    {"mae", MetricKind::kMeanAbsoluteError},
-    {"root_mean_squared_error", MetricKind::kRootMeanSquaredError},
-    {"rmse", MetricKind::kRootMeanSquaredError},
-    {"cosine_similarity", MetricKind::kCosineSimilarity},
-    {"cosine_proximity", MetricKind::kCosineSimilarity},
-    {"crossentropy", MetricKind::kCrossentropy},
-    {"ce", MetricKind::kCrossentropy},
-    {"true_positives", MetricKind::kTruePositives},
-    {"true_negatives", MetricKind::kTrueNegatives},
-    {"false_positives", MetricKind::kFalsePositives},
-    {"false_negatives", MetricKind::kFalseNegatives},
-    {"precision", MetricKind::kPrecision},
-    {"recall", MetricKind::kRecall},
-    {"f1_score", MetricKind::kFBetaScore},
-    {"f_beta_score", MetricKind::kFBetaScore},
-    {"fbeta_score", MetricKind::kFBetaScore},
-    {"auc", MetricKind::kAuc},
-    {"r2_score", MetricKind::kR2Score},
-    {"mean_io_u", MetricKind::kIoU},
-    {"one_hot_mean_io_u", MetricKind::kIoU},
-    {"io_u", MetricKind::kIoU},
-    {"one_hot_io_u", MetricKind::kIoU},
-    {"binary_io_u", MetricKind::kBinaryIoU},
-    {"precision_at_recall", MetricKind::kPrecisionAtRecall},
-    {"recall_at_precision", MetricKind::kRecallAtPrecision},
-    {"sensitivity_at_specificity", MetricKind::kSensitivityAtSpecificity},
-    {"specificity_at_sensitivity", MetricKind::kSpecificityAtSensitivity},
-    {"pearson_correlation", MetricKind::kPearsonCorrelation},
-    {"concordance_correlation", MetricKind::kConcordanceCorrelation},
+constexpr Direction kUp = Direction::kUp, kDown = Direction::kDown;
+
+// Metrics that are no losses, or have a kind of their own. Names are in snake case.
+struct MetricEntry {
+  MetricKind kind;
+  Direction direction;
+  std::vector<std::string> names;
+  std::vector<std::string> aliases;  // left out of lists that people read
 };
 
-// Every metric has one name in `with_aliases` false, for lists that people read.
-std::vector<std::string> MetricNames(bool with_aliases) {
-  static const std::vector<std::string> kShort = {
-      "acc", "ce", "cosine_proximity", "fbeta_score", "one_hot_io_u", "one_hot_mean_io_u", "rmse"};
-  std::vector<std::string> names;
-  for (const auto& [name, kind] : kMetrics) {
-    const bool alias =
-        std::find(kShort.begin(), kShort.end(), name) != kShort.end() || FindLoss(name) != nullptr;
-    if (with_aliases || !alias) names.push_back(name);
+const std::vector<MetricEntry>& Metrics() {
+  static const std::vector<MetricEntry> metrics = {
+      {MetricKind::kAccuracy, kUp, {"accuracy"}, {"acc"}},
+      {MetricKind::kBinaryAccuracy, kUp, {"binary_accuracy"}, {}},
+      {MetricKind::kCategoricalAccuracy, kUp, {"categorical_accuracy"}, {}},
+      {MetricKind::kSparseCategoricalAccuracy, kUp, {"sparse_categorical_accuracy"}, {}},
+      {MetricKind::kTopK,
+       kUp,
+       {"top_k", "top_k_categorical_accuracy", "sparse_top_k_categorical_accuracy"},
+       {}},
+      {MetricKind::kMeanSquaredError, kDown, {}, {"mean_squared_error", "mse"}},
+      {MetricKind::kMeanAbsoluteError, kDown, {}, {"mean_absolute_error", "mae"}},
+      {MetricKind::kRootMeanSquaredError, kDown, {"root_mean_squared_error"}, {"rmse"}},
+      // Without the loss's minus.
+      {MetricKind::kCosineSimilarity, kUp, {}, {"cosine_similarity", "cosine_proximity"}},
+      {MetricKind::kCrossentropy, kDown, {"crossentropy"}, {"ce"}},
+      // Keras leaves it to the user what is wanted of counts.
+      {MetricKind::kTruePositives, Direction::kUnknown, {"true_positives"}, {}},
+      {MetricKind::kTrueNegatives, Direction::kUnknown, {"true_negatives"}, {}},
+      {MetricKind::kFalsePositives, Direction::kUnknown, {"false_positives"}, {}},
+      {MetricKind::kFalseNegatives, Direction::kUnknown, {"false_negatives"}, {}},
+      {MetricKind::kPrecision, kUp, {"precision"}, {}},
+      {MetricKind::kRecall, kUp, {"recall"}, {}},
+      {MetricKind::kFBetaScore, kUp, {"f1_score", "f_beta_score"}, {"fbeta_score"}},
+      {MetricKind::kAuc, kUp, {"auc"}, {}},
+      {MetricKind::kR2Score, kUp, {"r2_score"}, {}},
+      {MetricKind::kIoU, kUp, {"mean_io_u", "io_u"}, {"one_hot_mean_io_u", "one_hot_io_u"}},
+      {MetricKind::kBinaryIoU, kUp, {"binary_io_u"}, {}},
+      {MetricKind::kPrecisionAtRecall, kUp, {"precision_at_recall"}, {}},
+      {MetricKind::kRecallAtPrecision, kUp, {"recall_at_precision"}, {}},
+      {MetricKind::kSensitivityAtSpecificity, kUp, {"sensitivity_at_specificity"}, {}},
+      {MetricKind::kSpecificityAtSensitivity, kUp, {"specificity_at_sensitivity"}, {}},
+      {MetricKind::kPearsonCorrelation, kUp, {"pearson_correlation"}, {}},
+      {MetricKind::kConcordanceCorrelation, kUp, {"concordance_correlation"}, {}},
+  };
+  return metrics;
+}
+
+const MetricEntry* FindMetric(const std::string& name) {
+  for (const MetricEntry& metric : Metrics()) {
+    if (Holds(metric.names, name) || Holds(metric.aliases, name)) return &metric;
   }
-  for (const std::string& name : LossNames(with_aliases)) names.push_back(name);
-  return names;
+  return nullptr;
+}
+
+void RefuseMetric(const std::string& name, ProblemList* problems) {
+  const std::string snake = SnakeCase(name);
+  const bool in_keras = IsLackingLoss(snake) || snake == "mean" || snake == "sum";
+  RefuseName("metric", name, in_keras, MetricNames(true), MetricNames(false), problems);
 }
 
 // The k of "top_3_accuracy"; 0 for other names.
@@ -175,32 +178,78 @@ void ReadMetric(const Value& value, CompileParams* params, ProblemList* problems
   }
   const auto callable = ReadCallable(value, "metric", problems);
   if (!callable) return;
+  // It is what NamedDirection() goes by, where the text has been cut to HOPPER_MAX_NAME.
+  const size_t length = callable->text.substr(0, callable->text.find('(')).size();
+  if (length >= HOPPER_MAX_NAME) {
+    problems->Error(ErrorCode::kLimitExceeded,
+                    "the name of a metric has " + std::to_string(length) + " bytes",
+                    "At most " + std::to_string(HOPPER_MAX_NAME - 1) + " are possible.");
+    return;
+  }
   const std::string name = SnakeCase(callable->name);
   MetricParams metric;
   metric.name = callable->text;
   const std::string owner = "metric \"" + callable->name + "\"";
   ArgumentList arguments;
-  const auto known = kMetrics.find(name);
+  const MetricEntry* known = FindMetric(name);
   if (const int64_t k = KOfName(name); k > 0) {
     metric.kind = MetricKind::kTopK;
     metric.k = static_cast<int>(k);
-  } else if (known != kMetrics.end()) {
-    metric.kind = known->second;
+  } else if (known != nullptr) {
+    metric.kind = known->kind;
     AddMetricArguments(name, &metric, &arguments);
   } else if (const LossEntry* loss = FindLoss(name)) {
     metric.kind = MetricKind::kLoss;
     metric.loss = loss->kind;
     AddLossArguments(loss->kind, &metric.loss_options, &arguments);
   } else {
-    const bool in_keras = IsLackingLoss(name) || name == "mean" || name == "sum";
-    RefuseName("metric", callable->name, in_keras, MetricNames(true), MetricNames(false), problems);
-    return;
+    return RefuseMetric(callable->name, problems);
   }
   arguments.Read(*callable, owner, problems);
   params->metrics.push_back(std::move(metric));
 }
 
 }  // namespace
+
+// Sorted, those of losses after the others.
+std::vector<std::string> MetricNames(bool with_aliases) {
+  std::vector<std::string> names;
+  for (const MetricEntry& metric : Metrics()) {
+    names.insert(names.end(), metric.names.begin(), metric.names.end());
+    if (!with_aliases) continue;
+    names.insert(names.end(), metric.aliases.begin(), metric.aliases.end());
+  }
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : LossNames(with_aliases)) names.push_back(name);
+  return names;
+}
+
+Direction MetricDirection(const MetricParams& metric) {
+  if (metric.kind == MetricKind::kLoss) return metric.ascends ? kUp : kDown;
+  for (const MetricEntry& entry : Metrics()) {
+    if (entry.kind == metric.kind) return entry.direction;
+  }
+  return Direction::kUnknown;
+}
+
+Direction NamedDirection(const std::string& text) {
+  ExpressionText expression;
+  if (SplitExpression(text, &expression)) return expression.ascends ? kUp : kDown;
+  if (text == "loss") return kDown;
+  std::vector<ParamProblem> found;
+  ProblemList problems(&found);
+  // The arguments may have been cut off, and change nothing.
+  const auto callable =
+      ReadCallable(Value::String(text.substr(0, text.find('('))), "metric", &problems);
+  if (callable) {
+    const std::string name = SnakeCase(callable->name);
+    if (KOfName(name) > 0) return kUp;
+    if (const MetricEntry* metric = FindMetric(name)) return metric->direction;
+    if (FindLoss(name) != nullptr) return kDown;
+    RefuseMetric(callable->name, &problems);
+  }
+  throw Error(found.front());
+}
 
 void ReadMetrics(const Value& value, CompileParams* params, ProblemList* problems) {
   if (value.IsNone()) return;

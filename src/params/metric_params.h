@@ -1,11 +1,25 @@
 // The metrics of compile_params.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "params/callable.h"
 
 namespace hopper {
 
 // None, [], one metric or a list of metrics.
 void ReadMetrics(const Value& value, CompileParams* params, ProblemList* problems);
+
+// Names in snake case, those of losses too. Without aliases each metric is there under as few as
+// people need to read.
+std::vector<std::string> MetricNames(bool with_aliases);
+
+// Whether smaller or larger values are the better ones.
+enum class Direction { kUnknown, kDown, kUp };
+Direction MetricDirection(const MetricParams& metric);
+// The same for a metric's text as results show it (MetricParams::name), or "loss". Throws
+// kInvalidParameter for other names.
+Direction NamedDirection(const std::string& text);
 
 }  // namespace hopper

@@ -62,40 +62,6 @@ std::optional<Watched> FindWatched(const CompileParams& compile, const std::stri
   return std::nullopt;
 }
 
-Direction MetricDirection(const MetricParams& metric) {
-  switch (metric.kind) {
-    case MetricKind::kAccuracy:
-    case MetricKind::kBinaryAccuracy:
-    case MetricKind::kCategoricalAccuracy:
-    case MetricKind::kSparseCategoricalAccuracy:
-    case MetricKind::kTopK:
-    case MetricKind::kCosineSimilarity:
-    case MetricKind::kPrecision:
-    case MetricKind::kRecall:
-    case MetricKind::kFBetaScore:
-    case MetricKind::kAuc:
-    case MetricKind::kR2Score:
-    case MetricKind::kIoU:
-    case MetricKind::kBinaryIoU:
-    case MetricKind::kPrecisionAtRecall:
-    case MetricKind::kRecallAtPrecision:
-    case MetricKind::kSensitivityAtSpecificity:
-    case MetricKind::kSpecificityAtSensitivity:
-    case MetricKind::kPearsonCorrelation:
-    case MetricKind::kConcordanceCorrelation:
-      return Direction::kUp;
-    case MetricKind::kLoss:
-      return metric.ascends ? Direction::kUp : Direction::kDown;
-    case MetricKind::kTruePositives:
-    case MetricKind::kTrueNegatives:
-    case MetricKind::kFalsePositives:
-    case MetricKind::kFalseNegatives:
-      return Direction::kUnknown;
-    default:
-      return Direction::kDown;
-  }
-}
-
 Direction WatchedDirection(const CompileParams& compile, const Watched& watched, MonitorMode mode) {
   if (mode == MonitorMode::kMin) return Direction::kDown;
   if (mode == MonitorMode::kMax) return Direction::kUp;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "params/metric_params.h"
 #include "params/params.h"
 
 namespace hopper {
@@ -18,10 +19,6 @@ struct Watched {
 // ('acc') or in snake case (AUC() is auc). Nothing where there is no such metric.
 std::optional<Watched> FindWatched(const CompileParams& compile, const std::string& monitor);
 
-enum class Direction { kUnknown, kDown, kUp };
-
-// Whether smaller or larger values are the better ones.
-Direction MetricDirection(const MetricParams& metric);
 // `mode`, or what is known of the metric.
 Direction WatchedDirection(const CompileParams& compile, const Watched& watched, MonitorMode mode);
 

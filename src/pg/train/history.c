@@ -7,6 +7,7 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 
+#include "pg/server/glue.h"
 #include "pg/server/words.h"
 
 /*
@@ -376,17 +377,13 @@ hopper_history_metrics(const hopper_history *history, int split, int n_metrics)
 	return float8_array(values, nulls, n_metrics, history->n);
 }
 
-bool
-hopper_metric_ascends(const char *metric)
+hopper_direction
+hopper_metric_direction(const char *metric)
 {
-	static const char *const smaller_is_better[] =
-	{"loss", "error", "crossentropy", "mse", "mae", "rmse", "mape", "msle"};
+	int32_t		direction;
+	hopper_error error;
 
-	/* an expression says it itself: "expr max: ..." */
-	if (strncmp(metric, "expr", 4) == 0 && strchr(metric, ':') != NULL)
-		return strncmp(metric, "expr max", 8) == 0 && (metric[8] == ':' || metric[8] == ' ');
-	for (int i = 0; i < lengthof(smaller_is_better); i++)
-		if (strcasestr(metric, smaller_is_better[i]) != NULL)
-			return false;
-	return true;
+	HOPPER_CHECK(hopper_core()->metric_direction(hopper_to_utf8(metric), &direction, &error),
+				 error);
+	return (hopper_direction) direction;
 }

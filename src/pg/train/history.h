@@ -75,9 +75,9 @@ extern Datum hopper_history_metric(const hopper_history *history, int split, int
 extern Datum hopper_history_metrics(const hopper_history *history, int split, int n_metrics);
 
 /*
- * True where a larger value of this metric is the better one: accuracies and the like, but not
- * losses and errors.
+ * Which values of this metric (its text as results show it, or "loss") are the better ones, as the
+ * core's table of metrics has it. ERROR 22023 for other names.
  */
-extern bool hopper_metric_ascends(const char *metric);
+extern hopper_direction hopper_metric_direction(const char *metric);
 
 #endif							/* HOPPER_HISTORY_H */

@@ -42,8 +42,9 @@ info_table(FunctionCallInfo fcinfo)
  * leaderboard(model_output_table, k)
  *
  * Ranked by the validation metric, else the training metric, else the losses, each in its
- * direction; NaN, which is above all numbers and their negatives, comes after all of them. Failed
- * configurations come last and have no rank.
+ * direction; metrics without a direction (counts) leave it to the losses. NaN, which is above all
+ * numbers and their negatives, comes after all of them. Failed configurations come last and have no
+ * rank.
  */
 Datum
 hopper_sql_leaderboard(PG_FUNCTION_ARGS)
@@ -59,12 +60,17 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 
 	initStringInfo(&query);
 	appendStringInfo(&query,
-					 "WITH scored AS ("
+					 "WITH directed AS ("
 					 " SELECT i.*,"
-					 "  hopper.metric_ascends(coalesce(metrics_type[1], 'loss')) AS ascends,"
-					 "  coalesce(validation_metrics_final, training_metrics_final,"
-					 "           validation_loss_final, training_loss_final) AS score"
+					 "  hopper.metric_ascends(coalesce(metrics_type[1], 'loss')) AS ascends"
 					 " FROM %s i), "
+					 "scored AS ("
+					 " SELECT *,"
+					 "  CASE WHEN ascends IS NULL"
+					 "   THEN coalesce(validation_loss_final, training_loss_final)"
+					 "   ELSE coalesce(validation_metrics_final, training_metrics_final,"
+					 "                 validation_loss_final, training_loss_final) END AS score"
+					 " FROM directed), "
 					 "ranked AS ("
 					 " SELECT *, rank() OVER (ORDER BY (status <> 'failed') DESC,"
 					 "  CASE WHEN ascends THEN -score ELSE score END,"
@@ -75,6 +81,7 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 					 " validation_metrics_final, training_metrics_final,"
 					 " CASE WHEN ascends"
 					 "  THEN training_metrics_final - validation_metrics_final"
+					 "  WHEN ascends IS NULL THEN validation_loss_final - training_loss_final"
 					 "  ELSE coalesce(validation_metrics_final, validation_loss_final)"
 					 "     - coalesce(training_metrics_final, training_loss_final) END,"
 					 " validation_loss_final, training_loss_final, iterations,"
@@ -195,9 +202,14 @@ hopper_sql_sparkline(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(line.data, line.len));
 }
 
-/* metric_ascends(text): whether larger values of this metric are better. */
+/* metric_ascends(text): whether larger values of this metric are better; NULL: nobody can say. */
 Datum
 hopper_sql_metric_ascends(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(hopper_metric_ascends(text_to_cstring(PG_GETARG_TEXT_PP(0))));
+	hopper_direction direction =
+		hopper_metric_direction(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+
+	if (direction == HOPPER_NO_DIRECTION)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(direction == HOPPER_LARGER_IS_BETTER);
 }

@@ -543,6 +543,11 @@ hopper_best
 hopper_outputs_best(const hopper_outputs *outputs)
 {
 	hopper_best best;
+	const char *metric = NULL;
+	bool		by_loss = true;
+	bool		measured;
+	bool		validated[2];
+	double		values[2];
 	uint64		n;
 
 	/*
@@ -550,12 +555,10 @@ hopper_outputs_best(const hopper_outputs *outputs)
 	 * Greenplum a function that reads tables must not be joined with a table.
 	 */
 	n = hopper_select_latest("SELECT mst_key,"
-							 " CASE WHEN validation_metric IS NOT NULL THEN 'validation '"
-							 "  WHEN training_metric IS NOT NULL THEN 'training '"
-							 "  WHEN validation_loss IS NOT NULL THEN 'validation loss'"
-							 "  ELSE 'training loss' END,"
-							 " coalesce(validation_metric, training_metric, validation_loss,"
-							 "  training_loss),"
+							 " coalesce(validation_metric, training_metric),"
+							 " coalesce(validation_loss, training_loss),"
+							 " validation_metric IS NOT NULL,"
+							 " validation_loss IS NOT NULL,"
 							 " validation_metric IS NOT NULL OR training_metric IS NOT NULL "
 							 "FROM hopper.leaderboard(%s, 1)",
 							 hopper_literal(outputs->model.quoted));
@@ -566,14 +569,21 @@ hopper_outputs_best(const hopper_outputs *outputs)
 				 errdetail("It has no row."),
 				 errhint("Use the tables as the functions of schema hopper made them.")));
 	best.mst_key = hopper_key_cell(&outputs->info, 0, 1);
-	best.metric = hopper_text_cell(&outputs->info, 0, 2);
-	best.value = hopper_float_value(0, 3);
-	if (strcmp(hopper_cell(0, 4), "t") == 0)
+	values[0] = hopper_float_value(0, 2);
+	values[1] = hopper_float_value(0, 3);
+	for (int i = 0; i < 2; i++)
+		validated[i] = strcmp(hopper_cell(0, 4 + i), "t") == 0;
+	measured = strcmp(hopper_cell(0, 6), "t") == 0;
+	if (measured)
 	{
 		hopper_select_latest("SELECT metrics_type[1] FROM %s WHERE mst_key = %d",
 							 outputs->info.quoted, best.mst_key);
-		best.metric = psprintf("%s%s", best.metric, hopper_text_cell(&outputs->info, 0, 1));
+		metric = hopper_text_cell(&outputs->info, 0, 1);
+		by_loss = hopper_metric_direction(metric) == HOPPER_NO_DIRECTION;
 	}
+	best.value = values[by_loss];
+	best.metric = psprintf("%s %s", validated[by_loss] ? "validation" : "training",
+						   by_loss ? "loss" : metric);
 	return best;
 }
 

@@ -62,8 +62,9 @@ best_so_far(const hopper_training *training, char **words)
 	int			best = -1;
 	int			split = training->valid ? HOPPER_SPLIT_VALID : HOPPER_SPLIT_TRAIN;
 	bool		by_metric = true;
-	bool		ascends = true;
-	char		name[64] = "metric";
+	int32_t		direction;
+	char		name[HOPPER_MAX_NAME];
+	hopper_error error;
 	double		best_value = 0;
 
 	for (int i = 0; i < training->n_configs; i++)
@@ -73,21 +74,13 @@ best_so_far(const hopper_training *training, char **words)
 		if (!training->failed[i] && point && (point->has_metric[split] & 1) == 0)
 			by_metric = false;
 	}
-	if (by_metric)
+	HOPPER_CHECK(hopper_core()->first_metric(training->configs[0].compile_params, name, &direction,
+											 &error), error);
+	if (!by_metric || direction == HOPPER_NO_DIRECTION)
 	{
-		hopper_model_result result;
-		hopper_error error;
-
-		if (training->run &&
-			hopper_torch()->run_result(training->run, training->configs[0].mst_key, &result,
-									   &error) == 0 && result.n_metrics > 0)
-			strlcpy(name, hopper_from_utf8(result.metrics_type[0]), sizeof(name));
-		ascends = hopper_metric_ascends(name);
-	}
-	else
-	{
+		by_metric = false;
 		strlcpy(name, "loss", sizeof(name));
-		ascends = false;
+		direction = HOPPER_SMALLER_IS_BETTER;
 	}
 
 	for (int i = 0; i < training->n_configs; i++)
@@ -102,7 +95,7 @@ best_so_far(const hopper_training *training, char **words)
 			value = hopper_point_metric(training->histories[i], point, split, 0);
 		if (isnan(value))
 			continue;
-		if (best < 0 || (ascends ? value > best_value : value < best_value))
+		if (best < 0 || direction * value > direction * best_value)
 		{
 			best = i;
 			best_value = value;
@@ -111,7 +104,8 @@ best_so_far(const hopper_training *training, char **words)
 	if (best < 0)
 		return false;
 	*words = psprintf("best configuration %d %s %s %.4f", training->configs[best].mst_key,
-					  split == HOPPER_SPLIT_VALID ? "validation" : "training", name, best_value);
+					  split == HOPPER_SPLIT_VALID ? "validation" : "training",
+					  hopper_from_utf8(name), best_value);
 	return true;
 }
 

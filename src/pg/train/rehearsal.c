@@ -86,7 +86,7 @@ make_up(rehearsal *play, const hopper_training *planned)
 	result->state_size = 1;
 	result->n_metrics = event->n_metrics = 1;
 	strlcpy(result->loss_type, "loss", sizeof(result->loss_type));
-	strlcpy(result->metrics_type[0], "metric", sizeof(result->metrics_type[0]));
+	strlcpy(result->metrics_type[0], "accuracy", sizeof(result->metrics_type[0]));
 	event->iteration = 1;
 	event->split = HOPPER_SPLIT_TRAIN;
 	hopper_history_record(training->histories[0], event);

@@ -463,6 +463,32 @@ TEST(CoreApi, NearestName) {
   EXPECT_EQ(Api().nearest_name("labl", 0, nullptr), -1);
 }
 
+TEST(CoreApi, DirectionsOfMetrics) {
+  hopper_error error = {};
+  int32_t direction = 7;
+  char name[HOPPER_MAX_NAME];
+  EXPECT_EQ(Api().metric_direction("AUC(curve='PR')", &direction, &error), 0);
+  EXPECT_EQ(direction, HOPPER_LARGER_IS_BETTER);
+  EXPECT_EQ(Api().metric_direction("huber", &direction, &error), 0);
+  EXPECT_EQ(direction, HOPPER_SMALLER_IS_BETTER);
+  EXPECT_EQ(Api().metric_direction("acuracy", &direction, &error), HOPPER_INVALID_PARAMETER);
+  EXPECT_STREQ(error.message, "metric \"acuracy\" is not known");
+  EXPECT_EQ(Api().metric_direction(nullptr, &direction, &error), HOPPER_INTERNAL);
+
+  const auto first = [&](const std::string& metrics) {
+    const std::string text = "loss='mse', optimizer='sgd'" + metrics;
+    EXPECT_EQ(Api().first_metric(text.c_str(), name, &direction, &error), 0) << error.message;
+    return std::string(name);
+  };
+  EXPECT_EQ(first(", metrics=['FalsePositives', 'mae']"), "FalsePositives");
+  EXPECT_EQ(direction, HOPPER_NO_DIRECTION);
+  EXPECT_EQ(first(", metrics=[{'class_name': 'Recall', 'config': {}}]"), "Recall");
+  EXPECT_EQ(direction, HOPPER_LARGER_IS_BETTER);
+  EXPECT_EQ(first(""), "loss");
+  EXPECT_EQ(direction, HOPPER_SMALLER_IS_BETTER);
+  EXPECT_EQ(Api().first_metric("loss='mse'", name, &direction, &error), HOPPER_INVALID_PARAMETER);
+}
+
 TEST(CoreApi, DamagedStatesAreRefused) {
   const std::vector<uint8_t> image(100, 7);
   char digest[33] = "";

@@ -1,0 +1,47 @@
+// Whether larger values of a metric are better: by its name as by what was parsed.
+#include <gtest/gtest.h>
+
+#include "params/metric_params.h"
+#include "params/problems.h"
+
+namespace hopper {
+namespace {
+
+// The parsed metric, with the argument that it may need.
+MetricParams Parsed(const std::string& name) {
+  for (const char* arguments : {"", "(0.5)", "(target_class_ids=[0])"}) {
+    std::vector<ParamProblem> problems;
+    const CompileParams compile = ParseCompileParams(
+        "loss='mse', optimizer='sgd', metrics=['" + name + arguments + "']", &problems);
+    if (problems.empty()) return compile.metrics.at(0);
+  }
+  ADD_FAILURE() << name << " does not parse";
+  return {};
+}
+
+TEST(Direction, AMetricsNameSaysWhatItsRowSays) {
+  for (const std::string& name : MetricNames(true)) {
+    const MetricParams metric = Parsed(name);
+    EXPECT_EQ(NamedDirection(metric.name), MetricDirection(metric)) << name;
+    EXPECT_EQ(NamedDirection(name), MetricDirection(metric)) << name;
+  }
+  EXPECT_GT(MetricNames(true).size(), 60u);
+}
+
+TEST(Direction, ExpressionsSayItThemselves) {
+  for (const char* text :
+       {"expr max: y - p", "expr max name: y - p", "expr min: y - p", "expr name: y - p"}) {
+    EXPECT_EQ(NamedDirection(text), MetricDirection(Parsed(text))) << text;
+  }
+  EXPECT_EQ(NamedDirection("expr max: y - p"), Direction::kUp);
+  EXPECT_EQ(NamedDirection("expr maximum: y - p"), Direction::kDown);
+}
+
+TEST(Direction, OtherNamesAreErrors) {
+  for (const char* name : {"", "acuracy", "top_0_accuracy", "mean", "ctc", "(", "{", "val_loss"}) {
+    EXPECT_THROW(NamedDirection(name), Error) << name;
+  }
+}
+
+}  // namespace
+}  // namespace hopper
