@@ -252,12 +252,8 @@ void Explain::Predict() {
   shape.metrics_frequency = options_.metrics_compute_frequency;
   shape.training_metrics = options_.training_metrics;
   shape.validation_partitions = valid_ == nullptr ? 0 : valid_->n_partitions;
-  int training_evaluations = 0;
-  int validations = 0;
-  for (int i = 1; i <= shape.num_iterations; ++i) {
-    training_evaluations += shape.EvaluatesTraining(i) ? 1 : 0;
-    validations += shape.EvaluatesValidation(i) ? 1 : 0;
-  }
+  const int training_evaluations = shape.TrainingEvaluations(0);
+  const int validations = shape.ValidationEvaluations(0);
   std::vector<ModelCost> costs;
   std::vector<int64_t> tasks;
   for (Entry& entry : entries_) {

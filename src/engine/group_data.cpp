@@ -59,7 +59,8 @@ void Group::PlanData(hopper_data_plan* plan) {
   }
   // Each group of models that travels together reads everything in each of its iterations, and once
   // more to be evaluated at the end.
-  plan->max_reads = static_cast<int32_t>(visitors.size()) * (num_iterations_ + 1);
+  const int64_t reads = static_cast<int64_t>(visitors.size()) * (int64_t{num_iterations_} + 1);
+  plan->max_reads = static_cast<int32_t>(std::min<int64_t>(reads, INT32_MAX));
   window_ = std::make_unique<PartitionWindow>(bytes[0], bytes[1], plan->bytes_window);
 }
 

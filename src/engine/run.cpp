@@ -176,9 +176,9 @@ void Run::PlanData(hopper_data_plan* plan) {
   const bool spread = std::any_of(models_.begin(), models_.end(), [&](const auto& model) {
     return ring_.FirstPartition(model->key) != ring_.FirstPartition(models_.front()->key);
   });
-  plan->max_reads = plan_->resident ? 1
-                                    : Waves() * (num_iterations_ + (spread ? 1 : 0) +
-                                                 (WantsPasses(HOPPER_SPLIT_TRAIN) ? 1 : 0));
+  const int64_t reads = Waves() * (int64_t{num_iterations_} + (spread ? 1 : 0) +
+                                   (WantsPasses(HOPPER_SPLIT_TRAIN) ? 1 : 0));
+  plan->max_reads = plan_->resident ? 1 : static_cast<int32_t>(std::min<int64_t>(reads, INT32_MAX));
   for (const auto& model : models_) {
     if (model->status == HOPPER_MODEL_TRAINING && !model->admitted) ++plan->n_waiting;
   }

@@ -42,6 +42,12 @@ bool RunShape::EvaluatesTraining(int iteration) const {
   return training_metrics != kFinal || iteration == num_iterations;
 }
 
+int RunShape::TrainingEvaluations(int iteration) const {
+  if (training_metrics == kRunning) return 0;
+  if (training_metrics == kFinal) return iteration < num_iterations ? 1 : 0;
+  return MetricsIterations(iteration);
+}
+
 // ---------------------------------------------------------------- local
 
 namespace {
@@ -200,13 +206,12 @@ Forecast ForecastLocal(const Ring& ring, const std::vector<ModelCost>& models,
   const int left = shape.num_iterations - played;
   if (left == 0) return forecast;
 
-  // Iterations that were left out cost what their work allows.
-  int training_passes = 0;
-  int validations = 0;
-  for (int i = played; i < shape.num_iterations && !cancelled(); ++i) {
-    training_passes += shape.EvaluatesTraining(i) ? 1 : 0;
-    validations += shape.EvaluatesValidation(i) ? 1 : 0;
-  }
+  // Iterations that were left out cost what their work allows; the last one was played.
+  const int last = shape.num_iterations - 1;
+  const int training_passes =
+      shape.TrainingEvaluations(played - 1) - shape.TrainingEvaluations(last);
+  const int validations =
+      shape.ValidationEvaluations(played - 1) - shape.ValidationEvaluations(last);
   Forecast rest;
   double longest = 0.0;
   for (const ModelCost& model : models) {
@@ -403,10 +408,15 @@ Forecast ForecastSegments(const Ring& ring, const std::vector<ModelCost>& models
   Cancel cancelled(cancel);
   SegmentsPlayer player(ring, models, places, statement);
   // Iterations differ only in what is evaluated after them.
+  const int metrics = shape.MetricsIterations(0);
   std::map<std::pair<bool, bool>, int> kinds;
-  for (int i = 1; i <= shape.num_iterations; ++i) {
-    ++kinds[{shape.EvaluatesTraining(i), shape.EvaluatesValidation(i)}];
-  }
+  const auto add = [&](int iteration, int count) {
+    if (count == 0) return;
+    kinds[{shape.EvaluatesTraining(iteration), shape.EvaluatesValidation(iteration)}] += count;
+  };
+  add(shape.num_iterations, 1);
+  add(shape.metrics_frequency, metrics - 1);
+  add(1, shape.num_iterations - metrics);
   Forecast total;
   for (const auto& [kind, count] : kinds) {
     const Forecast one = player.Iteration(kind.first, kind.second, &cancelled);

@@ -33,6 +33,15 @@ struct RunShape {
   bool EvaluatesValidation(int iteration) const {
     return validation_partitions > 0 && IsMetricsIteration(iteration);
   }
+  // How many of the iterations after `iteration`, to the last one, do so.
+  int MetricsIterations(int iteration) const {
+    const bool extra = num_iterations % metrics_frequency != 0 && iteration < num_iterations;
+    return num_iterations / metrics_frequency - iteration / metrics_frequency + (extra ? 1 : 0);
+  }
+  int TrainingEvaluations(int iteration) const;
+  int ValidationEvaluations(int iteration) const {
+    return validation_partitions > 0 ? MetricsIterations(iteration) : 0;
+  }
 };
 
 // Seconds; all but the first are sums over workers and add up to seconds * workers.

@@ -51,6 +51,16 @@ def test_two_workers_on_one_model_are_half_idle(database):
     assert share == pytest.approx(0.5, abs=0.05)
 
 
+def test_any_number_of_iterations(database):
+    """Far more than could be counted one by one."""
+    query(database, "SET statement_timeout = '60s'")
+    rows = dict(query(database, "SELECT item, predicted FROM hopper.explain_fit('packed', NULL, 'configs',"
+                      " 2147483647) WHERE mst_key IS NULL"))
+    query(database, "RESET statement_timeout")
+    assert rows["iterations"] == 2147483647
+    assert 1e5 < rows["duration"] < float("inf")
+
+
 def test_nothing_is_left_behind(database):
     before = query(database, "SELECT oid FROM pg_class ORDER BY 1")
     runs = value(database, "SELECT count(*) FROM hopper.journal_runs")

@@ -14,7 +14,7 @@ static double
 count_visits(const hopper_training *training, double partitions, double valid)
 {
 	const hopper_run_options *options = &training->options;
-	double		evaluations = options->num_iterations / options->metrics_compute_frequency + 1;
+	double		evaluations = options->num_iterations / options->metrics_compute_frequency + 1.0;
 	double		evaluated = valid;
 
 	if (options->training_metrics == HOPPER_METRICS_EVERY)

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -254,6 +255,50 @@ TEST(Forecast, LongRunsGoOnAtThePaceOfTheirWork) {
       ForecastLocal(Ring(20, EachPartition(20)), Models({0.01}), Shape(10000000), 4, 0.0);
   EXPECT_NEAR(one.seconds, 0.01 * 20 * 1e7, 1.0);
   EXPECT_NEAR(one.IdleShare(4), 0.75, 1e-6);
+}
+
+TEST(RunShape, CountsWhatItSays) {
+  for (const int metrics : {kRunningMetrics, kFinalMetrics, kEveryMetrics}) {
+    for (int n = 1; n <= 9; ++n) {
+      for (int frequency = 1; frequency <= 11; ++frequency) {
+        RunShape shape = Shape(n, metrics);
+        shape.metrics_frequency = frequency;
+        shape.validation_partitions = 1;
+        int training = 0;
+        int validation = 0;
+        for (int i = n; i >= 0; --i) {
+          EXPECT_EQ(shape.TrainingEvaluations(i), training) << n << " " << frequency << " " << i;
+          EXPECT_EQ(shape.ValidationEvaluations(i), validation)
+              << n << " " << frequency << " " << i;
+          training += shape.EvaluatesTraining(i) ? 1 : 0;
+          validation += shape.EvaluatesValidation(i) ? 1 : 0;
+        }
+      }
+    }
+  }
+}
+
+// Hours where the iterations are counted one by one, and no end where their number has none above
+// it.
+TEST(Forecast, AnyNumberOfIterationsIsQuick) {
+  std::vector<ModelCost> models = Models({1.0});
+  models[0].evaluation = 2.0;
+  models[0].validation = 3.0;
+  RunShape shape = Shape(std::numeric_limits<int>::max(), kEveryMetrics);
+  shape.validation_partitions = 1;
+  SegmentPlaces places;
+  places.train_keys = {1};
+  places.valid_keys = {1};
+  // Prime: only multiples of the frequency, and the last.
+  for (const int frequency : {1, 1000000007}) {
+    shape.metrics_frequency = frequency;
+    const double evaluations = frequency == 1 ? shape.num_iterations : 3;
+    EXPECT_EQ(shape.TrainingEvaluations(0), evaluations);
+    const Forecast local = ForecastLocal(Ring(1, {0}), models, shape, 1, 0.0);
+    EXPECT_NEAR(local.seconds, shape.num_iterations + 5.0 * evaluations, 10.0);
+    const Forecast segments = ForecastSegments(Ring(1, {0}), models, shape, places, 0.0);
+    EXPECT_DOUBLE_EQ(segments.evaluate, 5.0 * evaluations);
+  }
 }
 
 TEST(Forecast, NothingToDoTakesNoTime) {
