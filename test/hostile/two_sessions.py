@@ -57,54 +57,88 @@ STATEMENTS = [
 FORBIDDEN = ("XX000", "XX002", "58", "53")
 
 
-def session(seed, until, findings, pids, done):
-    chance = random.Random(seed)
-    connection, block, last = None, False, ""
-    try:
-        while time.monotonic() < until and not findings:
-            if connection is None:
-                connection = stage.connect()
-                stage.become(connection, stage.STRANGER)
-                stage.execute(connection, "SET client_min_messages = error; SET statement_timeout = '10s';"
-                              " SET lock_timeout = '3s'; SET hopper.notice_interval = 0; SET hopper.threads = 2")
-                pids[seed] = stage.process(connection)
-            last = chance.choice(STATEMENTS)
-            what = chance.random()
+def enter(connection):
+    stage.become(connection, stage.STRANGER)
+    stage.execute(connection, "SET client_min_messages = error; SET statement_timeout = '10s';"
+                  " SET lock_timeout = '3s'; SET hopper.notice_interval = 0; SET hopper.threads = 2")
+
+
+class Session:
+    """What one thread does, with a session that others cancel at any time."""
+
+    def __init__(self, seed, everybody):
+        self.seed = seed
+        self.chance = random.Random(seed)
+        self.all = everybody
+        self.connection = None
+        self.block = self.entered = False
+        self.statement = ""
+
+    def do(self, text):
+        self.statement = text
+        stage.execute(self.connection, text)
+
+    def step(self):
+        if self.connection is None:
+            self.connection = stage.connect()
+        if not self.entered:
+            enter(self.connection)
+            self.entered = True
+        what = self.chance.random()
+        if what < 0.12 and not self.block:
+            self.do("BEGIN" + self.chance.choice(
+                ["", " ISOLATION LEVEL REPEATABLE READ", " ISOLATION LEVEL SERIALIZABLE", " READ ONLY"]))
+            self.block = True
+        elif what < 0.25 and self.block:
+            self.do(self.chance.choice(["COMMIT", "ROLLBACK"]))
+            self.block = False
+        elif what < 0.30:
+            # By its key: what a role may cancel depends on who connected.
+            other = self.chance.choice([other for other in self.all if other is not self])
+            connection = other.connection
+            if connection is not None:
+                connection.cancel()
+        else:
+            self.do(self.chance.choice(STATEMENTS))
+            # The role and the settings went, too.
+            self.entered = self.statement != "DISCARD ALL"
+
+    def leave_block(self):
+        """A cancel may hit the end of a block as well."""
+        while self.block:
             try:
-                if what < 0.12 and not block:
-                    stage.execute(connection, "BEGIN" + chance.choice(
-                        ["", " ISOLATION LEVEL REPEATABLE READ", " ISOLATION LEVEL SERIALIZABLE", " READ ONLY"]))
-                    block = True
-                elif what < 0.25 and block:
-                    stage.execute(connection, chance.choice(["COMMIT", "ROLLBACK"]))
-                    block = False
-                elif what < 0.30:
-                    others = [pid for other, pid in pids.items() if other != seed]
-                    stage.execute(connection, f"SELECT pg_cancel_backend({chance.choice(others or [0])})")
-                else:
-                    stage.execute(connection, last)
-                done[0] += 1
-            except psycopg2.Error as error:
-                code = error.pgcode or ""
-                if block and code:
-                    stage.execute(connection, "ROLLBACK")
-                    block = False
-                if not code or (code.startswith(FORBIDDEN) and stage.internal_error(error)):
-                    findings.append(f"session {seed}: {last}\n{code} {error}")
-    except psycopg2.Error as error:
-        # Cancelled between two statements of ours is no finding.
-        if error.pgcode != "57014":
-            findings.append(f"session {seed}: {last}\n{error}")
-    finally:
-        if connection is not None:
-            connection.close()
+                stage.execute(self.connection, "ROLLBACK")
+                self.block = False
+            except psycopg2.errors.QueryCanceled:
+                pass
+
+    def run(self, until, findings, done):
+        try:
+            while time.monotonic() < until and not findings:
+                try:
+                    self.step()
+                    done[0] += 1
+                except psycopg2.Error as error:
+                    code = error.pgcode or ""
+                    if not code or (code.startswith(FORBIDDEN) and stage.internal_error(error)):
+                        findings.append(f"session {self.seed}: {self.statement}\n{code} {error}")
+                        return
+                    self.leave_block()
+        except psycopg2.Error as error:
+            findings.append(f"session {self.seed}: after {self.statement}\n{error}")
+        finally:
+            connection, self.connection = self.connection, None
+            if connection is not None:
+                connection.close()
 
 
 def run(seconds, seed, sessions=3):
     """Returns (statements that were not refused, findings)."""
-    findings, pids, done, until = [], {}, [0], time.monotonic() + seconds
-    workers = [threading.Thread(target=session, args=(seed * 100 + number, until, findings, pids, done))
-               for number in range(sessions)]
+    findings, done, until = [], [0], time.monotonic() + seconds
+    everybody = []
+    everybody += [Session(seed * 100 + number, everybody) for number in range(sessions)]
+    workers = [threading.Thread(target=session.run, args=(until, findings, done))
+               for session in everybody]
     for worker in workers:
         worker.start()
     for worker in workers:
