@@ -59,14 +59,24 @@ hopper_bulk_insert_open(Oid relation, int n, const Oid *types)
 	return insert;
 }
 
+/* A full disk's error knows the file only. */
+static void
+insert_context(void *arg)
+{
+	errcontext("writing to \"%s\"", RelationGetRelationName((Relation) arg));
+}
+
 static void
 flush(hopper_bulk_insert *insert)
 {
 	MemoryContext caller = MemoryContextSwitchTo(insert->rows);
+	ErrorContextCallback context = {error_context_stack, insert_context, insert->relation};
 
+	error_context_stack = &context;
 	if (insert->n > 0)
 		hopper_multi_insert(insert->relation, insert->tuples, insert->slots, insert->n,
 							insert->command, insert->state);
+	error_context_stack = context.previous;
 	insert->n = 0;
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(insert->rows);

@@ -71,9 +71,29 @@ read_aside(struct hopper_aside *aside, struct hopper_aside_model *model, void *b
 	BufFileTell(aside->file, &model->file, &model->at);
 }
 
+static void
+aside_context(void *arg)
+{
+	errcontext("results of configuration %d in a temporary file, where they wait for their tables",
+			   *(const int32 *) arg);
+}
+
+static struct hopper_aside *
+open_aside(const hopper_training *training)
+{
+	struct hopper_aside *aside = palloc0(sizeof(struct hopper_aside));
+
+	aside->models = palloc0(training->n_configs * sizeof(struct hopper_aside_model));
+	PrepareTempTablespaces();
+	aside->file = hopper_buffile_create("model_hopper_results");
+	return aside;
+}
+
 void
 hopper_results_put_aside(hopper_training *training, int at)
 {
+	ErrorContextCallback context =
+	{error_context_stack, aside_context, (void *) &training->configs[at].mst_key};
 	struct hopper_aside *aside = training->aside;
 	struct hopper_aside_model *model;
 	char	   *piece = palloc(PIECE_BYTES);
@@ -81,13 +101,9 @@ hopper_results_put_aside(hopper_training *training, int at)
 	size_t		n;
 	hopper_error error;
 
+	error_context_stack = &context;
 	if (aside == NULL)
-	{
-		aside = training->aside = palloc0(sizeof(struct hopper_aside));
-		aside->models = palloc0(training->n_configs * sizeof(struct hopper_aside_model));
-		PrepareTempTablespaces();
-		aside->file = hopper_buffile_create("model_hopper_results");
-	}
+		aside = training->aside = open_aside(training);
 	model = &aside->models[at];
 	model->file = aside->end_file;
 	model->at = aside->end;
@@ -107,6 +123,7 @@ hopper_results_put_aside(hopper_training *training, int at)
 	pfree(weights);
 	BufFileTell(aside->file, &aside->end_file, &aside->end);
 	model->there = true;
+	error_context_stack = context.previous;
 }
 
 size_t

@@ -1,0 +1,178 @@
+"""No space left: an error that names what is full, and nothing left behind.
+
+Two ways: no file of the session's process may grow beyond a limit (which the kernel answers at the same
+places as it would a full disk), and a small file system for tables and temporary files, where the machine
+lets us mount one.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+import psycopg2
+import pytest
+
+from digits import (ADAM, PLAIN, connect, create_database, dense, drop_database, layer, outputs, pid, query,
+                    select, sequential, threads, value)
+
+DATABASE = "hopper_disk_full"
+MEGABYTE = 1024 * 1024
+# More than a segment of the write-ahead log: that one must never fail.
+LIMIT = 17 * MEGABYTE
+# 1.3 million parameters: 5 MB of weights, 16 MB of state with Adam.
+WIDE = sequential(layer("Flatten", "flatten"), dense("hidden", 18000, "relu"),
+                  dense("output", 10, "softmax"))
+
+# name: (SQL before it, call, the table or file that it fills)
+CALLS = {
+    "training_preprocessor": (
+        "", "hopper.training_preprocessor('noise', 'made', 'y', 'x')", "made"),
+    "validation_preprocessor": (
+        "", "hopper.validation_preprocessor('noise', 'made', 'y', 'x', 'few_packed')", "made"),
+    "fit_multiple_model": (
+        "", "hopper.fit_multiple_model('packed', 'made', 'wide', 1, threads => 2)", "made_state"),
+    "warm start": (
+        "", "hopper.fit_multiple_model('packed', 'trained', 'wide', 1, warm_start => true,"
+        " threads => 2)", "trained_state"),
+    "results put aside": (
+        "SET hopper.memory_limit = '150MB'",
+        "hopper.fit_multiple_model('packed', 'made', 'ten_wide', 1, threads => 2)", "in a temporary file"),
+    "predict": (
+        "", "hopper.predict('small', 'many', 'id', 'pixels', 'made')", "made"),
+    "predict_byom": (
+        "", "hopper.predict_byom('byom', 1, 'many', 'id', 'pixels', 'made')", "made"),
+    "load_model": (
+        "", "count(hopper.load_model('made', $$" + WIDE + "$$, model_weights))"
+        " FROM trained, generate_series(1, 10) WHERE mst_key = 1", "made"),
+}
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    query(connection, "SET client_min_messages = warning")
+    query(connection, "SELECT hopper.load_model('architectures', %s)", WIDE)
+    model = value(connection, "SELECT max(model_id) FROM architectures")
+    for table, n in (("wide", 2), ("ten_wide", 10)):
+        select(connection, table, [
+            (key, model, f"loss='categorical_crossentropy', optimizer='Adam(lr={key}e-4)'",
+             "batch_size=128") for key in range(1, n + 1)])
+    # 24 MB that do not compress.
+    query(connection, "CREATE TABLE noise AS SELECT i AS id, i % 3 AS y,"
+          " array_agg(random()::real) AS x FROM generate_series(1, 7000) i, generate_series(1, 1000)"
+          " GROUP BY i")
+    query(connection, "CREATE TABLE few AS SELECT * FROM noise WHERE id <= 100")
+    query(connection, "SELECT hopper.training_preprocessor('few', 'few_packed', 'y', 'x')")
+    query(connection, "CREATE VIEW many AS SELECT id + 10000 * i AS id, pixels"
+          " FROM digits, generate_series(1, 150) i")
+    query(connection, "SELECT hopper.fit_multiple_model('packed', 'trained', 'wide', 1)")
+    query(connection, "SELECT hopper.fit('packed', 'small', 'architectures', 1, %s, 'batch_size=32', 1)", ADAM)
+    query(connection, "SELECT hopper.load_model('byom', %s, model_weights) FROM small", PLAIN)
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+@pytest.fixture
+def session(database):
+    connection = connect(DATABASE)
+    query(connection, "SET client_min_messages = error")
+    query(connection, "SELECT hopper.evaluate('small', 'packed')")
+    yield connection
+    connection.close()
+
+
+@pytest.fixture(scope="module")
+def small_disk(database):
+    """A tablespace that holds 24 MB."""
+    folder = tempfile.mkdtemp()
+    server = os.stat(value(database, "SHOW data_directory"))
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size=24m,mode=700,uid={server.st_uid},gid={server.st_gid}",
+         "tmpfs", folder], capture_output=True, check=False)
+    if mounted.returncode != 0:
+        os.rmdir(folder)
+        pytest.skip(f"no small file system: {mounted.stderr.decode().strip()}")
+    query(database, f"CREATE TABLESPACE small LOCATION '{folder}'")
+    yield folder
+    query(database, "DROP TABLESPACE small")
+    subprocess.run(["umount", folder], check=True)
+    os.rmdir(folder)
+
+
+def files(connection):
+    """The tables' files, without what a vacuum adds to them, and all temporary ones."""
+    query(connection, "CHECKPOINT")  # those of dropped tables go
+    folder = pathlib.Path(value(connection, "SHOW data_directory"))
+    own = value(connection, "SELECT oid FROM pg_database WHERE datname = current_database()")
+    return {str(path) for place in (f"base/{own}", "base/pgsql_tmp", "pg_tblspc")
+            for path in (folder / place).rglob("*")
+            if re.fullmatch(r"[0-9.]+|pgsql_tmp.+", path.name)}
+
+
+def refused(session, name):
+    """The call fails, says what is full, and leaves nothing; the session goes on."""
+    before, call, full = CALLS[name]
+    tables = outputs(session)
+    idle = threads(pid(session))
+    found = files(session)
+    if before:
+        query(session, before)
+    with pytest.raises(psycopg2.Error) as raised:
+        query(session, f"SELECT {call}")
+    error = raised.value
+    assert "could not " in str(error) and "file" in str(error), error
+    assert full in (error.diag.context or ""), error
+    assert threads(pid(session)) <= idle
+    assert outputs(session) == tables
+    assert files(session) == found
+    assert value(session, "SELECT count(*) FROM hopper.leaderboard('trained')") == 2
+    return error
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_file_cannot_grow(session, name):
+    # The program's parent is the session's process.
+    query(session, "COPY (SELECT 1) TO PROGRAM"
+          f" 'prlimit --pid $PPID --fsize={LIMIT}: && cat > /dev/null'")
+    assert "File too large" in str(refused(session, name))
+
+
+@pytest.mark.parametrize("name", [
+    "training_preprocessor", "fit_multiple_model", "results put aside", "predict"])
+def test_the_disk_becomes_full(session, small_disk, name):
+    query(session, "SET default_tablespace = small; SET temp_tablespaces = small")
+    free = os.statvfs(small_disk).f_bfree
+    assert refused(session, name).pgcode == "53100"
+    assert os.statvfs(small_disk).f_bfree == free
+
+
+def test_the_disk_is_full(session, small_disk):
+    """What makes tables is refused at once, and works in the same session when there is room."""
+    filler = pathlib.Path(small_disk) / "filler"
+    query(session, "SET default_tablespace = small")
+    with pytest.raises(OSError), open(filler, "wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    for call in ("hopper.training_preprocessor('few', 'made', 'y', 'x')",
+                 "hopper.fit('packed', 'made', 'architectures', 1, $$" + ADAM + "$$, 'batch_size=32', 1)",
+                 "hopper.evaluate('small', 'packed', 'made')",
+                 "hopper.predict('small', 'digits', 'id', 'pixels', 'made')",
+                 "hopper.load_model('made', $$" + PLAIN + "$$)",
+                 "hopper.load_model_selection_table('architectures', 'made', '{1}',"
+                 " ARRAY[$$" + ADAM + "$$], ARRAY['batch_size=32'])"):
+        tables = outputs(session)
+        with pytest.raises(psycopg2.errors.DiskFull):
+            query(session, f"SELECT {call}")
+        assert outputs(session) == tables
+        size = filler.stat().st_size
+        os.truncate(filler, 0)
+        query(session, f"SELECT {call}")
+        made = [name for name in outputs(session) if name not in tables]
+        query(session, "DROP TABLE " + ", ".join(made))
+        query(session, "CHECKPOINT")
+        with open(filler, "ab", buffering=0) as file:
+            while file.tell() < size:
+                file.write(bytes(min(4096, size - file.tell())))
