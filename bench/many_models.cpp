@@ -25,6 +25,7 @@
 #include "engine/configuration.h"
 #include "engine/workers.h"
 #include "model_hopper/core_api.h"
+#include "train/plan_cache.h"
 
 extern "C" const hopper_torch_api* hopper_torch_api_get(int32_t version);
 
@@ -33,6 +34,7 @@ namespace {
 
 constexpr int64_t kFeatures = 20;
 constexpr int64_t kLimit = int64_t{1} << 34;
+constexpr int64_t kPlanBytes = 4 << 20;
 
 double ProcessorSeconds() {
   rusage usage = {};
@@ -189,11 +191,13 @@ Cost Alone(const Table& table, int32_t models, int32_t iterations) {
     workers.Start(
         1, account, [](const std::string&) {},
         [&] {
+          const PlanCache plans(kPlanBytes);
           std::vector<std::unique_ptr<const Trainer>> trainers;
+          Networks networks;
           for (int32_t key = 1; key <= models; ++key) {
             const std::string compile = CompileOf(key);
             trainers.push_back(
-                MakeTrainer(ConfigOf(key, compile), data.desc(), 42, Precision::kFp32));
+                MakeTrainer(ConfigOf(key, compile), data.desc(), 42, Precision::kFp32, &networks));
           }
           const double before = ProcessorSeconds();
           for (const auto& trainer : trainers) {

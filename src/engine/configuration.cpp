@@ -20,9 +20,20 @@ T ParseOrThrow(const char* text, T (*parse)(std::string_view, std::vector<ParamP
 
 }  // namespace
 
+std::shared_ptr<const Network> Networks::Of(const hopper_config& config, const DataDesc& data) {
+  std::shared_ptr<const Network>& network =
+      by_text_[Hash(config.model_arch, config.model_arch_size)];
+  if (network == nullptr) {
+    network = std::make_shared<const Network>(
+        ParseModel({config.model_arch, config.model_arch_size}, &data.x_shape));
+  }
+  return network;
+}
+
 std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const DataDesc& data,
-                                           uint64_t run_seed, Precision precision) {
-  auto spec = ParseModel({config.model_arch, config.model_arch_size}, &data.x_shape);
+                                           uint64_t run_seed, Precision precision,
+                                           Networks* networks) {
+  std::shared_ptr<const Network> network = networks->Of(config, data);
   CompileParams compile = ParseOrThrow(config.compile_params, ParseCompileParams);
   FitParams fit = ParseOrThrow(config.fit_params, ParseFitParams);
   if (compile.metrics.size() > HOPPER_MAX_METRICS) {
@@ -34,8 +45,9 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
     matrix.kind = MetricKind::kConfusionMatrix;
     compile.metrics.push_back(matrix);
   }
-  if (config.weights != nullptr) CheckWeights(*spec, config.weights, config.n_weights);
-  auto network = std::make_shared<const Network>(std::move(spec));
+  if (config.weights != nullptr) {
+    CheckWeights(network->spec(), config.weights, config.n_weights);
+  }
   return std::make_unique<const Trainer>(std::move(network), std::move(compile), std::move(fit),
                                          data, run_seed, precision);
 }
@@ -84,7 +96,7 @@ bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state
   const std::string wanted = SlotNames(optimizer);
   const int n_slots = SlotCount(optimizer);
   if (state->optimizer == wanted && state->n_slots == n_slots) return true;
-  const std::string kind = OptimizerName(optimizer);
+  const std::string kind = OptimizerName(optimizer.kind);
   const std::string old_kind = state->optimizer.substr(0, state->optimizer.find(' '));
   problem->message = old_kind == kind
                          ? name + " changed the arguments of its optimizer " + kind

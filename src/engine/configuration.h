@@ -1,18 +1,31 @@
 // One configuration as text -> a trainer.
 #pragma once
 
+#include <map>
 #include <memory>
 
+#include "base/hash.h"
 #include "data/dataset.h"
 #include "model_hopper/core_api.h"
 #include "train/trainer.h"
 
 namespace hopper {
 
+// The networks of a run, one for each architecture however many configurations have it: a large one
+// takes milliseconds to read, and what is planned for one serves all who share it.
+class Networks {
+ public:
+  // Throws the architecture's first problem.
+  std::shared_ptr<const Network> Of(const hopper_config& config, const DataDesc& data);
+
+ private:
+  std::map<Digest, std::shared_ptr<const Network>> by_text_;
+};
+
 // Throws the first problem of the architecture or the parameters; warnings are for check_configs.
 std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const DataDesc& data,
-                                           uint64_t run_seed,
-                                           Precision precision = Precision::kFp32);
+                                           uint64_t run_seed, Precision precision,
+                                           Networks* networks);
 
 // Of a run on the CPU; fp32 where it is not given.
 Precision RunPrecision(const hopper_run_options& options);

@@ -15,13 +15,22 @@
 
 namespace hopper {
 
+namespace {
+
+std::unique_ptr<const Trainer> OneTrainer(const hopper_config& config, const DataDesc& data) {
+  Networks networks;
+  return MakeTrainer(config, data, /*run_seed=*/0, Precision::kFp32, &networks);
+}
+
+}  // namespace
+
 Evaluation::Evaluation(const hopper_config& config, const hopper_data_desc& data, int32_t threads,
                        int32_t event_fd)
     : data_(data),
       confusion_(config.confusion != 0),
       threads_(std::clamp(threads, 1, std::max(data_.n_partitions(), 1))),
       event_fd_(event_fd),
-      trainer_(MakeTrainer(config, data_.desc(), /*run_seed=*/0)),
+      trainer_(OneTrainer(config, data_.desc())),
       account_(nullptr) {
   const ModelSpec& spec = trainer_->network().spec();
   if (config.state != nullptr) {
@@ -55,9 +64,9 @@ void Evaluation::Limit(int64_t memory_limit) {
   const int64_t largest = chosen_.empty() ? 0 : data_.PartitionBytes(chosen_.front());
   ModelMemory model;
   model.state = static_cast<int64_t>((state_.params.size() + state_.slots.size()) * sizeof(float));
-  // A confusion matrix has the square of the classes' number, for each partition and in total, as
-  // doubles and as what is returned.
-  const double sums = static_cast<double>(SumCount()) * static_cast<double>(chosen_.size() + 2);
+  // A confusion matrix has the square of the classes' number, for each partition and as what is
+  // returned; that of the total has the room of a task.
+  const double sums = static_cast<double>(SumCount()) * static_cast<double>(chosen_.size() + 1);
   model.state += static_cast<int64_t>(std::min(sums * sizeof(double), 1e18));
   model.task = trainer_->EvaluationEstimate();
   if (model.alone() + largest > memory_limit) {

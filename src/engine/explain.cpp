@@ -10,6 +10,7 @@
 #include "engine/events.h"
 #include "engine/examples.h"
 #include "engine/failure.h"
+#include "train/plan_cache.h"
 
 namespace hopper {
 
@@ -21,6 +22,8 @@ constexpr double kHop = 20e-6;
 constexpr double kEvaluationShare = 1.0 / 3.0;
 constexpr int64_t kMaxSteps = 64;
 constexpr double kExampleBytes = 64e6;
+// As a run's threads keep at most.
+constexpr int64_t kKeptPlanBytes = 4 << 20;
 // While steps are timed. Ftrl divides by the rate.
 constexpr double kStillRate = 1e-9;
 
@@ -39,17 +42,15 @@ std::string KindOf(const Trainer& trainer) {
 
 // The configuration with the smallest rates, so that no weight grows while steps are timed, and
 // with one pass a visit.
-std::unique_ptr<const Trainer> StillTrainer(const hopper_config& config, const Trainer& trainer,
-                                            const DataDesc& data, Precision precision) {
-  auto spec = ParseModel({config.model_arch, config.model_arch_size}, &data.x_shape);
+std::unique_ptr<const Trainer> StillTrainer(const Trainer& trainer, const DataDesc& data,
+                                            Precision precision) {
   CompileParams compile = trainer.compile();
   compile.optimizer.learning_rate = kStillRate;
   compile.optimizer.schedule = ScheduleParams();
   FitParams fit = trainer.fit();
   fit.epochs = 1;
-  return std::make_unique<const Trainer>(std::make_shared<const Network>(std::move(spec)),
-                                         std::move(compile), std::move(fit), data, trainer.seed(),
-                                         precision);
+  return std::make_unique<const Trainer>(trainer.shared_network(), std::move(compile),
+                                         std::move(fit), data, trainer.seed(), precision);
 }
 
 double Operations(const Trainer& trainer) {
@@ -99,9 +100,9 @@ void Explain::AddConfig(const hopper_config& config) {
     hopper_config bare = config;
     bare.state = nullptr;
     bare.state_size = 0;
-    const auto asked = MakeTrainer(bare, train_, options_.seed, precision_);
+    const auto asked = MakeTrainer(bare, train_, options_.seed, precision_, &networks_);
     // What is counted is what is timed.
-    auto trainer = StillTrainer(bare, *asked, train_, precision_);
+    auto trainer = StillTrainer(*asked, train_, precision_);
     entry.kind = KindOf(*trainer);
     entry.epochs = asked->fit().epochs;
     entry.model.n_parameters = trainer->network().spec().parameters;
@@ -130,7 +131,12 @@ void Explain::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the forecast has been started already");
   started_ = true;
   workers_.Start(
-      1, account_, [](const std::string&) {}, [this] { Work(); }, threads_per_model_);
+      1, account_, [](const std::string&) {},
+      [this] {
+        const PlanCache plans(kKeptPlanBytes);
+        Work();
+      },
+      threads_per_model_);
 }
 
 void Explain::Work() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "engine/configuration.h"
 #include "engine/workers.h"
 #include "model_hopper/core_api.h"
 #include "schedule/forecast.h"
@@ -72,6 +73,7 @@ class Explain {
   const int32_t threads_per_model_;
   MemoryAccount* account_;
   std::vector<Entry> entries_;
+  Networks networks_;
   hopper_explain_run run_ = {};
 
   std::atomic<bool> cancel_{false};

@@ -12,7 +12,6 @@
 #include "engine/group_device.h"
 #include "engine/group_traveller.h"
 #include "engine/lane_devices.h"
-#include "metrics/accumulate.h"
 #include "train/sums.h"
 
 namespace hopper {
@@ -31,14 +30,6 @@ void AddKeys(const std::vector<int32_t>& from, std::vector<int32_t>* keys) {
   for (const int32_t key : from) {
     if (std::find(keys->begin(), keys->end(), key) == keys->end()) keys->push_back(key);
   }
-}
-
-// Numbers in the sums of a configuration's metrics.
-size_t SumCount(const Trainer& trainer) {
-  const int64_t width = OutputWidth(trainer.network().spec());
-  int64_t n = 0;
-  for (const MetricParams& metric : trainer.compile().metrics) n += MetricSumCount(metric, width);
-  return static_cast<size_t>(n);
 }
 
 }  // namespace
@@ -93,7 +84,7 @@ void Group::AddConfig(const hopper_config& config) {
     bare.n_weights = 0;
     bare.state = nullptr;
     bare.state_size = 0;
-    auto trainer = MakeTrainer(bare, train_.desc(), seed_, precision_);
+    auto trainer = MakeTrainer(bare, train_.desc(), seed_, precision_, &networks_);
     RequireWatchedData(*trainer, valid_ != nullptr);
     entry.trainer = std::move(trainer);
   } catch (...) {
@@ -220,7 +211,10 @@ void Group::CheckHead(const EnvelopeHead& head, const Traveller& model) const {
   require(head.visit < train_.n_partitions());
   require(head.total_iterations >= head.iterations);
   size_t n_sums = 0;
-  if (model.trainer != nullptr) n_sums = SumCount(*model.trainer);
+  if (model.trainer != nullptr) {
+    n_sums =
+        static_cast<size_t>(SumCount(model.trainer->compile(), model.trainer->network().spec()));
+  }
   const auto fits = [&](const MetricSums& sums) {
     return sums.metrics.empty() || sums.metrics.size() == n_sums;
   };

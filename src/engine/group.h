@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "engine/configuration.h"
 #include "engine/workers.h"
 #include "model_hopper/core_api.h"
 #include "schedule/ready.h"
@@ -165,6 +166,8 @@ class Group {
   std::vector<int32_t> keys_;  // of all segments with data, in the order of their partitions
   Ring ring_;
   MemoryAccount* account_;
+  int64_t kept_orders_ = 0;              // bytes; of a share that was planned
+  int64_t kept_plans_ = 0;               // of all threads
   std::unique_ptr<GroupDevice> device_;  // null: threads train
 
   struct Config {
@@ -172,6 +175,7 @@ class Group {
     Problem problem;
   };
   std::map<int32_t, Config> configs_;
+  Networks networks_;
 
   std::map<int32_t, Arrival> arrivals_;
   int32_t iteration_ = 0;

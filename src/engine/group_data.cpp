@@ -1,5 +1,6 @@
 // A segment's data: all of them in memory, or partitions that come and go.
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "base/clock.h"
@@ -15,10 +16,13 @@ void Group::PlanData(hopper_data_plan* plan) {
     throw Error(ErrorCode::kInternal, "data were planned after they had come");
   // Models that start on the same segment visit the others together, too.
   std::map<int32_t, std::vector<ModelMemory>> visitors;
+  const bool passes = training_metrics_ != HOPPER_METRICS_RUNNING;
+  const int evaluated =
+      (passes ? train_.n_partitions() : 0) + (valid_ == nullptr ? 0 : valid_->n_partitions());
   for (const auto& [key, config] : configs_) {
     if (config.trainer == nullptr) continue;
     visitors[train_keys_[static_cast<size_t>(ring_.FirstPartition(key))]].push_back(
-        MemoryOf(*config.trainer, threads_per_model_));
+        MemoryOf(*config.trainer, threads_per_model_, evaluated));
   }
   std::array<std::vector<int64_t>, 2> bytes;
   int64_t data = 0;
@@ -35,8 +39,11 @@ void Group::PlanData(hopper_data_plan* plan) {
   plan->max_reads = 1;
   plan->bytes_data = data;
   plan->bytes_window = data;
+  kept_orders_ = kept_plans_ = std::numeric_limits<int64_t>::max();
   for (const auto& [key, models] : visitors) {
     const MemoryPlan own = PlanMemory(account_->limit(), threads_, models, data, largest);
+    kept_orders_ = std::min(kept_orders_, own.orders);
+    kept_plans_ = std::min(kept_plans_, own.plans);
     plan->bytes_models = std::max(plan->bytes_models, own.models);
     if (own.resident) continue;
     const bool any_fits = std::any_of(models.begin(), models.end(), [&](const ModelMemory& model) {

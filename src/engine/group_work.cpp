@@ -8,6 +8,7 @@
 #include "engine/group_device.h"
 #include "engine/group_traveller.h"
 #include "engine/not_finite.h"
+#include "train/plan_cache.h"
 
 namespace hopper {
 
@@ -54,7 +55,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   finish_ = finish;
   started_ = MonotonicSeconds();
   travellers_.clear();
-  train_.orders().Keep(KeptOrderBytes(account_->limit()));
+  train_.orders().Keep(kept_orders_);
   for (auto& [key, arrival] : arrivals_) travellers_.push_back(Unpack(key, &arrival));
   arrivals_.clear();
   // The most expensive first, so that threads end together.
@@ -88,7 +89,12 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   try {
     for (; started < threads; ++started) {
       workers_->Start(
-          1, account_, [](const std::string&) {}, [this] { Work(); }, threads_per_model_);
+          1, account_, [](const std::string&) {},
+          [this, threads] {
+            const PlanCache plans(kept_plans_ / threads);
+            Work();
+          },
+          threads_per_model_);
     }
   } catch (...) {
     Cancel();

@@ -16,6 +16,18 @@ int64_t LargestPartition(const Dataset& data) {
   return data.n_partitions() == 0 ? 0 : data.PartitionBytes(0);
 }
 
+// Of all threads together. A plan is soon made beside the steps of a large model.
+int64_t KeptPlanBytes(int64_t limit, int threads) {
+  constexpr int64_t kOfAThread = 4 << 20;
+  return std::min(limit / 64, kOfAThread * threads);
+}
+
+// Shares out what is left.
+void Keep(int64_t limit, int64_t left, int threads, MemoryPlan* plan) {
+  plan->orders = std::clamp<int64_t>(left, 0, KeptOrderBytes(limit));
+  plan->plans = std::clamp<int64_t>(left - plan->orders, 0, KeptPlanBytes(limit, threads));
+}
+
 }  // namespace
 
 int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads) {
@@ -27,11 +39,13 @@ int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads) {
   return std::accumulate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), int64_t{0});
 }
 
-ModelMemory MemoryOf(const Trainer& trainer, int parts) {
+ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations) {
   ModelMemory memory;
   memory.state = trainer.StateBytes();
   memory.task = trainer.MemoryEstimate(parts) - memory.state;
-  memory.kept = static_cast<int64_t>(trainer.network().spec().flat_size) * int64_t{sizeof(float)};
+  memory.running = trainer.SumsBytes();
+  memory.kept = static_cast<int64_t>(trainer.network().spec().flat_size) * int64_t{sizeof(float)} +
+                trainer.SumsBytes() * evaluations;
   return memory;
 }
 
@@ -58,7 +72,8 @@ MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>
   plan.resident = plan.models + data <= limit;
   plan.together = plan.models + (plan.resident ? data : largest) <= limit;
   if (plan.together) {
-    plan.window = plan.resident ? data : limit - plan.models;
+    Keep(limit, limit - plan.models - (plan.resident ? data : largest), threads, &plan);
+    plan.window = plan.resident ? data : limit - plan.models - plan.orders - plan.plans;
     return plan;
   }
   // As many models as there are threads are to be trained at a time. Where that leaves no room for
@@ -69,6 +84,7 @@ MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>
   plan.resident = data <= limit && (data <= largest || data + busy <= limit);
   plan.window =
       plan.resident ? data : std::max(std::min({data, limit / 4, limit - widest}), largest);
+  Keep(limit, limit - plan.window - busy, threads, &plan);
   return plan;
 }
 

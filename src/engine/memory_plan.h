@@ -12,16 +12,20 @@ namespace hopper {
 
 // What one configuration takes, in bytes.
 struct ModelMemory {
-  int64_t state = 0;  // from its admission until its result was taken
-  int64_t kept = 0;   // a copy of its weights that waits for its evaluation, or is written
-  int64_t task = 0;   // beside them while a thread works on it
+  int64_t state = 0;    // from its admission until its result was taken
+  int64_t running = 0;  // the sums of its iteration's running metrics
+  // A copy of its weights that waits for its evaluation, with the sums of that by partition; or
+  // that is written.
+  int64_t kept = 0;
+  int64_t task = 0;  // beside them while a thread works on it
 
-  int64_t lasting() const { return state + kept; }
-  int64_t alone() const { return state + kept + task; }
+  int64_t lasting() const { return state + running + kept; }
+  int64_t alone() const { return lasting() + task; }
 };
 
-// `parts`: threads that share the work on one model.
-ModelMemory MemoryOf(const Trainer& trainer, int parts);
+// `parts`: threads that share the work on one model. `evaluations`: partitions of all that is
+// evaluated after an iteration.
+ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations);
 
 // What the tasks take that `threads` threads run at a time, one a model; a model can be trained and
 // evaluated at once. `tasks`: of each model, in any order.
@@ -37,6 +41,12 @@ struct MemoryPlan {
   bool together = true;
   int64_t models = 0;  // states, kept weights and tasks of those that are trained at a time
   int64_t window = 0;  // for partitions; not resident: holds the largest one at least
+  // What is kept for tasks to come, as far as nobody else wants the room: orders of examples, and
+  // the plans of all threads.
+  int64_t orders = 0;
+  int64_t plans = 0;
+  // What is taken for the whole run.
+  int64_t fixed() const { return window + orders + plans; }
 };
 
 // Data of which `largest` is one partition's most. Where they do not fit as a whole beside all

@@ -9,6 +9,7 @@
 #include "engine/configuration.h"
 #include "engine/failure.h"
 #include "engine/lane_devices.h"
+#include "train/plan_cache.h"
 
 namespace hopper {
 
@@ -100,9 +101,9 @@ void Run::AddConfig(const hopper_config& config) {
 }
 
 void Run::ReadConfig(const hopper_config& config, Model* model) {
-  model->trainer = MakeTrainer(config, train_.desc(), seed_, precision_);
+  model->trainer = MakeTrainer(config, train_.desc(), seed_, precision_, &networks_);
   RequireWatchedData(*model->trainer, valid_ != nullptr);
-  model->memory = MemoryOf(*model->trainer, threads_per_model_);
+  model->memory = MemoryOf(*model->trainer, threads_per_model_, EvaluatedPartitions());
   if (model->memory.alone() > account_->limit()) return;  // PlanModels() says it
   if (config.state_size > 0) {
     model->stored_bytes = config.state_size;
@@ -137,6 +138,11 @@ void Run::AdoptState(Model* model, ModelState state) {
 bool Run::WantsPasses(hopper_split split) const {
   return split == HOPPER_SPLIT_VALID ? valid_ != nullptr
                                      : training_metrics_ != HOPPER_METRICS_RUNNING;
+}
+
+int Run::EvaluatedPartitions() const {
+  return (WantsPasses(HOPPER_SPLIT_TRAIN) ? train_.n_partitions() : 0) +
+         (valid_ == nullptr ? 0 : valid_->n_partitions());
 }
 
 std::vector<ModelMemory> Run::ModelsMemory() const {
@@ -226,10 +232,10 @@ void Run::Start() {
   if (plan_ == nullptr) PlanModels(data, data);
   started_ = true;
   start_time_ = MonotonicSeconds();
-  train_.orders().Keep(KeptOrderBytes(account_->limit()));
+  train_.orders().Keep(plan_->orders);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    account_->Add(data + given_bytes_);
+    account_->Add(data + given_bytes_ + plan_->orders);
     if (window_ == nullptr) {
       bytes_read_ = data;
       n_loads_ = train_.n_partitions() + (valid_ ? valid_->n_partitions() : 0);
@@ -264,7 +270,10 @@ void Run::Start() {
     for (; started < n_workers_; ++started) {
       workers_.Start(
           1, account_, [this](const std::string& text) { WorkerWarning(text); },
-          [this, started] { devices_.empty() ? Work(started) : DeviceWork(started); },
+          [this, started] {
+            const PlanCache plans(plan_->plans / n_workers_);
+            devices_.empty() ? Work(started) : DeviceWork(started);
+          },
           threads_per_model_);
     }
   } catch (...) {

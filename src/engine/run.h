@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "engine/configuration.h"
 #include "engine/device_worker.h"
 #include "engine/events.h"
 #include "engine/memory_plan.h"
@@ -194,6 +195,7 @@ class Run {
   void ReadConfig(const hopper_config& config, Model* model);
   void AdoptState(Model* model, ModelState state);
   bool WantsPasses(hopper_split split) const;
+  int EvaluatedPartitions() const;
   std::vector<ModelMemory> ModelsMemory() const;
   Model& Find(int32_t mst_key);
   Model& FindDone(int32_t mst_key);
@@ -306,6 +308,7 @@ class Run {
   EventQueue events_;
   std::atomic<bool> cancel_{false};
   InitialWeights initial_weights_;
+  Networks networks_;
   bool started_ = false;
   double start_time_ = 0.0;
 

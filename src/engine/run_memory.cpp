@@ -55,7 +55,7 @@ void Run::PlanModels(int64_t data, int64_t largest) {
                       "Lower batch_size, or raise hopper.memory_limit."};
   }
   const std::lock_guard<std::mutex> lock(mutex_);
-  resident_ = plan_->window;
+  resident_ = plan_->fixed();
   AdmitLocked();
   for (const auto& model : models_) {
     if (model->admitted || !model->has_state) continue;
@@ -74,7 +74,7 @@ int32_t Run::Waves() const {
     if (model->status == HOPPER_MODEL_FAILED) continue;
     tasks.push_back(model->memory.task);
     lasting += model->memory.lasting();
-    if (waves > 0 && plan_->window + lasting + WorkingMemory(tasks, n_workers_) <= budget()) {
+    if (waves > 0 && plan_->fixed() + lasting + WorkingMemory(tasks, n_workers_) <= budget()) {
       continue;
     }
     ++waves;
@@ -85,7 +85,7 @@ int32_t Run::Waves() const {
 }
 
 bool Run::HasRoomLocked(const Model& model) const {
-  if (plan_->together || resident_ == plan_->window) return true;
+  if (plan_->together || resident_ == plan_->fixed()) return true;
   std::vector<int64_t> tasks = admitted_tasks_;
   tasks.push_back(model.memory.task);
   return resident_ + model.memory.lasting() + WorkingMemory(tasks, n_workers_) <= budget();

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "optim/configuration.h"
+#include "params/params.h"
 
 namespace hopper {
 

@@ -14,11 +14,12 @@ namespace {
 // Leaf tensors over the state's parameters, and one flat buffer of gradients.
 class AutogradStepper : public Stepper {
  public:
-  AutogradStepper(const StepperSetup& setup, ModelState* state) : Stepper(setup) {
+  AutogradStepper(const StepperSetup& setup, ModelState* state)
+      : Stepper(setup), gradients_(static_cast<size_t>(spec_.flat_size)) {
     {
       const at::NoGradGuard no_grad;
-      weights_ = setup.network.BindWeights(state->params.data());
-      gradient_views_ = setup.network.BindWeights(gradients_.data());
+      weights_ = setup.network->BindWeights(state->params.data());
+      gradient_views_ = setup.network->BindWeights(gradients_.data());
     }
     for (size_t i = 0; i < weights_.size(); ++i) {
       if (spec_.weights[i].slot_offset < 0) continue;
@@ -36,7 +37,7 @@ class AutogradStepper : public Stepper {
     Load(data, rows, n);
     context_.step = state->step;
     const CompileParams& compile = setup_.compile;
-    const at::Tensor output = setup_.network.Forward(batch_.input(), weights_, context_);
+    const at::Tensor output = setup_.network->Forward(batch_.input(), weights_, context_);
     const at::Tensor loss =
         LossPerExample(compile.loss, output, context_.linear, spec_.final_activation,
                        batch_.targets(), compile.loss_options);
@@ -83,6 +84,7 @@ class AutogradStepper : public Stepper {
     }
   }
 
+  AlignedArray<float> gradients_;
   std::vector<at::Tensor> weights_;
   std::vector<at::Tensor> gradient_views_;
   std::vector<size_t> trainable_;

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "loss/loss.h"
 #include "train/batch_tensors.h"
-#include "train/plan_set.h"
+#include "train/plan_cache.h"
 #include "train/stepper.h"
 #include "train/sums.h"
 #include "train/trainer.h"
@@ -28,10 +29,14 @@ VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
   ForwardContext context;
   context.seed = seed_;
   context.linear = logits_;
-  PlanOptions options;
-  options.batch = capacity;
-  options.linear = logits_;
-  PlanSet plans(*network_, options, compile_);
+  PlanKind kind;
+  kind.network = network_;
+  kind.options.batch = capacity;
+  kind.options.linear = logits_;
+  kind.loss = compile_.loss;
+  kind.loss_options = compile_.loss_options;
+  kind.loss_text = loss_text_;
+  const PlanLease plans(std::move(kind));
   StepArguments step;
   step.params = const_cast<float*>(flat);
 
@@ -45,7 +50,7 @@ VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
       batch.Load(data, rows.data(), n);
       buffer.examples += n;
       if (planned) {
-        LossPlan& plan = plans.For(n);
+        LossPlan& plan = plans->For(n);
         plan.plan.SetInput(batch.input().const_data_ptr<float>());
         plan.plan.Forward(step);
         plan.loss.Run(plan.plan.output(), batch.targets(), nullptr, nullptr);

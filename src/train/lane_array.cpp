@@ -25,12 +25,6 @@ namespace {
 // Steps between two looks at how far the device is.
 constexpr int64_t kThrottle = 32;
 
-int64_t MetricColumns(const CompileParams& compile, int64_t width) {
-  int64_t count = 0;
-  for (const MetricParams& metric : compile.metrics) count += MetricSumCount(metric, width);
-  return count;
-}
-
 int64_t LargestPartition(const DataDesc& data) {
   return PartitionRange(data.n_rows, data.n_partitions, 0).count;
 }
@@ -92,9 +86,9 @@ LaneArray::LaneArray(const Trainer& trainer, const DataDesc& data, const LaneOpt
   if (bf16_) shadow_ = at::zeros({lanes_, spec.flat_size}, On(at::kBFloat16));
   spans_ = Bytes(host_spans_).to(device_->device());
   rules_ = Bytes(host_rules_).to(device_->device());
-  squares_ = at::zeros({lanes_, static_cast<int64_t>(host_spans_.size()),
-                        static_cast<int64_t>(kNormSums), static_cast<int64_t>(kNormParts)},
-                       On(at::kDouble));
+  squares_ = at::zeros(
+      {lanes_, static_cast<int64_t>(host_spans_.size()), static_cast<int64_t>(kNormParts)},
+      On(at::kDouble));
   seeds_ = at::zeros({lanes_}, On(at::kLong));
   steps_ = at::zeros({lanes_}, On(at::kLong));
   order_ = at::zeros({lanes_, largest_partition_}, On(at::kInt));
@@ -104,7 +98,7 @@ LaneArray::LaneArray(const Trainer& trainer, const DataDesc& data, const LaneOpt
   cursor_ = at::zeros({1}, On(at::kLong));
   range_ = at::arange(std::max(batch, EvaluationBatch(spec)), On(at::kLong));
   loss_sums_ = at::zeros({lanes_}, On(at::kDouble));
-  metric_sums_ = at::zeros({lanes_, MetricColumns(compile_, OutputWidth(spec))}, On(at::kDouble));
+  metric_sums_ = at::zeros({lanes_, SumCount(compile_, spec)}, On(at::kDouble));
   taken_ = at::zeros({1}, On(at::kLong));
   failed_at_ = at::full({lanes_}, -1, On(at::kLong));
   std::vector<float> weights = ClassWeightsOf(fit_, data);
@@ -165,15 +159,12 @@ void LaneArray::Load(int lane, const Trainer& trainer, const ModelState& state) 
   if (bf16_) shadow_[lane].copy_(params_[lane]);
   host_rules_[static_cast<size_t>(lane)] = MakeLaneRule(trainer.compile().optimizer);
   CopyIn(Bytes(host_rules_), rules_);
-  bool clips = false, by_norms = false;
+  bool clips = false;
   for (const LaneRule& rule : host_rules_) {
     clips |= rule.clipnorm != 0.0F || rule.global_clipnorm != 0.0F;
-    by_norms |= rule.by_norms != 0;
   }
-  // They are part of a recorded step.
-  if (clips != clips_ || by_norms != by_norms_) recorded_.clear();
+  if (clips != clips_) recorded_.clear();  // it is part of a recorded step
   clips_ = clips;
-  by_norms_ = by_norms;
 }
 
 void LaneArray::Save(const std::vector<ModelState*>& states) const {

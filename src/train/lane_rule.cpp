@@ -41,14 +41,21 @@ void Write(std::ostream& out, const MetricParams& metric) {
 
 }  // namespace
 
+std::string LossText(const CompileParams& compile) {
+  std::ostringstream text;
+  text.precision(17);
+  text << static_cast<int>(compile.loss) << ' ';
+  Write(text, compile.loss_options, compile.loss_name);
+  return text.str();
+}
+
 std::string LaneKey(const Trainer& trainer, const DataDesc& data) {
   const CompileParams& compile = trainer.compile();
   const FitParams& fit = trainer.fit();
   std::ostringstream key;
   key.precision(17);
   key << trainer.network().spec().hash.Hex() << ' ' << fit.batch_size << ' ' << fit.epochs << ' '
-      << static_cast<int>(compile.loss) << ' ';
-  Write(key, compile.loss_options, compile.loss_name);
+      << LossText(compile);
   for (const MetricParams& metric : compile.metrics) Write(key, metric);
   for (const float weight : ClassWeightsOf(fit, data)) key << weight << ' ';
   return key.str();
@@ -61,14 +68,24 @@ int64_t LaneBytes(const Trainer& trainer, const DataDesc& data, const std::strin
   const int64_t rows = PartitionRange(data.n_rows, data.n_partitions, 0).count;
   const int64_t batch = std::min(trainer.fit().batch_size, rows);
   const int slots = std::max(3, SlotCount(trainer.compile().optimizer));
-  // Weights, gradients as they come and as they are collected; activations and their gradients.
-  const double weights = static_cast<double>(spec.flat_size) * (bf16 ? 4.0 : 3.0) +
-                         static_cast<double>(spec.slot_size) * slots;
+  // Weights, those that are evaluated, gradients as they come and as they are collected, what is
+  // put back after a step was recorded.
+  const double weights = static_cast<double>(spec.flat_size) * (bf16 ? 6.5 : 5.0) +
+                         static_cast<double>(spec.slot_size) * slots * 2.0;
+  // The order of the examples, what changes from step to step, norms.
+  const double steps =
+      std::ceil(static_cast<double>(rows) / static_cast<double>(std::max<int64_t>(batch, 1)));
+  const double tables = static_cast<double>(rows) * sizeof(int32_t) + steps * sizeof(LaneScalars) +
+                        static_cast<double>(spec.weights.size()) * kNormParts * sizeof(double);
+  // Those of a batch, those of a visit, and what is put back.
+  const double sums = 3.0 * static_cast<double>(trainer.SumsBytes());
+  // Activations and their gradients.
   const double training =
       static_cast<double>(batch) * static_cast<double>(spec.activation_floats) * (bf16 ? 2.0 : 3.0);
   const double evaluation = static_cast<double>(std::min(EvaluationBatch(spec), rows)) *
                             static_cast<double>(spec.activation_floats) * 1.5;
-  const double bytes = (weights + std::max(training, evaluation)) * sizeof(float) * lanes;
+  const double bytes =
+      ((weights + std::max(training, evaluation)) * sizeof(float) + tables + sums) * lanes;
   return bytes < 9e18 ? static_cast<int64_t>(bytes) : INT64_MAX;
 }
 

@@ -57,7 +57,8 @@ std::string Compute() {
   const Network network(ParseModel(kModel, nullptr));
   const ModelSpec& spec = network.spec();
   const std::vector<TrainableSpan> spans = SpansOf(spec);
-  OptimizerParams optimizer = DefaultOptimizer("Adam");
+  OptimizerParams optimizer;
+  optimizer.kind = OptimizerKind::kAdam;
   optimizer.learning_rate = 0.01;
   optimizer.global_clipnorm = 5.0;
   const auto flat_size = static_cast<size_t>(spec.flat_size);

@@ -1,8 +1,10 @@
-// The plans of one model for batches of different sizes.
+// The plans of one architecture and loss for batches of different sizes.
 #pragma once
 
 #include <memory>
+#include <string>
 
+#include "base/aligned.h"
 #include "loss/planned_loss.h"
 #include "model/network/step_plan.h"
 
@@ -12,33 +14,37 @@ namespace hopper {
 struct LossPlan {
   StepPlan plan;
   PlannedLoss loss;
-  LossPlan(const Network& network, const PlanOptions& options, const CompileParams& compile);
+  LossPlan(const Network& network, const PlanOptions& options, LossKind kind,
+           const LossOptions& loss_options);
 };
 
+// What plans are made for: equal kinds have equal plans. Configurations of one architecture and
+// loss share them whatever their optimizers.
+struct PlanKind {
+  std::shared_ptr<const Network> network;
+  PlanOptions options;  // `batch` is the size of a full batch
+  LossKind loss = LossKind::kMeanSquaredError;
+  LossOptions loss_options;
+  std::string loss_text;  // LossText() of them
+};
+bool operator==(const PlanKind& a, const PlanKind& b);
+
 // Makes plans when they are first needed and keeps two: the one of a full batch and the one of
-// the latest other size. `network` and `compile` outlive it.
+// the latest other size. Holds nothing of a model: the weights come with each step.
 class PlanSet {
  public:
-  PlanSet(const Network& network, const PlanOptions& options, const CompileParams& compile)
-      : network_(network), options_(options), compile_(compile) {}
+  explicit PlanSet(PlanKind kind);
 
-  // options.batch is the size of a full batch.
-  LossPlan& For(int64_t n) {
-    std::unique_ptr<LossPlan>& plan = n == options_.batch ? full_ : other_;
-    if (plan == nullptr || (n != options_.batch && n != other_size_)) {
-      PlanOptions options = options_;
-      options.batch = n;
-      plan.reset();
-      plan = std::make_unique<LossPlan>(network_, options, compile_);
-      if (n != options_.batch) other_size_ = n;
-    }
-    return *plan;
-  }
+  const PlanKind& kind() const { return kind_; }
+  LossPlan& For(int64_t n);
+  // Where training collects gradients, spec().flat_size floats.
+  AlignedArray<float>& gradients() { return gradients_; }
+  // What it all takes, about.
+  int64_t bytes() const;
 
  private:
-  const Network& network_;
-  const PlanOptions options_;
-  const CompileParams& compile_;
+  const PlanKind kind_;
+  AlignedArray<float> gradients_;
   std::unique_ptr<LossPlan> full_;
   std::unique_ptr<LossPlan> other_;
   int64_t other_size_ = 0;

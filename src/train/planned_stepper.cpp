@@ -1,46 +1,43 @@
-#include <ATen/Version.h>
 #include <c10/core/InferenceMode.h>
 
 #include <cmath>
 
 #include "base/bf16.h"
-#include "train/plan_set.h"
+#include "train/plan_cache.h"
 #include "train/stepper.h"
 #include "train/sums.h"
 
 namespace hopper {
 
-LossPlan::LossPlan(const Network& network, const PlanOptions& options, const CompileParams& compile)
-    : plan(network, options),
-      loss(compile.loss, compile.loss_options, options.linear, network.spec().final_activation,
-           options.batch, network.spec().output_shape(),
-           KernelsFor(at::get_cpu_capability().c_str())) {}
-
 namespace {
 
-PlanOptions TrainingOptions(const StepperSetup& setup) {
-  PlanOptions options;
-  options.batch = setup.capacity;
-  options.training = true;
-  options.linear = setup.logits;
-  options.seed = setup.seed;
-  options.precision = setup.precision;
-  return options;
+PlanKind TrainingKind(const StepperSetup& setup) {
+  PlanKind kind;
+  kind.network = setup.network;
+  kind.options.batch = setup.capacity;
+  kind.options.training = true;
+  kind.options.linear = setup.logits;
+  kind.options.seed = setup.seed;
+  kind.options.precision = setup.precision;
+  kind.loss = setup.compile.loss;
+  kind.loss_options = setup.compile.loss_options;
+  kind.loss_text = setup.loss_text;
+  return kind;
 }
 
 class PlannedStepper : public Stepper {
  public:
   explicit PlannedStepper(const StepperSetup& setup)
-      : Stepper(setup), plans_(setup.network, TrainingOptions(setup), setup.compile) {}
+      : Stepper(setup), plans_(TrainingKind(setup)) {}
 
   bool Run(ModelState* state, const Partition& data, const int32_t* rows, int64_t n, bool metrics,
            MetricSums* sums) override {
     const c10::InferenceMode inference;
     Load(data, rows, n);
-    LossPlan& plan = plans_.For(n);
+    LossPlan& plan = plans_->For(n);
     StepArguments step;
     step.params = state->params.data();
-    step.gradients = gradients_.data();
+    step.gradients = plans_->gradients().data();
     step.step = state->step;
     step.shadow = Shadow(state->params);
     plan.plan.SetInput(batch_.input().const_data_ptr<float>());
@@ -58,8 +55,8 @@ class PlannedStepper : public Stepper {
     if (gradient != nullptr) {
       plan.plan.Backward(step);
       ApplyOptimizer(setup_.compile.optimizer, state->step, setup_.spans, state->params.data(),
-                     gradients_.data(), state->slots.data(), spec_.slot_size, shadow_.data(),
-                     Team::Current());
+                     plans_->gradients().data(), state->slots.data(), spec_.slot_size,
+                     shadow_.data(), Team::Current());
     }
     ++state->step;
     state->examples += n;
@@ -77,7 +74,7 @@ class PlannedStepper : public Stepper {
     return shadow_.data();
   }
 
-  PlanSet plans_;
+  PlanLease plans_;
   AlignedArray<uint16_t> shadow_;
 };
 

@@ -15,9 +15,8 @@ bool PlannedStepsAreUsed() { return planned_steps.load(std::memory_order_relaxed
 
 Stepper::Stepper(const StepperSetup& setup)
     : setup_(setup),
-      spec_(setup.network.spec()),
+      spec_(setup.network->spec()),
       batch_(setup.data, spec_.input_shape(), spec_.output_shape(), setup.capacity),
-      gradients_(static_cast<size_t>(spec_.flat_size)),
       factors_(static_cast<size_t>(setup.capacity)) {
   if (!setup.class_weights.empty()) classes_.resize(static_cast<size_t>(setup.capacity));
 }

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/aligned.h"
@@ -14,11 +15,12 @@ namespace hopper {
 
 // What a visit hands to its stepper; all of it outlives the stepper.
 struct StepperSetup {
-  const Network& network;
+  const std::shared_ptr<const Network>& network;
   const CompileParams& compile;
   const DataDesc& data;
   const std::vector<TrainableSpan>& spans;
   const std::vector<float>& class_weights;  // empty: all 1
+  const std::string& loss_text;             // LossText()
   bool logits;
   uint64_t seed;
   int64_t capacity;  // examples in the largest batch
@@ -45,7 +47,6 @@ class Stepper {
   StepperSetup setup_;
   const ModelSpec& spec_;
   BatchTensors batch_;
-  AlignedArray<float> gradients_;
 
  private:
   float WeightOf(int64_t index) const;

@@ -13,6 +13,13 @@ int64_t OutputWidth(const ModelSpec& spec) {
   return spec.output_shape().empty() ? 1 : spec.output_shape().back();
 }
 
+int64_t SumCount(const CompileParams& compile, const ModelSpec& spec) {
+  const int64_t width = OutputWidth(spec);
+  int64_t count = 0;
+  for (const MetricParams& metric : compile.metrics) count += MetricSumCount(metric, width);
+  return count;
+}
+
 double SumOf(const at::Tensor& values) {
   const at::Tensor dense = values.contiguous();
   const float* data = dense.data_ptr<float>();
@@ -25,11 +32,8 @@ double SumOf(const at::Tensor& values) {
 namespace {
 
 // Makes room for the sums of all metrics; the first of them.
-double* RoomForSums(const CompileParams& compile, int64_t width, MetricSums* sums) {
-  size_t count = 0;
-  for (const MetricParams& metric : compile.metrics) {
-    count += static_cast<size_t>(MetricSumCount(metric, width));
-  }
+double* RoomForSums(const CompileParams& compile, const ModelSpec& spec, MetricSums* sums) {
+  const auto count = static_cast<size_t>(SumCount(compile, spec));
   sums->metrics.resize(std::max(count, sums->metrics.size()), 0.0);
   return sums->metrics.data();
 }
@@ -39,7 +43,7 @@ double* RoomForSums(const CompileParams& compile, int64_t width, MetricSums* sum
 void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const at::Tensor& output,
                 bool logits, const Targets& targets, MetricSums* sums) {
   const int64_t width = OutputWidth(spec);
-  double* at = RoomForSums(compile, width, sums);
+  double* at = RoomForSums(compile, spec, sums);
   for (const MetricParams& metric : compile.metrics) {
     AddMetricSums(metric, output, logits, spec.final_activation, targets, at);
     at += MetricSumCount(metric, width);
@@ -49,7 +53,7 @@ void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const at::T
 void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec, const float* output,
                        int64_t batch, bool logits, const Targets& targets, MetricSums* sums) {
   const int64_t width = OutputWidth(spec);
-  double* at = RoomForSums(compile, width, sums);
+  double* at = RoomForSums(compile, spec, sums);
   for (const MetricParams& metric : compile.metrics) {
     double sum = 0.0;
     if (SumPlannedMetric(metric, output, batch, spec.output_shape(), logits, spec.final_activation,

@@ -12,6 +12,9 @@ namespace hopper {
 // The last axis of the model's output.
 int64_t OutputWidth(const ModelSpec& spec);
 
+// Numbers in the sums of all metrics.
+int64_t SumCount(const CompileParams& compile, const ModelSpec& spec);
+
 // Sum of a float32 tensor's elements in their order.
 double SumOf(const at::Tensor& values);
 

@@ -124,6 +124,7 @@ Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, 
       data_(data),
       seed_(fit_.seed.value_or(run_seed)),
       spans_(SpansOf(network_->spec())),
+      loss_text_(LossText(compile_)),
       class_weights_(ClassWeightsOf(fit_, data_)),
       precision_(precision),
       logits_(UsesLogits(compile_.loss, network_->spec().final_activation)) {
@@ -217,6 +218,10 @@ int64_t Trainer::StateBytes() const {
   return Saturated(floats * sizeof(float));
 }
 
+int64_t Trainer::SumsBytes() const {
+  return Saturated(static_cast<double>(SumCount(compile_, network_->spec())) * sizeof(double));
+}
+
 // Of the examples of a batch, as they are gathered.
 double Trainer::BatchBytes(int64_t batch) const {
   const double label = data_.y_kind == HOPPER_LABEL_CLASS
@@ -259,7 +264,9 @@ int64_t Trainer::EvaluationEstimate() const {
   const int64_t batch = std::max<int64_t>(std::min(EvaluationBatch(spec), rows), 1);
   // Buffers of more than a batch end with smaller ones, which have a plan of their own.
   const double plans = rows > batch ? 2.0 : 1.0;
-  return Saturated(BatchBytes(batch) + plans * PlanBytes(batch, false, 1));
+  // Of a buffer, or the total; those of the partition are the caller's.
+  const auto sums = static_cast<double>(SumsBytes());
+  return Saturated(BatchBytes(batch) + plans * PlanBytes(batch, false, 1) + sums);
 }
 
 double Trainer::VisitBytes(int parts) const {
@@ -274,7 +281,8 @@ double Trainer::VisitBytes(int parts) const {
   const double shadow = precision_ == Precision::kBf16 ? sizeof(uint16_t) : 0.0;
   return BatchBytes(batch) + PlanBytes(batch, true, parts) + rest +
          static_cast<double>(spec.flat_size) * (sizeof(float) + shadow) +
-         static_cast<double>(rows) * sizeof(int32_t);  // their order
+         static_cast<double>(rows) * sizeof(int32_t) +  // their order
+         static_cast<double>(SumsBytes());
 }
 
 // The decomposition that makes an orthogonal matrix: it, what it is made of, and the results.

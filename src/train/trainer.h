@@ -39,6 +39,7 @@ class Trainer {
   // The configuration's seed, or the run's.
   uint64_t seed() const { return seed_; }
   const Network& network() const { return *network_; }
+  const std::shared_ptr<const Network>& shared_network() const { return network_; }
   const CompileParams& compile() const { return compile_; }
   const FitParams& fit() const { return fit_; }
   const Stopping& stopping() const { return stopping_; }
@@ -84,6 +85,8 @@ class Trainer {
   int64_t EvaluationEstimate() const;
   // Bytes of the state alone.
   int64_t StateBytes() const;
+  // Bytes of the sums of one MetricSums; some metrics have the square of the classes' number.
+  int64_t SumsBytes() const;
 
  private:
   ModelState EmptyState(const std::string& numerics_class) const;
@@ -99,6 +102,7 @@ class Trainer {
   DataDesc data_;
   uint64_t seed_;
   std::vector<TrainableSpan> spans_;
+  std::string loss_text_;             // LossText()
   std::vector<float> class_weights_;  // empty: all 1
   Precision precision_;               // of training; evaluation is in fp32
   bool logits_;                       // the loss and the metrics work on logits

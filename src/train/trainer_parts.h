@@ -1,6 +1,7 @@
 // What a trainer derives from its configuration, for others that train the same way.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "data/dataset.h"
@@ -12,6 +13,9 @@ namespace hopper {
 
 // The trainable weights.
 std::vector<TrainableSpan> SpansOf(const ModelSpec& spec);
+
+// Equal for configurations of equal losses.
+std::string LossText(const CompileParams& compile);
 
 // Factors of the loss by class index; empty: all 1. Throws for classes that the data do not have.
 std::vector<float> ClassWeightsOf(const FitParams& fit, const DataDesc& data);

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "data/batch.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 
@@ -147,6 +148,42 @@ TEST(Memory, WhoFailsDependsOnSizesOnly) {
     if (i == 0) first = all;
     EXPECT_EQ(all, first);
   }
+}
+
+// They have the square of the classes' number, for each partition of each evaluation.
+TEST(Memory, SumsOfMetricsAreCounted) {
+  const PackedTable train{{}};
+  constexpr int kClasses = 400;
+  Configuration plain = Mlp(1, 8);
+  plain.arch = MlpJson(20, 8, kClasses);
+  Configuration squares = plain;
+  const size_t at = squares.compile.find("['accuracy']");
+  squares.compile.replace(at, 12, "['accuracy', MeanIoU(num_classes=400)]");
+  RunOptions options;
+  options.training_metrics = HOPPER_METRICS_RUNNING;
+  const int64_t without = LeastLimit(options, {plain}, train);
+  const int64_t sums = int64_t{8} * kClasses * kClasses;
+  EXPECT_GE(LeastLimit(options, {squares}, train) - without, 2 * sums);
+  options.training_metrics = HOPPER_METRICS_FINAL;
+  EXPECT_GE(LeastLimit(options, {squares}, train) - without,
+            (2 + train.desc().n_partitions) * sums);
+}
+
+// Orders of examples and plans that are kept for later tasks are part of the limit.
+TEST(Memory, WhatIsKeptForLaterIsCounted) {
+  PackedTable::Options rows;
+  rows.rows = 200000;
+  rows.partitions = 10;
+  const PackedTable train{rows};
+  RunOptions options;
+  const std::vector<Configuration> configs = {Mlp(1, 10)};
+  options.memory_limit = LeastLimit(options, configs, train) * 3 / 4;
+  RunDriver run(RunDriver::Planned{}, options, train, nullptr);
+  run.AddConfig(configs[0]);
+  const hopper_data_plan plan = run.Plan();
+  EXPECT_EQ(plan.resident, 0);
+  EXPECT_LE(plan.bytes_models + plan.bytes_window + KeptOrderBytes(options.memory_limit),
+            options.memory_limit);
 }
 
 // Stored states are looked at before anything is trained, and read again when their turn comes.

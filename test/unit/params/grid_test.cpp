@@ -6,7 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include "optim/optimizer_type.h"
 #include "params/params.h"
 #include "params/text.h"
 
@@ -287,12 +286,12 @@ TEST(RandomSearch, Distributions) {
   int adam = 0, rmsprop = 0;
   for (const Configuration& c : configurations) {
     const OptimizerParams optimizer = OptimizerOf(c);
-    if (optimizer.type == FindOptimizer("SGD")) {
+    if (optimizer.kind == OptimizerKind::kSgd) {
       log_rates.push_back(std::log10(optimizer.learning_rate));
-      momenta.push_back(std::log10(1 - optimizer.Own("momentum")));
+      momenta.push_back(std::log10(1 - optimizer.momentum));
     } else {
       rates.push_back(optimizer.learning_rate);
-      ++(optimizer.type == FindOptimizer("Adam") ? adam : rmsprop);
+      ++(optimizer.kind == OptimizerKind::kAdam ? adam : rmsprop);
     }
     std::vector<ParamProblem> problems;
     const FitParams fit = ParseFitParams(c.fit_params, &problems);

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "support/keras_models.h"
 #include "support/packed_table.h"
+#include "train/tensor_memory.h"
 
 namespace hopper {
 namespace {
@@ -493,6 +494,26 @@ TEST_F(LaneArrayTest, TheNumberOfLanesIsAFunctionOfTheModel) {
   const int64_t two = 2 * 2 * LaneBytes(*trainer, data_->desc(), "fp32", 1);
   EXPECT_EQ(LaneCount(*trainer, data_->desc(), "fp32", two), 2);
   EXPECT_EQ(LaneCount(*trainer, data_->desc(), "fp32", 1), 1);
+}
+
+TEST_F(LaneArrayTest, TheirBytesHoldWhatTheyTake) {
+  // The sums of one lane are far larger than its model; a partition's order than both.
+  for (const int rows : {120, 200000}) {
+    UseTable({20}, rows, 2);
+    const auto trainer = Make(NetworkOf(MlpJson(20, 6, 300)),
+                              "loss='sparse_categorical_crossentropy', optimizer='SGD()', "
+                              "metrics=[MeanIoU(num_classes=300)]",
+                              "batch_size=8");
+    LaneOptions options;
+    options.lanes = 4;
+    MemoryAccount* account = MemoryAccount::Create(int64_t{1} << 40);
+    {
+      const TensorMemoryScope scope(account);
+      LaneArray array(*trainer, data_->desc(), options, device_.get());
+      EXPECT_LE(account->used(), LaneBytes(*trainer, data_->desc(), "fp32", options.lanes)) << rows;
+    }
+    account->Release();
+  }
 }
 
 }  // namespace

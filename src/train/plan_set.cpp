@@ -1,0 +1,64 @@
+#include "train/plan_set.h"
+
+#include <ATen/Version.h>
+
+#include <tuple>
+#include <utility>
+
+namespace hopper {
+
+namespace {
+
+// Of a node beside its buffers.
+constexpr int64_t kNodeBytes = 1024;
+// As large as the output: losses, probabilities, labels and scratch.
+constexpr int64_t kLossCopies = 8;
+
+auto Numbers(const PlanOptions& options) {
+  return std::make_tuple(options.batch, options.training, options.linear, options.input_gradient,
+                         options.seed, options.precision, options.measured_parts);
+}
+
+}  // namespace
+
+LossPlan::LossPlan(const Network& network, const PlanOptions& options, LossKind kind,
+                   const LossOptions& loss_options)
+    : plan(network, options),
+      loss(kind, loss_options, options.linear, network.spec().final_activation, options.batch,
+           network.spec().output_shape(), KernelsFor(at::get_cpu_capability().c_str())) {}
+
+bool operator==(const PlanKind& a, const PlanKind& b) {
+  return a.network == b.network && Numbers(a.options) == Numbers(b.options) &&
+         a.loss_text == b.loss_text;
+}
+
+PlanSet::PlanSet(PlanKind kind) : kind_(std::move(kind)) {
+  if (!kind_.options.training) return;
+  gradients_ = AlignedArray<float>(static_cast<size_t>(kind_.network->spec().flat_size));
+}
+
+LossPlan& PlanSet::For(int64_t n) {
+  std::unique_ptr<LossPlan>& plan = n == kind_.options.batch ? full_ : other_;
+  if (plan == nullptr || (n != kind_.options.batch && n != other_size_)) {
+    PlanOptions options = kind_.options;
+    options.batch = n;
+    plan.reset();
+    plan = std::make_unique<LossPlan>(*kind_.network, options, kind_.loss, kind_.loss_options);
+    if (n != kind_.options.batch) other_size_ = n;
+  }
+  return *plan;
+}
+
+int64_t PlanSet::bytes() const {
+  const ModelSpec& spec = kind_.network->spec();
+  const auto floats = [&](const std::unique_ptr<LossPlan>& plan, int64_t batch) {
+    if (plan == nullptr) return int64_t{0};
+    return plan->plan.arena_floats() + kLossCopies * batch * ElementCount(spec.output_shape());
+  };
+  return static_cast<int64_t>(gradients_.size() * sizeof(float)) +
+         (floats(full_, kind_.options.batch) + floats(other_, other_size_)) *
+             int64_t{sizeof(float)} +
+         2 * static_cast<int64_t>(spec.nodes.size()) * kNodeBytes;
+}
+
+}  // namespace hopper

@@ -1,0 +1,99 @@
+// Plans serve all models of one architecture and loss that a thread comes by, and leave no traces.
+#include <gtest/gtest.h>
+
+#include "support/keras_models.h"
+#include "support/run_driver.h"
+#include "train/plan_cache.h"
+
+namespace hopper {
+namespace {
+
+std::string Arch() {
+  return KerasSequential(
+      {KerasLayer("Conv2D", "conv",
+                  R"("batch_input_shape": [null, 8, 8, 1], "filters": 4, "kernel_size": [3, 3],
+                     "activation": "relu")"),
+       KerasLayer("BatchNormalization", "norm", ""), KerasLayer("Dropout", "drop", "\"rate\": 0.5"),
+       KerasLayer("Flatten", "flat", ""), KerasDense("last", 3, "softmax")});
+}
+
+std::vector<Configuration> Configurations() {
+  static const char* const kOptimizers[] = {"Adam()", "SGD(lr=0.05, momentum=0.9)",
+                                            "Adam(lr=0.01)"};
+  static const char* const kLosses[] = {"sparse_categorical_crossentropy",
+                                        "SparseCategoricalCrossentropy(from_logits=True)"};
+  static const char* const kFits[] = {"batch_size=32", "batch_size=32, class_weight={0: 3.0}",
+                                      "batch_size=32, seed=7", "batch_size=20"};
+  std::vector<Configuration> configs;
+  for (int key = 1; key <= 12; ++key) {
+    Configuration config;
+    config.key = key;
+    config.arch = Arch();
+    config.compile = std::string("loss='") + kLosses[key % 2] + "', optimizer='" +
+                     kOptimizers[key % 3] + "', metrics=['accuracy']";
+    if (key % 2 == 1) {
+      config.compile = std::string("loss=") + kLosses[1] + ", optimizer='" + kOptimizers[key % 3] +
+                       "', metrics=['accuracy']";
+    }
+    config.fit = kFits[key % 4];
+    configs.push_back(config);
+  }
+  return configs;
+}
+
+PackedTable Images() {
+  PackedTable::Options options;
+  options.x_shape = {8, 8, 1};
+  options.rows = 301;
+  return PackedTable(options);
+}
+
+TEST(Plans, SharedOnesGiveTheBitsOfOnesOwn) {
+  const PackedTable train = Images();
+  const std::vector<Configuration> configs = Configurations();
+  for (const char* precision : {"fp32", "bf16"}) {
+    RunOptions options;
+    options.precision = precision;
+    options.threads = 1;
+    RunDriver together(options, train, nullptr);
+    for (const Configuration& config : configs) together.AddConfig(config);
+    together.Start();
+    together.WaitToEnd();
+    for (const Configuration& config : configs) {
+      RunDriver alone(options, train, nullptr);
+      alone.AddConfig(config);
+      alone.Start();
+      alone.WaitToEnd();
+      const ModelResult one = alone.Result(config.key);
+      const ModelResult other = together.Result(config.key);
+      ASSERT_EQ(one.raw.status, HOPPER_MODEL_DONE) << one.raw.error;
+      EXPECT_EQ(one.digest, other.digest) << config.key << " " << precision;
+      EXPECT_EQ(one.weights, other.weights) << config.key;
+    }
+  }
+}
+
+// However many models there are, a thread plans each step once.
+TEST(Plans, AreMadeOnceAThread) {
+  const PackedTable train{{}};
+  RunOptions options;
+  options.threads = 1;
+  const int64_t before = PlanCache::made();
+  RunDriver run(options, train, nullptr);
+  for (int key = 1; key <= 20; ++key) {
+    Configuration config;
+    config.key = key;
+    config.arch = MlpJson(20, 4, 3);
+    config.compile = "loss='sparse_categorical_crossentropy', optimizer='SGD(lr=0.0" +
+                     std::to_string(key) + ")', metrics=['accuracy']";
+    config.fit = "batch_size=16";
+    run.AddConfig(config);
+  }
+  run.Start();
+  run.WaitToEnd();
+  // Of a step and of an evaluation, for partitions of two sizes.
+  EXPECT_LE(PlanCache::made() - before, 4);
+}
+
+}  // namespace
+}  // namespace hopper
