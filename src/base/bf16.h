@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/host_device.h"
+
 namespace hopper {
 
 // The nearest bfloat16, ties to even; what overflows becomes infinity, NaN stays NaN (quiet), and
 // subnormal numbers become zeros of their sign. That is what the processor's VCVTNEPS2BF16 does
 // (Intel's instruction set reference), and libtorch but for the subnormals. Without a branch, so
 // that loops become vector code.
-inline uint16_t ToBf16(float x) {
+HOPPER_HOST_DEVICE inline uint16_t ToBf16(float x) {
   uint32_t bits;
   std::memcpy(&bits, &x, sizeof(bits));
   const uint32_t rounded = bits + 0x7FFFU + ((bits >> 16) & 1U);

@@ -96,7 +96,7 @@ bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state
   const std::string wanted = SlotNames(optimizer);
   const int n_slots = SlotCount(optimizer);
   if (state->optimizer == wanted && state->n_slots == n_slots) return true;
-  const std::string kind = OptimizerName(optimizer.kind);
+  const std::string kind = OptimizerName(optimizer);
   const std::string old_kind = state->optimizer.substr(0, state->optimizer.find(' '));
   problem->message = old_kind == kind
                          ? name + " changed the arguments of its optimizer " + kind

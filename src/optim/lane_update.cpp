@@ -1,40 +1,10 @@
 #include "optim/lane_update.h"
 
+#include "base/bf16.h"
 #include "optim/learning_rate.h"
-#include "optim/step_scalars.h"
 
 namespace hopper {
 namespace {
-
-UpdateKind KindOf(const OptimizerParams& optimizer) {
-  const bool momentum = optimizer.momentum != 0.0;
-  switch (optimizer.kind) {
-    case OptimizerKind::kSgd:
-      if (!momentum) return UpdateKind::kSgd;
-      return optimizer.nesterov ? UpdateKind::kNesterov : UpdateKind::kMomentum;
-    case OptimizerKind::kRmsprop:
-      if (optimizer.centered) {
-        return momentum ? UpdateKind::kRmspropCenteredMomentum : UpdateKind::kRmspropCentered;
-      }
-      return momentum ? UpdateKind::kRmspropMomentum : UpdateKind::kRmsprop;
-    case OptimizerKind::kAdam:
-    case OptimizerKind::kAdamW:
-      return optimizer.amsgrad ? UpdateKind::kAdamAmsgrad : UpdateKind::kAdam;
-    case OptimizerKind::kAdagrad:
-      return UpdateKind::kAdagrad;
-    case OptimizerKind::kAdadelta:
-      return UpdateKind::kAdadelta;
-    case OptimizerKind::kAdamax:
-      return UpdateKind::kAdamax;
-    case OptimizerKind::kNadam:
-      return UpdateKind::kNadam;
-    case OptimizerKind::kFtrl:
-      return optimizer.learning_rate_power == -0.5 ? UpdateKind::kFtrl : UpdateKind::kFtrlPower;
-    case OptimizerKind::kLion:
-      return UpdateKind::kLion;
-  }
-  return UpdateKind::kSgd;
-}
 
 float LimitOf(const std::optional<double>& limit) {
   return limit && *limit > 0.0 ? static_cast<float>(*limit) : 0.0F;
@@ -44,12 +14,11 @@ float LimitOf(const std::optional<double>& limit) {
 
 LaneRule MakeLaneRule(const OptimizerParams& optimizer) {
   LaneRule rule;
-  rule.kind = KindOf(optimizer);
-  rule.slots = RuleSlots(optimizer);
+  rule.kernel = KernelPlace(optimizer);
+  rule.by_norms = KernelAt(rule.kernel).by_norms ? 1 : 0;
+  rule.slots = KernelAt(rule.kernel).slots;
   rule.use_ema = optimizer.use_ema ? 1 : 0;
-  rule.sets_accumulator =
-      optimizer.kind == OptimizerKind::kAdagrad || optimizer.kind == OptimizerKind::kFtrl ? 1 : 0;
-  rule.accumulator = static_cast<float>(optimizer.initial_accumulator_value);
+  rule.first_slot = optimizer.type->first_slot(optimizer);
   rule.weight_decay = static_cast<float>(optimizer.weight_decay);
   rule.clipnorm = LimitOf(optimizer.clipnorm);
   rule.clipvalue = LimitOf(optimizer.clipvalue);
@@ -58,19 +27,9 @@ LaneRule MakeLaneRule(const OptimizerParams& optimizer) {
 }
 
 LaneScalars MakeLaneScalars(const OptimizerParams& optimizer, int64_t step) {
-  const StepArgs args = StepScalars(optimizer, step);
   LaneScalars scalars;
-  scalars.rate = args.rate;
-  scalars.momentum = args.momentum;
-  scalars.a = args.a;
-  scalars.b = args.b;
-  scalars.epsilon = args.epsilon;
-  scalars.c = args.c;
-  scalars.d = args.d;
-  scalars.e = args.e;
-  scalars.f = args.f;
-  scalars.h = args.h;
-  scalars.plain_rate = LearningRate(optimizer, step);
+  scalars.step = ScalarsAt(optimizer, step);
+  scalars.rate = LearningRate(optimizer, step);
   scalars.ema_keep = step == 0 ? 0.0F : static_cast<float>(optimizer.ema_momentum);
   const int64_t frequency = optimizer.ema_overwrite_frequency;
   scalars.ema_overwrite = frequency > 0 && (step + 1) % frequency == 0 ? 1 : 0;
@@ -88,11 +47,12 @@ std::vector<LaneSpan> MakeLaneSpans(const std::vector<TrainableSpan>& spans) {
 }
 
 void UpdateLanes(const LaneUpdate& update) {
+  const auto square = [](float x) { return static_cast<double>(x) * static_cast<double>(x); };
   for (int lane = 0; lane < update.lanes; ++lane) {
     const LaneRule& rule = update.rules[lane];
     const LaneScalars& scalars = update.table[*update.row * update.lanes + lane];
     float* params = update.params + lane * update.flat_size;
-    const float* gradients = update.gradients + lane * update.flat_size;
+    float* gradients = update.gradients + lane * update.flat_size;
     float* slots = update.slots + lane * update.n_slots * update.slot_size;
     std::vector<double> squares(static_cast<size_t>(update.n_spans), 0.0);
     double all = 0.0;
@@ -100,22 +60,33 @@ void UpdateLanes(const LaneUpdate& update) {
       const LaneSpan& span = update.spans[s];
       double& sum = squares[static_cast<size_t>(s)];
       for (int64_t i = 0; i < span.size; ++i) {
-        const auto g = static_cast<double>(
-            RegularizedGradient(span, params[span.offset + i], gradients[span.offset + i]));
-        sum += g * g;
+        sum +=
+            square(RegularizedGradient(span, params[span.offset + i], gradients[span.offset + i]));
       }
       all += sum;
     }
     for (int s = 0; s < update.n_spans; ++s) {
       const LaneSpan& span = update.spans[s];
       const LaneClip clip = MakeLaneClip(rule, squares[static_cast<size_t>(s)], all);
+      float* w = params + span.offset;
+      float* g = gradients + span.offset;
+      float* slot = slots + span.slot_offset;
+      double weights = 0.0, updates = 0.0;
       for (int64_t i = 0; i < span.size; ++i) {
-        float* w = params + span.offset + i;
-        const float g =
-            ClippedGradient(rule, clip, RegularizedGradient(span, *w, gradients[span.offset + i]));
-        UpdateElement(rule, scalars, g, w, slots + span.slot_offset + i, update.slot_size);
+        float u = ClippedGradient(rule, clip, RegularizedGradient(span, w[i], g[i]));
+        UpdateElement(rule, scalars, &u, w + i, slot + i, update.slot_size);
+        if (rule.by_norms == 0) continue;
+        g[i] = u;
+        weights += square(w[i]);
+        updates += square(u);
+      }
+      const float scale = scalars.rate * NormRatio(std::sqrt(static_cast<float>(weights)),
+                                                   std::sqrt(static_cast<float>(updates)));
+      for (int64_t i = 0; i < span.size; ++i) {
+        if (rule.by_norms != 0) w[i] -= scale * g[i];
+        AverageElement(rule, scalars, w + i, slot + i, update.slot_size);
         if (update.shadow != nullptr) {
-          update.shadow[lane * update.flat_size + span.offset + i] = RoundToBfloat16(*w);
+          update.shadow[lane * update.flat_size + span.offset + i] = ToBf16(w[i]);
         }
       }
     }

@@ -9,36 +9,17 @@
 
 #include "base/host_device.h"
 #include "optim/optimizer.h"
-#include "optim/update_kernels.h"
+#include "optim/table.h"
 
 namespace hopper {
 
-enum class UpdateKind : int32_t {
-  kSgd,
-  kMomentum,
-  kNesterov,
-  kRmsprop,
-  kRmspropMomentum,
-  kRmspropCentered,
-  kRmspropCenteredMomentum,
-  kAdam,
-  kAdamAmsgrad,
-  kAdagrad,
-  kAdadelta,
-  kAdamax,
-  kNadam,
-  kFtrl,
-  kFtrlPower,
-  kLion,
-};
-
 // What stays the same for a lane in all steps. Limits of 0 do not clip.
 struct LaneRule {
-  UpdateKind kind = UpdateKind::kSgd;
-  int32_t slots = 0;  // of the rule; the weights' average comes after them
+  int32_t kernel = 0;    // its place, see KernelPlace()
+  int32_t by_norms = 0;  // its step takes two passes
+  int32_t slots = 0;     // of the kernel; the weights' average comes after them
   int32_t use_ema = 0;
-  int32_t sets_accumulator = 0;  // the first slot starts at `accumulator`
-  float accumulator = 0.0F;
+  float first_slot = 0.0F;  // what the first slot starts at
   float weight_decay = 0.0F;
   float clipnorm = 0.0F;
   float clipvalue = 0.0F;
@@ -47,12 +28,8 @@ struct LaneRule {
 
 // What a lane's step needs beside that: a row of a table that is made for many steps at once.
 struct LaneScalars {
-  float rate = 0.0F;  // these are StepArgs'
-  float momentum = 0.0F;
-  float a = 0.0F, b = 0.0F;
-  float epsilon = 0.0F;
-  float c = 0.0F, d = 0.0F, e = 0.0F, f = 0.0F, h = 0.0F;
-  float plain_rate = 0.0F;    // without bias correction: weight decay
+  StepScalars step;
+  float rate = 0.0F;          // of the learning rate's schedule
   float ema_keep = 0.0F;      // share of the average that stays
   int32_t ema_overwrite = 0;  // this step replaces the weights by their average
   int32_t first = 0;          // the first step of all
@@ -78,8 +55,9 @@ std::vector<LaneSpan> MakeLaneSpans(const std::vector<TrainableSpan>& spans);
 struct LaneUpdate {
   int32_t lanes = 0;
   int32_t n_spans = 0;
-  int32_t n_slots = 0;  // the most that any lane has
-  int32_t clips = 0;    // some lane clips by norm
+  int32_t n_slots = 0;   // the most that any lane has
+  int32_t clips = 0;     // some lane clips by norm
+  int32_t by_norms = 0;  // some lane's kernel is by norms
   int64_t flat_size = 0;
   int64_t slot_size = 0;
   int64_t largest = 0;  // floats of the largest span
@@ -88,13 +66,15 @@ struct LaneUpdate {
   const LaneScalars* table = nullptr;  // [steps][lanes]
   const int64_t* row = nullptr;        // of the table
   float* params = nullptr;
-  const float* gradients = nullptr;  // as params
+  float* gradients = nullptr;  // as params; kernels by norms leave their updates there
   float* slots = nullptr;
   uint16_t* shadow = nullptr;  // bfloat16, as params; may be null
-  double* squares = nullptr;   // scratch for clips: [lanes][n_spans][kNormParts]
+  double* squares = nullptr;   // scratch: [lanes][n_spans][kNormSums][kNormParts]
 };
 
-// Partial sums of a span's squares.
+// Sums of a span's squares, each in parts: of the gradients before clipping; of the weights and of
+// their updates (kernels by norms).
+enum NormSum { kGradientSquares, kWeightSquares, kUpdateSquares, kNormSums };
 constexpr int kNormParts = 32;
 
 // Runs a step on the CPU, element by element: a reference, not made for speed.
@@ -140,83 +120,23 @@ HOPPER_HOST_DEVICE inline float ClippedGradient(const LaneRule& rule, const Lane
   return g;
 }
 
-HOPPER_HOST_DEVICE inline void RunUpdateRule(UpdateKind kind, const StepArgs& p) {
-  switch (kind) {
-    case UpdateKind::kSgd:
-      return SgdKernel::Run(p);
-    case UpdateKind::kMomentum:
-      return MomentumKernel<false>::Run(p);
-    case UpdateKind::kNesterov:
-      return MomentumKernel<true>::Run(p);
-    case UpdateKind::kRmsprop:
-      return RmspropKernel<false, false>::Run(p);
-    case UpdateKind::kRmspropMomentum:
-      return RmspropKernel<false, true>::Run(p);
-    case UpdateKind::kRmspropCentered:
-      return RmspropKernel<true, false>::Run(p);
-    case UpdateKind::kRmspropCenteredMomentum:
-      return RmspropKernel<true, true>::Run(p);
-    case UpdateKind::kAdam:
-      return AdamKernel<false>::Run(p);
-    case UpdateKind::kAdamAmsgrad:
-      return AdamKernel<true>::Run(p);
-    case UpdateKind::kAdagrad:
-      return AdagradKernel::Run(p);
-    case UpdateKind::kAdadelta:
-      return AdadeltaKernel::Run(p);
-    case UpdateKind::kAdamax:
-      return AdamaxKernel::Run(p);
-    case UpdateKind::kNadam:
-      return NadamKernel::Run(p);
-    case UpdateKind::kFtrl:
-      return FtrlKernel<true>::Run(p);
-    case UpdateKind::kFtrlPower:
-      return FtrlKernel<false>::Run(p);
-    case UpdateKind::kLion:
-      return LionKernel::Run(p);
-  }
-}
-
-// One element: decays and updates *w, its slots (those of the rule lie `slot_stride` floats apart,
-// then comes the average), in the order of ApplyOptimizer(). `g` is regularized and clipped.
+// One element: decays the weight, takes the kernel's step or finds its update, and moves the slots
+// (those of the kernel lie `slot_stride` floats apart, then comes the average), in the order of
+// ApplyOptimizer(). *g is regularized and clipped; a kernel by norms leaves its update there.
 HOPPER_HOST_DEVICE inline void UpdateElement(const LaneRule& rule, const LaneScalars& scalars,
-                                             float g, float* w, float* slot, int64_t slot_stride) {
-  if (rule.weight_decay != 0.0F) *w -= *w * rule.weight_decay * scalars.plain_rate;
-  if (rule.sets_accumulator != 0 && scalars.first != 0) *slot = rule.accumulator;
-  StepArgs p;
-  p.size = 1;
-  p.w = w;
-  p.g = &g;
-  if (rule.slots > 0) p.s0 = slot;
-  if (rule.slots > 1) p.s1 = slot + slot_stride;
-  if (rule.slots > 2) p.s2 = slot + 2 * slot_stride;
-  p.rate = scalars.rate;
-  p.momentum = scalars.momentum;
-  p.a = scalars.a;
-  p.b = scalars.b;
-  p.epsilon = scalars.epsilon;
-  p.c = scalars.c;
-  p.d = scalars.d;
-  p.e = scalars.e;
-  p.f = scalars.f;
-  p.h = scalars.h;
-  RunUpdateRule(rule.kind, p);
-  if (rule.use_ema != 0) {
-    float* average = slot + rule.slots * slot_stride;
-    *average = scalars.ema_keep * *average + (1.0F - scalars.ema_keep) * *w;
-    if (scalars.ema_overwrite != 0) *w = *average;
-  }
+                                             float* g, float* w, float* slot, int64_t slot_stride) {
+  if (rule.weight_decay != 0.0F) *w -= *w * rule.weight_decay * scalars.rate;
+  if (rule.first_slot != 0.0F && scalars.first != 0) *slot = rule.first_slot;
+  RunKernelAt(AllKernels(), rule.kernel, scalars.step, w, g, slot, slot_stride);
 }
 
-// The nearest bfloat16, halves to even; NaN stays NaN.
-HOPPER_HOST_DEVICE inline uint16_t RoundToBfloat16(float value) {
-  union {
-    float number;
-    uint32_t bits;
-  } as;
-  as.number = value;
-  if (value != value) return 0x7fc0;
-  return static_cast<uint16_t>((as.bits + 0x7fffu + ((as.bits >> 16) & 1u)) >> 16);
+// After the new weight is known.
+HOPPER_HOST_DEVICE inline void AverageElement(const LaneRule& rule, const LaneScalars& scalars,
+                                              float* w, float* slot, int64_t slot_stride) {
+  if (rule.use_ema == 0) return;
+  float* average = slot + rule.slots * slot_stride;
+  *average = scalars.ema_keep * *average + (1.0F - scalars.ema_keep) * *w;
+  if (scalars.ema_overwrite != 0) *w = *average;
 }
 
 }  // namespace hopper

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "params/params.h"
+#include "optim/configuration.h"
 
 namespace hopper {
 

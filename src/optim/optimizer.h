@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "base/team.h"
-#include "params/params.h"
+#include "optim/configuration.h"
+#include "optim/kernel.h"
 
 namespace hopper {
 
@@ -25,7 +26,7 @@ struct TrainableSpan {
 // of the weights is the last.
 int SlotCount(const OptimizerParams& optimizer);
 // "SGD", "RMSprop", "Adam"...
-const char* OptimizerName(OptimizerKind kind);
+const char* OptimizerName(const OptimizerParams& optimizer);
 // What the slots hold, for the state: the optimizer's name and the options that add slots,
 // "Adam amsgrad ema". Slots of another name are of no use.
 std::string SlotNames(const OptimizerParams& optimizer);
@@ -41,6 +42,18 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
                     const std::vector<TrainableSpan>& spans, float* params, float* gradients,
                     float* slots, int64_t slot_size, uint16_t* shadow = nullptr,
                     Team* team = nullptr);
+
+// A kernel of the table of optimizers, see optim/kernel.h.
+struct KernelType {
+  int slots;
+  bool by_norms;
+  const char* slot_names;
+};
+// The place of the kernel that a configuration wants, and what is there.
+int KernelPlace(const OptimizerParams& optimizer);
+const KernelType& KernelAt(int place);
+// The numbers of the step after `step` others.
+StepScalars ScalarsAt(const OptimizerParams& optimizer, int64_t step);
 
 // Overwrites the trainable weights in `params` with their moving averages, where the optimizer
 // keeps some: Keras does that at the end of fit(). `step`: steps taken before.

@@ -1,15 +1,12 @@
 #include "params/callable.h"
 
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "params/text.h"
 
 namespace hopper {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 char ToLower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -82,13 +79,6 @@ void ProblemList::Warning(std::string message, std::string detail, std::string h
 void ProblemList::Add(const Problem& problem) {
   Error(problem.code, problem.message, problem.detail, problem.hint);
 }
-
-const Range kPositive = {0, kInfinity, true, true, "must be positive"};
-const Range kNotNegative = {0, kInfinity, false, true, "must not be negative"};
-const Range kNotPositive = {-kInfinity, 0, true, false, "must not be positive"};
-const Range kPositiveUnit = {0, 1, true, false, "must be above 0 and at most 1"};
-const Range kUnit = {0, 1, false, false, "must be between 0 and 1"};
-const Range kUnitHalfOpen = {0, 1, false, true, "must be at least 0 and below 1"};
 
 std::optional<double> ReadNumber(const Value& value, const Range& range, const std::string& label,
                                  ProblemList* problems) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/range.h"
 #include "params/params.h"
 #include "params/value.h"
 
@@ -23,22 +24,6 @@ class ProblemList {
  private:
   std::vector<ParamProblem>* problems_;
 };
-
-// Between `low` and `high`; an open end excludes the bound itself.
-struct Range {
-  double low = 0;
-  double high = 0;
-  bool low_open = false;
-  bool high_open = false;
-  // "must be positive": completes '<name> ..., got -1'.
-  const char* rule = "";
-};
-extern const Range kPositive;      // > 0, finite
-extern const Range kNotNegative;   // >= 0, finite
-extern const Range kNotPositive;   // <= 0, finite
-extern const Range kPositiveUnit;  // (0, 1]
-extern const Range kUnit;          // [0, 1]
-extern const Range kUnitHalfOpen;  // [0, 1)
 
 // Reads a number within a range; on failure appends a problem that begins with `label` and
 // returns nothing.

@@ -5,65 +5,32 @@
 #include <iterator>
 #include <limits>
 
+#include "base/letters.h"
+#include "optim/optimizer_type.h"
 #include "params/schedule_params.h"
 
 namespace hopper {
 namespace {
 
-// In the order of OptimizerKind.
-const std::vector<std::string> kSupported = {"SGD",      "RMSprop", "Adam",  "AdamW", "Adagrad",
-                                             "Adadelta", "Adamax",  "Nadam", "Ftrl",  "Lion"};
-// Keras has them, this version does not.
-const std::vector<std::string> kLacking = {"Lamb", "Muon", "Adafactor", "LossScaleOptimizer"};
+// Keras has them; some of them have no row here.
+const char* const kKerasNames[] = {
+    "SGD",   "RMSprop", "Adam", "AdamW", "Adagrad", "Adadelta",  "Adamax",
+    "Nadam", "Ftrl",    "Lion", "Lamb",  "Muon",    "Adafactor", "LossScaleOptimizer"};
 
 const std::vector<std::string> kCommonArguments = {
     "learning_rate",   "lr",      "decay",        "weight_decay",           "clipnorm", "clipvalue",
     "global_clipnorm", "use_ema", "ema_momentum", "ema_overwrite_frequency"};
 
-std::vector<std::string> ArgumentsOf(OptimizerKind kind) {
+std::vector<std::string> ArgumentsOf(const OptimizerType& type) {
   std::vector<std::string> names = kCommonArguments;
-  const auto add = [&names](std::initializer_list<const char*> more) {
-    names.insert(names.end(), more.begin(), more.end());
-  };
-  switch (kind) {
-    case OptimizerKind::kSgd:
-      add({"momentum", "nesterov"});
-      break;
-    case OptimizerKind::kRmsprop:
-      add({"rho", "momentum", "epsilon", "centered"});
-      break;
-    case OptimizerKind::kAdam:
-    case OptimizerKind::kAdamW:
-      add({"beta_1", "beta_2", "epsilon", "amsgrad"});
-      break;
-    case OptimizerKind::kAdagrad:
-      add({"initial_accumulator_value", "epsilon"});
-      break;
-    case OptimizerKind::kAdadelta:
-      add({"rho", "epsilon"});
-      break;
-    case OptimizerKind::kAdamax:
-    case OptimizerKind::kNadam:
-      add({"beta_1", "beta_2", "epsilon"});
-      break;
-    case OptimizerKind::kFtrl:
-      add({"learning_rate_power", "initial_accumulator_value", "l1_regularization_strength",
-           "l2_regularization_strength", "l2_shrinkage_regularization_strength", "beta"});
-      break;
-    case OptimizerKind::kLion:
-      add({"beta_1", "beta_2"});
-      break;
-  }
+  for (const OptimizerArgument& argument : type.arguments) names.emplace_back(argument.name);
   return names;
 }
 
-bool EqualIgnoringCase(const std::string& a, const std::string& b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           const auto lower = [](char c) {
-             return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-           };
-           return lower(x) == lower(y);
-         });
+std::vector<std::string> SupportedNames() {
+  std::vector<std::string> names;
+  for (const OptimizerType& type : OptimizerTypes()) names.emplace_back(type.name);
+  return names;
 }
 
 // None, and False for what is off.
@@ -101,31 +68,9 @@ void ReadArgument(const std::string& argument, const Value& v, OptimizerParams* 
     double OptimizerParams::*member;
   };
   static const Number kNumbers[] = {
-      {"momentum", kUnit, &OptimizerParams::momentum},
-      {"rho", kUnitHalfOpen, &OptimizerParams::rho},
-      {"beta_1", kUnitHalfOpen, &OptimizerParams::beta_1},
-      {"beta_2", kUnitHalfOpen, &OptimizerParams::beta_2},
-      {"epsilon", kNotNegative, &OptimizerParams::epsilon},
       {"decay", kNotNegative, &OptimizerParams::decay},
       {"weight_decay", kNotNegative, &OptimizerParams::weight_decay},
       {"ema_momentum", kUnit, &OptimizerParams::ema_momentum},
-      {"initial_accumulator_value", kNotNegative, &OptimizerParams::initial_accumulator_value},
-      {"learning_rate_power", kNotPositive, &OptimizerParams::learning_rate_power},
-      {"l1_regularization_strength", kNotNegative, &OptimizerParams::l1_regularization_strength},
-      {"l2_regularization_strength", kNotNegative, &OptimizerParams::l2_regularization_strength},
-      {"l2_shrinkage_regularization_strength", kNotNegative,
-       &OptimizerParams::l2_shrinkage_regularization_strength},
-      {"beta", kNotNegative, &OptimizerParams::beta},
-  };
-  struct Flag {
-    const char* name;
-    bool OptimizerParams::*member;
-  };
-  static const Flag kFlags[] = {
-      {"nesterov", &OptimizerParams::nesterov},
-      {"centered", &OptimizerParams::centered},
-      {"amsgrad", &OptimizerParams::amsgrad},
-      {"use_ema", &OptimizerParams::use_ema},
   };
   struct Limit {
     const char* name;
@@ -136,9 +81,18 @@ void ReadArgument(const std::string& argument, const Value& v, OptimizerParams* 
       {"clipvalue", &OptimizerParams::clipvalue},
       {"global_clipnorm", &OptimizerParams::global_clipnorm},
   };
-  for (const Flag& flag : kFlags) {
-    if (argument != flag.name) continue;
-    if (const auto b = ReadBool(v, argument, problems)) params->*flag.member = *b;
+  const OptimizerArguments& own = params->type->arguments;
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (argument != own[i].name) continue;
+    if (own[i].range == nullptr) {
+      if (const auto b = ReadBool(v, argument, problems)) params->own[i] = *b ? 1.0 : 0.0;
+    } else if (const auto x = ReadNumber(v, *own[i].range, argument, problems)) {
+      params->own[i] = *x;
+    }
+    return;
+  }
+  if (argument == "use_ema") {
+    if (const auto b = ReadBool(v, argument, problems)) params->use_ema = *b;
   }
   if (argument == "ema_overwrite_frequency") {
     const auto n = ReadInteger(v, 1, std::numeric_limits<int32_t>::max(), argument, problems);
@@ -150,29 +104,16 @@ void ReadArgument(const std::string& argument, const Value& v, OptimizerParams* 
   }
   for (const Number& number : kNumbers) {
     if (argument != number.name || (argument == "weight_decay" && IsOff(v))) continue;
-    const bool lion = params->kind == OptimizerKind::kLion && argument == "beta_1";
-    const Range& range = lion ? kPositiveUnit : number.range;
-    if (const auto x = ReadNumber(v, range, argument, problems)) params->*number.member = *x;
+    if (const auto x = ReadNumber(v, number.range, argument, problems)) params->*number.member = *x;
   }
 }
 
 }  // namespace
 
-OptimizerParams DefaultOptimizer(OptimizerKind kind) {
-  OptimizerParams params;
-  params.kind = kind;
-  if (kind == OptimizerKind::kSgd) params.learning_rate = 0.01;
-  if (kind == OptimizerKind::kAdamW) params.weight_decay = 0.004;
-  if (kind == OptimizerKind::kAdadelta) params.rho = 0.95;
-  if (kind == OptimizerKind::kLion) params.beta_2 = 0.99;
-  return params;
-}
-
 std::string NormalizeOptimizerName(const std::string& name) {
-  for (const auto* names : {&kSupported, &kLacking}) {
-    for (const std::string& known : *names) {
-      if (EqualIgnoringCase(name, known)) return known;
-    }
+  if (const OptimizerType* type = FindOptimizer(name)) return type->name;
+  for (const char* known : kKerasNames) {
+    if (EqualIgnoringCase(name, known)) return known;
   }
   return name;
 }
@@ -181,21 +122,22 @@ void ReadOptimizer(const Value& value, OptimizerParams* params, ProblemList* pro
   const auto callable = ReadCallable(value, "optimizer", problems);
   if (!callable) return;
   const std::string name = NormalizeOptimizerName(callable->name);
-  const auto known = std::find(kSupported.begin(), kSupported.end(), name);
-  if (known == kSupported.end()) {
-    const std::string choice = "Use one of " + Join(kSupported) + ".";
-    if (std::find(kLacking.begin(), kLacking.end(), name) != kLacking.end()) {
+  const OptimizerType* type = FindOptimizer(name);
+  if (type == nullptr) {
+    const std::vector<std::string> supported = SupportedNames();
+    const std::string choice = "Use one of " + Join(supported) + ".";
+    if (std::find(std::begin(kKerasNames), std::end(kKerasNames), name) != std::end(kKerasNames)) {
       problems->Error(ErrorCode::kNotSupported, "optimizer \"" + name + "\" is not supported", "",
                       choice);
     } else {
-      const std::string hint = NearestNameHint(callable->name, kSupported);
+      const std::string hint = NearestNameHint(callable->name, supported);
       problems->Error(ErrorCode::kInvalidParameter,
                       "optimizer \"" + callable->name + "\" is not known", "",
                       hint.empty() ? choice : hint);
     }
     return;
   }
-  *params = DefaultOptimizer(static_cast<OptimizerKind>(known - kSupported.begin()));
+  *params = DefaultOptimizer(*type);
 
   const std::string owner = "optimizer \"" + name + "\"";
   std::vector<ValueEntry> named = callable->named;
@@ -208,7 +150,7 @@ void ReadOptimizer(const Value& value, OptimizerParams* params, ProblemList* pro
     named.insert(named.begin(), {Value::String("learning_rate"), callable->positional[0]});
   }
 
-  const std::vector<std::string> arguments = ArgumentsOf(params->kind);
+  const std::vector<std::string> arguments = ArgumentsOf(*type);
   bool has_learning_rate = false;
   for (const ValueEntry& entry : named) {
     const std::string argument = entry.key.IsText() ? entry.key.text : Render(entry.key);

@@ -17,85 +17,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "optim/configuration.h"
 
 namespace hopper {
 
 class Expression;
-
-enum class OptimizerKind {
-  kSgd,
-  kRmsprop,
-  kAdam,
-  kAdamW,
-  kAdagrad,
-  kAdadelta,
-  kAdamax,
-  kNadam,
-  kFtrl,
-  kLion,
-};
-
-enum class ScheduleKind {
-  kConstant,
-  kExponentialDecay,
-  kCosineDecay,
-  kPiecewiseConstantDecay,
-  kInverseTimeDecay,
-  kPolynomialDecay,
-};
-
-// keras.optimizers.schedules.*, under Keras' names; the initial rate is the optimizer's
-// learning_rate. Steps are batches, counted over the whole training.
-struct ScheduleParams {
-  ScheduleKind kind = ScheduleKind::kConstant;
-  double decay_steps = 1.0;
-  double decay_rate = 0.0;              // exponential, inverse time
-  bool staircase = false;               // exponential, inverse time
-  double alpha = 0.0;                   // cosine: the last rate as a share of the first
-  std::optional<double> warmup_target;  // cosine
-  double warmup_steps = 0.0;            // cosine
-  double end_learning_rate = 1e-4;      // polynomial
-  double power = 1.0;                   // polynomial
-  bool cycle = false;                   // polynomial
-  std::vector<double> boundaries;       // piecewise: values[i] up to and with boundaries[i]
-  std::vector<double> values;           // piecewise: one more than boundaries
-};
-
-// Hyper-parameters under Keras' names and with Keras' defaults (keras.optimizers.*), which
-// DefaultOptimizer() fills in where they are not the same for all.
-struct OptimizerParams {
-  OptimizerKind kind = OptimizerKind::kRmsprop;
-  double learning_rate = 0.001;
-  ScheduleParams schedule;
-  double momentum = 0.0;                              // SGD, RMSprop
-  bool nesterov = false;                              // SGD
-  double rho = 0.9;                                   // RMSprop, Adadelta
-  bool centered = false;                              // RMSprop
-  double beta_1 = 0.9;                                // Adam, AdamW, Adamax, Nadam, Lion
-  double beta_2 = 0.999;                              // Adam, AdamW, Adamax, Nadam, Lion
-  double epsilon = 1e-7;                              // all but SGD, Ftrl and Lion
-  bool amsgrad = false;                               // Adam, AdamW
-  double initial_accumulator_value = 0.1;             // Adagrad, Ftrl
-  double learning_rate_power = -0.5;                  // Ftrl
-  double l1_regularization_strength = 0.0;            // Ftrl
-  double l2_regularization_strength = 0.0;            // Ftrl
-  double l2_shrinkage_regularization_strength = 0.0;  // Ftrl
-  double beta = 0.0;                                  // Ftrl
-  // Keras 2's time decay: learning_rate / (1 + decay * steps taken before).
-  double decay = 0.0;
-  // Decoupled: every step first takes weight_decay * learning rate of each weight away.
-  double weight_decay = 0.0;
-  std::optional<double> clipnorm;         // each gradient tensor on its own
-  std::optional<double> global_clipnorm;  // all gradients together
-  std::optional<double> clipvalue;
-  // A moving average of the weights, which is what evaluation and the result use.
-  bool use_ema = false;
-  double ema_momentum = 0.99;
-  int64_t ema_overwrite_frequency = 0;  // steps between overwriting the weights; 0: never
-};
-
-// An optimizer with Keras' defaults.
-OptimizerParams DefaultOptimizer(OptimizerKind kind);
 
 enum class LossKind {
   kCategoricalCrossentropy,

@@ -1,13 +1,17 @@
 /*
  * Linked into the shared objects, so that what is built on a system of today loads where glibc is
  * 2.28, as libtorch does: their calls of these functions go to the versions that were there from
- * the start. The newer ones differ in who sets errno and in which library they are.
+ * the start. The newer ones differ in who sets errno and in which library they are. What was not
+ * there at all stands here.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <time.h>
 
 #if defined(__linux__) && defined(__x86_64__) && defined(__GLIBC__)
 
@@ -92,6 +96,38 @@ char *
 dlerror(void)
 {
 	return first_dlerror();
+}
+
+/*
+ * glibc 2.30, for a wait until a time of the steady clock. The time that is left is waited for by
+ * the clock of the wall: who sets that one makes the wait longer, or wakes it too early, as a
+ * condition variable may; its caller looks at the steady clock again.
+ */
+int
+pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
+					   const struct timespec *until)
+{
+	const long	second = 1000000000;
+	struct timespec now;
+	struct timespec wall;
+
+	if (clock == CLOCK_REALTIME)
+		return pthread_cond_timedwait(cond, mutex, until);
+	if (clock_gettime(clock, &now) != 0 || clock_gettime(CLOCK_REALTIME, &wall) != 0)
+		return EINVAL;
+	wall.tv_sec += until->tv_sec - now.tv_sec;
+	wall.tv_nsec += until->tv_nsec - now.tv_nsec;
+	if (wall.tv_nsec >= second)
+	{
+		wall.tv_sec++;
+		wall.tv_nsec -= second;
+	}
+	if (wall.tv_nsec < 0)
+	{
+		wall.tv_sec--;
+		wall.tv_nsec += second;
+	}
+	return pthread_cond_timedwait(cond, mutex, &wall);
 }
 
 #endif

@@ -86,9 +86,9 @@ LaneArray::LaneArray(const Trainer& trainer, const DataDesc& data, const LaneOpt
   if (bf16_) shadow_ = at::zeros({lanes_, spec.flat_size}, On(at::kBFloat16));
   spans_ = Bytes(host_spans_).to(device_->device());
   rules_ = Bytes(host_rules_).to(device_->device());
-  squares_ = at::zeros(
-      {lanes_, static_cast<int64_t>(host_spans_.size()), static_cast<int64_t>(kNormParts)},
-      On(at::kDouble));
+  squares_ = at::zeros({lanes_, static_cast<int64_t>(host_spans_.size()),
+                        static_cast<int64_t>(kNormSums), static_cast<int64_t>(kNormParts)},
+                       On(at::kDouble));
   seeds_ = at::zeros({lanes_}, On(at::kLong));
   steps_ = at::zeros({lanes_}, On(at::kLong));
   order_ = at::zeros({lanes_, largest_partition_}, On(at::kInt));
@@ -159,12 +159,15 @@ void LaneArray::Load(int lane, const Trainer& trainer, const ModelState& state) 
   if (bf16_) shadow_[lane].copy_(params_[lane]);
   host_rules_[static_cast<size_t>(lane)] = MakeLaneRule(trainer.compile().optimizer);
   CopyIn(Bytes(host_rules_), rules_);
-  bool clips = false;
+  bool clips = false, by_norms = false;
   for (const LaneRule& rule : host_rules_) {
     clips |= rule.clipnorm != 0.0F || rule.global_clipnorm != 0.0F;
+    by_norms |= rule.by_norms != 0;
   }
-  if (clips != clips_) recorded_.clear();  // it is part of a recorded step
+  // They are part of a recorded step.
+  if (clips != clips_ || by_norms != by_norms_) recorded_.clear();
   clips_ = clips;
+  by_norms_ = by_norms;
 }
 
 void LaneArray::Save(const std::vector<ModelState*>& states) const {

@@ -109,8 +109,9 @@ class LaneArray {
   const bool bf16_;
   const int lanes_;
   const int64_t largest_partition_;
-  int n_slots_;         // room in every lane
-  bool clips_ = false;  // some lane clips gradients by norm
+  int n_slots_;            // room in every lane
+  bool clips_ = false;     // some lane clips gradients by norm
+  bool by_norms_ = false;  // some lane's optimizer goes by norms
   std::vector<LaneSpan> host_spans_;
   std::vector<LaneRule> host_rules_;
 

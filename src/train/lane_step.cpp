@@ -113,6 +113,7 @@ void LaneArray::UpdateWeights() {
   update.n_spans = static_cast<int32_t>(host_spans_.size());
   update.n_slots = n_slots_;
   update.clips = clips_ ? 1 : 0;
+  update.by_norms = by_norms_ ? 1 : 0;
   update.flat_size = network_.spec().flat_size;
   update.slot_size = network_.spec().slot_size;
   for (const LaneSpan& span : host_spans_) update.largest = std::max(update.largest, span.size);
@@ -121,7 +122,7 @@ void LaneArray::UpdateWeights() {
   update.table = static_cast<const LaneScalars*>(table_.const_data_ptr());
   update.row = tick_.const_data_ptr<int64_t>();
   update.params = params_.mutable_data_ptr<float>();
-  update.gradients = gradients_.const_data_ptr<float>();
+  update.gradients = gradients_.mutable_data_ptr<float>();
   update.slots = slots_.mutable_data_ptr<float>();
   if (bf16_) update.shadow = static_cast<uint16_t*>(shadow_.mutable_data_ptr());
   update.squares = squares_.mutable_data_ptr<double>();

@@ -57,8 +57,7 @@ std::string Compute() {
   const Network network(ParseModel(kModel, nullptr));
   const ModelSpec& spec = network.spec();
   const std::vector<TrainableSpan> spans = SpansOf(spec);
-  OptimizerParams optimizer;
-  optimizer.kind = OptimizerKind::kAdam;
+  OptimizerParams optimizer = DefaultOptimizer("Adam");
   optimizer.learning_rate = 0.01;
   optimizer.global_clipnorm = 5.0;
   const auto flat_size = static_cast<size_t>(spec.flat_size);

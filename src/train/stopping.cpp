@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "optim/optimizer_type.h"
 #include "params/value.h"
 
 namespace hopper {
@@ -68,8 +69,9 @@ Stopping::Stopping(const CompileParams& compile, const FitParams& fit)
     plateau_params_ = fit.plateau;
     plateau_ = MakeRule(compile, fit.plateau.monitor, fit.plateau.mode, fit.plateau.min_delta);
     // Another optimizer starts with its own rate again.
-    plateau_->text += " optimizer " + std::to_string(static_cast<int>(compile.optimizer.kind)) +
-                      " rate " + RenderReal(compile.optimizer.learning_rate);
+    plateau_->text += " optimizer " +
+                      std::to_string(compile.optimizer.type - OptimizerTypes().data()) + " rate " +
+                      RenderReal(compile.optimizer.learning_rate);
   }
 }
 

@@ -101,10 +101,10 @@ def test_a_low_priority_of_a_resource_queue(on_segments, undisturbed):
     """gp_resqueue_priority slows statements down at every check for interrupts."""
     assert value(on_segments, "SHOW gp_resqueue_priority") == "on"
     query(on_segments, "CREATE RESOURCE QUEUE hopper_slow WITH (ACTIVE_STATEMENTS=5, PRIORITY=MIN)")
-    query(on_segments, "CREATE ROLE hopper_slow LOGIN RESOURCE QUEUE hopper_slow")
+    query(on_segments, "CREATE ROLE hopper_slow LOGIN PASSWORD 'slow' RESOURCE QUEUE hopper_slow")
     query(on_segments, "GRANT ALL ON SCHEMA public TO hopper_slow")
     query(on_segments, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO hopper_slow")
-    connection = connect("HOPPER_GREENPLUM", user="hopper_slow")
+    connection = connect("HOPPER_GREENPLUM", user="hopper_slow", password="slow")
     rival = connect("HOPPER_GREENPLUM")
     stop = threading.Event()
 

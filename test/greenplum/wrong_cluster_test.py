@@ -8,17 +8,23 @@ import pytest
 
 from cluster import HOME, control, other_installation
 from conftest import DATABASE, connect
-from digits import outputs
+from digits import outputs, query
 from runs import digests, fit
 
 
-def refused(output):
-    """The error of a run in a new session; nothing of it is left, and nothing was trained."""
+def error_of(work):
+    """What `work` ends with in a new session."""
     connection = psycopg2.connect(os.environ["HOPPER_GREENPLUM"], dbname=DATABASE)
     connection.autocommit = True
     with pytest.raises(psycopg2.Error) as error:
-        fit(connection, "packed_6", output, "configs_3")
+        work(connection)
     connection.close()
+    return error
+
+
+def refused(output):
+    """The error of a run; nothing of it is left, and nothing was trained."""
+    error = error_of(lambda connection: fit(connection, "packed_6", output, "configs_3"))
     assert "in iteration" not in (error.value.diag.context or "")
     return error.value
 
@@ -45,6 +51,12 @@ def segment_1(on_segments):
     shutil.rmtree(HOME / "other")
 
 
+# What else works on the segments.
+OTHERS = ["hopper.training_preprocessor('digits', 'lacking_packed', 'label', 'pixels')",
+          "* FROM hopper.evaluate('complete', 'packed_6')",
+          "hopper.predict('complete', 'digits', 'id', 'pixels', 'lacking_predicted')"]
+
+
 def without(name):
     return lambda folder: (folder / name).unlink()
 
@@ -64,12 +76,17 @@ def rebuilt(name):
 
 
 @pytest.mark.parametrize("name", ["model_hopper.so", "libhopper_core.so", "libhopper_torch.so"])
-def test_a_segment_without_a_library(segment_1, name):
+def test_a_segment_without_a_library(on_segments, segment_1, name):
+    if outputs(on_segments, "complete") == []:
+        fit(connect("HOPPER_GREENPLUM"), "packed_6", "complete", "configs_1", 1)
     segment_1(without(name))
     error = refused(f"lacking_{name[:-3]}")
     assert error.pgcode == "58P01"
     assert error.diag.message_detail and "Install" in error.diag.message_hint
     assert "seg1" in str(error)
+    for call in OTHERS[name == "libhopper_torch.so":]:  # packing has no use for it
+        error = error_of(lambda connection, call=call: query(connection, f"SELECT {call}")).value
+        assert error.pgcode == "58P01" and "Install" in error.diag.message_hint, call
     control("stop-segment", 1)
     control("start-segment", 1)
     works(f"lacking_{name[:-3]}")

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/bf16.h"
 #include "base/philox.h"
 #include "base/philox_element.h"
 #include "engine/cuda/lane_kernels.h"
@@ -32,6 +33,23 @@ __global__ void DropoutMaskKernel(const int64_t* seeds, const int64_t* steps, ui
   }
 }
 
+// A block's sum of `sum` of all its threads, in a fixed order.
+__device__ double BlockSum(double sum) {
+  __shared__ double sums[kThreads];
+  __syncthreads();
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  return sums[0];
+}
+
+__device__ double* PartsOf(const LaneUpdate& update, int64_t lane, int64_t s, NormSum of) {
+  return update.squares + ((lane * update.n_spans + s) * kNormSums + of) * kNormParts;
+}
+
 // Grid (kNormParts, spans, lanes): each block leaves one partial sum, added up in a fixed order.
 __global__ void SquaresKernel(LaneUpdate update) {
   const int64_t lane = blockIdx.z;
@@ -45,23 +63,54 @@ __global__ void SquaresKernel(LaneUpdate update) {
     const double g = RegularizedGradient(span, params[i], gradients[i]);
     sum += g * g;
   }
-  __shared__ double sums[kThreads];
-  sums[threadIdx.x] = sum;
-  __syncthreads();
-  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) {
-    update.squares[(lane * update.n_spans + s) * kNormParts + blockIdx.x] = sums[0];
-  }
+  sum = BlockSum(sum);
+  if (threadIdx.x == 0) PartsOf(update, lane, s, kGradientSquares)[blockIdx.x] = sum;
 }
 
-__device__ double SumOfParts(const LaneUpdate& update, int64_t lane, int64_t s) {
-  const double* parts = update.squares + (lane * update.n_spans + s) * kNormParts;
+__device__ double SumOfParts(const LaneUpdate& update, int64_t lane, int64_t s, NormSum of) {
+  const double* parts = PartsOf(update, lane, s, of);
   double sum = 0.0;
   for (int i = 0; i < kNormParts; ++i) sum += parts[i];
   return sum;
+}
+
+__device__ LaneClip ClipOf(const LaneUpdate& update, const LaneRule& rule, int64_t lane,
+                           int64_t s) {
+  double squares = 0.0, all = 0.0;
+  if (rule.clipnorm != 0.0F) squares = SumOfParts(update, lane, s, kGradientSquares);
+  if (rule.global_clipnorm != 0.0F) {
+    for (int i = 0; i < update.n_spans; ++i) all += SumOfParts(update, lane, i, kGradientSquares);
+  }
+  return MakeLaneClip(rule, squares, all);
+}
+
+// Grid (kNormParts, spans, lanes): the first pass of kernels by norms, in the other lanes nothing.
+// A weight that is read for the clip's norms was not decayed yet: those were summed before.
+__global__ void UpdatesKernel(LaneUpdate update) {
+  const int64_t lane = blockIdx.z;
+  const int64_t s = blockIdx.y;
+  const LaneRule rule = update.rules[lane];
+  if (rule.by_norms == 0) return;
+  const LaneSpan span = update.spans[s];
+  const LaneScalars scalars = update.table[*update.row * update.lanes + lane];
+  const LaneClip clip = ClipOf(update, rule, lane, s);
+  float* w = update.params + lane * update.flat_size + span.offset;
+  float* g = update.gradients + lane * update.flat_size + span.offset;
+  float* slots = update.slots + lane * update.n_slots * update.slot_size + span.slot_offset;
+  double weights = 0.0, updates = 0.0;
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < span.size;
+       i += static_cast<int64_t>(gridDim.x) * blockDim.x) {
+    float u = ClippedGradient(rule, clip, RegularizedGradient(span, w[i], g[i]));
+    UpdateElement(rule, scalars, &u, w + i, slots + i, update.slot_size);
+    g[i] = u;
+    weights += static_cast<double>(w[i]) * static_cast<double>(w[i]);
+    updates += static_cast<double>(u) * static_cast<double>(u);
+  }
+  weights = BlockSum(weights);
+  updates = BlockSum(updates);
+  if (threadIdx.x != 0) return;
+  PartsOf(update, lane, s, kWeightSquares)[blockIdx.x] = weights;
+  PartsOf(update, lane, s, kUpdateSquares)[blockIdx.x] = updates;
 }
 
 // Grid (blocks, spans, lanes).
@@ -71,21 +120,27 @@ __global__ void UpdateKernel(LaneUpdate update) {
   const LaneSpan span = update.spans[s];
   const LaneRule rule = update.rules[lane];
   const LaneScalars scalars = update.table[*update.row * update.lanes + lane];
-  double squares = 0.0, all = 0.0;
-  if (rule.clipnorm != 0.0F) squares = SumOfParts(update, lane, s);
-  if (rule.global_clipnorm != 0.0F) {
-    for (int i = 0; i < update.n_spans; ++i) all += SumOfParts(update, lane, i);
+  const LaneClip clip = ClipOf(update, rule, lane, s);
+  float scale = 0.0F;
+  if (rule.by_norms != 0) {
+    const auto weights = static_cast<float>(SumOfParts(update, lane, s, kWeightSquares));
+    const auto updates = static_cast<float>(SumOfParts(update, lane, s, kUpdateSquares));
+    scale = scalars.rate * NormRatio(std::sqrt(weights), std::sqrt(updates));
   }
-  const LaneClip clip = MakeLaneClip(rule, squares, all);
   const int64_t at = lane * update.flat_size + span.offset;
   float* slots = update.slots + lane * update.n_slots * update.slot_size + span.slot_offset;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < span.size;
        i += static_cast<int64_t>(gridDim.x) * blockDim.x) {
     float* w = update.params + at + i;
-    const float g =
-        ClippedGradient(rule, clip, RegularizedGradient(span, *w, update.gradients[at + i]));
-    UpdateElement(rule, scalars, g, w, slots + i, update.slot_size);
-    if (update.shadow != nullptr) update.shadow[at + i] = RoundToBfloat16(*w);
+    if (rule.by_norms != 0) {
+      *w -= scale * update.gradients[at + i];
+    } else {
+      float g =
+          ClippedGradient(rule, clip, RegularizedGradient(span, *w, update.gradients[at + i]));
+      UpdateElement(rule, scalars, &g, w, slots + i, update.slot_size);
+    }
+    AverageElement(rule, scalars, w, slots + i, update.slot_size);
+    if (update.shadow != nullptr) update.shadow[at + i] = ToBf16(*w);
   }
 }
 
@@ -112,6 +167,11 @@ cudaError_t LaunchLaneUpdate(const LaneUpdate& update, cudaStream_t stream) {
   const auto lanes = static_cast<unsigned>(update.lanes);
   if (update.clips != 0) {
     SquaresKernel<<<dim3(kNormParts, spans, lanes), kThreads, 0, stream>>>(update);
+    const cudaError_t status = cudaGetLastError();
+    if (status != cudaSuccess) return status;
+  }
+  if (update.by_norms != 0) {
+    UpdatesKernel<<<dim3(kNormParts, spans, lanes), kThreads, 0, stream>>>(update);
     const cudaError_t status = cudaGetLastError();
     if (status != cudaSuccess) return status;
   }

@@ -33,8 +33,8 @@ extern int32 *hopper_partition_keys(const hopper_packed *packed);
  */
 extern void hopper_require_partitions(const hopper_packed *packed);
 /*
- * ERROR with a hint where a segment cannot be reached: it would end the run in its first hop. SPI
- * must be connected.
+ * ERROR with a hint where a segment cannot be reached or has no library of ours: it would end the
+ * work half way, in the server's words. SPI must be connected.
  */
 extern void hopper_require_segments(void);
 /* Whether this process works for a segment, where SQL cannot be run. */

@@ -3,6 +3,8 @@
 
 #include "baseline_table.h"
 #include "optim/optimizer.h"
+#include "optim/optimizer_type.h"
+#include "params/params.h"
 
 namespace hopper {
 namespace {
@@ -128,43 +130,36 @@ INSTANTIATE_TEST_SUITE_P(All, KerasOptimizer,
                          [](const auto& info) { return CaseName(info.param); });
 
 TEST(Optimizer, SlotsAndNames) {
-  OptimizerParams optimizer;
-  optimizer.kind = OptimizerKind::kSgd;
+  OptimizerParams optimizer = DefaultOptimizer("Sgd");
   EXPECT_EQ(SlotCount(optimizer), 0);
-  optimizer.momentum = 0.5;
+  optimizer.Own("momentum") = 0.5;
   EXPECT_EQ(SlotCount(optimizer), 1);
-  optimizer.kind = OptimizerKind::kRmsprop;
-  optimizer.centered = true;
+  optimizer = DefaultOptimizer("Rmsprop");
+  optimizer.Own("momentum") = 0.5;
+  optimizer.Own("centered") = true;
   EXPECT_EQ(SlotCount(optimizer), 3);
-  optimizer.kind = OptimizerKind::kAdam;
+  optimizer = DefaultOptimizer("Adam");
   EXPECT_EQ(SlotCount(optimizer), 2);
-  optimizer.amsgrad = true;
+  optimizer.Own("amsgrad") = true;
   EXPECT_EQ(SlotCount(optimizer), 3);
-  EXPECT_STREQ(OptimizerName(OptimizerKind::kRmsprop), "RMSprop");
+  EXPECT_STREQ(OptimizerName(DefaultOptimizer("rmsprop")), "RMSprop");
   EXPECT_EQ(SlotNames(optimizer), "Adam amsgrad");
   optimizer.use_ema = true;
   EXPECT_EQ(SlotCount(optimizer), 4);
   EXPECT_EQ(SlotNames(optimizer), "Adam amsgrad ema");
   // As many slots, and others: their names differ.
-  optimizer = DefaultOptimizer(OptimizerKind::kRmsprop);
-  optimizer.centered = true;
+  optimizer = DefaultOptimizer("RMSprop");
+  optimizer.Own("centered") = true;
   EXPECT_EQ(SlotNames(optimizer), "RMSprop centered");
-  optimizer.centered = false;
-  optimizer.momentum = 0.1;
+  optimizer.Own("centered") = false;
+  optimizer.Own("momentum") = 0.1;
   EXPECT_EQ(SlotNames(optimizer), "RMSprop momentum");
 }
 
-const OptimizerKind kAllKinds[] = {
-    OptimizerKind::kSgd,    OptimizerKind::kRmsprop, OptimizerKind::kAdam,
-    OptimizerKind::kAdamW,  OptimizerKind::kAdagrad, OptimizerKind::kAdadelta,
-    OptimizerKind::kAdamax, OptimizerKind::kNadam,   OptimizerKind::kFtrl,
-    OptimizerKind::kLion,
-};
-
 // Training looks for NaN in the weights after a visit.
 TEST(Optimizer, NanReachesTheWeights) {
-  for (const OptimizerKind kind : kAllKinds) {
-    OptimizerParams optimizer = DefaultOptimizer(kind);
+  for (const OptimizerType& type : OptimizerTypes()) {
+    OptimizerParams optimizer = DefaultOptimizer(type);
     TrainableSpan span;
     span.size = 20;
     std::vector<float> params(20, 1.0F);
@@ -174,15 +169,15 @@ TEST(Optimizer, NanReachesTheWeights) {
       if (step == 1) gradients[7] = NAN;
       ApplyOptimizer(optimizer, step, {span}, params.data(), gradients.data(), slots.data(), 20);
     }
-    EXPECT_TRUE(std::isnan(params[7])) << OptimizerName(kind);
-    EXPECT_FALSE(std::isnan(params[8])) << OptimizerName(kind);
+    EXPECT_TRUE(std::isnan(params[7])) << type.name;
+    EXPECT_FALSE(std::isnan(params[8])) << type.name;
   }
 }
 
 // After very many steps, as after a few: nothing overflows, no rate becomes NaN.
 TEST(Optimizer, ManySteps) {
-  for (const OptimizerKind kind : kAllKinds) {
-    OptimizerParams optimizer = DefaultOptimizer(kind);
+  for (const OptimizerType& type : OptimizerTypes()) {
+    OptimizerParams optimizer = DefaultOptimizer(type);
     TrainableSpan span;
     span.size = 4;
     std::vector<float> params(4, 1.0F);
@@ -190,7 +185,7 @@ TEST(Optimizer, ManySteps) {
     for (const int64_t step : {int64_t{1} << 20, int64_t{1} << 31, int64_t{1} << 40}) {
       std::vector<float> gradients(4, 0.25F);
       ApplyOptimizer(optimizer, step, {span}, params.data(), gradients.data(), slots.data(), 4);
-      EXPECT_TRUE(std::isfinite(params[0])) << OptimizerName(kind) << " step " << step;
+      EXPECT_TRUE(std::isfinite(params[0])) << type.name << " step " << step;
     }
   }
 }
@@ -199,8 +194,7 @@ TEST(Optimizer, ManySteps) {
 TEST(Optimizer, ClippingKeepsNan) {
   for (auto limit : {&OptimizerParams::clipnorm, &OptimizerParams::clipvalue,
                      &OptimizerParams::global_clipnorm}) {
-    OptimizerParams optimizer;
-    optimizer.kind = OptimizerKind::kSgd;
+    OptimizerParams optimizer = DefaultOptimizer("Sgd");
     optimizer.*limit = 1.0;
     TrainableSpan span;
     span.size = 20;
@@ -214,8 +208,7 @@ TEST(Optimizer, ClippingKeepsNan) {
 
 // The bits do not depend on where a span starts or on how long it is.
 TEST(Optimizer, SameBitsAtAnyLengthAndOffset) {
-  OptimizerParams optimizer;
-  optimizer.kind = OptimizerKind::kAdam;
+  OptimizerParams optimizer = DefaultOptimizer("Adam");
   const int n = 101;
   std::vector<float> values(n);
   std::vector<float> gradients(n);

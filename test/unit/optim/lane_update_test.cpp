@@ -5,9 +5,9 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <vector>
 
+#include "base/bf16.h"
 #include "base/philox.h"
 
 namespace hopper {
@@ -15,36 +15,33 @@ namespace {
 
 std::vector<OptimizerParams> ManyOptimizers() {
   std::vector<OptimizerParams> all;
-  for (const OptimizerKind kind :
-       {OptimizerKind::kSgd, OptimizerKind::kRmsprop, OptimizerKind::kAdam, OptimizerKind::kAdamW,
-        OptimizerKind::kAdagrad, OptimizerKind::kAdadelta, OptimizerKind::kAdamax,
-        OptimizerKind::kNadam, OptimizerKind::kFtrl, OptimizerKind::kLion}) {
-    all.push_back(DefaultOptimizer(kind));
+  for (const OptimizerType& type : OptimizerTypes()) {
+    all.push_back(DefaultOptimizer(type));
     all.back().learning_rate = 0.003 * static_cast<double>(all.size());
   }
-  OptimizerParams optimizer = DefaultOptimizer(OptimizerKind::kSgd);
-  optimizer.momentum = 0.9;
+  OptimizerParams optimizer = DefaultOptimizer("Sgd");
+  optimizer.Own("momentum") = 0.9;
   all.push_back(optimizer);
-  optimizer.nesterov = true;
+  optimizer.Own("nesterov") = true;
   optimizer.decay = 0.1;
   optimizer.clipvalue = 0.5;
   all.push_back(optimizer);
-  optimizer = DefaultOptimizer(OptimizerKind::kRmsprop);
-  optimizer.centered = true;
+  optimizer = DefaultOptimizer("Rmsprop");
+  optimizer.Own("centered") = true;
   all.push_back(optimizer);
-  optimizer.momentum = 0.5;
+  optimizer.Own("momentum") = 0.5;
   all.push_back(optimizer);
-  optimizer.centered = false;
+  optimizer.Own("centered") = false;
   all.push_back(optimizer);
-  optimizer = DefaultOptimizer(OptimizerKind::kAdam);
-  optimizer.amsgrad = true;
+  optimizer = DefaultOptimizer("Adam");
+  optimizer.Own("amsgrad") = true;
   optimizer.weight_decay = 0.02;
   optimizer.use_ema = true;
   optimizer.ema_overwrite_frequency = 2;
   all.push_back(optimizer);
-  optimizer = DefaultOptimizer(OptimizerKind::kFtrl);
-  optimizer.learning_rate_power = -0.3;
-  optimizer.l1_regularization_strength = 0.01;
+  optimizer = DefaultOptimizer("Ftrl");
+  optimizer.Own("learning_rate_power") = -0.3;
+  optimizer.Own("l1_regularization_strength") = 0.01;
   all.push_back(optimizer);
   return all;
 }
@@ -95,7 +92,8 @@ class LaneUpdateTest : public ::testing::Test {
       for (size_t i = 0; i < gradients.size(); ++i) {
         gradients[i] = random.Uniform(100000 * static_cast<size_t>(step + 1) + i) * 4.0F - 2.0F;
       }
-      update.gradients = gradients.data();
+      std::vector<float> scratch = gradients;
+      update.gradients = scratch.data();
       update.row = &step;
       UpdateLanes(update);
       for (int lane = 0; lane < lanes; ++lane) {
@@ -108,7 +106,7 @@ class LaneUpdateTest : public ::testing::Test {
           const float a = params[static_cast<size_t>(lane * kFlat + i)];
           const float e = expected[static_cast<size_t>(lane * kFlat + i)];
           ASSERT_LE(std::fabs(a - e), tolerance)
-              << OptimizerName(optimizers[static_cast<size_t>(lane)].kind) << " lane " << lane
+              << OptimizerName(optimizers[static_cast<size_t>(lane)]) << " lane " << lane
               << " float " << i << " step " << step;
         }
       }
@@ -118,13 +116,20 @@ class LaneUpdateTest : public ::testing::Test {
     }
     for (const TrainableSpan& span : spans) {
       EXPECT_EQ(shadow[static_cast<size_t>(span.offset)],
-                RoundToBfloat16(params[static_cast<size_t>(span.offset)]));
+                ToBf16(params[static_cast<size_t>(span.offset)]));
     }
     EXPECT_EQ(shadow[0], 0);  // between the weights
   }
 };
 
-TEST_F(LaneUpdateTest, EveryOptimizerHasTheBitsOfApplyOptimizer) { Run(ManyOptimizers(), 0.0); }
+TEST_F(LaneUpdateTest, EveryOptimizerHasTheBitsOfApplyOptimizer) {
+  std::vector<OptimizerParams> optimizers;
+  for (const OptimizerParams& optimizer : ManyOptimizers()) {
+    // Norms are summed in another order.
+    if (!KernelAt(KernelPlace(optimizer)).by_norms) optimizers.push_back(optimizer);
+  }
+  Run(optimizers, 0.0);
+}
 
 TEST_F(LaneUpdateTest, ClipsByNormAsApplyOptimizer) {
   std::vector<OptimizerParams> optimizers = ManyOptimizers();
@@ -133,21 +138,6 @@ TEST_F(LaneUpdateTest, ClipsByNormAsApplyOptimizer) {
     if (i % 3 == 1) optimizers[i].global_clipnorm = 1.5;
   }
   Run(optimizers, 1e-6);
-}
-
-TEST(Bfloat16, RoundsHalvesToEven) {
-  const auto rounded = [](uint32_t bits) {
-    float value;
-    std::memcpy(&value, &bits, sizeof(value));
-    return RoundToBfloat16(value);
-  };
-  EXPECT_EQ(rounded(0x3f800000u), 0x3f80);
-  EXPECT_EQ(rounded(0x3f808000u), 0x3f80);  // half way, down to even
-  EXPECT_EQ(rounded(0x3f818000u), 0x3f82);  // half way, up to even
-  EXPECT_EQ(rounded(0x3f808001u), 0x3f81);
-  EXPECT_EQ(rounded(0xbf80ffffu), 0xbf81);
-  EXPECT_EQ(rounded(0x7f800000u), 0x7f80);
-  EXPECT_EQ(RoundToBfloat16(std::numeric_limits<float>::quiet_NaN()), 0x7fc0);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/bf16.h"
 #include "base/philox.h"
 #include "optim/optimizer.h"
+#include "params/params.h"
 
 namespace hopper {
 namespace {

@@ -7,6 +7,7 @@
 #include "base/philox.h"
 #include "base/team.h"
 #include "optim/optimizer.h"
+#include "params/params.h"
 
 namespace hopper {
 namespace {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "optim/optimizer_type.h"
 #include "params/params.h"
 #include "params/text.h"
 
@@ -286,12 +287,12 @@ TEST(RandomSearch, Distributions) {
   int adam = 0, rmsprop = 0;
   for (const Configuration& c : configurations) {
     const OptimizerParams optimizer = OptimizerOf(c);
-    if (optimizer.kind == OptimizerKind::kSgd) {
+    if (optimizer.type == FindOptimizer("SGD")) {
       log_rates.push_back(std::log10(optimizer.learning_rate));
-      momenta.push_back(std::log10(1 - optimizer.momentum));
+      momenta.push_back(std::log10(1 - optimizer.Own("momentum")));
     } else {
       rates.push_back(optimizer.learning_rate);
-      ++(optimizer.kind == OptimizerKind::kAdam ? adam : rmsprop);
+      ++(optimizer.type == FindOptimizer("Adam") ? adam : rmsprop);
     }
     std::vector<ParamProblem> problems;
     const FitParams fit = ParseFitParams(c.fit_params, &problems);

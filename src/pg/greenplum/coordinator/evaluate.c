@@ -86,6 +86,7 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 							 true, 0);
 	(void) set_config_option("enable_hashagg", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0);
+	hopper_require_segments();
 	evaluation.config = model->config;
 	evaluation.desc = data->desc;
 	evaluation.keys = hopper_partition_keys(data);

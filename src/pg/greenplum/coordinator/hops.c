@@ -62,29 +62,10 @@ hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run, const hopper
 				" DISTRIBUTED BY (key)", hops->log.quoted);
 }
 
-/* A segment that lacks our library says so in the server's words, which do not tell what to do. */
-static void
-rethrow_with_hint(MemoryContext context)
-{
-	ErrorData  *error;
-
-	MemoryContextSwitchTo(context);
-	error = CopyErrorData();
-	if (error->sqlerrcode == ERRCODE_UNDEFINED_FILE && error->hint == NULL)
-	{
-		if (error->detail == NULL)
-			error->detail = pstrdup("Packed data lie on a segment whose host lacks the library.");
-		error->hint = pstrdup("Install the libraries of one build on all hosts, and reconnect.");
-	}
-	FlushErrorState();
-	ReThrowError(error);
-}
-
 static void
 load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
 {
 	Oid			types[] = {INT8OID, BYTEAOID};
-	MemoryContext caller = CurrentMemoryContext;
 	Datum		values[2];
 	SPIPlanPtr	plan;
 
@@ -105,15 +86,7 @@ load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
 							packed->table.quoted), 2, types);
 	values[0] = Int64GetDatum(hops->run->id);
 	values[1] = PointerGetDatum(hops->description);
-	PG_TRY();
-	{
-		execute(plan, values, SPI_OK_INSERT);
-	}
-	PG_CATCH();
-	{
-		rethrow_with_hint(caller);
-	}
-	PG_END_TRY();
+	execute(plan, values, SPI_OK_INSERT);
 	SPI_freeplan(plan);
 }
 

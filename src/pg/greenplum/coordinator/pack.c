@@ -278,6 +278,7 @@ pack_move_rows(pack_job *job, pack_output *training, pack_output *validation)
 							 true, 0);
 	(void) set_config_option("enable_hashagg", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0);
+	hopper_require_segments();
 	pack_learn_shape_remotely(&job->source, &job->x);
 	if (job->y_kind != HOPPER_LABEL_CLASS)
 		pack_learn_shape_remotely(&job->source, &job->y);

@@ -38,6 +38,7 @@ predict_rows(predicting *run)
 
 	(void) set_config_option("optimizer", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0);
+	hopper_require_segments();
 	if (!pack_learn_shape_remotely(&run->rows, &run->values))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

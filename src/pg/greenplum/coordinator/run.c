@@ -75,7 +75,9 @@ hopper_require_segments(void)
 
 	PG_TRY();
 	{
-		(void) hopper_select("SELECT 1 FROM gp_dist_random('pg_catalog.gp_id')");
+		/* of a run that is none: the library is all that it takes */
+		(void) hopper_select("SELECT hopper.segment_release(0)"
+							 " FROM gp_dist_random('pg_catalog.gp_id')");
 	}
 	PG_CATCH();
 	{
@@ -83,7 +85,15 @@ hopper_require_segments(void)
 
 		MemoryContextSwitchTo(caller);
 		error = CopyErrorData();
-		if (error->hint == NULL && error->sqlerrcode != ERRCODE_QUERY_CANCELED)
+		if (error->sqlerrcode == ERRCODE_UNDEFINED_FILE && error->hint == NULL)
+		{
+			/* the server's own words, which do not tell what to do */
+			if (error->detail == NULL)
+				error->detail = pstrdup("The host of a segment lacks the library.");
+			error->hint = pstrdup("Install the libraries of one build on all hosts, and "
+								  "reconnect.");
+		}
+		else if (error->hint == NULL && error->sqlerrcode != ERRCODE_QUERY_CANCELED)
 			error->hint = pstrdup("Bring all segments back, with gprecoverseg or gpstart, and "
 								  "repeat.");
 		FlushErrorState();

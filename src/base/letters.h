@@ -1,0 +1,17 @@
+// Letters of names, ASCII.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+namespace hopper {
+
+inline bool EqualIgnoringCase(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+}  // namespace hopper
