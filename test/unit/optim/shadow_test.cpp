@@ -7,6 +7,7 @@
 #include "base/bf16.h"
 #include "base/philox.h"
 #include "optim/optimizer.h"
+#include "optim/optimizer_type.h"
 #include "params/params.h"
 
 namespace hopper {
@@ -50,6 +51,14 @@ TEST_P(Shadow, HoldsTheNewWeightsAfterEachStep) {
   }
 }
 
+std::vector<std::string> AllNames() {
+  std::vector<std::string> names;
+  for (const OptimizerType& type : OptimizerTypes()) names.emplace_back(type.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, Shadow, testing::ValuesIn(AllNames()),
+                         [](const auto& info) { return info.param; });
 INSTANTIATE_TEST_SUITE_P(
     All, Shadow,
     testing::Values("SGD(lr=0.1)", "SGD(lr=0.1, momentum=0.9, nesterov=True)",

@@ -7,6 +7,7 @@
 #include "base/philox.h"
 #include "base/team.h"
 #include "optim/optimizer.h"
+#include "optim/optimizer_type.h"
 #include "params/params.h"
 
 namespace hopper {
@@ -62,6 +63,14 @@ TEST_P(TeamUpdate, HasTheBitsOfOneThread) {
   }
 }
 
+std::vector<std::string> AllNames() {
+  std::vector<std::string> names;
+  for (const OptimizerType& type : OptimizerTypes()) names.emplace_back(type.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, TeamUpdate, testing::ValuesIn(AllNames()),
+                         [](const auto& info) { return info.param; });
 INSTANTIATE_TEST_SUITE_P(
     All, TeamUpdate,
     testing::Values("SGD(lr=0.1)", "SGD(lr=0.1, momentum=0.9)",

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "optim/optimizer_type.h"
+#include "params/callable.h"
 #include "params/problems.h"
 
 namespace hopper {
@@ -116,8 +117,9 @@ TEST(CompileParams, NoneIsTheDefault) {
 }
 
 TEST(CompileParams, OptimizerMessages) {
-  const std::string choice =
-      "Use one of SGD, RMSprop, Adam, AdamW, Adagrad, Adadelta, Adamax, Nadam, Ftrl, Lion.";
+  std::vector<std::string> names;
+  for (const OptimizerType& type : OptimizerTypes()) names.emplace_back(type.name);
+  const std::string choice = "Use one of " + Join(names) + ".";
   EXPECT_EQ(OptimizerProblems("'Adam(lr_rate=0.1)'"),
             Strings{"1 optimizer \"Adam\" has no argument \"lr_rate\" | HINT Perhaps you meant "
                     "\"learning_rate\"."});
