@@ -7,6 +7,7 @@
 #include "optim/adam.h"
 #include "optim/adamax.h"
 #include "optim/ftrl.h"
+#include "optim/lamb.h"
 #include "optim/lion.h"
 #include "optim/nadam.h"
 #include "optim/rmsprop.h"
@@ -15,7 +16,7 @@
 namespace hopper {
 
 using Optimizers =
-    TypeList<Sgd, Rmsprop, Adam, AdamW, Adagrad, Adadelta, Adamax, Nadam, Ftrl, Lion>;
+    TypeList<Sgd, Rmsprop, Adam, AdamW, Adagrad, Adadelta, Adamax, Nadam, Ftrl, Lion, Lamb>;
 
 // The kernels of all of them, one after another: places in this list are OptimizerType's.
 template <typename... Lists>

@@ -59,6 +59,10 @@ def optimizers_table():
                           "l2_shrinkage_regularization_strength=0.3, beta=0.4)",
         "lion": "Lion(learning_rate=0.01)",
         "lion_arguments": "Lion(learning_rate=0.01, beta_1=0.6, beta_2=0.7, weight_decay=0.1)",
+        "lamb": "Lamb(learning_rate=0.01)",
+        "lamb_arguments": ("Lamb(learning_rate=0.02, beta_1=0.7, beta_2=0.9, epsilon=1e-3, "
+                           "weight_decay=0.1, clipnorm=0.7, use_ema=True, ema_momentum=0.6)",
+                           dict(l1=0.05, l2=0.02)),
         "sgd_weight_decay": "SGD(learning_rate=0.05, momentum=0.9, weight_decay=0.5)",
         "rmsprop_weight_decay_clipvalue": "RMSprop(learning_rate=0.01, weight_decay=0.5, "
                                           "clipvalue=0.5)",
