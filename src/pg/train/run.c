@@ -68,9 +68,8 @@ hopper_training_done(const hopper_training *training)
 	return done;
 }
 
-/* What an iteration of each model costs, in any unit. */
-static double *
-estimate_costs(const hopper_training *training)
+double *
+hopper_training_costs(const hopper_training *training)
 {
 	double	   *costs = palloc(training->n_configs * sizeof(double));
 
@@ -364,6 +363,17 @@ counted_reasons(const hopper_training *training)
 	return words.data;
 }
 
+void
+hopper_refuse_all_failed(const hopper_training *training)
+{
+	if (training->n_failed == training->n_configs)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("no configuration of \"%s\" finished", training->shown),
+				 errdetail("%s", counted_reasons(training)),
+				 errhint("The warnings above tell why each of them failed.")));
+}
+
 static void
 take_results(hopper_training *training)
 {
@@ -381,12 +391,7 @@ take_results(hopper_training *training)
 		training->n_failed += training->results[i].status == HOPPER_MODEL_FAILED;
 		CHECK_FOR_INTERRUPTS();
 	}
-	if (training->n_failed == training->n_configs)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("no configuration of \"%s\" finished", training->shown),
-				 errdetail("%s", counted_reasons(training)),
-				 errhint("The warnings above tell why each of them failed.")));
+	hopper_refuse_all_failed(training);
 }
 
 void
@@ -401,7 +406,7 @@ hopper_training_run(hopper_training *training)
 	training->failed = palloc0(training->n_configs * sizeof(bool));
 	training->stopped = palloc0(training->n_configs * sizeof(bool));
 	training->results = hopper_palloc0_huge(training->n_configs * sizeof(hopper_model_result));
-	training->costs = estimate_costs(training);
+	training->costs = hopper_training_costs(training);
 	training->n_failed = 0;
 	training->started = false;
 	training->timeline = hopper_timeline_new(training);

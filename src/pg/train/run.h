@@ -59,6 +59,11 @@ typedef struct hopper_training
 extern void hopper_training_run(hopper_training *training);
 extern void hopper_training_end(hopper_training *training);
 
+/* What an iteration of each model costs, in any unit; palloc'ed. */
+extern double *hopper_training_costs(const hopper_training *training);
+/* ERROR 22000 with the reasons where no configuration has a result that is not failed. */
+extern void hopper_refuse_all_failed(const hopper_training *training);
+
 /* --- telling (train/progress.c) --- */
 
 /* What is done of a run, from the metrics that came in. */

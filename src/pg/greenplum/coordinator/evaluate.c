@@ -4,6 +4,7 @@
  */
 #include "pg/predict/confusion.h"
 #include "pg/predict/evaluate.h"
+#include "pg/greenplum/coordinator/reports.h"
 #include "pg/greenplum/evaluate.h"
 
 #include "catalog/pg_type.h"
@@ -44,8 +45,7 @@ sum_up(const hopper_packed *data, bytea *description)
 	initStringInfo(&sums);
 	for (uint64 row = 0; row < n; row++)
 	{
-		bool		isnull;
-		bytea	   *part = DatumGetByteaPP(hopper_value(row, 1, BYTEAOID, &isnull));
+		bytea	   *part = DatumGetByteaPP(hopper_told_value(row, 1, BYTEAOID));
 
 		appendBinaryStringInfo(&sums, VARDATA_ANY(part), VARSIZE_ANY_EXHDR(part));
 	}
@@ -56,20 +56,6 @@ sum_up(const hopper_packed *data, bytea *description)
 	return result;
 }
 
-/* n x n numbers of examples */
-static void
-write_confusion(const hopper_name *table, const hopper_trained *model, const bytea *bytes)
-{
-	size_t		n_cells = VARSIZE_ANY_EXHDR(bytes) / sizeof(int64_t);
-	int64_t    *counts = palloc(Max(n_cells, 1) * sizeof(int64_t));
-	int			n = 0;
-
-	memcpy(counts, VARDATA_ANY(bytes), n_cells * sizeof(int64_t));
-	while ((size_t) n * n < n_cells)
-		n++;
-	hopper_write_confusion(table, model, counts, n);
-}
-
 void
 hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hopper_event *event,
 					 const hopper_name *confusion)
@@ -78,9 +64,8 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	int			level = NewGUCNestLevel();
 	Datum		values[2];
 	bytea	   *description;
-	bytea	   *bytes;
-	bytea	   *counts;
-	bool		isnull;
+	int64_t    *counts = NULL;
+	int			n_classes = 0;
 
 	(void) set_config_option("optimizer", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0);
@@ -100,14 +85,12 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	if (select_described("SELECT event, confusion"
 						 " FROM hopper.segment_evaluation_total($1, $2) LIMIT 1", 2, values) != 1)
 		elog(ERROR, "no segment added up the evaluation");
-	bytes = DatumGetByteaPP(hopper_value(0, 1, BYTEAOID, &isnull));
-	if (VARSIZE_ANY_EXHDR(bytes) != sizeof(*event))
-		elog(ERROR, "the result of an evaluation has %zu bytes",
-			 (size_t) VARSIZE_ANY_EXHDR(bytes));
-	memcpy(event, VARDATA_ANY(bytes), sizeof(*event));
-	counts = confusion ? DatumGetByteaPCopy(hopper_value(0, 2, BYTEAOID, &isnull)) : NULL;
+	hopper_read_values(DatumGetByteaPP(hopper_told_value(0, 1, BYTEAOID)), event);
+	if (confusion)
+		counts = hopper_read_counts(DatumGetByteaPP(hopper_told_value(0, 2, BYTEAOID)),
+									&n_classes);
 	SPI_freetuptable(SPI_tuptable);
 	if (confusion)
-		write_confusion(confusion, model, counts);
+		hopper_write_confusion(confusion, model, counts, n_classes);
 	AtEOXact_GUC(true, level);
 }

@@ -105,7 +105,7 @@ agreed_class(uint64 n)
 		char	   *line;
 
 		answers[row] = hopper_cell(row, 1);
-		line = strchr(answers[row], '\n');
+		line = answers[row] ? strchr(answers[row], '\n') : NULL;
 		if (line == NULL)
 			elog(ERROR, "segment %s returned an unknown answer", hopper_cell(row, 2));
 		*line = '\0';

@@ -4,6 +4,7 @@
  *		report. The statements themselves are in greenplum/coordinator/hops.c.
  */
 #include "pg/greenplum/coordinator/hops.h"
+#include "pg/greenplum/coordinator/reports.h"
 #include "pg/greenplum/coordinator/timeline.h"
 
 #include "catalog/namespace.h"
@@ -218,15 +219,6 @@ hops_of_iteration(const segments_run *run, int32 iteration)
 
 /* --- what the models report --- */
 
-static int
-index_of(const hopper_training *training, int32 mst_key)
-{
-	for (int i = 0; i < training->n_configs; i++)
-		if (training->configs[i].mst_key == mst_key)
-			return i;
-	elog(ERROR, "the segments told of configuration %d, which is not in the run", mst_key);
-}
-
 /* A model that has failed stays where it was. */
 static void
 tell_segment(hopper_event *event, int segment, int32 iteration)
@@ -239,10 +231,9 @@ tell_segment(hopper_event *event, int segment, int32 iteration)
 }
 
 static void
-take_event(segments_run *run, hopper_event *event, int segment)
+take_event(segments_run *run, int at, hopper_event *event, int segment)
 {
 	hopper_training *training = run->training;
-	int			at = index_of(training, event->mst_key);
 
 	event->elapsed = seconds_since(run->started);
 	switch (event->type)
@@ -274,32 +265,35 @@ take_event(segments_run *run, hopper_event *event, int segment)
 	}
 }
 
-/* What a model reports: the number of its events, the events, and its visits. */
+/* What configuration `at` reports. */
 static void
-take_report(segments_run *run, const bytea *report, int32 segment)
+take_report(segments_run *run, int at, const bytea *bytes, int segment)
 {
-	const char *at = VARDATA_ANY(report);
-	const char *end = at + VARSIZE_ANY_EXHDR(report);
-	int32		n_events;
+	hopper_report report;
 
-	if (end - at < sizeof(n_events))
-		elog(ERROR, "the report of a model is damaged");
-	memcpy(&n_events, at, sizeof(n_events));
-	at += sizeof(n_events);
-	for (int i = 0; i < n_events && end - at >= sizeof(hopper_event); i++)
+	hopper_read_report(bytes, segment, run->training->configs[at].mst_key, &report);
+	for (int i = 0; i < report.n_events; i++)
+		take_event(run, at, &report.events[i], segment);
+	for (int i = 0; i < report.n_visits; i++)
+		hopper_segment_timeline_visit(&run->timeline, &report.visits[i]);
+	pfree(report.events);
+	pfree(report.visits);
+}
+
+/* The configurations of the run come back, each once: rows of SPI_tuptable in their order. */
+static void
+require_configs(const hopper_training *training, uint64 n)
+{
+	if (n != (uint64) training->n_configs)
+		elog(ERROR, UINT64_FORMAT " of %d models came back from the segments", n,
+			 training->n_configs);
+	for (int i = 0; i < training->n_configs; i++)
 	{
-		hopper_event event;
+		int32		mst_key = DatumGetInt32(hopper_told_value(i, 1, INT4OID));
 
-		memcpy(&event, at, sizeof(event));
-		at += sizeof(event);
-		take_event(run, &event, segment);
-	}
-	for (; end - at >= sizeof(hopper_visit); at += sizeof(hopper_visit))
-	{
-		hopper_visit visit;
-
-		memcpy(&visit, at, sizeof(visit));
-		hopper_segment_timeline_visit(&run->timeline, &visit);
+		if (mst_key != training->configs[i].mst_key)
+			elog(ERROR, "configuration %d came back from the segments, not %d", mst_key,
+				 training->configs[i].mst_key);
 	}
 }
 
@@ -307,36 +301,22 @@ take_report(segments_run *run, const bytea *report, int32 segment)
 static bool
 collect(segments_run *run, bool *missing)
 {
-	hopper_training *training = run->training;
 	uint64		n;
 	bool		done = true;
-	int			n_models = 0;
 
 	*missing = false;
 	n = hopper_select_latest("SELECT mst_key, done, missing, report, gp_segment_id FROM %s"
 							 " WHERE part OPERATOR(pg_catalog.=) 0 ORDER BY mst_key",
 							 run->hops.tables[run->hops.at].quoted);
+	require_configs(run->training, n);
 	for (uint64 row = 0; row < n; row++)
 	{
-		bool		isnull;
-
-		n_models++;
-		done = DatumGetBool(hopper_value(row, 2, BOOLOID, &isnull)) && done;
-		*missing = DatumGetBool(hopper_value(row, 3, BOOLOID, &isnull)) || *missing;
+		done = DatumGetBool(hopper_told_value(row, 2, BOOLOID)) && done;
+		*missing = DatumGetBool(hopper_told_value(row, 3, BOOLOID)) || *missing;
 	}
-	if (n_models != training->n_configs)
-		elog(ERROR, "%d of %d models came back from the segments", n_models, training->n_configs);
 	for (uint64 row = 0; done && row < n; row++)
-	{
-		bool		isnull;
-		Datum		value = hopper_value(row, 4, BYTEAOID, &isnull);
-		Datum		segment;
-
-		if (isnull)
-			continue;
-		segment = hopper_value(row, 5, INT4OID, &isnull);
-		take_report(run, DatumGetByteaPP(value), DatumGetInt32(segment));
-	}
+		take_report(run, (int) row, DatumGetByteaPP(hopper_told_value(row, 4, BYTEAOID)),
+					DatumGetInt32(hopper_told_value(row, 5, INT4OID)));
 	SPI_freetuptable(SPI_tuptable);
 	return done;
 }
@@ -371,6 +351,36 @@ iterate(segments_run *run)
 
 /* --- the end --- */
 
+/* The weights of each model that is done are there, and are as many as its result says. */
+static void
+require_weights(segments_run *run)
+{
+	const hopper_training *training = run->training;
+	uint64		n = hopper_select_latest("SELECT mst_key, pg_catalog.length(body) FROM %s"
+										 " WHERE part OPERATOR(pg_catalog.=) -1"
+										 " ORDER BY mst_key",
+										 run->hops.tables[run->hops.at].quoted);
+	uint64		row = 0;
+
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		const hopper_model_result *result = &training->results[i];
+
+		if (result->status != HOPPER_MODEL_DONE)
+			continue;
+		if (row >= n ||
+			DatumGetInt32(hopper_told_value(row, 1, INT4OID)) != training->configs[i].mst_key ||
+			result->n_weights != DatumGetInt32(hopper_told_value(row, 2, INT4OID)) /
+			(int64) sizeof(float))
+			elog(ERROR, "a segment did not return the weights of configuration %d",
+				 training->configs[i].mst_key);
+		row++;
+	}
+	if (row != n)
+		elog(ERROR, "segments returned weights of models that are not done");
+	SPI_freetuptable(SPI_tuptable);
+}
+
 static void
 take_results(segments_run *run)
 {
@@ -379,38 +389,22 @@ take_results(segments_run *run)
 
 	training->results = hopper_palloc0_huge(training->n_configs * sizeof(hopper_model_result));
 	training->n_failed = 0;
-	n = hopper_select_latest("SELECT result FROM %s WHERE part OPERATOR(pg_catalog.=) 0"
-							 " ORDER BY mst_key", run->hops.tables[run->hops.at].quoted);
-	if (n != (uint64) training->n_configs)
-		elog(ERROR, UINT64_FORMAT " of %d models came back from the segments", n,
-			 training->n_configs);
+	n = hopper_select_latest("SELECT mst_key, result, gp_segment_id FROM %s"
+							 " WHERE part OPERATOR(pg_catalog.=) 0 ORDER BY mst_key",
+							 run->hops.tables[run->hops.at].quoted);
+	require_configs(training, n);
 	for (uint64 row = 0; row < n; row++)
 	{
-		bool		isnull;
-		Datum		value = hopper_value(row, 1, BYTEAOID, &isnull);
-		bytea	   *bytes = isnull ? NULL : DatumGetByteaPP(value);
+		hopper_model_result *result = &training->results[row];
 
-		if (bytes == NULL || VARSIZE_ANY_EXHDR(bytes) != sizeof(hopper_model_result))
-			elog(ERROR, "a segment did not return the result of configuration %d",
-				 training->configs[row].mst_key);
-		memcpy(&training->results[row], VARDATA_ANY(bytes), sizeof(hopper_model_result));
-		training->n_failed += training->results[row].status == HOPPER_MODEL_FAILED;
-		training->info.seconds_busy += training->results[row].seconds_training +
-			training->results[row].seconds_evaluating;
+		hopper_read_result(DatumGetByteaPP(hopper_told_value(row, 2, BYTEAOID)),
+						   DatumGetInt32(hopper_told_value(row, 3, INT4OID)),
+						   training->configs[row].mst_key, result);
+		training->n_failed += result->status == HOPPER_MODEL_FAILED;
+		training->info.seconds_busy += result->seconds_training + result->seconds_evaluating;
 	}
 	SPI_freetuptable(SPI_tuptable);
-}
-
-static void
-refuse_all_failed(const hopper_training *training)
-{
-	if (training->n_failed < training->n_configs)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_EXCEPTION),
-			 errmsg("no configuration of \"%s\" finished", training->shown),
-			 errdetail("The first one failed: %s.", hopper_from_utf8(training->results[0].error)),
-			 errhint("The warnings above tell why each of them failed.")));
+	require_weights(run);
 }
 
 /* Models that a segment trains at the same time, as each of them reckons for itself. */
@@ -456,9 +450,7 @@ segments_train(hopper_training *training, const hopper_name *model, const hopper
 	run.training = training;
 	training->failed = palloc0(training->n_configs * sizeof(bool));
 	training->stopped = palloc0(training->n_configs * sizeof(bool));
-	training->costs = palloc(training->n_configs * sizeof(double));
-	for (int i = 0; i < training->n_configs; i++)
-		training->costs[i] = 1;
+	training->costs = hopper_training_costs(training);
 	training->n_failed = 0;
 	error_context_stack = &context;
 
@@ -509,7 +501,7 @@ segments_train(hopper_training *training, const hopper_name *model, const hopper
 	move(&run, false, true);
 	hopper_segment_timeline_settle(&run.timeline);
 	take_results(&run);
-	refuse_all_failed(training);
+	hopper_refuse_all_failed(training);
 	hopper_hops_write(&run.hops, model, state);
 	hopper_hops_end(&run.hops);
 	/* as on one server: without reading the data */

@@ -1,0 +1,36 @@
+/*
+ * reports.h
+ *		What segments tell the coordinator of models: read in full, and compared with what was
+ *		asked, before anything of it is used.
+ *
+ * It came through tables and functions that the coordinator does not hold in its hands: an error of
+ * a segment, another build there, or a function that somebody replaced must end the run, not the
+ * server.
+ */
+#ifndef HOPPER_REPORTS_H
+#define HOPPER_REPORTS_H
+
+#include "pg/server/glue.h"
+
+typedef struct hopper_report
+{
+	int			n_events;
+	hopper_event *events;
+	int			n_visits;
+	hopper_visit *visits;
+} hopper_report;
+
+/* ERROR XX001 where it is not a report of this configuration; palloc'ed. */
+extern void hopper_read_report(const bytea *bytes, int segment, int32 mst_key,
+							   hopper_report *report);
+/* The same for the result of a model that is done or has failed. */
+extern void hopper_read_result(const bytea *bytes, int segment, int32 mst_key,
+							   hopper_model_result *result);
+/* The values of one pass over data, for a model without a number of its own. */
+extern void hopper_read_values(const bytea *bytes, hopper_event *event);
+/* n x n counts, palloc'ed. */
+extern int64_t *hopper_read_counts(const bytea *bytes, int *n);
+/* Of row `row` of the current result; ERROR XX001 where it is NULL. */
+extern Datum hopper_told_value(uint64 row, int column, Oid type);
+
+#endif							/* HOPPER_REPORTS_H */
