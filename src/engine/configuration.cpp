@@ -42,7 +42,7 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
   }
   if (config.confusion != 0) {
     MetricParams matrix;
-    matrix.kind = MetricKind::kConfusionMatrix;
+    matrix.type = &ConfusionMatrix();
     compile.metrics.push_back(matrix);
   }
   if (config.weights != nullptr) {

@@ -66,32 +66,17 @@ void AddConfusion(const MetricParams& metric, const Rows& rows, double* sums) {
     for (int64_t j = columns.first; j < columns.last; ++j) {
       const bool wanted = rows.y[i * rows.width + j] != 0.0F;
       const bool predicted = largest[static_cast<size_t>(j)] && (any_value || p[j] > threshold);
-      switch (metric.kind) {
-        case MetricKind::kTrueNegatives:
-          sums[0] += !wanted && !predicted;
-          break;
-        case MetricKind::kTruePositives:
-          sums[0] += wanted && predicted;
-          break;
-        case MetricKind::kFalsePositives:
-          sums[0] += !wanted && predicted;
-          break;
-        case MetricKind::kFalseNegatives:
-          sums[0] += wanted && !predicted;
-          break;
-        default:  // precision and recall
-          sums[kTp] += wanted && predicted;
-          sums[kFp] += !wanted && predicted;
-          sums[kFn] += wanted && !predicted;
-          break;
-      }
+      sums[kTp] += wanted && predicted;
+      sums[kFp] += !wanted && predicted;
+      sums[kFn] += wanted && !predicted;
+      sums[kTn] += !wanted && !predicted;
     }
   }
 }
 
 // keras.metrics.AUC: buckets between evenly spaced thresholds. Sums: the positives of each bucket,
 // then the negatives.
-void AddAuc(const MetricParams& metric, const Rows& rows, double* sums) {
+void AddBuckets(const MetricParams& metric, const Rows& rows, double* sums) {
   const int64_t thresholds = metric.num_thresholds;
   for (int64_t i = 0; i < rows.n * rows.width; ++i) {
     const float p = std::clamp(rows.p[i], 0.0F, 1.0F);
@@ -104,7 +89,7 @@ void AddAuc(const MetricParams& metric, const Rows& rows, double* sums) {
 
 // The metrics of one at a bound of the other, whose first threshold is 0 itself: what is not above
 // it (0, NaN) is in a bucket of its own behind the others.
-void AddConstrained(const MetricParams& metric, const Rows& rows, double* sums) {
+void AddBucketsAndZero(const MetricParams& metric, const Rows& rows, double* sums) {
   const int64_t thresholds = metric.num_thresholds;
   const Columns columns(metric, rows.width);
   for (int64_t i = 0; i < rows.n; ++i) {
@@ -118,7 +103,7 @@ void AddConstrained(const MetricParams& metric, const Rows& rows, double* sums) 
   }
 }
 
-void AddFBeta(const MetricParams& metric, const Rows& rows, double* sums) {
+void AddClassConfusion(const MetricParams& metric, const Rows& rows, double* sums) {
   for (int64_t i = 0; i < rows.n; ++i) {
     const float* p = rows.p + i * rows.width;
     const float* y = rows.y + i * rows.width;
@@ -128,7 +113,7 @@ void AddFBeta(const MetricParams& metric, const Rows& rows, double* sums) {
     for (int64_t j = 0; j < rows.width; ++j) {
       const bool predicted =
           largest ? p[j] >= threshold && std::abs(p[j]) > 1e-9F : p[j] > threshold;
-      double* counts = sums + (metric.average == FAverage::kMicro ? 0 : j * kCounts);
+      double* counts = sums + (metric.average == FAverage::kMicro ? 0 : j * kClassCounts);
       const auto wanted = static_cast<double>(y[j]);
       counts[kTp] += predicted ? wanted : 0.0;
       counts[kFp] += predicted ? 1.0 - wanted : 0.0;
@@ -138,7 +123,7 @@ void AddFBeta(const MetricParams& metric, const Rows& rows, double* sums) {
 }
 
 // Sums of each output: y, y^2, (y - p)^2; then the rows.
-void AddR2(const Rows& rows, double* sums) {
+void AddMoments(const Rows& rows, double* sums) {
   for (int64_t i = 0; i < rows.n; ++i) {
     for (int64_t j = 0; j < rows.width; ++j) {
       const auto y = static_cast<double>(rows.y[i * rows.width + j]);
@@ -159,7 +144,7 @@ int64_t ClassOf(const float* row, int64_t width) {
 
 // Sums: examples (positions) by label and prediction, a row a label. Labels are one-hot rows or,
 // for a single output, 0 and 1.
-void AddMatrix(const Rows& rows, double* sums) {
+void AddClassMatrix(const Rows& rows, double* sums) {
   const int64_t classes = ClassCount(rows.width);
   for (int64_t i = 0; i < rows.n; ++i) {
     const int64_t wanted = ClassOf(rows.y + i * rows.width, rows.width);
@@ -179,60 +164,30 @@ void AddBinaryMatrix(const MetricParams& metric, const Rows& rows, double* sums)
 
 }  // namespace
 
-int64_t MetricSumCount(const MetricParams& metric, int64_t width) {
-  switch (metric.kind) {
-    case MetricKind::kAuc:
-      return 2 * static_cast<int64_t>(metric.num_thresholds);
-    case MetricKind::kPrecisionAtRecall:
-    case MetricKind::kRecallAtPrecision:
-    case MetricKind::kSensitivityAtSpecificity:
-    case MetricKind::kSpecificityAtSensitivity:
-      return 2 * (static_cast<int64_t>(metric.num_thresholds) + 1);
-    case MetricKind::kBinaryIoU:
-      return 4;
-    case MetricKind::kPrecision:
-    case MetricKind::kRecall:
-      return kCounts;
-    case MetricKind::kFBetaScore:
-      return metric.average == FAverage::kMicro ? kCounts : kCounts * width;
-    case MetricKind::kR2Score:
-      return 3 * width + 1;
-    case MetricKind::kIoU:
-    case MetricKind::kConfusionMatrix:
-      return ClassCount(width) * ClassCount(width);
-    default:
-      return 1;
-  }
-}
-
 void AddMetricSums(const MetricParams& metric, const at::Tensor& output, bool logits,
                    Activation last, const Targets& targets, double* sums) {
-  switch (metric.kind) {
-    case MetricKind::kTruePositives:
-    case MetricKind::kTrueNegatives:
-    case MetricKind::kFalsePositives:
-    case MetricKind::kFalseNegatives:
-    case MetricKind::kPrecision:
-    case MetricKind::kRecall:
-      return AddConfusion(metric, Rows(Probabilities(output, logits, last), targets), sums);
-    case MetricKind::kAuc:
-      return AddAuc(metric, Rows(Probabilities(output, logits, last), targets), sums);
-    case MetricKind::kFBetaScore:
-      return AddFBeta(metric, Rows(Probabilities(output, logits, last), targets), sums);
-    case MetricKind::kIoU:
-    case MetricKind::kConfusionMatrix:
-      return AddMatrix(Rows(Probabilities(output, logits, last), targets), sums);
-    case MetricKind::kPrecisionAtRecall:
-    case MetricKind::kRecallAtPrecision:
-    case MetricKind::kSensitivityAtSpecificity:
-    case MetricKind::kSpecificityAtSensitivity:
-      return AddConstrained(metric, Rows(Probabilities(output, logits, last), targets), sums);
-    case MetricKind::kBinaryIoU:
-      return AddBinaryMatrix(metric, Rows(Probabilities(output, logits, last), targets), sums);
-    case MetricKind::kR2Score:
-      return AddR2(Rows(Probabilities(output, logits, last), targets), sums);
-    default:
-      sums[0] += SumOf(MetricPerExample(metric, output, logits, last, targets));
+  if (metric.type->summed == Summed::kExamples) {
+    sums[0] += SumOf(MetricPerExample(metric, output, logits, last, targets));
+    return;
+  }
+  const Rows rows(Probabilities(output, logits, last), targets);
+  switch (metric.type->summed) {
+    case Summed::kExamples:
+      return;
+    case Summed::kConfusion:
+      return AddConfusion(metric, rows, sums);
+    case Summed::kClassConfusion:
+      return AddClassConfusion(metric, rows, sums);
+    case Summed::kBuckets:
+      return AddBuckets(metric, rows, sums);
+    case Summed::kBucketsAndZero:
+      return AddBucketsAndZero(metric, rows, sums);
+    case Summed::kMoments:
+      return AddMoments(rows, sums);
+    case Summed::kClassMatrix:
+      return AddClassMatrix(rows, sums);
+    case Summed::kBinaryMatrix:
+      return AddBinaryMatrix(metric, rows, sums);
   }
 }
 

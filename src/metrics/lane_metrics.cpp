@@ -71,25 +71,13 @@ at::Tensor Confusion(const MetricParams& metric, const LaneRows& rows) {
   predicted = OfClass(metric, predicted);
   const at::Tensor unwanted = wanted.logical_not();
   const at::Tensor rejected = predicted.logical_not();
-  switch (metric.kind) {
-    case MetricKind::kTrueNegatives:
-      return Count(unwanted.logical_and(rejected)).unsqueeze(1);
-    case MetricKind::kTruePositives:
-      return Count(wanted.logical_and(predicted)).unsqueeze(1);
-    case MetricKind::kFalsePositives:
-      return Count(unwanted.logical_and(predicted)).unsqueeze(1);
-    case MetricKind::kFalseNegatives:
-      return Count(wanted.logical_and(rejected)).unsqueeze(1);
-    default:  // precision and recall
-      return at::stack(
-          {Count(wanted.logical_and(predicted)), Count(unwanted.logical_and(predicted)),
-           Count(wanted.logical_and(rejected))},
-          1);
-  }
+  return at::stack({Count(wanted.logical_and(predicted)), Count(unwanted.logical_and(predicted)),
+                    Count(wanted.logical_and(rejected)), Count(unwanted.logical_and(rejected))},
+                   1);
 }
 
-// The buckets of AddAuc(), positives first.
-at::Tensor Auc(const LaneRows& rows, int64_t count) {
+// The buckets of AddBuckets(), positives first.
+at::Tensor Buckets(const LaneRows& rows, int64_t count) {
   const int64_t thresholds = count / 2;
   const at::Tensor p = at::clamp(rows.p.flatten(1), 0.0, 1.0);
   const at::Tensor at = at::sub(at::ceil(at::mul(p, static_cast<double>(thresholds - 1))), 1.0);
@@ -101,7 +89,7 @@ at::Tensor Auc(const LaneRows& rows, int64_t count) {
   return Histogram(index, count);
 }
 
-at::Tensor FBeta(const MetricParams& metric, const LaneRows& rows) {
+at::Tensor ClassConfusion(const MetricParams& metric, const LaneRows& rows) {
   const bool largest = !metric.threshold && rows.p.size(2) > 1;
   at::Tensor predicted;
   if (largest) {
@@ -120,7 +108,7 @@ at::Tensor FBeta(const MetricParams& metric, const LaneRows& rows) {
   return counts.flatten(1);
 }
 
-at::Tensor R2(const LaneRows& rows) {
+at::Tensor Moments(const LaneRows& rows) {
   const at::Tensor y = rows.y.to(at::kDouble);
   const at::Tensor error = at::square(at::sub(y, rows.p.to(at::kDouble)));
   const at::Tensor sums = at::sum(at::stack({y, at::square(y), error}, 3), {1}).flatten(1);
@@ -128,8 +116,8 @@ at::Tensor R2(const LaneRows& rows) {
       {sums, at::full({sums.size(0), 1}, static_cast<double>(rows.p.size(1)), sums.options())}, 1);
 }
 
-// Keras' buckets of AddConstrained(): as Auc(), with what is 0 (or NaN) apart at the end.
-at::Tensor Constrained(const MetricParams& metric, const LaneRows& rows, int64_t count) {
+// Keras' buckets of AddBucketsAndZero(): as Buckets(), with what is 0 (or NaN) apart at the end.
+at::Tensor BucketsAndZero(const MetricParams& metric, const LaneRows& rows, int64_t count) {
   const int64_t thresholds = count / 2 - 1;
   const at::Tensor p = at::clamp(OfClass(metric, rows.p).flatten(1), 0.0, 1.0);
   const at::Tensor at = at::sub(at::ceil(at::mul(p, static_cast<double>(thresholds - 1))), 1.0);
@@ -144,7 +132,7 @@ at::Tensor ClassesOf(const at::Tensor& rows) {
   return rows.size(2) == 1 ? at::gt(rows.squeeze(2), 0.5).to(at::kLong) : at::argmax(rows, 2);
 }
 
-at::Tensor Matrix(const LaneRows& rows, int64_t count) {
+at::Tensor ClassMatrix(const LaneRows& rows, int64_t count) {
   const int64_t classes = rows.p.size(2) == 1 ? 2 : rows.p.size(2);
   return Histogram(at::add(at::mul(ClassesOf(rows.y), classes), ClassesOf(rows.p)), count);
 }
@@ -177,42 +165,36 @@ at::Tensor ByLane(const at::Tensor& output, const Targets& targets, int64_t lane
 
 at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, bool logits,
                           Activation last, const Targets& targets, int64_t lanes) {
-  const auto rows = [&] { return LaneRows(Probabilities(output, logits, last), targets, lanes); };
-  switch (metric.kind) {
-    case MetricKind::kTruePositives:
-    case MetricKind::kTrueNegatives:
-    case MetricKind::kFalsePositives:
-    case MetricKind::kFalseNegatives:
-    case MetricKind::kPrecision:
-    case MetricKind::kRecall:
-      return Confusion(metric, rows());
-    case MetricKind::kAuc:
-      return Auc(rows(), MetricSumCount(metric, output.size(-1)));
-    case MetricKind::kFBetaScore:
-      return FBeta(metric, rows());
-    case MetricKind::kPrecisionAtRecall:
-    case MetricKind::kRecallAtPrecision:
-    case MetricKind::kSensitivityAtSpecificity:
-    case MetricKind::kSpecificityAtSensitivity:
-      return Constrained(metric, rows(), MetricSumCount(metric, output.size(-1)));
-    case MetricKind::kIoU:
-    case MetricKind::kConfusionMatrix:
-      return Matrix(rows(), MetricSumCount(metric, output.size(-1)));
-    case MetricKind::kBinaryIoU:
-      return BinaryMatrix(metric, rows(), MetricSumCount(metric, output.size(-1)));
-    case MetricKind::kR2Score:
-      return R2(rows());
-    default: {
-      const auto values = [&](const at::Tensor& of, const Targets& to) {
-        return MetricPerExample(metric, of, logits, last, to);
-      };
-      const bool apart =
-          metric.kind == MetricKind::kLoss && LooksAtBatch(metric.loss, metric.loss_options);
-      const at::Tensor all =
-          apart ? ByLane(output, targets, lanes, values) : values(output, targets);
-      return at::sum(all.reshape({lanes, -1}), {1}, true, at::kDouble);
-    }
+  if (metric.type->summed == Summed::kExamples) {
+    const auto values = [&](const at::Tensor& of, const Targets& to) {
+      return MetricPerExample(metric, of, logits, last, to);
+    };
+    const bool apart = metric.type->example == ExampleValue::kLoss &&
+                       LooksAtBatch(metric.loss, metric.loss_options);
+    const at::Tensor all = apart ? ByLane(output, targets, lanes, values) : values(output, targets);
+    return at::sum(all.reshape({lanes, -1}), {1}, true, at::kDouble);
   }
+  const LaneRows rows(Probabilities(output, logits, last), targets, lanes);
+  const int64_t count = MetricSumCount(metric, output.size(-1));
+  switch (metric.type->summed) {
+    case Summed::kExamples:
+      break;
+    case Summed::kConfusion:
+      return Confusion(metric, rows);
+    case Summed::kClassConfusion:
+      return ClassConfusion(metric, rows);
+    case Summed::kBuckets:
+      return Buckets(rows, count);
+    case Summed::kBucketsAndZero:
+      return BucketsAndZero(metric, rows, count);
+    case Summed::kMoments:
+      return Moments(rows);
+    case Summed::kClassMatrix:
+      return ClassMatrix(rows, count);
+    case Summed::kBinaryMatrix:
+      return BinaryMatrix(metric, rows, count);
+  }
+  throw Error(ErrorCode::kInternal, "a metric without sums");
 }
 
 }  // namespace hopper

@@ -119,48 +119,47 @@ at::Tensor Probabilities(const at::Tensor& output, bool logits, Activation last)
 at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output, bool logits,
                             Activation last, const Targets& targets) {
   const bool sparse = AreClassNumbers(targets, output);
-  MetricKind kind = metric.kind;
-  if (kind == MetricKind::kAccuracy) {
-    kind = output.size(-1) == 1 ? MetricKind::kBinaryAccuracy
-           : sparse             ? MetricKind::kSparseCategoricalAccuracy
-                                : MetricKind::kCategoricalAccuracy;
+  ExampleValue value = metric.type->example;
+  if (value == ExampleValue::kAccuracy) {
+    value = output.size(-1) == 1 ? ExampleValue::kBinaryAccuracy
+            : sparse             ? ExampleValue::kSparseCategoricalAccuracy
+                                 : ExampleValue::kCategoricalAccuracy;
   }
-  switch (kind) {
-    case MetricKind::kAccuracy:
+  switch (value) {
+    case ExampleValue::kAccuracy:
+    case ExampleValue::kNone:
       break;
-    case MetricKind::kBinaryAccuracy:
+    case ExampleValue::kBinaryAccuracy:
       return BinaryAccuracy(output, logits, last, targets, metric.threshold);
-    case MetricKind::kCategoricalAccuracy:
+    case ExampleValue::kCategoricalAccuracy:
       return CategoricalAccuracy(output, targets, sparse);
-    case MetricKind::kSparseCategoricalAccuracy:
+    case ExampleValue::kSparseCategoricalAccuracy:
       return CategoricalAccuracy(output, targets, sparse || output.size(-1) == 1);
-    case MetricKind::kTopK:
+    case ExampleValue::kTopK:
       return TopK(output, targets, sparse, metric.k);
-    case MetricKind::kRootMeanSquaredError:  // its square
-    case MetricKind::kMeanSquaredError: {
+    case ExampleValue::kSquaredError: {
       const at::Tensor p = Probabilities(output, logits, last);
       return MeanPerExample(at::mse_loss(p, TargetValues(targets, p), at::Reduction::None));
     }
-    case MetricKind::kMeanAbsoluteError: {
+    case ExampleValue::kAbsoluteError: {
       const at::Tensor p = Probabilities(output, logits, last);
       return MeanPerExample(at::abs(at::sub(p, TargetValues(targets, p))));
     }
-    case MetricKind::kCosineSimilarity:
+    case ExampleValue::kCosineSimilarity:
       return LossMetric(LossKind::kCosineSimilarity, {}, output, logits, last, targets).neg();
-    case MetricKind::kPearsonCorrelation:
-    case MetricKind::kConcordanceCorrelation: {
+    case ExampleValue::kPearsonCorrelation:
+    case ExampleValue::kConcordanceCorrelation: {
       const at::Tensor p = Probabilities(output, logits, last);
       const at::Tensor y = TargetValues(targets, p);
-      return MeanPerExample(kind == MetricKind::kPearsonCorrelation ? PearsonCorrelation(p, y)
-                                                                    : ConcordanceCorrelation(p, y));
+      return MeanPerExample(value == ExampleValue::kPearsonCorrelation
+                                ? PearsonCorrelation(p, y)
+                                : ConcordanceCorrelation(p, y));
     }
-    case MetricKind::kCrossentropy:
+    case ExampleValue::kCrossentropy:
       return LossMetric(CrossentropyFor(output, sparse), metric.loss_options, output, logits, last,
                         targets);
-    case MetricKind::kLoss:
+    case ExampleValue::kLoss:
       return LossMetric(metric.loss, metric.loss_options, output, logits, last, targets);
-    default:  // no mean over examples
-      break;
   }
   throw Error(ErrorCode::kInternal, "unknown metric");
 }

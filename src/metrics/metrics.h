@@ -4,14 +4,14 @@
 #include <ATen/core/Tensor.h>
 
 #include "loss/loss.h"
-#include "params/params.h"
+#include "params/metric_type.h"
 
 namespace hopper {
 
 // What the model puts out: the activation `last` over its logits, where it was left out.
 at::Tensor Probabilities(const at::Tensor& output, bool logits, Activation last);
 
-// Value of each example, float32 [batch]; of the root mean squared error, its square. `output` is
+// Value of each example, float32 [batch], of a metric that sums such. `output` is
 // the model's output (probabilities) or, with `logits`, its logits: ranks and thresholds are then
 // taken on the logits, while mse and mae apply the activation `last` first. kAccuracy resolves as
 // Keras does: one output unit -> binary at 0.5, otherwise categorical (or sparse, by the targets).

@@ -205,13 +205,11 @@ class ConfigCheck {
     }
     const int64_t classes = units == 1 ? 2 : units;
     for (const int id : metric.class_ids) {
-      if (metric.kind != MetricKind::kIoU || id < classes) continue;
+      if (metric.type->summed != Summed::kClassMatrix || id < classes) continue;
       Fail(owner + " names the class " + std::to_string(id) + " of " + std::to_string(classes),
            "Classes are counted from 0.", "");
     }
-    const bool correlation = metric.kind == MetricKind::kPearsonCorrelation ||
-                             metric.kind == MetricKind::kConcordanceCorrelation;
-    if (correlation && units == 1) {
+    if (metric.type->several_outputs && units == 1) {
       Fail(owner + " needs several output units but the model has 1 output unit",
            "It compares the outputs of one example with its labels, as in Keras.", "Use r2_score.");
     }
@@ -316,7 +314,7 @@ class ConfigCheck {
   void CheckTopK(const ModelSpec& spec, const CompileParams& compile) {
     const int64_t units = spec.output_shape().empty() ? 1 : spec.output_shape().back();
     for (const MetricParams& metric : compile.metrics) {
-      if (metric.kind != MetricKind::kTopK || metric.k < units) continue;
+      if (metric.type->example != ExampleValue::kTopK || metric.k < units) continue;
       Warn("metric \"" + metric.name + "\" is always 1 with " + Plural(units, "output unit"),
            "It looks at the " + std::to_string(metric.k) + " largest outputs.", "Use a smaller k.");
     }

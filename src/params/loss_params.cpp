@@ -5,6 +5,7 @@
 
 #include "params/expression.h"
 #include "params/loss_names.h"
+#include "params/metric_type.h"
 
 namespace hopper {
 namespace {
@@ -118,7 +119,7 @@ bool ReadExpression(const Value& value, const std::string& role, MetricParams* o
                     ProblemList* problems) {
   ExpressionText text;
   if (value.kind != Value::Kind::kString || !SplitExpression(value.text, &text)) return false;
-  out->kind = MetricKind::kLoss;
+  out->type = &LossMetric();
   out->loss = LossKind::kExpression;
   out->name = value.text;
   out->label = text.name;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "params/callable.h"
+#include "params/metric_type.h"
 
 namespace hopper {
 
@@ -16,7 +17,6 @@ void ReadMetrics(const Value& value, CompileParams* params, ProblemList* problem
 std::vector<std::string> MetricNames(bool with_aliases);
 
 // Whether smaller or larger values are the better ones.
-enum class Direction { kUnknown, kDown, kUp };
 Direction MetricDirection(const MetricParams& metric);
 // The same for a metric's text as results show it (MetricParams::name), or "loss". Throws
 // kInvalidParameter for other names.

@@ -71,60 +71,29 @@ enum class AucCurve { kRoc, kPr };
 enum class AucSum { kInterpolation, kMinoring, kMajoring };
 enum class R2Aggregation { kUniform, kVarianceWeighted };
 
-enum class MetricKind {
-  kAccuracy,  // binary, categorical or sparse: resolved by output width and labels
-  kBinaryAccuracy,
-  kCategoricalAccuracy,
-  kSparseCategoricalAccuracy,
-  kTopK,  // categorical or sparse, by the labels
-  kMeanSquaredError,
-  kMeanAbsoluteError,
-  kRootMeanSquaredError,
-  kCosineSimilarity,  // without the loss's minus
-  kCrossentropy,      // binary, categorical or sparse, as kAccuracy
-  kLoss,              // the value of `loss`
-  kTruePositives,
-  kTrueNegatives,
-  kFalsePositives,
-  kFalseNegatives,
-  kPrecision,
-  kRecall,
-  kFBetaScore,
-  kAuc,
-  kR2Score,
-  kIoU,
-  kBinaryIoU,  // of outputs on their own, above and below `threshold`
-  // The largest value of the one at thresholds where the other is at least `bound`.
-  kPrecisionAtRecall,
-  kRecallAtPrecision,
-  kSensitivityAtSpecificity,
-  kSpecificityAtSensitivity,
-  kPearsonCorrelation,
-  kConcordanceCorrelation,
-  kConfusionMatrix,  // for evaluate(): its sums, counts by label and prediction, are its value
-};
+struct MetricType;
 
 struct MetricParams {
-  MetricKind kind = MetricKind::kAccuracy;
-  int k = 5;                                    // kTopK
-  LossKind loss = LossKind::kMeanSquaredError;  // kLoss
-  LossOptions loss_options;                     // kLoss, kCrossentropy
-  bool ascends = false;                         // kLoss of an expression: larger is better
-  // Confusion counts, kBinaryAccuracy and kBinaryIoU: 0.5 where it is not given. kFBetaScore
-  // without it takes the largest output of several, and 0.5 with a single one.
+  const MetricType* type = nullptr;             // a row of the table of metrics
+  int k = 5;                                    // top_k
+  LossKind loss = LossKind::kMeanSquaredError;  // LossMetric()
+  LossOptions loss_options;                     // LossMetric(), crossentropy
+  bool ascends = false;                         // an expression: larger is better
+  // Of outputs: 0.5 where it is not given. FBetaScore without it takes the largest output of
+  // several, and 0.5 with a single one.
   std::optional<double> threshold;
-  std::optional<int> top_k;     // kPrecision, kRecall: only the k largest outputs count as positive
-  std::optional<int> class_id;  // kPrecision, kRecall, k...At...: this output only
+  std::optional<int> top_k;     // precision, recall: only the k largest outputs count as positive
+  std::optional<int> class_id;  // precision, recall, ..._at_...: this output only
   FAverage average = FAverage::kMacro;
-  double beta = 1.0;  // kFBetaScore
+  double beta = 1.0;  // FBetaScore
   AucCurve curve = AucCurve::kRoc;
   AucSum summation = AucSum::kInterpolation;
-  int num_thresholds = 200;         // kAuc, k...At...
-  double bound = 0.0;               // k...At...
-  std::vector<int> class_ids;       // kIoU, kBinaryIoU: the classes of the mean; empty: all
-  std::optional<int> ignore_class;  // kIoU: examples of this class do not count
+  int num_thresholds = 200;         // auc, ..._at_...
+  double bound = 0.0;               // ..._at_...
+  std::vector<int> class_ids;       // of IoUs: the classes of the mean; empty: all
+  std::optional<int> ignore_class;  // of IoUs: examples of this class do not count
   R2Aggregation aggregation = R2Aggregation::kUniform;
-  int num_regressors = 0;  // kR2Score: above 0 adjusts
+  int num_regressors = 0;  // R2Score: above 0 adjusts
   std::string name;        // as the user wrote it; shown in metrics_type
   std::string label;       // of an expression, for what watches it; may be empty
 };

@@ -27,8 +27,8 @@ void Write(std::ostream& out, const LossOptions& options, const std::string& nam
 }
 
 void Write(std::ostream& out, const MetricParams& metric) {
-  out << static_cast<int>(metric.kind) << ' ' << metric.k << ' ' << static_cast<int>(metric.loss)
-      << ' ' << metric.threshold.value_or(-1.0) << ' ' << metric.top_k.value_or(-1) << ' '
+  out << metric.type << ' ' << metric.k << ' ' << static_cast<int>(metric.loss) << ' '
+      << metric.threshold.value_or(-1.0) << ' ' << metric.top_k.value_or(-1) << ' '
       << metric.class_id.value_or(-1) << ' ' << static_cast<int>(metric.average) << ' '
       << metric.beta << ' ' << static_cast<int>(metric.curve) << ' '
       << static_cast<int>(metric.summation) << ' ' << metric.num_thresholds << ' ' << metric.bound

@@ -134,7 +134,7 @@ TEST(Expressions, PassNaNOn) {
 TEST(MeanIoU, IsKeras) {
   for (const json& one : Table()["mean_io_u"]) {
     MetricParams metric;
-    metric.kind = MetricKind::kIoU;
+    metric.type = FindMetric("mean_io_u");
     const int64_t n = one["shape"][0], width = one["shape"][1];
     Targets targets;
     targets.values = TensorOf(one["labels"], one["shape"]);

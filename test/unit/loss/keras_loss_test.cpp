@@ -195,13 +195,7 @@ TEST_P(KerasMetric, Values) {
   const std::string name = the_case["metric"];
   MetricParams metric;
   metric.k = the_case["k"];
-  metric.kind = name == "accuracy"                      ? MetricKind::kAccuracy
-                : name == "binary_accuracy"             ? MetricKind::kBinaryAccuracy
-                : name == "categorical_accuracy"        ? MetricKind::kCategoricalAccuracy
-                : name == "sparse_categorical_accuracy" ? MetricKind::kSparseCategoricalAccuracy
-                : name == "top_k"                       ? MetricKind::kTopK
-                : name == "mean_squared_error"          ? MetricKind::kMeanSquaredError
-                                                        : MetricKind::kMeanAbsoluteError;
+  metric.type = FindMetric(name);
   const at::Tensor z = ToTensor(Metrics().Get(the_case, "logits"));
   const Targets targets = CaseTargets(the_case, Metrics().Get(the_case, "values"), z.size(-1));
   const Activation last = LastActivation(the_case);
@@ -288,7 +282,7 @@ TEST(Metric, CountsOfNothingAreZero) {
 
 TEST(Metric, TopKWithoutFiniteOutputsIsWrong) {
   MetricParams metric;
-  metric.kind = MetricKind::kTopK;
+  metric.type = FindMetric("top_k");
   metric.k = 3;
   Targets targets;
   targets.classes = at::tensor({1, 1}, at::kLong);
@@ -304,9 +298,9 @@ TEST(Metric, OneOutputUnitIsTheOnlyClass) {
   Targets targets;
   targets.classes = at::tensor({0, 1, 1}, at::kLong);
   const at::Tensor output = at::tensor({0.1F, 0.2F, 0.9F}, at::kFloat).reshape({3, 1});
-  for (const MetricKind kind : {MetricKind::kTopK, MetricKind::kCategoricalAccuracy}) {
+  for (const char* name : {"top_k", "categorical_accuracy"}) {
     MetricParams metric;
-    metric.kind = kind;
+    metric.type = FindMetric(name);
     metric.k = 2;
     const at::Tensor values =
         MetricPerExample(metric, output, false, Activation::kSigmoid, targets);

@@ -2,6 +2,7 @@
 
 #include "optim/optimizer_type.h"
 #include "params/callable.h"
+#include "params/metric_type.h"
 #include "params/problems.h"
 
 namespace hopper {
@@ -40,7 +41,7 @@ TEST(CompileParams, MadlibsExample) {
   EXPECT_EQ(params.optimizer.learning_rate, 0.01);
   EXPECT_EQ(params.optimizer.decay, 1e-6);
   ASSERT_EQ(params.metrics.size(), 1u);
-  EXPECT_EQ(params.metrics[0].kind, MetricKind::kAccuracy);
+  EXPECT_EQ(params.metrics[0].type, FindMetric("accuracy"));
   EXPECT_EQ(params.metrics[0].name, "accuracy");
 }
 
@@ -318,7 +319,7 @@ TEST(CompileParams, JsonWithSerializedObjects) {
   EXPECT_EQ(params.optimizer.learning_rate, 0.0010000000474974513);
   EXPECT_EQ(params.loss, LossKind::kCategoricalCrossentropy);
   ASSERT_EQ(params.metrics.size(), 2u);
-  EXPECT_EQ(params.metrics[1].kind, MetricKind::kTopK);
+  EXPECT_EQ(params.metrics[1].type, FindMetric("top_k"));
   EXPECT_EQ(params.metrics[1].k, 3);
   EXPECT_EQ(
       Optimizer("{\"class_name\": \"SGD\", \"config\": {\"name\": \"SGD\", \"learning_rate\": "
@@ -446,7 +447,7 @@ TEST(CompileParams, MetricArguments) {
   const auto metric = [](const std::string& text) {
     return Parse("optimizer=SGD, loss=mse, metrics=[" + text + "]").metrics.at(0);
   };
-  EXPECT_EQ(metric("'AUC'").kind, MetricKind::kAuc);
+  EXPECT_EQ(metric("'AUC'").type, FindMetric("auc"));
   EXPECT_EQ(metric("AUC(curve='PR', num_thresholds=200)").curve, AucCurve::kPr);
   EXPECT_EQ(metric("'Precision(thresholds=[0.3])'").threshold, 0.3);
   EXPECT_EQ(metric("Recall(thresholds=0.4, top_k=None)").threshold, 0.4);
@@ -456,11 +457,11 @@ TEST(CompileParams, MetricArguments) {
   EXPECT_EQ(metric("huber").loss, LossKind::kHuber);
   EXPECT_EQ(metric("Huber(delta=3)").loss_options.delta, 3);
   EXPECT_EQ(metric("'BinaryCrossentropy(label_smoothing=0.1)'").loss_options.label_smoothing, 0.1);
-  EXPECT_EQ(metric("'R2Score'").kind, MetricKind::kR2Score);
+  EXPECT_EQ(metric("'R2Score'").type, FindMetric("r2_score"));
   EXPECT_EQ(metric("R2Score(class_aggregation='variance_weighted_average')").aggregation,
             R2Aggregation::kVarianceWeighted);
   EXPECT_EQ(metric("R2Score(num_regressors=3)").num_regressors, 3);
-  EXPECT_EQ(metric("FBetaScore(average='micro', beta=2.0)").kind, MetricKind::kFBetaScore);
+  EXPECT_EQ(metric("FBetaScore(average='micro', beta=2.0)").type, FindMetric("f_beta_score"));
   EXPECT_EQ(metric("FBetaScore(average='micro', beta=2.0)").beta, 2.0);
   EXPECT_EQ(metric("FBetaScore(average='micro', beta=2.0)").average, FAverage::kMicro);
   EXPECT_EQ(metric("'fbeta_score'").beta, 1.0);
@@ -472,12 +473,12 @@ TEST(CompileParams, MetricArguments) {
   EXPECT_EQ(metric("'IoU(num_classes=3, target_class_ids=[0, 2])'").class_ids,
             (std::vector<int>{0, 2}));
   EXPECT_EQ(metric("OneHotIoU(3, (1,))").class_ids, (std::vector<int>{1}));
-  EXPECT_EQ(metric("BinaryIoU([1], threshold=0.3)").kind, MetricKind::kBinaryIoU);
+  EXPECT_EQ(metric("BinaryIoU([1], threshold=0.3)").type, FindMetric("binary_io_u"));
   EXPECT_EQ(metric("MeanIoU(num_classes=3, ignore_class=0)").ignore_class, 0);
   EXPECT_EQ(metric("PrecisionAtRecall(0.8)").bound, 0.8);
   EXPECT_EQ(metric("RecallAtPrecision(precision=0.9, num_thresholds=10)").num_thresholds, 10);
   EXPECT_EQ(metric("SensitivityAtSpecificity(0.9, class_id=1)").class_id, 1);
-  EXPECT_EQ(metric("'PearsonCorrelation'").kind, MetricKind::kPearsonCorrelation);
+  EXPECT_EQ(metric("'PearsonCorrelation'").type, FindMetric("pearson_correlation"));
   EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[PrecisionAtRecall]"),
             Strings{"1 metric \"PrecisionAtRecall\" needs the argument \"recall\""});
   EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[SpecificityAtSensitivity(1.5)]"),
@@ -493,9 +494,9 @@ TEST(CompileParams, MetricArguments) {
   EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[F1Score(beta=2)]"),
             Strings{"1 metric \"F1Score\" has no argument \"beta\" | HINT Its arguments are "
                     "average, threshold."});
-  EXPECT_EQ(metric("'rmse'").kind, MetricKind::kRootMeanSquaredError);
-  EXPECT_EQ(metric("'cosine_similarity'").kind, MetricKind::kCosineSimilarity);
-  EXPECT_EQ(metric("ce").kind, MetricKind::kCrossentropy);
+  EXPECT_EQ(metric("'rmse'").type, FindMetric("rmse"));
+  EXPECT_EQ(metric("'cosine_similarity'").type, FindMetric("cosine_similarity"));
+  EXPECT_EQ(metric("ce").type, FindMetric("crossentropy"));
   EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[Precision(thresholds=2)]"),
             Strings{"1 thresholds of metric \"Precision\" must be between 0 and 1, got 2"});
   EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[F1Score(average='mean')]"),
@@ -515,27 +516,26 @@ TEST(CompileParams, Metrics) {
   EXPECT_TRUE(Parse("optimizer=SGD, loss='mse'").metrics.empty());
   EXPECT_EQ(metrics("'accuracy'").size(), 1u);
   EXPECT_EQ(metrics("('accuracy', mae)").size(), 2u);
-  const std::vector<std::tuple<const char*, MetricKind, int, const char*>> all = {
-      {"'acc'", MetricKind::kAccuracy, 5, "acc"},
-      {"'binary_accuracy'", MetricKind::kBinaryAccuracy, 5, "binary_accuracy"},
-      {"'CategoricalAccuracy'", MetricKind::kCategoricalAccuracy, 5, "CategoricalAccuracy"},
-      {"'sparse_categorical_accuracy'", MetricKind::kSparseCategoricalAccuracy, 5,
+  const std::vector<std::tuple<const char*, const char*, int, const char*>> all = {
+      {"'acc'", "accuracy", 5, "acc"},
+      {"'binary_accuracy'", "binary_accuracy", 5, "binary_accuracy"},
+      {"'CategoricalAccuracy'", "categorical_accuracy", 5, "CategoricalAccuracy"},
+      {"'sparse_categorical_accuracy'", "sparse_categorical_accuracy", 5,
        "sparse_categorical_accuracy"},
-      {"'top_k_categorical_accuracy'", MetricKind::kTopK, 5, "top_k_categorical_accuracy"},
-      {"'sparse_top_k_categorical_accuracy'", MetricKind::kTopK, 5,
-       "sparse_top_k_categorical_accuracy"},
-      {"top_k(3)", MetricKind::kTopK, 3, "top_k(3)"},
-      {"'top_k(k=2)'", MetricKind::kTopK, 2, "top_k(k=2)"},
-      {"'top_4_accuracy'", MetricKind::kTopK, 4, "top_4_accuracy"},
-      {"'mse'", MetricKind::kMeanSquaredError, 5, "mse"},
-      {"'mean_squared_error'", MetricKind::kMeanSquaredError, 5, "mean_squared_error"},
-      {"'mae'", MetricKind::kMeanAbsoluteError, 5, "mae"},
-      {"MeanAbsoluteError", MetricKind::kMeanAbsoluteError, 5, "MeanAbsoluteError"},
+      {"'top_k_categorical_accuracy'", "top_k", 5, "top_k_categorical_accuracy"},
+      {"'sparse_top_k_categorical_accuracy'", "top_k", 5, "sparse_top_k_categorical_accuracy"},
+      {"top_k(3)", "top_k", 3, "top_k(3)"},
+      {"'top_k(k=2)'", "top_k", 2, "top_k(k=2)"},
+      {"'top_4_accuracy'", "top_k", 4, "top_4_accuracy"},
+      {"'mse'", "mse", 5, "mse"},
+      {"'mean_squared_error'", "mse", 5, "mean_squared_error"},
+      {"'mae'", "mae", 5, "mae"},
+      {"MeanAbsoluteError", "mae", 5, "MeanAbsoluteError"},
   };
   for (const auto& [text, kind, k, name] : all) {
     const auto found = metrics("[" + std::string(text) + "]");
     ASSERT_EQ(found.size(), 1u) << text;
-    EXPECT_EQ(found[0].kind, kind) << text;
+    EXPECT_EQ(found[0].type, FindMetric(kind)) << text;
     EXPECT_EQ(found[0].k, k) << text;
     EXPECT_EQ(found[0].name, name) << text;
   }

@@ -1,0 +1,49 @@
+// What the metrics' files share.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "metrics/metric_sums.h"
+#include "params/metric_type.h"
+
+namespace hopper {
+namespace metric_rows {
+
+constexpr double kEpsilon = 1e-7;  // keras.config.epsilon()
+constexpr int kMaxThresholds = 10000;
+
+inline double Divide(double a, double b) { return b == 0.0 ? 0.0 : a / b; }
+
+inline double MeanOfExamples(const MetricParams& /*metric*/, const double* sums,
+                             const SummedOver& of) {
+  return sums[0] / static_cast<double>(std::max<int64_t>(of.examples, 1));
+}
+
+inline void AddNumThresholds(MetricParams* metric, ArgumentList* arguments) {
+  arguments->Add("num_thresholds",
+                 [metric](const Value& value, const std::string& label, ProblemList* problems) {
+                   const auto n = ReadInteger(value, 2, kMaxThresholds, label, problems);
+                   if (n) metric->num_thresholds = static_cast<int>(*n);
+                 });
+}
+
+inline MetricType OfExamples(ExampleValue example, Direction direction) {
+  MetricType type;
+  type.direction = direction;
+  type.example = example;
+  type.value = MeanOfExamples;
+  return type;
+}
+
+inline MetricType Named(MetricType type, std::vector<std::string> names,
+                        std::vector<std::string> aliases = {}) {
+  type.names = std::move(names);
+  type.aliases = std::move(aliases);
+  return type;
+}
+
+}  // namespace metric_rows
+}  // namespace hopper
