@@ -137,7 +137,8 @@
 	ALLOCSET_DEFAULT_MINSIZE, ALLOCSET_DEFAULT_INITSIZE, ALLOCSET_DEFAULT_MAXSIZE
 #endif
 
-#ifndef TupleDescAttr
+/* A column of a row type: since 11 and in late releases of older ones; a function since 18. */
+#if PG_VERSION_NUM < 110000 && !defined(TupleDescAttr)
 #define TupleDescAttr(tupdesc, i) ((tupdesc)->attrs[(i)])
 #endif
 
