@@ -154,7 +154,11 @@ def test_images_with_classes(connection, settings):
     images = [random.integers(0, 256, 12, np.uint8).tobytes() if i % 2 else bytes([i % 4] * 12)
               for i in range(157)]
     labels = random.integers(0, len(names), len(images))
-    load(connection, 'x bytea, y text COLLATE "und-x-icu"', [(x, names[y]) for x, y in zip(images, labels)])
+    # an order that is not theirs, where the server was built with ICU
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM pg_collation WHERE collname = 'und-x-icu'")
+        collation = 'COLLATE "und-x-icu"' if cursor.fetchone() is not None else ""
+    load(connection, f"x bytea, y text {collation}", [(x, names[y]) for x, y in zip(images, labels)])
     check_all(connection, [(x, bytes([y])) for x, y in zip(images, labels)],
               settings | {"image_shape": [2, 2, 3]}, True)
 

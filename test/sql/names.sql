@@ -68,6 +68,8 @@ SELECT layer FROM hopper.describe_model('models', 1);
 SELECT hopper.describe_model('modes', 1);
 SELECT hopper.delete_model('models', 1);
 RESET search_path;
+-- since 17 a name that is printed with quotes
+DROP DOMAIN trap.json;
 DROP SCHEMA trap CASCADE;
 
 -- Everybody may call the functions, with their own rights
