@@ -50,7 +50,12 @@ endforeach()
 add_custom_target(extension_sql ALL DEPENDS ${extension_sql} ${update_sqls})
 
 install(TARGETS model_hopper LIBRARY DESTINATION ${PG_pkglibdir})
-install(TARGETS hopper_core LIBRARY DESTINATION ${PG_pkglibdir})
+if(HOPPER_LIBRARIES)
+  file(GLOB core_libraries ${HOPPER_LIBRARIES}/libhopper_*.so)
+  install(PROGRAMS ${core_libraries} DESTINATION ${PG_pkglibdir})
+else()
+  install(TARGETS hopper_core LIBRARY DESTINATION ${PG_pkglibdir})
+endif()
 if(TARGET hopper_torch)
   # keeps the run path to libtorch
   set_target_properties(hopper_torch PROPERTIES INSTALL_RPATH_USE_LINK_PATH TRUE)
