@@ -111,6 +111,12 @@ def threads(process):
     return len(list(pathlib.Path(f"/proc/{process}/task").iterdir()))
 
 
+def cpu_seconds(process):
+    """What its threads have computed: unlike the clock it does not run while others have the machine."""
+    fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def wait_until(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():

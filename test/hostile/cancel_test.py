@@ -6,15 +6,13 @@ HOPPER_CANCELS=500 HOPPER_SEED=7 pytest test/hostile/cancel_test.py: more of the
 import os
 import pathlib
 import random
-import signal
-import subprocess
 import threading
 import time
 
 import psycopg2
 import pytest
 
-from digits import (ADAM, PLAIN, connect, create_database, drop_database, outputs, pid,
+from digits import (ADAM, PLAIN, connect, cpu_seconds, create_database, drop_database, outputs, pid,
                     query, select, threads, value, wait_until)
 
 DATABASE = "hopper_cancel"
@@ -22,7 +20,6 @@ CANCELS = int(os.environ.get("HOPPER_CANCELS", "60"))
 SEED = int(os.environ.get("HOPPER_SEED", "1"))
 # What the backend computes after it was asked to stop, in seconds of all its threads: two train.
 LIMIT = 2 * 0.2
-TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 FIT = ("hopper.fit_multiple_model('packed', '{}', 'configs', 1000000, validation_table =>"
        " 'packed_validation', threads => 2{})")
@@ -90,10 +87,6 @@ class Backend:
         query(self.connection, "SELECT hopper.evaluate('trained', 'packed', mst_key => 1)")
         query(self.connection, "SELECT hopper.predict_row('trained', 1, pixels) FROM digits LIMIT 1")
         self.idle = threads(self.pid)
-
-    def seconds(self):
-        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) * TICK
 
     def megabytes(self):
         status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
@@ -163,12 +156,12 @@ def cancelled(admin, backend, name, place, delay):
     """Seconds that the backend computed after the cancel, or None where it came too late."""
     call = Call(admin, backend, name, place)
     call.thread.join(delay)
-    before = backend.seconds()
+    before = cpu_seconds(backend.pid)
     asked = call.thread.is_alive()
     query(admin, "SELECT pg_cancel_backend(%s)", backend.pid)
     call.thread.join(60)
     assert not call.thread.is_alive(), f"{name} in {place} goes on after its cancel"
-    took = backend.seconds() - before
+    took = cpu_seconds(backend.pid) - before
     # Before the client's ROLLBACK.
     assert threads(backend.pid) <= backend.idle, f"{name} in {place} leaves threads"
     backend.end(place)
@@ -222,22 +215,3 @@ def test_terminate_in_a_block(database):
         call.thread.join(30)
     assert value(database, "SELECT pg_postmaster_start_time()") == server
     assert outputs(database, "made%") == []
-
-
-@pytest.mark.parametrize("name", ["fit_multiple_model", "warm start"])
-def test_client_is_killed(database, name):
-    """Nobody waits for the result: the backend ends soon, not with the next line of progress."""
-    client = subprocess.Popen(
-        ["psql", "-X", "-q", "-d", DATABASE, "-c", "SET hopper.notice_interval = 0",
-         "-c", f"SELECT {CALLS[name]}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL)
-    training = ("SELECT pid FROM pg_stat_activity WHERE query LIKE '%1000000%' AND state = 'active'"
-                " AND pid <> pg_backend_pid()")
-    wait_until(lambda: query(database, training))
-    backend = query(database, training)[0][0]
-    # It has written its first line.
-    wait_until(lambda: threads(backend) > 2)
-    time.sleep(1)
-    client.send_signal(signal.SIGKILL)
-    client.wait()
-    wait_until(lambda: not pathlib.Path(f"/proc/{backend}").exists(), 20)

@@ -5,9 +5,11 @@ A seed gives the same calls, as long as the functions stay the same.
 """
 
 import random
+import select
 import sys
 
 import psycopg2
+import psycopg2.extensions
 
 import stage
 from stage import SMALL
@@ -208,8 +210,37 @@ WRAPPERS = [
 ]
 
 
+def tidy(connection, keep):
+    """Drops what the calls made, and makes again what they dropped."""
+    stage.execute(connection, "SET statement_timeout = 0")
+    for table in tables(connection) - keep:
+        stage.execute(connection, f"DROP TABLE IF EXISTS {table} CASCADE")
+    if not keep <= tables(connection) or not stage.execute(
+            connection, "SELECT 1 FROM models WHERE model_id = 1"):
+        # delete_model may have dropped the last architecture's table, as it should.
+        stage.execute(connection, f"DROP OWNED BY {stage.STRANGER}; CREATE SCHEMA {stage.STRANGER}")
+        stage.fill_schema(connection, "kind")
+    stage.execute(connection, "SET statement_timeout = '1s'")
+
+
 class Finding(AssertionError):
     """What a call did that none may do."""
+
+
+# Seconds: far above the timeout of a call, also where the machine does much else.
+FOR_EVER = 300
+
+
+def wait(connection):
+    """What psycopg2 calls to wait for the server's answer; one that never comes is a finding."""
+    while True:
+        state = connection.poll()
+        if state == psycopg2.extensions.POLL_OK:
+            return
+        reads = [connection.fileno()] if state == psycopg2.extensions.POLL_READ else []
+        writes = [] if reads else [connection.fileno()]
+        if not any(select.select(reads, writes, [], FOR_EVER)):
+            raise Finding(f"process {connection.info.backend_pid} goes on after its timeout")
 
 
 def run(connection, calls, seed, report=lambda text: None):
@@ -217,6 +248,14 @@ def run(connection, calls, seed, report=lambda text: None):
 
     Raises Finding with the call that did harm.
     """
+    psycopg2.extensions.set_wait_callback(wait)
+    try:
+        return make_calls(connection, calls, seed, report)
+    finally:
+        psycopg2.extensions.set_wait_callback(None)
+
+
+def make_calls(connection, calls, seed, report):
     chance = random.Random(seed)
     stage.become(connection, stage.STRANGER)
     stage.execute(connection, "SET statement_timeout = '1s'; SET hopper.notice_interval = 0;"
@@ -238,6 +277,8 @@ def run(connection, calls, seed, report=lambda text: None):
                 cursor.execute(statement)
                 printed = str(cursor.fetchall()) if cursor.description else ""
                 code = "00000"
+            except Finding as finding:
+                raise Finding(f"call {number} of seed {seed}: {finding}: {statement}") from finding
             except psycopg2.Error as error:
                 code = error.pgcode
                 printed = str(error)
@@ -253,13 +294,7 @@ def run(connection, calls, seed, report=lambda text: None):
         if stage.threads(pid) > 64:
             raise Finding(f"call {number} of seed {seed} left threads: {statement}")
         if number % 20 == 19:
-            for table in tables(connection) - keep:
-                stage.execute(connection, f"DROP TABLE IF EXISTS {table} CASCADE")
-            if not keep <= tables(connection) or not stage.execute(
-                    connection, "SELECT 1 FROM models WHERE model_id = 1"):
-                # delete_model may have dropped the last architecture's table, as it should.
-                stage.execute(connection, f"DROP OWNED BY {stage.STRANGER}; CREATE SCHEMA {stage.STRANGER}")
-                stage.fill_schema(connection, "kind")
+            tidy(connection, keep)
         if number % 1000 == 999:
             stage.execute(connection, "DISCARD TEMP")
             megabytes = stage.resident_mb(pid)

@@ -34,6 +34,8 @@
 #endif
 #if PG_VERSION_NUM >= 140000
 #include "access/toast_compression.h"
+#include "tcop/tcopprot.h"
+#include "utils/timeout.h"
 #include "utils/wait_event.h"
 #else
 #include "pgstat.h"
@@ -443,12 +445,22 @@ hopper_inline_pglz(const struct varlena *value, const char **source, int32 *leng
 #endif
 }
 
-/* Looks whether the client has closed its end: 14. */
+/*
+ * The server's setting client_connection_check_interval, in ms, and its timer, which looks whether
+ * the client has closed its end: 14. Where there is none the value is never 0, and nobody looks.
+ */
 #if PG_VERSION_NUM >= 140000
-extern bool pq_check_connection(void);	/* libpq.h wants headers of GSSAPI */
-#define hopper_client_is_there() pq_check_connection()
+#define hopper_client_check_interval() client_connection_check_interval
+static inline void
+hopper_set_client_check(int interval)
+{
+	client_connection_check_interval = interval;
+	if (interval > 0)
+		enable_timeout_after(CLIENT_CONNECTION_CHECK_TIMEOUT, interval);
+}
 #else
-#define hopper_client_is_there() true
+#define hopper_client_check_interval() 1
+#define hopper_set_client_check(interval) ((void) 0)
 #endif
 
 static inline void

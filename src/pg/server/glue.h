@@ -92,10 +92,15 @@ extern int	hopper_eventfd_open(void);	/* under a guard */
 extern void hopper_eventfd_close(int fd);
 /*
  * Sleeps until the eventfd is written to, the latch is set, timeout_ms (-1: none) is over, or a
- * while; runs CHECK_FOR_INTERRUPTS, which may not return: after a cancel, or where the client is
- * gone.
+ * while; runs CHECK_FOR_INTERRUPTS, which may not return.
  */
 extern void hopper_wait(int fd, long timeout_ms);
+/*
+ * From now to the statement's end the server looks every two seconds whether the client is still
+ * there, and ends the session where it is not. By itself it finds out when it writes to the client,
+ * which a quiet training does once in hours. (hopper_connect() calls it.)
+ */
+extern void hopper_watch_client(void);
 
 /* --- work that can be taken back (server/subtransaction.c) --- */
 

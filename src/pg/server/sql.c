@@ -37,6 +37,7 @@ hopper_connect(void)
 {
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
+	hopper_watch_client();
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
 }

@@ -7,10 +7,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "utils/timestamp.h"
-
-/* Nobody waits for what a session whose client is gone does: looked at so often, in ms. */
-#define LOOK_AT_CLIENT 2000
+#define LONGEST_SLEEP 2000		/* ms */
+#define CLIENT_CHECK_INTERVAL 2000	/* ms */
 
 typedef struct open_eventfd
 {
@@ -76,21 +74,21 @@ hopper_eventfd_close(int fd)
 	elog(ERROR, "event descriptor %d is not open", fd);
 }
 
-/*
- * The server finds out when it writes to the client, which a quiet training does once in hours. The
- * next CHECK_FOR_INTERRUPTS ends the session then, as after a failed write.
- */
 static void
-look_at_client(void)
+stop_watching(void *nothing)
 {
-	static TimestampTz last = 0;
-	TimestampTz now = GetCurrentTimestamp();
+	/* Unless the statement has set another one meanwhile. */
+	if (hopper_client_check_interval() == CLIENT_CHECK_INTERVAL)
+		hopper_set_client_check(0);
+}
 
-	if (MyProcPort == NULL || !TimestampDifferenceExceeds(last, now, LOOK_AT_CLIENT))
+void
+hopper_watch_client(void)
+{
+	if (MyProcPort == NULL || hopper_client_check_interval() > 0)
 		return;
-	last = now;
-	if (!hopper_client_is_there())
-		ClientConnectionLost = InterruptPending = true;
+	(void) hopper_guard_add(NULL, stop_watching);
+	hopper_set_client_check(CLIENT_CHECK_INTERVAL);
 }
 
 void
@@ -99,8 +97,8 @@ hopper_wait(int fd, long timeout_ms)
 	int			events = WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT;
 	int			rc;
 
-	if (timeout_ms < 0 || timeout_ms > LOOK_AT_CLIENT)
-		timeout_ms = LOOK_AT_CLIENT;
+	if (timeout_ms < 0 || timeout_ms > LONGEST_SLEEP)
+		timeout_ms = LONGEST_SLEEP;
 	rc = hopper_wait_latch_or_socket(events, fd, timeout_ms);
 	if (rc & WL_LATCH_SET)
 		hopper_reset_latch();
@@ -114,6 +112,5 @@ hopper_wait(int fd, long timeout_ms)
 					(errcode_for_file_access(),
 					 errmsg("could not read an event descriptor: %m")));
 	}
-	look_at_client();
 	CHECK_FOR_INTERRUPTS();
 }

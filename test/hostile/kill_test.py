@@ -1,0 +1,145 @@
+"""kill -9 of a client and of a server process in the middle of each function."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import crashes, wait_for_server
+from digits import (ADAM, PLAIN, SOURCE, connect, create_database, dense, drop_database, layer, outputs,
+                    query, select, sequential, threads, value, wait_until)
+
+DATABASE = "hopper_kill"
+# 1.3 million parameters: 16 MB of state with Adam.
+WIDE = sequential(layer("Flatten", "flatten"), dense("hidden", 18000, "relu"),
+                  dense("output", 10, "softmax"))
+FIT = ("hopper.fit_multiple_model('packed', '{}', 'configs', 1000000, validation_table =>"
+       " 'packed_validation', threads => 2{})")
+# Calls that do not end before they are killed.
+CALLS = {
+    "fit_multiple_model": FIT.format("made", ""),
+    "warm start": FIT.format("trained", ", warm_start => true"),
+    "fit": f"hopper.fit('packed', 'made', 'architectures', 2, $c${ADAM}$c$, 'batch_size=16', 1000000)",
+    "training_preprocessor": "hopper.training_preprocessor('endless', 'made', 'label', 'pixels')",
+    "validation_preprocessor": "hopper.validation_preprocessor('endless', 'made', 'label', 'pixels',"
+                               " 'packed')",
+    "predict": "hopper.predict('trained', 'endless', 'id', 'pixels', 'made', mst_key => 2)",
+    "predict_byom": "hopper.predict_byom('byom', 1, 'endless', 'id', 'pixels', 'made')",
+    "evaluate": "count(e) FROM generate_series(1, 1000000),"
+                " LATERAL hopper.evaluate('trained', 'packed', mst_key => 1) e",
+    "results put aside": "hopper.fit_multiple_model('packed', 'made', 'ten_wide', 3, threads => 2)",
+}
+def prepare():
+    connection = create_database(DATABASE)
+    query(connection, "SET client_min_messages = warning")
+    query(connection, "SELECT hopper.load_model('architectures', %s)", WIDE)
+    select(connection, "configs", [(key, 1 + key % 2, ADAM, "batch_size=32") for key in range(1, 5)])
+    select(connection, "ten_wide", [
+        (key, 3, f"loss='categorical_crossentropy', optimizer='Adam(lr={key}e-4)'", "batch_size=128")
+        for key in range(1, 11)])
+    query(connection, "SELECT hopper.fit_multiple_model('packed', 'trained', 'configs', 3)")
+    query(connection, "SELECT hopper.load_model('byom', %s, model_weights) FROM trained"
+          " WHERE mst_key = 2", PLAIN)
+    query(connection, "CREATE VIEW endless AS SELECT id + 10000 * i AS id, label, pixels"
+          " FROM digits, generate_series(1, 200000) i")
+    return connection
+
+
+def start(connection, name):
+    """A client in the middle of the call, and the process that works for it."""
+    client = subprocess.Popen(
+        ["psql", "-X", "-q", "-d", DATABASE, "-c", "SET hopper.notice_interval = 0",
+         "-c", "SET hopper.memory_limit = '150MB'", "-c", f"SELECT {CALLS[name]}"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env={**os.environ, "PGAPPNAME": name})
+    active = ("SELECT pid FROM pg_stat_activity WHERE query LIKE 'SELECT %%' AND state = 'active'"
+              " AND application_name = %s")
+    try:
+        wait_until(lambda: query(connection, active, name))
+        backend = value(connection, active, name)
+        if name == "results put aside":
+            wait_until(lambda: temporary_files(connection))
+        elif "preprocessor" not in name:
+            wait_until(lambda: threads(backend) > 2)
+        time.sleep(0.5)
+        assert client.poll() is None, f"{name} has ended by itself"
+    except BaseException:
+        client.kill()
+        raise
+    return client, backend
+
+
+def temporary_files(connection):
+    folder = pathlib.Path(value(connection, "SHOW data_directory")) / "base" / "pgsql_tmp"
+    return list(folder.rglob("*")) if folder.exists() else []
+
+
+class TestClient:
+    """Nobody waits for the result: the backend ends soon, not with the next line of progress."""
+
+    @pytest.fixture(scope="class")
+    def database(self):
+        connection = prepare()
+        yield connection
+        connection.close()
+        drop_database(DATABASE)
+
+    @pytest.mark.parametrize("name", CALLS)
+    def test_is_killed(self, database, name):
+        client, backend = start(database, name)
+        client.send_signal(signal.SIGKILL)
+        client.wait()
+        wait_until(lambda: not pathlib.Path(f"/proc/{backend}").exists(), 20)
+        assert outputs(database, "made%") == []
+        assert temporary_files(database) == []
+
+
+class TestServerProcess:
+    """The server starts all of its processes anew; nothing is left of what the lost one did."""
+
+    pytestmark = pytest.mark.crash
+
+    @pytest.fixture(scope="class", autouse=True)
+    def preloaded(self):
+        """So that what runs take of hopper.max_memory is counted for the whole server."""
+        def server(command, options=""):
+            subprocess.run([SOURCE / "scripts" / "server", command, os.environ["HOPPER_BUILD"]],
+                           check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           env={**os.environ, "SERVER_OPTIONS": options})
+
+        server("stop")
+        server("start", "-c shared_preload_libraries=model_hopper -c hopper.max_memory=300MB")
+        prepare().close()
+        yield
+        drop_database(DATABASE)
+        server("stop")
+        server("start")
+
+    @pytest.mark.parametrize("name", [
+        "training_preprocessor", "fit_multiple_model", "warm start", "results put aside", "predict",
+        "evaluate"])
+    def test_is_killed(self, name):
+        connection = connect(DATABASE)
+        trained = query(connection, "SELECT mst_key, state_digest FROM trained_info ORDER BY 1")
+        before = crashes()
+        client, backend = start(connection, name)
+        os.kill(backend, signal.SIGKILL)
+        client.wait()
+        wait_until(lambda: crashes() > before)
+        wait_for_server()
+        connection.close()
+
+        connection = connect(DATABASE)
+        assert outputs(connection, "made%") == []
+        assert temporary_files(connection) == []
+        assert query(connection, "SELECT mst_key, state_digest FROM trained_info ORDER BY 1") == trained
+        query(connection, "SET client_min_messages = error; SET hopper.memory_limit = '200MB'")
+        # Two of the large ones do not fit into hopper.max_memory: nothing of the lost one's is taken.
+        configs = "ten_wide" if name == "results put aside" else "configs"
+        query(connection, f"SELECT hopper.fit_multiple_model('packed', 'made', '{configs}', 1)")
+        assert query(connection, "SELECT DISTINCT status FROM made_info") == [("done",)]
+        query(connection, "DROP TABLE made, made_info, made_state, made_summary")
+        connection.close()
