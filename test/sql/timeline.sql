@@ -99,7 +99,7 @@ SELECT * FROM hopper.explain_fit('packed', 'models', 'configs', 1, training_metr
 SELECT * FROM hopper.explain_fit('packed', 'models', 'configs', 1, "precision" => 'half');
 SELECT * FROM hopper.explain_fit("analyze" => true);
 SELECT * FROM hopper.explain_fit(model_output_table => 'points', "analyze" => true);
-UPDATE configs SET fit_params = 'batch_size=-1', compile_params = 'loss=''nothing''' WHERE mst_key = 2;
+UPDATE configs SET fit_params = 'batch_size=-1', compile_params = 'loss=''hubber''' WHERE mst_key = 2;
 SELECT * FROM hopper.explain_fit('packed', 'models', 'configs', 1);
 
 -- Who may not read the run's tables does not see its timeline, and nobody touches the journal.
