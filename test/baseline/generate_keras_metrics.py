@@ -5,6 +5,8 @@
     keras_metric_values.safetensors  models' outputs and targets, a metric's value of them all
 """
 
+from sklearn.metrics import matthews_corrcoef
+
 from keras_table import Table, keras, keras_targets, np, per_example, random, targets, tf
 
 
@@ -65,6 +67,21 @@ def metrics_table():
                   {"metric": "top_k" if k else metric, "k": k, "last": last, "targets": kind},
                   logits=z, values=y, metric=values)
     table.write("keras_metrics.safetensors")
+
+
+class MatthewsCorrelation:
+    """scikit-learn's, of the examples of all batches."""
+
+    def __init__(self):
+        self.labels, self.predictions = [], []
+
+    def update_state(self, labels, outputs):
+        for rows, found in ((labels, self.labels), (outputs, self.predictions)):
+            rows = rows.numpy().reshape(len(rows), -1)
+            found.extend(rows[:, 0] > 0.5 if rows.shape[1] == 1 else rows.argmax(1))
+
+    def result(self):
+        return matthews_corrcoef(self.labels, self.predictions)
 
 
 def metric_values_table():
@@ -129,6 +146,9 @@ def metric_values_table():
         ("PearsonCorrelation()", "linear", "numbers", (4,)),
         ("ConcordanceCorrelation()", "linear", "numbers", (4,)),
         ("ConcordanceCorrelation()", "softmax", "soft", (5,)),
+        ("MatthewsCorrelation()", "sigmoid", "classes", (1,)),
+        ("MatthewsCorrelation()", "softmax", "classes", (4,)),
+        ("MatthewsCorrelation()", "softmax", "one_hot", (3,)),
     ]
     for i, (text, last, kind, shape) in enumerate(cases):
         batch = 60
@@ -138,7 +158,7 @@ def metric_values_table():
         sparse = text.startswith("Sparse")
         wanted = keras_targets(kind, y, shape, sparse)
         output = keras.activations.get(last)(tf.constant(z)).numpy()
-        metric = eval(text, dict(vars(keras.metrics)))
+        metric = eval(text, dict(vars(keras.metrics), MatthewsCorrelation=MatthewsCorrelation))
         for first in range(0, batch, 20):
             metric.update_state(tf.constant(wanted[first:first + 20]),
                                 tf.constant(output[first:first + 20]))

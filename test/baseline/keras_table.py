@@ -1,7 +1,7 @@
 """What the scripts share that write the tables of real Keras' numbers.
 
     python3 -m venv venv
-    venv/bin/pip install tensorflow-cpu==2.21.0 keras==3.15.1 numpy
+    venv/bin/pip install tensorflow-cpu==2.21.0 keras==3.15.1 numpy scikit-learn
     venv/bin/python test/baseline/generate_keras_layers.py
 
 and so on for losses, metrics and optimizers. Each table is a .safetensors file: float32 tensors,

@@ -9,6 +9,7 @@
 #include "metrics/rows/errors.h"
 #include "metrics/rows/f_beta.h"
 #include "metrics/rows/iou.h"
+#include "metrics/rows/matthews_correlation.h"
 #include "metrics/rows/r2.h"
 
 namespace hopper {
@@ -45,6 +46,7 @@ const std::vector<MetricType>& MetricTypes() {
       rows::SpecificityAtSensitivity(),
       rows::PearsonCorrelation(),
       rows::ConcordanceCorrelation(),
+      rows::MatthewsCorrelation(),
   };
   return types;
 }
