@@ -19,7 +19,7 @@ std::vector<std::pair<std::string, std::string>> BuildInfo() {
       {"cpu_cores", std::to_string(std::thread::hardware_concurrency())},
       {"threads_per_model", "1, unless a run says otherwise"},
       {"tensor_allocator", "caching, 64-byte aligned, one cache a worker"},
-#ifdef HOPPER_HAVE_CUDA
+#ifdef HOPPER_CUDA_MAJOR
       {"cuda_compiled", "yes"},
 #else
       {"cuda_compiled", "no"},

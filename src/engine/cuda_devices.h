@@ -1,4 +1,4 @@
-// The GPUs of this machine, through libhopper_cuda.so where it was built.
+// The GPUs of this machine, as its CUDA driver lists them.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct CudaDevices {
   std::string reason;
 };
 
-// Loads libhopper_cuda.so, which lies beside the library that this is linked into, if the machine
-// has a CUDA driver; without one nothing is loaded. May be called from any thread.
+// None where libhopper_cuda.so was not built, or for a newer driver than there is. Without a driver
+// nothing of CUDA is loaded. May be called from any thread.
 CudaDevices ListCudaDevices();
 
 // The folder of the library that holds this code, with a slash at its end; "" if unknown, which

@@ -55,8 +55,6 @@ class DeviceWorker {
   // The model's weights on the device are of no use any more.
   void Forget(int32_t key);
   // Bytes that data and models take there, and took at most.
-  int64_t used_bytes() const { return device_->used_bytes(); }
-  int64_t peak_bytes() const { return device_->peak_bytes(); }
 
  private:
   struct Array {

@@ -27,16 +27,16 @@ CudaPart LoadCudaPart() {
   CudaPart part;
   // cuBLAS reads this when it is first used; without it its results may differ from run to run.
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
-  const std::string path = OwnFolder() + "libhopper_cuda_torch.so";
+  const std::string path = OwnFolder() + "libhopper_cuda.so";
   // Never closed: libtorch registers its CUDA part for good.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
-    part.reason = why == nullptr ? "libhopper_cuda_torch.so cannot be loaded" : why;
+    part.reason = why == nullptr ? "libhopper_cuda.so cannot be loaded" : why;
     return part;
   }
   part.open = reinterpret_cast<OpenFunction>(dlsym(library, "hopper_cuda_lane_device"));
-  if (part.open == nullptr) part.reason = "libhopper_cuda_torch.so is of another version";
+  if (part.open == nullptr) part.reason = "libhopper_cuda.so is of another version";
   return part;
 }
 

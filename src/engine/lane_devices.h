@@ -11,7 +11,7 @@ namespace hopper {
 // ListCudaDevices(), where training on them was built; else no device and the reason.
 CudaDevices ListLaneDevices();
 
-// Opens the device of that index, on the thread that will use it. Loads libhopper_cuda_torch.so,
+// Opens the device of that index, on the thread that will use it. Loads libhopper_cuda.so,
 // and with it libtorch's CUDA part. Throws Error(kDevice).
 std::unique_ptr<LaneDevice> OpenLaneDevice(int index);
 

@@ -23,8 +23,6 @@ class CpuLaneDevice : public LaneDevice {
   at::Device device() const override { return at::Device(at::kCPU); }
   std::string name() const override { return at::get_cpu_capability(); }
   int64_t free_bytes() const override { return free_bytes_; }
-  int64_t used_bytes() const override { return 0; }
-  int64_t peak_bytes() const override { return 0; }
   void Enter(const std::string&, bool) override {}
   at::Tensor Staging(at::IntArrayRef sizes, at::ScalarType type) override {
     return at::empty(sizes, at::TensorOptions().dtype(type));

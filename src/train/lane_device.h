@@ -30,9 +30,6 @@ class LaneDevice {
   virtual std::string name() const = 0;
   // Bytes that can be had, or -1 where only the caller's own account counts.
   virtual int64_t free_bytes() const = 0;
-  // Bytes that this device's tensors take now and took at most, caches included.
-  virtual int64_t used_bytes() const = 0;
-  virtual int64_t peak_bytes() const = 0;
 
   // To be called by the thread that uses the device, before anything else: makes the device and
   // its queue current there and sets libtorch's switches ("fp32", "tf32", "bf16").

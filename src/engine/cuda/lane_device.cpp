@@ -78,8 +78,6 @@ class CudaLaneDevice : public LaneDevice {
     return static_cast<int64_t>(free) + stats.reserved_bytes[0].current -
            stats.allocated_bytes[0].current;
   }
-  int64_t used_bytes() const override { return Stats().reserved_bytes[0].current; }
-  int64_t peak_bytes() const override { return Stats().reserved_bytes[0].peak; }
 
   void Enter(const std::string& precision, bool deterministic) override {
     c10::cuda::set_device(index_);

@@ -1,4 +1,4 @@
-// The C interface of libhopper_cuda_torch.so: training on a GPU with libtorch's CUDA part, which
+// The C interface of libhopper_cuda.so: training on a GPU with libtorch's CUDA part, which
 // it is linked with. engine/lane_devices.h loads it by name, and only where a GPU is.
 #pragma once
 

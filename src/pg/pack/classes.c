@@ -254,27 +254,6 @@ pack_class_index(const pack_classes *classes, const pack_request *request,
 	return found->index;
 }
 
-int32
-pack_get_index(int32 type, const char *at)
-{
-	uint8		narrow;
-	int16		middle;
-	int32		wide;
-
-	switch (type)
-	{
-		case HOPPER_UINT8:
-			memcpy(&narrow, at, sizeof(narrow));
-			return narrow;
-		case HOPPER_INT16:
-			memcpy(&middle, at, sizeof(middle));
-			return middle;
-		default:
-			memcpy(&wide, at, sizeof(wide));
-			return wide;
-	}
-}
-
 void
 pack_put_index(int32 type, int32 index, char *at)
 {

@@ -81,7 +81,6 @@ extern void pack_finish_classes(pack_classes *classes);
 /* Class index of a row, or ereport(ERROR). */
 extern int32 pack_class_index(const pack_classes *classes, const pack_request *request,
 							  const pack_source *source, Datum value, bool isnull);
-extern int32 pack_get_index(int32 type, const char *at);
 extern void pack_put_index(int32 type, int32 index, char *at);
 
 /* --- the columns' types and the rows (pack/types.c, pack/rows.c) --- */

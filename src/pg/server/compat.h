@@ -207,7 +207,6 @@
 #define HOPPER_HAS_SEGMENTS 1	/* data and work are spread over the segments of a cluster */
 #define HOPPER_DISTRIBUTED_BY(column) " DISTRIBUTED BY (" column ")"
 #define HOPPER_DISTRIBUTED_RANDOMLY " DISTRIBUTED RANDOMLY"
-#define HOPPER_DISTRIBUTED_REPLICATED " DISTRIBUTED REPLICATED"
 /* whatever gp_default_storage_options says */
 #define HOPPER_HEAP_STORAGE " WITH (appendonly=false)"
 #define HOPPER_DIST_KEY_COLUMN HOPPER_DIST_KEY " pg_catalog.int4 NOT NULL, "
@@ -216,7 +215,6 @@
 #define HOPPER_HAS_SEGMENTS 0
 #define HOPPER_DISTRIBUTED_BY(column) ""
 #define HOPPER_DISTRIBUTED_RANDOMLY ""
-#define HOPPER_DISTRIBUTED_REPLICATED ""
 #define HOPPER_DIST_KEY_COLUMN ""
 #endif
 

@@ -1,50 +1,80 @@
-// libhopper_cuda.so: loads everywhere, computes where a GPU is.
-#include "engine/cuda/device.h"
-
+// What is said of a machine's GPUs, with a driver that is made up (made_up_driver.c). Each test is
+// a process of its own: the driver stays loaded.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <array>
+#include <cstdio>
+#include <cstdlib>
 
+#include "engine/cuda_devices.h"
+
+namespace hopper {
 namespace {
 
-class CudaLibrary : public ::testing::Test {
- protected:
-  void SetUp() override {
-    handle_ = dlopen(HOPPER_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    ASSERT_NE(handle_, nullptr) << dlerror();
-    devices_ = reinterpret_cast<decltype(devices_)>(dlsym(handle_, "hopper_cuda_devices"));
-    self_test_ = reinterpret_cast<decltype(self_test_)>(dlsym(handle_, "hopper_cuda_self_test"));
-    ASSERT_NE(devices_, nullptr);
-    ASSERT_NE(self_test_, nullptr);
+// ListCudaDevices() asks for it by name and gets what is there under that name already.
+bool LoadDriver() { return dlopen(MADE_UP_DRIVER, RTLD_NOW | RTLD_LOCAL) != nullptr; }
+
+// Prints what is listed, for another process to compare.
+void List() {
+  const CudaDevices found = ListCudaDevices();
+  for (const CudaDevice& device : found.devices) {
+    std::fprintf(stderr, "%d %s %ld %s\n", device.index, device.name.c_str(),
+                 static_cast<long>(device.memory >> 30), device.capability.c_str());
   }
-
-  static bool HasDriver() { return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr; }
-
-  void* handle_ = nullptr;
-  decltype(&hopper_cuda_devices) devices_ = nullptr;
-  decltype(&hopper_cuda_self_test) self_test_ = nullptr;
-  std::array<hopper_cuda_device, 8> found_{};
-  std::array<char, 256> error_{};
-};
-
-TEST_F(CudaLibrary, ListsNoDeviceWithoutADriver) {
-  if (HasDriver()) GTEST_SKIP() << "this machine has a CUDA driver";
-  EXPECT_EQ(devices_(found_.data(), 8, error_.data(), error_.size()), 0) << error_.data();
-  EXPECT_EQ(self_test_(0, error_.data(), error_.size()), -1);
-  EXPECT_STRNE(error_.data(), "");
+  std::fprintf(stderr, "reason: %s.", found.reason.c_str());
+  std::_Exit(0);
 }
 
-TEST_F(CudaLibrary, ComputesSgdLikeTheCpu) {
-  const int count = devices_(found_.data(), 8, error_.data(), error_.size());
-  ASSERT_GE(count, 0) << error_.data();
-  if (count == 0) GTEST_SKIP() << "no GPU: run scripts/test on a machine with one and its driver";
-  for (int i = 0; i < count && i < 8; ++i) {
-    EXPECT_GT(found_[i].memory, 0);
-    EXPECT_GE(found_[i].capability_major, 7);
-    EXPECT_STRNE(found_[i].name, "");
-    EXPECT_EQ(self_test_(i, error_.data(), error_.size()), 0) << error_.data();
-  }
+// What a process with this environment prints.
+void ExpectListed(const char* variable, const char* value, const char* expected) {
+  EXPECT_EXIT(
+      {
+        if (!LoadDriver()) std::_Exit(1);
+        setenv(variable, value, 1);
+        List();
+      },
+      ::testing::ExitedWithCode(0), expected);
 }
+
+TEST(CudaDevices, WithoutADriverThereAreNone) {
+  if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr) GTEST_SKIP() << "a driver is here";
+  EXPECT_EXIT(List(), ::testing::ExitedWithCode(0), "^reason: no CUDA driver on this machine.$");
+}
+
+#ifdef HOPPER_HAVE_CUDA
+
+TEST(CudaDevices, AreThoseOfTheDriver) {
+  ExpectListed("MADE_UP_GPUS", "2", "^0 Made up 40 40 9.1\n1 Made up 41 41 9.1\nreason: .$");
+}
+
+TEST(CudaDevices, ADriverWithoutAGpu) {
+  ExpectListed("MADE_UP_GPUS", "0", "^reason: the CUDA driver finds no GPU.$");
+  ExpectListed("MADE_UP_ERROR", "100", "^reason: the CUDA driver finds no GPU.$");
+}
+
+TEST(CudaDevices, ADriverThatFails) {
+  ExpectListed("MADE_UP_ERROR", "999",
+               "^reason: the CUDA driver cannot be used: an unknown error.$");
+  ExpectListed("MADE_UP_ERROR", "5", "^reason: the CUDA driver cannot be used: error 5.$");
+}
+
+TEST(CudaDevices, AnOldDriver) {
+  ExpectListed("MADE_UP_VERSION", "9010",
+               "^reason: the driver is for CUDA 9.1, libhopper_cuda.so for CUDA [0-9]+.$");
+}
+
+TEST(CudaDevices, OneThatGivesNoAnswer) {
+  setenv("MADE_UP_GPUS", "2", 1);
+  ExpectListed("MADE_UP_BROKEN", "41", "^reason: GPU 1 gives no answer: an unknown error.$");
+}
+
+#else
+
+TEST(CudaDevices, WithoutTheToolkitNoneIsUsed) {
+  ExpectListed("MADE_UP_GPUS", "2", "^reason: built without the CUDA toolkit.$");
+}
+
+#endif
 
 }  // namespace
+}  // namespace hopper

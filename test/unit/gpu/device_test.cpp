@@ -131,8 +131,6 @@ class Unrecorded : public LaneDevice {
   at::Device device() const override { return device_.device(); }
   std::string name() const override { return device_.name(); }
   int64_t free_bytes() const override { return device_.free_bytes(); }
-  int64_t used_bytes() const override { return device_.used_bytes(); }
-  int64_t peak_bytes() const override { return device_.peak_bytes(); }
   void Enter(const std::string& precision, bool deterministic) override {
     device_.Enter(precision, deterministic);
   }

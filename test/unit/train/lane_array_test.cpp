@@ -272,8 +272,6 @@ class RecordingDevice : public LaneDevice {
   at::Device device() const override { return cpu_->device(); }
   std::string name() const override { return "recording"; }
   int64_t free_bytes() const override { return -1; }
-  int64_t used_bytes() const override { return 0; }
-  int64_t peak_bytes() const override { return 0; }
   void Enter(const std::string&, bool) override {}
   at::Tensor Staging(at::IntArrayRef sizes, at::ScalarType type) override {
     return cpu_->Staging(sizes, type);
