@@ -8,7 +8,7 @@ RETURNS TABLE (
     trainable bigint,
     flops bigint,
     inputs text)
-    AS 'MODULE_PATHNAME', 'hopper_sql_describe_model' LANGUAGE C STABLE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_describe_model' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.describe_model(text, integer) IS
     'the layers of a stored architecture with shapes, parameters and operations an example, then a row with the totals';
 
@@ -22,7 +22,7 @@ RETURNS TABLE (
     trainable bigint,
     flops bigint,
     inputs text)
-    AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hopper.describe_model(text) IS
     'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals';
 
@@ -36,6 +36,6 @@ RETURNS TABLE (
     trainable bigint,
     flops bigint,
     inputs text)
-    AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hopper.describe_model(json) IS
     'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals';

@@ -15,6 +15,6 @@ CREATE FUNCTION hopper.evaluate(
     mst_key integer DEFAULT NULL,
     confusion_table text DEFAULT NULL)
 RETURNS hopper.evaluation
-    AS 'MODULE_PATHNAME', 'hopper_sql_evaluate' LANGUAGE C VOLATILE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_evaluate' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.evaluate(text, text, text, boolean, integer, text) IS
     'loss and metrics of a trained model on a packed table, which validation_preprocessor makes; confusion_table gets a row a class';

@@ -17,7 +17,7 @@ RETURNS TABLE (
     predicted double precision,
     measured double precision,
     unit text)
-    AS 'MODULE_PATHNAME', 'hopper_sql_explain_fit' LANGUAGE C VOLATILE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_explain_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer,
     text, integer, boolean, text) IS
     'what fit_multiple_model would take, without training; with "analyze", beside what a run took';

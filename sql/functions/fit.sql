@@ -31,7 +31,7 @@ CREATE FUNCTION hopper.fit(
     fuse boolean DEFAULT true,
     gpus integer[] DEFAULT NULL)
 RETURNS hopper.fit_result
-    AS 'MODULE_PATHNAME', 'hopper_sql_fit' LANGUAGE C VOLATILE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.fit(text, text, text, integer, text, text, integer, boolean, text,
     integer, boolean, text, text, bigint, integer, text, text, integer,
     boolean, integer[]) IS

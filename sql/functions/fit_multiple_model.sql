@@ -18,7 +18,7 @@ CREATE FUNCTION hopper.fit_multiple_model(
     fuse boolean DEFAULT true,
     gpus integer[] DEFAULT NULL)
 RETURNS hopper.fit_result
-    AS 'MODULE_PATHNAME', 'hopper_sql_fit_multiple_model' LANGUAGE C VOLATILE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_fit_multiple_model' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.fit_multiple_model(text, text, text, integer, boolean, text, integer,
     boolean, text, text, boolean, bigint, integer, text, text, integer,
     boolean, integer[]) IS

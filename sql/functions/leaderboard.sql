@@ -25,7 +25,7 @@ RETURNS TABLE (
     compile_params text,
     fit_params text,
     curve text)
-    AS 'MODULE_PATHNAME', 'hopper_sql_leaderboard' LANGUAGE C VOLATILE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_leaderboard' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.leaderboard(text, integer) IS
     'the models of a run, best first: metrics, overfitting, cost, parameters and the curve of the metric';
 
@@ -37,6 +37,6 @@ RETURNS TABLE (
     metric text,
     value double precision,
     seconds double precision)
-    AS 'MODULE_PATHNAME', 'hopper_sql_learning_curves' LANGUAGE C VOLATILE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_learning_curves' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.learning_curves(text) IS
     'loss and metrics of every model, iteration and split, a row a value';

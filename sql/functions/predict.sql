@@ -8,7 +8,7 @@ CREATE FUNCTION hopper.predict(
     use_gpus boolean DEFAULT false,
     mst_key integer DEFAULT NULL)
 RETURNS void
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict' LANGUAGE C VOLATILE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, integer) IS
     'predict the rows of an unpacked table: all classes (prob) or the most probable one (response)';
 
@@ -22,7 +22,7 @@ CREATE FUNCTION hopper.predict(
     use_gpus boolean DEFAULT false,
     mst_key integer DEFAULT NULL)
 RETURNS void
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict_top' LANGUAGE C VOLATILE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_top' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, integer, boolean, integer) IS
     'predict the rows of an unpacked table: the pred_type most probable classes';
 
@@ -36,6 +36,6 @@ CREATE FUNCTION hopper.predict(
     use_gpus boolean DEFAULT false,
     mst_key integer DEFAULT NULL)
 RETURNS void
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict_threshold' LANGUAGE C VOLATILE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_threshold' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, double precision, boolean, integer) IS
     'predict the rows of an unpacked table: the classes that are more probable than pred_type';

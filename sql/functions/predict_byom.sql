@@ -10,7 +10,7 @@ CREATE FUNCTION hopper.predict_byom(
     class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0)
 RETURNS void
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom' LANGUAGE C VOLATILE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, text, boolean,
     text[], double precision) IS
     'predict with the weights of an architecture table: all classes (prob) or the most probable one (response)';
@@ -27,7 +27,7 @@ CREATE FUNCTION hopper.predict_byom(
     class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0)
 RETURNS void
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_top' LANGUAGE C VOLATILE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_top' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, integer, boolean,
     text[], double precision) IS
     'predict with the weights of an architecture table: the pred_type most probable classes';
@@ -44,7 +44,7 @@ CREATE FUNCTION hopper.predict_byom(
     class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0)
 RETURNS void
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_threshold' LANGUAGE C VOLATILE;
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_threshold' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, double precision, boolean,
     text[], double precision) IS
     'predict with the weights of an architecture table: the classes that are more probable than pred_type';

@@ -54,7 +54,6 @@ class DeviceWorker {
   int Lanes(const Trainer& trainer) const;
   // The model's weights on the device are of no use any more.
   void Forget(int32_t key);
-  // Bytes that data and models take there, and took at most.
 
  private:
   struct Array {
