@@ -88,7 +88,8 @@ std::shared_ptr<BatchOrders::Entry> BatchOrders::Find(const Key& key) {
   if (at == by_key_.end()) {
     auto entry = std::make_shared<Entry>(key);
     entry->place = entries_.size();
-    entries_.reserve(entries_.size() + 1);
+    // Before anything changes; to twice as many, or each new order would copy the whole list.
+    if (entries_.size() == entries_.capacity()) entries_.reserve(2 * entries_.size() + 16);
     at = by_key_.emplace(key, std::move(entry)).first;
     entries_.push_back(at->second.get());
   }
