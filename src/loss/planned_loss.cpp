@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "loss/row_loss.h"
+#include "params/loss_type.h"
 
 namespace hopper {
 namespace {
@@ -73,8 +73,8 @@ const float* PlannedLoss::Labels(const Targets& targets) {
   const int64_t rows = batch_ * width_ / columns_;
   if (labels_.size() == 0) labels_ = AlignedArray<float>(static_cast<size_t>(batch_ * width_));
   float* labels = labels_.data();
-  const bool by_class = loss_ == LossKind::kSparseCategoricalCrossentropy ||
-                        loss_ == LossKind::kGeneralizedCrossentropy;
+  const LossType& type = LossTypeOf(loss_);
+  const bool by_class = type.class_numbers;
   const auto set_class = [&](int64_t row, int64_t index) {
     labels[row * columns_ + CheckedClass(index, columns_)] = 1.0F;
   };
@@ -96,15 +96,12 @@ const float* PlannedLoss::Labels(const Targets& targets) {
     const int64_t* classes = targets.classes.const_data_ptr<int64_t>();
     for (int64_t i = 0; i < batch_; ++i) set_class(i, classes[i]);
   }
-  const bool hinge = loss_ == LossKind::kHinge || loss_ == LossKind::kSquaredHinge;
-  if (hinge && std::all_of(labels, labels + labels_.size(),
-                           [](float y) { return y * (1.0F - y) == 0.0F; })) {
+  if (type.signed_labels && std::all_of(labels, labels + labels_.size(),
+                                        [](float y) { return y * (1.0F - y) == 0.0F; })) {
     kernels_.scale(labels, 2.0F, -1.0F, batch_ * width_, labels);
   }
   if (options_.label_smoothing != 0.0) {
-    const bool binary =
-        loss_ == LossKind::kBinaryCrossentropy || loss_ == LossKind::kBinaryFocalCrossentropy;
-    const double towards = binary ? 0.5 : 1.0 / static_cast<double>(columns_);
+    const double towards = type.smooths_to_half ? 0.5 : 1.0 / static_cast<double>(columns_);
     kernels_.scale(labels, static_cast<float>(1.0 - options_.label_smoothing),
                    static_cast<float>(options_.label_smoothing * towards), batch_ * width_, labels);
   }
@@ -113,15 +110,16 @@ const float* PlannedLoss::Labels(const Targets& targets) {
 
 bool PlannedLoss::RunRows(const float* output, const Targets& targets, const float* factors,
                           float* gradient) {
-  if (!HasRowLoss(loss_)) return false;
+  const LossType& type = LossTypeOf(loss_);
+  if (type.row == nullptr) return false;
   const float* labels = Labels(targets);
   if (labels == nullptr) return false;
   const int64_t rows = width_ / columns_;
   for (int64_t i = 0; i < batch_; ++i) {
     float sum = 0.0F;
     for (int64_t row = i * rows; row < (i + 1) * rows; ++row) {
-      sum += RowLoss(loss_, options_, logits_, output + row * columns_, labels + row * columns_,
-                     columns_, scratch_.data() + row * columns_);
+      sum += type.row(options_, logits_, output + row * columns_, labels + row * columns_, columns_,
+                      scratch_.data() + row * columns_);
     }
     losses_[i] = rows == 1 ? sum : sum / static_cast<float>(rows);
     if (gradient == nullptr) continue;
@@ -131,10 +129,11 @@ bool PlannedLoss::RunRows(const float* output, const Targets& targets, const flo
   return true;
 }
 
-// Dice and Tversky over all axes, or over all of an example.
+// Losses of sums over all axes, or over all of an example.
 bool PlannedLoss::RunOverlap(const float* output, const Targets& targets, const float* factors,
                              float* gradient) {
-  if (loss_ != LossKind::kDice && loss_ != LossKind::kTversky) return false;
+  const LossType& type = LossTypeOf(loss_);
+  if (type.overlap == nullptr) return false;
   const bool whole_batch = options_.axes.empty();
   const auto rank = static_cast<int>(shape_.size()) + 1;
   std::vector<char> summed(static_cast<size_t>(rank), 0);
@@ -149,30 +148,23 @@ bool PlannedLoss::RunOverlap(const float* output, const Targets& targets, const 
     const float* p = output + i * width_;
     const float* y = labels + i * width_;
     const int64_t n = examples * width_;
-    float shared = 0.0F, labelled = 0.0F, put_out = 0.0F, missed = 0.0F, extra = 0.0F;
+    OverlapSums sums;
     for (int64_t j = 0; j < n; ++j) {
-      shared += y[j] * p[j];
-      labelled += y[j];
-      put_out += p[j];
-      missed += (1.0F - p[j]) * y[j];
-      extra += p[j] * (1.0F - y[j]);
+      sums.shared += y[j] * p[j];
+      sums.labelled += y[j];
+      sums.given += p[j];
+      sums.missed += (1.0F - p[j]) * y[j];
+      sums.extra += p[j] * (1.0F - y[j]);
     }
-    const bool dice = loss_ == LossKind::kDice;
-    const auto alpha = static_cast<float>(options_.alpha);
-    const auto beta = static_cast<float>(options_.beta);
-    const float above = dice ? 2.0F * shared : shared;
-    const float below =
-        (dice ? labelled + put_out : shared + missed * alpha + extra * beta) + kEpsilon;
+    const auto [above, sum_below] = type.overlap(options_, sums);
+    const float below = sum_below + kEpsilon;
     float factor = 0.0F;
     for (int64_t k = i; k < i + examples; ++k) {
       losses_[k] = 1.0F - above / below;
       if (gradient != nullptr) factor += factors[k];
     }
-    for (int64_t j = 0; j < n && gradient != nullptr; ++j) {
-      const float above_slope = dice ? 2.0F * y[j] : y[j];
-      const float below_slope = dice ? 1.0F : y[j] - alpha * y[j] + beta * (1.0F - y[j]);
-      gradient[i * width_ + j] = factor * (above / below * below_slope - above_slope) / below;
-    }
+    if (gradient == nullptr) continue;
+    type.overlap_slopes(options_, y, n, above / below, below, factor, gradient + i * width_);
   }
   return true;
 }

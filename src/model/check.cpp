@@ -9,6 +9,7 @@
 
 #include "data/dataset.h"
 #include "model/spec.h"
+#include "params/loss_type.h"
 #include "params/monitor.h"
 
 namespace hopper {
@@ -36,22 +37,6 @@ bool SameButForChannels(Shape a, Shape b) {
   while (a.size() > 1 && a.back() == 1) a.pop_back();
   while (b.size() > 1 && b.back() == 1) b.pop_back();
   return a == b;
-}
-
-// Losses that want the number of the class.
-bool WantsClassNumbers(LossKind loss) {
-  return loss == LossKind::kSparseCategoricalCrossentropy ||
-         loss == LossKind::kGeneralizedCrossentropy;
-}
-
-// Losses of one output unit a class.
-bool IsCategorical(LossKind loss) {
-  return loss == LossKind::kCategoricalCrossentropy || WantsClassNumbers(loss);
-}
-
-bool IsCrossentropy(LossKind loss) {
-  return loss == LossKind::kCategoricalCrossentropy ||
-         loss == LossKind::kSparseCategoricalCrossentropy || loss == LossKind::kBinaryCrossentropy;
 }
 
 // One distinct architecture.
@@ -165,7 +150,7 @@ class ConfigCheck {
       Fail("softmax over one output unit is always 1", "Such a model cannot learn.",
            "Use sigmoid with loss='binary_crossentropy', or one output unit a class.");
     }
-    const bool categorical = IsCategorical(compile.loss);
+    const bool categorical = LossTypeOf(compile.loss).categorical;
     if (categorical && units == 1 && spec.final_activation != Activation::kSoftmax) {
       Fail("loss \"" + loss + "\" needs one output unit a class but the model has 1 output unit",
            "", "Use loss='binary_crossentropy' for two classes, or one output unit a class.");
@@ -174,7 +159,8 @@ class ConfigCheck {
       Warn("from_logits=True has no effect on a model that ends in an activation",
            "The loss of softmax and sigmoid is computed from their inputs in any case.",
            "Leave it out, or end the model without an activation.");
-    } else if (IsCrossentropy(compile.loss) && spec.final_activation == Activation::kLinear) {
+    } else if (LossTypeOf(compile.loss).from_logits &&
+               spec.final_activation == Activation::kLinear) {
       Warn("loss \"" + loss + "\" expects probabilities but the model does not end in " +
                (categorical ? "softmax" : "sigmoid"),
            "Values outside of 0 to 1 are cut off.",
@@ -244,7 +230,7 @@ class ConfigCheck {
     const int64_t classes = data_->num_classes;
     if (units == 1) {
       // Softmax and categorical losses over one unit have their own message.
-      if (IsCategorical(compile.loss) || classes == 2) return;
+      if (LossTypeOf(compile.loss).categorical || classes == 2) return;
       return Fail(DoNotFit(units), FoundClasses(2) + " One output unit tells two classes apart.",
                   "Use one output unit a class.");
     }
@@ -271,7 +257,7 @@ class ConfigCheck {
   }
 
   void CheckValueLabels(const ModelSpec& spec, const CompileParams& compile) {
-    if (IsCategorical(compile.loss)) {
+    if (LossTypeOf(compile.loss).categorical) {
       return Fail("loss \"" + std::string(LossName(compile.loss)) + "\" needs classes but column " +
                       Quoted(data_->y_column, "y") + " holds numbers",
                   "The packed table is " + Table() + ".",
@@ -288,7 +274,7 @@ class ConfigCheck {
   void CheckArrayLabels(const ModelSpec& spec, const CompileParams& compile) {
     const Shape labels = ShapeOf(data_->y_rank, data_->y_shape);
     const Shape& output = spec.output_shape();
-    if (WantsClassNumbers(compile.loss)) {
+    if (LossTypeOf(compile.loss).class_numbers) {
       const std::string name = LossName(compile.loss);
       const bool integers = data_->y_type != HOPPER_FLOAT32 && data_->y_type != HOPPER_FLOAT64;
       if (!integers) {

@@ -1,6 +1,7 @@
 // What reading losses and reading metrics share: every loss is a metric as well.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,14 +10,8 @@
 
 namespace hopper {
 
-struct LossEntry {
-  LossKind kind;
-  const char* name;
-  std::vector<std::string> aliases;
-};
-
-// By a name or alias in snake case; null where there is none.
-const LossEntry* FindLoss(const std::string& name);
+// By a name or alias in snake case; nothing where there is none.
+std::optional<LossKind> FindLoss(const std::string& name);
 std::vector<std::string> LossNames(bool with_aliases);
 // A loss of Keras that is none here.
 bool IsLackingLoss(const std::string& name);

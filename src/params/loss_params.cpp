@@ -5,57 +5,31 @@
 
 #include "params/expression.h"
 #include "params/loss_names.h"
+#include "params/loss_type.h"
 #include "params/metric_type.h"
 
 namespace hopper {
 namespace {
 
-constexpr int kMaxAxis = HOPPER_MAX_RANK;
-const Range kInsideUnit = {0, 1, true, true, "must be above 0 and below 1"};
-
-// In the order of LossKind. Class names arrive in snake case.
-const std::vector<LossEntry>& Losses() {
-  static const std::vector<LossEntry> losses = {
-      {LossKind::kCategoricalCrossentropy, "categorical_crossentropy", {}},
-      {LossKind::kSparseCategoricalCrossentropy, "sparse_categorical_crossentropy", {}},
-      {LossKind::kBinaryCrossentropy, "binary_crossentropy", {"bce"}},
-      {LossKind::kMeanSquaredError, "mean_squared_error", {"mse"}},
-      {LossKind::kMeanAbsoluteError, "mean_absolute_error", {"mae"}},
-      {LossKind::kMeanAbsolutePercentageError, "mean_absolute_percentage_error", {"mape"}},
-      {LossKind::kMeanSquaredLogarithmicError, "mean_squared_logarithmic_error", {"msle"}},
-      {LossKind::kHuber, "huber", {"huber_loss"}},
-      {LossKind::kLogCosh, "log_cosh", {"logcosh", "log_cosh_error"}},
-      {LossKind::kHinge, "hinge", {}},
-      {LossKind::kSquaredHinge, "squared_hinge", {}},
-      {LossKind::kCategoricalHinge, "categorical_hinge", {}},
-      {LossKind::kKlDivergence, "kl_divergence", {"kld", "kullback_leibler_divergence"}},
-      {LossKind::kPoisson, "poisson", {}},
-      {LossKind::kCosineSimilarity, "cosine_similarity", {"cosine_proximity"}},
-      {LossKind::kBinaryFocalCrossentropy, "binary_focal_crossentropy", {}},
-      {LossKind::kCategoricalFocalCrossentropy, "categorical_focal_crossentropy", {}},
-      {LossKind::kDice, "dice", {}},
-      {LossKind::kTversky, "tversky", {}},
-      {LossKind::kGeneralizedCrossentropy, "categorical_generalized_cross_entropy", {}},
-  };
-  return losses;
+bool Matches(const LossType& loss, const std::string& name) {
+  return loss.listed && (name == loss.name || Holds(loss.aliases, name));
 }
 
 }  // namespace
 
-const LossEntry* FindLoss(const std::string& name) {
-  for (const LossEntry& loss : Losses()) {
-    const auto& aliases = loss.aliases;
-    if (name == loss.name || std::find(aliases.begin(), aliases.end(), name) != aliases.end()) {
-      return &loss;
-    }
+std::optional<LossKind> FindLoss(const std::string& name) {
+  const std::vector<LossType>& losses = LossTypes();
+  for (size_t i = 0; i < losses.size(); ++i) {
+    if (Matches(losses[i], name)) return static_cast<LossKind>(i);
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 std::vector<std::string> LossNames(bool with_aliases) {
   std::vector<std::string> names;
-  for (const LossEntry& loss : Losses()) {
-    names.push_back(loss.name);
+  for (const LossType& loss : LossTypes()) {
+    if (!loss.listed) continue;
+    names.emplace_back(loss.name);
     if (with_aliases) names.insert(names.end(), loss.aliases.begin(), loss.aliases.end());
   }
   return names;
@@ -81,38 +55,8 @@ void RefuseName(const std::string& role, const std::string& name, bool in_keras,
 }
 
 void AddLossArguments(LossKind loss, LossOptions* options, ArgumentList* arguments) {
-  const auto logits = [&] {
-    arguments->AddBool("from_logits", &options->from_logits);
-    if (loss == LossKind::kSparseCategoricalCrossentropy) return;
-    arguments->AddNumber("label_smoothing", kUnit, &options->label_smoothing);
-  };
-  const auto axes = [&] { arguments->AddIntegers("axis", -kMaxAxis, kMaxAxis, &options->axes); };
-  switch (loss) {
-    case LossKind::kCategoricalCrossentropy:
-    case LossKind::kSparseCategoricalCrossentropy:
-    case LossKind::kBinaryCrossentropy:
-      return logits();
-    case LossKind::kBinaryFocalCrossentropy:
-      arguments->AddBool("apply_class_balancing", &options->class_balancing);
-      [[fallthrough]];
-    case LossKind::kCategoricalFocalCrossentropy:
-      arguments->AddNumber("alpha", kUnit, &options->alpha);
-      arguments->AddNumber("gamma", kNotNegative, &options->gamma);
-      return logits();
-    case LossKind::kHuber:
-      return arguments->AddNumber("delta", kPositive, &options->delta);
-    case LossKind::kDice:
-      return axes();
-    case LossKind::kTversky:
-      options->alpha = 0.5;
-      arguments->AddNumber("alpha", kNotNegative, &options->alpha);
-      arguments->AddNumber("beta", kNotNegative, &options->beta);
-      return axes();
-    case LossKind::kGeneralizedCrossentropy:
-      return arguments->AddNumber("q", kInsideUnit, &options->q);
-    default:
-      return;
-  }
+  const LossType& type = LossTypeOf(loss);
+  if (type.arguments != nullptr) type.arguments(options, arguments);
 }
 
 bool ReadExpression(const Value& value, const std::string& role, MetricParams* out,
@@ -136,9 +80,7 @@ bool ReadExpression(const Value& value, const std::string& role, MetricParams* o
   return true;
 }
 
-const char* LossName(LossKind loss) {
-  return loss == LossKind::kExpression ? "expr" : Losses()[static_cast<size_t>(loss)].name;
-}
+const char* LossName(LossKind loss) { return LossTypeOf(loss).name; }
 
 void ReadLoss(const Value& value, CompileParams* params, ProblemList* problems) {
   if (value.IsSequence() ||
@@ -162,16 +104,16 @@ void ReadLoss(const Value& value, CompileParams* params, ProblemList* problems) 
   const auto callable = ReadCallable(value, "loss", problems);
   if (!callable) return;
   const std::string name = SnakeCase(callable->name);
-  const LossEntry* loss = FindLoss(name);
-  if (loss == nullptr) {
+  const std::optional<LossKind> loss = FindLoss(name);
+  if (!loss) {
     RefuseName("loss", callable->name, IsLackingLoss(name), LossNames(true), LossNames(false),
                problems);
     return;
   }
-  params->loss = loss->kind;
+  params->loss = *loss;
   params->loss_name = callable->name;
   ArgumentList arguments;
-  AddLossArguments(loss->kind, &params->loss_options, &arguments);
+  AddLossArguments(*loss, &params->loss_options, &arguments);
   arguments.Read(*callable, "loss \"" + callable->name + "\"", problems);
 }
 

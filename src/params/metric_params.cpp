@@ -54,10 +54,10 @@ void ReadMetric(const Value& value, CompileParams* params, ProblemList* problems
   } else if (const MetricType* type = FindMetric(name)) {
     metric.type = type;
     if (type->arguments != nullptr) type->arguments(&metric, &arguments);
-  } else if (const LossEntry* loss = FindLoss(name)) {
+  } else if (const auto loss = FindLoss(name)) {
     metric.type = &LossMetric();
-    metric.loss = loss->kind;
-    AddLossArguments(loss->kind, &metric.loss_options, &arguments);
+    metric.loss = *loss;
+    AddLossArguments(*loss, &metric.loss_options, &arguments);
   } else {
     return RefuseMetric(callable->name, problems);
   }
@@ -98,7 +98,7 @@ Direction NamedDirection(const std::string& text) {
     const std::string name = SnakeCase(callable->name);
     if (KOfName(name) > 0) return FindMetric("top_k")->direction;
     if (const MetricType* metric = FindMetric(name)) return metric->direction;
-    if (FindLoss(name) != nullptr) return LossMetric().direction;
+    if (FindLoss(name)) return LossMetric().direction;
     RefuseMetric(callable->name, &problems);
   }
   throw Error(found.front());

@@ -1,0 +1,294 @@
+// Crossentropies.
+#pragma once
+
+#include "loss/rows/rows.h"
+
+namespace hopper {
+namespace loss_rows {
+
+// Slopes by outputs that are divided by their sum, from those by the quotients.
+inline void ThroughNormalization(const float* p, float sum, int64_t n, float* slopes) {
+  float dot = 0.0F;
+  for (int64_t j = 0; j < n; ++j) dot += slopes[j] * (p[j] / sum);
+  for (int64_t j = 0; j < n; ++j) slopes[j] = (slopes[j] - dot) / sum;
+}
+
+// exp(x - max) into `out`, its sum and the maximum.
+inline Pair ExpOf(const float* x, int64_t n, float* out) {
+  float most = x[0];
+  for (int64_t j = 1; j < n; ++j) most = x[j] > most || x[j] != x[j] ? x[j] : most;
+  for (int64_t j = 0; j < n; ++j) out[j] = std::exp(x[j] - most);
+  return {SumOf(out, n), most};
+}
+
+// The slope is TensorFlow's, softmax - labels, also for labels that do not add up to one.
+inline float CrossentropyOfLogits(const float* x, const float* y, int64_t n, float* slopes) {
+  const auto [sum, most] = ExpOf(x, n, slopes);
+  const float log_sum = std::log(sum) + most;
+  float loss = 0.0F;
+  for (int64_t j = 0; j < n; ++j) {
+    if (y[j] != 0.0F) loss += y[j] * (log_sum - x[j]);
+    slopes[j] = slopes[j] / sum - y[j];
+  }
+  return loss;
+}
+
+inline void AddLogits(LossOptions* options, ArgumentList* arguments) {
+  arguments->AddBool("from_logits", &options->from_logits);
+  arguments->AddNumber("label_smoothing", kUnit, &options->label_smoothing);
+}
+
+// Tensors of probabilities between the epsilons.
+template <typename Tensor>
+Tensor ClampProbabilities(const Tensor& p) {
+  return clamp(p, kEpsilonOfTensors, 1.0 - kEpsilonOfTensors);
+}
+
+// Moves labels towards all being alike.
+template <typename Tensor>
+Tensor Smooth(const Tensor& labels, double smoothing, double towards) {
+  if (smoothing == 0.0) return labels;
+  return add(mul(labels, 1.0 - smoothing), smoothing * towards);
+}
+
+struct CategoricalCrossentropy {
+  static LossType Type() {
+    LossType type;
+    type.name = "categorical_crossentropy";
+    type.arguments = AddLogits;
+    type.categorical = true;
+    type.from_logits = true;
+    type.row = Row;
+    return type;
+  }
+  static float Row(const LossOptions& options, bool logits, const float* p, const float* y,
+                   int64_t n, float* slopes) {
+    if (logits || options.from_logits) return CrossentropyOfLogits(p, y, n, slopes);
+    const float sum = SumOf(p, n);
+    float loss = 0.0F;
+    for (int64_t j = 0; j < n; ++j) {
+      const float q = p[j] / sum;
+      loss -= y[j] * std::log(Clamp(q));
+      slopes[j] = Inside(q) ? -y[j] / q : 0.0F;
+    }
+    ThroughNormalization(p, sum, n, slopes);
+    return loss;
+  }
+  template <typename Call>
+  static auto PerExample(const Call& c) {
+    const double smoothing = c.options.label_smoothing;
+    const auto log_probabilities =
+        c.from_logits ? log_softmax(c.output, -1)
+                      : log(ClampProbabilities(div(c.output, sum(c.output, {-1}, true))));
+    if (c.HasClasses() && smoothing == 0.0) return c.ClassLoss(log_probabilities);
+    const auto y = Smooth(c.Labels(), smoothing, 1.0 / static_cast<double>(c.output.size(-1)));
+    auto loss = sum(mul(log_probabilities, y), {-1}).neg();
+    if (c.from_logits) loss = c.WithTensorFlowsGradient(loss, y);
+    return c.Mean(loss);
+  }
+};
+
+struct SparseCategoricalCrossentropy {
+  static LossType Type() {
+    LossType type;
+    type.name = "sparse_categorical_crossentropy";
+    type.arguments = [](LossOptions* options, ArgumentList* arguments) {
+      arguments->AddBool("from_logits", &options->from_logits);
+    };
+    type.categorical = true;
+    type.class_numbers = true;
+    type.from_logits = true;
+    type.row = Row;
+    return type;
+  }
+  static float Row(const LossOptions& options, bool logits, const float* p, const float* y,
+                   int64_t n, float* slopes) {
+    if (logits || options.from_logits) return CrossentropyOfLogits(p, y, n, slopes);
+    float sum = 0.0F;
+    for (int64_t j = 0; j < n; ++j) sum += Clamp(p[j]);
+    float loss = 0.0F;
+    for (int64_t j = 0; j < n; ++j) {
+      const float q = Clamp(p[j]);
+      if (y[j] != 0.0F) loss += y[j] * (std::log(sum) - std::log(q));
+      slopes[j] = Inside(p[j]) ? 1.0F / sum - y[j] / q : 0.0F;
+    }
+    return loss;
+  }
+  // Not renormalized before clipping but after: the way of Keras on TensorFlow.
+  template <typename Call>
+  static auto PerExample(const Call& c) {
+    return c.ClassLoss(
+        log_softmax(c.from_logits ? c.output : log(ClampProbabilities(c.output)), -1));
+  }
+};
+
+struct BinaryCrossentropy {
+  static LossType Type() {
+    LossType type;
+    type.name = "binary_crossentropy";
+    type.aliases = {"bce"};
+    type.arguments = AddLogits;
+    type.from_logits = true;
+    type.smooths_to_half = true;
+    type.row = Row;
+    return type;
+  }
+  // Of a probability, whose slope ends at the clamps.
+  static Pair OfProbability(float p, float y) {
+    const float q = Clamp(p);
+    const float loss = -(y * std::log(q) + (1.0F - y) * std::log(1.0F - q));
+    return {loss, Inside(p) ? (1.0F - y) / (1.0F - q) - y / q : 0.0F};
+  }
+  static Pair OfLogit(float x, float y) {
+    return {std::max(x, 0.0F) - x * y + std::log1p(std::exp(-std::abs(x))), Sigmoid(x) - y};
+  }
+  static float Row(const LossOptions& options, bool logits, const float* p, const float* y,
+                   int64_t n, float* slopes) {
+    return logits || options.from_logits ? MeanOf(p, y, n, slopes, OfLogit)
+                                         : MeanOf(p, y, n, slopes, OfProbability);
+  }
+  template <typename Call>
+  static auto PerExample(const Call& c) {
+    const auto y = Smooth(c.Labels(), c.options.label_smoothing, 0.5);
+    if (c.from_logits) {
+      return c.Mean(binary_cross_entropy_with_logits(c.output, y, {}, {}, kNoReduction));
+    }
+    const auto p = ClampProbabilities(c.output);
+    return c.Mean(mul(y, log(p)).add_(mul(rsub(y, 1.0), log(rsub(p, 1.0)))).neg());
+  }
+};
+
+inline void AddFocal(LossOptions* options, ArgumentList* arguments) {
+  arguments->AddNumber("alpha", kUnit, &options->alpha);
+  arguments->AddNumber("gamma", kNotNegative, &options->gamma);
+  AddLogits(options, arguments);
+}
+
+struct BinaryFocalCrossentropy {
+  static LossType Type() {
+    LossType type = OfElements<BinaryFocalCrossentropy>("binary_focal_crossentropy");
+    type.arguments = [](LossOptions* options, ArgumentList* arguments) {
+      arguments->AddBool("apply_class_balancing", &options->class_balancing);
+      AddFocal(options, arguments);
+    };
+    type.smooths_to_half = true;
+    return type;
+  }
+  static Pair Element(const LossOptions& options, float output, float y) {
+    const float p = options.from_logits ? Sigmoid(output) : output;
+    const auto gamma = static_cast<float>(options.gamma);
+    const auto alpha = static_cast<float>(options.alpha);
+    const Pair crossentropy = BinaryCrossentropy::OfProbability(p, y);
+    const float wrong = 1.0F - (y * p + (1.0F - y) * (1.0F - p));
+    const float weight = std::pow(wrong, gamma);
+    const float weight_slope =
+        gamma == 0.0F ? 0.0F : gamma * std::pow(wrong, gamma - 1.0F) * (1.0F - 2.0F * y);
+    const float balance = options.class_balancing ? y * alpha + (1.0F - y) * (1.0F - alpha) : 1.0F;
+    const float slope = weight * crossentropy.second + weight_slope * crossentropy.first;
+    return {balance * weight * crossentropy.first,
+            balance * (options.from_logits ? slope * p * (1.0F - p) : slope)};
+  }
+  // keras.ops.power of what is below one, weighed; of outputs as probabilities.
+  template <typename Call>
+  static auto PerExample(const Call& c) {
+    const auto y = Smooth(c.Labels(), c.options.label_smoothing, 0.5);
+    const auto p = c.options.from_logits ? sigmoid(c.output) : c.output;
+    const auto clamped = ClampProbabilities(p);
+    const auto crossentropy =
+        add(mul(y, log(clamped)), mul(rsub(y, 1.0), log(rsub(clamped, 1.0)))).neg();
+    const auto right = add(mul(y, p), mul(rsub(y, 1.0), rsub(p, 1.0)));
+    auto loss = mul(pow(rsub(right, 1.0), c.options.gamma), crossentropy);
+    if (c.options.class_balancing) {
+      const double alpha = c.options.alpha;
+      loss = mul(add(mul(y, alpha), mul(rsub(y, 1.0), 1.0 - alpha)), loss);
+    }
+    return c.Mean(loss);
+  }
+};
+
+struct CategoricalFocalCrossentropy {
+  static LossType Type() {
+    LossType type;
+    type.name = "categorical_focal_crossentropy";
+    type.arguments = AddFocal;
+    type.row = Row;
+    return type;
+  }
+  static float Row(const LossOptions& options, bool /*logits*/, const float* output, const float* y,
+                   int64_t n, float* slopes) {
+    const auto gamma = static_cast<float>(options.gamma);
+    const auto alpha = static_cast<float>(options.alpha);
+    const bool logits = options.from_logits;
+    float most = 0.0F;
+    float sum = 0.0F;
+    if (logits) {
+      std::tie(sum, most) = ExpOf(output, n, slopes);
+    } else {
+      sum = SumOf(output, n);
+    }
+    const auto share = [&](int64_t j) {
+      return (logits ? std::exp(output[j] - most) : output[j]) / sum;
+    };
+    float loss = 0.0F, dot = 0.0F;
+    for (int64_t j = 0; j < n; ++j) {
+      const float p = share(j);
+      const float q = Clamp(p);
+      const float weight = std::pow(1.0F - q, gamma);
+      loss -= alpha * weight * y[j] * std::log(q);
+      const float less = gamma == 0.0F ? 0.0F : gamma * std::pow(1.0F - q, gamma - 1.0F);
+      slopes[j] = Inside(p) ? alpha * y[j] * (less * std::log(q) - weight / q) : 0.0F;
+      dot += slopes[j] * p;
+    }
+    for (int64_t j = 0; j < n; ++j) {
+      slopes[j] = (slopes[j] - dot) * (logits ? share(j) : 1.0F / sum);
+    }
+    return loss;
+  }
+  template <typename Call>
+  static auto PerExample(const Call& c) {
+    const auto y =
+        Smooth(c.Labels(), c.options.label_smoothing, 1.0 / static_cast<double>(c.output.size(-1)));
+    const auto p = ClampProbabilities(
+        c.options.from_logits ? softmax(c.output, -1) : div(c.output, sum(c.output, {-1}, true)));
+    const auto weight = mul(pow(rsub(p, 1.0), c.options.gamma), c.options.alpha);
+    return c.Mean(sum(mul(weight, mul(y, log(p)).neg()), {-1}));
+  }
+};
+
+// (1 - p^q) / q of the probability of the class.
+struct GeneralizedCrossentropy {
+  static LossType Type() {
+    LossType type;
+    type.name = "categorical_generalized_cross_entropy";
+    type.arguments = [](LossOptions* options, ArgumentList* arguments) {
+      static constexpr Range kInsideUnit = {0, 1, true, true, "must be above 0 and below 1"};
+      arguments->AddNumber("q", kInsideUnit, &options->q);
+    };
+    type.categorical = true;
+    type.class_numbers = true;
+    type.row = Row;
+    return type;
+  }
+  static float Row(const LossOptions& options, bool /*logits*/, const float* p, const float* y,
+                   int64_t n, float* slopes) {
+    const auto q = static_cast<float>(options.q);
+    float loss = 0.0F;
+    for (int64_t j = 0; j < n; ++j) {
+      slopes[j] = 0.0F;
+      if (y[j] == 0.0F) continue;
+      loss += (1.0F - std::pow(p[j], q)) / q;
+      slopes[j] = -std::pow(p[j], q - 1.0F);
+    }
+    return loss;
+  }
+  template <typename Call>
+  static auto PerExample(const Call& c) {
+    const auto index =
+        c.Classes().reshape(c.output.sizes().slice(0, c.output.dim() - 1)).unsqueeze(-1);
+    const auto p = gather(c.output, -1, index).squeeze(-1);
+    return c.Mean(div(rsub(pow(p, c.options.q), 1.0), c.options.q));
+  }
+};
+
+}  // namespace loss_rows
+}  // namespace hopper

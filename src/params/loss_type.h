@@ -1,0 +1,59 @@
+// What a loss is. Each family has a file of its own in loss/rows: for each loss a struct with
+//
+//   Type()        this description: names, arguments, what it asks of labels, and its forms in
+//   float32 PerExample()  the same with tensors, for autograd and for devices: a template over
+//   LossCall of
+//                 loss/loss.cpp, so that descriptions need no libtorch
+//
+// and a row in loss/rows/table.h. Formulas: keras.losses.* on the TensorFlow back end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "params/arguments.h"
+#include "params/params.h"
+
+namespace hopper {
+
+// Sums over labels y and outputs p: y p, y, p, (1 - p) y, p (1 - y).
+struct OverlapSums {
+  float shared = 0.0F, labelled = 0.0F, given = 0.0F, missed = 0.0F, extra = 0.0F;
+};
+
+struct LossType {
+  const char* name = "";             // in snake case
+  std::vector<std::string> aliases;  // the same
+  bool listed = true;                // users know it by its name
+  // Those that it takes, under Keras' names; gives the options its defaults. Null: none.
+  void (*arguments)(LossOptions* options, ArgumentList* arguments) = nullptr;
+
+  // What it asks of outputs and labels.
+  bool categorical = false;    // one output unit a class
+  bool class_numbers = false;  // labels are indexes of classes
+  // Computed from the inputs of the model's last softmax or sigmoid.
+  bool from_logits = false;
+  // 0 and 1 become -1 and 1 where all labels of a batch are one of them.
+  bool signed_labels = false;
+  bool smooths_to_half = false;  // label_smoothing: else towards all classes alike
+
+  // One row of n outputs p (probabilities, numbers, or logits where `logits` is true) against n
+  // labels, smoothed and signed already: the loss, and its derivative by each output. Null: it is
+  // none of rows.
+  float (*row)(const LossOptions& options, bool logits, const float* p, const float* y, int64_t n,
+               float* slopes) = nullptr;
+  // 1 - above / below of sums over one example or several: above and below. Null: it is no such
+  // loss.
+  std::pair<float, float> (*overlap)(const LossOptions& options, const OverlapSums& sums) = nullptr;
+  // Its derivative by each of n outputs times `factor`, from above / below and below.
+  void (*overlap_slopes)(const LossOptions& options, const float* y, int64_t n, float quotient,
+                         float below, float factor, float* slopes) = nullptr;
+};
+
+// A LossKind is a place in it.
+const std::vector<LossType>& LossTypes();
+inline const LossType& LossTypeOf(LossKind loss) { return LossTypes()[static_cast<size_t>(loss)]; }
+
+}  // namespace hopper
