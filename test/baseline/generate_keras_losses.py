@@ -5,9 +5,25 @@ Models' outputs and targets: loss of each example, gradient of their mean with r
 last layer gets.
 """
 
+from sklearn.metrics import mean_pinball_loss
+
 from keras_table import Table, keras, keras_targets, per_example, random, targets, tf
 
 BATCH = 6
+
+
+def Pinball(reduction=None, alpha=0.5):
+    """scikit-learn's loss, with TensorFlow for its gradient."""
+
+    def loss(labels, outputs):
+        above, below = labels - outputs, outputs - labels
+        values = alpha * tf.maximum(above, 0.0) + (1 - alpha) * tf.maximum(below, 0.0)
+        for of, y, p in zip(per_example(values), labels.numpy(), outputs.numpy()):
+            wanted = mean_pinball_loss(y.ravel(), p.ravel(), alpha=alpha)
+            assert abs(of - wanted) < 1e-6 * max(1, wanted)
+        return values
+
+    return loss
 
 
 def losses_table():
@@ -90,6 +106,9 @@ def losses_table():
         ("CategoricalFocalCrossentropy(alpha=0.4, gamma=3.0)", "softmax", "classes", (5,), 2.0),
         ("CategoricalFocalCrossentropy(from_logits=True, label_smoothing=0.1)", "linear",
          "one_hot", (5,), 2.0),
+        ("Pinball()", "linear", "numbers", (4,), 2.0),
+        ("Pinball(alpha=0.9)", "linear", "numbers", (1,), 2.0),
+        ("Pinball(alpha=0.2)", "sigmoid", "fractions", (2, 3), 2.0),
     ]
     for i, (text, last, kind, shape, scale) in enumerate(cases):
         name = text.split("(")[0]
@@ -102,7 +121,7 @@ def losses_table():
         if "(" not in text:
             function = keras.losses.get(loss)
         else:
-            function = eval(text.replace("(", "(reduction=None, ", 1), dict(vars(keras.losses)))
+            function = eval(text.replace("(", "(reduction=None, ", 1), dict(vars(keras.losses), Pinball=Pinball))
         with tf.GradientTape() as tape:
             tape.watch(z)
             if last == "linear_probabilities":

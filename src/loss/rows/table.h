@@ -8,6 +8,7 @@
 #include "loss/rows/expression.h"
 #include "loss/rows/hinges.h"
 #include "loss/rows/overlap.h"
+#include "loss/rows/pinball.h"
 
 namespace hopper {
 
@@ -23,6 +24,6 @@ using Losses =
              loss_rows::KlDivergence, loss_rows::Poisson, loss_rows::CosineSimilarity,
              loss_rows::BinaryFocalCrossentropy, loss_rows::CategoricalFocalCrossentropy,
              loss_rows::Dice, loss_rows::Tversky, loss_rows::GeneralizedCrossentropy,
-             loss_rows::ExpressionLoss>;
+             loss_rows::ExpressionLoss, loss_rows::Pinball>;
 
 }  // namespace hopper
