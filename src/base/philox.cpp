@@ -2,14 +2,11 @@
 
 #include <cstring>
 
+#include "base/philox_element.h"
+
 namespace hopper {
 namespace {
 
-constexpr uint32_t kMultiplier0 = 0xD2511F53u;
-constexpr uint32_t kMultiplier1 = 0xCD9E8D57u;
-constexpr uint32_t kWeyl0 = 0x9E3779B9u;  // golden ratio
-constexpr uint32_t kWeyl1 = 0xBB67AE85u;  // sqrt(3) - 1
-constexpr int kRounds = 10;
 // Blocks that Fill() computes side by side: too many for the compiler to unroll the loops over
 // them before it can vectorise them.
 constexpr int kLanes = 64;
@@ -27,19 +24,9 @@ inline __attribute__((always_inline)) void LanesOfBlocks(const uint32_t* counter
     c3[i] = counter[3];
   }
   uint32_t k0 = key[0], k1 = key[1];
-  for (int round = 0; round < kRounds; ++round) {
-    for (int i = 0; i < kLanes; ++i) {
-      const uint64_t p0 = static_cast<uint64_t>(kMultiplier0) * c0[i];
-      const uint64_t p1 = static_cast<uint64_t>(kMultiplier1) * c2[i];
-      const uint32_t next0 = static_cast<uint32_t>(p1 >> 32) ^ c1[i] ^ k0;
-      const uint32_t next2 = static_cast<uint32_t>(p0 >> 32) ^ c3[i] ^ k1;
-      c0[i] = next0;
-      c1[i] = static_cast<uint32_t>(p1);
-      c2[i] = next2;
-      c3[i] = static_cast<uint32_t>(p0);
-    }
-    k0 += kWeyl0;
-    k1 += kWeyl1;
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    for (int i = 0; i < kLanes; ++i) PhiloxRound(k0, k1, c0 + i, c1 + i, c2 + i, c3 + i);
+    NextPhiloxKey(&k0, &k1);
   }
   for (int i = 0; i < kLanes; ++i) {
     out[4 * i] = c0[i];
@@ -80,13 +67,9 @@ FillGroups BestFillGroups() { return FillGroupsPlain; }
 }  // namespace
 
 std::array<uint32_t, 4> PhiloxBlock(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
-  for (int round = 0; round < kRounds; ++round) {
-    const uint64_t p0 = static_cast<uint64_t>(kMultiplier0) * counter[0];
-    const uint64_t p1 = static_cast<uint64_t>(kMultiplier1) * counter[2];
-    counter = {static_cast<uint32_t>(p1 >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(p1),
-               static_cast<uint32_t>(p0 >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(p0)};
-    key[0] += kWeyl0;
-    key[1] += kWeyl1;
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    PhiloxRound(key[0], key[1], &counter[0], &counter[1], &counter[2], &counter[3]);
+    NextPhiloxKey(&key[0], &key[1]);
   }
   return counter;
 }
@@ -94,7 +77,7 @@ std::array<uint32_t, 4> PhiloxBlock(std::array<uint32_t, 4> counter, std::array<
 Philox::Philox(uint64_t seed, Purpose purpose, uint32_t layer, uint64_t step)
     : key_{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
       counter_{0, static_cast<uint32_t>(step), layer,
-               static_cast<uint32_t>(purpose) | static_cast<uint32_t>(step >> 32) << 8} {}
+               PhiloxStream(static_cast<uint32_t>(purpose), step)} {}
 
 uint32_t Philox::Bits(uint64_t element) const {
   std::array<uint32_t, 4> counter = counter_;
