@@ -8,12 +8,15 @@
 #include "pg/server/glue.h"
 
 /*
- * Rows of n columns of these types, some hundred at a time, as COPY writes them. ERROR 55000 where
- * the table has other columns or is not the new one: without indexes, triggers and constraints.
+ * Rows for the first n columns, of these types. Where the table has nothing but those columns, some
+ * hundred at a time, as COPY writes them; else through the executor, which fills other columns and
+ * heeds triggers and policies. ERROR 55000 where it is not the new table, its first columns are
+ * others, or it does not take a row.
  */
 typedef struct hopper_bulk_insert hopper_bulk_insert;
 
-extern hopper_bulk_insert *hopper_bulk_insert_open(Oid relation, int n, const Oid *types);
+extern hopper_bulk_insert *hopper_bulk_insert_open(const hopper_name *table, int n,
+												   const Oid *types);
 /* Values by reference are copied. */
 extern void hopper_bulk_insert_row(hopper_bulk_insert *insert, const Datum *values,
 								   const bool *nulls);

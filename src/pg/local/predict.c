@@ -24,7 +24,7 @@ start(predicting *run, writer *out)
 				hopper_predict_columns(&run->model, &run->what, run->id_column, run->id_type,
 									   run->label_type));
 	n = hopper_predict_column_types(&run->model, &run->what, run->id_oid, run->label_oid, types);
-	out->insert = hopper_bulk_insert_open(hopper_relation_oid(&run->output_table, false), n, types);
+	out->insert = hopper_bulk_insert_open(&run->output_table, n, types);
 	out->scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper prediction",
 										 ALLOCSET_DEFAULT_SIZES);
 }

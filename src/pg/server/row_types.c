@@ -16,17 +16,25 @@ refuse(const char *shown, const char *detail)
 }
 
 void
-hopper_require_row_types(TupleDesc descriptor, int n, const Oid *types, const char *shown)
+hopper_require_first_types(TupleDesc descriptor, int n, const Oid *types, const char *shown)
 {
-	if (descriptor->natts != n)
-		refuse(shown, psprintf("Its rows have %d columns instead of %d.", descriptor->natts, n));
 	for (int i = 0; i < n; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(descriptor, i);
 
+		if (column->attisdropped)
+			refuse(shown, psprintf("Its column %d is gone.", i + 1));
 		if (OidIsValid(types[i]) && column->atttypid != types[i])
 			refuse(shown, psprintf("Column \"%s\" is of type %s now; it was of type %s.",
 								   NameStr(column->attname), format_type_be(column->atttypid),
 								   format_type_be(types[i])));
 	}
+}
+
+void
+hopper_require_row_types(TupleDesc descriptor, int n, const Oid *types, const char *shown)
+{
+	if (descriptor->natts != n)
+		refuse(shown, psprintf("Its rows have %d columns instead of %d.", descriptor->natts, n));
+	hopper_require_first_types(descriptor, n, types, shown);
 }

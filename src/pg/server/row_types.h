@@ -19,5 +19,8 @@
  */
 extern void hopper_require_row_types(TupleDesc descriptor, int n, const Oid *types,
 									 const char *shown);
+/* The same of the first n of at least as many columns. */
+extern void hopper_require_first_types(TupleDesc descriptor, int n, const Oid *types,
+									   const char *shown);
 
 #endif							/* HOPPER_ROW_TYPES_H */

@@ -426,6 +426,9 @@ hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 	hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (mst_key)", outputs->info.quoted);
 	create_table(&outputs->summary, summary_row(&outputs->model, train, NULL, NULL),
 				 HOPPER_DISTRIBUTED_RANDOMLY);
+	/* It has no key, and its row is deleted: a publication of deletes would forbid that. */
+	if (HOPPER_HAS_PUBLICATIONS)
+		hopper_exec("ALTER TABLE %s REPLICA IDENTITY FULL", outputs->summary.quoted);
 }
 
 static void

@@ -1,0 +1,98 @@
+-- What an administrator sets up for all tables of a database: publications, event triggers that change
+-- new tables. Training and prediction make tables, and go on making them.
+SET client_min_messages = error;
+CREATE TABLE points AS
+  SELECT i AS id, ARRAY[i % 2, i % 3]::real[] AS x, i % 2 AS y FROM generate_series(1, 40) i;
+SELECT hopper.training_preprocessor('points', 'points_packed', 'y', 'x');
+SELECT hopper.load_model('models', '{"class_name": "Sequential", "config": {"name": "s", "layers": [
+  {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 2], "name": "in"}},
+  {"class_name": "Dense", "config": {"name": "out", "units": 2, "activation": "softmax"}}]}}');
+SELECT hopper.load_model_selection_table('models', 'configs', '{1}',
+  ARRAY[$$loss='categorical_crossentropy', optimizer='SGD(lr=0.1)', metrics=['accuracy']$$],
+  ARRAY['batch_size=8']);
+SELECT models_trained FROM hopper.fit_multiple_model('points_packed', 'run', 'configs', 1);
+
+-- Every table of ours from which rows are deleted has what a publication tells rows by.
+BEGIN;
+CREATE PUBLICATION everything FOR ALL TABLES;
+SELECT models_trained FROM hopper.fit_multiple_model('points_packed', 'published', 'configs', 1);
+SELECT models_trained
+  FROM hopper.fit_multiple_model('points_packed', 'published', 'configs', 1, warm_start => true);
+-- trained before there was the publication
+SELECT models_trained
+  FROM hopper.fit_multiple_model('points_packed', 'run', 'configs', 1, warm_start => true);
+SELECT models_trained
+  FROM hopper.fit('points_packed', 'one', 'models', 1, $$loss='mse', optimizer='SGD()'$$, '', 1);
+SELECT hopper.load_model('models', (SELECT model_arch::text FROM models WHERE model_id = 1));
+SELECT hopper.delete_model('models', 2);
+DELETE FROM configs;
+ROLLBACK;
+
+-- Columns that each new table gets, with defaults and numbers
+CREATE FUNCTION audit() RETURNS event_trigger LANGUAGE plpgsql AS $$
+DECLARE made record;
+BEGIN
+  FOR made IN SELECT objid::regclass AS name FROM pg_event_trigger_ddl_commands()
+    WHERE command_tag = 'CREATE TABLE' AND object_type = 'table' AND schema_name = 'public' LOOP
+    EXECUTE format('ALTER TABLE %s ADD made_by text NOT NULL DEFAULT current_setting(''is_superuser''),'
+                   ' ADD audit_number bigint GENERATED ALWAYS AS IDENTITY', made.name);
+  END LOOP;
+END $$;
+BEGIN;
+CREATE EVENT TRIGGER audit ON ddl_command_end EXECUTE FUNCTION audit();
+SELECT hopper.predict('run', 'points', 'id', 'x', 'audited');
+SELECT count(*), count(DISTINCT id), min(made_by), max(audit_number), sum(rank) FROM audited;
+SELECT hopper.evaluate('run', 'points_packed', 'measured') IS NOT NULL AS measured;
+SELECT models_trained FROM hopper.fit_multiple_model('points_packed', 'second', 'configs', 1);
+ROLLBACK;
+BEGIN;
+SELECT hopper.predict('run', 'points', 'id', 'x', 'plain');
+CREATE EVENT TRIGGER audit ON ddl_command_end EXECUTE FUNCTION audit();
+SELECT hopper.predict('run', 'points', 'id', 'x', 'audited');
+-- the same rows on both ways
+SELECT count(*) FROM (TABLE plain EXCEPT ALL
+  SELECT id, class_name, class_value, prob, rank, predicted_y FROM audited) different;
+ROLLBACK;
+DROP FUNCTION audit();
+
+-- triggers, row security: as an INSERT of the caller
+CREATE FUNCTION secure() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+  ALTER TABLE public.secured ENABLE ROW LEVEL SECURITY;
+  ALTER TABLE public.secured FORCE ROW LEVEL SECURITY;
+  CREATE POLICY firsts ON public.secured USING (true) WITH CHECK (id < 30);
+END $$;
+CREATE ROLE hopper_regress_secured;
+GRANT CREATE ON SCHEMA public TO hopper_regress_secured;
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO hopper_regress_secured;
+CREATE EVENT TRIGGER secure ON ddl_command_end WHEN TAG IN ('CREATE TABLE')
+  EXECUTE FUNCTION secure();
+SET ROLE hopper_regress_secured;
+SELECT hopper.predict('run', 'points', 'id', 'x', 'secured');
+RESET ROLE;
+DROP EVENT TRIGGER secure;
+CREATE FUNCTION half() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF new.id % 2 = 0 THEN RETURN NULL; END IF;
+  RETURN new;
+END $$;
+CREATE OR REPLACE FUNCTION secure() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+  CREATE TRIGGER half BEFORE INSERT ON public.secured FOR EACH ROW EXECUTE FUNCTION public.half();
+END $$;
+CREATE EVENT TRIGGER secure ON ddl_command_end WHEN TAG IN ('CREATE TABLE')
+  EXECUTE FUNCTION secure();
+SELECT hopper.predict('run', 'points', 'id', 'x', 'secured');
+DROP EVENT TRIGGER secure;
+CREATE OR REPLACE FUNCTION secure() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+  ALTER TABLE public.secured DROP prob;
+END $$;
+CREATE EVENT TRIGGER secure ON ddl_command_end WHEN TAG IN ('CREATE TABLE')
+  EXECUTE FUNCTION secure();
+SELECT hopper.predict('run', 'points', 'id', 'x', 'secured');
+DROP EVENT TRIGGER secure;
+DROP FUNCTION secure();
+REVOKE ALL ON SCHEMA public FROM hopper_regress_secured;
+DROP OWNED BY hopper_regress_secured;
+DROP ROLE hopper_regress_secured;
