@@ -1,7 +1,6 @@
 """explain_fit() beside runs: what it predicts, what it leaves alone, and that it can be cancelled."""
 
 import os
-import statistics
 import threading
 import time
 
@@ -31,17 +30,21 @@ def database():
 
 
 def test_the_duration_is_predicted(database):
-    """Nothing else than the order of magnitude can be relied on while other processes run."""
-    ratios = []
-    for attempt in range(3):
-        predicted = value(database, "SELECT predicted FROM hopper.explain_fit('packed', NULL, 'configs', 4,"
-                          " validation_table => 'packed_validation', threads => 1) WHERE item = 'duration'")
+    """Nothing else than the order of magnitude can be relied on while other processes run: they make
+    now one longer, now the other, but neither shorter."""
+    predicted = measured = float("inf")
+    for attempt in range(10):
+        predicted = min(predicted, value(
+            database, "SELECT predicted FROM hopper.explain_fit('packed', NULL, 'configs', 4,"
+            " validation_table => 'packed_validation', threads => 1) WHERE item = 'duration'"))
         query(database, f"SELECT * FROM hopper.fit_multiple_model('packed', 'out_{attempt}', 'configs', 4,"
               " validation_table => 'packed_validation', threads => 1)")
-        measured = value(database, "SELECT measured FROM hopper.explain_fit(model_output_table =>"
-                         f" 'out_{attempt}', \"analyze\" => true) WHERE item = 'duration'")
-        ratios.append(predicted / measured)
-    assert 1 / 3 < statistics.median(ratios) < 3, ratios
+        measured = min(measured, value(
+            database, "SELECT measured FROM hopper.explain_fit(model_output_table =>"
+            f" 'out_{attempt}', \"analyze\" => true) WHERE item = 'duration'"))
+        if 1 / 3 < predicted / measured < 3:
+            return
+    pytest.fail(f"predicted {predicted} s, measured {measured} s")
 
 
 def test_two_workers_on_one_model_are_half_idle(database):

@@ -15,6 +15,7 @@ from digits import (ADAM, connect, create_database, drop_database, outputs, pid,
 DATABASE = "hopper_interrupt"
 # Batches of these take well below 0.1 s each, so that 0.2 s is the limit.
 LIMIT = 0.2
+DICE = random.Random(1)
 LONG = ("SELECT * FROM hopper.fit_multiple_model('packed', 'never', 'configs', 1000000,"
         " validation_table => 'packed_validation', threads => 2)")
 SHORT = ("SELECT * FROM hopper.fit_multiple_model('packed', 'short', 'configs', 1,"
@@ -65,7 +66,7 @@ def interrupted(driver, interrupt):
     others = threads(session.pid)
     session.start(LONG)
     wait_until(lambda: session.is_training(others))
-    time.sleep(random.uniform(0.05, 0.3))
+    time.sleep(DICE.uniform(0.05, 0.3))
     asked = time.monotonic()
     interrupt(session)
     session.thread.join(30)
@@ -126,7 +127,7 @@ def test_terminate(database):
         others = threads(session.pid)
         session.start(LONG)
         wait_until(lambda: session.is_training(others))
-        time.sleep(random.uniform(0.05, 0.3))
+        time.sleep(DICE.uniform(0.05, 0.3))
         asked = time.monotonic()
         assert value(database, "SELECT pg_terminate_backend(%s)", session.pid) is True
         wait_until(lambda: gone(session.pid))
@@ -144,7 +145,7 @@ def test_fifty_terminations_at_any_moment(database):
         session = Session()
         session.start(LONG)
         # While the libraries load, the data are read, or the models train.
-        time.sleep(random.uniform(0.0, 0.5))
+        time.sleep(DICE.uniform(0.0, 0.5))
         query(database, "SELECT pg_terminate_backend(%s)", session.pid)
         wait_until(lambda: gone(session.pid))
         session.thread.join(30)

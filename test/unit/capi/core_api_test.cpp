@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 #include <link.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -17,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "support/cpu_clock.h"
 #include "support/keras_models.h"
 
 namespace {
@@ -218,9 +218,9 @@ TEST(CoreApi, ManyLayers) {
     return KerasSequential(layers);
   };
   const auto seconds = [](const std::function<void()>& work) {
-    const auto start = std::chrono::steady_clock::now();
+    const double start = hopper::CpuSeconds();
     work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return hopper::CpuSeconds() - start;
   };
   hopper_error error = {};
   const auto describe = [&](const std::string& json) {

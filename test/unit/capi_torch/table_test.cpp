@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "support/cpu_clock.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 
@@ -262,7 +262,7 @@ TEST(Predictor, RefusesWhatDoesNotFit) {
 }
 
 TEST(Predictor, IsFastEnough) {
-  // 784-128-10, two threads; the promise is 90,000 rows a second through SQL.
+  // 784-128-10; the promise is 90,000 rows a second through SQL, on two threads.
   const std::string arch =
       KerasSequential({KerasDense("first", 128, "relu", "\"batch_input_shape\": [null, 784]"),
                        KerasDense("last", 10, "softmax")});
@@ -275,15 +275,14 @@ TEST(Predictor, IsFastEnough) {
   constexpr int kBatch = 2000;
   constexpr int kBatches = 50;
   const std::vector<uint8_t> x(784 * kBatch, 100);
-  const auto before = std::chrono::steady_clock::now();
+  const double before = CpuSeconds();
   for (int i = 0; i < kBatches; ++i) predictor.Submit(x.data(), x.size(), kBatch);
   for (int i = 0; i < kBatches; ++i) predictor.Take();
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - before;
-  const double rate = kBatch * kBatches / seconds.count();
+  const double rate = kBatch * kBatches / (CpuSeconds() - before);
   RecordProperty("rows_per_second", static_cast<int>(rate));
-  std::cout << "rows a second: " << static_cast<int64_t>(rate) << "\n";
-  // A machine that is busy with other things must not turn this red; a slow path would.
-  EXPECT_GT(rate, 20000.0);
+  std::cout << "rows a second of one processor: " << static_cast<int64_t>(rate) << "\n";
+  // A slow path is slower than this.
+  EXPECT_GT(rate, 10000.0);
 }
 
 }  // namespace
