@@ -39,17 +39,25 @@ def status(process, name):
 
 
 class Watch:
-    """The most private memory of a process: its peak, without what it shares with others."""
+    """The most private memory of a process: what it shares with others, buffers and pages of
+    libraries, is not the run's. The kernel notes the peak of all of it together only (VmHWM), from which
+    that cannot be told apart afterwards: so the number is looked at all the time."""
 
     def __init__(self, process):
         self.process = process
         self.most = 0
+        self.looks = 0
+        self.longest_gap = 0.0
         self.stop = False
         self.thread = threading.Thread(target=self.run)
 
     def run(self):
+        last = time.monotonic()
         while not self.stop:
             self.most = max(self.most, status(self.process, "RssAnon"))
+            self.looks += 1
+            self.longest_gap = max(self.longest_gap, time.monotonic() - last)
+            last = time.monotonic()
             time.sleep(0.002)
 
     def __enter__(self):
@@ -74,16 +82,17 @@ def session():
 
 
 def fit(connection, output, more=""):
-    """The peak of the memory above what lay there before; the server's shared buffers do not count."""
+    """The peak of the session's private memory above what it had when it was idle."""
     process = pid(connection)
     base = status(process, "RssAnon")
-    whole = status(process, "VmRSS")
-    shared = status(process, "RssShmem")
     with Watch(process) as watch:
         query(connection, f"SELECT * FROM hopper.fit_multiple_model('packed', '{output}', 'wide_10',"
               f" 1, threads => 2{more})")
-    shared = status(process, "RssShmem") - shared
-    return watch.most - base, status(process, "VmHWM") - whole - shared
+    print(f"{output}{more}: {(watch.most - base) / MEGABYTE:.1f} MB of {LIMIT}; {watch.looks} looks,"
+          f" {watch.longest_gap * 1000:.0f} ms apart at most")
+    # Ten results of 21 MB each are written one after another: none is missed.
+    assert watch.looks > 50
+    return watch.most - base
 
 
 def digests(connection, output):
@@ -94,20 +103,22 @@ def digests(connection, output):
 def test_the_peak_stays_below_the_limit(database):
     connection = session()
     allowed = LIMIT * MEGABYTE * 1.05
-    private, whole = fit(connection, "limited")
+    peak = fit(connection, "limited")
     waits = [notice for notice in connection.notices if "configurations wait" in notice]
     assert len(waits) == 1, connection.notices
-    assert private <= allowed, private / MEGABYTE
-    assert whole <= allowed, whole / MEGABYTE
+    assert peak <= allowed, peak / MEGABYTE
+    # The limit is used, or the memory that is looked at is not the run's.
+    assert peak > allowed / 2, peak / MEGABYTE
     # More than the limit has passed through it.
     first = digests(connection, "limited")
     assert [row[1] for row in first] == ["done"] * 10, first
     assert value(connection, "SELECT sum(octet_length(state)) FROM limited_state") > LIMIT * MEGABYTE
 
     # The same for a warm start, whose states come from the tables.
-    private, whole = fit(connection, "limited", ", warm_start => true")
-    assert private <= allowed, private / MEGABYTE
-    assert whole <= allowed, whole / MEGABYTE
+    peak = fit(connection, "limited", ", warm_start => true")
+    assert peak <= allowed, peak / MEGABYTE
+    # The limit is used, or the memory that is looked at is not the run's.
+    assert peak > allowed / 2, peak / MEGABYTE
     second = digests(connection, "limited")
     assert [row[1] for row in second] == ["done"] * 10, second
     connection.close()
