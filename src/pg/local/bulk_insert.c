@@ -3,8 +3,8 @@
  *		Rows into a new table, past the executor: 0.5 us a row instead of 2. Not for Greenplum,
  *		whose coordinator has no rows.
  *
- * An event trigger may have given the new table what only the executor heeds: columns with defaults,
- * triggers, policies. Then rows go through it, as the caller's own INSERT would.
+ * An event trigger may have given the new table what only the executor heeds: columns with
+ * defaults, triggers, policies. Then rows go through it, as the caller's own INSERT would.
  */
 #include "pg/local/bulk_insert.h"
 
@@ -60,7 +60,8 @@ prepare_executor(hopper_bulk_insert *insert, const hopper_name *table, int n, co
 	{
 		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(insert->relation), i);
 
-		appendStringInfo(&query, "%s%s", i ? ", " : "", hopper_identifier(NameStr(column->attname)));
+		appendStringInfo(&query, "%s%s", i ? ", " : "",
+						 hopper_identifier(NameStr(column->attname)));
 	}
 	appendStringInfoString(&query, ") VALUES (");
 	for (int i = 0; i < n; i++)
