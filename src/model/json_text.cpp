@@ -29,6 +29,10 @@ const json& Member(const json& object, const char* key) {
   return at == object.end() ? null : *at;
 }
 
+bool IsText(const json& value, std::string_view text) {
+  return value.is_string() && value.get_ref<const std::string&>() == text;
+}
+
 std::string StringMember(const json& object, const char* key) {
   const json& value = Member(object, key);
   return value.is_string() ? value.get<std::string>() : std::string();

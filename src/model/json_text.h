@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 namespace hopper {
 
@@ -11,6 +12,10 @@ std::string ShortJson(const nlohmann::json& value);
 
 // Seven significant digits, so that a number that went through float32 equals its origin.
 std::string NumberText(double number);
+
+// Whether the value is this string. The library's own == makes a value of the text where no
+// exception may leave it, and ends the process where there is no memory.
+bool IsText(const nlohmann::json& value, std::string_view text);
 
 // The member's value where `object` is an object that has it as a string, else "".
 std::string StringMember(const nlohmann::json& object, const char* key);

@@ -184,9 +184,11 @@ class Connector {
     return true;
   }
 
-  bool ReadKwargs(const json& kwargs, const GraphLayer& layer, Call* call) {
+  // `read`: what has been read of them already, or null.
+  bool ReadKwargs(const json& kwargs, const json* read, const GraphLayer& layer, Call* call) {
     if (!kwargs.is_object()) return true;
     for (const auto& [key, value] : kwargs.items()) {
+      if (&value == read) continue;
       if (key == "training" && value.is_boolean()) {
         if (value.get<bool>()) {
           Refuse(layer, "is called with training=True, which is not supported");
@@ -203,14 +205,12 @@ class Connector {
   }
 
   bool ReadNewCall(const json& node, const GraphLayer& layer, Call* call) {
-    json kwargs = Member(node, "kwargs");
+    const json& kwargs = Member(node, "kwargs");
     const json* args = &node["args"];
     // layer(inputs=x)
-    json inputs;
+    const json* inputs = nullptr;
     if (args->empty() && kwargs.is_object() && kwargs.contains("inputs")) {
-      inputs = kwargs["inputs"];
-      kwargs.erase("inputs");
-      args = &inputs;
+      args = inputs = &kwargs["inputs"];
     }
     if (!Flatten(*args, 0, nullptr, &call->inputs)) {
       if (!graph_->valid) return false;
@@ -221,13 +221,13 @@ class Connector {
       }
       return false;
     }
-    return ReadKwargs(kwargs, layer, call);
+    return ReadKwargs(kwargs, inputs, layer, call);
   }
 
   bool ReadOldCall(const json& node, const GraphLayer& layer, Call* call) {
     const json* kwargs = nullptr;
     if (node.is_array() && !node.empty() && node[0].is_array() && !node[0].empty() &&
-        node[0][0] == "_CONSTANT_VALUE") {
+        IsText(node[0][0], "_CONSTANT_VALUE")) {
       Refuse(layer, "is called with a constant, which is not supported");
       return false;
     }
@@ -235,7 +235,7 @@ class Connector {
       if (graph_->valid) Fail(layer, "inbound_nodes are not readable", node);
       return false;
     }
-    return kwargs == nullptr || ReadKwargs(*kwargs, layer, call);
+    return kwargs == nullptr || ReadKwargs(*kwargs, nullptr, layer, call);
   }
 
   KerasFamily family_;

@@ -131,9 +131,7 @@ class Reader {
     }
     if (const json& shape = Member(config, "input_shape");
         !layer->input_shape && shape.is_array()) {
-      json batch = json::array({nullptr});
-      for (const json& size : shape) batch.push_back(size);
-      layer->input_shape = ReadBatchShape(batch);
+      layer->input_shape = ReadBatchShape(shape, 0);
     }
     std::string dtype;
     const json& type = Member(config, "dtype");
@@ -239,10 +237,10 @@ class Reader {
 
 }  // namespace
 
-std::optional<Shape> ReadBatchShape(const json& value) {
-  if (!value.is_array() || value.empty()) return std::nullopt;
+std::optional<Shape> ReadBatchShape(const json& value, size_t axes_before) {
+  if (!value.is_array() || value.size() < axes_before) return std::nullopt;
   Shape shape;
-  for (size_t i = 1; i < value.size(); ++i) {
+  for (size_t i = axes_before; i < value.size(); ++i) {
     if (value[i].is_null()) {
       shape.push_back(-1);
       continue;

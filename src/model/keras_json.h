@@ -2,6 +2,7 @@
 // model/: users of a model see ModelSpec.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -59,8 +60,23 @@ struct KerasModel {
   ModelGraph graph;
 };
 
+// Owns a document. The library's own destructor of a value with others in it takes memory, and
+// ends the process where there is none. So no json but this one ever holds others: what is read of
+// it is looked at where it is, or copied as a number or a text.
+class JsonDocument {
+ public:
+  JsonDocument();
+  ~JsonDocument();
+  JsonDocument(const JsonDocument&) = delete;
+  JsonDocument& operator=(const JsonDocument&) = delete;
+  nlohmann::json* root() { return root_.get(); }
+
+ private:
+  std::unique_ptr<nlohmann::json> root_;
+};
+
 // Parses JSON text of bounded size and depth. False, with a problem, where it is not JSON.
-bool ParseJsonText(std::string_view text, nlohmann::json* document, std::vector<Problem>* problems);
+bool ParseJsonText(std::string_view text, JsonDocument* document, std::vector<Problem>* problems);
 
 // Which Keras wrote the document.
 KerasFamily DetectFamily(const nlohmann::json& document);
@@ -77,7 +93,8 @@ EntryClass ClassifyEntry(const nlohmann::json& entry, const std::string& name,
 void ReadConnections(const nlohmann::json& config, KerasFamily family, ModelGraph* graph,
                      std::vector<Problem>* problems);
 
-// [null, 28, 28, 1] without the batch, -1 for null; nullopt where the value is not a shape.
-std::optional<Shape> ReadBatchShape(const nlohmann::json& value);
+// [null, 28, 28, 1] without the batch, -1 for null; nullopt where the value is not a shape. Of a
+// shape that is written without the batch, `axes_before` is 0.
+std::optional<Shape> ReadBatchShape(const nlohmann::json& value, size_t axes_before = 1);
 
 }  // namespace hopper

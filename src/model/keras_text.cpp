@@ -93,9 +93,83 @@ bool HasKeras3Marks(const json& value) {
   return std::any_of(value.begin(), value.end(), HasKeras3Marks);
 }
 
+// Destroys from the inside out: an empty value is destroyed without taking memory.
+void TakeApart(json* value) {
+  if (!value->is_structured()) return;
+  for (json& inner : *value) TakeApart(&inner);
+  value->clear();
+}
+
+// Fills a document, whose text has been seen not to be too deep.
+class DocumentBuilder : public nlohmann::json_sax<json> {
+ public:
+  DocumentBuilder(std::string_view text, json* root, std::vector<Problem>* problems)
+      : text_(text), root_(root), problems_(problems) {}
+
+  bool null() override { return Add(nullptr); }
+  bool boolean(bool value) override { return Add(value); }
+  bool number_integer(number_integer_t value) override { return Add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return Add(value); }
+  bool number_float(number_float_t value, const string_t& /*text*/) override { return Add(value); }
+  bool string(string_t& value) override { return Add(std::move(value)); }
+  bool binary(binary_t& /*value*/) override { return false; }
+  bool start_object(size_t /*size*/) override { return Open(json::object()); }
+  bool start_array(size_t /*size*/) override { return Open(json::array()); }
+  bool end_object() override { return Close(); }
+  bool end_array() override { return Close(); }
+  bool key(string_t& name) override {
+    member_ = &(*open_.back())[name];
+    TakeApart(member_);  // of a key that stands twice, the last one counts
+    return true;
+  }
+  bool parse_error(size_t position, const std::string& /*token*/,
+                   const nlohmann::detail::exception& error) override {
+    if (dynamic_cast<const json::parse_error*>(&error) != nullptr) {
+      problems_->push_back(SyntaxProblem(text_, position));
+    } else {
+      problems_->push_back({ErrorCode::kInvalidText, "model architecture is not valid JSON",
+                            "A number is too large.", kHint});
+    }
+    return false;
+  }
+
+ private:
+  // A value without others in it.
+  json* Put(json value) {
+    if (open_.empty()) {
+      *root_ = std::move(value);
+      return root_;
+    }
+    if (open_.back()->is_array()) return &open_.back()->emplace_back(std::move(value));
+    *member_ = std::move(value);
+    return member_;
+  }
+  bool Add(json value) {
+    Put(std::move(value));
+    return true;
+  }
+  bool Open(json empty) {
+    open_.push_back(Put(std::move(empty)));
+    return true;
+  }
+  bool Close() {
+    open_.pop_back();
+    return true;
+  }
+
+  std::string_view text_;
+  json* root_;
+  std::vector<Problem>* problems_;
+  std::vector<json*> open_;
+  json* member_ = nullptr;  // of the innermost object, the one whose key was read last
+};
+
 }  // namespace
 
-bool ParseJsonText(std::string_view text, json* document, std::vector<Problem>* problems) {
+JsonDocument::JsonDocument() : root_(std::make_unique<json>()) {}
+JsonDocument::~JsonDocument() { TakeApart(root_.get()); }
+
+bool ParseJsonText(std::string_view text, JsonDocument* parsed, std::vector<Problem>* problems) {
   if (text.size() > kMaxBytes) {
     problems->push_back({ErrorCode::kLimitExceeded, "model architecture is too large",
                          "It has " + std::to_string(text.size()) + " bytes; the limit is " +
@@ -108,16 +182,9 @@ bool ParseJsonText(std::string_view text, json* document, std::vector<Problem>* 
                          "The limit is " + std::to_string(kMaxDepth) + " levels.", ""});
     return false;
   }
-  try {
-    *document = json::parse(text.begin(), text.end());
-  } catch (const json::parse_error& error) {
-    problems->push_back(SyntaxProblem(text, error.byte));
-    return false;
-  } catch (const json::exception&) {
-    problems->push_back({ErrorCode::kInvalidText, "model architecture is not valid JSON",
-                         "A number is too large.", kHint});
-    return false;
-  }
+  json* document = parsed->root();
+  DocumentBuilder builder(text, document, problems);
+  if (!json::sax_parse(text.begin(), text.end(), &builder)) return false;
   if (document->is_object() && document->contains("class_name")) return true;
   Problem problem{ErrorCode::kInvalidText, "model architecture is not a Keras model",
                   "The JSON is " + ShortJson(*document) + ".", kHint};

@@ -217,21 +217,21 @@ bool ReadInitializerConfig(const json& config, InitializerSpec* spec) {
   }
   if (!number("scale", &spec->a) || !(spec->a > 0.0)) return false;
   const json& mode = Member(config, "mode");
-  if (mode == "fan_in") {
+  if (IsText(mode, "fan_in")) {
     spec->fan_mode = Fan::kIn;
-  } else if (mode == "fan_out") {
+  } else if (IsText(mode, "fan_out")) {
     spec->fan_mode = Fan::kOut;
-  } else if (mode == "fan_avg") {
+  } else if (IsText(mode, "fan_avg")) {
     spec->fan_mode = Fan::kAverage;
   } else if (!mode.is_null()) {
     return false;
   }
   const json& draw = Member(config, "distribution");
-  if (draw == "uniform") {
+  if (IsText(draw, "uniform")) {
     spec->distribution = Draw::kUniform;
-  } else if (draw == "truncated_normal" || draw == "normal") {
+  } else if (IsText(draw, "truncated_normal") || IsText(draw, "normal")) {
     spec->distribution = Draw::kTruncatedNormal;
-  } else if (draw == "untruncated_normal") {
+  } else if (IsText(draw, "untruncated_normal")) {
     spec->distribution = Draw::kNormal;
   } else if (!draw.is_null()) {
     return false;

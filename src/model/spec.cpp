@@ -1,7 +1,6 @@
 #include "model/spec.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <queue>
 
@@ -422,10 +421,10 @@ std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* 
                                             std::vector<Problem>* problems) {
   std::vector<Problem> found;
   auto spec = std::make_shared<ModelSpec>();
-  nlohmann::json document;
+  JsonDocument document;
   if (ParseJsonText(json, &document, &found)) {
     KerasModel keras;
-    ReadKerasModel(&document, &keras, &found);
+    ReadKerasModel(document.root(), &keras, &found);
     if (!keras.graph.layers.empty()) Builder(&keras, spec.get(), &found).Build(data_shape);
   }
   problems->insert(problems->end(), found.begin(), found.end());

@@ -1,0 +1,182 @@
+// Every allocation of the functions that need no libtorch fails, one after another: each time they
+// say so or answer as ever; nothing crashes and nothing stays behind.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "model_hopper/core_api.h"
+#include "support/failing_memory.h"
+#include "support/keras_models.h"
+
+extern "C" const hopper_core_api* hopper_core_api_get(int32_t version);
+
+namespace hopper {
+namespace {
+
+const hopper_core_api& Api() { return *hopper_core_api_get(HOPPER_API_VERSION); }
+
+uint64_t Mixed(uint64_t sum, const char* text) {
+  for (; text != nullptr && *text != '\0'; ++text) {
+    sum = (sum ^ static_cast<unsigned char>(*text)) * 0x100000001b3U;
+  }
+  return sum + 1;
+}
+
+// Of a call that gives rows, or fails with a message that is part of the answer.
+template <typename Call>
+Outcome Answer(const Call& call) {
+  hopper_rows* rows = nullptr;
+  hopper_error error = {};
+  Outcome outcome;
+  outcome.code = call(&rows, &error);
+  if (outcome.code == 0) {
+    for (int64_t i = 0; i < int64_t{rows->n_rows} * rows->n_columns; ++i) {
+      outcome.answer = Mixed(outcome.answer, rows->cells[i]);
+    }
+    Api().rows_free(rows);
+  } else if (outcome.code != HOPPER_OUT_OF_MEMORY) {
+    outcome.answer = Mixed(Mixed(Mixed(outcome.code, error.message), error.detail), error.hint);
+    outcome.code = 0;
+  }
+  return outcome;
+}
+
+// A Functional of nested models, with Keras 3's connections and settings that are objects.
+const char kNested[] = R"({"module": "keras", "class_name": "Functional", "config": {
+  "name": "outer", "layers": [
+    {"class_name": "InputLayer", "name": "in", "config": {"batch_shape": [null, 6],
+      "dtype": "float32", "name": "in"}, "inbound_nodes": []},
+    {"class_name": "Sequential", "name": "inner", "config": {"name": "inner", "layers": [
+      {"class_name": "InputLayer", "config": {"batch_shape": [null, 6], "name": "i"}},
+      {"class_name": "Dense", "config": {"name": "d", "units": 4, "activation":
+        {"class_name": "LeakyReLU", "config": {"negative_slope": 0.1}},
+        "kernel_initializer": {"class_name": "HeNormal", "config": {"seed": null}},
+        "kernel_regularizer": {"class_name": "L2", "config": {"l2": 0.01}}}}]},
+      "inbound_nodes": [{"args": [{"class_name": "__keras_tensor__", "config":
+        {"shape": [null, 6], "dtype": "float32", "keras_history": ["in", 0, 0]}}],
+        "kwargs": {"training": false, "mask": null}}]},
+    {"class_name": "Dense", "name": "out", "config": {"name": "out", "units": 3,
+      "activation": "softmax"}, "inbound_nodes": [{"args": [], "kwargs": {"inputs":
+        {"class_name": "__keras_tensor__", "config": {"shape": [null, 4], "dtype": "float32",
+         "keras_history": ["inner", 0, 0]}}}}]}],
+  "input_layers": [["in", 0, 0]], "output_layers": [["out", 0, 0]]}})";
+
+class Faults : public ::testing::Test {
+ protected:
+  static std::string Mlp() { return MlpJson(6, 5, 3); }
+
+  static void ExpectDescribed(const std::string& json) {
+    FailEachAllocation([&] {
+      return Answer([&](hopper_rows** rows, hopper_error* error) {
+        return Api().describe_model(json.data(), json.size(), rows, error);
+      });
+    });
+  }
+};
+
+TEST_F(Faults, ListOfLayers) {
+  FailEachAllocation([&] {
+    return Answer(
+        [](hopper_rows** rows, hopper_error* error) { return Api().layers(rows, error); });
+  });
+}
+
+TEST_F(Faults, Architectures) {
+  ExpectDescribed(Mlp());
+  ExpectDescribed(kNested);
+}
+
+TEST_F(Faults, ArchitecturesWithProblems) {
+  ExpectDescribed(KerasSequential({KerasDense("first", -1, "nonsense"), KerasLayer("Lstn", "x", ""),
+                                   KerasLayer("Dropout", "drop", R"("rate": [1, {"a": []}])")}));
+  ExpectDescribed(R"({"class_name": "Sequential", "config": [{"a": [1, 2, {"b": [}]}]})");
+  ExpectDescribed(R"({"class_name": ["Model"], "config": {"a": [1e999]}})");
+  // A key twice: the first one's value goes.
+  ExpectDescribed(R"({"class_name": {"a": [[1], {"b": 2}]}, "class_name": "Model", "config": 1})");
+}
+
+TEST_F(Faults, Weights) {
+  const std::string json = Mlp();
+  const std::vector<float> weights(73, 0.5F);
+  FailEachAllocation([&] {
+    return Answer([&](hopper_rows** rows, hopper_error* error) {
+      const int code = Api().check_weights(json.data(), json.size(), weights.data(), 73, error);
+      return code != 0 ? code : Api().layers(rows, error);
+    });
+  });
+}
+
+TEST_F(Faults, Grids) {
+  const int32_t models[] = {1, 2};
+  const int32_t existing_models[] = {1};
+  const char* existing_compile[] = {"loss='mse', optimizer='Adam(learning_rate=0.1)'"};
+  const char* existing_fit[] = {"batch_size=8, epochs=1"};
+  hopper_grid grid = {};
+  grid.n_models = 2;
+  grid.model_ids = models;
+  grid.compile_grid =
+      "{'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD', 'Adam'],"
+      " 'learning_rate': [0.1, 0.01, 'log']}]}";
+  grid.fit_grid = "{'batch_size': [8, 16], 'epochs': [1]}";
+  grid.random = 1;
+  grid.num_configs = 3;
+  grid.has_random_state = 1;
+  grid.random_state = 7;
+  grid.max_configs = 100;
+  grid.n_existing = 1;
+  grid.existing_model_ids = existing_models;
+  grid.existing_compile_params = existing_compile;
+  grid.existing_fit_params = existing_fit;
+  const auto generate = [&](hopper_rows** rows, hopper_error* error) {
+    return Api().generate_configs(&grid, rows, error);
+  };
+  FailEachAllocation([&] { return Answer(generate); });
+  grid.random = 0;
+  grid.compile_grid = "{\"loss\": [\"mse\", \"mae\"], \"metrics\": [[\"mae\"]]}";
+  FailEachAllocation([&] { return Answer(generate); });
+  FailEachAllocation([&] {
+    return Answer([&](hopper_rows** rows, hopper_error* error) {
+      return Api().cross_configs(2, models, 1, existing_compile, 1, existing_fit, rows, error);
+    });
+  });
+}
+
+TEST_F(Faults, ChecksOfConfigurations) {
+  const std::string json = Mlp();
+  const std::string broken = KerasSequential({KerasDense("first", 4, "nonsense")});
+  hopper_config configs[3] = {};
+  for (hopper_config& config : configs) {
+    config.mst_key = static_cast<int32_t>(&config - configs);
+    config.model_arch = json.data();
+    config.model_arch_size = json.size();
+    config.compile_params =
+        "loss='sparse_categorical_crossentropy', metrics=['accuracy', 'AUC(num_thresholds=20)'],"
+        " optimizer=Adam(CosineDecay(1e-3, 100, alpha=0.1), clipnorm=1.0)";
+    config.fit_params =
+        "batch_size=8, class_weight={0: 1.0, 1: 2.5}, callbacks=[EarlyStopping(monitor='loss')]";
+  }
+  configs[1].compile_params = "{\"loss\": \"expr: mean(abs(y - p) + )\", \"optimizer\": [}";
+  configs[1].fit_params = "batch_size=-1, epochz=3";
+  configs[2].model_arch = broken.data();
+  configs[2].model_arch_size = broken.size();
+  hopper_data_desc data = {};
+  data.x_type = HOPPER_FLOAT32;
+  data.x_rank = 1;
+  data.x_shape[0] = 6;
+  data.y_kind = HOPPER_LABEL_CLASS;
+  data.y_type = HOPPER_INT16;
+  data.num_classes = 3;
+  data.n_partitions = 2;
+  data.n_rows = 40;
+  data.normalizing_const = 1.0;
+  data.table_name = "t";
+  FailEachAllocation([&] {
+    return Answer([&](hopper_rows** rows, hopper_error* error) {
+      return Api().check_configs(configs, 3, &data, rows, error);
+    });
+  });
+}
+
+}  // namespace
+}  // namespace hopper
