@@ -169,6 +169,23 @@ typedef enum hopper_direction
 	HOPPER_LARGER_IS_BETTER = 1
 } hopper_direction;
 
+/* How data and models of a run on segments lie. */
+typedef struct hopper_course_data
+{
+	int32_t		num_iterations;
+	int32_t		metrics_compute_frequency;
+	int32_t		training_metrics;	/* hopper_training_metrics */
+	int32_t		n_starts;
+	const int32_t *starts;
+	int32_t		n_partitions;
+	const int32_t *train_keys;	/* the segment of each partition */
+	int32_t		n_valid;		/* 0: no validation */
+	const int32_t *valid_keys;
+	int32_t		n_models;		/* that train on */
+	const int32_t *mst_keys;
+	const int32_t *waits;		/* see waits_for_metrics */
+} hopper_course_data;
+
 typedef struct hopper_core_api
 {
 	int32_t		version;		/* HOPPER_API_VERSION */
@@ -227,6 +244,17 @@ typedef struct hopper_core_api
 	/* The metric that ranks models, the first one; "loss" where compile_params has none. */
 	int			(*first_metric) (const char *compile_params, char name[HOPPER_MAX_NAME],
 								 int32_t *direction, hopper_error *error);
+
+	/* --- runs on segments --- */
+
+	/*
+	 * Statements that move all models through `iteration` (of this run, from 1), as far as can be
+	 * foreseen.
+	 */
+	int			(*hops_of_iteration) (const hopper_course_data *run, int32_t iteration,
+									  int32_t *hops, hopper_error *error);
+	/* Whether fit_params (which were checked) have a callback that waits for metrics. */
+	int			(*waits_for_metrics) (const char *fit_params, int32_t *waits, hopper_error *error);
 
 	/* --- packing --- */
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/finite.h"
@@ -20,6 +21,8 @@
 #include "model/spec.h"
 #include "params/grid.h"
 #include "params/metric_params.h"
+#include "params/params.h"
+#include "schedule/course.h"
 #include "state/state.h"
 
 namespace hopper {
@@ -311,6 +314,38 @@ int VerifyStateImage(const uint8_t* state, size_t size, char digest[33], hopper_
   });
 }
 
+int HopsOf(const hopper_course_data* run, int32_t iteration, int32_t* hops, hopper_error* error) {
+  return Guard(error, [&] {
+    Require(run != nullptr && hops != nullptr, "run");
+    RunRules rules;
+    rules.num_iterations = run->num_iterations;
+    rules.metrics_frequency = std::max(run->metrics_compute_frequency, 1);
+    rules.training_metrics = static_cast<TrainingMetrics>(run->training_metrics);
+    rules.partitions = {run->n_partitions, run->n_valid};
+    SegmentKeys keys;
+    keys.of[kTrainSplit].assign(run->train_keys, run->train_keys + run->n_partitions);
+    if (run->n_valid > 0) {
+      keys.of[kValidSplit].assign(run->valid_keys, run->valid_keys + run->n_valid);
+    }
+    std::vector<int> starts = {0};
+    if (run->n_starts > 0) starts.assign(run->starts, run->starts + run->n_starts);
+    std::vector<Walker> models;
+    for (int32_t i = 0; i < run->n_models; ++i) {
+      models.push_back({run->mst_keys[i], {{run->waits[i] != 0, false}, false}});
+    }
+    *hops =
+        HopsOfIteration(keys, Ring(run->n_partitions, std::move(starts)), rules, iteration, models);
+  });
+}
+
+int WaitsForMetrics(const char* fit_params, int32_t* waits, hopper_error* error) {
+  return Guard(error, [&] {
+    std::vector<ParamProblem> problems;
+    const FitParams fit = ParseFitParams(Text(fit_params), &problems);
+    *waits = fit.early_stopping.active() || fit.plateau.active ? 1 : 0;
+  });
+}
+
 hopper_core_api MakeApi() {
   hopper_core_api api = {};
   api.version = HOPPER_API_VERSION;
@@ -326,6 +361,8 @@ hopper_core_api MakeApi() {
   api.check_configs = CheckConfigurations;
   api.metric_direction = DirectionOfMetric;
   api.first_metric = FirstMetric;
+  api.hops_of_iteration = HopsOf;
+  api.waits_for_metrics = WaitsForMetrics;
   api.type_size = SizeOfType;
   api.find_non_finite = NonFinite;
   api.row_key = KeyOfRow;

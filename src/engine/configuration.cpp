@@ -18,6 +18,12 @@ T ParseOrThrow(const char* text, T (*parse)(std::string_view, std::vector<ParamP
   return value;
 }
 
+void RequirePositive(int32_t value, const char* name) {
+  if (value >= 1) return;
+  throw Error(ErrorCode::kInvalidParameter, std::string(name) + " must be at least 1",
+              "It is " + std::to_string(value) + ".");
+}
+
 }  // namespace
 
 std::shared_ptr<const Network> Networks::Of(const hopper_config& config, const DataDesc& data) {
@@ -50,6 +56,31 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
   }
   return std::make_unique<const Trainer>(std::move(network), std::move(compile), std::move(fit),
                                          data, run_seed, precision);
+}
+
+RunRules RulesOf(const hopper_run_options& options, int partitions, int valid_partitions) {
+  RequirePositive(options.num_iterations, "num_iterations");
+  RequirePositive(options.metrics_compute_frequency, "metrics_compute_frequency");
+  RequirePositive(options.threads, "threads");
+  if (options.training_metrics < HOPPER_METRICS_RUNNING ||
+      options.training_metrics > HOPPER_METRICS_EVERY) {
+    throw Error(ErrorCode::kInvalidParameter, "training_metrics has the unknown value " +
+                                                  std::to_string(options.training_metrics));
+  }
+  if (options.memory_limit < 1) {
+    throw Error(ErrorCode::kInvalidParameter, "memory limit must be at least one byte");
+  }
+  RunRules rules;
+  rules.num_iterations = options.num_iterations;
+  rules.metrics_frequency = options.metrics_compute_frequency;
+  rules.training_metrics = static_cast<TrainingMetrics>(options.training_metrics);
+  rules.partitions = {partitions, valid_partitions};
+  return rules;
+}
+
+std::vector<int> StartsOf(const hopper_run_options& options) {
+  if (options.n_starts < 1) return {0};
+  return {options.starts, options.starts + options.n_starts};
 }
 
 Precision RunPrecision(const hopper_run_options& options) {

@@ -3,10 +3,12 @@
 
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "base/hash.h"
 #include "data/dataset.h"
 #include "model_hopper/core_api.h"
+#include "schedule/course.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -26,6 +28,15 @@ class Networks {
 std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const DataDesc& data,
                                            uint64_t run_seed, Precision precision,
                                            Networks* networks);
+
+constexpr int32_t kMaxThreads = 1024;
+
+// The rules of a run by its options. Throws where a number is none that they can have; that of
+// threads and the memory limit are looked at, too.
+RunRules RulesOf(const hopper_run_options& options, int partitions, int valid_partitions);
+
+// The first partitions of its runs of partitions, for Ring.
+std::vector<int> StartsOf(const hopper_run_options& options);
 
 // Of a run on the CPU; fp32 where it is not given.
 Precision RunPrecision(const hopper_run_options& options);

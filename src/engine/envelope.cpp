@@ -107,12 +107,12 @@ Digest Checksum(const uint8_t* bytes, size_t size) { return Hash(bytes, size, kC
 void PutEnvelopeHead(const EnvelopeHead& head, ByteWriter* out) {
   out->Put<uint8_t>(kEnvelopeKind);
   out->Put<int32_t>(head.status);
-  out->Put<int32_t>(head.iterations);
-  out->Put<int32_t>(head.visit);
+  out->Put<int32_t>(head.course.iterations);
+  out->Put<int32_t>(head.course.visit);
   out->Put<uint8_t>(head.evaluating ? 1 : 0);
-  out->Put<uint8_t>(head.stopped ? 1 : 0);
-  out->Put<uint8_t>(head.deciding ? 1 : 0);
-  out->Put<uint8_t>(head.final_pass ? 1 : 0);
+  out->Put<uint8_t>(head.course.stopped ? 1 : 0);
+  out->Put<uint8_t>(head.course.deciding ? 1 : 0);
+  out->Put<uint8_t>(head.course.final_pass ? 1 : 0);
   PutObserved(head.observed, out);
   out->Put<int64_t>(head.total_iterations);
   out->Put<int64_t>(head.examples);
@@ -152,12 +152,12 @@ Envelope ReadEnvelope(int32_t mst_key, const uint8_t* bytes, size_t size) {
   const auto status = in.Get<int32_t>();
   Require(status == HOPPER_MODEL_TRAINING || status == HOPPER_MODEL_FAILED);
   head.status = static_cast<hopper_model_status>(status);
-  head.iterations = GetBetween<int32_t>(&in, 0, std::numeric_limits<int32_t>::max() - 1);
-  head.visit = GetBetween<int32_t>(&in, 0, std::numeric_limits<int32_t>::max() - 1);
+  head.course.iterations = GetBetween<int32_t>(&in, 0, std::numeric_limits<int32_t>::max() - 1);
+  head.course.visit = GetBetween<int32_t>(&in, 0, std::numeric_limits<int32_t>::max() - 1);
   head.evaluating = GetFlag(&in);
-  head.stopped = GetFlag(&in);
-  head.deciding = GetFlag(&in);
-  head.final_pass = GetFlag(&in);
+  head.course.stopped = GetFlag(&in);
+  head.course.deciding = GetFlag(&in);
+  head.course.final_pass = GetFlag(&in);
   GetObserved(&in, &head.observed);
   head.total_iterations = GetBetween<int64_t>(&in, 0, kMostCounted);
   head.examples = GetBetween<int64_t>(&in, 0, kMostCounted);

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "model_hopper/core_api.h"
+#include "schedule/course.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -25,12 +26,8 @@ constexpr int32_t kMostEnvelopeParts = 1024;
 
 struct EnvelopeHead {
   hopper_model_status status = HOPPER_MODEL_TRAINING;
-  int32_t iterations = 0;
-  int32_t visit = 0;
+  Course course;
   bool evaluating = false;
-  bool stopped = false;
-  bool deciding = false;
-  bool final_pass = false;
   Observed observed;
   int64_t total_iterations = 0;
   int64_t examples = 0;

@@ -67,6 +67,14 @@ bool EventQueue::Pop(hopper_event* event, bool* has_room_again) {
   return true;
 }
 
+bool LibtorchWarnings::IsNew(const std::string& text, Problem* problem) {
+  constexpr size_t kMost = 20;
+  if (told_.size() >= kMost || !told_.insert(text).second) return false;
+  *problem = Problem();
+  problem->message = "libtorch: " + text.substr(0, text.find('\n'));
+  return true;
+}
+
 bool EventQueue::IsFull() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return events_.size() >= kMostEvents;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -23,6 +24,16 @@ void CopyText(const std::string& text, char (&field)[N]) {
 
 // The texts of a problem in an event.
 void SetProblem(const Problem& problem, hopper_event* event);
+
+// What libtorch warns of: each text is told once in a run, and not more than a few.
+class LibtorchWarnings {
+ public:
+  // True: *problem tells it.
+  bool IsNew(const std::string& text, Problem* problem);
+
+ private:
+  std::set<std::string> told_;
+};
 
 // First in, first out, for any number of threads. No event is lost: who causes them looks whether
 // the queue is full before it goes on.

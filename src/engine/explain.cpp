@@ -27,11 +27,6 @@ constexpr int64_t kKeptPlanBytes = 4 << 20;
 // While steps are timed. Ftrl divides by the rate.
 constexpr double kStillRate = 1e-9;
 
-std::vector<int> StartsOf(const hopper_run_options& options) {
-  if (options.n_starts < 1) return {0};
-  return {options.starts, options.starts + options.n_starts};
-}
-
 // What the seconds of a step depend on, beside the learning rate and the like.
 std::string KindOf(const Trainer& trainer) {
   const CompileParams& compile = trainer.compile();
@@ -71,18 +66,15 @@ Explain::Explain(const hopper_run_options& options, const hopper_data_desc& trai
       train_(train),
       valid_(valid == nullptr ? nullptr : std::make_unique<const DataDesc>(*valid)),
       costs_(costs),
+      rules_(RulesOf(options, train.n_partitions, valid == nullptr ? 0 : valid->n_partitions)),
       ring_(train.n_partitions, StartsOf(options)),
       precision_(RunPrecision(options)),
       threads_per_model_(std::max(options.threads_per_model, 1)),
       account_(nullptr) {
-  if (options.num_iterations < 1 || options.metrics_compute_frequency < 1 || options.threads < 1 ||
-      options.memory_limit < 1) {
-    throw Error(ErrorCode::kInvalidParameter, "a number of the run is not positive");
-  }
-  places_.train_keys = std::move(train_keys);
-  places_.valid_keys = std::move(valid_keys);
+  places_.keys.of = {std::move(train_keys), std::move(valid_keys)};
   places_.workers = std::max(costs.threads_per_segment / threads_per_model_, 1);
-  if (places_.train_keys.empty()) CheckThreadsPerModel(options.threads_per_model, options.threads);
+  if (places_.keys.of[kTrainSplit].empty())
+    CheckThreadsPerModel(options.threads_per_model, options.threads);
   account_ = MemoryAccount::Create(options.memory_limit);
 }
 
@@ -253,13 +245,11 @@ void Explain::Reckon() {
 }
 
 void Explain::Predict() {
-  RunShape shape;
-  shape.num_iterations = options_.num_iterations;
-  shape.metrics_frequency = options_.metrics_compute_frequency;
-  shape.training_metrics = options_.training_metrics;
-  shape.validation_partitions = valid_ == nullptr ? 0 : valid_->n_partitions;
-  const int training_evaluations = shape.TrainingEvaluations(0);
-  const int validations = shape.ValidationEvaluations(0);
+  const auto evaluations = [&](int split) {
+    return static_cast<double>(rules_.Evaluations(split, 1, rules_.num_iterations));
+  };
+  const double training_evaluations = evaluations(kTrainSplit);
+  const double validations = evaluations(kValidSplit);
   std::vector<ModelCost> costs;
   std::vector<int64_t> tasks;
   for (Entry& entry : entries_) {
@@ -288,6 +278,7 @@ void Explain::Predict() {
     if (costs_.hop_bytes_per_second > 0.0) {
       cost.hop = static_cast<double>(model.bytes_state) / costs_.hop_bytes_per_second;
     }
+    cost.watching = entry.trainer->stopping().watching();
     costs.push_back(cost);
     tasks.push_back(model.bytes_task);
     run_.bytes_models += model.bytes_state;
@@ -296,15 +287,15 @@ void Explain::Predict() {
 
   Forecast forecast;
   int readers = 1;
-  if (places_.train_keys.empty()) {
+  if (places_.keys.of[kTrainSplit].empty()) {
     run_.n_workers = std::max(options_.threads / threads_per_model_, 1);
-    forecast = ForecastLocal(ring_, costs, shape, run_.n_workers, kHop, &cancel_);
+    forecast = ForecastLocal(ring_, costs, rules_, run_.n_workers, kHop, &cancel_);
   } else {
-    std::vector<int32_t> keys = places_.train_keys;
+    std::vector<int32_t> keys = places_.keys.of[kTrainSplit];
     std::sort(keys.begin(), keys.end());
     readers = static_cast<int>(std::unique(keys.begin(), keys.end()) - keys.begin());
     run_.n_workers = readers * places_.workers;
-    forecast = ForecastSegments(ring_, costs, shape, places_, costs_.statement, &cancel_);
+    forecast = ForecastSegments(ring_, costs, rules_, places_, costs_.statement, &cancel_);
   }
   std::sort(tasks.begin(), tasks.end(), std::greater<>());
   for (size_t i = 0; i < tasks.size() && i < static_cast<size_t>(run_.n_workers); ++i) {

@@ -68,6 +68,7 @@ class Explain {
   std::unique_ptr<const DataDesc> valid_;
   SegmentPlaces places_;
   const hopper_explain_costs costs_;
+  const RunRules rules_;
   const Ring ring_;
   const Precision precision_;
   const int32_t threads_per_model_;

@@ -21,27 +21,13 @@ namespace {
 // Half of the largest value would do for text output and the like.
 constexpr size_t kPartBytes = size_t{64} << 20;
 
-std::vector<int> StartsOf(const hopper_run_options& options) {
-  if (options.n_starts < 1) return {0};
-  return {options.starts, options.starts + options.n_starts};
-}
-
-void AddKeys(const std::vector<int32_t>& from, std::vector<int32_t>* keys) {
-  for (const int32_t key : from) {
-    if (std::find(keys->begin(), keys->end(), key) == keys->end()) keys->push_back(key);
-  }
-}
-
 }  // namespace
 
 Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
              const hopper_data_desc* valid, std::vector<int32_t> train_keys,
              std::vector<int32_t> valid_keys, int32_t key)
     : seed_(options.seed),
-      num_iterations_(options.num_iterations),
-      metrics_frequency_(std::max(options.metrics_compute_frequency, 1)),
-      training_metrics_(static_cast<hopper_training_metrics>(options.training_metrics)),
-      threads_(std::clamp(options.threads, 1, 1024)),
+      threads_(std::min(options.threads, kMaxThreads)),
       threads_per_model_(std::max(options.threads_per_model, 1)),
       mix_numerics_(options.mix_numerics != 0),
       precision_(RunPrecision(options)),
@@ -50,17 +36,17 @@ Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
       numerics_class_(NumericsClass(PrecisionName(precision_), threads_per_model_)),
       train_(train),
       valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
-      train_keys_(std::move(train_keys)),
-      valid_keys_(std::move(valid_keys)),
+      rules_(RulesOf(options, train_.n_partitions(), valid_ ? valid_->n_partitions() : 0)),
+      keys_{{std::move(train_keys), std::move(valid_keys)}},
+      all_keys_(keys_.All()),
       ring_(train_.n_partitions(), StartsOf(options)),
-      account_(MemoryAccount::Create(std::max<int64_t>(options.memory_limit, 1))) {
+      account_(MemoryAccount::Create(options.memory_limit)) {
   PrepareLaneDevices();
   if (options.use_gpus != 0) {
-    device_ = std::make_unique<GroupDevice>(options, precision_, account_);
+    device_ = std::make_unique<GroupDevice>(
+        options, precision_, account_, [this](const std::string& text) { WorkerWarning(text); });
     numerics_class_ = device_->numerics_class();
   }
-  AddKeys(train_keys_, &keys_);
-  AddKeys(valid_keys_, &keys_);
   for (const int split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
     const std::vector<int32_t>& keys = KeysOf(split);
     for (size_t p = 0; p < keys.size(); ++p) {
@@ -86,6 +72,7 @@ void Group::AddConfig(const hopper_config& config) {
     bare.state_size = 0;
     auto trainer = MakeTrainer(bare, train_.desc(), seed_, precision_, &networks_);
     RequireWatchedData(*trainer, valid_ != nullptr);
+    entry.memory = MemoryOf(*trainer, threads_per_model_, rules_.EvaluatedPartitions());
     entry.trainer = std::move(trainer);
   } catch (...) {
     entry.problem = DescribeException();
@@ -138,6 +125,8 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
   auto model = std::make_unique<Traveller>();
   model->key = mst_key;
   model->trainer = config->second.trainer.get();
+  if (model->trainer != nullptr) model->watching = model->trainer->stopping().watching();
+  model->memory = config->second.memory;
   ByteReader in(whole.data(), whole.size(), "an envelope");
   const auto kind = in.Get<uint8_t>();
   Envelope envelope;
@@ -145,7 +134,8 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
     envelope = ReadEnvelope(mst_key, whole.data(), whole.size());
     model->status = envelope.head.status;
   }
-  if (model->trainer == nullptr && model->status != HOPPER_MODEL_FAILED) {
+  const bool refused = model->trainer == nullptr || config->second.refused;
+  if (refused && model->status != HOPPER_MODEL_FAILED) {
     Fail(model.get(), config->second.problem);
     return model;
   }
@@ -182,17 +172,19 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
   return model;
 }
 
+void Group::PushWarning(const Problem& problem, Traveller* model) {
+  hopper_event event = {};
+  event.type = HOPPER_EVENT_WARNING;
+  event.mst_key = model->key;
+  SetProblem(problem, &event);
+  model->events.push_back(event);
+}
+
 void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const {
   const ModelSpec& spec = model->trainer->network().spec();
   ModelState state = ReadState(StateLayoutOf(spec), image, size);
   const std::string name = "configuration " + std::to_string(model->key);
-  const auto warn = [model](const Problem& problem) {
-    hopper_event event = {};
-    event.type = HOPPER_EVENT_WARNING;
-    event.mst_key = model->key;
-    SetProblem(problem, &event);
-    model->events.push_back(event);
-  };
+  const auto warn = [model](const Problem& problem) { PushWarning(problem, model); };
   Problem problem;
   if (!FitClass(name, numerics_class_, mix_numerics_, &state, &problem)) warn(problem);
   if (!FitSlots(name, *model->trainer, &state, &problem)) warn(problem);
@@ -207,9 +199,9 @@ void Group::CheckHead(const EnvelopeHead& head, const Traveller& model) const {
   const auto require = [](bool holds) {
     if (!holds) throw Error(ErrorCode::kCorrupt, "an envelope does not fit its run");
   };
-  require(head.iterations <= num_iterations_ && head.iterations <= iteration_);
-  require(head.visit < train_.n_partitions());
-  require(head.total_iterations >= head.iterations);
+  require(head.course.iterations <= rules_.num_iterations && head.course.iterations <= iteration_);
+  require(head.course.visit < train_.n_partitions());
+  require(head.total_iterations >= head.course.iterations);
   size_t n_sums = 0;
   if (model.trainer != nullptr) {
     n_sums =
@@ -229,18 +221,15 @@ void Group::CheckHead(const EnvelopeHead& head, const Traveller& model) const {
   }
   // Where there is none yet, nothing was trained: the first visit makes it.
   require(head.has_state || head.status == HOPPER_MODEL_FAILED ||
-          (head.iterations == 0 && head.visit == 0 && !head.evaluating && !head.stopped));
+          (head.course.iterations == 0 && head.course.visit == 0 && !head.evaluating &&
+           !head.course.stopped));
 }
 
 void Group::TakeEnvelope(Envelope&& envelope, Traveller* model) const {
   EnvelopeHead& head = envelope.head;
   CheckHead(head, *model);
-  model->iterations = head.iterations;
-  model->visit = head.visit;
+  model->course = head.course;
   model->evaluating = head.evaluating;
-  model->stopped = head.stopped;
-  model->deciding = head.deciding;
-  model->final_pass = head.final_pass;
   model->observed = std::move(head.observed);
   model->total_iterations = head.total_iterations;
   model->examples = head.examples;
@@ -283,12 +272,8 @@ void Group::TakeEnvelope(Envelope&& envelope, Traveller* model) const {
 void Group::Pack(Traveller* model) const {
   EnvelopeHead head;
   head.status = model->status;
-  head.iterations = model->iterations;
-  head.visit = model->visit;
+  head.course = model->course;
   head.evaluating = model->evaluating;
-  head.stopped = model->stopped;
-  head.deciding = model->deciding;
-  head.final_pass = model->final_pass;
   head.observed = model->observed;
   head.total_iterations = model->total_iterations;
   head.examples = model->examples;

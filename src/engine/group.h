@@ -25,8 +25,11 @@
 
 #include "data/dataset.h"
 #include "engine/configuration.h"
+#include "engine/events.h"
+#include "engine/memory_plan.h"
 #include "engine/workers.h"
 #include "model_hopper/core_api.h"
+#include "schedule/course.h"
 #include "schedule/ready.h"
 #include "schedule/ring.h"
 #include "schedule/window.h"
@@ -84,9 +87,8 @@ class Group {
   Dataset& DataOf(int split) { return split == HOPPER_SPLIT_VALID ? *valid_ : train_; }
   const Dataset& DataOf(int split) const { return split == HOPPER_SPLIT_VALID ? *valid_ : train_; }
   const std::vector<int32_t>& KeysOf(int split) const {
-    return split == HOPPER_SPLIT_VALID ? valid_keys_ : train_keys_;
+    return keys_.of[static_cast<size_t>(split)];
   }
-  bool IsMetricsIteration(int32_t iteration) const;
   bool WantsPass(const Traveller& model, int split) const;
   std::unique_ptr<Traveller> Unpack(int32_t mst_key, Arrival* arrival) const;
   void TakeState(const uint8_t* image, size_t size, Traveller* model) const;
@@ -109,6 +111,9 @@ class Group {
   void UpdateLocked(Traveller* model);
   // The same, where only what is in memory has changed.
   void SetReadyLocked(Traveller* model);
+  int64_t RoomForTaskLocked() const;
+  void WorkerWarning(const std::string& text);
+  static void PushWarning(const Problem& problem, Traveller* model);
   bool IsLoadedLocked(int split, int partition) const;
   Task NextOf(const Traveller& model) const;
   struct VisitBegun {
@@ -128,7 +133,7 @@ class Group {
                         Traveller* model) const;
   void FinishPasses(Traveller* model, const float* weights) const;
   std::vector<std::pair<int, int>> Lacking(const Traveller& model) const;
-  int64_t VisitsHere(const Traveller& model) const;
+  int VisitsHere(const Traveller& model) const;
   int IndexOf(int split, int partition) const;
   void TellWindowLocked(Traveller* model);
   void PinLocked(const Task& task, bool pin);
@@ -136,10 +141,9 @@ class Group {
   void RecordVisit(hopper_visit visit, Traveller* model) const;
   void FinishIteration(Traveller* model) const;
   void Decide(Traveller* model, const float* weights) const;
-  void OrderFinalPass(Traveller* model) const;
+  void FollowReports(Traveller* model) const;
   void Stop(Traveller* model) const;
   bool DeliversBest(const Traveller& model) const;
-  bool Ended(const Traveller& model) const;
   void PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums,
                    const float* weights) const;
   void Fail(Traveller* model, const Problem& problem) const;
@@ -149,9 +153,6 @@ class Group {
   bool Complete(const Traveller& model) const;
 
   const uint64_t seed_;
-  const int32_t num_iterations_;
-  const int32_t metrics_frequency_;
-  const hopper_training_metrics training_metrics_;
   const int32_t threads_;
   const int32_t threads_per_model_;
   const bool mix_numerics_;
@@ -161,18 +162,21 @@ class Group {
   std::string numerics_class_;
   Dataset train_;
   std::unique_ptr<Dataset> valid_;
-  std::vector<int32_t> train_keys_;
-  std::vector<int32_t> valid_keys_;
-  std::vector<int32_t> keys_;  // of all segments with data, in the order of their partitions
+  const RunRules rules_;
+  const SegmentKeys keys_;
+  const std::vector<int32_t> all_keys_;  // of segments with data
   Ring ring_;
   MemoryAccount* account_;
   int64_t kept_orders_ = 0;              // bytes; of a share that was planned
+  int64_t window_bytes_ = 0;             // of partitions that come in turns
   int64_t kept_plans_ = 0;               // of all threads
   std::unique_ptr<GroupDevice> device_;  // null: threads train
 
   struct Config {
     std::unique_ptr<const Trainer> trainer;  // null: `problem` says why
+    bool refused = false;                    // for lack of memory: `problem` says so
     Problem problem;
+    ModelMemory memory;
   };
   std::map<int32_t, Config> configs_;
   Networks networks_;
@@ -191,6 +195,11 @@ class Group {
   std::condition_variable wake_;
   ReadyModels ready_{{}};  // travellers, the first one first
   size_t unpacked_ = 0;    // travellers
+  int64_t resident_ = 0;   // data, what is kept beside them, and the travellers
+  int64_t task_bytes_ = 0;
+  int tasks_ = 0;
+  std::vector<Problem> told_;  // warnings of libtorch that travel with the next model
+  LibtorchWarnings warnings_;
   bool failed_ = false;
   Problem failure_;
   std::unique_ptr<PartitionWindow> window_;   // of `here_`; null: all data stay

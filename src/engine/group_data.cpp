@@ -16,13 +16,27 @@ void Group::PlanData(hopper_data_plan* plan) {
     throw Error(ErrorCode::kInternal, "data were planned after they had come");
   // Models that start on the same segment visit the others together, too.
   std::map<int32_t, std::vector<ModelMemory>> visitors;
-  const bool passes = training_metrics_ != HOPPER_METRICS_RUNNING;
-  const int evaluated =
-      (passes ? train_.n_partitions() : 0) + (valid_ == nullptr ? 0 : valid_->n_partitions());
-  for (const auto& [key, config] : configs_) {
+  // A model that does not fit beside the largest partition of all fails before it is trained, on
+  // whichever segment it begins.
+  const int64_t most = std::max(LargestPartition(train_), valid_ ? LargestPartition(*valid_) : 0);
+  bool any_fits = false;  // beside data, and without them
+  bool any_alone = false;
+  std::vector<ModelMemory> all;
+  for (auto& [key, config] : configs_) {
     if (config.trainer == nullptr) continue;
-    visitors[train_keys_[static_cast<size_t>(ring_.FirstPartition(key))]].push_back(
-        MemoryOf(*config.trainer, threads_per_model_, evaluated));
+    all.push_back(config.memory);
+    any_alone = any_alone || config.memory.alone() <= account_->limit();
+    if (config.memory.alone() > account_->limit() - most) {
+      config.refused = true;
+      config.problem = DoesNotFit(config.memory, account_->limit() - most);
+      continue;
+    }
+    any_fits = true;
+    visitors[keys_.of[kTrainSplit][static_cast<size_t>(ring_.FirstPartition(key))]].push_back(
+        config.memory);
+  }
+  if (any_alone && !any_fits) {
+    throw Error(NoRoomForData(account_->limit(), all, train_, valid_.get()));
   }
   std::array<std::vector<int64_t>, 2> bytes;
   int64_t data = 0;
@@ -39,19 +53,13 @@ void Group::PlanData(hopper_data_plan* plan) {
   plan->max_reads = 1;
   plan->bytes_data = data;
   plan->bytes_window = data;
-  kept_orders_ = kept_plans_ = std::numeric_limits<int64_t>::max();
+  kept_orders_ = kept_plans_ = visitors.empty() ? 0 : std::numeric_limits<int64_t>::max();
   for (const auto& [key, models] : visitors) {
     const MemoryPlan own = PlanMemory(account_->limit(), threads_, models, data, largest);
     kept_orders_ = std::min(kept_orders_, own.orders);
     kept_plans_ = std::min(kept_plans_, own.plans);
     plan->bytes_models = std::max(plan->bytes_models, own.models);
     if (own.resident) continue;
-    const bool any_fits = std::any_of(models.begin(), models.end(), [&](const ModelMemory& model) {
-      return model.alone() <= account_->limit();
-    });
-    if (any_fits && std::find(own.fits.begin(), own.fits.end(), true) == own.fits.end()) {
-      throw Error(NoRoomForData(account_->limit(), models, train_, valid_.get()));
-    }
     plan->resident = 0;
     plan->bytes_window = std::min(plan->bytes_window, own.window);
   }
@@ -66,9 +74,11 @@ void Group::PlanData(hopper_data_plan* plan) {
   }
   // Each group of models that travels together reads everything in each of its iterations, and once
   // more to be evaluated at the end.
-  const int64_t reads = static_cast<int64_t>(visitors.size()) * (int64_t{num_iterations_} + 1);
+  const int64_t reads =
+      static_cast<int64_t>(visitors.size()) * (int64_t{rules_.num_iterations} + 1);
   plan->max_reads = static_cast<int32_t>(std::min<int64_t>(reads, INT32_MAX));
   window_ = std::make_unique<PartitionWindow>(bytes[0], bytes[1], plan->bytes_window);
+  window_bytes_ = plan->bytes_window;
 }
 
 void Group::AddBuffer(const hopper_buffer& buffer) {
@@ -127,7 +137,7 @@ void Group::TellWindowLocked(Traveller* model) {
   const bool trains = next.kind == Task::kTrain;
   window_->SetTraveller(
       model->key,
-      trains ? IndexOf(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model->key, model->visit)) : 0,
+      trains ? IndexOf(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model->key, model->course.visit)) : 0,
       trains ? VisitsHere(*model) : 0);
   for (const auto& [split, p] : model->wanted) window_->Unwant(split, IndexOf(split, p));
   model->wanted.clear();

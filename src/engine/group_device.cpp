@@ -12,8 +12,10 @@
 namespace hopper {
 
 GroupDevice::GroupDevice(const hopper_run_options& options, Precision precision,
-                         MemoryAccount* account)
-    : choice_(ChooseDeviceOfProcess(options, precision)), account_(account) {}
+                         MemoryAccount* account, WarningSink warn)
+    : choice_(ChooseDeviceOfProcess(options, precision)),
+      account_(account),
+      warn_(std::move(warn)) {}
 
 GroupDevice::~GroupDevice() {
   {
@@ -27,8 +29,7 @@ GroupDevice::~GroupDevice() {
 void GroupDevice::Do(const Dataset& train, const Dataset* valid,
                      const std::function<void(DeviceWorker*)>& job) {
   if (!started_) {
-    thread_.Start(
-        1, account_, [](const std::string&) {}, [this] { Work(); });
+    thread_.Start(1, account_, warn_, [this] { Work(); });
     started_ = true;
   }
   const std::function<void()> all = [&] {
@@ -87,8 +88,9 @@ void Group::AddCompanionsLocked(std::vector<Task>* tasks) {
     if (task.kind != first.kind || LaneKey(*other->trainer, train_.desc()) != key) continue;
     if (first.kind == Task::kEvaluate) {
       if (task.partitions != first.partitions) continue;
-    } else if (rows(task) != rows(first) || IsMetricsIteration(other->iterations + 1) !=
-                                                IsMetricsIteration(model.iterations + 1)) {
+    } else if (rows(task) != rows(first) ||
+               rules_.IsMetricsIteration(other->course.iterations + 1) !=
+                   rules_.IsMetricsIteration(model.course.iterations + 1)) {
       continue;
     }
     task.model = other.get();

@@ -17,7 +17,8 @@ namespace hopper {
 class GroupDevice {
  public:
   // Takes the process' GPU of the options (see ChooseDeviceOfProcess()); nothing is opened yet.
-  GroupDevice(const hopper_run_options& options, Precision precision, MemoryAccount* account);
+  GroupDevice(const hopper_run_options& options, Precision precision, MemoryAccount* account,
+              WarningSink warn);
   ~GroupDevice();
   GroupDevice(const GroupDevice&) = delete;
   GroupDevice& operator=(const GroupDevice&) = delete;
@@ -39,6 +40,7 @@ class GroupDevice {
 
   const DeviceChoice choice_;
   MemoryAccount* const account_;
+  const WarningSink warn_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;
   bool end_ = false;

@@ -17,12 +17,10 @@ struct Group::Traveller {
   hopper_model_status status = HOPPER_MODEL_TRAINING;
   Problem failure;
 
-  int32_t iterations = 0;   // finished in this run
-  int visit = 0;            // within the iteration
-  bool evaluating = false;  // the iteration's evaluations are not complete
-  bool stopped = false;     // early stopping ended it
-  bool deciding = false;    // what comes next depends on metrics that are not known yet
-  bool final_pass = false;  // evaluated is what it delivers
+  ModelMemory memory;
+  Course course;
+  Watching watching;
+  bool evaluating = false;  // what was ordered is not complete: the final pass, or the iteration's
   Observed observed;        // while it is deciding
   int64_t total_iterations = 0;
   int64_t examples = 0;

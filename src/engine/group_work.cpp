@@ -1,6 +1,7 @@
 // What a segment does with the models that came.
 #include <algorithm>
-#include <array>
+#include <limits>
+#include <utility>
 
 #include "base/clock.h"
 #include "engine/events.h"
@@ -12,40 +13,21 @@
 
 namespace hopper {
 
-namespace {
-
-constexpr std::array<int, 2> kSplits = {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID};
-
-}  // namespace
-
-bool Group::IsMetricsIteration(int32_t iteration) const {
-  return iteration == num_iterations_ || iteration % metrics_frequency_ == 0;
-}
-
-// Of the model's last iteration; as in engine/run_work.cpp.
+// Of what was ordered last: the final pass, or the evaluations of an iteration.
 bool Group::WantsPass(const Traveller& model, int split) const {
-  if (model.final_pass) return split == HOPPER_SPLIT_TRAIN;
-  if (!IsMetricsIteration(model.iterations)) return false;
-  if (split == HOPPER_SPLIT_VALID) return valid_ != nullptr;
-  return training_metrics_ == HOPPER_METRICS_EVERY ||
-         (training_metrics_ == HOPPER_METRICS_FINAL && model.iterations == num_iterations_ &&
-          !model.trainer->stopping().active());
+  if (model.course.final_pass) return split == HOPPER_SPLIT_TRAIN;
+  return rules_.Evaluates(split, model.course.iterations, model.watching);
 }
 
 // What is evaluated now are the weights of the best iteration.
 bool Group::DeliversBest(const Traveller& model) const {
-  return model.final_pass && model.trainer->stopping().restores() &&
+  return model.course.final_pass && model.watching.restores &&
          model.state.monitor.best_weights.size() != 0;
-}
-
-// No visit is left.
-bool Group::Ended(const Traveller& model) const {
-  return model.stopped || model.iterations >= num_iterations_;
 }
 
 bool Group::Complete(const Traveller& model) const {
   return model.status == HOPPER_MODEL_FAILED ||
-         ((model.iterations >= iteration_ || model.stopped) && !model.evaluating);
+         ((model.course.iterations >= iteration_ || model.course.stopped) && !model.evaluating);
 }
 
 void Group::Start(int32_t iteration, bool fresh, bool finish) {
@@ -70,7 +52,17 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   failed_ = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ready_ = ReadyModels(std::vector<int64_t>(travellers_.size(), 0));
+    std::vector<int64_t> needs;
+    resident_ = train_.bytes() + (valid_ ? valid_->bytes() : 0);
+    if (window_ != nullptr) resident_ = window_bytes_;
+    resident_ += kept_orders_ + kept_plans_;
+    for (const auto& model : travellers_) {
+      needs.push_back(model->memory.task);
+      resident_ += model->memory.lasting();
+    }
+    ready_ = ReadyModels(needs);
+    task_bytes_ = 0;
+    tasks_ = 0;
     unpacked_ = travellers_.size();
     for (size_t i = 0; i < travellers_.size(); ++i) {
       travellers_[i]->index = i;
@@ -89,7 +81,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   try {
     for (; started < threads; ++started) {
       workers_->Start(
-          1, account_, [](const std::string&) {},
+          1, account_, [this](const std::string& text) { WorkerWarning(text); },
           [this, threads] {
             const PlanCache plans(kept_plans_ / threads);
             Work();
@@ -125,13 +117,24 @@ void Group::Work() {
       std::vector<Task> tasks = {task};
       if (device_ != nullptr) AddCompanionsLocked(&tasks);
       PinLocked(task, true);
+      const int64_t bytes = task.model->memory.task;
+      task_bytes_ += bytes;
+      ++tasks_;
       lock.unlock();
       if (device_ != nullptr && task.kind != Task::kPack) {
         DoTogether(tasks);
       } else {
         Do(task);
       }
+      // A cache that was filled by one model must not starve the next.
+      if (account_->used() > account_->limit() / 2) TensorMemoryScope::Trim();
       lock.lock();
+      task_bytes_ -= bytes;
+      --tasks_;
+      if (task.kind != Task::kPack) {  // or it would not travel
+        for (const Problem& problem : told_) PushWarning(problem, task.model);
+        told_.clear();
+      }
       for (const Task& each : tasks) {
         each.model->busy = false;
         each.model->packed = each.kind == Task::kPack;
@@ -170,7 +173,7 @@ Group::Task Group::NextOf(const Traveller& model) const {
     task.partitions = Lacking(model);
     if (!task.partitions.empty()) task.kind = Task::kEvaluate;
   } else if (VisitsHere(model) > 0) {
-    task.partitions = {{HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model.key, model.visit)}};
+    task.partitions = {{HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model.key, model.course.visit)}};
     task.kind = Task::kTrain;
   }
   return task;
@@ -196,8 +199,14 @@ void Group::SetReadyLocked(Traveller* model) {
   }
 }
 
+// Bytes that a further task may take. Where memory is short, tasks wait for one another.
+int64_t Group::RoomForTaskLocked() const {
+  return tasks_ == 0 ? std::numeric_limits<int64_t>::max()
+                     : account_->limit() - resident_ - task_bytes_;
+}
+
 bool Group::NextTaskLocked(Task* task) {
-  const int64_t at = ready_.Best(0);
+  const int64_t at = ready_.Best(RoomForTaskLocked());
   if (at < 0) return false;
   Traveller* model = travellers_[static_cast<size_t>(at)].get();
   *task = NextOf(*model);
@@ -231,14 +240,8 @@ void Group::Do(const Task& task) const {
   }
 }
 
-// Visits from the model's next one on that this segment has the partitions of, within an iteration.
-int64_t Group::VisitsHere(const Traveller& model) const {
-  int64_t visits = 0;
-  for (int visit = model.visit; visit < train_.n_partitions(); ++visit, ++visits) {
-    const int partition = ring_.PartitionOf(model.key, visit);
-    if (train_keys_[static_cast<size_t>(partition)] != key_) break;
-  }
-  return visits;
+int Group::VisitsHere(const Traveller& model) const {
+  return VisitsOn(keys_, ring_, model.key, model.course.visit, key_);
 }
 
 // Partitions here that the model is not evaluated on yet.
@@ -286,20 +289,12 @@ bool Group::BeginVisit(Traveller* model, int partition, VisitBegun* begun) const
     if (!trainer.MakeState(&alone, cancel_, account_, numerics_class_, &model->state)) return false;
     model->has_state = true;
   }
-  if (trainer.MemoryEstimate() > account_->limit()) {
-    Fail(model, {ErrorCode::kOutOfMemory, "configuration does not fit into memory",
-                 "It needs about " + BytesText(trainer.MemoryEstimate()) + ", " +
-                     BytesText(account_->limit()) + " are hopper.memory_limit.",
-                 "Lower batch_size, or raise hopper.memory_limit."});
-    return false;
-  }
   begun->examples_before = model->state.examples;
   begun->visit.kind = HOPPER_VISIT_TRAIN;
   begun->visit.split = HOPPER_SPLIT_TRAIN;
   begun->visit.iteration = static_cast<int32_t>(model->total_iterations) + 1;
   begun->visit.first_partition = partition;
-  begun->metrics =
-      training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(model->iterations + 1);
+  begun->metrics = rules_.TakesRunningMetrics(model->course.iterations + 1);
   return true;
 }
 
@@ -311,13 +306,13 @@ void Group::EndVisit(Traveller* model, const VisitBegun& begun, VisitEnd end,
   visit.train = seconds;
   RecordVisit(visit, model);
   model->seconds_training += seconds;
+  model->examples += model->state.examples - begun.examples_before;
   if (end == VisitEnd::kNotFinite) {
     Fail(model, NotFinite(*model->trainer, sums.loss, model->state));
     return;
   }
-  model->examples += model->state.examples - begun.examples_before;
   model->running.Add(sums);
-  if (++model->visit == train_.n_partitions()) FinishIteration(model);
+  if (hopper::EndVisit(rules_, model->watching, &model->course)) FinishIteration(model);
 }
 
 void Group::Train(Traveller* model, int partition) const {
@@ -331,41 +326,35 @@ void Group::Train(Traveller* model, int partition) const {
 }
 
 void Group::FinishIteration(Traveller* model) const {
-  model->visit = 0;
   model->total_iterations = ++model->state.iteration;
-  const int32_t iteration = ++model->iterations;
-  const Stopping& stopping = model->trainer->stopping();
-  model->deciding = stopping.active() && IsMetricsIteration(iteration);
   model->observed = Observed();
-  if (training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration)) {
+  if (rules_.TakesRunningMetrics(model->course.iterations)) {
     PushMetrics(model, HOPPER_SPLIT_TRAIN, true, model->running, model->state.params.data());
   }
   model->running = MetricSums();
   model->passed.clear();
   AlignedArray<float> weights;
-  if (model->deciding && stopping.restores()) weights = model->trainer->KeptWeights(model->state);
+  if (model->course.deciding && model->watching.restores) {
+    weights = model->trainer->KeptWeights(model->state);
+  }
   Decide(model, weights.data());
   model->evaluating =
       WantsPass(*model, HOPPER_SPLIT_TRAIN) || WantsPass(*model, HOPPER_SPLIT_VALID);
-  if (!model->evaluating) OrderFinalPass(model);
+  if (!model->evaluating) FollowReports(model);
 }
 
 // Once all is known that the model's rules watch; `weights` are those that were evaluated.
 void Group::Decide(Traveller* model, const float* weights) const {
-  if (!model->deciding) return;
-  const Stopping& stopping = model->trainer->stopping();
-  for (const int split : kSplits) {
-    const bool known = model->observed.splits[static_cast<size_t>(split)].known;
-    if (stopping.Watches(split == HOPPER_SPLIT_VALID) && !known) return;
-  }
-  model->deciding = false;
-  stopping.Decide(model->total_iterations, model->observed, weights, model->state.params.size(),
-                  &model->state.monitor);
-  if (Stopping::Stopped(model->state.monitor)) Stop(model);
+  if (!model->course.deciding || !model->observed.Knows(model->watching)) return;
+  model->trainer->stopping().Decide(model->total_iterations, model->observed, weights,
+                                    model->state.params.size(), &model->state.monitor);
+  const bool stops = Stopping::Stopped(model->state.monitor);
+  if (stops) Stop(model);
+  hopper::Decide(stops, &model->course);
 }
 
 void Group::Stop(Traveller* model) const {
-  model->stopped = true;
+  model->course.stopped = true;
   hopper_event event = {};
   event.type = HOPPER_EVENT_MODEL_STOPPED;
   event.mst_key = model->key;
@@ -374,13 +363,10 @@ void Group::Stop(Traveller* model) const {
   model->events.push_back(event);
 }
 
-// After the last iteration's evaluations, for a model whose rules decided what it delivers.
-void Group::OrderFinalPass(Traveller* model) const {
-  if (training_metrics_ != HOPPER_METRICS_FINAL || model->final_pass || !Ended(*model) ||
-      !model->trainer->stopping().active()) {
-    return;
-  }
-  model->final_pass = true;
+// All that was ordered is reported.
+void Group::FollowReports(Traveller* model) const {
+  if (WhatFollows(rules_, model->watching, model->course) != AfterReports::kFinalPass) return;
+  model->course.final_pass = true;
   model->evaluating = true;
 }
 
@@ -435,11 +421,11 @@ void Group::FinishPasses(Traveller* model, const float* weights) const {
     MetricSums total;
     for (int p = 0; p < DataOf(split).n_partitions(); ++p) total.Add(model->passed[{split, p}]);
     PushMetrics(model, split, false, total, weights);
+    Decide(model, weights);
   }
-  Decide(model, weights);
   model->passed.clear();
   model->evaluating = false;
-  OrderFinalPass(model);
+  FollowReports(model);
 }
 
 void Group::PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums,
@@ -457,7 +443,7 @@ void Group::PushMetrics(Traveller* model, int split, bool running, const MetricS
   event.n_metrics = static_cast<int32_t>(metrics.size());
   std::copy(metrics.begin(), metrics.end(), event.metrics);
   model->events.push_back(event);
-  if (!model->deciding) return;
+  if (!model->course.deciding) return;
   model->observed.splits[static_cast<size_t>(split)] = {true, event.loss, std::move(metrics)};
 }
 
@@ -480,8 +466,9 @@ void Group::Fail(Traveller* model, const Problem& problem) const {
 int32_t Group::NextKey(const Traveller& model) const {
   if (model.status == HOPPER_MODEL_FAILED) return key_;
   if (!model.evaluating) {
-    if (Ended(model)) return key_;
-    return train_keys_[static_cast<size_t>(ring_.PartitionOf(model.key, model.visit))];
+    if (!HasVisits(rules_, model.course)) return key_;
+    return keys_
+        .of[kTrainSplit][static_cast<size_t>(ring_.PartitionOf(model.key, model.course.visit))];
   }
   const auto lacks = [&](int32_t key) {
     for (const int split : kSplits) {
@@ -494,14 +481,14 @@ int32_t Group::NextKey(const Traveller& model) const {
     }
     return false;
   };
-  // The next segment in the ring of segments: models spread over all of them.
-  const auto here =
-      static_cast<size_t>(std::find(keys_.begin(), keys_.end(), key_) - keys_.begin());
-  for (size_t i = 1; i <= keys_.size(); ++i) {
-    const int32_t key = keys_[(here + i) % keys_.size()];
-    if (lacks(key)) return key;
-  }
-  return key_;
+  // Models spread over all segments.
+  return NextToEvaluate(all_keys_, key_, lacks);
+}
+
+void Group::WorkerWarning(const std::string& text) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Problem problem;
+  if (warnings_.IsNew(text, &problem)) told_.push_back(std::move(problem));
 }
 
 }  // namespace hopper

@@ -12,10 +12,6 @@ namespace hopper {
 
 namespace {
 
-int64_t LargestPartition(const Dataset& data) {
-  return data.n_partitions() == 0 ? 0 : data.PartitionBytes(0);
-}
-
 // Of all threads together. A plan is soon made beside the steps of a large model.
 int64_t KeptPlanBytes(int64_t limit, int threads) {
   constexpr int64_t kOfAThread = 4 << 20;
@@ -86,6 +82,17 @@ MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>
       plan.resident ? data : std::max(std::min({data, limit / 4, limit - widest}), largest);
   Keep(limit, limit - plan.window - busy, threads, &plan);
   return plan;
+}
+
+int64_t LargestPartition(const Dataset& data) {
+  return data.n_partitions() == 0 ? 0 : data.PartitionBytes(0);
+}
+
+Problem DoesNotFit(const ModelMemory& memory, int64_t free) {
+  return {ErrorCode::kOutOfMemory, "configuration does not fit into memory",
+          "It needs about " + BytesText(memory.alone()) + ", " +
+              BytesText(std::max<int64_t>(free, 0)) + " of hopper.memory_limit are free.",
+          "Lower batch_size, or raise hopper.memory_limit."};
 }
 
 Problem NoRoomForData(int64_t limit, const std::vector<ModelMemory>& models, const Dataset& train,

@@ -55,6 +55,12 @@ struct MemoryPlan {
 MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>& models,
                       int64_t data, int64_t largest);
 
+// Of the largest partition of a data set.
+int64_t LargestPartition(const Dataset& data);
+
+// The failure of a configuration that is too large by itself; `free`: what it could have.
+Problem DoesNotFit(const ModelMemory& memory, int64_t free);
+
 // The error where no configuration fits beside one partition of `train` or `valid` (may be null).
 Problem NoRoomForData(int64_t limit, const std::vector<ModelMemory>& models, const Dataset& train,
                       const Dataset* valid);

@@ -15,51 +15,27 @@ namespace hopper {
 
 namespace {
 
-constexpr int32_t kMaxThreads = 1024;
 // A backward pass costs about twice the forward pass.
 constexpr double kTrainingFactor = 3.0;
-
-std::vector<int> StartsOf(const hopper_run_options& options) {
-  if (options.n_starts < 1) return {0};
-  return {options.starts, options.starts + options.n_starts};
-}
-
-void RequirePositive(int32_t value, const char* name) {
-  if (value >= 1) return;
-  throw Error(ErrorCode::kInvalidParameter, std::string(name) + " must be at least 1",
-              "It is " + std::to_string(value) + ".");
-}
 
 }  // namespace
 
 Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
          const hopper_data_desc* valid)
     : seed_(options.seed),
-      num_iterations_(options.num_iterations),
-      metrics_frequency_(options.metrics_compute_frequency),
-      training_metrics_(static_cast<hopper_training_metrics>(options.training_metrics)),
       threads_(options.threads),
       threads_per_model_(std::max(options.threads_per_model, 1)),
       mix_numerics_(options.mix_numerics != 0),
       precision_(RunPrecision(options)),
       train_(train),
       valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
+      rules_(RulesOf(options, train_.n_partitions(), valid_ ? valid_->n_partitions() : 0)),
       ring_(train_.n_partitions(), StartsOf(options)),
       account_(nullptr),
       events_(options.event_fd) {
-  RequirePositive(options.num_iterations, "num_iterations");
-  RequirePositive(options.metrics_compute_frequency, "metrics_compute_frequency");
-  RequirePositive(options.threads, "threads");
   threads_ = std::min(threads_, kMaxThreads);
   CheckThreadsPerModel(options.threads_per_model, threads_);
   n_workers_ = threads_ / threads_per_model_;
-  if (training_metrics_ < HOPPER_METRICS_RUNNING || training_metrics_ > HOPPER_METRICS_EVERY) {
-    throw Error(ErrorCode::kInvalidParameter, "training_metrics has the unknown value " +
-                                                  std::to_string(options.training_metrics));
-  }
-  if (options.memory_limit < 1) {
-    throw Error(ErrorCode::kInvalidParameter, "memory limit must be at least one byte");
-  }
   PrepareLaneDevices();
   numerics_class_ = NumericsClass(PrecisionName(precision_), threads_per_model_);
   if (options.use_gpus != 0) {
@@ -103,7 +79,8 @@ void Run::AddConfig(const hopper_config& config) {
 void Run::ReadConfig(const hopper_config& config, Model* model) {
   model->trainer = MakeTrainer(config, train_.desc(), seed_, precision_, &networks_);
   RequireWatchedData(*model->trainer, valid_ != nullptr);
-  model->memory = MemoryOf(*model->trainer, threads_per_model_, EvaluatedPartitions());
+  model->watching = model->trainer->stopping().watching();
+  model->memory = MemoryOf(*model->trainer, threads_per_model_, rules_.EvaluatedPartitions());
   if (model->memory.alone() > account_->limit()) return;  // PlanModels() says it
   if (config.state_size > 0) {
     model->stored_bytes = config.state_size;
@@ -133,16 +110,6 @@ void Run::AdoptState(Model* model, ModelState state) {
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;
-}
-
-bool Run::WantsPasses(hopper_split split) const {
-  return split == HOPPER_SPLIT_VALID ? valid_ != nullptr
-                                     : training_metrics_ != HOPPER_METRICS_RUNNING;
-}
-
-int Run::EvaluatedPartitions() const {
-  return (WantsPasses(HOPPER_SPLIT_TRAIN) ? train_.n_partitions() : 0) +
-         (valid_ == nullptr ? 0 : valid_->n_partitions());
 }
 
 std::vector<ModelMemory> Run::ModelsMemory() const {
@@ -182,8 +149,8 @@ void Run::PlanData(hopper_data_plan* plan) {
   const bool spread = std::any_of(models_.begin(), models_.end(), [&](const auto& model) {
     return ring_.FirstPartition(model->key) != ring_.FirstPartition(models_.front()->key);
   });
-  const int64_t reads = Waves() * (int64_t{num_iterations_} + (spread ? 1 : 0) +
-                                   (WantsPasses(HOPPER_SPLIT_TRAIN) ? 1 : 0));
+  const int64_t reads = Waves() * (int64_t{rules_.num_iterations} + (spread ? 1 : 0) +
+                                   (rules_.EverEvaluates(HOPPER_SPLIT_TRAIN) ? 1 : 0));
   plan->max_reads = plan_->resident ? 1 : static_cast<int32_t>(std::min<int64_t>(reads, INT32_MAX));
   for (const auto& model : models_) {
     if (model->status == HOPPER_MODEL_TRAINING && !model->admitted) ++plan->n_waiting;
@@ -246,8 +213,7 @@ void Run::Start() {
       if (model->status == HOPPER_MODEL_FAILED) continue;
       ++live_;
       ++training_;
-      model->target = num_iterations_;
-      model->work = VisitWork(*model) * train_.n_partitions() * num_iterations_;
+      model->work = VisitWork(*model) * train_.n_partitions() * rules_.num_iterations;
       CountProgressLocked(model.get());
     }
     ready_.assign(devices_.size() + 1, ReadyModels(needs));

@@ -28,6 +28,7 @@
 #include "engine/memory_plan.h"
 #include "engine/workers.h"
 #include "model_hopper/core_api.h"
+#include "schedule/course.h"
 #include "schedule/ready.h"
 #include "schedule/ring.h"
 #include "schedule/window.h"
@@ -131,17 +132,14 @@ class Run {
     hopper_model_status status = HOPPER_MODEL_TRAINING;
     Problem failure;
 
-    int device = kNoDevice;   // index in devices_: where it trains
-    std::string lane_key;     // on devices: LaneKey()
-    bool busy = false;        // a worker trains it
-    bool settling = false;    // a worker is in Settle() for it
-    int visit = 0;            // within the iteration
-    int32_t target = 0;       // iterations of this run: fewer where it is stopped early
-    bool deciding = false;    // its next visit depends on metrics that are not known yet
-    bool final_pass = false;  // the evaluation of what it delivers was ordered
-    Observed observed;        // while it is deciding, as is what was observed:
+    int device = kNoDevice;  // index in devices_: where it trains
+    std::string lane_key;    // on devices: LaneKey()
+    bool busy = false;       // a worker trains it
+    bool settling = false;   // a worker is in Settle() for it
+    Course course;
+    Watching watching;
+    Observed observed;  // while it is deciding, as is what was observed:
     std::shared_ptr<const Snapshot> evaluated;
-    int32_t iterations = 0;        // finished in this run
     int64_t total_iterations = 0;  // over warm starts, as of the last finished one
     int64_t examples = 0;          // in this run
     MetricSums running;
@@ -194,8 +192,6 @@ class Run {
   // setup (run.cpp)
   void ReadConfig(const hopper_config& config, Model* model);
   void AdoptState(Model* model, ModelState state);
-  bool WantsPasses(hopper_split split) const;
-  int EvaluatedPartitions() const;
   std::vector<ModelMemory> ModelsMemory() const;
   Model& Find(int32_t mst_key);
   Model& FindDone(int32_t mst_key);
@@ -242,12 +238,10 @@ class Run {
   bool AnyLeftLocked() const { return training_ > 0; }
   bool HasState(Model* model);  // makes it where there is none; false: cancelled
   void TrainTask(const Task& task);
-  bool TakesRunningMetrics(int32_t iteration) const;
   std::shared_ptr<const Snapshot> SnapshotAfterVisit(const Model* model) const;
   void FinishVisit(const Task& task, VisitOutcome outcome);
   void EvaluateTask(const Task& task);
   void RecordVisitLocked(const Task& task, hopper_visit visit);
-  bool WantsPass(const Model& model, hopper_split split, int32_t iteration) const;
   // data above the memory limit; all of it is in memory where there is no window
   bool IsLoadedLocked(int split, int partition) const {
     return window_ == nullptr || window_->IsLoaded(split, partition);
@@ -263,7 +257,7 @@ class Run {
   // Reports, decides and ends what is due for the model. Lets go of the lock meanwhile.
   void Settle(Model* model, std::unique_lock<std::mutex>* lock);
   bool SettleOne(Model* model, std::unique_lock<std::mutex>* lock);
-  bool KnowsWhatItWatches(const Model& model) const;
+  static bool KnowsWhatItWatches(const Model& model);
   void StopLocked(Model* model);
   void CountReportedLocked(Model* model);
   void DoneLocked(Model* model);
@@ -276,7 +270,6 @@ class Run {
   void Warn(int32_t mst_key, const Problem& problem);
   void WorkerWarning(const std::string& text);
   hopper_event NewEventLocked(hopper_event_type type, const Model* model) const;
-  bool IsMetricsIteration(int32_t iteration) const;
   const Dataset& DataOf(hopper_split split) const;
 
   // on GPUs (run_devices.cpp)
@@ -289,9 +282,6 @@ class Run {
 
   // fixed after construction
   uint64_t seed_;
-  int32_t num_iterations_;
-  int32_t metrics_frequency_;
-  hopper_training_metrics training_metrics_;
   int32_t threads_;
   int32_t threads_per_model_;
   int32_t n_workers_;  // each of them threads_per_model_ threads
@@ -302,6 +292,7 @@ class Run {
   std::vector<DeviceWorker::Options> devices_;  // empty: threads train
   Dataset train_;
   std::unique_ptr<Dataset> valid_;
+  RunRules rules_;
   Ring ring_;
   MemoryAccount* account_;
 
@@ -345,7 +336,7 @@ class Run {
   double seconds_hop_ = 0.0;
   std::deque<hopper_visit> visits_;  // that nobody has taken
   double end_time_ = 0.0;
-  std::set<std::string> warnings_;
+  LibtorchWarnings warnings_;
 
   Workers workers_;  // last: joined before anything above goes
 };

@@ -121,10 +121,10 @@ std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& work
   }
   const auto lanes = static_cast<size_t>(worker.Lanes(*first.model->trainer));
   const auto rows = [&](const Model& model) {
-    return train_.partition(ring_.PartitionOf(model.key, model.visit)).n;
+    return train_.partition(ring_.PartitionOf(model.key, model.course.visit)).n;
   };
   const auto is_metrics = [&](const Model& model) {
-    return IsMetricsIteration(model.iterations + 1);
+    return rules_.IsMetricsIteration(model.course.iterations + 1);
   };
   for (const auto& candidate : models_) {
     if (tasks.size() >= lanes) break;
@@ -169,11 +169,12 @@ void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
       visit.key = model->key;
       visit.trainer = model->trainer.get();
       visit.state = &model->state;
-      visit.partition = ring_.PartitionOf(model->key, model->visit);
+      visit.partition = ring_.PartitionOf(model->key, model->course.visit);
       visits.push_back(std::move(visit));
     }
     if (!cancelled)
-      worker->Train(&visits, cancel_, TakesRunningMetrics(tasks[0].model->iterations + 1));
+      worker->Train(&visits, cancel_,
+                    rules_.TakesRunningMetrics(tasks[0].model->course.iterations + 1));
     for (size_t i = 0; i < tasks.size(); ++i) {
       outcomes[i].sums = std::move(visits[i].sums);
       outcomes[i].end = cancelled ? VisitEnd::kCancelled : visits[i].end;

@@ -45,14 +45,11 @@ void Run::PlanModels(int64_t data, int64_t largest) {
   for (const auto& model : models_) {
     if (model->status == HOPPER_MODEL_FAILED) continue;
     const bool fits = plan_->fits[at];
-    const int64_t free = std::max<int64_t>(plan_->free[at++], 0);
+    const int64_t free = plan_->free[at++];
     if (fits) continue;
     model->status = HOPPER_MODEL_FAILED;
     model->state = ModelState();
-    model->failure = {ErrorCode::kOutOfMemory, "configuration does not fit into memory",
-                      "It needs about " + BytesText(model->memory.alone()) + ", " +
-                          BytesText(free) + " of hopper.memory_limit are free.",
-                      "Lower batch_size, or raise hopper.memory_limit."};
+    model->failure = DoesNotFit(model->memory, free);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   resident_ = plan_->fixed();
@@ -134,11 +131,8 @@ void Run::CountLocked(Model* model, int64_t bytes) {
 
 // Whether its next visit ends an iteration whose weights somebody wants to see.
 bool Run::EndsWithSnapshot(const Model& model) const {
-  const int32_t iteration = model.iterations + 1;
-  if (model.visit + 1 != train_.n_partitions()) return false;
-  return (model.trainer->stopping().restores() && IsMetricsIteration(iteration)) ||
-         WantsPass(model, HOPPER_SPLIT_TRAIN, iteration) ||
-         WantsPass(model, HOPPER_SPLIT_VALID, iteration);
+  return EndsIteration(rules_, model.course) &&
+         rules_.KeepsWeights(model.course.iterations + 1, model.watching);
 }
 
 // A second copy of the weights beside one that is being evaluated is made where there is room. Not

@@ -20,11 +20,11 @@ void Run::TravelLocked(const Model& model) {
   if (window_ == nullptr) return;
   int64_t visits = 0;
   if (model.status == HOPPER_MODEL_TRAINING && model.admitted && !model.awaits_state &&
-      !model.deciding && HasRoomForVisitLocked(model)) {
-    visits = int64_t{model.target - model.iterations} * train_.n_partitions() - model.visit;
+      !model.course.deciding && HasRoomForVisitLocked(model)) {
+    visits = VisitsLeft(rules_, model.course);
   }
-  window_->SetTraveller(static_cast<int>(model.index), ring_.PartitionOf(model.key, model.visit),
-                        visits);
+  window_->SetTraveller(static_cast<int>(model.index),
+                        ring_.PartitionOf(model.key, model.course.visit), visits);
 }
 
 // What a task reads stays in memory until it ends. From its begin on, a partition of an evaluation

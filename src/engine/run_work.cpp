@@ -12,8 +12,6 @@ namespace hopper {
 
 namespace {
 
-// A run tells each warning of libtorch once, and not more than these.
-constexpr size_t kMaxWarnings = 20;
 // So many visits wake the reader, who takes them with the next event otherwise.
 constexpr size_t kManyVisits = 4096;
 // With so many that nobody takes, workers wait.
@@ -23,10 +21,6 @@ constexpr size_t kMostVisits = 16 * kManyVisits;
 
 const Dataset& Run::DataOf(hopper_split split) const {
   return split == HOPPER_SPLIT_VALID ? *valid_ : train_;
-}
-
-bool Run::IsMetricsIteration(int32_t iteration) const {
-  return iteration == num_iterations_ || iteration % metrics_frequency_ == 0;
 }
 
 void Run::Work(int worker) {
@@ -129,9 +123,9 @@ void Run::TakeWholePassLocked(EvaluationPass* pass) {
 }
 
 bool Run::TrainsNextLocked(const Model& model) const {
-  return model.admitted && !model.awaits_state && !model.busy && !model.deciding &&
-         model.iterations < model.target && HasRoomForVisitLocked(model) &&
-         IsLoadedLocked(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model.key, model.visit));
+  return model.admitted && !model.awaits_state && !model.busy && !model.course.deciding &&
+         HasVisits(rules_, model.course) && HasRoomForVisitLocked(model) &&
+         IsLoadedLocked(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model.key, model.course.visit));
 }
 
 void Run::TakeVisitLocked(Task* task) {
@@ -163,7 +157,7 @@ bool Run::NextTaskLocked(Task* task, int device) {
       task->pass = std::move(pass);
     } else {
       TakeVisitLocked(task);
-      task->partition = ring_.PartitionOf(model->key, model->visit);
+      task->partition = ring_.PartitionOf(model->key, model->course.visit);
     }
     PinLocked(*task, true);
     UpdateLocked(model);
@@ -213,13 +207,13 @@ void Run::TrainTask(const Task& task) {
   Model* model = task.model;
   VisitOutcome outcome;
   outcome.examples_before = model->state.examples;
-  const int partition = ring_.PartitionOf(model->key, model->visit);
+  const int partition = ring_.PartitionOf(model->key, model->course.visit);
   try {
     outcome.end = VisitEnd::kCancelled;
     if (HasState(model)) {
-      outcome.end =
-          model->trainer->Visit(&model->state, train_.partition(partition), partition, cancel_,
-                                &outcome.sums, TakesRunningMetrics(model->iterations + 1));
+      outcome.end = model->trainer->Visit(&model->state, train_.partition(partition), partition,
+                                          cancel_, &outcome.sums,
+                                          rules_.TakesRunningMetrics(model->course.iterations + 1));
     }
     if (outcome.end == VisitEnd::kDone) outcome.snapshot = SnapshotAfterVisit(model);
   } catch (...) {
@@ -228,10 +222,6 @@ void Run::TrainTask(const Task& task) {
   }
   outcome.seconds = watch.Seconds();
   FinishVisit(task, std::move(outcome));
-}
-
-bool Run::TakesRunningMetrics(int32_t iteration) const {
-  return training_metrics_ != HOPPER_METRICS_EVERY && IsMetricsIteration(iteration);
 }
 
 // The weights to evaluate, where the visit that the model has just made ends an iteration and
@@ -250,8 +240,8 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   if (outcome.end == VisitEnd::kDone && !outcome.failed) {
     try {
       model->running.Add(outcome.sums);
-      outcome.reports =
-          model->visit + 1 == train_.n_partitions() && TakesRunningMetrics(model->iterations + 1);
+      outcome.reports = EndsIteration(rules_, model->course) &&
+                        rules_.TakesRunningMetrics(model->course.iterations + 1);
       if (outcome.reports) {
         outcome.report = Reckon(*model, model->running, model->state.params.data());
       }
@@ -265,7 +255,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   visit.kind = HOPPER_VISIT_TRAIN;
   visit.split = HOPPER_SPLIT_TRAIN;
   visit.iteration = static_cast<int32_t>(model->total_iterations) + 1;
-  visit.first_partition = ring_.PartitionOf(model->key, model->visit);
+  visit.first_partition = ring_.PartitionOf(model->key, model->course.visit);
   visit.train = outcome.seconds;
   RecordVisitLocked(task, visit);
   model->seconds_training += outcome.seconds;
@@ -282,7 +272,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   }
   if (outcome.end == VisitEnd::kCancelled) return;
   model->work -= VisitWork(*model);
-  if (++model->visit == train_.n_partitions()) {
+  if (EndVisit(rules_, model->watching, &model->course)) {
     FinishIterationLocked(model, &outcome);
     Settle(model, &lock);
   }
@@ -290,29 +280,18 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   UpdateLocked(model);
 }
 
-// Which iteration is the last one of a model that watches its metrics, and which weights it
-// delivers, is decided by them: its final pass comes after all others (SettleOne).
-bool Run::WantsPass(const Model& model, hopper_split split, int32_t iteration) const {
-  if (!IsMetricsIteration(iteration)) return false;
-  if (split == HOPPER_SPLIT_VALID) return valid_ != nullptr;
-  return training_metrics_ == HOPPER_METRICS_EVERY ||
-         (training_metrics_ == HOPPER_METRICS_FINAL && iteration == num_iterations_ &&
-          !model.trainer->stopping().active());
-}
-
 void Run::FinishIterationLocked(Model* model, VisitOutcome* outcome) {
-  model->visit = 0;
   model->total_iterations = ++model->state.iteration;
-  const int32_t iteration = ++model->iterations;
-  model->deciding = model->trainer->stopping().active() && IsMetricsIteration(iteration);
   model->observed = Observed();
-  if (model->deciding) model->evaluated = outcome->snapshot;
+  if (model->course.deciding) model->evaluated = outcome->snapshot;
   if (outcome->reports) {
     PushMetricsLocked(model, model->total_iterations, HOPPER_SPLIT_TRAIN, true,
                       std::move(outcome->report));
   }
   for (const hopper_split split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
-    if (WantsPass(*model, split, iteration)) AddPassLocked(model, split, outcome->snapshot);
+    if (rules_.Evaluates(split, model->course.iterations, model->watching)) {
+      AddPassLocked(model, split, outcome->snapshot);
+    }
   }
   outcome->snapshot.reset();
   model->running = MetricSums();
@@ -322,7 +301,7 @@ void Run::AddPassLocked(Model* model, hopper_split split,
                         std::shared_ptr<const Snapshot> snapshot) {
   const Dataset& data = DataOf(split);
   auto pass = std::make_shared<EvaluationPass>();
-  pass->iteration = model->iterations;
+  pass->iteration = model->course.iterations;
   pass->total_iteration = static_cast<int32_t>(model->total_iterations);
   pass->split = split;
   pass->snapshot = std::move(snapshot);
@@ -399,7 +378,7 @@ void Run::Settle(Model* model, std::unique_lock<std::mutex>* lock) {
 // False: nothing is due.
 bool Run::SettleOne(Model* model, std::unique_lock<std::mutex>* lock) {
   const Stopping& stopping = model->trainer->stopping();
-  if (model->deciding && KnowsWhatItWatches(*model)) {
+  if (model->course.deciding && KnowsWhatItWatches(*model)) {
     // No worker has the state: none may take the model while it is deciding.
     const std::shared_ptr<const Snapshot> evaluated = std::move(model->evaluated);
     lock->unlock();
@@ -407,10 +386,9 @@ bool Run::SettleOne(Model* model, std::unique_lock<std::mutex>* lock) {
                     evaluated == nullptr ? nullptr : evaluated->weights.data(),
                     model->state.params.size(), &model->state.monitor);
     lock->lock();
-    model->deciding = false;
-    if (model->status == HOPPER_MODEL_TRAINING && Stopping::Stopped(model->state.monitor)) {
-      StopLocked(model);
-    }
+    const bool stops = Stopping::Stopped(model->state.monitor);
+    if (model->status == HOPPER_MODEL_TRAINING && stops) StopLocked(model);
+    Decide(stops, &model->course);
     return true;
   }
   if (!model->passes.empty() && model->passes.front()->unfinished == 0) {
@@ -427,10 +405,11 @@ bool Run::SettleOne(Model* model, std::unique_lock<std::mutex>* lock) {
     return true;
   }
   CountReportedLocked(model);
-  if (model->reported < model->target) return false;
-  if (training_metrics_ == HOPPER_METRICS_FINAL && stopping.active() && model->iterations > 0 &&
-      !model->final_pass) {
-    model->final_pass = true;
+  if (!model->passes.empty()) return false;
+  const AfterReports follows = WhatFollows(rules_, model->watching, model->course);
+  if (follows == AfterReports::kGoesOn) return false;
+  if (follows == AfterReports::kFinalPass) {
+    model->course.final_pass = true;
     int64_t iteration = 0;
     lock->unlock();
     auto snapshot = std::make_shared<const Snapshot>(
@@ -445,26 +424,18 @@ bool Run::SettleOne(Model* model, std::unique_lock<std::mutex>* lock) {
   return false;
 }
 
-bool Run::KnowsWhatItWatches(const Model& model) const {
-  const Stopping& stopping = model.trainer->stopping();
-  for (const hopper_split split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
-    if (stopping.Watches(split == HOPPER_SPLIT_VALID) && !model.observed.splits[split].known) {
-      return false;
-    }
-  }
-  return true;
-}
+bool Run::KnowsWhatItWatches(const Model& model) { return model.observed.Knows(model.watching); }
 
 void Run::CountReportedLocked(Model* model) {
   model->reported =
-      model->passes.empty() ? model->iterations : model->passes.front()->iteration - 1;
+      model->passes.empty() ? model->course.iterations : model->passes.front()->iteration - 1;
   CountProgressLocked(model);
   AnnounceIterationsLocked();
 }
 
 void Run::StopLocked(Model* model) {
-  model->work -= VisitWork(*model) * train_.n_partitions() * (model->target - model->iterations);
-  model->target = model->iterations;
+  model->work -= VisitWork(*model) * static_cast<double>(VisitsLeft(rules_, model->course));
+  model->course.stopped = true;
   hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_STOPPED, model);
   event.iteration = static_cast<int32_t>(model->total_iterations);
   CopyText(model->trainer->stopping().Reason(model->state.monitor), event.message);
@@ -510,10 +481,11 @@ void Run::FailLocked(Model* model, Problem problem) {
 void Run::CountProgressLocked(Model* model) {
   int32_t progress = kNever;
   if (model->status != HOPPER_MODEL_FAILED) {
-    progress = model->reported >= model->target ? num_iterations_ : model->reported;
+    progress = model->reported >= LastIteration(rules_, model->course) ? rules_.num_iterations
+                                                                       : model->reported;
   }
   if (progress == model->progress) return;
-  const int64_t before = model->total_iterations - model->iterations;
+  const int64_t before = model->total_iterations - model->course.iterations;
   const auto leave = [](auto* counts, auto at) {
     const auto count = counts->find(at);
     if (--count->second == 0) counts->erase(count);
@@ -563,7 +535,7 @@ void Run::PushMetricsLocked(Model* model, int64_t iteration, hopper_split split,
   event.n_metrics = static_cast<int32_t>(report.metrics.size());
   std::copy(report.metrics.begin(), report.metrics.end(), event.metrics);
   events_.Push(event);
-  if (!model->deciding || iteration != model->total_iterations) return;
+  if (!model->course.deciding || iteration != model->total_iterations) return;
   model->observed.splits[split] = {true, report.loss, std::move(report.metrics)};
 }
 
@@ -576,10 +548,8 @@ void Run::Warn(int32_t mst_key, const Problem& problem) {
 
 void Run::WorkerWarning(const std::string& text) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (warnings_.size() >= kMaxWarnings || !warnings_.insert(text).second) return;
   Problem problem;
-  problem.message = "libtorch: " + text.substr(0, text.find('\n'));
-  Warn(0, problem);
+  if (warnings_.IsNew(text, &problem)) Warn(0, problem);
 }
 
 }  // namespace hopper

@@ -1,6 +1,7 @@
 #include "schedule/forecast.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <functional>
 #include <map>
@@ -13,8 +14,6 @@ namespace hopper {
 
 namespace {
 
-constexpr int kRunning = 1;
-constexpr int kFinal = 2;
 // Tasks of a local run that are played; an iteration always is.
 constexpr double kMaxTasks = 2e5;
 // Tasks between two looks at `cancel`.
@@ -37,35 +36,20 @@ class Cancel {
 
 }  // namespace
 
-bool RunShape::EvaluatesTraining(int iteration) const {
-  if (training_metrics == kRunning || !IsMetricsIteration(iteration)) return false;
-  return training_metrics != kFinal || iteration == num_iterations;
-}
-
-int RunShape::TrainingEvaluations(int iteration) const {
-  if (training_metrics == kRunning) return 0;
-  if (training_metrics == kFinal) return iteration < num_iterations ? 1 : 0;
-  return MetricsIterations(iteration);
-}
-
 // ---------------------------------------------------------------- local
 
 namespace {
 
-// The rules are those of engine/run_work.cpp.
+// Plays a run whose last iteration is the last one that is played.
 class LocalPlayer {
  public:
-  LocalPlayer(const Ring& ring, const std::vector<ModelCost>& costs, const RunShape& shape,
-              int iterations, int workers, double hop)
-      : partitions_(ring.n_partitions()),
-        shape_(shape),
-        iterations_(iterations),
-        hop_(hop),
-        ready_(std::vector<int64_t>(costs.size(), 0)) {
+  LocalPlayer(const std::vector<ModelCost>& costs, const RunRules& rules, int workers, double hop)
+      : rules_(rules), hop_(hop), ready_(std::vector<int64_t>(costs.size(), 0)) {
     for (const ModelCost& cost : costs) {
       models_.emplace_back();
       models_.back().cost = cost;
-      models_.back().work = cost.visit * partitions_ * iterations;
+      models_.back().work =
+          cost.visit * static_cast<double>(VisitsLeft(rules_, models_.back().course));
     }
     for (Model& model : models_) Update(model);
     for (int i = 0; i < workers; ++i) free_.push(i);
@@ -92,16 +76,19 @@ class LocalPlayer {
 
  private:
   struct Pass {
-    double cost;  // of a partition
-    int next;     // how many partitions nobody has taken
+    int split;
+    double cost;     // of a partition
+    int untaken;     // partitions
+    int unfinished;  // partitions
   };
   struct Model {
     ModelCost cost;
     bool busy = false;
-    int visit = 0;
-    int iterations = 0;
+    Course course;
+    std::array<bool, 2> known = {};  // while it is deciding
     double work = 0.0;
     std::deque<Pass> passes;
+    size_t first_pass = 0;  // number of passes.front()
   };
   struct Task {
     double end;
@@ -109,27 +96,36 @@ class LocalPlayer {
     size_t model;
     double work;
     bool trains;
+    size_t pass;  // its number
     bool operator>(const Task& other) const {
       return end != other.end ? end > other.end : worker > other.worker;
     }
   };
 
+  static Pass* OpenPass(Model* model) {
+    for (Pass& pass : model->passes) {
+      if (pass.untaken > 0) return &pass;
+    }
+    return nullptr;
+  }
+
   bool Take(double now) {
     const int64_t at = ready_.Best(0);
     if (at < 0) return false;
     Model* best = &models_[static_cast<size_t>(at)];
-    Task task;
+    Pass* pass = OpenPass(best);
+    Task task = {};
     task.worker = free_.top();
     task.model = static_cast<size_t>(at);
-    task.trains = best->passes.empty();
+    task.trains = pass == nullptr;
     if (task.trains) {
       best->busy = true;
       task.work = best->cost.visit;
       result_.train += task.work;
     } else {
-      Pass& pass = best->passes.front();
-      task.work = pass.cost;
-      if (--pass.next == 0) best->passes.pop_front();
+      task.pass = best->first_pass + static_cast<size_t>(pass - &best->passes.front());
+      task.work = pass->cost;
+      --pass->untaken;
       result_.evaluate += task.work;
     }
     result_.hop += hop_;
@@ -140,9 +136,10 @@ class LocalPlayer {
     return true;
   }
 
-  void Update(const Model& model) {
+  void Update(Model& model) {
     const auto at = static_cast<size_t>(&model - models_.data());
-    if (model.passes.empty() && (model.busy || model.iterations >= iterations_)) {
+    if (OpenPass(&model) == nullptr &&
+        (model.busy || model.course.deciding || !HasVisits(rules_, model.course))) {
       ready_.Remove(at);
     } else {
       ready_.Set(at, model.work);
@@ -154,32 +151,50 @@ class LocalPlayer {
     model.work -= task.work;
     if (task.trains) {
       model.busy = false;
-      if (++model.visit == partitions_) FinishIteration(&model);
+      if (EndVisit(rules_, model.cost.watching, &model.course)) FinishIteration(&model);
+    } else {
+      --model.passes[task.pass - model.first_pass].unfinished;
     }
+    Settle(&model);
     Update(model);
   }
 
-  void FinishIteration(Model* finished) {
-    Model& model = *finished;
-    model.visit = 0;
-    // The last iteration that is played stands for the last of the run.
-    ++model.iterations;
-    const int iteration =
-        model.iterations == iterations_ ? shape_.num_iterations : model.iterations;
-    if (shape_.EvaluatesTraining(iteration)) AddPass(model.cost.evaluation, partitions_, &model);
-    if (shape_.EvaluatesValidation(iteration)) {
-      AddPass(model.cost.validation, shape_.validation_partitions, &model);
+  void FinishIteration(Model* model) {
+    const int iteration = model->course.iterations;
+    model->known = {rules_.TakesRunningMetrics(iteration), false};
+    for (const int split : kSplits) {
+      if (rules_.Evaluates(split, iteration, model->cost.watching)) AddPass(split, model);
     }
   }
 
-  static void AddPass(double cost, int partitions, Model* model) {
-    model->passes.push_back({cost, partitions});
+  void AddPass(int split, Model* model) {
+    const double cost = split == kTrainSplit ? model->cost.evaluation : model->cost.validation;
+    const int partitions = rules_.partitions[static_cast<size_t>(split)];
+    model->passes.push_back({split, cost, partitions, partitions});
     model->work += cost * partitions;
   }
 
-  const int partitions_;
-  const RunShape& shape_;
-  const int iterations_;
+  // What is known is reported, in its order, and decides.
+  void Settle(Model* model) {
+    const Watching& watching = model->cost.watching;
+    for (;;) {
+      const bool waits =
+          (watching.splits[0] && !model->known[0]) || (watching.splits[1] && !model->known[1]);
+      if (model->course.deciding && !waits) Decide(/*stops=*/false, &model->course);
+      if (model->passes.empty() || model->passes.front().unfinished > 0) break;
+      model->known[static_cast<size_t>(model->passes.front().split)] = true;
+      model->passes.pop_front();
+      ++model->first_pass;
+    }
+    if (model->busy || !model->passes.empty() ||
+        WhatFollows(rules_, watching, model->course) != AfterReports::kFinalPass) {
+      return;
+    }
+    model->course.final_pass = true;
+    AddPass(kTrainSplit, model);
+  }
+
+  const RunRules rules_;
   const double hop_;
   ReadyModels ready_;
   std::vector<Model> models_;
@@ -191,35 +206,37 @@ class LocalPlayer {
 }  // namespace
 
 Forecast ForecastLocal(const Ring& ring, const std::vector<ModelCost>& models,
-                       const RunShape& shape, int workers, double hop,
+                       const RunRules& rules, int workers, double hop,
                        const std::atomic<bool>* cancel) {
   if (models.empty()) return {};
   const double partitions = ring.n_partitions();
   const double tasks =
-      static_cast<double>(models.size()) * (2.0 * partitions + shape.validation_partitions);
+      static_cast<double>(models.size()) * (2.0 * partitions + rules.partitions[kValidSplit]);
   const int played = static_cast<int>(
-      std::clamp(kMaxTasks / tasks, 1.0, static_cast<double>(shape.num_iterations)));
+      std::clamp(kMaxTasks / tasks, 1.0, static_cast<double>(rules.num_iterations)));
   Cancel cancelled(cancel);
-  Forecast forecast =
-      LocalPlayer(ring, models, shape, played, workers, hop).Play(workers, &cancelled);
+  RunRules first = rules;
+  first.num_iterations = played;
+  first.partitions[kTrainSplit] = ring.n_partitions();
+  Forecast forecast = LocalPlayer(models, first, workers, hop).Play(workers, &cancelled);
   if (cancel != nullptr && cancel->load()) return {};
-  const int left = shape.num_iterations - played;
+  const int left = rules.num_iterations - played;
   if (left == 0) return forecast;
 
   // Iterations that were left out cost what their work allows; the last one was played.
-  const int last = shape.num_iterations - 1;
-  const int training_passes =
-      shape.TrainingEvaluations(played - 1) - shape.TrainingEvaluations(last);
-  const int validations =
-      shape.ValidationEvaluations(played - 1) - shape.ValidationEvaluations(last);
+  const auto passes = [&](int split) {
+    return static_cast<double>(rules.Evaluations(split, played, rules.num_iterations - 1));
+  };
+  const double training_passes = passes(kTrainSplit);
+  const double validations = passes(kValidSplit);
   Forecast rest;
   double longest = 0.0;
   for (const ModelCost& model : models) {
     const double train = model.visit * partitions * left;
     const double evaluate = model.evaluation * partitions * training_passes +
-                            model.validation * shape.validation_partitions * validations;
+                            model.validation * rules.partitions[kValidSplit] * validations;
     const double hops = hop * (partitions * (left + training_passes) +
-                               static_cast<double>(shape.validation_partitions) * validations);
+                               static_cast<double>(rules.partitions[kValidSplit]) * validations);
     rest.train += train;
     rest.evaluate += evaluate;
     rest.hop += hops;
@@ -242,24 +259,36 @@ namespace {
 // The rules are those of engine/group_work.cpp.
 class SegmentsPlayer {
  public:
-  SegmentsPlayer(const Ring& ring, const std::vector<ModelCost>& models,
+  SegmentsPlayer(const Ring& ring, const std::vector<ModelCost>& models, const RunRules& rules,
                  const SegmentPlaces& places, double statement)
-      : ring_(ring), costs_(models), places_(places), statement_(statement) {
-    for (const int32_t key : places.train_keys) ++counts_[AddKey(key)].first;
-    n_data_segments_ = static_cast<int>(keys_.size());
-    for (const int32_t key : places.valid_keys) ++counts_[AddKey(key)].second;
-    at_visit_.reserve(places.train_keys.size());
-    for (const int32_t key : places.train_keys) at_visit_.push_back(PlaceOf(key));
+      : ring_(ring),
+        costs_(models),
+        rules_(rules),
+        places_(places),
+        statement_(statement),
+        keys_(places.keys.All()) {
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      place_[keys_[i]] = i;
+      all_.push_back(static_cast<int32_t>(i));
+    }
+    counts_.resize(keys_.size());
+    for (const int split : kSplits) {
+      const auto of = static_cast<size_t>(split);
+      for (const int32_t key : places.keys.of[of]) ++counts_[place_[key]][of];
+    }
+    for (const int32_t key : places.keys.of[kTrainSplit]) at_visit_.push_back(place_[key]);
+    for (const auto& count : counts_) n_data_segments_ += count[kTrainSplit] > 0 ? 1 : 0;
+    for (const ModelCost& cost : models) walkers_.push_back({cost.key, cost.watching});
   }
 
   int workers() const { return n_data_segments_ * places_.workers; }
 
-  Forecast Iteration(bool evaluates_training, bool evaluates_validation, Cancel* cancel) {
-    evaluates_ = {evaluates_training, evaluates_validation};
+  Forecast Iteration(int iteration, Cancel* cancel) {
+    iteration_ = iteration;
     Forecast result;
     models_.assign(costs_.size(), Model());
     for (size_t i = 0; i < models_.size(); ++i) models_[i].at = SegmentOfVisit(i);
-    const int expected = ExpectedHops();
+    const int expected = HopsOfIteration(places_.keys, ring_, rules_, iteration, walkers_);
     bool complete = false;
     for (int hop = 0; hop < expected || !complete; ++hop) {
       Statement(&result, cancel);
@@ -278,39 +307,14 @@ class SegmentsPlayer {
     int visit = 0;
     bool evaluating = false;
     bool done = false;
-    std::vector<bool> evaluated;  // by segment
+    std::array<bool, 2> evaluates = {};  // by split, now
+    std::vector<bool> evaluated;         // by segment
+    Course course;                       // behind the last iteration
   };
-
-  // Its place in keys_.
-  size_t AddKey(int32_t key) {
-    const auto [at, added] = place_.emplace(key, keys_.size());
-    if (added) {
-      keys_.push_back(key);
-      counts_.emplace_back(0, 0);
-    }
-    return at->second;
-  }
-  size_t PlaceOf(int32_t key) const { return place_.at(key); }
 
   size_t SegmentOfVisit(size_t model) const {
     return at_visit_[static_cast<size_t>(
         ring_.PartitionOf(costs_[model].key, models_[model].visit))];
-  }
-
-  // As many as the coordinator plans: the longest way, and then those that evaluate.
-  int ExpectedHops() const {
-    int longest = 1;
-    for (const ModelCost& cost : costs_) {
-      int hops = 1;
-      for (int v = 1; v < ring_.n_partitions(); ++v) {
-        hops += at_visit_[static_cast<size_t>(ring_.PartitionOf(cost.key, v))] !=
-                        at_visit_[static_cast<size_t>(ring_.PartitionOf(cost.key, v - 1))]
-                    ? 1
-                    : 0;
-      }
-      longest = std::max(longest, hops);
-    }
-    return longest;
   }
 
   // What `model` does on its segment now; moves its place on.
@@ -324,22 +328,25 @@ class SegmentsPlayer {
         ++model.visit;
       }
       result->train += seconds;
-      if (model.visit == ring_.n_partitions()) {
-        model.evaluating = evaluates_.first || evaluates_.second;
-        model.done = !model.evaluating;
-      }
+      if (model.visit == ring_.n_partitions()) Order(cost, &model);
     }
     if (model.evaluating) {
       double evaluating = 0.0;
-      if (evaluates_.first) evaluating += cost.evaluation * counts_[model.at].first;
-      if (evaluates_.second) evaluating += cost.validation * counts_[model.at].second;
+      for (const int split : kSplits) {
+        const auto of = static_cast<size_t>(split);
+        if (!model.evaluates[of]) continue;
+        evaluating +=
+            (split == kTrainSplit ? cost.evaluation : cost.validation) * counts_[model.at][of];
+      }
       model.evaluated.resize(keys_.size(), false);
       model.evaluated[model.at] = true;
       result->evaluate += evaluating;
       seconds += evaluating;
-      const size_t next = NextToEvaluate(model);
-      model.evaluating = next != model.at;
-      model.done = next == model.at;
+      const auto next =
+          static_cast<size_t>(NextToEvaluate(all_, static_cast<int32_t>(model.at), [&](int32_t at) {
+            return Lacks(model, static_cast<size_t>(at));
+          }));
+      if (next == model.at) Order(cost, &model);
       model.at = next;
     } else if (!model.done) {
       model.at = SegmentOfVisit(index);
@@ -347,15 +354,33 @@ class SegmentsPlayer {
     return seconds;
   }
 
-  // The next segment in their ring with data to evaluate on, or the one where it is.
-  size_t NextToEvaluate(const Model& model) const {
-    for (size_t i = 1; i < keys_.size(); ++i) {
-      const size_t at = (model.at + i) % keys_.size();
-      const bool has = (evaluates_.first && counts_[at].first > 0) ||
-                       (evaluates_.second && counts_[at].second > 0);
-      if (has && !model.evaluated[at]) return at;
+  // What is evaluated next, after the visits and after each evaluation.
+  void Order(const ModelCost& cost, Model* model) const {
+    const bool is_last = iteration_ == rules_.num_iterations;
+    const bool begins = !model->evaluating;
+    model->evaluated.clear();
+    model->evaluates = {};
+    for (const int split : kSplits) {
+      model->evaluates[static_cast<size_t>(split)] =
+          begins && rules_.Evaluates(split, iteration_, cost.watching);
     }
-    return model.at;
+    model->evaluating = model->evaluates[0] || model->evaluates[1];
+    if (!model->evaluating && is_last && !model->course.final_pass) {
+      model->course.iterations = iteration_;
+      model->course.final_pass =
+          WhatFollows(rules_, cost.watching, model->course) == AfterReports::kFinalPass;
+      model->evaluates[kTrainSplit] = model->evaluating = model->course.final_pass;
+    }
+    model->done = !model->evaluating;
+  }
+
+  bool Lacks(const Model& model, size_t at) const {
+    bool has = false;
+    for (const int split : kSplits) {
+      const auto of = static_cast<size_t>(split);
+      has = has || (model.evaluates[of] && counts_[at][of] > 0);
+    }
+    return has && !model.evaluated[at];
   }
 
   void Statement(Forecast* result, Cancel* cancel) {
@@ -388,45 +413,47 @@ class SegmentsPlayer {
 
   const Ring& ring_;
   const std::vector<ModelCost>& costs_;
+  const RunRules& rules_;
   const SegmentPlaces& places_;
   const double statement_;
-  std::vector<int32_t> keys_;
-  std::map<int32_t, size_t> place_;          // in keys_
-  std::vector<std::pair<int, int>> counts_;  // by segment: partitions of training and validation
-  std::vector<size_t> at_visit_;             // by training partition: its segment
+  const std::vector<int32_t> keys_;
+  std::map<int32_t, size_t> place_;         // in keys_
+  std::vector<int32_t> all_;                // places
+  std::vector<std::array<int, 2>> counts_;  // by segment and split: partitions
+  std::vector<size_t> at_visit_;            // by training partition: its segment
+  std::vector<Walker> walkers_;
   int n_data_segments_ = 0;
   std::vector<Model> models_;
-  std::pair<bool, bool> evaluates_;  // training data, validation data
+  int iteration_ = 0;
 };
 
 }  // namespace
 
 Forecast ForecastSegments(const Ring& ring, const std::vector<ModelCost>& models,
-                          const RunShape& shape, const SegmentPlaces& places, double statement,
+                          const RunRules& rules, const SegmentPlaces& places, double statement,
                           const std::atomic<bool>* cancel) {
   if (models.empty()) return {};
   Cancel cancelled(cancel);
-  SegmentsPlayer player(ring, models, places, statement);
-  // Iterations differ only in what is evaluated after them.
-  const int metrics = shape.MetricsIterations(0);
-  std::map<std::pair<bool, bool>, int> kinds;
-  const auto add = [&](int iteration, int count) {
-    if (count == 0) return;
-    kinds[{shape.EvaluatesTraining(iteration), shape.EvaluatesValidation(iteration)}] += count;
-  };
-  add(shape.num_iterations, 1);
-  add(shape.metrics_frequency, metrics - 1);
-  add(1, shape.num_iterations - metrics);
+  SegmentsPlayer player(ring, models, rules, places, statement);
   Forecast total;
-  for (const auto& [kind, count] : kinds) {
-    const Forecast one = player.Iteration(kind.first, kind.second, &cancelled);
-    if (cancelled()) return {};
-    total.seconds += one.seconds * count;
-    total.train += one.train * count;
-    total.evaluate += one.evaluate * count;
-    total.hop += one.hop * count;
-    total.idle += one.idle * count;
-  }
+  // Iterations differ only in what is evaluated after them.
+  const auto add = [&](int32_t iteration, int64_t count) {
+    if (count == 0) return true;
+    const Forecast one = player.Iteration(iteration, &cancelled);
+    if (cancelled()) return false;
+    const auto times = static_cast<double>(count);
+    total.seconds += one.seconds * times;
+    total.train += one.train * times;
+    total.evaluate += one.evaluate * times;
+    total.hop += one.hop * times;
+    total.idle += one.idle * times;
+    return true;
+  };
+  const int32_t last = rules.num_iterations;
+  const int64_t with_metrics = (last - 1) / rules.metrics_frequency;
+  if (!add(1, last - 1 - with_metrics)) return {};  // the first one has metrics where all have
+  if (!add(rules.metrics_frequency, with_metrics)) return {};
+  if (!add(last, 1)) return {};
   return total;
 }
 

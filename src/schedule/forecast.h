@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "schedule/course.h"
 #include "schedule/ring.h"
 
 namespace hopper {
@@ -17,31 +18,7 @@ struct ModelCost {
   double evaluation = 0.0;  // evaluating one partition of the training data
   double validation = 0.0;  // the same of the validation data
   double hop = 0.0;         // segments engine: moving the state once, beside the statement
-};
-
-struct RunShape {
-  int num_iterations = 1;
-  int metrics_frequency = 1;
-  int training_metrics = 2;       // hopper_training_metrics
-  int validation_partitions = 0;  // 0: no validation
-
-  bool IsMetricsIteration(int iteration) const {
-    return iteration == num_iterations || iteration % metrics_frequency == 0;
-  }
-  // Whether the weights are evaluated on the training data after this iteration, from 1.
-  bool EvaluatesTraining(int iteration) const;
-  bool EvaluatesValidation(int iteration) const {
-    return validation_partitions > 0 && IsMetricsIteration(iteration);
-  }
-  // How many of the iterations after `iteration`, to the last one, do so.
-  int MetricsIterations(int iteration) const {
-    const bool extra = num_iterations % metrics_frequency != 0 && iteration < num_iterations;
-    return num_iterations / metrics_frequency - iteration / metrics_frequency + (extra ? 1 : 0);
-  }
-  int TrainingEvaluations(int iteration) const;
-  int ValidationEvaluations(int iteration) const {
-    return validation_partitions > 0 ? MetricsIterations(iteration) : 0;
-  }
+  Watching watching;        // no model is taken to stop early
 };
 
 // Seconds; all but the first are sums over workers and add up to seconds * workers.
@@ -60,21 +37,20 @@ struct Forecast {
 // iterations and continued at the pace that their work allows. The time for it grows as models
 // times partitions. `cancel` may be null; once it is set, an empty forecast comes back.
 Forecast ForecastLocal(const Ring& ring, const std::vector<ModelCost>& models,
-                       const RunShape& shape, int workers, double hop,
+                       const RunRules& rules, int workers, double hop,
                        const std::atomic<bool>* cancel = nullptr);
 
-// Where data lie in a run on segments: the key of each partition's segment.
+// A run on segments.
 struct SegmentPlaces {
-  std::vector<int32_t> train_keys;
-  std::vector<int32_t> valid_keys;  // empty without validation
-  int workers = 1;                  // of each segment
+  SegmentKeys keys;
+  int workers = 1;  // of each segment
 };
 
 // The segments engine: every statement moves all models at once and ends with the slowest segment.
 // `statement` is what one takes beside training and moving states. The workers are those of all
 // segments with training data.
 Forecast ForecastSegments(const Ring& ring, const std::vector<ModelCost>& models,
-                          const RunShape& shape, const SegmentPlaces& places, double statement,
+                          const RunRules& rules, const SegmentPlaces& places, double statement,
                           const std::atomic<bool>* cancel = nullptr);
 
 }  // namespace hopper

@@ -14,6 +14,7 @@
 
 #include "params/monitor.h"
 #include "params/params.h"
+#include "schedule/course.h"
 #include "state/monitor_state.h"
 
 namespace hopper {
@@ -26,6 +27,11 @@ struct Observed {
     std::vector<double> metrics;
   };
   std::array<Split, 2> splits;  // training, validation
+
+  // Whether all that is watched is there.
+  bool Knows(const Watching& watching) const {
+    return (splits[0].known || !watching.splits[0]) && (splits[1].known || !watching.splits[1]);
+  }
 };
 
 // Immutable and thread-safe.
@@ -40,6 +46,8 @@ class Stopping {
   bool Watches(bool validation) const;
   // Whether the best weights are kept.
   bool restores() const { return stop_.has_value() && restore_best_; }
+
+  Watching watching() const { return {{Watches(false), Watches(true)}, restores()}; }
 
   // Drops what was counted by other rules than these, before a model goes on.
   void Adopt(MonitorState* state) const;

@@ -19,8 +19,8 @@ namespace {
 
 EnvelopeHead FullHead() {
   EnvelopeHead head;
-  head.iterations = 1;
-  head.visit = 1;
+  head.course.iterations = 1;
+  head.course.visit = 1;
   head.total_iterations = 1;
   head.examples = 100;
   head.running = {1.5, {1.0, 2.0}, 10};
@@ -69,7 +69,7 @@ TEST(EnvelopeTest, IsReadAsItWasPut) {
   const std::vector<uint8_t> bytes = Bytes(head, {1, 2, 3});
   const Envelope envelope = ReadEnvelope(7, bytes.data(), bytes.size());
   EXPECT_EQ(envelope.image_size, 3U);
-  EXPECT_EQ(envelope.head.visit, 1);
+  EXPECT_EQ(envelope.head.course.visit, 1);
   EXPECT_EQ(envelope.head.events.size(), 2U);
   EXPECT_EQ(envelope.head.running.metrics, head.running.metrics);
   ByteWriter again;
@@ -119,8 +119,8 @@ TEST(EnvelopeTest, NumbersOutOfBoundsAreRefused) {
     EXPECT_FALSE(IsTaken(Bytes(head)));
   };
   EXPECT_TRUE(IsTaken(Bytes(FullHead())));
-  refuses([](EnvelopeHead* head) { head->visit = -1; });
-  refuses([](EnvelopeHead* head) { head->iterations = -5; });
+  refuses([](EnvelopeHead* head) { head->course.visit = -1; });
+  refuses([](EnvelopeHead* head) { head->course.iterations = -5; });
   refuses([](EnvelopeHead* head) { head->total_iterations = -1; });
   refuses([](EnvelopeHead* head) { head->status = static_cast<hopper_model_status>(9); });
   refuses([](EnvelopeHead* head) { head->running.examples = -1; });
@@ -209,8 +209,8 @@ TEST_F(HopTest, SlotsOfAnotherOptimizerAreRefused) {
 }
 
 TEST_F(HopTest, WhatTheRunCannotHaveIsRefused) {
-  ExpectRefused([](EnvelopeHead* head) { head->visit = 2; });
-  ExpectRefused([](EnvelopeHead* head) { head->iterations = head->total_iterations = 2; });
+  ExpectRefused([](EnvelopeHead* head) { head->course.visit = 2; });
+  ExpectRefused([](EnvelopeHead* head) { head->course.iterations = head->total_iterations = 2; });
   ExpectRefused([](EnvelopeHead* head) { head->total_iterations = 1; });
   ExpectRefused([](EnvelopeHead* head) { head->running.metrics = {1.0, 2.0, 3.0}; });
   ExpectRefused([](EnvelopeHead* head) { head->passed[{HOPPER_SPLIT_TRAIN, 2}] = {}; });

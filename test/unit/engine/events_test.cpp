@@ -14,6 +14,17 @@
 namespace hopper {
 namespace {
 
+TEST(LibtorchWarnings, AreToldOnceAndNotTooMany) {
+  LibtorchWarnings warnings;
+  Problem problem;
+  ASSERT_TRUE(warnings.IsNew("slow path\nat line 7", &problem));
+  EXPECT_EQ(problem.message, "libtorch: slow path");
+  EXPECT_FALSE(warnings.IsNew("slow path\nat line 7", &problem));
+  int told = 0;
+  for (int i = 0; i < 100; ++i) told += warnings.IsNew(std::to_string(i), &problem) ? 1 : 0;
+  EXPECT_EQ(told, 19);
+}
+
 TEST(EventQueue, SaysWhenItIsFullAndWhenItHasRoomAgain) {
   EventQueue queue(-1);
   hopper_event event = {};

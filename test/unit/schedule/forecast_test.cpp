@@ -33,10 +33,10 @@ std::vector<ModelCost> Models(const std::vector<double>& visits) {
   return models;
 }
 
-RunShape Shape(int iterations, int metrics = kRunningMetrics) {
-  RunShape shape;
+RunRules Shape(int iterations, int metrics = kRunningMetrics) {
+  RunRules shape;
   shape.num_iterations = iterations;
-  shape.training_metrics = metrics;
+  shape.training_metrics = static_cast<TrainingMetrics>(metrics);
   return shape;
 }
 
@@ -90,7 +90,7 @@ TEST(Forecast, EndsWhenItIsCancelled) {
   const std::vector<ModelCost> models = Models(std::vector<double>(3000, 1.0));
   EXPECT_EQ(ForecastLocal(Ring(120, {0}), models, Shape(9), 4, 0.0, &cancel).seconds, 0.0);
   SegmentPlaces places;
-  places.train_keys = std::vector<int32_t>(120, 10);
+  places.keys.of[kTrainSplit] = std::vector<int32_t>(120, 10);
   EXPECT_EQ(ForecastSegments(Ring(120, {0}), models, Shape(9), places, 0.0, &cancel).seconds, 0.0);
 }
 
@@ -100,7 +100,7 @@ TEST(Forecast, PlaysTenThousandModels) {
   const Forecast local = ForecastLocal(Ring(60, {0}), models, Shape(1, kFinalMetrics), 4, 0.0);
   EXPECT_DOUBLE_EQ(local.seconds, 10000 * 60 / 4);
   SegmentPlaces places;
-  for (int p = 0; p < 60; ++p) places.train_keys.push_back(p / 3);
+  for (int p = 0; p < 60; ++p) places.keys.of[kTrainSplit].push_back(p / 3);
   const Forecast segments =
       ForecastSegments(Ring(60, EachPartition(60)), models, Shape(1, kEveryMetrics), places, 0.0);
   EXPECT_GT(segments.seconds, 0.0);
@@ -109,9 +109,9 @@ TEST(Forecast, PlaysTenThousandModels) {
 TEST(ForecastLocal, ValidationComesAtItsFrequency) {
   std::vector<ModelCost> models = Models({1.0});
   models[0].validation = 3.0;
-  RunShape shape = Shape(5);
+  RunRules shape = Shape(5);
   shape.metrics_frequency = 2;  // after 2, 4 and the last
-  shape.validation_partitions = 1;
+  shape.partitions[kValidSplit] = 1;
   const Forecast f = ForecastLocal(Ring(1, {0}), models, shape, 1, 0.0);
   EXPECT_DOUBLE_EQ(f.evaluate, 9.0);
   EXPECT_DOUBLE_EQ(f.seconds, 14.0);
@@ -119,7 +119,7 @@ TEST(ForecastLocal, ValidationComesAtItsFrequency) {
 
 TEST(ForecastSegments, EqualModelsOneASegmentWaitForNobody) {
   SegmentPlaces places;
-  places.train_keys = {10, 20, 30};
+  places.keys.of[kTrainSplit] = {10, 20, 30};
   const Forecast f = ForecastSegments(Ring(3, {0, 1, 2}), Models({2, 2, 2}), Shape(4), places, 0.5);
   // 12 statements of 2.5 s
   EXPECT_DOUBLE_EQ(f.seconds, 30.0);
@@ -130,7 +130,7 @@ TEST(ForecastSegments, EqualModelsOneASegmentWaitForNobody) {
 
 TEST(ForecastSegments, UnequalModelsWaitForTheSlowest) {
   SegmentPlaces places;
-  places.train_keys = {10, 20, 30};
+  places.keys.of[kTrainSplit] = {10, 20, 30};
   const Forecast f = ForecastSegments(Ring(3, {0, 1, 2}), Models({8, 1, 1}), Shape(1), places, 0.0);
   // Each of 3 statements takes 8 s; 2 of 3 segments work 1 s of them.
   EXPECT_DOUBLE_EQ(f.seconds, 24.0);
@@ -141,7 +141,7 @@ TEST(ForecastSegments, UnequalModelsWaitForTheSlowest) {
 
 TEST(ForecastSegments, NineModelsThatDifferEightToOne) {
   SegmentPlaces places;
-  places.train_keys = {10, 20, 30};
+  places.keys.of[kTrainSplit] = {10, 20, 30};
   // Keys 1, 4, 7 share a segment; so do 2, 5, 8 and 3, 6, 9. The first of each is the heavy one.
   const Forecast even = ForecastSegments(Ring(3, {0, 1, 2}), Models({8, 8, 8, 1, 1, 1, 1, 1, 1}),
                                          Shape(1), places, 0.0);
@@ -156,7 +156,7 @@ TEST(ForecastSegments, NineModelsThatDifferEightToOne) {
 
 TEST(ForecastSegments, AModelStaysForItsSegmentsWholeRun) {
   SegmentPlaces places;
-  places.train_keys = {10, 10, 20, 20};
+  places.keys.of[kTrainSplit] = {10, 10, 20, 20};
   // From 0: partitions 0, 1 | 2, 3; two statements. From 1: 1 | 2, 3 | 0; three.
   EXPECT_DOUBLE_EQ(ForecastSegments(Ring(4, {0}), Models({1}), Shape(1), places, 100.0).seconds,
                    204.0);
@@ -166,7 +166,7 @@ TEST(ForecastSegments, AModelStaysForItsSegmentsWholeRun) {
 
 TEST(ForecastSegments, EvaluationVisitsTheOtherSegments) {
   SegmentPlaces places;
-  places.train_keys = {10, 20, 30};
+  places.keys.of[kTrainSplit] = {10, 20, 30};
   std::vector<ModelCost> models = Models({2});
   models[0].evaluation = 1.0;
   const Forecast f =
@@ -179,7 +179,7 @@ TEST(ForecastSegments, EvaluationVisitsTheOtherSegments) {
 
 TEST(ForecastSegments, StatesTakeTimeToMove) {
   SegmentPlaces places;
-  places.train_keys = {10, 20};
+  places.keys.of[kTrainSplit] = {10, 20};
   std::vector<ModelCost> models = Models({1, 1, 1});
   for (ModelCost& model : models) model.hop = 0.25;
   // Two of the three go to one segment: 2 s of training and 0.5 s of moving, twice.
@@ -197,9 +197,9 @@ TEST(Forecast, SecondsAddUpAndBoundsHold) {
     const int partitions = uniform(1, 7);
     const Ring ring(partitions, EachPartition(partitions));
     const int workers = uniform(1, 5);
-    RunShape shape = Shape(uniform(1, 6), uniform(1, 3));
+    RunRules shape = Shape(uniform(1, 6), uniform(1, 3));
     shape.metrics_frequency = uniform(1, 3);
-    shape.validation_partitions = uniform(0, 3);
+    shape.partitions[kValidSplit] = uniform(0, 3);
     std::vector<ModelCost> models;
     double work = 0.0;
     double longest = 0.0;
@@ -212,8 +212,9 @@ TEST(Forecast, SecondsAddUpAndBoundsHold) {
       double own = model.visit * partitions * shape.num_iterations;
       longest = std::max(longest, own);
       for (int k = 1; k <= shape.num_iterations; ++k) {
-        if (shape.EvaluatesTraining(k)) own += model.evaluation * partitions;
-        if (shape.EvaluatesValidation(k)) own += model.validation * shape.validation_partitions;
+        if (shape.Evaluates(kTrainSplit, k, {})) own += model.evaluation * partitions;
+        if (shape.Evaluates(kValidSplit, k, {}))
+          own += model.validation * shape.partitions[kValidSplit];
       }
       work += own;
       models.push_back(model);
@@ -229,9 +230,10 @@ TEST(Forecast, SecondsAddUpAndBoundsHold) {
 
     SegmentPlaces places;
     const int segments = uniform(1, std::min(partitions, 3));
-    for (int p = 0; p < partitions; ++p) places.train_keys.push_back(p * segments / partitions);
-    for (int p = 0; p < shape.validation_partitions; ++p) {
-      places.valid_keys.push_back(p % segments);
+    for (int p = 0; p < partitions; ++p)
+      places.keys.of[kTrainSplit].push_back(p * segments / partitions);
+    for (int p = 0; p < shape.partitions[kValidSplit]; ++p) {
+      places.keys.of[kValidSplit].push_back(p % segments);
     }
     places.workers = uniform(1, 3);
     const int all = segments * places.workers;
@@ -257,21 +259,22 @@ TEST(Forecast, LongRunsGoOnAtThePaceOfTheirWork) {
   EXPECT_NEAR(one.IdleShare(4), 0.75, 1e-6);
 }
 
-TEST(RunShape, CountsWhatItSays) {
+TEST(RunRules, CountsWhatItSays) {
   for (const int metrics : {kRunningMetrics, kFinalMetrics, kEveryMetrics}) {
     for (int n = 1; n <= 9; ++n) {
       for (int frequency = 1; frequency <= 11; ++frequency) {
-        RunShape shape = Shape(n, metrics);
+        RunRules shape = Shape(n, metrics);
         shape.metrics_frequency = frequency;
-        shape.validation_partitions = 1;
+        shape.partitions[kValidSplit] = 1;
         int training = 0;
         int validation = 0;
         for (int i = n; i >= 0; --i) {
-          EXPECT_EQ(shape.TrainingEvaluations(i), training) << n << " " << frequency << " " << i;
-          EXPECT_EQ(shape.ValidationEvaluations(i), validation)
+          EXPECT_EQ(shape.Evaluations(kTrainSplit, i + 1, shape.num_iterations), training)
               << n << " " << frequency << " " << i;
-          training += shape.EvaluatesTraining(i) ? 1 : 0;
-          validation += shape.EvaluatesValidation(i) ? 1 : 0;
+          EXPECT_EQ(shape.Evaluations(kValidSplit, i + 1, shape.num_iterations), validation)
+              << n << " " << frequency << " " << i;
+          training += shape.Evaluates(kTrainSplit, i, {}) ? 1 : 0;
+          validation += shape.Evaluates(kValidSplit, i, {}) ? 1 : 0;
         }
       }
     }
@@ -284,16 +287,16 @@ TEST(Forecast, AnyNumberOfIterationsIsQuick) {
   std::vector<ModelCost> models = Models({1.0});
   models[0].evaluation = 2.0;
   models[0].validation = 3.0;
-  RunShape shape = Shape(std::numeric_limits<int>::max(), kEveryMetrics);
-  shape.validation_partitions = 1;
+  RunRules shape = Shape(std::numeric_limits<int>::max(), kEveryMetrics);
+  shape.partitions[kValidSplit] = 1;
   SegmentPlaces places;
-  places.train_keys = {1};
-  places.valid_keys = {1};
+  places.keys.of[kTrainSplit] = {1};
+  places.keys.of[kValidSplit] = {1};
   // Prime: only multiples of the frequency, and the last.
   for (const int frequency : {1, 1000000007}) {
     shape.metrics_frequency = frequency;
     const double evaluations = frequency == 1 ? shape.num_iterations : 3;
-    EXPECT_EQ(shape.TrainingEvaluations(0), evaluations);
+    EXPECT_EQ(shape.Evaluations(kTrainSplit, 0 + 1, shape.num_iterations), evaluations);
     const Forecast local = ForecastLocal(Ring(1, {0}), models, shape, 1, 0.0);
     EXPECT_NEAR(local.seconds, shape.num_iterations + 5.0 * evaluations, 10.0);
     const Forecast segments = ForecastSegments(Ring(1, {0}), models, shape, places, 0.0);
@@ -304,7 +307,7 @@ TEST(Forecast, AnyNumberOfIterationsIsQuick) {
 TEST(Forecast, NothingToDoTakesNoTime) {
   EXPECT_EQ(ForecastLocal(Ring(2, {0, 1}), {}, Shape(3), 2, 1.0).seconds, 0.0);
   SegmentPlaces places;
-  places.train_keys = {1, 2};
+  places.keys.of[kTrainSplit] = {1, 2};
   EXPECT_EQ(ForecastSegments(Ring(2, {0, 1}), {}, Shape(3), places, 1.0).seconds, 0.0);
   EXPECT_EQ(Forecast().IdleShare(4), 0.0);
 }

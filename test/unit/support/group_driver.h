@@ -34,13 +34,16 @@ class GroupDriver {
     raw.n_starts = static_cast<int32_t>(options.starts.size());
     raw.starts = options.starts.data();
     raw.memory_limit = options.memory_limit;
-    raw.precision = "fp32";
+    raw.precision = options.precision.c_str();
+    raw.threads_per_model = options.threads_per_model;
     raw.event_fd = event_fd_.fd();
     raw.use_gpus = options.use_gpus;
     raw.n_gpus = static_cast<int32_t>(options.gpus.size());
     raw.gpus = options.gpus.data();
     raw.fuse = options.fuse;
-    for (const int32_t key : train_keys_) {
+    std::vector<int32_t> keys = train_keys_;
+    keys.insert(keys.end(), valid_keys.begin(), valid_keys.end());
+    for (const int32_t key : keys) {
       if (groups_.count(key) > 0) continue;
       raw.device_number = static_cast<int32_t>(groups_.size());
       hopper_group*& group = groups_[key];
@@ -123,7 +126,7 @@ class GroupDriver {
   };
 
   void Check(int code) {
-    if (code < 0 || code > 1) throw std::runtime_error(error_.message);
+    if (code != 0) throw std::runtime_error(error_.message);
   }
   void AddConfig(hopper_group* group, const Configuration& config) {
     hopper_config raw = {};
@@ -175,7 +178,7 @@ class GroupDriver {
       while ((done = Api().group_poll(group, &error_)) == 0) {
         if (!Load(group)) event_fd_.Wait();
       }
-      Check(done);
+      if (done != 1) throw std::runtime_error(error_.message);
       hopper_group_part part = {};
       while (Api().group_next_part(group, &part, &error_) == 1) Take(part, finish, &next);
     }

@@ -26,6 +26,7 @@ typedef struct segments_run
 	TimestampTz started;
 	hopper_model_result *results;
 	hopper_segment_timeline timeline;
+	int32	   *waits;			/* by configuration: for metrics */
 } segments_run;
 
 static double
@@ -156,21 +157,6 @@ move(segments_run *run, bool fresh, bool finish)
 
 /* --- how far a model gets --- */
 
-static bool
-wants_pass(const segments_run *run, int split, int32 iteration)
-{
-	const hopper_run_options *options = &run->run.options;
-
-	if (iteration != options->num_iterations &&
-		iteration % options->metrics_compute_frequency != 0)
-		return false;
-	if (split == HOPPER_SPLIT_VALID)
-		return run->run.has_valid;
-	return options->training_metrics == HOPPER_METRICS_EVERY ||
-		(options->training_metrics == HOPPER_METRICS_FINAL &&
-		 iteration == options->num_iterations);
-}
-
 /* Different keys in a list. */
 static int
 count_keys(const int32 *keys, int n)
@@ -188,33 +174,40 @@ count_keys(const int32 *keys, int n)
 	return count;
 }
 
-/*
- * Statements that an iteration takes: the segments that the longest way touches, and then those
- * that evaluate. Too few are made up for.
- */
+/* Statements that the iteration takes. Too few are made up for. */
 static int
 hops_of_iteration(const segments_run *run, int32 iteration)
 {
 	const hopper_segment_run *data = &run->run;
-	int			n = data->train.n_partitions;
-	int			longest = 1;
-	int			evaluating = 0;
+	const hopper_training *training = run->training;
+	hopper_course_data hops = {0};
+	int32	   *mst_keys = palloc(training->n_configs * sizeof(int32));
+	int32	   *waits = palloc(training->n_configs * sizeof(int32));
+	hopper_error error;
+	int32		n = 0;
 
-	for (int i = 0; i < data->options.n_starts; i++)
+	hops.num_iterations = data->options.num_iterations;
+	hops.metrics_compute_frequency = data->options.metrics_compute_frequency;
+	hops.training_metrics = data->options.training_metrics;
+	hops.n_starts = data->options.n_starts;
+	hops.starts = data->options.starts;
+	hops.n_partitions = data->train.n_partitions;
+	hops.train_keys = data->train_keys;
+	hops.n_valid = data->has_valid ? data->valid.n_partitions : 0;
+	hops.valid_keys = data->valid_keys;
+	for (int i = 0; i < training->n_configs; i++)
 	{
-		int			hops = 1;
-
-		for (int v = 1; v < n; v++)
-			hops += data->train_keys[(data->options.starts[i] + v) % n] !=
-				data->train_keys[(data->options.starts[i] + v - 1) % n];
-		longest = Max(longest, hops);
+		if (training->failed[i] || training->stopped[i])
+			continue;
+		mst_keys[hops.n_models] = training->configs[i].mst_key;
+		waits[hops.n_models++] = run->waits[i];
 	}
-	if (wants_pass(run, HOPPER_SPLIT_TRAIN, iteration))
-		evaluating = count_keys(data->train_keys, n) - 1;
-	if (wants_pass(run, HOPPER_SPLIT_VALID, iteration))
-		evaluating = Max(evaluating,
-						 count_keys(data->valid_keys, data->valid.n_partitions) - 1);
-	return longest + evaluating;
+	hops.mst_keys = mst_keys;
+	hops.waits = waits;
+	HOPPER_CHECK(hopper_core()->hops_of_iteration(&hops, iteration, &n, &error), error);
+	pfree(mst_keys);
+	pfree(waits);
+	return n;
 }
 
 /* --- what the models report --- */
@@ -453,6 +446,14 @@ segments_train(hopper_training *training, const hopper_name *model, const hopper
 	training->costs = hopper_training_costs(training);
 	training->n_failed = 0;
 	error_context_stack = &context;
+	run.waits = palloc0(training->n_configs * sizeof(int32));
+	for (int i = 0; i < training->n_configs; i++)
+	{
+		hopper_error error;
+
+		HOPPER_CHECK(hopper_core()->waits_for_metrics(training->configs[i].fit_params,
+													  &run.waits[i], &error), error);
+	}
 
 	refuse_temporary(model);
 	run.run.id = new_run_id();

@@ -1,0 +1,127 @@
+#include "schedule/course.h"
+
+#include <algorithm>
+#include <set>
+
+namespace hopper {
+
+bool RunRules::Evaluates(int split, int32_t iteration, const Watching& watching) const {
+  if (!IsMetricsIteration(iteration)) return false;
+  if (split == kValidSplit) return partitions[kValidSplit] > 0;
+  return training_metrics == TrainingMetrics::kEvery ||
+         (training_metrics == TrainingMetrics::kFinal && iteration == num_iterations &&
+          !watching.any());
+}
+
+int64_t RunRules::Evaluations(int split, int32_t first, int32_t last) const {
+  if (first > last || !EverEvaluates(split)) return 0;
+  const bool ends = last == num_iterations;
+  if (split == kTrainSplit && training_metrics == TrainingMetrics::kFinal) return ends ? 1 : 0;
+  const int64_t between = last / metrics_frequency - (first - 1) / metrics_frequency;
+  return between + (ends && last % metrics_frequency != 0 ? 1 : 0);
+}
+
+bool RunRules::EverEvaluates(int split) const {
+  return split == kValidSplit ? partitions[kValidSplit] > 0
+                              : training_metrics != TrainingMetrics::kRunning;
+}
+
+int RunRules::EvaluatedPartitions() const {
+  int count = 0;
+  for (const int split : kSplits) {
+    if (EverEvaluates(split)) count += partitions[static_cast<size_t>(split)];
+  }
+  return count;
+}
+
+bool RunRules::KeepsWeights(int32_t iteration, const Watching& watching) const {
+  return (watching.restores && IsMetricsIteration(iteration)) ||
+         Evaluates(kTrainSplit, iteration, watching) || Evaluates(kValidSplit, iteration, watching);
+}
+
+bool EndVisit(const RunRules& rules, const Watching& watching, Course* course) {
+  if (++course->visit < rules.partitions[kTrainSplit]) return false;
+  course->visit = 0;
+  ++course->iterations;
+  course->deciding = watching.any() && rules.IsMetricsIteration(course->iterations);
+  return true;
+}
+
+void Decide(bool stops, Course* course) {
+  course->deciding = false;
+  course->stopped = course->stopped || stops;
+}
+
+AfterReports WhatFollows(const RunRules& rules, const Watching& watching, const Course& course) {
+  if (course.deciding || HasVisits(rules, course)) return AfterReports::kGoesOn;
+  if (rules.training_metrics == TrainingMetrics::kFinal && watching.any() &&
+      course.iterations > 0 && !course.final_pass) {
+    return AfterReports::kFinalPass;
+  }
+  return AfterReports::kDone;
+}
+
+// ---------------------------------------------------------------- segments
+
+std::vector<int32_t> SegmentKeys::All() const {
+  std::vector<int32_t> all;
+  for (const std::vector<int32_t>& split : of) {
+    for (const int32_t key : split) {
+      if (std::find(all.begin(), all.end(), key) == all.end()) all.push_back(key);
+    }
+  }
+  return all;
+}
+
+int VisitsOn(const SegmentKeys& keys, const Ring& ring, int mst_key, int visit, int32_t here) {
+  int visits = 0;
+  for (; visit + visits < ring.n_partitions(); ++visits) {
+    const int partition = ring.PartitionOf(mst_key, visit + visits);
+    if (keys.of[kTrainSplit][static_cast<size_t>(partition)] != here) break;
+  }
+  return visits;
+}
+
+int HopsOfIteration(const SegmentKeys& keys, const Ring& ring, const RunRules& rules,
+                    int32_t iteration, const std::vector<Walker>& models) {
+  std::set<int> starts;
+  std::array<const Watching*, 2> kinds = {};  // of those that watch nothing, and that do
+  for (const Walker& model : models) {
+    starts.insert(ring.FirstPartition(model.mst_key));
+    kinds[model.watching.any() ? 1 : 0] = &model.watching;
+  }
+  const auto segment = [&](int partition) {
+    return keys.of[kTrainSplit][static_cast<size_t>(partition)];
+  };
+  const int n = ring.n_partitions();
+  int longest = 1;
+  for (const int start : starts) {
+    int hops = 1;
+    for (int v = 1; v < n; ++v) {
+      hops += segment((start + v) % n) != segment((start + v - 1) % n) ? 1 : 0;
+    }
+    longest = std::max(longest, hops);
+  }
+  const auto others = [](const SegmentKeys& of) {
+    return std::max(static_cast<int>(of.All().size()) - 1, 0);
+  };
+  int evaluating = 0;
+  for (const Watching* watching : kinds) {
+    if (watching == nullptr) continue;
+    SegmentKeys wanted;
+    for (const int split : kSplits) {
+      if (rules.Evaluates(split, iteration, *watching)) {
+        wanted.of[static_cast<size_t>(split)] = keys.of[static_cast<size_t>(split)];
+      }
+    }
+    int rounds = others(wanted);
+    const Course ended = {iteration, 0, false, false, false};
+    if (WhatFollows(rules, *watching, ended) == AfterReports::kFinalPass) {
+      rounds += others({{keys.of[kTrainSplit], {}}});
+    }
+    evaluating = std::max(evaluating, rounds);
+  }
+  return longest + evaluating;
+}
+
+}  // namespace hopper

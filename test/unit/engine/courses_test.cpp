@@ -1,0 +1,286 @@
+// Both engines against each other: the same configurations have the same course, event for event,
+// whatever the options, and the same bits.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "support/group_driver.h"
+#include "support/keras_models.h"
+#include "support/run_driver.h"
+
+namespace hopper {
+namespace {
+
+// What is told of each model, by iteration and in its order: beside its evaluation on one thread a
+// model trains on another one.
+using Courses = std::map<int32_t, std::map<int32_t, std::vector<std::string>>>;
+
+std::string Number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof(text), " %.17g", value);
+  return text;
+}
+
+Courses CoursesOf(const std::vector<hopper_event>& events) {
+  Courses courses;
+  for (const hopper_event& event : events) {
+    std::string text;
+    switch (event.type) {
+      case HOPPER_EVENT_METRICS:
+        text += " metrics " + std::to_string(event.split) + std::to_string(event.running) +
+                Number(event.loss);
+        for (int i = 0; i < event.n_metrics; ++i) text += Number(event.metrics[i]);
+        break;
+      case HOPPER_EVENT_MODEL_STOPPED:
+        text += std::string(" stopped: ") + event.message;
+        break;
+      case HOPPER_EVENT_MODEL_FAILED:
+        text += std::string(" failed: ") + event.message + "; " + event.detail + "; " + event.hint;
+        break;
+      case HOPPER_EVENT_WARNING:
+        text += std::string(" warning: ") + event.message + "; " + event.detail;
+        break;
+      default:
+        continue;
+    }
+    courses[event.mst_key][event.iteration].push_back(text);
+  }
+  return courses;
+}
+
+std::string ResultText(const ModelResult& result) {
+  const hopper_model_result& raw = result.raw;
+  return std::to_string(raw.status) + " " + std::to_string(raw.iterations) + " " +
+         std::to_string(raw.stopped) + " " + std::to_string(raw.best_iteration) + " " +
+         std::to_string(raw.kept_iteration) + Number(raw.learning_rate) + " " +
+         std::to_string(raw.examples) + " " + raw.error + " " + raw.error_detail + " " +
+         result.digest;
+}
+
+class BothEngines {
+ public:
+  explicit BothEngines(uint32_t seed)
+      : random_(seed), train_(Table(1, 6)), valid_(Table(2, 4)), validates_(Draw(0, 1) == 1) {
+    options_.iterations = Draw(1, 5);
+    options_.frequency = Draw(1, 3);
+    options_.threads = Draw(1, 3);
+    options_.training_metrics = static_cast<hopper_training_metrics>(Draw(1, 3));
+    options_.starts = {0};
+    for (int p = Draw(1, 3); p < train_.desc().n_partitions; p += Draw(1, 3)) {
+      options_.starts.push_back(p);
+    }
+    train_keys_ = Keys(train_);
+    if (validates_) valid_keys_ = Keys(valid_);
+    for (int key = 1, n = Draw(1, 4); key <= n; ++key) configs_.push_back(Config(key));
+  }
+
+  void Compare() {
+    std::map<int32_t, ModelResult> states = CompareOnce();
+    if (Draw(0, 2) != 0) return;
+    // And on from there.
+    for (Configuration& config : configs_) config.state = states[config.key].state;
+    options_.iterations = Draw(1, 3);
+    CompareOnce();
+  }
+
+ private:
+  int Draw(int low, int high) {
+    return low + static_cast<int>(random_() % static_cast<unsigned>(high - low + 1));
+  }
+  PackedTable Table(int seed, int partitions) {
+    PackedTable::Options options;
+    options.seed = static_cast<uint64_t>(seed);
+    options.partitions = Draw(1, partitions);
+    options.rows = Draw(options.partitions * 4, 90);
+    return PackedTable(options);
+  }
+  // The segment of each partition: any.
+  std::vector<int32_t> Keys(const PackedTable& table) {
+    std::vector<int32_t> keys;
+    const int segments = Draw(1, 3);
+    for (int p = 0; p < table.desc().n_partitions; ++p) keys.push_back(10 * Draw(1, segments));
+    return keys;
+  }
+  Configuration Config(int key) {
+    Configuration config;
+    config.key = key;
+    config.arch = MlpJson(20, 4, 3);
+    // The last of them grows beyond all bounds sooner or later.
+    static const char* const kOptimizers[] = {"Adam()", "SGD(lr=0.5, momentum=0.9)",
+                                              "Adam(lr=0.01, use_ema=True)", "SGD(lr=1e30)"};
+    const int optimizer = Draw(0, 9) == 0 ? 3 : Draw(0, 2);
+    fails_ = fails_ || optimizer == 3;
+    config.compile = std::string("loss='sparse_categorical_crossentropy', metrics=['accuracy'], ") +
+                     "optimizer='" + kOptimizers[optimizer] + "'";
+    const std::string monitor = validates_ && Draw(0, 1) == 1 ? "val_loss" : "loss";
+    config.fit = "batch_size=8, epochs=" + std::to_string(Draw(1, 2));
+    switch (Draw(0, 3)) {
+      case 1:
+        config.fit += ", callbacks=[EarlyStopping(monitor='" + monitor +
+                      "', patience=" + std::to_string(Draw(0, 1)) + ", min_delta=0.1" +
+                      (Draw(0, 1) == 1 ? ", restore_best_weights=True" : "") + ")]";
+        break;
+      case 2:
+        config.fit += ", callbacks=[ReduceLROnPlateau(monitor='" + monitor +
+                      "', factor=0.5, patience=1, min_delta=0.2)]";
+        break;
+      default:
+        break;
+    }
+    return config;
+  }
+
+  std::map<int32_t, ModelResult> CompareOnce() {
+    const PackedTable* valid = validates_ ? &valid_ : nullptr;
+    RunOptions local = options_;
+    // What was ordered before a model fails is evaluated or not: by one thread, it is.
+    if (fails_) local.threads = 1;
+    std::vector<hopper_event> events;
+    const auto expected = TrainAll(local, configs_, train_, valid, &events);
+    const Courses courses = CoursesOf(events);
+    events.clear();
+    GroupDriver groups(options_, train_, valid, train_keys_, valid_keys_, configs_);
+    const auto actual = groups.Train(&events);
+    EXPECT_EQ(CoursesOf(events), courses);
+    for (const auto& [key, result] : expected) {
+      EXPECT_EQ(ResultText(actual.at(key)), ResultText(result)) << key;
+    }
+    return expected;
+  }
+
+  std::mt19937 random_;
+  const PackedTable train_;
+  const PackedTable valid_;
+  bool validates_;
+  bool fails_ = false;
+  RunOptions options_;
+  std::vector<int32_t> train_keys_;
+  std::vector<int32_t> valid_keys_;
+  std::vector<Configuration> configs_;
+};
+
+TEST(Courses, AreTheSameOnBothEngines) {
+  for (uint32_t seed = 1; seed <= 250; ++seed) {
+    BothEngines(seed).Compare();
+    if (HasFailure()) {
+      ADD_FAILURE() << "with seed " << seed;
+      return;
+    }
+  }
+}
+
+Configuration Mlp(int key, int units) {
+  Configuration config;
+  config.key = key;
+  config.arch = MlpJson(20, units, 3);
+  config.compile = "loss='sparse_categorical_crossentropy', optimizer='Adam()'";
+  config.fit = "batch_size=8";
+  return config;
+}
+
+// In bfloat16, and where several threads share a model, too.
+TEST(Courses, HaveTheSameBitsInEveryPrecision) {
+  const PackedTable train{{}};
+  const std::vector<Configuration> configs = {Mlp(1, 5), Mlp(2, 300)};
+  for (const char* precision : {"fp32", "bf16"}) {
+    for (const int threads_per_model : {1, 2}) {
+      RunOptions options;
+      options.precision = precision;
+      options.threads_per_model = threads_per_model;
+      const auto expected = TrainAll(options, configs, train);
+      GroupDriver groups(options, train, nullptr, {10, 10, 20, 30}, {}, configs);
+      const auto actual = groups.Train();
+      for (const Configuration& config : configs) {
+        ASSERT_EQ(expected.at(config.key).raw.status, HOPPER_MODEL_DONE);
+        EXPECT_EQ(actual.at(config.key).digest, expected.at(config.key).digest)
+            << precision << " " << threads_per_model;
+      }
+    }
+  }
+}
+
+std::string RefusalOf(bool local, const RunOptions& options, const PackedTable& train) {
+  const std::vector<Configuration> configs = {Mlp(1, 3)};
+  try {
+    if (local) {
+      const RunDriver run(options, train, nullptr);
+    } else {
+      const GroupDriver groups(options, train, nullptr, {1, 1, 1, 1}, {}, configs);
+    }
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Courses, NeedOptionsThatCanBe) {
+  const PackedTable train{{}};
+  const auto refuses = [&](const std::string& message, auto change) {
+    RunOptions options;
+    change(&options);
+    for (const bool local : {true, false}) EXPECT_EQ(RefusalOf(local, options, train), message);
+  };
+  refuses("", [](RunOptions*) {});
+  refuses("num_iterations must be at least 1", [](RunOptions* o) { o->iterations = 0; });
+  refuses("metrics_compute_frequency must be at least 1", [](RunOptions* o) { o->frequency = 0; });
+  refuses("threads must be at least 1", [](RunOptions* o) { o->threads = -3; });
+  refuses("memory limit must be at least one byte", [](RunOptions* o) { o->memory_limit = 0; });
+  refuses("training_metrics has the unknown value 7",
+          [](RunOptions* o) { o->training_metrics = static_cast<hopper_training_metrics>(7); });
+}
+
+// A model above the limit fails before it is trained, with the same words.
+TEST(Courses, NeedMemory) {
+  const PackedTable train{{}};
+  RunOptions options;
+  options.memory_limit = 8 << 20;
+  const std::vector<Configuration> configs = {Mlp(1, 5), Mlp(2, 100000)};
+  RunDriver run(RunDriver::Planned{}, options, train, nullptr);
+  for (const Configuration& config : configs) run.AddConfig(config);
+  run.Plan();
+  run.Start();
+  const Courses expected = CoursesOf(run.WaitToEnd());
+  ASSERT_EQ(expected.at(2).size(), 1U);
+  std::vector<hopper_event> events;
+  GroupDriver groups(options, train, nullptr, {10, 20, 20, 30}, {}, configs, /*planned=*/true);
+  const auto results = groups.Train(&events);
+  EXPECT_EQ(CoursesOf(events), expected);
+  EXPECT_EQ(results.at(2).raw.examples, 0);
+  EXPECT_EQ(results.at(1).raw.status, HOPPER_MODEL_DONE);
+}
+
+// Room for one task at a time: the others wait for it.
+TEST(Courses, WaitWhereMemoryIsShort) {
+  PackedTable::Options rows;
+  rows.rows = 2000;
+  const PackedTable train{rows};
+  RunOptions options;
+  options.threads = 4;
+  std::vector<Configuration> configs;
+  for (int key = 1; key <= 4; ++key) {
+    configs.push_back(Mlp(key, 4096));
+    configs.back().fit = "batch_size=500";
+  }
+  const auto expected = TrainAll(options, configs, train);
+  {
+    RunOptions alone = options;
+    alone.threads = 1;
+    RunDriver one(RunDriver::Planned{}, alone, train, nullptr);
+    one.AddConfig(configs[0]);
+    const hopper_data_plan plan = one.Plan();
+    options.memory_limit = plan.bytes_models + plan.bytes_data;
+  }
+  GroupDriver groups(options, train, nullptr, {10, 10, 10, 10}, {}, configs, /*planned=*/true);
+  const auto actual = groups.Train();
+  for (const auto& [key, result] : expected) {
+    EXPECT_STREQ(actual.at(key).raw.error_detail, "");
+    EXPECT_EQ(ResultText(actual.at(key)), ResultText(result)) << key;
+  }
+}
+
+}  // namespace
+}  // namespace hopper

@@ -1,0 +1,105 @@
+#include "schedule/course.h"
+
+#include <gtest/gtest.h>
+
+namespace hopper {
+namespace {
+
+constexpr Watching kNothing = {};
+constexpr Watching kLoss = {{true, false}, false};
+constexpr Watching kValLoss = {{false, true}, true};
+
+RunRules Rules(TrainingMetrics metrics, int frequency = 1, int valid = 0) {
+  RunRules rules;
+  rules.num_iterations = 5;
+  rules.metrics_frequency = frequency;
+  rules.training_metrics = metrics;
+  rules.partitions = {3, valid};
+  return rules;
+}
+
+TEST(RunRules, SayWhatIsEvaluated) {
+  const RunRules final_only = Rules(TrainingMetrics::kFinal, 2, 4);
+  for (int i = 1; i <= 5; ++i) {
+    const bool metrics = i == 2 || i == 4 || i == 5;
+    EXPECT_EQ(final_only.IsMetricsIteration(i), metrics);
+    EXPECT_EQ(final_only.TakesRunningMetrics(i), metrics);
+    EXPECT_EQ(final_only.Evaluates(kTrainSplit, i, kNothing), i == 5);
+    EXPECT_FALSE(final_only.Evaluates(kTrainSplit, i, kLoss));  // its final pass is
+    EXPECT_EQ(final_only.Evaluates(kValidSplit, i, kLoss), metrics);
+    EXPECT_EQ(Rules(TrainingMetrics::kEvery, 2).Evaluates(kTrainSplit, i, kLoss), metrics);
+    EXPECT_FALSE(Rules(TrainingMetrics::kEvery, 2).TakesRunningMetrics(i));
+    EXPECT_FALSE(Rules(TrainingMetrics::kRunning).Evaluates(kTrainSplit, i, kNothing));
+    EXPECT_FALSE(Rules(TrainingMetrics::kEvery).Evaluates(kValidSplit, i, kNothing));
+  }
+  EXPECT_EQ(final_only.EvaluatedPartitions(), 7);
+  EXPECT_EQ(Rules(TrainingMetrics::kRunning).EvaluatedPartitions(), 0);
+  EXPECT_TRUE(Rules(TrainingMetrics::kRunning, 2).KeepsWeights(4, {{true, false}, true}));
+  EXPECT_FALSE(Rules(TrainingMetrics::kRunning, 2).KeepsWeights(3, {{true, false}, true}));
+  EXPECT_FALSE(Rules(TrainingMetrics::kRunning, 2).KeepsWeights(4, kLoss));
+}
+
+TEST(Course, GoesThroughVisitsToItsEnd) {
+  const RunRules rules = Rules(TrainingMetrics::kFinal);
+  Course course;
+  for (int64_t left = 15; left > 0; --left) {
+    EXPECT_TRUE(HasVisits(rules, course));
+    EXPECT_EQ(VisitsLeft(rules, course), left);
+    EXPECT_EQ(WhatFollows(rules, kNothing, course), AfterReports::kGoesOn);
+    const bool ends = EndsIteration(rules, course);
+    EXPECT_EQ(ends, left % 3 == 1);
+    EXPECT_EQ(EndVisit(rules, kNothing, &course), ends);
+    EXPECT_FALSE(course.deciding);
+  }
+  EXPECT_EQ(course.iterations, 5);
+  EXPECT_FALSE(HasVisits(rules, course));
+  EXPECT_EQ(WhatFollows(rules, kNothing, course), AfterReports::kDone);
+}
+
+TEST(Course, WaitsForWhatItWatchesAndIsEvaluatedAtItsEnd) {
+  const RunRules rules = Rules(TrainingMetrics::kFinal, 2, 1);
+  Course course;
+  for (int visit = 1; visit <= 6; ++visit) EndVisit(rules, kValLoss, &course);
+  EXPECT_TRUE(course.deciding);
+  EXPECT_EQ(WhatFollows(rules, kValLoss, course), AfterReports::kGoesOn);
+  Decide(true, &course);
+  EXPECT_EQ(LastIteration(rules, course), 2);
+  EXPECT_EQ(VisitsLeft(rules, course), 0);
+  EXPECT_EQ(WhatFollows(rules, kValLoss, course), AfterReports::kFinalPass);
+  course.final_pass = true;
+  EXPECT_EQ(WhatFollows(rules, kValLoss, course), AfterReports::kDone);
+  course.final_pass = false;
+  EXPECT_EQ(WhatFollows(Rules(TrainingMetrics::kEvery, 2, 1), kValLoss, course),
+            AfterReports::kDone);
+  // A warm start that was stopped before has nothing to be evaluated.
+  Course stopped;
+  Decide(true, &stopped);
+  EXPECT_EQ(WhatFollows(rules, kValLoss, stopped), AfterReports::kDone);
+}
+
+TEST(Segments, HaveHopsAndTurns) {
+  const SegmentKeys keys = {{{{10, 10, 20, 20, 30}, {30, 40}}}};
+  EXPECT_EQ(keys.All(), (std::vector<int32_t>{10, 20, 30, 40}));
+  const Ring ring(5, {0, 3});
+  EXPECT_EQ(VisitsOn(keys, ring, 1, 0, 10), 2);
+  EXPECT_EQ(VisitsOn(keys, ring, 1, 1, 10), 1);
+  EXPECT_EQ(VisitsOn(keys, ring, 1, 1, 20), 0);
+  EXPECT_EQ(VisitsOn(keys, ring, 1, 4, 30), 1);
+  EXPECT_EQ(NextToEvaluate(keys.All(), 30, [](int32_t key) { return key != 40; }), 10);
+  EXPECT_EQ(NextToEvaluate(keys.All(), 30, [](int32_t key) { return key == 30; }), 30);
+
+  RunRules rules = Rules(TrainingMetrics::kFinal, 2, 2);
+  rules.partitions[kTrainSplit] = 5;
+  const auto hops = [&](int iteration, const std::vector<Walker>& models) {
+    return HopsOfIteration(keys, ring, rules, iteration, models);
+  };
+  EXPECT_EQ(hops(1, {{1, kNothing}}), 3);                 // from 0: 10, 20, 30
+  EXPECT_EQ(hops(1, {{1, kNothing}, {2, kNothing}}), 4);  // from 3: 20, 30, 10, 20
+  EXPECT_EQ(hops(2, {{2, kNothing}}), 5);                 // validation is on two
+  EXPECT_EQ(hops(5, {{2, kNothing}}), 7);                 // and all are on four
+  EXPECT_EQ(hops(5, {{2, kLoss}}), 7);                    // two, then three
+  EXPECT_EQ(hops(4, {{2, kLoss}}), 5);
+}
+
+}  // namespace
+}  // namespace hopper
