@@ -15,7 +15,8 @@
 #include "base/error.h"
 #include "model_hopper/core_api.h"
 #include "schedule/course.h"
-#include "train/trainer.h"
+#include "train/metric_sums.h"
+#include "train/stopping.h"
 
 namespace hopper {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/bytes.h"
-#include "train/trainer.h"
+#include "train/metric_sums.h"
 
 namespace hopper {
 

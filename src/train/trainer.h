@@ -15,18 +15,10 @@
 #include "params/precision.h"
 #include "state/state.h"
 #include "train/initial_weights.h"
+#include "train/metric_sums.h"
 #include "train/stopping.h"
 
 namespace hopper {
-
-// Sums over examples, in float64.
-struct MetricSums {
-  double loss = 0.0;            // without regularization
-  std::vector<double> metrics;  // the sums of each metric, one behind the other
-  int64_t examples = 0;
-
-  void Add(const MetricSums& other);
-};
 
 enum class VisitEnd { kDone, kCancelled, kNotFinite };
 

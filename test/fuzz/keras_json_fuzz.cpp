@@ -37,6 +37,9 @@ void Use(const ModelSpec& spec) {
 
 }  // namespace
 
+// What libhopper_core.so exports.
+extern "C" const hopper_core_api* hopper_core_api_get(int32_t version);
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 1) return 0;
   const std::string_view json(reinterpret_cast<const char*>(data) + 1, size - 1);

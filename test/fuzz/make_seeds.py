@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Writes the fuzz targets' first inputs: small architectures of real Keras, parameter texts,
-a state image and packed buffers. `scripts/fuzz` adds nothing here; put what it found beside them.
+a state image and packed buffers.
+
+  test/fuzz/make_seeds.py FOLDER
 """
 import json
 import pathlib
 import struct
+import sys
 
 HERE = pathlib.Path(__file__).parent
 KERAS = HERE.parent / "baseline" / "keras_json"
@@ -29,7 +32,7 @@ GRIDS = [
 
 
 def write(target, name, data):
-    folder = HERE / "corpus" / target
+    folder = pathlib.Path(sys.argv[1]) / target
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_bytes(data)
 
