@@ -55,6 +55,30 @@ def segment_processes(connection_or_process):
     return found
 
 
+def of_each(processes, look):
+    """What `look` finds of each process that is still there: some only read, and may go."""
+    found = {}
+    for one in (one for segment in processes.values() for one in segment):
+        try:
+            found[one] = look(one)
+        except FileNotFoundError:
+            pass
+    return found
+
+
+def seconds(processes):
+    """What each of them has computed so far."""
+    def look(one):
+        with open(f"/proc/{one}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return of_each(processes, look)
+
+
+def spent(before, after):
+    return sum(after[one] - before[one] for one in after)
+
+
 def primaries(connection):
     """dbid of each segment, for gp_inject_fault()."""
     query(connection, "SET client_min_messages = warning")

@@ -9,10 +9,11 @@ import time
 import psycopg2
 import pytest
 
-from cluster import (answer, limit_memory, reset_fault, segment_processes, set_fault,
-                     setting_of_segment)
+from cluster import (answer, limit_memory, reset_fault, seconds, segment_processes, set_fault,
+                     setting_of_segment, spent)
 from conftest import connect
-from digits import PLAIN, dense, layer, outputs, query, select, sequential, value
+from digits import (PLAIN, dense, layer, outputs, query, select, sequential, value,
+                    wait_until)
 from runs import CONFIGS, LOSS, OPTIMIZERS, digests, fit, pack, working_tables
 
 
@@ -27,6 +28,18 @@ def test_a_failing_configuration_does_not_end_the_run(packed):
     assert query(greenplum, f"SELECT {columns} FROM out_bad_info ORDER BY 1") == \
         query(postgres, f"SELECT {columns} FROM out_bad_info ORDER BY 1")
     assert query(greenplum, "SELECT status FROM out_bad_info WHERE mst_key = 1") == [("failed",)]
+
+
+def test_the_reasons_are_counted_where_all_fail(packed):
+    """In the same words as on one server, whose rule it is."""
+    bad = [(key, 1, LOSS + "'SGD(lr=1e30)'", "batch_size=16") for key in (1, 2, 3)]
+    for connection in packed:
+        select(connection, "configs_all_bad", bad)
+        with pytest.raises(psycopg2.Error) as error:
+            fit(connection, "packed_6", "out_all_bad", "configs_all_bad")
+        assert error.value.pgcode == "22000"
+        assert error.value.diag.message_detail == "3 failed: 3 loss became NaN."
+        assert outputs(connection, "out_all_bad%") == []
 
 
 def long_run(connection, output):
@@ -123,11 +136,20 @@ def test_an_error_of_the_server_tells_which_models_travelled(on_segments, name, 
         select(on_segments, "some_bad", [CONFIGS[0], bad, *CONFIGS[2:6]])
     reset_fault(on_segments, name)
     connection = connect("HOPPER_GREENPLUM")
-    timer = threading.Timer(4, set_fault, (on_segments, name, "error", [segment]))
-    timer.start()
+    fit(connection, "packed_7", f"before_{name}", "some_bad", 1)  # libtorch
+    processes = segment_processes(connection)
+
+    def break_in():
+        """Once the run is some iterations old."""
+        before = seconds(processes)
+        wait_until(lambda: spent(before, seconds(processes)) > 3)
+        set_fault(on_segments, name, "error", [segment])
+
+    thread = threading.Thread(target=break_in)
+    thread.start()
     with pytest.raises(psycopg2.Error) as error:
         fit(connection, "packed_7", f"out_{name}", "some_bad", 100000)
-    timer.join()
+    thread.join()
     reset_fault(on_segments, name)
     assert name in str(error.value) and f"seg{segment}" in str(error.value)
     context = error.value.diag.context

@@ -8,7 +8,7 @@ import time
 import psycopg2
 import pytest
 
-from cluster import segment_processes
+from cluster import of_each, seconds, segment_processes, spent
 from conftest import connect
 from digits import outputs, query, value, wait_until
 from runs import digests, fit
@@ -24,34 +24,10 @@ STATEMENTS = {
                      " END; EXCEPTION WHEN query_canceled THEN NULL; END $do$",
 }
 HANDLED = ("handler", "outer handler")
-TICK = 1 / os.sysconf("SC_CLK_TCK")
-
-
-def of_each(processes, look):
-    """What `look` finds of each process that is still there: some only read, and may go."""
-    found = {}
-    for one in (one for segment in processes.values() for one in segment):
-        try:
-            found[one] = look(one)
-        except FileNotFoundError:
-            pass
-    return found
 
 
 def threads(processes):
     return of_each(processes, lambda one: len(os.listdir(f"/proc/{one}/task")))
-
-
-def seconds(processes):
-    def look(one):
-        with open(f"/proc/{one}/stat", encoding="ascii") as file:
-            fields = file.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) * TICK
-    return of_each(processes, look)
-
-
-def spent(before, after):
-    return sum(after[one] - before[one] for one in after)
 
 
 class Session:

@@ -111,6 +111,17 @@ def test_threads_do_not_matter(packed):
     assert digests(greenplum, "three_threads") == digests(postgres, "three_threads")
 
 
+@pytest.mark.parametrize("more", [
+    ", \"precision\" := 'bf16'", ", threads := 4, threads_per_model := 2",
+    ", \"precision\" := 'bf16', threads := 4, threads_per_model := 2"])
+def test_same_bits_in_other_numerics(packed, more):
+    greenplum, postgres = packed
+    for connection in packed:
+        query(connection, "DROP TABLE IF EXISTS other, other_info, other_state, other_summary")
+        fit(connection, "packed_6", "other", "configs_3", 2, more)
+    assert digests(greenplum, "other") == digests(postgres, "other")
+
+
 # ---------------------------------------------------------------- using models
 
 
