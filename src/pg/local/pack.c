@@ -49,7 +49,7 @@ encode_row(pack_job *job, const Datum *values, const bool *nulls, bytea *row)
 
 /* Puts every row, encoded, into the sort. */
 static void
-read_rows(pack_job *job, Tuplesortstate *sort)
+read_rows(pack_job *job, hopper_sort *sort)
 {
 	pack_source *source = &job->source;
 	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "hopper packed row",
@@ -94,7 +94,7 @@ read_rows(pack_job *job, Tuplesortstate *sort)
 			encode_row(job, values, nulls, row);
 			MemoryContextSwitchTo(caller);
 			MemoryContextReset(row_context);
-			tuplesort_putdatum(sort, PointerGetDatum(row), false);
+			hopper_sort_put(sort, PointerGetDatum(row));
 		}
 		SPI_freetuptable(table);
 	}
@@ -156,25 +156,23 @@ close_writer(writer *out)
 void
 pack_move_rows(pack_job *job, pack_output *training, pack_output *validation)
 {
-	Tuplesortstate *sort;
+	hopper_sort *sort;
 	writer		writers[2];
 	bool		split;
 	Datum		datum;
-	bool		isnull;
 
 	/* memory above maintenance_work_mem goes to temporary files */
-	sort = hopper_tuplesort_begin_datum(BYTEAOID,
-										lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR)->lt_opr,
-										InvalidOid, false, maintenance_work_mem);
+	sort = hopper_sort_begin(lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR)->lt_opr,
+							 maintenance_work_mem);
 	read_rows(job, sort);
-	tuplesort_performsort(sort);
+	tuplesort_performsort(sort->state);
 	split = pack_open_outputs(job, training, validation);
 	open_writer(&writers[0], job, training);
 	if (split)
 		open_writer(&writers[1], job, validation);
-	while (hopper_tuplesort_getdatum(sort, &datum, &isnull))
+	while (hopper_sort_get(sort, &datum))
 	{
-		char	   *x = VARDATA(DatumGetPointer(datum)) + PACK_KEY_SIZE;
+		char	   *x = VARDATA_ANY(DatumGetPointer(datum)) + PACK_KEY_SIZE;
 		char	   *y = x + job->layout.x_size;
 		int32		stratum;
 		writer	   *out;
@@ -185,10 +183,9 @@ pack_move_rows(pack_job *job, pack_output *training, pack_output *validation)
 		pack_buffer_add(&out->buffer, x, y);
 		if (pack_output_row(out->output))
 			write_buffer(out);
-		pfree(DatumGetPointer(datum));
 	}
 	close_writer(&writers[0]);
 	if (split)
 		close_writer(&writers[1]);
-	tuplesort_end(sort);
+	hopper_sort_end(sort);
 }

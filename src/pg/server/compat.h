@@ -10,6 +10,7 @@
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaddress.h"
+#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "storage/ipc.h"
@@ -321,28 +322,121 @@ hopper_has_ctid(Oid relation)
 #endif
 
 /*
- * Sorting single values: a coordinator since 11, abbreviated keys since 9.6, no copies since 16;
- * Greenplum 6 wants to know the plan's node.
+ * Sorting byte strings with as much memory as asked for. Since 17 the server does not count single
+ * values that it copies, and so never writes them to disk; rows, of one column here, it counts.
+ * Values: a coordinator since 11; Greenplum 6 wants to know the plan's node. hopper_sort_get() gives
+ * what is good until the next one, maybe with a short header.
  */
+#if PG_VERSION_NUM >= 170000
+#include "executor/tuptable.h"
+typedef struct hopper_sort
+{
+	Tuplesortstate *state;
+	TupleTableSlot *in;
+	TupleTableSlot *out;
+} hopper_sort;
+
+static inline hopper_sort *
+hopper_sort_begin(Oid less_than, int memory)
+{
+	hopper_sort *sort = palloc(sizeof(hopper_sort));
+	TupleDesc	row = CreateTemplateTupleDesc(1);
+	AttrNumber	column = 1;
+	Oid			collation = InvalidOid;
+	bool		nulls_first = false;
+
+	TupleDescInitEntry(row, 1, "value", BYTEAOID, -1, 0);
+	sort->in = MakeSingleTupleTableSlot(row, &TTSOpsVirtual);
+	sort->out = MakeSingleTupleTableSlot(row, &TTSOpsMinimalTuple);
+	sort->state = tuplesort_begin_heap(row, 1, &column, &less_than, &collation, &nulls_first,
+									   memory, NULL, TUPLESORT_NONE);
+	return sort;
+}
+
+static inline void
+hopper_sort_put(hopper_sort *sort, Datum value)
+{
+	ExecClearTuple(sort->in);
+	sort->in->tts_values[0] = value;
+	sort->in->tts_isnull[0] = false;
+	ExecStoreVirtualTuple(sort->in);
+	tuplesort_puttupleslot(sort->state, sort->in);
+}
+
+static inline bool
+hopper_sort_get(hopper_sort *sort, Datum *value)
+{
+	bool		isnull;
+
+	if (!tuplesort_gettupleslot(sort->state, true, false, sort->out, NULL))
+		return false;
+	*value = slot_getattr(sort->out, 1, &isnull);
+	return true;
+}
+
+static inline void
+hopper_sort_end(hopper_sort *sort)
+{
+	ExecDropSingleTupleTableSlot(sort->in);
+	ExecDropSingleTupleTableSlot(sort->out);
+	tuplesort_end(sort->state);
+}
+#else
+typedef struct hopper_sort
+{
+	Tuplesortstate *state;
+	void	   *last;
+} hopper_sort;
+
+static inline hopper_sort *
+hopper_sort_begin(Oid less_than, int memory)
+{
+	hopper_sort *sort = palloc0(sizeof(hopper_sort));
+
 #if defined(GP_VERSION_NUM) && PG_VERSION_NUM < 90500
-#define hopper_tuplesort_begin_datum(type, op, collation, nulls_first, memory) \
-	tuplesort_begin_datum(NULL, type, op, collation, nulls_first, memory, false)
+	sort->state = tuplesort_begin_datum(NULL, BYTEAOID, less_than, InvalidOid, false, memory, false);
 #elif PG_VERSION_NUM >= 110000
-#define hopper_tuplesort_begin_datum(type, op, collation, nulls_first, memory) \
-	tuplesort_begin_datum(type, op, collation, nulls_first, memory, NULL, 0)
+	sort->state = tuplesort_begin_datum(BYTEAOID, less_than, InvalidOid, false, memory, NULL, 0);
 #else
-#define hopper_tuplesort_begin_datum(type, op, collation, nulls_first, memory) \
-	tuplesort_begin_datum(type, op, collation, nulls_first, memory, false)
+	sort->state = tuplesort_begin_datum(BYTEAOID, less_than, InvalidOid, false, memory, false);
 #endif
+	return sort;
+}
+
+static inline void
+hopper_sort_put(hopper_sort *sort, Datum value)
+{
+	tuplesort_putdatum(sort->state, value, false);
+}
+
+/* Abbreviated keys since 9.6, no copies since 16. */
+static inline bool
+hopper_sort_get(hopper_sort *sort, Datum *value)
+{
+	bool		isnull;
+
+	if (sort->last)
+		pfree(sort->last);
+	sort->last = NULL;
 #if PG_VERSION_NUM >= 160000
-#define hopper_tuplesort_getdatum(state, value, isnull) \
-	tuplesort_getdatum(state, true, true, value, isnull, NULL)
+	if (!tuplesort_getdatum(sort->state, true, true, value, &isnull, NULL))
+		return false;
 #elif PG_VERSION_NUM >= 90600
-#define hopper_tuplesort_getdatum(state, value, isnull) \
-	tuplesort_getdatum(state, true, value, isnull, NULL)
+	if (!tuplesort_getdatum(sort->state, true, value, &isnull, NULL))
+		return false;
 #else
-#define hopper_tuplesort_getdatum(state, value, isnull) \
-	tuplesort_getdatum(state, true, value, isnull)
+	if (!tuplesort_getdatum(sort->state, true, value, &isnull))
+		return false;
+#endif
+	sort->last = DatumGetPointer(*value);
+	return true;
+}
+
+static inline void
+hopper_sort_end(hopper_sort *sort)
+{
+	tuplesort_end(sort->state);
+}
 #endif
 
 /* Analysing a statement by hand: under another name since 15; planning: with its text since 13. */
