@@ -23,7 +23,16 @@ SET hopper.notice_interval = '1min';
 SHOW hopper.notice_interval;
 SET hopper.threads = 1025;
 SET hopper.max_configs = 0;
-SET hopper.thread = 2;
+-- a name of ours that is none; servers before 15 take any
+DO $$
+BEGIN
+    SET hopper.thread = 2;
+    IF current_setting('server_version_num')::integer >= 150000 THEN
+        RAISE 'taken';
+    END IF;
+EXCEPTION WHEN invalid_name THEN
+    NULL;
+END $$;
 RESET ALL;
 
 -- A set-returning function need not stand in FROM

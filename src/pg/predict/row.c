@@ -91,8 +91,8 @@ current_version(const hopper_name *table, bool has_key, int32 mst_key, char *ver
 	hopper_name summary = hopper_name_with_suffix(table, "summary");
 	char	   *text;
 
-	hopper_select("SELECT m.tableoid || ' ' || m.xmin || ' ' || m.cmin || m.ctid"
-				  " || s.tableoid || ' ' || s.xmin || ' ' || s.cmin || s.ctid"
+	hopper_select("SELECT pg_catalog.concat_ws(' ', m.tableoid, m.xmin, m.cmin, m.ctid,"
+				  " s.tableoid, s.xmin, s.cmin, s.ctid)"
 				  " FROM %s m, %s s %s LIMIT 2", table->quoted, summary.quoted,
 				  has_key ? psprintf("WHERE m.mst_key = %d", mst_key) : "");
 	text = SPI_processed == 1 ? hopper_cell(0, 1) : NULL;

@@ -324,8 +324,8 @@ hopper_has_ctid(Oid relation)
 /*
  * Sorting byte strings with as much memory as asked for. Since 17 the server does not count single
  * values that it copies, and so never writes them to disk; rows, of one column here, it counts.
- * Values: a coordinator since 11; Greenplum 6 wants to know the plan's node. hopper_sort_get() gives
- * what is good until the next one, maybe with a short header.
+ * Values: a coordinator since 11; Greenplum 6 wants to know the plan's node. hopper_sort_get()'s
+ * value is good until the next one, and may have a short header.
  */
 #if PG_VERSION_NUM >= 170000
 #include "executor/tuptable.h"
@@ -394,7 +394,8 @@ hopper_sort_begin(Oid less_than, int memory)
 	hopper_sort *sort = palloc0(sizeof(hopper_sort));
 
 #if defined(GP_VERSION_NUM) && PG_VERSION_NUM < 90500
-	sort->state = tuplesort_begin_datum(NULL, BYTEAOID, less_than, InvalidOid, false, memory, false);
+	sort->state = tuplesort_begin_datum(NULL, BYTEAOID, less_than, InvalidOid, false, memory,
+										false);
 #elif PG_VERSION_NUM >= 110000
 	sort->state = tuplesort_begin_datum(BYTEAOID, less_than, InvalidOid, false, memory, NULL, 0);
 #else
