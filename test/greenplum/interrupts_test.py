@@ -36,8 +36,8 @@ class Session:
     def __init__(self, on_segments):
         self.other = on_segments
         self.connection = connect("HOPPER_GREENPLUM")
-        fit(self.connection, "packed_7", "warm", "configs_2", 1)
-        query(self.connection, "DROP TABLE warm, warm_info, warm_state, warm_summary")
+        fit(self.connection, "packed_7", "woken", "configs_2", 1)
+        query(self.connection, "DROP TABLE woken, woken_info, woken_state, woken_summary")
         self.pid = value(self.connection, "SELECT pg_backend_pid()")
         self.processes = segment_processes(self.pid)
         assert sorted(self.processes) == [0, 1, 2]
