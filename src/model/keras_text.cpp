@@ -13,7 +13,9 @@ using nlohmann::json;
 
 namespace {
 
-constexpr size_t kMaxBytes = size_t{64} << 20;
+// Parsing looks at no cancel: these bound how long it takes.
+constexpr size_t kMaxBytes = size_t{16} << 20;
+constexpr size_t kMaxValues = 1000000;
 constexpr int kMaxDepth = 256;
 
 const char kHint[] = "Use the output of model.to_json().";
@@ -58,28 +60,38 @@ Problem SyntaxProblem(std::string_view text, size_t byte) {
   return {ErrorCode::kInvalidText, "model architecture is not valid JSON", detail, kHint};
 }
 
-// True where brackets nest deeper than kMaxDepth. The parser's own callback is not used for it: it
+struct Extent {
+  int depth = 0;      // of the deepest bracket; counting ends beyond kMaxDepth
+  size_t values = 1;  // at least as many as the parser would make
+};
+
+// What a text would become, without parsing it. The parser's own callback is not used for it: it
 // would look through a whole list again at the end of each of its entries.
-bool IsTooDeep(std::string_view text) {
+Extent Measure(std::string_view text) {
+  Extent extent;
   int depth = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
+  for (size_t i = 0; i < text.size() && extent.depth <= kMaxDepth; ++i) {
     switch (text[i]) {
       case '"':
         for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\' ? 1 : 0;
         break;
       case '[':
       case '{':
-        if (++depth > kMaxDepth) return true;
+        extent.depth = std::max(extent.depth, ++depth);
+        ++extent.values;
         break;
       case ']':
       case '}':
         --depth;
         break;
+      case ',':
+        ++extent.values;
+        break;
       default:
         break;
     }
   }
-  return false;
+  return extent;
 }
 
 // True where a dictionary anywhere has one of Keras 3's keys. Depth is bounded by the parser.
@@ -177,7 +189,15 @@ bool ParseJsonText(std::string_view text, JsonDocument* parsed, std::vector<Prob
                          "Weights belong into the weights argument, not into the JSON."});
     return false;
   }
-  if (IsTooDeep(text)) {
+  const Extent extent = Measure(text);
+  if (extent.values > kMaxValues) {
+    problems->push_back({ErrorCode::kLimitExceeded, "model architecture is too large",
+                         "It has " + std::to_string(extent.values) + " JSON values; the limit is " +
+                             std::to_string(kMaxValues) + ".",
+                         ""});
+    return false;
+  }
+  if (extent.depth > kMaxDepth) {
     problems->push_back({ErrorCode::kLimitExceeded, "model architecture is nested too deeply",
                          "The limit is " + std::to_string(kMaxDepth) + " levels.", ""});
     return false;

@@ -21,6 +21,8 @@ constexpr uint64_t kMany = std::numeric_limits<uint64_t>::max();
 constexpr uint64_t kMaxGrid = 1000000;
 // Spaces up to this size are listed when random draws keep meeting what is there already.
 constexpr uint64_t kMaxListed = 200000;
+// Longer parameters are not repeated in an error.
+constexpr size_t kMaxShown = 2000;
 
 uint64_t Times(uint64_t a, uint64_t b) {
   uint64_t product = 0;
@@ -110,6 +112,7 @@ class Collector {
     for (const ParamProblem& problem : problems) {
       if (problem.warning) continue;
       Problem first = problem;
+      if (text.size() > kMaxShown) throw Error(std::move(first));
       first.detail += (first.detail.empty() ? "" : " ");
       first.detail += std::string("The ") + (compile ? "compile_params" : "fit_params") +
                       " are \"" + text + "\".";

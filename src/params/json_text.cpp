@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
@@ -36,7 +37,7 @@ class Builder : public nlohmann::json_sax<Json> {
   bool end_object() override { return Close(); }
   bool end_array() override { return Close(); }
   bool key(string_t& name) override {
-    if (open_.back().Find(name) != nullptr) Fail("key " + RenderString(name) + " stands twice");
+    if (!names_.back().insert(name).second) Fail("key " + RenderString(name) + " stands twice");
     open_.back().entries.push_back({Value::String(std::move(name)), Value::None()});
     return true;
   }
@@ -64,11 +65,13 @@ class Builder : public nlohmann::json_sax<Json> {
     Value value;
     value.kind = kind;
     open_.push_back(std::move(value));
+    names_.emplace_back();
     return true;
   }
   bool Close() {
     Value value = std::move(open_.back());
     open_.pop_back();
+    names_.pop_back();
     return Add(std::move(value));
   }
   bool Add(Value value) {
@@ -85,10 +88,12 @@ class Builder : public nlohmann::json_sax<Json> {
   std::string_view text_;
   const std::string& what_;
   std::vector<Value> open_;
+  std::vector<std::unordered_set<std::string>> names_;  // of the keys of open_
   Value root_;
 };
 
 Value ParseBraces(std::string_view text, const std::string& what) {
+  RequireTextSize(text, what);
   // The test costs a second reading, but only of short texts.
   if (Json::accept(text.begin(), text.end())) return ParseJson(text, what);
   return ParsePythonValue(text, what);
@@ -104,6 +109,7 @@ bool BeginsWithBrace(std::string_view text) {
 }  // namespace
 
 Value ParseJson(std::string_view text, const std::string& what) {
+  RequireTextSize(text, what);
   Builder builder(text, what);
   if (!Json::sax_parse(text.begin(), text.end(), &builder)) {
     throw Error(ErrorCode::kInvalidText, what + " is not valid JSON");

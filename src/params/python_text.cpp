@@ -363,11 +363,20 @@ class Parser {
 
 }  // namespace
 
+void RequireTextSize(std::string_view text, const std::string& what) {
+  if (text.size() <= kMaxTextBytes) return;
+  throw Error(ErrorCode::kLimitExceeded, what + " is too long",
+              "It has " + std::to_string(text.size()) + " bytes; the limit is " +
+                  std::to_string(kMaxTextBytes) + ".");
+}
+
 Value ParsePythonValue(std::string_view text, const std::string& what) {
+  RequireTextSize(text, what);
   return Parser(text, what).ParseWholeValue();
 }
 
 std::vector<ValueEntry> ParsePythonArguments(std::string_view text, const std::string& what) {
+  RequireTextSize(text, what);
   return Parser(text, what).ParseWholeArguments();
 }
 

@@ -1,7 +1,8 @@
 // Parsers of parameter texts: Python literals and JSON into one tree of values.
 //
 // All of them throw Error(kInvalidText) whose message names `what` ("compile_params") and whose
-// detail gives the position, counted in characters from 1, and the 20 characters around it.
+// detail gives the position, counted in characters from 1, and the 20 characters around it; of
+// texts that are too long Error(kLimitExceeded).
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,10 @@
 #include "params/value.h"
 
 namespace hopper {
+
+// Longer texts are refused before they are parsed, which looks at no cancel. All parsers below do.
+constexpr size_t kMaxTextBytes = size_t{1} << 20;
+void RequireTextSize(std::string_view text, const std::string& what);
 
 // One literal: numbers, strings, None, True, False, names, lists, tuples, dicts, calls.
 Value ParsePythonValue(std::string_view text, const std::string& what);

@@ -96,3 +96,32 @@ DROP FUNCTION secure();
 REVOKE ALL ON SCHEMA public FROM hopper_regress_secured;
 DROP OWNED BY hopper_regress_secured;
 DROP ROLE hopper_regress_secured;
+
+-- Long texts are refused before they are parsed, which looks at no cancel.
+SELECT hopper.load_model('models', '[' || repeat('1,', 10000000) || '1]');
+SELECT hopper.load_model('models', '[' || repeat('1,', 2000000) || '1]');
+SELECT hopper.load_model_selection_table('models', 'long', '{1}',
+  ARRAY['loss=' || repeat('x', 2000000)], ARRAY['batch_size=8']);
+SELECT hopper.generate_model_configs('models', 'long', '{1}', '{' || repeat(' ', 2000000) || '}', '{}');
+
+-- A name is not cut: it would be another table's.
+SELECT hopper.load_model(repeat('m', 64), '{}');
+SELECT hopper.load_model('"' || repeat('m', 62) || '""x".y', '{}');
+SELECT hopper.load_model('"' || repeat('m', 61) || '""x".y', '{}');
+
+-- Models behind views, and without their summary
+CREATE SCHEMA shown;
+CREATE VIEW shown.run AS TABLE run;
+CREATE VIEW shown.run_info AS TABLE run_info;
+CREATE VIEW shown.run_summary AS TABLE run_summary;
+SELECT count(*) FROM hopper.predict_row('shown.run', NULL, ARRAY[1, 2]::real[]);
+DROP VIEW shown.run_summary;
+SELECT hopper.predict('shown.run', 'points', 'id', 'x', 'never');
+SELECT count(*) FROM hopper.predict_row('shown.run', NULL, ARRAY[1, 2]::real[]);
+CREATE TEMPORARY TABLE run AS TABLE public.run;
+SELECT hopper.predict('run', 'points', 'id', 'x', 'never');
+SELECT count(*) FROM hopper.predict_row('run', NULL, ARRAY[1, 2]::real[]);
+DROP TABLE pg_temp.run, points, points_packed, points_packed_summary, models, configs, configs_summary, run_info,
+  run_state, run_summary, public.run CASCADE;
+DROP SCHEMA shown CASCADE;
+DROP FUNCTION half();

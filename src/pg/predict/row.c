@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "access/htup_details.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
@@ -91,6 +92,11 @@ current_version(const hopper_name *table, bool has_key, int32 mst_key, char *ver
 	hopper_name summary = hopper_name_with_suffix(table, "summary");
 	char	   *text;
 
+	/* Rows of a view have no version: its model is read anew for each call. */
+	version[0] = '\0';
+	if (get_rel_relkind(hopper_relation_oid(table, false)) == RELKIND_VIEW ||
+		get_rel_relkind(hopper_relation_oid(&summary, false)) == RELKIND_VIEW)
+		return;
 	hopper_select("SELECT pg_catalog.concat_ws(' ', m.tableoid, m.xmin, m.cmin, m.ctid,"
 				  " s.tableoid, s.xmin, s.cmin, s.ctid)"
 				  " FROM %s m, %s s %s LIMIT 2", table->quoted, summary.quoted,
@@ -239,9 +245,12 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 x_type)
 	char		version[VERSION_SIZE];
 	ready_model *entry = NULL;
 	hopper_trained trained;
+	hopper_name summary;
 
 	/* Its errors are those of a table that is none of training. */
-	if (get_attnum(relation, "model_weights") == InvalidAttrNumber)
+	summary = hopper_name_with_suffix(table, "summary");
+	if (get_attnum(relation, "model_weights") == InvalidAttrNumber ||
+		!OidIsValid(hopper_relation_oid(&summary, true)))
 		hopper_read_trained_data(table, &trained);
 	current_version(table, has_key, mst_key, version);
 	for (int i = 0; i < MAX_READY; i++)

@@ -55,6 +55,33 @@ make_name(char *schema, bool qualified, char *name)
 	return result;
 }
 
+/* What SplitIdentifierString() would cut without a word. */
+static void
+refuse_long_parts(const char *written, const char *argument)
+{
+	int			length = 0;
+	bool		quoted = false;
+
+	for (const char *c = written; *c; c++)
+	{
+		if (*c == '"')
+			quoted = !quoted;
+		/* Of a quote within quotes, which is written twice, one counts. */
+		if (*c == '"' && !(quoted && c > written && c[-1] == '"'))
+			continue;
+		if (!quoted && *c == '.')
+			length = 0;
+		else if (quoted || !isspace((unsigned char) *c))
+			length++;
+		if (length >= NAMEDATALEN)
+			ereport(ERROR,
+					(errcode(ERRCODE_NAME_TOO_LONG),
+					 errmsg("argument \"%s\" is too long: %s", argument, written),
+					 errdetail("Names have at most %d bytes.", NAMEDATALEN - 1),
+					 errhint("Choose a shorter name.")));
+	}
+}
+
 hopper_name
 hopper_parse_name(text *value, const char *argument)
 {
@@ -82,6 +109,7 @@ hopper_parse_name(text *value, const char *argument)
 				 errmsg("argument \"%s\" is not a valid table name: %s", argument, written),
 				 errhint("Write table or schema.table; put names with blanks, capitals or dots in "
 						 "double quotes.")));
+	refuse_long_parts(written, argument);
 	if (list_length(names) == 1)
 		return make_name(find_schema(linitial(names)), false, linitial(names));
 	return make_name(linitial(names), true, lsecond(names));

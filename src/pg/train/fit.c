@@ -9,6 +9,7 @@
 #include "pg/server/glue.h"
 
 #include "access/htup_details.h"
+#include "utils/guc.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -243,7 +244,10 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	MemoryContext memory;
 	MemoryContext caller;
 	hopper_guard *memory_guard;
+	int			level = NewGUCNestLevel();
 
+	/* Our statements are many and touch few rows; the planner thinks otherwise of the arrays. */
+	hopper_disable_jit();
 	hopper_read_packed(&request->source, &train);
 	hopper_require_partitions(&train);
 	if (request->has_validation)
@@ -309,6 +313,8 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	best.metric = MemoryContextStrdup(request->caller, best.metric);
 	request->written = MemoryContextStrdup(request->caller, hopper_written_name(&request->output));
 	hopper_finish();
+	/* true: what the users' triggers have set stays */
+	AtEOXact_GUC(true, level);
 	return result_row(fcinfo, request, &best, trained, failed, seconds);
 }
 
