@@ -186,7 +186,7 @@ Explain::Pace Explain::Measure(const Trainer& trainer, double seconds) const {
                                       static_cast<double>(kMaxSteps)));
   InitialWeights alone;
   ModelState state;
-  if (!trainer.MakeState(&alone, cancel_, account_, "", &state)) return pace;
+  if (!trainer.MakeState(&alone, cancel_, "", &state)) return pace;
   VisitEnd ended = VisitEnd::kDone;
   const auto visit = [&](const Partition& data) {
     const Stopwatch watch;

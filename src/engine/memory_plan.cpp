@@ -19,9 +19,11 @@ int64_t KeptPlanBytes(int64_t limit, int threads) {
 }
 
 // Shares out what is left.
-void Keep(int64_t limit, int64_t left, int threads, MemoryPlan* plan) {
+void Keep(int64_t limit, int64_t left, int threads, int64_t shared, MemoryPlan* plan) {
   plan->orders = std::clamp<int64_t>(left, 0, KeptOrderBytes(limit));
-  plan->plans = std::clamp<int64_t>(left - plan->orders, 0, KeptPlanBytes(limit, threads));
+  left -= plan->orders;
+  plan->plans = std::clamp<int64_t>(left, 0, KeptPlanBytes(limit, threads));
+  plan->initial = std::clamp<int64_t>(left - plan->plans, 0, shared);
 }
 
 }  // namespace
@@ -46,7 +48,7 @@ ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations) {
 }
 
 MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>& models,
-                      int64_t data, int64_t largest) {
+                      int64_t data, int64_t largest, int64_t shared) {
   MemoryPlan plan;
   plan.fits.resize(models.size(), false);
   plan.free.resize(models.size(), 0);
@@ -68,8 +70,9 @@ MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>
   plan.resident = plan.models + data <= limit;
   plan.together = plan.models + (plan.resident ? data : largest) <= limit;
   if (plan.together) {
-    Keep(limit, limit - plan.models - (plan.resident ? data : largest), threads, &plan);
-    plan.window = plan.resident ? data : limit - plan.models - plan.orders - plan.plans;
+    Keep(limit, limit - plan.models - (plan.resident ? data : largest), threads, shared, &plan);
+    plan.window =
+        plan.resident ? data : limit - plan.models - plan.orders - plan.plans - plan.initial;
     return plan;
   }
   // As many models as there are threads are to be trained at a time. Where that leaves no room for
@@ -80,7 +83,7 @@ MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>
   plan.resident = data <= limit && (data <= largest || data + busy <= limit);
   plan.window =
       plan.resident ? data : std::max(std::min({data, limit / 4, limit - widest}), largest);
-  Keep(limit, limit - plan.window - busy, threads, &plan);
+  Keep(limit, limit - plan.window - busy, threads, shared, &plan);
   return plan;
 }
 

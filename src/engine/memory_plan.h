@@ -41,19 +41,21 @@ struct MemoryPlan {
   bool together = true;
   int64_t models = 0;  // states, kept weights and tasks of those that are trained at a time
   int64_t window = 0;  // for partitions; not resident: holds the largest one at least
-  // What is kept for tasks to come, as far as nobody else wants the room: orders of examples, and
-  // the plans of all threads.
+  // What is kept for tasks to come, as far as nobody else wants the room: orders of examples, the
+  // plans of all threads.
   int64_t orders = 0;
   int64_t plans = 0;
+  int64_t initial = 0;  // copies of initial weights
   // What is taken for the whole run.
-  int64_t fixed() const { return window + orders + plans; }
+  int64_t fixed() const { return window + orders + plans + initial; }
 };
 
 // Data of which `largest` is one partition's most. Where they do not fit as a whole beside all
 // configurations that fit at all, they are read in turns, in the memory that the configurations
 // leave, at least a partition's; where those do not fit together either, some of them wait.
+// `shared`: what copies of initial weights would take.
 MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>& models,
-                      int64_t data, int64_t largest);
+                      int64_t data, int64_t largest, int64_t shared = 0);
 
 // Of the largest partition of a data set.
 int64_t LargestPartition(const Dataset& data);

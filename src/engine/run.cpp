@@ -48,7 +48,6 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
 Run::~Run() {
   Cancel();
   workers_.Join();
-  initial_weights_.Clear();
   account_->Release();
 }
 
@@ -200,9 +199,10 @@ void Run::Start() {
   started_ = true;
   start_time_ = MonotonicSeconds();
   train_.orders().Keep(plan_->orders);
+  initial_weights_.Keep(plan_->initial);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    account_->Add(data + given_bytes_ + plan_->orders);
+    account_->Add(data + given_bytes_ + plan_->orders + plan_->initial);
     if (window_ == nullptr) {
       bytes_read_ = data;
       n_loads_ = train_.n_partitions() + (valid_ ? valid_->n_partitions() : 0);
@@ -225,9 +225,12 @@ void Run::Start() {
     for (const auto& model : models_) {
       if (model->status == HOPPER_MODEL_FAILED) FailLocked(model.get(), model->failure);
     }
+    // One that ends at once may admit others, which begin by themselves.
+    std::vector<Model*> begin;
     for (const auto& model : models_) {
-      if (model->admitted) BeginLocked(model.get());
+      if (model->admitted) begin.push_back(model.get());
     }
+    for (Model* model : begin) BeginLocked(model);
     running_workers_ = n_workers_;
     RequestLoadLocked();
   }

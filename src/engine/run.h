@@ -98,6 +98,7 @@ class Run {
     std::vector<MetricSums> sums;  // by partition
     std::vector<bool> taken;       // by partition
     int untaken = 0;
+    size_t first = 0;  // none before it is untaken
     int unfinished = 0;
     double ready_since = 0.0;
   };

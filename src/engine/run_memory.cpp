@@ -20,7 +20,8 @@ void Run::PlanModels(int64_t data, int64_t largest) {
   const auto plan = [&](int64_t least) {
     // Devices are planned by their own memory.
     const int32_t threads = devices_.empty() ? n_workers_ : threads_;
-    plan_ = std::make_unique<MemoryPlan>(PlanMemory(budget(), threads, models, data, least));
+    plan_ = std::make_unique<MemoryPlan>(
+        PlanMemory(budget(), threads, models, data, least, initial_weights_.SharedBytes()));
   };
   const auto any = [&] {
     return std::find(plan_->fits.begin(), plan_->fits.end(), true) != plan_->fits.end();
@@ -94,10 +95,12 @@ bool Run::AnyWaitsLocked() const {
 }
 
 void Run::AdmitLocked() {
-  for (; next_admitted_ < models_.size(); ++next_admitted_) {
+  while (next_admitted_ < models_.size()) {
     Model* model = models_[next_admitted_].get();
-    if (model->status != HOPPER_MODEL_TRAINING) continue;
-    if (!HasRoomLocked(*model)) return;
+    const bool trains = model->status == HOPPER_MODEL_TRAINING;
+    if (trains && !HasRoomLocked(*model)) return;
+    ++next_admitted_;  // before BeginLocked(), at whose end others may be admitted
+    if (!trains) continue;
     model->admitted = true;
     admitted_tasks_.push_back(model->memory.task);
     CountLocked(model, model->memory.lasting());
@@ -160,6 +163,7 @@ void Run::CountSnapshotsLocked(Model* model) {
 // The model trains no more: its state stays until it is taken, with room for a copy on the way.
 void Run::EndLocked(Model* model) {
   if (!model->admitted) return;
+  model->admitted = false;
   const auto task = std::find(admitted_tasks_.begin(), admitted_tasks_.end(), model->memory.task);
   if (task != admitted_tasks_.end()) admitted_tasks_.erase(task);
   if (started_) AdmitLocked();
@@ -258,6 +262,8 @@ void Run::AddState(int32_t mst_key, const uint8_t* bytes, size_t size) {
     model.has_state = false;
   } else if (started_) {
     BeginLocked(&model);
+  }
+  if (started_) {
     RequestLoadLocked();
     wake_.notify_all();
   }

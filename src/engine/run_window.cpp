@@ -7,7 +7,8 @@ namespace hopper {
 
 // A partition that is in memory and that nobody has taken, or -1.
 int Run::NextOfPassLocked(const EvaluationPass& pass) const {
-  for (size_t p = 0; p < pass.taken.size(); ++p) {
+  if (pass.untaken == 0) return -1;
+  for (size_t p = pass.first; p < pass.taken.size(); ++p) {
     if (!pass.taken[p] && IsLoadedLocked(pass.split, static_cast<int>(p))) {
       return static_cast<int>(p);
     }

@@ -152,6 +152,7 @@ bool Run::NextTaskLocked(Task* task, int device) {
       // Before its next visit, so that snapshots of one model do not pile up.
       task->partition = NextOfPassLocked(*pass);
       pass->taken[static_cast<size_t>(task->partition)] = true;
+      while (pass->first < pass->taken.size() && pass->taken[pass->first]) ++pass->first;
       --pass->untaken;
       task->wait = task->started - pass->ready_since;
       task->pass = std::move(pass);
@@ -195,8 +196,8 @@ bool Run::HasState(Model* model) {
     model->has_state = true;
   }
   if (!model->has_state) {
-    model->has_state = model->trainer->MakeState(&initial_weights_, cancel_, account_,
-                                                 numerics_class_, &model->state);
+    model->has_state =
+        model->trainer->MakeState(&initial_weights_, cancel_, numerics_class_, &model->state);
   }
   return model->has_state;
 }

@@ -4,28 +4,24 @@
 
 namespace hopper {
 
-namespace {
-
-int64_t BytesOf(const ModelSpec& spec) {
-  return static_cast<int64_t>(spec.flat_size) * static_cast<int64_t>(sizeof(float));
-}
-
-}  // namespace
-
-InitialWeights::Job::~Job() {
-  if (account != nullptr) account->Add(-static_cast<int64_t>(weights.size() * sizeof(float)));
-}
-
 void InitialWeights::Expect(const ModelSpec& spec, uint64_t seed) {
   const std::string key = WeightInitializer::Key(spec, seed);
   const std::lock_guard<std::mutex> lock(mutex_);
   std::shared_ptr<Job>& job = jobs_[key];
   if (job == nullptr) job = std::make_shared<Job>();
+  job->bytes = static_cast<int64_t>(spec.flat_size) * static_cast<int64_t>(sizeof(float));
   ++job->expected;
 }
 
+int64_t InitialWeights::SharedBytes() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  int64_t bytes = 0;
+  for (const auto& [key, job] : jobs_) bytes += job->expected > 1 ? job->bytes : 0;
+  return bytes;
+}
+
 bool InitialWeights::Get(const ModelSpec& spec, uint64_t seed, const std::atomic<bool>& cancel,
-                         MemoryAccount* account, float* flat) {
+                         float* flat) {
   const std::string key = WeightInitializer::Key(spec, seed);
   std::shared_ptr<Job> job;
   {
@@ -36,12 +32,10 @@ bool InitialWeights::Get(const ModelSpec& spec, uint64_t seed, const std::atomic
       if (--job->expected <= 0) jobs_.erase(at);
     }
     if (job != nullptr && job->initializer == nullptr) {
-      const bool room = account == nullptr || account->used() + BytesOf(spec) <= account->limit();
-      if (job->expected > 0 && room) {
+      if (job->expected > 0 && job->bytes <= most_ - kept_) {
         job->weights = AlignedArray<float>(static_cast<size_t>(spec.flat_size));
         job->initializer = std::make_unique<const WeightInitializer>(spec, seed);
-        job->account = account;
-        if (account != nullptr) account->Add(BytesOf(spec));
+        kept_ += job->bytes;
         made_.fetch_add(1, std::memory_order_relaxed);
       } else {
         job = nullptr;  // nobody else wants them, or there is no room

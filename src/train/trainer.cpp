@@ -151,10 +151,9 @@ ModelState Trainer::InitialState(const float* keras_weights,
 }
 
 bool Trainer::MakeState(InitialWeights* weights, const std::atomic<bool>& cancel,
-                        MemoryAccount* account, const std::string& numerics_class,
-                        ModelState* state) const {
+                        const std::string& numerics_class, ModelState* state) const {
   ModelState made = EmptyState(numerics_class);
-  if (!weights->Get(network_->spec(), seed_, cancel, account, made.params.data())) return false;
+  if (!weights->Get(network_->spec(), seed_, cancel, made.params.data())) return false;
   *state = std::move(made);
   return true;
 }

@@ -39,7 +39,7 @@ class Trainer {
   // Initial weights (or `keras_weights` of spec().parameters floats, may be null), zero slots.
   ModelState InitialState(const float* keras_weights, const std::string& numerics_class) const;
   // The state of a configuration that starts anew in a run; false where `cancel` ended it.
-  bool MakeState(InitialWeights* weights, const std::atomic<bool>& cancel, MemoryAccount* account,
+  bool MakeState(InitialWeights* weights, const std::atomic<bool>& cancel,
                  const std::string& numerics_class, ModelState* state) const;
 
   // The weights to evaluate and to hand out, spec().flat_size floats: the state's, or their moving

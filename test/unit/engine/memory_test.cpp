@@ -5,6 +5,7 @@
 #include <set>
 
 #include "data/batch.h"
+#include "engine/memory_plan.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 
@@ -147,6 +148,46 @@ TEST(Memory, WhoFailsDependsOnSizesOnly) {
     for (const auto& [key, result] : outcome.results) all += " " + result.digest;
     if (i == 0) first = all;
     EXPECT_EQ(all, first);
+  }
+}
+
+// What configurations of one seed share takes no room that was promised to their training.
+TEST(Memory, SharedInitialWeightsTakeOnlyWhatIsLeft) {
+  const PackedTable train{{}};
+  std::vector<Configuration> configs;
+  for (int key = 1; key <= 6; ++key) {
+    configs.push_back(Mlp(key, 4000, "batch_size=2"));
+    configs.back().compile =
+        "loss='sparse_categorical_crossentropy', optimizer='SGD(lr=0.01)', metrics=['accuracy']";
+  }
+  for (const int threads : {1, 2}) {
+    RunOptions options;
+    options.threads = threads;
+    const Outcome roomy = Train(options, configs, train);
+    options.memory_limit = LeastLimit(
+        options, std::vector<Configuration>(configs.begin(), configs.begin() + threads), train);
+    const Outcome tight = Train(options, configs, train);
+    EXPECT_EQ(tight.failed, 0) << threads;
+    EXPECT_GT(tight.plan.n_waiting, 0) << threads;
+    ExpectSame(roomy, tight);
+  }
+}
+
+TEST(Memory, InitialWeightsAreKeptWhereNobodyWantsTheRoom) {
+  ModelMemory model;
+  model.state = int64_t{100} << 20;
+  model.task = int64_t{50} << 20;
+  const std::vector<ModelMemory> models(3, model);
+  constexpr int64_t kData = int64_t{10} << 20;
+  constexpr int64_t kShared = int64_t{80} << 20;
+  const int64_t least = PlanMemory(int64_t{1} << 40, 2, models, kData, kData).models + kData;
+  EXPECT_EQ(PlanMemory(least, 2, models, kData, kData, kShared).initial, 0);
+  EXPECT_EQ(PlanMemory(2 * least, 2, models, kData, kData, kShared).initial, kShared);
+  // Also where models wait, or data come in turns.
+  for (const int64_t limit : {least / 2, least - kData / 2, least + kShared / 2, 2 * least}) {
+    const MemoryPlan plan = PlanMemory(limit, 2, models, kData, kData / 5, kShared);
+    const int64_t busy = plan.together ? plan.models : 2 * model.alone();
+    EXPECT_TRUE(plan.initial == 0 || plan.fixed() + busy <= limit) << limit;
   }
 }
 

@@ -38,7 +38,6 @@ TEST(InitialWeights, MadeOnceByAllWhoWantThem) {
     const auto spec = Mlp(700, initializer);
     constexpr int kConfigurations = 8;
     InitialWeights shared;
-    MemoryAccount* account = MemoryAccount::Create(int64_t{1} << 30);
     for (int i = 0; i < kConfigurations; ++i) shared.Expect(*spec, 5);
     const std::atomic<bool> never{false};
     std::vector<Floats> got(kConfigurations, Floats(static_cast<size_t>(spec->flat_size), 7.0F));
@@ -46,19 +45,17 @@ TEST(InitialWeights, MadeOnceByAllWhoWantThem) {
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&, t] {
         for (int i = t; i < kConfigurations; i += 4) {
-          EXPECT_TRUE(shared.Get(*spec, 5, never, account, got[i].data()));
+          EXPECT_TRUE(shared.Get(*spec, 5, never, got[i].data()));
         }
       });
     }
     for (std::thread& thread : threads) thread.join();
     for (const Floats& weights : got) EXPECT_EQ(weights, Expected(*spec, 5)) << initializer;
     EXPECT_EQ(shared.made(), 1) << initializer;
-    EXPECT_EQ(account->used(), 0);  // the last one took the copy away
     // Another seed, and one more than were expected.
     Floats other(static_cast<size_t>(spec->flat_size));
-    EXPECT_TRUE(shared.Get(*spec, 6, never, account, other.data()));
+    EXPECT_TRUE(shared.Get(*spec, 6, never, other.data()));
     EXPECT_EQ(other, Expected(*spec, 6));
-    account->Release();
   }
 }
 
@@ -71,7 +68,7 @@ TEST(InitialWeights, InitializersCount) {
   for (const auto& spec : {glorot, glorot, zeros, zeros}) shared.Expect(*spec, 1);
   for (const auto& spec : {glorot, zeros, glorot, zeros}) {
     Floats got(static_cast<size_t>(spec->flat_size));
-    EXPECT_TRUE(shared.Get(*spec, 1, never, nullptr, got.data()));
+    EXPECT_TRUE(shared.Get(*spec, 1, never, got.data()));
     EXPECT_EQ(got, Expected(*spec, 1));
   }
 }
@@ -79,17 +76,16 @@ TEST(InitialWeights, InitializersCount) {
 TEST(InitialWeights, WithoutRoomForACopy) {
   const auto spec = Mlp(50, "GlorotUniform");
   InitialWeights shared;
-  MemoryAccount* account = MemoryAccount::Create(1000);
   const std::atomic<bool> never{false};
   for (int i = 0; i < 3; ++i) shared.Expect(*spec, 1);
+  EXPECT_EQ(shared.SharedBytes(), static_cast<int64_t>(spec->flat_size * sizeof(float)));
+  shared.Keep(1000);
   for (int i = 0; i < 3; ++i) {
     Floats got(static_cast<size_t>(spec->flat_size));
-    EXPECT_TRUE(shared.Get(*spec, 1, never, account, got.data()));
+    EXPECT_TRUE(shared.Get(*spec, 1, never, got.data()));
     EXPECT_EQ(got, Expected(*spec, 1));
-    EXPECT_EQ(account->used(), 0);
   }
   EXPECT_EQ(shared.made(), 3);
-  account->Release();
 }
 
 // A matrix of 4000 x 4000 takes half a minute; 50 million numbers some seconds.
@@ -107,7 +103,7 @@ TEST(InitialWeights, EndInAMomentWhenCancelled) {
         asked = CpuSeconds();
         cancel.store(true);
       });
-      EXPECT_FALSE(shared.Get(*spec, 1, cancel, nullptr, flat.data()));
+      EXPECT_FALSE(shared.Get(*spec, 1, cancel, flat.data()));
       const double ended = CpuSeconds();
       canceller.join();
       EXPECT_LT(ended - asked, 2.0) << initializer;
