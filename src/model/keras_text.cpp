@@ -107,9 +107,13 @@ bool HasKeras3Marks(const json& value) {
 
 // Destroys from the inside out: an empty value is destroyed without taking memory.
 void TakeApart(json* value) {
-  if (!value->is_structured()) return;
-  for (json& inner : *value) TakeApart(&inner);
-  value->clear();
+  if (auto* array = value->get_ptr<json::array_t*>()) {
+    for (json& inner : *array) TakeApart(&inner);
+    array->clear();
+  } else if (auto* object = value->get_ptr<json::object_t*>()) {
+    for (auto& [name, inner] : *object) TakeApart(&inner);
+    object->clear();
+  }
 }
 
 // Fills a document, whose text has been seen not to be too deep.
