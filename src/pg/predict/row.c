@@ -392,7 +392,6 @@ refuse_elsewhere(void)
 Datum
 hopper_sql_predict_row(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	hopper_name table;
 	bool		has_key = !PG_ARGISNULL(1);
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 2);
@@ -404,12 +403,7 @@ hopper_sql_predict_row(PG_FUNCTION_ARGS)
 	bool		isnull = false;
 	char	   *features;
 
-	if (result == NULL || !IsA(result, ReturnSetInfo) ||
-		(result->allowedModes & SFRM_Materialize) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-valued function called in context that cannot accept a set"),
-				 errhint("Call it in the FROM clause.")));
+	hopper_require_set_context(fcinfo);
 	if (PG_ARGISNULL(2))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

@@ -58,6 +58,8 @@ typedef void (*hopper_rows_free_fn) (hopper_rows *rows);
  */
 extern Datum hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows,
 								hopper_rows_free_fn free_rows);
+/* ERROR 0A000 where the caller does not take a set. */
+extern void hopper_require_set_context(FunctionCallInfo fcinfo);
 /* Returns all rows of a query (run by SPI, read-only) as the function's result set. */
 extern Datum hopper_return_query(FunctionCallInfo fcinfo, const char *query);
 
@@ -95,6 +97,7 @@ extern void hopper_eventfd_close(int fd);
  * while; runs CHECK_FOR_INTERRUPTS, which may not return.
  */
 extern void hopper_wait(int fd, long timeout_ms);
+extern double hopper_seconds_since(TimestampTz then);
 /*
  * From now to the statement's end the server looks every two seconds whether the client is still
  * there, and ends the session where it is not. By itself it finds out when it writes to the client,
@@ -188,6 +191,8 @@ extern uint64 hopper_select_latest(const char *format,...) pg_attribute_printf(1
 extern uint64 hopper_select_at_once(const char *format,...) pg_attribute_printf(1, 2);
 /* The same row by row, with SPI_cursor_fetch(), until SPI_cursor_close(). */
 extern Portal hopper_cursor_open(const char *query, bool read_only);
+/* SPI_prepare(), or ERROR. It leaves the search_path alone: as hopper_select_at_once(). */
+extern SPIPlanPtr hopper_prepare(const char *query, int n, Oid *types);
 /*
  * What they are made of: what is parsed between the two finds its names in pg_catalog and pg_temp
  * only. An error ends it too.

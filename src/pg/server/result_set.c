@@ -7,12 +7,10 @@
 #include "utils/guc.h"
 #include "utils/tuplestore.h"
 
-/* The result's row type, in the memory of the query. */
-static TupleDesc
-result_descriptor(FunctionCallInfo fcinfo)
+void
+hopper_require_set_context(FunctionCallInfo fcinfo)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	TupleDesc	descriptor = NULL;
 
 	if (result == NULL || !IsA(result, ReturnSetInfo) ||
 		(result->allowedModes & SFRM_Materialize) == 0)
@@ -20,6 +18,16 @@ result_descriptor(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-valued function called in context that cannot accept a set"),
 				 errhint("Call it in the FROM clause.")));
+}
+
+/* The result's row type, in the memory of the query. */
+static TupleDesc
+result_descriptor(FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	TupleDesc	descriptor = NULL;
+
+	hopper_require_set_context(fcinfo);
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		descriptor = result->expectedDesc;
 	if (descriptor == NULL)

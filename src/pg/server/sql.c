@@ -160,3 +160,13 @@ hopper_type_name(Oid type, int32 typmod)
 	hopper_callers_path(level);
 	return name;
 }
+
+SPIPlanPtr
+hopper_prepare(const char *query, int n, Oid *types)
+{
+	SPIPlanPtr	plan = SPI_prepare(query, n, types);
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	return plan;
+}

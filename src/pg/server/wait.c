@@ -114,3 +114,13 @@ hopper_wait(int fd, long timeout_ms)
 	}
 	CHECK_FOR_INTERRUPTS();
 }
+
+double
+hopper_seconds_since(TimestampTz then)
+{
+	long		seconds;
+	int			microseconds;
+
+	TimestampDifference(then, GetCurrentTimestamp(), &seconds, &microseconds);
+	return seconds + microseconds / 1e6;
+}

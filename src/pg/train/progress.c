@@ -21,16 +21,6 @@
 /* Of models that stop early; the last line of a run tells how many there were. */
 #define MAX_STOPPED_LINES 8
 
-static double
-seconds_since(TimestampTz then)
-{
-	long		seconds;
-	int			microseconds;
-
-	TimestampDifference(then, GetCurrentTimestamp(), &seconds, &microseconds);
-	return seconds + microseconds / 1e6;
-}
-
 void
 hopper_progress_start(hopper_progress *progress, const hopper_training *training)
 {
@@ -117,9 +107,9 @@ hopper_progress_line(hopper_progress *progress, const hopper_training *training)
 	char	   *best;
 
 	if (hopper_notice_interval <= 0 || progress->n_lines >= MAX_LINES ||
-		seconds_since(progress->last_line) < progress->interval)
+		hopper_seconds_since(progress->last_line) < progress->interval)
 		return;
-	elapsed = seconds_since(progress->started);
+	elapsed = hopper_seconds_since(progress->started);
 	done = hopper_training_done(training);
 	if (!best_so_far(training, &best))
 		best = NULL;
@@ -146,7 +136,7 @@ hopper_progress_timeout(const hopper_progress *progress)
 
 	if (hopper_notice_interval <= 0 || progress->n_lines >= MAX_LINES)
 		return -1;
-	left = progress->interval - seconds_since(progress->last_line);
+	left = progress->interval - hopper_seconds_since(progress->last_line);
 	return left <= 0 ? 1 : (long) Min(left * 1000 + 1, 60000.0);
 }
 

@@ -13,16 +13,6 @@
 
 #define PART_BYTES (64 * 1024 * 1024)
 
-static SPIPlanPtr
-prepare(const char *query, int n, Oid *types)
-{
-	SPIPlanPtr	plan = SPI_prepare(query, n, types);
-
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	return plan;
-}
-
 static void
 execute(SPIPlanPtr plan, Datum *values, int expected)
 {
@@ -73,7 +63,7 @@ load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
 	 * The window sorts pointers to the buffers; an aggregate with an order of its own would sort
 	 * the description with each of them. The condition keeps a planner from dropping the window.
 	 */
-	plan = prepare(psprintf("INSERT INTO %s (key, value)"
+	plan = hopper_prepare(psprintf("INSERT INTO %s (key, value)"
 							" SELECT k, hopper.segment_data($1, $2, k, %d, p, b, n, x, y, c)"
 							" FROM (SELECT " HOPPER_DIST_KEY " AS k, partition_id AS p,"
 							" buffer_id AS b, n, %s AS x, %s AS y, checksum AS c,"
@@ -238,7 +228,7 @@ hopper_hops_put_models(hopper_hops *hops)
 {
 	/* Those that start from their seed in one statement, the others one by one. */
 	Oid			types[] = {INT4OID, INT4OID, INT4OID, INT4OID, BYTEAOID};
-	SPIPlanPtr	plan = prepare(psprintf("INSERT INTO %s"
+	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s"
 										" (key, next_key, mst_key, part, n_parts, body)"
 										" VALUES ($1, $1, $2, $3, $4, $5)",
 										hops->tables[0].quoted), 5, types);
@@ -283,8 +273,8 @@ hopper_hops_move(hopper_hops *hops, int32 iteration, bool fresh, bool finish)
 
 	CHECK_FOR_INTERRUPTS();
 	if (hops->plans[from] == NULL)
-		hops->plans[from] = prepare(hop_query(&hops->tables[from], &hops->tables[1 - from]), 4,
-									types);
+		hops->plans[from] = hopper_prepare(hop_query(&hops->tables[from], &hops->tables[1 - from]),
+										   4, types);
 	values[0] = Int64GetDatum(hops->run->id);
 	values[1] = Int32GetDatum(iteration);
 	values[2] = BoolGetDatum(fresh);
@@ -348,7 +338,7 @@ hopper_hops_write(hopper_hops *hops, const hopper_name *model, const hopper_name
 	const hopper_segment_run *run = hops->run;
 	const hopper_name *from = &hops->tables[hops->at];
 	Oid			types[] = {TEXTOID, INT4ARRAYOID};
-	SPIPlanPtr	plan = prepare(psprintf("INSERT INTO %s (mst_key, model_weights, model_arch)"
+	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s (mst_key, model_weights, model_arch)"
 										" SELECT mst_key, body, $1::pg_catalog.json FROM %s"
 										" WHERE part OPERATOR(pg_catalog.=) -1"
 										" AND mst_key OPERATOR(pg_catalog.=) ANY ($2)",

@@ -15,22 +15,12 @@
 #define KEYS_AT_ONCE 4096
 #define MOST_DIMENSIONS 6		/* of an array */
 
-static SPIPlanPtr
-prepare(const char *query, int n, Oid *types)
-{
-	SPIPlanPtr	plan = SPI_prepare(query, n, types);
-
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	return plan;
-}
-
 static void
 insert_described(const char *query, bytea *first, bytea *second)
 {
 	Oid			types[] = {BYTEAOID, BYTEAOID};
 	Datum		values[] = {PointerGetDatum(first), PointerGetDatum(second)};
-	SPIPlanPtr	plan = prepare(query, second ? 2 : 1, types);
+	SPIPlanPtr	plan = hopper_prepare(query, second ? 2 : 1, types);
 	int			rc = SPI_execute_plan(plan, values, NULL, false, 0);
 
 	if (rc != SPI_OK_INSERT)

@@ -29,16 +29,6 @@ typedef struct segments_run
 	int32	   *waits;			/* by configuration: for metrics */
 } segments_run;
 
-static double
-seconds_since(TimestampTz then)
-{
-	long		seconds;
-	int			microseconds;
-
-	TimestampDifference(then, GetCurrentTimestamp(), &seconds, &microseconds);
-	return seconds + microseconds / 1e6;
-}
-
 static void
 run_context(void *arg)
 {
@@ -132,7 +122,7 @@ load(segments_run *run)
 	strlcpy(run->training->info.numerics_class, hopper_to_utf8(hopper_hops_load(&run->hops)),
 			sizeof(run->training->info.numerics_class));
 	hopper_segment_timeline_keys(&run->timeline, &run->hops.log);
-	run->training->seconds_reading += seconds_since(then);
+	run->training->seconds_reading += hopper_seconds_since(then);
 	if (run->iteration > 0 || plan->max_reads == 0)
 		return;
 	ereport(NOTICE,
@@ -228,7 +218,7 @@ take_event(segments_run *run, int at, hopper_event *event, int segment)
 {
 	hopper_training *training = run->training;
 
-	event->elapsed = seconds_since(run->started);
+	event->elapsed = hopper_seconds_since(run->started);
 	switch (event->type)
 	{
 		case HOPPER_EVENT_METRICS:
@@ -506,7 +496,7 @@ segments_train(hopper_training *training, const hopper_name *model, const hopper
 	hopper_hops_write(&run.hops, model, state);
 	hopper_hops_end(&run.hops);
 	/* as on one server: without reading the data */
-	training->info.seconds_wall = seconds_since(run.started) - training->seconds_reading;
+	training->info.seconds_wall = hopper_seconds_since(run.started) - training->seconds_reading;
 	error_context_stack = context.previous;
 }
 
