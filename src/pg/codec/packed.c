@@ -117,7 +117,7 @@ hopper_kind_cell(const hopper_name *table, int column)
 int32
 hopper_type_cell(const hopper_name *table, int column)
 {
-	int32		type = pack_type_from_name(hopper_text_cell(table, 0, column));
+	int32		type = hopper_pack_type_from_name(hopper_text_cell(table, 0, column));
 
 	if (type == 0)
 		hopper_refuse_cell(table, 0, column);

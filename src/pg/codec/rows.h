@@ -11,22 +11,22 @@
 
 /* --- rows of the source and their names in messages (codec/source.c) --- */
 
-typedef struct pack_column
+typedef struct hopper_pack_column
 {
 	char	   *name;
 	Oid			declared;		/* the column's own type */
 	Oid			type;			/* base type where that is a domain */
 	char	   *sql_type;		/* as format_type() writes the column's own: for messages */
 	char	   *qualified_type; /* the same for statements */
-} pack_column;
+} hopper_pack_column;
 
-typedef struct pack_source
+typedef struct hopper_pack_source
 {
 	hopper_name name;
 	int			n_x;
-	pack_column *x;
-	pack_column y;
-	pack_column fold;			/* name is NULL where there is none */
+	hopper_pack_column *x;
+	hopper_pack_column y;
+	hopper_pack_column fold;			/* name is NULL where there is none */
 	int			n_keys;			/* columns of the primary key */
 	char	  **keys;
 	bool		has_ctid;		/* a table without a primary key: rows are named by ctid */
@@ -40,37 +40,38 @@ typedef struct pack_source
 	HeapTuple	tuple;
 	TupleDesc	desc;
 	int			first_key;		/* attribute number of the first column that names the row */
-} pack_source;
+} hopper_pack_source;
 
 /* Looks a column up. */
-extern void pack_resolve_column(Oid relation, const char *name, pack_column *column);
+extern void hopper_pack_resolve_column(Oid relation, const char *name, hopper_pack_column *column);
 /*
  * Says what the rows consist of: n_x columns of features, further ones of these types, and n_names
  * that only name the row.
  */
-extern void pack_set_row_types(pack_source *source, int n_more, const Oid *more, int n_names);
+extern void hopper_pack_set_row_types(hopper_pack_source *source, int n_more, const Oid *more,
+									  int n_names);
 /*
  * Rows of this descriptor follow: source->desc. ERROR 55000 where they are not what was looked up;
  * nothing may be taken out of a row before.
  */
-extern void pack_begin_rows(pack_source *source, TupleDesc desc);
+extern void hopper_pack_begin_rows(hopper_pack_source *source, TupleDesc desc);
 /* "Row (id)=(17)", "Row at ctid (0,3)" or "Row number 5" */
-extern char *pack_row_name(const pack_source *source);
+extern char *hopper_pack_row_name(const hopper_pack_source *source);
 
 /* --- numbers: features, regression values, label arrays (codec/values.c) --- */
 
-typedef enum pack_layout
+typedef enum hopper_pack_layout
 {
 	PACK_ARRAY,					/* one array */
 	PACK_BYTES,					/* one bytea */
 	PACK_SCALARS				/* one or several numbers */
-} pack_layout;
+} hopper_pack_layout;
 
-typedef struct pack_values
+typedef struct hopper_pack_values
 {
-	pack_layout layout;
+	hopper_pack_layout layout;
 	int			n_columns;
-	const pack_column *columns;
+	const hopper_pack_column *columns;
 	Oid		   *elements;		/* type of the numbers in each column */
 	int32		type;			/* hopper_type they are packed as */
 	bool		shape_known;
@@ -81,26 +82,28 @@ typedef struct pack_values
 	size_t		size;			/* bytes of one row */
 	double		divisor;		/* normalizing_const: quotients must fit into a real */
 	char	   *first_row;		/* the row that the shape comes from */
-} pack_values;
+} hopper_pack_values;
 
 /* hopper_type of a number's SQL type, and 0 where it is no number. */
-extern int32 pack_number_type(Oid type);
-extern void pack_values_init(pack_values *values, int n_columns, const pack_column *columns,
+extern int32 hopper_pack_number_type(Oid type);
+extern void hopper_pack_values_init(hopper_pack_values *values, int n_columns,
+									const hopper_pack_column *columns,
 							 const char *relation);
-extern void pack_values_set_shape(pack_values *values, int rank, const int64 *shape);
+extern void hopper_pack_values_set_shape(hopper_pack_values *values, int rank, const int64 *shape);
 /* Takes shape and size from the first row, if they are not known. */
-extern void pack_values_learn(pack_values *values, const pack_source *source,
-							  const Datum *datums, const bool *nulls);
+extern void hopper_pack_values_learn(hopper_pack_values *values, const hopper_pack_source *source,
+									 const Datum *datums, const bool *nulls);
 /* The same from the first row's shape alone. */
-extern void pack_values_learn_shape(pack_values *values, int rank, const int64 *shape,
-									char *first_row);
+extern void hopper_pack_values_learn_shape(hopper_pack_values *values, int rank, const int64 *shape,
+										   char *first_row);
 /* Writes values->size bytes to `out`, or ereport(ERROR) with the row's name. */
-extern void pack_values_encode(const pack_values *values, const pack_source *source,
+extern void hopper_pack_values_encode(const hopper_pack_values *values,
+									  const hopper_pack_source *source,
 							   const Datum *datums, const bool *nulls, char *out);
 /* "28x28x1"; "scalar" for rank 0 */
-extern char *pack_shape_text(int rank, const int64 *shape);
+extern char *hopper_pack_shape_text(int rank, const int64 *shape);
 /* "uint8" and so on, and back (0: unknown) */
-extern const char *pack_type_name(int32 type);
-extern int32 pack_type_from_name(const char *name);
+extern const char *hopper_pack_type_name(int32 type);
+extern int32 hopper_pack_type_from_name(const char *name);
 
 #endif							/* HOPPER_ROWS_H */

@@ -13,7 +13,7 @@
 #include "pg/server/row_types.h"
 
 void
-pack_resolve_column(Oid relation, const char *name, pack_column *column)
+hopper_pack_resolve_column(Oid relation, const char *name, hopper_pack_column *column)
 {
 	int32		typmod;
 	Oid			collation;
@@ -27,7 +27,7 @@ pack_resolve_column(Oid relation, const char *name, pack_column *column)
 }
 
 void
-pack_set_row_types(pack_source *source, int n_more, const Oid *more, int n_names)
+hopper_pack_set_row_types(hopper_pack_source *source, int n_more, const Oid *more, int n_names)
 {
 	source->n_columns = source->n_x + n_more + n_names;
 	source->column_types = palloc0(sizeof(Oid) * source->n_columns);
@@ -37,7 +37,7 @@ pack_set_row_types(pack_source *source, int n_more, const Oid *more, int n_names
 }
 
 void
-pack_begin_rows(pack_source *source, TupleDesc desc)
+hopper_pack_begin_rows(hopper_pack_source *source, TupleDesc desc)
 {
 	hopper_require_row_types(desc, source->n_columns, source->column_types, source->name.shown);
 	source->desc = desc;
@@ -45,13 +45,13 @@ pack_begin_rows(pack_source *source, TupleDesc desc)
 
 /* Numbers and ctids say nothing without the segment. */
 static const char *
-place_of_row(const pack_source *source)
+place_of_row(const hopper_pack_source *source)
 {
 	return source->segment < 0 ? "" : psprintf(" on segment %d", source->segment);
 }
 
 char *
-pack_row_name(const pack_source *source)
+hopper_pack_row_name(const hopper_pack_source *source)
 {
 	StringInfoData name;
 	int			at = source->first_key;

@@ -33,7 +33,7 @@ static const struct
 };
 
 const char *
-pack_type_name(int32 type)
+hopper_pack_type_name(int32 type)
 {
 	int			i;
 
@@ -45,7 +45,7 @@ pack_type_name(int32 type)
 }
 
 int32
-pack_type_from_name(const char *name)
+hopper_pack_type_from_name(const char *name)
 {
 	int			i;
 
@@ -56,7 +56,7 @@ pack_type_from_name(const char *name)
 }
 
 int32
-pack_number_type(Oid type)
+hopper_pack_number_type(Oid type)
 {
 	switch (type)
 	{
@@ -79,7 +79,7 @@ pack_number_type(Oid type)
 }
 
 char *
-pack_shape_text(int rank, const int64 *shape)
+hopper_pack_shape_text(int rank, const int64 *shape)
 {
 	StringInfoData text;
 	int			i;
@@ -93,7 +93,8 @@ pack_shape_text(int rank, const int64 *shape)
 }
 
 void
-pack_values_init(pack_values *values, int n_columns, const pack_column *columns,
+hopper_pack_values_init(hopper_pack_values *values, int n_columns,
+						const hopper_pack_column *columns,
 				 const char *relation)
 {
 	int			i;
@@ -126,7 +127,7 @@ pack_values_init(pack_values *values, int n_columns, const pack_column *columns,
 			continue;
 		}
 		values->elements[i] = OidIsValid(element) ? getBaseType(element) : columns[i].type;
-		type = pack_number_type(values->elements[i]);
+		type = hopper_pack_number_type(values->elements[i]);
 		if (type == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -140,13 +141,13 @@ pack_values_init(pack_values *values, int n_columns, const pack_column *columns,
 	{
 		int64		n = n_columns;
 
-		pack_values_set_shape(values, 1, &n);
+		hopper_pack_values_set_shape(values, 1, &n);
 		values->shape_given = false;
 	}
 }
 
 void
-pack_values_set_shape(pack_values *values, int rank, const int64 *shape)
+hopper_pack_values_set_shape(hopper_pack_values *values, int rank, const int64 *shape)
 {
 	int			i;
 
@@ -160,7 +161,7 @@ pack_values_set_shape(pack_values *values, int rank, const int64 *shape)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("a row of shape %s is too large to be packed",
-							pack_shape_text(rank, shape))));
+							hopper_pack_shape_text(rank, shape))));
 		values->count *= shape[i];
 	}
 	values->size = values->count * hopper_core()->type_size(values->type);
@@ -168,7 +169,7 @@ pack_values_set_shape(pack_values *values, int rank, const int64 *shape)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a row of shape %s is too large to be packed",
-						pack_shape_text(rank, shape)),
+						hopper_pack_shape_text(rank, shape)),
 				 errdetail("It has %zu bytes; %d are allowed.", values->size,
 						   PACK_MAX_BUFFER_BYTES)));
 	values->shape_known = values->shape_given = true;
@@ -177,73 +178,78 @@ pack_values_set_shape(pack_values *values, int rank, const int64 *shape)
 /* --- refusals --- */
 
 static void
-refuse_null(const pack_source *source, const pack_column *column)
+refuse_null(const hopper_pack_source *source, const hopper_pack_column *column)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("column \"%s\" of \"%s\" holds NULL", column->name, source->name.shown),
-			 errdetail("%s.", pack_row_name(source)),
+			 errdetail("%s.", hopper_pack_row_name(source)),
 			 errhint(PACK_HINT_ROWS)));
 }
 
 static void
-refuse_null_element(const pack_source *source, const pack_column *column, int64 index,
+refuse_null_element(const hopper_pack_source *source, const hopper_pack_column *column, int64 index,
 					int64 count)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("an array in column \"%s\" of \"%s\" holds NULL", column->name,
 					source->name.shown),
-			 errdetail("%s, value " INT64_FORMAT " of " INT64_FORMAT ".", pack_row_name(source),
+			 errdetail("%s, value " INT64_FORMAT " of " INT64_FORMAT ".",
+					   hopper_pack_row_name(source),
 					   index + 1, count),
 			 errhint(PACK_HINT_ROWS)));
 }
 
 static void
-refuse_number(const pack_source *source, const pack_column *column, const char *what, int64 index,
+refuse_number(const hopper_pack_source *source, const hopper_pack_column *column, const char *what,
+			  int64 index,
 			  int64 count)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("column \"%s\" of \"%s\" holds %s", column->name, source->name.shown, what),
 			 count > 1
-			 ? errdetail("%s, value " INT64_FORMAT " of " INT64_FORMAT ".", pack_row_name(source),
+			 ? errdetail("%s, value " INT64_FORMAT " of " INT64_FORMAT ".",
+						 hopper_pack_row_name(source),
 						 index + 1, count)
-			 : errdetail("%s.", pack_row_name(source)),
+			 : errdetail("%s.", hopper_pack_row_name(source)),
 			 errhint(PACK_HINT_ROWS)));
 }
 
 static void
-refuse_shape(const pack_values *values, const pack_source *source, int rank, const int64 *shape)
+refuse_shape(const hopper_pack_values *values, const hopper_pack_source *source, int rank,
+			 const int64 *shape)
 {
-	const pack_column *column = &values->columns[0];
+	const hopper_pack_column *column = &values->columns[0];
 
 	if (values->shape_given)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of \"%s\" does not hold arrays of shape %s", column->name,
-						source->name.shown, pack_shape_text(values->rank, values->shape)),
-				 errdetail("%s has shape %s.", pack_row_name(source), pack_shape_text(rank, shape)),
+						source->name.shown, hopper_pack_shape_text(values->rank, values->shape)),
+				 errdetail("%s has shape %s.", hopper_pack_row_name(source),
+						   hopper_pack_shape_text(rank, shape)),
 				 errhint(PACK_HINT_ROWS)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("arrays in column \"%s\" of \"%s\" differ in shape", column->name,
 					source->name.shown),
-			 errdetail("%s has shape %s; %s has shape %s.", pack_row_name(source),
-					   pack_shape_text(rank, shape), values->first_row,
-					   pack_shape_text(values->rank, values->shape)),
+			 errdetail("%s has shape %s; %s has shape %s.", hopper_pack_row_name(source),
+					   hopper_pack_shape_text(rank, shape), values->first_row,
+					   hopper_pack_shape_text(values->rank, values->shape)),
 			 errhint(PACK_HINT_ROWS)));
 }
 
 static void
-refuse_length(const pack_values *values, const pack_source *source, size_t length)
+refuse_length(const hopper_pack_values *values, const hopper_pack_source *source, size_t length)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("column \"%s\" of \"%s\" does not hold images of shape %s",
 					values->columns[0].name, source->name.shown,
-					pack_shape_text(values->rank, values->shape)),
-			 errdetail("%s has %zu bytes instead of %zu.", pack_row_name(source), length,
+					hopper_pack_shape_text(values->rank, values->shape)),
+			 errdetail("%s has %zu bytes instead of %zu.", hopper_pack_row_name(source), length,
 					   values->size),
 			 errhint("Correct image_shape, or leave such rows out with a view.")));
 }
@@ -251,7 +257,7 @@ refuse_length(const pack_values *values, const pack_source *source, size_t lengt
 /* --- shapes --- */
 
 static ArrayType *
-get_array(const pack_values *values, const pack_source *source, const Datum *datums,
+get_array(const hopper_pack_values *values, const hopper_pack_source *source, const Datum *datums,
 		  const bool *nulls)
 {
 	ArrayType  *array;
@@ -266,7 +272,7 @@ get_array(const pack_values *values, const pack_source *source, const Datum *dat
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of \"%s\" holds an empty array", values->columns[0].name,
 						source->name.shown),
-				 errdetail("%s.", pack_row_name(source)),
+				 errdetail("%s.", hopper_pack_row_name(source)),
 				 errhint(PACK_HINT_ROWS)));
 	return array;
 }
@@ -302,7 +308,7 @@ same_squeezed(int rank, const int64 *shape, int other_rank, const int64 *other)
 }
 
 static void
-check_shape(const pack_values *values, const pack_source *source, ArrayType *array)
+check_shape(const hopper_pack_values *values, const hopper_pack_source *source, ArrayType *array)
 {
 	int64		shape[MAXDIM];
 	int			rank = get_shape(array, shape);
@@ -317,7 +323,8 @@ check_shape(const pack_values *values, const pack_source *source, ArrayType *arr
 }
 
 void
-pack_values_learn(pack_values *values, const pack_source *source, const Datum *datums,
+hopper_pack_values_learn(hopper_pack_values *values, const hopper_pack_source *source,
+						 const Datum *datums,
 				  const bool *nulls)
 {
 	int64		shape[MAXDIM];
@@ -327,13 +334,14 @@ pack_values_learn(pack_values *values, const pack_source *source, const Datum *d
 		return;
 	Assert(values->layout == PACK_ARRAY);
 	rank = get_shape(get_array(values, source, datums, nulls), shape);
-	pack_values_learn_shape(values, rank, shape, pack_row_name(source));
+	hopper_pack_values_learn_shape(values, rank, shape, hopper_pack_row_name(source));
 }
 
 void
-pack_values_learn_shape(pack_values *values, int rank, const int64 *shape, char *first_row)
+hopper_pack_values_learn_shape(hopper_pack_values *values, int rank, const int64 *shape,
+							   char *first_row)
 {
-	pack_values_set_shape(values, rank, shape);
+	hopper_pack_values_set_shape(values, rank, shape);
 	values->shape_given = false;
 	values->first_row = first_row;
 	values->first_row[0] = pg_tolower((unsigned char) values->first_row[0]);
@@ -376,7 +384,8 @@ name_non_finite(double value)
 
 /* Training computes with reals: it would only see that its loss is not finite. */
 static void
-check_range(const pack_values *values, const pack_source *source, const pack_column *column,
+check_range(const hopper_pack_values *values, const hopper_pack_source *source,
+			const hopper_pack_column *column,
 			double number, int64 index, int64 count)
 {
 	if (!isfinite((float) (number / values->divisor)))
@@ -385,7 +394,8 @@ check_range(const pack_values *values, const pack_source *source, const pack_col
 
 /* Writes one number as `type`, which is at least as wide as its own or float32. */
 static void
-put_number(const pack_values *values, const pack_source *source, const pack_column *column,
+put_number(const hopper_pack_values *values, const hopper_pack_source *source,
+		   const hopper_pack_column *column,
 		   Oid from, Datum value, int64 index, int64 count, char *out)
 {
 	int32		type = values->type;
@@ -430,14 +440,15 @@ put_number(const pack_values *values, const pack_source *source, const pack_colu
 }
 
 static void
-encode_array(const pack_values *values, const pack_source *source, ArrayType *array, char *out)
+encode_array(const hopper_pack_values *values, const hopper_pack_source *source, ArrayType *array,
+			 char *out)
 {
-	const pack_column *column = &values->columns[0];
+	const hopper_pack_column *column = &values->columns[0];
 	Oid			element = values->elements[0];
 	int64		bad;
 
 	check_shape(values, source, array);
-	if (pack_number_type(element) == values->type && element != NUMERICOID &&
+	if (hopper_pack_number_type(element) == values->type && element != NUMERICOID &&
 		!(ARR_HASNULL(array) && array_contains_nulls(array)))
 	{
 		/* fixed-length elements lie side by side */
@@ -498,7 +509,8 @@ encode_array(const pack_values *values, const pack_source *source, ArrayType *ar
 }
 
 void
-pack_values_encode(const pack_values *values, const pack_source *source, const Datum *datums,
+hopper_pack_values_encode(const hopper_pack_values *values, const hopper_pack_source *source,
+						  const Datum *datums,
 				   const bool *nulls, char *out)
 {
 	int32		size;

@@ -24,7 +24,7 @@ free_explain(void *explain)
 }
 
 static hopper_explain *
-forecast(explain_request *request, hopper_guard **guard)
+forecast(hopper_forecast_request *request, hopper_guard **guard)
 {
 	const hopper_torch_api *torch = hopper_torch();
 	const hopper_data_desc *valid = request->has_validation ? &request->valid.desc : NULL;
@@ -38,7 +38,7 @@ forecast(explain_request *request, hopper_guard **guard)
 	train_keys = hopper_partition_keys(&request->train);
 	if (valid)
 		valid_keys = hopper_partition_keys(&request->valid);
-	costs = explain_costs(request, train_keys);
+	costs = hopper_forecast_costs(request, train_keys);
 	costs.seconds = CALIBRATION_SECONDS;
 	request->options.n_starts = request->train.n_starts;
 	request->options.starts = request->train.starts;
@@ -66,8 +66,8 @@ keep_rows(hopper_rows *rows)
 Datum
 hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 {
-	explain_request request = {.context = CurrentMemoryContext};
-	measured_run measured = {0};
+	hopper_forecast_request request = {.context = CurrentMemoryContext};
+	hopper_measured_run measured = {0};
 	const hopper_torch_api *torch = hopper_torch();
 	hopper_explain *explain;
 	hopper_guard *guard;
@@ -83,10 +83,10 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 	{
 		request.output = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1),
 										   "model_output_table");
-		explain_finished_run(&request, &measured);
+		hopper_forecast_finished_run(&request, &measured);
 	}
 	else
-		explain_planned_run(fcinfo, &request);
+		hopper_forecast_planned_run(fcinfo, &request);
 	hopper_read_packed(&request.source, &request.train);
 	hopper_require_partitions(&request.train);
 	if (request.has_validation)
@@ -110,8 +110,8 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 			ereport(WARNING,
 					(errmsg("configuration %d would fail: %s", models[i].mst_key,
 							hopper_from_utf8(models[i].problem))));
-	explain_lines_of_run(&request, &run, models, &measured);
-	explain_lines_of_models(&request, models);
+	hopper_forecast_lines_of_run(&request, &run, models, &measured);
+	hopper_forecast_lines_of_models(&request, models);
 	hopper_finish();
 
 	rows.n_rows = request.n_lines;

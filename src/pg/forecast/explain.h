@@ -12,7 +12,7 @@
 
 #define EXPLAIN_COLUMNS 5
 
-typedef struct explain_request
+typedef struct hopper_forecast_request
 {
 	hopper_name source;
 	hopper_name output;
@@ -32,10 +32,10 @@ typedef struct explain_request
 	int			n_lines;
 	int			allocated;
 	char	  **cells;
-} explain_request;
+} hopper_forecast_request;
 
 /* What the journal says of a finished run, and its info table of its models. */
-typedef struct measured_run
+typedef struct hopper_measured_run
 {
 	bool		known;
 	int			workers;
@@ -46,14 +46,15 @@ typedef struct measured_run
 	double		train;
 	double		evaluate;
 	double		idle_share;
-} measured_run;
+} hopper_measured_run;
 
 /* --- what is explained (forecast/request.c) --- */
 
 /* The run that the arguments describe. */
-extern void explain_planned_run(FunctionCallInfo fcinfo, explain_request *request);
+extern void hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *request);
 /* The last run of request->output: as its tables tell it, and what the journal measured. */
-extern void explain_finished_run(explain_request *request, measured_run *measured);
+extern void hopper_forecast_finished_run(hopper_forecast_request *request,
+										 hopper_measured_run *measured);
 
 /*
  * --- what reading and hops cost, all but the seconds of measuring steps (local/forecast.c,
@@ -61,14 +62,17 @@ extern void explain_finished_run(explain_request *request, measured_run *measure
  */
 
 /* train_keys: hopper_partition_keys() of request->train */
-extern hopper_explain_costs explain_costs(const explain_request *request,
+extern hopper_explain_costs hopper_forecast_costs(const hopper_forecast_request *request,
 										  const int32 *train_keys);
 
 /* --- the result (forecast/lines.c) --- */
 
-extern void explain_lines_of_run(explain_request *request, const hopper_explain_run *run,
-								 const hopper_explain_model *models, const measured_run *measured);
+extern void hopper_forecast_lines_of_run(hopper_forecast_request *request,
+										 const hopper_explain_run *run,
+								 const hopper_explain_model *models,
+										 const hopper_measured_run *measured);
 /* A few lines for each configuration. */
-extern void explain_lines_of_models(explain_request *request, const hopper_explain_model *models);
+extern void hopper_forecast_lines_of_models(hopper_forecast_request *request,
+											const hopper_explain_model *models);
 
 #endif							/* HOPPER_EXPLAIN_H */

@@ -18,7 +18,7 @@ number_text(double value)
 
 /* `mst_key` may be NULL; UNKNOWN numbers become NULL. */
 static void
-line(explain_request *request, const char *item, const int32 *mst_key, double predicted,
+line(hopper_forecast_request *request, const char *item, const int32 *mst_key, double predicted,
 	 double measured, const char *unit)
 {
 	MemoryContext old = MemoryContextSwitchTo(request->context);
@@ -42,7 +42,7 @@ line(explain_request *request, const char *item, const int32 *mst_key, double pr
 
 /* Passes over the training data of all configurations together. */
 static double
-passes(const explain_request *request, const hopper_explain_model *models)
+passes(const hopper_forecast_request *request, const hopper_explain_model *models)
 {
 	double		sum = 0;
 
@@ -56,8 +56,8 @@ passes(const explain_request *request, const hopper_explain_model *models)
 }
 
 void
-explain_lines_of_run(explain_request *request, const hopper_explain_run *run,
-					 const hopper_explain_model *models, const measured_run *measured)
+hopper_forecast_lines_of_run(hopper_forecast_request *request, const hopper_explain_run *run,
+					 const hopper_explain_model *models, const hopper_measured_run *measured)
 {
 	const hopper_data_desc *desc = &request->train.desc;
 	double		bytes_a_pass = (double) run->bytes_data * desc->n_rows /
@@ -94,7 +94,8 @@ explain_lines_of_run(explain_request *request, const hopper_explain_run *run,
 
 /* Two measured columns of the info table, by mst_key. */
 void
-explain_lines_of_models(explain_request *request, const hopper_explain_model *models)
+hopper_forecast_lines_of_models(hopper_forecast_request *request,
+								const hopper_explain_model *models)
 {
 	double	   *trained = palloc(Max(request->n_configs, 1) * sizeof(double));
 	double	   *evaluated = palloc(Max(request->n_configs, 1) * sizeof(double));

@@ -48,7 +48,7 @@ metrics_named(const char *name)
 }
 
 void
-explain_planned_run(FunctionCallInfo fcinfo, explain_request *request)
+hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *request)
 {
 	hopper_run_options *options = &request->options;
 	hopper_name selection;
@@ -95,7 +95,7 @@ count_cell(const hopper_name *table, int column, int32 most)
 
 /* What the journal measured; returns the threads of a model. */
 static int
-read_journal(Oid output, measured_run *run)
+read_journal(Oid output, hopper_measured_run *run)
 {
 	hopper_journal_scope scope = hopper_journal_begin();
 	int			threads_per_model = 1;
@@ -125,7 +125,7 @@ read_journal(Oid output, measured_run *run)
 }
 
 void
-explain_finished_run(explain_request *request, measured_run *measured)
+hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_run *measured)
 {
 	hopper_run_options *options = &request->options;
 	hopper_outputs outputs = hopper_outputs_named(&request->output);

@@ -9,7 +9,7 @@
 #include "pg/train/outputs.h"
 #include "pg/greenplum/segments.h"
 
-typedef struct segment_evaluation
+typedef struct hopper_segment_evaluation
 {
 	hopper_config config;
 	hopper_data_desc desc;
@@ -17,10 +17,11 @@ typedef struct segment_evaluation
 	int			threads;		/* of each segment; 0: its share of the host */
 	int64		memory_limit;	/* of each segment; 0: its share of the host */
 	int			segments_on_host;
-} segment_evaluation;
+} hopper_segment_evaluation;
 
-extern bytea *evaluate_describe(const segment_evaluation *evaluation);
+extern bytea *hopper_evaluate_describe(const hopper_segment_evaluation *evaluation);
 /* Threads and memory are those of this segment. */
-extern void evaluate_read_description(const bytea *description, segment_evaluation *evaluation);
+extern void hopper_evaluate_read_description(const bytea *description,
+											 hopper_segment_evaluation *evaluation);
 
 #endif							/* HOPPER_SEGMENT_EVALUATE_H */

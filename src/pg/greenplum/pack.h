@@ -23,32 +23,33 @@
 /* A place in the order, to be compared as bytes: key, segment, block, offset. */
 #define PACK_PLACE_SIZE (PACK_KEY_SIZE + 10)
 
-extern void pack_write_place(char *place, const char *key, int32 segment, ItemPointer row);
+extern void hopper_pack_write_place(char *place, const char *key, int32 segment, ItemPointer row);
 
 /* The parts that prediction sends as well. */
-extern void pack_put_source(StringInfo out, const pack_source *source);
-extern void pack_get_source(reader *in, pack_source *source);
-extern void pack_put_values(StringInfo out, const pack_values *values);
-extern void pack_get_values(reader *in, pack_values *values, int n_columns,
-							const pack_column *columns);
+extern void hopper_pack_put_source(StringInfo out, const hopper_pack_source *source);
+extern void hopper_pack_get_source(hopper_reader *in, hopper_pack_source *source);
+extern void hopper_pack_put_values(StringInfo out, const hopper_pack_values *values);
+extern void hopper_pack_get_values(hopper_reader *in, hopper_pack_values *values, int n_columns,
+								   const hopper_pack_column *columns);
 /*
  * Takes the shape of arrays from a row of the source that has one, without moving its values; where
  * no row has any, the segments will complain of the first one they see. False: there are no rows.
  */
-extern bool pack_learn_shape_remotely(const pack_source *source, pack_values *values);
+extern bool hopper_pack_learn_shape_remotely(const hopper_pack_source *source,
+											 hopper_pack_values *values);
 
-/* The encoding of rows; only what pack_encode_row() and its messages need comes back. */
-extern bytea *pack_describe_job(const pack_job *job);
-extern void pack_read_job(const bytea *description, pack_job *job);
+/* The encoding of rows; only what hopper_pack_encode_row() and its messages need comes back. */
+extern bytea *hopper_pack_describe_job(const hopper_pack_job *job);
+extern void hopper_pack_read_job(const bytea *description, hopper_pack_job *job);
 
 /*
  * Where the rows of one output go. A row is in it if `validation` says on which side of its
  * stratum's limit it belongs, and its buffer is the first one whose end is not before it.
  */
-typedef struct pack_plan
+typedef struct hopper_pack_plan
 {
 	bool		validation;
-	pack_layout_of_rows layout;
+	hopper_pack_layout_of_rows layout;
 	int32		n_strata;
 	char	   *limits;			/* PACK_PLACE_SIZE each: the last row for validation */
 	bool	   *any;			/* whether any row of the stratum is for validation */
@@ -57,9 +58,9 @@ typedef struct pack_plan
 	int32	   *partitions;
 	int32	   *rows;
 	int32	   *keys;			/* __dist_key__ */
-} pack_plan;
+} hopper_pack_plan;
 
-extern bytea *pack_describe_plan(const pack_plan *plan);
-extern void pack_read_plan(const bytea *description, pack_plan *plan);
+extern bytea *hopper_pack_describe_plan(const hopper_pack_plan *plan);
+extern void hopper_pack_read_plan(const bytea *description, hopper_pack_plan *plan);
 
 #endif							/* HOPPER_SEGMENT_PACK_H */

@@ -10,7 +10,7 @@
 #include "pg/greenplum/wire.h"
 
 void
-pack_write_place(char *place, const char *key, int32 segment, ItemPointer row)
+hopper_pack_write_place(char *place, const char *key, int32 segment, ItemPointer row)
 {
 	uint32		block = BlockIdGetBlockNumber(&row->ip_blkid);
 	uint16		offset = row->ip_posid;
@@ -27,82 +27,83 @@ pack_write_place(char *place, const char *key, int32 segment, ItemPointer row)
 }
 
 static void
-put_column(StringInfo out, const pack_column *column)
+put_column(StringInfo out, const hopper_pack_column *column)
 {
-	put_text(out, column->name);
-	put_int(out, column->declared);
-	put_text(out, column->sql_type);
+	hopper_put_text(out, column->name);
+	hopper_put_int(out, column->declared);
+	hopper_put_text(out, column->sql_type);
 }
 
 static void
-get_column(reader *in, pack_column *column)
+get_column(hopper_reader *in, hopper_pack_column *column)
 {
-	column->name = get_text(in);
-	column->declared = (Oid) get_int_between(in, 0, PG_UINT32_MAX);
+	column->name = hopper_get_text(in);
+	column->declared = (Oid) hopper_get_int_between(in, 0, PG_UINT32_MAX);
 	/* neither where there is no fold */
 	if (OidIsValid(column->declared))
 		column->type = getBaseType(column->declared);
-	column->sql_type = get_text(in);
+	column->sql_type = hopper_get_text(in);
 }
 
 void
-pack_put_source(StringInfo out, const pack_source *source)
+hopper_pack_put_source(StringInfo out, const hopper_pack_source *source)
 {
-	put_text(out, source->name.shown);
-	put_int(out, source->n_x);
+	hopper_put_text(out, source->name.shown);
+	hopper_put_int(out, source->n_x);
 	for (int i = 0; i < source->n_x; i++)
 		put_column(out, &source->x[i]);
 	put_column(out, &source->y);
 	put_column(out, &source->fold);
-	put_int(out, source->n_keys);
+	hopper_put_int(out, source->n_keys);
 	for (int i = 0; i < source->n_keys; i++)
-		put_text(out, source->keys[i]);
-	put_int(out, source->has_ctid);
-	put_int(out, source->has_tableoid);
-	put_int(out, source->first_key);
+		hopper_put_text(out, source->keys[i]);
+	hopper_put_int(out, source->has_ctid);
+	hopper_put_int(out, source->has_tableoid);
+	hopper_put_int(out, source->first_key);
 }
 
 void
-pack_get_source(reader *in, pack_source *source)
+hopper_pack_get_source(hopper_reader *in, hopper_pack_source *source)
 {
-	source->name.shown = get_required_text(in);
-	source->n_x = get_count(in);
-	source->x = palloc0(sizeof(pack_column) * (source->n_x + 1));
+	source->name.shown = hopper_get_required_text(in);
+	source->n_x = hopper_get_count(in);
+	source->x = palloc0(sizeof(hopper_pack_column) * (source->n_x + 1));
 	for (int i = 0; i < source->n_x; i++)
 		get_column(in, &source->x[i]);
 	get_column(in, &source->y);
 	get_column(in, &source->fold);
-	source->n_keys = get_count(in);
+	source->n_keys = hopper_get_count(in);
 	source->keys = palloc0(sizeof(char *) * (source->n_keys + 1));
 	for (int i = 0; i < source->n_keys; i++)
-		source->keys[i] = get_required_text(in);
-	source->has_ctid = get_bool(in);
-	source->has_tableoid = get_bool(in);
-	source->first_key = (int) get_int_between(in, 0, PG_INT32_MAX);
+		source->keys[i] = hopper_get_required_text(in);
+	source->has_ctid = hopper_get_bool(in);
+	source->has_tableoid = hopper_get_bool(in);
+	source->first_key = (int) hopper_get_int_between(in, 0, PG_INT32_MAX);
 	source->segment = GpIdentity.segindex;
 }
 
 void
-pack_put_values(StringInfo out, const pack_values *values)
+hopper_pack_put_values(StringInfo out, const hopper_pack_values *values)
 {
-	put_bytes(out, values, sizeof(*values));
-	put_bytes(out, values->elements, sizeof(Oid) * values->n_columns);
-	put_text(out, values->first_row);
+	hopper_put_bytes(out, values, sizeof(*values));
+	hopper_put_bytes(out, values->elements, sizeof(Oid) * values->n_columns);
+	hopper_put_text(out, values->first_row);
 }
 
 /* Layout and types of the numbers are looked up again; the rest must go with them. */
 void
-pack_get_values(reader *in, pack_values *values, int n_columns, const pack_column *columns)
+hopper_pack_get_values(hopper_reader *in, hopper_pack_values *values, int n_columns,
+					   const hopper_pack_column *columns)
 {
-	pack_values known;
+	hopper_pack_values known;
 	int64		shape[HOPPER_MAX_RANK];
 	bool		given;
 
-	get_struct(in, values, sizeof(*values));
-	values->elements = get_array(in, n_columns, sizeof(Oid));
-	values->first_row = get_text(in);
+	hopper_get_struct(in, values, sizeof(*values));
+	values->elements = hopper_get_array(in, n_columns, sizeof(Oid));
+	values->first_row = hopper_get_text(in);
 	values->columns = columns;
-	pack_values_init(&known, n_columns, columns, "the rows");
+	hopper_pack_values_init(&known, n_columns, columns, "the rows");
 	if (values->n_columns != n_columns || values->layout != known.layout ||
 		memcmp(values->elements, known.elements, sizeof(Oid) * n_columns) != 0 ||
 		values->rank < 0 || values->rank > HOPPER_MAX_RANK ||
@@ -110,89 +111,90 @@ pack_get_values(reader *in, pack_values *values, int n_columns, const pack_colum
 		hopper_refuse_description();
 	given = values->shape_given;
 	memcpy(shape, values->shape, sizeof(shape));
-	pack_values_set_shape(values, values->rank, shape);
+	hopper_pack_values_set_shape(values, values->rank, shape);
 	values->shape_given = given;
 	if (values->layout == PACK_SCALARS && values->count != n_columns)
 		hopper_refuse_description();
 }
 
 bytea *
-pack_describe_job(const pack_job *job)
+hopper_pack_describe_job(const hopper_pack_job *job)
 {
 	StringInfoData out;
 
 	hopper_begin_description(&out, HOPPER_DESCRIBES_PACKING);
-	put_int(&out, job->request.seed);
-	put_int(&out, job->request.validation);
-	put_text(&out, job->request.training.table.shown);
-	pack_put_source(&out, &job->source);
-	pack_put_values(&out, &job->x);
-	put_int(&out, job->y_kind);
+	hopper_put_int(&out, job->request.seed);
+	hopper_put_int(&out, job->request.validation);
+	hopper_put_text(&out, job->request.training.table.shown);
+	hopper_pack_put_source(&out, &job->source);
+	hopper_pack_put_values(&out, &job->x);
+	hopper_put_int(&out, job->y_kind);
 	if (job->y_kind != HOPPER_LABEL_CLASS)
-		pack_put_values(&out, &job->y);
+		hopper_pack_put_values(&out, &job->y);
 	else
 	{
-		put_int(&out, job->classes.family);
-		put_int(&out, job->classes.num_classes);
-		put_int(&out, job->classes.n);
+		hopper_put_int(&out, job->classes.family);
+		hopper_put_int(&out, job->classes.num_classes);
+		hopper_put_int(&out, job->classes.n);
 		for (int i = 0; i < job->classes.n; i++)
-			put_text(&out, job->classes.names[i]);
+			hopper_put_text(&out, job->classes.names[i]);
 	}
 	return hopper_end_description(&out, HOPPER_DESCRIBES_PACKING);
 }
 
 void
-pack_read_job(const bytea *description, pack_job *job)
+hopper_pack_read_job(const bytea *description, hopper_pack_job *job)
 {
-	reader		in;
+	hopper_reader		in;
 
 	memset(job, 0, sizeof(*job));
 	hopper_open_description(description, HOPPER_DESCRIBES_PACKING, &in);
-	job->request.seed = get_int(&in);
-	job->request.validation = get_bool(&in);
-	job->request.training.table.shown = get_text(&in);
-	pack_get_source(&in, &job->source);
-	pack_get_values(&in, &job->x, job->source.n_x, job->source.x);
-	job->y_kind = (int32) get_int_between(&in, HOPPER_LABEL_CLASS, HOPPER_LABEL_ARRAY);
+	job->request.seed = hopper_get_int(&in);
+	job->request.validation = hopper_get_bool(&in);
+	job->request.training.table.shown = hopper_get_text(&in);
+	hopper_pack_get_source(&in, &job->source);
+	hopper_pack_get_values(&in, &job->x, job->source.n_x, job->source.x);
+	job->y_kind = (int32) hopper_get_int_between(&in, HOPPER_LABEL_CLASS, HOPPER_LABEL_ARRAY);
 	if (job->y_kind != HOPPER_LABEL_CLASS)
-		pack_get_values(&in, &job->y, 1, &job->source.y);
+		hopper_pack_get_values(&in, &job->y, 1, &job->source.y);
 	else
 	{
-		job->classes.family = (pack_family) get_int_between(&in, PACK_BOOL, PACK_TEXT);
-		job->classes.num_classes = (int) get_int_between(&in, 1, PG_INT32_MAX);
-		job->classes.n = get_count(&in);
+		job->classes.family = (hopper_pack_family) hopper_get_int_between(&in, PACK_BOOL,
+																		  PACK_TEXT);
+		job->classes.num_classes = (int) hopper_get_int_between(&in, 1, PG_INT32_MAX);
+		job->classes.n = hopper_get_count(&in);
 		job->classes.names = palloc0(sizeof(char *) * (job->classes.n + 1));
 		for (int i = 0; i < job->classes.n; i++)
-			job->classes.names[i] = get_text(&in);
+			job->classes.names[i] = hopper_get_text(&in);
 		if (job->classes.n > job->classes.num_classes)
 			hopper_refuse_description();
-		pack_finish_classes(&job->classes);
+		hopper_pack_finish_classes(&job->classes);
 	}
-	get_end(&in);
-	pack_set_layout(job);
+	hopper_get_end(&in);
+	hopper_pack_set_layout(job);
 }
 
 bytea *
-pack_describe_plan(const pack_plan *plan)
+hopper_pack_describe_plan(const hopper_pack_plan *plan)
 {
 	StringInfoData out;
 
 	hopper_begin_description(&out, HOPPER_DESCRIBES_PLAN);
-	put_bytes(&out, plan, sizeof(*plan));
-	put_bytes(&out, plan->limits, (size_t) plan->n_strata * PACK_PLACE_SIZE);
-	put_bytes(&out, plan->any, (size_t) plan->n_strata * sizeof(bool));
-	put_bytes(&out, plan->ends, (size_t) plan->n_buffers * PACK_PLACE_SIZE);
-	put_bytes(&out, plan->partitions, (size_t) plan->n_buffers * sizeof(int32));
-	put_bytes(&out, plan->rows, (size_t) plan->n_buffers * sizeof(int32));
-	put_bytes(&out, plan->keys, (size_t) plan->n_buffers * sizeof(int32));
+	hopper_put_bytes(&out, plan, sizeof(*plan));
+	hopper_put_bytes(&out, plan->limits, (size_t) plan->n_strata * PACK_PLACE_SIZE);
+	hopper_put_bytes(&out, plan->any, (size_t) plan->n_strata * sizeof(bool));
+	hopper_put_bytes(&out, plan->ends, (size_t) plan->n_buffers * PACK_PLACE_SIZE);
+	hopper_put_bytes(&out, plan->partitions, (size_t) plan->n_buffers * sizeof(int32));
+	hopper_put_bytes(&out, plan->rows, (size_t) plan->n_buffers * sizeof(int32));
+	hopper_put_bytes(&out, plan->keys, (size_t) plan->n_buffers * sizeof(int32));
 	return hopper_end_description(&out, HOPPER_DESCRIBES_PLAN);
 }
 
-/* What pack_buffer_init() takes for granted: a value holds a buffer's features, or its labels. */
+/* What hopper_pack_buffer_init() relies on: a value holds a buffer's features, or its labels. */
 static void
-check_plan(const pack_plan *plan)
+check_plan(const hopper_pack_plan *plan)
 {
-	const pack_layout_of_rows *layout = &plan->layout;
+	const hopper_pack_layout_of_rows *layout = &plan->layout;
 	size_t		row = Max(layout->x_size, layout->y_size);
 
 	if (plan->n_strata < 1 || plan->n_buffers < 1 ||
@@ -208,18 +210,18 @@ check_plan(const pack_plan *plan)
 }
 
 void
-pack_read_plan(const bytea *description, pack_plan *plan)
+hopper_pack_read_plan(const bytea *description, hopper_pack_plan *plan)
 {
-	reader		in;
+	hopper_reader		in;
 
 	hopper_open_description(description, HOPPER_DESCRIBES_PLAN, &in);
-	get_struct(&in, plan, sizeof(*plan));
-	plan->limits = get_array(&in, plan->n_strata, PACK_PLACE_SIZE);
-	plan->any = get_array(&in, plan->n_strata, sizeof(bool));
-	plan->ends = get_array(&in, plan->n_buffers, PACK_PLACE_SIZE);
-	plan->partitions = get_array(&in, plan->n_buffers, sizeof(int32));
-	plan->rows = get_array(&in, plan->n_buffers, sizeof(int32));
-	plan->keys = get_array(&in, plan->n_buffers, sizeof(int32));
-	get_end(&in);
+	hopper_get_struct(&in, plan, sizeof(*plan));
+	plan->limits = hopper_get_array(&in, plan->n_strata, PACK_PLACE_SIZE);
+	plan->any = hopper_get_array(&in, plan->n_strata, sizeof(bool));
+	plan->ends = hopper_get_array(&in, plan->n_buffers, PACK_PLACE_SIZE);
+	plan->partitions = hopper_get_array(&in, plan->n_buffers, sizeof(int32));
+	plan->rows = hopper_get_array(&in, plan->n_buffers, sizeof(int32));
+	plan->keys = hopper_get_array(&in, plan->n_buffers, sizeof(int32));
+	hopper_get_end(&in);
 	check_plan(plan);
 }

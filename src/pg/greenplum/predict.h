@@ -9,8 +9,8 @@
 #include "pg/predict/run.h"
 #include "pg/greenplum/pack.h"
 
-/* Model, columns and form of the answers; what a segment needs to call predict_start(). */
-extern bytea *predict_describe(const predicting *run, int segments_on_host);
-extern void predict_read_description(const bytea *description, predicting *run);
+/* Model, columns and form of the answers; what a segment needs to call hopper_predict_start(). */
+extern bytea *hopper_predict_describe(const hopper_prediction *run, int segments_on_host);
+extern void hopper_predict_read_description(const bytea *description, hopper_prediction *run);
 
 #endif							/* HOPPER_SEGMENT_PREDICT_H */

@@ -12,59 +12,59 @@
 #include "pg/server/devices.h"
 
 static void
-put_model(StringInfo out, const predict_model *model)
+put_model(StringInfo out, const hopper_predict_model *model)
 {
-	put_text(out, model->shown);
-	put_bytes(out, model->model_arch, model->model_arch_size);
-	put_int(out, model->n_weights);
-	put_bytes(out, model->weights, model->n_weights * sizeof(float));
-	put_bytes(out, &model->normalizing_const, sizeof(double));
-	put_text(out, model->class_name);
-	put_int(out, model->is_value);
-	put_int(out, model->is_array);
-	put_int(out, model->n_classes);
-	put_int(out, model->n_class_values);
+	hopper_put_text(out, model->shown);
+	hopper_put_bytes(out, model->model_arch, model->model_arch_size);
+	hopper_put_int(out, model->n_weights);
+	hopper_put_bytes(out, model->weights, model->n_weights * sizeof(float));
+	hopper_put_bytes(out, &model->normalizing_const, sizeof(double));
+	hopper_put_text(out, model->class_name);
+	hopper_put_int(out, model->is_value);
+	hopper_put_int(out, model->is_array);
+	hopper_put_int(out, model->n_classes);
+	hopper_put_int(out, model->n_class_values);
 	for (int i = 0; i < model->n_class_values; i++)
-		put_text(out, model->class_values[i]);
+		hopper_put_text(out, model->class_values[i]);
 }
 
 static void
-get_model(reader *in, predict_model *model)
+get_model(hopper_reader *in, hopper_predict_model *model)
 {
 	char	  **names;
 
-	model->shown = get_required_text(in);
-	model->model_arch = get_bytes(in, &model->model_arch_size);
+	model->shown = hopper_get_required_text(in);
+	model->model_arch = hopper_get_bytes(in, &model->model_arch_size);
 	if (model->model_arch == NULL)
 		hopper_refuse_description();
-	model->n_weights = get_int(in);
-	model->weights = get_array(in, model->n_weights, sizeof(float));
-	get_struct(in, &model->normalizing_const, sizeof(double));
-	model->class_name = get_required_text(in);
-	model->is_value = get_bool(in);
-	model->is_array = get_bool(in);
-	model->n_classes = (int) get_int_between(in, 0, PACK_MAX_CLASSES);
-	model->n_class_values = get_count(in);
+	model->n_weights = hopper_get_int(in);
+	model->weights = hopper_get_array(in, model->n_weights, sizeof(float));
+	hopper_get_struct(in, &model->normalizing_const, sizeof(double));
+	model->class_name = hopper_get_required_text(in);
+	model->is_value = hopper_get_bool(in);
+	model->is_array = hopper_get_bool(in);
+	model->n_classes = (int) hopper_get_int_between(in, 0, PACK_MAX_CLASSES);
+	model->n_class_values = hopper_get_count(in);
 	names = palloc(sizeof(char *) * (model->n_class_values + 1));
 	for (int i = 0; i < model->n_class_values; i++)
-		names[i] = get_text(in);
+		names[i] = hopper_get_text(in);
 	model->class_values = (const char *const *) names;
 }
 
 /* The labels as text: their type has the same number on all segments. */
 static void
-put_labels(StringInfo out, const predicting *run)
+put_labels(StringInfo out, const hopper_prediction *run)
 {
 	Oid			output;
 	bool		is_varlena;
 
-	put_int(out, run->label_type ? run->label_oid : InvalidOid);
+	hopper_put_int(out, run->label_type ? run->label_oid : InvalidOid);
 	if (run->label_type == NULL)
 		return;
 	getTypeOutputInfo(run->label_oid, &output, &is_varlena);
-	put_int(out, run->n_labels);
+	hopper_put_int(out, run->n_labels);
 	for (int i = 0; i < run->n_labels; i++)
-		put_text(out, run->label_nulls[i] ? NULL
+		hopper_put_text(out, run->label_nulls[i] ? NULL
 				 : OidOutputFunctionCall(output, run->label_values[i]));
 }
 
@@ -82,22 +82,22 @@ require_label_type(Oid type)
 }
 
 static void
-get_labels(reader *in, predicting *run)
+get_labels(hopper_reader *in, hopper_prediction *run)
 {
 	Oid			input;
 	Oid			parameter;
 
-	run->label_oid = (Oid) get_int_between(in, 0, PG_UINT32_MAX);
+	run->label_oid = (Oid) hopper_get_int_between(in, 0, PG_UINT32_MAX);
 	if (!OidIsValid(run->label_oid))
 		return;
 	require_label_type(run->label_oid);
 	getTypeInputInfo(run->label_oid, &input, &parameter);
-	run->n_labels = get_count(in);
+	run->n_labels = hopper_get_count(in);
 	run->label_values = palloc0(sizeof(Datum) * (run->n_labels + 1));
 	run->label_nulls = palloc0(sizeof(bool) * (run->n_labels + 1));
 	for (int i = 0; i < run->n_labels; i++)
 	{
-		char	   *label = get_text(in);
+		char	   *label = hopper_get_text(in);
 
 		run->label_nulls[i] = label == NULL;
 		if (label)
@@ -106,25 +106,25 @@ get_labels(reader *in, predicting *run)
 }
 
 bytea *
-predict_describe(const predicting *run, int segments_on_host)
+hopper_predict_describe(const hopper_prediction *run, int segments_on_host)
 {
 	StringInfoData out;
 
 	hopper_begin_description(&out, HOPPER_DESCRIBES_PREDICTION);
 	put_model(&out, &run->model);
 	put_labels(&out, run);
-	put_bytes(&out, &run->what, sizeof(run->what));
-	pack_put_source(&out, &run->rows);
-	pack_put_values(&out, &run->values);
-	put_int(&out, hopper_threads);
-	put_int(&out, segments_on_host);
+	hopper_put_bytes(&out, &run->what, sizeof(run->what));
+	hopper_pack_put_source(&out, &run->rows);
+	hopper_pack_put_values(&out, &run->values);
+	hopper_put_int(&out, hopper_threads);
+	hopper_put_int(&out, segments_on_host);
 	return hopper_end_description(&out, HOPPER_DESCRIBES_PREDICTION);
 }
 
 void
-predict_read_description(const bytea *description, predicting *run)
+hopper_predict_read_description(const bytea *description, hopper_prediction *run)
 {
-	reader		in;
+	hopper_reader		in;
 	int			threads;
 	int			segments_on_host;
 
@@ -132,14 +132,14 @@ predict_read_description(const bytea *description, predicting *run)
 	hopper_open_description(description, HOPPER_DESCRIBES_PREDICTION, &in);
 	get_model(&in, &run->model);
 	get_labels(&in, run);
-	get_struct(&in, &run->what, sizeof(run->what));
+	hopper_get_struct(&in, &run->what, sizeof(run->what));
 	if (run->what.kind < PREDICT_ALL || run->what.kind > PREDICT_THRESHOLD || run->what.k < 0)
 		hopper_refuse_description();
-	pack_get_source(&in, &run->rows);
+	hopper_pack_get_source(&in, &run->rows);
 	run->source = run->rows.name;
-	pack_get_values(&in, &run->values, run->rows.n_x, run->rows.x);
-	threads = (int) get_int_between(&in, 0, HOPPER_MAX_THREADS);
-	segments_on_host = (int) get_int_between(&in, 0, PG_INT32_MAX);
-	get_end(&in);
+	hopper_pack_get_values(&in, &run->values, run->rows.n_x, run->rows.x);
+	threads = (int) hopper_get_int_between(&in, 0, HOPPER_MAX_THREADS);
+	segments_on_host = (int) hopper_get_int_between(&in, 0, PG_INT32_MAX);
+	hopper_get_end(&in);
 	run->threads = hopper_segment_threads(threads, segments_on_host);
 }

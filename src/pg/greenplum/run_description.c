@@ -9,34 +9,34 @@
 static void
 put_table(StringInfo out, const hopper_segment_table *table)
 {
-	put_int(out, table->relation);
-	put_text(out, table->x_column);
-	put_text(out, table->y_column);
+	hopper_put_int(out, table->relation);
+	hopper_put_text(out, table->x_column);
+	hopper_put_text(out, table->y_column);
 }
 
 static void
-get_column(reader *in, char column[NAMEDATALEN])
+get_column(hopper_reader *in, char column[NAMEDATALEN])
 {
-	if (strlcpy(column, get_required_text(in), NAMEDATALEN) >= NAMEDATALEN)
+	if (strlcpy(column, hopper_get_required_text(in), NAMEDATALEN) >= NAMEDATALEN)
 		hopper_refuse_description();
 }
 
 static void
-get_table(reader *in, hopper_segment_table *table)
+get_table(hopper_reader *in, hopper_segment_table *table)
 {
-	table->relation = (Oid) get_int_between(in, 1, PG_UINT32_MAX);
+	table->relation = (Oid) hopper_get_int_between(in, 1, PG_UINT32_MAX);
 	get_column(in, table->x_column);
 	get_column(in, table->y_column);
 }
 
 /* What the core takes for granted; it checks the rest. */
 static void
-get_options(reader *in, hopper_run_options *options)
+get_options(hopper_reader *in, hopper_run_options *options)
 {
-	get_struct(in, options, sizeof(*options));
-	options->starts = get_array(in, options->n_starts, sizeof(int32));
-	options->precision = get_required_text(in);
-	options->gpus = get_array(in, options->n_gpus, sizeof(int32));
+	hopper_get_struct(in, options, sizeof(*options));
+	options->starts = hopper_get_array(in, options->n_starts, sizeof(int32));
+	options->precision = hopper_get_required_text(in);
+	options->gpus = hopper_get_array(in, options->n_gpus, sizeof(int32));
 	options->event_fd = -1;
 	if (options->num_iterations < 1 || options->metrics_compute_frequency < 1 ||
 		options->training_metrics < HOPPER_METRICS_RUNNING ||
@@ -51,44 +51,44 @@ hopper_describe_run(const hopper_segment_run *run)
 	StringInfoData out;
 
 	hopper_begin_description(&out, HOPPER_DESCRIBES_RUN);
-	put_int(&out, run->id);
+	hopper_put_int(&out, run->id);
 	options.starts = NULL;
 	options.precision = NULL;
 	options.gpus = NULL;
-	put_bytes(&out, &options, sizeof(options));
-	put_bytes(&out, run->options.starts, sizeof(int32) * run->options.n_starts);
-	put_text(&out, run->options.precision);
-	put_bytes(&out, run->options.gpus, sizeof(int32) * run->options.n_gpus);
+	hopper_put_bytes(&out, &options, sizeof(options));
+	hopper_put_bytes(&out, run->options.starts, sizeof(int32) * run->options.n_starts);
+	hopper_put_text(&out, run->options.precision);
+	hopper_put_bytes(&out, run->options.gpus, sizeof(int32) * run->options.n_gpus);
 	hopper_put_desc(&out, &run->train);
-	put_bytes(&out, run->train_keys, sizeof(int32) * run->train.n_partitions);
-	put_int(&out, run->has_valid);
+	hopper_put_bytes(&out, run->train_keys, sizeof(int32) * run->train.n_partitions);
+	hopper_put_int(&out, run->has_valid);
 	if (run->has_valid)
 	{
 		hopper_put_desc(&out, &run->valid);
-		put_bytes(&out, run->valid_keys, sizeof(int32) * run->valid.n_partitions);
+		hopper_put_bytes(&out, run->valid_keys, sizeof(int32) * run->valid.n_partitions);
 	}
 	put_table(&out, &run->tables[HOPPER_SPLIT_TRAIN]);
 	if (run->has_valid)
 		put_table(&out, &run->tables[HOPPER_SPLIT_VALID]);
-	put_int(&out, run->segments_on_host);
-	put_int(&out, run->n_segments);
-	put_bytes(&out, run->segment_numbers, sizeof(int32) * run->n_segments);
-	put_int(&out, run->drop_cache);
-	put_text(&out, run->shown);
-	put_int(&out, run->n_configs);
+	hopper_put_int(&out, run->segments_on_host);
+	hopper_put_int(&out, run->n_segments);
+	hopper_put_bytes(&out, run->segment_numbers, sizeof(int32) * run->n_segments);
+	hopper_put_int(&out, run->drop_cache);
+	hopper_put_text(&out, run->shown);
+	hopper_put_int(&out, run->n_configs);
 	for (int i = 0; i < run->n_configs; i++)
 	{
 		const hopper_config *config = &run->configs[i];
 
-		put_int(&out, config->mst_key);
-		put_int(&out, config->model_id);
+		hopper_put_int(&out, config->mst_key);
+		hopper_put_int(&out, config->model_id);
 		/* an architecture once, not once a configuration */
 		if (i > 0 && config->model_arch == run->configs[i - 1].model_arch)
-			put_int(&out, -1);
+			hopper_put_int(&out, -1);
 		else
-			put_bytes(&out, config->model_arch, config->model_arch_size);
-		put_text(&out, config->compile_params);
-		put_text(&out, config->fit_params);
+			hopper_put_bytes(&out, config->model_arch, config->model_arch_size);
+		hopper_put_text(&out, config->compile_params);
+		hopper_put_text(&out, config->fit_params);
 	}
 	return hopper_end_description(&out, HOPPER_DESCRIBES_RUN);
 }
@@ -96,37 +96,37 @@ hopper_describe_run(const hopper_segment_run *run)
 void
 hopper_read_run(const bytea *description, hopper_segment_run *run)
 {
-	reader		in;
+	hopper_reader		in;
 
 	hopper_open_description(description, HOPPER_DESCRIBES_RUN, &in);
 	memset(run, 0, sizeof(*run));
-	run->id = get_int_between(&in, 1, PG_INT64_MAX);
+	run->id = hopper_get_int_between(&in, 1, PG_INT64_MAX);
 	get_options(&in, &run->options);
 	hopper_get_desc(&in, &run->train);
-	run->train_keys = get_array(&in, run->train.n_partitions, sizeof(int32));
-	run->has_valid = get_bool(&in);
+	run->train_keys = hopper_get_array(&in, run->train.n_partitions, sizeof(int32));
+	run->has_valid = hopper_get_bool(&in);
 	if (run->has_valid)
 	{
 		hopper_get_desc(&in, &run->valid);
-		run->valid_keys = get_array(&in, run->valid.n_partitions, sizeof(int32));
+		run->valid_keys = hopper_get_array(&in, run->valid.n_partitions, sizeof(int32));
 	}
 	get_table(&in, &run->tables[HOPPER_SPLIT_TRAIN]);
 	if (run->has_valid)
 		get_table(&in, &run->tables[HOPPER_SPLIT_VALID]);
-	run->segments_on_host = (int) get_int_between(&in, 1, PG_INT32_MAX);
-	run->n_segments = (int) get_int_between(&in, 1, PG_INT32_MAX);
-	run->segment_numbers = get_array(&in, run->n_segments, sizeof(int32));
-	run->drop_cache = (int) get_int_between(&in, 0, PG_INT32_MAX);
-	run->shown = get_required_text(&in);
-	run->n_configs = get_count(&in);
+	run->segments_on_host = (int) hopper_get_int_between(&in, 1, PG_INT32_MAX);
+	run->n_segments = (int) hopper_get_int_between(&in, 1, PG_INT32_MAX);
+	run->segment_numbers = hopper_get_array(&in, run->n_segments, sizeof(int32));
+	run->drop_cache = (int) hopper_get_int_between(&in, 0, PG_INT32_MAX);
+	run->shown = hopper_get_required_text(&in);
+	run->n_configs = hopper_get_count(&in);
 	run->configs = palloc0(sizeof(hopper_config) * (run->n_configs + 1));
 	for (int i = 0; i < run->n_configs; i++)
 	{
 		hopper_config *config = &run->configs[i];
 
-		config->mst_key = (int32) get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
-		config->model_id = (int32) get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
-		config->model_arch = get_bytes(&in, &config->model_arch_size);
+		config->mst_key = (int32) hopper_get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
+		config->model_id = (int32) hopper_get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
+		config->model_arch = hopper_get_bytes(&in, &config->model_arch_size);
 		if (config->model_arch == NULL)
 		{
 			if (i == 0)
@@ -134,8 +134,8 @@ hopper_read_run(const bytea *description, hopper_segment_run *run)
 			config->model_arch = run->configs[i - 1].model_arch;
 			config->model_arch_size = run->configs[i - 1].model_arch_size;
 		}
-		config->compile_params = get_text(&in);
-		config->fit_params = get_text(&in);
+		config->compile_params = hopper_get_text(&in);
+		config->fit_params = hopper_get_text(&in);
 	}
-	get_end(&in);
+	hopper_get_end(&in);
 }

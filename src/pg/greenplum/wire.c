@@ -27,7 +27,7 @@ hopper_refuse_description(void)
 }
 
 int64
-get_int(reader *in)
+hopper_get_int(hopper_reader *in)
 {
 	int64		value;
 
@@ -39,9 +39,9 @@ get_int(reader *in)
 }
 
 int64
-get_int_between(reader *in, int64 least, int64 most)
+hopper_get_int_between(hopper_reader *in, int64 least, int64 most)
 {
-	int64		value = get_int(in);
+	int64		value = hopper_get_int(in);
 
 	if (value < least || value > most)
 		hopper_refuse_description();
@@ -49,15 +49,15 @@ get_int_between(reader *in, int64 least, int64 most)
 }
 
 int
-get_count(reader *in)
+hopper_get_count(hopper_reader *in)
 {
-	return (int) get_int_between(in, 0, Min(in->end - in->at, PG_INT32_MAX));
+	return (int) hopper_get_int_between(in, 0, Min(in->end - in->at, PG_INT32_MAX));
 }
 
 char *
-get_bytes(reader *in, size_t *size)
+hopper_get_bytes(hopper_reader *in, size_t *size)
 {
-	int64		length = get_int(in);
+	int64		length = hopper_get_int(in);
 	char	   *bytes;
 
 	if (size)
@@ -76,10 +76,10 @@ get_bytes(reader *in, size_t *size)
 }
 
 char *
-get_text(reader *in)
+hopper_get_text(hopper_reader *in)
 {
 	size_t		size;
-	char	   *text = get_bytes(in, &size);
+	char	   *text = hopper_get_bytes(in, &size);
 
 	if (text && strlen(text) != size)
 		hopper_refuse_description();
@@ -87,9 +87,9 @@ get_text(reader *in)
 }
 
 char *
-get_required_text(reader *in)
+hopper_get_required_text(hopper_reader *in)
 {
-	char	   *text = get_text(in);
+	char	   *text = hopper_get_text(in);
 
 	if (text == NULL)
 		hopper_refuse_description();
@@ -97,10 +97,10 @@ get_required_text(reader *in)
 }
 
 void *
-get_array(reader *in, int64 n, size_t width)
+hopper_get_array(hopper_reader *in, int64 n, size_t width)
 {
 	size_t		size;
-	char	   *bytes = get_bytes(in, &size);
+	char	   *bytes = hopper_get_bytes(in, &size);
 
 	if (n < 0 || bytes == NULL || size / width != (size_t) n || size % width != 0)
 		hopper_refuse_description();
@@ -108,10 +108,10 @@ get_array(reader *in, int64 n, size_t width)
 }
 
 void
-get_struct(reader *in, void *value, size_t expected)
+hopper_get_struct(hopper_reader *in, void *value, size_t expected)
 {
 	size_t		size;
-	char	   *bytes = get_bytes(in, &size);
+	char	   *bytes = hopper_get_bytes(in, &size);
 
 	if (bytes == NULL || size != expected)
 		hopper_refuse_description();
@@ -120,7 +120,7 @@ get_struct(reader *in, void *value, size_t expected)
 }
 
 void
-get_end(const reader *in)
+hopper_get_end(const hopper_reader *in)
 {
 	if (in->at != in->end)
 		hopper_refuse_description();
@@ -132,9 +132,9 @@ void
 hopper_begin_description(StringInfo out, hopper_description kind)
 {
 	initStringInfo(out);
-	put_text(out, HOPPER_VERSION);
-	put_text(out, hopper_library_ids());
-	put_int(out, kind);
+	hopper_put_text(out, HOPPER_VERSION);
+	hopper_put_text(out, hopper_library_ids());
+	hopper_put_int(out, kind);
 }
 
 bytea *
@@ -161,7 +161,7 @@ equal_seals(const uint8 *a, const uint8 *b)
 }
 
 static void
-open_seal(hopper_description kind, const char *begin, reader *in)
+open_seal(hopper_description kind, const char *begin, hopper_reader *in)
 {
 	uint8		seal[HOPPER_SEAL_SIZE];
 
@@ -176,12 +176,12 @@ open_seal(hopper_description kind, const char *begin, reader *in)
 						"coordinator"),
 				 errhint("Call the functions that are for users; those named segment_* are called "
 						 "by them.")));
-	if (get_int(in) != kind)
+	if (hopper_get_int(in) != kind)
 		hopper_refuse_description();
 }
 
 void
-hopper_open_description(const bytea *description, hopper_description kind, reader *in)
+hopper_open_description(const bytea *description, hopper_description kind, hopper_reader *in)
 {
 	const char *begin = VARDATA_ANY(description);
 	char	   *version;
@@ -190,7 +190,7 @@ hopper_open_description(const bytea *description, hopper_description kind, reade
 	in->at = begin;
 	in->end = begin + VARSIZE_ANY_EXHDR(description);
 	/* the words of these errors do no harm, whoever they come from */
-	version = get_text(in);
+	version = hopper_get_text(in);
 	if (version == NULL || strcmp(version, HOPPER_VERSION) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -199,7 +199,7 @@ hopper_open_description(const bytea *description, hopper_description kind, reade
 				 errdetail("The coordinator has %s, the segment %s.", version ? version : "none",
 						   HOPPER_VERSION),
 				 errhint("Install the same version on all hosts, and reconnect.")));
-	libraries = get_text(in);
+	libraries = hopper_get_text(in);
 	if (libraries == NULL || strcmp(libraries, hopper_library_ids()) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -219,31 +219,31 @@ hopper_put_desc(StringInfo out, const hopper_data_desc *desc)
 
 	plain.class_values = NULL;
 	plain.table_name = plain.x_column = plain.y_column = NULL;
-	put_bytes(out, &plain, sizeof(plain));
+	hopper_put_bytes(out, &plain, sizeof(plain));
 	for (int i = 0; i < desc->n_class_values; i++)
-		put_text(out, desc->class_values[i]);
-	put_text(out, desc->table_name);
-	put_text(out, desc->x_column);
-	put_text(out, desc->y_column);
+		hopper_put_text(out, desc->class_values[i]);
+	hopper_put_text(out, desc->table_name);
+	hopper_put_text(out, desc->x_column);
+	hopper_put_text(out, desc->y_column);
 }
 
 void
-hopper_get_desc(reader *in, hopper_data_desc *desc)
+hopper_get_desc(hopper_reader *in, hopper_data_desc *desc)
 {
 	const char **values;
 
 	/* shapes, types and the numbers of rows and classes are the core's to check */
-	get_struct(in, desc, sizeof(*desc));
+	hopper_get_struct(in, desc, sizeof(*desc));
 	if (desc->n_partitions < 1 || desc->n_class_values < 0 ||
 		desc->n_class_values > in->end - in->at)
 		hopper_refuse_description();
 	values = palloc(sizeof(char *) * (desc->n_class_values + 1));
 	for (int i = 0; i < desc->n_class_values; i++)
-		values[i] = get_text(in);
+		values[i] = hopper_get_text(in);
 	desc->class_values = values;
-	desc->table_name = get_required_text(in);
-	desc->x_column = get_required_text(in);
-	desc->y_column = get_required_text(in);
+	desc->table_name = hopper_get_required_text(in);
+	desc->x_column = hopper_get_required_text(in);
+	desc->y_column = hopper_get_required_text(in);
 }
 
 /* --- arguments --- */

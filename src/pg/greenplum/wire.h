@@ -22,58 +22,58 @@ typedef enum hopper_description
 } hopper_description;
 
 static inline void
-put_int(StringInfo out, int64 value)
+hopper_put_int(StringInfo out, int64 value)
 {
 	appendBinaryStringInfo(out, (const char *) &value, sizeof(value));
 }
 
 static inline void
-put_bytes(StringInfo out, const void *bytes, size_t size)
+hopper_put_bytes(StringInfo out, const void *bytes, size_t size)
 {
-	put_int(out, (int64) size);
+	hopper_put_int(out, (int64) size);
 	appendBinaryStringInfo(out, bytes, (int) size);
 }
 
 /* NULL stays NULL. */
 static inline void
-put_text(StringInfo out, const char *text)
+hopper_put_text(StringInfo out, const char *text)
 {
 	if (text == NULL)
-		put_int(out, -1);
+		hopper_put_int(out, -1);
 	else
-		put_bytes(out, text, strlen(text));
+		hopper_put_bytes(out, text, strlen(text));
 }
 
 /* --- reading: each function checks what it reads, and ends with an ERROR (greenplum/wire.c) --- */
 
-typedef struct reader
+typedef struct hopper_reader
 {
 	const char *at;
 	const char *end;
-} reader;
+} hopper_reader;
 
 extern void hopper_refuse_description(void) pg_attribute_noreturn();
 /* Of any value, or one within bounds. */
-extern int64 get_int(reader *in);
-extern int64 get_int_between(reader *in, int64 least, int64 most);
+extern int64 hopper_get_int(hopper_reader *in);
+extern int64 hopper_get_int_between(hopper_reader *in, int64 least, int64 most);
 static inline bool
-get_bool(reader *in)
+hopper_get_bool(hopper_reader *in)
 {
-	return get_int_between(in, 0, 1) != 0;
+	return hopper_get_int_between(in, 0, 1) != 0;
 }
 /* A number of things that follow, each of which takes a byte or more. */
-extern int	get_count(reader *in);
+extern int	hopper_get_count(hopper_reader *in);
 /* palloc'ed, and a zero byte behind it; NULL where there was NULL. */
-extern char *get_bytes(reader *in, size_t *size);
-extern char *get_text(reader *in);
+extern char *hopper_get_bytes(hopper_reader *in, size_t *size);
+extern char *hopper_get_text(hopper_reader *in);
 /* The same; ERROR where there was NULL. */
-extern char *get_required_text(reader *in);
+extern char *hopper_get_required_text(hopper_reader *in);
 /* n numbers of `width` bytes; ERROR where there are others. */
-extern void *get_array(reader *in, int64 n, size_t width);
+extern void *hopper_get_array(hopper_reader *in, int64 n, size_t width);
 /* ERROR where it has another size. */
-extern void get_struct(reader *in, void *value, size_t expected);
+extern void hopper_get_struct(hopper_reader *in, void *value, size_t expected);
 /* ERROR where more follows. */
-extern void get_end(const reader *in);
+extern void hopper_get_end(const hopper_reader *in);
 
 /* --- whole descriptions (greenplum/wire.c) --- */
 
@@ -85,9 +85,10 @@ extern void get_end(const reader *in);
 extern void hopper_begin_description(StringInfo out, hopper_description kind);
 extern bytea *hopper_end_description(StringInfo out, hopper_description kind);
 /* ERROR 55000 where another version or build wrote it, 42501 where no coordinator did. */
-extern void hopper_open_description(const bytea *description, hopper_description kind, reader *in);
+extern void hopper_open_description(const bytea *description, hopper_description kind,
+									hopper_reader *in);
 extern void hopper_put_desc(StringInfo out, const hopper_data_desc *desc);
-extern void hopper_get_desc(reader *in, hopper_data_desc *desc);
+extern void hopper_get_desc(hopper_reader *in, hopper_data_desc *desc);
 
 /* --- the seal (greenplum/seal.c) --- */
 

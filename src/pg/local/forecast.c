@@ -43,7 +43,7 @@ reading_speed(const hopper_packed *packed)
 }
 
 hopper_explain_costs
-explain_costs(const explain_request *request, const int32 *train_keys)
+hopper_forecast_costs(const hopper_forecast_request *request, const int32 *train_keys)
 {
 	hopper_explain_costs costs = {0};
 

@@ -24,12 +24,12 @@ next_fetch(void)
 
 /* Allocates the encoded row once the shapes are known. */
 static bytea *
-start_rows(pack_job *job, const Datum *values, const bool *nulls)
+start_rows(hopper_pack_job *job, const Datum *values, const bool *nulls)
 {
 	Size		size;
 	bytea	   *row;
 
-	pack_learn_layout(job, values, nulls);
+	hopper_pack_learn_layout(job, values, nulls);
 	size = VARHDRSZ + PACK_KEY_SIZE + job->layout.x_size + job->layout.y_size + sizeof(int32);
 	row = palloc(size);
 	SET_VARSIZE(row, size);
@@ -37,21 +37,21 @@ start_rows(pack_job *job, const Datum *values, const bool *nulls)
 }
 
 static void
-encode_row(pack_job *job, const Datum *values, const bool *nulls, bytea *row)
+encode_row(hopper_pack_job *job, const Datum *values, const bool *nulls, bytea *row)
 {
 	char	   *key = VARDATA(row);
 	char	   *x = key + PACK_KEY_SIZE;
-	int32		stratum = pack_encode_row(job, values, nulls, key, x);
+	int32		stratum = hopper_pack_encode_row(job, values, nulls, key, x);
 
 	memcpy(x + job->layout.x_size + job->layout.y_size, &stratum, sizeof(stratum));
-	pack_count_rows(job, stratum, 1);
+	hopper_pack_count_rows(job, stratum, 1);
 }
 
 /* Puts every row, encoded, into the sort. */
 static void
-read_rows(pack_job *job, hopper_sort *sort)
+read_rows(hopper_pack_job *job, hopper_sort *sort)
 {
-	pack_source *source = &job->source;
+	hopper_pack_source *source = &job->source;
 	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "hopper packed row",
 													  ALLOCSET_DEFAULT_SIZES);
 	Portal		portal;
@@ -60,8 +60,8 @@ read_rows(pack_job *job, hopper_sort *sort)
 	bool	   *nulls = NULL;
 	long		fetch = 16;
 
-	portal = hopper_cursor_open(pack_row_query(job), true);
-	pack_start_counting(job);
+	portal = hopper_cursor_open(hopper_pack_row_query(job), true);
+	hopper_pack_start_counting(job);
 	for (;;)
 	{
 		SPITupleTable *table;
@@ -74,7 +74,7 @@ read_rows(pack_job *job, hopper_sort *sort)
 		if (n == 0)
 			break;
 		fetch = next_fetch();
-		pack_begin_rows(source, table->tupdesc);
+		hopper_pack_begin_rows(source, table->tupdesc);
 		if (values == NULL)
 		{
 			values = palloc(sizeof(Datum) * source->n_columns);
@@ -106,19 +106,19 @@ read_rows(pack_job *job, hopper_sort *sort)
 
 typedef struct writer
 {
-	pack_output *output;
-	pack_buffer buffer;
+	hopper_pack_output *output;
+	hopper_pack_buffer buffer;
 	SPIPlanPtr	insert;
 } writer;
 
 static void
-open_writer(writer *out, const pack_job *job, pack_output *output)
+open_writer(writer *out, const hopper_pack_job *job, hopper_pack_output *output)
 {
 	Oid			types[PACK_BUFFER_COLUMNS] = {INT4OID, INT4OID, INT4OID, BYTEAOID, BYTEAOID,
 	INT4ARRAYOID, INT4ARRAYOID, BYTEAOID};
 
 	out->output = output;
-	pack_buffer_init(&out->buffer, &job->layout, output->buffer_size);
+	hopper_pack_buffer_init(&out->buffer, &job->layout, output->buffer_size);
 	out->insert = SPI_prepare(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 									   output->table.quoted), PACK_BUFFER_COLUMNS, types);
 	if (out->insert == NULL)
@@ -128,11 +128,11 @@ open_writer(writer *out, const pack_job *job, pack_output *output)
 static void
 write_buffer(writer *out)
 {
-	pack_output *output = out->output;
+	hopper_pack_output *output = out->output;
 	Datum		columns[PACK_BUFFER_COLUMNS];
 	int			rc;
 
-	pack_buffer_columns(&out->buffer, output->partition, output->n_buffers, columns);
+	hopper_pack_buffer_columns(&out->buffer, output->partition, output->n_buffers, columns);
 	rc = SPI_execute_plan(out->insert, columns, NULL, false, 0);
 	if (rc != SPI_OK_INSERT)
 		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
@@ -141,20 +141,21 @@ write_buffer(writer *out)
 	for (int i = 5; i < PACK_BUFFER_COLUMNS; i++)
 		pfree(DatumGetPointer(columns[i]));
 	out->buffer.n = 0;
-	pack_output_next(output);
+	hopper_pack_output_next(output);
 }
 
 static void
 close_writer(writer *out)
 {
-	pack_output_require_complete(out->output);
+	hopper_pack_output_require_complete(out->output);
 	pfree(out->buffer.x);
 	pfree(out->buffer.y);
 	SPI_freeplan(out->insert);
 }
 
 void
-pack_move_rows(pack_job *job, pack_output *training, pack_output *validation)
+hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
+					  hopper_pack_output *validation)
 {
 	hopper_sort *sort;
 	writer		writers[2];
@@ -166,7 +167,7 @@ pack_move_rows(pack_job *job, pack_output *training, pack_output *validation)
 							 maintenance_work_mem);
 	read_rows(job, sort);
 	tuplesort_performsort(sort->state);
-	split = pack_open_outputs(job, training, validation);
+	split = hopper_pack_open_outputs(job, training, validation);
 	open_writer(&writers[0], job, training);
 	if (split)
 		open_writer(&writers[1], job, validation);
@@ -179,9 +180,9 @@ pack_move_rows(pack_job *job, pack_output *training, pack_output *validation)
 
 		CHECK_FOR_INTERRUPTS();
 		memcpy(&stratum, y + job->layout.y_size, sizeof(stratum));
-		out = &writers[pack_to_validation(job, stratum)];
-		pack_buffer_add(&out->buffer, x, y);
-		if (pack_output_row(out->output))
+		out = &writers[hopper_pack_to_validation(job, stratum)];
+		hopper_pack_buffer_add(&out->buffer, x, y);
+		if (hopper_pack_output_row(out->output))
 			write_buffer(out);
 	}
 	close_writer(&writers[0]);

@@ -14,12 +14,12 @@ typedef struct writer
 } writer;
 
 static void
-start(predicting *run, writer *out)
+start(hopper_prediction *run, writer *out)
 {
 	Oid			types[PREDICT_MAX_COLUMNS];
 	int			n;
 
-	predict_start(run);
+	hopper_predict_start(run);
 	hopper_exec("CREATE TABLE %s (%s)", run->output_table.quoted,
 				hopper_predict_columns(&run->model, &run->what, run->id_column, run->id_type,
 									   run->label_type));
@@ -31,10 +31,10 @@ start(predicting *run, writer *out)
 
 /* Writes the oldest batch's predictions; waits for them if it must. */
 static bool
-write_oldest(predicting *run, const writer *out, bool wait)
+write_oldest(hopper_prediction *run, const writer *out, bool wait)
 {
 	const float *outputs;
-	const predict_batch *batch = predict_take(run, wait, &outputs);
+	const hopper_predict_batch *batch = hopper_predict_take(run, wait, &outputs);
 	Datum		values[PREDICT_MAX_COLUMNS];
 	bool		nulls[PREDICT_MAX_COLUMNS];
 
@@ -52,13 +52,13 @@ write_oldest(predicting *run, const writer *out, bool wait)
 		if (run->model.is_array)
 			MemoryContextReset(out->scratch);
 	}
-	predict_done(run);
+	hopper_predict_done(run);
 	return true;
 }
 
 /* The shape of the features, where the model does not say it. */
 static void
-learn_shape(predicting *run, HeapTuple tuple)
+learn_shape(hopper_prediction *run, HeapTuple tuple)
 {
 	Datum	   *datums = palloc((run->rows.n_x + 1) * sizeof(Datum));
 	bool	   *nulls = palloc((run->rows.n_x + 1) * sizeof(bool));
@@ -66,19 +66,19 @@ learn_shape(predicting *run, HeapTuple tuple)
 	run->rows.row_number = 1;
 	run->rows.tuple = tuple;
 	heap_deform_tuple(tuple, run->rows.desc, datums, nulls);
-	pack_values_learn(&run->values, &run->rows, datums, nulls);
+	hopper_pack_values_learn(&run->values, &run->rows, datums, nulls);
 	run->rows.row_number = 0;
 }
 
 void
-predict_rows(predicting *run)
+hopper_predict_rows(hopper_prediction *run)
 {
 	writer		out;
 	Portal		portal;
 
 	if (run->values.shape_known)
 		start(run, &out);
-	portal = hopper_cursor_open(predict_row_query(run), true);
+	portal = hopper_cursor_open(hopper_predict_row_query(run), true);
 	for (;;)
 	{
 		SPITupleTable *table;
@@ -90,7 +90,7 @@ predict_rows(predicting *run)
 		n = (int) SPI_processed;
 		if (n == 0)
 			break;
-		pack_begin_rows(&run->rows, table->tupdesc);
+		hopper_pack_begin_rows(&run->rows, table->tupdesc);
 		if (run->predictor == NULL)
 		{
 			learn_shape(run, table->vals[0]);
@@ -98,7 +98,7 @@ predict_rows(predicting *run)
 		}
 		if (run->n_batches == run->depth)
 			write_oldest(run, &out, true);
-		predict_submit(run, table->vals, n);
+		hopper_predict_submit(run, table->vals, n);
 		SPI_freetuptable(table);
 		while (run->n_batches > 0 && write_oldest(run, &out, false))
 			;
@@ -112,5 +112,5 @@ predict_rows(predicting *run)
 		write_oldest(run, &out, true);
 	hopper_bulk_insert_close(out.insert);
 	MemoryContextDelete(out.scratch);
-	predict_end(run);
+	hopper_predict_end(run);
 }

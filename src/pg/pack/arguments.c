@@ -82,7 +82,7 @@ require_positive(int value, const char *argument)
 
 /* Arguments that both functions have; `buffer` and `rules` are their positions. */
 static void
-get_common(FunctionCallInfo fcinfo, pack_request *request, int buffer, int rules)
+get_common(FunctionCallInfo fcinfo, hopper_pack_request *request, int buffer, int rules)
 {
 	char	   *rule;
 
@@ -117,7 +117,7 @@ get_common(FunctionCallInfo fcinfo, pack_request *request, int buffer, int rules
 }
 
 static void
-get_starts(pack_request *request)
+get_starts(hopper_pack_request *request)
 {
 	int			i;
 
@@ -134,7 +134,7 @@ get_starts(pack_request *request)
 }
 
 void
-pack_training_arguments(FunctionCallInfo fcinfo, pack_request *request)
+hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *request)
 {
 	int32	   *values;
 	int			n;
@@ -204,7 +204,8 @@ pack_training_arguments(FunctionCallInfo fcinfo, pack_request *request)
 }
 
 void
-pack_validation_arguments(FunctionCallInfo fcinfo, pack_request *request, hopper_name *training)
+hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *request,
+								 hopper_name *training)
 {
 	get_common(fcinfo, request, 5, 6);
 	request->validation = true;

@@ -8,7 +8,8 @@
 #include "utils/array.h"
 
 void
-pack_buffer_init(pack_buffer *buffer, const pack_layout_of_rows *layout, int32 most_rows)
+hopper_pack_buffer_init(hopper_pack_buffer *buffer, const hopper_pack_layout_of_rows *layout,
+						int32 most_rows)
 {
 	buffer->layout = layout;
 	buffer->n = 0;
@@ -19,9 +20,9 @@ pack_buffer_init(pack_buffer *buffer, const pack_layout_of_rows *layout, int32 m
 }
 
 void
-pack_buffer_add(pack_buffer *buffer, const char *x, const char *y)
+hopper_pack_buffer_add(hopper_pack_buffer *buffer, const char *x, const char *y)
 {
-	const pack_layout_of_rows *layout = buffer->layout;
+	const hopper_pack_layout_of_rows *layout = buffer->layout;
 
 	memcpy(VARDATA(buffer->x) + buffer->n * layout->x_size, x, layout->x_size);
 	memcpy(VARDATA(buffer->y) + buffer->n * layout->y_size, y, layout->y_size);
@@ -41,9 +42,10 @@ shape_datum(int32 n, int rank, const int64 *shape)
 }
 
 void
-pack_buffer_columns(pack_buffer *buffer, int32 partition_id, int32 buffer_id, Datum *columns)
+hopper_pack_buffer_columns(hopper_pack_buffer *buffer, int32 partition_id, int32 buffer_id,
+						   Datum *columns)
 {
-	const pack_layout_of_rows *layout = buffer->layout;
+	const hopper_pack_layout_of_rows *layout = buffer->layout;
 	size_t		x_size = buffer->n * layout->x_size;
 	size_t		y_size = buffer->n * layout->y_size;
 	bytea	   *checksum = palloc(VARHDRSZ + PACK_CHECKSUM_SIZE);

@@ -10,16 +10,16 @@
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
 
-typedef struct pack_class_key
+typedef struct hopper_pack_class_key
 {
 	int64		number;			/* PACK_BOOL, PACK_INTEGER */
 	const char *text;			/* PACK_TEXT */
 	int			length;
 	int32		index;
-} pack_class_key;
+} hopper_pack_class_key;
 
-pack_family
-pack_label_family(Oid type)
+hopper_pack_family
+hopper_pack_label_family(Oid type)
 {
 	switch (type)
 	{
@@ -41,7 +41,7 @@ pack_label_family(Oid type)
 }
 
 char *
-pack_label_expression(const pack_column *y, pack_family family)
+hopper_pack_label_expression(const hopper_pack_column *y, hopper_pack_family family)
 {
 	const char *name = hopper_identifier(y->name);
 
@@ -59,7 +59,7 @@ pack_label_expression(const pack_column *y, pack_family family)
 }
 
 Oid
-pack_label_type(pack_family family)
+hopper_pack_label_type(hopper_pack_family family)
 {
 	return family == PACK_TEXT ? TEXTOID : INT8OID;
 }
@@ -67,8 +67,8 @@ pack_label_type(pack_family family)
 static int
 compare_keys(const void *a, const void *b)
 {
-	const pack_class_key *x = a;
-	const pack_class_key *y = b;
+	const hopper_pack_class_key *x = a;
+	const hopper_pack_class_key *y = b;
 	int			order;
 
 	if (x->text == NULL)
@@ -79,7 +79,7 @@ compare_keys(const void *a, const void *b)
 
 /* "a", "b", "c" and 7 more */
 static char *
-list_classes(const pack_classes *classes)
+list_classes(const hopper_pack_classes *classes)
 {
 	StringInfoData text;
 	int			i;
@@ -102,18 +102,18 @@ list_classes(const pack_classes *classes)
 }
 
 void
-pack_finish_classes(pack_classes *classes)
+hopper_pack_finish_classes(hopper_pack_classes *classes)
 {
 	int			i;
 
 	classes->type = classes->num_classes <= 256 ? HOPPER_UINT8
 		: classes->num_classes <= 32768 ? HOPPER_INT16 : HOPPER_INT32;
 	classes->null_class = -1;
-	classes->keys = palloc0(sizeof(pack_class_key) * (classes->n + 1));
+	classes->keys = palloc0(sizeof(hopper_pack_class_key) * (classes->n + 1));
 	classes->n_keys = 0;
 	for (i = 0; i < classes->n; i++)
 	{
-		pack_class_key *key = &classes->keys[classes->n_keys];
+		hopper_pack_class_key *key = &classes->keys[classes->n_keys];
 
 		if (classes->names[i] == NULL)
 		{
@@ -132,19 +132,20 @@ pack_finish_classes(pack_classes *classes)
 			key->number = strtoll(classes->names[i], NULL, 10);
 		classes->n_keys++;
 	}
-	qsort(classes->keys, classes->n_keys, sizeof(pack_class_key), compare_keys);
+	qsort(classes->keys, classes->n_keys, sizeof(hopper_pack_class_key), compare_keys);
 }
 
 void
-pack_read_classes(const pack_request *request, const pack_source *source, pack_classes *classes)
+hopper_pack_read_classes(const hopper_pack_request *request, const hopper_pack_source *source,
+						 hopper_pack_classes *classes)
 {
 	uint64		n_rows;
 	uint64		row;
 	bool		is_text = get_typtype(source->y.type) != TYPTYPE_ENUM &&
-		pack_label_family(source->y.type) == PACK_TEXT;
+		hopper_pack_label_family(source->y.type) == PACK_TEXT;
 
 	memset(classes, 0, sizeof(*classes));
-	classes->family = pack_label_family(source->y.type);
+	classes->family = hopper_pack_label_family(source->y.type);
 	n_rows = hopper_select_at_once("SELECT s.v::pg_catalog.text FROM (SELECT DISTINCT %s%s AS v"
 								   " FROM %s) s ORDER BY s.v NULLS FIRST LIMIT %d",
 								   hopper_identifier(source->y.name),
@@ -169,12 +170,12 @@ pack_read_classes(const pack_request *request, const pack_source *source, pack_c
 						request->num_classes, source->y.name, source->name.shown, classes->n),
 				 errdetail("They are %s.", list_classes(classes)),
 				 errhint("Pass num_classes => ARRAY[%d] or more, or leave it out.", classes->n)));
-	pack_finish_classes(classes);
+	hopper_pack_finish_classes(classes);
 }
 
 void
-pack_training_classes(const pack_request *request, const pack_source *source,
-					  pack_classes *classes)
+hopper_pack_training_classes(const hopper_pack_request *request, const hopper_pack_source *source,
+							 hopper_pack_classes *classes)
 {
 	const hopper_packed *training = &request->training;
 	const hopper_data_desc *desc = &training->desc;
@@ -182,10 +183,10 @@ pack_training_classes(const pack_request *request, const pack_source *source,
 	int			i;
 
 	memset(classes, 0, sizeof(*classes));
-	classes->family = pack_label_family(source->y.type);
+	classes->family = hopper_pack_label_family(source->y.type);
 	/* not by the type's name, which may stand for another one by now */
 	trained = getBaseType(get_element_type(getBaseType(training->class_values_type)));
-	if (classes->family != pack_label_family(trained))
+	if (classes->family != hopper_pack_label_family(trained))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of \"%s\" is of type %s"
@@ -198,15 +199,15 @@ pack_training_classes(const pack_request *request, const pack_source *source,
 	classes->names = palloc0(sizeof(char *) * (classes->n + 1));
 	for (i = 0; i < classes->n; i++)
 		classes->names[i] = desc->class_values[i] ? pstrdup(desc->class_values[i]) : NULL;
-	pack_finish_classes(classes);
+	hopper_pack_finish_classes(classes);
 }
 
 int32
-pack_class_index(const pack_classes *classes, const pack_request *request,
-				 const pack_source *source, Datum value, bool isnull)
+hopper_pack_class_index(const hopper_pack_classes *classes, const hopper_pack_request *request,
+						const hopper_pack_source *source, Datum value, bool isnull)
 {
-	pack_class_key key = {0};
-	const pack_class_key *found = NULL;
+	hopper_pack_class_key key = {0};
+	const hopper_pack_class_key *found = NULL;
 
 	if (isnull && classes->null_class >= 0)
 		return classes->null_class;
@@ -221,7 +222,7 @@ pack_class_index(const pack_classes *classes, const pack_request *request,
 		}
 		else
 			key.number = DatumGetInt64(value);
-		found = bsearch(&key, classes->keys, classes->n_keys, sizeof(pack_class_key),
+		found = bsearch(&key, classes->keys, classes->n_keys, sizeof(hopper_pack_class_key),
 						compare_keys);
 	}
 	if (found == NULL)
@@ -241,13 +242,14 @@ pack_class_index(const pack_classes *classes, const pack_request *request,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("rows of \"%s\" changed while they were read", source->name.shown),
 					 errdetail("%s has label %s, which was not there before.",
-							   pack_row_name(source), shown),
+							   hopper_pack_row_name(source), shown),
 					 errhint("Pack a table, or a view without volatile functions.")));
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of \"%s\" holds a label that \"%s\" was not packed with",
 						source->y.name, source->name.shown, request->training.table.shown),
-				 errdetail("%s has label %s; the classes are %s.", pack_row_name(source), shown,
+				 errdetail("%s has label %s; the classes are %s.", hopper_pack_row_name(source),
+						   shown,
 						   list_classes(classes)),
 				 errhint("Leave such rows out, or pack the training data with all classes.")));
 	}
@@ -255,7 +257,7 @@ pack_class_index(const pack_classes *classes, const pack_request *request,
 }
 
 void
-pack_put_index(int32 type, int32 index, char *at)
+hopper_pack_put_index(int32 type, int32 index, char *at)
 {
 	/* little-endian: the low bytes come first */
 	memcpy(at, &index, hopper_core()->type_size(type));

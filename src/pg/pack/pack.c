@@ -9,14 +9,14 @@
 #include "pg/codec/placement.h"
 
 static bool
-pack_is_split(const pack_request *request)
+pack_is_split(const hopper_pack_request *request)
 {
 	return request->validation_fraction > 0 || request->fold_column;
 }
 
 /* All tables that packing creates must be absent before it starts. */
 static void
-require_outputs_absent(const pack_request *request)
+require_outputs_absent(const hopper_pack_request *request)
 {
 	hopper_name name;
 
@@ -32,12 +32,13 @@ require_outputs_absent(const pack_request *request)
 }
 
 static void
-init_output(const pack_job *job, pack_output *output, const hopper_name *table, int64 n_rows,
+init_output(const hopper_pack_job *job, hopper_pack_output *output, const hopper_name *table,
+			int64 n_rows,
 			int32 partitions)
 {
 	memset(output, 0, sizeof(*output));
 	output->table = *table;
-	output->x_column = pack_feature_column(job);
+	output->x_column = hopper_pack_feature_column(job);
 	output->y_column = job->source.y.name;
 	output->n_rows = n_rows;
 	output->partitions = partitions;
@@ -46,13 +47,13 @@ init_output(const pack_job *job, pack_output *output, const hopper_name *table, 
 	output->y_size = job->layout.y_size;
 	output->n_segments = hopper_chosen_segments(job->request.distribution_rules,
 												&output->segments);
-	pack_output_create(output);
+	hopper_pack_output_create(output);
 }
 
 static void
-check_split(const pack_job *job, int64 n_validation)
+check_split(const hopper_pack_job *job, int64 n_validation)
 {
-	const pack_request *request = &job->request;
+	const hopper_pack_request *request = &job->request;
 	int64		n_training = job->n_rows - n_validation;
 
 	if (request->validation_fraction > 0 && (n_validation == 0 || n_training == 0))
@@ -78,7 +79,7 @@ check_split(const pack_job *job, int64 n_validation)
 }
 
 static void
-check_starts(const pack_request *request, int32 partitions)
+check_starts(const hopper_pack_request *request, int32 partitions)
 {
 	if (request->n_starts > 0 && request->starts[request->n_starts - 1] >= partitions)
 		ereport(ERROR,
@@ -89,9 +90,10 @@ check_starts(const pack_request *request, int32 partitions)
 }
 
 bool
-pack_open_outputs(pack_job *job, pack_output *training, pack_output *validation)
+hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
+						 hopper_pack_output *validation)
 {
-	const pack_request *request = &job->request;
+	const hopper_pack_request *request = &job->request;
 	int64		n_validation;
 	hopper_name name;
 
@@ -99,7 +101,7 @@ pack_open_outputs(pack_job *job, pack_output *training, pack_output *validation)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" holds no rows", job->source.name.shown)));
-	n_validation = pack_split_rows(job);
+	n_validation = hopper_pack_split_rows(job);
 	check_split(job, n_validation);
 	init_output(job, training, &request->output, job->n_rows - n_validation, request->partitions);
 	check_starts(request, training->partitions);
@@ -130,7 +132,7 @@ grouped(int64 number)
 
 /* Greenplum: each segment's share of the rows. */
 static char *
-shares(const pack_output *output)
+shares(const hopper_pack_output *output)
 {
 	StringInfoData text;
 
@@ -143,7 +145,8 @@ shares(const pack_output *output)
 }
 
 static void
-report(const pack_job *job, const pack_output *training, const pack_output *validation,
+report(const hopper_pack_job *job, const hopper_pack_output *training,
+	   const hopper_pack_output *validation,
 	   double seconds)
 {
 	char	   *also = "";
@@ -170,23 +173,23 @@ report(const pack_job *job, const pack_output *training, const pack_output *vali
 
 /* Packs; SPI is connected. Returns the number of rows of the source. */
 static int64
-pack(pack_job *job)
+pack(hopper_pack_job *job)
 {
-	const pack_request *request = &job->request;
+	const hopper_pack_request *request = &job->request;
 	bool		split = pack_is_split(request);
-	pack_output training;
-	pack_output validation;
-	pack_summary summary = {0};
+	hopper_pack_output training;
+	hopper_pack_output validation;
+	hopper_pack_summary summary = {0};
 	instr_time	start;
 	instr_time	end;
 
 	INSTR_TIME_SET_CURRENT(start);
 	require_outputs_absent(request);
-	pack_open_source(request, &job->source);
-	pack_require_free_names(job);
-	pack_set_features(job);
-	pack_set_labels(job);
-	pack_move_rows(job, &training, &validation);
+	hopper_pack_open_source(request, &job->source);
+	hopper_pack_require_free_names(job);
+	hopper_pack_set_features(job);
+	hopper_pack_set_labels(job);
+	hopper_pack_move_rows(job, &training, &validation);
 
 	summary.request = request;
 	summary.source = &job->source;
@@ -194,10 +197,10 @@ pack(pack_job *job)
 	summary.y = job->y_kind == HOPPER_LABEL_CLASS ? NULL : &job->y;
 	summary.classes = &job->classes;
 	summary.y_kind = job->y_kind;
-	pack_summary_write(&summary, &training,
-					   request->validation ? request->training.table.quoted : NULL);
+	hopper_pack_summary_write(&summary, &training,
+							  request->validation ? request->training.table.quoted : NULL);
 	if (split)
-		pack_summary_write(&summary, &validation, request->output.quoted);
+		hopper_pack_summary_write(&summary, &validation, request->output.quoted);
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, start);
 	report(job, &training, split ? &validation : NULL, INSTR_TIME_GET_DOUBLE(end));
@@ -209,10 +212,10 @@ PG_FUNCTION_INFO_V1(hopper_sql_training_preprocessor);
 Datum
 hopper_sql_training_preprocessor(PG_FUNCTION_ARGS)
 {
-	pack_job   *job = palloc0(sizeof(pack_job));
+	hopper_pack_job   *job = palloc0(sizeof(hopper_pack_job));
 	int64		n_rows;
 
-	pack_training_arguments(fcinfo, &job->request);
+	hopper_pack_training_arguments(fcinfo, &job->request);
 	hopper_connect();
 	n_rows = pack(job);
 	hopper_finish();
@@ -224,12 +227,12 @@ PG_FUNCTION_INFO_V1(hopper_sql_validation_preprocessor);
 Datum
 hopper_sql_validation_preprocessor(PG_FUNCTION_ARGS)
 {
-	pack_job   *job = palloc0(sizeof(pack_job));
-	pack_request *request = &job->request;
+	hopper_pack_job   *job = palloc0(sizeof(hopper_pack_job));
+	hopper_pack_request *request = &job->request;
 	hopper_name training;
 	int64		n_rows;
 
-	pack_validation_arguments(fcinfo, request, &training);
+	hopper_pack_validation_arguments(fcinfo, request, &training);
 	hopper_connect();
 	hopper_read_packed(&training, &request->training);
 	request->normalizing_const = (float4) request->training.desc.normalizing_const;

@@ -17,7 +17,7 @@
 #define PACK_BUFFER_BYTES (4 * 1024 * 1024)		/* default size of a buffer */
 
 /* What the caller asked for. */
-typedef struct pack_request
+typedef struct hopper_pack_request
 {
 	hopper_name source;
 	hopper_name output;
@@ -37,56 +37,59 @@ typedef struct pack_request
 	char	   *distribution_rules; /* or NULL: all segments */
 	bool		validation;		/* validation_preprocessor() */
 	hopper_packed training;		/* validation only */
-} pack_request;
+} hopper_pack_request;
 
 /* NULL arguments are checked and defaults filled in. (pack/arguments.c) */
-extern void pack_training_arguments(FunctionCallInfo fcinfo, pack_request *request);
+extern void hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *request);
 /* Leaves request->training to the caller, and gives the table's name. */
-extern void pack_validation_arguments(FunctionCallInfo fcinfo, pack_request *request,
-									  hopper_name *training);
+extern void hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *request,
+											 hopper_name *training);
 
 /* --- classes (pack/classes.c) --- */
 
-typedef enum pack_family
+typedef enum hopper_pack_family
 {
 	PACK_NO_CLASS,
 	PACK_BOOL,
 	PACK_INTEGER,
 	PACK_TEXT
-} pack_family;
+} hopper_pack_family;
 
-typedef struct pack_classes
+typedef struct hopper_pack_classes
 {
-	pack_family family;
+	hopper_pack_family family;
 	int			n;				/* classes that have a name or are NULL */
 	char	  **names;			/* in class order; NULL pointer: the class of NULL */
 	int			num_classes;	/* at least n */
 	int32		type;			/* hopper_type of a class index */
 	int			null_class;		/* index, or -1 */
-	struct pack_class_key *keys;	/* sorted for the search */
+	struct hopper_pack_class_key *keys;	/* sorted for the search */
 	int			n_keys;
-} pack_classes;
+} hopper_pack_classes;
 
-extern pack_family pack_label_family(Oid type);
+extern hopper_pack_family hopper_pack_label_family(Oid type);
 /* SQL expression of the label column for reading: bigint or text */
-extern char *pack_label_expression(const pack_column *y, pack_family family);
+extern char *hopper_pack_label_expression(const hopper_pack_column *y, hopper_pack_family family);
 /* The expression's type where there are classes. */
-extern Oid	pack_label_type(pack_family family);
-extern void pack_read_classes(const pack_request *request, const pack_source *source,
-							  pack_classes *classes);
-extern void pack_training_classes(const pack_request *request, const pack_source *source,
-								  pack_classes *classes);
+extern Oid	hopper_pack_label_type(hopper_pack_family family);
+extern void hopper_pack_read_classes(const hopper_pack_request *request,
+									 const hopper_pack_source *source,
+							  hopper_pack_classes *classes);
+extern void hopper_pack_training_classes(const hopper_pack_request *request,
+										 const hopper_pack_source *source,
+								  hopper_pack_classes *classes);
 /* Fills what follows from family, n, names and num_classes. */
-extern void pack_finish_classes(pack_classes *classes);
+extern void hopper_pack_finish_classes(hopper_pack_classes *classes);
 /* Class index of a row, or ereport(ERROR). */
-extern int32 pack_class_index(const pack_classes *classes, const pack_request *request,
-							  const pack_source *source, Datum value, bool isnull);
-extern void pack_put_index(int32 type, int32 index, char *at);
+extern int32 hopper_pack_class_index(const hopper_pack_classes *classes,
+									 const hopper_pack_request *request,
+							  const hopper_pack_source *source, Datum value, bool isnull);
+extern void hopper_pack_put_index(int32 type, int32 index, char *at);
 
 /* --- the columns' types and the rows (pack/types.c, pack/rows.c) --- */
 
 /* Bytes and dimensions of a packed row. */
-typedef struct pack_layout_of_rows
+typedef struct hopper_pack_layout_of_rows
 {
 	size_t		x_size;
 	size_t		y_size;
@@ -94,60 +97,61 @@ typedef struct pack_layout_of_rows
 	int64		x_shape[HOPPER_MAX_RANK];
 	int			y_rank;
 	int64		y_shape[HOPPER_MAX_RANK];
-} pack_layout_of_rows;
+} hopper_pack_layout_of_rows;
 
 /* All that one call needs. */
-typedef struct pack_job
+typedef struct hopper_pack_job
 {
-	pack_request request;
-	pack_source source;
-	pack_values x;
-	pack_values y;				/* regression values, label arrays */
-	pack_classes classes;		/* family PACK_NO_CLASS where y is used */
+	hopper_pack_request request;
+	hopper_pack_source source;
+	hopper_pack_values x;
+	hopper_pack_values y;				/* regression values, label arrays */
+	hopper_pack_classes classes;		/* family PACK_NO_CLASS where y is used */
 	int32		y_kind;			/* hopper_label_kind */
-	pack_layout_of_rows layout; /* once the shapes are known */
+	hopper_pack_layout_of_rows layout; /* once the shapes are known */
 	int64		n_rows;
 	int			n_strata;		/* 0 before the first row */
 	int64	   *strata;			/* rows of each stratum */
 	int64	   *quotas;			/* of them still to go to validation */
-} pack_job;
+} hopper_pack_job;
 
 /* Column of the features in the packed table. */
-extern const char *pack_feature_column(const pack_job *job);
+extern const char *hopper_pack_feature_column(const hopper_pack_job *job);
 /* Refuses columns whose names are taken in the packed table or its summary. */
-extern void pack_require_free_names(const pack_job *job);
-extern void pack_set_features(pack_job *job);
-extern void pack_set_labels(pack_job *job);
+extern void hopper_pack_require_free_names(const hopper_pack_job *job);
+extern void hopper_pack_set_features(hopper_pack_job *job);
+extern void hopper_pack_set_labels(hopper_pack_job *job);
 /* ", id" or ", ctid": what names a row, to be selected after its values */
-extern void pack_append_row_names(const pack_source *source, StringInfo query);
+extern void hopper_pack_append_row_names(const hopper_pack_source *source, StringInfo query);
 /* Looks the request's columns up. */
-extern void pack_open_source(const pack_request *request, pack_source *source);
+extern void hopper_pack_open_source(const hopper_pack_request *request, hopper_pack_source *source);
 /* SELECT of all rows: features, label, fold, what names the row. */
-extern char *pack_row_query(pack_job *job);
+extern char *hopper_pack_row_query(hopper_pack_job *job);
 /* What its rows consist of, once the labels' kind is known. */
-extern void pack_set_job_row_types(pack_job *job);
+extern void hopper_pack_set_job_row_types(hopper_pack_job *job);
 /* Takes the shapes from a row, where they are not known. */
-extern void pack_learn_layout(pack_job *job, const Datum *values, const bool *nulls);
+extern void hopper_pack_learn_layout(hopper_pack_job *job, const Datum *values, const bool *nulls);
 /* job->layout from the shapes. */
-extern void pack_set_layout(pack_job *job);
+extern void hopper_pack_set_layout(hopper_pack_job *job);
 /*
  * Writes the rank key (PACK_KEY_SIZE bytes) and the body, features and then labels, and returns the
  * row's stratum, or ereport(ERROR) with the row's name.
  */
-extern int32 pack_encode_row(const pack_job *job, const Datum *values, const bool *nulls,
+extern int32 hopper_pack_encode_row(const hopper_pack_job *job, const Datum *values,
+									const bool *nulls,
 							 char *key, char *body);
-/* Before the first pack_count_rows(), in a context that outlives them; the classes are known. */
-extern void pack_start_counting(pack_job *job);
+/* Before the first hopper_pack_count_rows(), in a context that outlives them; classes are known. */
+extern void hopper_pack_start_counting(hopper_pack_job *job);
 /* `n` more rows of a stratum */
-extern void pack_count_rows(pack_job *job, int32 stratum, int64 n);
+extern void hopper_pack_count_rows(hopper_pack_job *job, int32 stratum, int64 n);
 /* Fills job->quotas and returns their sum. */
-extern int64 pack_split_rows(pack_job *job);
+extern int64 hopper_pack_split_rows(hopper_pack_job *job);
 /* Called for each row in rank order. */
-extern bool pack_to_validation(pack_job *job, int32 stratum);
+extern bool hopper_pack_to_validation(hopper_pack_job *job, int32 stratum);
 
 /* --- one packed table that is being written (pack/write.c) --- */
 
-typedef struct pack_output
+typedef struct hopper_pack_output
 {
 	hopper_name table;
 	const char *x_column;
@@ -174,63 +178,68 @@ typedef struct pack_output
 	int32		n_buffers;		/* written */
 	int64		bytes;
 	StringInfoData checksums;	/* of the buffers in order */
-} pack_output;
+} hopper_pack_output;
 
 /* Creates the table. n_rows, partitions (0: by bytes), buffer_size (0: by bytes) are set. */
-extern void pack_output_create(pack_output *output);
+extern void hopper_pack_output_create(hopper_pack_output *output);
 /* How many buffers a partition has. */
-extern int32 pack_output_buffers(const pack_output *output, int32 partition);
+extern int32 hopper_pack_output_buffers(const hopper_pack_output *output, int32 partition);
 /* Counts a row in rank order; true where it is the last one of the current buffer. */
-extern bool pack_output_row(pack_output *output);
+extern bool hopper_pack_output_row(hopper_pack_output *output);
 /* On to the next buffer. */
-extern void pack_output_next(pack_output *output);
+extern void hopper_pack_output_next(hopper_pack_output *output);
 /* All rows must have come. */
-extern void pack_output_require_complete(const pack_output *output);
+extern void hopper_pack_output_require_complete(const hopper_pack_output *output);
 /* Hash over the checksums of all buffers. */
-extern char *pack_output_checksum(const pack_output *output);
+extern char *hopper_pack_output_checksum(const hopper_pack_output *output);
 
 /* --- a buffer (pack/buffer.c) --- */
 
 #define PACK_BUFFER_COLUMNS 8	/* partition_id ... checksum */
 
-typedef struct pack_buffer
+typedef struct hopper_pack_buffer
 {
-	const pack_layout_of_rows *layout;
+	const hopper_pack_layout_of_rows *layout;
 	int32		n;				/* rows so far */
 	struct varlena *x;
 	struct varlena *y;
-} pack_buffer;
+} hopper_pack_buffer;
 
-extern void pack_buffer_init(pack_buffer *buffer, const pack_layout_of_rows *layout,
+extern void hopper_pack_buffer_init(hopper_pack_buffer *buffer,
+									const hopper_pack_layout_of_rows *layout,
 							 int32 most_rows);
-extern void pack_buffer_add(pack_buffer *buffer, const char *x, const char *y);
+extern void hopper_pack_buffer_add(hopper_pack_buffer *buffer, const char *x, const char *y);
 /* The columns of the packed table; x and y are the buffer's own memory. */
-extern void pack_buffer_columns(pack_buffer *buffer, int32 partition_id, int32 buffer_id,
+extern void hopper_pack_buffer_columns(hopper_pack_buffer *buffer, int32 partition_id,
+									   int32 buffer_id,
 								Datum *columns);
 
 /* --- the way of the rows (local/pack.c, greenplum/coordinator/pack.c) --- */
 
 /*
- * For pack_move_rows(), once all rows are counted: ERROR where there are too few; opens the tables;
- * false where there is none for validation. (pack.c)
+ * For hopper_pack_move_rows(), once all rows are counted: ERROR where there are too few; opens the
+ * tables; false where there is none for validation. (pack.c)
  */
-extern bool pack_open_outputs(pack_job *job, pack_output *training, pack_output *validation);
+extern bool hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
+									 hopper_pack_output *validation);
 /* Reads the source and fills one or two packed tables. */
-extern void pack_move_rows(pack_job *job, pack_output *training, pack_output *validation);
+extern void hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
+								  hopper_pack_output *validation);
 
 /* --- summary tables (pack/summary.c) --- */
 
-typedef struct pack_summary
+typedef struct hopper_pack_summary
 {
-	const pack_request *request;
-	const pack_source *source;
-	const pack_values *x;
-	const pack_values *y;		/* NULL: classes */
-	const pack_classes *classes;	/* family PACK_NO_CLASS: none */
+	const hopper_pack_request *request;
+	const hopper_pack_source *source;
+	const hopper_pack_values *x;
+	const hopper_pack_values *y;		/* NULL: classes */
+	const hopper_pack_classes *classes;	/* family PACK_NO_CLASS: none */
 	int32		y_kind;			/* hopper_label_kind */
-} pack_summary;
+} hopper_pack_summary;
 
-extern void pack_summary_write(const pack_summary *summary, const pack_output *output,
+extern void hopper_pack_summary_write(const hopper_pack_summary *summary,
+									  const hopper_pack_output *output,
 							   const char *training_table);
 
 #endif							/* HOPPER_PACK_H */

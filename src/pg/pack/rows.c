@@ -10,9 +10,9 @@
 #include <math.h>
 
 void
-pack_set_layout(pack_job *job)
+hopper_pack_set_layout(hopper_pack_job *job)
 {
-	pack_layout_of_rows *layout = &job->layout;
+	hopper_pack_layout_of_rows *layout = &job->layout;
 
 	layout->x_size = job->x.size;
 	layout->x_rank = job->x.rank;
@@ -29,48 +29,50 @@ pack_set_layout(pack_job *job)
 }
 
 void
-pack_learn_layout(pack_job *job, const Datum *values, const bool *nulls)
+hopper_pack_learn_layout(hopper_pack_job *job, const Datum *values, const bool *nulls)
 {
 	int			n_x = job->source.n_x;
 
-	pack_values_learn(&job->x, &job->source, values, nulls);
+	hopper_pack_values_learn(&job->x, &job->source, values, nulls);
 	if (job->y_kind != HOPPER_LABEL_CLASS)
-		pack_values_learn(&job->y, &job->source, &values[n_x], &nulls[n_x]);
-	pack_set_layout(job);
+		hopper_pack_values_learn(&job->y, &job->source, &values[n_x], &nulls[n_x]);
+	hopper_pack_set_layout(job);
 }
 
 static bool
-get_fold(const pack_source *source, Datum value, bool isnull)
+get_fold(const hopper_pack_source *source, Datum value, bool isnull)
 {
 	if (isnull)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("column \"%s\" of \"%s\" holds NULL", source->fold.name,
 						source->name.shown),
-				 errdetail("%s.", pack_row_name(source)),
+				 errdetail("%s.", hopper_pack_row_name(source)),
 				 errhint("True marks a row for validation, false for training.")));
 	return DatumGetBool(value);
 }
 
 int32
-pack_encode_row(const pack_job *job, const Datum *values, const bool *nulls, char *key, char *body)
+hopper_pack_encode_row(const hopper_pack_job *job, const Datum *values, const bool *nulls,
+					   char *key, char *body)
 {
-	const pack_source *source = &job->source;
+	const hopper_pack_source *source = &job->source;
 	int			n_x = source->n_x;
 	char	   *y = body + job->layout.x_size;
 	int32		stratum = 0;
 
-	pack_values_encode(&job->x, source, values, nulls, body);
+	hopper_pack_values_encode(&job->x, source, values, nulls, body);
 	if (job->y_kind == HOPPER_LABEL_CLASS)
 	{
-		int32		index = pack_class_index(&job->classes, &job->request, source, values[n_x],
+		int32		index = hopper_pack_class_index(&job->classes, &job->request, source,
+													values[n_x],
 											 nulls[n_x]);
 
 		stratum = index;
-		pack_put_index(job->classes.type, index, y);
+		hopper_pack_put_index(job->classes.type, index, y);
 	}
 	else
-		pack_values_encode(&job->y, source, &values[n_x], &nulls[n_x], y);
+		hopper_pack_values_encode(&job->y, source, &values[n_x], &nulls[n_x], y);
 	if (source->fold.name)
 		stratum = get_fold(source, values[n_x + 1], nulls[n_x + 1]) ? 1 : 0;
 	hopper_core()->row_key((uint64) job->request.seed, body, job->layout.x_size, y,
@@ -82,7 +84,7 @@ pack_encode_row(const pack_job *job, const Datum *values, const bool *nulls, cha
 
 /* How many strata there can be. */
 static int
-count_strata(const pack_job *job)
+count_strata(const hopper_pack_job *job)
 {
 	int			n = job->y_kind == HOPPER_LABEL_CLASS ? job->classes.n : 1;
 
@@ -90,14 +92,14 @@ count_strata(const pack_job *job)
 }
 
 void
-pack_start_counting(pack_job *job)
+hopper_pack_start_counting(hopper_pack_job *job)
 {
 	job->n_strata = count_strata(job);
 	job->strata = hopper_palloc0_huge(sizeof(int64) * job->n_strata);
 }
 
 void
-pack_count_rows(pack_job *job, int32 stratum, int64 n)
+hopper_pack_count_rows(hopper_pack_job *job, int32 stratum, int64 n)
 {
 	if (stratum < 0 || stratum >= job->n_strata)
 		elog(ERROR, "a packed row has stratum %d of %d", stratum, job->n_strata);
@@ -106,7 +108,7 @@ pack_count_rows(pack_job *job, int32 stratum, int64 n)
 }
 
 int64
-pack_split_rows(pack_job *job)
+hopper_pack_split_rows(hopper_pack_job *job)
 {
 	int64		total = 0;
 	int			i;
@@ -124,7 +126,7 @@ pack_split_rows(pack_job *job)
 }
 
 bool
-pack_to_validation(pack_job *job, int32 stratum)
+hopper_pack_to_validation(hopper_pack_job *job, int32 stratum)
 {
 	/* the first of each stratum in rank order */
 	return job->quotas[stratum]-- > 0;

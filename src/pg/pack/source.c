@@ -11,13 +11,13 @@
 #include "utils/lsyscache.h"
 
 static void
-resolve_packed_column(Oid relation, const char *name, pack_column *column)
+resolve_packed_column(Oid relation, const char *name, hopper_pack_column *column)
 {
 	if (hopper_require_column(relation, name) < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("system column \"%s\" cannot be packed", name)));
-	pack_resolve_column(relation, name, column);
+	hopper_pack_resolve_column(relation, name, column);
 }
 
 static bool
@@ -32,7 +32,7 @@ may_read(Oid relation, AttrNumber column)
  * read does not: who may read the columns that are packed may pack them.
  */
 static void
-find_row_names(pack_source *source, Oid relation)
+find_row_names(hopper_pack_source *source, Oid relation)
 {
 	char		relkind = get_rel_relkind(relation);
 	bool		has_key;
@@ -71,7 +71,7 @@ find_row_names(pack_source *source, Oid relation)
 }
 
 void
-pack_open_source(const pack_request *request, pack_source *source)
+hopper_pack_open_source(const hopper_pack_request *request, hopper_pack_source *source)
 {
 	Oid			relation = hopper_source_oid(&request->source);
 	ListCell   *cell;
@@ -79,7 +79,7 @@ pack_open_source(const pack_request *request, pack_source *source)
 	memset(source, 0, sizeof(*source));
 	source->segment = -1;
 	source->name = request->source;
-	source->x = palloc0(sizeof(pack_column) * list_length(request->x_names));
+	source->x = palloc0(sizeof(hopper_pack_column) * list_length(request->x_names));
 	foreach(cell, request->x_names)
 		resolve_packed_column(relation, lfirst(cell), &source->x[source->n_x++]);
 	resolve_packed_column(relation, linitial(request->y_names), &source->y);
@@ -97,7 +97,7 @@ pack_open_source(const pack_request *request, pack_source *source)
 }
 
 void
-pack_append_row_names(const pack_source *source, StringInfo query)
+hopper_pack_append_row_names(const hopper_pack_source *source, StringInfo query)
 {
 	int			i;
 
@@ -110,37 +110,38 @@ pack_append_row_names(const pack_source *source, StringInfo query)
 }
 
 void
-pack_set_job_row_types(pack_job *job)
+hopper_pack_set_job_row_types(hopper_pack_job *job)
 {
-	pack_source *source = &job->source;
+	hopper_pack_source *source = &job->source;
 	int			n_more = source->fold.name ? 2 : 1;
 	Oid			more[2];
 
-	more[0] = job->y_kind == HOPPER_LABEL_CLASS ? pack_label_type(job->classes.family)
+	more[0] = job->y_kind == HOPPER_LABEL_CLASS ? hopper_pack_label_type(job->classes.family)
 		: source->y.declared;
 	more[1] = source->fold.declared;
-	pack_set_row_types(source, n_more, more, source->n_keys + (source->has_tableoid ? 1 : 0) +
+	hopper_pack_set_row_types(source, n_more, more,
+							  source->n_keys + (source->has_tableoid ? 1 : 0) +
 					   (source->has_ctid ? 1 : 0));
 	source->first_key = source->n_x + n_more + 1;
 }
 
 char *
-pack_row_query(pack_job *job)
+hopper_pack_row_query(hopper_pack_job *job)
 {
-	pack_source *source = &job->source;
+	hopper_pack_source *source = &job->source;
 	StringInfoData query;
 	int			i;
 
-	pack_set_job_row_types(job);
+	hopper_pack_set_job_row_types(job);
 	initStringInfo(&query);
 	appendStringInfoString(&query, "SELECT ");
 	for (i = 0; i < source->n_x; i++)
 		appendStringInfo(&query, "%s, ", hopper_identifier(source->x[i].name));
 	/* the family is PACK_NO_CLASS where labels are numbers */
-	appendStringInfoString(&query, pack_label_expression(&source->y, job->classes.family));
+	appendStringInfoString(&query, hopper_pack_label_expression(&source->y, job->classes.family));
 	if (source->fold.name)
 		appendStringInfo(&query, ", %s", hopper_identifier(source->fold.name));
-	pack_append_row_names(source, &query);
+	hopper_pack_append_row_names(source, &query);
 	appendStringInfo(&query, " FROM %s", source->name.quoted);
 	return query.data;
 }

@@ -73,7 +73,7 @@ int_array(int n, const int64 *values)
 }
 
 static const char *
-starts_array(const pack_request *request, const pack_output *output, bool given)
+starts_array(const hopper_pack_request *request, const hopper_pack_output *output, bool given)
 {
 	const int32 *written = given ? request->starts : output->starts;
 	int			n = given ? request->n_starts : written ? output->n_starts : output->partitions;
@@ -87,7 +87,7 @@ starts_array(const pack_request *request, const pack_output *output, bool given)
 
 /* MADlib's second column on distribution: all, or the content ids. */
 static const char *
-segments_text(const pack_request *request, const pack_output *output)
+segments_text(const hopper_pack_request *request, const hopper_pack_output *output)
 {
 	StringInfoData text;
 
@@ -103,7 +103,7 @@ segments_text(const pack_request *request, const pack_output *output)
 
 /* Type of the class values: the label column's, text for what is compared as text. */
 static char *
-class_values_type(const pack_column *y)
+class_values_type(const hopper_pack_column *y)
 {
 	switch (y->type)
 	{
@@ -118,7 +118,7 @@ class_values_type(const pack_column *y)
 
 /* Classes and, as NULLs, the padding up to num_classes. */
 static Datum
-class_values(const pack_classes *classes)
+class_values(const hopper_pack_classes *classes)
 {
 	char	  **names = palloc0(sizeof(char *) * classes->num_classes);
 
@@ -127,12 +127,12 @@ class_values(const pack_classes *classes)
 }
 
 void
-pack_summary_write(const pack_summary *summary, const pack_output *output,
-				   const char *training_table)
+hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_output *output,
+						  const char *training_table)
 {
-	const pack_request *request = summary->request;
-	const pack_source *source = summary->source;
-	const pack_classes *classes = summary->classes;
+	const hopper_pack_request *request = summary->request;
+	const hopper_pack_source *source = summary->source;
+	const hopper_pack_classes *classes = summary->classes;
 	bool		has_classes = summary->y_kind == HOPPER_LABEL_CLASS;
 	hopper_name name = hopper_name_with_suffix(&output->table, "summary");
 	char	   *class_name = psprintf("%s_class_values", source->y.name);
@@ -183,17 +183,19 @@ pack_summary_write(const pack_summary *summary, const pack_output *output,
 				 hopper_literal(request->distribution_rules ? request->distribution_rules
 								: "all_segments"),
 				 hopper_literal(segments_text(request, output)),
-				 text_array(source->n_x, x_types), hopper_literal(pack_type_name(summary->x->type)),
+				 text_array(source->n_x, x_types),
+				 hopper_literal(hopper_pack_type_name(summary->x->type)),
 				 int_array(summary->x->rank, summary->x->shape),
 				 hopper_literal(has_classes ? "class" :
 								summary->y_kind == HOPPER_LABEL_VALUE ? "value" : "array"),
-				 hopper_literal(pack_type_name(has_classes ? classes->type : summary->y->type)),
+				 hopper_literal(hopper_pack_type_name(has_classes ? classes->type
+													  : summary->y->type)),
 				 has_classes ? "'{}'" : int_array(summary->y->rank, summary->y->shape),
 				 output->n_rows, output->partitions,
 				 starts_array(request, output,
 							  request->n_starts > 0 && training_table == NULL),
 				 request->seed, output->bytes,
-				 hopper_literal(pack_output_checksum(output)),
+				 hopper_literal(hopper_pack_output_checksum(output)),
 				 hopper_literal(training_table), HOPPER_PACK_FORMAT,
 				 output->segment_rows
 				 ? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");

@@ -11,15 +11,15 @@
 	"Labels are boolean, integers, text, enums, numbers or arrays of numbers."
 
 const char *
-pack_feature_column(const pack_job *job)
+hopper_pack_feature_column(const hopper_pack_job *job)
 {
 	return job->source.n_x == 1 ? job->source.x[0].name : PACK_FEATURES;
 }
 
 void
-pack_require_free_names(const pack_job *job)
+hopper_pack_require_free_names(const hopper_pack_job *job)
 {
-	const char *x = pack_feature_column(job);
+	const char *x = hopper_pack_feature_column(job);
 	const char *y = job->source.y.name;
 	const char *names[] = {"partition_id", "buffer_id", "n", "checksum", x, y,
 	psprintf("%s_shape", x), psprintf("%s_shape", y), psprintf("%s_class_values", y)};
@@ -46,14 +46,14 @@ pack_require_free_names(const pack_job *job)
 }
 
 void
-pack_set_features(pack_job *job)
+hopper_pack_set_features(hopper_pack_job *job)
 {
-	const pack_request *request = &job->request;
-	const pack_source *source = &job->source;
-	pack_values *x = &job->x;
+	const hopper_pack_request *request = &job->request;
+	const hopper_pack_source *source = &job->source;
+	hopper_pack_values *x = &job->x;
 	const hopper_data_desc *trained = &request->training.desc;
 
-	pack_values_init(x, source->n_x, source->x, source->name.shown);
+	hopper_pack_values_init(x, source->n_x, source->x, source->name.shown);
 	if (request->normalizing_const > 0)
 		x->divisor = request->normalizing_const;
 	if (request->validation)
@@ -63,8 +63,8 @@ pack_set_features(pack_job *job)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("features of \"%s\" are %s but \"%s\" was packed with %s",
-							source->name.shown, pack_type_name(x->type),
-							request->training.table.shown, pack_type_name(trained->x_type)),
+							source->name.shown, hopper_pack_type_name(x->type),
+							request->training.table.shown, hopper_pack_type_name(trained->x_type)),
 					 errdetail("Column \"%s\" is of type %s; the training data had %s.",
 							   source->x[0].name, source->x[0].sql_type,
 							   request->training.x_sql_types[0]),
@@ -75,9 +75,9 @@ pack_set_features(pack_job *job)
 					 errmsg("independent_varname names " INT64_FORMAT
 							" columns but \"%s\" was packed with features of shape %s",
 							x->count, request->training.table.shown,
-							pack_shape_text(trained->x_rank, trained->x_shape))));
+							hopper_pack_shape_text(trained->x_rank, trained->x_shape))));
 		x->type = trained->x_type;
-		pack_values_set_shape(x, trained->x_rank, trained->x_shape);
+		hopper_pack_values_set_shape(x, trained->x_rank, trained->x_shape);
 	}
 	else if (request->image_rank > 0)
 	{
@@ -87,7 +87,7 @@ pack_set_features(pack_job *job)
 					 errmsg("image_shape needs a column of arrays or bytea"),
 					 errdetail("Column \"%s\" of \"%s\" is of type %s.", source->x[0].name,
 							   source->name.shown, source->x[0].sql_type)));
-		pack_values_set_shape(x, request->image_rank, request->image_shape);
+		hopper_pack_values_set_shape(x, request->image_rank, request->image_shape);
 	}
 	else if (x->layout == PACK_BYTES)
 		ereport(ERROR,
@@ -99,12 +99,12 @@ pack_set_features(pack_job *job)
 
 /* Numbers as labels: a scalar is a regression value, an array is packed as it is. */
 static void
-set_number_labels(pack_job *job)
+set_number_labels(hopper_pack_job *job)
 {
 	const hopper_packed *training = &job->request.training;
 	const hopper_data_desc *trained = &training->desc;
-	const pack_column *column = &job->source.y;
-	pack_values *y = &job->y;
+	const hopper_pack_column *column = &job->source.y;
+	hopper_pack_values *y = &job->y;
 
 	if (column->type == BYTEAOID)
 		ereport(ERROR,
@@ -112,7 +112,7 @@ set_number_labels(pack_job *job)
 				 errmsg("label column \"%s\" of \"%s\" is of type bytea, which cannot be a label",
 						column->name, job->source.name.shown),
 				 errhint(PACK_HINT_LABELS)));
-	if (!pack_number_type(column->type) && !OidIsValid(get_element_type(column->type)))
+	if (!hopper_pack_number_type(column->type) && !OidIsValid(get_element_type(column->type)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("label column \"%s\" of \"%s\" is of type %s, which cannot be a label",
@@ -125,7 +125,7 @@ set_number_labels(pack_job *job)
 						" which has no classes",
 						column->name, job->source.name.shown, column->sql_type),
 				 errhint("Leave num_classes out, or cast the labels to integer in a view.")));
-	pack_values_init(y, 1, column, job->source.name.shown);
+	hopper_pack_values_init(y, 1, column, job->source.name.shown);
 	job->y_kind = y->layout == PACK_SCALARS ? HOPPER_LABEL_VALUE : HOPPER_LABEL_ARRAY;
 	/* nothing computes with labels of more precision */
 	if (job->y_kind == HOPPER_LABEL_VALUE || y->type == HOPPER_FLOAT64)
@@ -143,25 +143,25 @@ set_number_labels(pack_job *job)
 		y->type = trained->y_type;
 	}
 	if (job->y_kind == HOPPER_LABEL_VALUE)
-		pack_values_set_shape(y, 0, NULL);
+		hopper_pack_values_set_shape(y, 0, NULL);
 	else if (job->request.validation)
-		pack_values_set_shape(y, trained->y_rank, trained->y_shape);
+		hopper_pack_values_set_shape(y, trained->y_rank, trained->y_shape);
 }
 
 void
-pack_set_labels(pack_job *job)
+hopper_pack_set_labels(hopper_pack_job *job)
 {
-	const pack_request *request = &job->request;
-	pack_family family = pack_label_family(job->source.y.type);
+	const hopper_pack_request *request = &job->request;
+	hopper_pack_family family = hopper_pack_label_family(job->source.y.type);
 
 	if (request->validation && request->training.desc.y_kind == HOPPER_LABEL_CLASS)
 	{
-		pack_training_classes(request, &job->source, &job->classes);
+		hopper_pack_training_classes(request, &job->source, &job->classes);
 		job->y_kind = HOPPER_LABEL_CLASS;
 	}
 	else if (!request->validation && family != PACK_NO_CLASS)
 	{
-		pack_read_classes(request, &job->source, &job->classes);
+		hopper_pack_read_classes(request, &job->source, &job->classes);
 		job->y_kind = HOPPER_LABEL_CLASS;
 	}
 	else

@@ -18,7 +18,7 @@ count_buffers(int64 rows, int32 most)
 }
 
 int32
-pack_output_buffers(const pack_output *output, int32 partition)
+hopper_pack_output_buffers(const hopper_pack_output *output, int32 partition)
 {
 	int64		first;
 	int64		rows;
@@ -28,7 +28,7 @@ pack_output_buffers(const pack_output *output, int32 partition)
 }
 
 static void
-plan_buffers(pack_output *output)
+plan_buffers(hopper_pack_output *output)
 {
 	int64		row_size = output->x_size + output->y_size;
 	int64		first;
@@ -71,7 +71,7 @@ plan_buffers(pack_output *output)
 
 /* Sets the size of the next buffer; sizes within a partition differ by at most one. */
 static void
-start_buffer(pack_output *output)
+start_buffer(hopper_pack_output *output)
 {
 	int64		first;
 
@@ -88,7 +88,7 @@ start_buffer(pack_output *output)
 }
 
 void
-pack_output_create(pack_output *output)
+hopper_pack_output_create(hopper_pack_output *output)
 {
 	const char *x_column = hopper_identifier(output->x_column);
 	const char *y_column = hopper_identifier(output->y_column);
@@ -123,13 +123,13 @@ pack_output_create(pack_output *output)
 }
 
 bool
-pack_output_row(pack_output *output)
+hopper_pack_output_row(hopper_pack_output *output)
 {
 	return ++output->filled == output->target;
 }
 
 void
-pack_output_next(pack_output *output)
+hopper_pack_output_next(hopper_pack_output *output)
 {
 	output->bytes += output->filled * (output->x_size + output->y_size);
 	output->n_buffers++;
@@ -139,7 +139,7 @@ pack_output_next(pack_output *output)
 }
 
 void
-pack_output_require_complete(const pack_output *output)
+hopper_pack_output_require_complete(const hopper_pack_output *output)
 {
 	if (output->partition != output->partitions)
 		elog(ERROR, "partition %d of \"%s\" lacks " INT64_FORMAT " rows", output->partition,
@@ -147,7 +147,7 @@ pack_output_require_complete(const pack_output *output)
 }
 
 char *
-pack_output_checksum(const pack_output *output)
+hopper_pack_output_checksum(const hopper_pack_output *output)
 {
 	uint8_t		hash[16];
 	char	   *text = palloc(33);

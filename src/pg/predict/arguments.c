@@ -11,10 +11,10 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
-predict_what
-predict_what_by_name(FunctionCallInfo fcinfo, int at)
+hopper_predict_what
+hopper_predict_what_by_name(FunctionCallInfo fcinfo, int at)
 {
-	predict_what what = {PREDICT_ALL};
+	hopper_predict_what what = {PREDICT_ALL};
 	char	   *given;
 
 	if (PG_ARGISNULL(at))
@@ -31,13 +31,13 @@ predict_what_by_name(FunctionCallInfo fcinfo, int at)
 	return what;
 }
 
-predict_what
-predict_what_by_count(FunctionCallInfo fcinfo, int at)
+hopper_predict_what
+hopper_predict_what_by_count(FunctionCallInfo fcinfo, int at)
 {
-	predict_what what = {PREDICT_TOP};
+	hopper_predict_what what = {PREDICT_TOP};
 
 	if (PG_ARGISNULL(at))
-		return (predict_what) {PREDICT_ALL};
+		return (hopper_predict_what) {PREDICT_ALL};
 	what.k = PG_GETARG_INT32(at);
 	if (what.k < 1)
 		ereport(ERROR,
@@ -46,18 +46,18 @@ predict_what_by_count(FunctionCallInfo fcinfo, int at)
 	return what;
 }
 
-predict_what
-predict_what_by_threshold(FunctionCallInfo fcinfo, int at)
+hopper_predict_what
+hopper_predict_what_by_threshold(FunctionCallInfo fcinfo, int at)
 {
-	predict_what what = {PREDICT_THRESHOLD};
+	hopper_predict_what what = {PREDICT_THRESHOLD};
 
 	if (PG_ARGISNULL(at))
-		return (predict_what) {PREDICT_ALL};
+		return (hopper_predict_what) {PREDICT_ALL};
 	what.threshold = PG_GETARG_FLOAT8(at);
 	/* Drivers send small integers as smallint, which the server takes to this function. */
 	if (what.threshold >= 1 && what.threshold <= PG_INT32_MAX &&
 		what.threshold == rint(what.threshold))
-		return (predict_what) {PREDICT_TOP, .k = (int) what.threshold};
+		return (hopper_predict_what) {PREDICT_TOP, .k = (int) what.threshold};
 	if (!(what.threshold >= 0 && what.threshold < 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -89,13 +89,13 @@ split_columns(text *value, const char *argument)
 }
 
 void
-predict_open_source(predicting *run, text *id_col, text *independent_varname)
+hopper_predict_open_source(hopper_prediction *run, text *id_col, text *independent_varname)
 {
-	pack_source *rows = &run->rows;
+	hopper_pack_source *rows = &run->rows;
 	List	   *id = split_columns(id_col, "id_col");
 	List	   *x = split_columns(independent_varname, "independent_varname");
 	Oid			relation = hopper_source_oid(&run->source);
-	pack_column id_column;
+	hopper_pack_column id_column;
 	ListCell   *cell;
 
 	if (get_attnum(relation, "buffer_id") != InvalidAttrNumber &&
@@ -110,7 +110,7 @@ predict_open_source(predicting *run, text *id_col, text *independent_varname)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("id_col must be one column")));
-	pack_resolve_column(relation, linitial(id), &id_column);
+	hopper_pack_resolve_column(relation, linitial(id), &id_column);
 	if (get_attnum(relation, id_column.name) < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
@@ -123,17 +123,17 @@ predict_open_source(predicting *run, text *id_col, text *independent_varname)
 
 	rows->segment = -1;
 	rows->name = run->source;
-	rows->x = palloc0(list_length(x) * sizeof(pack_column));
+	rows->x = palloc0(list_length(x) * sizeof(hopper_pack_column));
 	foreach(cell, x)
-		pack_resolve_column(relation, lfirst(cell), &rows->x[rows->n_x++]);
+		hopper_pack_resolve_column(relation, lfirst(cell), &rows->x[rows->n_x++]);
 	rows->n_keys = 1;
 	rows->keys = &run->id_column;
-	predict_set_row_types(run, id_column.declared);
+	hopper_predict_set_row_types(run, id_column.declared);
 	hopper_predict_check_types(&run->model, rows->n_x, rows->x);
-	pack_values_init(&run->values, rows->n_x, rows->x, run->source.shown);
+	hopper_pack_values_init(&run->values, rows->n_x, rows->x, run->source.shown);
 	run->values.divisor = run->model.normalizing_const;
 	if (run->model.x_rank > 0)
-		pack_values_set_shape(&run->values, run->model.x_rank, run->model.x_shape);
+		hopper_pack_values_set_shape(&run->values, run->model.x_rank, run->model.x_shape);
 	else if (run->values.layout == PACK_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -144,7 +144,7 @@ predict_open_source(predicting *run, text *id_col, text *independent_varname)
 }
 
 void
-predict_read_labels(predicting *run, const hopper_trained *trained)
+hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained)
 {
 	const hopper_name *summary = &trained->outputs.summary;
 	Oid			array_type;
@@ -183,7 +183,7 @@ predict_read_labels(predicting *run, const hopper_trained *trained)
 }
 
 void
-predict_given_classes(predict_model *model, ArrayType *array)
+hopper_predict_given_classes(hopper_predict_model *model, ArrayType *array)
 {
 	Datum	   *values;
 	bool	   *nulls;

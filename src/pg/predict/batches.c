@@ -22,7 +22,7 @@ free_predictor(void *predictor)
 }
 
 char *
-predict_row_query(const predicting *run)
+hopper_predict_row_query(const hopper_prediction *run)
 {
 	StringInfoData query;
 
@@ -35,17 +35,17 @@ predict_row_query(const predicting *run)
 }
 
 void
-predict_set_row_types(predicting *run, Oid id_type)
+hopper_predict_set_row_types(hopper_prediction *run, Oid id_type)
 {
 	run->id_oid = id_type;
 	get_typlenbyval(id_type, &run->id_length, &run->id_by_value);
-	pack_set_row_types(&run->rows, 1, &id_type, 0);
+	hopper_pack_set_row_types(&run->rows, 1, &id_type, 0);
 	/* The id is what names a row, too. */
 	run->rows.first_key = run->rows.n_x + 1;
 }
 
 void
-predict_start(predicting *run)
+hopper_predict_start(hopper_prediction *run)
 {
 	hopper_data_desc desc = {0};
 	hopper_error error;
@@ -90,7 +90,7 @@ predict_start(predicting *run)
 										 ALLOCSET_DEFAULT_SIZES);
 	for (int i = 0; i < run->depth; i++)
 	{
-		predict_batch *batch = &run->batches[i];
+		hopper_predict_batch *batch = &run->batches[i];
 
 		batch->context = AllocSetContextCreate(CurrentMemoryContext, "hopper prediction keys",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -100,10 +100,10 @@ predict_start(predicting *run)
 }
 
 void
-predict_submit(predicting *run, HeapTuple *tuples, int n)
+hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	predict_batch *batch = &run->batches[(run->first + run->n_batches) % run->depth];
+	hopper_predict_batch *batch = &run->batches[(run->first + run->n_batches) % run->depth];
 	Datum	   *datums = palloc((run->rows.n_x + 1) * sizeof(Datum));
 	bool	   *nulls = palloc((run->rows.n_x + 1) * sizeof(bool));
 	hopper_error error;
@@ -118,8 +118,8 @@ predict_submit(predicting *run, HeapTuple *tuples, int n)
 		run->rows.row_number++;
 		run->rows.tuple = tuples[row];
 		heap_deform_tuple(tuples[row], run->rows.desc, datums, nulls);
-		pack_values_encode(&run->values, &run->rows, datums, nulls,
-						   run->features + row * run->values.size);
+		hopper_pack_values_encode(&run->values, &run->rows, datums, nulls,
+								  run->features + row * run->values.size);
 		batch->id_nulls[row] = nulls[id];
 		batch->ids[row] = (Datum) 0;
 		if (!nulls[id])
@@ -139,10 +139,10 @@ predict_submit(predicting *run, HeapTuple *tuples, int n)
 	pfree(nulls);
 }
 
-const predict_batch *
-predict_take(predicting *run, bool wait, const float **outputs)
+const hopper_predict_batch *
+hopper_predict_take(hopper_prediction *run, bool wait, const float **outputs)
 {
-	predict_batch *batch = &run->batches[run->first];
+	hopper_predict_batch *batch = &run->batches[run->first];
 	int32_t		n;
 	hopper_error error;
 	int			ready;
@@ -161,14 +161,14 @@ predict_take(predicting *run, bool wait, const float **outputs)
 }
 
 void
-predict_done(predicting *run)
+hopper_predict_done(hopper_prediction *run)
 {
 	run->first = (run->first + 1) % run->depth;
 	run->n_batches--;
 }
 
 void
-predict_end(predicting *run)
+hopper_predict_end(hopper_prediction *run)
 {
 	hopper_guard_release(run->guard);
 	hopper_eventfd_close(run->event_fd);

@@ -10,7 +10,7 @@
 #include "pg/server/words.h"
 
 void
-hopper_predict_from_trained(const hopper_trained *trained, predict_model *model)
+hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model *model)
 {
 	const hopper_data_desc *desc = &trained->desc;
 
@@ -35,7 +35,7 @@ hopper_predict_from_trained(const hopper_trained *trained, predict_model *model)
 }
 
 void
-hopper_predict_bind_outputs(predict_model *model, int n_outputs)
+hopper_predict_bind_outputs(hopper_predict_model *model, int n_outputs)
 {
 	if (model->is_value)
 		return;
@@ -52,7 +52,7 @@ hopper_predict_bind_outputs(predict_model *model, int n_outputs)
 }
 
 char *
-hopper_predict_expectation(const predict_model *model)
+hopper_predict_expectation(const hopper_predict_model *model)
 {
 	const char *element;
 	StringInfoData words;
@@ -86,7 +86,8 @@ hopper_predict_expectation(const predict_model *model)
 }
 
 void
-hopper_predict_check_types(const predict_model *model, int n_columns, const pack_column *columns)
+hopper_predict_check_types(const hopper_predict_model *model, int n_columns,
+						   const hopper_pack_column *columns)
 {
 	int64		count = 1;
 	bool		scalars = true;
@@ -96,7 +97,7 @@ hopper_predict_check_types(const predict_model *model, int n_columns, const pack
 		Oid			element = get_element_type(columns[i].type);
 		Oid			number = OidIsValid(element) ? getBaseType(element) : columns[i].type;
 
-		if (columns[i].type != BYTEAOID && pack_number_type(number) == 0)
+		if (columns[i].type != BYTEAOID && hopper_pack_number_type(number) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("model \"%s\" expects %s, not %s", model->shown,
@@ -115,7 +116,7 @@ hopper_predict_check_types(const predict_model *model, int n_columns, const pack
 }
 
 void
-hopper_predict_classes_init(predict_classes *classes, const predict_model *model)
+hopper_predict_classes_init(hopper_predict_classes *classes, const hopper_predict_model *model)
 {
 	classes->probabilities = palloc(Max(model->n_classes, 1) * sizeof(double));
 	classes->order = palloc(Max(model->n_classes, 1) * sizeof(int));
@@ -134,7 +135,8 @@ compare_probabilities(const void *a, const void *b, void *probabilities)
 }
 
 void
-hopper_predict_rank(predict_classes *classes, const predict_model *model, int n_outputs,
+hopper_predict_rank(hopper_predict_classes *classes, const hopper_predict_model *model,
+					int n_outputs,
 					const float *outputs, bool top_only)
 {
 	int			n = model->n_classes;

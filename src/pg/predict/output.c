@@ -17,13 +17,13 @@
 
 #include "pg/server/words.h"
 
-struct predict_output
+struct hopper_predict_output
 {
-	const predict_model *model;
-	predict_what what;
+	const hopper_predict_model *model;
+	hopper_predict_what what;
 	int			n_outputs;
 	bool		has_rank;
-	predict_classes classes;
+	hopper_predict_classes classes;
 	Datum		class_name;
 	Datum	   *class_values;
 	bool	   *class_nulls;
@@ -39,7 +39,8 @@ struct predict_output
 };
 
 char *
-hopper_predict_columns(const predict_model *model, const predict_what *what, const char *id_column,
+hopper_predict_columns(const hopper_predict_model *model, const hopper_predict_what *what,
+					   const char *id_column,
 					   const char *id_type, const char *label_type)
 {
 	const char *label = hopper_identifier(psprintf("predicted_%s", model->class_name));
@@ -61,7 +62,8 @@ hopper_predict_columns(const predict_model *model, const predict_what *what, con
 }
 
 int
-hopper_predict_column_types(const predict_model *model, const predict_what *what, Oid id_type,
+hopper_predict_column_types(const hopper_predict_model *model, const hopper_predict_what *what,
+							Oid id_type,
 							Oid label_type, Oid *types)
 {
 	int			n = 0;
@@ -83,7 +85,7 @@ hopper_predict_column_types(const predict_model *model, const predict_what *what
 }
 
 void
-hopper_predict_check_id(const predict_model *model, const predict_what *what,
+hopper_predict_check_id(const hopper_predict_model *model, const hopper_predict_what *what,
 						const char *id_column, bool has_label)
 {
 	static const char *const names[] = {"class_name", "class_value", "prob", "rank"};
@@ -104,11 +106,12 @@ hopper_predict_check_id(const predict_model *model, const predict_what *what,
 				 errhint("Predict from a view that gives it another name.")));
 }
 
-predict_output *
-hopper_predict_output_create(const predict_model *model, const predict_what *what, int n_outputs,
+hopper_predict_output *
+hopper_predict_output_create(const hopper_predict_model *model, const hopper_predict_what *what,
+							 int n_outputs,
 							 int n_labels, const Datum *label_values, const bool *label_nulls)
 {
-	predict_output *output = palloc0(sizeof(predict_output));
+	hopper_predict_output *output = palloc0(sizeof(hopper_predict_output));
 
 	output->model = model;
 	output->what = *what;
@@ -141,10 +144,11 @@ hopper_predict_output_create(const predict_model *model, const predict_what *wha
 }
 
 void
-hopper_predict_output_begin(predict_output *output, Datum id, bool id_null, const float *outputs)
+hopper_predict_output_begin(hopper_predict_output *output, Datum id, bool id_null,
+							const float *outputs)
 {
-	const predict_model *model = output->model;
-	const predict_what *what = &output->what;
+	const hopper_predict_model *model = output->model;
+	const hopper_predict_what *what = &output->what;
 
 	output->id = id;
 	output->id_null = id_null;
@@ -162,7 +166,7 @@ hopper_predict_output_begin(predict_output *output, Datum id, bool id_null, cons
 }
 
 static Datum
-value_datum(const predict_output *output)
+value_datum(const hopper_predict_output *output)
 {
 	Datum	   *numbers;
 
@@ -176,7 +180,7 @@ value_datum(const predict_output *output)
 }
 
 bool
-hopper_predict_output_next(predict_output *output, Datum *values, bool *nulls)
+hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *nulls)
 {
 	int			rank = output->row++;
 	int			at = 0;

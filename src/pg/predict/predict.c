@@ -27,14 +27,14 @@ text_argument(FunctionCallInfo fcinfo, int at)
  * mst_key)
  */
 static Datum
-predict_trained(FunctionCallInfo fcinfo, predict_what what)
+predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 {
-	predicting *run;
+	hopper_prediction *run;
 	hopper_name table;
 	hopper_trained trained;
 
 	hopper_connect();
-	run = palloc0(sizeof(predicting));
+	run = palloc0(sizeof(hopper_prediction));
 	run->what = what;
 	table = hopper_parse_name(text_argument(fcinfo, 0), "model_table");
 	run->source = hopper_parse_name(text_argument(fcinfo, 1), "test_table");
@@ -45,9 +45,9 @@ predict_trained(FunctionCallInfo fcinfo, predict_what what)
 	hopper_read_trained(&table, !PG_ARGISNULL(7), PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7),
 						&trained);
 	hopper_predict_from_trained(&trained, &run->model);
-	predict_read_labels(run, &trained);
-	predict_open_source(run, text_argument(fcinfo, 2), text_argument(fcinfo, 3));
-	predict_rows(run);
+	hopper_predict_read_labels(run, &trained);
+	hopper_predict_open_source(run, text_argument(fcinfo, 2), text_argument(fcinfo, 3));
+	hopper_predict_rows(run);
 	hopper_finish();
 	PG_RETURN_VOID();
 }
@@ -57,18 +57,18 @@ predict_trained(FunctionCallInfo fcinfo, predict_what what)
  * use_gpus, class_values, normalizing_const)
  */
 static Datum
-predict_byom(FunctionCallInfo fcinfo, predict_what what)
+predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 {
-	predicting *run;
+	hopper_prediction *run;
 	hopper_name table;
 	hopper_model stored;
 	hopper_model_info info;
 	hopper_error error;
-	predict_model *model;
+	hopper_predict_model *model;
 	int64		n_outputs = 1;
 
 	hopper_connect();
-	run = palloc0(sizeof(predicting));
+	run = palloc0(sizeof(hopper_prediction));
 	model = &run->model;
 	run->what = what;
 	table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
@@ -108,12 +108,12 @@ predict_byom(FunctionCallInfo fcinfo, predict_what what)
 	for (int i = 0; i < info.output_rank; i++)
 		n_outputs *= info.output_shape[i];
 	if (!PG_ARGISNULL(8))
-		predict_given_classes(model, PG_GETARG_ARRAYTYPE_P(8));
+		hopper_predict_given_classes(model, PG_GETARG_ARRAYTYPE_P(8));
 	else if (info.output_rank > 0 && n_outputs == 1)
 		/* One output is a value; a classifier's comes with its two class values. */
 		model->is_value = true;
-	predict_open_source(run, text_argument(fcinfo, 3), text_argument(fcinfo, 4));
-	predict_rows(run);
+	hopper_predict_open_source(run, text_argument(fcinfo, 3), text_argument(fcinfo, 4));
+	hopper_predict_rows(run);
 	hopper_finish();
 	PG_RETURN_VOID();
 }
@@ -121,35 +121,35 @@ predict_byom(FunctionCallInfo fcinfo, predict_what what)
 Datum
 hopper_sql_predict(PG_FUNCTION_ARGS)
 {
-	return predict_trained(fcinfo, predict_what_by_name(fcinfo, 5));
+	return predict_trained(fcinfo, hopper_predict_what_by_name(fcinfo, 5));
 }
 
 Datum
 hopper_sql_predict_top(PG_FUNCTION_ARGS)
 {
-	return predict_trained(fcinfo, predict_what_by_count(fcinfo, 5));
+	return predict_trained(fcinfo, hopper_predict_what_by_count(fcinfo, 5));
 }
 
 Datum
 hopper_sql_predict_threshold(PG_FUNCTION_ARGS)
 {
-	return predict_trained(fcinfo, predict_what_by_threshold(fcinfo, 5));
+	return predict_trained(fcinfo, hopper_predict_what_by_threshold(fcinfo, 5));
 }
 
 Datum
 hopper_sql_predict_byom(PG_FUNCTION_ARGS)
 {
-	return predict_byom(fcinfo, predict_what_by_name(fcinfo, 6));
+	return predict_byom(fcinfo, hopper_predict_what_by_name(fcinfo, 6));
 }
 
 Datum
 hopper_sql_predict_byom_top(PG_FUNCTION_ARGS)
 {
-	return predict_byom(fcinfo, predict_what_by_count(fcinfo, 6));
+	return predict_byom(fcinfo, hopper_predict_what_by_count(fcinfo, 6));
 }
 
 Datum
 hopper_sql_predict_byom_threshold(PG_FUNCTION_ARGS)
 {
-	return predict_byom(fcinfo, predict_what_by_threshold(fcinfo, 6));
+	return predict_byom(fcinfo, hopper_predict_what_by_threshold(fcinfo, 6));
 }

@@ -11,7 +11,7 @@
 
 /* --- a model as prediction sees it --- */
 
-typedef struct predict_model
+typedef struct hopper_predict_model
 {
 	const char *shown;			/* for messages */
 	const char *model_arch;		/* UTF-8 */
@@ -29,77 +29,82 @@ typedef struct predict_model
 	int			n_classes;		/* 0: as many as outputs */
 	int			n_class_values;
 	const char *const *class_values;	/* NULL pointers are NULL; further classes have no name */
-} predict_model;
+} hopper_predict_model;
 
-extern void hopper_predict_from_trained(const hopper_trained *trained, predict_model *model);
+extern void hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model *model);
 /*
  * Checks the number of outputs against what they stand for and sets n_classes; ERROR 22023 where
  * they do not go together.
  */
-extern void hopper_predict_bind_outputs(predict_model *model, int n_outputs);
+extern void hopper_predict_bind_outputs(hopper_predict_model *model, int n_outputs);
 /* "real[784] or an image bytea" for messages. */
-extern char *hopper_predict_expectation(const predict_model *model);
+extern char *hopper_predict_expectation(const hopper_predict_model *model);
 /* ERROR 42804 where columns of these types cannot be the model's features. */
-extern void hopper_predict_check_types(const predict_model *model, int n_columns,
-									   const pack_column *columns);
+extern void hopper_predict_check_types(const hopper_predict_model *model, int n_columns,
+									   const hopper_pack_column *columns);
 
-typedef struct predict_classes
+typedef struct hopper_predict_classes
 {
 	double	   *probabilities;	/* by class */
 	int		   *order;			/* classes, the most probable first */
-} predict_classes;
+} hopper_predict_classes;
 
-extern void hopper_predict_classes_init(predict_classes *classes, const predict_model *model);
+extern void hopper_predict_classes_init(hopper_predict_classes *classes,
+										const hopper_predict_model *model);
 /* Fills both arrays from one row of outputs; only order[0] when `top_only`. */
-extern void hopper_predict_rank(predict_classes *classes, const predict_model *model,
+extern void hopper_predict_rank(hopper_predict_classes *classes, const hopper_predict_model *model,
 								int n_outputs, const float *outputs, bool top_only);
 
 /* --- rows of predictions (predict/output.c) --- */
 
-typedef enum predict_kind
+typedef enum hopper_predict_kind
 {
 	PREDICT_ALL,				/* every class, ranked */
 	PREDICT_RESPONSE,			/* the most probable class */
 	PREDICT_TOP,				/* the k most probable ones */
 	PREDICT_THRESHOLD			/* those above a probability */
-} predict_kind;
+} hopper_predict_kind;
 
-typedef struct predict_what
+typedef struct hopper_predict_what
 {
-	predict_kind kind;
+	hopper_predict_kind kind;
 	int			k;
 	double		threshold;
-} predict_what;
+} hopper_predict_what;
 
-typedef struct predict_output predict_output;
+typedef struct hopper_predict_output hopper_predict_output;
 
 #define PREDICT_MAX_COLUMNS 6
 
 /* Definitions of the output's columns; `label_type` (SQL, or NULL) is of the label in its type. */
-extern char *hopper_predict_columns(const predict_model *model, const predict_what *what,
+extern char *hopper_predict_columns(const hopper_predict_model *model,
+									const hopper_predict_what *what,
 									const char *id_column, const char *id_type,
 									const char *label_type);
 /*
  * Types of these columns, where they differ from other tables' only in those of id and label
  * (InvalidOid: none); returns their number.
  */
-extern int	hopper_predict_column_types(const predict_model *model, const predict_what *what,
+extern int	hopper_predict_column_types(const hopper_predict_model *model,
+										const hopper_predict_what *what,
 										Oid id_type, Oid label_type, Oid *types);
 /* ERROR 42701 where the output has another column of the id's name. */
-extern void hopper_predict_check_id(const predict_model *model, const predict_what *what,
+extern void hopper_predict_check_id(const hopper_predict_model *model,
+									const hopper_predict_what *what,
 									const char *id_column, bool has_label);
 /*
  * The first n_labels classes in the label's type (NULL: none); ERROR XX001 where there are more
  * classes. Everything must outlive the output.
  */
-extern predict_output *hopper_predict_output_create(const predict_model *model,
-													const predict_what *what, int n_outputs,
-													int n_labels, const Datum *label_values,
-													const bool *label_nulls);
+extern hopper_predict_output *hopper_predict_output_create(const hopper_predict_model *model,
+														   const hopper_predict_what *what,
+														   int n_outputs,
+														   int n_labels, const Datum *label_values,
+														   const bool *label_nulls);
 /* Begins an example; `outputs` must live until its rows have been made. */
-extern void hopper_predict_output_begin(predict_output *output, Datum id, bool id_null,
+extern void hopper_predict_output_begin(hopper_predict_output *output, Datum id, bool id_null,
 										const float *outputs);
 /* The example's next row; false where there is none. */
-extern bool hopper_predict_output_next(predict_output *output, Datum *values, bool *nulls);
+extern bool hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *nulls);
 
 #endif							/* HOPPER_PREDICT_H */

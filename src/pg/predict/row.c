@@ -40,7 +40,7 @@ typedef struct ready_model
 	char		version[VERSION_SIZE];	/* of the rows, see current_version() */
 
 	MemoryContext context;		/* NULL: this place is free */
-	predict_model model;
+	hopper_predict_model model;
 	hopper_predictor *predictor;
 	hopper_guard *guard;		/* the session's */
 	int			event_fd;
@@ -110,7 +110,7 @@ current_version(const hopper_name *table, bool has_key, int32 mst_key, char *ver
 static void
 keep_model(ready_model *entry, const hopper_trained *trained)
 {
-	predict_model *model = &entry->model;
+	hopper_predict_model *model = &entry->model;
 	char	  **names;
 
 	hopper_predict_from_trained(trained, model);
@@ -274,7 +274,7 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 x_type)
 
 /* The features' number, before they are encoded; other problems are found there. */
 static void
-check_features(const predict_model *model, Oid type, Datum features)
+check_features(const hopper_predict_model *model, Oid type, Datum features)
 {
 	int64		expected = 1;
 	int64		given;
@@ -328,10 +328,10 @@ return_rows(FunctionCallInfo fcinfo, ready_model *entry, const float *outputs)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
-	const predict_model *model = &entry->model;
+	const hopper_predict_model *model = &entry->model;
 	TupleDesc	descriptor;
 	Tuplestorestate *store;
-	predict_classes classes;
+	hopper_predict_classes classes;
 	int			n = model->is_value ? entry->n_outputs : model->n_classes;
 
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
@@ -395,9 +395,9 @@ hopper_sql_predict_row(PG_FUNCTION_ARGS)
 	hopper_name table;
 	bool		has_key = !PG_ARGISNULL(1);
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 2);
-	pack_column column = {"features"};
-	pack_values values;
-	pack_source source = {{0}};
+	hopper_pack_column column = {"features"};
+	hopper_pack_values values;
+	hopper_pack_source source = {{0}};
 	ready_model *entry;
 	Datum		datum;
 	bool		isnull = false;
@@ -417,23 +417,23 @@ hopper_sql_predict_row(PG_FUNCTION_ARGS)
 	source.row_number = 1;
 
 	if (column.type != BYTEAOID && OidIsValid(get_element_type(column.type)) &&
-		pack_number_type(getBaseType(get_element_type(column.type))) == 0)
+		hopper_pack_number_type(getBaseType(get_element_type(column.type))) == 0)
 	{
 		hopper_trained trained;
-		predict_model model;
+		hopper_predict_model model;
 
 		hopper_read_trained(&table, has_key, has_key ? PG_GETARG_INT32(1) : 0, &trained);
 		hopper_predict_from_trained(&trained, &model);
 		hopper_predict_check_types(&model, 1, &column);
 	}
-	pack_values_init(&values, 1, &column, source.name.shown);
+	hopper_pack_values_init(&values, 1, &column, source.name.shown);
 	entry = get_ready(&table, has_key, has_key ? PG_GETARG_INT32(1) : 0, values.type);
 	datum = PG_GETARG_DATUM(2);
 	check_features(&entry->model, column.type, datum);
-	pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
+	hopper_pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
 	values.divisor = entry->model.normalizing_const;
 	features = palloc(values.size);
-	pack_values_encode(&values, &source, &datum, &isnull, features);
+	hopper_pack_values_encode(&values, &source, &datum, &isnull, features);
 	return_rows(fcinfo, entry, compute(entry, features, values.size));
 	if (entry->bytes > keep_limit())
 		drop_ready_model(entry);

@@ -12,18 +12,18 @@
 
 #define PREDICT_MAX_BATCHES 64	/* in flight */
 
-typedef struct predict_batch
+typedef struct hopper_predict_batch
 {
 	MemoryContext context;		/* of the keys */
 	int			n;
 	Datum	   *ids;
 	bool	   *id_nulls;
-} predict_batch;
+} hopper_predict_batch;
 
-typedef struct predicting
+typedef struct hopper_prediction
 {
-	predict_model model;
-	predict_what what;
+	hopper_predict_model model;
+	hopper_predict_what what;
 	hopper_name source;
 	hopper_name output_table;
 	char	   *id_column;
@@ -34,8 +34,8 @@ typedef struct predicting
 	bool	   *label_nulls;
 
 	/* the source */
-	pack_source rows;
-	pack_values values;
+	hopper_pack_source rows;
+	hopper_pack_values values;
 	const char *id_type;		/* SQL, with its schema */
 	Oid			id_oid;
 	int16		id_length;
@@ -48,54 +48,56 @@ typedef struct predicting
 	hopper_guard *guard;
 	hopper_share *share;
 	int			n_outputs;
-	predict_output *output;
+	hopper_predict_output *output;
 	int			batch_rows;
 	char	   *features;		/* of the batch that is being read */
 	MemoryContext scratch;
-	predict_batch batches[PREDICT_MAX_BATCHES]; /* a ring */
+	hopper_predict_batch batches[PREDICT_MAX_BATCHES]; /* a ring */
 	int			depth;
 	int			first;
 	int			n_batches;
-} predicting;
+} hopper_prediction;
 
 /* --- arguments (predict/arguments.c) --- */
 
 /* pred_type in its three forms; NULL means all classes. */
-extern predict_what predict_what_by_name(FunctionCallInfo fcinfo, int at);
-extern predict_what predict_what_by_count(FunctionCallInfo fcinfo, int at);
-extern predict_what predict_what_by_threshold(FunctionCallInfo fcinfo, int at);
+extern hopper_predict_what hopper_predict_what_by_name(FunctionCallInfo fcinfo, int at);
+extern hopper_predict_what hopper_predict_what_by_count(FunctionCallInfo fcinfo, int at);
+extern hopper_predict_what hopper_predict_what_by_threshold(FunctionCallInfo fcinfo, int at);
 /* Columns of run->source, checked against the model. */
-extern void predict_open_source(predicting *run, text *id_col, text *independent_varname);
+extern void hopper_predict_open_source(hopper_prediction *run, text *id_col,
+									   text *independent_varname);
 /* The classes in the label's own type, from the summary. */
-extern void predict_read_labels(predicting *run, const hopper_trained *trained);
+extern void hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained);
 /* class_values text[]: one list, or MADlib's form, the only row of a two-dimensional array. */
-extern void predict_given_classes(predict_model *model, ArrayType *array);
+extern void hopper_predict_given_classes(hopper_predict_model *model, ArrayType *array);
 
 /* --- the computation (predict/batches.c) --- */
 
 /* SELECT of features and id. */
-extern char *predict_row_query(const predicting *run);
+extern char *hopper_predict_row_query(const hopper_prediction *run);
 /* What its rows consist of: features and an id of this type. */
-extern void predict_set_row_types(predicting *run, Oid id_type);
+extern void hopper_predict_set_row_types(hopper_prediction *run, Oid id_type);
 /* Creates the predictor and what turns its outputs into rows; the shape must be known. */
-extern void predict_start(predicting *run);
+extern void hopper_predict_start(hopper_prediction *run);
 /*
- * Takes rows in, at most batch_rows, after pack_begin_rows(); there must be room:
+ * Takes rows in, at most batch_rows, after hopper_pack_begin_rows(); there must be room:
  * n_batches < depth.
  */
-extern void predict_submit(predicting *run, HeapTuple *tuples, int n);
+extern void hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n);
 /*
- * The oldest batch and its outputs (n x n_outputs floats), valid until predict_done(). Unless
- * `wait`, NULL where it is not ready.
+ * The oldest batch and its outputs (n x n_outputs floats), valid until hopper_predict_done().
+ * Unless `wait`, NULL where it is not ready.
  */
-extern const predict_batch *predict_take(predicting *run, bool wait, const float **outputs);
-extern void predict_done(predicting *run);
+extern const hopper_predict_batch *hopper_predict_take(hopper_prediction *run, bool wait,
+													   const float **outputs);
+extern void hopper_predict_done(hopper_prediction *run);
 /* Frees the predictor. */
-extern void predict_end(predicting *run);
+extern void hopper_predict_end(hopper_prediction *run);
 
 /* --- the way of the rows (local/predict.c, greenplum/coordinator/predict.c) --- */
 
 /* Reads run->source and writes run->output_table; SPI must be connected. */
-extern void predict_rows(predicting *run);
+extern void hopper_predict_rows(hopper_prediction *run);
 
 #endif							/* HOPPER_PREDICT_RUN_H */

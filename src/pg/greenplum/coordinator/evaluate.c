@@ -60,7 +60,7 @@ void
 hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hopper_event *event,
 					 const hopper_name *confusion)
 {
-	segment_evaluation evaluation = {0};
+	hopper_segment_evaluation evaluation = {0};
 	int			level = NewGUCNestLevel();
 	Datum		values[2];
 	bytea	   *description;
@@ -78,7 +78,7 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	evaluation.threads = hopper_threads;
 	evaluation.memory_limit = (int64) hopper_memory_limit * 1024 * 1024;
 	evaluation.segments_on_host = hopper_segments_on_a_host();
-	description = evaluate_describe(&evaluation);
+	description = hopper_evaluate_describe(&evaluation);
 	values[0] = PointerGetDatum(description);
 	values[1] = PointerGetDatum(sum_up(data, description));
 	/* each segment adds them up and gets the same; so no libtorch is needed here */

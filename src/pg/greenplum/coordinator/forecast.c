@@ -11,7 +11,7 @@
 #define HOP_BYTES_PER_SECOND 100e6
 
 static int
-threads_of_a_segment(const explain_request *request, const int32 *keys)
+threads_of_a_segment(const hopper_forecast_request *request, const int32 *keys)
 {
 	int			n_segments = 0;
 
@@ -32,7 +32,7 @@ threads_of_a_segment(const explain_request *request, const int32 *keys)
 }
 
 hopper_explain_costs
-explain_costs(const explain_request *request, const int32 *train_keys)
+hopper_forecast_costs(const hopper_forecast_request *request, const int32 *train_keys)
 {
 	hopper_explain_costs costs = {0};
 

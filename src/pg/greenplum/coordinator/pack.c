@@ -31,9 +31,9 @@ insert_described(const char *query, bytea *first, bytea *second)
 /* --- shapes --- */
 
 bool
-pack_learn_shape_remotely(const pack_source *named, pack_values *values)
+hopper_pack_learn_shape_remotely(const hopper_pack_source *named, hopper_pack_values *values)
 {
-	pack_source source = *named;
+	hopper_pack_source source = *named;
 	StringInfoData query;
 	const char *column;
 	int64		shape[MOST_DIMENSIONS] = {1};
@@ -46,12 +46,12 @@ pack_learn_shape_remotely(const pack_source *named, pack_values *values)
 	for (int i = 0; i < MOST_DIMENSIONS; i++)
 		appendStringInfo(&query, "%spg_catalog.array_length(%s, %d)", i ? ", " : "SELECT ", column,
 						 i + 1);
-	pack_append_row_names(&source, &query);
+	hopper_pack_append_row_names(&source, &query);
 	appendStringInfo(&query, " FROM %s", source.name.quoted);
 	if (hopper_select("%s WHERE pg_catalog.array_length(%s, 1) IS NOT NULL LIMIT 1", query.data,
 					  column) == 0)
 	{
-		pack_values_learn_shape(values, 1, shape, pstrdup("no row"));
+		hopper_pack_values_learn_shape(values, 1, shape, pstrdup("no row"));
 		return hopper_select("SELECT 1 FROM %s LIMIT 1", source.name.quoted) > 0;
 	}
 	source.tuple = SPI_tuptable->vals[0];
@@ -64,7 +64,7 @@ pack_learn_shape_remotely(const pack_source *named, pack_values *values)
 			break;
 		shape[rank] = hopper_key_cell(&source.name, 0, rank + 1);
 	}
-	pack_values_learn_shape(values, rank, shape, pack_row_name(&source));
+	hopper_pack_values_learn_shape(values, rank, shape, hopper_pack_row_name(&source));
 	SPI_freetuptable(SPI_tuptable);
 	return true;
 }
@@ -72,7 +72,7 @@ pack_learn_shape_remotely(const pack_source *named, pack_values *values)
 /* --- the working table --- */
 
 static void
-create_rows_table(const pack_job *job, hopper_name *rows)
+create_rows_table(const hopper_pack_job *job, hopper_name *rows)
 {
 	const hopper_name *output = &job->request.output;
 	Oid			schema = RangeVarGetCreationNamespace(makeRangeVar(output->schema, output->name,
@@ -88,22 +88,23 @@ create_rows_table(const pack_job *job, hopper_name *rows)
 }
 
 static void
-count_rows(pack_job *job, const hopper_name *rows)
+count_rows(hopper_pack_job *job, const hopper_name *rows)
 {
 	uint64		n = hopper_select_latest("SELECT stratum, pg_catalog.count(*) FROM %s"
 										 " GROUP BY stratum ORDER BY stratum", rows->quoted);
 
-	pack_start_counting(job);
+	hopper_pack_start_counting(job);
 	for (uint64 row = 0; row < n; row++)
-		pack_count_rows(job, hopper_key_cell(rows, row, 1),
-						hopper_int_cell(rows, row, 2, 1, PG_INT64_MAX));
+		hopper_pack_count_rows(job, hopper_key_cell(rows, row, 1),
+							   hopper_int_cell(rows, row, 2, 1, PG_INT64_MAX));
 	SPI_freetuptable(SPI_tuptable);
 }
 
 /* --- the order --- */
 
 static void
-start_plan(pack_plan *plan, const pack_job *job, const pack_output *output, bool validation)
+start_plan(hopper_pack_plan *plan, const hopper_pack_job *job, const hopper_pack_output *output,
+		   bool validation)
 {
 	int32		n = 0;
 
@@ -114,7 +115,7 @@ start_plan(pack_plan *plan, const pack_job *job, const pack_output *output, bool
 	plan->limits = hopper_palloc0_huge((Size) job->n_strata * PACK_PLACE_SIZE);
 	plan->any = hopper_palloc0_huge((Size) job->n_strata * sizeof(bool));
 	for (int32 i = 0; i < output->partitions; i++)
-		n += pack_output_buffers(output, i);
+		n += hopper_pack_output_buffers(output, i);
 	plan->ends = hopper_palloc0_huge((Size) n * PACK_PLACE_SIZE);
 	plan->partitions = hopper_palloc0_huge((Size) n * sizeof(int32));
 	plan->rows = hopper_palloc0_huge((Size) n * sizeof(int32));
@@ -122,21 +123,22 @@ start_plan(pack_plan *plan, const pack_job *job, const pack_output *output, bool
 }
 
 static void
-take_row(pack_plan *plan, pack_output *output, const char *place)
+take_row(hopper_pack_plan *plan, hopper_pack_output *output, const char *place)
 {
-	if (!pack_output_row(output))
+	if (!hopper_pack_output_row(output))
 		return;
 	memcpy(plan->ends + (Size) plan->n_buffers * PACK_PLACE_SIZE, place, PACK_PLACE_SIZE);
 	plan->partitions[plan->n_buffers] = output->partition;
 	plan->rows[plan->n_buffers] = output->filled;
 	plan->keys[plan->n_buffers] = output->keys[output->partition];
 	plan->n_buffers++;
-	pack_output_next(output);
+	hopper_pack_output_next(output);
 }
 
 /* Reads all keys in order and notes where buffers and the validation part end. */
 static void
-rank_rows(pack_job *job, const hopper_name *rows, pack_output *const outputs[2], pack_plan plans[2])
+rank_rows(hopper_pack_job *job, const hopper_name *rows, hopper_pack_output *const outputs[2],
+		  hopper_pack_plan plans[2])
 {
 	const Oid	types[4] = {BYTEAOID, INT4OID, INT4OID, TIDOID};
 	SPIPlanPtr	plan;
@@ -176,9 +178,9 @@ rank_rows(pack_job *job, const hopper_name *rows, pack_output *const outputs[2],
 			if (key == NULL || VARSIZE_ANY_EXHDR(key) != PACK_KEY_SIZE || stratum < 0 ||
 				stratum >= job->n_strata)
 				elog(ERROR, "a row of the working table is damaged");
-			pack_write_place(place, VARDATA_ANY(key), DatumGetInt32(values[2]),
-							 (ItemPointer) DatumGetPointer(values[3]));
-			to_validation = pack_to_validation(job, stratum) ? 1 : 0;
+			hopper_pack_write_place(place, VARDATA_ANY(key), DatumGetInt32(values[2]),
+									(ItemPointer) DatumGetPointer(values[3]));
+			to_validation = hopper_pack_to_validation(job, stratum) ? 1 : 0;
 			if (to_validation)
 				for (int side = 0; side < 2; side++)
 				{
@@ -201,7 +203,7 @@ rank_rows(pack_job *job, const hopper_name *rows, pack_output *const outputs[2],
  * aggregate below the insert needs neither another motion nor another sort.
  */
 static void
-move_rows(const hopper_name *rows, const pack_output *output, const pack_plan *plan)
+move_rows(const hopper_name *rows, const hopper_pack_output *output, const hopper_pack_plan *plan)
 {
 	insert_described(psprintf("INSERT INTO %s SELECT k, (r).partition_id, b, (r).n, (r).x, (r).y,"
 							  " (r).x_shape, (r).y_shape, (r).checksum FROM"
@@ -215,12 +217,12 @@ move_rows(const hopper_name *rows, const pack_output *output, const pack_plan *p
 							  " WHERE slot IS NOT NULL) s2) s3"
 							  " GROUP BY k, b) s4",
 							  output->table.quoted, rows->quoted),
-					 pack_describe_plan(plan), pack_describe_plan(plan));
+					 hopper_pack_describe_plan(plan), hopper_pack_describe_plan(plan));
 }
 
 /* Checksums in order, and each segment's share. */
 static void
-read_buffers(pack_output *output)
+read_buffers(hopper_pack_output *output)
 {
 	const Oid	types[3] = {INT4OID, INT4OID, BYTEAOID};
 	uint64		n = hopper_select_latest("SELECT gp_segment_id, n, checksum FROM %s"
@@ -254,10 +256,11 @@ read_buffers(pack_output *output)
 }
 
 void
-pack_move_rows(pack_job *job, pack_output *training, pack_output *validation)
+hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
+					  hopper_pack_output *validation)
 {
-	pack_output *const outputs[2] = {training, validation};
-	pack_plan	plans[2];
+	hopper_pack_output *const outputs[2] = {training, validation};
+	hopper_pack_plan	plans[2];
 	hopper_name rows;
 	char	   *query;
 	int			n_outputs;
@@ -269,22 +272,22 @@ pack_move_rows(pack_job *job, pack_output *training, pack_output *validation)
 	(void) set_config_option("enable_hashagg", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0);
 	hopper_require_segments();
-	pack_learn_shape_remotely(&job->source, &job->x);
+	hopper_pack_learn_shape_remotely(&job->source, &job->x);
 	if (job->y_kind != HOPPER_LABEL_CLASS)
-		pack_learn_shape_remotely(&job->source, &job->y);
-	pack_set_layout(job);
+		hopper_pack_learn_shape_remotely(&job->source, &job->y);
+	hopper_pack_set_layout(job);
 	create_rows_table(job, &rows);
 	query = psprintf("INSERT INTO %s SELECT * FROM hopper.segment_encode(TABLE(%s), $1)",
-					 rows.quoted, pack_row_query(job));
-	insert_described(query, pack_describe_job(job), NULL);
+					 rows.quoted, hopper_pack_row_query(job));
+	insert_described(query, hopper_pack_describe_job(job), NULL);
 	count_rows(job, &rows);
-	n_outputs = pack_open_outputs(job, training, validation) ? 2 : 1;
+	n_outputs = hopper_pack_open_outputs(job, training, validation) ? 2 : 1;
 	for (int i = 0; i < n_outputs; i++)
 		start_plan(&plans[i], job, outputs[i], i == 1);
 	rank_rows(job, &rows, outputs, plans);
 	for (int i = 0; i < n_outputs; i++)
 	{
-		pack_output_require_complete(outputs[i]);
+		hopper_pack_output_require_complete(outputs[i]);
 		move_rows(&rows, outputs[i], &plans[i]);
 		read_buffers(outputs[i]);
 	}

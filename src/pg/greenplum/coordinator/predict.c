@@ -11,7 +11,7 @@
  * distributed by it, in full on each segment where the source is, else at random.
  */
 static const char *
-distribution(const predicting *run)
+distribution(const hopper_prediction *run)
 {
 	Oid			relation = hopper_relation_oid(&run->source, false);
 	const GpPolicy *policy = GpPolicyFetch(relation);
@@ -25,7 +25,7 @@ distribution(const predicting *run)
 }
 
 void
-predict_rows(predicting *run)
+hopper_predict_rows(hopper_prediction *run)
 {
 	char	   *columns = hopper_predict_columns(&run->model, &run->what, run->id_column,
 												 run->id_type, run->label_type);
@@ -39,17 +39,17 @@ predict_rows(predicting *run)
 	(void) set_config_option("optimizer", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0);
 	hopper_require_segments();
-	if (!pack_learn_shape_remotely(&run->rows, &run->values))
+	if (!hopper_pack_learn_shape_remotely(&run->rows, &run->values))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" has no rows", run->source.shown)));
 	hopper_exec("CREATE TABLE %s (%s) %s", run->output_table.quoted, columns, distribution(run));
-	values[0] = PointerGetDatum(predict_describe(run, hopper_segments_on_a_host()));
+	values[0] = PointerGetDatum(hopper_predict_describe(run, hopper_segments_on_a_host()));
 	/* The types that the plan lists are looked up here, and again where it runs. */
 	path = hopper_safe_path();
 	plan = SPI_prepare(psprintf("INSERT INTO %s SELECT * FROM"
 								" hopper.segment_predict(TABLE(%s), $1) AS t (%s)",
-								run->output_table.quoted, predict_row_query(run), columns),
+								run->output_table.quoted, hopper_predict_row_query(run), columns),
 					   1, types);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));

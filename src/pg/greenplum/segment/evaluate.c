@@ -20,60 +20,60 @@ PG_FUNCTION_INFO_V1(hopper_sql_segment_evaluation_total);
 /* --- the description --- */
 
 bytea *
-evaluate_describe(const segment_evaluation *evaluation)
+hopper_evaluate_describe(const hopper_segment_evaluation *evaluation)
 {
 	const hopper_config *config = &evaluation->config;
 	StringInfoData out;
 
 	hopper_begin_description(&out, HOPPER_DESCRIBES_EVALUATION);
-	put_int(&out, config->mst_key);
-	put_int(&out, config->model_id);
-	put_bytes(&out, config->model_arch, config->model_arch_size);
-	put_text(&out, config->compile_params);
-	put_text(&out, config->fit_params);
-	put_int(&out, config->n_weights);
-	put_bytes(&out, config->weights, config->n_weights * sizeof(float));
-	put_int(&out, (int64) config->state_size);
-	put_bytes(&out, config->state, config->state_size);
-	put_int(&out, config->confusion);
+	hopper_put_int(&out, config->mst_key);
+	hopper_put_int(&out, config->model_id);
+	hopper_put_bytes(&out, config->model_arch, config->model_arch_size);
+	hopper_put_text(&out, config->compile_params);
+	hopper_put_text(&out, config->fit_params);
+	hopper_put_int(&out, config->n_weights);
+	hopper_put_bytes(&out, config->weights, config->n_weights * sizeof(float));
+	hopper_put_int(&out, (int64) config->state_size);
+	hopper_put_bytes(&out, config->state, config->state_size);
+	hopper_put_int(&out, config->confusion);
 	hopper_put_desc(&out, &evaluation->desc);
-	put_bytes(&out, evaluation->keys, sizeof(int32) * evaluation->desc.n_partitions);
-	put_int(&out, evaluation->threads);
-	put_int(&out, evaluation->memory_limit);
-	put_int(&out, evaluation->segments_on_host);
+	hopper_put_bytes(&out, evaluation->keys, sizeof(int32) * evaluation->desc.n_partitions);
+	hopper_put_int(&out, evaluation->threads);
+	hopper_put_int(&out, evaluation->memory_limit);
+	hopper_put_int(&out, evaluation->segments_on_host);
 	return hopper_end_description(&out, HOPPER_DESCRIBES_EVALUATION);
 }
 
 void
-evaluate_read_description(const bytea *description, segment_evaluation *evaluation)
+hopper_evaluate_read_description(const bytea *description, hopper_segment_evaluation *evaluation)
 {
 	hopper_config *config = &evaluation->config;
-	reader		in;
+	hopper_reader		in;
 
 	memset(evaluation, 0, sizeof(*evaluation));
 	hopper_open_description(description, HOPPER_DESCRIBES_EVALUATION, &in);
-	config->mst_key = (int32) get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
-	config->model_id = (int32) get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
-	config->model_arch = get_bytes(&in, &config->model_arch_size);
+	config->mst_key = (int32) hopper_get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
+	config->model_id = (int32) hopper_get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
+	config->model_arch = hopper_get_bytes(&in, &config->model_arch_size);
 	if (config->model_arch == NULL)
 		hopper_refuse_description();
-	config->compile_params = get_text(&in);
-	config->fit_params = get_text(&in);
-	config->n_weights = get_int(&in);
-	config->weights = get_array(&in, config->n_weights, sizeof(float));
+	config->compile_params = hopper_get_text(&in);
+	config->fit_params = hopper_get_text(&in);
+	config->n_weights = hopper_get_int(&in);
+	config->weights = hopper_get_array(&in, config->n_weights, sizeof(float));
 	if (config->n_weights == 0)
 		config->weights = NULL;
-	config->state_size = (size_t) get_int_between(&in, 0, PG_INT64_MAX);
-	config->state = get_array(&in, (int64) config->state_size, 1);
+	config->state_size = (size_t) hopper_get_int_between(&in, 0, PG_INT64_MAX);
+	config->state = hopper_get_array(&in, (int64) config->state_size, 1);
 	if (config->state_size == 0)
 		config->state = NULL;
-	config->confusion = get_bool(&in);
+	config->confusion = hopper_get_bool(&in);
 	hopper_get_desc(&in, &evaluation->desc);
-	evaluation->keys = get_array(&in, evaluation->desc.n_partitions, sizeof(int32));
-	evaluation->threads = (int) get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
-	evaluation->memory_limit = get_int(&in);
-	evaluation->segments_on_host = (int) get_int_between(&in, 0, PG_INT32_MAX);
-	get_end(&in);
+	evaluation->keys = hopper_get_array(&in, evaluation->desc.n_partitions, sizeof(int32));
+	evaluation->threads = (int) hopper_get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
+	evaluation->memory_limit = hopper_get_int(&in);
+	evaluation->segments_on_host = (int) hopper_get_int_between(&in, 0, PG_INT32_MAX);
+	hopper_get_end(&in);
 	evaluation->segments_on_host = Max(evaluation->segments_on_host, 1);
 	evaluation->threads = hopper_segment_threads(evaluation->threads,
 												 evaluation->segments_on_host);
@@ -111,7 +111,7 @@ free_evaluation(void *evaluation)
 }
 
 static void
-create(const segment_evaluation *given, summing *state)
+create(const hopper_segment_evaluation *given, summing *state)
 {
 	hopper_error error;
 
@@ -134,12 +134,12 @@ destroy(summing *state)
 static void
 start(const bytea *description, int32 key, summing *state)
 {
-	segment_evaluation given;
+	hopper_segment_evaluation given;
 	int32	   *partitions;
 	int32		n = 0;
 	hopper_error error;
 
-	evaluate_read_description(description, &given);
+	hopper_evaluate_read_description(description, &given);
 	partitions = palloc(sizeof(int32) * given.desc.n_partitions);
 	for (int32 p = 0; p < given.desc.n_partitions; p++)
 		if (given.keys[p] == key)
@@ -245,7 +245,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 	bool		nulls[2] = {false, true};
 	TupleDesc	descriptor;
 	FuncCallContext *call;
-	segment_evaluation given;
+	hopper_segment_evaluation given;
 	summing		state;
 	bytea	   *sums;
 	hopper_event event;
@@ -258,7 +258,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 		SRF_RETURN_DONE(call);
 	hopper_require_arguments(fcinfo, 0);
 	sums = PG_GETARG_BYTEA_PP(1);
-	evaluate_read_description(PG_GETARG_BYTEA_PP(0), &given);
+	hopper_evaluate_read_description(PG_GETARG_BYTEA_PP(0), &given);
 	given.threads = 1;
 	create(&given, &state);
 	HOPPER_CHECK(hopper_segments()->evaluation_total(state.evaluation,

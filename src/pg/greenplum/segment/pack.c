@@ -18,7 +18,7 @@ PG_FUNCTION_INFO_V1(hopper_sql_segment_buffer_end);
 
 typedef struct encoding
 {
-	pack_job	job;
+	hopper_pack_job	job;
 	Datum	   *values;
 	bool	   *nulls;
 	Size		body_size;
@@ -30,9 +30,9 @@ start_encoding(FunctionCallInfo fcinfo, AnyTable input)
 	MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	encoding   *state = palloc0(sizeof(encoding));
 
-	pack_read_job(PG_GETARG_BYTEA_P(1), &state->job);
-	pack_set_job_row_types(&state->job);
-	pack_begin_rows(&state->job.source, AnyTable_GetTupleDesc(input));
+	hopper_pack_read_job(PG_GETARG_BYTEA_P(1), &state->job);
+	hopper_pack_set_job_row_types(&state->job);
+	hopper_pack_begin_rows(&state->job.source, AnyTable_GetTupleDesc(input));
 	state->values = palloc(sizeof(Datum) * state->job.source.n_columns);
 	state->nulls = palloc(sizeof(bool) * state->job.source.n_columns);
 	state->body_size = state->job.layout.x_size + state->job.layout.y_size;
@@ -48,7 +48,7 @@ hopper_sql_segment_encode(PG_FUNCTION_ARGS)
 	AnyTable	input = PG_GETARG_ANYTABLE(0);
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	encoding   *state = fcinfo->flinfo->fn_extra;
-	pack_source *source;
+	hopper_pack_source *source;
 	Datum		values[3];
 	bool		nulls[3] = {false};
 	bytea	   *key;
@@ -71,8 +71,8 @@ hopper_sql_segment_encode(PG_FUNCTION_ARGS)
 	body = MemoryContextAllocHuge(CurrentMemoryContext, VARHDRSZ + state->body_size);
 	SET_VARSIZE(key, VARHDRSZ + PACK_KEY_SIZE);
 	SET_VARSIZE(body, VARHDRSZ + state->body_size);
-	values[1] = Int32GetDatum(pack_encode_row(&state->job, state->values, state->nulls,
-											  VARDATA(key), VARDATA(body)));
+	values[1] = Int32GetDatum(hopper_pack_encode_row(&state->job, state->values, state->nulls,
+													 VARDATA(key), VARDATA(body)));
 	values[0] = PointerGetDatum(key);
 	values[2] = PointerGetDatum(body);
 	result->isDone = ExprMultipleResult;
@@ -82,17 +82,17 @@ hopper_sql_segment_encode(PG_FUNCTION_ARGS)
 /* --- rows find their buffers --- */
 
 /* The plan, read once a call of the statement. */
-static pack_plan *
+static hopper_pack_plan *
 cached_plan(FunctionCallInfo fcinfo, int at)
 {
-	pack_plan  *plan = fcinfo->flinfo->fn_extra;
+	hopper_pack_plan  *plan = fcinfo->flinfo->fn_extra;
 
 	if (plan == NULL)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 
-		plan = palloc(sizeof(pack_plan));
-		pack_read_plan(PG_GETARG_BYTEA_PP(at), plan);
+		plan = palloc(sizeof(hopper_pack_plan));
+		hopper_pack_read_plan(PG_GETARG_BYTEA_PP(at), plan);
 		fcinfo->flinfo->fn_extra = plan;
 		MemoryContextSwitchTo(caller);
 	}
@@ -103,7 +103,7 @@ cached_plan(FunctionCallInfo fcinfo, int at)
 Datum
 hopper_sql_segment_slot(PG_FUNCTION_ARGS)
 {
-	const pack_plan *plan = cached_plan(fcinfo, 0);
+	const hopper_pack_plan *plan = cached_plan(fcinfo, 0);
 	bytea	   *key = PG_GETARG_BYTEA_PP(1);
 	int32		stratum = PG_GETARG_INT32(2);
 	char		place[PACK_PLACE_SIZE];
@@ -113,8 +113,8 @@ hopper_sql_segment_slot(PG_FUNCTION_ARGS)
 
 	if (stratum < 0 || stratum >= plan->n_strata || VARSIZE_ANY_EXHDR(key) != PACK_KEY_SIZE)
 		elog(ERROR, "a row of the working table is damaged");
-	pack_write_place(place, VARDATA_ANY(key), PG_GETARG_INT32(3),
-					 (ItemPointer) PG_GETARG_POINTER(4));
+	hopper_pack_write_place(place, VARDATA_ANY(key), PG_GETARG_INT32(3),
+							(ItemPointer) PG_GETARG_POINTER(4));
 	validation = plan->any[stratum] &&
 		memcmp(place, plan->limits + (Size) stratum * PACK_PLACE_SIZE, PACK_PLACE_SIZE) <= 0;
 	if (validation != plan->validation)
@@ -147,10 +147,10 @@ hopper_sql_segment_slot_buffer(PG_FUNCTION_ARGS)
 
 typedef struct filling
 {
-	const pack_plan *plan;
+	const hopper_pack_plan *plan;
 	int32		id;
 	int64		next_rank;
-	pack_buffer buffer;
+	hopper_pack_buffer buffer;
 } filling;
 
 /* segment_buffer_row(internal, plan bytea, buffer int, rank bigint, body bytea) */
@@ -158,7 +158,7 @@ Datum
 hopper_sql_segment_buffer_row(PG_FUNCTION_ARGS)
 {
 	MemoryContext context;
-	const pack_plan *plan;
+	const hopper_pack_plan *plan;
 	filling    *state;
 	bytea	   *body;
 	int64		rank;
@@ -179,7 +179,7 @@ hopper_sql_segment_buffer_row(PG_FUNCTION_ARGS)
 		if (state->id < 0 || state->id >= plan->n_buffers)
 			elog(ERROR, "there is no buffer %d", state->id);
 		state->next_rank = rank;
-		pack_buffer_init(&state->buffer, &plan->layout, plan->rows[state->id]);
+		hopper_pack_buffer_init(&state->buffer, &plan->layout, plan->rows[state->id]);
 		MemoryContextSwitchTo(caller);
 	}
 	else
@@ -189,7 +189,8 @@ hopper_sql_segment_buffer_row(PG_FUNCTION_ARGS)
 	if (state->buffer.n == plan->rows[state->id] ||
 		VARSIZE_ANY_EXHDR(body) != plan->layout.x_size + plan->layout.y_size)
 		elog(ERROR, "buffer %d has more rows than planned, or others", state->id);
-	pack_buffer_add(&state->buffer, VARDATA_ANY(body), VARDATA_ANY(body) + plan->layout.x_size);
+	hopper_pack_buffer_add(&state->buffer, VARDATA_ANY(body),
+						   VARDATA_ANY(body) + plan->layout.x_size);
 	PG_RETURN_POINTER(state);
 }
 
@@ -210,6 +211,7 @@ hopper_sql_segment_buffer_end(PG_FUNCTION_ARGS)
 			 state->plan->rows[state->id]);
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "the result of segment_buffer_end() is not a row");
-	pack_buffer_columns(&state->buffer, state->plan->partitions[state->id], state->id, columns);
+	hopper_pack_buffer_columns(&state->buffer, state->plan->partitions[state->id], state->id,
+							   columns);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), columns, nulls));
 }

@@ -13,19 +13,19 @@ PG_FUNCTION_INFO_V1(hopper_sql_segment_predict);
 
 typedef struct segment_prediction
 {
-	predicting	run;
+	hopper_prediction	run;
 	AnyTable	input;
 	bool		ended;			/* all rows have been read */
 	MemoryContext context;		/* of the rows of one batch */
 	HeapTuple  *tuples;
-	const predict_batch *batch; /* whose predictions go out; or NULL */
+	const hopper_predict_batch *batch; /* whose predictions go out; or NULL */
 	const float *outputs;
 	int			at;				/* its example */
 } segment_prediction;
 
 /* The columns of the predictions, which the statement declares, are those of the rows and model. */
 static void
-require_result(const predicting *run, TupleDesc result)
+require_result(const hopper_prediction *run, TupleDesc result)
 {
 	Oid			types[PREDICT_MAX_COLUMNS];
 	int			n = hopper_predict_column_types(&run->model, &run->what, run->id_oid,
@@ -44,12 +44,12 @@ start(FunctionCallInfo fcinfo)
 
 	state->input = PG_GETARG_ANYTABLE(0);
 	desc = AnyTable_GetTupleDesc(state->input);
-	predict_read_description(PG_GETARG_BYTEA_P(1), &state->run);
+	hopper_predict_read_description(PG_GETARG_BYTEA_P(1), &state->run);
 	if (desc->natts < 1)
 		elog(ERROR, "the rows to predict from have no columns");
 	/* the id comes last, and goes out as it came in */
-	predict_set_row_types(&state->run, TupleDescAttr(desc, desc->natts - 1)->atttypid);
-	pack_begin_rows(&state->run.rows, desc);
+	hopper_predict_set_row_types(&state->run, TupleDescAttr(desc, desc->natts - 1)->atttypid);
+	hopper_pack_begin_rows(&state->run.rows, desc);
 	require_result(&state->run, result->expectedDesc);
 	state->context = AllocSetContextCreate(CurrentMemoryContext, "hopper rows to predict",
 										   ALLOCSET_DEFAULT_SIZES);
@@ -62,7 +62,7 @@ start(FunctionCallInfo fcinfo)
 static void
 read_batch(segment_prediction *state, MemoryContext lasting)
 {
-	predicting *run = &state->run;
+	hopper_prediction *run = &state->run;
 	MemoryContext caller = MemoryContextSwitchTo(state->context);
 	HeapTuple	first = AnyTable_GetNextTuple(state->input);
 	int			n = 0;
@@ -73,7 +73,7 @@ read_batch(segment_prediction *state, MemoryContext lasting)
 		if (run->predictor == NULL)
 		{
 			MemoryContextSwitchTo(lasting);
-			predict_start(run);
+			hopper_predict_start(run);
 			state->tuples = palloc(run->batch_rows * sizeof(HeapTuple));
 			MemoryContextSwitchTo(state->context);
 		}
@@ -89,7 +89,7 @@ read_batch(segment_prediction *state, MemoryContext lasting)
 			}
 			state->tuples[n++] = tuple;
 		}
-		predict_submit(run, state->tuples, n);
+		hopper_predict_submit(run, state->tuples, n);
 	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(state->context);
@@ -99,7 +99,7 @@ read_batch(segment_prediction *state, MemoryContext lasting)
 static bool
 next_prediction(segment_prediction *state, MemoryContext lasting, Datum *values, bool *nulls)
 {
-	predicting *run = &state->run;
+	hopper_prediction *run = &state->run;
 
 	for (;;)
 	{
@@ -116,13 +116,13 @@ next_prediction(segment_prediction *state, MemoryContext lasting, Datum *values,
 			continue;
 		}
 		if (state->batch)
-			predict_done(run);
+			hopper_predict_done(run);
 		state->batch = NULL;
 		while (!state->ended && (run->predictor == NULL || run->n_batches < run->depth))
 			read_batch(state, lasting);
 		if (run->n_batches == 0)
 			return false;
-		state->batch = predict_take(run, true, &state->outputs);
+		state->batch = hopper_predict_take(run, true, &state->outputs);
 		state->at = 0;
 	}
 }
@@ -142,7 +142,7 @@ hopper_sql_segment_predict(PG_FUNCTION_ARGS)
 	if (!next_prediction(state, fcinfo->flinfo->fn_mcxt, values, nulls))
 	{
 		if (state->run.predictor)
-			predict_end(&state->run);
+			hopper_predict_end(&state->run);
 		result->isDone = ExprEndResult;
 		PG_RETURN_NULL();
 	}
