@@ -91,7 +91,7 @@ void AddBuffers(hopper_run* run, const Split& split, hopper_split which, int32_t
                           checksum);
     buffer.checksum = checksum;
     hopper_error error = {};
-    Require(hopper_torch_api_get(HOPPER_API_VERSION)->run_add_buffer(run, &buffer, &error), error);
+    Require(hopper_torch_api_get(HOPPER_API_VERSION)->run.add_buffer(run, &buffer, &error), error);
   }
 }
 
@@ -120,7 +120,7 @@ int Run(int argc, char** argv) {
   const hopper_data_desc valid_desc = valid.Desc(1);
   hopper_error error = {};
   hopper_run* run = nullptr;
-  Require(api->run_create(&options, &train_desc, &valid_desc, &run, &error), error);
+  Require(api->run.create(&options, &train_desc, &valid_desc, &run, &error), error);
   std::string path, compile, fit;
   int32_t key = 0;
   while (std::getline(std::cin, path) && std::getline(std::cin, compile) &&
@@ -132,18 +132,18 @@ int Run(int argc, char** argv) {
     config.model_arch_size = architecture.size();
     config.compile_params = compile.c_str();
     config.fit_params = fit.c_str();
-    Require(api->run_add_config(run, &config, &error), error);
+    Require(api->run.add_config(run, &config, &error), error);
   }
   AddBuffers(run, train, HOPPER_SPLIT_TRAIN, partitions);
   AddBuffers(run, valid, HOPPER_SPLIT_VALID, 1);
-  Require(api->run_start(run, &error), error);
+  Require(api->run.start(run, &error), error);
   std::map<int32_t, double> accuracy, best;
   for (bool finished = false; !finished;) {
     hopper_event event = {};
     hopper_visit visits[64];
-    while (api->run_next_visits(run, visits, 64) > 0) {  // or the run waits for its reader
+    while (api->run.next_visits(run, visits, 64) > 0) {  // or the run waits for its reader
     }
-    while (api->run_next_event(run, &event) == 1) {
+    while (api->run.next_event(run, &event) == 1) {
       finished |= event.type == HOPPER_EVENT_FINISHED;
       if (event.type == HOPPER_EVENT_WARNING) std::cerr << event.message << "\n";
       if (event.type != HOPPER_EVENT_METRICS || event.split != HOPPER_SPLIT_VALID) continue;
@@ -156,13 +156,13 @@ int Run(int argc, char** argv) {
   }
   for (int32_t i = 1; i <= key; ++i) {
     hopper_model_result result = {};
-    Require(api->run_result(run, i, &result, &error), error);
+    Require(api->run.result(run, i, &result, &error), error);
     if (result.status == HOPPER_MODEL_DONE) {  // the digest is known once the state was taken
       std::vector<uint8_t> piece(1 << 20);
       for (size_t taken = 1; taken > 0;) {
-        Require(api->run_take_state(run, i, piece.data(), piece.size(), &taken, &error), error);
+        Require(api->run.take_state(run, i, piece.data(), piece.size(), &taken, &error), error);
       }
-      Require(api->run_result(run, i, &result, &error), error);
+      Require(api->run.result(run, i, &result, &error), error);
     }
     std::printf(
         "{\"mst_key\": %d, \"failed\": %d, \"error\": \"%s\", \"accuracy\": %.4f, \"best\": %.4f, "
@@ -171,10 +171,10 @@ int Run(int argc, char** argv) {
         result.seconds_training, result.digest);
   }
   hopper_run_info info = {};
-  api->run_get_info(run, &info);
+  api->run.get_info(run, &info);
   std::printf("{\"seconds\": %.3f, \"busy\": %.3f, \"class\": \"%s\"}\n", info.seconds_wall,
               info.seconds_busy, info.numerics_class);
-  api->run_free(run);
+  api->run.free(run);
   close(fd);
   return 0;
 }

@@ -24,7 +24,7 @@
 #include "data/dataset.h"
 #include "engine/configuration.h"
 #include "engine/workers.h"
-#include "model_hopper/core_api.h"
+#include "model_hopper/torch.h"
 #include "train/plan_cache.h"
 
 extern "C" const hopper_torch_api* hopper_torch_api_get(int32_t version);
@@ -148,24 +148,24 @@ Cost Run(const Table& table, int32_t models, int32_t threads, int32_t iterations
   options.event_fd = event_fd;
   hopper_error error = {};
   hopper_run* run = nullptr;
-  Check(api.run_create(&options, &table.desc, nullptr, &run, &error), error);
+  Check(api.run.create(&options, &table.desc, nullptr, &run, &error), error);
   for (int32_t key = 1; key <= models; ++key) {
     const std::string compile = CompileOf(key);
     const hopper_config config = ConfigOf(key, compile);
-    Check(api.run_add_config(run, &config, &error), error);
+    Check(api.run.add_config(run, &config, &error), error);
   }
   for (const auto& buffer : table.buffers) {
-    Check(api.run_add_buffer(run, &buffer->raw, &error), error);
+    Check(api.run.add_buffer(run, &buffer->raw, &error), error);
   }
   Cost cost;
   const double before = ProcessorSeconds();
   const Stopwatch watch;
-  Check(api.run_start(run, &error), error);
+  Check(api.run.start(run, &error), error);
   hopper_visit visits[64];
   for (bool finished = false; !finished;) {
     hopper_event event = {};
-    while (api.run_next_event(run, &event) == 1) finished |= event.type == HOPPER_EVENT_FINISHED;
-    for (int32_t n = 0; (n = api.run_next_visits(run, visits, 64)) > 0;) cost.tasks += n;
+    while (api.run.next_event(run, &event) == 1) finished |= event.type == HOPPER_EVENT_FINISHED;
+    for (int32_t n = 0; (n = api.run.next_visits(run, visits, 64)) > 0;) cost.tasks += n;
     if (finished) break;
     pollfd poll_fd = {event_fd, POLLIN, 0};
     uint64_t count = 0;
@@ -173,7 +173,7 @@ Cost Run(const Table& table, int32_t models, int32_t threads, int32_t iterations
   }
   cost.wall = watch.Seconds();
   cost.processor = ProcessorSeconds() - before;
-  api.run_free(run);
+  api.run.free(run);
   close(event_fd);
   return cost;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "model_hopper/core_api.h"
+#include "model_hopper/basics.h"
 
 namespace hopper {
 

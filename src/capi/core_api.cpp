@@ -1,6 +1,4 @@
 // The table of functions that need no libtorch: a thin layer that lets no exception out.
-#include "model_hopper/core_api.h"
-
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -19,6 +17,7 @@
 #include "model/check.h"
 #include "model/layer.h"
 #include "model/spec.h"
+#include "model_hopper/core.h"
 #include "params/grid.h"
 #include "params/metric_params.h"
 #include "params/params.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "model_hopper/core_api.h"
+#include "model_hopper/basics.h"
 
 namespace hopper {
 

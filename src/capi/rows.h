@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "model_hopper/core_api.h"
+#include "model_hopper/basics.h"
 
 namespace hopper {
 

@@ -8,8 +8,7 @@
 #include "engine/group.h"
 #include "engine/predictor.h"
 #include "engine/run.h"
-#include "model_hopper/core_api.h"
-#include "model_hopper/segments_api.h"
+#include "model_hopper/torch.h"
 #include "params/precision.h"
 #include "train/trainer.h"
 
@@ -502,57 +501,60 @@ hopper_torch_api MakeApi() {
   api.rows_free = hopper::RowsBuilder::FreeRows;
   api.build_info = BuildInfo;
   api.gpus = Gpus;
-  api.run_create = RunCreate;
-  api.run_add_config = RunAddConfig;
-  api.run_add_buffer = RunAddBuffer;
-  api.run_start = RunStart;
-  api.run_next_event = RunNextEvent;
-  api.run_cancel = RunCancel;
-  api.run_result = RunResult;
-  api.run_get_info = RunGetInfo;
-  api.run_free = RunFree;
-  api.evaluation_create = EvaluationCreate;
-  api.evaluation_add_buffer = EvaluationAddBuffer;
-  api.evaluation_start = EvaluationStart;
-  api.evaluation_poll = EvaluationPoll;
-  api.evaluation_free = EvaluationFree;
-  api.predictor_create = PredictorCreate;
-  api.predictor_expire = PredictorExpire;
-  api.predictor_touch = PredictorTouch;
-  api.predictor_submit = PredictorSubmit;
-  api.predictor_take = PredictorTake;
-  api.predictor_free = PredictorFree;
-  api.group_create = GroupCreate;
-  api.group_add_config = GroupAddConfig;
-  api.group_add_buffer = GroupAddBuffer;
-  api.group_check_data = GroupCheckData;
-  api.group_add_part = GroupAddPart;
-  api.group_start = GroupStart;
-  api.group_poll = GroupPoll;
-  api.group_next_part = GroupNextPart;
-  api.group_free = GroupFree;
-  api.group_get_info = GroupGetInfo;
-  api.run_plan_data = RunPlanData;
-  api.run_end_load = RunEndLoad;
-  api.group_plan_data = GroupPlanData;
-  api.group_next_load = GroupNextLoad;
-  api.group_end_load = GroupEndLoad;
-  api.evaluation_limit = EvaluationLimit;
-  api.evaluation_room = EvaluationRoom;
-  api.evaluation_confusion = EvaluationConfusion;
   api.check_precision = CheckPrecision;
-  api.run_next_visits = RunNextVisits;
-  api.explain_create = ExplainCreate;
-  api.explain_add_config = ExplainAddConfig;
-  api.explain_start = ExplainStart;
-  api.explain_poll = ExplainPoll;
-  api.explain_model = ExplainModel;
-  api.explain_run = ExplainRun;
-  api.explain_free = ExplainFree;
-  api.run_wanted_state = RunWantedState;
-  api.run_add_state = RunAddState;
-  api.run_take_state = RunTakeState;
-  api.run_take_weights = RunTakeWeights;
+  api.run.create = RunCreate;
+  api.run.add_config = RunAddConfig;
+  api.run.add_buffer = RunAddBuffer;
+  api.run.start = RunStart;
+  api.run.next_event = RunNextEvent;
+  api.run.cancel = RunCancel;
+  api.run.result = RunResult;
+  api.run.get_info = RunGetInfo;
+  api.run.free = RunFree;
+  api.run.plan_data = RunPlanData;
+  api.run.end_load = RunEndLoad;
+  api.run.next_visits = RunNextVisits;
+  api.run.wanted_state = RunWantedState;
+  api.run.add_state = RunAddState;
+  api.run.take_state = RunTakeState;
+  api.run.take_weights = RunTakeWeights;
+  api.group.create = GroupCreate;
+  api.group.add_config = GroupAddConfig;
+  api.group.add_buffer = GroupAddBuffer;
+  api.group.check_data = GroupCheckData;
+  api.group.add_part = GroupAddPart;
+  api.group.start = GroupStart;
+  api.group.poll = GroupPoll;
+  api.group.next_part = GroupNextPart;
+  api.group.free = GroupFree;
+  api.group.get_info = GroupGetInfo;
+  api.group.plan_data = GroupPlanData;
+  api.group.next_load = GroupNextLoad;
+  api.group.end_load = GroupEndLoad;
+  api.evaluation.create = EvaluationCreate;
+  api.evaluation.add_buffer = EvaluationAddBuffer;
+  api.evaluation.start = EvaluationStart;
+  api.evaluation.poll = EvaluationPoll;
+  api.evaluation.free = EvaluationFree;
+  api.evaluation.limit = EvaluationLimit;
+  api.evaluation.room = EvaluationRoom;
+  api.evaluation.confusion = EvaluationConfusion;
+  api.evaluation.choose = EvaluationChoose;
+  api.evaluation.sums = EvaluationSums;
+  api.evaluation.total = EvaluationTotal;
+  api.predictor.create = PredictorCreate;
+  api.predictor.expire = PredictorExpire;
+  api.predictor.touch = PredictorTouch;
+  api.predictor.submit = PredictorSubmit;
+  api.predictor.take = PredictorTake;
+  api.predictor.free = PredictorFree;
+  api.explain.create = ExplainCreate;
+  api.explain.add_config = ExplainAddConfig;
+  api.explain.start = ExplainStart;
+  api.explain.poll = ExplainPoll;
+  api.explain.model = ExplainModel;
+  api.explain.run = ExplainRun;
+  api.explain.free = ExplainFree;
   return api;
 }
 
@@ -561,13 +563,5 @@ hopper_torch_api MakeApi() {
 extern "C" __attribute__((visibility("default"))) const hopper_torch_api* hopper_torch_api_get(
     int32_t version) {
   static const hopper_torch_api api = MakeApi();
-  return version == HOPPER_API_VERSION ? &api : nullptr;
-}
-
-extern "C" __attribute__((visibility("default"))) const hopper_segments_api*
-hopper_segments_api_get(int32_t version) {
-  static const hopper_segments_api api = {HOPPER_API_VERSION,
-                                          static_cast<int32_t>(sizeof(hopper_segments_api)),
-                                          EvaluationChoose, EvaluationSums, EvaluationTotal};
   return version == HOPPER_API_VERSION ? &api : nullptr;
 }

@@ -10,7 +10,7 @@
 #include "base/aligned.h"
 #include "base/hash.h"
 #include "data/batch.h"
-#include "model_hopper/core_api.h"
+#include "model_hopper/data.h"
 
 namespace hopper {
 

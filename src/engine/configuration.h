@@ -7,7 +7,8 @@
 
 #include "base/hash.h"
 #include "data/dataset.h"
-#include "model_hopper/core_api.h"
+#include "model_hopper/config.h"
+#include "model_hopper/training.h"
 #include "schedule/course.h"
 #include "train/trainer.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/device_worker.h"
-#include "model_hopper/core_api.h"
+#include "model_hopper/training.h"
 #include "params/precision.h"
 
 namespace hopper {

@@ -13,7 +13,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "model_hopper/core_api.h"
+#include "model_hopper/events.h"
+#include "model_hopper/training.h"
 #include "schedule/course.h"
 #include "train/metric_sums.h"
 #include "train/stopping.h"

@@ -12,7 +12,9 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "engine/workers.h"
-#include "model_hopper/core_api.h"
+#include "model_hopper/config.h"
+#include "model_hopper/data.h"
+#include "model_hopper/events.h"
 #include "train/trainer.h"
 
 namespace hopper {

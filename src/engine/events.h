@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "model_hopper/core_api.h"
+#include "model_hopper/events.h"
 
 namespace hopper {
 

@@ -15,7 +15,7 @@
 #include "data/dataset.h"
 #include "engine/workers.h"
 #include "model/network.h"
-#include "model_hopper/core_api.h"
+#include "model_hopper/data.h"
 
 namespace hopper {
 

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "model_hopper/core_api.h"
+#include "model_hopper/config.h"
+#include "model_hopper/data.h"
 #include "params/params.h"
 
 namespace hopper {

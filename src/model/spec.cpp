@@ -8,6 +8,7 @@
 #include "base/product.h"
 #include "model/json_text.h"
 #include "model/keras_json.h"
+#include "model_hopper/data.h"
 
 namespace hopper {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model_hopper/metrics.h"
 #include "params/expression.h"
 #include "params/loss_names.h"
 #include "params/loss_type.h"

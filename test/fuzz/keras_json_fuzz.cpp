@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "model/initialize.h"
 #include "model/spec.h"
-#include "model_hopper/core_api.h"
+#include "model_hopper/core.h"
 
 using namespace hopper;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "loss/rows/rows.h"
+#include "model_hopper/data.h"
 
 namespace hopper {
 namespace loss_rows {

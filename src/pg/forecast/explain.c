@@ -20,7 +20,7 @@ PG_FUNCTION_INFO_V1(hopper_sql_explain_fit);
 static void
 free_explain(void *explain)
 {
-	hopper_torch()->explain_free((hopper_explain *) explain);
+	hopper_torch()->explain.free((hopper_explain *) explain);
 }
 
 static hopper_explain *
@@ -44,13 +44,13 @@ forecast(hopper_forecast_request *request, hopper_guard **guard)
 	request->options.starts = request->train.starts;
 	request->options.memory_limit = hopper_effective_memory_limit();
 	request->options.event_fd = hopper_eventfd_open();
-	HOPPER_CHECK(torch->explain_create(&request->options, &request->train.desc, valid, train_keys,
+	HOPPER_CHECK(torch->explain.create(&request->options, &request->train.desc, valid, train_keys,
 									   valid_keys, &costs, &explain, &error), error);
 	*guard = hopper_guard_add(explain, free_explain);
 	for (int i = 0; i < request->n_configs; i++)
-		HOPPER_CHECK(torch->explain_add_config(explain, &request->configs[i], &error), error);
-	HOPPER_CHECK(torch->explain_start(explain, &error), error);
-	while ((done = torch->explain_poll(explain, &error)) == 0)
+		HOPPER_CHECK(torch->explain.add_config(explain, &request->configs[i], &error), error);
+	HOPPER_CHECK(torch->explain.start(explain, &error), error);
+	while ((done = torch->explain.poll(explain, &error)) == 0)
 		hopper_wait(request->options.event_fd, 500);
 	if (done < 0)
 		hopper_throw(&error);
@@ -99,10 +99,10 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 	hopper_require_valid_configs(request.configs, request.n_configs, &request.train.desc);
 
 	explain = forecast(&request, &guard);
-	HOPPER_CHECK(torch->explain_run(explain, &run, &error), error);
+	HOPPER_CHECK(torch->explain.run(explain, &run, &error), error);
 	models = palloc0(Max(request.n_configs, 1) * sizeof(hopper_explain_model));
 	for (int i = 0; i < request.n_configs; i++)
-		HOPPER_CHECK(torch->explain_model(explain, i, &models[i], &error), error);
+		HOPPER_CHECK(torch->explain.model(explain, i, &models[i], &error), error);
 	hopper_guard_release(guard);
 	hopper_eventfd_close(request.options.event_fd);
 	for (int i = 0; i < request.n_configs; i++)

@@ -9,7 +9,7 @@
 
 #include "fmgr.h"
 #include "lib/stringinfo.h"
-#include "model_hopper/core_api.h"
+#include "model_hopper/data.h"
 
 /* What a description is about; one of another kind is refused. */
 typedef enum hopper_description

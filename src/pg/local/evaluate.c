@@ -18,7 +18,7 @@ typedef struct evaluating
 static void
 free_evaluation(void *evaluation)
 {
-	hopper_torch()->evaluation_free((hopper_evaluation *) evaluation);
+	hopper_torch()->evaluation.free((hopper_evaluation *) evaluation);
 }
 
 /* The threads drop what they have evaluated. */
@@ -28,7 +28,7 @@ wait_for_room(const evaluating *run, int32 partition)
 	hopper_error error;
 	int			room;
 
-	while ((room = hopper_torch()->evaluation_room(run->evaluation, partition, &error)) == 0)
+	while ((room = hopper_torch()->evaluation.room(run->evaluation, partition, &error)) == 0)
 		hopper_wait(run->event_fd, -1);
 	if (room < 0)
 		hopper_throw(&error);
@@ -43,7 +43,7 @@ add_buffer(const hopper_buffer *buffer, void *state)
 	if (buffer->partition_id != run->partition)
 		wait_for_room(run, buffer->partition_id);
 	run->partition = buffer->partition_id;
-	HOPPER_CHECK(hopper_torch()->evaluation_add_buffer(run->evaluation, buffer, &error), error);
+	HOPPER_CHECK(hopper_torch()->evaluation.add_buffer(run->evaluation, buffer, &error), error);
 	CHECK_FOR_INTERRUPTS();
 }
 
@@ -64,14 +64,14 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	/* Data above the limit are evaluated in turns. */
 	hopper_take_memory(share, Min(limit, data->packed_bytes +
 								  model->config.n_weights * (int64) sizeof(float)));
-	HOPPER_CHECK(torch->evaluation_create(&model->config, &data->desc, threads, event_fd,
+	HOPPER_CHECK(torch->evaluation.create(&model->config, &data->desc, threads, event_fd,
 										  &run.evaluation, &error), error);
 	guard = hopper_guard_add(run.evaluation, free_evaluation);
-	HOPPER_CHECK(torch->evaluation_limit(run.evaluation, limit, &error), error);
-	HOPPER_CHECK(torch->evaluation_start(run.evaluation, &error), error);
+	HOPPER_CHECK(torch->evaluation.limit(run.evaluation, limit, &error), error);
+	HOPPER_CHECK(torch->evaluation.start(run.evaluation, &error), error);
 	hopper_scan_packed(data, HOPPER_SPLIT_VALID, add_buffer, &run);
 	wait_for_room(&run, data->desc.n_partitions);
-	while ((done = torch->evaluation_poll(run.evaluation, event, &error)) == 0)
+	while ((done = torch->evaluation.poll(run.evaluation, event, &error)) == 0)
 		hopper_wait(event_fd, -1);
 	if (done < 0)
 		hopper_throw(&error);
@@ -80,7 +80,7 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 		const int64_t *counts;
 		int32_t		n;
 
-		HOPPER_CHECK(torch->evaluation_confusion(run.evaluation, &counts, &n, &error), error);
+		HOPPER_CHECK(torch->evaluation.confusion(run.evaluation, &counts, &n, &error), error);
 		hopper_write_confusion(confusion, model, counts, n);
 	}
 	hopper_guard_release(guard);

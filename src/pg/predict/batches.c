@@ -18,7 +18,7 @@
 static void
 free_predictor(void *predictor)
 {
-	hopper_torch()->predictor_free((hopper_predictor *) predictor);
+	hopper_torch()->predictor.free((hopper_predictor *) predictor);
 }
 
 char *
@@ -72,7 +72,7 @@ hopper_predict_start(hopper_prediction *run)
 					   Min(limit, run->model.n_weights * (int64) sizeof(float) +
 						   (int64) run->depth * run->batch_rows * run->values.size));
 	run->event_fd = hopper_eventfd_open();
-	HOPPER_CHECK(hopper_torch()->predictor_create(run->model.model_arch,
+	HOPPER_CHECK(hopper_torch()->predictor.create(run->model.model_arch,
 												  run->model.model_arch_size,
 												  run->model.weights, run->model.n_weights,
 												  &desc, run->threads, limit, run->event_fd,
@@ -132,7 +132,7 @@ hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n)
 		MemoryContextReset(run->scratch);
 	}
 	MemoryContextSwitchTo(caller);
-	HOPPER_CHECK(hopper_torch()->predictor_submit(run->predictor, run->features,
+	HOPPER_CHECK(hopper_torch()->predictor.submit(run->predictor, run->features,
 												  n * run->values.size, n, &error), error);
 	run->n_batches++;
 	pfree(datums);
@@ -147,7 +147,7 @@ hopper_predict_take(hopper_prediction *run, bool wait, const float **outputs)
 	hopper_error error;
 	int			ready;
 
-	while ((ready = hopper_torch()->predictor_take(run->predictor, outputs, &n, &error)) == 0)
+	while ((ready = hopper_torch()->predictor.take(run->predictor, outputs, &n, &error)) == 0)
 	{
 		if (!wait)
 			return NULL;

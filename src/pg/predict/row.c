@@ -59,7 +59,7 @@ free_ready_model(void *handle)
 {
 	ready_model *entry = handle;
 
-	hopper_torch()->predictor_free(entry->predictor);
+	hopper_torch()->predictor.free(entry->predictor);
 	if (entry->event_fd >= 0)
 		close(entry->event_fd);
 	MemoryContextDelete(entry->context);
@@ -173,11 +173,11 @@ create_predictor(ready_model *entry, const hopper_trained *trained, const hopper
 	if (!hopper_try_memory(entry->bytes, &counter))
 		hopper_refuse_memory(entry->bytes);
 	/* Nothing below ends in an error before the bytes have another owner. */
-	if (torch->predictor_create(trained->config.model_arch, trained->config.model_arch_size,
+	if (torch->predictor.create(trained->config.model_arch, trained->config.model_arch_size,
 								trained->config.weights, trained->config.n_weights, desc, 1,
 								limit, entry->event_fd, &entry->predictor, &n_outputs,
 								&error) != 0 ||
-		torch->predictor_expire(entry->predictor, hopper_keep_time, counter, entry->bytes,
+		torch->predictor.expire(entry->predictor, hopper_keep_time, counter, entry->bytes,
 								&error) != 0)
 	{
 		if (counter)
@@ -261,7 +261,7 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 x_type)
 			found->has_key != has_key || found->mst_key != mst_key || found->x_type != x_type)
 			continue;
 		if (found->busy || version[0] == '\0' || strcmp(found->version, version) != 0 ||
-			!hopper_torch()->predictor_touch(found->predictor))
+			!hopper_torch()->predictor.touch(found->predictor))
 			drop_ready_model(found);
 		else
 			entry = found;
@@ -313,8 +313,8 @@ compute(ready_model *entry, const char *features, size_t size)
 	int			done;
 
 	entry->busy = true;
-	HOPPER_CHECK(torch->predictor_submit(entry->predictor, features, size, 1, &error), error);
-	while ((done = torch->predictor_take(entry->predictor, &outputs, &n, &error)) == 0)
+	HOPPER_CHECK(torch->predictor.submit(entry->predictor, features, size, 1, &error), error);
+	while ((done = torch->predictor.take(entry->predictor, &outputs, &n, &error)) == 0)
 		hopper_wait(entry->event_fd, -1);
 	if (done < 0)
 		hopper_throw(&error);

@@ -141,25 +141,3 @@ hopper_torch(void)
 	}
 	return torch_api;
 }
-
-const hopper_segments_api *
-hopper_segments(void)
-{
-	static const hopper_segments_api *segments_api = NULL;
-
-	if (segments_api == NULL)
-	{
-		const char *library = "libhopper_torch.so";
-		hopper_segments_api_get_fn get;
-		const hopper_segments_api *api;
-
-		(void) hopper_torch();
-		*(void **) &get = open_library(library, "hopper_segments_api_get");
-		api = get(HOPPER_API_VERSION);
-		require_version(library, api,
-						api != NULL && api->version == HOPPER_API_VERSION &&
-						api->size == (int32_t) sizeof(hopper_segments_api));
-		segments_api = api;
-	}
-	return segments_api;
-}

@@ -30,7 +30,6 @@ extern int64 hopper_effective_memory_limit(void);	/* bytes */
  */
 extern const hopper_core_api *hopper_core(void);
 extern const hopper_torch_api *hopper_torch(void);
-extern const hopper_segments_api *hopper_segments(void);
 
 /* --- errors (server/error.c) --- */
 

@@ -15,7 +15,6 @@
 #include "utils/memutils.h"
 
 #include "model_hopper/core_api.h"
-#include "model_hopper/segments_api.h"
 #include "pg/server/compat.h"
 #include "pg/server/version.h"
 

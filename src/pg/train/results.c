@@ -33,7 +33,7 @@ from_core(hopper_training *training, int at, void *bytes, size_t size)
 	hopper_error error;
 	size_t		taken = 0;
 
-	HOPPER_CHECK(hopper_torch()->run_take_state(training->run, training->configs[at].mst_key,
+	HOPPER_CHECK(hopper_torch()->run.take_state(training->run, training->configs[at].mst_key,
 												bytes, size, &taken, &error), error);
 	CHECK_FOR_INTERRUPTS();
 	return taken;
@@ -46,8 +46,8 @@ weights_from_core(hopper_training *training, int at, float *weights)
 	int32		key = training->configs[at].mst_key;
 	hopper_error error;
 
-	HOPPER_CHECK(torch->run_result(training->run, key, &training->results[at], &error), error);
-	HOPPER_CHECK(torch->run_take_weights(training->run, key, weights,
+	HOPPER_CHECK(torch->run.result(training->run, key, &training->results[at], &error), error);
+	HOPPER_CHECK(torch->run.take_weights(training->run, key, weights,
 										 training->results[at].n_weights, &error), error);
 }
 
@@ -113,7 +113,7 @@ hopper_results_put_aside(hopper_training *training, int at)
 		hopper_buffile_write(aside->file, piece, n);
 		model->state_left += n;
 	}
-	HOPPER_CHECK(hopper_torch()->run_result(training->run, training->configs[at].mst_key,
+	HOPPER_CHECK(hopper_torch()->run.result(training->run, training->configs[at].mst_key,
 											&training->results[at], &error), error);
 	pfree(piece);
 	n = training->results[at].n_weights * sizeof(float);

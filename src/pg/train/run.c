@@ -20,7 +20,7 @@
 static void
 free_run(void *run)
 {
-	hopper_torch()->run_free((hopper_run *) run);
+	hopper_torch()->run.free((hopper_run *) run);
 }
 
 /* Errors that end the run say in their context where it was. */
@@ -100,7 +100,7 @@ add_buffer(const hopper_buffer *buffer, void *state)
 	hopper_training *training = state;
 	hopper_error error;
 
-	HOPPER_CHECK(hopper_torch()->run_add_buffer(training->run, buffer, &error), error);
+	HOPPER_CHECK(hopper_torch()->run.add_buffer(training->run, buffer, &error), error);
 	CHECK_FOR_INTERRUPTS();
 }
 
@@ -124,7 +124,7 @@ load_partition(hopper_training *training, hopper_split split, int32 partition)
 
 	hopper_scan_partition(split == HOPPER_SPLIT_VALID ? training->valid : training->train, split,
 						  partition, add_buffer, training);
-	HOPPER_CHECK(hopper_torch()->run_end_load(training->run, split, partition, &error), error);
+	HOPPER_CHECK(hopper_torch()->run.end_load(training->run, split, partition, &error), error);
 }
 
 static int
@@ -153,7 +153,7 @@ push_states(hopper_training *training)
 {
 	int32		mst_key;
 
-	while (hopper_torch()->run_wanted_state(training->run, &mst_key) == 1)
+	while (hopper_torch()->run.wanted_state(training->run, &mst_key) == 1)
 	{
 		training->push_state(training, index_of(training, mst_key));
 		CHECK_FOR_INTERRUPTS();
@@ -186,16 +186,16 @@ load(hopper_training *training)
 													Max(training->options.threads_per_model, 1));
 	training->event_fd = hopper_eventfd_open();
 	training->options.event_fd = training->event_fd;
-	HOPPER_CHECK(torch->run_create(&training->options, &training->train->desc,
+	HOPPER_CHECK(torch->run.create(&training->options, &training->train->desc,
 								   training->valid ? &training->valid->desc : NULL,
 								   &training->run, &error), error);
 	training->guard = hopper_guard_add(training->run, free_run);
 	for (int i = 0; i < training->n_configs; i++)
 	{
-		HOPPER_CHECK(torch->run_add_config(training->run, &training->configs[i], &error), error);
+		HOPPER_CHECK(torch->run.add_config(training->run, &training->configs[i], &error), error);
 		CHECK_FOR_INTERRUPTS();
 	}
-	HOPPER_CHECK(torch->run_plan_data(training->run, &plan, &error), error);
+	HOPPER_CHECK(torch->run.plan_data(training->run, &plan, &error), error);
 	/* Models that wait take no more than the limit. */
 	hopper_take_memory(training->share,
 					   Min(training->options.memory_limit,
@@ -225,7 +225,7 @@ take_visits(hopper_training *training)
 	hopper_visit visits[VISITS_AT_ONCE];
 	int			n;
 
-	while ((n = hopper_torch()->run_next_visits(training->run, visits, VISITS_AT_ONCE)) > 0)
+	while ((n = hopper_torch()->run.next_visits(training->run, visits, VISITS_AT_ONCE)) > 0)
 		for (int i = 0; i < n; i++)
 			hopper_timeline_add(training->timeline, index_of(training, visits[i].mst_key), 0,
 								&visits[i]);
@@ -239,7 +239,7 @@ drain(hopper_training *training)
 	int			at;
 
 	take_visits(training);
-	while (hopper_torch()->run_next_event(training->run, &event) == 1)
+	while (hopper_torch()->run.next_event(training->run, &event) == 1)
 	{
 		switch (event.type)
 		{
@@ -380,11 +380,11 @@ take_results(hopper_training *training)
 	const hopper_torch_api *torch = hopper_torch();
 	hopper_error error;
 
-	torch->run_get_info(training->run, &training->info);
+	torch->run.get_info(training->run, &training->info);
 	training->n_failed = 0;
 	for (int i = 0; i < training->n_configs; i++)
 	{
-		HOPPER_CHECK(torch->run_result(training->run, training->configs[i].mst_key,
+		HOPPER_CHECK(torch->run.result(training->run, training->configs[i].mst_key,
 									   &training->results[i], &error), error);
 		if (training->results[i].status == HOPPER_MODEL_TRAINING)
 			elog(ERROR, "configuration %d did not finish", training->configs[i].mst_key);
@@ -419,7 +419,7 @@ hopper_training_run(hopper_training *training)
 
 	hopper_progress_start(&progress, training);
 	training->started = true;
-	HOPPER_CHECK(hopper_torch()->run_start(training->run, &error), error);
+	HOPPER_CHECK(hopper_torch()->run.start(training->run, &error), error);
 	while (!drain(training))
 	{
 		hopper_progress_line(&progress, training);

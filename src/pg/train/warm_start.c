@@ -176,7 +176,7 @@ push_part(void *state, const uint8_t *bytes, size_t size)
 
 	if (size == 0)
 		return;
-	code = hopper_torch()->run_add_state(push->training->run, push->config->mst_key, bytes, size,
+	code = hopper_torch()->run.add_state(push->training->run, push->config->mst_key, bytes, size,
 										 &error);
 	if (code == HOPPER_CORRUPT)
 		refuse_damaged(push->training->stored, push->config, &error);

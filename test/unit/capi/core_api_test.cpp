@@ -1,6 +1,4 @@
 // libhopper_core.so as the glue sees it: loaded at run time, reached through one symbol.
-#include "model_hopper/core_api.h"
-
 #include <dlfcn.h>
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -16,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "model_hopper/core.h"
 #include "support/cpu_clock.h"
 #include "support/keras_models.h"
 

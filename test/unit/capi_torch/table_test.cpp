@@ -52,23 +52,23 @@ TEST(Table, SurvivesMissingArguments) {
   hopper_error error = {};
   hopper_run* run = nullptr;
   hopper_event event = {};
-  EXPECT_EQ(api.run_create(nullptr, nullptr, nullptr, &run, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(api.run.create(nullptr, nullptr, nullptr, &run, &error), HOPPER_INTERNAL);
   EXPECT_STREQ(error.message, "a required argument is missing");
-  EXPECT_EQ(api.run_create(nullptr, nullptr, nullptr, nullptr, nullptr), HOPPER_INTERNAL);
-  EXPECT_EQ(api.run_add_config(nullptr, nullptr, &error), HOPPER_INTERNAL);
-  EXPECT_EQ(api.run_add_buffer(nullptr, nullptr, &error), HOPPER_INTERNAL);
-  EXPECT_EQ(api.run_start(nullptr, &error), HOPPER_INTERNAL);
-  EXPECT_EQ(api.run_next_event(nullptr, &event), 0);
-  EXPECT_EQ(api.run_result(nullptr, 1, nullptr, &error), HOPPER_INTERNAL);
-  api.run_cancel(nullptr);
-  api.run_get_info(nullptr, nullptr);
-  api.run_free(nullptr);
-  EXPECT_EQ(api.evaluation_create(nullptr, nullptr, 1, -1, nullptr, &error), HOPPER_INTERNAL);
-  EXPECT_EQ(api.evaluation_poll(nullptr, &event, &error), -1);
-  api.evaluation_free(nullptr);
-  EXPECT_EQ(api.predictor_submit(nullptr, nullptr, 0, 0, &error), HOPPER_INTERNAL);
-  EXPECT_EQ(api.predictor_take(nullptr, nullptr, nullptr, &error), -1);
-  api.predictor_free(nullptr);
+  EXPECT_EQ(api.run.create(nullptr, nullptr, nullptr, nullptr, nullptr), HOPPER_INTERNAL);
+  EXPECT_EQ(api.run.add_config(nullptr, nullptr, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(api.run.add_buffer(nullptr, nullptr, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(api.run.start(nullptr, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(api.run.next_event(nullptr, &event), 0);
+  EXPECT_EQ(api.run.result(nullptr, 1, nullptr, &error), HOPPER_INTERNAL);
+  api.run.cancel(nullptr);
+  api.run.get_info(nullptr, nullptr);
+  api.run.free(nullptr);
+  EXPECT_EQ(api.evaluation.create(nullptr, nullptr, 1, -1, nullptr, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(api.evaluation.poll(nullptr, &event, &error), -1);
+  api.evaluation.free(nullptr);
+  EXPECT_EQ(api.predictor.submit(nullptr, nullptr, 0, 0, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(api.predictor.take(nullptr, nullptr, nullptr, &error), -1);
+  api.predictor.free(nullptr);
   api.rows_free(nullptr);
 }
 
@@ -98,11 +98,11 @@ TEST(Table, AnIncompleteTableIsNotTrained) {
   options.event_fd = -1;
   hopper_run* run = nullptr;
   hopper_error error = {};
-  ASSERT_EQ(Api().run_create(&options, &larger.desc(), nullptr, &run, &error), 0);
-  ASSERT_EQ(Api().run_add_buffer(run, &larger.buffers()[0], &error), 0);
-  EXPECT_EQ(Api().run_start(run, &error), HOPPER_CORRUPT);
+  ASSERT_EQ(Api().run.create(&options, &larger.desc(), nullptr, &run, &error), 0);
+  ASSERT_EQ(Api().run.add_buffer(run, &larger.buffers()[0], &error), 0);
+  EXPECT_EQ(Api().run.start(run, &error), HOPPER_CORRUPT);
   EXPECT_STREQ(error.message, "partition 0 of \"synthetic_packed\" is not complete");
-  Api().run_free(run);
+  Api().run.free(run);
 }
 
 TEST(Info, TellsWhatItIs) {
@@ -153,21 +153,21 @@ TEST(Evaluation, EqualsTheRunsValidation) {
       }
       hopper_evaluation* evaluation = nullptr;
       hopper_error error = {};
-      ASSERT_EQ(Api().evaluation_create(&config, &held.desc(), threads, event_fd.fd(), &evaluation,
+      ASSERT_EQ(Api().evaluation.create(&config, &held.desc(), threads, event_fd.fd(), &evaluation,
                                         &error),
                 0)
           << error.message;
       for (const hopper_buffer& buffer : held.buffers()) {
-        ASSERT_EQ(Api().evaluation_add_buffer(evaluation, &buffer, &error), 0);
+        ASSERT_EQ(Api().evaluation.add_buffer(evaluation, &buffer, &error), 0);
       }
-      ASSERT_EQ(Api().evaluation_start(evaluation, &error), 0) << error.message;
+      ASSERT_EQ(Api().evaluation.start(evaluation, &error), 0) << error.message;
       hopper_event event = {};
       int done = 0;
-      while ((done = Api().evaluation_poll(evaluation, &event, &error)) == 0) event_fd.Wait();
+      while ((done = Api().evaluation.poll(evaluation, &event, &error)) == 0) event_fd.Wait();
       ASSERT_EQ(done, 1) << error.message;
       EXPECT_EQ(event.loss, last.loss);
       EXPECT_EQ(event.metrics[0], last.metrics[0]);
-      Api().evaluation_free(evaluation);
+      Api().evaluation.free(evaluation);
     }
   }
 }
@@ -178,19 +178,19 @@ class Predicting {
   Predicting(const std::string& arch, const std::vector<float>& weights,
              const hopper_data_desc& data, int threads) {
     hopper_error error = {};
-    if (Api().predictor_create(
+    if (Api().predictor.create(
             arch.data(), arch.size(), weights.data(), static_cast<int64_t>(weights.size()), &data,
             threads, int64_t{1} << 30, event_fd_.fd(), &predictor_, &n_outputs_, &error) != 0) {
       throw std::runtime_error(error.message);
     }
   }
-  ~Predicting() { Api().predictor_free(predictor_); }
+  ~Predicting() { Api().predictor.free(predictor_); }
   Predicting(const Predicting&) = delete;
   Predicting& operator=(const Predicting&) = delete;
 
   void Submit(const uint8_t* x, size_t size, int32_t n) {
     hopper_error error = {};
-    if (Api().predictor_submit(predictor_, x, size, n, &error) != 0) {
+    if (Api().predictor.submit(predictor_, x, size, n, &error) != 0) {
       throw std::runtime_error(error.message);
     }
   }
@@ -200,7 +200,7 @@ class Predicting {
     const float* outputs = nullptr;
     int32_t n = 0;
     int done = 0;
-    while ((done = Api().predictor_take(predictor_, &outputs, &n, &error)) == 0) event_fd_.Wait();
+    while ((done = Api().predictor.take(predictor_, &outputs, &n, &error)) == 0) event_fd_.Wait();
     if (done < 0) throw std::runtime_error(error.message);
     return {outputs, outputs + static_cast<int64_t>(n) * n_outputs_};
   }

@@ -115,14 +115,14 @@ TEST(Bf16Run, IsEvaluatedInFp32) {
   const EventFd event_fd;
   hopper_error error = {};
   hopper_evaluation* evaluation = nullptr;
-  ASSERT_EQ(Api().evaluation_create(&raw, &train.desc(), 1, event_fd.fd(), &evaluation, &error), 0);
+  ASSERT_EQ(Api().evaluation.create(&raw, &train.desc(), 1, event_fd.fd(), &evaluation, &error), 0);
   for (const hopper_buffer& buffer : train.buffers(HOPPER_SPLIT_VALID)) {
-    ASSERT_EQ(Api().evaluation_add_buffer(evaluation, &buffer, &error), 0) << error.message;
+    ASSERT_EQ(Api().evaluation.add_buffer(evaluation, &buffer, &error), 0) << error.message;
   }
-  ASSERT_EQ(Api().evaluation_start(evaluation, &error), 0) << error.message;
+  ASSERT_EQ(Api().evaluation.start(evaluation, &error), 0) << error.message;
   hopper_event event = {};
-  while (Api().evaluation_poll(evaluation, &event, &error) == 0) event_fd.Wait();
-  Api().evaluation_free(evaluation);
+  while (Api().evaluation.poll(evaluation, &event, &error) == 0) event_fd.Wait();
+  Api().evaluation.free(evaluation);
   EXPECT_EQ(event.loss, reported);
 }
 

@@ -6,16 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "model_hopper/segments_api.h"
+#include "model_hopper/torch.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 
-extern "C" const hopper_segments_api* hopper_segments_api_get(int32_t version);
-
 namespace hopper {
 namespace {
-
-const hopper_segments_api& Segments() { return *hopper_segments_api_get(HOPPER_API_VERSION); }
 
 class EvaluationInTurns : public ::testing::Test {
  protected:
@@ -43,7 +39,7 @@ class EvaluationInTurns : public ::testing::Test {
 
   hopper_evaluation* Create(int threads) {
     hopper_evaluation* evaluation = nullptr;
-    Check(Api().evaluation_create(&raw_, &table_.desc(), threads, event_fd_.fd(), &evaluation,
+    Check(Api().evaluation.create(&raw_, &table_.desc(), threads, event_fd_.fd(), &evaluation,
                                   &error_));
     return evaluation;
   }
@@ -57,18 +53,18 @@ class EvaluationInTurns : public ::testing::Test {
     while (high - low > 1) {
       const int64_t middle = low + (high - low) / 2;
       hopper_evaluation* evaluation = Create(1);
-      Check(Segments().evaluation_choose(evaluation, partitions.data(),
-                                         static_cast<int32_t>(partitions.size()), &error_));
-      const bool fits = Api().evaluation_limit(evaluation, middle, &error_) == 0;
+      Check(Api().evaluation.choose(evaluation, partitions.data(),
+                                    static_cast<int32_t>(partitions.size()), &error_));
+      const bool fits = Api().evaluation.limit(evaluation, middle, &error_) == 0;
       (fits ? high : low) = middle;
-      Api().evaluation_free(evaluation);
+      Api().evaluation.free(evaluation);
     }
     return high;
   }
 
   void WaitForRoom(hopper_evaluation* evaluation, int32_t partition) {
     int room = 0;
-    while ((room = Api().evaluation_room(evaluation, partition, &error_)) == 0) event_fd_.Wait();
+    while ((room = Api().evaluation.room(evaluation, partition, &error_)) == 0) event_fd_.Wait();
     if (room < 0) throw std::runtime_error(error_.message);
   }
 
@@ -77,10 +73,10 @@ class EvaluationInTurns : public ::testing::Test {
            std::vector<uint8_t>* sums, int skipped = -1) {
     hopper_evaluation* evaluation = Create(threads);
     try {
-      Check(Segments().evaluation_choose(evaluation, partitions.data(),
-                                         static_cast<int32_t>(partitions.size()), &error_));
-      Check(Api().evaluation_limit(evaluation, memory, &error_));
-      Check(Api().evaluation_start(evaluation, &error_));
+      Check(Api().evaluation.choose(evaluation, partitions.data(),
+                                    static_cast<int32_t>(partitions.size()), &error_));
+      Check(Api().evaluation.limit(evaluation, memory, &error_));
+      Check(Api().evaluation.start(evaluation, &error_));
       int32_t last = -1;
       int n = 0;
       for (const hopper_buffer& buffer : table_.buffers(HOPPER_SPLIT_VALID)) {
@@ -88,34 +84,34 @@ class EvaluationInTurns : public ::testing::Test {
         if (n++ == skipped) continue;
         if (buffer.partition_id != last) WaitForRoom(evaluation, buffer.partition_id);
         last = buffer.partition_id;
-        Check(Api().evaluation_add_buffer(evaluation, &buffer, &error_));
+        Check(Api().evaluation.add_buffer(evaluation, &buffer, &error_));
       }
       WaitForRoom(evaluation, table_.desc().n_partitions);
       const uint8_t* bytes = nullptr;
       size_t size = 0;
       int done = 0;
-      while ((done = Segments().evaluation_sums(evaluation, &bytes, &size, &error_)) == 0) {
+      while ((done = Api().evaluation.sums(evaluation, &bytes, &size, &error_)) == 0) {
         event_fd_.Wait();
       }
       if (done < 0) throw std::runtime_error(error_.message);
       sums->insert(sums->end(), bytes, bytes + size);
     } catch (...) {
-      Api().evaluation_free(evaluation);
+      Api().evaluation.free(evaluation);
       throw;
     }
-    Api().evaluation_free(evaluation);
+    Api().evaluation.free(evaluation);
   }
 
   // With all data in memory, in one process.
   hopper_event Whole() {
     hopper_evaluation* evaluation = Create(2);
     for (const hopper_buffer& buffer : table_.buffers(HOPPER_SPLIT_VALID)) {
-      Check(Api().evaluation_add_buffer(evaluation, &buffer, &error_));
+      Check(Api().evaluation.add_buffer(evaluation, &buffer, &error_));
     }
-    Check(Api().evaluation_start(evaluation, &error_));
+    Check(Api().evaluation.start(evaluation, &error_));
     hopper_event event = {};
-    while (Api().evaluation_poll(evaluation, &event, &error_) == 0) event_fd_.Wait();
-    Api().evaluation_free(evaluation);
+    while (Api().evaluation.poll(evaluation, &event, &error_) == 0) event_fd_.Wait();
+    Api().evaluation.free(evaluation);
     return event;
   }
 
@@ -137,8 +133,8 @@ TEST_F(EvaluationInTurns, GivesTheBitsOfOneProcess) {
       for (const auto& partitions : processes) Sum(partitions, threads, memory, &sums);
       hopper_evaluation* total = Create(1);
       hopper_event event = {};
-      Check(Segments().evaluation_total(total, sums.data(), sums.size(), &event, &error_));
-      Api().evaluation_free(total);
+      Check(Api().evaluation.total(total, sums.data(), sums.size(), &event, &error_));
+      Api().evaluation.free(total);
       EXPECT_EQ(event.loss, expected.loss);
       EXPECT_EQ(event.metrics[0], expected.metrics[0]);
       EXPECT_EQ(event.metrics[1], expected.metrics[1]);

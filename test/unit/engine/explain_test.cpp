@@ -49,7 +49,7 @@ Answer Ask(const std::vector<Configuration>& configs, const PackedTable& train,
   hopper_error error = {};
   hopper_explain* explain = nullptr;
   EXPECT_EQ(
-      Api().explain_create(&options, &train.desc(), valid ? &valid->desc() : nullptr,
+      Api().explain.create(&options, &train.desc(), valid ? &valid->desc() : nullptr,
                            keys.empty() ? nullptr : keys.data(), nullptr, &costs, &explain, &error),
       0)
       << error.message;
@@ -60,20 +60,20 @@ Answer Ask(const std::vector<Configuration>& configs, const PackedTable& train,
     raw.model_arch_size = config.arch.size();
     raw.compile_params = config.compile.c_str();
     raw.fit_params = config.fit.c_str();
-    EXPECT_EQ(Api().explain_add_config(explain, &raw, &error), 0) << error.message;
+    EXPECT_EQ(Api().explain.add_config(explain, &raw, &error), 0) << error.message;
   }
-  EXPECT_EQ(Api().explain_start(explain, &error), 0) << error.message;
+  EXPECT_EQ(Api().explain.start(explain, &error), 0) << error.message;
   int done = 0;
-  while ((done = Api().explain_poll(explain, &error)) == 0) event_fd.Wait();
+  while ((done = Api().explain.poll(explain, &error)) == 0) event_fd.Wait();
   EXPECT_EQ(done, 1) << error.message;
   Answer answer;
-  EXPECT_EQ(Api().explain_run(explain, &answer.run, &error), 0);
+  EXPECT_EQ(Api().explain.run(explain, &answer.run, &error), 0);
   answer.models.resize(configs.size());
   for (size_t i = 0; i < configs.size(); ++i) {
-    EXPECT_EQ(Api().explain_model(explain, static_cast<int32_t>(i), &answer.models[i], &error), 0);
+    EXPECT_EQ(Api().explain.model(explain, static_cast<int32_t>(i), &answer.models[i], &error), 0);
   }
-  EXPECT_NE(Api().explain_model(explain, 99, &answer.models[0], &error), 0);
-  Api().explain_free(explain);
+  EXPECT_NE(Api().explain.model(explain, 99, &answer.models[0], &error), 0);
+  Api().explain.free(explain);
   return answer;
 }
 
@@ -203,7 +203,7 @@ TEST(Explain, EndsWhenItIsFreed) {
   costs.seconds = 3600;
   hopper_error error = {};
   hopper_explain* explain = nullptr;
-  ASSERT_EQ(Api().explain_create(&options, &train.desc(), nullptr, nullptr, nullptr, &costs,
+  ASSERT_EQ(Api().explain.create(&options, &train.desc(), nullptr, nullptr, nullptr, &costs,
                                  &explain, &error),
             0);
   const Configuration config = Mlp(1, 30000);
@@ -213,9 +213,9 @@ TEST(Explain, EndsWhenItIsFreed) {
   raw.model_arch_size = config.arch.size();
   raw.compile_params = config.compile.c_str();
   raw.fit_params = config.fit.c_str();
-  ASSERT_EQ(Api().explain_add_config(explain, &raw, &error), 0);
-  ASSERT_EQ(Api().explain_start(explain, &error), 0);
-  Api().explain_free(explain);
+  ASSERT_EQ(Api().explain.add_config(explain, &raw, &error), 0);
+  ASSERT_EQ(Api().explain.start(explain, &error), 0);
+  Api().explain.free(explain);
 }
 
 TEST(MakeExamples, FillEveryTypeWithinItsRange) {

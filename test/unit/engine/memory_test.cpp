@@ -275,9 +275,9 @@ TEST(Memory, AResultIsTakenOnceAndInOrder) {
   uint8_t byte = 0;
   size_t taken = 0;
   float weight = 0.0F;
-  EXPECT_NE(Api().run_take_state(run.raw(), 1, &byte, 1, &taken, &error), 0);
-  EXPECT_NE(Api().run_take_weights(run.raw(), 1, &weight, 1, &error), 0);
-  EXPECT_NE(Api().run_take_state(run.raw(), 2, &byte, 1, &taken, &error), 0);
+  EXPECT_NE(Api().run.take_state(run.raw(), 1, &byte, 1, &taken, &error), 0);
+  EXPECT_NE(Api().run.take_weights(run.raw(), 1, &weight, 1, &error), 0);
+  EXPECT_NE(Api().run.take_state(run.raw(), 2, &byte, 1, &taken, &error), 0);
 }
 
 }  // namespace

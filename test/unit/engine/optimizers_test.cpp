@@ -107,15 +107,15 @@ hopper_event EvaluateAll(const Configuration& config, const PackedTable& table) 
   const EventFd event_fd;
   hopper_evaluation* evaluation = nullptr;
   hopper_error error = {};
-  EXPECT_EQ(Api().evaluation_create(&raw, &table.desc(), 2, event_fd.fd(), &evaluation, &error), 0)
+  EXPECT_EQ(Api().evaluation.create(&raw, &table.desc(), 2, event_fd.fd(), &evaluation, &error), 0)
       << error.message;
   for (const hopper_buffer& buffer : table.buffers(HOPPER_SPLIT_VALID)) {
-    EXPECT_EQ(Api().evaluation_add_buffer(evaluation, &buffer, &error), 0) << error.message;
+    EXPECT_EQ(Api().evaluation.add_buffer(evaluation, &buffer, &error), 0) << error.message;
   }
-  EXPECT_EQ(Api().evaluation_start(evaluation, &error), 0) << error.message;
+  EXPECT_EQ(Api().evaluation.start(evaluation, &error), 0) << error.message;
   hopper_event event = {};
-  while (Api().evaluation_poll(evaluation, &event, &error) == 0) event_fd.Wait();
-  Api().evaluation_free(evaluation);
+  while (Api().evaluation.poll(evaluation, &event, &error) == 0) event_fd.Wait();
+  Api().evaluation.free(evaluation);
   return event;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model_hopper/core_api.h"
+#include "model_hopper/core.h"
 #include "support/failing_memory.h"
 #include "support/keras_models.h"
 

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "model_hopper/core_api.h"
+#include "model_hopper/basics.h"
 
 extern "C" {
 void* __real_aligned_alloc(size_t alignment, size_t size);

@@ -47,18 +47,18 @@ class GroupDriver {
       if (groups_.count(key) > 0) continue;
       raw.device_number = static_cast<int32_t>(groups_.size());
       hopper_group*& group = groups_[key];
-      Check(Api().group_create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(),
+      Check(Api().group.create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(),
                                train_keys_.data(), valid == nullptr ? nullptr : valid_keys.data(),
                                key, &group, &error_));
       for (const Configuration& config : configs) AddConfig(group, config);
       hopper_data_plan plan = {};
       plan.resident = 1;
-      if (planned) Check(Api().group_plan_data(group, &plan, &error_));
+      if (planned) Check(Api().group.plan_data(group, &plan, &error_));
       plans_[key] = plan;
       if (plan.resident == 0) continue;
       AddBuffers(group, train, HOPPER_SPLIT_TRAIN, train_keys_, key);
       if (valid != nullptr) AddBuffers(group, *valid, HOPPER_SPLIT_VALID, valid_keys, key);
-      Check(Api().group_check_data(group, &error_));
+      Check(Api().group.check_data(group, &error_));
     }
     for (const Configuration& config : configs) {
       const auto n_starts = options.starts.size();
@@ -74,7 +74,7 @@ class GroupDriver {
     }
   }
   ~GroupDriver() {
-    for (const auto& [key, group] : groups_) Api().group_free(group);
+    for (const auto& [key, group] : groups_) Api().group.free(group);
   }
   GroupDriver(const GroupDriver&) = delete;
   GroupDriver& operator=(const GroupDriver&) = delete;
@@ -84,7 +84,7 @@ class GroupDriver {
     int64_t loads = 0;
     for (const auto& [key, group] : groups_) {
       hopper_run_info info = {};
-      Api().group_get_info(group, &info);
+      Api().group.get_info(group, &info);
       loads += info.n_loads;
     }
     return loads;
@@ -113,7 +113,7 @@ class GroupDriver {
   std::string AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes,
                       size_t size) {
     hopper_group* group = groups_.begin()->second;
-    const int code = Api().group_add_part(group, mst_key, part, n_parts, bytes, size, &error_);
+    const int code = Api().group.add_part(group, mst_key, part, n_parts, bytes, size, &error_);
     return code == 0 ? "" : error_.message;
   }
 
@@ -135,26 +135,26 @@ class GroupDriver {
     raw.model_arch_size = config.arch.size();
     raw.compile_params = config.compile.c_str();
     raw.fit_params = config.fit.c_str();
-    Check(Api().group_add_config(group, &raw, &error_));
+    Check(Api().group.add_config(group, &raw, &error_));
   }
   void AddBuffers(hopper_group* group, const PackedTable& table, hopper_split split,
                   const std::vector<int32_t>& keys, int32_t key) {
     for (const hopper_buffer& buffer : table.buffers(split)) {
       if (keys[static_cast<size_t>(buffer.partition_id)] != key) continue;
-      Check(Api().group_add_buffer(group, &buffer, &error_));
+      Check(Api().group.add_buffer(group, &buffer, &error_));
     }
   }
   bool Load(hopper_group* group) {
     int32_t split = 0;
     int32_t partition = 0;
-    if (Api().group_next_load(group, &split, &partition) != 1) return false;
+    if (Api().group.next_load(group, &split, &partition) != 1) return false;
     const PackedTable& table = split == HOPPER_SPLIT_VALID ? *valid_ : *train_;
     for (const hopper_buffer& buffer : table.buffers(static_cast<hopper_split>(split))) {
       if (buffer.partition_id == partition) {
-        Check(Api().group_add_buffer(group, &buffer, &error_));
+        Check(Api().group.add_buffer(group, &buffer, &error_));
       }
     }
-    Check(Api().group_end_load(group, split, partition, &error_));
+    Check(Api().group.end_load(group, split, partition, &error_));
     return true;
   }
   bool AllDone() const {
@@ -167,20 +167,20 @@ class GroupDriver {
     for (const auto& [key, group] : groups_) {
       for (const auto& [mst_key, envelope] : envelopes_) {
         if (envelope.key != key) continue;
-        Check(Api().group_add_part(group, mst_key, 0, 1, envelope.bytes.data(),
+        Check(Api().group.add_part(group, mst_key, 0, 1, envelope.bytes.data(),
                                    envelope.bytes.size(), &error_));
       }
     }
     std::map<int32_t, Envelope> next;
     for (const auto& [key, group] : groups_) {
-      Check(Api().group_start(group, iteration, fresh ? 1 : 0, finish ? 1 : 0, &error_));
+      Check(Api().group.start(group, iteration, fresh ? 1 : 0, finish ? 1 : 0, &error_));
       int done = 0;
-      while ((done = Api().group_poll(group, &error_)) == 0) {
+      while ((done = Api().group.poll(group, &error_)) == 0) {
         if (!Load(group)) event_fd_.Wait();
       }
       if (done != 1) throw std::runtime_error(error_.message);
       hopper_group_part part = {};
-      while (Api().group_next_part(group, &part, &error_) == 1) Take(part, finish, &next);
+      while (Api().group.next_part(group, &part, &error_) == 1) Take(part, finish, &next);
     }
     envelopes_ = std::move(next);
   }

@@ -9,7 +9,7 @@
 
 #include "base/philox.h"
 #include "data/dataset.h"
-#include "model_hopper/core_api.h"
+#include "model_hopper/data.h"
 
 namespace hopper {
 

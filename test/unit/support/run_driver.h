@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "model_hopper/core_api.h"
+#include "model_hopper/torch.h"
 #include "support/packed_table.h"
 
 extern "C" const hopper_torch_api* hopper_torch_api_get(int32_t version);
@@ -75,7 +75,7 @@ class EventFd {
   int fd_;
 };
 
-// A run from run_create to run_free; an error of the API is an exception with its message.
+// A run from create to free; an error of the API is an exception with its message.
 class RunDriver {
  public:
   RunDriver(const RunOptions& options, const PackedTable& train, const PackedTable* valid) {
@@ -89,12 +89,12 @@ class RunDriver {
       : train_(&train), valid_(valid), pieces_(true) {
     Create(options, train, valid);
   }
-  ~RunDriver() { Api().run_free(run_); }
+  ~RunDriver() { Api().run.free(run_); }
   RunDriver(const RunDriver&) = delete;
   RunDriver& operator=(const RunDriver&) = delete;
 
   void AddBuffer(const hopper_buffer& buffer) {
-    Check(Api().run_add_buffer(run_, &buffer, &error_));
+    Check(Api().run.add_buffer(run_, &buffer, &error_));
   }
   // Its stored state comes in pieces, when it is asked for.
   void AddConfig(const Configuration& config) {
@@ -109,12 +109,12 @@ class RunDriver {
     raw.n_weights = static_cast<int64_t>(kept.weights.size());
     raw.state = kept.state.empty() || pieces_ ? nullptr : kept.state.data();
     raw.state_size = kept.state.size();
-    Check(Api().run_add_config(run_, &raw, &error_));
+    Check(Api().run.add_config(run_, &raw, &error_));
   }
   // After the configurations. Where all data stay, pushes them.
   hopper_data_plan Plan() {
     hopper_data_plan plan = {};
-    Check(Api().run_plan_data(run_, &plan, &error_));
+    Check(Api().run.plan_data(run_, &plan, &error_));
     AddStates();
     if (plan.resident == 1) PushAll(*train_, valid_);
     return plan;
@@ -122,14 +122,14 @@ class RunDriver {
   // All that are wanted, in pieces of odd sizes.
   void AddStates() {
     int32_t key = 0;
-    while (Api().run_wanted_state(run_, &key) == 1) {
+    while (Api().run.wanted_state(run_, &key) == 1) {
       ++states_added_;
       for (const Configuration& config : configs_) {
         if (config.key != key) continue;
         size_t piece = 1;
         for (size_t at = 0; at < config.state.size(); at += piece) {
           piece = std::min(piece * 7, config.state.size() - at);
-          Check(Api().run_add_state(run_, key, config.state.data() + at, piece, &error_));
+          Check(Api().run.add_state(run_, key, config.state.data() + at, piece, &error_));
         }
       }
     }
@@ -145,10 +145,10 @@ class RunDriver {
     EndLoad(event.split, event.partition);
   }
   void EndLoad(int32_t split, int32_t partition) {
-    Check(Api().run_end_load(run_, split, partition, &error_));
+    Check(Api().run.end_load(run_, split, partition, &error_));
   }
-  void Start() { Check(Api().run_start(run_, &error_)); }
-  void Cancel() { Api().run_cancel(run_); }
+  void Start() { Check(Api().run.start(run_, &error_)); }
+  void Cancel() { Api().run.cancel(run_); }
   // Events up to and with FINISHED; loads what is asked for. Cancels after so many of them (-1:
   // never).
   std::vector<hopper_event> WaitToEnd(int cancel_after = -1) {
@@ -157,7 +157,7 @@ class RunDriver {
     for (;;) {
       hopper_event event = {};
       TakeVisits();
-      while (Api().run_next_event(run_, &event) == 1) {
+      while (Api().run.next_event(run_, &event) == 1) {
         events.push_back(event);
         if (static_cast<int>(events.size()) == cancel_after) Cancel();
         if (event.type == HOPPER_EVENT_FINISHED) return events;
@@ -173,30 +173,30 @@ class RunDriver {
     TakeVisits();
     return std::move(visits_);
   }
-  bool NextEvent(hopper_event* event) { return Api().run_next_event(run_, event) == 1; }
+  bool NextEvent(hopper_event* event) { return Api().run.next_event(run_, event) == 1; }
   void WaitForEvent() { event_fd_.Wait(); }
   ModelResult Result(int32_t key) {
     ModelResult& result = results_[key];
-    Check(Api().run_result(run_, key, &result.raw, &error_));
+    Check(Api().run.result(run_, key, &result.raw, &error_));
     if (result.raw.status == HOPPER_MODEL_DONE && result.weights.empty()) {
       size_t size = 1;
       for (size_t taken = 1; taken > 0;) {
         std::vector<uint8_t> bytes(size = std::min<size_t>(size * 3, 1 << 20));
-        Check(Api().run_take_state(run_, key, bytes.data(), bytes.size(), &taken, &error_));
+        Check(Api().run.take_state(run_, key, bytes.data(), bytes.size(), &taken, &error_));
         result.state.insert(result.state.end(), bytes.begin(),
                             bytes.begin() + static_cast<std::ptrdiff_t>(taken));
       }
       result.weights.resize(static_cast<size_t>(result.raw.n_weights));
       Check(
-          Api().run_take_weights(run_, key, result.weights.data(), result.raw.n_weights, &error_));
-      Check(Api().run_result(run_, key, &result.raw, &error_));
+          Api().run.take_weights(run_, key, result.weights.data(), result.raw.n_weights, &error_));
+      Check(Api().run.result(run_, key, &result.raw, &error_));
     }
     result.digest = result.raw.digest;
     return result;
   }
   hopper_run_info Info() {
     hopper_run_info info = {};
-    Api().run_get_info(run_, &info);
+    Api().run.get_info(run_, &info);
     return info;
   }
   const hopper_error& error() const { return error_; }
@@ -204,7 +204,7 @@ class RunDriver {
  private:
   void TakeVisits() {
     hopper_visit some[7];
-    for (int32_t n = 0; (n = Api().run_next_visits(run_, some, 7)) > 0;) {
+    for (int32_t n = 0; (n = Api().run.next_visits(run_, some, 7)) > 0;) {
       visits_.insert(visits_.end(), some, some + n);
     }
   }
@@ -229,7 +229,7 @@ class RunDriver {
     raw.mix_numerics = options.mix_numerics;
     raw.threads_per_model = options.threads_per_model;
     raw.event_fd = event_fd_.fd();
-    Check(Api().run_create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(), &run_,
+    Check(Api().run.create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(), &run_,
                            &error_));
   }
   void PushAll(const PackedTable& train, const PackedTable* valid) {

@@ -36,7 +36,7 @@ extern void hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run,
 extern char *hopper_hops_load(hopper_hops *hops);
 /* The models as they start, each on the segment of its first partition. */
 extern void hopper_hops_put_models(hopper_hops *hops);
-/* Moves and trains the models: see group_start() in core_api.h. */
+/* Moves and trains the models: see hopper_group_api in model_hopper/group.h. */
 extern void hopper_hops_move(hopper_hops *hops, int32 iteration, bool fresh, bool finish);
 /* After the last one: states and weights from the segments into the output tables. */
 extern void hopper_hops_write(hopper_hops *hops, const hopper_name *model,

@@ -107,7 +107,7 @@ segment_context(void *arg)
 static void
 free_evaluation(void *evaluation)
 {
-	hopper_torch()->evaluation_free((hopper_evaluation *) evaluation);
+	hopper_torch()->evaluation.free((hopper_evaluation *) evaluation);
 }
 
 static void
@@ -117,7 +117,7 @@ create(const hopper_segment_evaluation *given, summing *state)
 
 	state->event_fd = hopper_eventfd_open();
 	state->shown = pstrdup(given->desc.table_name);
-	HOPPER_CHECK(hopper_torch()->evaluation_create(&given->config, &given->desc, given->threads,
+	HOPPER_CHECK(hopper_torch()->evaluation.create(&given->config, &given->desc, given->threads,
 												   state->event_fd, &state->evaluation, &error),
 				 error);
 	state->guard = hopper_guard_add(state->evaluation, free_evaluation);
@@ -145,11 +145,11 @@ start(const bytea *description, int32 key, summing *state)
 		if (given.keys[p] == key)
 			partitions[n++] = p;
 	create(&given, state);
-	HOPPER_CHECK(hopper_segments()->evaluation_choose(state->evaluation, partitions, n, &error),
+	HOPPER_CHECK(hopper_torch()->evaluation.choose(state->evaluation, partitions, n, &error),
 				 error);
-	HOPPER_CHECK(hopper_torch()->evaluation_limit(state->evaluation, given.memory_limit, &error),
+	HOPPER_CHECK(hopper_torch()->evaluation.limit(state->evaluation, given.memory_limit, &error),
 				 error);
-	HOPPER_CHECK(hopper_torch()->evaluation_start(state->evaluation, &error), error);
+	HOPPER_CHECK(hopper_torch()->evaluation.start(state->evaluation, &error), error);
 	state->n_partitions = given.desc.n_partitions;
 	state->partition = -1;
 }
@@ -161,7 +161,7 @@ wait_for_room(const summing *state, int32 partition)
 	hopper_error error;
 	int			room;
 
-	while ((room = hopper_torch()->evaluation_room(state->evaluation, partition, &error)) == 0)
+	while ((room = hopper_torch()->evaluation.room(state->evaluation, partition, &error)) == 0)
 		hopper_wait(state->event_fd, LONGEST_WAIT);
 	if (room < 0)
 		hopper_throw(&error);
@@ -202,7 +202,7 @@ hopper_sql_segment_evaluation_row(PG_FUNCTION_ARGS)
 	if (buffer.partition_id != state->partition)
 		wait_for_room(state, buffer.partition_id);
 	state->partition = buffer.partition_id;
-	HOPPER_CHECK(hopper_torch()->evaluation_add_buffer(state->evaluation, &buffer, &error), error);
+	HOPPER_CHECK(hopper_torch()->evaluation.add_buffer(state->evaluation, &buffer, &error), error);
 	CHECK_FOR_INTERRUPTS();
 	error_context_stack = callback.previous;
 	PG_RETURN_POINTER(state);
@@ -226,8 +226,7 @@ hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
 	callback.arg = state;
 	error_context_stack = &callback;
 	wait_for_room(state, state->n_partitions);
-	while ((done = hopper_segments()->evaluation_sums(state->evaluation, &bytes, &size,
-													  &error)) == 0)
+	while ((done = hopper_torch()->evaluation.sums(state->evaluation, &bytes, &size, &error)) == 0)
 		hopper_wait(state->event_fd, LONGEST_WAIT);
 	if (done < 0)
 		hopper_throw(&error);
@@ -261,7 +260,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 	hopper_evaluate_read_description(PG_GETARG_BYTEA_PP(0), &given);
 	given.threads = 1;
 	create(&given, &state);
-	HOPPER_CHECK(hopper_segments()->evaluation_total(state.evaluation,
+	HOPPER_CHECK(hopper_torch()->evaluation.total(state.evaluation,
 												  (const uint8_t *) VARDATA_ANY(sums),
 												  VARSIZE_ANY_EXHDR(sums), &event, &error), error);
 	values[0] = hopper_bytes_datum(&event, sizeof(event));
@@ -270,7 +269,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 		const int64_t *counts;
 		int32_t		n;
 
-		HOPPER_CHECK(hopper_torch()->evaluation_confusion(state.evaluation, &counts, &n, &error),
+		HOPPER_CHECK(hopper_torch()->evaluation.confusion(state.evaluation, &counts, &n, &error),
 					 error);
 		values[1] = hopper_bytes_datum(counts, sizeof(int64_t) * n * n);
 		nulls[1] = false;

@@ -126,7 +126,7 @@ drop_run(void)
 		return;
 	memset(&current, 0, sizeof(current));
 	if (group)
-		hopper_torch()->group_free(group);
+		hopper_torch()->group.free(group);
 	close(event_fd);
 }
 
@@ -242,13 +242,13 @@ join_run(int64 id, const bytea *description, int32 key)
 	current.drop_cache = run.drop_cache;
 	strlcpy(current.shown, run.shown, sizeof(current.shown));
 	run.options.event_fd = current.event_fd;
-	HOPPER_CHECK(torch->group_create(&run.options, &run.train, run.has_valid ? &run.valid : NULL,
+	HOPPER_CHECK(torch->group.create(&run.options, &run.train, run.has_valid ? &run.valid : NULL,
 									 run.train_keys, run.valid_keys, key, &group, &error), error);
 	current.group = group;
 	for (int i = 0; i < run.n_configs; i++)
-		HOPPER_CHECK(torch->group_add_config(group, &run.configs[i], &error), error);
+		HOPPER_CHECK(torch->group.add_config(group, &run.configs[i], &error), error);
 	memcpy(current.tables, run.tables, sizeof(current.tables));
-	HOPPER_CHECK(torch->group_plan_data(group, &current.plan, &error), error);
+	HOPPER_CHECK(torch->group.plan_data(group, &current.plan, &error), error);
 }
 
 static void
@@ -256,7 +256,7 @@ add_buffer(const hopper_buffer *buffer, void *state)
 {
 	hopper_error error;
 
-	HOPPER_CHECK(hopper_torch()->group_add_buffer(current.group, buffer, &error), error);
+	HOPPER_CHECK(hopper_torch()->group.add_buffer(current.group, buffer, &error), error);
 }
 
 /* Data that are wanted while the threads train; false where none are. */
@@ -268,10 +268,10 @@ load_partition(void)
 	int32		split;
 	int32		partition;
 
-	if (torch->group_next_load(current.group, &split, &partition) != 1)
+	if (torch->group.next_load(current.group, &split, &partition) != 1)
 		return false;
 	hopper_segment_read(&current.tables[split], split, partition, add_buffer, NULL);
-	HOPPER_CHECK(torch->group_end_load(current.group, split, partition, &error), error);
+	HOPPER_CHECK(torch->group.end_load(current.group, split, partition, &error), error);
 	return true;
 }
 
@@ -337,7 +337,7 @@ hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || current.group == NULL)
 		PG_RETURN_NULL();
-	hopper_torch()->group_get_info(current.group, &info);
+	hopper_torch()->group.get_info(current.group, &info);
 	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s\n%s\n%d " INT64_FORMAT " " INT64_FORMAT,
 											  info.numerics_class, hopper_torch_library_id(),
 											  current.plan.resident ? 0 : current.plan.max_reads,
@@ -379,7 +379,7 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 	if (!is_current(PG_GETARG_INT64(1)))
 		add_waiting(fcinfo);
 	else
-		HOPPER_CHECK(hopper_torch()->group_add_part(current.group, PG_GETARG_INT32(5),
+		HOPPER_CHECK(hopper_torch()->group.add_part(current.group, PG_GETARG_INT32(5),
 													PG_GETARG_INT32(6), PG_GETARG_INT32(7),
 													(const uint8_t *) VARDATA_ANY(body),
 													VARSIZE_ANY_EXHDR(body), &error), error);
@@ -411,11 +411,11 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 	error_context_stack = &callback;
 	SIMPLE_FAULT_INJECTOR("hopper_segment_train");
 	if (current.hops++ == 0)
-		HOPPER_CHECK(torch->group_check_data(current.group, &error), error);
-	HOPPER_CHECK(torch->group_start(current.group, step->iteration, step->fresh, step->finish,
+		HOPPER_CHECK(torch->group.check_data(current.group, &error), error);
+	HOPPER_CHECK(torch->group.start(current.group, step->iteration, step->fresh, step->finish,
 									&error), error);
 	/* the time limit: latches of this kernel are set by few signals */
-	while ((done = torch->group_poll(current.group, &error)) == 0)
+	while ((done = torch->group.poll(current.group, &error)) == 0)
 		if (!load_partition())
 			hopper_wait(current.event_fd, 500);
 	if (done < 0)
@@ -495,7 +495,7 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 		SRF_RETURN_DONE(call);
 	error_context_stack = &callback;
 	SIMPLE_FAULT_INJECTOR("hopper_segment_emit");
-	any = hopper_torch()->group_next_part(current.group, &part, &error);
+	any = hopper_torch()->group.next_part(current.group, &part, &error);
 	if (any < 0)
 		hopper_throw(&error);
 	if (any == 0)

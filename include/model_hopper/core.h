@@ -1,0 +1,140 @@
+/*
+ * core.h
+ *		libhopper_core.so: checks, parsing, packing; no libtorch, loads in milliseconds.
+ */
+#ifndef MODEL_HOPPER_CORE_H
+#define MODEL_HOPPER_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model_hopper/basics.h"
+#include "model_hopper/config.h"
+#include "model_hopper/course.h"
+#include "model_hopper/data.h"
+#include "model_hopper/metrics.h"
+#include "model_hopper/model.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+typedef struct hopper_core_api
+{
+	int32_t		version;		/* HOPPER_API_VERSION */
+	int32_t		size;			/* sizeof(hopper_core_api) */
+	const char *library_version;	/* as model_hopper.control has it */
+
+	void		(*rows_free) (hopper_rows *rows);
+
+	/* --- architectures --- */
+
+	/* class_name, weights, description: the layers that can be trained */
+	int			(*layers) (hopper_rows **rows, hopper_error *error);
+	int			(*inspect_model) (const char *json, size_t size, hopper_model_info *info,
+								  hopper_error *error);
+	/*
+	 * position, layer, class_name, output_shape, parameters, trainable, flops, inputs: a row a
+	 * layer in the order of the JSON, then a row named "total".
+	 */
+	int			(*describe_model) (const char *json, size_t size, hopper_rows **rows,
+								   hopper_error *error);
+	/*
+	 * Fails (22023) where n_weights floats do not fill the model or, unless `weights` is NULL, one
+	 * of them is NaN or infinite, with the users' message. Of a model whose input shape is open
+	 * only the values are checked.
+	 */
+	int			(*check_weights) (const char *json, size_t size, const float *weights,
+								  int64_t n_weights, hopper_error *error);
+
+	/* --- configurations --- */
+
+	/* model_id, compile_params, fit_params */
+	int			(*generate_configs) (const hopper_grid *grid, hopper_rows **rows,
+									 hopper_error *error);
+	/*
+	 * Cross product of three lists with MADlib's de-duplication (blanks and order of keys do not
+	 * count); model_id, compile_params, fit_params.
+	 */
+	int			(*cross_configs) (int32_t n_models, const int32_t *model_ids, int32_t n_compile,
+								  const char *const *compile_params, int32_t n_fit,
+								  const char *const *fit_params, hopper_rows **rows,
+								  hopper_error *error);
+	/*
+	 * Every problem of every configuration: mst_key, severity ('error' or 'warning'), code
+	 * (hopper_code, a number), message, detail, hint. No rows: all is well. `data` may be NULL
+	 * (then shapes and labels are not compared).
+	 */
+	int			(*check_configs) (const hopper_config *configs, int32_t n_configs,
+								  const hopper_data_desc *data, hopper_rows **rows,
+								  hopper_error *error);
+
+	/*
+	 * The hopper_direction of a metric by its text as results show it, or of "loss". Fails (22023)
+	 * for other names.
+	 */
+	int			(*metric_direction) (const char *metric, int32_t *direction, hopper_error *error);
+	/* The metric that ranks models, the first one; "loss" where compile_params has none. */
+	int			(*first_metric) (const char *compile_params, char name[HOPPER_MAX_NAME],
+								 int32_t *direction, hopper_error *error);
+
+	/* --- runs on segments --- */
+
+	/*
+	 * Statements that move all models through `iteration` (of this run, from 1), as far as can be
+	 * foreseen.
+	 */
+	int			(*hops_of_iteration) (const hopper_course_data *run, int32_t iteration,
+									  int32_t *hops, hopper_error *error);
+	/* Whether fit_params (which were checked) have a callback that waits for metrics. */
+	int			(*waits_for_metrics) (const char *fit_params, int32_t *waits, hopper_error *error);
+
+	/* --- packing --- */
+
+	/* Bytes of one value of a hopper_type; 0 for an unknown type. */
+	int32_t		(*type_size) (int32_t type);
+	/* Index of the first NaN or infinity in an unaligned array of `count` values, or -1. */
+	int64_t		(*find_non_finite) (int32_t type, const void *values, int64_t count);
+	/*
+	 * The rank key of a row: 128-bit hash of its packed feature and label bytes under `seed`.
+	 * Rows are ordered by (key, features, labels) as unsigned bytes.
+	 */
+	void		(*row_key) (uint64_t seed, const void *x, size_t x_size, const void *y,
+							size_t y_size, uint8_t key[16]);
+	/* max(4, ceil(bytes / 256 MB)), but at most one partition a row and at least 1. */
+	int32_t		(*default_partitions) (int64_t bytes, int64_t n_rows);
+	/* Ranks [*first, *first + *count) belong to `partition`; sizes differ by at most one. */
+	void		(*partition_range) (int64_t n_rows, int32_t n_partitions, int32_t partition,
+									int64_t *first, int64_t *count);
+	/* Checksum of one packed buffer; stored beside it, verified whenever it is read. */
+	void		(*buffer_checksum) (int32_t partition_id, int32_t buffer_id, int32_t n,
+									const void *x, size_t x_size, const void *y, size_t y_size,
+									uint8_t checksum[16]);
+	/* Nearest of `n` names by edit distance, or -1 where none is near. */
+	int32_t		(*nearest_name) (const char *name, int32_t n, const char *const *names);
+
+	/* --- the machine --- */
+
+	/* What this process may use of it; limits of control groups (containers, services) count. */
+	int64_t		(*available_memory) (void);
+	int32_t		(*available_processors) (void);
+
+	/* --- stored states --- */
+
+	/*
+	 * Verifies a state image (checksum, version, lengths): 0, or HOPPER_CORRUPT. `digest` gets the
+	 * image's hash in hexadecimal.
+	 */
+	int			(*verify_state) (const uint8_t *state, size_t size, char digest[33],
+								 hopper_error *error);
+} hopper_core_api;
+
+/* hopper_core_api_get(); NULL where the caller's version is another one. */
+typedef const hopper_core_api *(*hopper_core_api_get_fn) (int32_t version);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* MODEL_HOPPER_CORE_H */

@@ -1,0 +1,73 @@
+/*
+ * data.h
+ *		Packed data: types, examples, buffers.
+ */
+#ifndef MODEL_HOPPER_DATA_H
+#define MODEL_HOPPER_DATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HOPPER_MAX_RANK 8
+
+/* Types of packed values, little-endian, C order. The numbers are stored in packed tables. */
+typedef enum hopper_type
+{
+	HOPPER_UINT8 = 1,
+	HOPPER_INT16 = 2,
+	HOPPER_INT32 = 3,
+	HOPPER_INT64 = 4,
+	HOPPER_FLOAT32 = 5,
+	HOPPER_FLOAT64 = 6
+} hopper_type;
+
+typedef enum hopper_label_kind
+{
+	HOPPER_LABEL_CLASS = 1,		/* one class index a row; y_type is an integer type, y_rank 0 */
+	HOPPER_LABEL_VALUE = 2,		/* a number a row (regression); y_rank 0 */
+	HOPPER_LABEL_ARRAY = 3		/* an array a row: one-hot, several targets, soft labels */
+} hopper_label_kind;
+
+/* One example, and how many there are. */
+typedef struct hopper_data_desc
+{
+	int32_t		x_type;			/* hopper_type */
+	int32_t		x_rank;			/* dimensions of one example; 0 is refused */
+	int64_t		x_shape[HOPPER_MAX_RANK];
+	int32_t		y_kind;			/* hopper_label_kind */
+	int32_t		y_type;			/* hopper_type */
+	int32_t		y_rank;
+	int64_t		y_shape[HOPPER_MAX_RANK];
+	int32_t		num_classes;	/* LABEL_CLASS: width of the one-hot form; else 0 */
+	int32_t		n_partitions;
+	int64_t		n_rows;
+	double		normalizing_const;	/* features are divided by it on their way to the model */
+	int32_t		n_class_values; /* LABEL_CLASS: names of the classes in order, NULL allowed */
+	const char *const *class_values;
+	const char *table_name;		/* for messages */
+	const char *x_column;
+	const char *y_column;
+	/* for checks: 1: there is a validation table beside it; -1: there is none; 0: not known */
+	int32_t		validation;
+} hopper_data_desc;
+
+typedef enum hopper_split
+{
+	HOPPER_SPLIT_TRAIN = 0,
+	HOPPER_SPLIT_VALID = 1
+} hopper_split;
+
+typedef struct hopper_buffer
+{
+	int32_t		split;			/* hopper_split */
+	int32_t		partition_id;
+	int32_t		buffer_id;		/* ascending within a partition */
+	int32_t		n;
+	const void *x;
+	size_t		x_size;
+	const void *y;
+	size_t		y_size;
+	const uint8_t *checksum;	/* 16 bytes */
+} hopper_buffer;
+
+#endif							/* MODEL_HOPPER_DATA_H */

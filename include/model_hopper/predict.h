@@ -1,0 +1,58 @@
+/*
+ * predict.h
+ *		Prediction: one model, forward only.
+ */
+#ifndef MODEL_HOPPER_PREDICT_H
+#define MODEL_HOPPER_PREDICT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model_hopper/basics.h"
+#include "model_hopper/data.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+typedef struct hopper_predictor hopper_predictor;
+
+/* create, submit* and take*, free: batches go in in order and come out in order */
+typedef struct hopper_predictor_api
+{
+	/*
+	 * `data` gives type and shape of the features and the normalizing constant; labels are not
+	 * looked at. Outputs are the model's last layer's, one float32 a unit; a single sigmoid unit
+	 * stays one value. Weights, batches and tensors together take at most memory_limit bytes.
+	 */
+	int			(*create) (const char *model_arch, size_t model_arch_size, const float *weights,
+						   int64_t n_weights, const hopper_data_desc *data, int32_t threads,
+						   int64_t memory_limit, int32_t event_fd, hopper_predictor **predictor,
+						   int32_t *n_outputs, hopper_error *error);
+	/*
+	 * From now on a predictor that is not used for so many seconds (0: never) frees its memory and
+	 * ends its threads by itself; only free is left to do. It then takes `bytes` off
+	 * *counter (NULL: of none), atomically, and does so when it is freed before.
+	 */
+	int			(*expire) (hopper_predictor *predictor, double seconds, int64_t *counter,
+						   int64_t bytes, hopper_error *error);
+	/* 1: it is there, and starts to wait anew; 0: it has expired. */
+	int			(*touch) (hopper_predictor *predictor);
+	/* Copies `n` examples in; computed by a worker. */
+	int			(*submit) (hopper_predictor *predictor, const void *x, size_t x_size, int32_t n,
+						   hopper_error *error);
+	/*
+	 * 1: *outputs points at *n x n_outputs floats of the oldest batch, valid until the next take;
+	 * 0: not ready (or nothing was submitted); -1: *error.
+	 */
+	int			(*take) (hopper_predictor *predictor, const float **outputs, int32_t *n,
+						 hopper_error *error);
+	void		(*free) (hopper_predictor *predictor);
+} hopper_predictor_api;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* MODEL_HOPPER_PREDICT_H */

@@ -1,0 +1,97 @@
+/*
+ * run.h
+ *		Training in one process.
+ */
+#ifndef MODEL_HOPPER_RUN_H
+#define MODEL_HOPPER_RUN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model_hopper/basics.h"
+#include "model_hopper/config.h"
+#include "model_hopper/data.h"
+#include "model_hopper/events.h"
+#include "model_hopper/training.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+/* One fit_multiple_model(). */
+typedef struct hopper_run hopper_run;
+
+/*
+ * create, add_config*, plan_data, wanted_state* and add_state*, add_buffer*, start, next_event*,
+ * result and take_*, free
+ */
+typedef struct hopper_run_api
+{
+	int			(*create) (const hopper_run_options *options, const hopper_data_desc *train,
+						   const hopper_data_desc *valid /* or NULL */ , hopper_run **run,
+						   hopper_error *error);
+	/*
+	 * A configuration that cannot be trained (memory, a state that does not fit) is recorded as
+	 * failed, which is not an error of the call.
+	 */
+	int			(*add_config) (hopper_run *run, const hopper_config *config, hopper_error *error);
+	/* Copies one packed buffer in; verifies its checksum and lengths. */
+	int			(*add_buffer) (hopper_run *run, const hopper_buffer *buffer, hopper_error *error);
+	/* Starts the workers (all signals blocked in them) and returns. */
+	int			(*start) (hopper_run *run, hopper_error *error);
+	/* 1 and the next event, or 0 where none waits. */
+	int			(*next_event) (hopper_run *run, hopper_event *event);
+	/*
+	 * Takes up to `n` visits that ended, in the order of their ends; returns how many. The event
+	 * descriptor is written to when many wait, not for each.
+	 */
+	int32_t		(*next_visits) (hopper_run *run, hopper_visit *visits, int32_t n);
+	/* Asks the workers to stop at the next batch; returns at once. */
+	void		(*cancel) (hopper_run *run);
+	int			(*result) (hopper_run *run, int32_t mst_key, hopper_model_result *result,
+						   hopper_error *error);
+	void		(*get_info) (hopper_run *run, hopper_run_info *info);
+	/* Cancels, joins the workers, releases all memory. NULL is allowed. */
+	void		(*free) (hopper_run *run);
+
+	/*
+	 * Data above the memory limit. plan_data comes after the last add_config and before the first
+	 * buffer; a run without it is resident. Where the plan is not resident, nothing is pushed
+	 * before the start: each HOPPER_EVENT_LOAD asks for one partition, whose buffers are then
+	 * pushed in their order, and end_load tells that these were all (HOPPER_CORRUPT where rows are
+	 * missing, HOPPER_NOT_READY where they are not those of an earlier reading).
+	 * HOPPER_OUT_OF_MEMORY where not even the largest partition fits beside the smallest
+	 * configuration.
+	 */
+	int			(*plan_data) (hopper_run *run, hopper_data_plan *plan, hopper_error *error);
+	int			(*end_load) (hopper_run *run, int32_t split, int32_t partition,
+							 hopper_error *error);
+
+	/*
+	 * States and results, piece by piece.
+	 *
+	 * 1: the stored state of *mst_key is to come next, by add_state in pieces of any size; 0: of
+	 * nobody. To be asked after plan_data and before the data, until it says 0: each state
+	 * comes once then, to be checked (HOPPER_CORRUPT, HOPPER_NOT_READY: another numerics class),
+	 * and again after a HOPPER_EVENT_STATE where the configuration had to wait.
+	 */
+	int			(*wanted_state) (hopper_run *run, int32_t *mst_key);
+	int			(*add_state) (hopper_run *run, int32_t mst_key, const uint8_t *bytes, size_t size,
+							  hopper_error *error);
+	/*
+	 * The next bytes of the state image of a model that is done, `size` at most; *taken: how many,
+	 * 0 behind the last. Then its weights in Keras' order, all n of them. Each can be had once: the
+	 * run frees what was taken.
+	 */
+	int			(*take_state) (hopper_run *run, int32_t mst_key, uint8_t *bytes, size_t size,
+							   size_t *taken, hopper_error *error);
+	int			(*take_weights) (hopper_run *run, int32_t mst_key, float *weights, int64_t n,
+								 hopper_error *error);
+} hopper_run_api;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* MODEL_HOPPER_RUN_H */

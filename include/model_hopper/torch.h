@@ -1,0 +1,57 @@
+/*
+ * torch.h
+ *		libhopper_torch.so: training, evaluation, prediction, with libtorch.
+ */
+#ifndef MODEL_HOPPER_TORCH_H
+#define MODEL_HOPPER_TORCH_H
+
+#include <stdint.h>
+
+#include "model_hopper/basics.h"
+#include "model_hopper/evaluate.h"
+#include "model_hopper/forecast.h"
+#include "model_hopper/group.h"
+#include "model_hopper/predict.h"
+#include "model_hopper/run.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+typedef struct hopper_torch_api
+{
+	int32_t		version;		/* HOPPER_API_VERSION */
+	int32_t		size;			/* sizeof(hopper_torch_api) */
+
+	void		(*rows_free) (hopper_rows *rows);
+
+	/* name, value: libtorch, CPU capability, threads, CUDA ... */
+	int			(*build_info) (hopper_rows **rows, hopper_error *error);
+	/* index, name, memory_mb, capability; no rows where there is no GPU */
+	int			(*gpus) (hopper_rows **rows, hopper_error *error);
+
+	/*
+	 * Whether a run on this machine can have that precision: HOPPER_INVALID_PARAMETER for an
+	 * unknown name, HOPPER_NOT_SUPPORTED for one that the device does not have. *emulated: 1 where
+	 * the device has no instructions for it, so that it is slower than fp32.
+	 */
+	int			(*check_precision) (const char *precision, int32_t on_gpu, int32_t *emulated,
+									hopper_error *error);
+
+	/* one table for each kind of handle */
+	hopper_run_api run;
+	hopper_group_api group;
+	hopper_evaluation_api evaluation;
+	hopper_predictor_api predictor;
+	hopper_explain_api explain;
+} hopper_torch_api;
+
+/* hopper_torch_api_get(); NULL where the caller's version is another one. */
+typedef const hopper_torch_api *(*hopper_torch_api_get_fn) (int32_t version);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* MODEL_HOPPER_TORCH_H */
