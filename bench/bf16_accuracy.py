@@ -71,7 +71,7 @@ def train(cursor, arguments, precision):
     cursor.execute(
         f"SELECT hopper.fit_multiple_model('packed', '{precision}', 'configs', %s,"
         f" validation_table => 'packed_test', metrics_compute_frequency => %s,"
-        f" training_metrics => 'running', threads => %s, \"precision\" => '{precision}')",
+        f" training_metrics => 'running', threads => %s, dtype => '{precision}')",
         [arguments.iterations, arguments.iterations, arguments.threads])
     cursor.execute("SELECT validation_metrics_final * 100, training_metrics[cardinality("
                    f"training_metrics)] * 100, seconds_training FROM {precision}_info ORDER BY mst_key")

@@ -124,7 +124,7 @@ def where_time_went(connection):
 
     items = {item: (predicted, measured) for item, predicted, measured in query(
         connection, "SELECT item, predicted, measured FROM hopper.explain_fit("
-        "model_output_table => 'out', \"analyze\" => true) WHERE mst_key IS NULL")}
+        "model_table => 'out', measure => true) WHERE mst_key IS NULL")}
     on_training = query(connection, "SELECT coalesce(sum(seconds_evaluate), 0) FROM"
                         " hopper.run_timeline('out') WHERE split = 'training'")[0][0]
     causes = {name: items[name][1] for name in ("read", "wait", "hop", "train", "evaluate", "other")}

@@ -128,7 +128,7 @@ class Ours:
         query(self.connection, "CREATE TABLE one_config AS SELECT * FROM configs ORDER BY mst_key LIMIT 1")
         query(self.connection, "CREATE TABLE one_config_summary AS SELECT * FROM configs_summary")
         query(self.connection, "SELECT hopper.fit_multiple_model('packed_valid', 'out', 'one_config', 1,"
-              " training_metrics => 'running', \"precision\" => %s)", self.precision)
+              " training_metrics => 'running', dtype => %s)", self.precision)
         query(self.connection, "DROP TABLE one_config, one_config_summary")
 
     def drop_output(self):
@@ -143,7 +143,7 @@ class Ours:
         start = time.perf_counter()
         query(self.connection, "SELECT hopper.fit_multiple_model('packed', 'out', 'configs', %s,"
               " validation_table => 'packed_valid', metrics_compute_frequency => %s, seed => 1,"
-              " training_metrics => 'running', \"precision\" => %s)", self.workload.iterations,
+              " training_metrics => 'running', dtype => %s)", self.workload.iterations,
               self.workload.iterations, self.precision)
         seconds = time.perf_counter() - start
         rows = query(self.connection, "SELECT validation_metrics_final FROM out_info ORDER BY mst_key")

@@ -1,6 +1,6 @@
 CREATE FUNCTION hopper.check_configs(
     model_selection_table text,
-    source_table text DEFAULT NULL)
+    packed_table text DEFAULT NULL)
 RETURNS TABLE (
     mst_key integer,
     severity text,

@@ -1,6 +1,6 @@
-CREATE FUNCTION hopper.describe_model(keras_model_arch_table text, model_id integer)
+CREATE FUNCTION hopper.describe_model(model_arch_table text, model_id integer)
 RETURNS TABLE (
-    "position" integer,
+    layer_index integer,
     layer text,
     class_name text,
     output_shape text,
@@ -14,7 +14,7 @@ COMMENT ON FUNCTION hopper.describe_model(text, integer) IS
 
 CREATE FUNCTION hopper.describe_model(model_arch text)
 RETURNS TABLE (
-    "position" integer,
+    layer_index integer,
     layer text,
     class_name text,
     output_shape text,
@@ -28,7 +28,7 @@ COMMENT ON FUNCTION hopper.describe_model(text) IS
 
 CREATE FUNCTION hopper.describe_model(model_arch json)
 RETURNS TABLE (
-    "position" integer,
+    layer_index integer,
     layer text,
     class_name text,
     output_shape text,

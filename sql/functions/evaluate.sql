@@ -9,7 +9,7 @@ COMMENT ON TYPE hopper.evaluation IS
 
 CREATE FUNCTION hopper.evaluate(
     model_table text,
-    test_table text,
+    packed_table text,
     output_table text DEFAULT NULL,
     use_gpus boolean DEFAULT false,
     mst_key integer DEFAULT NULL,

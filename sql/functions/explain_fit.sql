@@ -1,6 +1,6 @@
 CREATE FUNCTION hopper.explain_fit(
-    source_table text DEFAULT NULL,
-    model_output_table text DEFAULT NULL,
+    packed_table text DEFAULT NULL,
+    model_table text DEFAULT NULL,
     model_selection_table text DEFAULT NULL,
     num_iterations integer DEFAULT NULL,
     use_gpus boolean DEFAULT false,
@@ -9,8 +9,8 @@ CREATE FUNCTION hopper.explain_fit(
     threads integer DEFAULT NULL,
     training_metrics text DEFAULT 'final',
     threads_per_model integer DEFAULT 1,
-    "analyze" boolean DEFAULT false,
-    "precision" text DEFAULT 'fp32')
+    measure boolean DEFAULT false,
+    dtype text DEFAULT 'fp32')
 RETURNS TABLE (
     item text,
     mst_key integer,
@@ -20,4 +20,4 @@ RETURNS TABLE (
     AS 'MODULE_PATHNAME', 'hopper_sql_explain_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer,
     text, integer, boolean, text) IS
-    'what fit_multiple_model would take, without training; with "analyze", beside what a run took';
+    'what fit_multiple_model would take, without training; with measure, beside what a run took';

@@ -1,5 +1,5 @@
 CREATE TYPE hopper.fit_result AS (
-    model_output_table text,
+    model_table text,
     best_mst_key integer,
     best_metric text,
     best_value double precision,
@@ -10,8 +10,8 @@ COMMENT ON TYPE hopper.fit_result IS
     'what a training run returns: its best configuration, and how many models were trained';
 
 CREATE FUNCTION hopper.fit(
-    source_table text,
-    model text,
+    packed_table text,
+    model_table text,
     model_arch_table text,
     model_id integer,
     compile_params text,
@@ -25,7 +25,7 @@ CREATE FUNCTION hopper.fit(
     description text DEFAULT NULL,
     seed bigint DEFAULT 0,
     threads integer DEFAULT NULL,
-    "precision" text DEFAULT 'fp32',
+    dtype text DEFAULT 'fp32',
     training_metrics text DEFAULT 'final',
     threads_per_model integer DEFAULT 1,
     fuse boolean DEFAULT true,

@@ -1,6 +1,6 @@
 CREATE FUNCTION hopper.fit_multiple_model(
-    source_table text,
-    model_output_table text,
+    packed_table text,
+    model_table text,
     model_selection_table text,
     num_iterations integer,
     use_gpus boolean DEFAULT false,
@@ -12,7 +12,7 @@ CREATE FUNCTION hopper.fit_multiple_model(
     use_caching boolean DEFAULT false,
     seed bigint DEFAULT 0,
     threads integer DEFAULT NULL,
-    "precision" text DEFAULT 'fp32',
+    dtype text DEFAULT 'fp32',
     training_metrics text DEFAULT 'final',
     threads_per_model integer DEFAULT 1,
     fuse boolean DEFAULT true,

@@ -6,7 +6,7 @@ CREATE FUNCTION hopper.generate_model_configs(
     fit_params_grid text,
     search_type text DEFAULT 'grid',
     num_configs integer DEFAULT NULL,
-    random_state integer DEFAULT NULL) RETURNS integer
+    seed bigint DEFAULT NULL) RETURNS integer
     AS 'MODULE_PATHNAME', 'hopper_sql_generate_model_configs' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.generate_model_configs(text, text, integer[], text, text, text, integer, integer) IS
+COMMENT ON FUNCTION hopper.generate_model_configs(text, text, integer[], text, text, text, integer, bigint) IS
     'adds configurations by grid or random search to a selection table, which is made on first use; returns the number added';

@@ -3,12 +3,12 @@ CREATE FUNCTION hopper.metric_ascends(metric text) RETURNS boolean
 COMMENT ON FUNCTION hopper.metric_ascends(text) IS
     'whether larger values of this metric are better (accuracies), or smaller ones (losses, errors); NULL of counts';
 
-CREATE FUNCTION hopper.sparkline("values" double precision[], width integer DEFAULT 30) RETURNS text
+CREATE FUNCTION hopper.sparkline(points double precision[], width integer DEFAULT 30) RETURNS text
     AS 'MODULE_PATHNAME', 'hopper_sql_sparkline' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hopper.sparkline(double precision[], integer) IS
     'a curve drawn in one line of at most width characters';
 
-CREATE FUNCTION hopper.leaderboard(model_output_table text, k integer DEFAULT NULL)
+CREATE FUNCTION hopper.leaderboard(model_table text, n integer DEFAULT NULL)
 RETURNS TABLE (
     rank integer,
     mst_key integer,
@@ -29,7 +29,7 @@ RETURNS TABLE (
 COMMENT ON FUNCTION hopper.leaderboard(text, integer) IS
     'the models of a run, best first: metrics, overfitting, cost, parameters and the curve of the metric';
 
-CREATE FUNCTION hopper.learning_curves(model_output_table text)
+CREATE FUNCTION hopper.learning_curves(model_table text)
 RETURNS TABLE (
     mst_key integer,
     iteration integer,

@@ -1,6 +1,6 @@
 CREATE FUNCTION hopper.predict(
     model_table text,
-    test_table text,
+    source_table text,
     id_col text,
     independent_varname text,
     output_table text,
@@ -14,7 +14,7 @@ COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, 
 
 CREATE FUNCTION hopper.predict(
     model_table text,
-    test_table text,
+    source_table text,
     id_col text,
     independent_varname text,
     output_table text,
@@ -28,7 +28,7 @@ COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, integer, boolea
 
 CREATE FUNCTION hopper.predict(
     model_table text,
-    test_table text,
+    source_table text,
     id_col text,
     independent_varname text,
     output_table text,

@@ -1,7 +1,7 @@
 CREATE FUNCTION hopper.predict_byom(
     model_arch_table text,
     model_id integer,
-    test_table text,
+    source_table text,
     id_col text,
     independent_varname text,
     output_table text,
@@ -18,7 +18,7 @@ COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, t
 CREATE FUNCTION hopper.predict_byom(
     model_arch_table text,
     model_id integer,
-    test_table text,
+    source_table text,
     id_col text,
     independent_varname text,
     output_table text,
@@ -35,7 +35,7 @@ COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, i
 CREATE FUNCTION hopper.predict_byom(
     model_arch_table text,
     model_id integer,
-    test_table text,
+    source_table text,
     id_col text,
     independent_varname text,
     output_table text,

@@ -1,4 +1,4 @@
-CREATE FUNCTION hopper.run_timeline(model_output_table text)
+CREATE FUNCTION hopper.run_timeline(model_table text)
 RETURNS TABLE (
     run integer,
     iteration integer,

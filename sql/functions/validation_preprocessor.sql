@@ -3,7 +3,7 @@ CREATE FUNCTION hopper.validation_preprocessor(
     output_table text,
     dependent_varname text,
     independent_varname text,
-    training_preprocessor_table text,
+    packed_table text,
     buffer_size int DEFAULT NULL,
     distribution_rules text DEFAULT NULL
 ) RETURNS bigint

@@ -1,2 +1,36 @@
 -- What an update from 0.1.0 does before all functions are created or replaced: functions that are no
 -- more, or whose arguments or columns have changed, are dropped here; tables are altered.
+
+-- One word for each thing: arguments have other names.
+ALTER TYPE hopper.fit_result RENAME ATTRIBUTE model_output_table TO model_table;
+DROP FUNCTION hopper.check_configs(text, text);
+DROP FUNCTION hopper.delete_model(text, integer);
+DROP FUNCTION hopper.describe_model(text, integer);
+DROP FUNCTION hopper.describe_model(text);
+DROP FUNCTION hopper.describe_model(json);
+DROP FUNCTION hopper.evaluate(text, text, text, boolean, integer, text);
+DROP FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer,
+    text, integer, boolean, text);
+DROP FUNCTION hopper.fit(text, text, text, integer, text, text, integer, boolean, text,
+    integer, boolean, text, text, bigint, integer, text, text, integer,
+    boolean, integer[]);
+DROP FUNCTION hopper.fit_multiple_model(text, text, text, integer, boolean, text, integer,
+    boolean, text, text, boolean, bigint, integer, text, text, integer,
+    boolean, integer[]);
+DROP FUNCTION hopper.generate_model_configs(text, text, integer[], text, text, text, integer, integer);
+DROP FUNCTION hopper.sparkline(double precision[], integer);
+DROP FUNCTION hopper.leaderboard(text, integer);
+DROP FUNCTION hopper.learning_curves(text);
+DROP FUNCTION hopper.load_model(text, text, bytea, text, text);
+DROP FUNCTION hopper.load_model(text, json, bytea, text, text);
+DROP FUNCTION hopper.predict(text, text, text, text, text, text, boolean, integer);
+DROP FUNCTION hopper.predict(text, text, text, text, text, integer, boolean, integer);
+DROP FUNCTION hopper.predict(text, text, text, text, text, double precision, boolean, integer);
+DROP FUNCTION hopper.predict_byom(text, integer, text, text, text, text, text, boolean,
+    text[], double precision);
+DROP FUNCTION hopper.predict_byom(text, integer, text, text, text, text, integer, boolean,
+    text[], double precision);
+DROP FUNCTION hopper.predict_byom(text, integer, text, text, text, text, double precision, boolean,
+    text[], double precision);
+DROP FUNCTION hopper.run_timeline(text);
+DROP FUNCTION hopper.validation_preprocessor(text, text, text, text, text, int, text);

@@ -288,7 +288,7 @@ std::vector<Configuration> GenerateConfigs(const GridRequest& request) {
   const std::vector<int32_t> model_ids = Distinct(request.model_ids);
   if (!request.random && (request.num_configs != 0 || request.random_state)) {
     throw Error(ErrorCode::kInvalidParameter,
-                std::string(request.num_configs != 0 ? "num_configs" : "random_state") +
+                std::string(request.num_configs != 0 ? "num_configs" : "seed") +
                     " is for random search only",
                 "A grid search takes every combination.",
                 "Leave it out, or use search_type 'random'.");

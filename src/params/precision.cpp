@@ -20,12 +20,12 @@ Precision ParsePrecision(const std::string& name, bool on_gpu) {
   for (const Precision precision : {Precision::kFp32, Precision::kBf16, Precision::kTf32}) {
     if (name != PrecisionName(precision)) continue;
     if (precision == Precision::kTf32 && !on_gpu) {
-      throw Error(ErrorCode::kNotSupported, "precision \"tf32\" is for GPUs only", "",
+      throw Error(ErrorCode::kNotSupported, "dtype \"tf32\" is for GPUs only", "",
                   "Use 'fp32' or 'bf16', or train on GPUs with use_gpus => true.");
     }
     return precision;
   }
-  throw Error(ErrorCode::kInvalidParameter, "precision \"" + name + "\" is not known", "",
+  throw Error(ErrorCode::kInvalidParameter, "dtype \"" + name + "\" is not known", "",
               on_gpu ? "Use 'fp32', 'bf16' or 'tf32'." : "Use 'fp32' or 'bf16'.");
 }
 

@@ -1,4 +1,4 @@
-// The argument "precision" of a training run.
+// The argument "dtype" of a training run.
 #pragma once
 
 #include <string>

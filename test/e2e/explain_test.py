@@ -40,8 +40,8 @@ def test_the_duration_is_predicted(database):
         query(database, f"SELECT * FROM hopper.fit_multiple_model('packed', 'out_{attempt}', 'configs', 4,"
               " validation_table => 'packed_validation', threads => 1)")
         measured = min(measured, value(
-            database, "SELECT measured FROM hopper.explain_fit(model_output_table =>"
-            f" 'out_{attempt}', \"analyze\" => true) WHERE item = 'duration'"))
+            database, "SELECT measured FROM hopper.explain_fit(model_table =>"
+            f" 'out_{attempt}', measure => true) WHERE item = 'duration'"))
         if 1 / 3 < predicted / measured < 3:
             return
     pytest.fail(f"predicted {predicted} s, measured {measured} s")

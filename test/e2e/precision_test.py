@@ -20,7 +20,7 @@ def database():
 
 def accuracies(connection, precision):
     query(connection, f"SELECT hopper.fit_multiple_model('packed', '{precision}', 'configs', 10,"
-          f" validation_table => 'packed_validation', \"precision\" => '{precision}')")
+          f" validation_table => 'packed_validation', dtype => '{precision}')")
     return [row[0] for row in query(connection, "SELECT validation_metrics_final"
                                     f" FROM {precision}_info ORDER BY mst_key")]
 
@@ -33,17 +33,17 @@ def test_digits_are_learned_as_well_as_in_fp32(database):
     weights = query(database, "SELECT f.model_weights = b.model_weights FROM fp32 f"
                     " JOIN bf16 b USING (mst_key)")
     assert weights == [(False,)] * len(CONFIGS)
-    assert value(database, 'SELECT "precision" FROM bf16_summary') == "bf16"
+    assert value(database, 'SELECT dtype FROM bf16_summary') == "bf16"
 
 
 def test_a_notice_says_where_bf16_is_emulated(database):
     del database.notices[:]
     query(database, "SELECT hopper.fit('packed', 'noticed', 'architectures', 1, %s, NULL, 1,"
-          " \"precision\" => 'bf16')", ADAM)
+          " dtype => 'bf16')", ADAM)
     emulated = [line for line in database.notices if "is slower than" in line]
     numerics = value(database, "SELECT numerics_class FROM noticed_summary")
     if "bf16 emulated" in numerics:
         assert len(emulated) == 1
-        assert 'NOTICE:  precision "bf16" is slower than "fp32" here' in emulated[0]
+        assert 'NOTICE:  dtype "bf16" is slower than "fp32" here' in emulated[0]
     else:
         assert emulated == []

@@ -87,7 +87,7 @@ def test_threads_that_share_a_model_in_bf16_change_no_weight(database):
     for members in (1, 2, 3):
         query(database, f"SELECT * FROM hopper.fit('packed', 'members_{members}', 'architectures',"
               f" %s, %s, 'batch_size=128', 3, threads => {members},"
-              f" threads_per_model => {members}, \"precision\" => 'bf16')", model, ADAM)
+              f" threads_per_model => {members}, dtype => 'bf16')", model, ADAM)
     for members in (2, 3):
         assert value(database, "SELECT a.model_weights = b.model_weights FROM members_1 a"
                      f" CROSS JOIN members_{members} b") is True

@@ -325,7 +325,7 @@ def test_use_gpus_without_a_gpu_is_refused(on_segments):
     """Before training, on the segment that has none."""
     if query(on_segments, "SELECT * FROM hopper.gpu_configuration()"):
         return  # this machine has a GPU
-    for extra in ("", ", gpus := ARRAY[0, 1]", ", fuse := false, \"precision\" := 'tf32'"):
+    for extra in ("", ", gpus := ARRAY[0, 1]", ", fuse := false, dtype := 'tf32'"):
         with pytest.raises(psycopg2.Error) as error:
             fit(on_segments, "packed_6", "without_gpus", "configs_2", 1, f", use_gpus := true{extra}")
         assert error.value.pgcode == "55000"

@@ -112,8 +112,8 @@ def test_threads_do_not_matter(packed):
 
 
 @pytest.mark.parametrize("more", [
-    ", \"precision\" := 'bf16'", ", threads := 4, threads_per_model := 2",
-    ", \"precision\" := 'bf16', threads := 4, threads_per_model := 2"])
+    ", dtype := 'bf16'", ", threads := 4, threads_per_model := 2",
+    ", dtype := 'bf16', threads := 4, threads_per_model := 2"])
 def test_same_bits_in_other_numerics(packed, more):
     greenplum, postgres = packed
     for connection in packed:

@@ -74,7 +74,7 @@ def test_the_last_notice_tells_idle_and_hop_shares(run):
 
 def test_explain_fit_beside_a_run(run):
     rows = query(run, "SELECT item, predicted, measured FROM"
-                 " hopper.explain_fit(model_output_table := 'timed_out', \"analyze\" := true)"
+                 " hopper.explain_fit(model_table := 'timed_out', measure := true)"
                  " WHERE mst_key IS NULL")
     found = {item: (predicted, measured) for item, predicted, measured in rows}
     assert found["configurations"][0] == MODELS

@@ -93,7 +93,7 @@ CALLS = [
     "SELECT best_mst_key, best_value, models_trained FROM hopper.fit_multiple_model({packed}, {run},"
     " {configs}, 1, warm_start := true)",
     "SELECT best_value FROM hopper.fit({shown}, {one}, {models}, 2, {compile}, 'batch_size=4', 1)",
-    "SELECT item FROM hopper.explain_fit(model_output_table := {run}, \"analyze\" := true)",
+    "SELECT item FROM hopper.explain_fit(model_table := {run}, measure := true)",
     "SELECT rank, mst_key, validation_metric, training_loss, curve FROM hopper.leaderboard({run})",
     "SELECT mst_key, iteration, split, metric, value FROM hopper.learning_curves({run})",
     "SELECT run, iteration, mst_key, split FROM hopper.run_timeline({run}) WHERE kind"
@@ -349,8 +349,8 @@ def test_a_timeline_is_shown_to_who_may_read_both_tables(trained):
 def test_names_keep_their_meaning_in_another_path(trained):
     """Summaries tell names with their schema: what is read from them later is the same table."""
     query(trained, "SET search_path = pg_catalog")
-    assert query(trained, "SELECT * FROM hopper.explain_fit(model_output_table => 'trained.run',"
-                 " \"analyze\" => true)")
+    assert query(trained, "SELECT * FROM hopper.explain_fit(model_table => 'trained.run',"
+                 " measure => true)")
 
 
 def test_users_functions_run_with_the_callers_path(trained):

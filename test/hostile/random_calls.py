@@ -48,33 +48,31 @@ ARRAYS = {
     "double precision[]": ["{}", "{1}", "{-1e308,1e308}", "{NaN,Infinity,-Infinity}", "{NULL,1}",
                            "{{1,2},{3,4}}", "[5:7]={1,2,3}"],
 }
-TEXTS = {"search_type": ["grid", "random", "hyperband", ""], "precision": ["fp32", "bf16", "tf32", ""],
+TEXTS = {"search_type": ["grid", "random", "hyperband", ""], "dtype": ["fp32", "bf16", "tf32", ""],
          "training_metrics": ["final", "running", "every", ""], "pred_type": ["prob", "response", "", "x"],
          "distribution_rules": ["all_segments", "gpu_segments", "", "points"]}
 LIMITED = {"num_iterations": [1, 1, 1, 2, 2, 3, 0, -1, None, 2147483647],
            "num_configs": [1, 2, 5, 0, -1, 2147483647, None], "threads": [None, 1, 2, 4, 0, -1, 100000]}
-READ_NAMES = ("source_table", "test_table", "model_table", "training_preprocessor_table",
-              "keras_model_arch_table", "model_arch_table", "model_selection_table", "validation_table",
-              "model_output_table")
+READ_NAMES = ("source_table", "model_table", "packed_table", "model_arch_table", "model_selection_table",
+              "validation_table")
 GRID = ("{'loss': ['categorical_crossentropy'], 'optimizer_params_list': [{'optimizer': ['SGD', 'Adam'],"
         " 'lr': [0.01, 0.1]}], 'metrics': ['accuracy']}")
 LIKELY = {
-    "source_table": ["packed", "points", "seen"], "test_table": ["points", "packed_validation", "seen"],
-    "model_table": ["run"], "training_preprocessor_table": ["packed"],
-    "keras_model_arch_table": ["models"], "model_arch_table": ["models"],
+    "source_table": ["points", "points", "seen"], "packed_table": ["packed", "packed", "packed_validation", "seen"],
+    "model_arch_table": ["models"],
     "model_selection_table": ["configs", "configs", "made1"], "validation_table": ["packed_validation", None],
-    "model_output_table": ["run", "made2", "made3"], "dependent_varname": ["y", "number"], "model": ["made1"],
+    "model_table": ["run", "run", "made1", "made2", "made3"], "dependent_varname": ["y", "number"],
     "independent_varname": ["x"], "id_col": ["id"], "fold_column": ["fold", None],
     "output_table": NEW_NAMES, "confusion_table": NEW_NAMES, "pred_type": ["prob", "response", 1, 0.5],
     "features": ["{1,2}"], "compile_params": COMPILE[:2], "compile_params_grid": [GRID],
     "fit_params": FIT[:2], "fit_params_grid": [FIT[8]], "compile_params_list": [[COMPILE[0]]],
     "fit_params_list": [[FIT[0]]], "model_id_list": ["{1}"], "model_id": [1], "mst_key": [1, 2, None],
     "num_iterations": [1, 2, 3], "threads": [1, 2, None], "search_type": ["grid", "random"],
-    "num_configs": [2, None], "precision": ["fp32", "bf16"], "training_metrics": ["final", "every"],
+    "num_configs": [2, None], "dtype": ["fp32", "bf16"], "training_metrics": ["final", "every"],
     "normalizing_const": [1, 10], "partitions": [1, 3, None], "image_shape": [None], "starts": [None],
     "num_classes": [None], "class_values": [None, ["a", "b"]], "distribution_rules": [None],
-    "gpus": [None], "buffer_size": [None, 5], "model_weights": [None], "seed": [0, 7],
-    "validation_fraction": [None, 0.25], "threads_per_model": [1, 2], "random_state": [None, 3],
+    "gpus": [None], "buffer_size": [None, 5], "model_weights": [None], "seed": [None, 0, 7],
+    "validation_fraction": [None, 0.25], "threads_per_model": [1, 2],
     "metrics_compute_frequency": [1, None], "model_arch": [SMALL], "name": ["n", None],
     "use_gpus": [False], "warm_start": [False, False, True]}
 

@@ -19,7 +19,7 @@ READERS = [
     "SELECT hopper.fit_multiple_model('packed', 'run', 'configs', 1, warm_start := true)",
     "SELECT hopper.fit('packed', 'one', 'models', 1, $$loss='mse', optimizer='SGD'$$, 'batch_size=8', 1)",
     "SELECT * FROM hopper.explain_fit('packed', 'run', 'configs', 2)",
-    "SELECT * FROM hopper.explain_fit(model_output_table := 'run', \"analyze\" := true)",
+    "SELECT * FROM hopper.explain_fit(model_table := 'run', measure := true)",
     "SELECT hopper.validation_preprocessor('points', 'more', 'y', 'x', 'packed')",
     "SELECT hopper.evaluate('run', 'packed_validation', mst_key := 2)",
     "SELECT hopper.evaluate('run', 'packed', 'evaluated', mst_key := 1, confusion_table := 'confused')",

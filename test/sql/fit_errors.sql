@@ -33,11 +33,11 @@ SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, threads => 0);
 SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, threads => 100000);
 SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, seed => NULL);
 SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, warm_start => NULL);
-SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, "precision" => 'bf15');
+SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, dtype => 'bf15');
 \echo :LAST_ERROR_SQLSTATE
-SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, "precision" => 'tf32');
+SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, dtype => 'tf32');
 \echo :LAST_ERROR_SQLSTATE
-SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, "precision" => NULL);
+SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, dtype => NULL);
 SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, training_metrics => 'never');
 SELECT hopper.fit('packed', 'm', 'models', NULL, :'adam', NULL, 1);
 SELECT hopper.fit('packed', 'm', 'models', 1, NULL, NULL, 1);

@@ -11,7 +11,7 @@ SELECT hopper.load_model_selection_table('models', 'configs', ARRAY[1],
     ARRAY['loss=''categorical_crossentropy'', optimizer=''Adam(lr=0.05)'', metrics=[''accuracy'', ''mse'']',
           'loss=''categorical_crossentropy'', optimizer=''SGD(lr=0.0001)'', metrics=[''accuracy'', ''mse'']'],
     ARRAY['batch_size=16']);
-SELECT model_output_table, best_mst_key, best_metric, models_trained, models_failed, seconds > 0 AS timed
+SELECT model_table, best_mst_key, best_metric, models_trained, models_failed, seconds > 0 AS timed
 FROM hopper.fit_multiple_model('packed', '"My Models"', 'configs', 5, false, 'packed_validation', 2,
     false, 'a name', 'a description', false, seed => 3, threads => 1);
 
@@ -42,7 +42,7 @@ SELECT source_table, validation_table, model, model_info, dependent_varname, ind
     warm_start, name, description, end_training_time >= start_training_time AS in_order,
     num_classes, y_class_values, dependent_vartype, normalizing_const, metrics_iters
 FROM "My Models_summary" \gx
-SELECT s.seed, threads, "precision", training_metrics, numerics_class LIKE '%fp32%' AS numerics,
+SELECT s.seed, threads, dtype, training_metrics, numerics_class LIKE '%fp32%' AS numerics,
     seconds > 0 AS timed, models_trained, models_failed, best_mst_key, best_metric,
     s.source_checksum = p.checksum AS checksum, s.validation_checksum = v.checksum AS validation_checksum,
     training_rows, validation_rows, s.independent_vartype, s.independent_type, s.independent_shape,

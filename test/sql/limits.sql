@@ -65,7 +65,7 @@ FROM (SELECT seconds AS s FROM hopper.leaderboard('run')
   UNION ALL SELECT unnest(ARRAY[seconds_training, seconds_evaluating, seconds_waiting])
     FROM run_info) all_of_them;
 -- A setting whose name is an SQL keyword.
-SELECT hopper.fit_multiple_model('big_packed', 'other', 'configs', 1, "precision" => 'bf15');
+SELECT hopper.fit_multiple_model('big_packed', 'other', 'configs', 1, dtype => 'bf15');
 
 -- Weights do not depend on how the session shows numbers, and final values are those of the final
 -- weights: without a validation table there are none after a warm start.

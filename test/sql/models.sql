@@ -14,7 +14,7 @@ SELECT obj_description('library'::regclass);
 -- The next ones are added
 SELECT hopper.load_model('library', :'mlp'::json, NULL, 'second', 'the same again');
 SELECT hopper.load_model(
-    keras_model_arch_table => 'library',
+    model_arch_table => 'library',
     model_arch => :'linear',
     -- 0.5, -1.5 and the bias 2, little-endian float32
     model_weights => '\x0000003f0000c0bf00000040',
@@ -23,10 +23,10 @@ SELECT model_id, model_arch ->> 'keras_version' AS keras, length(model_weights) 
 FROM library ORDER BY model_id;
 
 -- Layers, shapes and parameters
-SELECT "position", layer, class_name, output_shape, parameters, trainable, flops FROM hopper.describe_model('library', 1);
+SELECT layer_index, layer, class_name, output_shape, parameters, trainable, flops FROM hopper.describe_model('library', 1);
 SELECT layer, parameters FROM hopper.describe_model(:'linear');
 SELECT layer, parameters FROM hopper.describe_model(:'linear'::json);
-SELECT d.layer FROM library, hopper.describe_model(model_arch) AS d WHERE model_id = 3 ORDER BY d."position";
+SELECT d.layer FROM library, hopper.describe_model(model_arch) AS d WHERE model_id = 3 ORDER BY d.layer_index;
 
 -- Wrong models are refused before anything is written
 SELECT hopper.load_model('other', '{"class_name": "Sequential", "config": ');
@@ -80,7 +80,7 @@ SELECT hopper.delete_model('library', 2);
 SELECT hopper.load_model('library', :'mlp');
 SELECT hopper.delete_model('library', 1);
 SELECT hopper.delete_model('library', 3);
-SELECT hopper.delete_model(keras_model_arch_table => 'library', model_id => 4);
+SELECT hopper.delete_model(model_arch_table => 'library', model_id => 4);
 SELECT to_regclass('library');
 SELECT hopper.delete_model('library', 4);
 

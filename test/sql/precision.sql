@@ -11,8 +11,8 @@ SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x', validation_fra
 SELECT hopper.load_model('models', :'mlp');
 SELECT models_trained FROM hopper.fit('packed', 'plain', 'models', 1, :'adam', 'batch_size=16', 4);
 SELECT models_trained FROM hopper.fit('packed', 'half', 'models', 1, :'adam', 'batch_size=16', 4,
-    validation_table => 'packed_validation', "precision" => 'bf16', threads => 1);
-SELECT "precision", numerics_class LIKE '%, bf16%, planned, %' AS numerics FROM half_summary;
+    validation_table => 'packed_validation', dtype => 'bf16', threads => 1);
+SELECT dtype, numerics_class LIKE '%, bf16%, planned, %' AS numerics FROM half_summary;
 -- Almost the same model, but not the same
 SELECT pm.model_weights <> hm.model_weights AS other, h.training_metrics_final > 0.9 AS good,
     abs(p.training_metrics_final - h.training_metrics_final) < 0.05 AS near
@@ -21,9 +21,9 @@ FROM plain_info p, half_info h, plain pm, half hm;
 SELECT hopper.load_model_selection_table('models', 'configs', ARRAY[1],
     ARRAY[:'adam', 'loss=''categorical_crossentropy'', optimizer=''SGD()'''], ARRAY['batch_size=16']);
 SELECT models_trained FROM hopper.fit_multiple_model('packed', 'two', 'configs', 3, threads => 2,
-    "precision" => 'bf16');
+    dtype => 'bf16');
 SELECT models_trained FROM hopper.fit_multiple_model('packed', 'two', 'configs', 1, threads => 2,
-    warm_start => true, "precision" => 'bf16');
+    warm_start => true, dtype => 'bf16');
 SELECT t.state_digest = h.state_digest AS same FROM two_info t, half_info h WHERE t.mst_key = 1;
 -- Evaluation is in fp32, in a run and after it
 SELECT e.loss = h.validation_loss_final AS same_loss

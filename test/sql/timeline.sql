@@ -45,9 +45,9 @@ SELECT sum(measured) FILTER (WHERE item IN ('wait', 'hop', 'train', 'evaluate', 
     BETWEEN 0.99 * max(measured) FILTER (WHERE item = 'duration')
     AND 1.01 * max(measured) FILTER (WHERE item = 'duration') AS adds_up,
     max(measured) FILTER (WHERE item = 'workers') AS workers
-FROM hopper.explain_fit(model_output_table => 'models', "analyze" => true) WHERE mst_key IS NULL;
+FROM hopper.explain_fit(model_table => 'models', measure => true) WHERE mst_key IS NULL;
 SELECT item, mst_key, measured IS NULL AS is_unmeasured
-FROM hopper.explain_fit(model_output_table => 'models', "analyze" => true)
+FROM hopper.explain_fit(model_table => 'models', measure => true)
 WHERE mst_key IS NOT NULL ORDER BY mst_key, item;
 
 -- A warm start is a second run of the table; a table that is renamed keeps them.
@@ -96,9 +96,9 @@ SELECT * FROM hopper.run_timeline(NULL);
 SELECT * FROM hopper.explain_fit('packed', 'models', 'configs', 0);
 SELECT * FROM hopper.explain_fit('packed', 'models', 'configs');
 SELECT * FROM hopper.explain_fit('packed', 'models', 'configs', 1, training_metrics => 'often');
-SELECT * FROM hopper.explain_fit('packed', 'models', 'configs', 1, "precision" => 'half');
-SELECT * FROM hopper.explain_fit("analyze" => true);
-SELECT * FROM hopper.explain_fit(model_output_table => 'points', "analyze" => true);
+SELECT * FROM hopper.explain_fit('packed', 'models', 'configs', 1, dtype => 'half');
+SELECT * FROM hopper.explain_fit(measure => true);
+SELECT * FROM hopper.explain_fit(model_table => 'points', measure => true);
 UPDATE configs SET fit_params = 'batch_size=-1', compile_params = 'loss=''hubber''' WHERE mst_key = 2;
 SELECT * FROM hopper.explain_fit('packed', 'models', 'configs', 1);
 
@@ -109,7 +109,7 @@ GRANT SELECT ON packed, packed_summary TO hopper_timeline_other;
 GRANT SELECT ON configs_one, configs_one_summary, architectures TO hopper_timeline_other;
 SET ROLE hopper_timeline_other;
 SELECT count(*) FROM hopper.run_timeline('long');
-SELECT count(*) FROM hopper.explain_fit(model_output_table => 'long', "analyze" => true);
+SELECT count(*) FROM hopper.explain_fit(model_table => 'long', measure => true);
 SELECT count(*) FROM hopper.journal_runs;
 DELETE FROM hopper.journal_visits;
 SELECT nextval('hopper.journal_run_seq');

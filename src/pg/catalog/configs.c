@@ -200,7 +200,7 @@ free_nothing(hopper_rows *rows)
 	/* The memory context does. */
 }
 
-/* check_configs(model_selection_table, source_table): a row a problem */
+/* check_configs(model_selection_table, packed_table): a row a problem */
 Datum
 hopper_sql_check_configs(PG_FUNCTION_ARGS)
 {
@@ -226,7 +226,7 @@ hopper_sql_check_configs(PG_FUNCTION_ARGS)
 	configs = load_configs(&table, &n, &n_rows, &problems);
 	if (!PG_ARGISNULL(1))
 	{
-		hopper_name source = hopper_parse_name(PG_GETARG_TEXT_PP(1), "source_table");
+		hopper_name source = hopper_parse_name(PG_GETARG_TEXT_PP(1), "packed_table");
 
 		hopper_read_packed(&source, &packed);
 	}

@@ -315,13 +315,13 @@ read_search_arguments(FunctionCallInfo fcinfo, hopper_grid *grid)
 					 errmsg("random search needs a positive number in num_configs")));
 		grid->num_configs = PG_GETARG_INT32(6);
 		grid->has_random_state = !PG_ARGISNULL(7);
-		grid->random_state = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7);
+		grid->random_state = PG_ARGISNULL(7) ? 0 : PG_GETARG_INT64(7);
 	}
 	else if (!PG_ARGISNULL(6) || !PG_ARGISNULL(7))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s is for random search only",
-						!PG_ARGISNULL(6) ? "num_configs" : "random_state"),
+						!PG_ARGISNULL(6) ? "num_configs" : "seed"),
 				 errhint("Leave it out, or set search_type => 'random'.")));
 	grid->max_configs = hopper_max_configs;
 }
@@ -374,7 +374,7 @@ read_existing(const hopper_name *selection, const hopper_name *models, hopper_gr
 
 /*
  * generate_model_configs(model_arch_table, model_selection_table, model_id_list,
- * compile_params_grid, fit_params_grid, search_type, num_configs, random_state)
+ * compile_params_grid, fit_params_grid, search_type, num_configs, seed)
  * -> number of configurations added
  */
 Datum

@@ -187,11 +187,11 @@ create_model_table(const hopper_name *table)
 	ereport(NOTICE, (errmsg("created table \"%s\" for model architectures", table->shown)));
 }
 
-/* load_model(keras_model_arch_table, model_arch, model_weights, name, description) -> model_id */
+/* load_model(model_arch_table, model_arch, model_weights, name, description) -> model_id */
 Datum
 hopper_sql_load_model(PG_FUNCTION_ARGS)
 {
-	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "keras_model_arch_table");
+	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
 	char	   *arch = required_architecture(fcinfo, 1);
 	hopper_model_info info;
 	hopper_error error = {0};
@@ -285,11 +285,11 @@ why_kept(const hopper_name *table, Oid relation)
 	return psprintf("%s.", error->message);
 }
 
-/* delete_model(keras_model_arch_table, model_id) */
+/* delete_model(model_arch_table, model_id) */
 Datum
 hopper_sql_delete_model(PG_FUNCTION_ARGS)
 {
-	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "keras_model_arch_table");
+	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
 	int32		model_id = required_model_id(fcinfo, 1);
 	Oid			relation = hopper_require_model_table(&table);
 	const char *kept;
@@ -328,11 +328,11 @@ describe(FunctionCallInfo fcinfo, const char *arch)
 	return hopper_return_rows(fcinfo, rows, core->rows_free);
 }
 
-/* describe_model(keras_model_arch_table, model_id) */
+/* describe_model(model_arch_table, model_id) */
 Datum
 hopper_sql_describe_model(PG_FUNCTION_ARGS)
 {
-	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "keras_model_arch_table");
+	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
 	int32		model_id = required_model_id(fcinfo, 1);
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_model model;

@@ -76,13 +76,13 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 	hopper_error error;
 	hopper_rows rows;
 
-	request.analyze = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
+	request.measure = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
 	hopper_check_use_gpus(!PG_ARGISNULL(4) && PG_GETARG_BOOL(4));
 	hopper_connect();
-	if (request.analyze)
+	if (request.measure)
 	{
 		request.output = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1),
-										   "model_output_table");
+										   "model_table");
 		hopper_forecast_finished_run(&request, &measured);
 	}
 	else

@@ -21,7 +21,7 @@ typedef struct hopper_forecast_request
 	hopper_run_options options;
 	hopper_config *configs;
 	int			n_configs;
-	bool		analyze;
+	bool		measure;
 	int			threads_per_segment;	/* Greenplum; 0: a segment's share of its host */
 	int			workers;		/* of the finished run; 0: none is known */
 	hopper_packed train;

@@ -102,7 +102,7 @@ hopper_forecast_lines_of_models(hopper_forecast_request *request,
 
 	for (int i = 0; i < request->n_configs; i++)
 		trained[i] = evaluated[i] = UNKNOWN;
-	if (request->analyze)
+	if (request->measure)
 	{
 		hopper_outputs outputs = hopper_outputs_named(&request->output);
 		uint64		n = hopper_select("SELECT seconds_training, seconds_evaluating FROM %s"

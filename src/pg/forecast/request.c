@@ -8,6 +8,7 @@
 #include "pg/catalog/models.h"
 #include "pg/train/outputs.h"
 #include "pg/server/words.h"
+#include "utils/lsyscache.h"
 
 static int32
 positive(FunctionCallInfo fcinfo, int at, const char *name, int32 missing)
@@ -53,7 +54,7 @@ hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *re
 	hopper_run_options *options = &request->options;
 	hopper_name selection;
 
-	request->source = hopper_parse_name(text_argument(fcinfo, 0), "source_table");
+	request->source = hopper_parse_name(text_argument(fcinfo, 0), "packed_table");
 	selection = hopper_parse_name(text_argument(fcinfo, 2), "model_selection_table");
 	options->num_iterations = positive(fcinfo, 3, "num_iterations", 0);
 	request->has_validation = !PG_ARGISNULL(5);
@@ -74,7 +75,7 @@ hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *re
 	if (PG_ARGISNULL(11))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", "precision")));
+				 errmsg("argument \"%s\" must not be null", "dtype")));
 	options->precision = text_to_cstring(PG_GETARG_TEXT_PP(11));
 	hopper_check_precision(options->precision, false);
 	request->configs = hopper_load_configs(&selection, &request->n_configs);
@@ -131,6 +132,7 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 	hopper_outputs outputs = hopper_outputs_named(&request->output);
 	hopper_name models;
 	hopper_config *config;
+	const char *dtype;
 	uint64		n;
 	hopper_trained trained;
 
@@ -140,10 +142,13 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 	request->workers = measured->workers;
 	hopper_read_trained_data(&request->output, &trained);
 	hopper_require_select(hopper_relation_oid(&outputs.info, false));
+	/* Version 0.1.0 called it precision. */
+	dtype = get_attnum(hopper_relation_oid(&outputs.summary, false), "dtype") != InvalidAttrNumber
+		? "dtype" : "\"precision\"";
 	if (hopper_select("SELECT source_table, validation_table, model_arch_table,"
 					  " num_iterations::pg_catalog.int4, metrics_compute_frequency,"
-					  " threads::pg_catalog.int4, training_metrics, precision FROM %s",
-					  outputs.summary.quoted) != 1)
+					  " threads::pg_catalog.int4, training_metrics, %s FROM %s",
+					  dtype, outputs.summary.quoted) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" does not have one row", outputs.summary.shown)));

@@ -210,5 +210,5 @@ hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *r
 	get_common(fcinfo, request, 5, 6);
 	request->validation = true;
 	*training = hopper_parse_name(ARGUMENT(4, PG_GETARG_TEXT_PP, NULL),
-								  "training_preprocessor_table");
+								  "packed_table");
 }

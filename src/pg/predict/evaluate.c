@@ -18,7 +18,7 @@
 PG_FUNCTION_INFO_V1(hopper_sql_evaluate);
 
 /*
- * evaluate(model_table, test_table, output_table, use_gpus, mst_key, confusion_table)
+ * evaluate(model_table, packed_table, output_table, use_gpus, mst_key, confusion_table)
  *
  * Loss and metrics are those that the model was compiled with. Without output_table the row is
  * only returned. confusion_table gets a row a class.
@@ -28,7 +28,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_name table;
-	hopper_name test_table;
+	hopper_name packed_table;
 	hopper_name output;
 	hopper_name confusion;
 	bool		has_output = !PG_ARGISNULL(2);
@@ -48,7 +48,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	descriptor = BlessTupleDesc(descriptor);
 	hopper_connect();
 	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
-	test_table = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1), "test_table");
+	packed_table = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1), "packed_table");
 	if (has_output)
 	{
 		output = hopper_parse_name(PG_GETARG_TEXT_PP(2), "output_table");
@@ -67,7 +67,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	if (has_confusion)
 		hopper_require_classes(&model, &table);
 	model.config.confusion = has_confusion;
-	hopper_read_packed(&test_table, &data);
+	hopper_read_packed(&packed_table, &data);
 	hopper_require_partitions(&data);
 	hopper_check_compatible(&data, "test table", &model.desc, table.shown);
 	/* What cannot be made is found out before the data are read. */

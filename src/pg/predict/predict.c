@@ -23,7 +23,7 @@ text_argument(FunctionCallInfo fcinfo, int at)
 }
 
 /*
- * (model_table, test_table, id_col, independent_varname, output_table, pred_type, use_gpus,
+ * (model_table, source_table, id_col, independent_varname, output_table, pred_type, use_gpus,
  * mst_key)
  */
 static Datum
@@ -37,7 +37,7 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 	run = palloc0(sizeof(hopper_prediction));
 	run->what = what;
 	table = hopper_parse_name(text_argument(fcinfo, 0), "model_table");
-	run->source = hopper_parse_name(text_argument(fcinfo, 1), "test_table");
+	run->source = hopper_parse_name(text_argument(fcinfo, 1), "source_table");
 	run->output_table = hopper_parse_name(text_argument(fcinfo, 4), "output_table");
 	hopper_require_absent(&run->output_table);
 	hopper_check_use_gpus(!PG_ARGISNULL(6) && PG_GETARG_BOOL(6));
@@ -53,7 +53,7 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 }
 
 /*
- * (model_arch_table, model_id, test_table, id_col, independent_varname, output_table, pred_type,
+ * (model_arch_table, model_id, source_table, id_col, independent_varname, output_table, pred_type,
  * use_gpus, class_values, normalizing_const)
  */
 static Datum
@@ -76,7 +76,7 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"model_id\" must not be null")));
-	run->source = hopper_parse_name(text_argument(fcinfo, 2), "test_table");
+	run->source = hopper_parse_name(text_argument(fcinfo, 2), "source_table");
 	run->output_table = hopper_parse_name(text_argument(fcinfo, 5), "output_table");
 	hopper_require_absent(&run->output_table);
 	hopper_check_use_gpus(!PG_ARGISNULL(7) && PG_GETARG_BOOL(7));

@@ -98,7 +98,7 @@ hopper_check_precision(const char *precision, bool on_gpus)
 												 &error), error);
 	if (emulated)
 		ereport(NOTICE,
-				(errmsg("precision \"%s\" is slower than \"fp32\" here", precision),
+				(errmsg("dtype \"%s\" is slower than \"fp32\" here", precision),
 				 errdetail("This CPU has no bfloat16 instructions: they are emulated.")));
 }
 

@@ -1,6 +1,6 @@
 /*
  * devices.h
- *		Where a call computes: the use_gpus, threads and precision arguments.
+ *		Where a call computes: the use_gpus, threads and dtype arguments.
  */
 #ifndef HOPPER_DEVICES_H
 #define HOPPER_DEVICES_H

@@ -119,7 +119,7 @@ precision_argument(FunctionCallInfo fcinfo, int at, bool on_gpus)
 {
 	char	   *given;
 
-	require_argument(fcinfo, at, "precision");
+	require_argument(fcinfo, at, "dtype");
 	given = string_argument(fcinfo, at);
 	hopper_check_precision(given, on_gpus);
 	return given;
@@ -319,9 +319,9 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 }
 
 /*
- * fit_multiple_model(source_table, model_output_table, model_selection_table, num_iterations,
+ * fit_multiple_model(packed_table, model_table, model_selection_table, num_iterations,
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description,
- * use_caching, seed, threads, precision, training_metrics, threads_per_model, fuse,
+ * use_caching, seed, threads, dtype, training_metrics, threads_per_model, fuse,
  * gpus)
  *
  * use_caching is MADlib's; data are always kept in memory where they fit.
@@ -334,8 +334,8 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 	hopper_connect();
 	hopper_require_segments();
 	request.function = "fit";
-	request.source = hopper_parse_name(text_argument(fcinfo, 0), "source_table");
-	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model_output_table");
+	request.source = hopper_parse_name(text_argument(fcinfo, 0), "packed_table");
+	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model_table");
 	request.selection = hopper_parse_name(text_argument(fcinfo, 2), "model_selection_table");
 	request.has_selection = true;
 	common_arguments(fcinfo, &request, 3, 11);
@@ -348,10 +348,9 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 }
 
 /*
- * fit(source_table, model, model_arch_table, model_id, compile_params, fit_params, num_iterations,
- * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description, seed,
- * threads, precision, training_metrics, threads_per_model, fuse,
- * gpus)
+ * fit(packed_table, model_table, model_arch_table, model_id, compile_params, fit_params,
+ * num_iterations, use_gpus, validation_table, metrics_compute_frequency, warm_start, name,
+ * description, seed, threads, dtype, training_metrics, threads_per_model, fuse, gpus)
  *
  * One configuration, mst_key 1; the outputs are those of fit_multiple_model().
  */
@@ -366,8 +365,8 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	hopper_connect();
 	hopper_require_segments();
 	request.function = "fit";
-	request.source = hopper_parse_name(text_argument(fcinfo, 0), "source_table");
-	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model");
+	request.source = hopper_parse_name(text_argument(fcinfo, 0), "packed_table");
+	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model_table");
 	request.models = hopper_parse_name(text_argument(fcinfo, 2), "model_arch_table");
 	require_argument(fcinfo, 3, "model_id");
 	require_argument(fcinfo, 4, "compile_params");

@@ -216,12 +216,12 @@ hopper_journal_write(const hopper_training *training, Oid output, TimestampTz st
 
 /* --- reading --- */
 
-/* run_timeline(model_output_table): a row a visit, in the order of their starts. */
+/* run_timeline(model_table): a row a visit, in the order of their starts. */
 Datum
 hopper_sql_run_timeline(PG_FUNCTION_ARGS)
 {
 	hopper_name model = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
-										  "model_output_table");
+										  "model_table");
 	hopper_name info = hopper_name_with_suffix(&model, "info");
 	Oid			model_oid = hopper_relation_oid(&model, false);
 	Oid			info_oid = hopper_relation_oid(&info, true);

@@ -22,7 +22,7 @@ static hopper_name
 info_table(FunctionCallInfo fcinfo)
 {
 	hopper_name model = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
-										  "model_output_table");
+										  "model_table");
 	hopper_name info = hopper_name_with_suffix(&model, "info");
 	Oid			model_oid = hopper_relation_oid(&model, false);
 	Oid			info_oid = hopper_relation_oid(&info, true);
@@ -39,7 +39,7 @@ info_table(FunctionCallInfo fcinfo)
 }
 
 /*
- * leaderboard(model_output_table, k)
+ * leaderboard(model_table, n)
  *
  * Ranked by the validation metric, else the training metric, else the losses, each in its
  * direction; metrics without a direction (counts) leave it to the losses. NaN, which is above all
@@ -55,8 +55,8 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(1) && PG_GETARG_INT32(1) < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k must be at least 1, got %d", PG_GETARG_INT32(1)),
-				 errhint("Leave k out to see every configuration.")));
+				 errmsg("n must be at least 1, got %d", PG_GETARG_INT32(1)),
+				 errhint("Leave n out to see every configuration.")));
 
 	initStringInfo(&query);
 	appendStringInfo(&query,
@@ -97,7 +97,7 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 	return hopper_return_query(fcinfo, query.data);
 }
 
-/* learning_curves(model_output_table): a row a model, iteration, split and metric. */
+/* learning_curves(model_table): a row a model, iteration, split and metric. */
 Datum
 hopper_sql_learning_curves(PG_FUNCTION_ARGS)
 {
@@ -147,7 +147,7 @@ level_of(double value, double low, double high)
 }
 
 /*
- * sparkline(double precision[], width): a value a character, from the lowest to the highest of
+ * sparkline(points, width): a value a character, from the lowest to the highest of
  * the array. Longer arrays are thinned out, first and last value stay.
  */
 Datum

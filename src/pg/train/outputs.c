@@ -339,7 +339,7 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 	/* ours */
 	put(row, "seed", INT8OID, Int64GetDatum((int64) options->seed), false);
 	put_int(row, "threads", options->threads);
-	put_text(row, "precision", options->precision);
+	put_text(row, "dtype", options->precision);
 	put_text(row, "training_metrics", record->training_metrics);
 	put_text(row, "numerics_class", hopper_from_utf8(info->numerics_class));
 	put_seconds(row, "seconds", info->seconds_wall);

@@ -87,9 +87,9 @@ TEST(Bf16Run, TellsWhereItIsEmulated) {
   EXPECT_EQ(emulated, 0);
   ASSERT_EQ(Api().check_precision("tf32", 1, &emulated, &error), 0) << error.message;
   EXPECT_EQ(Api().check_precision("tf32", 0, &emulated, &error), HOPPER_NOT_SUPPORTED);
-  EXPECT_STREQ(error.message, "precision \"tf32\" is for GPUs only");
+  EXPECT_STREQ(error.message, "dtype \"tf32\" is for GPUs only");
   EXPECT_EQ(Api().check_precision("half", 0, &emulated, &error), HOPPER_INVALID_PARAMETER);
-  EXPECT_STREQ(error.message, "precision \"half\" is not known");
+  EXPECT_STREQ(error.message, "dtype \"half\" is not known");
 }
 
 // The metrics that a run reports are those of its float32 weights in fp32.

@@ -196,7 +196,7 @@ TEST(Grid, Messages) {
             "HINT Leave it out, or use search_type 'random'.");
   request.num_configs = 0;
   request.random_state = 1;
-  EXPECT_EQ(ErrorOf(request).substr(0, 43), "1 random_state is for random search only | ");
+  EXPECT_EQ(ErrorOf(request).substr(0, 43), "1 seed is for random search only | ");
   request.model_ids.clear();
   EXPECT_EQ(ErrorOf(request), "1 model_id_list is empty");
 }
