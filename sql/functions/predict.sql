@@ -2,15 +2,15 @@ CREATE FUNCTION hopper.predict(
     model_table text,
     source_table text,
     id_col text,
-    independent_varname text,
-    output_table text,
+    independent_varname text DEFAULT NULL,
+    output_table text DEFAULT NULL,
     pred_type text DEFAULT 'prob',
     use_gpus boolean DEFAULT false,
     mst_key integer DEFAULT NULL)
 RETURNS void
     AS 'MODULE_PATHNAME', 'hopper_sql_predict' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, integer) IS
-    'predict the rows of an unpacked table: all classes (prob) or the most probable one (response)';
+    'predict the rows of an unpacked table, whose features are found by the names that the model was trained with: all classes (prob) or the most probable one (response)';
 
 CREATE FUNCTION hopper.predict(
     model_table text,

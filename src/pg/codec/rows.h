@@ -58,6 +58,22 @@ extern void hopper_pack_begin_rows(hopper_pack_source *source, TupleDesc desc);
 /* "Row (id)=(17)", "Row at ctid (0,3)" or "Row number 5" */
 extern char *hopper_pack_row_name(const hopper_pack_source *source);
 
+/* --- lists of columns (codec/features.c) --- */
+
+/* The names (char *) of a comma-separated argument; ERROR where it is NULL or names one twice. */
+extern List *hopper_column_list(text *value, const char *argument);
+/*
+ * The same for the columns that are to be the features of something trained or packed, `whose` name
+ * messages show: in its order, with a NOTICE where they were written in another one. NULL means
+ * its own names. ERROR 22023 with the list where they are other columns.
+ */
+extern List *hopper_feature_list(text *value, const char *argument, int n_trained,
+								 char *const *trained, const char *whose);
+/* Whether columns that are packed already can be those features: by name and order. */
+extern bool hopper_same_features(int n, char *const *names, int n_trained, char *const *trained);
+/* "a", "b" and 3 more */
+extern char *hopper_columns_words(int n, char *const *names);
+
 /* --- numbers: features, regression values, label arrays (codec/values.c) --- */
 
 typedef enum hopper_pack_layout

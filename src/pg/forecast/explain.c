@@ -94,6 +94,7 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 		hopper_read_packed(&request.validation, &request.valid);
 		hopper_require_partitions(&request.valid);
 		hopper_check_compatible(&request.valid, "validation table", &request.train.desc,
+								request.train.n_x_columns, request.train.x_columns,
 								request.source.shown);
 	}
 	hopper_require_valid_configs(request.configs, request.n_configs, &request.train.desc);

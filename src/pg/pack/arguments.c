@@ -11,39 +11,16 @@
 
 #define ARGUMENT(i, get, otherwise) (PG_ARGISNULL(i) ? (otherwise) : get(i))
 
+static text *
+text_argument(FunctionCallInfo fcinfo, int i)
+{
+	return ARGUMENT(i, PG_GETARG_TEXT_PP, NULL);
+}
+
 static List *
 split_columns(FunctionCallInfo fcinfo, int i, const char *argument)
 {
-	List	   *names = NIL;
-	ListCell   *cell;
-	ListCell   *other;
-	char	   *value;
-
-	if (PG_ARGISNULL(i))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", argument)));
-	value = text_to_cstring(PG_GETARG_TEXT_PP(i));
-	if (!SplitIdentifierString(pstrdup(value), ',', &names) || names == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("argument \"%s\" is not a list of column names: %s", argument,
-						value[0] ? value : "it is empty"),
-				 errhint("Write column1, column2, ...; quote names with blanks or capitals.")));
-	foreach(cell, names)
-	{
-		foreach(other, names)
-		{
-			if (other == cell)
-				break;
-			if (strcmp(lfirst(cell), lfirst(other)) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("argument \"%s\" names column \"%s\" twice", argument,
-								(char *) lfirst(cell))));
-		}
-	}
-	return names;
+	return hopper_column_list(text_argument(fcinfo, i), argument);
 }
 
 static int
@@ -80,7 +57,22 @@ require_positive(int value, const char *argument)
 				 errmsg("%s must be at least 1, got %d", argument, value)));
 }
 
-/* Arguments that both functions have; `buffer` and `rules` are their positions. */
+static List *
+label_argument(FunctionCallInfo fcinfo, int i)
+{
+	List	   *names = split_columns(fcinfo, i, "dependent_varname");
+
+	if (list_length(names) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("models with several outputs are not supported yet"),
+				 errdetail("Argument \"dependent_varname\" names %d columns.",
+						   list_length(names)),
+				 errhint("Name one label column; several targets can be one array.")));
+	return names;
+}
+
+/* What both functions have beside columns; `buffer` and `rules` are the arguments' positions. */
 static void
 get_common(FunctionCallInfo fcinfo, hopper_pack_request *request, int buffer, int rules)
 {
@@ -89,15 +81,6 @@ get_common(FunctionCallInfo fcinfo, hopper_pack_request *request, int buffer, in
 	memset(request, 0, sizeof(*request));
 	request->source = hopper_parse_name(ARGUMENT(0, PG_GETARG_TEXT_PP, NULL), "source_table");
 	request->output = hopper_parse_name(ARGUMENT(1, PG_GETARG_TEXT_PP, NULL), "output_table");
-	request->y_names = split_columns(fcinfo, 2, "dependent_varname");
-	request->x_names = split_columns(fcinfo, 3, "independent_varname");
-	if (list_length(request->y_names) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("models with several outputs are not supported yet"),
-				 errdetail("Argument \"dependent_varname\" names %d columns.",
-						   list_length(request->y_names)),
-				 errhint("Name one label column; several targets can be one array.")));
 	if (!PG_ARGISNULL(buffer))
 	{
 		request->buffer_size = PG_GETARG_INT32(buffer);
@@ -141,6 +124,8 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 	int			i;
 
 	get_common(fcinfo, request, 4, 7);
+	request->y_names = label_argument(fcinfo, 2);
+	request->x_names = split_columns(fcinfo, 3, "independent_varname");
 	if (!PG_ARGISNULL(5))
 		request->normalizing_const = PG_GETARG_FLOAT4(5);
 	if (!(request->normalizing_const > 0) || isinf(request->normalizing_const))
@@ -204,11 +189,20 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 }
 
 void
-hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *request,
-								 hopper_name *training)
+hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *request)
 {
+	hopper_packed *training = &request->training;
+	hopper_name table;
+
 	get_common(fcinfo, request, 5, 6);
 	request->validation = true;
-	*training = hopper_parse_name(ARGUMENT(4, PG_GETARG_TEXT_PP, NULL),
-								  "packed_table");
+	table = hopper_parse_name(text_argument(fcinfo, 4), "packed_table");
+	hopper_read_packed(&table, training);
+	request->normalizing_const = (float4) training->desc.normalizing_const;
+	request->seed = training->seed;
+	request->y_names = PG_ARGISNULL(2) ? list_make1(pstrdup(training->desc.y_column))
+		: label_argument(fcinfo, 2);
+	request->x_names = hopper_feature_list(text_argument(fcinfo, 3), "independent_varname",
+										   training->n_x_columns, training->x_columns,
+										   table.shown);
 }

@@ -228,15 +228,10 @@ Datum
 hopper_sql_validation_preprocessor(PG_FUNCTION_ARGS)
 {
 	hopper_pack_job   *job = palloc0(sizeof(hopper_pack_job));
-	hopper_pack_request *request = &job->request;
-	hopper_name training;
 	int64		n_rows;
 
-	hopper_pack_validation_arguments(fcinfo, request, &training);
 	hopper_connect();
-	hopper_read_packed(&training, &request->training);
-	request->normalizing_const = (float4) request->training.desc.normalizing_const;
-	request->seed = request->training.seed;
+	hopper_pack_validation_arguments(fcinfo, &job->request);
 	n_rows = pack(job);
 	hopper_finish();
 	PG_RETURN_INT64(n_rows);

@@ -41,9 +41,9 @@ typedef struct hopper_pack_request
 
 /* NULL arguments are checked and defaults filled in. (pack/arguments.c) */
 extern void hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *request);
-/* Leaves request->training to the caller, and gives the table's name. */
-extern void hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *request,
-											 hopper_name *training);
+/* The same, with request->training, whose columns are the default. SPI must be connected. */
+extern void hopper_pack_validation_arguments(FunctionCallInfo fcinfo,
+											 hopper_pack_request *request);
 
 /* --- classes (pack/classes.c) --- */
 

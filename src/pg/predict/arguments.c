@@ -11,17 +11,48 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
+static hopper_predict_what
+most_probable(int k)
+{
+	if (k < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("pred_type must be at least 1 class, got %d", k)));
+	return (hopper_predict_what) {PREDICT_TOP, .k = k};
+}
+
+static hopper_predict_what
+above_threshold(double threshold)
+{
+	/* Drivers send small integers as smallint, which the server takes to the function of these. */
+	if (threshold >= 1 && threshold <= PG_INT32_MAX && threshold == rint(threshold))
+		return most_probable((int) threshold);
+	if (!(threshold >= 0 && threshold < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("pred_type must be a probability from 0 to below 1, got %g", threshold),
+				 errhint("For the most probable classes give their number, for example "
+						 "pred_type => 3.")));
+	return (hopper_predict_what) {PREDICT_THRESHOLD, .threshold = threshold};
+}
+
 hopper_predict_what
 hopper_predict_what_by_name(FunctionCallInfo fcinfo, int at)
 {
 	hopper_predict_what what = {PREDICT_ALL};
 	char	   *given;
+	char	   *end;
+	double		number;
 
 	if (PG_ARGISNULL(at))
 		return what;
 	given = text_to_cstring(PG_GETARG_TEXT_PP(at));
+	number = strtod(given, &end);
 	if (strcmp(given, "response") == 0)
 		what.kind = PREDICT_RESPONSE;
+	else if (end != given && *end == '\0')
+		return strchr(given, '.') || number != rint(number) || fabs(number) > PG_INT32_MAX
+			? above_threshold(number) : most_probable((int) number);
 	else if (strcmp(given, "prob") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -34,66 +65,22 @@ hopper_predict_what_by_name(FunctionCallInfo fcinfo, int at)
 hopper_predict_what
 hopper_predict_what_by_count(FunctionCallInfo fcinfo, int at)
 {
-	hopper_predict_what what = {PREDICT_TOP};
-
-	if (PG_ARGISNULL(at))
-		return (hopper_predict_what) {PREDICT_ALL};
-	what.k = PG_GETARG_INT32(at);
-	if (what.k < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pred_type must be at least 1 class, got %d", what.k)));
-	return what;
+	return PG_ARGISNULL(at) ? (hopper_predict_what) {PREDICT_ALL}
+	: most_probable(PG_GETARG_INT32(at));
 }
 
 hopper_predict_what
 hopper_predict_what_by_threshold(FunctionCallInfo fcinfo, int at)
 {
-	hopper_predict_what what = {PREDICT_THRESHOLD};
-
-	if (PG_ARGISNULL(at))
-		return (hopper_predict_what) {PREDICT_ALL};
-	what.threshold = PG_GETARG_FLOAT8(at);
-	/* Drivers send small integers as smallint, which the server takes to this function. */
-	if (what.threshold >= 1 && what.threshold <= PG_INT32_MAX &&
-		what.threshold == rint(what.threshold))
-		return (hopper_predict_what) {PREDICT_TOP, .k = (int) what.threshold};
-	if (!(what.threshold >= 0 && what.threshold < 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("pred_type must be a probability from 0 to below 1, got %g",
-						what.threshold),
-				 errhint("For the most probable classes give their number, for example "
-						 "pred_type => 3.")));
-	return what;
-}
-
-/* Column names of a comma-separated argument. */
-static List *
-split_columns(text *value, const char *argument)
-{
-	char	   *copy;
-	List	   *names;
-
-	if (value == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", argument)));
-	copy = text_to_cstring(value);
-	if (!SplitIdentifierString(pstrdup(copy), ',', &names) || names == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("argument \"%s\" is not a list of column names: %s", argument, copy),
-				 errhint("Put names with blanks or capitals in double quotes.")));
-	return names;
+	return PG_ARGISNULL(at) ? (hopper_predict_what) {PREDICT_ALL}
+	: above_threshold(PG_GETARG_FLOAT8(at));
 }
 
 void
-hopper_predict_open_source(hopper_prediction *run, text *id_col, text *independent_varname)
+hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
 {
 	hopper_pack_source *rows = &run->rows;
-	List	   *id = split_columns(id_col, "id_col");
-	List	   *x = split_columns(independent_varname, "independent_varname");
+	List	   *id = hopper_column_list(id_col, "id_col");
 	Oid			relation = hopper_source_oid(&run->source);
 	hopper_pack_column id_column;
 	ListCell   *cell;

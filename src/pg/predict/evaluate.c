@@ -69,7 +69,8 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	model.config.confusion = has_confusion;
 	hopper_read_packed(&packed_table, &data);
 	hopper_require_partitions(&data);
-	hopper_check_compatible(&data, "test table", &model.desc, table.shown);
+	hopper_check_compatible(&data, "test table", &model.desc, model.n_x_columns,
+							model.x_columns, table.shown);
 	/* What cannot be made is found out before the data are read. */
 	if (has_output)
 		hopper_exec("CREATE TABLE %s (loss pg_catalog.float8, metric pg_catalog.float8,"

@@ -46,7 +46,10 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 						&trained);
 	hopper_predict_from_trained(&trained, &run->model);
 	hopper_predict_read_labels(run, &trained);
-	hopper_predict_open_source(run, text_argument(fcinfo, 2), text_argument(fcinfo, 3));
+	hopper_predict_open_source(run, text_argument(fcinfo, 2),
+							   hopper_feature_list(text_argument(fcinfo, 3),
+												   "independent_varname", trained.n_x_columns,
+												   trained.x_columns, table.shown));
 	hopper_predict_rows(run);
 	hopper_finish();
 	PG_RETURN_VOID();
@@ -112,7 +115,10 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 	else if (info.output_rank > 0 && n_outputs == 1)
 		/* One output is a value; a classifier's comes with its two class values. */
 		model->is_value = true;
-	hopper_predict_open_source(run, text_argument(fcinfo, 3), text_argument(fcinfo, 4));
+	/* These models do not know their features' names. */
+	hopper_predict_open_source(run, text_argument(fcinfo, 3),
+							   hopper_column_list(text_argument(fcinfo, 4),
+												  "independent_varname"));
 	hopper_predict_rows(run);
 	hopper_finish();
 	PG_RETURN_VOID();

@@ -64,9 +64,8 @@ typedef struct hopper_prediction
 extern hopper_predict_what hopper_predict_what_by_name(FunctionCallInfo fcinfo, int at);
 extern hopper_predict_what hopper_predict_what_by_count(FunctionCallInfo fcinfo, int at);
 extern hopper_predict_what hopper_predict_what_by_threshold(FunctionCallInfo fcinfo, int at);
-/* Columns of run->source, checked against the model. */
-extern void hopper_predict_open_source(hopper_prediction *run, text *id_col,
-									   text *independent_varname);
+/* Columns of run->source, checked against the model; `x`: the features' names, in its order. */
+extern void hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x);
 /* The classes in the label's own type, from the summary. */
 extern void hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained);
 /* class_values text[]: one list, or MADlib's form, the only row of a two-dimensional array. */

@@ -182,7 +182,8 @@ take_over(const fit_request *request, const hopper_outputs *outputs, const hoppe
 	/* What another session that held the lock has committed meanwhile is where this one goes on. */
 	PushActiveSnapshot(GetTransactionSnapshot());
 	hopper_read_trained_data(&request->output, &earlier);
-	hopper_check_compatible(train, "training table", &earlier.desc, request->output.shown);
+	hopper_check_compatible(train, "training table", &earlier.desc,
+							earlier.n_x_columns, earlier.x_columns, request->output.shown);
 	if (strcmp(earlier.desc.y_column, train->desc.y_column) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -254,7 +255,8 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	{
 		hopper_read_packed(&request->validation, &valid);
 		hopper_require_partitions(&valid);
-		hopper_check_compatible(&valid, "validation table", &train.desc, request->source.shown);
+		hopper_check_compatible(&valid, "validation table", &train.desc,
+								train.n_x_columns, train.x_columns, request->source.shown);
 	}
 	if (!request->warm_start)
 		hopper_outputs_require_absent(&outputs);

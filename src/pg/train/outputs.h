@@ -123,11 +123,12 @@ extern void hopper_read_trained(const hopper_name *table, bool has_key, int32 ms
 								hopper_trained *out);
 
 /*
- * ERROR 22023 where `table`'s examples are not what a model of `desc` expects: their shape, kind
- * of label, classes or constant differ. `table_is` is "validation table" or the like, `trained` the
- * table to compare with.
+ * ERROR 22023 where `table`'s examples are not what a model of `desc` with the features x_columns
+ * expects: their shape, features, kind of label, classes or constant differ. `table_is` is
+ * "validation table" or the like, `trained` the table to compare with.
  */
 extern void hopper_check_compatible(const hopper_packed *table, const char *table_is,
-									const hopper_data_desc *desc, const char *trained);
+									const hopper_data_desc *desc, int n_x_columns,
+									char *const *x_columns, const char *trained);
 
 #endif							/* HOPPER_OUTPUTS_H */

@@ -254,7 +254,8 @@ different_class(const hopper_data_desc *a, const char *a_name, const hopper_data
 
 void
 hopper_check_compatible(const hopper_packed *table, const char *table_is,
-						const hopper_data_desc *desc, const char *trained)
+						const hopper_data_desc *desc, int n_x_columns, char *const *x_columns,
+						const char *trained)
 {
 	const hopper_data_desc *its = &table->desc;
 	const char *name = table->table.shown;
@@ -264,6 +265,10 @@ hopper_check_compatible(const hopper_packed *table, const char *table_is,
 		why = psprintf("Its examples have shape %s, those of \"%s\" %s.",
 					   hopper_shape_words(its->x_rank, its->x_shape), trained,
 					   hopper_shape_words(desc->x_rank, desc->x_shape));
+	else if (!hopper_same_features(table->n_x_columns, table->x_columns, n_x_columns, x_columns))
+		why = psprintf("Its features are %s, those of \"%s\" %s.",
+					   hopper_columns_words(table->n_x_columns, table->x_columns), trained,
+					   hopper_columns_words(n_x_columns, x_columns));
 	else if (its->y_kind != desc->y_kind)
 		why = psprintf("Its labels are of another kind than those of \"%s\".", trained);
 	else if (its->y_kind == HOPPER_LABEL_CLASS)
@@ -283,6 +288,6 @@ hopper_check_compatible(const hopper_packed *table, const char *table_is,
 				 errdetail("%s", why),
 				 strcmp(table_is, "training table") == 0
 				 ? errhint("Train on it into other output tables.")
-				 : errhint("Pack it with hopper.validation_preprocessor(), which takes shape, "
+				 : errhint("Pack it with hopper.validation_preprocessor(), which takes features, "
 						   "classes and constant from the training table.")));
 }

@@ -1,0 +1,150 @@
+/*
+ * features.c
+ *		Feature columns by name: lists that the user wrote, and their order.
+ *
+ * A model knows its features by their place alone, and columns in another order give it nonsense.
+ * So where both what was packed and what is given are several columns, their names decide: the
+ * order of training is taken, and other names are refused. One column, which may be an array or a
+ * bytea, has its own order within and goes by any name.
+ */
+#include "pg/codec/rows.h"
+
+#include "lib/stringinfo.h"
+
+List *
+hopper_column_list(text *value, const char *argument)
+{
+	List	   *names = NIL;
+	ListCell   *cell;
+	ListCell   *other;
+	char	   *written;
+
+	if (value == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", argument)));
+	written = text_to_cstring(value);
+	if (!SplitIdentifierString(pstrdup(written), ',', &names) || names == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("argument \"%s\" is not a list of column names: %s", argument,
+						written[0] ? written : "it is empty"),
+				 errhint("Write column1, column2, ...; quote names with blanks or capitals.")));
+	foreach(cell, names)
+	{
+		foreach(other, names)
+		{
+			if (other == cell)
+				break;
+			if (strcmp(lfirst(cell), lfirst(other)) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("argument \"%s\" names column \"%s\" twice", argument,
+								(char *) lfirst(cell))));
+		}
+	}
+	return names;
+}
+
+#define MOST_NAMES 20			/* that a message lists */
+
+char *
+hopper_columns_words(int n, char *const *names)
+{
+	StringInfoData words;
+
+	initStringInfo(&words);
+	for (int i = 0; i < n && i < MOST_NAMES; i++)
+		appendStringInfo(&words, "%s\"%s\"", i ? ", " : "", names[i]);
+	if (n > MOST_NAMES)
+		appendStringInfo(&words, " and %d more", n - MOST_NAMES);
+	return words.data;
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+/* The first of `names` that is not among `others`, or NULL. */
+static const char *
+missing_name(int n, char *const *names, int n_others, char *const *others)
+{
+	char	  **sorted = palloc(Max(n_others, 1) * sizeof(char *));
+	const char *missing = NULL;
+
+	memcpy(sorted, others, n_others * sizeof(char *));
+	qsort(sorted, n_others, sizeof(char *), compare_names);
+	for (int i = 0; i < n && missing == NULL; i++)
+		if (bsearch(&names[i], sorted, n_others, sizeof(char *), compare_names) == NULL)
+			missing = names[i];
+	pfree(sorted);
+	return missing;
+}
+
+static bool
+same_names(int n, char *const *names, int n_others, char *const *others)
+{
+	if (n != n_others)
+		return false;
+	for (int i = 0; i < n; i++)
+		if (strcmp(names[i], others[i]) != 0)
+			return false;
+	return true;
+}
+
+bool
+hopper_same_features(int n, char *const *names, int n_trained, char *const *trained)
+{
+	return n == 1 || n_trained == 1 || same_names(n, names, n_trained, trained);
+}
+
+static List *
+list_of(int n, char *const *names)
+{
+	List	   *list = NIL;
+
+	for (int i = 0; i < n; i++)
+		list = lappend(list, names[i]);
+	return list;
+}
+
+List *
+hopper_feature_list(text *value, const char *argument, int n_trained, char *const *trained,
+					const char *whose)
+{
+	List	   *given;
+	char	  **names;
+	const char *unknown;
+	const char *absent;
+	int			n = 0;
+	ListCell   *cell;
+
+	if (value == NULL)
+		return list_of(n_trained, trained);
+	given = hopper_column_list(value, argument);
+	names = palloc(list_length(given) * sizeof(char *));
+	foreach(cell, given)
+		names[n++] = lfirst(cell);
+	if (n == 1 && n_trained == 1 && strcmp(names[0], trained[0]) != 0)
+		ereport(NOTICE,
+				(errmsg("column \"%s\" stands for \"%s\", the feature of \"%s\"", names[0],
+						trained[0], whose)));
+	if (hopper_same_features(n, names, n_trained, trained))
+		return given;
+	unknown = missing_name(n, names, n_trained, trained);
+	absent = missing_name(n_trained, trained, n, names);
+	if (unknown || absent)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 unknown ? errmsg("column \"%s\" is not a feature of \"%s\"", unknown, whose)
+				 : errmsg("%s lacks the feature \"%s\" of \"%s\"", argument, absent, whose),
+				 errdetail("Its features are %s.", hopper_columns_words(n_trained, trained)),
+				 errhint("Leave %s out, then they are found by their names; a view can rename "
+						 "columns.", argument)));
+	ereport(NOTICE,
+			(errmsg("the features are taken in the order of \"%s\": %s", whose,
+					hopper_columns_words(n_trained, trained))));
+	return list_of(n_trained, trained);
+}
