@@ -1,0 +1,536 @@
+"""The client: schema hopper's functions as methods."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import re
+import warnings
+from collections import namedtuple
+from contextlib import contextmanager
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union
+
+from ._drivers import Notice, NoticeHandler, Result, Session, make_session
+from ._functions import CATALOGUE, Functions
+from ._progress import Progress, outside
+from ._values import as_text, identifier, is_array, plain
+
+# A data frame where pandas is there, else a list of named tuples.
+Rows = Any
+# True: a bar and lines of text; False: silent; a function: it gets each Notice.
+ProgressLike = Union[bool, NoticeHandler]
+
+T = TypeVar("T")
+
+_NAME = re.compile(r'(?:"(?:[^"\0]|"")+"|[^\W\d][\w$]*)(?:\.(?:"(?:[^"\0]|"")+"|[^\W\d][\w$]*)){0,2}')
+_NUMBERS = itertools.count(1)
+
+
+class TransactionWarning(UserWarning):
+    """Something was written within a transaction that is not ours to commit."""
+
+
+class Written(NamedTuple):
+    """What was written: the table, its rows, SQL types of columns, shapes of examples in array columns."""
+
+    table: str
+    rows: int
+    types: Dict[str, str]
+    shapes: Dict[str, Tuple[int, ...]]
+
+
+def table_name(name: str) -> str:
+    """A table's name as SQL reads it, such as 'digits', 'my_schema.digits' or '"My table"'; ValueError if it is none."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is not a table's name: put names with blanks or special characters in double quotes")
+    return name
+
+
+def companion(table: str, suffix: str) -> str:
+    """The name of a table that goes with another, such as digits_summary."""
+    return table[:-1] + suffix + '"' if table.endswith('"') else table + suffix
+
+
+def hyperparameters(text: Optional[str]) -> Dict[str, Any]:
+    """compile_params or fit_params taken apart: {'loss': 'mse', 'optimizer': 'Adam', 'learning_rate': 0.1}.
+
+    The arguments of the optimizer are named beside the rest; lr is learning_rate. What is not plain
+    (a schedule, an expression) stays text.
+    """
+    found: Dict[str, Any] = {}
+    if not text:
+        return found
+    try:
+        text = text.strip()
+        if text.startswith("{"):
+            try:
+                found = dict(json.loads(text))
+            except json.JSONDecodeError:
+                found = dict(ast.literal_eval(text))
+        else:
+            call = ast.parse(f"f({text})", mode="eval").body
+            assert isinstance(call, ast.Call)
+            found = {keyword.arg: _value(keyword.value) for keyword in call.keywords if keyword.arg}
+    except (SyntaxError, ValueError, AssertionError):
+        return {}
+    optimizer = found.pop("optimizer", None)
+    if isinstance(optimizer, str):
+        found = {**_optimizer(optimizer), **found}
+    elif isinstance(optimizer, Mapping):
+        found = {"optimizer": optimizer.get("class_name"), **dict(optimizer.get("config") or {}), **found}
+    if "lr" in found and "learning_rate" not in found:
+        found = {("learning_rate" if key == "lr" else key): value for key, value in found.items()}
+    return found
+
+
+def _value(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return ast.unparse(node)
+
+
+def _optimizer(text: str) -> Dict[str, Any]:
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return {"optimizer": text}
+    if not isinstance(node, ast.Call):
+        return {"optimizer": ast.unparse(node)}
+    found = {"optimizer": ast.unparse(node.func)}
+    if node.args:
+        found["learning_rate"] = _value(node.args[0])
+    found.update({keyword.arg: _value(keyword.value) for keyword in node.keywords if keyword.arg})
+    return found
+
+
+class Hopper:
+    """A database with model_hopper. Each method is a function of schema hopper, with its arguments by name.
+
+    ``connection`` is one of psycopg (3) or psycopg2, or an engine or connection of SQLAlchemy 2 on one
+    of them. What a method writes is committed when it returns, whatever the connection's autocommit,
+    unless a transaction was open before: then it is yours to commit (``with hopper.transaction():``).
+
+    ``progress``: True shows a bar (tqdm's, where it is installed) and what the server says; False is
+    silent; a function gets each Notice. Warnings of the server become Python's (HopperWarning) unless
+    a function takes them. Errors are the driver's own, with the server's DETAIL and HINT.
+
+    Interrupting (Ctrl-C, a notebook's stop button) cancels the statement in the server and raises
+    KeyboardInterrupt; the connection can be used at once.
+    """
+
+    def __init__(self, connection: Any, *, progress: ProgressLike = True) -> None:
+        self._session: Session = make_session(connection)
+        self._functions: Optional[Functions] = None
+        self._in_block = 0
+        self._warned = False
+        self.progress = progress
+
+    # ------------------------------------------------------------ the connection
+
+    @property
+    def connection(self) -> Any:
+        """The driver's connection."""
+        return self._session.connection
+
+    def close(self) -> None:
+        """Closes a connection that model_hopper.connect() has made, or hands back an engine's."""
+        if self._session.owned:
+            self._session.close()
+
+    def __enter__(self) -> "Hopper":
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        info = self.connection.info
+        where = "closed" if self._session.closed else f"{info.dbname} on {info.host or 'this machine'}"
+        return f"<Hopper: {where}, {type(self.connection).__module__.partition('.')[0]}>"
+
+    @contextmanager
+    def transaction(self) -> Iterator["Hopper"]:
+        """A block whose statements are committed together at its end, or rolled back if it fails.
+
+        Within another transaction it is a savepoint.
+        """
+        nested = self._in_block > 0 or self._session.open
+        begin, commit, rollback = (
+            ("SAVEPOINT hopper_client", "RELEASE SAVEPOINT hopper_client", "ROLLBACK TO SAVEPOINT hopper_client")
+            if nested else ("BEGIN", "COMMIT", "ROLLBACK"))
+        by_driver = not nested and not self._session.autocommit
+        if not by_driver:
+            self._session.execute(begin)
+        self._in_block += 1
+        try:
+            yield self
+        except BaseException:
+            if by_driver:
+                self._session.rollback()
+            else:
+                self._session.execute(rollback)
+            raise
+        else:
+            if by_driver:
+                self._session.commit()
+            else:
+                self._session.execute(commit)
+        finally:
+            self._in_block -= 1
+
+    def _execute(self, statement: str, parameters: Optional[Sequence[Any]] = None,
+                 on_notice: Optional[NoticeHandler] = None) -> Result:
+        return self._kept(lambda: self._session.execute(statement, parameters, on_notice))
+
+    def _kept(self, work: Callable[[], T]) -> T:
+        """Does it, and commits unless a transaction was open before."""
+        ours = not self._in_block and not self._session.open
+        try:
+            result = work()
+        except BaseException:
+            if ours and not self._session.closed:
+                self._session.rollback()
+            raise
+        if ours:
+            self._session.commit()
+        elif not self._in_block and not self._session.autocommit:
+            self._warn_of_transaction()
+        return result
+
+    def _warn_of_transaction(self) -> None:
+        """A statement that only read may have begun the transaction, without its author knowing."""
+        if self._warned:
+            return
+        if self.connection.info.server_version >= 100000:
+            if self._session.execute("SELECT pg_catalog.txid_current_if_assigned()").rows == [(None,)]:
+                return  # nothing has been written
+        self._warned = True
+        warnings.warn("a transaction was open on this connection, so that what was written is kept only if you commit:"
+                      " connection.commit(). Use a connection with autocommit, or \"with hopper.transaction():\"",
+                      TransactionWarning, stacklevel=outside())
+
+    # ------------------------------------------------------------ statements and functions
+
+    @contextmanager
+    def _hearing(self, progress: Optional[ProgressLike]) -> Iterator[NoticeHandler]:
+        progress = self.progress if progress is None else progress
+        if callable(progress):
+            yield progress
+            return
+        with Progress(bool(progress)) as shown:
+            yield shown
+
+    def _run(self, statement: str, parameters: Optional[Sequence[Any]] = None,
+             progress: Optional[ProgressLike] = None) -> Result:
+        with self._hearing(progress) as on_notice:
+            return self._execute(statement, parameters, on_notice)
+
+    def sql(self, statement: str, parameters: Optional[Sequence[Any]] = None, *,
+            progress: Optional[ProgressLike] = None) -> Rows:
+        """Runs any SQL and returns its rows, None where it has none. Unlike with pandas.read_sql, a model is kept."""
+        result = self._run(statement, parameters, progress)
+        return self._rows(result) if result.columns else None
+
+    def call(self, function: str, /, *positional: Any, progress: Optional[ProgressLike] = None,
+             **arguments: Any) -> Any:
+        """Calls any function of schema hopper with named arguments; None stands for an argument's default.
+
+        Returns a table (a data frame where pandas is there) for functions that return one, a named tuple
+        for a single row, else the value.
+        """
+        chosen, given = self._choose(function, positional, arguments)
+        statement, parameters = chosen.statement(given)
+        with self._often("num_iterations" in chosen.names):
+            result = self._run(statement, parameters, progress)
+        if chosen.returns_set:
+            return self._rows(result, function)
+        if chosen.returns_row:
+            return _named(function, result.columns)(*result.rows[0])
+        return None if chosen.returns == "void" else result.rows[0][0]
+
+    def _choose(self, function: str, positional: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
+        # A function that is not there may have come with an update of the extension.
+        if self._functions is None or function not in self._functions:
+            self._functions = Functions(self._execute(CATALOGUE))
+        return self._functions.choose(function, positional, arguments)
+
+    @contextmanager
+    def _often(self, trains: bool) -> Iterator[None]:
+        """Progress each second, unless the session has said how often it wants it."""
+        if not trains:
+            yield
+            return
+        setting = "hopper.notice_interval"
+        before = self._execute("SELECT pg_catalog.current_setting(%s) FROM pg_catalog.pg_settings"
+                               " WHERE name = %s", [setting, setting]).rows
+        if before and before[0][0] != "10s":
+            yield
+            return
+        self._set(setting, "1s")
+        try:
+            yield
+        finally:
+            # A transaction that has failed takes the setting back by itself.
+            if not self._session.closed and self.connection.info.transaction_status != 3:
+                self._set(setting, "10s")
+
+    def _set(self, setting: str, value: str) -> None:
+        self._execute("SELECT pg_catalog.set_config(%s, %s, false)", [setting, value])
+
+    def set(self, **settings: Any) -> None:
+        """Sets hopper's settings for this session: set(threads=4, memory_limit='8GB')."""
+        for name, value in settings.items():
+            self._set(f"hopper.{name}", str(plain(value)))
+
+    def help(self, function: Optional[str] = None) -> None:
+        """Prints what the server says about its functions, or about one."""
+        rows = self._execute("SELECT hopper.help(%s)" if function else "SELECT hopper.help()",
+                             [function] if function else None).rows
+        print("\n".join(str(row[0]) for row in rows))
+
+    def _rows(self, result: Result, name: str = "row") -> Rows:
+        rows = [tuple(bytes(cell) if isinstance(cell, memoryview) else cell for cell in row) for row in result.rows]
+        try:
+            import pandas
+        except ImportError:
+            return [_named(name, result.columns)(*row) for row in rows]
+        return pandas.DataFrame.from_records(rows, columns=result.columns, coerce_float=True)
+
+    # ------------------------------------------------------------ packing
+
+    def training_preprocessor(self, source_table: str, output_table: str, dependent_varname: str,
+                              independent_varname: Union[str, Sequence[str]], **options: Any) -> int:
+        """Packs a table or view for training; returns the number of rows.
+
+        options: validation_fraction, normalizing_const, image_shape, seed and the others of the SQL function.
+        """
+        return int(self.call("training_preprocessor", source_table, output_table, dependent_varname,
+                             independent_varname, **options))
+
+    def validation_preprocessor(self, source_table: str, output_table: str, dependent_varname: str,
+                                independent_varname: Union[None, str, Sequence[str]], packed_table: str,
+                                **options: Any) -> int:
+        """Packs a table or view with the classes, types and constant of a packed training table."""
+        return int(self.call("validation_preprocessor", source_table, output_table, dependent_varname,
+                             independent_varname, packed_table, **options))
+
+    # ------------------------------------------------------------ architectures and configurations
+
+    def load_model(self, model_arch_table: str, model_arch: Any, model_weights: Any = None,
+                   name: Optional[str] = None, description: Optional[str] = None) -> int:
+        """Checks and stores an architecture: a model of Keras, a dictionary or JSON; returns its model_id.
+
+        model_weights: what model.get_weights() returns, or its bytes.
+        """
+        return int(self.call("load_model", model_arch_table, model_arch, model_weights, name=name,
+                             description=description))
+
+    def describe_model(self, model_arch_table: str, model_id: Any, **options: Any) -> Rows:
+        """The layers of a stored architecture, with their shapes and numbers of parameters."""
+        return self.call("describe_model", model_arch_table, model_id, **options)
+
+    def delete_model(self, model_arch_table: str, model_id: Any, **options: Any) -> Any:
+        """Deletes an architecture."""
+        return self.call("delete_model", model_arch_table, model_id, **options)
+
+    def layers(self) -> Rows:
+        """The layers that can be trained."""
+        return self.call("layers")
+
+    def generate_model_configs(self, model_arch_table: str, model_selection_table: str, model_id_list: Any,
+                               compile_params_grid: Any, fit_params_grid: Any, **options: Any) -> int:
+        """Adds configurations by grid or random search; returns how many.
+
+        The grids are dictionaries: {'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['Adam'],
+        'lr': numpy.logspace(-4, -1, 4)}]} and {'batch_size': [16, 64]}.
+        options: search_type, num_configs, seed.
+        """
+        return int(self.call("generate_model_configs", model_arch_table, model_selection_table, model_id_list,
+                             compile_params_grid, fit_params_grid, **options))
+
+    def load_model_selection_table(self, model_arch_table: str, model_selection_table: str, model_id_list: Any,
+                                   compile_params_list: Sequence[Any], fit_params_list: Sequence[Any],
+                                   **options: Any) -> Any:
+        """Adds all combinations of lists of compile_params and fit_params, each a text or a dictionary."""
+        return self.call("load_model_selection_table", model_arch_table, model_selection_table, model_id_list,
+                         [as_text(entry, "compile_params") for entry in compile_params_list],
+                         [as_text(entry, "fit_params") for entry in fit_params_list], **options)
+
+    def check_configs(self, *positional: Any, **arguments: Any) -> Rows:
+        """What is wrong with configurations."""
+        return self.call("check_configs", *positional, **arguments)
+
+    # ------------------------------------------------------------ training
+
+    def fit_multiple_model(self, packed_table: str, model_table: str, model_selection_table: str,
+                           num_iterations: int, validation_table: Optional[str] = None, *,
+                           progress: Optional[ProgressLike] = None, **options: Any) -> Any:
+        """Trains all configurations together; returns the best one, and how many were trained.
+
+        options: metrics_compute_frequency, warm_start, seed, threads and the others of the SQL function.
+        """
+        return self.call("fit_multiple_model", packed_table, model_table, model_selection_table, num_iterations,
+                         validation_table=validation_table, progress=progress, **options)
+
+    def fit(self, packed_table: str, model_table: str, model_arch_table: str, model_id: Any, compile_params: Any,
+            fit_params: Any, num_iterations: int, validation_table: Optional[str] = None, *,
+            progress: Optional[ProgressLike] = None, **options: Any) -> Any:
+        """Trains one model; compile_params and fit_params are texts or dictionaries."""
+        return self.call("fit", packed_table, model_table, model_arch_table, model_id, compile_params, fit_params,
+                         num_iterations, validation_table=validation_table, progress=progress, **options)
+
+    def explain_fit(self, *positional: Any, **arguments: Any) -> Rows:
+        """What a run would take, without training: seconds, memory, idle time."""
+        return self.call("explain_fit", *positional, **arguments)
+
+    def run_timeline(self, model_table: str, **options: Any) -> Rows:
+        """Each visit of each model to a partition, with where its time went."""
+        return self.call("run_timeline", model_table, **options)
+
+    # ------------------------------------------------------------ comparing
+
+    def leaderboard(self, model_table: str, n: Optional[int] = None, **options: Any) -> Rows:
+        """The models of a run, best first, with their hyperparameters as columns."""
+        board = self.call("leaderboard", model_table, n, **options)
+        return _widened(board)
+
+    def learning_curves(self, model_table: str) -> Rows:
+        """Loss and metrics of every model and iteration; a row for each value."""
+        return self.call("learning_curves", model_table)
+
+    def evaluate(self, model_table: str, packed_table: str, mst_key: Optional[int] = None, *,
+                 output_table: Optional[str] = None, confusion_table: Optional[str] = None, **options: Any) -> Any:
+        """Loss and metrics of a model on a packed table."""
+        return self.call("evaluate", model_table, packed_table, mst_key=mst_key, output_table=output_table,
+                         confusion_table=confusion_table, **options)
+
+    # ------------------------------------------------------------ predicting
+
+    def predict(self, model_table: str, source_table: str, id_col: str,
+                independent_varname: Union[None, str, Sequence[str]] = None, output_table: Optional[str] = None,
+                pred_type: Union[str, int, float] = "prob", mst_key: Optional[int] = None, **options: Any) -> Rows:
+        """Predicts the rows of a table: into output_table, or, without one, returns the predictions."""
+        if output_table is not None:
+            return self.call("predict", model_table, source_table, id_col, independent_varname, output_table,
+                             pred_type, mst_key=mst_key, **options)
+        with self._temporary() as table:
+            self.call("predict", model_table, source_table, id_col, independent_varname, table, pred_type,
+                      mst_key=mst_key, **options)
+            return self._rows(self._execute(f"SELECT * FROM {table}"))
+
+    def predict_row(self, model_table: str, mst_key: Optional[int], features: Any) -> Rows:
+        """Predicts one example: an array of numbers, or bytes."""
+        if is_array(features) and features.dtype == "uint8" and features.ndim > 1:
+            features = features.tobytes()  # an image, as write_table() stores it
+        return self.call("predict_row", model_table, mst_key, features)
+
+    @contextmanager
+    def _temporary(self) -> Iterator[str]:
+        table = f"pg_temp.hopper_client_{next(_NUMBERS)}"
+        try:
+            yield table
+        finally:
+            if not self._session.closed and self.connection.info.transaction_status != 3:
+                self._execute(f"DROP TABLE IF EXISTS {table}")
+
+    # ------------------------------------------------------------ data
+
+    def read_table(self, table: str) -> Rows:
+        """All rows of a table."""
+        return self._rows(self._execute(f"SELECT * FROM {table_name(table)}"))
+
+    def write_table(self, table: str, data: Any, *, id_column: Optional[str] = "id", replace: bool = False) -> Written:
+        """Makes a table of a DataFrame, a dictionary of arrays, or a structured array, through COPY in binary.
+
+        Arrays of numbers with more than one axis become one array for each row; those of bytes (uint8),
+        such as images, become bytea, which is packed with image_shape. NaN of a DataFrame becomes NULL.
+        id_column: a primary key that is added where data has no column of this name: a DataFrame's
+        index if it is of whole numbers, else 0, 1, 2, ...; None: no such column.
+        """
+        from ._copy import columns_of, encode
+
+        import numpy
+
+        columns = columns_of(data)
+        key = ""
+        if id_column is not None and id_column not in [column.name for column in columns]:
+            index: Any = getattr(data, "index", None)
+            ids = numpy.arange(len(columns[0]))
+            if getattr(index, "is_unique", False) and index.dtype.kind in "iu":
+                ids = index.to_numpy()
+            columns = columns_of({id_column: ids}) + columns
+            key = f"ALTER TABLE {table_name(table)} ADD PRIMARY KEY ({identifier(id_column)})"
+        definitions = ", ".join(f'{identifier(column.name)} {column.sql_type}' for column in columns)
+
+        def write() -> None:
+            if replace:
+                self._session.execute(f"DROP TABLE IF EXISTS {table_name(table)}")
+            self._session.execute(f"CREATE TABLE {table_name(table)} ({definitions})")
+            self._session.copy_in(f"COPY {table_name(table)} FROM STDIN (FORMAT binary)", encode(columns))
+            if key:
+                self._session.execute(key)
+
+        self._together(write)
+        return Written(table, len(columns[0]), {column.name: column.sql_type for column in columns},
+                       {column.name: column.shape for column in columns if column.shape})
+
+    def _together(self, work: Callable[[], None]) -> None:
+        """Several statements that are kept together, or not at all."""
+        if self._in_block or self._session.open:
+            self._kept(work)
+            return
+        with self.transaction():
+            work()
+
+
+def _named(name: str, columns: Sequence[str]) -> Any:
+    return namedtuple(name, columns, rename=True)
+
+
+def _widened(board: Rows) -> Rows:
+    """A leaderboard with the hyperparameters as columns, before the texts that hold them."""
+    if isinstance(board, list):
+        records = [row._asdict() for row in board]
+    else:
+        records = board.to_dict("records")
+    wide = []
+    keys: Dict[str, None] = {}
+    for record in records:
+        found = {**hyperparameters(record.get("compile_params")), **hyperparameters(record.get("fit_params"))}
+        wide.append({(f"param_{key}" if key in record else key): value for key, value in found.items()})
+        keys.update(dict.fromkeys(wide[-1]))
+    if isinstance(board, list):
+        names = list(board[0]._fields) + list(keys) if board else []
+        return [_named("leaderboard", names)(*row, *(found.get(key) for key in keys)) for row, found in zip(board, wide)]
+    place = list(board.columns).index("compile_params") if "compile_params" in board.columns else board.shape[1]
+    board = board.copy()
+    for key in reversed(list(keys)):
+        board.insert(place, key, [found.get(key) for found in wide])
+    return board
+
+
+def connect(conninfo: str = "", *, driver: Optional[str] = None, progress: ProgressLike = True,
+            **arguments: Any) -> Hopper:
+    """Connects, with psycopg (3) or else psycopg2, so that each statement is committed.
+
+    conninfo and arguments are the driver's: connect("dbname=sales host=db1") or connect(dbname="sales").
+    driver: 'psycopg' or 'psycopg2', to choose one.
+    """
+    if driver not in (None, "psycopg", "psycopg2"):
+        raise ValueError(f'driver must be "psycopg" or "psycopg2", not {driver!r}')
+    connection: Any = None
+    for library in ([driver] if driver else ["psycopg", "psycopg2"]):
+        try:
+            module = __import__(library)
+        except ImportError:
+            continue
+        connection = module.connect(conninfo, **arguments)
+        break
+    if connection is None:
+        raise ImportError(f"{driver or 'psycopg'} is not installed: pip install 'psycopg[binary]', or psycopg2-binary")
+    connection.autocommit = True
+    hopper = Hopper(connection, progress=progress)
+    hopper._session.owned = True
+    return hopper

@@ -1,0 +1,255 @@
+"""Arrays and data frames as the bytes of COPY ... (FORMAT binary)."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import struct
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._values import is_array
+
+HEADER = b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0)
+TRAILER = struct.pack(">h", -1)
+NULL = struct.pack(">i", -1)
+CHUNK_BYTES = 4 << 20
+_EPOCH = np.datetime64("2000-01-01", "us")
+_INT8_LIMIT = 1 << 63
+
+# SQL type: its OID and the form of its bytes
+_SCALARS = {
+    "boolean": (16, "?"), "smallint": (21, ">i2"), "integer": (23, ">i4"), "bigint": (20, ">i8"),
+    "real": (700, ">f4"), "double precision": (701, ">f8"),
+    "timestamp": (1114, ">i8"), "timestamp with time zone": (1184, ">i8"),
+}
+_OF_NUMPY = {
+    "b1": "boolean", "i1": "smallint", "u1": "smallint", "i2": "smallint", "u2": "integer", "i4": "integer",
+    "u4": "bigint", "i8": "bigint", "u8": "bigint", "f2": "real", "f4": "real", "f8": "double precision",
+    "f16": "double precision",
+}
+
+
+class Column(NamedTuple):
+    """A column as it is to be written."""
+
+    name: str
+    sql_type: str
+    values: Any  # an array of numbers, one more axis for arrays and bytea; a list for text and bytea
+    missing: Any = None  # where it is NULL, or None
+    shape: Tuple[int, ...] = ()  # of one example
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether all its values take the same number of bytes."""
+        return isinstance(self.values, np.ndarray) and self.missing is None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def _field(column: Column) -> Tuple[List[Tuple[Any, ...]], Dict[str, Any]]:
+    """Fields of a row for a column of numbers: numpy's description, and what is the same in all rows."""
+    name = column.name
+    if column.sql_type == "bytea":
+        size = int(np.prod(column.shape))
+        return [(f"{name} length", ">i4"), (name, "u1", column.values.shape[1:])], {f"{name} length": size}
+    base = column.sql_type[:-2] if column.sql_type.endswith("[]") else column.sql_type
+    oid, form = _SCALARS[base]
+    size = np.dtype(form).itemsize
+    if base == column.sql_type:
+        return [(f"{name} length", ">i4"), (name, form)], {f"{name} length": size}
+    count = int(np.prod(column.shape))
+    dimensions = b"".join(struct.pack(">ii", extent, 1) for extent in column.shape)
+    head = struct.pack(">iiii", 12 + len(dimensions) + count * (4 + size), len(column.shape), 0, oid) + dimensions
+    return ([(f"{name} head", "u1", (len(head),)), (name, [("length", ">i4"), ("value", form)], (count,))],
+            {f"{name} head": np.frombuffer(head, "u1")})
+
+
+def _rows(columns: Sequence[Column], start: int, end: int, count: Optional[int]) -> Any:
+    """Rows of some columns of numbers as one array of bytes; with the number of fields where it is given."""
+    description: List[Tuple[Any, ...]] = [] if count is None else [("fields", ">i2")]
+    constants: Dict[str, Any] = {} if count is None else {"fields": count}
+    for column in columns:
+        fields, same = _field(column)
+        description += fields
+        constants.update(same)
+    rows = np.empty(end - start, np.dtype(description))
+    for name, value in constants.items():
+        rows[name] = value
+    for column in columns:
+        values = column.values[start:end]
+        if column.sql_type.endswith("[]"):
+            rows[column.name]["length"] = _SCALARS[column.sql_type[:-2]][1] != "?" and np.dtype(
+                _SCALARS[column.sql_type[:-2]][1]).itemsize or 1
+            rows[column.name]["value"] = values.reshape(end - start, -1)
+        else:
+            rows[column.name] = values
+    return rows
+
+
+def _cut(rows: Any) -> List[bytes]:
+    width, data = rows.dtype.itemsize, rows.tobytes()
+    return [data[place:place + width] for place in range(0, len(data), width)]
+
+
+def _cells(column: Column, start: int, end: int) -> List[bytes]:
+    """The fields of a column whose values are of different lengths, or missing."""
+    if isinstance(column.values, np.ndarray):
+        cells = _cut(_rows([column], start, end, None))
+        return [NULL if missing else cell for cell, missing in zip(cells, column.missing[start:end])]
+    pack = struct.Struct(">i").pack
+    return [NULL if value is None else pack(len(value)) + value for value in column.values[start:end]]
+
+
+def _width(column: Column) -> int:
+    if isinstance(column.values, np.ndarray):
+        return 8 + 2 * int(column.values.nbytes // max(1, len(column)))
+    sample = [len(value) for value in column.values[:1000] if value is not None]
+    return 8 + (sum(sample) // len(sample) if sample else 0)
+
+
+def encode(columns: Sequence[Column]) -> Iterator[bytes]:
+    """The bytes for COPY, a few megabytes at a time."""
+    yield HEADER
+    n_rows = len(columns[0])
+    step = max(1, CHUNK_BYTES // (2 + sum(map(_width, columns))))
+    for start in range(0, n_rows, step):
+        end = min(n_rows, start + step)
+        parts: List[List[bytes]] = []
+        groups = [(fixed, list(group)) for fixed, group in itertools.groupby(columns, lambda c: c.is_fixed)]
+        if len(groups) == 1 and groups[0][0]:
+            yield _rows(columns, start, end, len(columns)).tobytes()
+            continue
+        if not groups[0][0]:
+            parts.append([struct.pack(">h", len(columns))] * (end - start))
+        for place, (fixed, group) in enumerate(groups):
+            if fixed:
+                parts.append(_cut(_rows(group, start, end, len(columns) if place == 0 else None)))
+            else:
+                parts += [_cells(column, start, end) for column in group]
+        yield b"".join(itertools.chain.from_iterable(zip(*parts)))
+    yield TRAILER
+
+
+# ---------------------------------------------------------------- columns from what people have
+
+def _numbers(name: str, values: Any, missing: Any = None) -> Column:
+    """An array of numbers, one example in each place of the first axis."""
+    if values.dtype.kind == "M":
+        missing = np.isnat(values) if missing is None else missing | np.isnat(values)
+        since = (values.astype("datetime64[us]") - _EPOCH).astype("i8")
+        return Column(name, "timestamp", since, missing if missing.any() else None)
+    code = f"{values.dtype.kind}{values.dtype.itemsize}"
+    if code not in _OF_NUMPY:
+        raise TypeError(f'column "{name}": values of {values.dtype} cannot be written')
+    if code == "u8" and values.size and int(values.max()) >= _INT8_LIMIT:
+        raise ValueError(f'column "{name}" holds {values.max()}, which is too large for bigint')
+    if missing is not None and not missing.any():
+        missing = None
+    if values.ndim == 1:
+        return Column(name, _OF_NUMPY[code], values, missing)
+    shape = tuple(int(extent) for extent in values.shape[1:])
+    if 0 in shape:
+        raise ValueError(f'column "{name}" has examples of shape {shape}, without a value')
+    if code == "u1":
+        return Column(name, "bytea", values, missing, shape)
+    return Column(name, _OF_NUMPY[code] + "[]", values, missing, shape)
+
+
+def _objects(name: str, values: Sequence[Any]) -> Column:
+    """A list of Python's values, None or NaN where there is none."""
+    cells: List[Any] = [_Shaped(value) if is_array(value) else None if value is None or value != value else value
+                        for value in values]
+    present = [cell for cell in cells if cell is not None]
+    kinds = {type(cell) for cell in present}
+    missing = np.array([cell is None for cell in cells], bool)
+
+    def filled(default: Any) -> List[Any]:
+        return [default if cell is None else cell for cell in cells]
+
+    if all(issubclass(kind, str) for kind in kinds):
+        return Column(name, "text", [None if cell is None else cell.encode() for cell in cells])
+    if all(issubclass(kind, (bytes, bytearray, memoryview)) for kind in kinds):
+        return Column(name, "bytea", [None if cell is None else bytes(cell) for cell in cells])
+    if kinds <= {_Shaped} or all(issubclass(kind, (list, tuple)) for kind in kinds):
+        arrays = [cell.array if isinstance(cell, _Shaped) else np.asarray(cell) for cell in present]
+        if len({array.shape for array in arrays}) > 1:
+            raise ValueError(f'column "{name}" holds arrays of different shapes')
+        stacked = np.zeros((len(cells), *arrays[0].shape), np.result_type(*arrays))
+        stacked[~missing] = arrays
+        return _numbers(name, stacked, missing)
+    if all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
+        return _numbers(name, np.array(filled(False), "?"), missing)
+    if all(issubclass(kind, (int, np.integer)) for kind in kinds):
+        return _numbers(name, np.array(filled(0), "i8"), missing)
+    if all(issubclass(kind, (datetime.datetime, datetime.date, np.datetime64)) for kind in kinds):
+        return _numbers(name, np.array([np.datetime64("NaT") if cell is None else np.datetime64(cell)
+                                        for cell in cells], "datetime64[us]"))
+    try:
+        return _numbers(name, np.array([float(cell) for cell in filled(0)], "f8"), missing)
+    except (TypeError, ValueError):
+        kinds_text = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise TypeError(f'column "{name}" holds values of type {kinds_text}: write numbers, text, bytes, dates'
+                        " or arrays of one shape") from None
+
+
+class _Shaped:
+    """An array that is one value of a column."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+def _series(name: str, series: Any) -> Column:
+    """A column of pandas, whose NaN means missing."""
+    missing = series.isna().to_numpy()
+    dtype = series.dtype
+    if getattr(dtype, "tz", None) is not None:
+        column = _numbers(name, series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(), missing)
+        return column._replace(sql_type="timestamp with time zone")
+    plain = getattr(dtype, "numpy_dtype", dtype)
+    if isinstance(plain, np.dtype) and plain.kind in "iufbM":
+        if plain.kind == "M" or not missing.any():
+            return _numbers(name, series.to_numpy(plain), missing)
+        return _numbers(name, series.fillna(False if plain.kind == "b" else 0).to_numpy(plain), missing)
+    return _objects(name, series.astype(object).where(~series.isna(), None).tolist())
+
+
+def columns_of(data: Any) -> List[Column]:
+    """The columns of a data frame, of a dictionary of arrays and lists, or of a structured array."""
+    columns: List[Column]
+    if hasattr(data, "columns") and hasattr(data, "iloc"):
+        doubled = [str(name) for name in data.columns[data.columns.duplicated()]]
+        if doubled:
+            raise ValueError(f'column "{doubled[0]}" is there twice')
+        columns = [_series(str(name), data[name]) for name in data.columns]
+    elif isinstance(data, Mapping):
+        columns = [_any(str(name), values) for name, values in data.items()]
+    elif is_array(data) and data.dtype.names:
+        columns = [_any(name, data[name]) for name in data.dtype.names]
+    else:
+        raise TypeError(f"{type(data).__name__} is not a table: give a DataFrame, or a dictionary of columns, such as"
+                        " {'label': labels, 'pixels': images}")
+    if not columns:
+        raise ValueError("a table without columns cannot be written")
+    lengths = {column.name: len(column) for column in columns}
+    if len(set(lengths.values())) > 1:
+        raise ValueError("the columns have different lengths: " +
+                         ", ".join(f'"{name}" {length}' for name, length in lengths.items()))
+    return columns
+
+
+def _any(name: str, values: Any) -> Column:
+    if hasattr(values, "isna") and hasattr(values, "iloc"):
+        return _series(name, values)
+    if callable(getattr(values, "detach", None)):  # a tensor of torch
+        values = values.detach().cpu().numpy()
+    if not is_array(values):
+        values = list(values)
+        return _objects(name, values)
+    array = np.asarray(values)
+    if array.dtype.kind in "OSU":
+        return _objects(name, array.tolist())
+    return _numbers(name, array)

@@ -1,0 +1,192 @@
+"""Python values as what the functions of hopper take: texts of parameters, arrays, bytes."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from typing import Any, List, Mapping
+
+
+def is_array(value: Any) -> bool:
+    """Whether it is an array of numpy or something that counts as one."""
+    return hasattr(value, "__array__") and hasattr(value, "dtype") and getattr(value, "ndim", 0) > 0
+
+
+def plain(value: Any) -> Any:
+    """The value without numpy's, pandas' and torch's own types, so that it prints as Python prints it."""
+    if value is None or type(value) in (str, bytes, bool, int, float):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {plain(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, range, set, frozenset)):
+        items = [plain(item) for item in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
+        return tuple(items) if isinstance(value, tuple) else items
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "dtype") and getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        # A float32 of 0.1 is to print as 0.1.
+        return float(str(value)) if value.dtype.kind == "f" and value.dtype.itemsize < 8 else plain(value.item())
+    if hasattr(value, "tolist"):
+        if is_array(value) and value.dtype.kind == "f" and value.dtype.itemsize < 8:
+            return [plain(item) for item in value]
+        return plain(value.tolist())
+    if isinstance(value, bool):
+        return bool(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if callable(getattr(value, "get_config", None)):  # an optimizer, loss or metric of Keras
+        return {"class_name": type(value).__name__, "config": plain(value.get_config())}
+    if hasattr(value, "__iter__"):
+        return [plain(item) for item in value]
+    return value
+
+
+def literal(value: Any) -> str:
+    """A dictionary or list in Python's syntax, which hopper's parameters and grids are read in."""
+    value = plain(value)
+    _refuse_infinite(value)
+    return repr(value)
+
+
+def _refuse_infinite(value: Any) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} cannot be a parameter")
+    if isinstance(value, Mapping):
+        for item in value.values():
+            _refuse_infinite(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _refuse_infinite(item)
+
+
+def identifier(name: str) -> str:
+    """A name in double quotes, which SQL takes as it is."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def names(value: Any) -> str:
+    """A list of columns as one text: hopper's functions need quotes for capitals and special characters alone."""
+    return ", ".join(name if re.fullmatch(r"[a-z_][a-z0-9_$]*", name) else identifier(name) for name in map(str, value))
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(item, str) for item in value)
+
+
+def as_text(value: Any, argument: str) -> str:
+    """For an argument of type text."""
+    if isinstance(value, str):
+        return value
+    if callable(getattr(value, "to_json", None)) and hasattr(value, "get_weights"):
+        return str(value.to_json())  # a model of Keras
+    value = plain(value)
+    if "param" in argument or "grid" in argument:
+        return literal(value)
+    if isinstance(value, Mapping):
+        return json.dumps(value)
+    if _is_names(value) or (isinstance(value, (list, tuple)) and argument.endswith("varname")):
+        return names(value)
+    if isinstance(value, (list, tuple)):
+        return json.dumps(value)
+    return str(value)
+
+
+def as_bytes(value: Any) -> bytes:
+    """For bytea: bytes as they are, arrays as what they hold, a list of arrays (weights) as float32."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    if is_array(value):
+        import numpy
+
+        return bytes(numpy.ascontiguousarray(value).tobytes())
+    if isinstance(value, (list, tuple)) and all(is_array(item) for item in value):
+        return weights_to_bytes(value)
+    raise TypeError(f"{type(value).__name__} cannot be bytes: give bytes, an array, or a list of arrays")
+
+
+def weights_to_bytes(arrays: Any) -> bytes:
+    """Weights, as model.get_weights() returns them, as load_model takes them."""
+    import numpy
+
+    return b"".join(numpy.ascontiguousarray(array, dtype="<f4").tobytes() for array in arrays)
+
+
+def _as_number(value: Any, kind: Any, argument: str) -> Any:
+    value = plain(value)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, str):
+        return value
+    if kind is int and isinstance(value, float) and not value.is_integer():
+        raise TypeError(f'argument "{argument}" must be a whole number, not {value}')
+    if isinstance(value, (int, float)):
+        return kind(value)
+    raise TypeError(f'argument "{argument}" must be a number, not {type(value).__name__}')
+
+
+def _as_list(value: Any, argument: str) -> List[Any]:
+    value = plain(value)
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+_INTEGERS = ("integer", "bigint", "smallint")
+_FLOATS = ("double precision", "real", "numeric")
+
+
+def convert(value: Any, sql_type: str, argument: str) -> Any:
+    """A value for a parameter of this type, as the drivers can send it."""
+    if value is None:
+        return None
+    if sql_type == "text":
+        return as_text(value, argument)
+    if sql_type in _INTEGERS:
+        return _as_number(value, int, argument)
+    if sql_type in _FLOATS:
+        return _as_number(value, float, argument)
+    if sql_type == "boolean":
+        value = plain(value)
+        if not isinstance(value, (bool, int, str)):
+            raise TypeError(f'argument "{argument}" must be True or False, not {type(value).__name__}')
+        return value if isinstance(value, str) else bool(value)
+    if sql_type == "bytea":
+        return as_bytes(value)
+    if sql_type in ("json", "jsonb"):
+        return value if isinstance(value, str) else json.dumps(plain(value))
+    if sql_type.endswith("[]") or sql_type == "anyarray":
+        return value if isinstance(value, str) else _as_list(value, argument)
+    return plain(value)
+
+
+def array_type(value: Any) -> str:
+    """The SQL type of an array that is given for anyarray."""
+    if is_array(value) and value.dtype.kind in "iub":
+        return "bigint[]" if value.dtype.itemsize > 4 else "integer[]"
+    if is_array(value) and value.dtype.itemsize > 4:
+        return "double precision[]"
+    return "real[]" if is_array(value) else "double precision[]"
+
+
+def fitness(value: Any, sql_type: str) -> int:
+    """How well a value suits a parameter of this type; 0 where not at all. Decides between overloads."""
+    if value is None:
+        return 1
+    if isinstance(value, Mapping) or callable(getattr(value, "to_json", None)):
+        return {"text": 3, "json": 2, "jsonb": 2}.get(sql_type, 0)
+    if is_array(value) or isinstance(value, (list, tuple, range)):
+        return 3 if sql_type.endswith("[]") or sql_type == "anyarray" else 1
+    value = plain(value)
+    if isinstance(value, bool):
+        return {"boolean": 3, "text": 1}.get(sql_type, 0)
+    if isinstance(value, int):
+        return 3 if sql_type in _INTEGERS else 2 if sql_type in _FLOATS else 1 if sql_type != "text" else 0
+    if isinstance(value, float):
+        return 3 if sql_type in _FLOATS else 0
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return 3 if sql_type == "bytea" else 0
+    return 3 if sql_type == "text" else 1

@@ -1,0 +1,172 @@
+"""Python's and numpy's values as arguments, and tables as results."""
+
+import builtins
+import warnings
+
+import numpy as np
+import pandas
+import pytest
+
+import model_hopper
+from conftest import GRID, MLP, ask
+from model_hopper._values import as_text, convert, literal
+
+
+def test_numpy_does_not_leak_into_texts():
+    grid = {"optimizer_params_list": [{"optimizer": ["Adam"], "lr": np.logspace(-4, -1, 4)}],
+            "batch_size": np.array([16, 64]), "rate": (np.float32(0.1), np.float16(0.5), np.bool_(True), None),
+            np.str_("key"): np.int64(3)}
+    assert literal(grid) == ("{'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [0.0001, 0.001, 0.01, 0.1]}],"
+                             " 'batch_size': [16, 64], 'rate': (0.1, 0.5, True, None), 'key': 3}")
+    assert literal({"lr": pandas.Series([0.5, 1])}) == "{'lr': [0.5, 1.0]}"
+    assert literal({"lr": np.array([0.1], "f4")}) == "{'lr': [0.1]}"
+    with pytest.raises(ValueError, match="nan"):
+        literal({"lr": [float("nan")]})
+
+
+def test_conversions():
+    assert convert(np.int64(3), "integer", "n") == 3 and type(convert(np.int64(3), "integer", "n")) is int
+    assert convert(3.0, "bigint", "n") == 3
+    assert convert(np.float32(0.2), "double precision", "x") == 0.2
+    assert convert((1, np.int32(2)), "integer[]", "ids") == [1, 2]
+    assert convert(7, "integer[]", "ids") == [7]
+    assert convert(range(3), "integer[]", "ids") == [0, 1, 2]
+    assert convert(np.array([1.5]), "bytea", "w") == np.array([1.5]).tobytes()
+    assert convert([np.ones((2, 1)), np.zeros(1)], "bytea", "w") == np.array([1, 1, 0], "<f4").tobytes()
+    assert convert(["age", "Monthly Fee"], "text", "independent_varname") == 'age, "Monthly Fee"'
+    assert as_text({"a": True}, "model_arch") == '{"a": true}'
+    for value, sql_type in ((1.5, "integer"), ("x", "bytea"), ([1, 2], "integer"), (object(), "boolean")):
+        with pytest.raises(TypeError):
+            convert(value, sql_type, "n")
+
+
+def test_dictionaries_and_numpy_as_arguments(hopper):
+    model = hopper.load_model("architectures", MLP, name="from a dictionary")
+    assert type(model) is int
+    shaped = {"class_name": "Sequential", "config": {"layers": [
+        {"class_name": "Dense", "config": {"units": 3, "batch_input_shape": [None, 4]}}]}}
+    layers = hopper.describe_model("architectures", np.int64(hopper.load_model("architectures", shaped)))
+    assert layers.parameters.iloc[-1] == 15
+    grid = {**GRID, "optimizer_params_list": [{"optimizer": ["Adam"], "lr": np.logspace(-4, -2, 3)}]}
+    assert hopper.generate_model_configs("architectures", "search", [np.int64(1)], grid,
+                                         {"batch_size": np.array([16, 64])}) == 6
+    best = hopper.fit_multiple_model("packed", "searched", "search", np.int64(1))
+    assert best.models_trained == 6
+    board = hopper.leaderboard("searched", np.int64(3))
+    assert len(board) == 3
+    assert set(board.learning_rate) <= {0.0001, 0.001, 0.01} and set(board.batch_size) <= {16, 64}
+    one = hopper.fit("packed", "alone", "architectures", 1,
+                     {"loss": "categorical_crossentropy", "optimizer": "Adam(lr=0.01)", "metrics": ["accuracy"]},
+                     {"batch_size": 32}, 2, seed=np.int64(5))
+    assert one.best_value > 0.5
+    assert hopper.load_model_selection_table(
+        "architectures", "listed", 1, [{"loss": "mse", "optimizer": "SGD"}, "loss='mae', optimizer='SGD'"],
+        [{"batch_size": 8}]) is not False
+
+
+def test_results(one):
+    board = one.leaderboard("models")
+    assert isinstance(board, pandas.DataFrame)
+    columns = list(board.columns)
+    assert columns[:2] == ["rank", "mst_key"]
+    place = columns.index("compile_params")
+    assert set(columns[:place]) >= {"optimizer", "learning_rate", "loss", "metrics", "batch_size"}
+    assert sorted(board.learning_rate) == [0.001, 0.01] and board.learning_rate.dtype == float
+    assert board.validation_metric.dtype == float
+    curves = one.learning_curves("models")
+    assert len(curves.pivot_table(index="iteration", columns=["mst_key", "split"], values="value")) == 3
+    key = int(board.mst_key[0])
+    assert one.evaluate("models", "packed_validation", key).loss > 0
+    predicted = one.predict("models", "digits", "id", ["pixels"], pred_type="response", mst_key=key)
+    assert len(predicted) == 1797 and "predicted_label" in predicted
+    assert len(one.predict("models", "digits", "id", "pixels", pred_type=2, mst_key=key)) == 2 * 1797
+    assert one.predict("models", "digits", "id", "pixels", "predicted", 0.5, key) is None
+    assert ask("SELECT count(*) > 0 FROM predicted") == [(True,)]
+    pixels = one.sql("SELECT pixels FROM digits WHERE id = 1").pixels[0]
+    row = one.predict_row("models", key, np.array(pixels))
+    assert len(row) == 10 and abs(row.prob.sum() - 1) < 1e-5
+    assert len(one.explain_fit("packed", "new", "configs", 2)) > 3
+    assert len(one.run_timeline("models")) > 0
+    assert "Dense" in set(one.layers().iloc[:, 0])
+    assert one.sql("SET work_mem = '4MB'") is None
+
+
+def test_results_without_pandas(one, monkeypatch):
+    real = builtins.__import__
+
+    def without_pandas(name, *arguments):
+        if name == "pandas":
+            raise ImportError(name)
+        return real(name, *arguments)
+
+    monkeypatch.setattr(builtins, "__import__", without_pandas)
+    board = one.leaderboard("models")
+    assert [row.rank for row in board] == [1, 2]
+    assert {row.learning_rate for row in board} == {0.001, 0.01}
+    assert one.predict("models", "digits", "id", "pixels", pred_type="response", mst_key=1)[0].predicted_label in range(10)
+
+
+def test_hyperparameters():
+    found = model_hopper.hyperparameters
+    assert found("optimizer='Adam(lr=0.003,beta_1=0.5)',metrics=['auc'],loss='bce'") == {
+        "optimizer": "Adam", "learning_rate": 0.003, "beta_1": 0.5, "metrics": ["auc"], "loss": "bce"}
+    assert found("loss=mse, optimizer=SGD(0.1)") == {"optimizer": "SGD", "learning_rate": 0.1, "loss": "mse"}
+    assert found("loss='mse', optimizer='SGD(lr=ExponentialDecay(0.1, decay_steps=10, decay_rate=0.9))'") == {
+        "optimizer": "SGD", "learning_rate": "ExponentialDecay(0.1, decay_steps=10, decay_rate=0.9)", "loss": "mse"}
+    assert found('{"loss": "mse", "optimizer": {"class_name": "SGD", "config": {"learning_rate": 0.1}}}') == {
+        "optimizer": "SGD", "learning_rate": 0.1, "loss": "mse"}
+    assert found("batch_size=16, class_weight={'true': 5}") == {"batch_size": 16, "class_weight": {"true": 5}}
+    assert found("what is this") == {} and found(None) == {}
+
+
+# ---------------------------------------------------------------- call()
+
+def test_call_checks_arguments_before_the_server(one):
+    assert one.call("version")
+    with pytest.raises(TypeError, match='no argument "validaton_table".*Perhaps you meant "validation_table"'):
+        one.fit_multiple_model("packed", "never", "configs", 1, validaton_table="packed_validation")
+    with pytest.raises(LookupError, match='hopper.leaderbord.*Perhaps you meant "leaderboard"'):
+        one.call("leaderbord", "models")
+    with pytest.raises(TypeError, match="needs the arguments .*independent_varname"):
+        one.call("training_preprocessor", "digits", "x")
+    with pytest.raises(TypeError, match="at most"):
+        one.call("version", *range(20))
+    with pytest.raises(TypeError, match="twice"):
+        one.call("training_preprocessor", "digits", "x", "label", "pixels", source_table="digits")
+
+
+def test_no_name_gets_into_the_sql(one):
+    with pytest.raises((LookupError, TypeError)):
+        one.call('version"() --')
+    with pytest.raises(TypeError):
+        one.call("version", **{'x" := 1) --': 1})
+    for name in ("digits; DROP TABLE digits", "a b", 'x"', "", "digits--", "1a", "a.b.c.d"):
+        with pytest.raises(ValueError):
+            one.read_table(name)
+        with pytest.raises(ValueError):
+            one.write_table(name, {"x": [1]})
+    one.write_table("columns", {'x"; DROP TABLE digits; --': [1], "select": [2]})
+    assert list(one.read_table("columns").columns) == ["id", 'x"; DROP TABLE digits; --', "select"]
+    assert len(one.read_table("digits")) == 1797
+
+
+def test_functions_of_an_update_are_found(one):
+    one.call("version")
+    one.sql("CREATE FUNCTION hopper.brand_new(\"first\" int, second int[] DEFAULT NULL) RETURNS int LANGUAGE sql"
+            " AS 'SELECT $1 + coalesce(array_length($2, 1), 0)'")
+    try:
+        assert one.call("brand_new", 1) == 1
+        assert one.call("brand_new", first=np.int64(1), second=np.arange(3)) == 4
+    finally:
+        one.sql("DROP FUNCTION hopper.brand_new")
+
+
+def test_a_database_without_the_extension(database):
+    with model_hopper.connect(dbname="postgres") as hopper, warnings.catch_warnings():
+        hopper.sql("CREATE DATABASE hopper_python_bare")
+        try:
+            with model_hopper.connect(dbname="hopper_python_bare") as bare:
+                with pytest.raises(LookupError, match="CREATE EXTENSION"):
+                    bare.leaderboard("models")
+        finally:
+            hopper.sql("DROP DATABASE hopper_python_bare")
