@@ -1,0 +1,107 @@
+#include "search/algorithms/halving.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace hopper {
+
+HalvingBracket::HalvingBracket(int number, std::vector<Rung> rungs, int64_t eta)
+    : number_(number), rungs_(std::move(rungs)), eta_(eta) {}
+
+std::optional<SearchWork> HalvingBracket::Next(SearchJournal* journal, SearchProposer* proposer) {
+  while (!done()) {
+    const int64_t resource = rungs_[rung_].resource;
+    bool all_told = true;
+    for (const int64_t member : members_) {
+      const Trial& trial = journal->trial(member);
+      if (trial.ResultAt(resource) != nullptr) continue;
+      all_told = false;
+      // One that runs is this bracket's, or another's that shares it and is looked at later.
+      if (!trial.running) return SearchWork{member, resource};
+    }
+    if (!recruited_) {
+      recruited_ = !Recruit(journal, proposer);
+      continue;
+    }
+    if (!all_told) return {};
+    Promote(journal);
+  }
+  return {};
+}
+
+// One more member of the first rung; false where the rung is full, or nothing is left to try.
+bool HalvingBracket::Recruit(SearchJournal* journal, SearchProposer* proposer) {
+  const Rung& rung = rungs_.front();
+  if (static_cast<int64_t>(members_.size()) >= rung.configs) return false;
+  if (const auto trial = journal->Propose(proposer, number_, 0, rung.resource)) {
+    members_.push_back(*trial);
+    return true;
+  }
+  return Reuse(journal);
+}
+
+// A trial of another bracket, which goes on from where it is: a small space has no new ones.
+bool HalvingBracket::Reuse(SearchJournal* journal) {
+  std::vector<int64_t> others;
+  for (const Trial& trial : journal->trials()) {
+    if (!trial.earlier && !trial.failed() &&
+        std::find(members_.begin(), members_.end(), trial.id) == members_.end()) {
+      others.push_back(trial.id);
+    }
+  }
+  if (others.empty()) return false;
+  const Philox random = journal->Random(kReuseStream, static_cast<uint64_t>(number_));
+  members_.push_back(others[random.Below(members_.size(), others.size())]);
+  Decision decision;
+  decision.kind = DecisionKind::kReused;
+  decision.trial = members_.back();
+  decision.bracket = number_;
+  decision.rung = 0;
+  decision.resource = rungs_.front().resource;
+  decision.reason = "another bracket proposed it; it goes on from where it is";
+  journal->Note(std::move(decision));
+  return true;
+}
+
+void HalvingBracket::Promote(SearchJournal* journal) {
+  const int64_t resource = rungs_[rung_].resource;
+  std::vector<int64_t> ranked;
+  for (const int64_t member : members_) {
+    if (!journal->trial(member).failed()) ranked.push_back(member);
+  }
+  const auto standing = [&](int64_t trial) {
+    return journal->trial(trial).ResultAt(resource)->standing;
+  };
+  std::sort(ranked.begin(), ranked.end(), [&](int64_t a, int64_t b) {
+    if (standing(a) < standing(b)) return true;
+    return !(standing(b) < standing(a)) && a < b;
+  });
+  const size_t of = members_.size();
+  const bool last = rung_ + 1 == rungs_.size();
+  size_t stay = 0;
+  if (!last) stay = std::min(ranked.size(), std::max<size_t>(1, of / static_cast<size_t>(eta_)));
+  for (size_t place = 0; place < ranked.size(); ++place) {
+    const std::string reason = "place " + std::to_string(place + 1) + " of " + std::to_string(of) +
+                               (last ? "" : ", the best " + std::to_string(stay) + " go on");
+    if (!last && place >= stay) {
+      journal->Stop(ranked[place], number_, rung(), reason);
+      continue;
+    }
+    Decision decision;
+    decision.kind = last ? DecisionKind::kCompleted : DecisionKind::kPromoted;
+    decision.trial = ranked[place];
+    decision.bracket = number_;
+    decision.rung = last ? rung() : rung() + 1;
+    decision.resource = last ? resource : rungs_[rung_ + 1].resource;
+    decision.reason = reason;
+    journal->Note(std::move(decision));
+  }
+  ranked.resize(stay);
+  std::sort(ranked.begin(), ranked.end());
+  members_ = std::move(ranked);
+  ++rung_;
+  if (members_.empty()) rung_ = rungs_.size();
+}
+
+}  // namespace hopper

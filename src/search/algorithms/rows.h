@@ -1,0 +1,17 @@
+// The rows of the table of algorithms, one a file.
+#pragma once
+
+#include "search/algorithm.h"
+
+namespace hopper {
+namespace search_rows {
+
+AlgorithmType Grid();
+AlgorithmType Random();
+AlgorithmType SuccessiveHalving();
+AlgorithmType Hyperband();
+AlgorithmType Asha();
+AlgorithmType Median();
+
+}  // namespace search_rows
+}  // namespace hopper

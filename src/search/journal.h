@@ -1,0 +1,193 @@
+// What a search knows: trials with their results, and each decision with its reason. It is all
+// that proposers and algorithms look at, so that the same results in the same order of virtual time
+// lead to the same decisions.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/philox.h"
+#include "search/space.h"
+
+namespace hopper {
+
+// What a search looks for: a metric, or several with weights.
+struct SearchObjective {
+  std::string name;
+  bool ascends = false;  // larger is better
+  double weight = 1;
+};
+// A metric that is to be at most `bound` (at least, where it ascends).
+struct SearchConstraint {
+  std::string name;
+  double bound = 0;
+  bool at_least = false;
+};
+
+// What came of training a trial.
+struct SearchOutcome {
+  std::vector<double> objectives;   // as the search's objectives
+  std::vector<double> constraints;  // values of the search's constraints
+  bool failed = false;
+  std::string reason;  // of a failure
+};
+
+// How a result compares: smaller is better. Those that keep the constraints come first, by their
+// loss (the weighted sum of objectives, those that ascend negated); then those that do not, by how
+// far they miss them; then failures (Gelbart, Snoek, Adams 2014 and Deb 2000 compare this way).
+struct Standing {
+  enum Grade { kKept, kMissed, kFailed };
+  Grade grade = kFailed;
+  double value = 0;
+
+  bool operator<(const Standing& other) const {
+    return grade != other.grade ? grade < other.grade : value < other.value;
+  }
+};
+
+struct TrialResult {
+  int64_t resource = 0;  // iterations from the beginning
+  SearchOutcome outcome;
+  Standing standing;
+  double time = 0;  // virtual
+};
+
+struct Trial {
+  int64_t id = 0;  // its place among the search's trials
+  SearchPoint point;
+  std::vector<TrialResult> results;  // resources ascend
+  int64_t resource = 0;              // trained so far, or will be when what runs is done
+  bool running = false;
+  bool stopped = false;  // its state is of no more use
+  bool earlier = false;  // of an earlier search: known, never trained
+  int64_t parent = -1;   // whose state it began from, at parent_resource
+  int64_t parent_resource = 0;
+
+  bool failed() const {
+    return !results.empty() && results.back().standing.grade == Standing::kFailed;
+  }
+  // The first result of at least this resource, a failure in any case; nullptr: there is none yet.
+  const TrialResult* ResultAt(int64_t at) const;
+};
+
+enum class DecisionKind {
+  kProposed,
+  kReused,
+  kPromoted,
+  kContinued,
+  kStopped,
+  kExploited,
+  kCompleted,
+  kFailed,
+  kExhausted,
+  kEnded,
+};
+const char* DecisionName(DecisionKind kind);
+
+struct Decision {
+  DecisionKind kind = DecisionKind::kProposed;
+  int64_t trial = -1;  // -1: of the search
+  int bracket = -1;
+  int rung = -1;
+  int64_t resource = 0;
+  std::optional<double> score;  // a proposal's; larger is better
+  int64_t parent = -1;
+  std::string reason;
+  double time = 0;  // virtual
+};
+
+struct Proposal {
+  SearchPoint point;
+  std::optional<double> score;
+  std::string reason;
+};
+
+class SearchJournal;
+
+// Where configurations come from.
+class SearchProposer {
+ public:
+  virtual ~SearchProposer() = default;
+  // A point that no trial has; nothing where there is none left.
+  virtual std::optional<Proposal> Propose(const SearchJournal& journal) = 0;
+};
+
+class SearchJournal {
+ public:
+  SearchJournal(std::shared_ptr<const SearchSpace> space, uint64_t seed,
+                std::vector<SearchObjective> objectives, std::vector<SearchConstraint> constraints);
+
+  const SearchSpace& space() const { return *space_; }
+  uint64_t seed() const { return seed_; }
+  const std::vector<Trial>& trials() const { return trials_; }
+  const Trial& trial(int64_t id) const { return trials_[static_cast<size_t>(id)]; }
+  const std::vector<Decision>& decisions() const { return decisions_; }
+  const std::vector<SearchObjective>& objectives() const { return objectives_; }
+  const std::vector<SearchConstraint>& constraints() const { return constraints_; }
+  double now() const { return now_; }
+  Standing StandingOf(const SearchOutcome& outcome) const;
+  bool IsTried(const SearchPoint& point) const;
+  // How many trials were made here, the ones of earlier searches left out.
+  int64_t CountOwn() const;
+  // Draw number `draw` of a stream that only this use has.
+  Philox Random(uint32_t stream, uint64_t draw) const {
+    return Philox(seed_, Purpose::kSearch, stream, draw);
+  }
+
+  // A new trial: one of the user's first configurations while there are some, else the proposer's.
+  // Nothing where no point is left; that is noted once.
+  std::optional<int64_t> Propose(SearchProposer* proposer, int bracket, int rung, int64_t resource);
+  // A trial that goes on from another's state.
+  int64_t Exploit(SearchPoint point, int64_t parent, int64_t resource, std::string reason);
+  void Note(Decision decision);
+  void Stop(int64_t trial, int bracket, int rung, std::string reason);
+
+  // For the search that owns the journal.
+  void AddFirst(SearchPoint point) { first_.push_back(std::move(point)); }
+  void AddEarlier(SearchPoint point, int64_t resource, const SearchOutcome& outcome);
+  void Begin(int64_t trial, int64_t resource);
+  void AddResult(int64_t trial, int64_t resource, SearchOutcome outcome);
+  void SetTime(double now) { now_ = now; }
+
+ private:
+  int64_t Add(SearchPoint point);
+
+  std::shared_ptr<const SearchSpace> space_;
+  uint64_t seed_;
+  std::vector<SearchObjective> objectives_;
+  std::vector<SearchConstraint> constraints_;
+  std::vector<Trial> trials_;
+  std::vector<Decision> decisions_;
+  std::deque<SearchPoint> first_;
+  std::set<std::string> tried_;
+  bool exhausted_ = false;
+  double now_ = 0;
+};
+
+// The trials from best to worst by their last result; those without one are left out, equals
+// stand in their order.
+std::vector<int64_t> RankTrials(const SearchJournal& journal);
+
+// Uniform points that nobody tried: number `draw` of them. Nothing where there are none left, or
+// where none is found in a space that is too large to list.
+std::optional<SearchPoint> DrawUntried(const SearchJournal& journal, uint32_t stream,
+                                       uint64_t draw);
+
+// Streams of random numbers, so that no two uses share one.
+enum SearchStream : uint32_t {
+  kRandomStream = 1,
+  kReuseStream = 2,
+  kSobolStream = 3,
+  kTpeStream = 4,
+  kGpStream = 5,
+  kPbtStream = 6,
+  kBohbStream = 7,
+  kAnyStream = 100,  // and above: another for each
+};
+
+}  // namespace hopper

@@ -1,0 +1,197 @@
+#include "search/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace hopper {
+namespace {
+
+SearchArguments ArgumentsOf(const SearchRequest& request) {
+  std::vector<Problem> ignored;
+  return ReadSearchArguments(*FindAlgorithm(request.algorithm), request.arguments, &ignored);
+}
+
+SearchRequest Checked(SearchRequest request) {
+  std::vector<Problem> problems;
+  CheckSearch(request, &problems);
+  if (!problems.empty()) throw Error(problems.front());
+  return request;
+}
+
+}  // namespace
+
+void CheckSearch(const SearchRequest& request, std::vector<Problem>* problems) {
+  const auto fail = [&](const std::string& message, const std::string& hint = "") {
+    problems->push_back({ErrorCode::kInvalidParameter, message, "", hint});
+  };
+  const AlgorithmType* type = FindAlgorithm(request.algorithm);
+  if (type == nullptr) {
+    std::string known;
+    for (const std::string& name : AlgorithmNames()) known += (known.empty() ? "" : ", ") + name;
+    const std::string hint = NearestNameHint(request.algorithm, AlgorithmNames());
+    fail("there is no search algorithm \"" + request.algorithm + "\"",
+         hint.empty() ? "Algorithms are " + known + "." : hint);
+  } else {
+    const size_t before = problems->size();
+    const SearchArguments arguments = ReadSearchArguments(*type, request.arguments, problems);
+    if (problems->size() == before && type->check) {
+      type->check(arguments, *request.space, problems);
+    }
+  }
+  if (request.objectives.empty()) fail("a search needs an objective");
+  for (const SearchObjective& objective : request.objectives) {
+    if (!(objective.weight > 0) || !std::isfinite(objective.weight)) {
+      fail("the weight of objective \"" + objective.name + "\" must be above zero");
+    }
+  }
+  for (const SearchConstraint& constraint : request.constraints) {
+    if (!std::isfinite(constraint.bound)) {
+      fail("the bound of constraint \"" + constraint.name + "\" is not finite");
+    }
+  }
+  if (request.seats < 1) fail("parallel must be at least 1, got " + std::to_string(request.seats));
+  if (request.max_configs && *request.max_configs < 1) {
+    fail("the budget of configurations must be above zero");
+  }
+  if (request.max_iterations && *request.max_iterations < 1) {
+    fail("the budget of iterations must be above zero");
+  }
+  if (request.target && !std::isfinite(*request.target)) fail("the target is not finite");
+}
+
+Search::Search(SearchRequest request)
+    : request_(Checked(std::move(request))),
+      journal_(request_.space, request_.seed, request_.objectives, request_.constraints) {
+  for (const SearchRequest::Earlier& earlier : request_.history) {
+    journal_.AddEarlier(earlier.point, earlier.resource, earlier.outcome);
+  }
+  for (const SearchPoint& point : request_.first) journal_.AddFirst(point);
+  algorithm_ = FindAlgorithm(request_.algorithm)->make(ArgumentsOf(request_), journal_);
+  Fill();
+}
+
+void Search::End(const std::string& reason) {
+  if (ended_) return;
+  ended_ = true;
+  end_reason_ = reason;
+  Decision decision;
+  decision.kind = DecisionKind::kEnded;
+  decision.reason = reason;
+  journal_.Note(std::move(decision));
+}
+
+void Search::Stop(const std::string& reason) { End(reason); }
+
+void Search::Fill() {
+  while (!ended_ && static_cast<int64_t>(seats_.size()) < request_.seats) {
+    const int64_t before = journal_.CountOwn();
+    const std::optional<SearchWork> work = algorithm_->Next(&journal_);
+    if (!work) {
+      if (seats_.empty()) End("nothing is left to train");
+      return;
+    }
+    const Trial& trial = journal_.trial(work->trial);
+    const int64_t from = trial.resource;
+    const int64_t more = work->resource - from;
+    const auto cut = [&](const std::string& reason) {
+      End(reason);
+      if (from == 0) journal_.Stop(work->trial, -1, -1, reason);
+    };
+    if (request_.max_iterations && iterations_ + more > *request_.max_iterations) {
+      cut("the budget of " + std::to_string(*request_.max_iterations) + " iterations is spent");
+      return;
+    }
+    if (request_.max_configs && journal_.CountOwn() > before &&
+        journal_.CountOwn() > *request_.max_configs) {
+      cut("the budget of " + std::to_string(*request_.max_configs) + " configurations is spent");
+      return;
+    }
+    const double cost = request_.cost ? request_.cost(trial.point) : 1.0;
+    Seat seat;
+    seat.trial = work->trial;
+    seat.resource = work->resource;
+    seat.end = journal_.now() + cost * static_cast<double>(more);
+    seat.number = begun_++;
+    const bool first = trial.results.empty();
+    waiting_.push_back({work->trial, from, work->resource, first ? trial.parent : -1});
+    iterations_ += more;
+    journal_.Begin(work->trial, work->resource);
+    seats_.push_back(std::move(seat));
+  }
+}
+
+std::vector<SearchAssignment> Search::Ask() { return std::exchange(waiting_, {}); }
+
+void Search::Tell(int64_t trial, SearchOutcome outcome) {
+  const auto seat = std::find_if(seats_.begin(), seats_.end(),
+                                 [&](const Seat& s) { return s.trial == trial && !s.outcome; });
+  if (seat == seats_.end()) {
+    throw Error(ErrorCode::kInternal, "trial " + std::to_string(trial) + " does not run");
+  }
+  seat->outcome = std::move(outcome);
+  Settle();
+}
+
+void Search::Settle() {
+  while (!seats_.empty()) {
+    const auto next =
+        std::min_element(seats_.begin(), seats_.end(), [](const Seat& a, const Seat& b) {
+          return a.end != b.end ? a.end < b.end : a.number < b.number;
+        });
+    if (!next->outcome) return;
+    Seat seat = std::move(*next);
+    seats_.erase(next);
+    journal_.SetTime(seat.end);
+    journal_.AddResult(seat.trial, seat.resource, std::move(*seat.outcome));
+    algorithm_->Told(seat.trial, &journal_);
+    if (ReachesTarget(journal_.trial(seat.trial).results.back())) End("the target is reached");
+    Fill();
+  }
+}
+
+bool Search::ReachesTarget(const TrialResult& result) const {
+  if (!request_.target || result.standing.grade != Standing::kKept) return false;
+  const double value = result.outcome.objectives[0];
+  return request_.objectives[0].ascends ? value >= *request_.target : value <= *request_.target;
+}
+
+std::optional<int64_t> Search::best() const {
+  for (const int64_t trial : RankTrials(journal_)) {
+    if (journal_.trial(trial).failed()) return {};
+    return trial;
+  }
+  return {};
+}
+
+std::vector<int64_t> ParetoSet(const SearchJournal& journal) {
+  std::vector<int64_t> kept;
+  for (const Trial& trial : journal.trials()) {
+    if (!trial.results.empty() && trial.results.back().standing.grade == Standing::kKept) {
+      kept.push_back(trial.id);
+    }
+  }
+  const std::vector<SearchObjective>& objectives = journal.objectives();
+  const auto loss = [&](int64_t id, size_t i) {
+    const double value = journal.trial(id).results.back().outcome.objectives[i];
+    return objectives[i].ascends ? -value : value;
+  };
+  const auto dominates = [&](int64_t a, int64_t b) {
+    bool better = false;
+    for (size_t i = 0; i < objectives.size(); ++i) {
+      if (loss(a, i) > loss(b, i)) return false;
+      better = better || loss(a, i) < loss(b, i);
+    }
+    return better;
+  };
+  std::vector<int64_t> front;
+  for (const int64_t id : kept) {
+    if (std::none_of(kept.begin(), kept.end(),
+                     [&](int64_t other) { return dominates(other, id); })) {
+      front.push_back(id);
+    }
+  }
+  return front;
+}
+
+}  // namespace hopper

@@ -1,0 +1,244 @@
+#include "search/space.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "params/text.h"
+
+namespace hopper {
+namespace {
+
+// Steps that fit into a range whose length is nearly a multiple of them.
+constexpr double kStepSlack = 1e-9;
+
+double Warp(Scale scale, double value) {
+  switch (scale) {
+    case Scale::kLog:
+      return std::log(value);
+    case Scale::kLogNearOne:
+      return -std::log(1 - value);
+    case Scale::kLinear:
+      break;
+  }
+  return value;
+}
+
+// 12 significant digits: too few for the last bits in which mathematical libraries differ.
+double Rounded(double value) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.12g", value);
+  return std::strtod(text, nullptr);
+}
+
+double Unwarp(Scale scale, double warped) {
+  switch (scale) {
+    case Scale::kLog:
+      return std::exp(warped);
+    case Scale::kLogNearOne:
+      return 1 - std::exp(-warped);
+    case Scale::kLinear:
+      break;
+  }
+  return warped;
+}
+
+}  // namespace
+
+uint64_t Dimension::Count() const {
+  if (kind == DimensionKind::kChoice) return choices.size();
+  if (low == high) return 1;
+  if (step <= 0) return 0;
+  return static_cast<uint64_t>(std::floor((high - low) / step + kStepSlack)) + 1;
+}
+
+double Dimension::At(uint64_t i) const {
+  if (kind == DimensionKind::kChoice) return static_cast<double>(i);
+  return i == 0 ? low : std::min(high, low + static_cast<double>(i) * step);
+}
+
+double Dimension::FromUnit(double u) const {
+  if (IsDiscrete() && scale == Scale::kLinear) {
+    const uint64_t count = Count();
+    return At(std::min(count - 1, static_cast<uint64_t>(u * static_cast<double>(count))));
+  }
+  // Whole numbers have the half before and after them for their share.
+  const double half = kind == DimensionKind::kInteger ? 0.5 : 0;
+  const double from = Warp(scale, low - half);
+  const double to = Warp(scale, high + half);
+  return Nearest(Unwarp(scale, from + u * (to - from)));
+}
+
+double Dimension::ToUnit(double value) const {
+  if (IsDiscrete() && scale == Scale::kLinear) {
+    const double place = kind == DimensionKind::kChoice ? value : std::round((value - low) / step);
+    return (place + 0.5) / static_cast<double>(Count());
+  }
+  if (low == high) return 0.5;
+  const double half = kind == DimensionKind::kInteger ? 0.5 : 0;
+  const double from = Warp(scale, low - half);
+  const double to = Warp(scale, high + half);
+  return std::clamp((Warp(scale, value) - from) / (to - from), 0.0, 1.0);
+}
+
+double Dimension::Nearest(double value) const {
+  if (kind == DimensionKind::kChoice) {
+    return std::clamp(std::round(value), 0.0, static_cast<double>(choices.size()) - 1);
+  }
+  if (step <= 0) return std::clamp(Rounded(value), low, high);
+  const double place =
+      std::clamp(std::round((value - low) / step), 0.0, static_cast<double>(Count()) - 1);
+  return At(static_cast<uint64_t>(place));
+}
+
+Value Dimension::ValueOf(double value) const {
+  switch (kind) {
+    case DimensionKind::kChoice:
+      return choices[static_cast<size_t>(value)];
+    case DimensionKind::kInteger:
+      return Value::Integer(static_cast<int64_t>(value));
+    case DimensionKind::kFloat:
+      break;
+  }
+  return Value::Real(value);
+}
+
+SearchSpace::SearchSpace(std::vector<Dimension> dimensions,
+                         std::shared_ptr<const SearchTexts> texts)
+    : dimensions_(std::move(dimensions)), texts_(std::move(texts)) {
+  std::vector<bool> placed(size(), false);
+  while (order_.size() < size()) {
+    const size_t before = order_.size();
+    for (size_t d = 0; d < size(); ++d) {
+      const std::vector<DimensionCondition>& conditions = dimensions_[d].conditions;
+      conditional_ = conditional_ || !conditions.empty();
+      if (!placed[d] && std::all_of(conditions.begin(), conditions.end(),
+                                    [&](const auto& c) { return placed[c.parent]; })) {
+        placed[d] = true;
+        order_.push_back(d);
+      }
+    }
+    if (order_.size() == before) {
+      throw Error(ErrorCode::kInternal, "conditions of a search space form a cycle");
+    }
+  }
+}
+
+bool SearchSpace::IsActive(size_t dimension, const SearchPoint& point) const {
+  for (const DimensionCondition& condition : dimensions_[dimension].conditions) {
+    const double value = point[condition.parent];
+    if (std::isnan(value)) return false;
+    const std::vector<double>& allowed = condition.allowed;
+    const bool holds = allowed.empty()
+                           ? condition.low <= value && value <= condition.high
+                           : std::find(allowed.begin(), allowed.end(), value) != allowed.end();
+    if (!holds) return false;
+  }
+  return true;
+}
+
+SearchPoint SearchSpace::First() const {
+  return Fill([this](size_t d) { return dimensions_[d].At(0); });
+}
+
+bool SearchSpace::Next(SearchPoint* point) const {
+  // An odometer whose wheels are there or not, as wheels before them stand.
+  for (size_t k = size(); k-- > 0;) {
+    const size_t turned = order_[k];
+    if (std::isnan((*point)[turned])) continue;
+    const Dimension& dimension = dimensions_[turned];
+    const uint64_t count = dimension.Count();
+    // The place is exact: a value is At() of it.
+    const double value = (*point)[turned];
+    uint64_t place = 0;
+    if (dimension.kind == DimensionKind::kChoice) {
+      place = static_cast<uint64_t>(value);
+    } else if (dimension.step > 0) {
+      place = static_cast<uint64_t>(std::round((value - dimension.low) / dimension.step));
+    }
+    if (place + 1 >= count) continue;
+    (*point)[turned] = dimension.At(place + 1);
+    for (size_t after = k + 1; after < size(); ++after) {
+      const size_t d = order_[after];
+      (*point)[d] = IsActive(d, *point) ? dimensions_[d].At(0) : kInactive;
+    }
+    return true;
+  }
+  return false;
+}
+
+uint64_t SearchSpace::CountPoints(uint64_t limit) const {
+  uint64_t product = 1;
+  bool many = false;
+  for (const Dimension& dimension : dimensions_) {
+    const uint64_t count = dimension.Count();
+    if (count == 0) return 0;
+    many = many || __builtin_mul_overflow(product, count, &product);
+  }
+  if (!conditional_) return many ? limit : std::min(product, limit);
+  uint64_t points = 1;
+  for (SearchPoint point = First(); points < limit && Next(&point);) ++points;
+  return points;
+}
+
+std::string SearchSpace::PointText(const SearchPoint& point) const {
+  std::string text = "{";
+  for (size_t d = 0; d < size(); ++d) {
+    if (std::isnan(point[d])) continue;
+    if (text.size() > 1) text += ", ";
+    text += RenderJson(Value::String(dimensions_[d].name)) + ": " +
+            RenderJson(dimensions_[d].ValueOf(point[d]));
+  }
+  return text + "}";
+}
+
+SearchPoint SearchSpace::ParsePoint(const std::string& text) const {
+  const Value value = ParseJson(text, "a first configuration");
+  if (value.kind != Value::Kind::kDict) {
+    throw Error(ErrorCode::kInvalidText, "a first configuration is not an object: " + text);
+  }
+  std::vector<std::string> names;
+  for (const Dimension& dimension : dimensions_) names.push_back(dimension.name);
+  for (const ValueEntry& entry : value.entries) {
+    if (std::find(names.begin(), names.end(), entry.key.text) == names.end()) {
+      throw Error(ErrorCode::kInvalidParameter,
+                  "the search space has no parameter \"" + entry.key.text + "\"", "",
+                  NearestNameHint(entry.key.text, names));
+    }
+  }
+  return Fill([&](size_t d) {
+    const Dimension& dimension = dimensions_[d];
+    const Value* given = value.Find(dimension.name);
+    if (given == nullptr) {
+      // What has one value only need not be said.
+      if (dimension.Count() == 1) return dimension.At(0);
+      throw Error(ErrorCode::kInvalidParameter,
+                  "a first configuration lacks parameter \"" + dimension.name + "\"");
+    }
+    const std::string wanted = RenderJson(*given);
+    if (dimension.kind == DimensionKind::kChoice) {
+      for (size_t i = 0; i < dimension.choices.size(); ++i) {
+        if (RenderJson(dimension.choices[i]) == wanted) return static_cast<double>(i);
+      }
+    } else if (given->IsNumber()) {
+      const double number = given->real;
+      const double nearest = dimension.Nearest(number);
+      if (std::abs(nearest - number) <= 1e-9 * std::max(1.0, std::abs(number))) return nearest;
+    }
+    throw Error(ErrorCode::kInvalidParameter,
+                "parameter \"" + dimension.name + "\" cannot be " + wanted);
+  });
+}
+
+SearchConfiguration SearchSpace::Configuration(const SearchPoint& point) const {
+  return texts_->Configuration(dimensions_, point);
+}
+
+std::string SearchSpace::Architecture(const SearchPoint& point, int32_t model_id) const {
+  return texts_->Architecture(dimensions_, point, model_id);
+}
+
+}  // namespace hopper
