@@ -29,10 +29,10 @@ CREATE FUNCTION hopper.fit(
     training_metrics text DEFAULT 'final',
     threads_per_model integer DEFAULT 1,
     fuse boolean DEFAULT true,
-    gpus integer[] DEFAULT NULL)
+    gpus hopper.integers DEFAULT NULL)
 RETURNS hopper.fit_result
     AS 'MODULE_PATHNAME', 'hopper_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.fit(text, text, text, integer, text, text, integer, boolean, text,
     integer, boolean, text, text, bigint, integer, text, text, integer,
-    boolean, integer[]) IS
+    boolean, hopper.integers) IS
     'train one model on a packed table; its tables are those of fit_multiple_model, with mst_key 1';

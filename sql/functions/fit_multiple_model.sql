@@ -16,10 +16,10 @@ CREATE FUNCTION hopper.fit_multiple_model(
     training_metrics text DEFAULT 'final',
     threads_per_model integer DEFAULT 1,
     fuse boolean DEFAULT true,
-    gpus integer[] DEFAULT NULL)
+    gpus hopper.integers DEFAULT NULL)
 RETURNS hopper.fit_result
     AS 'MODULE_PATHNAME', 'hopper_sql_fit_multiple_model' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.fit_multiple_model(text, text, text, integer, boolean, text, integer,
     boolean, text, text, boolean, bigint, integer, text, text, integer,
-    boolean, integer[]) IS
+    boolean, hopper.integers) IS
     'train all configurations of a model selection table together on a packed table';

@@ -1,7 +1,35 @@
 -- What an update from 0.1.0 does before all functions are created or replaced: functions that are no
 -- more, or whose arguments or columns have changed, are dropped here; tables are altered.
 
--- One word for each thing: arguments have other names.
+-- sql/types.sql
+CREATE TYPE hopper.integers;
+
+CREATE FUNCTION hopper.integers_in(value cstring) RETURNS hopper.integers
+    AS 'MODULE_PATHNAME', 'hopper_sql_integers_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hopper.integers_in(cstring) IS
+    'internal: input of type integers';
+
+CREATE FUNCTION hopper.integers_out(value hopper.integers) RETURNS cstring
+    AS 'MODULE_PATHNAME', 'hopper_sql_integers_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hopper.integers_out(hopper.integers) IS
+    'internal: output of type integers';
+
+CREATE TYPE hopper.integers (
+    INPUT = hopper.integers_in,
+    OUTPUT = hopper.integers_out,
+    LIKE = integer[]);
+COMMENT ON TYPE hopper.integers IS
+    'an integer or a list of integers: 3, ARRAY[3, 4] or ''{3,4}''';
+
+CREATE CAST (smallint AS hopper.integers) WITH INOUT AS IMPLICIT;
+CREATE CAST (integer AS hopper.integers) WITH INOUT AS IMPLICIT;
+CREATE CAST (bigint AS hopper.integers) WITH INOUT AS IMPLICIT;
+CREATE CAST (numeric AS hopper.integers) WITH INOUT AS IMPLICIT;
+CREATE CAST (smallint[] AS hopper.integers) WITH INOUT AS IMPLICIT;
+CREATE CAST (integer[] AS hopper.integers) WITH INOUT AS IMPLICIT;
+CREATE CAST (bigint[] AS hopper.integers) WITH INOUT AS IMPLICIT;
+
+-- Arguments that have another name or type.
 ALTER TYPE hopper.fit_result RENAME ATTRIBUTE model_output_table TO model_table;
 DROP FUNCTION hopper.check_configs(text, text);
 DROP FUNCTION hopper.delete_model(text, integer);
@@ -23,6 +51,7 @@ DROP FUNCTION hopper.leaderboard(text, integer);
 DROP FUNCTION hopper.learning_curves(text);
 DROP FUNCTION hopper.load_model(text, text, bytea, text, text);
 DROP FUNCTION hopper.load_model(text, json, bytea, text, text);
+DROP FUNCTION hopper.load_model_selection_table(text, text, integer[], text[], text[]);
 DROP FUNCTION hopper.predict(text, text, text, text, text, text, boolean, integer);
 DROP FUNCTION hopper.predict(text, text, text, text, text, integer, boolean, integer);
 DROP FUNCTION hopper.predict(text, text, text, text, text, double precision, boolean, integer);
@@ -33,4 +62,6 @@ DROP FUNCTION hopper.predict_byom(text, integer, text, text, text, text, integer
 DROP FUNCTION hopper.predict_byom(text, integer, text, text, text, text, double precision, boolean,
     text[], double precision);
 DROP FUNCTION hopper.run_timeline(text);
+DROP FUNCTION hopper.training_preprocessor(
+    text, text, text, text, int, real, int[], text, int, bigint, float8, text, int[], int[]);
 DROP FUNCTION hopper.validation_preprocessor(text, text, text, text, text, int, text);

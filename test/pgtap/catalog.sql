@@ -66,6 +66,9 @@ SELECT is_empty(
                   AND (SELECT relnamespace FROM pg_class WHERE oid = d.objid) = 'hopper'::regnamespace)
          AND NOT (d.classid = 'pg_type'::regclass
                   AND (SELECT typnamespace FROM pg_type WHERE oid = d.objid) = 'hopper'::regnamespace)
+         AND NOT (d.classid = 'pg_cast'::regclass
+                  AND (SELECT typnamespace FROM pg_cast c JOIN pg_type t ON t.oid = c.casttarget
+                       WHERE c.oid = d.objid) = 'hopper'::regnamespace)
          AND NOT (d.classid = 'pg_namespace'::regclass AND d.objid = 'hopper'::regnamespace) $$,
     'the extension has nothing outside its schema');
 

@@ -16,7 +16,7 @@ SELECT * FROM chosen ORDER BY mst_key;
 SELECT * FROM chosen_summary;
 SELECT * FROM hopper.check_configs('chosen');
 -- Blanks and the order of keys make no other configuration
-SELECT hopper.load_model_selection_table('models', 'same', ARRAY[1],
+SELECT hopper.load_model_selection_table('models', 'same', ARRAY[1]::bigint[],
     ARRAY[$$loss='mse',optimizer='SGD()'$$, $$optimizer = 'SGD()', loss = 'mse'$$],
     ARRAY['batch_size=16,epochs=1', 'epochs=1, batch_size=16']);
 SELECT hopper.load_model_selection_table('models', 'chosen', ARRAY[1], ARRAY[$$loss='mse',optimizer='SGD()'$$], ARRAY['']);
@@ -59,7 +59,7 @@ SELECT hopper.generate_model_configs('other_models', 'grid', ARRAY[1],
     $$ {'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD']}]} $$, NULL);
 \echo :LAST_ERROR_SQLSTATE
 -- Several calls in one statement
-SELECT sum(hopper.generate_model_configs('models', 'many', ARRAY[1],
+SELECT sum(hopper.generate_model_configs('models', 'many', 1,
     format($f$ {'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [%s]}]} $f$, rate), NULL))
 FROM unnest(ARRAY[0.1, 0.2, 0.1]) AS rate;
 SELECT mst_key, compile_params FROM many ORDER BY 1;

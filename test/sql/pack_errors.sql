@@ -22,6 +22,8 @@ SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', normalizing_const
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', normalizing_const => -1.5);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', normalizing_const => 'NaN');
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', num_classes => ARRAY[0]);
+SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', num_classes => 0);
+SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', num_classes => 2.5);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', num_classes => ARRAY[3, 3]);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', num_classes => ARRAY[NULL]::int[]);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', distribution_rules => 'gpu_segments');

@@ -79,7 +79,7 @@ FROM fold_summary a, unmarked_packed_summary b, fold_validation_summary c, marke
 CREATE TABLE train AS SELECT ARRAY[i, 1, 2, 3]::real[] AS x, (ARRAY['ant', NULL, 'cow', 'dog'])[i] AS y
 FROM generate_series(1, 4) AS i;
 SELECT hopper.training_preprocessor('train', 'train_packed', 'y', 'x', normalizing_const => 2.5,
-                                    num_classes => ARRAY[6], seed => -3, image_shape => ARRAY[2, 2, 1]);
+                                    num_classes => 6, seed => -3, image_shape => ARRAY[2, 2, 1]);
 CREATE TABLE valid AS SELECT ARRAY[ARRAY[i, 1], ARRAY[2, 3]]::int[] AS pixels, (ARRAY['dog', 'ant'])[i]::char(5) AS label
 FROM generate_series(1, 2) AS i;
 SELECT hopper.validation_preprocessor('valid', 'valid_packed', 'label', 'pixels', 'train_packed');

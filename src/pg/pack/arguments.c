@@ -40,7 +40,7 @@ get_int_array(FunctionCallInfo fcinfo, int i, const char *argument, int most, in
 	if (ARR_NDIM(array) != 1 || n > most || (ARR_HASNULL(array) && array_contains_nulls(array)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 most == 1 ? errmsg("%s must be a list of one number", argument)
+				 most == 1 ? errmsg("%s must be one number", argument)
 				 : errmsg("%s must be a list of 1 to %d numbers", argument, most)));
 	*values = palloc(sizeof(int32) * n);
 	for (k = 0; k < n; k++)

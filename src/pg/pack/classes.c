@@ -169,7 +169,7 @@ hopper_pack_read_classes(const hopper_pack_request *request, const hopper_pack_s
 				 errmsg("num_classes is %d but column \"%s\" of \"%s\" holds %d classes",
 						request->num_classes, source->y.name, source->name.shown, classes->n),
 				 errdetail("They are %s.", list_classes(classes)),
-				 errhint("Pass num_classes => ARRAY[%d] or more, or leave it out.", classes->n)));
+				 errhint("Pass num_classes => %d or more, or leave it out.", classes->n)));
 	hopper_pack_finish_classes(classes);
 }
 
