@@ -10,7 +10,15 @@ RETURNS TABLE (
     inputs text)
     AS 'MODULE_PATHNAME', 'hopper_sql_describe_model' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.describe_model(text, integer) IS
-    'the layers of a stored architecture with shapes, parameters and operations an example, then a row with the totals';
+    'the layers of a stored architecture with shapes, parameters and operations an example, then a row with the totals
+
+Task: 2.3 architectures
+model_arch_table: table of architectures, made by load_model()
+model_id: number of an architecture in model_arch_table
+model_arch: instead of the two: Keras'' JSON
+Example:
+SELECT * FROM hopper.describe_model(''{"class_name": "Sequential", "config": {"layers": [
+    {"class_name": "Dense", "config": {"units": 2, "activation": "softmax", "batch_input_shape": [null, 2]}}]}}'');';
 
 CREATE FUNCTION hopper.describe_model(model_arch text)
 RETURNS TABLE (

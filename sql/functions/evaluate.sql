@@ -17,4 +17,14 @@ CREATE FUNCTION hopper.evaluate(
 RETURNS hopper.evaluation
     AS 'MODULE_PATHNAME', 'hopper_sql_evaluate' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.evaluate(text, text, text, boolean, integer, text) IS
-    'loss and metrics of a trained model on a packed table, which validation_preprocessor makes; confusion_table gets a row a class';
+    'loss and metrics of a trained model on a packed table, which validation_preprocessor makes; confusion_table gets a row a class
+
+Task: 7.3 predict
+model_table: table of models that training writes; its companions are _info, _summary and _state
+packed_table: packed table, made by training_preprocessor() or validation_preprocessor()
+output_table: table to write the result to; by itself none
+use_gpus: not yet: true is an error
+mst_key: which configuration (model selection tuple) of model_table
+confusion_table: table to write the confusion matrix to, a row per class; by itself none
+Example:
+SELECT * FROM hopper.evaluate(model_table := ''models'', packed_table := ''points_packed_validation'', mst_key := 1);';

@@ -20,4 +20,21 @@ RETURNS TABLE (
     AS 'MODULE_PATHNAME', 'hopper_sql_explain_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer,
     text, integer, boolean, text) IS
-    'what fit_multiple_model would take, without training; with measure, beside what a run took';
+    'what fit_multiple_model would take, without training; with measure, beside what a run took
+
+Task: 4.1 train
+packed_table: packed table, made by training_preprocessor() or validation_preprocessor()
+model_table: table of models that training writes; its companions are _info, _summary and _state
+model_selection_table: table of configurations, made by generate_model_configs() or load_model_selection_table()
+num_iterations: passes over the training data, for each model
+use_gpus: train on the machine''s GPUs; an error where there is none
+validation_table: packed table of rows that are not trained on, to compare the models by
+metrics_compute_frequency: metrics are taken at every so many iterations and at the last one
+threads: threads that train at once; by itself hopper.threads
+training_metrics: ''running'': summed up while weights move; ''final'': exact after the last iteration; ''every'': exact at every metrics iteration
+threads_per_model: threads that share the arithmetic of one model, for few large models on many processors
+measure: compare with what the run that made model_table really took
+dtype: ''fp32'' or ''bf16'': what products of layers are computed in
+Example:
+SELECT item, predicted, unit FROM hopper.explain_fit(packed_table := ''points_packed'', model_table := ''models'',
+    model_selection_table := ''configs'', num_iterations := 5) WHERE mst_key IS NULL;';

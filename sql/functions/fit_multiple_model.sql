@@ -22,4 +22,27 @@ RETURNS hopper.fit_result
 COMMENT ON FUNCTION hopper.fit_multiple_model(text, text, text, integer, boolean, text, integer,
     boolean, text, text, boolean, bigint, integer, text, text, integer,
     boolean, hopper.integers) IS
-    'train all configurations of a model selection table together on a packed table';
+    'train all configurations of a model selection table together on a packed table
+
+Task: 4.2 train
+packed_table: packed table, made by training_preprocessor() or validation_preprocessor()
+model_table: name of the table of models to make, with the companions _info, _summary and _state
+model_selection_table: table of configurations, made by generate_model_configs() or load_model_selection_table()
+num_iterations: passes over the training data, for each model
+use_gpus: train on the machine''s GPUs; an error where there is none
+validation_table: packed table of rows that are not trained on, to compare the models by
+metrics_compute_frequency: metrics are taken at every so many iterations and at the last one
+warm_start: go on from the models in model_table
+name: a name, kept with the result
+description: a text, kept with the result
+use_caching: accepted for MADlib''s sake
+seed: another seed, other random numbers; the same seed, the same result
+threads: threads that train at once; by itself hopper.threads
+dtype: ''fp32'' or ''bf16'': what products of layers are computed in
+training_metrics: ''running'': summed up while weights move; ''final'': exact after the last iteration; ''every'': exact at every metrics iteration
+threads_per_model: threads that share the arithmetic of one model, for few large models on many processors
+fuse: on GPUs: models of one shape train side by side
+gpus: indexes of the GPUs to use, as gpu_configuration() shows them; by itself all
+Example:
+SELECT * FROM hopper.fit_multiple_model(packed_table := ''points_packed'', model_table := ''models'',
+    model_selection_table := ''configs'', num_iterations := 5, validation_table := ''points_packed_validation'');';

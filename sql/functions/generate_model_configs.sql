@@ -9,4 +9,20 @@ CREATE FUNCTION hopper.generate_model_configs(
     seed bigint DEFAULT NULL) RETURNS integer
     AS 'MODULE_PATHNAME', 'hopper_sql_generate_model_configs' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.generate_model_configs(text, text, hopper.integers, text, text, text, integer, bigint) IS
-    'adds configurations by grid or random search to a selection table, which is made on first use; returns the number added';
+    'adds configurations by grid or random search to a selection table, which is made on first use; returns the number added
+
+Task: 3.1 configurations
+model_arch_table: table of architectures, made by load_model()
+model_selection_table: table of configurations, which is made on first use
+model_id_list: numbers of architectures to try
+compile_params_grid: a list of values for each compile parameter: loss, metrics, optimizer_params_list
+fit_params_grid: a list of values for each fit parameter: batch_size, epochs and so on
+search_type: ''grid'': every combination; ''random'': num_configs of them drawn by chance
+num_configs: how many to draw, for random search
+seed: another seed, other random numbers; the same seed, the same result
+Example:
+SELECT hopper.generate_model_configs(model_arch_table := ''networks'', model_selection_table := ''configs'',
+    model_id_list := ARRAY[1],
+    compile_params_grid := $$ {''loss'': [''categorical_crossentropy''], ''metrics'': [[''accuracy'']],
+        ''optimizer_params_list'': [{''optimizer'': [''Adam''], ''lr'': [0.01, 0.001]}]} $$,
+    fit_params_grid := $$ {''batch_size'': [16, 64]} $$);';

@@ -6,4 +6,8 @@ CREATE FUNCTION hopper.gpu_configuration() RETURNS TABLE (
     capability text)
     AS 'MODULE_PATHNAME', 'hopper_sql_gpu_configuration' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.gpu_configuration() IS
-    'the GPUs of the server''s machine, a row each; no rows where there is none; loads libtorch';
+    'the GPUs of the server''s machine, a row each; no rows where there is none; loads libtorch
+
+Task: 9.4 server
+Example:
+SELECT * FROM hopper.gpu_configuration();';

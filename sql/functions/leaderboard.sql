@@ -1,12 +1,23 @@
 CREATE FUNCTION hopper.metric_ascends(metric text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'hopper_sql_metric_ascends' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hopper.metric_ascends(text) IS
-    'whether larger values of this metric are better (accuracies), or smaller ones (losses, errors); NULL of counts';
+    'whether larger values of this metric are better (accuracies), or smaller ones (losses, errors); NULL of counts
+
+Task: 6.5 compare
+metric: name of a metric or loss, as in compile parameters
+Example:
+SELECT hopper.metric_ascends(''accuracy'');';
 
 CREATE FUNCTION hopper.sparkline(points double precision[], width integer DEFAULT 30) RETURNS text
     AS 'MODULE_PATHNAME', 'hopper_sql_sparkline' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hopper.sparkline(double precision[], integer) IS
-    'a curve drawn in one line of at most width characters';
+    'a curve drawn in one line of at most width characters
+
+Task: 6.4 compare
+points: values to draw
+width: at most so many characters
+Example:
+SELECT hopper.sparkline(ARRAY[1, 2, 4, 8, 16]);';
 
 CREATE FUNCTION hopper.leaderboard(model_table text, n integer DEFAULT NULL)
 RETURNS TABLE (
@@ -27,7 +38,13 @@ RETURNS TABLE (
     curve text)
     AS 'MODULE_PATHNAME', 'hopper_sql_leaderboard' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.leaderboard(text, integer) IS
-    'the models of a run, best first: metrics, overfitting, cost, parameters and the curve of the metric';
+    'the models of a run, best first: metrics, overfitting, cost, parameters and the curve of the metric
+
+Task: 6.1 compare
+model_table: table of models that training writes; its companions are _info, _summary and _state
+n: only the first n; by itself all
+Example:
+SELECT rank, mst_key, validation_metric, curve FROM hopper.leaderboard(model_table := ''models'');';
 
 CREATE FUNCTION hopper.learning_curves(model_table text)
 RETURNS TABLE (
@@ -39,4 +56,10 @@ RETURNS TABLE (
     seconds double precision)
     AS 'MODULE_PATHNAME', 'hopper_sql_learning_curves' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.learning_curves(text) IS
-    'loss and metrics of every model, iteration and split, a row a value';
+    'loss and metrics of every model, iteration and split, a row a value
+
+Task: 6.2 compare
+model_table: table of models that training writes; its companions are _info, _summary and _state
+Example:
+SELECT iteration, split, value FROM hopper.learning_curves(model_table := ''models'')
+WHERE mst_key = 1 AND metric = ''accuracy'';';

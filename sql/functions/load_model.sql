@@ -8,7 +8,19 @@ CREATE FUNCTION hopper.load_model(
     description text DEFAULT NULL) RETURNS integer
     AS 'MODULE_PATHNAME', 'hopper_sql_load_model' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.load_model(text, text, bytea, text, text) IS
-    'checks a Keras architecture (model.to_json()) and weights (float32 of model.get_weights(), concatenated) and adds them to a table, which is made on first use; returns model_id';
+    'checks a Keras architecture (model.to_json()) and weights (float32 of model.get_weights(), concatenated) and adds them to a table, which is made on first use; returns model_id
+
+Task: 2.1 architectures
+model_arch_table: table of architectures, which is made on first use
+model_arch: Keras'' JSON, as model.to_json() writes it, or a few lines by hand
+model_weights: float32 values of model.get_weights(), one array after the other; without them a model starts from its initializers
+name: a name, kept with the result
+description: a text, kept with the result
+Example:
+SELECT hopper.load_model(model_arch_table := ''networks'', name := ''small'', model_arch :=
+    ''{"class_name": "Sequential", "config": {"layers": [
+        {"class_name": "Dense", "config": {"units": 16, "activation": "relu"}},
+        {"class_name": "Dense", "config": {"units": 2, "activation": "softmax"}}]}}'');';
 
 CREATE FUNCTION hopper.load_model(
     model_arch_table text,

@@ -10,7 +10,20 @@ CREATE FUNCTION hopper.predict(
 RETURNS void
     AS 'MODULE_PATHNAME', 'hopper_sql_predict' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, integer) IS
-    'predict the rows of an unpacked table, whose features are found by the names that the model was trained with: all classes (prob) or the most probable one (response)';
+    'predict the rows of an unpacked table, whose features are found by the names that the model was trained with: all classes (prob) or the most probable one (response)
+
+Task: 7.1 predict
+model_table: table of models that training writes; its companions are _info, _summary and _state
+source_table: table or view with rows to predict
+id_col: column that tells the rows apart; it is copied to the output
+independent_varname: columns of features; by itself those that the model was trained with, by their names
+output_table: name of the table to make
+pred_type: ''prob'': every class with its probability; ''response'': the most probable one; an integer: so many of the most probable; a number below 1: those that are more probable
+use_gpus: not yet: true is an error
+mst_key: which configuration (model selection tuple) of model_table
+Example:
+SELECT hopper.predict(model_table := ''models'', source_table := ''points_test'', id_col := ''id'',
+    output_table := ''predicted'', pred_type := ''response'', mst_key := 1);';
 
 CREATE FUNCTION hopper.predict(
     model_table text,

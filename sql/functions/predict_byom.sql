@@ -13,7 +13,27 @@ RETURNS void
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, text, boolean,
     text[], double precision) IS
-    'predict with the weights of an architecture table: all classes (prob) or the most probable one (response)';
+    'predict with the weights of an architecture table: all classes (prob) or the most probable one (response)
+
+Task: 7.4 predict
+model_arch_table: table of architectures, made by load_model()
+model_id: number of an architecture in model_arch_table
+source_table: table or view with rows to predict
+id_col: column that tells the rows apart; it is copied to the output
+independent_varname: columns of features, in the order of the model''s input
+output_table: name of the table to make
+pred_type: ''prob'': every class with its probability; ''response'': the most probable one; an integer: so many of the most probable; a number below 1: those that are more probable
+use_gpus: not yet: true is an error
+class_values: names of the classes, in the order of the outputs; without them classes are numbers
+normalizing_const: features are divided by it when a model reads them, such as 255 for bytes of images
+Example:
+SELECT hopper.load_model(model_arch_table := ''trained'', model_weights := model_weights, model_arch :=
+    ''{"class_name": "Sequential", "config": {"layers": [
+        {"class_name": "Dense", "config": {"units": 16, "activation": "relu", "batch_input_shape": [null, 2]}},
+        {"class_name": "Dense", "config": {"units": 2, "activation": "softmax"}}]}}'')
+FROM models WHERE mst_key = 1;
+SELECT hopper.predict_byom(model_arch_table := ''trained'', model_id := 1, source_table := ''points_test'', id_col := ''id'',
+    independent_varname := ''a, b'', output_table := ''predicted_byom'', class_values := ARRAY[''down'', ''up'']);';
 
 CREATE FUNCTION hopper.predict_byom(
     model_arch_table text,

@@ -18,4 +18,9 @@ RETURNS TABLE (
     bytes_written bigint)
     AS 'MODULE_PATHNAME', 'hopper_sql_run_timeline' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.run_timeline(text) IS
-    'the visits of a run''s models in the order of time: where each was, and what its seconds went to';
+    'the visits of a run''s models in the order of time: where each was, and what its seconds went to
+
+Task: 6.3 compare
+model_table: table of models that training writes; its companions are _info, _summary and _state
+Example:
+SELECT mst_key, kind, seconds_train FROM hopper.run_timeline(model_table := ''models'');';

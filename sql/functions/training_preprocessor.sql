@@ -19,4 +19,23 @@ AS 'MODULE_PATHNAME', 'hopper_sql_training_preprocessor';
 
 COMMENT ON FUNCTION hopper.training_preprocessor(
     text, text, text, text, int, real, hopper.integers, text, int, bigint, float8, text, int[], int[]) IS
-'packs a table or view for training into <output_table> and <output_table>_summary, on request also a part of its rows into <output_table>_validation; returns the number of rows';
+'packs a table or view for training into <output_table> and <output_table>_summary, on request also a part of its rows into <output_table>_validation; returns the number of rows
+
+Task: 1.1 pack
+source_table: table, view, materialized view or foreign table, one example per row
+output_table: name of the packed table; <output_table>_summary is made with it
+dependent_varname: column of the label: what a model shall predict
+independent_varname: column of features, or several columns of numbers: ''age, income''
+buffer_size: about how many rows one packed value holds; by itself some 4 MB of them
+normalizing_const: features are divided by it when a model reads them, such as 255 for bytes of images
+num_classes: number of classes where more will come later; by itself as many as there are
+distribution_rules: Greenplum: ''all_segments'', ''gpu_segments'' or the name of a table of segments; elsewhere NULL or ''all_segments''
+partitions: number of parts that models visit one after the other; by itself one per 256 MB, at least 4
+seed: another seed, other random numbers; the same seed, the same result
+validation_fraction: between 0 and 1: this part of each class goes to <output_table>_validation
+fold_column: boolean column: rows where it is true go to <output_table>_validation
+image_shape: shape of an example, such as ARRAY[32, 32, 3] for height, width, channels; bytea needs it
+starts: first partition of each group of partitions at which models start; by itself every partition
+Example:
+SELECT hopper.training_preprocessor(source_table := ''points'', output_table := ''points_packed'',
+    dependent_varname := ''y'', independent_varname := ''a, b'', validation_fraction := 0.2);';

@@ -11,4 +11,16 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hopper_sql_validation_preprocessor';
 
 COMMENT ON FUNCTION hopper.validation_preprocessor(text, text, text, text, text, int, text) IS
-'packs a table or view for validation with the columns, classes, constant, types and shapes of a packed training table; returns the number of rows';
+'packs a table or view for validation with the columns, classes, constant, types and shapes of a packed training table; returns the number of rows
+
+Task: 1.2 pack
+source_table: table, view, materialized view or foreign table, one example per row
+output_table: name of the packed table; <output_table>_summary is made with it
+dependent_varname: column of the label: what a model shall predict
+independent_varname: columns of features; by itself those of packed_table, by their names
+packed_table: packed training table whose classes, shape and constant the rows shall have
+buffer_size: about how many rows one packed value holds; by itself some 4 MB of them
+distribution_rules: Greenplum: ''all_segments'', ''gpu_segments'' or the name of a table of segments; elsewhere NULL or ''all_segments''
+Example:
+SELECT hopper.validation_preprocessor(source_table := ''points_test'', output_table := ''points_test_packed'',
+    dependent_varname := ''y'', independent_varname := ''a, b'', packed_table := ''points_packed'');';

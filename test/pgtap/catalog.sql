@@ -3,7 +3,7 @@ CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION model_hopper;
 
 BEGIN;
-SELECT plan(14);
+SELECT plan(18);
 
 SELECT has_schema('hopper');
 SELECT has_extension('model_hopper');
@@ -32,6 +32,25 @@ SELECT is_empty(
        WHERE p.pronamespace = 'hopper'::regnamespace AND p.pronargs > 0
          AND (p.proargnames IS NULL OR '' = ANY (p.proargnames[1:p.pronargs])) $$,
     'every argument has a name');
+SELECT is_empty(
+    $$ SELECT p.oid::regprocedure FROM pg_proc p
+       WHERE p.pronamespace = 'hopper'::regnamespace AND p.proname NOT IN (SELECT function FROM hopper.help())
+         AND NOT EXISTS (SELECT FROM pg_type t WHERE p.oid IN (t.typinput, t.typoutput)) $$,
+    'help() lists every function');
+SELECT is_empty(
+    $$ SELECT p.proname, argument FROM pg_proc p, unnest(p.proargnames[1:p.pronargs]) AS argument
+       WHERE p.pronamespace = 'hopper'::regnamespace
+         AND NOT EXISTS (SELECT FROM pg_proc same
+                         WHERE same.pronamespace = p.pronamespace AND same.proname = p.proname
+                           AND strpos(obj_description(same.oid, 'pg_proc'), E'\n' || argument || ': ') > 0)
+         AND NOT EXISTS (SELECT FROM pg_type t WHERE p.oid IN (t.typinput, t.typoutput)) $$,
+    'a comment says what each argument means');
+SELECT is_empty(
+    $$ SELECT function FROM hopper.help()
+       WHERE NOT EXISTS (SELECT FROM hopper.help(function) AS line WHERE line LIKE '%SELECT %hopper.' || function || '(%') $$,
+    'help(function) shows an example of each');
+SELECT throws_ok($$ SELECT hopper.help('fit_multipel_model') $$, '42883',
+    'there is no function "fit_multipel_model" in model_hopper', 'help() refuses what it does not know');
 SELECT is_empty(
     $$ SELECT p.oid::regprocedure FROM pg_proc p
        WHERE p.pronamespace = 'hopper'::regnamespace AND p.prosecdef $$,
