@@ -184,12 +184,12 @@ Cost Alone(const Table& table, int32_t models, int32_t iterations) {
   Dataset data(table.desc);
   for (const auto& buffer : table.buffers) data.AddBuffer(buffer->raw);
   data.orders().Keep(KeptOrderBytes(kLimit));
-  MemoryAccount* account = MemoryAccount::Create(kLimit);
+  const OwnedAccount account = MemoryAccount::Create(kLimit);
   std::atomic<bool> cancel{false};
   {
     Workers workers;
     workers.Start(
-        1, account, [](const std::string&) {},
+        1, account.get(), [](const std::string&) {},
         [&] {
           const PlanCache plans(kPlanBytes);
           std::vector<std::unique_ptr<const Trainer>> trainers;
@@ -218,7 +218,6 @@ Cost Alone(const Table& table, int32_t models, int32_t iterations) {
         });
     workers.Join();
   }
-  account->Release();
   return cost;
 }
 

@@ -197,9 +197,9 @@ class Bench {
 };
 
 void Run(benchmark::State& state, const Workload& workload, const std::string& form, bool train) {
-  MemoryAccount* account = MemoryAccount::Create(int64_t{8} << 30);
+  const OwnedAccount account = MemoryAccount::Create(int64_t{8} << 30);
   {
-    const TensorMemoryScope memory(account);
+    const TensorMemoryScope memory(account.get());
     UsePlannedSteps(form != "autograd");
     Bench bench(workload, form == "bf16" ? Precision::kBf16 : Precision::kFp32);
     for (auto _ : state) train ? bench.Visit() : bench.Evaluate();
@@ -207,7 +207,6 @@ void Run(benchmark::State& state, const Workload& workload, const std::string& f
     state.counters["batch_us"] = benchmark::Counter(
         4.0, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
   }
-  account->Release();
 }
 
 }  // namespace

@@ -30,8 +30,7 @@ Evaluation::Evaluation(const hopper_config& config, const hopper_data_desc& data
       confusion_(config.confusion != 0),
       threads_(std::clamp(threads, 1, std::max(data_.n_partitions(), 1))),
       event_fd_(event_fd),
-      trainer_(OneTrainer(config, data_.desc())),
-      account_(nullptr) {
+      trainer_(OneTrainer(config, data_.desc())) {
   const ModelSpec& spec = trainer_->network().spec();
   if (config.state != nullptr) {
     ModelState state = ReadState(StateLayoutOf(spec), config.state, config.state_size);
@@ -56,7 +55,6 @@ Evaluation::~Evaluation() {
   }
   wake_.notify_all();
   workers_.Join();
-  account_->Release();
 }
 
 void Evaluation::Limit(int64_t memory_limit) {
@@ -153,7 +151,7 @@ void Evaluation::Start() {
   unfinished_ = chosen_.size();
   try {
     workers_.Start(
-        threads_, account_, [](const std::string&) {}, [this] { Work(); });
+        threads_, account_.get(), [](const std::string&) {}, [this] { Work(); });
   } catch (...) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);

@@ -69,7 +69,7 @@ class Evaluation {
   int32_t event_fd_;
   std::unique_ptr<const Trainer> trainer_;
   ModelState state_;
-  MemoryAccount* account_;
+  OwnedAccount account_;
   std::atomic<bool> cancel_{false};
   std::vector<int32_t> chosen_;  // the partitions of this process
   std::vector<uint8_t> bytes_;   // of their sums

@@ -69,8 +69,7 @@ Explain::Explain(const hopper_run_options& options, const hopper_data_desc& trai
       rules_(RulesOf(options, train.n_partitions, valid == nullptr ? 0 : valid->n_partitions)),
       ring_(train.n_partitions, StartsOf(options)),
       precision_(RunPrecision(options)),
-      threads_per_model_(std::max(options.threads_per_model, 1)),
-      account_(nullptr) {
+      threads_per_model_(std::max(options.threads_per_model, 1)) {
   places_.keys.of = {std::move(train_keys), std::move(valid_keys)};
   places_.workers = std::max(costs.threads_per_segment / threads_per_model_, 1);
   if (places_.keys.of[kTrainSplit].empty())
@@ -81,7 +80,6 @@ Explain::Explain(const hopper_run_options& options, const hopper_data_desc& trai
 Explain::~Explain() {
   cancel_.store(true);
   workers_.Join();
-  account_->Release();
 }
 
 void Explain::AddConfig(const hopper_config& config) {
@@ -123,7 +121,7 @@ void Explain::Start() {
   if (started_) throw Error(ErrorCode::kInternal, "the forecast has been started already");
   started_ = true;
   workers_.Start(
-      1, account_, [](const std::string&) {},
+      1, account_.get(), [](const std::string&) {},
       [this] {
         const PlanCache plans(kKeptPlanBytes);
         Work();

@@ -75,7 +75,7 @@ class Explain {
   const Ring ring_;
   const Precision precision_;
   const int32_t threads_per_model_;
-  MemoryAccount* account_;
+  OwnedAccount account_;
   std::vector<Entry> entries_;
   Networks networks_;
   hopper_explain_run run_ = {};

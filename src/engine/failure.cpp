@@ -19,9 +19,7 @@ Problem FromTorch(const std::string& text) {
   return problem;
 }
 
-}  // namespace
-
-Problem DescribeException() {
+Problem Describe() {
   try {
     throw;
   } catch (const Error& e) {
@@ -35,6 +33,19 @@ Problem DescribeException() {
     return {ErrorCode::kInternal, e.what(), "", ""};
   } catch (...) {
     return {ErrorCode::kInternal, "unknown error", "", ""};
+  }
+}
+
+}  // namespace
+
+Problem DescribeException() noexcept {
+  try {
+    return Describe();
+  } catch (...) {
+    Problem problem;
+    problem.code = ErrorCode::kOutOfMemory;
+    problem.message = "out of memory";  // short enough to need none
+    return problem;
   }
 }
 

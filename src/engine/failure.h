@@ -6,8 +6,8 @@
 namespace hopper {
 
 // The exception that is being handled; to be called in a catch block. Texts of libtorch come
-// without their stack traces.
-Problem DescribeException();
+// without their stack traces. Where there is no memory for the words, it says so in fewer.
+Problem DescribeException() noexcept;
 
 // "9.1 GB"
 std::string BytesText(int64_t bytes);

@@ -43,8 +43,9 @@ Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
       account_(MemoryAccount::Create(options.memory_limit)) {
   PrepareLaneDevices();
   if (options.use_gpus != 0) {
-    device_ = std::make_unique<GroupDevice>(
-        options, precision_, account_, [this](const std::string& text) { WorkerWarning(text); });
+    device_ =
+        std::make_unique<GroupDevice>(options, precision_, account_.get(),
+                                      [this](const std::string& text) { WorkerWarning(text); });
     numerics_class_ = device_->numerics_class();
   }
   for (const int split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
@@ -59,7 +60,6 @@ Group::~Group() {
   Cancel();
   workers_.reset();
   device_.reset();
-  account_->Release();
 }
 
 void Group::AddConfig(const hopper_config& config) {

@@ -170,7 +170,7 @@ class Group {
   const SegmentKeys keys_;
   const std::vector<int32_t> all_keys_;  // of segments with data
   Ring ring_;
-  MemoryAccount* account_;
+  OwnedAccount account_;
   int64_t kept_orders_ = 0;              // bytes; of a share that was planned
   int64_t window_bytes_ = 0;             // of partitions that come in turns
   int64_t kept_plans_ = 0;               // of all threads

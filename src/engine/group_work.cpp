@@ -81,7 +81,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   try {
     for (; started < threads; ++started) {
       workers_->Start(
-          1, account_, [this](const std::string& text) { WorkerWarning(text); },
+          1, account_.get(), [this](const std::string& text) { WorkerWarning(text); },
           [this, threads] {
             const PlanCache plans(kept_plans_ / threads);
             Work();

@@ -28,7 +28,7 @@ Predictor::Predictor(std::string_view model_arch, const float* weights, int64_t 
     Prepare(model_arch, weights, n_weights);
     n_threads_ = std::clamp(threads, 1, kMaxThreads);
     workers_.Start(
-        n_threads_, account_, [](const std::string&) {}, [this] { Work(); });
+        n_threads_, account_.get(), [](const std::string&) {}, [this] { Work(); });
   } catch (...) {
     Stop();
     throw;
@@ -69,7 +69,6 @@ void Predictor::Stop() {
   wake_.notify_all();
   workers_.Join();
   GiveBack();
-  account_->Release();
 }
 
 void Predictor::OutOfMemory(const char* what, int64_t bytes) const {
@@ -109,19 +108,19 @@ void Predictor::Submit(const void* x, size_t x_size, int32_t n) {
                 std::to_string(n) + " examples do not take " + std::to_string(x_size) + " bytes",
                 "One example takes " + std::to_string(data_.x_bytes()) + " bytes.");
   }
-  auto job = std::make_shared<Job>();
+  const auto bytes =
+      static_cast<int64_t>(x_size) + int64_t{n} * n_outputs_ * int64_t{sizeof(float)};
+  if (bytes > account_->limit() - account_->used()) OutOfMemory("Features", bytes);
+  auto job = std::make_shared<Job>(account_.get(), bytes);
   job->n = n;
-  job->bytes = static_cast<int64_t>(x_size) + int64_t{n} * n_outputs_ * int64_t{sizeof(float)};
-  if (job->bytes > account_->limit() - account_->used()) OutOfMemory("Features", job->bytes);
-  account_->Add(job->bytes);
   job->x = AlignedArray<uint8_t>(x_size);
   std::memcpy(job->x.data(), x, x_size);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (expired_) throw Error(ErrorCode::kInternal, "the predictor has expired");
     UsedLocked();
-    order_.push_back(job);
-    waiting_.push_back(std::move(job));
+    jobs_.push_back(std::move(job));
+    ++waiting_;
   }
   wake_.notify_one();
 }
@@ -130,11 +129,10 @@ bool Predictor::Take(const float** outputs, int32_t* n) {
   std::shared_ptr<Job> job;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (order_.empty() || !order_.front()->done) return false;
-    job = std::move(order_.front());
-    order_.pop_front();
+    if (jobs_.empty() || !jobs_.front()->done) return false;
+    job = std::move(jobs_.front());
+    jobs_.pop_front();
   }
-  if (taken_ != nullptr) account_->Add(-taken_->bytes);
   taken_ = std::move(job);
   if (taken_->failed) throw Error(taken_->failure);
   *outputs = taken_->outputs.data();
@@ -144,7 +142,7 @@ bool Predictor::Take(const float** outputs, int32_t* n) {
 
 std::shared_ptr<Predictor::Job> Predictor::NextJob() {
   std::unique_lock<std::mutex> lock(mutex_);
-  while (!stop_ && !expired_ && waiting_.empty()) {
+  while (!stop_ && !expired_ && waiting_ == 0) {
     if (!expires_) {
       wake_.wait(lock);
     } else if (running_ > 0 || Clock::now() < deadline_) {
@@ -158,8 +156,7 @@ std::shared_ptr<Predictor::Job> Predictor::NextJob() {
     --n_threads_;
     return nullptr;
   }
-  std::shared_ptr<Job> job = std::move(waiting_.front());
-  waiting_.pop_front();
+  std::shared_ptr<Job> job = jobs_[jobs_.size() - waiting_--];
   ++running_;
   return job;
 }
@@ -193,7 +190,7 @@ void Predictor::Work() {
       job->done = true;
       --running_;
       UsedLocked();
-      first = !order_.empty() && order_.front() == job;
+      first = !jobs_.empty() && jobs_.front() == job;
     }
     if (first) WakeEventFd(event_fd_);
   }

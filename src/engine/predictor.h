@@ -44,13 +44,23 @@ class Predictor {
  private:
   using Clock = std::chrono::steady_clock;
   struct Job {
+    Job(MemoryAccount* account, int64_t counted) : account_(account), bytes_(counted) {
+      account_->Add(bytes_);
+    }
+    ~Job() { account_->Add(-bytes_); }
+    Job(const Job&) = delete;
+    Job& operator=(const Job&) = delete;
+
     int32_t n = 0;
-    int64_t bytes = 0;  // counted
     AlignedArray<uint8_t> x;
     std::vector<float> outputs;
     bool failed = false;
     Problem failure;
     bool done = false;
+
+   private:
+    MemoryAccount* account_;
+    int64_t bytes_;
   };
   void Prepare(std::string_view model_arch, const float* weights, int64_t n_weights);
   void Stop();
@@ -68,13 +78,13 @@ class Predictor {
   std::shared_ptr<const Network> network_;
   AlignedArray<float> flat_;
   int32_t n_outputs_ = 0;
-  MemoryAccount* account_;
+  OwnedAccount account_;
   std::shared_ptr<Job> taken_;  // owns what Take() handed out
 
   std::mutex mutex_;  // guards all that follows
   std::condition_variable wake_;
-  std::deque<std::shared_ptr<Job>> waiting_;  // nobody computes them yet
-  std::deque<std::shared_ptr<Job>> order_;    // all that were not taken
+  std::deque<std::shared_ptr<Job>> jobs_;  // all that were not taken
+  size_t waiting_ = 0;                     // the last ones of them: nobody computes them yet
   bool stop_ = false;
   int running_ = 0;    // jobs at a thread
   int n_threads_ = 0;  // that have not ended

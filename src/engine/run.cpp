@@ -31,7 +31,6 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
       valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
       rules_(RulesOf(options, train_.n_partitions(), valid_ ? valid_->n_partitions() : 0)),
       ring_(train_.n_partitions(), StartsOf(options)),
-      account_(nullptr),
       events_(options.event_fd) {
   threads_ = std::min(threads_, kMaxThreads);
   CheckThreadsPerModel(options.threads_per_model, threads_);
@@ -48,7 +47,6 @@ Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
 Run::~Run() {
   Cancel();
   workers_.Join();
-  account_->Release();
 }
 
 void Run::AddConfig(const hopper_config& config) {
@@ -238,7 +236,7 @@ void Run::Start() {
   try {
     for (; started < n_workers_; ++started) {
       workers_.Start(
-          1, account_, [this](const std::string& text) { WorkerWarning(text); },
+          1, account_.get(), [this](const std::string& text) { WorkerWarning(text); },
           [this, started] {
             const PlanCache plans(plan_->plans / n_workers_);
             devices_.empty() ? Work(started) : DeviceWork(started);

@@ -180,6 +180,24 @@ class Run {
     double moved = 0.0;  // from one task to the next, for the worker
   };
 
+  // The lock over the books: all that mutex_ guards. What is thrown while it is held has left them
+  // half done, for lack of memory: the run ends, and nobody else may touch them.
+  class Books {
+   public:
+    explicit Books(Run* run);  // as lock()
+    ~Books();
+    Books(const Books&) = delete;
+    Books& operator=(const Books&) = delete;
+    void lock();  // throws std::bad_alloc where they were lost
+    void unlock() { lock_.unlock(); }
+    bool owns_lock() const { return lock_.owns_lock(); }
+
+   private:
+    Run* run_;
+    int exceptions_;
+    std::unique_lock<std::mutex> lock_;
+  };
+
   // What a visit came to.
   struct VisitOutcome {
     MetricSums sums;
@@ -222,6 +240,7 @@ class Run {
 
   // work (run_work.cpp); the lock is held where the name ends in Locked
   void Work(int worker);
+  void LoseBooksLocked() noexcept;
   void EndWorkerLocked();
   // `device`: kNoDevice for a thread's next task.
   bool NextTaskLocked(Task* task, int device);
@@ -259,8 +278,8 @@ class Run {
   void FinishIterationLocked(Model* model, VisitOutcome* outcome);
   void AddPassLocked(Model* model, hopper_split split, std::shared_ptr<const Snapshot> snapshot);
   // Reports, decides and ends what is due for the model. Lets go of the lock meanwhile.
-  void Settle(Model* model, std::unique_lock<std::mutex>* lock);
-  bool SettleOne(Model* model, std::unique_lock<std::mutex>* lock);
+  void Settle(Model* model, Books* books);
+  bool SettleOne(Model* model, Books* books);
   static bool KnowsWhatItWatches(const Model& model);
   void StopLocked(Model* model);
   void CountReportedLocked(Model* model);
@@ -298,7 +317,7 @@ class Run {
   std::unique_ptr<Dataset> valid_;
   RunRules rules_;
   Ring ring_;
-  MemoryAccount* account_;
+  OwnedAccount account_;
 
   EventQueue events_;
   std::atomic<bool> cancel_{false};
@@ -320,8 +339,8 @@ class Run {
   int training_ = 0;  // models that are neither done nor failed
   int idle_ = 0;      // workers that wait
   int running_workers_ = 0;
-  bool out_of_memory_ = false;  // for what the workers keep books in: the run was cancelled
-  int64_t given_bytes_ = 0;     // of initial weights, which are the caller's
+  bool books_lost_ = false;  // the run was cancelled
+  int64_t given_bytes_ = 0;  // of initial weights, which are the caller's
   std::set<const float*> given_;
   int64_t resident_ = 0;                 // promised: to data, and to admitted models
   size_t next_admitted_ = 0;             // of models_: all before it were admitted, or failed

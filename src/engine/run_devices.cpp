@@ -96,10 +96,9 @@ void Run::DeviceWork(int device) {
       wake_.notify_all();
     }
   } catch (...) {
-    // Only the bookkeeping above can bring us here, for lack of memory.
+    // Only the bookkeeping can bring us here, for lack of memory.
     if (!lock.owns_lock()) lock.lock();
-    out_of_memory_ = true;
-    cancel_.store(true);
+    LoseBooksLocked();
   }
   if (worker != nullptr) {
     lock.unlock();
@@ -213,7 +212,7 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
     problem = DescribeException();
   }
   const double share = watch.Seconds() / static_cast<double>(tasks.size());
-  std::unique_lock<std::mutex> lock(mutex_);
+  Books books(this);
   for (size_t i = 0; i < tasks.size(); ++i) {
     Model* model = tasks[i].model;
     hopper_visit visit = {};
@@ -232,7 +231,7 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
       pass.sums[0] = std::move(sums[i]);
       pass.unfinished = 0;
       model->work -= PassWork(*model, DataOf(pass.split));
-      Settle(model, &lock);
+      Settle(model, &books);
       UpdateLocked(model);
     }
   }

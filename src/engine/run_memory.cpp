@@ -247,7 +247,7 @@ void Run::AddState(int32_t mst_key, const uint8_t* bytes, size_t size) {
     failed = true;
   }
   model.checked = true;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const Books books(this);
   if (failed) {
     if (started_) {
       FailLocked(&model, std::move(problem));
@@ -285,7 +285,7 @@ void Run::Result(int32_t mst_key, hopper_model_result* result) {
   const Model& model = Find(mst_key);
   *result = hopper_model_result{};
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (out_of_memory_) {
+  if (books_lost_) {
     throw Error(ErrorCode::kOutOfMemory, "out of memory", "The run could not keep its books.",
                 "Train fewer configurations at once, or lower hopper.memory_limit.");
   }
@@ -356,7 +356,7 @@ void Run::TakeWeights(int32_t mst_key, float* weights, int64_t n) {
   }
   ExportWeights(spec, model.state.params.data(), weights);
   model.weights_taken = true;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const Books books(this);
   ReleaseStateLocked(&model);
   RequestLoadLocked();
   wake_.notify_all();

@@ -95,7 +95,7 @@ void Run::EndLoad(int split, int partition) {
   Dataset& data = split == HOPPER_SPLIT_VALID ? *valid_ : train_;
   data.EndPartition(partition);
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const Books books(this);
     window_->FinishLoad();
     ++n_loads_;
     bytes_read_ += data.PartitionBytes(partition);

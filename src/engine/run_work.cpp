@@ -1,6 +1,8 @@
 // What the workers of a run do.
 #include <algorithm>
+#include <exception>
 #include <limits>
+#include <new>
 
 #include "base/clock.h"
 #include "engine/configuration.h"
@@ -62,12 +64,33 @@ void Run::Work(int worker) {
       RequestLoadLocked();
     }
   } catch (...) {
-    // Only the bookkeeping above can bring us here, for lack of memory.
+    // Only the bookkeeping can bring us here, for lack of memory.
     if (!lock.owns_lock()) lock.lock();
-    out_of_memory_ = true;
-    cancel_.store(true);
+    LoseBooksLocked();
   }
   EndWorkerLocked();
+}
+
+void Run::LoseBooksLocked() noexcept {
+  books_lost_ = true;
+  cancel_.store(true);
+  wake_.notify_all();
+}
+
+Run::Books::Books(Run* run)
+    : run_(run), exceptions_(std::uncaught_exceptions()), lock_(run->mutex_, std::defer_lock) {
+  lock();
+}
+
+Run::Books::~Books() {
+  if (lock_.owns_lock() && std::uncaught_exceptions() > exceptions_) run_->LoseBooksLocked();
+}
+
+void Run::Books::lock() {
+  lock_.lock();
+  if (!run_->books_lost_) return;
+  lock_.unlock();
+  throw std::bad_alloc();
 }
 
 void Run::EndWorkerLocked() {
@@ -251,7 +274,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
       outcome.problem = DescribeException();
     }
   }
-  std::unique_lock<std::mutex> lock(mutex_);
+  Books books(this);
   hopper_visit visit = {};
   visit.kind = HOPPER_VISIT_TRAIN;
   visit.split = HOPPER_SPLIT_TRAIN;
@@ -275,7 +298,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   model->work -= VisitWork(*model);
   if (EndVisit(rules_, model->watching, &model->course)) {
     FinishIterationLocked(model, &outcome);
-    Settle(model, &lock);
+    Settle(model, &books);
   }
   CountSnapshotsLocked(model);
   UpdateLocked(model);
@@ -333,7 +356,7 @@ void Run::EvaluateTask(const Task& task) {
     problem = DescribeException();
   }
 
-  std::unique_lock<std::mutex> lock(mutex_);
+  Books books(this);
   hopper_visit visit = {};
   visit.kind = HOPPER_VISIT_EVALUATE;
   visit.split = pass.split;
@@ -351,22 +374,23 @@ void Run::EvaluateTask(const Task& task) {
   pass.sums[static_cast<size_t>(task.partition)] = std::move(sums);
   --pass.unfinished;
   model->work -= PassWork(*model, DataOf(pass.split)) / static_cast<double>(pass.sums.size());
-  if (pass.unfinished == 0) Settle(model, &lock);
+  if (pass.unfinished == 0) Settle(model, &books);
   UpdateLocked(model);
 }
 
 // One worker at a time does so for a model, in the order of its iterations; who comes meanwhile
 // leaves what it has to that one.
-void Run::Settle(Model* model, std::unique_lock<std::mutex>* lock) {
+void Run::Settle(Model* model, Books* books) {
   if (model->settling) return;
   model->settling = true;
   ++model->tasks;  // the state is in use
   try {
-    while (model->status == HOPPER_MODEL_TRAINING && SettleOne(model, lock)) {
+    while (model->status == HOPPER_MODEL_TRAINING && SettleOne(model, books)) {
     }
   } catch (...) {
+    if (books->owns_lock()) throw;
     Problem problem = DescribeException();
-    if (!lock->owns_lock()) lock->lock();
+    books->lock();
     if (model->status == HOPPER_MODEL_TRAINING) FailLocked(model, std::move(problem));
   }
   --model->tasks;
@@ -377,16 +401,16 @@ void Run::Settle(Model* model, std::unique_lock<std::mutex>* lock) {
 }
 
 // False: nothing is due.
-bool Run::SettleOne(Model* model, std::unique_lock<std::mutex>* lock) {
+bool Run::SettleOne(Model* model, Books* books) {
   const Stopping& stopping = model->trainer->stopping();
   if (model->course.deciding && KnowsWhatItWatches(*model)) {
     // No worker has the state: none may take the model while it is deciding.
     const std::shared_ptr<const Snapshot> evaluated = std::move(model->evaluated);
-    lock->unlock();
+    books->unlock();
     stopping.Decide(model->total_iterations, model->observed,
                     evaluated == nullptr ? nullptr : evaluated->weights.data(),
                     model->state.params.size(), &model->state.monitor);
-    lock->lock();
+    books->lock();
     const bool stops = Stopping::Stopped(model->state.monitor);
     if (model->status == HOPPER_MODEL_TRAINING && stops) StopLocked(model);
     Decide(stops, &model->course);
@@ -395,11 +419,11 @@ bool Run::SettleOne(Model* model, std::unique_lock<std::mutex>* lock) {
   if (!model->passes.empty() && model->passes.front()->unfinished == 0) {
     const std::shared_ptr<EvaluationPass> pass = std::move(model->passes.front());
     model->passes.pop_front();
-    lock->unlock();
+    books->unlock();
     MetricSums total;
     for (const MetricSums& sums : pass->sums) total.Add(sums);
     Report report = Reckon(*model, total, pass->snapshot->weights.data());
-    lock->lock();
+    books->lock();
     if (model->status == HOPPER_MODEL_TRAINING) {
       PushMetricsLocked(model, pass->total_iteration, pass->split, false, std::move(report));
     }
@@ -412,10 +436,10 @@ bool Run::SettleOne(Model* model, std::unique_lock<std::mutex>* lock) {
   if (follows == AfterReports::kFinalPass) {
     model->course.final_pass = true;
     int64_t iteration = 0;
-    lock->unlock();
+    books->unlock();
     auto snapshot = std::make_shared<const Snapshot>(
         model->trainer->DeliveredWeights(model->state, &iteration));
-    lock->lock();
+    books->lock();
     if (model->status != HOPPER_MODEL_TRAINING) return false;
     AddPassLocked(model, HOPPER_SPLIT_TRAIN, std::move(snapshot));
     model->passes.back()->total_iteration = static_cast<int32_t>(iteration);

@@ -58,6 +58,8 @@ int64_t TensorBytes(int64_t bytes) {
   return static_cast<int64_t>(rounded + sizeof(BlockHeader));
 }
 
+void ReleaseAccount::operator()(MemoryAccount* account) const { account->Release(); }
+
 void MemoryAccount::Release() {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }

@@ -9,16 +9,22 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace hopper {
+
+class MemoryAccount;
+struct ReleaseAccount {
+  void operator()(MemoryAccount* account) const;
+};
+// The owner's reference.
+using OwnedAccount = std::unique_ptr<MemoryAccount, ReleaseAccount>;
 
 // What a run's tensors take, cached blocks included, against its limit. Thread-safe; kept alive by
 // its owner and by every block that is counted in it.
 class MemoryAccount {
  public:
-  // The caller owns the first reference and gives it up with Release().
-  static MemoryAccount* Create(int64_t limit) { return new MemoryAccount(limit); }
-  void Release();
+  static OwnedAccount Create(int64_t limit) { return OwnedAccount(new MemoryAccount(limit)); }
 
   // Counts memory that is not a tensor's (packed data, states); never fails.
   void Add(int64_t bytes) { used_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -27,10 +33,12 @@ class MemoryAccount {
 
  private:
   friend class TensorAllocator;
+  friend struct ReleaseAccount;
   explicit MemoryAccount(int64_t limit) : limit_(limit) {}
   ~MemoryAccount() = default;
   bool Reserve(int64_t bytes);  // and a reference for the block; false: over the limit
   void Unreserve(int64_t bytes);
+  void Release();
 
   const int64_t limit_;
   std::atomic<int64_t> used_{0};

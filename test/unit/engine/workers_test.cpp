@@ -16,7 +16,7 @@ namespace hopper {
 namespace {
 
 TEST(Workers, CaptureWarningsAndLetNothingOut) {
-  MemoryAccount* account = MemoryAccount::Create(std::numeric_limits<int64_t>::max());
+  const OwnedAccount account = MemoryAccount::Create(std::numeric_limits<int64_t>::max());
   std::mutex mutex;
   std::vector<std::string> warnings;
   std::atomic<int> ran{0};
@@ -24,7 +24,7 @@ TEST(Workers, CaptureWarningsAndLetNothingOut) {
   {
     Workers workers;
     workers.Start(
-        3, account,
+        3, account.get(),
         [&](const std::string& text) {
           const std::lock_guard<std::mutex> lock(mutex);
           warnings.push_back(text);
@@ -37,7 +37,6 @@ TEST(Workers, CaptureWarningsAndLetNothingOut) {
     workers.Join();
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-  account->Release();
   EXPECT_EQ(ran.load(), 3);
   ASSERT_EQ(warnings.size(), 3U);
   EXPECT_EQ(warnings[0], "this is slow");
@@ -45,16 +44,15 @@ TEST(Workers, CaptureWarningsAndLetNothingOut) {
 
 // Whoever waits for the bodies' ends must know of those that never begin.
 TEST(Workers, AThreadWithoutItsNeedsIsAnErrorOfTheStart) {
-  MemoryAccount* account = MemoryAccount::Create(std::numeric_limits<int64_t>::max());
+  const OwnedAccount account = MemoryAccount::Create(std::numeric_limits<int64_t>::max());
   std::atomic<int> ran{0};
   {
     Workers workers;
     constexpr int kTooLarge = 1025;
     EXPECT_THROW(workers.Start(
-                     2, account, [](const std::string&) {}, [&] { ++ran; }, kTooLarge),
+                     2, account.get(), [](const std::string&) {}, [&] { ++ran; }, kTooLarge),
                  Error);
   }
-  account->Release();
   EXPECT_EQ(ran.load(), 0);
 }
 

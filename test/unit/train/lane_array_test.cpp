@@ -504,13 +504,12 @@ TEST_F(LaneArrayTest, TheirBytesHoldWhatTheyTake) {
                               "batch_size=8");
     LaneOptions options;
     options.lanes = 4;
-    MemoryAccount* account = MemoryAccount::Create(int64_t{1} << 40);
+    const OwnedAccount account = MemoryAccount::Create(int64_t{1} << 40);
     {
-      const TensorMemoryScope scope(account);
+      const TensorMemoryScope scope(account.get());
       LaneArray array(*trainer, data_->desc(), options, device_.get());
       EXPECT_LE(account->used(), LaneBytes(*trainer, data_->desc(), "fp32", options.lanes)) << rows;
     }
-    account->Release();
   }
 }
 

@@ -15,15 +15,14 @@ namespace {
 class TensorMemory : public ::testing::Test {
  protected:
   explicit TensorMemory(int64_t limit = 1 << 20) : account_(MemoryAccount::Create(limit)) {}
-  ~TensorMemory() override { account_->Release(); }
-  MemoryAccount* account_;
+  OwnedAccount account_;
 };
 
 at::Tensor Floats(int64_t n) { return at::empty({n}, at::kFloat); }
 
 TEST_F(TensorMemory, IsUsedAgainAndGivenBack) {
   {
-    const TensorMemoryScope scope(account_);
+    const TensorMemoryScope scope(account_.get());
     const void* first = nullptr;
     {
       const at::Tensor tensor = Floats(1000);
@@ -49,7 +48,7 @@ TEST_F(TensorMemory, IsUsedAgainAndGivenBack) {
 }
 
 TEST_F(TensorMemory, AllSizesAreRoomyAndAligned) {
-  const TensorMemoryScope scope(account_);
+  const TensorMemoryScope scope(account_.get());
   for (int64_t n = 0; n < 3000; n += 7) {
     const at::Tensor tensor = Floats(n);
     if (n == 0) continue;
@@ -59,7 +58,7 @@ TEST_F(TensorMemory, AllSizesAreRoomyAndAligned) {
 }
 
 TEST_F(TensorMemory, TheLimitIsAnErrorThatSparesTheRest) {
-  const TensorMemoryScope scope(account_);
+  const TensorMemoryScope scope(account_.get());
   const at::Tensor small = Floats(1000);
   try {
     Floats(1 << 20);
@@ -79,13 +78,13 @@ TEST_F(TensorMemory, TheLimitIsAnErrorThatSparesTheRest) {
 TEST_F(TensorMemory, WhatIsRefusedTakesNoRoomMeanwhile) {
   std::atomic<bool> stop{false};
   std::thread greedy([&] {
-    const TensorMemoryScope scope(account_);
+    const TensorMemoryScope scope(account_.get());
     while (!stop.load()) {
       EXPECT_THROW(Floats(1 << 20), Error);
     }
   });
   {
-    const TensorMemoryScope scope(account_);
+    const TensorMemoryScope scope(account_.get());
     int refused = 0;
     for (int i = 0; i < 300000 && refused == 0; ++i) {
       try {
@@ -104,19 +103,18 @@ TEST_F(TensorMemory, WhatIsRefusedTakesNoRoomMeanwhile) {
 TEST_F(TensorMemory, TensorsMayOutliveTheirScopeAndTheirThread) {
   at::Tensor survivor;
   std::thread([&] {
-    const TensorMemoryScope scope(account_);
+    const TensorMemoryScope scope(account_.get());
     survivor = Floats(1000);
   }).join();
   EXPECT_GT(account_->used(), 0);
   survivor.fill_(1.0);
   std::thread([&] {
-    MemoryAccount* other = MemoryAccount::Create(1 << 20);
+    const OwnedAccount other = MemoryAccount::Create(1 << 20);
     {
-      const TensorMemoryScope scope(other);
+      const TensorMemoryScope scope(other.get());
       survivor.reset();  // into a cache that is not its own
       EXPECT_EQ(TensorMemoryScope::CachedBytes(), 0);
     }
-    other->Release();
   }).join();
   EXPECT_EQ(account_->used(), 0);
 }

@@ -273,15 +273,14 @@ TEST(MemoryEstimate, CoversWhatAVisitAndAnEvaluationTake) {
                              &problems),
           fit, data.desc(), 1);
       const int64_t granted = trainer.MemoryEstimate() - trainer.StateBytes();
-      MemoryAccount* account = MemoryAccount::Create(granted);
+      const OwnedAccount account = MemoryAccount::Create(granted);
       {
-        const TensorMemoryScope scope(account);
+        const TensorMemoryScope scope(account.get());
         ModelState state = trainer.InitialState(nullptr, "class");
         MetricSums sums;
         EXPECT_NO_THROW(trainer.Visit(&state, data.partition(0), 0, cancel, &sums));
         EXPECT_NO_THROW(trainer.Evaluate(state.params.data(), data.partition(0), cancel, &sums));
       }
-      account->Release();
     }
   }
 }
@@ -319,15 +318,14 @@ TEST(MemoryEstimate, CoversWhatKernelsTakeForThemselves) {
                              &problems),
           fit, data.desc(), 1);
       const int64_t granted = trainer.MemoryEstimate() - trainer.StateBytes();
-      MemoryAccount* account = MemoryAccount::Create(granted);
+      const OwnedAccount account = MemoryAccount::Create(granted);
       {
-        const TensorMemoryScope scope(account);
+        const TensorMemoryScope scope(account.get());
         ModelState state = trainer.InitialState(nullptr, "class");
         MetricSums sums;
         EXPECT_NO_THROW(trainer.Visit(&state, data.partition(0), 0, cancel, &sums));
         EXPECT_NO_THROW(trainer.Evaluate(state.params.data(), data.partition(0), cancel, &sums));
       }
-      account->Release();
     }
   }
 }
