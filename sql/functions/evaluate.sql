@@ -24,7 +24,7 @@ model_table: table of models that training writes; its companions are _info, _su
 packed_table: packed table, made by training_preprocessor() or validation_preprocessor()
 output_table: table to write the result to; by itself none
 use_gpus: not yet: true is an error
-mst_key: which configuration (model selection tuple) of model_table
+mst_key: which configuration (model selection tuple) of model_table; by itself the best
 confusion_table: table to write the confusion matrix to, a row per class; by itself none
 Example:
 SELECT * FROM hopper.evaluate(model_table := ''models'', packed_table := ''points_packed_validation'', mst_key := 1);';

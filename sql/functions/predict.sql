@@ -7,10 +7,10 @@ CREATE FUNCTION hopper.predict(
     pred_type text DEFAULT 'prob',
     use_gpus boolean DEFAULT false,
     mst_key integer DEFAULT NULL)
-RETURNS void
+RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, integer) IS
-    'predict the rows of an unpacked table, whose features are found by the names that the model was trained with: all classes (prob) or the most probable one (response)
+    'predict the rows of an unpacked table, whose features are found by the names that the model was trained with: all classes (prob) or the most probable one (response); returns the number of rows written
 
 Task: 7.1 predict
 model_table: table of models that training writes; its companions are _info, _summary and _state
@@ -20,7 +20,7 @@ independent_varname: columns of features; by itself those that the model was tra
 output_table: name of the table to make
 pred_type: ''prob'': every class with its probability; ''response'': the most probable one; an integer: so many of the most probable; a number below 1: those that are more probable
 use_gpus: not yet: true is an error
-mst_key: which configuration (model selection tuple) of model_table
+mst_key: which configuration (model selection tuple) of model_table; by itself the best
 Example:
 SELECT hopper.predict(model_table := ''models'', source_table := ''points_test'', id_col := ''id'',
     output_table := ''predicted'', pred_type := ''response'', mst_key := 1);';
@@ -34,10 +34,10 @@ CREATE FUNCTION hopper.predict(
     pred_type integer,
     use_gpus boolean DEFAULT false,
     mst_key integer DEFAULT NULL)
-RETURNS void
+RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_top' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, integer, boolean, integer) IS
-    'predict the rows of an unpacked table: the pred_type most probable classes';
+    'predict the rows of an unpacked table: the pred_type most probable classes; returns the number of rows written';
 
 CREATE FUNCTION hopper.predict(
     model_table text,
@@ -48,7 +48,7 @@ CREATE FUNCTION hopper.predict(
     pred_type double precision,
     use_gpus boolean DEFAULT false,
     mst_key integer DEFAULT NULL)
-RETURNS void
+RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_threshold' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, double precision, boolean, integer) IS
-    'predict the rows of an unpacked table: the classes that are more probable than pred_type';
+    'predict the rows of an unpacked table: the classes that are more probable than pred_type; returns the number of rows written';

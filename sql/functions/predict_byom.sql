@@ -9,11 +9,11 @@ CREATE FUNCTION hopper.predict_byom(
     use_gpus boolean DEFAULT false,
     class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0)
-RETURNS void
+RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, text, boolean,
     text[], double precision) IS
-    'predict with the weights of an architecture table: all classes (prob) or the most probable one (response)
+    'predict with the weights of an architecture table: all classes (prob) or the most probable one (response); returns the number of rows written
 
 Task: 7.4 predict
 model_arch_table: table of architectures, made by load_model()
@@ -46,11 +46,11 @@ CREATE FUNCTION hopper.predict_byom(
     use_gpus boolean DEFAULT false,
     class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0)
-RETURNS void
+RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_top' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, integer, boolean,
     text[], double precision) IS
-    'predict with the weights of an architecture table: the pred_type most probable classes';
+    'predict with the weights of an architecture table: the pred_type most probable classes; returns the number of rows written';
 
 CREATE FUNCTION hopper.predict_byom(
     model_arch_table text,
@@ -63,8 +63,8 @@ CREATE FUNCTION hopper.predict_byom(
     use_gpus boolean DEFAULT false,
     class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0)
-RETURNS void
+RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_threshold' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, double precision, boolean,
     text[], double precision) IS
-    'predict with the weights of an architecture table: the classes that are more probable than pred_type';
+    'predict with the weights of an architecture table: the classes that are more probable than pred_type; returns the number of rows written';

@@ -6,7 +6,7 @@ COMMENT ON FUNCTION hopper.predict_row(text, integer, anyarray) IS
 
 Task: 7.2 predict
 model_table: table of models that training writes; its companions are _info, _summary and _state
-mst_key: which configuration (model selection tuple) of model_table
+mst_key: which configuration (model selection tuple) of model_table; by itself the best
 features: one example, as an array of numbers or as a bytea
 Example:
 SELECT * FROM hopper.predict_row(model_table := ''models'', mst_key := 1, features := ARRAY[0.5, 0.8]);';
@@ -16,3 +16,15 @@ RETURNS TABLE (class_value text, prob double precision, value double precision)
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_row' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_row(text, integer, bytea) IS
     'predict one row, given as an image: its classes, the most probable first, or the value of a regression';
+
+CREATE FUNCTION hopper.predict_row(model_table text, features anyarray)
+RETURNS TABLE (class_value text, prob double precision, value double precision)
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_row_best' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.predict_row(text, anyarray) IS
+    'predict one row with the best model, given as an array of numbers: its classes, the most probable first, or the value of a regression';
+
+CREATE FUNCTION hopper.predict_row(model_table text, features bytea)
+RETURNS TABLE (class_value text, prob double precision, value double precision)
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_row_best' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.predict_row(text, bytea) IS
+    'predict one row with the best model, given as an image: its classes, the most probable first, or the value of a regression';

@@ -31,13 +31,10 @@ SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, metrics_compute_fr
 SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, threads => 0);
 \echo :LAST_ERROR_SQLSTATE
 SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, threads => 100000);
-SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, seed => NULL);
-SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, warm_start => NULL);
 SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, dtype => 'bf15');
 \echo :LAST_ERROR_SQLSTATE
 SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, dtype => 'tf32');
 \echo :LAST_ERROR_SQLSTATE
-SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, dtype => NULL);
 SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, training_metrics => 'never');
 SELECT hopper.fit('packed', 'm', 'models', NULL, :'adam', NULL, 1);
 SELECT hopper.fit('packed', 'm', 'models', 1, NULL, NULL, 1);

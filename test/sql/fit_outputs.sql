@@ -97,4 +97,15 @@ SELECT hopper.sparkline('{0,1,2,3,4,5,6,7}');
 RESET client_encoding;
 SELECT hopper.sparkline('{1}', 0);
 
+-- NULL for an optional argument is its default
+SELECT models_trained FROM hopper.fit_multiple_model('packed', 'given', 'configs', 2, threads => 1);
+SELECT models_trained FROM hopper.fit_multiple_model('packed', 'nulls', 'configs', 2, use_gpus => NULL,
+    validation_table => NULL, metrics_compute_frequency => NULL, warm_start => NULL, name => NULL, description => NULL,
+    use_caching => NULL, seed => NULL, threads => 1, dtype => NULL, training_metrics => NULL, threads_per_model => NULL,
+    fuse => NULL, gpus => NULL);
+SELECT count(*) AS same FROM given_info JOIN nulls_info USING (mst_key, state_digest, training_loss_final);
+SELECT count(*) > 9 AS explained FROM hopper.explain_fit('packed', 'nulls', 'configs', 2, use_gpus => NULL,
+    validation_table => NULL, metrics_compute_frequency => NULL, threads => NULL, training_metrics => NULL,
+    threads_per_model => NULL, measure => NULL, dtype => NULL);
+
 DROP SCHEMA hopper_fit_outputs CASCADE;

@@ -77,7 +77,20 @@ SELECT hopper.predict_row('m', 1, ARRAY['a', 'b', 'c']);
 \echo :LAST_ERROR_SQLSTATE
 SELECT hopper.predict_row('m', 1, ARRAY[1, NULL, 3]);
 SELECT hopper.predict_row('m', 9, ARRAY[1, 2, 3]);
-SELECT hopper.predict_row('m', NULL, ARRAY[1, 2, 3]);
+-- Without a key the best model, of those that are left
+SET client_min_messages = notice;
+SELECT class_value FROM hopper.predict_row('m', NULL, ARRAY[1, 2, 3]);
+SELECT class_value FROM hopper.predict_row('m', features => ARRAY[1, 2, 3]);
+BEGIN;
+DELETE FROM m WHERE mst_key = 1;
+SELECT class_value FROM hopper.predict_row('m', ARRAY[1, 2, 3]);
+INSERT INTO m SELECT 3, model_weights, model_arch FROM m;
+INSERT INTO m_info (mst_key, status, metrics_type, training_metrics_final, training_loss_final, compile_params)
+SELECT 3, 'done', metrics_type, 0, 99, compile_params FROM m_info WHERE mst_key = 2;
+SELECT class_value FROM hopper.predict_row('m', ARRAY[1, 2, 3]);
+SELECT hopper.predict('m', 'points', '"Id"', 'x', 'by_the_best');
+ROLLBACK;
+SET client_min_messages = warning;
 SELECT hopper.predict_row('points', 1, ARRAY[1, 2, 3]);
 SELECT hopper.evaluate('m', 'points', mst_key => 1);
 SELECT hopper.evaluate('m', 'packed', 'e', mst_key => 1);

@@ -65,18 +65,11 @@ hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *re
 		: hopper_choose_threads(true, PG_GETARG_INT32(7));
 	if (!PG_ARGISNULL(7))
 		request->threads_per_segment = options->threads;
-	if (PG_ARGISNULL(8))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", "training_metrics")));
-	options->training_metrics = metrics_named(text_to_cstring(PG_GETARG_TEXT_PP(8)));
-	options->threads_per_model = positive(fcinfo, 9, "threads_per_model", 0);
+	options->training_metrics = PG_ARGISNULL(8) ? HOPPER_METRICS_FINAL
+		: metrics_named(text_to_cstring(PG_GETARG_TEXT_PP(8)));
+	options->threads_per_model = positive(fcinfo, 9, "threads_per_model", 1);
 	hopper_check_threads_per_model(options);
-	if (PG_ARGISNULL(11))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", "dtype")));
-	options->precision = text_to_cstring(PG_GETARG_TEXT_PP(11));
+	options->precision = PG_ARGISNULL(11) ? "fp32" : text_to_cstring(PG_GETARG_TEXT_PP(11));
 	hopper_check_precision(options->precision, false);
 	request->configs = hopper_load_configs(&selection, &request->n_configs);
 }

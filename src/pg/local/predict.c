@@ -11,6 +11,7 @@ typedef struct writer
 {
 	hopper_bulk_insert *insert;
 	MemoryContext scratch;
+	int64		n_rows;
 } writer;
 
 static void
@@ -31,7 +32,7 @@ start(hopper_prediction *run, writer *out)
 
 /* Writes the oldest batch's predictions; waits for them if it must. */
 static bool
-write_oldest(hopper_prediction *run, const writer *out, bool wait)
+write_oldest(hopper_prediction *run, writer *out, bool wait)
 {
 	const float *outputs;
 	const hopper_predict_batch *batch = hopper_predict_take(run, wait, &outputs);
@@ -46,7 +47,7 @@ write_oldest(hopper_prediction *run, const writer *out, bool wait)
 
 		hopper_predict_output_begin(run->output, batch->ids[i], batch->id_nulls[i],
 									outputs + (size_t) i * run->n_outputs);
-		while (hopper_predict_output_next(run->output, values, nulls))
+		for (; hopper_predict_output_next(run->output, values, nulls); out->n_rows++)
 			hopper_bulk_insert_row(out->insert, values, nulls);
 		MemoryContextSwitchTo(caller);
 		if (run->model.is_array)
@@ -70,10 +71,10 @@ learn_shape(hopper_prediction *run, HeapTuple tuple)
 	run->rows.row_number = 0;
 }
 
-void
+int64
 hopper_predict_rows(hopper_prediction *run)
 {
-	writer		out;
+	writer		out = {0};
 	Portal		portal;
 
 	if (run->values.shape_known)
@@ -113,4 +114,5 @@ hopper_predict_rows(hopper_prediction *run)
 	hopper_bulk_insert_close(out.insert);
 	MemoryContextDelete(out.scratch);
 	hopper_predict_end(run);
+	return out.n_rows;
 }

@@ -32,6 +32,7 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 	hopper_prediction *run;
 	hopper_name table;
 	hopper_trained trained;
+	int64		n_rows;
 
 	hopper_connect();
 	run = palloc0(sizeof(hopper_prediction));
@@ -50,9 +51,9 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 							   hopper_feature_list(text_argument(fcinfo, 3),
 												   "independent_varname", trained.n_x_columns,
 												   trained.x_columns, table.shown));
-	hopper_predict_rows(run);
+	n_rows = hopper_predict_rows(run);
 	hopper_finish();
-	PG_RETURN_VOID();
+	PG_RETURN_INT64(n_rows);
 }
 
 /*
@@ -69,6 +70,7 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 	hopper_error error;
 	hopper_predict_model *model;
 	int64		n_outputs = 1;
+	int64		n_rows;
 
 	hopper_connect();
 	run = palloc0(sizeof(hopper_prediction));
@@ -119,9 +121,9 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 	hopper_predict_open_source(run, text_argument(fcinfo, 3),
 							   hopper_column_list(text_argument(fcinfo, 4),
 												  "independent_varname"));
-	hopper_predict_rows(run);
+	n_rows = hopper_predict_rows(run);
 	hopper_finish();
-	PG_RETURN_VOID();
+	PG_RETURN_INT64(n_rows);
 }
 
 Datum

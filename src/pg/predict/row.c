@@ -19,6 +19,7 @@
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_predict_row);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_row_best);
 
 /*
  * A few models stay ready, within hopper.keep_memory; the one that was not used for longest makes
@@ -97,10 +98,17 @@ current_version(const hopper_name *table, bool has_key, int32 mst_key, char *ver
 	if (get_rel_relkind(hopper_relation_oid(table, false)) == RELKIND_VIEW ||
 		get_rel_relkind(hopper_relation_oid(&summary, false)) == RELKIND_VIEW)
 		return;
-	hopper_select("SELECT pg_catalog.concat_ws(' ', m.tableoid, m.xmin, m.cmin, m.ctid,"
-				  " s.tableoid, s.xmin, s.cmin, s.ctid)"
-				  " FROM %s m, %s s %s LIMIT 2", table->quoted, summary.quoted,
-				  has_key ? psprintf("WHERE m.mst_key = %d", mst_key) : "");
+	/* Which one is the best depends on all that there are. */
+	if (has_key)
+		hopper_select("SELECT concat_ws(' ', m.tableoid, m.xmin, m.cmin, m.ctid,"
+					  " s.tableoid, s.xmin, s.cmin, s.ctid)"
+					  " FROM %s m, %s s WHERE m.mst_key = %d LIMIT 2", table->quoted,
+					  summary.quoted, mst_key);
+	else
+		hopper_select("SELECT concat_ws(' ', s.tableoid, s.xmin, s.cmin, s.ctid, (SELECT"
+					  "  md5(string_agg(concat_ws(' ', m.tableoid, m.xmin, m.cmin, m.ctid), ','"
+					  "   ORDER BY m.mst_key)) FROM %s m)) FROM %s s LIMIT 2", table->quoted,
+					  summary.quoted);
 	text = SPI_processed == 1 ? hopper_cell(0, 1) : NULL;
 	strlcpy(version, text ? text : "", VERSION_SIZE);
 	SPI_freetuptable(SPI_tuptable);
@@ -388,13 +396,12 @@ refuse_elsewhere(void)
 						 "give predict_row() one row's features as a constant.")));
 }
 
-/* predict_row(model_table, mst_key, features) */
-Datum
-hopper_sql_predict_row(PG_FUNCTION_ARGS)
+/* `at`: the argument with the features, the last one. */
+static Datum
+predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 {
 	hopper_name table;
-	bool		has_key = !PG_ARGISNULL(1);
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 2);
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, at);
 	hopper_pack_column column = {"features"};
 	hopper_pack_values values;
 	hopper_pack_source source = {{0}};
@@ -404,7 +411,7 @@ hopper_sql_predict_row(PG_FUNCTION_ARGS)
 	char	   *features;
 
 	hopper_require_set_context(fcinfo);
-	if (PG_ARGISNULL(2))
+	if (PG_ARGISNULL(at))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"features\" must not be null")));
@@ -422,13 +429,13 @@ hopper_sql_predict_row(PG_FUNCTION_ARGS)
 		hopper_trained trained;
 		hopper_predict_model model;
 
-		hopper_read_trained(&table, has_key, has_key ? PG_GETARG_INT32(1) : 0, &trained);
+		hopper_read_trained(&table, has_key, mst_key, &trained);
 		hopper_predict_from_trained(&trained, &model);
 		hopper_predict_check_types(&model, 1, &column);
 	}
 	hopper_pack_values_init(&values, 1, &column, source.name.shown);
-	entry = get_ready(&table, has_key, has_key ? PG_GETARG_INT32(1) : 0, values.type);
-	datum = PG_GETARG_DATUM(2);
+	entry = get_ready(&table, has_key, mst_key, values.type);
+	datum = PG_GETARG_DATUM(at);
 	check_features(&entry->model, column.type, datum);
 	hopper_pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
 	values.divisor = entry->model.normalizing_const;
@@ -439,4 +446,18 @@ hopper_sql_predict_row(PG_FUNCTION_ARGS)
 		drop_ready_model(entry);
 	hopper_finish();
 	return (Datum) 0;
+}
+
+/* predict_row(model_table, mst_key, features) */
+Datum
+hopper_sql_predict_row(PG_FUNCTION_ARGS)
+{
+	return predict_row(fcinfo, !PG_ARGISNULL(1), PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1), 2);
+}
+
+/* predict_row(model_table, features) */
+Datum
+hopper_sql_predict_row_best(PG_FUNCTION_ARGS)
+{
+	return predict_row(fcinfo, false, 0, 1);
 }

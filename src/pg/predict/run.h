@@ -96,7 +96,7 @@ extern void hopper_predict_end(hopper_prediction *run);
 
 /* --- the way of the rows (local/predict.c, greenplum/coordinator/predict.c) --- */
 
-/* Reads run->source and writes run->output_table; SPI must be connected. */
-extern void hopper_predict_rows(hopper_prediction *run);
+/* Reads run->source and writes run->output_table, so many rows; SPI must be connected. */
+extern int64 hopper_predict_rows(hopper_prediction *run);
 
 #endif							/* HOPPER_PREDICT_RUN_H */

@@ -69,10 +69,9 @@ require_argument(FunctionCallInfo fcinfo, int at, const char *name)
 }
 
 static bool
-bool_argument(FunctionCallInfo fcinfo, int at, const char *name)
+bool_argument(FunctionCallInfo fcinfo, int at, bool missing)
 {
-	require_argument(fcinfo, at, name);
-	return PG_GETARG_BOOL(at);
+	return PG_ARGISNULL(at) ? missing : PG_GETARG_BOOL(at);
 }
 
 static int32
@@ -100,10 +99,10 @@ training_metrics_argument(FunctionCallInfo fcinfo, int at)
 	static const char *const names[] = {"running", "final", "every"};
 	static const int values[] =
 	{HOPPER_METRICS_RUNNING, HOPPER_METRICS_FINAL, HOPPER_METRICS_EVERY};
-	char	   *given;
+	char	   *given = string_argument(fcinfo, at);
 
-	require_argument(fcinfo, at, "training_metrics");
-	given = string_argument(fcinfo, at);
+	if (given == NULL)
+		return HOPPER_METRICS_FINAL;
 	for (int i = 0; i < lengthof(names); i++)
 		if (strcmp(given, names[i]) == 0)
 			return values[i];
@@ -117,10 +116,8 @@ training_metrics_argument(FunctionCallInfo fcinfo, int at)
 static char *
 precision_argument(FunctionCallInfo fcinfo, int at, bool on_gpus)
 {
-	char	   *given;
+	char	   *given = PG_ARGISNULL(at) ? "fp32" : string_argument(fcinfo, at);
 
-	require_argument(fcinfo, at, "dtype");
-	given = string_argument(fcinfo, at);
 	hopper_check_precision(given, on_gpus);
 	return given;
 }
@@ -136,30 +133,31 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	bool		fuse;
 
 	options->num_iterations = positive_argument(fcinfo, at++, "num_iterations", 0);
-	use_gpus = bool_argument(fcinfo, at++, "use_gpus");
+	use_gpus = bool_argument(fcinfo, at++, false);
 	request->has_validation = !PG_ARGISNULL(at);
 	if (request->has_validation)
 		request->validation = hopper_parse_name(text_argument(fcinfo, at), "validation_table");
 	at++;
 	options->metrics_compute_frequency =
 		positive_argument(fcinfo, at++, "metrics_compute_frequency", 1);
-	request->warm_start = bool_argument(fcinfo, at++, "warm_start");
+	request->warm_start = bool_argument(fcinfo, at++, false);
 	record->name = string_argument(fcinfo, at++);
 	record->description = string_argument(fcinfo, at++);
 
 	at = at_seed;
-	require_argument(fcinfo, at, "seed");
-	options->seed = (uint64_t) PG_GETARG_INT64(at++);
+	options->seed = PG_ARGISNULL(at) ? 0 : (uint64_t) PG_GETARG_INT64(at);
+	at++;
 	request->threads_given = !PG_ARGISNULL(at);
 	options->threads = PG_ARGISNULL(at) ? hopper_choose_threads(false, 0)
 		: hopper_choose_threads(true, PG_GETARG_INT32(at));
 	at++;
 	options->precision = precision_argument(fcinfo, at++, use_gpus);
 	options->training_metrics = training_metrics_argument(fcinfo, at);
-	record->training_metrics = string_argument(fcinfo, at++);
-	options->threads_per_model = positive_argument(fcinfo, at++, "threads_per_model", 0);
+	record->training_metrics = PG_ARGISNULL(at) ? "final" : string_argument(fcinfo, at);
+	at++;
+	options->threads_per_model = positive_argument(fcinfo, at++, "threads_per_model", 1);
 	hopper_check_threads_per_model(options);
-	fuse = bool_argument(fcinfo, at++, "fuse");
+	fuse = bool_argument(fcinfo, at++, true);
 	hopper_choose_gpus(use_gpus, PG_ARGISNULL(at) ? NULL : PG_GETARG_ARRAYTYPE_P(at), fuse,
 					   options);
 	options->memory_limit = hopper_effective_memory_limit();

@@ -115,9 +115,9 @@ typedef struct hopper_trained
 extern void hopper_read_trained_data(const hopper_name *table, hopper_trained *out);
 
 /*
- * The model `mst_key` of an output table (has_key false: its only model). Everything is allocated
- * in the current memory context. SPI must be connected. ERROR 42P01, 42809 (no output table),
- * 22023 (no such model; several and no key).
+ * The model `mst_key` of an output table (has_key false: the best, with a NOTICE where it is not
+ * the only one). Everything is allocated in the current memory context. SPI must be connected.
+ * ERROR 42P01, 42809 (no output table), 22023 (no such model).
  */
 extern void hopper_read_trained(const hopper_name *table, bool has_key, int32 mst_key,
 								hopper_trained *out);

@@ -132,7 +132,7 @@ hopper_read_trained_data(const hopper_name *table, hopper_trained *out)
 	read_summary(out);
 }
 
-/* The key, or the only model's; ERROR where that is not clear. */
+/* The key, or the best model's. */
 static int32
 choose_key(const hopper_outputs *outputs, bool has_key, int32 mst_key)
 {
@@ -171,12 +171,23 @@ choose_key(const hopper_outputs *outputs, bool has_key, int32 mst_key)
 						   n == 1 ? "mst_key" : "the keys", keys, n > 20 ? " and others" : "")));
 	}
 	best = hopper_outputs_best(outputs);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("\"%s\" holds " INT64_FORMAT " models: mst_key must be given",
-					outputs->model.shown, n),
-			 errhint("The best one is mst_key => %d (%s %.4f).", best.mst_key, best.metric,
-					 best.value)));
+	/*
+	 * Of those that there are: models may have been deleted, whose infos stay. Two statements: on
+	 * Greenplum a function that reads tables must not be joined with a table.
+	 */
+	hopper_select("SELECT array_agg(mst_key)::text FROM %s", outputs->model.quoted);
+	keys = hopper_text_cell(&outputs->model, 0, 1);
+	if (hopper_select("SELECT mst_key FROM hopper.leaderboard(%s) WHERE mst_key = ANY (%s::int4[])"
+					  " LIMIT 1", hopper_literal(outputs->model.quoted), hopper_literal(keys)) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" holds " INT64_FORMAT " models: mst_key must be given",
+						outputs->model.shown, n)));
+	mst_key = hopper_key_cell(&outputs->model, 0, 1);
+	SPI_freetuptable(SPI_tuptable);
+	ereport(NOTICE,
+			(errmsg("uses configuration %d, the best by %s", mst_key, best.metric)));
+	return mst_key;
 }
 
 void

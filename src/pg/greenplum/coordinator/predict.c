@@ -24,7 +24,7 @@ distribution(const hopper_prediction *run)
 	return "DISTRIBUTED RANDOMLY";
 }
 
-void
+int64
 hopper_predict_rows(hopper_prediction *run)
 {
 	char	   *columns = hopper_predict_columns(&run->model, &run->what, run->id_column,
@@ -32,6 +32,7 @@ hopper_predict_rows(hopper_prediction *run)
 	Oid			types[] = {BYTEAOID};
 	Datum		values[1];
 	SPIPlanPtr	plan;
+	int64		n_rows;
 	int			level = NewGUCNestLevel();
 	int			path;
 	int			rc;
@@ -56,7 +57,9 @@ hopper_predict_rows(hopper_prediction *run)
 	rc = SPI_execute_plan(plan, values, NULL, false, 0);
 	if (rc != SPI_OK_INSERT)
 		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
+	n_rows = (int64) SPI_processed;
 	SPI_freeplan(plan);
 	hopper_callers_path(path);
 	AtEOXact_GUC(true, level);
+	return n_rows;
 }
