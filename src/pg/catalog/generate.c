@@ -106,14 +106,12 @@ create_selection_tables(const hopper_name *selection, const hopper_name *summary
 				" fit_params pg_catalog.varchar,"
 				" UNIQUE (model_id, compile_params, fit_params))"
 				HOPPER_DISTRIBUTED_BY("model_id"), selection->quoted);
-	hopper_exec("COMMENT ON TABLE %s IS"
-				" 'configurations to train, filled by hopper.generate_model_configs()'",
-				selection->quoted);
+	hopper_comment_table(selection,
+						 "configurations to train, filled by hopper.generate_model_configs()");
 	hopper_exec("CREATE TABLE %s (model_arch_table pg_catalog.varchar,"
 				" object_table pg_catalog.varchar)" HOPPER_DISTRIBUTED_RANDOMLY, summary->quoted);
-	hopper_exec("COMMENT ON TABLE %s IS %s", summary->quoted,
-				hopper_literal(psprintf("the table of model architectures of %s",
-										selection->quoted)));
+	hopper_comment_table(summary,
+						 psprintf("the table of model architectures of %s", selection->quoted));
 	hopper_exec("INSERT INTO %s (model_arch_table) VALUES (%s)", summary->quoted,
 				hopper_literal(models->quoted));
 }

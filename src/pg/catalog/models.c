@@ -182,8 +182,7 @@ create_model_table(const hopper_name *table)
 				" description pg_catalog.text)" HOPPER_DISTRIBUTED_BY("model_id"), table->quoted);
 	/* Weights are noise to a compressor: it would only cost time at each read. */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL", table->quoted);
-	hopper_exec("COMMENT ON TABLE %s IS 'model architectures, filled by hopper.load_model()'",
-				table->quoted);
+	hopper_comment_table(table, "model architectures, filled by hopper.load_model()");
 	ereport(NOTICE, (errmsg("created table \"%s\" for model architectures", table->shown)));
 }
 

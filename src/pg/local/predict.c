@@ -24,6 +24,7 @@ start(hopper_prediction *run, writer *out)
 	hopper_exec("CREATE TABLE %s (%s)", run->output_table.quoted,
 				hopper_predict_columns(&run->model, &run->what, run->id_column, run->id_type,
 									   run->label_type));
+	hopper_predict_comment(run);
 	n = hopper_predict_column_types(&run->model, &run->what, run->id_oid, run->label_oid, types);
 	out->insert = hopper_bulk_insert_open(&run->output_table, n, types);
 	out->scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper prediction",

@@ -168,6 +168,8 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				HOPPER_DISTRIBUTED_RANDOMLY,
 				name.quoted, class_column, class_type,
 				output->segment_rows ? ", segment_rows pg_catalog.int8[]" : "");
+	hopper_comment_table(&name, "how the table was packed");
+	hopper_comment_column(&name, class_name, "classes, in the order of their indexes");
 	if (has_classes)
 		parameters[0] = class_values(classes);
 	insert =

@@ -109,6 +109,15 @@ hopper_pack_output_create(hopper_pack_output *output)
 				" ALTER COLUMN %s SET STORAGE EXTERNAL",
 				output->table.quoted, x_column, y_column);
 
+	hopper_comment_table(&output->table, "packed examples, made by model_hopper: a row per buffer");
+	hopper_comment_column(&output->table, output->x_column,
+						  "features, one example after the other");
+	hopper_comment_column(&output->table, output->y_column, "labels, one example after the other");
+	hopper_comment_column(&output->table, psprintf("%s_shape", output->x_column),
+						  "shape of the features, number of examples first");
+	hopper_comment_column(&output->table, psprintf("%s_shape", output->y_column),
+						  "shape of the labels, number of examples first");
+
 	if (output->n_segments > 0)
 		output->keys = hopper_place_partitions(hopper_relation_oid(&output->table, false),
 											   output->partitions, output->n_segments,

@@ -21,6 +21,16 @@ free_predictor(void *predictor)
 	hopper_torch()->predictor.free((hopper_predictor *) predictor);
 }
 
+void
+hopper_predict_comment(const hopper_prediction *run)
+{
+	hopper_comment_table(&run->output_table, "predictions by model_hopper");
+	hopper_comment_column(&run->output_table, psprintf("predicted_%s", run->model.class_name),
+						  run->model.is_value ? "what the model predicts"
+						  : "the class in the label's own type");
+	hopper_comment_column(&run->output_table, run->id_column, "of the row that was predicted");
+}
+
 char *
 hopper_predict_row_query(const hopper_prediction *run)
 {

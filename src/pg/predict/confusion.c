@@ -77,6 +77,7 @@ hopper_create_confusion(const hopper_name *table)
 				" predicted pg_catalog.int8, \"precision\" pg_catalog.float8,"
 				" recall pg_catalog.float8, f1_score pg_catalog.float8)"
 				HOPPER_DISTRIBUTED_RANDOMLY, table->quoted);
+	hopper_comment_table(table, "predictions counted by class and predicted class");
 }
 
 void

@@ -78,6 +78,8 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 					" metrics pg_catalog.float8[])"
 					HOPPER_DISTRIBUTED_RANDOMLY,
 					output.quoted);
+	if (has_output)
+		hopper_comment_table(&output, "an evaluation by model_hopper");
 	if (has_confusion)
 		hopper_create_confusion(&confusion);
 	hopper_evaluate_data(&model, &data, &event, has_confusion ? &confusion : NULL);

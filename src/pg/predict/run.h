@@ -84,6 +84,8 @@ extern void hopper_predict_start(hopper_prediction *run);
  * n_batches < depth.
  */
 extern void hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n);
+/* Comments on the table of predictions that was just made. */
+extern void hopper_predict_comment(const hopper_prediction *run);
 /*
  * The oldest batch and its outputs (n x n_outputs floats), valid until hopper_predict_done().
  * Unless `wait`, NULL where it is not ready.

@@ -147,6 +147,14 @@ extern void hopper_lock_table(const hopper_name *name, LOCKMODE mode, const char
  * another session's transaction has asked for the same name.
  */
 extern void hopper_require_absent(const hopper_name *name);
+/*
+ * What a table that was just made says in psql: `comment` on itself, and on each column whose name
+ * means something (server/comments.c). Columns named by users get theirs one by one; `comment` may
+ * be NULL for none, and a column that is not there is none of ours.
+ */
+extern void hopper_comment_table(const hopper_name *table, const char *comment);
+extern void hopper_comment_column(const hopper_name *table, const char *column,
+								  const char *comment);
 /* ERROR 22023 where two arguments name the same table that is to be made. */
 extern void hopper_require_other_table(const hopper_name *name, const char *argument,
 									   const hopper_name *other, const char *other_argument);

@@ -260,6 +260,13 @@ info_row(const hopper_training *training, int at)
 	return row;
 }
 
+static const char *
+class_values_column(const hopper_packed *train)
+{
+	return train->class_values_column ? train->class_values_column
+		: psprintf("%s_class_values", train->desc.y_column);
+}
+
 /* "(SELECT <column> FROM <packed>_summary)": a column of the label's own type. */
 static char *
 class_values_expression(const hopper_packed *train)
@@ -322,8 +329,7 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 			  desc->y_kind == HOPPER_LABEL_CLASS
 			  ? PointerGetDatum(construct_array(&classes, 1, INT4OID, sizeof(int32), true, 'i'))
 			  : (Datum) 0);
-	put(row, train->class_values_column ? train->class_values_column
-		: psprintf("%s_class_values", y_column),
+	put(row, class_values_column(train),
 		train->class_values_column ? train->class_values_type : TEXTARRAYOID,
 		train->class_values, train->class_values == (Datum) 0);
 	/* The values are those that were read before the training, whatever is in the table now. */
@@ -429,6 +435,14 @@ hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 	/* It has no key, and its row is deleted: a publication of deletes would forbid that. */
 	if (HOPPER_HAS_PUBLICATIONS)
 		hopper_exec("ALTER TABLE %s REPLICA IDENTITY FULL", outputs->summary.quoted);
+	hopper_comment_table(&outputs->model,
+						 "trained models: a row per configuration that did not fail");
+	hopper_comment_table(&outputs->info, "how the models did: a row per configuration");
+	hopper_comment_table(&outputs->summary, "the training run");
+	hopper_comment_column(&outputs->summary, class_values_column(train),
+						  "classes, in the order of their indexes");
+	hopper_comment_table(&outputs->state,
+						 "what a warm start goes on from; not needed for predictions");
 }
 
 static void

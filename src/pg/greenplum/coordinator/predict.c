@@ -45,6 +45,7 @@ hopper_predict_rows(hopper_prediction *run)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" has no rows", run->source.shown)));
 	hopper_exec("CREATE TABLE %s (%s) %s", run->output_table.quoted, columns, distribution(run));
+	hopper_predict_comment(run);
 	values[0] = PointerGetDatum(hopper_predict_describe(run, hopper_segments_on_a_host()));
 	/* The types that the plan lists are looked up here, and again where it runs. */
 	path = hopper_safe_path();
