@@ -6,7 +6,6 @@ import re
 
 SUFFIXES = {".h", ".c", ".cpp", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-CONDITION = re.compile(r"^\s*#\s*(ifdef|ifndef|if|elif|else|endif)\b(.*)")
 
 
 def sources(root):
@@ -17,23 +16,9 @@ def sources(root):
 
 @functools.lru_cache(maxsize=None)
 def includes(path):
-    """(line number, '<' or '"', name, whether it stands under #ifdef HOPPER_TORCH) of one file."""
-    found = []
-    conditions = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        condition = CONDITION.match(line)
-        if condition:
-            kind, rest = condition.groups()
-            if kind in ("if", "ifdef", "ifndef"):
-                conditions.append("HOPPER_TORCH" in rest and kind != "ifndef" and "!" not in rest)
-            elif kind == "endif":
-                conditions.pop()
-            else:
-                conditions[-1] = False
-        include = INCLUDE.match(line)
-        if include:
-            found.append((number, include.group(1), include.group(2), any(conditions)))
-    return found
+    """(line number, '<' or '"', name) of one file."""
+    matches = enumerate(map(INCLUDE.match, path.read_text(encoding="utf-8").splitlines()), 1)
+    return [(number, include.group(1), include.group(2)) for number, include in matches if include]
 
 
 def resolve(root, name):
@@ -45,13 +30,13 @@ def resolve(root, name):
     return None
 
 
-def closure(root, path, with_torch=True):
+def closure(root, path):
     """All own files that `path` includes, itself first; pathlib paths."""
     seen = [path]
     for file in seen:
-        for _, kind, name, torch_only in includes(file):
+        for _, kind, name in includes(file):
             target = resolve(root, name) if kind == '"' else None
-            if target and target not in seen and (with_torch or not torch_only):
+            if target and target not in seen:
                 seen.append(target)
     return seen
 

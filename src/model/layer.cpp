@@ -2,8 +2,21 @@
 
 namespace hopper {
 
+namespace {
+
+size_t PlaceOf(const std::string& class_name) {
+  const LayerType* type = FindLayerType(class_name);
+  if (type == nullptr) throw Error(ErrorCode::kInternal, "no layer \"" + class_name + "\"");
+  return static_cast<size_t>(type - LayerTable().data());
+}
+
+}  // namespace
+
 Layer::Layer(const LayerConfig& config)
-    : name_(config.name()), class_name_(config.class_name()), trainable_(config.trainable()) {}
+    : name_(config.name()),
+      class_name_(config.class_name()),
+      trainable_(config.trainable()),
+      place_(PlaceOf(class_name_)) {}
 
 std::vector<WeightSpec> Layer::Weights(const std::vector<Shape>& /*inputs*/) const { return {}; }
 

@@ -1,14 +1,16 @@
-// What a layer is: the part of it that needs no libtorch (attributes, shapes, weights, FLOPs),
-// and in the libraries built with HOPPER_TORCH its forward pass.
+// What a layer is: attributes, shapes, weights and FLOPs, without libtorch.
 //
-// Adding a layer: one file in model/layers/ with a class and its Make function, and one row in
-// the table of model/layer_table.cpp.
+// Each layer, or family of layers, has a folder in model/layers: its description, a struct that
+// derives from Layer; and beside it in torch.cpp its tensors, for autograd and for lanes
+// (model/network/operator.h), and in planned*.cpp its planned forms (model/planned/planned_op.h).
+// These are built into other libraries. A row of model/layers/table.h brings them together.
 //
 // Tensors are laid out as Keras does: batch first, channels last. A convolution permutes views
 // (which costs nothing) on its way in and out, so that the axes of Flatten, Reshape, Concatenate
 // or Softmax mean what Keras means.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,11 +20,11 @@
 #include "model/layer_config.h"
 #include "model/shape.h"
 
-#ifdef HOPPER_TORCH
-#include <ATen/core/Tensor.h>
-#endif
-
 namespace hopper {
+
+class Operator;
+class PlanNode;
+class PlannedOp;
 
 // How the floats of a weight lie in a model's flat buffer.
 enum class WeightStorage {
@@ -44,22 +46,6 @@ struct WeightSpec {
   int64_t size() const { return ElementCount(shape); }
 };
 
-#ifdef HOPPER_TORCH
-// What a forward pass needs beside its tensors.
-struct ForwardContext {
-  bool training = false;
-  uint64_t seed = 0;    // dropout: Philox(seed, kDropout, layer, step)
-  int64_t step = 0;     // optimizer steps taken before this one
-  uint32_t layer = 0;   // index of the layer that runs
-  bool linear = false;  // leave out the final activation: the loss wants logits
-};
-#endif
-
-#ifdef HOPPER_TORCH
-class PlannedOp;
-class PlanNode;
-#endif
-
 class Layer {
  public:
   explicit Layer(const LayerConfig& config);
@@ -70,6 +56,8 @@ class Layer {
   const std::string& name() const { return name_; }
   const std::string& class_name() const { return class_name_; }
   bool trainable() const { return trainable_; }
+  // Of its class in LayerTable().
+  size_t place() const { return place_; }
 
   // Output shape for these input shapes; throws Error(kInvalidParameter) that names the layer
   // where they do not fit.
@@ -79,25 +67,14 @@ class Layer {
   virtual std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const;
   // Floating-point operations of one example's forward pass; a multiply-add counts two.
   virtual int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const;
-  // The activation that ends this layer and that ForwardContext::linear leaves out.
+  // The activation that ends this layer and that a loss from logits leaves out.
   virtual Activation FinalActivation() const { return Activation::kLinear; }
-
-#ifdef HOPPER_TORCH
-  // Inputs and output are float32 [batch, shape...]. `weights` are this layer's, in order,
-  // shaped as Keras has them (a kConv kernel as a permuted view). Moving statistics are updated
-  // in place when training. Thread-safe: all state is in the arguments.
-  virtual at::Tensor Forward(const std::vector<at::Tensor>& inputs,
-                             const std::vector<at::Tensor>& weights,
-                             const ForwardContext& context) const = 0;
-  // The same on raw buffers, forward and backward; see model/planned_op.h. Null where the layer
-  // has none for these shapes: autograd then runs Forward() inside the planned step.
-  virtual std::unique_ptr<PlannedOp> Plan(PlanNode* node) const;
-#endif
 
  private:
   std::string name_;
   std::string class_name_;
   bool trainable_;
+  size_t place_;
 };
 
 // A row of the layer table.
@@ -105,7 +82,7 @@ struct LayerType {
   const char* class_name;   // Keras' class name
   const char* weights;      // "kernel, bias"; "" for none
   const char* description;  // one line for hopper.layers()
-  // Reads the attributes; problems go to config.problems().
+  // Reads the attributes; problems go to the configuration.
   std::unique_ptr<Layer> (*make)(LayerConfig& config);
 };
 

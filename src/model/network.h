@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "model/network/operator.h"
 #include "model/spec.h"
 
 namespace hopper {
@@ -17,6 +18,8 @@ class Network {
   explicit Network(std::shared_ptr<const ModelSpec> spec);
 
   const ModelSpec& spec() const { return *spec_; }
+  // By a layer's index.
+  const Operator& op(int layer) const { return *operators_[static_cast<size_t>(layer)]; }
 
   // One tensor per spec().weights, each a view of `flat` (spec().flat_size floats, 64-byte
   // aligned, owned by the caller and outliving the tensors), with Keras' shape; kConv kernels
@@ -40,10 +43,8 @@ class Network {
     std::vector<int> release;  // tensor ids that no later node reads
   };
   std::shared_ptr<const ModelSpec> spec_;
+  std::vector<std::unique_ptr<const Operator>> operators_;
   std::vector<Step> steps_;
 };
-
-// Applies an activation (keras.activations.*).
-at::Tensor Activate(const at::Tensor& x, const ActivationSpec& activation);
 
 }  // namespace hopper

@@ -115,8 +115,7 @@ LaneArray::LaneArray(const Trainer& trainer, const DataDesc& data, const LaneOpt
   if (bf16_) {
     const std::vector<at::Tensor> narrow = network_.BindWeights(shadow_);
     for (size_t i = 0; i < weights_.size(); ++i) {
-      const Layer* layer = spec.layers[static_cast<size_t>(spec.weights[i].layer)].get();
-      if (dynamic_cast<const FloatWeightsLayer*>(layer) == nullptr) weights_[i] = narrow[i];
+      if (!network_.op(spec.weights[i].layer).float_weights()) weights_[i] = narrow[i];
     }
   }
   for (size_t i = 0; i < weights_.size(); ++i) {

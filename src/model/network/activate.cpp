@@ -1,4 +1,6 @@
 // Activations with keras.activations' formulas.
+#include "model/network/activate.h"
+
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/abs.h>
 #include <ATen/ops/add.h>
@@ -38,8 +40,6 @@
 #include <ATen/ops/zeros.h>
 
 #include <tuple>
-
-#include "model/layers/activation.h"
 
 namespace hopper {
 namespace {

@@ -23,8 +23,8 @@ at::Tensor ViewOf(float* data, int64_t batch, const Shape& shape) {
 
 class AutogradOp : public PlannedOp {
  public:
-  AutogradOp(const Layer& layer, const Network& network, int layer_index, PlanNode* node)
-      : layer_(layer), network_(network), layer_index_(layer_index), node_(node) {
+  AutogradOp(const Network& network, int layer_index, PlanNode* node)
+      : network_(network), layer_index_(layer_index), node_(node) {
     node->keeps_inputs = true;  // autograd keeps views of them
     context_.training = node->training;
     context_.seed = node->seed;
@@ -45,7 +45,7 @@ class AutogradOp : public PlannedOp {
       if (node_->weights[i].trainable) weights_[i].set_requires_grad(true);
     }
     context_.step = step.step;
-    output_ = layer_.Forward(inputs_, weights_, context_);
+    output_ = network_.op(layer_index_).Forward(inputs_, weights_, context_);
     const at::NoGradGuard no_grad;
     ViewOf(node_->output->value->data, node_->batch, node_->output->shape).copy_(output_.detach());
     if (!node_->backward) Release();
@@ -89,7 +89,6 @@ class AutogradOp : public PlannedOp {
     weights_.clear();
   }
 
-  const Layer& layer_;
   const Network& network_;
   const int layer_index_;
   const PlanNode* node_;
@@ -101,9 +100,8 @@ class AutogradOp : public PlannedOp {
 
 }  // namespace
 
-std::unique_ptr<PlannedOp> MakeAutogradOp(const Layer& layer, const Network& network,
-                                          int layer_index, PlanNode* node) {
-  return std::make_unique<AutogradOp>(layer, network, layer_index, node);
+std::unique_ptr<PlannedOp> MakeAutogradOp(const Network& network, int layer_index, PlanNode* node) {
+  return std::make_unique<AutogradOp>(network, layer_index, node);
 }
 
 }  // namespace hopper

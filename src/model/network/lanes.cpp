@@ -55,8 +55,9 @@ const std::vector<at::Tensor>& LaneValue::Separate() const {
   return separate_;
 }
 
-LaneValue ForwardLanesPlainly(const Layer& layer, const std::vector<LaneValue>& inputs,
-                              const std::vector<at::Tensor>& weights, const LaneContext& context) {
+LaneValue Operator::ForwardLanes(const std::vector<LaneValue>& inputs,
+                                 const std::vector<at::Tensor>& weights,
+                                 const LaneContext& context) const {
   const auto lanes = static_cast<int64_t>(inputs[0].lanes());
   const ForwardContext forward = ContextOf(context);
   const bool apart = std::any_of(inputs.begin(), inputs.end(), [](const LaneValue& input) {
@@ -65,7 +66,7 @@ LaneValue ForwardLanesPlainly(const Layer& layer, const std::vector<LaneValue>& 
   if (weights.empty() && !apart) {
     std::vector<at::Tensor> folded;
     for (const LaneValue& input : inputs) folded.push_back(FoldLanes(input.Stacked()));
-    return LaneValue(UnfoldLanes(layer.Forward(folded, {}, forward), lanes));
+    return LaneValue(UnfoldLanes(Forward(folded, {}, forward), lanes));
   }
   std::vector<std::vector<at::Tensor>> lane_weights;
   for (const at::Tensor& weight : weights) lane_weights.push_back(weight.unbind(0));
@@ -76,7 +77,7 @@ LaneValue ForwardLanesPlainly(const Layer& layer, const std::vector<LaneValue>& 
     std::vector<at::Tensor> own_weights;
     for (const LaneValue& input : inputs) own_inputs.push_back(input.Separate()[at]);
     for (const auto& weight : lane_weights) own_weights.push_back(weight[at]);
-    outputs.push_back(layer.Forward(own_inputs, own_weights, forward));
+    outputs.push_back(Forward(own_inputs, own_weights, forward));
   }
   return LaneValue(std::move(outputs));
 }
@@ -130,11 +131,7 @@ at::Tensor LaneNetwork::Forward(const at::Tensor& input, const std::vector<at::T
     context.layer = network_.stream(i);
     context.training = training && !node.inference;
     context.linear = linear && node.output == model.output;
-    const Layer& layer = *model.layers[static_cast<size_t>(node.layer)];
-    const auto* own_form = dynamic_cast<const LaneLayer*>(&layer);
-    values[static_cast<size_t>(node.output)] =
-        own_form != nullptr ? own_form->ForwardLanes(inputs, own, context)
-                            : ForwardLanesPlainly(layer, inputs, own, context);
+    values[static_cast<size_t>(node.output)] = op(node.layer).ForwardLanes(inputs, own, context);
   }
   return values[static_cast<size_t>(model.output)].Stacked();
 }

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/lane_layer.h"
 #include "model/network.h"
 
 namespace hopper {
@@ -58,11 +57,6 @@ struct LaneContext {
   LaneRandom* random = nullptr;  // not null where training
 };
 
-// A layer that has no form of its own for lanes: without weights it sees all lanes as one batch,
-// with weights it runs lane after lane.
-LaneValue ForwardLanesPlainly(const Layer& layer, const std::vector<LaneValue>& inputs,
-                              const std::vector<at::Tensor>& weights, const LaneContext& context);
-
 // Immutable and thread-safe.
 class LaneNetwork {
  public:
@@ -70,6 +64,7 @@ class LaneNetwork {
   explicit LaneNetwork(const Network& network);
 
   const ModelSpec& spec() const { return network_.spec(); }
+  const Operator& op(int layer) const { return network_.op(layer); }
 
   // One tensor per spec().weights, [lanes, Keras' shape...]: views of `flat`, float32 or bfloat16
   // [lanes, flat_size], which outlives them. Their version counters are their own, so that moving

@@ -18,6 +18,7 @@ at::Tensor Bind(const WeightSpec& weight, float* flat) {
 }  // namespace
 
 Network::Network(std::shared_ptr<const ModelSpec> spec) : spec_(std::move(spec)) {
+  for (const auto& layer : spec_->layers) operators_.push_back(OperatorOf(*layer));
   std::vector<int> last_use(spec_->tensors.size(), -1);
   for (size_t i = 0; i < spec_->nodes.size(); ++i) {
     for (int input : spec_->nodes[i].inputs) last_use[input] = static_cast<int>(i);
@@ -74,7 +75,7 @@ at::Tensor Network::Forward(const at::Tensor& input, const std::vector<at::Tenso
     context.layer = steps_[i].stream;
     context.training = training && !node.inference;
     context.linear = linear && node.output == spec_->output;
-    tensors[node.output] = spec_->layers[node.layer]->Forward(inputs, layer_weights, context);
+    tensors[node.output] = op(node.layer).Forward(inputs, layer_weights, context);
   }
   return tensors[spec_->output];
 }

@@ -1,6 +1,6 @@
 // Small products run in our own kernel, which starts at once; large ones in the BLAS of libtorch,
 // which packs its operands for the caches. The choice depends on the sizes only.
-#include "model/layers/planned_matrix.h"
+#include "model/network/planned_matrix.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/addmm.h>

@@ -10,25 +10,6 @@
 
 namespace hopper {
 
-PlanBuffer* PlanNode::Scratch(const Shape& sizes, During during) {
-  requests_.push_back({std::make_unique<PlanBuffer>(), during});
-  PlanBuffer* buffer = requests_.back().buffer.get();
-  buffer->size = PlanFloats(sizes);
-  return buffer;
-}
-
-void PlanNode::DeliverGradient(const float* gradient, int64_t n, size_t weight,
-                               const StepArguments& step) const {
-  float* to = step.gradients + weights[weight].offset;
-  if (weight_accumulates[weight]) {
-    kernels->add(gradient, n, to);
-  } else {
-    std::memcpy(to, gradient, static_cast<size_t>(n) * sizeof(float));
-  }
-}
-
-std::unique_ptr<PlannedOp> Layer::Plan(PlanNode*) const { return nullptr; }
-
 StepPlan::~StepPlan() = default;
 
 StepPlan::StepPlan(const Network& network, const PlanOptions& options) {
@@ -100,16 +81,15 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
     node->backward = needs_gradient;
     node->input_accumulates.assign(node->inputs.size(), 0);
     node->weight_accumulates.assign(node->weights.size(), 0);
-    const Layer& layer = *spec.layers[at.layer];
     Entry& entry = entries_[i];
-    entry.op = layer.Plan(node.get());
+    entry.op = PlanLayer(*spec.layers[at.layer], node.get());
     if (node->alias) {
       const PlanValue& input = *node->inputs[0];
       output.value = input.value;
       output.gradient = input.gradient;
       roots_[at.output] = roots_[at.inputs[0]];
     } else if (entry.op == nullptr) {
-      entry.op = MakeAutogradOp(layer, network, at.layer, node.get());
+      entry.op = MakeAutogradOp(network, at.layer, node.get());
       ++autograd_nodes_;
       int64_t floats = 2 * output.size;
       for (const PlanValue* input : node->inputs) floats += 2 * input->size;

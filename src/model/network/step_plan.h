@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/network.h"
-#include "model/planned_op.h"
+#include "model/planned/planned_op.h"
 #include "params/precision.h"
 
 namespace hopper {
@@ -81,7 +81,6 @@ class StepPlan {
 };
 
 // A layer without a planned op, run by autograd between two planned ones.
-std::unique_ptr<PlannedOp> MakeAutogradOp(const Layer& layer, const Network& network,
-                                          int layer_index, PlanNode* node);
+std::unique_ptr<PlannedOp> MakeAutogradOp(const Network& network, int layer_index, PlanNode* node);
 
 }  // namespace hopper

@@ -11,7 +11,7 @@
 #include "metrics/accumulate.h"
 #include "metrics/metrics.h"
 #include "metrics/planned_metrics.h"
-#include "model/network.h"
+#include "model/network/activate.h"
 
 namespace hopper {
 namespace {

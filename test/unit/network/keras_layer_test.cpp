@@ -5,6 +5,7 @@
 #include <ATen/ops/from_blob.h>
 #include <gtest/gtest.h>
 
+#include "model/network/activate.h"
 #include "network/keras_cases.h"
 
 namespace hopper {

@@ -1,0 +1,23 @@
+// What the layers that only apply an activation are: each has a header beside this one, which reads
+// its attributes.
+#pragma once
+
+#include "model/activation.h"
+#include "model/layer.h"
+
+namespace hopper {
+namespace layers {
+
+struct ActivationLayer : Layer {
+  using Layer::Layer;
+  Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
+  Activation FinalActivation() const override { return LogitActivation(activation); }
+
+  ActivationSpec activation;
+};
+std::unique_ptr<Operator> MakeOperator(const ActivationLayer& layer);
+std::unique_ptr<PlannedOp> Plan(const ActivationLayer& layer, PlanNode* node);
+
+}  // namespace layers
+}  // namespace hopper

@@ -1,0 +1,28 @@
+// ReLU: rectifier, with maximum, slope and threshold.
+#pragma once
+
+#include "model/layers/activation/activation_layer.h"
+
+namespace hopper {
+namespace layers {
+
+struct ReLU : ActivationLayer {
+  static constexpr const char* kName = "ReLU";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "rectifier, with maximum, slope and threshold";
+
+  explicit ReLU(LayerConfig& config) : ActivationLayer(config) {
+    activation.kind = Activation::kRelu;
+    if (config.Has("max_value")) {
+      activation.max_value = config.Number("max_value", 0.0);
+      if (activation.max_value < 0.0) {
+        config.Fail(ErrorCode::kInvalidParameter, "argument \"max_value\" must not be negative");
+      }
+    }
+    activation.alpha = config.Number("negative_slope", 0.0);
+    activation.threshold = config.Number("threshold", 0.0);
+  }
+};
+
+}  // namespace layers
+}  // namespace hopper

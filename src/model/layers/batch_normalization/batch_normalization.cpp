@@ -1,0 +1,72 @@
+#include "model/layers/batch_normalization/batch_normalization.h"
+
+namespace hopper {
+namespace layers {
+
+BatchNormalization::BatchNormalization(LayerConfig& config)
+    : Layer(config),
+      axis(config.Ints("axis", 1, {-1})[0]),
+      momentum(config.Number("momentum", 0.99)),
+      epsilon(config.Number("epsilon", 1e-3)),
+      center(config.Bool("center", true)),
+      scale(config.Bool("scale", true)),
+      beta_initializer(config.GetInitializer("beta_initializer", "zeros")),
+      gamma_initializer(config.GetInitializer("gamma_initializer", "ones")),
+      mean_initializer(config.GetInitializer("moving_mean_initializer", "zeros")),
+      variance_initializer(config.GetInitializer("moving_variance_initializer", "ones")),
+      beta_regularizer(config.GetRegularizer("beta_regularizer")),
+      gamma_regularizer(config.GetRegularizer("gamma_regularizer")) {
+  if (!(momentum >= 0.0 && momentum <= 1.0)) {
+    config.Fail(ErrorCode::kInvalidParameter, "argument \"momentum\" must lie between 0 and 1");
+  }
+  if (!(epsilon > 0.0)) {
+    config.Fail(ErrorCode::kInvalidParameter, "argument \"epsilon\" must be positive");
+  }
+  for (const char* key :
+       {"beta_constraint", "gamma_constraint", "renorm", "synchronized", "virtual_batch_size"}) {
+    config.RequireUnset(key);
+  }
+  for (const char* key : {"fused", "renorm_clipping", "renorm_momentum"}) config.Ignore(key);
+}
+
+Shape BatchNormalization::OutputShape(const std::vector<Shape>& inputs) const {
+  if (inputs.size() != 1 || inputs[0].empty()) {
+    throw Error(ErrorCode::kInvalidParameter,
+                "layer \"" + name() + "\" of class BatchNormalization needs one input of " +
+                    "rank 1 or more");
+  }
+  const int64_t last = static_cast<int64_t>(inputs[0].size());  // the batch is axis 0
+  if (axis != -1 && axis != last) {
+    throw Error(ErrorCode::kNotSupported,
+                "layer \"" + name() + "\" of class BatchNormalization: axis " +
+                    std::to_string(axis) + " is not supported",
+                "", "Normalize the last axis (axis -1).");
+  }
+  return inputs[0];
+}
+
+std::vector<WeightSpec> BatchNormalization::Weights(const std::vector<Shape>& inputs) const {
+  std::vector<WeightSpec> weights;
+  const auto add = [&](const char* name, const InitializerSpec& initializer,
+                       const RegularizerSpec& regularizer, bool trainable) {
+    WeightSpec weight;
+    weight.name = name;
+    weight.shape = {inputs[0].back()};
+    weight.initializer = initializer;
+    weight.regularizer = regularizer;
+    weight.trainable = trainable;
+    weights.push_back(std::move(weight));
+  };
+  if (scale) add("gamma", gamma_initializer, gamma_regularizer, true);
+  if (center) add("beta", beta_initializer, beta_regularizer, true);
+  add("moving_mean", mean_initializer, {}, false);
+  add("moving_variance", variance_initializer, {}, false);
+  return weights;
+}
+
+int64_t BatchNormalization::Flops(const std::vector<Shape>&, const Shape& output) const {
+  return 2 * ElementCount(output);
+}
+
+}  // namespace layers
+}  // namespace hopper

@@ -1,0 +1,36 @@
+// BatchNormalization over the last axis, with Keras' rules: epsilon 1e-3, momentum 0.99, and the
+// biased variance in the moving average (libtorch's is the corrected one).
+#pragma once
+
+#include "model/layer.h"
+
+namespace hopper {
+namespace layers {
+
+struct BatchNormalization : Layer {
+  static constexpr const char* kName = "BatchNormalization";
+  static constexpr const char* kWeights = "gamma, beta, moving_mean, moving_variance";
+  static constexpr const char* kDescription = "normalization by the batch's mean and variance";
+
+  explicit BatchNormalization(LayerConfig& config);
+  Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
+  int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
+
+  int64_t axis;
+  double momentum;
+  double epsilon;
+  bool center;
+  bool scale;
+  InitializerSpec beta_initializer;
+  InitializerSpec gamma_initializer;
+  InitializerSpec mean_initializer;
+  InitializerSpec variance_initializer;
+  RegularizerSpec beta_regularizer;
+  RegularizerSpec gamma_regularizer;
+};
+std::unique_ptr<Operator> MakeOperator(const BatchNormalization& layer);
+std::unique_ptr<PlannedOp> Plan(const BatchNormalization& layer, PlanNode* node);
+
+}  // namespace layers
+}  // namespace hopper

@@ -1,0 +1,80 @@
+#include "model/layers/conv_2d/conv_2d.h"
+
+namespace hopper {
+namespace layers {
+
+Conv2D::Conv2D(LayerConfig& config)
+    : Layer(config),
+      filters(config.Int("filters", 0)),
+      kernel(ReadSizes(config, "kernel_size", 2, {1, 1})),
+      strides(ReadSizes(config, "strides", 2, {1, 1})),
+      dilation(ReadSizes(config, "dilation_rate", 2, {1, 1})),
+      groups(config.Int("groups", 1)),
+      same(ReadPadding(config)),
+      use_bias(config.Bool("use_bias", true)),
+      activation(config.GetActivation("activation")),
+      kernel_initializer(config.GetInitializer("kernel_initializer", "glorot_uniform")),
+      bias_initializer(config.GetInitializer("bias_initializer", "zeros")),
+      kernel_regularizer(config.GetRegularizer("kernel_regularizer")),
+      bias_regularizer(config.GetRegularizer("bias_regularizer")) {
+  ReadDataFormat(config);
+  if (groups < 1) {
+    config.Fail(ErrorCode::kInvalidParameter,
+                "argument \"groups\" must be at least 1, not " + std::to_string(groups));
+    groups = 1;
+  }
+  if (filters < 1 || filters % groups != 0) {
+    config.Fail(ErrorCode::kInvalidParameter,
+                "argument \"filters\" must be a positive multiple of groups (" +
+                    std::to_string(groups) + "), not " + std::to_string(filters));
+    filters = groups;
+  }
+  if (!config.Has("kernel_size")) {
+    config.Fail(ErrorCode::kInvalidParameter, "argument \"kernel_size\" is missing");
+  }
+  for (const char* key :
+       {"activity_regularizer", "kernel_constraint", "bias_constraint", "lora_rank"}) {
+    config.RequireUnset(key);
+  }
+  config.Ignore("lora_alpha");
+}
+
+Shape Conv2D::OutputShape(const std::vector<Shape>& inputs) const {
+  RequireImage(*this, inputs);
+  const Shape& image = inputs[0];
+  if (image[2] % groups != 0) {
+    throw Error(ErrorCode::kInvalidParameter,
+                "layer \"" + name() + "\" of class Conv2D: " + std::to_string(image[2]) +
+                    " channels cannot be divided into " + std::to_string(groups) + " groups");
+  }
+  const WindowAxis height = Slide(image[0], 0);
+  const WindowAxis width = Slide(image[1], 1);
+  RequireFits(*this, image, kernel, height, width);
+  return {height.output, width.output, filters};
+}
+
+std::vector<WeightSpec> Conv2D::Weights(const std::vector<Shape>& inputs) const {
+  std::vector<WeightSpec> weights(use_bias ? 2 : 1);
+  weights[0].name = "kernel";
+  weights[0].shape = {kernel[0], kernel[1], inputs[0][2] / groups, filters};
+  weights[0].storage = WeightStorage::kConv;
+  weights[0].initializer = kernel_initializer;
+  weights[0].regularizer = kernel_regularizer;
+  if (use_bias) {
+    weights[1].name = "bias";
+    weights[1].shape = {filters};
+    weights[1].initializer = bias_initializer;
+    weights[1].regularizer = bias_regularizer;
+  }
+  return weights;
+}
+
+int64_t Conv2D::Flops(const std::vector<Shape>& inputs, const Shape& output) const {
+  // ElementCount() does not overflow.
+  const int64_t taps = ElementCount({kernel[0], kernel[1], inputs[0][2] / groups});
+  return use_bias && taps < INT32_MAX ? ElementCount({ElementCount(output), 2 * taps + 1})
+                                      : ElementCount({ElementCount(output), 2, taps});
+}
+
+}  // namespace layers
+}  // namespace hopper

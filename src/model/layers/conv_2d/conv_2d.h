@@ -1,0 +1,43 @@
+// Conv2D over images of height x width x channels.
+#pragma once
+
+#include "model/activation.h"
+#include "model/layers/window.h"
+
+namespace hopper {
+namespace layers {
+
+struct Conv2D : Layer {
+  static constexpr const char* kName = "Conv2D";
+  static constexpr const char* kWeights = "kernel, bias";
+  static constexpr const char* kDescription = "convolution over images";
+
+  explicit Conv2D(LayerConfig& config);
+  Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
+  int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
+  Activation FinalActivation() const override { return LogitActivation(activation); }
+
+  // Of the window along an axis (0: height, 1: width) of so many pixels.
+  WindowAxis Slide(int64_t size, int axis) const {
+    return SlideWindow(size, kernel[axis], strides[axis], dilation[axis], same);
+  }
+
+  int64_t filters;
+  std::vector<int64_t> kernel;
+  std::vector<int64_t> strides;
+  std::vector<int64_t> dilation;
+  int64_t groups;
+  bool same;
+  bool use_bias;
+  ActivationSpec activation;
+  InitializerSpec kernel_initializer;
+  InitializerSpec bias_initializer;
+  RegularizerSpec kernel_regularizer;
+  RegularizerSpec bias_regularizer;
+};
+std::unique_ptr<Operator> MakeOperator(const Conv2D& layer);
+std::unique_ptr<PlannedOp> Plan(const Conv2D& layer, PlanNode* node);
+
+}  // namespace layers
+}  // namespace hopper

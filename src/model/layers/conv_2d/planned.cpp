@@ -1,0 +1,55 @@
+// Which planned form a convolution takes.
+#include "model/layers/conv_2d/planned.h"
+
+#include "model/layers/conv_2d/conv_2d.h"
+
+namespace hopper {
+namespace layers {
+namespace {
+
+// Inputs times outputs of a group from which the planned form is faster than libtorch, unless
+// there are few groups.
+constexpr int64_t kSmallestGroup = 16;
+constexpr int64_t kFewGroups = 8;
+// Cells of a padded image up to which padding for cells of the window that never meet the image
+// does no harm.
+constexpr int64_t kSmallPadded = 4096;
+
+int64_t PaddedCells(const Shape& image, const ConvSizes& sizes) {
+  return ElementCount({image[0] + sizes.height.before + sizes.height.after,
+                       image[1] + sizes.width.before + sizes.width.after});
+}
+
+}  // namespace
+
+std::unique_ptr<PlannedOp> Plan(const Conv2D& layer, PlanNode* node) {
+  const bool applies = AppliesActivation(layer.activation, *node);
+  if (!PlannedActivation::Supports(layer.activation, applies, node->output->shape)) return nullptr;
+  const Shape& image = node->inputs[0]->shape;
+  ConvSizes sizes;
+  sizes.kernel_height = layer.kernel[0];
+  sizes.kernel_width = layer.kernel[1];
+  sizes.stride_height = layer.strides[0];
+  sizes.stride_width = layer.strides[1];
+  sizes.height = layer.Slide(image[0], 0);
+  sizes.width = layer.Slide(image[1], 1);
+  sizes.use_bias = layer.use_bias;
+  // The planned forms pad for the whole window.
+  const bool reached = sizes.height.unreached == 0 && sizes.width.unreached == 0;
+  if (!reached && PaddedCells(image, sizes) > kSmallPadded) return nullptr;
+  if (layer.groups != 1 || layer.dilation[0] != 1 || layer.dilation[1] != 1) {
+    // A product for each group is slow where they are many and tiny, as in a depthwise
+    // convolution (bench/step_bench).
+    const int64_t group = (image[2] / layer.groups) * (layer.filters / layer.groups);
+    if (layer.groups > kFewGroups && group < kSmallestGroup) return nullptr;
+    sizes.dilation_height = layer.dilation[0];
+    sizes.dilation_width = layer.dilation[1];
+    sizes.groups = layer.groups;
+    return MakePlannedSparseConv2D(node, sizes, layer.activation);
+  }
+  if (node->bf16 != nullptr) return MakePlannedConv2DBf16(node, sizes, layer.activation);
+  return MakePlannedConv2D(node, sizes, layer.activation);
+}
+
+}  // namespace layers
+}  // namespace hopper

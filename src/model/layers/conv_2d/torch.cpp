@@ -1,0 +1,106 @@
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/convolution.h>
+#include <ATen/ops/zeros_like.h>
+
+#include "model/layers/conv_2d/conv_2d.h"
+#include "model/network/activate.h"
+#include "model/network/lanes.h"
+
+namespace hopper {
+namespace layers {
+namespace {
+
+// Multiply-adds up to which several models' convolutions are better off together.
+constexpr double kGroupedWork = 1e7;
+
+class Tensors : public Operator {
+ public:
+  explicit Tensors(const Conv2D& layer) : layer_(layer) {}
+
+  at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
+                     const ForwardContext& context) const override {
+    // Views: height x width x channels in memory is libtorch's channels-last format.
+    at::Tensor x = inputs[0].permute({0, 3, 1, 2});
+    at::Tensor y = Convolve(std::move(x), weights[0].permute({3, 2, 0, 1}),
+                            layer_.use_bias ? std::optional<at::Tensor>(weights[1]) : std::nullopt,
+                            layer_.groups);
+    const bool activate = AppliesActivation(layer_.activation, context.linear);
+    const bool by_element = ActsByElement(layer_.activation);
+    if (activate && by_element) y = ActivateOwned(std::move(y), layer_.activation);
+    y = y.permute({0, 2, 3, 1});
+    if (activate && !by_element) y = Activate(y, layer_.activation);
+    return y;
+  }
+
+  // Lanes whose own convolution would not fill a device are groups of one: groups x channels.
+  LaneValue ForwardLanes(const std::vector<LaneValue>& inputs,
+                         const std::vector<at::Tensor>& weights,
+                         const LaneContext& context) const override {
+    const int64_t lanes = static_cast<int64_t>(inputs[0].lanes());
+    const at::Tensor& kernel = weights[0];  // [lanes, height, width, in, out]
+    const auto work =                       // multiply-adds of a lane, where padding adds no output
+        static_cast<double>(inputs[0].lane_elements()) * static_cast<double>(kernel.size(1)) *
+        static_cast<double>(kernel.size(2)) * static_cast<double>(layer_.filters);
+    if (lanes == 1 || layer_.groups != 1 || work > kGroupedWork || !inputs[0].is_stacked() ||
+        !ActsByElement(layer_.activation)) {
+      return Operator::ForwardLanes(inputs, weights, context);
+    }
+    const at::Tensor& input = inputs[0].Stacked();  // [lanes, batch, height, width, channels]
+    at::Tensor y = Convolve(
+        input.permute({1, 0, 4, 2, 3})
+            .reshape({input.size(1), lanes * input.size(4), input.size(2), input.size(3)}),
+        kernel.permute({0, 4, 3, 1, 2})
+            .reshape({lanes * layer_.filters, kernel.size(3), kernel.size(1), kernel.size(2)}),
+        layer_.use_bias ? std::optional<at::Tensor>(weights[1].reshape({lanes * layer_.filters}))
+                        : std::nullopt,
+        lanes);
+    if (AppliesActivation(layer_.activation, context.linear)) {
+      y = ActivateOwned(std::move(y), layer_.activation);
+    }
+    y = y.reshape({input.size(1), lanes, layer_.filters, y.size(2), y.size(3)});
+    return LaneValue(y.permute({1, 0, 3, 4, 2}));
+  }
+
+ private:
+  // libtorch's order: images [batch][channels][height][width], kernel [out][in][height][width].
+  at::Tensor Convolve(at::Tensor x, at::Tensor kernel, const std::optional<at::Tensor>& bias,
+                      int64_t groups) const {
+    WindowAxis axes[2];
+    int64_t dilation[2];
+    for (int i = 0; i < 2; ++i) {
+      const int64_t size = x.size(2 + i);
+      const WindowAxis whole = layer_.Slide(size, i);
+      axes[i] = WithoutUnreached(whole, layer_.dilation[i]);
+      int64_t cells = layer_.kernel[i] - 2 * whole.unreached;
+      if (cells == 0) {  // no input is ever under the window: one cell of it over zeros
+        cells = 1;
+        axes[i].before = 0;
+        axes[i].after = (axes[i].output - 1) * layer_.strides[i] + 1 - size;
+        x = at::zeros_like(x);
+      }
+      if (cells != layer_.kernel[i]) kernel = kernel.narrow(2 + i, whole.unreached, cells);
+      dilation[i] = cells == 1 ? 1 : layer_.dilation[i];
+    }
+    const WindowAxis& height = axes[0];
+    const WindowAxis& width = axes[1];
+    int64_t padding[2] = {height.before, width.before};
+    if (height.before != height.after || width.before != width.after || height.before < 0 ||
+        width.before < 0) {
+      x = at::constant_pad_nd(x, {width.before, width.after, height.before, height.after});
+      padding[0] = padding[1] = 0;
+    }
+    return at::convolution(x, kernel, bias, layer_.strides, padding, dilation, /*transposed=*/false,
+                           /*output_padding=*/{0, 0}, groups);
+  }
+
+  const Conv2D& layer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Operator> MakeOperator(const Conv2D& layer) {
+  return std::make_unique<Tensors>(layer);
+}
+
+}  // namespace layers
+}  // namespace hopper

@@ -1,0 +1,57 @@
+#include "model/layers/dense/dense.h"
+
+namespace hopper {
+namespace layers {
+
+Dense::Dense(LayerConfig& config)
+    : Layer(config),
+      units(config.Int("units", 0)),
+      use_bias(config.Bool("use_bias", true)),
+      activation(config.GetActivation("activation")),
+      kernel_initializer(config.GetInitializer("kernel_initializer", "glorot_uniform")),
+      bias_initializer(config.GetInitializer("bias_initializer", "zeros")),
+      kernel_regularizer(config.GetRegularizer("kernel_regularizer")),
+      bias_regularizer(config.GetRegularizer("bias_regularizer")) {
+  if (units < 1) {
+    config.Fail(ErrorCode::kInvalidParameter,
+                "argument \"units\" must be at least 1, not " + std::to_string(units));
+    units = 1;
+  }
+  for (const char* key : {"activity_regularizer", "kernel_constraint", "bias_constraint",
+                          "lora_rank", "quantization_config"}) {
+    config.RequireUnset(key);
+  }
+  config.Ignore("lora_alpha");
+}
+
+Shape Dense::OutputShape(const std::vector<Shape>& inputs) const {
+  if (inputs.size() != 1 || inputs[0].empty()) {
+    throw Error(ErrorCode::kInvalidParameter,
+                "layer \"" + name() + "\" of class Dense needs one input of rank 1 or more");
+  }
+  Shape output = inputs[0];
+  output.back() = units;
+  return output;
+}
+
+std::vector<WeightSpec> Dense::Weights(const std::vector<Shape>& inputs) const {
+  std::vector<WeightSpec> weights(use_bias ? 2 : 1);
+  weights[0].name = "kernel";
+  weights[0].shape = {inputs[0].back(), units};
+  weights[0].initializer = kernel_initializer;
+  weights[0].regularizer = kernel_regularizer;
+  if (use_bias) {
+    weights[1].name = "bias";
+    weights[1].shape = {units};
+    weights[1].initializer = bias_initializer;
+    weights[1].regularizer = bias_regularizer;
+  }
+  return weights;
+}
+
+int64_t Dense::Flops(const std::vector<Shape>& inputs, const Shape& output) const {
+  return ElementCount({ElementCount(output), 2 * inputs[0].back() + (use_bias ? 1 : 0)});
+}
+
+}  // namespace layers
+}  // namespace hopper

@@ -1,0 +1,25 @@
+// Rescaling: x * scale + offset.
+#pragma once
+
+#include "model/layer.h"
+
+namespace hopper {
+namespace layers {
+
+struct Rescaling : Layer {
+  static constexpr const char* kName = "Rescaling";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "x * scale + offset";
+
+  explicit Rescaling(LayerConfig& config);
+  Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
+
+  double scale;
+  double offset;
+};
+std::unique_ptr<Operator> MakeOperator(const Rescaling& layer);
+std::unique_ptr<PlannedOp> Plan(const Rescaling& layer, PlanNode* node);
+
+}  // namespace layers
+}  // namespace hopper

@@ -1,0 +1,32 @@
+#include "model/layers/reshape/reshape.h"
+#include "model/network/operator.h"
+
+namespace hopper {
+namespace layers {
+namespace {
+
+class Tensors : public Operator {
+ public:
+  explicit Tensors(const Reshape& layer) : layer_(layer) {}
+
+  at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
+                     const ForwardContext&) const override {
+    const at::Tensor& x = inputs[0];
+    const Shape shape = layer_.OutputShape({Shape(x.sizes().begin() + 1, x.sizes().end())});
+    std::vector<int64_t> sizes{x.size(0)};
+    sizes.insert(sizes.end(), shape.begin(), shape.end());
+    return x.reshape(sizes);
+  }
+
+ private:
+  const Reshape& layer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Operator> MakeOperator(const Reshape& layer) {
+  return std::make_unique<Tensors>(layer);
+}
+
+}  // namespace layers
+}  // namespace hopper

@@ -1,0 +1,54 @@
+// Activations in planned ops, on top of the op that computes their argument.
+#pragma once
+
+#include "model/activation.h"
+#include "model/planned/planned_op.h"
+
+namespace hopper {
+
+// Immutable. The result takes the place of the argument: the gradient is a function of the result,
+// or of the slopes that the forward pass leaves in memory of the node.
+class PlannedActivation {
+ public:
+  // False where an activation has no planned form; autograd then runs the layer. `applies` is
+  // AppliesActivation() of the node: false leaves the activation out.
+  static bool Supports(const ActivationSpec& spec, bool applies, const Shape& output);
+  // Over the output of `node`, which it asks for memory.
+  PlannedActivation(PlanNode* node, const ActivationSpec& spec);
+
+  // Identity: neither pass has anything to do.
+  bool none() const { return kind_ == Kind::kNone; }
+  // The op can apply it itself, as GemmArgs::relu.
+  bool relu() const { return kind_ == Kind::kUnary && unary_ == UnaryKind::kRelu; }
+  // Backward() reads the result: what PlanNode::keeps_output is to be.
+  bool keeps_output() const { return kind_ != Kind::kNone && kind_ != Kind::kSlope; }
+
+  // y = f(x), also in place; all elements of the output.
+  void Forward(const float* x, float* y) const;
+  // dx = dy * f'(x), also in place. `y` is where the output lies.
+  void Backward(const float* y, const float* dy, float* dx) const;
+  // In place for n elements, a multiple of the last axis, from `first` on.
+  void BackwardPart(int64_t first, int64_t n, float* dy) const;
+
+ private:
+  enum class Kind { kNone, kUnary, kSlope, kSoftmax, kLogSoftmax };
+  void BackwardOf(const float* y, const float* slope, const float* dy, int64_t n, float* dx) const;
+
+  Kind kind_ = Kind::kNone;
+  UnaryKind unary_ = UnaryKind::kRelu;
+  SlopeKind with_slope_ = SlopeKind::kRelu;
+  SlopeArgs slope_args_;
+  float alpha_ = 0.0F;
+  const PlanValue& output_;
+  int64_t size_;
+  int64_t width_;  // of the last axis
+  const Kernels& kernels_;
+  PlanBuffer* slopes_ = nullptr;  // null: no backward pass, or not needed
+};
+
+// Whether the node of a layer with this activation applies it.
+inline bool AppliesActivation(const ActivationSpec& activation, const PlanNode& node) {
+  return AppliesActivation(activation, node.linear);
+}
+
+}  // namespace hopper

@@ -1,0 +1,123 @@
+// One node of a planned step: forward and backward on raw float buffers that were laid out
+// before the first step. No libtorch.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/aligned.h"
+#include "base/product.h"
+#include "base/team.h"
+#include "kernels/bf16.h"
+#include "kernels/kernels.h"
+#include "model/layer.h"
+#include "model/shape.h"
+
+namespace hopper {
+
+// A buffer whose place is known only when the whole step is: ops keep a pointer to this and read
+// `data` when they run.
+struct PlanBuffer {
+  float* data = nullptr;
+  int64_t size = 0;  // floats
+  int first = 0;     // moments between which it is in use
+  int last = 0;
+};
+
+// A tensor [batch, shape...] of the step, dense in C order.
+struct PlanValue {
+  Shape shape;
+  int64_t size = 0;  // floats, with the batch
+  PlanBuffer* value = nullptr;
+  PlanBuffer* gradient = nullptr;  // null: nobody asks for it
+};
+
+// What one step brings.
+struct StepArguments {
+  float* params = nullptr;           // spec().flat_size floats; moving statistics are updated
+  float* gradients = nullptr;        // the same layout; null in a plan without backward
+  const uint16_t* shadow = nullptr;  // bf16: the parameters rounded, the same layout
+  int64_t step = 0;                  // optimizer steps taken before this one
+};
+
+class PlannedOp {
+ public:
+  virtual ~PlannedOp() = default;
+  virtual void Forward(const StepArguments& step) = 0;
+  // Reads the output's gradient, which it may overwrite, and writes (or adds to) those of the
+  // inputs and weights that the node asks for.
+  virtual void Backward(const StepArguments& step) = 0;
+};
+
+// Floats of a buffer: the product of `sizes`. What no machine has is cut to kMostFloats, which is
+// never allocated and whose sums do not overflow.
+constexpr int64_t kMostFloats = int64_t{1} << 48;
+inline int64_t PlanFloats(const Shape& sizes) { return std::min(ProductOf(sizes), kMostFloats); }
+
+// A trainable or fixed weight as a node sees it.
+struct PlanWeight {
+  int64_t offset = 0;  // in the parameter and gradient buffers
+  int64_t size = 0;
+  bool trainable = false;  // its gradient is to be computed
+};
+
+// What a layer knows when it plans, and what it asks for.
+class PlanNode {
+ public:
+  enum class During { kForward, kBackward, kBoth };
+
+  int64_t batch = 0;
+  std::vector<PlanValue*> inputs;
+  PlanValue* output = nullptr;
+  std::vector<PlanWeight> weights;
+  bool training = false;  // dropout drops, batch statistics are taken
+  bool backward = false;  // Backward() will be called
+  bool linear = false;    // leave out the final activation
+  uint64_t seed = 0;
+  uint32_t stream = 0;  // Network::stream()
+  const Kernels* kernels = nullptr;
+  const Bf16Kernels* bf16 = nullptr;  // products take bfloat16 operands; null: fp32
+  Team* team = nullptr;               // shares the work of large ops; null: the thread works alone
+  int measured_parts = 0;             // of a plan that is only measured; 0: the team's
+  int64_t parts() const {
+    if (measured_parts > 0) return measured_parts;
+    return team == nullptr ? 1 : team->size();
+  }
+
+  // To be set by the layer: whether Backward() reads the values of the inputs or of the output.
+  bool keeps_inputs = false;
+  bool keeps_output = false;
+  // The output is the input under another shape: no op is needed.
+  bool alias = false;
+
+  // Known only after all nodes are planned, to be read while running: whether Backward() adds to
+  // the gradient of an input or a weight (another node wrote it before) or writes it.
+  std::vector<char> input_accumulates;
+  std::vector<char> weight_accumulates;
+
+  // Backward(): the n floats of the gradient of weight `weight` into step.gradients, added or
+  // written.
+  void DeliverGradient(const float* gradient, int64_t n, size_t weight,
+                       const StepArguments& step) const;
+  bool InputNeedsGradient(size_t i) const { return inputs[i]->gradient != nullptr; }
+  // Memory of this node alone, at most once a call; its contents are undefined at the start of
+  // the time that it is asked for. Floats: the product of `sizes`, of which nothing is allocated
+  // where it is beyond any memory (PlanFloats()).
+  PlanBuffer* Scratch(const Shape& sizes, During during);
+
+ private:
+  friend class StepPlan;
+  struct Request {
+    std::unique_ptr<PlanBuffer> buffer;
+    During during;
+  };
+  std::vector<Request> requests_;
+};
+
+// That of a layer of the table: the layer's own Plan(). Null where it has none for these shapes:
+// autograd then runs Operator::Forward() inside the planned step.
+std::unique_ptr<PlannedOp> PlanLayer(const Layer& layer, PlanNode* node);
+
+}  // namespace hopper
