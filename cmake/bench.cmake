@@ -16,3 +16,7 @@ if(TARGET hopper_torch AND TARGET hopper_core)
   add_executable(gpu_run EXCLUDE_FROM_ALL bench/gpu_run.cpp)
   target_link_libraries(gpu_run PRIVATE hopper_options hopper_core hopper_torch)
 endif()
+
+# A proposal of a search.
+add_executable(search_propose EXCLUDE_FROM_ALL bench/search_propose.cpp)
+target_link_libraries(search_propose PRIVATE hopper_search)

@@ -15,7 +15,16 @@ namespace {
 // Steps that fit into a range whose length is nearly a multiple of them.
 constexpr double kStepSlack = 1e-9;
 
-double Warp(Scale scale, double value) {
+// 12 significant digits: too few for the last bits in which mathematical libraries differ.
+double Rounded(double value) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.12g", value);
+  return std::strtod(text, nullptr);
+}
+
+}  // namespace
+
+double Warped(Scale scale, double value) {
   switch (scale) {
     case Scale::kLog:
       return std::log(value);
@@ -27,14 +36,7 @@ double Warp(Scale scale, double value) {
   return value;
 }
 
-// 12 significant digits: too few for the last bits in which mathematical libraries differ.
-double Rounded(double value) {
-  char text[64];
-  std::snprintf(text, sizeof(text), "%.12g", value);
-  return std::strtod(text, nullptr);
-}
-
-double Unwarp(Scale scale, double warped) {
+double Unwarped(Scale scale, double warped) {
   switch (scale) {
     case Scale::kLog:
       return std::exp(warped);
@@ -45,8 +47,6 @@ double Unwarp(Scale scale, double warped) {
   }
   return warped;
 }
-
-}  // namespace
 
 uint64_t Dimension::Count() const {
   if (kind == DimensionKind::kChoice) return choices.size();
@@ -67,9 +67,9 @@ double Dimension::FromUnit(double u) const {
   }
   // Whole numbers have the half before and after them for their share.
   const double half = kind == DimensionKind::kInteger ? 0.5 : 0;
-  const double from = Warp(scale, low - half);
-  const double to = Warp(scale, high + half);
-  return Nearest(Unwarp(scale, from + u * (to - from)));
+  const double from = Warped(scale, low - half);
+  const double to = Warped(scale, high + half);
+  return Nearest(Unwarped(scale, from + u * (to - from)));
 }
 
 double Dimension::ToUnit(double value) const {
@@ -79,9 +79,9 @@ double Dimension::ToUnit(double value) const {
   }
   if (low == high) return 0.5;
   const double half = kind == DimensionKind::kInteger ? 0.5 : 0;
-  const double from = Warp(scale, low - half);
-  const double to = Warp(scale, high + half);
-  return std::clamp((Warp(scale, value) - from) / (to - from), 0.0, 1.0);
+  const double from = Warped(scale, low - half);
+  const double to = Warped(scale, high + half);
+  return std::clamp((Warped(scale, value) - from) / (to - from), 0.0, 1.0);
 }
 
 double Dimension::Nearest(double value) const {

@@ -62,6 +62,10 @@ struct Dimension {
   Value ValueOf(double value) const;
 };
 
+// The value on the dimension's scale: its logarithm on a logarithmic one.
+double Warped(Scale scale, double value);
+double Unwarped(Scale scale, double warped);
+
 // What is tried: texts as hopper.load_model_selection_table takes them.
 struct SearchConfiguration {
   int32_t model_id = 0;

@@ -36,13 +36,14 @@ inline SearchArgument NumIterations() {
 }
 // Where a halving algorithm's configurations come from.
 inline SearchArgument Proposer() {
-  return Word("proposer", {"random", "grid"}, "how configurations are proposed");
+  return Word("proposer", {"random", "sobol", "grid", "tpe"}, "how configurations are proposed");
 }
 
 }  // namespace search_rows
 
 std::unique_ptr<SearchProposer> MakeGridProposer();
 std::unique_ptr<SearchProposer> MakeRandomProposer();
+std::unique_ptr<SearchProposer> MakeSobolProposer(bool scramble);
 // That of argument "proposer", with its defaults.
 std::unique_ptr<SearchProposer> MakeProposer(const SearchArguments& arguments);
 // What a proposer cannot do with a space.

@@ -12,6 +12,9 @@ AlgorithmType SuccessiveHalving();
 AlgorithmType Hyperband();
 AlgorithmType Asha();
 AlgorithmType Median();
+AlgorithmType Sobol();
+AlgorithmType Tpe();
+AlgorithmType Bohb();
 
 }  // namespace search_rows
 }  // namespace hopper

@@ -5,14 +5,16 @@
 #include "base/letters.h"
 #include "search/algorithms/common.h"
 #include "search/algorithms/rows.h"
+#include "search/algorithms/tpe.h"
 
 namespace hopper {
 
 const std::vector<AlgorithmType>& AlgorithmTypes() {
   namespace rows = search_rows;
   static const std::vector<AlgorithmType> types = {
-      rows::Grid(),      rows::Random(), rows::SuccessiveHalving(),
-      rows::Hyperband(), rows::Asha(),   rows::Median(),
+      rows::Grid(),      rows::Random(), rows::Sobol(),  rows::SuccessiveHalving(),
+      rows::Hyperband(), rows::Asha(),   rows::Median(), rows::Tpe(),
+      rows::Bohb(),
   };
   return types;
 }
@@ -121,6 +123,8 @@ void CheckProposer(const std::string& proposer, const SearchSpace& space,
 std::unique_ptr<SearchProposer> MakeProposer(const SearchArguments& arguments) {
   const std::string& name = arguments.Word("proposer");
   if (name == "grid") return MakeGridProposer();
+  if (name == "sobol") return MakeSobolProposer(/*scramble=*/true);
+  if (name == "tpe") return MakeTpeProposer({});
   return MakeRandomProposer();
 }
 
