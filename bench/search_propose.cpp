@@ -74,5 +74,7 @@ void Measure(const char* name, int trials,
 int main(int argc, char** argv) {
   hopper::Measure("tpe", argc > 1 ? std::atoi(argv[1]) : 1000,
                   [] { return hopper::MakeTpeProposer({}); });
+  hopper::Measure("gp", argc > 2 ? std::atoi(argv[2]) : 300,
+                  [] { return hopper::MakeGpProposer(hopper::kGpStartup); });
   return 0;
 }

@@ -32,6 +32,7 @@ using Sorted = std::vector<std::pair<double, uint32_t>>;
 
 Sorted SortedValues(const std::vector<double>& values) {
   Sorted sorted;
+  sorted.reserve(values.size());
   for (const double value : values)
     sorted.emplace_back(value, static_cast<uint32_t>(sorted.size()));
   std::sort(sorted.begin(), sorted.end());
@@ -154,6 +155,9 @@ void ParzenEstimator::FillNumbers(const std::vector<const SearchPoint*>& observa
   const std::vector<double> sigmas = Widths(sorted, axis->low, axis->high);
   const double middle = 0.5 * (axis->low + axis->high);
   size_t next = 0;
+  for (std::vector<double>* of : {&axis->mu, &axis->sigma, &axis->inverse, &axis->norm}) {
+    of->reserve(kernels_);
+  }
   for (size_t k = 0; k < kernels_; ++k) {
     const bool applies = k + 1 < kernels_ && !std::isnan((*observations[k])[axis->dimension]);
     axis->mu.push_back(applies ? mus[next] : middle);

@@ -36,7 +36,8 @@ inline SearchArgument NumIterations() {
 }
 // Where a halving algorithm's configurations come from.
 inline SearchArgument Proposer() {
-  return Word("proposer", {"random", "sobol", "grid", "tpe"}, "how configurations are proposed");
+  return Word("proposer", {"random", "sobol", "grid", "tpe", "gp"},
+              "how configurations are proposed");
 }
 
 }  // namespace search_rows
@@ -44,6 +45,9 @@ inline SearchArgument Proposer() {
 std::unique_ptr<SearchProposer> MakeGridProposer();
 std::unique_ptr<SearchProposer> MakeRandomProposer();
 std::unique_ptr<SearchProposer> MakeSobolProposer(bool scramble);
+// Random before `startup` results.
+std::unique_ptr<SearchProposer> MakeGpProposer(int64_t startup);
+constexpr int64_t kGpStartup = 10;
 // That of argument "proposer", with its defaults.
 std::unique_ptr<SearchProposer> MakeProposer(const SearchArguments& arguments);
 // What a proposer cannot do with a space.

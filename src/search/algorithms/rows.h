@@ -15,6 +15,8 @@ AlgorithmType Median();
 AlgorithmType Sobol();
 AlgorithmType Tpe();
 AlgorithmType Bohb();
+AlgorithmType Gp();
+AlgorithmType Pbt();
 
 }  // namespace search_rows
 }  // namespace hopper

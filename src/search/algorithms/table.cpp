@@ -14,7 +14,7 @@ const std::vector<AlgorithmType>& AlgorithmTypes() {
   static const std::vector<AlgorithmType> types = {
       rows::Grid(),      rows::Random(), rows::Sobol(),  rows::SuccessiveHalving(),
       rows::Hyperband(), rows::Asha(),   rows::Median(), rows::Tpe(),
-      rows::Bohb(),
+      rows::Bohb(),      rows::Gp(),     rows::Pbt(),
   };
   return types;
 }
@@ -124,6 +124,7 @@ std::unique_ptr<SearchProposer> MakeProposer(const SearchArguments& arguments) {
   const std::string& name = arguments.Word("proposer");
   if (name == "grid") return MakeGridProposer();
   if (name == "sobol") return MakeSobolProposer(/*scramble=*/true);
+  if (name == "gp") return MakeGpProposer(kGpStartup);
   if (name == "tpe") return MakeTpeProposer({});
   return MakeRandomProposer();
 }

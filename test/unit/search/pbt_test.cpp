@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "search/drive.h"
+
+namespace hopper {
+namespace {
+
+// "units" is part of the architecture, "lr" is not.
+std::shared_ptr<const SearchSpace> Space() {
+  std::vector<Problem> problems;
+  SearchSpace space = ParseSearchSpace(
+      R"({"parameters": {"lr": {"type": "float", "low": 1e-4, "high": 1, "scale": "log"},
+                         "units": [16, 32, 64], "batch": [8, 16, 32]},
+          "model_id": 1,
+          "compile_params": {"loss": "mse", "optimizer": {"class_name": "Adam", "config":
+             {"learning_rate": {"hopper": "lr"}}}},
+          "fit_params": {"batch_size": {"hopper": "batch"}}})",
+      {{1, R"({"units": {"hopper": "units"}})"}}, &problems);
+  EXPECT_TRUE(problems.empty());
+  return std::make_shared<SearchSpace>(std::move(space));
+}
+
+TEST(Pbt, TheWorstGoOnFromTheBest) {
+  const auto space = Space();
+  Search search(RequestOf(space, "pbt", "population=8, generations=6, interval=2"));
+  Drive(&search,
+        [](const SearchPoint& p, int64_t) { return Loss(std::abs(std::log10(p[0]) + 2)); });
+  int64_t children = 0;
+  for (const Trial& trial : search.journal().trials()) {
+    if (trial.parent < 0) continue;
+    ++children;
+    const Trial& parent = search.journal().trial(trial.parent);
+    EXPECT_GE(trial.parent_resource, 2);
+    EXPECT_GE(parent.resource, trial.parent_resource);
+    // Weights stay with their architecture.
+    EXPECT_EQ(trial.point[1], parent.point[1]);
+    EXPECT_LE(parent.ResultAt(trial.parent_resource)->resource, trial.parent_resource);
+    for (const TrialResult& result : trial.results)
+      EXPECT_GT(result.resource, trial.parent_resource);
+  }
+  // Two of eight after each of five generations.
+  EXPECT_EQ(children, 10);
+  EXPECT_EQ(Count(search, DecisionKind::kExploited), 10);
+  EXPECT_EQ(Count(search, DecisionKind::kCompleted), 8);
+  // Each generation trains eight models.
+  EXPECT_EQ(search.iterations(), 8 * 6 * 2);
+}
+
+TEST(Pbt, AssignmentsNameTheParentOnce) {
+  SearchRequest request = RequestOf(Space(), "pbt", "population=4, generations=3");
+  request.seats = 4;
+  Search search(std::move(request));
+  int64_t with_parent = 0;
+  while (!search.done()) {
+    const auto works = search.Ask();
+    for (const SearchAssignment& work : works) {
+      EXPECT_EQ(work.resource, work.from + 1);
+      with_parent += work.parent >= 0 ? 1 : 0;
+    }
+    for (const SearchAssignment& work : works) {
+      search.Tell(work.trial, Loss(search.journal().trial(work.trial).point[0]));
+    }
+  }
+  EXPECT_EQ(with_parent, 2);
+}
+
+TEST(Pbt, FailuresAreReplaced) {
+  Search search(RequestOf(Space(), "pbt", "population=6, generations=3"));
+  Drive(&search, [](const SearchPoint& p, int64_t resource) {
+    return p[0] > 0.01 && resource == 1 ? Failure("diverged") : Loss(p[0]);
+  });
+  EXPECT_EQ(search.iterations(), 18);
+  EXPECT_TRUE(search.best().has_value());
+  Search all_fail(RequestOf(Space(), "pbt", "population=6, generations=3"));
+  Drive(&all_fail, [](const SearchPoint&, int64_t) { return Failure("diverged"); });
+  EXPECT_EQ(all_fail.iterations(), 6);
+  EXPECT_FALSE(all_fail.best().has_value());
+}
+
+}  // namespace
+}  // namespace hopper
