@@ -309,10 +309,10 @@ class Hopper:
         return int(self.call("training_preprocessor", source_table, output_table, dependent_varname,
                              independent_varname, **options))
 
-    def validation_preprocessor(self, source_table: str, output_table: str, dependent_varname: str,
-                                independent_varname: Union[None, str, Sequence[str]], packed_table: str,
-                                **options: Any) -> int:
-        """Packs a table or view with the classes, types and constant of a packed training table."""
+    def validation_preprocessor(self, source_table: str, output_table: str, dependent_varname: Optional[str] = None,
+                                independent_varname: Union[None, str, Sequence[str]] = None,
+                                packed_table: Optional[str] = None, **options: Any) -> int:
+        """Packs a table or view with the classes, types and constant of packed_table, a packed training table."""
         return int(self.call("validation_preprocessor", source_table, output_table, dependent_varname,
                              independent_varname, packed_table, **options))
 
@@ -457,7 +457,7 @@ class Hopper:
         key = ""
         if id_column is not None and id_column not in [column.name for column in columns]:
             index: Any = getattr(data, "index", None)
-            ids = numpy.arange(len(columns[0]))
+            ids = numpy.arange(columns[0].n_rows)
             if getattr(index, "is_unique", False) and index.dtype.kind in "iu":
                 ids = index.to_numpy()
             columns = columns_of({id_column: ids}) + columns
@@ -473,8 +473,20 @@ class Hopper:
                 self._session.execute(key)
 
         self._together(write)
-        return Written(table, len(columns[0]), {column.name: column.sql_type for column in columns},
+        return Written(table, columns[0].n_rows, {column.name: column.sql_type for column in columns},
                        {column.name: column.shape for column in columns if column.shape})
+
+    def write_images(self, table: str, folder: Any, size: Optional[Tuple[int, int]] = None, mode: str = "RGB", *,
+                     replace: bool = False) -> Written:
+        """Makes a table of the images below a folder: id, path, label and image, a bytea of height x width x channels.
+
+        label is the folder that an image lies in, as Keras' image_dataset_from_directory has it. size:
+        (height, width), to which all are brought; mode: Pillow's, 'RGB' or 'L' (gray). Pack with
+        image_shape=written.shapes['image'].
+        """
+        from ._copy import images_of
+
+        return self.write_table(table, images_of(folder, size, mode), replace=replace)
 
     def _together(self, work: Callable[[], None]) -> None:
         """Several statements that are kept together, or not at all."""

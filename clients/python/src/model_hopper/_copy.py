@@ -45,7 +45,9 @@ class Column(NamedTuple):
         """Whether all its values take the same number of bytes."""
         return isinstance(self.values, np.ndarray) and self.missing is None
 
-    def __len__(self) -> int:
+    @property
+    def n_rows(self) -> int:
+        """How many values."""
         return len(self.values)
 
 
@@ -81,8 +83,7 @@ def _rows(columns: Sequence[Column], start: int, end: int, count: Optional[int])
     for column in columns:
         values = column.values[start:end]
         if column.sql_type.endswith("[]"):
-            rows[column.name]["length"] = _SCALARS[column.sql_type[:-2]][1] != "?" and np.dtype(
-                _SCALARS[column.sql_type[:-2]][1]).itemsize or 1
+            rows[column.name]["length"] = rows.dtype[column.name].base["value"].itemsize
             rows[column.name]["value"] = values.reshape(end - start, -1)
         else:
             rows[column.name] = values
@@ -105,7 +106,7 @@ def _cells(column: Column, start: int, end: int) -> List[bytes]:
 
 def _width(column: Column) -> int:
     if isinstance(column.values, np.ndarray):
-        return 8 + 2 * int(column.values.nbytes // max(1, len(column)))
+        return 8 + 2 * int(column.values.nbytes // max(1, column.n_rows))
     sample = [len(value) for value in column.values[:1000] if value is not None]
     return 8 + (sum(sample) // len(sample) if sample else 0)
 
@@ -113,7 +114,7 @@ def _width(column: Column) -> int:
 def encode(columns: Sequence[Column]) -> Iterator[bytes]:
     """The bytes for COPY, a few megabytes at a time."""
     yield HEADER
-    n_rows = len(columns[0])
+    n_rows = columns[0].n_rows
     step = max(1, CHUNK_BYTES // (2 + sum(map(_width, columns))))
     for start in range(0, n_rows, step):
         end = min(n_rows, start + step)
@@ -234,7 +235,7 @@ def columns_of(data: Any) -> List[Column]:
                         " {'label': labels, 'pixels': images}")
     if not columns:
         raise ValueError("a table without columns cannot be written")
-    lengths = {column.name: len(column) for column in columns}
+    lengths = {column.name: column.n_rows for column in columns}
     if len(set(lengths.values())) > 1:
         raise ValueError("the columns have different lengths: " +
                          ", ".join(f'"{name}" {length}' for name, length in lengths.items()))
@@ -253,3 +254,50 @@ def _any(name: str, values: Any) -> Column:
     if array.dtype.kind in "OSU":
         return _objects(name, array.tolist())
     return _numbers(name, array)
+
+
+# ---------------------------------------------------------------- images
+
+_SUFFIXES = {".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+
+
+def images_of(folder: Any, size: Optional[Tuple[int, int]], mode: str) -> Dict[str, Any]:
+    """The images below a folder: path, label (the folder they lie in, where there are such) and bytes.
+
+    They are in order of their paths, height x width x channels; size is (height, width).
+    """
+    import concurrent.futures
+    import pathlib
+
+    from PIL import Image
+
+    root = pathlib.Path(folder)
+    paths = sorted(path for path in root.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
+    if not paths:
+        raise ValueError(f"there are no images in {root}")
+
+    def read(path: pathlib.Path) -> Any:
+        try:
+            with Image.open(path) as image:
+                converted = image.convert(mode)
+                if size is not None:
+                    converted = converted.resize((size[1], size[0]), Image.Resampling.BILINEAR)
+                return np.asarray(converted)
+        except (OSError, SyntaxError) as error:
+            raise ValueError(f"{path} cannot be read as an image: {error}") from error
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:  # decoding lets other threads run
+        images = list(pool.map(read, paths))
+    sizes = sorted({image.shape[:2] for image in images})
+    if len(sizes) > 1:
+        raise ValueError("the images have different sizes, give size=(height, width): " +
+                         ", ".join(f"{height} x {width}" for height, width in sizes[:5]))
+    stacked = np.stack(images)
+    if stacked.ndim == 3:
+        stacked = stacked[..., None]
+    relative = [path.relative_to(root) for path in paths]
+    data: Dict[str, Any] = {"path": [str(path) for path in relative]}
+    if any(len(path.parts) > 1 for path in relative):
+        data["label"] = [path.parts[0] if len(path.parts) > 1 else None for path in relative]
+    data["image"] = stacked
+    return data

@@ -40,6 +40,8 @@ class Result(NamedTuple):
     rows: List[Tuple[Any, ...]]
 
 
+_PIECE = 1 << 17  # bytes for one write of COPY
+
 # libpq's states of a transaction; both drivers have its numbers.
 _IDLE = 0
 
@@ -126,9 +128,17 @@ class Psycopg3Session(Session):
             return Result([column.name for column in cursor.description], cursor.fetchall())
 
     def copy_in(self, statement: str, chunks: Iterable[bytes]) -> None:
-        with self.connection.cursor() as cursor, cursor.copy(statement) as copy:
-            for chunk in chunks:
-                copy.write(chunk)
+        connection = self.connection.pgconn
+        with selectors.DefaultSelector() as selector, self.connection.cursor() as cursor:
+            selector.register(self.connection.fileno(), selectors.EVENT_WRITE)
+            with cursor.copy(statement) as copy:
+                for chunk in chunks:
+                    view = memoryview(chunk)
+                    for place in range(0, len(view), _PIECE):
+                        copy.write(view[place:place + _PIECE])
+                        # What is not sent yet libpq moves to and fro, the more of it the longer.
+                        while connection.flush():
+                            selector.select(0.1)
 
 
 _NOTICE = re.compile(r"\A(?P<severity>\w+):  (?P<message>.*?)(?:\nDETAIL:  (?P<detail>.*?))?"

@@ -1,0 +1,184 @@
+"""Arrays, data frames and images as tables, through COPY in binary."""
+
+import datetime
+import decimal
+import os
+import pathlib
+import time
+
+import numpy as np
+import pandas
+import pytest
+from PIL import Image
+
+import model_hopper._copy
+from conftest import ask
+
+DICE = np.random.default_rng(1)
+
+
+def test_every_type_of_numpy(hopper):
+    n = 5
+    data = {}
+    for code in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"):
+        limits = np.iinfo(code)
+        data[code] = np.array([limits.min, 0, 1, 7, min(limits.max, 2**63 - 1)], code)
+    for code in ("f2", "f4", "f8"):
+        data[code] = np.array([-1.5, 0, np.inf, np.nan, np.finfo(code).max], code)
+    data["b1"] = np.array([True, False, True, True, False])
+    data["text"] = np.array(["", "a", 'quote " and , comma', "Grüße", "\n\\N"])
+    data["time"] = np.array(["2000-01-01", "1999-12-31T23:59:59.999999", "2024-02-29T12:00", "NaT", "1970-01-01"],
+                            "datetime64[us]")
+    data["bytes"] = [b"", b"\x00\xff", None, b"abc", b"\\x"]
+    data["matrix"] = DICE.normal(size=(n, 2, 3)).astype("f4")
+    data["whole"] = np.arange(n * 4, dtype="i8").reshape(n, 4)
+    data["flags"] = DICE.integers(0, 2, (n, 3)).astype(bool)
+    data["image"] = DICE.integers(0, 256, (n, 4, 4, 3)).astype("u1")
+    written = hopper.write_table("types", data)
+    assert written.rows == n
+    assert written.types == {
+        "id": "bigint", "i1": "smallint", "u1": "smallint", "i2": "smallint", "u2": "integer", "i4": "integer",
+        "u4": "bigint", "i8": "bigint", "u8": "bigint", "f2": "real", "f4": "real", "f8": "double precision",
+        "b1": "boolean", "text": "text", "time": "timestamp", "bytes": "bytea", "matrix": "real[]",
+        "whole": "bigint[]", "flags": "boolean[]", "image": "bytea"}
+    assert written.shapes == {"matrix": (2, 3), "whole": (4,), "flags": (3,), "image": (4, 4, 3)}
+    rows = ask("SELECT * FROM types ORDER BY id")
+    names = list(written.types)
+    back = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    assert back["id"] == list(range(n))
+    for code in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "b1"):
+        assert back[code] == data[code].tolist(), code
+    for code in ("f2", "f4", "f8"):
+        np.testing.assert_array_equal(np.array(back[code], code), data[code])
+    assert back["text"] == data["text"].tolist()
+    assert back["time"] == data["time"].tolist()
+    assert back["bytes"] == data["bytes"]
+    for name in ("matrix", "whole", "flags"):
+        np.testing.assert_array_equal(np.array(back[name], data[name].dtype), data[name])
+    assert back["image"] == [image.tobytes() for image in data["image"]]
+
+
+def test_a_data_frame(one):
+    frame = pandas.DataFrame({
+        "age": pandas.array([31, None, 52], "Int64"), "fee": [9.5, np.nan, 12.0], "member": [True, None, False],
+        "plan": pandas.Categorical(["basic", None, "pro"]), "Country": ["de", "fr", None],
+        "price": [decimal.Decimal("1.25"), None, decimal.Decimal("3")],
+        "since": [datetime.date(2024, 1, 2), None, datetime.date(1999, 12, 31)],
+        "seen": pandas.to_datetime(["2024-01-02 03:04+02:00", None, "2024-06-01 00:00+02:00"], utc=True),
+        "empty": [None, None, None], "vector": [np.ones(2, "f4"), np.zeros(2, "f4"), None],
+        "list": [[1, 2], [3, 4], [5, 6]]}, index=[10, 20, 30])
+    written = one.write_table("frame", frame)
+    assert written.types == {
+        "id": "bigint", "age": "bigint", "fee": "double precision", "member": "boolean", "plan": "text",
+        "Country": "text", "price": "double precision", "since": "timestamp", "seen": "timestamp with time zone",
+        "empty": "text", "vector": "real[]", "list": "bigint[]"}
+    back = one.read_table("frame")
+    assert list(back.id) == [10, 20, 30]
+    assert ask('SELECT age, fee, member, plan, "Country", price, since, seen AT TIME ZONE \'UTC\', empty, vector, list'
+               " FROM frame ORDER BY id") == [
+        (31, 9.5, True, "basic", "de", 1.25, datetime.datetime(2024, 1, 2), datetime.datetime(2024, 1, 2, 1, 4), None,
+         [1, 1], [1, 2]),
+        (None, None, None, None, "fr", None, None, None, None, [0, 0], [3, 4]),
+        (52, 12.0, False, "pro", None, 3.0, datetime.datetime(1999, 12, 31),
+         datetime.datetime(2024, 5, 31, 22, 0), None, None, [5, 6])]
+    assert ask("SELECT count(*) FROM pg_index WHERE indrelid = 'frame'::regclass AND indisprimary") == [(1,)]
+    one.write_table("frame", frame.assign(id=1), replace=True)
+    one.write_table("frame", frame, id_column=None, replace=True)
+    assert "id" not in one.read_table("frame")
+
+
+def test_chunks_and_gaps(one, monkeypatch):
+    """Rows with fields of all lengths, in many chunks."""
+    monkeypatch.setattr(model_hopper._copy, "CHUNK_BYTES", 1000)
+    n = 500
+    frame = pandas.DataFrame({"a": np.arange(n), "b": [None if i % 3 == 0 else "x" * (i % 7) for i in range(n)],
+                              "c": np.arange(n) / 2, "d": pandas.array([None if i % 5 == 0 else i for i in range(n)], "Int32")})
+    one.write_table("chunked", frame)
+    assert ask("SELECT a, b, c, d FROM chunked ORDER BY id") == [
+        (i, None if i % 3 == 0 else "x" * (i % 7), i / 2, None if i % 5 == 0 else i) for i in range(n)]
+    one.write_table("fixed", {"x": np.arange(n * 3.0).reshape(n, 3)})
+    assert ask("SELECT x FROM fixed ORDER BY id") == [([3.0 * i, 3.0 * i + 1, 3.0 * i + 2],) for i in range(n)]
+    one.write_table("none", {"x": np.empty((0, 3))})
+    assert ask("SELECT count(*) FROM none") == [(0,)]
+
+
+def test_what_cannot_be_written(one):
+    for data, message in (({"x": np.ones(2, complex)}, "complex"), ({"x": [object()]}, 'column "x".*object'),
+                          ({"x": [1, 2], "y": [1]}, '"x" 2, "y" 1'), ({}, "without columns"), (5, "DataFrame"),
+                          ({"x": np.array([2**63], "u8")}, "too large"), ({"x": [np.ones(2), np.ones(3)]}, "shapes"),
+                          (pandas.DataFrame([[1, 2]], columns=["a", "a"]), "twice")):
+        with pytest.raises((TypeError, ValueError), match=message):
+            one.write_table("never", data)
+    one.write_table("there", {"x": [1]})
+    with pytest.raises(Exception, match="already exists"):
+        one.write_table("there", {"x": [1]})
+    assert ask("SELECT to_regclass('never') IS NULL") == [(True,)]
+
+
+def test_a_failed_write_leaves_nothing(hopper, monkeypatch):
+    def broken(columns):
+        yield model_hopper._copy.HEADER
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model_hopper._copy, "encode", broken)
+        with pytest.raises(ZeroDivisionError):
+            hopper.write_table("half", {"x": [1]})
+    assert ask("SELECT to_regclass('half') IS NULL") == [(True,)]
+    assert hopper.write_table("half", {"x": [1]}).rows == 1
+
+
+def test_the_packers_read_it(one):
+    n = 300
+    labels = np.arange(n) % 3
+    floats = (DICE.normal(size=(n, 4)) + labels[:, None]).astype("f4")
+    one.write_table("floats", {"label": labels, "x": floats})
+    assert one.training_preprocessor("floats", "floats_packed", "label", "x") == n
+    images = DICE.integers(0, 256, (n, 5, 6, 3)).astype("u1")
+    written = one.write_table("images", {"label": labels, "image": images})
+    assert one.training_preprocessor("images", "images_packed", "label", "image",
+                                     image_shape=written.shapes["image"]) == n
+    assert one.sql("SELECT independent_type, independent_shape FROM images_packed_summary").values.tolist() == [
+        ["uint8", [5, 6, 3]]]
+    assert one.sql("SELECT independent_type, independent_shape FROM floats_packed_summary").values.tolist() == [
+        ["float32", [4]]]
+    # The same as what an ordinary INSERT of the same numbers gives, bit by bit.
+    one.sql("CREATE TABLE inserted AS SELECT id, label, ('{' || trim(both '{}' from x::text) || '}')::real[] AS x FROM floats")
+    one.training_preprocessor("inserted", "inserted_packed", "label", "x")
+    assert one.sql("SELECT (SELECT checksum FROM floats_packed_summary) ="
+                   " (SELECT checksum FROM inserted_packed_summary) AS same").same[0]
+
+
+def test_a_folder_of_images(one, tmp_path):
+    for place, animal in enumerate(["cat", "dog", "cat", "dog", "dog"]):
+        (tmp_path / animal).mkdir(exist_ok=True)
+        pixels = np.full((6 + place, 8, 3), 40 * place, "u1")
+        Image.fromarray(pixels).save(tmp_path / animal / f"{place}.png")
+    (tmp_path / "cat" / "notes.txt").write_text("not an image")
+    written = one.write_images("animals", tmp_path, size=(4, 5))
+    assert written.shapes == {"image": (4, 5, 3)} and written.rows == 5
+    assert ask("SELECT path, label, length(image), get_byte(image, 0) FROM animals ORDER BY id") == [
+        (os.path.join("cat", "0.png"), "cat", 60, 0), (os.path.join("cat", "2.png"), "cat", 60, 80),
+        (os.path.join("dog", "1.png"), "dog", 60, 40), (os.path.join("dog", "3.png"), "dog", 60, 120),
+        (os.path.join("dog", "4.png"), "dog", 60, 160)]
+    assert one.training_preprocessor("animals", "animals_packed", "label", "image", image_shape=(4, 5, 3)) == 5
+    gray = one.write_images("gray", tmp_path / "cat", size=(4, 5), mode="L")
+    assert gray.shapes == {"image": (4, 5, 1)} and "label" not in gray.types
+    with pytest.raises(ValueError, match="size=.*6 x 8.*8 x 8"):
+        one.write_images("sizes", tmp_path / "cat")
+    with pytest.raises(ValueError, match="no images"):
+        one.write_images("empty", pathlib.Path(tmp_path, "cat", "notes.txt").parent.parent / "no")
+    (tmp_path / "cat" / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nthis is none")
+    with pytest.raises(ValueError, match="broken.png"):
+        one.write_images("broken", tmp_path, size=(4, 4))
+
+
+def test_speed(one):
+    """Far above what INSERTs or COPY of text reach; bytes made, not waited for, so that other work does not count."""
+    images = DICE.integers(0, 256, (20000, 32, 32, 3)).astype("u1")
+    columns = model_hopper._copy.columns_of({"label": np.arange(20000) % 10, "image": images})
+    started = time.thread_time()
+    size = sum(map(len, model_hopper._copy.encode(columns)))
+    seconds = time.thread_time() - started
+    assert size > images.nbytes
+    assert seconds < 1, seconds  # 61 MB
