@@ -8,7 +8,7 @@ import warnings
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "clients/python/src"))
-os.environ["KERAS_BACKEND"] = "numpy"  # before anybody imports keras
+os.environ["KERAS_BACKEND"] = "jax"  # before anybody imports keras
 os.environ["MPLBACKEND"] = "agg"
 
 import psycopg  # noqa: E402

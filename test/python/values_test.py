@@ -80,10 +80,10 @@ def test_results(one):
     predicted = one.predict("models", "digits", "id", ["pixels"], pred_type="response", mst_key=key)
     assert len(predicted) == 1797 and "predicted_label" in predicted
     assert len(one.predict("models", "digits", "id", "pixels", pred_type=2, mst_key=key)) == 2 * 1797
-    assert one.predict("models", "digits", "id", "pixels", "predicted", 0.5, key) is None
-    assert ask("SELECT count(*) > 0 FROM predicted") == [(True,)]
+    written = one.predict("models", "digits", "id", "pixels", "predicted", 0.5, key)
+    assert ask("SELECT count(*) FROM predicted") == [(written,)]
     pixels = one.sql("SELECT pixels FROM digits WHERE id = 1").pixels[0]
-    row = one.predict_row("models", key, np.array(pixels))
+    row = one.predict_row("models", np.array(pixels), key)
     assert len(row) == 10 and abs(row.prob.sum() - 1) < 1e-5
     assert len(one.explain_fit("packed", "new", "configs", 2)) > 3
     assert len(one.run_timeline("models")) > 0

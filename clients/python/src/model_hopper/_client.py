@@ -420,11 +420,12 @@ class Hopper:
                       mst_key=mst_key, **options)
             return self._rows(self._execute(f"SELECT * FROM {table}"))
 
-    def predict_row(self, model_table: str, mst_key: Optional[int], features: Any) -> Rows:
+    def predict_row(self, model_table: str, features: Any, mst_key: Optional[int] = None) -> Rows:
         """Predicts one example: an array of numbers, or bytes."""
         if is_array(features) and features.dtype == "uint8" and features.ndim > 1:
             features = features.tobytes()  # an image, as write_table() stores it
-        return self.call("predict_row", model_table, mst_key, features)
+        chosen = {} if mst_key is None else {"mst_key": mst_key}
+        return self.call("predict_row", model_table, features=features, **chosen)
 
     @contextmanager
     def _temporary(self) -> Iterator[str]:
@@ -434,6 +435,53 @@ class Hopper:
         finally:
             if not self._session.closed and self.connection.info.transaction_status != 3:
                 self._execute(f"DROP TABLE IF EXISTS {table}")
+
+    # ------------------------------------------------------------ models of Keras and PyTorch
+
+    def push_model(self, model: Any, model_arch_table: str, name: Optional[str] = None,
+                   description: Optional[str] = None, *, weights: bool = True,
+                   input_shape: Optional[Sequence[int]] = None) -> int:
+        """Stores a model of Keras, or a torch.nn.Sequential, and its weights; returns its model_id.
+
+        input_shape: for PyTorch, of one example: (channels, height, width) for pictures, which in the
+        database have their channels last. A first layer Linear says it by itself.
+        """
+        if callable(getattr(model, "to_json", None)):
+            architecture, values = model.to_json(), model.get_weights()
+        elif type(model).__module__.partition(".")[0] == "torch":
+            from ._torch import from_torch
+
+            architecture, values = from_torch(model, input_shape)
+        else:
+            raise TypeError(f"{type(model).__module__}.{type(model).__name__} is not a model: give one of Keras, or a"
+                            " torch.nn.Sequential")
+        return self.load_model(model_arch_table, architecture, values if weights else None, name, description)
+
+    def pull_model(self, model_table: str, mst_key: Optional[int] = None, *, to: str = "keras",
+                   input_shape: Optional[Sequence[int]] = None) -> Any:
+        """A trained model, the best one without mst_key, with its weights, as a model of Keras or as a torch.nn.Sequential.
+
+        The model takes features divided by the normalizing constant of the training data. PyTorch's
+        takes pictures with their channels first, and is in evaluation mode.
+        """
+        if to not in ("keras", "torch"):
+            raise ValueError(f"to must be 'keras' or 'torch', not {to!r}")
+        summary = self._execute(f"SELECT best_mst_key, independent_shape FROM"
+                                f" {table_name(companion(model_table, '_summary'))}").rows[0]
+        key = summary[0] if mst_key is None else int(mst_key)
+        found = self._execute(f"SELECT model_arch::text, model_weights FROM {table_name(model_table)}"
+                              " WHERE mst_key = %s", [key]).rows
+        if not found:
+            raise LookupError(f'"{model_table}" has no model {key}')
+        architecture, weights = found[0][0], bytes(found[0][1])
+        shape = input_shape if input_shape is not None else summary[1]
+        if to == "torch":
+            from ._torch import to_torch
+
+            return to_torch(architecture, weights, shape)
+        from ._keras import keras_model
+
+        return keras_model(architecture, weights, shape)
 
     # ------------------------------------------------------------ data
 
