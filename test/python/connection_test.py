@@ -205,7 +205,7 @@ def test_a_bar(one, capsys, monkeypatch):
     thread.join(30)
     shown = capsys.readouterr()
     assert "of 20000000 iterations" in shown.err
-    assert "best: " in shown.err and "validation accuracy" in shown.err
+    assert "about " in shown.err and "best: " in shown.err and "validation accuracy" in shown.err
     one.fit_multiple_model("packed", "short", "configs", 2, progress=True)
     shown = capsys.readouterr()
     assert "100%" in shown.err and "4 of 4 iterations" in shown.err

@@ -1,5 +1,6 @@
-"""The Python of docs/guide/python.md, in order, in a new database, from the top of the repository."""
+"""The Python of docs/guide/python.md and examples/notebook.ipynb, in new databases, from the top of the repository."""
 
+import json
 import re
 
 import psycopg
@@ -19,6 +20,8 @@ def admin(statement):
 @pytest.fixture
 def fresh(monkeypatch):
     monkeypatch.chdir(SOURCE)
+    monkeypatch.setenv("PGDATABASE", DATABASE)
+    (SOURCE / "build/python").mkdir(parents=True, exist_ok=True)  # the wheel's folder, for figures too
     admin(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
     admin(f"CREATE DATABASE {DATABASE}")
     yield
@@ -35,3 +38,15 @@ def test_page(fresh):
         above = "\n" * text.count("\n", 0, match.start(2))
         exec(compile(above + match.group(2), "docs/guide/python.md", "exec"), names)
     assert names["board"].validation_metric[0] > 0.8
+
+
+def test_notebook(fresh, capsys):
+    notebook = json.loads((SOURCE / "examples/notebook.ipynb").read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert len(cells) > 8 and not any(cell["outputs"] for cell in cells)
+    names = {}
+    for place, cell in enumerate(cells, 1):
+        exec(compile("".join(cell["source"]), f"notebook.ipynb, code cell {place}", "exec"), names)
+    assert names["right"] > 0.85
+    assert "new digits are read correctly" in capsys.readouterr().out

@@ -406,6 +406,28 @@ class Hopper:
         return self.call("evaluate", model_table, packed_table, mst_key=mst_key, output_table=output_table,
                          confusion_table=confusion_table, **options)
 
+    def plot_curves(self, model_table: str, metric: Optional[str] = None, *, n: Optional[int] = 10,
+                    splits: Sequence[str] = ("validation", "training")) -> Any:
+        """The learning curves of the n best models as a figure of matplotlib.
+
+        metric: 'loss' or one of the metrics, the first one by default. Training is dashed.
+        """
+        from ._figures import curves_figure
+
+        curves = _records(self.learning_curves(model_table))
+        found = {row["split"] for row in curves}
+        return curves_figure(_records(self.leaderboard(model_table, n)), curves, metric,
+                             [split for split in splits if split in found])
+
+    def plot_parallel(self, model_table: str, value: str = "validation_metric", *, n: Optional[int] = None) -> Any:
+        """Parallel coordinates as a figure of matplotlib: each model a line through its hyperparameters.
+
+        value: the column of the leaderboard at the end of the lines. The best is drawn thick.
+        """
+        from ._figures import parallel_figure
+
+        return parallel_figure(_records(self.leaderboard(model_table, n)), value)
+
     # ------------------------------------------------------------ predicting
 
     def predict(self, model_table: str, source_table: str, id_col: str,
@@ -424,8 +446,9 @@ class Hopper:
         """Predicts one example: an array of numbers, or bytes."""
         if is_array(features) and features.dtype == "uint8" and features.ndim > 1:
             features = features.tobytes()  # an image, as write_table() stores it
-        chosen = {} if mst_key is None else {"mst_key": mst_key}
-        return self.call("predict_row", model_table, features=features, **chosen)
+        if mst_key is None:
+            return self.call("predict_row", model_table, features=features)
+        return self.call("predict_row", model_table, mst_key=mst_key, features=features)
 
     @contextmanager
     def _temporary(self) -> Iterator[str]:
@@ -549,12 +572,16 @@ def _named(name: str, columns: Sequence[str]) -> Any:
     return namedtuple(name, columns, rename=True)
 
 
+def _records(rows: Rows) -> List[Dict[str, Any]]:
+    """Rows as dictionaries, with None where pandas has NaN."""
+    if isinstance(rows, list):
+        return [dict(row._asdict()) for row in rows]
+    return [{key: None if value != value else value for key, value in row.items()} for row in rows.to_dict("records")]
+
+
 def _widened(board: Rows) -> Rows:
     """A leaderboard with the hyperparameters as columns, before the texts that hold them."""
-    if isinstance(board, list):
-        records = [row._asdict() for row in board]
-    else:
-        records = board.to_dict("records")
+    records = _records(board)
     wide = []
     keys: Dict[str, None] = {}
     for record in records:

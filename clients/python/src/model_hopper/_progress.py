@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 import warnings
 from typing import Any, Optional
 
@@ -28,6 +29,7 @@ _START = re.compile(r'\S+ "(?P<name>.*)": (?P<models>[\d,]+) configurations? .*?
                     r"(?P<iterations>[\d,]+) iterations? over ")
 _STEP = re.compile(r'\S+ "(?P<name>.*)": (?P<done>[\d,]+) of (?P<total>[\d,]+) iterations?\b(?P<rest>.*)')
 _BEST = re.compile(r"best configuration (?P<key>\d+) (?P<metric>.*?) (?P<value>-?[\d.]+(?:e[-+]?\d+)?)\b")
+_LEFT = re.compile(r"about .*? left\b")
 _END = re.compile(r'\S+ "(?P<name>.*)" finished\b')
 
 
@@ -45,7 +47,7 @@ def _new_bar(total: int, title: str) -> Any:
         return None
     return tqdm(total=total, desc=title, unit="iteration",
                 bar_format="{desc}: {percentage:3.0f}%|{bar}| {n_fmt} of {total_fmt} iterations"
-                           " [{elapsed}<{remaining}{postfix}]")
+                           " [{elapsed}{postfix}]")
 
 
 class Progress:
@@ -56,11 +58,13 @@ class Progress:
         self._bar: Any = None
         self._ready = False
         self._error: Optional[Warning] = None
+        self._ended = threading.Event()
 
     def __enter__(self) -> "Progress":
         return self
 
     def __exit__(self, *exception: Any) -> None:
+        self._ended.set()
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -79,11 +83,21 @@ class Progress:
         if self.show and not self._ready:
             self._ready = True
             self._bar = _new_bar(total, name)
+            if self._bar is not None:
+                threading.Thread(target=self._tick, args=(self._bar,), daemon=True).start()
         return self._bar is not None
 
-    def _step(self, done: int, best: Optional["re.Match[str]"]) -> None:
+    def _tick(self, bar: Any) -> None:
+        """The bar's clock goes on where the server says nothing, as it does the longer the run."""
+        while not self._ended.wait(1):
+            bar.refresh()
+
+    def _step(self, done: int, text: str) -> None:
+        best, left = _BEST.search(text), _LEFT.search(text)
+        words = [left[0]] if left else []
         if best is not None:
-            self._bar.set_postfix_str(f"best: {best['key']}, {best['metric']} {best['value']}", refresh=False)
+            words.append(f"best: {best['key']}, {best['metric']} {best['value']}")
+        self._bar.set_postfix_str("; ".join(words), refresh=False)
         self._bar.update(done - self._bar.n)
         self._bar.refresh()
 
@@ -99,10 +113,10 @@ class Progress:
         message = notice.message
         step, start = _STEP.match(message), _START.match(message)
         if step and self._start(_number(step["total"]), step["name"]):
-            self._step(_number(step["done"]), _BEST.search(step["rest"]))
+            self._step(_number(step["done"]), step["rest"])
         elif start and self._start(_number(start["models"]) * _number(start["iterations"]), start["name"]):
             pass
         else:
             if _END.match(message) and self._bar is not None:
-                self._step(self._bar.total, _BEST.search(message))
+                self._step(self._bar.total, message)
             self._say(message)
