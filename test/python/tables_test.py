@@ -116,14 +116,15 @@ def test_what_cannot_be_written(one):
 
 
 def test_a_failed_write_leaves_nothing(hopper, monkeypatch):
-    def broken(columns):
-        yield model_hopper._copy.HEADER
-        raise ZeroDivisionError
+    for error in (ZeroDivisionError, KeyboardInterrupt):
+        def broken(columns):
+            yield model_hopper._copy.HEADER
+            raise error
 
-    with monkeypatch.context() as patch:
-        patch.setattr(model_hopper._copy, "encode", broken)
-        with pytest.raises(ZeroDivisionError):
-            hopper.write_table("half", {"x": [1]})
+        with monkeypatch.context() as patch:
+            patch.setattr(model_hopper._copy, "encode", broken)
+            with pytest.raises(error):
+                hopper.write_table("half", {"x": [1]})
     assert ask("SELECT to_regclass('half') IS NULL") == [(True,)]
     assert hopper.write_table("half", {"x": [1]}).rows == 1
 
@@ -147,6 +148,29 @@ def test_the_packers_read_it(one):
     one.training_preprocessor("inserted", "inserted_packed", "label", "x")
     assert one.sql("SELECT (SELECT checksum FROM floats_packed_summary) ="
                    " (SELECT checksum FROM inserted_packed_summary) AS same").same[0]
+
+
+def test_data_in_the_place_of_a_table(hopper):
+    n = 300
+    labels = np.arange(n) % 3
+    frame = pandas.DataFrame({"label": labels, "a": DICE.normal(size=n) + labels, "b": DICE.normal(size=n)},
+                             index=np.arange(n) + 1000)
+    assert hopper.training_preprocessor(frame, "frame_packed", "label", ["a", "b"]) == n
+    assert hopper.validation_preprocessor(frame[:50], "frame_validation", "label", ["a", "b"], "frame_packed") == 50
+    model_id = hopper.load_model("frame_arch", {"class_name": "Sequential", "config": {"layers": [
+        {"class_name": "Dense", "config": {"units": 3, "activation": "softmax"}}]}})
+    hopper.fit("frame_packed", "frame_model", "frame_arch", model_id,
+               "loss='categorical_crossentropy', optimizer='Adam(0.1)', metrics=['accuracy']", {"batch_size": 32}, 5)
+    predicted = hopper.predict("frame_model", frame.drop(columns="label"), independent_varname=["a", "b"],
+                               pred_type="response", mst_key=1).set_index("id")
+    assert sorted(predicted.index) == list(frame.index)
+    assert (predicted.predicted_label == frame.label).mean() > 0.5
+    images = {"label": labels, "image": DICE.integers(0, 256, (n, 4, 5)).astype("u1")}
+    assert hopper.training_preprocessor(images, "image_packed", "label", "image") == n
+    assert hopper.sql("SELECT independent_shape FROM image_packed_summary").iloc[0, 0] == [4, 5]
+    assert ask("SELECT count(*) FROM pg_class WHERE relname LIKE 'hopper_client_%%'") == [(0,)]
+    with pytest.raises(TypeError, match="id_col"):
+        hopper.predict("frame_model", "frame")
 
 
 def test_a_folder_of_images(one, tmp_path):

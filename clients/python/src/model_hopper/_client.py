@@ -167,6 +167,8 @@ class Hopper:
         try:
             yield self
         except BaseException:
+            if self._session.closed:
+                raise
             if by_driver:
                 self._session.rollback()
             else:
@@ -237,18 +239,38 @@ class Hopper:
              **arguments: Any) -> Any:
         """Calls any function of schema hopper with named arguments; None stands for an argument's default.
 
-        Returns a table (a data frame where pandas is there) for functions that return one, a named tuple
-        for a single row, else the value.
+        Data in the place of a source_table (a DataFrame, a dictionary of arrays) is written into a temporary
+        table first. Returns a table (a data frame where pandas is there) for functions that return one, a
+        named tuple for a single row, else the value.
         """
         chosen, given = self._choose(function, positional, arguments)
-        statement, parameters = chosen.statement(given)
-        with self._often("num_iterations" in chosen.names):
+        with self._as_table(chosen.names, given), self._often("num_iterations" in chosen.names):
+            statement, parameters = chosen.statement(given)
             result = self._run(statement, parameters, progress)
         if chosen.returns_set:
             return self._rows(result, function)
         if chosen.returns_row:
             return _named(function, result.columns)(*result.rows[0])
         return None if chosen.returns == "void" else result.rows[0][0]
+
+    @contextmanager
+    def _as_table(self, names: Sequence[str], given: Dict[str, Any]) -> Iterator[None]:
+        """Puts data that is given as source_table into a temporary table."""
+        data = given.get("source_table")
+        if data is None or isinstance(data, str):
+            yield
+            return
+        with self._temporary() as table:
+            written = self.write_table(table, data)
+            given["source_table"] = table
+            if "id_col" in names:
+                given.setdefault("id_col", "id")
+            features = given.get("independent_varname")
+            if isinstance(features, (list, tuple)) and len(features) == 1:
+                features = features[0]
+            if "image_shape" in names and given.get("image_shape") is None and written.types.get(str(features)) == "bytea":
+                given["image_shape"] = written.shapes.get(str(features))
+            yield
 
     def _choose(self, function: str, positional: Sequence[Any], arguments: Mapping[str, Any]) -> Any:
         # A function that is not there may have come with an update of the extension.
@@ -300,19 +322,19 @@ class Hopper:
 
     # ------------------------------------------------------------ packing
 
-    def training_preprocessor(self, source_table: str, output_table: str, dependent_varname: str,
+    def training_preprocessor(self, source_table: Any, output_table: str, dependent_varname: str,
                               independent_varname: Union[str, Sequence[str]], **options: Any) -> int:
-        """Packs a table or view for training; returns the number of rows.
+        """Packs a table or view, a DataFrame or a dictionary of arrays for training; returns the number of rows.
 
         options: validation_fraction, normalizing_const, image_shape, seed and the others of the SQL function.
         """
         return int(self.call("training_preprocessor", source_table, output_table, dependent_varname,
                              independent_varname, **options))
 
-    def validation_preprocessor(self, source_table: str, output_table: str, dependent_varname: Optional[str] = None,
+    def validation_preprocessor(self, source_table: Any, output_table: str, dependent_varname: Optional[str] = None,
                                 independent_varname: Union[None, str, Sequence[str]] = None,
                                 packed_table: Optional[str] = None, **options: Any) -> int:
-        """Packs a table or view with the classes, types and constant of packed_table, a packed training table."""
+        """Packs a table, view or data with the classes, types and constant of packed_table, a packed training table."""
         return int(self.call("validation_preprocessor", source_table, output_table, dependent_varname,
                              independent_varname, packed_table, **options))
 
@@ -430,10 +452,18 @@ class Hopper:
 
     # ------------------------------------------------------------ predicting
 
-    def predict(self, model_table: str, source_table: str, id_col: str,
+    def predict(self, model_table: str, source_table: Any, id_col: Optional[str] = None,
                 independent_varname: Union[None, str, Sequence[str]] = None, output_table: Optional[str] = None,
                 pred_type: Union[str, int, float] = "prob", mst_key: Optional[int] = None, **options: Any) -> Rows:
-        """Predicts the rows of a table: into output_table, or, without one, returns the predictions."""
+        """Predicts the rows of a table, DataFrame or dictionary of arrays.
+
+        They go into output_table, or, without one, are returned. A DataFrame's rows have its index as id if
+        that is of whole numbers, else 0, 1, 2, ...
+        """
+        if id_col is None:
+            if isinstance(source_table, str):
+                raise TypeError("predict needs id_col, the column that tells the rows apart")
+            id_col = "id"
         if output_table is not None:
             return self.call("predict", model_table, source_table, id_col, independent_varname, output_table,
                              pred_type, mst_key=mst_key, **options)

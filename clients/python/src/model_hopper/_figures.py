@@ -127,5 +127,5 @@ def parallel_figure(board: Sequence[Record], value: str) -> Any:
     axes.set_xlim(-0.2, len(names) - 0.5)
     for side in axes.spines.values():
         side.set_visible(False)
-    axes.set_title(f"best: {_title(rows[0], names[:-1])}", fontsize="medium")
+    axes.set_title(f"best: mst_key {_title(rows[0], names[:-1])}", fontsize="medium")
     return figure

@@ -174,7 +174,7 @@ def array_type(value: Any) -> str:
 
 def fitness(value: Any, sql_type: str) -> int:
     """How well a value suits a parameter of this type; 0 where not at all. Decides between overloads."""
-    if value is None:
+    if value is None or (sql_type == "text" and hasattr(value, "columns")):  # a data frame
         return 1
     if isinstance(value, Mapping) or callable(getattr(value, "to_json", None)):
         return {"text": 3, "json": 2, "jsonb": 2}.get(sql_type, 0)
