@@ -50,9 +50,12 @@ typedef struct hopper_core_api
 
 	/* --- configurations --- */
 
-	/* model_id, compile_params, fit_params */
+	/*
+	 * model_id, compile_params, fit_params. `notice` (may be NULL) gets how the grid was
+	 * understood where it could be otherwise; else its message is empty.
+	 */
 	int			(*generate_configs) (const hopper_grid *grid, hopper_rows **rows,
-									 hopper_error *error);
+									 hopper_error *notice, hopper_error *error);
 	/*
 	 * Cross product of three lists with MADlib's de-duplication (blanks and order of keys do not
 	 * count); model_id, compile_params, fit_params.
@@ -75,9 +78,16 @@ typedef struct hopper_core_api
 	 * for other names.
 	 */
 	int			(*metric_direction) (const char *metric, int32_t *direction, hopper_error *error);
-	/* The metric that ranks models, the first one; "loss" where compile_params has none. */
-	int			(*first_metric) (const char *compile_params, char name[HOPPER_MAX_NAME],
-								 int32_t *direction, hopper_error *error);
+	/*
+	 * How the configurations of a run are compared: metric (its place among theirs from 1; 0: the
+	 * loss), direction (hopper_direction), group (from 1; only those of one can be compared),
+	 * metric's name, 1 where they are compared by the loss because their metrics differ. A row for
+	 * each. `rank_by`: a metric or "loss", or NULL: what all have. Where it cannot be (22023), or
+	 * with `lenient` what all have instead.
+	 */
+	int			(*rank_configs) (int32_t n, const char *const *compile_params,
+								 const char *rank_by, int32_t lenient, hopper_rows **rows,
+								 hopper_error *error);
 
 	/* --- runs on segments --- */
 

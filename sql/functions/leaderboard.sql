@@ -19,12 +19,16 @@ width: at most so many characters
 Example:
 SELECT hopper.sparkline(ARRAY[1, 2, 4, 8, 16]);';
 
-CREATE FUNCTION hopper.leaderboard(model_table text, n integer DEFAULT NULL)
+CREATE FUNCTION hopper.leaderboard(
+    model_table text,
+    n integer DEFAULT NULL,
+    rank_by text DEFAULT NULL)
 RETURNS TABLE (
     rank integer,
     mst_key integer,
     model_id integer,
     status text,
+    metric text,
     validation_metric double precision,
     training_metric double precision,
     overfit_gap double precision,
@@ -37,14 +41,15 @@ RETURNS TABLE (
     fit_params text,
     curve text)
     AS 'MODULE_PATHNAME', 'hopper_sql_leaderboard' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.leaderboard(text, integer) IS
-    'the models of a run, best first: metrics, overfitting, cost, parameters and the curve of the metric
+COMMENT ON FUNCTION hopper.leaderboard(text, integer, text) IS
+    'the models of a run, best first by one metric that all of them compute: its values, overfitting, cost, parameters and its curve
 
 Task: 6.1 compare
 model_table: table of models that training writes; its companions are _info, _summary and _state
 n: only the first n; by itself all
+rank_by: another metric that all of them compute, or ''loss''; by itself that of the run
 Example:
-SELECT rank, mst_key, validation_metric, curve FROM hopper.leaderboard(model_table := ''models'');';
+SELECT rank, mst_key, metric, validation_metric, curve FROM hopper.leaderboard(model_table := ''models'');';
 
 CREATE FUNCTION hopper.learning_curves(model_table text)
 RETURNS TABLE (

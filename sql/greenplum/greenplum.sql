@@ -86,7 +86,7 @@ COMMENT ON FUNCTION hopper.gpu_configuration() IS
 -- with a table.
 ALTER FUNCTION hopper.check_configs(text, text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.describe_model(text, integer) EXECUTE ON INITPLAN;
-ALTER FUNCTION hopper.leaderboard(text, integer) EXECUTE ON INITPLAN;
+ALTER FUNCTION hopper.leaderboard(text, integer, text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.learning_curves(text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.run_timeline(text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer, text,

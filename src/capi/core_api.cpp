@@ -21,6 +21,7 @@
 #include "params/grid.h"
 #include "params/metric_params.h"
 #include "params/params.h"
+#include "params/ranking.h"
 #include "schedule/course.h"
 #include "state/state.h"
 
@@ -158,7 +159,8 @@ hopper_rows* ConfigurationRows(const std::vector<Configuration>& configurations)
   return Rows::Release(std::move(table));
 }
 
-int GenerateConfigurations(const hopper_grid* grid, hopper_rows** rows, hopper_error* error) {
+int GenerateConfigurations(const hopper_grid* grid, hopper_rows** rows, hopper_error* notice,
+                           hopper_error* error) {
   return Guard(error, [&] {
     Require(grid != nullptr, "grid");
     GridRequest request;
@@ -174,7 +176,9 @@ int GenerateConfigurations(const hopper_grid* grid, hopper_rows** rows, hopper_e
                                   Text(grid->existing_compile_params[i]),
                                   Text(grid->existing_fit_params[i])});
     }
-    *rows = ConfigurationRows(GenerateConfigs(request));
+    Problem understood;
+    *rows = ConfigurationRows(GenerateConfigs(request, &understood));
+    FillError(understood, notice);
   });
 }
 
@@ -276,19 +280,17 @@ int DirectionOfMetric(const char* metric, int32_t* direction, hopper_error* erro
   });
 }
 
-int FirstMetric(const char* compile_params, char name[HOPPER_MAX_NAME], int32_t* direction,
-                hopper_error* error) {
+int RankConfigurations(int32_t n, const char* const* compile_params, const char* rank_by,
+                       int32_t lenient, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
-    std::vector<ParamProblem> problems;
-    const CompileParams compile = ParseCompileParams(Text(compile_params), &problems);
-    for (const ParamProblem& problem : problems) {
-      if (!problem.warning) throw Error(problem);
+    std::vector<std::string> texts;
+    for (int32_t i = 0; i < n; ++i) texts.push_back(Text(compile_params[i]));
+    auto table = std::make_unique<Rows>(5);
+    for (const Ranked& one : RankConfigs(texts, Text(rank_by), lenient != 0)) {
+      table->Add({std::to_string(one.metric + 1), std::to_string(DirectionNumber(one.direction)),
+                  std::to_string(one.group + 1), one.name, one.instead ? "1" : "0"});
     }
-    const bool any = !compile.metrics.empty();
-    CopyText(any ? compile.metrics[0].name : "loss",
-             *reinterpret_cast<char(*)[HOPPER_MAX_NAME]>(name));
-    *direction = any ? DirectionNumber(MetricDirection(compile.metrics[0]))
-                     : static_cast<int32_t>(HOPPER_SMALLER_IS_BETTER);
+    *rows = Rows::Release(std::move(table));
   });
 }
 
@@ -359,7 +361,7 @@ hopper_core_api MakeApi() {
   api.cross_configs = CrossConfigurations;
   api.check_configs = CheckConfigurations;
   api.metric_direction = DirectionOfMetric;
-  api.first_metric = FirstMetric;
+  api.rank_configs = RankConfigurations;
   api.hops_of_iteration = HopsOf;
   api.waits_for_metrics = WaitsForMetrics;
   api.type_size = SizeOfType;

@@ -283,7 +283,7 @@ void RequireModels(const std::vector<int32_t>& model_ids) {
 
 }  // namespace
 
-std::vector<Configuration> GenerateConfigs(const GridRequest& request) {
+std::vector<Configuration> GenerateConfigs(const GridRequest& request, Problem* notice) {
   RequireModels(request.model_ids);
   const std::vector<int32_t> model_ids = Distinct(request.model_ids);
   if (!request.random && (request.num_configs != 0 || request.random_state)) {
@@ -306,6 +306,7 @@ std::vector<Configuration> GenerateConfigs(const GridRequest& request) {
                 "Lower num_configs, or raise hopper.max_configs.");
   }
   const GridSpace space = ParseGridSpace(request.compile_grid, request.fit_grid, request.random);
+  if (notice != nullptr) *notice = space.notice;
   Collector collector(request.existing);
   if (request.random) {
     GenerateRandom(request, model_ids, space, &collector);

@@ -30,8 +30,9 @@ struct GridRequest {
 
 // Throws Error: text that does not parse (with position), wrong list forms, a range upside down,
 // a log scale with zero, more than max_configs combinations, fewer distinct configurations than
-// num_configs asks for.
-std::vector<Configuration> GenerateConfigs(const GridRequest& request);
+// num_configs asks for. `notice` (may be null) gets how the grid was understood where it could be
+// otherwise.
+std::vector<Configuration> GenerateConfigs(const GridRequest& request, Problem* notice = nullptr);
 
 std::vector<Configuration> CrossConfigs(const std::vector<int32_t>& model_ids,
                                         const std::vector<std::string>& compile_params,

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/error.h"
 #include "params/optimizer_params.h"
 #include "params/text.h"
 
@@ -173,6 +172,38 @@ std::string RenderPairs(const std::vector<GridParameter>& parameters,
   return RenderArguments(entries);
 }
 
+// A flat list of metrics is one list, as in Keras; alternatives, as MADlib has them, are lists.
+GridParameter ReadMetricsOfGrid(const Value& value, GridSpace* space) {
+  GridParameter parameter = ReadParameter("metrics", value, /*random=*/false);
+  const bool flat = std::none_of(
+      parameter.choices.begin(), parameter.choices.end(),
+      [](const Value& choice) { return choice.IsNone() || Unquoted(choice).IsSequence(); });
+  std::string names;
+  for (const Value& choice : parameter.choices) {
+    names += (names.empty() ? "" : ", ") + Render(Unquoted(choice));
+  }
+  const size_t n = parameter.choices.size();
+  if (n > 1 && flat) {
+    Value list;
+    list.kind = Value::Kind::kList;
+    list.items = std::move(parameter.choices);
+    parameter.choices = {std::move(list)};
+    space->notice = {ErrorCode::kInvalidParameter,
+                     "each configuration computes all " + std::to_string(n) + " metrics: " + names,
+                     "",
+                     "For configurations with one of them each, write a list of lists: "
+                     "'metrics': [['accuracy'], ['auc']]."};
+  } else if (n > 1) {
+    space->notice = {ErrorCode::kInvalidParameter,
+                     "the lists of metrics are alternatives, one for each configuration: " + names,
+                     "Configurations with different metrics are compared by what they have in "
+                     "common.",
+                     "For all of them in each configuration, write one list: "
+                     "'metrics': ['accuracy', 'auc']."};
+  }
+  return parameter;
+}
+
 int RankOfCompileKey(const std::string& name) {
   return name == "metrics" ? 0 : name == "loss" ? 1 : 2;
 }
@@ -206,7 +237,8 @@ GridSpace ParseGridSpace(const std::string& compile_grid, const std::string& fit
       space.optimizers = {std::move(choice)};
     } else {
       RequireKeyName(name, "compile_params_grid");
-      space.compile.push_back(ReadParameter(name, entry.value, random));
+      space.compile.push_back(name == "metrics" ? ReadMetricsOfGrid(entry.value, &space)
+                                                : ReadParameter(name, entry.value, random));
     }
   }
   for (const OptimizerChoice& choice : space.optimizers) {

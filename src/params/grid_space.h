@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "params/value.h"
 
 namespace hopper {
@@ -40,6 +41,7 @@ struct GridSpace {
   std::vector<OptimizerChoice> optimizers;  // one of them is chosen
   std::vector<GridParameter> compile;       // all keys but the optimizer's: metrics, loss, others
   std::vector<GridParameter> fit;
+  Problem notice;  // how the list of metrics was understood, where it could be otherwise
 };
 
 // Throws Error where the texts do not parse or a list has the wrong form. Distributions are

@@ -7,14 +7,6 @@ namespace {
 
 constexpr const char* kValidation = "val_";
 
-std::string MetricLabel(const MetricParams& metric) {
-  if (metric.loss_options.expression != nullptr) {
-    return metric.label.empty() ? metric.name : metric.label;
-  }
-  const std::string name = metric.name.substr(0, metric.name.find('('));
-  return SnakeCase(name.substr(name.rfind('.') + 1));
-}
-
 void CheckOne(const CompileParams& compile, const std::string& who, const std::string& monitor,
               MonitorMode mode, std::optional<bool> validation, ProblemList* problems) {
   const std::string watches = who + " watches \"" + monitor + "\"";
@@ -46,6 +38,14 @@ void CheckOne(const CompileParams& compile, const std::string& who, const std::s
 }
 
 }  // namespace
+
+std::string MetricLabel(const MetricParams& metric) {
+  if (metric.loss_options.expression != nullptr) {
+    return metric.label.empty() ? metric.name : metric.label;
+  }
+  const std::string name = metric.name.substr(0, metric.name.find('('));
+  return SnakeCase(name.substr(name.rfind('.') + 1));
+}
 
 std::optional<Watched> FindWatched(const CompileParams& compile, const std::string& monitor) {
   Watched watched;

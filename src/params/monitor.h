@@ -15,6 +15,9 @@ struct Watched {
   int metric = -1;  // index in CompileParams::metrics; -1: the loss
 };
 
+// A metric's name without its arguments, as Keras' histories have it: auc of AUC(curve='PR').
+std::string MetricLabel(const MetricParams& metric);
+
 // Keras' names: "val_" stands for the validation data; then "loss", or a metric as it was written
 // ('acc') or in snake case (AUC() is auc). Nothing where there is no such metric.
 std::optional<Watched> FindWatched(const CompileParams& compile, const std::string& monitor);

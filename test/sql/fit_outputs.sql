@@ -78,7 +78,7 @@ SELECT best_metric FROM every_summary;
 SELECT best_metric, best_mst_key FROM hopper.fit('packed', 'bare', 'models', 1,
     'loss=''categorical_crossentropy'', optimizer=''SGD()''', NULL, 2);
 SELECT mst_key, metrics_type, training_metrics, training_loss IS NOT NULL AS loss FROM bare_info;
-SELECT rank, validation_metric, training_metric, training_loss > 0 AS loss, overfit_gap
+SELECT rank, metric, validation_metric, training_metric = training_loss AS loss, overfit_gap
 FROM hopper.leaderboard('bare');
 
 -- Directions

@@ -382,6 +382,7 @@ hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 	hopper_name selection = name_argument(fcinfo, 1, "model_selection_table");
 	hopper_name summary = hopper_name_with_suffix(&selection, "summary");
 	hopper_grid grid = {0};
+	hopper_error notice = {0};
 	hopper_error error = {0};
 	hopper_rows *rows;
 	int64		first_key = 1;
@@ -399,8 +400,13 @@ hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 		hopper_require_absent(&summary);
 		create_selection_tables(&selection, &summary, &models);
 	}
-	HOPPER_CHECK(hopper_core()->generate_configs(&grid, &rows, &error), error);
+	HOPPER_CHECK(hopper_core()->generate_configs(&grid, &rows, &notice, &error), error);
 	n_added = write_configs(&selection, &models, rows, first_key);
+	if (notice.message[0])
+		ereport(NOTICE,
+				(errmsg("%s", hopper_from_utf8(notice.message)),
+				 notice.detail[0] ? errdetail("%s", hopper_from_utf8(notice.detail)) : 0,
+				 errhint("%s", hopper_from_utf8(notice.hint))));
 	if (n_added == 0)
 		ereport(NOTICE,
 				(errmsg("all configurations of the grid are in \"%s\" already", selection.shown)));

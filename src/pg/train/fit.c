@@ -18,6 +18,7 @@
 #include "pg/catalog/models.h"
 #include "pg/train/outputs.h"
 #include "pg/codec/placement.h"
+#include "pg/train/ranking.h"
 #include "pg/train/run.h"
 #include "pg/train/warm_start.h"
 #include "pg/server/words.h"
@@ -206,8 +207,9 @@ result_row(FunctionCallInfo fcinfo, const fit_request *request, const hopper_bes
 	descriptor = BlessTupleDesc(descriptor);
 	values[0] = CStringGetTextDatum(request->written);
 	values[1] = Int32GetDatum(best->mst_key);
-	values[2] = CStringGetTextDatum(best->metric);
+	values[2] = best->metric ? CStringGetTextDatum(best->metric) : (Datum) 0;
 	values[3] = Float8GetDatum(best->value);
+	nulls[1] = nulls[2] = nulls[3] = best->metric == NULL;
 	values[4] = Int32GetDatum(trained);
 	values[5] = Int32GetDatum(failed);
 	values[6] = Float8GetDatum(hopper_round_seconds(seconds));
@@ -228,6 +230,21 @@ tell_thinned(const hopper_training *training)
 				 errhint("Raise metrics_compute_frequency.")));
 }
 
+/* What the models are compared by, which is told before they are trained. */
+static void
+choose_ranking(fit_request *request, hopper_ranking *ranking)
+{
+	const char **params = palloc(request->n_configs * sizeof(char *));
+
+	for (int i = 0; i < request->n_configs; i++)
+		params[i] = request->configs[i].compile_params;
+	hopper_rank_configs(request->n_configs, params, request->record.rank_by, false, ranking);
+	hopper_tell_ranking(ranking, request->output.shown);
+	/* Whatever fails on the way. */
+	request->record.rank_by = hopper_ranked_by(ranking);
+	pfree(params);
+}
+
 static Datum
 fit(FunctionCallInfo fcinfo, fit_request *request)
 {
@@ -236,6 +253,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	hopper_packed valid;
 	hopper_training training = {0};
 	hopper_history **histories;
+	hopper_ranking ranking;
 	hopper_best best;
 	int			trained;
 	int			failed;
@@ -271,6 +289,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 		take_over(request, &outputs, &train, histories);
 	train.desc.validation = request->has_validation ? 1 : -1;
 	hopper_require_valid_configs(request->configs, request->n_configs, &train.desc);
+	choose_ranking(request, &ranking);
 	if (!request->warm_start)
 		hopper_outputs_create(&outputs, &train);
 
@@ -285,6 +304,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	training.n_configs = request->n_configs;
 	training.configs = request->configs;
 	training.histories = histories;
+	training.ranking = &ranking;
 	training.threads_given = request->threads_given;
 	training.push_state = hopper_push_state;
 	training.stored = &outputs;
@@ -295,7 +315,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	request->record.ended = GetCurrentTimestamp();
 
 	hopper_outputs_write_models(&outputs, &training);
-	request->record.best = hopper_outputs_best(&outputs);
+	request->record.best = hopper_outputs_best(&outputs, request->record.rank_by);
 	hopper_outputs_write_summary(&outputs, &training, &request->record);
 	hopper_journal_write(&training, hopper_relation_oid(&outputs.model, false),
 						 request->record.started);
@@ -310,7 +330,8 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 
 	/* SPI's memory goes with SPI_finish. */
 	best = request->record.best;
-	best.metric = MemoryContextStrdup(request->caller, best.metric);
+	if (best.metric)
+		best.metric = MemoryContextStrdup(request->caller, best.metric);
 	request->written = MemoryContextStrdup(request->caller, hopper_written_name(&request->output));
 	hopper_finish();
 	/* true: what the users' triggers have set stays */
@@ -322,7 +343,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
  * fit_multiple_model(packed_table, model_table, model_selection_table, num_iterations,
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description,
  * use_caching, seed, threads, dtype, training_metrics, threads_per_model, fuse,
- * gpus)
+ * gpus, rank_by)
  *
  * use_caching is MADlib's; data are always kept in memory where they fit.
  */
@@ -339,6 +360,7 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 	request.selection = hopper_parse_name(text_argument(fcinfo, 2), "model_selection_table");
 	request.has_selection = true;
 	common_arguments(fcinfo, &request, 3, 11);
+	request.record.rank_by = string_argument(fcinfo, 18);
 
 	request.configs = hopper_load_configs(&request.selection, &request.n_configs);
 	request.models = hopper_selection_models(&request.selection);

@@ -4,12 +4,14 @@
  */
 #include "pg/server/glue.h"
 #include "pg/train/history.h"
+#include "pg/train/ranking.h"
 
 #include <math.h>
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_leaderboard);
@@ -17,9 +19,12 @@ PG_FUNCTION_INFO_V1(hopper_sql_learning_curves);
 PG_FUNCTION_INFO_V1(hopper_sql_sparkline);
 PG_FUNCTION_INFO_V1(hopper_sql_metric_ascends);
 
-/* The info table of the output table that the first argument names; it can be read. */
+/*
+ * The info table of the output table that the first argument names, which becomes *out (or NULL);
+ * it can be read.
+ */
 static hopper_name
-info_table(FunctionCallInfo fcinfo)
+info_table(FunctionCallInfo fcinfo, hopper_name *out)
 {
 	hopper_name model = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
 										  "model_table");
@@ -34,66 +39,182 @@ info_table(FunctionCallInfo fcinfo)
 						model.shown),
 				 errdetail("It has no companion \"%s\" with the models' metrics.", info.shown)));
 	(void) model_oid;
+	if (out)
+		*out = model;
 	hopper_require_select(info_oid);
 	return info;
 }
 
 /*
- * leaderboard(model_table, n)
+ * What the run's own summary says its models were ranked by: "validation accuracy" without the
+ * first word; NULL where it says nothing, or may not be read.
+ */
+static char *
+own_ranking(const hopper_name *model)
+{
+	hopper_name summary = hopper_name_with_suffix(model, "summary");
+	Oid			oid = hopper_relation_oid(&summary, true);
+	char	   *metric;
+	char	   *space;
+
+	if (!OidIsValid(oid) || get_attnum(oid, "best_metric") == InvalidAttrNumber ||
+		pg_class_aclcheck(oid, GetUserId(), ACL_SELECT) != ACLCHECK_OK ||
+		hopper_select("SELECT best_metric::pg_catalog.text FROM %s", summary.quoted) != 1)
+		return NULL;
+	metric = hopper_cell(0, 1);
+	space = metric ? strchr(metric, ' ') : NULL;
+	return space ? space + 1 : NULL;
+}
+
+static const char *
+ints_literal(int n, const int *values)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&text, "%s%d", i ? "," : "", values[i]);
+	return psprintf("'{%s}'::int4[]", text.data);
+}
+
+/* By group. */
+static const char *
+names_literal(const hopper_ranking *ranking)
+{
+	StringInfoData text;
+	int			n = 0;
+
+	initStringInfo(&text);
+	/* Groups are numbered as they come. */
+	for (int i = 0; i < ranking->n; i++)
+		if (ranking->ranks[i].group > n)
+			appendStringInfo(&text, "%s%s", n++ ? ", " : "",
+							 hopper_literal(ranking->ranks[i].name));
+	return psprintf("ARRAY[%s]::text[]", text.data);
+}
+
+/*
+ * A query of mst_key, place (of the metric; 0: the loss), direction, grp and metric of each
+ * configuration that has not failed. rank_by NULL: by what the run was.
+ */
+static char *
+ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_by, int *n_groups)
+{
+	enum
+	{
+		KEY, PLACE, DIRECTION, GROUP, N_COLUMNS
+	};
+	bool		own = rank_by == NULL;
+	int			n = (int) hopper_select("SELECT mst_key, compile_params::pg_catalog.text FROM %s"
+										" WHERE status <> 'failed'"
+										" ORDER BY mst_key", info->quoted);
+	const char **params = palloc0(Max(n, 1) * sizeof(char *));
+	int		   *columns[N_COLUMNS];
+	hopper_ranking ranking;
+
+	for (int i = 0; i < N_COLUMNS; i++)
+		columns[i] = palloc(Max(n, 1) * sizeof(int));
+	for (int i = 0; i < n; i++)
+	{
+		char	   *text = hopper_cell(i, 2);
+
+		columns[KEY][i] = hopper_key_cell(info, i, 1);
+		params[i] = text ? hopper_to_utf8(text) : "";
+	}
+	SPI_freetuptable(SPI_tuptable);
+	hopper_rank_configs(n, params, own ? own_ranking(model) : rank_by, own, &ranking);
+	for (int i = 0; i < n; i++)
+	{
+		columns[PLACE][i] = ranking.ranks[i].metric + 1;
+		columns[DIRECTION][i] = ranking.ranks[i].direction;
+		columns[GROUP][i] = ranking.ranks[i].group;
+	}
+	*n_groups = ranking.n_groups;
+	return psprintf("SELECT mst_key, place, direction, grp, (%s)[grp] AS metric"
+					" FROM unnest(%s, %s, %s, %s) AS r (mst_key, place, direction, grp)",
+					names_literal(&ranking), ints_literal(n, columns[KEY]),
+					ints_literal(n, columns[PLACE]), ints_literal(n, columns[DIRECTION]),
+					ints_literal(n, columns[GROUP]));
+}
+
+/*
+ * leaderboard(model_table, n, rank_by)
  *
- * Ranked by the validation metric, else the training metric, else the losses, each in its
- * direction; metrics without a direction (counts) leave it to the losses. NaN, which is above all
- * numbers and their negatives, comes after all of them. Failed configurations come last and have no
- * rank.
+ * Ranked by one metric that all configurations compute (params/ranking.h): by its validation value,
+ * else by its training value, and equal ones by the losses. NaN, which is above all numbers and
+ * their negatives, comes after all of them. Where the configurations have nothing in common each
+ * group is ranked on its own, the first n of each. Failed configurations come last, without a rank.
+ *
+ * A metric that is not the first is final at the iteration at which loss and first metric are.
  */
 Datum
 hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 {
-	hopper_name info = info_table(fcinfo);
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_name model;
+	hopper_name info;
 	StringInfoData query;
+	char	   *ranks;
+	int			n_groups;
+	int			n = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
 
-	if (!PG_ARGISNULL(1) && PG_GETARG_INT32(1) < 1)
+	if (!PG_ARGISNULL(1) && n < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("n must be at least 1, got %d", PG_GETARG_INT32(1)),
+				 errmsg("n must be at least 1, got %d", n),
 				 errhint("Leave n out to see every configuration.")));
+	info = info_table(fcinfo, &model);
+	hopper_connect();
+	ranks = ranks_query(&model, &info,
+						PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2)), &n_groups);
+	ranks = MemoryContextStrdup(caller, ranks);
+	hopper_finish();
 
 	initStringInfo(&query);
 	appendStringInfo(&query,
-					 "WITH directed AS ("
-					 " SELECT i.*,"
-					 "  hopper.metric_ascends(coalesce(metrics_type[1], 'loss')) AS ascends"
-					 " FROM %s i), "
-					 "scored AS ("
+					 "WITH ranks AS (%s), "
+					 "placed AS ("
+					 " SELECT i.*, r.place, r.direction, r.grp, r.metric,"
+					 "  (SELECT at FROM generate_subscripts(i.metrics_iters, 1) at"
+					 "   WHERE i.validation_loss[at] IS NOT DISTINCT FROM i.validation_loss_final"
+					 "   AND i.training_loss[at] IS NOT DISTINCT FROM i.training_loss_final"
+					 "   AND i.validation_metrics[at] IS NOT DISTINCT FROM"
+					 "    i.validation_metrics_final"
+					 "   ORDER BY (i.fit_params LIKE '%%restore_best%%'"
+					 "    AND i.metrics_iters[at] = i.best_iteration) DESC NULLS LAST, at DESC"
+					 "   LIMIT 1) AS kept"
+					 " FROM %s i LEFT JOIN ranks r ON r.mst_key = i.mst_key), "
+					 "measured AS ("
 					 " SELECT *,"
-					 "  CASE WHEN ascends IS NULL"
-					 "   THEN coalesce(validation_loss_final, training_loss_final)"
-					 "   ELSE coalesce(validation_metrics_final, training_metrics_final,"
-					 "                 validation_loss_final, training_loss_final) END AS score"
-					 " FROM directed), "
+					 "  CASE place WHEN 0 THEN validation_loss_final"
+					 "   WHEN 1 THEN validation_metrics_final"
+					 "   ELSE validation_metrics_all[place][kept] END AS valid,"
+					 "  CASE place WHEN 0 THEN training_loss_final"
+					 "   WHEN 1 THEN training_metrics_final"
+					 "   ELSE training_metrics_all[place][kept] END AS train"
+					 " FROM placed), "
 					 "ranked AS ("
-					 " SELECT *, rank() OVER (ORDER BY (status <> 'failed') DESC,"
-					 "  CASE WHEN ascends THEN -score ELSE score END,"
-					 "  coalesce(validation_loss_final, training_loss_final)) AS place"
-					 " FROM scored) "
-					 "SELECT CASE WHEN status <> 'failed' THEN place::int END,"
-					 " mst_key, model_id, status,"
-					 " validation_metrics_final, training_metrics_final,"
-					 " CASE WHEN ascends"
-					 "  THEN training_metrics_final - validation_metrics_final"
-					 "  WHEN ascends IS NULL THEN validation_loss_final - training_loss_final"
-					 "  ELSE coalesce(validation_metrics_final, validation_loss_final)"
-					 "     - coalesce(training_metrics_final, training_loss_final) END,"
+					 " SELECT *, rank() OVER best AS reached"
+					 " FROM measured"
+					 " WINDOW best AS (PARTITION BY status <> 'failed', grp"
+					 "  ORDER BY coalesce(valid, train) * -direction,"
+					 "   coalesce(validation_loss_final, training_loss_final))) "
+					 "SELECT CASE WHEN status <> 'failed' THEN reached::int END,"
+					 " mst_key, model_id, status, metric, valid, train,"
+					 " (train - valid) * direction,"
 					 " validation_loss_final, training_loss_final, iterations,"
 					 " round((seconds_training + seconds_evaluating)::numeric, 6)::float8,"
-					 " parameters,"
-					 " compile_params, fit_params,"
-					 " hopper.sparkline(coalesce(validation_metrics, training_metrics,"
-					 "                           validation_loss, training_loss)) "
-					 "FROM ranked ORDER BY (status <> 'failed') DESC, place, mst_key",
-					 info.quoted);
-	if (!PG_ARGISNULL(1))
-		appendStringInfo(&query, " LIMIT %d", PG_GETARG_INT32(1));
+					 " parameters, compile_params, fit_params,"
+					 " hopper.sparkline(CASE WHEN place > 0 THEN"
+					 "  coalesce(validation_metrics_all[place:place],"
+					 "   training_metrics_all[place:place])"
+					 "  ELSE coalesce(validation_loss, training_loss) END) "
+					 "FROM ranked%s ORDER BY (status <> 'failed') DESC, grp, reached, mst_key",
+					 ranks, info.quoted,
+					 n > 0 && n_groups > 1
+					 ? psprintf(" WHERE status <> 'failed' AND reached <= %d", n) : "");
+	if (n > 0 && n_groups <= 1)
+		appendStringInfo(&query, " LIMIT %d", n);
 	return hopper_return_query(fcinfo, query.data);
 }
 
@@ -101,7 +222,7 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 Datum
 hopper_sql_learning_curves(PG_FUNCTION_ARGS)
 {
-	hopper_name info = info_table(fcinfo);
+	hopper_name info = info_table(fcinfo, NULL);
 	StringInfoData query;
 
 	initStringInfo(&query);

@@ -352,9 +352,11 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 	put_seconds(row, "seconds_busy", info->seconds_busy);
 	put_int(row, "models_trained", training ? training->n_configs - training->n_failed : 0);
 	put_int(row, "models_failed", training ? training->n_failed : 0);
-	put_int(row, "best_mst_key", record->best.mst_key);
+	put(row, "best_mst_key", INT4OID, Int32GetDatum(record->best.mst_key),
+		record->best.metric == NULL);
 	put_text(row, "best_metric", record->best.metric);
-	put_float(row, "best_value", record->best.value);
+	put(row, "best_value", FLOAT8OID, Float8GetDatum(record->best.value),
+		record->best.metric == NULL);
 	put_text(row, "source_checksum", train->checksum);
 	put_text(row, "validation_checksum", valid ? valid->checksum : NULL);
 	put(row, "training_rows", INT8OID, Int64GetDatum(desc->n_rows), false);
@@ -557,50 +559,32 @@ hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *trai
 }
 
 hopper_best
-hopper_outputs_best(const hopper_outputs *outputs)
+hopper_outputs_best(const hopper_outputs *outputs, const char *rank_by)
 {
-	hopper_best best;
-	const char *metric = NULL;
-	bool		by_loss = true;
-	bool		measured;
-	bool		validated[2];
-	double		values[2];
+	hopper_best best = {0};
+	bool		validated;
+	char	   *metric;
 	uint64		n;
 
-	/*
-	 * Latest: what was inserted by this very statement must be seen. Not one statement: on
-	 * Greenplum a function that reads tables must not be joined with a table.
-	 */
-	n = hopper_select_latest("SELECT mst_key,"
-							 " coalesce(validation_metric, training_metric),"
-							 " coalesce(validation_loss, training_loss),"
-							 " validation_metric IS NOT NULL,"
-							 " validation_loss IS NOT NULL,"
-							 " validation_metric IS NOT NULL OR training_metric IS NOT NULL "
-							 "FROM hopper.leaderboard(%s, 1)",
-							 hopper_literal(outputs->model.quoted));
-	if (n != 1)
+	/* Latest: what was inserted by this very statement must be seen. */
+	n = hopper_select_latest("SELECT mst_key, metric, coalesce(validation_metric, training_metric),"
+							 " validation_metric IS NOT NULL "
+							 "FROM hopper.leaderboard(%s, 1, %s)",
+							 hopper_literal(outputs->model.quoted),
+							 rank_by ? hopper_literal(rank_by) : "NULL");
+	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("\"%s\" is damaged", outputs->info.shown),
 				 errdetail("It has no row."),
 				 errhint("Use the tables as the functions of schema hopper made them.")));
+	metric = hopper_cell(0, 2);
+	if (n > 1 || metric == NULL)
+		return best;
 	best.mst_key = hopper_key_cell(&outputs->info, 0, 1);
-	values[0] = hopper_float_value(0, 2);
-	values[1] = hopper_float_value(0, 3);
-	for (int i = 0; i < 2; i++)
-		validated[i] = strcmp(hopper_cell(0, 4 + i), "t") == 0;
-	measured = strcmp(hopper_cell(0, 6), "t") == 0;
-	if (measured)
-	{
-		hopper_select_latest("SELECT metrics_type[1] FROM %s WHERE mst_key = %d",
-							 outputs->info.quoted, best.mst_key);
-		metric = hopper_text_cell(&outputs->info, 0, 1);
-		by_loss = hopper_metric_direction(metric) == HOPPER_NO_DIRECTION;
-	}
-	best.value = values[by_loss];
-	best.metric = psprintf("%s %s", validated[by_loss] ? "validation" : "training",
-						   by_loss ? "loss" : metric);
+	best.value = hopper_float_value(0, 3);
+	validated = strcmp(hopper_cell(0, 4), "t") == 0;
+	best.metric = psprintf("%s %s", validated ? "validation" : "training", metric);
 	return best;
 }
 

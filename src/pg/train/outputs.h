@@ -27,7 +27,7 @@ typedef struct hopper_outputs
 typedef struct hopper_best
 {
 	int32		mst_key;
-	char	   *metric;			/* "validation accuracy", "training loss" */
+	char	   *metric;			/* "validation accuracy", "training loss"; NULL: none is the best */
 	double		value;
 } hopper_best;
 
@@ -44,6 +44,7 @@ typedef struct hopper_run_record
 	const char *name;
 	const char *description;
 	const char *training_metrics;
+	const char *rank_by;		/* what all configurations are compared by; NULL: nothing */
 	TimestampTz started;
 	TimestampTz ended;
 	hopper_best best;
@@ -82,8 +83,8 @@ extern void hopper_outputs_clear(const hopper_outputs *outputs);
 extern void hopper_train(hopper_training *training, const hopper_outputs *outputs, bool replace);
 /* Models, states and infos. */
 extern void hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training);
-/* From what is in the info table. */
-extern hopper_best hopper_outputs_best(const hopper_outputs *outputs);
+/* From what is in the info table; `rank_by` as leaderboard() takes it, or NULL. */
+extern hopper_best hopper_outputs_best(const hopper_outputs *outputs, const char *rank_by);
 extern void hopper_outputs_write_summary(const hopper_outputs *outputs,
 										 const hopper_training *training,
 										 const hopper_run_record *record);

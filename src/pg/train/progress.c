@@ -43,49 +43,33 @@ hopper_progress_start(hopper_progress *progress, const hopper_training *training
 }
 
 /*
- * The live model with the best newest value: of the first metric, else of the loss; of validation,
- * else of training. False where nothing is known yet.
+ * The live model with the best newest value of what all are ranked by: of validation, else of
+ * training. False where nothing is known yet, or nothing is the same for all.
  */
 static bool
 best_so_far(const hopper_training *training, char **words)
 {
 	int			best = -1;
 	int			split = training->valid ? HOPPER_SPLIT_VALID : HOPPER_SPLIT_TRAIN;
-	bool		by_metric = true;
-	int32_t		direction;
-	char		name[HOPPER_MAX_NAME];
-	hopper_error error;
 	double		best_value = 0;
 
+	if (training->ranking->n_groups != 1)
+		return false;
 	for (int i = 0; i < training->n_configs; i++)
 	{
-		const hopper_point *point = hopper_history_last(training->histories[i], split);
-
-		if (!training->failed[i] && point && (point->has_metric[split] & 1) == 0)
-			by_metric = false;
-	}
-	HOPPER_CHECK(hopper_core()->first_metric(training->configs[0].compile_params, name, &direction,
-											 &error), error);
-	if (!by_metric || direction == HOPPER_NO_DIRECTION)
-	{
-		by_metric = false;
-		strlcpy(name, "loss", sizeof(name));
-		direction = HOPPER_SMALLER_IS_BETTER;
-	}
-
-	for (int i = 0; i < training->n_configs; i++)
-	{
+		const hopper_rank *rank = &training->ranking->ranks[i];
 		const hopper_point *point = hopper_history_last(training->histories[i], split);
 		double		value;
 
-		if (training->failed[i] || point == NULL)
+		if (training->failed[i] || point == NULL ||
+			(rank->metric >= 0 &&
+			 (point->has_metric[split] & ((uint32) 1 << rank->metric)) == 0))
 			continue;
-		value = point->loss[split];
-		if (by_metric)
-			value = hopper_point_metric(training->histories[i], point, split, 0);
+		value = rank->metric < 0 ? point->loss[split]
+			: hopper_point_metric(training->histories[i], point, split, rank->metric);
 		if (isnan(value))
 			continue;
-		if (best < 0 || direction * value > direction * best_value)
+		if (best < 0 || rank->direction * value > rank->direction * best_value)
 		{
 			best = i;
 			best_value = value;
@@ -95,7 +79,7 @@ best_so_far(const hopper_training *training, char **words)
 		return false;
 	*words = psprintf("best configuration %d %s %s %.4f", training->configs[best].mst_key,
 					  split == HOPPER_SPLIT_VALID ? "validation" : "training",
-					  hopper_from_utf8(name), best_value);
+					  training->ranking->ranks[best].name, best_value);
 	return true;
 }
 
@@ -196,9 +180,11 @@ hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
 	if (training->n_stopped > 0)
 		stopped = psprintf(", %d of %d stopped early", training->n_stopped, training->n_configs);
 	ereport(NOTICE,
-			(errmsg("%s \"%s\" finished: best configuration %d, %s %.4f, %s, %s, idle %.0f %%, "
-					"hop %.1f %%%s%s",
-					training->function, training->shown, best_mst_key, best_metric, best_value,
+			(errmsg("%s \"%s\" finished: %s, %s, %s, idle %.0f %%, hop %.1f %%%s%s",
+					training->function, training->shown,
+					best_metric ? psprintf("best configuration %d, %s %.4f", best_mst_key,
+										   best_metric, best_value)
+					: "configurations that cannot be compared, none is the best",
 					hopper_plural(last_iteration, "iteration", "iterations"),
 					hopper_duration_words(training->info.seconds_wall), 100 * shares.idle,
 					100 * shares.hop, stopped, failed),

@@ -9,6 +9,7 @@
 #include "pg/server/glue.h"
 #include "pg/train/history.h"
 #include "pg/codec/packed.h"
+#include "pg/train/ranking.h"
 #include "pg/train/timeline.h"
 
 #include "utils/timestamp.h"
@@ -25,6 +26,7 @@ typedef struct hopper_training
 	int			n_configs;
 	const hopper_config *configs;	/* ascending by mst_key */
 	hopper_history **histories; /* one a configuration */
+	const hopper_ranking *ranking;	/* of the configurations */
 	bool		threads_given;	/* options.threads is the caller's, not the default */
 	/* warm start: hands the stored state of configuration `at` to the core; or NULL */
 	void		(*push_state) (const struct hopper_training *training, int at);
@@ -92,7 +94,7 @@ extern long hopper_progress_timeout(const hopper_progress *progress);
 extern void hopper_progress_failed(const hopper_training *training, const hopper_event *event);
 /* Takes in a HOPPER_EVENT_MODEL_STOPPED of configuration `at`. */
 extern void hopper_progress_stopped(hopper_training *training, int at, const hopper_event *event);
-/* `best_metric`: "validation accuracy". */
+/* `best_metric`: "validation accuracy"; NULL: none is the best. */
 extern void hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
 									 const char *best_metric, double best_value);
 

@@ -170,7 +170,13 @@ choose_key(const hopper_outputs *outputs, bool has_key, int32 mst_key)
 						   failure ? psprintf("This configuration failed: %s. ", failure) : "",
 						   n == 1 ? "mst_key" : "the keys", keys, n > 20 ? " and others" : "")));
 	}
-	best = hopper_outputs_best(outputs);
+	best = hopper_outputs_best(outputs, NULL);
+	if (best.metric == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" holds " INT64_FORMAT " models: mst_key must be given",
+						outputs->model.shown, n),
+				 errhint("None of them is the best: they have no metric in common.")));
 	/*
 	 * Of those that there are: models may have been deleted, whose infos stay. Two statements: on
 	 * Greenplum a function that reads tables must not be joined with a table.

@@ -312,7 +312,7 @@ TEST(CoreApi, ErrorsAreFilled) {
   EXPECT_STREQ(error.detail, "");
   EXPECT_EQ(Api().verify_state(nullptr, 0, error.detail, &error), HOPPER_INTERNAL);
   // Without a place for the error the code still says it.
-  EXPECT_EQ(Api().generate_configs(nullptr, &rows, nullptr), HOPPER_INTERNAL);
+  EXPECT_EQ(Api().generate_configs(nullptr, &rows, nullptr, nullptr), HOPPER_INTERNAL);
   EXPECT_EQ(rows, nullptr);
 }
 
@@ -348,7 +348,7 @@ TEST(CoreApi, ConfigurationsAreGeneratedAndCrossed) {
   grid.max_configs = 100;
   hopper_rows* rows = nullptr;
   hopper_error error = {};
-  ASSERT_EQ(Api().generate_configs(&grid, &rows, &error), HOPPER_OK) << Show(error);
+  ASSERT_EQ(Api().generate_configs(&grid, &rows, nullptr, &error), HOPPER_OK) << Show(error);
   EXPECT_EQ(Take(rows), (Table{{"1", "optimizer='Adam(lr=0.1)',loss='mse'", ""},
                                {"1", "optimizer='Adam(lr=0.01)',loss='mse'", ""},
                                {"2", "optimizer='Adam(lr=0.1)',loss='mse'", ""},
@@ -360,17 +360,17 @@ TEST(CoreApi, ConfigurationsAreGeneratedAndCrossed) {
   grid.existing_model_ids = existing_models;
   grid.existing_compile_params = existing_compile;
   grid.existing_fit_params = existing_fit;
-  ASSERT_EQ(Api().generate_configs(&grid, &rows, &error), HOPPER_OK) << Show(error);
+  ASSERT_EQ(Api().generate_configs(&grid, &rows, nullptr, &error), HOPPER_OK) << Show(error);
   EXPECT_EQ(Take(rows).size(), 3u);
   grid.max_configs = 3;
-  EXPECT_EQ(Api().generate_configs(&grid, &rows, &error), HOPPER_LIMIT_EXCEEDED);
+  EXPECT_EQ(Api().generate_configs(&grid, &rows, nullptr, &error), HOPPER_LIMIT_EXCEEDED);
   EXPECT_STREQ(error.message, "grid has 4 combinations");
   grid.max_configs = 100;
   grid.random = 1;
   grid.num_configs = 2;
   grid.has_random_state = 1;
   grid.random_state = 0;
-  ASSERT_EQ(Api().generate_configs(&grid, &rows, &error), HOPPER_OK) << Show(error);
+  ASSERT_EQ(Api().generate_configs(&grid, &rows, nullptr, &error), HOPPER_OK) << Show(error);
   EXPECT_EQ(Take(rows).size(), 2u);
 
   const char* compile[] = {"optimizer='sgd',loss='mse'", "loss='mse', optimizer=sgd"};
@@ -465,7 +465,6 @@ TEST(CoreApi, NearestName) {
 TEST(CoreApi, DirectionsOfMetrics) {
   hopper_error error = {};
   int32_t direction = 7;
-  char name[HOPPER_MAX_NAME];
   EXPECT_EQ(Api().metric_direction("AUC(curve='PR')", &direction, &error), 0);
   EXPECT_EQ(direction, HOPPER_LARGER_IS_BETTER);
   EXPECT_EQ(Api().metric_direction("huber", &direction, &error), 0);
@@ -473,19 +472,24 @@ TEST(CoreApi, DirectionsOfMetrics) {
   EXPECT_EQ(Api().metric_direction("acuracy", &direction, &error), HOPPER_INVALID_PARAMETER);
   EXPECT_STREQ(error.message, "metric \"acuracy\" is not known");
   EXPECT_EQ(Api().metric_direction(nullptr, &direction, &error), HOPPER_INTERNAL);
+}
 
-  const auto first = [&](const std::string& metrics) {
-    const std::string text = "loss='mse', optimizer='sgd'" + metrics;
-    EXPECT_EQ(Api().first_metric(text.c_str(), name, &direction, &error), 0) << error.message;
-    return std::string(name);
-  };
-  EXPECT_EQ(first(", metrics=['FalsePositives', 'mae']"), "FalsePositives");
-  EXPECT_EQ(direction, HOPPER_NO_DIRECTION);
-  EXPECT_EQ(first(", metrics=[{'class_name': 'Recall', 'config': {}}]"), "Recall");
-  EXPECT_EQ(direction, HOPPER_LARGER_IS_BETTER);
-  EXPECT_EQ(first(""), "loss");
-  EXPECT_EQ(direction, HOPPER_SMALLER_IS_BETTER);
-  EXPECT_EQ(Api().first_metric("loss='mse'", name, &direction, &error), HOPPER_INVALID_PARAMETER);
+TEST(CoreApi, RanksConfigurations) {
+  hopper_error error = {};
+  hopper_rows* rows = nullptr;
+  const char* texts[] = {"loss='mse', optimizer='sgd', metrics=['FalsePositives', 'mae']",
+                         "loss='mae', optimizer='sgd', metrics=['mae']"};
+  ASSERT_EQ(Api().rank_configs(2, texts, nullptr, 0, &rows, &error), HOPPER_OK) << Show(error);
+  ASSERT_EQ(rows->n_rows, 2);
+  ASSERT_EQ(rows->n_columns, 5);
+  const std::vector<std::string> cells(rows->cells, rows->cells + 10);
+  EXPECT_EQ(cells, (std::vector<std::string>{"2", "-1", "1", "mae", "0",  //
+                                             "1", "-1", "1", "mae", "0"}));
+  Api().rows_free(rows);
+  EXPECT_EQ(Api().rank_configs(2, texts, "loss", 0, &rows, &error), HOPPER_INVALID_PARAMETER);
+  ASSERT_EQ(Api().rank_configs(2, texts, "loss", 1, &rows, &error), HOPPER_OK) << Show(error);
+  EXPECT_STREQ(rows->cells[3], "mae");
+  Api().rows_free(rows);
 }
 
 TEST(CoreApi, DamagedStatesAreRefused) {

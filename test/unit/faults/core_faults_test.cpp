@@ -129,7 +129,7 @@ TEST_F(Faults, Grids) {
   grid.existing_compile_params = existing_compile;
   grid.existing_fit_params = existing_fit;
   const auto generate = [&](hopper_rows** rows, hopper_error* error) {
-    return Api().generate_configs(&grid, rows, error);
+    return Api().generate_configs(&grid, rows, nullptr, error);
   };
   FailEachAllocation([&] { return Answer(generate); });
   grid.random = 0;

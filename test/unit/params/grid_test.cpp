@@ -97,6 +97,37 @@ TEST(Grid, TextsAndOrderOfMadlib) {
             "batch_size=128,epochs=10");
 }
 
+// As in Keras, a list of names is one list; MADlib's alternatives are lists of their own.
+TEST(Grid, AFlatListOfMetricsIsOneList) {
+  const auto texts = [](const std::string& metrics, Problem* notice) {
+    Strings compile;
+    for (const Configuration& c : GenerateConfigs(
+             Request("{'loss': ['bce'], 'optimizer': ['sgd'], 'metrics': " + metrics + "}", ""),
+             notice)) {
+      compile.push_back(c.compile_params.substr(c.compile_params.find("metrics")));
+    }
+    return compile;
+  };
+  Problem notice;
+  EXPECT_EQ(texts("['accuracy', AUC(curve='PR')]", &notice),
+            Strings({"metrics=['accuracy',AUC(curve='PR')],loss='bce'"}));
+  EXPECT_EQ(notice.message,
+            "each configuration computes all 2 metrics: 'accuracy', AUC(curve='PR')");
+  EXPECT_EQ(texts("[['accuracy'], ['auc']]", &notice),
+            Strings({"metrics=['accuracy'],loss='bce'", "metrics=['auc'],loss='bce'"}));
+  EXPECT_EQ(
+      notice.message,
+      "the lists of metrics are alternatives, one for each configuration: ['accuracy'], ['auc']");
+  EXPECT_EQ(texts("['accuracy', ['auc']]", &notice).size(), 2u);
+  EXPECT_EQ(texts("[\"['accuracy']\", \"['auc']\"]", &notice).size(), 2u);
+  EXPECT_EQ(texts("['accuracy', None]", &notice).size(), 2u);
+  // One name, or one list, can be understood in one way only.
+  for (const char* one : {"['accuracy']", "[['accuracy', 'auc']]", "[None]"}) {
+    EXPECT_EQ(texts(one, &notice).size(), 1u);
+    EXPECT_EQ(notice.message, "");
+  }
+}
+
 // 2 models x (2 x 2 + 1 x 2) optimizers x 2 batch sizes.
 TEST(Grid, SeveralOptimizerDictionariesGive24Rows) {
   GridRequest request = Request(R"({
@@ -196,7 +227,7 @@ TEST(Grid, Messages) {
             "HINT Leave it out, or use search_type 'random'.");
   request.num_configs = 0;
   request.random_state = 1;
-  EXPECT_EQ(ErrorOf(request).substr(0, 43), "1 seed is for random search only | ");
+  EXPECT_EQ(ErrorOf(request).substr(0, 35), "1 seed is for random search only | ");
   request.model_ids.clear();
   EXPECT_EQ(ErrorOf(request), "1 model_id_list is empty");
 }

@@ -1,0 +1,272 @@
+#include "params/ranking.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <unordered_map>
+
+#include "params/metric_params.h"
+#include "params/monitor.h"
+#include "params/params.h"
+#include "params/text.h"
+
+namespace hopper {
+namespace {
+
+constexpr const char* kLoss = "loss";
+
+std::string WithoutBlanks(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != ' ' && c != '\t' && c != '\n' && c != '\r') out += c == '"' ? '\'' : c;
+  }
+  return out;
+}
+
+// Equal where two configurations compute the same.
+std::string IdentityOf(const MetricParams& metric) {
+  const std::string written = WithoutBlanks(metric.name);
+  if (metric.loss_options.expression != nullptr) return written;
+  const bool is_loss = metric.type->names.empty();
+  std::string name = is_loss ? LossName(metric.loss) : metric.type->names[0];
+  if (name == "top_k") name += std::to_string(metric.k);
+  const size_t arguments = written.find('(');
+  if (arguments == std::string::npos || written.compare(arguments, 2, "()") == 0) return name;
+  return name + written.substr(arguments);
+}
+
+// The same for losses, all of whose arguments but from_logits change the value.
+std::string IdentityOfLoss(const CompileParams& compile) {
+  if (compile.loss == LossKind::kExpression) return WithoutBlanks(compile.loss_name);
+  const LossKind kind = compile.loss == LossKind::kSparseCategoricalCrossentropy
+                            ? LossKind::kCategoricalCrossentropy
+                            : compile.loss;
+  const LossOptions& options = compile.loss_options;
+  char numbers[256];
+  std::snprintf(numbers, sizeof(numbers), " %.17g %.17g %.17g %.17g %d %.17g %.17g",
+                options.label_smoothing, options.delta, options.alpha, options.gamma,
+                options.class_balancing ? 1 : 0, options.beta, options.q);
+  std::string identity = LossName(kind) + std::string(numbers);
+  for (const int axis : options.axes) identity += " " + std::to_string(axis);
+  return identity;
+}
+
+// What one text of compile_params has to be compared by. Configurations of a run share few texts.
+struct Candidates {
+  std::vector<std::string> identities;  // of its metrics
+  std::vector<std::string> labels;      // their names without arguments
+  std::vector<std::string> names;       // as they were written
+  std::vector<Direction> directions;
+  std::string loss, loss_name;
+};
+
+Candidates Read(const std::string& text) {
+  Candidates candidates;
+  std::vector<ParamProblem> problems;
+  const CompileParams compile = ParseCompileParams(text, &problems);
+  for (const ParamProblem& problem : problems) {
+    if (problem.warning) continue;
+    // Not of this program, or damaged: it is compared with its like.
+    candidates.loss = text;
+    return candidates;
+  }
+  for (const MetricParams& metric : compile.metrics) {
+    candidates.identities.push_back(IdentityOf(metric));
+    candidates.labels.push_back(MetricLabel(metric));
+    candidates.names.push_back(metric.name);
+    candidates.directions.push_back(MetricDirection(metric));
+  }
+  candidates.loss = IdentityOfLoss(compile);
+  candidates.loss_name = compile.loss_name;
+  return candidates;
+}
+
+int PlaceOf(const std::vector<std::string>& texts, const std::string& text) {
+  const auto found = std::find(texts.begin(), texts.end(), text);
+  return found == texts.end() ? -1 : static_cast<int>(found - texts.begin());
+}
+
+int FirstDirected(const Candidates& candidates) {
+  for (size_t i = 0; i < candidates.directions.size(); ++i) {
+    if (candidates.directions[i] != Direction::kUnknown) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+class Ranking {
+ public:
+  explicit Ranking(const std::vector<std::string>& texts) {
+    std::unordered_map<std::string, size_t> seen;
+    for (const std::string& text : texts) {
+      const auto [at, is_new] = seen.emplace(text, distinct_.size());
+      if (is_new) distinct_.push_back(Read(text));
+      which_.push_back(at->second);
+    }
+  }
+
+  // Nothing where it is not the same for all; `problem` says why.
+  std::optional<std::vector<Ranked>> ByLoss(Problem* problem) const {
+    for (const Candidates& candidates : distinct_) {
+      if (candidates.loss == distinct_[0].loss) continue;
+      *problem = {
+          ErrorCode::kInvalidParameter,
+          "configurations with different losses are not "
+          "ranked by their loss",
+          "Some have \"" + distinct_[0].loss_name + "\", some \"" + candidates.loss_name + "\".",
+          InCommon()};
+      return std::nullopt;
+    }
+    std::vector<Ranked> ranked;
+    for (const size_t i : which_) ranked.push_back(OfLoss(distinct_[i], distinct_.size() > 1));
+    return ranked;
+  }
+
+  std::optional<std::vector<Ranked>> ByMetric(const std::string& wanted, Problem* problem) const {
+    std::vector<int> places;
+    size_t lacking = 0;
+    std::string identity;
+    const Candidates* without = nullptr;
+    for (const Candidates& candidates : distinct_) {
+      const int place = Find(candidates, wanted, identity);
+      if (place >= 0 && identity.empty()) identity = candidates.identities[Index(place)];
+      places.push_back(place);
+      if (place >= 0) continue;
+      without = &candidates;
+      ++lacking;
+    }
+    if (without != nullptr) {
+      const size_t n = static_cast<size_t>(
+          std::count_if(which_.begin(), which_.end(), [&](size_t i) { return places[i] < 0; }));
+      *problem = {ErrorCode::kInvalidParameter,
+                  lacking == distinct_.size()
+                      ? "metric \"" + wanted + "\" is not computed by the configurations"
+                      : "metric \"" + wanted + "\" is not computed by all configurations",
+                  WithThousands(n) + " of " + WithThousands(which_.size()) + " lack it: " +
+                      (without->names.empty() ? "one computes no metrics."
+                                              : "one computes " + Join(without->names) + "."),
+                  InCommon()};
+      return std::nullopt;
+    }
+    std::vector<Ranked> ranked;
+    for (const size_t i : which_) {
+      const size_t place = Index(places[i]);
+      Ranked one;
+      one.metric = places[i];
+      one.direction = distinct_[i].directions[place];
+      one.name = distinct_[which_[0]].names[Index(places[which_[0]])];
+      ranked.push_back(std::move(one));
+    }
+    if (ranked[0].direction != Direction::kUnknown) return ranked;
+    *problem = {ErrorCode::kInvalidParameter, "models cannot be ranked by \"" + wanted + "\"",
+                "Nobody can say whether more or less of it is better.", InCommon()};
+    return std::nullopt;
+  }
+
+  // By themselves.
+  std::vector<Ranked> Choose() const {
+    Problem problem;
+    const Candidates& first = distinct_[0];
+    for (size_t i = 0; i < first.identities.size(); ++i) {
+      if (first.directions[i] == Direction::kUnknown) continue;
+      if (auto ranked = ByMetric(first.identities[i], &problem)) return *ranked;
+    }
+    if (auto ranked = ByLoss(&problem)) return *ranked;
+    return Groups();
+  }
+
+ private:
+  static size_t Index(int place) { return static_cast<size_t>(place); }
+
+  // `identity`: of the metric that others have been found to have; it may be empty.
+  static int Find(const Candidates& candidates, const std::string& wanted,
+                  const std::string& identity) {
+    if (!identity.empty()) return PlaceOf(candidates.identities, identity);
+    for (const auto* texts : {&candidates.names, &candidates.identities, &candidates.labels}) {
+      const int place = PlaceOf(*texts, wanted);
+      if (place >= 0) return place;
+    }
+    return PlaceOf(candidates.identities, Canonical(wanted));
+  }
+
+  // The identity of a metric that the user has written, or nothing.
+  static std::string Canonical(const std::string& wanted) {
+    std::vector<ParamProblem> problems;
+    CompileParams params;
+    ProblemList list(&problems);
+    ReadMetrics(Value::String(wanted), &params, &list);
+    return params.metrics.empty() || !problems.empty() ? "" : IdentityOf(params.metrics[0]);
+  }
+
+  static Ranked OfLoss(const Candidates& candidates, bool mixed) {
+    Ranked one;
+    one.name = kLoss;
+    one.instead = mixed && FirstDirected(candidates) >= 0;
+    return one;
+  }
+
+  std::vector<Ranked> Groups() const {
+    std::vector<std::string> keys;
+    std::vector<Ranked> of_distinct;
+    for (const Candidates& candidates : distinct_) {
+      const int place = FirstDirected(candidates);
+      const std::string key =
+          place < 0 ? "loss " + candidates.loss : "metric " + candidates.identities[Index(place)];
+      Ranked one = OfLoss(candidates, false);
+      if (place < 0 && !candidates.loss_name.empty()) one.name += " (" + candidates.loss_name + ")";
+      if (place >= 0) {
+        one.metric = place;
+        one.direction = candidates.directions[Index(place)];
+        one.name = candidates.names[Index(place)];
+      }
+      one.group = PlaceOf(keys, key);
+      if (one.group < 0) {
+        one.group = static_cast<int>(keys.size());
+        keys.push_back(key);
+      }
+      of_distinct.push_back(std::move(one));
+    }
+    std::vector<Ranked> ranked;
+    for (const size_t i : which_) ranked.push_back(of_distinct[i]);
+    return ranked;
+  }
+
+  std::string InCommon() const {
+    std::vector<std::string> names;
+    bool one_loss = true;
+    for (const Candidates& candidates : distinct_) {
+      one_loss = one_loss && candidates.loss == distinct_[0].loss;
+    }
+    for (size_t i = 0; i < distinct_[0].identities.size(); ++i) {
+      const bool all = std::all_of(distinct_.begin(), distinct_.end(), [&](const Candidates& c) {
+        return PlaceOf(c.identities, distinct_[0].identities[i]) >= 0;
+      });
+      if (all && distinct_[0].directions[i] != Direction::kUnknown) {
+        names.push_back(distinct_[0].names[i]);
+      }
+    }
+    if (one_loss) names.emplace_back(kLoss);
+    if (names.empty()) return "Give all of them one metric, for example metrics=['accuracy'].";
+    return "They can be ranked by " + Join(names) + ".";
+  }
+
+  std::vector<Candidates> distinct_;
+  std::vector<size_t> which_;  // of them, by configuration
+};
+
+}  // namespace
+
+std::vector<Ranked> RankConfigs(const std::vector<std::string>& compile_params,
+                                const std::string& rank_by, bool lenient) {
+  if (compile_params.empty()) return {};
+  const Ranking ranking(compile_params);
+  if (rank_by.empty()) return ranking.Choose();
+  Problem problem;
+  const auto ranked =
+      rank_by == kLoss ? ranking.ByLoss(&problem) : ranking.ByMetric(rank_by, &problem);
+  if (ranked) return *ranked;
+  if (lenient) return ranking.Choose();
+  if (rank_by != kLoss) NamedDirection(rank_by);  // names that no metric has
+  throw Error(problem);
+}
+
+}  // namespace hopper

@@ -1,0 +1,31 @@
+// What the models of a run are compared by: never one metric against another.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "params/metric_type.h"
+
+namespace hopper {
+
+// How one configuration is compared.
+struct Ranked {
+  int metric = -1;  // its place in CompileParams::metrics; -1: the loss
+  Direction direction = Direction::kDown;
+  int group = 0;     // only configurations of one group can be compared
+  std::string name;  // of the metric, as the group's first configuration has it; "loss"
+  // It is compared by its loss, although it computes metrics: others compute other ones.
+  bool instead = false;
+};
+
+// One entry for each text of compile_params; they are those of one run.
+//
+// With `rank_by`, the text or name of a metric or "loss": by that. Throws Error (22023) where it is
+// no metric, has no direction, or is not the same for all; if `lenient`, it is left out then.
+//
+// Else by the first metric of the first configuration that all compute and that has a direction;
+// else by the loss, if all have the same; else there are groups, of equal first metrics or losses.
+std::vector<Ranked> RankConfigs(const std::vector<std::string>& compile_params,
+                                const std::string& rank_by, bool lenient);
+
+}  // namespace hopper

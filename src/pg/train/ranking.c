@@ -1,0 +1,109 @@
+/*
+ * ranking.c
+ *		What the models of a run are compared by: one rule for the progress lines, the best model
+ *		and the leaderboard.
+ */
+#include "pg/train/ranking.h"
+
+#include "lib/stringinfo.h"
+
+#include "pg/server/words.h"
+
+enum
+{
+	METRIC, DIRECTION, GROUP, NAME, INSTEAD, N_COLUMNS
+};
+
+static void
+take_rows(const hopper_rows *rows, hopper_ranking *out)
+{
+	if (rows->n_columns != N_COLUMNS || rows->n_rows != out->n)
+		elog(ERROR, "the core ranks configurations in an unknown form");
+	for (int i = 0; i < out->n; i++)
+	{
+		const char *const *cells = rows->cells + (size_t) i * N_COLUMNS;
+		hopper_rank *rank = &out->ranks[i];
+
+		rank->metric = atoi(cells[METRIC]) - 1;
+		rank->direction = (hopper_direction) atoi(cells[DIRECTION]);
+		rank->group = atoi(cells[GROUP]);
+		out->n_groups = Max(out->n_groups, rank->group);
+		out->by_loss_instead |= cells[INSTEAD][0] == '1';
+		/* Most configurations have the one before's. */
+		if (i > 0 && out->ranks[i - 1].group == rank->group)
+			rank->name = out->ranks[i - 1].name;
+		else
+			rank->name = pstrdup(hopper_from_utf8(cells[NAME]));
+	}
+}
+
+void
+hopper_rank_configs(int n, const char *const *compile_params, const char *rank_by, bool lenient,
+					hopper_ranking *out)
+{
+	const hopper_core_api *core = hopper_core();
+	hopper_rows *rows;
+	hopper_error error;
+
+	memset(out, 0, sizeof(*out));
+	out->n = n;
+	out->ranks = hopper_palloc0_huge(Max(n, 1) * sizeof(hopper_rank));
+	HOPPER_CHECK(core->rank_configs(n, compile_params, rank_by ? hopper_to_utf8(rank_by) : NULL,
+									lenient, &rows, &error), error);
+	PG_TRY();
+	{
+		take_rows(rows, out);
+	}
+	PG_CATCH();
+	{
+		core->rows_free(rows);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	core->rows_free(rows);
+}
+
+const char *
+hopper_ranked_by(const hopper_ranking *ranking)
+{
+	return ranking->n_groups == 1 ? ranking->ranks[0].name : NULL;
+}
+
+#define MOST_GROUPS 10			/* that a message lists */
+
+/* "accuracy (2 configurations), mae (1 configuration)" */
+static char *
+groups_words(const hopper_ranking *ranking)
+{
+	int		   *counts = palloc0((ranking->n_groups + 1) * sizeof(int));
+	char	  **names = palloc0((ranking->n_groups + 1) * sizeof(char *));
+	StringInfoData words;
+
+	initStringInfo(&words);
+	for (int i = 0; i < ranking->n; i++)
+	{
+		counts[ranking->ranks[i].group]++;
+		names[ranking->ranks[i].group] = ranking->ranks[i].name;
+	}
+	for (int i = 1; i <= Min(ranking->n_groups, MOST_GROUPS); i++)
+		appendStringInfo(&words, "%s%s (%s)", i > 1 ? ", " : "", names[i],
+						 hopper_plural(counts[i], "configuration", "configurations"));
+	if (ranking->n_groups > MOST_GROUPS)
+		appendStringInfo(&words, " and %d more", ranking->n_groups - MOST_GROUPS);
+	return words.data;
+}
+
+void
+hopper_tell_ranking(const hopper_ranking *ranking, const char *shown)
+{
+	if (ranking->n_groups > 1)
+		ereport(WARNING,
+				(errmsg("the configurations of \"%s\" have neither a metric nor a loss in common: "
+						"none of them will be the best", shown),
+				 errdetail("Each is ranked among those with the same: %s.", groups_words(ranking)),
+				 errhint("Give all of them one metric, for example metrics=['accuracy'].")));
+	else if (ranking->by_loss_instead)
+		ereport(NOTICE,
+				(errmsg("the configurations of \"%s\" have no metric in common and are ranked by "
+						"their loss", shown)));
+}

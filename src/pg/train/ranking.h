@@ -1,0 +1,37 @@
+/*
+ * ranking.h
+ *		What the models of a run are compared by, from the core.
+ */
+#ifndef HOPPER_RANKING_H
+#define HOPPER_RANKING_H
+
+#include "pg/server/glue.h"
+
+typedef struct hopper_rank
+{
+	int			metric;			/* its place among the configuration's from 0; -1: the loss */
+	hopper_direction direction;
+	int			group;			/* from 1: only configurations of one group can be compared */
+	char	   *name;			/* of the metric, or "loss" */
+} hopper_rank;
+
+typedef struct hopper_ranking
+{
+	int			n;
+	int			n_groups;
+	bool		by_loss_instead;	/* they compute metrics, but none that all of them do */
+	hopper_rank *ranks;			/* one for each configuration */
+} hopper_ranking;
+
+/*
+ * compile_params in UTF-8. rank_by: NULL, a metric or "loss"; ERROR 22023 where it is not the same
+ * for all, unless `lenient`: then what all have.
+ */
+extern void hopper_rank_configs(int n, const char *const *compile_params, const char *rank_by,
+								bool lenient, hopper_ranking *out);
+/* The name where there is one group, else NULL. */
+extern const char *hopper_ranked_by(const hopper_ranking *ranking);
+/* Before training: a WARNING where there are several groups, a NOTICE of by_loss_instead. */
+extern void hopper_tell_ranking(const hopper_ranking *ranking, const char *shown);
+
+#endif							/* HOPPER_RANKING_H */

@@ -1,0 +1,70 @@
+-- Models are compared by one thing that all of them have, and never one metric against another.
+\set SHOW_CONTEXT never
+CREATE SCHEMA hopper_ranking;
+SET search_path = hopper_ranking;
+SET client_min_messages = warning;
+CREATE TABLE points AS SELECT i AS id, sin(i)::real AS a, cos(i)::real AS b,
+    CASE WHEN sin(i) > 0 THEN 'up' ELSE 'down' END AS y FROM generate_series(1, 200) i;
+SELECT hopper.training_preprocessor('points', 'packed', 'y', 'a, b', validation_fraction => 0.25);
+SELECT hopper.load_model('models', '{"class_name": "Sequential", "config": {"layers": [
+    {"class_name": "Dense", "config": {"units": 8, "activation": "relu"}},
+    {"class_name": "Dense", "config": {"units": 2, "activation": "softmax"}}]}}');
+-- 1 learns, 2 does not
+CREATE FUNCTION train(n integer, learns text, idles text, rank_by text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    found record;
+BEGIN
+    PERFORM hopper.load_model_selection_table('models', 'configs' || n, ARRAY[1],
+        ARRAY[learns || ', optimizer=''Adam(lr=0.05)''', idles || ', optimizer=''SGD(lr=0.000001)'''], ARRAY['batch_size=16']);
+    SELECT * INTO found FROM hopper.fit_multiple_model('packed', 'm' || n, 'configs' || n, 5,
+        validation_table => 'packed_validation', seed => 3, threads => 1, rank_by => rank_by);
+    RETURN format('%s %s', found.best_mst_key, found.best_metric);
+END
+$$;
+-- Different metrics, one loss; a metric in common; a metric that is asked for
+SELECT train(1, 'loss=mse, metrics=[mae]', 'loss=mse, metrics=[accuracy]');
+SELECT train(2, 'loss=mse, metrics=[mae, auc]', 'loss=categorical_crossentropy, metrics=[accuracy, auc]');
+SELECT train(3, 'loss=mse, metrics=[accuracy, huber]', 'loss=mse, metrics=[accuracy, huber]', 'huber');
+-- Nothing in common
+SELECT train(4, 'loss=categorical_crossentropy', 'loss=mse');
+SELECT best_mst_key, best_metric, best_value FROM m4_summary;
+SELECT n, rank, mst_key, metric, validation_metric IS NOT NULL AS valued FROM (
+    SELECT 1 AS n, * FROM hopper.leaderboard('m1') UNION ALL SELECT 2, * FROM hopper.leaderboard('m2')
+    UNION ALL SELECT 3, * FROM hopper.leaderboard('m3') UNION ALL SELECT 4, * FROM hopper.leaderboard('m4')) l
+ORDER BY n, rank, mst_key;
+SELECT count(*) FROM hopper.leaderboard('m4', 1);
+SELECT hopper.predict('m4', 'points', 'id', output_table => 'p');
+-- Another metric later on
+SELECT rank, mst_key, metric, validation_metric = validation_loss AS loss, overfit_gap = validation_loss - training_loss AS gap
+FROM hopper.leaderboard('m1', rank_by => 'loss');
+SELECT l.metric, l.rank, l.mst_key, l.validation_metric = v.value AS last, l.overfit_gap = t.value - v.value AS gap
+FROM hopper.leaderboard('m2', rank_by => 'AUC') l
+JOIN hopper.learning_curves('m2') v ON (v.mst_key, v.iteration, v.split, v.metric) = (l.mst_key, 5, 'validation', 'auc')
+JOIN hopper.learning_curves('m2') t ON (t.mst_key, t.iteration, t.split, t.metric) = (l.mst_key, 5, 'training', 'auc');
+SELECT * FROM hopper.leaderboard('m1', rank_by => 'accuracy');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM hopper.leaderboard('m2', rank_by => 'loss');
+SELECT * FROM hopper.leaderboard('m2', rank_by => 'acuracy');
+-- Before training
+SELECT hopper.fit_multiple_model('packed', 'q', 'configs2', 1, rank_by => 'mae');
+SELECT hopper.fit_multiple_model('packed', 'q', 'configs4', 1, rank_by => 'loss');
+
+-- The weights of the best iteration, with all that they reached
+SELECT hopper.load_model_selection_table('models', 'best_of', ARRAY[1],
+    ARRAY['loss=mse, optimizer=''Adam(lr=0.5)'', metrics=[accuracy, mae]'], ARRAY['batch_size=4, restore_best=True', 'batch_size=4']);
+SELECT best_mst_key IS NOT NULL AS found FROM hopper.fit_multiple_model('packed', 'best', 'best_of', 12,
+    validation_table => 'packed_validation', seed => 3, rank_by => 'mae');
+SELECT l.mst_key, l.validation_metric = (hopper.evaluate('best', 'packed_validation', mst_key => l.mst_key)).metrics[2] AS equal
+FROM hopper.leaderboard('best') l ORDER BY 1;
+
+-- Grids: a list of names is one list, as in Keras; lists of it are alternatives
+SET client_min_messages = notice;
+SELECT hopper.generate_model_configs('models', 'one_list', ARRAY[1],
+    $$ {'loss': ['mse'], 'metrics': ['accuracy', 'auc'], 'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [0.1, 0.01]}]} $$, NULL);
+SELECT compile_params FROM one_list ORDER BY mst_key;
+SELECT hopper.generate_model_configs('models', 'alternatives', ARRAY[1],
+    $$ {'loss': ['mse'], 'metrics': [['accuracy'], ['auc']], 'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [0.1]}]} $$, NULL);
+SELECT compile_params FROM alternatives ORDER BY mst_key;
+
+SET client_min_messages = warning;
+DROP SCHEMA hopper_ranking CASCADE;

@@ -1,0 +1,104 @@
+// What the models of a run are compared by.
+#include "params/ranking.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace hopper {
+namespace {
+
+std::string Params(const std::string& loss, const std::string& metrics) {
+  return "loss=" + loss + ", optimizer='sgd', metrics=" + metrics;
+}
+
+// "accuracy/1 2, mae/2 1": name, group and place (0: the loss) of each, neighbours that are alike
+// once.
+std::string Shown(const std::vector<std::string>& params, const std::string& rank_by = "",
+                  bool lenient = false) {
+  try {
+    std::string text;
+    std::string last;
+    for (const Ranked& one : RankConfigs(params, rank_by, lenient)) {
+      const std::string shown =
+          one.name + "/" + std::to_string(one.group + 1) + " " + std::to_string(one.metric + 1);
+      if (shown != last) text += (text.empty() ? "" : ", ") + shown;
+      last = shown;
+    }
+    return text;
+  } catch (const Error& error) {
+    const Problem& problem = error.problem();
+    return problem.message + " | " + problem.detail + " | " + problem.hint;
+  }
+}
+
+TEST(Ranking, TakesTheFirstMetricThatAllHave) {
+  EXPECT_EQ(Shown({}), "");
+  EXPECT_EQ(Shown({Params("mse", "[]")}), "loss/1 0");
+  EXPECT_EQ(Shown({Params("mse", "['mae']"), Params("huber", "['mae']")}), "mae/1 1");
+  EXPECT_EQ(Shown({Params("mse", "['accuracy', 'auc']"), Params("bce", "['auc']")}),
+            "auc/1 2, auc/1 1");
+  // Other names, quotes, blanks.
+  EXPECT_EQ(Shown({Params("mse", "['acc']"), Params("bce", "['Accuracy()']")}), "acc/1 1");
+  EXPECT_EQ(Shown({Params("mse", "[\"AUC(curve='PR')\"]"), Params("bce", "[AUC( curve = 'PR' )]")}),
+            "AUC(curve='PR')/1 1");
+  // Counts say nothing of better and worse.
+  EXPECT_EQ(Shown({Params("mse", "['true_positives']"), Params("mse", "['true_positives']")}),
+            "loss/1 0");
+}
+
+TEST(Ranking, TakesTheLossWhereMetricsDiffer) {
+  EXPECT_EQ(Shown({Params("bce", "['mae']"), Params("binary_crossentropy", "['accuracy']")}),
+            "loss/1 0");
+  const auto ranked =
+      RankConfigs({Params("bce", "['mae']"), Params("bce", "['accuracy']")}, "", false);
+  EXPECT_TRUE(ranked[0].instead && ranked[1].instead);
+  EXPECT_FALSE(RankConfigs({Params("bce", "[]"), Params("bce", "[]")}, "", false)[0].instead);
+  // The same number by another form of labels, and of outputs.
+  EXPECT_EQ(Shown({Params("sparse_categorical_crossentropy", "[]"),
+                   Params("CategoricalCrossentropy(from_logits=True)", "[]")}),
+            "loss/1 0");
+}
+
+TEST(Ranking, NeverComparesDifferentThings) {
+  EXPECT_EQ(
+      Shown({Params("mse", "['mae']"), Params("bce", "['accuracy']"), Params("mse", "['mae']"),
+             Params("mse", "[]"), Params("bce", "['true_positives']")}),
+      "mae/1 1, accuracy/2 1, mae/1 1, loss (mse)/3 0, loss (bce)/4 0");
+  EXPECT_EQ(Shown({Params("Huber(delta=1.0)", "[]"), Params("Huber(delta=2.0)", "[]")}),
+            "loss (Huber)/1 0, loss (Huber)/2 0");
+  EXPECT_EQ(Shown({Params("mse", "['AUC()']"), Params("mae", "[\"AUC(curve='PR')\"]")}),
+            "AUC()/1 1, AUC(curve='PR')/2 1");
+  // What does not parse is compared with its like.
+  EXPECT_EQ(Shown({"nonsense", "nonsense"}), "loss/1 0");
+  EXPECT_EQ(Shown({"nonsense", Params("mse", "[]")}), "loss/1 0, loss (mse)/2 0");
+}
+
+TEST(Ranking, ByWhatIsAskedFor) {
+  const std::vector<std::string> params = {Params("mse", "['accuracy', \"AUC(curve='PR')\"]"),
+                                           Params("bce", "[\"AUC(curve='PR')\", 'acc', 'mae']")};
+  EXPECT_EQ(Shown(params, "accuracy"), "accuracy/1 1, accuracy/1 2");
+  EXPECT_EQ(Shown(params, "acc"), "accuracy/1 1, accuracy/1 2");
+  EXPECT_EQ(Shown(params, "auc"), "AUC(curve='PR')/1 2, AUC(curve='PR')/1 1");
+  EXPECT_EQ(Shown(params, "mae"),
+            "metric \"mae\" is not computed by all configurations | 1 of 2 lack it: one computes "
+            "accuracy, AUC(curve='PR'). | They can be ranked by accuracy, AUC(curve='PR').");
+  EXPECT_EQ(Shown(params, "mae", true), "accuracy/1 1, accuracy/1 2");
+  EXPECT_EQ(Shown(params, "loss"),
+            "configurations with different losses are not ranked by their loss | Some have "
+            "\"mse\", some \"bce\". | They can be ranked by accuracy, AUC(curve='PR').");
+  EXPECT_EQ(Shown(params, "acuracy"),
+            "metric \"acuracy\" is not known |  | Perhaps you meant \"accuracy\".");
+  EXPECT_EQ(Shown({Params("mse", "['true_positives']")}, "true_positives"),
+            "models cannot be ranked by \"true_positives\" | Nobody can say whether more or less "
+            "of it is better. | They can be ranked by loss.");
+  EXPECT_EQ(Shown({Params("mse", "[]")}, "mae"),
+            "metric \"mae\" is not computed by the configurations | 1 of 1 lack it: one computes "
+            "no metrics. | They can be ranked by loss.");
+}
+
+}  // namespace
+}  // namespace hopper
