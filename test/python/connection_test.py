@@ -146,15 +146,20 @@ def interrupt_when_training(pid, seconds):
 
 def test_interrupt(hopper):
     pid = hopper.connection.info.backend_pid
-    press, thread = interrupt_when_training(pid, 0.7)
-    with pytest.raises(KeyboardInterrupt):
-        hopper.fit_multiple_model("packed", "never", "configs", LONG)
-    caught = time.monotonic()
-    thread.join(30)
-    assert press.idle - press.at < 1
-    assert caught - press.at < 1
-    assert not exists("never")
-    assert hopper.connection.info.transaction_status == 0
+    hopper.fit_multiple_model("packed", "short", "configs", 1)  # loading libtorch cannot be interrupted
+    took = []
+    # The machine may be busy with something else; a client that waits for the run is slow every time.
+    while len(took) < 3 and min(took, default=9) > 0.2:
+        press, thread = interrupt_when_training(pid, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            hopper.fit_multiple_model("packed", "never", "configs", LONG)
+        caught = time.monotonic()
+        thread.join(30)
+        took.append(max(press.idle, caught) - press.at)
+        assert not exists("never")
+        assert hopper.connection.info.transaction_status == 0
+    assert min(took) < 0.5, took
+    print("interrupted after", *(f"{seconds:.3f}" for seconds in took), "s")
     assert len(hopper.leaderboard("models")) == 2
 
 
