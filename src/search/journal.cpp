@@ -132,7 +132,8 @@ void SearchJournal::Note(Decision decision) {
 
 void SearchJournal::Stop(int64_t id, int bracket, int rung, std::string reason) {
   Trial& trial = trials_[static_cast<size_t>(id)];
-  trial.stopped = true;
+  // Where another bracket trains it the state stays.
+  trial.stopped = !trial.running;
   Decision decision;
   decision.kind = DecisionKind::kStopped;
   decision.trial = id;
@@ -152,6 +153,7 @@ void SearchJournal::AddEarlier(SearchPoint point, int64_t resource, const Search
 void SearchJournal::Begin(int64_t id, int64_t resource) {
   Trial& trial = trials_[static_cast<size_t>(id)];
   trial.running = true;
+  trial.stopped = false;
   trial.resource = resource;
 }
 

@@ -92,11 +92,11 @@ void Search::Fill() {
       return;
     }
     const Trial& trial = journal_.trial(work->trial);
-    const int64_t from = trial.resource;
+    const int64_t from = trial.stopped ? 0 : trial.resource;
     const int64_t more = work->resource - from;
     const auto cut = [&](const std::string& reason) {
       End(reason);
-      if (from == 0) journal_.Stop(work->trial, -1, -1, reason);
+      if (trial.results.empty()) journal_.Stop(work->trial, -1, -1, reason);
     };
     if (request_.max_iterations && iterations_ + more > *request_.max_iterations) {
       cut("the budget of " + std::to_string(*request_.max_iterations) + " iterations is spent");
@@ -107,7 +107,8 @@ void Search::Fill() {
       cut("the budget of " + std::to_string(*request_.max_configs) + " configurations is spent");
       return;
     }
-    const double cost = request_.cost ? request_.cost(trial.point) : 1.0;
+    double cost = request_.cost ? request_.cost(trial.point) : 1.0;
+    if (!(cost > 0) || !std::isfinite(cost)) cost = 1;
     Seat seat;
     seat.trial = work->trial;
     seat.resource = work->resource;

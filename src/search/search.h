@@ -51,7 +51,9 @@ struct SearchRequest {
 void CheckSearch(const SearchRequest& request, std::vector<Problem>* problems);
 
 // Train the trial from where it is (from another one's state where parent is not -1 and it has not
-// begun) until it has `resource` iterations, and evaluate it.
+// begun) until it has `resource` iterations, and evaluate it. Assignments are begun in their order:
+// a parent is asked to go on only after those that begin from its state. `from` is 0 also for a
+// trial that was stopped and comes back: it trains anew.
 struct SearchAssignment {
   int64_t trial = 0;
   int64_t from = 0;

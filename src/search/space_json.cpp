@@ -14,6 +14,8 @@ namespace {
 
 // Whole numbers beyond it are not exact as doubles.
 constexpr double kLargestInteger = 0x1p53;
+// Choices of a parameter whose texts are tried before the search begins.
+constexpr uint64_t kTriedChoices = 100;
 
 const std::vector<std::string> kTypes = {"float", "int", "choice", "constant"};
 const std::vector<std::string> kScales = {"linear", "log", "log_near_one"};
@@ -99,7 +101,7 @@ class SpaceReader {
     RefuseUnused();
     if (problems_->size() > before_) return SearchSpace({});
     SearchSpace space(std::move(dimensions_), std::move(texts));
-    TryOne(space);
+    TrySome(space);
     return space;
   }
 
@@ -504,16 +506,32 @@ class SpaceReader {
     }
   }
 
-  // The texts of one point are read as those of any configuration.
-  void TryOne(const SearchSpace& space) {
-    const SearchConfiguration one =
-        space.Configuration(space.FromUnits(std::vector<double>(space.size(), 0.5)));
-    std::vector<ParamProblem> found;
-    ParseCompileParams(one.compile_params, &found);
-    ParseFitParams(one.fit_params, &found);
-    for (const ParamProblem& problem : found) {
-      if (!problem.warning) problems_->push_back(problem);
+  // The texts of some points are read as those of any configuration: the middle, and from there
+  // each choice and the ends of each range.
+  void TrySome(const SearchSpace& space) {
+    std::set<std::string> seen;
+    const auto try_with = [&](size_t changed, double value) {
+      const SearchConfiguration one = space.Configuration(space.Fill(
+          [&](size_t d) { return d == changed ? value : space.dimensions()[d].FromUnit(0.5); }));
+      std::vector<ParamProblem> found;
+      ParseCompileParams(one.compile_params, &found);
+      ParseFitParams(one.fit_params, &found);
+      for (const ParamProblem& problem : found) {
+        if (!problem.warning && seen.insert(problem.message).second) problems_->push_back(problem);
+      }
+    };
+    for (size_t d = 0; d < space.size(); ++d) {
+      const Dimension& dimension = space.dimensions()[d];
+      if (dimension.kind == DimensionKind::kChoice) {
+        for (uint64_t i = 0; i < std::min(dimension.Count(), kTriedChoices); ++i) {
+          try_with(d, dimension.At(i));
+        }
+      } else {
+        try_with(d, dimension.low);
+        try_with(d, dimension.high);
+      }
     }
+    if (space.size() == 0) try_with(0, 0);
   }
 
   const std::map<int32_t, std::string>& architectures_;

@@ -88,7 +88,8 @@ class Pbt : public SearchAlgorithm {
         std::min(alive, static_cast<size_t>(std::ceil(options_.quantile * static_cast<double>(n))));
     // The worst, and all that failed, are replaced. None stands among the best, too.
     const size_t first_bad = std::max(few, std::min(n - few, alive));
-    members_.assign(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(first_bad));
+    // Children come first: they take states before those who have them train on.
+    members_.clear();
     for (size_t place = first_bad; place < n; ++place) {
       const uint64_t draw = static_cast<uint64_t>(generation_) << 32 | place;
       const Philox random = journal->Random(kPbtStream, draw);
@@ -106,6 +107,8 @@ class Pbt : public SearchAlgorithm {
       members_.push_back(journal->Exploit(std::move(point), parent, resource + options_.interval,
                                           std::string(reason) + "; " + changes));
     }
+    members_.insert(members_.end(), ranked.begin(),
+                    ranked.begin() + static_cast<std::ptrdiff_t>(first_bad));
   }
 
   // Numbers times or by the factor, choices to a neighbour in the list, or drawn anew.

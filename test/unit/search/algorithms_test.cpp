@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -223,6 +224,39 @@ TEST(Halving, ASmallSpaceIsReused) {
     for (size_t i = 1; i < trial.results.size(); ++i) {
       EXPECT_LT(trial.results[i - 1].resource, trial.results[i].resource);
     }
+  }
+}
+
+// What was stopped has no state: where another bracket wants it, it begins anew. What runs for one
+// bracket is not stopped by another.
+TEST(Halving, WhatComesBackTrainsAnew) {
+  for (const int64_t seats : {1, 3, 8}) {
+    SearchRequest request = RequestOf(SpaceOf(R"({"a": [1, 2, 3, 4, 5]})"), "hyperband", "R=27");
+    request.seats = seats;
+    Search search(std::move(request));
+    std::map<int64_t, int64_t> states;
+    int64_t anew = 0;
+    std::vector<SearchAssignment> running;
+    while (!search.done()) {
+      for (const SearchAssignment& work : search.Ask()) {
+        anew += work.from == 0 && !search.journal().trial(work.trial).results.empty() ? 1 : 0;
+        if (work.from > 0) {
+          EXPECT_EQ(states[work.trial], work.from);
+        }
+        running.push_back(work);
+      }
+      const SearchAssignment work = running.front();
+      running.erase(running.begin());
+      states[work.trial] = work.resource;
+      search.Tell(work.trial, Loss(search.journal().trial(work.trial).point[0]));
+      for (const Trial& trial : search.journal().trials()) {
+        if (trial.stopped) states.erase(trial.id);
+        if (trial.running) {
+          EXPECT_FALSE(trial.stopped);
+        }
+      }
+    }
+    EXPECT_GT(anew, 0) << seats;
   }
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "search/drive.h"
 
@@ -48,22 +49,32 @@ TEST(Pbt, TheWorstGoOnFromTheBest) {
   EXPECT_EQ(search.iterations(), 8 * 6 * 2);
 }
 
-TEST(Pbt, AssignmentsNameTheParentOnce) {
-  SearchRequest request = RequestOf(Space(), "pbt", "population=4, generations=3");
-  request.seats = 4;
-  Search search(std::move(request));
-  int64_t with_parent = 0;
-  while (!search.done()) {
-    const auto works = search.Ask();
-    for (const SearchAssignment& work : works) {
-      EXPECT_EQ(work.resource, work.from + 1);
-      with_parent += work.parent >= 0 ? 1 : 0;
+// When a child begins its parent has not gone on from the state that the child takes.
+TEST(Pbt, ChildrenBeginBeforeTheirParentsGoOn) {
+  for (const int64_t seats : {1, 3, 8}) {
+    SearchRequest request = RequestOf(Space(), "pbt", "population=8, generations=4");
+    request.seats = seats;
+    Search search(std::move(request));
+    std::map<int64_t, int64_t> begun;
+    int64_t children = 0;
+    while (!search.done()) {
+      const auto works = search.Ask();
+      for (const SearchAssignment& work : works) {
+        EXPECT_EQ(work.resource, work.from + 1);
+        if (work.parent >= 0) {
+          ++children;
+          EXPECT_EQ(begun[work.parent], work.from);
+        } else {
+          EXPECT_EQ(begun[work.trial], work.from);
+        }
+        begun[work.trial] = work.resource;
+      }
+      for (const SearchAssignment& work : works) {
+        search.Tell(work.trial, Loss(search.journal().trial(work.trial).point[0]));
+      }
     }
-    for (const SearchAssignment& work : works) {
-      search.Tell(work.trial, Loss(search.journal().trial(work.trial).point[0]));
-    }
+    EXPECT_EQ(children, 6) << seats;
   }
-  EXPECT_EQ(with_parent, 2);
 }
 
 TEST(Pbt, FailuresAreReplaced) {

@@ -184,12 +184,14 @@ TEST(SearchSpaceJson, RefusesConditionsThatCannotHold) {
                 "search space at \"parameters.e.when.n\": list of values is empty"}));
 }
 
-TEST(SearchSpaceJson, TriesTheTextsOfOnePoint) {
+TEST(SearchSpaceJson, TriesTheTextsOfEachChoiceAndEnd) {
   const std::vector<std::string> problems =
-      ProblemsOf(R"({"parameters": {"a": [1, 2]}, "model_id": 1,
-                     "compile_params": {"loss": "msee", "optimizer": "Adam"},
+      ProblemsOf(R"({"parameters": {"a": {"type": "int", "low": 0, "high": 64},
+                                    "b": ["mse", "msee", "mae"]}, "model_id": 1,
+                     "compile_params": {"loss": {"hopper": "b"}, "optimizer": "Adam"},
                      "fit_params": {"batch_size": {"hopper": "a"}}})");
-  ASSERT_EQ(problems.size(), 1U);
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_NE(problems[1].find("batch_size"), std::string::npos) << problems[1];
   EXPECT_NE(problems[0].find("msee"), std::string::npos) << problems[0];
   EXPECT_EQ(ProblemsOf("[1]").front(), "search space is not a JSON object");
   EXPECT_EQ(ProblemsOf("{").size(), 1U);
