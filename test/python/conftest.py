@@ -105,6 +105,13 @@ def hopper(connection):
         yield client
 
 
+@pytest.fixture(params=["psycopg", "psycopg2"])
+def each(request, database):
+    """A client with each driver in turn."""
+    with model_hopper.connect(dbname=DATABASE, driver=request.param, progress=False) as client:
+        yield client
+
+
 @pytest.fixture
 def one(database):
     """A client on one kind of connection, for what does not depend on it."""

@@ -17,7 +17,7 @@ from conftest import ask
 DICE = np.random.default_rng(1)
 
 
-def test_every_type_of_numpy(hopper):
+def test_every_type_of_numpy(each):
     n = 5
     data = {}
     for code in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"):
@@ -34,7 +34,7 @@ def test_every_type_of_numpy(hopper):
     data["whole"] = np.arange(n * 4, dtype="i8").reshape(n, 4)
     data["flags"] = DICE.integers(0, 2, (n, 3)).astype(bool)
     data["image"] = DICE.integers(0, 256, (n, 4, 4, 3)).astype("u1")
-    written = hopper.write_table("types", data)
+    written = each.write_table("types", data)
     assert written.rows == n
     assert written.types == {
         "id": "bigint", "i1": "smallint", "u1": "smallint", "i2": "smallint", "u2": "integer", "i4": "integer",
@@ -150,27 +150,27 @@ def test_the_packers_read_it(one):
                    " (SELECT checksum FROM inserted_packed_summary) AS same").same[0]
 
 
-def test_data_in_the_place_of_a_table(hopper):
+def test_data_in_the_place_of_a_table(each):
     n = 300
     labels = np.arange(n) % 3
     frame = pandas.DataFrame({"label": labels, "a": DICE.normal(size=n) + labels, "b": DICE.normal(size=n)},
                              index=np.arange(n) + 1000)
-    assert hopper.training_preprocessor(frame, "frame_packed", "label", ["a", "b"]) == n
-    assert hopper.validation_preprocessor(frame[:50], "frame_validation", "label", ["a", "b"], "frame_packed") == 50
-    model_id = hopper.load_model("frame_arch", {"class_name": "Sequential", "config": {"layers": [
+    assert each.training_preprocessor(frame, "frame_packed", "label", ["a", "b"]) == n
+    assert each.validation_preprocessor(frame[:50], "frame_validation", "label", ["a", "b"], "frame_packed") == 50
+    model_id = each.load_model("frame_arch", {"class_name": "Sequential", "config": {"layers": [
         {"class_name": "Dense", "config": {"units": 3, "activation": "softmax"}}]}})
-    hopper.fit("frame_packed", "frame_model", "frame_arch", model_id,
+    each.fit("frame_packed", "frame_model", "frame_arch", model_id,
                "loss='categorical_crossentropy', optimizer='Adam(0.1)', metrics=['accuracy']", {"batch_size": 32}, 5)
-    predicted = hopper.predict("frame_model", frame.drop(columns="label"), independent_varname=["a", "b"],
+    predicted = each.predict("frame_model", frame.drop(columns="label"), independent_varname=["a", "b"],
                                pred_type="response", mst_key=1).set_index("id")
     assert sorted(predicted.index) == list(frame.index)
     assert (predicted.predicted_label == frame.label).mean() > 0.5
     images = {"label": labels, "image": DICE.integers(0, 256, (n, 4, 5)).astype("u1")}
-    assert hopper.training_preprocessor(images, "image_packed", "label", "image") == n
-    assert hopper.sql("SELECT independent_shape FROM image_packed_summary").iloc[0, 0] == [4, 5]
+    assert each.training_preprocessor(images, "image_packed", "label", "image") == n
+    assert each.sql("SELECT independent_shape FROM image_packed_summary").iloc[0, 0] == [4, 5]
     assert ask("SELECT count(*) FROM pg_class WHERE relname LIKE 'hopper_client_%%'") == [(0,)]
     with pytest.raises(TypeError, match="id_col"):
-        hopper.predict("frame_model", "frame")
+        each.predict("frame_model", "frame")
 
 
 def test_a_folder_of_images(one, tmp_path):

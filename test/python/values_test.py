@@ -40,26 +40,26 @@ def test_conversions():
             convert(value, sql_type, "n")
 
 
-def test_dictionaries_and_numpy_as_arguments(hopper):
-    model = hopper.load_model("architectures", MLP, name="from a dictionary")
+def test_dictionaries_and_numpy_as_arguments(each):
+    model = each.load_model("architectures", MLP, name="from a dictionary")
     assert type(model) is int
     shaped = {"class_name": "Sequential", "config": {"layers": [
         {"class_name": "Dense", "config": {"units": 3, "batch_input_shape": [None, 4]}}]}}
-    layers = hopper.describe_model("architectures", np.int64(hopper.load_model("architectures", shaped)))
+    layers = each.describe_model("architectures", np.int64(each.load_model("architectures", shaped)))
     assert layers.parameters.iloc[-1] == 15
     grid = {**GRID, "optimizer_params_list": [{"optimizer": ["Adam"], "lr": np.logspace(-4, -2, 3)}]}
-    assert hopper.generate_model_configs("architectures", "search", [np.int64(1)], grid,
+    assert each.generate_model_configs("architectures", "search", [np.int64(1)], grid,
                                          {"batch_size": np.array([16, 64])}) == 6
-    best = hopper.fit_multiple_model("packed", "searched", "search", np.int64(1))
+    best = each.fit_multiple_model("packed", "searched", "search", np.int64(1))
     assert best.models_trained == 6
-    board = hopper.leaderboard("searched", np.int64(3))
+    board = each.leaderboard("searched", np.int64(3))
     assert len(board) == 3
     assert set(board.learning_rate) <= {0.0001, 0.001, 0.01} and set(board.batch_size) <= {16, 64}
-    one = hopper.fit("packed", "alone", "architectures", 1,
+    one = each.fit("packed", "alone", "architectures", 1,
                      {"loss": "categorical_crossentropy", "optimizer": "Adam(lr=0.01)", "metrics": ["accuracy"]},
                      {"batch_size": 32}, 2, seed=np.int64(5))
     assert one.best_value > 0.5
-    assert hopper.load_model_selection_table(
+    assert each.load_model_selection_table(
         "architectures", "listed", 1, [{"loss": "mse", "optimizer": "SGD"}, "loss='mae', optimizer='SGD'"],
         [{"batch_size": 8}]) is not False
 

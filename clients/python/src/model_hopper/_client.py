@@ -522,6 +522,8 @@ class Hopper:
         summary = self._execute(f"SELECT best_mst_key, independent_shape FROM"
                                 f" {table_name(companion(model_table, '_summary'))}").rows[0]
         key = summary[0] if mst_key is None else int(mst_key)
+        if key is None:
+            raise LookupError(f'the models of "{model_table}" have nothing in common to be ranked by: give mst_key')
         found = self._execute(f"SELECT model_arch::text, model_weights FROM {table_name(model_table)}"
                               " WHERE mst_key = %s", [key]).rows
         if not found:

@@ -186,8 +186,7 @@ def _objects(name: str, values: Sequence[Any]) -> Column:
     if all(issubclass(kind, (int, np.integer)) for kind in kinds):
         return _numbers(name, np.array(filled(0), "i8"), missing)
     if all(issubclass(kind, (datetime.datetime, datetime.date, np.datetime64)) for kind in kinds):
-        return _numbers(name, np.array([np.datetime64("NaT") if cell is None else np.datetime64(cell)
-                                        for cell in cells], "datetime64[us]"))
+        return _numbers(name, np.array([np.datetime64("NaT" if cell is None else cell, "us") for cell in cells], "datetime64[us]"))
     try:
         return _numbers(name, np.array([float(cell) for cell in filled(0)], "f8"), missing)
     except (TypeError, ValueError):
