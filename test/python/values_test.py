@@ -91,6 +91,29 @@ def test_results(one):
     assert one.sql("SET work_mem = '4MB'") is None
 
 
+def test_help(one, capsys):
+    assert "fit_multiple_model" in set(one.help().function)
+    assert one.help("leaderboard") is None
+    assert "model_table" in capsys.readouterr().out
+
+
+def test_every_method_is_a_function_and_its_arguments(one):
+    """Methods pass their first arguments by place: they have the names and the order of the server's."""
+    import inspect
+
+    known = set(one.help().function)
+    theirs = {"close", "connection", "sql", "call", "set", "transaction", "push_model", "pull_model", "plot_curves",
+              "plot_parallel", "read_table", "write_table", "write_images", "help", "progress"}
+    for name, method in vars(model_hopper.Hopper).items():
+        if name.startswith("_") or name in theirs:
+            continue
+        assert name in known, name
+        arguments = {row for (row,) in ask("SELECT unnest(proargnames) FROM pg_proc WHERE proname = %s AND"
+                                           " pronamespace = 'hopper'::regnamespace", name)}
+        for argument in list(inspect.signature(method).parameters)[1:]:
+            assert argument in arguments | {"options", "progress", "positional", "arguments"}, (name, argument)
+
+
 def test_results_without_pandas(one, monkeypatch):
     real = builtins.__import__
 

@@ -306,11 +306,13 @@ class Hopper:
         for name, value in settings.items():
             self._set(f"hopper.{name}", str(plain(value)))
 
-    def help(self, function: Optional[str] = None) -> None:
-        """Prints what the server says about its functions, or about one."""
-        rows = self._execute("SELECT hopper.help(%s)" if function else "SELECT hopper.help()",
-                             [function] if function else None).rows
-        print("\n".join(str(row[0]) for row in rows))
+    def help(self, function: Optional[str] = None) -> Rows:
+        """The functions by task; with the name of one, prints what it does, its arguments and an example."""
+        if function is None:
+            return self.call("help")
+        for row in self._execute("SELECT hopper.help(%s)", [function]).rows:
+            print(row[0])
+        return None
 
     def _rows(self, result: Result, name: str = "row") -> Rows:
         rows = [tuple(bytes(cell) if isinstance(cell, memoryview) else cell for cell in row) for row in result.rows]
