@@ -13,10 +13,11 @@ CREATE FUNCTION hopper.evaluate(
     output_table text DEFAULT NULL,
     use_gpus boolean DEFAULT false,
     mst_key integer DEFAULT NULL,
-    confusion_table text DEFAULT NULL)
+    confusion_table text DEFAULT NULL,
+    replace boolean DEFAULT false)
 RETURNS hopper.evaluation
     AS 'MODULE_PATHNAME', 'hopper_sql_evaluate' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.evaluate(text, text, text, boolean, integer, text) IS
+COMMENT ON FUNCTION hopper.evaluate(text, text, text, boolean, integer, text, boolean) IS
     'loss and metrics of a trained model on a packed table, which validation_preprocessor makes; confusion_table gets a row a class
 
 Task: 7.3 predict
@@ -26,5 +27,6 @@ output_table: table to write the result to; by itself none
 use_gpus: not yet: true is an error
 mst_key: which configuration (model selection tuple) of model_table; by itself the best
 confusion_table: table to write the confusion matrix to, a row per class; by itself none
+replace: take the place of an output_table and a confusion_table that are there
 Example:
 SELECT * FROM hopper.evaluate(model_table := ''models'', packed_table := ''points_packed_validation'', mst_key := 1);';

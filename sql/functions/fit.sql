@@ -29,12 +29,13 @@ CREATE FUNCTION hopper.fit(
     training_metrics text DEFAULT 'final',
     threads_per_model integer DEFAULT 1,
     fuse boolean DEFAULT true,
-    gpus hopper.integers DEFAULT NULL)
+    gpus hopper.integers DEFAULT NULL,
+    replace boolean DEFAULT false)
 RETURNS hopper.fit_result
     AS 'MODULE_PATHNAME', 'hopper_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.fit(text, text, text, integer, text, text, integer, boolean, text,
     integer, boolean, text, text, bigint, integer, text, text, integer,
-    boolean, hopper.integers) IS
+    boolean, hopper.integers, boolean) IS
     'train one model on a packed table; its tables are those of fit_multiple_model, with mst_key 1
 
 Task: 4.3 train
@@ -58,6 +59,7 @@ training_metrics: ''running'': summed up while weights move; ''final'': exact af
 threads_per_model: threads that share the arithmetic of one model, for few large models on many processors
 fuse: on GPUs: models of one shape train side by side
 gpus: indexes of the GPUs to use, as gpu_configuration() shows them; by itself all
+replace: take the place of the model_table that is there, once the new one is trained
 Example:
 SELECT * FROM hopper.fit(packed_table := ''points_packed'', model_table := ''one_model'', model_arch_table := ''networks'',
     model_id := 1, compile_params := $$loss=''categorical_crossentropy'', optimizer=''Adam(lr=0.01)'', metrics=[''accuracy'']$$,

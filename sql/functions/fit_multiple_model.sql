@@ -17,12 +17,13 @@ CREATE FUNCTION hopper.fit_multiple_model(
     threads_per_model integer DEFAULT 1,
     fuse boolean DEFAULT true,
     gpus hopper.integers DEFAULT NULL,
-    rank_by text DEFAULT NULL)
+    rank_by text DEFAULT NULL,
+    replace boolean DEFAULT false)
 RETURNS hopper.fit_result
     AS 'MODULE_PATHNAME', 'hopper_sql_fit_multiple_model' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.fit_multiple_model(text, text, text, integer, boolean, text, integer,
     boolean, text, text, boolean, bigint, integer, text, text, integer,
-    boolean, hopper.integers, text) IS
+    boolean, hopper.integers, text, boolean) IS
     'train all configurations of a model selection table together on a packed table
 
 Task: 4.2 train
@@ -45,6 +46,7 @@ threads_per_model: threads that share the arithmetic of one model, for few large
 fuse: on GPUs: models of one shape train side by side
 gpus: indexes of the GPUs to use, as gpu_configuration() shows them; by itself all
 rank_by: metric, or ''loss'', that the models are compared by; by itself the first that all of them compute
+replace: take the place of the model_table that is there, once the new one is trained
 Example:
 SELECT * FROM hopper.fit_multiple_model(packed_table := ''points_packed'', model_table := ''models'',
     model_selection_table := ''configs'', num_iterations := 5, validation_table := ''points_packed_validation'');';

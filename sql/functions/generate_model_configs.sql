@@ -6,9 +6,10 @@ CREATE FUNCTION hopper.generate_model_configs(
     fit_params_grid text,
     search_type text DEFAULT 'grid',
     num_configs integer DEFAULT NULL,
-    seed bigint DEFAULT NULL) RETURNS integer
+    seed bigint DEFAULT NULL,
+    replace boolean DEFAULT false) RETURNS integer
     AS 'MODULE_PATHNAME', 'hopper_sql_generate_model_configs' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.generate_model_configs(text, text, hopper.integers, text, text, text, integer, bigint) IS
+COMMENT ON FUNCTION hopper.generate_model_configs(text, text, hopper.integers, text, text, text, integer, bigint, boolean) IS
     'adds configurations by grid or random search to a selection table, which is made on first use; returns the number added
 
 Task: 3.1 configurations
@@ -20,6 +21,7 @@ fit_params_grid: a list of values for each fit parameter: batch_size, epochs and
 search_type: ''grid'': every combination; ''random'': num_configs of them drawn by chance
 num_configs: how many to draw, for random search
 seed: another seed, other random numbers; the same seed, the same result
+replace: begin a new table in the place of the one that is there, instead of adding to it
 Example:
 SELECT hopper.generate_model_configs(model_arch_table := ''networks'', model_selection_table := ''configs'',
     model_id_list := ARRAY[1],

@@ -3,9 +3,10 @@ CREATE FUNCTION hopper.load_model_selection_table(
     model_selection_table text,
     model_id_list hopper.integers,
     compile_params_list text[],
-    fit_params_list text[]) RETURNS integer
+    fit_params_list text[],
+    replace boolean DEFAULT false) RETURNS integer
     AS 'MODULE_PATHNAME', 'hopper_sql_load_model_selection_table' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.load_model_selection_table(text, text, hopper.integers, text[], text[]) IS
+COMMENT ON FUNCTION hopper.load_model_selection_table(text, text, hopper.integers, text[], text[], boolean) IS
     'makes a table of configurations to train, every combination of three lists; returns their number
 
 Task: 3.2 configurations
@@ -14,6 +15,7 @@ model_selection_table: table of configurations to make
 model_id_list: numbers of architectures to try
 compile_params_list: compile parameters to try
 fit_params_list: fit parameters to try
+replace: take the place of the model_selection_table that is there
 Example:
 SELECT hopper.load_model_selection_table(model_arch_table := ''networks'', model_selection_table := ''few_configs'',
     model_id_list := ARRAY[1],

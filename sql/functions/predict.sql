@@ -6,10 +6,11 @@ CREATE FUNCTION hopper.predict(
     output_table text DEFAULT NULL,
     pred_type text DEFAULT 'prob',
     use_gpus boolean DEFAULT false,
-    mst_key integer DEFAULT NULL)
+    mst_key integer DEFAULT NULL,
+    replace boolean DEFAULT false)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, integer) IS
+COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, integer, boolean) IS
     'predict the rows of an unpacked table, whose features are found by the names that the model was trained with: all classes (prob) or the most probable one (response); returns the number of rows written
 
 Task: 7.1 predict
@@ -21,6 +22,7 @@ output_table: name of the table to make
 pred_type: ''prob'': every class with its probability; ''response'': the most probable one; an integer: so many of the most probable; a number below 1: those that are more probable
 use_gpus: not yet: true is an error
 mst_key: which configuration (model selection tuple) of model_table; by itself the best
+replace: take the place of the output_table that is there, once all rows are predicted
 Example:
 SELECT hopper.predict(model_table := ''models'', source_table := ''points_test'', id_col := ''id'',
     output_table := ''predicted'', pred_type := ''response'', mst_key := 1);';
@@ -33,10 +35,11 @@ CREATE FUNCTION hopper.predict(
     output_table text,
     pred_type integer,
     use_gpus boolean DEFAULT false,
-    mst_key integer DEFAULT NULL)
+    mst_key integer DEFAULT NULL,
+    replace boolean DEFAULT false)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_top' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, integer, boolean, integer) IS
+COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, integer, boolean, integer, boolean) IS
     'predict the rows of an unpacked table: the pred_type most probable classes; returns the number of rows written';
 
 CREATE FUNCTION hopper.predict(
@@ -47,8 +50,9 @@ CREATE FUNCTION hopper.predict(
     output_table text,
     pred_type double precision,
     use_gpus boolean DEFAULT false,
-    mst_key integer DEFAULT NULL)
+    mst_key integer DEFAULT NULL,
+    replace boolean DEFAULT false)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_threshold' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, double precision, boolean, integer) IS
+COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, double precision, boolean, integer, boolean) IS
     'predict the rows of an unpacked table: the classes that are more probable than pred_type; returns the number of rows written';

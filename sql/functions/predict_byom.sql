@@ -8,11 +8,12 @@ CREATE FUNCTION hopper.predict_byom(
     pred_type text DEFAULT 'prob',
     use_gpus boolean DEFAULT false,
     class_values text[] DEFAULT NULL,
-    normalizing_const double precision DEFAULT 1.0)
+    normalizing_const double precision DEFAULT 1.0,
+    replace boolean DEFAULT false)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, text, boolean,
-    text[], double precision) IS
+    text[], double precision, boolean) IS
     'predict with the weights of an architecture table: all classes (prob) or the most probable one (response); returns the number of rows written
 
 Task: 7.4 predict
@@ -26,6 +27,7 @@ pred_type: ''prob'': every class with its probability; ''response'': the most pr
 use_gpus: not yet: true is an error
 class_values: names of the classes, in the order of the outputs; without them classes are numbers
 normalizing_const: features are divided by it when a model reads them, such as 255 for bytes of images
+replace: take the place of the output_table that is there, once all rows are predicted
 Example:
 SELECT hopper.load_model(model_arch_table := ''trained'', model_weights := model_weights, model_arch :=
     ''{"class_name": "Sequential", "config": {"layers": [
@@ -45,11 +47,12 @@ CREATE FUNCTION hopper.predict_byom(
     pred_type integer,
     use_gpus boolean DEFAULT false,
     class_values text[] DEFAULT NULL,
-    normalizing_const double precision DEFAULT 1.0)
+    normalizing_const double precision DEFAULT 1.0,
+    replace boolean DEFAULT false)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_top' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, integer, boolean,
-    text[], double precision) IS
+    text[], double precision, boolean) IS
     'predict with the weights of an architecture table: the pred_type most probable classes; returns the number of rows written';
 
 CREATE FUNCTION hopper.predict_byom(
@@ -62,9 +65,10 @@ CREATE FUNCTION hopper.predict_byom(
     pred_type double precision,
     use_gpus boolean DEFAULT false,
     class_values text[] DEFAULT NULL,
-    normalizing_const double precision DEFAULT 1.0)
+    normalizing_const double precision DEFAULT 1.0,
+    replace boolean DEFAULT false)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_threshold' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, double precision, boolean,
-    text[], double precision) IS
+    text[], double precision, boolean) IS
     'predict with the weights of an architecture table: the classes that are more probable than pred_type; returns the number of rows written';

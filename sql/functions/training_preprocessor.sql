@@ -12,13 +12,15 @@ CREATE FUNCTION hopper.training_preprocessor(
     validation_fraction float8 DEFAULT NULL,
     fold_column text DEFAULT NULL,
     image_shape int[] DEFAULT NULL,
-    starts int[] DEFAULT NULL
+    starts int[] DEFAULT NULL,
+    replace boolean DEFAULT false
 ) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hopper_sql_training_preprocessor';
 
 COMMENT ON FUNCTION hopper.training_preprocessor(
-    text, text, text, text, int, real, hopper.integers, text, int, bigint, float8, text, int[], int[]) IS
+    text, text, text, text, int, real, hopper.integers, text, int, bigint, float8, text, int[], int[],
+    boolean) IS
 'packs a table or view for training into <output_table> and <output_table>_summary, on request also a part of its rows into <output_table>_validation; returns the number of rows
 
 Task: 1.1 pack
@@ -36,6 +38,7 @@ validation_fraction: between 0 and 1: this part of each class goes to <output_ta
 fold_column: boolean column: rows where it is true go to <output_table>_validation
 image_shape: shape of an example, such as ARRAY[32, 32, 3] for height, width, channels; bytea needs it
 starts: first partition of each group of partitions at which models start; by itself every partition
+replace: take the place of the packed table that is there
 Example:
 SELECT hopper.training_preprocessor(source_table := ''points'', output_table := ''points_packed'',
     dependent_varname := ''y'', independent_varname := ''a, b'', validation_fraction := 0.2);';

@@ -5,12 +5,13 @@ CREATE FUNCTION hopper.validation_preprocessor(
     independent_varname text DEFAULT NULL,
     packed_table text DEFAULT NULL,
     buffer_size int DEFAULT NULL,
-    distribution_rules text DEFAULT NULL
+    distribution_rules text DEFAULT NULL,
+    replace boolean DEFAULT false
 ) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hopper_sql_validation_preprocessor';
 
-COMMENT ON FUNCTION hopper.validation_preprocessor(text, text, text, text, text, int, text) IS
+COMMENT ON FUNCTION hopper.validation_preprocessor(text, text, text, text, text, int, text, boolean) IS
 'packs a table or view for validation with the columns, classes, constant, types and shapes of a packed training table; returns the number of rows
 
 Task: 1.2 pack
@@ -21,6 +22,7 @@ independent_varname: columns of features; by itself those of packed_table, by th
 packed_table: packed training table whose classes, shape and constant the rows shall have
 buffer_size: about how many rows one packed value holds; by itself some 4 MB of them
 distribution_rules: Greenplum: ''all_segments'', ''gpu_segments'' or the name of a table of segments; elsewhere NULL or ''all_segments''
+replace: take the place of the packed table that is there
 Example:
 SELECT hopper.validation_preprocessor(source_table := ''points_test'', output_table := ''points_test_packed'',
     dependent_varname := ''y'', independent_varname := ''a, b'', packed_table := ''points_packed'');';

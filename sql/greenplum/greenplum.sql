@@ -89,5 +89,6 @@ ALTER FUNCTION hopper.describe_model(text, integer) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.leaderboard(text, integer, text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.learning_curves(text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.run_timeline(text) EXECUTE ON INITPLAN;
+ALTER FUNCTION hopper.models() EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer, text,
     integer, boolean, text) EXECUTE ON INITPLAN;

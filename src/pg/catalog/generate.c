@@ -9,6 +9,7 @@
 
 #include "pg/catalog/models.h"
 #include "pg/catalog/problems.h"
+#include "pg/server/made.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_load_model_selection_table);
 PG_FUNCTION_INFO_V1(hopper_sql_generate_model_configs);
@@ -114,6 +115,18 @@ create_selection_tables(const hopper_name *selection, const hopper_name *summary
 						 psprintf("the table of model architectures of %s", selection->quoted));
 	hopper_exec("INSERT INTO %s (model_arch_table) VALUES (%s)", summary->quoted,
 				hopper_literal(models->quoted));
+}
+
+static void
+make_selection_tables(const hopper_name *selection, const hopper_name *models, bool replace)
+{
+	hopper_made tables[] =
+	{{*selection, HOPPER_MADE_CONFIGS},
+	{hopper_name_with_suffix(selection, "summary"), HOPPER_MADE_CONFIGS_SUMMARY}};
+
+	if (hopper_make_room(tables, lengthof(tables), replace))
+		(void) hopper_drop_made(tables, lengthof(tables), NULL);
+	create_selection_tables(&tables[0].name, &tables[1].name, models);
 }
 
 /*
@@ -242,14 +255,13 @@ write_configs(const hopper_name *selection, const hopper_name *models, hopper_ro
 
 /*
  * load_model_selection_table(model_arch_table, model_selection_table, model_id_list,
- * compile_params_list, fit_params_list) -> number of configurations
+ * compile_params_list, fit_params_list, replace) -> number of configurations
  */
 Datum
 hopper_sql_load_model_selection_table(PG_FUNCTION_ARGS)
 {
 	hopper_name models = name_argument(fcinfo, 0, "model_arch_table");
 	hopper_name selection = name_argument(fcinfo, 1, "model_selection_table");
-	hopper_name summary = hopper_name_with_suffix(&selection, "summary");
 	hopper_error error = {0};
 	hopper_rows *rows;
 	int			n_models;
@@ -269,10 +281,8 @@ hopper_sql_load_model_selection_table(PG_FUNCTION_ARGS)
 						   n_fit),
 				 errhint("Use fewer, or raise hopper.max_configs.")));
 	hopper_connect();
-	hopper_require_absent(&selection);
-	hopper_require_absent(&summary);
 	require_models(&models, ids, n_models);
-	create_selection_tables(&selection, &summary, &models);
+	make_selection_tables(&selection, &models, !PG_ARGISNULL(5) && PG_GETARG_BOOL(5));
 	HOPPER_CHECK(hopper_core()->cross_configs(n_models, ids, n_compile, compile, n_fit, fit, &rows,
 											  &error), error);
 	n_added = write_configs(&selection, &models, rows, 1);
@@ -372,15 +382,15 @@ read_existing(const hopper_name *selection, const hopper_name *models, hopper_gr
 
 /*
  * generate_model_configs(model_arch_table, model_selection_table, model_id_list,
- * compile_params_grid, fit_params_grid, search_type, num_configs, seed)
- * -> number of configurations added
+ * compile_params_grid, fit_params_grid, search_type, num_configs, seed,
+ * replace) -> number of configurations added
  */
 Datum
 hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 {
 	hopper_name models = name_argument(fcinfo, 0, "model_arch_table");
 	hopper_name selection = name_argument(fcinfo, 1, "model_selection_table");
-	hopper_name summary = hopper_name_with_suffix(&selection, "summary");
+	bool		replace = !PG_ARGISNULL(8) && PG_GETARG_BOOL(8);
 	hopper_grid grid = {0};
 	hopper_error notice = {0};
 	hopper_error error = {0};
@@ -392,14 +402,10 @@ hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 	read_search_arguments(fcinfo, &grid);
 	hopper_connect();
 	require_models(&models, grid.model_ids, grid.n_models);
-	if (OidIsValid(hopper_relation_oid(&selection, true)))
+	if (!replace && OidIsValid(hopper_relation_oid(&selection, true)))
 		first_key = read_existing(&selection, &models, &grid);
 	else
-	{
-		hopper_require_absent(&selection);
-		hopper_require_absent(&summary);
-		create_selection_tables(&selection, &summary, &models);
-	}
+		make_selection_tables(&selection, &models, replace);
 	HOPPER_CHECK(hopper_core()->generate_configs(&grid, &rows, &notice, &error), error);
 	n_added = write_configs(&selection, &models, rows, first_key);
 	if (notice.message[0])

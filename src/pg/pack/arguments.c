@@ -74,7 +74,8 @@ label_argument(FunctionCallInfo fcinfo, int i)
 
 /* What both functions have beside columns; `buffer` and `rules` are the arguments' positions. */
 static void
-get_common(FunctionCallInfo fcinfo, hopper_pack_request *request, int buffer, int rules)
+get_common(FunctionCallInfo fcinfo, hopper_pack_request *request, int buffer, int rules,
+		   int replace)
 {
 	char	   *rule;
 
@@ -86,6 +87,7 @@ get_common(FunctionCallInfo fcinfo, hopper_pack_request *request, int buffer, in
 		request->buffer_size = PG_GETARG_INT32(buffer);
 		require_positive(request->buffer_size, "buffer_size");
 	}
+	request->replace = ARGUMENT(replace, PG_GETARG_BOOL, false);
 	request->normalizing_const = 1.0;
 	if (PG_ARGISNULL(rules))
 		return;
@@ -123,7 +125,7 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 	int			n;
 	int			i;
 
-	get_common(fcinfo, request, 4, 7);
+	get_common(fcinfo, request, 4, 7, 14);
 	request->y_names = label_argument(fcinfo, 2);
 	request->x_names = split_columns(fcinfo, 3, "independent_varname");
 	if (!PG_ARGISNULL(5))
@@ -194,7 +196,7 @@ hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *r
 	hopper_packed *training = &request->training;
 	hopper_name table;
 
-	get_common(fcinfo, request, 5, 6);
+	get_common(fcinfo, request, 5, 6, 7);
 	request->validation = true;
 	table = hopper_parse_name(text_argument(fcinfo, 4), "packed_table");
 	hopper_read_packed(&table, training);

@@ -5,6 +5,7 @@
 #include "pg/pack/pack.h"
 
 #include "portability/instr_time.h"
+#include "utils/acl.h"
 
 #include "pg/codec/placement.h"
 
@@ -14,21 +15,62 @@ pack_is_split(const hopper_pack_request *request)
 	return request->validation_fraction > 0 || request->fold_column;
 }
 
-/* All tables that packing creates must be absent before it starts. */
-static void
-require_outputs_absent(const hopper_pack_request *request)
+int
+hopper_pack_tables(const hopper_name *packed, bool split, hopper_made *tables)
 {
-	hopper_name name;
+	hopper_name validation;
 
-	hopper_require_absent(&request->output);
-	name = hopper_name_with_suffix(&request->output, "summary");
-	hopper_require_absent(&name);
-	if (!pack_is_split(request))
+	tables[0] = (hopper_made) {*packed, HOPPER_MADE_PACKED};
+	tables[1] = (hopper_made) {hopper_name_with_suffix(packed, "summary"),
+	HOPPER_MADE_PACKED_SUMMARY};
+	if (!split)
+		return 2;
+	validation = hopper_name_with_suffix(packed, "validation");
+	tables[2] = (hopper_made) {validation, HOPPER_MADE_PACKED};
+	tables[3] = (hopper_made) {hopper_name_with_suffix(&validation, "summary"),
+	HOPPER_MADE_PACKED_SUMMARY};
+	return PACK_TABLES;
+}
+
+bool
+hopper_pack_has_split(const hopper_name *packed)
+{
+	hopper_made tables[PACK_TABLES];
+
+	(void) hopper_pack_tables(packed, true, tables);
+	for (int i = 2; i < PACK_TABLES; i++)
+	{
+		Oid			relation = hopper_relation_oid(&tables[i].name, true);
+
+		if (!hopper_is_made(relation, tables[i].kind) || !hopper_is_owner(relation))
+			return false;
+	}
+	return hopper_select("SELECT 1 FROM %s WHERE training_table = %s", tables[3].name.quoted,
+						 hopper_literal(packed->quoted)) > 0;
+}
+
+/* What is there and may be replaced goes when the new tables are made: after the rows were read. */
+static void
+make_room(hopper_pack_job *job)
+{
+	const hopper_pack_request *request = &job->request;
+
+	job->n_tables = hopper_pack_tables(&request->output, pack_is_split(request), job->tables);
+	/* Rows for validation that were packed for other data stay. */
+	if (job->n_tables > 2 && !hopper_pack_has_split(&request->output))
+		for (int i = 2; i < job->n_tables; i++)
+			hopper_require_absent(&job->tables[i].name);
+	job->replacing = hopper_make_room(job->tables, job->n_tables, request->replace);
+	if (!job->replacing)
 		return;
-	name = hopper_name_with_suffix(&request->output, "validation");
-	hopper_require_absent(&name);
-	name = hopper_name_with_suffix(&name, "summary");
-	hopper_require_absent(&name);
+	hopper_require_other_table(&request->output, "output_table", &request->source,
+							   "source_table");
+	if (request->validation)
+		hopper_require_other_table(&request->output, "output_table", &request->training.table,
+								   "packed_table");
+	/* Rows that the old table had put aside may be among those that the new one is trained on. */
+	else if (job->n_tables == 2 && hopper_pack_has_split(&request->output))
+		job->n_tables = hopper_pack_tables(&request->output, true, job->tables);
 }
 
 static void
@@ -103,6 +145,8 @@ hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
 				 errmsg("\"%s\" holds no rows", job->source.name.shown)));
 	n_validation = hopper_pack_split_rows(job);
 	check_split(job, n_validation);
+	if (job->replacing)
+		(void) hopper_drop_made(job->tables, job->n_tables, NULL);
 	init_output(job, training, &request->output, job->n_rows - n_validation, request->partitions);
 	check_starts(request, training->partitions);
 	if (!pack_is_split(request))
@@ -184,7 +228,7 @@ pack(hopper_pack_job *job)
 	instr_time	end;
 
 	INSTR_TIME_SET_CURRENT(start);
-	require_outputs_absent(request);
+	make_room(job);
 	hopper_pack_open_source(request, &job->source);
 	hopper_pack_require_free_names(job);
 	hopper_pack_set_features(job);
@@ -235,4 +279,45 @@ hopper_sql_validation_preprocessor(PG_FUNCTION_ARGS)
 	n_rows = pack(job);
 	hopper_finish();
 	PG_RETURN_INT64(n_rows);
+}
+
+PG_FUNCTION_INFO_V1(hopper_sql_drop_packed);
+
+/* drop_packed(packed_table) -> number of tables; with the rows that its split put aside */
+Datum
+hopper_sql_drop_packed(PG_FUNCTION_ARGS)
+{
+	hopper_name packed = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
+										   "packed_table");
+	hopper_made tables[PACK_TABLES];
+	char	   *words;
+	int			n;
+
+	hopper_connect();
+	n = hopper_pack_tables(&packed, hopper_pack_has_split(&packed), tables);
+	for (int i = 0; i < n; i++)
+	{
+		Oid			relation = hopper_relation_oid(&tables[i].name, true);
+
+		if (!OidIsValid(relation))
+			continue;
+		if (!hopper_is_made(relation, tables[i].kind))
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("\"%s\" is not a table that packing made", tables[i].name.shown),
+					 i == 0 && hopper_is_made(relation, HOPPER_MADE_MODELS)
+					 ? errhint("It holds models, which hopper.drop_model() drops.")
+					 : errhint("Give the table that hopper.training_preprocessor() or "
+							   "hopper.validation_preprocessor() made.")));
+		if (!hopper_is_owner(relation))
+			aclcheck_error(ACLCHECK_NOT_OWNER, HOPPER_OBJECT_TABLE, tables[i].name.shown);
+	}
+	n = hopper_drop_made(tables, n, &words);
+	if (n > 0)
+		ereport(NOTICE, (errmsg("dropped %s", words)));
+	else
+		ereport(NOTICE,
+				(errmsg("there is no packed table \"%s\", nothing was dropped", packed.shown)));
+	hopper_finish();
+	PG_RETURN_INT32(n);
 }

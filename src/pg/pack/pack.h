@@ -11,9 +11,11 @@
 #define HOPPER_PACK_H
 
 #include "pg/codec/rows.h"
+#include "pg/server/made.h"
 
 #define PACK_KEY_SIZE 16
 #define PACK_CHECKSUM_SIZE 16
+#define PACK_TABLES 4
 #define PACK_BUFFER_BYTES (4 * 1024 * 1024)		/* default size of a buffer */
 
 /* What the caller asked for. */
@@ -35,6 +37,7 @@ typedef struct hopper_pack_request
 	int			n_starts;		/* 0: every partition */
 	int32	   *starts;
 	char	   *distribution_rules; /* or NULL: all segments */
+	bool		replace;
 	bool		validation;		/* validation_preprocessor() */
 	hopper_packed training;		/* validation only */
 } hopper_pack_request;
@@ -113,8 +116,15 @@ typedef struct hopper_pack_job
 	int			n_strata;		/* 0 before the first row */
 	int64	   *strata;			/* rows of each stratum */
 	int64	   *quotas;			/* of them still to go to validation */
+	hopper_made tables[PACK_TABLES];	/* to be made, or also to be replaced */
+	int			n_tables;
+	bool		replacing;
 } hopper_pack_job;
 
+/* A packed table, its summary and, of a split, its validation table: their number. */
+extern int	hopper_pack_tables(const hopper_name *packed, bool split, hopper_made *tables);
+/* Whether rows of a split lie beside a packed table, or lay beside one that is gone. */
+extern bool hopper_pack_has_split(const hopper_name *packed);
 /* Column of the features in the packed table. */
 extern const char *hopper_pack_feature_column(const hopper_pack_job *job);
 /* Refuses columns whose names are taken in the packed table or its summary. */

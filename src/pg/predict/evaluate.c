@@ -11,6 +11,7 @@
 #include "pg/server/ceilings.h"
 #include "pg/predict/confusion.h"
 #include "pg/server/devices.h"
+#include "pg/server/made.h"
 #include "pg/codec/placement.h"
 #include "pg/predict/evaluate.h"
 #include "pg/server/words.h"
@@ -18,7 +19,8 @@
 PG_FUNCTION_INFO_V1(hopper_sql_evaluate);
 
 /*
- * evaluate(model_table, packed_table, output_table, use_gpus, mst_key, confusion_table)
+ * evaluate(model_table, packed_table, output_table, use_gpus, mst_key, confusion_table,
+ * replace)
  *
  * Loss and metrics are those that the model was compiled with. Without output_table the row is
  * only returned. confusion_table gets a row a class.
@@ -29,8 +31,10 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_name table;
 	hopper_name packed_table;
+	hopper_made outputs[2];
 	hopper_name output;
 	hopper_name confusion;
+	bool		replace = !PG_ARGISNULL(6) && PG_GETARG_BOOL(6);
 	bool		has_output = !PG_ARGISNULL(2);
 	bool		has_confusion = !PG_ARGISNULL(5);
 	hopper_trained model;
@@ -52,12 +56,14 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	if (has_output)
 	{
 		output = hopper_parse_name(PG_GETARG_TEXT_PP(2), "output_table");
-		hopper_require_absent(&output);
+		outputs[0] = (hopper_made) {output, HOPPER_MADE_EVALUATION};
+		(void) hopper_make_room(&outputs[0], 1, replace);
 	}
 	if (has_confusion)
 	{
 		confusion = hopper_parse_name(PG_GETARG_TEXT_PP(5), "confusion_table");
-		hopper_require_absent(&confusion);
+		outputs[1] = (hopper_made) {confusion, HOPPER_MADE_CONFUSION};
+		(void) hopper_make_room(&outputs[1], 1, replace);
 		if (has_output)
 			hopper_require_other_table(&output, "output_table", &confusion, "confusion_table");
 	}
@@ -72,6 +78,10 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	hopper_check_compatible(&data, "test table", &model.desc, model.n_x_columns,
 							model.x_columns, table.shown);
 	/* What cannot be made is found out before the data are read. */
+	if (has_output)
+		(void) hopper_drop_made(&outputs[0], 1, NULL);
+	if (has_confusion)
+		(void) hopper_drop_made(&outputs[1], 1, NULL);
 	if (has_output)
 		hopper_exec("CREATE TABLE %s (loss pg_catalog.float8, metric pg_catalog.float8,"
 					" metrics_type pg_catalog.text[], loss_type pg_catalog.text,"

@@ -22,9 +22,37 @@ text_argument(FunctionCallInfo fcinfo, int at)
 	return PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at);
 }
 
+/* The output's name; where it replaces a table, it takes its place when it is filled. */
+static void
+prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, int at, int at_replace)
+{
+	run->final.kind = HOPPER_MADE_PREDICTIONS;
+	run->final.name = hopper_parse_name(text_argument(fcinfo, at), "output_table");
+	run->output_table = run->final.name;
+	if (!hopper_make_room(&run->final, 1,
+						  !PG_ARGISNULL(at_replace) && PG_GETARG_BOOL(at_replace)))
+		return;
+	hopper_require_other_table(&run->final.name, "output_table", &run->source, "source_table");
+	run->output_table = hopper_working_name(&run->final.name);
+}
+
+static int64
+predict_rows(hopper_prediction *run)
+{
+	int64		n_rows = hopper_predict_rows(run);
+
+	if (strcmp(run->output_table.name, run->final.name.name) != 0)
+	{
+		hopper_made made = {run->output_table, HOPPER_MADE_PREDICTIONS};
+
+		hopper_exchange(&run->final, &made, 1);
+	}
+	return n_rows;
+}
+
 /*
  * (model_table, source_table, id_col, independent_varname, output_table, pred_type, use_gpus,
- * mst_key)
+ * mst_key, replace)
  */
 static Datum
 predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
@@ -39,8 +67,7 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 	run->what = what;
 	table = hopper_parse_name(text_argument(fcinfo, 0), "model_table");
 	run->source = hopper_parse_name(text_argument(fcinfo, 1), "source_table");
-	run->output_table = hopper_parse_name(text_argument(fcinfo, 4), "output_table");
-	hopper_require_absent(&run->output_table);
+	prepare_output(fcinfo, run, 4, 8);
 	hopper_check_use_gpus(!PG_ARGISNULL(6) && PG_GETARG_BOOL(6));
 	run->threads = hopper_effective_threads();
 	hopper_read_trained(&table, !PG_ARGISNULL(7), PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7),
@@ -51,14 +78,14 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 							   hopper_feature_list(text_argument(fcinfo, 3),
 												   "independent_varname", trained.n_x_columns,
 												   trained.x_columns, table.shown));
-	n_rows = hopper_predict_rows(run);
+	n_rows = predict_rows(run);
 	hopper_finish();
 	PG_RETURN_INT64(n_rows);
 }
 
 /*
  * (model_arch_table, model_id, source_table, id_col, independent_varname, output_table, pred_type,
- * use_gpus, class_values, normalizing_const)
+ * use_gpus, class_values, normalizing_const, replace)
  */
 static Datum
 predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
@@ -82,8 +109,7 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"model_id\" must not be null")));
 	run->source = hopper_parse_name(text_argument(fcinfo, 2), "source_table");
-	run->output_table = hopper_parse_name(text_argument(fcinfo, 5), "output_table");
-	hopper_require_absent(&run->output_table);
+	prepare_output(fcinfo, run, 5, 10);
 	hopper_check_use_gpus(!PG_ARGISNULL(7) && PG_GETARG_BOOL(7));
 	run->threads = hopper_effective_threads();
 	model->normalizing_const = PG_ARGISNULL(9) ? 1.0 : PG_GETARG_FLOAT8(9);
@@ -121,7 +147,7 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 	hopper_predict_open_source(run, text_argument(fcinfo, 3),
 							   hopper_column_list(text_argument(fcinfo, 4),
 												  "independent_varname"));
-	n_rows = hopper_predict_rows(run);
+	n_rows = predict_rows(run);
 	hopper_finish();
 	PG_RETURN_INT64(n_rows);
 }

@@ -6,6 +6,7 @@
 #define HOPPER_PREDICT_RUN_H
 
 #include "pg/server/ceilings.h"
+#include "pg/server/made.h"
 #include "pg/predict/predict.h"
 
 #include "utils/array.h"
@@ -25,7 +26,8 @@ typedef struct hopper_prediction
 	hopper_predict_model model;
 	hopper_predict_what what;
 	hopper_name source;
-	hopper_name output_table;
+	hopper_name output_table;	/* as it is made */
+	hopper_made final;			/* as it is called in the end */
 	char	   *id_column;
 	const char *label_type;		/* or NULL */
 	Oid			label_oid;		/* InvalidOid where label_type is NULL */

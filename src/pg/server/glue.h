@@ -147,6 +147,8 @@ extern void hopper_lock_table(const hopper_name *name, LOCKMODE mode, const char
  * another session's transaction has asked for the same name.
  */
 extern void hopper_require_absent(const hopper_name *name);
+/* The same of a table that is there, and will be dropped before another is made. */
+extern void hopper_claim_name(const hopper_name *name);
 /*
  * What a table that was just made says in psql: `comment` on itself, and on each column whose name
  * means something (server/comments.c). Columns named by users get theirs one by one; `comment` may

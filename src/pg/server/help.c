@@ -96,7 +96,7 @@ hopper_sql_help_function(PG_FUNCTION_ARGS)
 		" WHERE n.nspname = 'hopper' AND p.proname = %s GROUP BY a.name), "
 		"said AS ("
 		" SELECT a.name, a.at, a.type,"
-		"  regexp_replace(a.default, '::[a-z ]+(\\[\\])?', '') AS default,"
+		"  regexp_replace(a.default, '::[a-z_. ]+([[][]])?', '') AS default,"
 		"  coalesce(substring(head FROM '\n' || a.name || ': ([^\n]*)'), '') AS meaning"
 		" FROM arguments a, this), "
 		"lines AS ("

@@ -296,18 +296,26 @@ refuse_existing(const hopper_name *name)
 }
 
 void
-hopper_require_absent(const hopper_name *name)
+hopper_claim_name(const hopper_name *name)
 {
 	/* What CREATE TABLE would say, without the text of our statement. */
 	Oid			schema = RangeVarGetCreationNamespace(makeRangeVar(name->schema, name->name, -1));
 	AclResult	allowed = hopper_schema_aclcheck(schema, GetUserId(), ACL_CREATE);
 
 	PreventCommandIfReadOnly("CREATE TABLE");
-	/* It may be in a schema of the path where nothing could be made. */
-	refuse_existing(name);
 	if (allowed != ACLCHECK_OK)
 		aclcheck_error(allowed, HOPPER_OBJECT_SCHEMA, get_namespace_name(schema));
 	claim_name(schema, name);
+}
+
+void
+hopper_require_absent(const hopper_name *name)
+{
+	(void) RangeVarGetCreationNamespace(makeRangeVar(name->schema, name->name, -1));
+	PreventCommandIfReadOnly("CREATE TABLE");
+	/* It may be in a schema of the path where nothing could be made. */
+	refuse_existing(name);
+	hopper_claim_name(name);
 	refuse_existing(name);
 }
 

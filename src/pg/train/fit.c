@@ -40,6 +40,7 @@ typedef struct fit_request
 	bool		has_selection;
 	hopper_name selection;
 	bool		warm_start;
+	bool		replace;
 	int			training_metrics;
 	bool		threads_given;
 	hopper_run_options options;
@@ -125,7 +126,8 @@ precision_argument(FunctionCallInfo fcinfo, int at, bool on_gpus)
 
 /* The arguments from use_gpus to description, and seed to gpus. */
 static void
-common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iterations, int at_seed)
+common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iterations, int at_seed,
+				 int at_replace)
 {
 	hopper_run_options *options = &request->options;
 	hopper_run_record *record = &request->record;
@@ -161,6 +163,12 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 	fuse = bool_argument(fcinfo, at++, true);
 	hopper_choose_gpus(use_gpus, PG_ARGISNULL(at) ? NULL : PG_GETARG_ARRAYTYPE_P(at), fuse,
 					   options);
+	request->replace = bool_argument(fcinfo, at_replace, false);
+	if (request->replace && request->warm_start)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("warm_start and replace exclude each other"),
+				 errdetail("A warm start goes on with the models that replace would drop.")));
 	options->memory_limit = hopper_effective_memory_limit();
 
 	record->source_table = request->source.quoted;
@@ -249,6 +257,7 @@ static Datum
 fit(FunctionCallInfo fcinfo, fit_request *request)
 {
 	hopper_outputs outputs = hopper_outputs_named(&request->output);
+	hopper_outputs made = outputs;
 	hopper_packed train;
 	hopper_packed valid;
 	hopper_training training = {0};
@@ -275,7 +284,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 								train.n_x_columns, train.x_columns, request->source.shown);
 	}
 	if (!request->warm_start)
-		hopper_outputs_require_absent(&outputs);
+		made = hopper_outputs_make_room(&outputs, request->replace);
 
 	/* What may be large does not wait for the client's ROLLBACK. */
 	memory_guard = hopper_guarded_context(&memory);
@@ -291,7 +300,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	hopper_require_valid_configs(request->configs, request->n_configs, &train.desc);
 	choose_ranking(request, &ranking);
 	if (!request->warm_start)
-		hopper_outputs_create(&outputs, &train);
+		hopper_outputs_create(&made, &train);
 
 	training.function = request->function;
 	training.shown = request->output.shown;
@@ -307,14 +316,16 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	training.ranking = &ranking;
 	training.threads_given = request->threads_given;
 	training.push_state = hopper_push_state;
-	training.stored = &outputs;
+	training.stored = &made;
 
-	hopper_outputs_rehearse(&outputs, &training, &request->record);
+	hopper_outputs_rehearse(&made, &training, &request->record);
 	request->record.started = GetCurrentTimestamp();
-	hopper_train(&training, &outputs, request->warm_start);
+	hopper_train(&training, &made, request->warm_start);
 	request->record.ended = GetCurrentTimestamp();
 
-	hopper_outputs_write_models(&outputs, &training);
+	hopper_outputs_write_models(&made, &training);
+	if (strcmp(made.model.name, outputs.model.name) != 0)
+		hopper_outputs_replace(&outputs, &made);
 	request->record.best = hopper_outputs_best(&outputs, request->record.rank_by);
 	hopper_outputs_write_summary(&outputs, &training, &request->record);
 	hopper_journal_write(&training, hopper_relation_oid(&outputs.model, false),
@@ -343,7 +354,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
  * fit_multiple_model(packed_table, model_table, model_selection_table, num_iterations,
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description,
  * use_caching, seed, threads, dtype, training_metrics, threads_per_model, fuse,
- * gpus, rank_by)
+ * gpus, rank_by, replace)
  *
  * use_caching is MADlib's; data are always kept in memory where they fit.
  */
@@ -359,7 +370,7 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model_table");
 	request.selection = hopper_parse_name(text_argument(fcinfo, 2), "model_selection_table");
 	request.has_selection = true;
-	common_arguments(fcinfo, &request, 3, 11);
+	common_arguments(fcinfo, &request, 3, 11, 19);
 	request.record.rank_by = string_argument(fcinfo, 18);
 
 	request.configs = hopper_load_configs(&request.selection, &request.n_configs);
@@ -372,7 +383,8 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 /*
  * fit(packed_table, model_table, model_arch_table, model_id, compile_params, fit_params,
  * num_iterations, use_gpus, validation_table, metrics_compute_frequency, warm_start, name,
- * description, seed, threads, dtype, training_metrics, threads_per_model, fuse, gpus)
+ * description, seed, threads, dtype, training_metrics, threads_per_model, fuse, gpus,
+ * replace)
  *
  * One configuration, mst_key 1; the outputs are those of fit_multiple_model().
  */
@@ -392,7 +404,7 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	request.models = hopper_parse_name(text_argument(fcinfo, 2), "model_arch_table");
 	require_argument(fcinfo, 3, "model_id");
 	require_argument(fcinfo, 4, "compile_params");
-	common_arguments(fcinfo, &request, 6, 13);
+	common_arguments(fcinfo, &request, 6, 13, 20);
 
 	hopper_require_model_table(&request.models);
 	hopper_read_model(&request.models, PG_GETARG_INT32(3), &model);

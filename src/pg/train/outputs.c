@@ -388,12 +388,36 @@ hopper_outputs_named(const hopper_name *model)
 }
 
 void
-hopper_outputs_require_absent(const hopper_outputs *outputs)
+hopper_outputs_tables(const hopper_outputs *outputs, hopper_made *tables)
 {
-	hopper_require_absent(&outputs->model);
-	hopper_require_absent(&outputs->state);
-	hopper_require_absent(&outputs->info);
-	hopper_require_absent(&outputs->summary);
+	tables[0] = (hopper_made) {outputs->model, HOPPER_MADE_MODELS};
+	tables[1] = (hopper_made) {outputs->info, HOPPER_MADE_INFOS};
+	tables[2] = (hopper_made) {outputs->summary, HOPPER_MADE_RUN};
+	tables[3] = (hopper_made) {outputs->state, HOPPER_MADE_STATES};
+}
+
+hopper_outputs
+hopper_outputs_make_room(const hopper_outputs *outputs, bool replace)
+{
+	hopper_made tables[HOPPER_OUTPUT_TABLES];
+	hopper_name working;
+
+	hopper_outputs_tables(outputs, tables);
+	if (!hopper_make_room(tables, HOPPER_OUTPUT_TABLES, replace))
+		return *outputs;
+	working = hopper_working_name(&outputs->model);
+	return hopper_outputs_named(&working);
+}
+
+void
+hopper_outputs_replace(const hopper_outputs *outputs, const hopper_outputs *working)
+{
+	hopper_made tables[HOPPER_OUTPUT_TABLES];
+	hopper_made made[HOPPER_OUTPUT_TABLES];
+
+	hopper_outputs_tables(outputs, tables);
+	hopper_outputs_tables(working, made);
+	hopper_exchange(tables, made, HOPPER_OUTPUT_TABLES);
 }
 
 void

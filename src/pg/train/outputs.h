@@ -10,7 +10,7 @@
 #ifndef HOPPER_OUTPUTS_H
 #define HOPPER_OUTPUTS_H
 
-#include "pg/server/glue.h"
+#include "pg/server/made.h"
 #include "pg/train/history.h"
 #include "pg/codec/packed.h"
 #include "pg/train/run.h"
@@ -50,9 +50,17 @@ typedef struct hopper_run_record
 	hopper_best best;
 } hopper_run_record;
 
+#define HOPPER_OUTPUT_TABLES 4
+
 extern hopper_outputs hopper_outputs_named(const hopper_name *model);
-/* ERROR 42P07 where one of them exists. */
-extern void hopper_outputs_require_absent(const hopper_outputs *outputs);
+extern void hopper_outputs_tables(const hopper_outputs *outputs, hopper_made *tables);
+/*
+ * As hopper_make_room(). Returns the tables to make: those of `outputs` themselves, or where they
+ * are to be replaced others, which take their place once they are filled, by
+ * hopper_outputs_replace(): until then others use the old ones.
+ */
+extern hopper_outputs hopper_outputs_make_room(const hopper_outputs *outputs, bool replace);
+extern void hopper_outputs_replace(const hopper_outputs *outputs, const hopper_outputs *working);
 /*
  * Before a warm start: ERROR where the tables are not those of training; nobody else can lock rows
  * of them or write to them until the transaction ends.

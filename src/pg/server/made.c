@@ -1,0 +1,276 @@
+/*
+ * made.c
+ *		Tables that the functions make. They are ordinary tables, which users rename, copy and drop:
+ *		they are known by their columns, and nothing else keeps account of them.
+ */
+#include "pg/server/made.h"
+
+#include "catalog/pg_class.h"
+#include "commands/defrem.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#define MAX_COLUMNS 8
+#define MAX_TABLES 8
+
+/* Columns that others' tables hardly have all of, and what drops such tables. */
+static const struct
+{
+	const char *what;
+	const char *drop;
+	const char *columns[MAX_COLUMNS + 1];
+} kinds[] =
+{
+	[HOPPER_MADE_MODELS] =
+	{"a table of trained models", "hopper.drop_model()",
+	{"mst_key", "model_weights", "model_arch"}},
+	[HOPPER_MADE_STATES] =
+	{"a table of states of training", NULL, {"mst_key", "part", "state"}},
+	[HOPPER_MADE_INFOS] =
+	{"a table of metrics of training", NULL,
+	{"mst_key", "compile_params", "metrics_iters", "model_type", "state_digest"}},
+	[HOPPER_MADE_RUN] =
+	{"a summary of training", NULL,
+	{"model", "model_info", "start_training_time", "source_checksum", "independent_shape"}},
+	[HOPPER_MADE_PACKED] =
+	{"a packed table", "hopper.drop_packed()",
+	{"partition_id", "buffer_id", "n", "checksum"}},
+	[HOPPER_MADE_PACKED_SUMMARY] =
+	{"a summary of packed data", NULL,
+	{"output_table", "independent_shape", "label_kind", "packed_bytes", "training_table",
+	"format_version"}},
+	[HOPPER_MADE_PREDICTIONS] = {"a table of predictions", NULL, {NULL}},
+	[HOPPER_MADE_EVALUATION] =
+	{"a table of an evaluation", NULL, {"loss", "metric", "metrics_type", "loss_type", "metrics"}},
+	[HOPPER_MADE_CONFUSION] =
+	{"a confusion table", NULL,
+	{"row_id", "class", "confusion_arr", "examples", "predicted", "recall", "f1_score"}},
+	[HOPPER_MADE_CONFIGS] =
+	{"a model selection table", NULL, {"mst_key", "model_id", "compile_params", "fit_params"}},
+	[HOPPER_MADE_CONFIGS_SUMMARY] =
+	{"a summary of a model selection table", NULL, {"model_arch_table", "object_table"}},
+};
+
+/* Predictions are an id and classes, or an id and one predicted value. */
+static bool
+has_predictions(Relation relation)
+{
+	TupleDesc	descriptor = RelationGetDescr(relation);
+	static const char *const classes[] = {"class_name", "class_value", "prob"};
+
+	if (descriptor->natts == 2)
+		return strncmp(NameStr(TupleDescAttr(descriptor, 1)->attname), "predicted_",
+					   strlen("predicted_")) == 0;
+	for (int i = 0; i < lengthof(classes); i++)
+		if (descriptor->natts < 2 + i ||
+			strcmp(NameStr(TupleDescAttr(descriptor, 1 + i)->attname), classes[i]) != 0)
+			return false;
+	return true;
+}
+
+bool
+hopper_is_made(Oid relation, hopper_made_kind kind)
+{
+	Relation	opened;
+	bool		found;
+
+	if (get_rel_relkind(relation) != RELKIND_RELATION)
+		return false;
+	for (int i = 0; kinds[kind].columns[i]; i++)
+		if (get_attnum(relation, kinds[kind].columns[i]) == InvalidAttrNumber)
+			return false;
+	if (kind != HOPPER_MADE_PREDICTIONS)
+		return true;
+	opened = relation_open(relation, AccessShareLock);
+	found = has_predictions(opened);
+	relation_close(opened, AccessShareLock);
+	return found;
+}
+
+/* --- room for new tables --- */
+
+static void
+require_replaceable(const hopper_made *table)
+{
+	Oid			relation = hopper_relation_oid(&table->name, true);
+
+	if (!OidIsValid(relation))
+		return;
+	if (!hopper_is_made(relation, table->kind))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" cannot be replaced", table->name.shown),
+				 errdetail("It is not %s.", kinds[table->kind].what),
+				 errhint("Choose another name.")));
+	if (!hopper_is_owner(relation))
+		aclcheck_error(ACLCHECK_NOT_OWNER, HOPPER_OBJECT_TABLE, table->name.shown);
+}
+
+pg_attribute_noreturn() static void
+refuse_existing(const hopper_made *table)
+{
+	const char *drop = kinds[table->kind].drop;
+	bool		ours = hopper_is_made(hopper_relation_oid(&table->name, false), table->kind);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DUPLICATE_TABLE),
+			 errmsg("relation \"%s\" already exists", table->name.shown),
+			 !ours ? errhint("Choose another name, or drop it first.") :
+			 errhint("Choose another name, drop it first%s%s, or pass replace => true.",
+					 drop ? " with " : "", drop ? drop : "")));
+}
+
+typedef struct dropping
+{
+	const hopper_made *tables;
+	int			n;
+} dropping;
+
+static void
+drop_all(void *state)
+{
+	const dropping *drop = state;
+
+	(void) hopper_drop_made(drop->tables, drop->n, NULL);
+}
+
+bool
+hopper_make_room(const hopper_made *tables, int n, bool replace)
+{
+	dropping	drop = {tables, n};
+	bool		exists = OidIsValid(hopper_relation_oid(&tables[0].name, true));
+
+	if (exists && !replace)
+		refuse_existing(&tables[0]);
+	for (int i = 0; i < n; i++)
+	{
+		Oid			relation = hopper_relation_oid(&tables[i].name, true);
+
+		if (exists)
+			require_replaceable(&tables[i]);
+		else if (OidIsValid(relation) && hopper_is_made(relation, tables[i].kind) &&
+				 hopper_is_owner(relation))
+		{
+			(void) hopper_drop_made(&tables[i], 1, NULL);
+			ereport(NOTICE,
+					(errmsg("dropped \"%s\", which was left of an earlier \"%s\"",
+							tables[i].name.shown, tables[0].name.shown)));
+		}
+		if (exists)
+			hopper_claim_name(&tables[i].name);
+		else
+			hopper_require_absent(&tables[i].name);
+	}
+	/* What depends on them is found out now, not when the new ones are ready. */
+	if (exists)
+		hopper_rehearse(drop_all, &drop);
+	return exists;
+}
+
+int
+hopper_drop_made(const hopper_made *tables, int n, char **words)
+{
+	StringInfoData query;
+	StringInfoData shown;
+	const hopper_made *there[MAX_TABLES];
+	int			n_there = 0;
+
+	for (int i = 0; i < n; i++)
+		if (OidIsValid(hopper_relation_oid(&tables[i].name, true)))
+			there[n_there++] = &tables[i];
+	initStringInfo(&query);
+	initStringInfo(&shown);
+	for (int i = 0; i < n_there; i++)
+	{
+		hopper_lock_table(&there[i]->name, AccessExclusiveLock, "ACCESS EXCLUSIVE");
+		appendStringInfo(&query, "%s%s", i ? ", " : "DROP TABLE ", there[i]->name.quoted);
+		appendStringInfo(&shown, "%s\"%s\"", i == 0 ? "" : i < n_there - 1 ? ", " : " and ",
+						 there[i]->name.shown);
+	}
+	if (n_there > 0)
+		hopper_exec("%s", query.data);
+	if (words)
+		*words = shown.data;
+	return n_there;
+}
+
+/* --- names --- */
+
+hopper_name
+hopper_working_name(const hopper_name *name)
+{
+	hopper_name work = *name;
+
+	work.name = "hopper";
+	for (int i = MyProcPid;; i++)
+	{
+		hopper_name result = hopper_name_with_suffix(&work, psprintf("new_%d", i));
+
+		if (!OidIsValid(hopper_relation_oid(&result, true)))
+			return result;
+	}
+}
+
+static void
+rename_table(const hopper_name *table, const hopper_name *new_name)
+{
+	Oid			relation = hopper_relation_oid(table, false);
+	hopper_name key = *new_name;
+	char	   *old_key;
+
+	hopper_lock_table(table, AccessExclusiveLock, "ACCESS EXCLUSIVE");
+	hopper_exec("ALTER TABLE %s RENAME TO %s", table->quoted, hopper_identifier(new_name->name));
+	if (hopper_select_latest("SELECT relname::text FROM pg_index JOIN pg_class"
+							 " ON pg_class.oid = indexrelid WHERE indrelid = %u AND indisprimary",
+							 relation) == 0)
+		return;
+	old_key = hopper_cell(0, 1);
+	SPI_freetuptable(SPI_tuptable);
+	key.name = makeObjectName(new_name->name, NULL, "pkey");
+	/* A name for the eye: where another index has it, it stays as it is. */
+	if (!OidIsValid(hopper_relation_oid(&key, true)))
+		hopper_exec("ALTER INDEX %s.%s RENAME TO %s", hopper_identifier(new_name->schema),
+					hopper_identifier(old_key), hopper_identifier(key.name));
+}
+
+/* What others may do with one table they may do with another. */
+static void
+copy_grants(const hopper_name *from, const hopper_name *to)
+{
+	uint64		n = hopper_select_latest("SELECT privilege_type::text, is_grantable,"
+										 " CASE grantee WHEN 0 THEN NULL"
+										 "  ELSE pg_get_userbyid(grantee)::text END"
+										 " FROM (SELECT (aclexplode(relacl)).*, relowner"
+										 "  FROM pg_class WHERE oid = %u) a"
+										 " WHERE grantee <> relowner",
+										 hopper_relation_oid(from, false));
+	StringInfoData grants;
+
+	initStringInfo(&grants);
+	for (uint64 row = 0; row < n; row++)
+	{
+		char	   *grantee = hopper_cell(row, 3);
+
+		appendStringInfo(&grants, "GRANT %s ON TABLE %s TO %s%s; ", hopper_cell(row, 1),
+						 to->quoted, grantee ? hopper_identifier(grantee) : "PUBLIC",
+						 strcmp(hopper_cell(row, 2), "t") == 0 ? " WITH GRANT OPTION" : "");
+	}
+	if (n > 0)
+		hopper_exec("%s", grants.data);
+}
+
+void
+hopper_exchange(const hopper_made *tables, const hopper_made *others, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (OidIsValid(hopper_relation_oid(&tables[i].name, true)) &&
+			OidIsValid(hopper_relation_oid(&others[i].name, true)))
+			copy_grants(&tables[i].name, &others[i].name);
+	(void) hopper_drop_made(tables, n, NULL);
+	for (int i = 0; i < n; i++)
+		if (OidIsValid(hopper_relation_oid(&others[i].name, true)))
+			rename_table(&others[i].name, &tables[i].name);
+}

@@ -1,0 +1,56 @@
+/*
+ * made.h
+ *		Tables that the functions make: knowing them again, making room for new ones, dropping them.
+ */
+#ifndef HOPPER_MADE_H
+#define HOPPER_MADE_H
+
+#include "pg/server/glue.h"
+
+typedef enum hopper_made_kind
+{
+	HOPPER_MADE_MODELS,
+	HOPPER_MADE_STATES,
+	HOPPER_MADE_INFOS,
+	HOPPER_MADE_RUN,			/* <out>_summary of training */
+	HOPPER_MADE_PACKED,
+	HOPPER_MADE_PACKED_SUMMARY,
+	HOPPER_MADE_PREDICTIONS,
+	HOPPER_MADE_EVALUATION,
+	HOPPER_MADE_CONFUSION,
+	HOPPER_MADE_CONFIGS,
+	HOPPER_MADE_CONFIGS_SUMMARY
+} hopper_made_kind;
+
+typedef struct hopper_made
+{
+	hopper_name name;
+	hopper_made_kind kind;
+} hopper_made;
+
+/* Whether it is a table with the columns of its kind. */
+extern bool hopper_is_made(Oid relation, hopper_made_kind kind);
+
+/*
+ * Before tables[0] and its companions, the others, are made. Where tables[0] is there already:
+ * ERROR 42P07, or with `replace` true is returned, and hopper_drop_made() or hopper_exchange() has
+ * to follow once the new ones can be made; ERROR 42809, 42501 or 2BP01 where one of them is
+ * something else, or another role's, or something depends on it. Companions that an earlier
+ * tables[0] has left are dropped at once, with a NOTICE. Nobody else can make tables of these names
+ * until the transaction ends.
+ */
+extern bool hopper_make_room(const hopper_made *tables, int n, bool replace);
+/*
+ * Drops those that there are, after another session's statements that use them; *words (or NULL)
+ * names them: "a", "b" and "c". Returns how many.
+ */
+extern int	hopper_drop_made(const hopper_made *tables, int n, char **words);
+/* A name in the schema of `name` that no table has, for what will have another name later. */
+extern hopper_name hopper_working_name(const hopper_name *name);
+/*
+ * Gives others[i], where it is there, the name of tables[i] in the same schema, and the rights that
+ * others have on tables[i], which is dropped where it is there.
+ */
+extern void hopper_exchange(const hopper_made *tables, const hopper_made *others, int n);
+
+#endif							/* HOPPER_MADE_H */

@@ -1,0 +1,458 @@
+/*
+ * manage.c
+ *		Models as things: drop_model(), rename_model(), copy_model(), keep_best(), grant_model(),
+ *		revoke_model() and models(). A model, here, is an output of training: its four tables.
+ */
+#include "pg/train/outputs.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+#include "pg/server/words.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_drop_model);
+PG_FUNCTION_INFO_V1(hopper_sql_rename_model);
+PG_FUNCTION_INFO_V1(hopper_sql_copy_model);
+PG_FUNCTION_INFO_V1(hopper_sql_keep_best);
+PG_FUNCTION_INFO_V1(hopper_sql_grant_model);
+PG_FUNCTION_INFO_V1(hopper_sql_revoke_model);
+PG_FUNCTION_INFO_V1(hopper_sql_models);
+
+typedef struct model_tables
+{
+	hopper_outputs outputs;
+	hopper_made tables[HOPPER_OUTPUT_TABLES];
+} model_tables;
+
+static hopper_name
+name_argument(FunctionCallInfo fcinfo, int at, const char *argument)
+{
+	return hopper_parse_name(PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at), argument);
+}
+
+static void
+name_tables(const hopper_name *name, model_tables *model)
+{
+	model->outputs = hopper_outputs_named(name);
+	hopper_outputs_tables(&model->outputs, model->tables);
+}
+
+/* The first argument's tables; ERROR 42809 where one of them that is there is none of training. */
+static void
+model_argument(FunctionCallInfo fcinfo, model_tables *model)
+{
+	hopper_name name = name_argument(fcinfo, 0, "model_table");
+
+	name_tables(&name, model);
+	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
+	{
+		const hopper_made *table = &model->tables[i];
+		Oid			relation = hopper_relation_oid(&table->name, true);
+
+		if (!OidIsValid(relation) || hopper_is_made(relation, table->kind))
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table that training made", table->name.shown),
+				 i == 0 && hopper_is_made(relation, HOPPER_MADE_PACKED)
+				 ? errhint("It holds packed data, which hopper.drop_packed() drops.")
+				 : errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() "
+						   "made.")));
+	}
+}
+
+static void
+require_owner(const model_tables *model)
+{
+	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
+	{
+		Oid			relation = hopper_relation_oid(&model->tables[i].name, true);
+
+		if (OidIsValid(relation) && !hopper_is_owner(relation))
+			aclcheck_error(ACLCHECK_NOT_OWNER, HOPPER_OBJECT_TABLE,
+						   model->tables[i].name.shown);
+	}
+}
+
+/* All four are there. */
+static void
+require_complete(const model_tables *model)
+{
+	(void) hopper_relation_oid(&model->outputs.model, false);
+	for (int i = 1; i < HOPPER_OUTPUT_TABLES; i++)
+		if (!OidIsValid(hopper_relation_oid(&model->tables[i].name, true)))
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("\"%s\" is not an output table of training",
+							model->outputs.model.shown),
+					 errdetail("It has no companion \"%s\".", model->tables[i].name.shown)));
+}
+
+/* What the summary calls its own tables. */
+static void
+update_summary(const hopper_outputs *outputs)
+{
+	hopper_change("UPDATE %s SET model = %s, model_info = %s", outputs->summary.quoted,
+				  hopper_literal(outputs->model.quoted), hopper_literal(outputs->info.quoted));
+}
+
+/* drop_model(model_table) -> number of tables */
+Datum
+hopper_sql_drop_model(PG_FUNCTION_ARGS)
+{
+	model_tables model;
+	char	   *words;
+	int			n;
+
+	hopper_connect();
+	model_argument(fcinfo, &model);
+	require_owner(&model);
+	n = hopper_drop_made(model.tables, HOPPER_OUTPUT_TABLES, &words);
+	if (n > 0)
+		ereport(NOTICE, (errmsg("dropped %s", words)));
+	else
+		ereport(NOTICE,
+				(errmsg("there is no model \"%s\", nothing was dropped",
+						model.outputs.model.shown)));
+	hopper_finish();
+	PG_RETURN_INT32(n);
+}
+
+/* rename_model(model_table, new_name, replace) */
+Datum
+hopper_sql_rename_model(PG_FUNCTION_ARGS)
+{
+	model_tables model;
+	model_tables renamed;
+	hopper_name name;
+
+	hopper_connect();
+	model_argument(fcinfo, &model);
+	(void) hopper_relation_oid(&model.outputs.model, false);
+	require_owner(&model);
+	name = name_argument(fcinfo, 1, "new_name");
+	if (name.qualified && strcmp(name.schema, model.outputs.model.schema) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("rename_model() does not move a model to another schema"),
+				 errhint("Copy it with hopper.copy_model(), and drop it.")));
+	/* Without a schema it is a name beside the old one, wherever the search_path leads. */
+	name.schema = model.outputs.model.schema;
+	name.quoted = psprintf("%s.%s", hopper_identifier(name.schema), hopper_identifier(name.name));
+	name_tables(&name, &renamed);
+	if (hopper_make_room(renamed.tables, HOPPER_OUTPUT_TABLES,
+						 !PG_ARGISNULL(2) && PG_GETARG_BOOL(2)))
+		hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
+	hopper_exchange(renamed.tables, model.tables, HOPPER_OUTPUT_TABLES);
+	if (OidIsValid(hopper_relation_oid(&renamed.outputs.summary, true)))
+		update_summary(&renamed.outputs);
+	hopper_finish();
+	PG_RETURN_VOID();
+}
+
+/* " WHERE mst_key = ANY ('{1,2}')" with the keys of argument `at`, which must be there; else "". */
+static char *
+keys_condition(FunctionCallInfo fcinfo, int at, const hopper_outputs *outputs)
+{
+	Datum	   *keys;
+	int			n;
+	StringInfoData list;
+
+	if (PG_ARGISNULL(at))
+		return "";
+	if (array_contains_nulls(PG_GETARG_ARRAYTYPE_P(at)))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"mst_keys\" must not contain nulls")));
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(at), INT4OID, sizeof(int32), true, 'i', &keys, NULL,
+					  &n);
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"mst_keys\" must not be an empty array")));
+	initStringInfo(&list);
+	for (int i = 0; i < n; i++)
+	{
+		int32		key = DatumGetInt32(keys[i]);
+
+		if (hopper_select("SELECT 1 FROM %s WHERE mst_key = %d", outputs->model.quoted, key) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown, key)));
+		SPI_freetuptable(SPI_tuptable);
+		appendStringInfo(&list, "%s%d", i ? "," : "", key);
+	}
+	return psprintf(" WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{%s}'::pg_catalog.int4[])",
+					list.data);
+}
+
+/* copy_model(model_table, new_name, mst_keys, replace) -> number of models */
+Datum
+hopper_sql_copy_model(PG_FUNCTION_ARGS)
+{
+	model_tables model;
+	model_tables copy;
+	hopper_name name;
+	hopper_best best;
+	char	   *condition;
+	int64		n;
+
+	hopper_connect();
+	model_argument(fcinfo, &model);
+	require_complete(&model);
+	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
+		hopper_require_select(hopper_relation_oid(&model.tables[i].name, false));
+	condition = keys_condition(fcinfo, 2, &model.outputs);
+	name = name_argument(fcinfo, 1, "new_name");
+	name_tables(&name, &copy);
+	(void) hopper_make_room(copy.tables, HOPPER_OUTPUT_TABLES,
+							!PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
+	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
+	(void) hopper_drop_made(copy.tables, HOPPER_OUTPUT_TABLES, NULL);
+	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
+	{
+		const hopper_made *from = &model.tables[i];
+
+		hopper_exec("CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING CONSTRAINTS"
+					" INCLUDING INDEXES INCLUDING STORAGE INCLUDING COMMENTS)",
+					copy.tables[i].name.quoted, from->name.quoted);
+		hopper_change("INSERT INTO %s SELECT * FROM %s%s", copy.tables[i].name.quoted,
+					  from->name.quoted, from->kind == HOPPER_MADE_RUN ? "" : condition);
+		hopper_select_latest("SELECT obj_description(%u, 'pg_class')",
+							 hopper_relation_oid(&from->name, false));
+		hopper_comment_table(&copy.tables[i].name, hopper_cell(0, 1));
+		SPI_freetuptable(SPI_tuptable);
+	}
+	if (HOPPER_HAS_PUBLICATIONS)
+		hopper_exec("ALTER TABLE %s REPLICA IDENTITY FULL", copy.outputs.summary.quoted);
+	update_summary(&copy.outputs);
+	best = hopper_outputs_best(&copy.outputs, NULL);
+	hopper_select_latest("SELECT count(*) FROM %s", copy.outputs.model.quoted);
+	n = hopper_int_cell(&copy.outputs.model, 0, 1, 0, PG_INT64_MAX);
+	hopper_change("UPDATE %s SET best_mst_key = %s, best_metric = %s, best_value = %s,"
+				  " models_trained = %d", copy.outputs.summary.quoted,
+				  best.metric ? psprintf("%d", best.mst_key) : "NULL",
+				  hopper_literal(best.metric),
+				  best.metric ? psprintf("'%.17g'", best.value) : "NULL", (int) n);
+	hopper_finish();
+	PG_RETURN_INT64(n);
+}
+
+/* keep_best(model_table, n) -> number of models deleted */
+Datum
+hopper_sql_keep_best(PG_FUNCTION_ARGS)
+{
+	model_tables model;
+	int32		n = PG_ARGISNULL(1) ? 1 : PG_GETARG_INT32(1);
+	char	   *keys;
+	int64		before;
+
+	if (n < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("n must be at least 1, got %d", n)));
+	hopper_connect();
+	model_argument(fcinfo, &model);
+	hopper_outputs_lock(&model.outputs);
+	if (hopper_outputs_best(&model.outputs, NULL).metric == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("none of the models in \"%s\" is the best", model.outputs.model.shown),
+				 errdetail("They have no metric in common."),
+				 errhint("DELETE FROM %s WHERE mst_key ... deletes some of them.",
+						 hopper_written_name(&model.outputs.model))));
+	hopper_select_latest("SELECT coalesce(array_agg(mst_key)::text, '{}'), count(*) FROM %s",
+						 model.outputs.model.quoted);
+	keys = hopper_text_cell(&model.outputs.model, 0, 1);
+	before = hopper_int_cell(&model.outputs.model, 0, 2, 0, PG_INT64_MAX);
+	/* Not one statement: on Greenplum a function that reads tables must not be joined with one. */
+	hopper_select_latest("SELECT coalesce(array_agg(mst_key)::text, '{}') FROM (SELECT mst_key"
+						 " FROM hopper.leaderboard(%s) WHERE mst_key = ANY (%s::int4[]) LIMIT %d)"
+						 " l", hopper_literal(model.outputs.model.quoted), hopper_literal(keys), n);
+	keys = hopper_text_cell(&model.outputs.model, 0, 1);
+	hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.<>)"
+				  " ALL (%s::pg_catalog.int4[])", model.outputs.model.quoted,
+				  hopper_literal(keys));
+	hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.<>)"
+				  " ALL (%s::pg_catalog.int4[])", model.outputs.state.quoted,
+				  hopper_literal(keys));
+	hopper_select_latest("SELECT count(*) FROM %s", model.outputs.model.quoted);
+	before -= hopper_int_cell(&model.outputs.model, 0, 1, 0, PG_INT64_MAX);
+	ereport(NOTICE,
+			(errmsg("kept %s of \"%s\", deleted %s",
+					strcmp(keys, "{}") == 0 ? "no model"
+					: psprintf("%s %s", strchr(keys, ',') ? "configurations" : "configuration",
+							   pnstrdup(keys + 1, strlen(keys) - 2)),
+					model.outputs.model.shown, hopper_plural(before, "model", "models"))));
+	hopper_finish();
+	PG_RETURN_INT64(before);
+}
+
+/* --- rights --- */
+
+/* "TO role" or "FROM role" with the role quoted; "public" is everybody. */
+static char *
+role_argument(FunctionCallInfo fcinfo, int at)
+{
+	char	   *role;
+
+	if (PG_ARGISNULL(at))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"role\" must not be null")));
+	role = text_to_cstring(PG_GETARG_TEXT_PP(at));
+	return pg_strcasecmp(role, "public") == 0 ? "PUBLIC" : hopper_identifier(role);
+}
+
+/* 'predict' or 'train' */
+static bool
+means_training(FunctionCallInfo fcinfo, int at)
+{
+	char	   *privilege = PG_ARGISNULL(at) ? "predict" : text_to_cstring(PG_GETARG_TEXT_PP(at));
+
+	if (strcmp(privilege, "predict") == 0)
+		return false;
+	if (strcmp(privilege, "train") == 0)
+		return true;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("privilege \"%s\" is not known", privilege),
+			 errhint("Use 'predict' (predict, evaluate, leaderboard) or 'train' (go on training "
+					 "with warm_start, too).")));
+	pg_unreachable();
+}
+
+/* Prediction reads all but the states; training goes on with them and fills all tables anew. */
+static void
+change_rights(const model_tables *model, const char *command, const char *preposition,
+			  const char *role, bool reading, bool writing)
+{
+	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
+	{
+		const hopper_made *table = &model->tables[i];
+		bool		state = table->kind == HOPPER_MADE_STATES;
+
+		if (reading && !state)
+			hopper_exec("%s SELECT ON TABLE %s %s %s", command, table->name.quoted, preposition,
+						role);
+		if (writing)
+			hopper_exec("%s %sINSERT, DELETE ON TABLE %s %s %s", command,
+						state ? "SELECT, " : "", table->name.quoted, preposition, role);
+	}
+}
+
+/* grant_model(model_table, role, privilege) */
+Datum
+hopper_sql_grant_model(PG_FUNCTION_ARGS)
+{
+	model_tables model;
+	char	   *role = role_argument(fcinfo, 1);
+	bool		training = means_training(fcinfo, 2);
+	Oid			id = InvalidOid;
+	Oid			schema;
+
+	hopper_connect();
+	model_argument(fcinfo, &model);
+	require_complete(&model);
+	if (strcmp(role, "PUBLIC") != 0)
+		id = get_role_oid(text_to_cstring(PG_GETARG_TEXT_PP(1)), false);
+	change_rights(&model, "GRANT", "TO", role, true, training);
+	schema = get_rel_namespace(hopper_relation_oid(&model.outputs.model, false));
+	if (OidIsValid(id) && hopper_schema_aclcheck(schema, id, ACL_USAGE) != ACLCHECK_OK)
+		ereport(NOTICE,
+				(errmsg("role %s cannot use schema \"%s\" yet", role,
+						get_namespace_name(schema)),
+				 errhint("GRANT USAGE ON SCHEMA %s TO %s;",
+						 hopper_identifier(get_namespace_name(schema)), role)));
+	hopper_finish();
+	PG_RETURN_VOID();
+}
+
+/* revoke_model(model_table, role, privilege): who cannot predict cannot train either */
+Datum
+hopper_sql_revoke_model(PG_FUNCTION_ARGS)
+{
+	model_tables model;
+	char	   *role = role_argument(fcinfo, 1);
+	bool		training = means_training(fcinfo, 2);
+
+	hopper_connect();
+	model_argument(fcinfo, &model);
+	require_complete(&model);
+	change_rights(&model, "REVOKE", "FROM", role, !training, true);
+	hopper_finish();
+	PG_RETURN_VOID();
+}
+
+/* --- the list --- */
+
+/*
+ * Plain tables with the columns that training gives them, in types of the server: nothing of
+ * another role's runs when they are read.
+ */
+#define HAS_COLUMNS(relation, n, columns) \
+	" AND " #n " = (SELECT count(*) FROM pg_attribute a WHERE a.attrelid = " relation ".oid" \
+	" AND a.attnum > 0 AND NOT a.attisdropped AND (a.attname::text, a.atttypid::oid) IN (" \
+	columns "))"
+#define LISTED_TABLES \
+	"SELECT n.nspname::text, c.relname::text, c.oid::int8, s.oid::int8," \
+	" (SELECT sum(pg_total_relation_size(p.oid))::int8 FROM pg_class p" \
+	"  WHERE p.relnamespace = n.oid AND p.relname::text IN (c.relname::text," \
+	"  c.relname::text || '_info', c.relname::text || '_summary', c.relname::text || '_state'))," \
+	" pg_get_userbyid(c.relowner)::text " \
+	"FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace" \
+	" JOIN pg_class s ON s.relnamespace = n.oid" \
+	"  AND s.relname::text = c.relname::text || '_summary' " \
+	"WHERE c.relkind = 'r' AND s.relkind = 'r' AND has_schema_privilege(n.oid, 'USAGE')" \
+	" AND has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(s.oid, 'SELECT')" \
+	HAS_COLUMNS("c", 3, "('mst_key', 'int4'::regtype::oid), ('model_weights'," \
+				" 'bytea'::regtype::oid), ('model_arch', 'json'::regtype::oid)") \
+	HAS_COLUMNS("s", 7, "('model_info', 'text'::regtype::oid), ('source_table'," \
+				" 'text'::regtype::oid), ('validation_table', 'text'::regtype::oid)," \
+				" ('end_training_time', 'timestamptz'::regtype::oid), ('best_mst_key'," \
+				" 'int4'::regtype::oid), ('best_metric', 'text'::regtype::oid)," \
+				" ('best_value', 'float8'::regtype::oid)") \
+	" ORDER BY 1, 2"
+
+/* models() */
+Datum
+hopper_sql_models(PG_FUNCTION_ARGS)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	StringInfoData query;
+	char	   *text;
+	uint64		n;
+
+	hopper_require_set_context(fcinfo);
+	hopper_connect();
+	n = hopper_select(LISTED_TABLES);
+	initStringInfo(&query);
+	appendStringInfoString(&query, "SELECT NULL::text, NULL::text, NULL::timestamptz, NULL::text,"
+						   " NULL::text, NULL::int8, NULL::int4, NULL::text, NULL::float8,"
+						   " NULL::int8, NULL::text WHERE false");
+	for (uint64 row = 0; row < n; row++)
+	{
+		char	   *schema = hopper_text_cell(NULL, row, 1);
+		char	   *name = hopper_text_cell(NULL, row, 2);
+		const char *bytes = hopper_cell(row, 5);
+
+		/* Policies on rows are functions of their owner's. */
+		if (hopper_hides_rows((Oid) hopper_int_cell(NULL, row, 3, 0, PG_UINT32_MAX)) ||
+			hopper_hides_rows((Oid) hopper_int_cell(NULL, row, 4, 0, PG_UINT32_MAX)))
+			continue;
+		appendStringInfo(&query, " UNION ALL (SELECT %s, %s, end_training_time, source_table,"
+						 " validation_table, (SELECT count(*) FROM ONLY %s.%s), best_mst_key,"
+						 " best_metric, best_value, %s::int8, %s FROM ONLY %s.%s LIMIT 1)",
+						 hopper_literal(schema), hopper_literal(name),
+						 hopper_identifier(schema), hopper_identifier(name),
+						 bytes ? bytes : "NULL", hopper_literal(hopper_cell(row, 6)),
+						 hopper_identifier(schema),
+						 hopper_identifier(psprintf("%s_summary", name)));
+	}
+	text = MemoryContextStrdup(caller, query.data);
+	hopper_finish();
+	return hopper_return_query(fcinfo, text);
+}
