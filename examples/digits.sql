@@ -15,32 +15,35 @@ CREATE VIEW digits_new AS SELECT * FROM digits WHERE id > 1700;
 
 \echo
 \echo '-- 2. Pack them for training, and a fifth of them for validation.'
-SELECT hopper.training_preprocessor('digits_known', 'digits_packed', 'label', 'pixels',
-    normalizing_const := 16, validation_fraction := 0.2) AS rows_packed;
+SELECT hopper.training_preprocessor(source_table := 'digits_known', output_table := 'digits_packed',
+    dependent_varname := 'label', independent_varname := 'pixels', normalizing_const := 16,
+    validation_fraction := 0.2) AS rows_packed;
 
 \echo
 \echo '-- 3. Two architectures, as Keras wrote them with model.to_json().'
 \set cnn `cat examples/digits_cnn.json`
 \set mlp `cat examples/digits_mlp.json`
-SELECT hopper.load_model('architectures', :'cnn', name := 'cnn') AS cnn,
-       hopper.load_model('architectures', :'mlp', name := 'mlp') AS mlp \gset
+SELECT hopper.load_model(model_arch_table := 'architectures', model_arch := :'cnn', name := 'cnn') AS cnn,
+       hopper.load_model(model_arch_table := 'architectures', model_arch := :'mlp', name := 'mlp') AS mlp \gset
 SELECT layer, class_name, output_shape, parameters
-FROM hopper.describe_model('architectures', :cnn);
+FROM hopper.describe_model(model_arch_table := 'architectures', model_id := :cnn);
 
 \echo
 \echo '-- 4. A grid: 2 architectures x (2 rates of Adam + 2 rates of SGD) x 2 batch sizes = 16.'
-SELECT hopper.generate_model_configs('architectures', 'configs', ARRAY[:cnn, :mlp],
-    $$ {'loss': ['categorical_crossentropy'], 'metrics': ['accuracy'],
+SELECT hopper.generate_model_configs(model_arch_table := 'architectures', model_selection_table := 'configs',
+    model_id_list := ARRAY[:cnn, :mlp],
+    compile_params_grid := $$ {'loss': ['categorical_crossentropy'], 'metrics': ['accuracy'],
         'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [0.001, 0.003]},
                                   {'optimizer': ['SGD'], 'lr': [0.03, 0.1], 'momentum': [0.9]}]} $$,
-    $$ {'batch_size': [16, 64], 'epochs': [1]} $$) AS configurations;
+    fit_params_grid := $$ {'batch_size': [16, 64], 'epochs': [1]} $$) AS configurations;
 
 \echo
 \echo '-- 5. Train all of them together, ten passes over the data each.'
 SET hopper.notice_interval = 1;
 \timing on
-SELECT * FROM hopper.fit_multiple_model('digits_packed', 'models', 'configs', 10,
-    validation_table := 'digits_packed_validation', seed := 1);
+SELECT * FROM hopper.fit_multiple_model(packed_table := 'digits_packed', model_table := 'models',
+    model_selection_table := 'configs', num_iterations := 10, validation_table := 'digits_packed_validation',
+    seed := 1);
 \timing off
 
 \echo
@@ -64,9 +67,9 @@ WHERE split = 'validation' AND metric = 'accuracy' ORDER BY name, iteration;
 
 \echo
 \echo '-- 8. Let the best one read the digits that no network has seen.'
-SELECT mst_key AS best FROM hopper.leaderboard('models', 1) \gset
-SELECT hopper.predict('models', 'digits_new', 'id', 'pixels', 'predicted', 3,
-    mst_key := :best) AS predicted \gset
+SELECT mst_key AS best FROM hopper.leaderboard(model_table := 'models', n := 1) \gset
+SELECT hopper.predict(model_table := 'models', source_table := 'digits_new', id_col := 'id',
+    independent_varname := 'pixels', output_table := 'predicted', pred_type := 3, mst_key := :best) AS predicted \gset
 SELECT count(*) AS new_digits, sum((class_value = label::text)::integer) AS read_correctly
 FROM predicted JOIN digits_new USING (id) WHERE rank = 1;
 \i examples/draw_digits.sql
