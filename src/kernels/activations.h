@@ -1,7 +1,8 @@
-// Activations whose gradients need more than their results, row by row or element by element.
-// Included by the kernel files.
+// Activations: the forms of all of single elements, and those of rows. Included by the kernel
+// files.
 #pragma once
 
+#include "activation/table.h"
 #include "kernels/elementwise.h"
 
 namespace {
@@ -36,89 +37,83 @@ HOPPER_INLINE Vec NormalCdf(Vec x) {
   return a < 1.0F ? near * 0.5F + 0.5F : far;
 }
 
-// f(x, &slope) for all elements; the slope is left out where nobody wants it.
-template <typename F>
-HOPPER_INLINE void MapSlope(const float* x, int64_t n, float* y, float* slope, const F& f) {
-  if (slope == nullptr) {
-    return Map(x, n, y, [&](Vec v) {
-      Vec unused;
-      return f(v, &unused);
-    });
-  }
-  ForVectors(
-      n,
-      [&](int64_t i) {
-        Vec s;
-        Store(y + i, f(Load(x + i), &s));
-        Store(slope + i, s);
-      },
-      [&](int64_t i, int64_t m) {
-        Vec s;
-        StorePart(y + i, f(LoadPart(x + i, m), &s), m);
-        StorePart(slope + i, s, m);
-      });
-}
+// The vectors that forms compute with.
+struct Simd {
+  static HOPPER_INLINE Vec Set(float x) { return ::Set(x); }
+  static HOPPER_INLINE Vec Max(Vec a, Vec b) { return ::Max(a, b); }
+  static HOPPER_INLINE Vec Min(Vec a, Vec b) { return ::Min(a, b); }
+  static HOPPER_INLINE Vec Abs(Vec x) { return ::Abs(x); }
+  static HOPPER_INLINE Vec Sqrt(Vec x) { return ::Sqrt(x); }
+  static HOPPER_INLINE Vec Exp(Vec x) { return ::Exp(x); }
+  static HOPPER_INLINE Vec Expm1(Vec x) { return ::Expm1(x); }
+  static HOPPER_INLINE Vec Log1p(Vec x) { return ::Log1p(x); }
+  static HOPPER_INLINE Vec Sigmoid(Vec x) { return ::Sigmoid(x); }
+  static HOPPER_INLINE Vec Tanh(Vec x) { return ::Tanh(x); }
+  static HOPPER_INLINE Vec NormalCdf(Vec x) { return ::NormalCdf(x); }
+};
 
-void UnarySlope(hopper::SlopeKind kind, const hopper::SlopeArgs& args, const float* x, int64_t n,
-                float* y, float* slope) {
-  switch (kind) {
-    case hopper::SlopeKind::kRelu: {
-      const hopper::SlopeArgs a = args;
-      return MapSlope(x, n, y, slope, [=](Vec v, Vec* s) {
-        const Vec below = v - a.threshold;
-        *s = below > 0.0F ? (v <= a.most ? Set(1.0F) : Vec{})
-                          : (below < 0.0F ? Set(a.slope) : Vec{});
-        const Vec part = below < 0.0F ? below * a.slope : Vec{};
-        return below <= 0.0F ? part : Min(Set(a.most), v);
+using hopper::ActivationNumbers;
+
+// The slope is left out where nobody wants it.
+template <typename F>
+void FormValues(const ActivationNumbers& numbers, const float* x, int64_t n, float* y,
+                float* slope) {
+  const ActivationNumbers a = numbers;
+  if constexpr (F::kOfResult) {
+    return Map(x, n, y, [=](Vec v) { return F::template Value<Simd>(a, v); });
+  } else {
+    if (slope == nullptr) {
+      return Map(x, n, y, [=](Vec v) {
+        Vec unused;
+        return F::template Value<Simd>(a, v, &unused);
       });
     }
-    case hopper::SlopeKind::kSwish:
-      return MapSlope(x, n, y, slope, [](Vec v, Vec* s) {
-        const Vec gate = Sigmoid(v);
-        const Vec result = v * gate;
-        *s = gate + result * (1.0F - gate);
-        return result;
-      });
-    case hopper::SlopeKind::kGelu:
-      return MapSlope(x, n, y, slope, [](Vec v, Vec* s) {
-        const Vec p = NormalCdf(v);
-        *s = p + v * Exp(-(v * v) * 0.5F) * 0.39894228040143268F;
-        return v * p;
-      });
-    case hopper::SlopeKind::kGeluTanh:
-      return MapSlope(x, n, y, slope, [](Vec v, Vec* s) {
-        constexpr float kFactor = 0.79788456080286536F;  // sqrt(2 / pi)
-        constexpr float kCube = 0.044715F;
-        const Vec square = v * v;
-        // (1 + tanh(z)) / 2, which does not cancel
-        const Vec gate = Sigmoid(v * (square * kCube + 1.0F) * (2.0F * kFactor));
-        *s = gate + v * gate * (1.0F - gate) * (square * (3.0F * kCube) + 1.0F) * (2.0F * kFactor);
-        return v * gate;
-      });
-    case hopper::SlopeKind::kMish:
-      return MapSlope(x, n, y, slope, [](Vec v, Vec* s) {
-        // tanh(log(1 + exp(x))) by exp of a negative number only
-        const Vec w = Exp(-Abs(v));
-        const Vec over = v < 0.0F ? w * (w + 2.0F) : w * 2.0F + 1.0F;
-        const Vec under = v < 0.0F ? over + 2.0F : over + w * w * 2.0F;
-        const Vec t = over / under;
-        const Vec gate = (v < 0.0F ? w : Set(1.0F)) / (w + 1.0F);
-        *s = t + v * gate * (1.0F - t * t);
-        return v * t;
-      });
-    case hopper::SlopeKind::kHardSilu:
-      return MapSlope(x, n, y, slope, [](Vec v, Vec* s) {
-        const Vec gate = Min(Set(6.0F), Max(Vec{}, v + 3.0F)) / 6.0F;
-        *s = Abs(v) < 3.0F ? gate + v / 6.0F : gate;
-        return v * gate;
-      });
-    case hopper::SlopeKind::kTanhShrink:
-      return MapSlope(x, n, y, slope, [](Vec v, Vec* s) {
-        const Vec t = Tanh(v);
-        *s = t * t;
-        return v - t;
-      });
+    ForVectors(
+        n,
+        [&](int64_t i) {
+          Vec s;
+          Store(y + i, F::template Value<Simd>(a, Load(x + i), &s));
+          Store(slope + i, s);
+        },
+        [&](int64_t i, int64_t m) {
+          Vec s;
+          StorePart(y + i, F::template Value<Simd>(a, LoadPart(x + i, m), &s), m);
+          StorePart(slope + i, s, m);
+        });
   }
+}
+
+template <typename F>
+void FormGradient(const ActivationNumbers& numbers, const float* y, const float* dy, int64_t n,
+                  float* dx) {
+  if constexpr (F::kOfResult) {
+    const ActivationNumbers a = numbers;
+    Map2(y, dy, n, dx, [=](Vec v, Vec d) { return F::template Gradient<Simd>(a, v, d); });
+  }
+}
+
+template <typename... F>
+void FormValuesAt(hopper::FormList<F...> /*forms*/, int place, const ActivationNumbers& numbers,
+                  const float* x, int64_t n, float* y, float* slope) {
+  static constexpr void (*kValues[])(const ActivationNumbers&, const float*, int64_t, float*,
+                                     float*) = {FormValues<F>...};
+  kValues[place](numbers, x, n, y, slope);
+}
+template <typename... F>
+void FormGradientAt(hopper::FormList<F...> /*forms*/, int place, const ActivationNumbers& numbers,
+                    const float* y, const float* dy, int64_t n, float* dx) {
+  static constexpr void (*kGradients[])(const ActivationNumbers&, const float*, const float*,
+                                        int64_t, float*) = {FormGradient<F>...};
+  kGradients[place](numbers, y, dy, n, dx);
+}
+
+void Activate(const hopper::ActivationForm& form, const float* x, int64_t n, float* y,
+              float* slope) {
+  FormValuesAt(hopper::AllForms(), form.place, form.numbers, x, n, y, slope);
+}
+void ActivateGradient(const hopper::ActivationForm& form, const float* y, const float* dy,
+                      int64_t n, float* dx) {
+  FormGradientAt(hopper::AllForms(), form.place, form.numbers, y, dy, n, dx);
 }
 
 void Multiply(const float* x, int64_t n, float* y) {

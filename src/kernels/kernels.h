@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "activation/activation_type.h"
+
 namespace hopper {
 
 // C[i][j] (+)= sum over s < segments, k < length of A[i][s][k] * B[s][k][j], then bias and relu.
@@ -30,47 +32,6 @@ struct GemmArgs {
   bool accumulate = false;
   const float* bias = nullptr;  // a value for each column, or null
   bool relu = false;
-};
-
-// Functions of one element whose derivatives are functions of their results.
-enum class UnaryKind {
-  kRelu,
-  kRelu6,
-  kLeakyRelu,  // alpha: the slope below 0
-  kElu,        // alpha
-  kSelu,
-  kSoftplus,
-  kSoftsign,
-  kSigmoid,
-  kTanh,
-  kExponential,
-  kHardSigmoid,   // relu6(x + 3) / 6
-  kHardSigmoid2,  // clip(0.2 x + 0.5, 0, 1)
-  kHardTanh,
-  kHardShrink,  // alpha: the threshold
-  kSoftShrink,  // alpha: the threshold
-  kLogSigmoid,
-  kSquareplus,     // (x + sqrt(x^2 + 4)) / 2
-  kSparsePlus,     // 0, (x + 1)^2 / 4 from -1 to 1, x
-  kSparseSigmoid,  // clip((x + 1) / 2, 0, 1)
-};
-
-// Functions of one element whose derivatives need the argument.
-enum class SlopeKind {
-  kRelu,  // with SlopeArgs
-  kSwish,
-  kGelu,
-  kGeluTanh,  // gelu by tanh
-  kMish,
-  kHardSilu,
-  kTanhShrink,
-};
-
-// x above the threshold, at most `most`; slope * (x - threshold) below it.
-struct SlopeArgs {
-  float slope = 0.0F;
-  float threshold = 0.0F;
-  float most = 0.0F;
 };
 
 // Windows over images [height][width][channels]; cells outside take no part.
@@ -114,11 +75,12 @@ struct Kernels {
   // y = relu(y + bias), row by row; bias may be null
   void (*bias_relu)(const float* bias, int64_t rows, int64_t columns, bool relu, float* y);
 
-  // y = f(x); may work in place
-  void (*unary)(UnaryKind kind, float alpha, const float* x, int64_t n, float* y);
-  // dx = dy * f'(.), from the result y; may work in place
-  void (*unary_gradient)(UnaryKind kind, float alpha, const float* y, const float* dy, int64_t n,
-                         float* dx);
+  // y = f(x) by an activation's form, which is one; may work in place. Of a form whose derivative
+  // needs the argument also slope = f'(x), null where nobody wants it.
+  void (*activate)(const ActivationForm& form, const float* x, int64_t n, float* y, float* slope);
+  // dx = dy * f'(.), from the result y of a form of which that is enough; may work in place
+  void (*activate_gradient)(const ActivationForm& form, const float* y, const float* dy, int64_t n,
+                            float* dx);
   // Rows of softmax; may work in place.
   void (*softmax)(const float* x, int64_t rows, int64_t columns, float* y);
   // dx (+)= (dy - sum(dy * y)) * y, row by row
@@ -168,9 +130,6 @@ struct Kernels {
   void (*average_pool)(const PoolArgs& args, const float* x, float* y);
   void (*average_pool_gradient)(const PoolArgs& args, const float* dy, bool accumulate, float* dx);
 
-  // y = f(x) and slope = f'(x); y may be x, and slope null where nobody wants it
-  void (*unary_slope)(SlopeKind kind, const SlopeArgs& args, const float* x, int64_t n, float* y,
-                      float* slope);
   void (*multiply)(const float* x, int64_t n, float* y);  // y *= x
   // Rows of x - log(sum(exp(x))); may work in place.
   void (*log_softmax)(const float* x, int64_t rows, int64_t columns, float* y);

@@ -24,8 +24,7 @@ inline bool AppliesActivation(const ActivationSpec& activation, bool linear) {
 
 // True where each output element depends on its own input element only.
 inline bool ActsByElement(const ActivationSpec& activation) {
-  return activation.kind != Activation::kSoftmax && activation.kind != Activation::kLogSoftmax &&
-         activation.kind != Activation::kSparsemax && activation.kind != Activation::kGlu;
+  return TypeOf(activation.kind).by_element;
 }
 
 }  // namespace hopper

@@ -12,8 +12,8 @@ using nlohmann::json;
 
 namespace {
 
-// Layers that Keras has, or had, beside those of the layer table.
-const std::set<std::string>& OtherKerasLayers() {
+// Layers that Keras has, or had: what is not in the layer table is not supported.
+const std::set<std::string>& KerasLayers() {
   static const std::set<std::string> classes = {
       "AUGMIX",
       "ActivityRegularization",
@@ -200,7 +200,7 @@ EntryClass ClassifyEntry(const json& entry, const std::string& name,
     }
     if (class_name == "InputLayer") return EntryClass::kInput;
     if (FindLayerType(class_name) != nullptr) return EntryClass::kLayer;
-    if (OtherKerasLayers().count(class_name) != 0) {
+    if (KerasLayers().count(class_name) != 0) {
       problems->push_back({ErrorCode::kNotSupported,
                            "layer \"" + name + "\" of class " + class_name + " is not supported",
                            WhyNot(class_name),

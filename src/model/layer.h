@@ -48,6 +48,8 @@ struct WeightSpec {
 
 class Layer {
  public:
+  static constexpr bool kActivates = false;
+
   explicit Layer(const LayerConfig& config);
   virtual ~Layer() = default;
   Layer(const Layer&) = delete;
@@ -82,6 +84,7 @@ struct LayerType {
   const char* class_name;   // Keras' class name
   const char* weights;      // "kernel, bias"; "" for none
   const char* description;  // one line for hopper.layers()
+  bool activates;           // an ActivationLayer, which can stand in an activation's place
   // Reads the attributes; problems go to the configuration.
   std::unique_ptr<Layer> (*make)(LayerConfig& config);
 };

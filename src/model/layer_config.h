@@ -8,53 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "activation/activation_type.h"
 #include "base/error.h"
 #include "model/shape.h"
 
 namespace hopper {
-
-enum class Activation {
-  kLinear,
-  kRelu,
-  kRelu6,
-  kLeakyRelu,
-  kElu,
-  kSelu,
-  kSoftplus,
-  kSoftsign,
-  kTanh,
-  kSigmoid,
-  kHardSigmoid,   // Keras 3: relu6(x + 3) / 6
-  kHardSigmoid2,  // Keras 2: clip(0.2 x + 0.5, 0, 1)
-  kExponential,
-  kSwish,
-  kGelu,  // exact
-  kMish,
-  kSoftmax,
-  kLogSoftmax,
-  kCelu,      // alpha 1
-  kHardSilu,  // x times Keras 3's hard_sigmoid
-  kHardTanh,
-  kHardShrink,  // threshold 0.5
-  kSoftShrink,  // threshold 0.5
-  kTanhShrink,
-  kLogSigmoid,
-  kSquareplus,  // b = 4
-  kSparsePlus,
-  kSparseSigmoid,
-  kSparsemax,
-  kGlu,       // halves the last axis: only in a layer of its own
-  kGeluTanh,  // gelu(approximate=True)
-};
-
-// An activation with its parameters (negative slope, alpha, maximum, threshold, axis).
-struct ActivationSpec {
-  Activation kind = Activation::kLinear;
-  double alpha = 0.0;       // leaky_relu's slope, elu's alpha, relu's negative slope
-  double max_value = -1.0;  // relu; negative: none
-  double threshold = 0.0;   // relu
-  int axis = -1;            // softmax
-};
 
 enum class InitializerKind {
   kZeros,
@@ -143,10 +101,5 @@ class LayerConfig {
   std::set<std::string> unusable_;  // keys whose value has been refused
   std::map<std::string, std::string> fingerprint_;
 };
-
-// The activation of this name in this family; records nothing: nullopt-like `ok` false where
-// the name is unknown.
-bool ParseActivationName(const std::string& name, KerasFamily family, ActivationSpec* out);
-const char* ActivationName(Activation activation);
 
 }  // namespace hopper

@@ -5,55 +5,13 @@
 
 #include "model/json_text.h"
 #include "model/layer_config.h"
+#include "model/layers/activation/activation_layer.h"
 
 namespace hopper {
 
 using nlohmann::json;
 
 namespace {
-
-struct ActivationRow {
-  const char* name;
-  Activation kind;
-  double alpha;
-};
-
-// keras.activations by every name they go by; the first row of a kind gives its name.
-constexpr ActivationRow kActivations[] = {
-    {"linear", Activation::kLinear, 0.0},
-    {"relu", Activation::kRelu, 0.0},
-    {"relu6", Activation::kRelu6, 0.0},
-    {"leaky_relu", Activation::kLeakyRelu, 0.2},
-    {"elu", Activation::kElu, 1.0},
-    {"selu", Activation::kSelu, 0.0},
-    {"softplus", Activation::kSoftplus, 0.0},
-    {"softsign", Activation::kSoftsign, 0.0},
-    {"tanh", Activation::kTanh, 0.0},
-    {"sigmoid", Activation::kSigmoid, 0.0},
-    {"hard_sigmoid", Activation::kHardSigmoid, 0.0},
-    {"hard_sigmoid", Activation::kHardSigmoid2, 0.0},
-    {"exponential", Activation::kExponential, 0.0},
-    {"swish", Activation::kSwish, 0.0},
-    {"silu", Activation::kSwish, 0.0},
-    {"gelu", Activation::kGelu, 0.0},
-    {"mish", Activation::kMish, 0.0},
-    {"softmax", Activation::kSoftmax, 0.0},
-    {"log_softmax", Activation::kLogSoftmax, 0.0},
-    {"celu", Activation::kCelu, 1.0},
-    {"hard_silu", Activation::kHardSilu, 0.0},
-    {"hard_swish", Activation::kHardSilu, 0.0},
-    {"hard_tanh", Activation::kHardTanh, 0.0},
-    {"hard_shrink", Activation::kHardShrink, 0.0},
-    {"soft_shrink", Activation::kSoftShrink, 0.0},
-    {"tanh_shrink", Activation::kTanhShrink, 0.0},
-    {"log_sigmoid", Activation::kLogSigmoid, 0.0},
-    {"squareplus", Activation::kSquareplus, 0.0},
-    {"sparse_plus", Activation::kSparsePlus, 0.0},
-    {"sparse_sigmoid", Activation::kSparseSigmoid, 0.0},
-    {"sparsemax", Activation::kSparsemax, 0.0},
-    {"glu", Activation::kGlu, 0.0},
-    {"gelu_approximate", Activation::kGeluTanh, 0.0},  // the name of Keras' extensions
-};
 
 bool NumberMember(const json& object, const char* key, double* out) {
   const json& value = Member(object, key);
@@ -63,38 +21,15 @@ bool NumberMember(const json& object, const char* key, double* out) {
 }
 
 // activation=LeakyReLU(0.1): a layer object where a name could stand.
-bool ActivationOfLayer(const std::string& class_name, const json& config, ActivationSpec* out) {
-  if (class_name == "ReLU") {
-    out->kind = Activation::kRelu;
-    NumberMember(config, "max_value", &out->max_value);
-    NumberMember(config, "negative_slope", &out->alpha);
-    NumberMember(config, "threshold", &out->threshold);
-    return true;
-  }
-  if (class_name == "LeakyReLU") {
-    out->kind = Activation::kLeakyRelu;
-    out->alpha = 0.3;
-    if (!NumberMember(config, "negative_slope", &out->alpha)) {
-      NumberMember(config, "alpha", &out->alpha);
-    }
-    return true;
-  }
-  if (class_name == "ELU") {
-    out->kind = Activation::kElu;
-    out->alpha = 1.0;
-    NumberMember(config, "alpha", &out->alpha);
-    return true;
-  }
-  if (class_name == "Softmax") {
-    out->kind = Activation::kSoftmax;
-    double axis = -1.0;
-    if (NumberMember(config, "axis", &axis)) {
-      if (!(axis >= -64.0 && axis <= 64.0)) return false;
-      out->axis = static_cast<int>(axis);
-    }
-    return Member(config, "axis").is_number() || Member(config, "axis").is_null();
-  }
-  return false;
+bool ActivationOfLayer(const std::string& class_name, const json& config, KerasFamily family,
+                       ActivationSpec* out) {
+  const LayerType* type = FindLayerType(class_name);
+  if (type == nullptr || !type->activates) return false;
+  std::vector<Problem> problems;
+  LayerConfig attributes(config, class_name, "", family, &problems);
+  const std::unique_ptr<Layer> layer = type->make(attributes);
+  *out = static_cast<const layers::ActivationLayer&>(*layer).activation;
+  return problems.empty() && out->axis >= -64 && out->axis <= 64;
 }
 
 // Keras' extensions register their functions under the name of their package.
@@ -103,7 +38,7 @@ bool ReadActivationName(std::string name, KerasFamily family, ActivationSpec* ou
   for (const std::string& package : kPackages) {
     if (name.compare(0, package.size(), package) == 0) name.erase(0, package.size());
   }
-  return ParseActivationName(name, family, out);
+  return FindActivation(name, family == KerasFamily::kKeras2, out);
 }
 
 bool ReadActivation(const json& value, KerasFamily family, ActivationSpec* out) {
@@ -116,7 +51,7 @@ bool ReadActivation(const json& value, KerasFamily family, ActivationSpec* out) 
     const json& inner = Member(config, "activation");
     return inner.is_string() && ReadActivationName(inner.get<std::string>(), family, out);
   }
-  return ActivationOfLayer(class_name, config, out);
+  return ActivationOfLayer(class_name, config, family, out);
 }
 
 std::string Describe(const json& value) {
@@ -127,8 +62,8 @@ std::string Describe(const json& value) {
 }
 
 std::string Text(const ActivationSpec& spec) {
-  return std::string(ActivationName(spec.kind)) +
-         (spec.kind == Activation::kHardSigmoid2 ? "2" : "") + "(" + NumberText(spec.alpha) + "," +
+  const ActivationType& type = TypeOf(spec.kind);
+  return type.names[0] + (type.keras_2 ? "2" : "") + "(" + NumberText(spec.alpha) + "," +
          NumberText(spec.max_value < 0 ? -1.0 : spec.max_value) + "," + NumberText(spec.threshold) +
          "," + std::to_string(spec.axis) + ")";
 }
@@ -269,34 +204,15 @@ bool ReadRegularizer(const json& value, RegularizerSpec* spec) {
 
 }  // namespace
 
-bool ParseActivationName(const std::string& name, KerasFamily family, ActivationSpec* out) {
-  for (const ActivationRow& row : kActivations) {
-    if (name != row.name) continue;
-    *out = ActivationSpec();
-    out->kind = row.kind;
-    out->alpha = row.alpha;
-    if (row.kind == Activation::kHardSigmoid && family == KerasFamily::kKeras2) {
-      out->kind = Activation::kHardSigmoid2;
-    }
-    return true;
-  }
-  return false;
-}
-
-const char* ActivationName(Activation activation) {
-  for (const ActivationRow& row : kActivations) {
-    if (row.kind == activation) return row.name;
-  }
-  return "linear";
-}
-
 ActivationSpec LayerConfig::GetActivation(const std::string& key) {
   ActivationSpec spec;
   if (!Has(key)) return spec;
   const json& value = *Find(key);
   if (!ReadActivation(value, family_, &spec)) {
     std::vector<std::string> names;
-    for (const ActivationRow& row : kActivations) names.push_back(row.name);
+    for (const ActivationType& type : ActivationTypes()) {
+      names.insert(names.end(), type.names.begin(), type.names.end());
+    }
     const std::string described = Describe(value);
     Fail(ErrorCode::kNotSupported, "activation " + described + " is not supported",
          value.is_string() ? NearestNameHint(value.get<std::string>(), names) : "");

@@ -5,10 +5,10 @@ namespace {
 
 template <typename... L>
 std::vector<LayerType> TypesOf(LayerList<L...> /*layers*/) {
-  return {
-      {L::kName, L::kWeights, L::kDescription, [](LayerConfig& config) -> std::unique_ptr<Layer> {
-         return std::make_unique<L>(config);
-       }}...};
+  return {{L::kName, L::kWeights, L::kDescription, L::kActivates,
+           [](LayerConfig& config) -> std::unique_ptr<Layer> {
+             return std::make_unique<L>(config);
+           }}...};
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ class PlannedActivation {
   // Identity: neither pass has anything to do.
   bool none() const { return kind_ == Kind::kNone; }
   // The op can apply it itself, as GemmArgs::relu.
-  bool relu() const { return kind_ == Kind::kUnary && unary_ == UnaryKind::kRelu; }
+  bool relu() const;
   // Backward() reads the result: what PlanNode::keeps_output is to be.
-  bool keeps_output() const { return kind_ != Kind::kNone && kind_ != Kind::kSlope; }
+  bool keeps_output() const { return kind_ != Kind::kNone && kind_ != Kind::kOfArgument; }
 
   // y = f(x), also in place; all elements of the output.
   void Forward(const float* x, float* y) const;
@@ -31,14 +31,11 @@ class PlannedActivation {
   void BackwardPart(int64_t first, int64_t n, float* dy) const;
 
  private:
-  enum class Kind { kNone, kUnary, kSlope, kSoftmax, kLogSoftmax };
+  enum class Kind { kNone, kOfResult, kOfArgument, kSoftmax, kLogSoftmax };
   void BackwardOf(const float* y, const float* slope, const float* dy, int64_t n, float* dx) const;
 
   Kind kind_ = Kind::kNone;
-  UnaryKind unary_ = UnaryKind::kRelu;
-  SlopeKind with_slope_ = SlopeKind::kRelu;
-  SlopeArgs slope_args_;
-  float alpha_ = 0.0F;
+  ActivationForm form_;
   const PlanValue& output_;
   int64_t size_;
   int64_t width_;  // of the last axis

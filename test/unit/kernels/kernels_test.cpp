@@ -111,57 +111,60 @@ double Ulps(float value, double exact) {
   return std::abs(static_cast<double>(value) - exact) / unit;
 }
 
+ActivationSpec Named(const std::string& name) {
+  ActivationSpec spec;
+  EXPECT_TRUE(FindActivation(name, /*keras_2=*/false, &spec)) << name;
+  return spec;
+}
+
 TEST_P(KernelSet, FunctionsOfOneElement) {
   struct Function {
-    UnaryKind kind;
+    std::string name;
     std::function<double(double)> exact;
     float low, high;
     double ulps;
   };
   const std::vector<Function> functions = {
-      {UnaryKind::kExponential, [](double x) { return std::exp(x); }, -80.0F, 80.0F, 2.0},
-      {UnaryKind::kTanh, [](double x) { return std::tanh(x); }, -12.0F, 12.0F, 3.0},
-      {UnaryKind::kSigmoid, [](double x) { return 1.0 / (1.0 + std::exp(-x)); }, -60.0F, 60.0F,
-       3.0},
-      {UnaryKind::kElu, [](double x) { return x > 0 ? x : std::expm1(x); }, -20.0F, 5.0F, 3.0},
-      {UnaryKind::kSoftplus,
-       [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }, -60.0F,
-       60.0F, 3.0},
-      {UnaryKind::kRelu, [](double x) { return std::max(x, 0.0); }, -5.0F, 5.0F, 0.0},
-      {UnaryKind::kHardTanh, [](double x) { return std::min(1.0, std::max(x, -1.0)); }, -5.0F, 5.0F,
-       0.0},
-      {UnaryKind::kHardShrink, [](double x) { return std::abs(x) > 1.0 ? x : 0.0; }, -5.0F, 5.0F,
-       0.0},
-      {UnaryKind::kSoftShrink,
-       [](double x) { return std::abs(x) > 1.0 ? x - std::copysign(1.0, x) : 0.0; }, -5.0F, 5.0F,
-       1.0},
-      {UnaryKind::kLogSigmoid,
+      {"exponential", [](double x) { return std::exp(x); }, -80.0F, 80.0F, 2.0},
+      {"tanh", [](double x) { return std::tanh(x); }, -12.0F, 12.0F, 3.0},
+      {"sigmoid", [](double x) { return 1.0 / (1.0 + std::exp(-x)); }, -60.0F, 60.0F, 3.0},
+      {"elu", [](double x) { return x > 0 ? x : std::expm1(x); }, -20.0F, 5.0F, 3.0},
+      {"softplus", [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); },
+       -60.0F, 60.0F, 3.0},
+      {"relu", [](double x) { return std::max(x, 0.0); }, -5.0F, 5.0F, 0.0},
+      {"hard_tanh", [](double x) { return std::min(1.0, std::max(x, -1.0)); }, -5.0F, 5.0F, 0.0},
+      {"hard_shrink", [](double x) { return std::abs(x) > 0.5 ? x : 0.0; }, -5.0F, 5.0F, 0.0},
+      {"soft_shrink", [](double x) { return std::abs(x) > 0.5 ? x - std::copysign(0.5, x) : 0.0; },
+       -5.0F, 5.0F, 1.0},
+      {"log_sigmoid",
        [](double x) { return std::min(x, 0.0) - std::log1p(std::exp(-std::abs(x))); }, -60.0F,
        60.0F, 3.0},
-      {UnaryKind::kSquareplus,
+      {"squareplus",
        [](double x) {
          const double root = std::sqrt(x * x + 4.0);
          return x < 0 ? 2.0 / (root - x) : (x + root) / 2.0;
        },
        -50.0F, 50.0F, 3.0},
-      {UnaryKind::kSparsePlus,
+      {"sparse_plus",
        [](double x) { return x > 1 ? x : std::pow(std::max(x + 1.0, 0.0), 2.0) / 4.0; }, -3.0F,
        3.0F, 3.0},
-      {UnaryKind::kSparseSigmoid,
-       [](double x) { return std::min(1.0, std::max((x + 1.0) / 2.0, 0.0)); }, -3.0F, 3.0F, 1.0},
+      {"sparse_sigmoid", [](double x) { return std::min(1.0, std::max((x + 1.0) / 2.0, 0.0)); },
+       -3.0F, 3.0F, 1.0},
   };
   for (const Function& function : functions) {
+    const ActivationForm form = FormOf(Named(function.name));
+    ASSERT_TRUE(form.of_result) << function.name;
     const auto x = Random(10007, 9, function.low, function.high);
     std::vector<float> y(x.size());
-    GetParam()->unary(function.kind, 1.0F, x.data(), static_cast<int64_t>(x.size()), y.data());
+    GetParam()->activate(form, x.data(), static_cast<int64_t>(x.size()), y.data(), nullptr);
     double worst = 0.0;
     for (size_t i = 0; i < x.size(); ++i) {
       worst = std::max(worst, Ulps(y[i], function.exact(static_cast<double>(x[i]))));
     }
-    EXPECT_LE(worst, function.ulps) << "function " << static_cast<int>(function.kind);
+    EXPECT_LE(worst, function.ulps) << "function " << function.name;
     const std::vector<float> special = {NAN, 0.0F, 1.0F};
     y.assign(3, 0.0F);
-    GetParam()->unary(function.kind, 1.0F, special.data(), 3, y.data());
+    GetParam()->activate(form, special.data(), 3, y.data(), nullptr);
     EXPECT_TRUE(std::isnan(y[0])) << "NaN was lost";
     EXPECT_FALSE(std::isnan(y[1]));
   }
@@ -171,50 +174,52 @@ TEST_P(KernelSet, FunctionsOfOneElement) {
 TEST_P(KernelSet, FunctionsWithSlopes) {
   const auto sigmoid = [](double x) { return 1.0 / (1.0 + std::exp(-x)); };
   struct Function {
-    SlopeKind kind;
+    std::string name;
     std::function<double(double)> exact;
   };
-  SlopeArgs relu;
-  relu.slope = 0.125F;
-  relu.threshold = 0.75F;
-  relu.most = 2.5F;
   const std::vector<Function> functions = {
-      {SlopeKind::kRelu, [](double x) { return x > 0.75 ? std::min(x, 2.5) : 0.125 * (x - 0.75); }},
-      {SlopeKind::kSwish, [=](double x) { return x * sigmoid(x); }},
-      {SlopeKind::kGelu, [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }},
-      {SlopeKind::kGeluTanh,
+      {"relu", [](double x) { return x > 0.75 ? std::min(x, 2.5) : 0.125 * (x - 0.75); }},
+      {"swish", [=](double x) { return x * sigmoid(x); }},
+      {"gelu", [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }},
+      {"gelu_approximate",
        [](double x) {
          return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x)));
        }},
-      {SlopeKind::kMish, [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }},
-      {SlopeKind::kHardSilu,
-       [](double x) { return x * std::min(std::max(x + 3.0, 0.0), 6.0) / 6.0; }},
-      {SlopeKind::kTanhShrink, [](double x) { return x - std::tanh(x); }},
+      {"mish", [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }},
+      {"hard_silu", [](double x) { return x * std::min(std::max(x + 3.0, 0.0), 6.0) / 6.0; }},
+      {"tanh_shrink", [](double x) { return x - std::tanh(x); }},
   };
   for (const Function& function : functions) {
+    ActivationSpec spec = Named(function.name);
+    if (function.name == "relu") {
+      spec.alpha = 0.125;
+      spec.threshold = 0.75;
+      spec.max_value = 2.5;
+    }
+    const ActivationForm form = FormOf(spec);
+    ASSERT_TRUE(form.place >= 0 && !form.of_result) << function.name;
     const auto x = Random(10007, 9, -12.0F, 12.0F);
     const auto n = static_cast<int64_t>(x.size());
     std::vector<float> y(x.size()), slope(x.size());
-    GetParam()->unary_slope(function.kind, relu, x.data(), n, y.data(), slope.data());
+    GetParam()->activate(form, x.data(), n, y.data(), slope.data());
     for (size_t i = 0; i < x.size(); ++i) {
       const auto at = static_cast<double>(x[i]);
       ASSERT_NEAR(y[i], function.exact(at), 3e-7 * std::max(1.0, std::abs(at)))
-          << at << " of " << static_cast<int>(function.kind);
+          << at << " of " << function.name;
       constexpr double kStep = 1e-5;
       const double above = function.exact(at + kStep), below = function.exact(at - kStep);
-      const bool corner =
-          function.kind == SlopeKind::kRelu || function.kind == SlopeKind::kHardSilu;
+      const bool corner = function.name == "relu" || function.name == "hard_silu";
       const double second = (above - 2.0 * function.exact(at) + below) / kStep;
       if (corner && std::abs(second) > 1e-3) continue;
       ASSERT_NEAR(slope[i], (above - below) / (2.0 * kStep), 2e-6)
-          << "slope at " << at << " of " << static_cast<int>(function.kind);
+          << "slope at " << at << " of " << function.name;
     }
     // In place and without slopes: the same bits.
     auto in_place = x;
-    GetParam()->unary_slope(function.kind, relu, in_place.data(), n, in_place.data(), nullptr);
+    GetParam()->activate(form, in_place.data(), n, in_place.data(), nullptr);
     EXPECT_EQ(in_place, y);
     const std::vector<float> special = {NAN, 0.0F, 1.0F};
-    GetParam()->unary_slope(function.kind, relu, special.data(), 3, y.data(), slope.data());
+    GetParam()->activate(form, special.data(), 3, y.data(), slope.data());
     EXPECT_TRUE(std::isnan(y[0])) << "NaN was lost";
     EXPECT_FALSE(std::isnan(y[1]));
   }

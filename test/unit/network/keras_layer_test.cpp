@@ -80,5 +80,26 @@ TEST_P(KerasLayer, Logits) {
 INSTANTIATE_TEST_SUITE_P(All, KerasLayer, testing::ValuesIn(Cases()),
                          [](const auto& info) { return CaseName(info.param.json); });
 
+// Each row of the tables of layers and of activations has a case that the tests here and in
+// planned_layer_test.cpp compare with Keras.
+TEST(KerasLayers, EachHasACase) {
+  std::string all;
+  for (const Case& the_case : Cases()) all += the_case.json["architecture"].get<std::string>();
+  const auto names = [&all](const std::string& key, const std::string& name) {
+    return all.find("\"" + key + "\": \"" + name + "\"") != std::string::npos;
+  };
+  for (const LayerType& layer : LayerTable()) {
+    EXPECT_TRUE(names("class_name", layer.class_name)) << layer.class_name;
+  }
+  for (const ActivationType& activation : ActivationTypes()) {
+    if (activation.keras_2) continue;  // the table is of Keras 3
+    bool found = false;                // by any of its names
+    for (const std::string& name : activation.names) {
+      found |= names("activation", name) || names("config", "keras_hub>" + name);
+    }
+    EXPECT_TRUE(found) << activation.names[0];
+  }
+}
+
 }  // namespace
 }  // namespace hopper

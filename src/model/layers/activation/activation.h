@@ -11,6 +11,8 @@ struct ActivationByName : ActivationLayer {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "an activation function by name";
 
+  static constexpr bool kActivates = false;  // its name can
+
   explicit ActivationByName(LayerConfig& config) : ActivationLayer(config) {
     if (!config.Has("activation")) {
       config.Fail(ErrorCode::kInvalidParameter, "argument \"activation\" is missing");

@@ -9,6 +9,9 @@ namespace hopper {
 namespace layers {
 
 struct ActivationLayer : Layer {
+  // Whether it can stand where another layer's activation does.
+  static constexpr bool kActivates = true;
+
   using Layer::Layer;
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
