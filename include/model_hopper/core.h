@@ -97,6 +97,9 @@ typedef struct hopper_core_api
 	 */
 	int			(*hops_of_iteration) (const hopper_course_data *run, int32_t iteration,
 									  int32_t *hops, hopper_error *error);
+	/* Where a model begins; `starts` as in hopper_run_options. */
+	int			(*first_partition) (const int32_t *starts, int32_t n_starts, int32_t mst_key,
+									int32_t *partition, hopper_error *error);
 	/* Whether fit_params (which were checked) have a callback that waits for metrics. */
 	int			(*waits_for_metrics) (const char *fit_params, int32_t *waits, hopper_error *error);
 

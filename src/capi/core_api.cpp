@@ -339,6 +339,15 @@ int HopsOf(const hopper_course_data* run, int32_t iteration, int32_t* hops, hopp
   });
 }
 
+int FirstPartitionOf(const int32_t* starts, int32_t n_starts, int32_t mst_key, int32_t* partition,
+                     hopper_error* error) {
+  return Guard(error, [&] {
+    Require(starts != nullptr && n_starts > 0 && partition != nullptr, "starts");
+    const std::vector<int> all(starts, starts + n_starts);
+    *partition = Ring(all.back() + 1, all).FirstPartition(mst_key);
+  });
+}
+
 int WaitsForMetrics(const char* fit_params, int32_t* waits, hopper_error* error) {
   return Guard(error, [&] {
     std::vector<ParamProblem> problems;
@@ -363,6 +372,7 @@ hopper_core_api MakeApi() {
   api.metric_direction = DirectionOfMetric;
   api.rank_configs = RankConfigurations;
   api.hops_of_iteration = HopsOf;
+  api.first_partition = FirstPartitionOf;
   api.waits_for_metrics = WaitsForMetrics;
   api.type_size = SizeOfType;
   api.find_non_finite = NonFinite;

@@ -1,5 +1,6 @@
 #include "engine/envelope.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -51,8 +52,86 @@ uint32_t GetCount(ByteReader* in, size_t width) {
 }
 
 template <size_t N>
-bool IsTerminated(const char (&text)[N]) {
-  return std::memchr(text, 0, N) != nullptr;
+void PutText(const char (&text)[N], ByteWriter* out) {
+  out->PutString({text, static_cast<size_t>(std::find(text, text + N, 0) - text)});
+}
+
+template <size_t N>
+void GetText(ByteReader* in, char (&text)[N]) {
+  const std::string got = in->GetString();
+  Require(got.size() < N && got.find('\0') == std::string::npos);
+  std::memcpy(text, got.c_str(), got.size() + 1);
+}
+
+// Bytes of an event without metrics and texts, and of a visit.
+constexpr size_t kLeastEvent = 8 * sizeof(int32_t) + 2 * sizeof(double) + 4 * sizeof(uint32_t);
+constexpr size_t kVisitSize = 8 * sizeof(int32_t) + 6 * sizeof(double) + sizeof(int64_t);
+
+void PutEvent(const hopper_event& event, ByteWriter* out) {
+  out->Put<int32_t>(event.type);
+  out->Put<int32_t>(event.mst_key);
+  out->Put<int32_t>(event.iteration);
+  out->Put<int32_t>(event.split);
+  out->Put<int32_t>(event.running);
+  out->Put<int32_t>(event.n_live);
+  out->Put<double>(event.loss);
+  const auto n = static_cast<uint32_t>(std::clamp(event.n_metrics, 0, HOPPER_MAX_METRICS));
+  out->Put<uint32_t>(n);
+  for (uint32_t i = 0; i < n; ++i) out->Put<double>(event.metrics[i]);
+  out->Put<double>(event.elapsed);
+  PutText(event.message, out);
+  PutText(event.detail, out);
+  PutText(event.hint, out);
+  out->Put<int32_t>(event.partition);
+  out->Put<int32_t>(event.take);
+}
+
+hopper_event GetEvent(ByteReader* in) {
+  hopper_event event = {};
+  event.type = in->Get<int32_t>();
+  event.mst_key = in->Get<int32_t>();
+  event.iteration = in->Get<int32_t>();
+  event.split = in->Get<int32_t>();
+  event.running = in->Get<int32_t>();
+  event.n_live = in->Get<int32_t>();
+  event.loss = in->Get<double>();
+  const auto n = in->Get<uint32_t>();
+  Require(n <= HOPPER_MAX_METRICS);
+  event.n_metrics = static_cast<int32_t>(n);
+  for (uint32_t i = 0; i < n; ++i) event.metrics[i] = in->Get<double>();
+  event.elapsed = in->Get<double>();
+  GetText(in, event.message);
+  GetText(in, event.detail);
+  GetText(in, event.hint);
+  event.partition = in->Get<int32_t>();
+  event.take = in->Get<int32_t>();
+  return event;
+}
+
+void PutVisit(const hopper_visit& visit, ByteWriter* out) {
+  for (const int32_t value : {visit.mst_key, visit.iteration, visit.kind, visit.split, visit.worker,
+                              visit.hop, visit.first_partition, visit.n_partitions}) {
+    out->Put<int32_t>(value);
+  }
+  for (const double seconds :
+       {visit.started, visit.read, visit.wait, visit.moved, visit.train, visit.evaluate}) {
+    out->Put<double>(seconds);
+  }
+  out->Put<int64_t>(visit.bytes_written);
+}
+
+hopper_visit GetVisit(ByteReader* in) {
+  hopper_visit visit = {};
+  for (int32_t* value : {&visit.mst_key, &visit.iteration, &visit.kind, &visit.split, &visit.worker,
+                         &visit.hop, &visit.first_partition, &visit.n_partitions}) {
+    *value = in->Get<int32_t>();
+  }
+  for (double* seconds :
+       {&visit.started, &visit.read, &visit.wait, &visit.moved, &visit.train, &visit.evaluate}) {
+    *seconds = in->Get<double>();
+  }
+  visit.bytes_written = in->Get<int64_t>();
+  return visit;
 }
 
 void CheckEvent(int32_t mst_key, const hopper_event& event) {
@@ -60,8 +139,6 @@ void CheckEvent(int32_t mst_key, const hopper_event& event) {
           event.type == HOPPER_EVENT_MODEL_STOPPED || event.type == HOPPER_EVENT_WARNING);
   Require(event.mst_key == mst_key);
   Require(event.split == HOPPER_SPLIT_TRAIN || event.split == HOPPER_SPLIT_VALID);
-  Require(event.n_metrics >= 0 && event.n_metrics <= HOPPER_MAX_METRICS);
-  Require(IsTerminated(event.message) && IsTerminated(event.detail) && IsTerminated(event.hint));
 }
 
 void CheckVisit(int32_t mst_key, const hopper_visit& visit) {
@@ -106,6 +183,7 @@ Digest Checksum(const uint8_t* bytes, size_t size) { return Hash(bytes, size, kC
 
 void PutEnvelopeHead(const EnvelopeHead& head, ByteWriter* out) {
   out->Put<uint8_t>(kEnvelopeKind);
+  out->Put<uint8_t>(kEnvelopeVersion);
   out->Put<int32_t>(head.status);
   out->Put<int32_t>(head.course.iterations);
   out->Put<int32_t>(head.course.visit);
@@ -129,10 +207,10 @@ void PutEnvelopeHead(const EnvelopeHead& head, ByteWriter* out) {
     PutSums(sums, out);
   }
   out->Put<uint32_t>(static_cast<uint32_t>(head.events.size()));
-  for (const hopper_event& event : head.events) out->PutBytes(&event, sizeof(event));
+  for (const hopper_event& event : head.events) PutEvent(event, out);
   out->Put<int32_t>(head.hop);
   out->Put<uint32_t>(static_cast<uint32_t>(head.visits.size()));
-  for (const hopper_visit& visit : head.visits) out->PutBytes(&visit, sizeof(visit));
+  for (const hopper_visit& visit : head.visits) PutVisit(visit, out);
   out->Put<uint8_t>(head.has_state ? 1 : 0);
 }
 
@@ -147,6 +225,7 @@ Envelope ReadEnvelope(int32_t mst_key, const uint8_t* bytes, size_t size) {
   Require(std::memcmp(Checksum(bytes, body).bytes.data(), bytes + body, kEnvelopeSeal) == 0);
   ByteReader in(bytes, body, "an envelope");
   Require(in.Get<uint8_t>() == kEnvelopeKind);
+  Require(in.Get<uint8_t>() == kEnvelopeVersion);
   Envelope envelope;
   EnvelopeHead& head = envelope.head;
   const auto status = in.Get<int32_t>();
@@ -173,17 +252,17 @@ Envelope ReadEnvelope(int32_t mst_key, const uint8_t* bytes, size_t size) {
     const auto partition = GetBetween<int32_t>(&in, 0, std::numeric_limits<int32_t>::max());
     Require(head.passed.emplace(std::make_pair(split, partition), GetCheckedSums(&in)).second);
   }
-  const uint32_t n_events = GetCount(&in, sizeof(hopper_event));
+  const uint32_t n_events = GetCount(&in, kLeastEvent);
   Require(n_events <= kMostEvents);
   head.events.resize(n_events);
   for (hopper_event& event : head.events) {
-    in.GetBytes(&event, sizeof(event));
+    event = GetEvent(&in);
     CheckEvent(mst_key, event);
   }
   head.hop = GetBetween<int32_t>(&in, 0, std::numeric_limits<int32_t>::max() - 1);
-  head.visits.resize(GetCount(&in, sizeof(hopper_visit)));
+  head.visits.resize(GetCount(&in, kVisitSize));
   for (hopper_visit& visit : head.visits) {
-    in.GetBytes(&visit, sizeof(visit));
+    visit = GetVisit(&in);
     CheckVisit(mst_key, visit);
   }
   head.has_state = GetFlag(&in);

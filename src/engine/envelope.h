@@ -21,8 +21,9 @@
 
 namespace hopper {
 
-// The first byte of an envelope that a group has packed.
+// The first byte of an envelope that a group has packed, and the second one.
 constexpr uint8_t kEnvelopeKind = 'E';
+constexpr uint8_t kEnvelopeVersion = 2;
 // Parts of one model; each but the last has 64 MB.
 constexpr int32_t kMostEnvelopeParts = 1024;
 

@@ -17,6 +17,9 @@ namespace hopper {
 
 namespace {
 
+// What each process' sums begin with, before their number.
+constexpr uint8_t kSumsVersion = 1;
+
 std::unique_ptr<const Trainer> OneTrainer(const hopper_config& config, const DataDesc& data) {
   Networks networks;
   return MakeTrainer(config, data, /*run_seed=*/0, Precision::kFp32, &networks);
@@ -221,6 +224,8 @@ bool Evaluation::Sums(const uint8_t** bytes, size_t* size) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!Finished()) return false;
   ByteWriter out;
+  out.Put<uint8_t>(kSumsVersion);
+  out.Put<uint32_t>(static_cast<uint32_t>(chosen_.size()));
   for (const int32_t partition : chosen_) {
     out.Put<int32_t>(partition);
     PutSums(sums_[static_cast<size_t>(partition)], &out);
@@ -236,16 +241,23 @@ void Evaluation::Total(const uint8_t* bytes, size_t size, hopper_event* event) {
   const auto n_sums = static_cast<size_t>(SumCount());
   std::vector<MetricSums> sums(n);
   std::vector<bool> known(n);
-  ByteReader in(bytes, size, "the sums of an evaluation");
-  for (size_t i = 0; i < n; ++i) {
-    const auto partition = static_cast<size_t>(in.Get<int32_t>());
-    MetricSums part = GetSums(&in);
-    if (partition >= n || known[partition] || part.metrics.size() != n_sums) {
+  const auto require = [](bool holds) {
+    if (!holds) {
       throw Error(ErrorCode::kCorrupt, "the sums of an evaluation are not those of its partitions");
     }
-    known[partition] = true;
-    sums[partition] = std::move(part);
+  };
+  ByteReader in(bytes, size, "the sums of an evaluation");
+  while (in.remaining() > 0) {
+    require(in.Get<uint8_t>() == kSumsVersion);
+    for (auto left = in.Get<uint32_t>(); left > 0; --left) {
+      const auto partition = static_cast<size_t>(in.Get<int32_t>());
+      MetricSums part = GetSums(&in);
+      require(partition < n && !known[partition] && part.metrics.size() == n_sums);
+      known[partition] = true;
+      sums[partition] = std::move(part);
+    }
   }
+  require(std::find(known.begin(), known.end(), false) == known.end());
   Finish(sums, event);
 }
 

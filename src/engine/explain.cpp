@@ -10,6 +10,7 @@
 #include "engine/events.h"
 #include "engine/examples.h"
 #include "engine/failure.h"
+#include "engine/memory_plan.h"
 #include "train/plan_cache.h"
 
 namespace hopper {
@@ -99,6 +100,9 @@ void Explain::AddConfig(const hopper_config& config) {
     entry.model.n_passes = entry.epochs;
     entry.model.bytes_state = trainer->StateBytes();
     entry.model.bytes_task = trainer->MemoryEstimate() - trainer->StateBytes();
+    if (!places_.keys.of[kTrainSplit].empty()) {
+      entry.model.bytes_task = TravellersTask(entry.model.bytes_state, entry.model.bytes_task);
+    }
     const int64_t batch = std::min(trainer->fit().batch_size, RowsOfPartition());
     for (int p = 0; p < train_.n_partitions; ++p) {
       const int64_t rows = PartitionRange(train_.n_rows, train_.n_partitions, p).count;

@@ -73,6 +73,7 @@ void Group::AddConfig(const hopper_config& config) {
     auto trainer = MakeTrainer(bare, train_.desc(), seed_, precision_, &networks_);
     RequireWatchedData(*trainer, valid_ != nullptr);
     entry.memory = MemoryOf(*trainer, threads_per_model_, rules_.EvaluatedPartitions());
+    entry.memory.task = TravellersTask(entry.memory.state, entry.memory.task);
     entry.trainer = std::move(trainer);
   } catch (...) {
     entry.problem = DescribeException();
@@ -291,16 +292,15 @@ void Group::Pack(Traveller* model) const {
     image = WriteState(StateLayoutOf(model->trainer->network().spec()), model->state);
     model->state = ModelState();  // or there would be three of them
   }
+  head.visits = model->visits;
   ByteWriter measured;
   PutEnvelopeHead(head, &measured);
-  const size_t visits = model->visits.size() * sizeof(hopper_visit);
-  const size_t size = measured.size() + visits + image.size() + kEnvelopeSeal;
+  const size_t size = measured.size() + image.size() + kEnvelopeSeal;
   if (!model->visits.empty() && model->visits.back().hop == model->hop) {
-    // Beside the envelope, events and visits go out for the coordinator.
-    const size_t reported = model->events.size() * sizeof(hopper_event) + visits;
-    model->visits.back().bytes_written = static_cast<int64_t>(size + reported);
+    // Beside the envelope, events and visits go out for the coordinator, in about as many bytes.
+    model->visits.back().bytes_written = static_cast<int64_t>(size + measured.size());
+    head.visits.back().bytes_written = model->visits.back().bytes_written;
   }
-  head.visits = model->visits;
   ByteWriter out;
   out.Reserve(size);
   PutEnvelopeHead(head, &out);

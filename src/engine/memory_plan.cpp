@@ -47,6 +47,8 @@ ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations) {
   return memory;
 }
 
+int64_t TravellersTask(int64_t state, int64_t task) { return std::max(state, task); }
+
 MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>& models,
                       int64_t data, int64_t largest, int64_t shared) {
   MemoryPlan plan;

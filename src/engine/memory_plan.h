@@ -27,6 +27,10 @@ struct ModelMemory {
 // evaluated after an iteration.
 ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations);
 
+// The same of a model that travels between processes: one of its tasks packs it, and then there are
+// two images of its state in the place of that one.
+int64_t TravellersTask(int64_t state, int64_t task);
+
 // What the tasks take that `threads` threads run at a time, one a model; a model can be trained and
 // evaluated at once. `tasks`: of each model, in any order.
 int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads);

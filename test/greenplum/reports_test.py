@@ -16,7 +16,7 @@ EMIT = "hopper.segment_emit(trained integer, key integer) RETURNS SETOF hopper.s
 REAL = "AS '$libdir/model_hopper', 'hopper_sql_segment_{}' LANGUAGE C VOLATILE"
 TOTAL = ("hopper.segment_evaluation_total(description bytea, sums bytea)"
          " RETURNS TABLE (event bytea, confusion bytea)")
-VISIT = 88  # bytes of a hopper_visit
+VISIT = 15 * 8  # bytes of a visit in a report
 
 
 @pytest.fixture(scope="module")
@@ -52,35 +52,46 @@ def ended(output):
 
 
 def number(column, at, n):
-    """Four bytes of the column from `at` on, as the machine writes them."""
-    digits = (n & 0xFFFFFFFF).to_bytes(4, "little").hex()
-    return f"overlay(r.{column} placing '\\x{digits}'::bytea from {at + 1} for 4)"
+    """The number of eight bytes from `at` on in the column, as the machine writes it."""
+    digits = (n & 0xFFFFFFFFFFFFFFFF).to_bytes(8, "little").hex()
+    return f"overlay(r.{column} placing '\\x{digits}'::bytea from {at + 1} for 8)"
 
 
-def unended(column, at, size):
-    return f"overlay(r.{column} placing decode(repeat('78', {size}), 'hex') from {at + 1} for {size})"
+def longer(column, at, size):
+    """Its text at `at`, which is empty, has `size` letters."""
+    digits = size.to_bytes(8, "little").hex() + "78" * size
+    return (f"substring(r.{column} from 1 for {at}) || '\\x{digits}'::bytea"
+            f" || substring(r.{column} from {at + 9})")
 
 
-E = 4  # where the first event of a report begins
+# Behind the format's number: how many events, and the first one, whose texts are empty: of
+# configuration 1 it has loss and one metric.
+E = 16
+TEXT = E + 10 * 8
 REPORTS = {
     "empty": "''::bytea",
     "short": "substring(r.report from 1 for length(r.report) - 1)",
     "long": "r.report || '\\x00'::bytea",
-    "no events": number("report", 0, -1),
-    "many events": number("report", 0, 2**31 - 1),
-    "one event more": "set_byte(r.report, 0, get_byte(r.report, 0) + 1)",
+    "of another format": number("report", 0, 0),
+    "no events": number("report", 8, -1),
+    "many events": number("report", 8, 2**31 - 1),
+    "more events than numbers have": number("report", 8, 2**63 - 1),
+    "one event more": "set_byte(r.report, 8, get_byte(r.report, 8) + 1)",
     "of no kind": number("report", E, 99),
     "of another run's kind": number("report", E, 0),
-    "of another model": number("report", E + 4, 2**31 - 1),
-    "before the first iteration": number("report", E + 8, -1),
-    "of no split": number("report", E + 12, 1000000),
-    "of a split below": number("report", E + 12, -1000000),
-    "more metrics than there is room for": number("report", E + 32, 1000000),
-    "fewer than no metrics": number("report", E + 32, -1),
-    "a text without an end": unended("report", E + 304, 1536),
+    "of another model": number("report", E + 8, 2**31 - 1),
+    "of a number that is too long": number("report", E + 8, 2**32 + 1),
+    "before the first iteration": number("report", E + 16, -1),
+    "of no split": number("report", E + 24, 1000000),
+    "of a split below": number("report", E + 24, -1000000),
+    "more metrics than there is room for": number("report", E + 56, 1000000),
+    "fewer than no metrics": number("report", E + 56, -1),
+    "a text longer than what follows": number("report", TEXT, 10**6),
+    "a text of no length": number("report", TEXT, -1),
+    "a text that does not fit": longer("report", TEXT, 512),
     "a visit of another model": "set_byte(r.report, length(r.report) - %d, 200)" % VISIT,
-    "a visit of no kind": "set_byte(r.report, length(r.report) - %d, 200)" % (VISIT - 8),
-    "a visit of no split": "set_byte(r.report, length(r.report) - %d, 200)" % (VISIT - 12),
+    "a visit of no kind": "set_byte(r.report, length(r.report) - %d, 200)" % (VISIT - 16),
+    "a visit of no split": "set_byte(r.report, length(r.report) - %d, 200)" % (VISIT - 24),
     "none": "NULL::bytea",
 }
 
@@ -99,9 +110,11 @@ def test_a_damaged_report(liar, damage):
 RESULTS = {
     "none": "NULL::bytea",
     "short": "substring(r.result from 1 for 100)",
-    "of no status": number("result", 0, 0),
-    "more metrics than there is room for": number("result", 356, 1000000),
-    "a text without an end": unended("result", 8552, 1024),
+    "of another format": number("result", 0, 2),
+    "of no status": number("result", 8, 0),
+    "a text longer than what follows": number("result", 80, 10**6),
+    "a digest that does not fit": longer("result", 80, 33),
+    "more behind its end": "r.result || '\\x00'::bytea",
 }
 
 
@@ -142,12 +155,14 @@ def test_what_is_not_changed_is_taken(liar, on_segments):
 TOTALS = {
     "no event": "NULL::bytea, t.confusion",
     "a short event": "substring(t.event from 1 for 100), t.confusion",
-    "an event of no kind": "set_byte(t.event, 0, 99), t.confusion",
-    "more metrics than there is room for": "overlay(t.event placing '\\xffffff00'::bytea from 33"
+    "an event of another format": "set_byte(t.event, 0, 99), t.confusion",
+    "an event of no kind": "set_byte(t.event, 8, 99), t.confusion",
+    "more metrics than there is room for": "overlay(t.event placing '\\xffffff00'::bytea from 65"
                                            " for 4), t.confusion",
     "no counts": "t.event, NULL::bytea",
-    "counts of no square": "t.event, substring(t.confusion from 1 for 24)",
-    "half a count": "t.event, substring(t.confusion from 1 for 4)",
+    "counts of no square": "t.event, substring(t.confusion from 1 for 48)",
+    "half a count": "t.event, substring(t.confusion from 1 for 28)",
+    "no classes": "t.event, set_byte(t.confusion, 8, 0)",
 }
 
 

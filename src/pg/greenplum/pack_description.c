@@ -66,27 +66,32 @@ void
 hopper_pack_get_source(hopper_reader *in, hopper_pack_source *source)
 {
 	source->name.shown = hopper_get_required_text(in);
-	source->n_x = hopper_get_count(in);
+	source->n_x = hopper_get_count(in, 3 * sizeof(int64));
 	source->x = palloc0(sizeof(hopper_pack_column) * (source->n_x + 1));
 	for (int i = 0; i < source->n_x; i++)
 		get_column(in, &source->x[i]);
 	get_column(in, &source->y);
 	get_column(in, &source->fold);
-	source->n_keys = hopper_get_count(in);
+	source->n_keys = hopper_get_count(in, sizeof(int64));
 	source->keys = palloc0(sizeof(char *) * (source->n_keys + 1));
 	for (int i = 0; i < source->n_keys; i++)
 		source->keys[i] = hopper_get_required_text(in);
 	source->has_ctid = hopper_get_bool(in);
 	source->has_tableoid = hopper_get_bool(in);
-	source->first_key = (int) hopper_get_int_between(in, 0, PG_INT32_MAX);
+	source->first_key = hopper_get_natural(in);
 	source->segment = GpIdentity.segindex;
 }
 
 void
 hopper_pack_put_values(StringInfo out, const hopper_pack_values *values)
 {
-	hopper_put_bytes(out, values, sizeof(*values));
+	hopper_put_int(out, values->layout);
 	hopper_put_bytes(out, values->elements, sizeof(Oid) * values->n_columns);
+	hopper_put_int(out, values->type);
+	hopper_put_int(out, values->shape_given);
+	hopper_put_int(out, values->rank);
+	hopper_put_bytes(out, values->shape, sizeof(values->shape));
+	hopper_put_number(out, values->divisor);
 	hopper_put_text(out, values->first_row);
 }
 
@@ -98,20 +103,25 @@ hopper_pack_get_values(hopper_reader *in, hopper_pack_values *values, int n_colu
 	hopper_pack_values known;
 	int64		shape[HOPPER_MAX_RANK];
 	bool		given;
+	int			rank;
 
-	hopper_get_struct(in, values, sizeof(*values));
-	values->elements = hopper_get_array(in, n_columns, sizeof(Oid));
-	values->first_row = hopper_get_text(in);
+	memset(values, 0, sizeof(*values));
+	values->layout = (hopper_pack_layout) hopper_get_int32(in);
+	values->n_columns = n_columns;
 	values->columns = columns;
+	values->elements = hopper_get_array(in, n_columns, sizeof(Oid));
+	values->type = hopper_get_int32(in);
+	given = hopper_get_bool(in);
+	rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
+	hopper_get_array_into(in, shape, HOPPER_MAX_RANK, sizeof(int64));
+	values->divisor = hopper_get_number(in);
+	values->first_row = hopper_get_text(in);
 	hopper_pack_values_init(&known, n_columns, columns, "the rows");
-	if (values->n_columns != n_columns || values->layout != known.layout ||
+	if (values->layout != known.layout ||
 		memcmp(values->elements, known.elements, sizeof(Oid) * n_columns) != 0 ||
-		values->rank < 0 || values->rank > HOPPER_MAX_RANK ||
 		hopper_core()->type_size(values->type) < 1)
 		hopper_refuse_description();
-	given = values->shape_given;
-	memcpy(shape, values->shape, sizeof(shape));
-	hopper_pack_values_set_shape(values, values->rank, shape);
+	hopper_pack_values_set_shape(values, rank, shape);
 	values->shape_given = given;
 	if (values->layout == PACK_SCALARS && values->count != n_columns)
 		hopper_refuse_description();
@@ -145,7 +155,7 @@ hopper_pack_describe_job(const hopper_pack_job *job)
 void
 hopper_pack_read_job(const bytea *description, hopper_pack_job *job)
 {
-	hopper_reader		in;
+	hopper_reader in;
 
 	memset(job, 0, sizeof(*job));
 	hopper_open_description(description, HOPPER_DESCRIBES_PACKING, &in);
@@ -162,7 +172,7 @@ hopper_pack_read_job(const bytea *description, hopper_pack_job *job)
 		job->classes.family = (hopper_pack_family) hopper_get_int_between(&in, PACK_BOOL,
 																		  PACK_TEXT);
 		job->classes.num_classes = (int) hopper_get_int_between(&in, 1, PG_INT32_MAX);
-		job->classes.n = hopper_get_count(&in);
+		job->classes.n = hopper_get_count(&in, sizeof(int64));
 		job->classes.names = palloc0(sizeof(char *) * (job->classes.n + 1));
 		for (int i = 0; i < job->classes.n; i++)
 			job->classes.names[i] = hopper_get_text(&in);
@@ -174,13 +184,38 @@ hopper_pack_read_job(const bytea *description, hopper_pack_job *job)
 	hopper_pack_set_layout(job);
 }
 
+static void
+put_layout(StringInfo out, const hopper_pack_layout_of_rows *layout)
+{
+	hopper_put_int(out, (int64) layout->x_size);
+	hopper_put_int(out, (int64) layout->y_size);
+	hopper_put_int(out, layout->x_rank);
+	hopper_put_bytes(out, layout->x_shape, sizeof(layout->x_shape));
+	hopper_put_int(out, layout->y_rank);
+	hopper_put_bytes(out, layout->y_shape, sizeof(layout->y_shape));
+}
+
+static void
+get_layout(hopper_reader *in, hopper_pack_layout_of_rows *layout)
+{
+	layout->x_size = (size_t) hopper_get_int_between(in, 1, PACK_MAX_BUFFER_BYTES);
+	layout->y_size = (size_t) hopper_get_int_between(in, 1, PACK_MAX_BUFFER_BYTES);
+	layout->x_rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
+	hopper_get_array_into(in, layout->x_shape, HOPPER_MAX_RANK, sizeof(int64));
+	layout->y_rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
+	hopper_get_array_into(in, layout->y_shape, HOPPER_MAX_RANK, sizeof(int64));
+}
+
 bytea *
 hopper_pack_describe_plan(const hopper_pack_plan *plan)
 {
 	StringInfoData out;
 
 	hopper_begin_description(&out, HOPPER_DESCRIBES_PLAN);
-	hopper_put_bytes(&out, plan, sizeof(*plan));
+	hopper_put_int(&out, plan->validation);
+	put_layout(&out, &plan->layout);
+	hopper_put_int(&out, plan->n_strata);
+	hopper_put_int(&out, plan->n_buffers);
 	hopper_put_bytes(&out, plan->limits, (size_t) plan->n_strata * PACK_PLACE_SIZE);
 	hopper_put_bytes(&out, plan->any, (size_t) plan->n_strata * sizeof(bool));
 	hopper_put_bytes(&out, plan->ends, (size_t) plan->n_buffers * PACK_PLACE_SIZE);
@@ -194,15 +229,11 @@ hopper_pack_describe_plan(const hopper_pack_plan *plan)
 static void
 check_plan(const hopper_pack_plan *plan)
 {
-	const hopper_pack_layout_of_rows *layout = &plan->layout;
-	size_t		row = Max(layout->x_size, layout->y_size);
+	size_t		row = Max(plan->layout.x_size, plan->layout.y_size);
 
-	if (plan->n_strata < 1 || plan->n_buffers < 1 ||
-		layout->x_rank < 0 || layout->x_rank > HOPPER_MAX_RANK ||
-		layout->y_rank < 0 || layout->y_rank > HOPPER_MAX_RANK ||
-		layout->x_size < 1 || layout->x_size > PACK_MAX_BUFFER_BYTES ||
-		layout->y_size < 1 || layout->y_size > PACK_MAX_BUFFER_BYTES)
-		hopper_refuse_description();
+	for (int32 i = 0; i < plan->n_strata; i++)
+		if (((const uint8 *) plan->any)[i] > 1)
+			hopper_refuse_description();
 	for (int32 i = 0; i < plan->n_buffers; i++)
 		if (plan->partitions[i] < 0 || plan->rows[i] < 1 ||
 			(size_t) plan->rows[i] > (MaxAllocSize - VARHDRSZ) / row)
@@ -212,10 +243,13 @@ check_plan(const hopper_pack_plan *plan)
 void
 hopper_pack_read_plan(const bytea *description, hopper_pack_plan *plan)
 {
-	hopper_reader		in;
+	hopper_reader in;
 
 	hopper_open_description(description, HOPPER_DESCRIBES_PLAN, &in);
-	hopper_get_struct(&in, plan, sizeof(*plan));
+	plan->validation = hopper_get_bool(&in);
+	get_layout(&in, &plan->layout);
+	plan->n_strata = (int32) hopper_get_int_between(&in, 1, PG_INT32_MAX);
+	plan->n_buffers = (int32) hopper_get_int_between(&in, 1, PG_INT32_MAX);
 	plan->limits = hopper_get_array(&in, plan->n_strata, PACK_PLACE_SIZE);
 	plan->any = hopper_get_array(&in, plan->n_strata, sizeof(bool));
 	plan->ends = hopper_get_array(&in, plan->n_buffers, PACK_PLACE_SIZE);

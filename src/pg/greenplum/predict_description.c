@@ -18,7 +18,7 @@ put_model(StringInfo out, const hopper_predict_model *model)
 	hopper_put_bytes(out, model->model_arch, model->model_arch_size);
 	hopper_put_int(out, model->n_weights);
 	hopper_put_bytes(out, model->weights, model->n_weights * sizeof(float));
-	hopper_put_bytes(out, &model->normalizing_const, sizeof(double));
+	hopper_put_number(out, model->normalizing_const);
 	hopper_put_text(out, model->class_name);
 	hopper_put_int(out, model->is_value);
 	hopper_put_int(out, model->is_array);
@@ -39,12 +39,12 @@ get_model(hopper_reader *in, hopper_predict_model *model)
 		hopper_refuse_description();
 	model->n_weights = hopper_get_int(in);
 	model->weights = hopper_get_array(in, model->n_weights, sizeof(float));
-	hopper_get_struct(in, &model->normalizing_const, sizeof(double));
+	model->normalizing_const = hopper_get_number(in);
 	model->class_name = hopper_get_required_text(in);
 	model->is_value = hopper_get_bool(in);
 	model->is_array = hopper_get_bool(in);
 	model->n_classes = (int) hopper_get_int_between(in, 0, PACK_MAX_CLASSES);
-	model->n_class_values = hopper_get_count(in);
+	model->n_class_values = hopper_get_count(in, sizeof(int64));
 	names = palloc(sizeof(char *) * (model->n_class_values + 1));
 	for (int i = 0; i < model->n_class_values; i++)
 		names[i] = hopper_get_text(in);
@@ -92,7 +92,7 @@ get_labels(hopper_reader *in, hopper_prediction *run)
 		return;
 	require_label_type(run->label_oid);
 	getTypeInputInfo(run->label_oid, &input, &parameter);
-	run->n_labels = hopper_get_count(in);
+	run->n_labels = hopper_get_count(in, sizeof(int64));
 	run->label_values = palloc0(sizeof(Datum) * (run->n_labels + 1));
 	run->label_nulls = palloc0(sizeof(bool) * (run->n_labels + 1));
 	for (int i = 0; i < run->n_labels; i++)
@@ -113,7 +113,9 @@ hopper_predict_describe(const hopper_prediction *run, int segments_on_host)
 	hopper_begin_description(&out, HOPPER_DESCRIBES_PREDICTION);
 	put_model(&out, &run->model);
 	put_labels(&out, run);
-	hopper_put_bytes(&out, &run->what, sizeof(run->what));
+	hopper_put_int(&out, run->what.kind);
+	hopper_put_int(&out, run->what.k);
+	hopper_put_number(&out, run->what.threshold);
 	hopper_pack_put_source(&out, &run->rows);
 	hopper_pack_put_values(&out, &run->values);
 	hopper_put_int(&out, hopper_threads);
@@ -124,7 +126,7 @@ hopper_predict_describe(const hopper_prediction *run, int segments_on_host)
 void
 hopper_predict_read_description(const bytea *description, hopper_prediction *run)
 {
-	hopper_reader		in;
+	hopper_reader in;
 	int			threads;
 	int			segments_on_host;
 
@@ -132,14 +134,15 @@ hopper_predict_read_description(const bytea *description, hopper_prediction *run
 	hopper_open_description(description, HOPPER_DESCRIBES_PREDICTION, &in);
 	get_model(&in, &run->model);
 	get_labels(&in, run);
-	hopper_get_struct(&in, &run->what, sizeof(run->what));
-	if (run->what.kind < PREDICT_ALL || run->what.kind > PREDICT_THRESHOLD || run->what.k < 0)
-		hopper_refuse_description();
+	run->what.kind = (hopper_predict_kind) hopper_get_int_between(&in, PREDICT_ALL,
+																  PREDICT_THRESHOLD);
+	run->what.k = hopper_get_natural(&in);
+	run->what.threshold = hopper_get_number(&in);
 	hopper_pack_get_source(&in, &run->rows);
 	run->source = run->rows.name;
 	hopper_pack_get_values(&in, &run->values, run->rows.n_x, run->rows.x);
 	threads = (int) hopper_get_int_between(&in, 0, HOPPER_MAX_THREADS);
-	segments_on_host = (int) hopper_get_int_between(&in, 0, PG_INT32_MAX);
+	segments_on_host = hopper_get_natural(&in);
 	hopper_get_end(&in);
 	run->threads = hopper_segment_threads(threads, segments_on_host);
 }

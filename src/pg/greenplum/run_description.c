@@ -15,50 +15,65 @@ put_table(StringInfo out, const hopper_segment_table *table)
 }
 
 static void
-get_column(hopper_reader *in, char column[NAMEDATALEN])
-{
-	if (strlcpy(column, hopper_get_required_text(in), NAMEDATALEN) >= NAMEDATALEN)
-		hopper_refuse_description();
-}
-
-static void
 get_table(hopper_reader *in, hopper_segment_table *table)
 {
 	table->relation = (Oid) hopper_get_int_between(in, 1, PG_UINT32_MAX);
-	get_column(in, table->x_column);
-	get_column(in, table->y_column);
+	hopper_get_field(in, table->x_column, sizeof(table->x_column));
+	hopper_get_field(in, table->y_column, sizeof(table->y_column));
 }
 
-/* What the core takes for granted; it checks the rest. */
+/* All but event_fd and device_number, which each segment has of its own. */
+static void
+put_options(StringInfo out, const hopper_run_options *options)
+{
+	hopper_put_int(out, (int64) options->seed);
+	hopper_put_int(out, options->num_iterations);
+	hopper_put_int(out, options->metrics_compute_frequency);
+	hopper_put_int(out, options->training_metrics);
+	hopper_put_int(out, options->threads);
+	hopper_put_int(out, options->n_starts);
+	hopper_put_bytes(out, options->starts, sizeof(int32) * options->n_starts);
+	hopper_put_int(out, options->memory_limit);
+	hopper_put_text(out, options->precision);
+	hopper_put_int(out, options->mix_numerics);
+	hopper_put_int(out, options->threads_per_model);
+	hopper_put_int(out, options->use_gpus);
+	hopper_put_int(out, options->n_gpus);
+	hopper_put_bytes(out, options->gpus, sizeof(int32) * options->n_gpus);
+	hopper_put_int(out, options->fuse);
+}
+
+/* What the core takes for granted is checked; it checks the rest. */
 static void
 get_options(hopper_reader *in, hopper_run_options *options)
 {
-	hopper_get_struct(in, options, sizeof(*options));
+	options->seed = (uint64) hopper_get_int(in);
+	options->num_iterations = (int32) hopper_get_int_between(in, 1, PG_INT32_MAX);
+	options->metrics_compute_frequency = (int32) hopper_get_int_between(in, 1, PG_INT32_MAX);
+	options->training_metrics = (int32) hopper_get_int_between(in, HOPPER_METRICS_RUNNING,
+															   HOPPER_METRICS_EVERY);
+	options->threads = hopper_get_int32(in);
+	options->n_starts = hopper_get_int32(in);
 	options->starts = hopper_get_array(in, options->n_starts, sizeof(int32));
+	options->memory_limit = hopper_get_int(in);
 	options->precision = hopper_get_required_text(in);
+	options->mix_numerics = hopper_get_bool(in);
+	options->threads_per_model = hopper_get_int32(in);
+	options->use_gpus = hopper_get_bool(in);
+	options->n_gpus = hopper_get_int32(in);
 	options->gpus = hopper_get_array(in, options->n_gpus, sizeof(int32));
+	options->fuse = hopper_get_bool(in);
 	options->event_fd = -1;
-	if (options->num_iterations < 1 || options->metrics_compute_frequency < 1 ||
-		options->training_metrics < HOPPER_METRICS_RUNNING ||
-		options->training_metrics > HOPPER_METRICS_EVERY)
-		hopper_refuse_description();
 }
 
 bytea *
 hopper_describe_run(const hopper_segment_run *run)
 {
-	hopper_run_options options = run->options;
 	StringInfoData out;
 
 	hopper_begin_description(&out, HOPPER_DESCRIBES_RUN);
 	hopper_put_int(&out, run->id);
-	options.starts = NULL;
-	options.precision = NULL;
-	options.gpus = NULL;
-	hopper_put_bytes(&out, &options, sizeof(options));
-	hopper_put_bytes(&out, run->options.starts, sizeof(int32) * run->options.n_starts);
-	hopper_put_text(&out, run->options.precision);
-	hopper_put_bytes(&out, run->options.gpus, sizeof(int32) * run->options.n_gpus);
+	put_options(&out, &run->options);
 	hopper_put_desc(&out, &run->train);
 	hopper_put_bytes(&out, run->train_keys, sizeof(int32) * run->train.n_partitions);
 	hopper_put_int(&out, run->has_valid);
@@ -96,7 +111,7 @@ hopper_describe_run(const hopper_segment_run *run)
 void
 hopper_read_run(const bytea *description, hopper_segment_run *run)
 {
-	hopper_reader		in;
+	hopper_reader in;
 
 	hopper_open_description(description, HOPPER_DESCRIBES_RUN, &in);
 	memset(run, 0, sizeof(*run));
@@ -116,16 +131,16 @@ hopper_read_run(const bytea *description, hopper_segment_run *run)
 	run->segments_on_host = (int) hopper_get_int_between(&in, 1, PG_INT32_MAX);
 	run->n_segments = (int) hopper_get_int_between(&in, 1, PG_INT32_MAX);
 	run->segment_numbers = hopper_get_array(&in, run->n_segments, sizeof(int32));
-	run->drop_cache = (int) hopper_get_int_between(&in, 0, PG_INT32_MAX);
+	run->drop_cache = hopper_get_natural(&in);
 	run->shown = hopper_get_required_text(&in);
-	run->n_configs = hopper_get_count(&in);
+	run->n_configs = hopper_get_count(&in, 5 * sizeof(int64));
 	run->configs = palloc0(sizeof(hopper_config) * (run->n_configs + 1));
 	for (int i = 0; i < run->n_configs; i++)
 	{
 		hopper_config *config = &run->configs[i];
 
-		config->mst_key = (int32) hopper_get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
-		config->model_id = (int32) hopper_get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
+		config->mst_key = hopper_get_int32(&in);
+		config->model_id = hopper_get_int32(&in);
 		config->model_arch = hopper_get_bytes(&in, &config->model_arch_size);
 		if (config->model_arch == NULL)
 		{

@@ -2,12 +2,14 @@
  * wire.c
  *		Descriptions of work for the segments: version, build, data, seal.
  *
- * The format is private to one version of the glue; versions are compared before it is read.
- *
  * The segments' functions cannot be taken from PUBLIC: the coordinator's statements call them with
  * the rights of the role that trains, packs or predicts, as they read and write its tables. So any
  * role may call them with any bytes. What a description allows is therefore sealed, and what is in
  * it, as well as everything that comes in beside it, is checked again where it is used.
+ *
+ * Models on their way and reports are not sealed: they allow nothing, and lie in tables of the role
+ * that trains, whose results they become and who may write those anyway. (A keyed digest of each
+ * state at each hop would also take longer than moving it.) Against damage a model has a checksum.
  */
 #include "pg/greenplum/segments.h"
 
@@ -26,13 +28,25 @@ hopper_refuse_description(void)
 	pg_unreachable();
 }
 
+void
+hopper_refuse(const hopper_reader *in)
+{
+	if (in->damaged == NULL)
+		hopper_refuse_description();
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("%s", in->damaged),
+			 errhint("Install the libraries of one build on all hosts, reconnect, and repeat.")));
+	pg_unreachable();
+}
+
 int64
 hopper_get_int(hopper_reader *in)
 {
 	int64		value;
 
 	if (in->end - in->at < (ptrdiff_t) sizeof(value))
-		hopper_refuse_description();
+		hopper_refuse(in);
 	memcpy(&value, in->at, sizeof(value));
 	in->at += sizeof(value);
 	return value;
@@ -44,14 +58,30 @@ hopper_get_int_between(hopper_reader *in, int64 least, int64 most)
 	int64		value = hopper_get_int(in);
 
 	if (value < least || value > most)
-		hopper_refuse_description();
+		hopper_refuse(in);
+	return value;
+}
+
+double
+hopper_get_number(hopper_reader *in)
+{
+	double		value;
+
+	if (in->end - in->at < (ptrdiff_t) sizeof(value))
+		hopper_refuse(in);
+	memcpy(&value, in->at, sizeof(value));
+	in->at += sizeof(value);
 	return value;
 }
 
 int
-hopper_get_count(hopper_reader *in)
+hopper_get_count(hopper_reader *in, size_t least)
 {
-	return (int) hopper_get_int_between(in, 0, Min(in->end - in->at, PG_INT32_MAX));
+	int64		n = hopper_get_int_between(in, 0, PG_INT32_MAX);
+
+	if (n > (in->end - in->at) / (ptrdiff_t) least)
+		hopper_refuse(in);
+	return (int) n;
 }
 
 char *
@@ -65,7 +95,7 @@ hopper_get_bytes(hopper_reader *in, size_t *size)
 	if (length == -1)
 		return NULL;
 	if (length < 0 || in->end - in->at < length)
-		hopper_refuse_description();
+		hopper_refuse(in);
 	bytes = palloc(length + 1);
 	memcpy(bytes, in->at, length);
 	bytes[length] = '\0';
@@ -82,7 +112,7 @@ hopper_get_text(hopper_reader *in)
 	char	   *text = hopper_get_bytes(in, &size);
 
 	if (text && strlen(text) != size)
-		hopper_refuse_description();
+		hopper_refuse(in);
 	return text;
 }
 
@@ -92,7 +122,7 @@ hopper_get_required_text(hopper_reader *in)
 	char	   *text = hopper_get_text(in);
 
 	if (text == NULL)
-		hopper_refuse_description();
+		hopper_refuse(in);
 	return text;
 }
 
@@ -103,27 +133,34 @@ hopper_get_array(hopper_reader *in, int64 n, size_t width)
 	char	   *bytes = hopper_get_bytes(in, &size);
 
 	if (n < 0 || bytes == NULL || size / width != (size_t) n || size % width != 0)
-		hopper_refuse_description();
+		hopper_refuse(in);
 	return bytes;
 }
 
 void
-hopper_get_struct(hopper_reader *in, void *value, size_t expected)
+hopper_get_array_into(hopper_reader *in, void *values, int64 n, size_t width)
 {
-	size_t		size;
-	char	   *bytes = hopper_get_bytes(in, &size);
+	void	   *read = hopper_get_array(in, n, width);
 
-	if (bytes == NULL || size != expected)
-		hopper_refuse_description();
-	memcpy(value, bytes, size);
-	pfree(bytes);
+	memcpy(values, read, n * width);
+	pfree(read);
+}
+
+void
+hopper_get_field(hopper_reader *in, char *field, size_t room)
+{
+	char	   *text = hopper_get_required_text(in);
+
+	if (strlcpy(field, text, room) >= room)
+		hopper_refuse(in);
+	pfree(text);
 }
 
 void
 hopper_get_end(const hopper_reader *in)
 {
 	if (in->at != in->end)
-		hopper_refuse_description();
+		hopper_refuse(in);
 }
 
 /* --- whole descriptions --- */
@@ -189,6 +226,7 @@ hopper_open_description(const bytea *description, hopper_description kind, hoppe
 
 	in->at = begin;
 	in->end = begin + VARSIZE_ANY_EXHDR(description);
+	in->damaged = NULL;
 	/* the words of these errors do no harm, whoever they come from */
 	version = hopper_get_text(in);
 	if (version == NULL || strcmp(version, HOPPER_VERSION) != 0)
@@ -215,11 +253,19 @@ hopper_open_description(const bytea *description, hopper_description kind, hoppe
 void
 hopper_put_desc(StringInfo out, const hopper_data_desc *desc)
 {
-	hopper_data_desc plain = *desc;
-
-	plain.class_values = NULL;
-	plain.table_name = plain.x_column = plain.y_column = NULL;
-	hopper_put_bytes(out, &plain, sizeof(plain));
+	hopper_put_int(out, desc->x_type);
+	hopper_put_int(out, desc->x_rank);
+	hopper_put_bytes(out, desc->x_shape, sizeof(desc->x_shape));
+	hopper_put_int(out, desc->y_kind);
+	hopper_put_int(out, desc->y_type);
+	hopper_put_int(out, desc->y_rank);
+	hopper_put_bytes(out, desc->y_shape, sizeof(desc->y_shape));
+	hopper_put_int(out, desc->num_classes);
+	hopper_put_int(out, desc->n_partitions);
+	hopper_put_int(out, desc->n_rows);
+	hopper_put_number(out, desc->normalizing_const);
+	hopper_put_int(out, desc->validation);
+	hopper_put_int(out, desc->n_class_values);
 	for (int i = 0; i < desc->n_class_values; i++)
 		hopper_put_text(out, desc->class_values[i]);
 	hopper_put_text(out, desc->table_name);
@@ -233,10 +279,19 @@ hopper_get_desc(hopper_reader *in, hopper_data_desc *desc)
 	const char **values;
 
 	/* shapes, types and the numbers of rows and classes are the core's to check */
-	hopper_get_struct(in, desc, sizeof(*desc));
-	if (desc->n_partitions < 1 || desc->n_class_values < 0 ||
-		desc->n_class_values > in->end - in->at)
-		hopper_refuse_description();
+	desc->x_type = hopper_get_int32(in);
+	desc->x_rank = hopper_get_int32(in);
+	hopper_get_array_into(in, desc->x_shape, HOPPER_MAX_RANK, sizeof(int64));
+	desc->y_kind = hopper_get_int32(in);
+	desc->y_type = hopper_get_int32(in);
+	desc->y_rank = hopper_get_int32(in);
+	hopper_get_array_into(in, desc->y_shape, HOPPER_MAX_RANK, sizeof(int64));
+	desc->num_classes = hopper_get_int32(in);
+	desc->n_partitions = (int32) hopper_get_int_between(in, 1, PG_INT32_MAX);
+	desc->n_rows = hopper_get_int(in);
+	desc->normalizing_const = hopper_get_number(in);
+	desc->validation = hopper_get_int32(in);
+	desc->n_class_values = hopper_get_count(in, sizeof(int64));
 	values = palloc(sizeof(char *) * (desc->n_class_values + 1));
 	for (int i = 0; i < desc->n_class_values; i++)
 		values[i] = hopper_get_text(in);

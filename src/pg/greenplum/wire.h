@@ -1,8 +1,12 @@
 /*
  * wire.h
- *		Numbers and text as bytes that travel to the segments, for the files that describe work to
- *		them, and packed buffers among the arguments of the segments' functions. Both ends are the
- *		same version of the glue, which is what the first text is for.
+ *		Numbers and text as bytes that travel to the segments and back, for the files that describe
+ *		work and those that report of it, and packed buffers among the arguments of the segments'
+ *		functions.
+ *
+ * Things are written field by field: integers in eight bytes, text and arrays of numbers behind
+ * their length in bytes; never a struct, whose padding and order are the compiler's. Descriptions
+ * begin with the version of the glue and its build, reports with that of their format.
  */
 #ifndef HOPPER_SEGMENT_BYTES_H
 #define HOPPER_SEGMENT_BYTES_H
@@ -28,6 +32,13 @@ hopper_put_int(StringInfo out, int64 value)
 }
 
 static inline void
+hopper_put_number(StringInfo out, double value)
+{
+	appendBinaryStringInfo(out, (const char *) &value, sizeof(value));
+}
+
+/* Text, or an array of numbers. */
+static inline void
 hopper_put_bytes(StringInfo out, const void *bytes, size_t size)
 {
 	hopper_put_int(out, (int64) size);
@@ -50,9 +61,12 @@ typedef struct hopper_reader
 {
 	const char *at;
 	const char *end;
+	const char *damaged;		/* the error's message, of a report; NULL: a description's */
 } hopper_reader;
 
 extern void hopper_refuse_description(void) pg_attribute_noreturn();
+/* What is read is damaged. */
+extern void hopper_refuse(const hopper_reader *in) pg_attribute_noreturn();
 /* Of any value, or one within bounds. */
 extern int64 hopper_get_int(hopper_reader *in);
 extern int64 hopper_get_int_between(hopper_reader *in, int64 least, int64 most);
@@ -61,8 +75,21 @@ hopper_get_bool(hopper_reader *in)
 {
 	return hopper_get_int_between(in, 0, 1) != 0;
 }
-/* A number of things that follow, each of which takes a byte or more. */
-extern int	hopper_get_count(hopper_reader *in);
+/* Any int4, and one that is not negative. */
+static inline int32
+hopper_get_int32(hopper_reader *in)
+{
+	return (int32) hopper_get_int_between(in, PG_INT32_MIN, PG_INT32_MAX);
+}
+static inline int32
+hopper_get_natural(hopper_reader *in)
+{
+	return (int32) hopper_get_int_between(in, 0, PG_INT32_MAX);
+}
+/* Any number, NaN too. */
+extern double hopper_get_number(hopper_reader *in);
+/* A number of things that follow, each of which takes `least` bytes or more. */
+extern int	hopper_get_count(hopper_reader *in, size_t least);
 /* palloc'ed, and a zero byte behind it; NULL where there was NULL. */
 extern char *hopper_get_bytes(hopper_reader *in, size_t *size);
 extern char *hopper_get_text(hopper_reader *in);
@@ -70,8 +97,10 @@ extern char *hopper_get_text(hopper_reader *in);
 extern char *hopper_get_required_text(hopper_reader *in);
 /* n numbers of `width` bytes; ERROR where there are others. */
 extern void *hopper_get_array(hopper_reader *in, int64 n, size_t width);
-/* ERROR where it has another size. */
-extern void hopper_get_struct(hopper_reader *in, void *value, size_t expected);
+/* The same into the caller's memory. */
+extern void hopper_get_array_into(hopper_reader *in, void *values, int64 n, size_t width);
+/* Text into a field of `room` bytes; ERROR where it does not fit. */
+extern void hopper_get_field(hopper_reader *in, char *field, size_t room);
 /* ERROR where more follows. */
 extern void hopper_get_end(const hopper_reader *in);
 

@@ -454,6 +454,28 @@ TEST(CoreApi, Packing) {
   EXPECT_NE(std::memcmp(one, two, 16), 0);
 }
 
+TEST(CoreApi, FirstPartitions) {
+  const int32_t starts[] = {0, 3, 5};
+  const auto first = [&](int32_t key) {
+    hopper_error error;
+    int32_t partition = -1;
+    EXPECT_EQ(Api().first_partition(starts, 3, key, &partition, &error), 0) << error.message;
+    return partition;
+  };
+  EXPECT_EQ(first(1), 0);
+  EXPECT_EQ(first(3), 5);
+  EXPECT_EQ(first(4), 0);
+  EXPECT_EQ(first(0), 5);
+  EXPECT_EQ(first(-1), 3);
+  EXPECT_EQ(first(std::numeric_limits<int32_t>::max()), 0);
+  EXPECT_EQ(first(std::numeric_limits<int32_t>::min()), 0);
+  hopper_error error;
+  int32_t partition = 0;
+  const int32_t wrong[] = {1, 0};
+  EXPECT_NE(Api().first_partition(starts, 0, 1, &partition, &error), 0);
+  EXPECT_NE(Api().first_partition(wrong, 2, 1, &partition, &error), 0);
+}
+
 TEST(CoreApi, NearestName) {
   const char* names[] = {"id", "label", "image"};
   EXPECT_EQ(Api().nearest_name("labl", 3, names), 1);

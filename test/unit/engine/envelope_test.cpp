@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -28,11 +29,19 @@ EnvelopeHead FullHead() {
   hopper_event event = {};
   event.type = HOPPER_EVENT_METRICS;
   event.mst_key = 7;
-  event.n_metrics = 1;
+  event.iteration = 1;
+  event.loss = 0.25;
+  event.n_metrics = 2;
+  event.metrics[1] = 0.75;
+  std::strcpy(event.message, "what it says");
+  std::strcpy(event.hint, "and what to do");
   head.events = {event, event};
   hopper_visit visit = {};
   visit.mst_key = 7;
   visit.kind = HOPPER_VISIT_TRAIN;
+  visit.n_partitions = 3;
+  visit.evaluate = 1.5;
+  visit.bytes_written = 1000;
   head.visits = {visit};
   return head;
 }
@@ -70,11 +79,29 @@ TEST(EnvelopeTest, IsReadAsItWasPut) {
   const Envelope envelope = ReadEnvelope(7, bytes.data(), bytes.size());
   EXPECT_EQ(envelope.image_size, 3U);
   EXPECT_EQ(envelope.head.course.visit, 1);
-  EXPECT_EQ(envelope.head.events.size(), 2U);
+  ASSERT_EQ(envelope.head.events.size(), 2U);
+  EXPECT_EQ(std::memcmp(&envelope.head.events[1], &head.events[1], sizeof(hopper_event)), 0);
+  ASSERT_EQ(envelope.head.visits.size(), 1U);
+  EXPECT_EQ(std::memcmp(&envelope.head.visits[0], &head.visits[0], sizeof(hopper_visit)), 0);
   EXPECT_EQ(envelope.head.running.metrics, head.running.metrics);
   ByteWriter again;
   PutEnvelopeHead(envelope.head, &again);
   EXPECT_EQ(std::memcmp(again.data(), bytes.data(), again.size()), 0);
+}
+
+TEST(EnvelopeTest, TextTakesItsLengthAndNoMore) {
+  // Of an event's three texts of 512 bytes each.
+  EXPECT_LT(Bytes(FullHead()).size(), 600U);
+}
+
+TEST(EnvelopeTest, AnotherVersionIsRefused) {
+  std::vector<uint8_t> bytes = Bytes(FullHead());
+  bytes.resize(bytes.size() - kEnvelopeSeal);
+  EXPECT_EQ(bytes[1], kEnvelopeVersion);
+  for (const int version : {kEnvelopeVersion - 1, kEnvelopeVersion + 1}) {
+    bytes[1] = static_cast<uint8_t>(version);
+    EXPECT_FALSE(IsTaken(Sealed(bytes)));
+  }
 }
 
 TEST(EnvelopeTest, AnyChangedByteIsSeen) {
@@ -102,8 +129,8 @@ TEST(EnvelopeTest, CountsAreComparedWithWhatIsThere) {
   const EnvelopeHead empty;
   std::vector<uint8_t> bytes = Bytes(empty);
   bytes.resize(bytes.size() - kEnvelopeSeal);
-  ASSERT_EQ(bytes.size(), 128U);
-  for (const size_t at : {26, 39, 83, 87, 107, 111, 115, 123}) {
+  ASSERT_EQ(bytes.size(), 129U);
+  for (const size_t at : {27, 40, 84, 88, 108, 112, 116, 124}) {
     for (const uint8_t byte : {0xFF, 0x7F, 0x01}) {
       std::vector<uint8_t> changed = bytes;
       std::memset(changed.data() + at, byte, 4);
@@ -126,13 +153,29 @@ TEST(EnvelopeTest, NumbersOutOfBoundsAreRefused) {
   refuses([](EnvelopeHead* head) { head->running.examples = -1; });
   refuses([](EnvelopeHead* head) { head->passed[{2, 0}] = {}; });
   refuses([](EnvelopeHead* head) { head->passed[{0, -1}] = {}; });
-  refuses([](EnvelopeHead* head) { head->events[0].n_metrics = HOPPER_MAX_METRICS + 1; });
   refuses([](EnvelopeHead* head) { head->events[0].mst_key = 8; });
   refuses([](EnvelopeHead* head) { head->events[1].type = HOPPER_EVENT_LOAD; });
-  refuses([](EnvelopeHead* head) { std::memset(head->events[0].message, 'x', 512); });
   refuses([](EnvelopeHead* head) { head->visits[0].mst_key = 8; });
   refuses([](EnvelopeHead* head) { head->visits[0].hop = -1; });
   refuses([](EnvelopeHead* head) { head->has_state = true; });  // and no image
+}
+
+TEST(EnvelopeTest, TextsThatDoNotFitAreRefused) {
+  const std::vector<uint8_t> bytes = Bytes(FullHead());
+  const std::string text = "what it says";
+  const auto found = std::search(bytes.begin(), bytes.end(), text.begin(), text.end());
+  ASSERT_NE(found, bytes.end());
+  const auto with = [&](uint32_t length, char letter) {
+    std::vector<uint8_t> changed(bytes.begin(), found);
+    std::memcpy(changed.data() + changed.size() - sizeof(length), &length, sizeof(length));
+    changed.insert(changed.end(), length, static_cast<uint8_t>(letter));
+    changed.insert(changed.end(), found + static_cast<std::ptrdiff_t>(text.size()),
+                   bytes.end() - static_cast<std::ptrdiff_t>(kEnvelopeSeal));
+    return IsTaken(Sealed(changed));
+  };
+  EXPECT_TRUE(with(511, 'x'));
+  EXPECT_FALSE(with(512, 'x'));
+  EXPECT_FALSE(with(4, '\0'));
 }
 
 TEST(EnvelopeTest, RandomDamageBehindTheChecksum) {
@@ -142,9 +185,7 @@ TEST(EnvelopeTest, RandomDamageBehindTheChecksum) {
   for (int i = 0; i < 20000; ++i) {
     std::vector<uint8_t> changed = bytes;
     for (unsigned n = 1 + generator() % 4; n > 0; --n) {
-      // Mostly where the numbers are, not in the texts of the events.
-      const size_t at = generator() % (generator() % 2 == 0 ? changed.size() : 300);
-      changed[at] = static_cast<uint8_t>(generator());
+      changed[generator() % changed.size()] = static_cast<uint8_t>(generator());
     }
     IsTaken(Sealed(changed));
   }

@@ -6,6 +6,7 @@
 
 #include "data/batch.h"
 #include "engine/memory_plan.h"
+#include "support/group_driver.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
 
@@ -249,6 +250,23 @@ TEST(Memory, WarmStartsWaitToo) {
   for (const Configuration& config : configs) run.AddConfig(config);
   EXPECT_THROW(run.Plan(), std::runtime_error);
   EXPECT_EQ(run.error().code, HOPPER_CORRUPT);
+}
+
+// Of a wide model and small batches the state is larger than what a step takes beside it.
+TEST(Memory, AModelThatTravelsIsPackedWithinTheLimit) {
+  PackedTable::Options rows;
+  rows.rows = 16;
+  const PackedTable train{rows};
+  Configuration config = Mlp(1, 40000);
+  config.compile = "loss='sparse_categorical_crossentropy', metrics=[], optimizer='Adam()'";
+  config.fit = "batch_size=1";
+  RunOptions options;
+  options.threads = 1;
+  options.starts = {0};
+  const std::vector<int32_t> keys(static_cast<size_t>(train.desc().n_partitions), 1);
+  GroupDriver group(options, train, nullptr, keys, {}, {config}, /*planned=*/true);
+  const auto state = static_cast<int64_t>(group.Train().at(1).raw.state_size);
+  EXPECT_GE(group.plans().at(1).bytes_models, 2 * state);
 }
 
 TEST(Memory, InitialWeightsOfTheUserWaitToo) {

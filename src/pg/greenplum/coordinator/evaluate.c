@@ -4,7 +4,7 @@
  */
 #include "pg/predict/confusion.h"
 #include "pg/predict/evaluate.h"
-#include "pg/greenplum/coordinator/reports.h"
+#include "pg/greenplum/reports.h"
 #include "pg/greenplum/evaluate.h"
 
 #include "catalog/pg_type.h"

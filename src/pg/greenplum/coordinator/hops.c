@@ -172,9 +172,12 @@ static int32
 first_key(const hopper_hops *hops, int32 mst_key)
 {
 	const hopper_run_options *options = &hops->run->options;
-	int			at = ((mst_key - 1) % options->n_starts + options->n_starts) % options->n_starts;
+	int32		partition;
+	hopper_error error;
 
-	return hops->run->train_keys[options->starts[at]];
+	HOPPER_CHECK(hopper_core()->first_partition(options->starts, options->n_starts, mst_key,
+												&partition, &error), error);
+	return hops->run->train_keys[partition];
 }
 
 /* One model as it starts, in parts. */

@@ -4,7 +4,7 @@
  *		report. The statements themselves are in greenplum/coordinator/hops.c.
  */
 #include "pg/greenplum/coordinator/hops.h"
-#include "pg/greenplum/coordinator/reports.h"
+#include "pg/greenplum/reports.h"
 #include "pg/greenplum/coordinator/timeline.h"
 
 #include "catalog/namespace.h"

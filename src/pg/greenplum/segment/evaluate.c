@@ -8,6 +8,7 @@
 
 #include "cdb/cdbvars.h"
 
+#include "pg/greenplum/reports.h"
 #include "pg/greenplum/wire.h"
 
 /* Latches of this kernel are set by few signals: wait no longer than this, in milliseconds. */
@@ -48,12 +49,12 @@ void
 hopper_evaluate_read_description(const bytea *description, hopper_segment_evaluation *evaluation)
 {
 	hopper_config *config = &evaluation->config;
-	hopper_reader		in;
+	hopper_reader in;
 
 	memset(evaluation, 0, sizeof(*evaluation));
 	hopper_open_description(description, HOPPER_DESCRIBES_EVALUATION, &in);
-	config->mst_key = (int32) hopper_get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
-	config->model_id = (int32) hopper_get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
+	config->mst_key = hopper_get_int32(&in);
+	config->model_id = hopper_get_int32(&in);
 	config->model_arch = hopper_get_bytes(&in, &config->model_arch_size);
 	if (config->model_arch == NULL)
 		hopper_refuse_description();
@@ -70,9 +71,9 @@ hopper_evaluate_read_description(const bytea *description, hopper_segment_evalua
 	config->confusion = hopper_get_bool(&in);
 	hopper_get_desc(&in, &evaluation->desc);
 	evaluation->keys = hopper_get_array(&in, evaluation->desc.n_partitions, sizeof(int32));
-	evaluation->threads = (int) hopper_get_int_between(&in, PG_INT32_MIN, PG_INT32_MAX);
+	evaluation->threads = hopper_get_int32(&in);
 	evaluation->memory_limit = hopper_get_int(&in);
-	evaluation->segments_on_host = (int) hopper_get_int_between(&in, 0, PG_INT32_MAX);
+	evaluation->segments_on_host = hopper_get_natural(&in);
 	hopper_get_end(&in);
 	evaluation->segments_on_host = Max(evaluation->segments_on_host, 1);
 	evaluation->threads = hopper_segment_threads(evaluation->threads,
@@ -236,7 +237,7 @@ hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(result);
 }
 
-/* segment_evaluation_total(description bytea, sums bytea): a hopper_event, a confusion matrix */
+/* segment_evaluation_total(description bytea, sums bytea): loss and metrics, a confusion matrix */
 Datum
 hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 {
@@ -263,7 +264,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 	HOPPER_CHECK(hopper_torch()->evaluation.total(state.evaluation,
 												  (const uint8_t *) VARDATA_ANY(sums),
 												  VARSIZE_ANY_EXHDR(sums), &event, &error), error);
-	values[0] = hopper_bytes_datum(&event, sizeof(event));
+	values[0] = hopper_values_datum(&event);
 	if (given.config.confusion)
 	{
 		const int64_t *counts;
@@ -271,7 +272,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 
 		HOPPER_CHECK(hopper_torch()->evaluation.confusion(state.evaluation, &counts, &n, &error),
 					 error);
-		values[1] = hopper_bytes_datum(counts, sizeof(int64_t) * n * n);
+		values[1] = hopper_counts_datum(counts, n);
 		nulls[1] = false;
 	}
 	destroy(&state);

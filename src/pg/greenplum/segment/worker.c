@@ -24,6 +24,7 @@
 #include "utils/faultinjector.h"
 #include "utils/memutils.h"
 
+#include "pg/greenplum/reports.h"
 #include "pg/greenplum/wire.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_segment_load);
@@ -428,24 +429,6 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 
 #define EMIT_COLUMNS 9
 
-/* What a model reports, as the coordinator's take_report() reads it. */
-static Datum
-report_datum(const hopper_group_part *part)
-{
-	size_t		events = part->n_events * sizeof(hopper_event);
-	size_t		visits = part->n_visits * sizeof(hopper_visit);
-	bytea	   *value = palloc(VARHDRSZ + sizeof(int32) + events + visits);
-	char	   *to = VARDATA(value);
-
-	SET_VARSIZE(value, VARHDRSZ + sizeof(int32) + events + visits);
-	memcpy(to, &part->n_events, sizeof(int32));
-	if (events > 0)
-		memcpy(to + sizeof(int32), part->events, events);
-	if (visits > 0)
-		memcpy(to + sizeof(int32) + events, part->visits, visits);
-	return PointerGetDatum(value);
-}
-
 /* segment_emit(trained int, key int): a row a part */
 Datum
 hopper_sql_segment_emit(PG_FUNCTION_ARGS)
@@ -514,10 +497,10 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 	values[5] = BoolGetDatum(false);
 	nulls[6] = part.part != 0;
 	if (!nulls[6])
-		values[6] = report_datum(&part);
+		values[6] = hopper_report_datum(&part);
 	nulls[7] = part.result == NULL;
 	if (!nulls[7])
-		values[7] = hopper_bytes_datum(part.result, sizeof(hopper_model_result));
+		values[7] = hopper_result_datum(part.result);
 	values[8] = hopper_bytes_datum(part.bytes, part.size);
 	row = heap_form_tuple(call->tuple_desc, values, nulls);
 	current.mst_key = 0;

@@ -1,7 +1,7 @@
 /*
  * reports.h
  *		What segments tell the coordinator of models: read in full, and compared with what was
- *		asked, before anything of it is used.
+ *		asked, before anything of it is used. The format is wire.h's, behind a number of its own.
  *
  * It came through tables and functions that the coordinator does not hold in its hands: an error of
  * a segment, another build there, or a function that somebody replaced must end the run, not the
@@ -11,6 +11,18 @@
 #define HOPPER_REPORTS_H
 
 #include "pg/server/glue.h"
+
+/* --- a segment's part: bytea --- */
+
+/* Events and visits of a part that goes out. */
+extern Datum hopper_report_datum(const hopper_group_part *part);
+extern Datum hopper_result_datum(const hopper_model_result *result);
+/* Loss and metrics of one pass over data. */
+extern Datum hopper_values_datum(const hopper_event *event);
+/* n x n counts. */
+extern Datum hopper_counts_datum(const int64_t *counts, int32 n);
+
+/* --- the coordinator's --- */
 
 typedef struct hopper_report
 {
