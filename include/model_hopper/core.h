@@ -79,6 +79,14 @@ typedef struct hopper_core_api
 	 */
 	int			(*metric_direction) (const char *metric, int32_t *direction, hopper_error *error);
 	/*
+	 * What makes probabilities of a model's outputs (hopper_link), and how many neighbouring ones
+	 * belong together. `data`: the features' shape.
+	 */
+	int			(*output_link) (const char *model_arch, size_t model_arch_size,
+								const char *compile_params, const hopper_data_desc *data,
+								int32_t *link, int64_t *width, hopper_error *error);
+
+	/*
 	 * How the configurations of a run are compared: metric (its place among theirs from 1; 0: the
 	 * loss), direction (hopper_direction), group (from 1; only those of one can be compared),
 	 * metric's name, 1 where they are compared by the loss because their metrics differ. A row for

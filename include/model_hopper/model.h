@@ -9,6 +9,15 @@
 
 #include "model_hopper/data.h"
 
+/* What makes probabilities of outputs. */
+typedef enum hopper_link
+{
+	HOPPER_LINK_NONE = 0,		/* they are probabilities, or nothing is known */
+	HOPPER_LINK_CLIP = 1,		/* the loss cuts off what is outside of 0 to 1 */
+	HOPPER_LINK_SIGMOID = 2,	/* they are logits, each on its own */
+	HOPPER_LINK_SOFTMAX = 3		/* they are logits of classes that exclude each other */
+} hopper_link;
+
 typedef struct hopper_model_info
 {
 	int64_t		n_parameters;	/* floats in get_weights(): trainable or not */

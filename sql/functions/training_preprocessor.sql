@@ -13,14 +13,16 @@ CREATE FUNCTION hopper.training_preprocessor(
     fold_column text DEFAULT NULL,
     image_shape int[] DEFAULT NULL,
     starts int[] DEFAULT NULL,
-    replace boolean DEFAULT false
+    replace boolean DEFAULT false,
+    label_kind text DEFAULT NULL,
+    null_labels text DEFAULT 'error'
 ) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hopper_sql_training_preprocessor';
 
 COMMENT ON FUNCTION hopper.training_preprocessor(
     text, text, text, text, int, real, hopper.integers, text, int, bigint, float8, text, int[], int[],
-    boolean) IS
+    boolean, text, text) IS
 'packs a table or view for training into <output_table> and <output_table>_summary, on request also a part of its rows into <output_table>_validation; returns the number of rows
 
 Task: 1.1 pack
@@ -39,6 +41,8 @@ fold_column: boolean column: rows where it is true go to <output_table>_validati
 image_shape: shape of an example, such as ARRAY[32, 32, 3] for height, width, channels; bytea needs it
 starts: first partition of each group of partitions at which models start; by itself every partition
 replace: take the place of the packed table that is there
+label_kind: ''class'' or ''value'' (numbers to be predicted); by itself integers, boolean, text and enums are classes, other numbers values
+null_labels: rows whose label is NULL: ''error'', ''skip'' (left out) or ''class'' (NULL is a class, as in MADlib)
 Example:
 SELECT hopper.training_preprocessor(source_table := ''points'', output_table := ''points_packed'',
     dependent_varname := ''y'', independent_varname := ''a, b'', validation_fraction := 0.2);';

@@ -19,6 +19,7 @@
 #include "model/spec.h"
 #include "model_hopper/core.h"
 #include "params/grid.h"
+#include "params/loss_type.h"
 #include "params/metric_params.h"
 #include "params/params.h"
 #include "params/ranking.h"
@@ -280,6 +281,27 @@ int DirectionOfMetric(const char* metric, int32_t* direction, hopper_error* erro
   });
 }
 
+int LinkOfOutputs(const char* model_arch, size_t model_arch_size, const char* compile_params,
+                  const hopper_data_desc* data, int32_t* link, int64_t* width,
+                  hopper_error* error) {
+  return Guard(error, [&] {
+    Require(data != nullptr, "data");
+    const Shape input(data->x_shape, data->x_shape + data->x_rank);
+    const auto spec = ParseModel(JsonText(model_arch, model_arch_size), &input);
+    std::vector<ParamProblem> problems;
+    const CompileParams compile = ParseCompileParams(Text(compile_params), &problems);
+    *width = spec->output_shape().empty() ? 1 : spec->output_shape().back();
+    if (spec->final_activation == Activation::kSoftmax ||
+        spec->final_activation == Activation::kSigmoid) {
+      *link = HOPPER_LINK_NONE;
+    } else if (!compile.loss_options.from_logits || spec->final_activation != Activation::kLinear) {
+      *link = HOPPER_LINK_CLIP;
+    } else {
+      *link = LossTypeOf(compile.loss).categorical ? HOPPER_LINK_SOFTMAX : HOPPER_LINK_SIGMOID;
+    }
+  });
+}
+
 int RankConfigurations(int32_t n, const char* const* compile_params, const char* rank_by,
                        int32_t lenient, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
@@ -370,6 +392,7 @@ hopper_core_api MakeApi() {
   api.cross_configs = CrossConfigurations;
   api.check_configs = CheckConfigurations;
   api.metric_direction = DirectionOfMetric;
+  api.output_link = LinkOfOutputs;
   api.rank_configs = RankConfigurations;
   api.hops_of_iteration = HopsOf;
   api.first_partition = FirstPartitionOf;

@@ -49,6 +49,11 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
   if (config.confusion != 0) {
     MetricParams matrix;
     matrix.type = &ConfusionMatrix();
+    // A probability of 0.5.
+    if (compile.loss_options.from_logits &&
+        network->spec().final_activation == Activation::kLinear) {
+      matrix.threshold = 0.0;
+    }
     compile.metrics.push_back(matrix);
   }
   if (config.weights != nullptr) {

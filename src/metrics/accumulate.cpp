@@ -137,18 +137,19 @@ void AddMoments(const Rows& rows, double* sums) {
 }
 
 // The predicted class of a row of outputs, or of a single one; the first of equal ones.
-int64_t ClassOf(const float* row, int64_t width) {
-  if (width == 1) return row[0] > 0.5F ? 1 : 0;
+int64_t ClassOf(const float* row, int64_t width, float threshold = 0.5F) {
+  if (width == 1) return row[0] > threshold ? 1 : 0;
   return std::max_element(row, row + width) - row;
 }
 
 // Sums: examples (positions) by label and prediction, a row a label. Labels are one-hot rows or,
 // for a single output, 0 and 1.
-void AddClassMatrix(const Rows& rows, double* sums) {
+void AddClassMatrix(const MetricParams& metric, const Rows& rows, double* sums) {
+  const auto threshold = static_cast<float>(metric.threshold.value_or(0.5));
   const int64_t classes = ClassCount(rows.width);
   for (int64_t i = 0; i < rows.n; ++i) {
     const int64_t wanted = ClassOf(rows.y + i * rows.width, rows.width);
-    sums[wanted * classes + ClassOf(rows.p + i * rows.width, rows.width)] += 1.0;
+    sums[wanted * classes + ClassOf(rows.p + i * rows.width, rows.width, threshold)] += 1.0;
   }
 }
 
@@ -185,7 +186,7 @@ void AddMetricSums(const MetricParams& metric, const at::Tensor& output, bool lo
     case Summed::kMoments:
       return AddMoments(rows, sums);
     case Summed::kClassMatrix:
-      return AddClassMatrix(rows, sums);
+      return AddClassMatrix(metric, rows, sums);
     case Summed::kBinaryMatrix:
       return AddBinaryMatrix(metric, rows, sums);
   }

@@ -127,14 +127,16 @@ at::Tensor BucketsAndZero(const MetricParams& metric, const LaneRows& rows, int6
   return Histogram(at::where(wanted, bucket, at::add(bucket, thresholds + 1)), count);
 }
 
-// The class of each row of numbers: the first of the largest, or above 0.5.
-at::Tensor ClassesOf(const at::Tensor& rows) {
-  return rows.size(2) == 1 ? at::gt(rows.squeeze(2), 0.5).to(at::kLong) : at::argmax(rows, 2);
+// The class of each row of numbers: the first of the largest, or above the threshold.
+at::Tensor ClassesOf(const at::Tensor& rows, double threshold = 0.5) {
+  return rows.size(2) == 1 ? at::gt(rows.squeeze(2), threshold).to(at::kLong) : at::argmax(rows, 2);
 }
 
-at::Tensor ClassMatrix(const LaneRows& rows, int64_t count) {
+at::Tensor ClassMatrix(const MetricParams& metric, const LaneRows& rows, int64_t count) {
   const int64_t classes = rows.p.size(2) == 1 ? 2 : rows.p.size(2);
-  return Histogram(at::add(at::mul(ClassesOf(rows.y), classes), ClassesOf(rows.p)), count);
+  return Histogram(at::add(at::mul(ClassesOf(rows.y), classes),
+                           ClassesOf(rows.p, metric.threshold.value_or(0.5))),
+                   count);
 }
 
 at::Tensor BinaryMatrix(const MetricParams& metric, const LaneRows& rows, int64_t count) {
@@ -190,7 +192,7 @@ at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, 
     case Summed::kMoments:
       return Moments(rows);
     case Summed::kClassMatrix:
-      return ClassMatrix(rows, count);
+      return ClassMatrix(metric, rows, count);
     case Summed::kBinaryMatrix:
       return BinaryMatrix(metric, rows, count);
   }

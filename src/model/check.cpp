@@ -10,6 +10,7 @@
 #include "data/dataset.h"
 #include "model/spec.h"
 #include "params/loss_type.h"
+#include "params/metric_type.h"
 #include "params/monitor.h"
 
 namespace hopper {
@@ -230,7 +231,11 @@ class ConfigCheck {
     const int64_t classes = data_->num_classes;
     if (units == 1) {
       // Softmax and categorical losses over one unit have their own message.
-      if (LossTypeOf(compile.loss).categorical || classes == 2) return;
+      if (LossTypeOf(compile.loss).categorical) return;
+      if (spec.final_activation == Activation::kLinear && LossTypeOf(compile.loss).of_numbers) {
+        return CheckRegression(compile);
+      }
+      if (classes == 2) return;
       return Fail(DoNotFit(units), FoundClasses(2) + " One output unit tells two classes apart.",
                   "Use one output unit a class.");
     }
@@ -241,6 +246,35 @@ class ConfigCheck {
     Fail(DoNotFit(units), FoundClasses(units),
          "Give the last layer " + Plural(classes, "unit") + ", or pack with num_classes => " +
              std::to_string(units) + ".");
+  }
+
+  // A linear output and a loss of numbers, for labels that were packed as classes: the numbers
+  // would be the classes' places, not what the user sees in the column.
+  void CheckRegression(const CompileParams& compile) {
+    bool integers = data_->n_class_values > 0, places = true;
+    for (int32_t i = 0; i < data_->n_class_values; ++i) {
+      const std::string value = data_->class_values[i] != nullptr ? data_->class_values[i] : "";
+      const size_t digits = value.find_first_not_of('-');
+      integers = integers && digits != std::string::npos &&
+                 value.find_first_not_of("0123456789", digits) == std::string::npos;
+      places = places && value == std::to_string(i);
+    }
+    const std::string owner = "loss \"" + compile.loss_name + "\"";
+    const std::string column = "column " + Quoted(data_->y_column, "y");
+    if (data_->num_classes != 2 || (integers && !places)) {
+      return Fail(
+          owner + " needs numbers but " + column + " of " + Table() + " holds " +
+              std::to_string(data_->num_classes) +
+              (data_->num_classes == 1 ? " class" : " classes"),
+          integers ? "Integers are packed as classes, of which a model sees only the place." : "",
+          integers ? "Pack with label_kind => 'value'."
+                   : "Use one output unit a class with softmax, and "
+                     "loss='categorical_crossentropy'.");
+    }
+    Warn(owner + " of a linear output takes the classes of " + column + " for the numbers 0 and 1",
+         "The packed table is " + Table() + ".",
+         "For two classes end the model with sigmoid and use loss='binary_crossentropy'; for a "
+         "regression pack with label_kind => 'value'.");
   }
 
   std::string DoNotFit(int64_t units) const {
@@ -268,6 +302,22 @@ class ConfigCheck {
     if (units != 1) {
       Fail(DoNotFit(units), "The labels are one number an example.",
            "Give the last layer one unit.");
+    }
+    if (!LossTypeOf(compile.loss).of_numbers) return;
+    for (const MetricParams& metric : compile.metrics) {
+      switch (metric.type->example) {
+        case ExampleValue::kAccuracy:
+        case ExampleValue::kBinaryAccuracy:
+        case ExampleValue::kCategoricalAccuracy:
+        case ExampleValue::kSparseCategoricalAccuracy:
+          Warn("metric \"" + metric.name + "\" says nothing of numbers",
+               "Column " + Quoted(data_->y_column, "y") + " of " + Table() +
+                   " holds numbers, which are hardly ever equal.",
+               "Use mae or r2_score.");
+          break;
+        default:
+          break;
+      }
     }
   }
 

@@ -129,9 +129,10 @@ class Reader {
            "input \"" + layer->name + "\": " + key + " is not a shape",
            "The file says " + ShortJson(Member(config, key)) + " at " + layer->path + ".");
     }
-    if (const json& shape = Member(config, "input_shape");
-        !layer->input_shape && shape.is_array()) {
-      layer->input_shape = ReadBatchShape(shape, 0);
+    // As Input() and layers take it from those who write by hand: without the batch.
+    for (const char* key : {"input_shape", "shape"}) {
+      const json& shape = Member(config, key);
+      if (!layer->input_shape && shape.is_array()) layer->input_shape = ReadBatchShape(shape, 0);
     }
     std::string dtype;
     const json& type = Member(config, "dtype");
@@ -195,6 +196,9 @@ class Reader {
           &Member(config, "build_input_shape"),
           &Member(Member(entry, "build_config"), "input_shape")}) {
       if (auto shape = ReadBatchShape(*value)) return shape;
+    }
+    if (const json& shape = Member(first_config, "input_shape"); shape.is_array()) {
+      return ReadBatchShape(shape, 0);
     }
     return std::nullopt;
   }

@@ -33,6 +33,7 @@ struct LossType {
   // What it asks of outputs and labels.
   bool categorical = false;    // one output unit a class
   bool class_numbers = false;  // labels are indexes of classes
+  bool of_numbers = false;     // a regression's: labels are values
   // Computed from the inputs of the model's last softmax or sigmoid.
   bool from_logits = false;
   // 0 and 1 become -1 and 1 where all labels of a batch are one of them.

@@ -160,7 +160,7 @@ def test_images_with_classes(connection, settings):
         collation = 'COLLATE "und-x-icu"' if cursor.fetchone() is not None else ""
     load(connection, f"x bytea, y text {collation}", [(x, names[y]) for x, y in zip(images, labels)])
     check_all(connection, [(x, bytes([y])) for x, y in zip(images, labels)],
-              settings | {"image_shape": [2, 2, 3]}, True)
+              settings | {"image_shape": [2, 2, 3], "null_labels": "class"}, True)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)

@@ -153,7 +153,7 @@ def test_each_segment_tells_its_share(expected):
     rows = query(connection, "SELECT gp_segment_id, sum(n) FROM shares GROUP BY 1 ORDER BY 1")
     assert value(connection, "SELECT segment_rows FROM shares_summary") == [n for _, n in rows]
     words = ", ".join(str(n) for _, n in rows)
-    assert any(f"DETAIL:  Rows on the segments from 0 on: {words}." in notice
+    assert any(f"\nRows on the segments from 0 on: {words}." in notice
                for notice in connection.notices)
     connection.close()
 

@@ -13,10 +13,10 @@ UPDATE numbers_updated SET fold = NOT fold WHERE id % 3 = 0;
 DELETE FROM numbers_updated WHERE id % 3 = 0;
 INSERT INTO numbers_updated SELECT * FROM numbers WHERE id % 3 = 0;
 
-SELECT hopper.training_preprocessor('numbers', 'p', 'y', 'x', 7);
-SELECT hopper.training_preprocessor('numbers_backwards', 'p_backwards', 'y', 'x', 7);
-SELECT hopper.training_preprocessor('numbers_updated', 'p_updated', 'y', 'x', 7);
-SELECT hopper.training_preprocessor('numbers', 'p_seed', 'y', 'x', 7, seed => 1);
+SELECT hopper.training_preprocessor('numbers', 'p', 'y', 'x', 7, null_labels => 'class');
+SELECT hopper.training_preprocessor('numbers_backwards', 'p_backwards', 'y', 'x', 7, null_labels => 'class');
+SELECT hopper.training_preprocessor('numbers_updated', 'p_updated', 'y', 'x', 7, null_labels => 'class');
+SELECT hopper.training_preprocessor('numbers', 'p_seed', 'y', 'x', 7, seed => 1, null_labels => 'class');
 SELECT count(*) AS equal FROM p JOIN p_backwards USING (partition_id, buffer_id, n, x, y, x_shape, y_shape, checksum);
 SELECT count(*) AS equal FROM p JOIN p_updated USING (partition_id, buffer_id, n, x, y, x_shape, y_shape, checksum);
 SELECT count(*) AS equal FROM p JOIN p_seed USING (partition_id, buffer_id, x);
@@ -47,13 +47,13 @@ BEGIN
 END $$;
 
 -- validation_fraction takes its share of each class: 20 NULL, 120 a, 60 b.
-SELECT hopper.training_preprocessor('numbers', 'split', 'y', 'x', 7, validation_fraction => 0.15);
+SELECT hopper.training_preprocessor('numbers', 'split', 'y', 'x', 7, validation_fraction => 0.15, null_labels => 'class');
 SELECT * FROM labels('split');
 SELECT * FROM labels('split_validation');
 SELECT count(*), count(DISTINCT id) FROM (SELECT ids('split') AS id UNION ALL SELECT ids('split_validation')) AS s;
 SELECT n_rows, partitions, y_class_values, training_table FROM split_summary;
 SELECT n_rows, partitions, y_class_values, training_table FROM split_validation_summary;
-SELECT hopper.training_preprocessor('numbers_backwards', 'split_backwards', 'y', 'x', 7, validation_fraction => 0.15);
+SELECT hopper.training_preprocessor('numbers_backwards', 'split_backwards', 'y', 'x', 7, validation_fraction => 0.15, null_labels => 'class');
 SELECT a.checksum = b.checksum AS training, c.checksum = d.checksum AS validation
 FROM split_summary a, split_backwards_summary b, split_validation_summary c, split_backwards_validation_summary d;
 -- without classes, of all rows
@@ -62,7 +62,7 @@ SELECT hopper.training_preprocessor('regression', 'split_real', 'y', 'x', valida
 SELECT n_rows FROM split_real_validation_summary;
 
 -- A fold column says which rows.
-SELECT hopper.training_preprocessor('numbers', 'fold', 'y', 'x', fold_column => 'fold');
+SELECT hopper.training_preprocessor('numbers', 'fold', 'y', 'x', fold_column => 'fold', null_labels => 'class');
 SELECT count(*) FILTER (WHERE fold) AS marked, count(*) FILTER (WHERE NOT fold) AS others
 FROM ids('fold_validation') AS id JOIN numbers USING (id);
 SELECT count(*) FILTER (WHERE fold) AS marked, count(*) FILTER (WHERE NOT fold) AS others
@@ -70,7 +70,7 @@ FROM ids('fold') AS id JOIN numbers USING (id);
 -- and packing only those rows gives the same table
 CREATE VIEW unmarked AS SELECT * FROM numbers WHERE NOT fold;
 CREATE VIEW marked AS SELECT id AS key, x AS features, y AS label FROM numbers WHERE fold;
-SELECT hopper.training_preprocessor('unmarked', 'unmarked_packed', 'y', 'x');
+SELECT hopper.training_preprocessor('unmarked', 'unmarked_packed', 'y', 'x', null_labels => 'class');
 SELECT hopper.validation_preprocessor('marked', 'marked_packed', 'label', 'features', 'unmarked_packed');
 SELECT a.checksum = b.checksum AS training, c.checksum = d.checksum AS validation
 FROM fold_summary a, unmarked_packed_summary b, fold_validation_summary c, marked_packed_summary d;
@@ -79,7 +79,7 @@ FROM fold_summary a, unmarked_packed_summary b, fold_validation_summary c, marke
 CREATE TABLE train AS SELECT ARRAY[i, 1, 2, 3]::real[] AS x, (ARRAY['ant', NULL, 'cow', 'dog'])[i] AS y
 FROM generate_series(1, 4) AS i;
 SELECT hopper.training_preprocessor('train', 'train_packed', 'y', 'x', normalizing_const => 2.5,
-                                    num_classes => 6, seed => -3, image_shape => ARRAY[2, 2, 1]);
+                                    num_classes => 6, seed => -3, image_shape => ARRAY[2, 2, 1], null_labels => 'class');
 CREATE TABLE valid AS SELECT ARRAY[ARRAY[i, 1], ARRAY[2, 3]]::int[] AS pixels, (ARRAY['dog', 'ant'])[i]::char(5) AS label
 FROM generate_series(1, 2) AS i;
 SELECT hopper.validation_preprocessor('valid', 'valid_packed', 'label', 'pixels', 'train_packed');
@@ -99,16 +99,16 @@ FROM "My Data"."Packed It_summary";
 SELECT hopper.validation_preprocessor('"My Data"."Some ""Images"', 'Other', '"Class Name"',
                                       '"Pixels, all"', '"My Data"."Packed It"');
 SELECT sum(n), array_agg(DISTINCT "Pixels, all_shape"[2]) FROM other;
-SELECT hopper.training_preprocessor('numbers', 'pg_temp.p', 'y', 'x');
+SELECT hopper.training_preprocessor('numbers', 'pg_temp.p', 'y', 'x', null_labels => 'class');
 SELECT relpersistence, count(*) FROM pg_class WHERE relname IN ('p', 'p_summary') GROUP BY 1 ORDER BY 1;
 DROP TABLE pg_temp.p, pg_temp.p_summary;
 CREATE MATERIALIZED VIEW stored AS SELECT * FROM numbers;
-SELECT hopper.training_preprocessor('stored', 'p_stored', 'y', 'x', 7);
+SELECT hopper.training_preprocessor('stored', 'p_stored', 'y', 'x', 7, null_labels => 'class');
 CREATE TABLE parted (id int, x int[], y text) PARTITION BY RANGE (id);
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (100);
 CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (100) TO (1000);
 INSERT INTO parted SELECT id, x, y FROM numbers;
-SELECT hopper.training_preprocessor('parted', 'p_parted', 'y', 'x', 7);
+SELECT hopper.training_preprocessor('parted', 'p_parted', 'y', 'x', 7, null_labels => 'class');
 SELECT a.checksum = b.checksum AS stored, a.checksum = c.checksum AS parted
 FROM p_summary a, p_stored_summary b, p_parted_summary c;
 

@@ -101,7 +101,7 @@ RETURNS TABLE (vartype text[], class_values text, values_type text, num_classes 
                label_type text, label_shape int[], packed text)
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM hopper.training_preprocessor('labelled', 'labelled_packed', name, 'x', 1, num_classes => classes);
+    PERFORM hopper.training_preprocessor('labelled', 'labelled_packed', name, 'x', 1, num_classes => classes, null_labels => 'class');
     RETURN QUERY EXECUTE format(
         'SELECT s.dependent_vartype, s.%1$I::text, pg_typeof(s.%1$I)::text, s.num_classes, s.label_kind,
                 s.label_type, s.label_shape,

@@ -11,6 +11,7 @@ struct AnyHinge {
   static LossType Type() {
     LossType type = OfElements<AnyHinge>(kSquared ? "squared_hinge" : "hinge");
     type.signed_labels = true;
+    type.of_numbers = false;
     return type;
   }
   static Pair Element(const LossOptions& /*options*/, float p, float y) {

@@ -64,6 +64,7 @@ LossType OfElements(const char* name, std::vector<std::string> aliases = {}) {
   type.name = name;
   type.aliases = std::move(aliases);
   type.row = RowOfElements<L>;
+  type.of_numbers = true;
   return type;
 }
 

@@ -39,7 +39,7 @@ inline double AucValue(const MetricParams& metric, const double* sums, const Sum
                                                                   : (y(i) + y(i + 1)) / 2.0;
     area += (x(i) - x(i + 1)) * height;
   }
-  return area;
+  return std::min(area, 1.0);  // sums of quotients are rounded
 }
 
 inline MetricType Auc() {

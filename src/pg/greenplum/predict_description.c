@@ -20,6 +20,8 @@ put_model(StringInfo out, const hopper_predict_model *model)
 	hopper_put_bytes(out, model->weights, model->n_weights * sizeof(float));
 	hopper_put_number(out, model->normalizing_const);
 	hopper_put_text(out, model->class_name);
+	hopper_put_int(out, model->link);
+	hopper_put_int(out, model->link_width);
 	hopper_put_int(out, model->is_value);
 	hopper_put_int(out, model->is_array);
 	hopper_put_int(out, model->n_classes);
@@ -41,6 +43,8 @@ get_model(hopper_reader *in, hopper_predict_model *model)
 	model->weights = hopper_get_array(in, model->n_weights, sizeof(float));
 	model->normalizing_const = hopper_get_number(in);
 	model->class_name = hopper_get_required_text(in);
+	model->link = (hopper_link) hopper_get_int_between(in, HOPPER_LINK_NONE, HOPPER_LINK_SOFTMAX);
+	model->link_width = hopper_get_int(in);
 	model->is_value = hopper_get_bool(in);
 	model->is_array = hopper_get_bool(in);
 	model->n_classes = (int) hopper_get_int_between(in, 0, PACK_MAX_CLASSES);

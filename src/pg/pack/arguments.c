@@ -101,6 +101,43 @@ get_common(FunctionCallInfo fcinfo, hopper_pack_request *request, int buffer, in
 				 errhint("Leave distribution_rules out, or pass 'all_segments'.")));
 }
 
+static hopper_pack_null_labels
+null_labels_argument(FunctionCallInfo fcinfo, int i)
+{
+	char	   *given = PG_ARGISNULL(i) ? "error" : text_to_cstring(PG_GETARG_TEXT_PP(i));
+
+	if (strcmp(given, "error") == 0)
+		return PACK_NULL_ERROR;
+	if (strcmp(given, "skip") == 0)
+		return PACK_NULL_SKIP;
+	if (strcmp(given, "class") == 0)
+		return PACK_NULL_CLASS;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("null_labels \"%s\" is not known", given),
+			 errhint("Use 'error', 'skip' (leave such rows out) or 'class' (NULL is a class).")));
+	return PACK_NULL_ERROR;
+}
+
+static int32
+label_kind_argument(FunctionCallInfo fcinfo, int i)
+{
+	char	   *given;
+
+	if (PG_ARGISNULL(i))
+		return 0;
+	given = text_to_cstring(PG_GETARG_TEXT_PP(i));
+	if (strcmp(given, "class") == 0)
+		return HOPPER_LABEL_CLASS;
+	if (strcmp(given, "value") == 0)
+		return HOPPER_LABEL_VALUE;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("label_kind \"%s\" is not known", given),
+			 errhint("Use 'class' or 'value' (numbers to be predicted).")));
+	return 0;
+}
+
 static void
 get_starts(hopper_pack_request *request)
 {
@@ -188,6 +225,8 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 	request->image_rank = n;
 	request->n_starts = get_int_array(fcinfo, 13, "starts", PG_INT16_MAX, &request->starts);
 	get_starts(request);
+	request->label_kind = label_kind_argument(fcinfo, 15);
+	request->null_labels = null_labels_argument(fcinfo, 16);
 }
 
 void
@@ -198,6 +237,7 @@ hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *r
 
 	get_common(fcinfo, request, 5, 6, 7);
 	request->validation = true;
+	request->null_labels = null_labels_argument(fcinfo, 8);
 	table = hopper_parse_name(text_argument(fcinfo, 4), "packed_table");
 	hopper_read_packed(&table, training);
 	request->normalizing_const = (float4) training->desc.normalizing_const;

@@ -77,9 +77,8 @@ compare_keys(const void *a, const void *b)
 	return order ? order : x->length - y->length;
 }
 
-/* "a", "b", "c" and 7 more */
-static char *
-list_classes(const hopper_pack_classes *classes)
+char *
+hopper_pack_list_classes(const hopper_pack_classes *classes)
 {
 	StringInfoData text;
 	int			i;
@@ -147,16 +146,18 @@ hopper_pack_read_classes(const hopper_pack_request *request, const hopper_pack_s
 	memset(classes, 0, sizeof(*classes));
 	classes->family = hopper_pack_label_family(source->y.type);
 	n_rows = hopper_select_at_once("SELECT s.v::pg_catalog.text FROM (SELECT DISTINCT %s%s AS v"
-								   " FROM %s) s ORDER BY s.v NULLS FIRST LIMIT %d",
+								   " FROM %s%s) s ORDER BY s.v NULLS FIRST LIMIT %d",
 								   hopper_identifier(source->y.name),
 								   is_text ? "::pg_catalog.text COLLATE pg_catalog.\"C\"" : "",
-								   source->name.quoted, PACK_MAX_CLASSES + 1);
+								   source->name.quoted,
+								   hopper_pack_labelled_rows(request, source),
+								   PACK_MAX_CLASSES + 1);
 	if (n_rows > PACK_MAX_CLASSES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("column \"%s\" of \"%s\" holds more than %d classes", source->y.name,
 						source->name.shown, PACK_MAX_CLASSES),
-				 errhint("Is it a key? For regression cast it to real in a view.")));
+				 errhint("Is it a key? For numbers to be predicted pass label_kind => 'value'.")));
 	classes->n = (int) n_rows;
 	classes->names = palloc0(sizeof(char *) * (n_rows + 1));
 	for (row = 0; row < n_rows; row++)
@@ -168,7 +169,7 @@ hopper_pack_read_classes(const hopper_pack_request *request, const hopper_pack_s
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("num_classes is %d but column \"%s\" of \"%s\" holds %d classes",
 						request->num_classes, source->y.name, source->name.shown, classes->n),
-				 errdetail("They are %s.", list_classes(classes)),
+				 errdetail("They are %s.", hopper_pack_list_classes(classes)),
 				 errhint("Pass num_classes => %d or more, or leave it out.", classes->n)));
 	hopper_pack_finish_classes(classes);
 }
@@ -250,7 +251,7 @@ hopper_pack_class_index(const hopper_pack_classes *classes, const hopper_pack_re
 						source->y.name, source->name.shown, request->training.table.shown),
 				 errdetail("%s has label %s; the classes are %s.", hopper_pack_row_name(source),
 						   shown,
-						   list_classes(classes)),
+						   hopper_pack_list_classes(classes)),
 				 errhint("Leave such rows out, or pack the training data with all classes.")));
 	}
 	return found->index;

@@ -8,6 +8,7 @@
 #include "utils/acl.h"
 
 #include "pg/codec/placement.h"
+#include "pg/server/words.h"
 
 static bool
 pack_is_split(const hopper_pack_request *request)
@@ -131,6 +132,35 @@ check_starts(const hopper_pack_request *request, int32 partitions)
 				 errdetail("Partitions count from 0.")));
 }
 
+/* Keys and measurements look like classes, too, where they are integers or text. */
+#define MOST_CLASSES_ANYWAY 100
+
+static void
+require_real_classes(const hopper_pack_job *job)
+{
+	const hopper_pack_source *source = &job->source;
+	int			n = job->classes.n;
+
+	if (job->y_kind != HOPPER_LABEL_CLASS || job->request.validation ||
+		job->request.label_kind == HOPPER_LABEL_CLASS || n <= MOST_CLASSES_ANYWAY)
+		return;
+	if (n == job->n_rows)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("each of the %s rows of \"%s\" would be a class of its own",
+						hopper_count_words(n), source->name.shown),
+				 errdetail("Label column \"%s\" of type %s has as many values.", source->y.name,
+						   source->y.sql_type),
+				 errhint("Is it a key? For numbers to be predicted pass label_kind => 'value'; "
+						 "'class' packs them as classes all the same.")));
+	if (n > job->n_rows / 2)
+		ereport(WARNING,
+				(errmsg("the %s rows of \"%s\" have labels of %s classes",
+						hopper_count_words(job->n_rows), source->name.shown,
+						hopper_count_words(n)),
+				 errhint("For numbers to be predicted pass label_kind => 'value'.")));
+}
+
 bool
 hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
 						 hopper_pack_output *validation)
@@ -143,6 +173,7 @@ hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" holds no rows", job->source.name.shown)));
+	require_real_classes(job);
 	n_validation = hopper_pack_split_rows(job);
 	check_split(job, n_validation);
 	if (job->replacing)
@@ -156,24 +187,6 @@ hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
 	return true;
 }
 
-/* 50000 as "50,000" */
-static char *
-grouped(int64 number)
-{
-	char	   *digits = psprintf(INT64_FORMAT, number);
-	StringInfoData text;
-	int			i;
-
-	initStringInfo(&text);
-	for (i = 0; digits[i]; i++)
-	{
-		if (i && (strlen(digits) - i) % 3 == 0)
-			appendStringInfoChar(&text, ',');
-		appendStringInfoChar(&text, digits[i]);
-	}
-	return text.data;
-}
-
 /* Greenplum: each segment's share of the rows. */
 static char *
 shares(const hopper_pack_output *output)
@@ -183,8 +196,33 @@ shares(const hopper_pack_output *output)
 	initStringInfo(&text);
 	appendStringInfoString(&text, "Rows on the segments from 0 on: ");
 	for (int i = 0; i < output->n_all_segments; i++)
-		appendStringInfo(&text, "%s%s", i ? ", " : "", grouped(output->segment_rows[i]));
+		appendStringInfo(&text, "%s%s", i ? ", " : "", hopper_count_words(output->segment_rows[i]));
 	appendStringInfoChar(&text, '.');
+	return text.data;
+}
+
+/* "The labels are 3 classes: "a", "b", "c"." */
+static char *
+labels_sentence(const hopper_pack_job *job)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	if (job->y_kind == HOPPER_LABEL_CLASS)
+		appendStringInfo(&text, "The labels are %s: %s.",
+						 hopper_plural(job->classes.n, "class", "classes"),
+						 hopper_pack_list_classes(&job->classes));
+	else if (job->y_kind == HOPPER_LABEL_ARRAY)
+		appendStringInfoString(&text, "The labels are arrays.");
+	else if (job->least_label && job->largest_label)
+		appendStringInfo(&text, "The labels are numbers from %s to %s.", job->least_label,
+						 job->largest_label);
+	else
+		appendStringInfoString(&text, "The labels are numbers.");
+	if (job->n_unlabelled > 0)
+		appendStringInfo(&text, " %s without a label %s left out.",
+						 hopper_plural(job->n_unlabelled, "row", "rows"),
+						 job->n_unlabelled == 1 ? "is" : "are");
 	return text.data;
 }
 
@@ -198,21 +236,23 @@ report(const hopper_pack_job *job, const hopper_pack_output *training,
 
 	if (validation)
 	{
-		also = psprintf(", %s for validation", grouped(validation->n_rows));
+		also = psprintf(", %s for validation", hopper_count_words(validation->n_rows));
 		bytes += validation->bytes;
 	}
 	ereport(NOTICE,
 			(errmsg("packed %s %s of \"%s\" into %d %s%s, %s %s, %s in %.1f s",
-					grouped(training->n_rows), training->n_rows == 1 ? "row" : "rows",
+					hopper_count_words(training->n_rows), training->n_rows == 1 ? "row" : "rows",
 					job->source.name.shown, training->partitions,
 					training->partitions == 1 ? "partition" : "partitions", also,
-					grouped(training->n_buffers + (validation ? validation->n_buffers : 0)),
+					hopper_count_words(training->n_buffers +
+									   (validation ? validation->n_buffers : 0)),
 					training->n_buffers + (validation ? validation->n_buffers : 0) == 1
 					? "buffer" : "buffers",
 					text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty,
 																	   Int64GetDatum(bytes)))),
 					seconds),
-			 training->segment_rows ? errdetail("%s", shares(training)) : 0));
+			 errdetail("%s%s%s", labels_sentence(job), training->segment_rows ? "\n" : "",
+					   training->segment_rows ? shares(training) : "")));
 }
 
 /* Packs; SPI is connected. Returns the number of rows of the source. */

@@ -18,6 +18,13 @@
 #define PACK_TABLES 4
 #define PACK_BUFFER_BYTES (4 * 1024 * 1024)		/* default size of a buffer */
 
+typedef enum hopper_pack_null_labels
+{
+	PACK_NULL_ERROR,
+	PACK_NULL_SKIP,
+	PACK_NULL_CLASS
+} hopper_pack_null_labels;
+
 /* What the caller asked for. */
 typedef struct hopper_pack_request
 {
@@ -38,6 +45,8 @@ typedef struct hopper_pack_request
 	int32	   *starts;
 	char	   *distribution_rules; /* or NULL: all segments */
 	bool		replace;
+	int32		label_kind;		/* HOPPER_LABEL_CLASS, HOPPER_LABEL_VALUE; 0: by the type */
+	hopper_pack_null_labels null_labels;
 	bool		validation;		/* validation_preprocessor() */
 	hopper_packed training;		/* validation only */
 } hopper_pack_request;
@@ -87,6 +96,8 @@ extern void hopper_pack_finish_classes(hopper_pack_classes *classes);
 extern int32 hopper_pack_class_index(const hopper_pack_classes *classes,
 									 const hopper_pack_request *request,
 							  const hopper_pack_source *source, Datum value, bool isnull);
+/* "a", "b", "c" and 7 more */
+extern char *hopper_pack_list_classes(const hopper_pack_classes *classes);
 extern void hopper_pack_put_index(int32 type, int32 index, char *at);
 
 /* --- the columns' types and the rows (pack/types.c, pack/rows.c) --- */
@@ -111,6 +122,9 @@ typedef struct hopper_pack_job
 	hopper_pack_values y;				/* regression values, label arrays */
 	hopper_pack_classes classes;		/* family PACK_NO_CLASS where y is used */
 	int32		y_kind;			/* hopper_label_kind */
+	int64		n_unlabelled;	/* rows that are left out */
+	char	   *least_label;	/* of numbers */
+	char	   *largest_label;
 	hopper_pack_layout_of_rows layout; /* once the shapes are known */
 	int64		n_rows;
 	int			n_strata;		/* 0 before the first row */
@@ -131,6 +145,9 @@ extern const char *hopper_pack_feature_column(const hopper_pack_job *job);
 extern void hopper_pack_require_free_names(const hopper_pack_job *job);
 extern void hopper_pack_set_features(hopper_pack_job *job);
 extern void hopper_pack_set_labels(hopper_pack_job *job);
+/* " WHERE y IS NOT NULL" where such rows are left out, else "" */
+extern const char *hopper_pack_labelled_rows(const hopper_pack_request *request,
+											 const hopper_pack_source *source);
 /* ", id" or ", ctid": what names a row, to be selected after its values */
 extern void hopper_pack_append_row_names(const hopper_pack_source *source, StringInfo query);
 /* Looks the request's columns up. */

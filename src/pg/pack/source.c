@@ -81,7 +81,22 @@ hopper_pack_open_source(const hopper_pack_request *request, hopper_pack_source *
 	source->name = request->source;
 	source->x = palloc0(sizeof(hopper_pack_column) * list_length(request->x_names));
 	foreach(cell, request->x_names)
+	{
+		if (request->fold_column && strcmp(lfirst(cell), request->fold_column) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("fold_column \"%s\" is among the features", request->fold_column),
+					 errdetail("It says which rows are for validation, and nothing that a model "
+							   "should know."),
+					 errhint("Leave it out of independent_varname.")));
+		if (list_length(request->x_names) > 1 &&
+			strcmp(lfirst(cell), linitial(request->y_names)) == 0)
+			ereport(WARNING,
+					(errmsg("label column \"%s\" is among the features", (char *) lfirst(cell)),
+					 errhint("A model that is given the answer learns nothing else. Leave it out "
+							 "of independent_varname.")));
 		resolve_packed_column(relation, lfirst(cell), &source->x[source->n_x++]);
+	}
 	resolve_packed_column(relation, linitial(request->y_names), &source->y);
 	if (request->fold_column)
 	{
@@ -142,6 +157,7 @@ hopper_pack_row_query(hopper_pack_job *job)
 	if (source->fold.name)
 		appendStringInfo(&query, ", %s", hopper_identifier(source->fold.name));
 	hopper_pack_append_row_names(source, &query);
-	appendStringInfo(&query, " FROM %s", source->name.quoted);
+	appendStringInfo(&query, " FROM %s%s", source->name.quoted,
+					 hopper_pack_labelled_rows(&job->request, source));
 	return query.data;
 }

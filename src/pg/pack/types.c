@@ -7,6 +7,8 @@
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
 
+#include "pg/server/words.h"
+
 #define PACK_HINT_LABELS \
 	"Labels are boolean, integers, text, enums, numbers or arrays of numbers."
 
@@ -148,11 +150,83 @@ set_number_labels(hopper_pack_job *job)
 		hopper_pack_values_set_shape(y, trained->y_rank, trained->y_shape);
 }
 
+const char *
+hopper_pack_labelled_rows(const hopper_pack_request *request, const hopper_pack_source *source)
+{
+	if (request->null_labels != PACK_NULL_SKIP)
+		return "";
+	return psprintf(" WHERE %s IS NOT NULL", hopper_identifier(source->y.name));
+}
+
+/*
+ * Rows without a label, and the range of labels that are numbers: what a user sees before anything
+ * is trained.
+ */
+static void
+look_at_labels(hopper_pack_job *job)
+{
+	const hopper_pack_request *request = &job->request;
+	const hopper_pack_source *source = &job->source;
+	const char *y = hopper_identifier(source->y.name);
+	bool		is_value = job->y_kind == HOPPER_LABEL_VALUE;
+	bool		refused = request->null_labels == PACK_NULL_ERROR &&
+	(is_value || (!request->validation && job->classes.null_class >= 0 &&
+				  job->y_kind == HOPPER_LABEL_CLASS));
+	int64		n_nulls;
+
+	if (!is_value && !refused && request->null_labels != PACK_NULL_SKIP)
+		return;
+	(void) hopper_select_at_once("SELECT pg_catalog.count(*) OPERATOR(pg_catalog.-)"
+								 " pg_catalog.count(%s)%s FROM %s", y,
+								 is_value
+								 ? psprintf(", pg_catalog.min(%s)::pg_catalog.text,"
+											" pg_catalog.max(%s)::pg_catalog.text", y, y) : "",
+								 source->name.quoted);
+	n_nulls = hopper_int_cell(&source->name, 0, 1, 0, PG_INT64_MAX);
+	if (is_value)
+	{
+		job->least_label = hopper_cell(0, 2);
+		job->largest_label = hopper_cell(0, 3);
+	}
+	SPI_freetuptable(SPI_tuptable);
+	if (n_nulls > 0 && refused)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s of \"%s\" %s no label", hopper_plural(n_nulls, "row", "rows"),
+						source->name.shown, n_nulls == 1 ? "has" : "have"),
+				 errdetail("Column \"%s\" is NULL there.", source->y.name),
+				 job->y_kind == HOPPER_LABEL_CLASS
+				 ? errhint("Pass null_labels => 'skip' to leave them out, or 'class' to make them "
+						   "a class of their own.")
+				 : errhint("Pass null_labels => 'skip' to leave them out.")));
+	if (request->null_labels == PACK_NULL_SKIP)
+		job->n_unlabelled = n_nulls;
+}
+
 void
 hopper_pack_set_labels(hopper_pack_job *job)
 {
 	const hopper_pack_request *request = &job->request;
-	hopper_pack_family family = hopper_pack_label_family(job->source.y.type);
+	const hopper_pack_column *column = &job->source.y;
+	hopper_pack_family family = hopper_pack_label_family(column->type);
+
+	if (request->label_kind == HOPPER_LABEL_CLASS && family == PACK_NO_CLASS)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("label_kind is 'class' but label column \"%s\" of \"%s\" is of type %s",
+						column->name, job->source.name.shown, column->sql_type),
+				 errhint("Classes are boolean, integers, text or enums: cast the column in a "
+						 "view.")));
+	if (request->label_kind == HOPPER_LABEL_VALUE)
+	{
+		if (!hopper_pack_number_type(column->type))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("label_kind is 'value' but label column \"%s\" of \"%s\" is of type "
+							"%s", column->name, job->source.name.shown, column->sql_type),
+					 errhint("Values are numbers; a view can compute them.")));
+		family = PACK_NO_CLASS;
+	}
 
 	if (request->validation && request->training.desc.y_kind == HOPPER_LABEL_CLASS)
 	{
@@ -166,4 +240,5 @@ hopper_pack_set_labels(hopper_pack_job *job)
 	}
 	else
 		set_number_labels(job);
+	look_at_labels(job);
 }

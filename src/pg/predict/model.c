@@ -4,6 +4,8 @@
  */
 #include "pg/predict/predict.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
 
@@ -13,8 +15,17 @@ void
 hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model *model)
 {
 	const hopper_data_desc *desc = &trained->desc;
+	int32_t		link;
+	int64_t		width;
+	hopper_error error;
 
 	memset(model, 0, sizeof(*model));
+	HOPPER_CHECK(hopper_core()->output_link(trained->config.model_arch,
+											trained->config.model_arch_size,
+											trained->config.compile_params, desc, &link, &width,
+											&error), error);
+	model->link = (hopper_link) link;
+	model->link_width = width;
 	model->shown = trained->outputs.model.shown;
 	model->model_arch = trained->config.model_arch;
 	model->model_arch_size = trained->config.model_arch_size;
@@ -115,22 +126,65 @@ hopper_predict_check_types(const hopper_predict_model *model, int n_columns,
 						hopper_plural(n_columns, "column of numbers", "columns of numbers"))));
 }
 
+static double
+sigmoid(double x)
+{
+	double		e = exp(-fabs(x));
+
+	return x < 0 ? e / (1 + e) : 1 / (1 + e);
+}
+
+/* Softmax of n neighbours. */
+static void
+softmax(int64 n, const float *outputs, double *values)
+{
+	double		most = outputs[0];
+	double		sum = 0;
+
+	for (int64 i = 1; i < n; i++)
+		most = Max(most, outputs[i]);
+	for (int64 i = 0; i < n; i++)
+		sum += values[i] = exp(outputs[i] - most);
+	for (int64 i = 0; i < n; i++)
+		values[i] /= sum;
+}
+
+void
+hopper_predict_values(const hopper_predict_model *model, int n_outputs, const float *outputs,
+					  double *values)
+{
+	int64		width = model->link_width;
+
+	for (int i = 0; i < n_outputs; i++)
+		values[i] = model->link == HOPPER_LINK_SIGMOID ? sigmoid(outputs[i]) : outputs[i];
+	if (model->link != HOPPER_LINK_SOFTMAX)
+		return;
+	if (width < 1 || n_outputs % width != 0)
+		width = n_outputs;
+	for (int64 at = 0; at < n_outputs; at += width)
+		softmax(width, outputs + at, values + at);
+}
+
 void
 hopper_predict_classes_init(hopper_predict_classes *classes, const hopper_predict_model *model)
 {
-	classes->probabilities = palloc(Max(model->n_classes, 1) * sizeof(double));
-	classes->order = palloc(Max(model->n_classes, 1) * sizeof(int));
+	/* A single output makes two classes; further outputs have none. */
+	int			n = Max(model->n_classes, 1);
+
+	classes->scores = palloc(n * sizeof(double));
+	classes->probabilities = palloc(n * sizeof(double));
+	classes->order = palloc(n * sizeof(int));
 }
 
 static int
-compare_probabilities(const void *a, const void *b, void *probabilities)
+compare_scores(const void *a, const void *b, void *scores)
 {
 	int			left = *(const int *) a;
 	int			right = *(const int *) b;
-	const double *p = probabilities;
+	const double *s = scores;
 
-	if (p[left] != p[right])
-		return p[left] > p[right] ? -1 : 1;
+	if (s[left] != s[right])
+		return s[left] > s[right] ? -1 : 1;
 	return left - right;
 }
 
@@ -141,26 +195,34 @@ hopper_predict_rank(hopper_predict_classes *classes, const hopper_predict_model 
 {
 	int			n = model->n_classes;
 	double	   *p = classes->probabilities;
+	double	   *scores = classes->scores;
 
+	/* Ordered by the outputs themselves, which tell apart what is cut off or rounded to 1. */
+	hopper_predict_values(model, n_outputs, outputs, p);
 	if (n_outputs == 1 && n == 2)
 	{
-		p[1] = outputs[0];
-		p[0] = 1.0 - p[1];
+		scores[1] = outputs[0];
+		scores[0] = model->link == HOPPER_LINK_SIGMOID ? -scores[1] : 1.0 - scores[1];
+		p[1] = p[0];
+		p[0] = model->link == HOPPER_LINK_SIGMOID ? sigmoid(-outputs[0]) : 1.0 - p[1];
 	}
 	else
 		for (int i = 0; i < n; i++)
-			p[i] = outputs[i];
+			scores[i] = outputs[i];
+	if (model->link == HOPPER_LINK_CLIP)
+		for (int i = 0; i < n; i++)
+			p[i] = p[i] < 0 ? 0 : p[i] > 1 ? 1 : p[i];
 	if (top_only)
 	{
 		int			best = 0;
 
 		for (int i = 1; i < n; i++)
-			if (p[i] > p[best])
+			if (scores[i] > scores[best])
 				best = i;
 		classes->order[0] = best;
 		return;
 	}
 	for (int i = 0; i < n; i++)
 		classes->order[i] = i;
-	qsort_arg(classes->order, n, sizeof(int), compare_probabilities, p);
+	qsort_arg(classes->order, n, sizeof(int), compare_scores, scores);
 }

@@ -168,13 +168,20 @@ hopper_predict_output_begin(hopper_predict_output *output, Datum id, bool id_nul
 static Datum
 value_datum(const hopper_predict_output *output)
 {
+	double		value;
+	double	   *values;
 	Datum	   *numbers;
 
 	if (!output->model->is_array)
-		return Float8GetDatum(output->outputs[0]);
+	{
+		hopper_predict_values(output->model, 1, output->outputs, &value);
+		return Float8GetDatum(value);
+	}
+	values = palloc(output->n_outputs * sizeof(double));
+	hopper_predict_values(output->model, output->n_outputs, output->outputs, values);
 	numbers = palloc(output->n_outputs * sizeof(Datum));
 	for (int i = 0; i < output->n_outputs; i++)
-		numbers[i] = Float8GetDatum(output->outputs[i]);
+		numbers[i] = Float8GetDatum(values[i]);
 	return PointerGetDatum(construct_array(numbers, output->n_outputs, FLOAT8OID, sizeof(float8),
 										   FLOAT8PASSBYVAL, 'd'));
 }

@@ -24,6 +24,8 @@ typedef struct hopper_predict_model
 	int32		trained_type;	/* hopper_type of the features in training; 0: unknown */
 	const char *class_name;		/* label column */
 	/* What the outputs stand for. */
+	hopper_link link;			/* what makes probabilities of them */
+	int64		link_width;		/* so many neighbours belong together */
 	bool		is_value;		/* regression: outputs are values, not classes */
 	bool		is_array;		/* several values a row */
 	int			n_classes;		/* 0: as many as outputs */
@@ -43,15 +45,23 @@ extern char *hopper_predict_expectation(const hopper_predict_model *model);
 extern void hopper_predict_check_types(const hopper_predict_model *model, int n_columns,
 									   const hopper_pack_column *columns);
 
+/*
+ * The outputs of one row as they are shown, probabilities where they are logits, into n_outputs
+ * numbers.
+ */
+extern void hopper_predict_values(const hopper_predict_model *model, int n_outputs,
+								  const float *outputs, double *values);
+
 typedef struct hopper_predict_classes
 {
+	double	   *scores;			/* by class: what they are ordered by */
 	double	   *probabilities;	/* by class */
 	int		   *order;			/* classes, the most probable first */
 } hopper_predict_classes;
 
 extern void hopper_predict_classes_init(hopper_predict_classes *classes,
 										const hopper_predict_model *model);
-/* Fills both arrays from one row of outputs; only order[0] when `top_only`. */
+/* Fills the arrays from one row of outputs; only order[0] when `top_only`. */
 extern void hopper_predict_rank(hopper_predict_classes *classes, const hopper_predict_model *model,
 								int n_outputs, const float *outputs, bool top_only);
 

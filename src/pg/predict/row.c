@@ -340,6 +340,7 @@ return_rows(FunctionCallInfo fcinfo, ready_model *entry, const float *outputs)
 	TupleDesc	descriptor;
 	Tuplestorestate *store;
 	hopper_predict_classes classes;
+	double	   *shown = NULL;
 	int			n = model->is_value ? entry->n_outputs : model->n_classes;
 
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
@@ -352,7 +353,10 @@ return_rows(FunctionCallInfo fcinfo, ready_model *entry, const float *outputs)
 	result->setDesc = descriptor;
 	MemoryContextSwitchTo(caller);
 
-	if (!model->is_value)
+	if (model->is_value)
+		hopper_predict_values(model, entry->n_outputs, outputs,
+							  shown = palloc(entry->n_outputs * sizeof(double)));
+	else
 	{
 		hopper_predict_classes_init(&classes, model);
 		hopper_predict_rank(&classes, model, entry->n_outputs, outputs, false);
@@ -364,7 +368,7 @@ return_rows(FunctionCallInfo fcinfo, ready_model *entry, const float *outputs)
 
 		if (model->is_value)
 		{
-			values[2] = Float8GetDatum(outputs[i]);
+			values[2] = Float8GetDatum(shown[i]);
 			nulls[2] = false;
 		}
 		else

@@ -10,6 +10,7 @@
 
 #include "access/htup_details.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -238,6 +239,34 @@ tell_thinned(const hopper_training *training)
 				 errhint("Raise metrics_compute_frequency.")));
 }
 
+/* What would make the validation worth nothing, or is there and not used. `valid` may be NULL. */
+static void
+tell_validation(const fit_request *request, const hopper_packed *train, const hopper_packed *valid)
+{
+	hopper_name beside = hopper_name_with_suffix(&request->source, "validation");
+	Oid			oid;
+
+	if (valid)
+	{
+		if (strcmp(valid->checksum, train->checksum) == 0)
+			ereport(WARNING,
+					(errmsg("validation table \"%s\" holds the training data",
+							request->validation.shown),
+					 errdetail("How well models do on what they were trained on says nothing of "
+							   "other rows."),
+					 errhint("Split the rows with validation_fraction of "
+							 "hopper.training_preprocessor().")));
+		return;
+	}
+	oid = hopper_relation_oid(&beside, true);
+	if (OidIsValid(oid) && get_attnum(oid, "buffer_id") != InvalidAttrNumber)
+		ereport(NOTICE,
+				(errmsg("\"%s\" is not used: models are compared on the training data",
+						beside.shown),
+				 errhint("Pass validation_table => %s.",
+						 hopper_literal(hopper_written_name(&beside)))));
+}
+
 /* What the models are compared by, which is told before they are trained. */
 static void
 choose_ranking(fit_request *request, hopper_ranking *ranking)
@@ -299,6 +328,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	train.desc.validation = request->has_validation ? 1 : -1;
 	hopper_require_valid_configs(request->configs, request->n_configs, &train.desc);
 	choose_ranking(request, &ranking);
+	tell_validation(request, &train, request->has_validation ? &valid : NULL);
 	if (!request->warm_start)
 		hopper_outputs_create(&made, &train);
 
