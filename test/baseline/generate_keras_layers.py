@@ -119,6 +119,11 @@ def layer_models():
     add("leaky_relu_default", (9,), L.LeakyReLU())
     add("leaky_relu_slope", (9,), L.LeakyReLU(negative_slope=0.05))
     add("elu_layer", (9,), L.ELU(alpha=0.7))
+    # Of Keras 2; Keras 3 keeps it under tf.keras.
+    thresholded = tf.keras.layers.ThresholdedReLU
+    add("thresholded_relu_default", (9,), L.Rescaling(2.0), thresholded())
+    add("thresholded_relu", (9,), thresholded(theta=0.3))
+    add("dense_thresholded_relu", (7,), L.Dense(5, activation=thresholded(theta=0.2)), L.Dense(3))
     add("softmax_layer", (3, 4), L.Softmax())
     add("softmax_axis_1", (3, 4), L.Softmax(axis=1))
 

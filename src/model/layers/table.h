@@ -6,6 +6,7 @@
 #include "model/layers/activation/leaky_relu.h"
 #include "model/layers/activation/relu.h"
 #include "model/layers/activation/softmax.h"
+#include "model/layers/activation/thresholded_relu.h"
 #include "model/layers/add/add.h"
 #include "model/layers/batch_normalization/batch_normalization.h"
 #include "model/layers/concatenate/concatenate.h"
@@ -28,6 +29,6 @@ using Layers =
               layers::BatchNormalization, layers::Concatenate, layers::Conv2D, layers::Dense,
               layers::Dropout, layers::ELU, layers::Flatten, layers::GlobalAveragePooling2D,
               layers::GlobalMaxPooling2D, layers::LeakyReLU, layers::MaxPooling2D, layers::ReLU,
-              layers::Rescaling, layers::Reshape, layers::Softmax>;
+              layers::Rescaling, layers::Reshape, layers::Softmax, layers::ThresholdedReLU>;
 
 }  // namespace hopper
