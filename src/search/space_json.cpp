@@ -16,6 +16,8 @@ namespace {
 constexpr double kLargestInteger = 0x1p53;
 // Choices of a parameter whose texts are tried before the search begins.
 constexpr uint64_t kTriedChoices = 100;
+// Of texts that are tried: large ones are not tried with each choice.
+constexpr size_t kTriedBytes = size_t{1} << 22;
 
 const std::vector<std::string> kTypes = {"float", "int", "choice", "constant"};
 const std::vector<std::string> kScales = {"linear", "log", "log_near_one"};
@@ -101,7 +103,11 @@ class SpaceReader {
     RefuseUnused();
     if (problems_->size() > before_) return SearchSpace({});
     SearchSpace space(std::move(dimensions_), std::move(texts));
-    TrySome(space);
+    try {
+      TrySome(space);
+    } catch (const Error& error) {
+      problems_->push_back(error.problem());
+    }
     return space;
   }
 
@@ -510,9 +516,12 @@ class SpaceReader {
   // each choice and the ends of each range.
   void TrySome(const SearchSpace& space) {
     std::set<std::string> seen;
+    size_t bytes = 0;
     const auto try_with = [&](size_t changed, double value) {
+      if (bytes > kTriedBytes) return;
       const SearchConfiguration one = space.Configuration(space.Fill(
           [&](size_t d) { return d == changed ? value : space.dimensions()[d].FromUnit(0.5); }));
+      bytes += one.compile_params.size() + one.fit_params.size();
       std::vector<ParamProblem> found;
       ParseCompileParams(one.compile_params, &found);
       ParseFitParams(one.fit_params, &found);

@@ -4,14 +4,16 @@
 #include <cmath>
 #include <utility>
 
+#include "base/error.h"
 #include "search/space.h"
 
 namespace hopper {
 namespace {
 
 constexpr char kKey[] = "hopper";
-// Blocks that a repetition makes at most.
+// Blocks that a repetition makes at most, and values that all of them make.
 constexpr int64_t kMaxBlocks = 1000;
+constexpr int64_t kMaxValues = 1000000;
 
 // {"hopper": ...}, with that one key.
 const Value* Reference(const Value& value) {
@@ -38,7 +40,12 @@ class Filler {
       : value_(value) {}
 
   // `block` is the number that "#" stands for; 0 outside of repetitions.
-  std::optional<Value> Fill(const Value& tree, int64_t block) const {
+  std::optional<Value> Fill(const Value& tree, int64_t block) {
+    if (++values_ > kMaxValues) {
+      throw Error(ErrorCode::kLimitExceeded, "repeated blocks make more than " +
+                                                 WithThousands(static_cast<uint64_t>(kMaxValues)) +
+                                                 " values");
+    }
     if (const Value* reference = Reference(tree)) return value_(Numbered(reference->text, block));
     Value out = tree;
     if (tree.kind == Value::Kind::kString) out.text = Numbered(tree.text, block);
@@ -58,7 +65,7 @@ class Filler {
   }
 
  private:
-  void Append(const Value& item, int64_t block, std::vector<Value>* out) const {
+  void Append(const Value& item, int64_t block, std::vector<Value>* out) {
     const Value* reference = Reference(item);
     if (reference == nullptr || reference->kind != Value::Kind::kDict) {
       if (std::optional<Value> filled = Fill(item, block)) out->push_back(std::move(*filled));
@@ -66,6 +73,7 @@ class Filler {
     }
     const Value* layers = reference->Find("layers");
     for (int64_t i = 1, n = Times(*reference, block); i <= n; ++i) {
+      ++values_;
       for (const Value& layer : layers->items) Append(layer, i, out);
     }
   }
@@ -79,6 +87,7 @@ class Filler {
   }
 
   const std::function<std::optional<Value>(const std::string&)>& value_;
+  int64_t values_ = 0;
 };
 
 class Walker {

@@ -20,6 +20,7 @@ void WalkTemplate(
 
 // The tree with values in place of references; what refers to a parameter that does not apply
 // (`value` gives nothing) is left out. Nothing where the whole tree is left out.
+// Throws Error(kLimitExceeded) where repeated blocks make too much of it.
 std::optional<Value> FillTemplate(
     const Value& tree, const std::function<std::optional<Value>(const std::string& name)>& value);
 

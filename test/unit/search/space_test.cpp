@@ -184,6 +184,20 @@ TEST(SearchSpaceJson, RefusesConditionsThatCannotHold) {
                 "search space at \"parameters.e.when.n\": list of values is empty"}));
 }
 
+// Blocks in blocks would fill any memory.
+TEST(SearchSpaceJson, RepeatedBlocksAreBounded) {
+  std::string blocks = R"("x")";
+  for (int i = 0; i < 8; ++i) {
+    blocks = R"({"hopper": {"repeat": 1000, "layers": [)" + blocks + "]}}";
+  }
+  EXPECT_EQ(ProblemsOf(R"({"model_id": 1, "fit_params": {"x": [)" + blocks + "]}}"),
+            (std::vector<std::string>{"repeated blocks make more than 1,000,000 values"}));
+  EXPECT_EQ(ProblemsOf(R"({"model_id": 1, "fit_params": {"x": [{"hopper": {"repeat": 1001,
+                           "layers": []}}]}})"),
+            (std::vector<std::string>{"search space at \"fit_params.x[0].repeat\": needs a "
+                                      "parameter's name or a number from 0 to 1000, got 1001"}));
+}
+
 TEST(SearchSpaceJson, TriesTheTextsOfEachChoiceAndEnd) {
   const std::vector<std::string> problems =
       ProblemsOf(R"({"parameters": {"a": {"type": "int", "low": 0, "high": 64},
