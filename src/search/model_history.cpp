@@ -7,11 +7,17 @@ namespace hopper {
 ModelHistory HistoryOf(const SearchJournal& journal, size_t enough) {
   // How many results there are at each resource; a trial counts at all that it passed.
   std::map<int64_t, size_t> reached;
+  auto last = reached.end();
   size_t failed = 0;
   for (const Trial& trial : journal.trials()) {
     if (trial.failed()) ++failed;
     for (const TrialResult& result : trial.results) {
-      if (result.standing.grade != Standing::kFailed) ++reached[result.resource];
+      if (result.standing.grade == Standing::kFailed) continue;
+      // Neighbours mostly have the same.
+      if (last == reached.end() || last->first != result.resource) {
+        last = reached.emplace(result.resource, 0).first;
+      }
+      ++last->second;
     }
   }
   ModelHistory history;

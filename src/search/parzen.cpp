@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace hopper {
@@ -30,12 +31,26 @@ double LogMass(double a, double b) { return std::log(NormalMass(a, b)); }
 // Places of values from the smallest on; equals keep their order.
 using Sorted = std::vector<std::pair<double, uint32_t>>;
 
-Sorted SortedValues(const std::vector<double>& values) {
-  Sorted sorted;
-  sorted.reserve(values.size());
-  for (const double value : values)
-    sorted.emplace_back(value, static_cast<uint32_t>(sorted.size()));
-  std::sort(sorted.begin(), sorted.end());
+Sorted SortedValues(const std::vector<double>& values, double low, double high) {
+  // Into as many buckets as there are values, so that few are left to compare.
+  const double last = static_cast<double>(values.size()) - 1;
+  const double scale = last / (high - low);
+  std::vector<uint32_t> bucket(values.size());
+  std::vector<uint32_t> begin(values.size() + 1, 0);
+  for (size_t i = 0; i < values.size(); ++i) {
+    bucket[i] = static_cast<uint32_t>(std::clamp((values[i] - low) * scale, 0.0, last));
+    ++begin[bucket[i] + 1];
+  }
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  Sorted sorted(values.size());
+  std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
+  for (size_t i = 0; i < values.size(); ++i) {
+    sorted[next[bucket[i]]++] = {values[i], static_cast<uint32_t>(i)};
+  }
+  const auto at = [&sorted](uint32_t i) { return sorted.begin() + static_cast<std::ptrdiff_t>(i); };
+  for (size_t b = 0; b < values.size(); ++b) {
+    if (begin[b + 1] - begin[b] > 1) std::sort(at(begin[b]), at(begin[b + 1]));
+  }
   return sorted;
 }
 
@@ -108,6 +123,11 @@ ParzenEstimator::ParzenEstimator(const SearchSpace& space,
     cumulated_.push_back(cumulated);
     log_weight_.push_back(std::log(weight / sum));
   }
+  // Points lie all over the memory: each is visited once.
+  std::vector<std::vector<double>> columns(space.size(), std::vector<double>(n));
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t d = 0; d < space.size(); ++d) columns[d][i] = (*observations[i])[d];
+  }
   for (const size_t d : space.order()) {
     const Dimension& dimension = space.dimensions()[d];
     if (dimension.Count() == 1) continue;
@@ -115,20 +135,19 @@ ParzenEstimator::ParzenEstimator(const SearchSpace& space,
     axis.dimension = d;
     axis.choice = dimension.kind == DimensionKind::kChoice;
     if (axis.choice) {
-      FillChoices(observations, dimension, &axis);
+      FillChoices(columns[d], dimension, &axis);
     } else {
-      FillNumbers(observations, dimension, &axis);
+      FillNumbers(columns[d], dimension, &axis);
     }
     axes_.push_back(std::move(axis));
   }
 }
 
-void ParzenEstimator::FillChoices(const std::vector<const SearchPoint*>& observations,
-                                  const Dimension& dimension, Axis* axis) const {
+void ParzenEstimator::FillChoices(const std::vector<double>& values, const Dimension& dimension,
+                                  Axis* axis) const {
   const double prior = static_cast<double>(dimension.choices.size());
   double applies = 0;
-  for (const SearchPoint* point : observations) {
-    const double value = (*point)[axis->dimension];
+  for (const double value : values) {
     axis->same.push_back(static_cast<uint32_t>(std::isnan(value) ? prior : value));
     applies += std::isnan(value) ? 0 : 1;
   }
@@ -140,18 +159,17 @@ void ParzenEstimator::FillChoices(const std::vector<const SearchPoint*>& observa
   axis->log_prior = -std::log(choices);
 }
 
-void ParzenEstimator::FillNumbers(const std::vector<const SearchPoint*>& observations,
-                                  const Dimension& dimension, Axis* axis) const {
+void ParzenEstimator::FillNumbers(const std::vector<double>& values, const Dimension& dimension,
+                                  Axis* axis) const {
   axis->discrete = dimension.IsDiscrete();
   const double half = dimension.step / 2;
   axis->low = Warped(dimension.scale, dimension.low - half);
   axis->high = Warped(dimension.scale, dimension.high + half);
   std::vector<double> mus;
-  for (const SearchPoint* point : observations) {
-    const double value = (*point)[axis->dimension];
+  for (const double value : values) {
     if (!std::isnan(value)) mus.push_back(Warped(dimension.scale, value));
   }
-  const Sorted sorted = SortedValues(mus);
+  const Sorted sorted = SortedValues(mus, axis->low, axis->high);
   const std::vector<double> sigmas = Widths(sorted, axis->low, axis->high);
   const double middle = 0.5 * (axis->low + axis->high);
   size_t next = 0;
@@ -159,19 +177,25 @@ void ParzenEstimator::FillNumbers(const std::vector<const SearchPoint*>& observa
     of->reserve(kernels_);
   }
   for (size_t k = 0; k < kernels_; ++k) {
-    const bool applies = k + 1 < kernels_ && !std::isnan((*observations[k])[axis->dimension]);
+    const bool applies = k + 1 < kernels_ && !std::isnan(values[k]);
     axis->mu.push_back(applies ? mus[next] : middle);
     axis->sigma.push_back(applies ? sigmas[next] : axis->high - axis->low);
     next += applies ? 1 : 0;
     axis->inverse.push_back(1 / axis->sigma.back());
   }
   if (!axis->discrete) {
+    // Most widths are the smallest one, and lose nothing at the ends: one logarithm for them.
+    double scale = 1;
+    double log_scale = 0;
     for (size_t k = 0; k < kernels_; ++k) {
       const double inverse = axis->inverse[k];
-      axis->norm.push_back(
-          -kLogRootTwoPi -
-          std::log(axis->sigma[k] * NormalMass((axis->low - axis->mu[k]) * inverse,
-                                               (axis->high - axis->mu[k]) * inverse)));
+      const double next_scale = axis->sigma[k] * NormalMass((axis->low - axis->mu[k]) * inverse,
+                                                            (axis->high - axis->mu[k]) * inverse);
+      if (next_scale != scale) {
+        scale = next_scale;
+        log_scale = std::log(scale);
+      }
+      axis->norm.push_back(-kLogRootTwoPi - log_scale);
     }
     return;
   }
@@ -195,7 +219,7 @@ void ParzenEstimator::FillNumbers(const std::vector<const SearchPoint*>& observa
   }
   next = 0;
   for (size_t k = 0; k < kernels_; ++k) {
-    const bool applies = k + 1 < kernels_ && !std::isnan((*observations[k])[axis->dimension]);
+    const bool applies = k + 1 < kernels_ && !std::isnan(values[k]);
     axis->same.push_back(applies ? same[next++] : 0);
   }
 }

@@ -52,10 +52,9 @@ class ParzenEstimator {
   };
 
   static std::vector<double> CellsOf(const Axis& axis, const Dimension& dimension, double value);
-  void FillNumbers(const std::vector<const SearchPoint*>& observations, const Dimension& dimension,
-                   Axis* axis) const;
-  void FillChoices(const std::vector<const SearchPoint*>& observations, const Dimension& dimension,
-                   Axis* axis) const;
+  // `values` of all observations.
+  void FillNumbers(const std::vector<double>& values, const Dimension& dimension, Axis* axis) const;
+  void FillChoices(const std::vector<double>& values, const Dimension& dimension, Axis* axis) const;
   double DrawOf(const Axis& axis, size_t kernel, double u, double width) const;
 
   const SearchSpace& space_;
