@@ -213,7 +213,9 @@ def test_a_bar(one, capsys, monkeypatch):
     assert "about " in shown.err and "best: " in shown.err and "validation accuracy" in shown.err
     one.fit_multiple_model("packed", "short", "configs", 2, progress=True)
     shown = capsys.readouterr()
-    assert "100%" in shown.err and "4 of 4 iterations" in shown.err
+    assert "4 of 4 iterations" in shown.err
+    last = shown.err.rstrip().rpartition("\r")[2]
+    assert "100%" in last and "best: " in last and "training accuracy" in last
     assert 'fit "short" finished' in shown.out
     # Without tqdm there is text.
     monkeypatch.setattr("model_hopper._progress._new_bar", lambda total, title: None)

@@ -28,7 +28,7 @@ def outside() -> int:
 _START = re.compile(r'\S+ "(?P<name>.*)": (?P<models>[\d,]+) configurations? .*?'
                     r"(?P<iterations>[\d,]+) iterations? over ")
 _STEP = re.compile(r'\S+ "(?P<name>.*)": (?P<done>[\d,]+) of (?P<total>[\d,]+) iterations?\b(?P<rest>.*)')
-_BEST = re.compile(r"best configuration (?P<key>\d+) (?P<metric>.*?) (?P<value>-?[\d.]+(?:e[-+]?\d+)?)\b")
+_BEST = re.compile(r"best configuration (?P<key>\d+),? (?P<metric>.*?) (?P<value>-?[\d.]+(?:e[-+]?\d+)?)\b")
 _LEFT = re.compile(r"about .*? left\b")
 _END = re.compile(r'\S+ "(?P<name>.*)" finished\b')
 
