@@ -216,7 +216,7 @@ def test_a_bar(one, capsys, monkeypatch):
     assert "4 of 4 iterations" in shown.err
     last = shown.err.rstrip().rpartition("\r")[2]
     assert "100%" in last and "best: " in last and "training accuracy" in last
-    assert 'fit "short" finished' in shown.out
+    assert 'fit "short" finished' in shown.out and "\nHINT:  " in shown.out
     # Without tqdm there is text.
     monkeypatch.setattr("model_hopper._progress._new_bar", lambda total, title: None)
     one.fit_multiple_model("packed", "text", "configs", 2, progress=True)

@@ -91,6 +91,21 @@ def test_results(one):
     assert one.sql("SET work_mem = '4MB'") is None
 
 
+def test_models_are_things(each):
+    assert each.copy_model("models", "copied", [1, np.int64(2)]) == 2
+    assert each.copy_model("models", "copied", 1, replace=True) == 1
+    each.rename_model("copied", "renamed")
+    assert set(each.models().model_table) == {"models", "renamed"}
+    assert each.copy_model("models", "renamed", replace=True) == 2
+    assert each.keep_best("renamed") == 1
+    each.grant_model("renamed", "public")
+    each.revoke_model("renamed", "public", "predict")
+    for _ in range(2):
+        each.fit_multiple_model("packed", "renamed", "configs", 1, replace=True)
+    assert each.drop_model("renamed") == 4
+    assert list(each.models().model_table) == ["models"]
+
+
 def test_help(one, capsys):
     assert "fit_multiple_model" in set(one.help().function)
     assert one.help("leaderboard") is None

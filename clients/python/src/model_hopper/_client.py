@@ -452,6 +452,36 @@ class Hopper:
 
         return parallel_figure(_records(self.leaderboard(model_table, n)), value)
 
+    # ------------------------------------------------------------ models as things
+
+    def models(self) -> Rows:
+        """The tables of models that you may see: when they were trained, on what, how good the best one is."""
+        return self.call("models")
+
+    def drop_model(self, model_table: str) -> int:
+        """Drops a table of models and its companions; returns the number of tables."""
+        return int(self.call("drop_model", model_table))
+
+    def rename_model(self, model_table: str, new_name: str, **options: Any) -> None:
+        """Gives a table of models and its companions another name."""
+        self.call("rename_model", model_table, new_name, **options)
+
+    def copy_model(self, model_table: str, new_name: str, mst_keys: Any = None, **options: Any) -> int:
+        """Copies a table of models, or some of its models; returns their number."""
+        return int(self.call("copy_model", model_table, new_name, mst_keys, **options))
+
+    def keep_best(self, model_table: str, n: Optional[int] = None) -> int:
+        """Deletes all models but the n best (1); returns the number deleted."""
+        return int(self.call("keep_best", model_table, n))
+
+    def grant_model(self, model_table: str, role: str, privilege: Optional[str] = None) -> None:
+        """Lets a role predict with a table of models ('predict'), or also go on training it ('train')."""
+        self.call("grant_model", model_table, role, privilege)
+
+    def revoke_model(self, model_table: str, role: str, privilege: Optional[str] = None) -> None:
+        """Takes back what grant_model() gave."""
+        self.call("revoke_model", model_table, role, privilege)
+
     # ------------------------------------------------------------ predicting
 
     def predict(self, model_table: str, source_table: Any, id_col: Optional[str] = None,

@@ -103,8 +103,8 @@ class Progress:
 
     def __call__(self, notice: Notice) -> None:
         """Takes a notice."""
+        text = str(notice).partition(":  ")[2]  # with its DETAIL and HINT
         if notice.severity == "WARNING":
-            text = str(notice).partition(":  ")[2]
             try:
                 warnings.warn(text, HopperWarning, stacklevel=outside())
             except HopperWarning as error:  # a filter asks for errors, which the drivers would not pass on
@@ -119,4 +119,4 @@ class Progress:
         else:
             if _END.match(message) and self._bar is not None:
                 self._step(self._bar.total, message)
-            self._say(message)
+            self._say(text)
