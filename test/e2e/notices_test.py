@@ -80,7 +80,8 @@ def test_a_line_for_each_model_that_stops_and_their_number(database):
                                     for key in range(1, 11)])
     del connection.notices[:]
     query(connection, "SELECT * FROM hopper.fit_multiple_model('packed', 'stopped', 'stopping', 9)")
-    lines = connection.notices[1:-1]
+    assert connection.notices[0].startswith('NOTICE:  "packed_validation" is not used: ')
+    lines = connection.notices[2:-1]
     assert len(lines) == 8
     for line in lines:
         assert re.fullmatch(r'NOTICE:  fit "stopped": configuration \d+ stopped after 3 iterations,'
