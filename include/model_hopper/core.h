@@ -14,6 +14,7 @@
 #include "model_hopper/data.h"
 #include "model_hopper/metrics.h"
 #include "model_hopper/model.h"
+#include "model_hopper/search.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -149,6 +150,8 @@ typedef struct hopper_core_api
 	 */
 	int			(*verify_state) (const uint8_t *state, size_t size, char digest[33],
 								 hopper_error *error);
+
+	hopper_search_api search;
 } hopper_core_api;
 
 /* hopper_core_api_get(); NULL where the caller's version is another one. */

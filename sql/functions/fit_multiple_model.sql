@@ -18,12 +18,13 @@ CREATE FUNCTION hopper.fit_multiple_model(
     fuse boolean DEFAULT true,
     gpus hopper.integers DEFAULT NULL,
     rank_by text DEFAULT NULL,
+    mst_keys hopper.integers DEFAULT NULL,
     replace boolean DEFAULT false)
 RETURNS hopper.fit_result
     AS 'MODULE_PATHNAME', 'hopper_sql_fit_multiple_model' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.fit_multiple_model(text, text, text, integer, boolean, text, integer,
     boolean, text, text, boolean, bigint, integer, text, text, integer,
-    boolean, hopper.integers, text, boolean) IS
+    boolean, hopper.integers, text, hopper.integers, boolean) IS
     'train all configurations of a model selection table together on a packed table
 
 Task: 4.2 train
@@ -44,6 +45,7 @@ dtype: ''fp32'' or ''bf16'': what products of layers are computed in
 training_metrics: ''running'': summed up while weights move; ''final'': exact after the last iteration; ''every'': exact at every metrics iteration
 threads_per_model: threads that share the arithmetic of one model, for few large models on many processors
 fuse: on GPUs: models of one shape train side by side
+mst_keys: only these configurations are trained; with warm_start the others keep what they have
 gpus: indexes of the GPUs to use, as gpu_configuration() shows them; by itself all
 rank_by: metric, or ''loss'', that the models are compared by; by itself the first that all of them compute
 replace: take the place of the model_table that is there, once the new one is trained

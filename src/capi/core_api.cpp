@@ -13,6 +13,7 @@
 #include "base/product.h"
 #include "capi/guard.h"
 #include "capi/rows.h"
+#include "capi/search_api.h"
 #include "data/dataset.h"
 #include "model/check.h"
 #include "model/layer.h"
@@ -407,6 +408,7 @@ hopper_core_api MakeApi() {
   api.verify_state = VerifyStateImage;
   api.available_memory = AvailableMemory;
   api.available_processors = AvailableProcessors;
+  api.search = MakeSearchApi();
   return api;
 }
 

@@ -85,6 +85,16 @@ std::optional<int64_t> SearchJournal::Propose(SearchProposer* proposer, int brac
   decision.rung = rung;
   decision.resource = resource;
   while (!first_.empty() && IsTried(first_.front())) first_.pop_front();
+  if (max_configs_ > 0 && CountOwn() >= max_configs_) {
+    if (!exhausted_) {
+      exhausted_ = true;
+      decision.kind = DecisionKind::kExhausted;
+      decision.reason =
+          "the budget of " + std::to_string(max_configs_) + " configurations is spent";
+      Note(std::move(decision));
+    }
+    return {};
+  }
   if (!first_.empty()) {
     decision.trial = Add(std::move(first_.front()));
     first_.pop_front();

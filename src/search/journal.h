@@ -148,6 +148,8 @@ class SearchJournal {
   void Stop(int64_t trial, int bracket, int rung, std::string reason);
 
   // For the search that owns the journal.
+  // No more proposals after so many trials: what was proposed may still go on.
+  void LimitConfigs(int64_t max_configs) { max_configs_ = max_configs; }
   void AddFirst(SearchPoint point) { first_.push_back(std::move(point)); }
   void AddEarlier(SearchPoint point, int64_t resource, const SearchOutcome& outcome);
   void Begin(int64_t trial, int64_t resource);
@@ -166,6 +168,7 @@ class SearchJournal {
   std::deque<SearchPoint> first_;
   std::set<std::string> tried_;
   bool exhausted_ = false;
+  int64_t max_configs_ = 0;  // 0: no limit
   double now_ = 0;
 };
 

@@ -67,6 +67,7 @@ Search::Search(SearchRequest request)
     journal_.AddEarlier(earlier.point, earlier.resource, earlier.outcome);
   }
   for (const SearchPoint& point : request_.first) journal_.AddFirst(point);
+  journal_.LimitConfigs(request_.max_configs.value_or(0));
   algorithm_ = FindAlgorithm(request_.algorithm)->make(ArgumentsOf(request_), journal_);
   Fill();
 }

@@ -69,7 +69,7 @@ UPDATE run_summary SET threads = 2000000000;
 SELECT item FROM hopper.explain_fit(model_table => 'run', measure => true);
 ROLLBACK;
 BEGIN;
-UPDATE run_summary SET training_metrics = NULL;
+UPDATE run_summary SET training_metrics_mode = NULL;
 SELECT item FROM hopper.explain_fit(model_table => 'run', measure => true);
 ROLLBACK;
 BEGIN;

@@ -42,7 +42,7 @@ SELECT source_table, validation_table, model, model_info, dependent_varname, ind
     warm_start, name, description, end_training_time >= start_training_time AS in_order,
     num_classes, y_class_values, dependent_vartype, normalizing_const, metrics_iters
 FROM "My Models_summary" \gx
-SELECT s.seed, threads, dtype, training_metrics, numerics_class LIKE '%fp32%' AS numerics,
+SELECT s.seed, threads, dtype, training_metrics_mode, numerics_class LIKE '%fp32%' AS numerics,
     seconds > 0 AS timed, models_trained, models_failed, best_mst_key, best_metric,
     s.source_checksum = p.checksum AS checksum, s.validation_checksum = v.checksum AS validation_checksum,
     training_rows, validation_rows, s.independent_vartype, s.independent_type, s.independent_shape,

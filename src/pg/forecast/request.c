@@ -118,6 +118,15 @@ read_journal(Oid output, hopper_measured_run *run)
 	return threads_per_model;
 }
 
+/* Version 0.1.0 had other names for some columns. */
+static const char *
+column_now_or_before(const hopper_name *table, const char *now, const char *before)
+{
+	bool		is_now = get_attnum(hopper_relation_oid(table, false), now) != InvalidAttrNumber;
+
+	return hopper_identifier(is_now ? now : before);
+}
+
 void
 hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_run *measured)
 {
@@ -125,7 +134,6 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 	hopper_outputs outputs = hopper_outputs_named(&request->output);
 	hopper_name models;
 	hopper_config *config;
-	const char *dtype;
 	uint64		n;
 	hopper_trained trained;
 
@@ -135,13 +143,13 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 	request->workers = measured->workers;
 	hopper_read_trained_data(&request->output, &trained);
 	hopper_require_select(hopper_relation_oid(&outputs.info, false));
-	/* Version 0.1.0 called it precision. */
-	dtype = get_attnum(hopper_relation_oid(&outputs.summary, false), "dtype") != InvalidAttrNumber
-		? "dtype" : "\"precision\"";
 	if (hopper_select("SELECT source_table, validation_table, model_arch_table,"
 					  " num_iterations::pg_catalog.int4, metrics_compute_frequency,"
-					  " threads::pg_catalog.int4, training_metrics, %s FROM %s",
-					  dtype, outputs.summary.quoted) != 1)
+					  " threads::pg_catalog.int4, %s, %s FROM %s",
+					  column_now_or_before(&outputs.summary, "training_metrics_mode",
+										   "training_metrics"),
+					  column_now_or_before(&outputs.summary, "dtype", "precision"),
+					  outputs.summary.quoted) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" does not have one row", outputs.summary.shown)));

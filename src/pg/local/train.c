@@ -10,5 +10,5 @@ hopper_train(hopper_training *training, const hopper_outputs *outputs, bool repl
 	hopper_training_run(training);
 	/* Until now states of the earlier run may have been read. */
 	if (replace)
-		hopper_outputs_clear(outputs);
+		hopper_outputs_clear(outputs, training);
 }

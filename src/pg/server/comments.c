@@ -100,6 +100,7 @@ static const struct
 	{"madlib_version", "for MADlib's sake: version of model_hopper"},
 	{"threads", "threads that trained"},
 	{"dtype", "what products of layers were computed in"},
+	{"training_metrics_mode", "how training metrics were taken: running, final or every"},
 	{"numerics_class", "models of one class can be continued and compared bit by bit"},
 	{"seconds", "that the call took"},
 	{"seconds_busy", "of all threads together, in which they trained or evaluated"},

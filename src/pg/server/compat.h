@@ -454,11 +454,19 @@ hopper_sort_end(hopper_sort *sort)
 #define hopper_plan_queries(queries, query, options) pg_plan_queries(queries, options, NULL)
 #endif
 
-/* Compiling queries: 11. Until the level of settings ends. */
-#if PG_VERSION_NUM >= 110000
-#define hopper_disable_jit() \
-	((void) set_config_option("jit", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, \
+/* Another value of a user's setting until the level of settings ends. */
+#if PG_VERSION_NUM >= 90500
+#define hopper_set_for_now(name, value) \
+	((void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, \
 							  false))
+#else
+#define hopper_set_for_now(name, value) \
+	((void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0))
+#endif
+
+/* Compiling queries: 11. */
+#if PG_VERSION_NUM >= 110000
+#define hopper_disable_jit() hopper_set_for_now("jit", "off")
 #else
 #define hopper_disable_jit() ((void) 0)
 #endif

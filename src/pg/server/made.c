@@ -35,6 +35,12 @@ static const struct
 	[HOPPER_MADE_RUN] =
 	{"a summary of training", NULL,
 	{"model", "model_info", "start_training_time", "source_checksum", "independent_shape"}},
+	[HOPPER_MADE_TRIALS] =
+	{"a table of a search's trials", NULL,
+	{"mst_key", "parameters", "iterations", "value", "status", "parent", "compile_params"}},
+	[HOPPER_MADE_DECISIONS] =
+	{"a table of a search's decisions", NULL,
+	{"number", "decision", "mst_key", "s", "i", "reason", "virtual_time"}},
 	[HOPPER_MADE_PACKED] =
 	{"a packed table", "hopper.drop_packed()",
 	{"partition_id", "buffer_id", "n", "checksum"}},

@@ -13,6 +13,8 @@ typedef enum hopper_made_kind
 	HOPPER_MADE_STATES,
 	HOPPER_MADE_INFOS,
 	HOPPER_MADE_RUN,			/* <out>_summary of training */
+	HOPPER_MADE_TRIALS,			/* of a search */
+	HOPPER_MADE_DECISIONS,
 	HOPPER_MADE_PACKED,
 	HOPPER_MADE_PACKED_SUMMARY,
 	HOPPER_MADE_PREDICTIONS,

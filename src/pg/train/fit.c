@@ -48,6 +48,7 @@ typedef struct fit_request
 	hopper_run_record record;
 	hopper_config *configs;
 	int			n_configs;
+	bool		keeps_others;	/* models of other configurations stay */
 } fit_request;
 
 static text *
@@ -347,6 +348,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	training.threads_given = request->threads_given;
 	training.push_state = hopper_push_state;
 	training.stored = &made;
+	training.keeps_others = request->keeps_others;
 
 	hopper_outputs_rehearse(&made, &training, &request->record);
 	request->record.started = GetCurrentTimestamp();
@@ -380,11 +382,56 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 	return result_row(fcinfo, request, &best, trained, failed, seconds);
 }
 
+/* Behind all others. */
+#define AT_MST_KEYS 19
+
+/* Leaves the configurations of `keys`; ERROR 22023 where the selection table lacks one of them. */
+static void
+choose_configs(fit_request *request, ArrayType *keys)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+	int			chosen = 0;
+
+	deconstruct_array(keys, INT4OID, sizeof(int32), true, 'i', &values, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		bool		found = false;
+
+		for (int at = 0; at < request->n_configs && !nulls[i]; at++)
+			found |= request->configs[at].mst_key == DatumGetInt32(values[i]);
+		if (!found)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"%s\" has no configuration %s", request->selection.shown,
+							nulls[i] ? "NULL" : psprintf("%d", DatumGetInt32(values[i]))),
+					 errhint("Leave mst_keys out to train all of them.")));
+	}
+	for (int at = 0; at < request->n_configs; at++)
+	{
+		for (int i = 0; i < n; i++)
+		{
+			if (request->configs[at].mst_key != DatumGetInt32(values[i]))
+				continue;
+			request->configs[chosen++] = request->configs[at];
+			break;
+		}
+	}
+	if (chosen == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("mst_keys names no configuration"),
+				 errhint("Leave mst_keys out to train all of them.")));
+	request->n_configs = chosen;
+	request->keeps_others = true;
+}
+
 /*
  * fit_multiple_model(packed_table, model_table, model_selection_table, num_iterations,
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description,
  * use_caching, seed, threads, dtype, training_metrics, threads_per_model, fuse,
- * gpus, rank_by, replace)
+ * gpus, rank_by, mst_keys, replace)
  *
  * use_caching is MADlib's; data are always kept in memory where they fit.
  */
@@ -400,10 +447,12 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model_table");
 	request.selection = hopper_parse_name(text_argument(fcinfo, 2), "model_selection_table");
 	request.has_selection = true;
-	common_arguments(fcinfo, &request, 3, 11, 19);
+	common_arguments(fcinfo, &request, 3, 11, 20);
 	request.record.rank_by = string_argument(fcinfo, 18);
 
 	request.configs = hopper_load_configs(&request.selection, &request.n_configs);
+	if (!PG_ARGISNULL(AT_MST_KEYS))
+		choose_configs(&request, PG_GETARG_ARRAYTYPE_P(AT_MST_KEYS));
 	request.models = hopper_selection_models(&request.selection);
 	request.record.model_arch_table = request.models.quoted;
 	request.record.model_selection_table = request.selection.quoted;

@@ -104,13 +104,29 @@ Datum
 hopper_sql_drop_model(PG_FUNCTION_ARGS)
 {
 	model_tables model;
+	hopper_made tables[HOPPER_OUTPUT_TABLES + 2];
+	int			n_tables = HOPPER_OUTPUT_TABLES;
 	char	   *words;
 	int			n;
 
 	hopper_connect();
 	model_argument(fcinfo, &model);
 	require_owner(&model);
-	n = hopper_drop_made(model.tables, HOPPER_OUTPUT_TABLES, &words);
+	memcpy(tables, model.tables, sizeof(model.tables));
+	/* What a search has left beside them, of the same owner. */
+	tables[n_tables++] = (hopper_made)
+	{hopper_name_with_suffix(&model.outputs.model, "trials"), HOPPER_MADE_TRIALS};
+	tables[n_tables++] = (hopper_made)
+	{hopper_name_with_suffix(&model.outputs.model, "decisions"), HOPPER_MADE_DECISIONS};
+	for (int i = n_tables - 1; i >= HOPPER_OUTPUT_TABLES; i--)
+	{
+		Oid			relation = hopper_relation_oid(&tables[i].name, true);
+
+		if (!OidIsValid(relation) || !hopper_is_made(relation, tables[i].kind) ||
+			!hopper_is_owner(relation))
+			tables[i] = tables[--n_tables];
+	}
+	n = hopper_drop_made(tables, n_tables, &words);
 	if (n > 0)
 		ereport(NOTICE, (errmsg("dropped %s", words)));
 	else

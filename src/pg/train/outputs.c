@@ -346,7 +346,7 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 	put(row, "seed", INT8OID, Int64GetDatum((int64) options->seed), false);
 	put_int(row, "threads", options->threads);
 	put_text(row, "dtype", options->precision);
-	put_text(row, "training_metrics", record->training_metrics);
+	put_text(row, "training_metrics_mode", record->training_metrics);
 	put_text(row, "numerics_class", hopper_from_utf8(info->numerics_class));
 	put_seconds(row, "seconds", info->seconds_wall);
 	put_seconds(row, "seconds_busy", info->seconds_busy);
@@ -510,11 +510,21 @@ hopper_outputs_check_columns(const hopper_outputs *outputs, const hopper_packed 
 }
 
 void
-hopper_outputs_clear(const hopper_outputs *outputs)
+hopper_outputs_clear(const hopper_outputs *outputs, const hopper_training *training)
 {
-	hopper_change("DELETE FROM %s", outputs->model.quoted);
-	hopper_change("DELETE FROM %s", outputs->state.quoted);
-	hopper_change("DELETE FROM %s", outputs->info.quoted);
+	StringInfoData of_keys;
+
+	initStringInfo(&of_keys);
+	if (training->keeps_others)
+	{
+		appendStringInfoString(&of_keys, " WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{");
+		for (int i = 0; i < training->n_configs; i++)
+			appendStringInfo(&of_keys, "%s%d", i ? "," : "", training->configs[i].mst_key);
+		appendStringInfoString(&of_keys, "}'::pg_catalog.int4[])");
+	}
+	hopper_change("DELETE FROM %s%s", outputs->model.quoted, of_keys.data);
+	hopper_change("DELETE FROM %s%s", outputs->state.quoted, of_keys.data);
+	hopper_change("DELETE FROM %s%s", outputs->info.quoted, of_keys.data);
 	hopper_change("DELETE FROM %s", outputs->summary.quoted);
 }
 

@@ -80,10 +80,11 @@ extern void hopper_outputs_check_columns(const hopper_outputs *outputs,
 extern void hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_training *planned,
 									const hopper_run_record *record);
 /*
- * Empties the tables. Not TRUNCATE: that would wait for readers, take the rows away from older
- * snapshots, and want another right.
+ * Empties the tables; of a training that keeps others, of its own rows. Not TRUNCATE: that would
+ * wait for readers, take the rows away from older snapshots, and want another right.
  */
-extern void hopper_outputs_clear(const hopper_outputs *outputs);
+extern void hopper_outputs_clear(const hopper_outputs *outputs,
+								 const hopper_training *training);
 /*
  * Trains where the data are; `replace`: what an earlier run left in the outputs goes, once nothing
  * of it is needed any more. (local/train.c, greenplum/coordinator/run.c)

@@ -32,6 +32,7 @@ typedef struct hopper_training
 	void		(*push_state) (const struct hopper_training *training, int at);
 	const struct hopper_outputs *stored;	/* where it is */
 	bool		rehearsed;		/* nothing was trained: results are made up of zeros */
+	bool		keeps_others;	/* models of other configurations stay in the outputs */
 
 	/* set by hopper_training_run() */
 	hopper_run *run;

@@ -505,6 +505,6 @@ hopper_train(hopper_training *training, const hopper_outputs *outputs, bool repl
 {
 	/* The hops write into the output tables themselves. */
 	if (replace)
-		hopper_outputs_clear(outputs);
+		hopper_outputs_clear(outputs, training);
 	segments_train(training, &outputs->model, &outputs->state);
 }

@@ -1,0 +1,111 @@
+CREATE TYPE hopper.automl_result AS (
+    model_table text,
+    best_mst_key integer,
+    best_metric text,
+    best_value double precision,
+    configurations integer,
+    failed integer,
+    iterations bigint,
+    seconds double precision);
+COMMENT ON TYPE hopper.automl_result IS
+    'what a search returns: its best configuration, and what it trained';
+
+CREATE FUNCTION hopper.automl(
+    packed_table text,
+    model_table text,
+    model_arch_table text,
+    model_selection_table text,
+    model_id_list hopper.integers,
+    compile_params_grid text,
+    fit_params_grid text,
+    automl_method text DEFAULT 'hyperband',
+    automl_params text DEFAULT NULL,
+    seed bigint DEFAULT NULL,
+    use_gpus boolean DEFAULT false,
+    validation_table text DEFAULT NULL,
+    metrics_compute_frequency integer DEFAULT NULL,
+    name text DEFAULT NULL,
+    description text DEFAULT NULL,
+    use_caching boolean DEFAULT false,
+    objective text DEFAULT NULL,
+    space text DEFAULT NULL,
+    parallel integer DEFAULT 8,
+    max_configs bigint DEFAULT NULL,
+    max_iterations bigint DEFAULT NULL,
+    max_seconds double precision DEFAULT NULL,
+    target double precision DEFAULT NULL,
+    threads integer DEFAULT NULL,
+    replace boolean DEFAULT false)
+RETURNS hopper.automl_result
+    AS 'MODULE_PATHNAME', 'hopper_sql_automl' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.automl(text, text, text, text, hopper.integers, text, text, text, text, bigint, boolean, text,
+    integer, text, text, boolean, text, text, integer, bigint, bigint, double precision, double precision,
+    integer, boolean) IS
+    'searches for the best configuration with far less training than a whole grid: Hyperband and others
+
+Task: 5.1 search
+packed_table: packed table, made by training_preprocessor()
+model_table: name of the table of models to make, with the companions _info, _summary, _state, _trials and _decisions
+model_arch_table: table of architectures, made by load_model()
+model_selection_table: name of a table to make; at the end it holds the best configuration
+model_id_list: numbers of architectures to try
+compile_params_grid: values or ranges of compile parameters, as for generate_model_configs()
+fit_params_grid: values or ranges of fit parameters
+automl_method: name of an algorithm, see search_algorithms()
+automl_params: its arguments, such as ''R=27, eta=3''; by itself the defaults
+seed: another seed, other random numbers; the same seed, the same search
+use_gpus: train on the machine''s GPUs; an error where there is none
+validation_table: packed table of rows that are not trained on, to compare the models by
+metrics_compute_frequency: metrics are taken at every so many iterations and at the last one of each round
+name: a name, kept with the result
+description: a text, kept with the result
+use_caching: accepted for MADlib''s sake
+objective: metric that the search compares by, one of those in the grid; by itself the loss
+space: instead of the grids, a search space as JSON
+parallel: configurations under way at once, a part of the search: another number, another search
+max_configs: ends the search after so many configurations
+max_iterations: ends it after so many iterations of all configurations together
+max_seconds: begins no further round after so many seconds
+target: ends it when the objective reaches this value
+threads: threads that train at once; by itself hopper.threads
+replace: take the place of the model_table and model_selection_table that are there
+Example:
+SELECT * FROM hopper.automl(packed_table := ''points_packed'', model_table := ''searched'', model_arch_table := ''networks'',
+    model_selection_table := ''searched_best'', model_id_list := ARRAY[1],
+    compile_params_grid := $$ {''loss'': [''categorical_crossentropy''], ''metrics'': [[''accuracy'']],
+        ''optimizer_params_list'': [{''optimizer'': [''Adam''], ''lr'': [0.0001, 0.1, ''log'']}]} $$,
+    fit_params_grid := $$ {''batch_size'': [16, 64]} $$,
+    automl_method := ''hyperband'', automl_params := ''R=9, eta=3'', validation_table := ''points_packed_validation'');';
+
+CREATE FUNCTION hopper.search_algorithms() RETURNS TABLE (
+    algorithm text,
+    what text,
+    arguments text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_search_algorithms' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION hopper.search_algorithms() IS
+    'the algorithms of automl(), and their arguments with defaults
+
+Task: 5.2 search
+Example:
+SELECT algorithm, arguments FROM hopper.search_algorithms();';
+
+CREATE FUNCTION hopper.hyperband_schedule(
+    schedule_table text,
+    r integer,
+    eta integer DEFAULT 3,
+    skip_last integer DEFAULT 0,
+    additional boolean DEFAULT false)
+RETURNS bigint
+    AS 'MODULE_PATHNAME', 'hopper_sql_hyperband_schedule' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.hyperband_schedule(text, integer, integer, integer, boolean) IS
+    'writes the brackets (s) and rounds (i) of Hyperband into a table, with configurations and iterations; returns the iterations trained in all
+
+Task: 5.3 search
+schedule_table: name of the table to make
+r: the most iterations of a configuration
+eta: one in so many configurations goes on to the next round
+skip_last: so many last rounds of each bracket are left out
+additional: MADlib''s meaning: survivors train r_i more iterations in a round, not up to r_i
+Example:
+SELECT hopper.hyperband_schedule(schedule_table := ''schedule'', r := 81, eta := 3);
+SELECT * FROM schedule ORDER BY s DESC, i;';

@@ -1,0 +1,67 @@
+/*
+ * schedule.c
+ *		search_algorithms() and hyperband_schedule().
+ */
+#include "pg/server/glue.h"
+
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_search_algorithms);
+PG_FUNCTION_INFO_V1(hopper_sql_hyperband_schedule);
+
+Datum
+hopper_sql_search_algorithms(PG_FUNCTION_ARGS)
+{
+	hopper_rows *rows;
+	hopper_error error;
+
+	hopper_require_set_context(fcinfo);
+	HOPPER_CHECK(hopper_core()->search.algorithms(&rows, &error), error);
+	return hopper_return_rows(fcinfo, rows, hopper_core()->rows_free);
+}
+
+/* hyperband_schedule(schedule_table, r, eta, skip_last, additional) -> iterations */
+Datum
+hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
+{
+	hopper_name table;
+	hopper_rows *rows;
+	hopper_error error;
+	int64		iterations;
+
+	hopper_connect();
+	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "schedule_table");
+	if (PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"r\" must not be null")));
+	HOPPER_CHECK(hopper_core()->search.hyperband_schedule(PG_GETARG_INT32(1),
+														  PG_ARGISNULL(2) ? 3 : PG_GETARG_INT32(2),
+														  PG_ARGISNULL(3) ? 0 : PG_GETARG_INT32(3),
+														  !PG_ARGISNULL(4) && PG_GETARG_BOOL(4),
+														  &iterations, &rows, &error), error);
+	PG_TRY();
+	{
+		hopper_require_absent(&table);
+		hopper_exec("CREATE TABLE %s (s pg_catalog.int4, i pg_catalog.int4, n_i pg_catalog.int4,"
+					" r_i pg_catalog.int4, UNIQUE (s, i))" HOPPER_DISTRIBUTED_BY("s"),
+					table.quoted);
+		hopper_comment_table(&table, "rounds of Hyperband: n_i configurations, r_i iterations");
+		for (int row = 0; row < rows->n_rows; row++)
+		{
+			const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
+
+			hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s)", table.quoted, cells[0], cells[1],
+						cells[2], cells[3]);
+		}
+	}
+	PG_CATCH();
+	{
+		hopper_core()->rows_free(rows);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	hopper_core()->rows_free(rows);
+	hopper_finish();
+	PG_RETURN_INT64(iterations);
+}

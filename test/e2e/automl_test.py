@@ -1,0 +1,132 @@
+"""automl(): the same search whatever trains it, survivors as if they had never paused, budgets that are kept."""
+
+import pytest
+from digits import PLAIN, create_database, drop_database, query, value
+
+DATABASE = "hopper_automl"
+GRID = """{'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']],
+    'optimizer_params_list': [{'optimizer': ['Adam', 'SGD'], 'lr': [0.0003, 0.3, 'log']}]}"""
+CALL = ("SELECT * FROM hopper.automl(packed_table => 'packed', model_table => %s, model_arch_table => 'architectures',"
+        " model_selection_table => %s, model_id_list => ARRAY[1, 2], compile_params_grid => %s,"
+        " fit_params_grid => '{''batch_size'': [32, 64]}', validation_table => 'packed_validation', seed => 7")
+
+
+@pytest.fixture(scope="module")
+def connection():
+    connection = create_database(DATABASE)
+    query(connection, "SET client_min_messages = warning")
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+def search(connection, name, more="", grid=GRID):
+    return query(connection, CALL + more + ")", name, name + "_best", grid)[0]
+
+
+def trials(connection, name):
+    return query(connection, f"SELECT mst_key, parameters, iterations, value, status FROM {name}_trials ORDER BY 1")
+
+
+def test_the_same_search_on_any_number_of_threads(connection):
+    found = []
+    for threads in (1, 2, 5):
+        name = f"threads_{threads}"
+        result = search(connection, name, ", automl_method => 'hyperband', automl_params => 'R=9, eta=3',"
+                                          f" threads => {threads}")
+        digests = query(connection, f"SELECT mst_key, state_digest FROM {name}_info ORDER BY 1")
+        decisions = query(connection, f"SELECT * FROM {name}_decisions ORDER BY number")
+        found.append((result[1:7], trials(connection, name), digests, decisions))
+    assert found[0] == found[1] == found[2]
+    # Brackets 9-3-1, 3-1 (floor variant) and 3 configurations: their cumulative cost.
+    assert found[0][0][3] == 15 and found[0][0][5] == 9 + 3 * 2 + 6 + 3 * 3 + 6 + 3 * 9
+
+
+def test_a_survivor_is_what_it_would_be_without_pauses(connection):
+    best = search(connection, "paused", ", automl_params => 'R=9, eta=3'")[1]
+    assert value(connection, f"SELECT iterations FROM paused_info WHERE mst_key = {best}") == 9
+    query(connection, "CREATE TABLE straight AS SELECT mst_key, model_id, compile_params, fit_params FROM paused_trials")
+    query(connection, "CREATE TABLE straight_summary AS SELECT * FROM paused_best_summary")
+    query(connection, "SELECT hopper.fit_multiple_model('packed', 'straight_models', 'straight', 9, seed => 7,"
+                      f" validation_table => 'packed_validation', mst_keys => {best})")
+    same = f"SELECT state_digest FROM {{}}_info WHERE mst_key = {best}"
+    assert value(connection, same.format("straight_models")) == value(connection, same.format("paused"))
+
+
+def test_outputs_have_madlibs_columns(connection):
+    best = search(connection, "columns", ", automl_params => 'R=6, eta=3'")[1]
+    assert query(connection, "SELECT mst_key FROM columns_best") == [(best,)]
+    assert query(connection, "SELECT automl_method, automl_params, random_state FROM columns_summary") == [
+        ("hyperband", "R=6, eta=3", "7")]
+    assert value(connection, "SELECT bool_and(s IS NOT NULL AND i IS NOT NULL) FROM columns_info")
+    # The model predicts, and only what may be trained on has kept its state.
+    assert value(connection, "SELECT hopper.predict(model_table => 'columns', source_table => 'digits', id_col => 'id',"
+                             f" output_table => 'columns_predicted', pred_type => 'response', mst_key => {best})") == 1797
+    stopped = value(connection, "SELECT count(*) FROM columns_trials WHERE status = 'stopped'")
+    assert stopped > 0
+    assert value(connection, "SELECT count(*) FROM columns_state JOIN columns_trials USING (mst_key)"
+                             " WHERE status = 'stopped'") == 0
+
+
+@pytest.mark.parametrize("method", ["random", "sobol", "successive_halving", "hyperband", "asha", "median", "tpe",
+                                    "bohb", "gp", "pbt"])
+def test_every_algorithm_ends_within_its_budget(connection, method):
+    result = search(connection, method, f", automl_method => '{method}', max_configs => 12, max_iterations => 40,"
+                                        " objective => 'accuracy'")
+    assert result[2] == "validation accuracy" and 0.5 < result[3] <= 1
+    assert result[4] <= 12 and result[6] <= 40
+    assert value(connection, f"SELECT max(value) FROM {method}_trials") == result[3]
+
+
+def test_a_trial_that_goes_on_from_another_says_so(connection):
+    search(connection, "population", ", automl_method => 'pbt', objective => 'accuracy'",
+           GRID.replace("'Adam', 'SGD'", "'Adam'"))
+    children = query(connection, "SELECT mst_key, parent FROM population_trials WHERE parent IS NOT NULL")
+    assert children
+    # It has the metrics of the iterations before, which were its parent's.
+    mst_key, parent = children[0]
+    metrics = "SELECT validation_loss[1] FROM population_info WHERE mst_key = %s"
+    assert value(connection, metrics, mst_key) == value(connection, metrics, parent)
+
+
+def test_configurations_that_fail_are_told(connection):
+    grid = GRID.replace("[0.0003, 0.3, 'log']", "[0.01, 1e30]").replace("'Adam', 'SGD'", "'SGD'")
+    result = search(connection, "failing", ", automl_method => 'grid', automl_params => 'num_iterations=2'", grid)
+    assert result[4] == 8 and result[5] == 4
+    assert value(connection, "SELECT count(*) FROM failing_trials WHERE status = 'failed' AND value IS NULL") == 4
+
+
+def test_where_all_fail_nothing_is_left(connection):
+    grid = GRID.replace("[0.0003, 0.3, 'log']", "[1e30, 1e32]").replace("'Adam', 'SGD'", "'SGD'")
+    with pytest.raises(Exception, match="every configuration of the search failed"):
+        search(connection, "hopeless", ", automl_method => 'grid'", grid)
+    assert value(connection, "SELECT count(*) FROM pg_class WHERE relname LIKE 'hopeless%%'") == 0
+
+
+def test_time_ends_a_search(connection):
+    result = search(connection, "short", ", automl_method => 'random', automl_params => 'num_configs=500',"
+                                         " max_seconds => 0.0001")
+    assert result[4] == 8
+    assert value(connection, "SELECT reason FROM short_decisions WHERE decision = 'ended'") == "its time was up"
+
+
+def test_a_target_ends_a_search(connection):
+    result = search(connection, "reached", ", automl_method => 'random', automl_params => 'num_configs=200',"
+                                           " objective => 'accuracy', target => 0.5")
+    assert result[4] < 50 and result[3] >= 0.5
+
+
+def test_some_configurations_are_trained_and_others_stay(connection):
+    query(connection, "SELECT hopper.load_model_selection_table('architectures', 'four', ARRAY[1], ARRAY["
+                      "$$loss='categorical_crossentropy', optimizer='SGD(lr=0.1)', metrics=['accuracy']$$],"
+                      " ARRAY['batch_size=16', 'batch_size=32', 'batch_size=64', 'batch_size=128'])")
+    fit = "SELECT models_trained FROM hopper.fit_multiple_model('packed', 'some', 'four', 2, warm_start => %s, mst_keys => %s)"
+    assert value(connection, fit, False, "{1,2,3}") == 3
+    before = dict(query(connection, "SELECT mst_key, state_digest FROM some_info"))
+    assert value(connection, fit, True, "{2,4}") == 2
+    after = dict(query(connection, "SELECT mst_key, state_digest FROM some_info"))
+    assert sorted(after) == [1, 2, 3, 4]
+    assert after[1] == before[1] and after[3] == before[3] and after[2] != before[2]
+    assert dict(query(connection, "SELECT mst_key, iterations FROM some_info")) == {1: 2, 2: 4, 3: 2, 4: 2}
+    with pytest.raises(Exception, match='"four" has no configuration 9'):
+        query(connection, fit, True, "{1,9}")
