@@ -77,9 +77,40 @@ std::optional<std::string> NearestName(const std::string& name,
   return *nearest;
 }
 
-std::string NearestNameHint(const std::string& name, const std::vector<std::string>& candidates) {
+std::string NearestNameHint(const std::string& name, const std::vector<std::string>& candidates,
+                            const OtherNames& others) {
+  std::string plain;
+  for (const char c : Lower(name)) {
+    if (c != '_' && c != '-' && c != ' ') plain += c;
+  }
+  for (const OtherName& other : others) {
+    if (plain != other.theirs) continue;
+    std::string choice;
+    for (const std::string& ours : other.ours) {
+      choice += (choice.empty() ? "\"" : " or \"") + ours + "\"";
+    }
+    return "Perhaps you meant " + choice + ".";
+  }
   const std::optional<std::string> nearest = NearestName(name, candidates);
   return nearest ? "Perhaps you meant \"" + *nearest + "\"." : "";
+}
+
+Problem SummaryOf(const std::vector<Problem>& problems) {
+  Problem summary = problems[0];
+  if (problems.size() == 1) return summary;
+  constexpr size_t kShown = 20;
+  std::string detail = "There are " + std::to_string(problems.size()) + " problems:";
+  for (size_t i = 0; i < problems.size() && i < kShown; ++i) {
+    detail += "\n" + std::to_string(i + 1) + ". " + problems[i].message;
+    if (i > 0 && !problems[i].hint.empty() && problems[i].hint != summary.hint) {
+      detail += ". " + problems[i].hint;
+    }
+  }
+  if (problems.size() > kShown) {
+    detail += "\nand " + std::to_string(problems.size() - kShown) + " more";
+  }
+  summary.detail = detail;
+  return summary;
 }
 
 }  // namespace hopper

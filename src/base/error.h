@@ -56,7 +56,19 @@ class Error : public std::runtime_error {
 std::optional<std::string> NearestName(const std::string& name,
                                        const std::vector<std::string>& candidates);
 
-// 'Perhaps you meant "x".', or "" where no candidate is near.
-std::string NearestNameHint(const std::string& name, const std::vector<std::string>& candidates);
+// What other tools call a thing that has another name here: in lower case without "_" and "-".
+struct OtherName {
+  const char* theirs;
+  std::vector<std::string> ours;
+};
+using OtherNames = std::vector<OtherName>;
+
+// 'Perhaps you meant "x".', or "" where no candidate is near. A name of other tools comes before
+// one that is spelt alike.
+std::string NearestNameHint(const std::string& name, const std::vector<std::string>& candidates,
+                            const OtherNames& others = {});
+
+// One problem in place of several (at least one): the first, with the list of all in its detail.
+Problem SummaryOf(const std::vector<Problem>& problems);
 
 }  // namespace hopper

@@ -229,6 +229,11 @@ class ConfigCheck {
     if (!CheckOutputRank(spec)) return;
     const int64_t units = spec.output_shape()[0];
     const int64_t classes = data_->num_classes;
+    if (classes == 1) {
+      return Fail(
+          "column " + Quoted(data_->y_column, "y") + " of " + Table() + " holds one class only",
+          "There is nothing to learn. " + FoundClasses(0), "Pack rows of other classes, too.");
+    }
     if (units == 1) {
       // Softmax and categorical losses over one unit have their own message.
       if (LossTypeOf(compile.loss).categorical) return;
@@ -387,7 +392,7 @@ class ConfigCheck {
       if (quoted) {
         if (std::find(labels.begin(), labels.end(), label) != labels.end()) continue;
         Fail("class_weight names the class \"" + label + "\", which " + Table() + " does not have",
-             "", NearestNameHint(label, labels));
+             ClassesOf(labels), NearestNameHint(label, labels));
         continue;
       }
       const bool is_number = label.find_first_not_of("0123456789") == std::string::npos;
@@ -397,6 +402,17 @@ class ConfigCheck {
       Fail("class_weight names the class " + label + " of " + std::to_string(data_->num_classes),
            "Classes are counted from 0.", "");
     }
+  }
+
+  // 'Its classes are 'f', 't'.', the way class_weight is to write them.
+  static std::string ClassesOf(const std::vector<std::string>& labels) {
+    constexpr size_t kShown = 20;
+    std::string text;
+    for (size_t i = 0; i < labels.size() && i < kShown; ++i) {
+      text += (text.empty() ? "Its classes are '" : ", '") + labels[i] + "'";
+    }
+    if (text.empty()) return "";
+    return text + (labels.size() > kShown ? ", ..." : ".");
   }
 
   const hopper_config& config_;

@@ -10,6 +10,10 @@ namespace hopper {
 // The value as JSON text, cut to some forty bytes: for messages.
 std::string ShortJson(const nlohmann::json& value);
 
+// What to give as an architecture, with and without Python: the hint of errors about the whole
+// text.
+extern const char kArchitectureHint[];
+
 // Seven significant digits, so that a number that went through float32 equals its origin.
 std::string NumberText(double number);
 

@@ -5,6 +5,7 @@
 
 #include "model/json_text.h"
 #include "model/keras_json.h"
+#include "params/other_names.h"
 
 namespace hopper {
 
@@ -189,10 +190,12 @@ EntryClass ClassifyEntry(const json& entry, const std::string& name,
     if (IsOperation(module, class_name)) {
       std::string function = StringMember(Member(entry, "config"), "function");
       const std::string shown = function.empty() ? class_name : class_name + " (" + function + ")";
+      const bool sum = class_name == "Add" || Contains(function, "add");
       problems->push_back({ErrorCode::kNotSupported,
                            "layer \"" + name + "\" of class " + shown + " is not supported",
                            "It is an operation on tensors, not a layer.",
-                           "Replace it by supported layers; see hopper.layers()."});
+                           sum ? "Write keras.layers.Add()([x, y]) in place of x + y."
+                               : "Replace it by supported layers; see hopper.layers()."});
       return EntryClass::kUnknown;
     }
     if (class_name == "Sequential" || class_name == "Functional" || class_name == "Model") {
@@ -208,10 +211,14 @@ EntryClass ClassifyEntry(const json& entry, const std::string& name,
       return EntryClass::kUnknown;
     }
   }
+  std::vector<std::string> names = {"InputLayer", "Sequential", "Functional"};
+  for (const LayerType& type : LayerTable()) names.emplace_back(type.class_name);
+  const std::string hint = custom ? "" : NearestNameHint(class_name, names, OtherLayerNames());
   const std::string& shown = Contains(registered, ">") ? registered : class_name;
-  problems->push_back({ErrorCode::kNotSupported, "layer class \"" + shown + "\" is not known",
-                       "It is the class of layer \"" + name + "\".",
-                       "List of supported classes: SELECT * FROM hopper.layers();"});
+  problems->push_back(
+      {ErrorCode::kNotSupported, "layer class \"" + shown + "\" is not known",
+       "It is the class of layer \"" + name + "\".",
+       hint.empty() ? "List of supported classes: SELECT * FROM hopper.layers();" : hint});
   return EntryClass::kUnknown;
 }
 

@@ -44,8 +44,11 @@ class Reader {
       layers_path += ".layers";
     }
     if (layers == nullptr || !layers->is_array() || layers->empty()) {
+      const bool list = layers != nullptr && layers->is_array();
       return Fail(graph, ErrorCode::kInvalidText, "model \"" + graph->name + "\" has no layers",
-                  "No list of layers at " + layers_path + ".");
+                  list ? "The list at " + layers_path + " is empty."
+                       : "No list of layers at " + graph->path + ".layers.",
+                  kArchitectureHint);
     }
     for (size_t i = 0; i < layers->size(); ++i) {
       if (n_layers_ >= kMaxLayers) {
@@ -155,6 +158,7 @@ class Reader {
   void MakeLayer(json* entry, const std::string& prefix, bool frozen, GraphLayer* layer) {
     const std::string class_name = StringMember(*entry, "class_name");
     json& config = (*entry)["config"];
+    if (config.is_null()) config = json::object();  // all arguments have their defaults
     const std::string name = prefix + layer->name;
     const size_t before = problems_->size();
     if (!config.is_object()) {
@@ -261,11 +265,13 @@ void ReadKerasModel(json* document, KerasModel* model, std::vector<Problem>* pro
   model->family = DetectFamily(*document);
   const std::string class_name = StringMember(*document, "class_name");
   if (class_name != "Sequential" && class_name != "Functional" && class_name != "Model") {
+    const std::string hint = NearestNameHint(class_name, {"Sequential", "Functional"});
     problems->push_back(
         {ErrorCode::kNotSupported,
          "model class " + ShortJson((*document)["class_name"]) + " is not supported",
          "Sequential and Functional models are supported.",
-         "Use the output of model.to_json() of a Sequential or Functional model."});
+         hint.empty() ? "Use the output of model.to_json() of a Sequential or Functional model."
+                      : hint});
     return;
   }
   Reader(model, problems).ReadModel(document, "", "", false, &model->graph);

@@ -18,8 +18,6 @@ constexpr size_t kMaxBytes = size_t{16} << 20;
 constexpr size_t kMaxValues = 1000000;
 constexpr int kMaxDepth = 256;
 
-const char kHint[] = "Use the output of model.to_json().";
-
 // The bytes around `position` that can be shown: whole, printable characters.
 std::string Around(std::string_view text, size_t position) {
   const size_t begin = position > 10 ? position - 10 : 0;
@@ -57,7 +55,10 @@ Problem SyntaxProblem(std::string_view text, size_t byte) {
              std::to_string(line) + ", column " + std::to_string(column) + "), near \"" +
              Around(text, position) + "\".";
   }
-  return {ErrorCode::kInvalidText, "model architecture is not valid JSON", detail, kHint};
+  const bool python = position < text.size() && text[position] == '\'';
+  return {
+      ErrorCode::kInvalidText, "model architecture is not valid JSON", detail,
+      python ? "JSON wants double quotes, also where Python has single ones." : kArchitectureHint};
 }
 
 struct Extent {
@@ -144,7 +145,7 @@ class DocumentBuilder : public nlohmann::json_sax<json> {
       problems_->push_back(SyntaxProblem(text_, position));
     } else {
       problems_->push_back({ErrorCode::kInvalidText, "model architecture is not valid JSON",
-                            "A number is too large.", kHint});
+                            "A number is too large.", kArchitectureHint});
     }
     return false;
   }
@@ -182,6 +183,12 @@ class DocumentBuilder : public nlohmann::json_sax<json> {
 
 }  // namespace
 
+const char kArchitectureHint[] =
+    "Use the output of Keras' model.to_json(), or write, for three classes: "
+    "{\"class_name\": \"Sequential\", \"config\": {\"layers\": ["
+    "{\"class_name\": \"Dense\", \"config\": {\"units\": 16, \"activation\": \"relu\"}}, "
+    "{\"class_name\": \"Dense\", \"config\": {\"units\": 3, \"activation\": \"softmax\"}}]}}.";
+
 JsonDocument::JsonDocument() : root_(std::make_unique<json>()) {}
 JsonDocument::~JsonDocument() { TakeApart(root_.get()); }
 
@@ -211,7 +218,7 @@ bool ParseJsonText(std::string_view text, JsonDocument* parsed, std::vector<Prob
   if (!json::sax_parse(text.begin(), text.end(), &builder)) return false;
   if (document->is_object() && document->contains("class_name")) return true;
   Problem problem{ErrorCode::kInvalidText, "model architecture is not a Keras model",
-                  "The JSON is " + ShortJson(*document) + ".", kHint};
+                  "The JSON is " + ShortJson(*document) + ".", kArchitectureHint};
   if (document->is_string()) {
     problem.detail = "The JSON is a string.";
     problem.hint = "Store the output of model.to_json() itself, not encoded as JSON once more.";

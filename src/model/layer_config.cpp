@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/json_text.h"
+#include "params/other_names.h"
 
 namespace hopper {
 
@@ -207,12 +208,29 @@ void LayerConfig::Fail(ErrorCode code, const std::string& message, const std::st
                         "The layer is " + path_ + " of the architecture.", hint});
 }
 
+void LayerConfig::Missing(const std::string& key) {
+  std::string hint;
+  for (const auto& [given, value] : config_.items()) {
+    if (hint.empty() &&
+        NearestNameHint(given, {key}, OtherLayerArguments()).find('"' + key + '"') !=
+            std::string::npos) {
+      hint = "Perhaps you meant \"" + key + "\" where \"" + given + "\" stands.";
+      Ignore(given);
+    }
+  }
+  Fail(ErrorCode::kInvalidParameter, "argument \"" + key + "\" is missing", hint);
+}
+
 void LayerConfig::Finish() {
+  OtherNames known;  // of arguments that this class has
+  for (const OtherName& other : OtherLayerArguments()) {
+    if (read_.count(other.ours[0]) != 0) known.push_back(other);
+  }
   for (const auto& [key, value] : config_.items()) {
     if (read_.count(key) != 0 || IsHarmless(value)) continue;
     Fail(ErrorCode::kNotSupported,
          "argument \"" + key + "\" = " + ShortJson(value) + " is not known",
-         NearestNameHint(key, {read_.begin(), read_.end()}));
+         NearestNameHint(key, {read_.begin(), read_.end()}, known));
   }
 }
 

@@ -82,6 +82,8 @@ class LayerConfig {
   // wrote the file; those with their default value are left out. Part of ModelSpec::hash.
   const std::map<std::string, std::string>& fingerprint() const { return fingerprint_; }
 
+  // Records that an argument without default is missing, and under which name it may stand there.
+  void Missing(const std::string& key);
   // Records 'layer "<name>" of class <class>: <message>'.
   void Fail(ErrorCode code, const std::string& message, const std::string& hint = "");
   void Finish();

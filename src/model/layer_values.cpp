@@ -6,6 +6,7 @@
 #include "model/json_text.h"
 #include "model/layer_config.h"
 #include "model/layers/activation/activation_layer.h"
+#include "params/other_names.h"
 
 namespace hopper {
 
@@ -215,7 +216,9 @@ ActivationSpec LayerConfig::GetActivation(const std::string& key) {
     }
     const std::string described = Describe(value);
     Fail(ErrorCode::kNotSupported, "activation " + described + " is not supported",
-         value.is_string() ? NearestNameHint(value.get<std::string>(), names) : "");
+         value.is_string()
+             ? NearestNameHint(value.get<std::string>(), names, OtherActivationNames())
+             : "");
     return ActivationSpec();
   }
   if (spec.kind == Activation::kGlu && class_name_ != "Activation") {
@@ -247,8 +250,14 @@ InitializerSpec LayerConfig::GetInitializer(const std::string& key, const char* 
     if (found->is_object()) valid = ReadInitializerConfig(Member(*found, "config"), &spec);
   }
   if (!valid) {
+    std::vector<std::string> names;
+    for (const InitializerRow& known : kInitializers) {
+      const bool by_class = !name.empty() && name[0] >= 'A' && name[0] <= 'Z';
+      names.emplace_back(by_class ? known.class_name : known.name);
+    }
     Fail(ErrorCode::kNotSupported,
-         "argument \"" + key + "\": initializer " + ShortJson(*found) + " is not supported");
+         "argument \"" + key + "\": initializer " + ShortJson(*found) + " is not supported",
+         row == nullptr ? NearestNameHint(name, names, OtherInitializerNames()) : "");
     return default_spec;
   }
   Remember(key, Text(spec), Text(default_spec));

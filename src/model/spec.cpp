@@ -84,6 +84,8 @@ class Builder {
     if (complete) {
       *shape = *input.input_shape;
     } else if (data_shape == nullptr) {
+      // No problem where there are others: data mend it.
+      if (!problems_->empty()) return false;
       Fail(ErrorCode::kNotReady,
            stated ? "model \"" + graph.name +
                         "\" leaves its input shape open: " + OpenShapeText(*input.input_shape)
@@ -106,7 +108,9 @@ class Builder {
       }
     }
     if (shape->empty()) {
-      Fail(ErrorCode::kInvalidParameter, "model \"" + graph.name + "\" has an input without axes");
+      Fail(ErrorCode::kInvalidParameter, "model \"" + graph.name + "\" has an input without axes",
+           "The first axis of a batch_shape or batch_input_shape is the batch's.",
+           "Write [null, 4] for four features, for example.");
       return false;
     }
     return CheckTensor(*shape, "input of model \"" + graph.name + "\"");
@@ -400,22 +404,6 @@ class Builder {
   size_t calls_ = 0;
 };
 
-// The first problem, with the list of all in the detail where there are several.
-Problem Summary(const std::vector<Problem>& problems) {
-  Problem summary = problems[0];
-  if (problems.size() == 1) return summary;
-  constexpr size_t kShown = 20;
-  std::string detail = "There are " + std::to_string(problems.size()) + " problems:";
-  for (size_t i = 0; i < problems.size() && i < kShown; ++i) {
-    detail += "\n" + std::to_string(i + 1) + ". " + problems[i].message;
-  }
-  if (problems.size() > kShown) {
-    detail += "\nand " + std::to_string(problems.size() - kShown) + " more";
-  }
-  summary.detail = detail;
-  return summary;
-}
-
 }  // namespace
 
 std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* data_shape,
@@ -435,7 +423,7 @@ std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* 
 std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* data_shape) {
   std::vector<Problem> problems;
   auto spec = ParseModel(json, data_shape, &problems);
-  if (spec == nullptr) throw Error(Summary(problems));
+  if (spec == nullptr) throw Error(SummaryOf(problems));
   return spec;
 }
 

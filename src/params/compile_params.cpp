@@ -4,6 +4,7 @@
 #include "params/loss_params.h"
 #include "params/metric_params.h"
 #include "params/optimizer_params.h"
+#include "params/other_names.h"
 #include "params/text.h"
 
 namespace hopper {
@@ -59,7 +60,10 @@ CompileParams ParseCompileParams(std::string_view text, std::vector<ParamProblem
         list.Warning("compile parameter \"" + key + "\" has no effect", reason);
       }
     } else {
-      const std::string hint = NearestNameHint(key, kKeys);
+      const std::string hint =
+          IsOptimizerArgument(key)
+              ? "It is the optimizer's: write optimizer='Adam(" + key + "=...)'."
+              : NearestNameHint(key, kKeys, OtherCompileKeys());
       list.Error(ErrorCode::kInvalidParameter, "compile_params has no argument \"" + key + "\"", "",
                  hint.empty() ? "Its arguments are optimizer, loss and metrics." : hint);
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "params/callable.h"
+#include "params/other_names.h"
 #include "params/stopping_params.h"
 #include "params/text.h"
 
@@ -153,7 +154,7 @@ FitParams ParseFitParams(std::string_view text, std::vector<ParamProblem>* probl
     } else if (!stopping.Read(key, value)) {
       std::vector<std::string> keys = kKeys;
       keys.insert(keys.end(), StoppingReader::Keys().begin(), StoppingReader::Keys().end());
-      const std::string hint = NearestNameHint(key, keys);
+      const std::string hint = NearestNameHint(key, keys, OtherFitKeys());
       list.Error(ErrorCode::kInvalidParameter, "fit_params has no argument \"" + key + "\"", "",
                  hint.empty() ? "Its arguments are batch_size, epochs, shuffle, class_weight, "
                                 "seed, patience, restore_best, monitor, mode, min_delta, baseline, "

@@ -23,6 +23,8 @@ constexpr uint64_t kMaxGrid = 1000000;
 constexpr uint64_t kMaxListed = 200000;
 // Longer parameters are not repeated in an error.
 constexpr size_t kMaxShown = 2000;
+// Further ones of one grid are not looked for.
+constexpr size_t kMaxProblems = 20;
 
 uint64_t Times(uint64_t a, uint64_t b) {
   uint64_t product = 0;
@@ -77,7 +79,7 @@ class Collector {
     for (const Configuration& c : existing) keys_.insert(KeyOf(c));
   }
 
-  // Appends where the configuration is new. Throws where a text is not valid.
+  // Appends where the configuration is new. What is wrong with its texts is collected.
   bool Add(Configuration configuration) {
     Check(configuration.compile_params, /*compile=*/true);
     Check(configuration.fit_params, /*compile=*/false);
@@ -90,7 +92,14 @@ class Collector {
     return {c.model_id, Number(c.compile_params), Number(c.fit_params)};
   }
   size_t size() const { return configurations_.size(); }
-  std::vector<Configuration> Take() { return std::move(configurations_); }
+  std::vector<Configuration> Take() {
+    RequireValid();
+    return std::move(configurations_);
+  }
+  // Throws what is wrong with any text so far.
+  void RequireValid() const {
+    if (!problems_.empty()) throw Error(SummaryOf(problems_));
+  }
 
  private:
   size_t Number(const std::string& text) {
@@ -110,13 +119,15 @@ class Collector {
       ParseFitParams(text, &problems);
     }
     for (const ParamProblem& problem : problems) {
-      if (problem.warning) continue;
-      Problem first = problem;
-      if (text.size() > kMaxShown) throw Error(std::move(first));
-      first.detail += (first.detail.empty() ? "" : " ");
-      first.detail += std::string("The ") + (compile ? "compile_params" : "fit_params") +
-                      " are \"" + text + "\".";
-      throw Error(std::move(first));
+      if (problem.warning || !messages_.insert(problem.message).second) continue;
+      Problem found = problem;
+      if (text.size() <= kMaxShown) {
+        found.detail += (found.detail.empty() ? "" : " ");
+        found.detail += std::string("The ") + (compile ? "compile_params" : "fit_params") +
+                        " are \"" + text + "\".";
+      }
+      problems_.push_back(std::move(found));
+      if (problems_.size() == kMaxProblems) RequireValid();
     }
   }
 
@@ -125,6 +136,8 @@ class Collector {
   std::unordered_set<std::string> valid_compile_, valid_fit_;
   std::set<Key> keys_;
   std::vector<Configuration> configurations_;
+  std::vector<Problem> problems_;
+  std::unordered_set<std::string> messages_;
 };
 
 std::vector<int32_t> Distinct(const std::vector<int32_t>& ids) {
@@ -266,6 +279,7 @@ void GenerateRandom(const GridRequest& request, const std::vector<int32_t>& mode
   for (uint64_t draw = 0; collector->size() < wanted && draw < patience; ++draw) {
     collector->Add(Draw(model_ids, space, state, draw));
   }
+  collector->RequireValid();
   if (collector->size() == wanted) return;
   if (listable) {
     DrawFromTheRest(request, model_ids, space, state, collector);

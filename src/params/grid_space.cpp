@@ -221,8 +221,17 @@ void RequireKeyName(const std::string& name, const std::string& what) {
 GridSpace ParseGridSpace(const std::string& compile_grid, const std::string& fit_grid,
                          bool random) {
   GridSpace space;
+  std::vector<Problem> problems;
+  // One entry's problem does not hide the others'.
+  const auto collect = [&problems](const auto& read) {
+    try {
+      read();
+    } catch (const Error& error) {
+      problems.push_back(error.problem());
+    }
+  };
   const Value compile = ParseDictionary(compile_grid, "compile_params_grid");
-  for (const ValueEntry& entry : compile.entries) {
+  const auto read_compile = [&](const ValueEntry& entry) {
     const std::string& name = entry.key.text;
     if (name == "optimizer_params_list") {
       space.optimizers = ReadOptimizerList(entry.value, random);
@@ -237,25 +246,30 @@ GridSpace ParseGridSpace(const std::string& compile_grid, const std::string& fit
       space.optimizers = {std::move(choice)};
     } else {
       RequireKeyName(name, "compile_params_grid");
+      if (IsOptimizerArgument(name)) {
+        Refuse("compile_params_grid has no argument \"" + name + "\"",
+               "It is an argument of optimizers.",
+               "Move it into 'optimizer_params_list': [{'optimizer': ['Adam'], '" + name +
+                   "': [...]}].");
+      }
       space.compile.push_back(name == "metrics" ? ReadMetricsOfGrid(entry.value, &space)
                                                 : ReadParameter(name, entry.value, random));
     }
+  };
+  for (const ValueEntry& entry : compile.entries) {
+    collect([&] { read_compile(entry); });
   }
   for (const OptimizerChoice& choice : space.optimizers) {
     for (const GridParameter& argument : choice.arguments) {
-      RequireKeyName(argument.name, "optimizer_params_list");
-      for (const GridParameter& parameter : space.compile) {
-        if (parameter.name == argument.name) {
-          Refuse("\"" + argument.name +
-                 "\" stands in compile_params_grid and in "
-                 "\"optimizer_params_list\"");
-        }
-      }
+      collect([&] { RequireKeyName(argument.name, "optimizer_params_list"); });
     }
   }
-  if (space.optimizers.empty()) {
-    Refuse("compile_params_grid names no optimizer", "",
-           "Add 'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [0.01, 0.001]}].");
+  if (space.optimizers.empty() && compile.Find("optimizer_params_list") == nullptr &&
+      compile.Find("optimizer") == nullptr) {
+    collect([] {
+      Refuse("compile_params_grid names no optimizer", "",
+             "Add 'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [0.01, 0.001]}].");
+    });
   }
   std::stable_sort(space.compile.begin(), space.compile.end(),
                    [](const GridParameter& a, const GridParameter& b) {
@@ -264,10 +278,13 @@ GridSpace ParseGridSpace(const std::string& compile_grid, const std::string& fit
   if (!IsBlank(fit_grid)) {
     const Value fit = ParseDictionary(fit_grid, "fit_params_grid");
     for (const ValueEntry& entry : fit.entries) {
-      RequireKeyName(entry.key.text, "fit_params_grid");
-      space.fit.push_back(ReadParameter(entry.key.text, entry.value, random));
+      collect([&] {
+        RequireKeyName(entry.key.text, "fit_params_grid");
+        space.fit.push_back(ReadParameter(entry.key.text, entry.value, random));
+      });
     }
   }
+  if (!problems.empty()) throw Error(SummaryOf(problems));
   return space;
 }
 

@@ -19,8 +19,8 @@ bool Holds(const std::vector<std::string>& names, const std::string& name);
 
 // 'loss "x" is not known', or not supported where Keras knows it.
 void RefuseName(const std::string& role, const std::string& name, bool in_keras,
-                const std::vector<std::string>& names, const std::vector<std::string>& choice,
-                ProblemList* problems);
+                const std::vector<std::string>& names, const OtherNames& others,
+                const std::vector<std::string>& choice, ProblemList* problems);
 
 // The arguments that a loss takes, under Keras' names; gives `options` its defaults.
 void AddLossArguments(LossKind loss, LossOptions* options, ArgumentList* arguments);

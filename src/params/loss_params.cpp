@@ -8,6 +8,7 @@
 #include "params/loss_names.h"
 #include "params/loss_type.h"
 #include "params/metric_type.h"
+#include "params/other_names.h"
 
 namespace hopper {
 namespace {
@@ -43,14 +44,14 @@ bool Holds(const std::vector<std::string>& names, const std::string& name) {
 }
 
 void RefuseName(const std::string& role, const std::string& name, bool in_keras,
-                const std::vector<std::string>& names, const std::vector<std::string>& choice,
-                ProblemList* problems) {
+                const std::vector<std::string>& names, const OtherNames& others,
+                const std::vector<std::string>& choice, ProblemList* problems) {
   const std::string use = "Use one of " + Join(choice) + ".";
   if (in_keras) {
     problems->Error(ErrorCode::kNotSupported, role + " \"" + name + "\" is not supported", "", use);
     return;
   }
-  const std::string hint = NearestNameHint(name, names);
+  const std::string hint = NearestNameHint(name, names, others);
   problems->Error(ErrorCode::kInvalidParameter, role + " \"" + name + "\" is not known", "",
                   hint.empty() ? use : hint);
 }
@@ -107,8 +108,8 @@ void ReadLoss(const Value& value, CompileParams* params, ProblemList* problems) 
   const std::string name = SnakeCase(callable->name);
   const std::optional<LossKind> loss = FindLoss(name);
   if (!loss) {
-    RefuseName("loss", callable->name, IsLackingLoss(name), LossNames(true), LossNames(false),
-               problems);
+    RefuseName("loss", callable->name, IsLackingLoss(name), LossNames(true), OtherLossNames(),
+               LossNames(false), problems);
     return;
   }
   params->loss = *loss;

@@ -6,6 +6,7 @@
 #include "model_hopper/metrics.h"
 #include "params/expression.h"
 #include "params/loss_names.h"
+#include "params/other_names.h"
 
 namespace hopper {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 void RefuseMetric(const std::string& name, ProblemList* problems) {
   const std::string snake = SnakeCase(name);
   const bool in_keras = IsLackingLoss(snake) || snake == "mean" || snake == "sum";
-  RefuseName("metric", name, in_keras, MetricNames(true), MetricNames(false), problems);
+  RefuseName("metric", name, in_keras, MetricNames(true), OtherMetricNames(), MetricNames(false),
+             problems);
 }
 
 // The k of "top_3_accuracy"; 0 for other names.

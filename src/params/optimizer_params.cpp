@@ -7,6 +7,7 @@
 
 #include "base/letters.h"
 #include "optim/optimizer_type.h"
+#include "params/other_names.h"
 #include "params/schedule_params.h"
 
 namespace hopper {
@@ -118,6 +119,14 @@ std::string NormalizeOptimizerName(const std::string& name) {
   return name;
 }
 
+bool IsOptimizerArgument(const std::string& name) {
+  return std::any_of(OptimizerTypes().begin(), OptimizerTypes().end(),
+                     [&name](const OptimizerType& type) {
+                       const std::vector<std::string> names = ArgumentsOf(type);
+                       return std::find(names.begin(), names.end(), name) != names.end();
+                     });
+}
+
 void ReadOptimizer(const Value& value, OptimizerParams* params, ProblemList* problems) {
   const auto callable = ReadCallable(value, "optimizer", problems);
   if (!callable) return;
@@ -161,7 +170,7 @@ void ReadOptimizer(const Value& value, OptimizerParams* params, ProblemList* pro
       std::vector<std::string> candidates;
       std::copy_if(arguments.begin(), arguments.end(), std::back_inserter(candidates),
                    [](const std::string& name) { return name.compare(0, 4, "ema_") != 0; });
-      const std::string hint = NearestNameHint(argument, candidates);
+      const std::string hint = NearestNameHint(argument, candidates, OtherOptimizerArguments());
       problems->Error(ErrorCode::kInvalidParameter, owner + " has no argument \"" + argument + "\"",
                       "", hint.empty() ? "Its arguments are " + Join(arguments) + "." : hint);
     } else if (argument == "learning_rate" || argument == "lr") {

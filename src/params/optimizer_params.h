@@ -12,4 +12,7 @@ void ReadOptimizer(const Value& value, OptimizerParams* params, ProblemList* pro
 // is none that Keras has.
 std::string NormalizeOptimizerName(const std::string& name);
 
+// Whether any optimizer has an argument of this name.
+bool IsOptimizerArgument(const std::string& name);
+
 }  // namespace hopper

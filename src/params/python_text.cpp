@@ -77,9 +77,10 @@ class Parser {
     while (!AtEnd() && IsSpace(text_[at_])) ++at_;
   }
 
-  [[noreturn]] void Fail(size_t at, const std::string& problem) const {
+  [[noreturn]] void Fail(size_t at, const std::string& problem,
+                         const std::string& hint = "") const {
     throw Error(ErrorCode::kInvalidText, what_ + " cannot be parsed: " + problem,
-                DescribePosition(text_, at), "");
+                DescribePosition(text_, at), hint);
   }
 
   [[noreturn]] void FailUnexpected(const std::string& expected) const {
@@ -90,8 +91,10 @@ class Parser {
     } else {
       while (end < text_.size() && IsContinuation(text_[end])) ++end;
     }
+    const bool sum = std::string_view("+-*/%").find(text_[at_]) != std::string_view::npos;
     Fail(at_,
-         "expected " + expected + ", not \"" + std::string(text_.substr(at_, end - at_)) + "\"");
+         "expected " + expected + ", not \"" + std::string(text_.substr(at_, end - at_)) + "\"",
+         sum ? "There is no arithmetic: write 0.001, not 1/1000, for example." : "");
   }
 
  public:

@@ -39,7 +39,7 @@ inline MetricType FBetaScore() {
   type.summed = Summed::kClassConfusion;
   type.value = FBetaValue;
   type.arguments = AddFBetaArguments<true>;
-  return Named(type, {"f_beta_score"}, {"fbeta_score"});
+  return Named(type, {"fbeta_score"}, {"f_beta_score"});
 }
 
 inline MetricType F1Score() {

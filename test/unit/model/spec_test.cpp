@@ -8,6 +8,7 @@
 
 #include "model/architectures.h"
 #include "model/fixtures.h"
+#include "model/json_text.h"
 
 namespace hopper {
 namespace {
@@ -41,7 +42,7 @@ TEST(Spec, BadJsonNamesThePosition) {
     EXPECT_EQ(problems.size(), 1u);
     EXPECT_EQ(problems[0].code, ErrorCode::kInvalidText);
     EXPECT_EQ(problems[0].message, "model architecture is not valid JSON");
-    EXPECT_EQ(problems[0].hint, "Use the output of model.to_json().");
+    EXPECT_EQ(problems[0].hint, kArchitectureHint);
     return problems[0].detail;
   };
   EXPECT_EQ(problem("{\"class_name\": \"Sequential\",\n \"config\": oops}"),
@@ -53,6 +54,69 @@ TEST(Spec, BadJsonNamesThePosition) {
             "The error is at position 10 (line 1, column 10), near \"{\"rate\": NaN}\".");
   EXPECT_EQ(problem("{\"x\": 1e999}"), "A number is too large.");
   problem("{\"class_name\": \"\xff\xfe\"}");
+}
+
+TEST(Spec, ArchitecturesByHandAreHelped) {
+  const auto found = [](const std::string& text) {
+    std::string lines;
+    for (const Problem& problem : ProblemsOf(text)) {
+      lines += problem.message + " | " + problem.detail + " | " + problem.hint + "\n";
+    }
+    return lines;
+  };
+  const auto layers = [&](const std::string& list) {
+    return found(R"({"class_name": "Sequential", "config": {"layers": [)" + list + "]}}");
+  };
+  const std::string first = "layer \"config.layers[0]\" of class ";
+  const std::string place = " | The layer is config.layers[0] of the architecture. | ";
+  // The hint is an architecture that can be loaded.
+  const std::string hint = kArchitectureHint;
+  const std::string example = hint.substr(hint.find('{'), hint.size() - 1 - hint.find('{'));
+  const Shape shape{4};
+  EXPECT_TRUE(ProblemsOf(example, &shape).empty());
+  EXPECT_EQ(found("{'class_name': 'Sequential'}"),
+            "model architecture is not valid JSON | The error is at position 2 (line 1, column 2), "
+            "near \"{'class_name': 'Sequ\". | JSON wants double quotes, also where Python has "
+            "single ones.\n");
+  EXPECT_EQ(found(R"({"class_name": "sequential", "config": {"layers": []}})"),
+            "model class \"sequential\" is not supported | Sequential and Functional models are "
+            "supported. | Perhaps you meant \"Sequential\".\n");
+  EXPECT_EQ(
+      layers(""),
+      "model \"sequential\" has no layers | The list at config.layers is empty. | " + hint + "\n");
+  EXPECT_EQ(layers(R"({"class_name": "dense", "config": {"units": 3}})"),
+            "layer class \"dense\" is not known | It is the class of layer \"config.layers[0]\". | "
+            "Perhaps you meant \"Dense\".\n");
+  EXPECT_EQ(layers(R"({"class_name": "BatchNorm1d"})"),
+            "layer class \"BatchNorm1d\" is not known | It is the class of layer "
+            "\"config.layers[0]\". | Perhaps you meant \"BatchNormalization\".\n");
+  // One problem, and no word of the shape that data will give.
+  EXPECT_EQ(layers(R"({"class_name": "Dense", "config": {"unit": 16}})"),
+            first + "Dense: argument \"units\" is missing" + place +
+                "Perhaps you meant \"units\" where \"unit\" stands.\n");
+  EXPECT_EQ(layers(R"({"class_name": "Dense", "config": {"out_features": 16}})"),
+            first + "Dense: argument \"units\" is missing" + place +
+                "Perhaps you meant \"units\" where \"out_features\" stands.\n");
+  EXPECT_EQ(layers(R"({"class_name": "Dense"})"),
+            first + "Dense: argument \"units\" is missing" + place + "\n");
+  EXPECT_EQ(layers(R"({"class_name": "Dropout", "config": {"p": 0.5}})"),
+            first + "Dropout: argument \"p\" = 0.5 is not known" + place +
+                "Perhaps you meant \"rate\".\n");
+  EXPECT_EQ(layers(R"({"class_name": "Dense", "config": {"units": 2, "kernel_initializer":
+                   "xavier"}})"),
+            first +
+                "Dense: argument \"kernel_initializer\": initializer \"xavier\" is not "
+                "supported" +
+                place + "Perhaps you meant \"glorot_uniform\".\n");
+  EXPECT_EQ(
+      layers(R"({"class_name": "Dense", "config": {"units": 2, "batch_input_shape": [4]}})"),
+      "model \"sequential\" has an input without axes | The first axis of a batch_shape or "
+      "batch_input_shape is the batch's. | Write [null, 4] for four features, for example.\n");
+  // A layer whose arguments all have defaults needs no config.
+  EXPECT_TRUE(ProblemsOf(R"({"class_name": "Sequential", "config": {"layers": [
+      {"class_name": "Flatten"}, {"class_name": "Dense", "config": {"units": 2}}]}})",
+                         &shape)
+                  .empty());
 }
 
 TEST(Spec, JsonThatIsNoModel) {

@@ -199,8 +199,32 @@ TEST(Grid, Messages) {
   EXPECT_EQ(ErrorOf(Request("{'optimizer': ['sgd'], 'optimizer_params_list': [{'lr': [1]}]}")),
             "1 compile_params_grid holds \"optimizer\" and \"optimizer_params_list\" | HINT Move "
             "\"optimizer\" into the dictionaries of \"optimizer_params_list\".");
-  EXPECT_EQ(ErrorOf(Request(compile + "'lr': [0.1]}], 'lr': [0.1]}")),
-            "1 \"lr\" stands in compile_params_grid and in \"optimizer_params_list\"");
+  EXPECT_EQ(
+      ErrorOf(Request(compile + "'lr': [0.1]}], 'lr': [0.1]}")),
+      "1 compile_params_grid has no argument \"lr\" | It is an argument of optimizers. | HINT "
+      "Move it into 'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [...]}].");
+  EXPECT_EQ(
+      ErrorOf(Request("{'loss': ['mse'], 'optimizer': ['sgd'], 'momentum': [0.9]}")),
+      "1 compile_params_grid has no argument \"momentum\" | It is an argument of optimizers. | "
+      "HINT Move it into 'optimizer_params_list': [{'optimizer': ['Adam'], 'momentum': "
+      "[...]}].");
+  // All of them, those of the form and those of the values.
+  EXPECT_EQ(ErrorOf(Request("{'loss': 'mse', 'metrics': []}")),
+            "1 value of \"loss\" must be a list, got 'mse' | There are 3 problems:\n1. value of "
+            "\"loss\" must be a list, got 'mse'\n2. list of \"metrics\" is empty\n3. "
+            "compile_params_grid names no optimizer. Add 'optimizer_params_list': [{'optimizer': "
+            "['Adam'], 'lr': [0.01, 0.001]}]. | HINT Write 'loss': ['mse'].");
+  EXPECT_EQ(
+      ErrorOf(Request("{'loss': ['log_loss', 'mse'], 'metrics': ['roc_auc'], "
+                      "'optimizer': ['sgd']}")),
+      "1 metric \"roc_auc\" is not known | There are 2 problems:\n1. metric \"roc_auc\" is not "
+      "known\n2. loss \"log_loss\" is not known. Perhaps you meant "
+      "\"categorical_crossentropy\" or \"binary_crossentropy\". | HINT Perhaps you meant "
+      "\"auc\".");
+  EXPECT_EQ(ErrorOf(Request(compile + "'lr': [1/1000]}]}")),
+            "2 compile_params_grid cannot be parsed: expected \",\" or \"]\", not \"/\" | Position "
+            "76, near \", 'lr': [1/1000]}]}\". | HINT There is no arithmetic: write 0.001, not "
+            "1/1000, for example.");
   EXPECT_EQ(
       ErrorOf(Request(compile + "'lr': [0.001, 0.1, 'log']}]}")),
       "1 \"lr\" has the distribution \"log\" in a grid search | A grid needs lists of values. "

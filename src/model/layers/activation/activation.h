@@ -15,7 +15,7 @@ struct ActivationByName : ActivationLayer {
 
   explicit ActivationByName(LayerConfig& config) : ActivationLayer(config) {
     if (!config.Has("activation")) {
-      config.Fail(ErrorCode::kInvalidParameter, "argument \"activation\" is missing");
+      config.Missing("activation");
     }
     activation = config.GetActivation("activation");
   }

@@ -23,14 +23,17 @@ Conv2D::Conv2D(LayerConfig& config)
                 "argument \"groups\" must be at least 1, not " + std::to_string(groups));
     groups = 1;
   }
-  if (filters < 1 || filters % groups != 0) {
+  if (!config.Has("filters")) {
+    config.Missing("filters");
+    filters = groups;
+  } else if (filters < 1 || filters % groups != 0) {
     config.Fail(ErrorCode::kInvalidParameter,
                 "argument \"filters\" must be a positive multiple of groups (" +
                     std::to_string(groups) + "), not " + std::to_string(filters));
     filters = groups;
   }
   if (!config.Has("kernel_size")) {
-    config.Fail(ErrorCode::kInvalidParameter, "argument \"kernel_size\" is missing");
+    config.Missing("kernel_size");
   }
   for (const char* key :
        {"activity_regularizer", "kernel_constraint", "bias_constraint", "lora_rank"}) {

@@ -12,11 +12,13 @@ Dense::Dense(LayerConfig& config)
       bias_initializer(config.GetInitializer("bias_initializer", "zeros")),
       kernel_regularizer(config.GetRegularizer("kernel_regularizer")),
       bias_regularizer(config.GetRegularizer("bias_regularizer")) {
-  if (units < 1) {
+  if (!config.Has("units")) {
+    config.Missing("units");
+  } else if (units < 1) {
     config.Fail(ErrorCode::kInvalidParameter,
                 "argument \"units\" must be at least 1, not " + std::to_string(units));
-    units = 1;
   }
+  if (units < 1) units = 1;
   for (const char* key : {"activity_regularizer", "kernel_constraint", "bias_constraint",
                           "lora_rank", "quantization_config"}) {
     config.RequireUnset(key);

@@ -8,7 +8,7 @@ namespace layers {
 Rescaling::Rescaling(LayerConfig& config)
     : Layer(config), scale(config.Number("scale", 1.0)), offset(config.Number("offset", 0.0)) {
   if (!config.Has("scale")) {
-    config.Fail(ErrorCode::kInvalidParameter, "argument \"scale\" is missing");
+    config.Missing("scale");
   }
 }
 
