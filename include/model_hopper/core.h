@@ -37,9 +37,16 @@ typedef struct hopper_core_api
 								  hopper_error *error);
 	/*
 	 * position, layer, class_name, output_shape, parameters, trainable, flops, inputs: a row a
-	 * layer in the order of the JSON, then a row named "total".
+	 * layer in the order of the JSON, then a row named "total". `data` may be NULL; it fills in an
+	 * input shape that is left open.
 	 */
-	int			(*describe_model) (const char *json, size_t size, hopper_rows **rows,
+	int			(*describe_model) (const char *json, size_t size, const hopper_data_desc *data,
+								   hopper_rows **rows, hopper_error *error);
+	/*
+	 * A model that was written by hand, as Keras' model_from_json() reads it: one row with its JSON
+	 * in ASCII. No row where the text needs nothing. The text has been inspected.
+	 */
+	int			(*complete_model) (const char *json, size_t size, hopper_rows **rows,
 								   hopper_error *error);
 	/*
 	 * Fails (22023) where n_weights floats do not fill the model or, unless `weights` is NULL, one

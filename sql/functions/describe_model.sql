@@ -1,4 +1,4 @@
-CREATE FUNCTION hopper.describe_model(model_arch_table text, model_id integer)
+CREATE FUNCTION hopper.describe_model(model_arch_table text, model_id integer, packed_table text DEFAULT NULL)
 RETURNS TABLE (
     layer_index integer,
     layer text,
@@ -9,13 +9,14 @@ RETURNS TABLE (
     flops bigint,
     inputs text)
     AS 'MODULE_PATHNAME', 'hopper_sql_describe_model' LANGUAGE C STABLE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.describe_model(text, integer) IS
+COMMENT ON FUNCTION hopper.describe_model(text, integer, text) IS
     'the layers of a stored architecture with shapes, parameters and operations an example, then a row with the totals
 
 Task: 2.3 architectures
 model_arch_table: table of architectures, made by load_model()
 model_id: number of an architecture in model_arch_table
-model_arch: instead of the two: Keras'' JSON
+packed_table: packed table, made by training_preprocessor(): gives the input''s shape where the architecture does not
+model_arch: instead of the three: Keras'' JSON
 Example:
 SELECT * FROM hopper.describe_model(''{"class_name": "Sequential", "config": {"layers": [
     {"class_name": "Dense", "config": {"units": 2, "activation": "softmax", "batch_input_shape": [null, 2]}}]}}'');';
@@ -46,4 +47,18 @@ RETURNS TABLE (
     inputs text)
     AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hopper.describe_model(json) IS
+    'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals';
+
+CREATE FUNCTION hopper.describe_model(model_arch jsonb)
+RETURNS TABLE (
+    layer_index integer,
+    layer text,
+    class_name text,
+    output_shape text,
+    parameters bigint,
+    trainable bigint,
+    flops bigint,
+    inputs text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION hopper.describe_model(jsonb) IS
     'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals';

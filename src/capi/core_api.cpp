@@ -16,6 +16,7 @@
 #include "capi/search_api.h"
 #include "data/dataset.h"
 #include "model/check.h"
+#include "model/complete.h"
 #include "model/layer.h"
 #include "model/spec.h"
 #include "model_hopper/core.h"
@@ -96,9 +97,23 @@ std::string InputNames(const ModelSpec& spec, const std::vector<int>& makers, co
   return names;
 }
 
-int DescribeModel(const char* json, size_t size, hopper_rows** rows, hopper_error* error) {
+int CompleteText(const char* json, size_t size, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
-    const auto spec = ParseModel(JsonText(json, size), nullptr);
+    auto table = std::make_unique<Rows>(1);
+    if (const auto text = CompleteModel(JsonText(json, size))) table->Add({*text});
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int DescribeModel(const char* json, size_t size, const hopper_data_desc* data, hopper_rows** rows,
+                  hopper_error* error) {
+  return Guard(error, [&] {
+    Shape shape;
+    if (data != nullptr) {
+      shape.assign(data->x_shape,
+                   data->x_shape + std::clamp<int32_t>(data->x_rank, 0, HOPPER_MAX_RANK));
+    }
+    const auto spec = ParseModel(JsonText(json, size), data != nullptr ? &shape : nullptr);
     auto table = std::make_unique<Rows>(8);
     // A shared layer is called several times: the shape of its first call, the work of all.
     std::vector<const Node*> first_calls(spec->layers.size(), nullptr);
@@ -388,6 +403,7 @@ hopper_core_api MakeApi() {
   api.layers = Layers;
   api.inspect_model = InspectModel;
   api.describe_model = DescribeModel;
+  api.complete_model = CompleteText;
   api.check_weights = CheckModelWeights;
   api.generate_configs = GenerateConfigurations;
   api.cross_configs = CrossConfigurations;

@@ -368,7 +368,8 @@ class ConfigCheck {
     Warn("batch_size " + std::to_string(fit.batch_size) + " is larger than a partition of " +
              Table(),
          "A partition has " + Plural(rows, "row") + "; a batch never crosses partitions.",
-         "Lower batch_size, or pack into fewer partitions.");
+         "Lower batch_size, or pack with partitions => " +
+             std::to_string(std::max<int64_t>(data_->n_rows / fit.batch_size, 1)) + ".");
   }
 
   void CheckClassWeights(const FitParams& fit) {

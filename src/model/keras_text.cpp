@@ -184,7 +184,7 @@ class DocumentBuilder : public nlohmann::json_sax<json> {
 }  // namespace
 
 const char kArchitectureHint[] =
-    "Use the output of Keras' model.to_json(), or write, for three classes: "
+    "Use hopper.mlp(), the output of Keras' model.to_json(), or write, for three classes: "
     "{\"class_name\": \"Sequential\", \"config\": {\"layers\": ["
     "{\"class_name\": \"Dense\", \"config\": {\"units\": 16, \"activation\": \"relu\"}}, "
     "{\"class_name\": \"Dense\", \"config\": {\"units\": 3, \"activation\": \"softmax\"}}]}}.";

@@ -91,7 +91,8 @@ class Builder {
                         "\" leaves its input shape open: " + OpenShapeText(*input.input_shape)
                   : "model \"" + graph.name + "\" does not state its input shape",
            "The shape is known when the model meets its data.",
-           "Start the model with an Input layer of a fixed shape, or build it before to_json().");
+           "Start the model with an Input layer of a fixed shape; describe_model() takes one from "
+           "packed_table, too.");
       return false;
     } else {
       *shape = *data_shape;

@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const hopper_core_api* api = hopper_core_api_get(HOPPER_API_VERSION);
   hopper_rows* rows = nullptr;
   hopper_error error = {};
-  if (api->describe_model(json.data(), json.size(), &rows, &error) == HOPPER_OK) {
+  if (api->describe_model(json.data(), json.size(), nullptr, &rows, &error) == HOPPER_OK) {
     api->rows_free(rows);
   } else {
     Expect(error.code != HOPPER_INTERNAL, "no internal error");

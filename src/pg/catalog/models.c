@@ -4,10 +4,14 @@
  */
 #include "pg/catalog/models.h"
 
+#include <ctype.h>
+
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "storage/lmgr.h"
+#include "utils/lsyscache.h"
 
+#include "pg/codec/packed.h"
 #include "pg/server/words.h"
 
 /* With room for the other columns. */
@@ -34,7 +38,7 @@ required_model_id(FunctionCallInfo fcinfo, int index)
 	return PG_GETARG_INT32(index);
 }
 
-/* The architecture's text in UTF-8. */
+/* The architecture's text in UTF-8; the argument is text, json or jsonb. */
 static char *
 required_architecture(FunctionCallInfo fcinfo, int index)
 {
@@ -42,8 +46,42 @@ required_architecture(FunctionCallInfo fcinfo, int index)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"model_arch\" must not be null"),
-				 errhint("Use the output of model.to_json().")));
+				 errhint("Use hopper.mlp() or the output of model.to_json().")));
+	if (get_fn_expr_argtype(fcinfo->flinfo, index) == JSONBOID)
+	{
+		Oid			output;
+		bool		is_varlena;
+
+		getTypeOutputInfo(JSONBOID, &output, &is_varlena);
+		return hopper_to_utf8(OidOutputFunctionCall(output, PG_GETARG_DATUM(index)));
+	}
 	return hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(index)));
+}
+
+/* A name for a new model lands in model_weights where its argument is not named. */
+static void
+refuse_name_as_weights(bytea *weights)
+{
+	const char *bytes = VARDATA_ANY(weights);
+	int			n = (int) Min(VARSIZE_ANY_EXHDR(weights), NAMEDATALEN);
+
+	for (int i = 0; i < n; i++)
+		if (!isalnum((unsigned char) bytes[i]) && memchr("_- .", bytes[i], 4) == NULL)
+			return;
+	if (n == 0 || n == NAMEDATALEN)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("model_weights are the text \"%.*s\"", n, bytes),
+			 errhint("The third argument is model_weights. To name the model, write "
+					 "name := '%.*s'.", n, bytes)));
+}
+
+/* Whether a text begins as a JSON object does. */
+static bool
+is_object(const char *written)
+{
+	return written[strspn(written, " \t\r\n")] == '{';
 }
 
 Oid
@@ -186,67 +224,111 @@ create_model_table(const hopper_name *table)
 	ereport(NOTICE, (errmsg("created table \"%s\" for model architectures", table->shown)));
 }
 
-/* load_model(model_arch_table, model_arch, model_weights, name, description) -> model_id */
-Datum
-hopper_sql_load_model(PG_FUNCTION_ARGS)
+/* What is stored: the text itself, or what Keras needs beside what was written by hand. */
+static char *
+complete_architecture(const char *arch)
 {
-	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
-	char	   *arch = required_architecture(fcinfo, 1);
+	const hopper_core_api *core = hopper_core();
+	hopper_rows *rows;
+	hopper_error error = {0};
+	char	   *volatile text = NULL;
+
+	HOPPER_CHECK(core->complete_model(arch, strlen(arch), &rows, &error), error);
+	PG_TRY();
+	{
+		text = hopper_from_utf8(rows->n_rows ? rows->cells[0] : arch);
+		/* It may be the argument itself. */
+		text = pstrdup(text);
+	}
+	PG_CATCH();
+	{
+		core->rows_free(rows);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	core->rows_free(rows);
+	return text;
+}
+
+bool
+hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool has_weights,
+				 text *name, text *description, int32 *model_id)
+{
 	hopper_model_info info;
 	hopper_error error = {0};
 	Oid			types[4] = {TEXTOID, BYTEAOID, TEXTOID, TEXTOID};
 	Datum		values[4] = {0};
-	char		nulls[4] = {' ', ' ', ' ', ' '};
+	char		nulls[4];
 	char	   *insert;
 	bool		is_null = true;
-	int32		model_id = 0;
-	int			i;
 
-	require_dumpable(fcinfo, arch);
-	if (!PG_ARGISNULL(2))
-		(void) hopper_float_count(PG_GETARG_DATUM(2));
 	if (!hopper_inspect_model(arch, strlen(arch), &info, &error))
 		ereport(NOTICE,
 				(errmsg_internal("%s", hopper_from_utf8(error.message)),
 				 errdetail("The shape is taken from the packed data.")));
-	if (!PG_ARGISNULL(2))
+	if (has_weights)
 	{
-		int64		n_weights;
-		float	   *weights;
+		int64		n_floats;
+		float	   *floats = hopper_floats(weights, &n_floats);
 
-		weights = hopper_floats(PG_GETARG_DATUM(2), &n_weights);
-		HOPPER_CHECK(hopper_core()->check_weights(arch, strlen(arch), weights, n_weights, &error),
+		HOPPER_CHECK(hopper_core()->check_weights(arch, strlen(arch), floats, n_floats, &error),
 					 error);
-		pfree((char *) weights - VARHDRSZ);
+		pfree((char *) floats - VARHDRSZ);
 	}
+	values[0] = CStringGetTextDatum(complete_architecture(arch));
+	values[1] = weights;
+	values[2] = PointerGetDatum(name);
+	values[3] = PointerGetDatum(description);
+	nulls[0] = ' ';
+	nulls[1] = has_weights ? ' ' : 'n';
+	nulls[2] = name ? ' ' : 'n';
+	nulls[3] = description ? ' ' : 'n';
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	if (!OidIsValid(hopper_relation_oid(&table, true)))
+	if (!OidIsValid(hopper_relation_oid(table, true)))
 	{
-		hopper_require_absent(&table);
-		create_model_table(&table);
+		hopper_require_absent(table);
+		create_model_table(table);
 	}
 	else
-		(void) hopper_require_model_table(&table);
-	for (i = 0; i < 4; i++)
-	{
-		if (PG_ARGISNULL(i + 1))
-			nulls[i] = 'n';
-		else
-			values[i] = PG_GETARG_DATUM(i + 1);
-	}
+		(void) hopper_require_model_table(table);
 	insert = psprintf("INSERT INTO %s (model_arch, model_weights, name, description)"
 					  " VALUES ($1::pg_catalog.json, $2, $3, $4)"
-					  " RETURNING model_id::pg_catalog.int4", table.quoted);
+					  " RETURNING model_id::pg_catalog.int4", table->quoted);
 	if (SPI_execute_with_args(insert, 4, types, values, nulls, false,
 							  0) != SPI_OK_INSERT_RETURNING)
 		elog(ERROR, "inserting a model failed");
 	/* A trigger can take the row away. */
 	if (SPI_processed > 0)
-		model_id = DatumGetInt32(hopper_value(0, 1, INT4OID, &is_null));
+		*model_id = DatumGetInt32(hopper_value(0, 1, INT4OID, &is_null));
 	SPI_finish();
-	if (is_null)
+	return !is_null;
+}
+
+/* load_model(model_arch_table, model_arch, model_weights, name, description) -> model_id */
+Datum
+hopper_sql_load_model(PG_FUNCTION_ARGS)
+{
+	hopper_name table;
+	char	   *arch = required_architecture(fcinfo, 1);
+	bool		has_weights = !PG_ARGISNULL(2);
+	int32		model_id;
+
+	if (!PG_ARGISNULL(0) && is_object(text_to_cstring(PG_GETARG_TEXT_PP(0))) && !is_object(arch))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the table and the architecture are swapped"),
+				 errhint("Write hopper.load_model(table, architecture).")));
+	table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
+	require_dumpable(fcinfo, arch);
+	if (has_weights)
+	{
+		refuse_name_as_weights(PG_GETARG_BYTEA_PP(2));
+		(void) hopper_float_count(PG_GETARG_DATUM(2));
+	}
+	if (!hopper_add_model(&table, arch, has_weights ? PG_GETARG_DATUM(2) : (Datum) 0, has_weights,
+						  text_argument(fcinfo, 3), text_argument(fcinfo, 4), &model_id))
 		PG_RETURN_NULL();
 	PG_RETURN_INT32(model_id);
 }
@@ -317,17 +399,17 @@ hopper_sql_delete_model(PG_FUNCTION_ARGS)
 }
 
 static Datum
-describe(FunctionCallInfo fcinfo, const char *arch)
+describe(FunctionCallInfo fcinfo, const char *arch, const hopper_data_desc *data)
 {
 	const hopper_core_api *core = hopper_core();
 	hopper_rows *rows;
 	hopper_error error = {0};
 
-	HOPPER_CHECK(core->describe_model(arch, strlen(arch), &rows, &error), error);
+	HOPPER_CHECK(core->describe_model(arch, strlen(arch), data, &rows, &error), error);
 	return hopper_return_rows(fcinfo, rows, core->rows_free);
 }
 
-/* describe_model(model_arch_table, model_id) */
+/* describe_model(model_arch_table, model_id, packed_table) */
 Datum
 hopper_sql_describe_model(PG_FUNCTION_ARGS)
 {
@@ -336,19 +418,36 @@ hopper_sql_describe_model(PG_FUNCTION_ARGS)
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_model model;
 	char	   *arch;
+	hopper_packed packed;
 
 	(void) hopper_require_model_table(&table);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	hopper_read_model(&table, model_id, &model);
 	arch = MemoryContextStrdup(caller, model.arch);
+	if (!PG_ARGISNULL(2))
+	{
+		hopper_name data = hopper_parse_name(text_argument(fcinfo, 2), "packed_table");
+
+		hopper_read_packed(&data, false, &packed);
+	}
 	SPI_finish();
-	return describe(fcinfo, arch);
+	/* Of the description numbers are read only, which do not go with SPI's memory. */
+	return describe(fcinfo, arch, PG_ARGISNULL(2) ? NULL : &packed.desc);
 }
 
 /* describe_model(model_arch) */
 Datum
 hopper_sql_describe_architecture(PG_FUNCTION_ARGS)
 {
-	return describe(fcinfo, required_architecture(fcinfo, 0));
+	char	   *arch = required_architecture(fcinfo, 0);
+
+	/* A table's name, and no model_id. */
+	if (arch[0] && strlen(arch) < 2 * NAMEDATALEN && strpbrk(arch, " {}[]:\n\t") == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("\"%s\" is not a model architecture", arch),
+				 errhint("For a model of a table give its model_id, too: "
+						 "hopper.describe_model(%s, 1).", hopper_literal(arch))));
+	return describe(fcinfo, arch, NULL);
 }

@@ -35,6 +35,12 @@ extern void hopper_no_such_model(const hopper_name *table, int32 model_id)
  */
 extern bool hopper_inspect_model(const char *arch, size_t size, hopper_model_info *info,
 								 hopper_error *error);
+/*
+ * Checks an architecture (UTF-8) with its weights and adds it to the table, which is made where
+ * there is none. Name and description may be NULL. False where a trigger took the row away.
+ */
+extern bool hopper_add_model(const hopper_name *table, const char *arch, Datum weights,
+							 bool has_weights, text *name, text *description, int32 *model_id);
 /* Number of float32 values in a bytea, without reading it; ERROR 22023 if ragged. */
 extern int64 hopper_float_count(Datum value);
 /* The float32 values of a bytea, copied to the current memory context; ERROR 22023 if ragged. */

@@ -224,7 +224,7 @@ TEST(CoreApi, ManyLayers) {
   hopper_error error = {};
   const auto describe = [&](const std::string& json) {
     hopper_rows* rows = nullptr;
-    ASSERT_EQ(Api().describe_model(json.data(), json.size(), &rows, &error), HOPPER_OK)
+    ASSERT_EQ(Api().describe_model(json.data(), json.size(), nullptr, &rows, &error), HOPPER_OK)
         << Show(error);
     Api().rows_free(rows);
   };
@@ -245,7 +245,7 @@ TEST(CoreApi, DescribeModelSumsUp) {
   const std::string json = Architecture("mlp");
   hopper_rows* rows = nullptr;
   hopper_error error = {};
-  ASSERT_EQ(Api().describe_model(json.data(), json.size(), &rows, &error), HOPPER_OK)
+  ASSERT_EQ(Api().describe_model(json.data(), json.size(), nullptr, &rows, &error), HOPPER_OK)
       << Show(error);
   const Table table = Take(rows);
   // Dense: 784 x 64 + 64 and 64 x 10 + 10 parameters, as Keras counts them.
@@ -270,7 +270,7 @@ TEST(CoreApi, DescribeModelNamesAllInputs) {
   const std::string json = Architecture("residual");
   hopper_rows* rows = nullptr;
   hopper_error error = {};
-  ASSERT_EQ(Api().describe_model(json.data(), json.size(), &rows, &error), HOPPER_OK)
+  ASSERT_EQ(Api().describe_model(json.data(), json.size(), nullptr, &rows, &error), HOPPER_OK)
       << Show(error);
   bool several = false;
   for (const auto& row : Take(rows)) several = several || row[7].find(", ") != std::string::npos;
@@ -282,7 +282,8 @@ TEST(CoreApi, DescribeModelOfEveryKerasModelAddsUp) {
     const std::string json = model.at("architecture").dump();
     hopper_rows* rows = nullptr;
     hopper_error error = {};
-    if (Api().describe_model(json.data(), json.size(), &rows, &error) != HOPPER_OK) continue;
+    if (Api().describe_model(json.data(), json.size(), nullptr, &rows, &error) != HOPPER_OK)
+      continue;
     const Table table = Take(rows);
     int64_t parameters = 0, trainable = 0, flops = 0;
     for (size_t i = 0; i + 1 < table.size(); ++i) {
@@ -306,9 +307,11 @@ TEST(CoreApi, ErrorsAreFilled) {
   EXPECT_EQ(error.code, HOPPER_INVALID_TEXT);
   EXPECT_STREQ(error.message, "model architecture is not valid JSON");
   EXPECT_NE(std::strlen(error.detail), 0u);
-  EXPECT_EQ(std::string(error.hint).rfind("Use the output of Keras' model.to_json(), or", 0), 0u);
+  EXPECT_EQ(std::string(error.hint)
+                .rfind("Use hopper.mlp(), the output of Keras' model.to_json(), or", 0),
+            0u);
   std::memset(&error, 0x55, sizeof(error));
-  EXPECT_EQ(Api().describe_model(nullptr, 0, &rows, &error), HOPPER_INTERNAL);
+  EXPECT_EQ(Api().describe_model(nullptr, 0, nullptr, &rows, &error), HOPPER_INTERNAL);
   EXPECT_STREQ(error.detail, "");
   EXPECT_EQ(Api().verify_state(nullptr, 0, error.detail, &error), HOPPER_INTERNAL);
   // Without a place for the error the code still says it.

@@ -69,7 +69,7 @@ class Faults : public ::testing::Test {
   static void ExpectDescribed(const std::string& json) {
     FailEachAllocation([&] {
       return Answer([&](hopper_rows** rows, hopper_error* error) {
-        return Api().describe_model(json.data(), json.size(), rows, error);
+        return Api().describe_model(json.data(), json.size(), nullptr, rows, error);
       });
     });
   }

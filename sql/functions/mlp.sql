@@ -1,0 +1,23 @@
+CREATE FUNCTION hopper.mlp(
+    model_arch_table text,
+    packed_table text,
+    hidden hopper.integers DEFAULT '{64,32}',
+    activation text DEFAULT 'relu',
+    dropout double precision DEFAULT 0,
+    batch_norm boolean DEFAULT false,
+    name text DEFAULT NULL) RETURNS integer
+    AS 'MODULE_PATHNAME', 'hopper_sql_mlp' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.mlp(text, text, hopper.integers, text, double precision, boolean, text) IS
+    'writes a multilayer perceptron that fits a packed table, checks it and adds it to a table of architectures; returns model_id
+
+Task: 2.2 architectures
+model_arch_table: table of architectures, which is made on first use
+packed_table: packed table, made by training_preprocessor(): its features give the input, its labels the last layer (softmax over the classes; linear for numbers)
+hidden: units of the hidden layers, one number per layer; an empty list makes a linear model
+activation: activation of the hidden layers
+dropout: share of the hidden layers'' values that training sets to zero, from 0 to below 1
+batch_norm: normalizes the hidden layers'' values by the batch
+name: a name, kept with the result; NULL: "mlp 64-32" after the hidden layers
+Example:
+SELECT hopper.mlp(model_arch_table := ''networks'', packed_table := ''points_packed'', hidden := ARRAY[32, 16],
+    dropout := 0.1);';

@@ -1,0 +1,92 @@
+#include "model/complete.h"
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "model/json_text.h"
+#include "model/keras_json.h"
+
+namespace hopper {
+
+using nlohmann::json;
+
+namespace {
+
+void SetModule(const char* module, json* entry) {
+  if (entry->contains("module")) return;
+  (*entry)["module"] = module;
+  (*entry)["registered_name"] = nullptr;
+}
+
+// A list of numbers and nulls.
+void CopyShape(const json& from, json* to) {
+  *to = json::array();
+  for (const json& size : from) {
+    if (!size.is_structured()) to->push_back(size);
+  }
+}
+
+void CompleteLayer(json* entry, const std::string& path);
+
+// `name`: what ParseModel() calls a model that has none.
+void CompleteSequential(json* entry, const std::string& name, const std::string& path) {
+  SetModule("keras", entry);
+  json& config = (*entry)["config"];
+  if (!config.is_object()) return;
+  if (!config.contains("name")) {
+    const std::string own = StringMember(*entry, "name");
+    config["name"] = own.empty() ? name : own;
+  }
+  json& layers = config["layers"];
+  if (!layers.is_array() || layers.empty()) return;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    CompleteLayer(&layers[i], path + "config.layers[" + std::to_string(i) + "]");
+  }
+  // Keras 3 refuses it on a layer.
+  json& first = layers[0];
+  if (StringMember(first, "class_name") == "InputLayer" || !first.contains("config")) return;
+  // The one that ParseModel() takes comes last.
+  for (const char* key : {"batch_input_shape", "batch_shape"}) {
+    json& of_first = first["config"];
+    if (!of_first.is_object() || !Member(of_first, key).is_array()) continue;
+    CopyShape(Member(of_first, key), &config["build_input_shape"]);
+    of_first[key].clear();
+    of_first.erase(key);
+  }
+}
+
+void CompleteLayer(json* entry, const std::string& path) {
+  const std::string class_name = StringMember(*entry, "class_name");
+  if (class_name.empty()) return;
+  if (class_name == "Sequential") return CompleteSequential(entry, path, path + ".");
+  SetModule("keras.layers", entry);
+  json& config = (*entry)["config"];
+  if (config.is_null()) config = json::object();
+  if (!config.is_object()) return;
+  // Keras' own reader of this class looks for it.
+  if (class_name == "Rescaling" && !config.contains("offset")) config["offset"] = 0.0;
+  for (auto& [key, value] : config.items()) {  // an activation that is a layer
+    if (FindLayerType(StringMember(value, "class_name")) != nullptr) {
+      SetModule("keras.layers", &value);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> CompleteModel(std::string_view text) {
+  JsonDocument document;
+  std::vector<Problem> problems;
+  if (!ParseJsonText(text, &document, &problems)) return std::nullopt;
+  json* root = document.root();
+  if (root->contains("module") || root->contains("keras_version")) return std::nullopt;
+  if (StringMember(*root, "class_name") != "Sequential" || !Member(*root, "config").is_object()) {
+    return std::nullopt;
+  }
+  // A module is a mark of Keras 3, and the text may have been read as one of Keras 2.
+  if (DetectFamily(*root) == KerasFamily::kKeras2) (*root)["keras_version"] = "2.15.0";
+  CompleteSequential(root, "sequential", "");
+  return root->dump(-1, ' ', /*ensure_ascii=*/true);
+}
+
+}  // namespace hopper

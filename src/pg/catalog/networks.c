@@ -1,0 +1,447 @@
+/*
+ * networks.c
+ *		mlp() and cnn(): architectures that fit a packed table, written as Keras' JSON; models by
+ *		their names.
+ *
+ * The input has the shape of the packed features, the end follows from the labels: softmax over the
+ * classes, one or several linear units for numbers.
+ */
+#include "pg/catalog/models.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+
+#include "pg/codec/packed.h"
+#include "pg/server/words.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_mlp);
+PG_FUNCTION_INFO_V1(hopper_sql_cnn);
+PG_FUNCTION_INFO_V1(hopper_sql_model_id);
+PG_FUNCTION_INFO_V1(hopper_sql_model_ids);
+
+#define MOST_LAYERS 1000		/* of one kind */
+
+typedef struct network
+{
+	StringInfoData json;
+	int			n_layers;
+	char	   *activation;
+	double		dropout;
+	bool		batch_norm;
+	const hopper_data_desc *data;
+} network;
+
+/* "Conv2D" -> "conv2d" */
+static char *
+lower_words(const char *class_name)
+{
+	char	   *lower = pstrdup(class_name);
+
+	for (char *c = lower; *c; c++)
+		*c = pg_ascii_tolower((unsigned char) *c);
+	return lower;
+}
+
+/* The comma is what stands between two layers; each argument begins with one, too. */
+static void
+begin_layer(network *net, const char *class_name)
+{
+	appendStringInfo(&net->json,
+					 ",\n{\"class_name\": \"%s\", \"config\": {\"name\": \"%s_%d\"", class_name,
+					 lower_words(class_name),
+					 ++net->n_layers);
+}
+
+static void
+end_layer(network *net)
+{
+	appendStringInfoString(&net->json, "}}");
+}
+
+static void
+add_layer(network *net, const char *class_name)
+{
+	begin_layer(net, class_name);
+	end_layer(net);
+}
+
+static void
+add_activation(network *net, const char *activation)
+{
+	appendStringInfoString(&net->json, ", \"activation\": ");
+	escape_json(&net->json, activation);
+}
+
+/* Normalization, activation and dropout behind a layer without an activation of its own. */
+static void
+finish_block(network *net, bool dropout)
+{
+	if (net->batch_norm)
+	{
+		add_layer(net, "BatchNormalization");
+		begin_layer(net, "Activation");
+		add_activation(net, net->activation);
+		end_layer(net);
+	}
+	if (dropout && net->dropout > 0)
+	{
+		begin_layer(net, "Dropout");
+		appendStringInfo(&net->json, ", \"rate\": %g", net->dropout);
+		end_layer(net);
+	}
+}
+
+static void
+add_dense(network *net, int n_hidden, const int32 *hidden)
+{
+	for (int i = 0; i < n_hidden; i++)
+	{
+		begin_layer(net, "Dense");
+		appendStringInfo(&net->json, ", \"units\": %d", hidden[i]);
+		if (!net->batch_norm)
+			add_activation(net, net->activation);
+		end_layer(net);
+		finish_block(net, true);
+	}
+}
+
+static void
+append_shape(network *net, int rank, const int64_t *shape)
+{
+	for (int i = 0; i < rank; i++)
+		appendStringInfo(&net->json, "%s" INT64_FORMAT, i ? ", " : "", shape[i]);
+}
+
+static void
+begin_network(network *net)
+{
+	initStringInfo(&net->json);
+	net->n_layers = 0;
+	appendStringInfoString(&net->json,
+						   "{\"class_name\": \"Sequential\", \"config\": {\"layers\": [\n"
+						   "{\"class_name\": \"InputLayer\", \"config\": {\"name\": \"input\", "
+						   "\"batch_shape\": [null, ");
+	append_shape(net, net->data->x_rank, net->data->x_shape);
+	appendStringInfoString(&net->json, "]}}");
+	/* Bytes as they are would be too large for weights that begin small. */
+	if (net->data->x_type == HOPPER_UINT8 && net->data->normalizing_const == 1)
+	{
+		begin_layer(net, "Rescaling");
+		appendStringInfoString(&net->json, ", \"scale\": 0.00392156862745098, \"offset\": 0.0");
+		end_layer(net);
+	}
+}
+
+/* The last layers: one number a class or a value of the labels. */
+static void
+end_network(network *net)
+{
+	const hopper_data_desc *data = net->data;
+	int64		units = 1;
+	const char *activation = "linear";
+
+	if (data->y_kind == HOPPER_LABEL_CLASS)
+	{
+		units = data->num_classes;
+		activation = "softmax";
+	}
+	else
+		for (int i = 0; i < data->y_rank; i++)
+			units *= data->y_shape[i];
+	begin_layer(net, "Dense");
+	appendStringInfo(&net->json, ", \"units\": " INT64_FORMAT, units);
+	add_activation(net, activation);
+	end_layer(net);
+	if (data->y_kind == HOPPER_LABEL_ARRAY && data->y_rank > 1)
+	{
+		begin_layer(net, "Reshape");
+		appendStringInfoString(&net->json, ", \"target_shape\": [");
+		append_shape(net, data->y_rank, data->y_shape);
+		appendStringInfoChar(&net->json, ']');
+		end_layer(net);
+	}
+	appendStringInfoString(&net->json, "]}}");
+}
+
+/* --- arguments --- */
+
+static text *
+text_argument(FunctionCallInfo fcinfo, int i)
+{
+	return PG_ARGISNULL(i) ? NULL : PG_GETARG_TEXT_PP(i);
+}
+
+/* Numbers from 1 up, perhaps none. */
+static int
+sizes_argument(FunctionCallInfo fcinfo, int i, const char *argument, int32 **sizes)
+{
+	ArrayType  *array;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+
+	*sizes = NULL;
+	if (PG_ARGISNULL(i))
+		return 0;
+	array = PG_GETARG_ARRAYTYPE_P(i);
+	deconstruct_array(array, INT4OID, sizeof(int32), true, 'i', &elements, &nulls, &n);
+	if (ARR_NDIM(array) > 1 || n > MOST_LAYERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be a list of at most %d numbers", argument, MOST_LAYERS)));
+	*sizes = palloc(sizeof(int32) * Max(n, 1));
+	for (int k = 0; k < n; k++)
+	{
+		if (nulls[k] || DatumGetInt32(elements[k]) < 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s must hold numbers from 1 up, got %s", argument,
+							nulls[k] ? "NULL" : psprintf("%d", DatumGetInt32(elements[k])))));
+		(*sizes)[k] = DatumGetInt32(elements[k]);
+	}
+	return n;
+}
+
+static int
+size_argument(FunctionCallInfo fcinfo, int i, const char *argument, int otherwise)
+{
+	int			size = PG_ARGISNULL(i) ? otherwise : PG_GETARG_INT32(i);
+
+	if (size < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least 1, got %d", argument, size)));
+	return size;
+}
+
+/* Arguments from `activation` on, and what the packed table says. */
+static void
+read_network(FunctionCallInfo fcinfo, int at, network *net)
+{
+	hopper_name name = hopper_parse_name(text_argument(fcinfo, 1), "packed_table");
+	hopper_packed *packed = palloc(sizeof(hopper_packed));
+	MemoryContext caller = CurrentMemoryContext;
+
+	net->activation = PG_ARGISNULL(at) ? "relu" : text_to_cstring(PG_GETARG_TEXT_PP(at));
+	net->dropout = PG_ARGISNULL(at + 1) ? 0 : PG_GETARG_FLOAT8(at + 1);
+	net->batch_norm = !PG_ARGISNULL(at + 2) && PG_GETARG_BOOL(at + 2);
+	if (!(net->dropout >= 0 && net->dropout < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dropout must be from 0 to below 1, got %g", net->dropout)));
+	hopper_connect();
+	/* What is read is wanted longer than SPI's memory lasts. */
+	MemoryContextSwitchTo(caller);
+	hopper_read_packed(&name, false, packed);
+	net->data = &packed->desc;
+	hopper_finish();
+}
+
+/* "mlp 64-32" */
+static text *
+default_name(const char *kind, int n, const int32 *sizes)
+{
+	StringInfoData name;
+
+	initStringInfo(&name);
+	appendStringInfoString(&name, kind);
+	for (int i = 0; i < n && name.len < 50; i++)
+		appendStringInfo(&name, "%c%d", i ? '-' : ' ', sizes[i]);
+	return cstring_to_text(name.data);
+}
+
+static Datum
+add_network(FunctionCallInfo fcinfo, network *net, int at, text *otherwise)
+{
+	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
+	int32		model_id;
+
+	if (!hopper_add_model(&table, hopper_to_utf8(net->json.data), (Datum) 0, false,
+						  PG_ARGISNULL(at) ? otherwise : PG_GETARG_TEXT_PP(at), NULL, &model_id))
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(model_id);
+}
+
+/* mlp(model_arch_table, packed_table, hidden, activation, dropout, batch_norm, name) */
+Datum
+hopper_sql_mlp(PG_FUNCTION_ARGS)
+{
+	network		net;
+	int32	   *hidden;
+	int			n;
+
+	n = sizes_argument(fcinfo, 2, "hidden", &hidden);
+	read_network(fcinfo, 3, &net);
+	begin_network(&net);
+	if (net.data->x_rank > 1)
+		add_layer(&net, "Flatten");
+	add_dense(&net, n, hidden);
+	end_network(&net);
+	return add_network(fcinfo, &net, 6, default_name("mlp", n, hidden));
+}
+
+/*
+ * cnn(model_arch_table, packed_table, filters, kernel_size, pooling, hidden, activation, dropout,
+ * batch_norm, name)
+ */
+Datum
+hopper_sql_cnn(PG_FUNCTION_ARGS)
+{
+	network		net;
+	int32	   *filters;
+	int32	   *hidden;
+	int			n;
+	int			n_hidden;
+	int			kernel_size;
+	int			pooling;
+	int64		height;
+	int64		width;
+
+	n = sizes_argument(fcinfo, 2, "filters", &filters);
+	kernel_size = size_argument(fcinfo, 3, "kernel_size", 3);
+	pooling = size_argument(fcinfo, 4, "pooling", 2);
+	n_hidden = sizes_argument(fcinfo, 5, "hidden", &hidden);
+	read_network(fcinfo, 6, &net);
+	if (net.data->x_rank != 2 && net.data->x_rank != 3)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" does not hold images", net.data->table_name),
+				 errdetail("An example has %s; an image has two or three.",
+						   hopper_plural(net.data->x_rank, "axis", "axes")),
+				 errhint("Pack with image_shape, or use hopper.mlp().")));
+	height = net.data->x_shape[0];
+	width = net.data->x_shape[1];
+	begin_network(&net);
+	if (net.data->x_rank == 2)
+	{
+		begin_layer(&net, "Reshape");
+		appendStringInfo(&net.json, ", \"target_shape\": [" INT64_FORMAT ", " INT64_FORMAT ", 1]",
+						 height, width);
+		end_layer(&net);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		begin_layer(&net, "Conv2D");
+		appendStringInfo(&net.json, ", \"filters\": %d, \"kernel_size\": [%d, %d],"
+						 " \"padding\": \"same\"", filters[i], kernel_size, kernel_size);
+		if (!net.batch_norm)
+			add_activation(&net, net.activation);
+		end_layer(&net);
+		finish_block(&net, false);
+		/* An image smaller than the window stays as it is. */
+		if (pooling > 1 && height >= pooling && width >= pooling)
+		{
+			begin_layer(&net, "MaxPooling2D");
+			appendStringInfo(&net.json, ", \"pool_size\": [%d, %d]", pooling, pooling);
+			end_layer(&net);
+			height /= pooling;
+			width /= pooling;
+		}
+	}
+	add_layer(&net, "Flatten");
+	add_dense(&net, n_hidden, hidden);
+	end_network(&net);
+	return add_network(fcinfo, &net, 9, default_name("cnn", n, filters));
+}
+
+/* --- models by name --- */
+
+static void
+refuse_model_name(const hopper_name *table, const char *name)
+{
+	uint64		n = hopper_select("SELECT DISTINCT name::pg_catalog.text FROM %s"
+								  " WHERE name IS NOT NULL ORDER BY 1 LIMIT 1000", table->quoted);
+	const char **names = palloc(sizeof(char *) * (n + 1));
+	StringInfoData known;
+	int			nearest;
+
+	initStringInfo(&known);
+	for (uint64 i = 0; i < n; i++)
+	{
+		names[i] = hopper_cell(i, 1);
+		if (i < 20)
+			appendStringInfo(&known, "%s\"%s\"", i ? ", " : "", names[i]);
+		else if (i == 20)
+			appendStringInfoString(&known, ", ...");
+	}
+	nearest = hopper_core()->nearest_name(name, (int) n, names);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("model \"%s\" does not exist in \"%s\"", name, table->shown),
+			 nearest >= 0 ? errhint("Perhaps you meant \"%s\".", names[nearest])
+			 : n > 0 ? errhint("The table has the names %s.", known.data)
+			 : errhint("None of its models has a name.")));
+}
+
+static int32
+find_model_id(const hopper_name *table, const char *name)
+{
+	int32		model_id;
+
+	hopper_select("SELECT model_id FROM %s"
+				  " WHERE name OPERATOR(pg_catalog.=) %s ORDER BY model_id LIMIT 2",
+				  table->quoted, hopper_literal(name));
+	if (SPI_processed == 0)
+		refuse_model_name(table, name);
+	if (SPI_processed > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("several models in \"%s\" are named \"%s\"", table->shown, name),
+				 errdetail("Two of them are %s and %s.", hopper_cell(0, 1), hopper_cell(1, 1)),
+				 errhint("Give the model_id.")));
+	model_id = hopper_key_cell(table, 0, 1);
+	SPI_freetuptable(SPI_tuptable);
+	return model_id;
+}
+
+/* model_id(model_arch_table, name) */
+Datum
+hopper_sql_model_id(PG_FUNCTION_ARGS)
+{
+	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
+	char	   *name;
+	int32		model_id;
+
+	if (PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"name\" must not be null")));
+	name = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	(void) hopper_require_model_table(&table);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	model_id = find_model_id(&table, name);
+	SPI_finish();
+	PG_RETURN_INT32(model_id);
+}
+
+/* model_ids(model_arch_table, names) */
+Datum
+hopper_sql_model_ids(PG_FUNCTION_ARGS)
+{
+	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
+	Datum	   *names = NULL;
+	Datum	   *ids;
+	bool	   *nulls;
+	int			n = 0;
+
+	if (!PG_ARGISNULL(1))
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, 'i', &names, &nulls, &n);
+	(void) hopper_require_model_table(&table);
+	ids = palloc(sizeof(Datum) * Max(n, 1));
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"names\" must not hold nulls")));
+		ids[i] = Int32GetDatum(find_model_id(&table, TextDatumGetCString(names[i])));
+	}
+	SPI_finish();
+	PG_RETURN_ARRAYTYPE_P(construct_array(ids, n, INT4OID, sizeof(int32), true, 'i'));
+}

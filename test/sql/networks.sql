@@ -1,0 +1,76 @@
+-- Architectures without Python: mlp() and cnn() for a packed table, JSON by hand, models by name.
+CREATE SCHEMA hopper_networks;
+SET search_path = hopper_networks;
+SET client_min_messages = warning;
+CREATE TABLE points AS
+SELECT i AS id, sin(i)::real AS a, cos(i)::real AS b, CASE WHEN sin(i) > 0 THEN 'up' ELSE 'down' END AS y,
+    sin(i + 0.5)::real AS value, ARRAY[sin(i), cos(i), 0]::real[] AS several
+FROM generate_series(1, 200) i;
+CREATE TABLE pictures AS
+SELECT i AS id, ARRAY[[i % 2, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, i % 2]]::real[] AS x,
+    decode(repeat(lpad(to_hex(i % 256), 2, '0'), 48), 'hex') AS bytes, i % 3 AS y
+FROM generate_series(1, 120) i;
+SELECT hopper.training_preprocessor('points', 'classes', 'y', 'a, b');
+SELECT hopper.training_preprocessor('points', 'numbers', 'value', 'a, b');
+SELECT hopper.training_preprocessor('points', 'arrays', 'several', 'a, b');
+SELECT hopper.training_preprocessor('pictures', 'grey', 'y', 'x');
+SELECT hopper.training_preprocessor('pictures', 'colour', 'y', 'bytes', image_shape := ARRAY[4, 4, 3]);
+RESET client_min_messages;
+
+-- A last layer for each kind of labels.
+SELECT hopper.mlp('nets', 'classes', ARRAY[8, 4], dropout := 0.25, batch_norm := true);
+SELECT hopper.mlp('nets', 'numbers', 8, 'tanh', name := 'numbers');
+SELECT hopper.mlp('nets', 'arrays', '{}');
+SELECT hopper.mlp('nets', 'grey');
+SELECT hopper.cnn('nets', 'grey', ARRAY[4, 6, 8], hidden := 5, batch_norm := true);
+SELECT hopper.cnn('nets', 'colour', 4, hidden := NULL, pooling := 1, dropout := 0.5, name := 'colour');
+SELECT model_id, name FROM nets ORDER BY 1;
+SELECT layer_index, class_name, output_shape, parameters FROM hopper.describe_model('nets', 1);
+SELECT layer_index, class_name, output_shape, parameters FROM hopper.describe_model('nets', 2);
+SELECT layer_index, class_name, output_shape, parameters FROM hopper.describe_model('nets', 3);
+SELECT layer_index, class_name, output_shape, parameters FROM hopper.describe_model('nets', 4);
+SELECT layer_index, class_name, output_shape, parameters FROM hopper.describe_model('nets', 5);
+SELECT layer_index, class_name, output_shape, parameters FROM hopper.describe_model('nets', 6);
+SELECT model_arch FROM nets WHERE model_id = 2;
+
+-- They train.
+SET client_min_messages = warning;
+SELECT count(*) FROM hopper.fit('classes', 'm1', 'nets', 1, $$loss='categorical_crossentropy', optimizer='Adam'$$, 'batch_size=16', 1);
+SELECT count(*) FROM hopper.fit('numbers', 'm2', 'nets', 2, $$loss='mse', optimizer='Adam'$$, 'batch_size=16', 1);
+SELECT count(*) FROM hopper.fit('arrays', 'm3', 'nets', 3, $$loss='mse', optimizer='Adam'$$, 'batch_size=16', 1);
+SELECT count(*) FROM hopper.fit('grey', 'm5', 'nets', 5, $$loss='categorical_crossentropy', optimizer='Adam'$$, 'batch_size=16', 1);
+SELECT count(*) FROM hopper.fit('colour', 'm6', 'nets', 6, $$loss='categorical_crossentropy', optimizer='Adam'$$, 'batch_size=16', 1);
+RESET client_min_messages;
+
+-- Wrong arguments.
+SELECT hopper.mlp('nets', 'points');
+SELECT hopper.mlp('nets', 'classes', ARRAY[8, 0]);
+SELECT hopper.mlp('nets', 'classes', ARRAY[8, NULL]);
+SELECT hopper.mlp('nets', 'classes', 8, 'rleu');
+SELECT hopper.mlp('nets', 'classes', 8, dropout := 1);
+SELECT hopper.cnn('nets', 'classes');
+SELECT hopper.cnn('nets', 'grey', kernel_size := 0);
+SELECT hopper.mlp('nets', NULL);
+SELECT hopper.mlp(NULL, 'classes');
+
+-- JSON by hand: as text, json and jsonb; stored so that Keras reads it.
+SELECT hopper.load_model('nets', '{"class_name": "Sequential", "config": {"layers": [{"class_name": "Flatten"},
+    {"class_name": "Dense", "config": {"units": 2, "activation": "softmax"}}]}}'::jsonb, name := 'by hand');
+SELECT model_arch FROM nets WHERE name = 'by hand';
+SELECT layer, class_name, output_shape, parameters
+FROM hopper.describe_model('nets', hopper.model_id('nets', 'by hand'), 'classes');
+SELECT hopper.describe_model('nets', hopper.model_id('nets', 'by hand'));
+SELECT layer, output_shape FROM hopper.describe_model(
+    '{"class_name": "Sequential", "config": {"layers": [{"class_name": "Dense", "config": {"units": 2,
+    "batch_input_shape": [null, 3]}}]}}'::jsonb);
+
+-- Models by name.
+SELECT hopper.model_ids('nets', 'numbers', 'mlp 8-4');
+SELECT hopper.generate_model_configs('nets', 'configs', hopper.model_ids('nets', 'mlp 8-4', 'by hand'),
+    $${'loss': ['categorical_crossentropy'], 'optimizer': ['Adam']}$$, NULL);
+SELECT hopper.model_id('nets', 'nmbers');
+SELECT hopper.model_id('nets', 'xyz');
+SELECT hopper.model_id('nets', NULL);
+SELECT hopper.mlp('nets', 'numbers', 8, name := 'numbers');
+SELECT hopper.model_id('nets', 'numbers');
+SELECT hopper.model_ids('nets', VARIADIC ARRAY[NULL]::text[]);
