@@ -13,7 +13,7 @@ START = (r'NOTICE:  fit "{}": 4 configurations on 2 threads, {} iterations over 
 PROGRESS = (r'NOTICE:  fit "{}": [0-9,]+ of [0-9,]+ iterations, 4 live(, best configuration [1-4]'
             r' validation accuracy [01]\.\d{{4}})?, \d+(\.\d)? s elapsed(, about .* left)?\n')
 END = (r'NOTICE:  fit "{0}" finished: best configuration [1-4], validation accuracy [01]\.\d{{4}},'
-       r' {1} iterations, \d+(\.\d)? s, idle \d+ %, hop \d+\.\d %\nHINT:  Compare the configurations with:'
+       r' {1} iterations, \d+(\.\d)? s\nHINT:  Compare the configurations with:'
        r" SELECT \* FROM hopper\.leaderboard\('{0}'\);\n")
 
 

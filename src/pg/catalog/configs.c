@@ -228,7 +228,7 @@ hopper_sql_check_configs(PG_FUNCTION_ARGS)
 	{
 		hopper_name source = hopper_parse_name(PG_GETARG_TEXT_PP(1), "packed_table");
 
-		hopper_read_packed(&source, &packed);
+		hopper_read_packed(&source, false, &packed);
 	}
 	hopper_add_core_problems(&problems, configs, n, PG_ARGISNULL(1) ? NULL : &packed.desc);
 	hopper_sort_problems(&problems);

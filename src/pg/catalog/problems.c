@@ -325,7 +325,6 @@ throw_groups(const hopper_problems *problems, const problem_group *groups, int n
 	for (g = 0; g < n_groups; g++)
 	{
 		const hopper_problem *problem = groups[g].problem;
-		int			message_start;
 
 		if (g > 0)
 			appendStringInfoChar(&detail, '\n');
@@ -341,11 +340,9 @@ throw_groups(const hopper_problems *problems, const problem_group *groups, int n
 			keys[0] = pg_toupper((unsigned char) keys[0]);
 			appendStringInfo(&detail, "%s: ", keys);
 		}
-		message_start = detail.len;
+		else
+			appendStringInfo(&detail, "%d. ", g + 1);
 		appendStringInfo(&detail, "%s.", problem->message);
-		if (n_configs == 1)		/* it begins a sentence then */
-			detail.data[message_start] =
-				pg_toupper((unsigned char) detail.data[message_start]);
 		if (problem->detail)
 			appendStringInfo(&detail, " %s", problem->detail);
 		if (problem->hint)

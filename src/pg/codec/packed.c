@@ -11,13 +11,16 @@
 #include "utils/lsyscache.h"
 
 static void
-refuse_unpacked(const hopper_name *table, const char *detail)
+refuse_unpacked(const hopper_name *table, bool validation, const char *detail)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("table \"%s\" has not been packed", table->shown),
 			 errdetail("%s", detail),
-			 errhint("Pack it with hopper.training_preprocessor() and name the packed table.")));
+			 validation
+			 ? errhint("Pack it with hopper.validation_preprocessor(), after the packed table that "
+					   "the model is trained on.")
+			 : errhint("Pack it with hopper.training_preprocessor() and name the packed table.")));
 }
 
 static void
@@ -137,19 +140,19 @@ hopper_constant_cell(const hopper_name *table, int column)
 /* --- the summary --- */
 
 static void
-check_packed(const hopper_name *table, const hopper_name *summary)
+check_packed(const hopper_name *table, bool validation, const hopper_name *summary)
 {
 	Oid			relation;
 
 	hopper_relation_oid(table, false);
 	relation = hopper_relation_oid(summary, true);
 	if (!OidIsValid(relation))
-		refuse_unpacked(table, psprintf("There is no table \"%s\".", summary->shown));
+		refuse_unpacked(table, validation, psprintf("There is no table \"%s\".", summary->shown));
 	/* other summaries, of training for instance, have the same name */
 	if (get_attnum(relation, "format_version") == InvalidAttrNumber ||
 		get_attnum(relation, "independent_type") == InvalidAttrNumber)
-		refuse_unpacked(table, psprintf("Table \"%s\" does not describe packed data.",
-										summary->shown));
+		refuse_unpacked(table, validation,
+						psprintf("Table \"%s\" does not describe packed data.", summary->shown));
 }
 
 static void
@@ -189,7 +192,7 @@ read_class_values(const hopper_name *summary, hopper_packed *out)
 }
 
 void
-hopper_read_packed(const hopper_name *table, hopper_packed *out)
+hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out)
 {
 	hopper_name summary = hopper_name_with_suffix(table, "summary");
 	hopper_data_desc *desc = &out->desc;
@@ -199,7 +202,7 @@ hopper_read_packed(const hopper_name *table, hopper_packed *out)
 	int32		format;
 
 	memset(out, 0, sizeof(*out));
-	check_packed(table, &summary);
+	check_packed(table, validation, &summary);
 	out->table = *table;
 	if (hopper_select("SELECT format_version, source_table, dependent_varname,"
 					  " independent_varname, dependent_vartype, independent_vartype,"

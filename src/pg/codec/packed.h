@@ -54,7 +54,8 @@ typedef struct hopper_packed
  * SPI must be connected. ERROR 42P01 where the table does not exist, 55000 (with a hint) where it
  * is not a packed one.
  */
-extern void hopper_read_packed(const hopper_name *table, hopper_packed *out);
+/* `validation`: errors say how a table is packed that goes with another one. */
+extern void hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out);
 
 /*
  * Cells of the first row of SPI_tuptable, of packed tables' and of training's summaries alike;

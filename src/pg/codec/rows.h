@@ -7,7 +7,10 @@
 
 #include "pg/codec/packed.h"
 
+/* What to do about a row that cannot be read. */
 #define PACK_HINT_ROWS "Leave such rows out or repair them; a view can be packed as well."
+#define PREDICT_HINT_ROWS \
+	"Predict from a view that fills in what is missing, or that leaves such rows out."
 
 /* --- rows of the source and their names in messages (codec/source.c) --- */
 
@@ -23,6 +26,8 @@ typedef struct hopper_pack_column
 typedef struct hopper_pack_source
 {
 	hopper_name name;
+	const char *rows_hint;		/* NULL: PACK_HINT_ROWS */
+	const char *argument;		/* the values are this argument's, not a column's */
 	int			n_x;
 	hopper_pack_column *x;
 	hopper_pack_column y;

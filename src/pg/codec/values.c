@@ -177,14 +177,41 @@ hopper_pack_values_set_shape(hopper_pack_values *values, int rank, const int64 *
 
 /* --- refusals --- */
 
+static const char *
+rows_hint(const hopper_pack_source *source)
+{
+	return source->rows_hint ? source->rows_hint : PACK_HINT_ROWS;
+}
+
+/* What holds the values: a column of a table, or an argument. */
+static const char *
+holder(const hopper_pack_source *source, const hopper_pack_column *column)
+{
+	if (source->argument)
+		return psprintf("argument \"%s\"", source->argument);
+	return psprintf("column \"%s\" of \"%s\"", column->name, source->name.shown);
+}
+
+/* "Row number 5, value 3 of 13." */
+static const char *
+place(const hopper_pack_source *source, int64 index, int64 count)
+{
+	if (source->argument)
+		return psprintf("It is value " INT64_FORMAT " of " INT64_FORMAT ".", index + 1, count);
+	if (count == 1)
+		return psprintf("%s.", hopper_pack_row_name(source));
+	return psprintf("%s, value " INT64_FORMAT " of " INT64_FORMAT ".",
+					hopper_pack_row_name(source), index + 1, count);
+}
+
 static void
 refuse_null(const hopper_pack_source *source, const hopper_pack_column *column)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("column \"%s\" of \"%s\" holds NULL", column->name, source->name.shown),
+			 errmsg("%s holds NULL", holder(source, column)),
 			 errdetail("%s.", hopper_pack_row_name(source)),
-			 errhint(PACK_HINT_ROWS)));
+			 errhint("%s", rows_hint(source))));
 }
 
 static void
@@ -193,12 +220,10 @@ refuse_null_element(const hopper_pack_source *source, const hopper_pack_column *
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("an array in column \"%s\" of \"%s\" holds NULL", column->name,
-					source->name.shown),
-			 errdetail("%s, value " INT64_FORMAT " of " INT64_FORMAT ".",
-					   hopper_pack_row_name(source),
-					   index + 1, count),
-			 errhint(PACK_HINT_ROWS)));
+			 source->argument ? errmsg("%s holds NULL", holder(source, column))
+			 : errmsg("an array in %s holds NULL", holder(source, column)),
+			 errdetail("%s", place(source, index, count)),
+			 source->argument ? 0 : errhint("%s", rows_hint(source))));
 }
 
 static void
@@ -208,13 +233,9 @@ refuse_number(const hopper_pack_source *source, const hopper_pack_column *column
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of \"%s\" holds %s", column->name, source->name.shown, what),
-			 count > 1
-			 ? errdetail("%s, value " INT64_FORMAT " of " INT64_FORMAT ".",
-						 hopper_pack_row_name(source),
-						 index + 1, count)
-			 : errdetail("%s.", hopper_pack_row_name(source)),
-			 errhint(PACK_HINT_ROWS)));
+			 errmsg("%s holds %s", holder(source, column), what),
+			 errdetail("%s", place(source, index, count)),
+			 source->argument ? 0 : errhint("%s", rows_hint(source))));
 }
 
 static void
@@ -230,7 +251,7 @@ refuse_shape(const hopper_pack_values *values, const hopper_pack_source *source,
 						source->name.shown, hopper_pack_shape_text(values->rank, values->shape)),
 				 errdetail("%s has shape %s.", hopper_pack_row_name(source),
 						   hopper_pack_shape_text(rank, shape)),
-				 errhint(PACK_HINT_ROWS)));
+				 errhint("%s", rows_hint(source))));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("arrays in column \"%s\" of \"%s\" differ in shape", column->name,
@@ -238,7 +259,7 @@ refuse_shape(const hopper_pack_values *values, const hopper_pack_source *source,
 			 errdetail("%s has shape %s; %s has shape %s.", hopper_pack_row_name(source),
 					   hopper_pack_shape_text(rank, shape), values->first_row,
 					   hopper_pack_shape_text(values->rank, values->shape)),
-			 errhint(PACK_HINT_ROWS)));
+			 errhint("%s", rows_hint(source))));
 }
 
 static void
@@ -273,7 +294,7 @@ get_array(const hopper_pack_values *values, const hopper_pack_source *source, co
 				 errmsg("column \"%s\" of \"%s\" holds an empty array", values->columns[0].name,
 						source->name.shown),
 				 errdetail("%s.", hopper_pack_row_name(source)),
-				 errhint(PACK_HINT_ROWS)));
+				 errhint("%s", rows_hint(source))));
 	return array;
 }
 

@@ -87,11 +87,11 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 	}
 	else
 		hopper_forecast_planned_run(fcinfo, &request);
-	hopper_read_packed(&request.source, &request.train);
+	hopper_read_packed(&request.source, false, &request.train);
 	hopper_require_partitions(&request.train);
 	if (request.has_validation)
 	{
-		hopper_read_packed(&request.validation, &request.valid);
+		hopper_read_packed(&request.validation, true, &request.valid);
 		hopper_require_partitions(&request.valid);
 		hopper_check_compatible(&request.valid, "validation table", &request.train.desc,
 								request.train.n_x_columns, request.train.x_columns,

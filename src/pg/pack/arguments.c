@@ -199,8 +199,11 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 		if (!(request->validation_fraction > 0 && request->validation_fraction < 1))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("validation_fraction must be between 0 and 1, got %g",
-							request->validation_fraction)));
+					 errmsg("validation_fraction must be above 0 and below 1, got %g",
+							request->validation_fraction),
+					 request->validation_fraction > 1
+					 ? errhint("For 20 %% write 0.2.")
+					 : errhint("Leave it out to keep all rows for training.")));
 	}
 	if (!PG_ARGISNULL(11))
 	{
@@ -239,7 +242,7 @@ hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *r
 	request->validation = true;
 	request->null_labels = null_labels_argument(fcinfo, 8);
 	table = hopper_parse_name(text_argument(fcinfo, 4), "packed_table");
-	hopper_read_packed(&table, training);
+	hopper_read_packed(&table, false, training);
 	request->normalizing_const = (float4) training->desc.normalizing_const;
 	request->seed = training->seed;
 	request->y_names = PG_ARGISNULL(2) ? list_make1(pstrdup(training->desc.y_column))

@@ -49,6 +49,7 @@ hopper_predict_set_row_types(hopper_prediction *run, Oid id_type)
 {
 	run->id_oid = id_type;
 	get_typlenbyval(id_type, &run->id_length, &run->id_by_value);
+	run->rows.rows_hint = PREDICT_HINT_ROWS;
 	hopper_pack_set_row_types(&run->rows, 1, &id_type, 0);
 	/* The id is what names a row, too. */
 	run->rows.first_key = run->rows.n_x + 1;

@@ -73,7 +73,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	if (has_confusion)
 		hopper_require_classes(&model, &table);
 	model.config.confusion = has_confusion;
-	hopper_read_packed(&packed_table, &data);
+	hopper_read_packed(&packed_table, true, &data);
 	hopper_require_partitions(&data);
 	hopper_check_compatible(&data, "test table", &model.desc, model.n_x_columns,
 							model.x_columns, table.shown);

@@ -86,6 +86,9 @@ hopper_predict_expectation(const hopper_predict_model *model)
 			element = "real";
 			break;
 	}
+	if (model->x_rank == 1)
+		return psprintf(INT64_FORMAT " columns of numbers or %s[" INT64_FORMAT "]",
+						model->x_shape[0], element, model->x_shape[0]);
 	initStringInfo(&words);
 	appendStringInfoString(&words, element);
 	for (int i = 0; i < model->x_rank; i++)

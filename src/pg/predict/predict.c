@@ -73,6 +73,9 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 	hopper_read_trained(&table, !PG_ARGISNULL(7), PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7),
 						&trained);
 	hopper_predict_from_trained(&trained, &run->model);
+	if (run->model.is_value && run->what.kind != PREDICT_ALL)
+		ereport(NOTICE,
+				(errmsg("pred_type has no effect: model \"%s\" predicts numbers", table.shown)));
 	hopper_predict_read_labels(run, &trained);
 	hopper_predict_open_source(run, text_argument(fcinfo, 2),
 							   hopper_feature_list(text_argument(fcinfo, 3),

@@ -296,10 +296,6 @@ check_features(const hopper_predict_model *model, Oid type, Datum features)
 		ArrayType  *array = DatumGetArrayTypeP(features);
 
 		given = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-		if (ARR_HASNULL(array) && array_contains_nulls(array))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument \"features\" must not hold nulls")));
 	}
 	else
 		given = 1;
@@ -425,6 +421,7 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 	column.type = getBaseType(type);
 	column.sql_type = format_type_be(type);
 	source.name.shown = "predict_row";
+	source.argument = "features";
 	source.row_number = 1;
 
 	if (column.type != BYTEAOID && OidIsValid(get_element_type(column.type)) &&

@@ -82,6 +82,13 @@ refuse_long_parts(const char *written, const char *argument)
 	}
 }
 
+static bool
+is_query(const char *written)
+{
+	return written[0] == '(' || pg_strncasecmp(written, "select ", 7) == 0 ||
+		pg_strncasecmp(written, "with ", 5) == 0 || pg_strncasecmp(written, "values ", 7) == 0;
+}
+
 hopper_name
 hopper_parse_name(text *value, const char *argument)
 {
@@ -107,8 +114,10 @@ hopper_parse_name(text *value, const char *argument)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME),
 				 errmsg("argument \"%s\" is not a valid table name: %s", argument, written),
-				 errhint("Write table or schema.table; put names with blanks, capitals or dots in "
-						 "double quotes.")));
+				 is_query(c)
+				 ? errhint("Queries are not accepted: make a view of it, and name that.")
+				 : errhint("Write table or schema.table; put names with blanks, capitals or dots "
+						   "in double quotes.")));
 	refuse_long_parts(written, argument);
 	if (list_length(names) == 1)
 		return make_name(find_schema(linitial(names)), false, linitial(names));
@@ -342,6 +351,13 @@ hopper_require_select(Oid relation)
 		aclcheck_error(allowed, HOPPER_OBJECT_TABLE, relation_shown(relation));
 }
 
+/* "ln(a)", "a::real", "*": more than a name. */
+static bool
+is_expression(const char *column)
+{
+	return column[strcspn(column, "()[]:*+/.'")] != '\0';
+}
+
 AttrNumber
 hopper_require_column(Oid relation, const char *column)
 {
@@ -371,6 +387,10 @@ hopper_require_column(Oid relation, const char *column)
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" of relation \"%s\" does not exist", column,
 					relation_shown(relation)),
-			 nearest ? errhint("Perhaps you meant to reference the column \"%s\".", nearest) : 0));
+			 is_expression(column)
+			 ? errhint("Write names of columns only, without their table; make a view for what is "
+					   "computed from them.")
+			 : nearest ? errhint("Perhaps you meant to reference the column \"%s\".", nearest)
+			 : 0));
 	pg_unreachable();
 }

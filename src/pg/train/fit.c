@@ -304,11 +304,11 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 
 	/* Our statements are many and touch few rows; the planner thinks otherwise of the arrays. */
 	hopper_disable_jit();
-	hopper_read_packed(&request->source, &train);
+	hopper_read_packed(&request->source, false, &train);
 	hopper_require_partitions(&train);
 	if (request->has_validation)
 	{
-		hopper_read_packed(&request->validation, &valid);
+		hopper_read_packed(&request->validation, true, &valid);
 		hopper_require_partitions(&valid);
 		hopper_check_compatible(&valid, "validation table", &train.desc,
 								train.n_x_columns, train.x_columns, request->source.shown);

@@ -171,7 +171,6 @@ hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
 	char	   *failed = "";
 	char	   *stopped = "";
 	int			last_iteration = 0;
-	hopper_shares shares = hopper_timeline_shares(training);
 
 	for (int i = 0; i < training->n_configs; i++)
 		last_iteration = Max(last_iteration, training->results[i].iterations);
@@ -180,14 +179,13 @@ hopper_progress_finished(const hopper_training *training, int32 best_mst_key,
 	if (training->n_stopped > 0)
 		stopped = psprintf(", %d of %d stopped early", training->n_stopped, training->n_configs);
 	ereport(NOTICE,
-			(errmsg("%s \"%s\" finished: %s, %s, %s, idle %.0f %%, hop %.1f %%%s%s",
+			(errmsg("%s \"%s\" finished: %s, %s, %s%s%s",
 					training->function, training->shown,
 					best_metric ? psprintf("best configuration %d, %s %.4f", best_mst_key,
 										   best_metric, best_value)
 					: "configurations that cannot be compared, none is the best",
 					hopper_plural(last_iteration, "iteration", "iterations"),
-					hopper_duration_words(training->info.seconds_wall), 100 * shares.idle,
-					100 * shares.hop, stopped, failed),
+					hopper_duration_words(training->info.seconds_wall), stopped, failed),
 			 errhint("Compare the configurations with: SELECT * FROM hopper.leaderboard(%s);",
 					 hopper_literal(training->quoted))));
 }

@@ -327,7 +327,10 @@ compare_counts(const void *a, const void *b)
 	return x->count != y->count ? y->count - x->count : x->first - y->first;
 }
 
-/* "16 failed: 15 loss became NaN, 1 out of memory.", the most frequent reason first. */
+/*
+ * "16 failed: loss became NaN (15), out of memory (1).", the most frequent reason first; with one
+ * reason "16 failed: loss became NaN."
+ */
 static char *
 counted_reasons(const hopper_training *training)
 {
@@ -355,8 +358,11 @@ counted_reasons(const hopper_training *training)
 	initStringInfo(&words);
 	appendStringInfo(&words, "%d failed:", n);
 	for (int i = 0; i < Min(n_reasons, MAX_REASONS); i++)
-		appendStringInfo(&words, "%s %d %s", i == 0 ? "" : ",", reasons[i].count,
-						 reasons[i].words);
+	{
+		appendStringInfo(&words, "%s %s", i == 0 ? "" : ",", reasons[i].words);
+		if (n_reasons > 1)
+			appendStringInfo(&words, " (%d)", reasons[i].count);
+	}
 	if (n_reasons > MAX_REASONS)
 		appendStringInfoString(&words, ", and others");
 	appendStringInfoChar(&words, '.');

@@ -248,9 +248,13 @@ hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
 		SPI_freetuptable(SPI_tuptable);
 		if (arch == NULL || !measure_state(outputs, &configs[i], &n_parts))
 			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("configuration %d of \"%s\" has no architecture or no state",
-							configs[i].mst_key, outputs->model.shown)));
+							configs[i].mst_key, outputs->model.shown),
+					 errdetail("Training goes on from the state in \"%s\".",
+							   outputs->state.shown),
+					 errhint("Where it was removed, train anew: without warm_start, into another "
+							 "table.")));
 		if (HOPPER_DATA_ON_SEGMENTS)
 			gather_state(outputs, &configs[i], n_parts);
 		configs[i].model_arch = hopper_to_utf8(arch);
