@@ -121,7 +121,7 @@ def test_there_and_back(one):
 @pytest.fixture(scope="module")
 def torch():
     """PyTorch where this machine has it: in this environment, or Debian's python3-torch."""
-    sys.path.append(os.environ.get("HOPPER_TORCH", "/usr/lib/python3/dist-packages"))
+    sys.path.append(os.environ.get("HOPPER_PYTHON_TORCH", "/usr/lib/python3/dist-packages"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Debian's is older than this numpy
         return pytest.importorskip("torch", reason="no PyTorch: install Debian's python3-torch")

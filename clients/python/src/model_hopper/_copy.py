@@ -186,7 +186,8 @@ def _objects(name: str, values: Sequence[Any]) -> Column:
     if all(issubclass(kind, (int, np.integer)) for kind in kinds):
         return _numbers(name, np.array(filled(0), "i8"), missing)
     if all(issubclass(kind, (datetime.datetime, datetime.date, np.datetime64)) for kind in kinds):
-        return _numbers(name, np.array([np.datetime64("NaT" if cell is None else cell, "us") for cell in cells], "datetime64[us]"))
+        times = [np.datetime64("NaT" if cell is None else cell, "us") for cell in cells]
+        return _numbers(name, np.array(times, "datetime64[us]"))
     try:
         return _numbers(name, np.array([float(cell) for cell in filled(0)], "f8"), missing)
     except (TypeError, ValueError):

@@ -105,7 +105,8 @@ class _Writer:
         self.flattened = None
 
     def _conv2d(self, name: str, module: Any) -> None:
-        self.demand(len(self.shape) == 3, name, module, "its input is no picture: give input_shape=(channels, height, width)")
+        self.demand(len(self.shape) == 3, name, module,
+                    "its input is no picture: give input_shape=(channels, height, width)")
         self.demand(module.padding_mode == "zeros", name, module, "padding_mode must be 'zeros'")
         kernel, stride, dilation = _pair(module.kernel_size), _pair(module.stride), _pair(module.dilation)
         spans = [dilation[axis] * (kernel[axis] - 1) for axis in (0, 1)]
@@ -192,7 +193,8 @@ class _Writer:
 def from_torch(model: Any, input_shape: Optional[Sequence[int]]) -> Tuple[Dict[str, Any], List[Any]]:
     """Architecture and weights, as Keras has them, of a torch.nn.Sequential."""
     if type(model).__name__ != "Sequential":
-        raise TypeError(f"{type(model).__name__} cannot be read: give a torch.nn.Sequential, whose layers say all that it does")
+        raise TypeError(f"{type(model).__name__} cannot be read: give a torch.nn.Sequential, whose layers say all"
+                        " that it does")
     modules = list(_modules(model))
     if input_shape is None:
         if not modules or type(modules[0][1]).__name__ != "Linear":
