@@ -64,6 +64,9 @@ SELECT hopper.training_preprocessor('wine', 'p', 'kind', 'ARRAY[alcohol, ash]');
 SELECT hopper.training_preprocessor('select * from wine', 'p', 'kind', 'alcohol');
 SELECT hopper.training_preprocessor('wine', 'p', 'kind', 'alcohol', validation_fraction := 20);
 SELECT hopper.training_preprocessor('wine', 'p', 'kind', 'alcohol', validation_fraction := 0);
+-- all columns that are missing
+SELECT hopper.training_preprocessor('wine', 'p', 'kynd', 'alcool, ln(ash), xyz', fold_column := 'good');
+SELECT hopper.predict('m', 'wine_test', 'idd', 'alcool', 'p');
 -- 27, 28, 36: grids
 SELECT hopper.generate_model_configs('arch', 'c', 1,
     $${'loss': ['log_loss'], 'metrics': ['roc_auc'], 'optimizer': ['Adam']}$$, NULL);

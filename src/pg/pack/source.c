@@ -74,8 +74,12 @@ void
 hopper_pack_open_source(const hopper_pack_request *request, hopper_pack_source *source)
 {
 	Oid			relation = hopper_source_oid(&request->source);
+	List	   *columns = list_concat(list_copy(request->x_names), list_copy(request->y_names));
 	ListCell   *cell;
 
+	if (request->fold_column)
+		columns = lappend(columns, request->fold_column);
+	hopper_require_columns(relation, columns);
 	memset(source, 0, sizeof(*source));
 	source->segment = -1;
 	source->name = request->source;

@@ -97,6 +97,7 @@ hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("id_col must be one column")));
+	hopper_require_columns(relation, lappend(list_copy(x), linitial(id)));
 	hopper_pack_resolve_column(relation, linitial(id), &id_column);
 	if (get_attnum(relation, id_column.name) < 0)
 		ereport(ERROR,

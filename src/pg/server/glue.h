@@ -164,6 +164,8 @@ extern void hopper_require_other_table(const hopper_name *name, const char *argu
 extern void hopper_require_select(Oid relation);
 /* ERROR 42703 with the nearest column's name; returns the attribute number. */
 extern AttrNumber hopper_require_column(Oid relation, const char *column);
+/* ERROR 42703 with all of these names (char *) that are no columns. */
+extern void hopper_require_columns(Oid relation, List *columns);
 
 /* --- SQL (server/sql.c; local/cursor.c, greenplum/cursor.c) --- */
 

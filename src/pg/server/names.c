@@ -358,20 +358,18 @@ is_expression(const char *column)
 	return column[strcspn(column, "()[]:*+/.'")] != '\0';
 }
 
-AttrNumber
-hopper_require_column(Oid relation, const char *column)
+#define EXPRESSION_HINT \
+	"Write names of columns only, without their table; make a view for what is computed from them."
+
+/* A column that is spelt alike, or NULL. */
+static const char *
+nearest_column(Oid relation, const char *column)
 {
-	AttrNumber	number = get_attnum(relation, column);
-	Relation	opened;
-	const char **names;
-	const char *nearest = NULL;
+	Relation	opened = relation_open(relation, AccessShareLock);
+	const char **names = palloc(sizeof(char *) * (RelationGetNumberOfAttributes(opened) + 1));
 	int			n_names = 0;
 	int			index;
 
-	if (number != InvalidAttrNumber)
-		return number;
-	opened = relation_open(relation, AccessShareLock);
-	names = palloc(sizeof(char *) * (RelationGetNumberOfAttributes(opened) + 1));
 	for (index = 0; index < RelationGetNumberOfAttributes(opened); index++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(opened), index);
@@ -381,16 +379,66 @@ hopper_require_column(Oid relation, const char *column)
 	}
 	relation_close(opened, NoLock);
 	index = hopper_core()->nearest_name(column, n_names, names);
-	if (index >= 0)
-		nearest = names[index];
+	return index >= 0 ? names[index] : NULL;
+}
+
+AttrNumber
+hopper_require_column(Oid relation, const char *column)
+{
+	AttrNumber	number = get_attnum(relation, column);
+	const char *nearest;
+
+	if (number != InvalidAttrNumber)
+		return number;
+	nearest = nearest_column(relation, column);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" of relation \"%s\" does not exist", column,
 					relation_shown(relation)),
-			 is_expression(column)
-			 ? errhint("Write names of columns only, without their table; make a view for what is "
-					   "computed from them.")
+			 is_expression(column) ? errhint(EXPRESSION_HINT)
 			 : nearest ? errhint("Perhaps you meant to reference the column \"%s\".", nearest)
 			 : 0));
 	pg_unreachable();
+}
+
+#define MOST_MISSING 20			/* that a message lists */
+
+void
+hopper_require_columns(Oid relation, List *columns)
+{
+	StringInfoData words;
+	ListCell   *cell;
+	const char *first = NULL;
+	bool		expressions = false;
+	int			n = 0;
+
+	initStringInfo(&words);
+	foreach(cell, columns)
+	{
+		const char *column = lfirst(cell);
+		const char *nearest;
+
+		if (get_attnum(relation, column) != InvalidAttrNumber)
+			continue;
+		if (n++ == 0)
+			first = column;
+		if (n > MOST_MISSING)
+			continue;
+		nearest = is_expression(column) ? NULL : nearest_column(relation, column);
+		appendStringInfo(&words, "%s\"%s\"", n > 1 ? ", " : "", column);
+		if (nearest)
+			appendStringInfo(&words, " (perhaps \"%s\")", nearest);
+		expressions = expressions || is_expression(column);
+	}
+	if (n == 0)
+		return;
+	if (n == 1)
+		(void) hopper_require_column(relation, first);
+	if (n > MOST_MISSING)
+		appendStringInfo(&words, " and %d more", n - MOST_MISSING);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("%d columns of relation \"%s\" do not exist", n, relation_shown(relation)),
+			 errdetail("They are %s.", words.data),
+			 expressions ? errhint(EXPRESSION_HINT) : 0));
 }
