@@ -156,7 +156,7 @@ class ConfigCheck {
       Fail("loss \"" + loss + "\" needs one output unit a class but the model has 1 output unit",
            "", "Use loss='binary_crossentropy' for two classes, or one output unit a class.");
     } else if (compile.loss_options.from_logits) {
-      if (spec.final_activation == Activation::kLinear) return;
+      if (spec.final_activation == Activation::kLinear) return CheckMetricsOfLogits(units, compile);
       Warn("from_logits=True has no effect on a model that ends in an activation",
            "The loss of softmax and sigmoid is computed from their inputs in any case.",
            "Leave it out, or end the model without an activation.");
@@ -166,6 +166,24 @@ class ConfigCheck {
                (categorical ? "softmax" : "sigmoid"),
            "Values outside of 0 to 1 are cut off.",
            std::string("End the model with activation ") + (categorical ? "softmax." : "sigmoid."));
+    }
+  }
+
+  // Metrics that cut outputs as if they were probabilities, as in Keras. Prediction knows better.
+  void CheckMetricsOfLogits(int64_t units, const CompileParams& compile) {
+    for (const MetricParams& metric : compile.metrics) {
+      const ExampleValue value = metric.type->example;
+      const bool accuracy = value == ExampleValue::kBinaryAccuracy ||
+                            (value == ExampleValue::kAccuracy && units == 1);
+      const Summed summed = metric.type->summed;
+      const bool counts = summed == Summed::kConfusion || summed == Summed::kClassConfusion;
+      const bool curve = summed == Summed::kBuckets || summed == Summed::kBucketsAndZero;
+      if (metric.threshold || !(accuracy || curve || (counts && !metric.top_k))) continue;
+      Warn("metric \"" + metric.name + "\" takes outputs for probabilities, but they are logits",
+           curve ? "It counts outputs between 0 and 1." : "It cuts them at 0.5.",
+           accuracy ? "Use BinaryAccuracy(threshold=0), or end the model with sigmoid and leave "
+                      "from_logits out."
+                    : "End the model with sigmoid or softmax and leave from_logits out.");
     }
   }
 
@@ -309,6 +327,12 @@ class ConfigCheck {
            "Give the last layer one unit.");
     }
     if (!LossTypeOf(compile.loss).of_numbers) return;
+    if (spec.final_activation == Activation::kSigmoid) {
+      Warn("model ends in sigmoid, which gives numbers between 0 and 1 only",
+           "Values of column " + Quoted(data_->y_column, "y") + " of " + Table() +
+               " outside of that are never reached.",
+           "End the model without an activation, unless all values are between 0 and 1.");
+    }
     for (const MetricParams& metric : compile.metrics) {
       switch (metric.type->example) {
         case ExampleValue::kAccuracy:

@@ -35,4 +35,8 @@ SELECT (hopper.evaluate('one_logit', 'packed', confusion_table => 'confusion')).
 SELECT hopper.predict('one_logit', 'points', 'id', NULL, 'p_response', 'response') AS predicted;
 SELECT c.class, c.predicted = (SELECT count(*) FROM p_response p WHERE p.class_value = c.class) AS as_predicted FROM confusion c ORDER BY 1;
 
+-- Metrics are Keras' own.
+SELECT models_trained FROM hopper.fit('packed', 'measured', 'models', 1,
+    'loss=BinaryCrossentropy(from_logits=True), optimizer=Adam(), metrics=[accuracy, BinaryAccuracy(threshold=0), auc]', NULL, 1);
+
 DROP SCHEMA hopper_logits CASCADE;
