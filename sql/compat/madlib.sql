@@ -27,9 +27,11 @@ COMMENT ON FUNCTION madlib.version() IS 'version of model_hopper';
 
 -- ---------------------------------------------------------------- helpers
 
--- Columns of numbers are labels of classes too in MADlib; arrays are taken as they are.
+-- Any label but an array is a class in MADlib. Numbers with a fraction are values here: nothing is trained on
+-- classes of them.
 CREATE FUNCTION madlib.label_kind_of(source_table text, dependent_varname text) RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN pg_catalog.format_type(atttypid, atttypmod) LIKE '%[]' THEN NULL ELSE 'class' END
+    SELECT CASE WHEN pg_catalog.format_type(atttypid, NULL) LIKE '%[]'
+        OR pg_catalog.format_type(atttypid, NULL) IN ('real', 'double precision', 'numeric') THEN NULL ELSE 'class' END
     FROM pg_catalog.pg_attribute
     WHERE attrelid = source_table::pg_catalog.regclass
       AND attname = pg_catalog.btrim(dependent_varname, ' "') AND attnum > 0 AND NOT attisdropped
@@ -67,7 +69,8 @@ BEGIN
         source_table := source_table, output_table := output_table, dependent_varname := dependent_varname,
         independent_varname := independent_varname, buffer_size := buffer_size,
         normalizing_const := coalesce(normalizing_const, 1.0), num_classes := num_classes,
-        distribution_rules := distribution_rules);
+        distribution_rules := distribution_rules, null_labels := 'class',
+        label_kind := madlib.label_kind_of(source_table, dependent_varname));
 END $$;
 CREATE FUNCTION madlib.validation_preprocessor_dl(
     source_table text, output_table text, dependent_varname text, independent_varname text,
