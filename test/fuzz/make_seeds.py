@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the fuzz targets' first inputs: small architectures of real Keras, parameter texts,
-a state image and packed buffers.
+search spaces, a state image and packed buffers.
 
   test/fuzz/make_seeds.py FOLDER
 """
@@ -31,6 +31,20 @@ GRIDS = [
 ]
 
 
+SPACES = [
+    """{"parameters": {"lr": {"type": "float", "low": 1e-4, "high": 0.1, "scale": "log"},
+ "optimizer": ["Adam", "SGD"], "momentum": {"type": "float", "low": 0, "high": 0.9, "step": 0.3, "when": {"optimizer": "SGD"}},
+ "depth": {"type": "int", "low": 1, "high": 3}, "units1": {"type": "int", "low": 16, "high": 64, "step": 16},
+ "units2": {"type": "constant", "value": 8, "when": {"depth": {"from": 2}}}, "units3": {"type": "choice", "values": [8, 9], "when": {"depth": [3]}}},
+ "model_id": 1, "compile_params": {"loss": "mse", "optimizer": {"class_name": {"hopper": "optimizer"},
+ "config": {"learning_rate": {"hopper": "lr"}, "momentum": {"hopper": "momentum"}}}}, "fit_params": {"batch_size": 32}}""".replace("\n", " ")
+    + """\n{"layers": [{"hopper": {"repeat": "depth", "layers": [{"name": "d_#", "units": {"hopper": "units#"}}]}}]}""",
+    """{"parameters": {"p": {"type": "float", "low": 0.9, "high": 0.999, "scale": "log_near_one"}, "n": {"type": "int", "low": 1, "high": 100, "scale": "log"}},
+ "model_id": [1], "compile_params": {"loss": "mse", "optimizer": {"class_name": "SGD", "config": {"momentum": {"hopper": "p"}}}},
+ "fit_params": {"batch_size": {"hopper": "n"}}}""".replace("\n", " "),
+]
+
+
 def write(target, name, data):
     folder = pathlib.Path(sys.argv[1]) / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -50,6 +64,12 @@ def parameters():
     for kind, texts in enumerate((COMPILE, FIT, GRIDS, GRIDS)):
         for i, text in enumerate(texts):
             write("parameters", f"{kind}-{i}", bytes([kind]) + text.encode())
+
+
+def search_spaces():
+    for i, text in enumerate(SPACES):
+        for algorithm in range(4):
+            write("search_space", f"{i}-{algorithm}", bytes([algorithm]) + text.encode())
 
 
 def text(s):
@@ -83,5 +103,6 @@ def packed():
 if __name__ == "__main__":
     keras()
     parameters()
+    search_spaces()
     state()
     packed()
