@@ -26,10 +26,10 @@ GRID = ("{'loss': ['categorical_crossentropy'], 'optimizer_params_list': [{'opti
 ROOM = {"schema": 63, "points": 63, "pictures": 63, "packed": 63 - len("_validation_summary"),
         "more": 63 - len("_summary"), "models": 63, "configs": 63 - len("_summary"),
         "grid": 63 - len("_summary"), "run": 63 - len("_summary"), "one": 63 - len("_summary"),
-        "shown": 63 - len("_summary"), "seen": 63 - len("_validation_summary"),
+        "shown": 63 - len("_summary"), "drawn": 63 - len("_summary"), "seen": 63 - len("_validation_summary"),
         "evaluated": 63, "confused": 63, "predicted1": 63, "predicted2": 63, "predicted3": 63,
         "predicted4": 63, "predicted5": 63, "predicted6": 63,
-        "copied": 63 - len("_summary"), "renamed": 63 - len("_summary"),
+        "copied": 63 - len("_decisions"), "renamed": 63 - len("_decisions"),
         "type": 63, "id": 63, "x": 63 - len("_shape"), "image": 63 - len("_shape"),
         "y": 63 - len("_class_values"), "fold": 63}
 COLUMNS = ("id", "x", "y", "fold", "image")
@@ -77,11 +77,17 @@ CALLS = [
     "SELECT hopper.load_model({models}, {architecture}::pg_catalog.json)",
     "SELECT hopper.load_model({models}, {architecture}::pg_catalog.json)",
     "SELECT hopper.delete_model({models}, 3)",
+    "SELECT layer FROM hopper.describe_model({architecture}::pg_catalog.jsonb)",
+    "SELECT hopper.load_model({models}, {architecture}::pg_catalog.jsonb, name := 'other')",
+    "SELECT hopper.model_id({models}, 'it''s \\ \"'), hopper.model_ids({models}, 'it''s \\ \"', 'other')",
     "SELECT layer, inputs FROM hopper.describe_model({models}, 1)",
     "SELECT hopper.training_preprocessor({points}, {packed}, {y}, {x}, validation_fraction := 0.25,"
     " partitions := 2)",
     "SELECT hopper.training_preprocessor({points}, {seen}, {y}, {x}, fold_column := {fold})",
     "SELECT hopper.training_preprocessor({pictures}, {shown}, {y}, {image}, image_shape := '{{2}}')",
+    "SELECT hopper.mlp({models}, {packed}, '{{3}}', name := 'it''s \\ it')",
+    "SELECT hopper.training_preprocessor({pictures}, {drawn}, {y}, {image}, image_shape := '{{1,2}}')",
+    "SELECT hopper.cnn({models}, {drawn}, 2, kernel_size := 1)",
     "SELECT hopper.validation_preprocessor({points}, {more}, {y}, {x}, {packed})",
     "SELECT hopper.load_model_selection_table({models}, {configs}, '{{1,2}}', {compile_list},"
     " '{{batch_size=4}}')",
@@ -439,7 +445,7 @@ def test_settings_that_change_what_text_means(trained):
         cursor.execute("SET bytea_output = 'escape'")
         cursor.execute("SET transform_null_equals = on")
         cursor.execute("SELECT hopper.training_preprocessor('odd', 'odd_packed', 'y', 'x',"
-                       " normalizing_const => 0.1234567, num_classes => ARRAY[4])")
+                       " normalizing_const => 0.1234567, num_classes => ARRAY[4], null_labels => 'class')")
         cursor.execute("SELECT hopper.validation_preprocessor('odd', 'odd_more', 'y', 'x', 'odd_packed')")
         cursor.execute("RESET extra_float_digits")
         cursor.execute("SELECT y_class_values, normalizing_const FROM odd_packed_summary")

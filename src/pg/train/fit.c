@@ -244,7 +244,7 @@ tell_thinned(const hopper_training *training)
 static void
 tell_validation(const fit_request *request, const hopper_packed *train, const hopper_packed *valid)
 {
-	hopper_name beside = hopper_name_with_suffix(&request->source, "validation");
+	hopper_name beside;
 	Oid			oid;
 
 	if (valid)
@@ -259,6 +259,10 @@ tell_validation(const fit_request *request, const hopper_packed *train, const ho
 							 "hopper.training_preprocessor().")));
 		return;
 	}
+	/* Packing could not have made one. */
+	if (strlen(request->source.name) + strlen("_validation") >= NAMEDATALEN)
+		return;
+	beside = hopper_name_with_suffix(&request->source, "validation");
 	oid = hopper_relation_oid(&beside, true);
 	if (OidIsValid(oid) && get_attnum(oid, "buffer_id") != InvalidAttrNumber)
 		ereport(NOTICE,
