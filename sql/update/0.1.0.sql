@@ -29,6 +29,17 @@ CREATE CAST (smallint[] AS hopper.integers) WITH INOUT AS IMPLICIT;
 CREATE CAST (integer[] AS hopper.integers) WITH INOUT AS IMPLICIT;
 CREATE CAST (bigint[] AS hopper.integers) WITH INOUT AS IMPLICIT;
 
+-- sql/functions/automl.sql
+CREATE TYPE hopper.automl_result AS (
+    model_table text,
+    best_mst_key integer,
+    best_metric text,
+    best_value double precision,
+    configurations integer,
+    failed integer,
+    iterations bigint,
+    seconds double precision);
+
 -- Arguments that have another name or type.
 ALTER TYPE hopper.fit_result RENAME ATTRIBUTE model_output_table TO model_table;
 DROP FUNCTION hopper.check_configs(text, text);
