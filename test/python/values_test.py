@@ -106,6 +106,13 @@ def test_models_are_things(each):
     assert list(each.models().model_table) == ["models"]
 
 
+def test_networks_by_name(each):
+    small = each.mlp("networks", "packed", [16], name="small")
+    wide = each.mlp("networks", "packed", np.array([32, 16]), dropout=np.float32(0.1), name="wide")
+    assert each.model_ids("networks", ["wide", "small"]) == [wide, small]
+    assert each.model_id("networks", "wide") == wide
+
+
 def test_help(one, capsys):
     assert "fit_multiple_model" in set(one.help().function)
     assert one.help("leaderboard") is None

@@ -244,7 +244,7 @@ class Hopper:
         named tuple for a single row, else the value.
         """
         chosen, given = self._choose(function, positional, arguments)
-        with self._as_table(chosen.names, given), self._often("num_iterations" in chosen.names):
+        with self._as_table(chosen.names, given), self._often("threads" in chosen.names):
             statement, parameters = chosen.statement(given)
             result = self._run(statement, parameters, progress)
         if chosen.returns_set:
@@ -351,6 +351,28 @@ class Hopper:
         return int(self.call("load_model", model_arch_table, model_arch, model_weights, name=name,
                              description=description))
 
+    def mlp(self, model_arch_table: str, packed_table: str, hidden: Any = None, **options: Any) -> int:
+        """Stores a network of dense layers that fits a packed table; hidden: units, such as [64, 32]. Returns its model_id.
+
+        options: activation, dropout, batch_norm, name.
+        """
+        return int(self.call("mlp", model_arch_table, packed_table, hidden, **options))
+
+    def cnn(self, model_arch_table: str, packed_table: str, filters: Any = None, **options: Any) -> int:
+        """Stores a network for pictures that fits a packed table; filters: such as [32, 64]. Returns its model_id.
+
+        options: kernel_size, pooling, hidden, activation, dropout, batch_norm, name.
+        """
+        return int(self.call("cnn", model_arch_table, packed_table, filters, **options))
+
+    def model_id(self, model_arch_table: str, name: str) -> int:
+        """The model_id of an architecture by its name."""
+        return int(self.call("model_id", model_arch_table, name))
+
+    def model_ids(self, model_arch_table: str, names: Sequence[str]) -> List[int]:
+        """The model_ids of architectures by their names."""
+        return list(self.call("model_ids", model_arch_table, names))
+
     def describe_model(self, model_arch_table: str, model_id: Any, **options: Any) -> Rows:
         """The layers of a stored architecture, with their shapes and numbers of parameters."""
         return self.call("describe_model", model_arch_table, model_id, **options)
@@ -404,6 +426,22 @@ class Hopper:
         """Trains one model; compile_params and fit_params are texts or dictionaries."""
         return self.call("fit", packed_table, model_table, model_arch_table, model_id, compile_params, fit_params,
                          num_iterations, validation_table=validation_table, progress=progress, **options)
+
+    def automl(self, packed_table: str, model_table: str, model_arch_table: str, model_selection_table: str,
+               model_id_list: Any, compile_params_grid: Any, fit_params_grid: Any,
+               automl_method: Optional[str] = None, automl_params: Any = None, *,
+               validation_table: Optional[str] = None, progress: Optional[ProgressLike] = None, **options: Any) -> Any:
+        """Searches: by Hyperband or another of search_algorithms(), whose arguments are automl_params: {'R': 27, 'eta': 3}.
+
+        options: max_seconds, max_configs, objective, seed and the others of the SQL function.
+        """
+        return self.call("automl", packed_table, model_table, model_arch_table, model_selection_table, model_id_list,
+                         compile_params_grid, fit_params_grid, automl_method, automl_params,
+                         validation_table=validation_table, progress=progress, **options)
+
+    def search_algorithms(self) -> Rows:
+        """The ways to search, and their arguments."""
+        return self.call("search_algorithms")
 
     def explain_fit(self, *positional: Any, **arguments: Any) -> Rows:
         """What a run would take, without training: seconds, memory, idle time."""

@@ -10,8 +10,9 @@ from ._values import array_type, convert, fitness
 
 CATALOGUE = """
 SELECT p.proname::text, p.pronargs::integer, p.pronargdefaults::integer, p.proretset,
-       t.typtype = 'c' OR p.proallargtypes IS NOT NULL, pg_catalog.format_type(p.prorettype, NULL),
-       p.proargnames::text[],
+       t.typtype = 'c' OR coalesce(p.proargmodes && ARRAY['o', 'b', 't']::"char"[], false),
+       pg_catalog.format_type(p.prorettype, NULL),
+       p.provariadic <> 0, p.proargnames::text[],
        ARRAY(SELECT pg_catalog.format_type(a.type, NULL)
              FROM pg_catalog.unnest(p.proargtypes) WITH ORDINALITY AS a (type, place)
              ORDER BY a.place)::text[]
@@ -32,6 +33,7 @@ class Function(NamedTuple):
     returns_set: bool
     returns_row: bool
     returns: str
+    is_variadic: bool = False  # in its last argument
 
     @property
     def names(self) -> List[str]:
@@ -46,7 +48,8 @@ class Function(NamedTuple):
                 continue
             value = given[name]
             cast = array_type(value) if sql_type == "anyarray" else sql_type
-            parts.append(f'"{name}" := CAST(%s AS {cast})')
+            variadic = "VARIADIC " if self.is_variadic and place == len(self.arguments) - 1 else ""
+            parts.append(f'{variadic}"{name}" := CAST(%s AS {cast})')
             parameters.append(convert(value, sql_type, name))
         return f'SELECT * FROM hopper."{self.name}"({", ".join(parts)})', parameters
 
@@ -62,9 +65,10 @@ class Functions:
 
     def __init__(self, result: Result) -> None:
         self._by_name: Dict[str, List[Function]] = {}
-        for name, n_arguments, n_defaults, is_set, is_row, returns, names, types in result.rows:
+        for name, n_arguments, n_defaults, is_set, is_row, returns, is_variadic, names, types in result.rows:
             names = (names or [])[:n_arguments]
-            function = Function(name, list(zip(names, types)), n_arguments - n_defaults, is_set, is_row, returns)
+            function = Function(name, list(zip(names, types)), n_arguments - n_defaults, is_set, is_row, returns,
+                                is_variadic)
             self._by_name.setdefault(name, []).append(function)
 
     def __contains__(self, name: str) -> bool:

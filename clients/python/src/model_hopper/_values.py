@@ -86,6 +86,8 @@ def as_text(value: Any, argument: str) -> str:
     if callable(getattr(value, "to_json", None)) and hasattr(value, "get_weights"):
         return str(value.to_json())  # a model of Keras
     value = plain(value)
+    if argument == "automl_params" and isinstance(value, Mapping):
+        return ", ".join(f"{name}={literal(item)}" for name, item in value.items())
     if "param" in argument or "grid" in argument:
         return literal(value)
     if isinstance(value, Mapping):
