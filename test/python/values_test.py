@@ -113,6 +113,16 @@ def test_networks_by_name(each):
     assert each.model_id("networks", "wide") == wide
 
 
+def test_search(each):
+    found = each.automl("packed", "found", "architectures", "found_configs", [1],
+                        {"loss": ["categorical_crossentropy"], "metrics": ["accuracy"],
+                         "optimizer_params_list": [{"optimizer": ["Adam"], "lr": np.logspace(-4, -1, 5)}]},
+                        {"batch_size": [32]}, "hyperband", {"R": np.int64(3), "eta": 3},
+                        validation_table="packed_validation", seed=1)
+    assert len(each.leaderboard("found")) > 1 and found
+    assert "hyperband" in set(each.search_algorithms().algorithm)
+
+
 def test_help(one, capsys):
     assert "fit_multiple_model" in set(one.help().function)
     assert one.help("leaderboard") is None
