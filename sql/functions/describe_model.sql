@@ -1,4 +1,4 @@
-CREATE FUNCTION hopper.describe_model(model_arch_table text, model_id integer, packed_table text DEFAULT NULL)
+CREATE FUNCTION hopper.describe_model(model_arch_table text, model_id bigint, packed_table text DEFAULT NULL)
 RETURNS TABLE (
     layer_index integer,
     layer text,
@@ -9,7 +9,7 @@ RETURNS TABLE (
     flops bigint,
     inputs text)
     AS 'MODULE_PATHNAME', 'hopper_sql_describe_model' LANGUAGE C STABLE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.describe_model(text, integer, text) IS
+COMMENT ON FUNCTION hopper.describe_model(text, bigint, text) IS
     'the layers of a stored architecture with shapes, parameters and operations an example, then a row with the totals
 
 Task: 2.3 architectures

@@ -12,12 +12,12 @@ CREATE FUNCTION hopper.evaluate(
     packed_table text,
     output_table text DEFAULT NULL,
     use_gpus boolean DEFAULT false,
-    mst_key integer DEFAULT NULL,
+    mst_key bigint DEFAULT NULL,
     confusion_table text DEFAULT NULL,
     replace boolean DEFAULT false)
 RETURNS hopper.evaluation
     AS 'MODULE_PATHNAME', 'hopper_sql_evaluate' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.evaluate(text, text, text, boolean, integer, text, boolean) IS
+COMMENT ON FUNCTION hopper.evaluate(text, text, text, boolean, bigint, text, boolean) IS
     'loss and metrics of a trained model on a packed table, which validation_preprocessor makes; confusion_table gets a row a class
 
 Task: 7.3 predict

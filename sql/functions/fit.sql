@@ -13,7 +13,7 @@ CREATE FUNCTION hopper.fit(
     packed_table text,
     model_table text,
     model_arch_table text,
-    model_id integer,
+    model_id bigint,
     compile_params text,
     fit_params text,
     num_iterations integer,
@@ -33,7 +33,7 @@ CREATE FUNCTION hopper.fit(
     replace boolean DEFAULT false)
 RETURNS hopper.fit_result
     AS 'MODULE_PATHNAME', 'hopper_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.fit(text, text, text, integer, text, text, integer, boolean, text,
+COMMENT ON FUNCTION hopper.fit(text, text, text, bigint, text, text, integer, boolean, text,
     integer, boolean, text, text, bigint, integer, text, text, integer,
     boolean, hopper.integers, boolean) IS
     'train one model on a packed table; its tables are those of fit_multiple_model, with mst_key 1

@@ -6,11 +6,11 @@ CREATE FUNCTION hopper.predict(
     output_table text DEFAULT NULL,
     pred_type text DEFAULT 'prob',
     use_gpus boolean DEFAULT false,
-    mst_key integer DEFAULT NULL,
+    mst_key bigint DEFAULT NULL,
     replace boolean DEFAULT false)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, integer, boolean) IS
+COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, bigint, boolean) IS
     'predict the rows of an unpacked table, whose features are found by the names that the model was trained with: all classes (prob) or the most probable one (response); returns the number of rows written
 
 Task: 7.1 predict
@@ -35,11 +35,11 @@ CREATE FUNCTION hopper.predict(
     output_table text,
     pred_type integer,
     use_gpus boolean DEFAULT false,
-    mst_key integer DEFAULT NULL,
+    mst_key bigint DEFAULT NULL,
     replace boolean DEFAULT false)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_top' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, integer, boolean, integer, boolean) IS
+COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, integer, boolean, bigint, boolean) IS
     'predict the rows of an unpacked table: the pred_type most probable classes; returns the number of rows written';
 
 CREATE FUNCTION hopper.predict(
@@ -50,9 +50,9 @@ CREATE FUNCTION hopper.predict(
     output_table text,
     pred_type double precision,
     use_gpus boolean DEFAULT false,
-    mst_key integer DEFAULT NULL,
+    mst_key bigint DEFAULT NULL,
     replace boolean DEFAULT false)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_threshold' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, double precision, boolean, integer, boolean) IS
+COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, double precision, boolean, bigint, boolean) IS
     'predict the rows of an unpacked table: the classes that are more probable than pred_type; returns the number of rows written';

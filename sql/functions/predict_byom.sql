@@ -1,6 +1,6 @@
 CREATE FUNCTION hopper.predict_byom(
     model_arch_table text,
-    model_id integer,
+    model_id bigint,
     source_table text,
     id_col text,
     independent_varname text,
@@ -12,7 +12,7 @@ CREATE FUNCTION hopper.predict_byom(
     replace boolean DEFAULT false)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, text, boolean,
+COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, text, boolean,
     text[], double precision, boolean) IS
     'predict with the weights of an architecture table: all classes (prob) or the most probable one (response); returns the number of rows written
 
@@ -29,17 +29,17 @@ class_values: names of the classes, in the order of the outputs; without them cl
 normalizing_const: features are divided by it when a model reads them, such as 255 for bytes of images
 replace: take the place of the output_table that is there, once all rows are predicted
 Example:
-SELECT hopper.load_model(model_arch_table := ''trained'', model_weights := model_weights, model_arch :=
+SELECT hopper.load_model(model_arch_table := ''trained'',
+    model_weights := (SELECT model_weights FROM models WHERE mst_key = 1), model_arch :=
     ''{"class_name": "Sequential", "config": {"layers": [
         {"class_name": "Dense", "config": {"units": 16, "activation": "relu", "batch_input_shape": [null, 2]}},
-        {"class_name": "Dense", "config": {"units": 2, "activation": "softmax"}}]}}'')
-FROM models WHERE mst_key = 1;
+        {"class_name": "Dense", "config": {"units": 2, "activation": "softmax"}}]}}'');
 SELECT hopper.predict_byom(model_arch_table := ''trained'', model_id := 1, source_table := ''points_test'', id_col := ''id'',
     independent_varname := ''a, b'', output_table := ''predicted_byom'', class_values := ARRAY[''down'', ''up'']);';
 
 CREATE FUNCTION hopper.predict_byom(
     model_arch_table text,
-    model_id integer,
+    model_id bigint,
     source_table text,
     id_col text,
     independent_varname text,
@@ -51,13 +51,13 @@ CREATE FUNCTION hopper.predict_byom(
     replace boolean DEFAULT false)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_top' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, integer, boolean,
+COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, integer, boolean,
     text[], double precision, boolean) IS
     'predict with the weights of an architecture table: the pred_type most probable classes; returns the number of rows written';
 
 CREATE FUNCTION hopper.predict_byom(
     model_arch_table text,
-    model_id integer,
+    model_id bigint,
     source_table text,
     id_col text,
     independent_varname text,
@@ -69,6 +69,6 @@ CREATE FUNCTION hopper.predict_byom(
     replace boolean DEFAULT false)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_threshold' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict_byom(text, integer, text, text, text, text, double precision, boolean,
+COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, double precision, boolean,
     text[], double precision, boolean) IS
     'predict with the weights of an architecture table: the classes that are more probable than pred_type; returns the number of rows written';

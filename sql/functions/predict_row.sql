@@ -1,7 +1,7 @@
-CREATE FUNCTION hopper.predict_row(model_table text, mst_key integer, features anyarray)
+CREATE FUNCTION hopper.predict_row(model_table text, mst_key bigint, features anyarray)
 RETURNS TABLE (class_value text, prob double precision, value double precision)
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_row' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict_row(text, integer, anyarray) IS
+COMMENT ON FUNCTION hopper.predict_row(text, bigint, anyarray) IS
     'predict one row, given as an array of numbers: its classes, the most probable first, or the value of a regression
 
 Task: 7.2 predict
@@ -11,10 +11,10 @@ features: one example, as an array of numbers or as a bytea
 Example:
 SELECT * FROM hopper.predict_row(model_table := ''models'', mst_key := 1, features := ARRAY[0.5, 0.8]);';
 
-CREATE FUNCTION hopper.predict_row(model_table text, mst_key integer, features bytea)
+CREATE FUNCTION hopper.predict_row(model_table text, mst_key bigint, features bytea)
 RETURNS TABLE (class_value text, prob double precision, value double precision)
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_row' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict_row(text, integer, bytea) IS
+COMMENT ON FUNCTION hopper.predict_row(text, bigint, bytea) IS
     'predict one row, given as an image: its classes, the most probable first, or the value of a regression';
 
 CREATE FUNCTION hopper.predict_row(model_table text, features anyarray)

@@ -85,7 +85,7 @@ COMMENT ON FUNCTION hopper.gpu_configuration() IS
 -- They read tables, which only the coordinator's own process may do: also where they are joined
 -- with a table.
 ALTER FUNCTION hopper.check_configs(text, text) EXECUTE ON INITPLAN;
-ALTER FUNCTION hopper.describe_model(text, integer) EXECUTE ON INITPLAN;
+ALTER FUNCTION hopper.describe_model(text, bigint, text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.leaderboard(text, integer, text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.learning_curves(text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.run_timeline(text) EXECUTE ON INITPLAN;

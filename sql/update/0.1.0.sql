@@ -72,20 +72,9 @@ DROP FUNCTION hopper.predict_byom(text, integer, text, text, text, text, integer
     text[], double precision);
 DROP FUNCTION hopper.predict_byom(text, integer, text, text, text, text, double precision, boolean,
     text[], double precision);
+DROP FUNCTION hopper.predict_row(text, integer, anyarray);
+DROP FUNCTION hopper.predict_row(text, integer, bytea);
 DROP FUNCTION hopper.run_timeline(text);
 DROP FUNCTION hopper.training_preprocessor(
     text, text, text, text, int, real, int[], text, int, bigint, float8, text, int[], int[]);
 DROP FUNCTION hopper.validation_preprocessor(text, text, text, text, text, int, text);
-
--- What automl() returns.
-CREATE TYPE hopper.automl_result AS (
-    model_table text,
-    best_mst_key integer,
-    best_metric text,
-    best_value double precision,
-    configurations integer,
-    failed integer,
-    iterations bigint,
-    seconds double precision);
-COMMENT ON TYPE hopper.automl_result IS
-    'what a search returns: its best configuration, and what it trained';

@@ -24,6 +24,10 @@ FROM library ORDER BY model_id;
 
 -- Layers, shapes and parameters
 SELECT layer_index, layer, class_name, output_shape, parameters, trainable, flops FROM hopper.describe_model('library', 1);
+-- Numbers come as bigints from some clients
+SELECT count(*) FROM hopper.describe_model('library', 1::bigint);
+SELECT count(*) FROM hopper.describe_model('library', 2147483648);
+\echo :LAST_ERROR_SQLSTATE
 SELECT layer, parameters FROM hopper.describe_model(:'linear');
 SELECT layer, parameters FROM hopper.describe_model(:'linear'::json);
 SELECT d.layer FROM library, hopper.describe_model(model_arch) AS d WHERE model_id = 3 ORDER BY d.layer_index;

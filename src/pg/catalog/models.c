@@ -35,7 +35,7 @@ required_model_id(FunctionCallInfo fcinfo, int index)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"model_id\" must not be null")));
-	return PG_GETARG_INT32(index);
+	return hopper_key_argument(fcinfo, index);
 }
 
 /* The architecture's text in UTF-8; the argument is text, json or jsonb. */

@@ -68,8 +68,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 			hopper_require_other_table(&output, "output_table", &confusion, "confusion_table");
 	}
 	hopper_check_use_gpus(!PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
-	hopper_read_trained(&table, !PG_ARGISNULL(4), PG_ARGISNULL(4) ? 0 : PG_GETARG_INT32(4),
-						&model);
+	hopper_read_trained(&table, !PG_ARGISNULL(4), hopper_key_argument(fcinfo, 4), &model);
 	if (has_confusion)
 		hopper_require_classes(&model, &table);
 	model.config.confusion = has_confusion;

@@ -70,8 +70,7 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 	prepare_output(fcinfo, run, 4, 8);
 	hopper_check_use_gpus(!PG_ARGISNULL(6) && PG_GETARG_BOOL(6));
 	run->threads = hopper_effective_threads();
-	hopper_read_trained(&table, !PG_ARGISNULL(7), PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7),
-						&trained);
+	hopper_read_trained(&table, !PG_ARGISNULL(7), hopper_key_argument(fcinfo, 7), &trained);
 	hopper_predict_from_trained(&trained, &run->model);
 	if (run->model.is_value && run->what.kind != PREDICT_ALL)
 		ereport(NOTICE,
@@ -122,7 +121,7 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 				 errmsg("normalizing_const must be positive, got %g", model->normalizing_const)));
 
 	hopper_require_model_table(&table);
-	hopper_read_model(&table, PG_GETARG_INT32(1), &stored);
+	hopper_read_model(&table, hopper_key_argument(fcinfo, 1), &stored);
 	if (stored.weights == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -453,7 +453,7 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 Datum
 hopper_sql_predict_row(PG_FUNCTION_ARGS)
 {
-	return predict_row(fcinfo, !PG_ARGISNULL(1), PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1), 2);
+	return predict_row(fcinfo, !PG_ARGISNULL(1), hopper_key_argument(fcinfo, 1), 2);
 }
 
 /* predict_row(model_table, features) */

@@ -133,20 +133,33 @@ static const struct
 	{"rank", "1: the most probable class"},
 };
 
+/* NULL where the name means nothing. */
+static const char *
+meaning_of(const char *column)
+{
+	for (int i = 0; i < lengthof(meanings); i++)
+		if (strcmp(meanings[i].column, column) == 0)
+			return meanings[i].meaning;
+	return NULL;
+}
+
 void
 hopper_comment_table(const hopper_name *table, const char *comment)
 {
 	Oid			relation = hopper_relation_oid(table, false);
-	int			i;
+	Relation	opened = relation_open(relation, AccessShareLock);
 
 	CreateComments(relation, RelationRelationId, 0, comment);
-	for (i = 0; i < lengthof(meanings); i++)
+	/* By the table's columns: the server's cache keeps each name that a table was asked for. */
+	for (int i = 0; i < RelationGetNumberOfAttributes(opened); i++)
 	{
-		AttrNumber	column = get_attnum(relation, meanings[i].column);
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(opened), i);
+		const char *meaning = column->attisdropped ? NULL : meaning_of(NameStr(column->attname));
 
-		if (column != InvalidAttrNumber)
-			CreateComments(relation, RelationRelationId, column, meanings[i].meaning);
+		if (meaning)
+			CreateComments(relation, RelationRelationId, column->attnum, meaning);
 	}
+	relation_close(opened, NoLock);
 	CommandCounterIncrement();
 }
 

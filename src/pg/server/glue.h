@@ -241,6 +241,14 @@ extern void hopper_refuse_cell(const hopper_name *table, uint64 row,
 /* A column's type as hopper_exec() and hopper_select() find it. */
 extern char *hopper_type_name(Oid type, int32 typmod);
 
+/* --- keys as arguments (server/integers.c) --- */
+
+/*
+ * A model_id or mst_key, which is a bigint for callers that have no smaller integers; 0 for NULL.
+ * ERROR 22003 out of the range that keys can have.
+ */
+extern int32 hopper_key_argument(FunctionCallInfo fcinfo, int at);
+
 /* --- text in statements: names and values come in through these two only (server/quoting.c) --- */
 
 extern char *hopper_identifier(const char *name);

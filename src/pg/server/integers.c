@@ -1,11 +1,12 @@
 /*
  * integers.c
- *		The type hopper.integers: one integer or a list of them, stored as integer[] is.
+ *		Integers as arguments, in what widths and numbers callers have them.
  *
+ * The type hopper.integers is one integer or a list of them, stored as integer[] is.
  * As an argument's type it takes what two functions of one name, with integer and with integer[],
  * would take, without being ambiguous where the argument is left out or NULL.
  */
-#include "pg/server/pg_include.h"
+#include "pg/server/glue.h"
 
 #include "catalog/pg_type.h"
 #include "utils/fmgroids.h"
@@ -28,4 +29,16 @@ Datum
 hopper_sql_integers_out(PG_FUNCTION_ARGS)
 {
 	return CStringGetDatum(OidOutputFunctionCall(F_ARRAY_OUT, PG_GETARG_DATUM(0)));
+}
+
+int32
+hopper_key_argument(FunctionCallInfo fcinfo, int at)
+{
+	int64		key = PG_ARGISNULL(at) ? 0 : PG_GETARG_INT64(at);
+
+	if (key < PG_INT32_MIN || key > PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("no model has the number " INT64_FORMAT, key)));
+	return (int32) key;
 }

@@ -490,7 +490,7 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	common_arguments(fcinfo, &request, 6, 13, 20);
 
 	hopper_require_model_table(&request.models);
-	hopper_read_model(&request.models, PG_GETARG_INT32(3), &model);
+	hopper_read_model(&request.models, hopper_key_argument(fcinfo, 3), &model);
 	config = palloc0(sizeof(hopper_config));
 	config->mst_key = 1;
 	config->model_id = model.model_id;
