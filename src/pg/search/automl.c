@@ -340,6 +340,35 @@ tell_round(const automl *run, int n, int64 iterations)
 					hopper_duration_words(hopper_seconds_since(run->started)))));
 }
 
+static bool
+has_model(const automl *run, int32 mst_key)
+{
+	return has_models(run) &&
+		hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d", run->info.quoted, mst_key) > 0;
+}
+
+/*
+ * Before any of them trains on: who goes on from another's state takes it, and who comes back after
+ * its state was of no more use begins anew.
+ */
+static void
+prepare(const automl *run, const hopper_search_assignment *work, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		int32		mst_key = (int32) work[i].trial + 1;
+
+		if (work[i].parent >= 0 && work[i].from > 0 && !has_model(run, mst_key))
+			copy_parent(run, mst_key, (int32) work[i].parent + 1);
+		else if (work[i].from == 0 && has_model(run, mst_key))
+		{
+			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->output.quoted, mst_key);
+			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->state.quoted, mst_key);
+			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->info.quoted, mst_key);
+		}
+	}
+}
+
 static int64
 iterations_of(const hopper_search_assignment *work)
 {
@@ -360,10 +389,6 @@ run_group(automl *run, const hopper_search_assignment *work, int n, int64 iterat
 	{
 		if (iterations_of(&work[i]) != iterations)
 			continue;
-		if (work[i].parent >= 0 && work[i].from > 0 &&
-			hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d", run->info.quoted,
-								 (int) work[i].trial + 1) == 0)
-			copy_parent(run, (int32) work[i].trial + 1, (int32) work[i].parent + 1);
 		appendStringInfo(&keys, "%s%d", in_group++ ? "," : "{", (int) work[i].trial + 1);
 	}
 	appendStringInfoChar(&keys, '}');
@@ -417,6 +442,7 @@ run_search(automl *run)
 			elog(ERROR, "the search waits for nothing");
 		}
 		write_new_trials(run);
+		prepare(run, work, n);
 		qsort(work, n, sizeof(work[0]), by_iterations);
 		for (int i = 0; i < n; i++)
 			if (i == 0 || iterations_of(&work[i]) != iterations_of(&work[i - 1]))
