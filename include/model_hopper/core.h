@@ -145,7 +145,10 @@ typedef struct hopper_core_api
 
 	/* --- the machine --- */
 
-	/* What this process may use of it; limits of control groups (containers, services) count. */
+	/*
+	 * What this process may use of it; limits of control groups (containers, services) count.
+	 * Memory of 0: there was none to find out.
+	 */
 	int64_t		(*available_memory) (void);
 	int32_t		(*available_processors) (void);
 

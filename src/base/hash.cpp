@@ -1,7 +1,5 @@
 #include "base/hash.h"
 
-#include <new>
-
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -34,21 +32,20 @@ Digest Hash(const void* data, size_t size, uint64_t seed) {
   return Canonical(XXH3_128bits_withSeed(data, size, seed));
 }
 
-Hasher::Hasher(uint64_t seed) : state_(XXH3_createState()) {
-  if (state_ == nullptr) throw std::bad_alloc();
-  XXH3_128bits_reset_withSeed(static_cast<XXH3_state_t*>(state_), seed);
-}
+static_assert(sizeof(XXH3_state_t) <= 576 && alignof(XXH3_state_t) <= 64, "has room");
 
-Hasher::~Hasher() { XXH3_freeState(static_cast<XXH3_state_t*>(state_)); }
+Hasher::Hasher(uint64_t seed) {
+  XXH3_128bits_reset_withSeed(reinterpret_cast<XXH3_state_t*>(state_.data()), seed);
+}
 
 void Hasher::Add(const void* data, size_t size) {
   // The library treats NULL as an error even where nothing is to be added.
   if (size == 0) return;
-  XXH3_128bits_update(static_cast<XXH3_state_t*>(state_), data, size);
+  XXH3_128bits_update(reinterpret_cast<XXH3_state_t*>(state_.data()), data, size);
 }
 
 Digest Hasher::Finish() const {
-  return Canonical(XXH3_128bits_digest(static_cast<const XXH3_state_t*>(state_)));
+  return Canonical(XXH3_128bits_digest(reinterpret_cast<const XXH3_state_t*>(state_.data())));
 }
 
 }  // namespace hopper

@@ -20,18 +20,17 @@ struct Digest {
 
 Digest Hash(const void* data, size_t size, uint64_t seed = 0);
 
-// Hash of data that arrives in pieces; equal to Hash() of the concatenation.
+// Hash of data that arrives in pieces; equal to Hash() of the concatenation. Needs no memory.
 class Hasher {
  public:
   explicit Hasher(uint64_t seed = 0);
-  ~Hasher();
   Hasher(const Hasher&) = delete;
   Hasher& operator=(const Hasher&) = delete;
   void Add(const void* data, size_t size);
   Digest Finish() const;
 
  private:
-  void* state_;
+  alignas(64) std::array<unsigned char, 576> state_{};  // the library's
 };
 
 }  // namespace hopper

@@ -394,6 +394,19 @@ int WaitsForMetrics(const char* fit_params, int32_t* waits, hopper_error* error)
   });
 }
 
+// Files are read for both: without memory for that nothing is known.
+int64_t MemoryOfMachine() {
+  int64_t bytes = 0;
+  Guard(nullptr, [&] { bytes = AvailableMemory(); });
+  return bytes;
+}
+
+int32_t ProcessorsOfMachine() {
+  int32_t n = 1;
+  Guard(nullptr, [&] { n = AvailableProcessors(); });
+  return n;
+}
+
 hopper_core_api MakeApi() {
   hopper_core_api api = {};
   api.version = HOPPER_API_VERSION;
@@ -422,8 +435,8 @@ hopper_core_api MakeApi() {
   api.buffer_checksum = ChecksumOfBuffer;
   api.nearest_name = NearestOfNames;
   api.verify_state = VerifyStateImage;
-  api.available_memory = AvailableMemory;
-  api.available_processors = AvailableProcessors;
+  api.available_memory = MemoryOfMachine;
+  api.available_processors = ProcessorsOfMachine;
   api.search = MakeSearchApi();
   return api;
 }

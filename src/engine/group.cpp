@@ -183,7 +183,9 @@ void Group::PushWarning(const Problem& problem, Traveller* model) {
 
 void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const {
   const ModelSpec& spec = model->trainer->network().spec();
-  ModelState state = ReadState(StateLayoutOf(spec), image, size);
+  const OptimizerParams& optimizer = model->trainer->compile().optimizer;
+  ModelState state =
+      ReadState(StateLayoutOf(spec), image, size, SlotNames(optimizer), SlotCount(optimizer));
   const std::string name = "configuration " + std::to_string(model->key);
   const auto warn = [model](const Problem& problem) { PushWarning(problem, model); };
   Problem problem;

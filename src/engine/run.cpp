@@ -84,7 +84,9 @@ void Run::ReadConfig(const hopper_config& config, Model* model) {
     if (config.state == nullptr) return;
     model->checked = true;
     const ModelSpec& spec = model->trainer->network().spec();
-    AdoptState(model, ReadState(StateLayoutOf(spec), config.state, config.state_size));
+    const OptimizerParams& optimizer = model->trainer->compile().optimizer;
+    AdoptState(model, ReadState(StateLayoutOf(spec), config.state, config.state_size,
+                                SlotNames(optimizer), SlotCount(optimizer)));
   } else if (config.weights != nullptr) {
     model->given_weights = config.weights;
     if (given_.insert(config.weights).second) {

@@ -231,8 +231,10 @@ void Run::AddState(int32_t mst_key, const uint8_t* bytes, size_t size) {
                 "no state of configuration " + std::to_string(mst_key) + " was asked for");
   }
   if (model.reader == nullptr) {
+    const OptimizerParams& optimizer = model.trainer->compile().optimizer;
     model.reader = std::make_unique<StateReader>(StateLayoutOf(model.trainer->network().spec()),
-                                                 model.stored_bytes);
+                                                 model.stored_bytes, SlotNames(optimizer),
+                                                 SlotCount(optimizer));
   }
   model.reader->Add(bytes, size);
   if (!model.reader->complete()) return;

@@ -15,7 +15,7 @@ ModelGraph::~ModelGraph() = default;
 
 namespace {
 
-constexpr size_t kMaxLayers = 100000;
+constexpr size_t kMaxLayers = 10000;
 
 class Reader {
  public:

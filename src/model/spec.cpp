@@ -15,7 +15,7 @@ namespace hopper {
 namespace {
 
 constexpr int64_t kMaxFloats = int64_t{1} << 31;  // of one tensor, one weight, one model
-constexpr size_t kMaxCalls = 100000;
+constexpr size_t kMaxCalls = 10000;
 constexpr int64_t kAlignment = 16;  // floats in 64 bytes
 
 int64_t AlignUp(int64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }

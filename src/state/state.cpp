@@ -285,8 +285,12 @@ std::vector<uint8_t> WriteState(const StateLayout& layout, const ModelState& sta
   return image;
 }
 
-StateReader::StateReader(StateLayout layout, size_t size)
-    : layout_(std::move(layout)), size_(size), checksum_(kChecksumSeed) {
+StateReader::StateReader(StateLayout layout, size_t size, std::string optimizer, int32_t n_slots)
+    : layout_(std::move(layout)),
+      size_(size),
+      optimizer_(std::move(optimizer)),
+      n_slots_(n_slots),
+      checksum_(kChecksumSeed) {
   if (size < kMagic.size() + kDigestSize) {
     Damaged("It holds " + std::to_string(size) + " bytes.");
   }
@@ -324,17 +328,21 @@ void StateReader::TryHead() {
   }
   state_ = std::move(head.state);
   state_.params = AlignedArray<float>(static_cast<size_t>(layout_.flat_size));
-  state_.slots = AlignedArray<float>(static_cast<size_t>(layout_.slot_size * state_.n_slots));
+  const bool takes_slots =
+      optimizer_.empty() || (state_.optimizer == optimizer_ && state_.n_slots == n_slots_);
+  if (takes_slots) {
+    state_.slots = AlignedArray<float>(static_cast<size_t>(layout_.slot_size * state_.n_slots));
+  }
   for (const auto& weight : layout_.weights) {
     pieces_.push_back(
         {state_.params.data() + weight.offset, static_cast<size_t>(weight.size) * sizeof(float)});
   }
   for (int32_t slot = 0; slot < state_.n_slots; ++slot) {
-    float* values = state_.slots.data() + slot * layout_.slot_size;
+    float* values = takes_slots ? state_.slots.data() + slot * layout_.slot_size : nullptr;
     for (const auto& weight : layout_.weights) {
       if (weight.slot_offset < 0) continue;
-      pieces_.push_back(
-          {values + weight.slot_offset, static_cast<size_t>(weight.size) * sizeof(float)});
+      pieces_.push_back({takes_slots ? values + weight.slot_offset : nullptr,
+                         static_cast<size_t>(weight.size) * sizeof(float)});
     }
   }
   monitor_.resize(head.monitor);
@@ -348,7 +356,8 @@ void StateReader::Place(const uint8_t* bytes, size_t n) {
   while (n > 0 && next_ < pieces_.size()) {
     const Piece& piece = pieces_[next_];
     const size_t some = std::min(n, piece.size - at_);
-    if (some > 0) std::memcpy(static_cast<uint8_t*>(piece.to) + at_, bytes, some);
+    if (some > 0 && piece.to != nullptr)
+      std::memcpy(static_cast<uint8_t*>(piece.to) + at_, bytes, some);
     bytes += some;
     n -= some;
     at_ += some;
@@ -391,9 +400,10 @@ ModelState StateReader::Finish() {
   return std::move(state_);
 }
 
-ModelState ReadState(const StateLayout& layout, const uint8_t* image, size_t size) {
+ModelState ReadState(const StateLayout& layout, const uint8_t* image, size_t size,
+                     std::string optimizer, int32_t n_slots) {
   if (image == nullptr) Damaged("It holds 0 bytes.");
-  StateReader reader(layout, size);
+  StateReader reader(layout, size, std::move(optimizer), n_slots);
   reader.Add(image, size);
   return reader.Finish();
 }

@@ -80,8 +80,9 @@ class StateWriter {
 // Takes an image piece by piece.
 class StateReader {
  public:
-  // `layout` is copied; `size` is the whole image's.
-  StateReader(StateLayout layout, size_t size);
+  // `layout` is copied; `size` is the whole image's. Where an optimizer is named, slots of another
+  // one, or of another number, are passed over: the state then says whose they were, without them.
+  StateReader(StateLayout layout, size_t size, std::string optimizer = "", int32_t n_slots = 0);
   // Throws kCorrupt where more comes than the image's size.
   void Add(const uint8_t* bytes, size_t n);
   bool complete() const { return taken_ == size_; }
@@ -90,7 +91,7 @@ class StateReader {
 
  private:
   struct Piece {
-    void* to = nullptr;
+    void* to = nullptr;  // null: passed over
     size_t size = 0;
   };
   void TryHead();
@@ -98,6 +99,8 @@ class StateReader {
 
   StateLayout layout_;
   size_t size_;
+  std::string optimizer_;
+  int32_t n_slots_;
   size_t taken_ = 0;
   Hasher checksum_;
   std::vector<uint8_t> head_;  // until it is complete
@@ -113,7 +116,8 @@ class StateReader {
 };
 
 // Throws kCorrupt for a damaged image, kInvalidParameter for one of another architecture.
-ModelState ReadState(const StateLayout& layout, const uint8_t* image, size_t size);
+ModelState ReadState(const StateLayout& layout, const uint8_t* image, size_t size,
+                     std::string optimizer = "", int32_t n_slots = 0);
 
 // Checksum and structure without a layout; the digest of the image.
 Digest VerifyState(const uint8_t* image, size_t size);

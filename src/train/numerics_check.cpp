@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "base/block_signals.h"
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/philox.h"
 #include "model/network/step_plan.h"
@@ -102,14 +104,20 @@ std::string ComputeAlone() {
   std::string check;
   std::exception_ptr failure;
   const BlockSignals blocked;
-  std::thread thread([&] {
-    try {
-      at::set_num_threads(1);
-      check = Compute();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  });
+  std::thread thread;
+  try {
+    thread = std::thread([&] {
+      try {
+        at::set_num_threads(1);
+        check = Compute();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    });
+  } catch (const std::system_error& e) {
+    throw Error(ErrorCode::kOutOfMemory, "could not start a thread to look at the arithmetic",
+                e.what(), "Let other processes of the server's user end, or raise its limit.");
+  }
   thread.join();
   if (failure != nullptr) std::rethrow_exception(failure);
   return check;

@@ -237,3 +237,15 @@ def test_a_statement_that_trains_often_takes_its_share_once(preloaded, session):
       EXCEPTION WHEN duplicate_table THEN NULL;
       END;
     END LOOP; END $$""") == []
+
+
+def test_no_size_is_rounded_to_no_limit(session):
+    for name in ("memory_limit", "max_memory", "keep_memory"):
+        for size in ("1kB", "1023kB", "0.5MB"):
+            with pytest.raises(psycopg2.errors.InvalidParameterValue):
+                query(session, f"SET hopper.{name} = '{size}'")
+        query(session, f"SET hopper.{name} = '1.5MB'")
+        assert value(session, f"SHOW hopper.{name}") == "1536kB"
+        query(session, f"SET hopper.{name} = 512")
+        assert value(session, f"SHOW hopper.{name}") == "512MB"
+        query(session, f"SET hopper.{name} = 0; RESET hopper.{name}")

@@ -208,6 +208,13 @@ BEGIN;
 UPDATE points_packed_summary SET n_rows = 9223372036854775807;
 SELECT hopper.fit_multiple_model('points_packed', 'other', 'configs', 1);
 ROLLBACK;
+BEGIN;
+CREATE TABLE measured AS
+  SELECT i AS id, ARRAY[i, i % 3]::real[] AS x, i::real AS y FROM generate_series(1, 12) i;
+SELECT hopper.training_preprocessor('measured', 'measured_packed', 'y', 'x');
+UPDATE measured_packed_summary SET label_kind = 'array', label_shape = '{1}';
+SELECT hopper.validation_preprocessor('measured', 'other', 'y', 'x', 'measured_packed');
+ROLLBACK;
 DROP TABLE two, two_summary, pair, pair_info, pair_state, pair_summary;
 DROP TABLE points, points_packed, points_packed_summary, models, configs, configs_summary, run,
   run_info, run_state, run_summary;

@@ -135,6 +135,12 @@ set_number_labels(hopper_pack_job *job)
 	if (job->request.validation)
 	{
 		if (job->y_kind != trained->y_kind || y->type > trained->y_type)
+		{
+			if (strcmp(column->sql_type, training->y_sql_type) == 0)
+				hopper_refuse_packed(training,
+									 psprintf("Column \"label_kind\" or \"label_type\" of its"
+											  " summary is not that of labels of type %s",
+											  training->y_sql_type));
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("column \"%s\" of \"%s\" is of type %s"
@@ -142,6 +148,7 @@ set_number_labels(hopper_pack_job *job)
 							column->name, job->source.name.shown, column->sql_type,
 							training->table.shown, training->y_sql_type),
 					 errhint("Cast the column in a view.")));
+		}
 		y->type = trained->y_type;
 	}
 	if (job->y_kind == HOPPER_LABEL_VALUE)

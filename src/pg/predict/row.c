@@ -136,7 +136,7 @@ keep_model(ready_model *entry, const hopper_trained *trained)
 static int64
 keep_limit(void)
 {
-	return (int64) hopper_keep_memory * 1024 * 1024;
+	return HOPPER_BYTES(hopper_keep_memory);
 }
 
 /* A free place, with room for a model of so many bytes beside those that stay. */

@@ -20,7 +20,7 @@ typedef struct server_totals
 } server_totals;
 
 int			hopper_max_threads = 0;
-int			hopper_max_memory = 0;
+hopper_megabytes hopper_max_memory = 0;
 
 static server_totals *totals = NULL;	/* NULL: not preloaded */
 
@@ -51,13 +51,12 @@ HOPPER_SHMEM_REQUEST_HOOK(request_memory)
 void
 hopper_ceilings_init(void)
 {
-	DefineCustomIntVariable("hopper.max_memory",
-							"Sets the memory that training, evaluation and prediction may use.",
-							"All of the server together where the library is in "
-							"shared_preload_libraries, else each call. "
-							"0 means three quarters of the memory that the server may use.",
-							&hopper_max_memory, 0, 0, INT_MAX,
-							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	hopper_define_size("hopper.max_memory",
+					   "Sets the memory that training, evaluation and prediction may use.",
+					   "All of the server together where the library is in "
+					   "shared_preload_libraries, else each call. "
+					   "0 means three quarters of the memory that the server may use.",
+					   &hopper_max_memory, 0, PGC_SUSET);
 	DefineCustomIntVariable("hopper.max_threads",
 							"Sets the number of threads that may train, evaluate and predict.",
 							"All of the server together where the library is in "
@@ -183,9 +182,14 @@ hopper_take_threads(hopper_share *share, int asked, int least)
 static int64
 memory_ceiling(void)
 {
+	int64		available;
+
 	if (hopper_max_memory > 0)
-		return (int64) hopper_max_memory * 1024 * 1024;
-	return hopper_core()->available_memory() / 4 * 3;
+		return HOPPER_BYTES(hopper_max_memory);
+	available = hopper_core()->available_memory();
+	if (available <= 0)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	return available / 4 * 3;
 }
 
 int64
@@ -241,7 +245,7 @@ hopper_segment_memory(int64 asked, int segments_on_host)
 		ceiling /= Max(segments_on_host, 1);
 	/* in the segment's own configuration file, or its host's */
 	if (asked <= 0)
-		asked = (int64) hopper_memory_limit * 1024 * 1024 / Max(segments_on_host, 1);
+		asked = HOPPER_BYTES(hopper_memory_limit) / Max(segments_on_host, 1);
 	return asked > 0 ? Min(asked, ceiling) : ceiling;
 }
 

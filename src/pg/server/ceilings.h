@@ -11,7 +11,7 @@
 #include "pg/server/glue.h"
 
 extern int	hopper_max_threads;		/* hopper.max_threads; 0: HOPPER_MAX_THREADS */
-extern int	hopper_max_memory;		/* hopper.max_memory, in MB; 0: three quarters of it */
+extern hopper_megabytes hopper_max_memory;	/* hopper.max_memory; 0: three quarters of it */
 
 /* More workers than any machine has cores; keeps absurd numbers from starting threads. */
 #define HOPPER_MAX_THREADS 1024

@@ -293,6 +293,15 @@ hopper_has_ctid(Oid relation)
 	memset(MemoryContextAllocHuge(CurrentMemoryContext, size), 0, size)
 #endif
 
+/* Settings of sizes, in megabytes: before 12 only those of whole numbers have units. */
+#if PG_VERSION_NUM >= 120000
+#define HOPPER_SIZES_ARE_REAL
+typedef double hopper_megabytes;
+#else
+typedef int hopper_megabytes;
+#endif
+#define HOPPER_BYTES(megabytes) ((int64) ((megabytes) * INT64CONST(1048576)))
+
 /* Temporary files: Greenplum names their operation; the functions report errors since 13. */
 #ifdef GP_VERSION_NUM
 #define hopper_buffile_create(operation) BufFileCreateTemp(operation, false)

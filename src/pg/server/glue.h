@@ -11,12 +11,16 @@
 /* --- settings (server/module.c) --- */
 
 extern int	hopper_threads;		/* hopper.threads; 0: one a processor */
-extern int	hopper_memory_limit;	/* hopper.memory_limit, in MB; 0: all that is left */
+extern hopper_megabytes hopper_memory_limit;	/* hopper.memory_limit; 0: all that is left */
 extern int	hopper_notice_interval; /* hopper.notice_interval, in seconds; 0: no progress lines */
 extern int	hopper_max_configs; /* hopper.max_configs */
-extern int	hopper_keep_memory; /* hopper.keep_memory, in MB */
+extern hopper_megabytes hopper_keep_memory; /* hopper.keep_memory */
 extern int	hopper_keep_time;	/* hopper.keep_time, in seconds; 0: as long as the session */
 extern int	hopper_debug_drop_cache;	/* hopper.debug_drop_cache, on Greenplum */
+
+/* Defines a setting in megabytes, of 1 at least or 0, which means something else. */
+extern void hopper_define_size(const char *name, const char *short_desc, const char *long_desc,
+							   hopper_megabytes *variable, int boot, GucContext context);
 
 /* What a call of this session may use, within the administrator's ceilings (server/ceilings.h). */
 extern int	hopper_effective_threads(void);

@@ -15,14 +15,39 @@
 HOPPER_MODULE_MAGIC;
 
 int			hopper_threads = 0;
-int			hopper_memory_limit = 0;
+hopper_megabytes hopper_memory_limit = 0;
 int			hopper_notice_interval = 10;
 int			hopper_max_configs = 10000;
-int			hopper_keep_memory = 256;
+hopper_megabytes hopper_keep_memory = 256;
 int			hopper_keep_time = 300;
 int			hopper_debug_drop_cache = 0;
 
 extern void _PG_init(void);
+
+#ifdef HOPPER_SIZES_ARE_REAL
+/* '1kB' is no whole megabyte: rounded to 0, it would mean no limit. */
+static bool
+check_size(double *value, void **extra, GucSource source)
+{
+	if (*value <= 0 || *value >= 1)
+		return true;
+	GUC_check_errdetail("It is in megabytes, and 1MB at least or 0.");
+	return false;
+}
+#endif
+
+void
+hopper_define_size(const char *name, const char *short_desc, const char *long_desc,
+				   hopper_megabytes *variable, int boot, GucContext context)
+{
+#ifdef HOPPER_SIZES_ARE_REAL
+	DefineCustomRealVariable(name, short_desc, long_desc, variable, boot, 0, INT_MAX, context,
+							 GUC_UNIT_MB, check_size, NULL, NULL);
+#else
+	DefineCustomIntVariable(name, short_desc, long_desc, variable, boot, 0, INT_MAX, context,
+							GUC_UNIT_MB, NULL, NULL, NULL);
+#endif
+}
 
 void
 _PG_init(void)
@@ -40,24 +65,22 @@ _PG_init(void)
 							&hopper_max_configs, 10000, 1, INT_MAX,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	hopper_ceilings_init();
-	DefineCustomIntVariable("hopper.keep_memory",
-							"Sets the memory of the models that a session keeps for predict_row().",
-							"Larger models are read anew for each call. 0 means to keep none.",
-							&hopper_keep_memory, 256, 0, INT_MAX,
-							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	hopper_define_size("hopper.keep_memory",
+					   "Sets the memory of the models that a session keeps for predict_row().",
+					   "Larger models are read anew for each call. 0 means to keep none.",
+					   &hopper_keep_memory, 256, PGC_SUSET);
 	DefineCustomIntVariable("hopper.keep_time",
 							"Sets how long a session keeps a model for predict_row() without "
 							"using it.",
 							"0 means until the session ends.",
 							&hopper_keep_time, 300, 0, INT_MAX / 1000,
 							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
-	DefineCustomIntVariable("hopper.memory_limit",
-							"Sets the memory that one call may use for data and models.",
-							"Packed data above it are read in turns; a model that does not fit "
-							"fails alone. "
-							"0 means what hopper.max_memory leaves.",
-							&hopper_memory_limit, 0, 0, INT_MAX,
-							PGC_USERSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	hopper_define_size("hopper.memory_limit",
+					   "Sets the memory that one call may use for data and models.",
+					   "Packed data above it are read in turns; a model that does not fit "
+					   "fails alone. "
+					   "0 means what hopper.max_memory leaves.",
+					   &hopper_memory_limit, 0, PGC_USERSET);
 	DefineCustomIntVariable("hopper.notice_interval",
 							"Sets the shortest time between two progress notices of a training "
 							"run.",
@@ -89,7 +112,7 @@ hopper_effective_threads(void)
 int64
 hopper_effective_memory_limit(void)
 {
-	int64		asked = (int64) hopper_memory_limit * 1024 * 1024;
+	int64		asked = HOPPER_BYTES(hopper_memory_limit);
 	int64		allowed = hopper_free_memory();
 
 	if (asked == 0)

@@ -178,5 +178,22 @@ TEST_F(Faults, ChecksOfConfigurations) {
   });
 }
 
+// Of functions that give no error: they need no memory, or say less.
+TEST_F(Faults, WhatGivesNoError) {
+  const std::vector<float> x(10, 0.5F);
+  FailEachAllocation([&] {
+    Outcome outcome;
+    uint8_t bytes[16];
+    Api().row_key(7, x.data(), 40, "y", 1, bytes);
+    for (const uint8_t byte : bytes) outcome.answer = outcome.answer * 31 + byte;
+    Api().buffer_checksum(1, 2, 3, x.data(), 40, "y", 1, bytes);
+    for (const uint8_t byte : bytes) outcome.answer = outcome.answer * 31 + byte;
+    if (Api().available_processors() < 1) outcome.code = HOPPER_INTERNAL;
+    // Nothing is promised of what is not known.
+    if (Api().available_memory() == 0) outcome.code = HOPPER_OUT_OF_MEMORY;
+    return outcome;
+  });
+}
+
 }  // namespace
 }  // namespace hopper

@@ -1,9 +1,13 @@
 // Every allocation of a run, a warm start, an evaluation and a prediction fails, libtorch's among
 // them, one after another: each time the C functions answer with an error or the work ends as ever,
 // nothing crashes or hangs, and no memory stays behind.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -11,6 +15,19 @@
 #include "support/failing_memory.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
+
+namespace {
+std::atomic<int> thread_that_fails{0};
+}
+
+// Instead of the C library's, which it calls; the C++ library finds it here.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                              void* (*body)(void*), void* argument) {
+  if (thread_that_fails > 0 && --thread_that_fails == 0) return EAGAIN;
+  static const auto create =
+      reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return create(thread, attributes, body, argument);
+}
 
 namespace hopper {
 namespace {
@@ -197,6 +214,21 @@ class Faults : public ::testing::Test {
   std::vector<uint8_t> state_;
   size_t state_size_ = 0;
 };
+
+// The first test of the program: one of the threads is started once in a process.
+TEST_F(Faults, AThread) {
+  int failed = 0;
+  for (int n = 1;; ++n) {
+    thread_that_fails = n;
+    const Outcome outcome = Run();
+    if (thread_that_fails.exchange(0) > 0) break;
+    ++failed;
+    EXPECT_EQ(outcome.code, HOPPER_OUT_OF_MEMORY);
+    EXPECT_EQ(std::string(error_.message).find("could not start "), 0U) << error_.message;
+    EXPECT_STRNE(error_.hint, "");
+  }
+  EXPECT_GE(failed, 2);
+}
 
 TEST_F(Faults, ARun) {
   FailEachAllocation([this] { return Run(); }, 500);

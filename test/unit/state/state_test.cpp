@@ -141,6 +141,27 @@ TEST(State, DamageInPiecesIsFound) {
   EXPECT_EQ(CodeOf([&] { shorter.Finish(); }), ErrorCode::kCorrupt);
 }
 
+TEST(State, SlotsOfAnotherOptimizerTakeNoMemory) {
+  const ModelState before = Monitored();
+  ASSERT_GT(before.n_slots, 0);
+  const std::vector<uint8_t> image = WriteState(Layout(), before);
+  const auto read = [&](const std::string& optimizer, int32_t n_slots) {
+    return ReadState(Layout(), image.data(), image.size(), optimizer, n_slots);
+  };
+  EXPECT_EQ(read(before.optimizer, before.n_slots).slots.size(), before.slots.size());
+  for (const ModelState& state :
+       {read("Other", before.n_slots), read(before.optimizer, before.n_slots + 1)}) {
+    EXPECT_EQ(state.slots.size(), 0U);
+    EXPECT_EQ(state.optimizer, before.optimizer);
+    EXPECT_EQ(state.n_slots, before.n_slots);
+    EXPECT_EQ(state.step, before.step);
+    EXPECT_TRUE(std::equal(state.params.data(), state.params.data() + state.params.size(),
+                           before.params.data()));
+    EXPECT_EQ(state.monitor.stop_rule, before.monitor.stop_rule);
+    EXPECT_EQ(state.monitor.best, before.monitor.best);
+  }
+}
+
 TEST(State, TheMonitorSurvivesWritingAndReading) {
   EXPECT_EQ(VersionOf(WriteState(Layout(), State())), 1U);
   const ModelState before = Monitored();

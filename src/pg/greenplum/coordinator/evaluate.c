@@ -76,7 +76,7 @@ hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data, hop
 	evaluation.desc = data->desc;
 	evaluation.keys = hopper_partition_keys(data);
 	evaluation.threads = hopper_threads;
-	evaluation.memory_limit = (int64) hopper_memory_limit * 1024 * 1024;
+	evaluation.memory_limit = HOPPER_BYTES(hopper_memory_limit);
 	evaluation.segments_on_host = hopper_segments_on_a_host();
 	description = hopper_evaluate_describe(&evaluation);
 	values[0] = PointerGetDatum(description);

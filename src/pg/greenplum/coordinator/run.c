@@ -450,7 +450,7 @@ segments_train(hopper_training *training, const hopper_name *model, const hopper
 	run.run.options = training->options;
 	run.run.options.threads = training->threads_given ? training->options.threads
 		: hopper_threads;
-	run.run.options.memory_limit = (int64) hopper_memory_limit * 1024 * 1024;
+	run.run.options.memory_limit = HOPPER_BYTES(hopper_memory_limit);
 	run.run.train = training->train->desc;
 	run.run.train_keys = hopper_partition_keys(training->train);
 	run.run.has_valid = training->valid != NULL;
