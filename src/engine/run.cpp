@@ -51,11 +51,9 @@ Run::~Run() {
 
 void Run::AddConfig(const hopper_config& config) {
   if (started_) throw Error(ErrorCode::kInternal, "the run has been started already");
-  for (const auto& other : models_) {
-    if (other->key == config.mst_key) {
-      throw Error(ErrorCode::kInvalidParameter,
-                  "configuration " + std::to_string(config.mst_key) + " was given twice");
-    }
+  if (by_key_.count(config.mst_key) > 0) {
+    throw Error(ErrorCode::kInvalidParameter,
+                "configuration " + std::to_string(config.mst_key) + " was given twice");
   }
   auto model = std::make_unique<Model>();
   model->key = config.mst_key;
@@ -71,6 +69,7 @@ void Run::AddConfig(const hopper_config& config) {
   }
   model->index = models_.size();
   models_.push_back(std::move(model));
+  by_key_[config.mst_key] = models_.size() - 1;
 }
 
 void Run::ReadConfig(const hopper_config& config, Model* model) {

@@ -18,6 +18,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -329,8 +330,9 @@ class Run {
   std::mutex mutex_;  // guards all that follows
   std::condition_variable wake_;
   std::vector<std::unique_ptr<Model>> models_;
-  std::vector<ReadyModels> ready_;   // by device, the threads' first
-  int32_t announced_ = 0;            // iterations that every live model has finished
+  std::unordered_map<int32_t, size_t> by_key_;  // index in models_
+  std::vector<ReadyModels> ready_;              // by device, the threads' first
+  int32_t announced_ = 0;                       // iterations that every live model has finished
   std::map<int32_t, int> progress_;  // live models by the iterations that they have finished
   std::map<int64_t, int> before_;    // and by those before this run
   // Above the memory limit: by split and partition, the models with an evaluation that lacks it.

@@ -165,7 +165,10 @@ void Run::EndLocked(Model* model) {
   if (!model->admitted) return;
   model->admitted = false;
   const auto task = std::find(admitted_tasks_.begin(), admitted_tasks_.end(), model->memory.task);
-  if (task != admitted_tasks_.end()) admitted_tasks_.erase(task);
+  if (task != admitted_tasks_.end()) {
+    *task = admitted_tasks_.back();
+    admitted_tasks_.pop_back();
+  }
   if (started_) AdmitLocked();
 }
 
@@ -274,13 +277,12 @@ void Run::AddState(int32_t mst_key, const uint8_t* bytes, size_t size) {
 // ---------------------------------------------------------------- results
 
 Run::Model& Run::Find(int32_t mst_key) {
-  const auto at = std::find_if(models_.begin(), models_.end(),
-                               [&](const auto& model) { return model->key == mst_key; });
-  if (at == models_.end()) {
+  const auto at = by_key_.find(mst_key);
+  if (at == by_key_.end()) {
     throw Error(ErrorCode::kInvalidParameter,
                 "the run has no configuration " + std::to_string(mst_key));
   }
-  return **at;
+  return *models_[at->second];
 }
 
 void Run::Result(int32_t mst_key, hopper_model_result* result) {
