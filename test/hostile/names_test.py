@@ -30,6 +30,7 @@ ROOM = {"schema": 63, "points": 63, "pictures": 63, "packed": 63 - len("_validat
         "evaluated": 63, "confused": 63, "predicted1": 63, "predicted2": 63, "predicted3": 63,
         "predicted4": 63, "predicted5": 63, "predicted6": 63,
         "copied": 63 - len("_decisions"), "renamed": 63 - len("_decisions"),
+        "schedule": 63, "tried": 63 - len("_decisions"), "found": 63 - len("_summary"),
         "type": 63, "id": 63, "x": 63 - len("_shape"), "image": 63 - len("_shape"),
         "y": 63 - len("_class_values"), "fold": 63}
 COLUMNS = ("id", "x", "y", "fold", "image")
@@ -127,6 +128,11 @@ CALLS = [
     " replace := true)",
     "SELECT hopper.training_preprocessor({points}, {seen}, {y}, {x}, fold_column := {fold}, replace := true)",
     "SELECT hopper.drop_model({renamed})",
+    "SELECT algorithm FROM hopper.search_algorithms()",
+    "SELECT hopper.hyperband_schedule({schedule}, 9)",
+    "SELECT best_mst_key, best_value, configurations FROM hopper.automl({packed}, {tried}, {models}, {found}, 1, {grid1},"
+    " $f${{'batch_size': [4, 8]}}$f$, 'random', 'num_configs=2, num_iterations=1', validation_table := {more},"
+    " name := 'it''s \\ it')",
     "SELECT hopper.drop_packed({seen})",
     "SELECT task FROM hopper.help() LIMIT 3",
     "SELECT 1 FROM hopper.help('fit') LIMIT 1",
