@@ -37,7 +37,6 @@ def test_without_a_usable_gpu(database, statement):
 
 @pytest.mark.parametrize("arguments, code, message", [
     ("gpus => ARRAY[0]", "22023", "gpus are named but use_gpus is false"),
-    ("fuse => NULL", "22004", 'argument "fuse" must not be null'),
 ])
 def test_arguments_of_gpus(database, arguments, code, message):
     with pytest.raises(psycopg2.Error) as raised:

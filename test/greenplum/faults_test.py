@@ -38,7 +38,7 @@ def test_the_reasons_are_counted_where_all_fail(packed):
         with pytest.raises(psycopg2.Error) as error:
             fit(connection, "packed_6", "out_all_bad", "configs_all_bad")
         assert error.value.pgcode == "22000"
-        assert error.value.diag.message_detail == "3 failed: 3 loss became NaN."
+        assert error.value.diag.message_detail == "3 failed: loss became NaN."
         assert outputs(connection, "out_all_bad%") == []
 
 

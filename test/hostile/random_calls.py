@@ -75,11 +75,17 @@ LIKELY = {
     "gpus": [None], "buffer_size": [None, 5], "model_weights": [None], "seed": [None, 0, 7],
     "validation_fraction": [None, 0.25], "threads_per_model": [1, 2],
     "metrics_compute_frequency": [1, None], "model_arch": [SMALL], "name": ["n", None],
+    "names": ["{first}"], "role": ["public"], "privilege": ["predict", "train"], "new_name": NEW_NAMES, "schedule_table": NEW_NAMES,
+    "r": [9, 27], "eta": [3], "skip_last": [0, 1], "hidden": ["3", "{4,2}"], "activation": ["relu"],
+    "dropout": [0, 0.5], "kernel_size": [1], "filters": ["2"], "dense": ["3"], "function_name": ["fit", "predict"],
+    "automl_method": ["random", "hyperband"], "automl_params": [None], "objective": [None], "space": [None],
+    "target": [None], "label_kind": [None], "null_labels": ["error", "skip"], "rank_by": [None], "mst_keys": [None],
     "use_gpus": [False], "warm_start": [False, False, True]}
 
 
 # What only one function needs: predict_byom wants an architecture that has weights.
-LIKELY_OF = {("hopper.predict_byom", "model_id"): [2]}
+LIKELY_OF = {("hopper.predict_byom", "model_id"): [2], ("hopper.cnn", "packed_table"): ["drawn"],
+             ("hopper.model_id", "name"): ["first"]}
 
 
 def functions(connection):
@@ -186,6 +192,8 @@ def call(chance, function):
             continue
         cast = "real[]" if kind == "anyarray" else kind
         prefix = f'"{argument}" := ' if argument else ""
+        if (name, argument) == ("hopper.model_ids", "names"):
+            prefix = "VARIADIC " + prefix
         value = argument_value(chance, name, argument, kind, chance.random() < level)
         written.append(f"{prefix}%s::{cast}")
         values.append(value)

@@ -54,7 +54,8 @@ def fill_schema(connection, label):
         CREATE TABLE bad AS SELECT i AS id, CASE WHEN i % 3 > 0 THEN ARRAY[i, NULL, 1e38]::real[] END
             AS x, NULL::text AS y FROM generate_series(1, 5) i;
         SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x', validation_fraction := 0.25);
-        SELECT hopper.load_model('models', $json${SMALL}$json$);
+        SELECT hopper.training_preprocessor('points', 'drawn', 'y', 'image', image_shape := '{{1,2}}');
+        SELECT hopper.load_model('models', $json${SMALL}$json$, name := 'first');
         SELECT hopper.load_model('models', $json${SMALL}$json$,
             decode(repeat('0000803f', 17), 'hex'))""")
     execute(connection, "SELECT hopper.load_model_selection_table('models', 'configs', '{1}',"
