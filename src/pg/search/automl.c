@@ -4,7 +4,7 @@
  *		each round of trials that may train together is a call of fit_multiple_model(), in which
  *		others keep what they have.
  */
-#include "pg/server/glue.h"
+#include "pg/search/automl.h"
 
 #include <math.h>
 
@@ -15,46 +15,19 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/timestamp.h"
 
-#include "pg/catalog/configs.h"
 #include "pg/server/words.h"
-#include "pg/server/made.h"
 #include "pg/train/history.h"
-#include "pg/train/outputs.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_automl);
 
 /* Assignments are taken from the core so many at a time. */
 #define MAX_ASSIGNMENTS 256
 
-typedef struct automl
-{
-	hopper_name packed;
-	hopper_name output;
-	hopper_name info;
-	hopper_name state;
-	hopper_name models;
-	hopper_name selection;
-	hopper_name selection_summary;
-	hopper_name trials;
-	hopper_name decisions;
-	char	   *validation;		/* quoted, or NULL */
-	hopper_search_options options;
-	char	   *method;
-	char	   *arguments;		/* or NULL */
-	char	   *settings;		/* further arguments of fit_multiple_model(), after a comma */
-	double		max_seconds;	/* NaN: none */
-	hopper_search *search;
-	int64		n_trials;		/* in the selection table */
-	int			rounds;
-	TimestampTz started;
-} automl;
-
 /* One call of fit_multiple_model. */
 typedef struct training_round
 {
-	const automl *search;
+	const hopper_automl *search;
 	const char *keys;			/* "{1,4}" */
 	int64		iterations;
 } training_round;
@@ -90,164 +63,17 @@ free_search(void *search)
 	hopper_core()->search.free((hopper_search *) search);
 }
 
-/* --- tables --- */
-
-static void
-create_tables(const automl *run, bool replace)
-{
-	hopper_outputs outputs = hopper_outputs_named(&run->output);
-	hopper_made models[HOPPER_OUTPUT_TABLES + 2];
-	hopper_made configs[] =
-	{{run->selection, HOPPER_MADE_CONFIGS}, {run->selection_summary, HOPPER_MADE_CONFIGS_SUMMARY}};
-
-	hopper_outputs_tables(&outputs, models);
-	models[HOPPER_OUTPUT_TABLES] = (hopper_made) {run->trials, HOPPER_MADE_TRIALS};
-	models[HOPPER_OUTPUT_TABLES + 1] = (hopper_made) {run->decisions, HOPPER_MADE_DECISIONS};
-	/* What is dropped comes back where the search fails. */
-	if (hopper_make_room(models, lengthof(models), replace))
-		(void) hopper_drop_made(models, lengthof(models), NULL);
-	if (hopper_make_room(configs, lengthof(configs), replace))
-		(void) hopper_drop_made(configs, lengthof(configs), NULL);
-	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4 PRIMARY KEY,"
-				" model_id pg_catalog.int4 NOT NULL, compile_params pg_catalog.varchar,"
-				" fit_params pg_catalog.varchar)" HOPPER_DISTRIBUTED_BY("mst_key"),
-				run->selection.quoted);
-	hopper_exec("CREATE TABLE %s (model_arch_table pg_catalog.varchar,"
-				" object_table pg_catalog.varchar)" HOPPER_DISTRIBUTED_RANDOMLY,
-				run->selection_summary.quoted);
-	hopper_exec("INSERT INTO %s (model_arch_table) VALUES (%s)", run->selection_summary.quoted,
-				hopper_literal(run->models.quoted));
-	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, parameters pg_catalog.text,"
-				" iterations pg_catalog.int4, value pg_catalog.float8, status pg_catalog.text,"
-				" parent pg_catalog.int4, model_id pg_catalog.int4, compile_params pg_catalog.text,"
-				" fit_params pg_catalog.text)" HOPPER_DISTRIBUTED_RANDOMLY, run->trials.quoted);
-	hopper_exec("CREATE TABLE %s (number pg_catalog.int4, decision pg_catalog.text,"
-				" mst_key pg_catalog.int4, s pg_catalog.int4, i pg_catalog.int4,"
-				" iterations pg_catalog.int4, score pg_catalog.float8, parent pg_catalog.int4,"
-				" reason pg_catalog.text, virtual_time pg_catalog.float8)"
-				HOPPER_DISTRIBUTED_RANDOMLY, run->decisions.quoted);
-	hopper_comment_table(&run->selection, "the best configuration of a search");
-	hopper_comment_table(&run->selection_summary, "where the architectures of a search are");
-	hopper_comment_table(&run->trials, "what a search tried, a row per configuration");
-	hopper_comment_column(&run->trials, "parameters", "what was chosen, as JSON");
-	hopper_comment_column(&run->trials, "value", "of the objective, after the last iteration");
-	hopper_comment_column(&run->trials, "status",
-						  "done, stopped (others were better) or failed");
-	hopper_comment_column(&run->trials, "parent", "the trial from whose state it went on");
-	hopper_comment_table(&run->decisions, "what a search decided and why");
-	hopper_comment_column(&run->decisions, "number", "in this order");
-	hopper_comment_column(&run->decisions, "s", "bracket");
-	hopper_comment_column(&run->decisions, "i", "round of the bracket");
-	hopper_comment_column(&run->decisions, "virtual_time",
-						  "in iterations of a configuration: decisions depend on no clock");
-}
-
-static const char *
-cell_literal(const char *cell)
-{
-	return cell ? hopper_literal(hopper_from_utf8(cell)) : "NULL";
-}
-
-/* A key of the search's trials, which count from 0: mst_key counts from 1. */
-static const char *
-key_literal(const char *trial)
-{
-	return trial ? psprintf("%d", (int) (strtol(trial, NULL, 10) + 1)) : "NULL";
-}
-
-/* Trials that the selection table does not have yet. */
-static void
-write_new_trials(automl *run)
-{
-	hopper_rows *rows;
-	hopper_error error;
-
-	HOPPER_CHECK(hopper_core()->search.trials(run->search, run->n_trials, &rows, &error), error);
-	PG_TRY();
-	{
-		for (int row = 0; row < rows->n_rows; row++)
-		{
-			const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
-
-			hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s)", run->selection.quoted,
-						key_literal(cells[0]), cells[1], cell_literal(cells[2]),
-						cell_literal(cells[3]));
-			run->n_trials++;
-		}
-	}
-	PG_CATCH();
-	{
-		hopper_core()->rows_free(rows);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	hopper_core()->rows_free(rows);
-}
-
-static void
-write_rows(const automl *run)
-{
-	hopper_rows *trials;
-	hopper_rows *decisions;
-	hopper_error error;
-
-	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &trials, &error), error);
-	PG_TRY();
-	{
-		for (int row = 0; row < trials->n_rows; row++)
-		{
-			const char *const *cells = trials->cells + (size_t) row * trials->n_columns;
-
-			CHECK_FOR_INTERRUPTS();
-			hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
-						run->trials.quoted, key_literal(cells[0]), cell_literal(cells[4]), cells[5],
-						cell_literal(cells[6]), cell_literal(cells[7]), key_literal(cells[8]),
-						cells[1], cell_literal(cells[2]), cell_literal(cells[3]));
-		}
-	}
-	PG_CATCH();
-	{
-		hopper_core()->rows_free(trials);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	hopper_core()->rows_free(trials);
-
-	HOPPER_CHECK(hopper_core()->search.decisions(run->search, &decisions, &error), error);
-	PG_TRY();
-	{
-		for (int row = 0; row < decisions->n_rows; row++)
-		{
-			const char *const *cells = decisions->cells + (size_t) row * decisions->n_columns;
-
-			CHECK_FOR_INTERRUPTS();
-			hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-						run->decisions.quoted, cells[0], cell_literal(cells[1]),
-						key_literal(cells[2]), cell_literal(cells[3]), cell_literal(cells[4]),
-						cells[5], cell_literal(cells[6]), key_literal(cells[7]),
-						cell_literal(cells[8]), cell_literal(cells[9]));
-		}
-	}
-	PG_CATCH();
-	{
-		hopper_core()->rows_free(decisions);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	hopper_core()->rows_free(decisions);
-}
-
 /* --- rounds --- */
 
 static bool
-has_models(const automl *run)
+has_models(const hopper_automl *run)
 {
 	return OidIsValid(hopper_relation_oid(&run->output, true));
 }
 
 /* The parent's model and state become those of a trial that goes on from it. */
 static void
-copy_parent(const automl *run, int32 mst_key, int32 parent)
+copy_parent(const hopper_automl *run, int32 mst_key, int32 parent)
 {
 	static const char *const suffixes[] = {"", "_state", "_info"};
 
@@ -273,7 +99,7 @@ static void
 train(void *state)
 {
 	const training_round *round = state;
-	const automl *run = round->search;
+	const hopper_automl *run = round->search;
 	int			level = NewGUCNestLevel();
 
 	/* A round says one line, below. */
@@ -291,7 +117,7 @@ train(void *state)
 
 /* The objective of a configuration in the info table, or why there is none. */
 static void
-tell(automl *run, int64 trial, const char *failure)
+tell(hopper_automl *run, int64 trial, const char *failure)
 {
 	hopper_error error;
 	double		value = NAN;
@@ -328,7 +154,7 @@ tell(automl *run, int64 trial, const char *failure)
 }
 
 static void
-tell_round(const automl *run, int n, int64 iterations)
+tell_round(const hopper_automl *run, int n, int64 iterations)
 {
 	int64		best = hopper_core()->search.best(run->search);
 
@@ -341,7 +167,7 @@ tell_round(const automl *run, int n, int64 iterations)
 }
 
 static bool
-has_model(const automl *run, int32 mst_key)
+has_model(const hopper_automl *run, int32 mst_key)
 {
 	return has_models(run) &&
 		hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d", run->info.quoted, mst_key) > 0;
@@ -352,7 +178,7 @@ has_model(const automl *run, int32 mst_key)
  * its state was of no more use begins anew.
  */
 static void
-prepare(const automl *run, const hopper_search_assignment *work, int n)
+prepare(const hopper_automl *run, const hopper_search_assignment *work, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
@@ -377,7 +203,7 @@ iterations_of(const hopper_search_assignment *work)
 
 /* Trains what may be trained together: assignments with as many iterations to go. */
 static void
-run_group(automl *run, const hopper_search_assignment *work, int n, int64 iterations)
+run_group(hopper_automl *run, const hopper_search_assignment *work, int n, int64 iterations)
 {
 	StringInfoData keys;
 	training_round round = {.search = run, .iterations = iterations};
@@ -421,7 +247,7 @@ by_iterations(const void *a, const void *b)
 }
 
 static void
-run_search(automl *run)
+run_search(hopper_automl *run)
 {
 	hopper_search_assignment work[MAX_ASSIGNMENTS];
 	hopper_error error;
@@ -441,7 +267,7 @@ run_search(automl *run)
 				break;
 			elog(ERROR, "the search waits for nothing");
 		}
-		write_new_trials(run);
+		hopper_search_write_new_trials(run);
 		prepare(run, work, n);
 		qsort(work, n, sizeof(work[0]), by_iterations);
 		for (int i = 0; i < n; i++)
@@ -450,34 +276,8 @@ run_search(automl *run)
 	}
 }
 
-/* MADlib's columns of its outputs, and the selection table with the best alone. */
-static void
-finish_tables(const automl *run, int64 best)
-{
-	hopper_name summary = hopper_name_with_suffix(&run->output, "summary");
-
-	write_rows(run);
-	hopper_exec("DELETE FROM %s WHERE mst_key <> %d", run->selection.quoted, (int) best + 1);
-	hopper_exec("ALTER TABLE %s ADD COLUMN s pg_catalog.int4, ADD COLUMN i pg_catalog.int4",
-				run->info.quoted);
-	hopper_exec("UPDATE %s o SET s = d.s, i = d.i FROM (SELECT mst_key, max(s) AS s, max(i) AS i"
-				" FROM %s WHERE mst_key IS NOT NULL GROUP BY mst_key) d"
-				" WHERE d.mst_key = o.mst_key",
-				run->info.quoted, run->decisions.quoted);
-	hopper_exec("ALTER TABLE %s ADD COLUMN automl_method pg_catalog.text,"
-				" ADD COLUMN automl_params pg_catalog.text,"
-				" ADD COLUMN random_state pg_catalog.text",
-				summary.quoted);
-	hopper_exec("UPDATE %s SET automl_method = %s, automl_params = %s, random_state = '%llu'",
-				summary.quoted, hopper_literal(run->method), hopper_literal(run->arguments),
-				(unsigned long long) run->options.seed);
-	/* What no further training wants is the most of the bytes. */
-	hopper_exec("DELETE FROM %s WHERE mst_key IN (SELECT mst_key FROM %s WHERE status <> 'done')",
-				run->state.quoted, run->trials.quoted);
-}
-
 static Datum
-result_row(FunctionCallInfo fcinfo, const automl *run, const char *written, int64 best,
+result_row(FunctionCallInfo fcinfo, const hopper_automl *run, const char *written, int64 best,
 		   double value, int64 n_failed, int64 iterations)
 {
 	TupleDesc	descriptor;
@@ -567,7 +367,7 @@ Datum
 hopper_sql_automl(PG_FUNCTION_ARGS)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	automl		run = {.max_seconds = NAN};
+	hopper_automl run = {.max_seconds = NAN};
 	hopper_search_options *options = &run.options;
 	hopper_guard *guard;
 	hopper_error error;
@@ -622,7 +422,7 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 
 	HOPPER_CHECK(hopper_core()->search.start(options, &run.search, &error), error);
 	guard = hopper_guard_add(run.search, free_search);
-	create_tables(&run, !PG_ARGISNULL(24) && PG_GETARG_BOOL(24));
+	hopper_search_create_tables(&run, !PG_ARGISNULL(24) && PG_GETARG_BOOL(24));
 	run_search(&run);
 
 	best = hopper_core()->search.best(run.search);
@@ -631,7 +431,7 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("every configuration of the search failed"),
 				 errhint("Train one of them with hopper.fit() to see why.")));
-	finish_tables(&run, best);
+	hopper_search_finish_tables(&run, best);
 	hopper_select_latest("SELECT (SELECT value FROM %s WHERE mst_key = %d)::float8,"
 						 " (SELECT count(*) FROM %s WHERE status = 'failed'),"
 						 " (SELECT coalesce(sum(iterations), 0)::int8 FROM %s)",

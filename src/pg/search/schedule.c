@@ -20,6 +20,12 @@ hopper_sql_search_algorithms(PG_FUNCTION_ARGS)
 	return hopper_return_rows(fcinfo, rows, hopper_core()->rows_free);
 }
 
+static void
+free_rows(void *rows)
+{
+	hopper_core()->rows_free((hopper_rows *) rows);
+}
+
 /* hyperband_schedule(schedule_table, r, eta, skip_last, additional) -> iterations */
 Datum
 hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
@@ -28,6 +34,7 @@ hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 	hopper_rows *rows;
 	hopper_error error;
 	int64		iterations;
+	hopper_guard *guard;
 
 	hopper_connect();
 	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "schedule_table");
@@ -40,28 +47,20 @@ hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 														  PG_ARGISNULL(3) ? 0 : PG_GETARG_INT32(3),
 														  !PG_ARGISNULL(4) && PG_GETARG_BOOL(4),
 														  &iterations, &rows, &error), error);
-	PG_TRY();
+	guard = hopper_guard_add(rows, free_rows);
+	hopper_require_absent(&table);
+	hopper_exec("CREATE TABLE %s (s pg_catalog.int4, i pg_catalog.int4, n_i pg_catalog.int4,"
+				" r_i pg_catalog.int4, UNIQUE (s, i))" HOPPER_DISTRIBUTED_BY("s"),
+				table.quoted);
+	hopper_comment_table(&table, "rounds of Hyperband: n_i configurations, r_i iterations");
+	for (int row = 0; row < rows->n_rows; row++)
 	{
-		hopper_require_absent(&table);
-		hopper_exec("CREATE TABLE %s (s pg_catalog.int4, i pg_catalog.int4, n_i pg_catalog.int4,"
-					" r_i pg_catalog.int4, UNIQUE (s, i))" HOPPER_DISTRIBUTED_BY("s"),
-					table.quoted);
-		hopper_comment_table(&table, "rounds of Hyperband: n_i configurations, r_i iterations");
-		for (int row = 0; row < rows->n_rows; row++)
-		{
-			const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
+		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
 
-			hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s)", table.quoted, cells[0], cells[1],
-						cells[2], cells[3]);
-		}
+		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s)", table.quoted, cells[0], cells[1],
+					cells[2], cells[3]);
 	}
-	PG_CATCH();
-	{
-		hopper_core()->rows_free(rows);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	hopper_core()->rows_free(rows);
+	hopper_guard_release(guard);
 	hopper_finish();
 	PG_RETURN_INT64(iterations);
 }

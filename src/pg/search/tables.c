@@ -1,0 +1,174 @@
+/*
+ * tables.c
+ *		The tables of a search: making them, filling them, and what MADlib has in its own.
+ */
+#include "pg/search/automl.h"
+
+#include "pg/server/made.h"
+#include "pg/train/outputs.h"
+
+void
+hopper_search_create_tables(const hopper_automl *run, bool replace)
+{
+	hopper_outputs outputs = hopper_outputs_named(&run->output);
+	hopper_made models[HOPPER_OUTPUT_TABLES + 2];
+	hopper_made configs[] =
+	{{run->selection, HOPPER_MADE_CONFIGS}, {run->selection_summary, HOPPER_MADE_CONFIGS_SUMMARY}};
+
+	hopper_outputs_tables(&outputs, models);
+	models[HOPPER_OUTPUT_TABLES] = (hopper_made) {run->trials, HOPPER_MADE_TRIALS};
+	models[HOPPER_OUTPUT_TABLES + 1] = (hopper_made) {run->decisions, HOPPER_MADE_DECISIONS};
+	/* What is dropped comes back where the search fails. */
+	if (hopper_make_room(models, lengthof(models), replace))
+		(void) hopper_drop_made(models, lengthof(models), NULL);
+	if (hopper_make_room(configs, lengthof(configs), replace))
+		(void) hopper_drop_made(configs, lengthof(configs), NULL);
+	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4 PRIMARY KEY,"
+				" model_id pg_catalog.int4 NOT NULL, compile_params pg_catalog.varchar,"
+				" fit_params pg_catalog.varchar)" HOPPER_DISTRIBUTED_BY("mst_key"),
+				run->selection.quoted);
+	hopper_exec("CREATE TABLE %s (model_arch_table pg_catalog.varchar,"
+				" object_table pg_catalog.varchar)" HOPPER_DISTRIBUTED_RANDOMLY,
+				run->selection_summary.quoted);
+	hopper_exec("INSERT INTO %s (model_arch_table) VALUES (%s)", run->selection_summary.quoted,
+				hopper_literal(run->models.quoted));
+	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, parameters pg_catalog.text,"
+				" iterations pg_catalog.int4, value pg_catalog.float8, status pg_catalog.text,"
+				" parent pg_catalog.int4, model_id pg_catalog.int4, compile_params pg_catalog.text,"
+				" fit_params pg_catalog.text)" HOPPER_DISTRIBUTED_RANDOMLY, run->trials.quoted);
+	hopper_exec("CREATE TABLE %s (number pg_catalog.int4, decision pg_catalog.text,"
+				" mst_key pg_catalog.int4, s pg_catalog.int4, i pg_catalog.int4,"
+				" iterations pg_catalog.int4, score pg_catalog.float8, parent pg_catalog.int4,"
+				" reason pg_catalog.text, virtual_time pg_catalog.float8)"
+				HOPPER_DISTRIBUTED_RANDOMLY, run->decisions.quoted);
+	hopper_comment_table(&run->selection, "the best configuration of a search");
+	hopper_comment_table(&run->selection_summary, "where the architectures of a search are");
+	hopper_comment_table(&run->trials, "what a search tried, a row per configuration");
+	hopper_comment_column(&run->trials, "parameters", "what was chosen, as JSON");
+	hopper_comment_column(&run->trials, "value", "of the objective, after the last iteration");
+	hopper_comment_column(&run->trials, "status",
+						  "done, stopped (others were better) or failed");
+	hopper_comment_column(&run->trials, "parent", "the trial from whose state it went on");
+	hopper_comment_table(&run->decisions, "what a search decided and why");
+	hopper_comment_column(&run->decisions, "number", "in this order");
+	hopper_comment_column(&run->decisions, "s", "bracket");
+	hopper_comment_column(&run->decisions, "i", "round of the bracket");
+	hopper_comment_column(&run->decisions, "virtual_time",
+						  "in iterations of a configuration: decisions depend on no clock");
+}
+
+static const char *
+cell_literal(const char *cell)
+{
+	return cell ? hopper_literal(hopper_from_utf8(cell)) : "NULL";
+}
+
+/* A key of the search's trials, which count from 0: mst_key counts from 1. */
+static const char *
+key_literal(const char *trial)
+{
+	return trial ? psprintf("%d", (int) (strtol(trial, NULL, 10) + 1)) : "NULL";
+}
+
+static void
+free_rows(void *rows)
+{
+	hopper_core()->rows_free((hopper_rows *) rows);
+}
+
+static const char *const *
+cells_of(const hopper_rows *rows, int row)
+{
+	CHECK_FOR_INTERRUPTS();
+	return rows->cells + (size_t) row * rows->n_columns;
+}
+
+void
+hopper_search_write_new_trials(hopper_automl *run)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(hopper_core()->search.trials(run->search, run->n_trials, &rows, &error), error);
+	guard = hopper_guard_add(rows, free_rows);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = cells_of(rows, row);
+
+		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s)", run->selection.quoted,
+					key_literal(cells[0]), cells[1], cell_literal(cells[2]),
+					cell_literal(cells[3]));
+		run->n_trials++;
+	}
+	hopper_guard_release(guard);
+}
+
+static void
+write_trials(const hopper_automl *run)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &rows, &error), error);
+	guard = hopper_guard_add(rows, free_rows);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = cells_of(rows, row);
+
+		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
+					run->trials.quoted, key_literal(cells[0]), cell_literal(cells[4]), cells[5],
+					cell_literal(cells[6]), cell_literal(cells[7]), key_literal(cells[8]),
+					cells[1], cell_literal(cells[2]), cell_literal(cells[3]));
+	}
+	hopper_guard_release(guard);
+}
+
+static void
+write_decisions(const hopper_automl *run)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(hopper_core()->search.decisions(run->search, &rows, &error), error);
+	guard = hopper_guard_add(rows, free_rows);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = cells_of(rows, row);
+
+		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+					run->decisions.quoted, cells[0], cell_literal(cells[1]),
+					key_literal(cells[2]), cell_literal(cells[3]), cell_literal(cells[4]),
+					cells[5], cell_literal(cells[6]), key_literal(cells[7]),
+					cell_literal(cells[8]), cell_literal(cells[9]));
+	}
+	hopper_guard_release(guard);
+}
+
+void
+hopper_search_finish_tables(const hopper_automl *run, int64 best)
+{
+	hopper_name summary = hopper_name_with_suffix(&run->output, "summary");
+
+	write_trials(run);
+	write_decisions(run);
+	hopper_exec("DELETE FROM %s WHERE mst_key <> %d", run->selection.quoted, (int) best + 1);
+	hopper_exec("ALTER TABLE %s ADD COLUMN s pg_catalog.int4, ADD COLUMN i pg_catalog.int4",
+				run->info.quoted);
+	hopper_exec("UPDATE %s o SET s = d.s, i = d.i FROM (SELECT mst_key, max(s) AS s, max(i) AS i"
+				" FROM %s WHERE mst_key IS NOT NULL GROUP BY mst_key) d"
+				" WHERE d.mst_key = o.mst_key",
+				run->info.quoted, run->decisions.quoted);
+	hopper_exec("ALTER TABLE %s ADD COLUMN automl_method pg_catalog.text,"
+				" ADD COLUMN automl_params pg_catalog.text,"
+				" ADD COLUMN random_state pg_catalog.text",
+				summary.quoted);
+	hopper_exec("UPDATE %s SET automl_method = %s, automl_params = %s, random_state = '%llu'",
+				summary.quoted, hopper_literal(run->method), hopper_literal(run->arguments),
+				(unsigned long long) run->options.seed);
+	/* What no further training wants is the most of the bytes. */
+	hopper_exec("DELETE FROM %s WHERE mst_key IN (SELECT mst_key FROM %s WHERE status <> 'done')",
+				run->state.quoted, run->trials.quoted);
+}
