@@ -93,14 +93,8 @@ AlgorithmType search_rows::Asha() {
   AlgorithmType type;
   type.name = "asha";
   type.meaning = "Successive halving without waiting: a free seat promotes or begins.";
-  type.arguments = {NumConfigs(), Integer("R", 9, 1, kMaxIterations, "iterations of the last"),
-                    Integer("r", 1, 1, kMaxIterations, "iterations of the first rung"),
-                    Integer("eta", 3, 2, 1e6, "one of so many goes on"), Proposer()};
-  type.check = [](const SearchArguments& arguments, const SearchSpace& space,
-                  std::vector<Problem>* problems) {
-    CheckRungs(arguments, problems);
-    CheckProposer(arguments.Word("proposer"), space, problems);
-  };
+  type.arguments = RungArguments();
+  type.check = CheckRungs;
   type.make = [](const SearchArguments& arguments, const SearchJournal&) {
     const int64_t eta = arguments.Integer("eta");
     return std::make_unique<hopper::Asha>(

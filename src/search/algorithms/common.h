@@ -56,8 +56,10 @@ void CheckProposer(const std::string& proposer, const SearchSpace& space,
 
 // Resources of rungs: first, first eta, first eta^2, ... and last.
 std::vector<int64_t> RungResources(int64_t first, int64_t last, int64_t eta);
-// Arguments "r" and "R".
-void CheckRungs(const SearchArguments& arguments, std::vector<Problem>* problems);
+// Arguments of successive halving's kinds, and what is wrong with them together or with this space.
+std::vector<SearchArgument> RungArguments();
+void CheckRungs(const SearchArguments& arguments, const SearchSpace& space,
+                std::vector<Problem>* problems);
 
 // Hyperband's arguments but the proposer, and Hyperband with another proposer.
 std::vector<SearchArgument> HyperbandArguments();

@@ -34,27 +34,31 @@ std::vector<int64_t> RungResources(int64_t first, int64_t last, int64_t eta) {
   return resources;
 }
 
-void CheckRungs(const SearchArguments& arguments, std::vector<Problem>* problems) {
+std::vector<SearchArgument> RungArguments() {
+  using search_rows::Integer;
+  using search_rows::kMaxIterations;
+  return {search_rows::NumConfigs(), Integer("R", 9, 1, kMaxIterations, "iterations of the last"),
+          Integer("r", 1, 1, kMaxIterations, "iterations of the first rung"),
+          Integer("eta", 3, 2, 1e6, "one of so many goes on"), search_rows::Proposer()};
+}
+
+void CheckRungs(const SearchArguments& arguments, const SearchSpace& space,
+                std::vector<Problem>* problems) {
   if (arguments.Integer("r") > arguments.Integer("R")) {
     problems->push_back({ErrorCode::kInvalidParameter,
                          "r must be at most R, got r = " + std::to_string(arguments.Integer("r")) +
                              " and R = " + std::to_string(arguments.Integer("R")),
                          "", ""});
   }
+  CheckProposer(arguments.Word("proposer"), space, problems);
 }
 
 AlgorithmType search_rows::SuccessiveHalving() {
   AlgorithmType type;
   type.name = "successive_halving";
   type.meaning = "Trains all for a while, and the best 1/eta of them on and on.";
-  type.arguments = {NumConfigs(), Integer("R", 9, 1, kMaxIterations, "iterations of the last"),
-                    Integer("r", 1, 1, kMaxIterations, "iterations of the first rung"),
-                    Integer("eta", 3, 2, 1e6, "one of so many goes on"), Proposer()};
-  type.check = [](const SearchArguments& arguments, const SearchSpace& space,
-                  std::vector<Problem>* problems) {
-    CheckRungs(arguments, problems);
-    CheckProposer(arguments.Word("proposer"), space, problems);
-  };
+  type.arguments = RungArguments();
+  type.check = CheckRungs;
   type.make = [](const SearchArguments& arguments, const SearchJournal&) {
     const int64_t eta = arguments.Integer("eta");
     std::vector<Rung> rungs;
