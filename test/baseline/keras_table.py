@@ -74,6 +74,53 @@ def seed_of(name):
     return int.from_bytes(name.encode()[-8:].rjust(8), "little") % (1 << 32)
 
 
+# ---------------------------------------------------------------- layers
+
+
+def fill_weights(model, seed):
+    """Random weights; variances and scales positive."""
+    rng = np.random.default_rng(seed)
+    for weight in model.weights:
+        value = rng.normal(size=weight.shape) * 0.5
+        if weight.name in ("gamma", "moving_variance"):
+            value = 0.5 + np.abs(value)
+        weight.assign(value.astype(np.float32))
+
+
+def sequential(shape, *stack):
+    return keras.Sequential([keras.Input(shape)] + list(stack))
+
+
+def write_layers(models, file_name):
+    """Of models by name, as (model, batch size): weights, input, output in training mode, upstream
+    gradient, gradients of every trainable weight and of the input, moving statistics afterwards,
+    output in inference mode. One that is called_in_inference is not told to train.
+    """
+    table = Table()
+    for name, (model, batch) in models.items():
+        seed = seed_of(name)
+        fill_weights(model, seed)
+        shape = tuple(model.input_shape[1:])
+        x = tf.constant(random(seed + 1, batch, *shape))
+        weights = [w.copy() for w in model.get_weights()]
+        inference = model(x, training=False)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = model(x, training=None if name == "called_in_inference" else True)
+            upstream = random(seed + 2, *y.shape)
+            loss = tf.reduce_sum(y * upstream)
+        variables = [w for w in model.weights if w.trainable]
+        gradients = tape.gradient(loss, [x] + [w.value for w in variables])
+        gradients = [
+            np.zeros(v.shape, np.float32) if g is None else g.numpy()
+            for v, g in zip([x] + variables, gradients)
+        ]
+        table.add(name, {"architecture": model.to_json()}, weights=weights, input=x,
+                  output=y, inference=inference, upstream=upstream, input_gradient=gradients[0],
+                  gradients=gradients[1:], weights_after=model.get_weights())
+    table.write(file_name)
+
+
 # ---------------------------------------------------------------- targets
 
 

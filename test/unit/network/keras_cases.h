@@ -1,9 +1,11 @@
-// The layers of test/baseline/keras_layers.safetensors: a test for each, with a network that has
+// The layers of test/baseline/keras_layers*.safetensors: a test for each, with a network that has
 // Keras' weights.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,21 +19,33 @@ namespace hopper {
 
 constexpr double kTolerance = 1e-5;
 
-inline const BaselineTable& Table() {
-  static const BaselineTable table("keras_layers.safetensors");
-  return table;
+// By the names of their files.
+inline const std::map<std::string, BaselineTable>& Tables() {
+  static const auto* tables = [] {
+    auto* all = new std::map<std::string, BaselineTable>;
+    const std::filesystem::path folder = std::string(HOPPER_TEST_DIR) + "/baseline";
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      const std::string name = file.path().filename();
+      if (name.rfind("keras_layers", 0) == 0) all->emplace(name, name);
+    }
+    return all;
+  }();
+  return *tables;
 }
 
 // A case, printed by its name.
 struct Case {
   nlohmann::json json;
+  const BaselineTable* table;
 };
 
 inline void PrintTo(const Case& the_case, std::ostream* out) { *out << the_case.json["name"]; }
 
 inline std::vector<Case> Cases() {
   std::vector<Case> cases;
-  for (const nlohmann::json& json : Table().cases()) cases.push_back({json});
+  for (const auto& [file, table] : Tables()) {
+    for (const nlohmann::json& json : table.cases()) cases.push_back({json, &table});
+  }
   return cases;
 }
 
@@ -45,10 +59,10 @@ class KerasCase : public testing::TestWithParam<Case> {
   }
 
   static const BaselineTensor& Expected(const std::string& what) {
-    return Table().Get(GetParam().json, what);
+    return GetParam().table->Get(GetParam().json, what);
   }
   static const BaselineTensor& Expected(const std::string& what, int i) {
-    return Table().Get(GetParam().json, what, i);
+    return GetParam().table->Get(GetParam().json, what, i);
   }
   static int Count(const std::string& what) { return BaselineTable::Count(GetParam().json, what); }
 
