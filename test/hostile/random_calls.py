@@ -270,7 +270,7 @@ def make_calls(connection, calls, seed, report):
     known = functions(connection)
     pid = stage.process(connection)
     keep = tables(connection)
-    first_mb, outcome = None, {name: {} for name, _, _ in known}
+    held, outcome = None, {name: {} for name, _, _ in known}
     for number in range(calls):
         function = chance.choice(known)
         text, values = call(chance, function)
@@ -304,13 +304,13 @@ def make_calls(connection, calls, seed, report):
             tidy(connection, keep)
         if number % 1000 == 999:
             stage.execute(connection, "DISCARD TEMP")
-            megabytes = stage.resident_mb(pid)
-            report(f"{number + 1} calls, {megabytes} MB")
-            if number >= 1999 and first_mb is None:
-                first_mb = megabytes
-    grown = stage.resident_mb(pid) - first_mb if first_mb else 0
-    if grown > 64 + calls // 2000:
-        raise Finding(f"{calls} calls of seed {seed}: the session grew by {grown} MB")
+            # The first thousands load the libraries and fill what has a bound.
+            now = stage.held_bytes(connection, stage.STRANGER)
+            held = now if number <= 1999 else held
+            report(f"{number + 1} calls, {now / 1e6:.2f} MB held")
+            if held is not None and now - held > stage.MAY_GROW:
+                raise Finding(f"{number + 1} calls of seed {seed}: the session holds {now} bytes,"
+                              f" after 2000 calls it held {held}")
     return outcome
 
 

@@ -4,8 +4,12 @@ Everything is small: what is tested is what the functions do with arguments and 
 would pass on purpose, not how well they train.
 """
 
+import functools
 import json
+import os
 import pathlib
+import subprocess
+import tempfile
 
 import psycopg2
 
@@ -13,6 +17,9 @@ DATABASE = "hopper_hostile"
 OWNER = "hostile_owner"
 STRANGER = "hostile_stranger"
 SECRET = "SECRETLABEL"
+
+# Bytes that held_bytes() may tell more than after a session's first calls.
+MAY_GROW = 2_000_000
 
 SMALL = json.dumps({"class_name": "Sequential", "config": {"name": "small", "layers": [
     {"class_name": "InputLayer", "config": {"batch_input_shape": [None, 2], "name": "in"}},
@@ -106,11 +113,36 @@ def threads(pid):
     return len(list(pathlib.Path(f"/proc/{pid}/task").iterdir()))
 
 
-def resident_mb(pid):
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) // 1024
-    raise ValueError(f"no VmRSS of {pid}")
+@functools.lru_cache(maxsize=None)
+def memory_use_library():
+    """malloc_in_use() for SQL, compiled once; None without what it takes."""
+    config = os.environ.get("PG_CONFIG", "pg_config")
+    folder = pathlib.Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    library = folder / "memory_use.so"
+    headers = subprocess.run([config, "--includedir-server"], capture_output=True, check=True, text=True)
+    compiled = subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-I", headers.stdout.strip(), "-o", library,
+                               pathlib.Path(__file__).parent / "memory_use.c"], check=False)
+    return library if compiled.returncode == 0 else None
+
+
+def held_bytes(connection, role):
+    """What the session holds beside what PostgreSQL keeps in contexts of its own: its caches of the catalog,
+    which grow with every table that ever was, temporary buffers, hash tables. For a session of a
+    superuser that goes on as the role. 0 where the server cannot tell."""
+    library = memory_use_library()
+    if library is None or connection.server_version < 140000:
+        return 0
+    execute(connection, "RESET SESSION AUTHORIZATION")
+    if not execute(connection, "SELECT 1 FROM pg_proc WHERE proname = 'malloc_in_use'"):
+        execute(connection, "CREATE FUNCTION public.malloc_in_use() RETURNS bigint LANGUAGE c"
+                f" AS '{library}', 'malloc_in_use'")
+    held = execute(connection, """
+        SELECT public.malloc_in_use() - coalesce(sum(total_bytes) FILTER (WHERE
+            name <> 'TopMemoryContext' AND name !~ '^(hopper|SPI|CachedPlan)'), 0)::bigint
+        FROM pg_backend_memory_contexts""")[0][0]
+    become(connection, role)
+    return held
 
 
 def internal_error(error):

@@ -135,7 +135,7 @@ def run(connection, rounds, seed, report=lambda text: None):
                   " AS 'BEGIN RETURN NULL; END'")
     pid = stage.process(connection)
     outcome = {reader: {} for reader in READERS}
-    first_mb = None
+    held = None
     for number in range(rounds):
         done = []
         stage.execute(connection, "BEGIN")
@@ -161,12 +161,12 @@ def run(connection, rounds, seed, report=lambda text: None):
         if stage.threads(pid) > 16:
             raise Finding(f"round {number} of seed {seed} left {stage.threads(pid)} threads: {done}")
         if number % 100 == 99:
-            megabytes = stage.resident_mb(pid)
-            report(f"{number + 1} rounds, {megabytes} MB")
-            first_mb = first_mb or (megabytes if number >= 199 else None)
-    grown = stage.resident_mb(pid) - first_mb if first_mb else 0
-    if grown > 100:
-        raise Finding(f"{rounds} rounds of seed {seed}: the session grew by {grown} MB")
+            now = stage.held_bytes(connection, stage.STRANGER)
+            held = held or (now if number >= 199 else None)
+            report(f"{number + 1} rounds, {now / 1e6:.2f} MB held")
+            if held is not None and now - held > stage.MAY_GROW:
+                raise Finding(f"{number + 1} rounds of seed {seed}: the session holds {now} bytes,"
+                              f" after 200 rounds it held {held}")
     return outcome
 
 

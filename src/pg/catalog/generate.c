@@ -117,16 +117,35 @@ create_selection_tables(const hopper_name *selection, const hopper_name *summary
 				hopper_literal(models->quoted));
 }
 
-static void
-make_selection_tables(const hopper_name *selection, const hopper_name *models, bool replace)
+/* Where configurations go: a table that is there, or one that is made once they are checked. */
+typedef struct destination
 {
-	hopper_made tables[] =
-	{{*selection, HOPPER_MADE_CONFIGS},
-	{hopper_name_with_suffix(selection, "summary"), HOPPER_MADE_CONFIGS_SUMMARY}};
+	hopper_name models;
+	hopper_name selection;
+	hopper_made made[2];		/* it and its summary */
+	bool		exists;
+	bool		replaces;
+	int64		first_key;
+} destination;
 
-	if (hopper_make_room(tables, lengthof(tables), replace))
-		(void) hopper_drop_made(tables, lengthof(tables), NULL);
-	create_selection_tables(&tables[0].name, &tables[1].name, models);
+static void
+name_destination(FunctionCallInfo fcinfo, destination *to)
+{
+	to->models = name_argument(fcinfo, 0, "model_arch_table");
+	to->selection = name_argument(fcinfo, 1, "model_selection_table");
+	to->made[0] = (hopper_made) {to->selection, HOPPER_MADE_CONFIGS};
+	to->made[1] = (hopper_made) {hopper_name_with_suffix(&to->selection, "summary"),
+		HOPPER_MADE_CONFIGS_SUMMARY};
+	to->exists = false;
+	to->first_key = 1;
+}
+
+static void
+make_selection_tables(const destination *to)
+{
+	if (to->replaces)
+		(void) hopper_drop_made(to->made, lengthof(to->made), NULL);
+	create_selection_tables(&to->made[0].name, &to->made[1].name, &to->models);
 }
 
 /*
@@ -208,49 +227,40 @@ advance_key_sequence(const hopper_name *selection, int32 last_key)
 					hopper_literal(hopper_cell(0, 1)), last_key);
 }
 
-/* Checks the new configurations, then writes them. */
 static void
-check_and_insert(const hopper_name *selection, const hopper_name *models, const hopper_rows *rows,
-				 int64 first_key)
+free_rows(void *rows)
 {
-	hopper_config *configs;
-
-	if (first_key + rows->n_rows - 1 > PG_INT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("\"%s\" has no keys left for %d more configurations", selection->shown,
-						rows->n_rows),
-				 errdetail("Its largest mst_key is " INT64_FORMAT " of at most %d.",
-						   first_key - 1, PG_INT32_MAX),
-				 errhint("Give its configurations smaller keys, or choose another model "
-						 "selection table.")));
-	configs = configs_of_rows(rows, models, (int32) first_key);
-	hopper_require_valid_configs(configs, rows->n_rows, NULL);
-	insert_configs(selection, configs, rows->n_rows);
-	if (rows->n_rows > 0)
-		advance_key_sequence(selection, (int32) first_key + rows->n_rows - 1);
+	hopper_core()->rows_free((hopper_rows *) rows);
 }
 
+/* Frees the rows. All that can be wrong with them is known before the first table is made. */
 static int32
-write_configs(const hopper_name *selection, const hopper_name *models, hopper_rows *rows,
-			  int64 first_key)
+write_configs(const destination *to, hopper_rows *rows)
 {
-	int32		n_rows = rows->n_rows;
+	hopper_guard *guard = hopper_guard_add(rows, free_rows);
+	hopper_config *configs;
+	int			n = rows->n_rows;
 
-	PG_TRY();
-	{
-		if (rows->n_columns != 3)
-			elog(ERROR, "the core lists configurations in an unknown form");
-		check_and_insert(selection, models, rows, first_key);
-	}
-	PG_CATCH();
-	{
-		hopper_core()->rows_free(rows);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	hopper_core()->rows_free(rows);
-	return n_rows;
+	if (rows->n_columns != 3)
+		elog(ERROR, "the core lists configurations in an unknown form");
+	if (to->first_key + n - 1 > PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("\"%s\" has no keys left for %d more configurations",
+						to->selection.shown, n),
+				 errdetail("Its largest mst_key is " INT64_FORMAT " of at most %d.",
+						   to->first_key - 1, PG_INT32_MAX),
+				 errhint("Give its configurations smaller keys, or choose another model "
+						 "selection table.")));
+	configs = configs_of_rows(rows, &to->models, (int32) to->first_key);
+	hopper_require_valid_configs(configs, n, NULL);
+	if (!to->exists)
+		make_selection_tables(to);
+	insert_configs(&to->selection, configs, n);
+	if (n > 0)
+		advance_key_sequence(&to->selection, (int32) to->first_key + n - 1);
+	hopper_guard_release(guard);
+	return n;
 }
 
 /*
@@ -260,17 +270,21 @@ write_configs(const hopper_name *selection, const hopper_name *models, hopper_ro
 Datum
 hopper_sql_load_model_selection_table(PG_FUNCTION_ARGS)
 {
-	hopper_name models = name_argument(fcinfo, 0, "model_arch_table");
-	hopper_name selection = name_argument(fcinfo, 1, "model_selection_table");
+	destination to;
 	hopper_error error = {0};
 	hopper_rows *rows;
 	int			n_models;
 	int			n_compile;
 	int			n_fit;
-	int32	   *ids = model_ids_argument(fcinfo, 2, &n_models);
-	const char **compile = texts_argument(fcinfo, 3, "compile_params_list", &n_compile);
-	const char **fit = texts_argument(fcinfo, 4, "fit_params_list", &n_fit);
+	int32	   *ids;
+	const char **compile;
+	const char **fit;
 	int32		n_added;
+
+	name_destination(fcinfo, &to);
+	ids = model_ids_argument(fcinfo, 2, &n_models);
+	compile = texts_argument(fcinfo, 3, "compile_params_list", &n_compile);
+	fit = texts_argument(fcinfo, 4, "fit_params_list", &n_fit);
 
 	if ((int64) n_models * n_compile * n_fit > hopper_max_configs)
 		ereport(ERROR,
@@ -281,11 +295,12 @@ hopper_sql_load_model_selection_table(PG_FUNCTION_ARGS)
 						   n_fit),
 				 errhint("Use fewer, or raise hopper.max_configs.")));
 	hopper_connect();
-	require_models(&models, ids, n_models);
-	make_selection_tables(&selection, &models, !PG_ARGISNULL(5) && PG_GETARG_BOOL(5));
+	require_models(&to.models, ids, n_models);
+	to.replaces = hopper_make_room(to.made, lengthof(to.made),
+								   !PG_ARGISNULL(5) && PG_GETARG_BOOL(5));
 	HOPPER_CHECK(hopper_core()->cross_configs(n_models, ids, n_compile, compile, n_fit, fit, &rows,
 											  &error), error);
-	n_added = write_configs(&selection, &models, rows, 1);
+	n_added = write_configs(&to, rows);
 	hopper_finish();
 	PG_RETURN_INT32(n_added);
 }
@@ -388,26 +403,26 @@ read_existing(const hopper_name *selection, const hopper_name *models, hopper_gr
 Datum
 hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 {
-	hopper_name models = name_argument(fcinfo, 0, "model_arch_table");
-	hopper_name selection = name_argument(fcinfo, 1, "model_selection_table");
+	destination to;
 	bool		replace = !PG_ARGISNULL(8) && PG_GETARG_BOOL(8);
 	hopper_grid grid = {0};
 	hopper_error notice = {0};
 	hopper_error error = {0};
 	hopper_rows *rows;
-	int64		first_key = 1;
 	int32		n_added;
 
+	name_destination(fcinfo, &to);
 	grid.model_ids = model_ids_argument(fcinfo, 2, &grid.n_models);
 	read_search_arguments(fcinfo, &grid);
 	hopper_connect();
-	require_models(&models, grid.model_ids, grid.n_models);
-	if (!replace && OidIsValid(hopper_relation_oid(&selection, true)))
-		first_key = read_existing(&selection, &models, &grid);
+	require_models(&to.models, grid.model_ids, grid.n_models);
+	to.exists = !replace && OidIsValid(hopper_relation_oid(&to.selection, true));
+	if (to.exists)
+		to.first_key = read_existing(&to.selection, &to.models, &grid);
 	else
-		make_selection_tables(&selection, &models, replace);
+		to.replaces = hopper_make_room(to.made, lengthof(to.made), replace);
 	HOPPER_CHECK(hopper_core()->generate_configs(&grid, &rows, &notice, &error), error);
-	n_added = write_configs(&selection, &models, rows, first_key);
+	n_added = write_configs(&to, rows);
 	if (notice.message[0])
 		ereport(NOTICE,
 				(errmsg("%s", hopper_from_utf8(notice.message)),
@@ -415,7 +430,8 @@ hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 				 errhint("%s", hopper_from_utf8(notice.hint))));
 	if (n_added == 0)
 		ereport(NOTICE,
-				(errmsg("all configurations of the grid are in \"%s\" already", selection.shown)));
+				(errmsg("all configurations of the grid are in \"%s\" already",
+						to.selection.shown)));
 	hopper_finish();
 	PG_RETURN_INT32(n_added);
 }
