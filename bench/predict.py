@@ -6,7 +6,7 @@
 
 Works in a database of its own, which it drops at the end. Pixels are random bytes stored as bytea,
 smallint[] and real[]; what is timed is the whole call: reading, computing, ranking and writing
-the table of predictions.
+the table of predictions. For predict_rows() and predict_row() it is the server's part of a SELECT.
 """
 
 import argparse
@@ -87,6 +87,19 @@ def main():
     for _ in range(1000):
         cursor.execute("EXECUTE one (%s)", [row])
     print(f"predict_row      {(time.perf_counter() - started) * 1000:>10,.0f} us a call")
+    for what, text in (
+            ("predict_rows", "SELECT count(class_value) FROM hopper.predict_rows('trained', NULL::{})"),
+            ("predict_rows, all columns", "SELECT (source).*, class_value, prob FROM hopper.predict_rows('trained', NULL::{})"),
+            ("predict_row, LATERAL", "SELECT count(class_value) FROM (SELECT * FROM {} LIMIT 5000) AS some, LATERAL"
+             " (SELECT * FROM hopper.predict_row('trained', 1, x) LIMIT 1) AS best")):
+        for table in ("as_bytea", "as_smallint", "as_real"):
+            rows = min(5000, arguments.rows) if "LATERAL" in what else arguments.rows
+            seconds = []
+            for _ in range(arguments.repeat):
+                started = time.perf_counter()
+                cursor.execute("EXPLAIN (ANALYZE, TIMING off) " + text.format(table))
+                seconds.append(time.perf_counter() - started)
+            print(f"{what:<27} {table:<12} {rows / min(seconds):>10,.0f} rows/s")
     connection.close()
     server.execute(f"DROP DATABASE {DATABASE} WITH (FORCE)")
 

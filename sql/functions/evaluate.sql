@@ -20,7 +20,7 @@ RETURNS hopper.evaluation
 COMMENT ON FUNCTION hopper.evaluate(text, text, text, boolean, bigint, text, boolean) IS
     'loss and metrics of a trained model on a packed table, which validation_preprocessor makes; confusion_table gets a row a class
 
-Task: 7.3 predict
+Task: 7.4 predict
 model_table: table of models that training writes; its companions are _info, _summary and _state
 packed_table: packed table, made by training_preprocessor() or validation_preprocessor()
 output_table: table to write the result to; by itself none

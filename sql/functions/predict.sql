@@ -7,10 +7,11 @@ CREATE FUNCTION hopper.predict(
     pred_type text DEFAULT 'prob',
     use_gpus boolean DEFAULT false,
     mst_key bigint DEFAULT NULL,
-    replace boolean DEFAULT false)
+    replace boolean DEFAULT false,
+    on_null text DEFAULT 'error')
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, bigint, boolean) IS
+COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, bigint, boolean, text) IS
     'predict the rows of an unpacked table, whose features are found by the names that the model was trained with: all classes (prob) or the most probable one (response); returns the number of rows written
 
 Task: 7.1 predict
@@ -23,6 +24,7 @@ pred_type: ''prob'': every class with its probability; ''response'': the most pr
 use_gpus: not yet: true is an error
 mst_key: which configuration (model selection tuple) of model_table; by itself the best
 replace: take the place of the output_table that is there, once all rows are predicted
+on_null: rows of which a feature is NULL, NaN or infinite: ''error'', or ''null'' (they get no prediction)
 Example:
 SELECT hopper.predict(model_table := ''models'', source_table := ''points_test'', id_col := ''id'',
     output_table := ''predicted'', pred_type := ''response'', mst_key := 1);';
@@ -36,10 +38,11 @@ CREATE FUNCTION hopper.predict(
     pred_type integer,
     use_gpus boolean DEFAULT false,
     mst_key bigint DEFAULT NULL,
-    replace boolean DEFAULT false)
+    replace boolean DEFAULT false,
+    on_null text DEFAULT 'error')
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_top' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, integer, boolean, bigint, boolean) IS
+COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, integer, boolean, bigint, boolean, text) IS
     'predict the rows of an unpacked table: the pred_type most probable classes; returns the number of rows written';
 
 CREATE FUNCTION hopper.predict(
@@ -51,8 +54,9 @@ CREATE FUNCTION hopper.predict(
     pred_type double precision,
     use_gpus boolean DEFAULT false,
     mst_key bigint DEFAULT NULL,
-    replace boolean DEFAULT false)
+    replace boolean DEFAULT false,
+    on_null text DEFAULT 'error')
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_threshold' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, double precision, boolean, bigint, boolean) IS
+COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, double precision, boolean, bigint, boolean, text) IS
     'predict the rows of an unpacked table: the classes that are more probable than pred_type; returns the number of rows written';

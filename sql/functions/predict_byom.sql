@@ -9,14 +9,15 @@ CREATE FUNCTION hopper.predict_byom(
     use_gpus boolean DEFAULT false,
     class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0,
-    replace boolean DEFAULT false)
+    replace boolean DEFAULT false,
+    on_null text DEFAULT 'error')
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, text, boolean,
-    text[], double precision, boolean) IS
+    text[], double precision, boolean, text) IS
     'predict with the weights of an architecture table: all classes (prob) or the most probable one (response); returns the number of rows written
 
-Task: 7.4 predict
+Task: 7.5 predict
 model_arch_table: table of architectures, made by load_model()
 model_id: number of an architecture in model_arch_table
 source_table: table or view with rows to predict
@@ -28,6 +29,7 @@ use_gpus: not yet: true is an error
 class_values: names of the classes, in the order of the outputs; without them classes are numbers
 normalizing_const: features are divided by it when a model reads them, such as 255 for bytes of images
 replace: take the place of the output_table that is there, once all rows are predicted
+on_null: rows of which a feature is NULL, NaN or infinite: ''error'', or ''null'' (they get no prediction)
 Example:
 SELECT hopper.load_model(model_arch_table := ''trained'',
     model_weights := (SELECT model_weights FROM models WHERE mst_key = 1), model_arch :=
@@ -48,11 +50,12 @@ CREATE FUNCTION hopper.predict_byom(
     use_gpus boolean DEFAULT false,
     class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0,
-    replace boolean DEFAULT false)
+    replace boolean DEFAULT false,
+    on_null text DEFAULT 'error')
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_top' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, integer, boolean,
-    text[], double precision, boolean) IS
+    text[], double precision, boolean, text) IS
     'predict with the weights of an architecture table: the pred_type most probable classes; returns the number of rows written';
 
 CREATE FUNCTION hopper.predict_byom(
@@ -66,9 +69,10 @@ CREATE FUNCTION hopper.predict_byom(
     use_gpus boolean DEFAULT false,
     class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0,
-    replace boolean DEFAULT false)
+    replace boolean DEFAULT false,
+    on_null text DEFAULT 'error')
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_threshold' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, double precision, boolean,
-    text[], double precision, boolean) IS
+    text[], double precision, boolean, text) IS
     'predict with the weights of an architecture table: the classes that are more probable than pred_type; returns the number of rows written';

@@ -15,14 +15,15 @@ CREATE FUNCTION hopper.training_preprocessor(
     starts int[] DEFAULT NULL,
     replace boolean DEFAULT false,
     label_kind text DEFAULT NULL,
-    null_labels text DEFAULT 'error'
+    null_labels text DEFAULT 'error',
+    bytea_type text DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hopper_sql_training_preprocessor';
 
 COMMENT ON FUNCTION hopper.training_preprocessor(
     text, text, text, text, int, real, hopper.integers, text, int, bigint, float8, text, int[], int[],
-    boolean, text, text) IS
+    boolean, text, text, text) IS
 'packs a table or view for training into <output_table> and <output_table>_summary, on request also a part of its rows into <output_table>_validation; returns the number of rows
 
 Task: 1.1 pack
@@ -43,6 +44,7 @@ starts: first partition of each group of partitions at which models start; by it
 replace: take the place of the packed table that is there
 label_kind: ''class'' or ''value'' (numbers to be predicted); by itself integers, boolean, text and enums are classes, other numbers values
 null_labels: rows whose label is NULL: ''error'', ''skip'' (left out) or ''class'' (NULL is a class, as in MADlib)
+bytea_type: type of the numbers in bytea, little-endian: ''uint8'', ''int16'', ''int32'', ''int64'', ''float32'' or ''float64''; by itself uint8
 Example:
 SELECT hopper.training_preprocessor(source_table := ''points'', output_table := ''points_packed'',
     dependent_varname := ''y'', independent_varname := ''a, b'', validation_fraction := 0.2);';

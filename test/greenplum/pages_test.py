@@ -13,7 +13,7 @@ from digits import query, value
 FENCE = re.compile(r"^(<!-- not (?:run|on Greenplum):.*-->\n)?```sql\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Pages that do not speak of one kind of server alone.
 PAGES = ["README.md", "docs/README.md"] + sorted(
-    str(page.relative_to(SOURCE)) for page in (SOURCE / "docs" / "reference").glob("*.md"))
+    str(page.relative_to(SOURCE)) for folder in ("guide", "reference") for page in (SOURCE / "docs" / folder).glob("*.md"))
 
 pytestmark = pytest.mark.skipif(shutil.which("psql") is None, reason="no psql")
 

@@ -47,6 +47,39 @@ def predict(connection, source, output, *more):
           f" '{output}'{extra})")
 
 
+def test_rows_beside_their_predictions(trained):
+    greenplum, postgres = trained
+    rows = "SELECT (source).id, class_value, prob FROM hopper.predict_rows('p_model', NULL::{}, mst_key := 1{}) ORDER BY 1"
+    expected = query(postgres, rows.format("digits", ""))
+    assert len(expected) == 1797
+    for source in SOURCES:
+        assert query(greenplum, rows.format(source, "")) == expected
+    some = ", source_query := 'SELECT * FROM digits WHERE id % 7 = 0'"
+    assert query(greenplum, rows.format("digits", some)) == [row for row in expected if row[0] % 7 == 0]
+    # in a table, in a view that is joined, and where only the coordinator reads
+    query(greenplum, "DROP VIEW IF EXISTS p_rows")
+    query(greenplum, "CREATE VIEW p_rows AS SELECT (source).*, class_value FROM hopper.predict_rows('p_model', NULL::digits,"
+          " mst_key := 1)")
+    query(greenplum, "DROP TABLE IF EXISTS p_kept")
+    query(greenplum, "CREATE TABLE p_kept AS SELECT * FROM p_rows DISTRIBUTED BY (id)")
+    right = "SELECT sum((b.class_value = d.label::text)::int) FROM {} b JOIN digits d ON d.id = b.id"
+    assert value(greenplum, right.format("p_kept")) == value(greenplum, right.format("p_rows")) > 1500
+    query(greenplum, "BEGIN; SET TRANSACTION READ ONLY")
+    assert value(greenplum, "SELECT count(*) FROM p_rows") == 1797
+    query(greenplum, "ROLLBACK")
+
+
+def test_rows_that_lack_features(trained):
+    for connection in trained:
+        query(connection, "DROP VIEW IF EXISTS p_lacking")
+        query(connection, "CREATE VIEW p_lacking AS SELECT id, label, CASE WHEN id % 10 <> 0 THEN pixels END AS pixels FROM digits")
+        predict(connection, "p_lacking", "p_with_null", "on_null := 'null'")
+        assert query(connection, "SELECT count(*), count(prob), count(DISTINCT id) FROM p_with_null") \
+            == [(1618 * 10 + 179, 1618 * 10, 1797)]
+        with pytest.raises(psycopg2.Error, match="holds NULL"):
+            predict(connection, "p_lacking", "p_with_null")
+
+
 def test_predict_row_of_a_distributed_table_is_refused(trained):
     greenplum, postgres = trained
     rows = ("SELECT (SELECT p.class_value FROM hopper.predict_row('p_model', 1, d.pixels) p LIMIT 1)"

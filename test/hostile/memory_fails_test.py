@@ -51,6 +51,7 @@ CALLS = {
     "predict": "SELECT hopper.predict('run', 'points', 'id', 'x', 'made', mst_key := 1)",
     "predict_byom": "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'made')",
     "predict_row": "SELECT count(*) FROM hopper.predict_row('run', 1, ARRAY[1, 2]::real[])",
+    "predict_rows": "SELECT count(*) FROM hopper.predict_rows('run', NULL::points, on_null := 'null', mst_key := 1)",
     "leaderboard": "SELECT count(*) FROM hopper.leaderboard('run')",
     "learning_curves": "SELECT count(*) FROM hopper.learning_curves('run')",
     "build_info": "SELECT count(*) FROM hopper.build_info()",

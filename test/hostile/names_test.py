@@ -7,6 +7,7 @@ import struct
 
 import psycopg2
 import pytest
+from psycopg2.extensions import AsIs
 
 import traps
 from digits import connect, query, value
@@ -117,6 +118,9 @@ CALLS = [
     "SELECT * FROM hopper.predict_row({one}, NULL, pg_catalog.decode('0102', 'hex'))",
     "SELECT * FROM hopper.predict_row({run}, '{{1,2}}'::pg_catalog.float4[])",
     "SELECT * FROM hopper.predict_row({one}, pg_catalog.decode('0102', 'hex'))",
+    "SELECT * FROM hopper.predict_rows({run}, NULL::{points_row}, mst_key := 2)",
+    "SELECT * FROM hopper.predict_rows({one}, NULL::{pictures_row}, on_null := 'null',"
+    " source_query := {pictures_query})",
     "SELECT hopper.copy_model({run}, {copied}, '{{1,2}}')",
     "SELECT hopper.rename_model({copied}, {renamed})",
     "SELECT hopper.keep_best({renamed})",
@@ -154,6 +158,8 @@ class World:
     def arguments(self):
         given = {kind: identifier(self.names[kind]) if kind in COLUMNS else self.table(kind)
                  for kind in self.names if kind not in ("schema", "type")}
+        given.update({f"{kind}_row": AsIs(self.table(kind)) for kind in ("points", "pictures")},
+                     pictures_query=f"SELECT * FROM {self.table('pictures')}")
         given.update(architecture=ARCHITECTURE, compile=COMPILE, compile_list=[COMPILE],
                      weights=struct.pack("<9f", *(i / 10 for i in range(9))).hex(),
                      grid1=GRID % "[0.1]", grid2=GRID % "[0.1, 0.2]")

@@ -7,6 +7,8 @@
 
 #include "pg/codec/packed.h"
 
+#include "lib/stringinfo.h"
+
 /* What to do about a row that cannot be read. */
 #define PACK_HINT_ROWS "Leave such rows out or repair them; a view can be packed as well."
 #define PREDICT_HINT_ROWS \
@@ -28,6 +30,7 @@ typedef struct hopper_pack_source
 	hopper_name name;
 	const char *rows_hint;		/* NULL: PACK_HINT_ROWS */
 	const char *argument;		/* the values are this argument's, not a column's */
+	bool		may_lack;		/* rows with NULL or numbers that are not finite are no errors */
 	int			n_x;
 	hopper_pack_column *x;
 	hopper_pack_column y;
@@ -49,6 +52,13 @@ typedef struct hopper_pack_source
 
 /* Looks a column up. */
 extern void hopper_pack_resolve_column(Oid relation, const char *name, hopper_pack_column *column);
+/*
+ * What names a row in messages: the primary key, without one ctid, where the relation has it. What
+ * the role may not read does not: who may read the columns that are used may use them.
+ */
+extern void hopper_pack_find_row_names(hopper_pack_source *source, Oid relation);
+/* ", id" or ", ctid": the same, to be selected after the row's values */
+extern void hopper_pack_append_row_names(const hopper_pack_source *source, StringInfo query);
 /*
  * Says what the rows consist of: n_x columns of features, further ones of these types, and n_names
  * that only name the row.
@@ -95,6 +105,7 @@ typedef struct hopper_pack_values
 	const hopper_pack_column *columns;
 	Oid		   *elements;		/* type of the numbers in each column */
 	int32		type;			/* hopper_type they are packed as */
+	bool		or_bytes;		/* PACK_BYTES: one byte a number is widened to `type` */
 	bool		shape_known;
 	bool		shape_given;	/* by image_shape or by the training table: rows are reshaped */
 	int			rank;
@@ -110,15 +121,22 @@ extern int32 hopper_pack_number_type(Oid type);
 extern void hopper_pack_values_init(hopper_pack_values *values, int n_columns,
 									const hopper_pack_column *columns,
 							 const char *relation);
+/* What bytea holds, by itself uint8; before the shape. `or_bytes`: uint8 are taken as well. */
+extern void hopper_pack_values_set_bytes_type(hopper_pack_values *values, int32 type,
+											  bool or_bytes);
 extern void hopper_pack_values_set_shape(hopper_pack_values *values, int rank, const int64 *shape);
-/* Takes shape and size from the first row, if they are not known. */
+/* Takes shape and size from the first row, which must have them, if they are not known. */
 extern void hopper_pack_values_learn(hopper_pack_values *values, const hopper_pack_source *source,
 									 const Datum *datums, const bool *nulls);
 /* The same from the first row's shape alone. */
 extern void hopper_pack_values_learn_shape(hopper_pack_values *values, int rank, const int64 *shape,
 										   char *first_row);
-/* Writes values->size bytes to `out`, or ereport(ERROR) with the row's name. */
-extern void hopper_pack_values_encode(const hopper_pack_values *values,
+/*
+ * Writes values->size bytes to `out`, or ereport(ERROR) with the row's name; false where
+ * source->may_lack and the row has NULL or a number that is not finite or out of range for a real:
+ * then what is in `out` means nothing.
+ */
+extern bool hopper_pack_values_encode(const hopper_pack_values *values,
 									  const hopper_pack_source *source,
 							   const Datum *datums, const bool *nulls, char *out);
 /* "28x28x1"; "scalar" for rank 0 */
@@ -126,5 +144,7 @@ extern char *hopper_pack_shape_text(int rank, const int64 *shape);
 /* "uint8" and so on, and back (0: unknown) */
 extern const char *hopper_pack_type_name(int32 type);
 extern int32 hopper_pack_type_from_name(const char *name);
+/* "uint8, int16, ... or float64" for messages */
+extern char *hopper_pack_type_names(void);
 
 #endif							/* HOPPER_ROWS_H */

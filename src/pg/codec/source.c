@@ -36,6 +36,65 @@ hopper_pack_set_row_types(hopper_pack_source *source, int n_more, const Oid *mor
 	memcpy(source->column_types + source->n_x, more, sizeof(Oid) * n_more);
 }
 
+static bool
+may_read(Oid relation, AttrNumber column)
+{
+	return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck(relation, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+void
+hopper_pack_find_row_names(hopper_pack_source *source, Oid relation)
+{
+	char		relkind = get_rel_relkind(relation);
+	bool		has_key;
+	AttrNumber	number;
+	uint64		n_rows;
+	uint64		row;
+
+	if (relkind != RELKIND_RELATION && !hopper_is_partitioned(relkind) &&
+		relkind != RELKIND_MATVIEW)
+		return;
+	n_rows = hopper_select("SELECT a.attname::pg_catalog.text, a.attnum"
+						   " FROM pg_catalog.pg_index i, pg_catalog.pg_attribute a"
+						   " WHERE i.indrelid OPERATOR(pg_catalog.=) %u AND i.indisprimary"
+						   " AND a.attrelid OPERATOR(pg_catalog.=) i.indrelid"
+						   " AND a.attnum OPERATOR(pg_catalog.=) ANY"
+						   " (i.indkey::pg_catalog.int2[])"
+						   " ORDER BY a.attnum",
+						   relation);
+	source->keys = palloc(sizeof(char *) * (n_rows + 1));
+	has_key = n_rows > 0;
+	for (row = 0; row < n_rows; row++)
+	{
+		source->keys[row] = hopper_cell(row, 1);
+		number = (AttrNumber) hopper_int_cell(&source->name, row, 2, 1, PG_INT16_MAX);
+		has_key = has_key && may_read(relation, number);
+	}
+	if (has_key)
+	{
+		source->n_keys = (int) n_rows;
+		return;
+	}
+	source->has_ctid = hopper_has_ctid(relation) &&
+		may_read(relation, SelfItemPointerAttributeNumber) &&
+		(!hopper_is_partitioned(relkind) || may_read(relation, TableOidAttributeNumber));
+	source->has_tableoid = source->has_ctid && hopper_is_partitioned(relkind);
+}
+
+void
+hopper_pack_append_row_names(const hopper_pack_source *source, StringInfo query)
+{
+	int			i;
+
+	for (i = 0; i < source->n_keys; i++)
+		appendStringInfo(query, ", %s", hopper_identifier(source->keys[i]));
+	if (source->has_tableoid)
+		appendStringInfoString(query, ", tableoid::pg_catalog.regclass");
+	if (source->has_ctid)
+		appendStringInfoString(query, ", ctid");
+}
+
 void
 hopper_pack_begin_rows(hopper_pack_source *source, TupleDesc desc)
 {

@@ -44,6 +44,19 @@ hopper_pack_type_name(int32 type)
 	return NULL;
 }
 
+char *
+hopper_pack_type_names(void)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < lengthof(type_names); i++)
+		appendStringInfo(&names, "%s%s",
+						 i == 0 ? "" : i < lengthof(type_names) - 1 ? ", " : " or ",
+						 type_names[i].name);
+	return names.data;
+}
+
 int32
 hopper_pack_type_from_name(const char *name)
 {
@@ -147,6 +160,14 @@ hopper_pack_values_init(hopper_pack_values *values, int n_columns,
 }
 
 void
+hopper_pack_values_set_bytes_type(hopper_pack_values *values, int32 type, bool or_bytes)
+{
+	Assert(values->layout == PACK_BYTES && !values->shape_known);
+	values->type = type;
+	values->or_bytes = or_bytes && type != HOPPER_UINT8;
+}
+
+void
 hopper_pack_values_set_shape(hopper_pack_values *values, int rank, const int64 *shape)
 {
 	int			i;
@@ -204,38 +225,51 @@ place(const hopper_pack_source *source, int64 index, int64 count)
 					hopper_pack_row_name(source), index + 1, count);
 }
 
-static void
+/*
+ * A value that no model can compute with. Where the source's rows may lack values nothing is
+ * raised; each of these functions returns false then.
+ */
+static bool
 refuse_null(const hopper_pack_source *source, const hopper_pack_column *column)
 {
+	if (source->may_lack)
+		return false;
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("%s holds NULL", holder(source, column)),
 			 errdetail("%s.", hopper_pack_row_name(source)),
 			 errhint("%s", rows_hint(source))));
+	return false;
 }
 
-static void
+static bool
 refuse_null_element(const hopper_pack_source *source, const hopper_pack_column *column, int64 index,
 					int64 count)
 {
+	if (source->may_lack)
+		return false;
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 source->argument ? errmsg("%s holds NULL", holder(source, column))
 			 : errmsg("an array in %s holds NULL", holder(source, column)),
 			 errdetail("%s", place(source, index, count)),
 			 source->argument ? 0 : errhint("%s", rows_hint(source))));
+	return false;
 }
 
-static void
+static bool
 refuse_number(const hopper_pack_source *source, const hopper_pack_column *column, const char *what,
 			  int64 index,
 			  int64 count)
 {
+	if (source->may_lack)
+		return false;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s holds %s", holder(source, column), what),
 			 errdetail("%s", place(source, index, count)),
 			 source->argument ? 0 : errhint("%s", rows_hint(source))));
+	return false;
 }
 
 static void
@@ -265,26 +299,31 @@ refuse_shape(const hopper_pack_values *values, const hopper_pack_source *source,
 static void
 refuse_length(const hopper_pack_values *values, const hopper_pack_source *source, size_t length)
 {
+	const char *what = values->type == HOPPER_UINT8 ? "images"
+		: psprintf("%s values", hopper_pack_type_name(values->type));
+
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of \"%s\" does not hold images of shape %s",
-					values->columns[0].name, source->name.shown,
+			 errmsg("column \"%s\" of \"%s\" does not hold %s of shape %s",
+					values->columns[0].name, source->name.shown, what,
 					hopper_pack_shape_text(values->rank, values->shape)),
-			 errdetail("%s has %zu bytes instead of %zu.", hopper_pack_row_name(source), length,
-					   values->size),
+			 errdetail("%s has %zu bytes instead of %zu%s.", hopper_pack_row_name(source), length,
+					   values->size, values->or_bytes
+					   ? psprintf(", or " INT64_FORMAT " of one byte each", values->count) : ""),
 			 errhint("Correct image_shape, or leave such rows out with a view.")));
 }
 
 /* --- shapes --- */
 
+/* NULL where the row lacks it and may. */
 static ArrayType *
 get_array(const hopper_pack_values *values, const hopper_pack_source *source, const Datum *datums,
 		  const bool *nulls)
 {
 	ArrayType  *array;
 
-	if (nulls[0])
-		refuse_null(source, &values->columns[0]);
+	if (nulls[0] && !refuse_null(source, &values->columns[0]))
+		return NULL;
 	array = (ArrayType *) hopper_decompress(datums[0]);
 	if (array == NULL)
 		array = DatumGetArrayTypeP(datums[0]);
@@ -353,7 +392,7 @@ hopper_pack_values_learn(hopper_pack_values *values, const hopper_pack_source *s
 
 	if (values->shape_known)
 		return;
-	Assert(values->layout == PACK_ARRAY);
+	Assert(values->layout == PACK_ARRAY && !source->may_lack);
 	rank = get_shape(get_array(values, source, datums, nulls), shape);
 	hopper_pack_values_learn_shape(values, rank, shape, hopper_pack_row_name(source));
 }
@@ -404,17 +443,17 @@ name_non_finite(double value)
 }
 
 /* Training computes with reals: it would only see that its loss is not finite. */
-static void
+static bool
 check_range(const hopper_pack_values *values, const hopper_pack_source *source,
 			const hopper_pack_column *column,
 			double number, int64 index, int64 count)
 {
-	if (!isfinite((float) (number / values->divisor)))
+	return isfinite((float) (number / values->divisor)) ||
 		refuse_number(source, column, "a value out of range for real", index, count);
 }
 
 /* Writes one number as `type`, which is at least as wide as its own or float32. */
-static void
+static bool
 put_number(const hopper_pack_values *values, const hopper_pack_source *source,
 		   const hopper_pack_column *column,
 		   Oid from, Datum value, int64 index, int64 count, char *out)
@@ -427,14 +466,15 @@ put_number(const hopper_pack_values *values, const hopper_pack_source *source,
 		float		narrow = (float) number;
 
 		if (!isfinite(number))
-			refuse_number(source, column, name_non_finite(number), index, count);
-		check_range(values, source, column, number, index, count);
+			return refuse_number(source, column, name_non_finite(number), index, count);
+		if (!check_range(values, source, column, number, index, count))
+			return false;
 		if (type == HOPPER_FLOAT64)
 			memcpy(out, &number, sizeof(number));
 		else if (isfinite(narrow))
 			memcpy(out, &narrow, sizeof(narrow));
 		else
-			refuse_number(source, column, "a value out of range for real", index, count);
+			return refuse_number(source, column, "a value out of range for real", index, count);
 	}
 	else
 	{
@@ -458,53 +498,114 @@ put_number(const hopper_pack_values *values, const hopper_pack_source *source,
 		/* little-endian: the low bytes come first */
 		memcpy(out, &number, hopper_core()->type_size(type));
 	}
+	return true;
 }
 
+/* Numbers as they are packed: whether all can be computed with. */
+static bool
+check_numbers(const hopper_pack_values *values, const hopper_pack_source *source, const char *out)
+{
+	const hopper_pack_column *column = &values->columns[0];
+	int64		bad = hopper_core()->find_non_finite(values->type, out, values->count);
+	float		narrow;
+	double		number;
+
+	if (bad >= 0)
+	{
+		if (values->type == HOPPER_FLOAT32)
+		{
+			memcpy(&narrow, out + bad * sizeof(narrow), sizeof(narrow));
+			number = narrow;
+		}
+		else
+			memcpy(&number, out + bad * sizeof(number), sizeof(number));
+		return refuse_number(source, column, name_non_finite(number), bad, values->count);
+	}
+	for (bad = 0; values->type == HOPPER_FLOAT64 && bad < values->count; bad++)
+	{
+		memcpy(&number, out + bad * sizeof(number), sizeof(number));
+		if (!check_range(values, source, column, number, bad, values->count))
+			return false;
+	}
+	for (bad = 0;
+		 values->type == HOPPER_FLOAT32 && values->divisor < 1 && bad < values->count;
+		 bad++)
+	{
+		memcpy(&narrow, out + bad * sizeof(narrow), sizeof(narrow));
+		if (!check_range(values, source, column, narrow, bad, values->count))
+			return false;
+	}
+	return true;
+}
+
+/* Bytes, one for each number, in the type of the others. */
 static void
+widen_bytes(const hopper_pack_values *values, const unsigned char *bytes, char *out)
+{
+#define WIDEN(number_type) \
+	for (int64 i = 0; i < values->count; i++) \
+	{ \
+		number_type number = bytes[i]; \
+		memcpy(out + i * sizeof(number), &number, sizeof(number)); \
+	}
+
+	switch (values->type)
+	{
+		case HOPPER_INT16:
+			WIDEN(int16);
+			break;
+		case HOPPER_INT32:
+			WIDEN(int32);
+			break;
+		case HOPPER_INT64:
+			WIDEN(int64);
+			break;
+		case HOPPER_FLOAT32:
+			WIDEN(float);
+			break;
+		default:
+			WIDEN(double);
+			break;
+	}
+#undef WIDEN
+}
+
+static bool
+encode_bytes(const hopper_pack_values *values, const hopper_pack_source *source, Datum datum,
+			 char *out)
+{
+	struct varlena *bytes = hopper_decompress(datum);
+
+	if (bytes == NULL)
+		bytes = PG_DETOAST_DATUM_PACKED(datum);
+	if (VARSIZE_ANY_EXHDR(bytes) == values->size)
+		memcpy(out, VARDATA_ANY(bytes), values->size);
+	else if (values->or_bytes && VARSIZE_ANY_EXHDR(bytes) == values->count)
+	{
+		widen_bytes(values, (unsigned char *) VARDATA_ANY(bytes), out);
+		return true;
+	}
+	else
+		refuse_length(values, source, VARSIZE_ANY_EXHDR(bytes));
+	return values->type < HOPPER_FLOAT32 || check_numbers(values, source, out);
+}
+
+static bool
 encode_array(const hopper_pack_values *values, const hopper_pack_source *source, ArrayType *array,
 			 char *out)
 {
 	const hopper_pack_column *column = &values->columns[0];
 	Oid			element = values->elements[0];
-	int64		bad;
 
+	if (array == NULL)
+		return false;
 	check_shape(values, source, array);
 	if (hopper_pack_number_type(element) == values->type && element != NUMERICOID &&
 		!(ARR_HASNULL(array) && array_contains_nulls(array)))
 	{
 		/* fixed-length elements lie side by side */
 		memcpy(out, ARR_DATA_PTR(array), values->size);
-		bad = hopper_core()->find_non_finite(values->type, out, values->count);
-		if (bad >= 0)
-		{
-			float		narrow;
-			double		number;
-
-			if (values->type == HOPPER_FLOAT32)
-			{
-				memcpy(&narrow, out + bad * sizeof(narrow), sizeof(narrow));
-				number = narrow;
-			}
-			else
-				memcpy(&number, out + bad * sizeof(number), sizeof(number));
-			refuse_number(source, column, name_non_finite(number), bad, values->count);
-		}
-		for (bad = 0; values->type == HOPPER_FLOAT64 && bad < values->count; bad++)
-		{
-			double		number;
-
-			memcpy(&number, out + bad * sizeof(number), sizeof(number));
-			check_range(values, source, column, number, bad, values->count);
-		}
-		for (bad = 0;
-			 values->type == HOPPER_FLOAT32 && values->divisor < 1 && bad < values->count;
-			 bad++)
-		{
-			float		number;
-
-			memcpy(&number, out + bad * sizeof(number), sizeof(number));
-			check_range(values, source, column, number, bad, values->count);
-		}
+		return check_numbers(values, source, out);
 	}
 	else
 	{
@@ -522,14 +623,16 @@ encode_array(const hopper_pack_values *values, const hopper_pack_source *source,
 		for (i = 0; i < n; i++)
 		{
 			if (nulls[i])
-				refuse_null_element(source, column, i, n);
-			put_number(values, source, column, element, elements[i], i, n,
-					   out + (size_t) i * size);
+				return refuse_null_element(source, column, i, n);
+			if (!put_number(values, source, column, element, elements[i], i, n,
+							out + (size_t) i * size))
+				return false;
 		}
 	}
+	return true;
 }
 
-void
+bool
 hopper_pack_values_encode(const hopper_pack_values *values, const hopper_pack_source *source,
 						  const Datum *datums,
 				   const bool *nulls, char *out)
@@ -540,31 +643,22 @@ hopper_pack_values_encode(const hopper_pack_values *values, const hopper_pack_so
 	switch (values->layout)
 	{
 		case PACK_ARRAY:
-			encode_array(values, source, get_array(values, source, datums, nulls), out);
-			break;
+			return encode_array(values, source, get_array(values, source, datums, nulls), out);
 		case PACK_BYTES:
-			{
-				struct varlena *bytes;
-
-				if (nulls[0])
-					refuse_null(source, &values->columns[0]);
-				bytes = hopper_decompress(datums[0]);
-				if (bytes == NULL)
-					bytes = PG_DETOAST_DATUM_PACKED(datums[0]);
-				if (VARSIZE_ANY_EXHDR(bytes) != values->size)
-					refuse_length(values, source, VARSIZE_ANY_EXHDR(bytes));
-				memcpy(out, VARDATA_ANY(bytes), values->size);
-				break;
-			}
+			if (nulls[0])
+				return refuse_null(source, &values->columns[0]);
+			return encode_bytes(values, source, datums[0], out);
 		case PACK_SCALARS:
 			size = hopper_core()->type_size(values->type);
 			for (i = 0; i < values->n_columns; i++)
 			{
 				if (nulls[i])
-					refuse_null(source, &values->columns[i]);
-				put_number(values, source, &values->columns[i], values->elements[i], datums[i],
-						   0, 1, out + (size_t) i * size);
+					return refuse_null(source, &values->columns[i]);
+				if (!put_number(values, source, &values->columns[i], values->elements[i],
+								datums[i], 0, 1, out + (size_t) i * size))
+					return false;
 			}
 			break;
 	}
+	return true;
 }

@@ -88,6 +88,7 @@ hopper_pack_put_values(StringInfo out, const hopper_pack_values *values)
 	hopper_put_int(out, values->layout);
 	hopper_put_bytes(out, values->elements, sizeof(Oid) * values->n_columns);
 	hopper_put_int(out, values->type);
+	hopper_put_int(out, values->or_bytes);
 	hopper_put_int(out, values->shape_given);
 	hopper_put_int(out, values->rank);
 	hopper_put_bytes(out, values->shape, sizeof(values->shape));
@@ -111,6 +112,7 @@ hopper_pack_get_values(hopper_reader *in, hopper_pack_values *values, int n_colu
 	values->columns = columns;
 	values->elements = hopper_get_array(in, n_columns, sizeof(Oid));
 	values->type = hopper_get_int32(in);
+	values->or_bytes = hopper_get_bool(in);
 	given = hopper_get_bool(in);
 	rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
 	hopper_get_array_into(in, shape, HOPPER_MAX_RANK, sizeof(int64));

@@ -121,6 +121,7 @@ hopper_predict_describe(const hopper_prediction *run, int segments_on_host)
 	hopper_put_int(&out, run->what.k);
 	hopper_put_number(&out, run->what.threshold);
 	hopper_pack_put_source(&out, &run->rows);
+	hopper_put_int(&out, run->rows.may_lack);
 	hopper_pack_put_values(&out, &run->values);
 	hopper_put_int(&out, hopper_threads);
 	hopper_put_int(&out, segments_on_host);
@@ -143,6 +144,7 @@ hopper_predict_read_description(const bytea *description, hopper_prediction *run
 	run->what.k = hopper_get_natural(&in);
 	run->what.threshold = hopper_get_number(&in);
 	hopper_pack_get_source(&in, &run->rows);
+	run->rows.may_lack = hopper_get_bool(&in);
 	run->source = run->rows.name;
 	hopper_pack_get_values(&in, &run->values, run->rows.n_x, run->rows.x);
 	threads = (int) hopper_get_int_between(&in, 0, HOPPER_MAX_THREADS);

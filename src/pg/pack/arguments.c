@@ -138,6 +138,25 @@ label_kind_argument(FunctionCallInfo fcinfo, int i)
 	return 0;
 }
 
+static int32
+bytea_type_argument(FunctionCallInfo fcinfo, int i)
+{
+	char	   *given;
+	int32		type;
+
+	if (PG_ARGISNULL(i))
+		return 0;
+	given = text_to_cstring(PG_GETARG_TEXT_PP(i));
+	type = hopper_pack_type_from_name(given);
+	if (type == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bytea_type \"%s\" is not known", given),
+				 errhint("Use %s: the type of the numbers in each bytea, little-endian.",
+						 hopper_pack_type_names())));
+	return type;
+}
+
 static void
 get_starts(hopper_pack_request *request)
 {
@@ -230,6 +249,7 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 	get_starts(request);
 	request->label_kind = label_kind_argument(fcinfo, 15);
 	request->null_labels = null_labels_argument(fcinfo, 16);
+	request->bytea_type = bytea_type_argument(fcinfo, 17);
 }
 
 void

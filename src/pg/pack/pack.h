@@ -41,6 +41,7 @@ typedef struct hopper_pack_request
 	char	   *fold_column;	/* or NULL */
 	int			image_rank;		/* 0: not given */
 	int64		image_shape[HOPPER_MAX_RANK];
+	int32		bytea_type;		/* 0: not given */
 	int			n_starts;		/* 0: every partition */
 	int32	   *starts;
 	char	   *distribution_rules; /* or NULL: all segments */
@@ -148,8 +149,6 @@ extern void hopper_pack_set_labels(hopper_pack_job *job);
 /* " WHERE y IS NOT NULL" where such rows are left out, else "" */
 extern const char *hopper_pack_labelled_rows(const hopper_pack_request *request,
 											 const hopper_pack_source *source);
-/* ", id" or ", ctid": what names a row, to be selected after its values */
-extern void hopper_pack_append_row_names(const hopper_pack_source *source, StringInfo query);
 /* Looks the request's columns up. */
 extern void hopper_pack_open_source(const hopper_pack_request *request, hopper_pack_source *source);
 /* SELECT of all rows: features, label, fold, what names the row. */

@@ -20,56 +20,6 @@ resolve_packed_column(Oid relation, const char *name, hopper_pack_column *column
 	hopper_pack_resolve_column(relation, name, column);
 }
 
-static bool
-may_read(Oid relation, AttrNumber column)
-{
-	return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-		pg_attribute_aclcheck(relation, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
-}
-
-/*
- * The primary key names a row, without one ctid, where the relation has it; what the role may not
- * read does not: who may read the columns that are packed may pack them.
- */
-static void
-find_row_names(hopper_pack_source *source, Oid relation)
-{
-	char		relkind = get_rel_relkind(relation);
-	bool		has_key;
-	AttrNumber	number;
-	uint64		n_rows;
-	uint64		row;
-
-	if (relkind != RELKIND_RELATION && !hopper_is_partitioned(relkind) &&
-		relkind != RELKIND_MATVIEW)
-		return;
-	n_rows = hopper_select("SELECT a.attname::pg_catalog.text, a.attnum"
-						   " FROM pg_catalog.pg_index i, pg_catalog.pg_attribute a"
-						   " WHERE i.indrelid OPERATOR(pg_catalog.=) %u AND i.indisprimary"
-						   " AND a.attrelid OPERATOR(pg_catalog.=) i.indrelid"
-						   " AND a.attnum OPERATOR(pg_catalog.=) ANY"
-						   " (i.indkey::pg_catalog.int2[])"
-						   " ORDER BY a.attnum",
-						   relation);
-	source->keys = palloc(sizeof(char *) * (n_rows + 1));
-	has_key = n_rows > 0;
-	for (row = 0; row < n_rows; row++)
-	{
-		source->keys[row] = hopper_cell(row, 1);
-		number = (AttrNumber) hopper_int_cell(&source->name, row, 2, 1, PG_INT16_MAX);
-		has_key = has_key && may_read(relation, number);
-	}
-	if (has_key)
-	{
-		source->n_keys = (int) n_rows;
-		return;
-	}
-	source->has_ctid = hopper_has_ctid(relation) &&
-		may_read(relation, SelfItemPointerAttributeNumber) &&
-		(!hopper_is_partitioned(relkind) || may_read(relation, TableOidAttributeNumber));
-	source->has_tableoid = source->has_ctid && hopper_is_partitioned(relkind);
-}
-
 void
 hopper_pack_open_source(const hopper_pack_request *request, hopper_pack_source *source)
 {
@@ -112,20 +62,7 @@ hopper_pack_open_source(const hopper_pack_request *request, hopper_pack_source *
 							source->fold.name, source->name.shown, source->fold.sql_type),
 					 errhint("True marks a row for validation; a view can compute it.")));
 	}
-	find_row_names(source, relation);
-}
-
-void
-hopper_pack_append_row_names(const hopper_pack_source *source, StringInfo query)
-{
-	int			i;
-
-	for (i = 0; i < source->n_keys; i++)
-		appendStringInfo(query, ", %s", hopper_identifier(source->keys[i]));
-	if (source->has_tableoid)
-		appendStringInfoString(query, ", tableoid::pg_catalog.regclass");
-	if (source->has_ctid)
-		appendStringInfoString(query, ", ctid");
+	hopper_pack_find_row_names(source, relation);
 }
 
 void

@@ -60,8 +60,7 @@ hopper_pack_set_features(hopper_pack_job *job)
 		x->divisor = request->normalizing_const;
 	if (request->validation)
 	{
-		if (x->type > trained->x_type ||
-			(x->layout == PACK_BYTES && x->type != trained->x_type))
+		if (x->type > trained->x_type)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("features of \"%s\" are %s but \"%s\" was packed with %s",
@@ -78,10 +77,23 @@ hopper_pack_set_features(hopper_pack_job *job)
 							" columns but \"%s\" was packed with features of shape %s",
 							x->count, request->training.table.shown,
 							hopper_pack_shape_text(trained->x_rank, trained->x_shape))));
+		if (x->layout == PACK_BYTES)
+			hopper_pack_values_set_bytes_type(x, trained->x_type, true);
 		x->type = trained->x_type;
 		hopper_pack_values_set_shape(x, trained->x_rank, trained->x_shape);
+		return;
 	}
-	else if (request->image_rank > 0)
+	if (request->bytea_type != 0)
+	{
+		if (x->layout != PACK_BYTES)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("bytea_type needs a column of bytea"),
+					 errdetail("Column \"%s\" of \"%s\" is of type %s.", source->x[0].name,
+							   source->name.shown, source->x[0].sql_type)));
+		hopper_pack_values_set_bytes_type(x, request->bytea_type, false);
+	}
+	if (request->image_rank > 0)
 	{
 		if (x->layout == PACK_SCALARS)
 			ereport(ERROR,

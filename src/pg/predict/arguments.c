@@ -76,15 +76,22 @@ hopper_predict_what_by_threshold(FunctionCallInfo fcinfo, int at)
 	: above_threshold(PG_GETARG_FLOAT8(at));
 }
 
-void
-hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
+bool
+hopper_predict_may_lack(FunctionCallInfo fcinfo, int at)
 {
-	hopper_pack_source *rows = &run->rows;
-	List	   *id = hopper_column_list(id_col, "id_col");
-	Oid			relation = hopper_source_oid(&run->source);
-	hopper_pack_column id_column;
-	ListCell   *cell;
+	char	   *given = PG_ARGISNULL(at) ? "error" : text_to_cstring(PG_GETARG_TEXT_PP(at));
 
+	if (strcmp(given, "error") != 0 && strcmp(given, "null") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("on_null \"%s\" is not known", given),
+				 errhint("Use 'error', or 'null' (rows that lack a feature get no prediction).")));
+	return strcmp(given, "null") == 0;
+}
+
+static void
+refuse_packed_table(const hopper_prediction *run, Oid relation)
+{
 	if (get_attnum(relation, "buffer_id") != InvalidAttrNumber &&
 		get_attnum(relation, "partition_id") != InvalidAttrNumber &&
 		get_attnum(relation, "checksum") != InvalidAttrNumber)
@@ -93,6 +100,105 @@ hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
 				 errmsg("\"%s\" is a packed table", run->source.shown),
 				 errhint("Predict from the table that was packed; hopper.evaluate() reads packed "
 						 "ones.")));
+}
+
+/* The features, once the row's other columns are known. */
+static void
+open_features(hopper_prediction *run)
+{
+	hopper_pack_source *rows = &run->rows;
+	hopper_pack_values *values = &run->values;
+	const hopper_predict_model *model = &run->model;
+
+	hopper_predict_check_types(model, rows->n_x, rows->x);
+	hopper_pack_values_init(values, rows->n_x, rows->x, run->source.shown);
+	if (values->layout == PACK_BYTES)
+		hopper_pack_values_set_bytes_type(values, hopper_predict_bytes_type(model), true);
+	values->divisor = model->normalizing_const;
+	if (model->x_rank > 0)
+		hopper_pack_values_set_shape(values, model->x_rank, model->x_shape);
+	else if (values->layout == PACK_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the shape of the images in \"%s\" is not known", rows->x[0].name),
+				 errdetail("Model \"%s\" does not say what it expects.", model->shown),
+				 errhint("Give its first layer an input shape.")));
+}
+
+/* The columns of the features, found in the relation. */
+static void
+resolve_features(hopper_pack_source *rows, Oid relation, List *x)
+{
+	ListCell   *cell;
+
+	rows->segment = -1;
+	rows->x = palloc0(list_length(x) * sizeof(hopper_pack_column));
+	foreach(cell, x)
+		hopper_pack_resolve_column(relation, lfirst(cell), &rows->x[rows->n_x++]);
+}
+
+/*
+ * The row of run->source as a value. Columns of a query are taken by their names, as the features
+ * are: those of one type may come in another order.
+ */
+static char *
+whole_row(const hopper_prediction *run, Oid relation, Oid row_type)
+{
+	const char *separator = "";
+	char	   *name;
+	StringInfoData row;
+
+	initStringInfo(&row);
+	if (run->source_query == NULL)
+		/* The cast makes a value of it; by itself the star is a list of columns. */
+		appendStringInfoString(&row, "(hopper_source.*)");
+	else
+	{
+		appendStringInfoString(&row, "ROW(");
+		for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
+		{
+			/* A column that is gone keeps its number. */
+			if (get_attnum(relation, name) != i)
+				continue;
+			appendStringInfo(&row, "%s%s", separator, hopper_identifier(name));
+			separator = ", ";
+		}
+		appendStringInfoChar(&row, ')');
+	}
+	appendStringInfo(&row, "::%s", hopper_type_name(row_type, -1));
+	return row.data;
+}
+
+void
+hopper_predict_open_rows(hopper_prediction *run, Oid row_type, List *x)
+{
+	hopper_pack_source *rows = &run->rows;
+	Oid			relation = hopper_source_oid(&run->source);
+
+	refuse_packed_table(run, relation);
+	hopper_require_columns(relation, x);
+	run->whole_row = whole_row(run, relation, row_type);
+	rows->name = run->source;
+	resolve_features(rows, relation, x);
+	if (run->source_query == NULL)
+		hopper_pack_find_row_names(rows, relation);
+	hopper_predict_set_row_types(run, row_type,
+								 rows->n_keys + (rows->has_tableoid ? 1 : 0) +
+								 (rows->has_ctid ? 1 : 0));
+	/* Behind the row itself. */
+	rows->first_key++;
+	open_features(run);
+}
+
+void
+hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
+{
+	hopper_pack_source *rows = &run->rows;
+	List	   *id = hopper_column_list(id_col, "id_col");
+	Oid			relation = hopper_source_oid(&run->source);
+	hopper_pack_column id_column;
+
+	refuse_packed_table(run, relation);
 	if (list_length(id) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -109,26 +215,12 @@ hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
 	run->id_column = id_column.name;
 	run->id_type = id_column.qualified_type;
 
-	rows->segment = -1;
 	rows->name = run->source;
-	rows->x = palloc0(list_length(x) * sizeof(hopper_pack_column));
-	foreach(cell, x)
-		hopper_pack_resolve_column(relation, lfirst(cell), &rows->x[rows->n_x++]);
+	resolve_features(rows, relation, x);
 	rows->n_keys = 1;
 	rows->keys = &run->id_column;
-	hopper_predict_set_row_types(run, id_column.declared);
-	hopper_predict_check_types(&run->model, rows->n_x, rows->x);
-	hopper_pack_values_init(&run->values, rows->n_x, rows->x, run->source.shown);
-	run->values.divisor = run->model.normalizing_const;
-	if (run->model.x_rank > 0)
-		hopper_pack_values_set_shape(&run->values, run->model.x_rank, run->model.x_shape);
-	else if (run->values.layout == PACK_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the shape of the images in \"%s\" is not known",
-						rows->x[0].name),
-				 errdetail("Model \"%s\" does not say what it expects.", run->model.shown),
-				 errhint("Give its first layer an input shape.")));
+	hopper_predict_set_row_types(run, id_column.declared, 0);
+	open_features(run);
 }
 
 void

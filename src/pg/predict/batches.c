@@ -8,6 +8,8 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
+#include "pg/server/words.h"
+
 /* Large enough for the matrix products, small enough for the caches and for cancelling. */
 #define BATCH_ROWS 1024
 #define BATCH_BYTES (8 * 1024 * 1024)
@@ -40,18 +42,25 @@ hopper_predict_row_query(const hopper_prediction *run)
 	appendStringInfoString(&query, "SELECT ");
 	for (int i = 0; i < run->rows.n_x; i++)
 		appendStringInfo(&query, "%s, ", hopper_identifier(run->rows.x[i].name));
-	appendStringInfo(&query, "%s FROM %s", hopper_identifier(run->id_column), run->source.quoted);
+	appendStringInfoString(&query, run->id_column ? hopper_identifier(run->id_column)
+						   : run->whole_row);
+	if (run->id_column == NULL)
+		hopper_pack_append_row_names(&run->rows, &query);
+	if (run->source_query)
+		appendStringInfo(&query, " FROM (%s) AS hopper_source", run->source_query);
+	else
+		appendStringInfo(&query, " FROM %s AS hopper_source", run->source.quoted);
 	return query.data;
 }
 
 void
-hopper_predict_set_row_types(hopper_prediction *run, Oid id_type)
+hopper_predict_set_row_types(hopper_prediction *run, Oid id_type, int n_names)
 {
 	run->id_oid = id_type;
 	get_typlenbyval(id_type, &run->id_length, &run->id_by_value);
 	run->rows.rows_hint = PREDICT_HINT_ROWS;
-	hopper_pack_set_row_types(&run->rows, 1, &id_type, 0);
-	/* The id is what names a row, too. */
+	hopper_pack_set_row_types(&run->rows, 1, &id_type, n_names);
+	/* The id is what names a row, too, where nothing follows. */
 	run->rows.first_key = run->rows.n_x + 1;
 }
 
@@ -107,6 +116,7 @@ hopper_predict_start(hopper_prediction *run)
 											   ALLOCSET_DEFAULT_SIZES);
 		batch->ids = palloc(run->batch_rows * sizeof(Datum));
 		batch->id_nulls = palloc(run->batch_rows * sizeof(bool));
+		batch->lacking = palloc(run->batch_rows * sizeof(bool));
 	}
 }
 
@@ -115,8 +125,8 @@ hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_predict_batch *batch = &run->batches[(run->first + run->n_batches) % run->depth];
-	Datum	   *datums = palloc((run->rows.n_x + 1) * sizeof(Datum));
-	bool	   *nulls = palloc((run->rows.n_x + 1) * sizeof(bool));
+	Datum	   *datums = palloc(run->rows.n_columns * sizeof(Datum));
+	bool	   *nulls = palloc(run->rows.n_columns * sizeof(bool));
 	hopper_error error;
 
 	MemoryContextReset(batch->context);
@@ -125,12 +135,18 @@ hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n)
 	for (int row = 0; row < n; row++)
 	{
 		int			id = run->rows.n_x;
+		char	   *features = run->features + row * run->values.size;
 
 		run->rows.row_number++;
 		run->rows.tuple = tuples[row];
 		heap_deform_tuple(tuples[row], run->rows.desc, datums, nulls);
-		hopper_pack_values_encode(&run->values, &run->rows, datums, nulls,
-								  run->features + row * run->values.size);
+		batch->lacking[row] = !hopper_pack_values_encode(&run->values, &run->rows, datums, nulls,
+														 features);
+		if (batch->lacking[row])
+		{
+			run->n_lacking++;
+			memset(features, 0, run->values.size);
+		}
 		batch->id_nulls[row] = nulls[id];
 		batch->ids[row] = (Datum) 0;
 		if (!nulls[id])
@@ -185,4 +201,10 @@ hopper_predict_end(hopper_prediction *run)
 	hopper_eventfd_close(run->event_fd);
 	hopper_share_release(run->share);
 	run->predictor = NULL;
+	if (run->n_lacking > 0)
+		ereport(NOTICE,
+				(errmsg("%s of \"%s\" %s no prediction",
+						hopper_plural(run->n_lacking, "row", "rows"), run->source.shown,
+						run->n_lacking == 1 ? "has" : "have"),
+				 errdetail("A feature is NULL there, or no finite number.")));
 }

@@ -62,6 +62,12 @@ hopper_predict_bind_outputs(hopper_predict_model *model, int n_outputs)
 			 errhint("Give one class value an output, or two for a single sigmoid output.")));
 }
 
+int32
+hopper_predict_bytes_type(const hopper_predict_model *model)
+{
+	return model->trained_type ? model->trained_type : HOPPER_FLOAT32;
+}
+
 char *
 hopper_predict_expectation(const hopper_predict_model *model)
 {

@@ -155,7 +155,7 @@ hopper_predict_output_begin(hopper_predict_output *output, Datum id, bool id_nul
 	output->outputs = outputs;
 	output->row = 0;
 	output->n_rows = 1;
-	if (model->is_value)
+	if (model->is_value || outputs == NULL)
 		return;
 	hopper_predict_rank(&output->classes, model, output->n_outputs, outputs,
 						what->kind == PREDICT_RESPONSE);
@@ -199,6 +199,12 @@ hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *n
 	memset(nulls, 0, PREDICT_MAX_COLUMNS * sizeof(bool));
 	nulls[at] = output->id_null;
 	values[at++] = output->id;
+	if (output->outputs == NULL)
+	{
+		memset(nulls + at, true, (PREDICT_MAX_COLUMNS - at) * sizeof(bool));
+		memset(values + at, 0, (PREDICT_MAX_COLUMNS - at) * sizeof(Datum));
+		return true;
+	}
 	if (output->model->is_value)
 	{
 		values[at] = value_datum(output);

@@ -52,7 +52,7 @@ predict_rows(hopper_prediction *run)
 
 /*
  * (model_table, source_table, id_col, independent_varname, output_table, pred_type, use_gpus,
- * mst_key, replace)
+ * mst_key, replace, on_null)
  */
 static Datum
 predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
@@ -76,6 +76,7 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 		ereport(NOTICE,
 				(errmsg("pred_type has no effect: model \"%s\" predicts numbers", table.shown)));
 	hopper_predict_read_labels(run, &trained);
+	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 9);
 	hopper_predict_open_source(run, text_argument(fcinfo, 2),
 							   hopper_feature_list(text_argument(fcinfo, 3),
 												   "independent_varname", trained.n_x_columns,
@@ -87,7 +88,7 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 
 /*
  * (model_arch_table, model_id, source_table, id_col, independent_varname, output_table, pred_type,
- * use_gpus, class_values, normalizing_const, replace)
+ * use_gpus, class_values, normalizing_const, replace, on_null)
  */
 static Datum
 predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
@@ -145,6 +146,7 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 	else if (info.output_rank > 0 && n_outputs == 1)
 		/* One output is a value; a classifier's comes with its two class values. */
 		model->is_value = true;
+	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 11);
 	/* These models do not know their features' names. */
 	hopper_predict_open_source(run, text_argument(fcinfo, 3),
 							   hopper_column_list(text_argument(fcinfo, 4),

@@ -39,6 +39,8 @@ extern void hopper_predict_from_trained(const hopper_trained *trained, hopper_pr
  * they do not go together.
  */
 extern void hopper_predict_bind_outputs(hopper_predict_model *model, int n_outputs);
+/* What a bytea holds that has more than a byte for each feature: the type of training. */
+extern int32 hopper_predict_bytes_type(const hopper_predict_model *model);
 /* "real[784] or an image bytea" for messages. */
 extern char *hopper_predict_expectation(const hopper_predict_model *model);
 /* ERROR 42804 where columns of these types cannot be the model's features. */
@@ -111,7 +113,7 @@ extern hopper_predict_output *hopper_predict_output_create(const hopper_predict_
 														   int n_outputs,
 														   int n_labels, const Datum *label_values,
 														   const bool *label_nulls);
-/* Begins an example; `outputs` must live until its rows have been made. */
+/* Begins an example; `outputs` must live until its rows have been made. NULL: it has none. */
 extern void hopper_predict_output_begin(hopper_predict_output *output, Datum id, bool id_null,
 										const float *outputs);
 /* The example's next row; false where there is none. */

@@ -2,7 +2,7 @@
  * row.c
  *		predict_row(): one example, answered at once. The model stays ready in the session.
  */
-#include "pg/predict/predict.h"
+#include "pg/predict/run.h"
 #include "pg/codec/placement.h"
 
 #include <sys/eventfd.h>
@@ -37,11 +37,12 @@ typedef struct ready_model
 	Oid			relation;
 	bool		has_key;
 	int32		mst_key;
-	int32		x_type;
+	int32		asked_type;		/* hopper_type of the features, BYTES_TYPE for bytea */
 	char		version[VERSION_SIZE];	/* of the rows, see current_version() */
 
 	MemoryContext context;		/* NULL: this place is free */
 	hopper_predict_model model;
+	int32		x_type;			/* of the features as they are computed with */
 	hopper_predictor *predictor;
 	hopper_guard *guard;		/* the session's */
 	int			event_fd;
@@ -50,6 +51,8 @@ typedef struct ready_model
 	bool		busy;			/* an error came between submit and take */
 	uint64		last_use;
 } ready_model;
+
+#define BYTES_TYPE 0			/* a byte for each feature, or the type of training */
 
 static ready_model ready[MAX_READY];
 static uint64 n_uses = 0;
@@ -196,7 +199,7 @@ create_predictor(ready_model *entry, const hopper_trained *trained, const hopper
 }
 
 static ready_model *
-make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, int32 x_type,
+make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, int32 asked_type,
 		   const char *version)
 {
 	ready_model *entry;
@@ -206,7 +209,14 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 	int64		bytes;
 
 	hopper_read_trained(table, has_key, mst_key, &trained);
-	desc.x_type = x_type;
+	desc.x_type = asked_type;
+	if (asked_type == BYTES_TYPE)
+	{
+		hopper_predict_model model;
+
+		hopper_predict_from_trained(&trained, &model);
+		desc.x_type = hopper_predict_bytes_type(&model);
+	}
 	desc.x_rank = trained.desc.x_rank;
 	memcpy(desc.x_shape, trained.desc.x_shape, sizeof(desc.x_shape));
 	desc.y_kind = HOPPER_LABEL_VALUE;
@@ -241,13 +251,14 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 	entry->relation = relation;
 	entry->has_key = has_key;
 	entry->mst_key = mst_key;
-	entry->x_type = x_type;
+	entry->asked_type = asked_type;
+	entry->x_type = desc.x_type;
 	strlcpy(entry->version, version, sizeof(entry->version));
 	return entry;
 }
 
 static ready_model *
-get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 x_type)
+get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_type)
 {
 	Oid			relation = hopper_relation_oid(table, false);
 	char		version[VERSION_SIZE];
@@ -266,7 +277,8 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 x_type)
 		ready_model *found = &ready[i];
 
 		if (found->context == NULL || found->relation != relation ||
-			found->has_key != has_key || found->mst_key != mst_key || found->x_type != x_type)
+			found->has_key != has_key || found->mst_key != mst_key ||
+			found->asked_type != asked_type)
 			continue;
 		if (found->busy || version[0] == '\0' || strcmp(found->version, version) != 0 ||
 			!hopper_torch()->predictor.touch(found->predictor))
@@ -275,22 +287,29 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 x_type)
 			entry = found;
 	}
 	if (entry == NULL)
-		entry = make_ready(table, relation, has_key, mst_key, x_type, version);
+		entry = make_ready(table, relation, has_key, mst_key, asked_type, version);
 	entry->last_use = ++n_uses;
 	return entry;
 }
 
 /* The features' number, before they are encoded; other problems are found there. */
 static void
-check_features(const hopper_predict_model *model, Oid type, Datum features)
+check_features(const ready_model *entry, Oid type, Datum features)
 {
+	const hopper_predict_model *model = &entry->model;
 	int64		expected = 1;
 	int64		given;
 
 	for (int i = 0; i < model->x_rank; i++)
 		expected *= model->x_shape[i];
 	if (type == BYTEAOID)
+	{
+		int32		size = hopper_core()->type_size(entry->x_type);
+
 		given = (int64) toast_raw_datum_size(features) - VARHDRSZ;
+		if (given == expected * size)
+			return;
+	}
 	else if (OidIsValid(get_element_type(type)))
 	{
 		ArrayType  *array = DatumGetArrayTypeP(features);
@@ -330,24 +349,12 @@ compute(ready_model *entry, const char *features, size_t size)
 static void
 return_rows(FunctionCallInfo fcinfo, ready_model *entry, const float *outputs)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
 	const hopper_predict_model *model = &entry->model;
 	TupleDesc	descriptor;
-	Tuplestorestate *store;
+	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
 	hopper_predict_classes classes;
 	double	   *shown = NULL;
 	int			n = model->is_value ? entry->n_outputs : model->n_classes;
-
-	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "the result of predict_row() is not a row");
-	descriptor = CreateTupleDescCopy(descriptor);
-	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, false,
-								  work_mem);
-	result->returnMode = SFRM_Materialize;
-	result->setResult = store;
-	result->setDesc = descriptor;
-	MemoryContextSwitchTo(caller);
 
 	if (model->is_value)
 		hopper_predict_values(model, entry->n_outputs, outputs,
@@ -383,23 +390,34 @@ return_rows(FunctionCallInfo fcinfo, ready_model *entry, const float *outputs)
 	}
 }
 
-/* The model is read with SQL, which the coordinator's own process alone can do. */
+/* One row of NULLs, so that LATERAL keeps the row that lacks a feature. */
 static void
-refuse_elsewhere(void)
+return_nothing_known(FunctionCallInfo fcinfo)
+{
+	TupleDesc	descriptor;
+	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
+	Datum		values[3] = {0};
+	bool		nulls[3] = {true, true, true};
+
+	tuplestore_putvalues(store, descriptor, values, nulls);
+}
+
+void
+hopper_refuse_on_segment(const char *function, const char *hint)
 {
 	if (hopper_on_a_segment())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("predict_row() cannot predict rows where they lie on the segments"),
+				 errmsg("%s cannot predict rows where they lie on the segments", function),
 				 errdetail("It reads the model's table, which a segment cannot do."),
-				 errhint("Use hopper.predict(), which predicts a whole table on the segments, or "
-						 "give predict_row() one row's features as a constant.")));
+				 errhint("%s", hint)));
 }
 
 /* `at`: the argument with the features, the last one. */
 static Datum
 predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 {
+	bool		may_lack = hopper_predict_may_lack(fcinfo, at + 1);
 	hopper_name table;
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, at);
 	hopper_pack_column column = {"features"};
@@ -411,11 +429,13 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 	char	   *features;
 
 	hopper_require_set_context(fcinfo);
-	if (PG_ARGISNULL(at))
+	if (PG_ARGISNULL(at) && !may_lack)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"features\" must not be null")));
-	refuse_elsewhere();
+	hopper_refuse_on_segment("predict_row()",
+							 "Use hopper.predict(), which predicts a whole table on the segments, "
+							 "or give predict_row() one row's features as a constant.");
 	hopper_connect();
 	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
 	column.type = getBaseType(type);
@@ -423,6 +443,7 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 	source.name.shown = "predict_row";
 	source.argument = "features";
 	source.row_number = 1;
+	source.may_lack = may_lack;
 
 	if (column.type != BYTEAOID && OidIsValid(get_element_type(column.type)) &&
 		hopper_pack_number_type(getBaseType(get_element_type(column.type))) == 0)
@@ -435,28 +456,35 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 		hopper_predict_check_types(&model, 1, &column);
 	}
 	hopper_pack_values_init(&values, 1, &column, source.name.shown);
-	entry = get_ready(&table, has_key, mst_key, values.type);
+	entry = get_ready(&table, has_key, mst_key,
+					  column.type == BYTEAOID ? BYTES_TYPE : values.type);
 	datum = PG_GETARG_DATUM(at);
-	check_features(&entry->model, column.type, datum);
+	isnull = PG_ARGISNULL(at);
+	if (!isnull)
+		check_features(entry, column.type, datum);
+	if (column.type == BYTEAOID)
+		hopper_pack_values_set_bytes_type(&values, entry->x_type, true);
 	hopper_pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
 	values.divisor = entry->model.normalizing_const;
 	features = palloc(values.size);
-	hopper_pack_values_encode(&values, &source, &datum, &isnull, features);
-	return_rows(fcinfo, entry, compute(entry, features, values.size));
+	if (hopper_pack_values_encode(&values, &source, &datum, &isnull, features))
+		return_rows(fcinfo, entry, compute(entry, features, values.size));
+	else
+		return_nothing_known(fcinfo);
 	if (entry->bytes > keep_limit())
 		drop_ready_model(entry);
 	hopper_finish();
 	return (Datum) 0;
 }
 
-/* predict_row(model_table, mst_key, features) */
+/* predict_row(model_table, mst_key, features, on_null) */
 Datum
 hopper_sql_predict_row(PG_FUNCTION_ARGS)
 {
 	return predict_row(fcinfo, !PG_ARGISNULL(1), hopper_key_argument(fcinfo, 1), 2);
 }
 
-/* predict_row(model_table, features) */
+/* predict_row(model_table, features, on_null) */
 Datum
 hopper_sql_predict_row_best(PG_FUNCTION_ARGS)
 {

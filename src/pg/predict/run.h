@@ -19,6 +19,7 @@ typedef struct hopper_predict_batch
 	int			n;
 	Datum	   *ids;
 	bool	   *id_nulls;
+	bool	   *lacking;		/* rows without a prediction: on_null is 'null' */
 } hopper_predict_batch;
 
 typedef struct hopper_prediction
@@ -28,7 +29,9 @@ typedef struct hopper_prediction
 	hopper_name source;
 	hopper_name output_table;	/* as it is made */
 	hopper_made final;			/* as it is called in the end */
-	char	   *id_column;
+	char	   *id_column;		/* NULL: the id is the whole row */
+	char	   *whole_row;		/* then: the SQL expression of it */
+	const char *source_query;	/* where the rows come from, or NULL: run->source */
 	const char *label_type;		/* or NULL */
 	Oid			label_oid;		/* InvalidOid where label_type is NULL */
 	int			n_labels;
@@ -58,6 +61,7 @@ typedef struct hopper_prediction
 	int			depth;
 	int			first;
 	int			n_batches;
+	int64		n_lacking;
 } hopper_prediction;
 
 /* --- arguments (predict/arguments.c) --- */
@@ -66,8 +70,17 @@ typedef struct hopper_prediction
 extern hopper_predict_what hopper_predict_what_by_name(FunctionCallInfo fcinfo, int at);
 extern hopper_predict_what hopper_predict_what_by_count(FunctionCallInfo fcinfo, int at);
 extern hopper_predict_what hopper_predict_what_by_threshold(FunctionCallInfo fcinfo, int at);
+/*
+ * ERROR 0A000 where the caller runs on a segment: models are read with SQL, which the coordinator's
+ * own process alone can do. (predict/row.c)
+ */
+extern void hopper_refuse_on_segment(const char *function, const char *hint);
+/* on_null: whether rows that lack a feature get NULL instead of an error. */
+extern bool hopper_predict_may_lack(FunctionCallInfo fcinfo, int at);
 /* Columns of run->source, checked against the model; `x`: the features' names, in its order. */
 extern void hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x);
+/* The same where the id is the whole row, of run->source's type and `row_type`. */
+extern void hopper_predict_open_rows(hopper_prediction *run, Oid row_type, List *x);
 /* The classes in the label's own type, from the summary. */
 extern void hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained);
 /* class_values text[]: one list, or MADlib's form, the only row of a two-dimensional array. */
@@ -75,10 +88,10 @@ extern void hopper_predict_given_classes(hopper_predict_model *model, ArrayType 
 
 /* --- the computation (predict/batches.c) --- */
 
-/* SELECT of features and id. */
+/* SELECT of features, id, and what names a row where the id does not. */
 extern char *hopper_predict_row_query(const hopper_prediction *run);
-/* What its rows consist of: features and an id of this type. */
-extern void hopper_predict_set_row_types(hopper_prediction *run, Oid id_type);
+/* What its rows consist of: features, an id of this type, and `n_names` columns. */
+extern void hopper_predict_set_row_types(hopper_prediction *run, Oid id_type, int n_names);
 /* Creates the predictor and what turns its outputs into rows; the shape must be known. */
 extern void hopper_predict_start(hopper_prediction *run);
 /*
@@ -95,8 +108,22 @@ extern void hopper_predict_comment(const hopper_prediction *run);
 extern const hopper_predict_batch *hopper_predict_take(hopper_prediction *run, bool wait,
 													   const float **outputs);
 extern void hopper_predict_done(hopper_prediction *run);
-/* Frees the predictor. */
+/* Frees the predictor, and says how many rows have no prediction. */
 extern void hopper_predict_end(hopper_prediction *run);
+
+/* --- rows that come through a cursor (predict/reading.c) --- */
+
+/* Takes the rows of predictions one by one, between the beginning and the end of its own. */
+typedef struct hopper_predict_sink
+{
+	/* Once what the rows consist of is known; there is none where the source has no rows. */
+	void		(*begin) (void *state, hopper_prediction *run);
+	void		(*row) (void *state, const Datum *values, const bool *nulls);
+} hopper_predict_sink;
+
+/* Reads the rows and computes; returns the number of rows that the sink was given. */
+extern int64 hopper_predict_through(hopper_prediction *run, const hopper_predict_sink *sink,
+									void *state);
 
 /* --- the way of the rows (local/predict.c, greenplum/coordinator/predict.c) --- */
 

@@ -63,6 +63,8 @@ extern Datum hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows,
 								hopper_rows_free_fn free_rows);
 /* ERROR 0A000 where the caller does not take a set. */
 extern void hopper_require_set_context(FunctionCallInfo fcinfo);
+/* Starts the function's result set; tuples of this row type are put into the returned store. */
+extern Tuplestorestate *hopper_begin_result(FunctionCallInfo fcinfo, TupleDesc *descriptor);
 /* Returns all rows of a query (run by SPI, read-only) as the function's result set. */
 extern Datum hopper_return_query(FunctionCallInfo fcinfo, const char *query);
 
@@ -133,6 +135,8 @@ typedef struct hopper_name
  * the message where the text is NULL, empty or no name.
  */
 extern hopper_name hopper_parse_name(text *value, const char *argument);
+/* The name of a relation that is there, as one would write it. */
+extern hopper_name hopper_name_of(Oid relation);
 /* <name>_<suffix> in the same schema. */
 extern hopper_name hopper_name_with_suffix(const hopper_name *name, const char *suffix);
 /* As the user wrote it, quoted: for hints and results that are typed in again. */

@@ -125,6 +125,13 @@ hopper_parse_name(text *value, const char *argument)
 }
 
 hopper_name
+hopper_name_of(Oid relation)
+{
+	return make_name(schema_name(get_rel_namespace(relation)), !RelationIsVisible(relation),
+					 get_rel_name(relation));
+}
+
+hopper_name
 hopper_name_with_suffix(const hopper_name *name, const char *suffix)
 {
 	char	   *longer = psprintf("%s_%s", name->name, suffix);

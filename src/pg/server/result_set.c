@@ -35,9 +35,8 @@ result_descriptor(FunctionCallInfo fcinfo)
 	return CreateTupleDescCopy(descriptor);
 }
 
-/* Starts the result set; tuples are put into the returned store. */
-static Tuplestorestate *
-begin_result(FunctionCallInfo fcinfo, TupleDesc *descriptor)
+Tuplestorestate *
+hopper_begin_result(FunctionCallInfo fcinfo, TupleDesc *descriptor)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext caller;
@@ -60,7 +59,7 @@ static void
 put_rows(FunctionCallInfo fcinfo, const hopper_rows *rows)
 {
 	TupleDesc	descriptor;
-	Tuplestorestate *store = begin_result(fcinfo, &descriptor);
+	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
 	AttInMetadata *input = TupleDescGetAttInMetadata(descriptor);
 	char	  **values = palloc(sizeof(char *) * rows->n_columns);
 	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "hopper row",
@@ -122,7 +121,7 @@ Datum
 hopper_return_query(FunctionCallInfo fcinfo, const char *query)
 {
 	TupleDesc	descriptor;
-	Tuplestorestate *store = begin_result(fcinfo, &descriptor);
+	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
 	uint64		row;
 	uint64		n_rows;
 	int			column;

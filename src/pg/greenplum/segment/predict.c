@@ -48,7 +48,7 @@ start(FunctionCallInfo fcinfo)
 	if (desc->natts < 1)
 		elog(ERROR, "the rows to predict from have no columns");
 	/* the id comes last, and goes out as it came in */
-	hopper_predict_set_row_types(&state->run, TupleDescAttr(desc, desc->natts - 1)->atttypid);
+	hopper_predict_set_row_types(&state->run, TupleDescAttr(desc, desc->natts - 1)->atttypid, 0);
 	hopper_pack_begin_rows(&state->run.rows, desc);
 	require_result(&state->run, result->expectedDesc);
 	state->context = AllocSetContextCreate(CurrentMemoryContext, "hopper rows to predict",
@@ -112,6 +112,7 @@ next_prediction(segment_prediction *state, MemoryContext lasting, Datum *values,
 
 			hopper_predict_output_begin(run->output, state->batch->ids[at],
 										state->batch->id_nulls[at],
+										state->batch->lacking[at] ? NULL :
 										state->outputs + (size_t) at * run->n_outputs);
 			continue;
 		}

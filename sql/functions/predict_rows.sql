@@ -1,0 +1,24 @@
+CREATE FUNCTION hopper.predict_rows(
+    model_table text,
+    source_rows anyelement,
+    pred_type text DEFAULT 'response',
+    mst_key bigint DEFAULT NULL,
+    on_null text DEFAULT 'error',
+    independent_varname text DEFAULT NULL,
+    source_query text DEFAULT NULL)
+RETURNS TABLE (source anyelement, class_value text, prob double precision, rank integer, value double precision)
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_rows' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.predict_rows(text, anyelement, text, bigint, text, text, text) IS
+    'each row of a table or view with its prediction beside it: for SELECT, views, CREATE TABLE AS, and standbys, because it writes nothing
+
+Task: 7.3 predict
+model_table: table of models that training writes; its companions are _info, _summary and _state
+source_rows: NULL::name, with the name of the table or view that has the rows; features are found by the names that the model was trained with
+pred_type: ''response'': the most probable class; ''prob'': every class, each in a row of its own; a number: so many of the most probable, or, below 1, those that are more probable
+mst_key: which configuration (model selection tuple) of model_table; by itself the best
+on_null: rows of which a feature is NULL, NaN or infinite: ''error'', or ''null'' (they get no prediction)
+independent_varname: columns of features; by itself those that the model was trained with, by their names
+source_query: SELECT whose rows are taken instead, with the columns of source_rows by their names; by itself all rows of the table or view
+Example:
+SELECT (source).*, class_value, prob FROM hopper.predict_rows(model_table := ''models'',
+    source_rows := NULL::points_test, mst_key := 1) LIMIT 5;';

@@ -1,0 +1,129 @@
+/*
+ * reading.c
+ *		Prediction of rows that come through a cursor, in this process.
+ */
+#include "pg/predict/run.h"
+
+typedef struct reading
+{
+	hopper_prediction *run;
+	const hopper_predict_sink *sink;
+	void	   *state;
+	MemoryContext scratch;		/* of one example's predictions */
+	int64		n_rows;
+} reading;
+
+static void
+start(reading *r)
+{
+	hopper_predict_start(r->run);
+	r->sink->begin(r->state, r->run);
+	r->scratch = AllocSetContextCreate(CurrentMemoryContext, "hopper prediction",
+									   ALLOCSET_DEFAULT_SIZES);
+}
+
+/* Gives the oldest batch's predictions to the sink; waits for them if it must. */
+static bool
+give_oldest(reading *r, bool wait)
+{
+	hopper_prediction *run = r->run;
+	const float *outputs;
+	const hopper_predict_batch *batch = hopper_predict_take(run, wait, &outputs);
+	Datum		values[PREDICT_MAX_COLUMNS];
+	bool		nulls[PREDICT_MAX_COLUMNS];
+
+	if (batch == NULL)
+		return false;
+	for (int i = 0; i < batch->n; i++)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(r->scratch);
+
+		hopper_predict_output_begin(run->output, batch->ids[i], batch->id_nulls[i],
+									batch->lacking[i] ? NULL
+									: outputs + (size_t) i * run->n_outputs);
+		for (; hopper_predict_output_next(run->output, values, nulls); r->n_rows++)
+			r->sink->row(r->state, values, nulls);
+		MemoryContextSwitchTo(caller);
+		if (run->model.is_array)
+			MemoryContextReset(r->scratch);
+	}
+	hopper_predict_done(run);
+	return true;
+}
+
+/* The shape of the features, where the model does not say it. */
+static void
+learn_shape(hopper_prediction *run, HeapTuple tuple)
+{
+	Datum	   *datums = palloc(run->rows.n_columns * sizeof(Datum));
+	bool	   *nulls = palloc(run->rows.n_columns * sizeof(bool));
+	bool		may_lack = run->rows.may_lack;
+
+	run->rows.row_number = 1;
+	run->rows.tuple = tuple;
+	run->rows.may_lack = false;
+	heap_deform_tuple(tuple, run->rows.desc, datums, nulls);
+	hopper_pack_values_learn(&run->values, &run->rows, datums, nulls);
+	run->rows.may_lack = may_lack;
+	run->rows.row_number = 0;
+}
+
+/* A query of the user's finds its names as the user does. */
+static Portal
+open_cursor(const hopper_prediction *run)
+{
+	char	   *query = hopper_predict_row_query(run);
+	SPIPlanPtr	plan;
+
+	if (run->source_query == NULL)
+		return hopper_cursor_open(query, true);
+	plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_NO_SCROLL);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	return SPI_cursor_open(NULL, plan, NULL, NULL, true);
+}
+
+int64
+hopper_predict_through(hopper_prediction *run, const hopper_predict_sink *sink, void *state)
+{
+	reading		r = {run, sink, state};
+	Portal		portal;
+
+	if (run->values.shape_known)
+		start(&r);
+	portal = open_cursor(run);
+	for (;;)
+	{
+		SPITupleTable *table;
+		int			n;
+
+		CHECK_FOR_INTERRUPTS();
+		SPI_cursor_fetch(portal, true, run->predictor ? run->batch_rows : 1);
+		table = SPI_tuptable;
+		n = (int) SPI_processed;
+		if (n == 0)
+			break;
+		hopper_pack_begin_rows(&run->rows, table->tupdesc);
+		if (run->predictor == NULL)
+		{
+			learn_shape(run, table->vals[0]);
+			start(&r);
+		}
+		if (run->n_batches == run->depth)
+			give_oldest(&r, true);
+		hopper_predict_submit(run, table->vals, n);
+		SPI_freetuptable(table);
+		while (run->n_batches > 0 && give_oldest(&r, false))
+			;
+	}
+	SPI_cursor_close(portal);
+	if (run->predictor == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" has no rows", run->source.shown)));
+	while (run->n_batches > 0)
+		give_oldest(&r, true);
+	MemoryContextDelete(r.scratch);
+	hopper_predict_end(run);
+	return r.n_rows;
+}

@@ -1,0 +1,143 @@
+/*
+ * rows.c
+ *		predict_rows(): each row of a table with its prediction beside it. It writes nothing, so
+ *		that it can be used in views, in read-only transactions and on standbys.
+ */
+#include "pg/predict/run.h"
+
+#include "catalog/pg_class.h"
+#include "utils/lsyscache.h"
+#include "utils/tuplestore.h"
+
+#include "pg/codec/placement.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_predict_rows);
+
+#define RESULT_COLUMNS 5		/* source, class_value, prob, rank, value */
+
+typedef struct result_rows
+{
+	hopper_prediction *run;
+	TupleDesc	descriptor;
+	Tuplestorestate *store;
+} result_rows;
+
+static void
+begin(void *state, hopper_prediction *run)
+{
+}
+
+/* Columns of predict()'s output as ours: id, class_name, class_value, prob, rank; or id, value. */
+static void
+put_row(void *state, const Datum *from, const bool *from_nulls)
+{
+	result_rows *result = state;
+	const hopper_prediction *run = result->run;
+	bool		has_rank = run->what.kind != PREDICT_RESPONSE;
+	Datum		values[RESULT_COLUMNS] = {from[0]};
+	bool		nulls[RESULT_COLUMNS] = {from_nulls[0], true, true, true, true};
+	Datum	   *numbers;
+	int			n;
+
+	if (run->model.is_array && !from_nulls[1])
+	{
+		/* A row for each output, as predict_row() gives them. */
+		deconstruct_array(DatumGetArrayTypeP(from[1]), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+						  'd', &numbers, NULL, &n);
+		nulls[3] = nulls[4] = false;
+		for (int i = 0; i < n; i++)
+		{
+			values[3] = Int32GetDatum(i + 1);
+			values[4] = numbers[i];
+			tuplestore_putvalues(result->store, result->descriptor, values, nulls);
+		}
+		return;
+	}
+	if (run->model.is_value)
+	{
+		values[4] = from[1];
+		nulls[4] = from_nulls[1];
+	}
+	else
+	{
+		values[1] = from[2];
+		nulls[1] = from_nulls[2];
+		values[2] = from[3];
+		nulls[2] = from_nulls[3];
+		values[3] = has_rank ? from[4] : Int32GetDatum(1);
+		nulls[3] = has_rank ? from_nulls[4] : from_nulls[3];
+	}
+	tuplestore_putvalues(result->store, result->descriptor, values, nulls);
+}
+
+/* The table or view whose row type the argument has. */
+static hopper_name
+table_of_rows(Oid type)
+{
+	Oid			relation = OidIsValid(type) ? get_typ_typrelid(type) : InvalidOid;
+
+	if (!OidIsValid(relation) || get_rel_relkind(relation) == RELKIND_COMPOSITE_TYPE)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("argument \"source_rows\" is of type %s, not of a table's or view's rows",
+						OidIsValid(type) ? format_type_be(type) : "unknown"),
+				 errhint("Write NULL::name, with the name of the table or view that has the "
+						 "rows.")));
+	return hopper_name_of(relation);
+}
+
+/* A query that can be put between parentheses, as written in psql. */
+static char *
+query_argument(FunctionCallInfo fcinfo, int at)
+{
+	char	   *query;
+
+	if (PG_ARGISNULL(at))
+		return NULL;
+	query = text_to_cstring(PG_GETARG_TEXT_PP(at));
+	for (size_t end = strlen(query); end > 0 && strchr("; \t\r\n", query[end - 1]); end--)
+		query[end - 1] = '\0';
+	/* So that a comment at its end does not hide what follows. */
+	return psprintf("%s\n", query);
+}
+
+/*
+ * (model_table, source_rows, pred_type, mst_key, on_null, independent_varname, source_query): rows
+ * (source, class_value, prob, rank, value)
+ */
+Datum
+hopper_sql_predict_rows(PG_FUNCTION_ARGS)
+{
+	static const hopper_predict_sink sink = {begin, put_row};
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 1);
+	result_rows result = {0};
+	hopper_prediction *run;
+	hopper_name table;
+	hopper_trained trained;
+
+	result.store = hopper_begin_result(fcinfo, &result.descriptor);
+	hopper_refuse_on_segment("predict_rows()",
+							 "Call it in the FROM clause of a statement that reads no other table "
+							 "of the segments, or use hopper.predict().");
+	hopper_connect();
+	run = result.run = palloc0(sizeof(hopper_prediction));
+	run->what.kind = PREDICT_RESPONSE;
+	if (!PG_ARGISNULL(2))
+		run->what = hopper_predict_what_by_name(fcinfo, 2);
+	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 4);
+	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
+	run->source = table_of_rows(type);
+	run->source_query = query_argument(fcinfo, 6);
+	run->threads = hopper_effective_threads();
+	hopper_read_trained(&table, !PG_ARGISNULL(3), hopper_key_argument(fcinfo, 3), &trained);
+	hopper_predict_from_trained(&trained, &run->model);
+	hopper_predict_open_rows(run, type,
+							 hopper_feature_list(PG_ARGISNULL(5) ? NULL : PG_GETARG_TEXT_PP(5),
+												 "independent_varname", trained.n_x_columns,
+												 trained.x_columns, table.shown));
+	if (TupleDescAttr(result.descriptor, 0)->atttypid != type)
+		elog(ERROR, "the result of predict_rows() is not made of the rows of its argument");
+	(void) hopper_predict_through(run, &sink, &result);
+	hopper_finish();
+	return (Datum) 0;
+}

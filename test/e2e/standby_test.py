@@ -1,0 +1,73 @@
+"""Predictions on a hot standby: a copy of the private server that follows it, where nothing can be written."""
+
+import os
+import pathlib
+import pwd
+import subprocess
+
+import psycopg2
+import pytest
+
+from digits import ADAM, connect, create_database, drop_database, query, value
+
+DATABASE = "hopper_standby"
+PORT = "5433"
+
+
+def as_server(*command):
+    """PostgreSQL's programs refuse to work for root: as the owner of the server's sockets."""
+    owner = pwd.getpwuid(os.stat(os.environ["PGHOST"]).st_uid)
+    become = []
+    if os.getuid() == 0:
+        become = ["setpriv", f"--reuid={owner.pw_uid}", f"--regid={owner.pw_gid}", "--clear-groups"]
+    done = subprocess.run([*become, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, cwd="/", check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def primary():
+    connection = create_database(DATABASE)
+    query(connection, "SELECT * FROM hopper.fit('packed', 'model', 'architectures', 1, %s, 'batch_size=32', 3)", ADAM)
+    query(connection, "CREATE VIEW predicted AS SELECT (source).*, class_value, prob FROM hopper.predict_rows("
+          " model_table => 'model', source_rows => NULL::digits, mst_key => 1)")
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+@pytest.fixture(scope="module")
+def standby(primary):
+    # Here the server's user may make a folder, and the way to the socket is short.
+    data = pathlib.Path(os.environ["PGHOST"]) / "standby"
+    as_server("rm", "-rf", data)
+    as_server("pg_basebackup", "-D", data, "-R", "-c", "fast", "-X", "stream", "--no-sync")
+    as_server("pg_ctl", "-w", "-t", "60", "-D", data, "-l", data / "log", "-o", f"-p {PORT}", "start")
+    connection = psycopg2.connect(dbname=DATABASE, port=PORT)
+    connection.autocommit = True
+    yield connection
+    connection.close()
+    as_server("pg_ctl", "-w", "-D", data, "-m", "immediate", "stop")
+    as_server("rm", "-rf", data)
+
+
+def test_a_standby_predicts_what_the_primary_does(primary, standby):
+    assert value(standby, "SELECT pg_is_in_recovery()")
+    rows = "SELECT id, class_value, prob FROM predicted ORDER BY id"
+    there = query(standby, rows)
+    assert there == query(primary, rows)
+    assert len(there) == 1797
+    one = ("SELECT id, class_value FROM digits, LATERAL (SELECT * FROM hopper.predict_row('model', pixels) LIMIT 1) best"
+           " WHERE id < 50 ORDER BY id")
+    assert query(standby, one) == query(primary, one) == [row[:2] for row in there if row[0] < 50]
+    some = ("SELECT (source).id FROM hopper.predict_rows('model', NULL::digits, on_null => 'null',"
+            " source_query => 'SELECT * FROM digits WHERE label = 3') WHERE class_value = '3'")
+    assert query(standby, some) == query(primary, some)
+
+
+def test_what_writes_says_so(standby):
+    with pytest.raises(psycopg2.errors.ReadOnlySqlTransaction):
+        query(standby, "SELECT hopper.predict('model', 'digits', 'id', output_table => 'made')")
+    # Comparing needs no writing either.
+    assert value(standby, "SELECT count(*) FROM hopper.leaderboard('model')") == 1
+    assert value(standby, "SELECT loss FROM hopper.evaluate('model', 'packed_validation')") > 0
