@@ -18,7 +18,15 @@ extern "C"
 
 typedef struct hopper_predictor hopper_predictor;
 
-/* create, submit* and take*, free: batches go in in order and come out in order */
+/* How a predictor keeps within its memory. */
+typedef struct hopper_prediction_plan
+{
+	int32_t		rows;			/* examples in a batch */
+	int32_t		batches;		/* that are submitted and not taken yet */
+	int64_t		bytes;			/* what it all takes, weights included */
+} hopper_prediction_plan;
+
+/* create, plan, submit* and take*, free: batches go in in order and come out in order */
 typedef struct hopper_predictor_api
 {
 	/*
@@ -30,6 +38,14 @@ typedef struct hopper_predictor_api
 						   int64_t n_weights, const hopper_data_desc *data, int32_t threads,
 						   int64_t memory_limit, int32_t event_fd, hopper_predictor **predictor,
 						   int32_t *n_outputs, hopper_error *error);
+	/*
+	 * `plan` comes with how many rows and batches are wanted and says how many there may be: as
+	 * many or fewer, and at least one; HOPPER_OUT_OF_MEMORY where memory_limit has no room for
+	 * that. Starts the threads, fewer where memory asks for it. What keeps to this plan does not
+	 * fail for memory_limit, however fast it is computed.
+	 */
+	int			(*plan) (hopper_predictor *predictor, hopper_prediction_plan *plan,
+						 hopper_error *error);
 	/*
 	 * From now on a predictor that is not used for so many seconds (0: never) frees its memory and
 	 * ends its threads by itself; only free is left to do. It then takes `bytes` off

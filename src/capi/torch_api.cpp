@@ -274,6 +274,13 @@ int PredictorCreate(const char* model_arch, size_t model_arch_size, const float*
   });
 }
 
+int PredictorPlan(hopper_predictor* predictor, hopper_prediction_plan* plan, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(predictor, plan);
+    predictor->Plan(plan);
+  });
+}
+
 int PredictorExpire(hopper_predictor* predictor, double seconds, int64_t* counter, int64_t bytes,
                     hopper_error* error) {
   return Call(error, [&] {
@@ -543,6 +550,7 @@ hopper_torch_api MakeApi() {
   api.evaluation.sums = EvaluationSums;
   api.evaluation.total = EvaluationTotal;
   api.predictor.create = PredictorCreate;
+  api.predictor.plan = PredictorPlan;
   api.predictor.expire = PredictorExpire;
   api.predictor.touch = PredictorTouch;
   api.predictor.submit = PredictorSubmit;

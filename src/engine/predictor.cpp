@@ -11,28 +11,26 @@
 #include "engine/events.h"
 #include "engine/failure.h"
 #include "train/forward.h"
+#include "train/plan_memory.h"
 
 namespace hopper {
 
 namespace {
 
 constexpr int32_t kMaxThreads = 1024;
+// Beside those under way: what the caller reads, and what was taken last.
+constexpr int64_t kBatchesBeside = 2;
 
 }  // namespace
 
 Predictor::Predictor(std::string_view model_arch, const float* weights, int64_t n_weights,
                      const hopper_data_desc& data, int32_t threads, int64_t memory_limit,
                      int32_t event_fd)
-    : data_(data), event_fd_(event_fd), account_(MemoryAccount::Create(memory_limit)) {
-  try {
-    Prepare(model_arch, weights, n_weights);
-    n_threads_ = std::clamp(threads, 1, kMaxThreads);
-    workers_.Start(
-        n_threads_, account_.get(), [](const std::string&) {}, [this] { Work(); });
-  } catch (...) {
-    Stop();
-    throw;
-  }
+    : data_(data),
+      event_fd_(event_fd),
+      threads_(std::clamp(threads, 1, kMaxThreads)),
+      account_(MemoryAccount::Create(memory_limit)) {
+  Prepare(model_arch, weights, n_weights);
 }
 
 void Predictor::Prepare(std::string_view model_arch, const float* weights, int64_t n_weights) {
@@ -52,16 +50,56 @@ void Predictor::Prepare(std::string_view model_arch, const float* weights, int64
   }
   n_outputs_ = static_cast<int32_t>(outputs);
   const auto bytes = static_cast<int64_t>(sizeof(float)) * spec->flat_size;
-  if (bytes > account_->limit()) OutOfMemory("The weights", bytes);
+  if (bytes > account_->limit()) {
+    throw Error(ErrorCode::kOutOfMemory, "out of memory",
+                "The weights take " + BytesText(bytes) + "; hopper.memory_limit is " +
+                    BytesText(account_->limit()) + ".",
+                "Raise hopper.memory_limit.");
+  }
   account_->Add(bytes);
   flat_ = AlignedArray<float>(static_cast<size_t>(spec->flat_size));
   ImportWeights(*spec, weights, flat_.data());
   network_ = std::make_shared<const Network>(std::move(spec));
 }
 
-Predictor::~Predictor() { Stop(); }
+// Of examples and their outputs.
+int64_t Predictor::BatchBytes(int32_t rows) const {
+  return rows * (static_cast<int64_t>(data_.x_bytes()) + n_outputs_ * int64_t{sizeof(float)});
+}
 
-void Predictor::Stop() {
+void Predictor::Plan(hopper_prediction_plan* plan) {
+  if (rows_ > 0 || plan->rows < 1 || plan->batches < 1) {
+    throw Error(ErrorCode::kInternal, "a prediction was planned twice, or for nothing");
+  }
+  const int64_t room = account_->limit() - account_->used();
+  int32_t rows = plan->rows;
+  int64_t pass = 0;
+  int64_t batch = 0;
+  for (;; rows = (rows + 1) / 2) {
+    pass = ForwardPass::Bytes(*network_, data_, rows);
+    batch = BatchBytes(rows);
+    const int64_t least = (kBatchesBeside + 1) * batch;
+    if (pass <= room && least <= room - pass) break;
+    if (rows > 1) continue;
+    const int64_t row = Saturated(static_cast<double>(pass) + static_cast<double>(least));
+    throw Error(ErrorCode::kOutOfMemory, "out of memory",
+                "The weights take " + BytesText(account_->used()) + " and a row " + BytesText(row) +
+                    "; hopper.memory_limit is " + BytesText(account_->limit()) + ".",
+                "Raise hopper.memory_limit.");
+  }
+  const int64_t left = room - kBatchesBeside * batch;
+  const auto threads =
+      static_cast<int32_t>(std::clamp<int64_t>(left / (pass + batch), 1, threads_));
+  plan->rows = rows_ = rows;
+  plan->batches = batches_ =
+      static_cast<int32_t>(std::clamp<int64_t>((left - threads * pass) / batch, 1, plan->batches));
+  plan->bytes = account_->used() + threads * pass + (batches_ + kBatchesBeside) * batch;
+  n_threads_ = threads;
+  workers_.Start(
+      threads, account_.get(), [](const std::string&) {}, [this] { Work(); });
+}
+
+Predictor::~Predictor() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stop_ = true;
@@ -69,14 +107,6 @@ void Predictor::Stop() {
   wake_.notify_all();
   workers_.Join();
   GiveBack();
-}
-
-void Predictor::OutOfMemory(const char* what, int64_t bytes) const {
-  throw Error(ErrorCode::kOutOfMemory, "out of memory",
-              std::string(what) + " take " + std::to_string(bytes) +
-                  " bytes; hopper.memory_limit is " + std::to_string(account_->limit()) +
-                  " bytes, of which " + std::to_string(account_->used()) + " are in use.",
-              "Raise hopper.memory_limit.");
 }
 
 void Predictor::ExpireAfter(double seconds, int64_t* counter, int64_t bytes) {
@@ -108,16 +138,17 @@ void Predictor::Submit(const void* x, size_t x_size, int32_t n) {
                 std::to_string(n) + " examples do not take " + std::to_string(x_size) + " bytes",
                 "One example takes " + std::to_string(data_.x_bytes()) + " bytes.");
   }
-  const auto bytes =
-      static_cast<int64_t>(x_size) + int64_t{n} * n_outputs_ * int64_t{sizeof(float)};
-  if (bytes > account_->limit() - account_->used()) OutOfMemory("Features", bytes);
-  auto job = std::make_shared<Job>(account_.get(), bytes);
+  if (n > rows_) throw Error(ErrorCode::kInternal, "a batch has more rows than were planned");
+  auto job = std::make_shared<Job>(account_.get(), BatchBytes(n));
   job->n = n;
   job->x = AlignedArray<uint8_t>(x_size);
   std::memcpy(job->x.data(), x, x_size);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (expired_) throw Error(ErrorCode::kInternal, "the predictor has expired");
+    if (jobs_.size() >= static_cast<size_t>(batches_)) {
+      throw Error(ErrorCode::kInternal, "more batches are under way than were planned");
+    }
     UsedLocked();
     jobs_.push_back(std::move(job));
     ++waiting_;
@@ -176,7 +207,7 @@ void Predictor::Work() {
   std::optional<ForwardPass> forward;
   while (const std::shared_ptr<Job> job = NextJob()) {
     try {
-      if (!forward.has_value()) forward.emplace(network_, data_, flat_.data());
+      if (!forward.has_value()) forward.emplace(network_, data_, flat_.data(), rows_);
       job->outputs.resize(static_cast<size_t>(job->n) * static_cast<size_t>(n_outputs_));
       forward->Run(job->x.data(), job->n, job->outputs.data());
     } catch (...) {

@@ -16,6 +16,7 @@
 #include "engine/workers.h"
 #include "model/network.h"
 #include "model_hopper/data.h"
+#include "model_hopper/predict.h"
 
 namespace hopper {
 
@@ -30,12 +31,14 @@ class Predictor {
   Predictor& operator=(const Predictor&) = delete;
 
   int32_t n_outputs() const { return n_outputs_; }
+  // Once, before the first batch: as predict.h says.
+  void Plan(hopper_prediction_plan* plan);
   // Frees its memory and ends its threads once it has not been used for so long. Then, or when it
   // is destroyed before, takes `bytes` off *counter (may be null), which other processes may share.
   void ExpireAfter(double seconds, int64_t* counter, int64_t bytes);
   // False: it has expired. Else a use, from which the time counts anew.
   bool Touch();
-  // Copies the bytes of `n` examples in.
+  // Copies the bytes of `n` examples in, within the plan.
   void Submit(const void* x, size_t x_size, int32_t n);
   // True and the oldest batch's outputs, valid until the next call; false where it is not ready.
   // Throws what its computation threw.
@@ -63,7 +66,7 @@ class Predictor {
     int64_t bytes_;
   };
   void Prepare(std::string_view model_arch, const float* weights, int64_t n_weights);
-  void Stop();
+  int64_t BatchBytes(int32_t rows) const;
   void Work();
   // Null: the thread is to end.
   std::shared_ptr<Job> NextJob();
@@ -71,13 +74,15 @@ class Predictor {
   // On the last thread to end: what they all used.
   void FreeExpired();
   void GiveBack();
-  [[noreturn]] void OutOfMemory(const char* what, int64_t bytes) const;
 
   DataDesc data_;
   int32_t event_fd_;
   std::shared_ptr<const Network> network_;
   AlignedArray<float> flat_;
   int32_t n_outputs_ = 0;
+  int32_t threads_;
+  int32_t rows_ = 0;     // of a batch; 0: nothing was planned
+  int32_t batches_ = 0;  // that may be submitted and not taken
   OwnedAccount account_;
   std::shared_ptr<Job> taken_;  // owns what Take() handed out
 

@@ -7,16 +7,17 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "train/plan_memory.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
 
 namespace hopper {
 
 ForwardPass::ForwardPass(std::shared_ptr<const Network> network, const DataDesc& data,
-                         const float* flat)
+                         const float* flat, int64_t rows)
     : network_(std::move(network)),
       data_(data),
-      batch_(EvaluationBatch(network_->spec())),
+      batch_(std::min(EvaluationBatch(network_->spec()), rows)),
       flat_(const_cast<float*>(flat)),
       planned_(PlannedStepsAreUsed()) {
   const c10::InferenceMode inference;
@@ -25,6 +26,22 @@ ForwardPass::ForwardPass(std::shared_ptr<const Network> network, const DataDesc&
   std::vector<int64_t> sizes{batch_};
   sizes.insert(sizes.end(), spec.input_shape().begin(), spec.input_shape().end());
   input_ = at::empty(sizes, at::kFloat);
+}
+
+int64_t ForwardPass::Bytes(const Network& network, const DataDesc& data, int64_t rows) {
+  const ModelSpec& spec = network.spec();
+  PlanOptions options;
+  options.batch = std::min(EvaluationBatch(spec), rows);
+  options.measured_parts = 1;
+  const double input = static_cast<double>(options.batch) * static_cast<double>(data.x_elements()) *
+                       sizeof(float) * kRoundedUp;
+  double bytes = input + StepMemory(network, options);
+  if (options.batch > 1 && PlannedStepsAreUsed()) {
+    // The last batch, which has a plan of its own.
+    --options.batch;
+    bytes += StepMemory(network, options);
+  }
+  return Saturated(bytes);
 }
 
 void ForwardPass::Run(const void* x, int64_t n, float* outputs) {

@@ -16,7 +16,12 @@ namespace hopper {
 // One a thread; `flat` (spec().flat_size floats) and `data` outlive it.
 class ForwardPass {
  public:
-  ForwardPass(std::shared_ptr<const Network> network, const DataDesc& data, const float* flat);
+  // For `rows` examples at a time at most.
+  ForwardPass(std::shared_ptr<const Network> network, const DataDesc& data, const float* flat,
+              int64_t rows);
+
+  // Bytes that one takes.
+  static int64_t Bytes(const Network& network, const DataDesc& data, int64_t rows);
 
   // Outputs of `n` examples in batches of one fixed size, n * output elements floats.
   void Run(const void* x, int64_t n, float* outputs);

@@ -3,27 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "loss/loss.h"
 #include "metrics/accumulate.h"
-#include "model/network/step_plan.h"
-#include "train/stepper.h"
+#include "train/plan_memory.h"
 #include "train/sums.h"
-#include "train/tensor_memory.h"
 #include "train/trainer_parts.h"
 
 namespace hopper {
 
 namespace {
 
-// Activations and gradients of a batch, with room for what an operation needs for itself.
-constexpr double kTrainingCopies = 3.0;
-constexpr double kEvaluationCopies = 1.5;
-// Blocks of tensors come in sizes a quarter apart.
-constexpr double kRoundedUp = 1.25;
 constexpr double kSmallThings = 16 << 10;
 
 // Finds the classes that class_weight names.
@@ -58,10 +50,6 @@ class ClassIndex {
   const DataDesc& data_;
   std::unordered_map<std::string, int64_t> labels_;
 };
-
-int64_t Saturated(double bytes) {
-  return bytes < 9e18 ? static_cast<int64_t>(bytes) : std::numeric_limits<int64_t>::max();
-}
 
 }  // namespace
 
@@ -237,14 +225,6 @@ double Trainer::PlanBytes(int64_t batch, bool training, int parts) const {
       static_cast<double>(batch) * static_cast<double>(ElementCount(spec.output_shape()));
   // Probabilities, labels and scratch; about as much again where a loss or metric has no loop.
   const double loss = 8.0 * outputs * sizeof(float);
-  const double activations =
-      static_cast<double>(batch) * static_cast<double>(spec.activation_floats);
-  constexpr double kTooManyToPlan = 1e12;
-  if (!PlannedStepsAreUsed() || activations > kTooManyToPlan) {
-    const double copies = training ? kTrainingCopies : kEvaluationCopies;
-    const double gradients = training ? static_cast<double>(spec.flat_size) : 0.0;
-    return (activations * copies + gradients) * sizeof(float) + loss;
-  }
   PlanOptions options;
   options.batch = batch;
   options.training = training;
@@ -252,9 +232,7 @@ double Trainer::PlanBytes(int64_t batch, bool training, int parts) const {
   options.seed = seed_;
   if (training) options.precision = precision_;
   options.measured_parts = parts;
-  const StepPlan plan(*network_, options);
-  return static_cast<double>(TensorBytes(plan.arena_floats() * int64_t{sizeof(float)})) +
-         static_cast<double>(plan.autograd_floats()) * sizeof(float) * kRoundedUp + loss;
+  return StepMemory(*network_, options) + loss;
 }
 
 int64_t Trainer::EvaluationEstimate() const {

@@ -6,6 +6,7 @@ import re
 import threading
 import time
 
+import psycopg2
 import pytest
 
 from digits import (connect, create_database, dense, drop_database, pid, query, select, sequential,
@@ -131,3 +132,38 @@ def test_the_peak_stays_below_the_limit(database):
         assert digests(roomy, "roomy") == (first if more == "" else second)
     assert not [notice for notice in roomy.notices if "wait" in notice]
     roomy.close()
+
+
+def predict(connection, limit):
+    """The predictions' digest with so many MB and the peak, or the error's code."""
+    query(connection, f"SET hopper.memory_limit = '{limit}MB'; SET hopper.threads = 4")
+    process = pid(connection)
+    base = status(process, "RssAnon")
+    try:
+        with Watch(process) as watch:
+            query(connection, "SELECT hopper.predict('wide', 'many', 'id', 'pixels', 'predicted')")
+    except psycopg2.Error as error:
+        assert "hopper.memory_limit" in str(error), error
+        return error.pgcode
+    digest = value(connection, "SELECT md5(string_agg(p::text, E'\n' ORDER BY p::text)) FROM predicted p")
+    query(connection, "DROP TABLE predicted")
+    return digest, (watch.most - base) / MEGABYTE
+
+
+def test_predictions_keep_to_the_limit(database):
+    query(database, "SELECT hopper.fit_multiple_model('packed', 'wide', 'wide_1', 1)")
+    query(database, "CREATE TABLE many AS SELECT id + n AS id, pixels FROM digits, generate_series(0, 3) n")
+    connection = connect(DATABASE)
+    query(connection, "SET client_min_messages = warning")
+    # The session has libtorch and what its threads keep.
+    roomy, _ = predict(connection, 1000)
+    # The weights are 5.5 MB, a thread's pass with all its rows some 20: fewer rows, one thread, four.
+    for limit in (9, 16, 40, 120):
+        for _ in range(3):
+            answer = predict(connection, limit)
+            assert answer[0] == roomy, (limit, answer)
+            # Buffers of the server's own beside it.
+            assert answer[1] <= limit * 1.05 + 4, (limit, answer)
+    for _ in range(3):
+        assert predict(connection, 4) == "53200"
+    connection.close()

@@ -69,7 +69,9 @@ hopper_predict_start(hopper_prediction *run)
 {
 	hopper_data_desc desc = {0};
 	hopper_error error;
+	hopper_prediction_plan plan = {0};
 	int64		limit;
+	int64		weights;
 	int32_t		n_outputs;
 
 	desc.x_type = run->values.type;
@@ -82,15 +84,11 @@ hopper_predict_start(hopper_prediction *run)
 	desc.table_name = run->source.shown;
 	desc.x_column = run->rows.x[0].name;
 	desc.y_column = run->model.class_name;
-	run->batch_rows = Max(1, Min(BATCH_ROWS, BATCH_BYTES / (int64) Max(run->values.size, 1)));
 	run->share = hopper_share_new();
 	run->threads = hopper_take_threads(run->share, run->threads, 1);
-	/* One batch at each thread and one on its way to it. */
-	run->depth = Min(2 * run->threads, PREDICT_MAX_BATCHES);
 	limit = hopper_effective_memory_limit();
-	hopper_take_memory(run->share,
-					   Min(limit, run->model.n_weights * (int64) sizeof(float) +
-						   (int64) run->depth * run->batch_rows * run->values.size));
+	weights = Min(limit, run->model.n_weights * (int64) sizeof(float));
+	hopper_take_memory(run->share, weights);
 	run->event_fd = hopper_eventfd_open();
 	HOPPER_CHECK(hopper_torch()->predictor.create(run->model.model_arch,
 												  run->model.model_arch_size,
@@ -98,6 +96,13 @@ hopper_predict_start(hopper_prediction *run)
 												  &desc, run->threads, limit, run->event_fd,
 												  &run->predictor, &n_outputs, &error), error);
 	run->guard = hopper_guard_add(run->predictor, free_predictor);
+	/* One batch at each thread and one on its way to it. */
+	plan.rows = Max(1, Min(BATCH_ROWS, BATCH_BYTES / (int64) Max(run->values.size, 1)));
+	plan.batches = Min(2 * run->threads, PREDICT_MAX_BATCHES);
+	HOPPER_CHECK(hopper_torch()->predictor.plan(run->predictor, &plan, &error), error);
+	hopper_take_memory(run->share, plan.bytes - weights);
+	run->batch_rows = plan.rows;
+	run->depth = plan.batches;
 	run->n_outputs = n_outputs;
 	hopper_predict_bind_outputs(&run->model, run->n_outputs);
 	run->output = hopper_predict_output_create(&run->model, &run->what, run->n_outputs,

@@ -179,6 +179,7 @@ create_predictor(ready_model *entry, const hopper_trained *trained, const hopper
 	int64		limit = hopper_effective_memory_limit();
 	int64	   *counter;
 	int32_t		n_outputs;
+	hopper_prediction_plan plan = {.rows = 1,.batches = 1};
 	hopper_error error;
 
 	if (!hopper_try_memory(entry->bytes, &counter))
@@ -188,6 +189,7 @@ create_predictor(ready_model *entry, const hopper_trained *trained, const hopper
 								trained->config.weights, trained->config.n_weights, desc, 1,
 								limit, entry->event_fd, &entry->predictor, &n_outputs,
 								&error) != 0 ||
+		torch->predictor.plan(entry->predictor, &plan, &error) != 0 ||
 		torch->predictor.expire(entry->predictor, hopper_keep_time, counter, entry->bytes,
 								&error) != 0)
 	{

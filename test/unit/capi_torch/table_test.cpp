@@ -66,6 +66,7 @@ TEST(Table, SurvivesMissingArguments) {
   EXPECT_EQ(api.evaluation.create(nullptr, nullptr, 1, -1, nullptr, &error), HOPPER_INTERNAL);
   EXPECT_EQ(api.evaluation.poll(nullptr, &event, &error), -1);
   api.evaluation.free(nullptr);
+  EXPECT_EQ(api.predictor.plan(nullptr, nullptr, &error), HOPPER_INTERNAL);
   EXPECT_EQ(api.predictor.submit(nullptr, nullptr, 0, 0, &error), HOPPER_INTERNAL);
   EXPECT_EQ(api.predictor.take(nullptr, nullptr, nullptr, &error), -1);
   api.predictor.free(nullptr);
@@ -176,11 +177,15 @@ TEST(Evaluation, EqualsTheRunsValidation) {
 class Predicting {
  public:
   Predicting(const std::string& arch, const std::vector<float>& weights,
-             const hopper_data_desc& data, int threads) {
+             const hopper_data_desc& data, int threads, int64_t memory_limit = int64_t{1} << 30) {
     hopper_error error = {};
-    if (Api().predictor.create(
-            arch.data(), arch.size(), weights.data(), static_cast<int64_t>(weights.size()), &data,
-            threads, int64_t{1} << 30, event_fd_.fd(), &predictor_, &n_outputs_, &error) != 0) {
+    if (Api().predictor.create(arch.data(), arch.size(), weights.data(),
+                               static_cast<int64_t>(weights.size()), &data, threads, memory_limit,
+                               event_fd_.fd(), &predictor_, &n_outputs_, &error) != 0) {
+      throw std::runtime_error(error.message);
+    }
+    if (Api().predictor.plan(predictor_, &plan_, &error) != 0) {
+      Api().predictor.free(predictor_);
       throw std::runtime_error(error.message);
     }
   }
@@ -205,9 +210,11 @@ class Predicting {
     return {outputs, outputs + static_cast<int64_t>(n) * n_outputs_};
   }
   int32_t n_outputs() const { return n_outputs_; }
+  const hopper_prediction_plan& plan() const { return plan_; }
 
  private:
   EventFd event_fd_;
+  hopper_prediction_plan plan_ = {2000, 64, 0};
   hopper_predictor* predictor_ = nullptr;
   int32_t n_outputs_ = 0;
 };
@@ -259,6 +266,37 @@ TEST(Predictor, RefusesWhatDoesNotFit) {
   const std::vector<uint8_t> x(40);
   EXPECT_THROW(predictor.Submit(x.data(), 39, 2), std::runtime_error);
   EXPECT_THROW(predictor.Submit(x.data(), 0, 0), std::runtime_error);
+}
+
+TEST(Predictor, PlansWithinItsMemory) {
+  const std::string arch =
+      KerasSequential({KerasDense("first", 128, "relu", "\"batch_input_shape\": [null, 784]"),
+                       KerasDense("last", 10, "softmax")});
+  PackedTable::Options options;
+  options.x_shape = {784};
+  options.rows = 4;
+  const PackedTable table{options};
+  const std::vector<float> weights(784 * 128 + 128 + 1280 + 10, 0.01F);
+  std::vector<float> expected;
+  int32_t rows = 0;
+  for (int64_t limit = 420000; limit < (int64_t{1} << 30); limit *= 4) {
+    Predicting predictor(arch, weights, table.desc(), 4, limit);
+    const hopper_prediction_plan& plan = predictor.plan();
+    EXPECT_LE(plan.bytes, limit);
+    EXPECT_GE(plan.rows, rows);
+    rows = plan.rows;
+    const std::vector<uint8_t> x(784 * static_cast<size_t>(rows), 100);
+    for (int i = 0; i < plan.batches; ++i) predictor.Submit(x.data(), x.size(), rows);
+    EXPECT_THROW(predictor.Submit(x.data(), x.size(), rows), std::runtime_error);
+    for (int i = 0; i < plan.batches; ++i) {
+      std::vector<float> outputs = predictor.Take();
+      outputs.resize(10);
+      if (expected.empty()) expected = outputs;
+      EXPECT_EQ(outputs, expected);
+    }
+  }
+  EXPECT_EQ(rows, 2000);
+  EXPECT_THROW(Predicting(arch, weights, table.desc(), 1, 410000), std::runtime_error);
 }
 
 TEST(Predictor, IsFastEnough) {
