@@ -15,23 +15,42 @@
 
 typedef struct hopper_search hopper_search;
 
+/* A trial of an earlier search: known, never trained here. */
+typedef struct hopper_search_earlier
+{
+	const char *parameters;		/* JSON, as a row of trials has it */
+	int64_t		iterations;
+	const double *values;		/* of objectives, then constraints; NULL: it failed */
+} hopper_search_earlier;
+
 typedef struct hopper_search_options
 {
-	/* what may be chosen: MADlib's grids, or `space`, a JSON text (docs/search.md) */
+	/* what may be chosen: MADlib's grids, or `space`, a JSON text (docs/guide/search.md) */
 	int32_t		n_models;
 	const int32_t *model_ids;
+	/* Keras JSON of each, which may hold {"hopper": ...}; or NULL: they are not looked at */
+	const char *const *model_archs;
 	const char *compile_grid;
 	const char *fit_grid;
 	const char *space;			/* or NULL */
 	const char *algorithm;		/* "hyperband" */
 	const char *arguments;		/* "R=81, eta=3"; NULL: the defaults */
-	const char *objective;		/* a metric, or "loss" */
+	const char *objective;		/* "accuracy", "accuracy, 0.1 * loss" */
+	const char *constraints;	/* "overfit_gap <= 0.05"; NULL: none */
 	uint64_t	seed;
 	int64_t		seats;			/* trials under way at once */
-	int64_t		max_configs;	/* 0: no end by it, likewise the others */
+	int64_t		max_configs;	/* HOPPER_NO_BUDGET: no end by it, likewise the others */
 	int64_t		max_iterations; /* of all trials together */
-	double		target;			/* of the objective; NaN: none */
+	double		max_seconds;	/* only checked; NaN: none */
+	double		target;			/* of the first objective; NaN: none */
+	int64_t		keep;			/* only checked: HOPPER_NO_BUDGET or at least 1 */
+	int32_t		n_first;		/* JSON of configurations to try first */
+	const char *const *first;
+	int32_t		n_earlier;
+	const hopper_search_earlier *earlier;
 } hopper_search_options;
+
+#define HOPPER_NO_BUDGET INT64_MAX
 
 /* Train `trial` from iteration `from` (from `parent`'s state there, unless -1) to `resource`. */
 typedef struct hopper_search_assignment
@@ -50,9 +69,12 @@ typedef struct hopper_search_api
 	/* What is to begin now: `*n` of at most `capacity`; more come with the next call. */
 	int			(*ask) (hopper_search *search, hopper_search_assignment *assignments,
 						int32_t capacity, int32_t *n, hopper_error *error);
-	/* What came of it: the objective's value, or why it failed (not NULL). */
-	int			(*tell) (hopper_search *search, int64_t trial, double value, const char *failure,
-						 hopper_error *error);
+	/*
+	 * What came of it: the values of its measures in the order of measures(), or why it failed (not
+	 * NULL).
+	 */
+	int			(*tell) (hopper_search *search, int64_t trial, const double *values, int32_t n,
+						 const char *failure, hopper_error *error);
 	/* Begins nothing more. */
 	int			(*stop) (hopper_search *search, const char *reason, hopper_error *error);
 	/* 1: nothing runs, and nothing is left to begin. */
@@ -60,16 +82,44 @@ typedef struct hopper_search_api
 	/* The best trial, or -1 where all failed. */
 	int64_t		(*best) (const hopper_search *search);
 	/*
-	 * trial, model_id, compile_params, fit_params, parameters (JSON), iterations, value, status
-	 * ('running', 'stopped', 'failed', 'done'), parent: of the trials from `first` on.
+	 * trial, model_id, compile_params, fit_params, parameters (JSON), iterations, value (of the
+	 * first objective), status ('running', 'stopped', 'failed', 'done', 'earlier'), parent,
+	 * architecture (Keras JSON where it was a template), what shapes it (JSON), place from the best
+	 * on, 't' where no other is better in all objectives, values of the objectives and of the
+	 * constraints ("{0.5,1}"): of the trials from `first` on.
 	 */
 	int			(*trials) (const hopper_search *search, int64_t first, hopper_rows **rows,
 						   hopper_error *error);
 	/* number, decision, trial, bracket, rung, iterations, score, parent, reason, virtual time */
 	int			(*decisions) (const hopper_search *search, hopper_rows **rows,
 							  hopper_error *error);
+	/*
+	 * trial, iterations, values of the objectives, values of the constraints ("{0.5,1}"), 't' where
+	 * they are kept, why it failed, virtual time: each result in the order of virtual time.
+	 */
+	int			(*results) (const hopper_search *search, hopper_rows **rows, hopper_error *error);
+	/*
+	 * model_id, architecture (or NULL), compile_params, fit_params of some configurations that
+	 * stand for all: their texts are worth trying before the search begins.
+	 */
+	int			(*probes) (const hopper_search *search, hopper_rows **rows, hopper_error *error);
+	/* parameter, importance (shares of one), from the most important on */
+	int			(*importance) (const hopper_search *search, hopper_rows **rows,
+							   hopper_error *error);
 	void		(*free) (hopper_search *search);
 
+	/* measure, 't' where it is an objective: objectives before constraints */
+	int			(*measures) (const char *objective, const char *constraints, hopper_rows **rows,
+							 hopper_error *error);
+	/*
+	 * parameter, type, scale, low, high, step, choices (JSON), number of values, condition, used
+	 * in: a row each dimension. Only what may be chosen is read of the options.
+	 */
+	int			(*describe_space) (const hopper_search_options *options, hopper_rows **rows,
+								   hopper_error *error);
+	/* The parameters that a Keras JSON refers to, a row each; fails where it is not understood. */
+	int			(*template_parameters) (const char *json, size_t size, hopper_rows **rows,
+										hopper_error *error);
 	/* name, meaning, arguments with their defaults */
 	int			(*algorithms) (hopper_rows **rows, hopper_error *error);
 	/*

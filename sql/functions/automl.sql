@@ -35,20 +35,24 @@ CREATE FUNCTION hopper.automl(
     max_seconds double precision DEFAULT NULL,
     target double precision DEFAULT NULL,
     threads integer DEFAULT NULL,
-    replace boolean DEFAULT false)
+    replace boolean DEFAULT false,
+    first_table text DEFAULT NULL,
+    from_run text DEFAULT NULL,
+    constraints text DEFAULT NULL,
+    keep integer DEFAULT NULL)
 RETURNS hopper.automl_result
     AS 'MODULE_PATHNAME', 'hopper_sql_automl' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.automl(text, text, text, text, hopper.integers, text, text, text, text, bigint, boolean, text,
     integer, text, text, boolean, text, text, integer, bigint, bigint, double precision, double precision,
-    integer, boolean) IS
+    integer, boolean, text, text, text, integer) IS
     'searches for the best configuration with far less training than a whole grid: Hyperband and others
 
 Task: 5.1 search
 packed_table: packed table, made by training_preprocessor()
-model_table: name of the table of models to make, with the companions _info, _summary, _state, _trials and _decisions
-model_arch_table: table of architectures, made by load_model()
+model_table: name of the table of models to make, with the companions _info, _summary, _state, _trials, _rungs and _decisions
+model_arch_table: table of architectures, made by load_model(); those that a space fills in are added to it
 model_selection_table: name of a table to make; at the end it holds the best configuration
-model_id_list: numbers of architectures to try
+model_id_list: numbers of architectures to try; with space they may hold its parameters: "units": {"hopper": "units1"}
 compile_params_grid: values or ranges of compile parameters, as for generate_model_configs()
 fit_params_grid: values or ranges of fit parameters
 automl_method: name of an algorithm, see search_algorithms()
@@ -60,7 +64,7 @@ metrics_compute_frequency: metrics are taken at every so many iterations and at 
 name: a name, kept with the result
 description: a text, kept with the result
 use_caching: accepted for MADlib''s sake
-objective: metric that the search compares by, one of those in the grid; by itself the loss
+objective: metric that the search compares by, one of those in the grid, or several with weights: ''accuracy, 0.1 * loss''; by itself the loss
 space: instead of the grids, a search space as JSON
 parallel: configurations under way at once, a part of the search: another number, another search
 max_configs: ends the search after so many configurations
@@ -69,6 +73,10 @@ max_seconds: begins no further round after so many seconds
 target: ends it when the objective reaches this value
 threads: threads that train at once; by itself hopper.threads
 replace: take the place of the model_table and model_selection_table that are there
+first_table: table with a column parameters, as <model_table>_trials has it: these configurations are tried first
+from_run: model_table of an earlier search for the same: what it measured is known, and not tried again
+constraints: what a good configuration has to keep, such as ''overfit_gap <= 0.05, parameters <= 100000''
+keep: how many of the best models keep their weights; by itself all
 Example:
 SELECT * FROM hopper.automl(packed_table := ''points_packed'', model_table := ''searched'', model_arch_table := ''networks'',
     model_selection_table := ''searched_best'', model_id_list := ARRAY[1],
@@ -109,3 +117,73 @@ additional: MADlib''s meaning: survivors train r_i more iterations in a round, n
 Example:
 SELECT hopper.hyperband_schedule(schedule_table := ''schedule'', r := 81, eta := 3);
 SELECT * FROM schedule ORDER BY s DESC, i;';
+
+
+CREATE FUNCTION hopper.describe_space(
+    model_arch_table text,
+    model_id_list hopper.integers,
+    compile_params_grid text DEFAULT NULL,
+    fit_params_grid text DEFAULT NULL,
+    space text DEFAULT NULL)
+RETURNS TABLE (
+    parameter text,
+    type text,
+    scale text,
+    low double precision,
+    high double precision,
+    step double precision,
+    choices text,
+    number_of_values bigint,
+    condition text,
+    used_in text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_describe_space' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.describe_space(text, hopper.integers, text, text, text) IS
+    'what automl() may choose: a row for each parameter, with its range or choices and when it applies; mistakes are refused with their path
+
+Task: 5.4 search
+model_arch_table: table of architectures, made by load_model()
+model_id_list: numbers of architectures to try
+compile_params_grid: values or ranges of compile parameters, as for generate_model_configs()
+fit_params_grid: values or ranges of fit parameters
+space: instead of the grids, a search space as JSON
+Example:
+SELECT parameter, type, low, high, choices, condition FROM hopper.describe_space(model_arch_table := ''networks'',
+    model_id_list := 1, space := ''{"parameters": {"lr": {"type": "float", "low": 0.0001, "high": 0.1, "scale": "log"},
+        "batch": [16, 64]},
+      "compile_params": {"loss": "categorical_crossentropy", "metrics": ["accuracy"],
+        "optimizer": {"class_name": "Adam", "config": {"learning_rate": {"hopper": "lr"}}}},
+      "fit_params": {"batch_size": {"hopper": "batch"}}}'');';
+
+CREATE FUNCTION hopper.best_config(model_table text)
+RETURNS TABLE (
+    mst_key integer,
+    value double precision,
+    iterations integer,
+    parameters jsonb,
+    model_id integer,
+    compile_params text,
+    fit_params text,
+    objectives double precision[],
+    constraints double precision[])
+    AS 'MODULE_PATHNAME', 'hopper_sql_best_config' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.best_config(text) IS
+    'the best configuration of a search: the first by its objectives among those that keep the constraints
+
+Task: 5.6 search
+model_table: table of models that automl() made
+Example:
+SELECT mst_key, value, parameters FROM hopper.best_config(model_table := ''searched'');';
+
+CREATE FUNCTION hopper.param_importance(model_table text)
+RETURNS TABLE (
+    rank integer,
+    parameter text,
+    importance double precision)
+    AS 'MODULE_PATHNAME', 'hopper_sql_param_importance' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.param_importance(text) IS
+    'which parameters made a search''s good results good, as shares of one (PED-ANOVA); zeros where nothing can be told
+
+Task: 5.7 search
+model_table: table of models that automl() made
+Example:
+SELECT parameter, importance FROM hopper.param_importance(model_table := ''searched'');';

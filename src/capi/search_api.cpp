@@ -1,21 +1,25 @@
 // Searches as C functions.
 #include "capi/search_api.h"
 
-#include <cmath>
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "capi/guard.h"
 #include "capi/rows.h"
-#include "params/metric_params.h"
+#include "capi/search_request.h"
 #include "params/text.h"
 #include "search/hyperband_schedule.h"
+#include "search/importance.h"
+#include "search/measures.h"
 #include "search/search.h"
+#include "search/template.h"
 
 struct hopper_search {
   explicit hopper_search(hopper::SearchRequest request) : search(std::move(request)) {}
@@ -27,57 +31,10 @@ struct hopper_search {
 namespace hopper {
 namespace {
 
-std::string Text(const char* text) { return text == nullptr ? "" : text; }
-
-// One error that names all problems.
-void ThrowAll(const std::vector<Problem>& problems) {
-  if (problems.empty()) return;
-  if (problems.size() == 1) throw Error(problems.front());
-  std::string detail;
-  for (size_t i = 0; i < problems.size(); ++i) {
-    detail += (i == 0 ? "" : "\n") + std::to_string(i + 1) + ". " + problems[i].message + ".";
-    if (!problems[i].detail.empty()) detail += " " + problems[i].detail;
-  }
-  throw Error(problems.front().code,
-              "the search has " + std::to_string(problems.size()) + " problems", detail,
-              problems.front().hint);
-}
-
-std::shared_ptr<const SearchSpace> SpaceOf(const hopper_search_options& options,
-                                           std::vector<Problem>* problems) {
-  if (options.space != nullptr) {
-    return std::make_shared<SearchSpace>(ParseSearchSpace(options.space, {}, problems));
-  }
-  return std::make_shared<SearchSpace>(
-      ParseSearchGrid({options.model_ids, options.model_ids + options.n_models},
-                      Text(options.compile_grid), Text(options.fit_grid)));
-}
-
-SearchRequest RequestOf(const hopper_search_options& options) {
-  std::vector<Problem> problems;
-  SearchRequest request;
-  request.space = SpaceOf(options, &problems);
-  request.algorithm = Text(options.algorithm);
-  if (options.arguments != nullptr) {
-    request.arguments = ParseArguments(options.arguments, "the algorithm's arguments");
-  }
-  SearchObjective objective;
-  objective.name = Text(options.objective);
-  objective.ascends = objective.name != "loss" && NamedDirection(objective.name) == Direction::kUp;
-  request.objectives = {objective};
-  request.seed = options.seed;
-  request.seats = options.seats;
-  if (options.max_configs != 0) request.max_configs = options.max_configs;
-  if (options.max_iterations != 0) request.max_iterations = options.max_iterations;
-  if (!std::isnan(options.target)) request.target = options.target;
-  if (problems.empty()) CheckSearch(request, &problems);
-  ThrowAll(problems);
-  return request;
-}
-
 int Start(const hopper_search_options* options, hopper_search** search, hopper_error* error) {
-  return Guard(error,
-               [&] { *search = std::make_unique<hopper_search>(RequestOf(*options)).release(); });
+  return Guard(error, [&] {
+    *search = std::make_unique<hopper_search>(SearchRequestOf(*options)).release();
+  });
 }
 
 int Ask(hopper_search* search, hopper_search_assignment* assignments, int32_t capacity, int32_t* n,
@@ -93,19 +50,24 @@ int Ask(hopper_search* search, hopper_search_assignment* assignments, int32_t ca
   });
 }
 
-int Tell(hopper_search* search, int64_t trial, double value, const char* failure,
+int Tell(hopper_search* search, int64_t trial, const double* values, int32_t n, const char* failure,
          hopper_error* error) {
   return Guard(error, [&] {
     SearchOutcome outcome;
-    outcome.objectives = {value};
-    outcome.failed = failure != nullptr || std::isnan(value);
+    outcome.failed = failure != nullptr;
     outcome.reason = failure != nullptr ? failure : "";
+    if (!outcome.failed) {
+      const size_t objectives = search->search.journal().objectives().size();
+      const size_t given = std::min(objectives, static_cast<size_t>(n));
+      outcome.objectives.assign(values, values + given);
+      outcome.constraints.assign(values + given, values + n);
+    }
     search->search.Tell(trial, std::move(outcome));
   });
 }
 
 int Stop(hopper_search* search, const char* reason, hopper_error* error) {
-  return Guard(error, [&] { search->search.Stop(Text(reason)); });
+  return Guard(error, [&] { search->search.Stop(reason); });
 }
 
 int32_t Done(const hopper_search* search) {
@@ -120,29 +82,118 @@ std::optional<std::string> NumberOrNull(int64_t value) {
 }
 
 const char* StatusOf(const Trial& trial) {
+  if (trial.earlier) return "earlier";
   if (trial.failed()) return "failed";
   if (trial.stopped) return "stopped";
   return trial.running ? "running" : "done";
 }
 
+std::string ArrayText(const std::vector<double>& values) {
+  std::string text = "{";
+  for (const double value : values) text += (text.size() > 1 ? "," : "") + RenderReal(value);
+  return text + "}";
+}
+
 int Trials(const hopper_search* search, int64_t first, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
-    auto table = std::make_unique<Rows>(9);
+    auto table = std::make_unique<Rows>(15);
     const SearchJournal& journal = search->search.journal();
+    std::map<int64_t, int64_t> places;
+    int64_t place = 0;
+    for (const int64_t trial : RankTrials(journal)) places[trial] = ++place;
+    const std::vector<int64_t> front = ParetoSet(journal);
     for (const Trial& trial : journal.trials()) {
       if (trial.id < first) continue;
       const SearchConfiguration configuration = journal.space().Configuration(trial.point);
-      std::optional<std::string> value;
+      const std::string architecture =
+          journal.space().Architecture(trial.point, configuration.model_id);
+      std::optional<std::string> value, filled, structure, rank, objectives, constraints;
       int64_t iterations = 0;
       if (!trial.results.empty()) {
         const TrialResult& last = trial.results.back();
         iterations = last.resource;
-        if (!trial.failed()) value = RenderReal(last.outcome.objectives.front());
+        if (!trial.failed()) {
+          value = RenderReal(last.outcome.objectives.front());
+          objectives = ArrayText(last.outcome.objectives);
+          constraints = ArrayText(last.outcome.constraints);
+        }
+        rank = std::to_string(places[trial.id]);
+      }
+      if (!architecture.empty()) {
+        filled = architecture;
+        structure = journal.space().StructureText(trial.point);
       }
       table->Add({std::to_string(trial.id), std::to_string(configuration.model_id),
                   configuration.compile_params, configuration.fit_params,
                   journal.space().PointText(trial.point), std::to_string(iterations), value,
-                  StatusOf(trial), NumberOrNull(trial.parent)});
+                  StatusOf(trial), NumberOrNull(trial.parent), filled, structure, rank,
+                  std::binary_search(front.begin(), front.end(), trial.id) ? "t" : "f", objectives,
+                  constraints});
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int Results(const hopper_search* search, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    struct Row {
+      const Trial* trial;
+      const TrialResult* result;
+    };
+    std::vector<Row> found;
+    for (const Trial& trial : search->search.journal().trials()) {
+      if (trial.earlier) continue;
+      for (const TrialResult& result : trial.results) found.push_back({&trial, &result});
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Row& a, const Row& b) { return a.result->time < b.result->time; });
+    auto table = std::make_unique<Rows>(7);
+    for (const Row& row : found) {
+      std::optional<std::string> objectives, constraints, failure;
+      const SearchOutcome& outcome = row.result->outcome;
+      if (outcome.failed) {
+        failure = outcome.reason;
+      } else {
+        objectives = ArrayText(outcome.objectives);
+        constraints = ArrayText(outcome.constraints);
+      }
+      table->Add({std::to_string(row.trial->id), std::to_string(row.result->resource), objectives,
+                  constraints, row.result->standing.grade == Standing::kKept ? "t" : "f", failure,
+                  RenderReal(row.result->time)});
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int Probes(const hopper_search* search, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    auto table = std::make_unique<Rows>(4);
+    const SearchSpace& space = search->search.journal().space();
+    std::set<std::vector<std::string>> seen;
+    for (const SearchPoint& point : ProbePoints(space)) {
+      const SearchConfiguration one = space.Configuration(point);
+      const std::string architecture = space.Architecture(point, one.model_id);
+      if (!seen.insert(
+                   {std::to_string(one.model_id), architecture, one.compile_params, one.fit_params})
+               .second) {
+        continue;
+      }
+      std::optional<std::string> filled;
+      if (!architecture.empty()) filled = architecture;
+      table->Add({std::to_string(one.model_id), filled, one.compile_params, one.fit_params});
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int Importance(const hopper_search* search, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    std::vector<ParameterImportance> shares = ParameterImportances(search->search.journal());
+    std::stable_sort(shares.begin(), shares.end(),
+                     [](const auto& a, const auto& b) { return a.importance > b.importance; });
+    auto table = std::make_unique<Rows>(2);
+    for (const ParameterImportance& share : shares) {
+      table->Add({share.name, RenderReal(share.importance)});
     }
     *rows = Rows::Release(std::move(table));
   });
@@ -165,6 +216,68 @@ int Decisions(const hopper_search* search, hopper_rows** rows, hopper_error* err
 }
 
 void Free(hopper_search* search) { delete search; }
+
+int Measures(const char* objective, const char* constraints, hopper_rows** rows,
+             hopper_error* error) {
+  return Guard(error, [&] {
+    std::vector<Problem> problems;
+    auto table = std::make_unique<Rows>(2);
+    for (const SearchObjective& one : ParseObjectives(objective, &problems)) {
+      table->Add({one.name, "t"});
+    }
+    const std::string bounds = constraints == nullptr ? "" : constraints;
+    for (const SearchConstraint& one : ParseConstraints(bounds, &problems)) {
+      table->Add({one.name, "f"});
+    }
+    ThrowSearchProblems(problems);
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+std::optional<std::string> RealOrNull(const std::optional<double>& value) {
+  if (!value) return std::nullopt;
+  return RenderReal(*value);
+}
+
+std::optional<std::string> TextOrNull(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+int Describe(const hopper_search_options* options, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    std::vector<Problem> problems;
+    const auto space = SearchSpaceOf(*options, &problems);
+    ThrowSearchProblems(problems);
+    auto table = std::make_unique<Rows>(10);
+    for (const DimensionRow& row : DescribeSpace(*space)) {
+      std::optional<std::string> count;
+      if (row.count) count = std::to_string(*row.count);
+      table->Add({row.name, row.type, TextOrNull(row.scale), RealOrNull(row.low),
+                  RealOrNull(row.high), RealOrNull(row.step), TextOrNull(row.choices), count,
+                  TextOrNull(row.condition), row.used_in});
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int TemplateParameters(const char* json, size_t size, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    auto table = std::make_unique<Rows>(1);
+    std::vector<Problem> problems;
+    std::set<std::string> seen;
+    WalkTemplate(
+        ParseJson({json, size}, "model architecture"), "model architecture",
+        [&](const std::string& name, const std::string& /*path*/, bool /*in_repeat*/) {
+          if (seen.insert(name).second) table->Add({name});
+        },
+        [&](const std::string& path, const std::string& problem) {
+          problems.push_back({ErrorCode::kInvalidParameter, path + ": " + problem, "", ""});
+        });
+    ThrowSearchProblems(problems);
+    *rows = Rows::Release(std::move(table));
+  });
+}
 
 int Algorithms(hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
@@ -197,7 +310,7 @@ int Schedule(int64_t r, int64_t eta, int64_t skip_last, int32_t additional, int6
     if (additional != 0) options.resource = RungResource::kAdditional;
     std::vector<Problem> problems;
     CheckHyperband(options, &problems);
-    ThrowAll(problems);
+    ThrowSearchProblems(problems);
     auto table = std::make_unique<Rows>(4);
     const std::vector<Bracket> brackets = HyperbandSchedule(options);
     *iterations = CostOf(brackets).iterations;
@@ -224,7 +337,13 @@ hopper_search_api MakeSearchApi() {
   api.best = Best;
   api.trials = Trials;
   api.decisions = Decisions;
+  api.results = Results;
+  api.probes = Probes;
+  api.importance = Importance;
   api.free = Free;
+  api.measures = Measures;
+  api.describe_space = Describe;
+  api.template_parameters = TemplateParameters;
   api.algorithms = Algorithms;
   api.hyperband_schedule = Schedule;
   return api;

@@ -35,7 +35,7 @@ void CheckSearch(const SearchRequest& request, std::vector<Problem>* problems) {
   } else {
     const size_t before = problems->size();
     const SearchArguments arguments = ReadSearchArguments(*type, request.arguments, problems);
-    if (problems->size() == before && type->check) {
+    if (problems->size() == before && type->check && request.space) {
       type->check(arguments, *request.space, problems);
     }
   }
@@ -160,6 +160,8 @@ bool Search::ReachesTarget(const TrialResult& result) const {
 
 std::optional<int64_t> Search::best() const {
   for (const int64_t trial : RankTrials(journal_)) {
+    // A model of an earlier search is not here.
+    if (journal_.trial(trial).earlier) continue;
     if (journal_.trial(trial).failed()) return {};
     return trial;
   }

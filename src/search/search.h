@@ -47,7 +47,8 @@ struct SearchRequest {
   std::vector<Earlier> history;  // of an earlier search: known, not trained again
 };
 
-// Appends everything that is wrong with a request.
+// Appends everything that is wrong with a request. Without a space the algorithm's own checks of it
+// are left out.
 void CheckSearch(const SearchRequest& request, std::vector<Problem>* problems);
 
 // Train the trial from where it is (from another one's state where parent is not -1 and it has not
@@ -80,7 +81,7 @@ class Search {
   const std::string& end_reason() const { return end_reason_; }
   // Iterations trained or begun, of all trials.
   int64_t iterations() const { return iterations_; }
-  // The best trial by its last result; nothing where all failed.
+  // The best of this search's own trials by its last result; nothing where all failed.
   std::optional<int64_t> best() const;
 
  private:

@@ -14,6 +14,8 @@ namespace {
 
 // Steps that fit into a range whose length is nearly a multiple of them.
 constexpr double kStepSlack = 1e-9;
+// Choices of a parameter whose texts are tried before a search begins.
+constexpr uint64_t kProbedChoices = 100;
 
 // 12 significant digits: too few for the last bits in which mathematical libraries differ.
 double Rounded(double value) {
@@ -184,10 +186,18 @@ uint64_t SearchSpace::CountPoints(uint64_t limit) const {
   return points;
 }
 
-std::string SearchSpace::PointText(const SearchPoint& point) const {
+std::string SearchSpace::PointText(const SearchPoint& point) const { return TextOf(point, false); }
+
+std::string SearchSpace::StructureText(const SearchPoint& point) const {
+  return TextOf(point, true);
+}
+
+std::string SearchSpace::TextOf(const SearchPoint& point, bool only_structure) const {
   std::string text = "{";
   for (size_t d = 0; d < size(); ++d) {
     if (std::isnan(point[d])) continue;
+    if (only_structure && (!dimensions_[d].structural || dimensions_[d].name == "model_id"))
+      continue;
     if (text.size() > 1) text += ", ";
     text += RenderJson(Value::String(dimensions_[d].name)) + ": " +
             RenderJson(dimensions_[d].ValueOf(point[d]));
@@ -231,6 +241,27 @@ SearchPoint SearchSpace::ParsePoint(const std::string& text) const {
     throw Error(ErrorCode::kInvalidParameter,
                 "parameter \"" + dimension.name + "\" cannot be " + wanted);
   });
+}
+
+std::vector<SearchPoint> ProbePoints(const SearchSpace& space) {
+  std::vector<SearchPoint> points;
+  const auto add = [&](size_t changed, double value) {
+    points.push_back(space.Fill(
+        [&](size_t d) { return d == changed ? value : space.dimensions()[d].FromUnit(0.5); }));
+  };
+  for (size_t d = 0; d < space.size(); ++d) {
+    const Dimension& dimension = space.dimensions()[d];
+    if (dimension.kind == DimensionKind::kChoice) {
+      for (uint64_t i = 0; i < std::min(dimension.Count(), kProbedChoices); ++i) {
+        add(d, dimension.At(i));
+      }
+    } else {
+      add(d, dimension.low);
+      add(d, dimension.high);
+    }
+  }
+  if (space.size() == 0) points.push_back(space.Fill([](size_t) { return kInactive; }));
+  return points;
 }
 
 SearchConfiguration SearchSpace::Configuration(const SearchPoint& point) const {

@@ -120,6 +120,8 @@ class SearchSpace {
 
   // {"units1": 64, "optimizer": "adam"}: dimensions that apply, in the user's order.
   std::string PointText(const SearchPoint& point) const;
+  // The same of what shapes an architecture alone, without which one it is.
+  std::string StructureText(const SearchPoint& point) const;
   // The point of such a text: what PointText() gives. Throws Error naming what does not fit.
   SearchPoint ParsePoint(const std::string& text) const;
 
@@ -128,6 +130,8 @@ class SearchSpace {
   std::string Architecture(const SearchPoint& point, int32_t model_id) const;
 
  private:
+  std::string TextOf(const SearchPoint& point, bool only_structure) const;
+
   std::vector<Dimension> dimensions_;
   std::vector<size_t> order_;
   bool conditional_ = false;
@@ -147,7 +151,9 @@ class SearchSpace {
 // {"hopper": "lr"} stands for the parameter's value; where the parameter does not apply, the key or
 // list element that holds it is left out. {"hopper": {"repeat": "depth", "layers": [...]}} in a
 // list stands for its layers, depth times; "#" in their texts is the number of the block, from 1.
-// `architectures` are Keras JSON texts by model_id, which may hold the same.
+// `architectures` are Keras JSON texts by model_id, which may hold the same. Where "model_id" is
+// missing, all of them may be chosen. A parameter that only some of the architectures use applies
+// only where one of them is chosen.
 //
 // All problems are appended, with the path of each ("parameters.lr.low"); the space returned is of
 // use only where there are none.
@@ -174,6 +180,10 @@ struct DimensionRow {
   std::string used_in;            // "compile_params, architecture 3"
 };
 std::vector<DimensionRow> DescribeSpace(const SearchSpace& space);
+
+// Some points for trying their texts before a search begins: the middle of the space, and from
+// there each choice and the ends of each range.
+std::vector<SearchPoint> ProbePoints(const SearchSpace& space);
 
 // JSON of a value that JSON can say.
 std::string RenderJson(const Value& value);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,8 +15,6 @@ namespace {
 
 // Whole numbers beyond it are not exact as doubles.
 constexpr double kLargestInteger = 0x1p53;
-// Choices of a parameter whose texts are tried before the search begins.
-constexpr uint64_t kTriedChoices = 100;
 // Of texts that are tried: large ones are not tried with each choice.
 constexpr size_t kTriedBytes = size_t{1} << 22;
 
@@ -100,6 +99,7 @@ class SpaceReader {
     ReadTemplate(tree, "compile_params", &texts->compile);
     ReadTemplate(tree, "fit_params", &texts->fit);
     for (const auto& [id, json] : architectures_) ReadArchitecture(id, json, texts.get());
+    ApplyWhereUsed();
     RefuseUnused();
     if (problems_->size() > before_) return SearchSpace({});
     SearchSpace space(std::move(dimensions_), std::move(texts));
@@ -292,7 +292,13 @@ class SpaceReader {
   }
 
   void ReadModelId(const Value* model_id) {
-    if (model_id == nullptr) return;
+    Value all;
+    all.kind = Value::Kind::kList;
+    if (model_id == nullptr) {
+      if (architectures_.empty()) return;
+      for (const auto& [id, json] : architectures_) all.items.push_back(Value::Integer(id));
+      model_id = all.items.size() == 1 ? &all.items.front() : &all;
+    }
     if (model_id->IsSequence()) {
       const std::string name = "model_id";
       if (IndexOf(name) < dimensions_.size()) {
@@ -302,6 +308,7 @@ class SpaceReader {
       ReadDimension(name, *model_id, name);
       dimensions_.back().structural = true;
       dimensions_.back().used_in = {"model_id"};
+      chosen_model_ = dimensions_.size() - 1;
       for (const Value& id : model_id->items) RequireModelId(id);
       model_id_ = Dict({{Value::String("hopper"), Value::String(name)}});
       return;
@@ -464,13 +471,42 @@ class SpaceReader {
                        [](char c) { return c >= '0' && c <= '9'; });
   }
 
-  void Walk(const Value& tree, const std::string& place, bool structural) {
+  // False where the tree is no template.
+  bool Walk(const Value& tree, const std::string& place, bool structural) {
+    bool refers = false;
     WalkTemplate(
         tree, place,
         [&](const std::string& name, const std::string& path, bool in_repeat) {
+          refers = true;
           Refer(name, path, in_repeat, place, structural);
         },
         [&](const std::string& path, const std::string& problem) { Fail(path, problem); });
+    return refers;
+  }
+
+  // What only some of the architectures use makes no difference to the others: it does not apply
+  // there, so that no configuration is tried twice.
+  void ApplyWhereUsed() {
+    if (!chosen_model_) return;
+    const Dimension& models = dimensions_[*chosen_model_];
+    for (Dimension& dimension : dimensions_) {
+      DimensionCondition condition;
+      condition.parent = *chosen_model_;
+      for (size_t i = 0; i < models.choices.size(); ++i) {
+        const std::string place = "architecture " + RenderJson(models.choices[i]);
+        if (std::count(dimension.used_in.begin(), dimension.used_in.end(), place) > 0) {
+          condition.allowed.push_back(static_cast<double>(i));
+        }
+      }
+      const bool elsewhere = condition.allowed.size() < dimension.used_in.size();
+      const bool said = std::any_of(dimension.conditions.begin(), dimension.conditions.end(),
+                                    [&](const auto& c) { return c.parent == *chosen_model_; });
+      if (elsewhere || said || condition.allowed.empty() ||
+          condition.allowed.size() == models.choices.size()) {
+        continue;
+      }
+      dimension.conditions.push_back(std::move(condition));
+    }
   }
 
   void ReadTemplate(const Value& tree, const std::string& key, Value* out) {
@@ -490,8 +526,7 @@ class SpaceReader {
     if (json.find("\"hopper\"") == std::string::npos) return;
     try {
       Value tree = ParseJson(json, place);
-      Walk(tree, place, /*structural=*/true);
-      texts->architectures.emplace(id, std::move(tree));
+      if (Walk(tree, place, /*structural=*/true)) texts->architectures.emplace(id, std::move(tree));
     } catch (const Error& error) {
       problems_->push_back(error.problem());
     }
@@ -512,15 +547,13 @@ class SpaceReader {
     }
   }
 
-  // The texts of some points are read as those of any configuration: the middle, and from there
-  // each choice and the ends of each range.
+  // The texts of some points are read as those of any configuration.
   void TrySome(const SearchSpace& space) {
     std::set<std::string> seen;
     size_t bytes = 0;
-    const auto try_with = [&](size_t changed, double value) {
+    for (const SearchPoint& point : ProbePoints(space)) {
       if (bytes > kTriedBytes) return;
-      const SearchConfiguration one = space.Configuration(space.Fill(
-          [&](size_t d) { return d == changed ? value : space.dimensions()[d].FromUnit(0.5); }));
+      const SearchConfiguration one = space.Configuration(point);
       bytes += one.compile_params.size() + one.fit_params.size();
       std::vector<ParamProblem> found;
       ParseCompileParams(one.compile_params, &found);
@@ -528,19 +561,7 @@ class SpaceReader {
       for (const ParamProblem& problem : found) {
         if (!problem.warning && seen.insert(problem.message).second) problems_->push_back(problem);
       }
-    };
-    for (size_t d = 0; d < space.size(); ++d) {
-      const Dimension& dimension = space.dimensions()[d];
-      if (dimension.kind == DimensionKind::kChoice) {
-        for (uint64_t i = 0; i < std::min(dimension.Count(), kTriedChoices); ++i) {
-          try_with(d, dimension.At(i));
-        }
-      } else {
-        try_with(d, dimension.low);
-        try_with(d, dimension.high);
-      }
     }
-    if (space.size() == 0) try_with(0, 0);
   }
 
   const std::map<int32_t, std::string>& architectures_;
@@ -549,6 +570,7 @@ class SpaceReader {
   std::vector<Dimension> dimensions_;
   std::vector<const Value*> conditions_;  // of each dimension: what is under "when"
   Value model_id_ = Dict({});
+  std::optional<size_t> chosen_model_;  // the dimension of a list of model_ids
 };
 
 std::string ConditionText(const std::vector<Dimension>& dimensions, const Dimension& dimension) {

@@ -130,3 +130,46 @@ def test_some_configurations_are_trained_and_others_stay(connection):
     assert dict(query(connection, "SELECT mst_key, iterations FROM some_info")) == {1: 2, 2: 4, 3: 2, 4: 2}
     with pytest.raises(Exception, match='"four" has no configuration 9'):
         query(connection, fit, True, "{1,9}")
+
+
+def test_parameters_inside_an_architecture(connection):
+    """One row for each different architecture; what cannot be trained fails alone."""
+    tower = """{"class_name": "Sequential", "config": {"layers": [
+        {"class_name": "Reshape", "config": {"target_shape": [8, 8, 1]}},
+        {"class_name": "Conv2D", "config": {"filters": 4, "kernel_size": {"hopper": "kernel"}}},
+        {"class_name": "Flatten", "config": {}},
+        {"hopper": {"repeat": "depth", "layers": [{"class_name": "Dense", "config": {"units": 8}}]}},
+        {"class_name": "Dense", "config": {"units": 10, "activation": "softmax"}}]}}"""
+    space = """{"parameters": {"kernel": [3, 9], "depth": {"type": "int", "low": 0, "high": 1}, "batch": [32, 64]},
+        "compile_params": {"loss": "categorical_crossentropy", "metrics": ["accuracy"], "optimizer": "Adam"},
+        "fit_params": {"batch_size": {"hopper": "batch"}}}"""
+    model_id = value(connection, "SELECT hopper.load_model('architectures', %s, name => 'tower')", tower)
+    before = value(connection, "SELECT count(*) FROM architectures")
+    result = query(connection, "SELECT * FROM hopper.automl('packed', 'filled', 'architectures', 'filled_best', %s, NULL, NULL,"
+                               " 'grid', 'num_iterations=1', space => %s, objective => 'accuracy')", model_id, space)[0]
+    # A window of 9 x 9 has no place in 8 x 8 pixels.
+    assert (result[4], result[5]) == (8, 4)
+    assert value(connection, "SELECT count(*) FROM architectures") == before + 2
+    failed = query(connection, "SELECT DISTINCT parameters->>'kernel', status FROM filled_trials ORDER BY 1")
+    assert failed == [("3", "done"), ("9", "failed")]
+    assert value(connection, "SELECT count(*) FROM filled_rungs WHERE error IS NOT NULL") == 4
+    assert value(connection, "SELECT hopper.predict(model_table => 'filled', source_table => 'digits', id_col => 'id',"
+                             f" output_table => 'filled_predicted', pred_type => 'response', mst_key => {result[1]})") == 1797
+    # Where none can be trained that is said before anything is made.
+    with pytest.raises(Exception, match="8 x 8|9|kernel"):
+        query(connection, "SELECT * FROM hopper.automl('packed', 'unfilled', 'architectures', 'unfilled_best', %s, NULL,"
+                          " NULL, 'grid', space => %s)", model_id, space.replace("[3, 9]", "[9, 10]"))
+    assert value(connection, "SELECT count(*) FROM pg_class WHERE relname LIKE 'unfilled%%'") == 0
+
+
+def test_a_constraint_comes_before_the_objective(connection):
+    search(connection, "free", ", automl_method => 'grid', automl_params => 'num_iterations=2', objective => 'accuracy'",
+           GRID.replace("[0.0003, 0.3, 'log']", "[0.001, 0.01]"))
+    search(connection, "bounded", ", automl_method => 'grid', automl_params => 'num_iterations=2',"
+                                  " objective => 'accuracy', constraints => 'loss >= 0.5'",
+           GRID.replace("[0.0003, 0.3, 'log']", "[0.001, 0.01]"))
+    best = "SELECT value FROM hopper.best_config(%s)"
+    assert value(connection, "SELECT validation_loss_final FROM bounded_info JOIN bounded_best USING (mst_key)") >= 0.5
+    assert value(connection, best, "bounded") < value(connection, best, "free")
+    kept = query(connection, "SELECT kept, constraints[1] >= 0.5 FROM bounded_rungs")
+    assert all(kept == enough for kept, enough in kept)

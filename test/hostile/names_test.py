@@ -32,6 +32,7 @@ ROOM = {"schema": 63, "points": 63, "pictures": 63, "packed": 63 - len("_validat
         "predicted4": 63, "predicted5": 63, "predicted6": 63,
         "copied": 63 - len("_decisions"), "renamed": 63 - len("_decisions"),
         "schedule": 63, "tried": 63 - len("_decisions"), "found": 63 - len("_summary"),
+        "again": 63 - len("_decisions"), "refound": 63 - len("_summary"),
         "type": 63, "id": 63, "x": 63 - len("_shape"), "image": 63 - len("_shape"),
         "y": 63 - len("_class_values"), "fold": 63}
 COLUMNS = ("id", "x", "y", "fold", "image")
@@ -137,6 +138,12 @@ CALLS = [
     "SELECT best_mst_key, best_value, configurations FROM hopper.automl({packed}, {tried}, {models}, {found}, 1, {grid1},"
     " $f${{'batch_size': [4, 8]}}$f$, 'random', 'num_configs=2, num_iterations=1', validation_table := {more},"
     " name := 'it''s \\ it')",
+    "SELECT parameter, choices FROM hopper.describe_space({models}, 1, {grid1}, $f${{'batch_size': [4, 8]}}$f$)",
+    "SELECT mst_key, value, parameters FROM hopper.best_config({tried})",
+    "SELECT parameter, importance FROM hopper.param_importance({tried})",
+    "SELECT best_mst_key, best_value, configurations FROM hopper.automl({packed}, {again}, {models}, {refound}, 1, {grid1},"
+    " $f${{'batch_size': [2, 4, 8]}}$f$, 'random', 'num_configs=1, num_iterations=1', validation_table := {more},"
+    " from_run := {tried}, first_table := {trials})",
     "SELECT hopper.drop_packed({seen})",
     "SELECT task FROM hopper.help() LIMIT 3",
     "SELECT 1 FROM hopper.help('fit') LIMIT 1",
@@ -160,6 +167,8 @@ class World:
                  for kind in self.names if kind not in ("schema", "type")}
         given.update({f"{kind}_row": AsIs(self.table(kind)) for kind in ("points", "pictures")},
                      pictures_query=f"SELECT * FROM {self.table('pictures')}")
+        tried = identifier(self.names["tried"] + "_trials")
+        given.update(trials=f"{self.schema}.{tried}" if self.qualified else tried)
         given.update(architecture=ARCHITECTURE, compile=COMPILE, compile_list=[COMPILE],
                      weights=struct.pack("<9f", *(i / 10 for i in range(9))).hex(),
                      grid1=GRID % "[0.1]", grid2=GRID % "[0.1, 0.2]")

@@ -55,3 +55,69 @@ RESET client_min_messages;
 SELECT mst_key, iterations, status FROM searched_trials ORDER BY mst_key;
 SELECT decision, mst_key, reason FROM searched_decisions ORDER BY number;
 SELECT count(*) FROM search_best;
+
+-- parameters inside an architecture: what may be chosen, and rows for what is tried
+SET client_min_messages = warning;
+SELECT hopper.load_model('search_networks', '{"class_name": "Sequential", "config": {"layers": [
+    {"hopper": {"repeat": "depth", "layers": [{"class_name": "Dense", "config": {"units": {"hopper": "units#"}}}]}},
+    {"class_name": "Dense", "config": {"units": 2, "activation": "softmax"}}]}}', name := 'tower');
+RESET client_min_messages;
+\set space '{"parameters": {"depth": {"type": "int", "low": 1, "high": 2}, "units1": [4, 8], "units2": {"type": "int", "low": 4, "high": 16, "step": 4, "when": {"depth": 2}}, "lr": {"type": "float", "low": 0.001, "high": 0.1, "scale": "log"}, "batch": [16]}, "compile_params": {"loss": "categorical_crossentropy", "metrics": ["accuracy"], "optimizer": {"class_name": "Adam", "config": {"learning_rate": {"hopper": "lr"}}}}, "fit_params": {"batch_size": {"hopper": "batch"}}}'
+SELECT * FROM hopper.describe_space('search_networks', ARRAY[1, 2], space := :'space');
+SELECT parameter, type, scale, low, high, choices, condition FROM hopper.describe_space(NULL, 1,
+    $$ {'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.1, 0.2]},
+        {'optimizer': ['Adam'], 'lr': [0.001, 0.1, 'log']}]} $$, $$ {'batch_size': [16, 32]} $$);
+SELECT hopper.describe_space('search_networks', ARRAY[1, 2],
+    space := replace(replace(:'space', '"low": 1,', '"low": 7, "stp": 1,'), '{"hopper": "batch"}', '{"hopper": "bach"}'));
+SELECT hopper.load_model('search_networks', '{"layers": [{"units": {"hopper": 5}}]}');
+SET client_min_messages = warning;
+SELECT configurations, iterations FROM hopper.automl('search_packed', 'towers', 'search_networks', 'towers_best', '{1,2}', NULL, NULL,
+    'random', 'num_configs=6, num_iterations=2', 3, validation_table := 'search_packed_validation', space := :'space',
+    objective := 'accuracy, 0.1 * loss', constraints := 'overfit_gap <= 0.2, parameters < 1000', keep := 2);
+SELECT configurations, iterations FROM hopper.automl('search_packed', 'towers', 'search_networks', 'towers_best', '{1,2}', NULL, NULL,
+    'random', 'num_configs=6, num_iterations=2', 3, validation_table := 'search_packed_validation', space := :'space',
+    objective := 'accuracy, 0.1 * loss', constraints := 'overfit_gap <= 0.2, parameters <= 1000', keep := 2);
+RESET client_min_messages;
+SELECT mst_key, parameters - 'lr' AS parameters, model_id, array_length(objectives, 1) AS objectives,
+    constraints[2] AS weights FROM towers_trials ORDER BY mst_key;
+SELECT model_id, name, description FROM search_networks ORDER BY model_id;
+SELECT count(*) FROM towers;
+SELECT count(*), count(DISTINCT mst_key) FROM towers_rungs;
+SELECT (b.mst_key, b.value) = (t.mst_key, t.value) AS best FROM hopper.best_config('towers') b, towers_trials t WHERE place = 1;
+SELECT round(sum(importance)::numeric, 3) IN (0, 1) AS shares, count(*) FROM hopper.param_importance('towers');
+SELECT * FROM hopper.best_config('search_networks');
+
+-- known from another search, and tried first
+CREATE TABLE search_first AS SELECT '{"model_id": 1, "lr": 0.05}'::json AS parameters;
+SET client_min_messages = warning;
+SELECT configurations FROM hopper.automl('search_packed', 'more_towers', 'search_networks', 'more_towers_best', '{1,2}', NULL, NULL,
+    'random', 'num_configs=3, num_iterations=1', 3, validation_table := 'search_packed_validation', space := :'space',
+    objective := 'accuracy, 0.1 * loss', constraints := 'overfit_gap <= 0.2, parameters <= 1000', from_run := 'towers',
+    first_table := 'search_first');
+RESET client_min_messages;
+SELECT status, count(*), min(mst_key) FROM more_towers_trials GROUP BY status ORDER BY status;
+SELECT parameters->>'lr' AS lr, reason FROM more_towers_trials JOIN more_towers_decisions USING (mst_key) WHERE mst_key = 7
+    AND decision = 'proposed';
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space := :'space',
+    from_run := 'towers', validation_table := 'search_packed_validation');
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space := :'space',
+    from_run := 'search_networks');
+
+-- everything that is wrong is said at once
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, 'hyperbund', space := :'space',
+    objective := 'mae, 0 * loss', constraints := 'overfit <= 0.1, loss', parallel := 0, max_configs := 0, max_iterations := -1,
+    max_seconds := 0, keep := 0, first_table := 'search_first');
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space :=
+    '{"parameters": {"a": {"type": "float", "low": 0, "high": 1, "scale": "log", "when": {"b": 1}}, "b": {"type": "int", "low": 3, "high": 1,
+      "when": {"a": 1}}, "c": []}, "model_id": 7}', validation_table := 'search_packed_validation');
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space := :'space',
+    constraints := 'overfit_gap <= 0.1');
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,9}', NULL, NULL, space := :'space');
+-- a network that never fits the data
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', 1,
+    $$ {'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{'optimizer': ['SGD']}]} $$,
+    $$ {'batch_size': [0]} $$);
+SELECT relname FROM pg_class WHERE relname LIKE 'other%';
+DROP TABLE search_first;
+SELECT hopper.drop_model('towers');
+SELECT relname FROM pg_class WHERE relname LIKE 'towers%' ORDER BY 1;

@@ -250,6 +250,27 @@ complete_architecture(const char *arch)
 	return text;
 }
 
+/*
+ * Whether it has parameters of a search in it, {"hopper": "units"}; ERROR where those are not
+ * understood. It becomes an architecture when automl() has filled them in.
+ */
+static bool
+is_template(const char *arch)
+{
+	const hopper_core_api *core = hopper_core();
+	hopper_rows *rows;
+	hopper_error error = {0};
+	bool		found;
+
+	/* Most have no such key, and are not parsed for it. */
+	if (strstr(arch, "\"hopper\"") == NULL)
+		return false;
+	HOPPER_CHECK(core->search.template_parameters(arch, strlen(arch), &rows, &error), error);
+	found = rows->n_rows > 0;
+	core->rows_free(rows);
+	return found;
+}
+
 bool
 hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool has_weights,
 				 text *name, text *description, int32 *model_id)
@@ -261,8 +282,13 @@ hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool
 	char		nulls[4];
 	char	   *insert;
 	bool		is_null = true;
+	bool		is_whole = !is_template(arch);
 
-	if (!hopper_inspect_model(arch, strlen(arch), &info, &error))
+	if (!is_whole && has_weights)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("an architecture with parameters of a search has no weights")));
+	if (is_whole && !hopper_inspect_model(arch, strlen(arch), &info, &error))
 		ereport(NOTICE,
 				(errmsg_internal("%s", hopper_from_utf8(error.message)),
 				 errdetail("The shape is taken from the packed data.")));
@@ -275,7 +301,8 @@ hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool
 					 error);
 		pfree((char *) floats - VARHDRSZ);
 	}
-	values[0] = CStringGetTextDatum(complete_architecture(arch));
+	values[0] = CStringGetTextDatum(is_whole ? complete_architecture(arch)
+									: hopper_from_utf8(arch));
 	values[1] = weights;
 	values[2] = PointerGetDatum(name);
 	values[3] = PointerGetDatum(description);

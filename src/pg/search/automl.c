@@ -17,7 +17,6 @@
 #include "utils/guc.h"
 
 #include "pg/server/words.h"
-#include "pg/train/history.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_automl);
 
@@ -36,31 +35,6 @@ static char *
 string_argument(FunctionCallInfo fcinfo, int at)
 {
 	return PG_ARGISNULL(at) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(at));
-}
-
-static text *
-text_argument(FunctionCallInfo fcinfo, int at)
-{
-	return PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at);
-}
-
-static int64
-budget_argument(FunctionCallInfo fcinfo, int at, const char *name)
-{
-	if (PG_ARGISNULL(at))
-		return 0;
-	if (PG_GETARG_INT64(at) < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be at least 1, got " INT64_FORMAT, name, PG_GETARG_INT64(at)),
-				 errhint("Leave it out to have no such end.")));
-	return PG_GETARG_INT64(at);
-}
-
-static void
-free_search(void *search)
-{
-	hopper_core()->search.free((hopper_search *) search);
 }
 
 /* --- rounds --- */
@@ -113,44 +87,6 @@ train(void *state)
 				hopper_literal(round->keys),
 				run->settings);
 	AtEOXact_GUC(true, level);
-}
-
-/* The objective of a configuration in the info table, or why there is none. */
-static void
-tell(hopper_automl *run, int64 trial, const char *failure)
-{
-	hopper_error error;
-	double		value = NAN;
-	bool		is_loss = strcmp(run->options.objective, "loss") == 0;
-	const char *side = run->validation ? "validation" : "training";
-
-	if (failure == NULL &&
-		hopper_select_latest("SELECT CASE WHEN status = 'failed'"
-							 " THEN coalesce(error, 'it failed') END,"
-							 " %s::float8, metrics_type::text FROM %s WHERE mst_key = %d",
-							 is_loss ? psprintf("%s_loss_final", side)
-							 : psprintf("(SELECT %s_metrics_all[m][array_upper(metrics_iters, 1)]"
-										" FROM generate_subscripts(metrics_type, 1) AS m"
-										" WHERE metrics_type[m] = %s LIMIT 1)", side,
-										hopper_literal(run->options.objective)),
-							 run->info.quoted, (int) trial + 1) == 1)
-	{
-		failure = hopper_cell(0, 1);
-		if (failure == NULL && hopper_cell(0, 2) != NULL)
-			value = hopper_float_value(0, 2);
-		else if (failure == NULL && !is_loss)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("objective \"%s\" is not among the metrics of configuration %d",
-							run->options.objective, (int) trial + 1),
-					 errdetail("Its metrics are %s.", hopper_cell(0, 3) ? hopper_cell(0,
-																					  3) : "{}")));
-	}
-	else if (failure == NULL)
-		failure = "it left no result";
-	HOPPER_CHECK(hopper_core()->search.tell(run->search, trial, value,
-											failure ? hopper_to_utf8(failure) : NULL, &error),
-				 error);
 }
 
 static void
@@ -230,7 +166,7 @@ run_group(hopper_automl *run, const hopper_search_assignment *work, int n, int64
 	run->rounds++;
 	for (int i = 0; i < n; i++)
 		if (iterations_of(&work[i]) == iterations)
-			tell(run, work[i].trial, error ? error->message : NULL);
+			hopper_search_tell(run, work[i].trial, error ? error->message : NULL);
 	tell_round(run, in_group, iterations);
 }
 
@@ -257,7 +193,8 @@ run_search(hopper_automl *run)
 		int32		n;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!isnan(run->max_seconds) && hopper_seconds_since(run->started) >= run->max_seconds)
+		if (!isnan(run->options.max_seconds) &&
+			hopper_seconds_since(run->started) >= run->options.max_seconds)
 			HOPPER_CHECK(hopper_core()->search.stop(run->search, "its time was up", &error), error);
 		HOPPER_CHECK(hopper_core()->search.ask(run->search, work, MAX_ASSIGNMENTS, &n, &error),
 					 error);
@@ -268,6 +205,7 @@ run_search(hopper_automl *run)
 			elog(ERROR, "the search waits for nothing");
 		}
 		hopper_search_write_new_trials(run);
+		n = hopper_search_refuse(run, work, n);
 		prepare(run, work, n);
 		qsort(work, n, sizeof(work[0]), by_iterations);
 		for (int i = 0; i < n; i++)
@@ -276,9 +214,15 @@ run_search(hopper_automl *run)
 	}
 }
 
+static const char *
+first_objective(const hopper_automl *run)
+{
+	return hopper_from_utf8(run->measures[0]);
+}
+
 static Datum
 result_row(FunctionCallInfo fcinfo, const hopper_automl *run, const char *written, int64 best,
-		   double value, int64 n_failed, int64 iterations)
+		   double value, int64 n_configs, int64 n_failed, int64 iterations)
 {
 	TupleDesc	descriptor;
 	Datum		values[8];
@@ -290,53 +234,29 @@ result_row(FunctionCallInfo fcinfo, const hopper_automl *run, const char *writte
 	values[0] = CStringGetTextDatum(written);
 	values[1] = Int32GetDatum((int32) best + 1);
 	values[2] = CStringGetTextDatum(psprintf("%s %s", run->validation ? "validation" : "training",
-											 run->options.objective));
+											 first_objective(run)));
 	values[3] = Float8GetDatum(value);
-	values[4] = Int32GetDatum((int32) run->n_trials);
+	values[4] = Int32GetDatum((int32) n_configs);
 	values[5] = Int32GetDatum((int32) n_failed);
 	values[6] = Int64GetDatum(iterations);
 	values[7] = Float8GetDatum(hopper_round_seconds(hopper_seconds_since(run->started)));
 	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
 }
 
-static void
-model_ids(FunctionCallInfo fcinfo, int at, hopper_search_options *options)
+/* Models are compared by the first objective that is a metric. */
+static const char *
+ranked_by(const hopper_automl *run)
 {
-	Datum	   *ids;
-	bool	   *nulls;
-	int			n;
-	int32	   *numbers;
-
-	if (PG_ARGISNULL(at))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"model_id_list\" must not be null")));
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(at), INT4OID, sizeof(int32), true, 'i', &ids, &nulls,
-					  &n);
-	numbers = palloc(Max(n, 1) * sizeof(int32));
-	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument \"model_id_list\" holds NULL")));
-		numbers[i] = DatumGetInt32(ids[i]);
-	}
-	options->model_ids = numbers;
-	options->n_models = n;
-}
-
-static char *
-utf8_argument(FunctionCallInfo fcinfo, int at)
-{
-	char	   *given = string_argument(fcinfo, at);
-
-	return given ? hopper_to_utf8(given) : NULL;
+	for (int i = 0; i < run->n_objectives; i++)
+		if (strcmp(run->measures[i], "overfit_gap") != 0 &&
+			strcmp(run->measures[i], "parameters") != 0)
+			return hopper_from_utf8(run->measures[i]);
+	return "loss";
 }
 
 /* What fit_multiple_model() gets as it is. */
 static char *
-settings(FunctionCallInfo fcinfo)
+settings(FunctionCallInfo fcinfo, const hopper_automl *run)
 {
 	StringInfoData text;
 
@@ -350,8 +270,7 @@ settings(FunctionCallInfo fcinfo)
 					 hopper_literal(string_argument(fcinfo, 14)));
 	if (!PG_ARGISNULL(9))
 		appendStringInfo(&text, ", seed := " INT64_FORMAT, PG_GETARG_INT64(9));
-	appendStringInfo(&text, ", rank_by := %s",
-					 hopper_literal(PG_ARGISNULL(16) ? "loss" : string_argument(fcinfo, 16)));
+	appendStringInfo(&text, ", rank_by := %s", hopper_literal(ranked_by(run)));
 	if (!PG_ARGISNULL(23))
 		appendStringInfo(&text, ", threads := %d", PG_GETARG_INT32(23));
 	return text.data;
@@ -361,67 +280,62 @@ settings(FunctionCallInfo fcinfo)
  * automl(packed_table, model_table, model_arch_table, model_selection_table, model_id_list,
  * compile_params_grid, fit_params_grid, automl_method, automl_params, seed, use_gpus,
  * validation_table, metrics_compute_frequency, name, description, use_caching, objective, space,
- * parallel, max_configs, max_iterations, max_seconds, target, threads, replace)
+ * parallel, max_configs, max_iterations, max_seconds, target, threads, replace, first_table,
+ * from_run, constraints, keep)
  */
+static const int places[AUTOML_ARGUMENTS] = {
+	[AUTOML_PACKED] = 0,
+	[AUTOML_MODELS] = 2,
+	[AUTOML_MODEL_IDS] = 4,
+	[AUTOML_COMPILE_GRID] = 5,
+	[AUTOML_FIT_GRID] = 6,
+	[AUTOML_METHOD] = 7,
+	[AUTOML_PARAMS] = 8,
+	[AUTOML_SEED] = 9,
+	[AUTOML_VALIDATION] = 11,
+	[AUTOML_OBJECTIVE] = 16,
+	[AUTOML_SPACE] = 17,
+	[AUTOML_PARALLEL] = 18,
+	[AUTOML_MAX_CONFIGS] = 19,
+	[AUTOML_MAX_ITERATIONS] = 20,
+	[AUTOML_MAX_SECONDS] = 21,
+	[AUTOML_TARGET] = 22,
+	[AUTOML_THREADS] = 23,
+	[AUTOML_FIRST] = 25,
+	[AUTOML_FROM_RUN] = 26,
+	[AUTOML_CONSTRAINTS] = 27,
+	[AUTOML_KEEP] = 28,
+};
+
 Datum
 hopper_sql_automl(PG_FUNCTION_ARGS)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	hopper_automl run = {.max_seconds = NAN};
-	hopper_search_options *options = &run.options;
+	hopper_automl run = {0};
 	hopper_guard *guard;
-	hopper_error error;
-	hopper_name validation;
 	char	   *written;
 	int64		best;
 	double		value;
+	int64		configurations;
 	int64		failed;
 	int64		iterations;
 	Datum		result;
 
 	hopper_connect();
 	run.started = GetCurrentTimestamp();
-	run.packed = hopper_parse_name(text_argument(fcinfo, 0), "packed_table");
-	run.output = hopper_parse_name(text_argument(fcinfo, 1), "model_table");
-	run.models = hopper_parse_name(text_argument(fcinfo, 2), "model_arch_table");
-	run.selection = hopper_parse_name(text_argument(fcinfo, 3), "model_selection_table");
+	hopper_automl_arguments(fcinfo, places, &run);
+	run.output = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1), "model_table");
+	run.selection = hopper_parse_name(PG_ARGISNULL(3) ? NULL : PG_GETARG_TEXT_PP(3),
+									  "model_selection_table");
 	run.info = hopper_name_with_suffix(&run.output, "info");
 	run.state = hopper_name_with_suffix(&run.output, "state");
 	run.trials = hopper_name_with_suffix(&run.output, "trials");
+	run.rungs = hopper_name_with_suffix(&run.output, "rungs");
 	run.decisions = hopper_name_with_suffix(&run.output, "decisions");
 	run.selection_summary = hopper_name_with_suffix(&run.selection, "summary");
-	model_ids(fcinfo, 4, options);
-	run.method = PG_ARGISNULL(7) ? "hyperband" : string_argument(fcinfo, 7);
-	run.arguments = string_argument(fcinfo, 8);
-	if (!PG_ARGISNULL(11))
-	{
-		validation = hopper_parse_name(text_argument(fcinfo, 11), "validation_table");
-		run.validation = validation.quoted;
-	}
-	options->compile_grid = utf8_argument(fcinfo, 5);
-	options->fit_grid = utf8_argument(fcinfo, 6);
-	options->algorithm = hopper_to_utf8(run.method);
-	options->arguments = utf8_argument(fcinfo, 8);
-	options->seed = PG_ARGISNULL(9) ? 0 : (uint64) PG_GETARG_INT64(9);
-	options->objective = PG_ARGISNULL(16) ? "loss" : utf8_argument(fcinfo, 16);
-	options->space = utf8_argument(fcinfo, 17);
-	options->seats = PG_ARGISNULL(18) ? 8 : PG_GETARG_INT32(18);
-	options->max_configs = budget_argument(fcinfo, 19, "max_configs");
-	options->max_iterations = budget_argument(fcinfo, 20, "max_iterations");
-	if (!PG_ARGISNULL(21))
-		run.max_seconds = PG_GETARG_FLOAT8(21);
-	options->target = PG_ARGISNULL(22) ? NAN : PG_GETARG_FLOAT8(22);
-	run.settings = settings(fcinfo);
-	if (options->space == NULL && options->compile_grid == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"compile_params_grid\" must not be null"),
-				 errdetail("It and fit_params_grid say what may be chosen, or space does.")));
-	if (strcmp(options->objective, "loss") != 0)
-		(void) hopper_metric_direction(options->objective);
-
-	HOPPER_CHECK(hopper_core()->search.start(options, &run.search, &error), error);
-	guard = hopper_guard_add(run.search, free_search);
+	guard = hopper_search_start(&run);
+	run.settings = settings(fcinfo, &run);
+	hopper_search_require_possible(&run);
 	hopper_search_create_tables(&run, !PG_ARGISNULL(24) && PG_GETARG_BOOL(24));
 	run_search(&run);
 
@@ -433,23 +347,25 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 				 errhint("Train one of them with hopper.fit() to see why.")));
 	hopper_search_finish_tables(&run, best);
 	hopper_select_latest("SELECT (SELECT value FROM %s WHERE mst_key = %d)::float8,"
-						 " (SELECT count(*) FROM %s WHERE status = 'failed'),"
-						 " (SELECT coalesce(sum(iterations), 0)::int8 FROM %s)",
-						 run.trials.quoted, (int) best + 1, run.trials.quoted, run.trials.quoted);
+						 " count(*), count(CASE WHEN status = 'failed' THEN 1 END),"
+						 " coalesce(sum(iterations), 0)::int8 FROM %s WHERE status <> 'earlier'"
+						 " AND iterations > 0",
+						 run.trials.quoted, (int) best + 1, run.trials.quoted);
 	value = hopper_float_value(0, 1);
-	failed = hopper_int_cell(&run.trials, 0, 2, 0, PG_INT64_MAX);
-	iterations = hopper_int_cell(&run.trials, 0, 3, 0, PG_INT64_MAX);
+	configurations = hopper_int_cell(&run.trials, 0, 2, 0, PG_INT64_MAX);
+	failed = hopper_int_cell(&run.trials, 0, 3, 0, PG_INT64_MAX);
+	iterations = hopper_int_cell(&run.trials, 0, 4, 0, PG_INT64_MAX);
 	written = hopper_written_name(&run.output);
 	ereport(NOTICE,
 			(errmsg("automl \"%s\" finished: best configuration %d, %s %s %.4f, %s, "
 					INT64_FORMAT " iterations, %s", run.output.shown, (int) best + 1,
-					run.validation ? "validation" : "training", options->objective, value,
-					hopper_plural(run.n_trials, "configuration", "configurations"), iterations,
+					run.validation ? "validation" : "training", first_objective(&run), value,
+					hopper_plural(configurations, "configuration", "configurations"), iterations,
 					hopper_duration_words(hopper_seconds_since(run.started))),
 			 errhint("What was tried, and why: %s and %s.", run.trials.shown,
 					 run.decisions.shown)));
 	MemoryContextSwitchTo(caller);
-	result = result_row(fcinfo, &run, written, best, value, failed, iterations);
+	result = result_row(fcinfo, &run, written, best, value, configurations, failed, iterations);
 	hopper_guard_release(guard);
 	hopper_finish();
 	return result;

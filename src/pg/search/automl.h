@@ -9,6 +9,8 @@
 
 #include "utils/timestamp.h"
 
+#include "pg/codec/packed.h"
+
 typedef struct hopper_automl
 {
 	hopper_name packed;
@@ -20,26 +22,103 @@ typedef struct hopper_automl
 	hopper_name selection_summary;
 	hopper_name trials;
 	hopper_name decisions;
+	hopper_name rungs;
 	char	   *validation;		/* quoted, or NULL */
 	hopper_search_options options;
-	char	   *method;
-	char	   *arguments;		/* or NULL */
+	char	  **measures;		/* names of objectives, then of constraints */
+	int			n_objectives;
+	int			n_measures;
 	char	   *settings;		/* further arguments of fit_multiple_model(), after a comma */
-	double		max_seconds;	/* NaN: none */
 	hopper_search *search;
-	int64		n_trials;		/* in the selection table */
+	/* of each trial: its model_id, and why it cannot be trained (or NULL) */
+	int			n_trials;		/* in the selection table, and those of earlier searches */
+	int			allocated;
+	int32	   *model_of_trial;
+	const char **impossible;
+	struct hopper_made_network *networks;	/* architectures that were made, a list */
+	hopper_packed train;
 	int			rounds;
 	TimestampTz started;
 } hopper_automl;
 
+/* --- what is asked for (search/arguments.c) --- */
+
 /*
- * Makes the selection table, <model_table>_trials and _decisions; ERROR where they or the models
- * are there already, or with `replace` where they are something else.
+ * Places of the arguments that automl() and explain_automl() share; those of automl() alone come
+ * behind them.
+ */
+typedef enum hopper_automl_argument
+{
+	AUTOML_PACKED,
+	AUTOML_MODELS,
+	AUTOML_MODEL_IDS,
+	AUTOML_COMPILE_GRID,
+	AUTOML_FIT_GRID,
+	AUTOML_METHOD,
+	AUTOML_PARAMS,
+	AUTOML_SEED,
+	AUTOML_VALIDATION,
+	AUTOML_OBJECTIVE,
+	AUTOML_SPACE,
+	AUTOML_PARALLEL,
+	AUTOML_MAX_CONFIGS,
+	AUTOML_MAX_ITERATIONS,
+	AUTOML_MAX_SECONDS,
+	AUTOML_TARGET,
+	AUTOML_THREADS,
+	AUTOML_FIRST,
+	AUTOML_FROM_RUN,
+	AUTOML_CONSTRAINTS,
+	AUTOML_KEEP,
+	AUTOML_ARGUMENTS
+} hopper_automl_argument;
+
+/*
+ * Fills what the arguments say; `places` has where each of them stands in the call, -1: nowhere.
+ * SPI must be connected.
+ */
+extern void hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places,
+									hopper_automl *run);
+/* Begins the search; ERROR with all that is wrong with it. A guard frees it. */
+extern hopper_guard *hopper_search_start(hopper_automl *run);
+extern int32 *hopper_model_ids_argument(FunctionCallInfo fcinfo, int at, int *n);
+/* The architectures' JSON in UTF-8, with {"hopper": ...} in them or not. */
+extern const char *const *hopper_search_archs(const hopper_name *models, const int32 *ids, int n);
+
+/* --- architectures of trials (search/networks.c) --- */
+
+/* The row of the filled-in architecture, which is made once; `structure` says what shaped it. */
+extern int32 hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,
+								   const char *structure);
+/*
+ * What is wrong with a configuration and these data, or NULL. `arch`: JSON in UTF-8, or NULL: the
+ * model's.
+ */
+extern const char *hopper_search_problem(hopper_automl *run, int32 model_id, const char *arch,
+										 const char *compile_params, const char *fit_params);
+/* ERROR where none of the configurations that stand for all can be trained. */
+extern void hopper_search_require_possible(hopper_automl *run);
+
+/* --- results (search/outcome.c) --- */
+
+/* Tells the search what came of a trial: what its row of the info table says, or the failure. */
+extern void hopper_search_tell(hopper_automl *run, int64 trial, const char *failure);
+/* Tells of those that cannot be trained; how many are left, at the beginning of `work`. */
+extern int	hopper_search_refuse(hopper_automl *run, hopper_search_assignment *work, int n);
+
+/* --- tables (search/tables.c) --- */
+
+/*
+ * Makes the selection table, <model_table>_trials, _rungs and _decisions; ERROR where they or the
+ * models are there already, or with `replace` where they are something else.
  */
 extern void hopper_search_create_tables(const hopper_automl *run, bool replace);
 /* Puts the trials that the selection table does not have yet into it. */
 extern void hopper_search_write_new_trials(hopper_automl *run);
-/* Trials, decisions, MADlib's columns of its outputs; leaves the best in the selection table. */
+/*
+ * Trials, results, decisions, MADlib's columns of its outputs; leaves the best in the selection
+ * table.
+ */
 extern void hopper_search_finish_tables(const hopper_automl *run, int64 best);
 
 #endif							/* HOPPER_AUTOML_H */

@@ -4,6 +4,10 @@
  */
 #include "pg/search/automl.h"
 
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+
 #include "pg/server/made.h"
 #include "pg/train/outputs.h"
 
@@ -11,13 +15,14 @@ void
 hopper_search_create_tables(const hopper_automl *run, bool replace)
 {
 	hopper_outputs outputs = hopper_outputs_named(&run->output);
-	hopper_made models[HOPPER_OUTPUT_TABLES + 2];
+	hopper_made models[HOPPER_OUTPUT_TABLES + 3];
 	hopper_made configs[] =
 	{{run->selection, HOPPER_MADE_CONFIGS}, {run->selection_summary, HOPPER_MADE_CONFIGS_SUMMARY}};
 
 	hopper_outputs_tables(&outputs, models);
 	models[HOPPER_OUTPUT_TABLES] = (hopper_made) {run->trials, HOPPER_MADE_TRIALS};
 	models[HOPPER_OUTPUT_TABLES + 1] = (hopper_made) {run->decisions, HOPPER_MADE_DECISIONS};
+	models[HOPPER_OUTPUT_TABLES + 2] = (hopper_made) {run->rungs, HOPPER_MADE_RUNGS};
 	/* What is dropped comes back where the search fails. */
 	if (hopper_make_room(models, lengthof(models), replace))
 		(void) hopper_drop_made(models, lengthof(models), NULL);
@@ -32,10 +37,16 @@ hopper_search_create_tables(const hopper_automl *run, bool replace)
 				run->selection_summary.quoted);
 	hopper_exec("INSERT INTO %s (model_arch_table) VALUES (%s)", run->selection_summary.quoted,
 				hopper_literal(run->models.quoted));
-	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, parameters pg_catalog.text,"
+	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, parameters pg_catalog.jsonb,"
 				" iterations pg_catalog.int4, value pg_catalog.float8, status pg_catalog.text,"
 				" parent pg_catalog.int4, model_id pg_catalog.int4, compile_params pg_catalog.text,"
-				" fit_params pg_catalog.text)" HOPPER_DISTRIBUTED_RANDOMLY, run->trials.quoted);
+				" fit_params pg_catalog.text, place pg_catalog.int4, pareto pg_catalog.bool,"
+				" objectives pg_catalog.float8[], constraints pg_catalog.float8[])"
+				HOPPER_DISTRIBUTED_RANDOMLY, run->trials.quoted);
+	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, iterations pg_catalog.int4,"
+				" objectives pg_catalog.float8[], constraints pg_catalog.float8[],"
+				" kept pg_catalog.bool, error pg_catalog.text, virtual_time pg_catalog.float8)"
+				HOPPER_DISTRIBUTED_RANDOMLY, run->rungs.quoted);
 	hopper_exec("CREATE TABLE %s (number pg_catalog.int4, decision pg_catalog.text,"
 				" mst_key pg_catalog.int4, s pg_catalog.int4, i pg_catalog.int4,"
 				" iterations pg_catalog.int4, score pg_catalog.float8, parent pg_catalog.int4,"
@@ -44,11 +55,22 @@ hopper_search_create_tables(const hopper_automl *run, bool replace)
 	hopper_comment_table(&run->selection, "the best configuration of a search");
 	hopper_comment_table(&run->selection_summary, "where the architectures of a search are");
 	hopper_comment_table(&run->trials, "what a search tried, a row per configuration");
-	hopper_comment_column(&run->trials, "parameters", "what was chosen, as JSON");
-	hopper_comment_column(&run->trials, "value", "of the objective, after the last iteration");
+	hopper_comment_column(&run->trials, "parameters", "what was chosen");
+	hopper_comment_column(&run->trials, "value",
+						  "of the first objective, after the last iteration");
 	hopper_comment_column(&run->trials, "status",
-						  "done, stopped (others were better) or failed");
+						  "done, stopped (others were better), failed, or earlier (known from"
+						  " another search)");
 	hopper_comment_column(&run->trials, "parent", "the trial from whose state it went on");
+	hopper_comment_column(&run->trials, "place", "from 1, the best");
+	hopper_comment_column(&run->trials, "pareto",
+						  "whether no other is as good in all objectives and better in one");
+	hopper_comment_column(&run->trials, "objectives", "values after the last iteration");
+	hopper_comment_column(&run->trials, "constraints", "values of what is bounded");
+	hopper_comment_table(&run->rungs, "each result of a search");
+	hopper_comment_column(&run->rungs, "iterations", "after which it was measured");
+	hopper_comment_column(&run->rungs, "kept", "whether the constraints are");
+	hopper_comment_column(&run->rungs, "error", "why it failed");
 	hopper_comment_table(&run->decisions, "what a search decided and why");
 	hopper_comment_column(&run->decisions, "number", "in this order");
 	hopper_comment_column(&run->decisions, "s", "bracket");
@@ -83,6 +105,23 @@ cells_of(const hopper_rows *rows, int row)
 	return rows->cells + (size_t) row * rows->n_columns;
 }
 
+/* Room for one more trial. */
+static void
+grow(hopper_automl *run)
+{
+	if (run->n_trials < run->allocated)
+		return;
+	run->allocated = Max(64, 2 * run->allocated);
+	if (run->model_of_trial == NULL)
+	{
+		run->model_of_trial = palloc(run->allocated * sizeof(int32));
+		run->impossible = palloc(run->allocated * sizeof(char *));
+		return;
+	}
+	run->model_of_trial = repalloc(run->model_of_trial, run->allocated * sizeof(int32));
+	run->impossible = repalloc(run->impossible, run->allocated * sizeof(char *));
+}
+
 void
 hopper_search_write_new_trials(hopper_automl *run)
 {
@@ -96,9 +135,23 @@ hopper_search_write_new_trials(hopper_automl *run)
 	{
 		const char *const *cells = cells_of(rows, row);
 
-		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s)", run->selection.quoted,
-					key_literal(cells[0]), cells[1], cell_literal(cells[2]),
-					cell_literal(cells[3]));
+		int32		model_id = atoi(cells[1]);
+		const char *impossible = NULL;
+
+		grow(run);
+		/* What an earlier search has tried is not trained here. */
+		if (strcmp(cells[7], "earlier") != 0)
+		{
+			impossible = hopper_search_problem(run, model_id, cells[9], cells[2], cells[3]);
+			if (cells[9] && impossible == NULL)
+				model_id = hopper_search_network(run, model_id, cells[9], cells[10]);
+			if (impossible == NULL)
+				hopper_exec("INSERT INTO %s VALUES (%s, %d, %s, %s)", run->selection.quoted,
+							key_literal(cells[0]), model_id, cell_literal(cells[2]),
+							cell_literal(cells[3]));
+		}
+		run->model_of_trial[run->n_trials] = model_id;
+		run->impossible[run->n_trials] = impossible;
 		run->n_trials++;
 	}
 	hopper_guard_release(guard);
@@ -117,12 +170,60 @@ write_trials(const hopper_automl *run)
 	{
 		const char *const *cells = cells_of(rows, row);
 
-		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
+		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %d, %s, %s, %s, %s,"
+					" %s, %s)",
 					run->trials.quoted, key_literal(cells[0]), cell_literal(cells[4]), cells[5],
 					cell_literal(cells[6]), cell_literal(cells[7]), key_literal(cells[8]),
-					cells[1], cell_literal(cells[2]), cell_literal(cells[3]));
+					run->model_of_trial[atoi(cells[0])], cell_literal(cells[2]),
+					cell_literal(cells[3]), cell_literal(cells[11]), cell_literal(cells[12]),
+					cell_literal(cells[13]), cell_literal(cells[14]));
 	}
 	hopper_guard_release(guard);
+}
+
+static void
+write_results(const hopper_automl *run)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(hopper_core()->search.results(run->search, &rows, &error), error);
+	guard = hopper_guard_add(rows, free_rows);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = cells_of(rows, row);
+
+		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s)", run->rungs.quoted,
+					key_literal(cells[0]), cells[1], cell_literal(cells[2]),
+					cell_literal(cells[3]), cell_literal(cells[4]), cell_literal(cells[5]),
+					cell_literal(cells[6]));
+	}
+	hopper_guard_release(guard);
+}
+
+/* [{"parameter": "lr", "importance": 0.7}, ...] */
+static char *
+importance_json(const hopper_automl *run)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+	StringInfoData json;
+
+	HOPPER_CHECK(hopper_core()->search.importance(run->search, &rows, &error), error);
+	guard = hopper_guard_add(rows, free_rows);
+	initStringInfo(&json);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = cells_of(rows, row);
+
+		appendStringInfoString(&json, row == 0 ? "{\"parameter\": " : ", {\"parameter\": ");
+		escape_json(&json, hopper_from_utf8(cells[0]));
+		appendStringInfo(&json, ", \"importance\": %s}", cells[1]);
+	}
+	hopper_guard_release(guard);
+	return psprintf("[%s]", json.data);
 }
 
 static void
@@ -153,6 +254,7 @@ hopper_search_finish_tables(const hopper_automl *run, int64 best)
 	hopper_name summary = hopper_name_with_suffix(&run->output, "summary");
 
 	write_trials(run);
+	write_results(run);
 	write_decisions(run);
 	hopper_exec("DELETE FROM %s WHERE mst_key <> %d", run->selection.quoted, (int) best + 1);
 	hopper_exec("ALTER TABLE %s ADD COLUMN s pg_catalog.int4, ADD COLUMN i pg_catalog.int4",
@@ -163,12 +265,26 @@ hopper_search_finish_tables(const hopper_automl *run, int64 best)
 				run->info.quoted, run->decisions.quoted);
 	hopper_exec("ALTER TABLE %s ADD COLUMN automl_method pg_catalog.text,"
 				" ADD COLUMN automl_params pg_catalog.text,"
-				" ADD COLUMN random_state pg_catalog.text",
+				" ADD COLUMN random_state pg_catalog.text,"
+				" ADD COLUMN objective pg_catalog.text, ADD COLUMN constraints pg_catalog.text,"
+				" ADD COLUMN parameter_importance pg_catalog.text",
 				summary.quoted);
-	hopper_exec("UPDATE %s SET automl_method = %s, automl_params = %s, random_state = '%llu'",
-				summary.quoted, hopper_literal(run->method), hopper_literal(run->arguments),
-				(unsigned long long) run->options.seed);
+	hopper_exec("UPDATE %s SET automl_method = %s, automl_params = %s, random_state = '%llu',"
+				" objective = %s, constraints = %s, parameter_importance = %s",
+				summary.quoted, cell_literal(run->options.algorithm),
+				cell_literal(run->options.arguments), (unsigned long long) run->options.seed,
+				cell_literal(run->options.objective), cell_literal(run->options.constraints),
+				hopper_literal(importance_json(run)));
 	/* What no further training wants is the most of the bytes. */
 	hopper_exec("DELETE FROM %s WHERE mst_key IN (SELECT mst_key FROM %s WHERE status <> 'done')",
 				run->state.quoted, run->trials.quoted);
+	if (run->options.keep != HOPPER_NO_BUDGET)
+	{
+		/* One that failed has a place, too, but no weights. */
+		hopper_exec("DELETE FROM %s WHERE mst_key NOT IN (SELECT mst_key FROM %s"
+					" WHERE status <> 'earlier' ORDER BY place LIMIT " INT64_FORMAT ")",
+					run->output.quoted, run->trials.quoted, run->options.keep);
+		hopper_exec("DELETE FROM %s WHERE mst_key NOT IN (SELECT mst_key FROM %s)",
+					run->state.quoted, run->output.quoted);
+	}
 }

@@ -41,6 +41,9 @@ static const struct
 	[HOPPER_MADE_DECISIONS] =
 	{"a table of a search's decisions", NULL,
 	{"number", "decision", "mst_key", "s", "i", "reason", "virtual_time"}},
+	[HOPPER_MADE_RUNGS] =
+	{"a table of a search's results", NULL,
+	{"mst_key", "iterations", "objectives", "constraints", "kept", "virtual_time"}},
 	[HOPPER_MADE_PACKED] =
 	{"a packed table", "hopper.drop_packed()",
 	{"partition_id", "buffer_id", "n", "checksum"}},

@@ -15,6 +15,7 @@ typedef enum hopper_made_kind
 	HOPPER_MADE_RUN,			/* <out>_summary of training */
 	HOPPER_MADE_TRIALS,			/* of a search */
 	HOPPER_MADE_DECISIONS,
+	HOPPER_MADE_RUNGS,
 	HOPPER_MADE_PACKED,
 	HOPPER_MADE_PACKED_SUMMARY,
 	HOPPER_MADE_PREDICTIONS,

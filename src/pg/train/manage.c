@@ -104,7 +104,7 @@ Datum
 hopper_sql_drop_model(PG_FUNCTION_ARGS)
 {
 	model_tables model;
-	hopper_made tables[HOPPER_OUTPUT_TABLES + 2];
+	hopper_made tables[HOPPER_OUTPUT_TABLES + 3];
 	int			n_tables = HOPPER_OUTPUT_TABLES;
 	char	   *words;
 	int			n;
@@ -118,6 +118,8 @@ hopper_sql_drop_model(PG_FUNCTION_ARGS)
 	{hopper_name_with_suffix(&model.outputs.model, "trials"), HOPPER_MADE_TRIALS};
 	tables[n_tables++] = (hopper_made)
 	{hopper_name_with_suffix(&model.outputs.model, "decisions"), HOPPER_MADE_DECISIONS};
+	tables[n_tables++] = (hopper_made)
+	{hopper_name_with_suffix(&model.outputs.model, "rungs"), HOPPER_MADE_RUNGS};
 	for (int i = n_tables - 1; i >= HOPPER_OUTPUT_TABLES; i--)
 	{
 		Oid			relation = hopper_relation_oid(&tables[i].name, true);

@@ -1,0 +1,147 @@
+#include "capi/search_request.h"
+
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "params/text.h"
+#include "search/measures.h"
+
+namespace hopper {
+namespace {
+
+std::string Text(const char* text) { return text == nullptr ? "" : text; }
+
+// Runs `body`; what it throws becomes a problem.
+template <typename Body>
+void Collect(std::vector<Problem>* problems, Body body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    problems->push_back(error.problem());
+  }
+}
+
+std::optional<int64_t> Budget(int64_t value) {
+  if (value == HOPPER_NO_BUDGET) return std::nullopt;
+  return value;
+}
+
+void CheckBudgets(const hopper_search_options& options, std::vector<Problem>* problems) {
+  const std::string hint = "Leave it out to have no such end.";
+  const auto at_least_one = [&](const char* name, int64_t value) {
+    if (value >= 1) return;
+    problems->push_back({ErrorCode::kInvalidParameter,
+                         std::string(name) + " must be at least 1, got " + std::to_string(value),
+                         "", hint});
+  };
+  at_least_one("max_configs", options.max_configs);
+  at_least_one("max_iterations", options.max_iterations);
+  at_least_one("keep", options.keep);
+  if (!std::isnan(options.max_seconds) && !(options.max_seconds > 0)) {
+    problems->push_back({ErrorCode::kInvalidParameter,
+                         "max_seconds must be above zero, got " + RenderReal(options.max_seconds),
+                         "", hint});
+  }
+}
+
+// Objectives and constraints are metrics of the configurations.
+void CheckMeasures(const SearchRequest& request, std::vector<Problem>* problems) {
+  std::vector<std::string> measures;
+  for (const SearchObjective& objective : request.objectives) measures.push_back(objective.name);
+  for (const SearchConstraint& constraint : request.constraints) {
+    measures.push_back(constraint.name);
+  }
+  std::vector<std::string> texts;
+  for (const SearchPoint& point : ProbePoints(*request.space)) {
+    texts.push_back(request.space->Configuration(point).compile_params);
+  }
+  RequireMetrics(measures, texts, problems);
+}
+
+SearchRequest::Earlier EarlierOf(const hopper_search_earlier& given, const SearchRequest& request) {
+  SearchRequest::Earlier earlier;
+  earlier.point = request.space->ParsePoint(given.parameters);
+  earlier.resource = given.iterations;
+  earlier.outcome.failed = given.values == nullptr;
+  if (!earlier.outcome.failed) {
+    const double* after = given.values + request.objectives.size();
+    earlier.outcome.objectives.assign(given.values, after);
+    earlier.outcome.constraints.assign(after, after + request.constraints.size());
+  }
+  return earlier;
+}
+
+}  // namespace
+
+void ThrowSearchProblems(const std::vector<Problem>& problems) {
+  if (problems.empty()) return;
+  if (problems.size() == 1) throw Error(problems.front());
+  std::string detail;
+  for (size_t i = 0; i < problems.size(); ++i) {
+    detail += (i == 0 ? "" : "\n") + std::to_string(i + 1) + ". " + problems[i].message + ".";
+    if (!problems[i].detail.empty()) detail += " " + problems[i].detail;
+  }
+  throw Error(problems.front().code,
+              "the search has " + std::to_string(problems.size()) + " problems", detail,
+              problems.front().hint);
+}
+
+std::shared_ptr<const SearchSpace> SearchSpaceOf(const hopper_search_options& options,
+                                                 std::vector<Problem>* problems) {
+  const size_t before = problems->size();
+  std::shared_ptr<const SearchSpace> space;
+  Collect(problems, [&] {
+    if (options.space == nullptr) {
+      space = std::make_shared<SearchSpace>(
+          ParseSearchGrid({options.model_ids, options.model_ids + options.n_models},
+                          Text(options.compile_grid), Text(options.fit_grid)));
+      return;
+    }
+    std::map<int32_t, std::string> architectures;
+    for (int32_t i = 0; i < options.n_models; ++i) {
+      const char* json = options.model_archs == nullptr ? nullptr : options.model_archs[i];
+      architectures[options.model_ids[i]] = Text(json);
+    }
+    space = std::make_shared<SearchSpace>(ParseSearchSpace(options.space, architectures, problems));
+  });
+  return problems->size() > before ? nullptr : space;
+}
+
+SearchRequest SearchRequestOf(const hopper_search_options& options) {
+  std::vector<Problem> problems;
+  SearchRequest request;
+  request.space = SearchSpaceOf(options, &problems);
+  request.algorithm = Text(options.algorithm);
+  Collect(&problems, [&] {
+    if (options.arguments == nullptr) return;
+    request.arguments = ParseArguments(options.arguments, "the algorithm's arguments");
+  });
+  request.objectives = ParseObjectives(Text(options.objective), &problems);
+  request.constraints = ParseConstraints(Text(options.constraints), &problems);
+  request.seed = options.seed;
+  request.seats = options.seats;
+  CheckBudgets(options, &problems);
+  if (!std::isnan(options.target)) request.target = options.target;
+  CheckSearch(request, &problems);
+  // Those were checked, under their users' names.
+  request.max_configs = Budget(options.max_configs);
+  request.max_iterations = Budget(options.max_iterations);
+  if (request.space) {
+    Collect(&problems, [&] { CheckMeasures(request, &problems); });
+    for (int32_t i = 0; i < options.n_first; ++i) {
+      Collect(&problems,
+              [&] { request.first.push_back(request.space->ParsePoint(options.first[i])); });
+    }
+    for (int32_t i = 0; i < options.n_earlier; ++i) {
+      Collect(&problems,
+              [&] { request.history.push_back(EarlierOf(options.earlier[i], request)); });
+    }
+  }
+  ThrowSearchProblems(problems);
+  return request;
+}
+
+}  // namespace hopper

@@ -1,0 +1,271 @@
+/*
+ * arguments.c
+ *		What a search is asked for.
+ */
+#include "pg/search/automl.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "pg/catalog/models.h"
+#include "pg/train/outputs.h"
+
+static bool
+is_given(FunctionCallInfo fcinfo, int at)
+{
+	return at >= 0 && !PG_ARGISNULL(at);
+}
+
+static char *
+utf8_argument(FunctionCallInfo fcinfo, int at)
+{
+	return is_given(fcinfo, at)
+		? hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(at))) : NULL;
+}
+
+static hopper_name
+name_argument(FunctionCallInfo fcinfo, int at, const char *what)
+{
+	return hopper_parse_name(is_given(fcinfo, at) ? PG_GETARG_TEXT_PP(at) : NULL, what);
+}
+
+static int64
+budget_argument(FunctionCallInfo fcinfo, int at)
+{
+	return is_given(fcinfo, at) ? PG_GETARG_INT64(at) : HOPPER_NO_BUDGET;
+}
+
+int32 *
+hopper_model_ids_argument(FunctionCallInfo fcinfo, int at, int *n)
+{
+	Datum	   *ids;
+	bool	   *nulls;
+	int32	   *numbers;
+
+	if (PG_ARGISNULL(at))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"model_id_list\" must not be null")));
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(at), INT4OID, sizeof(int32), true, 'i', &ids, &nulls,
+					  n);
+	numbers = palloc(Max(*n, 1) * sizeof(int32));
+	for (int i = 0; i < *n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"model_id_list\" holds NULL")));
+		numbers[i] = DatumGetInt32(ids[i]);
+	}
+	return numbers;
+}
+
+const char *const *
+hopper_search_archs(const hopper_name *models, const int32 *ids, int n)
+{
+	const char **archs = palloc0(Max(n, 1) * sizeof(char *));
+
+	(void) hopper_require_model_table(models);
+	for (int i = 0; i < n; i++)
+	{
+		hopper_model model;
+
+		hopper_read_model(models, ids[i], &model);
+		archs[i] = model.arch;
+	}
+	return archs;
+}
+
+/* Names of objectives and constraints, where they are understood: if not, start() says so. */
+static void
+read_measures(hopper_automl *run)
+{
+	const hopper_core_api *core = hopper_core();
+	hopper_rows *rows;
+	hopper_error error;
+
+	if (core->search.measures(run->options.objective, run->options.constraints, &rows,
+							  &error) != 0)
+		return;
+	run->n_measures = rows->n_rows;
+	run->measures = palloc(Max(rows->n_rows, 1) * sizeof(char *));
+	for (int i = 0; i < rows->n_rows; i++)
+	{
+		run->measures[i] = pstrdup(rows->cells[i * rows->n_columns]);
+		run->n_objectives += rows->cells[i * rows->n_columns + 1][0] == 't';
+	}
+	core->rows_free(rows);
+	for (int i = 0; i < run->n_measures; i++)
+		if (strcmp(run->measures[i], "overfit_gap") == 0 && run->validation == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("overfit_gap needs argument \"validation_table\"")));
+}
+
+static void
+read_validation(FunctionCallInfo fcinfo, int at, hopper_automl *run)
+{
+	hopper_packed valid;
+	hopper_name table;
+
+	if (!is_given(fcinfo, at))
+		return;
+	table = name_argument(fcinfo, at, "validation_table");
+	hopper_read_packed(&table, true, &valid);
+	hopper_check_compatible(&valid, "validation table", &run->train.desc, run->train.n_x_columns,
+							run->train.x_columns, run->packed.shown);
+	run->validation = table.quoted;
+}
+
+/* A column "parameters" as JSON texts: what _trials has, in its order where it has one. */
+static void
+read_first(FunctionCallInfo fcinfo, int at, hopper_automl *run)
+{
+	hopper_name table;
+	Oid			relation;
+	uint64		n;
+	const char **texts;
+
+	if (!is_given(fcinfo, at))
+		return;
+	table = name_argument(fcinfo, at, "first_table");
+	relation = hopper_relation_oid(&table, false);
+	(void) hopper_require_column(relation, "parameters");
+	n = hopper_select("SELECT parameters::pg_catalog.text FROM %s"
+					  " WHERE parameters IS NOT NULL ORDER BY %s1", table.quoted,
+					  get_attnum(relation, "mst_key") != InvalidAttrNumber ? "mst_key, " : "");
+	texts = palloc(Max(n, 1) * sizeof(char *));
+	for (uint64 row = 0; row < n; row++)
+		texts[row] = hopper_to_utf8(hopper_cell(row, 1));
+	run->options.n_first = (int32) n;
+	run->options.first = texts;
+}
+
+/* What the earlier search measured, if it looked for the same. */
+static void
+read_earlier(FunctionCallInfo fcinfo, int at, hopper_automl *run)
+{
+	hopper_name earlier;
+	hopper_name summary;
+	hopper_name trials;
+	uint64		n;
+	hopper_search_earlier *known;
+
+	if (!is_given(fcinfo, at))
+		return;
+	earlier = name_argument(fcinfo, at, "from_run");
+	summary = hopper_name_with_suffix(&earlier, "summary");
+	trials = hopper_name_with_suffix(&earlier, "trials");
+	if (!OidIsValid(hopper_relation_oid(&trials, true)))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not the result of a search", earlier.shown),
+				 errdetail("There is no table \"%s\".", trials.shown)));
+	(void) hopper_require_column(hopper_relation_oid(&summary, false), "objective");
+	(void) hopper_require_column(hopper_relation_oid(&trials, false), "objectives");
+	if (hopper_select("SELECT 1 FROM %s WHERE objective = %s"
+					  " AND constraints IS NOT DISTINCT FROM %s"
+					  " AND (validation_table IS NULL) = %s", summary.quoted,
+					  hopper_literal(hopper_from_utf8(run->options.objective)),
+					  run->options.constraints
+					  ? hopper_literal(hopper_from_utf8(run->options.constraints)) : "NULL",
+					  run->validation ? "false" : "true") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("search \"%s\" looked for something else", earlier.shown),
+				 errhint("Its objective, constraints and validation table (or none) are in "
+						 "\"%s\".", summary.shown)));
+	n = hopper_select("SELECT parameters::pg_catalog.text, iterations::pg_catalog.int4,"
+					  " objectives || constraints FROM %s WHERE iterations > 0"
+					  " ORDER BY mst_key", trials.quoted);
+	known = palloc0(Max(n, 1) * sizeof(hopper_search_earlier));
+	for (uint64 row = 0; row < n; row++)
+	{
+		bool		is_null;
+		Datum		values = hopper_value(row, 3, FLOAT8ARRAYOID, &is_null);
+
+		known[row].parameters = hopper_to_utf8(hopper_text_cell(&trials, row, 1));
+		known[row].iterations = hopper_int_cell(&trials, row, 2, 1, PG_INT32_MAX);
+		if (!is_null)
+		{
+			ArrayType  *array = DatumGetArrayTypePCopy(values);
+
+			/* Tables may have been written to. */
+			if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) != run->n_measures ||
+				ARR_HASNULL(array) || ARR_ELEMTYPE(array) != FLOAT8OID)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("a row of \"%s\" has not the values of its search",
+								trials.shown)));
+			known[row].values = (const double *) ARR_DATA_PTR(array);
+		}
+	}
+	run->options.n_earlier = (int32) n;
+	run->options.earlier = known;
+}
+
+void
+hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places, hopper_automl *run)
+{
+	hopper_search_options *options = &run->options;
+
+	run->packed = name_argument(fcinfo, places[AUTOML_PACKED], "packed_table");
+	run->models = name_argument(fcinfo, places[AUTOML_MODELS], "model_arch_table");
+	options->model_ids =
+		hopper_model_ids_argument(fcinfo, places[AUTOML_MODEL_IDS], &options->n_models);
+	hopper_read_packed(&run->packed, false, &run->train);
+	read_validation(fcinfo, places[AUTOML_VALIDATION], run);
+	options->compile_grid = utf8_argument(fcinfo, places[AUTOML_COMPILE_GRID]);
+	options->fit_grid = utf8_argument(fcinfo, places[AUTOML_FIT_GRID]);
+	options->space = utf8_argument(fcinfo, places[AUTOML_SPACE]);
+	options->algorithm = utf8_argument(fcinfo, places[AUTOML_METHOD]);
+	if (options->algorithm == NULL)
+		options->algorithm = "hyperband";
+	options->arguments = utf8_argument(fcinfo, places[AUTOML_PARAMS]);
+	if (is_given(fcinfo, places[AUTOML_SEED]))
+		options->seed = (uint64) PG_GETARG_INT64(places[AUTOML_SEED]);
+	options->objective = utf8_argument(fcinfo, places[AUTOML_OBJECTIVE]);
+	if (options->objective == NULL)
+		options->objective = "loss";
+	options->constraints = utf8_argument(fcinfo, places[AUTOML_CONSTRAINTS]);
+	options->seats = is_given(fcinfo, places[AUTOML_PARALLEL])
+		? PG_GETARG_INT32(places[AUTOML_PARALLEL]) : 8;
+	options->max_configs = budget_argument(fcinfo, places[AUTOML_MAX_CONFIGS]);
+	options->max_iterations = budget_argument(fcinfo, places[AUTOML_MAX_ITERATIONS]);
+	options->max_seconds = is_given(fcinfo, places[AUTOML_MAX_SECONDS])
+		? PG_GETARG_FLOAT8(places[AUTOML_MAX_SECONDS]) : NAN;
+	options->target = is_given(fcinfo, places[AUTOML_TARGET])
+		? PG_GETARG_FLOAT8(places[AUTOML_TARGET]) : NAN;
+	options->keep = is_given(fcinfo, places[AUTOML_KEEP])
+		? PG_GETARG_INT32(places[AUTOML_KEEP]) : HOPPER_NO_BUDGET;
+	if (options->space == NULL && options->compile_grid == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"compile_params_grid\" must not be null"),
+				 errdetail("It and fit_params_grid say what may be chosen, or space does.")));
+	options->model_archs = hopper_search_archs(&run->models, options->model_ids,
+											   options->n_models);
+	read_measures(run);
+	read_first(fcinfo, places[AUTOML_FIRST], run);
+	read_earlier(fcinfo, places[AUTOML_FROM_RUN], run);
+}
+
+static void
+free_search(void *search)
+{
+	hopper_core()->search.free((hopper_search *) search);
+}
+
+hopper_guard *
+hopper_search_start(hopper_automl *run)
+{
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_core()->search.start(&run->options, &run->search, &error), error);
+	return hopper_guard_add(run->search, free_search);
+}

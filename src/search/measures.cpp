@@ -1,0 +1,140 @@
+#include "search/measures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include "params/metric_params.h"
+#include "params/params.h"
+
+namespace hopper {
+namespace {
+
+const std::vector<std::string> kAlways = {"loss", "overfit_gap", "parameters"};
+
+std::string Trimmed(const std::string& text) {
+  const char* const blanks = " \t\r\n";
+  const size_t first = text.find_first_not_of(blanks);
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+// At commas outside of parentheses, which metrics' arguments have.
+std::vector<std::string> Parts(const std::string& text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+    if (c == ',' && depth == 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  for (std::string& part : parts) part = Trimmed(part);
+  return parts;
+}
+
+bool ReadNumber(const std::string& text, double* number) {
+  char* end = nullptr;
+  *number = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0' && std::isfinite(*number);
+}
+
+// Whether larger is better. Names that are no metrics are problems.
+bool Ascends(const std::string& name, std::vector<Problem>* problems) {
+  if (IsAlwaysMeasured(name)) return false;
+  try {
+    return NamedDirection(name) == Direction::kUp;
+  } catch (const Error& error) {
+    problems->push_back(error.problem());
+  }
+  return false;
+}
+
+}  // namespace
+
+bool IsAlwaysMeasured(const std::string& name) {
+  return std::find(kAlways.begin(), kAlways.end(), name) != kAlways.end();
+}
+
+std::vector<SearchObjective> ParseObjectives(const std::string& text,
+                                             std::vector<Problem>* problems) {
+  std::vector<SearchObjective> objectives;
+  std::set<std::string> seen;
+  for (const std::string& part : Parts(text)) {
+    SearchObjective objective;
+    objective.name = part;
+    const size_t star = part.find('*');
+    if (star != std::string::npos && ReadNumber(Trimmed(part.substr(0, star)), &objective.weight)) {
+      objective.name = Trimmed(part.substr(star + 1));
+    }
+    if (objective.name.empty()) {
+      problems->push_back({ErrorCode::kInvalidParameter,
+                           "objective \"" + text + "\" has a place without a name", "",
+                           "Write a metric, or several with weights: \"accuracy, 0.1 * loss\"."});
+      continue;
+    }
+    if (!seen.insert(objective.name).second) {
+      problems->push_back({ErrorCode::kInvalidParameter,
+                           "objective \"" + objective.name + "\" comes twice", "", ""});
+    }
+    objective.ascends = Ascends(objective.name, problems);
+    objectives.push_back(std::move(objective));
+  }
+  return objectives;
+}
+
+std::vector<SearchConstraint> ParseConstraints(const std::string& text,
+                                               std::vector<Problem>* problems) {
+  std::vector<SearchConstraint> constraints;
+  if (Trimmed(text).empty()) return constraints;
+  for (const std::string& part : Parts(text)) {
+    SearchConstraint constraint;
+    const size_t sign = part.find_first_of("<>");
+    const bool equal = sign != std::string::npos && part.compare(sign + 1, 1, "=") == 0;
+    if (!equal || !ReadNumber(Trimmed(part.substr(sign + 2)), &constraint.bound)) {
+      problems->push_back({ErrorCode::kInvalidParameter,
+                           "constraint \"" + part + "\" is not understood", "",
+                           "Write a measure, <= or >=, and a number: \"overfit_gap <= 0.05\"."});
+      continue;
+    }
+    constraint.name = Trimmed(part.substr(0, sign));
+    constraint.at_least = part[sign] == '>';
+    (void)Ascends(constraint.name, problems);
+    constraints.push_back(std::move(constraint));
+  }
+  return constraints;
+}
+
+void RequireMetrics(const std::vector<std::string>& measures,
+                    const std::vector<std::string>& compile_params,
+                    std::vector<Problem>* problems) {
+  std::set<std::string> missed;
+  for (const std::string& text : compile_params) {
+    std::vector<ParamProblem> ignored;
+    const CompileParams params = ParseCompileParams(text, &ignored);
+    std::string known = "loss";
+    for (const MetricParams& metric : params.metrics) known += ", " + metric.name;
+    for (const std::string& name : measures) {
+      if (IsAlwaysMeasured(name) || missed.count(name) > 0) continue;
+      const bool found = std::any_of(params.metrics.begin(), params.metrics.end(),
+                                     [&](const MetricParams& m) { return m.name == name; });
+      if (found) continue;
+      missed.insert(name);
+      // What is no metric at all has been said.
+      std::vector<Problem> unknown;
+      (void)Ascends(name, &unknown);
+      if (!unknown.empty()) continue;
+      problems->push_back({ErrorCode::kInvalidParameter,
+                           "objective \"" + name + "\" is not among the metrics",
+                           "With compile_params \"" + text + "\" there are " + known + ".",
+                           "Add it to \"metrics\" of the compile parameters."});
+    }
+  }
+}
+
+}  // namespace hopper
