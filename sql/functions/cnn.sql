@@ -15,7 +15,7 @@ COMMENT ON FUNCTION hopper.cnn(text, text, hopper.integers, integer, integer, ho
 
 Task: 2.5 architectures
 model_arch_table: table of architectures, which is made on first use
-packed_table: packed table of images, made by training_preprocessor(): its features give the input, its labels the last layer (softmax over the classes; linear for numbers)
+packed_table: packed table of images, made by training_preprocessor(): its features give the input, its labels the last layer (one sigmoid unit for two classes, softmax over more; linear for numbers)
 filters: filters of the convolutions, one number per convolution; each is followed by pooling
 kernel_size: height and width of the convolutions'' windows
 pooling: height and width of the windows of which the largest value is kept; 1: no pooling

@@ -10,7 +10,9 @@ CREATE TABLE pictures AS
 SELECT i AS id, ARRAY[[i % 2, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, i % 2]]::real[] AS x,
     decode(repeat(lpad(to_hex(i % 256), 2, '0'), 48), 'hex') AS bytes, i % 3 AS y
 FROM generate_series(1, 120) i;
+CREATE VIEW downs AS SELECT * FROM points WHERE y = 'down';
 SELECT hopper.training_preprocessor('points', 'classes', 'y', 'a, b');
+SELECT hopper.training_preprocessor('downs', 'single', 'y', 'a, b');
 SELECT hopper.training_preprocessor('points', 'numbers', 'value', 'a, b');
 SELECT hopper.training_preprocessor('points', 'arrays', 'several', 'a, b');
 SELECT hopper.training_preprocessor('pictures', 'grey', 'y', 'x');
@@ -35,15 +37,32 @@ SELECT model_arch FROM nets WHERE model_id = 2;
 
 -- They train.
 SET client_min_messages = warning;
-SELECT count(*) FROM hopper.fit('classes', 'm1', 'nets', 1, $$loss='categorical_crossentropy', optimizer='Adam'$$, 'batch_size=16', 1);
+SELECT count(*) FROM hopper.fit('classes', 'm1', 'nets', 1, $$loss='binary_crossentropy', optimizer='Adam'$$, 'batch_size=16', 1);
 SELECT count(*) FROM hopper.fit('numbers', 'm2', 'nets', 2, $$loss='mse', optimizer='Adam'$$, 'batch_size=16', 1);
 SELECT count(*) FROM hopper.fit('arrays', 'm3', 'nets', 3, $$loss='mse', optimizer='Adam'$$, 'batch_size=16', 1);
 SELECT count(*) FROM hopper.fit('grey', 'm5', 'nets', 5, $$loss='categorical_crossentropy', optimizer='Adam'$$, 'batch_size=16', 1);
 SELECT count(*) FROM hopper.fit('colour', 'm6', 'nets', 6, $$loss='categorical_crossentropy', optimizer='Adam'$$, 'batch_size=16', 1);
+-- Of two classes AUC, precision and recall are those of the second one, and its probability is what comes out.
+CREATE TABLE noisy AS SELECT id, a, b, CASE WHEN sin(id) + 0.8 * sin(17.3 * id) > 0 THEN 'yes' ELSE 'no' END AS y FROM points;
+SELECT hopper.training_preprocessor('noisy', 'noisy_packed', 'y', 'a, b');
+SELECT hopper.mlp('nets', 'noisy_packed', 8, name := 'noisy') AS noisy \gset
+SELECT count(*) FROM hopper.fit('noisy_packed', 'm7', 'nets', :noisy,
+    $$loss='binary_crossentropy', optimizer='Adam(lr=0.05)', metrics=['auc', 'precision', 'recall']$$, 'batch_size=16', 3);
+WITH predicted AS (SELECT (source).y = 'yes' AS y, prob FROM hopper.predict_rows('m7', NULL::noisy, 'prob') WHERE class_value = 'yes'),
+counted AS (
+    SELECT (SELECT avg((yes.prob > no.prob)::int + (yes.prob = no.prob)::int / 2.0) FROM predicted yes, predicted no
+            WHERE yes.y AND NOT no.y) AS auc,
+        sum((y AND prob > 0.5)::int)::float8 / sum((prob > 0.5)::int) AS precision,
+        sum((y AND prob > 0.5)::int)::float8 / sum(y::int) AS recall
+    FROM predicted)
+SELECT abs(metrics[1] - auc) < 0.005 AS auc, abs(metrics[2] - precision) < 1e-6 AS precision, abs(metrics[3] - recall) < 1e-6 AS recall,
+    auc BETWEEN 0.6 AND 0.95 AS fair
+FROM counted, hopper.evaluate('m7', 'noisy_packed');
 RESET client_min_messages;
 
 -- Wrong arguments.
 SELECT hopper.mlp('nets', 'points');
+SELECT hopper.mlp('nets', 'single');
 SELECT hopper.mlp('nets', 'classes', ARRAY[8, 0]);
 SELECT hopper.mlp('nets', 'classes', ARRAY[8, NULL]);
 SELECT hopper.mlp('nets', 'classes', 8, 'rleu');
@@ -67,7 +86,7 @@ SELECT layer, output_shape FROM hopper.describe_model(
 -- Models by name.
 SELECT hopper.model_ids('nets', 'numbers', 'mlp 8-4');
 SELECT hopper.generate_model_configs('nets', 'configs', hopper.model_ids('nets', 'mlp 8-4', 'by hand'),
-    $${'loss': ['categorical_crossentropy'], 'optimizer': ['Adam']}$$, NULL);
+    $${'loss': ['mse'], 'optimizer': ['Adam']}$$, NULL);
 SELECT hopper.model_id('nets', 'nmbers');
 SELECT hopper.model_id('nets', 'xyz');
 SELECT hopper.model_id('nets', NULL);

@@ -113,7 +113,7 @@ FROM pictures;
 CREATE TABLE arrays AS SELECT id, y, n::real[] AS x FROM pictures;
 SELECT hopper.training_preprocessor('arrays', 'arrays_packed', 'y', 'x', normalizing_const => 100);
 SELECT hopper.mlp('networks', 'arrays_packed', 8) AS net \gset
-SELECT models_trained FROM hopper.fit('arrays_packed', 'reals', 'networks', :net, 'loss=categorical_crossentropy, optimizer=Adam', 'batch_size=16', 2);
+SELECT models_trained FROM hopper.fit('arrays_packed', 'reals', 'networks', :net, 'loss=binary_crossentropy, optimizer=Adam', 'batch_size=16', 2);
 CREATE TABLE seen (type text, packed text, as_arrays boolean, validated boolean, from_bytes boolean, row_of_one boolean);
 CREATE FUNCTION try(type text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -123,7 +123,7 @@ BEGIN
         bytea_type => type, replace => true);
     SELECT independent_type INTO kind FROM b_packed_summary;
     PERFORM hopper.validation_preprocessor('bytes', 'b_valid', independent_varname => 'uint8', packed_table => 'b_packed', replace => true);
-    PERFORM hopper.fit('b_packed', 'b_model', 'networks', current_setting('test.net')::int, 'loss=categorical_crossentropy, optimizer=Adam',
+    PERFORM hopper.fit('b_packed', 'b_model', 'networks', current_setting('test.net')::int, 'loss=binary_crossentropy, optimizer=Adam',
         'batch_size=16', 2, validation_table => 'b_valid', replace => true);
     SELECT training_loss_final = validation_loss_final INTO valid FROM b_model_info;
     PERFORM hopper.predict('b_model', 'bytes', 'id', type, 'b_from_type', replace => true);

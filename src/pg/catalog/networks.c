@@ -3,8 +3,8 @@
  *		mlp() and cnn(): architectures that fit a packed table, written as Keras' JSON; models by
  *		their names.
  *
- * The input has the shape of the packed features, the end follows from the labels: softmax over the
- * classes, one or several linear units for numbers.
+ * The input has the shape of the packed features, the end follows from the labels: one sigmoid unit
+ * for two classes, softmax over more, one or several linear units for numbers.
  */
 #include "pg/catalog/models.h"
 
@@ -135,7 +135,10 @@ begin_network(network *net)
 	}
 }
 
-/* The last layers: one number a class or a value of the labels. */
+/*
+ * The last layers: a number for each class or value of the labels. Of two classes one unit tells the
+ * second one's probability, so that metrics such as AUC and precision are of that class.
+ */
 static void
 end_network(network *net)
 {
@@ -145,8 +148,8 @@ end_network(network *net)
 
 	if (data->y_kind == HOPPER_LABEL_CLASS)
 	{
-		units = data->num_classes;
-		activation = "softmax";
+		units = data->num_classes == 2 ? 1 : data->num_classes;
+		activation = data->num_classes == 2 ? "sigmoid" : "softmax";
 	}
 	else
 		for (int i = 0; i < data->y_rank; i++)
@@ -238,6 +241,14 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 	hopper_read_packed(&name, false, packed);
 	net->data = &packed->desc;
 	hopper_finish();
+	if (net->data->y_kind == HOPPER_LABEL_CLASS && net->data->num_classes < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of \"%s\" holds one class only", net->data->y_column,
+						name.shown),
+				 errdetail("There is nothing to learn."),
+				 errhint("Pack rows of other classes, too, or numbers with label_kind => "
+						 "'value'.")));
 }
 
 /* "mlp 64-32" */
