@@ -39,7 +39,9 @@ RETURNS TABLE (
     parameters bigint,
     compile_params text,
     fit_params text,
-    curve text)
+    curve text,
+    best_value double precision,
+    best_iteration integer)
     AS 'MODULE_PATHNAME', 'hopper_sql_leaderboard' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.leaderboard(text, integer, text) IS
     'the models of a run, best first by one metric that all of them compute: its values, overfitting, cost, parameters and its curve

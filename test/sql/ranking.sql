@@ -41,6 +41,14 @@ SELECT l.metric, l.rank, l.mst_key, l.validation_metric = v.value AS last, l.ove
 FROM hopper.leaderboard('m2', rank_by => 'AUC') l
 JOIN hopper.learning_curves('m2') v ON (v.mst_key, v.iteration, v.split, v.metric) = (l.mst_key, 5, 'validation', 'auc')
 JOIN hopper.learning_curves('m2') t ON (t.mst_key, t.iteration, t.split, t.metric) = (l.mst_key, 5, 'training', 'auc');
+-- The best that the metric was at any iteration
+SELECT l.run, l.mst_key, l.metric, l.best_value = CASE WHEN l.metric = 'auc' THEN max(c.value) ELSE min(c.value) END AS best,
+    l.best_iteration = min(c.iteration) FILTER (WHERE c.value = l.best_value) AS first
+FROM (SELECT 1 AS run, * FROM hopper.leaderboard('m1') UNION ALL SELECT 2, * FROM hopper.leaderboard('m2')
+    UNION ALL SELECT 3, * FROM hopper.leaderboard('m3')) l
+JOIN (SELECT 1 AS run, * FROM hopper.learning_curves('m1') UNION ALL SELECT 2, * FROM hopper.learning_curves('m2')
+    UNION ALL SELECT 3, * FROM hopper.learning_curves('m3')) c USING (run, mst_key, metric)
+WHERE c.split = 'validation' GROUP BY 1, 2, 3, l.best_value, l.best_iteration ORDER BY 1, 2;
 SELECT * FROM hopper.leaderboard('m1', rank_by => 'accuracy');
 \echo :LAST_ERROR_SQLSTATE
 SELECT * FROM hopper.leaderboard('m2', rank_by => 'loss');

@@ -145,6 +145,8 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
  * their negatives, comes after all of them. Where the configurations have nothing in common each
  * group is ranked on its own, the first n of each. Failed configurations come last, without a rank.
  *
+ * best_value and best_iteration are of any iteration, the values above of the weights that there are.
+ *
  * A metric that is not the first is final at the iteration at which loss and first metric are.
  */
 Datum
@@ -208,8 +210,19 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 					 " hopper.sparkline(CASE WHEN place > 0 THEN"
 					 "  coalesce(validation_metrics_all[place:place],"
 					 "   training_metrics_all[place:place])"
-					 "  ELSE coalesce(validation_loss, training_loss) END) "
-					 "FROM ranked%s ORDER BY (status <> 'failed') DESC, grp, reached, mst_key",
+					 "  ELSE coalesce(validation_loss, training_loss) END),"
+					 " best.value, best.iteration "
+					 "FROM ranked LEFT JOIN LATERAL ("
+					 "  SELECT v.value, metrics_iters[v.at] AS iteration FROM ("
+					 "   SELECT at, CASE WHEN place > 0 THEN"
+					 "     CASE WHEN valid IS NULL THEN training_metrics_all[place][at]"
+					 "     ELSE validation_metrics_all[place][at] END"
+					 "    WHEN valid IS NULL THEN training_loss[at]"
+					 "    ELSE validation_loss[at] END AS value"
+					 "   FROM generate_subscripts(metrics_iters, 1) at) v"
+					 "  WHERE v.value <> 'NaN'"
+					 "  ORDER BY v.value * -direction, v.at LIMIT 1) best ON true"
+					 "%s ORDER BY (status <> 'failed') DESC, grp, reached, mst_key",
 					 ranks, info.quoted,
 					 n > 0 && n_groups > 1
 					 ? psprintf(" WHERE status <> 'failed' AND reached <= %d", n) : "");

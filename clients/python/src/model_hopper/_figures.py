@@ -10,7 +10,8 @@ Record = Mapping[str, Any]
 # Columns of a leaderboard that are results, not choices.
 _RESULTS = {
     "rank", "mst_key", "status", "metric", "validation_metric", "training_metric", "overfit_gap", "validation_loss",
-    "training_loss", "iterations", "seconds", "parameters", "compile_params", "fit_params", "curve",
+    "training_loss", "iterations", "seconds", "parameters", "compile_params", "fit_params", "curve", "best_value",
+    "best_iteration",
 }
 
 
