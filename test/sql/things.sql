@@ -169,6 +169,26 @@ SELECT has_table_privilege('regress_hopper_reader', 'm', 'SELECT') AS reads;
 SELECT hopper.grant_model('m', 'nobody_has_this_name');
 SELECT hopper.grant_model('m', 'public', 'everything');
 
+-- What others may do they may do with the tables that take the place
+SET client_min_messages = error;
+SELECT hopper.copy_model('m', 'copied');
+GRANT SELECT ON packed_validation, packed_validation_summary, p, e, c, copied, copied_info TO regress_hopper_reader;
+GRANT INSERT ON packed TO regress_hopper_reader WITH GRANT OPTION;
+SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x', validation_fraction => 0.25, replace => true);
+SELECT hopper.predict('m', 'points', 'id', 'x', 'p', mst_key => 2, replace => true);
+SELECT loss > 0 AS loss FROM hopper.evaluate('m', 'packed', 'e', mst_key => 2, confusion_table => 'c', replace => true);
+SELECT hopper.generate_model_configs('nets', 'configs', 1, $$ {'loss': ['categorical_crossentropy'], 'optimizer_params_list':
+    [{'optimizer': ['SGD'], 'lr': [0.1, 0.2]}]} $$, $$ {'batch_size': [16]} $$, replace => true);
+SELECT hopper.copy_model('m', 'copied', replace => true);
+SELECT relname, relacl::text LIKE '%regress_hopper_reader=%r%/%' AS read, relacl::text LIKE '%regress_hopper_reader=a*r/%' AS granted
+FROM pg_class WHERE relnamespace = 'hopper_things'::regnamespace AND relkind = 'r' AND relacl::text LIKE '%regress_hopper_reader%'
+ORDER BY relname;
+SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x', replace => true);
+SELECT relname FROM pg_class WHERE relnamespace = 'hopper_things'::regnamespace AND relname LIKE 'packed%' ORDER BY 1;
+SELECT hopper.drop_model('copied');
+SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x', validation_fraction => 0.25, replace => true);
+SET client_min_messages = notice;
+
 -- Dropped
 SELECT hopper.drop_model('m');
 SELECT hopper.drop_model('m');

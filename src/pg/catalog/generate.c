@@ -143,9 +143,12 @@ name_destination(FunctionCallInfo fcinfo, destination *to)
 static void
 make_selection_tables(const destination *to)
 {
+	hopper_grants *grants = NULL;
+
 	if (to->replaces)
-		(void) hopper_drop_made(to->made, lengthof(to->made), NULL);
+		grants = hopper_drop_to_replace(to->made, lengthof(to->made));
 	create_selection_tables(&to->made[0].name, &to->made[1].name, &to->models);
+	hopper_grant_again(grants);
 }
 
 /*

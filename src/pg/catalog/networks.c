@@ -136,8 +136,8 @@ begin_network(network *net)
 }
 
 /*
- * The last layers: a number for each class or value of the labels. Of two classes one unit tells the
- * second one's probability, so that metrics such as AUC and precision are of that class.
+ * The last layers: a number for each class or value of the labels. Of two classes one unit tells
+ * the second one's probability, so that metrics such as AUC and precision are of that class.
  */
 static void
 end_network(network *net)

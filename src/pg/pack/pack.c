@@ -177,7 +177,7 @@ hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
 	n_validation = hopper_pack_split_rows(job);
 	check_split(job, n_validation);
 	if (job->replacing)
-		(void) hopper_drop_made(job->tables, job->n_tables, NULL);
+		job->grants = hopper_drop_to_replace(job->tables, job->n_tables);
 	init_output(job, training, &request->output, job->n_rows - n_validation, request->partitions);
 	check_starts(request, training->partitions);
 	if (!pack_is_split(request))
@@ -285,6 +285,7 @@ pack(hopper_pack_job *job)
 							  request->validation ? request->training.table.quoted : NULL);
 	if (split)
 		hopper_pack_summary_write(&summary, &validation, request->output.quoted);
+	hopper_grant_again(job->grants);
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, start);
 	report(job, &training, split ? &validation : NULL, INSTR_TIME_GET_DOUBLE(end));

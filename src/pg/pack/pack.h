@@ -134,6 +134,7 @@ typedef struct hopper_pack_job
 	hopper_made tables[PACK_TABLES];	/* to be made, or also to be replaced */
 	int			n_tables;
 	bool		replacing;
+	hopper_grants *grants;		/* on the tables that are replaced */
 } hopper_pack_job;
 
 /* A packed table, its summary and, of a split, its validation table: their number. */

@@ -46,6 +46,7 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	Oid			types[] = {FLOAT8OID, FLOAT8OID, TEXTARRAYOID, TEXTOID, FLOAT8ARRAYOID};
 	Datum		cells[HOPPER_MAX_METRICS];
 	HeapTuple	tuple;
+	hopper_grants *grants[lengthof(outputs)] = {NULL};
 
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "the result of evaluate() is not a row");
@@ -77,10 +78,9 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	hopper_check_compatible(&data, "test table", &model.desc, model.n_x_columns,
 							model.x_columns, table.shown);
 	/* What cannot be made is found out before the data are read. */
-	if (has_output)
-		(void) hopper_drop_made(&outputs[0], 1, NULL);
-	if (has_confusion)
-		(void) hopper_drop_made(&outputs[1], 1, NULL);
+	for (int i = 0; i < lengthof(outputs); i++)
+		if (i == 0 ? has_output : has_confusion)
+			grants[i] = hopper_drop_to_replace(&outputs[i], 1);
 	if (has_output)
 		hopper_exec("CREATE TABLE %s (loss pg_catalog.float8, metric pg_catalog.float8,"
 					" metrics_type pg_catalog.text[], loss_type pg_catalog.text,"
@@ -91,6 +91,8 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 		hopper_comment_table(&output, "an evaluation by model_hopper");
 	if (has_confusion)
 		hopper_create_confusion(&confusion);
+	for (int i = 0; i < lengthof(grants); i++)
+		hopper_grant_again(grants[i]);
 	hopper_evaluate_data(&model, &data, &event, has_confusion ? &confusion : NULL);
 	if (event.n_metrics != model.n_metrics)
 		ereport(ERROR,

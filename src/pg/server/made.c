@@ -245,9 +245,9 @@ rename_table(const hopper_name *table, const hopper_name *new_name)
 					hopper_identifier(old_key), hopper_identifier(key.name));
 }
 
-/* What others may do with one table they may do with another. */
-static void
-copy_grants(const hopper_name *from, const hopper_name *to)
+/* GRANT statements that give others the rights on `to` that they have on `from`. */
+static char *
+grants_as_sql(const hopper_name *from, const hopper_name *to)
 {
 	uint64		n = hopper_select_latest("SELECT privilege_type::text, is_grantable,"
 										 " CASE grantee WHEN 0 THEN NULL"
@@ -267,8 +267,42 @@ copy_grants(const hopper_name *from, const hopper_name *to)
 						 to->quoted, grantee ? hopper_identifier(grantee) : "PUBLIC",
 						 strcmp(hopper_cell(row, 2), "t") == 0 ? " WITH GRANT OPTION" : "");
 	}
-	if (n > 0)
-		hopper_exec("%s", grants.data);
+	SPI_freetuptable(SPI_tuptable);
+	return grants.data;
+}
+
+static void
+grant(const char *statements)
+{
+	if (statements[0])
+		hopper_exec("%s", statements);
+}
+
+hopper_grants *
+hopper_drop_to_replace(const hopper_made *tables, int n)
+{
+	hopper_grants *grants = palloc(sizeof(hopper_grants));
+
+	grants->n = 0;
+	grants->tables = palloc(n * sizeof(hopper_name));
+	grants->statements = palloc(n * sizeof(char *));
+	for (int i = 0; i < n; i++)
+	{
+		if (!OidIsValid(hopper_relation_oid(&tables[i].name, true)))
+			continue;
+		grants->tables[grants->n] = tables[i].name;
+		grants->statements[grants->n++] = grants_as_sql(&tables[i].name, &tables[i].name);
+	}
+	(void) hopper_drop_made(tables, n, NULL);
+	return grants;
+}
+
+void
+hopper_grant_again(const hopper_grants *grants)
+{
+	for (int i = 0; grants && i < grants->n; i++)
+		if (OidIsValid(hopper_relation_oid(&grants->tables[i], true)))
+			grant(grants->statements[i]);
 }
 
 void
@@ -277,7 +311,7 @@ hopper_exchange(const hopper_made *tables, const hopper_made *others, int n)
 	for (int i = 0; i < n; i++)
 		if (OidIsValid(hopper_relation_oid(&tables[i].name, true)) &&
 			OidIsValid(hopper_relation_oid(&others[i].name, true)))
-			copy_grants(&tables[i].name, &others[i].name);
+			grant(grants_as_sql(&tables[i].name, &others[i].name));
 	(void) hopper_drop_made(tables, n, NULL);
 	for (int i = 0; i < n; i++)
 		if (OidIsValid(hopper_relation_oid(&others[i].name, true)))

@@ -36,8 +36,8 @@ extern bool hopper_is_made(Oid relation, hopper_made_kind kind);
 
 /*
  * Before tables[0] and its companions, the others, are made. Where tables[0] is there already:
- * ERROR 42P07, or with `replace` true is returned, and hopper_drop_made() or hopper_exchange() has
- * to follow once the new ones can be made; ERROR 42809, 42501 or 2BP01 where one of them is
+ * ERROR 42P07, or with `replace` true is returned, and hopper_drop_to_replace() or
+ * hopper_exchange() has to follow once the new ones can be made; ERROR 42809, 42501 or 2BP01 where one of them is
  * something else, or another role's, or something depends on it. Companions that an earlier
  * tables[0] has left are dropped at once, with a NOTICE. Nobody else can make tables of these names
  * until the transaction ends.
@@ -48,6 +48,20 @@ extern bool hopper_make_room(const hopper_made *tables, int n, bool replace);
  * names them: "a", "b" and "c". Returns how many.
  */
 extern int	hopper_drop_made(const hopper_made *tables, int n, char **words);
+/*
+ * The same before tables of these names are made again, in this transaction and memory context:
+ * what others may do with the old ones they may do with the new ones, once
+ * hopper_grant_again() is called.
+ */
+typedef struct hopper_grants
+{
+	int			n;
+	hopper_name *tables;
+	char	  **statements;		/* by table; "" where nobody else has rights */
+} hopper_grants;
+extern hopper_grants *hopper_drop_to_replace(const hopper_made *tables, int n);
+/* NULL for none; tables that were not made again are left out. */
+extern void hopper_grant_again(const hopper_grants *grants);
 /* A name in the schema of `name` that no table has, for what will have another name later. */
 extern hopper_name hopper_working_name(const hopper_name *name);
 /*

@@ -145,7 +145,7 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
  * their negatives, comes after all of them. Where the configurations have nothing in common each
  * group is ranked on its own, the first n of each. Failed configurations come last, without a rank.
  *
- * best_value and best_iteration are of any iteration, the values above of the weights that there are.
+ * best_value is of any iteration, the other values are of the weights that there are.
  *
  * A metric that is not the first is final at the iteration at which loss and first metric are.
  */

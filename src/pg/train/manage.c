@@ -215,6 +215,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	model_tables copy;
 	hopper_name name;
 	hopper_best best;
+	hopper_grants *grants;
 	char	   *condition;
 	int64		n;
 
@@ -229,7 +230,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	(void) hopper_make_room(copy.tables, HOPPER_OUTPUT_TABLES,
 							!PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
 	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
-	(void) hopper_drop_made(copy.tables, HOPPER_OUTPUT_TABLES, NULL);
+	grants = hopper_drop_to_replace(copy.tables, HOPPER_OUTPUT_TABLES);
 	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
 	{
 		const hopper_made *from = &model.tables[i];
@@ -244,6 +245,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 		hopper_comment_table(&copy.tables[i].name, hopper_cell(0, 1));
 		SPI_freetuptable(SPI_tuptable);
 	}
+	hopper_grant_again(grants);
 	if (HOPPER_HAS_PUBLICATIONS)
 		hopper_exec("ALTER TABLE %s REPLICA IDENTITY FULL", copy.outputs.summary.quoted);
 	update_summary(&copy.outputs);
