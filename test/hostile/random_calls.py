@@ -12,7 +12,7 @@ import psycopg2
 import psycopg2.extensions
 
 import stage
-from stage import SMALL
+from stage import GRID, SMALL
 
 NAMES = ["points", "seen", "kept", "counter", "nothing", "bad", "packed", "packed_summary",
          "packed_validation", "packed_validation_summary", "models", "configs", "configs_summary",
@@ -54,10 +54,14 @@ TEXTS = {"search_type": ["grid", "random", "hyperband", ""], "dtype": ["fp32", "
          "distribution_rules": ["all_segments", "gpu_segments", "", "points"]}
 LIMITED = {"num_iterations": [1, 1, 1, 2, 2, 3, 0, -1, None, 2147483647],
            "num_configs": [1, 2, 5, 0, -1, 2147483647, None], "threads": [None, 1, 2, 4, 0, -1, 100000]}
+ROW_TYPES = ["points"] * 8 + ["seen", "bad", "packed", "run", "pg_class", "integer", "record", "hopper.automl_result"]
+QUERIES = ["SELECT * FROM points", "SELECT x FROM points", "SELECT 1", "DELETE FROM points RETURNING *",
+           "SELECT * FROM points; DROP TABLE points", f"SELECT * FROM {stage.OWNER}.points", "", ";", "COMMIT",
+           "WITH d AS (DELETE FROM points RETURNING *) SELECT * FROM d", "SELECT * FROM points, points p",
+           "TABLE points", "VALUES (1)", "SELECT * FROM points) q; SELECT (1", "SELECT id, x, x FROM points",
+           "SELECT NULL::integer AS id, ARRAY[1e39, NULL]::real[] AS x", "CREATE TABLE made1 AS SELECT 1"]
 READ_NAMES = ("source_table", "model_table", "packed_table", "model_arch_table", "model_selection_table",
               "validation_table")
-GRID = ("{'loss': ['categorical_crossentropy'], 'optimizer_params_list': [{'optimizer': ['SGD', 'Adam'],"
-        " 'lr': [0.01, 0.1]}], 'metrics': ['accuracy']}")
 LIKELY = {
     "source_table": ["points", "points", "seen"], "packed_table": ["packed", "packed", "packed_validation", "seen"],
     "model_arch_table": ["models"],
@@ -80,12 +84,14 @@ LIKELY = {
     "dropout": [0, 0.5], "kernel_size": [1], "filters": ["2"], "dense": ["3"], "function_name": ["fit", "predict"],
     "automl_method": ["random", "hyperband"], "automl_params": [None], "objective": [None], "space": [None],
     "target": [None], "label_kind": [None], "null_labels": ["error", "skip"], "rank_by": [None], "mst_keys": [None],
+    "source_rows": [None], "source_query": [None, QUERIES[0]], "on_null": ["error", "null"],
     "use_gpus": [False], "warm_start": [False, False, True]}
 
 
 # What only one function needs: predict_byom wants an architecture that has weights.
 LIKELY_OF = {("hopper.predict_byom", "model_id"): [2], ("hopper.cnn", "packed_table"): ["drawn"],
-             ("hopper.model_id", "name"): ["first"]}
+             ("hopper.model_id", "name"): ["first"], ("hopper.best_config", "model_table"): ["searched"],
+             ("hopper.param_importance", "model_table"): ["searched"]}
 
 
 def functions(connection):
@@ -147,6 +153,8 @@ def argument_value(chance, function, name, kind, absurd):
     if kind == "bytea":
         return chance.choice(["\\x", "\\x00", "\\x0000803f" * 1, "\\x" + "0000803f" * 17,
                               "\\x" + "0000c07f" * 17, "\\x" + "00" * chance.randrange(100)])
+    if kind == "anyelement":
+        return None
     if name in LIMITED:
         return chance.choice(LIMITED[name])
     if kind in ARRAYS:
@@ -172,6 +180,8 @@ def argument_value(chance, function, name, kind, absurd):
         text = chance.choice(TEXTS[name])
     elif name in READ_NAMES:
         return any_name(chance)
+    elif name == "source_query":
+        text = chance.choice(QUERIES)
     elif name in ("output_table", "confusion_table"):
         return chance.choice(NEW_NAMES) if chance.random() < 0.7 else any_name(chance)
     elif name in ("dependent_varname", "independent_varname", "id_col", "fold_column"):
@@ -190,7 +200,7 @@ def call(chance, function):
     for index, (argument, kind) in enumerate(arguments):
         if index >= required and chance.random() < (0.6 if index > 3 else 0.15):
             continue
-        cast = "real[]" if kind == "anyarray" else kind
+        cast = {"anyarray": "real[]", "anyelement": chance.choice(ROW_TYPES)}.get(kind, kind)
         prefix = f'"{argument}" := ' if argument else ""
         if (name, argument) == ("hopper.model_ids", "names"):
             prefix = "VARIADIC " + prefix

@@ -25,6 +25,8 @@ SMALL = json.dumps({"class_name": "Sequential", "config": {"name": "small", "lay
     {"class_name": "InputLayer", "config": {"batch_input_shape": [None, 2], "name": "in"}},
     {"class_name": "Dense", "config": {"name": "hidden", "units": 3, "activation": "relu"}},
     {"class_name": "Dense", "config": {"name": "out", "units": 2, "activation": "softmax"}}]}})
+GRID = ("{'loss': ['categorical_crossentropy'], 'optimizer_params_list': [{'optimizer': ['SGD', 'Adam'],"
+        " 'lr': [0.01, 0.1]}], 'metrics': ['accuracy']}")
 COMPILE = "loss='categorical_crossentropy', optimizer='SGD(lr=0.1, momentum=0.9)', metrics=['accuracy']"
 
 
@@ -48,7 +50,7 @@ def become(connection, role):
 
 
 def fill_schema(connection, label):
-    """points, packed, packed_validation, models, configs and run in the current schema."""
+    """points, packed, packed_validation, models, configs, run and searched in the current schema."""
     execute(connection, f"""
         CREATE TABLE points AS SELECT i AS id, ARRAY[i % 2, i % 3]::real[] AS x,
             '{label}' || i % 2 AS y, i % 4 AS fold, (i % 7)::float8 AS number,
@@ -69,6 +71,8 @@ def fill_schema(connection, label):
             " ARRAY[%s], ARRAY['batch_size=8', 'batch_size=16'])", (COMPILE,))
     execute(connection, "SELECT hopper.fit_multiple_model('packed', 'run', 'configs', 2,"
             " validation_table := 'packed_validation')")
+    execute(connection, "SELECT hopper.automl('packed', 'searched', 'models', 'searched_configs', '{1}', %s,"
+            " $${'batch_size': [8]}$$, 'random', 'num_configs=2, num_iterations=1')", (GRID,))
 
 
 def create():

@@ -37,10 +37,10 @@ extern bool hopper_is_made(Oid relation, hopper_made_kind kind);
 /*
  * Before tables[0] and its companions, the others, are made. Where tables[0] is there already:
  * ERROR 42P07, or with `replace` true is returned, and hopper_drop_to_replace() or
- * hopper_exchange() has to follow once the new ones can be made; ERROR 42809, 42501 or 2BP01 where one of them is
- * something else, or another role's, or something depends on it. Companions that an earlier
- * tables[0] has left are dropped at once, with a NOTICE. Nobody else can make tables of these names
- * until the transaction ends.
+ * hopper_exchange() has to follow once the new ones can be made; ERROR 42809, 42501 or 2BP01
+ * where one of them is something else, or another role's, or something depends on it. Companions
+ * that an earlier tables[0] has left are dropped at once, with a NOTICE. Nobody else can make
+ * tables of these names until the transaction ends.
  */
 extern bool hopper_make_room(const hopper_made *tables, int n, bool replace);
 /*
