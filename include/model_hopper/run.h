@@ -22,6 +22,14 @@ extern "C"
 /* One fit_multiple_model(). */
 typedef struct hopper_run hopper_run;
 
+/* What a configuration of an open run is to train now. */
+typedef struct hopper_leg
+{
+	int32_t		mst_key;
+	int32_t		iterations;		/* more than it has */
+	int32_t		anew;			/* 1: from its initial weights: what it has is dropped */
+} hopper_leg;
+
 /*
  * create, add_config*, plan_data, wanted_state* and add_state*, add_buffer*, start, next_event*,
  * result and take_*, free
@@ -88,6 +96,24 @@ typedef struct hopper_run_api
 							   size_t *taken, hopper_error *error);
 	int			(*take_weights) (hopper_run *run, int32_t mst_key, float *weights, int64_t n,
 								 hopper_error *error);
+
+	/*
+	 * A run that configurations enter and leave while it runs: stay_open after create, start,
+	 * go_on*, close. Options' num_iterations counts for nothing then. add_config is allowed also
+	 * after the start (HOPPER_LIMIT_EXCEEDED: it fits into memory_limit, but not beside what this
+	 * run has planned); its strings may go afterwards, its weights not. Not on GPUs.
+	 */
+	int			(*stay_open) (hopper_run *run, hopper_error *error);
+	/*
+	 * The configuration, which was added or is done, trains on as if it had never paused, and is
+	 * done again then (HOPPER_EVENT_MODEL_DONE, or _FAILED: again where it has failed). *must_take:
+	 * 1: nothing has happened, for lack of room: the result of *take (which may be its own) is to
+	 * be taken, and then this is to be called again. What was taken comes back by add_state.
+	 */
+	int			(*go_on) (hopper_run *run, const hopper_leg *leg, int32_t *must_take,
+						  int32_t *take, hopper_error *error);
+	/* Nothing more comes: the run ends when all are done. */
+	int			(*close) (hopper_run *run, hopper_error *error);
 } hopper_run_api;
 
 #ifdef __cplusplus

@@ -88,6 +88,28 @@ int RunStart(hopper_run* run, hopper_error* error) {
   });
 }
 
+int RunStayOpen(hopper_run* run, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run);
+    run->StayOpen();
+  });
+}
+
+int RunGoOn(hopper_run* run, const hopper_leg* leg, int32_t* must_take, int32_t* take,
+            hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run, leg, must_take, take);
+    *must_take = run->GoOn(*leg, take) ? 0 : 1;
+  });
+}
+
+int RunClose(hopper_run* run, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(run);
+    run->Close();
+  });
+}
+
 int RunNextEvent(hopper_run* run, hopper_event* event) {
   bool any = false;
   Call(nullptr, [&] {
@@ -513,6 +535,9 @@ hopper_torch_api MakeApi() {
   api.run.add_config = RunAddConfig;
   api.run.add_buffer = RunAddBuffer;
   api.run.start = RunStart;
+  api.run.stay_open = RunStayOpen;
+  api.run.go_on = RunGoOn;
+  api.run.close = RunClose;
   api.run.next_event = RunNextEvent;
   api.run.cancel = RunCancel;
   api.run.result = RunResult;

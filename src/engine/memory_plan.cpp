@@ -50,7 +50,7 @@ ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations) {
 int64_t TravellersTask(int64_t state, int64_t task) { return std::max(state, task); }
 
 MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>& models,
-                      int64_t data, int64_t largest, int64_t shared) {
+                      int64_t data, int64_t largest, int64_t shared, bool pool) {
   MemoryPlan plan;
   plan.fits.resize(models.size(), false);
   plan.free.resize(models.size(), 0);
@@ -70,7 +70,7 @@ MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>
   }
   plan.models = lasting + WorkingMemory(tasks, threads);
   plan.resident = plan.models + data <= limit;
-  plan.together = plan.models + (plan.resident ? data : largest) <= limit;
+  plan.together = !pool && plan.models + (plan.resident ? data : largest) <= limit;
   if (plan.together) {
     Keep(limit, limit - plan.models - (plan.resident ? data : largest), threads, shared, &plan);
     plan.window =

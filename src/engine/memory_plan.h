@@ -57,9 +57,10 @@ struct MemoryPlan {
 // Data of which `largest` is one partition's most. Where they do not fit as a whole beside all
 // configurations that fit at all, they are read in turns, in the memory that the configurations
 // leave, at least a partition's; where those do not fit together either, some of them wait.
-// `shared`: what copies of initial weights would take.
+// `shared`: what copies of initial weights would take. `pool`: others will follow these, so that
+// who fits is looked at for each.
 MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>& models,
-                      int64_t data, int64_t largest, int64_t shared = 0);
+                      int64_t data, int64_t largest, int64_t shared = 0, bool pool = false);
 
 // Of the largest partition of a data set.
 int64_t LargestPartition(const Dataset& data);

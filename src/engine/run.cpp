@@ -50,13 +50,14 @@ Run::~Run() {
 }
 
 void Run::AddConfig(const hopper_config& config) {
-  if (started_) throw Error(ErrorCode::kInternal, "the run has been started already");
+  if (started_ && !open_) throw Error(ErrorCode::kInternal, "the run has been started already");
   if (by_key_.count(config.mst_key) > 0) {
     throw Error(ErrorCode::kInvalidParameter,
                 "configuration " + std::to_string(config.mst_key) + " was given twice");
   }
   auto model = std::make_unique<Model>();
   model->key = config.mst_key;
+  model->rules = rules_;
   try {
     ReadConfig(config, model.get());
   } catch (const Error& e) {
@@ -67,9 +68,15 @@ void Run::AddConfig(const hopper_config& config) {
     model->status = HOPPER_MODEL_FAILED;
     model->failure = DescribeException();
   }
+  if (pool_ && started_) RequirePlannedRoom(*model);
+  const Books books(this);
   model->index = models_.size();
-  models_.push_back(std::move(model));
-  by_key_[config.mst_key] = models_.size() - 1;
+  by_key_[config.mst_key] = model->index;
+  if (pool_) {
+    EnterLocked(std::move(model));
+  } else {
+    models_.push_back(std::move(model));
+  }
 }
 
 void Run::ReadConfig(const hopper_config& config, Model* model) {
@@ -80,8 +87,8 @@ void Run::ReadConfig(const hopper_config& config, Model* model) {
   if (model->memory.alone() > account_->limit()) return;  // PlanModels() says it
   if (config.state_size > 0) {
     model->stored_bytes = config.state_size;
+    model->checked = config.state != nullptr || pool_;
     if (config.state == nullptr) return;
-    model->checked = true;
     const ModelSpec& spec = model->trainer->network().spec();
     const OptimizerParams& optimizer = model->trainer->compile().optimizer;
     AdoptState(model, ReadState(StateLayoutOf(spec), config.state, config.state_size,
@@ -89,9 +96,12 @@ void Run::ReadConfig(const hopper_config& config, Model* model) {
   } else if (config.weights != nullptr) {
     model->given_weights = config.weights;
     if (given_.insert(config.weights).second) {
-      given_bytes_ += config.n_weights * int64_t{sizeof(float)};
+      const int64_t bytes = config.n_weights * int64_t{sizeof(float)};
+      const std::lock_guard<std::mutex> lock(mutex_);
+      given_bytes_ += bytes;
+      if (started_) account_->Add(bytes);
     }
-  } else {
+  } else if (!pool_) {  // whose models come one after another
     initial_weights_.Expect(model->trainer->network().spec(), model->trainer->seed());
   }
 }
@@ -99,6 +109,7 @@ void Run::ReadConfig(const hopper_config& config, Model* model) {
 void Run::AdoptState(Model* model, ModelState state) {
   const std::string name = "configuration " + std::to_string(model->key);
   const auto warn = [&](const Problem& problem) {
+    const std::lock_guard<std::mutex> lock(mutex_);
     if (!model->warned) Warn(model->key, problem);
     model->warned = true;
   };
@@ -211,6 +222,7 @@ void Run::Start() {
       needs.push_back(model->memory.task);
       if (model->status == HOPPER_MODEL_FAILED) continue;
       ++live_;
+      if (pool_) continue;
       ++training_;
       model->work = VisitWork(*model) * train_.n_partitions() * rules_.num_iterations;
       CountProgressLocked(model.get());

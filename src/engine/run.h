@@ -31,6 +31,7 @@
 #include "model_hopper/config.h"
 #include "model_hopper/data.h"
 #include "model_hopper/events.h"
+#include "model_hopper/run.h"
 #include "model_hopper/training.h"
 #include "schedule/course.h"
 #include "schedule/ready.h"
@@ -54,6 +55,15 @@ class Run {
   // configuration is its failure, not the run's. `config.weights` stay where they are until the run
   // ends.
   void AddConfig(const hopper_config& config);
+  // Before the first configuration: a run that others enter and leave while it runs. What is added,
+  // also after the start, rests until GoOn().
+  void StayOpen();
+  // The model, which rests or is done, trains so many iterations more, as if it had never paused.
+  // False: nothing has happened, for lack of room: the result of *take is to be taken first, which
+  // may be its own.
+  bool GoOn(const hopper_leg& leg, int32_t* take);
+  // Nobody enters any more, and nobody goes on.
+  void Close();
   // After the last configuration and before the first buffer: whether all data stay in memory.
   // Throws kOutOfMemory where not even one partition fits. A run without it keeps all.
   void PlanData(hopper_data_plan* plan);
@@ -136,6 +146,7 @@ class Run {
     bool awaits_state = false;             // admitted, and its stored state has not come
     hopper_model_status status = HOPPER_MODEL_TRAINING;
     Problem failure;
+    RunRules rules;  // the run's, in an open one with the iterations of its leg
 
     int device = kNoDevice;  // index in devices_: where it trains
     std::string lane_key;    // on devices: LaneKey()
@@ -224,6 +235,7 @@ class Run {
   int32_t Waves() const;
   int64_t budget() const { return account_->limit() - given_bytes_; }
   bool HasRoomLocked(const Model& model) const;
+  void AdmitOneLocked(Model* model);
   // Admits those that wait, in their order, as far as there is room.
   void AdmitLocked();
   void BeginLocked(Model* model);
@@ -238,6 +250,11 @@ class Run {
   void ReleaseData();
   double VisitWork(const Model& model) const;
   double PassWork(const Model& model, const Dataset& data) const;
+
+  // models that enter and leave (run_pool.cpp)
+  void RequirePlannedRoom(const Model& model);
+  void EnterLocked(std::unique_ptr<Model> entering);
+  bool MayGiveWayLocked(const Model& model, int32_t* key) const;
 
   // work (run_work.cpp); the lock is held where the name ends in Locked
   void Work(int worker);
@@ -259,7 +276,7 @@ class Run {
   static void TakeWholePassLocked(EvaluationPass* pass);
   bool TrainsNextLocked(const Model& model) const;
   void TakeVisitLocked(Task* task);
-  bool AnyLeftLocked() const { return training_ > 0; }
+  bool AnyLeftLocked() const { return training_ > 0 || open_; }
   bool HasState(Model* model);  // makes it where there is none; false: cancelled
   void TrainTask(const Task& task);
   std::shared_ptr<const Snapshot> SnapshotAfterVisit(const Model* model) const;
@@ -286,6 +303,7 @@ class Run {
   void CountReportedLocked(Model* model);
   void DoneLocked(Model* model);
   void FailLocked(Model* model, Problem problem);
+  void TellFailureLocked(const Model& model);
   void CountProgressLocked(Model* model);
   void AnnounceIterationsLocked();
   static Report Reckon(const Model& model, const MetricSums& sums, const float* weights);
@@ -325,6 +343,7 @@ class Run {
   InitialWeights initial_weights_;
   Networks networks_;
   bool started_ = false;
+  bool pool_ = false;  // models enter and leave it
   double start_time_ = 0.0;
 
   std::mutex mutex_;  // guards all that follows
@@ -339,15 +358,17 @@ class Run {
   std::array<std::vector<std::multiset<size_t>>, 2> lacking_;
   int live_ = 0;
   int training_ = 0;  // models that are neither done nor failed
-  int idle_ = 0;      // workers that wait
+  bool open_ = false;
+  int idle_ = 0;  // workers that wait
   int running_workers_ = 0;
   bool books_lost_ = false;  // the run was cancelled
   int64_t given_bytes_ = 0;  // of initial weights, which are the caller's
   std::set<const float*> given_;
   int64_t resident_ = 0;                 // promised: to data, and to admitted models
-  size_t next_admitted_ = 0;             // of models_: all before it were admitted, or failed
+  std::deque<size_t> waiting_;           // of models_, in the order of their admission
   std::vector<int64_t> admitted_tasks_;  // bytes, of admitted models that go on
   std::unique_ptr<MemoryPlan> plan_;
+  int64_t least_data_ = 0;                   // that must be in memory beside a model
   int64_t bytes_data_ = 0;                   // at the end, when they are gone
   std::unique_ptr<PartitionWindow> window_;  // null: all data are in memory
   int64_t window_bytes_ = 0;                 // of it, in resident_ and in the account

@@ -123,7 +123,7 @@ std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& work
     return train_.partition(ring_.PartitionOf(model.key, model.course.visit)).n;
   };
   const auto is_metrics = [&](const Model& model) {
-    return rules_.IsMetricsIteration(model.course.iterations + 1);
+    return model.rules.IsMetricsIteration(model.course.iterations + 1);
   };
   for (const auto& candidate : models_) {
     if (tasks.size() >= lanes) break;
@@ -172,8 +172,9 @@ void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
       visits.push_back(std::move(visit));
     }
     if (!cancelled)
-      worker->Train(&visits, cancel_,
-                    rules_.TakesRunningMetrics(tasks[0].model->course.iterations + 1));
+      worker->Train(
+          &visits, cancel_,
+          tasks[0].model->rules.TakesRunningMetrics(tasks[0].model->course.iterations + 1));
     for (size_t i = 0; i < tasks.size(); ++i) {
       outcomes[i].sums = std::move(visits[i].sums);
       outcomes[i].end = cancelled ? VisitEnd::kCancelled : visits[i].end;

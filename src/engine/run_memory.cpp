@@ -21,7 +21,8 @@ void Run::PlanModels(int64_t data, int64_t largest) {
     // Devices are planned by their own memory.
     const int32_t threads = devices_.empty() ? n_workers_ : threads_;
     plan_ = std::make_unique<MemoryPlan>(
-        PlanMemory(budget(), threads, models, data, least, initial_weights_.SharedBytes()));
+        PlanMemory(budget(), threads, models, data, least, initial_weights_.SharedBytes(), pool_));
+    least_data_ = least;
   };
   const auto any = [&] {
     return std::find(plan_->fits.begin(), plan_->fits.end(), true) != plan_->fits.end();
@@ -54,6 +55,9 @@ void Run::PlanModels(int64_t data, int64_t largest) {
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   resident_ = plan_->fixed();
+  for (const auto& model : models_) {
+    if (model->status == HOPPER_MODEL_TRAINING) waiting_.push_back(model->index);
+  }
   AdmitLocked();
   for (const auto& model : models_) {
     if (model->admitted || !model->has_state) continue;
@@ -64,7 +68,7 @@ void Run::PlanModels(int64_t data, int64_t largest) {
 
 // How many groups of models follow one another at most.
 int32_t Run::Waves() const {
-  if (plan_->together) return 1;
+  if (plan_->together || pool_) return 1;
   int32_t waves = 0;
   int64_t lasting = 0;
   std::vector<int64_t> tasks;
@@ -83,28 +87,33 @@ int32_t Run::Waves() const {
 }
 
 bool Run::HasRoomLocked(const Model& model) const {
-  if (plan_->together || resident_ == plan_->fixed()) return true;
+  const int64_t others = resident_ - model.counted_bytes;
+  if (plan_->together || others == plan_->fixed()) return true;
   std::vector<int64_t> tasks = admitted_tasks_;
   tasks.push_back(model.memory.task);
-  return resident_ + model.memory.lasting() + WorkingMemory(tasks, n_workers_) <= budget();
+  return others + model.memory.lasting() + WorkingMemory(tasks, n_workers_) <= budget();
 }
 
 bool Run::AnyWaitsLocked() const {
-  return std::any_of(models_.begin() + static_cast<std::ptrdiff_t>(next_admitted_), models_.end(),
-                     [](const auto& model) { return model->status == HOPPER_MODEL_TRAINING; });
+  return std::any_of(waiting_.begin(), waiting_.end(), [this](size_t model) {
+    return models_[model]->status == HOPPER_MODEL_TRAINING;
+  });
+}
+
+void Run::AdmitOneLocked(Model* model) {
+  model->admitted = true;
+  admitted_tasks_.push_back(model->memory.task);
+  CountLocked(model, model->memory.lasting());
+  if (started_) BeginLocked(model);
 }
 
 void Run::AdmitLocked() {
-  while (next_admitted_ < models_.size()) {
-    Model* model = models_[next_admitted_].get();
+  while (!waiting_.empty()) {
+    Model* model = models_[waiting_.front()].get();
     const bool trains = model->status == HOPPER_MODEL_TRAINING;
     if (trains && !HasRoomLocked(*model)) return;
-    ++next_admitted_;  // before BeginLocked(), at whose end others may be admitted
-    if (!trains) continue;
-    model->admitted = true;
-    admitted_tasks_.push_back(model->memory.task);
-    CountLocked(model, model->memory.lasting());
-    if (started_) BeginLocked(model);
+    waiting_.pop_front();  // before BeginLocked(), at whose end others may be admitted
+    if (trains) AdmitOneLocked(model);
   }
 }
 
@@ -134,8 +143,8 @@ void Run::CountLocked(Model* model, int64_t bytes) {
 
 // Whether its next visit ends an iteration whose weights somebody wants to see.
 bool Run::EndsWithSnapshot(const Model& model) const {
-  return EndsIteration(rules_, model.course) &&
-         rules_.KeepsWeights(model.course.iterations + 1, model.watching);
+  return EndsIteration(model.rules, model.course) &&
+         model.rules.KeepsWeights(model.course.iterations + 1, model.watching);
 }
 
 // A second copy of the weights beside one that is being evaluated is made where there is room. Not
@@ -360,6 +369,7 @@ void Run::TakeWeights(int32_t mst_key, float* weights, int64_t n) {
   }
   ExportWeights(spec, model.state.params.data(), weights);
   model.weights_taken = true;
+  if (pool_) model.stored_bytes = model.state_size;  // it may come back
   const Books books(this);
   ReleaseStateLocked(&model);
   RequestLoadLocked();

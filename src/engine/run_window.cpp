@@ -22,7 +22,7 @@ void Run::TravelLocked(const Model& model) {
   int64_t visits = 0;
   if (model.status == HOPPER_MODEL_TRAINING && model.admitted && !model.awaits_state &&
       !model.course.deciding && HasRoomForVisitLocked(model)) {
-    visits = VisitsLeft(rules_, model.course);
+    visits = VisitsLeft(model.rules, model.course);
   }
   window_->SetTraveller(static_cast<int>(model.index),
                         ring_.PartitionOf(model.key, model.course.visit), visits);

@@ -147,7 +147,7 @@ void Run::TakeWholePassLocked(EvaluationPass* pass) {
 
 bool Run::TrainsNextLocked(const Model& model) const {
   return model.admitted && !model.awaits_state && !model.busy && !model.course.deciding &&
-         HasVisits(rules_, model.course) && HasRoomForVisitLocked(model) &&
+         HasVisits(model.rules, model.course) && HasRoomForVisitLocked(model) &&
          IsLoadedLocked(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model.key, model.course.visit));
 }
 
@@ -235,9 +235,9 @@ void Run::TrainTask(const Task& task) {
   try {
     outcome.end = VisitEnd::kCancelled;
     if (HasState(model)) {
-      outcome.end = model->trainer->Visit(&model->state, train_.partition(partition), partition,
-                                          cancel_, &outcome.sums,
-                                          rules_.TakesRunningMetrics(model->course.iterations + 1));
+      outcome.end = model->trainer->Visit(
+          &model->state, train_.partition(partition), partition, cancel_, &outcome.sums,
+          model->rules.TakesRunningMetrics(model->course.iterations + 1));
     }
     if (outcome.end == VisitEnd::kDone) outcome.snapshot = SnapshotAfterVisit(model);
   } catch (...) {
@@ -264,8 +264,8 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   if (outcome.end == VisitEnd::kDone && !outcome.failed) {
     try {
       model->running.Add(outcome.sums);
-      outcome.reports = EndsIteration(rules_, model->course) &&
-                        rules_.TakesRunningMetrics(model->course.iterations + 1);
+      outcome.reports = EndsIteration(model->rules, model->course) &&
+                        model->rules.TakesRunningMetrics(model->course.iterations + 1);
       if (outcome.reports) {
         outcome.report = Reckon(*model, model->running, model->state.params.data());
       }
@@ -296,7 +296,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   }
   if (outcome.end == VisitEnd::kCancelled) return;
   model->work -= VisitWork(*model);
-  if (EndVisit(rules_, model->watching, &model->course)) {
+  if (EndVisit(model->rules, model->watching, &model->course)) {
     FinishIterationLocked(model, &outcome);
     Settle(model, &books);
   }
@@ -313,7 +313,7 @@ void Run::FinishIterationLocked(Model* model, VisitOutcome* outcome) {
                       std::move(outcome->report));
   }
   for (const hopper_split split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
-    if (rules_.Evaluates(split, model->course.iterations, model->watching)) {
+    if (model->rules.Evaluates(split, model->course.iterations, model->watching)) {
       AddPassLocked(model, split, outcome->snapshot);
     }
   }
@@ -431,7 +431,7 @@ bool Run::SettleOne(Model* model, Books* books) {
   }
   CountReportedLocked(model);
   if (!model->passes.empty()) return false;
-  const AfterReports follows = WhatFollows(rules_, model->watching, model->course);
+  const AfterReports follows = WhatFollows(model->rules, model->watching, model->course);
   if (follows == AfterReports::kGoesOn) return false;
   if (follows == AfterReports::kFinalPass) {
     model->course.final_pass = true;
@@ -459,7 +459,7 @@ void Run::CountReportedLocked(Model* model) {
 }
 
 void Run::StopLocked(Model* model) {
-  model->work -= VisitWork(*model) * static_cast<double>(VisitsLeft(rules_, model->course));
+  model->work -= VisitWork(*model) * static_cast<double>(VisitsLeft(model->rules, model->course));
   model->course.stopped = true;
   hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_STOPPED, model);
   event.iteration = static_cast<int32_t>(model->total_iterations);
@@ -495,19 +495,24 @@ void Run::FailLocked(Model* model, Problem problem) {
   UpdateLocked(model);
   EndLocked(model);
   ReleaseIfIdleLocked(model);
-  hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_FAILED, model);
-  event.iteration = static_cast<int32_t>(model->total_iterations);
-  SetProblem(model->failure, &event);
-  events_.Push(event);
+  TellFailureLocked(*model);
   AnnounceIterationsLocked();
+}
+
+void Run::TellFailureLocked(const Model& model) {
+  hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_FAILED, &model);
+  event.iteration = static_cast<int32_t>(model.total_iterations);
+  SetProblem(model.failure, &event);
+  events_.Push(event);
 }
 
 // Who was stopped has finished all iterations; who failed does not count.
 void Run::CountProgressLocked(Model* model) {
+  if (pool_) return;  // it has no iteration in common
   int32_t progress = kNever;
   if (model->status != HOPPER_MODEL_FAILED) {
-    progress = model->reported >= LastIteration(rules_, model->course) ? rules_.num_iterations
-                                                                       : model->reported;
+    progress = model->reported >= LastIteration(model->rules, model->course) ? rules_.num_iterations
+                                                                             : model->reported;
   }
   if (progress == model->progress) return;
   const int64_t before = model->total_iterations - model->course.iterations;

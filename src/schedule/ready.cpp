@@ -18,6 +18,24 @@ ReadyModels::ReadyModels(const std::vector<int64_t>& needs)
   winner_.assign(2 * leaves_, kNobody);
 }
 
+void ReadyModels::Add(int64_t needs) {
+  const auto at = std::upper_bound(needs_.begin(), needs_.end(), needs) - needs_.begin();
+  needs_.insert(needs_.begin() + at, needs);
+  model_.insert(model_.begin() + at, model_.size());
+  work_.insert(work_.begin() + at, 0.0);
+  ready_.insert(ready_.begin() + at, false);
+  place_.resize(model_.size());
+  while (leaves_ < model_.size()) leaves_ *= 2;
+  winner_.assign(2 * leaves_, kNobody);
+  for (size_t place = 0; place < model_.size(); ++place) {
+    place_[model_[place]] = place;
+    if (ready_[place]) winner_[leaves_ + place] = static_cast<int32_t>(place);
+  }
+  for (size_t node = leaves_ - 1; node > 0; --node) {
+    winner_[node] = Better(winner_[2 * node], winner_[2 * node + 1]);
+  }
+}
+
 int32_t ReadyModels::Better(int32_t a, int32_t b) const {
   ++looks_;
   if (a == kNobody) return b;

@@ -13,6 +13,8 @@ class ReadyModels {
   // By model, 0 .. n - 1: what its task takes, in any unit. Nobody is ready yet.
   explicit ReadyModels(const std::vector<int64_t>& needs);
 
+  // One more model, the last one; it is not ready yet. Takes steps by the number of models.
+  void Add(int64_t needs);
   // The model is ready, with so much work left.
   void Set(size_t model, double work);
   void Remove(size_t model);

@@ -15,12 +15,18 @@ TEST(ReadyModels, FindWhatALookAtAllFinds) {
     return std::uniform_int_distribution<int>(low, high)(random);
   };
   for (int run = 0; run < 300; ++run) {
-    const auto n = static_cast<size_t>(draw(0, 20));
+    auto n = static_cast<size_t>(draw(0, 20));
     std::vector<int64_t> needs(n);
     for (int64_t& need : needs) need = draw(1, 4);
     std::vector<double> work(n, -1.0);
     ReadyModels ready(needs);
     for (int step = 0; step < 60; ++step) {
+      if (draw(0, 9) == 0) {
+        needs.push_back(draw(1, 4));
+        work.push_back(-1.0);
+        ready.Add(needs.back());
+        ++n;
+      }
       if (n > 0) {
         const auto model = static_cast<size_t>(draw(0, static_cast<int>(n) - 1));
         work[model] = draw(0, 2) == 0 ? -1.0 : draw(0, 5);

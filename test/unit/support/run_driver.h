@@ -148,6 +148,31 @@ class RunDriver {
     Check(Api().run.end_load(run_, split, partition, &error_));
   }
   void Start() { Check(Api().run.start(run_, &error_)); }
+  // --- a run that models enter and leave
+  void StayOpen() { Check(Api().run.stay_open(run_, &error_)); }
+  void Close() { Check(Api().run.close(run_, &error_)); }
+  // Takes the results that are in the way, which come back as stored states.
+  void GoOn(int32_t key, int32_t iterations, bool anew = false) {
+    const hopper_leg leg = {key, iterations, anew ? 1 : 0};
+    for (;;) {
+      int32_t must_take = 0;
+      int32_t take = 0;
+      Check(Api().run.go_on(run_, &leg, &must_take, &take, &error_));
+      if (must_take == 0) break;
+      PutAside(take);
+    }
+    results_.erase(key);
+  }
+  // Nothing where that was done already: an event may come after it.
+  void PutAside(int32_t key) {
+    if (results_.count(key) != 0) return;
+    ++put_aside_;
+    const std::vector<uint8_t> state = Result(key).state;
+    for (Configuration& config : configs_) {
+      if (config.key == key) config.state = state;
+    }
+  }
+  int put_aside() const { return put_aside_; }
   void Cancel() { Api().run.cancel(run_); }
   // Events up to and with FINISHED; loads what is asked for. Cancels after so many of them (-1:
   // never).
@@ -245,6 +270,7 @@ class RunDriver {
   std::deque<Configuration> configs_;
   std::map<int32_t, ModelResult> results_;
   int states_added_ = 0;
+  int put_aside_ = 0;
   std::vector<hopper_visit> visits_;
   hopper_run* run_ = nullptr;
   hopper_error error_ = {};

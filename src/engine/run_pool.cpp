@@ -1,0 +1,129 @@
+// A run that models enter and leave while it runs: legs of one model follow one another, others
+// come and go beside it.
+//
+// A model rests when it has entered and when its leg is done: its state stays in memory while that
+// lasts, until its result is taken. Who waits for memory holds none of it; so whoever is in the way
+// has its result taken first, and comes back as a stored state.
+#include <algorithm>
+#include <utility>
+
+#include "engine/failure.h"
+#include "engine/run.h"
+
+namespace hopper {
+
+void Run::StayOpen() {
+  if (started_ || !models_.empty()) {
+    throw Error(ErrorCode::kInternal, "a run is open from its first configuration on");
+  }
+  if (!devices_.empty()) {
+    throw Error(ErrorCode::kNotSupported, "models cannot enter a run on GPUs while it runs");
+  }
+  pool_ = true;
+  open_ = true;
+}
+
+// Whether it fits depends on sizes only, as in a run of its own. That the run has planned for
+// smaller ones is not its fault.
+void Run::RequirePlannedRoom(const Model& model) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const int64_t needed = model.memory.alone();
+  if (model.status == HOPPER_MODEL_FAILED || needed > budget() - least_data_) return;
+  if (needed <= budget() - plan_->fixed()) return;
+  throw Error(ErrorCode::kLimitExceeded,
+              "configuration " + std::to_string(model.key) + " needs a run of its own",
+              "It takes " + BytesText(needed) + ", the run has planned for smaller ones.");
+}
+
+void Run::EnterLocked(std::unique_ptr<Model> entering) {
+  Model* model = entering.get();
+  models_.push_back(std::move(entering));
+  model->state_taken = model->weights_taken = true;  // it has no result yet
+  if (!started_) {
+    if (model->status == HOPPER_MODEL_TRAINING) model->status = HOPPER_MODEL_DONE;
+    return;
+  }
+  for (ReadyModels& ready : ready_) ready.Add(model->memory.task);
+  ++live_;
+  const int64_t free = budget() - least_data_;
+  if (model->status == HOPPER_MODEL_TRAINING && model->memory.alone() <= free) {
+    model->status = HOPPER_MODEL_DONE;
+    return;
+  }
+  Problem problem = model->status == HOPPER_MODEL_FAILED ? std::move(model->failure)
+                                                         : DoesNotFit(model->memory, free);
+  model->status = HOPPER_MODEL_TRAINING;
+  ++training_;
+  FailLocked(model, std::move(problem));
+}
+
+// Another model whose result keeps memory, or the model's own; false: none does.
+bool Run::MayGiveWayLocked(const Model& model, int32_t* key) const {
+  const auto rests = [](const Model& other) {
+    return other.status == HOPPER_MODEL_DONE && other.counted_bytes > 0;
+  };
+  *key = model.key;
+  const auto other = std::find_if(models_.begin(), models_.end(), [&](const auto& candidate) {
+    return candidate.get() != &model && rests(*candidate);
+  });
+  if (other == models_.end()) return rests(model);
+  *key = (*other)->key;
+  return true;
+}
+
+bool Run::GoOn(const hopper_leg& leg, int32_t* take) {
+  Model& model = Find(leg.mst_key);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const bool dropped = model.state_taken && !model.weights_taken && leg.anew == 0;
+    if (!open_ || !started_ || leg.iterations < 1 || model.status == HOPPER_MODEL_TRAINING ||
+        dropped) {
+      throw Error(ErrorCode::kInternal,
+                  "configuration " + std::to_string(leg.mst_key) + " cannot go on");
+    }
+  }
+  const Books books(this);
+  if (model.status == HOPPER_MODEL_FAILED) {
+    TellFailureLocked(model);
+    return true;
+  }
+  if (leg.anew != 0) {
+    ReleaseStateLocked(&model);
+    model.stored_bytes = 0;
+    model.total_iterations = 0;
+  }
+  const bool has_room = !AnyWaitsLocked() && HasRoomLocked(model);
+  if (!has_room && MayGiveWayLocked(model, take)) return false;
+
+  model.rules.num_iterations = leg.iterations;
+  model.course = Course();
+  model.observed = Observed();
+  model.running = MetricSums();
+  model.reported = 0;
+  model.ended = EndedStopping();
+  model.writer.reset();
+  model.state_taken = model.weights_taken = false;
+  model.digest.clear();
+  model.work = VisitWork(model) * train_.n_partitions() * leg.iterations;
+  model.status = HOPPER_MODEL_TRAINING;
+  ++training_;
+  if (has_room) {
+    if (model.has_state) model.trainer->stopping().Adopt(&model.state.monitor);
+    AdmitOneLocked(&model);
+  } else {
+    model.state = ModelState();
+    model.has_state = false;
+    waiting_.push_back(model.index);
+  }
+  RequestLoadLocked();
+  WakeNextLocked();
+  return true;
+}
+
+void Run::Close() {
+  const Books books(this);
+  open_ = false;
+  wake_.notify_all();
+}
+
+}  // namespace hopper
