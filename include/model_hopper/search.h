@@ -75,6 +75,11 @@ typedef struct hopper_search_api
 	 */
 	int			(*tell) (hopper_search *search, int64_t trial, const double *values, int32_t n,
 						 const char *failure, hopper_error *error);
+	/*
+	 * A trial that was stopped since the last call: its state is of no more use; if it comes back,
+	 * it trains anew. -1: none.
+	 */
+	int64_t		(*next_stopped) (hopper_search *search);
 	/* Begins nothing more. */
 	int			(*stop) (hopper_search *search, const char *reason, hopper_error *error);
 	/* 1: nothing runs, and nothing is left to begin. */

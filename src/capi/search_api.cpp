@@ -26,6 +26,7 @@ struct hopper_search {
 
   hopper::Search search;
   std::deque<hopper::SearchAssignment> waiting;  // asked for, not handed out yet
+  size_t seen = 0;                               // decisions that NextStopped() has looked at
 };
 
 namespace hopper {
@@ -64,6 +65,15 @@ int Tell(hopper_search* search, int64_t trial, const double* values, int32_t n, 
     }
     search->search.Tell(trial, std::move(outcome));
   });
+}
+
+int64_t NextStopped(hopper_search* search) {
+  const std::vector<Decision>& decisions = search->search.journal().decisions();
+  while (search->seen < decisions.size()) {
+    const Decision& decision = decisions[search->seen++];
+    if (decision.kind == DecisionKind::kStopped) return decision.trial;
+  }
+  return -1;
 }
 
 int Stop(hopper_search* search, const char* reason, hopper_error* error) {
@@ -332,6 +342,7 @@ hopper_search_api MakeSearchApi() {
   api.start = Start;
   api.ask = Ask;
   api.tell = Tell;
+  api.next_stopped = NextStopped;
   api.stop = Stop;
   api.done = Done;
   api.best = Best;

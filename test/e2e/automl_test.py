@@ -96,6 +96,68 @@ def test_configurations_that_fail_are_told(connection):
     assert value(connection, "SELECT count(*) FROM failing_trials WHERE status = 'failed' AND value IS NULL") == 4
 
 
+def test_a_search_is_one_run_of_which_a_timeline_is_kept(connection):
+    search(connection, "one_run", ", automl_params => 'R=9, eta=3'")
+    runs, visited = query(connection, "SELECT count(DISTINCT run), count(DISTINCT mst_key) FROM hopper.run_timeline('one_run')")[0]
+    assert (runs, visited) == (1, value(connection, "SELECT count(*) FROM one_run_info"))
+    assert query(connection, "SELECT num_iterations, models_trained, models_failed FROM one_run_summary") == [(9, visited, 0)]
+
+
+def wide(connection, name, limit, hidden="1, 2", more=""):
+    query(connection, f"SET hopper.memory_limit = '{limit}'")
+    try:
+        return query(connection, CALL.replace("'architectures'", "'wide'").replace("ARRAY[1, 2]", f"ARRAY[{hidden}]")
+                     + ", automl_params => 'R=9, eta=3'" + more + ")", name, name + "_best", GRID)[0]
+    finally:
+        query(connection, "RESET hopper.memory_limit")
+
+
+@pytest.fixture(scope="module")
+def networks(connection):
+    for hidden in (2000, 3000, 100):
+        query(connection, f"SELECT hopper.mlp(model_arch_table => 'wide', packed_table => 'packed', hidden => ARRAY[{hidden}])")
+
+
+def outcome(connection, name):
+    return (trials(connection, name),
+            query(connection, f"SELECT mst_key, state_digest FROM {name}_info WHERE status <> 'failed' ORDER BY 1"),
+            query(connection, f"SELECT mst_key, md5(state) FROM {name}_state ORDER BY 1"),
+            query(connection, f"SELECT mst_key, md5(model_weights) FROM {name} ORDER BY 1"))
+
+
+def test_trials_rest_in_a_file_where_memory_is_short(connection, networks):
+    wide(connection, "roomy", "1GB")
+    wide(connection, "tight", "12MB")
+    assert outcome(connection, "tight") == outcome(connection, "roomy")
+
+
+def test_a_trial_above_the_memory_limit_fails_alone(connection, networks):
+    result = wide(connection, "above", "8MB")
+    assert 0 < result[5] < result[4]
+    assert query(connection, "SELECT DISTINCT error FROM above_info WHERE status = 'failed'") == [
+        ("configuration does not fit into memory",)]
+
+
+def test_a_trial_that_the_run_has_not_planned_for_is_trained_nevertheless(connection, networks):
+    # The first one is small, and all data stay in memory beside it: the third one does not fit there.
+    for name, limit in (("planned", "1GB"), ("unplanned", "8.9MB")):
+        wide(connection, name, limit, "3, 2", ", parallel => 1")
+    assert outcome(connection, "unplanned") == outcome(connection, "planned")
+    runs = "SELECT count(DISTINCT run) FROM hopper.run_timeline('{}')"
+    assert value(connection, runs.format("planned")) == 1 < value(connection, runs.format("unplanned"))
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.1, 0.3])
+def test_a_search_is_cancelled(connection, seconds):
+    query(connection, f"SET statement_timeout = {int(1000 * seconds)}")
+    try:
+        with pytest.raises(Exception, match="statement timeout"):
+            search(connection, "cancelled", ", automl_params => 'R=2000, eta=3'")
+    finally:
+        query(connection, "RESET statement_timeout")
+    assert value(connection, "SELECT count(*) FROM pg_class WHERE relname LIKE 'cancelled%%'") == 0
+
+
 def test_where_all_fail_nothing_is_left(connection):
     grid = GRID.replace("[0.0003, 0.3, 'log']", "[1e30, 1e32]").replace("'Adam', 'SGD'", "'SGD'")
     with pytest.raises(Exception, match="every configuration of the search failed"):

@@ -4,6 +4,8 @@
  */
 #include "pg/catalog/configs.h"
 
+#include "utils/snapmgr.h"
+
 #include "pg/catalog/models.h"
 #include "pg/codec/packed.h"
 #include "pg/catalog/problems.h"
@@ -77,6 +79,23 @@ find_model(known_model *known, int *n_known, const hopper_name *models, int32 mo
 	return &known[(*n_known)++];
 }
 
+static void
+know_model(known_model *known, int *n_known, const hopper_config *config)
+{
+	hopper_model *model = &known[*n_known].model;
+
+	for (int i = 0; i < *n_known; i++)
+		if (known[i].model.model_id == config->model_id)
+			return;
+	known[*n_known].exists = true;
+	model->model_id = config->model_id;
+	model->arch = (char *) config->model_arch;
+	model->arch_size = config->model_arch_size;
+	model->weights = (float *) config->weights;
+	model->n_weights = config->n_weights;
+	(*n_known)++;
+}
+
 static char *
 utf8_cell(uint64 row, int column)
 {
@@ -98,7 +117,8 @@ require_not_null_cell(const hopper_name *selection_table, uint64 row, int column
 
 /* *n_rows counts the table's rows; a row whose model is missing becomes a problem instead. */
 static hopper_config *
-load_configs(const hopper_name *selection_table, int *n, int *n_rows, hopper_problems *problems)
+load_configs(const hopper_name *selection_table, const char *which, const hopper_config *earlier,
+			 int n_earlier, int *n, int *n_rows, hopper_problems *problems)
 {
 	hopper_name models = hopper_selection_models(selection_table);
 	hopper_config *configs;
@@ -109,21 +129,25 @@ load_configs(const hopper_name *selection_table, int *n, int *n_rows, hopper_pro
 	(void) hopper_require_model_table(&models);
 	*n_rows = (int) hopper_select("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"
 								  " compile_params::pg_catalog.text, fit_params::pg_catalog.text"
-								  " FROM %s ORDER BY 1 LIMIT " INT64_FORMAT,
-								  selection_table->quoted, (int64) hopper_max_configs + 1);
+								  " FROM %s%s ORDER BY 1 LIMIT " INT64_FORMAT,
+								  selection_table->quoted, which,
+								  (int64) hopper_max_configs + 1);
 	if (*n_rows > hopper_max_configs)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("model selection table \"%s\" has more than %d configurations",
 						selection_table->shown, hopper_max_configs),
 				 errhint("Use fewer, or ask an administrator to raise hopper.max_configs.")));
-	if (*n_rows == 0)
+	if (*n_rows == 0 && which[0] == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("model selection table \"%s\" is empty", selection_table->shown),
 				 errhint("Add configurations with hopper.generate_model_configs().")));
 	configs = palloc0(sizeof(hopper_config) * *n_rows);
-	known = palloc0(sizeof(known_model) * *n_rows);
+	known = palloc0(sizeof(known_model) * ((Size) *n_rows + n_earlier));
+	for (row = 0; row < n_earlier; row++)
+		if (earlier[row].model_arch)
+			know_model(known, &n_known, &earlier[row]);
 	for (row = 0; row < *n_rows; row++)
 	{
 		require_not_null_cell(selection_table, row, 1);
@@ -175,13 +199,31 @@ hopper_load_configs(const hopper_name *selection_table, int *n)
 {
 	hopper_problems problems = {0};
 	int			n_rows;
-	hopper_config *configs = load_configs(selection_table, n, &n_rows, &problems);
+	hopper_config *configs = load_configs(selection_table, "", NULL, 0, n, &n_rows, &problems);
 
 	if (problems.n > 0)
 	{
 		hopper_add_core_problems(&problems, configs, *n, NULL);
 		hopper_report_problems(&problems, n_rows);
 	}
+	return configs;
+}
+
+hopper_config *
+hopper_load_more_configs(const hopper_name *selection_table, int32 after,
+						 const hopper_config *known, int n_known, int *n)
+{
+	hopper_problems problems = {0};
+	int			n_rows;
+	hopper_config *configs;
+
+	/* What this statement has just written is among them. */
+	PushActiveSnapshot(GetTransactionSnapshot());
+	configs = load_configs(selection_table,
+						   psprintf(" WHERE mst_key OPERATOR(pg_catalog.>) %d", after), known,
+						   n_known, n, &n_rows, &problems);
+	PopActiveSnapshot();
+	hopper_report_problems(&problems, n_rows);
 	return configs;
 }
 
@@ -223,7 +265,7 @@ hopper_sql_check_configs(PG_FUNCTION_ARGS)
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	configs = load_configs(&table, &n, &n_rows, &problems);
+	configs = load_configs(&table, "", NULL, 0, &n, &n_rows, &problems);
 	if (!PG_ARGISNULL(1))
 	{
 		hopper_name source = hopper_parse_name(PG_GETARG_TEXT_PP(1), "packed_table");

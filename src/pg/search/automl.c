@@ -183,11 +183,30 @@ by_iterations(const void *a, const void *b)
 }
 
 static void
+run_rounds(hopper_automl *run, hopper_search_assignment *work, int n)
+{
+	prepare(run, work, n);
+	qsort(work, n, sizeof(work[0]), by_iterations);
+	for (int i = 0; i < n; i++)
+		if (i == 0 || iterations_of(&work[i]) != iterations_of(&work[i - 1]))
+			run_group(run, work, n, iterations_of(&work[i]));
+}
+
+static void
 run_search(hopper_automl *run)
 {
 	hopper_search_assignment work[MAX_ASSIGNMENTS];
 	hopper_error error;
 
+	/* Segments and GPUs train in rounds, and so does what does not fit beside the others. */
+	if (!HOPPER_DATA_ON_SEGMENTS && !run->use_gpus)
+	{
+		hopper_search_assignment *left;
+		int			n = hopper_search_pool(run, &left);
+
+		if (n > 0)
+			run_rounds(run, left, n);
+	}
 	while (!hopper_core()->search.done(run->search))
 	{
 		int32		n;
@@ -206,11 +225,7 @@ run_search(hopper_automl *run)
 		}
 		hopper_search_write_new_trials(run);
 		n = hopper_search_refuse(run, work, n);
-		prepare(run, work, n);
-		qsort(work, n, sizeof(work[0]), by_iterations);
-		for (int i = 0; i < n; i++)
-			if (i == 0 || iterations_of(&work[i]) != iterations_of(&work[i - 1]))
-				run_group(run, work, n, iterations_of(&work[i]));
+		run_rounds(run, work, n);
 	}
 }
 
@@ -256,10 +271,17 @@ ranked_by(const hopper_automl *run)
 
 /* What fit_multiple_model() gets as it is. */
 static char *
-settings(FunctionCallInfo fcinfo, const hopper_automl *run)
+settings(FunctionCallInfo fcinfo, hopper_automl *run)
 {
 	StringInfoData text;
 
+	run->use_gpus = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
+	run->frequency = PG_ARGISNULL(12) ? 1 : PG_GETARG_INT32(12);
+	run->name = string_argument(fcinfo, 13);
+	run->description = string_argument(fcinfo, 14);
+	run->rank_by = ranked_by(run);
+	run->threads_given = !PG_ARGISNULL(23);
+	run->threads = run->threads_given ? PG_GETARG_INT32(23) : 0;
 	initStringInfo(&text);
 	appendStringInfo(&text, ", use_gpus := %s", PG_ARGISNULL(10) || !PG_GETARG_BOOL(10)
 					 ? "false" : "true");
@@ -270,7 +292,7 @@ settings(FunctionCallInfo fcinfo, const hopper_automl *run)
 					 hopper_literal(string_argument(fcinfo, 14)));
 	if (!PG_ARGISNULL(9))
 		appendStringInfo(&text, ", seed := " INT64_FORMAT, PG_GETARG_INT64(9));
-	appendStringInfo(&text, ", rank_by := %s", hopper_literal(ranked_by(run)));
+	appendStringInfo(&text, ", rank_by := %s", hopper_literal(run->rank_by));
 	if (!PG_ARGISNULL(23))
 		appendStringInfo(&text, ", threads := %d", PG_GETARG_INT32(23));
 	return text.data;

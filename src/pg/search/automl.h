@@ -39,6 +39,14 @@ typedef struct hopper_automl
 	hopper_packed train;
 	int			rounds;
 	TimestampTz started;
+	/* what fit_multiple_model() is called with, as settings says it */
+	bool		use_gpus;
+	int			frequency;
+	const char *name;
+	const char *description;
+	const char *rank_by;
+	bool		threads_given;
+	int			threads;
 } hopper_automl;
 
 /* --- what is asked for (search/arguments.c) --- */
@@ -120,5 +128,13 @@ extern void hopper_search_write_new_trials(hopper_automl *run);
  * table.
  */
 extern void hopper_search_finish_tables(const hopper_automl *run, int64 best);
+
+/* --- one run for all (search/pool.c) --- */
+
+/*
+ * Searches in one run of the server's process. Returns how many assignments are left in *left, for
+ * others to train: those from one on that does not fit into memory beside what the run has planned.
+ */
+extern int	hopper_search_pool(hopper_automl *run, hopper_search_assignment **left);
 
 #endif							/* HOPPER_AUTOML_H */

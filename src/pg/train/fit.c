@@ -17,39 +17,14 @@
 #include "pg/catalog/configs.h"
 #include "pg/server/devices.h"
 #include "pg/catalog/models.h"
-#include "pg/train/outputs.h"
+#include "pg/train/fit.h"
 #include "pg/codec/placement.h"
 #include "pg/train/ranking.h"
-#include "pg/train/run.h"
 #include "pg/train/warm_start.h"
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_fit_multiple_model);
 PG_FUNCTION_INFO_V1(hopper_sql_fit);
-
-/* What both functions take. Names and settings are checked where they are read. */
-typedef struct fit_request
-{
-	MemoryContext caller;		/* outlives SPI's */
-	const char *function;
-	hopper_name source;
-	hopper_name output;
-	char	   *written;		/* output as the user wrote it */
-	bool		has_validation;
-	hopper_name validation;
-	hopper_name models;
-	bool		has_selection;
-	hopper_name selection;
-	bool		warm_start;
-	bool		replace;
-	int			training_metrics;
-	bool		threads_given;
-	hopper_run_options options;
-	hopper_run_record record;
-	hopper_config *configs;
-	int			n_configs;
-	bool		keeps_others;	/* models of other configurations stay */
-} fit_request;
 
 static text *
 text_argument(FunctionCallInfo fcinfo, int at)
@@ -128,7 +103,7 @@ precision_argument(FunctionCallInfo fcinfo, int at, bool on_gpus)
 
 /* The arguments from use_gpus to description, and seed to gpus. */
 static void
-common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iterations, int at_seed,
+common_arguments(FunctionCallInfo fcinfo, hopper_fit *request, int at_iterations, int at_seed,
 				 int at_replace)
 {
 	hopper_run_options *options = &request->options;
@@ -182,7 +157,7 @@ common_arguments(FunctionCallInfo fcinfo, fit_request *request, int at_iteration
 
 /* Checks the earlier run and takes its states and histories. */
 static void
-take_over(const fit_request *request, const hopper_outputs *outputs, const hopper_packed *train,
+take_over(const hopper_fit *request, const hopper_outputs *outputs, const hopper_packed *train,
 		  hopper_history **histories)
 {
 	hopper_trained earlier;
@@ -205,7 +180,7 @@ take_over(const fit_request *request, const hopper_outputs *outputs, const hoppe
 }
 
 static Datum
-result_row(FunctionCallInfo fcinfo, const fit_request *request, const hopper_best *best,
+result_row(FunctionCallInfo fcinfo, const hopper_fit *request, const hopper_best *best,
 		   int trained, int failed, double seconds)
 {
 	TupleDesc	descriptor;
@@ -242,7 +217,7 @@ tell_thinned(const hopper_training *training)
 
 /* What would make the validation worth nothing, or is there and not used. `valid` may be NULL. */
 static void
-tell_validation(const fit_request *request, const hopper_packed *train, const hopper_packed *valid)
+tell_validation(const hopper_fit *request, const hopper_packed *train, const hopper_packed *valid)
 {
 	hopper_name beside;
 	Oid			oid;
@@ -274,115 +249,133 @@ tell_validation(const fit_request *request, const hopper_packed *train, const ho
 
 /* What the models are compared by, which is told before they are trained. */
 static void
-choose_ranking(fit_request *request, hopper_ranking *ranking)
+choose_ranking(hopper_fit *request, hopper_ranking *ranking)
 {
 	const char **params = palloc(request->n_configs * sizeof(char *));
+	bool		asked = request->record.rank_by != NULL;
 
 	for (int i = 0; i < request->n_configs; i++)
 		params[i] = request->configs[i].compile_params;
 	hopper_rank_configs(request->n_configs, params, request->record.rank_by, false, ranking);
-	hopper_tell_ranking(ranking, request->output.shown);
+	if (!asked)
+		hopper_tell_ranking(ranking, request->output.shown);
 	/* Whatever fails on the way. */
 	request->record.rank_by = hopper_ranked_by(ranking);
 	pfree(params);
 }
 
-static Datum
-fit(FunctionCallInfo fcinfo, fit_request *request)
+void
+hopper_fit_prepare(hopper_fit *request)
 {
-	hopper_outputs outputs = hopper_outputs_named(&request->output);
-	hopper_outputs made = outputs;
-	hopper_packed train;
-	hopper_packed valid;
-	hopper_training training = {0};
-	hopper_history **histories;
-	hopper_ranking ranking;
-	hopper_best best;
-	int			trained;
-	int			failed;
-	double		seconds;
-	MemoryContext memory;
+	hopper_training *training = &request->training;
 	MemoryContext caller;
-	hopper_guard *memory_guard;
-	int			level = NewGUCNestLevel();
+	hopper_history **histories;
 
+	request->level = NewGUCNestLevel();
+	request->outputs = request->made = hopper_outputs_named(&request->output);
 	/* Our statements are many and touch few rows; the planner thinks otherwise of the arrays. */
 	hopper_disable_jit();
-	hopper_read_packed(&request->source, false, &train);
-	hopper_require_partitions(&train);
+	hopper_read_packed(&request->source, false, &request->train);
+	hopper_require_partitions(&request->train);
 	if (request->has_validation)
 	{
-		hopper_read_packed(&request->validation, true, &valid);
-		hopper_require_partitions(&valid);
-		hopper_check_compatible(&valid, "validation table", &train.desc,
-								train.n_x_columns, train.x_columns, request->source.shown);
+		hopper_read_packed(&request->validation, true, &request->valid);
+		hopper_require_partitions(&request->valid);
+		hopper_check_compatible(&request->valid, "validation table", &request->train.desc,
+								request->train.n_x_columns, request->train.x_columns,
+								request->source.shown);
 	}
 	if (!request->warm_start)
-		made = hopper_outputs_make_room(&outputs, request->replace);
+		request->made = hopper_outputs_make_room(&request->outputs, request->replace);
 
 	/* What may be large does not wait for the client's ROLLBACK. */
-	memory_guard = hopper_guarded_context(&memory);
-	caller = MemoryContextSwitchTo(memory);
+	request->memory_guard = hopper_guarded_context(&request->memory);
+	caller = MemoryContextSwitchTo(request->memory);
 	histories = palloc(request->n_configs * sizeof(hopper_history *));
 	for (int i = 0; i < request->n_configs; i++)
 		histories[i] = hopper_history_new(request->configs[i].mst_key, request->n_configs,
 										  request->options.memory_limit);
 	MemoryContextSwitchTo(caller);
 	if (request->warm_start)
-		take_over(request, &outputs, &train, histories);
-	train.desc.validation = request->has_validation ? 1 : -1;
-	hopper_require_valid_configs(request->configs, request->n_configs, &train.desc);
-	choose_ranking(request, &ranking);
-	tell_validation(request, &train, request->has_validation ? &valid : NULL);
+		take_over(request, &request->outputs, &request->train, histories);
+	request->train.desc.validation = request->has_validation ? 1 : -1;
+	hopper_require_valid_configs(request->configs, request->n_configs, &request->train.desc);
+	choose_ranking(request, &request->ranking);
+	tell_validation(request, &request->train, request->has_validation ? &request->valid : NULL);
 	if (!request->warm_start)
-		hopper_outputs_create(&made, &train);
+		hopper_outputs_create(&request->made, &request->train);
 
-	training.function = request->function;
-	training.shown = request->output.shown;
-	training.quoted = hopper_written_name(&request->output);
-	training.options = request->options;
-	training.options.n_starts = train.n_starts;
-	training.options.starts = train.starts;
-	training.train = &train;
-	training.valid = request->has_validation ? &valid : NULL;
-	training.n_configs = request->n_configs;
-	training.configs = request->configs;
-	training.histories = histories;
-	training.ranking = &ranking;
-	training.threads_given = request->threads_given;
-	training.push_state = hopper_push_state;
-	training.stored = &made;
-	training.keeps_others = request->keeps_others;
+	training->function = request->function;
+	training->shown = request->output.shown;
+	training->quoted = hopper_written_name(&request->output);
+	training->options = request->options;
+	training->options.n_starts = request->train.n_starts;
+	training->options.starts = request->train.starts;
+	training->train = &request->train;
+	training->valid = request->has_validation ? &request->valid : NULL;
+	training->n_configs = request->n_configs;
+	training->configs = request->configs;
+	training->histories = histories;
+	training->ranking = &request->ranking;
+	training->threads_given = request->threads_given;
+	training->push_state = hopper_push_state;
+	training->stored = &request->made;
+	training->keeps_others = request->keeps_others;
 
-	hopper_outputs_rehearse(&made, &training, &request->record);
+	hopper_outputs_rehearse(&request->made, training, &request->record);
 	request->record.started = GetCurrentTimestamp();
-	hopper_train(&training, &made, request->warm_start);
-	request->record.ended = GetCurrentTimestamp();
+}
 
-	hopper_outputs_write_models(&made, &training);
-	if (strcmp(made.model.name, outputs.model.name) != 0)
-		hopper_outputs_replace(&outputs, &made);
-	request->record.best = hopper_outputs_best(&outputs, request->record.rank_by);
-	hopper_outputs_write_summary(&outputs, &training, &request->record);
-	hopper_journal_write(&training, hopper_relation_oid(&outputs.model, false),
+void
+hopper_fit_finish(hopper_fit *request)
+{
+	hopper_training *training = &request->training;
+
+	request->record.ended = GetCurrentTimestamp();
+	hopper_outputs_write_models(&request->made, training);
+	if (strcmp(request->made.model.name, request->outputs.model.name) != 0)
+		hopper_outputs_replace(&request->outputs, &request->made);
+	request->record.best = hopper_outputs_best(&request->outputs, request->record.rank_by);
+	hopper_outputs_write_summary(&request->outputs, training, &request->record);
+	hopper_journal_write(training, hopper_relation_oid(&request->outputs.model, false),
 						 request->record.started);
-	hopper_progress_finished(&training, request->record.best.mst_key,
+}
+
+void
+hopper_fit_end(hopper_fit *request)
+{
+	hopper_training_end(&request->training);
+	hopper_guard_release(request->memory_guard);
+	/* true: what the users' triggers have set stays */
+	AtEOXact_GUC(true, request->level);
+}
+
+static Datum
+fit(FunctionCallInfo fcinfo, hopper_fit *request)
+{
+	hopper_training *training = &request->training;
+	hopper_best best;
+	int			trained;
+	int			failed;
+	double		seconds;
+
+	hopper_fit_prepare(request);
+	hopper_train(training, &request->made, request->warm_start);
+	hopper_fit_finish(request);
+	hopper_progress_finished(training, request->record.best.mst_key,
 							 request->record.best.metric, request->record.best.value);
-	failed = training.n_failed;
-	trained = training.n_configs - failed;
-	seconds = training.info.seconds_wall;
-	tell_thinned(&training);
-	hopper_training_end(&training);
-	hopper_guard_release(memory_guard);
+	failed = training->n_failed;
+	trained = training->n_configs - failed;
+	seconds = training->info.seconds_wall;
+	tell_thinned(training);
 
 	/* SPI's memory goes with SPI_finish. */
 	best = request->record.best;
 	if (best.metric)
 		best.metric = MemoryContextStrdup(request->caller, best.metric);
 	request->written = MemoryContextStrdup(request->caller, hopper_written_name(&request->output));
+	hopper_fit_end(request);
 	hopper_finish();
-	/* true: what the users' triggers have set stays */
-	AtEOXact_GUC(true, level);
 	return result_row(fcinfo, request, &best, trained, failed, seconds);
 }
 
@@ -391,7 +384,7 @@ fit(FunctionCallInfo fcinfo, fit_request *request)
 
 /* Leaves the configurations of `keys`; ERROR 22023 where the selection table lacks one of them. */
 static void
-choose_configs(fit_request *request, ArrayType *keys)
+choose_configs(hopper_fit *request, ArrayType *keys)
 {
 	Datum	   *values;
 	bool	   *nulls;
@@ -442,7 +435,7 @@ choose_configs(fit_request *request, ArrayType *keys)
 Datum
 hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 {
-	fit_request request = {.caller = CurrentMemoryContext};
+	hopper_fit request = {.caller = CurrentMemoryContext};
 
 	hopper_connect();
 	hopper_require_segments();
@@ -474,7 +467,7 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 Datum
 hopper_sql_fit(PG_FUNCTION_ARGS)
 {
-	fit_request request = {.caller = CurrentMemoryContext};
+	hopper_fit request = {.caller = CurrentMemoryContext};
 	hopper_config *config;
 	hopper_model model;
 	char	   *params;

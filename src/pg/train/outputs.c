@@ -574,6 +574,15 @@ write_model(const hopper_outputs *outputs, hopper_training *training, int at)
 }
 
 void
+hopper_outputs_write_info(const hopper_outputs *outputs, hopper_training *training, int at)
+{
+	hopper_training_look(training, at);
+	hopper_exec("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.=) %d", outputs->info.quoted,
+				training->configs[at].mst_key);
+	insert_row(&outputs->info, info_row(training, at));
+}
+
+void
 hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training)
 {
 	for (int i = 0; i < training->n_configs; i++)

@@ -90,6 +90,9 @@ extern void hopper_outputs_clear(const hopper_outputs *outputs,
  * of it is needed any more. (local/train.c, greenplum/coordinator/run.c)
  */
 extern void hopper_train(hopper_training *training, const hopper_outputs *outputs, bool replace);
+/* What is known of the configuration at `at` by now, in the place of what was known before. */
+extern void hopper_outputs_write_info(const hopper_outputs *outputs, hopper_training *training,
+									  int at);
 /* Models, states and infos. */
 extern void hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training);
 /* From what is in the info table; `rank_by` as leaderboard() takes it, or NULL. */

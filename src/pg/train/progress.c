@@ -22,13 +22,19 @@
 #define MAX_STOPPED_LINES 8
 
 void
+hopper_progress_begin(hopper_progress *progress)
+{
+	progress->started = progress->last_line = GetCurrentTimestamp();
+	progress->interval = hopper_notice_interval;
+	progress->n_lines = 0;
+}
+
+void
 hopper_progress_start(hopper_progress *progress, const hopper_training *training)
 {
 	const hopper_packed *train = training->train;
 
-	progress->started = progress->last_line = GetCurrentTimestamp();
-	progress->interval = hopper_notice_interval;
-	progress->n_lines = 0;
+	hopper_progress_begin(progress);
 	ereport(NOTICE,
 			(errmsg("%s \"%s\": %s on %s, %s over %s in %s%s",
 					training->function, training->shown,
@@ -83,6 +89,20 @@ best_so_far(const hopper_training *training, char **words)
 	return true;
 }
 
+bool
+hopper_progress_due(hopper_progress *progress)
+{
+	if (hopper_notice_interval <= 0 || progress->n_lines >= MAX_LINES ||
+		hopper_seconds_since(progress->last_line) < progress->interval)
+		return false;
+	progress->last_line = GetCurrentTimestamp();
+	progress->n_lines++;
+	if (progress->n_lines >= LINES_BEFORE_DOUBLING &&
+		(progress->n_lines - LINES_BEFORE_DOUBLING) % LINES_A_DOUBLING == 0)
+		progress->interval *= 2;
+	return true;
+}
+
 void
 hopper_progress_line(hopper_progress *progress, const hopper_training *training)
 {
@@ -90,8 +110,7 @@ hopper_progress_line(hopper_progress *progress, const hopper_training *training)
 	hopper_done done;
 	char	   *best;
 
-	if (hopper_notice_interval <= 0 || progress->n_lines >= MAX_LINES ||
-		hopper_seconds_since(progress->last_line) < progress->interval)
+	if (!hopper_progress_due(progress))
 		return;
 	elapsed = hopper_seconds_since(progress->started);
 	done = hopper_training_done(training);
@@ -106,11 +125,6 @@ hopper_progress_line(hopper_progress *progress, const hopper_training *training)
 					done.work > 0
 					? psprintf(", about %s left",
 							   hopper_duration_words(elapsed * (1 / done.work - 1))) : "")));
-	progress->last_line = GetCurrentTimestamp();
-	progress->n_lines++;
-	if (progress->n_lines >= LINES_BEFORE_DOUBLING &&
-		(progress->n_lines - LINES_BEFORE_DOUBLING) % LINES_A_DOUBLING == 0)
-		progress->interval *= 2;
 }
 
 long

@@ -107,6 +107,7 @@ hopper_results_put_aside(hopper_training *training, int at)
 	model = &aside->models[at];
 	model->file = aside->end_file;
 	model->at = aside->end;
+	model->state_left = 0;
 	seek(aside, aside->end_file, aside->end);
 	while ((n = from_core(training, at, piece, PIECE_BYTES)) > 0)
 	{
@@ -165,6 +166,67 @@ hopper_results_weights(hopper_training *training, int at, float *weights)
 		read_aside(aside, &aside->models[at], weights, size);
 	else
 		weights_from_core(training, at, weights);
+}
+
+/* --- of a training that is open --- */
+
+void
+hopper_results_grow(hopper_training *training)
+{
+	struct hopper_aside *aside = training->aside;
+
+	if (aside == NULL)
+		return;
+	aside->models = repalloc(aside->models,
+							 training->n_configs * sizeof(struct hopper_aside_model));
+	memset(&aside->models[training->n_configs - 1], 0, sizeof(struct hopper_aside_model));
+}
+
+bool
+hopper_results_are_aside(const hopper_training *training, int at)
+{
+	return training->aside && training->aside->models[at].there;
+}
+
+size_t
+hopper_results_aside_size(const hopper_training *training, int at)
+{
+	return training->aside->models[at].state_left;
+}
+
+/* The file only grows: what one has put there stays for others. */
+void
+hopper_results_share(hopper_training *training, int at, int with)
+{
+	training->aside->models[with] = training->aside->models[at];
+}
+
+void
+hopper_results_forget(hopper_training *training, int at)
+{
+	if (hopper_results_are_aside(training, at))
+		training->aside->models[at].there = false;
+}
+
+void
+hopper_results_push_state(const hopper_training *training, int at)
+{
+	struct hopper_aside_model model = training->aside->models[at];
+	char	   *piece = palloc(PIECE_BYTES);
+	hopper_error error;
+
+	while (model.state_left > 0)
+	{
+		size_t		n = Min(model.state_left, PIECE_BYTES);
+
+		read_aside(training->aside, &model, piece, n);
+		model.state_left -= n;
+		HOPPER_CHECK(hopper_torch()->run.add_state(training->run, training->configs[at].mst_key,
+												   (const uint8_t *) piece, n, &error), error);
+		CHECK_FOR_INTERRUPTS();
+	}
+	pfree(piece);
+	training->aside->models[at].there = false;
 }
 
 void

@@ -19,6 +19,23 @@ extern void hopper_results_put_aside(hopper_training *training, int at);
 extern size_t hopper_results_state(hopper_training *training, int at, void *bytes, size_t size);
 /* And then its weights, results[at].n_weights floats. */
 extern void hopper_results_weights(hopper_training *training, int at, float *weights);
+/* --- of a training that is open --- */
+
+/* Room for another configuration. */
+extern void hopper_results_grow(hopper_training *training);
+/*
+ * A state that was put aside goes back to the core, which has the configuration's newest one then:
+ * hopper_training.push_state.
+ */
+extern void hopper_results_push_state(const hopper_training *training, int at);
+/* Of a configuration that is put aside: another one goes on from its state, too. */
+extern void hopper_results_share(hopper_training *training, int at, int with);
+extern bool hopper_results_are_aside(const hopper_training *training, int at);
+/* The size of its state there. */
+extern size_t hopper_results_aside_size(const hopper_training *training, int at);
+/* What is aside is of no use any more. */
+extern void hopper_results_forget(hopper_training *training, int at);
+
 extern void hopper_results_end(hopper_training *training);
 
 #endif							/* HOPPER_RESULTS_H */

@@ -127,12 +127,14 @@ load_partition(hopper_training *training, hopper_split split, int32 partition)
 	HOPPER_CHECK(hopper_torch()->run.end_load(training->run, split, partition, &error), error);
 }
 
-static int
-index_of(const hopper_training *training, int32 mst_key)
+int
+hopper_training_place(const hopper_training *training, int32 mst_key)
 {
 	int			first = 0;
 	int			last = training->n_configs - 1;
 
+	if (training->ended)
+		return mst_key >= 0 && mst_key < training->n_places ? training->places[mst_key] : -1;
 	while (first <= last)
 	{
 		int			middle = first + (last - first) / 2;
@@ -144,7 +146,17 @@ index_of(const hopper_training *training, int32 mst_key)
 		else
 			last = middle - 1;
 	}
-	elog(ERROR, "the core told of configuration %d, which is not in the run", mst_key);
+	return -1;
+}
+
+static int
+index_of(const hopper_training *training, int32 mst_key)
+{
+	int			at = hopper_training_place(training, mst_key);
+
+	if (at < 0)
+		elog(ERROR, "the core told of configuration %d, which is not in the run", mst_key);
+	return at;
 }
 
 /* The stored states that the core wants now, one at a time. */
@@ -190,6 +202,8 @@ load(hopper_training *training)
 								   training->valid ? &training->valid->desc : NULL,
 								   &training->run, &error), error);
 	training->guard = hopper_guard_add(training->run, free_run);
+	if (training->ended)
+		HOPPER_CHECK(torch->run.stay_open(training->run, &error), error);
 	for (int i = 0; i < training->n_configs; i++)
 	{
 		HOPPER_CHECK(torch->run.add_config(training->run, &training->configs[i], &error), error);
@@ -209,7 +223,8 @@ load(hopper_training *training)
 		hopper_require_readable(training->train);
 		if (training->valid)
 			hopper_require_readable(training->valid);
-		tell_reading_in_turns(training, &plan);
+		if (!training->ended)
+			tell_reading_in_turns(training, &plan);
 		return;
 	}
 	hopper_scan_packed(training->train, HOPPER_SPLIT_TRAIN, add_buffer, training);
@@ -231,9 +246,8 @@ take_visits(hopper_training *training)
 								&visits[i]);
 }
 
-/* Handles the events that wait; true once the run has finished. */
-static bool
-drain(hopper_training *training)
+bool
+hopper_training_drain(hopper_training *training)
 {
 	hopper_event event;
 	int			at;
@@ -255,6 +269,8 @@ drain(hopper_training *training)
 					training->n_failed++;
 					hopper_progress_failed(training, &event);
 				}
+				if (training->ended)
+					training->ended(training, at, true);
 				break;
 			case HOPPER_EVENT_MODEL_STOPPED:
 				hopper_progress_stopped(training, index_of(training, event.mst_key), &event);
@@ -276,8 +292,12 @@ drain(hopper_training *training)
 				push_states(training);
 				break;
 			case HOPPER_EVENT_MODEL_DONE:
-				if (event.take)
-					hopper_results_put_aside(training, index_of(training, event.mst_key));
+				at = index_of(training, event.mst_key);
+				/* One that went on since then may have had it taken. */
+				if (event.take && !hopper_results_are_aside(training, at))
+					hopper_results_put_aside(training, at);
+				if (training->ended)
+					training->ended(training, at, false);
 				break;
 			case HOPPER_EVENT_ITERATION:
 				break;
@@ -380,18 +400,23 @@ hopper_refuse_all_failed(const hopper_training *training)
 				 errhint("The warnings above tell why each of them failed.")));
 }
 
-static void
-take_results(hopper_training *training)
+void
+hopper_training_look(hopper_training *training, int at)
 {
-	const hopper_torch_api *torch = hopper_torch();
 	hopper_error error;
 
-	torch->run.get_info(training->run, &training->info);
+	HOPPER_CHECK(hopper_torch()->run.result(training->run, training->configs[at].mst_key,
+											&training->results[at], &error), error);
+}
+
+void
+hopper_training_take(hopper_training *training)
+{
+	hopper_torch()->run.get_info(training->run, &training->info);
 	training->n_failed = 0;
 	for (int i = 0; i < training->n_configs; i++)
 	{
-		HOPPER_CHECK(torch->run.result(training->run, training->configs[i].mst_key,
-									   &training->results[i], &error), error);
+		hopper_training_look(training, i);
 		if (training->results[i].status == HOPPER_MODEL_TRAINING)
 			elog(ERROR, "configuration %d did not finish", training->configs[i].mst_key);
 		training->n_failed += training->results[i].status == HOPPER_MODEL_FAILED;
@@ -400,39 +425,55 @@ take_results(hopper_training *training)
 	hopper_refuse_all_failed(training);
 }
 
+static void
+allocate(hopper_training *training)
+{
+	int			n = training->n_configs;
+
+	training->allocated = n;
+	training->failed = palloc0(n * sizeof(bool));
+	training->stopped = palloc0(n * sizeof(bool));
+	training->results = hopper_palloc0_huge(n * sizeof(hopper_model_result));
+}
+
+void
+hopper_training_load(hopper_training *training)
+{
+	instr_time	start;
+	instr_time	end;
+
+	allocate(training);
+	training->n_failed = 0;
+	training->timeline = hopper_timeline_new(training);
+	INSTR_TIME_SET_CURRENT(start);
+	load(training);
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, start);
+	training->seconds_reading = INSTR_TIME_GET_DOUBLE(end);
+}
+
 void
 hopper_training_run(hopper_training *training)
 {
 	ErrorContextCallback context = {error_context_stack, training_context, training};
 	hopper_progress progress;
 	hopper_error error;
-	instr_time	start;
-	instr_time	end;
 
-	training->failed = palloc0(training->n_configs * sizeof(bool));
-	training->stopped = palloc0(training->n_configs * sizeof(bool));
-	training->results = hopper_palloc0_huge(training->n_configs * sizeof(hopper_model_result));
 	training->costs = hopper_training_costs(training);
-	training->n_failed = 0;
 	training->started = false;
-	training->timeline = hopper_timeline_new(training);
 	error_context_stack = &context;
-	INSTR_TIME_SET_CURRENT(start);
-	load(training);
-	INSTR_TIME_SET_CURRENT(end);
-	INSTR_TIME_SUBTRACT(end, start);
-	training->seconds_reading = INSTR_TIME_GET_DOUBLE(end);
+	hopper_training_load(training);
 
 	hopper_progress_start(&progress, training);
 	training->started = true;
 	HOPPER_CHECK(hopper_torch()->run.start(training->run, &error), error);
-	while (!drain(training))
+	while (!hopper_training_drain(training))
 	{
 		hopper_progress_line(&progress, training);
 		hopper_wait(training->event_fd, hopper_progress_timeout(&progress));
 	}
 	error_context_stack = context.previous;
-	take_results(training);
+	hopper_training_take(training);
 }
 
 void

@@ -33,6 +33,12 @@ typedef struct hopper_training
 	const struct hopper_outputs *stored;	/* where it is */
 	bool		rehearsed;		/* nothing was trained: results are made up of zeros */
 	bool		keeps_others;	/* models of other configurations stay in the outputs */
+	/*
+	 * Not NULL: configurations enter and leave while the run goes on; called whenever one of them
+	 * has ended what it was to train, or failed.
+	 */
+	void		(*ended) (struct hopper_training *training, int at, bool failed);
+	void	   *ended_state;	/* the caller's */
 
 	/* set by hopper_training_run() */
 	hopper_run *run;
@@ -50,7 +56,10 @@ typedef struct hopper_training
 	bool	   *failed;
 	bool	   *stopped;		/* by early stopping */
 	int			n_stopped;
-	double	   *costs;			/* of an iteration of each model, in any unit */
+	double	   *costs;			/* of an iteration of each model, in any unit; NULL: open */
+	int			allocated;		/* configurations that there is room for */
+	int		   *places;			/* open: by key, the configuration's place, or -1 */
+	int			n_places;
 	struct hopper_aside *aside; /* results in a temporary file, or NULL */
 } hopper_training;
 
@@ -61,6 +70,40 @@ typedef struct hopper_training
  */
 extern void hopper_training_run(hopper_training *training);
 extern void hopper_training_end(hopper_training *training);
+
+/* Its parts: loads the data. */
+extern void hopper_training_load(hopper_training *training);
+/* Handles the events that wait; true once the run has finished. */
+extern bool hopper_training_drain(hopper_training *training);
+/* The place of a configuration in the run, or -1. */
+extern int	hopper_training_place(const hopper_training *training, int32 mst_key);
+/* What is known of it by now: results[at]. */
+extern void hopper_training_look(hopper_training *training, int at);
+/* Once it has finished. ERROR 22000 where all have failed. */
+extern void hopper_training_take(hopper_training *training);
+
+/*
+ * A training that is open, training->ended: start; then enter and go_on as the caller likes, and
+ * drain when training->event_fd wakes; close when nothing more comes, and drain until it has
+ * finished (train/open_run.c).
+ */
+extern void hopper_training_start(hopper_training *training);
+/*
+ * One more configuration, which is copied, with its history; returns its place. -1: it does not
+ * fit beside what the run has planned, but would in a run of its own.
+ */
+extern int	hopper_training_enter(hopper_training *training, const hopper_config *config,
+								  hopper_history *history);
+/*
+ * The same with the state and the history of the configuration at `parent`, which is done.
+ */
+extern int	hopper_training_enter_child(hopper_training *training, const hopper_config *config,
+										hopper_history *history, int parent);
+/* It trains so many iterations more, or anew from its initial weights. */
+extern void hopper_training_go_on(hopper_training *training, int at, int32 iterations, bool anew);
+/* The state of a configuration that is done goes; its weights stay. */
+extern void hopper_training_drop_state(hopper_training *training, int at);
+extern void hopper_training_close(hopper_training *training);
 
 /* What an iteration of each model costs, in any unit; palloc'ed. */
 extern double *hopper_training_costs(const hopper_training *training);
@@ -87,7 +130,10 @@ typedef struct hopper_progress
 	int			n_lines;
 } hopper_progress;
 
+extern void hopper_progress_begin(hopper_progress *progress);	/* without a line */
 extern void hopper_progress_start(hopper_progress *progress, const hopper_training *training);
+/* Whether a line is due; it counts as told then. */
+extern bool hopper_progress_due(hopper_progress *progress);
 /* A line if one is due. */
 extern void hopper_progress_line(hopper_progress *progress, const hopper_training *training);
 /* How long to sleep at most until a line may be due, in ms; -1: forever. */

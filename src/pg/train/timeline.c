@@ -33,7 +33,10 @@ hopper_timeline_new(const hopper_training *training)
 	timeline->open = palloc(training->n_configs * OPEN_ROWS * sizeof(int));
 	for (int i = 0; i < training->n_configs * OPEN_ROWS; i++)
 		timeline->open[i] = -1;
-	if (count_visits(training, training->train->desc.n_partitions,
+	/* How many there will be is not known: they are summed up by and by. */
+	if (training->ended)
+		timeline->level = HOPPER_TIMELINE_ITERATIONS;
+	else if (count_visits(training, training->train->desc.n_partitions,
 					 training->valid ? training->valid->desc.n_partitions : 0) <= MAX_ROWS)
 		timeline->level = HOPPER_TIMELINE_VISITS;
 	else if (count_visits(training, 1, training->valid ? 1 : 0) <= MAX_ROWS)
@@ -41,6 +44,16 @@ hopper_timeline_new(const hopper_training *training)
 	else
 		timeline->level = HOPPER_TIMELINE_MODELS;
 	return timeline;
+}
+
+void
+hopper_timeline_grow(hopper_timeline *timeline, int n_configs)
+{
+	timeline->open = repalloc_huge(timeline->open,
+								   (Size) n_configs * OPEN_ROWS * sizeof(int));
+	for (int i = timeline->n_configs * OPEN_ROWS; i < n_configs * OPEN_ROWS; i++)
+		timeline->open[i] = -1;
+	timeline->n_configs = n_configs;
 }
 
 static hopper_timeline_row *
@@ -70,6 +83,8 @@ hopper_timeline_add(hopper_timeline *timeline, int config, int32 segment,
 									   (visit->split == HOPPER_SPLIT_VALID)];
 	hopper_timeline_row *row;
 
+	if (timeline->n >= MAX_ROWS)
+		timeline->level = HOPPER_TIMELINE_MODELS;
 	if (timeline->level == HOPPER_TIMELINE_VISITS || *open < 0 ||
 		(timeline->level == HOPPER_TIMELINE_ITERATIONS &&
 		 timeline->rows[*open].visit.iteration != visit->iteration))

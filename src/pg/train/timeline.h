@@ -50,6 +50,8 @@ typedef struct hopper_shares
 } hopper_shares;
 
 extern hopper_timeline *hopper_timeline_new(const struct hopper_training *training);
+/* Room for so many configurations, where more have come. */
+extern void hopper_timeline_grow(hopper_timeline *timeline, int n_configs);
 /* `config`: the visiting model's place among the configurations. */
 extern void hopper_timeline_add(hopper_timeline *timeline, int config, int32 segment,
 								const hopper_visit *visit);

@@ -1,0 +1,53 @@
+/*
+ * fit.h
+ *		The order of things in a training: what is refused before it, and what is left behind it.
+ */
+#ifndef HOPPER_FIT_H
+#define HOPPER_FIT_H
+
+#include "pg/train/outputs.h"
+
+typedef struct hopper_fit
+{
+	/* what the caller asks for; names and settings are checked where they are read */
+	MemoryContext caller;		/* outlives SPI's */
+	const char *function;
+	hopper_name source;
+	hopper_name output;
+	char	   *written;		/* output as the user wrote it */
+	bool		has_validation;
+	hopper_name validation;
+	hopper_name models;
+	bool		has_selection;
+	hopper_name selection;
+	bool		warm_start;
+	bool		replace;
+	bool		threads_given;
+	bool		keeps_others;	/* models of other configurations stay */
+	hopper_run_options options;
+	hopper_run_record record;
+	hopper_config *configs;
+	int			n_configs;
+
+	/* set by hopper_fit_prepare() */
+	hopper_outputs outputs;
+	hopper_outputs made;		/* the same, or what takes their place */
+	hopper_packed train;
+	hopper_packed valid;
+	hopper_training training;
+	hopper_ranking ranking;
+	MemoryContext memory;		/* of what may be large */
+	hopper_guard *memory_guard;
+	int			level;			/* of settings */
+} hopper_fit;
+
+/*
+ * Refuses all that can be wrong, makes the output tables and rehearses their filling; leaves
+ * fit->training ready to run. SPI must be connected.
+ */
+extern void hopper_fit_prepare(hopper_fit *fit);
+/* Fills the output tables and writes the journal, once fit->training has its results. */
+extern void hopper_fit_finish(hopper_fit *fit);
+extern void hopper_fit_end(hopper_fit *fit);
+
+#endif							/* HOPPER_FIT_H */
