@@ -28,12 +28,29 @@ typedef enum hopper_label_kind
 	HOPPER_LABEL_ARRAY = 3		/* an array a row: one-hot, several targets, soft labels */
 } hopper_label_kind;
 
-/* One example, and how many there are. */
+#define HOPPER_MAX_INPUTS 1000
+
+/* One of several inputs of a model. */
+typedef struct hopper_input
+{
+	const char *name;			/* of the architecture's input layer */
+	int32_t		type;			/* hopper_type */
+	int32_t		rank;			/* dimensions of one example; 0 is refused */
+	int64_t		shape[HOPPER_MAX_RANK];
+} hopper_input;
+
+/*
+ * One example, and how many there are. The features of an example that has several inputs are
+ * theirs one behind the other, each in its own type; then x_type is 0, x_rank 1, and x_shape[0] the
+ * number of all values.
+ */
 typedef struct hopper_data_desc
 {
 	int32_t		x_type;			/* hopper_type */
 	int32_t		x_rank;			/* dimensions of one example; 0 is refused */
 	int64_t		x_shape[HOPPER_MAX_RANK];
+	int32_t		n_inputs;		/* 0: one, of type x_type and shape x_shape; else at least 2 */
+	const hopper_input *inputs;
 	int32_t		y_kind;			/* hopper_label_kind */
 	int32_t		y_type;			/* hopper_type */
 	int32_t		y_rank;

@@ -108,12 +108,8 @@ int CompleteText(const char* json, size_t size, hopper_rows** rows, hopper_error
 int DescribeModel(const char* json, size_t size, const hopper_data_desc* data, hopper_rows** rows,
                   hopper_error* error) {
   return Guard(error, [&] {
-    Shape shape;
-    if (data != nullptr) {
-      shape.assign(data->x_shape,
-                   data->x_shape + std::clamp<int32_t>(data->x_rank, 0, HOPPER_MAX_RANK));
-    }
-    const auto spec = ParseModel(JsonText(json, size), data != nullptr ? &shape : nullptr);
+    const auto spec = data != nullptr ? ParseModelFor(JsonText(json, size), InputsOf(*data))
+                                      : ParseModel(JsonText(json, size), nullptr);
     auto table = std::make_unique<Rows>(8);
     // A shared layer is called several times: the shape of its first call, the work of all.
     std::vector<const Node*> first_calls(spec->layers.size(), nullptr);
@@ -302,8 +298,7 @@ int LinkOfOutputs(const char* model_arch, size_t model_arch_size, const char* co
                   hopper_error* error) {
   return Guard(error, [&] {
     Require(data != nullptr, "data");
-    const Shape input(data->x_shape, data->x_shape + data->x_rank);
-    const auto spec = ParseModel(JsonText(model_arch, model_arch_size), &input);
+    const auto spec = ParseModelFor(JsonText(model_arch, model_arch_size), InputsOf(*data));
     std::vector<ParamProblem> problems;
     const CompileParams compile = ParseCompileParams(Text(compile_params), &problems);
     *width = spec->output_shape().empty() ? 1 : spec->output_shape().back();

@@ -73,9 +73,29 @@ constexpr const char* kRepack = "Pack the data again with hopper.training_prepro
 
 }  // namespace
 
+std::vector<DataInput> InputsOf(const hopper_data_desc& desc) {
+  std::vector<DataInput> inputs;
+  if (desc.n_inputs == 0) {
+    inputs.push_back({"", CopyShape(desc.x_rank, desc.x_shape, "features"), desc.x_type});
+    return inputs;
+  }
+  if (desc.n_inputs < 2 || desc.n_inputs > HOPPER_MAX_INPUTS) {
+    throw Error(ErrorCode::kInvalidParameter,
+                "a row has " + std::to_string(desc.n_inputs) + " inputs",
+                "The limit is " + std::to_string(HOPPER_MAX_INPUTS) + ".");
+  }
+  for (int32_t i = 0; i < desc.n_inputs; ++i) {
+    const hopper_input& input = desc.inputs[i];
+    inputs.push_back(
+        {TextOf(input.name), CopyShape(input.rank, input.shape, "features"), input.type});
+  }
+  return inputs;
+}
+
 DataDesc::DataDesc(const hopper_data_desc& desc)
     : x_type(desc.x_type),
       x_shape(CopyShape(desc.x_rank, desc.x_shape, "features")),
+      inputs(InputsOf(desc)),
       y_kind(desc.y_kind),
       y_type(desc.y_type),
       y_shape(CopyShape(desc.y_rank, desc.y_shape, "labels")),
@@ -87,8 +107,21 @@ DataDesc::DataDesc(const hopper_data_desc& desc)
   const auto fail = [&](const std::string& message) {
     throw Error(ErrorCode::kInvalidParameter, message, "", kRepack);
   };
-  if (TypeSize(x_type) == 0) fail("features have the unknown type " + std::to_string(x_type));
-  if (x_shape.empty()) fail("features have no dimensions");
+  int64_t values = 0;
+  for (const DataInput& input : inputs) {
+    if (TypeSize(input.type) == 0) {
+      fail("features have the unknown type " + std::to_string(input.type));
+    }
+    if (input.shape.empty()) fail("features have no dimensions");
+    values += ProductOf(input.shape);
+  }
+  if (values != x_elements() || (inputs.size() > 1 && x_type != 0)) {
+    fail("the inputs of a row are not its features");
+  }
+  // An input may hold numbers of things: nothing divides them.
+  if (inputs.size() > 1 && normalizing_const != 1.0) {
+    fail("several inputs have a normalizing constant");
+  }
   if (TypeSize(y_type) == 0) fail("labels have the unknown type " + std::to_string(y_type));
   if (y_kind < HOPPER_LABEL_CLASS || y_kind > HOPPER_LABEL_ARRAY) {
     fail("labels are of the unknown kind " + std::to_string(y_kind));
@@ -125,7 +158,14 @@ int64_t DataDesc::x_elements() const { return ProductOf(x_shape); }
 
 int64_t DataDesc::y_elements() const { return ProductOf(y_shape); }
 
-size_t DataDesc::x_bytes() const { return static_cast<size_t>(x_elements()) * TypeSize(x_type); }
+size_t DataDesc::x_bytes() const {
+  size_t bytes = 0;
+  for (const DataInput& input : inputs) {
+    bytes +=
+        static_cast<size_t>(ProductOf(input.shape)) * static_cast<size_t>(TypeSize(input.type));
+  }
+  return bytes;
+}
 
 size_t DataDesc::y_bytes() const { return static_cast<size_t>(y_elements()) * TypeSize(y_type); }
 

@@ -10,6 +10,7 @@
 #include "base/aligned.h"
 #include "base/hash.h"
 #include "data/batch.h"
+#include "data/inputs.h"
 #include "model_hopper/data.h"
 
 namespace hopper {
@@ -34,8 +35,9 @@ Digest BufferChecksum(int32_t partition_id, int32_t buffer_id, int32_t n, const 
 struct DataDesc {
   explicit DataDesc(const hopper_data_desc& desc);
 
-  int32_t x_type;
+  int32_t x_type;  // 0: of several inputs
   std::vector<int64_t> x_shape;
+  std::vector<DataInput> inputs;  // at least one
   int32_t y_kind;
   int32_t y_type;
   std::vector<int64_t> y_shape;

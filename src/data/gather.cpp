@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
+#include "base/product.h"
 #include "data/dataset.h"
 
 namespace hopper {
@@ -79,11 +81,37 @@ void Prefetch(const void* row, int64_t bytes) {
   for (int64_t i = 0; i < std::min(bytes, kBytesAhead); i += kCacheLine) __builtin_prefetch(at + i);
 }
 
+// The values of one row that has several inputs, which follow each other without a gap.
+void ConvertInputs(const DataDesc& desc, const uint8_t* row, float* out) {
+  for (const DataInput& input : desc.inputs) {
+    const int64_t n = ProductOf(input.shape);
+    WithType(input.type, row, [&](const auto* values) {
+      using Value = std::remove_cv_t<std::remove_pointer_t<decltype(values)>>;
+      for (int64_t i = 0; i < n; ++i) {
+        Value value;
+        std::memcpy(&value, row + i * static_cast<int64_t>(sizeof(Value)), sizeof(Value));
+        out[i] = static_cast<float>(value);
+      }
+      row += n * static_cast<int64_t>(sizeof(Value));
+    });
+    out += n;
+  }
+}
+
 }  // namespace
 
 void GatherFeatures(const DataDesc& desc, const Partition& partition, const int32_t* rows,
                     int64_t n, float* out) {
   const int64_t elements = desc.x_elements();
+  if (desc.inputs.size() > 1) {
+    const auto row_bytes = static_cast<int64_t>(desc.x_bytes());
+    const uint8_t* x = partition.x.data();
+    for (int64_t i = 0; i < n; ++i) {
+      if (i + kRowsAhead < n) Prefetch(x + rows[i + kRowsAhead] * row_bytes, row_bytes);
+      ConvertInputs(desc, x + rows[i] * row_bytes, out + i * elements);
+    }
+    return;
+  }
   const Scaler scaler(desc.normalizing_const);
   WithType(desc.x_type, partition.x.data(), [&](const auto* values) {
     const auto row_bytes = elements * static_cast<int64_t>(sizeof(*values));
@@ -97,6 +125,13 @@ void GatherFeatures(const DataDesc& desc, const Partition& partition, const int3
 
 void ConvertFeatures(const DataDesc& desc, const void* x, int64_t n, float* out) {
   const auto* bytes = static_cast<const uint8_t*>(x);
+  if (desc.inputs.size() > 1) {
+    for (int64_t i = 0; i < n; ++i) {
+      ConvertInputs(desc, bytes + static_cast<size_t>(i) * desc.x_bytes(),
+                    out + i * desc.x_elements());
+    }
+    return;
+  }
   const int64_t count = n * desc.x_elements();
   const Scaler scaler(desc.normalizing_const);
   const auto size = static_cast<size_t>(TypeSize(desc.x_type));

@@ -31,7 +31,7 @@ std::shared_ptr<const Network> Networks::Of(const hopper_config& config, const D
       by_text_[Hash(config.model_arch, config.model_arch_size)];
   if (network == nullptr) {
     network = std::make_shared<const Network>(
-        ParseModel({config.model_arch, config.model_arch_size}, &data.x_shape));
+        ParseModelFor({config.model_arch, config.model_arch_size}, data.inputs));
   }
   return network;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/product.h"
+
 namespace hopper {
 
 namespace {
@@ -68,7 +70,18 @@ Partition MakeExamples(const DataDesc& desc, int64_t n) {
   data.buffer_starts = {0};
   data.x = AlignedArray<uint8_t>(static_cast<size_t>(n) * desc.x_bytes());
   data.y = AlignedArray<uint8_t>(static_cast<size_t>(n) * desc.y_bytes());
-  FillValues(desc.x_type, n * desc.x_elements(), data.x.data());
+  uint8_t* x = data.x.data();
+  if (desc.inputs.size() == 1) {
+    FillValues(desc.x_type, n * desc.x_elements(), x);
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      for (const DataInput& input : desc.inputs) {
+        const int64_t values = ProductOf(input.shape);
+        FillValues(input.type, values, x);
+        x += values * TypeSize(input.type);
+      }
+    }
+  }
   const auto size = static_cast<int64_t>(TypeSize(desc.y_type));
   const int64_t elements = desc.y_elements();
   if (desc.y_kind == HOPPER_LABEL_VALUE) {

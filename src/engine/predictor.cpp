@@ -34,7 +34,7 @@ Predictor::Predictor(std::string_view model_arch, const float* weights, int64_t 
 }
 
 void Predictor::Prepare(std::string_view model_arch, const float* weights, int64_t n_weights) {
-  auto spec = ParseModel(model_arch, &data_.x_shape);
+  auto spec = ParseModelFor(model_arch, data_.inputs);
   if (ElementCount(spec->input_shape()) != data_.x_elements()) {
     throw Error(ErrorCode::kInvalidParameter,
                 "model expects input of shape " + ShapeText(spec->input_shape()) +

@@ -133,6 +133,7 @@ class ConfigCheck {
   }
 
   void CheckInput(const ModelSpec& spec) {
+    if (spec.inputs.size() > 1) return;  // found by their names, or the model was not parsed
     const Shape held = ShapeOf(data_->x_rank, data_->x_shape);
     if (SameButForChannels(spec.input_shape(), held)) return;
     const std::string holds =
@@ -451,16 +452,16 @@ std::vector<ConfigProblem> CheckConfigs(const std::vector<hopper_config>& config
                                         const hopper_data_desc* data) {
   std::vector<ConfigProblem> problems;
   std::map<Digest, Architecture> architectures;
-  Shape data_shape;
-  if (data != nullptr) data_shape = ShapeOf(data->x_rank, data->x_shape);
+  std::vector<DataInput> inputs;
+  if (data != nullptr) inputs = InputsOf(*data);
   for (const hopper_config& config : configs) {
     const Digest key = Hash(config.model_arch, config.model_arch_size);
     auto [at, is_new] = architectures.try_emplace(key);
     Architecture& architecture = at->second;
     if (is_new) {
-      architecture.spec =
-          ParseModel({config.model_arch, config.model_arch_size},
-                     data != nullptr ? &data_shape : nullptr, &architecture.problems);
+      const std::string_view json{config.model_arch, config.model_arch_size};
+      architecture.spec = data != nullptr ? ParseModelFor(json, inputs, &architecture.problems)
+                                          : ParseModel(json, nullptr, &architecture.problems);
       // Without data, a shape that is left open is no problem yet.
       auto& found = architecture.problems;
       found.erase(std::remove_if(

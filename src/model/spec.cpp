@@ -1,6 +1,7 @@
 #include "model/spec.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <queue>
 
@@ -45,21 +46,19 @@ class Builder {
   Builder(KerasModel* keras, ModelSpec* spec, std::vector<Problem>* problems)
       : keras_(keras), spec_(spec), problems_(problems), weights_(keras->layers.size()) {}
 
-  void Build(const Shape* data_shape) {
+  void Build(const std::vector<DataInput>* data) {
     const ModelGraph& graph = keras_->graph;
     if (!graph.valid) return;
-    if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
-      return Fail(ErrorCode::kNotSupported,
-                  "model \"" + graph.name + "\" has " + std::to_string(graph.inputs.size()) +
-                      " inputs and " + std::to_string(graph.outputs.size()) + " outputs",
-                  "A packed table has one column of features and one of labels.",
-                  "Build the model with one input and one output.");
+    if (graph.outputs.size() != 1) {
+      return Fail(
+          ErrorCode::kNotSupported,
+          "model \"" + graph.name + "\" has " + std::to_string(graph.outputs.size()) + " outputs",
+          "A packed table has one column of labels.", "Build the model with one output.");
     }
-    Shape input;
-    if (!InputShape(graph, data_shape, &input)) return;
-    spec_->input = AddTensor(input);
+    std::vector<int> inputs;
+    if (!TakeInputs(graph, data, &inputs)) return;
     std::vector<int> outputs;
-    if (!Run(graph, {spec_->input}, false, &outputs) || outputs[0] < 0) return;
+    if (!Run(graph, inputs, false, &outputs) || outputs[0] < 0) return;
     spec_->output = outputs[0];
     if (spec_->nodes.empty()) {
       return Fail(ErrorCode::kInvalidParameter, "model \"" + graph.name + "\" has no layers", "",
@@ -74,9 +73,119 @@ class Builder {
     problems_->push_back({code, message, detail, hint});
   }
 
+  // Tensors of the model's inputs. Several are parts of one, each taken out of it by a layer.
+  bool TakeInputs(const ModelGraph& graph, const std::vector<DataInput>* data,
+                  std::vector<int>* tensors) {
+    const size_t n = graph.inputs.size();
+    if (n != 1 && n > HOPPER_MAX_INPUTS) {
+      Fail(ErrorCode::kLimitExceeded,
+           "model \"" + graph.name + "\" has " + std::to_string(n) + " inputs",
+           "The limit is " + std::to_string(HOPPER_MAX_INPUTS) + ".");
+      return false;
+    }
+    std::vector<const DataInput*> found(n, nullptr);
+    if (data != nullptr && !FindInputs(graph, *data, &found)) return false;
+    for (size_t i = 0; i < n; ++i) {
+      const GraphLayer& input = graph.layers[graph.inputs[i].layer];
+      ModelInput made;
+      made.name = input.name;
+      if (!InputShape(graph, input, found[i] != nullptr ? &found[i]->shape : nullptr,
+                      &made.shape)) {
+        return false;
+      }
+      spec_->inputs.push_back(std::move(made));
+    }
+    if (n == 1) {
+      spec_->input = AddTensor(spec_->inputs[0].shape);
+      *tensors = {spec_->input};
+      return true;
+    }
+    return TakeParts(data, found, tensors);
+  }
+
+  // Which input of the data is which of the model's.
+  bool FindInputs(const ModelGraph& graph, const std::vector<DataInput>& data,
+                  std::vector<const DataInput*>* found) {
+    if (graph.inputs.size() == 1 && data.size() == 1) {
+      (*found)[0] = data.data();
+      return true;
+    }
+    bool all = graph.inputs.size() == data.size();
+    std::string wanted, held;
+    for (size_t i = 0; i < graph.inputs.size(); ++i) {
+      const std::string& name = graph.layers[graph.inputs[i].layer].name;
+      wanted += (i > 0 ? ", \"" : "\"") + name + "\"";
+      for (const DataInput& input : data) {
+        if (input.name == name) (*found)[i] = &input;
+      }
+      all = all && (*found)[i] != nullptr;
+    }
+    for (const DataInput& input : data) {
+      held += (held.empty() ? "\"" : ", \"") + input.name + "\"";
+    }
+    if (all) return true;
+    const bool one = data.size() == 1;
+    Fail(ErrorCode::kInvalidParameter,
+         "model \"" + graph.name + "\" has the " +
+             (graph.inputs.size() == 1 ? "input " : "inputs ") + wanted + " but the data have " +
+             (one ? "one input without a name" : held),
+         "Inputs are found by their names.",
+         graph.inputs.size() == 1
+             ? "Build the model with these inputs, or pack one column or a list of numbers."
+             : "Name them when packing: independent_varname => '{\"" +
+                   graph.layers[graph.inputs[0].layer].name + "\": [\"column\", ...], ...}'.");
+    return false;
+  }
+
+  bool TakeParts(const std::vector<DataInput>* data, const std::vector<const DataInput*>& found,
+                 std::vector<int>* tensors) {
+    int64_t values = 0;
+    if (data == nullptr) {
+      for (ModelInput& input : spec_->inputs) {
+        input.first = values;
+        values = SaturatingAdd(values, ElementCount(input.shape));
+      }
+    } else {
+      for (const DataInput& part : *data) {
+        for (size_t i = 0; i < found.size(); ++i) {
+          if (found[i] != &part) continue;
+          ModelInput& input = spec_->inputs[i];
+          input.first = values;
+          const Shape& held = part.shape;
+          if (ElementCount(held) != ElementCount(input.shape)) {
+            Fail(ErrorCode::kInvalidParameter, "input \"" + input.name + "\" expects shape " +
+                                                   ShapeText(input.shape) +
+                                                   " but the data have shape " + ShapeText(held));
+            return false;
+          }
+        }
+        values = SaturatingAdd(values, ElementCount(part.shape));
+      }
+    }
+    const Shape row{values};
+    if (!CheckTensor(row, "all inputs of the model together")) return false;
+    spec_->input = AddTensor(row);
+    for (const ModelInput& input : spec_->inputs) {
+      JsonDocument config;
+      (*config.root())["name"] = input.name;
+      (*config.root())["first"] = input.first;
+      for (const int64_t size : input.shape) (*config.root())["shape"].push_back(size);
+      LayerConfig layer_config(*config.root(), "InputLayer", "inputs", keras_->family, problems_);
+      GraphLayer part;
+      part.layer = static_cast<int>(keras_->layers.size());
+      keras_->layers.push_back(FindLayerType("InputLayer")->make(layer_config));
+      keras_->fingerprints.push_back("InputLayer\n" + std::to_string(input.first) + "\n" +
+                                     ShapeText(input.shape));
+      weights_.emplace_back();
+      tensors->push_back(CallLayer(part, {spec_->input}, false));
+      if (tensors->back() < 0) return false;
+    }
+    return true;
+  }
+
   // What the file states, filled up by the data where it leaves something open.
-  bool InputShape(const ModelGraph& graph, const Shape* data_shape, Shape* shape) {
-    const GraphLayer& input = graph.layers[graph.inputs[0].layer];
+  bool InputShape(const ModelGraph& graph, const GraphLayer& input, const Shape* data_shape,
+                  Shape* shape) {
     const bool stated = input.input_shape.has_value();
     const bool complete =
         stated && std::all_of(input.input_shape->begin(), input.input_shape->end(),
@@ -407,25 +516,60 @@ class Builder {
 
 }  // namespace
 
-std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* data_shape,
-                                            std::vector<Problem>* problems) {
+namespace {
+
+std::shared_ptr<const ModelSpec> Parse(std::string_view json, const std::vector<DataInput>* data,
+                                       std::vector<Problem>* problems) {
   std::vector<Problem> found;
   auto spec = std::make_shared<ModelSpec>();
   JsonDocument document;
   if (ParseJsonText(json, &document, &found)) {
     KerasModel keras;
     ReadKerasModel(document.root(), &keras, &found);
-    if (!keras.graph.layers.empty()) Builder(&keras, spec.get(), &found).Build(data_shape);
+    if (!keras.graph.layers.empty()) Builder(&keras, spec.get(), &found).Build(data);
   }
   problems->insert(problems->end(), found.begin(), found.end());
   return found.empty() ? spec : nullptr;
 }
 
-std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* data_shape) {
+std::shared_ptr<const ModelSpec> ParseOrThrow(std::string_view json,
+                                              const std::vector<DataInput>* data) {
   std::vector<Problem> problems;
-  auto spec = ParseModel(json, data_shape, &problems);
+  auto spec = Parse(json, data, &problems);
   if (spec == nullptr) throw Error(SummaryOf(problems));
   return spec;
+}
+
+std::vector<DataInput> OneInput(const Shape& shape) {
+  DataInput input;
+  input.shape = shape;
+  return {input};
+}
+
+}  // namespace
+
+std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* data_shape,
+                                            std::vector<Problem>* problems) {
+  if (data_shape == nullptr) return Parse(json, nullptr, problems);
+  const std::vector<DataInput> data = OneInput(*data_shape);
+  return Parse(json, &data, problems);
+}
+
+std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* data_shape) {
+  if (data_shape == nullptr) return ParseOrThrow(json, nullptr);
+  const std::vector<DataInput> data = OneInput(*data_shape);
+  return ParseOrThrow(json, &data);
+}
+
+std::shared_ptr<const ModelSpec> ParseModelFor(std::string_view json,
+                                               const std::vector<DataInput>& inputs,
+                                               std::vector<Problem>* problems) {
+  return Parse(json, &inputs, problems);
+}
+
+std::shared_ptr<const ModelSpec> ParseModelFor(std::string_view json,
+                                               const std::vector<DataInput>& inputs) {
+  return ParseOrThrow(json, &inputs);
 }
 
 }  // namespace hopper

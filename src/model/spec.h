@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "data/inputs.h"
 #include "model/layer.h"
 #include "state/state.h"
 
@@ -20,6 +21,13 @@ struct Node {
   bool inference = false;   // called with training=False: runs as in inference at all times
 };
 
+// What a model with several inputs is given is one row of their values.
+struct ModelInput {
+  std::string name;
+  Shape shape;
+  int64_t first = 0;  // its place in the row
+};
+
 // Immutable after parsing; shared freely between threads.
 struct ModelSpec {
   std::string name;
@@ -27,7 +35,8 @@ struct ModelSpec {
   std::vector<std::unique_ptr<Layer>> layers;   // in the order of the JSON, nested ones expanded
   std::vector<Node> nodes;                      // in topological order
   std::vector<Shape> tensors;                   // by tensor id
-  int input = 0;                                // tensor id of the model's input
+  int input = 0;                                // tensor id of what the model is given
+  std::vector<ModelInput> inputs;               // in the model's order; at least one
   int output = 0;                               // tensor id of the model's output
   std::vector<WeightSpec> weights;              // in Keras' get_weights() order
   std::vector<std::vector<int>> layer_weights;  // per layer: indexes into weights
@@ -55,6 +64,14 @@ std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* 
 // All problems without throwing; nullptr when there are any.
 std::shared_ptr<const ModelSpec> ParseModel(std::string_view json, const Shape* data_shape,
                                             std::vector<Problem>* problems);
+
+// The same for data that may have several inputs, which are the model's by their names; the order
+// of values in a row is theirs. Without data the order is the model's.
+std::shared_ptr<const ModelSpec> ParseModelFor(std::string_view json,
+                                               const std::vector<DataInput>& inputs);
+std::shared_ptr<const ModelSpec> ParseModelFor(std::string_view json,
+                                               const std::vector<DataInput>& inputs,
+                                               std::vector<Problem>* problems);
 
 // Fills `flat` (spec.flat_size floats) with initial weights, a function of (seed, architecture).
 void InitializeWeights(const ModelSpec& spec, uint64_t seed, float* flat);

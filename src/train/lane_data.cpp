@@ -48,15 +48,25 @@ LaneData::LaneData(const Dataset& data, LaneDevice* device) : desc_(data.desc())
   }
   CheckLaneRows(first_.back(), desc_);
   const at::TensorOptions on = at::TensorOptions().device(device->device());
-  const at::TensorOptions x = at::TensorOptions().dtype(ScalarTypeOf(desc_.x_type));
+  // Several inputs, each of its own type, go over as what a batch makes of them.
+  const bool converted = desc_.inputs.size() > 1;
+  const at::TensorOptions x =
+      at::TensorOptions().dtype(converted ? at::kFloat : ScalarTypeOf(desc_.x_type));
   const at::TensorOptions y = at::TensorOptions().dtype(ScalarTypeOf(desc_.y_type));
   features_ = at::empty({first_.back(), desc_.x_elements()}, x.device(device->device()));
   labels_ = at::empty({first_.back(), desc_.y_elements()}, y.device(device->device()));
   for (int p = 0; p < data.n_partitions(); ++p) {
     const Partition& from = data.partition(p);
     if (from.n == 0) continue;
-    features_.narrow(0, first_row(p), from.n)
-        .copy_(at::from_blob(const_cast<uint8_t*>(from.x.data()), {from.n, desc_.x_elements()}, x));
+    if (converted) {
+      const at::Tensor rows = at::empty({from.n, desc_.x_elements()}, x);
+      ConvertFeatures(desc_, from.x.data(), from.n, rows.data_ptr<float>());
+      features_.narrow(0, first_row(p), from.n).copy_(rows);
+    } else {
+      features_.narrow(0, first_row(p), from.n)
+          .copy_(
+              at::from_blob(const_cast<uint8_t*>(from.x.data()), {from.n, desc_.x_elements()}, x));
+    }
     labels_.narrow(0, first_row(p), from.n)
         .copy_(at::from_blob(const_cast<uint8_t*>(from.y.data()), {from.n, desc_.y_elements()}, y));
   }

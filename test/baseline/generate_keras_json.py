@@ -240,9 +240,6 @@ def operation(k):
     return k.Model(x, k.layers.Dense(2)(x) + 1.0)
 
 
-def two_inputs(k):
-    a, b = k.Input((4,), name="a"), k.Input((4,), name="b")
-    return k.Model([a, b], k.layers.Add()([a, b]))
 
 
 def two_outputs(k):
@@ -277,8 +274,7 @@ def embedding(k):
 REFUSED = [
     (lambda_layer, 'layer "lambda_1" of class Lambda is not supported'),
     (operation, "is not supported"),
-    (two_inputs, "has 2 inputs and 1 outputs"),
-    (two_outputs, "has 1 inputs and 2 outputs"),
+    (two_outputs, "has 2 outputs"),
     (mixed_precision, 'dtype "mixed_float16" is not supported'),
     (constrained, 'argument "kernel_constraint" is not supported'),
     (custom, 'layer class "MyPackage>Attn" is not known'),

@@ -91,22 +91,38 @@ def sequential(shape, *stack):
     return keras.Sequential([keras.Input(shape)] + list(stack))
 
 
+def parts_of(model, x):
+    """What the model is called with: x, or the parts of its rows that are its inputs."""
+    if len(model.inputs) == 1:
+        return x
+    parts, at = [], 0
+    for tensor in model.inputs:
+        shape = tuple(tensor.shape[1:])
+        size = int(np.prod(shape))
+        parts.append(tf.reshape(x[:, at:at + size], (-1,) + shape))
+        at += size
+    return parts
+
+
 def write_layers(models, file_name):
     """Of models by name, as (model, batch size): weights, input, output in training mode, upstream
     gradient, gradients of every trainable weight and of the input, moving statistics afterwards,
-    output in inference mode. One that is called_in_inference is not told to train.
+    output in inference mode. One that is called_in_inference is not told to train. Several inputs
+    are the neighbouring parts of rows.
     """
     table = Table()
     for name, (model, batch) in models.items():
         seed = seed_of(name)
         fill_weights(model, seed)
-        shape = tuple(model.input_shape[1:])
+        shapes = [tuple(tensor.shape[1:]) for tensor in model.inputs]
+        shape = shapes[0] if len(shapes) == 1 else (sum(int(np.prod(s)) for s in shapes),)
         x = tf.constant(random(seed + 1, batch, *shape))
         weights = [w.copy() for w in model.get_weights()]
-        inference = model(x, training=False)
+        inference = model(parts_of(model, x), training=False)
         with tf.GradientTape() as tape:
             tape.watch(x)
-            y = model(x, training=None if name == "called_in_inference" else True)
+            y = model(parts_of(model, x),
+                      training=None if name == "called_in_inference" else True)
             upstream = random(seed + 2, *y.shape)
             loss = tf.reduce_sum(y * upstream)
         variables = [w for w in model.weights if w.trainable]

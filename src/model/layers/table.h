@@ -15,6 +15,7 @@
 #include "model/layers/dropout/dropout.h"
 #include "model/layers/flatten/flatten.h"
 #include "model/layers/global_pooling_2d/global_pooling_2d.h"
+#include "model/layers/input_layer/input_layer.h"
 #include "model/layers/pooling_2d/pooling_2d.h"
 #include "model/layers/rescaling/rescaling.h"
 #include "model/layers/reshape/reshape.h"
@@ -28,7 +29,8 @@ using Layers =
     LayerList<layers::ActivationByName, layers::Add, layers::AveragePooling2D,
               layers::BatchNormalization, layers::Concatenate, layers::Conv2D, layers::Dense,
               layers::Dropout, layers::ELU, layers::Flatten, layers::GlobalAveragePooling2D,
-              layers::GlobalMaxPooling2D, layers::LeakyReLU, layers::MaxPooling2D, layers::ReLU,
-              layers::Rescaling, layers::Reshape, layers::Softmax, layers::ThresholdedReLU>;
+              layers::GlobalMaxPooling2D, layers::InputLayer, layers::LeakyReLU,
+              layers::MaxPooling2D, layers::ReLU, layers::Rescaling, layers::Reshape,
+              layers::Softmax, layers::ThresholdedReLU>;
 
 }  // namespace hopper

@@ -14,7 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/json.h"
 
-#include "pg/codec/packed.h"
+#include "pg/codec/rows.h"
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_mlp);
@@ -239,6 +239,14 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 	/* What is read is wanted longer than SPI's memory lasts. */
 	MemoryContextSwitchTo(caller);
 	hopper_read_packed(&name, false, packed);
+	if (packed->inputs.n > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" was packed with several inputs, which only your architecture "
+						"can join", name.shown),
+				 errdetail("It has the inputs %s.",
+						   hopper_columns_words(packed->inputs.n, packed->inputs.names)),
+				 errhint("Build it with Keras and store it with hopper.load_model().")));
 	net->data = &packed->desc;
 	hopper_finish();
 	if (net->data->y_kind == HOPPER_LABEL_CLASS && net->data->num_classes < 2)

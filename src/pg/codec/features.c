@@ -112,7 +112,7 @@ list_of(int n, char *const *names)
 
 List *
 hopper_feature_list(text *value, const char *argument, int n_trained, char *const *trained,
-					const char *whose)
+					const hopper_pack_inputs *inputs, const char *whose)
 {
 	List	   *given;
 	char	  **names;
@@ -123,6 +123,13 @@ hopper_feature_list(text *value, const char *argument, int n_trained, char *cons
 
 	if (value == NULL)
 		return list_of(n_trained, trained);
+	if (inputs->n > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s cannot be given for the inputs of \"%s\"", argument, whose),
+				 errdetail("It has the inputs %s.", hopper_columns_words(inputs->n, inputs->names)),
+				 errhint("Leave it out, then their columns are found by their names; a view can "
+						 "rename columns.")));
 	given = hopper_column_list(value, argument);
 	names = palloc(list_length(given) * sizeof(char *));
 	foreach(cell, given)

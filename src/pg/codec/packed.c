@@ -63,25 +63,48 @@ get_texts(const hopper_name *summary, int column, char ***values)
 
 /* int[] without NULLs; returns the length. */
 static int
-get_ints(const hopper_name *summary, int column, int32 **values)
+get_ints_at(const hopper_name *summary, uint64 row, int column, int32 **values)
 {
 	bool		isnull;
-	Datum		value = hopper_value(0, column, INT4ARRAYOID, &isnull);
+	Datum		value = hopper_value(row, column, INT4ARRAYOID, &isnull);
 	Datum	   *datums;
 	bool	   *nulls;
 	int			n;
 	int			i;
 
 	if (isnull)
-		hopper_refuse_cell(summary, 0, column);
+		hopper_refuse_cell(summary, row, column);
 	deconstruct_array(DatumGetArrayTypeP(value), INT4OID, sizeof(int32), true, 'i',
 					  &datums, &nulls, &n);
 	*values = palloc(sizeof(int32) * (n + 1));
 	for (i = 0; i < n; i++)
 	{
 		if (nulls[i])
-			hopper_refuse_cell(summary, 0, column);
+			hopper_refuse_cell(summary, row, column);
 		(*values)[i] = DatumGetInt32(datums[i]);
+	}
+	return n;
+}
+
+static int
+get_ints(const hopper_name *summary, int column, int32 **values)
+{
+	return get_ints_at(summary, 0, column, values);
+}
+
+int
+hopper_shape_cell_at(const hopper_name *table, uint64 row, int column, int64_t *shape)
+{
+	int32	   *values;
+	int			n = get_ints_at(table, row, column, &values);
+
+	if (n > HOPPER_MAX_RANK)
+		hopper_refuse_cell(table, row, column);
+	for (int i = 0; i < n; i++)
+	{
+		if (values[i] < 1)
+			hopper_refuse_cell(table, row, column);
+		shape[i] = values[i];
 	}
 	return n;
 }
@@ -89,18 +112,7 @@ get_ints(const hopper_name *summary, int column, int32 **values)
 int
 hopper_shape_cell(const hopper_name *table, int column, int64_t *shape)
 {
-	int32	   *values;
-	int			n = get_ints(table, column, &values);
-
-	if (n > HOPPER_MAX_RANK)
-		hopper_refuse_cell(table, 0, column);
-	for (int i = 0; i < n; i++)
-	{
-		if (values[i] < 1)
-			hopper_refuse_cell(table, 0, column);
-		shape[i] = values[i];
-	}
-	return n;
+	return hopper_shape_cell_at(table, 0, column, shape);
 }
 
 int32
@@ -120,9 +132,10 @@ hopper_kind_cell(const hopper_name *table, int column)
 int32
 hopper_type_cell(const hopper_name *table, int column)
 {
-	int32		type = hopper_pack_type_from_name(hopper_text_cell(table, 0, column));
+	char	   *name = hopper_text_cell(table, 0, column);
+	int32		type = hopper_pack_type_from_name(name);
 
-	if (type == 0)
+	if (type == 0 && strcmp(name, PACK_SEVERAL_TYPES) != 0)
 		hopper_refuse_cell(table, 0, column);
 	return type;
 }
@@ -208,8 +221,10 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 					  " independent_varname, dependent_vartype, independent_vartype,"
 					  " buffer_size, normalizing_const::pg_catalog.float8, num_classes,"
 					  " independent_type, independent_shape, label_kind, label_type, label_shape,"
-					  " n_rows, partitions, starts, seed, packed_bytes, checksum, training_table"
-					  " FROM %s", summary.quoted) != 1)
+					  " n_rows, partitions, starts, seed, packed_bytes, checksum, training_table,"
+					  " %s"
+					  " FROM %s", hopper_inputs_column(hopper_relation_oid(&summary, false)),
+					  summary.quoted) != 1)
 		refuse_summary(&summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
 										  (uint64) SPI_processed));
 	format = hopper_key_cell(&summary, 0, 1);
@@ -232,6 +247,7 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	out->packed_bytes = hopper_int_cell(&summary, 0, 19, 0, PG_INT64_MAX);
 	out->checksum = hopper_text_cell(&summary, 0, 20);
 	out->training_table = hopper_cell(0, 21);
+	out->inputs_text = hopper_cell(0, 22);
 	out->n_starts = get_ints(&summary, 17, &out->starts);
 
 	desc->table_name = table->shown;
@@ -255,6 +271,7 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 		out->class_values_column = psprintf("%s_class_values", labels[0]);
 	}
 	SPI_freetuptable(SPI_tuptable);
+	hopper_read_inputs(&summary, out->inputs_text, out->n_x_columns, desc, &out->inputs);
 	if (desc->y_kind == HOPPER_LABEL_CLASS)
 		read_class_values(&summary, out);
 }

@@ -18,9 +18,18 @@
 #define PACK_MAX_BUFFER_BYTES (256 * 1024 * 1024)	/* pg_dump fails above 512 MB */
 #define PACK_MAX_CLASSES 1000000
 #define PACK_MAX_PARTITIONS 100000	/* what a run keeps for each is small beside its model */
-#define PACK_FEATURES "features"	/* packed column of several scalar columns */
+#define PACK_FEATURES "features"	/* packed column of several columns */
+#define PACK_SEVERAL_TYPES "several"	/* of features that are several inputs */
 
 #define HOPPER_PACK_FORMAT 1
+
+/* Which columns belong to which input of a model. */
+typedef struct hopper_pack_inputs
+{
+	int			n;				/* 0: one, whatever its name */
+	char	  **names;
+	int		   *columns;		/* their numbers: neighbours in the list of all columns */
+} hopper_pack_inputs;
 
 typedef struct hopper_packed
 {
@@ -30,6 +39,8 @@ typedef struct hopper_packed
 	int			n_x_columns;	/* of the source; several are packed as one column "features" */
 	char	  **x_columns;
 	char	  **x_sql_types;	/* one a column, as format_type() writes them */
+	hopper_pack_inputs inputs;
+	char	   *inputs_text;	/* as the summary has it; NULL: one input */
 	char	   *y_sql_type;
 	char	   *class_values_column;	/* of the summary; NULL where y_kind is not a class */
 	Datum		class_values;	/* its value; (Datum) 0: NULL */
@@ -59,12 +70,15 @@ extern void hopper_read_packed(const hopper_name *table, bool validation, hopper
 
 /*
  * Cells of the first row of SPI_tuptable, of packed tables' and of training's summaries alike;
- * ERROR XX001 where they hold what these columns cannot hold. A hopper_label_kind, a hopper_type, a
- * shape (returns its rank), a positive number that features are divided by.
+ * ERROR XX001 where they hold what these columns cannot hold. A hopper_label_kind; a hopper_type,
+ * 0 of several inputs; a shape (returns its rank); a positive number that features are divided by.
  */
 extern int32 hopper_kind_cell(const hopper_name *table, int column);
 extern int32 hopper_type_cell(const hopper_name *table, int column);
 extern int	hopper_shape_cell(const hopper_name *table, int column, int64_t *shape);
+/* The same of another row. */
+extern int	hopper_shape_cell_at(const hopper_name *table, uint64 row, int column,
+								 int64_t *shape);
 extern double hopper_constant_cell(const hopper_name *table, int column);
 
 /*

@@ -80,10 +80,12 @@ extern List *hopper_column_list(text *value, const char *argument);
 /*
  * The same for the columns that are to be the features of something trained or packed, `whose` name
  * messages show: in its order, with a NOTICE where they were written in another one. NULL means
- * its own names. ERROR 22023 with the list where they are other columns.
+ * its own names, and is all that several inputs allow. ERROR 22023 with the list where they are
+ * other columns.
  */
 extern List *hopper_feature_list(text *value, const char *argument, int n_trained,
-								 char *const *trained, const char *whose);
+								 char *const *trained, const hopper_pack_inputs *inputs,
+								 const char *whose);
 /* Whether columns that are packed already can be those features: by name and order. */
 extern bool hopper_same_features(int n, char *const *names, int n_trained, char *const *trained);
 /* "a", "b" and 3 more */
@@ -95,7 +97,8 @@ typedef enum hopper_pack_layout
 {
 	PACK_ARRAY,					/* one array */
 	PACK_BYTES,					/* one bytea */
-	PACK_SCALARS				/* one or several numbers */
+	PACK_SCALARS,				/* one or several numbers */
+	PACK_INPUTS					/* several inputs, each of its own layout */
 } hopper_pack_layout;
 
 typedef struct hopper_pack_values
@@ -104,7 +107,7 @@ typedef struct hopper_pack_values
 	int			n_columns;
 	const hopper_pack_column *columns;
 	Oid		   *elements;		/* type of the numbers in each column */
-	int32		type;			/* hopper_type they are packed as */
+	int32		type;			/* hopper_type they are packed as; 0: several inputs */
 	bool		or_bytes;		/* PACK_BYTES: one byte a number is widened to `type` */
 	bool		shape_known;
 	bool		shape_given;	/* by image_shape or by the training table: rows are reshaped */
@@ -114,6 +117,9 @@ typedef struct hopper_pack_values
 	size_t		size;			/* bytes of one row */
 	double		divisor;		/* normalizing_const: quotients must fit into a real */
 	char	   *first_row;		/* the row that the shape comes from */
+	hopper_pack_inputs inputs;	/* PACK_INPUTS */
+	int			n_parts;		/* so many inputs, else 0 */
+	struct hopper_pack_values *parts;
 } hopper_pack_values;
 
 /* hopper_type of a number's SQL type, and 0 where it is no number. */
@@ -146,5 +152,39 @@ extern const char *hopper_pack_type_name(int32 type);
 extern int32 hopper_pack_type_from_name(const char *name);
 /* "uint8, int16, ... or float64" for messages */
 extern char *hopper_pack_type_names(void);
+
+/* --- features of several inputs (codec/inputs.c) --- */
+
+/*
+ * Where the argument is '{"input": "column", "other": ["a", "b"]}': its inputs, and their columns
+ * in their order. False where it is none of that. SPI must be connected.
+ */
+extern bool hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *inputs,
+								   List **columns);
+/* As MADlib means a list of columns where one is an array: each is an input of its own. */
+extern void hopper_inputs_of_columns(int n, const hopper_pack_column *columns,
+									 hopper_pack_inputs *inputs);
+/* As hopper_pack_values_init(); `inputs` may be one. */
+extern void hopper_pack_values_init_inputs(hopper_pack_values *values,
+										   const hopper_pack_inputs *inputs, int n_columns,
+										   const hopper_pack_column *columns,
+										   const char *relation);
+/* To be called when something has been learned of the parts: shape and size of all. */
+extern void hopper_pack_values_know_inputs(hopper_pack_values *values);
+/* Types and shapes of packed data of as many inputs. */
+extern void hopper_pack_values_take_inputs(hopper_pack_values *values,
+										   const hopper_data_desc *desc);
+/* What the core wants to know of the features. */
+extern void hopper_pack_values_describe(const hopper_pack_values *values, hopper_data_desc *desc);
+/* A summary's cell; NULL: one input. */
+extern char *hopper_inputs_text(const hopper_pack_values *values);
+/* What selects it, also of tables that earlier versions made. */
+extern char *hopper_inputs_column(Oid summary);
+/* Takes it apart. ERROR XX001 where it does not go with the features. SPI must be connected. */
+extern void hopper_read_inputs(const hopper_name *summary, const char *text, int n_columns,
+							   hopper_data_desc *desc, hopper_pack_inputs *inputs);
+/* A sentence where the inputs differ, else NULL. */
+extern char *hopper_different_inputs(const hopper_data_desc *a, const char *a_name,
+									 const hopper_data_desc *b, const char *b_name);
 
 #endif							/* HOPPER_ROWS_H */

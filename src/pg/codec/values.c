@@ -40,6 +40,8 @@ hopper_pack_type_name(int32 type)
 	for (i = 0; i < lengthof(type_names); i++)
 		if (type_names[i].type == type)
 			return type_names[i].name;
+	if (type == 0)
+		return PACK_SEVERAL_TYPES;
 	elog(ERROR, "unknown packed type %d", type);
 	return NULL;
 }
@@ -129,11 +131,12 @@ hopper_pack_values_init(hopper_pack_values *values, int n_columns,
 			values->layout = PACK_ARRAY;
 		if (n_columns > 1 && values->layout != PACK_SCALARS)
 			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("models with several inputs are not supported yet"),
-					 errdetail("Column \"%s\" of \"%s\" is of type %s, an input of its own.",
-							   columns[i].name, relation, columns[i].sql_type),
-					 errhint("Name one column of arrays or images, or columns of numbers.")));
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("column \"%s\" of \"%s\" cannot be joined with others",
+							columns[i].name, relation),
+					 errdetail("It is of type %s, an input of its own.", columns[i].sql_type),
+					 errhint("Name one column of arrays or images an input, or columns of "
+							 "numbers.")));
 		if (values->layout == PACK_BYTES)
 		{
 			values->type = HOPPER_UINT8;
@@ -392,6 +395,13 @@ hopper_pack_values_learn(hopper_pack_values *values, const hopper_pack_source *s
 
 	if (values->shape_known)
 		return;
+	if (values->layout == PACK_INPUTS)
+	{
+		for (int i = 0, at = 0; i < values->n_parts; at += values->parts[i++].n_columns)
+			hopper_pack_values_learn(&values->parts[i], source, datums + at, nulls + at);
+		hopper_pack_values_know_inputs(values);
+		return;
+	}
 	Assert(values->layout == PACK_ARRAY && !source->may_lack);
 	rank = get_shape(get_array(values, source, datums, nulls), shape);
 	hopper_pack_values_learn_shape(values, rank, shape, hopper_pack_row_name(source));
@@ -657,6 +667,18 @@ hopper_pack_values_encode(const hopper_pack_values *values, const hopper_pack_so
 				if (!put_number(values, source, &values->columns[i], values->elements[i],
 								datums[i], 0, 1, out + (size_t) i * size))
 					return false;
+			}
+			break;
+		case PACK_INPUTS:
+			for (i = 0; i < values->n_parts; i++)
+			{
+				const hopper_pack_values *part = &values->parts[i];
+
+				if (!hopper_pack_values_encode(part, source, datums, nulls, out))
+					return false;
+				datums += part->n_columns;
+				nulls += part->n_columns;
+				out += part->size;
 			}
 			break;
 	}

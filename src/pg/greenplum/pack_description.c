@@ -82,9 +82,19 @@ hopper_pack_get_source(hopper_reader *in, hopper_pack_source *source)
 	source->segment = GpIdentity.segindex;
 }
 
+/* Several inputs are put one by one. */
 void
 hopper_pack_put_values(StringInfo out, const hopper_pack_values *values)
 {
+	hopper_put_int(out, values->n_parts);
+	for (int i = 0; i < values->n_parts; i++)
+	{
+		hopper_put_text(out, values->inputs.names[i]);
+		hopper_put_int(out, values->parts[i].n_columns);
+		hopper_pack_put_values(out, &values->parts[i]);
+	}
+	if (values->n_parts > 0)
+		return;
 	hopper_put_int(out, values->layout);
 	hopper_put_bytes(out, values->elements, sizeof(Oid) * values->n_columns);
 	hopper_put_int(out, values->type);
@@ -97,9 +107,9 @@ hopper_pack_put_values(StringInfo out, const hopper_pack_values *values)
 }
 
 /* Layout and types of the numbers are looked up again; the rest must go with them. */
-void
-hopper_pack_get_values(hopper_reader *in, hopper_pack_values *values, int n_columns,
-					   const hopper_pack_column *columns)
+static void
+get_one_input(hopper_reader *in, hopper_pack_values *values, int n_columns,
+			  const hopper_pack_column *columns)
 {
 	hopper_pack_values known;
 	int64		shape[HOPPER_MAX_RANK];
@@ -127,6 +137,50 @@ hopper_pack_get_values(hopper_reader *in, hopper_pack_values *values, int n_colu
 	values->shape_given = given;
 	if (values->layout == PACK_SCALARS && values->count != n_columns)
 		hopper_refuse_description();
+}
+
+static void
+get_inputs(hopper_reader *in, hopper_pack_values *values, int n, int n_columns,
+		   const hopper_pack_column *columns)
+{
+	int			at = 0;
+
+	if (n < 2 || n > HOPPER_MAX_INPUTS)
+		hopper_refuse_description();
+	memset(values, 0, sizeof(*values));
+	values->layout = PACK_INPUTS;
+	values->divisor = 1.0;
+	values->n_columns = n_columns;
+	values->columns = columns;
+	values->elements = palloc0(sizeof(Oid) * n_columns);
+	values->inputs.n = values->n_parts = n;
+	values->inputs.names = palloc0(sizeof(char *) * n);
+	values->inputs.columns = palloc0(sizeof(int) * n);
+	values->parts = palloc0(sizeof(hopper_pack_values) * n);
+	for (int i = 0; i < n; i++)
+	{
+		values->inputs.names[i] = hopper_get_required_text(in);
+		values->inputs.columns[i] = (int) hopper_get_int_between(in, 1, n_columns - at);
+		if (hopper_get_int(in) != 0)
+			hopper_refuse_description();
+		get_one_input(in, &values->parts[i], values->inputs.columns[i], columns + at);
+		at += values->inputs.columns[i];
+	}
+	if (at != n_columns)
+		hopper_refuse_description();
+	hopper_pack_values_know_inputs(values);
+}
+
+void
+hopper_pack_get_values(hopper_reader *in, hopper_pack_values *values, int n_columns,
+					   const hopper_pack_column *columns)
+{
+	int			n = hopper_get_count(in, 3 * sizeof(int64));
+
+	if (n > 0)
+		get_inputs(in, values, n, n_columns, columns);
+	else
+		get_one_input(in, values, n_columns, columns);
 }
 
 bytea *

@@ -256,6 +256,14 @@ hopper_put_desc(StringInfo out, const hopper_data_desc *desc)
 	hopper_put_int(out, desc->x_type);
 	hopper_put_int(out, desc->x_rank);
 	hopper_put_bytes(out, desc->x_shape, sizeof(desc->x_shape));
+	hopper_put_int(out, desc->n_inputs);
+	for (int i = 0; i < desc->n_inputs; i++)
+	{
+		hopper_put_text(out, desc->inputs[i].name);
+		hopper_put_int(out, desc->inputs[i].type);
+		hopper_put_int(out, desc->inputs[i].rank);
+		hopper_put_bytes(out, desc->inputs[i].shape, sizeof(desc->inputs[i].shape));
+	}
 	hopper_put_int(out, desc->y_kind);
 	hopper_put_int(out, desc->y_type);
 	hopper_put_int(out, desc->y_rank);
@@ -277,11 +285,22 @@ void
 hopper_get_desc(hopper_reader *in, hopper_data_desc *desc)
 {
 	const char **values;
+	hopper_input *inputs;
 
 	/* shapes, types and the numbers of rows and classes are the core's to check */
 	desc->x_type = hopper_get_int32(in);
 	desc->x_rank = hopper_get_int32(in);
 	hopper_get_array_into(in, desc->x_shape, HOPPER_MAX_RANK, sizeof(int64));
+	desc->n_inputs = hopper_get_count(in, 4 * sizeof(int64));
+	inputs = palloc0(sizeof(hopper_input) * (desc->n_inputs + 1));
+	for (int i = 0; i < desc->n_inputs; i++)
+	{
+		inputs[i].name = hopper_get_required_text(in);
+		inputs[i].type = hopper_get_int32(in);
+		inputs[i].rank = hopper_get_int32(in);
+		hopper_get_array_into(in, inputs[i].shape, HOPPER_MAX_RANK, sizeof(int64));
+	}
+	desc->inputs = inputs;
 	desc->y_kind = hopper_get_int32(in);
 	desc->y_type = hopper_get_int32(in);
 	desc->y_rank = hopper_get_int32(in);

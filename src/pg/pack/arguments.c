@@ -183,7 +183,9 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 
 	get_common(fcinfo, request, 4, 7, 14);
 	request->y_names = label_argument(fcinfo, 2);
-	request->x_names = split_columns(fcinfo, 3, "independent_varname");
+	if (!hopper_inputs_argument(text_argument(fcinfo, 3), "independent_varname", &request->inputs,
+								&request->x_names))
+		request->x_names = split_columns(fcinfo, 3, "independent_varname");
 	if (!PG_ARGISNULL(5))
 		request->normalizing_const = PG_GETARG_FLOAT4(5);
 	if (!(request->normalizing_const > 0) || isinf(request->normalizing_const))
@@ -269,5 +271,6 @@ hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *r
 		: label_argument(fcinfo, 2);
 	request->x_names = hopper_feature_list(text_argument(fcinfo, 3), "independent_varname",
 										   training->n_x_columns, training->x_columns,
-										   table.shown);
+										   &training->inputs, table.shown);
+	request->inputs = training->inputs;
 }

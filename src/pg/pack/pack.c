@@ -300,8 +300,8 @@ hopper_sql_training_preprocessor(PG_FUNCTION_ARGS)
 	hopper_pack_job   *job = palloc0(sizeof(hopper_pack_job));
 	int64		n_rows;
 
-	hopper_pack_training_arguments(fcinfo, &job->request);
 	hopper_connect();
+	hopper_pack_training_arguments(fcinfo, &job->request);
 	n_rows = pack(job);
 	hopper_finish();
 	PG_RETURN_INT64(n_rows);

@@ -31,6 +31,7 @@ typedef struct hopper_pack_request
 	hopper_name source;
 	hopper_name output;
 	List	   *x_names;		/* char *: independent_varname, split */
+	hopper_pack_inputs inputs;	/* of these columns */
 	List	   *y_names;		/* char *: dependent_varname, split */
 	int			buffer_size;	/* 0: by bytes */
 	float4		normalizing_const;

@@ -16,6 +16,7 @@
  *	independent_vartype text[]			SQL types of the feature columns
  *	independent_type text				packed type: uint8, int16, int32, int64, float32, float64
  *	independent_shape int[]				of one example
+ *	inputs text							JSON, where an example has several inputs (codec/inputs.c)
  *	label_kind text						class, value, array
  *	label_type text, label_shape int[]	as for the features; {} is a single value
  *	n_rows bigint, partitions int
@@ -164,7 +165,8 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				" label_type pg_catalog.text, label_shape pg_catalog.int4[],"
 				" n_rows pg_catalog.int8, partitions pg_catalog.int4, starts pg_catalog.int4[],"
 				" seed pg_catalog.int8, packed_bytes pg_catalog.int8, checksum pg_catalog.text,"
-				" training_table pg_catalog.text, format_version pg_catalog.int4%s)"
+				" training_table pg_catalog.text, format_version pg_catalog.int4,"
+				" inputs pg_catalog.text%s)"
 				HOPPER_DISTRIBUTED_RANDOMLY,
 				name.quoted, class_column, class_type,
 				output->segment_rows ? ", segment_rows pg_catalog.int8[]" : "");
@@ -175,7 +177,8 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 	insert =
 		psprintf("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, $1::%s[], %d,"
 				 " %.9g, %s, %s, %s, %s, %s, %s, %s, %s, %s,"
-				 " " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ", %s, %s, %d%s)",
+				 " " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ","
+				 " %s, %s, %d, %s%s)",
 				 name.quoted, hopper_literal(source->name.quoted),
 				 hopper_literal(output->table.quoted),
 				 text_array(1, &y_name), text_array(source->n_x, x_names), text_array(1, &y_type),
@@ -199,6 +202,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				 request->seed, output->bytes,
 				 hopper_literal(hopper_pack_output_checksum(output)),
 				 hopper_literal(training_table), HOPPER_PACK_FORMAT,
+				 hopper_literal(hopper_inputs_text(summary->x)),
 				 output->segment_rows
 				 ? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
 	if (SPI_execute_with_args(insert, 1, parameter_types, parameters, has_classes ? " " : "n",

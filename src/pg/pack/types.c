@@ -47,68 +47,118 @@ hopper_pack_require_free_names(const hopper_pack_job *job)
 	}
 }
 
+/* One input of validation data takes type and shape from the training data's. */
+static void
+set_trained_features(const hopper_pack_job *job, hopper_pack_values *x, int32 type, int rank,
+					 const int64 *shape)
+{
+	const hopper_packed *training = &job->request.training;
+	const hopper_pack_source *source = &job->source;
+	int			at = (int) (x->columns - source->x);
+
+	if (x->type > type)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("features of \"%s\" are %s but \"%s\" was packed with %s",
+						source->name.shown, hopper_pack_type_name(x->type),
+						training->table.shown, hopper_pack_type_name(type)),
+				 errdetail("Column \"%s\" is of type %s; the training data had %s.",
+						   x->columns[0].name, x->columns[0].sql_type,
+						   training->x_sql_types[at]),
+				 errhint("Cast the column in a view.")));
+	if (x->layout == PACK_SCALARS && (rank != 1 || shape[0] != x->count))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("independent_varname names " INT64_FORMAT
+						" columns but \"%s\" was packed with features of shape %s",
+						x->count, training->table.shown, hopper_pack_shape_text(rank, shape))));
+	if (x->layout == PACK_BYTES)
+		hopper_pack_values_set_bytes_type(x, type, true);
+	x->type = type;
+	hopper_pack_values_set_shape(x, rank, shape);
+}
+
+/* image_shape and bytea_type are those of the one input that is no list of numbers. */
+static void
+set_image_shape(const hopper_pack_job *job, hopper_pack_values *x, int n)
+{
+	const hopper_pack_request *request = &job->request;
+	const char *source = job->source.name.shown;
+	hopper_pack_values *image = NULL;
+	int			n_bytes = 0;
+	int			n_others = 0;
+
+	for (int i = 0; i < n; i++)
+		n_bytes += x[i].layout == PACK_BYTES;
+	for (int i = 0; i < n; i++)
+		if (x[i].layout == PACK_BYTES || (n_bytes == 0 && x[i].layout == PACK_ARRAY))
+		{
+			image = &x[i];
+			n_others++;
+		}
+	if (request->bytea_type != 0 && n_bytes == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bytea_type needs a column of bytea"),
+				 errdetail("Column \"%s\" of \"%s\" is of type %s.", job->source.x[0].name,
+						   source, job->source.x[0].sql_type)));
+	if (request->image_rank > 0 && image == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("image_shape needs a column of arrays or bytea"),
+				 errdetail("Column \"%s\" of \"%s\" is of type %s.", job->source.x[0].name,
+						   source, job->source.x[0].sql_type)));
+	if ((request->image_rank > 0 || request->bytea_type != 0) && n_others > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("image_shape is for one input, and %d of \"%s\" are images or arrays",
+						n_others, source),
+				 errhint("Arrays have shapes of their own: leave image_shape out, and make arrays "
+						 "of images of bytes in a view.")));
+	if (request->bytea_type != 0)
+		hopper_pack_values_set_bytes_type(image, request->bytea_type, false);
+	if (request->image_rank > 0)
+		hopper_pack_values_set_shape(image, request->image_rank, request->image_shape);
+	else if (n_bytes > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of \"%s\" is of type bytea, which needs image_shape",
+						image->columns[0].name, source),
+				 errhint("Pass image_shape => ARRAY[height, width, channels].")));
+}
+
 void
 hopper_pack_set_features(hopper_pack_job *job)
 {
-	const hopper_pack_request *request = &job->request;
+	hopper_pack_request *request = &job->request;
 	const hopper_pack_source *source = &job->source;
 	hopper_pack_values *x = &job->x;
 	const hopper_data_desc *trained = &request->training.desc;
 
-	hopper_pack_values_init(x, source->n_x, source->x, source->name.shown);
-	if (request->normalizing_const > 0)
-		x->divisor = request->normalizing_const;
-	if (request->validation)
-	{
-		if (x->type > trained->x_type)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("features of \"%s\" are %s but \"%s\" was packed with %s",
-							source->name.shown, hopper_pack_type_name(x->type),
-							request->training.table.shown, hopper_pack_type_name(trained->x_type)),
-					 errdetail("Column \"%s\" is of type %s; the training data had %s.",
-							   source->x[0].name, source->x[0].sql_type,
-							   request->training.x_sql_types[0]),
-					 errhint("Cast the column in a view.")));
-		if (x->layout == PACK_SCALARS && (trained->x_rank != 1 || trained->x_shape[0] != x->count))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("independent_varname names " INT64_FORMAT
-							" columns but \"%s\" was packed with features of shape %s",
-							x->count, request->training.table.shown,
-							hopper_pack_shape_text(trained->x_rank, trained->x_shape))));
-		if (x->layout == PACK_BYTES)
-			hopper_pack_values_set_bytes_type(x, trained->x_type, true);
-		x->type = trained->x_type;
-		hopper_pack_values_set_shape(x, trained->x_rank, trained->x_shape);
-		return;
-	}
-	if (request->bytea_type != 0)
-	{
-		if (x->layout != PACK_BYTES)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("bytea_type needs a column of bytea"),
-					 errdetail("Column \"%s\" of \"%s\" is of type %s.", source->x[0].name,
-							   source->name.shown, source->x[0].sql_type)));
-		hopper_pack_values_set_bytes_type(x, request->bytea_type, false);
-	}
-	if (request->image_rank > 0)
-	{
-		if (x->layout == PACK_SCALARS)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("image_shape needs a column of arrays or bytea"),
-					 errdetail("Column \"%s\" of \"%s\" is of type %s.", source->x[0].name,
-							   source->name.shown, source->x[0].sql_type)));
-		hopper_pack_values_set_shape(x, request->image_rank, request->image_shape);
-	}
-	else if (x->layout == PACK_BYTES)
+	if (!request->validation && request->inputs.names == NULL)
+		hopper_inputs_of_columns(source->n_x, source->x, &request->inputs);
+	hopper_pack_values_init_inputs(x, &request->inputs, source->n_x, source->x,
+								   source->name.shown);
+	if (x->n_parts > 0 && request->normalizing_const != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of \"%s\" is of type bytea, which needs image_shape",
-						source->x[0].name, source->name.shown),
-				 errhint("Pass image_shape => ARRAY[height, width, channels].")));
+				 errmsg("normalizing_const is for features of one input, and these are %d",
+						x->n_parts),
+				 errhint("Leave it out; a Rescaling layer behind an input does the same.")));
+	if (request->normalizing_const > 0)
+		x->divisor = request->normalizing_const;
+	if (request->validation && x->n_parts > 0)
+		for (int i = 0; i < x->n_parts; i++)
+			set_trained_features(job, &x->parts[i], trained->inputs[i].type,
+								 trained->inputs[i].rank, trained->inputs[i].shape);
+	else if (request->validation)
+		set_trained_features(job, x, trained->x_type, trained->x_rank, trained->x_shape);
+	else if (x->n_parts > 0)
+		set_image_shape(job, x->parts, x->n_parts);
+	else
+		set_image_shape(job, x, 1);
+	if (x->n_parts > 0)
+		hopper_pack_values_know_inputs(x);
 }
 
 /* Numbers as labels: a scalar is a regression value, an array is packed as it is. */

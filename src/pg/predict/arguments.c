@@ -110,6 +110,13 @@ open_features(hopper_prediction *run)
 	hopper_pack_values *values = &run->values;
 	const hopper_predict_model *model = &run->model;
 
+	if (model->inputs)
+	{
+		hopper_pack_values_init_inputs(values, model->inputs, rows->n_x, rows->x,
+									   run->source.shown);
+		hopper_pack_values_take_inputs(values, model->trained);
+		return;
+	}
 	hopper_predict_check_types(model, rows->n_x, rows->x);
 	hopper_pack_values_init(values, rows->n_x, rows->x, run->source.shown);
 	if (values->layout == PACK_BYTES)

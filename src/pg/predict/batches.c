@@ -74,9 +74,7 @@ hopper_predict_start(hopper_prediction *run)
 	int64		weights;
 	int32_t		n_outputs;
 
-	desc.x_type = run->values.type;
-	desc.x_rank = run->values.rank;
-	memcpy(desc.x_shape, run->values.shape, sizeof(desc.x_shape));
+	hopper_pack_values_describe(&run->values, &desc);
 	desc.y_kind = HOPPER_LABEL_VALUE;
 	desc.y_type = HOPPER_FLOAT32;
 	desc.n_partitions = 1;

@@ -33,6 +33,11 @@ hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model 
 	model->n_weights = trained->config.n_weights;
 	model->x_rank = desc->x_rank;
 	memcpy(model->x_shape, desc->x_shape, sizeof(model->x_shape));
+	if (desc->n_inputs > 0)
+	{
+		model->trained = desc;
+		model->inputs = &trained->inputs;
+	}
 	model->normalizing_const = desc->normalizing_const;
 	model->trained_type = desc->x_type;
 	model->class_name = desc->y_column;

@@ -80,7 +80,8 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 	hopper_predict_open_source(run, text_argument(fcinfo, 2),
 							   hopper_feature_list(text_argument(fcinfo, 3),
 												   "independent_varname", trained.n_x_columns,
-												   trained.x_columns, table.shown));
+												   trained.x_columns, &trained.inputs,
+												   table.shown));
 	n_rows = predict_rows(run);
 	hopper_finish();
 	PG_RETURN_INT64(n_rows);

@@ -218,6 +218,15 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 	int64		bytes;
 
 	hopper_read_trained(table, has_key, mst_key, &trained);
+	if (trained.inputs.n > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("model \"%s\" has several inputs, which predict_row() cannot take",
+						trained.outputs.model.shown),
+				 errdetail("It has the inputs %s.",
+						   hopper_columns_words(trained.inputs.n, trained.inputs.names)),
+				 errhint("Use hopper.predict_rows() or hopper.predict(), which find their columns "
+						 "by their names.")));
 	desc.x_type = asked_type;
 	if (asked_type == BYTES_TYPE)
 	{

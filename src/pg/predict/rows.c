@@ -134,7 +134,8 @@ hopper_sql_predict_rows(PG_FUNCTION_ARGS)
 	hopper_predict_open_rows(run, type,
 							 hopper_feature_list(PG_ARGISNULL(5) ? NULL : PG_GETARG_TEXT_PP(5),
 												 "independent_varname", trained.n_x_columns,
-												 trained.x_columns, table.shown));
+												 trained.x_columns, &trained.inputs,
+												   table.shown));
 	if (TupleDescAttr(result.descriptor, 0)->atttypid != type)
 		elog(ERROR, "the result of predict_rows() is not made of the rows of its argument");
 	(void) hopper_predict_through(run, &sink, &result);

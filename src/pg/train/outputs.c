@@ -366,6 +366,7 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 			  text_array(train->n_x_columns, (const char *const *) train->x_sql_types));
 	put_text(row, "independent_type", hopper_pack_type_name(desc->x_type));
 	put_array(row, "independent_shape", INT4ARRAYOID, shape_array(desc->x_rank, desc->x_shape));
+	put_text(row, "inputs", train->inputs_text);
 	put_text(row, "label_kind", kind);
 	put_text(row, "label_type", hopper_pack_type_name(desc->y_type));
 	put_array(row, "label_shape", INT4ARRAYOID, shape_array(desc->y_rank, desc->y_shape));

@@ -117,6 +117,7 @@ typedef struct hopper_trained
 	int			n_x_columns;
 	char	  **x_columns;
 	char	  **x_sql_types;
+	hopper_pack_inputs inputs;
 	char	   *y_sql_type;
 	char	   *class_values_column;	/* of <out>_summary, or NULL */
 } hopper_trained;

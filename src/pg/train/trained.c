@@ -64,6 +64,7 @@ read_summary(hopper_trained *out)
 	const hopper_name *summary = &out->outputs.summary;
 	Oid			oid = hopper_relation_oid(summary, true);
 	char	   *y_column;
+	char	   *inputs;
 	int			n;
 
 	if (!OidIsValid(oid) || get_attnum(oid, "independent_shape") == InvalidAttrNumber)
@@ -73,7 +74,8 @@ read_summary(hopper_trained *out)
 					  " independent_shape, label_type, label_shape, num_classes[1],"
 					  " normalizing_const::float8,"
 					  " source_table, independent_varname, independent_vartype,"
-					  " dependent_vartype[1] FROM %s", summary->quoted) != 1)
+					  " dependent_vartype[1], %s FROM %s", hopper_inputs_column(oid),
+					  summary->quoted) != 1)
 		not_an_output(table, psprintf("Its companion \"%s\" must have one row.", summary->shown));
 	for (int column = 1; column <= 12; column++)
 		if (hopper_cell(0, column) == NULL && column != NUM_CLASSES_COLUMN)
@@ -99,8 +101,10 @@ read_summary(hopper_trained *out)
 	if (n != out->n_x_columns)
 		hopper_refuse_cell(summary, 0, 11);
 	out->y_sql_type = hopper_cell(0, 12);
+	inputs = hopper_cell(0, 13);
 	out->desc.x_column = out->n_x_columns == 1 ? out->x_columns[0] : PACK_FEATURES;
 	SPI_freetuptable(SPI_tuptable);
+	hopper_read_inputs(summary, inputs, out->n_x_columns, &out->desc, &out->inputs);
 
 	if (out->desc.y_kind != HOPPER_LABEL_CLASS)
 		return;
@@ -278,7 +282,11 @@ hopper_check_compatible(const hopper_packed *table, const char *table_is,
 	const char *name = table->table.shown;
 	char	   *why = NULL;
 
-	if (!same_shape(its->x_rank, its->x_shape, desc->x_rank, desc->x_shape))
+	if (its->n_inputs > 0 || desc->n_inputs > 0)
+		why = hopper_different_inputs(its, name, desc, trained);
+	if (why)
+		;
+	else if (!same_shape(its->x_rank, its->x_shape, desc->x_rank, desc->x_shape))
 		why = psprintf("Its examples have shape %s, those of \"%s\" %s.",
 					   hopper_shape_words(its->x_rank, its->x_shape), trained,
 					   hopper_shape_words(desc->x_rank, desc->x_shape));

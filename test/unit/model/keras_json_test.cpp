@@ -100,7 +100,13 @@ TEST(KerasJson, RefusedArchitecturesAreRefusedByName) {
       SCOPED_TRACE(file.name + ": " + fixture["name"].get<std::string>());
       ++n;
       std::vector<Problem> problems;
-      EXPECT_EQ(ParseModel(fixture["architecture"].dump(), nullptr, &problems), nullptr);
+      const auto spec = ParseModel(fixture["architecture"].dump(), nullptr, &problems);
+      // What was refused when the files were written, and is not any more.
+      if (fixture["name"] == "two_inputs") {
+        EXPECT_EQ(spec == nullptr ? 0 : spec->inputs.size(), 2u);
+        continue;
+      }
+      EXPECT_EQ(spec, nullptr);
       ASSERT_EQ(problems.size(), 1u);
       EXPECT_EQ(problems[0].code, ErrorCode::kNotSupported);
       EXPECT_NE(problems[0].message.find(fixture["message"].get<std::string>()), std::string::npos)

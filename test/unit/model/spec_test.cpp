@@ -289,6 +289,45 @@ json Functional(const std::string& inbound_a, const std::string& inbound_b) {
     "input_layers": [["x", 0, 0]], "output_layers": [["b", 0, 0]]}})");
 }
 
+// Two inputs that are joined; the data may have them in any order.
+TEST(Spec, SeveralInputsAreFoundByTheirNames) {
+  const std::string text = json::parse(R"({"class_name": "Functional", "keras_version": "2.4.0",
+    "config": {"name": "m", "layers": [
+      {"name": "a", "class_name": "InputLayer",
+       "config": {"name": "a", "batch_input_shape": [null, 2]}, "inbound_nodes": []},
+      {"name": "b", "class_name": "InputLayer",
+       "config": {"name": "b", "batch_input_shape": [null, null]}, "inbound_nodes": []},
+      {"name": "joined", "class_name": "Concatenate", "config": {"name": "joined"},
+       "inbound_nodes": [[["a", 0, 0, {}], ["b", 0, 0, {}]]]}],
+    "input_layers": [["a", 0, 0], ["b", 0, 0]], "output_layers": [["joined", 0, 0]]}})")
+                               .dump();
+  const DataInput a{"a", {2}, HOPPER_FLOAT32};
+  const DataInput b{"b", {3}, HOPPER_INT16};
+  const auto spec = ParseModelFor(text, {b, a});
+  EXPECT_EQ(spec->input_shape(), Shape{5});
+  EXPECT_EQ(spec->output_shape(), Shape{5});
+  ASSERT_EQ(spec->inputs.size(), 2u);
+  EXPECT_EQ(spec->inputs[0].name, "a");
+  EXPECT_EQ(spec->inputs[0].first, 3);  // behind b
+  EXPECT_EQ(spec->inputs[1].first, 0);
+  EXPECT_EQ(spec->inputs[1].shape, Shape{3});  // open in the file
+  const auto message_for = [&](const std::vector<DataInput>& inputs) {
+    std::vector<Problem> problems;
+    EXPECT_EQ(ParseModelFor(text, inputs, &problems), nullptr);
+    return problems.empty() ? "" : problems[0].message;
+  };
+  EXPECT_EQ(message_for({a}),
+            "model \"m\" has the inputs \"a\", \"b\" but the data have one input without a name");
+  EXPECT_EQ(message_for({a, {"c", {3}, HOPPER_INT16}}),
+            "model \"m\" has the inputs \"a\", \"b\" but the data have \"a\", \"c\"");
+  EXPECT_EQ(message_for({{"a", {4}, HOPPER_FLOAT32}, b}),
+            "input \"a\" expects shape 2 but the data have shape 4");
+  std::vector<Problem> problems;
+  EXPECT_EQ(ParseModel(text, nullptr, &problems), nullptr);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].code, ErrorCode::kNotReady);
+}
+
 TEST(Spec, BrokenGraphs) {
   EXPECT_TRUE(
       ProblemsOf(Functional(R"([[["x",0,0,{}],["x",0,0,{}]]])", R"([[["a",0,0,{}]]])").dump())

@@ -41,6 +41,15 @@ hopper_pack_learn_shape_remotely(const hopper_pack_source *named, hopper_pack_va
 
 	if (values->shape_known)
 		return true;
+	if (values->n_parts > 0)
+	{
+		bool		any = true;
+
+		for (int i = 0; i < values->n_parts; i++)
+			any = hopper_pack_learn_shape_remotely(named, &values->parts[i]) && any;
+		hopper_pack_values_know_inputs(values);
+		return any;
+	}
 	column = hopper_identifier(values->columns[0].name);
 	initStringInfo(&query);
 	for (int i = 0; i < MOST_DIMENSIONS; i++)

@@ -1,0 +1,31 @@
+#include "model/layers/input_layer/input_layer.h"
+#include "model/network/operator.h"
+
+namespace hopper {
+namespace layers {
+namespace {
+
+class Tensors : public Operator {
+ public:
+  explicit Tensors(const InputLayer& layer) : layer_(layer) {}
+
+  at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
+                     const ForwardContext&) const override {
+    const at::Tensor& row = inputs[0];
+    std::vector<int64_t> sizes{row.size(0)};
+    sizes.insert(sizes.end(), layer_.shape.begin(), layer_.shape.end());
+    return row.narrow(1, layer_.first, ElementCount(layer_.shape)).reshape(sizes);
+  }
+
+ private:
+  const InputLayer& layer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Operator> MakeOperator(const InputLayer& layer) {
+  return std::make_unique<Tensors>(layer);
+}
+
+}  // namespace layers
+}  // namespace hopper

@@ -1,0 +1,323 @@
+/*
+ * inputs.c
+ *		Features of models with several inputs: which columns belong to which input, and their rows
+ *		as packed bytes: one input behind the other, each in its own type.
+ *
+ * The user names them in independent_varname: '{"image": "pixels", "numbers": ["age", "height"]}'.
+ * A summary keeps what was packed in its column "inputs", as text:
+ * [{"name": "image", "columns": 1, "type": "uint8", "shape": [28, 28, 1]}, ...]
+ */
+#include "pg/codec/rows.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+
+/* --- what the user asks for --- */
+
+bool
+hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *inputs,
+					   List **columns)
+{
+	char	   *written = value ? text_to_cstring(value) : "";
+	int64		n_read = 0;
+	uint64		n;
+
+	memset(inputs, 0, sizeof(*inputs));
+	if (written[strspn(written, " \t\r\n")] != '{')
+		return false;
+	*columns = NIL;
+	n = hopper_select("SELECT e.i, e.key, a.v"
+					  " FROM json_each(%s::json) WITH ORDINALITY AS e(key, value, i)"
+					  " LEFT JOIN LATERAL json_array_elements_text(CASE json_typeof(e.value)"
+					  " WHEN 'array' THEN e.value ELSE json_build_array(e.value) END)"
+					  " WITH ORDINALITY AS a(v, k) ON true ORDER BY e.i, a.k",
+					  hopper_literal(written));
+	inputs->names = palloc((n + 1) * sizeof(char *));
+	inputs->columns = palloc0((n + 1) * sizeof(int));
+	for (uint64 row = 0; row < n; row++)
+	{
+		int64		number = hopper_int_cell(NULL, row, 1, 1, PG_INT64_MAX);
+		char	   *column = hopper_cell(row, 3);
+
+		if (number > n_read)
+		{
+			char	   *name = hopper_cell(row, 2);
+
+			for (int i = 0; i < inputs->n; i++)
+				if (strcmp(inputs->names[i], name) == 0)
+					ereport(ERROR,
+							(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							 errmsg("argument \"%s\" names input \"%s\" twice", argument, name)));
+			inputs->names[inputs->n++] = name;
+			n_read = number;
+		}
+		if (column == NULL || column[0] == '\0')
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("argument \"%s\" has no columns for input \"%s\"", argument,
+							inputs->names[inputs->n - 1]),
+					 errhint("Write '{\"input\": \"column\", ...}', or a list of columns in place "
+							 "of one.")));
+		inputs->columns[inputs->n - 1]++;
+		*columns = lappend(*columns, column);
+	}
+	SPI_freetuptable(SPI_tuptable);
+	if (inputs->n < 1 || inputs->n > HOPPER_MAX_INPUTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" names %d inputs, from 1 to %d are possible", argument,
+						inputs->n, HOPPER_MAX_INPUTS)));
+	/* the input of a model with one is what it is, whatever its name */
+	if (inputs->n == 1)
+		inputs->n = 0;
+	return true;
+}
+
+void
+hopper_inputs_of_columns(int n, const hopper_pack_column *columns, hopper_pack_inputs *inputs)
+{
+	bool		arrays = false;
+
+	for (int i = 0; i < n; i++)
+		arrays = arrays || columns[i].type == BYTEAOID ||
+			OidIsValid(get_element_type(columns[i].type));
+	if (n < 2 || !arrays)
+		return;
+	if (n > HOPPER_MAX_INPUTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a model has at most %d inputs, got %d columns", HOPPER_MAX_INPUTS, n)));
+	inputs->n = n;
+	inputs->names = palloc(n * sizeof(char *));
+	inputs->columns = palloc(n * sizeof(int));
+	for (int i = 0; i < n; i++)
+	{
+		inputs->names[i] = columns[i].name;
+		inputs->columns[i] = 1;
+	}
+}
+
+/* --- rows --- */
+
+/* What all inputs have together, once the shape of each is known. */
+static void
+add_up(hopper_pack_values *values)
+{
+	values->count = 0;
+	values->size = 0;
+	for (int i = 0; i < values->n_parts; i++)
+	{
+		if (!values->parts[i].shape_known)
+			return;
+		values->count += values->parts[i].count;
+		values->size += values->parts[i].size;
+	}
+	if (values->size > PACK_MAX_BUFFER_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a row of %d inputs is too large to be packed", values->n_parts),
+				 errdetail("It has %zu bytes; %d are allowed.", values->size,
+						   PACK_MAX_BUFFER_BYTES)));
+	values->rank = 1;
+	values->shape[0] = values->count;
+	values->shape_known = true;
+}
+
+void
+hopper_pack_values_init_inputs(hopper_pack_values *values, const hopper_pack_inputs *inputs,
+							   int n_columns, const hopper_pack_column *columns,
+							   const char *relation)
+{
+	int			at = 0;
+
+	if (inputs->n == 0)
+	{
+		hopper_pack_values_init(values, n_columns, columns, relation);
+		return;
+	}
+	memset(values, 0, sizeof(*values));
+	values->layout = PACK_INPUTS;
+	values->divisor = 1.0;
+	values->n_columns = n_columns;
+	values->columns = columns;
+	values->elements = palloc0(sizeof(Oid) * n_columns);
+	values->inputs = *inputs;
+	values->n_parts = inputs->n;
+	values->parts = palloc0(sizeof(hopper_pack_values) * inputs->n);
+	for (int i = 0; i < inputs->n; at += inputs->columns[i++])
+	{
+		hopper_pack_values_init(&values->parts[i], inputs->columns[i], columns + at, relation);
+		memcpy(values->elements + at, values->parts[i].elements,
+			   sizeof(Oid) * inputs->columns[i]);
+	}
+	hopper_pack_values_know_inputs(values);
+}
+
+void
+hopper_pack_values_know_inputs(hopper_pack_values *values)
+{
+	add_up(values);
+}
+
+void
+hopper_pack_values_take_inputs(hopper_pack_values *values, const hopper_data_desc *desc)
+{
+	Assert(values->n_parts == desc->n_inputs);
+	for (int i = 0; i < values->n_parts; i++)
+	{
+		const hopper_input *input = &desc->inputs[i];
+		hopper_pack_values *part = &values->parts[i];
+
+		if (part->layout == PACK_BYTES)
+			hopper_pack_values_set_bytes_type(part, input->type, true);
+		part->type = input->type;
+		hopper_pack_values_set_shape(part, input->rank, input->shape);
+	}
+	add_up(values);
+}
+
+void
+hopper_pack_values_describe(const hopper_pack_values *values, hopper_data_desc *desc)
+{
+	hopper_input *inputs;
+
+	desc->x_type = values->type;
+	desc->x_rank = values->rank;
+	memcpy(desc->x_shape, values->shape, sizeof(desc->x_shape));
+	if (values->n_parts == 0)
+		return;
+	inputs = palloc0(sizeof(hopper_input) * values->n_parts);
+	for (int i = 0; i < values->n_parts; i++)
+	{
+		const hopper_pack_values *part = &values->parts[i];
+
+		inputs[i].name = values->inputs.names[i];
+		inputs[i].type = part->type;
+		inputs[i].rank = part->rank;
+		memcpy(inputs[i].shape, part->shape, sizeof(inputs[i].shape));
+	}
+	desc->n_inputs = values->n_parts;
+	desc->inputs = inputs;
+}
+
+/* --- summaries --- */
+
+char *
+hopper_inputs_text(const hopper_pack_values *values)
+{
+	StringInfoData text;
+
+	if (values->n_parts == 0)
+		return NULL;
+	initStringInfo(&text);
+	for (int i = 0; i < values->n_parts; i++)
+	{
+		const hopper_pack_values *part = &values->parts[i];
+
+		appendStringInfoString(&text, i ? ", {\"name\": " : "[{\"name\": ");
+		escape_json(&text, values->inputs.names[i]);
+		appendStringInfo(&text, ", \"columns\": %d, \"type\": \"%s\", \"shape\": [",
+						 values->inputs.columns[i], hopper_pack_type_name(part->type));
+		for (int k = 0; k < part->rank; k++)
+			appendStringInfo(&text, "%s" INT64_FORMAT, k ? ", " : "", part->shape[k]);
+		appendStringInfoString(&text, "]}");
+	}
+	appendStringInfoChar(&text, ']');
+	return text.data;
+}
+
+char *
+hopper_inputs_column(Oid summary)
+{
+	/* tables of earlier versions have none */
+	return get_attnum(summary, "inputs") == InvalidAttrNumber ? "NULL::text" : "inputs::text";
+}
+
+static void
+refuse_inputs(const hopper_name *summary)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("\"%s\" is damaged", summary->shown),
+			 errdetail("Column \"inputs\" does not describe the inputs of a row."),
+			 errhint("Use the tables as the functions of schema hopper made them.")));
+}
+
+void
+hopper_read_inputs(const hopper_name *summary, const char *text, int n_columns,
+				   hopper_data_desc *desc, hopper_pack_inputs *inputs)
+{
+	hopper_input *read;
+	int64		values = 0;
+	int			columns = 0;
+	uint64		n;
+
+	memset(inputs, 0, sizeof(*inputs));
+	if (text == NULL)
+		return;
+	n = hopper_select("SELECT e.v->>'name', (e.v->>'columns')::int4, e.v->>'type',"
+					  " translate(e.v->>'shape', '[]', '{}')::int4[]"
+					  " FROM json_array_elements(%s::json) WITH ORDINALITY AS e(v, i)"
+					  " ORDER BY e.i", hopper_literal(text));
+	if (n < 2 || n > HOPPER_MAX_INPUTS)
+		refuse_inputs(summary);
+	read = palloc0(n * sizeof(hopper_input));
+	inputs->n = (int) n;
+	inputs->names = palloc(n * sizeof(char *));
+	inputs->columns = palloc(n * sizeof(int));
+	for (uint64 i = 0; i < n; i++)
+	{
+		int			count = (int) hopper_int_cell(summary, i, 2, 1, n_columns);
+		int64		product = 1;
+
+		read[i].name = inputs->names[i] = hopper_text_cell(summary, i, 1);
+		read[i].type = hopper_pack_type_from_name(hopper_text_cell(summary, i, 3));
+		read[i].rank = hopper_shape_cell_at(summary, i, 4, read[i].shape);
+		for (int k = 0; k < read[i].rank; k++)
+		{
+			if (read[i].shape[k] > PACK_MAX_BUFFER_BYTES / product)
+				refuse_inputs(summary);
+			product *= read[i].shape[k];
+		}
+		if (read[i].type == 0 || read[i].rank < 1)
+			refuse_inputs(summary);
+		inputs->columns[i] = count;
+		columns += count;
+		values += product;
+	}
+	SPI_freetuptable(SPI_tuptable);
+	if (columns != n_columns || desc->x_type != 0 || desc->x_rank != 1 ||
+		desc->x_shape[0] != values)
+		refuse_inputs(summary);
+	desc->n_inputs = (int32) n;
+	desc->inputs = read;
+}
+
+/* --- tables that are to go together --- */
+
+char *
+hopper_different_inputs(const hopper_data_desc *a, const char *a_name, const hopper_data_desc *b,
+						const char *b_name)
+{
+	if (a->n_inputs != b->n_inputs)
+		return psprintf("\"%s\" has %d inputs, \"%s\" has %d.", a_name, Max(a->n_inputs, 1),
+						b_name, Max(b->n_inputs, 1));
+	for (int i = 0; i < a->n_inputs; i++)
+	{
+		const hopper_input *one = &a->inputs[i];
+		const hopper_input *other = &b->inputs[i];
+
+		if (strcmp(one->name, other->name) != 0)
+			return psprintf("Input %d of \"%s\" is \"%s\", that of \"%s\" is \"%s\".", i + 1,
+							a_name, one->name, b_name, other->name);
+		if (one->rank != other->rank ||
+			memcmp(one->shape, other->shape, sizeof(int64) * one->rank) != 0)
+			return psprintf("Input \"%s\" has shape %s in \"%s\" and %s in \"%s\".", one->name,
+							hopper_pack_shape_text(one->rank, one->shape), a_name,
+							hopper_pack_shape_text(other->rank, other->shape), b_name);
+	}
+	return NULL;
+}
