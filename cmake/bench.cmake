@@ -20,3 +20,7 @@ endif()
 # A proposal of a search.
 add_executable(search_propose EXCLUDE_FROM_ALL bench/search_propose.cpp)
 target_link_libraries(search_propose PRIVATE hopper_search)
+
+# What searches find on tables of trained results: bench/search_quality/compare.
+add_executable(search_quality EXCLUDE_FROM_ALL bench/search_quality/replay.cpp)
+target_link_libraries(search_quality PRIVATE hopper_search)

@@ -187,3 +187,53 @@ Task: 5.7 search
 model_table: table of models that automl() made
 Example:
 SELECT parameter, importance FROM hopper.param_importance(model_table := ''searched'');';
+
+
+CREATE FUNCTION hopper.explain_automl(
+    packed_table text,
+    model_arch_table text,
+    model_id_list hopper.integers,
+    compile_params_grid text DEFAULT NULL,
+    fit_params_grid text DEFAULT NULL,
+    automl_method text DEFAULT 'hyperband',
+    automl_params text DEFAULT NULL,
+    seed bigint DEFAULT NULL,
+    validation_table text DEFAULT NULL,
+    objective text DEFAULT NULL,
+    space text DEFAULT NULL,
+    parallel integer DEFAULT 8,
+    max_configs bigint DEFAULT NULL,
+    max_iterations bigint DEFAULT NULL,
+    threads integer DEFAULT NULL,
+    constraints text DEFAULT NULL)
+RETURNS TABLE (
+    item text,
+    predicted double precision,
+    unit text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_explain_automl' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.explain_automl(text, text, hopper.integers, text, text, text, text, bigint, text, text, text,
+    integer, bigint, bigint, integer, text) IS
+    'what automl() would take, without training: configurations, iterations and seconds, and how long all of them would train to the end
+
+Task: 5.5 search
+packed_table: packed table, made by training_preprocessor()
+model_arch_table: table of architectures, made by load_model()
+model_id_list: numbers of architectures to try
+compile_params_grid: values or ranges of compile parameters, as for generate_model_configs()
+fit_params_grid: values or ranges of fit parameters
+automl_method: name of an algorithm, see search_algorithms()
+automl_params: its arguments, such as ''R=27, eta=3''; by itself the defaults
+seed: another seed, other random numbers; the same seed, the same search
+validation_table: packed table of rows that are not trained on, to compare the models by
+objective: metric that the search compares by, or several with weights; by itself the loss
+space: instead of the grids, a search space as JSON
+parallel: configurations under way at once
+max_configs: ends the search after so many configurations
+max_iterations: ends it after so many iterations of all configurations together
+threads: threads that train at once; by itself hopper.threads
+constraints: what a good configuration has to keep
+Example:
+SELECT * FROM hopper.explain_automl(packed_table := ''points_packed'', model_arch_table := ''networks'', model_id_list := 1,
+    compile_params_grid := $$ {''loss'': [''categorical_crossentropy''], ''metrics'': [[''accuracy'']],
+        ''optimizer_params_list'': [{''optimizer'': [''Adam''], ''lr'': [0.0001, 0.1, ''log'']}]} $$,
+    fit_params_grid := $$ {''batch_size'': [16, 64]} $$, automl_params := ''R=27, eta=3'');';

@@ -139,6 +139,8 @@ CALLS = [
     " $f${{'batch_size': [4, 8]}}$f$, 'random', 'num_configs=2, num_iterations=1', validation_table := {more},"
     " name := 'it''s \\ it')",
     "SELECT parameter, choices FROM hopper.describe_space({models}, 1, {grid1}, $f${{'batch_size': [4, 8]}}$f$)",
+    "SELECT item FROM hopper.explain_automl({packed}, {models}, 1, {grid1}, $f${{'batch_size': [4, 8]}}$f$,"
+    " automl_params := 'R=3', validation_table := {more})",
     "SELECT mst_key, value, parameters FROM hopper.best_config({tried})",
     "SELECT parameter, importance FROM hopper.param_importance({tried})",
     "SELECT best_mst_key, best_value, configurations FROM hopper.automl({packed}, {again}, {models}, {refound}, 1, {grid1},"

@@ -87,6 +87,13 @@ SELECT (b.mst_key, b.value) = (t.mst_key, t.value) AS best FROM hopper.best_conf
 SELECT round(sum(importance)::numeric, 3) IN (0, 1) AS shares, count(*) FROM hopper.param_importance('towers');
 SELECT * FROM hopper.best_config('search_networks');
 
+-- what a search would take: Hyperband's configurations and iterations are known before
+SELECT item, predicted, unit FROM hopper.explain_automl('search_packed', 'search_networks', '{1,2}', automl_params := 'R=81',
+    space := :'space', validation_table := 'search_packed_validation') WHERE item IN ('configurations', 'iterations', 'longest configuration');
+SELECT bool_and(predicted > 0) FROM hopper.explain_automl('search_packed', 'search_networks', '{1,2}', automl_method := 'asha',
+    space := :'space', max_iterations := 100);
+SELECT hopper.explain_automl('search_packed', 'search_networks', '{1,2}', automl_method := 'ash', space := :'space', max_iterations := 0);
+
 -- known from another search, and tried first
 CREATE TABLE search_first AS SELECT '{"model_id": 1, "lr": 0.05}'::json AS parameters;
 SET client_min_messages = warning;

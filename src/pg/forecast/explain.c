@@ -57,6 +57,39 @@ forecast(hopper_forecast_request *request, hopper_guard **guard)
 	return explain;
 }
 
+void
+hopper_forecast_read_data(hopper_forecast_request *request)
+{
+	hopper_read_packed(&request->source, false, &request->train);
+	hopper_require_partitions(&request->train);
+	if (!request->has_validation)
+		return;
+	hopper_read_packed(&request->validation, true, &request->valid);
+	hopper_require_partitions(&request->valid);
+	hopper_check_compatible(&request->valid, "validation table", &request->train.desc,
+							request->train.n_x_columns, request->train.x_columns,
+							request->source.shown);
+}
+
+hopper_explain_model *
+hopper_forecast_models(hopper_forecast_request *request, hopper_explain_run *run)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_explain *explain;
+	hopper_guard *guard;
+	hopper_explain_model *models;
+	hopper_error error;
+
+	explain = forecast(request, &guard);
+	HOPPER_CHECK(torch->explain.run(explain, run, &error), error);
+	models = palloc0(Max(request->n_configs, 1) * sizeof(hopper_explain_model));
+	for (int i = 0; i < request->n_configs; i++)
+		HOPPER_CHECK(torch->explain.model(explain, i, &models[i], &error), error);
+	hopper_guard_release(guard);
+	hopper_eventfd_close(request->options.event_fd);
+	return models;
+}
+
 static void
 keep_rows(hopper_rows *rows)
 {
@@ -68,12 +101,8 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 {
 	hopper_forecast_request request = {.context = CurrentMemoryContext};
 	hopper_measured_run measured = {0};
-	const hopper_torch_api *torch = hopper_torch();
-	hopper_explain *explain;
-	hopper_guard *guard;
 	hopper_explain_run run;
 	hopper_explain_model *models;
-	hopper_error error;
 	hopper_rows rows;
 
 	request.measure = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
@@ -87,25 +116,10 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 	}
 	else
 		hopper_forecast_planned_run(fcinfo, &request);
-	hopper_read_packed(&request.source, false, &request.train);
-	hopper_require_partitions(&request.train);
-	if (request.has_validation)
-	{
-		hopper_read_packed(&request.validation, true, &request.valid);
-		hopper_require_partitions(&request.valid);
-		hopper_check_compatible(&request.valid, "validation table", &request.train.desc,
-								request.train.n_x_columns, request.train.x_columns,
-								request.source.shown);
-	}
+	hopper_forecast_read_data(&request);
 	hopper_require_valid_configs(request.configs, request.n_configs, &request.train.desc);
 
-	explain = forecast(&request, &guard);
-	HOPPER_CHECK(torch->explain.run(explain, &run, &error), error);
-	models = palloc0(Max(request.n_configs, 1) * sizeof(hopper_explain_model));
-	for (int i = 0; i < request.n_configs; i++)
-		HOPPER_CHECK(torch->explain.model(explain, i, &models[i], &error), error);
-	hopper_guard_release(guard);
-	hopper_eventfd_close(request.options.event_fd);
+	models = hopper_forecast_models(&request, &run);
 	for (int i = 0; i < request.n_configs; i++)
 		if (models[i].code != HOPPER_OK)
 			ereport(WARNING,

@@ -56,6 +56,14 @@ extern void hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast
 extern void hopper_forecast_finished_run(hopper_forecast_request *request,
 										 hopper_measured_run *measured);
 
+/* --- the forecast (forecast/explain.c) --- */
+
+/* Reads source and validation table into request->train and ->valid. */
+extern void hopper_forecast_read_data(hopper_forecast_request *request);
+/* Times steps of the configurations on these data; one result for each. */
+extern hopper_explain_model *hopper_forecast_models(hopper_forecast_request *request,
+													hopper_explain_run *run);
+
 /*
  * --- what reading and hops cost, all but the seconds of measuring steps (local/forecast.c,
  * greenplum/coordinator/forecast.c) ---

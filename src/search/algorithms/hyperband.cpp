@@ -12,10 +12,12 @@ namespace {
 class BracketsSideBySide : public SearchAlgorithm {
  public:
   BracketsSideBySide(std::unique_ptr<SearchProposer> proposer, const std::vector<Bracket>& brackets,
-                     int64_t eta)
+                     int64_t eta, int64_t loops)
       : proposer_(std::move(proposer)) {
-    for (const Bracket& bracket : brackets) {
-      brackets_.emplace_back(static_cast<int>(bracket.s), bracket.rungs, eta);
+    for (int64_t loop = 0; loop < loops; ++loop) {
+      for (const Bracket& bracket : brackets) {
+        brackets_.emplace_back(static_cast<int>(bracket.s), bracket.rungs, eta);
+      }
     }
   }
 
@@ -48,7 +50,7 @@ std::unique_ptr<SearchAlgorithm> MakeHyperband(std::unique_ptr<SearchProposer> p
                                                const SearchArguments& arguments) {
   const HyperbandOptions options = ReadHyperband(arguments);
   return std::make_unique<BracketsSideBySide>(std::move(proposer), HyperbandSchedule(options),
-                                              options.eta);
+                                              options.eta, arguments.Integer("loops"));
 }
 
 // MADlib's defaults.
@@ -57,6 +59,7 @@ std::vector<SearchArgument> HyperbandArguments() {
   return {Integer("R", 6, 1, 1e6, "iterations of a configuration at most"),
           Integer("eta", 3, 2, 1e6, "one of so many goes on"),
           Integer("skip_last", 0, 0, 100, "the last rungs of each bracket that are left out"),
+          Integer("loops", 1, 1, 1000, "all brackets so many times"),
           Word("variant", {"floor", "jmlr"}, "how configurations of a bracket are counted"),
           Word("resource", {"cumulative", "additional"},
                "whether r counts a configuration's iterations from its beginning")};

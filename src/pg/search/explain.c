@@ -1,0 +1,270 @@
+/*
+ * explain.c
+ *		explain_automl(): what a search would take.
+ *
+ * The search is played with made-up results: how many configurations it tries, and how far they are
+ * trained, hardly depends on what they are. The seconds of an iteration are those of explain_fit().
+ */
+#include "pg/search/automl.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+
+#include "pg/forecast/explain.h"
+#include "pg/server/devices.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_explain_automl);
+
+#define MAX_ASSIGNMENTS 256
+/* Trials whose steps are forecast; what others cost is taken from their mean. */
+#define MAX_FORECAST 1000
+
+/* What one trial is trained. */
+typedef struct trial_cost
+{
+	int64		iterations;
+	int64		evaluations;
+} trial_cost;
+
+typedef struct played_search
+{
+	int			n_trials;
+	int			allocated;
+	trial_cost *trials;
+	int64		iterations;
+	int64		longest;		/* iterations of the trial that has most */
+} played_search;
+
+static void
+note(played_search *played, const hopper_search_assignment *work)
+{
+	trial_cost *cost;
+
+	while (work->trial >= played->n_trials)
+	{
+		if (played->n_trials == played->allocated)
+		{
+			played->allocated = Max(64, 2 * played->allocated);
+			played->trials = played->trials
+				? repalloc(played->trials, played->allocated * sizeof(trial_cost))
+				: palloc(played->allocated * sizeof(trial_cost));
+		}
+		memset(&played->trials[played->n_trials++], 0, sizeof(trial_cost));
+	}
+	cost = &played->trials[work->trial];
+	cost->iterations += work->resource - work->from;
+	cost->evaluations++;
+	played->iterations += work->resource - work->from;
+	played->longest = Max(played->longest, work->resource);
+}
+
+/* In (0, 1), another for each trial. */
+static double
+made_up(int64 trial)
+{
+	double		turns = (trial + 1) * 0.6180339887498949;
+
+	return turns - floor(turns);
+}
+
+static played_search
+play(hopper_automl *run)
+{
+	played_search played = {0};
+	hopper_search_assignment work[MAX_ASSIGNMENTS];
+	double	   *values = palloc(Max(run->n_measures, 1) * sizeof(double));
+	hopper_error error;
+	int32		n;
+
+	while (!hopper_core()->search.done(run->search))
+	{
+		CHECK_FOR_INTERRUPTS();
+		HOPPER_CHECK(hopper_core()->search.ask(run->search, work, MAX_ASSIGNMENTS, &n, &error),
+					 error);
+		if (n == 0)
+			break;
+		for (int i = 0; i < n; i++)
+		{
+			note(&played, &work[i]);
+			for (int v = 0; v < run->n_measures; v++)
+				values[v] = made_up(work[i].trial);
+			HOPPER_CHECK(hopper_core()->search.tell(run->search, work[i].trial, values,
+													run->n_measures, NULL, &error), error);
+		}
+	}
+	return played;
+}
+
+static void
+free_rows(void *rows)
+{
+	hopper_core()->rows_free((hopper_rows *) rows);
+}
+
+/* The configurations that were tried and can be trained; their keys are the trials from 1. */
+static void
+add_configs(hopper_automl *run, hopper_forecast_request *request)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &rows, &error), error);
+	guard = hopper_guard_add(rows, free_rows);
+	request->configs = palloc0(Max(Min(rows->n_rows, MAX_FORECAST), 1) * sizeof(hopper_config));
+	for (int row = 0; row < rows->n_rows && request->n_configs < MAX_FORECAST; row++)
+	{
+		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
+		hopper_config *config = &request->configs[request->n_configs];
+		const char *arch = NULL;
+
+		CHECK_FOR_INTERRUPTS();
+		if (strcmp(cells[7], "earlier") == 0 ||
+			hopper_search_problem(run, atoi(cells[1]), cells[9], cells[2], cells[3]))
+			continue;
+		for (int i = 0; i < run->options.n_models; i++)
+			if (run->options.model_ids[i] == atoi(cells[1]))
+				arch = run->options.model_archs[i];
+		arch = cells[9] ? cells[9] : arch;
+		if (arch == NULL)
+			continue;
+		config->mst_key = atoi(cells[0]) + 1;
+		config->model_id = atoi(cells[1]);
+		config->model_arch = pstrdup(arch);
+		config->model_arch_size = strlen(arch);
+		config->compile_params = pstrdup(cells[2]);
+		config->fit_params = pstrdup(cells[3]);
+		request->n_configs++;
+	}
+	hopper_guard_release(guard);
+}
+
+#define MAX_LINES 9
+#define COLUMNS 3
+
+/* rows->cells has room for MAX_LINES. */
+static void
+add_line(hopper_rows *rows, const char *item, double value, const char *unit)
+{
+	const char **row = (const char **) rows->cells + COLUMNS * rows->n_rows++;
+
+	row[0] = item;
+	row[1] = psprintf("%.17g", value);
+	row[2] = unit;
+}
+
+static const int places[AUTOML_ARGUMENTS] = {
+	[AUTOML_PACKED] = 0,
+	[AUTOML_MODELS] = 1,
+	[AUTOML_MODEL_IDS] = 2,
+	[AUTOML_COMPILE_GRID] = 3,
+	[AUTOML_FIT_GRID] = 4,
+	[AUTOML_METHOD] = 5,
+	[AUTOML_PARAMS] = 6,
+	[AUTOML_SEED] = 7,
+	[AUTOML_VALIDATION] = 8,
+	[AUTOML_OBJECTIVE] = 9,
+	[AUTOML_SPACE] = 10,
+	[AUTOML_PARALLEL] = 11,
+	[AUTOML_MAX_CONFIGS] = 12,
+	[AUTOML_MAX_ITERATIONS] = 13,
+	[AUTOML_MAX_SECONDS] = -1,
+	[AUTOML_TARGET] = -1,
+	[AUTOML_THREADS] = 14,
+	[AUTOML_FIRST] = -1,
+	[AUTOML_FROM_RUN] = -1,
+	[AUTOML_CONSTRAINTS] = 15,
+	[AUTOML_KEEP] = -1,
+};
+
+static void
+keep_rows(hopper_rows *rows)
+{
+	/* the memory context's */
+}
+
+/*
+ * explain_automl(packed_table, model_arch_table, model_id_list, compile_params_grid,
+ * fit_params_grid, automl_method, automl_params, seed, validation_table, objective, space,
+ * parallel, max_configs, max_iterations, threads, constraints)
+ */
+Datum
+hopper_sql_explain_automl(PG_FUNCTION_ARGS)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_automl run = {0};
+	hopper_forecast_request request = {.context = CurrentMemoryContext};
+	hopper_guard *guard;
+	played_search played;
+	hopper_explain_run times;
+	hopper_explain_model *models;
+	double		iteration = 0;
+	double		training = 0;
+	double		evaluating = 0;
+	double		longest = 0;
+	double		share;
+	int64		forecast_iterations = 0;
+	int			tried = 0;
+	double		workers;
+	const char *cells[MAX_LINES * COLUMNS];
+	hopper_rows rows = {0, COLUMNS, NULL};
+
+	hopper_require_set_context(fcinfo);
+	hopper_connect();
+	hopper_automl_arguments(fcinfo, places, &run);
+	guard = hopper_search_start(&run);
+	hopper_search_require_possible(&run);
+	played = play(&run);
+	add_configs(&run, &request);
+	hopper_guard_release(guard);
+	for (int i = 0; i < played.n_trials; i++)
+		tried += played.trials[i].iterations > 0;
+
+	request.source = run.packed;
+	request.has_validation = run.validation != NULL;
+	if (run.validation)
+		request.validation = hopper_parse_name(cstring_to_text(run.validation),
+											   "validation_table");
+	request.options.num_iterations = 1;
+	request.options.metrics_compute_frequency = 1;
+	request.options.threads = PG_ARGISNULL(places[AUTOML_THREADS])
+		? hopper_choose_threads(false, 0)
+		: hopper_choose_threads(true, PG_GETARG_INT32(places[AUTOML_THREADS]));
+	request.options.training_metrics = HOPPER_METRICS_FINAL;
+	request.options.threads_per_model = 1;
+	request.options.precision = "fp32";
+	hopper_forecast_read_data(&request);
+	models = hopper_forecast_models(&request, &times);
+	for (int i = 0; i < request.n_configs; i++)
+	{
+		const trial_cost *cost = &played.trials[request.configs[i].mst_key - 1];
+		double		trained = models[i].seconds_iteration * cost->iterations;
+		double		evaluated = (models[i].seconds_evaluation + models[i].seconds_validation) *
+			cost->evaluations;
+
+		iteration += models[i].seconds_iteration / request.n_configs;
+		training += trained;
+		evaluating += evaluated;
+		longest = Max(longest, trained + evaluated);
+		forecast_iterations += cost->iterations;
+	}
+	share = forecast_iterations > 0 ? (double) played.iterations / forecast_iterations : 0;
+	training *= share;
+	evaluating *= share;
+	workers = Max(times.n_workers, 1);
+
+	MemoryContextSwitchTo(caller);
+	rows.cells = cells;
+	add_line(&rows, "configurations", tried, "configurations");
+	add_line(&rows, "iterations", played.iterations, "iterations");
+	add_line(&rows, "longest configuration", played.longest, "iterations");
+	add_line(&rows, "seconds of an iteration", iteration, "seconds");
+	add_line(&rows, "training", training, "seconds of workers");
+	add_line(&rows, "evaluating", evaluating, "seconds of workers");
+	add_line(&rows, "workers", times.n_workers, "workers");
+	add_line(&rows, "seconds", Max((training + evaluating) / workers, longest), "seconds");
+	add_line(&rows, "all to the end", tried * played.longest * iteration / workers, "seconds");
+	hopper_finish();
+	return hopper_return_rows(fcinfo, &rows, keep_rows);
+}
