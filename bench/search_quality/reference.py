@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Optuna's searches replayed on a table of search_quality, as replay.cpp replays ours.
+
+  bench/search_quality/reference.py TABLE ALGORITHM BUDGET[,BUDGET...] FIRST-LAST > CSV
+
+ALGORITHM: random sobol grid tpe hyperband asha (asha3: from 3 iterations on) median bohb. Prints a line a seed and budget: budget,
+seed, iterations spent, regret in points. A study goes on until the budget is spent; its choice is
+its best trial that was completed, or while there is none the best by its last value.
+"""
+
+import csv
+import sys
+import warnings
+
+import optuna
+
+TEXTS = ("activation", "optimizer")
+# Where halving pruners look: what is reported between makes no difference to them, but takes time.
+HALVING = ("hyperband", "bohb", "asha", "asha3")
+RUNGS = (1, 3, 9, 27)
+NAMES = ("width", "activation", "dropout", "optimizer", "batch", "lr")
+
+
+def read(path):
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    values = {}
+    for name in NAMES:
+        found = list(dict.fromkeys(row[name] for row in rows))
+        values[name] = found if name in TEXTS else sorted(found, key=float)
+    steps = [name for name in rows[0] if name[0] == "a" and name[1:].isdigit()]
+    curves = {
+        tuple(values[name].index(row[name]) for name in NAMES): [int(row[step]) / 100 for step in steps]
+        for row in rows
+    }
+    return values, curves
+
+
+def tools(algorithm, seed, values, steps):
+    samplers, pruners = optuna.samplers, optuna.pruners
+    sampler = {
+        "tpe": lambda: samplers.TPESampler(seed=seed),
+        "bohb": lambda: samplers.TPESampler(seed=seed),
+        "sobol": lambda: samplers.QMCSampler(seed=seed, scramble=True),
+        "grid": lambda: samplers.GridSampler({n: list(range(len(values[n]))) for n in NAMES}, seed=seed),
+    }.get(algorithm, lambda: samplers.RandomSampler(seed=seed))()
+    hyperband = lambda: pruners.HyperbandPruner(min_resource=1, max_resource=steps, reduction_factor=3)
+    pruner = {
+        "hyperband": hyperband,
+        "bohb": hyperband,
+        "asha": lambda: pruners.SuccessiveHalvingPruner(min_resource=1, reduction_factor=3),
+        "asha3": lambda: pruners.SuccessiveHalvingPruner(min_resource=3, reduction_factor=3),
+        "median": lambda: pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=3),
+    }.get(algorithm, pruners.NopPruner)()
+    return sampler, pruner
+
+
+def replay(algorithm, seed, values, curves, budgets):
+    steps = len(next(iter(curves.values())))
+    sampler, pruner = tools(algorithm, seed, values, steps)
+    study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
+    spent, chosen = 0, {}
+    completed = any_of = (-1.0, None)
+    while len(chosen) < len(budgets):
+        trial = study.ask()
+        point = tuple(
+            trial.suggest_categorical(name, list(range(len(values[name]))))
+            if name in TEXTS
+            else trial.suggest_int(name, 0, len(values[name]) - 1)
+            for name in NAMES
+        )
+        state = optuna.trial.TrialState.COMPLETE
+        for step, value in enumerate(curves[point], 1):
+            spent += 1
+            for budget in budgets:
+                if spent > budget and budget not in chosen:
+                    chosen[budget] = (completed if completed[1] else any_of)[1]
+            if len(chosen) == len(budgets):
+                return chosen
+            any_of = max(any_of, (value, point))
+            if algorithm == "median" or (algorithm in HALVING and step in RUNGS):
+                trial.report(value, step)
+                pruned = step < steps and trial.should_prune()
+            else:
+                pruned = False
+            if pruned:
+                state = optuna.trial.TrialState.PRUNED
+                break
+        if state == optuna.trial.TrialState.COMPLETE:
+            completed = max(completed, (value, point))
+            study.tell(trial, value)
+        else:
+            study.tell(trial, state=state)
+    return chosen
+
+
+def main():
+    path, algorithm, budgets, seeds = sys.argv[1:5]
+    budgets = [int(budget) for budget in budgets.split(",")]
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    warnings.filterwarnings("ignore")
+    values, curves = read(path)
+    best = max(curve[-1] for curve in curves.values())
+    first, last = (int(seed) for seed in seeds.split("-"))
+    for seed in range(first, last + 1):
+        chosen = replay(algorithm, seed, values, curves, budgets)
+        for budget in budgets:
+            print(f"{budget},{seed},{budget},{best - curves[chosen[budget]][-1]:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
