@@ -87,6 +87,9 @@ SELECT hopper.predict('m', 'wine_test', 'id', 'alcohol', 'p');
 SELECT * FROM hopper.predict_row('m', 1, ARRAY[1, 2, 3]::real[]);
 -- 34, 35: several problems, and all configurations that fail
 SELECT * FROM hopper.fit('packed', 'm2', 'arch', 1, $$loss='mse', optimizer='Adam', metrics=[$$, 'batchsize=16', 1);
+SELECT hopper.generate_model_configs('arch', 'wild', hopper.mlp('arch', 'packed', 4), $${'loss': ['categorical_crossentropy'],
+    'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [1e30, 1e31, 1e32, 1e33, 1e34, 1e35]}]}$$, $${'batch_size': [16]}$$);
+SELECT * FROM hopper.fit_multiple_model('packed', 'm2', 'wild', 2, threads := 1);
 -- 38: classes of a model that predicts numbers
 SELECT hopper.predict('r', 'wine_test', 'id', 'alcohol, ash', 'p', 'response');
 DROP TABLE p;

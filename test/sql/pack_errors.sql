@@ -80,6 +80,17 @@ SELECT hopper.training_preprocessor('types', 'out', 'id, v', 'b');
 SELECT hopper.training_preprocessor('types', 'out', 'v', 'id', num_classes => ARRAY[2]);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', num_classes => ARRAY[2]);
 
+-- all problems at once: of the arguments, the columns, the types, and where there are NULLs
+SELECT hopper.training_preprocessor('images', 'out', 'yy', 'x, xx', 0, -1, 0, 'gpu_segments', 0, validation_fraction => 20, fold_column => 'part',
+    image_shape => ARRAY[0], starts => ARRAY[1, 1], label_kind => 'klass', null_labels => 'drop', bytea_type => 'text');
+SELECT hopper.training_preprocessor('image', 'out', 'y', 'x', 0, partitions => -1);
+CREATE TABLE churn AS SELECT i AS id, now() AS signed, 'basic'::text AS plan, 'de'::char(2) AS country, nullif(i % 3, 0) AS age,
+    nullif(i % 5, 0)::real AS fee, i % 2 = 0 AS has_app, i % 2 AS y FROM generate_series(1, 30) i;
+SELECT hopper.training_preprocessor('churn', 'out', 'y', 'signed, plan, age, country, fee, has_app');
+SELECT hopper.training_preprocessor('churn', 'out', 'y', 'signed, plan, age, fe', fold_column => 'plan', buffer_size => 0);
+SELECT hopper.training_preprocessor('churn', 'out', 'y', 'age, fee, has_app');
+SELECT hopper.validation_preprocessor('churn', 'out', buffer_size => 0, null_labels => 'drop', packed_table => 'nothing');
+
 -- rows: named by primary key, by ctid, by number
 CREATE FUNCTION with_row(row_x real[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -9,6 +9,8 @@
 
 #include "lib/stringinfo.h"
 
+#include "pg/server/complaints.h"
+
 /* What to do about a row that cannot be read. */
 #define PACK_HINT_ROWS "Leave such rows out or repair them; a view can be packed as well."
 #define PREDICT_HINT_ROWS \
@@ -30,6 +32,7 @@ typedef struct hopper_pack_source
 	hopper_name name;
 	const char *rows_hint;		/* NULL: PACK_HINT_ROWS */
 	const char *argument;		/* the values are this argument's, not a column's */
+	bool		may_query;		/* here it can be asked where else there are NULLs */
 	bool		may_lack;		/* rows with NULL or numbers that are not finite are no errors */
 	int			n_x;
 	hopper_pack_column *x;
@@ -124,6 +127,10 @@ typedef struct hopper_pack_values
 
 /* hopper_type of a number's SQL type, and 0 where it is no number. */
 extern int32 hopper_pack_number_type(Oid type);
+/* Columns that cannot be features. */
+extern void hopper_pack_complain_of_types(hopper_complaints *complaints, int n_columns,
+										  const hopper_pack_column *columns,
+										  const char *relation);
 extern void hopper_pack_values_init(hopper_pack_values *values, int n_columns,
 									const hopper_pack_column *columns,
 							 const char *relation);

@@ -14,6 +14,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg/server/decompress.h"
+#include "pg/server/words.h"
 
 #ifdef WORDS_BIGENDIAN
 #error "packed tables are little-endian; this machine is not"
@@ -107,13 +108,62 @@ hopper_pack_shape_text(int rank, const int64 *shape)
 	return text.data;
 }
 
+/* Words of a column whose values are no numbers: "plan" (text). */
+static void
+append_column(StringInfo words, const hopper_pack_column *column)
+{
+	appendStringInfo(words, "%s\"%s\" (%s)", words->len > 0 ? ", " : "", column->name,
+					 column->sql_type);
+}
+
+#define MOST_COLUMNS 20			/* that a message lists */
+#define NUMBERS_HINT \
+	"Pack arrays of numbers, bytea, or columns of numbers; a view can make numbers of text and " \
+	"dates."
+
+void
+hopper_pack_complain_of_types(hopper_complaints *complaints, int n_columns,
+							  const hopper_pack_column *columns, const char *relation)
+{
+	const hopper_pack_column *first = NULL;	/* that is not numeric */
+	StringInfoData words;
+	int			n = 0;
+
+	initStringInfo(&words);
+	for (int i = 0; i < n_columns; i++)
+	{
+		Oid			element = get_element_type(columns[i].type);
+		Oid			number = OidIsValid(element) ? getBaseType(element) : columns[i].type;
+
+		if (columns[i].type == BYTEAOID || hopper_pack_number_type(number) != 0)
+			continue;
+		if (n++ == 0)
+			first = &columns[i];
+		if (n <= MOST_COLUMNS)
+			append_column(&words, &columns[i]);
+	}
+	if (n == 1)
+		hopper_complain(complaints, ERRCODE_DATATYPE_MISMATCH,
+						psprintf("column \"%s\" of \"%s\" is of type %s, which is not numeric",
+								 first->name, relation, first->sql_type), NULL, NUMBERS_HINT);
+	else if (n > 1)
+		hopper_complain(complaints, ERRCODE_DATATYPE_MISMATCH,
+						psprintf("%d columns of \"%s\" are not numeric", n, relation),
+						psprintf("They are %s%s.", words.data, n > MOST_COLUMNS
+								 ? psprintf(" and %d more", n - MOST_COLUMNS) : ""),
+						NUMBERS_HINT);
+}
+
 void
 hopper_pack_values_init(hopper_pack_values *values, int n_columns,
 						const hopper_pack_column *columns,
 				 const char *relation)
 {
 	int			i;
+	hopper_complaints complaints = {NIL};
 
+	hopper_pack_complain_of_types(&complaints, n_columns, columns, relation);
+	hopper_throw_complaints(&complaints, psprintf("reading \"%s\"", relation));
 	memset(values, 0, sizeof(*values));
 	values->divisor = 1.0;
 	values->n_columns = n_columns;
@@ -144,12 +194,6 @@ hopper_pack_values_init(hopper_pack_values *values, int n_columns,
 		}
 		values->elements[i] = OidIsValid(element) ? getBaseType(element) : columns[i].type;
 		type = hopper_pack_number_type(values->elements[i]);
-		if (type == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of \"%s\" is of type %s, which is not numeric",
-							columns[i].name, relation, columns[i].sql_type),
-					 errhint("Pack arrays of numbers, bytea, or columns of numbers.")));
 		/* hopper_type ascends from narrow to wide */
 		values->type = Max(values->type, type);
 	}
@@ -228,6 +272,38 @@ place(const hopper_pack_source *source, int64 index, int64 count)
 					hopper_pack_row_name(source), index + 1, count);
 }
 
+/* Of several feature columns those with NULLs: ' NULL is in "a" (3 rows) and "b" (1 row).' */
+static char *
+all_nulls(const hopper_pack_source *source)
+{
+	StringInfoData query;
+	StringInfoData words;
+	int			n = 0;
+
+	if (!source->may_query || source->n_x < 2)
+		return "";
+	initStringInfo(&query);
+	for (int i = 0; i < source->n_x; i++)
+		appendStringInfo(&query, "%scount(*) - count(%s)", i ? ", " : "SELECT ",
+						 hopper_identifier(source->x[i].name));
+	if (hopper_select("%s FROM %s", query.data, source->name.quoted) != 1)
+		return "";
+	initStringInfo(&words);
+	for (int i = 0; i < source->n_x; i++)
+	{
+		int64		nulls = hopper_int_cell(NULL, 0, i + 1, 0, PG_INT64_MAX);
+
+		if (nulls == 0)
+			continue;
+		if (++n <= MOST_COLUMNS)
+			appendStringInfo(&words, "%s\"%s\" (%s)", n > 1 ? ", " : "", source->x[i].name,
+							 hopper_plural(nulls, "row", "rows"));
+	}
+	if (n > MOST_COLUMNS)
+		appendStringInfo(&words, " and %d more", n - MOST_COLUMNS);
+	return psprintf(" NULL is in %s.", words.data);
+}
+
 /*
  * A value that no model can compute with. Where the source's rows may lack values nothing is
  * raised; each of these functions returns false then.
@@ -240,7 +316,7 @@ refuse_null(const hopper_pack_source *source, const hopper_pack_column *column)
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("%s holds NULL", holder(source, column)),
-			 errdetail("%s.", hopper_pack_row_name(source)),
+			 errdetail("%s.%s", hopper_pack_row_name(source), all_nulls(source)),
 			 errhint("%s", rows_hint(source))));
 	return false;
 }

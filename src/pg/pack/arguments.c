@@ -23,8 +23,16 @@ split_columns(FunctionCallInfo fcinfo, int i, const char *argument)
 	return hopper_column_list(text_argument(fcinfo, i), argument);
 }
 
+static void
+complain(hopper_pack_request *request, const char *message, const char *hint)
+{
+	hopper_complain(&request->complaints, ERRCODE_INVALID_PARAMETER_VALUE, message, NULL, hint);
+}
+
+/* 0 numbers after a complaint. */
 static int
-get_int_array(FunctionCallInfo fcinfo, int i, const char *argument, int most, int32 **values)
+get_int_array(FunctionCallInfo fcinfo, hopper_pack_request *request, int i, const char *argument,
+			  int most, int32 **values)
 {
 	ArrayType  *array;
 	Datum	   *elements;
@@ -38,10 +46,11 @@ get_int_array(FunctionCallInfo fcinfo, int i, const char *argument, int most, in
 	array = PG_GETARG_ARRAYTYPE_P(i);
 	deconstruct_array(array, INT4OID, sizeof(int32), true, 'i', &elements, &nulls, &n);
 	if (ARR_NDIM(array) != 1 || n > most || (ARR_HASNULL(array) && array_contains_nulls(array)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 most == 1 ? errmsg("%s must be one number", argument)
-				 : errmsg("%s must be a list of 1 to %d numbers", argument, most)));
+	{
+		complain(request, most == 1 ? psprintf("%s must be one number", argument)
+				 : psprintf("%s must be a list of 1 to %d numbers", argument, most), NULL);
+		return 0;
+	}
 	*values = palloc(sizeof(int32) * n);
 	for (k = 0; k < n; k++)
 		(*values)[k] = DatumGetInt32(elements[k]);
@@ -49,26 +58,27 @@ get_int_array(FunctionCallInfo fcinfo, int i, const char *argument, int most, in
 }
 
 static void
-require_positive(int value, const char *argument)
+require_between(hopper_pack_request *request, int value, int most, const char *argument)
 {
 	if (value < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be at least 1, got %d", argument, value)));
+		complain(request, psprintf("%s must be at least 1, got %d", argument, value), NULL);
+	else if (value > most)
+		hopper_complain(&request->complaints, ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+						psprintf("%s must be at most %d, got %d", argument, most, value), NULL,
+						NULL);
 }
 
 static List *
-label_argument(FunctionCallInfo fcinfo, int i)
+label_argument(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
 {
 	List	   *names = split_columns(fcinfo, i, "dependent_varname");
 
 	if (list_length(names) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("models with several outputs are not supported yet"),
-				 errdetail("Argument \"dependent_varname\" names %d columns.",
-						   list_length(names)),
-				 errhint("Name one label column; several targets can be one array.")));
+		hopper_complain(&request->complaints, ERRCODE_FEATURE_NOT_SUPPORTED,
+						"models with several outputs are not supported yet",
+						psprintf("Argument \"dependent_varname\" names %d columns.",
+								 list_length(names)),
+						"Name one label column; several targets can be one array.");
 	return names;
 }
 
@@ -85,7 +95,7 @@ get_common(FunctionCallInfo fcinfo, hopper_pack_request *request, int buffer, in
 	if (!PG_ARGISNULL(buffer))
 	{
 		request->buffer_size = PG_GETARG_INT32(buffer);
-		require_positive(request->buffer_size, "buffer_size");
+		require_between(request, request->buffer_size, PG_INT32_MAX, "buffer_size");
 	}
 	request->replace = ARGUMENT(replace, PG_GETARG_BOOL, false);
 	request->normalizing_const = 1.0;
@@ -94,15 +104,14 @@ get_common(FunctionCallInfo fcinfo, hopper_pack_request *request, int buffer, in
 	rule = text_to_cstring(PG_GETARG_TEXT_PP(rules));
 	request->distribution_rules = rule;
 	if (!HOPPER_HAS_SEGMENTS && strcmp(rule, "all_segments") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("distribution_rules \"%s\" needs Greenplum", rule),
-				 errdetail("This server keeps all data in one place."),
-				 errhint("Leave distribution_rules out, or pass 'all_segments'.")));
+		hopper_complain(&request->complaints, ERRCODE_FEATURE_NOT_SUPPORTED,
+						psprintf("distribution_rules \"%s\" needs Greenplum", rule),
+						"This server keeps all data in one place.",
+						"Leave distribution_rules out, or pass 'all_segments'.");
 }
 
 static hopper_pack_null_labels
-null_labels_argument(FunctionCallInfo fcinfo, int i)
+null_labels_argument(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
 {
 	char	   *given = PG_ARGISNULL(i) ? "error" : text_to_cstring(PG_GETARG_TEXT_PP(i));
 
@@ -112,15 +121,13 @@ null_labels_argument(FunctionCallInfo fcinfo, int i)
 		return PACK_NULL_SKIP;
 	if (strcmp(given, "class") == 0)
 		return PACK_NULL_CLASS;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("null_labels \"%s\" is not known", given),
-			 errhint("Use 'error', 'skip' (leave such rows out) or 'class' (NULL is a class).")));
+	complain(request, psprintf("null_labels \"%s\" is not known", given),
+			 "Use 'error', 'skip' (leave such rows out) or 'class' (NULL is a class).");
 	return PACK_NULL_ERROR;
 }
 
 static int32
-label_kind_argument(FunctionCallInfo fcinfo, int i)
+label_kind_argument(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
 {
 	char	   *given;
 
@@ -131,15 +138,13 @@ label_kind_argument(FunctionCallInfo fcinfo, int i)
 		return HOPPER_LABEL_CLASS;
 	if (strcmp(given, "value") == 0)
 		return HOPPER_LABEL_VALUE;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("label_kind \"%s\" is not known", given),
-			 errhint("Use 'class' or 'value' (numbers to be predicted).")));
+	complain(request, psprintf("label_kind \"%s\" is not known", given),
+			 "Use 'class' or 'value' (numbers to be predicted).");
 	return 0;
 }
 
 static int32
-bytea_type_argument(FunctionCallInfo fcinfo, int i)
+bytea_type_argument(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
 {
 	char	   *given;
 	int32		type;
@@ -149,11 +154,9 @@ bytea_type_argument(FunctionCallInfo fcinfo, int i)
 	given = text_to_cstring(PG_GETARG_TEXT_PP(i));
 	type = hopper_pack_type_from_name(given);
 	if (type == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bytea_type \"%s\" is not known", given),
-				 errhint("Use %s: the type of the numbers in each bytea, little-endian.",
-						 hopper_pack_type_names())));
+		complain(request, psprintf("bytea_type \"%s\" is not known", given),
+				 psprintf("Use %s: the type of the numbers in each bytea, little-endian.",
+						  hopper_pack_type_names()));
 	return type;
 }
 
@@ -163,15 +166,15 @@ get_starts(hopper_pack_request *request)
 	int			i;
 
 	if (request->n_starts > 0 && request->starts[0] != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("starts must begin with partition 0, got %d", request->starts[0])));
+		complain(request, psprintf("starts must begin with partition 0, got %d",
+								   request->starts[0]), NULL);
 	for (i = 1; i < request->n_starts; i++)
 		if (request->starts[i] <= request->starts[i - 1])
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("starts must ascend, got %d after %d", request->starts[i],
-							request->starts[i - 1])));
+		{
+			complain(request, psprintf("starts must ascend, got %d after %d", request->starts[i],
+									   request->starts[i - 1]), NULL);
+			return;
+		}
 }
 
 void
@@ -182,76 +185,60 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 	int			i;
 
 	get_common(fcinfo, request, 4, 7, 14);
-	request->y_names = label_argument(fcinfo, 2);
+	request->y_names = label_argument(fcinfo, request, 2);
 	if (!hopper_inputs_argument(text_argument(fcinfo, 3), "independent_varname", &request->inputs,
 								&request->x_names))
 		request->x_names = split_columns(fcinfo, 3, "independent_varname");
 	if (!PG_ARGISNULL(5))
 		request->normalizing_const = PG_GETARG_FLOAT4(5);
 	if (!(request->normalizing_const > 0) || isinf(request->normalizing_const))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("normalizing_const must be a number above 0, got %g",
-						request->normalizing_const)));
-	if (get_int_array(fcinfo, 6, "num_classes", 1, &values) > 0)
+		complain(request, psprintf("normalizing_const must be a number above 0, got %g",
+								   request->normalizing_const), NULL);
+	if (get_int_array(fcinfo, request, 6, "num_classes", 1, &values) > 0)
 	{
 		request->num_classes = values[0];
-		require_positive(request->num_classes, "num_classes");
-		if (request->num_classes > PACK_MAX_CLASSES)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("num_classes must be at most %d, got %d", PACK_MAX_CLASSES,
-							request->num_classes)));
+		require_between(request, request->num_classes, PACK_MAX_CLASSES, "num_classes");
 	}
 	if (!PG_ARGISNULL(8))
 	{
 		request->partitions = PG_GETARG_INT32(8);
-		require_positive(request->partitions, "partitions");
-		if (request->partitions > PACK_MAX_PARTITIONS)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("partitions must be at most %d, got %d", PACK_MAX_PARTITIONS,
-							request->partitions)));
+		require_between(request, request->partitions, PACK_MAX_PARTITIONS, "partitions");
 	}
 	request->seed = ARGUMENT(9, PG_GETARG_INT64, 0);
 	if (!PG_ARGISNULL(10))
 	{
 		request->validation_fraction = PG_GETARG_FLOAT8(10);
 		if (!(request->validation_fraction > 0 && request->validation_fraction < 1))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("validation_fraction must be above 0 and below 1, got %g",
-							request->validation_fraction),
-					 request->validation_fraction > 1
-					 ? errhint("For 20 %% write 0.2.")
-					 : errhint("Leave it out to keep all rows for training.")));
+			complain(request,
+					 psprintf("validation_fraction must be above 0 and below 1, got %g",
+							  request->validation_fraction),
+					 request->validation_fraction > 1 ? "For 20 % write 0.2."
+					 : "Leave it out to keep all rows for training.");
 	}
 	if (!PG_ARGISNULL(11))
 	{
 		List	   *names = split_columns(fcinfo, 11, "fold_column");
 
 		if (list_length(names) > 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("fold_column must be one column, got %d", list_length(names))));
+			complain(request, psprintf("fold_column must be one column, got %d",
+									   list_length(names)), NULL);
 		if (request->validation_fraction > 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("validation_fraction and fold_column exclude each other")));
+			complain(request, "validation_fraction and fold_column exclude each other", NULL);
 		request->fold_column = linitial(names);
 	}
-	n = get_int_array(fcinfo, 12, "image_shape", HOPPER_MAX_RANK, &values);
+	n = get_int_array(fcinfo, request, 12, "image_shape", HOPPER_MAX_RANK, &values);
 	for (i = 0; i < n; i++)
 	{
-		require_positive(values[i], "each number of image_shape");
+		require_between(request, values[i], PG_INT32_MAX, "each number of image_shape");
 		request->image_shape[i] = values[i];
 	}
 	request->image_rank = n;
-	request->n_starts = get_int_array(fcinfo, 13, "starts", PG_INT16_MAX, &request->starts);
+	request->n_starts = get_int_array(fcinfo, request, 13, "starts", PG_INT16_MAX,
+									  &request->starts);
 	get_starts(request);
-	request->label_kind = label_kind_argument(fcinfo, 15);
-	request->null_labels = null_labels_argument(fcinfo, 16);
-	request->bytea_type = bytea_type_argument(fcinfo, 17);
+	request->label_kind = label_kind_argument(fcinfo, request, 15);
+	request->null_labels = null_labels_argument(fcinfo, request, 16);
+	request->bytea_type = bytea_type_argument(fcinfo, request, 17);
 }
 
 void
@@ -262,13 +249,13 @@ hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *r
 
 	get_common(fcinfo, request, 5, 6, 7);
 	request->validation = true;
-	request->null_labels = null_labels_argument(fcinfo, 8);
+	request->null_labels = null_labels_argument(fcinfo, request, 8);
 	table = hopper_parse_name(text_argument(fcinfo, 4), "packed_table");
 	hopper_read_packed(&table, false, training);
 	request->normalizing_const = (float4) training->desc.normalizing_const;
 	request->seed = training->seed;
 	request->y_names = PG_ARGISNULL(2) ? list_make1(pstrdup(training->desc.y_column))
-		: label_argument(fcinfo, 2);
+		: label_argument(fcinfo, request, 2);
 	request->x_names = hopper_feature_list(text_argument(fcinfo, 3), "independent_varname",
 										   training->n_x_columns, training->x_columns,
 										   &training->inputs, table.shown);

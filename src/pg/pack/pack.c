@@ -141,6 +141,12 @@ require_real_classes(const hopper_pack_job *job)
 	const hopper_pack_source *source = &job->source;
 	int			n = job->classes.n;
 
+	if (job->y_kind == HOPPER_LABEL_CLASS && !job->request.validation && n == 1)
+		ereport(WARNING,
+				(errmsg("column \"%s\" of \"%s\" holds one class only", source->y.name,
+						source->name.shown),
+				 errdetail("Each row has the label %s.", hopper_pack_list_classes(&job->classes)),
+				 errhint("A model learns nothing from it: pack rows of other classes, too.")));
 	if (job->y_kind != HOPPER_LABEL_CLASS || job->request.validation ||
 		job->request.label_kind == HOPPER_LABEL_CLASS || n <= MOST_CLASSES_ANYWAY)
 		return;
@@ -268,8 +274,8 @@ pack(hopper_pack_job *job)
 	instr_time	end;
 
 	INSTR_TIME_SET_CURRENT(start);
+	hopper_pack_open_source(&job->request, &job->source);
 	make_room(job);
-	hopper_pack_open_source(request, &job->source);
 	hopper_pack_require_free_names(job);
 	hopper_pack_set_features(job);
 	hopper_pack_set_labels(job);

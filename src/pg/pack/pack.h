@@ -49,11 +49,15 @@ typedef struct hopper_pack_request
 	bool		replace;
 	int32		label_kind;		/* HOPPER_LABEL_CLASS, HOPPER_LABEL_VALUE; 0: by the type */
 	hopper_pack_null_labels null_labels;
+	hopper_complaints complaints;	/* about the arguments; the source's are added */
 	bool		validation;		/* validation_preprocessor() */
 	hopper_packed training;		/* validation only */
 } hopper_pack_request;
 
-/* NULL arguments are checked and defaults filled in. (pack/arguments.c) */
+/*
+ * NULL arguments are checked and defaults filled in; what is wrong with values goes to
+ * request->complaints. (pack/arguments.c)
+ */
 extern void hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *request);
 /* The same, with request->training, whose columns are the default. SPI must be connected. */
 extern void hopper_pack_validation_arguments(FunctionCallInfo fcinfo,
@@ -151,8 +155,8 @@ extern void hopper_pack_set_labels(hopper_pack_job *job);
 /* " WHERE y IS NOT NULL" where such rows are left out, else "" */
 extern const char *hopper_pack_labelled_rows(const hopper_pack_request *request,
 											 const hopper_pack_source *source);
-/* Looks the request's columns up. */
-extern void hopper_pack_open_source(const hopper_pack_request *request, hopper_pack_source *source);
+/* Looks the request's columns up; ERROR with all of request->complaints where there are any. */
+extern void hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source);
 /* SELECT of all rows: features, label, fold, what names the row. */
 extern char *hopper_pack_row_query(hopper_pack_job *job);
 /* What its rows consist of, once the labels' kind is known. */

@@ -20,48 +20,66 @@ resolve_packed_column(Oid relation, const char *name, hopper_pack_column *column
 	hopper_pack_resolve_column(relation, name, column);
 }
 
-void
-hopper_pack_open_source(const hopper_pack_request *request, hopper_pack_source *source)
+static bool
+is_column(Oid relation, const char *name)
 {
-	Oid			relation = hopper_source_oid(&request->source);
+	return get_attnum(relation, name) != InvalidAttrNumber;
+}
+
+void
+hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source)
+{
+	hopper_complaints *complaints = &request->complaints;
+	const char *whole = psprintf("packing \"%s\"", request->source.shown);
+	Oid			relation;
 	List	   *columns = list_concat(list_copy(request->x_names), list_copy(request->y_names));
 	ListCell   *cell;
 
 	if (request->fold_column)
 		columns = lappend(columns, request->fold_column);
-	hopper_require_columns(relation, columns);
+	/* Without the table there is nothing more to find. */
+	if (!OidIsValid(hopper_relation_oid(&request->source, true)))
+		hopper_throw_complaints(complaints, whole);
+	relation = hopper_source_oid(&request->source);
+	hopper_complain_of_columns(complaints, relation, columns);
 	memset(source, 0, sizeof(*source));
 	source->segment = -1;
+	source->may_query = true;
 	source->name = request->source;
 	source->x = palloc0(sizeof(hopper_pack_column) * list_length(request->x_names));
 	foreach(cell, request->x_names)
 	{
 		if (request->fold_column && strcmp(lfirst(cell), request->fold_column) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("fold_column \"%s\" is among the features", request->fold_column),
-					 errdetail("It says which rows are for validation, and nothing that a model "
-							   "should know."),
-					 errhint("Leave it out of independent_varname.")));
+			hopper_complain(complaints, ERRCODE_INVALID_PARAMETER_VALUE,
+							psprintf("fold_column \"%s\" is among the features",
+									 request->fold_column),
+							"It says which rows are for validation, and nothing that a model "
+							"should know.",
+							"Leave it out of independent_varname.");
 		if (list_length(request->x_names) > 1 &&
 			strcmp(lfirst(cell), linitial(request->y_names)) == 0)
 			ereport(WARNING,
 					(errmsg("label column \"%s\" is among the features", (char *) lfirst(cell)),
 					 errhint("A model that is given the answer learns nothing else. Leave it out "
 							 "of independent_varname.")));
-		resolve_packed_column(relation, lfirst(cell), &source->x[source->n_x++]);
+		if (is_column(relation, lfirst(cell)))
+			resolve_packed_column(relation, lfirst(cell), &source->x[source->n_x++]);
 	}
-	resolve_packed_column(relation, linitial(request->y_names), &source->y);
-	if (request->fold_column)
+	if (is_column(relation, linitial(request->y_names)))
+		resolve_packed_column(relation, linitial(request->y_names), &source->y);
+	if (request->fold_column && is_column(relation, request->fold_column))
 	{
 		resolve_packed_column(relation, request->fold_column, &source->fold);
 		if (source->fold.type != BOOLOID)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of \"%s\" is of type %s but fold_column must be boolean",
-							source->fold.name, source->name.shown, source->fold.sql_type),
-					 errhint("True marks a row for validation; a view can compute it.")));
+			hopper_complain(complaints, ERRCODE_DATATYPE_MISMATCH,
+							psprintf("column \"%s\" of \"%s\" is of type %s but fold_column must"
+									 " be boolean",
+									 source->fold.name, source->name.shown,
+									 source->fold.sql_type), NULL,
+							"True marks a row for validation; a view can compute it.");
 	}
+	hopper_pack_complain_of_types(complaints, source->n_x, source->x, source->name.shown);
+	hopper_throw_complaints(complaints, whole);
 	hopper_pack_find_row_names(source, relation);
 }
 

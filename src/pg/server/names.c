@@ -5,7 +5,7 @@
  * A user's table is looked up in the caller's search_path once, where its name is read; from then
  * on it is named with its schema, and so are its companions.
  */
-#include "pg/server/glue.h"
+#include "pg/server/complaints.h"
 
 #include <ctype.h>
 
@@ -389,29 +389,37 @@ nearest_column(Oid relation, const char *column)
 	return index >= 0 ? names[index] : NULL;
 }
 
+static void
+complain_of_column(hopper_complaints *complaints, Oid relation, const char *column)
+{
+	const char *nearest = nearest_column(relation, column);
+
+	hopper_complain(complaints, ERRCODE_UNDEFINED_COLUMN,
+					psprintf("column \"%s\" of relation \"%s\" does not exist", column,
+							 relation_shown(relation)), NULL,
+					is_expression(column) ? EXPRESSION_HINT
+					: nearest
+					? psprintf("Perhaps you meant to reference the column \"%s\".", nearest)
+					: NULL);
+}
+
 AttrNumber
 hopper_require_column(Oid relation, const char *column)
 {
 	AttrNumber	number = get_attnum(relation, column);
-	const char *nearest;
+	hopper_complaints complaints = {NIL};
 
 	if (number != InvalidAttrNumber)
 		return number;
-	nearest = nearest_column(relation, column);
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("column \"%s\" of relation \"%s\" does not exist", column,
-					relation_shown(relation)),
-			 is_expression(column) ? errhint(EXPRESSION_HINT)
-			 : nearest ? errhint("Perhaps you meant to reference the column \"%s\".", nearest)
-			 : 0));
+	complain_of_column(&complaints, relation, column);
+	hopper_throw_complaints(&complaints, "");
 	pg_unreachable();
 }
 
 #define MOST_MISSING 20			/* that a message lists */
 
 void
-hopper_require_columns(Oid relation, List *columns)
+hopper_complain_of_columns(hopper_complaints *complaints, Oid relation, List *columns)
 {
 	StringInfoData words;
 	ListCell   *cell;
@@ -437,15 +445,23 @@ hopper_require_columns(Oid relation, List *columns)
 			appendStringInfo(&words, " (perhaps \"%s\")", nearest);
 		expressions = expressions || is_expression(column);
 	}
-	if (n == 0)
-		return;
 	if (n == 1)
-		(void) hopper_require_column(relation, first);
+		complain_of_column(complaints, relation, first);
+	if (n < 2)
+		return;
 	if (n > MOST_MISSING)
 		appendStringInfo(&words, " and %d more", n - MOST_MISSING);
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("%d columns of relation \"%s\" do not exist", n, relation_shown(relation)),
-			 errdetail("They are %s.", words.data),
-			 expressions ? errhint(EXPRESSION_HINT) : 0));
+	hopper_complain(complaints, ERRCODE_UNDEFINED_COLUMN,
+					psprintf("%d columns of relation \"%s\" do not exist", n,
+							 relation_shown(relation)),
+					psprintf("They are %s.", words.data), expressions ? EXPRESSION_HINT : NULL);
+}
+
+void
+hopper_require_columns(Oid relation, List *columns)
+{
+	hopper_complaints complaints = {NIL};
+
+	hopper_complain_of_columns(&complaints, relation, columns);
+	hopper_throw_complaints(&complaints, "");
 }

@@ -149,9 +149,50 @@ failure_sentences(const hopper_event *event)
 	return psprintf("%s.%s%s", reason, detail[0] ? " " : "", detail);
 }
 
-void
-hopper_progress_failed(const hopper_training *training, const hopper_event *event)
+/* Of failures for one reason; the end of the run counts them all. */
+#define MAX_FAILED_LINES 3
+
+/* How many configurations have failed for this one's reason, with it. */
+static int
+count_failure(hopper_training *training, const char *reason)
 {
+	ListCell   *cell;
+	hopper_failures *failures;
+	MemoryContext caller;
+
+	foreach(cell, training->failures)
+	{
+		failures = lfirst(cell);
+		if (strcmp(failures->reason, reason) == 0)
+			return ++failures->n;
+	}
+	/* Reasons with numbers in them may be many: the rest counts as one. */
+	if (list_length(training->failures) >= 100)
+		return ++((hopper_failures *) linitial(training->failures))->n;
+	/* As long as the run. */
+	caller = MemoryContextSwitchTo(GetMemoryChunkContext(training->failed));
+	failures = palloc(sizeof(hopper_failures));
+	failures->reason = pstrdup(reason);
+	failures->n = 1;
+	training->failures = lappend(training->failures, failures);
+	MemoryContextSwitchTo(caller);
+	return 1;
+}
+
+void
+hopper_progress_failed(hopper_training *training, const hopper_event *event)
+{
+	char	   *reason = hopper_short_reason(event->message);
+	int			n = count_failure(training, reason);
+
+	if (n == MAX_FAILED_LINES + 1)
+		ereport(WARNING,
+				(errmsg("%s \"%s\": more configurations fail for this reason: %s",
+						training->function, training->shown, reason),
+				 errhint("They are not told one by one; the end of the run says how many they "
+						 "are.")));
+	if (n > MAX_FAILED_LINES)
+		return;
 	ereport(WARNING,
 			(errmsg("%s \"%s\": configuration %d failed%s", training->function, training->shown,
 					event->mst_key,

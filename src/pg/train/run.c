@@ -308,11 +308,10 @@ hopper_training_drain(hopper_training *training)
 	return false;
 }
 
-/* What failures have in common: "loss became NaN" of "loss became NaN after 3 steps with ...". */
-static char *
-short_reason(const hopper_model_result *result)
+char *
+hopper_short_reason(const char *utf8_message)
 {
-	char	   *reason = pstrdup(hopper_from_utf8(result->error));
+	char	   *reason = pstrdup(hopper_from_utf8(utf8_message));
 	char	   *rest = strstr(reason, " after ");
 
 	if (rest)
@@ -361,7 +360,7 @@ counted_reasons(const hopper_training *training)
 
 	for (int i = 0; i < n; i++)
 	{
-		reasons[i].words = short_reason(&training->results[i]);
+		reasons[i].words = hopper_short_reason(training->results[i].error);
 		reasons[i].first = i;
 		reasons[i].count = 1;
 	}
@@ -397,7 +396,7 @@ hopper_refuse_all_failed(const hopper_training *training)
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("no configuration of \"%s\" finished", training->shown),
 				 errdetail("%s", counted_reasons(training)),
-				 errhint("The warnings above tell why each of them failed.")));
+				 errhint("The warnings above tell more.")));
 }
 
 void

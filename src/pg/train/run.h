@@ -56,12 +56,19 @@ typedef struct hopper_training
 	bool	   *failed;
 	bool	   *stopped;		/* by early stopping */
 	int			n_stopped;
+	List	   *failures;		/* hopper_failures *: those of one reason */
 	double	   *costs;			/* of an iteration of each model, in any unit; NULL: open */
 	int			allocated;		/* configurations that there is room for */
 	int		   *places;			/* open: by key, the configuration's place, or -1 */
 	int			n_places;
 	struct hopper_aside *aside; /* results in a temporary file, or NULL */
 } hopper_training;
+
+typedef struct hopper_failures
+{
+	char	   *reason;
+	int			n;
+} hopper_failures;
 
 /*
  * Loads the data, trains to the end and takes the results. Tells of progress, warns of failed
@@ -138,7 +145,9 @@ extern bool hopper_progress_due(hopper_progress *progress);
 extern void hopper_progress_line(hopper_progress *progress, const hopper_training *training);
 /* How long to sleep at most until a line may be due, in ms; -1: forever. */
 extern long hopper_progress_timeout(const hopper_progress *progress);
-extern void hopper_progress_failed(const hopper_training *training, const hopper_event *event);
+extern void hopper_progress_failed(hopper_training *training, const hopper_event *event);
+/* What failures have in common: "loss became NaN" of "loss became NaN after 3 steps with ...". */
+extern char *hopper_short_reason(const char *utf8_message);
 /* Takes in a HOPPER_EVENT_MODEL_STOPPED of configuration `at`. */
 extern void hopper_progress_stopped(hopper_training *training, int at, const hopper_event *event);
 /* `best_metric`: "validation accuracy"; NULL: none is the best. */
