@@ -61,7 +61,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("data", choices=["digits", "segments", "cifar"])
     parser.add_argument("--river", default=".")
-    parser.add_argument("--cifar", default=str(HERE.parents[2] / "shared" / "data"))
+    parser.add_argument("--cifar", default=str(HERE.parents[3] / "shared" / "data"))
     options = parser.parse_args()
     rows = {"digits": digits, "segments": segments, "cifar": cifar}[options.data](options)
     # The first rows are trained on, in an order that has nothing to do with their classes.
