@@ -68,6 +68,7 @@ class ConfigCheck {
     const ModelSpec& spec = *architecture.spec;
     CheckSize(spec);
     CheckWeights(spec);
+    for (const Problem& warning : spec.warnings) Add(warning, true);
     if (spec.trainable_parameters == 0) {
       Warn("model \"" + spec.name + "\" has no weights to train",
            "All its layers are frozen or have no weights.", "");

@@ -101,10 +101,15 @@ class Draws {
 };
 
 // Keras' compute_fans().
-double Fan(const Shape& shape, InitializerSpec::FanMode mode) {
+double Fan(const WeightSpec& weight, InitializerSpec::FanMode mode) {
+  const Shape& shape = weight.shape;
   double in = 1.0;
   double out = 1.0;
-  if (shape.size() == 1) {
+  if (weight.fan_inputs > 0) {
+    for (size_t i = 0; i < shape.size(); ++i) {
+      (i < weight.fan_inputs ? in : out) *= static_cast<double>(shape[i]);
+    }
+  } else if (shape.size() == 1) {
     in = out = static_cast<double>(shape[0]);
   } else if (shape.size() >= 2) {
     double field = 1.0;
@@ -260,7 +265,7 @@ void FillElements(const Draws& draws, const WeightSpec& weight, int64_t first, i
     case InitializerKind::kVarianceScaling:
       break;
   }
-  const double variance = init.a / std::max(1.0, Fan(weight.shape, init.fan_mode));
+  const double variance = init.a / std::max(1.0, Fan(weight, init.fan_mode));
   if (init.distribution == InitializerSpec::Distribution::kUniform) {
     const double limit = std::sqrt(3.0 * variance);
     return each([&](int64_t i) { return draws.Uniform(i, -limit, limit); });
@@ -304,6 +309,10 @@ bool WeightInitializer::Fill(int64_t index, const std::atomic<bool>& cancel, flo
     return FillOrthogonal(draws, weight.initializer.a, weight.shape, cancel, put);
   }
   FillElements(draws, weight, piece.first, piece.last, put);
+  for (int64_t i = std::max(piece.first, weight.ones_from);
+       i < std::min(piece.last, weight.ones_to); ++i) {
+    put(i, 1.0);
+  }
   return true;
 }
 
@@ -321,6 +330,9 @@ std::string WeightInitializer::Key(const ModelSpec& spec, uint64_t seed) {
     out.Put<double>(init.b);
     out.Put<int32_t>(static_cast<int32_t>(init.fan_mode));
     out.Put<int32_t>(static_cast<int32_t>(init.distribution));
+    out.Put<uint64_t>(weight.fan_inputs);
+    out.Put<int64_t>(weight.ones_from);
+    out.Put<int64_t>(weight.ones_to);
   }
   return Hash(out.data(), out.size()).Hex();
 }

@@ -176,7 +176,26 @@ bool IsOperation(const std::string& module, const std::string& class_name) {
          class_name == "TensorFlowOpLayer";
 }
 
+// What Keras 3 writes between a layer that makes a mask and those that take it.
+bool IsMaskOperation(const std::string& module, const std::string& class_name) {
+  static const std::set<std::string> classes = {"Any", "ConvertToTensor", "LogicalAnd", "LogicalOr",
+                                                "NotEqual"};
+  return Contains(module, ".ops") && classes.count(class_name) != 0;
+}
+
 }  // namespace
+
+MaskOperation MaskOperationOf(const json& entry) {
+  const std::string class_name = StringMember(entry, "class_name");
+  if (class_name == "NotEqual") return MaskOperation::kNotEqual;
+  if (class_name == "Any") {
+    const json& axis = Member(Member(entry, "config"), "axis");
+    return axis == json(-1) ? MaskOperation::kAny : MaskOperation::kOther;
+  }
+  if (class_name == "LogicalAnd") return MaskOperation::kAnd;
+  if (class_name == "LogicalOr") return MaskOperation::kOr;
+  return MaskOperation::kSame;
+}
 
 EntryClass ClassifyEntry(const json& entry, const std::string& name,
                          std::vector<Problem>* problems) {
@@ -187,6 +206,7 @@ EntryClass ClassifyEntry(const json& entry, const std::string& name,
   const bool of_keras = module.empty() || StartsWith(module, "keras") ||
                         StartsWith(module, "tf_keras") || StartsWith(module, "tensorflow");
   if (!custom && of_keras) {
+    if (IsMaskOperation(module, class_name)) return EntryClass::kMask;
     if (IsOperation(module, class_name)) {
       std::string function = StringMember(Member(entry, "config"), "function");
       const std::string shown = function.empty() ? class_name : class_name + " (" + function + ")";

@@ -1,6 +1,7 @@
 // Who feeds whom in a Functional: inbound_nodes, input_layers and output_layers, old and new.
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <unordered_map>
@@ -45,6 +46,7 @@ class Connector {
   }
 
   void ReadCalls(const json& entry, GraphLayer* layer) {
+    class_name_ = StringMember(entry, "class_name");
     const json& nodes = Member(entry, "inbound_nodes");
     if (nodes.is_null()) return;
     if (!nodes.is_array()) return Fail(*layer, "inbound_nodes must be a list", nodes);
@@ -79,7 +81,7 @@ class Connector {
     std::vector<std::set<int>> outer(graph_->layers.size());
     for (const GraphLayer& layer : graph_->layers) {
       for (const Call& call : layer.calls) {
-        for (const TensorRef& ref : call.inputs) inner[ref.layer].insert(ref.call);
+        for (const TensorRef& ref : call.AllRefs()) inner[ref.layer].insert(ref.call);
       }
     }
     for (const TensorRef& ref : graph_->outputs) outer[ref.layer].insert(ref.call);
@@ -101,6 +103,7 @@ class Connector {
     for (GraphLayer& layer : graph_->layers) {
       for (Call& call : layer.calls) {
         for (TensorRef& ref : call.inputs) Resolve(inner_base[ref.layer], &ref);
+        for (TensorRef& ref : call.masks) Resolve(inner_base[ref.layer], &ref);
       }
     }
     for (TensorRef& ref : graph_->outputs) Resolve(outer_base[ref.layer], &ref);
@@ -184,22 +187,99 @@ class Connector {
     return true;
   }
 
+  // Keras 3 writes training=False at every call of a layer whose call() has that default; what
+  // counts is whether the model trains.
+  bool SaysFalseAnyway() const {
+    static const std::set<std::string> classes = {
+        "AlphaDropout",  "Dropout",          "GRU",
+        "GaussianNoise", "GaussianDropout",  "LSTM",
+        "RNN",           "SimpleRNN",        "SpatialDropout1D",
+        "ConvLSTM1D",    "SpatialDropout2D", "SpatialDropout3D",
+        "Attention",     "AdditiveAttention"};
+    return family_ == KerasFamily::kKeras3 && classes.count(class_name_) != 0;
+  }
+
+  // The place of the input whose mask an argument is; -1 for other arguments.
+  static int MaskedInput(const std::string& key) {
+    if (key == "mask") return 0;
+    if (key == "value_mask") return 1;
+    return key == "key_mask" ? 2 : -1;
+  }
+
+  // A mask, or a list of one for each input, of which some may be null.
+  bool ReadMasks(const json& value, int masked, Call* call) {
+    if (value.is_array() && !IsTriple(value)) {
+      for (const json& item : value) {
+        if (!item.is_null() && !ReadMasks(item, masked, call)) return false;
+        ++masked;
+      }
+      return true;
+    }
+    const size_t before = call->masks.size();
+    if (!Flatten(value, 0, nullptr, &call->masks) || call->masks.size() != before + 1) return false;
+    call->masked.push_back(masked);
+    return true;
+  }
+
+  // attention(query=x, value=y): what stands in `kwargs` behind the arguments by place.
+  bool ReadNamedInputs(const json& kwargs, Call* call) {
+    static const char* const kNames[] = {"query", "value", "key"};
+    for (size_t i = call->inputs.size(); i < std::size(kNames); ++i) {
+      const json& value = Member(kwargs, kNames[i]);
+      if (value.is_null()) return true;
+      const size_t before = call->inputs.size();
+      if (!Flatten(value, 0, nullptr, &call->inputs) || call->inputs.size() != before + 1) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool NamesInputs() const {
+    return class_name_ == "MultiHeadAttention" || class_name_ == "GroupQueryAttention";
+  }
+  bool IsAttention() const {
+    return NamesInputs() || class_name_ == "Attention" || class_name_ == "AdditiveAttention";
+  }
+
   // `read`: what has been read of them already, or null.
   bool ReadKwargs(const json& kwargs, const json* read, const GraphLayer& layer, Call* call) {
     if (!kwargs.is_object()) return true;
+    const bool named = NamesInputs() && ReadNamedInputs(kwargs, call);
     for (const auto& [key, value] : kwargs.items()) {
       if (&value == read) continue;
+      if (named && (key == "query" || key == "value" || key == "key")) continue;
       if (key == "training" && value.is_boolean()) {
         if (value.get<bool>()) {
           Refuse(layer, "is called with training=True, which is not supported");
           return false;
         }
-        call->inference = true;
+        call->inference = !SaysFalseAnyway();
         continue;
       }
       if (IsUnset(value)) continue;
+      if (key == "use_causal_mask" && value == json(true) && IsAttention()) {
+        call->causal = true;
+        continue;
+      }
+      const int masked = MaskedInput(key);
+      if (masked >= 0 && ReadMasks(value, masked, call)) continue;
+      if (!graph_->valid) return false;
       Refuse(layer, "is called with argument \"" + key + "\", which is not supported");
       return false;
+    }
+    return true;
+  }
+
+  // not_equal(x, 0): tensors and numbers. Other arguments stand in `config`.
+  bool ReadMaskOperation(const json& args, const GraphLayer& layer, Call* call) {
+    for (const json& argument : args) {
+      if (argument.is_number()) {
+        call->constants.push_back(argument.get<double>());
+      } else if (!argument.is_null() && !Flatten(argument, 0, nullptr, &call->inputs)) {
+        if (graph_->valid) Fail(layer, "inbound_nodes are not readable", args);
+        return false;
+      }
     }
     return true;
   }
@@ -212,6 +292,7 @@ class Connector {
     if (args->empty() && kwargs.is_object() && kwargs.contains("inputs")) {
       args = inputs = &kwargs["inputs"];
     }
+    if (layer.kind == GraphLayer::Kind::kMask) return ReadMaskOperation(*args, layer, call);
     if (!Flatten(*args, 0, nullptr, &call->inputs)) {
       if (!graph_->valid) return false;
       if (HoldsTensor(*args)) {
@@ -241,6 +322,7 @@ class Connector {
   KerasFamily family_;
   ModelGraph* graph_;
   std::vector<Problem>* problems_;
+  std::string class_name_;  // of the layer whose calls are read
   std::unordered_map<std::string, int> by_name_;
 };
 

@@ -114,6 +114,10 @@ class Reader {
         case EntryClass::kLayer:
           MakeLayer(entry, prefix, frozen, &layer);
           break;
+        case EntryClass::kMask:
+          layer.kind = GraphLayer::Kind::kMask;
+          layer.mask = MaskOperationOf(*entry);
+          break;
         case EntryClass::kUnknown:
           // How the class is called, and what comes out, is not known either.
           graph->valid = false;
@@ -232,7 +236,8 @@ class Reader {
              "It is " + layer.path + " of the architecture.");
         continue;
       }
-      layer.calls.push_back({{{static_cast<int>(i) - 1, 0, 0}}, false});
+      layer.calls.emplace_back();
+      layer.calls.back().inputs.push_back({static_cast<int>(i) - 1, 0, 0});
     }
     graph->inputs.push_back({0, 0, 0});
     graph->outputs.push_back({static_cast<int>(graph->layers.size()) - 1, 0, 0});

@@ -23,18 +23,33 @@ struct TensorRef {
 
 struct Call {
   std::vector<TensorRef> inputs;
-  bool inference = false;  // called with training=False
+  // What follows the inputs in AllRefs(): masks, each of one of the inputs.
+  std::vector<TensorRef> masks;
+  std::vector<int> masked;        // by mask: the input's place
+  std::vector<double> constants;  // numbers among the arguments of an operation
+  bool inference = false;         // called with training=False
+  bool causal = false;            // called with use_causal_mask=True
+
+  std::vector<TensorRef> AllRefs() const {
+    std::vector<TensorRef> all = inputs;
+    all.insert(all.end(), masks.begin(), masks.end());
+    return all;
+  }
 };
+
+// An operation on tensors that only makes masks.
+enum class MaskOperation { kSame, kNotEqual, kAny, kAnd, kOr, kOther };
 
 struct ModelGraph;
 
 struct GraphLayer {
-  enum class Kind { kInput, kLayer, kModel } kind = Kind::kLayer;
+  enum class Kind { kInput, kLayer, kModel, kMask } kind = Kind::kLayer;
   std::string name;
   std::string path;
   int layer = -1;                     // kLayer: index in KerasModel::layers; -1: has problems
   std::unique_ptr<ModelGraph> model;  // kModel
   std::optional<Shape> input_shape;   // kInput: as stated; -1 for an open axis
+  MaskOperation mask = MaskOperation::kSame;  // kMask
   std::vector<Call> calls;
 };
 
@@ -85,9 +100,12 @@ KerasFamily DetectFamily(const nlohmann::json& document);
 void ReadKerasModel(nlohmann::json* document, KerasModel* model, std::vector<Problem>* problems);
 
 // What a layer entry's class is to us. Appends the problem where it is kUnknown.
-enum class EntryClass { kInput, kModel, kLayer, kUnknown };
+enum class EntryClass { kInput, kModel, kLayer, kMask, kUnknown };
 EntryClass ClassifyEntry(const nlohmann::json& entry, const std::string& name,
                          std::vector<Problem>* problems);
+
+// Of an entry that is kMask.
+MaskOperation MaskOperationOf(const nlohmann::json& entry);
 
 // Fills in `calls`, `inputs` and `outputs` of a Functional from its config.
 void ReadConnections(const nlohmann::json& config, KerasFamily family, ModelGraph* graph,

@@ -24,4 +24,8 @@ int64_t Layer::Flops(const std::vector<Shape>& /*inputs*/, const Shape& /*output
   return 0;
 }
 
+int64_t Layer::AutogradFloats(const std::vector<Shape>& /*inputs*/, const Shape& /*output*/) const {
+  return 0;
+}
+
 }  // namespace hopper

@@ -38,12 +38,50 @@ struct WeightSpec {
   WeightStorage storage = WeightStorage::kKeras;
   InitializerSpec initializer;
   RegularizerSpec regularizer;
+  size_t fan_inputs = 0;  // leading axes that a kernel sums over; 0: all but the last
+  int64_t ones_from = 0;  // elements that begin as 1 whatever the initializer says
+  int64_t ones_to = 0;
   bool trainable = true;     // false: moving statistics, and every weight of a frozen layer
   int layer = 0;             // index in ModelSpec::layers; filled in by the model
   int64_t offset = 0;        // floats from the start of the flat buffer, a multiple of 16
   int64_t slot_offset = -1;  // floats from the start of one slot array; -1: not trainable
 
   int64_t size() const { return ElementCount(shape); }
+};
+
+// Which elements of a sequence count, [batch, time]: what Keras carries along as a mask. It is made
+// anew from tensors wherever a layer reads it, by steps in postfix order.
+struct MaskStep {
+  enum class Kind {
+    kNotEqual,     // inputs[input] != value
+    kAnyNotEqual,  // the same anywhere along the last axis
+    kAnd,          // of the two before
+    kOr,
+  } kind = Kind::kNotEqual;
+  int input = 0;  // among the inputs of the call
+  double value = 0.0;
+};
+using Mask = std::vector<MaskStep>;  // empty: everything counts
+
+// What a call says beside its first inputs.
+struct CallForm {
+  // How many of its inputs are data, which come first; the others are what masks are made of.
+  size_t data = 0;
+  std::vector<Mask> masks;  // by data input; empty where there are none
+  bool causal = false;      // use_causal_mask=True
+
+  bool HasMask(size_t input) const { return input < masks.size() && !masks[input].empty(); }
+};
+
+// What a layer does with the masks of its inputs.
+enum class Masking {
+  kLoses,    // knows nothing of masks: Keras drops them, with a warning
+  kCarries,  // its output has the mask of its first input
+  kTakes,    // so it is, and afterwards its inputs have none
+  kMerges,   // what counts in one of the inputs counts in the output
+  kJoins,    // what counts in all of the inputs counts in the output
+  kEnds,     // its output has no sequence any more
+  kCannot,   // Keras' layer heeds masks in a way that is not there
 };
 
 class Layer {
@@ -71,6 +109,14 @@ class Layer {
   virtual int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const;
   // The activation that ends this layer and that a loss from logits leaves out.
   virtual Activation FinalActivation() const { return Activation::kLinear; }
+
+  virtual Masking masking() const { return Masking::kLoses; }
+  // Whether Forward() looks at masks; a layer that does not never gets what they are made of.
+  virtual bool reads_masks() const { return false; }
+  // The mask that the layer makes of its first input; empty for none.
+  virtual Mask MadeMask() const { return {}; }
+  // Floats of one example that an autograd step holds beside inputs, output and weights.
+  virtual int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const;
 
  private:
   std::string name_;

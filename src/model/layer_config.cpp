@@ -102,6 +102,11 @@ bool LayerConfig::Has(const std::string& key) {
   return value != nullptr && !value->is_null();
 }
 
+bool LayerConfig::IsNull(const std::string& key) {
+  const json* value = Find(key);
+  return value != nullptr && value->is_null();
+}
+
 int64_t LayerConfig::Int(const std::string& key, int64_t fallback) {
   if (!Has(key)) return fallback;
   const json& value = *Find(key);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
@@ -13,6 +14,8 @@
 #include "model/shape.h"
 
 namespace hopper {
+
+class Layer;
 
 enum class InitializerKind {
   kZeros,
@@ -61,7 +64,8 @@ class LayerConfig {
   KerasFamily family() const { return family_; }
   bool trainable() const { return trainable_; }
 
-  bool Has(const std::string& key);  // present and not null
+  bool Has(const std::string& key);     // present and not null
+  bool IsNull(const std::string& key);  // present and null
   int64_t Int(const std::string& key, int64_t fallback);
   double Number(const std::string& key, double fallback);
   bool Bool(const std::string& key, bool fallback);
@@ -69,7 +73,11 @@ class LayerConfig {
   // A list of `count` integers, or one integer for all of them; count 0: any length.
   std::vector<int64_t> Ints(const std::string& key, size_t count,
                             const std::vector<int64_t>& fallback);
-  ActivationSpec GetActivation(const std::string& key);  // absent: linear
+  // Linear where it is null, and where it is absent and `fallback` names no other.
+  ActivationSpec GetActivation(const std::string& key, const char* fallback = nullptr);
+  // A layer as an argument, under the name that it has there. Null, with a problem, where it is
+  // absent or not a layer that we have.
+  std::unique_ptr<Layer> GetLayer(const std::string& key);
   InitializerSpec GetInitializer(const std::string& key, const char* fallback);
   RegularizerSpec GetRegularizer(const std::string& key);
   // Marks a key whose value does not matter for training ("dtype", "build_config").

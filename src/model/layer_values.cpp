@@ -4,6 +4,7 @@
 #include <string>
 
 #include "model/json_text.h"
+#include "model/keras_json.h"
 #include "model/layer_config.h"
 #include "model/layers/activation/activation_layer.h"
 #include "params/other_names.h"
@@ -205,9 +206,44 @@ bool ReadRegularizer(const json& value, RegularizerSpec* spec) {
 
 }  // namespace
 
-ActivationSpec LayerConfig::GetActivation(const std::string& key) {
+std::unique_ptr<Layer> LayerConfig::GetLayer(const std::string& key) {
+  if (!Has(key)) {
+    Missing(key);
+    return nullptr;
+  }
+  const json& entry = *Find(key);
+  const std::string class_name = StringMember(entry, "class_name");
+  const json& config = Member(entry, "config");
+  if (class_name.empty() || !config.is_object()) {
+    WrongType(key, "a layer", entry);
+    return nullptr;
+  }
+  switch (ClassifyEntry(entry, name_ + "/" + StringMember(config, "name"), problems_)) {
+    case EntryClass::kLayer:
+      break;
+    case EntryClass::kUnknown:
+      return nullptr;
+    default:
+      Fail(ErrorCode::kNotSupported,
+           "argument \"" + key + "\" of class " + class_name + " is not supported",
+           "Give it one layer.");
+      return nullptr;
+  }
+  LayerConfig own(config, class_name, path_ + ".config." + key, family_, problems_);
+  std::unique_ptr<Layer> layer = FindLayerType(class_name)->make(own);
+  own.Finish();
+  std::string text = class_name + "(";
+  for (const auto& [name, value] : own.fingerprint()) text += name + "=" + value + ";";
+  fingerprint_[key] = text + ")";
+  return layer;
+}
+
+ActivationSpec LayerConfig::GetActivation(const std::string& key, const char* fallback) {
   ActivationSpec spec;
-  if (!Has(key)) return spec;
+  if (!Has(key)) {
+    if (fallback != nullptr && !IsNull(key)) FindActivation(fallback, false, &spec);
+    return spec;
+  }
   const json& value = *Find(key);
   if (!ReadActivation(value, family_, &spec)) {
     std::vector<std::string> names;

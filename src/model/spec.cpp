@@ -60,6 +60,13 @@ class Builder {
     std::vector<int> outputs;
     if (!Run(graph, inputs, false, &outputs) || outputs[0] < 0) return;
     spec_->output = outputs[0];
+    if (!tensor_masks_[spec_->output].empty()) {
+      return Fail(ErrorCode::kNotSupported,
+                  "the output of model \"" + graph.name + "\" has a mask, which is not supported",
+                  "In Keras, loss and metrics then leave out what the mask leaves out.",
+                  "Let the model end with a layer that has no steps, such as an LSTM without "
+                  "return_sequences or a global pooling.");
+    }
     if (spec_->nodes.empty()) {
       return Fail(ErrorCode::kInvalidParameter, "model \"" + graph.name + "\" has no layers", "",
                   "");
@@ -177,7 +184,9 @@ class Builder {
       keras_->fingerprints.push_back("InputLayer\n" + std::to_string(input.first) + "\n" +
                                      ShapeText(input.shape));
       weights_.emplace_back();
-      tensors->push_back(CallLayer(part, {spec_->input}, false));
+      Call call;
+      call.inputs.emplace_back();
+      tensors->push_back(CallLayer(part, call, {spec_->input}, false));
       if (tensors->back() < 0) return false;
     }
     return true;
@@ -247,6 +256,7 @@ class Builder {
 
   int AddTensor(const Shape& shape) {
     spec_->tensors.push_back(shape);
+    tensor_masks_.emplace_back();
     return static_cast<int>(spec_->tensors.size()) - 1;
   }
 
@@ -282,8 +292,9 @@ class Builder {
              "It is " + layer.path + " of the architecture.");
       }
       for (size_t c = 0; c < layer.calls.size(); ++c) {
-        missing[i][c] = static_cast<int>(layer.calls[c].inputs.size());
-        for (const TensorRef& ref : layer.calls[c].inputs) {
+        const std::vector<TensorRef> refs = layer.calls[c].AllRefs();
+        missing[i][c] = static_cast<int>(refs.size());
+        for (const TensorRef& ref : refs) {
           readers[ref.layer][ref.call].push_back({static_cast<int>(i), static_cast<int>(c)});
         }
       }
@@ -320,13 +331,15 @@ class Builder {
       const GraphLayer& layer = graph.layers[key.first];
       const Call& call = layer.calls[key.second];
       std::vector<int> arguments;
-      for (const TensorRef& ref : call.inputs) arguments.push_back(value_of(ref));
+      for (const TensorRef& ref : call.AllRefs()) arguments.push_back(value_of(ref));
       std::vector<int>* made = &values[key.first][key.second];
       const bool frozen = inference || call.inference;
-      if (layer.kind == GraphLayer::Kind::kModel) {
+      if (layer.kind == GraphLayer::Kind::kMask) {
+        *made = {CallMask(layer, call, arguments)};
+      } else if (layer.kind == GraphLayer::Kind::kModel) {
         if (!Run(*layer.model, arguments, frozen, made)) made->clear();
       } else {
-        *made = {CallLayer(layer, arguments, frozen)};
+        *made = {CallLayer(layer, call, arguments, frozen)};
       }
       settle(key);
     }
@@ -342,6 +355,12 @@ class Builder {
     }
     outputs->clear();
     for (const TensorRef& ref : graph.outputs) outputs->push_back(value_of(ref));
+    for (int output : *outputs) {
+      if (output > kNothing) continue;
+      Fail(ErrorCode::kNotSupported, "model \"" + graph.name + "\" returns a mask",
+           "A mask can only be given to a layer.");
+      return false;
+    }
     return true;
   }
 
@@ -362,15 +381,189 @@ class Builder {
     return false;
   }
 
-  // The id of the output, or -1.
-  int CallLayer(const GraphLayer& at, const std::vector<int>& inputs, bool inference) {
+  // A mask stands for a tensor by an id of kNothing or less.
+  static constexpr int kNothing = -2;
+  int AddMask(Mask mask) {
+    masks_.push_back(std::move(mask));
+    return kNothing - static_cast<int>(masks_.size() - 1);
+  }
+  const Mask& MaskOf(int id) const { return masks_[static_cast<size_t>(kNothing - id)]; }
+
+  // Of masks over the same tensors: a, or b, or both of them by `kind`.
+  static Mask Combine(const Mask& a, const Mask& b, MaskStep::Kind kind) {
+    if (a.empty()) return b;
+    if (b.empty() || SameMask(a, b)) return a;
+    Mask both = a;
+    both.insert(both.end(), b.begin(), b.end());
+    both.push_back({kind, 0, 0.0});
+    return both;
+  }
+  static bool SameMask(const Mask& a, const Mask& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const MaskStep& x, const MaskStep& y) {
+                        return x.kind == y.kind && x.input == y.input && x.value == y.value;
+                      });
+  }
+
+  // The id of the mask that an operation makes, or -1.
+  int CallMask(const GraphLayer& at, const Call& call, const std::vector<int>& inputs) {
+    for (int id : inputs) {
+      if (id == -1) return -1;
+    }
+    const auto is_mask = [](int id) { return id <= kNothing; };
+    const bool all_masks = std::all_of(inputs.begin(), inputs.end(), is_mask);
+    const size_t n = inputs.size();
+    switch (at.mask) {
+      case MaskOperation::kSame:
+        if (n == 1 && all_masks) return inputs[0];
+        break;
+      case MaskOperation::kNotEqual:
+        if (n == 1 && !all_masks && call.constants.size() == 1) {
+          return AddMask({{MaskStep::Kind::kNotEqual, inputs[0], call.constants[0]}});
+        }
+        break;
+      case MaskOperation::kAny:
+        if (n == 1 && all_masks && MaskOf(inputs[0]).size() == 1) {
+          Mask mask = MaskOf(inputs[0]);
+          mask[0].kind = MaskStep::Kind::kAnyNotEqual;
+          return AddMask(mask);
+        }
+        break;
+      case MaskOperation::kOther:
+        break;
+      default:
+        if (n == 2 && all_masks) {
+          return AddMask(
+              Combine(MaskOf(inputs[0]), MaskOf(inputs[1]),
+                      at.mask == MaskOperation::kAnd ? MaskStep::Kind::kAnd : MaskStep::Kind::kOr));
+        }
+        break;
+    }
+    Fail(ErrorCode::kNotSupported,
+         "layer \"" + at.name + "\" makes a mask in a way that is not supported",
+         "It is " + at.path + " of the architecture.",
+         "Masks are made by Masking, by Embedding with mask_zero, or as x != number.");
+    return -1;
+  }
+
+  // The mask's tensors as inputs of the node, behind those that it has.
+  static Mask OverInputs(Mask mask, size_t data, std::vector<int>* inputs) {
+    for (MaskStep& step : mask) {
+      if (step.kind == MaskStep::Kind::kAnd || step.kind == MaskStep::Kind::kOr) continue;
+      const auto behind = inputs->begin() + static_cast<std::ptrdiff_t>(data);
+      const auto found = std::find(behind, inputs->end(), step.input);
+      const int tensor = step.input;
+      step.input = static_cast<int>(found - inputs->begin());
+      if (found == inputs->end()) inputs->push_back(tensor);
+    }
+    return mask;
+  }
+
+  bool HasMaskShape(const Mask& mask, const Shape& shape) const {
+    return std::all_of(mask.begin(), mask.end(), [&](const MaskStep& step) {
+      if (step.kind == MaskStep::Kind::kAnd || step.kind == MaskStep::Kind::kOr) return true;
+      Shape steps = spec_->tensors[step.input];
+      if (step.kind == MaskStep::Kind::kAnyNotEqual) steps.pop_back();
+      return steps.size() == 1 && shape.size() >= 2 && steps[0] == shape[0];
+    });
+  }
+
+  // Masks of the inputs of a call: what is said there, else what the tensors carry. False, with a
+  // problem, where the layer cannot take them.
+  bool MasksOf(const GraphLayer& at, const Call& call, const std::vector<int>& inputs, size_t data,
+               std::vector<Mask>* masks) {
+    const Layer& layer = *keras_->layers[at.layer];
+    bool any = false;
+    for (size_t i = 0; i < data; ++i) {
+      masks->push_back(tensor_masks_[inputs[i]]);
+      any |= !masks->back().empty();
+    }
+    for (size_t i = 0; i < call.masks.size(); ++i) {
+      const auto to = static_cast<size_t>(call.masked[i]);
+      const int id = inputs[data + i];
+      const bool takes = layer.reads_masks() || layer.masking() == Masking::kCannot ||
+                         layer.masking() == Masking::kCarries || layer.masking() == Masking::kTakes;
+      if (id > kNothing || to >= data || !takes) {
+        Fail(ErrorCode::kNotSupported,
+             "layer \"" + layer.name() +
+                 "\" is called with argument \"mask\", which is not supported",
+             "The layer is " + at.path + " of the architecture.");
+        return false;
+      }
+      (*masks)[to] = MaskOf(id);
+      any = true;
+    }
+    if (!any) {
+      masks->clear();
+      return true;
+    }
+    bool fits = layer.masking() != Masking::kCannot;
+    for (size_t i = 0; fits && i < data; ++i) {
+      fits = layer.masking() == Masking::kLoses ||
+             HasMaskShape((*masks)[i], spec_->tensors[inputs[i]]);
+    }
+    if (fits) return true;
+    Fail(ErrorCode::kNotSupported,
+         "layer \"" + layer.name() + "\" of class " + layer.class_name() +
+             ": a mask of its input is not supported",
+         "The layer is " + at.path + " of the architecture.",
+         "Put it behind a layer that ends the mask, or leave mask_zero and Masking out.");
+    return false;
+  }
+
+  // What becomes of the masks of a call's inputs.
+  Mask OutputMask(const Layer& layer, const std::vector<int>& inputs,
+                  const std::vector<Mask>& masks) {
+    Mask made = layer.MadeMask();
+    for (MaskStep& step : made) step.input = inputs[0];
+    if (!made.empty() || masks.empty()) return made;
+    switch (layer.masking()) {
+      case Masking::kTakes:
+      case Masking::kCarries:
+        return masks[0];
+      case Masking::kMerges:
+      case Masking::kJoins: {
+        const bool merges = layer.masking() == Masking::kMerges;
+        for (const Mask& mask : masks) {
+          if (mask.empty() && merges) return {};  // one input of which everything counts
+          made = Combine(made, mask, merges ? MaskStep::Kind::kOr : MaskStep::Kind::kAnd);
+        }
+        return made;
+      }
+      case Masking::kLoses:
+        spec_->warnings.push_back(
+            {ErrorCode::kInvalidParameter,
+             "the mask of its input ends at layer \"" + layer.name() + "\" of class " +
+                 layer.class_name(),
+             "The layer sees all steps, also those that are masked; so it is in Keras.",
+             "Leave mask_zero and Masking out, or use a layer that heeds masks."});
+        return {};
+      default:
+        return {};
+    }
+  }
+
+  // The id of the output, or -1. `arguments` are the call's inputs and masks.
+  int CallLayer(const GraphLayer& at, const Call& call, const std::vector<int>& arguments,
+                bool inference) {
     if (at.layer < 0) return -1;
+    const size_t data = call.inputs.size();
     std::vector<Shape> shapes;
-    for (int tensor : inputs) {
-      if (tensor < 0) return -1;
-      shapes.push_back(spec_->tensors[tensor]);
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const int id = arguments[i];
+      if (id == -1) return -1;
+      if (i >= data) continue;
+      if (id <= kNothing) {
+        Fail(ErrorCode::kNotSupported,
+             "layer \"" + at.name + "\" takes a mask for a tensor, which is not supported",
+             "It is " + at.path + " of the architecture.");
+        return -1;
+      }
+      shapes.push_back(spec_->tensors[id]);
     }
     const Layer& layer = *keras_->layers[at.layer];
+    std::vector<Mask> masks;
+    if (!MasksOf(at, call, arguments, data, &masks)) return -1;
     const std::string shown = "layer \"" + layer.name() + "\"";
     Shape output;
     std::vector<WeightSpec> weights;
@@ -393,11 +586,25 @@ class Builder {
       return -1;
     }
     spec_->flops = SaturatingAdd(spec_->flops, layer.Flops(shapes, output));
+    spec_->activation_floats =
+        SaturatingAdd(spec_->activation_floats, layer.AutogradFloats(shapes, output));
     Node node;
     node.layer = at.layer;
-    node.inputs = inputs;
-    node.output = AddTensor(output);
+    node.inputs.assign(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(data));
     node.inference = inference;
+    node.form.data = data;
+    node.form.causal = call.causal;
+    if (layer.reads_masks()) {
+      for (const Mask& mask : masks) {
+        node.form.masks.push_back(OverInputs(mask, data, &node.inputs));
+      }
+    }
+    const Mask made = OutputMask(layer, arguments, masks);
+    for (size_t i = 0; i < data && layer.masking() == Masking::kTakes; ++i) {
+      tensor_masks_[arguments[i]].clear();
+    }
+    node.output = AddTensor(output);
+    tensor_masks_.back() = made;
     spec_->nodes.push_back(node);
     return node.output;
   }
@@ -482,6 +689,20 @@ class Builder {
     return logits ? last : Activation::kLinear;
   }
 
+  // Nothing for calls that say nothing more, as before there were others.
+  static void PutForm(const CallForm& form, ByteWriter* out) {
+    if (form.masks.empty() && !form.causal) return;
+    out->PutString(form.causal ? "causal" : "masks");
+    for (const Mask& mask : form.masks) {
+      out->Put<uint32_t>(static_cast<uint32_t>(mask.size()));
+      for (const MaskStep& step : mask) {
+        out->Put<int32_t>(static_cast<int32_t>(step.kind));
+        out->Put<int32_t>(step.input);
+        out->Put<double>(step.value);
+      }
+    }
+  }
+
   Digest HashOf() const {
     ByteWriter out;
     out.PutString("hopper architecture 1");
@@ -496,6 +717,7 @@ class Builder {
       out.Put<int32_t>(node.inference ? 1 : 0);
       out.Put<int32_t>(static_cast<int32_t>(node.inputs.size()));
       for (int input : node.inputs) out.Put<int32_t>(input);
+      PutForm(node.form, &out);
       out.Put<int32_t>(node.output);
     }
     out.Put<int32_t>(spec_->output);
@@ -511,6 +733,8 @@ class Builder {
   ModelSpec* spec_;
   std::vector<Problem>* problems_;
   std::vector<std::optional<std::vector<WeightSpec>>> weights_;
+  std::vector<Mask> tensor_masks_;  // by tensor id; their steps' inputs are tensor ids
+  std::vector<Mask> masks_;         // that operations made, alike
   size_t calls_ = 0;
 };
 

@@ -19,6 +19,7 @@ struct Node {
   std::vector<int> inputs;  // tensor ids
   int output = 0;           // tensor id
   bool inference = false;   // called with training=False: runs as in inference at all times
+  CallForm form;
 };
 
 // What a model with several inputs is given is one row of their values.
@@ -48,6 +49,7 @@ struct ModelSpec {
   int64_t activation_floats = 0;  // all tensors of one example: bounds a step's memory
   // Softmax, sigmoid or linear: what ends the model, so that a loss can work on logits.
   Activation final_activation = Activation::kLinear;
+  std::vector<Problem> warnings;  // what the user should know, and Keras says too
   // Hash of what determines training (structure, attributes, weight shapes), not of names.
   Digest hash;
 

@@ -127,7 +127,6 @@ def layer_models():
     # training=True, so here the caller says nothing.
     a = keras.Input((5,))
     b = L.BatchNormalization()(a, training=False)
-    b = L.Dropout(0.5)(b, training=False)
     models["called_in_inference"] = (keras.Model(a, L.Dense(2)(b)), 6)
 
     add("rescaling", (3, 4), L.Rescaling(1 / 127.5, offset=-1.0))

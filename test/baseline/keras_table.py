@@ -41,7 +41,7 @@ class Table:
             for i, one in enumerate(values):
                 key = f"{name}/{what}" + (f"/{i}" if isinstance(value, list) else "")
                 assert key not in self.tensors, key
-                array = np.ascontiguousarray(np.asarray(one), dtype=np.float32)
+                array = np.asarray(one, dtype=np.float32, order="C")
                 assert np.isfinite(array).all(), key
                 self.tensors[key] = array
         self.cases.append(case)
@@ -104,7 +104,11 @@ def parts_of(model, x):
     return parts
 
 
-def write_layers(models, file_name):
+def normal_input(name, shape):
+    return random(seed_of(name) + 1, *shape)
+
+
+def write_layers(models, file_name, make_input=normal_input):
     """Of models by name, as (model, batch size): weights, input, output in training mode, upstream
     gradient, gradients of every trainable weight and of the input, moving statistics afterwards,
     output in inference mode. One that is called_in_inference is not told to train. Several inputs
@@ -116,7 +120,7 @@ def write_layers(models, file_name):
         fill_weights(model, seed)
         shapes = [tuple(tensor.shape[1:]) for tensor in model.inputs]
         shape = shapes[0] if len(shapes) == 1 else (sum(int(np.prod(s)) for s in shapes),)
-        x = tf.constant(random(seed + 1, batch, *shape))
+        x = tf.constant(make_input(name, (batch, *shape)))
         weights = [w.copy() for w in model.get_weights()]
         inference = model(parts_of(model, x), training=False)
         with tf.GradientTape() as tape:
@@ -128,9 +132,11 @@ def write_layers(models, file_name):
         variables = [w for w in model.weights if w.trainable]
         gradients = tape.gradient(loss, [x] + [w.value for w in variables])
         gradients = [
-            np.zeros(v.shape, np.float32) if g is None else g.numpy()
+            np.zeros(v.shape, np.float32) if g is None else tf.convert_to_tensor(g).numpy()
             for v, g in zip([x] + variables, gradients)
         ]
+        # Noise around what is zero in exact arithmetic, such as the slope of attention's key bias.
+        gradients = [g if np.abs(g).max() > 1e-5 else np.zeros_like(g) for g in gradients]
         table.add(name, {"architecture": model.to_json()}, weights=weights, input=x,
                   output=y, inference=inference, upstream=upstream, input_gradient=gradients[0],
                   gradients=gradients[1:], weights_after=model.get_weights())

@@ -8,29 +8,46 @@
 #include "model/layers/activation/softmax.h"
 #include "model/layers/activation/thresholded_relu.h"
 #include "model/layers/add/add.h"
+#include "model/layers/attention/attention.h"
+#include "model/layers/attention/head_attention.h"
 #include "model/layers/batch_normalization/batch_normalization.h"
 #include "model/layers/concatenate/concatenate.h"
+#include "model/layers/conv_1d/conv_1d.h"
 #include "model/layers/conv_2d/conv_2d.h"
 #include "model/layers/dense/dense.h"
 #include "model/layers/dropout/dropout.h"
+#include "model/layers/embedding/embedding.h"
 #include "model/layers/flatten/flatten.h"
+#include "model/layers/global_pooling_1d/global_pooling_1d.h"
 #include "model/layers/global_pooling_2d/global_pooling_2d.h"
 #include "model/layers/input_layer/input_layer.h"
+#include "model/layers/layer_normalization/layer_normalization.h"
+#include "model/layers/masking/masking.h"
+#include "model/layers/pooling_1d/pooling_1d.h"
 #include "model/layers/pooling_2d/pooling_2d.h"
+#include "model/layers/recurrent/recurrent.h"
 #include "model/layers/rescaling/rescaling.h"
 #include "model/layers/reshape/reshape.h"
+#include "model/layers/spatial_dropout_1d/spatial_dropout_1d.h"
+#include "model/layers/steps/steps.h"
+#include "model/layers/time_distributed/time_distributed.h"
 
 namespace hopper {
 
 template <typename... L>
 struct LayerList {};
 
-using Layers =
-    LayerList<layers::ActivationByName, layers::Add, layers::AveragePooling2D,
-              layers::BatchNormalization, layers::Concatenate, layers::Conv2D, layers::Dense,
-              layers::Dropout, layers::ELU, layers::Flatten, layers::GlobalAveragePooling2D,
-              layers::GlobalMaxPooling2D, layers::InputLayer, layers::LeakyReLU,
-              layers::MaxPooling2D, layers::ReLU, layers::Rescaling, layers::Reshape,
-              layers::Softmax, layers::ThresholdedReLU>;
+using Layers = LayerList<
+    layers::ActivationByName, layers::Add, layers::AdditiveAttention, layers::AttentionLayer,
+    layers::AveragePooling1D, layers::AveragePooling2D, layers::BatchNormalization,
+    layers::Bidirectional, layers::Concatenate, layers::Conv1D, layers::Conv2D, layers::Cropping1D,
+    layers::Dense, layers::Dropout, layers::ELU, layers::Embedding, layers::Flatten, layers::GRU,
+    layers::GlobalAveragePooling1D, layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D,
+    layers::GlobalMaxPooling2D, layers::GroupQueryAttention, layers::InputLayer, layers::LSTM,
+    layers::LayerNormalization, layers::LeakyReLU, layers::MaskingLayer, layers::MaxPooling1D,
+    layers::MaxPooling2D, layers::MultiHeadAttention, layers::RMSNormalization, layers::ReLU,
+    layers::RepeatVector, layers::Rescaling, layers::Reshape, layers::SimpleRNN, layers::Softmax,
+    layers::SpatialDropout1D, layers::ThresholdedReLU, layers::TimeDistributed,
+    layers::UpSampling1D, layers::ZeroPadding1D>;
 
 }  // namespace hopper

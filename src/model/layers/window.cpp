@@ -2,11 +2,13 @@
 
 namespace hopper {
 
-bool ReadPadding(LayerConfig& config) {
+bool ReadPadding(LayerConfig& config, bool* causal) {
   const std::string padding = config.String("padding", "valid");
-  if (padding != "valid" && padding != "same") {
+  if (causal != nullptr) *causal = padding == "causal";
+  if (padding != "valid" && padding != "same" && (causal == nullptr || !*causal)) {
     config.Fail(ErrorCode::kNotSupported, "padding \"" + padding + "\" is not supported",
-                "Use \"valid\" or \"same\".");
+                causal == nullptr ? "Use \"valid\" or \"same\"."
+                                  : "Use \"valid\", \"same\" or \"causal\".");
   }
   return padding == "same";
 }
@@ -29,6 +31,24 @@ std::vector<int64_t> ReadSizes(LayerConfig& config, const std::string& key, size
     return std::vector<int64_t>(count, 1);
   }
   return sizes;
+}
+
+std::vector<int64_t> ReadImageSizes(LayerConfig& config, const std::string& key, size_t axes,
+                                    const std::vector<int64_t>& fallback) {
+  if (axes == 2) return ReadSizes(config, key, 2, fallback);
+  return {1, ReadSizes(config, key, 1, {fallback[1]})[0]};
+}
+
+void RequireSeries(const Layer& layer, const std::vector<Shape>& inputs) {
+  if (inputs.size() == 1 && inputs[0].size() == 2) return;
+  const std::string found = inputs.size() == 1 ? "one of shape " + ShapeText(inputs[0])
+                                               : std::to_string(inputs.size()) + " inputs";
+  throw Error(ErrorCode::kInvalidParameter,
+              "layer \"" + layer.name() + "\" of class " + layer.class_name() +
+                  " needs one input of steps x features, not " + found,
+              "",
+              "Give a series of one value a step a last axis of size 1, for example with a "
+              "Reshape layer.");
 }
 
 void RequireImage(const Layer& layer, const std::vector<Shape>& inputs) {

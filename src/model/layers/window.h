@@ -41,6 +41,15 @@ inline WindowAxis SlideWindow(int64_t input, int64_t kernel, int64_t stride, int
   return axis;
 }
 
+// Padding "causal": the window ends at its output's place. Formula: Keras', (kernel - 1) * dilation
+// at the start.
+inline WindowAxis SlideCausal(int64_t input, int64_t kernel, int64_t stride, int64_t dilation) {
+  WindowAxis axis;
+  axis.before = (kernel - 1) * dilation;
+  axis.output = (input - 1) / stride + 1;
+  return axis;
+}
+
 // The same outputs by a window without its unreached cells, which is at most about twice as large
 // as the image, whatever numbers a model file has. Padding below 0 cuts cells off the image.
 inline WindowAxis WithoutUnreached(WindowAxis axis, int64_t dilation) {
@@ -49,13 +58,21 @@ inline WindowAxis WithoutUnreached(WindowAxis axis, int64_t dilation) {
   return axis;
 }
 
-// "padding": true for "same".
-bool ReadPadding(LayerConfig& config);
+// "padding": true for "same". `causal` (null where the layer has no such padding) is set for
+// "causal".
+bool ReadPadding(LayerConfig& config, bool* causal = nullptr);
 // "data_format": records a problem for channels_first.
 void ReadDataFormat(LayerConfig& config);
 // A list of sizes that must all be positive.
 std::vector<int64_t> ReadSizes(LayerConfig& config, const std::string& key, size_t count,
                                const std::vector<int64_t>& fallback);
+// Height and width of what slides over `axes` axes: over a series it is an image's of height 1.
+std::vector<int64_t> ReadImageSizes(LayerConfig& config, const std::string& key, size_t axes,
+                                    const std::vector<int64_t>& fallback);
+// Throws unless there is one input of rank 2 (steps, features).
+void RequireSeries(const Layer& layer, const std::vector<Shape>& inputs);
+// A series as an image of height 1.
+inline Shape AsImage(const Shape& series) { return {1, series[0], series[1]}; }
 // Throws unless there is one input of rank 3 (height, width, channels).
 void RequireImage(const Layer& layer, const std::vector<Shape>& inputs);
 // Throws for a window that does not fit into the image.

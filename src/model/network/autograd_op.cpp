@@ -30,6 +30,7 @@ class AutogradOp : public PlannedOp {
     context_.seed = node->seed;
     context_.layer = node->stream;
     context_.linear = node->linear;
+    context_.form = node->form;
   }
 
   void Forward(const StepArguments& step) override {

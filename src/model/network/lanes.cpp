@@ -35,6 +35,8 @@ ForwardContext ContextOf(const LaneContext& context) {
   forward.training = context.training;
   forward.linear = context.linear;
   forward.layer = context.layer;
+  forward.form = context.form;
+  forward.random = context.random;
   return forward;
 }
 
@@ -59,13 +61,15 @@ LaneValue Operator::ForwardLanes(const std::vector<LaneValue>& inputs,
                                  const std::vector<at::Tensor>& weights,
                                  const LaneContext& context) const {
   const auto lanes = static_cast<int64_t>(inputs[0].lanes());
-  const ForwardContext forward = ContextOf(context);
+  ForwardContext forward = ContextOf(context);
+  forward.lanes = lanes;
   const bool apart = std::any_of(inputs.begin(), inputs.end(), [](const LaneValue& input) {
     return !input.is_stacked() && input.lane_elements() >= kLargeLane;
   });
   if (weights.empty() && !apart) {
     std::vector<at::Tensor> folded;
     for (const LaneValue& input : inputs) folded.push_back(FoldLanes(input.Stacked()));
+    forward.lane = -1;
     return LaneValue(UnfoldLanes(Forward(folded, {}, forward), lanes));
   }
   std::vector<std::vector<at::Tensor>> lane_weights;
@@ -73,6 +77,7 @@ LaneValue Operator::ForwardLanes(const std::vector<LaneValue>& inputs,
   std::vector<at::Tensor> outputs;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     const auto at = static_cast<size_t>(lane);
+    forward.lane = lane;
     std::vector<at::Tensor> own_inputs;
     std::vector<at::Tensor> own_weights;
     for (const LaneValue& input : inputs) own_inputs.push_back(input.Separate()[at]);
@@ -131,6 +136,7 @@ at::Tensor LaneNetwork::Forward(const at::Tensor& input, const std::vector<at::T
     context.layer = network_.stream(i);
     context.training = training && !node.inference;
     context.linear = linear && node.output == model.output;
+    context.form = &node.form;
     values[static_cast<size_t>(node.output)] = op(node.layer).ForwardLanes(inputs, own, context);
   }
   return values[static_cast<size_t>(model.output)].Stacked();

@@ -55,6 +55,7 @@ struct LaneContext {
   bool linear = false;
   uint32_t layer = 0;
   LaneRandom* random = nullptr;  // not null where training
+  const CallForm* form = nullptr;
 };
 
 // Immutable and thread-safe.

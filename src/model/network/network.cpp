@@ -75,6 +75,7 @@ at::Tensor Network::Forward(const at::Tensor& input, const std::vector<at::Tenso
     context.layer = steps_[i].stream;
     context.training = training && !node.inference;
     context.linear = linear && node.output == spec_->output;
+    context.form = &node.form;
     tensors[node.output] = op(node.layer).Forward(inputs, layer_weights, context);
   }
   return tensors[spec_->output];

@@ -10,16 +10,25 @@
 
 namespace hopper {
 
+class LaneRandom;
 class LaneValue;
 struct LaneContext;
 
 // What a forward pass needs beside its tensors.
 struct ForwardContext {
   bool training = false;
-  uint64_t seed = 0;    // dropout: Philox(seed, kDropout, layer, step)
-  int64_t step = 0;     // optimizer steps taken before this one
-  uint32_t layer = 0;   // index of the layer that runs
-  bool linear = false;  // leave out the final activation: the loss wants logits
+  uint64_t seed = 0;               // dropout: Philox(seed, kDropout, layer, step)
+  int64_t step = 0;                // optimizer steps taken before this one
+  uint32_t layer = 0;              // index of the layer that runs
+  bool linear = false;             // leave out the final activation: the loss wants logits
+  const CallForm* form = nullptr;  // null: all inputs are data, without masks
+  // Of one lane among several, whose random numbers come from here; lane -1: of all of them, which
+  // are the batch one after another.
+  LaneRandom* random = nullptr;
+  int64_t lane = 0;
+  int64_t lanes = 1;
+
+  size_t DataInputs(size_t inputs) const { return form == nullptr ? inputs : form->data; }
 };
 
 // Thread-safe: all state is in the arguments.

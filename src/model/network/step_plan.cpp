@@ -57,6 +57,7 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
     node->batch = options.batch;
     node->training = options.training && !at.inference;
     node->linear = options.linear && at.output == spec.output;
+    node->form = &at.form;
     node->seed = options.seed;
     node->stream = network.stream(i);
     node->kernels = &kernels;
@@ -91,7 +92,10 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
     } else if (entry.op == nullptr) {
       entry.op = MakeAutogradOp(network, at.layer, node.get());
       ++autograd_nodes_;
-      int64_t floats = 2 * output.size;
+      std::vector<Shape> shapes;
+      for (const PlanValue* input : node->inputs) shapes.push_back(input->shape);
+      const int64_t within = spec.layers[at.layer]->AutogradFloats(shapes, output.shape);
+      int64_t floats = SaturatingAdd(2 * output.size, Product({options.batch, within}));
       for (const PlanValue* input : node->inputs) floats += 2 * input->size;
       for (const PlanWeight& weight : node->weights) floats += 2 * weight.size;
       // With backward, all of them live until then.

@@ -72,9 +72,10 @@ class PlanNode {
   std::vector<PlanValue*> inputs;
   PlanValue* output = nullptr;
   std::vector<PlanWeight> weights;
-  bool training = false;  // dropout drops, batch statistics are taken
-  bool backward = false;  // Backward() will be called
-  bool linear = false;    // leave out the final activation
+  bool training = false;           // dropout drops, batch statistics are taken
+  bool backward = false;           // Backward() will be called
+  bool linear = false;             // leave out the final activation
+  const CallForm* form = nullptr;  // of the call
   uint64_t seed = 0;
   uint32_t stream = 0;  // Network::stream()
   const Kernels* kernels = nullptr;

@@ -101,5 +101,58 @@ TEST(Dropout, GradientIsTheMask) {
   EXPECT_TRUE(at::equal(x.grad(), y.detach()));
 }
 
+// Keras 3 writes "training": false wherever nobody said anything.
+TEST(Dropout, DropsInAFunctionalOfKeras3) {
+  const auto tensor = [](const std::string& layer) {
+    return R"({"class_name": "__keras_tensor__", "config": {"keras_history": [")" + layer +
+           R"(", 0, 0], "shape": [null, 50], "dtype": "float32"}})";
+  };
+  const std::string json =
+      R"({"module": "keras.src.models.functional", "class_name": "Functional", "config": {"name": "m",
+      "layers": [{"module": "keras.layers", "class_name": "InputLayer", "name": "i",
+                  "config": {"name": "i", "batch_shape": [null, 50]}, "inbound_nodes": []},
+                 {"module": "keras.layers", "class_name": "Dropout", "name": "d",
+                  "config": {"name": "d", "rate": 0.5},
+                  "inbound_nodes": [{"args": [)" +
+      tensor("i") + R"(], "kwargs": {"training": false}}]}],
+      "input_layers": [["i", 0, 0]], "output_layers": [["d", 0, 0]]}})";
+  const Network network(ParseModel(json, nullptr));
+  const at::Tensor x = at::ones({64, 50});
+  EXPECT_FALSE(at::equal(Drop(network, x, 7, 3), x));
+  EXPECT_TRUE(at::equal(Drop(network, x, 7, 3, /*training=*/false), x));
+}
+
+// The same inputs and the same parts of the state are dropped at all steps of a series.
+TEST(Dropout, OfRecurrentLayers) {
+  const auto layer = [](const std::string& config) {
+    return R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
+      {"class_name": "SimpleRNN", "config": {"name": "r", "batch_input_shape": [null, 3, 50],
+       "units": 50, "activation": "linear", "kernel_initializer": "identity",
+       "recurrent_initializer": "identity", "return_sequences": true, )" +
+           config + R"(}}]}, "keras_version": "2.11.0", "backend": "tensorflow"})";
+  };
+  const auto run = [](const std::string& json, int64_t step, bool training) {
+    const Network network(ParseModel(json, nullptr));
+    std::vector<float> flat(static_cast<size_t>(network.spec().flat_size));
+    InitializeWeights(network.spec(), 1, flat.data());
+    ForwardContext context;
+    context.training = training;
+    context.seed = 7;
+    context.step = step;
+    return network.Forward(at::ones({64, 3, 50}), network.BindWeights(flat.data()), context);
+  };
+  const std::string inputs = layer(R"("dropout": 0.5)");
+  const at::Tensor y = run(inputs, 0, true);
+  EXPECT_TRUE(((y.select(1, 0) == 0.0) | (y.select(1, 0) == 2.0)).all().item<bool>());
+  EXPECT_NEAR(y.select(1, 0).mean().item<double>(), 1.0, 0.1);
+  EXPECT_TRUE(at::equal(y.select(1, 2), y.select(1, 0) * 3.0));
+  EXPECT_TRUE(at::equal(run(inputs, 0, true), y));
+  EXPECT_FALSE(at::equal(run(inputs, 1, true), y));
+  EXPECT_TRUE((run(inputs, 0, false).select(1, 0) == 1.0).all().item<bool>());
+  // h(1) = 1, h(2) = 1 + m h(1), h(3) = 1 + m h(2), where m is 0 or 2.
+  const at::Tensor z = run(layer(R"("recurrent_dropout": 0.5)"), 0, true).select(1, 2);
+  EXPECT_TRUE(((z == 1.0) | (z == 7.0)).all().item<bool>());
+}
+
 }  // namespace
 }  // namespace hopper

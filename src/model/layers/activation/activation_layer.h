@@ -16,6 +16,7 @@ struct ActivationLayer : Layer {
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
   Activation FinalActivation() const override { return LogitActivation(activation); }
+  Masking masking() const override { return Masking::kCarries; }
 
   ActivationSpec activation;
 };

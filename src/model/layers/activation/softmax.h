@@ -15,6 +15,7 @@ struct Softmax : ActivationLayer {
     activation.kind = Activation::kSoftmax;
     activation.axis = static_cast<int>(config.Ints("axis", 1, {-1})[0]);
   }
+  Masking masking() const override { return Masking::kCannot; }
 };
 
 }  // namespace layers

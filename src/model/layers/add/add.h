@@ -14,6 +14,7 @@ struct Add : Layer {
   explicit Add(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
+  Masking masking() const override { return Masking::kMerges; }
 };
 std::unique_ptr<Operator> MakeOperator(const Add& layer);
 std::unique_ptr<PlannedOp> Plan(const Add& layer, PlanNode* node);

@@ -16,6 +16,7 @@ struct BatchNormalization : Layer {
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
+  Masking masking() const override { return Masking::kCannot; }
 
   int64_t axis;
   double momentum;

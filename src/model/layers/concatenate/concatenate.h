@@ -13,6 +13,9 @@ struct Concatenate : Layer {
 
   explicit Concatenate(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  Masking masking() const override {
+    return axis == -1 || axis >= 2 ? Masking::kJoins : Masking::kCannot;
+  }
 
   int64_t axis;  // as in Keras, with the batch as 0
 };

@@ -3,14 +3,14 @@
 namespace hopper {
 namespace layers {
 
-Conv2D::Conv2D(LayerConfig& config)
+Conv2D::Conv2D(LayerConfig& config, size_t axes)
     : Layer(config),
       filters(config.Int("filters", 0)),
-      kernel(ReadSizes(config, "kernel_size", 2, {1, 1})),
-      strides(ReadSizes(config, "strides", 2, {1, 1})),
-      dilation(ReadSizes(config, "dilation_rate", 2, {1, 1})),
+      kernel(ReadImageSizes(config, "kernel_size", axes, {1, 1})),
+      strides(ReadImageSizes(config, "strides", axes, {1, 1})),
+      dilation(ReadImageSizes(config, "dilation_rate", axes, {1, 1})),
       groups(config.Int("groups", 1)),
-      same(ReadPadding(config)),
+      same(ReadPadding(config, axes == 1 ? &causal : nullptr)),
       use_bias(config.Bool("use_bias", true)),
       activation(config.GetActivation("activation")),
       kernel_initializer(config.GetInitializer("kernel_initializer", "glorot_uniform")),

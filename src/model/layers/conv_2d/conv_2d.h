@@ -12,7 +12,7 @@ struct Conv2D : Layer {
   static constexpr const char* kWeights = "kernel, bias";
   static constexpr const char* kDescription = "convolution over images";
 
-  explicit Conv2D(LayerConfig& config);
+  explicit Conv2D(LayerConfig& config) : Conv2D(config, /*axes=*/2) {}
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
@@ -20,6 +20,7 @@ struct Conv2D : Layer {
 
   // Of the window along an axis (0: height, 1: width) of so many pixels.
   WindowAxis Slide(int64_t size, int axis) const {
+    if (causal && axis == 1) return SlideCausal(size, kernel[1], strides[1], dilation[1]);
     return SlideWindow(size, kernel[axis], strides[axis], dilation[axis], same);
   }
 
@@ -28,6 +29,7 @@ struct Conv2D : Layer {
   std::vector<int64_t> strides;
   std::vector<int64_t> dilation;
   int64_t groups;
+  bool causal = false;  // along the width: no output sees what comes after it
   bool same;
   bool use_bias;
   ActivationSpec activation;
@@ -35,6 +37,10 @@ struct Conv2D : Layer {
   InitializerSpec bias_initializer;
   RegularizerSpec kernel_regularizer;
   RegularizerSpec bias_regularizer;
+
+ protected:
+  // One axis: a series, which is an image of height 1.
+  Conv2D(LayerConfig& config, size_t axes);
 };
 std::unique_ptr<Operator> MakeOperator(const Conv2D& layer);
 std::unique_ptr<PlannedOp> Plan(const Conv2D& layer, PlanNode* node);

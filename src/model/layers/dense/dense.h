@@ -17,6 +17,7 @@ struct Dense : Layer {
   std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
   Activation FinalActivation() const override { return LogitActivation(activation); }
+  Masking masking() const override { return Masking::kCarries; }
 
   int64_t units;
   bool use_bias;

@@ -17,6 +17,7 @@ struct Dropout : Layer {
 
   explicit Dropout(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  Masking masking() const override { return Masking::kCarries; }
 
   double rate;
 };

@@ -1,11 +1,9 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mul.h>
 
-#include <algorithm>
-
-#include "base/philox.h"
 #include "model/layers/dropout/dropout.h"
 #include "model/network/lanes.h"
+#include "model/network/random_mask.h"
 
 namespace hopper {
 namespace layers {
@@ -19,7 +17,7 @@ class Tensors : public Operator {
                      const ForwardContext& context) const override {
     const at::Tensor& x = inputs[0];
     if (!context.training || layer_.rate == 0.0) return x;
-    return at::mul(x, Mask(x, context));
+    return at::mul(x, RandomMask(context, x.sizes(), layer_.rate, x));
   }
 
   LaneValue ForwardLanes(const std::vector<LaneValue>& inputs, const std::vector<at::Tensor>&,
@@ -48,24 +46,6 @@ class Tensors : public Operator {
   }
 
  private:
-  // 0 or 1 / (1 - rate), element by element in C order of the logical tensor.
-  at::Tensor Mask(const at::Tensor& x, const ForwardContext& context) const {
-    at::Tensor mask = at::empty(x.sizes(), at::TensorOptions().dtype(at::kFloat));
-    const int64_t size = mask.numel();
-    float* values = mask.mutable_data_ptr<float>();
-    const Philox philox(context.seed, Purpose::kDropout, context.layer,
-                        static_cast<uint64_t>(context.step));
-    const uint32_t dropped = DroppedValues(layer_.rate);
-    const float scale = KeptScale(layer_.rate);
-    uint32_t bits[kDropoutChunk];
-    for (int64_t first = 0; first < size; first += kDropoutChunk) {
-      const int64_t n = std::min(kDropoutChunk, size - first);
-      philox.Fill(static_cast<uint64_t>(first), static_cast<uint64_t>(n), bits);
-      for (int64_t i = 0; i < n; ++i) values[first + i] = (bits[i] >> 8) >= dropped ? scale : 0.0F;
-    }
-    return x.device() == mask.device() ? mask : mask.to(x.device());
-  }
-
   const Dropout& layer_;
 };
 

@@ -3,11 +3,11 @@
 namespace hopper {
 namespace layers {
 
-Pooling2D::Pooling2D(LayerConfig& config, bool is_maximum)
+Pooling2D::Pooling2D(LayerConfig& config, bool is_maximum, size_t axes)
     : Layer(config),
       maximum(is_maximum),
-      pool(ReadSizes(config, "pool_size", 2, {2, 2})),
-      strides(ReadSizes(config, "strides", 2, pool)),
+      pool(ReadImageSizes(config, "pool_size", axes, {2, 2})),
+      strides(ReadImageSizes(config, "strides", axes, pool)),
       same(ReadPadding(config)) {
   ReadDataFormat(config);
 }

@@ -7,7 +7,8 @@ namespace hopper {
 namespace layers {
 
 struct Pooling2D : Layer {
-  Pooling2D(LayerConfig& config, bool maximum);
+  // One axis: a series, which is an image of height 1.
+  Pooling2D(LayerConfig& config, bool maximum, size_t axes = 2);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
 

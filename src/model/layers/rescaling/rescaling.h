@@ -14,6 +14,7 @@ struct Rescaling : Layer {
   explicit Rescaling(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
+  Masking masking() const override { return Masking::kCarries; }
 
   double scale;
   double offset;

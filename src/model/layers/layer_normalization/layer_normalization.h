@@ -1,0 +1,53 @@
+// LayerNormalization and RMSNormalization: each example by itself, over one or more axes.
+#pragma once
+
+#include "model/layer.h"
+
+namespace hopper {
+namespace layers {
+
+// Axes counted without the batch, in ascending order.
+struct AxesNormalization : Layer {
+  explicit AxesNormalization(LayerConfig& config, double epsilon);
+  Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
+  Masking masking() const override { return Masking::kCarries; }
+
+  // Throws where the input does not have them.
+  std::vector<int64_t> AxesOf(const Shape& input) const;
+  // Of a weight: the input's sizes along the axes.
+  Shape WeightShape(const Shape& input) const;
+
+  std::vector<int64_t> axes;  // as in Keras: the batch is 0, and negative ones count from the end
+  double epsilon;
+};
+
+struct LayerNormalization : AxesNormalization {
+  static constexpr const char* kName = "LayerNormalization";
+  static constexpr const char* kWeights = "gamma, beta";
+  static constexpr const char* kDescription = "normalization by an example's own mean and variance";
+
+  explicit LayerNormalization(LayerConfig& config);
+  std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
+
+  bool center;
+  bool scale;
+  InitializerSpec beta_initializer;
+  InitializerSpec gamma_initializer;
+  RegularizerSpec beta_regularizer;
+  RegularizerSpec gamma_regularizer;
+};
+std::unique_ptr<Operator> MakeOperator(const LayerNormalization& layer);
+
+struct RMSNormalization : AxesNormalization {
+  static constexpr const char* kName = "RMSNormalization";
+  static constexpr const char* kWeights = "scale";
+  static constexpr const char* kDescription = "division by the root of an example's mean square";
+
+  explicit RMSNormalization(LayerConfig& config) : AxesNormalization(config, 1e-6) {}
+  std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
+};
+std::unique_ptr<Operator> MakeOperator(const RMSNormalization& layer);
+
+}  // namespace layers
+}  // namespace hopper
