@@ -34,11 +34,13 @@ void SetProblem(const Problem& problem, hopper_event* event) {
 void EventQueue::Push(const hopper_event& event) { PushIterations(event, event.iteration); }
 
 void EventQueue::PushIterations(const hopper_event& event, int32_t last) {
+  bool wakes = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    wakes = events_.empty();  // else the reader has not come to the end since it was woken
     events_.push_back({event, last});
   }
-  WakeEventFd(event_fd_);
+  if (wakes) WakeEventFd(event_fd_);
 }
 
 void EventQueue::PushLast(const hopper_event& event) noexcept {

@@ -36,7 +36,8 @@ class LibtorchWarnings {
 };
 
 // First in, first out, for any number of threads. No event is lost: who causes them looks whether
-// the queue is full before it goes on.
+// the queue is full before it goes on. The reader takes all that there are whenever it is woken; it
+// is not woken again for those that come meanwhile.
 class EventQueue {
  public:
   explicit EventQueue(int event_fd) : event_fd_(event_fd) {}

@@ -2,6 +2,7 @@
 #include "engine/events.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <string>
@@ -39,6 +40,29 @@ TEST(EventQueue, SaysWhenItIsFullAndWhenItHasRoomAgain) {
   EXPECT_FALSE(queue.IsFull());
   ASSERT_TRUE(queue.Pop(&event, &again));
   EXPECT_FALSE(again);
+}
+
+TEST(EventQueue, WakesTheReaderOnceForAllThatItFinds) {
+  const EventFd fd;
+  EventQueue queue(fd.fd());
+  const auto woken = [&] {
+    uint64_t count = 0;
+    return read(fd.fd(), &count, sizeof(count)) < 0 ? uint64_t{0} : count;
+  };
+  hopper_event event = {};
+  bool again = false;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 3; ++i) queue.Push(event);
+    EXPECT_EQ(woken(), 1U);
+    ASSERT_TRUE(queue.Pop(&event, &again));
+    queue.Push(event);
+    EXPECT_EQ(woken(), 0U) << "the reader is still at it";
+    while (queue.Pop(&event, &again)) {
+    }
+  }
+  queue.Push(event);
+  queue.PushLast(event);
+  EXPECT_EQ(woken(), 2U);
 }
 
 TEST(EventQueue, KeepsManyIterationsInOnePlace) {
