@@ -162,7 +162,11 @@ void Run::PlanData(hopper_data_plan* plan) {
                                    (rules_.EverEvaluates(HOPPER_SPLIT_TRAIN) ? 1 : 0));
   plan->max_reads = plan_->resident ? 1 : static_cast<int32_t>(std::min<int64_t>(reads, INT32_MAX));
   for (const auto& model : models_) {
-    if (model->status == HOPPER_MODEL_TRAINING && !model->admitted) ++plan->n_waiting;
+    if (model->status != HOPPER_MODEL_TRAINING || model->admitted) continue;
+    ++plan->n_waiting;
+    // As much as each of them needs has to go before.
+    plan->bytes_aside += model->memory.state + model->trainer->network().spec().flat_size *
+                                                   static_cast<int64_t>(sizeof(float));
   }
 }
 

@@ -132,6 +132,25 @@ def refused(session, name):
     return error
 
 
+@pytest.mark.parametrize("before, call, what", [
+    ("SET hopper.memory_limit = '150MB'",
+     "hopper.fit_multiple_model('packed', 'made', 'ten_wide', 1, threads => 2)", "training models"),
+    ("SET maintenance_work_mem = '1MB'",
+     "hopper.training_preprocessor('noise', 'made', 'y', 'x')", 'sorting the rows of "noise"'),
+], ids=["training", "packing"])
+def test_temporary_files_are_counted_before(session, before, call, what):
+    query(session, f"{before}; SET temp_file_limit = '10MB'")
+    with pytest.raises(psycopg2.errors.ConfigurationLimitExceeded) as raised:
+        query(session, f"SELECT {call}")
+    assert str(raised.value).startswith(what + " "), raised.value
+    assert "temp_file_limit is 10 MB" in raised.value.diag.message_detail
+    assert outputs(session, "made%") == []
+    query(session, "SET temp_file_limit = '300MB'")
+    query(session, f"SELECT {call}")
+    for table in outputs(session, "made%"):
+        query(session, f"DROP TABLE {table}")
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_a_file_cannot_grow(session, name):
     # The program's parent is the session's process.

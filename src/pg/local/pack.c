@@ -10,6 +10,8 @@
 #include "catalog/pg_type.h"
 #include "utils/typcache.h"
 
+#include "pg/server/ceilings.h"
+
 /* Rows of the next fetch: about as many bytes as a buffer. */
 static long
 next_fetch(void)
@@ -45,6 +47,22 @@ encode_row(hopper_pack_job *job, const Datum *values, const bool *nulls, bytea *
 
 	memcpy(x + job->layout.x_size + job->layout.y_size, &stratum, sizeof(stratum));
 	hopper_pack_count_rows(job, stratum, 1);
+}
+
+/* The sort must not end in the middle for want of temporary files. */
+static void
+require_room_to_sort(hopper_pack_job *job, const bytea *row)
+{
+	int64		bytes;
+
+	if (temp_file_limit < 0)
+		return;
+	(void) hopper_select("SELECT count(*) FROM (%s) q", hopper_pack_row_query(job));
+	bytes = hopper_int_cell(&job->source.name, 0, 1, 0, PG_INT64_MAX) * (int64) VARSIZE(row);
+	if (bytes > maintenance_work_mem * INT64CONST(1024))
+		hopper_require_temporary(bytes, psprintf("sorting the rows of \"%s\"",
+												 job->source.name.shown),
+								 "Raise maintenance_work_mem or temp_file_limit.");
 }
 
 /* Puts every row, encoded, into the sort. */
@@ -89,7 +107,10 @@ read_rows(hopper_pack_job *job, hopper_sort *sort)
 			source->row_number++;
 			heap_deform_tuple(source->tuple, source->desc, values, nulls);
 			if (row == NULL)
+			{
 				row = start_rows(job, values, nulls);
+				require_room_to_sort(job, row);
+			}
 			caller = MemoryContextSwitchTo(row_context);
 			encode_row(job, values, nulls, row);
 			MemoryContextSwitchTo(caller);

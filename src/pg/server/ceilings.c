@@ -262,3 +262,17 @@ hopper_try_memory(int64 bytes, int64 **counter)
 	*counter = &totals->memory;
 	return true;
 }
+
+void
+hopper_require_temporary(int64 bytes, const char *what, const char *hint)
+{
+	/* kilobytes; -1: no limit */
+	if (temp_file_limit < 0 || bytes / 1024 <= temp_file_limit)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("%s needs more temporary files than temp_file_limit allows", what),
+			 errdetail("It takes about %s; temp_file_limit is %s.", hopper_bytes_words(bytes),
+					   hopper_bytes_words((int64) temp_file_limit * 1024)),
+			 errhint("%s", hint)));
+}

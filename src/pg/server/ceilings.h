@@ -48,6 +48,12 @@ extern int	hopper_take_threads(hopper_share *share, int asked, int least);
 extern void hopper_take_memory(hopper_share *share, int64 bytes);
 
 /*
+ * ERROR 53400 before `what` begins where so many bytes of temporary files are more than
+ * temp_file_limit allows.
+ */
+extern void hopper_require_temporary(int64 bytes, const char *what, const char *hint);
+
+/*
  * Memory without a share: false where it does not fit. Else the caller takes the bytes off
  * the counter (atomically; NULL: nothing is counted) when they are free.
  */

@@ -216,7 +216,13 @@ load(hopper_training *training)
 						   plan.bytes_models +
 						   (plan.resident ? plan.bytes_data : plan.bytes_window)));
 	if (plan.n_waiting > 0)
+	{
+		hopper_require_temporary(plan.bytes_aside,
+								 "training models that do not fit into memory together",
+								 "Raise hopper.memory_limit or temp_file_limit, or train fewer "
+								 "configurations at a time.");
 		tell_waiting(training, &plan);
+	}
 	push_states(training);
 	if (!plan.resident)
 	{
