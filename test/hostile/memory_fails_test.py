@@ -39,6 +39,8 @@ CALLS = {
     "drop_model": "SELECT hopper.drop_model('run')",
     "drop_packed": "SELECT hopper.drop_packed('drawn')",
     "evaluate": "SELECT loss FROM hopper.evaluate('run', 'packed', mst_key := 1)",
+    "explain_automl": "SELECT count(*) FROM hopper.explain_automl('packed', 'models', '{1}', "
+                      f"$${GRID}$$, $${{'batch_size': [8]}}$$, 'random', 'num_configs=2, num_iterations=1')",
     "explain_fit": "SELECT count(*) FROM hopper.explain_fit('packed', 'made', 'configs', 2)",
     "fit":
         "SELECT models_trained + models_failed FROM hopper.fit('packed', 'made', 'models', 1,"

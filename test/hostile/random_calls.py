@@ -84,6 +84,7 @@ LIKELY = {
     "dropout": [0, 0.5], "kernel_size": [1], "filters": ["2"], "dense": ["3"], "function_name": ["fit", "predict"],
     "automl_method": ["random", "hyperband"], "automl_params": [None], "objective": [None], "space": [None],
     "target": [None], "label_kind": [None], "null_labels": ["error", "skip"], "rank_by": [None], "mst_keys": [None],
+    "first_table": [None], "from_run": [None], "constraints": [None], "keep": [None],
     "source_rows": [None], "source_query": [None, QUERIES[0]], "on_null": ["error", "null"],
     "use_gpus": [False], "warm_start": [False, False, True]}
 
