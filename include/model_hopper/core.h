@@ -56,6 +56,20 @@ typedef struct hopper_core_api
 	int			(*check_weights) (const char *json, size_t size, const float *weights,
 								  int64_t n_weights, hopper_error *error);
 
+	/*
+	 * One row: the header of a safetensors file whose tensors are the model's weights in order, and
+	 * their number of floats. The input's shape is of use where the architecture does not say it
+	 * (rank 0: not known). `weights` may be NULL, else they are checked.
+	 */
+	int			(*safetensors_header) (const char *json, size_t size, int32_t rank,
+									   const int64_t *shape, const float *weights,
+									   int64_t n_weights, hopper_rows **rows,
+									   hopper_error *error);
+	/* The weights of such a file into n_weights floats, as many as the model has. */
+	int			(*read_safetensors) (const char *json, size_t size, int32_t rank,
+									 const int64_t *shape, const void *file, size_t file_size,
+									 float *weights, int64_t n_weights, hopper_error *error);
+
 	/* --- configurations --- */
 
 	/*

@@ -18,6 +18,7 @@
 #include "model/check.h"
 #include "model/complete.h"
 #include "model/layer.h"
+#include "model/safetensors.h"
 #include "model/spec.h"
 #include "model_hopper/core.h"
 #include "params/grid.h"
@@ -146,6 +147,41 @@ int DescribeModel(const char* json, size_t size, const hopper_data_desc* data, h
                 std::to_string(spec->parameters), std::to_string(spec->trainable_parameters),
                 std::to_string(spec->flops), std::nullopt});
     *rows = Rows::Release(std::move(table));
+  });
+}
+
+std::shared_ptr<const ModelSpec> ModelOf(const char* json, size_t size, int32_t rank,
+                                         const int64_t* shape) {
+  const Shape input(shape, shape + std::clamp<int32_t>(rank, 0, HOPPER_MAX_RANK));
+  std::vector<Problem> problems;
+  auto spec = ParseModel(JsonText(json, size), input.empty() ? nullptr : &input, &problems);
+  if (spec != nullptr) return spec;
+  for (Problem& problem : problems) {
+    if (problem.code != ErrorCode::kNotReady) continue;
+    problem.hint = "Pass input_shape; column independent_shape of a run's summary has it.";
+  }
+  throw Error(SummaryOf(problems));
+}
+
+int HeaderOfSafetensors(const char* json, size_t size, int32_t rank, const int64_t* shape,
+                        const float* weights, int64_t n_weights, hopper_rows** rows,
+                        hopper_error* error) {
+  return Guard(error, [&] {
+    const auto spec = ModelOf(json, size, rank, shape);
+    if (weights != nullptr) CheckWeights(*spec, weights, n_weights);
+    auto table = std::make_unique<Rows>(2);
+    table->Add({SafetensorsHeader(*spec, JsonText(json, size)), std::to_string(spec->parameters)});
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int WeightsOfSafetensors(const char* json, size_t size, int32_t rank, const int64_t* shape,
+                         const void* file, size_t file_size, float* weights, int64_t n_weights,
+                         hopper_error* error) {
+  return Guard(error, [&] {
+    const auto spec = ModelOf(json, size, rank, shape);
+    Require(file != nullptr && weights != nullptr && n_weights == spec->parameters, "weights");
+    ReadSafetensors(*spec, {static_cast<const char*>(file), file_size}, weights);
   });
 }
 
@@ -413,6 +449,8 @@ hopper_core_api MakeApi() {
   api.describe_model = DescribeModel;
   api.complete_model = CompleteText;
   api.check_weights = CheckModelWeights;
+  api.safetensors_header = HeaderOfSafetensors;
+  api.read_safetensors = WeightsOfSafetensors;
   api.generate_configs = GenerateConfigurations;
   api.cross_configs = CrossConfigurations;
   api.check_configs = CheckConfigurations;

@@ -192,7 +192,7 @@ const char kArchitectureHint[] =
 JsonDocument::JsonDocument() : root_(std::make_unique<json>()) {}
 JsonDocument::~JsonDocument() { TakeApart(root_.get()); }
 
-bool ParseJsonText(std::string_view text, JsonDocument* parsed, std::vector<Problem>* problems) {
+bool ParseAnyJson(std::string_view text, JsonDocument* parsed, std::vector<Problem>* problems) {
   if (text.size() > kMaxBytes) {
     problems->push_back({ErrorCode::kLimitExceeded, "model architecture is too large",
                          "It has " + std::to_string(text.size()) + " bytes; the limit is " +
@@ -213,9 +213,13 @@ bool ParseJsonText(std::string_view text, JsonDocument* parsed, std::vector<Prob
                          "The limit is " + std::to_string(kMaxDepth) + " levels.", ""});
     return false;
   }
-  json* document = parsed->root();
-  DocumentBuilder builder(text, document, problems);
-  if (!json::sax_parse(text.begin(), text.end(), &builder)) return false;
+  DocumentBuilder builder(text, parsed->root(), problems);
+  return json::sax_parse(text.begin(), text.end(), &builder);
+}
+
+bool ParseJsonText(std::string_view text, JsonDocument* parsed, std::vector<Problem>* problems) {
+  if (!ParseAnyJson(text, parsed, problems)) return false;
+  const json* document = parsed->root();
   if (document->is_object() && document->contains("class_name")) return true;
   Problem problem{ErrorCode::kInvalidText, "model architecture is not a Keras model",
                   "The JSON is " + ShortJson(*document) + ".", kArchitectureHint};

@@ -100,9 +100,26 @@ def packed():
         write("packed", f"type-{x_type}", out)
 
 
+def safetensors():
+    """Of the model in safetensors_fuzz.cpp: two layers of one name."""
+    shapes = {"d/kernel": (3, 2), "d/bias": (2,), "d/kernel#2": (2, 1), "d/bias#2": (1,)}
+    for dtype, form in (("F32", "f"), ("F64", "d"), ("F16", "e"), ("BF16", "H")):
+        header, data = {"__metadata__": {"format": "pt"}}, b""
+        for name, shape in shapes.items():
+            values = [1] * (shape[0] * (shape[1] if len(shape) > 1 else 1))
+            begin = len(data)
+            data += struct.pack(f"<{len(values)}{form}", *values)
+            header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [begin, len(data)]}
+        for names in ("ours", "others"):
+            text = json.dumps(header if names == "ours" else {
+                name.replace("d/", "layer."): entry for name, entry in header.items()}).encode()
+            write("safetensors", f"{dtype}-{names}", struct.pack("<Q", len(text)) + text + data)
+
+
 if __name__ == "__main__":
     keras()
     parameters()
     search_spaces()
     state()
     packed()
+    safetensors()

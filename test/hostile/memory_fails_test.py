@@ -51,6 +51,9 @@ CALLS = {
     "fit_multiple_model, warm start":
         "SELECT models_trained + models_failed FROM hopper.fit_multiple_model('packed', 'run', 'configs', 1,"
         " warm_start := true)",
+    "from_safetensors":
+        f"SELECT length(hopper.from_safetensors($${SMALL}$$, hopper.to_safetensors($${SMALL}$$,"
+        " decode(repeat('0000803f', 17), 'hex'))))",
     "generate_model_configs":
         f"SELECT hopper.generate_model_configs('models', 'made', '{{1}}', $${GRID}$$,"
         " $${'batch_size': [8, 16], 'epochs': [1]}$$, 'random', 3, 7)",
@@ -92,6 +95,8 @@ CALLS = {
     "run_timeline": "SELECT count(*) FROM hopper.run_timeline('run')",
     "search_algorithms": "SELECT count(*) FROM hopper.search_algorithms()",
     "sparkline": "SELECT hopper.sparkline('{1,2,3}')",
+    "to_safetensors":
+        f"SELECT length(hopper.to_safetensors($${SMALL}$$, decode(repeat('0000803f', 17), 'hex')))",
     "training_preprocessor":
         "SELECT hopper.training_preprocessor('points', 'made', 'y', 'x', validation_fraction := 0.25)",
     "validation_preprocessor": "SELECT hopper.validation_preprocessor('points', 'made', 'y', 'x', 'packed')",

@@ -75,6 +75,8 @@ CALLS = [
     "SELECT hopper.metric_ascends('accuracy'), hopper.sparkline('{{1,2,NULL,3}}')",
     "SELECT layer FROM hopper.describe_model({architecture}::pg_catalog.text)",
     "SELECT layer FROM hopper.describe_model({architecture}::pg_catalog.json)",
+    "SELECT hopper.from_safetensors({architecture}::pg_catalog.json, hopper.to_safetensors("
+    "{architecture}::pg_catalog.json, pg_catalog.decode({weights}, 'hex')))",
     "SELECT hopper.load_model({models}, {architecture}::pg_catalog.text, pg_catalog.decode({weights}, 'hex'),"
     " name := 'it''s \\ \"')",
     "SELECT hopper.load_model({models}, {architecture}::pg_catalog.json)",

@@ -76,7 +76,7 @@ LIKELY = {
     "num_configs": [2, None], "dtype": ["fp32", "bf16"], "training_metrics": ["final", "every"],
     "normalizing_const": [1, 10], "partitions": [1, 3, None], "image_shape": [None], "starts": [None],
     "num_classes": [None], "class_values": [None, ["a", "b"]], "distribution_rules": [None],
-    "gpus": [None], "buffer_size": [None, 5], "model_weights": [None], "seed": [None, 0, 7],
+    "gpus": [None], "buffer_size": [None, 5], "model_weights": [None], "file": [None], "input_shape": [None], "seed": [None, 0, 7],
     "validation_fraction": [None, 0.25], "threads_per_model": [1, 2],
     "metrics_compute_frequency": [1, None], "model_arch": [SMALL], "name": ["n", None],
     "names": ["{first}"], "role": ["public"], "privilege": ["predict", "train"], "new_name": NEW_NAMES, "schedule_table": NEW_NAMES,

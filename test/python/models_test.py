@@ -8,10 +8,13 @@ import warnings
 
 import keras
 import numpy as np
+import psycopg
 import pytest
+import safetensors
+import safetensors.numpy
 from keras import layers
 
-from conftest import GRID, SOURCE
+from conftest import GRID, SOURCE, plain_connection
 
 DICE = np.random.default_rng(2)
 IMAGES = DICE.normal(size=(40, 8, 8, 2)).astype("f4")
@@ -48,6 +51,49 @@ def test_push_keras(one):
     assert one.sql("SELECT model_id, name FROM pushed WHERE model_weights IS NULL").values.tolist() == [[plain, None]]
     with pytest.raises(TypeError, match="not a model"):
         one.push_model(object(), "pushed")
+
+
+def test_safetensors(one, tmp_path):
+    """Out, read by the format's own library, and in again from what it writes."""
+    model = disturbed(keras.Sequential([
+        keras.Input((8, 8, 2)), layers.Conv2D(4, 3, name="conv"), layers.BatchNormalization(name="norm"),
+        layers.Flatten(), layers.Dense(3, activation="softmax", name="out")]))
+    model_id = one.push_model(model, "pushed_files")
+    content = one.sql(f"SELECT hopper.to_safetensors(model_arch, model_weights) AS f FROM pushed_files"
+                      f" WHERE model_id = {model_id}").f[0]
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(bytes(content))
+    with safetensors.safe_open(path, "numpy") as file:
+        assert json.loads(file.metadata()["model_arch"])["class_name"] == "Sequential"
+        read = {name: file.get_tensor(name) for name in file.keys()}
+    names = ["conv/kernel", "conv/bias", "norm/gamma", "norm/beta", "norm/moving_mean", "norm/moving_variance",
+             "out/kernel", "out/bias"]
+    assert set(read) == set(names)
+    for name, value in zip(names, model.get_weights()):
+        np.testing.assert_array_equal(read[name], value)
+
+    changed = {name: (value * 0.5).astype(np.float32) for name, value in read.items()}
+    flat = np.concatenate([changed[name].ravel() for name in names]).tobytes()
+
+    def taken(tensors):
+        with plain_connection() as connection:
+            return bytes(connection.execute(
+                "SELECT hopper.from_safetensors(model_arch, %s) FROM pushed_files WHERE model_id = %s",
+                (safetensors.numpy.save(tensors), model_id)).fetchone()[0])
+
+    assert taken(changed) == flat
+    assert taken({name: value.astype(np.float64) for name, value in changed.items()}) == flat
+    halves = {name: value.astype(np.float16) for name, value in changed.items()}
+    assert taken(halves) == np.concatenate([halves[n].astype(np.float32).ravel() for n in names]).tobytes()
+    # other names: by their order, which the library sorts by name
+    assert taken({f"{place:02}": changed[name] for place, name in enumerate(names)}) == flat
+    for tensors, words in (
+            ({name: changed[name] for name in names[1:]}, 'weight "conv/kernel" is not in the safetensors file'),
+            ({**changed, "out/bias": np.zeros(4, "f4")}, 'weight "out/bias" has shape 3'),
+            ({**changed, "out/bias": np.zeros(3, "i4")}, "of type I32"),
+            ({**changed, "out/bias": np.full(3, np.nan, "f4")}, "out/bias")):
+        with pytest.raises(psycopg.Error, match=words):
+            taken(tensors)
 
 
 # One that states no input, as people write it; one of Keras 3; one of Keras 2.

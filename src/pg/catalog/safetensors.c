@@ -1,0 +1,139 @@
+/*
+ * safetensors.c
+ *		to_safetensors() and from_safetensors(): weights as files of other tools.
+ */
+#include "pg/catalog/models.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_to_safetensors);
+PG_FUNCTION_INFO_V1(hopper_sql_from_safetensors);
+
+/* What both functions are given. */
+typedef struct model
+{
+	char	   *arch;
+	size_t		arch_size;
+	int32_t		rank;			/* 0: the architecture says it */
+	int64_t		shape[HOPPER_MAX_RANK];
+} model;
+
+static void
+get_model(FunctionCallInfo fcinfo, model *out)
+{
+	ArrayType  *array;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+
+	out->arch = hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	out->arch_size = strlen(out->arch);
+	out->rank = 0;
+	if (PG_ARGISNULL(2))
+		return;
+	array = PG_GETARG_ARRAYTYPE_P(2);
+	deconstruct_array(array, INT4OID, sizeof(int32), true, 'i', &elements, &nulls, &n);
+	if (n < 1 || n > HOPPER_MAX_RANK || ARR_NDIM(array) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("input_shape must be a list of 1 to %d numbers", HOPPER_MAX_RANK)));
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i] || DatumGetInt32(elements[i]) < 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("each number of input_shape must be at least 1")));
+		out->shape[i] = DatumGetInt32(elements[i]);
+	}
+	out->rank = n;
+}
+
+static void
+free_rows(void *rows)
+{
+	hopper_core()->rows_free((hopper_rows *) rows);
+}
+
+/* The header of the model's file and the number of its weights, which are checked unless NULL. */
+static char *
+header_of(const model *from, const float *weights, int64 n_weights, int64 *n_floats)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+	char	   *header;
+
+	HOPPER_CHECK(hopper_core()->safetensors_header(from->arch, from->arch_size, from->rank,
+												   from->shape, weights, n_weights, &rows,
+												   &error), error);
+	guard = hopper_guard_add(rows, free_rows);
+	header = pstrdup(rows->cells[0]);
+	*n_floats = strtoll(rows->cells[1], NULL, 10);
+	hopper_guard_release(guard);
+	return header;
+}
+
+static bytea *
+make_value(Size size)
+{
+	bytea	   *value;
+
+	if (size > MaxAllocSize - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the weights are too large for a value of type bytea"),
+				 errdetail("They take %zu bytes.", size)));
+	value = palloc(VARHDRSZ + size);
+	SET_VARSIZE(value, VARHDRSZ + size);
+	return value;
+}
+
+/* to_safetensors(model_arch, model_weights, input_shape) */
+Datum
+hopper_sql_to_safetensors(PG_FUNCTION_ARGS)
+{
+	model		from;
+	int64		n_floats;
+	float	   *floats;
+	char	   *header;
+	uint64		length;
+	bytea	   *file;
+	char	   *at;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	get_model(fcinfo, &from);
+	floats = hopper_floats(PG_GETARG_DATUM(1), &n_floats);
+	header = header_of(&from, floats, n_floats, &n_floats);
+	length = strlen(header);
+	file = make_value(sizeof(length) + length + n_floats * sizeof(float));
+	at = VARDATA(file);
+	memcpy(at, &length, sizeof(length));
+	memcpy(at + sizeof(length), header, length);
+	memcpy(at + sizeof(length) + length, floats, n_floats * sizeof(float));
+	PG_RETURN_BYTEA_P(file);
+}
+
+/* from_safetensors(model_arch, file, input_shape) */
+Datum
+hopper_sql_from_safetensors(PG_FUNCTION_ARGS)
+{
+	model		to;
+	bytea	   *file;
+	int64		n_floats;
+	bytea	   *weights;
+	hopper_error error;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	get_model(fcinfo, &to);
+	file = PG_GETARG_BYTEA_PP(1);
+	(void) header_of(&to, NULL, 0, &n_floats);
+	weights = make_value(n_floats * sizeof(float));
+	HOPPER_CHECK(hopper_core()->read_safetensors(to.arch, to.arch_size, to.rank, to.shape,
+												 VARDATA_ANY(file), VARSIZE_ANY_EXHDR(file),
+												 (float *) VARDATA(weights), n_floats, &error),
+				 error);
+	PG_RETURN_BYTEA_P(weights);
+}
