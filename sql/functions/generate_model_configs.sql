@@ -1,15 +1,17 @@
 CREATE FUNCTION hopper.generate_model_configs(
     model_arch_table text,
     model_selection_table text,
-    model_id_list hopper.integers,
-    compile_params_grid text,
-    fit_params_grid text,
+    model_id_list hopper.integers DEFAULT NULL,
+    compile_params_grid text DEFAULT NULL,
+    fit_params_grid text DEFAULT NULL,
     search_type text DEFAULT 'grid',
     num_configs integer DEFAULT NULL,
     seed bigint DEFAULT NULL,
-    replace boolean DEFAULT false) RETURNS integer
+    replace boolean DEFAULT false,
+    from_run text DEFAULT NULL,
+    mst_keys hopper.integers DEFAULT NULL) RETURNS integer
     AS 'MODULE_PATHNAME', 'hopper_sql_generate_model_configs' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.generate_model_configs(text, text, hopper.integers, text, text, text, integer, bigint, boolean) IS
+COMMENT ON FUNCTION hopper.generate_model_configs(text, text, hopper.integers, text, text, text, integer, bigint, boolean, text, hopper.integers) IS
     'adds configurations by grid or random search to a selection table, which is made on first use; returns the number added
 
 Task: 3.1 configurations
@@ -22,6 +24,8 @@ search_type: ''grid'': every combination; ''random'': num_configs of them drawn 
 num_configs: how many to draw, for random search
 seed: another seed, other random numbers; the same seed, the same result
 replace: begin a new table in the place of the one that is there, instead of adding to it
+from_run: instead of the grids, a table of models: what the chosen ones have is combined, each architecture with each of their compile and fit parameters, in a new table
+mst_keys: the chosen ones of from_run, such as the leaderboard''s first
 Example:
 SELECT hopper.generate_model_configs(model_arch_table := ''networks'', model_selection_table := ''configs'',
     model_id_list := ARRAY[1],

@@ -32,7 +32,7 @@ ROOM = {"schema": 63, "points": 63, "pictures": 63, "packed": 63 - len("_validat
         "predicted4": 63, "predicted5": 63, "predicted6": 63,
         "copied": 63 - len("_decisions"), "renamed": 63 - len("_decisions"),
         "schedule": 63, "tried": 63 - len("_decisions"), "found": 63 - len("_summary"),
-        "again": 63 - len("_decisions"), "refound": 63 - len("_summary"),
+        "again": 63 - len("_decisions"), "refined": 63 - len("_summary"), "refound": 63 - len("_summary"),
         "type": 63, "id": 63, "x": 63 - len("_shape"), "image": 63 - len("_shape"),
         "y": 63 - len("_class_values"), "fold": 63}
 COLUMNS = ("id", "x", "y", "fold", "image")
@@ -144,6 +144,7 @@ CALLS = [
     "SELECT item FROM hopper.explain_automl({packed}, {models}, 1, {grid1}, $f${{'batch_size': [4, 8]}}$f$,"
     " automl_params := 'R=3', validation_table := {more})",
     "SELECT mst_key, value, parameters FROM hopper.best_config({tried})",
+    "SELECT hopper.generate_model_configs({models}, {refined}, from_run := {tried}, mst_keys := '{{1,2}}')",
     "SELECT parameter, importance FROM hopper.param_importance({tried})",
     "SELECT best_mst_key, best_value, configurations FROM hopper.automl({packed}, {again}, {models}, {refound}, 1, {grid1},"
     " $f${{'batch_size': [2, 4, 8]}}$f$, 'random', 'num_configs=1, num_iterations=1', validation_table := {more},"

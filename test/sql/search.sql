@@ -128,3 +128,12 @@ SELECT relname FROM pg_class WHERE relname LIKE 'other%';
 DROP TABLE search_first;
 SELECT hopper.drop_model('towers');
 SELECT relname FROM pg_class WHERE relname LIKE 'towers%' ORDER BY 1;
+
+-- refined: what the chosen of a run have, combined
+SELECT hopper.generate_model_configs('search_networks', 'search_refined', from_run := 'more_towers',
+    mst_keys := ARRAY(SELECT mst_key FROM more_towers_trials WHERE status = 'done' AND mst_key <= 8));
+SELECT count(*), count(DISTINCT model_id) AS models, count(DISTINCT compile_params) AS compile FROM search_refined;
+SELECT hopper.generate_model_configs('search_networks', 'search_refined2', from_run := 'more_towers', mst_keys := 99);
+SELECT hopper.generate_model_configs('search_networks', 'search_refined2', 1, from_run := 'more_towers', mst_keys := 7);
+SELECT hopper.generate_model_configs('search_networks', 'search_refined2', from_run := 'more_towers');
+SELECT hopper.generate_model_configs('search_networks', 'search_refined2');

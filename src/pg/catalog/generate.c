@@ -266,6 +266,40 @@ write_configs(const destination *to, hopper_rows *rows)
 	return n;
 }
 
+/* What is combined with what. */
+typedef struct config_lists
+{
+	int			n_models;
+	int32	   *ids;
+	int			n_compile;
+	const char **compile;
+	int			n_fit;
+	const char **fit;
+} config_lists;
+
+/* Into a table of their own; SPI must be connected. */
+static int32
+write_combinations(destination *to, const config_lists *lists, bool replace)
+{
+	int64		n = (int64) lists->n_models * lists->n_compile * lists->n_fit;
+	hopper_error error = {0};
+	hopper_rows *rows;
+
+	if (n > hopper_max_configs)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the lists have " INT64_FORMAT " combinations", n),
+				 errdetail("%d models, %d compile_params and %d fit_params.", lists->n_models,
+						   lists->n_compile, lists->n_fit),
+				 errhint("Use fewer, or raise hopper.max_configs.")));
+	require_models(&to->models, lists->ids, lists->n_models);
+	to->replaces = hopper_make_room(to->made, lengthof(to->made), replace);
+	HOPPER_CHECK(hopper_core()->cross_configs(lists->n_models, lists->ids, lists->n_compile,
+											  lists->compile, lists->n_fit, lists->fit, &rows,
+											  &error), error);
+	return write_configs(to, rows);
+}
+
 /*
  * load_model_selection_table(model_arch_table, model_selection_table, model_id_list,
  * compile_params_list, fit_params_list, replace) -> number of configurations
@@ -274,38 +308,72 @@ Datum
 hopper_sql_load_model_selection_table(PG_FUNCTION_ARGS)
 {
 	destination to;
-	hopper_error error = {0};
-	hopper_rows *rows;
-	int			n_models;
-	int			n_compile;
-	int			n_fit;
-	int32	   *ids;
-	const char **compile;
-	const char **fit;
+	config_lists lists;
 	int32		n_added;
 
 	name_destination(fcinfo, &to);
-	ids = model_ids_argument(fcinfo, 2, &n_models);
-	compile = texts_argument(fcinfo, 3, "compile_params_list", &n_compile);
-	fit = texts_argument(fcinfo, 4, "fit_params_list", &n_fit);
-
-	if ((int64) n_models * n_compile * n_fit > hopper_max_configs)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the lists have " INT64_FORMAT " combinations",
-						(int64) n_models * n_compile * n_fit),
-				 errdetail("%d models, %d compile_params and %d fit_params.", n_models, n_compile,
-						   n_fit),
-				 errhint("Use fewer, or raise hopper.max_configs.")));
+	lists.ids = model_ids_argument(fcinfo, 2, &lists.n_models);
+	lists.compile = texts_argument(fcinfo, 3, "compile_params_list", &lists.n_compile);
+	lists.fit = texts_argument(fcinfo, 4, "fit_params_list", &lists.n_fit);
 	hopper_connect();
-	require_models(&to.models, ids, n_models);
-	to.replaces = hopper_make_room(to.made, lengthof(to.made),
-								   !PG_ARGISNULL(5) && PG_GETARG_BOOL(5));
-	HOPPER_CHECK(hopper_core()->cross_configs(n_models, ids, n_compile, compile, n_fit, fit, &rows,
-											  &error), error);
-	n_added = write_configs(&to, rows);
+	n_added = write_combinations(&to, &lists, !PG_ARGISNULL(5) && PG_GETARG_BOOL(5));
 	hopper_finish();
 	PG_RETURN_INT32(n_added);
+}
+
+/* Different values of a column among the chosen rows, in the order of the first that has each. */
+static int
+distinct_cells(const hopper_name *info, const char *column, const char *keys)
+{
+	return (int) hopper_select("SELECT %s FROM %s"
+							   " WHERE mst_key = ANY (%s::pg_catalog.int4[])"
+							   " GROUP BY 1 ORDER BY min(mst_key)", column, info->quoted,
+							   hopper_literal(keys));
+}
+
+static const char **
+distinct_texts(const hopper_name *info, const char *column, const char *keys, int *n)
+{
+	const char **texts;
+
+	*n = distinct_cells(info, column, keys);
+	texts = palloc(sizeof(char *) * (*n + 1));
+	for (int row = 0; row < *n; row++)
+		texts[row] = hopper_to_utf8(hopper_cell(row, 1));
+	return texts;
+}
+
+/* What the chosen configurations of a run have, each architecture with each of the other two. */
+static void
+read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
+{
+	hopper_name run = name_argument(fcinfo, 9, "from_run");
+	hopper_name info = hopper_name_with_suffix(&run, "info");
+	Oid			output;
+	bool		varlena;
+	char	   *keys;
+
+	require_not_null(fcinfo, 10, "mst_keys");
+	if (!PG_ARGISNULL(2) || !PG_ARGISNULL(3) || !PG_ARGISNULL(4))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("from_run takes the place of model_id_list and the grids"),
+				 errhint("Leave them out.")));
+	hopper_require_select(hopper_relation_oid(&info, false));
+	getTypeOutputInfo(INT4ARRAYOID, &output, &varlena);
+	keys = OidOutputFunctionCall(output, PG_GETARG_DATUM(10));
+	lists->n_models = distinct_cells(&info, "model_id::pg_catalog.int4", keys);
+	if (lists->n_models == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" has none of the configurations %s", info.shown, keys)));
+	lists->ids = palloc(sizeof(int32) * lists->n_models);
+	for (int row = 0; row < lists->n_models; row++)
+		lists->ids[row] = hopper_key_cell(&info, row, 1);
+	lists->compile = distinct_texts(&info, "coalesce(compile_params::pg_catalog.text, '')", keys,
+									&lists->n_compile);
+	lists->fit = distinct_texts(&info, "coalesce(fit_params::pg_catalog.text, '')", keys,
+								&lists->n_fit);
 }
 
 /* Any beginning of 'grid' or 'random' will do. */
@@ -400,8 +468,8 @@ read_existing(const hopper_name *selection, const hopper_name *models, hopper_gr
 
 /*
  * generate_model_configs(model_arch_table, model_selection_table, model_id_list,
- * compile_params_grid, fit_params_grid, search_type, num_configs, seed,
- * replace) -> number of configurations added
+ * compile_params_grid, fit_params_grid, search_type, num_configs, seed, replace, from_run,
+ * mst_keys) -> number of configurations added
  */
 Datum
 hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
@@ -415,6 +483,16 @@ hopper_sql_generate_model_configs(PG_FUNCTION_ARGS)
 	int32		n_added;
 
 	name_destination(fcinfo, &to);
+	if (!PG_ARGISNULL(9))
+	{
+		config_lists lists;
+
+		hopper_connect();
+		read_chosen(fcinfo, &lists);
+		n_added = write_combinations(&to, &lists, replace);
+		hopper_finish();
+		PG_RETURN_INT32(n_added);
+	}
 	grid.model_ids = model_ids_argument(fcinfo, 2, &grid.n_models);
 	read_search_arguments(fcinfo, &grid);
 	hopper_connect();
