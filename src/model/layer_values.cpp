@@ -218,7 +218,8 @@ std::unique_ptr<Layer> LayerConfig::GetLayer(const std::string& key) {
     WrongType(key, "a layer", entry);
     return nullptr;
   }
-  switch (ClassifyEntry(entry, name_ + "/" + StringMember(config, "name"), problems_)) {
+  const std::string name = StringMember(config, "name");
+  switch (ClassifyEntry(entry, name_ + "/" + (name.empty() ? key : name), problems_)) {
     case EntryClass::kLayer:
       break;
     case EntryClass::kUnknown:
@@ -233,7 +234,7 @@ std::unique_ptr<Layer> LayerConfig::GetLayer(const std::string& key) {
   std::unique_ptr<Layer> layer = FindLayerType(class_name)->make(own);
   own.Finish();
   std::string text = class_name + "(";
-  for (const auto& [name, value] : own.fingerprint()) text += name + "=" + value + ";";
+  for (const auto& [argument, value] : own.fingerprint()) text += argument + "=" + value + ";";
   fingerprint_[key] = text + ")";
   return layer;
 }

@@ -164,6 +164,14 @@ def attention_models(add, ids, models):
     functional("additive_attention_no_scale", (5, 4),
                lambda a: L.AdditiveAttention(use_scale=False)([a, L.Dense(4)(a)]))
 
+    functional("dot", (5, 6), lambda a: L.Dot(axes=2)([a, L.Conv1D(6, 2)(a)]))
+    functional("dot_of_vectors", (5,), lambda a: L.Dot(axes=-1)([L.Dense(4)(a), L.Dense(4)(a)]))
+    functional("dot_cosine", (5,),
+               lambda a: L.Dot(axes=1, normalize=True)([L.Dense(4)(a), L.Dense(4)(a)]))
+    functional("dot_axes", (5, 4), lambda a: L.Dot(axes=(1, 1))([a, L.Dense(3)(a)]))
+    functional("dot_of_series_and_vector", (5, 4),
+               lambda a: L.Dot(axes=(2, 1))([a, L.GlobalMaxPooling1D()(a)]))
+
     def masked(a):
         return L.Embedding(7, 4, mask_zero=True)(a)
 

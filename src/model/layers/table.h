@@ -15,6 +15,7 @@
 #include "model/layers/conv_1d/conv_1d.h"
 #include "model/layers/conv_2d/conv_2d.h"
 #include "model/layers/dense/dense.h"
+#include "model/layers/dot/dot.h"
 #include "model/layers/dropout/dropout.h"
 #include "model/layers/embedding/embedding.h"
 #include "model/layers/flatten/flatten.h"
@@ -41,13 +42,13 @@ using Layers = LayerList<
     layers::ActivationByName, layers::Add, layers::AdditiveAttention, layers::AttentionLayer,
     layers::AveragePooling1D, layers::AveragePooling2D, layers::BatchNormalization,
     layers::Bidirectional, layers::Concatenate, layers::Conv1D, layers::Conv2D, layers::Cropping1D,
-    layers::Dense, layers::Dropout, layers::ELU, layers::Embedding, layers::Flatten, layers::GRU,
-    layers::GlobalAveragePooling1D, layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D,
-    layers::GlobalMaxPooling2D, layers::GroupQueryAttention, layers::InputLayer, layers::LSTM,
-    layers::LayerNormalization, layers::LeakyReLU, layers::MaskingLayer, layers::MaxPooling1D,
-    layers::MaxPooling2D, layers::MultiHeadAttention, layers::RMSNormalization, layers::ReLU,
-    layers::RepeatVector, layers::Rescaling, layers::Reshape, layers::SimpleRNN, layers::Softmax,
-    layers::SpatialDropout1D, layers::ThresholdedReLU, layers::TimeDistributed,
-    layers::UpSampling1D, layers::ZeroPadding1D>;
+    layers::Dense, layers::Dot, layers::Dropout, layers::ELU, layers::Embedding, layers::Flatten,
+    layers::GRU, layers::GlobalAveragePooling1D, layers::GlobalAveragePooling2D,
+    layers::GlobalMaxPooling1D, layers::GlobalMaxPooling2D, layers::GroupQueryAttention,
+    layers::InputLayer, layers::LSTM, layers::LayerNormalization, layers::LeakyReLU,
+    layers::MaskingLayer, layers::MaxPooling1D, layers::MaxPooling2D, layers::MultiHeadAttention,
+    layers::RMSNormalization, layers::ReLU, layers::RepeatVector, layers::Rescaling,
+    layers::Reshape, layers::SimpleRNN, layers::Softmax, layers::SpatialDropout1D,
+    layers::ThresholdedReLU, layers::TimeDistributed, layers::UpSampling1D, layers::ZeroPadding1D>;
 
 }  // namespace hopper

@@ -13,6 +13,8 @@ namespace hopper {
 namespace layers {
 namespace {
 
+constexpr int64_t kMostBf16Ids = 257;  // 0 to 256
+
 class Tensors : public Operator {
  public:
   explicit Tensors(const Embedding& layer) : layer_(layer) {}
@@ -20,6 +22,11 @@ class Tensors : public Operator {
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
                      const ForwardContext&) const override {
     const at::Tensor ids = inputs[0].detach();
+    if (ids.scalar_type() == at::kBFloat16 && layer_.input_dim > kMostBf16Ids) {
+      throw Error(ErrorCode::kNotSupported,
+                  "layer \"" + layer_.name() + "\" of class Embedding cannot take its ids in bf16",
+                  "Integers above 256 are rounded there.", "Train it in fp32.");
+    }
     if (ids.is_cpu()) {
       const at::Tensor flat = ids.to(at::kFloat).contiguous();
       const float* values = flat.const_data_ptr<float>();
