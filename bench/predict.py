@@ -90,7 +90,7 @@ def main():
     for what, text in (
             ("predict_rows", "SELECT count(class_value) FROM hopper.predict_rows('trained', NULL::{})"),
             ("predict_rows, all columns", "SELECT (source).*, class_value, prob FROM hopper.predict_rows('trained', NULL::{})"),
-            ("predict_row, LATERAL", "SELECT count(class_value) FROM (SELECT * FROM {} LIMIT 5000) AS some, LATERAL"
+            ("predict_row, LATERAL", "SELECT count(class_value) FROM (SELECT * FROM {} LIMIT 5000) AS part, LATERAL"
              " (SELECT * FROM hopper.predict_row('trained', 1, x) LIMIT 1) AS best")):
         for table in ("as_bytea", "as_smallint", "as_real"):
             rows = min(5000, arguments.rows) if "LATERAL" in what else arguments.rows

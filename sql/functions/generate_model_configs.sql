@@ -19,7 +19,7 @@ model_arch_table: table of architectures, made by load_model()
 model_selection_table: table of configurations, which is made on first use
 model_id_list: numbers of architectures to try
 compile_params_grid: a list of values for each compile parameter: loss, metrics, optimizer_params_list
-fit_params_grid: a list of values for each fit parameter: batch_size, epochs and so on
+fit_params_grid: a list of values for each fit parameter: batch_size, epochs and so on; by itself the defaults
 search_type: ''grid'': every combination; ''random'': num_configs of them drawn by chance
 num_configs: how many to draw, for random search
 seed: another seed, other random numbers; the same seed, the same result

@@ -391,6 +391,8 @@ class ConfigCheck {
     if (data_->n_partitions < 1) return;
     const int64_t rows = (data_->n_rows + data_->n_partitions - 1) / data_->n_partitions;
     if (fit.batch_size <= rows) return;
+    // Neither was chosen where a small table's partitions are smaller than the default batch.
+    if (fit.batch_size == FitParams{}.batch_size && data_->n_rows < 4 * fit.batch_size) return;
     Warn("batch_size " + std::to_string(fit.batch_size) + " is larger than a partition of " +
              Table(),
          "A partition has " + Plural(rows, "row") + "; a batch never crosses partitions.",

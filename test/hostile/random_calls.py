@@ -86,6 +86,7 @@ LIKELY = {
     "target": [None], "label_kind": [None], "null_labels": ["error", "skip"], "rank_by": [None], "mst_keys": [None],
     "first_table": [None], "from_run": [None], "constraints": [None], "keep": [None],
     "source_rows": [None], "source_query": [None, QUERIES[0]], "on_null": ["error", "null"],
+    "bytea_type": [None, "uint8"],
     "use_gpus": [False], "warm_start": [False, False, True]}
 
 

@@ -98,3 +98,4 @@ SET client_min_messages = warning;
 CREATE TABLE tiny AS SELECT * FROM wine LIMIT 60;
 SELECT hopper.training_preprocessor('tiny', 'tinies', 'kind', 'alcohol, ash');
 SELECT count(*) FROM hopper.fit('tinies', 'm3', 'arch', 1, $$loss='categorical_crossentropy', optimizer='Adam'$$, '', 1);
+SELECT count(*) FROM hopper.fit('tinies', 'm4', 'arch', 1, $$loss='categorical_crossentropy', optimizer='Adam'$$, 'batch_size=20', 1);

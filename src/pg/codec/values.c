@@ -251,6 +251,13 @@ rows_hint(const hopper_pack_source *source)
 	return source->rows_hint ? source->rows_hint : PACK_HINT_ROWS;
 }
 
+/* Of a row that lacks a value, which prediction can do without. */
+static const char *
+lacking_hint(const hopper_pack_source *source)
+{
+	return source->rows_hint ? PREDICT_HINT_LACKING : PACK_HINT_ROWS;
+}
+
 /* What holds the values: a column of a table, or an argument. */
 static const char *
 holder(const hopper_pack_source *source, const hopper_pack_column *column)
@@ -317,7 +324,7 @@ refuse_null(const hopper_pack_source *source, const hopper_pack_column *column)
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("%s holds NULL", holder(source, column)),
 			 errdetail("%s.%s", hopper_pack_row_name(source), all_nulls(source)),
-			 errhint("%s", rows_hint(source))));
+			 errhint("%s", lacking_hint(source))));
 	return false;
 }
 
@@ -332,7 +339,7 @@ refuse_null_element(const hopper_pack_source *source, const hopper_pack_column *
 			 source->argument ? errmsg("%s holds NULL", holder(source, column))
 			 : errmsg("an array in %s holds NULL", holder(source, column)),
 			 errdetail("%s", place(source, index, count)),
-			 source->argument ? 0 : errhint("%s", rows_hint(source))));
+			 source->argument ? 0 : errhint("%s", lacking_hint(source))));
 	return false;
 }
 
@@ -347,7 +354,7 @@ refuse_number(const hopper_pack_source *source, const hopper_pack_column *column
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s holds %s", holder(source, column), what),
 			 errdetail("%s", place(source, index, count)),
-			 source->argument ? 0 : errhint("%s", rows_hint(source))));
+			 source->argument ? 0 : errhint("%s", lacking_hint(source))));
 	return false;
 }
 
