@@ -18,7 +18,7 @@ CREATE FUNCTION hopper.evaluate(
 RETURNS hopper.evaluation
     AS 'MODULE_PATHNAME', 'hopper_sql_evaluate' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.evaluate(text, text, text, boolean, bigint, text, boolean) IS
-    'loss and metrics of a trained model on a packed table, which validation_preprocessor makes; confusion_table gets a row a class
+    'loss and metrics of a trained model on a packed table, which validation_preprocessor makes; confusion_table gets a row per class
 
 Task: 7.4 predict
 model_table: table of models that training writes; its companions are _info, _summary and _state

@@ -63,7 +63,7 @@ RETURNS TABLE (
     seconds double precision)
     AS 'MODULE_PATHNAME', 'hopper_sql_learning_curves' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.learning_curves(text) IS
-    'loss and metrics of every model, iteration and split, a row a value
+    'loss and metrics of every model, iteration and split, a row per value
 
 Task: 6.2 compare
 model_table: table of models that training writes; its companions are _info, _summary and _state
