@@ -1,8 +1,9 @@
 /*
  * automl.c
- *		automl(): a search over configurations. The core decides what to train next and how far;
- *		each round of trials that may train together is a call of fit_multiple_model(), in which
- *		others keep what they have.
+ *		automl(): a search over configurations. The core decides what to train next and how far.
+ *		On one server all trials train in one run (search/pool.c); otherwise each round of trials
+ *		that may train together is a call of fit_multiple_model(), in which others keep what they
+ *		have.
  */
 #include "pg/search/automl.h"
 

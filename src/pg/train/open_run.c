@@ -62,17 +62,39 @@ grow(hopper_training *training)
 	hopper_timeline_grow(training->timeline, training->allocated);
 }
 
+static int64
+bytes_of_models(const hopper_training *training)
+{
+	hopper_run_info info;
+
+	hopper_torch()->run.get_info(training->run, &info);
+	return info.bytes_models;
+}
+
+/* Those that rest keep memory, as far as the limit goes. */
+static void
+take_memory(hopper_training *training, int64 bytes)
+{
+	bytes = Min(bytes, training->options.memory_limit - training->share_bytes);
+	if (bytes <= 0)
+		return;
+	hopper_take_memory(training->share, bytes);
+	training->share_bytes += bytes;
+}
+
 int
 hopper_training_enter(hopper_training *training, const hopper_config *config,
 					  hopper_history *history)
 {
 	int			at = training->n_configs;
+	int64		before = bytes_of_models(training);
 	hopper_error error;
 	int			code = hopper_torch()->run.add_config(training->run, config, &error);
 
 	if (code == HOPPER_LIMIT_EXCEEDED)
 		return -1;
 	HOPPER_CHECK(code, error);
+	take_memory(training, bytes_of_models(training) - before);
 	if (at == training->allocated)
 		grow(training);
 	((hopper_config *) training->configs)[at] = *config;

@@ -211,10 +211,10 @@ load(hopper_training *training)
 	}
 	HOPPER_CHECK(torch->run.plan_data(training->run, &plan, &error), error);
 	/* Models that wait take no more than the limit. */
-	hopper_take_memory(training->share,
-					   Min(training->options.memory_limit,
-						   plan.bytes_models +
-						   (plan.resident ? plan.bytes_data : plan.bytes_window)));
+	training->share_bytes = Min(training->options.memory_limit,
+								plan.bytes_models +
+								(plan.resident ? plan.bytes_data : plan.bytes_window));
+	hopper_take_memory(training->share, training->share_bytes);
 	if (plan.n_waiting > 0)
 	{
 		hopper_require_temporary(plan.bytes_aside,

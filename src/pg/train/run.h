@@ -50,6 +50,7 @@ typedef struct hopper_training
 
 	/* its own */
 	hopper_share *share;
+	int64		share_bytes;	/* memory that it has taken */
 	hopper_guard *guard;
 	int			event_fd;
 	bool		started;
