@@ -6,7 +6,7 @@
 --
 -- From the top of the repository, in a database without these tables. The images come from a program
 -- that prints rows for COPY (id, x as hex bytea, y as text): "python3 $CIFAR train ROWS", where CIFAR
--- is by itself ../shared/data/cifar10.py (see bench/README.md); it needs numpy and Pillow.
+-- is by itself ../shared/data/cifar10.py; PYTHON may name another interpreter.
 \set ON_ERROR_STOP on
 \pset footer off
 \if :{?rows} \else \set rows 1000 \endif
