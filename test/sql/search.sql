@@ -92,6 +92,9 @@ SELECT item, predicted, unit FROM hopper.explain_automl('search_packed', 'search
     space := :'space', validation_table := 'search_packed_validation') WHERE item IN ('configurations', 'iterations', 'longest configuration');
 SELECT bool_and(predicted > 0) FROM hopper.explain_automl('search_packed', 'search_networks', '{1,2}', automl_method := 'asha',
     space := :'space', max_iterations := 100);
+-- that ends before its first configuration
+SELECT item, predicted FROM hopper.explain_automl('search_packed', 'search_networks', '{1,2}', space := :'space', max_iterations := 1)
+    WHERE item IN ('configurations', 'iterations', 'training');
 SELECT hopper.explain_automl('search_packed', 'search_networks', '{1,2}', automl_method := 'ash', space := :'space', max_iterations := 0);
 
 -- known from another search, and tried first

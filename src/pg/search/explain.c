@@ -59,6 +59,15 @@ note(played_search *played, const hopper_search_assignment *work)
 	played->longest = Max(played->longest, work->resource);
 }
 
+/* What ended before a trial's turn came costs nothing. */
+static trial_cost
+cost_of(const played_search *played, int64 trial)
+{
+	trial_cost	none = {0};
+
+	return trial >= 0 && trial < played->n_trials ? played->trials[trial] : none;
+}
+
 /* In (0, 1), another for each trial. */
 static double
 made_up(int64 trial)
@@ -238,16 +247,16 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 	models = hopper_forecast_models(&request, &times);
 	for (int i = 0; i < request.n_configs; i++)
 	{
-		const trial_cost *cost = &played.trials[request.configs[i].mst_key - 1];
-		double		trained = models[i].seconds_iteration * cost->iterations;
+		trial_cost	cost = cost_of(&played, (int64) request.configs[i].mst_key - 1);
+		double		trained = models[i].seconds_iteration * cost.iterations;
 		double		evaluated = (models[i].seconds_evaluation + models[i].seconds_validation) *
-			cost->evaluations;
+			cost.evaluations;
 
 		iteration += models[i].seconds_iteration / request.n_configs;
 		training += trained;
 		evaluating += evaluated;
 		longest = Max(longest, trained + evaluated);
-		forecast_iterations += cost->iterations;
+		forecast_iterations += cost.iterations;
 	}
 	share = forecast_iterations > 0 ? (double) played.iterations / forecast_iterations : 0;
 	training *= share;
