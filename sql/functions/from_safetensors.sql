@@ -3,10 +3,10 @@ CREATE FUNCTION hopper.from_safetensors(model_arch json, file bytea, input_shape
 COMMENT ON FUNCTION hopper.from_safetensors(json, bytea, integer[]) IS
     'the weights in a .safetensors file, as load_model() takes them: float32 values in the order of Keras'' get_weights()
 
-Task: 2.11 architectures
+Task: 8.01 models
 model_arch: Keras'' JSON of the model that the weights belong to
 file: contents of the file; its tensors are found by the names layer/weight or, where it has other names, by their order
 input_shape: shape of an example, where model_arch does not say it: independent_shape of the summary
 Example:
-SELECT model_weights = hopper.from_safetensors(model_arch, hopper.to_safetensors(model_arch, model_weights))
-    FROM models;';
+SELECT model_weights = hopper.from_safetensors(model_arch, file := hopper.to_safetensors(model_arch, model_weights,
+    input_shape := ARRAY[2]), input_shape := ARRAY[2]) FROM models;';

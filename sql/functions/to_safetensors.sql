@@ -3,9 +3,9 @@ CREATE FUNCTION hopper.to_safetensors(model_arch json, model_weights bytea, inpu
 COMMENT ON FUNCTION hopper.to_safetensors(json, bytea, integer[]) IS
     'weights as a .safetensors file, with names, shapes and the architecture, for Keras, PyTorch and others
 
-Task: 2.10 architectures
+Task: 8.0 models
 model_arch: Keras'' JSON, as tables of models and of architectures have it
 model_weights: float32 values in the order of Keras'' get_weights(), as these tables have them
 input_shape: shape of an example, where model_arch does not say it: independent_shape of the summary
 Example:
-SELECT length(hopper.to_safetensors(model_arch, model_weights)) FROM models;';
+SELECT length(hopper.to_safetensors(model_arch, model_weights, input_shape := ARRAY[2])) FROM models;';
