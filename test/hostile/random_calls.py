@@ -54,6 +54,7 @@ TEXTS = {"search_type": ["grid", "random", "hyperband", ""], "dtype": ["fp32", "
          "distribution_rules": ["all_segments", "gpu_segments", "", "points"]}
 LIMITED = {"num_iterations": [1, 1, 1, 2, 2, 3, 0, -1, None, 2147483647],
            "num_configs": [1, 2, 5, 0, -1, 2147483647, None], "threads": [None, 1, 2, 4, 0, -1, 100000]}
+FILES = []  # of weights, written by to_safetensors()
 ROW_TYPES = ["points"] * 8 + ["seen", "bad", "packed", "run", "pg_class", "integer", "record", "hopper.automl_result"]
 QUERIES = ["SELECT * FROM points", "SELECT x FROM points", "SELECT 1", "DELETE FROM points RETURNING *",
            "SELECT * FROM points; DROP TABLE points", f"SELECT * FROM {stage.OWNER}.points", "", ";", "COMMIT",
@@ -152,6 +153,8 @@ def argument_value(chance, function, name, kind, absurd):
     if kind in ("anyarray", "bytea") and name == "features":
         return chance.choice(["\\x", "\\x0102", "\\x00000000"]) if kind == "bytea" else chance.choice(
             ["{1,2}", "{}", "{1}", "{NULL,1}", "{1,2,3}", "{NaN,1}", "{{1,2}}", "{1e38,-1e38}"])
+    if name == "file" and chance.random() < 0.5:
+        return "\\x" + FILES[0].hex()
     if kind == "bytea":
         return chance.choice(["\\x", "\\x00", "\\x0000803f" * 1, "\\x" + "0000803f" * 17,
                               "\\x" + "0000c07f" * 17, "\\x" + "00" * chance.randrange(100)])
@@ -280,6 +283,8 @@ def make_calls(connection, calls, seed, report):
     stage.execute(connection, "SET statement_timeout = '1s'; SET hopper.notice_interval = 0;"
                   " SET client_min_messages = error; SET hopper.threads = 2")
     known = functions(connection)
+    FILES[:] = [bytes(stage.execute(connection, "SELECT hopper.to_safetensors(%s, decode(repeat('0000803f', 17),"
+                                    " 'hex'))", (SMALL,))[0][0])]
     pid = stage.process(connection)
     keep = tables(connection)
     held, outcome = None, {name: {} for name, _, _ in known}
