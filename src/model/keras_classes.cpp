@@ -29,12 +29,12 @@ const std::set<std::string>& KerasLayers() {
       "Attention",
       "AugMix",
       "AutoContrast",
-      "Average",
       "AveragePooling1D",
       "AveragePooling3D",
       "Bidirectional",
       "CategoryEncoding",
       "CenterCrop",
+      "ContrastLimitedAdaptiveHistogramEqualization",
       "Conv1D",
       "Conv1DTranspose",
       "Conv2DTranspose",
@@ -43,16 +43,13 @@ const std::set<std::string>& KerasLayers() {
       "ConvLSTM1D",
       "ConvLSTM2D",
       "ConvLSTM3D",
-      "Convolution2D",
       "Cropping1D",
-      "Cropping2D",
       "Cropping3D",
       "CuDNNGRU",
       "CuDNNLSTM",
       "CutMix",
       "DenseFeatures",
       "DepthwiseConv1D",
-      "DepthwiseConv2D",
       "Discretization",
       "Dot",
       "EinsumDense",
@@ -69,9 +66,9 @@ const std::set<std::string>& KerasLayers() {
       "GlobalMaxPooling3D",
       "GroupNormalization",
       "GroupQueryAttention",
+      "GroupedQueryAttention",
       "HashedCrossing",
       "Hashing",
-      "Identity",
       "IntegerLookup",
       "JaxLayer",
       "LSTM",
@@ -84,15 +81,10 @@ const std::set<std::string>& KerasLayers() {
       "MaxNumBoundingBoxes",
       "MaxPooling1D",
       "MaxPooling3D",
-      "Maximum",
       "MelSpectrogram",
-      "Minimum",
       "MixUp",
       "MultiHeadAttention",
-      "Multiply",
-      "Normalization",
       "PReLU",
-      "Permute",
       "Pipeline",
       "RMSNormalization",
       "RNN",
@@ -122,30 +114,25 @@ const std::set<std::string>& KerasLayers() {
       "RandomZoom",
       "RepeatVector",
       "Resizing",
+      "ReversibleEmbedding",
       "STFTSpectrogram",
       "SeparableConv1D",
-      "SeparableConv2D",
       "SimpleRNN",
       "SimpleRNNCell",
       "Solarization",
       "SpatialDropout1D",
-      "SpatialDropout2D",
       "SpatialDropout3D",
       "SpectralNormalization",
       "StackedRNNCells",
       "StringLookup",
-      "Subtract",
       "TFSMLayer",
       "TextVectorization",
-      "ThresholdedReLU",
       "TimeDistributed",
       "TorchModuleWrapper",
       "UnitNormalization",
       "UpSampling1D",
-      "UpSampling2D",
       "UpSampling3D",
       "ZeroPadding1D",
-      "ZeroPadding2D",
       "ZeroPadding3D",
   };
   return classes;
@@ -170,10 +157,13 @@ bool Contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
-bool IsOperation(const std::string& module, const std::string& class_name) {
-  return Contains(module, ".ops") || Contains(module, "activations.activations") ||
-         class_name == "TFOpLambda" || class_name == "SlicingOpLambda" ||
-         class_name == "TensorFlowOpLayer";
+// Of layers that are of Keras, and not by the user.
+bool IsOfKeras(const json& entry) {
+  const std::string module = StringMember(entry, "module");
+  return !Contains(StringMember(entry, "registered_name"), ">") &&
+         !Contains(StringMember(entry, "class_name"), ">") &&
+         (module.empty() || StartsWith(module, "keras") || StartsWith(module, "tf_keras") ||
+          StartsWith(module, "tensorflow"));
 }
 
 // What Keras 3 writes between a layer that makes a mask and those that take it.
@@ -197,25 +187,38 @@ MaskOperation MaskOperationOf(const json& entry) {
   return MaskOperation::kSame;
 }
 
+bool IsOperation(const json& entry) {
+  const std::string module = StringMember(entry, "module");
+  const std::string class_name = StringMember(entry, "class_name");
+  return IsOfKeras(entry) &&
+         (Contains(module, ".ops") || Contains(module, "activations.activations") ||
+          class_name == "TFOpLambda" || class_name == "SlicingOpLambda" ||
+          class_name == "TensorFlowOpLayer");
+}
+
+void ResolveClassName(json* entry) {
+  const std::string class_name = StringMember(*entry, "class_name");
+  if (class_name == "BatchNormalizationV1" || class_name == "BatchNormalizationV2") {
+    (*entry)["class_name"] = "BatchNormalization";
+  } else if (class_name == "Convolution2D") {
+    (*entry)["class_name"] = "Conv2D";
+  }
+}
+
 EntryClass ClassifyEntry(const json& entry, const std::string& name,
                          std::vector<Problem>* problems) {
   const std::string class_name = StringMember(entry, "class_name");
-  const std::string module = StringMember(entry, "module");
   const std::string registered = StringMember(entry, "registered_name");
   const bool custom = Contains(registered, ">") || Contains(class_name, ">");
-  const bool of_keras = module.empty() || StartsWith(module, "keras") ||
-                        StartsWith(module, "tf_keras") || StartsWith(module, "tensorflow");
-  if (!custom && of_keras) {
-    if (IsMaskOperation(module, class_name)) return EntryClass::kMask;
-    if (IsOperation(module, class_name)) {
+  if (IsOfKeras(entry)) {
+    if (IsMaskOperation(StringMember(entry, "module"), class_name)) return EntryClass::kMask;
+    if (IsOperation(entry)) {
       std::string function = StringMember(Member(entry, "config"), "function");
       const std::string shown = function.empty() ? class_name : class_name + " (" + function + ")";
-      const bool sum = class_name == "Add" || Contains(function, "add");
       problems->push_back({ErrorCode::kNotSupported,
                            "layer \"" + name + "\" of class " + shown + " is not supported",
                            "It is an operation on tensors, not a layer.",
-                           sum ? "Write keras.layers.Add()([x, y]) in place of x + y."
-                               : "Replace it by supported layers; see hopper.layers()."});
+                           "Replace it by supported layers; see hopper.layers()."});
       return EntryClass::kUnknown;
     }
     if (class_name == "Sequential" || class_name == "Functional" || class_name == "Model") {

@@ -53,7 +53,9 @@ class Connector {
     for (const json& node : nodes) {
       Call call;
       bool read = false;
-      if (node.is_object() && node.contains("args")) {
+      if (layer->operation) {
+        read = CollectTensors(node, 0, &call.inputs);
+      } else if (node.is_object() && node.contains("args")) {
         read = ReadNewCall(node, *layer, &call);
       } else {
         read = ReadOldCall(node, *layer, &call);
@@ -231,6 +233,19 @@ class Connector {
       if (!Flatten(value, 0, nullptr, &call->inputs) || call->inputs.size() != before + 1) {
         return false;
       }
+    }
+    return true;
+  }
+
+  // Those of an operation in their order, wherever they stand. Its layer has its other arguments.
+  bool CollectTensors(const json& value, int depth, std::vector<TensorRef>* refs) {
+    if (IsKerasTensor(value)) return Flatten(value, depth, nullptr, refs);
+    const bool triple = IsTriple(value);
+    if (triple && !IsText(value[0], "_CONSTANT_VALUE") && !AddRef(value, refs)) return false;
+    if (!value.is_structured() || depth > 8) return true;
+    if (triple) return value.size() == 3 || CollectTensors(value[3], depth + 1, refs);
+    for (const json& item : value) {
+      if (!CollectTensors(item, depth + 1, refs)) return false;
     }
     return true;
   }

@@ -101,6 +101,8 @@ class Reader {
       Fail(graph, ErrorCode::kInvalidText, "layer \"" + layer.name + "\" has no class_name",
            "The file says " + ShortJson(*entry) + " at " + path + ".");
     } else {
+      ResolveClassName(entry);
+      layer.operation = IsOperation(*entry) && WriteOperationAsLayer(entry);
       switch (ClassifyEntry(*entry, layer.name, problems_)) {
         case EntryClass::kInput:
           layer.kind = GraphLayer::Kind::kInput;

@@ -47,6 +47,7 @@ struct GraphLayer {
   std::string name;
   std::string path;
   int layer = -1;                     // kLayer: index in KerasModel::layers; -1: has problems
+  bool operation = false;             // kLayer: stands for an operation, whose numbers it holds
   std::unique_ptr<ModelGraph> model;  // kModel
   std::optional<Shape> input_shape;   // kInput: as stated; -1 for an open axis
   MaskOperation mask = MaskOperation::kSame;  // kMask
@@ -101,6 +102,13 @@ KerasFamily DetectFamily(const nlohmann::json& document);
 
 // Reads a whole document and makes its layers; appends every problem. `document` is edited.
 void ReadKerasModel(nlohmann::json* document, KerasModel* model, std::vector<Problem>* problems);
+
+// Whether the entry is an operation on tensors, not a layer.
+bool IsOperation(const nlohmann::json& entry);
+// Makes an operation's entry one of a layer that does the same; false where there is none.
+bool WriteOperationAsLayer(nlohmann::json* entry);
+// Writes the usual name of a class in place of another one that it has had.
+void ResolveClassName(nlohmann::json* entry);
 
 // What a layer entry's class is to us. Appends the problem where it is kUnknown.
 enum class EntryClass { kInput, kModel, kLayer, kMask, kUnknown };

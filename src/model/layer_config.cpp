@@ -40,6 +40,19 @@ bool IsHarmless(const json& value) {
          (value.is_structured() && value.empty());
 }
 
+// Numbers of a list, and of the lists in it, which the parser has kept from being deep.
+bool AppendNumbers(const json& value, std::vector<double>* numbers) {
+  if (value.is_number()) {
+    numbers->push_back(value.get<double>());
+    return true;
+  }
+  if (!value.is_array()) return false;
+  for (const json& item : value) {
+    if (!AppendNumbers(item, numbers)) return false;
+  }
+  return true;
+}
+
 std::string IntsText(const std::vector<int64_t>& values) {
   std::string text;
   for (int64_t value : values) text += std::to_string(value) + ",";
@@ -192,6 +205,83 @@ std::vector<int64_t> LayerConfig::Ints(const std::string& key, size_t count,
     return fallback;
   }
   Remember(key, IntsText(numbers), IntsText(fallback));
+  return numbers;
+}
+
+std::vector<int64_t> LayerConfig::Ends(const std::string& key, size_t axes, int64_t fallback) {
+  std::vector<int64_t> ends(2 * axes, fallback);
+  if (!Has(key)) return ends;
+  const json& value = *Find(key);
+  std::vector<int64_t> numbers;
+  bool valid = true;
+  const auto read = [&](const json& item) {
+    int64_t number = 0;
+    valid = valid && AsInteger(item, &number) && number >= 0;
+    numbers.push_back(number);
+  };
+  if (!value.is_array()) {
+    read(value);
+    numbers.assign(2 * axes, numbers[0]);
+  } else if (axes == 1) {  // the pair of the one axis
+    for (const json& item : value) read(item);
+  } else {
+    for (const json& item : value) {
+      const bool pair = item.is_array() && item.size() == 2;
+      read(pair ? item[0] : item);
+      read(pair ? item[1] : item);
+    }
+  }
+  if (!valid || numbers.size() != 2 * axes) {
+    const std::string wanted =
+        "an integer of 0 or more, " +
+        (axes == 1 ? std::string("or a pair of them")
+                   : "a list of " + std::to_string(axes) + " of them, or a list of as many pairs");
+    WrongType(key, wanted.c_str(), value);
+    return ends;
+  }
+  for (int64_t number : numbers) {
+    if (InRange(number)) continue;
+    Fail(ErrorCode::kLimitExceeded, "argument \"" + key + "\" is too large: " + ShortJson(value));
+    unusable_.insert(key);
+    return ends;
+  }
+  Remember(key, IntsText(numbers), IntsText(ends));
+  return numbers;
+}
+
+std::vector<int64_t> LayerConfig::OpenInts(const std::string& key) {
+  if (!Has(key)) return {};
+  const json& value = *Find(key);
+  std::vector<int64_t> numbers;
+  bool valid = value.is_array();
+  for (size_t i = 0; valid && i < value.size(); ++i) {
+    int64_t number = -1;
+    valid = value[i].is_null() || (AsInteger(value[i], &number) && number > 0 && InRange(number));
+    numbers.push_back(number);
+  }
+  if (!valid) {
+    WrongType(key, "a list of positive integers and null", value);
+    return {};
+  }
+  Remember(key, IntsText(numbers), "");
+  return numbers;
+}
+
+std::vector<double> LayerConfig::Numbers(const std::string& key,
+                                         const std::vector<double>& fallback) {
+  if (!Has(key)) return fallback;
+  const json& value = *Find(key);
+  std::vector<double> numbers;
+  if (!AppendNumbers(value, &numbers) || numbers.empty()) {
+    WrongType(key, "a number or a list of numbers", value);
+    return fallback;
+  }
+  const auto text = [](const std::vector<double>& list) {
+    std::string joined;
+    for (const double number : list) joined += (joined.empty() ? "" : ",") + NumberText(number);
+    return joined;
+  };
+  Remember(key, text(numbers), text(fallback));
   return numbers;
 }
 

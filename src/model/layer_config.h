@@ -73,6 +73,13 @@ class LayerConfig {
   // A list of `count` integers, or one integer for all of them; count 0: any length.
   std::vector<int64_t> Ints(const std::string& key, size_t count,
                             const std::vector<int64_t>& fallback);
+  // The two ends of `axes` axes, start and end of each: from one integer for all, one for each
+  // axis, or a pair for each axis.
+  std::vector<int64_t> Ends(const std::string& key, size_t axes, int64_t fallback);
+  // A list of integers in which null is -1.
+  std::vector<int64_t> OpenInts(const std::string& key);
+  // A number, or a list of them, which may have lists in it (taken one after the other).
+  std::vector<double> Numbers(const std::string& key, const std::vector<double>& fallback);
   // Linear where it is null, and where it is absent and `fallback` names no other.
   ActivationSpec GetActivation(const std::string& key, const char* fallback = nullptr);
   // A layer as an argument, under the name that it has there. Null, with a problem, where it is

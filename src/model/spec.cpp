@@ -599,7 +599,8 @@ class Builder {
         node.form.masks.push_back(OverInputs(mask, data, &node.inputs));
       }
     }
-    const Mask made = OutputMask(layer, arguments, masks);
+    // An operation knows nothing of masks, whatever the layer does that stands for it.
+    const Mask made = at.operation ? Mask() : OutputMask(layer, arguments, masks);
     for (size_t i = 0; i < data && layer.masking() == Masking::kTakes; ++i) {
       tensor_masks_[arguments[i]].clear();
     }

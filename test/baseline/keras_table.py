@@ -82,9 +82,12 @@ def fill_weights(model, seed):
     rng = np.random.default_rng(seed)
     for weight in model.weights:
         value = rng.normal(size=weight.shape) * 0.5
-        if weight.name in ("gamma", "moving_variance"):
+        if weight.name in ("gamma", "moving_variance", "variance"):
             value = 0.5 + np.abs(value)
         weight.assign(value.astype(np.float32))
+    for layer in model.layers:
+        if hasattr(layer, "finalize_state"):  # Normalization works with a copy
+            layer.finalize_state()
 
 
 def sequential(shape, *stack):

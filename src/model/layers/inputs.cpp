@@ -15,6 +15,21 @@ void RequireInputs(const Layer& layer, const std::vector<Shape>& inputs) {
                                                 layer.class_name() + " needs at least one input");
 }
 
+void ThrowUnfit(const Layer& layer, const std::string& message, const std::string& hint) {
+  throw Error(ErrorCode::kInvalidParameter,
+              "layer \"" + layer.name() + "\" of class " + layer.class_name() + ": " + message, "",
+              hint);
+}
+
+Shape SameShape::OutputShape(const std::vector<Shape>& inputs) const {
+  RequireOneInput(*this, inputs);
+  return inputs[0];
+}
+
+int64_t SameShape::Flops(const std::vector<Shape>& /*inputs*/, const Shape& output) const {
+  return ElementCount(output);
+}
+
 void ThrowDoNotFit(const Layer& layer, const Shape& a, const Shape& b) {
   throw Error(ErrorCode::kInvalidParameter, "layer \"" + layer.name() + "\" of class " +
                                                 layer.class_name() + ": inputs of shapes " +

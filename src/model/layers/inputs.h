@@ -1,4 +1,4 @@
-// How many inputs a layer wants.
+// What layers share about their inputs.
 #pragma once
 
 #include "model/layer.h"
@@ -9,6 +9,17 @@ namespace hopper {
 void RequireOneInput(const Layer& layer, const std::vector<Shape>& inputs);
 // Throws where there is none.
 void RequireInputs(const Layer& layer, const std::vector<Shape>& inputs);
+// Throws where an argument does not fit the input: 'layer "a" of class C: <message>'.
+[[noreturn]] void ThrowUnfit(const Layer& layer, const std::string& message,
+                             const std::string& hint = "");
 [[noreturn]] void ThrowDoNotFit(const Layer& layer, const Shape& a, const Shape& b);
+
+// A layer of one input whose shape it keeps, with one operation for each element unless it says
+// otherwise.
+struct SameShape : Layer {
+  using Layer::Layer;
+  Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
+};
 
 }  // namespace hopper

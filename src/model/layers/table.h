@@ -7,31 +7,39 @@
 #include "model/layers/activation/relu.h"
 #include "model/layers/activation/softmax.h"
 #include "model/layers/activation/thresholded_relu.h"
-#include "model/layers/add/add.h"
 #include "model/layers/attention/attention.h"
 #include "model/layers/attention/head_attention.h"
 #include "model/layers/batch_normalization/batch_normalization.h"
+#include "model/layers/border_2d/border_2d.h"
 #include "model/layers/concatenate/concatenate.h"
 #include "model/layers/conv_1d/conv_1d.h"
 #include "model/layers/conv_2d/conv_2d.h"
 #include "model/layers/dense/dense.h"
+#include "model/layers/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "model/layers/dot/dot.h"
 #include "model/layers/dropout/dropout.h"
 #include "model/layers/embedding/embedding.h"
 #include "model/layers/flatten/flatten.h"
 #include "model/layers/global_pooling_1d/global_pooling_1d.h"
 #include "model/layers/global_pooling_2d/global_pooling_2d.h"
+#include "model/layers/identity/identity.h"
 #include "model/layers/input_layer/input_layer.h"
 #include "model/layers/layer_normalization/layer_normalization.h"
+#include "model/layers/layer_scale/layer_scale.h"
 #include "model/layers/masking/masking.h"
+#include "model/layers/merge/merge.h"
+#include "model/layers/normalization/normalization.h"
+#include "model/layers/permute/permute.h"
 #include "model/layers/pooling_1d/pooling_1d.h"
 #include "model/layers/pooling_2d/pooling_2d.h"
 #include "model/layers/recurrent/recurrent.h"
 #include "model/layers/rescaling/rescaling.h"
 #include "model/layers/reshape/reshape.h"
+#include "model/layers/separable_conv_2d/separable_conv_2d.h"
 #include "model/layers/spatial_dropout_1d/spatial_dropout_1d.h"
 #include "model/layers/steps/steps.h"
 #include "model/layers/time_distributed/time_distributed.h"
+#include "model/layers/up_sampling_2d/up_sampling_2d.h"
 
 namespace hopper {
 
@@ -40,15 +48,19 @@ struct LayerList {};
 
 using Layers = LayerList<
     layers::ActivationByName, layers::Add, layers::AdditiveAttention, layers::AttentionLayer,
-    layers::AveragePooling1D, layers::AveragePooling2D, layers::BatchNormalization,
+    layers::Average, layers::AveragePooling1D, layers::AveragePooling2D, layers::BatchNormalization,
     layers::Bidirectional, layers::Concatenate, layers::Conv1D, layers::Conv2D, layers::Cropping1D,
-    layers::Dense, layers::Dot, layers::Dropout, layers::ELU, layers::Embedding, layers::Flatten,
-    layers::GRU, layers::GlobalAveragePooling1D, layers::GlobalAveragePooling2D,
-    layers::GlobalMaxPooling1D, layers::GlobalMaxPooling2D, layers::GroupQueryAttention,
-    layers::InputLayer, layers::LSTM, layers::LayerNormalization, layers::LeakyReLU,
-    layers::MaskingLayer, layers::MaxPooling1D, layers::MaxPooling2D, layers::MultiHeadAttention,
-    layers::RMSNormalization, layers::ReLU, layers::RepeatVector, layers::Rescaling,
-    layers::Reshape, layers::SimpleRNN, layers::Softmax, layers::SpatialDropout1D,
-    layers::ThresholdedReLU, layers::TimeDistributed, layers::UpSampling1D, layers::ZeroPadding1D>;
+    layers::Cropping2D, layers::CustomScaleLayer, layers::Dense, layers::DepthwiseConv2D,
+    layers::Dot, layers::Dropout, layers::ELU, layers::Embedding, layers::Flatten, layers::GRU,
+    layers::GlobalAveragePooling1D, layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D,
+    layers::GlobalMaxPooling2D, layers::GroupQueryAttention, layers::Identity, layers::InputLayer,
+    layers::LSTM, layers::LayerNormalization, layers::LayerScale, layers::LeakyReLU,
+    layers::MaskingLayer, layers::MaxPooling1D, layers::MaxPooling2D, layers::Maximum,
+    layers::Minimum, layers::MultiHeadAttention, layers::Multiply, layers::Normalization,
+    layers::Permute, layers::RMSNormalization, layers::ReLU, layers::RepeatVector,
+    layers::Rescaling, layers::Reshape, layers::SeparableConv2D, layers::SimpleRNN, layers::Softmax,
+    layers::SpatialDropout1D, layers::SpatialDropout2D, layers::Subtract, layers::ThresholdedReLU,
+    layers::TimeDistributed, layers::UpSampling1D, layers::UpSampling2D, layers::ZeroPadding1D,
+    layers::ZeroPadding2D>;
 
 }  // namespace hopper

@@ -90,8 +90,56 @@ INSTANTIATE_TEST_SUITE_P(
                 ": argument \"target_shape\" allows one -1 and otherwise sizes of 0 or more"},
         Refused{"8", "Dropout", R"("rate": 1.5)", kInvalid,
                 ": argument \"rate\" must lie between 0 and 1"},
-        Refused{"8", "Dropout", R"("rate": 0.5, "noise_shape": [null, 1])", kUnsupported,
-                ": argument \"noise_shape\" is not supported"},
+        Refused{"8, 8", "Dropout", R"("rate": 0.5, "noise_shape": [null, 1])", kInvalid,
+                ": argument \"noise_shape\" does not fit an input of shape 8x8"},
+        Refused{"8", "Dropout", R"("rate": 0.5, "noise_shape": [null, 3])", kInvalid,
+                ": argument \"noise_shape\" does not fit an input of shape 8"},
+        Refused{"8", "Dropout", R"("rate": 0.5, "noise_shape": [32, 8])", kUnsupported,
+                ": argument \"noise_shape\" starts with 32"},
+        Refused{"8", "Dropout", R"("rate": 0.5, "noise_shape": 8)", kInvalid,
+                ": argument \"noise_shape\" must be a list of positive integers and null, not 8"},
+        Refused{"8, 8", "SpatialDropout2D", R"("rate": 0.5)", kInvalid,
+                " needs one input of height x width x channels, not one of shape 8x8"},
+        Refused{"8, 8, 3", "ZeroPadding2D", R"("padding": [1, 2, 3])", kInvalid,
+                ": argument \"padding\" must be an integer of 0 or more, a list of 2 of them, or a "
+                "list of as many pairs, not [1,2,3]"},
+        Refused{"8, 8, 3", "ZeroPadding2D", R"("padding": -1)", kInvalid,
+                ": argument \"padding\" must be an integer of 0 or more, a list of 2 of them, or a "
+                "list of as many pairs, not -1"},
+        Refused{"8, 8, 3", "ZeroPadding2D", R"("padding": 5000000000)", ErrorCode::kLimitExceeded,
+                ": argument \"padding\" is too large: 5000000000"},
+        Refused{"8, 8, 3", "Cropping2D", R"("cropping": [[4, 4], [0, 0]])", kInvalid,
+                ": nothing is left of an input of shape 8x8x3"},
+        Refused{"8, 8, 3", "UpSampling2D", R"("interpolation": "bicubic")", kUnsupported,
+                ": interpolation \"bicubic\" is not supported"},
+        Refused{"8, 8, 3", "UpSampling2D", R"("size": 0)", kInvalid,
+                ": argument \"size\" must be at least 1, not 0"},
+        Refused{"8, 8", "Permute", R"("dims": [1, 3])", kInvalid,
+                ": argument \"dims\" must hold each axis once, from 1 on"},
+        Refused{"8, 8", "Permute", R"("dims": [3, 2, 1])", kInvalid,
+                ": 3 axes do not fit an input of shape 8x8"},
+        Refused{"8", "Permute", "", kInvalid, ": argument \"dims\" is missing"},
+        Refused{"8, 3", "Rescaling", R"("scale": [1.0, 2.0])", kInvalid,
+                ": a list of 2 values does not fit an input of shape 8x3"},
+        Refused{"8, 3", "LayerScale", R"("projection_dim": 4, "init_values": 0.1)", kInvalid,
+                ": projection_dim 4 does not fit an input of shape 8x3"},
+        Refused{"8, 3", "Normalization", R"("axis": 3)", kInvalid,
+                ": axis 3 does not exist in an input of shape 8x3"},
+        Refused{"8, 3", "Normalization", R"("axis": 0)", kInvalid,
+                ": axis 0 does not exist in an input of shape 8x3"},
+        Refused{"8, 3", "Normalization", R"("mean": [1.0, 2.0], "variance": [1.0, 2.0])", kInvalid,
+                ": 2 values of \"mean\" do not fit an input of shape 8x3"},
+        Refused{"8, 3", "Normalization", R"("mean": [1.0, 2.0])", kInvalid,
+                ": arguments \"mean\" and \"variance\" must have as many values"},
+        Refused{"8, 8, 3", "DepthwiseConv2D", R"("kernel_size": 9)", kInvalid,
+                ": a window of 9x9 does not fit into an input of shape 8x8x3"},
+        Refused{"8, 8, 3", "DepthwiseConv2D", R"("kernel_size": 3, "depth_multiplier": 0)",
+                kInvalid, ": argument \"depth_multiplier\" must be at least 1, not 0"},
+        Refused{"8, 8, 3", "DepthwiseConv2D", "", kInvalid,
+                ": argument \"kernel_size\" is missing"},
+        Refused{"8, 8, 3", "SeparableConv2D", R"("kernel_size": 3)", kInvalid,
+                ": argument \"filters\" is missing"},
+        Refused{"8", "Subtract", "", kInvalid, ": two inputs are needed, not 1"},
         Refused{"8", "Softmax", R"("axis": 2)", kInvalid,
                 ": axis 2 does not exist in an input of shape 8"},
         Refused{"7", "Activation", R"("activation": "glu")", kInvalid,
@@ -119,6 +167,43 @@ TEST(LayerFlops, MultiplyAddsCountTwo) {
            &spec);
   ASSERT_NE(spec, nullptr);
   EXPECT_EQ(spec->flops, 2 * (8 * 8 * 4) * (3 * 3 * 3));
+}
+
+// Of one multiply-add for each cell of the window, whatever the other channels are.
+TEST(LayerFlops, Depthwise) {
+  std::shared_ptr<const ModelSpec> spec;
+  Problems("8, 8, 6", Entry("DepthwiseConv2D", R"("kernel_size": 3, "padding": "same")"), &spec);
+  ASSERT_NE(spec, nullptr);
+  EXPECT_EQ(spec->flops, 2 * (8 * 8 * 6) * (3 * 3));
+  Problems("8, 8, 6",
+           Entry("SeparableConv2D", R"("filters": 4, "kernel_size": 3, "padding": "same")"), &spec);
+  ASSERT_NE(spec, nullptr);
+  EXPECT_EQ(spec->flops, 2 * (8 * 8 * 6) * (3 * 3) + 2 * (8 * 8 * 4) * 6);
+}
+
+// Sizes whose product no tensor can have.
+TEST(LayerChecks, TooLargeOutputs) {
+  for (const std::string& entry :
+       {Entry("UpSampling2D", R"("size": 1000000000)"),
+        Entry("ZeroPadding2D", R"("padding": 1000000000)"),
+        Entry("DepthwiseConv2D", R"("kernel_size": 1, "depth_multiplier": 1000000000)"),
+        Entry("SeparableConv2D",
+              R"("filters": 2, "kernel_size": 1, "depth_multiplier": 1000000000)"),
+        Entry("DepthwiseConv2D", R"("kernel_size": 1000000000, "padding": "same")")}) {
+    const auto problems = Problems("8, 8, 3", entry);
+    ASSERT_EQ(problems.size(), 1U) << entry;
+    EXPECT_EQ(problems[0].code, ErrorCode::kLimitExceeded) << problems[0].message;
+  }
+}
+
+// Other names that classes have had.
+TEST(LayerChecks, FormerNames) {
+  std::shared_ptr<const ModelSpec> spec;
+  for (const char* name : {"BatchNormalizationV1", "BatchNormalizationV2"}) {
+    EXPECT_TRUE(Problems("8", Entry(name, ""), &spec).empty());
+    ASSERT_NE(spec, nullptr);
+    EXPECT_EQ(spec->layers[0]->class_name(), "BatchNormalization");
+  }
 }
 
 // Windows and counts as large as attributes may be must not overflow.

@@ -5,19 +5,15 @@ namespace layers {
 
 Conv2D::Conv2D(LayerConfig& config, size_t axes)
     : Layer(config),
+      ConvWindow(config, axes),
       filters(config.Int("filters", 0)),
-      kernel(ReadImageSizes(config, "kernel_size", axes, {1, 1})),
-      strides(ReadImageSizes(config, "strides", axes, {1, 1})),
-      dilation(ReadImageSizes(config, "dilation_rate", axes, {1, 1})),
       groups(config.Int("groups", 1)),
-      same(ReadPadding(config, axes == 1 ? &causal : nullptr)),
       use_bias(config.Bool("use_bias", true)),
       activation(config.GetActivation("activation")),
       kernel_initializer(config.GetInitializer("kernel_initializer", "glorot_uniform")),
       bias_initializer(config.GetInitializer("bias_initializer", "zeros")),
       kernel_regularizer(config.GetRegularizer("kernel_regularizer")),
       bias_regularizer(config.GetRegularizer("bias_regularizer")) {
-  ReadDataFormat(config);
   if (groups < 1) {
     config.Fail(ErrorCode::kInvalidParameter,
                 "argument \"groups\" must be at least 1, not " + std::to_string(groups));
@@ -31,9 +27,6 @@ Conv2D::Conv2D(LayerConfig& config, size_t axes)
                 "argument \"filters\" must be a positive multiple of groups (" +
                     std::to_string(groups) + "), not " + std::to_string(filters));
     filters = groups;
-  }
-  if (!config.Has("kernel_size")) {
-    config.Missing("kernel_size");
   }
   for (const char* key :
        {"activity_regularizer", "kernel_constraint", "bias_constraint", "lora_rank"}) {

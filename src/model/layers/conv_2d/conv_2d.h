@@ -2,12 +2,12 @@
 #pragma once
 
 #include "model/activation.h"
-#include "model/layers/window.h"
+#include "model/layers/conv_2d/conv_window.h"
 
 namespace hopper {
 namespace layers {
 
-struct Conv2D : Layer {
+struct Conv2D : Layer, ConvWindow {
   static constexpr const char* kName = "Conv2D";
   static constexpr const char* kWeights = "kernel, bias";
   static constexpr const char* kDescription = "convolution over images";
@@ -18,19 +18,8 @@ struct Conv2D : Layer {
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
   Activation FinalActivation() const override { return LogitActivation(activation); }
 
-  // Of the window along an axis (0: height, 1: width) of so many pixels.
-  WindowAxis Slide(int64_t size, int axis) const {
-    if (causal && axis == 1) return SlideCausal(size, kernel[1], strides[1], dilation[1]);
-    return SlideWindow(size, kernel[axis], strides[axis], dilation[axis], same);
-  }
-
   int64_t filters;
-  std::vector<int64_t> kernel;
-  std::vector<int64_t> strides;
-  std::vector<int64_t> dilation;
   int64_t groups;
-  bool causal = false;  // along the width: no output sees what comes after it
-  bool same;
   bool use_bias;
   ActivationSpec activation;
   InitializerSpec kernel_initializer;

@@ -1,9 +1,6 @@
-#include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/convolution.h>
-#include <ATen/ops/zeros_like.h>
-
 #include "model/layers/conv_2d/conv_2d.h"
 #include "model/network/activate.h"
+#include "model/network/convolve.h"
 #include "model/network/lanes.h"
 
 namespace hopper {
@@ -21,7 +18,7 @@ class Tensors : public Operator {
                      const ForwardContext& context) const override {
     // Views: height x width x channels in memory is libtorch's channels-last format.
     at::Tensor x = inputs[0].permute({0, 3, 1, 2});
-    at::Tensor y = Convolve(std::move(x), weights[0].permute({3, 2, 0, 1}),
+    at::Tensor y = Convolve(layer_, std::move(x), weights[0].permute({3, 2, 0, 1}),
                             layer_.use_bias ? std::optional<at::Tensor>(weights[1]) : std::nullopt,
                             layer_.groups);
     const bool activate = AppliesActivation(layer_.activation, context.linear);
@@ -47,6 +44,7 @@ class Tensors : public Operator {
     }
     const at::Tensor& input = inputs[0].Stacked();  // [lanes, batch, height, width, channels]
     at::Tensor y = Convolve(
+        layer_,
         input.permute({1, 0, 4, 2, 3})
             .reshape({input.size(1), lanes * input.size(4), input.size(2), input.size(3)}),
         kernel.permute({0, 4, 3, 1, 2})
@@ -62,37 +60,6 @@ class Tensors : public Operator {
   }
 
  private:
-  // libtorch's order: images [batch][channels][height][width], kernel [out][in][height][width].
-  at::Tensor Convolve(at::Tensor x, at::Tensor kernel, const std::optional<at::Tensor>& bias,
-                      int64_t groups) const {
-    WindowAxis axes[2];
-    int64_t dilation[2];
-    for (int i = 0; i < 2; ++i) {
-      const int64_t size = x.size(2 + i);
-      const WindowAxis whole = layer_.Slide(size, i);
-      axes[i] = WithoutUnreached(whole, layer_.dilation[i]);
-      int64_t cells = layer_.kernel[i] - 2 * whole.unreached;
-      if (cells == 0) {  // no input is ever under the window: one cell of it over zeros
-        cells = 1;
-        axes[i].before = 0;
-        axes[i].after = (axes[i].output - 1) * layer_.strides[i] + 1 - size;
-        x = at::zeros_like(x);
-      }
-      if (cells != layer_.kernel[i]) kernel = kernel.narrow(2 + i, whole.unreached, cells);
-      dilation[i] = cells == 1 ? 1 : layer_.dilation[i];
-    }
-    const WindowAxis& height = axes[0];
-    const WindowAxis& width = axes[1];
-    int64_t padding[2] = {height.before, width.before};
-    if (height.before != height.after || width.before != width.after || height.before < 0 ||
-        width.before < 0) {
-      x = at::constant_pad_nd(x, {width.before, width.after, height.before, height.after});
-      padding[0] = padding[1] = 0;
-    }
-    return at::convolution(x, kernel, bias, layer_.strides, padding, dilation, /*transposed=*/false,
-                           /*output_padding=*/{0, 0}, groups);
-  }
-
   const Conv2D& layer_;
 };
 

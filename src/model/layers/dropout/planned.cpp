@@ -48,9 +48,9 @@ class PlannedDropout : public PlannedOp {
 
 }  // namespace
 
-std::unique_ptr<PlannedOp> Plan(const Dropout& layer, PlanNode* node) {
+std::unique_ptr<PlannedOp> Plan(const DropoutLayer& layer, PlanNode* node) {
   node->alias = !node->training || layer.rate == 0.0;
-  if (node->alias) return nullptr;
+  if (node->alias || !layer.Noise().empty()) return nullptr;
   return std::make_unique<PlannedDropout>(node, layer.rate);
 }
 

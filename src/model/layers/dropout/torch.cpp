@@ -11,13 +11,13 @@ namespace {
 
 class Tensors : public Operator {
  public:
-  explicit Tensors(const Dropout& layer) : layer_(layer) {}
+  explicit Tensors(const DropoutLayer& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext& context) const override {
     const at::Tensor& x = inputs[0];
     if (!context.training || layer_.rate == 0.0) return x;
-    return at::mul(x, RandomMask(context, x.sizes(), layer_.rate, x));
+    return at::mul(x, RandomMask(context, NoiseSizes(x.sizes().vec(), 0), layer_.rate, x));
   }
 
   LaneValue ForwardLanes(const std::vector<LaneValue>& inputs, const std::vector<at::Tensor>&,
@@ -32,7 +32,7 @@ class Tensors : public Operator {
     }
     const at::TensorOptions options =
         inputs[0].is_stacked() ? inputs[0].Stacked().options() : inputs[0].Separate()[0].options();
-    at::Tensor mask = at::empty(sizes, options.dtype(at::kFloat));
+    at::Tensor mask = at::empty(NoiseSizes(sizes, 1), options.dtype(at::kFloat));
     context.random->DropoutMask(context.layer, DroppedValues(layer_.rate), KeptScale(layer_.rate),
                                 mask);
     mask = mask.to(options.dtype());
@@ -46,12 +46,21 @@ class Tensors : public Operator {
   }
 
  private:
-  const Dropout& layer_;
+  // Of the mask for a tensor of these sizes, which has `before` axes before the batch.
+  std::vector<int64_t> NoiseSizes(std::vector<int64_t> sizes, size_t before) const {
+    const Shape noise = layer_.Noise();
+    for (size_t i = 0; i < noise.size(); ++i) {
+      if (noise[i] == 1) sizes[before + i] = 1;
+    }
+    return sizes;
+  }
+
+  const DropoutLayer& layer_;
 };
 
 }  // namespace
 
-std::unique_ptr<Operator> MakeOperator(const Dropout& layer) {
+std::unique_ptr<Operator> MakeOperator(const DropoutLayer& layer) {
   return std::make_unique<Tensors>(layer);
 }
 

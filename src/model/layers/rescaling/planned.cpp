@@ -33,7 +33,8 @@ class PlannedRescaling : public PlannedOp {
 }  // namespace
 
 std::unique_ptr<PlannedOp> Plan(const Rescaling& layer, PlanNode* node) {
-  return std::make_unique<PlannedRescaling>(node, layer.scale, layer.offset);
+  if (layer.scale.size() != 1 || layer.offset.size() != 1) return nullptr;
+  return std::make_unique<PlannedRescaling>(node, layer.scale[0], layer.offset[0]);
 }
 
 }  // namespace layers

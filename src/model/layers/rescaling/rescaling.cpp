@@ -6,7 +6,9 @@ namespace hopper {
 namespace layers {
 
 Rescaling::Rescaling(LayerConfig& config)
-    : Layer(config), scale(config.Number("scale", 1.0)), offset(config.Number("offset", 0.0)) {
+    : Layer(config),
+      scale(config.Numbers("scale", {1.0})),
+      offset(config.Numbers("offset", {0.0})) {
   if (!config.Has("scale")) {
     config.Missing("scale");
   }
@@ -14,6 +16,13 @@ Rescaling::Rescaling(LayerConfig& config)
 
 Shape Rescaling::OutputShape(const std::vector<Shape>& inputs) const {
   RequireOneInput(*this, inputs);
+  const int64_t last = inputs[0].empty() ? 1 : inputs[0].back();
+  for (const std::vector<double>* values : {&scale, &offset}) {
+    const auto n = static_cast<int64_t>(values->size());
+    if (n == 1 || n == last) continue;
+    ThrowUnfit(*this, "a list of " + std::to_string(n) + " values does not fit an input of shape " +
+                          ShapeText(inputs[0]));
+  }
   return inputs[0];
 }
 

@@ -1,4 +1,4 @@
-// Rescaling: x * scale + offset.
+// Rescaling: x * scale + offset, each a number or one for each place of the last axis.
 #pragma once
 
 #include "model/layer.h"
@@ -16,8 +16,8 @@ struct Rescaling : Layer {
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
   Masking masking() const override { return Masking::kCarries; }
 
-  double scale;
-  double offset;
+  std::vector<double> scale;
+  std::vector<double> offset;
 };
 std::unique_ptr<Operator> MakeOperator(const Rescaling& layer);
 std::unique_ptr<PlannedOp> Plan(const Rescaling& layer, PlanNode* node);

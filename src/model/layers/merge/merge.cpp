@@ -1,15 +1,16 @@
-#include "model/layers/add/add.h"
+#include "model/layers/merge/merge.h"
 
 #include "model/layers/inputs.h"
 
 namespace hopper {
 namespace layers {
 
-Add::Add(LayerConfig& config) : Layer(config) {}
-
 // Broadcasts as Keras does: missing axes come after the batch, axes of size 1 are repeated.
-Shape Add::OutputShape(const std::vector<Shape>& inputs) const {
+Shape Merge::OutputShape(const std::vector<Shape>& inputs) const {
   RequireInputs(*this, inputs);
+  if (kind == Kind::kSubtract && inputs.size() != 2) {
+    ThrowUnfit(*this, "two inputs are needed, not " + std::to_string(inputs.size()));
+  }
   Shape output = inputs[0];
   for (const Shape& input : inputs) {
     const Shape before = output;
@@ -26,8 +27,9 @@ Shape Add::OutputShape(const std::vector<Shape>& inputs) const {
   return output;
 }
 
-int64_t Add::Flops(const std::vector<Shape>& inputs, const Shape& output) const {
-  return ElementCount(output) * static_cast<int64_t>(inputs.size() - 1);
+int64_t Merge::Flops(const std::vector<Shape>& inputs, const Shape& output) const {
+  return ElementCount(output) *
+         static_cast<int64_t>(inputs.size() - (kind == Kind::kAverage ? 0 : 1));
 }
 
 }  // namespace layers

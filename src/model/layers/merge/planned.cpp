@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "model/layers/add/add.h"
+#include "model/layers/merge/merge.h"
 #include "model/planned/planned_op.h"
 
 namespace hopper {

@@ -1,0 +1,74 @@
+#include "model/layers/depthwise_conv_2d/depthwise_conv_2d.h"
+
+namespace hopper {
+namespace layers {
+
+DepthwiseKernel::DepthwiseKernel(LayerConfig& config)
+    : ConvWindow(config),
+      multiplier(config.Int("depth_multiplier", 1)),
+      initializer(config.GetInitializer("depthwise_initializer", "glorot_uniform")),
+      regularizer(config.GetRegularizer("depthwise_regularizer")) {
+  if (multiplier < 1) {
+    config.Fail(
+        ErrorCode::kInvalidParameter,
+        "argument \"depth_multiplier\" must be at least 1, not " + std::to_string(multiplier));
+    multiplier = 1;
+  }
+  for (const char* key : {"activity_regularizer", "depthwise_constraint", "bias_constraint"}) {
+    config.RequireUnset(key);
+  }
+  // Keras 2 writes them for all convolutions; these do not look at them.
+  for (const char* key : {"groups", "kernel_initializer", "kernel_regularizer"}) {
+    config.Ignore(key);
+  }
+}
+
+Shape DepthwiseKernel::OutputShape(const Layer& layer, const std::vector<Shape>& inputs) const {
+  RequireImage(layer, inputs);
+  const Shape& image = inputs[0];
+  const WindowAxis height = Slide(image[0], 0);
+  const WindowAxis width = Slide(image[1], 1);
+  RequireFits(layer, image, kernel, height, width);
+  return {height.output, width.output, ElementCount({image[2], multiplier})};
+}
+
+WeightSpec DepthwiseKernel::Weight(const std::vector<Shape>& inputs, const char* name) const {
+  WeightSpec weight;
+  weight.name = name;
+  weight.shape = {kernel[0], kernel[1], inputs[0][2], multiplier};
+  weight.initializer = initializer;
+  weight.regularizer = regularizer;
+  return weight;
+}
+
+int64_t DepthwiseKernel::Flops(const Shape& output) const {
+  return ElementCount({ElementCount(output), 2, kernel[0], kernel[1]});
+}
+
+DepthwiseConv2D::DepthwiseConv2D(LayerConfig& config)
+    : Layer(config),
+      depthwise(config),
+      use_bias(config.Bool("use_bias", true)),
+      activation(config.GetActivation("activation")),
+      bias_initializer(config.GetInitializer("bias_initializer", "zeros")),
+      bias_regularizer(config.GetRegularizer("bias_regularizer")) {}
+
+std::vector<WeightSpec> DepthwiseConv2D::Weights(const std::vector<Shape>& inputs) const {
+  std::vector<WeightSpec> weights{depthwise.Weight(inputs, "kernel")};
+  if (use_bias) {
+    WeightSpec bias;
+    bias.name = "bias";
+    bias.shape = {ElementCount({inputs[0][2], depthwise.multiplier})};
+    bias.initializer = bias_initializer;
+    bias.regularizer = bias_regularizer;
+    weights.push_back(std::move(bias));
+  }
+  return weights;
+}
+
+int64_t DepthwiseConv2D::Flops(const std::vector<Shape>&, const Shape& output) const {
+  return depthwise.Flops(output);
+}
+
+}  // namespace layers
+}  // namespace hopper

@@ -1,0 +1,44 @@
+// DepthwiseConv2D: each channel of an image convolved with kernels of its own.
+#pragma once
+
+#include "model/activation.h"
+#include "model/layers/conv_2d/conv_window.h"
+
+namespace hopper {
+namespace layers {
+
+// What SeparableConv2D shares.
+struct DepthwiseKernel : ConvWindow {
+  explicit DepthwiseKernel(LayerConfig& config);
+  Shape OutputShape(const Layer& layer, const std::vector<Shape>& inputs) const;
+  WeightSpec Weight(const std::vector<Shape>& inputs, const char* name) const;
+  int64_t Flops(const Shape& output) const;
+
+  int64_t multiplier;  // outputs of a channel
+  InitializerSpec initializer;
+  RegularizerSpec regularizer;
+};
+
+struct DepthwiseConv2D : Layer {
+  static constexpr const char* kName = "DepthwiseConv2D";
+  static constexpr const char* kWeights = "kernel, bias";
+  static constexpr const char* kDescription = "convolution of each channel by itself";
+
+  explicit DepthwiseConv2D(LayerConfig& config);
+  Shape OutputShape(const std::vector<Shape>& inputs) const override {
+    return depthwise.OutputShape(*this, inputs);
+  }
+  std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
+  int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
+  Activation FinalActivation() const override { return LogitActivation(activation); }
+
+  DepthwiseKernel depthwise;
+  bool use_bias;
+  ActivationSpec activation;
+  InitializerSpec bias_initializer;
+  RegularizerSpec bias_regularizer;
+};
+std::unique_ptr<Operator> MakeOperator(const DepthwiseConv2D& layer);
+
+}  // namespace layers
+}  // namespace hopper

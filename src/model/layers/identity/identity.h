@@ -1,0 +1,21 @@
+// Identity: its input.
+#pragma once
+
+#include "model/layers/inputs.h"
+
+namespace hopper {
+namespace layers {
+
+struct Identity : SameShape {
+  static constexpr const char* kName = "Identity";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "its input";
+  explicit Identity(LayerConfig& config) : SameShape(config) {}
+  Masking masking() const override { return Masking::kCarries; }
+  int64_t Flops(const std::vector<Shape>&, const Shape&) const override { return 0; }
+};
+std::unique_ptr<Operator> MakeOperator(const Identity& layer);
+std::unique_ptr<PlannedOp> Plan(const Identity& layer, PlanNode* node);
+
+}  // namespace layers
+}  // namespace hopper

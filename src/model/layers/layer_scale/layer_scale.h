@@ -1,0 +1,24 @@
+// LayerScale of keras.applications' ConvNeXt: each channel times a weight.
+#pragma once
+
+#include "model/layers/inputs.h"
+
+namespace hopper {
+namespace layers {
+
+struct LayerScale : SameShape {
+  static constexpr const char* kName = "LayerScale";
+  static constexpr const char* kWeights = "gamma";
+  static constexpr const char* kDescription = "each channel times a weight, as in ConvNeXt";
+
+  explicit LayerScale(LayerConfig& config);
+  Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
+
+  int64_t channels;
+  double initial;
+};
+std::unique_ptr<Operator> MakeOperator(const LayerScale& layer);
+
+}  // namespace layers
+}  // namespace hopper

@@ -1,0 +1,82 @@
+// Layers that make one tensor of several, element by element, broadcast as Keras' merge layers do.
+#pragma once
+
+#include "model/layer.h"
+
+namespace hopper {
+namespace layers {
+
+struct Merge : Layer {
+  enum class Kind { kAdd, kSubtract, kMultiply, kAverage, kMaximum, kMinimum };
+
+  Merge(const LayerConfig& config, Kind how) : Layer(config), kind(how) {}
+  Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
+
+  Kind kind;
+  double scale = 1.0;  // kAdd: of all inputs but the first
+};
+std::unique_ptr<Operator> MakeOperator(const Merge& layer);
+
+struct Add : Merge {
+  static constexpr const char* kName = "Add";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "sum of inputs";
+  explicit Add(LayerConfig& config) : Merge(config, Kind::kAdd) {}
+  Masking masking() const override { return Masking::kMerges; }
+};
+std::unique_ptr<PlannedOp> Plan(const Add& layer, PlanNode* node);
+
+struct Average : Merge {
+  static constexpr const char* kName = "Average";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "mean of inputs";
+  explicit Average(LayerConfig& config) : Merge(config, Kind::kAverage) {}
+  Masking masking() const override { return Masking::kMerges; }
+};
+
+// Of keras.applications' InceptionResNetV2.
+struct CustomScaleLayer : Merge {
+  static constexpr const char* kName = "CustomScaleLayer";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "first input plus a multiple of the second";
+  explicit CustomScaleLayer(LayerConfig& config) : Merge(config, Kind::kAdd) {
+    scale = config.Number("scale", 1.0);
+    if (!config.Has("scale")) config.Missing("scale");
+  }
+};
+
+struct Maximum : Merge {
+  static constexpr const char* kName = "Maximum";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "largest of inputs";
+  explicit Maximum(LayerConfig& config) : Merge(config, Kind::kMaximum) {}
+  Masking masking() const override { return Masking::kCannot; }
+};
+
+struct Minimum : Merge {
+  static constexpr const char* kName = "Minimum";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "smallest of inputs";
+  explicit Minimum(LayerConfig& config) : Merge(config, Kind::kMinimum) {}
+  Masking masking() const override { return Masking::kCannot; }
+};
+
+struct Multiply : Merge {
+  static constexpr const char* kName = "Multiply";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "product of inputs";
+  explicit Multiply(LayerConfig& config) : Merge(config, Kind::kMultiply) {}
+  Masking masking() const override { return Masking::kCannot; }
+};
+
+struct Subtract : Merge {
+  static constexpr const char* kName = "Subtract";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "difference of two inputs";
+  explicit Subtract(LayerConfig& config) : Merge(config, Kind::kSubtract) {}
+  Masking masking() const override { return Masking::kMerges; }
+};
+
+}  // namespace layers
+}  // namespace hopper

@@ -1,0 +1,60 @@
+#include <ATen/ops/add.h>
+#include <ATen/ops/div.h>
+#include <ATen/ops/ge.h>
+#include <ATen/ops/le.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/sub.h>
+#include <ATen/ops/where.h>
+
+#include <algorithm>
+
+#include "model/layers/merge/merge.h"
+#include "model/network/function_operator.h"
+
+namespace hopper {
+namespace layers {
+namespace {
+
+using Kind = Merge::Kind;
+
+at::Tensor WithRank(at::Tensor x, int64_t rank) {
+  while (x.dim() < rank) x = x.unsqueeze(1);
+  return x;
+}
+
+at::Tensor Merged(const Merge& layer, const at::Tensor& a, const at::Tensor& b) {
+  switch (layer.kind) {
+    case Kind::kSubtract:
+      return at::sub(a, b);
+    case Kind::kMultiply:
+      return at::mul(a, b);
+    // Of equal values the first gets the gradient, as in TensorFlow; libtorch's own share it.
+    case Kind::kMaximum:
+      return at::where(at::ge(a, b), a, b);
+    case Kind::kMinimum:
+      return at::where(at::le(a, b), a, b);
+    case Kind::kAdd:
+    case Kind::kAverage:
+      break;
+  }
+  return at::add(a, b, layer.scale);
+}
+
+}  // namespace
+
+std::unique_ptr<Operator> MakeOperator(const Merge& layer) {
+  return MakeFunctionOperator([&layer](const std::vector<at::Tensor>& inputs,
+                                       const std::vector<at::Tensor>&, const ForwardContext&) {
+    int64_t rank = 0;
+    for (const at::Tensor& input : inputs) rank = std::max(rank, input.dim());
+    at::Tensor merged = WithRank(inputs[0], rank);
+    for (size_t i = 1; i < inputs.size(); ++i) {
+      merged = Merged(layer, merged, WithRank(inputs[i], rank));
+    }
+    if (layer.kind != Kind::kAverage) return merged;
+    return at::div(merged, static_cast<double>(inputs.size()));
+  });
+}
+
+}  // namespace layers
+}  // namespace hopper

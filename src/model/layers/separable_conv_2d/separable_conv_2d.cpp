@@ -1,0 +1,68 @@
+#include "model/layers/separable_conv_2d/separable_conv_2d.h"
+
+#include <algorithm>
+
+namespace hopper {
+namespace layers {
+
+SeparableConv2D::SeparableConv2D(LayerConfig& config)
+    : Layer(config),
+      depthwise(config),
+      filters(config.Int("filters", 1)),
+      use_bias(config.Bool("use_bias", true)),
+      activation(config.GetActivation("activation")),
+      pointwise_initializer(config.GetInitializer("pointwise_initializer", "glorot_uniform")),
+      bias_initializer(config.GetInitializer("bias_initializer", "zeros")),
+      pointwise_regularizer(config.GetRegularizer("pointwise_regularizer")),
+      bias_regularizer(config.GetRegularizer("bias_regularizer")) {
+  if (!config.Has("filters")) {
+    config.Missing("filters");
+  } else if (filters < 1) {
+    config.Fail(ErrorCode::kInvalidParameter,
+                "argument \"filters\" must be at least 1, not " + std::to_string(filters));
+    filters = 1;
+  }
+  config.RequireUnset("pointwise_constraint");
+}
+
+Shape SeparableConv2D::OutputShape(const std::vector<Shape>& inputs) const {
+  Shape output = depthwise.OutputShape(*this, inputs);
+  output[2] = filters;
+  return output;
+}
+
+std::vector<WeightSpec> SeparableConv2D::Weights(const std::vector<Shape>& inputs) const {
+  std::vector<WeightSpec> weights{depthwise.Weight(inputs, "depthwise_kernel")};
+  WeightSpec pointwise;
+  pointwise.name = "pointwise_kernel";
+  pointwise.shape = {1, 1, ElementCount({inputs[0][2], depthwise.multiplier}), filters};
+  pointwise.storage = WeightStorage::kConv;
+  pointwise.initializer = pointwise_initializer;
+  pointwise.regularizer = pointwise_regularizer;
+  weights.push_back(std::move(pointwise));
+  if (use_bias) {
+    WeightSpec bias;
+    bias.name = "bias";
+    bias.shape = {filters};
+    bias.initializer = bias_initializer;
+    bias.regularizer = bias_regularizer;
+    weights.push_back(std::move(bias));
+  }
+  return weights;
+}
+
+int64_t SeparableConv2D::Flops(const std::vector<Shape>& inputs, const Shape& output) const {
+  const int64_t between = ElementCount({inputs[0][2], depthwise.multiplier});
+  const int64_t first = depthwise.Flops({output[0], output[1], between});
+  const int64_t second = ElementCount({ElementCount(output), 2, between});
+  return first > INT64_MAX - second ? INT64_MAX : first + second;
+}
+
+// What is between the two convolutions.
+int64_t SeparableConv2D::AutogradFloats(const std::vector<Shape>& inputs,
+                                        const Shape& output) const {
+  return ElementCount({2, output[0], output[1], inputs[0][2], depthwise.multiplier});
+}
+
+}  // namespace layers
+}  // namespace hopper
