@@ -123,7 +123,12 @@ class LocalPlayer {
       task.work = best->cost.visit;
       result_.train += task.work;
     } else {
-      task.pass = best->first_pass + static_cast<size_t>(pass - &best->passes.front());
+      // A deque is not one array: a difference of addresses is no index.
+      task.pass = best->first_pass;
+      for (const Pass& earlier : best->passes) {
+        if (&earlier == pass) break;
+        ++task.pass;
+      }
       task.work = pass->cost;
       --pass->untaken;
       result_.evaluate += task.work;
