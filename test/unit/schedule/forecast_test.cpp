@@ -117,6 +117,22 @@ TEST(ForecastLocal, ValidationComesAtItsFrequency) {
   EXPECT_DOUBLE_EQ(f.seconds, 14.0);
 }
 
+// More evaluations under way than a deque keeps in one piece: an iteration takes 1 s, evaluating
+// it 60.
+TEST(ForecastLocal, ManyEvaluationsAreUnderWay) {
+  std::vector<ModelCost> models = Models({1.0});
+  models[0].validation = 60.0;
+  RunRules shape = Shape(50);
+  shape.metrics_frequency = 1;
+  shape.partitions[kValidSplit] = 1;
+  for (const int workers : {1, 2, 3, 40}) {
+    const Forecast f = ForecastLocal(Ring(1, {0}), models, shape, workers, 0.0);
+    EXPECT_NEAR(f.train, 50.0, 1e-6) << workers;
+    EXPECT_NEAR(f.evaluate, 3000.0, 1e-6) << workers;
+    EXPECT_NEAR(Sum(f), f.seconds * workers, 1e-6) << workers;
+  }
+}
+
 TEST(ForecastSegments, EqualModelsOneASegmentWaitForNobody) {
   SegmentPlaces places;
   places.keys.of[kTrainSplit] = {10, 20, 30};
