@@ -60,7 +60,7 @@ automl_params: its arguments, such as ''R=27, eta=3''; by itself the defaults
 seed: another seed, other random numbers; the same seed, the same search
 use_gpus: train on the machine''s GPUs; an error where there is none
 validation_table: packed table of rows that are not trained on, to compare the models by
-metrics_compute_frequency: metrics are taken at every so many iterations and at the last one of each round
+metrics_compute_frequency: metrics are taken at every so many iterations and at the last one that a configuration trains at a time
 name: a name, kept with the result
 description: a text, kept with the result
 use_caching: accepted for MADlib''s sake
@@ -69,7 +69,7 @@ space: instead of the grids, a search space as JSON
 parallel: configurations under way at once, a part of the search: another number, another search
 max_configs: ends the search after so many configurations
 max_iterations: ends it after so many iterations of all configurations together
-max_seconds: begins no further round after so many seconds
+max_seconds: begins nothing more after so many seconds
 target: ends it when the objective reaches this value
 threads: threads that train at once; by itself hopper.threads
 replace: take the place of the model_table and model_selection_table that are there

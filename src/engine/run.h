@@ -1,4 +1,4 @@
-// One fit_multiple_model(): many models train on worker threads.
+// One fit_multiple_model(), or all of a search: many models train on worker threads.
 //
 // A task is one visit of one model, or the evaluation of one partition with a snapshot of a
 // model's weights. A free worker takes a task of the model with the most work left; there is no

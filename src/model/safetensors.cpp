@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/bf16.h"
 #include "base/product.h"
 #include "model/json_text.h"
 #include "model/keras_json.h"
@@ -144,8 +145,7 @@ void Convert(const std::string& dtype, const char* from, int64_t n, float* to) {
     if (dtype == "F16") {
       to[i] = FromHalf(bits);
     } else {
-      const uint32_t wide = static_cast<uint32_t>(bits) << 16U;
-      std::memcpy(to + i, &wide, sizeof(wide));
+      to[i] = FromBf16(bits);
     }
   }
 }

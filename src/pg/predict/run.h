@@ -1,6 +1,6 @@
 /*
  * run.h
- *		One call of predict() or predict_byom(), as its files share it.
+ *		One call of predict(), predict_byom() or predict_rows(), as its files share it.
  */
 #ifndef HOPPER_PREDICT_RUN_H
 #define HOPPER_PREDICT_RUN_H
