@@ -52,13 +52,13 @@ Standing SearchJournal::StandingOf(const SearchOutcome& outcome) const {
     const double above = outcome.constraints[i] - constraints_[i].bound;
     missed += std::max(0.0, constraints_[i].at_least ? -above : above);
   }
-  if (missed > 0) return {Standing::kMissed, missed};
   double loss = 0;
   for (size_t i = 0; i < objectives_.size(); ++i) {
     const double value = outcome.objectives[i] * objectives_[i].weight;
     loss += objectives_[i].ascends ? -value : value;
   }
-  return {Standing::kKept, loss};
+  if (missed > 0) return {Standing::kMissed, missed, loss};
+  return {Standing::kKept, loss, 0};
 }
 
 bool SearchJournal::IsTried(const SearchPoint& point) const {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/philox.h"
@@ -39,14 +40,16 @@ struct SearchOutcome {
 
 // How a result compares: smaller is better. Those that keep the constraints come first, by their
 // loss (the weighted sum of objectives, those that ascend negated); then those that do not, by how
-// far they miss them; then failures (Gelbart, Snoek, Adams 2014 and Deb 2000 compare this way).
+// far they miss them, and by their loss where that is equal; then failures (Gelbart, Snoek, Adams
+// 2014 and Deb 2000 compare this way).
 struct Standing {
   enum Grade { kKept, kMissed, kFailed };
   Grade grade = kFailed;
   double value = 0;
+  double loss = 0;  // kMissed
 
   bool operator<(const Standing& other) const {
-    return grade != other.grade ? grade < other.grade : value < other.value;
+    return std::tie(grade, value, loss) < std::tie(other.grade, other.value, other.loss);
   }
 };
 

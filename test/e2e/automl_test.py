@@ -235,3 +235,16 @@ def test_a_constraint_comes_before_the_objective(connection):
     assert value(connection, best, "bounded") < value(connection, best, "free")
     kept = query(connection, "SELECT kept, constraints[1] >= 0.5 FROM bounded_rungs")
     assert all(kept == enough for kept, enough in kept)
+
+
+def test_what_is_replaced_keeps_its_rights(connection):
+    search(connection, "granted", ", automl_method => 'random', automl_params => 'num_configs=2, num_iterations=1'")
+    query(connection, "SELECT hopper.grant_model('granted', 'public')")
+    query(connection, "GRANT SELECT ON granted_trials, granted_best TO PUBLIC")
+    rights = ("SELECT relname, relacl::text FROM pg_class WHERE relname LIKE 'granted%%' AND relkind = 'r'"
+              " ORDER BY 1".replace("%%", "%"))
+    before = query(connection, rights)
+    assert sum("=r/" in (acl or "") for _, acl in before) >= 5
+    search(connection, "granted", ", automl_method => 'random', automl_params => 'num_configs=2, num_iterations=1',"
+           " replace => true")
+    assert query(connection, rights) == before

@@ -179,8 +179,12 @@ def test_what_does_not_fit_is_refused(database):
     assert "normalizing_const" in refused(
         database, "SELECT hopper.training_preprocessor('houses', 'wrong', 'price', %s,"
         " normalizing_const => 16)", INPUTS)
-    assert "cannot be given" in refused(
-        database, "SELECT hopper.predict('m', 'houses', 'id', 'rooms, area', 'wrong')")
+    for other in ("rooms, area", '{"image": "picture", "numbers": ["area", "rooms"]}',
+                  '{"image": "picture", "others": ["rooms", "area"]}'):
+        assert "does not name the inputs" in refused(
+            database, "SELECT hopper.predict('m', 'houses', 'id', %s, 'wrong')", other)
+    assert query(database, "SELECT hopper.predict('m', 'houses', 'id', %s, 'right')",
+                 '{"numbers": ["rooms", "area"], "image": "picture"}') == [(1797,)]
     assert "several inputs" in refused(database, "SELECT hopper.mlp('nets', 'packed')")
 
 

@@ -362,11 +362,17 @@ read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 	hopper_require_select(hopper_relation_oid(&info, false));
 	getTypeOutputInfo(INT4ARRAYOID, &output, &varlena);
 	keys = OidOutputFunctionCall(output, PG_GETARG_DATUM(10));
+	if (hopper_select("SELECT k FROM unnest(%s::int4[]) AS k WHERE k NOT IN"
+					  " (SELECT mst_key FROM %s) ORDER BY 1 LIMIT 1", hopper_literal(keys),
+					  info.quoted) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" has no configuration %s", info.shown, hopper_cell(0, 1))));
 	lists->n_models = distinct_cells(&info, "model_id::pg_catalog.int4", keys);
 	if (lists->n_models == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" has none of the configurations %s", info.shown, keys)));
+				 errmsg("mst_keys names no configuration of \"%s\"", info.shown)));
 	lists->ids = palloc(sizeof(int32) * lists->n_models);
 	for (int row = 0; row < lists->n_models; row++)
 		lists->ids[row] = hopper_key_cell(&info, row, 1);

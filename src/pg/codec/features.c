@@ -123,13 +123,17 @@ hopper_feature_list(text *value, const char *argument, int n_trained, char *cons
 
 	if (value == NULL)
 		return list_of(n_trained, trained);
-	if (inputs->n > 0)
+	if (inputs->n > 0 &&
+		!hopper_same_inputs(value, argument, n_trained, trained, inputs))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s cannot be given for the inputs of \"%s\"", argument, whose),
+				 errmsg("%s does not name the inputs of \"%s\" with their columns", argument,
+						whose),
 				 errdetail("It has the inputs %s.", hopper_columns_words(inputs->n, inputs->names)),
 				 errhint("Leave it out, then their columns are found by their names; a view can "
 						 "rename columns.")));
+	if (inputs->n > 0)
+		return list_of(n_trained, trained);
 	given = hopper_column_list(value, argument);
 	names = palloc(list_length(given) * sizeof(char *));
 	foreach(cell, given)

@@ -76,6 +76,34 @@ hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *in
 	return true;
 }
 
+bool
+hopper_same_inputs(text *value, const char *argument, int n_columns, char *const *columns,
+				   const hopper_pack_inputs *inputs)
+{
+	hopper_pack_inputs given;
+	List	   *names;
+	int			first = 0;
+
+	if (!hopper_inputs_argument(value, argument, &given, &names) || given.n != inputs->n ||
+		list_length(names) != n_columns)
+		return false;
+	for (int i = 0; i < given.n; first += given.columns[i++])
+	{
+		int			at = 0;
+		int			k = 0;
+
+		while (k < inputs->n && strcmp(inputs->names[k], given.names[i]) != 0)
+			at += inputs->columns[k++];
+		if (k == inputs->n || inputs->columns[k] != given.columns[i])
+			return false;
+		/* within an input their order counts */
+		for (int c = 0; c < given.columns[i]; c++)
+			if (strcmp(list_nth(names, first + c), columns[at + c]) != 0)
+				return false;
+	}
+	return true;
+}
+
 void
 hopper_inputs_of_columns(int n, const hopper_pack_column *columns, hopper_pack_inputs *inputs)
 {

@@ -171,6 +171,9 @@ extern char *hopper_pack_type_names(void);
  */
 extern bool hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *inputs,
 								   List **columns);
+/* Whether the argument says, in whatever order, what these inputs and their columns are. */
+extern bool hopper_same_inputs(text *value, const char *argument, int n_columns,
+							   char *const *columns, const hopper_pack_inputs *inputs);
 /* As MADlib means a list of columns where one is an array: each is an input of its own. */
 extern void hopper_inputs_of_columns(int n, const hopper_pack_column *columns,
 									 hopper_pack_inputs *inputs);

@@ -378,12 +378,15 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	configurations = hopper_int_cell(&run.trials, 0, 2, 0, PG_INT64_MAX);
 	failed = hopper_int_cell(&run.trials, 0, 3, 0, PG_INT64_MAX);
 	iterations = hopper_int_cell(&run.trials, 0, 4, 0, PG_INT64_MAX);
+	hopper_grant_again(run.grants[0]);
+	hopper_grant_again(run.grants[1]);
 	written = hopper_written_name(&run.output);
 	ereport(NOTICE,
-			(errmsg("automl \"%s\" finished: best configuration %d, %s %s %.4f, %s, "
+			(errmsg("automl \"%s\" finished: best configuration %d, %s %s %.4f, %s%s, "
 					INT64_FORMAT " iterations, %s", run.output.shown, (int) best + 1,
 					run.validation ? "validation" : "training", first_objective(&run), value,
-					hopper_plural(configurations, "configuration", "configurations"), iterations,
+					hopper_plural(configurations, "configuration", "configurations"),
+					failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", failed) : "", iterations,
 					hopper_duration_words(hopper_seconds_since(run.started))),
 			 errhint("What was tried, and why: %s and %s.", run.trials.shown,
 					 run.decisions.shown)));

@@ -6,6 +6,7 @@
 #define HOPPER_AUTOML_H
 
 #include "pg/server/glue.h"
+#include "pg/server/made.h"
 
 #include "utils/timestamp.h"
 
@@ -47,6 +48,7 @@ typedef struct hopper_automl
 	const char *rank_by;
 	bool		threads_given;
 	int			threads;
+	hopper_grants *grants[2];	/* on the tables that are replaced; NULL: none */
 } hopper_automl;
 
 /* --- what is asked for (search/arguments.c) --- */
@@ -120,7 +122,7 @@ extern int	hopper_search_refuse(hopper_automl *run, hopper_search_assignment *wo
  * Makes the selection table, <model_table>_trials, _rungs and _decisions; ERROR where they or the
  * models are there already, or with `replace` where they are something else.
  */
-extern void hopper_search_create_tables(const hopper_automl *run, bool replace);
+extern void hopper_search_create_tables(hopper_automl *run, bool replace);
 /* Puts the trials that the selection table does not have yet into it. */
 extern void hopper_search_write_new_trials(hopper_automl *run);
 /*

@@ -12,7 +12,7 @@
 #include "pg/train/outputs.h"
 
 void
-hopper_search_create_tables(const hopper_automl *run, bool replace)
+hopper_search_create_tables(hopper_automl *run, bool replace)
 {
 	hopper_outputs outputs = hopper_outputs_named(&run->output);
 	hopper_made models[HOPPER_OUTPUT_TABLES + 3];
@@ -25,9 +25,9 @@ hopper_search_create_tables(const hopper_automl *run, bool replace)
 	models[HOPPER_OUTPUT_TABLES + 2] = (hopper_made) {run->rungs, HOPPER_MADE_RUNGS};
 	/* What is dropped comes back where the search fails. */
 	if (hopper_make_room(models, lengthof(models), replace))
-		(void) hopper_drop_made(models, lengthof(models), NULL);
+		run->grants[0] = hopper_drop_to_replace(models, lengthof(models));
 	if (hopper_make_room(configs, lengthof(configs), replace))
-		(void) hopper_drop_made(configs, lengthof(configs), NULL);
+		run->grants[1] = hopper_drop_to_replace(configs, lengthof(configs));
 	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4 PRIMARY KEY,"
 				" model_id pg_catalog.int4 NOT NULL, compile_params pg_catalog.varchar,"
 				" fit_params pg_catalog.varchar)" HOPPER_DISTRIBUTED_BY("mst_key"),

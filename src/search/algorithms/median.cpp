@@ -82,7 +82,7 @@ class MedianStopping : public SearchAlgorithm {
   Standing MedianAt(int64_t resource, const SearchJournal& journal) const {
     std::vector<Standing> averages;
     for (const int64_t id : completed_) {
-      Standing average{Standing::kKept, 0};
+      Standing average{Standing::kKept, 0, 0};
       double count = 0;
       double missed = 0;
       for (const TrialResult& result : journal.trial(id).results) {

@@ -180,6 +180,21 @@ TEST(Search, ConstraintsAndWeights) {
   EXPECT_EQ(ParetoSet(search.journal()).size(), kept);
 }
 
+TEST(Search, OfThoseThatMissConstraintsAlikeTheObjectiveDecides) {
+  SearchRequest request = RequestOf(SpaceOf(kUnit), "random", "num_configs=20");
+  request.objectives = {{"loss", false, 1.0}};
+  request.constraints = {{"parameters", 10, false}};
+  Search search(std::move(request));
+  Drive(&search, [](const SearchPoint& point, int64_t) {
+    SearchOutcome outcome;
+    outcome.objectives = {point[0]};
+    outcome.constraints = {42};
+    return outcome;
+  });
+  const double best = search.journal().trial(*search.best()).point[0];
+  for (const Trial& trial : search.journal().trials()) EXPECT_GE(trial.point[0], best);
+}
+
 TEST(Halving, RunsTheTable) {
   for (const char* variant : {"floor", "jmlr"}) {
     for (const char* resource : {"cumulative", "additional"}) {
