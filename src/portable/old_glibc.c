@@ -23,6 +23,7 @@ char		__libc_single_threaded = 0;
 extern double first_pow(double, double);
 extern double first_log(double);
 extern double first_exp(double);
+extern double first_log2(double);
 extern int	first_pthread_sigmask(int, const sigset_t *, sigset_t *);
 extern int	first_dladdr(const void *, Dl_info *);
 extern void *first_dlopen(const char *, int);
@@ -33,6 +34,7 @@ extern char *first_dlerror(void);
 FIRST_VERSION(pow);
 FIRST_VERSION(log);
 FIRST_VERSION(exp);
+FIRST_VERSION(log2);
 FIRST_VERSION(pthread_sigmask);
 FIRST_VERSION(dladdr);
 FIRST_VERSION(dlopen);
@@ -43,6 +45,7 @@ FIRST_VERSION(dlerror);
 extern double pow(double x, double y);
 extern double log(double x);
 extern double exp(double x);
+extern double log2(double x);
 
 double
 pow(double x, double y)
@@ -60,6 +63,12 @@ double
 exp(double x)
 {
 	return first_exp(x);
+}
+
+double
+log2(double x)
+{
+	return first_log2(x);
 }
 
 int
