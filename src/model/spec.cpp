@@ -565,6 +565,18 @@ class Builder {
     std::vector<Mask> masks;
     if (!MasksOf(at, call, arguments, data, &masks)) return -1;
     const std::string shown = "layer \"" + layer.name() + "\"";
+    // Of layers the missing axes stand behind the batch, of operations before it.
+    for (const Shape& shape : shapes) {
+      if (!at.operation || shape.size() == shapes[0].size()) continue;
+      Fail(ErrorCode::kNotSupported,
+           "operation \"" + at.name + "\" of tensors of shapes " + ShapeText(shapes[0]) + " and " +
+               ShapeText(shape) + " is not supported",
+           "Where one has fewer axes, Keras takes the batch for another axis, as NumPy does. It "
+           "is " +
+               at.path + " of the architecture.",
+           "Use the layer, for example keras.layers.Add()([x, y]), or Reshape.");
+      return -1;
+    }
     Shape output;
     std::vector<WeightSpec> weights;
     try {

@@ -70,6 +70,8 @@ def series_models():
         L.GlobalAveragePooling1D())
     gaps = lambda name, shape, *stack, batch=5: add("gaps_" + name, shape, *stack, batch=batch)
     gaps("masking", (6, 3), L.Masking(), L.GlobalAveragePooling1D())
+    gaps("rms_norm_ends_masks", (6, 3), L.Masking(), L.RMSNormalization(),
+         L.GlobalAveragePooling1D())
     gaps("masking_value", (6, 3), L.Masking(-1.5), L.Dense(2), L.GlobalAveragePooling1D())
 
     # Masks where Keras 3 writes them down, and where layers join them.

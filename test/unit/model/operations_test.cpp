@@ -122,5 +122,31 @@ TEST(Operations, OthersAreRefused) {
   }
 }
 
+// NumPy's rule, which an operation follows, takes the batch for another axis there; a layer's does
+// not.
+TEST(Operations, TensorsOfFewerAxesAreForLayers) {
+  const auto model = [](const char* entry) {
+    return std::string(R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+      {"class_name": "InputLayer", "name": "x", "inbound_nodes": [],
+       "config": {"name": "x", "batch_input_shape": [null, 4]}},
+      {"class_name": "RepeatVector", "name": "y", "inbound_nodes": [[["x", 0, 0, {}]]],
+       "config": {"name": "y", "n": 3}}, )") +
+           entry + R"(], "input_layers": [["x", 0, 0]], "output_layers": [["z", 0, 0]]},
+      "keras_version": "2.15.0", "backend": "tensorflow"})";
+  };
+  std::vector<Problem> problems;
+  EXPECT_EQ(ParseModel(model(R"({"class_name": "TFOpLambda", "name": "z",
+        "config": {"name": "z", "function": "math.add"},
+        "inbound_nodes": [["x", 0, 0, {"y": ["y", 0, 0]}]]})"),
+                       nullptr, &problems),
+            nullptr);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].message, "operation \"z\" of tensors of shapes 4 and 3x4 is not supported");
+  const auto spec = ParseModel(model(R"({"class_name": "Add", "name": "z", "config": {"name": "z"},
+        "inbound_nodes": [[["x", 0, 0, {}], ["y", 0, 0, {}]]]})"),
+                               nullptr);
+  EXPECT_EQ(spec->output_shape(), (Shape{3, 4}));
+}
+
 }  // namespace
 }  // namespace hopper

@@ -45,6 +45,8 @@ struct RMSNormalization : AxesNormalization {
   static constexpr const char* kDescription = "division by the root of an example's mean square";
 
   explicit RMSNormalization(LayerConfig& config) : AxesNormalization(config, 1e-6) {}
+  // Keras' class does not say that it supports masks.
+  Masking masking() const override { return Masking::kLoses; }
   std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
 };
 std::unique_ptr<Operator> MakeOperator(const RMSNormalization& layer);
