@@ -230,17 +230,11 @@ advance_key_sequence(const hopper_name *selection, int32 last_key)
 					hopper_literal(hopper_cell(0, 1)), last_key);
 }
 
-static void
-free_rows(void *rows)
-{
-	hopper_core()->rows_free((hopper_rows *) rows);
-}
-
 /* Frees the rows. All that can be wrong with them is known before the first table is made. */
 static int32
 write_configs(const destination *to, hopper_rows *rows)
 {
-	hopper_guard *guard = hopper_guard_add(rows, free_rows);
+	hopper_guard *guard = hopper_guard_rows(rows);
 	hopper_config *configs;
 	int			n = rows->n_rows;
 

@@ -49,12 +49,6 @@ get_model(FunctionCallInfo fcinfo, model *out)
 	out->rank = n;
 }
 
-static void
-free_rows(void *rows)
-{
-	hopper_core()->rows_free((hopper_rows *) rows);
-}
-
 /* The header of the model's file and the number of its weights, which are checked unless NULL. */
 static char *
 header_of(const model *from, const float *weights, int64 n_weights, int64 *n_floats)
@@ -67,7 +61,7 @@ header_of(const model *from, const float *weights, int64 n_weights, int64 *n_flo
 	HOPPER_CHECK(hopper_core()->safetensors_header(from->arch, from->arch_size, from->rank,
 												   from->shape, weights, n_weights, &rows,
 												   &error), error);
-	guard = hopper_guard_add(rows, free_rows);
+	guard = hopper_guard_rows(rows);
 	header = pstrdup(rows->cells[0]);
 	*n_floats = strtoll(rows->cells[1], NULL, 10);
 	hopper_guard_release(guard);

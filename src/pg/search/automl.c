@@ -21,8 +21,6 @@
 
 PG_FUNCTION_INFO_V1(hopper_sql_automl);
 
-/* Assignments are taken from the core so many at a time. */
-#define MAX_ASSIGNMENTS 256
 
 /* One call of fit_multiple_model. */
 typedef struct training_round
@@ -193,40 +191,45 @@ run_rounds(hopper_automl *run, hopper_search_assignment *work, int n)
 			run_group(run, work, n, iterations_of(&work[i]));
 }
 
+bool
+hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n)
+{
+	double		most = run->options.max_seconds;
+	hopper_error error;
+
+	if (!isnan(most) && hopper_seconds_since(run->started) >= most)
+		HOPPER_CHECK(hopper_core()->search.stop(run->search, "its time was up", &error), error);
+	HOPPER_CHECK(hopper_core()->search.ask(run->search, work, HOPPER_MAX_ASSIGNMENTS, n, &error),
+				 error);
+	if (*n == 0)
+		return false;
+	hopper_search_write_new_trials(run);
+	*n = hopper_search_refuse(run, work, *n);
+	return true;
+}
+
 static void
 run_search(hopper_automl *run)
 {
-	hopper_search_assignment work[MAX_ASSIGNMENTS];
-	hopper_error error;
+	hopper_search_assignment work[HOPPER_MAX_ASSIGNMENTS];
+	int			n;
 
 	/* Segments and GPUs train in rounds, and so does what does not fit beside the others. */
 	if (!HOPPER_DATA_ON_SEGMENTS && !run->use_gpus)
 	{
 		hopper_search_assignment *left;
-		int			n = hopper_search_pool(run, &left);
 
+		n = hopper_search_pool(run, &left);
 		if (n > 0)
 			run_rounds(run, left, n);
 	}
 	while (!hopper_core()->search.done(run->search))
 	{
-		int32		n;
-
 		CHECK_FOR_INTERRUPTS();
-		if (!isnan(run->options.max_seconds) &&
-			hopper_seconds_since(run->started) >= run->options.max_seconds)
-			HOPPER_CHECK(hopper_core()->search.stop(run->search, "its time was up", &error), error);
-		HOPPER_CHECK(hopper_core()->search.ask(run->search, work, MAX_ASSIGNMENTS, &n, &error),
-					 error);
-		if (n == 0)
-		{
-			if (hopper_core()->search.done(run->search))
-				break;
+		if (hopper_search_ask(run, work, &n))
+			run_rounds(run, work, n);
+		else if (!hopper_core()->search.done(run->search))
 			elog(ERROR, "the search waits for nothing");
-		}
-		hopper_search_write_new_trials(run);
-		n = hopper_search_refuse(run, work, n);
-		run_rounds(run, work, n);
 	}
 }
 

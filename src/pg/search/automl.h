@@ -51,6 +51,14 @@ typedef struct hopper_automl
 	hopper_grants *grants[2];	/* on the tables that are replaced; NULL: none */
 } hopper_automl;
 
+#define HOPPER_MAX_ASSIGNMENTS 256	/* that are taken from the search at once */
+
+/*
+ * What the search wants now: ends it where its time is up, notes new trials, and leaves in `work`
+ * the *n assignments that can be trained. False: it wants nothing at the moment.
+ */
+extern bool hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n);
+
 /* --- what is asked for (search/arguments.c) --- */
 
 /*

@@ -16,7 +16,6 @@
 
 PG_FUNCTION_INFO_V1(hopper_sql_explain_automl);
 
-#define MAX_ASSIGNMENTS 256
 /* Trials whose steps are forecast; what others cost is taken from their mean. */
 #define MAX_FORECAST 1000
 
@@ -81,7 +80,7 @@ static played_search
 play(hopper_automl *run)
 {
 	played_search played = {0};
-	hopper_search_assignment work[MAX_ASSIGNMENTS];
+	hopper_search_assignment work[HOPPER_MAX_ASSIGNMENTS];
 	double	   *values = palloc(Max(run->n_measures, 1) * sizeof(double));
 	hopper_error error;
 	int32		n;
@@ -89,8 +88,8 @@ play(hopper_automl *run)
 	while (!hopper_core()->search.done(run->search))
 	{
 		CHECK_FOR_INTERRUPTS();
-		HOPPER_CHECK(hopper_core()->search.ask(run->search, work, MAX_ASSIGNMENTS, &n, &error),
-					 error);
+		HOPPER_CHECK(hopper_core()->search.ask(run->search, work, HOPPER_MAX_ASSIGNMENTS, &n,
+											   &error), error);
 		if (n == 0)
 			break;
 		for (int i = 0; i < n; i++)
@@ -105,12 +104,6 @@ play(hopper_automl *run)
 	return played;
 }
 
-static void
-free_rows(void *rows)
-{
-	hopper_core()->rows_free((hopper_rows *) rows);
-}
-
 /* The configurations that were tried and can be trained; their keys are the trials from 1. */
 static void
 add_configs(hopper_automl *run, hopper_forecast_request *request)
@@ -120,7 +113,7 @@ add_configs(hopper_automl *run, hopper_forecast_request *request)
 	hopper_guard *guard;
 
 	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &rows, &error), error);
-	guard = hopper_guard_add(rows, free_rows);
+	guard = hopper_guard_rows(rows);
 	request->configs = palloc0(Max(Min(rows->n_rows, MAX_FORECAST), 1) * sizeof(hopper_config));
 	for (int row = 0; row < rows->n_rows && request->n_configs < MAX_FORECAST; row++)
 	{

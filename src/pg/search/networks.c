@@ -101,12 +101,6 @@ hopper_search_problem(hopper_automl *run, int32 model_id, const char *arch,
 	return NULL;
 }
 
-static void
-free_rows(void *rows)
-{
-	hopper_core()->rows_free((hopper_rows *) rows);
-}
-
 void
 hopper_search_require_possible(hopper_automl *run)
 {
@@ -117,7 +111,7 @@ hopper_search_require_possible(hopper_automl *run)
 	int			n_wrong = 0;
 
 	HOPPER_CHECK(hopper_core()->search.probes(run->search, &rows, &error), error);
-	guard = hopper_guard_add(rows, free_rows);
+	guard = hopper_guard_rows(rows);
 	for (int row = 0; row < rows->n_rows; row++)
 	{
 		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;

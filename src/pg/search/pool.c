@@ -18,8 +18,6 @@
 #include "pg/server/words.h"
 #include "pg/train/fit.h"
 
-/* Assignments are taken from the core so many at a time. */
-#define MAX_ASSIGNMENTS 256
 /* Histories share memory as if there were so many of them. */
 #define HISTORIES 256
 
@@ -225,34 +223,22 @@ begin(search_pool *pool, const hopper_search_assignment *work)
 static int
 ask(search_pool *pool, hopper_search_assignment *work)
 {
-	hopper_automl *run = pool->run;
-	double		most = run->options.max_seconds;
-	hopper_error error;
+	int			n;
 
-	for (;;)
+	while (hopper_search_ask(pool->run, work, &n))
 	{
-		int32		n;
-
-		if (!isnan(most) && hopper_seconds_since(run->started) >= most)
-			HOPPER_CHECK(hopper_core()->search.stop(run->search, "its time was up", &error),
-						 error);
-		HOPPER_CHECK(hopper_core()->search.ask(run->search, work, MAX_ASSIGNMENTS, &n, &error),
-					 error);
-		if (n == 0)
-			return 0;
-		hopper_search_write_new_trials(run);
-		n = hopper_search_refuse(run, work, n);
 		if (n == 0)
 			continue;
 		load_configs(pool);
 		return n;
 	}
+	return 0;
 }
 
 static void
 begin_all(search_pool *pool)
 {
-	hopper_search_assignment work[MAX_ASSIGNMENTS];
+	hopper_search_assignment work[HOPPER_MAX_ASSIGNMENTS];
 	int			n;
 
 	while ((n = ask(pool, work)) > 0)
@@ -360,7 +346,7 @@ hopper_search_pool(hopper_automl *run, hopper_search_assignment **left)
 {
 	search_pool *pool = palloc0(sizeof(search_pool));
 	ErrorContextCallback context = {error_context_stack, pool_context, pool};
-	hopper_search_assignment work[MAX_ASSIGNMENTS];
+	hopper_search_assignment work[HOPPER_MAX_ASSIGNMENTS];
 	int			n;
 
 	pool->run = run;

@@ -20,12 +20,6 @@ hopper_sql_search_algorithms(PG_FUNCTION_ARGS)
 	return hopper_return_rows(fcinfo, rows, hopper_core()->rows_free);
 }
 
-static void
-free_rows(void *rows)
-{
-	hopper_core()->rows_free((hopper_rows *) rows);
-}
-
 /* hyperband_schedule(schedule_table, r, eta, skip_last, additional) -> iterations */
 Datum
 hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
@@ -47,7 +41,7 @@ hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 														  PG_ARGISNULL(3) ? 0 : PG_GETARG_INT32(3),
 														  !PG_ARGISNULL(4) && PG_GETARG_BOOL(4),
 														  &iterations, &rows, &error), error);
-	guard = hopper_guard_add(rows, free_rows);
+	guard = hopper_guard_rows(rows);
 	hopper_require_absent(&table);
 	hopper_exec("CREATE TABLE %s (s pg_catalog.int4, i pg_catalog.int4, n_i pg_catalog.int4,"
 				" r_i pg_catalog.int4, UNIQUE (s, i))" HOPPER_DISTRIBUTED_BY("s"),

@@ -92,12 +92,6 @@ key_literal(const char *trial)
 	return trial ? psprintf("%d", (int) (strtol(trial, NULL, 10) + 1)) : "NULL";
 }
 
-static void
-free_rows(void *rows)
-{
-	hopper_core()->rows_free((hopper_rows *) rows);
-}
-
 static const char *const *
 cells_of(const hopper_rows *rows, int row)
 {
@@ -130,7 +124,7 @@ hopper_search_write_new_trials(hopper_automl *run)
 	hopper_guard *guard;
 
 	HOPPER_CHECK(hopper_core()->search.trials(run->search, run->n_trials, &rows, &error), error);
-	guard = hopper_guard_add(rows, free_rows);
+	guard = hopper_guard_rows(rows);
 	for (int row = 0; row < rows->n_rows; row++)
 	{
 		const char *const *cells = cells_of(rows, row);
@@ -165,7 +159,7 @@ write_trials(const hopper_automl *run)
 	hopper_guard *guard;
 
 	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &rows, &error), error);
-	guard = hopper_guard_add(rows, free_rows);
+	guard = hopper_guard_rows(rows);
 	for (int row = 0; row < rows->n_rows; row++)
 	{
 		const char *const *cells = cells_of(rows, row);
@@ -189,7 +183,7 @@ write_results(const hopper_automl *run)
 	hopper_guard *guard;
 
 	HOPPER_CHECK(hopper_core()->search.results(run->search, &rows, &error), error);
-	guard = hopper_guard_add(rows, free_rows);
+	guard = hopper_guard_rows(rows);
 	for (int row = 0; row < rows->n_rows; row++)
 	{
 		const char *const *cells = cells_of(rows, row);
@@ -212,7 +206,7 @@ importance_json(const hopper_automl *run)
 	StringInfoData json;
 
 	HOPPER_CHECK(hopper_core()->search.importance(run->search, &rows, &error), error);
-	guard = hopper_guard_add(rows, free_rows);
+	guard = hopper_guard_rows(rows);
 	initStringInfo(&json);
 	for (int row = 0; row < rows->n_rows; row++)
 	{
@@ -234,7 +228,7 @@ write_decisions(const hopper_automl *run)
 	hopper_guard *guard;
 
 	HOPPER_CHECK(hopper_core()->search.decisions(run->search, &rows, &error), error);
-	guard = hopper_guard_add(rows, free_rows);
+	guard = hopper_guard_rows(rows);
 	for (int row = 0; row < rows->n_rows; row++)
 	{
 		const char *const *cells = cells_of(rows, row);

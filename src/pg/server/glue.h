@@ -77,6 +77,8 @@ extern Datum hopper_return_query(FunctionCallInfo fcinfo, const char *query);
  */
 typedef struct hopper_guard hopper_guard;
 extern hopper_guard *hopper_guard_add(void *handle, void (*free_fn) (void *));
+/* The same for rows of the core. */
+extern hopper_guard *hopper_guard_rows(hopper_rows *rows);
 /* The same, but only the session's end calls it. */
 extern hopper_guard *hopper_guard_add_for_session(void *handle, void (*free_fn) (void *));
 /*

@@ -112,6 +112,18 @@ hopper_guard_add(void *handle, void (*free_fn) (void *))
 	return add(handle, free_fn, CurrentResourceOwner);
 }
 
+static void
+free_rows(void *rows)
+{
+	hopper_core()->rows_free((hopper_rows *) rows);
+}
+
+hopper_guard *
+hopper_guard_rows(hopper_rows *rows)
+{
+	return hopper_guard_add(rows, free_rows);
+}
+
 hopper_guard *
 hopper_guard_add_for_session(void *handle, void (*free_fn) (void *))
 {
