@@ -1,0 +1,166 @@
+#include "model/masks.h"
+
+#include <algorithm>
+
+namespace hopper {
+
+namespace {
+
+bool SameMask(const Mask& a, const Mask& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const MaskStep& x, const MaskStep& y) {
+                      return x.kind == y.kind && x.input == y.input && x.value == y.value;
+                    });
+}
+
+// Of masks over the same tensors: a, or b, or both of them by `kind`.
+Mask Combine(const Mask& a, const Mask& b, MaskStep::Kind kind) {
+  if (a.empty()) return b;
+  if (b.empty() || SameMask(a, b)) return a;
+  Mask both = a;
+  both.insert(both.end(), b.begin(), b.end());
+  both.push_back({kind, 0, 0.0});
+  return both;
+}
+
+}  // namespace
+
+int Masks::Add(Mask mask) {
+  masks_.push_back(std::move(mask));
+  return kNothing - static_cast<int>(masks_.size() - 1);
+}
+
+int Masks::Call(const GraphLayer& at, const hopper::Call& call, const std::vector<int>& inputs) {
+  for (int id : inputs) {
+    if (id == -1) return -1;
+  }
+  const auto is_mask = [](int id) { return id <= kNothing; };
+  const bool all_masks = std::all_of(inputs.begin(), inputs.end(), is_mask);
+  const size_t n = inputs.size();
+  switch (at.mask) {
+    case MaskOperation::kSame:
+      if (n == 1 && all_masks) return inputs[0];
+      break;
+    case MaskOperation::kNotEqual:
+      if (n == 1 && !all_masks && call.constants.size() == 1) {
+        return Add({{MaskStep::Kind::kNotEqual, inputs[0], call.constants[0]}});
+      }
+      break;
+    case MaskOperation::kAny:
+      if (n == 1 && all_masks && Of(inputs[0]).size() == 1) {
+        Mask mask = Of(inputs[0]);
+        mask[0].kind = MaskStep::Kind::kAnyNotEqual;
+        return Add(mask);
+      }
+      break;
+    case MaskOperation::kOther:
+      break;
+    default:
+      if (n == 2 && all_masks) {
+        return Add(
+            Combine(Of(inputs[0]), Of(inputs[1]),
+                    at.mask == MaskOperation::kAnd ? MaskStep::Kind::kAnd : MaskStep::Kind::kOr));
+      }
+      break;
+  }
+  Fail(ErrorCode::kNotSupported,
+       "layer \"" + at.name + "\" makes a mask in a way that is not supported",
+       "It is " + at.path + " of the architecture.",
+       "Masks are made by Masking, by Embedding with mask_zero, or as x != number.");
+  return -1;
+}
+
+Mask Masks::OverInputs(Mask mask, size_t data, std::vector<int>* inputs) {
+  for (MaskStep& step : mask) {
+    if (step.kind == MaskStep::Kind::kAnd || step.kind == MaskStep::Kind::kOr) continue;
+    const auto behind = inputs->begin() + static_cast<std::ptrdiff_t>(data);
+    const auto found = std::find(behind, inputs->end(), step.input);
+    const int tensor = step.input;
+    step.input = static_cast<int>(found - inputs->begin());
+    if (found == inputs->end()) inputs->push_back(tensor);
+  }
+  return mask;
+}
+
+bool Masks::HasMaskShape(const Mask& mask, const Shape& shape) const {
+  return std::all_of(mask.begin(), mask.end(), [&](const MaskStep& step) {
+    if (step.kind == MaskStep::Kind::kAnd || step.kind == MaskStep::Kind::kOr) return true;
+    Shape steps = spec_->tensors[step.input];
+    if (step.kind == MaskStep::Kind::kAnyNotEqual) steps.pop_back();
+    return steps.size() == 1 && shape.size() >= 2 && steps[0] == shape[0];
+  });
+}
+
+bool Masks::OfCall(const GraphLayer& at, const Layer& layer, const hopper::Call& call,
+                   const std::vector<int>& inputs, std::vector<Mask>* masks) {
+  const size_t data = call.inputs.size();
+  bool any = false;
+  for (size_t i = 0; i < data; ++i) {
+    masks->push_back(tensor_masks_[inputs[i]]);
+    any |= !masks->back().empty();
+  }
+  for (size_t i = 0; i < call.masks.size(); ++i) {
+    const auto to = static_cast<size_t>(call.masked[i]);
+    const int id = inputs[data + i];
+    const bool takes = layer.reads_masks() || layer.masking() == Masking::kCannot ||
+                       layer.masking() == Masking::kCarries || layer.masking() == Masking::kTakes;
+    if (id > kNothing || to >= data || !takes) {
+      Fail(
+          ErrorCode::kNotSupported,
+          "layer \"" + layer.name() + "\" is called with argument \"mask\", which is not supported",
+          "The layer is " + at.path + " of the architecture.");
+      return false;
+    }
+    (*masks)[to] = Of(id);
+    any = true;
+  }
+  if (!any) {
+    masks->clear();
+    return true;
+  }
+  bool fits = layer.masking() != Masking::kCannot;
+  for (size_t i = 0; fits && i < data; ++i) {
+    fits =
+        layer.masking() == Masking::kLoses || HasMaskShape((*masks)[i], spec_->tensors[inputs[i]]);
+  }
+  if (fits) return true;
+  Fail(ErrorCode::kNotSupported,
+       "layer \"" + layer.name() + "\" of class " + layer.class_name() +
+           ": a mask of its input is not supported",
+       "The layer is " + at.path + " of the architecture.",
+       "Put it behind a layer that ends the mask, or leave mask_zero and Masking out.");
+  return false;
+}
+
+Mask Masks::OfOutput(const Layer& layer, const std::vector<int>& inputs,
+                     const std::vector<Mask>& masks) {
+  Mask made = layer.MadeMask();
+  for (MaskStep& step : made) step.input = inputs[0];
+  if (!made.empty() || masks.empty()) return made;
+  switch (layer.masking()) {
+    case Masking::kTakes:
+    case Masking::kCarries:
+      return masks[0];
+    case Masking::kMerges:
+    case Masking::kJoins: {
+      const bool merges = layer.masking() == Masking::kMerges;
+      for (const Mask& mask : masks) {
+        if (mask.empty() && merges) return {};  // one input of which everything counts
+        made = Combine(made, mask, merges ? MaskStep::Kind::kOr : MaskStep::Kind::kAnd);
+      }
+      return made;
+    }
+    case Masking::kLoses:
+      spec_->warnings.push_back(
+          {ErrorCode::kInvalidParameter,
+           "the mask of its input ends at layer \"" + layer.name() + "\" of class " +
+               layer.class_name(),
+           "The layer sees all steps, also those that are masked; so it is in Keras.",
+           "Leave mask_zero and Masking out, or use a layer that heeds masks."});
+      return {};
+    default:
+      return {};
+  }
+}
+
+}  // namespace hopper

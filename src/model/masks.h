@@ -1,0 +1,53 @@
+// Which masks the tensors of a model carry, while its graph is built. Internal to model/.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/keras_json.h"
+#include "model/spec.h"
+
+namespace hopper {
+
+// Steps' inputs in a mask are tensor ids here; in a node they are its inputs.
+class Masks {
+ public:
+  // Both outlive it.
+  Masks(ModelSpec* spec, std::vector<Problem>* problems) : spec_(spec), problems_(problems) {}
+
+  // A mask stands for a tensor by an id of kNothing or less.
+  static constexpr int kNothing = -2;
+
+  void AddTensor() { tensor_masks_.emplace_back(); }
+  const Mask& OfTensor(int tensor) const { return tensor_masks_[tensor]; }
+  void SetTensor(int tensor, Mask mask) { tensor_masks_[tensor] = std::move(mask); }
+
+  // The id of the mask that an operation makes, or -1.
+  int Call(const GraphLayer& at, const hopper::Call& call, const std::vector<int>& inputs);
+  // Masks of the inputs of a call: what is said there, else what the tensors carry. False, with a
+  // problem, where the layer cannot take them.
+  bool OfCall(const GraphLayer& at, const Layer& layer, const hopper::Call& call,
+              const std::vector<int>& inputs, std::vector<Mask>* masks);
+  // What becomes of the masks of a call's inputs.
+  Mask OfOutput(const Layer& layer, const std::vector<int>& inputs, const std::vector<Mask>& masks);
+  // The mask's tensors as inputs of the node, behind the `data` that it has.
+  static Mask OverInputs(Mask mask, size_t data, std::vector<int>* inputs);
+
+ private:
+  void Fail(ErrorCode code, const std::string& message, const std::string& detail = "",
+            const std::string& hint = "") {
+    problems_->push_back({code, message, detail, hint});
+  }
+  int Add(Mask mask);
+  const Mask& Of(int id) const { return masks_[static_cast<size_t>(kNothing - id)]; }
+  bool HasMaskShape(const Mask& mask, const Shape& shape) const;
+
+  ModelSpec* spec_;
+  std::vector<Problem>* problems_;
+  std::vector<Mask> tensor_masks_;  // by tensor id
+  std::vector<Mask> masks_;         // that operations made
+};
+
+}  // namespace hopper
