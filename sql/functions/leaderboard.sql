@@ -41,15 +41,16 @@ RETURNS TABLE (
     fit_params text,
     curve text,
     best_value double precision,
-    best_iteration integer)
+    best_iteration integer,
+    has_weights boolean)
     AS 'MODULE_PATHNAME', 'hopper_sql_leaderboard' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.leaderboard(text, integer, text) IS
-    'the models of a run, best first by one metric that all of them compute: its values, overfitting, cost, parameters and its curve
+    'the models of a run, best first by one metric that all of them compute, or as a search has compared them: its values, overfitting, cost, parameters, its curve and whether the weights are there
 
 Task: 6.1 compare
 model_table: table of models that training writes; its companions are _info, _summary and _state
 n: only the first n; by itself all
-rank_by: another metric that all of them compute, or ''loss''; by itself that of the run
+rank_by: another metric that all of them compute, or ''loss''; by itself that of the run, or what a search has decided by
 Example:
 SELECT rank, mst_key, metric, validation_metric, curve FROM hopper.leaderboard(model_table := ''models'');';
 

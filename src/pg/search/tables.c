@@ -10,6 +10,7 @@
 
 #include "pg/server/made.h"
 #include "pg/train/outputs.h"
+#include "pg/train/ranking.h"
 
 void
 hopper_search_create_tables(hopper_automl *run, bool replace)
@@ -245,27 +246,37 @@ write_decisions(const hopper_automl *run)
 void
 hopper_search_finish_tables(const hopper_automl *run, int64 best)
 {
-	hopper_name summary = hopper_name_with_suffix(&run->output, "summary");
+	hopper_outputs outputs = hopper_outputs_named(&run->output);
+	hopper_best first;
 
 	write_trials(run);
 	write_results(run);
 	write_decisions(run);
 	hopper_exec("DELETE FROM %s WHERE mst_key <> %d", run->selection.quoted, (int) best + 1);
-	hopper_exec("ALTER TABLE %s ADD COLUMN s pg_catalog.int4, ADD COLUMN i pg_catalog.int4",
-				run->info.quoted);
+	hopper_exec("ALTER TABLE %s ADD COLUMN s pg_catalog.int4, ADD COLUMN i pg_catalog.int4,"
+				" ADD COLUMN " HOPPER_SEARCH_PLACE " pg_catalog.int4", run->info.quoted);
+	hopper_comment_column(&run->info, HOPPER_SEARCH_PLACE,
+						  "in the order in which the search compared them");
 	hopper_exec("UPDATE %s o SET s = d.s, i = d.i FROM (SELECT mst_key, max(s) AS s, max(i) AS i"
 				" FROM %s WHERE mst_key IS NOT NULL GROUP BY mst_key) d"
 				" WHERE d.mst_key = o.mst_key",
 				run->info.quoted, run->decisions.quoted);
+	hopper_exec("UPDATE %s o SET " HOPPER_SEARCH_PLACE " = t.place FROM %s t"
+				" WHERE t.mst_key = o.mst_key", run->info.quoted, run->trials.quoted);
+	/* Training took the metric's best. */
+	first = hopper_outputs_best(&outputs, NULL);
+	hopper_exec("UPDATE %s SET best_mst_key = %d, best_metric = %s, best_value = %s",
+				outputs.summary.quoted, first.mst_key, hopper_literal(first.metric),
+				psprintf("'%.17g'", first.value));
 	hopper_exec("ALTER TABLE %s ADD COLUMN automl_method pg_catalog.text,"
 				" ADD COLUMN automl_params pg_catalog.text,"
 				" ADD COLUMN random_state pg_catalog.text,"
 				" ADD COLUMN objective pg_catalog.text, ADD COLUMN constraints pg_catalog.text,"
 				" ADD COLUMN parameter_importance pg_catalog.text",
-				summary.quoted);
+				outputs.summary.quoted);
 	hopper_exec("UPDATE %s SET automl_method = %s, automl_params = %s, random_state = '%llu',"
 				" objective = %s, constraints = %s, parameter_importance = %s",
-				summary.quoted, cell_literal(run->options.algorithm),
+				outputs.summary.quoted, cell_literal(run->options.algorithm),
 				cell_literal(run->options.arguments), (unsigned long long) run->options.seed,
 				cell_literal(run->options.objective), cell_literal(run->options.constraints),
 				hopper_literal(importance_json(run)));

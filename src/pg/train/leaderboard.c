@@ -137,10 +137,21 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 					ints_literal(n, columns[GROUP]));
 }
 
+/* Whether the model of a row of `ranked` can be used; NULL where the caller may not look. */
+static const char *
+has_weights(const hopper_name *model)
+{
+	if (pg_class_aclcheck(hopper_relation_oid(model, false), GetUserId(), ACL_SELECT) !=
+		ACLCHECK_OK)
+		return "NULL::boolean";
+	return psprintf("EXISTS (SELECT 1 FROM %s m WHERE m.mst_key = ranked.mst_key)", model->quoted);
+}
+
 /*
  * leaderboard(model_table, n, rank_by)
  *
- * Ranked by one metric that all configurations compute (params/ranking.h): by its validation value,
+ * Models of a search are ranked as it has compared them, unless another metric is asked for, others
+ * by one metric that all configurations compute (params/ranking.h): by its validation value,
  * else by its training value, and equal ones by the losses. NaN, which is above all numbers and
  * their negatives, comes after all of them. Where the configurations have nothing in common each
  * group is ranked on its own, the first n of each. Failed configurations come last, without a rank.
@@ -156,7 +167,10 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 	hopper_name model;
 	hopper_name info;
 	StringInfoData query;
+	char	   *rank_by = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
 	char	   *ranks;
+	bool		searched;
+	bool		grouped;
 	int			n_groups;
 	int			n = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
 
@@ -167,9 +181,9 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 				 errhint("Leave n out to see every configuration.")));
 	info = info_table(fcinfo, &model);
 	hopper_connect();
-	ranks = ranks_query(&model, &info,
-						PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2)), &n_groups);
-	ranks = MemoryContextStrdup(caller, ranks);
+	ranks = MemoryContextStrdup(caller, ranks_query(&model, &info, rank_by, &n_groups));
+	searched = rank_by == NULL && hopper_ranked_by_search(&info);
+	grouped = n_groups > 1 && !searched;
 	hopper_finish();
 
 	initStringInfo(&query);
@@ -198,8 +212,8 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 					 "ranked AS ("
 					 " SELECT *, rank() OVER best AS reached"
 					 " FROM measured"
-					 " WINDOW best AS (PARTITION BY status <> 'failed', grp"
-					 "  ORDER BY coalesce(valid, train) * -direction,"
+					 " WINDOW best AS (PARTITION BY status <> 'failed'%s"
+					 "  ORDER BY %scoalesce(valid, train) * -direction,"
 					 "   coalesce(validation_loss_final, training_loss_final))) "
 					 "SELECT CASE WHEN status <> 'failed' THEN reached::int END,"
 					 " mst_key, model_id, status, metric, valid, train,"
@@ -211,7 +225,7 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 					 "  coalesce(validation_metrics_all[place:place],"
 					 "   training_metrics_all[place:place])"
 					 "  ELSE coalesce(validation_loss, training_loss) END),"
-					 " best.value, best.iteration "
+					 " best.value, best.iteration, %s "
 					 "FROM ranked LEFT JOIN LATERAL ("
 					 "  SELECT v.value, metrics_iters[v.at] AS iteration FROM ("
 					 "   SELECT at, CASE WHEN place > 0 THEN"
@@ -222,11 +236,13 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 					 "   FROM generate_subscripts(metrics_iters, 1) at) v"
 					 "  WHERE v.value <> 'NaN'"
 					 "  ORDER BY v.value * -direction, v.at LIMIT 1) best ON true"
-					 "%s ORDER BY (status <> 'failed') DESC, grp, reached, mst_key",
-					 ranks, info.quoted,
-					 n > 0 && n_groups > 1
-					 ? psprintf(" WHERE status <> 'failed' AND reached <= %d", n) : "");
-	if (n > 0 && n_groups <= 1)
+					 "%s ORDER BY (status <> 'failed') DESC%s, reached, mst_key",
+					 ranks, info.quoted, searched ? "" : ", grp",
+					 searched ? HOPPER_SEARCH_PLACE ", " : "", has_weights(&model),
+					 n > 0 && grouped
+					 ? psprintf(" WHERE status <> 'failed' AND reached <= %d", n) : "",
+					 searched ? "" : ", grp");
+	if (n > 0 && !grouped)
 		appendStringInfo(&query, " LIMIT %d", n);
 	return hopper_return_query(fcinfo, query.data);
 }

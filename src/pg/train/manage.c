@@ -284,14 +284,11 @@ hopper_sql_keep_best(PG_FUNCTION_ARGS)
 				 errdetail("They have no metric in common."),
 				 errhint("DELETE FROM %s WHERE mst_key ... deletes some of them.",
 						 hopper_written_name(&model.outputs.model))));
-	hopper_select_latest("SELECT coalesce(array_agg(mst_key)::text, '{}'), count(*) FROM %s",
-						 model.outputs.model.quoted);
-	keys = hopper_text_cell(&model.outputs.model, 0, 1);
-	before = hopper_int_cell(&model.outputs.model, 0, 2, 0, PG_INT64_MAX);
-	/* Not one statement: on Greenplum a function that reads tables must not be joined with one. */
+	hopper_select_latest("SELECT count(*) FROM %s", model.outputs.model.quoted);
+	before = hopper_int_cell(&model.outputs.model, 0, 1, 0, PG_INT64_MAX);
 	hopper_select_latest("SELECT coalesce(array_agg(mst_key)::text, '{}') FROM (SELECT mst_key"
-						 " FROM hopper.leaderboard(%s) WHERE mst_key = ANY (%s::int4[]) LIMIT %d)"
-						 " l", hopper_literal(model.outputs.model.quoted), hopper_literal(keys), n);
+						 " FROM hopper.leaderboard(%s) WHERE has_weights LIMIT %d) l",
+						 hopper_literal(model.outputs.model.quoted), n);
 	keys = hopper_text_cell(&model.outputs.model, 0, 1);
 	hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.<>)"
 				  " ALL (%s::pg_catalog.int4[])", model.outputs.model.quoted,
@@ -437,6 +434,14 @@ hopper_sql_revoke_model(PG_FUNCTION_ARGS)
 				" ('best_value', 'float8'::regtype::oid)") \
 	" ORDER BY 1, 2"
 
+/* A column of the summary `s` that is of the best model; NULL where that was deleted since. */
+static const char *
+where_there(const char *column, const char *schema, const char *name)
+{
+	return psprintf("CASE WHEN s.best_mst_key IN (SELECT mst_key FROM ONLY %s.%s) THEN s.%s END",
+					hopper_identifier(schema), hopper_identifier(name), column);
+}
+
 /* models() */
 Datum
 hopper_sql_models(PG_FUNCTION_ARGS)
@@ -464,11 +469,14 @@ hopper_sql_models(PG_FUNCTION_ARGS)
 			hopper_hides_rows((Oid) hopper_int_cell(NULL, row, 4, 0, PG_UINT32_MAX)))
 			continue;
 		appendStringInfo(&query, " UNION ALL (SELECT %s, %s, end_training_time, source_table,"
-						 " validation_table, (SELECT count(*) FROM ONLY %s.%s), best_mst_key,"
-						 " best_metric, best_value, %s::int8, %s FROM ONLY %s.%s LIMIT 1)",
+						 " validation_table, (SELECT count(*) FROM ONLY %s.%s), %s, %s, %s,"
+						 " %s::int8, %s FROM ONLY %s.%s s LIMIT 1)",
 						 hopper_literal(schema), hopper_literal(name),
 						 hopper_identifier(schema), hopper_identifier(name),
-						 bytes ? bytes : "NULL", hopper_literal(hopper_cell(row, 6)),
+						 where_there("best_mst_key", schema, name),
+						 where_there("best_metric", schema, name),
+						 where_there("best_value", schema, name), bytes ? bytes : "NULL",
+						 hopper_literal(hopper_cell(row, 6)),
 						 hopper_identifier(schema),
 						 hopper_identifier(psprintf("%s_summary", name)));
 	}

@@ -608,11 +608,12 @@ hopper_outputs_best(const hopper_outputs *outputs, const char *rank_by)
 	hopper_best best = {0};
 	bool		validated;
 	char	   *metric;
+	char	   *has_weights;
 	uint64		n;
 
 	/* Latest: what was inserted by this very statement must be seen. */
 	n = hopper_select_latest("SELECT mst_key, metric, coalesce(validation_metric, training_metric),"
-							 " validation_metric IS NOT NULL "
+							 " validation_metric IS NOT NULL, has_weights "
 							 "FROM hopper.leaderboard(%s, 1, %s)",
 							 hopper_literal(outputs->model.quoted),
 							 rank_by ? hopper_literal(rank_by) : "NULL");
@@ -625,6 +626,21 @@ hopper_outputs_best(const hopper_outputs *outputs, const char *rank_by)
 	metric = hopper_cell(0, 2);
 	if (n > 1 || metric == NULL)
 		return best;
+	has_weights = hopper_cell(0, 5);
+	if (has_weights && strcmp(has_weights, "f") == 0)
+	{
+		/* Models may have been deleted, whose infos stay. */
+		if (hopper_select_latest("SELECT mst_key, metric,"
+								 " coalesce(validation_metric, training_metric),"
+								 " validation_metric IS NOT NULL "
+								 "FROM hopper.leaderboard(%s, NULL, %s) WHERE has_weights LIMIT 1",
+								 hopper_literal(outputs->model.quoted),
+								 rank_by ? hopper_literal(rank_by) : "NULL") == 0)
+			return best;
+		metric = hopper_cell(0, 2);
+		if (metric == NULL)
+			return best;
+	}
 	best.mst_key = hopper_key_cell(&outputs->info, 0, 1);
 	best.value = hopper_float_value(0, 3);
 	validated = strcmp(hopper_cell(0, 4), "t") == 0;

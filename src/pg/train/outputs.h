@@ -23,7 +23,7 @@ typedef struct hopper_outputs
 	hopper_name summary;
 } hopper_outputs;
 
-/* The first of the leaderboard. */
+/* The first of the leaderboard whose weights are there. */
 typedef struct hopper_best
 {
 	int32		mst_key;
@@ -95,7 +95,7 @@ extern void hopper_outputs_write_info(const hopper_outputs *outputs, hopper_trai
 									  int at);
 /* Models, states and infos. */
 extern void hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training);
-/* From what is in the info table; `rank_by` as leaderboard() takes it, or NULL. */
+/* From what is in the tables; `rank_by` as leaderboard() takes it, or NULL. */
 extern hopper_best hopper_outputs_best(const hopper_outputs *outputs, const char *rank_by);
 extern void hopper_outputs_write_summary(const hopper_outputs *outputs,
 										 const hopper_training *training,

@@ -5,7 +5,9 @@
  */
 #include "pg/train/ranking.h"
 
+#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "utils/lsyscache.h"
 
 #include "pg/server/words.h"
 
@@ -67,6 +69,18 @@ const char *
 hopper_ranked_by(const hopper_ranking *ranking)
 {
 	return ranking->n_groups == 1 ? ranking->ranks[0].name : NULL;
+}
+
+bool
+hopper_ranked_by_search(const hopper_name *info)
+{
+	Oid			relation = hopper_relation_oid(info, false);
+	AttrNumber	column = get_attnum(relation, HOPPER_SEARCH_PLACE);
+
+	return column != InvalidAttrNumber && get_atttype(relation, column) == INT4OID &&
+		hopper_select_latest("SELECT 1 FROM %s WHERE status <> 'failed'"
+							 " HAVING count(*) > 0 AND count(*) = count(" HOPPER_SEARCH_PLACE ")",
+							 info->quoted) > 0;
 }
 
 #define MOST_GROUPS 10			/* that a message lists */

@@ -7,6 +7,8 @@
 
 #include "pg/server/glue.h"
 
+#define HOPPER_SEARCH_PLACE "search_place"	/* a column of a search's info table */
+
 typedef struct hopper_rank
 {
 	int			metric;			/* its place among the configuration's from 0; -1: the loss */
@@ -31,6 +33,11 @@ extern void hopper_rank_configs(int n, const char *const *compile_params, const 
 								bool lenient, hopper_ranking *out);
 /* The name where there is one group, else NULL. */
 extern const char *hopper_ranked_by(const hopper_ranking *ranking);
+/*
+ * Whether a search has decided which models of an info table are the best: it has given a place to
+ * each that did not fail. What was trained since has none.
+ */
+extern bool hopper_ranked_by_search(const hopper_name *info);
 /* Before training: a WARNING where there are several groups, a NOTICE of by_loss_instead. */
 extern void hopper_tell_ranking(const hopper_ranking *ranking, const char *shown);
 

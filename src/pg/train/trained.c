@@ -9,6 +9,7 @@
 
 #include "pg/catalog/models.h"
 #include "pg/codec/rows.h"
+#include "pg/train/ranking.h"
 #include "pg/server/words.h"
 
 /* A text[] cell of SPI_tuptable as C strings; a NULL element is a null pointer. */
@@ -181,23 +182,14 @@ choose_key(const hopper_outputs *outputs, bool has_key, int32 mst_key)
 				 errmsg("\"%s\" holds " INT64_FORMAT " models: mst_key must be given",
 						outputs->model.shown, n),
 				 errhint("None of them is the best: they have no metric in common.")));
-	/*
-	 * Of those that there are: models may have been deleted, whose infos stay. Two statements: on
-	 * Greenplum a function that reads tables must not be joined with a table.
-	 */
-	hopper_select("SELECT array_agg(mst_key)::text FROM %s", outputs->model.quoted);
-	keys = hopper_text_cell(&outputs->model, 0, 1);
-	if (hopper_select("SELECT mst_key FROM hopper.leaderboard(%s) WHERE mst_key = ANY (%s::int4[])"
-					  " LIMIT 1", hopper_literal(outputs->model.quoted), hopper_literal(keys)) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" holds " INT64_FORMAT " models: mst_key must be given",
-						outputs->model.shown, n)));
-	mst_key = hopper_key_cell(&outputs->model, 0, 1);
-	SPI_freetuptable(SPI_tuptable);
-	ereport(NOTICE,
-			(errmsg("uses configuration %d, the best by %s", mst_key, best.metric)));
-	return mst_key;
+	if (hopper_ranked_by_search(&outputs->info))
+		ereport(NOTICE,
+				(errmsg("uses configuration %d, the best of its search, with %s %.4f",
+						best.mst_key, best.metric, best.value)));
+	else
+		ereport(NOTICE,
+				(errmsg("uses configuration %d, the best by %s", best.mst_key, best.metric)));
+	return best.mst_key;
 }
 
 void

@@ -11,7 +11,7 @@ Record = Mapping[str, Any]
 _RESULTS = {
     "rank", "mst_key", "status", "metric", "validation_metric", "training_metric", "overfit_gap", "validation_loss",
     "training_loss", "iterations", "seconds", "parameters", "compile_params", "fit_params", "curve", "best_value",
-    "best_iteration",
+    "best_iteration", "has_weights",
 }
 
 
