@@ -1,9 +1,13 @@
 """Random SQL calls over every function of the extension, with values that nobody would choose.
 
 python random_calls.py CALLS [SEED] runs them by itself against the server of PGHOST; the test runs fewer.
-A seed gives the same calls, as long as the functions stay the same.
+A seed gives the same calls, as long as the functions stay the same. Some 500 calls a second come from one
+session where the server's data and log are not on a disk (scripts/server with TMPDIR=/dev/shm) and little
+is logged (SERVER_OPTIONS="-c log_min_messages=fatal"); with HOPPER_STAGE=1, 2, ... several run beside
+each other.
 """
 
+import functools
 import random
 import select
 import sys
@@ -235,9 +239,10 @@ WRAPPERS = [
 def tidy(connection, keep):
     """Drops what the calls made, and makes again what they dropped."""
     stage.execute(connection, "SET statement_timeout = 0")
-    for table in tables(connection) - keep:
-        stage.execute(connection, f"DROP TABLE IF EXISTS {table} CASCADE")
-    if not keep <= tables(connection) or not stage.execute(
+    found = tables(connection)
+    if found - keep:
+        stage.execute(connection, f"DROP TABLE IF EXISTS {', '.join(sorted(found - keep))} CASCADE")
+    if not keep <= found or not stage.execute(
             connection, "SELECT 1 FROM models WHERE model_id = 1"):
         # delete_model may have dropped the last architecture's table, as it should.
         stage.execute(connection, f"DROP OWNED BY {stage.STRANGER}; CREATE SCHEMA {stage.STRANGER}")
@@ -338,7 +343,8 @@ if __name__ == "__main__":
     # A session a hundred thousand calls; a seed names each.
     for part in range(0, count, 100_000):
         session = stage.connect()
-        for function, codes in run(session, min(100_000, count - part), start + part, print).items():
+        outcomes = run(session, min(100_000, count - part), start + part, functools.partial(print, flush=True))
+        for function, codes in outcomes.items():
             print(function, codes, flush=True)
         session.close()
     stage.destroy()

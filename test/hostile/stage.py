@@ -13,9 +13,11 @@ import tempfile
 
 import psycopg2
 
-DATABASE = "hopper_hostile"
-OWNER = "hostile_owner"
-STRANGER = "hostile_stranger"
+# Several at once beside each other take different names.
+SUFFIX = os.environ.get("HOPPER_STAGE", "")
+DATABASE = "hopper_hostile" + SUFFIX
+OWNER = "hostile_owner" + SUFFIX
+STRANGER = "hostile_stranger" + SUFFIX
 SECRET = "SECRETLABEL"
 
 # Bytes that held_bytes() may tell more than after a session's first calls.
