@@ -68,10 +68,13 @@ int Tell(hopper_search* search, int64_t trial, const double* values, int32_t n, 
 }
 
 int64_t NextStopped(hopper_search* search) {
-  const std::vector<Decision>& decisions = search->search.journal().decisions();
-  while (search->seen < decisions.size()) {
-    const Decision& decision = decisions[search->seen++];
-    if (decision.kind == DecisionKind::kStopped) return decision.trial;
+  const SearchJournal& journal = search->search.journal();
+  while (search->seen < journal.decisions().size()) {
+    const Decision& decision = journal.decisions()[search->seen++];
+    // Another bracket may go on with it: then its state stays.
+    if (decision.kind == DecisionKind::kStopped && journal.trial(decision.trial).stopped) {
+      return decision.trial;
+    }
   }
   return -1;
 }
