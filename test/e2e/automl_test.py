@@ -248,3 +248,17 @@ def test_what_is_replaced_keeps_its_rights(connection):
     search(connection, "granted", ", automl_method => 'random', automl_params => 'num_configs=2, num_iterations=1',"
            " replace => true")
     assert query(connection, rights) == before
+
+
+def test_what_an_earlier_search_knows_better_is_named(connection):
+    grid = GRID.replace("[0.0003, 0.3, 'log']", "[0.01, 0.005]").replace("'Adam', 'SGD'", "'Adam'")
+    once = ", automl_method => 'grid', automl_params => 'num_iterations=%d', objective => 'accuracy'"
+    known = search(connection, "known", once % 4, grid)
+    query(connection, "SET client_min_messages = notice")
+    del connection.notices[:]
+    search(connection, "worse", once % 1 + ", from_run => 'known'", grid.replace("[0.01,", "[1e-7, 0.01,"))
+    query(connection, "SET client_min_messages = warning")
+    told = [notice for notice in connection.notices if "none of its configurations is better" in notice]
+    assert len(told) == 1 and told[0].startswith(
+        f'NOTICE:  automl "worse": none of its configurations is better than configuration {known[1]} of "known", '
+        f"with validation accuracy {known[3]:.4f}"), connection.notices

@@ -8,15 +8,14 @@ SELECT hopper.training_preprocessor('best_points', 'best_packed', 'y', 'a, b', v
 SELECT hopper.load_model('best_networks', '{"class_name": "Sequential", "config": {"layers": [
     {"class_name": "Dense", "config": {"units": 2, "activation": "softmax"}}]}}');
 -- Only what hardly learns keeps this constraint: by its loss it is the worst of all.
-CREATE FUNCTION best_search(models text, constraints text, keep integer DEFAULT NULL, from_run text DEFAULT NULL)
+CREATE FUNCTION best_search(models text, constraints text, keep integer DEFAULT NULL)
 RETURNS integer LANGUAGE sql AS $$
     SELECT (hopper.automl(packed_table := 'best_packed', model_table := models, model_arch_table := 'best_networks',
         model_selection_table := models || '_best', model_id_list := 1,
         compile_params_grid := '{''loss'': [''categorical_crossentropy''], ''metrics'': [[''accuracy'']],'
             ' ''optimizer_params_list'': [{''optimizer'': [''SGD''], ''lr'': [0.3, 0.03, 0.000001]}]}',
         fit_params_grid := '{''batch_size'': [16]}', automl_method := 'grid', automl_params := 'num_iterations=5',
-        validation_table := 'best_packed_validation', objective := 'loss', constraints := constraints, keep := keep,
-        from_run := from_run)).best_mst_key
+        validation_table := 'best_packed_validation', objective := 'loss', constraints := constraints, keep := keep)).best_mst_key
 $$;
 SELECT best_search('bests', 'loss >= 0.32') AS best \gset
 RESET client_min_messages;
@@ -40,6 +39,12 @@ SET client_min_messages = warning;
 SELECT best_search('bests_kept', 'loss >= 0.32', 1) AS best_kept \gset
 RESET client_min_messages;
 SELECT mst_key = :best_kept AS kept FROM bests_kept;
+-- a warning where nothing keeps them
+SET client_min_messages = warning;
+\set VERBOSITY default
+SELECT best_search('bests_missed', 'loss >= 100') > 0 AS found;
+RESET client_min_messages;
+\set VERBOSITY terse
 SELECT rank, has_weights FROM hopper.leaderboard('bests_kept') ORDER BY rank;
 -- whose weights are gone is the best no longer
 DELETE FROM bests USING bests_best b WHERE bests.mst_key = b.mst_key;

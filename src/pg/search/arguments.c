@@ -181,15 +181,19 @@ read_earlier(FunctionCallInfo fcinfo, int at, hopper_automl *run)
 				 errhint("Its objective, constraints and validation table (or none) are in "
 						 "\"%s\".", summary.shown)));
 	n = hopper_select("SELECT parameters::pg_catalog.text, iterations::pg_catalog.int4,"
-					  " objectives || constraints FROM %s WHERE iterations > 0"
+					  " objectives || constraints, mst_key::pg_catalog.int4"
+					  " FROM %s WHERE iterations > 0"
 					  " ORDER BY mst_key", trials.quoted);
 	known = palloc0(Max(n, 1) * sizeof(hopper_search_earlier));
+	run->earlier_keys = palloc(Max(n, 1) * sizeof(int32));
+	run->earlier = memcpy(palloc(sizeof(hopper_name)), &earlier, sizeof(hopper_name));
 	for (uint64 row = 0; row < n; row++)
 	{
 		bool		is_null;
 		Datum		values = hopper_value(row, 3, FLOAT8ARRAYOID, &is_null);
 
 		known[row].parameters = hopper_to_utf8(hopper_text_cell(&trials, row, 1));
+		run->earlier_keys[row] = hopper_key_cell(&trials, row, 4);
 		known[row].iterations = hopper_int_cell(&trials, row, 2, 1, PG_INT32_MAX);
 		if (!is_null)
 		{

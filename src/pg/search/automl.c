@@ -239,6 +239,32 @@ first_objective(const hopper_automl *run)
 	return hopper_from_utf8(run->measures[0]);
 }
 
+/* What its last line does not say: the best misses what was asked for, or better is known. */
+static void
+tell_shortcomings(const hopper_automl *run, int64 best)
+{
+	if (hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d"
+							 " HAVING NOT (array_agg(kept ORDER BY iterations DESC))[1]",
+							 run->rungs.quoted, (int) best + 1) > 0)
+		ereport(WARNING,
+				(errmsg("automl \"%s\": no configuration keeps the constraints \"%s\"",
+						run->output.shown, hopper_from_utf8(run->options.constraints)),
+				 errdetail("The best is configuration %d, which misses them by least.",
+						   (int) best + 1)));
+	/* What is known from earlier comes before all that was tried here. */
+	if (run->earlier &&
+		hopper_select_latest("SELECT e.mst_key, e.value FROM %s e JOIN %s b ON b.mst_key = %d"
+							 " WHERE e.status = 'earlier' AND e.place < b.place"
+							 " ORDER BY e.place LIMIT 1",
+							 run->trials.quoted, run->trials.quoted, (int) best + 1) > 0)
+		ereport(NOTICE,
+				(errmsg("automl \"%s\": none of its configurations is better than configuration"
+						" %d of \"%s\", with %s %s %.4f", run->output.shown,
+						run->earlier_keys[hopper_key_cell(&run->trials, 0, 1) - 1],
+						run->earlier->shown, run->validation ? "validation" : "training",
+						first_objective(run), hopper_float_value(0, 2))));
+}
+
 static Datum
 result_row(FunctionCallInfo fcinfo, const hopper_automl *run, const char *written, int64 best,
 		   double value, int64 n_configs, int64 n_failed, int64 iterations)
@@ -393,6 +419,7 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 					hopper_duration_words(hopper_seconds_since(run.started))),
 			 errhint("What was tried, and why: %s and %s.", run.trials.shown,
 					 run.decisions.shown)));
+	tell_shortcomings(&run, best);
 	MemoryContextSwitchTo(caller);
 	result = result_row(fcinfo, &run, written, best, value, configurations, failed, iterations);
 	hopper_guard_release(guard);

@@ -25,6 +25,8 @@ typedef struct hopper_automl
 	hopper_name decisions;
 	hopper_name rungs;
 	char	   *validation;		/* quoted, or NULL */
+	const hopper_name *earlier;	/* the models of from_run, or NULL */
+	int32	   *earlier_keys;	/* of its trials that are known here, in their order */
 	hopper_search_options options;
 	char	  **measures;		/* names of objectives, then of constraints */
 	int			n_objectives;
