@@ -10,19 +10,19 @@
 
 namespace hopper {
 
-int64_t AvailableMemory() {
+int64_t AvailableMemory(const std::string& root) {
   const int64_t memory = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  return std::min(memory, ReadCgroupLimits().memory);
+  return std::min(memory, ReadCgroupLimits(root).memory);
 }
 
-int32_t AvailableProcessors() {
+int32_t AvailableProcessors(const std::string& root) {
   cpu_set_t allowed;
   // A machine with more processors than a cpu_set_t has is asked for their number.
   const int64_t count = sched_getaffinity(0, sizeof(allowed), &allowed) == 0
                             ? CPU_COUNT(&allowed)
                             : sysconf(_SC_NPROCESSORS_ONLN);
   // Half a processor's time is one processor, and one and a half are two.
-  const double limit = std::ceil(ReadCgroupLimits().processors);
+  const double limit = std::ceil(ReadCgroupLimits(root).processors);
   return static_cast<int32_t>(std::max<int64_t>(
       limit < static_cast<double>(count) ? static_cast<int64_t>(limit) : count, 1));
 }

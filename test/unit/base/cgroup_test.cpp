@@ -1,11 +1,14 @@
 #include "base/cgroup.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
+
+#include "base/machine.h"
 
 namespace hopper {
 namespace {
@@ -83,6 +86,27 @@ TEST_F(CgroupTest, Version1) {
   Write("/sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_quota_us", "250000\n");
   EXPECT_EQ(ReadCgroupLimits(root_).memory, 7000);
   EXPECT_EQ(ReadCgroupLimits(root_).processors, 2.5);
+}
+
+// What runs take unless they are told otherwise follows from these two.
+TEST_F(CgroupTest, TheMachineIsNoLargerThanItsGroups) {
+  const int64_t memory = AvailableMemory(root_);
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+  EXPECT_EQ(AvailableProcessors(root_), CPU_COUNT(&allowed));
+  Write("/proc/self/cgroup", "0::/a\n");
+  Write("/sys/fs/cgroup/a/memory.max", "1000000\n");
+  EXPECT_EQ(AvailableMemory(root_), 1000000);
+  Write("/sys/fs/cgroup/a/memory.max", std::to_string(memory + 1) + "\n");
+  EXPECT_EQ(AvailableMemory(root_), memory);
+  // A part of a processor is one; more than there are are not more.
+  Write("/sys/fs/cgroup/a/cpu.max", "20000 100000\n");
+  EXPECT_EQ(AvailableProcessors(root_), 1);
+  Write("/sys/fs/cgroup/a/cpu.max", "100000000 100000\n");
+  EXPECT_EQ(AvailableProcessors(root_), CPU_COUNT(&allowed));
+  if (CPU_COUNT(&allowed) < 3) return;
+  Write("/sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+  EXPECT_EQ(AvailableProcessors(root_), 2);
 }
 
 }  // namespace
