@@ -241,10 +241,13 @@ def test_what_is_replaced_keeps_its_rights(connection):
     search(connection, "granted", ", automl_method => 'random', automl_params => 'num_configs=2, num_iterations=1'")
     query(connection, "SELECT hopper.grant_model('granted', 'public')")
     query(connection, "GRANT SELECT ON granted_trials, granted_best TO PUBLIC")
-    rights = ("SELECT relname, relacl::text FROM pg_class WHERE relname LIKE 'granted%%' AND relkind = 'r'"
-              " ORDER BY 1".replace("%%", "%"))
+    query(connection, "GRANT SELECT (mst_key), REFERENCES (status) ON granted_info TO PUBLIC")
+    rights = ("SELECT relname, coalesce(attname, ''), coalesce(attacl, relacl)::text FROM pg_class LEFT JOIN pg_attribute"
+              " ON attrelid = pg_class.oid AND attacl IS NOT NULL"
+              " WHERE relname LIKE 'granted%%' AND relkind = 'r' ORDER BY 1, 2".replace("%%", "%"))
     before = query(connection, rights)
-    assert sum("=r/" in (acl or "") for _, acl in before) >= 5
+    assert sum("=r/" in (acl or "") for _, _, acl in before) >= 5
+    assert [name for _, name, _ in before if name] == ["mst_key", "status"]
     search(connection, "granted", ", automl_method => 'random', automl_params => 'num_configs=2, num_iterations=1',"
            " replace => true")
     assert query(connection, rights) == before

@@ -60,6 +60,14 @@ RESET ROLE;
 -- A partition takes memory in every run: there are not any number of them.
 SELECT hopper.training_preprocessor('points', 'many', 'y', 'x', partitions => 100001);
 
+-- Integers beside reals: those that reals do not hold are told once, by the first row
+CREATE TABLE wide (id bigint PRIMARY KEY, x real, n bigint, y int);
+INSERT INTO wide SELECT i, i, 16777214 + i, i % 2 FROM generate_series(1, 6) AS i;
+SELECT hopper.training_preprocessor('wide', 'wide_2', 'y', 'x, n', partitions => 1, normalizing_const => 1e7);
+SELECT hopper.training_preprocessor('wide', 'wide_1', 'y', 'id', partitions => 1, normalizing_const => 1e7);
+-- A JSON object that is none
+SELECT hopper.training_preprocessor('wide', 'wide_3', 'y', '{"a": "x", "b": n}');
+
 DROP OWNED BY hopper_columns_reader;
 DROP ROLE hopper_columns_reader;
 DROP SCHEMA hopper_columns CASCADE;

@@ -61,6 +61,8 @@ SELECT * FROM hopper.predict_rows('m', NULL::points, mst_key => 7);
 SELECT * FROM hopper.predict_rows('m', NULL::points, independent_varname => 'a, note');
 SELECT count(*) FROM hopper.predict_rows('m', NULL::points, source_query => 'SELECT id FROM points');
 SELECT count(*) FROM hopper.predict_rows('m', NULL::points, source_query => 'SELECT * FROM points; SELECT 1');
+SELECT count(*) FROM hopper.predict_rows('m', NULL::points, source_query => 'SELECT id, note::bytea AS a, b, a AS note FROM points');
+SELECT count(*) FROM points p, hopper.predict_rows('m', p);
 
 -- Rows that lack features
 SET client_min_messages = notice;

@@ -17,6 +17,32 @@
 
 /* --- what the user asks for --- */
 
+#define INPUTS_HINT \
+	"Write '{\"input\": \"column\", ...}', or a list of columns in place of one."
+
+static void
+read_json(void *written)
+{
+	(void) hopper_select("SELECT %s::json", hopper_literal(written));
+	SPI_freetuptable(SPI_tuptable);
+}
+
+static void
+require_json(char *written, const char *argument)
+{
+	ErrorData  *error = hopper_attempt(read_json, written);
+
+	if (error == NULL)
+		return;
+	if (error->sqlerrcode != ERRCODE_INVALID_TEXT_REPRESENTATION)
+		ReThrowError(error);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("argument \"%s\" begins like a JSON object and is none", argument),
+			 error->detail ? errdetail("%s", error->detail) : 0,
+			 errhint(INPUTS_HINT)));
+}
+
 bool
 hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *inputs,
 					   List **columns)
@@ -29,6 +55,7 @@ hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *in
 	if (written[strspn(written, " \t\r\n")] != '{')
 		return false;
 	*columns = NIL;
+	require_json(written, argument);
 	n = hopper_select("SELECT e.i, e.key, a.v"
 					  " FROM json_each(%s::json) WITH ORDINALITY AS e(key, value, i)"
 					  " LEFT JOIN LATERAL json_array_elements_text(CASE json_typeof(e.value)"

@@ -37,6 +37,7 @@ typedef struct hopper_pack_source
 	const char *argument;		/* the values are this argument's, not a column's */
 	bool		may_query;		/* here it can be asked where else there are NULLs */
 	bool		may_lack;		/* rows with NULL or numbers that are not finite are no errors */
+	bool	   *told_rounding;	/* whether a WARNING said so; NULL: nobody is told */
 	int			n_x;
 	hopper_pack_column *x;
 	hopper_pack_column y;

@@ -545,6 +545,20 @@ check_range(const hopper_pack_values *values, const hopper_pack_source *source,
 		refuse_number(source, column, "a value out of range for real", index, count);
 }
 
+/* Of the first integer that float32 does not hold. */
+static void
+tell_rounding(const hopper_pack_source *source, const hopper_pack_column *column, double number)
+{
+	if (source->told_rounding == NULL || *source->told_rounding)
+		return;
+	*source->told_rounding = true;
+	ereport(WARNING,
+			(errmsg("integers of %s are rounded to real", holder(source, column)),
+			 errdetail("%s holds %.0f, which becomes %.0f: reals hold integers to 16777216.",
+					   hopper_pack_row_name(source), number, (double) (float) number),
+			 errhint("Leave out what only names a row; scale or shift others in a view.")));
+}
+
 /* Writes one number as `type`, which is at least as wide as its own or float32. */
 static bool
 put_number(const hopper_pack_values *values, const hopper_pack_source *source,
@@ -562,6 +576,8 @@ put_number(const hopper_pack_values *values, const hopper_pack_source *source,
 			return refuse_number(source, column, name_non_finite(number), index, count);
 		if (!check_range(values, source, column, number, index, count))
 			return false;
+		if ((double) narrow != number && (from == INT4OID || from == INT8OID))
+			tell_rounding(source, column, number);
 		if (type == HOPPER_FLOAT64)
 			memcpy(out, &number, sizeof(number));
 		else if (isfinite(narrow))

@@ -97,6 +97,8 @@ hopper_pack_set_job_row_types(hopper_pack_job *job)
 							  source->n_keys + (source->has_tableoid ? 1 : 0) +
 					   (source->has_ctid ? 1 : 0));
 	source->first_key = source->n_x + n_more + 1;
+	if (source->told_rounding == NULL)
+		source->told_rounding = palloc0(sizeof(bool));
 }
 
 char *

@@ -8,8 +8,11 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
+
+#include "pg/server/words.h"
 
 static hopper_predict_what
 most_probable(int k)
@@ -144,6 +147,53 @@ resolve_features(hopper_pack_source *rows, Oid relation, List *x)
 		hopper_pack_resolve_column(relation, lfirst(cell), &rows->x[rows->n_x++]);
 }
 
+/* A query has all columns of the relation, in types that can be cast to theirs. */
+static void
+require_query_columns(const hopper_prediction *run, Oid relation)
+{
+	char	   *query = psprintf("SELECT * FROM (%s) AS hopper_source LIMIT 0", run->source_query);
+	hopper_complaints complaints = {NIL};
+	StringInfoData words;
+	TupleDesc	desc;
+	char	   *name;
+	int			n = 0;
+
+	initStringInfo(&words);
+	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "the query was not run");
+	desc = SPI_tuptable->tupdesc;
+	for (AttrNumber i = 1; (name = hopper_get_attname(relation, i)) != NULL; i++)
+	{
+		Oid			type = get_atttype(relation, i);
+		int			at = SPI_fnumber(desc, name);
+
+		/* A column that is gone keeps its number. */
+		if (get_attnum(relation, name) != i)
+			continue;
+		if (at <= 0)
+			appendStringInfo(&words, "%s\"%s\"", n++ > 0 ? ", " : "", name);
+		else
+		{
+			Oid			given = SPI_gettypeid(desc, at);
+
+			if (!can_coerce_type(1, &given, &type, COERCION_EXPLICIT))
+				hopper_complain(&complaints, ERRCODE_DATATYPE_MISMATCH,
+								psprintf("column \"%s\" of source_query is of type %s, that of "
+										 "\"%s\" is %s", name, format_type_be(given),
+										 run->source.shown, format_type_be(type)), NULL,
+								"Cast it in the query, or give the right column this name.");
+		}
+	}
+	SPI_freetuptable(SPI_tuptable);
+	if (n > 0)
+		hopper_complain(&complaints, ERRCODE_UNDEFINED_COLUMN,
+						psprintf("source_query lacks %s of \"%s\"",
+								 hopper_plural(n, "column", "columns"), run->source.shown),
+						psprintf("Without %s its rows are not rows of the table.", words.data),
+						"Select all columns by their names, NULL AS name where there is nothing.");
+	hopper_throw_complaints(&complaints, "source_query");
+}
+
 /*
  * The row of run->source as a value. Columns of a query are taken by their names, as the features
  * are: those of one type may come in another order.
@@ -187,7 +237,9 @@ hopper_predict_open_rows(hopper_prediction *run, Oid row_type, List *x)
 	run->whole_row = whole_row(run, relation, row_type);
 	rows->name = run->source;
 	resolve_features(rows, relation, x);
-	if (run->source_query == NULL)
+	if (run->source_query)
+		require_query_columns(run, relation);
+	else
 		hopper_pack_find_row_names(rows, relation);
 	hopper_predict_set_row_types(run, row_type,
 								 rows->n_keys + (rows->has_tableoid ? 1 : 0) +

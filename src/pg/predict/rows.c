@@ -127,6 +127,12 @@ hopper_sql_predict_rows(PG_FUNCTION_ARGS)
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 4);
 	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
 	run->source = table_of_rows(type);
+	if (!PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("source_rows stands for all rows of a table or view and must be NULL, "
+						"got one row"),
+				 errhint("Write NULL::name; hopper.predict_row() predicts one row.")));
 	run->source_query = query_argument(fcinfo, 6);
 	run->threads = hopper_effective_threads();
 	hopper_read_trained(&table, !PG_ARGISNULL(3), hopper_key_argument(fcinfo, 3), &trained);

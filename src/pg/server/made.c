@@ -245,37 +245,63 @@ rename_table(const hopper_name *table, const hopper_name *new_name)
 					hopper_identifier(old_key), hopper_identifier(key.name));
 }
 
-/* GRANT statements that give others the rights on `to` that they have on `from`. */
-static char *
-grants_as_sql(const hopper_name *from, const hopper_name *to)
+/* What somebody else than the owner may do with a table, or with a column of it. */
+typedef struct right
 {
+	char	   *privilege;
+	bool		may_grant;
+	char	   *grantee;		/* NULL: everybody */
+	char	   *column;			/* NULL: the whole table */
+} right;
+
+static List *
+rights_on(const hopper_name *table)
+{
+	Oid			relation = hopper_relation_oid(table, false);
 	uint64		n = hopper_select_latest("SELECT privilege_type::text, is_grantable,"
 										 " CASE grantee WHEN 0 THEN NULL"
-										 "  ELSE pg_get_userbyid(grantee)::text END"
-										 " FROM (SELECT (aclexplode(relacl)).*, relowner"
-										 "  FROM pg_class WHERE oid = %u) a"
-										 " WHERE grantee <> relowner",
-										 hopper_relation_oid(from, false));
-	StringInfoData grants;
+										 "  ELSE pg_get_userbyid(grantee)::text END, attname::text"
+										 " FROM (SELECT (aclexplode(relacl)).*, relowner,"
+										 "   NULL::name AS attname FROM pg_class WHERE oid = %u"
+										 "  UNION ALL SELECT (aclexplode(attacl)).*, relowner,"
+										 "   attname FROM pg_attribute"
+										 "   JOIN pg_class c ON c.oid = attrelid"
+										 "   WHERE attrelid = %u AND NOT attisdropped) a"
+										 " WHERE grantee <> relowner", relation, relation);
+	List	   *rights = NIL;
 
-	initStringInfo(&grants);
 	for (uint64 row = 0; row < n; row++)
 	{
-		char	   *grantee = hopper_cell(row, 3);
+		right	   *one = palloc(sizeof(right));
 
-		appendStringInfo(&grants, "GRANT %s ON TABLE %s TO %s%s; ", hopper_cell(row, 1),
-						 to->quoted, grantee ? hopper_identifier(grantee) : "PUBLIC",
-						 strcmp(hopper_cell(row, 2), "t") == 0 ? " WITH GRANT OPTION" : "");
+		one->privilege = hopper_cell(row, 1);
+		one->may_grant = strcmp(hopper_cell(row, 2), "t") == 0;
+		one->grantee = hopper_cell(row, 3);
+		one->column = hopper_cell(row, 4);
+		rights = lappend(rights, one);
 	}
 	SPI_freetuptable(SPI_tuptable);
-	return grants.data;
+	return rights;
 }
 
+/* Those on columns that the table does not have are left out. */
 static void
-grant(const char *statements)
+give_rights(List *rights, const hopper_name *table)
 {
-	if (statements[0])
-		hopper_exec("%s", statements);
+	Oid			relation = hopper_relation_oid(table, false);
+	ListCell   *cell;
+
+	foreach(cell, rights)
+	{
+		const right *one = lfirst(cell);
+
+		if (one->column && get_attnum(relation, one->column) == InvalidAttrNumber)
+			continue;
+		hopper_exec("GRANT %s%s ON TABLE %s TO %s%s", one->privilege,
+					one->column ? psprintf(" (%s)", hopper_identifier(one->column)) : "",
+					table->quoted, one->grantee ? hopper_identifier(one->grantee) : "PUBLIC",
+					one->may_grant ? " WITH GRANT OPTION" : "");
+	}
 }
 
 hopper_grants *
@@ -285,13 +311,13 @@ hopper_drop_to_replace(const hopper_made *tables, int n)
 
 	grants->n = 0;
 	grants->tables = palloc(n * sizeof(hopper_name));
-	grants->statements = palloc(n * sizeof(char *));
+	grants->rights = palloc(n * sizeof(List *));
 	for (int i = 0; i < n; i++)
 	{
 		if (!OidIsValid(hopper_relation_oid(&tables[i].name, true)))
 			continue;
 		grants->tables[grants->n] = tables[i].name;
-		grants->statements[grants->n++] = grants_as_sql(&tables[i].name, &tables[i].name);
+		grants->rights[grants->n++] = rights_on(&tables[i].name);
 	}
 	(void) hopper_drop_made(tables, n, NULL);
 	return grants;
@@ -302,7 +328,7 @@ hopper_grant_again(const hopper_grants *grants)
 {
 	for (int i = 0; grants && i < grants->n; i++)
 		if (OidIsValid(hopper_relation_oid(&grants->tables[i], true)))
-			grant(grants->statements[i]);
+			give_rights(grants->rights[i], &grants->tables[i]);
 }
 
 void
@@ -311,7 +337,7 @@ hopper_exchange(const hopper_made *tables, const hopper_made *others, int n)
 	for (int i = 0; i < n; i++)
 		if (OidIsValid(hopper_relation_oid(&tables[i].name, true)) &&
 			OidIsValid(hopper_relation_oid(&others[i].name, true)))
-			grant(grants_as_sql(&tables[i].name, &others[i].name));
+			give_rights(rights_on(&tables[i].name), &others[i].name);
 	(void) hopper_drop_made(tables, n, NULL);
 	for (int i = 0; i < n; i++)
 		if (OidIsValid(hopper_relation_oid(&others[i].name, true)))

@@ -57,7 +57,7 @@ typedef struct hopper_grants
 {
 	int			n;
 	hopper_name *tables;
-	char	  **statements;		/* by table; "" where nobody else has rights */
+	List	  **rights;			/* of others, by table */
 } hopper_grants;
 extern hopper_grants *hopper_drop_to_replace(const hopper_made *tables, int n);
 /* NULL for none; tables that were not made again are left out. */
