@@ -35,11 +35,11 @@ typedef struct hopper_event
 	int32_t		n_metrics;
 	double		metrics[HOPPER_MAX_METRICS];
 	double		elapsed;		/* seconds since the start */
-	char		message[512];
-	char		detail[512];
-	char		hint[512];
 	int32_t		partition;		/* HOPPER_EVENT_LOAD */
 	int32_t		take;			/* HOPPER_EVENT_MODEL_DONE: 1: take its result, others wait */
+	char		message[512];	/* the texts come last: most events have none */
+	char		detail[512];
+	char		hint[512];
 } hopper_event;
 
 typedef enum hopper_visit_kind

@@ -23,7 +23,8 @@ typedef struct hopper_run_options
 	int64_t		memory_limit;	/* bytes, for data and models together */
 	const char *precision;		/* "fp32", "bf16"; see check_precision */
 	int32_t		mix_numerics;	/* 1: warm start from a state of another numerics class */
-	int32_t		event_fd;		/* eventfd that is written to whenever an event waits; not owned */
+	int32_t		event_fd;		/* eventfd that is written to when events wait, but not for a few
+								 * metrics and iterations alone; not owned */
 	/*
 	 * Threads that share the arithmetic of one model's visit, 1 where it is 0; part of the
 	 * numerics class. The models are then trained by threads / threads_per_model workers.

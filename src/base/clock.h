@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <utility>
 
 namespace hopper {
 
@@ -15,6 +16,11 @@ class Stopwatch {
  public:
   double Seconds() const { return MonotonicSeconds() - start_; }
   void Restart() { start_ = MonotonicSeconds(); }
+  // Since the last lap, or the start; the next lap begins.
+  double Lap() {
+    const double now = MonotonicSeconds();
+    return now - std::exchange(start_, now);
+  }
 
  private:
   double start_ = MonotonicSeconds();

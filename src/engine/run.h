@@ -184,8 +184,9 @@ class Run {
 
   struct Task {
     Model* model = nullptr;
-    std::shared_ptr<EvaluationPass> pass;  // null: a visit
-    int partition = 0;                     // of the pass
+    std::shared_ptr<EvaluationPass> pass;  // null: visits
+    int partition = 0;                     // the first one
+    int count = 1;  // of partitions one after another: the ring's, or in a pass their neighbours
     int worker = 0;
     double started = 0.0;
     double wait = 0.0;   // of the model
@@ -210,16 +211,24 @@ class Run {
     std::unique_lock<std::mutex> lock_;
   };
 
-  // What a visit came to.
+  static constexpr int kMostTogether = 32;
+  // The seconds of each part of a task.
+  struct Laps {
+    std::array<double, kMostTogether> seconds = {};
+    int n = 0;
+    void Add(double lap) { seconds[static_cast<size_t>(n++)] = lap; }
+  };
+
+  // What the visits of a task came to.
   struct VisitOutcome {
-    MetricSums sums;
+    Laps laps;             // the last one is where they ended:
+    MetricSums sums;       // those of the others are in the model's already
     bool reports = false;  // it ended an iteration with running metrics:
     Report report;
     VisitEnd end = VisitEnd::kCancelled;
     bool failed = false;
     Problem problem;
     int64_t examples_before = 0;
-    double seconds = 0.0;
     std::shared_ptr<const Snapshot> snapshot;  // null: nobody wants one
   };
 
@@ -239,7 +248,7 @@ class Run {
   // Admits those that wait, in their order, as far as there is room.
   void AdmitLocked();
   void BeginLocked(Model* model);
-  bool EndsWithSnapshot(const Model& model) const;
+  static bool EndsWithSnapshot(const Model& model, const Course& course);
   bool HasRoomForVisitLocked(const Model& model) const;
   void CountSnapshotsLocked(Model* model);
   void CountLocked(Model* model, int64_t bytes);
@@ -276,13 +285,16 @@ class Run {
   static void TakeWholePassLocked(EvaluationPass* pass);
   bool TrainsNextLocked(const Model& model) const;
   void TakeVisitLocked(Task* task);
+  int VisitsTogetherLocked(const Model& model) const;
+  int PartitionsTogetherLocked(const Model& model, const EvaluationPass& pass, int first) const;
   bool AnyLeftLocked() const { return training_ > 0 || open_; }
   bool HasState(Model* model);  // makes it where there is none; false: cancelled
   void TrainTask(const Task& task);
-  std::shared_ptr<const Snapshot> SnapshotAfterVisit(const Model* model) const;
+  static std::shared_ptr<const Snapshot> SnapshotAfterVisit(const Model& model,
+                                                            const Course& course);
   void FinishVisit(const Task& task, VisitOutcome outcome);
   void EvaluateTask(const Task& task);
-  void RecordVisitLocked(const Task& task, hopper_visit visit);
+  void RecordVisitLocked(const Task& task, hopper_visit visit, double after = 0.0);
   // data above the memory limit; all of it is in memory where there is no window
   bool IsLoadedLocked(int split, int partition) const {
     return window_ == nullptr || window_->IsLoaded(split, partition);
@@ -380,7 +392,8 @@ class Run {
   int tasks_ = 0;
   double seconds_busy_ = 0.0;
   double seconds_hop_ = 0.0;
-  std::deque<hopper_visit> visits_;  // that nobody has taken
+  std::vector<hopper_visit> visits_;  // from visits_taken_ on nobody has taken them
+  size_t visits_taken_ = 0;
   double end_time_ = 0.0;
   LibtorchWarnings warnings_;
 

@@ -179,7 +179,7 @@ void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
       outcomes[i].sums = std::move(visits[i].sums);
       outcomes[i].end = cancelled ? VisitEnd::kCancelled : visits[i].end;
       if (visits[i].end == VisitEnd::kDone)
-        outcomes[i].snapshot = SnapshotAfterVisit(tasks[i].model);
+        outcomes[i].snapshot = SnapshotAfterVisit(*tasks[i].model, tasks[i].model->course);
     }
   } catch (...) {
     const Problem problem = DescribeException();
@@ -192,7 +192,7 @@ void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
   const double share = watch.Seconds() / static_cast<double>(tasks.size());
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (outcomes[i].failed) worker->Forget(tasks[i].model->key);
-    outcomes[i].seconds = share;
+    outcomes[i].laps.Add(share);
     FinishVisit(tasks[i], std::move(outcomes[i]));
   }
 }

@@ -141,23 +141,24 @@ void Run::CountLocked(Model* model, int64_t bytes) {
 
 // ---------------------------------------------------------------- snapshots
 
-// Whether its next visit ends an iteration whose weights somebody wants to see.
-bool Run::EndsWithSnapshot(const Model& model) const {
-  return EndsIteration(model.rules, model.course) &&
-         model.rules.KeepsWeights(model.course.iterations + 1, model.watching);
+// Whether the visit that is next on the course ends an iteration whose weights somebody wants to
+// see.
+bool Run::EndsWithSnapshot(const Model& model, const Course& course) {
+  return EndsIteration(model.rules, course) &&
+         model.rules.KeepsWeights(course.iterations + 1, model.watching);
 }
 
 // A second copy of the weights beside one that is being evaluated is made where there is room. Not
 // where partitions come in turns: a model that waits for room would hold its own.
 bool Run::HasRoomForVisitLocked(const Model& model) const {
-  if (model.passes.empty() || !EndsWithSnapshot(model)) return true;
+  if (model.passes.empty() || !EndsWithSnapshot(model, model.course)) return true;
   return window_ == nullptr &&
          resident_ + task_bytes_ + model.memory.task + model.memory.kept <= budget();
 }
 
 void Run::CountSnapshotsLocked(Model* model) {
   if (model->counted_bytes == 0 || model->status != HOPPER_MODEL_TRAINING) return;
-  int64_t snapshots = model->busy && EndsWithSnapshot(*model) ? 1 : 0;
+  int64_t snapshots = model->busy && EndsWithSnapshot(*model, model->course) ? 1 : 0;
   const Snapshot* last = nullptr;
   for (const auto& pass : model->passes) {
     if (pass->snapshot.get() != last) ++snapshots;

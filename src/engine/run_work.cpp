@@ -18,6 +18,14 @@ namespace {
 constexpr size_t kManyVisits = 4096;
 // With so many that nobody takes, workers wait.
 constexpr size_t kMostVisits = 16 * kManyVisits;
+// Of one model, tasks that take no more floating-point operations together are taken at once:
+// taking one takes the lock, and some microseconds where the model is in no cache.
+constexpr double kTogether = 2e6;
+
+// How many such tasks: at least one, `most` at most.
+int Together(double work, int most) {
+  return static_cast<int>(std::clamp<double>(kTogether / std::max(work, 1.0), 1.0, most));
+}
 
 }  // namespace
 
@@ -131,7 +139,9 @@ void Run::WakeNextLocked() {
 }
 
 // Nobody takes what there is to tell: it must not eat the memory.
-bool Run::ReaderIsBehindLocked() const { return visits_.size() >= kMostVisits || events_.IsFull(); }
+bool Run::ReaderIsBehindLocked() const {
+  return visits_.size() - visits_taken_ >= kMostVisits || events_.IsFull();
+}
 
 std::shared_ptr<Run::EvaluationPass> Run::OpenPassLocked(const Model& model) const {
   for (const auto& pass : model.passes) {
@@ -158,6 +168,32 @@ void Run::TakeVisitLocked(Task* task) {
   task->model->seconds_waiting += task->wait;
 }
 
+// The visits that come next within the iteration. A copy of the weights at its end is promised its
+// room where the model has none yet; otherwise that visit is a task of its own.
+int Run::VisitsTogetherLocked(const Model& model) const {
+  if (window_ != nullptr || model.device != kNoDevice) return 1;
+  const double rows = static_cast<double>(train_.desc().n_rows) / train_.n_partitions();
+  const FitParams& fit = model.trainer->fit();
+  const double updates = rows * static_cast<double>(fit.epochs) *
+                         static_cast<double>(model.trainer->network().spec().parameters) /
+                         static_cast<double>(fit.batch_size);
+  const int left = model.rules.partitions[kTrainSplit] - model.course.visit;
+  const int n = std::min(Together(VisitWork(model) + updates, kMostTogether), left);
+  const bool copies = model.rules.KeepsWeights(model.course.iterations + 1, model.watching);
+  return n == left && n > 1 && copies && !model.passes.empty() ? n - 1 : n;
+}
+
+// From the first one on, partitions that nobody has taken.
+int Run::PartitionsTogetherLocked(const Model& model, const EvaluationPass& pass, int first) const {
+  if (window_ != nullptr || model.device != kNoDevice) return 1;
+  const auto n = static_cast<int>(pass.taken.size());
+  const int most =
+      std::min(Together(PassWork(model, DataOf(pass.split)) / n, kMostTogether), n - first);
+  int count = 1;
+  while (count < most && !pass.taken[static_cast<size_t>(first + count)]) ++count;
+  return count;
+}
+
 bool Run::NextTaskLocked(Task* task, int device) {
   if (ReaderIsBehindLocked()) return false;
   for (;;) {
@@ -174,12 +210,14 @@ bool Run::NextTaskLocked(Task* task, int device) {
     if (pass != nullptr) {
       // Before its next visit, so that snapshots of one model do not pile up.
       task->partition = NextOfPassLocked(*pass);
-      pass->taken[static_cast<size_t>(task->partition)] = true;
+      task->count = PartitionsTogetherLocked(*model, *pass, task->partition);
+      std::fill_n(pass->taken.begin() + task->partition, task->count, true);
       while (pass->first < pass->taken.size() && pass->taken[pass->first]) ++pass->first;
-      --pass->untaken;
+      pass->untaken -= task->count;
       task->wait = task->started - pass->ready_since;
       task->pass = std::move(pass);
     } else {
+      task->count = VisitsTogetherLocked(*model);
       TakeVisitLocked(task);
       task->partition = ring_.PartitionOf(model->key, model->course.visit);
     }
@@ -192,23 +230,29 @@ bool Run::NextTaskLocked(Task* task, int device) {
 int32_t Run::NextVisits(hopper_visit* visits, int32_t n) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const bool behind = ReaderIsBehindLocked();
-  int32_t taken = 0;
-  for (; taken < n && !visits_.empty(); ++taken) {
-    visits[taken] = visits_.front();
-    visits_.pop_front();
+  const auto taken =
+      static_cast<int32_t>(std::min(visits_.size() - visits_taken_, static_cast<size_t>(n)));
+  std::copy_n(visits_.data() + visits_taken_, taken, visits);
+  visits_taken_ += static_cast<size_t>(taken);
+  if (visits_taken_ == visits_.size()) {
+    visits_.clear();
+    visits_taken_ = 0;
   }
   if (behind && !ReaderIsBehindLocked()) wake_.notify_all();
   return taken;
 }
 
-void Run::RecordVisitLocked(const Task& task, hopper_visit visit) {
+// So many seconds after the task's begin.
+void Run::RecordVisitLocked(const Task& task, hopper_visit visit, double after) {
   visit.mst_key = task.model->key;
   visit.worker = task.worker;
   visit.n_partitions = 1;
-  visit.started = task.started - start_time_;
-  // What the worker did between its tasks is not what the model waited for.
-  visit.moved = std::min(task.moved, task.wait);
-  visit.wait = task.wait - visit.moved;
+  visit.started = task.started + after - start_time_;
+  if (after == 0.0) {
+    // What the worker did between its tasks is not what the model waited for.
+    visit.moved = std::min(task.moved, task.wait);
+    visit.wait = task.wait - visit.moved;
+  }
   visits_.push_back(visit);
   if (visits_.size() % kManyVisits == 0) events_.Wake();
 }
@@ -227,36 +271,48 @@ bool Run::HasState(Model* model) {
 
 void Run::TrainTask(const Task& task) {
   // `busy` makes this worker the only one that touches the state and the place in the schedule.
-  const Stopwatch watch;
   Model* model = task.model;
   VisitOutcome outcome;
   outcome.examples_before = model->state.examples;
-  const int partition = ring_.PartitionOf(model->key, model->course.visit);
+  Stopwatch watch;
   try {
-    outcome.end = VisitEnd::kCancelled;
-    if (HasState(model)) {
-      outcome.end = model->trainer->Visit(
-          &model->state, train_.partition(partition), partition, cancel_, &outcome.sums,
-          model->rules.TakesRunningMetrics(model->course.iterations + 1));
+    const bool has_state = HasState(model);
+    Course course = model->course;
+    for (int visit = 0; visit < task.count; ++visit, ++course.visit) {
+      if (visit > 0) {
+        if (outcome.end != VisitEnd::kDone) break;
+        model->running.Add(outcome.sums);
+        outcome.sums = MetricSums();
+      }
+      outcome.end = VisitEnd::kCancelled;
+      if (has_state) {
+        const int partition = ring_.PartitionOf(model->key, course.visit);
+        outcome.end = model->trainer->Visit(
+            &model->state, train_.partition(partition), partition, cancel_, &outcome.sums,
+            model->rules.TakesRunningMetrics(course.iterations + 1));
+      }
+      if (outcome.end == VisitEnd::kDone) outcome.snapshot = SnapshotAfterVisit(*model, course);
+      outcome.laps.Add(watch.Lap());
     }
-    if (outcome.end == VisitEnd::kDone) outcome.snapshot = SnapshotAfterVisit(model);
   } catch (...) {
     outcome.failed = true;
     outcome.problem = DescribeException();
+    outcome.laps.Add(watch.Lap());
   }
-  outcome.seconds = watch.Seconds();
   FinishVisit(task, std::move(outcome));
 }
 
 // The weights to evaluate, where the visit that the model has just made ends an iteration and
 // somebody wants to know.
-std::shared_ptr<const Run::Snapshot> Run::SnapshotAfterVisit(const Model* model) const {
-  if (!EndsWithSnapshot(*model)) return nullptr;
-  return std::make_shared<const Snapshot>(model->trainer->KeptWeights(model->state));
+std::shared_ptr<const Run::Snapshot> Run::SnapshotAfterVisit(const Model& model,
+                                                             const Course& course) {
+  if (!EndsWithSnapshot(model, course)) return nullptr;
+  return std::make_shared<const Snapshot>(model.trainer->KeptWeights(model.state));
 }
 
 void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   Model* model = task.model;
+  const int last = outcome.laps.n - 1;
   if (outcome.end == VisitEnd::kNotFinite) {
     outcome.failed = true;
     outcome.problem = NotFinite(*model->trainer, outcome.sums.loss, model->state);
@@ -264,8 +320,10 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   if (outcome.end == VisitEnd::kDone && !outcome.failed) {
     try {
       model->running.Add(outcome.sums);
-      outcome.reports = EndsIteration(model->rules, model->course) &&
-                        model->rules.TakesRunningMetrics(model->course.iterations + 1);
+      Course course = model->course;
+      course.visit += last;
+      outcome.reports = EndsIteration(model->rules, course) &&
+                        model->rules.TakesRunningMetrics(course.iterations + 1);
       if (outcome.reports) {
         outcome.report = Reckon(*model, model->running, model->state.params.data());
       }
@@ -279,10 +337,17 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   visit.kind = HOPPER_VISIT_TRAIN;
   visit.split = HOPPER_SPLIT_TRAIN;
   visit.iteration = static_cast<int32_t>(model->total_iterations) + 1;
-  visit.first_partition = ring_.PartitionOf(model->key, model->course.visit);
-  visit.train = outcome.seconds;
-  RecordVisitLocked(task, visit);
-  model->seconds_training += outcome.seconds;
+  double after = 0.0;
+  for (int i = 0; i <= last; ++i) {
+    visit.first_partition = ring_.PartitionOf(model->key, model->course.visit);
+    visit.train = outcome.laps.seconds[static_cast<size_t>(i)];
+    RecordVisitLocked(task, visit, after);
+    after += visit.train;
+    if (i == last) break;
+    model->work -= VisitWork(*model);
+    EndVisit(model->rules, model->watching, &model->course);
+  }
+  model->seconds_training += after;
   model->examples += model->state.examples - outcome.examples_before;
   model->busy = false;
   model->ready_since = MonotonicSeconds();
@@ -340,20 +405,27 @@ void Run::AddPassLocked(Model* model, hopper_split split,
 }
 
 void Run::EvaluateTask(const Task& task) {
-  const Stopwatch watch;
   Model* model = task.model;
   EvaluationPass& pass = *task.pass;
-  MetricSums sums;
-  VisitEnd end = VisitEnd::kCancelled;
+  std::vector<MetricSums> sums;
+  Laps laps;
+  VisitEnd end = VisitEnd::kDone;
   Problem problem;
   bool failed = false;
+  Stopwatch watch;
   try {
+    sums.resize(static_cast<size_t>(task.count));
     const Dataset& data = DataOf(pass.split);
-    end = model->trainer->Evaluate(pass.snapshot->weights.data(), data.partition(task.partition),
-                                   cancel_, &sums);
+    for (int i = 0; i < task.count && end == VisitEnd::kDone; ++i) {
+      end = model->trainer->Evaluate(pass.snapshot->weights.data(),
+                                     data.partition(task.partition + i), cancel_,
+                                     &sums[static_cast<size_t>(i)]);
+      laps.Add(watch.Lap());
+    }
   } catch (...) {
     failed = true;
     problem = DescribeException();
+    laps.Add(watch.Lap());
   }
 
   Books books(this);
@@ -361,19 +433,24 @@ void Run::EvaluateTask(const Task& task) {
   visit.kind = HOPPER_VISIT_EVALUATE;
   visit.split = pass.split;
   visit.iteration = pass.total_iteration;
-  visit.first_partition = task.partition;
-  visit.evaluate = watch.Seconds();
-  RecordVisitLocked(task, visit);
-  model->seconds_evaluating += visit.evaluate;
+  double after = 0.0;
+  for (int i = 0; i < laps.n; ++i) {
+    visit.first_partition = task.partition + i;
+    visit.evaluate = laps.seconds[static_cast<size_t>(i)];
+    RecordVisitLocked(task, visit, after);
+    after += visit.evaluate;
+  }
+  model->seconds_evaluating += after;
   if (end == VisitEnd::kCancelled && !failed) return;
   if (model->status != HOPPER_MODEL_TRAINING) return;
   if (failed) {
     FailLocked(model, std::move(problem));
     return;
   }
-  pass.sums[static_cast<size_t>(task.partition)] = std::move(sums);
-  --pass.unfinished;
-  model->work -= PassWork(*model, DataOf(pass.split)) / static_cast<double>(pass.sums.size());
+  std::move(sums.begin(), sums.end(), pass.sums.begin() + task.partition);
+  pass.unfinished -= task.count;
+  model->work -= PassWork(*model, DataOf(pass.split)) / static_cast<double>(pass.sums.size()) *
+                 static_cast<double>(task.count);
   if (pass.unfinished == 0) Settle(model, &books);
   UpdateLocked(model);
 }
@@ -479,7 +556,7 @@ void Run::DoneLocked(Model* model) {
   hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_DONE, model);
   event.iteration = static_cast<int32_t>(model->total_iterations);
   event.take = AnyWaitsLocked() ? 1 : 0;
-  events_.Push(event);
+  event.take != 0 || pool_ ? events_.Push(event) : events_.PushQuietly(event);
   EndLocked(model);
 }
 
@@ -564,7 +641,7 @@ void Run::PushMetricsLocked(Model* model, int64_t iteration, hopper_split split,
   event.loss = report.loss;
   event.n_metrics = static_cast<int32_t>(report.metrics.size());
   std::copy(report.metrics.begin(), report.metrics.end(), event.metrics);
-  events_.Push(event);
+  events_.PushQuietly(event);
   if (!model->course.deciding || iteration != model->total_iterations) return;
   model->observed.splits[split] = {true, report.loss, std::move(report.metrics)};
 }

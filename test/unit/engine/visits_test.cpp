@@ -92,5 +92,27 @@ TEST(Visits, EachModelPartitionAndIterationComesOnceAndSecondsAddUp) {
   }
 }
 
+// Tasks of a few microseconds are taken together: the visits of an iteration, and the partitions of
+// an evaluation. What takes long is shared out.
+TEST(Visits, SmallOnesAreOneTask) {
+  const PackedTable train{{}};
+  RunOptions options;
+  options.iterations = kIterations;
+  options.threads = 3;
+  const auto tasks = [&](int units) {
+    RunDriver run(options, train, nullptr);
+    Configuration config = Five()[0];
+    config.arch = MlpJson(20, units, 3);
+    run.AddConfig(config);
+    run.Start();
+    run.WaitToEnd();
+    int waited = 0;  // only a task's first one has waited, or was moved to
+    for (const hopper_visit& visit : run.Visits()) waited += visit.wait + visit.moved > 0.0 ? 1 : 0;
+    return waited;
+  };
+  EXPECT_LE(tasks(4), kIterations + 1);
+  EXPECT_EQ(tasks(2000), (kIterations + 1) * 4);
+}
+
 }  // namespace
 }  // namespace hopper
