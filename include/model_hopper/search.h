@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "model_hopper/basics.h"
+#include "model_hopper/data.h"
 
 typedef struct hopper_search hopper_search;
 
@@ -33,6 +34,8 @@ typedef struct hopper_search_options
 	const char *compile_grid;
 	const char *fit_grid;
 	const char *space;			/* or NULL */
+	/* With it and architectures, words that no configuration can be trained with are refused. */
+	const hopper_data_desc *data;
 	const char *algorithm;		/* "hyperband" */
 	const char *arguments;		/* "R=81, eta=3"; NULL: the defaults */
 	const char *objective;		/* "accuracy", "accuracy, 0.1 * loss" */

@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "model/check.h"
 #include "params/text.h"
+#include "search/choices.h"
 #include "search/measures.h"
 
 namespace hopper {
@@ -61,6 +63,28 @@ void CheckMeasures(const SearchRequest& request, std::vector<Problem>* problems)
   RequireMetrics(measures, texts, problems);
 }
 
+// Everything that training would say of a configuration before it begins.
+std::vector<Problem> CheckPoint(const hopper_search_options& options, const SearchSpace& space,
+                                const SearchPoint& point) {
+  const SearchConfiguration one = space.Configuration(point);
+  std::string architecture = space.Architecture(point, one.model_id);
+  for (int32_t i = 0; architecture.empty() && i < options.n_models; ++i) {
+    if (options.model_ids[i] == one.model_id) architecture = Text(options.model_archs[i]);
+  }
+  hopper_config config = {};
+  config.mst_key = 1;
+  config.model_id = one.model_id;
+  config.model_arch = architecture.c_str();
+  config.model_arch_size = architecture.size();
+  config.compile_params = one.compile_params.c_str();
+  config.fit_params = one.fit_params.c_str();
+  std::vector<Problem> problems;
+  for (const ConfigProblem& found : CheckConfigs({config}, options.data)) {
+    if (!found.problem.warning) problems.push_back(found.problem);
+  }
+  return problems;
+}
+
 SearchRequest::Earlier EarlierOf(const hopper_search_earlier& given, const SearchRequest& request) {
   SearchRequest::Earlier earlier;
   earlier.point = request.space->ParsePoint(given.parameters);
@@ -83,6 +107,10 @@ void ThrowSearchProblems(const std::vector<Problem>& problems) {
   for (size_t i = 0; i < problems.size(); ++i) {
     detail += (i == 0 ? "" : "\n") + std::to_string(i + 1) + ". " + problems[i].message + ".";
     if (!problems[i].detail.empty()) detail += " " + problems[i].detail;
+    // The error has the first one's hint.
+    if (!problems[i].hint.empty() && problems[i].hint != problems.front().hint) {
+      detail += " " + problems[i].hint;
+    }
   }
   throw Error(problems.front().code,
               "the search has " + std::to_string(problems.size()) + " problems", detail,
@@ -93,11 +121,16 @@ std::shared_ptr<const SearchSpace> SearchSpaceOf(const hopper_search_options& op
                                                  std::vector<Problem>* problems) {
   const size_t before = problems->size();
   std::shared_ptr<const SearchSpace> space;
+  PointCheck check;
+  if (options.data != nullptr && options.model_archs != nullptr) {
+    check = [&](const SearchSpace& s, const SearchPoint& p) { return CheckPoint(options, s, p); };
+  }
   Collect(problems, [&] {
     if (options.space == nullptr) {
       space = std::make_shared<SearchSpace>(
           ParseSearchGrid({options.model_ids, options.model_ids + options.n_models},
                           Text(options.compile_grid), Text(options.fit_grid)));
+      if (check) CheckTexts(*space, "grid at \"", check, problems);
       return;
     }
     std::map<int32_t, std::string> architectures;
@@ -105,7 +138,8 @@ std::shared_ptr<const SearchSpace> SearchSpaceOf(const hopper_search_options& op
       const char* json = options.model_archs == nullptr ? nullptr : options.model_archs[i];
       architectures[options.model_ids[i]] = Text(json);
     }
-    space = std::make_shared<SearchSpace>(ParseSearchSpace(options.space, architectures, problems));
+    space = std::make_shared<SearchSpace>(
+        ParseSearchSpace(options.space, architectures, problems, check));
   });
   return problems->size() > before ? nullptr : space;
 }

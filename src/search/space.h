@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -138,6 +139,10 @@ class SearchSpace {
   std::shared_ptr<const SearchTexts> texts_;
 };
 
+// What is wrong with a point of a space; nothing where it can be trained.
+using PointCheck =
+    std::function<std::vector<Problem>(const SearchSpace& space, const SearchPoint& point)>;
+
 // The search space of a JSON text:
 //   {"parameters": {"lr": {"type": "float", "low": 1e-4, "high": 0.1, "scale": "log"},
 //                   "units": {"type": "int", "low": 16, "high": 256, "step": 16},
@@ -156,10 +161,11 @@ class SearchSpace {
 // only where one of them is chosen.
 //
 // All problems are appended, with the path of each ("parameters.lr.low"); the space returned is of
-// use only where there are none.
+// use only where there are none. `check` tries some points; empty: it is seen that their texts can
+// be read (ReadTexts in choices.h).
 SearchSpace ParseSearchSpace(const std::string& text,
                              const std::map<int32_t, std::string>& architectures,
-                             std::vector<Problem>* problems);
+                             std::vector<Problem>* problems, const PointCheck& check = {});
 
 // The space of MADlib's texts (generate_model_configs): choices, 'linear', 'log', 'log_near_one'.
 // Throws Error like GenerateConfigs().

@@ -7,6 +7,7 @@
 
 #include "params/params.h"
 #include "params/text.h"
+#include "search/choices.h"
 #include "search/space.h"
 #include "search/template.h"
 
@@ -15,8 +16,6 @@ namespace {
 
 // Whole numbers beyond it are not exact as doubles.
 constexpr double kLargestInteger = 0x1p53;
-// Of texts that are tried: large ones are not tried with each choice.
-constexpr size_t kTriedBytes = size_t{1} << 22;
 
 const std::vector<std::string> kTypes = {"float", "int", "choice", "constant"};
 const std::vector<std::string> kScales = {"linear", "log", "log_near_one"};
@@ -73,8 +72,12 @@ class TemplateTexts : public SearchTexts {
 
 class SpaceReader {
  public:
-  SpaceReader(const std::map<int32_t, std::string>& architectures, std::vector<Problem>* problems)
-      : architectures_(architectures), problems_(problems), before_(problems->size()) {}
+  SpaceReader(const std::map<int32_t, std::string>& architectures, const PointCheck& check,
+              std::vector<Problem>* problems)
+      : architectures_(architectures),
+        check_(check),
+        problems_(problems),
+        before_(problems->size()) {}
 
   SearchSpace Read(const std::string& text) {
     Value tree;
@@ -104,7 +107,7 @@ class SpaceReader {
     if (problems_->size() > before_) return SearchSpace({});
     SearchSpace space(std::move(dimensions_), std::move(texts));
     try {
-      TrySome(space);
+      CheckTexts(space, "search space at \"parameters.", check_, problems_);
     } catch (const Error& error) {
       problems_->push_back(error.problem());
     }
@@ -547,24 +550,8 @@ class SpaceReader {
     }
   }
 
-  // The texts of some points are read as those of any configuration.
-  void TrySome(const SearchSpace& space) {
-    std::set<std::string> seen;
-    size_t bytes = 0;
-    for (const SearchPoint& point : ProbePoints(space)) {
-      if (bytes > kTriedBytes) return;
-      const SearchConfiguration one = space.Configuration(point);
-      bytes += one.compile_params.size() + one.fit_params.size();
-      std::vector<ParamProblem> found;
-      ParseCompileParams(one.compile_params, &found);
-      ParseFitParams(one.fit_params, &found);
-      for (const ParamProblem& problem : found) {
-        if (!problem.warning && seen.insert(problem.message).second) problems_->push_back(problem);
-      }
-    }
-  }
-
   const std::map<int32_t, std::string>& architectures_;
+  const PointCheck& check_;
   std::vector<Problem>* problems_;
   size_t before_;
   std::vector<Dimension> dimensions_;
@@ -597,8 +584,8 @@ std::string ConditionText(const std::vector<Dimension>& dimensions, const Dimens
 
 SearchSpace ParseSearchSpace(const std::string& text,
                              const std::map<int32_t, std::string>& architectures,
-                             std::vector<Problem>* problems) {
-  return SpaceReader(architectures, problems).Read(text);
+                             std::vector<Problem>* problems, const PointCheck& check) {
+  return SpaceReader(architectures, check, problems).Read(text);
 }
 
 std::vector<DimensionRow> DescribeSpace(const SearchSpace& space) {

@@ -123,6 +123,22 @@ SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', 
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space := :'space',
     constraints := 'overfit_gap <= 0.1');
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,9}', NULL, NULL, space := :'space');
+-- names that are spelt wrong among the choices, wherever they apply
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space :=
+    '{"parameters": {"depth": [1, 2], "units1": [4, 8], "units2": {"type": "choice", "values": [4, 8], "when": {"depth": 2}},
+      "optimizer": ["adm", "sgd"], "loss": ["categorical_crossentropy", "categorical_crosentropy"],
+      "metrics": [["accuracy"], ["acuracy"]]},
+     "compile_params": {"loss": {"hopper": "loss"}, "metrics": {"hopper": "metrics"}, "optimizer": {"hopper": "optimizer"}},
+     "fit_params": {"batch_size": 16}}');
+SELECT hopper.load_model('search_networks', '{"class_name": "Sequential", "config": {"layers": [
+    {"class_name": "Dense", "config": {"units": 4, "activation": {"hopper": "activation"}}},
+    {"class_name": "Dense", "config": {"units": 2, "activation": "softmax"}}]}}') AS template \gset
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', ARRAY[1, :template], NULL, NULL, space :=
+    '{"parameters": {"activation": ["relu", "rleu"]}, "compile_params": {"loss": "categorical_crossentropy", "optimizer": "sgd"},
+      "fit_params": {"batch_size": 16}}');
+SELECT hopper.explain_automl('search_packed', 'search_networks', 1,
+    $$ {'loss': ['categorical_crossentropy'], 'optimizer_params_list': [{'optimizer': ['SGD']}, {'optimizer': ['Adm', 'Adam']}]} $$,
+    $$ {'batch_size': [16]} $$);
 -- a network that never fits the data
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', 1,
     $$ {'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{'optimizer': ['SGD']}]} $$,

@@ -254,6 +254,7 @@ hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places, hopper_autom
 				 errdetail("It and fit_params_grid say what may be chosen, or space does.")));
 	options->model_archs = hopper_search_archs(&run->models, options->model_ids,
 											   options->n_models);
+	options->data = &run->train.desc;
 	read_measures(run);
 	read_first(fcinfo, places[AUTOML_FIRST], run);
 	read_earlier(fcinfo, places[AUTOML_FROM_RUN], run);
