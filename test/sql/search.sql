@@ -82,6 +82,13 @@ SELECT mst_key, parameters - 'lr' AS parameters, model_id, array_length(objectiv
     constraints[2] AS weights FROM towers_trials ORDER BY mst_key;
 SELECT model_id, name, description FROM search_networks ORDER BY model_id;
 SELECT count(*) FROM towers;
+-- which the next search takes again
+SET client_min_messages = warning;
+SELECT configurations FROM hopper.automl('search_packed', 'retowered', 'search_networks', 'retowered_best', '{1,2}', NULL, NULL,
+    'random', 'num_configs=6, num_iterations=1', 3, validation_table := 'search_packed_validation', space := :'space');
+RESET client_min_messages;
+SELECT count(*) AS architectures, max(model_id) FROM search_networks;
+SELECT bool_and(a.model_id = t.model_id) AS same FROM retowered_trials a JOIN towers_trials t USING (mst_key);
 SELECT count(*), count(DISTINCT mst_key) FROM towers_rungs;
 SELECT (b.mst_key, b.value) = (t.mst_key, t.value) AS best FROM hopper.best_config('towers') b, towers_trials t WHERE place = 1;
 SELECT round(sum(importance)::numeric, 3) IN (0, 1) AS shares, count(*) FROM hopper.param_importance('towers');

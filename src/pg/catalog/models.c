@@ -333,6 +333,19 @@ hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool
 	return !is_null;
 }
 
+bool
+hopper_find_architecture(const hopper_name *table, const char *arch, int32 *model_id)
+{
+	if (hopper_select_latest("SELECT min(model_id) FROM %s"
+							 " WHERE model_arch::pg_catalog.text OPERATOR(pg_catalog.=) %s"
+							 " AND model_weights IS NULL HAVING count(*) > 0", table->quoted,
+							 hopper_literal(complete_architecture(arch))) == 0)
+		return false;
+	*model_id = hopper_key_cell(table, 0, 1);
+	SPI_freetuptable(SPI_tuptable);
+	return true;
+}
+
 /* load_model(model_arch_table, model_arch, model_weights, name, description) -> model_id */
 Datum
 hopper_sql_load_model(PG_FUNCTION_ARGS)

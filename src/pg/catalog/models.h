@@ -41,6 +41,8 @@ extern bool hopper_inspect_model(const char *arch, size_t size, hopper_model_inf
  */
 extern bool hopper_add_model(const hopper_name *table, const char *arch, Datum weights,
 							 bool has_weights, text *name, text *description, int32 *model_id);
+/* The first row with this architecture (UTF-8) and without weights. False where there is none. */
+extern bool hopper_find_architecture(const hopper_name *table, const char *arch, int32 *model_id);
 /* Number of float32 values in a bytea, without reading it; ERROR 22023 if ragged. */
 extern int64 hopper_float_count(Datum value);
 /* The float32 values of a bytea, copied to the current memory context; ERROR 22023 if ragged. */

@@ -34,6 +34,11 @@ hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,
 			return network->model_id;
 	network = palloc(sizeof(*network));
 	network->arch = pstrdup(arch);
+	network->next = run->networks;
+	run->networks = network;
+	/* An earlier search may have made it. */
+	if (hopper_find_architecture(&run->models, arch, &network->model_id))
+		return network->model_id;
 	hopper_read_model(&run->models, template_id, &base);
 	name = cstring_to_text(psprintf("%s %s", base.name ? base.name
 									: psprintf("architecture %d", template_id),
@@ -50,8 +55,6 @@ hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,
 				 errmsg("a trigger of \"%s\" took the architecture of a trial away",
 						run->models.shown)));
 	AtEOXact_GUC(true, level);
-	network->next = run->networks;
-	run->networks = network;
 	return network->model_id;
 }
 
