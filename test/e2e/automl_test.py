@@ -253,15 +253,28 @@ def test_what_is_replaced_keeps_its_rights(connection):
     assert query(connection, rights) == before
 
 
+def told(connection, *arguments):
+    """What a search says beside its progress."""
+    query(connection, "SET client_min_messages = notice")
+    del connection.notices[:]
+    search(connection, *arguments)
+    query(connection, "SET client_min_messages = warning")
+    return list(connection.notices)
+
+
+def test_a_space_smaller_than_the_budget_says_so(connection):
+    few = GRID.replace("[0.0003, 0.3, 'log']", "[0.01]").replace("'Adam', 'SGD'", "'Adam'")
+    said = [told(connection, f"small_{method}", f", automl_method => '{method}'", few) for method in ("random", "grid")]
+    sentence = "the search space has no configuration that was not proposed: there are 4 trials"
+    assert [sum(sentence in notice for notice in notices) for notices in said] == [1, 0]
+
+
 def test_what_an_earlier_search_knows_better_is_named(connection):
     grid = GRID.replace("[0.0003, 0.3, 'log']", "[0.01, 0.005]").replace("'Adam', 'SGD'", "'Adam'")
     once = ", automl_method => 'grid', automl_params => 'num_iterations=%d', objective => 'accuracy'"
     known = search(connection, "known", once % 4, grid)
-    query(connection, "SET client_min_messages = notice")
-    del connection.notices[:]
-    search(connection, "worse", once % 1 + ", from_run => 'known'", grid.replace("[0.01,", "[1e-7, 0.01,"))
-    query(connection, "SET client_min_messages = warning")
-    told = [notice for notice in connection.notices if "none of its configurations is better" in notice]
-    assert len(told) == 1 and told[0].startswith(
+    notices = told(connection, "worse", once % 1 + ", from_run => 'known'", grid.replace("[0.01,", "[1e-7, 0.01,"))
+    better = [notice for notice in notices if "none of its configurations is better" in notice]
+    assert len(better) == 1 and better[0].startswith(
         f'NOTICE:  automl "worse": none of its configurations is better than configuration {known[1]} of "known", '
         f"with validation accuracy {known[3]:.4f}"), connection.notices

@@ -251,6 +251,11 @@ tell_shortcomings(const hopper_automl *run, int64 best)
 						run->output.shown, hopper_from_utf8(run->options.constraints)),
 				 errdetail("The best is configuration %d, which misses them by least.",
 						   (int) best + 1)));
+	/* A grid has nothing left at its end by its nature. */
+	if (strcmp(run->options.algorithm, "grid") != 0 &&
+		hopper_select_latest("SELECT reason FROM %s WHERE decision = 'exhausted' AND reason LIKE"
+							 " 'the search space %%' LIMIT 1", run->decisions.quoted) > 0)
+		ereport(NOTICE, (errmsg("automl \"%s\": %s", run->output.shown, hopper_cell(0, 1))));
 	/* What is known from earlier comes before all that was tried here. */
 	if (run->earlier &&
 		hopper_select_latest("SELECT e.mst_key, e.value FROM %s e JOIN %s b ON b.mst_key = %d"

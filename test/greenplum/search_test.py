@@ -1,0 +1,103 @@
+"""A search is the same search on any number of segments, and the one of a server without any."""
+
+import pytest
+
+from digits import query, value
+from runs import checksums, digests, pack, starts
+
+GRID = """{'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']],
+    'optimizer_params_list': [{'optimizer': ['Adam', 'SGD'], 'lr': [0.0003, 0.1, 'log']}]}"""
+METHODS = {
+    "hyperband": "R=4, eta=2",
+    "asha": "num_configs=8, R=4, eta=2",
+    "tpe": "num_configs=6, num_iterations=2, num_startup=3",
+}
+
+
+@pytest.fixture(scope="module")
+def searched(greenplum, postgres):
+    """The same rows in the same order on 1, 2 and 3 segments, and on PostgreSQL."""
+    pack(greenplum, "search_3", 7)
+    first = ",".join(map(str, starts(greenplum, "search_3")))
+    for segments in (1, 2):
+        query(greenplum, f"CREATE TABLE search_rule_{segments} AS SELECT dbid FROM gp_segment_configuration"
+              f" WHERE content BETWEEN 0 AND {segments - 1} DISTRIBUTED RANDOMLY")
+        pack(greenplum, f"search_{segments}", 7, extra=f", distribution_rules := 'search_rule_{segments}',"
+             f" starts := '{{{first}}}'")
+        assert value(greenplum, f"SELECT count(DISTINCT gp_segment_id) FROM search_{segments}") == segments
+    pack(postgres, "search_0", 7, extra=f", starts := '{{{first}}}'")
+    assert checksums(greenplum, "search_1") == checksums(greenplum, "search_2") == checksums(greenplum, "search_3") \
+        == checksums(postgres, "search_0")
+    return greenplum, postgres
+
+
+def search(connection, table, name, method, more=""):
+    """All that a search decides and finds; nothing that a clock has measured."""
+    result = query(
+        connection, "SELECT best_mst_key, best_metric, best_value, configurations, failed, iterations"
+        f" FROM hopper.automl('{table}', '{name}', 'architectures', '{name}_best', ARRAY[1, 2], %s,"
+        f" '{{''batch_size'': [32, 64]}}', '{method}', '{METHODS[method]}', 7, validation_table := '{table}_validation',"
+        f" objective := 'accuracy', parallel := 3{more})", GRID)
+    return [result] + [query(connection, f"SELECT {columns} FROM {name}{suffix} ORDER BY 1, 2, 3") for columns, suffix in (
+        ("mst_key, iterations, place, value, status, parameters::text, model_id, objectives, constraints", "_trials"),
+        ("mst_key, iterations, virtual_time, objectives, kept, error", "_rungs"),
+        ("number, decision, mst_key, s, i, iterations, score, parent, reason, virtual_time", "_decisions"),
+        ("mst_key, search_place, s, i, iterations, validation_metrics_final, training_loss_final", "_info"),
+        ("mst_key, model_id, compile_params, fit_params", "_best"))] + [
+        digests(connection, name), query(connection, f"SELECT rank, mst_key FROM hopper.leaderboard('{name}') ORDER BY 1")]
+
+
+@pytest.mark.parametrize("method", list(METHODS))
+def test_a_search_does_not_depend_on_segments(searched, method):
+    greenplum, postgres = searched
+    expected = search(postgres, "search_0", f"found_0_{method}", method)
+    assert expected[0][0][3] >= 6
+    if method != "tpe":
+        assert any(decision[1] == "promoted" for decision in expected[3])
+    for segments in (1, 2, 3):
+        found = search(greenplum, f"search_{segments}", f"found_{segments}_{method}", method)
+        for ours, theirs in zip(found, expected):
+            assert ours == theirs, segments
+
+
+def test_failures_and_small_spaces_are_those_of_postgres(searched):
+    """Rounds tell what came of a trial as the one run of a server does."""
+    found = []
+    for connection, table in zip(searched, ("search_3", "search_0")):
+        query(connection, "SELECT hopper.automl(%s, 'failing', 'architectures', 'failing_best', ARRAY[1, 2], %s,"
+                          " '{''batch_size'': [32]}', 'hyperband', 'R=4, eta=2, loops=3', 7)", table,
+              GRID.replace("[0.0003, 0.1, 'log']", "[0.01, 1e30]").replace("'Adam', 'SGD'", "'SGD'"))
+        found.append([query(connection, f"SELECT {columns} FROM failing_{table} ORDER BY 1") for columns, table in (
+            ("mst_key, status, value, iterations", "trials"), ("number, decision, mst_key, iterations, reason", "decisions"))])
+    for ours, theirs in zip(*found):
+        assert ours == theirs
+    (listed, decisions), _ = found
+    assert sorted(status for _, status, _, _ in listed).count("failed") == 2 and len(listed) == 4
+    assert {"failed", "reused", "exhausted"} <= {decision[1] for decision in decisions}
+
+
+def test_a_trial_that_is_too_large_fails_alone(searched):
+    greenplum, _ = searched
+    query(greenplum, "SELECT hopper.mlp(model_arch_table := 'wide', packed_table := 'search_3', hidden := ARRAY[16])")
+    query(greenplum, "SELECT hopper.mlp(model_arch_table := 'wide', packed_table := 'search_3', hidden := ARRAY[100000])")
+    query(greenplum, "SET hopper.memory_limit = '60MB'")
+    query(greenplum, "SELECT hopper.automl('search_3', 'too_large', 'wide', 'too_large_best', ARRAY[1, 2], %s,"
+                     " '{''batch_size'': [32]}', 'grid', 'num_iterations=1')",
+          GRID.replace("[0.0003, 0.1, 'log']", "[0.01]").replace("'Adam', 'SGD'", "'SGD'"))
+    query(greenplum, "RESET hopper.memory_limit")
+    assert query(greenplum, "SELECT model_id, status FROM too_large_trials ORDER BY 1") == [(1, "done"), (2, "failed")]
+
+
+def test_the_best_of_a_search_is_the_best_on_segments(searched):
+    """The constraint keeps the metric's best away."""
+    both = [search(connection, table, "bounded", "tpe", ", constraints := 'loss >= 1.0', keep := 1")
+            for connection, table in zip(searched, ("search_3", "search_0"))]
+    assert both[0] == both[1]
+    greenplum, _ = searched
+    best = both[0][0][0][0]
+    assert value(greenplum, "SELECT mst_key FROM hopper.leaderboard('bounded', 1, 'loss')") != best
+    assert query(greenplum, "SELECT mst_key, has_weights FROM hopper.leaderboard('bounded', 2)")[0] == (best, True)
+    assert query(greenplum, "SELECT mst_key FROM bounded") == [(best,)]
+    assert value(greenplum, "SELECT best_mst_key FROM hopper.models() WHERE model_table = 'bounded'") == best
+    assert value(greenplum, "SELECT mst_key FROM hopper.best_config('bounded')") == best
+    assert value(greenplum, "SELECT hopper.keep_best('bounded')") == 0
