@@ -65,6 +65,25 @@ struct GeluByTanh : AnyActivation {
   }
 };
 
+// gelu by a sigmoid, as CLIP has it (Hendrycks and Gimpel, arXiv:1606.08415)
+struct QuickGelu : AnyActivation {
+  static ActivationType Type() { return Named({"quick_gelu"}); }
+  struct Form : FormOfArgument {
+    template <typename M, typename V>
+    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* slope) {
+      const V gate = M::Sigmoid(x * 1.702F);
+      const V result = x * gate;
+      *slope = gate + result * (1.0F - gate) * 1.702F;
+      return result;
+    }
+  };
+  using Forms = FormList<Form>;
+  template <typename T>
+  static T Tensors(const ActivationSpec& /*spec*/, const T& x) {
+    return mul(x, sigmoid(mul(x, 1.702)));
+  }
+};
+
 struct Mish : AnyActivation {
   static ActivationType Type() { return Named({"mish"}); }
   struct Form : FormOfArgument {

@@ -28,7 +28,7 @@ using Activations = ActivationList<
     activations::HardTanh, activations::HardShrink, activations::SoftShrink,
     activations::TanhShrink, activations::LogSigmoid, activations::Squareplus,
     activations::SparsePlus, activations::SparseSigmoid, activations::Sparsemax, activations::Glu,
-    activations::GeluByTanh>;
+    activations::GeluByTanh, activations::QuickGelu>;
 
 // The forms of all of them, one after another.
 template <typename... Lists>

@@ -12,6 +12,12 @@ def gelu_approximate(x):
     return keras.activations.gelu(x, approximate=True)
 
 
+@keras.saving.register_keras_serializable(package="keras_hub")
+def quick_gelu(x):
+    """As Keras' extension has it for CLIP."""
+    return x * keras.ops.sigmoid(1.702 * x)
+
+
 def layer_models():
     """name -> (model, batch size)"""
     models = {}
@@ -84,6 +90,7 @@ def layer_models():
     add("activation_glu", (10,), L.Activation("glu"))
     add("activation_glu_rank_3", (3, 4), L.Dense(6), L.Activation("glu"))
     add("activation_gelu_approximate", (9,), L.Activation(gelu_approximate))
+    add("activation_quick_gelu", (9,), L.Activation(quick_gelu))
     # Behind a product, whose result they take the place of.
     for name in "swish gelu mish log_softmax hard_silu tanh_shrink squareplus celu".split():
         add("dense_" + name, (7,), L.Dense(5, activation=name), L.Dense(3), batch=19)
