@@ -61,13 +61,8 @@ list_argument(FunctionCallInfo fcinfo, int index, const char *argument, Oid type
 static int32 *
 model_ids_argument(FunctionCallInfo fcinfo, int index, int *n)
 {
-	Datum	   *elements = list_argument(fcinfo, index, "model_id_list", INT4OID, n);
-	int32	   *ids = palloc(sizeof(int32) * *n);
-	int			i;
-
-	for (i = 0; i < *n; i++)
-		ids[i] = DatumGetInt32(elements[i]);
-	return ids;
+	require_not_null(fcinfo, index, "model_id_list");
+	return hopper_integers_argument(fcinfo, index, "model_id_list", 1, PG_INT32_MAX, n);
 }
 
 static const char **

@@ -177,37 +177,6 @@ text_argument(FunctionCallInfo fcinfo, int i)
 	return PG_ARGISNULL(i) ? NULL : PG_GETARG_TEXT_PP(i);
 }
 
-/* Numbers from 1 up, perhaps none. */
-static int
-sizes_argument(FunctionCallInfo fcinfo, int i, const char *argument, int32 **sizes)
-{
-	ArrayType  *array;
-	Datum	   *elements;
-	bool	   *nulls;
-	int			n;
-
-	*sizes = NULL;
-	if (PG_ARGISNULL(i))
-		return 0;
-	array = PG_GETARG_ARRAYTYPE_P(i);
-	deconstruct_array(array, INT4OID, sizeof(int32), true, 'i', &elements, &nulls, &n);
-	if (ARR_NDIM(array) > 1 || n > MOST_LAYERS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be a list of at most %d numbers", argument, MOST_LAYERS)));
-	*sizes = palloc(sizeof(int32) * Max(n, 1));
-	for (int k = 0; k < n; k++)
-	{
-		if (nulls[k] || DatumGetInt32(elements[k]) < 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("%s must hold numbers from 1 up, got %s", argument,
-							nulls[k] ? "NULL" : psprintf("%d", DatumGetInt32(elements[k])))));
-		(*sizes)[k] = DatumGetInt32(elements[k]);
-	}
-	return n;
-}
-
 static int
 size_argument(FunctionCallInfo fcinfo, int i, const char *argument, int otherwise)
 {
@@ -292,7 +261,7 @@ hopper_sql_mlp(PG_FUNCTION_ARGS)
 	int32	   *hidden;
 	int			n;
 
-	n = sizes_argument(fcinfo, 2, "hidden", &hidden);
+	hidden = hopper_sizes_argument(fcinfo, 2, "hidden", 0, MOST_LAYERS, &n);
 	read_network(fcinfo, 3, &net);
 	begin_network(&net);
 	if (net.data->x_rank > 1)
@@ -319,10 +288,10 @@ hopper_sql_cnn(PG_FUNCTION_ARGS)
 	int64		height;
 	int64		width;
 
-	n = sizes_argument(fcinfo, 2, "filters", &filters);
+	filters = hopper_sizes_argument(fcinfo, 2, "filters", 0, MOST_LAYERS, &n);
 	kernel_size = size_argument(fcinfo, 3, "kernel_size", 3);
 	pooling = size_argument(fcinfo, 4, "pooling", 2);
-	n_hidden = sizes_argument(fcinfo, 5, "hidden", &hidden);
+	hidden = hopper_sizes_argument(fcinfo, 5, "hidden", 0, MOST_LAYERS, &n_hidden);
 	read_network(fcinfo, 6, &net);
 	if (net.data->x_rank != 2 && net.data->x_rank != 3)
 		ereport(ERROR,

@@ -22,31 +22,13 @@ typedef struct model
 static void
 get_model(FunctionCallInfo fcinfo, model *out)
 {
-	ArrayType  *array;
-	Datum	   *elements;
-	bool	   *nulls;
-	int			n;
+	int32	   *sizes;
 
 	out->arch = hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	out->arch_size = strlen(out->arch);
-	out->rank = 0;
-	if (PG_ARGISNULL(2))
-		return;
-	array = PG_GETARG_ARRAYTYPE_P(2);
-	deconstruct_array(array, INT4OID, sizeof(int32), true, 'i', &elements, &nulls, &n);
-	if (n < 1 || n > HOPPER_MAX_RANK || ARR_NDIM(array) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("input_shape must be a list of 1 to %d numbers", HOPPER_MAX_RANK)));
-	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i] || DatumGetInt32(elements[i]) < 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("each number of input_shape must be at least 1")));
-		out->shape[i] = DatumGetInt32(elements[i]);
-	}
-	out->rank = n;
+	sizes = hopper_sizes_argument(fcinfo, 2, "input_shape", 1, HOPPER_MAX_RANK, &out->rank);
+	for (int i = 0; i < out->rank; i++)
+		out->shape[i] = sizes[i];
 }
 
 /* The header of the model's file and the number of its weights, which are checked unless NULL. */

@@ -6,46 +6,15 @@
 
 #include "pg/server/devices.h"
 #include "pg/catalog/models.h"
+#include "pg/train/options.h"
 #include "pg/train/outputs.h"
 #include "pg/server/words.h"
 #include "utils/lsyscache.h"
-
-static int32
-positive(FunctionCallInfo fcinfo, int at, const char *name, int32 missing)
-{
-	int32		value = PG_ARGISNULL(at) ? missing : PG_GETARG_INT32(at);
-
-	if (PG_ARGISNULL(at) && missing < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", name)));
-	if (value < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be at least 1, got %d", name, value)));
-	return value;
-}
 
 static text *
 text_argument(FunctionCallInfo fcinfo, int at)
 {
 	return PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at);
-}
-
-static int
-metrics_named(const char *name)
-{
-	if (strcmp(name, "running") == 0)
-		return HOPPER_METRICS_RUNNING;
-	if (strcmp(name, "final") == 0)
-		return HOPPER_METRICS_FINAL;
-	if (strcmp(name, "every") == 0)
-		return HOPPER_METRICS_EVERY;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("training_metrics \"%s\" is not known", name),
-			 errhint("Use 'running' (taken while the weights move), 'final' (and evaluated after "
-					 "the last iteration) or 'every' (evaluated at each metrics iteration).")));
 }
 
 void
@@ -56,20 +25,26 @@ hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *re
 
 	request->source = hopper_parse_name(text_argument(fcinfo, 0), "packed_table");
 	selection = hopper_parse_name(text_argument(fcinfo, 2), "model_selection_table");
-	options->num_iterations = positive(fcinfo, 3, "num_iterations", 0);
+	hopper_default_options(options);
+	options->num_iterations = hopper_positive_argument(fcinfo, 3, "num_iterations", 0);
 	request->has_validation = !PG_ARGISNULL(5);
 	if (request->has_validation)
 		request->validation = hopper_parse_name(text_argument(fcinfo, 5), "validation_table");
-	options->metrics_compute_frequency = positive(fcinfo, 6, "metrics_compute_frequency", 1);
-	options->threads = PG_ARGISNULL(7) ? hopper_choose_threads(false, 0)
-		: hopper_choose_threads(true, PG_GETARG_INT32(7));
+	options->metrics_compute_frequency =
+		hopper_positive_argument(fcinfo, 6, "metrics_compute_frequency",
+								 options->metrics_compute_frequency);
+	options->threads = hopper_choose_threads(!PG_ARGISNULL(7),
+											 PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7));
 	if (!PG_ARGISNULL(7))
 		request->threads_per_segment = options->threads;
-	options->training_metrics = PG_ARGISNULL(8) ? HOPPER_METRICS_FINAL
-		: metrics_named(text_to_cstring(PG_GETARG_TEXT_PP(8)));
-	options->threads_per_model = positive(fcinfo, 9, "threads_per_model", 1);
+	if (!PG_ARGISNULL(8))
+		options->training_metrics =
+			hopper_training_metrics_named(text_to_cstring(PG_GETARG_TEXT_PP(8)));
+	options->threads_per_model = hopper_positive_argument(fcinfo, 9, "threads_per_model",
+														  options->threads_per_model);
 	hopper_check_threads_per_model(options);
-	options->precision = PG_ARGISNULL(11) ? "fp32" : text_to_cstring(PG_GETARG_TEXT_PP(11));
+	if (!PG_ARGISNULL(11))
+		options->precision = text_to_cstring(PG_GETARG_TEXT_PP(11));
 	hopper_check_precision(options->precision, false);
 	request->configs = hopper_load_configs(&selection, &request->n_configs);
 }
@@ -161,7 +136,8 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 	options->num_iterations = count_cell(&outputs.summary, 4, PG_INT32_MAX);
 	options->metrics_compute_frequency = count_cell(&outputs.summary, 5, PG_INT32_MAX);
 	options->threads = count_cell(&outputs.summary, 6, HOPPER_MAX_THREADS);
-	options->training_metrics = metrics_named(hopper_text_cell(&outputs.summary, 0, 7));
+	options->training_metrics =
+		hopper_training_metrics_named(hopper_text_cell(&outputs.summary, 0, 7));
 	/* What GPUs alone have is timed as what stands for it here. */
 	options->precision =
 		strcmp(hopper_text_cell(&outputs.summary, 0, 8), "bf16") == 0 ? "bf16" : "fp32";

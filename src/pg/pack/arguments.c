@@ -34,26 +34,19 @@ static int
 get_int_array(FunctionCallInfo fcinfo, hopper_pack_request *request, int i, const char *argument,
 			  int most, int32 **values)
 {
-	ArrayType  *array;
-	Datum	   *elements;
-	bool	   *nulls;
+	char	   *problem;
 	int			n;
-	int			k;
 
 	*values = NULL;
 	if (PG_ARGISNULL(i))
 		return 0;
-	array = PG_GETARG_ARRAYTYPE_P(i);
-	deconstruct_array(array, INT4OID, sizeof(int32), true, 'i', &elements, &nulls, &n);
-	if (ARR_NDIM(array) != 1 || n > most || (ARR_HASNULL(array) && array_contains_nulls(array)))
+	problem = hopper_integers_problem(PG_GETARG_ARRAYTYPE_P(i), argument, 1, most);
+	if (problem)
 	{
-		complain(request, most == 1 ? psprintf("%s must be one number", argument)
-				 : psprintf("%s must be a list of 1 to %d numbers", argument, most), NULL);
+		complain(request, problem, NULL);
 		return 0;
 	}
-	*values = palloc(sizeof(int32) * n);
-	for (k = 0; k < n; k++)
-		(*values)[k] = DatumGetInt32(elements[k]);
+	*values = hopper_integers(PG_GETARG_ARRAYTYPE_P(i), &n);
 	return n;
 }
 

@@ -43,26 +43,11 @@ budget_argument(FunctionCallInfo fcinfo, int at)
 int32 *
 hopper_model_ids_argument(FunctionCallInfo fcinfo, int at, int *n)
 {
-	Datum	   *ids;
-	bool	   *nulls;
-	int32	   *numbers;
-
 	if (PG_ARGISNULL(at))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"model_id_list\" must not be null")));
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(at), INT4OID, sizeof(int32), true, 'i', &ids, &nulls,
-					  n);
-	numbers = palloc(Max(*n, 1) * sizeof(int32));
-	for (int i = 0; i < *n; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument \"model_id_list\" holds NULL")));
-		numbers[i] = DatumGetInt32(ids[i]);
-	}
-	return numbers;
+	return hopper_integers_argument(fcinfo, at, "model_id_list", 0, PG_INT32_MAX, n);
 }
 
 const char *const *

@@ -13,6 +13,7 @@
 
 #include "pg/forecast/explain.h"
 #include "pg/server/devices.h"
+#include "pg/train/options.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_explain_automl);
 
@@ -228,14 +229,11 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 	if (run.validation)
 		request.validation = hopper_parse_name(cstring_to_text(run.validation),
 											   "validation_table");
-	request.options.num_iterations = 1;
-	request.options.metrics_compute_frequency = 1;
-	request.options.threads = PG_ARGISNULL(places[AUTOML_THREADS])
-		? hopper_choose_threads(false, 0)
-		: hopper_choose_threads(true, PG_GETARG_INT32(places[AUTOML_THREADS]));
-	request.options.training_metrics = HOPPER_METRICS_FINAL;
-	request.options.threads_per_model = 1;
-	request.options.precision = "fp32";
+	hopper_default_options(&request.options);
+	request.options.threads =
+		hopper_choose_threads(!PG_ARGISNULL(places[AUTOML_THREADS]),
+							  PG_ARGISNULL(places[AUTOML_THREADS]) ? 0
+							  : PG_GETARG_INT32(places[AUTOML_THREADS]));
 	hopper_forecast_read_data(&request);
 	models = hopper_forecast_models(&request, &times);
 	for (int i = 0; i < request.n_configs; i++)

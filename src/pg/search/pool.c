@@ -17,6 +17,7 @@
 #include "pg/server/devices.h"
 #include "pg/server/words.h"
 #include "pg/train/fit.h"
+#include "pg/train/options.h"
 
 /* Histories share memory as if there were so many of them. */
 #define HISTORIES 256
@@ -267,23 +268,18 @@ set_up(search_pool *pool, const hopper_search_assignment *work, int n)
 		fit->validation = hopper_parse_name(cstring_to_text(run->validation),
 											"validation_table");
 	fit->threads_given = run->threads_given;
-	options->num_iterations = 1;
+	hopper_default_options(options);
 	options->metrics_compute_frequency = run->frequency;
 	options->seed = run->options.seed;
-	options->threads = hopper_choose_threads(fit->threads_given, run->threads);
-	options->precision = "fp32";
-	options->training_metrics = HOPPER_METRICS_FINAL;
-	options->threads_per_model = 1;
-	options->memory_limit = hopper_effective_memory_limit();
+	hopper_take_resources(options, run->threads_given, run->threads);
 	record->source_table = run->packed.quoted;
 	record->validation_table = run->validation;
 	record->model_arch_table = run->models.quoted;
 	record->model_selection_table = run->selection.quoted;
-	record->num_iterations = 1;
-	record->frequency = run->frequency;
+	record->num_iterations = options->num_iterations;
+	record->frequency = options->metrics_compute_frequency;
 	record->name = run->name;
 	record->description = run->description;
-	record->training_metrics = "final";
 	record->rank_by = run->rank_by;
 
 	fit->configs = palloc(n * sizeof(hopper_config));

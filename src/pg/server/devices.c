@@ -45,13 +45,8 @@ hopper_check_use_gpus(bool use_gpus)
 }
 
 void
-hopper_choose_gpus(bool use_gpus, ArrayType *gpus, bool fuse, hopper_run_options *options)
+hopper_choose_gpus(bool use_gpus, const int32 *gpus, int n, bool fuse, hopper_run_options *options)
 {
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
-	int32	   *indexes;
-
 	if (!use_gpus)
 	{
 		if (gpus != NULL)
@@ -67,23 +62,8 @@ hopper_choose_gpus(bool use_gpus, ArrayType *gpus, bool fuse, hopper_run_options
 	options->fuse = fuse ? 1 : 0;
 	if (gpus == NULL)
 		return;
-	deconstruct_array(gpus, INT4OID, sizeof(int32), true, 'i', &values, &nulls, &n);
-	if (n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("gpus names no GPU"),
-				 errhint("Leave it out to use all of them.")));
-	indexes = palloc(n * sizeof(int32));
-	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("gpus must not contain nulls")));
-		indexes[i] = DatumGetInt32(values[i]);
-	}
 	options->n_gpus = n;
-	options->gpus = indexes;
+	options->gpus = gpus;
 }
 
 void

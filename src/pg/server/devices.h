@@ -7,18 +7,16 @@
 
 #include "pg/server/glue.h"
 
-#include "utils/array.h"
-
 #include "pg/server/ceilings.h"
 
 /* For what the CPU alone does: ERROR where use_gpus is true (55000 without a GPU, else 0A000). */
 extern void hopper_check_use_gpus(bool use_gpus);
 /*
- * What training computes on: use_gpus, gpus and fuse of `options`. `gpus` is an integer[] or NULL.
+ * What training computes on: use_gpus, gpus and fuse of `options`. `gpus`: n indexes, or NULL.
  * ERROR where no GPU is (on Greenplum later, on a segment); whether those of `gpus` exist is
  * checked when the run is created.
  */
-extern void hopper_choose_gpus(bool use_gpus, ArrayType *gpus, bool fuse,
+extern void hopper_choose_gpus(bool use_gpus, const int32 *gpus, int n, bool fuse,
 							   hopper_run_options *options);
 /*
  * ERROR 22023 for an unknown precision, 0A000 for one that the device does not have; a NOTICE where

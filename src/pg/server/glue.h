@@ -251,13 +251,26 @@ extern void hopper_refuse_cell(const hopper_name *table, uint64 row,
 /* A column's type as hopper_exec() and hopper_select() find it. */
 extern char *hopper_type_name(Oid type, int32 typmod);
 
-/* --- keys as arguments (server/integers.c) --- */
+/* --- keys and lists of integers as arguments (server/integers.c) --- */
 
 /*
  * A model_id or mst_key, which is a bigint for callers that have no smaller integers; 0 for NULL.
  * ERROR 22003 out of the range that keys can have.
  */
 extern int32 hopper_key_argument(FunctionCallInfo fcinfo, int at);
+/*
+ * What keeps an integer[] or hopper.integers from being a list of `least` to `most` (PG_INT32_MAX:
+ * any number of) integers without NULLs; NULL: nothing, and hopper_integers() reads it.
+ */
+extern char *hopper_integers_problem(struct ArrayType *array, const char *argument, int least,
+									 int most);
+extern int32 *hopper_integers(struct ArrayType *array, int *n);
+/* The same of an argument: ERROR 22023; none, and NULL, where the argument is NULL. */
+extern int32 *hopper_integers_argument(FunctionCallInfo fcinfo, int at, const char *argument,
+									   int least, int most, int *n);
+/* All of them at least 1. */
+extern int32 *hopper_sizes_argument(FunctionCallInfo fcinfo, int at, const char *argument,
+									int least, int most, int *n);
 
 /* --- text in statements: names and values come in through these two only (server/quoting.c) --- */
 

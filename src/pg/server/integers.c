@@ -9,6 +9,7 @@
 #include "pg/server/glue.h"
 
 #include "catalog/pg_type.h"
+#include "utils/array.h"
 #include "utils/fmgroids.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_integers_in);
@@ -41,4 +42,68 @@ hopper_key_argument(FunctionCallInfo fcinfo, int at)
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("no model has the number " INT64_FORMAT, key)));
 	return (int32) key;
+}
+
+char *
+hopper_integers_problem(ArrayType *array, const char *argument, int least, int most)
+{
+	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+
+	if (array_contains_nulls(array))
+		return psprintf("%s must not hold NULL", argument);
+	if (ARR_NDIM(array) <= 1 && n >= least && n <= most)
+		return NULL;
+	if (most == 1)
+		return psprintf("%s must be one number", argument);
+	if (most == PG_INT32_MAX)
+		return psprintf("%s must be a list of %snumbers", argument,
+						least > 0 ? "one or more " : "");
+	if (least == 0)
+		return psprintf("%s must be a list of at most %d numbers", argument, most);
+	return psprintf("%s must be a list of %d to %d numbers", argument, least, most);
+}
+
+int32 *
+hopper_integers(ArrayType *array, int *n)
+{
+	Datum	   *elements;
+	int32	   *numbers;
+
+	deconstruct_array(array, INT4OID, sizeof(int32), true, 'i', &elements, NULL, n);
+	numbers = palloc(Max(*n, 1) * sizeof(int32));
+	for (int i = 0; i < *n; i++)
+		numbers[i] = DatumGetInt32(elements[i]);
+	pfree(elements);
+	return numbers;
+}
+
+int32 *
+hopper_integers_argument(FunctionCallInfo fcinfo, int at, const char *argument, int least,
+						 int most, int *n)
+{
+	ArrayType  *array;
+	char	   *problem;
+
+	*n = 0;
+	if (PG_ARGISNULL(at))
+		return NULL;
+	array = PG_GETARG_ARRAYTYPE_P(at);
+	problem = hopper_integers_problem(array, argument, least, most);
+	if (problem)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", problem)));
+	return hopper_integers(array, n);
+}
+
+int32 *
+hopper_sizes_argument(FunctionCallInfo fcinfo, int at, const char *argument, int least, int most,
+					  int *n)
+{
+	int32	   *sizes = hopper_integers_argument(fcinfo, at, argument, least, most, n);
+
+	for (int i = 0; i < *n; i++)
+		if (sizes[i] < 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("each number of %s must be at least 1, got %d", argument, sizes[i])));
+	return sizes;
 }

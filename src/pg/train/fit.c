@@ -18,6 +18,7 @@
 #include "pg/server/devices.h"
 #include "pg/catalog/models.h"
 #include "pg/train/fit.h"
+#include "pg/train/options.h"
 #include "pg/codec/placement.h"
 #include "pg/train/ranking.h"
 #include "pg/train/warm_start.h"
@@ -53,54 +54,6 @@ bool_argument(FunctionCallInfo fcinfo, int at, bool missing)
 	return PG_ARGISNULL(at) ? missing : PG_GETARG_BOOL(at);
 }
 
-static int32
-positive_argument(FunctionCallInfo fcinfo, int at, const char *name, int32 missing)
-{
-	int32		value;
-
-	if (PG_ARGISNULL(at))
-	{
-		if (missing > 0)
-			return missing;
-		require_argument(fcinfo, at, name);
-	}
-	value = PG_GETARG_INT32(at);
-	if (value < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be at least 1, got %d", name, value)));
-	return value;
-}
-
-static int
-training_metrics_argument(FunctionCallInfo fcinfo, int at)
-{
-	static const char *const names[] = {"running", "final", "every"};
-	static const int values[] =
-	{HOPPER_METRICS_RUNNING, HOPPER_METRICS_FINAL, HOPPER_METRICS_EVERY};
-	char	   *given = string_argument(fcinfo, at);
-
-	if (given == NULL)
-		return HOPPER_METRICS_FINAL;
-	for (int i = 0; i < lengthof(names); i++)
-		if (strcmp(given, names[i]) == 0)
-			return values[i];
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("training_metrics \"%s\" is not known", given),
-			 errhint("Use 'running' (taken while the weights move), 'final' (and evaluated after "
-					 "the last iteration) or 'every' (evaluated at each metrics iteration).")));
-}
-
-static char *
-precision_argument(FunctionCallInfo fcinfo, int at, bool on_gpus)
-{
-	char	   *given = PG_ARGISNULL(at) ? "fp32" : string_argument(fcinfo, at);
-
-	hopper_check_precision(given, on_gpus);
-	return given;
-}
-
 /* The arguments from use_gpus to description, and seed to gpus. */
 static void
 common_arguments(FunctionCallInfo fcinfo, hopper_fit *request, int at_iterations, int at_seed,
@@ -111,42 +64,50 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request, int at_iterations
 	int			at = at_iterations;
 	bool		use_gpus;
 	bool		fuse;
+	int32	   *gpus;
+	int			n_gpus;
 
-	options->num_iterations = positive_argument(fcinfo, at++, "num_iterations", 0);
+	hopper_default_options(options);
+	options->num_iterations = hopper_positive_argument(fcinfo, at++, "num_iterations", 0);
 	use_gpus = bool_argument(fcinfo, at++, false);
 	request->has_validation = !PG_ARGISNULL(at);
 	if (request->has_validation)
 		request->validation = hopper_parse_name(text_argument(fcinfo, at), "validation_table");
 	at++;
 	options->metrics_compute_frequency =
-		positive_argument(fcinfo, at++, "metrics_compute_frequency", 1);
+		hopper_positive_argument(fcinfo, at++, "metrics_compute_frequency",
+								 options->metrics_compute_frequency);
 	request->warm_start = bool_argument(fcinfo, at++, false);
 	record->name = string_argument(fcinfo, at++);
 	record->description = string_argument(fcinfo, at++);
 
 	at = at_seed;
-	options->seed = PG_ARGISNULL(at) ? 0 : (uint64_t) PG_GETARG_INT64(at);
+	if (!PG_ARGISNULL(at))
+		options->seed = (uint64_t) PG_GETARG_INT64(at);
 	at++;
 	request->threads_given = !PG_ARGISNULL(at);
-	options->threads = PG_ARGISNULL(at) ? hopper_choose_threads(false, 0)
-		: hopper_choose_threads(true, PG_GETARG_INT32(at));
+	hopper_take_resources(options, request->threads_given,
+						  request->threads_given ? PG_GETARG_INT32(at) : 0);
 	at++;
-	options->precision = precision_argument(fcinfo, at++, use_gpus);
-	options->training_metrics = training_metrics_argument(fcinfo, at);
-	record->training_metrics = PG_ARGISNULL(at) ? "final" : string_argument(fcinfo, at);
+	if (!PG_ARGISNULL(at))
+		options->precision = string_argument(fcinfo, at);
+	hopper_check_precision(options->precision, use_gpus);
 	at++;
-	options->threads_per_model = positive_argument(fcinfo, at++, "threads_per_model", 1);
+	if (!PG_ARGISNULL(at))
+		options->training_metrics = hopper_training_metrics_named(string_argument(fcinfo, at));
+	at++;
+	options->threads_per_model = hopper_positive_argument(fcinfo, at++, "threads_per_model",
+														  options->threads_per_model);
 	hopper_check_threads_per_model(options);
 	fuse = bool_argument(fcinfo, at++, true);
-	hopper_choose_gpus(use_gpus, PG_ARGISNULL(at) ? NULL : PG_GETARG_ARRAYTYPE_P(at), fuse,
-					   options);
+	gpus = hopper_integers_argument(fcinfo, at, "gpus", 1, PG_INT32_MAX, &n_gpus);
+	hopper_choose_gpus(use_gpus, gpus, n_gpus, fuse, options);
 	request->replace = bool_argument(fcinfo, at_replace, false);
 	if (request->replace && request->warm_start)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("warm_start and replace exclude each other"),
 				 errdetail("A warm start goes on with the models that replace would drop.")));
-	options->memory_limit = hopper_effective_memory_limit();
 
 	record->source_table = request->source.quoted;
 	record->validation_table = request->has_validation ? request->validation.quoted : NULL;
@@ -384,42 +345,32 @@ fit(FunctionCallInfo fcinfo, hopper_fit *request)
 
 /* Leaves the configurations of `keys`; ERROR 22023 where the selection table lacks one of them. */
 static void
-choose_configs(hopper_fit *request, ArrayType *keys)
+choose_configs(hopper_fit *request, const int32 *keys, int n)
 {
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
 	int			chosen = 0;
 
-	deconstruct_array(keys, INT4OID, sizeof(int32), true, 'i', &values, &nulls, &n);
 	for (int i = 0; i < n; i++)
 	{
 		bool		found = false;
 
-		for (int at = 0; at < request->n_configs && !nulls[i]; at++)
-			found |= request->configs[at].mst_key == DatumGetInt32(values[i]);
+		for (int at = 0; at < request->n_configs; at++)
+			found |= request->configs[at].mst_key == keys[i];
 		if (!found)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("\"%s\" has no configuration %s", request->selection.shown,
-							nulls[i] ? "NULL" : psprintf("%d", DatumGetInt32(values[i]))),
+					 errmsg("\"%s\" has no configuration %d", request->selection.shown, keys[i]),
 					 errhint("Leave mst_keys out to train all of them.")));
 	}
 	for (int at = 0; at < request->n_configs; at++)
 	{
 		for (int i = 0; i < n; i++)
 		{
-			if (request->configs[at].mst_key != DatumGetInt32(values[i]))
+			if (request->configs[at].mst_key != keys[i])
 				continue;
 			request->configs[chosen++] = request->configs[at];
 			break;
 		}
 	}
-	if (chosen == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("mst_keys names no configuration"),
-				 errhint("Leave mst_keys out to train all of them.")));
 	request->n_configs = chosen;
 	request->keeps_others = true;
 }
@@ -436,6 +387,8 @@ Datum
 hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 {
 	hopper_fit request = {.caller = CurrentMemoryContext};
+	int32	   *keys;
+	int			n_keys;
 
 	hopper_connect();
 	hopper_require_segments();
@@ -448,8 +401,9 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 	request.record.rank_by = string_argument(fcinfo, 18);
 
 	request.configs = hopper_load_configs(&request.selection, &request.n_configs);
-	if (!PG_ARGISNULL(AT_MST_KEYS))
-		choose_configs(&request, PG_GETARG_ARRAYTYPE_P(AT_MST_KEYS));
+	keys = hopper_integers_argument(fcinfo, AT_MST_KEYS, "mst_keys", 1, PG_INT32_MAX, &n_keys);
+	if (keys)
+		choose_configs(&request, keys, n_keys);
 	request.models = hopper_selection_models(&request.selection);
 	request.record.model_arch_table = request.models.quoted;
 	request.record.model_selection_table = request.selection.quoted;

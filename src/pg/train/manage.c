@@ -175,33 +175,23 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 static char *
 keys_condition(FunctionCallInfo fcinfo, int at, const hopper_outputs *outputs)
 {
-	Datum	   *keys;
 	int			n;
+	int32	   *keys = hopper_integers_argument(fcinfo, at, "mst_keys", 1, PG_INT32_MAX, &n);
 	StringInfoData list;
 
-	if (PG_ARGISNULL(at))
+	if (keys == NULL)
 		return "";
-	if (array_contains_nulls(PG_GETARG_ARRAYTYPE_P(at)))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"mst_keys\" must not contain nulls")));
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(at), INT4OID, sizeof(int32), true, 'i', &keys, NULL,
-					  &n);
-	if (n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"mst_keys\" must not be an empty array")));
 	initStringInfo(&list);
 	for (int i = 0; i < n; i++)
 	{
-		int32		key = DatumGetInt32(keys[i]);
-
-		if (hopper_select("SELECT 1 FROM %s WHERE mst_key = %d", outputs->model.quoted, key) == 0)
+		if (hopper_select("SELECT 1 FROM %s WHERE mst_key = %d", outputs->model.quoted,
+						  keys[i]) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown, key)));
+					 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown,
+							keys[i])));
 		SPI_freetuptable(SPI_tuptable);
-		appendStringInfo(&list, "%s%d", i ? "," : "", key);
+		appendStringInfo(&list, "%s%d", i ? "," : "", keys[i]);
 	}
 	return psprintf(" WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{%s}'::pg_catalog.int4[])",
 					list.data);

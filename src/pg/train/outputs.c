@@ -14,6 +14,7 @@
 #include "pg/codec/rows.h"
 #include "pg/train/results.h"
 #include "pg/server/words.h"
+#include "pg/train/options.h"
 
 /*
  * A state in one value. Small, so that the copies that the server makes of it on its way into the
@@ -346,7 +347,8 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 	put(row, "seed", INT8OID, Int64GetDatum((int64) options->seed), false);
 	put_int(row, "threads", options->threads);
 	put_text(row, "dtype", options->precision);
-	put_text(row, "training_metrics_mode", record->training_metrics);
+	put_text(row, "training_metrics_mode",
+			 training ? hopper_training_metrics_name(options->training_metrics) : NULL);
 	put_text(row, "numerics_class", hopper_from_utf8(info->numerics_class));
 	put_seconds(row, "seconds", info->seconds_wall);
 	put_seconds(row, "seconds_busy", info->seconds_busy);

@@ -43,7 +43,6 @@ typedef struct hopper_run_record
 	bool		warm_start;
 	const char *name;
 	const char *description;
-	const char *training_metrics;
 	const char *rank_by;		/* what all configurations are compared by; NULL: nothing */
 	TimestampTz started;
 	TimestampTz ended;

@@ -1,0 +1,76 @@
+/*
+ * options.c
+ *		How a run trains where its caller says nothing.
+ */
+#include "pg/train/options.h"
+
+#include "pg/server/ceilings.h"
+#include "pg/server/devices.h"
+
+void
+hopper_default_options(hopper_run_options *options)
+{
+	memset(options, 0, sizeof(*options));
+	options->num_iterations = 1;
+	options->metrics_compute_frequency = 1;
+	options->precision = "fp32";
+	options->training_metrics = HOPPER_METRICS_FINAL;
+	options->threads_per_model = 1;
+}
+
+void
+hopper_take_resources(hopper_run_options *options, bool threads_given, int32 threads)
+{
+	options->threads = hopper_choose_threads(threads_given, threads);
+	options->memory_limit = hopper_effective_memory_limit();
+}
+
+int32
+hopper_positive_argument(FunctionCallInfo fcinfo, int at, const char *name, int32 otherwise)
+{
+	int32		value = PG_ARGISNULL(at) ? otherwise : PG_GETARG_INT32(at);
+
+	if (PG_ARGISNULL(at) && otherwise < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", name)));
+	if (value < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be at least 1, got %d", name, value)));
+	return value;
+}
+
+static const struct
+{
+	int			metrics;
+	const char *name;
+}			metrics_names[] = {
+	{HOPPER_METRICS_RUNNING, "running"},
+	{HOPPER_METRICS_FINAL, "final"},
+	{HOPPER_METRICS_EVERY, "every"},
+};
+
+int
+hopper_training_metrics_named(const char *name)
+{
+	for (int i = 0; i < lengthof(metrics_names); i++)
+		if (strcmp(name, metrics_names[i].name) == 0)
+			return metrics_names[i].metrics;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("training_metrics \"%s\" is not known", name),
+			 errhint("Use 'running' (taken while the weights move), 'final' (and evaluated after "
+					 "the last iteration) or 'every' (evaluated at each metrics iteration).")));
+	return 0;
+}
+
+const char *
+hopper_training_metrics_name(int metrics)
+{
+	for (int i = 0; i < lengthof(metrics_names); i++)
+		if (metrics_names[i].metrics == metrics)
+			return metrics_names[i].name;
+	elog(ERROR, "unknown training metrics %d", metrics);
+	return NULL;
+}

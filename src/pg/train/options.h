@@ -1,0 +1,25 @@
+/*
+ * options.h
+ *		How a run trains where its caller says nothing, and arguments that fit(), explain_fit() and
+ *		searches have alike.
+ */
+#ifndef HOPPER_OPTIONS_H
+#define HOPPER_OPTIONS_H
+
+#include "model_hopper/run.h"
+
+#include "pg/server/glue.h"
+
+/* One iteration with the defaults of fit() in SQL; not the threads and the memory. */
+extern void hopper_default_options(hopper_run_options *options);
+/* Its threads and memory; a NOTICE where ceilings leave less than is asked for. */
+extern void hopper_take_resources(hopper_run_options *options, bool threads_given, int32 threads);
+
+/* A number from 1 up; NULL is `otherwise`, or refused where that is 0. */
+extern int32 hopper_positive_argument(FunctionCallInfo fcinfo, int at, const char *name,
+									  int32 otherwise);
+/* training_metrics and its name */
+extern int	hopper_training_metrics_named(const char *name);
+extern const char *hopper_training_metrics_name(int metrics);
+
+#endif							/* HOPPER_OPTIONS_H */
