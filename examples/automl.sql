@@ -1,5 +1,5 @@
 -- A search beside the full grid: 48 networks for handwritten digits, trained all to the end, and by
--- Hyperband and ASHA, which stop what shows early that it is not good. Two to three minutes on two
+-- Hyperband and ASHA, which stop what shows early that it is not good. About a minute on two
 -- processors.
 --   psql < examples/automl.sql, from the top of the repository, in a database without these tables.
 \set ON_ERROR_STOP on

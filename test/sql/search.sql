@@ -120,6 +120,17 @@ SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', 
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space := :'space',
     from_run := 'search_networks');
 
+-- what is known best would be gone
+SELECT hopper.automl('search_packed', 'towers', 'search_networks', 'towers_best', '{1,2}', NULL, NULL, space := :'space',
+    objective := 'accuracy, 0.1 * loss', constraints := 'overfit_gap <= 0.2, parameters <= 1000',
+    validation_table := 'search_packed_validation', from_run := 'towers', replace := true);
+-- the number of weights is of no data
+SET client_min_messages = warning;
+SELECT best_metric, best_value FROM hopper.automl('search_packed', 'lightest', 'search_networks', 'lightest_best', '{1,2}', NULL, NULL,
+    'random', 'num_configs=3, num_iterations=1', 3, validation_table := 'search_packed_validation', space := :'space',
+    objective := 'parameters, loss');
+RESET client_min_messages;
+
 -- everything that is wrong is said at once
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, 'hyperbund', space := :'space',
     objective := 'mae, 0 * loss', constraints := 'overfit <= 0.1, loss', parallel := 0, max_configs := 0, max_iterations := -1,

@@ -233,10 +233,30 @@ run_search(hopper_automl *run)
 	}
 }
 
+/* Of which no data are: they are the model's own. */
+static bool
+is_metric(const char *measure)
+{
+	return strcmp(measure, "overfit_gap") != 0 && strcmp(measure, "parameters") != 0;
+}
+
+/* "validation accuracy", "parameters" */
 static const char *
 first_objective(const hopper_automl *run)
 {
-	return hopper_from_utf8(run->measures[0]);
+	const char *name = hopper_from_utf8(run->measures[0]);
+
+	if (!is_metric(run->measures[0]))
+		return name;
+	return psprintf("%s %s", run->validation ? "validation" : "training", name);
+}
+
+/* "validation accuracy 0.9800", "parameters 65" */
+static const char *
+objective_words(const hopper_automl *run, double value)
+{
+	return psprintf(strcmp(run->measures[0], "parameters") == 0 ? "%s %.0f" : "%s %.4f",
+					first_objective(run), value);
 }
 
 /* What its last line does not say: the best misses what was asked for, or better is known. */
@@ -264,10 +284,9 @@ tell_shortcomings(const hopper_automl *run, int64 best)
 							 run->trials.quoted, run->trials.quoted, (int) best + 1) > 0)
 		ereport(NOTICE,
 				(errmsg("automl \"%s\": none of its configurations is better than configuration"
-						" %d of \"%s\", with %s %s %.4f", run->output.shown,
+						" %d of \"%s\", with %s", run->output.shown,
 						run->earlier_keys[hopper_key_cell(&run->trials, 0, 1) - 1],
-						run->earlier->shown, run->validation ? "validation" : "training",
-						first_objective(run), hopper_float_value(0, 2))));
+						run->earlier->shown, objective_words(run, hopper_float_value(0, 2)))));
 }
 
 static Datum
@@ -283,8 +302,7 @@ result_row(FunctionCallInfo fcinfo, const hopper_automl *run, const char *writte
 	descriptor = BlessTupleDesc(descriptor);
 	values[0] = CStringGetTextDatum(written);
 	values[1] = Int32GetDatum((int32) best + 1);
-	values[2] = CStringGetTextDatum(psprintf("%s %s", run->validation ? "validation" : "training",
-											 first_objective(run)));
+	values[2] = CStringGetTextDatum(first_objective(run));
 	values[3] = Float8GetDatum(value);
 	values[4] = Int32GetDatum((int32) n_configs);
 	values[5] = Int32GetDatum((int32) n_failed);
@@ -298,8 +316,7 @@ static const char *
 ranked_by(const hopper_automl *run)
 {
 	for (int i = 0; i < run->n_objectives; i++)
-		if (strcmp(run->measures[i], "overfit_gap") != 0 &&
-			strcmp(run->measures[i], "parameters") != 0)
+		if (is_metric(run->measures[i]))
 			return hopper_from_utf8(run->measures[i]);
 	return "loss";
 }
@@ -390,6 +407,8 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	run.rungs = hopper_name_with_suffix(&run.output, "rungs");
 	run.decisions = hopper_name_with_suffix(&run.output, "decisions");
 	run.selection_summary = hopper_name_with_suffix(&run.selection, "summary");
+	if (run.earlier)
+		hopper_require_other_table(&run.output, "model_table", run.earlier, "from_run");
 	guard = hopper_search_start(&run);
 	run.settings = settings(fcinfo, &run);
 	hopper_search_require_possible(&run);
@@ -416,9 +435,9 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	hopper_grant_again(run.grants[1]);
 	written = hopper_written_name(&run.output);
 	ereport(NOTICE,
-			(errmsg("automl \"%s\" finished: best configuration %d, %s %s %.4f, %s%s, "
+			(errmsg("automl \"%s\" finished: best configuration %d, %s, %s%s, "
 					INT64_FORMAT " iterations, %s", run.output.shown, (int) best + 1,
-					run.validation ? "validation" : "training", first_objective(&run), value,
+					objective_words(&run, value),
 					hopper_plural(configurations, "configuration", "configurations"),
 					failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", failed) : "", iterations,
 					hopper_duration_words(hopper_seconds_since(run.started))),
