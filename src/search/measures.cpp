@@ -38,6 +38,17 @@ std::vector<std::string> Parts(const std::string& text) {
   return parts;
 }
 
+// Has signs outside of parentheses that no name of a metric has.
+bool IsExpression(const std::string& name) {
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+    if (depth == 0 && std::string("<>=;*+/").find(c) != std::string::npos) return true;
+  }
+  return false;
+}
+
 bool ReadNumber(const std::string& text, double* number) {
   char* end = nullptr;
   *number = std::strtod(text.c_str(), &end);
@@ -76,6 +87,14 @@ std::vector<SearchObjective> ParseObjectives(const std::string& text,
       problems->push_back({ErrorCode::kInvalidParameter,
                            "objective \"" + text + "\" has a place without a name", "",
                            "Write a metric, or several with weights: \"accuracy, 0.1 * loss\"."});
+      continue;
+    }
+    if (IsExpression(objective.name)) {
+      const bool bound = objective.name.find_first_of("<>") != std::string::npos;
+      problems->push_back(
+          {ErrorCode::kInvalidParameter, "objective \"" + part + "\" is not understood", "",
+           bound ? "What is to be kept within a bound is said in constraints."
+                 : "Write a metric, or several with weights: \"accuracy, 0.1 * loss\"."});
       continue;
     }
     if (!seen.insert(objective.name).second) {

@@ -39,7 +39,8 @@ void CheckSearch(const SearchRequest& request, std::vector<Problem>* problems) {
       type->check(arguments, *request.space, problems);
     }
   }
-  if (request.objectives.empty()) fail("a search needs an objective");
+  // What is wrong with those that are named has been said.
+  if (request.objectives.empty() && problems->empty()) fail("a search needs an objective");
   for (const SearchObjective& objective : request.objectives) {
     if (!(objective.weight > 0) || !std::isfinite(objective.weight)) {
       fail("the weight of objective \"" + objective.name + "\" must be above zero");
