@@ -21,6 +21,26 @@ extern "C"
 {
 #endif
 
+typedef enum hopper_format
+{
+	HOPPER_FORMAT_ONNX = 1,
+	HOPPER_FORMAT_PYTORCH = 2	/* source, without weights */
+} hopper_format;
+
+/* A model for other tools. */
+typedef struct hopper_export
+{
+	int32_t		format;			/* hopper_format */
+	const char *model_arch;
+	size_t		model_arch_size;
+	const float *weights;		/* as many as the model has; not for source */
+	int64_t		n_weights;
+	const hopper_data_desc *data;	/* what it was trained on, or NULL */
+	/* Without data: the input's, where the architecture does not say it (rank 0: not known). */
+	int32_t		rank;
+	const int64_t *shape;
+} hopper_export;
+
 typedef struct hopper_core_api
 {
 	int32_t		version;		/* HOPPER_API_VERSION */
@@ -69,6 +89,13 @@ typedef struct hopper_core_api
 	int			(*read_safetensors) (const char *json, size_t size, int32_t rank,
 									 const int64_t *shape, const void *file, size_t file_size,
 									 float *weights, int64_t n_weights, hopper_error *error);
+
+	/*
+	 * A model for other tools: rows of bytes, their length, and which floats of the weights follow
+	 * them: the first, and how many.
+	 */
+	int			(*export_model) (const hopper_export *model, hopper_rows **rows,
+								 hopper_error *error);
 
 	/* --- configurations --- */
 

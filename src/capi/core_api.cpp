@@ -17,6 +17,7 @@
 #include "data/dataset.h"
 #include "model/check.h"
 #include "model/complete.h"
+#include "model/exported/export_model.h"
 #include "model/layer.h"
 #include "model/safetensors.h"
 #include "model/spec.h"
@@ -182,6 +183,40 @@ int WeightsOfSafetensors(const char* json, size_t size, int32_t rank, const int6
     const auto spec = ModelOf(json, size, rank, shape);
     Require(file != nullptr && weights != nullptr && n_weights == spec->parameters, "weights");
     ReadSafetensors(*spec, {static_cast<const char*>(file), file_size}, weights);
+  });
+}
+
+// The same model for other tools, as PostgreSQL's server reads it.
+int FileOfModel(const hopper_export* from, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    Require(from != nullptr, "model");
+    ModelExport model;
+    model.json = JsonText(from->model_arch, from->model_arch_size);
+    const hopper_data_desc* data = from->data;
+    const auto spec =
+        data != nullptr ? ParseModelFor(model.json, InputsOf(*data))
+                        : ModelOf(from->model_arch, from->model_arch_size, from->rank, from->shape);
+    model.spec = spec.get();
+    if (data != nullptr) {
+      model.normalizing_const = data->normalizing_const;
+      model.label = Text(data->y_column);
+      for (int32_t i = 0; i < data->n_class_values; ++i) {
+        model.classes.push_back(Text(data->class_values[i]));
+      }
+    }
+    auto table = std::make_unique<Rows>(4);
+    if (from->format == HOPPER_FORMAT_PYTORCH) {
+      const std::string source = PytorchSource(model);
+      table->Add({source, std::to_string(source.size()), "0", "0"});
+    } else {
+      CheckWeights(*spec, from->weights, from->n_weights);
+      for (FilePiece& piece : OnnxFile(model)) {
+        const std::string size = std::to_string(piece.bytes.size());
+        table->Add({std::move(piece.bytes), size, std::to_string(piece.first),
+                    std::to_string(piece.count)});
+      }
+    }
+    *rows = Rows::Release(std::move(table));
   });
 }
 
@@ -451,6 +486,7 @@ hopper_core_api MakeApi() {
   api.check_weights = CheckModelWeights;
   api.safetensors_header = HeaderOfSafetensors;
   api.read_safetensors = WeightsOfSafetensors;
+  api.export_model = FileOfModel;
   api.generate_configs = GenerateConfigurations;
   api.cross_configs = CrossConfigurations;
   api.check_configs = CheckConfigurations;

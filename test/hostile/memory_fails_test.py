@@ -95,6 +95,11 @@ CALLS = {
     "run_timeline": "SELECT count(*) FROM hopper.run_timeline('run')",
     "search_algorithms": "SELECT count(*) FROM hopper.search_algorithms()",
     "sparkline": "SELECT hopper.sparkline('{1,2,3}')",
+    "to_onnx": "SELECT length(hopper.to_onnx('run', 1))",
+    "to_onnx_arch":
+        f"SELECT length(hopper.to_onnx($${SMALL}$$::json, decode(repeat('0000803f', 17), 'hex')))",
+    "to_pytorch": "SELECT length(hopper.to_pytorch('run', 1))",
+    "to_pytorch_arch": f"SELECT length(hopper.to_pytorch($${SMALL}$$::json))",
     "to_safetensors":
         f"SELECT length(hopper.to_safetensors($${SMALL}$$, decode(repeat('0000803f', 17), 'hex')))",
     "training_preprocessor":

@@ -104,6 +104,10 @@ CALLS = [
     " {configs}, 2, validation_table := {more})",
     "SELECT best_mst_key, best_value, models_trained FROM hopper.fit_multiple_model({packed}, {run},"
     " {configs}, 1, warm_start := true)",
+    # They name the label, which is called otherwise there.
+    "SELECT hopper.to_onnx({run}, 1) IS NOT NULL, hopper.to_pytorch({run}, 1) IS NOT NULL",
+    "SELECT hopper.to_onnx({architecture}::pg_catalog.json, pg_catalog.decode({weights}, 'hex')),"
+    " hopper.to_pytorch({architecture}::pg_catalog.json)",
     "SELECT best_value FROM hopper.fit({shown}, {one}, {models}, 2, {compile}, 'batch_size=4', 1)",
     "SELECT item FROM hopper.explain_fit(model_table := {run}, measure := true)",
     "SELECT rank, mst_key, validation_metric, training_loss, curve FROM hopper.leaderboard({run})",

@@ -119,6 +119,15 @@ def one(database):
         yield client
 
 
+@pytest.fixture(scope="session")
+def torch():
+    """PyTorch where this machine has it: in this environment, or Debian's python3-torch."""
+    sys.path.append(os.environ.get("HOPPER_PYTHON_TORCH", "/usr/lib/python3/dist-packages"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Debian's is older than this numpy
+        return pytest.importorskip("torch", reason="no PyTorch: install Debian's python3-torch")
+
+
 @pytest.fixture(autouse=True)
 def nothing_left():
     """Each test finds the tables of the database and no others."""

@@ -164,15 +164,6 @@ def test_there_and_back(one):
 
 # ---------------------------------------------------------------- PyTorch
 
-@pytest.fixture(scope="module")
-def torch():
-    """PyTorch where this machine has it: in this environment, or Debian's python3-torch."""
-    sys.path.append(os.environ.get("HOPPER_PYTHON_TORCH", "/usr/lib/python3/dist-packages"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Debian's is older than this numpy
-        return pytest.importorskip("torch", reason="no PyTorch: install Debian's python3-torch")
-
-
 def some_models(torch):
     nn = torch.nn
     yield nn.Sequential(nn.Linear(5, 7), nn.BatchNorm1d(7), nn.GELU(), nn.Sequential(nn.Dropout(0.3), nn.Linear(7, 6)),

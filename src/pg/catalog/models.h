@@ -48,4 +48,18 @@ extern int64 hopper_float_count(Datum value);
 /* The float32 values of a bytea, copied to the current memory context; ERROR 22023 if ragged. */
 extern float *hopper_floats(Datum value, int64 *n_floats);
 
+/* An architecture as functions without tables are given it. */
+typedef struct hopper_arch
+{
+	char	   *arch;			/* UTF-8 */
+	size_t		arch_size;
+	int32_t		rank;			/* of its input; 0: the architecture says it */
+	int64_t		shape[HOPPER_MAX_RANK];
+} hopper_arch;
+
+/* model_arch, the first argument, and input_shape. */
+extern void hopper_arch_arguments(FunctionCallInfo fcinfo, int shape_at, hopper_arch *out);
+/* Room for so many bytes; ERROR 54000 where they are too many. */
+extern bytea *hopper_make_bytea(Size size);
+
 #endif							/* HOPPER_MODELS_H */

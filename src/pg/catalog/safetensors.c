@@ -10,30 +10,21 @@
 PG_FUNCTION_INFO_V1(hopper_sql_to_safetensors);
 PG_FUNCTION_INFO_V1(hopper_sql_from_safetensors);
 
-/* What both functions are given. */
-typedef struct model
-{
-	char	   *arch;
-	size_t		arch_size;
-	int32_t		rank;			/* 0: the architecture says it */
-	int64_t		shape[HOPPER_MAX_RANK];
-} model;
-
-static void
-get_model(FunctionCallInfo fcinfo, model *out)
+void
+hopper_arch_arguments(FunctionCallInfo fcinfo, int shape_at, hopper_arch *out)
 {
 	int32	   *sizes;
 
 	out->arch = hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	out->arch_size = strlen(out->arch);
-	sizes = hopper_sizes_argument(fcinfo, 2, "input_shape", 1, HOPPER_MAX_RANK, &out->rank);
+	sizes = hopper_sizes_argument(fcinfo, shape_at, "input_shape", 1, HOPPER_MAX_RANK, &out->rank);
 	for (int i = 0; i < out->rank; i++)
 		out->shape[i] = sizes[i];
 }
 
 /* The header of the model's file and the number of its weights, which are checked unless NULL. */
 static char *
-header_of(const model *from, const float *weights, int64 n_weights, int64 *n_floats)
+header_of(const hopper_arch *from, const float *weights, int64 n_weights, int64 *n_floats)
 {
 	hopper_rows *rows;
 	hopper_error error;
@@ -50,16 +41,16 @@ header_of(const model *from, const float *weights, int64 n_weights, int64 *n_flo
 	return header;
 }
 
-static bytea *
-make_value(Size size)
+bytea *
+hopper_make_bytea(Size size)
 {
 	bytea	   *value;
 
 	if (size > MaxAllocSize - VARHDRSZ)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the weights are too large for a value of type bytea"),
-				 errdetail("They take %zu bytes.", size)));
+				 errmsg("the file is too large for a value of type bytea"),
+				 errdetail("It has %zu bytes.", size)));
 	value = palloc(VARHDRSZ + size);
 	SET_VARSIZE(value, VARHDRSZ + size);
 	return value;
@@ -69,7 +60,7 @@ make_value(Size size)
 Datum
 hopper_sql_to_safetensors(PG_FUNCTION_ARGS)
 {
-	model		from;
+	hopper_arch from;
 	int64		n_floats;
 	float	   *floats;
 	char	   *header;
@@ -79,11 +70,11 @@ hopper_sql_to_safetensors(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	get_model(fcinfo, &from);
+	hopper_arch_arguments(fcinfo, 2, &from);
 	floats = hopper_floats(PG_GETARG_DATUM(1), &n_floats);
 	header = header_of(&from, floats, n_floats, &n_floats);
 	length = strlen(header);
-	file = make_value(sizeof(length) + length + n_floats * sizeof(float));
+	file = hopper_make_bytea(sizeof(length) + length + n_floats * sizeof(float));
 	at = VARDATA(file);
 	memcpy(at, &length, sizeof(length));
 	memcpy(at + sizeof(length), header, length);
@@ -95,7 +86,7 @@ hopper_sql_to_safetensors(PG_FUNCTION_ARGS)
 Datum
 hopper_sql_from_safetensors(PG_FUNCTION_ARGS)
 {
-	model		to;
+	hopper_arch to;
 	bytea	   *file;
 	int64		n_floats;
 	bytea	   *weights;
@@ -103,10 +94,10 @@ hopper_sql_from_safetensors(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	get_model(fcinfo, &to);
+	hopper_arch_arguments(fcinfo, 2, &to);
 	file = PG_GETARG_BYTEA_PP(1);
 	(void) header_of(&to, NULL, 0, &n_floats);
-	weights = make_value(n_floats * sizeof(float));
+	weights = hopper_make_bytea(n_floats * sizeof(float));
 	HOPPER_CHECK(hopper_core()->read_safetensors(to.arch, to.arch_size, to.rank, to.shape,
 												 VARDATA_ANY(file), VARSIZE_ANY_EXHDR(file),
 												 (float *) VARDATA(weights), n_floats, &error),

@@ -1,0 +1,15 @@
+CREATE FUNCTION hopper.to_onnx(model_table text, mst_key bigint DEFAULT NULL) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'hopper_sql_to_onnx' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.to_onnx(text, bigint) IS
+    'a trained model as an ONNX file (opset 17), which ONNX Runtime and others run: it takes examples as they stand in the table, as float32
+
+Task: 8.2 models
+model_table: table of models that training writes; its companions are _info, _summary and _state
+mst_key: which configuration (model selection tuple) of model_table; by itself the best
+Example:
+SELECT length(hopper.to_onnx(model_table := ''models'', mst_key := 1));';
+
+CREATE FUNCTION hopper.to_onnx(model_arch json, model_weights bytea, input_shape integer[] DEFAULT NULL) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'hopper_sql_to_onnx_arch' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION hopper.to_onnx(json, bytea, integer[]) IS
+    'an architecture with its weights as an ONNX file (opset 17), without what training data say: constants and classes';

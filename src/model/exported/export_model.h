@@ -1,0 +1,37 @@
+// A trained model for other tools. What both forms are given is an example as it stands in the
+// user's table: a constant that features were divided by in training is part of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/spec.h"
+
+namespace hopper {
+
+struct ModelExport {
+  const ModelSpec* spec = nullptr;
+  std::string_view json;             // the architecture
+  double normalizing_const = 1.0;    // features are divided by it
+  std::string label;                 // name of what is predicted; may be empty
+  std::vector<std::string> classes;  // by output, where there are any
+};
+
+// Bytes of a file, and how many of the model's weights, as float32 in get_weights() order, follow
+// them from which one on. So a file need not be made in memory beside its weights.
+struct FilePiece {
+  std::string bytes;
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+// An ONNX file of opset 17. Throws Error(kNotSupported) where a layer has no export.
+std::vector<FilePiece> OnnxFile(const ModelExport& model);
+
+// Python source: a torch.nn.Module that reads the file of SafetensorsHeader().
+std::string PytorchSource(const ModelExport& model);
+
+}  // namespace hopper

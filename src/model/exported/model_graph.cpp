@@ -1,0 +1,42 @@
+#include "model/exported/model_graph.h"
+
+#include "model/exported/export_layer.h"
+#include "model/safetensors.h"
+
+namespace hopper {
+
+using ops::Value;
+
+void MakeGraph(const ModelExport& model, ops::Graph* graph) {
+  const ModelSpec& spec = *model.spec;
+  const std::vector<std::string> names = TensorNames(spec);
+  std::vector<Value> tensors(spec.tensors.size());
+  graph->Begin("input", "");
+  // Several inputs are named by layers of their own.
+  if (spec.inputs.size() == 1) {
+    Shape shape = spec.input_shape();
+    shape.insert(shape.begin(), -1);
+    Value x = graph->Input(spec.inputs[0].name, shape);
+    if (model.normalizing_const != 1.0) x = div(x, model.normalizing_const);
+    tensors[static_cast<size_t>(spec.input)] = x;
+  }
+  std::string last = "output";
+  for (const Node& node : spec.nodes) {
+    const Layer& layer = *spec.layers[static_cast<size_t>(node.layer)];
+    graph->Begin(layer.name(), layer.class_name());
+    ExportCall call;
+    call.graph = graph;
+    call.form = &node.form;
+    for (const int input : node.inputs) call.inputs.push_back(tensors[static_cast<size_t>(input)]);
+    for (const int weight : spec.layer_weights[static_cast<size_t>(node.layer)]) {
+      const auto at = static_cast<size_t>(weight);
+      call.weights.push_back(graph->Weight(names[at], weight, spec.weights[at].shape));
+    }
+    const Value output = ExportLayer(layer, call);
+    tensors[static_cast<size_t>(node.output)] = output;
+    if (node.output == spec.output) last = layer.name();
+  }
+  graph->Output(tensors[static_cast<size_t>(spec.output)], last);
+}
+
+}  // namespace hopper

@@ -1,0 +1,481 @@
+#include "model/exported/op_graph.h"
+
+#include <algorithm>
+
+namespace hopper {
+namespace ops {
+namespace {
+
+constexpr double kHalfRoot = 0.70710678118654752;  // sqrt(1 / 2)
+
+bool IsScalar(const Value& value) { return value.sizes().empty(); }
+
+Shape Broadcast(const std::vector<Value>& inputs) {
+  Shape shape;
+  for (const Value& input : inputs) {
+    const Shape& own = input.sizes();
+    if (own.size() > shape.size()) shape.insert(shape.begin(), own.size() - shape.size(), 1);
+    const size_t first = shape.size() - own.size();
+    for (size_t i = 0; i < own.size(); ++i) {
+      int64_t& size = shape[first + i];
+      if (size >= 0 && (own[i] < 0 || own[i] > size)) size = own[i];
+    }
+  }
+  return shape;
+}
+
+int64_t Positive(int64_t axis, const Value& x) { return axis < 0 ? axis + x.dim() : axis; }
+
+Shape Positive(const Shape& axes, const Value& x) {
+  Shape positive;
+  for (const int64_t axis : axes) positive.push_back(Positive(axis, x));
+  std::sort(positive.begin(), positive.end());
+  return positive;
+}
+
+Value Number(const Value& beside, double number) { return beside.graph()->Number(number); }
+
+Value Unary(const char* op, const Value& x, std::vector<Attribute> attributes = {}) {
+  return x.graph()->Elementwise(op, {x}, std::move(attributes));
+}
+
+Value Binary(const char* op, const Value& a, const Value& b, Type type = Type::kFloat) {
+  return a.graph()->Elementwise(op, {a, b}, {}, type);
+}
+
+Value Source(const Operation* node, const Value& x) { return {x.graph(), node->inputs[0]}; }
+
+Value Reduce(const char* op, const Value& x, const Shape& chosen, bool keepdim) {
+  const Shape axes = Positive(chosen, x);
+  if (const Operation* transpose = x.graph()->TransposeOf(x)) {
+    const Shape& order = transpose->Ints("perm");
+    Shape own;
+    Shape rest;
+    for (size_t i = 0; i < order.size(); ++i) {
+      const bool reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
+      (reduced ? own : rest).push_back(order[i]);
+    }
+    if (keepdim) return permute(Reduce(op, Source(transpose, x), own, true), order);
+    if (std::is_sorted(rest.begin(), rest.end())) {
+      return Reduce(op, Source(transpose, x), own, false);
+    }
+  }
+  Shape shape;
+  for (int64_t i = 0; i < x.dim(); ++i) {
+    const bool reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
+    if (!reduced) shape.push_back(x.size(i));
+    if (reduced && keepdim) shape.push_back(1);
+  }
+  return x.graph()->Emit(op, {x}, {{"axes", axes}, {"keepdims", int64_t{keepdim ? 1 : 0}}}, shape);
+}
+
+}  // namespace
+
+const Attribute* Operation::Find(const std::string& name) const {
+  for (const Attribute& attribute : attributes) {
+    if (attribute.name == name) return &attribute;
+  }
+  return nullptr;
+}
+
+const Shape& Operation::Ints(const std::string& name) const {
+  static const Shape none;
+  const Attribute* found = Find(name);
+  return found == nullptr ? none : std::get<Shape>(found->value);
+}
+
+int64_t Operation::Int(const std::string& name, int64_t fallback) const {
+  const Attribute* found = Find(name);
+  return found == nullptr ? fallback : std::get<int64_t>(found->value);
+}
+
+double Operation::Number(const std::string& name, double fallback) const {
+  const Attribute* found = Find(name);
+  return found == nullptr ? fallback : std::get<double>(found->value);
+}
+
+std::string Operation::Text(const std::string& name) const {
+  const Attribute* found = Find(name);
+  return found == nullptr ? "" : std::get<std::string>(found->value);
+}
+
+const Tensor& Value::tensor() const { return graph_->tensors()[static_cast<size_t>(id_)]; }
+
+Value Value::to(Type type) const {
+  if (type == scalar_type()) return *this;
+  // ONNX's numbers of the types.
+  const int64_t to = type == Type::kFloat ? 1 : type == Type::kInt64 ? 7 : 9;
+  return graph_->Elementwise("Cast", {*this}, {{"to", to}}, type);
+}
+
+void Graph::Begin(const std::string& layer, const std::string& layer_type) {
+  layer_ = layer;
+  layer_type_ = layer_type;
+}
+
+std::string Graph::Unique(const std::string& name) {
+  std::string unique = name;
+  for (int i = 2; !names_.insert(unique).second; ++i) unique = name + "_" + std::to_string(i);
+  return unique;
+}
+
+Value Graph::Add(Tensor tensor) {
+  tensors_.push_back(std::move(tensor));
+  return {this, static_cast<int>(tensors_.size()) - 1};
+}
+
+Value Graph::Input(const std::string& name, const Shape& shape) {
+  Tensor tensor;
+  tensor.kind = Tensor::Kind::kInput;
+  tensor.name = Unique(name);
+  tensor.shape = shape;
+  const Value value = Add(std::move(tensor));
+  inputs_.push_back(value.id());
+  return value;
+}
+
+Value Graph::Weight(const std::string& name, int weight, const Shape& shape) {
+  const auto known = weights_.find(weight);
+  if (known != weights_.end()) return {this, known->second};
+  Tensor tensor;
+  tensor.kind = Tensor::Kind::kWeight;
+  tensor.name = Unique(name);
+  tensor.shape = shape;
+  tensor.weight = weight;
+  const Value value = Add(std::move(tensor));
+  weights_.emplace(weight, value.id());
+  return value;
+}
+
+Value Graph::Constant(const std::vector<float>& values, const Shape& shape) {
+  Tensor tensor;
+  tensor.kind = Tensor::Kind::kConstant;
+  tensor.name = Unique(layer_ + "/constant");
+  tensor.shape = shape;
+  tensor.values = values;
+  return Add(std::move(tensor));
+}
+
+Value Graph::Emit(const std::string& op, const std::vector<Value>& inputs,
+                  std::vector<Attribute> attributes, Shape shape, Type type, int place) {
+  Tensor tensor;
+  tensor.name = Unique(layer_ + "/" + op);
+  tensor.shape = std::move(shape);
+  tensor.type = type;
+  tensor.node = static_cast<int>(nodes_.size());
+  const Value value = Add(std::move(tensor));
+  Operation node;
+  node.op = op;
+  for (const Value& input : inputs) node.inputs.push_back(input.defined() ? input.id() : -1);
+  node.attributes = std::move(attributes);
+  node.output = value.id();
+  node.place = place;
+  node.layer = layer_;
+  node.layer_type = layer_type_;
+  nodes_.push_back(std::move(node));
+  return value;
+}
+
+const Operation* Graph::MakerOf(const Value& value, const char* op) const {
+  const int node = value.tensor().node;
+  if (node < 0 || nodes_[static_cast<size_t>(node)].op != op) return nullptr;
+  return &nodes_[static_cast<size_t>(node)];
+}
+
+const Operation* Graph::TransposeOf(const Value& value) const {
+  return MakerOf(value, "Transpose");
+}
+
+Value Graph::Elementwise(const std::string& op, const std::vector<Value>& inputs,
+                         std::vector<Attribute> attributes, Type type) {
+  const Operation* transpose = nullptr;
+  bool all = true;
+  for (const Value& input : inputs) {
+    if (IsScalar(input)) continue;
+    const Operation* own = TransposeOf(input);
+    all = all && own != nullptr &&
+          (transpose == nullptr || transpose->Ints("perm") == own->Ints("perm"));
+    transpose = own;
+  }
+  if (!all || transpose == nullptr) {
+    return Emit(op, inputs, std::move(attributes), Broadcast(inputs), type);
+  }
+  const Shape order = transpose->Ints("perm");
+  std::vector<Value> sources;
+  for (const Value& input : inputs) {
+    sources.push_back(IsScalar(input) ? input : Source(TransposeOf(input), input));
+  }
+  return Transposed(Emit(op, sources, std::move(attributes), Broadcast(sources), type), order);
+}
+
+Value Graph::Transposed(const Value& x, const Shape& axes) {
+  if (const Operation* before = TransposeOf(x)) {
+    Shape both;
+    for (const int64_t axis : axes) both.push_back(before->Ints("perm")[static_cast<size_t>(axis)]);
+    return Transposed(Source(before, x), both);
+  }
+  if (std::is_sorted(axes.begin(), axes.end())) return x;
+  const auto known = transposed_.find({x.id(), axes});
+  if (known != transposed_.end()) return {this, known->second};
+  Shape shape;
+  for (const int64_t axis : axes) shape.push_back(x.size(axis));
+  const Value y = Emit("Transpose", {x}, {{"perm", axes}}, shape, x.scalar_type());
+  transposed_.emplace(std::pair<int, Shape>(x.id(), axes), y.id());
+  return y;
+}
+
+void Graph::Name(const Value& value, const std::string& name) {
+  Tensor& tensor = tensors_[static_cast<size_t>(value.id())];
+  if (tensor.kind != Tensor::Kind::kResult || !names_.insert(name).second) return;
+  names_.erase(tensor.name);
+  tensor.name = name;
+}
+
+void Graph::Output(const Value& value, const std::string& name) {
+  const bool shared = std::find(outputs_.begin(), outputs_.end(), value.id()) != outputs_.end();
+  Value output = value;
+  if (shared || value.tensor().kind != Tensor::Kind::kResult) {
+    output = Emit("Identity", {value}, {}, value.sizes(), value.scalar_type());
+  }
+  // An operation within the layer may have the name.
+  Tensor& tensor = tensors_[static_cast<size_t>(output.id())];
+  if (tensor.name != name) {
+    for (Tensor& other : tensors_) {
+      if (other.name == name && other.kind == Tensor::Kind::kResult) other.name = Unique(name);
+    }
+    names_.erase(tensor.name);
+    tensor.name = names_.insert(name).second ? name : Unique(name);
+  }
+  outputs_.push_back(output.id());
+}
+
+std::vector<const Operation*> Graph::Nodes() const {
+  std::vector<bool> needed(tensors_.size(), false);
+  for (const int output : outputs_) needed[static_cast<size_t>(output)] = true;
+  std::vector<const Operation*> nodes;
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+    if (!needed[static_cast<size_t>(node->output)]) continue;
+    nodes.push_back(&*node);
+    for (const int input : node->inputs) {
+      if (input >= 0) needed[static_cast<size_t>(input)] = true;
+    }
+  }
+  std::reverse(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+// NOLINTBEGIN(readability-identifier-naming)
+Value add(const Value& a, const Value& b) { return Binary("Add", a, b); }
+Value sub(const Value& a, const Value& b) { return Binary("Sub", a, b); }
+Value mul(const Value& a, const Value& b) { return Binary("Mul", a, b); }
+Value div(const Value& a, const Value& b) { return Binary("Div", a, b); }
+Value add(const Value& x, double number) { return add(x, Number(x, number)); }
+Value sub(const Value& x, double number) { return sub(x, Number(x, number)); }
+Value mul(const Value& x, double number) { return mul(x, Number(x, number)); }
+Value div(const Value& x, double number) { return div(x, Number(x, number)); }
+Value rsub(const Value& x, double number) { return Binary("Sub", Number(x, number), x); }
+Value sub(const Value& a, const Value& b, double multiple) { return sub(a, mul(b, multiple)); }
+Value maximum(const Value& a, const Value& b) { return Binary("Max", a, b); }
+Value minimum(const Value& a, const Value& b) { return Binary("Min", a, b); }
+Value clamp_min(const Value& x, double least) { return maximum(x, Number(x, least)); }
+Value clamp_max(const Value& x, double most) { return minimum(x, Number(x, most)); }
+Value hardtanh(const Value& x, double least, double most) {
+  return Unary("Clip", x, {{"min", least}, {"max", most}});
+}
+Value gt(const Value& x, double number) {
+  return Binary("Greater", x, Number(x, number), Type::kBool);
+}
+Value ne(const Value& x, double number) {
+  const Value equal = Binary("Equal", x, Number(x, number), Type::kBool);
+  return x.graph()->Elementwise("Not", {equal}, {}, Type::kBool);
+}
+Value logical_and(const Value& a, const Value& b) { return Binary("And", a, b, Type::kBool); }
+Value logical_or(const Value& a, const Value& b) { return Binary("Or", a, b, Type::kBool); }
+Value where(const Value& condition, const Value& x, const Value& y) {
+  return x.graph()->Elementwise("Where", {condition, x, y});
+}
+Value where(const Value& condition, const Value& x, double y) {
+  return where(condition, x, Number(x, y));
+}
+Value abs(const Value& x) { return Unary("Abs", x); }
+Value exp(const Value& x) { return Unary("Exp", x); }
+Value neg(const Value& x) { return Unary("Neg", x); }
+Value sqrt(const Value& x) { return Unary("Sqrt", x); }
+Value square(const Value& x) { return mul(x, x); }
+Value tanh(const Value& x) { return Unary("Tanh", x); }
+Value sigmoid(const Value& x) { return Unary("Sigmoid", x); }
+Value hardsigmoid(const Value& x) {
+  return Unary("HardSigmoid", x, {{"alpha", 1.0 / 6.0}, {"beta", 0.5}});
+}
+Value log_sigmoid(const Value& x) { return neg(softplus(neg(x))); }
+Value softplus(const Value& x) { return Unary("Softplus", x); }
+Value relu(const Value& x) { return Unary("Relu", x); }
+Value leaky_relu(const Value& x, double slope) { return Unary("LeakyRelu", x, {{"alpha", slope}}); }
+Value elu(const Value& x, double alpha) { return Unary("Elu", x, {{"alpha", alpha}}); }
+Value celu(const Value& x, double alpha) { return Unary("Celu", x, {{"alpha", alpha}}); }
+Value selu(const Value& x) { return Unary("Selu", x); }
+Value silu(const Value& x) { return mul(x, sigmoid(x)); }
+Value gelu(const Value& x) { return mul(mul(x, 0.5), add(Unary("Erf", mul(x, kHalfRoot)), 1.0)); }
+Value gelu(const Value& x, const char* /*approximate*/) {
+  const Value inner = mul(add(x, mul(mul(square(x), x), 0.044715)), 0.79788456080286536);
+  return mul(mul(x, 0.5), add(tanh(inner), 1.0));
+}
+Value mish(const Value& x) { return mul(x, tanh(softplus(x))); }
+Value hardshrink(const Value& x, double threshold) {
+  return Unary("Shrink", x, {{"lambd", threshold}, {"bias", 0.0}});
+}
+Value softshrink(const Value& x, double threshold) {
+  return Unary("Shrink", x, {{"lambd", threshold}, {"bias", threshold}});
+}
+
+Value softmax(const Value& x, int64_t axis) {
+  return x.graph()->Emit("Softmax", {x}, {{"axis", axis}}, x.sizes());
+}
+Value log_softmax(const Value& x, int64_t axis) {
+  return x.graph()->Emit("LogSoftmax", {x}, {{"axis", axis}}, x.sizes());
+}
+Value glu(const Value& x, int64_t axis) {
+  const int64_t half = x.size(axis) / 2;
+  return mul(narrow(x, axis, 0, half), sigmoid(narrow(x, axis, half, half)));
+}
+std::tuple<Value, Value> sort(const Value& x, int64_t axis, bool descending) {
+  const int64_t k = x.size(axis);
+  const Value sorted = x.graph()->Emit(
+      "TopK", {x}, {{"k", Shape{k}}, {"axis", axis}, {"largest", int64_t{descending ? 1 : 0}}},
+      x.sizes());
+  return {sorted, Value()};
+}
+Value cumsum(const Value& x, int64_t axis) {
+  return x.graph()->Emit("CumSum", {x}, {{"axis", axis}}, x.sizes());
+}
+Value ones_like(const Value& x) {
+  const int64_t n = x.size(-1);
+  return x.graph()->Constant(std::vector<float>(static_cast<size_t>(n), 1.0F), {n});
+}
+Value sum(const Value& x, const Shape& axes, bool keepdim) {
+  return Reduce("ReduceSum", x.to(Type::kFloat), axes, keepdim);
+}
+Value mean(const Value& x, const Shape& axes, bool keepdim) {
+  return Reduce("ReduceMean", x, axes, keepdim);
+}
+Value amax(const Value& x, const Shape& axes, bool keepdim) {
+  return Reduce("ReduceMax", x, axes, keepdim);
+}
+Value any(const Value& x, int64_t axis, bool keepdim) {
+  return amax(x.to(Type::kFloat), {axis}, keepdim).to(Type::kBool);
+}
+
+Value matmul(const Value& a, const Value& b) {
+  Shape shape = a.sizes();
+  const Shape& right = b.sizes();
+  // Leading axes of one are the other's, or 1.
+  if (right.size() > shape.size()) {
+    shape.insert(shape.begin(), right.begin(),
+                 right.end() - static_cast<std::ptrdiff_t>(shape.size()));
+  }
+  shape.back() = right.back();
+  return a.graph()->Emit("MatMul", {a, b}, {}, shape);
+}
+
+Value reshape(const Value& x, const Shape& sizes) {
+  if (sizes == x.sizes()) return x;
+  Value from = x;
+  if (const Operation* before = x.graph()->MakerOf(x, "Reshape")) from = Source(before, x);
+  if (sizes == from.sizes()) return from;
+  return x.graph()->Emit("Reshape", {from}, {{"shape", sizes}}, sizes, x.scalar_type());
+}
+
+Value permute(const Value& x, const Shape& axes) { return x.graph()->Transposed(x, axes); }
+
+Value cat(const std::vector<Value>& values, int64_t chosen) {
+  Graph* graph = values[0].graph();
+  const int64_t axis = Positive(chosen, values[0]);
+  const Operation* first = graph->TransposeOf(values[0]);
+  bool all = first != nullptr;
+  for (size_t i = 1; i < values.size() && all; ++i) {
+    const Operation* own = graph->TransposeOf(values[i]);
+    all = own != nullptr && own->Ints("perm") == first->Ints("perm");
+  }
+  if (all) {
+    const Shape order = first->Ints("perm");
+    std::vector<Value> sources;
+    for (const Value& value : values) sources.push_back(Source(graph->TransposeOf(value), value));
+    return permute(cat(sources, order[static_cast<size_t>(axis)]), order);
+  }
+  Shape shape = values[0].sizes();
+  for (size_t i = 1; i < values.size(); ++i) {
+    shape[static_cast<size_t>(axis)] += values[i].size(axis);
+  }
+  return graph->Emit("Concat", values, {{"axis", axis}}, shape);
+}
+
+Value narrow(const Value& x, int64_t chosen, int64_t from, int64_t size) {
+  const int64_t axis = Positive(chosen, x);
+  if (from == 0 && size == x.size(axis)) return x;
+  if (const Operation* transpose = x.graph()->TransposeOf(x)) {
+    const Shape order = transpose->Ints("perm");
+    return permute(narrow(Source(transpose, x), order[static_cast<size_t>(axis)], from, size),
+                   order);
+  }
+  Shape shape = x.sizes();
+  shape[static_cast<size_t>(axis)] = size;
+  return x.graph()->Emit(
+      "Slice", {x}, {{"starts", Shape{from}}, {"ends", Shape{from + size}}, {"axes", Shape{axis}}},
+      shape, x.scalar_type());
+}
+
+Value flip(const Value& x, int64_t axis) {
+  return x.graph()->Emit("Slice", {x},
+                         {{"starts", Shape{-1}},
+                          {"ends", Shape{INT64_MIN}},
+                          {"axes", Shape{Positive(axis, x)}},
+                          {"steps", Shape{-1}}},
+                         x.sizes(), x.scalar_type());
+}
+
+Value expand(const Value& x, const Shape& times) {
+  Shape shape = x.sizes();
+  bool same = true;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (times[i] == 1) continue;
+    shape[i] = times[i];
+    same = false;
+  }
+  if (same) return x;
+  return x.graph()->Emit("Expand", {x}, {{"shape", times}}, shape, x.scalar_type());
+}
+
+Value pad(const Value& x, const Shape& before, const Shape& after) {
+  const auto none = [](int64_t n) { return n == 0; };
+  if (std::all_of(before.begin(), before.end(), none) &&
+      std::all_of(after.begin(), after.end(), none)) {
+    return x;
+  }
+  if (const Operation* transpose = x.graph()->TransposeOf(x)) {
+    const Shape order = transpose->Ints("perm");
+    Shape own_before(order.size());
+    Shape own_after(order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      own_before[static_cast<size_t>(order[i])] = before[i];
+      own_after[static_cast<size_t>(order[i])] = after[i];
+    }
+    return permute(pad(Source(transpose, x), own_before, own_after), order);
+  }
+  Shape shape = x.sizes();
+  Shape pads = before;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] >= 0) shape[i] += before[i] + after[i];
+    pads.push_back(after[i]);
+  }
+  return x.graph()->Emit("Pad", {x}, {{"pads", pads}}, shape);
+}
+
+Value embedding(const Value& table, const Value& ids) {
+  Shape shape = ids.sizes();
+  shape.push_back(table.size(1));
+  return ids.graph()->Emit("Gather", {table, ids.to(Type::kInt64)}, {{"axis", int64_t{0}}}, shape);
+}
+// NOLINTEND(readability-identifier-naming)
+
+}  // namespace ops
+}  // namespace hopper

@@ -1,0 +1,13 @@
+#include "model/layers/exports.h"
+
+namespace hopper {
+namespace layers {
+
+using ops::Value;
+
+Value Export(const ActivationLayer& layer, const ExportCall& call) {
+  return Activate(call.x(), layer.activation);
+}
+
+}  // namespace layers
+}  // namespace hopper

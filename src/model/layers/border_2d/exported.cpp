@@ -1,0 +1,14 @@
+#include "model/layers/exports.h"
+
+namespace hopper {
+namespace layers {
+
+using ops::Value;
+
+Value Export(const Border2D& layer, const ExportCall& call) {
+  const std::vector<int64_t>& ends = layer.ends;
+  return pad(call.x(), {0, ends[0], ends[2], 0}, {0, ends[1], ends[3], 0});
+}
+
+}  // namespace layers
+}  // namespace hopper

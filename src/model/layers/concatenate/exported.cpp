@@ -1,0 +1,13 @@
+#include "model/layers/exports.h"
+
+namespace hopper {
+namespace layers {
+
+using ops::Value;
+
+Value Export(const Concatenate& layer, const ExportCall& call) {
+  return call.inputs.size() == 1 ? call.x() : cat(call.inputs, layer.axis);
+}
+
+}  // namespace layers
+}  // namespace hopper

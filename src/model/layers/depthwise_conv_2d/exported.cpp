@@ -1,0 +1,16 @@
+#include "model/exported/windows.h"
+#include "model/layers/exports.h"
+
+namespace hopper {
+namespace layers {
+
+using ops::Value;
+
+Value Export(const DepthwiseConv2D& layer, const ExportCall& call) {
+  const Value y = ConvolveDepthwise(layer.depthwise, ChannelsFirst(call.x()), call.weights[0],
+                                    layer.use_bias ? call.weights[1] : Value());
+  return Activate(ChannelsLast(y), layer.activation);
+}
+
+}  // namespace layers
+}  // namespace hopper

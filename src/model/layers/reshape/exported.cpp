@@ -1,0 +1,16 @@
+#include "model/layers/exports.h"
+
+namespace hopper {
+namespace layers {
+
+using ops::Value;
+
+Value Export(const Reshape& layer, const ExportCall& call) {
+  const Shape& sizes = call.x().sizes();
+  Shape shape = layer.OutputShape({Shape(sizes.begin() + 1, sizes.end())});
+  shape.insert(shape.begin(), -1);
+  return reshape(call.x(), shape);
+}
+
+}  // namespace layers
+}  // namespace hopper

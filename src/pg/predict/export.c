@@ -1,0 +1,138 @@
+/*
+ * export.c
+ *		to_onnx() and to_pytorch(): models for other tools.
+ */
+#include "pg/predict/predict.h"
+
+#include "pg/catalog/models.h"
+#include "pg/codec/placement.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_to_onnx);
+PG_FUNCTION_INFO_V1(hopper_sql_to_onnx_arch);
+PG_FUNCTION_INFO_V1(hopper_sql_to_pytorch);
+PG_FUNCTION_INFO_V1(hopper_sql_to_pytorch_arch);
+
+/* A varlena of the file, in the current memory context. */
+static struct varlena *
+make_file(const hopper_export *from)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+	Size		size = 0;
+	struct varlena *file;
+	char	   *at;
+
+	HOPPER_CHECK(hopper_core()->export_model(from, &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	for (int row = 0; row < rows->n_rows; row++)
+		size += strtoll(rows->cells[4 * row + 1], NULL, 10) +
+			strtoll(rows->cells[4 * row + 3], NULL, 10) * sizeof(float);
+	file = (struct varlena *) hopper_make_bytea(size);
+	at = VARDATA(file);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = rows->cells + 4 * row;
+		Size		bytes = strtoll(cells[1], NULL, 10);
+		int64		first = strtoll(cells[2], NULL, 10);
+		Size		floats = strtoll(cells[3], NULL, 10) * sizeof(float);
+
+		memcpy(at, cells[0], bytes);
+		at += bytes;
+		if (floats > 0)
+			memcpy(at, from->weights + first, floats);
+		at += floats;
+	}
+	hopper_guard_release(guard);
+	return file;
+}
+
+/* Of a table of trained models. */
+static struct varlena *
+export_trained(FunctionCallInfo fcinfo, hopper_format format)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext inner;
+	int32		mst_key = hopper_key_argument(fcinfo, 1);
+	hopper_name table;
+	hopper_trained trained;
+	hopper_export from = {0};
+	struct varlena *file;
+
+	if (hopper_on_a_segment())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a segment cannot read the model's table"),
+				 errhint("Call the function without a table in FROM.")));
+	hopper_connect();
+	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
+	hopper_read_trained(&table, !PG_ARGISNULL(1), mst_key, &trained);
+	from.format = format;
+	from.model_arch = trained.config.model_arch;
+	from.model_arch_size = trained.config.model_arch_size;
+	from.weights = trained.config.weights;
+	from.n_weights = trained.config.n_weights;
+	from.data = &trained.desc;
+	inner = MemoryContextSwitchTo(caller);
+	file = make_file(&from);
+	MemoryContextSwitchTo(inner);
+	hopper_finish();
+	return file;
+}
+
+/* to_onnx(model_table, mst_key) */
+Datum
+hopper_sql_to_onnx(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BYTEA_P((bytea *) export_trained(fcinfo, HOPPER_FORMAT_ONNX));
+}
+
+/* to_onnx(model_arch, model_weights, input_shape) */
+Datum
+hopper_sql_to_onnx_arch(PG_FUNCTION_ARGS)
+{
+	hopper_arch model;
+	hopper_export from = {0};
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	hopper_arch_arguments(fcinfo, 2, &model);
+	from.format = HOPPER_FORMAT_ONNX;
+	from.model_arch = model.arch;
+	from.model_arch_size = model.arch_size;
+	from.rank = model.rank;
+	from.shape = model.shape;
+	from.weights = hopper_floats(PG_GETARG_DATUM(1), &from.n_weights);
+	PG_RETURN_BYTEA_P((bytea *) make_file(&from));
+}
+
+static text *
+in_server_encoding(struct varlena *source)
+{
+	return cstring_to_text(hopper_from_utf8(text_to_cstring((text *) source)));
+}
+
+/* to_pytorch(model_table, mst_key) */
+Datum
+hopper_sql_to_pytorch(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(in_server_encoding(export_trained(fcinfo, HOPPER_FORMAT_PYTORCH)));
+}
+
+/* to_pytorch(model_arch, input_shape) */
+Datum
+hopper_sql_to_pytorch_arch(PG_FUNCTION_ARGS)
+{
+	hopper_arch model;
+	hopper_export from = {0};
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	hopper_arch_arguments(fcinfo, 1, &model);
+	from.format = HOPPER_FORMAT_PYTORCH;
+	from.model_arch = model.arch;
+	from.model_arch_size = model.arch_size;
+	from.rank = model.rank;
+	from.shape = model.shape;
+	PG_RETURN_TEXT_P(in_server_encoding(make_file(&from)));
+}

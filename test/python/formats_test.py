@@ -1,0 +1,214 @@
+"""Models for other tools: what to_onnx() and to_pytorch() write computes what we do. Numbers are those of
+real Keras that the unit tests hold us to (test/baseline)."""
+
+import inspect
+import json
+
+import numpy as np
+import onnx
+import onnxruntime
+import psycopg
+import pytest
+import safetensors
+
+from conftest import SOURCE, ask, plain_connection
+
+BASELINE = SOURCE / "test/baseline"
+LAYERS = sorted(path.name for path in BASELINE.glob("keras_layers*.safetensors"))
+# Layers that have no form for other tools.
+LACKING = set()
+
+
+class Table:
+    """Cases and tensors of a table of Keras' numbers."""
+
+    def __init__(self, name):
+        with safetensors.safe_open(BASELINE / name, "numpy") as file:
+            self.cases = json.loads(file.metadata()["cases"])
+            self.tensors = {key: file.get_tensor(key) for key in file.keys()}
+
+    def get(self, case, what):
+        return self.tensors[f"{case['name']}/{what}"]
+
+    def weights(self, case):
+        values = [self.get(case, f"weights/{i}").ravel() for i in range(case["n_weights"])]
+        return np.concatenate(values + [np.zeros(0, "f4")]).astype("f4").tobytes()
+
+
+@pytest.fixture(scope="module")
+def server(database):
+    with plain_connection() as connection:
+        yield connection
+
+
+def call(connection, function, *arguments):
+    """What an architecture's form is, or the class that has none."""
+    types = {"to_pytorch": ["json"], "to_onnx": ["json", "bytea"], "to_safetensors": ["json", "bytea"]}[function]
+    marks = ", ".join(f"%s::{kind}" for kind in types)
+    try:
+        return connection.execute(f"SELECT hopper.{function}({marks})", arguments).fetchone()[0], None
+    except psycopg.errors.FeatureNotSupported as error:
+        assert "has no export" in error.diag.message_primary
+        return None, error.diag.message_primary.split("of class ")[1].split()[0]
+
+
+def parts_of(rows, shapes):
+    """What each input gets of rows that have the values of all of them."""
+    if len(shapes) == 1:
+        return [rows]
+    sizes = [int(np.prod(shape)) for shape in shapes]
+    return [part.reshape(-1, *shape)
+            for part, shape in zip(np.split(rows, np.cumsum(sizes)[:-1], axis=1), shapes)]
+
+
+def run_onnx(content, rows):
+    """The only output of a file that the format's own checker accepts."""
+    onnx.checker.check_model(content, full_check=True)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    inputs = session.get_inputs()
+    parts = parts_of(rows, [node.shape[1:] for node in inputs])
+    return session.run(None, {node.name: part for node, part in zip(inputs, parts)})[0]
+
+
+def assert_close(made, expected, name, tolerance=1e-5):
+    assert made.shape == expected.shape, name
+    assert np.abs(made - expected).max() <= tolerance * np.abs(expected).max(), name
+
+
+@pytest.mark.parametrize("file", LAYERS)
+def test_onnx_of_each_layer(server, file):
+    table, lacking = Table(file), set()
+    for case in table.cases:
+        content, missing = call(server, "to_onnx", case["architecture"], table.weights(case))
+        if missing:
+            lacking.add(missing)
+            continue
+        rows = table.get(case, "input")
+        assert_close(run_onnx(content, rows), table.get(case, "inference"), case["name"])
+        # The batch is free.
+        assert_close(run_onnx(content, rows[:1]), table.get(case, "inference")[:1], case["name"])
+    assert lacking <= LACKING
+
+
+def shapes_of(architecture, names):
+    """By the names of arguments, which are those of the input layers but for what Python does not allow."""
+    shapes = {}
+    for layer in json.loads(architecture)["config"]["layers"]:
+        if layer["class_name"] == "InputLayer":
+            config = layer["config"]
+            shapes[config["name"]] = (config.get("batch_shape") or config["batch_input_shape"])[1:]
+    return [shapes[name] for name in names]
+
+
+def module_of(source, path):
+    space = {}
+    exec(compile(source, "generated", "exec"), space)
+    return space["Model"](path), space
+
+
+@pytest.mark.parametrize("file", LAYERS)
+def test_pytorch_is_python(server, file):
+    for case in Table(file).cases:
+        source, _ = call(server, "to_pytorch", case["architecture"])
+        if source:
+            compile(source, case["name"], "exec")
+            assert max(map(len, source.splitlines())) < 2000 or "torch.tensor(" in source
+
+
+@pytest.mark.parametrize("file", LAYERS)
+def test_pytorch_of_each_layer(server, torch, tmp_path, file):
+    table = Table(file)
+    for case in table.cases:
+        source, missing = call(server, "to_pytorch", case["architecture"])
+        if missing:
+            continue
+        path = tmp_path / "weights.safetensors"
+        path.write_bytes(call(server, "to_safetensors", case["architecture"], table.weights(case))[0])
+        model, _ = module_of(source, path)
+        names = list(inspect.signature(model.forward).parameters)
+        shapes = [None] if len(names) == 1 else shapes_of(case["architecture"], names)
+        parts = parts_of(table.get(case, "input"), shapes)
+        with torch.no_grad():
+            made = model(*(torch.from_dlpack(part.copy()) for part in parts))
+        assert_close(np.from_dlpack(made), table.get(case, "inference"), case["name"])
+
+
+def application(name):
+    """Architecture, weights (by the formula of generate_keras_applications.py), input, output."""
+    table = Table("keras_applications.safetensors")
+    case = next(case for case in table.cases if case["name"] == name)
+    with plain_connection() as connection:
+        shapes = shapes_of_weights(connection, case["architecture"])
+    values = []
+    for w, (scale, shift) in enumerate(zip(table.get(case, "scales"), table.get(case, "shifts"))):
+        index = (np.arange(shapes[w], dtype=np.uint64) + np.uint64(7919 * w)) * np.uint64(2654435761)
+        bits = (index % np.uint64(1 << 32)) >> np.uint64(8)
+        values.append((float(shift) + float(scale) * (bits / (1 << 24) - 0.5)).astype("f4"))
+    return case["architecture"], np.concatenate(values).tobytes(), table.get(case, "input"), table.get(case, "inference")
+
+
+def shapes_of_weights(connection, architecture):
+    """Numbers of values, from the names that a file of zeros has."""
+    n = connection.execute("SELECT max(parameters) FROM hopper.describe_model(%s::json)", [architecture]).fetchone()[0]
+    content = call(connection, "to_safetensors", architecture, bytes(4 * n))[0]
+    size = int.from_bytes(content[:8], "little")
+    entries = json.loads(content[8:8 + size])
+    return [int(np.prod(entry["shape"])) for name, entry in entries.items() if name != "__metadata__"]
+
+
+# Images are turned on their way in, and what squeezes them to a pixel when it comes back.
+@pytest.mark.parametrize("name, turns", [("MobileNetV2", 3), ("EfficientNetB0", 20)])
+def test_applications(server, name, turns):
+    architecture, weights, images, expected = application(name)
+    content, _ = call(server, "to_onnx", architecture, weights)
+    assert_close(run_onnx(content, images), expected, name)
+    turned = [node for node in onnx.load_from_string(content).graph.node
+              if node.op_type == "Transpose" and "kernel" not in node.input[0]]
+    assert len(turned) <= turns
+
+
+def rows_of_digits():
+    rows = ask("SELECT id, pixels FROM digits ORDER BY id LIMIT 50")
+    return [row[0] for row in rows], np.array([row[1] for row in rows], "f4")
+
+
+def predictions(one, ids):
+    one.sql("DROP TABLE IF EXISTS predicted")
+    one.call("predict", "models", "digits", "id", "pixels", "predicted", "prob", mst_key=1)
+    table = one.sql("SELECT id, class_value, prob FROM predicted ORDER BY id, class_value::int")
+    table = table[table.id.isin(ids)]
+    return table.prob.to_numpy().reshape(len(ids), 10)
+
+
+def test_rows_as_they_stand_in_the_table(one, tmp_path):
+    """The constant by which training divided is part of the model."""
+    ids, rows = rows_of_digits()
+    content = bytes(ask("SELECT hopper.to_onnx('models', 1)")[0][0])
+    np.testing.assert_allclose(run_onnx(content, rows), predictions(one, ids), atol=1e-5)
+    model = onnx.load_from_string(content)
+    said = {entry.key: entry.value for entry in model.metadata_props}
+    assert json.loads(said["classes"]) == [str(digit) for digit in range(10)]
+    assert said["label"] == "label" and float(said["normalizing_const"]) == 16
+    assert json.loads(said["model_arch"])["class_name"] == "Sequential"
+    assert [entry.version for entry in model.opset_import] == [17]
+    best = bytes(ask("SELECT hopper.to_onnx('models')")[0][0])
+    assert len(best) == len(content)
+
+
+def test_rows_for_pytorch(one, torch, tmp_path):
+    ids, rows = rows_of_digits()
+    source, content = ask("SELECT hopper.to_pytorch('models', 1), hopper.to_safetensors(model_arch, model_weights,"
+                          " ARRAY[64]) FROM models WHERE mst_key = 1")[0]
+    path = tmp_path / "weights.safetensors"
+    path.write_bytes(bytes(content))
+    model, space = module_of(source, path)
+    with torch.no_grad():
+        made = np.from_dlpack(model(torch.from_dlpack(rows.copy())))
+    np.testing.assert_allclose(made, predictions(one, ids), atol=1e-5)
+    assert space["CLASSES"] == [str(digit) for digit in range(10)]
+    # Weights are trained in place, in Keras' shapes.
+    assert all(tuple(getattr(model, name).shape) == shape for name, (_, shape, _) in model.WEIGHTS.items())
+    assert sum(parameter.numel() for parameter in model.parameters()) == len(bytes(
+        ask("SELECT model_weights FROM models WHERE mst_key = 1")[0][0])) // 4
