@@ -457,11 +457,13 @@ void GroupGetInfo(const hopper_group* group, hopper_run_info* info) {
   });
 }
 
-int CheckPrecision(const char* precision, int32_t on_gpu, int32_t* emulated, hopper_error* error) {
+int CheckPrecision(const char* precision, int32_t on_gpu, int32_t* emulated, double* gain,
+                   hopper_error* error) {
   return Call(error, [&] {
-    RequireAll(precision, emulated);
+    RequireAll(precision, emulated, gain);
     const hopper::Precision parsed = hopper::ParsePrecision(precision, on_gpu != 0);
     *emulated = on_gpu == 0 && hopper::IsEmulated(parsed) ? 1 : 0;
+    *gain = on_gpu == 0 ? hopper::Gain(parsed) : 1.0;
   });
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "base/product.h"
+#include "kernels/kernels.h"
 
 namespace hopper {
 
@@ -72,6 +73,10 @@ struct Bf16Kernels {
 
 // For this processor, as far as libtorch's own kernels go (see KernelsFor).
 const Bf16Kernels& Bf16KernelsFor(const char* capability);
+
+// How many times as fast a matrix product is in bfloat16, with the rounding and packing of its
+// operands, as in float32: the best of a few tries on the calling thread, some milliseconds.
+double Bf16Gain(const Kernels& kernels, const Bf16Kernels& bf16);
 
 // One for each instruction set; null where this build or processor has none.
 const Bf16Kernels* BaselineBf16Kernels();

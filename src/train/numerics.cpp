@@ -3,6 +3,7 @@
 #include <torch/version.h>
 
 #include "kernels/bf16.h"
+#include "kernels/kernels.h"
 #include "train/numerics_check.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
@@ -25,6 +26,15 @@ constexpr char kCompiler[] = "gcc " __VERSION__;
 
 bool IsEmulated(Precision precision) {
   return precision == Precision::kBf16 && !Bf16KernelsFor(at::get_cpu_capability().c_str()).native;
+}
+
+double Gain(Precision precision) {
+  if (precision != Precision::kBf16) return 1.0;
+  static const double gain = [] {
+    const std::string capability = at::get_cpu_capability();
+    return Bf16Gain(KernelsFor(capability.c_str()), Bf16KernelsFor(capability.c_str()));
+  }();
+  return gain;
 }
 
 std::string NumericsClass(const std::string& precision, int threads) {

@@ -113,5 +113,7 @@ std::string NumericsClass(const std::string& precision, int threads = 1);
 bool IsOlderNameOf(const std::string& older, const std::string& here);
 // Whether products of that precision are computed in another one here, slower.
 bool IsEmulated(Precision precision);
+// How many times as fast as in fp32 this processor makes products, measured once a process.
+double Gain(Precision precision);
 
 }  // namespace hopper

@@ -36,7 +36,7 @@ def test_digits_are_learned_as_well_as_in_fp32(database):
     assert value(database, 'SELECT dtype FROM bf16_summary') == "bf16"
 
 
-def test_a_notice_says_where_bf16_is_emulated(database):
+def test_a_notice_says_where_bf16_is_slower(database):
     del database.notices[:]
     query(database, "SELECT hopper.fit('packed', 'noticed', 'architectures', 1, %s, NULL, 1,"
           " dtype => 'bf16')", ADAM)
@@ -45,5 +45,5 @@ def test_a_notice_says_where_bf16_is_emulated(database):
     if "bf16 emulated" in numerics:
         assert len(emulated) == 1
         assert 'NOTICE:  dtype "bf16" is slower than "fp32" here' in emulated[0]
-    else:
-        assert emulated == []
+    elif emulated:  # the processor has the instructions, and is slower with them
+        assert "A product took 1." in emulated[0] or "A product took 2." in emulated[0]

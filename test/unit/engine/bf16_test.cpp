@@ -11,6 +11,7 @@
 
 #include "engine/sequential_loop.h"
 #include "engine/small_runs.h"
+#include "kernels/kernels.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -78,18 +79,33 @@ TEST(Bf16Run, TellsWhereItIsEmulated) {
   const bool native = limit == nullptr && Avx512Bf16Kernels() != nullptr;
   int32_t emulated = -1;
   hopper_error error = {};
-  ASSERT_EQ(Api().check_precision("bf16", 0, &emulated, &error), 0) << error.message;
+  double gain = 0.0;
+  ASSERT_EQ(Api().check_precision("bf16", 0, &emulated, &gain, &error), 0) << error.message;
   EXPECT_EQ(emulated, native ? 0 : 1);
+  EXPECT_GT(gain, 0.0);
+  double again = 0.0;
+  ASSERT_EQ(Api().check_precision("bf16", 0, &emulated, &again, &error), 0) << error.message;
+  EXPECT_EQ(again, gain) << "it is measured once";
   const std::string numerics = NumericsClass("bf16");
   EXPECT_EQ(numerics.find(", bf16 emulated, planned") == std::string::npos, native) << numerics;
   EXPECT_EQ(NumericsClass("fp32").find("emulated"), std::string::npos);
-  ASSERT_EQ(Api().check_precision("fp32", 0, &emulated, &error), 0) << error.message;
+  ASSERT_EQ(Api().check_precision("fp32", 0, &emulated, &gain, &error), 0) << error.message;
   EXPECT_EQ(emulated, 0);
-  ASSERT_EQ(Api().check_precision("tf32", 1, &emulated, &error), 0) << error.message;
-  EXPECT_EQ(Api().check_precision("tf32", 0, &emulated, &error), HOPPER_NOT_SUPPORTED);
+  EXPECT_EQ(gain, 1.0);
+  ASSERT_EQ(Api().check_precision("tf32", 1, &emulated, &gain, &error), 0) << error.message;
+  EXPECT_EQ(Api().check_precision("tf32", 0, &emulated, &gain, &error), HOPPER_NOT_SUPPORTED);
   EXPECT_STREQ(error.message, "dtype \"tf32\" is for GPUs only");
-  EXPECT_EQ(Api().check_precision("half", 0, &emulated, &error), HOPPER_INVALID_PARAMETER);
+  EXPECT_EQ(Api().check_precision("half", 0, &emulated, &gain, &error), HOPPER_INVALID_PARAMETER);
   EXPECT_STREQ(error.message, "dtype \"half\" is not known");
+}
+
+// A processor may have the instructions and be slower with them: that is found by trying. Emulated
+// products are known to lose against a vector's float32.
+TEST(Bf16Run, WhatItGainsIsMeasured) {
+  const Kernels* vectors = Avx2Kernels();
+  if (vectors == nullptr) GTEST_SKIP() << "this processor has no AVX2";
+  EXPECT_LT(Bf16Gain(*vectors, *BaselineBf16Kernels()), 0.9);
+  EXPECT_GT(Bf16Gain(*BaselineKernels(), *BaselineBf16Kernels()), 0.0);
 }
 
 // The metrics that a run reports are those of its float32 weights in fp32.
