@@ -30,7 +30,7 @@ put_row(void *state, const Datum *values, const bool *nulls)
 }
 
 int64
-hopper_predict_rows(hopper_prediction *run)
+hopper_predict_source(hopper_prediction *run)
 {
 	static const hopper_predict_sink sink = {begin, put_row};
 	hopper_bulk_insert *insert = NULL;

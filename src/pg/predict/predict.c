@@ -37,9 +37,9 @@ prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, int at, int at_r
 }
 
 static int64
-predict_rows(hopper_prediction *run)
+predict_all(hopper_prediction *run)
 {
-	int64		n_rows = hopper_predict_rows(run);
+	int64		n_rows = hopper_predict_source(run);
 
 	if (strcmp(run->output_table.name, run->final.name.name) != 0)
 	{
@@ -82,7 +82,7 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 												   "independent_varname", trained.n_x_columns,
 												   trained.x_columns, &trained.inputs,
 												   table.shown));
-	n_rows = predict_rows(run);
+	n_rows = predict_all(run);
 	hopper_finish();
 	PG_RETURN_INT64(n_rows);
 }
@@ -152,7 +152,7 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 	hopper_predict_open_source(run, text_argument(fcinfo, 3),
 							   hopper_column_list(text_argument(fcinfo, 4),
 												  "independent_varname"));
-	n_rows = predict_rows(run);
+	n_rows = predict_all(run);
 	hopper_finish();
 	PG_RETURN_INT64(n_rows);
 }

@@ -128,6 +128,6 @@ extern int64 hopper_predict_through(hopper_prediction *run, const hopper_predict
 /* --- the way of the rows (local/predict.c, greenplum/coordinator/predict.c) --- */
 
 /* Reads run->source and writes run->output_table, so many rows; SPI must be connected. */
-extern int64 hopper_predict_rows(hopper_prediction *run);
+extern int64 hopper_predict_source(hopper_prediction *run);
 
 #endif							/* HOPPER_PREDICT_RUN_H */

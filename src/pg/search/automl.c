@@ -97,7 +97,8 @@ tell_round(const hopper_automl *run, int n, int64 iterations)
 			(errmsg("automl \"%s\": round %d, %s trained for %s%s, %s elapsed", run->output.shown,
 					run->rounds, hopper_plural(n, "configuration", "configurations"),
 					hopper_plural(iterations, "iteration", "iterations"),
-					best < 0 ? "" : psprintf(", best so far configuration %d", (int) best + 1),
+					best < 0 ? "" : psprintf(", best so far configuration %d",
+											 hopper_key_of_trial(best)),
 					hopper_duration_words(hopper_seconds_since(run->started)))));
 }
 
@@ -117,7 +118,7 @@ prepare(const hopper_automl *run, const hopper_search_assignment *work, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		int32		mst_key = (int32) work[i].trial + 1;
+		int32		mst_key = hopper_key_of_trial(work[i].trial);
 
 		if (work[i].parent >= 0 && work[i].from > 0 && !has_model(run, mst_key))
 			copy_parent(run, mst_key, (int32) work[i].parent + 1);
@@ -150,7 +151,7 @@ run_group(hopper_automl *run, const hopper_search_assignment *work, int n, int64
 	{
 		if (iterations_of(&work[i]) != iterations)
 			continue;
-		appendStringInfo(&keys, "%s%d", in_group++ ? "," : "{", (int) work[i].trial + 1);
+		appendStringInfo(&keys, "%s%d", in_group++ ? "," : "{", hopper_key_of_trial(work[i].trial));
 	}
 	appendStringInfoChar(&keys, '}');
 	round.keys = keys.data;
@@ -265,12 +266,12 @@ tell_shortcomings(const hopper_automl *run, int64 best)
 {
 	if (hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d"
 							 " HAVING NOT (array_agg(kept ORDER BY iterations DESC))[1]",
-							 run->rungs.quoted, (int) best + 1) > 0)
+							 run->rungs.quoted, hopper_key_of_trial(best)) > 0)
 		ereport(WARNING,
 				(errmsg("automl \"%s\": no configuration keeps the constraints \"%s\"",
 						run->output.shown, hopper_from_utf8(run->options.constraints)),
 				 errdetail("The best is configuration %d, which misses them by least.",
-						   (int) best + 1)));
+						   hopper_key_of_trial(best))));
 	/* A grid has nothing left at its end by its nature. */
 	if (strcmp(run->options.algorithm, "grid") != 0 &&
 		hopper_select_latest("SELECT reason FROM %s WHERE decision = 'exhausted' AND reason LIKE"
@@ -281,7 +282,7 @@ tell_shortcomings(const hopper_automl *run, int64 best)
 		hopper_select_latest("SELECT e.mst_key, e.value FROM %s e JOIN %s b ON b.mst_key = %d"
 							 " WHERE e.status = 'earlier' AND e.place < b.place"
 							 " ORDER BY e.place LIMIT 1",
-							 run->trials.quoted, run->trials.quoted, (int) best + 1) > 0)
+							 run->trials.quoted, run->trials.quoted, hopper_key_of_trial(best)) > 0)
 		ereport(NOTICE,
 				(errmsg("automl \"%s\": none of its configurations is better than configuration"
 						" %d of \"%s\", with %s", run->output.shown,
@@ -301,7 +302,7 @@ result_row(FunctionCallInfo fcinfo, const hopper_automl *run, const char *writte
 		elog(ERROR, "the result of automl() is not a row");
 	descriptor = BlessTupleDesc(descriptor);
 	values[0] = CStringGetTextDatum(written);
-	values[1] = Int32GetDatum((int32) best + 1);
+	values[1] = Int32GetDatum(hopper_key_of_trial(best));
 	values[2] = CStringGetTextDatum(first_objective(run));
 	values[3] = Float8GetDatum(value);
 	values[4] = Int32GetDatum((int32) n_configs);
@@ -426,7 +427,7 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 						 " count(*), count(CASE WHEN status = 'failed' THEN 1 END),"
 						 " coalesce(sum(iterations), 0)::int8 FROM %s WHERE status <> 'earlier'"
 						 " AND iterations > 0",
-						 run.trials.quoted, (int) best + 1, run.trials.quoted);
+						 run.trials.quoted, hopper_key_of_trial(best), run.trials.quoted);
 	value = hopper_float_value(0, 1);
 	configurations = hopper_int_cell(&run.trials, 0, 2, 0, PG_INT64_MAX);
 	failed = hopper_int_cell(&run.trials, 0, 3, 0, PG_INT64_MAX);
@@ -436,7 +437,7 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	written = hopper_written_name(&run.output);
 	ereport(NOTICE,
 			(errmsg("automl \"%s\" finished: best configuration %d, %s, %s%s, "
-					INT64_FORMAT " iterations, %s", run.output.shown, (int) best + 1,
+					INT64_FORMAT " iterations, %s", run.output.shown, hopper_key_of_trial(best),
 					objective_words(&run, value),
 					hopper_plural(configurations, "configuration", "configurations"),
 					failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", failed) : "", iterations,

@@ -99,13 +99,26 @@ typedef enum hopper_automl_argument
  */
 extern void hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places,
 									hopper_automl *run);
+/* A trial is a number from 0 up, its row has a key from 1 up. */
+static inline int32
+hopper_key_of_trial(int64 trial)
+{
+	return (int32) trial + 1;
+}
+
+static inline int64
+hopper_trial_of_key(int32 mst_key)
+{
+	return (int64) mst_key - 1;
+}
+
 /* Begins the search; ERROR with all that is wrong with it. A guard frees it. */
 extern hopper_guard *hopper_search_start(hopper_automl *run);
 extern int32 *hopper_model_ids_argument(FunctionCallInfo fcinfo, int at, int *n);
 /* The architectures' JSON in UTF-8, with {"hopper": ...} in them or not. */
 extern const char *const *hopper_search_archs(const hopper_name *models, const int32 *ids, int n);
 
-/* --- architectures of trials (search/networks.c) --- */
+/* --- architectures of trials (search/architectures.c) --- */
 
 /* The row of the filled-in architecture, which is made once; `structure` says what shaped it. */
 extern int32 hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,

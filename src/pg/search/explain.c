@@ -238,7 +238,7 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 	models = hopper_forecast_models(&request, &times);
 	for (int i = 0; i < request.n_configs; i++)
 	{
-		trial_cost	cost = cost_of(&played, (int64) request.configs[i].mst_key - 1);
+		trial_cost	cost = cost_of(&played, hopper_trial_of_key(request.configs[i].mst_key));
 		double		trained = models[i].seconds_iteration * cost.iterations;
 		double		evaluated = (models[i].seconds_evaluation + models[i].seconds_validation) *
 			cost.evaluations;

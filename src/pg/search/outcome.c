@@ -66,7 +66,7 @@ hopper_search_tell(hopper_automl *run, int64 trial, const char *failure)
 		if (hopper_select_latest("SELECT CASE WHEN status = 'failed'"
 								 " THEN coalesce(error, 'it failed') END%s FROM %s"
 								 " WHERE mst_key = %d", query.data, run->info.quoted,
-								 (int) trial + 1) == 0)
+								 hopper_key_of_trial(trial)) == 0)
 			failure = "it left no result";
 		else
 			failure = hopper_cell(0, 1);

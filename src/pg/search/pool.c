@@ -41,12 +41,6 @@ typedef struct search_pool
 	int			n_left;
 } search_pool;
 
-static int32
-key_of(int64 trial)
-{
-	return (int32) trial + 1;
-}
-
 static void
 pool_context(void *arg)
 {
@@ -66,7 +60,7 @@ drop_stopped(search_pool *pool)
 
 	while ((trial = hopper_core()->search.next_stopped(pool->run->search)) >= 0)
 	{
-		int			at = hopper_training_place(&pool->fit.training, key_of(trial));
+		int			at = hopper_training_place(&pool->fit.training, hopper_key_of_trial(trial));
 
 		if (at >= 0 && !pool->trains[trial])
 			hopper_training_drop_state(&pool->fit.training, at);
@@ -78,7 +72,7 @@ static void
 ended(hopper_training *training, int at, bool failed)
 {
 	search_pool *pool = training->ended_state;
-	int64		trial = training->configs[at].mst_key - 1;
+	int64		trial = hopper_trial_of_key(training->configs[at].mst_key);
 	MemoryContext caller;
 
 	/* One that fails when it enters fails once more when it is to train. */
@@ -100,7 +94,7 @@ best_words(const search_pool *pool)
 {
 	int64		best = hopper_core()->search.best(pool->run->search);
 
-	return best < 0 ? "" : psprintf(", best so far configuration %d", key_of(best));
+	return best < 0 ? "" : psprintf(", best so far configuration %d", hopper_key_of_trial(best));
 }
 
 static void
@@ -111,7 +105,7 @@ tell_promotion(search_pool *pool, const hopper_search_assignment *work)
 	pool->largest = work->resource;
 	ereport(NOTICE,
 			(errmsg("automl \"%s\": configuration %d is the first to go on to %s, %s tried%s,"
-					" %s elapsed", pool->run->output.shown, key_of(work->trial),
+					" %s elapsed", pool->run->output.shown, hopper_key_of_trial(work->trial),
 					hopper_plural(work->resource, "iteration", "iterations"),
 					hopper_plural(pool->fit.training.n_configs, "configuration", "configurations"),
 					best_words(pool),
@@ -161,7 +155,7 @@ load_configs(search_pool *pool)
 	{
 		if (more[i].mst_key <= known || more[i].mst_key > n)
 			elog(ERROR, "the table of configurations is not what the search wrote");
-		pool->configs[more[i].mst_key - 1] = more[i];
+		pool->configs[hopper_trial_of_key(more[i].mst_key)] = more[i];
 	}
 	pfree(more);
 	pool->n_trials = n;
@@ -194,9 +188,12 @@ enter(search_pool *pool, const hopper_search_assignment *work)
 	history = hopper_history_new(config->mst_key, HISTORIES, fit->options.memory_limit);
 	MemoryContextSwitchTo(caller);
 	if (work->parent >= 0 && work->from > 0)
-		return hopper_training_enter_child(&fit->training, config, history,
-										   hopper_training_place(&fit->training,
-																 key_of(work->parent)));
+	{
+		int			parent = hopper_training_place(&fit->training,
+												   hopper_key_of_trial(work->parent));
+
+		return hopper_training_enter_child(&fit->training, config, history, parent);
+	}
 	return hopper_training_enter(&fit->training, config, history);
 }
 
@@ -204,7 +201,7 @@ static void
 begin(search_pool *pool, const hopper_search_assignment *work)
 {
 	hopper_training *training = &pool->fit.training;
-	int			at = hopper_training_place(training, key_of(work->trial));
+	int			at = hopper_training_place(training, hopper_key_of_trial(work->trial));
 	bool		anew = at >= 0 && work->from == 0;
 
 	if (!pool->leaves && at < 0)

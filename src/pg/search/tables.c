@@ -90,7 +90,7 @@ cell_literal(const char *cell)
 static const char *
 key_literal(const char *trial)
 {
-	return trial ? psprintf("%d", (int) (strtol(trial, NULL, 10) + 1)) : "NULL";
+	return trial ? psprintf("%d", hopper_key_of_trial(strtol(trial, NULL, 10))) : "NULL";
 }
 
 static const char *const *
@@ -252,7 +252,8 @@ hopper_search_finish_tables(const hopper_automl *run, int64 best)
 	write_trials(run);
 	write_results(run);
 	write_decisions(run);
-	hopper_exec("DELETE FROM %s WHERE mst_key <> %d", run->selection.quoted, (int) best + 1);
+	hopper_exec("DELETE FROM %s WHERE mst_key <> %d", run->selection.quoted,
+				hopper_key_of_trial(best));
 	hopper_exec("ALTER TABLE %s ADD COLUMN s pg_catalog.int4, ADD COLUMN i pg_catalog.int4,"
 				" ADD COLUMN " HOPPER_SEARCH_PLACE " pg_catalog.int4", run->info.quoted);
 	hopper_comment_column(&run->info, HOPPER_SEARCH_PLACE,

@@ -25,7 +25,7 @@ distribution(const hopper_prediction *run)
 }
 
 int64
-hopper_predict_rows(hopper_prediction *run)
+hopper_predict_source(hopper_prediction *run)
 {
 	char	   *columns = hopper_predict_columns(&run->model, &run->what, run->id_column,
 												 run->id_type, run->label_type);

@@ -1,5 +1,5 @@
 /*
- * networks.c
+ * architectures.c
  *		Architectures of trials: rows for those whose parameters a search fills in, and whether
  *		they can be trained on the data.
  */
