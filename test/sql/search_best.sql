@@ -59,3 +59,18 @@ SELECT models_trained FROM hopper.fit_multiple_model('best_packed', 'bests_named
     mst_keys := ARRAY(SELECT mst_key FROM bests_best));
 RESET client_min_messages;
 SELECT l.mst_key <> b.mst_key AS by_loss FROM hopper.leaderboard('bests_named', 1) l, bests_best b;
+-- what a search has left goes with its models' name, and with them
+SELECT hopper.rename_model('bests_kept', 'bests_moved');
+SELECT mst_key = :best_kept AS kept FROM hopper.best_config('bests_moved');
+SELECT count(*) FROM bests_moved_rungs;
+SELECT hopper.rename_model('bests_moved', 'bests_missed', true);
+SELECT mst_key = :best_kept AS kept FROM hopper.best_config('bests_missed');
+SELECT relname FROM pg_class WHERE relname LIKE 'bests_moved%' OR relname LIKE 'bests_kept%' ORDER BY 1;
+SET client_min_messages = warning;
+SELECT best_search('bests_free', NULL) > 0 AS found;
+SELECT models_trained FROM hopper.fit_multiple_model('best_packed', 'bests_missed', 'bests_configs', 1, replace := true);
+RESET client_min_messages;
+SELECT * FROM hopper.best_config('bests_missed');
+SELECT relname FROM pg_class WHERE relname LIKE 'bests_missed%' AND relkind = 'r' ORDER BY 1;
+SELECT hopper.copy_model('bests_missed', 'bests_free', replace := true);
+SELECT relname FROM pg_class WHERE relname LIKE 'bests_free%' AND relkind = 'r' ORDER BY 1;

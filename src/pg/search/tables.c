@@ -16,14 +16,12 @@ void
 hopper_search_create_tables(hopper_automl *run, bool replace)
 {
 	hopper_outputs outputs = hopper_outputs_named(&run->output);
-	hopper_made models[HOPPER_OUTPUT_TABLES + 3];
+	hopper_made models[HOPPER_OUTPUT_TABLES + HOPPER_SEARCH_TABLES];
 	hopper_made configs[] =
 	{{run->selection, HOPPER_MADE_CONFIGS}, {run->selection_summary, HOPPER_MADE_CONFIGS_SUMMARY}};
 
 	hopper_outputs_tables(&outputs, models);
-	models[HOPPER_OUTPUT_TABLES] = (hopper_made) {run->trials, HOPPER_MADE_TRIALS};
-	models[HOPPER_OUTPUT_TABLES + 1] = (hopper_made) {run->decisions, HOPPER_MADE_DECISIONS};
-	models[HOPPER_OUTPUT_TABLES + 2] = (hopper_made) {run->rungs, HOPPER_MADE_RUNGS};
+	(void) hopper_search_tables(&run->output, models + HOPPER_OUTPUT_TABLES);
 	/* What is dropped comes back where the search fails. */
 	if (hopper_make_room(models, lengthof(models), replace))
 		run->grants[0] = hopper_drop_to_replace(models, lengthof(models));

@@ -104,8 +104,9 @@ Datum
 hopper_sql_drop_model(PG_FUNCTION_ARGS)
 {
 	model_tables model;
-	hopper_made tables[HOPPER_OUTPUT_TABLES + 3];
+	hopper_made tables[HOPPER_OUTPUT_TABLES + HOPPER_SEARCH_TABLES];
 	int			n_tables = HOPPER_OUTPUT_TABLES;
+	hopper_made searched[HOPPER_SEARCH_TABLES];
 	char	   *words;
 	int			n;
 
@@ -113,21 +114,10 @@ hopper_sql_drop_model(PG_FUNCTION_ARGS)
 	model_argument(fcinfo, &model);
 	require_owner(&model);
 	memcpy(tables, model.tables, sizeof(model.tables));
-	/* What a search has left beside them, of the same owner. */
-	tables[n_tables++] = (hopper_made)
-	{hopper_name_with_suffix(&model.outputs.model, "trials"), HOPPER_MADE_TRIALS};
-	tables[n_tables++] = (hopper_made)
-	{hopper_name_with_suffix(&model.outputs.model, "decisions"), HOPPER_MADE_DECISIONS};
-	tables[n_tables++] = (hopper_made)
-	{hopper_name_with_suffix(&model.outputs.model, "rungs"), HOPPER_MADE_RUNGS};
-	for (int i = n_tables - 1; i >= HOPPER_OUTPUT_TABLES; i--)
-	{
-		Oid			relation = hopper_relation_oid(&tables[i].name, true);
-
-		if (!OidIsValid(relation) || !hopper_is_made(relation, tables[i].kind) ||
-			!hopper_is_owner(relation))
-			tables[i] = tables[--n_tables];
-	}
+	n = hopper_search_tables(&model.outputs.model, searched);
+	for (int i = 0; i < n; i++)
+		if (hopper_may_take(&searched[i]))
+			tables[n_tables++] = searched[i];
 	n = hopper_drop_made(tables, n_tables, &words);
 	if (n > 0)
 		ereport(NOTICE, (errmsg("dropped %s", words)));
@@ -145,6 +135,13 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 {
 	model_tables model;
 	model_tables renamed;
+	hopper_made from[HOPPER_OUTPUT_TABLES + HOPPER_SEARCH_TABLES];
+	hopper_made to[HOPPER_OUTPUT_TABLES + HOPPER_SEARCH_TABLES];
+	hopper_made searched[HOPPER_SEARCH_TABLES];
+	hopper_made others[HOPPER_SEARCH_TABLES];
+	int			n = HOPPER_OUTPUT_TABLES;
+	int			n_searched;
+	int			n_others;
 	hopper_name name;
 
 	hopper_connect();
@@ -161,10 +158,25 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	name.schema = model.outputs.model.schema;
 	name.quoted = psprintf("%s.%s", hopper_identifier(name.schema), hopper_identifier(name.name));
 	name_tables(&name, &renamed);
-	if (hopper_make_room(renamed.tables, HOPPER_OUTPUT_TABLES,
-						 !PG_ARGISNULL(2) && PG_GETARG_BOOL(2)))
+	memcpy(from, model.tables, sizeof(model.tables));
+	memcpy(to, renamed.tables, sizeof(renamed.tables));
+	/* A search's go with it. */
+	n_searched = hopper_search_tables(&model.outputs.model, searched);
+	n_others = hopper_search_tables(&name, others);
+	for (int i = 0; i < n_searched; i++)
+	{
+		if (!hopper_may_take(&searched[i]))
+			continue;
+		if (n_others == 0)
+			(void) hopper_name_with_suffix(&name, "decisions");	/* is too long */
+		from[n] = searched[i];
+		to[n++] = others[i];
+	}
+	if (hopper_make_room(to, n, !PG_ARGISNULL(2) && PG_GETARG_BOOL(2)))
 		hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
-	hopper_exchange(renamed.tables, model.tables, HOPPER_OUTPUT_TABLES);
+	if (n == HOPPER_OUTPUT_TABLES)
+		hopper_drop_search_tables(&name);
+	hopper_exchange(to, from, n);
 	if (OidIsValid(hopper_relation_oid(&renamed.outputs.summary, true)))
 		update_summary(&renamed.outputs);
 	hopper_finish();
@@ -221,6 +233,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 							!PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
 	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
 	grants = hopper_drop_to_replace(copy.tables, HOPPER_OUTPUT_TABLES);
+	hopper_drop_search_tables(&copy.outputs.model);
 	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
 	{
 		const hopper_made *from = &model.tables[i];

@@ -399,6 +399,37 @@ hopper_outputs_tables(const hopper_outputs *outputs, hopper_made *tables)
 	tables[3] = (hopper_made) {outputs->state, HOPPER_MADE_STATES};
 }
 
+int
+hopper_search_tables(const hopper_name *model, hopper_made *tables)
+{
+	if (strlen(model->name) + strlen("_decisions") >= NAMEDATALEN)
+		return 0;
+	tables[0] = (hopper_made) {hopper_name_with_suffix(model, "trials"), HOPPER_MADE_TRIALS};
+	tables[1] = (hopper_made) {hopper_name_with_suffix(model, "decisions"), HOPPER_MADE_DECISIONS};
+	tables[2] = (hopper_made) {hopper_name_with_suffix(model, "rungs"), HOPPER_MADE_RUNGS};
+	return HOPPER_SEARCH_TABLES;
+}
+
+bool
+hopper_may_take(const hopper_made *table)
+{
+	Oid			relation = hopper_relation_oid(&table->name, true);
+
+	return OidIsValid(relation) && hopper_is_made(relation, table->kind) &&
+		hopper_is_owner(relation);
+}
+
+void
+hopper_drop_search_tables(const hopper_name *model)
+{
+	hopper_made tables[HOPPER_SEARCH_TABLES];
+	int			n = hopper_search_tables(model, tables);
+
+	for (int i = 0; i < n; i++)
+		if (hopper_may_take(&tables[i]))
+			(void) hopper_drop_made(&tables[i], 1, NULL);
+}
+
 hopper_outputs
 hopper_outputs_make_room(const hopper_outputs *outputs, bool replace)
 {
@@ -421,6 +452,7 @@ hopper_outputs_replace(const hopper_outputs *outputs, const hopper_outputs *work
 	hopper_outputs_tables(outputs, tables);
 	hopper_outputs_tables(working, made);
 	hopper_exchange(tables, made, HOPPER_OUTPUT_TABLES);
+	hopper_drop_search_tables(&outputs->model);
 }
 
 void

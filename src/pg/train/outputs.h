@@ -53,6 +53,14 @@ typedef struct hopper_run_record
 
 extern hopper_outputs hopper_outputs_named(const hopper_name *model);
 extern void hopper_outputs_tables(const hopper_outputs *outputs, hopper_made *tables);
+#define HOPPER_SEARCH_TABLES 3
+
+/* What a search leaves beside them; how many, 0 where the name is too long for them. */
+extern int	hopper_search_tables(const hopper_name *model, hopper_made *tables);
+/* Whether the table is there, is one of ours and the caller's. */
+extern bool hopper_may_take(const hopper_made *table);
+/* Where models take the place of a search's, its record goes, too. */
+extern void hopper_drop_search_tables(const hopper_name *model);
 /*
  * As hopper_make_room(). Returns the tables to make: those of `outputs` themselves, or where they
  * are to be replaced others, which take their place once they are filled, by
