@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import json
+import pathlib
 import re
 import warnings
 from collections import namedtuple
@@ -563,12 +564,17 @@ class Hopper:
 
     def push_model(self, model: Any, model_arch_table: str, name: Optional[str] = None,
                    description: Optional[str] = None, *, weights: bool = True,
-                   input_shape: Optional[Sequence[int]] = None) -> int:
-        """Stores a model of Keras, or a torch.nn.Sequential, and its weights; returns its model_id.
+                   input_shape: Optional[Sequence[int]] = None, model_arch: Any = None) -> int:
+        """Stores a model and its weights; returns its model_id.
 
+        model: of Keras, a torch.nn.Sequential, or the path of a file: .keras, .h5, .weights.h5 or .safetensors.
         input_shape: for PyTorch, of one example: (channels, height, width) for pictures, which in the
-        database have their channels last. A first layer Linear says it by itself.
+        database have their channels last. A first layer Linear says it by itself. For files, where the
+        architecture does not state it.
+        model_arch: the architecture, as JSON or a dictionary, of a file that has weights only.
         """
+        if isinstance(model, (str, pathlib.PurePath)):
+            return self._push_file(model, model_arch_table, name, description, weights, input_shape, model_arch)
         if callable(getattr(model, "to_json", None)):
             architecture, values = model.to_json(), model.get_weights()
         elif type(model).__module__.partition(".")[0] == "torch":
@@ -576,9 +582,23 @@ class Hopper:
 
             architecture, values = from_torch(model, input_shape)
         else:
-            raise TypeError(f"{type(model).__module__}.{type(model).__name__} is not a model: give one of Keras, or a"
-                            " torch.nn.Sequential")
+            raise TypeError(f"{type(model).__module__}.{type(model).__name__} is not a model: give one of Keras, a"
+                            " torch.nn.Sequential, or the path of a file")
         return self.load_model(model_arch_table, architecture, values if weights else None, name, description)
+
+    def _push_file(self, path: Any, model_arch_table: str, name: Optional[str], description: Optional[str],
+                   weights: bool, input_shape: Optional[Sequence[int]], model_arch: Any) -> int:
+        from ._files import read_model
+
+        given = model_arch if model_arch is None or isinstance(model_arch, str) else json.dumps(model_arch)
+        architecture, content = read_model(path, given)
+        values = None
+        if weights:  # The server says what does not fit, by the weight's name and shape.
+            shape = None if input_shape is None else [int(size) for size in input_shape]
+            values = self._execute("SELECT hopper.from_safetensors(%s::json, %s::bytea, %s::integer[])",
+                                   [architecture, content, shape]).rows[0][0]
+        return self.load_model(model_arch_table, architecture, None if values is None else bytes(values), name,
+                               description)
 
     def pull_model(self, model_table: str, mst_key: Optional[int] = None, *, to: str = "keras",
                    input_shape: Optional[Sequence[int]] = None) -> Any:
@@ -589,6 +609,47 @@ class Hopper:
         """
         if to not in ("keras", "torch"):
             raise ValueError(f"to must be 'keras' or 'torch', not {to!r}")
+        architecture, weights, stated = self._trained(model_table, mst_key)
+        shape = input_shape if input_shape is not None else stated
+        if to == "torch":
+            from ._torch import to_torch
+
+            return to_torch(architecture, weights, shape)
+        from ._keras import keras_model
+
+        return keras_model(architecture, weights, shape)
+
+    def save_model(self, model_table: str, path: Any, mst_key: Optional[int] = None) -> None:
+        """Writes a trained model, the best one without mst_key, into a file, by the end of its name.
+
+        .onnx, .py (source for PyTorch) take examples as they stand in the table; .keras, .h5 and .weights.h5 (which
+        need Keras), .safetensors and .json (the architecture) are of the model as it was trained.
+        """
+        file = pathlib.Path(path)
+        key = None if mst_key is None else int(mst_key)
+        if file.suffix == ".onnx":
+            content = self._execute("SELECT hopper.to_onnx(%s::text, %s::bigint)", [model_table, key]).rows[0][0]
+            file.write_bytes(bytes(content))
+        elif file.suffix == ".py":
+            source = self._execute("SELECT hopper.to_pytorch(%s::text, %s::bigint)", [model_table, key]).rows[0][0]
+            file.write_text(source, encoding="utf-8")
+        elif file.suffix in (".keras", ".h5"):
+            model = self.pull_model(model_table, key)
+            (model.save_weights if file.name.endswith(".weights.h5") else model.save)(str(file))
+        elif file.suffix in (".safetensors", ".json"):
+            architecture, weights, shape = self._trained(model_table, key)
+            if file.suffix == ".json":
+                file.write_text(architecture, encoding="utf-8")
+                return
+            content = self._execute("SELECT hopper.to_safetensors(%s::json, %s::bytea, %s::integer[])",
+                                    [architecture, weights, shape]).rows[0][0]
+            file.write_bytes(bytes(content))
+        else:
+            raise ValueError(f"{file.name}: a model's file ends in .onnx, .py, .keras, .h5, .weights.h5, .safetensors"
+                             " or .json")
+
+    def _trained(self, model_table: str, mst_key: Optional[int]) -> Tuple[str, bytes, Any]:
+        """Architecture, weights and the shape of an example."""
         summary = self._execute(f"SELECT best_mst_key, independent_shape FROM"
                                 f" {table_name(companion(model_table, '_summary'))}").rows[0]
         key = summary[0] if mst_key is None else int(mst_key)
@@ -598,15 +659,7 @@ class Hopper:
                               " WHERE mst_key = %s", [key]).rows
         if not found:
             raise LookupError(f'"{model_table}" has no model {key}')
-        architecture, weights = found[0][0], bytes(found[0][1])
-        shape = input_shape if input_shape is not None else summary[1]
-        if to == "torch":
-            from ._torch import to_torch
-
-            return to_torch(architecture, weights, shape)
-        from ._keras import keras_model
-
-        return keras_model(architecture, weights, shape)
+        return found[0][0], bytes(found[0][1]), summary[1]
 
     # ------------------------------------------------------------ data
 
