@@ -96,7 +96,14 @@ std::vector<Tensor> ReadHeader(std::string_view bytes, std::string_view* data) {
   *data = bytes.substr(kLengthBytes + static_cast<size_t>(length));
   JsonDocument document;
   std::vector<Problem> problems;
-  if (!ParseAnyJson(text, &document, &problems) || !document.root()->is_object()) {
+  const bool parsed = ParseAnyJson(text, &document, &problems);
+  if (!problems.empty() && problems[0].code == ErrorCode::kLimitExceeded) {
+    const std::string what = "model architecture";  // is too large, or nested too deeply
+    throw Error(ErrorCode::kLimitExceeded,
+                "the header of the safetensors file" + problems[0].message.substr(what.size()),
+                problems[0].detail, kHint);
+  }
+  if (!parsed || !document.root()->is_object()) {
     Refuse("the header of the safetensors file is not a JSON object",
            problems.empty() ? "" : problems[0].detail);
   }

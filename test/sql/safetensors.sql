@@ -22,6 +22,9 @@ CREATE FUNCTION file(header text, data bytea DEFAULT '\x0000803f0000004000004040
                  || convert_to(header, 'UTF8') || data $$ LANGUAGE sql IMMUTABLE;
 SELECT hopper.from_safetensors(:'arch', '');
 SELECT hopper.from_safetensors(:'arch', '\xffffffffffffffff7b7d');
+-- a header of 120 MB
+SELECT hopper.from_safetensors(:'arch', '\x000e270700000000'::bytea || convert_to('{' || repeat(' ', 119999998) || '}', 'UTF8'));
+SELECT hopper.from_safetensors(:'arch', file(repeat('[', 300)));
 SELECT hopper.from_safetensors(:'arch', file('[]'));
 SELECT hopper.from_safetensors(:'arch', file('{"a": '));
 SELECT hopper.from_safetensors(:'arch', file('{}'));
