@@ -74,3 +74,6 @@ SELECT * FROM hopper.best_config('bests_missed');
 SELECT relname FROM pg_class WHERE relname LIKE 'bests_missed%' AND relkind = 'r' ORDER BY 1;
 SELECT hopper.copy_model('bests_missed', 'bests_free', replace := true);
 SELECT relname FROM pg_class WHERE relname LIKE 'bests_free%' AND relkind = 'r' ORDER BY 1;
+-- nothing to keep
+DELETE FROM bests_free;
+SELECT hopper.keep_best('bests_free');

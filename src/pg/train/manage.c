@@ -280,15 +280,15 @@ hopper_sql_keep_best(PG_FUNCTION_ARGS)
 	hopper_connect();
 	model_argument(fcinfo, &model);
 	hopper_outputs_lock(&model.outputs);
-	if (hopper_outputs_best(&model.outputs, NULL).metric == NULL)
+	hopper_select_latest("SELECT count(*) FROM %s", model.outputs.model.quoted);
+	before = hopper_int_cell(&model.outputs.model, 0, 1, 0, PG_INT64_MAX);
+	if (before > 0 && hopper_outputs_best(&model.outputs, NULL).metric == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("none of the models in \"%s\" is the best", model.outputs.model.shown),
 				 errdetail("They have no metric in common."),
 				 errhint("DELETE FROM %s WHERE mst_key ... deletes some of them.",
 						 hopper_written_name(&model.outputs.model))));
-	hopper_select_latest("SELECT count(*) FROM %s", model.outputs.model.quoted);
-	before = hopper_int_cell(&model.outputs.model, 0, 1, 0, PG_INT64_MAX);
 	hopper_select_latest("SELECT coalesce(array_agg(mst_key)::text, '{}') FROM (SELECT mst_key"
 						 " FROM hopper.leaderboard(%s) WHERE has_weights LIMIT %d) l",
 						 hopper_literal(model.outputs.model.quoted), n);
