@@ -128,12 +128,12 @@ typedef struct hopper_core_api
 	 */
 	int			(*metric_direction) (const char *metric, int32_t *direction, hopper_error *error);
 	/*
-	 * What makes probabilities of a model's outputs (hopper_link), and how many neighbouring ones
-	 * belong together. `data`: the features' shape.
+	 * Where in a row of a model's outputs one of them stands, and what makes probabilities of it.
+	 * `data`: the features' shape; output: the place in data->outputs, 0 where there are none.
 	 */
 	int			(*output_link) (const char *model_arch, size_t model_arch_size,
 								const char *compile_params, const hopper_data_desc *data,
-								int32_t *link, int64_t *width, hopper_error *error);
+								int32_t output, hopper_output_link *link, hopper_error *error);
 
 	/*
 	 * How the configurations of a run are compared: metric (its place among theirs from 1; 0: the

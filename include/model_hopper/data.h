@@ -39,6 +39,21 @@ typedef struct hopper_input
 	int64_t		shape[HOPPER_MAX_RANK];
 } hopper_input;
 
+#define HOPPER_MAX_OUTPUTS 32
+
+/* What one of a model's outputs is to learn. */
+typedef struct hopper_output
+{
+	const char *name;			/* of the architecture's output; of a single one it is not asked */
+	const char *column;			/* of the labels, for messages */
+	int32_t		kind;			/* hopper_label_kind */
+	int32_t		rank;			/* LABEL_ARRAY: dimensions of one label; else 0 */
+	int64_t		shape[HOPPER_MAX_RANK];
+	int32_t		num_classes;	/* LABEL_CLASS: width of the one-hot form; else 0 */
+	int32_t		n_class_values; /* LABEL_CLASS: names of the classes in order, NULL allowed */
+	const char *const *class_values;
+} hopper_output;
+
 /*
  * One example, and how many there are. The features of an example that has several inputs are
  * theirs one behind the other, each in its own type; then x_type is 0, x_rank 1, and x_shape[0] the
@@ -56,6 +71,15 @@ typedef struct hopper_data_desc
 	int32_t		y_rank;
 	int64_t		y_shape[HOPPER_MAX_RANK];
 	int32_t		num_classes;	/* LABEL_CLASS: width of the one-hot form; else 0 */
+
+	/*
+	 * Labels of several outputs, or of one with the rows' weights: one behind the other as float32,
+	 * a class by its index. Then y_kind is LABEL_ARRAY, y_rank 1, and y_shape[0] the number of all
+	 * values. Else 0: the labels are what y_... says.
+	 */
+	int32_t		n_outputs;
+	const hopper_output *outputs;
+	int32_t		weighted;		/* 1: the last of these values is the row's weight */
 	int32_t		n_partitions;
 	int64_t		n_rows;
 	double		normalizing_const;	/* features are divided by it on their way to the model */

@@ -18,6 +18,16 @@ typedef enum hopper_link
 	HOPPER_LINK_SOFTMAX = 3		/* they are logits of classes that exclude each other */
 } hopper_link;
 
+/* One output of a model. */
+typedef struct hopper_output_link
+{
+	int32_t		link;			/* hopper_link */
+	int64_t		width;			/* so many neighbours belong together */
+	int64_t		first;			/* in a row of all outputs */
+	int64_t		count;			/* values there */
+	int32_t		crossentropy;	/* 1: its loss is one: the values are of classes */
+} hopper_output_link;
+
 typedef struct hopper_model_info
 {
 	int64_t		n_parameters;	/* floats in get_weights(): trainable or not */
@@ -27,6 +37,7 @@ typedef struct hopper_model_info
 	int64_t		input_shape[HOPPER_MAX_RANK];
 	int32_t		output_rank;
 	int64_t		output_shape[HOPPER_MAX_RANK];
+	int32_t		n_outputs;
 	char		architecture_hash[33];
 	char		name[128];
 } hopper_model_info;

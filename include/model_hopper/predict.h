@@ -32,12 +32,15 @@ typedef struct hopper_predictor_api
 	/*
 	 * `data` gives type and shape of the features and the normalizing constant; labels are not
 	 * looked at. Outputs are the model's last layer's, one float32 a unit; a single sigmoid unit
-	 * stays one value. Weights, batches and tensors together take at most memory_limit bytes.
+	 * stays one value; of several outputs they lie one behind the other. `layer` (NULL: none): the
+	 * output of this one's first call instead. Weights, batches and tensors together take at most
+	 * memory_limit bytes.
 	 */
 	int			(*create) (const char *model_arch, size_t model_arch_size, const float *weights,
-						   int64_t n_weights, const hopper_data_desc *data, int32_t threads,
-						   int64_t memory_limit, int32_t event_fd, hopper_predictor **predictor,
-						   int32_t *n_outputs, hopper_error *error);
+						   int64_t n_weights, const hopper_data_desc *data,
+						   const char *layer, int32_t threads, int64_t memory_limit,
+						   int32_t event_fd, hopper_predictor **predictor, int32_t *n_outputs,
+						   hopper_error *error);
 	/*
 	 * `plan` comes with how many rows and batches are wanted and says how many there may be: as
 	 * many or fewer, and at least one; HOPPER_OUT_OF_MEMORY where memory_limit has no room for

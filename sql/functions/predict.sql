@@ -8,10 +8,11 @@ CREATE FUNCTION hopper.predict(
     use_gpus boolean DEFAULT false,
     mst_key bigint DEFAULT NULL,
     replace boolean DEFAULT false,
-    on_null text DEFAULT 'error')
+    on_null text DEFAULT 'error',
+    layer text DEFAULT NULL)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, bigint, boolean, text) IS
+COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, bigint, boolean, text, text) IS
     'predict the rows of an unpacked table, whose features are found by the names that the model was trained with: all classes (prob) or the most probable one (response); returns the number of rows written
 
 Task: 7.1 predict
@@ -25,6 +26,7 @@ use_gpus: not yet: true is an error
 mst_key: which configuration (model selection tuple) of model_table; by itself the best
 replace: take the place of the output_table that is there, once all rows are predicted
 on_null: rows of which a feature is NULL, NaN or infinite: ''error'', or ''null'' (they get no prediction)
+layer: name of a layer of the architecture, whose output becomes a column real[] of its name; by itself what the model predicts
 Example:
 SELECT hopper.predict(model_table := ''models'', source_table := ''points_test'', id_col := ''id'',
     output_table := ''predicted'', pred_type := ''response'', mst_key := 1);';

@@ -5,11 +5,15 @@ CREATE FUNCTION hopper.predict_rows(
     mst_key bigint DEFAULT NULL,
     on_null text DEFAULT 'error',
     independent_varname text DEFAULT NULL,
-    source_query text DEFAULT NULL)
-RETURNS TABLE (source anyelement, class_value text, prob double precision, rank integer, value double precision)
+    source_query text DEFAULT NULL,
+    layer text DEFAULT NULL)
+RETURNS TABLE (source anyelement, class_value text, prob double precision, rank integer, value double precision, output text,
+               layer_output real[])
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_rows' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict_rows(text, anyelement, text, bigint, text, text, text) IS
+COMMENT ON FUNCTION hopper.predict_rows(text, anyelement, text, bigint, text, text, text, text) IS
     'each row of a table or view with its prediction beside it: for SELECT, views, CREATE TABLE AS, and standbys, because it writes nothing
+
+The rows of a model with several outputs come once for each of them, whose name is in column output.
 
 Task: 7.3 predict
 model_table: table of models that training writes; its companions are _info, _summary and _state
@@ -19,6 +23,7 @@ mst_key: which configuration (model selection tuple) of model_table; by itself t
 on_null: rows of which a feature is NULL, NaN or infinite: ''error'', or ''null'' (they get no prediction)
 independent_varname: columns of features; by itself those that the model was trained with, by their names
 source_query: SELECT whose rows are taken instead, with the columns of source_rows by their names; by itself all rows of the table or view
+layer: name of a layer of the architecture, whose output is then in column layer_output; by itself what the model predicts
 Example:
 SELECT (source).*, class_value, prob FROM hopper.predict_rows(model_table := ''models'',
     source_rows := NULL::points_test, mst_key := 1) LIMIT 5;';

@@ -16,20 +16,21 @@ CREATE FUNCTION hopper.training_preprocessor(
     replace boolean DEFAULT false,
     label_kind text DEFAULT NULL,
     null_labels text DEFAULT 'error',
-    bytea_type text DEFAULT NULL
+    bytea_type text DEFAULT NULL,
+    weight_varname text DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hopper_sql_training_preprocessor';
 
 COMMENT ON FUNCTION hopper.training_preprocessor(
     text, text, text, text, int, real, hopper.integers, text, int, bigint, float8, text, int[], int[],
-    boolean, text, text, text) IS
+    boolean, text, text, text, text) IS
 'packs a table or view for training into <output_table> and <output_table>_summary, on request also a part of its rows into <output_table>_validation; returns the number of rows
 
 Task: 1.1 pack
 source_table: table, view, materialized view or foreign table, one example per row
 output_table: name of the packed table; <output_table>_summary is made with it
-dependent_varname: column of the label: what a model is to predict
+dependent_varname: column of the label: what a model is to predict; of a model with several outputs the column of each: ''{"price": "price", "churn": "has_left"}''
 independent_varname: column of features, or several columns of numbers: ''age, income''; of a model with several inputs the columns of each: ''{"image": "pixels", "numbers": ["age", "income"]}''
 buffer_size: about how many rows one packed value holds; by itself some 4 MB of them
 normalizing_const: features are divided by it when a model reads them, such as 255 for bytes of images
@@ -45,6 +46,7 @@ replace: take the place of the packed table that is there
 label_kind: ''class'' or ''value'' (numbers to be predicted); by itself integers, boolean, text and enums are classes, other numbers values
 null_labels: rows whose label is NULL: ''error'', ''skip'' (left out) or ''class'' (NULL is a class, as in MADlib)
 bytea_type: type of the numbers in bytea, little-endian: ''uint8'', ''int16'', ''int32'', ''int64'', ''float32'' or ''float64''; by itself uint8
+weight_varname: column of the rows'' weights, Keras'' sample_weight: numbers from 0 on by which the loss of a row is multiplied; by itself all rows count alike
 Example:
 SELECT hopper.training_preprocessor(source_table := ''points'', output_table := ''points_packed'',
     dependent_varname := ''y'', independent_varname := ''a, b'', validation_fraction := 0.2);';

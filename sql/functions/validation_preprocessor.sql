@@ -18,7 +18,7 @@ COMMENT ON FUNCTION hopper.validation_preprocessor(text, text, text, text, text,
 Task: 1.2 pack
 source_table: table, view, materialized view or foreign table, one example per row
 output_table: name of the packed table; <output_table>_summary is made with it
-dependent_varname: column of the label; by itself that of packed_table
+dependent_varname: column of the label; by itself that of packed_table, and so are weights
 independent_varname: columns of features; by itself those of packed_table, by their names
 packed_table: packed training table whose classes, shape and constant the rows are given
 buffer_size: about how many rows one packed value holds; by itself some 4 MB of them

@@ -82,6 +82,7 @@ int InspectModel(const char* json, size_t size, hopper_model_info* info, hopper_
     info->flops = spec->flops;
     CopyShape(spec->input_shape(), &info->input_rank, info->input_shape);
     CopyShape(spec->output_shape(), &info->output_rank, info->output_shape);
+    info->n_outputs = static_cast<int32_t>(spec->outputs.size());
     CopyDigest(spec->hash, info->architecture_hash);
     CopyText(spec->name, info->name);
   });
@@ -364,22 +365,43 @@ int DirectionOfMetric(const char* metric, int32_t* direction, hopper_error* erro
   });
 }
 
-int LinkOfOutputs(const char* model_arch, size_t model_arch_size, const char* compile_params,
-                  const hopper_data_desc* data, int32_t* link, int64_t* width,
-                  hopper_error* error) {
+int LinkOfOutput(const char* model_arch, size_t model_arch_size, const char* compile_params,
+                 const hopper_data_desc* data, int32_t output, hopper_output_link* link,
+                 hopper_error* error) {
   return Guard(error, [&] {
     Require(data != nullptr, "data");
     const auto spec = ParseModelFor(JsonText(model_arch, model_arch_size), InputsOf(*data));
+    const std::vector<DataOutput> labels = OutputsOf(*data);
+    Require(output >= 0 && output < static_cast<int32_t>(labels.size()), "output");
+    size_t i = 0;
+    while (i < spec->outputs.size() && spec->outputs.size() + labels.size() > 2 &&
+           spec->outputs[i].name != labels[static_cast<size_t>(output)].name) {
+      ++i;
+    }
+    if (i == spec->outputs.size()) {
+      throw Error(ErrorCode::kInvalidParameter, "model \"" + spec->name + "\" has no output \"" +
+                                                    labels[static_cast<size_t>(output)].name +
+                                                    "\"");
+    }
+    const ModelOutput& end = spec->outputs[i];
     std::vector<ParamProblem> problems;
-    const CompileParams compile = ParseCompileParams(Text(compile_params), &problems);
-    *width = spec->output_shape().empty() ? 1 : spec->output_shape().back();
-    if (spec->final_activation == Activation::kSoftmax ||
-        spec->final_activation == Activation::kSigmoid) {
-      *link = HOPPER_LINK_NONE;
-    } else if (!compile.loss_options.from_logits || spec->final_activation != Activation::kLinear) {
-      *link = HOPPER_LINK_CLIP;
+    CompileParams compile = ParseCompileParams(Text(compile_params), &problems);
+    OutputLoss loss;
+    loss.loss = compile.loss;
+    loss.options = compile.loss_options;
+    if (FitToOutputs(spec->OutputNames(), false, &compile, &problems)) loss = compile.losses[i];
+    link->width = end.shape.empty() ? 1 : end.shape.back();
+    link->first = end.first;
+    link->count = ElementCount(end.shape);
+    link->crossentropy =
+        std::string(LossName(loss.loss)).find("crossentropy") == std::string::npos ? 0 : 1;
+    if (end.final_activation == Activation::kSoftmax ||
+        end.final_activation == Activation::kSigmoid) {
+      link->link = HOPPER_LINK_NONE;
+    } else if (!loss.options.from_logits) {
+      link->link = HOPPER_LINK_CLIP;
     } else {
-      *link = LossTypeOf(compile.loss).categorical ? HOPPER_LINK_SOFTMAX : HOPPER_LINK_SIGMOID;
+      link->link = LossTypeOf(loss.loss).categorical ? HOPPER_LINK_SOFTMAX : HOPPER_LINK_SIGMOID;
     }
   });
 }
@@ -491,7 +513,7 @@ hopper_core_api MakeApi() {
   api.cross_configs = CrossConfigurations;
   api.check_configs = CheckConfigurations;
   api.metric_direction = DirectionOfMetric;
-  api.output_link = LinkOfOutputs;
+  api.output_link = LinkOfOutput;
   api.rank_configs = RankConfigurations;
   api.hops_of_iteration = HopsOf;
   api.first_partition = FirstPartitionOf;

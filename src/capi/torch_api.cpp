@@ -285,13 +285,13 @@ void EvaluationFree(hopper_evaluation* evaluation) {
 // ---------------------------------------------------------------- prediction
 
 int PredictorCreate(const char* model_arch, size_t model_arch_size, const float* weights,
-                    int64_t n_weights, const hopper_data_desc* data, int32_t threads,
-                    int64_t memory_limit, int32_t event_fd, hopper_predictor** predictor,
-                    int32_t* n_outputs, hopper_error* error) {
+                    int64_t n_weights, const hopper_data_desc* data, const char* layer,
+                    int32_t threads, int64_t memory_limit, int32_t event_fd,
+                    hopper_predictor** predictor, int32_t* n_outputs, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(model_arch, data, predictor);
     *predictor = new hopper_predictor(std::string_view(model_arch, model_arch_size), weights,
-                                      n_weights, *data, threads, memory_limit, event_fd);
+                                      n_weights, *data, threads, memory_limit, event_fd, layer);
     if (n_outputs != nullptr) *n_outputs = (*predictor)->n_outputs();
   });
 }

@@ -92,6 +92,94 @@ std::vector<DataInput> InputsOf(const hopper_data_desc& desc) {
   return inputs;
 }
 
+std::vector<DataOutput> OutputsOf(const hopper_data_desc& desc) {
+  std::vector<DataOutput> outputs;
+  const auto names_of = [](int32_t n, const char* const* values) {
+    std::vector<std::string> names;
+    for (int32_t i = 0; i < n; ++i) names.push_back(TextOf(values[i]));
+    return names;
+  };
+  if (desc.n_outputs == 0) {
+    DataOutput output;
+    output.column = TextOf(desc.y_column);
+    output.kind = desc.y_kind;
+    output.shape = CopyShape(desc.y_rank, desc.y_shape, "labels");
+    output.num_classes = desc.num_classes;
+    output.class_values = names_of(desc.n_class_values, desc.class_values);
+    output.size = ProductOf(output.shape);
+    outputs.push_back(std::move(output));
+    return outputs;
+  }
+  const auto fail = [&](const std::string& message) {
+    throw Error(ErrorCode::kInvalidParameter, message, "", kRepack);
+  };
+  if (desc.n_outputs < 0 || desc.n_outputs > HOPPER_MAX_OUTPUTS) {
+    fail("a row has labels of " + std::to_string(desc.n_outputs) + " outputs");
+  }
+  int64_t values = 0;
+  for (int32_t i = 0; i < desc.n_outputs; ++i) {
+    const hopper_output& from = desc.outputs[i];
+    DataOutput output;
+    output.name = TextOf(from.name);
+    output.column = TextOf(from.column);
+    output.kind = from.kind;
+    output.shape = CopyShape(from.rank, from.shape, "labels");
+    output.num_classes = from.num_classes;
+    output.class_values = names_of(from.n_class_values, from.class_values);
+    output.first = values;
+    output.size = ProductOf(output.shape);
+    values += output.size;
+    if (output.kind < HOPPER_LABEL_CLASS || output.kind > HOPPER_LABEL_ARRAY) {
+      fail("labels are of the unknown kind " + std::to_string(output.kind));
+    }
+    if (output.kind != HOPPER_LABEL_ARRAY && !output.shape.empty()) {
+      fail("labels of one value a row have " + std::to_string(output.shape.size()) + " dimensions");
+    }
+    // A float32 holds all whole numbers up to it.
+    if (output.kind == HOPPER_LABEL_CLASS &&
+        (output.num_classes < 1 || output.num_classes > (1 << 24))) {
+      fail("number of classes is " + std::to_string(output.num_classes));
+    }
+    outputs.push_back(std::move(output));
+  }
+  if (desc.weighted != 0) ++values;
+  if (desc.y_kind != HOPPER_LABEL_ARRAY || desc.y_type != HOPPER_FLOAT32 || desc.y_rank != 1 ||
+      desc.y_shape[0] != values) {
+    fail("the labels of the outputs are not those of a row");
+  }
+  return outputs;
+}
+
+namespace {
+
+// What is wrong with one of the rows of labels; empty: nothing.
+std::string WrongParts(const DataDesc& desc, const uint8_t* y, int64_t n) {
+  const int64_t width = desc.y_elements();
+  std::vector<float> row(static_cast<size_t>(width));
+  for (int64_t i = 0; i < n; ++i) {
+    std::memcpy(row.data(), y + i * width * static_cast<int64_t>(sizeof(float)),
+                static_cast<size_t>(width) * sizeof(float));
+    for (const DataOutput& output : desc.outputs) {
+      if (output.kind != HOPPER_LABEL_CLASS) continue;
+      const float index = row[static_cast<size_t>(output.first)];
+      if (index >= 0.0F && index < static_cast<float>(output.num_classes) &&
+          index == std::floor(index)) {
+        continue;
+      }
+      return "It holds the class index " + std::to_string(index) + " for output \"" + output.name +
+             "\" of " + std::to_string(output.num_classes) + " classes.";
+    }
+    if (!desc.weighted) continue;
+    const float weight = row.back();
+    if (!(weight >= 0.0F && std::isfinite(weight))) {
+      return "It holds the weight " + std::to_string(weight) + ".";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
 DataDesc::DataDesc(const hopper_data_desc& desc)
     : x_type(desc.x_type),
       x_shape(CopyShape(desc.x_rank, desc.x_shape, "features")),
@@ -100,6 +188,9 @@ DataDesc::DataDesc(const hopper_data_desc& desc)
       y_type(desc.y_type),
       y_shape(CopyShape(desc.y_rank, desc.y_shape, "labels")),
       num_classes(desc.num_classes),
+      outputs(OutputsOf(desc)),
+      by_parts(desc.n_outputs > 0),
+      weighted(desc.n_outputs > 0 && desc.weighted != 0),
       n_partitions(desc.n_partitions),
       n_rows(desc.n_rows),
       normalizing_const(desc.normalizing_const),
@@ -233,6 +324,10 @@ void Dataset::AddBuffer(const hopper_buffer& buffer) {
       damaged("It holds the class index " + std::to_string(found) + ", but the data has " +
               std::to_string(desc_.num_classes) + " classes.");
     }
+  }
+  if (desc_.by_parts) {
+    const std::string wrong = WrongParts(desc_, y, buffer.n);
+    if (!wrong.empty()) damaged(wrong);
   }
 
   int32_t& last = last_buffer_[static_cast<size_t>(buffer.partition_id)];

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "data/batch.h"
 #include "data/inputs.h"
+#include "data/outputs.h"
 #include "model_hopper/data.h"
 
 namespace hopper {
@@ -42,6 +43,9 @@ struct DataDesc {
   int32_t y_type;
   std::vector<int64_t> y_shape;
   int32_t num_classes;
+  std::vector<DataOutput> outputs;  // at least one
+  bool by_parts;                    // labels are theirs one behind the other, classes as numbers
+  bool weighted;                    // then: the last label of an example is its weight
   int32_t n_partitions;
   int64_t n_rows;
   double normalizing_const;

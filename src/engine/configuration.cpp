@@ -42,11 +42,19 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
   std::shared_ptr<const Network> network = networks->Of(config, data);
   CompileParams compile = ParseOrThrow(config.compile_params, ParseCompileParams);
   FitParams fit = ParseOrThrow(config.fit_params, ParseFitParams);
+  std::vector<ParamProblem> problems;
+  if (!FitToOutputs(network->spec().OutputNames(), data.weighted, &compile, &problems)) {
+    throw Error(problems.front());
+  }
   if (compile.metrics.size() > HOPPER_MAX_METRICS) {
     throw Error(ErrorCode::kLimitExceeded,
                 "more than " + std::to_string(HOPPER_MAX_METRICS) + " metrics are not supported");
   }
   if (config.confusion != 0) {
+    if (network->spec().outputs.size() > 1) {
+      throw Error(ErrorCode::kNotSupported,
+                  "a confusion matrix of a model with several outputs is not supported");
+    }
     MetricParams matrix;
     matrix.type = &ConfusionMatrix();
     // A probability of 0.5.

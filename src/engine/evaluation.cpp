@@ -12,6 +12,7 @@
 #include "engine/memory_plan.h"
 #include "engine/sums_bytes.h"
 #include "metrics/accumulate.h"
+#include "train/sums.h"
 
 namespace hopper {
 
@@ -283,11 +284,7 @@ void Evaluation::Finish(const std::vector<MetricSums>& parts, hopper_event* even
 }
 
 int64_t Evaluation::SumCount() const {
-  int64_t count = 0;
-  for (const MetricParams& metric : trainer_->compile().metrics) {
-    count += MetricSumCount(metric, OutputUnits());
-  }
-  return count;
+  return hopper::SumCount(trainer_->compile(), trainer_->network().spec());
 }
 
 int64_t Evaluation::OutputUnits() const {

@@ -25,16 +25,18 @@ constexpr int64_t kBatchesBeside = 2;
 
 Predictor::Predictor(std::string_view model_arch, const float* weights, int64_t n_weights,
                      const hopper_data_desc& data, int32_t threads, int64_t memory_limit,
-                     int32_t event_fd)
+                     int32_t event_fd, const char* layer)
     : data_(data),
       event_fd_(event_fd),
       threads_(std::clamp(threads, 1, kMaxThreads)),
       account_(MemoryAccount::Create(memory_limit)) {
-  Prepare(model_arch, weights, n_weights);
+  Prepare(model_arch, weights, n_weights, layer);
 }
 
-void Predictor::Prepare(std::string_view model_arch, const float* weights, int64_t n_weights) {
-  auto spec = ParseModelFor(model_arch, data_.inputs);
+void Predictor::Prepare(std::string_view model_arch, const float* weights, int64_t n_weights,
+                        const char* layer) {
+  auto spec = layer == nullptr ? ParseModelFor(model_arch, data_.inputs)
+                               : ParseModelUpTo(model_arch, data_.inputs, layer);
   if (ElementCount(spec->input_shape()) != data_.x_elements()) {
     throw Error(ErrorCode::kInvalidParameter,
                 "model expects input of shape " + ShapeText(spec->input_shape()) +

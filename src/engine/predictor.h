@@ -25,7 +25,8 @@ class Predictor {
  public:
   // Weights, batches and tensors take at most `memory_limit` bytes; Error(kOutOfMemory) beyond.
   Predictor(std::string_view model_arch, const float* weights, int64_t n_weights,
-            const hopper_data_desc& data, int32_t threads, int64_t memory_limit, int32_t event_fd);
+            const hopper_data_desc& data, int32_t threads, int64_t memory_limit, int32_t event_fd,
+            const char* layer = nullptr);
   ~Predictor();  // joins; batches that were not taken are lost
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
@@ -65,7 +66,8 @@ class Predictor {
     MemoryAccount* account_;
     int64_t bytes_;
   };
-  void Prepare(std::string_view model_arch, const float* weights, int64_t n_weights);
+  void Prepare(std::string_view model_arch, const float* weights, int64_t n_weights,
+               const char* layer);
   int64_t BatchBytes(int32_t rows) const;
   void Work();
   // Null: the thread is to end.

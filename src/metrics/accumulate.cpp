@@ -1,5 +1,7 @@
 #include "metrics/accumulate.h"
 
+#include <ATen/ops/mul.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -166,9 +168,16 @@ void AddBinaryMatrix(const MetricParams& metric, const Rows& rows, double* sums)
 }  // namespace
 
 void AddMetricSums(const MetricParams& metric, const at::Tensor& output, bool logits,
-                   Activation last, const Targets& targets, double* sums) {
+                   Activation last, const Targets& targets, double* sums,
+                   const at::Tensor& weights) {
   if (metric.type->summed == Summed::kExamples) {
-    sums[0] += SumOf(MetricPerExample(metric, output, logits, last, targets));
+    at::Tensor values = MetricPerExample(metric, output, logits, last, targets);
+    const bool weighs = weights.defined() && (metric.weighted || metric.of_loss);
+    if (weighs) values = at::mul(values, weights);
+    sums[0] += SumOf(values);
+    if (metric.weighted) {
+      sums[1] += weighs ? SumOf(weights) : static_cast<double>(values.numel());
+    }
     return;
   }
   const Rows rows(Probabilities(output, logits, last), targets);

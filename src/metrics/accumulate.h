@@ -14,7 +14,10 @@
 namespace hopper {
 
 // Adds a batch to MetricSumCount() sums. Arguments as of MetricPerExample(); gradients must be off.
+// `weights`: of the examples, float32 [batch], not defined where they have none; they count for
+// weighted metrics and for the losses of outputs.
 void AddMetricSums(const MetricParams& metric, const at::Tensor& output, bool logits,
-                   Activation last, const Targets& targets, double* sums);
+                   Activation last, const Targets& targets, double* sums,
+                   const at::Tensor& weights = {});
 
 }  // namespace hopper

@@ -9,6 +9,7 @@
 #include <ATen/ops/ceil.h>
 #include <ATen/ops/clamp.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/full_like.h>
 #include <ATen/ops/ge.h>
 #include <ATen/ops/gt.h>
 #include <ATen/ops/lt.h>
@@ -166,15 +167,21 @@ at::Tensor ByLane(const at::Tensor& output, const Targets& targets, int64_t lane
 }
 
 at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, bool logits,
-                          Activation last, const Targets& targets, int64_t lanes) {
+                          Activation last, const Targets& targets, const at::Tensor& weights,
+                          int64_t lanes) {
   if (metric.type->summed == Summed::kExamples) {
     const auto values = [&](const at::Tensor& of, const Targets& to) {
       return MetricPerExample(metric, of, logits, last, to);
     };
     const bool apart = metric.type->example == ExampleValue::kLoss &&
                        LooksAtBatch(metric.loss, metric.loss_options);
-    const at::Tensor all = apart ? ByLane(output, targets, lanes, values) : values(output, targets);
-    return at::sum(all.reshape({lanes, -1}), {1}, true, at::kDouble);
+    at::Tensor all = apart ? ByLane(output, targets, lanes, values) : values(output, targets);
+    const bool weighs = weights.defined() && (metric.weighted || metric.of_loss);
+    if (weighs) all = at::mul(all, weights);
+    const at::Tensor sum = at::sum(all.reshape({lanes, -1}), {1}, true, at::kDouble);
+    if (!metric.weighted) return sum;
+    const at::Tensor own = weights.defined() ? weights : at::full_like(all, 1.0);
+    return at::cat({sum, at::sum(own.reshape({lanes, -1}), {1}, true, at::kDouble)}, 1);
   }
   const LaneRows rows(Probabilities(output, logits, last), targets, lanes);
   const int64_t count = MetricSumCount(metric, output.size(-1));

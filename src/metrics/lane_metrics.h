@@ -18,6 +18,7 @@ at::Tensor ByLane(const at::Tensor& output, const Targets& targets, int64_t lane
 // Sums of a batch, float64 [lanes, MetricSumCount()]. `output` is float32 [lanes * batch, ...] with
 // its lanes one after another, and so are the targets. Otherwise as AddMetricSums().
 at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, bool logits,
-                          Activation last, const Targets& targets, int64_t lanes);
+                          Activation last, const Targets& targets, const at::Tensor& weights,
+                          int64_t lanes);
 
 }  // namespace hopper

@@ -16,8 +16,8 @@ inline int64_t ClassCount(int64_t width) { return width == 1 ? 2 : width; }
 // How many sums; `width` is the model's last output axis.
 inline int64_t MetricSumCount(const MetricParams& metric, int64_t width) {
   switch (metric.type->summed) {
-    case Summed::kExamples:
-      return 1;
+    case Summed::kExamples:  // of values by weights, then of weights
+      return metric.weighted ? 2 : 1;
     case Summed::kConfusion:
       return kCounts;
     case Summed::kClassConfusion:
@@ -39,6 +39,10 @@ inline int64_t MetricSumCount(const MetricParams& metric, int64_t width) {
 // The metric's value after `examples` examples.
 inline double MetricValue(const MetricParams& metric, const double* sums, int64_t examples,
                           int64_t width) {
+  if (metric.weighted) {
+    const double mean = sums[1] == 0.0 ? 0.0 : sums[0] / sums[1];
+    return metric.type->value(metric, &mean, {1, width});
+  }
   return metric.type->value(metric, sums, {examples, width});
 }
 

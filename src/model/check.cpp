@@ -56,12 +56,18 @@ class ConfigCheck {
   void Run(const Architecture& architecture) {
     for (const Problem& problem : architecture.problems) Add(problem, false);
     std::vector<ParamProblem> found;
-    const CompileParams compile = ParseCompileParams(Text(config_.compile_params), &found);
+    CompileParams compile = ParseCompileParams(Text(config_.compile_params), &found);
     const FitParams fit = ParseFitParams(Text(config_.fit_params), &found);
     bool params_valid = true;
     for (const ParamProblem& problem : found) {
       params_valid = params_valid && problem.warning;
       out_->push_back({config_.mst_key, problem});
+    }
+    if (params_valid && architecture.spec != nullptr) {
+      found.clear();
+      const bool weighted = data_ != nullptr && data_->weighted != 0;
+      params_valid = FitToOutputs(architecture.spec->OutputNames(), weighted, &compile, &found);
+      for (const ParamProblem& problem : found) out_->push_back({config_.mst_key, problem});
     }
     if (params_valid) CheckMonitoring(compile, fit);
     if (architecture.spec == nullptr) return;
@@ -75,12 +81,13 @@ class ConfigCheck {
     }
     if (data_ != nullptr) CheckInput(spec);
     if (!params_valid) return;
-    CheckEnd(spec, compile);
-    CheckAxes("loss \"" + compile.loss_name + "\"", compile.loss_options, spec);
-    for (const MetricParams& metric : compile.metrics) CheckMetric(metric, spec);
+    std::vector<DataOutput> labels;
+    if (data_ != nullptr) {
+      labels = OutputsOf(*data_);
+      if (!CheckOutputs(spec, labels)) return;
+    }
+    for (size_t i = 0; i < spec.outputs.size(); ++i) CheckOutput(spec, i, compile, labels);
     if (data_ == nullptr) return;
-    CheckLabels(spec, compile);
-    CheckTopK(spec, compile);
     CheckBatchSize(fit);
     CheckClassWeights(fit);
   }
@@ -109,6 +116,69 @@ class ConfigCheck {
     std::vector<ParamProblem> found;
     CheckMonitors(compile, fit, validation, &found);
     for (const ParamProblem& problem : found) out_->push_back({config_.mst_key, problem});
+  }
+
+  // The data have labels for each output.
+  bool CheckOutputs(const ModelSpec& spec, const std::vector<DataOutput>& labels) {
+    if (spec.outputs.size() == 1 && labels.size() == 1) return true;
+    const std::vector<std::string> names = spec.OutputNames();
+    std::vector<std::string> held;
+    bool all = names.size() == labels.size();
+    for (const DataOutput& output : labels) {
+      held.push_back(output.name);
+      all = all && std::find(names.begin(), names.end(), output.name) != names.end();
+    }
+    if (all) return true;
+    const auto join = [](const std::vector<std::string>& list) {
+      std::string text;
+      for (const std::string& name : list) text += (text.empty() ? "\"" : ", \"") + name + "\"";
+      return text;
+    };
+    Fail("model \"" + spec.name + "\" has the " + (names.size() == 1 ? "output " : "outputs ") +
+             join(names) + " but " + Table() + " has " +
+             (labels.size() == 1 ? "labels of one" : "labels of " + join(held)),
+         "Labels are found by the names of the outputs.",
+         "Name them when packing: dependent_varname => '{\"" + names[0] + "\": \"column\", ...}'.");
+    return false;
+  }
+
+  // One output with its loss, its metrics and, where there are data, its labels.
+  void CheckOutput(const ModelSpec& spec, size_t i, const CompileParams& all,
+                   const std::vector<DataOutput>& labels) {
+    const ModelOutput& end = spec.outputs[i];
+    CompileParams compile = all;
+    compile.loss = all.losses[i].loss;
+    compile.loss_options = all.losses[i].options;
+    compile.loss_name = all.losses[i].name;
+    compile.metrics.clear();
+    for (const MetricParams& metric : all.metrics) {
+      if (metric.part == static_cast<int>(i)) compile.metrics.push_back(metric);
+    }
+    CheckEnd(end, compile);
+    CheckAxes("loss \"" + compile.loss_name + "\"", compile.loss_options, end);
+    for (const MetricParams& metric : compile.metrics) CheckMetric(metric, end);
+    if (data_ == nullptr) return;
+    const auto of = std::find_if(labels.begin(), labels.end(), [&](const DataOutput& output) {
+      return labels.size() == 1 || output.name == end.name;
+    });
+    // What the table would say if it had no other labels.
+    hopper_data_desc own = *data_;
+    std::vector<const char*> classes;
+    if (data_->n_outputs > 0) {
+      for (const std::string& name : of->class_values) classes.push_back(name.c_str());
+      own.n_outputs = 0;
+      own.y_kind = of->kind;
+      own.y_column = of->column.c_str();
+      own.y_type = of->kind == HOPPER_LABEL_CLASS ? HOPPER_INT32 : HOPPER_FLOAT32;
+      own.y_rank = static_cast<int32_t>(of->shape.size());
+      std::copy(of->shape.begin(), of->shape.end(), own.y_shape);
+      own.num_classes = of->num_classes;
+      own.n_class_values = static_cast<int32_t>(classes.size());
+      own.class_values = classes.data();
+    }
+    ConfigCheck check(config_, &own, out_);
+    check.CheckLabels(end, compile);
+    check.CheckTopK(end, compile);
   }
 
   // The output table has weights and architecture in one row.
@@ -146,24 +216,24 @@ class ConfigCheck {
   }
 
   // The model's end against the loss, whatever the data.
-  void CheckEnd(const ModelSpec& spec, const CompileParams& compile) {
-    const int64_t units = spec.output_shape().empty() ? 1 : spec.output_shape().back();
+  void CheckEnd(const ModelOutput& end, const CompileParams& compile) {
+    const int64_t units = end.shape.empty() ? 1 : end.shape.back();
     const std::string loss = LossName(compile.loss);
-    if (spec.final_activation == Activation::kSoftmax && units == 1) {
+    if (end.final_activation == Activation::kSoftmax && units == 1) {
       Fail("softmax over one output unit is always 1", "Such a model cannot learn.",
            "Use sigmoid with loss='binary_crossentropy', or one output unit a class.");
     }
     const bool categorical = LossTypeOf(compile.loss).categorical;
-    if (categorical && units == 1 && spec.final_activation != Activation::kSoftmax) {
+    if (categorical && units == 1 && end.final_activation != Activation::kSoftmax) {
       Fail("loss \"" + loss + "\" needs one output unit a class but the model has 1 output unit",
            "", "Use loss='binary_crossentropy' for two classes, or one output unit a class.");
     } else if (compile.loss_options.from_logits) {
-      if (spec.final_activation == Activation::kLinear) return CheckMetricsOfLogits(units, compile);
+      if (end.final_activation == Activation::kLinear) return CheckMetricsOfLogits(units, compile);
       Warn("from_logits=True has no effect on a model that ends in an activation",
            "The loss of softmax and sigmoid is computed from their inputs in any case.",
            "Leave it out, or end the model without an activation.");
     } else if (LossTypeOf(compile.loss).from_logits &&
-               spec.final_activation == Activation::kLinear) {
+               end.final_activation == Activation::kLinear) {
       Warn("loss \"" + loss + "\" expects probabilities but the model does not end in " +
                (categorical ? "softmax" : "sigmoid"),
            "Values outside of 0 to 1 are cut off.",
@@ -190,21 +260,21 @@ class ConfigCheck {
   }
 
   // The axes of Dice and Tversky.
-  void CheckAxes(const std::string& owner, const LossOptions& options, const ModelSpec& spec) {
-    const int rank = static_cast<int>(spec.output_shape().size()) + 1;  // with the batch
+  void CheckAxes(const std::string& owner, const LossOptions& options, const ModelOutput& end) {
+    const int rank = static_cast<int>(end.shape.size()) + 1;  // with the batch
     for (const int axis : options.axes) {
       if (axis >= -rank && axis < rank) continue;
       return Fail("axis " + std::to_string(axis) + " of " + owner +
-                      " does not exist in an output of shape " + ShapeText(spec.output_shape()),
+                      " does not exist in an output of shape " + ShapeText(end.shape),
                   "Axis 0 is the batch.", "");
     }
   }
 
   // What a metric asks of the number of outputs.
-  void CheckMetric(const MetricParams& metric, const ModelSpec& spec) {
-    const int64_t units = spec.output_shape().empty() ? 1 : spec.output_shape().back();
+  void CheckMetric(const MetricParams& metric, const ModelOutput& end) {
+    const int64_t units = end.shape.empty() ? 1 : end.shape.back();
     const std::string owner = "metric \"" + metric.name + "\"";
-    CheckAxes(owner, metric.loss_options, spec);
+    CheckAxes(owner, metric.loss_options, end);
     if (metric.class_id && *metric.class_id >= units) {
       Fail(owner + " names the class " + std::to_string(*metric.class_id) + " but the model has " +
                Plural(units, "output unit"),
@@ -222,32 +292,32 @@ class ConfigCheck {
     }
   }
 
-  void CheckLabels(const ModelSpec& spec, const CompileParams& compile) {
+  void CheckLabels(const ModelOutput& end, const CompileParams& compile) {
     switch (data_->y_kind) {
       case HOPPER_LABEL_CLASS:
-        return CheckClassLabels(spec, compile);
+        return CheckClassLabels(end, compile);
       case HOPPER_LABEL_VALUE:
-        return CheckValueLabels(spec, compile);
+        return CheckValueLabels(end, compile);
       case HOPPER_LABEL_ARRAY:
-        return CheckArrayLabels(spec, compile);
+        return CheckArrayLabels(end, compile);
       default:
         return Fail("labels of " + Table() + " are of an unknown kind", "", "Pack them again.");
     }
   }
 
   // One row of units an example, for labels that are one value an example.
-  bool CheckOutputRank(const ModelSpec& spec) {
-    if (spec.output_shape().size() == 1) return true;
-    Fail("model output has shape " + ShapeText(spec.output_shape()) + " but column " +
+  bool CheckOutputRank(const ModelOutput& end) {
+    if (end.shape.size() == 1) return true;
+    Fail("model output has shape " + ShapeText(end.shape) + " but column " +
              Quoted(data_->y_column, "y") + " holds one label an example",
          "The packed table is " + Table() + ".",
          "End the model with Flatten or a global pooling layer, and Dense.");
     return false;
   }
 
-  void CheckClassLabels(const ModelSpec& spec, const CompileParams& compile) {
-    if (!CheckOutputRank(spec)) return;
-    const int64_t units = spec.output_shape()[0];
+  void CheckClassLabels(const ModelOutput& end, const CompileParams& compile) {
+    if (!CheckOutputRank(end)) return;
+    const int64_t units = end.shape[0];
     const int64_t classes = data_->num_classes;
     if (classes == 1) {
       return Fail(
@@ -257,7 +327,7 @@ class ConfigCheck {
     if (units == 1) {
       // Softmax and categorical losses over one unit have their own message.
       if (LossTypeOf(compile.loss).categorical) return;
-      if (spec.final_activation == Activation::kLinear && LossTypeOf(compile.loss).of_numbers) {
+      if (end.final_activation == Activation::kLinear && LossTypeOf(compile.loss).of_numbers) {
         return CheckRegression(compile);
       }
       if (classes == 2) return;
@@ -315,21 +385,21 @@ class ConfigCheck {
     return found + ".";
   }
 
-  void CheckValueLabels(const ModelSpec& spec, const CompileParams& compile) {
+  void CheckValueLabels(const ModelOutput& end, const CompileParams& compile) {
     if (LossTypeOf(compile.loss).categorical) {
       return Fail("loss \"" + std::string(LossName(compile.loss)) + "\" needs classes but column " +
                       Quoted(data_->y_column, "y") + " holds numbers",
                   "The packed table is " + Table() + ".",
                   "Pack integer or text labels, or use loss='mse'.");
     }
-    if (!CheckOutputRank(spec)) return;
-    const int64_t units = spec.output_shape()[0];
+    if (!CheckOutputRank(end)) return;
+    const int64_t units = end.shape[0];
     if (units != 1) {
       Fail(DoNotFit(units), "The labels are one number an example.",
            "Give the last layer one unit.");
     }
     if (!LossTypeOf(compile.loss).of_numbers) return;
-    if (spec.final_activation == Activation::kSigmoid) {
+    if (end.final_activation == Activation::kSigmoid) {
       Warn("model ends in sigmoid, which gives numbers between 0 and 1 only",
            "Values of column " + Quoted(data_->y_column, "y") + " of " + Table() +
                " outside of that are never reached.",
@@ -352,9 +422,9 @@ class ConfigCheck {
     }
   }
 
-  void CheckArrayLabels(const ModelSpec& spec, const CompileParams& compile) {
+  void CheckArrayLabels(const ModelOutput& end, const CompileParams& compile) {
     const Shape labels = ShapeOf(data_->y_rank, data_->y_shape);
-    const Shape& output = spec.output_shape();
+    const Shape& output = end.shape;
     if (LossTypeOf(compile.loss).class_numbers) {
       const std::string name = LossName(compile.loss);
       const bool integers = data_->y_type != HOPPER_FLOAT32 && data_->y_type != HOPPER_FLOAT64;
@@ -378,8 +448,8 @@ class ConfigCheck {
          "Give the last layer as many units as a label has values.");
   }
 
-  void CheckTopK(const ModelSpec& spec, const CompileParams& compile) {
-    const int64_t units = spec.output_shape().empty() ? 1 : spec.output_shape().back();
+  void CheckTopK(const ModelOutput& end, const CompileParams& compile) {
+    const int64_t units = end.shape.empty() ? 1 : end.shape.back();
     for (const MetricParams& metric : compile.metrics) {
       if (metric.type->example != ExampleValue::kTopK || metric.k < units) continue;
       Warn("metric \"" + metric.name + "\" is always 1 with " + Plural(units, "output unit"),
@@ -402,6 +472,15 @@ class ConfigCheck {
 
   void CheckClassWeights(const FitParams& fit) {
     if (fit.class_weight.empty()) return;
+    if (data_->n_outputs > 0) {
+      const bool several = data_->n_outputs > 1;
+      return Add({ErrorCode::kNotSupported,
+                  several ? "class_weight needs a model with one output"
+                          : "class_weight and weights of rows exclude each other",
+                  several ? "Keras knows no other, either." : "So they do in Keras.",
+                  "Pack a column of weights that a view computes from the class."},
+                 false);
+    }
     if (data_->y_kind != HOPPER_LABEL_CLASS) {
       return Add({ErrorCode::kNotSupported,
                   "class_weight needs class labels but column " + Quoted(data_->y_column, "y") +

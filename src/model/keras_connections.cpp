@@ -354,6 +354,10 @@ void ReadConnections(const json& config, KerasFamily family, ModelGraph* graph,
   const bool inputs = connector.ReadEnds(Member(config, "input_layers"), "inputs", &graph->inputs);
   const bool outputs =
       connector.ReadEnds(Member(config, "output_layers"), "outputs", &graph->outputs);
+  const json& ends = Member(config, "output_layers");
+  if (outputs && ends.is_object() && ends.size() == graph->outputs.size()) {
+    for (const auto& [name, end] : ends.items()) graph->output_names.push_back(name);
+  }
   if (inputs && outputs && graph->valid) connector.ResolveCalls();
 }
 

@@ -64,6 +64,7 @@ struct ModelGraph {
   std::vector<GraphLayer> layers;
   std::vector<TensorRef> inputs;
   std::vector<TensorRef> outputs;
+  std::vector<std::string> output_names;  // where the file has them in a dictionary
   // False where problems were found; calling the model then says nothing more.
   bool valid = true;
 };

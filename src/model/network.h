@@ -31,8 +31,8 @@ class Network {
   // ForwardContext::layer of a node.
   uint32_t stream(size_t node) const { return steps_[node].stream; }
 
-  // `input` is float32 [batch, input_shape...]. The model's output, or its logits when
-  // `context.linear` is set and the model ends in softmax or sigmoid.
+  // `input` is float32 [batch, input_shape...]. The model's output, or the logits of
+  // those outputs of `context.linear` that end in softmax or sigmoid.
   at::Tensor Forward(const at::Tensor& input, const std::vector<at::Tensor>& weights,
                      ForwardContext context) const;
 

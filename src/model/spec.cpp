@@ -30,28 +30,30 @@ class Builder {
         spec_(spec),
         problems_(problems),
         weights_(keras->layers.size()),
-        masks_(spec, problems) {}
+        masks_(spec, problems),
+        own_layers_(static_cast<int>(keras->layers.size())) {}
 
-  void Build(const std::vector<DataInput>* data) {
+  // `layer`: where the model ends; null: where it says.
+  void Build(const std::vector<DataInput>* data, const std::string* layer) {
     const ModelGraph& graph = keras_->graph;
     if (!graph.valid) return;
-    if (graph.outputs.size() != 1) {
+    if (graph.outputs.empty() || graph.outputs.size() > HOPPER_MAX_OUTPUTS) {
       return Fail(
-          ErrorCode::kNotSupported,
+          ErrorCode::kLimitExceeded,
           "model \"" + graph.name + "\" has " + std::to_string(graph.outputs.size()) + " outputs",
-          "A packed table has one column of labels.", "Build the model with one output.");
+          "From 1 to " + std::to_string(HOPPER_MAX_OUTPUTS) + " are possible.");
     }
     std::vector<int> inputs;
     if (!TakeInputs(graph, data, &inputs)) return;
     std::vector<int> outputs;
-    if (!Run(graph, inputs, false, &outputs) || outputs[0] < 0) return;
-    spec_->output = outputs[0];
-    if (!masks_.OfTensor(spec_->output).empty()) {
-      return Fail(ErrorCode::kNotSupported,
-                  "the output of model \"" + graph.name + "\" has a mask, which is not supported",
-                  "In Keras, loss and metrics then leave out what the mask leaves out.",
-                  "Let the model end with a layer that has no steps, such as an LSTM without "
-                  "return_sequences or a global pooling.");
+    if (!Run(graph, inputs, false, &outputs)) return;
+    for (const int output : outputs) {
+      if (output < 0) return;
+    }
+    if (layer != nullptr) {
+      if (!problems_->empty() || !EndAt(*layer)) return;
+    } else if (!TakeOutputs(graph, outputs)) {
+      return;
     }
     if (spec_->nodes.empty()) {
       return Fail(ErrorCode::kInvalidParameter, "model \"" + graph.name + "\" has no layers", "",
@@ -94,10 +96,103 @@ class Builder {
     return true;
   }
 
+  // The model's outputs. Several are made flat and joined by layers of our own.
+  bool TakeOutputs(const ModelGraph& graph, const std::vector<int>& tensors) {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      ModelOutput made;
+      made.name = i < graph.output_names.size() ? graph.output_names[i]
+                                                : graph.layers[graph.outputs[i].layer].name;
+      made.tensor = tensors[i];
+      made.shape = spec_->tensors[tensors[i]];
+      if (!masks_.OfTensor(tensors[i]).empty()) {
+        Fail(ErrorCode::kNotSupported,
+             "the output of model \"" + graph.name + "\" has a mask, which is not supported",
+             "In Keras, loss and metrics then leave out what the mask leaves out.",
+             "Let the model end with a layer that has no steps, such as an LSTM without "
+             "return_sequences or a global pooling.");
+        return false;
+      }
+      for (const ModelOutput& other : spec_->outputs) {
+        if (other.name != made.name) continue;
+        Fail(ErrorCode::kNotSupported,
+             "model \"" + graph.name + "\" has two outputs named \"" + made.name + "\"",
+             "Outputs have the names of the layers that make them.",
+             "Put a layer with a name of its own behind one of them, such as Identity.");
+        return false;
+      }
+      spec_->outputs.push_back(std::move(made));
+    }
+    // The activations that end them, before layers of our own read them.
+    for (ModelOutput& output : spec_->outputs) output.final_activation = FinalActivation(output);
+    spec_->output = tensors[0];
+    if (tensors.size() == 1) {
+      spec_->final_activation = spec_->outputs[0].final_activation;
+      return true;
+    }
+    int64_t values = 0;
+    std::vector<int> flat;
+    for (ModelOutput& output : spec_->outputs) {
+      output.first = values;
+      values = SaturatingAdd(values, ElementCount(output.shape));
+      if (!CheckTensor({values}, "all outputs of the model together")) return false;
+      int tensor = output.tensor;
+      if (output.shape.size() != 1) {
+        JsonDocument config;
+        (*config.root())["name"] = "outputs";
+        tensor = CallOwn("Flatten", *config.root(), "outputs", {tensor});
+        if (tensor < 0) return false;
+      }
+      flat.push_back(tensor);
+    }
+    JsonDocument config;
+    (*config.root())["name"] = "outputs";
+    spec_->output = CallOwn("Concatenate", *config.root(), "outputs", flat);
+    return spec_->output >= 0;
+  }
+
+  // Ends the model at a layer and drops what does not lead there.
+  bool EndAt(const std::string& name) {
+    size_t last = spec_->nodes.size();
+    std::vector<std::string> names;
+    for (size_t i = 0; i < spec_->nodes.size(); ++i) {
+      const std::string& own = keras_->layers[spec_->nodes[i].layer]->name();
+      if (spec_->nodes[i].layer < own_layers_ &&
+          std::find(names.begin(), names.end(), own) == names.end()) {
+        names.push_back(own);
+      }
+      if (own == name && spec_->nodes[i].layer < own_layers_ && last == spec_->nodes.size()) {
+        last = i;
+      }
+    }
+    if (last == spec_->nodes.size()) {
+      Fail(ErrorCode::kInvalidParameter,
+           "model \"" + keras_->graph.name + "\" has no layer \"" + name + "\" that computes", "",
+           NearestNameHint(name, names));
+      return false;
+    }
+    std::vector<bool> wanted(spec_->tensors.size(), false);
+    ModelOutput output;
+    output.name = name;
+    output.tensor = spec_->output = spec_->nodes[last].output;
+    output.shape = spec_->tensors[output.tensor];
+    wanted[static_cast<size_t>(output.tensor)] = true;
+    std::vector<Node> nodes;
+    for (size_t i = last + 1; i-- > 0;) {
+      Node& node = spec_->nodes[i];
+      if (!wanted[static_cast<size_t>(node.output)]) continue;
+      for (const int input : node.inputs) wanted[static_cast<size_t>(input)] = true;
+      nodes.push_back(std::move(node));
+    }
+    std::reverse(nodes.begin(), nodes.end());
+    spec_->nodes = std::move(nodes);
+    spec_->outputs.push_back(std::move(output));
+    return true;
+  }
+
   // The output of a layer that no file names.
   int CallOwn(const char* class_name, const nlohmann::json& config, const std::string& fingerprint,
               const std::vector<int>& inputs) {
-    LayerConfig layer_config(config, class_name, "inputs", keras_->family, problems_);
+    LayerConfig layer_config(config, class_name, "model", keras_->family, problems_);
     GraphLayer layer;
     layer.layer = static_cast<int>(keras_->layers.size());
     keras_->layers.push_back(FindLayerType(class_name)->make(layer_config));
@@ -362,7 +457,6 @@ class Builder {
     for (const Shape& tensor : spec_->tensors) {
       spec_->activation_floats = SaturatingAdd(spec_->activation_floats, ElementCount(tensor));
     }
-    spec_->final_activation = FinalActivation();
     spec_->layers = std::move(keras_->layers);
     spec_->hash = HashOf();
   }
@@ -385,17 +479,19 @@ class Builder {
     spec_->weights.push_back(std::move(weight));
   }
 
-  // A loss may take the model's logits only where nothing else reads the output.
-  Activation FinalActivation() const {
+  // A loss may take an output's logits only where nothing else reads it.
+  Activation FinalActivation(const ModelOutput& output) const {
     Activation last = Activation::kLinear;
     for (const Node& node : spec_->nodes) {
       for (int input : node.inputs) {
-        if (input == spec_->output) return Activation::kLinear;
+        if (input == output.tensor) return Activation::kLinear;
       }
-      if (node.output == spec_->output) last = keras_->layers[node.layer]->FinalActivation();
+      if (node.output == output.tensor) last = keras_->layers[node.layer]->FinalActivation();
     }
+    const auto same = [&](const ModelOutput& other) { return other.tensor == output.tensor; };
+    const bool shared = std::count_if(spec_->outputs.begin(), spec_->outputs.end(), same) > 1;
     const bool logits = last == Activation::kSoftmax || last == Activation::kSigmoid;
-    return logits ? last : Activation::kLinear;
+    return logits && !shared ? last : Activation::kLinear;
   }
 
   // Nothing for calls that say nothing more, as before there were others.
@@ -443,6 +539,7 @@ class Builder {
   std::vector<Problem>* problems_;
   std::vector<std::optional<std::vector<WeightSpec>>> weights_;
   Masks masks_;
+  const int own_layers_;  // those from it on are ours
   size_t calls_ = 0;
 };
 
@@ -451,23 +548,25 @@ class Builder {
 namespace {
 
 std::shared_ptr<const ModelSpec> Parse(std::string_view json, const std::vector<DataInput>* data,
-                                       std::vector<Problem>* problems) {
+                                       std::vector<Problem>* problems,
+                                       const std::string* layer = nullptr) {
   std::vector<Problem> found;
   auto spec = std::make_shared<ModelSpec>();
   JsonDocument document;
   if (ParseJsonText(json, &document, &found)) {
     KerasModel keras;
     ReadKerasModel(document.root(), &keras, &found);
-    if (!keras.graph.layers.empty()) Builder(&keras, spec.get(), &found).Build(data);
+    if (!keras.graph.layers.empty()) Builder(&keras, spec.get(), &found).Build(data, layer);
   }
   problems->insert(problems->end(), found.begin(), found.end());
   return found.empty() ? spec : nullptr;
 }
 
 std::shared_ptr<const ModelSpec> ParseOrThrow(std::string_view json,
-                                              const std::vector<DataInput>* data) {
+                                              const std::vector<DataInput>* data,
+                                              const std::string* layer = nullptr) {
   std::vector<Problem> problems;
-  auto spec = Parse(json, data, &problems);
+  auto spec = Parse(json, data, &problems, layer);
   if (spec == nullptr) throw Error(SummaryOf(problems));
   return spec;
 }
@@ -502,6 +601,27 @@ std::shared_ptr<const ModelSpec> ParseModelFor(std::string_view json,
 std::shared_ptr<const ModelSpec> ParseModelFor(std::string_view json,
                                                const std::vector<DataInput>& inputs) {
   return ParseOrThrow(json, &inputs);
+}
+
+std::shared_ptr<const ModelSpec> ParseModelUpTo(std::string_view json,
+                                                const std::vector<DataInput>& inputs,
+                                                std::string_view layer) {
+  const std::string name(layer);
+  return ParseOrThrow(json, &inputs, &name);
+}
+
+std::vector<std::string> ModelSpec::OutputNames() const {
+  std::vector<std::string> names;
+  for (const ModelOutput& output : outputs) names.push_back(output.name);
+  return names;
+}
+
+bool LeavesOutActivation(const ModelSpec& spec, uint64_t linear, int tensor) {
+  if (linear == 0) return false;
+  for (size_t i = 0; i < spec.outputs.size(); ++i) {
+    if ((linear >> i & 1) != 0 && spec.outputs[i].tensor == tensor) return true;
+  }
+  return false;
 }
 
 }  // namespace hopper

@@ -29,6 +29,16 @@ struct ModelInput {
   int64_t first = 0;  // its place in the row
 };
 
+// What a model with several outputs gives is one row of their values.
+struct ModelOutput {
+  std::string name;
+  Shape shape;
+  int tensor = 0;     // id
+  int64_t first = 0;  // its place in the row
+  // Softmax, sigmoid or linear: what ends it, so that a loss can work on logits.
+  Activation final_activation = Activation::kLinear;
+};
+
 // Immutable after parsing; shared freely between threads.
 struct ModelSpec {
   std::string name;
@@ -38,7 +48,8 @@ struct ModelSpec {
   std::vector<Shape> tensors;                   // by tensor id
   int input = 0;                                // tensor id of what the model is given
   std::vector<ModelInput> inputs;               // in the model's order; at least one
-  int output = 0;                               // tensor id of the model's output
+  int output = 0;                               // tensor id of what the model gives
+  std::vector<ModelOutput> outputs;             // in the model's order; at least one
   std::vector<WeightSpec> weights;              // in Keras' get_weights() order
   std::vector<std::vector<int>> layer_weights;  // per layer: indexes into weights
   int64_t parameters = 0;                       // floats in get_weights()
@@ -47,15 +58,19 @@ struct ModelSpec {
   int64_t slot_size = 0;  // floats of one optimizer slot array: the trainable weights, padded
   int64_t flops = 0;      // one example, forward
   int64_t activation_floats = 0;  // all tensors of one example: bounds a step's memory
-  // Softmax, sigmoid or linear: what ends the model, so that a loss can work on logits.
-  Activation final_activation = Activation::kLinear;
+  Activation final_activation = Activation::kLinear;  // of a single output
   std::vector<Problem> warnings;  // what the user should know, and Keras says too
   // Hash of what determines training (structure, attributes, weight shapes), not of names.
   Digest hash;
 
   const Shape& input_shape() const { return tensors[input]; }
   const Shape& output_shape() const { return tensors[output]; }
+  std::vector<std::string> OutputNames() const;
 };
+
+// Of a node that makes the tensor: whether it leaves out its final activation, where bit i of
+// `linear` says so of output i.
+bool LeavesOutActivation(const ModelSpec& spec, uint64_t linear, int tensor);
 
 // Parses any version's to_json() output and infers every shape. `data_shape` (may be null) is
 // used where the JSON states no input shape, or leaves axes open; without it that is a problem with
@@ -74,6 +89,11 @@ std::shared_ptr<const ModelSpec> ParseModelFor(std::string_view json,
 std::shared_ptr<const ModelSpec> ParseModelFor(std::string_view json,
                                                const std::vector<DataInput>& inputs,
                                                std::vector<Problem>* problems);
+
+// The model up to a layer, by its name: its only output is what the layer's first call gives.
+std::shared_ptr<const ModelSpec> ParseModelUpTo(std::string_view json,
+                                                const std::vector<DataInput>& inputs,
+                                                std::string_view layer);
 
 // Fills `flat` (spec.flat_size floats) with initial weights, a function of (seed, architecture).
 void InitializeWeights(const ModelSpec& spec, uint64_t seed, float* flat);

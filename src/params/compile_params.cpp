@@ -1,10 +1,9 @@
 #include <string>
 #include <vector>
 
-#include "params/loss_params.h"
-#include "params/metric_params.h"
 #include "params/optimizer_params.h"
 #include "params/other_names.h"
+#include "params/output_params.h"
 #include "params/text.h"
 
 namespace hopper {
@@ -19,9 +18,7 @@ const char* const kExample =
 
 // Arguments of Keras' compile() that are read and have no effect here, with the reason.
 const char* ReasonWithoutEffect(const std::string& key) {
-  if (key == "loss_weights") return "Models have one output, and its loss has the weight 1.";
-  if (key == "weighted_metrics") return "Metrics count every example alike.";
-  if (key == "sample_weight_mode") return "Examples have no weights of their own.";
+  if (key == "sample_weight_mode") return "Examples have one weight each, whatever their shape.";
   if (key == "target_tensors") return "Labels come from the packed table.";
   if (key == "run_eagerly" || key == "steps_per_execution" || key == "jit_compile" ||
       key == "auto_scale_loss") {
@@ -45,6 +42,7 @@ CompileParams ParseCompileParams(std::string_view text, std::vector<ParamProblem
     return params;
   }
   bool has_optimizer = false, has_loss = false;
+  const Value* weighted_metrics = nullptr;
   for (const ValueEntry& entry : entries) {
     const std::string& key = entry.key.text;
     if (key == "optimizer") {
@@ -52,9 +50,13 @@ CompileParams ParseCompileParams(std::string_view text, std::vector<ParamProblem
       if (has_optimizer) ReadOptimizer(entry.value, &params.optimizer, &list);
     } else if (key == "loss") {
       has_loss = !entry.value.IsNone();
-      if (has_loss) ReadLoss(entry.value, &params, &list);
+      if (has_loss) ReadLosses(entry.value, &params, &list);
     } else if (key == "metrics") {
-      ReadMetrics(entry.value, &params, &list);
+      ReadMetrics(entry.value, false, &params, &list);
+    } else if (key == "weighted_metrics") {
+      weighted_metrics = &entry.value;
+    } else if (key == "loss_weights") {
+      ReadLossWeights(entry.value, &params, &list);
     } else if (const char* reason = ReasonWithoutEffect(key)) {
       if (!entry.value.IsNone()) {
         list.Warning("compile parameter \"" + key + "\" has no effect", reason);
@@ -68,6 +70,9 @@ CompileParams ParseCompileParams(std::string_view text, std::vector<ParamProblem
                  hint.empty() ? "Its arguments are optimizer, loss and metrics." : hint);
     }
   }
+  // Behind metrics, wherever it stands.
+  if (weighted_metrics != nullptr) ReadMetrics(*weighted_metrics, true, &params, &list);
+  AddOutputLosses(&params);
   if (!has_optimizer) {
     list.Error(ErrorCode::kInvalidParameter, "compile_params names no optimizer", "",
                "Add optimizer='Adam(lr=0.001)', for example.");

@@ -84,13 +84,7 @@ bool ReadExpression(const Value& value, const std::string& role, MetricParams* o
 
 const char* LossName(LossKind loss) { return LossTypeOf(loss).name; }
 
-void ReadLoss(const Value& value, CompileParams* params, ProblemList* problems) {
-  if (value.IsSequence() ||
-      (value.kind == Value::Kind::kDict && value.Find("class_name") == nullptr)) {
-    problems->Error(ErrorCode::kNotSupported, "several losses are not supported",
-                    "Models have one output.", "Name one loss, for example loss='mse'.");
-    return;
-  }
+bool ReadLoss(const Value& value, OutputLoss* loss, ProblemList* problems) {
   MetricParams expression;
   if (ReadExpression(value, "loss", &expression, problems)) {
     if (expression.ascends) {
@@ -98,25 +92,26 @@ void ReadLoss(const Value& value, CompileParams* params, ProblemList* problems) 
                       "loss \"" + expression.name + "\" cannot be maximized", "",
                       "Write a minus before the expression, and leave max out.");
     }
-    params->loss = LossKind::kExpression;
-    params->loss_options = expression.loss_options;
-    params->loss_name = expression.name;
-    return;
+    loss->loss = LossKind::kExpression;
+    loss->options = expression.loss_options;
+    loss->name = expression.name;
+    return true;
   }
   const auto callable = ReadCallable(value, "loss", problems);
-  if (!callable) return;
+  if (!callable) return false;
   const std::string name = SnakeCase(callable->name);
-  const std::optional<LossKind> loss = FindLoss(name);
-  if (!loss) {
+  const std::optional<LossKind> kind = FindLoss(name);
+  if (!kind) {
     RefuseName("loss", callable->name, IsLackingLoss(name), LossNames(true), OtherLossNames(),
                LossNames(false), problems);
-    return;
+    return false;
   }
-  params->loss = *loss;
-  params->loss_name = callable->name;
+  loss->loss = *kind;
+  loss->name = callable->name;
   ArgumentList arguments;
-  AddLossArguments(*loss, &params->loss_options, &arguments);
+  AddLossArguments(*kind, &loss->options, &arguments);
   arguments.Read(*callable, "loss \"" + callable->name + "\"", problems);
+  return true;
 }
 
 }  // namespace hopper

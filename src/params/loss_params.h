@@ -5,6 +5,7 @@
 
 namespace hopper {
 
-void ReadLoss(const Value& value, CompileParams* params, ProblemList* problems);
+// One loss; false with a problem.
+bool ReadLoss(const Value& value, OutputLoss* loss, ProblemList* problems);
 
 }  // namespace hopper

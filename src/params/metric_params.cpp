@@ -30,6 +30,8 @@ int64_t KOfName(const std::string& name) {
   return std::stoll(digits);
 }
 
+}  // namespace
+
 void ReadMetric(const Value& value, CompileParams* params, ProblemList* problems) {
   MetricParams expression;
   if (ReadExpression(value, "metric", &expression, problems)) {
@@ -68,8 +70,6 @@ void ReadMetric(const Value& value, CompileParams* params, ProblemList* problems
   params->metrics.push_back(std::move(metric));
 }
 
-}  // namespace
-
 // Sorted, those of losses after the others.
 std::vector<std::string> MetricNames(bool with_aliases) {
   std::vector<std::string> names;
@@ -98,33 +98,20 @@ Direction NamedDirection(const std::string& text) {
   const auto callable =
       ReadCallable(Value::String(text.substr(0, text.find('('))), "metric", &problems);
   if (callable) {
-    const std::string name = SnakeCase(callable->name);
-    if (KOfName(name) > 0) return FindMetric("top_k")->direction;
-    if (const MetricType* metric = FindMetric(name)) return metric->direction;
-    if (FindLoss(name)) return LossMetric().direction;
+    const std::string first = callable->name.substr(0, 4);
+    const bool may_have_output = first != "val_" && first != "top_";
+    // Of an output among several: behind its name, which may have such lines in it.
+    for (std::string name = callable->name; !name.empty();) {
+      const std::string snake = SnakeCase(name);
+      if (KOfName(snake) > 0) return FindMetric("top_k")->direction;
+      if (const MetricType* metric = FindMetric(snake)) return metric->direction;
+      if (FindLoss(snake) || snake == "loss") return LossMetric().direction;
+      const size_t line = may_have_output ? name.find('_') : std::string::npos;
+      name = line == std::string::npos ? "" : name.substr(line + 1);
+    }
     RefuseMetric(callable->name, &problems);
   }
   throw Error(found.front());
-}
-
-void ReadMetrics(const Value& value, CompileParams* params, ProblemList* problems) {
-  if (value.IsNone()) return;
-  if (!value.IsSequence()) {
-    if (value.kind == Value::Kind::kDict && value.Find("class_name") == nullptr) {
-      problems->Error(ErrorCode::kNotSupported, "metrics by output are not supported",
-                      "Models have one output.", "Write a list, for example ['accuracy'].");
-      return;
-    }
-    ReadMetric(value, params, problems);
-    return;
-  }
-  if (value.items.size() > HOPPER_MAX_METRICS) {
-    problems->Error(ErrorCode::kLimitExceeded,
-                    "metrics holds " + std::to_string(value.items.size()) + " metrics",
-                    "At most " + std::to_string(HOPPER_MAX_METRICS) + " are possible.");
-    return;
-  }
-  for (const Value& item : value.items) ReadMetric(item, params, problems);
 }
 
 }  // namespace hopper

@@ -9,8 +9,8 @@
 
 namespace hopper {
 
-// None, [], one metric or a list of metrics.
-void ReadMetrics(const Value& value, CompileParams* params, ProblemList* problems);
+// One metric, behind those that there are.
+void ReadMetric(const Value& value, CompileParams* params, ProblemList* problems);
 
 // Names in snake case, those of losses too. Without aliases each metric is there under as few as
 // people need to read.

@@ -96,6 +96,29 @@ struct MetricParams {
   int num_regressors = 0;  // R2Score: above 0 adjusts
   std::string name;        // as the user wrote it; shown in metrics_type
   std::string label;       // of an expression, for what watches it; may be empty
+  // Of one output among several: its name, or its place where a list says it. FitToOutputs() finds
+  // its number among the model's, and sets what the name begins with.
+  std::string output;
+  int place = -1;
+  int part = 0;
+  std::string prefix;
+  bool of_loss = false;   // the loss of an output, as it is trained
+  bool weighted = false;  // weighted_metrics: examples count by their weights
+};
+
+// The loss of one output among several.
+struct OutputLoss {
+  std::string output;  // empty where a list says it by its place
+  LossKind loss = LossKind::kMeanSquaredError;
+  LossOptions options;
+  std::string name;  // as the user wrote it
+  double weight = 1.0;
+};
+
+// A factor of an output's loss.
+struct LossWeight {
+  std::string output;  // as above
+  double weight = 1.0;
 };
 
 struct CompileParams {
@@ -103,6 +126,11 @@ struct CompileParams {
   LossKind loss = LossKind::kMeanSquaredError;
   LossOptions loss_options;
   std::string loss_name;  // as the user wrote it; shown in loss_type
+  // Where they are said by output. After FitToOutputs() one for each output, in the model's order.
+  std::vector<OutputLoss> losses;
+  std::vector<LossWeight> loss_weights;
+  bool losses_by_name = false;
+  bool weights_by_name = false;
   std::vector<MetricParams> metrics;
 };
 
@@ -151,6 +179,12 @@ struct ParamProblem : Problem {
 
 CompileParams ParseCompileParams(std::string_view text, std::vector<ParamProblem>* problems);
 FitParams ParseFitParams(std::string_view text, std::vector<ParamProblem>* problems);
+
+// Says of which of the model's outputs (at least one, in its order) each loss, weight and metric
+// is, and adds the losses of several to the metrics. False with problems where they do not go
+// together. `weighted`: examples have weights.
+bool FitToOutputs(const std::vector<std::string>& outputs, bool weighted, CompileParams* params,
+                  std::vector<ParamProblem>* problems);
 
 // The text with blanks and the order of keys taken out, for comparing configurations as MADlib
 // does. Text that does not parse stands for itself.

@@ -27,8 +27,10 @@ std::string WithoutBlanks(const std::string& text) {
 std::string IdentityOf(const MetricParams& metric) {
   const std::string written = WithoutBlanks(metric.name);
   if (metric.loss_options.expression != nullptr) return written;
+  if (metric.of_loss) return written;
   const bool is_loss = metric.type->names.empty();
   std::string name = is_loss ? LossName(metric.loss) : metric.type->names[0];
+  name = metric.prefix + (metric.weighted ? "weighted_" : "") + name;
   if (name == "top_k") name += std::to_string(metric.k);
   const size_t arguments = written.find('(');
   if (arguments == std::string::npos || written.compare(arguments, 2, "()") == 0) return name;
@@ -193,7 +195,7 @@ class Ranking {
     std::vector<ParamProblem> problems;
     CompileParams params;
     ProblemList list(&problems);
-    ReadMetrics(Value::String(wanted), &params, &list);
+    ReadMetric(Value::String(wanted), &params, &list);
     return params.metrics.empty() || !problems.empty() ? "" : IdentityOf(params.metrics[0]);
   }
 

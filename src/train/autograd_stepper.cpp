@@ -28,7 +28,7 @@ class AutogradStepper : public Stepper {
     }
     context_.training = true;
     context_.seed = setup.seed;
-    context_.linear = setup.logits;
+    context_.linear = setup.objective->linear;
   }
 
   bool Run(ModelState* state, const Partition& data, const int32_t* rows, int64_t n, bool metrics,
@@ -38,16 +38,14 @@ class AutogradStepper : public Stepper {
     context_.step = state->step;
     const CompileParams& compile = setup_.compile;
     const at::Tensor output = setup_.network->Forward(batch_.input(), weights_, context_);
-    const at::Tensor loss =
-        LossPerExample(compile.loss, output, context_.linear, spec_.final_activation,
-                       batch_.targets(), compile.loss_options);
+    const at::Tensor loss = LossPerExample(*setup_.objective, output, batch_.targets());
     const double sum = WeightedSum(loss.detach().contiguous().const_data_ptr<float>(), n);
     sums->loss += sum;
     sums->examples += n;
     if (!std::isfinite(sum)) return false;
     if (metrics) {
       const at::NoGradGuard no_grad;
-      AddMetrics(compile, spec_, output.detach(), context_.linear, batch_.targets(), sums);
+      AddMetrics(compile, spec_, *setup_.objective, output.detach(), batch_.targets(), sums);
     }
     if (loss.requires_grad()) {
       loss.backward(at::from_blob(factors(), {n}, at::TensorOptions().dtype(at::kFloat)));

@@ -28,13 +28,12 @@ VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
   std::vector<int32_t> rows(static_cast<size_t>(capacity));
   ForwardContext context;
   context.seed = seed_;
-  context.linear = logits_;
+  context.linear = objective_->linear;
   PlanKind kind;
   kind.network = network_;
   kind.options.batch = capacity;
-  kind.options.linear = logits_;
-  kind.loss = compile_.loss;
-  kind.loss_options = compile_.loss_options;
+  kind.options.linear = objective_->linear;
+  kind.objective = objective_;
   kind.loss_text = loss_text_;
   const PlanLease plans(std::move(kind));
   StepArguments step;
@@ -58,13 +57,12 @@ VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
         double sum = 0.0;
         for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(losses[i]);
         buffer.loss += sum;
-        AddPlannedMetrics(compile_, spec, plan.plan.output(), n, logits_, batch.targets(), &buffer);
+        AddPlannedMetrics(compile_, spec, *objective_, plan.loss, n, &buffer);
         continue;
       }
       const at::Tensor output = network_->Forward(batch.input(), weights, context);
-      buffer.loss += SumOf(LossPerExample(compile_.loss, output, logits_, spec.final_activation,
-                                          batch.targets(), compile_.loss_options));
-      AddMetrics(compile_, spec, output, logits_, batch.targets(), &buffer);
+      buffer.loss += SumOf(LossPerExample(*objective_, output, batch.targets()));
+      AddMetrics(compile_, spec, *objective_, output, batch.targets(), &buffer);
     }
     sums->Add(buffer);
   }

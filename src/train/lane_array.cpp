@@ -69,7 +69,7 @@ LaneArray::LaneArray(const Trainer& trainer, const DataDesc& data, const LaneOpt
       network_(trainer.network()),
       compile_(trainer.compile()),
       fit_(trainer.fit()),
-      logits_(UsesLogits(compile_.loss, network_.spec().final_activation)),
+      objective_(trainer.objective()),
       bf16_(options.precision == "bf16"),
       lanes_(options.lanes),
       largest_partition_(LargestPartition(data)),

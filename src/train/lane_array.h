@@ -18,7 +18,7 @@
 #include <tuple>
 #include <vector>
 
-#include "loss/loss.h"
+#include "loss/objective.h"
 #include "model/network/lanes.h"
 #include "train/lane_data.h"
 #include "train/lane_device.h"
@@ -105,7 +105,7 @@ class LaneArray {
   const LaneNetwork network_;
   const CompileParams compile_;  // of any lane: loss and metrics
   const FitParams fit_;
-  const bool logits_;
+  const Objective objective_;
   const bool bf16_;
   const int lanes_;
   const int64_t largest_partition_;

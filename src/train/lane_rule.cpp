@@ -27,6 +27,9 @@ void Write(std::ostream& out, const LossOptions& options, const std::string& nam
 }
 
 void Write(std::ostream& out, const MetricParams& metric) {
+  if (metric.part > 0 || metric.of_loss || metric.weighted) {
+    out << metric.part << ' ' << metric.of_loss << ' ' << metric.weighted << ' ';
+  }
   out << metric.type << ' ' << metric.k << ' ' << static_cast<int>(metric.loss) << ' '
       << metric.threshold.value_or(-1.0) << ' ' << metric.top_k.value_or(-1) << ' '
       << metric.class_id.value_or(-1) << ' ' << static_cast<int>(metric.average) << ' '
@@ -46,6 +49,23 @@ std::string LossText(const CompileParams& compile) {
   text.precision(17);
   text << static_cast<int>(compile.loss) << ' ';
   Write(text, compile.loss_options, compile.loss_name);
+  // A single one is what stands above.
+  for (const OutputLoss& loss : compile.losses) {
+    if (compile.losses.size() == 1 && loss.weight == 1.0) continue;
+    text << static_cast<int>(loss.loss) << ' ' << loss.weight << ' ';
+    Write(text, loss.options, loss.name);
+  }
+  return text.str();
+}
+
+std::string LayoutText(const Objective& objective) {
+  std::ostringstream text;
+  if (objective.plain) return "";
+  for (const ObjectivePart& part : objective.parts) {
+    text << ' ' << part.label_first << ' ' << part.label_size << ' ' << part.classes << ' '
+         << part.num_classes;
+  }
+  text << ' ' << objective.weighted;
   return text.str();
 }
 

@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-#include "loss/loss.h"
+#include "loss/objective.h"
 #include "metrics/lane_metrics.h"
 #include "train/lane_array.h"
 
@@ -28,15 +28,12 @@ at::Tensor FoldLanes(const at::Tensor& x) {
 }
 
 // Losses of all examples of all lanes, [lanes * n].
-at::Tensor Losses(const CompileParams& compile, const ModelSpec& spec, const at::Tensor& output,
-                  bool logits, const Targets& targets, int64_t lanes) {
+at::Tensor Losses(const Objective& objective, const at::Tensor& output, const Targets& targets,
+                  int64_t lanes) {
   const auto losses = [&](const at::Tensor& of, const Targets& to) {
-    return LossPerExample(compile.loss, of, logits, spec.final_activation, to,
-                          compile.loss_options);
+    return LossPerExample(objective, of, to);
   };
-  if (lanes == 1 || !LooksAtBatch(compile.loss, compile.loss_options)) {
-    return losses(output, targets);
-  }
+  if (lanes == 1 || !LooksAtBatch(objective)) return losses(output, targets);
   return ByLane(output, targets, lanes, losses);
 }
 
@@ -84,11 +81,14 @@ at::Tensor LaneArray::ClassWeights(const LaneData& data, const Targets& targets)
 }
 
 void LaneArray::AddMetrics(const at::Tensor& output, const Targets& targets) {
-  const ModelSpec& spec = network_.spec();
+  const at::Tensor weights = ExampleWeights(objective_, targets);
   int64_t column = 0;
   for (const MetricParams& metric : compile_.metrics) {
+    const auto p = static_cast<size_t>(metric.part);
+    const ObjectivePart& part = objective_.parts[p];
     const at::Tensor sums =
-        LaneMetricSums(metric, output, logits_, spec.final_activation, targets, lanes_);
+        LaneMetricSums(metric, PartOutput(objective_, p, output), part.logits, part.last,
+                       PartTargets(objective_, p, targets), weights, lanes_);
     metric_sums_.narrow(1, column, sums.size(1)).add_(sums);
     column += sums.size(1);
   }
@@ -131,17 +131,16 @@ void LaneArray::UpdateWeights() {
 
 void LaneArray::TrainStep(const LaneData& data, int64_t n, bool metrics) {
   const at::AutoGradMode with_gradients(true);
-  const ModelSpec& spec = network_.spec();
   const at::Tensor columns = at::add(range_.narrow(0, 0, n), cursor_);
   const at::Tensor rows = at::index_select(order_, 1, columns);  // [lanes, n]
   const Targets targets = TargetsOf(data, rows);
   LaneContext context;
   context.training = true;
-  context.linear = logits_;
+  context.linear = objective_.linear;
   context.random = random_.get();
   const at::Tensor output =
       FoldLanes(network_.Forward(Input(data, rows), weights_, context)).to(at::kFloat);
-  const at::Tensor losses = Losses(compile_, spec, output, logits_, targets, lanes_);
+  const at::Tensor losses = Losses(objective_, output, targets, lanes_);
   {
     const at::NoGradGuard no_grad;
     at::Tensor weighted = losses.detach();
@@ -168,7 +167,6 @@ void LaneArray::TrainStep(const LaneData& data, int64_t n, bool metrics) {
 
 void LaneArray::EvaluateStep(const LaneData& data, int64_t n) {
   const at::NoGradGuard no_grad;
-  const ModelSpec& spec = network_.spec();
   const at::Tensor rows = at::add(range_.narrow(0, 0, n), cursor_).unsqueeze(0);
   // All lanes see the same examples.
   at::Tensor input = Input(data, rows);
@@ -184,13 +182,13 @@ void LaneArray::EvaluateStep(const LaneData& data, int64_t n) {
   if (targets.classes.defined()) targets.classes = repeat(targets.classes);
   if (targets.values.defined()) targets.values = repeat(targets.values);
   LaneContext context;
-  context.linear = logits_;
+  context.linear = objective_.linear;
   std::vector<at::Tensor> weights = network_.BindWeights(evaluated_);
   for (size_t i = 0; bf16_ && i < weights.size(); ++i) {
     weights[i] = weights[i].to(weights_[i].scalar_type());
   }
   const at::Tensor output = FoldLanes(network_.Forward(input, weights, context)).to(at::kFloat);
-  const at::Tensor losses = Losses(compile_, spec, output, logits_, targets, lanes_);
+  const at::Tensor losses = Losses(objective_, output, targets, lanes_);
   loss_sums_.add_(at::sum(losses.reshape({lanes_, n}), {1}, false, at::kDouble));
   AddMetrics(output, targets);
   cursor_.add_(n);

@@ -21,11 +21,9 @@ auto Numbers(const PlanOptions& options) {
 
 }  // namespace
 
-LossPlan::LossPlan(const Network& network, const PlanOptions& options, LossKind kind,
-                   const LossOptions& loss_options)
+LossPlan::LossPlan(const Network& network, const PlanOptions& options, const Objective& objective)
     : plan(network, options),
-      loss(kind, loss_options, options.linear, network.spec().final_activation, options.batch,
-           network.spec().output_shape(), KernelsFor(at::get_cpu_capability().c_str())) {}
+      loss(objective, options.batch, KernelsFor(at::get_cpu_capability().c_str())) {}
 
 bool operator==(const PlanKind& a, const PlanKind& b) {
   return a.network == b.network && Numbers(a.options) == Numbers(b.options) &&
@@ -43,7 +41,7 @@ LossPlan& PlanSet::For(int64_t n) {
     PlanOptions options = kind_.options;
     options.batch = n;
     plan.reset();
-    plan = std::make_unique<LossPlan>(*kind_.network, options, kind_.loss, kind_.loss_options);
+    plan = std::make_unique<LossPlan>(*kind_.network, options, *kind_.objective);
     if (n != kind_.options.batch) other_size_ = n;
   }
   return *plan;

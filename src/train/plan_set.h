@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/aligned.h"
-#include "loss/planned_loss.h"
+#include "loss/objective.h"
 #include "model/network/step_plan.h"
 
 namespace hopper {
@@ -13,9 +13,8 @@ namespace hopper {
 // A plan with the loss that follows it.
 struct LossPlan {
   StepPlan plan;
-  PlannedLoss loss;
-  LossPlan(const Network& network, const PlanOptions& options, LossKind kind,
-           const LossOptions& loss_options);
+  PlannedObjective loss;
+  LossPlan(const Network& network, const PlanOptions& options, const Objective& objective);
 };
 
 // What plans are made for: equal kinds have equal plans. Configurations of one architecture and
@@ -23,9 +22,8 @@ struct LossPlan {
 struct PlanKind {
   std::shared_ptr<const Network> network;
   PlanOptions options;  // `batch` is the size of a full batch
-  LossKind loss = LossKind::kMeanSquaredError;
-  LossOptions loss_options;
-  std::string loss_text;  // LossText() of them
+  std::shared_ptr<const Objective> objective;
+  std::string loss_text;  // equal for equal ones
 };
 bool operator==(const PlanKind& a, const PlanKind& b);
 

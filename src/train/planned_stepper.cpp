@@ -16,11 +16,10 @@ PlanKind TrainingKind(const StepperSetup& setup) {
   kind.network = setup.network;
   kind.options.batch = setup.capacity;
   kind.options.training = true;
-  kind.options.linear = setup.logits;
+  kind.options.linear = setup.objective->linear;
   kind.options.seed = setup.seed;
   kind.options.precision = setup.precision;
-  kind.loss = setup.compile.loss;
-  kind.loss_options = setup.compile.loss_options;
+  kind.objective = setup.objective;
   kind.loss_text = setup.loss_text;
   return kind;
 }
@@ -50,7 +49,7 @@ class PlannedStepper : public Stepper {
     sums->examples += n;
     if (!std::isfinite(sum)) return false;
     if (metrics) {
-      AddPlannedMetrics(setup_.compile, spec_, output, n, setup_.logits, batch_.targets(), sums);
+      AddPlannedMetrics(setup_.compile, spec_, *setup_.objective, plan.loss, n, sums);
     }
     if (gradient != nullptr) {
       plan.plan.Backward(step);

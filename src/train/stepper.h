@@ -21,7 +21,7 @@ struct StepperSetup {
   const std::vector<TrainableSpan>& spans;
   const std::vector<float>& class_weights;  // empty: all 1
   const std::string& loss_text;             // LossText()
-  bool logits;
+  const std::shared_ptr<const Objective>& objective;
   uint64_t seed;
   int64_t capacity;  // examples in the largest batch
   Precision precision = Precision::kFp32;

@@ -9,14 +9,16 @@
 
 namespace hopper {
 
-int64_t OutputWidth(const ModelSpec& spec) {
-  return spec.output_shape().empty() ? 1 : spec.output_shape().back();
+int64_t OutputWidth(const MetricParams& metric, const ModelSpec& spec) {
+  const Shape& shape = spec.outputs[static_cast<size_t>(metric.part)].shape;
+  return shape.empty() ? 1 : shape.back();
 }
 
 int64_t SumCount(const CompileParams& compile, const ModelSpec& spec) {
-  const int64_t width = OutputWidth(spec);
   int64_t count = 0;
-  for (const MetricParams& metric : compile.metrics) count += MetricSumCount(metric, width);
+  for (const MetricParams& metric : compile.metrics) {
+    count += MetricSumCount(metric, OutputWidth(metric, spec));
+  }
   return count;
 }
 
@@ -40,33 +42,44 @@ double* RoomForSums(const CompileParams& compile, const ModelSpec& spec, MetricS
 
 }  // namespace
 
-void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const at::Tensor& output,
-                bool logits, const Targets& targets, MetricSums* sums) {
-  const int64_t width = OutputWidth(spec);
+void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const Objective& objective,
+                const at::Tensor& output, const Targets& targets, MetricSums* sums) {
+  const at::Tensor weights = ExampleWeights(objective, targets);
   double* at = RoomForSums(compile, spec, sums);
   for (const MetricParams& metric : compile.metrics) {
-    AddMetricSums(metric, output, logits, spec.final_activation, targets, at);
-    at += MetricSumCount(metric, width);
+    const auto p = static_cast<size_t>(metric.part);
+    const ObjectivePart& part = objective.parts[p];
+    AddMetricSums(metric, PartOutput(objective, p, output), part.logits, part.last,
+                  PartTargets(objective, p, targets), at, weights);
+    at += MetricSumCount(metric, part.width());
   }
 }
 
-void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec, const float* output,
-                       int64_t batch, bool logits, const Targets& targets, MetricSums* sums) {
-  const int64_t width = OutputWidth(spec);
+void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec,
+                       const Objective& objective, const PlannedObjective& planned, int64_t batch,
+                       MetricSums* sums) {
   double* at = RoomForSums(compile, spec, sums);
   for (const MetricParams& metric : compile.metrics) {
+    const auto p = static_cast<size_t>(metric.part);
+    const ObjectivePart& part = objective.parts[p];
+    const float* output = planned.output(p);
     double sum = 0.0;
-    if (SumPlannedMetric(metric, output, batch, spec.output_shape(), logits, spec.final_activation,
-                         targets, &sum)) {
+    if (metric.of_loss && !objective.plain) {
+      const float* losses = planned.losses(p);
+      for (int64_t i = 0; i < batch; ++i) sum += static_cast<double>(losses[i]);
+      *at += sum;
+    } else if (!metric.weighted && SumPlannedMetric(metric, output, batch, part.shape, part.logits,
+                                                    part.last, planned.targets(p), &sum)) {
       *at += sum;
     } else {
       std::vector<int64_t> sizes{batch};
-      sizes.insert(sizes.end(), spec.output_shape().begin(), spec.output_shape().end());
+      sizes.insert(sizes.end(), part.shape.begin(), part.shape.end());
       const at::Tensor view =
           at::from_blob(const_cast<float*>(output), sizes, at::TensorOptions().dtype(at::kFloat));
-      AddMetricSums(metric, view, logits, spec.final_activation, targets, at);
+      AddMetricSums(metric, view, part.logits, part.last, planned.targets(p), at,
+                    planned.weights());
     }
-    at += MetricSumCount(metric, width);
+    at += MetricSumCount(metric, part.width());
   }
 }
 

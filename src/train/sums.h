@@ -3,14 +3,14 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "loss/loss.h"
+#include "loss/objective.h"
 #include "model/network.h"
 #include "train/trainer.h"
 
 namespace hopper {
 
-// The last axis of the model's output.
-int64_t OutputWidth(const ModelSpec& spec);
+// The last axis of the output that a metric is of.
+int64_t OutputWidth(const MetricParams& metric, const ModelSpec& spec);
 
 // Numbers in the sums of all metrics.
 int64_t SumCount(const CompileParams& compile, const ModelSpec& spec);
@@ -19,11 +19,12 @@ int64_t SumCount(const CompileParams& compile, const ModelSpec& spec);
 double SumOf(const at::Tensor& values);
 
 // Adds each metric of a batch to `sums`; gradients must be off.
-void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const at::Tensor& output,
-                bool logits, const Targets& targets, MetricSums* sums);
+void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const Objective& objective,
+                const at::Tensor& output, const Targets& targets, MetricSums* sums);
 
-// The same for the raw output of a planned step, batch * output elements floats.
-void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec, const float* output,
-                       int64_t batch, bool logits, const Targets& targets, MetricSums* sums);
+// The same for a planned step whose loss has run.
+void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec,
+                       const Objective& objective, const PlannedObjective& planned, int64_t batch,
+                       MetricSums* sums);
 
 }  // namespace hopper

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "loss/loss.h"
+#include "loss/objective.h"
 #include "metrics/accumulate.h"
 #include "train/plan_memory.h"
 #include "train/sums.h"
@@ -70,6 +70,10 @@ std::vector<TrainableSpan> SpansOf(const ModelSpec& spec) {
 
 std::vector<float> ClassWeightsOf(const FitParams& fit, const DataDesc& data) {
   std::vector<float> weights;
+  if (data.by_parts && !fit.class_weight.empty()) {
+    throw Error(ErrorCode::kNotSupported,
+                "class_weight needs one output, and rows without weights of their own");
+  }
   ClassIndex classes(data);
   for (const auto& [key, value] : fit.class_weight) {
     const int64_t index = classes.Of(key);
@@ -115,7 +119,9 @@ Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, 
       loss_text_(LossText(compile_)),
       class_weights_(ClassWeightsOf(fit_, data_)),
       precision_(precision),
-      logits_(UsesLogits(compile_.loss, network_->spec().final_activation)) {
+      objective_(
+          std::make_shared<const Objective>(MakeObjective(compile_, network_->spec(), data_))) {
+  loss_text_ += LayoutText(*objective_);
   const Shape& input = network_->spec().input_shape();
   if (ElementCount(input) != data_.x_elements()) {
     throw Error(ErrorCode::kInvalidParameter,
@@ -189,9 +195,9 @@ void Trainer::Finish(const MetricSums& sums, const float* flat, double* loss,
   *loss = sums.loss / n + RegularizationLoss(spans_, flat);
   metrics->clear();
   if (sums.metrics.empty()) return;
-  const int64_t width = OutputWidth(network_->spec());
   const double* at = sums.metrics.data();
   for (const MetricParams& metric : compile_.metrics) {
+    const int64_t width = OutputWidth(metric, network_->spec());
     metrics->push_back(MetricValue(metric, at, sums.examples, width));
     at += MetricSumCount(metric, width);
   }
@@ -228,7 +234,7 @@ double Trainer::PlanBytes(int64_t batch, bool training, int parts) const {
   PlanOptions options;
   options.batch = batch;
   options.training = training;
-  options.linear = logits_;
+  options.linear = objective_->linear;
   options.seed = seed_;
   if (training) options.precision = precision_;
   options.measured_parts = parts;

@@ -20,6 +20,8 @@
 
 namespace hopper {
 
+struct Objective;
+
 enum class VisitEnd { kDone, kCancelled, kNotFinite };
 
 // All that is fixed for one configuration. Immutable and thread-safe; states are the caller's.
@@ -35,6 +37,7 @@ class Trainer {
   const CompileParams& compile() const { return compile_; }
   const FitParams& fit() const { return fit_; }
   const Stopping& stopping() const { return stopping_; }
+  const Objective& objective() const { return *objective_; }
 
   // Initial weights (or `keras_weights` of spec().parameters floats, may be null), zero slots.
   ModelState InitialState(const float* keras_weights, const std::string& numerics_class) const;
@@ -97,7 +100,7 @@ class Trainer {
   std::string loss_text_;             // LossText()
   std::vector<float> class_weights_;  // empty: all 1
   Precision precision_;               // of training; evaluation is in fp32
-  bool logits_;                       // the loss and the metrics work on logits
+  std::shared_ptr<const Objective> objective_;
 };
 
 // Examples in a batch of evaluation and prediction: a function of the architecture only, since

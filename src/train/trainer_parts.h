@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "loss/objective.h"
 #include "model/spec.h"
 #include "optim/optimizer.h"
 #include "params/params.h"
@@ -16,6 +17,9 @@ std::vector<TrainableSpan> SpansOf(const ModelSpec& spec);
 
 // Equal for configurations of equal losses.
 std::string LossText(const CompileParams& compile);
+
+// The same for how labels and outputs lie; nothing where they are one's.
+std::string LayoutText(const Objective& objective);
 
 // Factors of the loss by class index; empty: all 1. Throws for classes that the data do not have.
 std::vector<float> ClassWeightsOf(const FitParams& fit, const DataDesc& data);

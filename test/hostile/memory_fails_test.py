@@ -104,6 +104,8 @@ CALLS = {
         f"SELECT length(hopper.to_safetensors($${SMALL}$$, decode(repeat('0000803f', 17), 'hex')))",
     "training_preprocessor":
         "SELECT hopper.training_preprocessor('points', 'made', 'y', 'x', validation_fraction := 0.25)",
+    "training_preprocessor, outputs":
+        """SELECT hopper.training_preprocessor('points', 'made', '{"a": "y", "b": "id"}', 'x', weight_varname := 'id')""",
     "validation_preprocessor": "SELECT hopper.validation_preprocessor('points', 'made', 'y', 'x', 'packed')",
     "version": "SELECT hopper.version()",
 }

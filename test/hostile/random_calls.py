@@ -71,7 +71,7 @@ LIKELY = {
     "source_table": ["points", "points", "seen"], "packed_table": ["packed", "packed", "packed_validation", "seen"],
     "model_arch_table": ["models"],
     "model_selection_table": ["configs", "configs", "made1"], "validation_table": ["packed_validation", None],
-    "model_table": ["run", "run", "made1", "made2", "made3"], "dependent_varname": ["y", "number"],
+    "model_table": ["run", "run", "made1", "made2", "made3"], "dependent_varname": ["y", "number", '{"a": "y", "b": "number"}'],
     "independent_varname": ["x"], "id_col": ["id"], "fold_column": ["fold", None],
     "output_table": NEW_NAMES, "confusion_table": NEW_NAMES, "pred_type": ["prob", "response", 1, 0.5],
     "features": ["{1,2}"], "compile_params": COMPILE[:2], "compile_params_grid": [GRID],
@@ -91,7 +91,7 @@ LIKELY = {
     "target": [None], "label_kind": [None], "null_labels": ["error", "skip"], "rank_by": [None], "mst_keys": [None],
     "first_table": [None], "from_run": [None], "constraints": [None], "keep": [None],
     "source_rows": [None], "source_query": [None, QUERIES[0]], "on_null": ["error", "null"],
-    "bytea_type": [None, "uint8"],
+    "bytea_type": [None, "uint8"], "weight_varname": [None, "number"], "layer": [None, "output", "dense"],
     "use_gpus": [False], "warm_start": [False, False, True]}
 
 

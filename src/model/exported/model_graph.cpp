@@ -9,6 +9,11 @@ using ops::Value;
 
 void MakeGraph(const ModelExport& model, ops::Graph* graph) {
   const ModelSpec& spec = *model.spec;
+  if (spec.outputs.size() > 1) {
+    throw Error(ErrorCode::kNotSupported,
+                "model \"" + spec.name + "\" has several outputs, which cannot be exported yet", "",
+                "Its weights can be: hopper.to_safetensors().");
+  }
   const std::vector<std::string> names = TensorNames(spec);
   std::vector<Value> tensors(spec.tensors.size());
   graph->Begin("input", "");

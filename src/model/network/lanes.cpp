@@ -120,7 +120,7 @@ std::vector<at::Tensor> LaneNetwork::BindWeights(const at::Tensor& flat) const {
 at::Tensor LaneNetwork::Forward(const at::Tensor& input, const std::vector<at::Tensor>& weights,
                                 LaneContext context) const {
   const ModelSpec& model = spec();
-  const bool linear = context.linear;
+  const uint64_t linear = context.linear;
   const bool training = context.training;
   std::vector<LaneValue> values(model.tensors.size());
   values[static_cast<size_t>(model.input)] = LaneValue(input);
@@ -135,7 +135,7 @@ at::Tensor LaneNetwork::Forward(const at::Tensor& input, const std::vector<at::T
     for (int id : released_[i]) values[static_cast<size_t>(id)] = LaneValue();
     context.layer = network_.stream(i);
     context.training = training && !node.inference;
-    context.linear = linear && node.output == model.output;
+    context.linear = LeavesOutActivation(model, linear, node.output) ? 1 : 0;
     context.form = &node.form;
     values[static_cast<size_t>(node.output)] = op(node.layer).ForwardLanes(inputs, own, context);
   }

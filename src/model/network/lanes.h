@@ -52,7 +52,7 @@ class LaneRandom {
 // ForwardContext for lanes.
 struct LaneContext {
   bool training = false;
-  bool linear = false;
+  uint64_t linear = 0;
   uint32_t layer = 0;
   LaneRandom* random = nullptr;  // not null where training
   const CallForm* form = nullptr;

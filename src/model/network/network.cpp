@@ -58,7 +58,7 @@ std::vector<at::Tensor> Network::BindWeights(int layer, float* flat) const {
 
 at::Tensor Network::Forward(const at::Tensor& input, const std::vector<at::Tensor>& weights,
                             ForwardContext context) const {
-  const bool linear = context.linear;
+  const uint64_t linear = context.linear;
   const bool training = context.training;
   std::vector<at::Tensor> tensors(spec_->tensors.size());
   tensors[spec_->input] = input;
@@ -74,7 +74,7 @@ at::Tensor Network::Forward(const at::Tensor& input, const std::vector<at::Tenso
     for (int id : steps_[i].release) tensors[id].reset();
     context.layer = steps_[i].stream;
     context.training = training && !node.inference;
-    context.linear = linear && node.output == spec_->output;
+    context.linear = LeavesOutActivation(*spec_, linear, node.output) ? 1 : 0;
     context.form = &node.form;
     tensors[node.output] = op(node.layer).Forward(inputs, layer_weights, context);
   }

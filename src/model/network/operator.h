@@ -17,10 +17,12 @@ struct LaneContext;
 // What a forward pass needs beside its tensors.
 struct ForwardContext {
   bool training = false;
-  uint64_t seed = 0;               // dropout: Philox(seed, kDropout, layer, step)
-  int64_t step = 0;                // optimizer steps taken before this one
-  uint32_t layer = 0;              // index of the layer that runs
-  bool linear = false;             // leave out the final activation: the loss wants logits
+  uint64_t seed = 0;   // dropout: Philox(seed, kDropout, layer, step)
+  int64_t step = 0;    // optimizer steps taken before this one
+  uint32_t layer = 0;  // index of the layer that runs
+  // Leave out the final activation: the loss wants logits. A layer's; of a network, bit i is
+  // output i's.
+  uint64_t linear = 0;
   const CallForm* form = nullptr;  // null: all inputs are data, without masks
   // Of one lane among several, whose random numbers come from here; lane -1: of all of them, which
   // are the batch one after another.

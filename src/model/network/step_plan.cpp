@@ -56,7 +56,7 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
     auto node = std::make_unique<PlanNode>();
     node->batch = options.batch;
     node->training = options.training && !at.inference;
-    node->linear = options.linear && at.output == spec.output;
+    node->linear = LeavesOutActivation(spec, options.linear, at.output);
     node->form = &at.form;
     node->seed = options.seed;
     node->stream = network.stream(i);

@@ -16,7 +16,7 @@ namespace hopper {
 struct PlanOptions {
   int64_t batch = 1;
   bool training = false;        // as ForwardContext::training; also plans the backward pass
-  bool linear = false;          // as ForwardContext::linear
+  uint64_t linear = 0;          // as ForwardContext::linear
   bool input_gradient = false;  // also computes the gradient of the input
   uint64_t seed = 0;            // dropout
   Precision precision = Precision::kFp32;  // layers that run through autograd stay in fp32

@@ -189,6 +189,20 @@ size_argument(FunctionCallInfo fcinfo, int i, const char *argument, int otherwis
 	return size;
 }
 
+/* Of rows with weights: the label as it would be without them. */
+static void
+single_output(hopper_data_desc *desc)
+{
+	const hopper_output *output = &desc->outputs[0];
+
+	desc->y_kind = output->kind;
+	desc->y_rank = output->rank;
+	memcpy(desc->y_shape, output->shape, sizeof(desc->y_shape));
+	desc->num_classes = output->num_classes;
+	desc->n_class_values = output->n_class_values;
+	desc->class_values = output->class_values;
+}
+
 /* Arguments from `activation` on, and what the packed table says. */
 static void
 read_network(FunctionCallInfo fcinfo, int at, network *net)
@@ -216,6 +230,14 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 				 errdetail("It has the inputs %s.",
 						   hopper_columns_words(packed->inputs.n, packed->inputs.names)),
 				 errhint("Build it with Keras and store it with hopper.load_model().")));
+	if (packed->desc.n_outputs > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" was packed with several outputs, which only your architecture has",
+						name.shown),
+				 errhint("Build it with Keras and store it with hopper.load_model().")));
+	if (packed->desc.n_outputs == 1)
+		single_output(&packed->desc);
 	net->data = &packed->desc;
 	hopper_finish();
 	if (net->data->y_kind == HOPPER_LABEL_CLASS && net->data->num_classes < 2)

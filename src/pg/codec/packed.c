@@ -118,14 +118,20 @@ hopper_shape_cell(const hopper_name *table, int column, int64_t *shape)
 int32
 hopper_kind_cell(const hopper_name *table, int column)
 {
-	char	   *kind = hopper_text_cell(table, 0, column);
+	return hopper_kind_cell_at(table, 0, column);
+}
+
+int32
+hopper_kind_cell_at(const hopper_name *table, uint64 row, int column)
+{
+	char	   *kind = hopper_text_cell(table, row, column);
 
 	if (strcmp(kind, "class") == 0)
 		return HOPPER_LABEL_CLASS;
 	if (strcmp(kind, "value") == 0)
 		return HOPPER_LABEL_VALUE;
 	if (strcmp(kind, "array") != 0)
-		hopper_refuse_cell(table, 0, column);
+		hopper_refuse_cell(table, row, column);
 	return HOPPER_LABEL_ARRAY;
 }
 
@@ -213,6 +219,7 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	char	  **label_types;
 	int32	   *num_classes;
 	int32		format;
+	int			n_labels;
 
 	memset(out, 0, sizeof(*out));
 	check_packed(table, validation, &summary);
@@ -222,8 +229,9 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 					  " buffer_size, normalizing_const::pg_catalog.float8, num_classes,"
 					  " independent_type, independent_shape, label_kind, label_type, label_shape,"
 					  " n_rows, partitions, starts, seed, packed_bytes, checksum, training_table,"
-					  " %s"
+					  " %s, %s"
 					  " FROM %s", hopper_inputs_column(hopper_relation_oid(&summary, false)),
+					  hopper_outputs_column(hopper_relation_oid(&summary, false)),
 					  summary.quoted) != 1)
 		refuse_summary(&summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
 										  (uint64) SPI_processed));
@@ -235,7 +243,9 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 						table->shown, format, HOPPER_PACK_FORMAT),
 				 errhint("Pack the data again.")));
 	out->source_table = hopper_text_cell(&summary, 0, 2);
-	if (get_texts(&summary, 3, &labels) != 1)
+	out->outputs_text = hopper_cell(0, 23);
+	n_labels = get_texts(&summary, 3, &labels);
+	if (n_labels != 1 && out->outputs_text == NULL)
 		refuse_summary(&summary, "There are several label columns");
 	out->n_x_columns = get_texts(&summary, 4, &out->x_columns);
 	get_texts(&summary, 5, &label_types);
@@ -252,7 +262,7 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 
 	desc->table_name = table->shown;
 	desc->x_column = out->n_x_columns == 1 ? out->x_columns[0] : PACK_FEATURES;
-	desc->y_column = labels[0];
+	desc->y_column = out->outputs_text ? PACK_LABELS : labels[0];
 	desc->normalizing_const = hopper_constant_cell(&summary, 8);
 	desc->x_type = hopper_type_cell(&summary, 10);
 	desc->x_rank = hopper_shape_cell(&summary, 11, desc->x_shape);
@@ -272,6 +282,7 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	}
 	SPI_freetuptable(SPI_tuptable);
 	hopper_read_inputs(&summary, out->inputs_text, out->n_x_columns, desc, &out->inputs);
+	hopper_read_outputs(&summary, out->outputs_text, desc, &out->y_types, &out->weight_column);
 	if (desc->y_kind == HOPPER_LABEL_CLASS)
 		read_class_values(&summary, out);
 }

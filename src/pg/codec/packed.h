@@ -19,6 +19,7 @@
 #define PACK_MAX_CLASSES 1000000
 #define PACK_MAX_PARTITIONS 100000	/* what a run keeps for each is small beside its model */
 #define PACK_FEATURES "features"	/* packed column of several columns */
+#define PACK_LABELS "labels"	/* the same of labels */
 #define PACK_SEVERAL_TYPES "several"	/* of features that are several inputs */
 
 #define HOPPER_PACK_FORMAT 1
@@ -41,6 +42,9 @@ typedef struct hopper_packed
 	char	  **x_sql_types;	/* one a column, as format_type() writes them */
 	hopper_pack_inputs inputs;
 	char	   *inputs_text;	/* as the summary has it; NULL: one input */
+	char	   *outputs_text;	/* the same for labels; NULL: one, without weights */
+	char	  **y_types;		/* then: of each output's column, as format_type() writes it */
+	char	   *weight_column;	/* of the source, or NULL */
 	char	   *y_sql_type;
 	char	   *class_values_column;	/* of the summary; NULL where y_kind is not a class */
 	Datum		class_values;	/* its value; (Datum) 0: NULL */
@@ -74,6 +78,7 @@ extern void hopper_read_packed(const hopper_name *table, bool validation, hopper
  * 0 of several inputs; a shape (returns its rank); a positive number that features are divided by.
  */
 extern int32 hopper_kind_cell(const hopper_name *table, int column);
+extern int32 hopper_kind_cell_at(const hopper_name *table, uint64 row, int column);
 extern int32 hopper_type_cell(const hopper_name *table, int column);
 extern int	hopper_shape_cell(const hopper_name *table, int column, int64_t *shape);
 /* The same of another row. */

@@ -28,6 +28,7 @@ typedef struct hopper_pack_column
 	Oid			type;			/* base type where that is a domain */
 	char	   *sql_type;		/* as format_type() writes the column's own: for messages */
 	char	   *qualified_type; /* the same for statements */
+	char	   *expression;		/* what is selected; NULL: the column */
 } hopper_pack_column;
 
 typedef struct hopper_pack_source
@@ -41,6 +42,8 @@ typedef struct hopper_pack_source
 	int			n_x;
 	hopper_pack_column *x;
 	hopper_pack_column y;
+	int			n_labels;		/* columns that y is made of, the weights last; else 0 */
+	hopper_pack_column *labels;
 	hopper_pack_column fold;			/* name is NULL where there is none */
 	int			n_keys;			/* columns of the primary key */
 	char	  **keys;
@@ -200,5 +203,19 @@ extern void hopper_read_inputs(const hopper_name *summary, const char *text, int
 /* A sentence where the inputs differ, else NULL. */
 extern char *hopper_different_inputs(const hopper_data_desc *a, const char *a_name,
 									 const hopper_data_desc *b, const char *b_name);
+
+/* --- labels of several outputs, and weights (codec/outputs.c) --- */
+
+/* A summary's cell, NULL where n is 0: outputs, their columns' types, the weights' or NULL */
+extern char *hopper_outputs_text(int n, const hopper_output *outputs, char *const *types,
+								 const char *weight);
+/* What selects it, also of tables that earlier versions made. */
+extern char *hopper_outputs_column(Oid summary);
+/* Takes it apart. ERROR XX001 where it does not go with the labels. SPI must be connected. */
+extern void hopper_read_outputs(const hopper_name *summary, const char *text,
+								hopper_data_desc *desc, char ***types, char **weight);
+/* A sentence where the outputs differ, else NULL. */
+extern char *hopper_different_outputs(const hopper_data_desc *a, const char *a_name,
+									  const hopper_data_desc *b, const char *b_name);
 
 #endif							/* HOPPER_ROWS_H */

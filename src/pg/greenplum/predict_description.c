@@ -12,13 +12,8 @@
 #include "pg/server/devices.h"
 
 static void
-put_model(StringInfo out, const hopper_predict_model *model)
+put_output(StringInfo out, const hopper_predict_model *model)
 {
-	hopper_put_text(out, model->shown);
-	hopper_put_bytes(out, model->model_arch, model->model_arch_size);
-	hopper_put_int(out, model->n_weights);
-	hopper_put_bytes(out, model->weights, model->n_weights * sizeof(float));
-	hopper_put_number(out, model->normalizing_const);
 	hopper_put_text(out, model->class_name);
 	hopper_put_int(out, model->link);
 	hopper_put_int(out, model->link_width);
@@ -28,20 +23,15 @@ put_model(StringInfo out, const hopper_predict_model *model)
 	hopper_put_int(out, model->n_class_values);
 	for (int i = 0; i < model->n_class_values; i++)
 		hopper_put_text(out, model->class_values[i]);
+	hopper_put_int(out, model->first);
+	hopper_put_int(out, model->count);
 }
 
 static void
-get_model(hopper_reader *in, hopper_predict_model *model)
+get_output(hopper_reader *in, hopper_predict_model *model)
 {
 	char	  **names;
 
-	model->shown = hopper_get_required_text(in);
-	model->model_arch = hopper_get_bytes(in, &model->model_arch_size);
-	if (model->model_arch == NULL)
-		hopper_refuse_description();
-	model->n_weights = hopper_get_int(in);
-	model->weights = hopper_get_array(in, model->n_weights, sizeof(float));
-	model->normalizing_const = hopper_get_number(in);
 	model->class_name = hopper_get_required_text(in);
 	model->link = (hopper_link) hopper_get_int_between(in, HOPPER_LINK_NONE, HOPPER_LINK_SOFTMAX);
 	model->link_width = hopper_get_int(in);
@@ -53,6 +43,45 @@ get_model(hopper_reader *in, hopper_predict_model *model)
 	for (int i = 0; i < model->n_class_values; i++)
 		names[i] = hopper_get_text(in);
 	model->class_values = (const char *const *) names;
+	/* among the outputs: hopper_predict_bind_outputs() looks */
+	model->first = hopper_get_int(in);
+	model->count = hopper_get_int32(in);
+}
+
+static void
+put_model(StringInfo out, const hopper_predict_model *model)
+{
+	hopper_put_text(out, model->shown);
+	hopper_put_bytes(out, model->model_arch, model->model_arch_size);
+	hopper_put_int(out, model->n_weights);
+	hopper_put_bytes(out, model->weights, model->n_weights * sizeof(float));
+	hopper_put_number(out, model->normalizing_const);
+	hopper_put_text(out, model->layer);
+	put_output(out, model);
+	hopper_put_int(out, model->n_parts);
+	for (int i = 0; i < model->n_parts; i++)
+		put_output(out, &model->parts[i]);
+}
+
+static void
+get_model(hopper_reader *in, hopper_predict_model *model)
+{
+	model->shown = hopper_get_required_text(in);
+	model->model_arch = hopper_get_bytes(in, &model->model_arch_size);
+	if (model->model_arch == NULL)
+		hopper_refuse_description();
+	model->n_weights = hopper_get_int(in);
+	model->weights = hopper_get_array(in, model->n_weights, sizeof(float));
+	model->normalizing_const = hopper_get_number(in);
+	model->layer = hopper_get_text(in);
+	get_output(in, model);
+	model->n_parts = (int) hopper_get_int_between(in, 0, HOPPER_MAX_OUTPUTS);
+	model->parts = palloc0(sizeof(hopper_predict_model) * (model->n_parts + 1));
+	for (int i = 0; i < model->n_parts; i++)
+	{
+		model->parts[i].shown = model->shown;
+		get_output(in, &model->parts[i]);
+	}
 }
 
 /* The labels as text: their type has the same number on all segments. */

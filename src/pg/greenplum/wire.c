@@ -269,6 +269,22 @@ hopper_put_desc(StringInfo out, const hopper_data_desc *desc)
 	hopper_put_int(out, desc->y_rank);
 	hopper_put_bytes(out, desc->y_shape, sizeof(desc->y_shape));
 	hopper_put_int(out, desc->num_classes);
+	hopper_put_int(out, desc->weighted);
+	hopper_put_int(out, desc->n_outputs);
+	for (int i = 0; i < desc->n_outputs; i++)
+	{
+		const hopper_output *output = &desc->outputs[i];
+
+		hopper_put_text(out, output->name);
+		hopper_put_text(out, output->column);
+		hopper_put_int(out, output->kind);
+		hopper_put_int(out, output->rank);
+		hopper_put_bytes(out, output->shape, sizeof(output->shape));
+		hopper_put_int(out, output->num_classes);
+		hopper_put_int(out, output->n_class_values);
+		for (int k = 0; k < output->n_class_values; k++)
+			hopper_put_text(out, output->class_values[k]);
+	}
 	hopper_put_int(out, desc->n_partitions);
 	hopper_put_int(out, desc->n_rows);
 	hopper_put_number(out, desc->normalizing_const);
@@ -286,6 +302,7 @@ hopper_get_desc(hopper_reader *in, hopper_data_desc *desc)
 {
 	const char **values;
 	hopper_input *inputs;
+	hopper_output *outputs;
 
 	/* shapes, types and the numbers of rows and classes are the core's to check */
 	desc->x_type = hopper_get_int32(in);
@@ -306,6 +323,24 @@ hopper_get_desc(hopper_reader *in, hopper_data_desc *desc)
 	desc->y_rank = hopper_get_int32(in);
 	hopper_get_array_into(in, desc->y_shape, HOPPER_MAX_RANK, sizeof(int64));
 	desc->num_classes = hopper_get_int32(in);
+	desc->weighted = hopper_get_int32(in);
+	desc->n_outputs = hopper_get_count(in, 6 * sizeof(int64));
+	outputs = palloc0(sizeof(hopper_output) * (desc->n_outputs + 1));
+	for (int i = 0; i < desc->n_outputs; i++)
+	{
+		outputs[i].name = hopper_get_required_text(in);
+		outputs[i].column = hopper_get_required_text(in);
+		outputs[i].kind = hopper_get_int32(in);
+		outputs[i].rank = hopper_get_int32(in);
+		hopper_get_array_into(in, outputs[i].shape, HOPPER_MAX_RANK, sizeof(int64));
+		outputs[i].num_classes = hopper_get_int32(in);
+		outputs[i].n_class_values = hopper_get_count(in, sizeof(int64));
+		values = palloc(sizeof(char *) * (outputs[i].n_class_values + 1));
+		for (int k = 0; k < outputs[i].n_class_values; k++)
+			values[k] = hopper_get_text(in);
+		outputs[i].class_values = values;
+	}
+	desc->outputs = outputs;
 	desc->n_partitions = (int32) hopper_get_int_between(in, 1, PG_INT32_MAX);
 	desc->n_rows = hopper_get_int(in);
 	desc->normalizing_const = hopper_get_number(in);

@@ -64,14 +64,18 @@ require_between(hopper_pack_request *request, int value, int most, const char *a
 static List *
 label_argument(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
 {
-	List	   *names = split_columns(fcinfo, i, "dependent_varname");
+	List	   *names;
 
+	if (hopper_pack_outputs_argument(text_argument(fcinfo, i), request))
+		return request->y_names;
+	names = split_columns(fcinfo, i, "dependent_varname");
 	if (list_length(names) > 1)
-		hopper_complain(&request->complaints, ERRCODE_FEATURE_NOT_SUPPORTED,
-						"models with several outputs are not supported yet",
+		hopper_complain(&request->complaints, ERRCODE_INVALID_PARAMETER_VALUE,
+						"labels of several outputs need their names",
 						psprintf("Argument \"dependent_varname\" names %d columns.",
 								 list_length(names)),
-						"Name one label column; several targets can be one array.");
+						"Write '{\"output\": \"column\", ...}' with the names of the model's "
+						"outputs; several targets of one output can be one array.");
 	return names;
 }
 
@@ -232,6 +236,62 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 	request->label_kind = label_kind_argument(fcinfo, request, 15);
 	request->null_labels = null_labels_argument(fcinfo, request, 16);
 	request->bytea_type = bytea_type_argument(fcinfo, request, 17);
+	if (!PG_ARGISNULL(18))
+	{
+		List	   *names = split_columns(fcinfo, 18, "weight_varname");
+
+		if (list_length(names) > 1)
+			complain(request, psprintf("weight_varname must be one column, got %d",
+									   list_length(names)), NULL);
+		request->weight_name = linitial(names);
+	}
+}
+
+/* Labels of the outputs that the training table has, in its order, and its weights. */
+static void
+trained_labels(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
+{
+	const hopper_packed *training = &request->training;
+	const hopper_data_desc *desc = &training->desc;
+	List	   *given = NIL;
+	char	  **names = palloc(sizeof(char *) * desc->n_outputs);
+
+	if (!PG_ARGISNULL(i))
+		given = label_argument(fcinfo, request, i);
+	request->weight_name = training->weight_column;
+	for (int k = 0; k < desc->n_outputs; k++)
+		names[k] = pstrdup(desc->outputs[k].name);
+	if (given && (desc->n_outputs > 1 || request->n_outputs > 0))
+	{
+		bool		same = request->n_outputs == desc->n_outputs;
+		List	   *ordered = NIL;
+
+		for (int k = 0; same && k < desc->n_outputs; k++)
+		{
+			int			at = 0;
+
+			while (at < request->n_outputs && strcmp(request->output_names[at], names[k]) != 0)
+				at++;
+			same = at < request->n_outputs;
+			if (same)
+				ordered = lappend(ordered, list_nth(given, at));
+		}
+		if (!same)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("argument \"dependent_varname\" does not name the outputs of \"%s\"",
+							training->table.shown),
+					 errdetail("It has labels of %s.",
+							   hopper_columns_words(desc->n_outputs, names)),
+					 errhint("Leave it out, or name a column for each of them.")));
+		given = ordered;
+	}
+	if (given == NIL)
+		for (int k = 0; k < desc->n_outputs; k++)
+			given = lappend(given, pstrdup(desc->outputs[k].column));
+	request->y_names = given;
+	request->n_outputs = desc->n_outputs;
+	request->output_names = names;
 }
 
 void
@@ -247,8 +307,14 @@ hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *r
 	hopper_read_packed(&table, false, training);
 	request->normalizing_const = (float4) training->desc.normalizing_const;
 	request->seed = training->seed;
-	request->y_names = PG_ARGISNULL(2) ? list_make1(pstrdup(training->desc.y_column))
-		: label_argument(fcinfo, request, 2);
+	if (training->desc.n_outputs > 0)
+		trained_labels(fcinfo, request, 2);
+	else
+	{
+		request->y_names = PG_ARGISNULL(2) ? list_make1(pstrdup(training->desc.y_column))
+			: label_argument(fcinfo, request, 2);
+		request->n_outputs = 0;
+	}
 	request->x_names = hopper_feature_list(text_argument(fcinfo, 3), "independent_varname",
 										   training->n_x_columns, training->x_columns,
 										   &training->inputs, table.shown);

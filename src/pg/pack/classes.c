@@ -54,7 +54,7 @@ hopper_pack_label_expression(const hopper_pack_column *y, hopper_pack_family fam
 		case PACK_TEXT:
 			return psprintf("%s::pg_catalog.text", name);
 		default:
-			return pstrdup(name);
+			return pstrdup(y->expression ? y->expression : name);
 	}
 }
 
@@ -186,8 +186,10 @@ hopper_pack_training_classes(const hopper_pack_request *request, const hopper_pa
 	memset(classes, 0, sizeof(*classes));
 	classes->family = hopper_pack_label_family(source->y.type);
 	/* not by the type's name, which may stand for another one by now */
-	trained = getBaseType(get_element_type(getBaseType(training->class_values_type)));
-	if (classes->family != hopper_pack_label_family(trained))
+	trained = OidIsValid(training->class_values_type)
+		? getBaseType(get_element_type(getBaseType(training->class_values_type))) : InvalidOid;
+	if (OidIsValid(training->class_values_type) &&
+		classes->family != hopper_pack_label_family(trained))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of \"%s\" is of type %s"

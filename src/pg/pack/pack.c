@@ -141,6 +141,11 @@ require_real_classes(const hopper_pack_job *job)
 	const hopper_pack_source *source = &job->source;
 	int			n = job->classes.n;
 
+	for (int i = 0; i < job->n_outputs; i++)
+	{
+		job->parts[i]->n_rows = job->n_rows;
+		require_real_classes(job->parts[i]);
+	}
 	if (job->y_kind == HOPPER_LABEL_CLASS && !job->request.validation && n == 1)
 		ereport(WARNING,
 				(errmsg("column \"%s\" of \"%s\" holds one class only", source->y.name,
@@ -214,6 +219,15 @@ labels_sentence(const hopper_pack_job *job)
 	StringInfoData text;
 
 	initStringInfo(&text);
+	if (job->n_outputs > 0)
+	{
+		for (int i = 0; i < job->n_outputs; i++)
+			appendStringInfo(&text, "%s%s%s", i ? " " : "",
+							 job->n_outputs > 1 ? psprintf("Output \"%s\": ",
+														   job->outputs[i].name) : "",
+							 labels_sentence(job->parts[i]));
+		return text.data;
+	}
 	if (job->y_kind == HOPPER_LABEL_CLASS)
 		appendStringInfo(&text, "The labels are %s: %s.",
 						 hopper_plural(job->classes.n, "class", "classes"),
@@ -282,6 +296,7 @@ pack(hopper_pack_job *job)
 	hopper_pack_move_rows(job, &training, &validation);
 
 	summary.request = request;
+	summary.outputs = hopper_pack_outputs_summary(job);
 	summary.source = &job->source;
 	summary.x = &job->x;
 	summary.y = job->y_kind == HOPPER_LABEL_CLASS ? NULL : &job->y;

@@ -33,6 +33,9 @@ typedef struct hopper_pack_request
 	List	   *x_names;		/* char *: independent_varname, split */
 	hopper_pack_inputs inputs;	/* of these columns */
 	List	   *y_names;		/* char *: dependent_varname, split */
+	int			n_outputs;		/* they are of so many outputs with names; 0: of one */
+	char	  **output_names;
+	char	   *weight_name;	/* column of the rows' weights, or NULL */
 	int			buffer_size;	/* 0: by bytes */
 	float4		normalizing_const;
 	int			num_classes;	/* 0: as many as there are */
@@ -128,6 +131,9 @@ typedef struct hopper_pack_job
 	hopper_pack_values y;				/* regression values, label arrays */
 	hopper_pack_classes classes;		/* family PACK_NO_CLASS where y is used */
 	int32		y_kind;			/* hopper_label_kind */
+	int			n_outputs;		/* labels of several, or weights: then y is all of them */
+	hopper_output *outputs;
+	struct hopper_pack_job **parts; /* each as if there were no other */
 	int64		n_unlabelled;	/* rows that are left out */
 	char	   *least_label;	/* of numbers */
 	char	   *largest_label;
@@ -152,6 +158,12 @@ extern const char *hopper_pack_feature_column(const hopper_pack_job *job);
 extern void hopper_pack_require_free_names(const hopper_pack_job *job);
 extern void hopper_pack_set_features(hopper_pack_job *job);
 extern void hopper_pack_set_labels(hopper_pack_job *job);
+/* Where dependent_varname is '{"output": "column", ...}': fills the request. (pack/outputs.c) */
+extern bool hopper_pack_outputs_argument(text *value, hopper_pack_request *request);
+/* Labels of several outputs, or weights, as the one column that the rest sees. */
+extern void hopper_pack_set_outputs(hopper_pack_job *job);
+/* The summary's cell, or NULL. */
+extern char *hopper_pack_outputs_summary(const hopper_pack_job *job);
 /* " WHERE y IS NOT NULL" where such rows are left out, else "" */
 extern const char *hopper_pack_labelled_rows(const hopper_pack_request *request,
 											 const hopper_pack_source *source);
@@ -264,6 +276,7 @@ typedef struct hopper_pack_summary
 {
 	const hopper_pack_request *request;
 	const hopper_pack_source *source;
+	const char *outputs;		/* the cell, or NULL */
 	const hopper_pack_values *x;
 	const hopper_pack_values *y;		/* NULL: classes */
 	const hopper_pack_classes *classes;	/* family PACK_NO_CLASS: none */

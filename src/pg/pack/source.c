@@ -26,6 +26,24 @@ is_column(Oid relation, const char *name)
 	return get_attnum(relation, name) != InvalidAttrNumber;
 }
 
+/* Labels of several outputs, and the weights behind them: together an array. */
+static void
+open_labels(const hopper_pack_request *request, hopper_pack_source *source, Oid relation)
+{
+	ListCell   *cell;
+
+	source->labels = palloc0(sizeof(hopper_pack_column) * (list_length(request->y_names) + 1));
+	foreach(cell, request->y_names)
+		if (is_column(relation, lfirst(cell)))
+			resolve_packed_column(relation, lfirst(cell), &source->labels[source->n_labels++]);
+	if (request->weight_name && is_column(relation, request->weight_name))
+		resolve_packed_column(relation, request->weight_name,
+							  &source->labels[source->n_labels++]);
+	source->y.name = PACK_LABELS;
+	source->y.declared = source->y.type = FLOAT4ARRAYOID;
+	source->y.sql_type = source->y.qualified_type = "real[]";
+}
+
 void
 hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source)
 {
@@ -37,6 +55,8 @@ hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source
 
 	if (request->fold_column)
 		columns = lappend(columns, request->fold_column);
+	if (request->weight_name)
+		columns = lappend(columns, request->weight_name);
 	/* Without the table there is nothing more to find. */
 	if (!OidIsValid(hopper_relation_oid(&request->source, true)))
 		hopper_throw_complaints(complaints, whole);
@@ -65,7 +85,9 @@ hopper_pack_open_source(hopper_pack_request *request, hopper_pack_source *source
 		if (is_column(relation, lfirst(cell)))
 			resolve_packed_column(relation, lfirst(cell), &source->x[source->n_x++]);
 	}
-	if (is_column(relation, linitial(request->y_names)))
+	if (request->n_outputs > 0 || request->weight_name)
+		open_labels(request, source, relation);
+	else if (is_column(relation, linitial(request->y_names)))
 		resolve_packed_column(relation, linitial(request->y_names), &source->y);
 	if (request->fold_column && is_column(relation, request->fold_column))
 	{

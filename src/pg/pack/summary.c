@@ -17,6 +17,7 @@
  *	independent_type text				packed type: uint8, int16, int32, int64, float32, float64
  *	independent_shape int[]				of one example
  *	inputs text							JSON, where an example has several inputs (codec/inputs.c)
+ *	outputs text						JSON, where there are several or weights (codec/outputs.c)
  *	label_kind text						class, value, array
  *	label_type text, label_shape int[]	as for the features; {} is a single value
  *	n_rows bigint, partitions int
@@ -139,8 +140,9 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 	char	   *class_name = psprintf("%s_class_values", source->y.name);
 	const char *class_column = hopper_identifier(class_name);
 	const char *class_type = has_classes ? class_values_type(&source->y) : "pg_catalog.text";
-	char	   *y_name = source->y.name;
-	char	   *y_type = source->y.sql_type;
+	int			n_y = source->n_labels - (request->weight_name ? 1 : 0);
+	char	  **y_names = palloc(sizeof(char *) * (source->n_labels + 1));
+	char	  **y_types = palloc(sizeof(char *) * (source->n_labels + 1));
 	char	  **x_names = palloc(sizeof(char *) * source->n_x);
 	char	  **x_types = palloc(sizeof(char *) * source->n_x);
 	Oid			parameter_types[1] = {TEXTARRAYOID};
@@ -148,6 +150,15 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 	const char *insert;
 	int			i;
 
+	if (source->n_labels == 0)
+		n_y = 1;
+	for (i = 0; i < n_y; i++)
+	{
+		const hopper_pack_column *y = source->n_labels > 0 ? &source->labels[i] : &source->y;
+
+		y_names[i] = y->name;
+		y_types[i] = y->sql_type;
+	}
 	for (i = 0; i < source->n_x; i++)
 	{
 		x_names[i] = source->x[i].name;
@@ -166,7 +177,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				" n_rows pg_catalog.int8, partitions pg_catalog.int4, starts pg_catalog.int4[],"
 				" seed pg_catalog.int8, packed_bytes pg_catalog.int8, checksum pg_catalog.text,"
 				" training_table pg_catalog.text, format_version pg_catalog.int4,"
-				" inputs pg_catalog.text%s)"
+				" inputs pg_catalog.text, outputs pg_catalog.text%s)"
 				HOPPER_DISTRIBUTED_RANDOMLY,
 				name.quoted, class_column, class_type,
 				output->segment_rows ? ", segment_rows pg_catalog.int8[]" : "");
@@ -178,10 +189,11 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 		psprintf("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, $1::%s[], %d,"
 				 " %.9g, %s, %s, %s, %s, %s, %s, %s, %s, %s,"
 				 " " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ","
-				 " %s, %s, %d, %s%s)",
+				 " %s, %s, %d, %s, %s%s)",
 				 name.quoted, hopper_literal(source->name.quoted),
 				 hopper_literal(output->table.quoted),
-				 text_array(1, &y_name), text_array(source->n_x, x_names), text_array(1, &y_type),
+				 text_array(n_y, y_names), text_array(source->n_x, x_names),
+				 text_array(n_y, y_types),
 				 class_type, output->buffer_size,
 				 request->normalizing_const,
 				 has_classes ? psprintf("'{%d}'", classes->num_classes) : "NULL",
@@ -203,6 +215,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				 hopper_literal(hopper_pack_output_checksum(output)),
 				 hopper_literal(training_table), HOPPER_PACK_FORMAT,
 				 hopper_literal(hopper_inputs_text(summary->x)),
+				 hopper_literal(summary->outputs),
 				 output->segment_rows
 				 ? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
 	if (SPI_execute_with_args(insert, 1, parameter_types, parameters, has_classes ? " " : "n",

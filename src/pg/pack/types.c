@@ -222,8 +222,20 @@ set_number_labels(hopper_pack_job *job)
 const char *
 hopper_pack_labelled_rows(const hopper_pack_request *request, const hopper_pack_source *source)
 {
+	StringInfoData where;
+
 	if (request->null_labels != PACK_NULL_SKIP)
 		return "";
+	if (source->n_labels > 0)
+	{
+		int			n = source->n_labels - (request->weight_name ? 1 : 0);
+
+		initStringInfo(&where);
+		for (int i = 0; i < n; i++)
+			appendStringInfo(&where, "%s%s IS NOT NULL", i ? " AND " : " WHERE ",
+							 hopper_identifier(source->labels[i].name));
+		return where.data;
+	}
 	return psprintf(" WHERE %s IS NOT NULL", hopper_identifier(source->y.name));
 }
 
@@ -279,6 +291,11 @@ hopper_pack_set_labels(hopper_pack_job *job)
 	const hopper_pack_column *column = &job->source.y;
 	hopper_pack_family family = hopper_pack_label_family(column->type);
 
+	if (job->source.n_labels > 0)
+	{
+		hopper_pack_set_outputs(job);
+		return;
+	}
 	if (request->label_kind == HOPPER_LABEL_CLASS && family == PACK_NO_CLASS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),

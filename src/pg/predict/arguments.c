@@ -283,6 +283,25 @@ hopper_predict_open_source(hopper_prediction *run, text *id_col, List *x)
 }
 
 void
+hopper_predict_take_layer(hopper_predict_model *model, text *layer)
+{
+	char	   *name;
+
+	if (layer == NULL)
+		return;
+	name = text_to_cstring(layer);
+	if (name[0] == '\0' || strlen(name) >= NAMEDATALEN)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"layer\" must have from 1 to %d bytes", NAMEDATALEN - 1)));
+	model->layer = hopper_to_utf8(name);
+	model->class_name = name;
+	model->link = HOPPER_LINK_NONE;
+	model->is_value = model->is_array = true;
+	model->n_parts = model->n_classes = model->n_class_values = 0;
+}
+
+void
 hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained)
 {
 	const hopper_name *summary = &trained->outputs.summary;

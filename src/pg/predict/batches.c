@@ -27,9 +27,17 @@ void
 hopper_predict_comment(const hopper_prediction *run)
 {
 	hopper_comment_table(&run->output_table, "predictions by model_hopper");
-	hopper_comment_column(&run->output_table, psprintf("predicted_%s", run->model.class_name),
-						  run->model.is_value ? "what the model predicts"
-						  : "the class in the label's own type");
+	for (int k = 0; k < run->model.n_parts; k++)
+		hopper_comment_column(&run->output_table,
+							  psprintf("predicted_%s", run->model.parts[k].class_name),
+							  "what the model predicts for this output");
+	if (run->model.n_parts == 0)
+		hopper_comment_column(&run->output_table, run->model.layer
+							  ? pstrdup(run->model.class_name)
+							  : psprintf("predicted_%s", run->model.class_name),
+							  run->model.layer ? "what this layer gives"
+							  : run->model.is_value ? "what the model predicts"
+							  : "the class in the label's own type");
 	hopper_comment_column(&run->output_table, run->id_column, "of the row that was predicted");
 }
 
@@ -91,8 +99,9 @@ hopper_predict_start(hopper_prediction *run)
 	HOPPER_CHECK(hopper_torch()->predictor.create(run->model.model_arch,
 												  run->model.model_arch_size,
 												  run->model.weights, run->model.n_weights,
-												  &desc, run->threads, limit, run->event_fd,
-												  &run->predictor, &n_outputs, &error), error);
+												  &desc, run->model.layer, run->threads, limit,
+												  run->event_fd, &run->predictor, &n_outputs,
+												  &error), error);
 	run->guard = hopper_guard_add(run->predictor, free_predictor);
 	/* One batch at each thread and one on its way to it. */
 	plan.rows = Max(1, Min(BATCH_ROWS, BATCH_BYTES / (int64) Max(run->values.size, 1)));

@@ -11,21 +11,40 @@
 
 #include "pg/server/words.h"
 
+/* What one output stands for; `output` may be NULL: the labels are those of all. */
+static void
+set_output(const hopper_trained *trained, int i, hopper_predict_model *model)
+{
+	const hopper_data_desc *desc = &trained->desc;
+	const hopper_output *output = desc->n_outputs > 0 ? &desc->outputs[i] : NULL;
+	int32		kind = output ? output->kind : desc->y_kind;
+	hopper_output_link link;
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_core()->output_link(trained->config.model_arch,
+											trained->config.model_arch_size,
+											trained->config.compile_params, desc, i, &link,
+											&error), error);
+	model->link = (hopper_link) link.link;
+	model->link_width = link.width;
+	model->first = link.first;
+	model->count = (int) link.count;
+	model->class_name = output == NULL ? desc->y_column
+		: desc->n_outputs > 1 ? output->name : output->column;
+	model->is_value = kind == HOPPER_LABEL_VALUE ||
+		(kind == HOPPER_LABEL_ARRAY && !link.crossentropy);
+	model->is_array = kind == HOPPER_LABEL_ARRAY;
+	model->n_classes = output ? output->num_classes : desc->num_classes;
+	model->n_class_values = output ? output->n_class_values : desc->n_class_values;
+	model->class_values = output ? output->class_values : desc->class_values;
+}
+
 void
 hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model *model)
 {
 	const hopper_data_desc *desc = &trained->desc;
-	int32_t		link;
-	int64_t		width;
-	hopper_error error;
 
 	memset(model, 0, sizeof(*model));
-	HOPPER_CHECK(hopper_core()->output_link(trained->config.model_arch,
-											trained->config.model_arch_size,
-											trained->config.compile_params, desc, &link, &width,
-											&error), error);
-	model->link = (hopper_link) link;
-	model->link_width = width;
 	model->shown = trained->outputs.model.shown;
 	model->model_arch = trained->config.model_arch;
 	model->model_arch_size = trained->config.model_arch_size;
@@ -40,20 +59,34 @@ hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model 
 	}
 	model->normalizing_const = desc->normalizing_const;
 	model->trained_type = desc->x_type;
+	if (desc->n_outputs < 2)
+	{
+		set_output(trained, 0, model);
+		return;
+	}
 	model->class_name = desc->y_column;
-	model->is_value = desc->y_kind == HOPPER_LABEL_VALUE ||
-		(desc->y_kind == HOPPER_LABEL_ARRAY &&
-		 (trained->loss_type == NULL || strstr(trained->loss_type, "crossentropy") == NULL));
-	model->is_array = desc->y_kind == HOPPER_LABEL_ARRAY;
-	model->n_classes = desc->num_classes;
-	model->n_class_values = desc->n_class_values;
-	model->class_values = desc->class_values;
+	model->n_parts = desc->n_outputs;
+	model->parts = palloc0(sizeof(hopper_predict_model) * model->n_parts);
+	for (int i = 0; i < model->n_parts; i++)
+	{
+		model->parts[i].shown = model->shown;
+		set_output(trained, i, &model->parts[i]);
+	}
 }
 
 void
 hopper_predict_bind_outputs(hopper_predict_model *model, int n_outputs)
 {
-	if (model->is_value)
+	for (int i = 0; i < model->n_parts; i++)
+	{
+		hopper_predict_model *part = &model->parts[i];
+
+		if (part->first < 0 || part->count < 1 || part->first + part->count > n_outputs)
+			elog(ERROR, "output %d of model \"%s\" is not among its %d values", i + 1,
+				 model->shown, n_outputs);
+		hopper_predict_bind_outputs(part, part->count);
+	}
+	if (model->is_value || model->n_parts > 0)
 		return;
 	if (model->n_classes == 0)
 		model->n_classes = n_outputs;

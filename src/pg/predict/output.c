@@ -3,7 +3,9 @@
  *		Rows of predictions: MADlib's columns, and the label in its own type.
  *
  *	classes		<id>, class_name text, class_value text, prob float8, rank int, predicted_<label>
- *	values		<id>, predicted_<label> float8 (several outputs: float8[])
+ *	values		<id>, predicted_<label> float8 (several values: float8[])
+ *	several outputs		<id>, of each: predicted_<output> and, of classes, prob_<output> float8;
+ *				several probabilities that do not exclude each other are float8[]
  *
  * 'response' has no rank. The label's column does not have the label's name because these tables
  * are made to be joined with the ones that hold the true labels.
@@ -29,6 +31,7 @@ struct hopper_predict_output
 	bool	   *class_nulls;
 	const Datum *label_values;	/* or NULL */
 	const bool *label_nulls;
+	struct hopper_predict_output **parts;	/* of several outputs */
 
 	/* the example whose rows are being made */
 	Datum		id;
@@ -38,18 +41,48 @@ struct hopper_predict_output
 	int			n_rows;
 };
 
+/* Of several outputs: one that tells classes apart. */
+static bool
+is_class(const hopper_predict_model *part)
+{
+	return !part->is_value && !part->is_array;
+}
+
+/* The column of values, or of the label in its own type. */
+static char *
+value_column(const hopper_predict_model *model)
+{
+	return model->layer ? pstrdup(model->class_name)
+		: psprintf("predicted_%s", model->class_name);
+}
+
 char *
 hopper_predict_columns(const hopper_predict_model *model, const hopper_predict_what *what,
 					   const char *id_column,
 					   const char *id_type, const char *label_type)
 {
-	const char *label = hopper_identifier(psprintf("predicted_%s", model->class_name));
+	const char *label = hopper_identifier(value_column(model));
 	StringInfoData columns;
 
 	initStringInfo(&columns);
 	appendStringInfo(&columns, "%s %s", hopper_identifier(id_column), id_type);
+	for (int i = 0; i < model->n_parts; i++)
+	{
+		const hopper_predict_model *part = &model->parts[i];
+
+		appendStringInfo(&columns, ", %s %s",
+						 hopper_identifier(psprintf("predicted_%s", part->class_name)),
+						 is_class(part) ? "pg_catalog.text"
+						 : part->is_array ? "pg_catalog.float8[]" : "pg_catalog.float8");
+		if (is_class(part))
+			appendStringInfo(&columns, ", %s pg_catalog.float8",
+							 hopper_identifier(psprintf("prob_%s", part->class_name)));
+	}
+	if (model->n_parts > 0)
+		return columns.data;
 	if (model->is_value)
-		appendStringInfo(&columns, ", %s pg_catalog.float8%s", label, model->is_array ? "[]" : "");
+		appendStringInfo(&columns, ", %s pg_catalog.%s%s", label,
+						 model->layer ? "float4" : "float8", model->is_array ? "[]" : "");
 	else
 	{
 		appendStringInfo(&columns, ", class_name pg_catalog.text, class_value pg_catalog.text,"
@@ -69,9 +102,21 @@ hopper_predict_column_types(const hopper_predict_model *model, const hopper_pred
 	int			n = 0;
 
 	types[n++] = id_type;
+	for (int i = 0; i < model->n_parts; i++)
+	{
+		const hopper_predict_model *part = &model->parts[i];
+
+		types[n++] = is_class(part) ? TEXTOID
+			: part->is_array ? get_array_type(FLOAT8OID) : FLOAT8OID;
+		if (is_class(part))
+			types[n++] = FLOAT8OID;
+	}
+	if (model->n_parts > 0)
+		return n;
 	if (model->is_value)
 	{
-		types[n++] = model->is_array ? get_array_type(FLOAT8OID) : FLOAT8OID;
+		types[n++] = model->layer ? FLOAT4ARRAYOID
+			: model->is_array ? get_array_type(FLOAT8OID) : FLOAT8OID;
 		return n;
 	}
 	types[n++] = TEXTOID;
@@ -93,9 +138,16 @@ hopper_predict_check_id(const hopper_predict_model *model, const hopper_predict_
 	bool		taken;
 
 	/* As CREATE TABLE would cut it. */
-	strlcpy(label, psprintf("predicted_%s", model->class_name), NAMEDATALEN);
+	strlcpy(label, value_column(model), NAMEDATALEN);
 	taken = (model->is_value || has_label) && strcmp(id_column, label) == 0;
-	for (int i = 0; i < lengthof(names) && !model->is_value; i++)
+	for (int i = 0; i < model->n_parts; i++)
+	{
+		strlcpy(label, psprintf("predicted_%s", model->parts[i].class_name), NAMEDATALEN);
+		taken = taken || strcmp(id_column, label) == 0;
+		strlcpy(label, psprintf("prob_%s", model->parts[i].class_name), NAMEDATALEN);
+		taken = taken || (is_class(&model->parts[i]) && strcmp(id_column, label) == 0);
+	}
+	for (int i = 0; i < lengthof(names) && !model->is_value && model->n_parts == 0; i++)
 		if ((i < 3 || what->kind != PREDICT_RESPONSE) && strcmp(id_column, names[i]) == 0)
 			taken = true;
 	if (taken)
@@ -117,6 +169,16 @@ hopper_predict_output_create(const hopper_predict_model *model, const hopper_pre
 	output->what = *what;
 	output->n_outputs = n_outputs;
 	output->has_rank = what->kind != PREDICT_RESPONSE;
+	if (model->n_parts > 0)
+	{
+		static const hopper_predict_what best = {PREDICT_RESPONSE};
+
+		output->parts = palloc0(model->n_parts * sizeof(hopper_predict_output *));
+		for (int i = 0; i < model->n_parts; i++)
+			output->parts[i] = hopper_predict_output_create(&model->parts[i], &best,
+															model->parts[i].count, 0, NULL, NULL);
+		return output;
+	}
 	if (model->is_value)
 		return output;
 	if (label_values && n_labels < model->n_classes)
@@ -155,7 +217,10 @@ hopper_predict_output_begin(hopper_predict_output *output, Datum id, bool id_nul
 	output->outputs = outputs;
 	output->row = 0;
 	output->n_rows = 1;
-	if (model->is_value || outputs == NULL)
+	for (int i = 0; i < model->n_parts && outputs; i++)
+		hopper_predict_output_begin(output->parts[i], id, id_null,
+									outputs + model->parts[i].first);
+	if (model->is_value || outputs == NULL || model->n_parts > 0)
 		return;
 	hopper_predict_rank(&output->classes, model, output->n_outputs, outputs,
 						what->kind == PREDICT_RESPONSE);
@@ -172,6 +237,14 @@ value_datum(const hopper_predict_output *output)
 	double	   *values;
 	Datum	   *numbers;
 
+	if (output->model->layer)
+	{
+		numbers = palloc(output->n_outputs * sizeof(Datum));
+		for (int i = 0; i < output->n_outputs; i++)
+			numbers[i] = Float4GetDatum(output->outputs[i]);
+		return PointerGetDatum(construct_array(numbers, output->n_outputs, FLOAT4OID,
+											   sizeof(float4), true, 'i'));
+	}
 	if (!output->model->is_array)
 	{
 		hopper_predict_values(output->model, 1, output->outputs, &value);
@@ -205,6 +278,22 @@ hopper_predict_output_next(hopper_predict_output *output, Datum *values, bool *n
 		memset(values + at, 0, (PREDICT_MAX_COLUMNS - at) * sizeof(Datum));
 		return true;
 	}
+	for (int i = 0; i < output->model->n_parts; i++)
+	{
+		hopper_predict_output *part = output->parts[i];
+
+		if (!is_class(part->model))
+		{
+			values[at++] = value_datum(part);
+			continue;
+		}
+		class = part->classes.order[0];
+		nulls[at] = part->class_nulls[class];
+		values[at++] = part->class_values[class];
+		values[at++] = Float8GetDatum(part->classes.probabilities[class]);
+	}
+	if (output->model->n_parts > 0)
+		return true;
 	if (output->model->is_value)
 	{
 		values[at] = value_datum(output);

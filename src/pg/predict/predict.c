@@ -72,9 +72,15 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 	run->threads = hopper_effective_threads();
 	hopper_read_trained(&table, !PG_ARGISNULL(7), hopper_key_argument(fcinfo, 7), &trained);
 	hopper_predict_from_trained(&trained, &run->model);
-	if (run->model.is_value && run->what.kind != PREDICT_ALL)
+	hopper_predict_take_layer(&run->model, PG_NARGS() > 10 ? text_argument(fcinfo, 10) : NULL);
+	if (run->model.is_value && run->model.layer == NULL && run->what.kind != PREDICT_ALL)
 		ereport(NOTICE,
 				(errmsg("pred_type has no effect: model \"%s\" predicts numbers", table.shown)));
+	if (run->model.n_parts > 0 && run->what.kind != PREDICT_ALL &&
+		run->what.kind != PREDICT_RESPONSE)
+		ereport(NOTICE,
+				(errmsg("pred_type has no effect: model \"%s\" has several outputs, each with its "
+						"columns", table.shown)));
 	hopper_predict_read_labels(run, &trained);
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 9);
 	hopper_predict_open_source(run, text_argument(fcinfo, 2),
@@ -132,6 +138,13 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 	HOPPER_CHECK(hopper_core()->check_weights(stored.arch, stored.arch_size, stored.weights,
 											  stored.n_weights, &error), error);
 	HOPPER_CHECK(hopper_core()->inspect_model(stored.arch, stored.arch_size, &info, &error), error);
+	if (info.n_outputs > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("model %d of \"%s\" has several outputs, which predict_byom() does not "
+						"take apart", stored.model_id, table.shown),
+				 errhint("Train it, if only for an iteration with a learning rate of 0, and use "
+						 "hopper.predict().")));
 	model->shown = stored.name ? stored.name : psprintf("%s %d", table.shown, stored.model_id);
 	model->model_arch = stored.arch;
 	model->model_arch_size = stored.arch_size;

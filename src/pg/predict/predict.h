@@ -25,6 +25,7 @@ typedef struct hopper_predict_model
 	double		normalizing_const;
 	int32		trained_type;	/* hopper_type of the features in training; 0: unknown */
 	const char *class_name;		/* label column */
+	const char *layer;			/* its output is what is predicted; or NULL */
 	/* What the outputs stand for. */
 	hopper_link link;			/* what makes probabilities of them */
 	int64		link_width;		/* so many neighbours belong together */
@@ -33,9 +34,15 @@ typedef struct hopper_predict_model
 	int			n_classes;		/* 0: as many as outputs */
 	int			n_class_values;
 	const char *const *class_values;	/* NULL pointers are NULL; further classes have no name */
+	int64		first;			/* of several outputs: where in a row of all of them */
+	int			count;			/* and how many values */
+	int			n_parts;		/* so many outputs; 0: one */
+	struct hopper_predict_model *parts; /* whose class_name is the output's name */
 } hopper_predict_model;
 
 extern void hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model *model);
+/* Predicts what a layer of the model gives; `layer` may be NULL. (predict/arguments.c) */
+extern void hopper_predict_take_layer(hopper_predict_model *model, text *layer);
 /*
  * Checks the number of outputs against what they stand for and sets n_classes; ERROR 22023 where
  * they do not go together.
@@ -88,7 +95,8 @@ typedef struct hopper_predict_what
 
 typedef struct hopper_predict_output hopper_predict_output;
 
-#define PREDICT_MAX_COLUMNS 6
+/* of several outputs: id, and two for each */
+#define PREDICT_MAX_COLUMNS (1 + 2 * HOPPER_MAX_OUTPUTS)
 
 /* Definitions of the output's columns; `label_type` (SQL, or NULL) is of the label in its type. */
 extern char *hopper_predict_columns(const hopper_predict_model *model,

@@ -193,7 +193,7 @@ create_predictor(ready_model *entry, const hopper_trained *trained, const hopper
 		hopper_refuse_memory(entry->bytes);
 	/* Nothing below ends in an error before the bytes have another owner. */
 	if (torch->predictor.create(trained->config.model_arch, trained->config.model_arch_size,
-								trained->config.weights, trained->config.n_weights, desc, 1,
+								trained->config.weights, trained->config.n_weights, desc, NULL, 1,
 								limit, entry->event_fd, &entry->predictor, &n_outputs,
 								&error) != 0 ||
 		torch->predictor.plan(entry->predictor, &plan, &error) != 0 ||
@@ -227,6 +227,12 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 						   hopper_columns_words(trained.inputs.n, trained.inputs.names)),
 				 errhint("Use hopper.predict_rows() or hopper.predict(), which find their columns "
 						 "by their names.")));
+	if (trained.desc.n_outputs > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("model \"%s\" has several outputs, which predict_row() does not name",
+						trained.outputs.model.shown),
+				 errhint("Use hopper.predict_rows() or hopper.predict().")));
 	desc.x_type = asked_type;
 	if (asked_type == BYTES_TYPE)
 	{

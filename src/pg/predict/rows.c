@@ -13,7 +13,7 @@
 
 PG_FUNCTION_INFO_V1(hopper_sql_predict_rows);
 
-#define RESULT_COLUMNS 5		/* source, class_value, prob, rank, value */
+#define RESULT_COLUMNS 7		/* source, class_value, prob, rank, value, output, layer_output */
 
 typedef struct result_rows
 {
@@ -27,6 +27,62 @@ begin(void *state, hopper_prediction *run)
 {
 }
 
+/* A row for each value of an array, as predict_row() gives them. */
+static void
+put_values(const result_rows *result, Datum array, Datum *values, bool *nulls)
+{
+	Datum	   *numbers;
+	int			n;
+
+	deconstruct_array(DatumGetArrayTypeP(array), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, 'd',
+					  &numbers, NULL, &n);
+	nulls[3] = nulls[4] = false;
+	for (int i = 0; i < n; i++)
+	{
+		values[3] = Int32GetDatum(i + 1);
+		values[4] = numbers[i];
+		tuplestore_putvalues(result->store, result->descriptor, values, nulls);
+	}
+}
+
+/* Of several outputs a row or, where it is an array, rows for each. */
+static void
+put_outputs(const result_rows *result, const Datum *from, const bool *from_nulls)
+{
+	const hopper_predict_model *model = &result->run->model;
+	int			at = 1;
+
+	for (int i = 0; i < model->n_parts; i++)
+	{
+		const hopper_predict_model *part = &model->parts[i];
+		bool		is_class = !part->is_value && !part->is_array;
+		Datum		values[RESULT_COLUMNS] = {from[0]};
+		bool		nulls[RESULT_COLUMNS] = {from_nulls[0], true, true, true, true, false, true};
+
+		values[5] = CStringGetTextDatum(part->class_name);
+		if (is_class)
+		{
+			values[1] = from[at];
+			nulls[1] = from_nulls[at++];
+			values[2] = from[at];
+			nulls[2] = nulls[3] = from_nulls[at];
+			values[3] = Int32GetDatum(1);
+		}
+		else if (part->is_array && !from_nulls[at])
+		{
+			put_values(result, from[at++], values, nulls);
+			continue;
+		}
+		else
+		{
+			values[4] = from[at];
+			nulls[4] = from_nulls[at];
+		}
+		at++;
+		tuplestore_putvalues(result->store, result->descriptor, values, nulls);
+	}
+}
+
 /* Columns of predict()'s output as ours: id, class_name, class_value, prob, rank; or id, value. */
 static void
 put_row(void *state, const Datum *from, const bool *from_nulls)
@@ -35,22 +91,23 @@ put_row(void *state, const Datum *from, const bool *from_nulls)
 	const hopper_prediction *run = result->run;
 	bool		has_rank = run->what.kind != PREDICT_RESPONSE;
 	Datum		values[RESULT_COLUMNS] = {from[0]};
-	bool		nulls[RESULT_COLUMNS] = {from_nulls[0], true, true, true, true};
-	Datum	   *numbers;
-	int			n;
+	bool		nulls[RESULT_COLUMNS] = {from_nulls[0], true, true, true, true, true, true};
 
-	if (run->model.is_array && !from_nulls[1])
+	if (run->model.layer)
 	{
-		/* A row for each output, as predict_row() gives them. */
-		deconstruct_array(DatumGetArrayTypeP(from[1]), FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
-						  'd', &numbers, NULL, &n);
-		nulls[3] = nulls[4] = false;
-		for (int i = 0; i < n; i++)
-		{
-			values[3] = Int32GetDatum(i + 1);
-			values[4] = numbers[i];
-			tuplestore_putvalues(result->store, result->descriptor, values, nulls);
-		}
+		values[6] = from[1];
+		nulls[6] = from_nulls[1];
+		tuplestore_putvalues(result->store, result->descriptor, values, nulls);
+		return;
+	}
+	if (run->model.n_parts > 0)
+	{
+		put_outputs(result, from, from_nulls);
+		return;
+	}
+	if (run->model.is_value && run->model.is_array && !from_nulls[1])
+	{
+		put_values(result, from[1], values, nulls);
 		return;
 	}
 	if (run->model.is_value)
@@ -102,8 +159,9 @@ query_argument(FunctionCallInfo fcinfo, int at)
 }
 
 /*
- * (model_table, source_rows, pred_type, mst_key, on_null, independent_varname, source_query): rows
- * (source, class_value, prob, rank, value)
+ * (model_table, source_rows, pred_type, mst_key, on_null, independent_varname, source_query,
+ * layer): rows
+ * (source, class_value, prob, rank, value, output, layer_output)
  */
 Datum
 hopper_sql_predict_rows(PG_FUNCTION_ARGS)
@@ -137,6 +195,7 @@ hopper_sql_predict_rows(PG_FUNCTION_ARGS)
 	run->threads = hopper_effective_threads();
 	hopper_read_trained(&table, !PG_ARGISNULL(3), hopper_key_argument(fcinfo, 3), &trained);
 	hopper_predict_from_trained(&trained, &run->model);
+	hopper_predict_take_layer(&run->model, PG_ARGISNULL(7) ? NULL : PG_GETARG_TEXT_PP(7));
 	hopper_predict_open_rows(run, type,
 							 hopper_feature_list(PG_ARGISNULL(5) ? NULL : PG_GETARG_TEXT_PP(5),
 												 "independent_varname", trained.n_x_columns,

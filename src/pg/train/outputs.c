@@ -281,6 +281,17 @@ class_values_expression(const hopper_packed *train)
 					summary.quoted);
 }
 
+/* Label columns of several outputs. */
+static const char *const *
+output_columns(const hopper_data_desc *desc)
+{
+	const char **columns = palloc(desc->n_outputs * sizeof(char *));
+
+	for (int i = 0; i < desc->n_outputs; i++)
+		columns[i] = desc->outputs[i].column;
+	return (const char *const *) columns;
+}
+
 /* `training` and `record` are NULL where only the columns are wanted. */
 static output_row *
 summary_row(const hopper_name *model, const hopper_packed *train,
@@ -312,7 +323,9 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 	put_text(row, "validation_table", record->validation_table);
 	put_text(row, "model", model->quoted);
 	put_text(row, "model_info", info_table.quoted);
-	put_array(row, "dependent_varname", TEXTARRAYOID, text_array(1, &y_column));
+	put_array(row, "dependent_varname", TEXTARRAYOID,
+			  desc->n_outputs > 0 ? text_array(desc->n_outputs, output_columns(desc))
+			  : text_array(1, &y_column));
 	put_array(row, "independent_varname", TEXTARRAYOID,
 			  text_array(train->n_x_columns, (const char *const *) train->x_columns));
 	put_text(row, "model_arch_table", record->model_arch_table);
@@ -337,7 +350,9 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 	if (training == NULL)
 		row->expressions[row->n - 1] = class_values_expression(train);
 	put_array(row, "dependent_vartype", TEXTARRAYOID,
-			  text_array(1, (const char *const *) &train->y_sql_type));
+			  train->y_types
+			  ? text_array(desc->n_outputs, (const char *const *) train->y_types)
+			  : text_array(1, (const char *const *) &train->y_sql_type));
 	put(row, "normalizing_const", FLOAT4OID, Float4GetDatum((float4) desc->normalizing_const),
 		false);
 	put_array(row, "metrics_iters", INT4ARRAYOID,
@@ -369,6 +384,7 @@ summary_row(const hopper_name *model, const hopper_packed *train,
 	put_text(row, "independent_type", hopper_pack_type_name(desc->x_type));
 	put_array(row, "independent_shape", INT4ARRAYOID, shape_array(desc->x_rank, desc->x_shape));
 	put_text(row, "inputs", train->inputs_text);
+	put_text(row, "outputs", train->outputs_text);
 	put_text(row, "label_kind", kind);
 	put_text(row, "label_type", hopper_pack_type_name(desc->y_type));
 	put_array(row, "label_shape", INT4ARRAYOID, shape_array(desc->y_rank, desc->y_shape));

@@ -125,6 +125,8 @@ typedef struct hopper_trained
 	char	  **x_columns;
 	char	  **x_sql_types;
 	hopper_pack_inputs inputs;
+	char	  **y_types;		/* of the outputs' columns, or NULL */
+	char	   *weight_column;	/* of the source, or NULL */
 	char	   *y_sql_type;
 	char	   *class_values_column;	/* of <out>_summary, or NULL */
 } hopper_trained;

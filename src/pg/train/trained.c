@@ -66,6 +66,7 @@ read_summary(hopper_trained *out)
 	Oid			oid = hopper_relation_oid(summary, true);
 	char	   *y_column;
 	char	   *inputs;
+	char	   *outputs;
 	int			n;
 
 	if (!OidIsValid(oid) || get_attnum(oid, "independent_shape") == InvalidAttrNumber)
@@ -75,8 +76,8 @@ read_summary(hopper_trained *out)
 					  " independent_shape, label_type, label_shape, num_classes[1],"
 					  " normalizing_const::float8,"
 					  " source_table, independent_varname, independent_vartype,"
-					  " dependent_vartype[1], %s FROM %s", hopper_inputs_column(oid),
-					  summary->quoted) != 1)
+					  " dependent_vartype[1], %s, %s FROM %s", hopper_inputs_column(oid),
+					  hopper_outputs_column(oid), summary->quoted) != 1)
 		not_an_output(table, psprintf("Its companion \"%s\" must have one row.", summary->shown));
 	for (int column = 1; column <= 12; column++)
 		if (hopper_cell(0, column) == NULL && column != NUM_CLASSES_COLUMN)
@@ -103,9 +104,13 @@ read_summary(hopper_trained *out)
 		hopper_refuse_cell(summary, 0, 11);
 	out->y_sql_type = hopper_cell(0, 12);
 	inputs = hopper_cell(0, 13);
+	outputs = hopper_cell(0, 14);
+	if (outputs)
+		out->desc.y_column = PACK_LABELS;
 	out->desc.x_column = out->n_x_columns == 1 ? out->x_columns[0] : PACK_FEATURES;
 	SPI_freetuptable(SPI_tuptable);
 	hopper_read_inputs(summary, inputs, out->n_x_columns, &out->desc, &out->inputs);
+	hopper_read_outputs(summary, outputs, &out->desc, &out->y_types, &out->weight_column);
 
 	if (out->desc.y_kind != HOPPER_LABEL_CLASS)
 		return;
@@ -276,6 +281,11 @@ hopper_check_compatible(const hopper_packed *table, const char *table_is,
 
 	if (its->n_inputs > 0 || desc->n_inputs > 0)
 		why = hopper_different_inputs(its, name, desc, trained);
+	if (why == NULL && (its->n_outputs > 0 || desc->n_outputs > 0))
+		why = hopper_different_outputs(its, name, desc, trained);
+	if (why == NULL && its->weighted != desc->weighted)
+		why = psprintf("Its rows have %sweights, those of \"%s\" have %s.",
+					   its->weighted ? "" : "no ", trained, its->weighted ? "none" : "some");
 	if (why)
 		;
 	else if (!same_shape(its->x_rank, its->x_shape, desc->x_rank, desc->x_shape))

@@ -180,8 +180,9 @@ class Predicting {
              const hopper_data_desc& data, int threads, int64_t memory_limit = int64_t{1} << 30) {
     hopper_error error = {};
     if (Api().predictor.create(arch.data(), arch.size(), weights.data(),
-                               static_cast<int64_t>(weights.size()), &data, threads, memory_limit,
-                               event_fd_.fd(), &predictor_, &n_outputs_, &error) != 0) {
+                               static_cast<int64_t>(weights.size()), &data, nullptr, threads,
+                               memory_limit, event_fd_.fd(), &predictor_, &n_outputs_,
+                               &error) != 0) {
       throw std::runtime_error(error.message);
     }
     if (Api().predictor.plan(predictor_, &plan_, &error) != 0) {

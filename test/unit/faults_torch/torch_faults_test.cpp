@@ -310,7 +310,7 @@ TEST_F(Faults, APrediction) {
     Outcome outcome;
     outcome.code = Api().predictor.create(
         arch_.data(), arch_.size(), weights.data(), static_cast<int64_t>(weights.size()),
-        &table_.desc(), 1, int64_t{1} << 30, fd_.fd(), &predictor, &n_outputs, &error_);
+        &table_.desc(), nullptr, 1, int64_t{1} << 30, fd_.fd(), &predictor, &n_outputs, &error_);
     hopper_prediction_plan plan = {5, kBatches, 0};
     if (outcome.code == 0) outcome.code = Api().predictor.plan(predictor, &plan, &error_);
     if (outcome.code == 0) outcome.code = predict(predictor, &outcome.answer);

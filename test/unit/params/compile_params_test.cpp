@@ -331,9 +331,6 @@ TEST(CompileParams, WhatKerasWouldDoDifferentlyIsRefused) {
   EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[AUC(multi_label=True)]"),
             Strings{"4 argument \"multi_label\" of metric \"AUC\" is not supported | It is set "
                     "to True."});
-  EXPECT_EQ(Problems("optimizer=SGD, loss=['mse', 'mae']"),
-            Strings{"4 several losses are not supported | Models have one output. | HINT Name one "
-                    "loss, for example loss='mse'."});
 }
 
 TEST(CompileParams, Losses) {
@@ -558,10 +555,69 @@ TEST(CompileParams, WhatHasNoEffectIsSaid) {
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', loss_weights=None, weighted_metrics=None, "
                      "sample_weight_mode=None"),
             Strings{});
-  EXPECT_EQ(Problems("optimizer=SGD, loss='mse', loss_weights=[0.5]"),
-            Strings{"warning 1 compile parameter \"loss_weights\" has no effect | Models have one "
-                    "output, and its loss has the weight 1."});
   EXPECT_EQ(Problems("optimizer=SGD, loss='mse', sample_weight_mode='temporal'").size(), 1u);
+}
+
+CompileParams Fitted(const std::string& text, const std::vector<std::string>& outputs,
+                     Strings* problems) {
+  std::vector<ParamProblem> found;
+  CompileParams params = ParseCompileParams("optimizer=SGD, " + text, &found);
+  if (found.empty()) FitToOutputs(outputs, true, &params, &found);
+  problems->clear();
+  for (const ParamProblem& problem : found) problems->push_back(problem.message);
+  return params;
+}
+
+TEST(CompileParams, OfSeveralOutputsAreSaidAsInKeras) {
+  Strings problems;
+  const auto names = [](const CompileParams& params) {
+    Strings list;
+    for (const MetricParams& metric : params.metrics) {
+      list.push_back(std::to_string(metric.part) + " " + metric.name);
+    }
+    return list;
+  };
+  // By name, in whatever order, by place, and one for all.
+  CompileParams params = Fitted(
+      "loss={'b': 'mae', 'a': 'mse'}, loss_weights={'b': 2}, metrics={'b': ['mse', 'mape']},"
+      " weighted_metrics={'b': 'mse'}",
+      {"a", "b"}, &problems);
+  EXPECT_EQ(problems, Strings{});
+  EXPECT_EQ(params.losses[0].loss, LossKind::kMeanSquaredError);
+  EXPECT_EQ(params.losses[1].loss, LossKind::kMeanAbsoluteError);
+  EXPECT_EQ(params.losses[0].weight, 1.0);
+  EXPECT_EQ(params.losses[1].weight, 2.0);
+  EXPECT_EQ(names(params),
+            (Strings{"1 b_mse", "1 b_mape", "1 b_weighted_mse", "1 b_loss", "0 a_loss"}));
+  params = Fitted("loss=['mse', 'mae'], loss_weights=[1, 0.5], metrics=['mae', ['mse', 'mape']]",
+                  {"a", "b"}, &problems);
+  EXPECT_EQ(problems, Strings{});
+  EXPECT_EQ(params.losses[1].weight, 0.5);
+  EXPECT_EQ(names(params), (Strings{"0 a_mae", "1 b_mse", "1 b_mape", "0 a_loss", "1 b_loss"}));
+  params = Fitted("loss='mse'", {"a", "b"}, &problems);
+  EXPECT_EQ(problems, Strings{});
+  EXPECT_EQ(params.losses[1].loss, LossKind::kMeanSquaredError);
+  params = Fitted("loss=['mse'], metrics={'a': 'mae'}, loss_weights=3", {"a"}, &problems);
+  EXPECT_EQ(problems, Strings{});
+  EXPECT_EQ(names(params), Strings{"0 mae"});
+  EXPECT_EQ(params.losses[0].weight, 3.0);
+
+  const auto problem = [&](const std::string& text) {
+    Fitted(text, {"price", "churn"}, &problems);
+    return problems.empty() ? "" : problems[0];
+  };
+  EXPECT_EQ(problem("loss={'price': 'mse', 'chrn': 'mse'}"),
+            "loss names output \"chrn\", which the model does not have");
+  EXPECT_EQ(problem("loss={'price': 'mse'}"), "loss says nothing of output \"churn\"");
+  EXPECT_EQ(problem("loss=['mse']"), "loss has 1 entry but the model has 2 outputs");
+  EXPECT_EQ(problem("loss='mse', loss_weights=[1]"),
+            "loss_weights has 1 entry but the model has 2 outputs");
+  EXPECT_EQ(problem("loss='mse', metrics='mae'"),
+            "metrics do not say which of 2 outputs they are of");
+  EXPECT_EQ(problem("loss='mse', metrics={'prise': 'mae'}"),
+            "metrics names output \"prise\", which the model does not have");
+  EXPECT_EQ(problem("loss='mse', weighted_metrics={'price': 'auc'}"),
+            "metric \"price_auc\" cannot be weighted");
 }
 
 // What other tools call things is answered with their names here, in every spelling.

@@ -1,0 +1,177 @@
+#include "loss/objective.h"
+
+#include <ATen/ops/add.h>
+#include <ATen/ops/mul.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace hopper {
+namespace {
+
+Shape WithBatch(int64_t batch, const Shape& shape) {
+  Shape sizes{batch};
+  sizes.insert(sizes.end(), shape.begin(), shape.end());
+  return sizes;
+}
+
+// The labels that are of an output: a single one's whatever their name.
+const DataOutput& LabelsOf(const ModelOutput& output, const DataDesc& data, bool single) {
+  if (single && data.outputs.size() == 1) return data.outputs[0];
+  for (const DataOutput& labels : data.outputs) {
+    if (labels.name == output.name) return labels;
+  }
+  throw Error(ErrorCode::kInvalidParameter,
+              "\"" + data.table_name + "\" has no labels for output \"" + output.name + "\"");
+}
+
+}  // namespace
+
+Objective MakeObjective(const CompileParams& compile, const ModelSpec& spec, const DataDesc& data) {
+  Objective objective;
+  const bool single = spec.outputs.size() == 1;
+  for (size_t i = 0; i < spec.outputs.size(); ++i) {
+    const ModelOutput& output = spec.outputs[i];
+    ObjectivePart part;
+    if (i < compile.losses.size()) {
+      const OutputLoss& loss = compile.losses[i];
+      part.loss = loss.loss;
+      part.options = loss.options;
+      part.weight = static_cast<float>(loss.weight);
+    } else {
+      part.loss = compile.loss;
+      part.options = compile.loss_options;
+    }
+    part.last = output.final_activation;
+    part.logits = UsesLogits(part.loss, part.last);
+    part.shape = output.shape;
+    part.first = output.first;
+    part.size = ElementCount(output.shape);
+    if (part.logits) objective.linear |= uint64_t{1} << i;
+    const DataOutput& labels = LabelsOf(output, data, single);
+    part.classes = labels.kind == HOPPER_LABEL_CLASS;
+    part.label_shape = ElementCount(output.shape) == labels.size ? output.shape : labels.shape;
+    part.label_first = labels.first;
+    part.label_size = labels.size;
+    part.num_classes = labels.num_classes;
+    objective.outputs += part.size;
+    objective.parts.push_back(std::move(part));
+  }
+  if (spec.outputs.size() != data.outputs.size()) {
+    throw Error(ErrorCode::kInvalidParameter,
+                "model \"" + spec.name + "\" has " + std::to_string(spec.outputs.size()) +
+                    " outputs but \"" + data.table_name + "\" has labels of " +
+                    std::to_string(data.outputs.size()));
+  }
+  objective.weighted = data.weighted;
+  objective.plain = !data.by_parts && single && objective.parts[0].weight == 1.0F;
+  return objective;
+}
+
+at::Tensor PartOutput(const Objective& objective, size_t part, const at::Tensor& output) {
+  const ObjectivePart& of = objective.parts[part];
+  if (objective.parts.size() == 1) return output;
+  return output.narrow(1, of.first, of.size).reshape(WithBatch(output.size(0), of.shape));
+}
+
+Targets PartTargets(const Objective& objective, size_t part, const Targets& targets) {
+  // Labels of one output without weights are as they always were.
+  if (objective.plain || targets.classes.defined()) return targets;
+  const ObjectivePart& of = objective.parts[part];
+  const int64_t batch = targets.values.size(0);
+  const at::Tensor own =
+      targets.values.reshape({batch, -1}).narrow(1, of.label_first, of.label_size);
+  Targets out;
+  if (of.classes) {
+    out.num_classes = of.num_classes;
+    out.classes = own.reshape({batch}).to(at::kLong);
+  } else {
+    out.values = own.reshape(WithBatch(batch, of.label_shape)).contiguous();
+  }
+  return out;
+}
+
+at::Tensor ExampleWeights(const Objective& objective, const Targets& targets) {
+  if (!objective.weighted) return {};
+  const at::Tensor rows = targets.values.reshape({targets.values.size(0), -1});
+  return rows.narrow(1, rows.size(1) - 1, 1).reshape({-1}).contiguous();
+}
+
+at::Tensor LossPerExample(const Objective& objective, const at::Tensor& output,
+                          const Targets& targets) {
+  at::Tensor sum;
+  for (size_t i = 0; i < objective.parts.size(); ++i) {
+    const ObjectivePart& part = objective.parts[i];
+    at::Tensor loss = LossPerExample(part.loss, PartOutput(objective, i, output), part.logits,
+                                     part.last, PartTargets(objective, i, targets), part.options);
+    if (objective.plain) return loss;
+    if (part.weight != 1.0F) loss = at::mul(loss, part.weight);
+    sum = sum.defined() ? at::add(sum, loss) : loss;
+  }
+  const at::Tensor weights = ExampleWeights(objective, targets);
+  return weights.defined() ? at::mul(sum, weights) : sum;
+}
+
+bool LooksAtBatch(const Objective& objective) {
+  return std::any_of(objective.parts.begin(), objective.parts.end(), [](const ObjectivePart& part) {
+    return LooksAtBatch(part.loss, part.options);
+  });
+}
+
+PlannedObjective::PlannedObjective(const Objective& objective, int64_t batch,
+                                   const Kernels& kernels)
+    : objective_(objective), batch_(batch), targets_(objective.parts.size()) {
+  int64_t largest = 0;
+  for (const ObjectivePart& part : objective_.parts) {
+    parts_.push_back(std::make_unique<PlannedLoss>(part.loss, part.options, part.logits, part.last,
+                                                   batch, part.shape, kernels));
+    if (objective_.plain) return;
+    largest = std::max(largest, part.size);
+    outputs_.emplace_back(static_cast<size_t>(batch * part.size));
+    part_losses_.emplace_back(static_cast<size_t>(batch));
+  }
+  gradient_ = AlignedArray<float>(static_cast<size_t>(batch * largest));
+  factors_ = AlignedArray<float>(static_cast<size_t>(batch));
+  losses_ = AlignedArray<float>(static_cast<size_t>(batch));
+}
+
+void PlannedObjective::Run(const float* output, const Targets& targets, const float* factors,
+                           float* gradient) {
+  output_ = output;
+  if (objective_.plain) {
+    targets_[0] = targets;
+    parts_[0]->Run(output, targets, factors, gradient);
+    return;
+  }
+  weights_ = ExampleWeights(objective_, targets);
+  const float* weights = weights_.defined() ? weights_.const_data_ptr<float>() : nullptr;
+  const auto n = static_cast<size_t>(batch_);
+  std::fill_n(losses_.data(), n, 0.0F);
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    const ObjectivePart& part = objective_.parts[p];
+    const auto row = static_cast<size_t>(part.size);
+    const auto width = static_cast<size_t>(objective_.outputs);
+    float* own = outputs_[p].data();
+    for (size_t i = 0; i < n; ++i) {
+      std::memcpy(own + i * row, output + i * width + part.first, row * sizeof(float));
+    }
+    targets_[p] = PartTargets(objective_, p, targets);
+    for (size_t i = 0; gradient != nullptr && i < n; ++i) {
+      factors_[i] = factors[i] * part.weight * (weights != nullptr ? weights[i] : 1.0F);
+    }
+    parts_[p]->Run(own, targets_[p], factors_.data(),
+                   gradient != nullptr ? gradient_.data() : nullptr);
+    const float* losses = parts_[p]->losses();
+    for (size_t i = 0; i < n; ++i) {
+      part_losses_[p][i] = losses[i] * (weights != nullptr ? weights[i] : 1.0F);
+      losses_[i] += part_losses_[p][i] * part.weight;
+    }
+    for (size_t i = 0; gradient != nullptr && i < n; ++i) {
+      std::memcpy(gradient + i * width + part.first, gradient_.data() + i * row,
+                  row * sizeof(float));
+    }
+  }
+}
+
+}  // namespace hopper

@@ -1,0 +1,299 @@
+#include "params/output_params.h"
+
+#include <algorithm>
+
+#include "model_hopper/metrics.h"
+#include "params/loss_params.h"
+#include "params/metric_params.h"
+#include "params/metric_type.h"
+
+namespace hopper {
+namespace {
+
+constexpr const char* kByName = "Write it by output, for example ";
+
+// {'a': ...}, and no object of Keras.
+bool IsByOutput(const Value& value) {
+  return value.kind == Value::Kind::kDict && value.Find("class_name") == nullptr;
+}
+
+// Names of outputs: texts, each once.
+bool CheckNames(const Value& value, const std::string& what, ProblemList* problems) {
+  std::vector<std::string> names;
+  for (const ValueEntry& entry : value.entries) {
+    if (!entry.key.IsText()) {
+      problems->Error(ErrorCode::kInvalidParameter,
+                      what + " names an output by " + Render(entry.key), "",
+                      "Outputs have names, in quotes.");
+      return false;
+    }
+    if (std::find(names.begin(), names.end(), entry.key.text) != names.end()) {
+      problems->Error(ErrorCode::kInvalidParameter,
+                      what + " names output \"" + entry.key.text + "\" twice");
+      return false;
+    }
+    names.push_back(entry.key.text);
+  }
+  if (names.empty()) problems->Error(ErrorCode::kInvalidParameter, what + " names no output");
+  return !names.empty();
+}
+
+bool TooLong(const MetricParams& metric, ProblemList* problems) {
+  const size_t length = metric.name.substr(0, metric.name.find('(')).size();
+  if (length < HOPPER_MAX_NAME) return false;
+  problems->Error(
+      ErrorCode::kLimitExceeded,
+      "the name of a metric with that of its output has " + std::to_string(length) + " bytes",
+      "At most " + std::to_string(HOPPER_MAX_NAME - 1) + " are possible.");
+  return true;
+}
+
+void SetOutput(const std::string& output, MetricParams* metric) {
+  metric->output = output;
+  metric->prefix = output + "_";
+  metric->name = metric->prefix + metric->name;
+}
+
+// Of one output: a metric or a list of them; `place` or `output` says whose.
+void ReadOf(const Value& value, const std::string& output, int place, bool weighted,
+            CompileParams* params, ProblemList* problems) {
+  if (value.IsNone()) return;
+  const size_t before = params->metrics.size();
+  if (value.IsSequence()) {
+    for (const Value& item : value.items) ReadMetric(item, params, problems);
+  } else {
+    ReadMetric(value, params, problems);
+  }
+  for (size_t i = before; i < params->metrics.size(); ++i) {
+    MetricParams& metric = params->metrics[i];
+    metric.place = place;
+    metric.weighted = weighted;
+    const auto same = [&](const MetricParams& other) {
+      return !other.weighted && other.output == output && other.place == place &&
+             other.name.substr(other.prefix.size()) == metric.name;
+    };
+    if (weighted &&
+        std::any_of(params->metrics.begin(),
+                    params->metrics.begin() + static_cast<std::ptrdiff_t>(before), same)) {
+      metric.name = "weighted_" + metric.name;
+    }
+    if (!output.empty()) SetOutput(output, &metric);
+    if (weighted && metric.type->summed != Summed::kExamples) {
+      problems->Error(ErrorCode::kNotSupported, "metric \"" + metric.name + "\" cannot be weighted",
+                      "Only metrics that are means over the examples can.",
+                      "Name it in metrics, where each example counts alike.");
+    }
+    if (TooLong(metric, problems)) return;
+  }
+}
+
+}  // namespace
+
+void ReadLosses(const Value& value, CompileParams* params, ProblemList* problems) {
+  if (IsByOutput(value)) {
+    if (!CheckNames(value, "loss", problems)) return;
+    params->losses_by_name = true;
+    for (const ValueEntry& entry : value.entries) {
+      OutputLoss loss;
+      loss.output = entry.key.text;
+      if (ReadLoss(entry.value, &loss, problems)) params->losses.push_back(std::move(loss));
+    }
+  } else if (value.IsSequence()) {
+    if (value.items.empty()) {
+      problems->Error(ErrorCode::kInvalidParameter, "loss is an empty list", "",
+                      "Name one loss, for example loss='mse', or one for each output.");
+    }
+    for (const Value& item : value.items) {
+      OutputLoss loss;
+      if (ReadLoss(item, &loss, problems)) params->losses.push_back(std::move(loss));
+    }
+  } else {
+    OutputLoss loss;
+    if (!ReadLoss(value, &loss, problems)) return;
+    params->loss = loss.loss;
+    params->loss_options = loss.options;
+    params->loss_name = loss.name;
+    return;
+  }
+  // What stands for all of them where one is asked for.
+  if (params->losses.empty()) return;
+  params->loss = params->losses[0].loss;
+  params->loss_options = params->losses[0].options;
+  params->loss_name = params->losses.size() == 1 ? params->losses[0].name : Render(value);
+}
+
+void ReadLossWeights(const Value& value, CompileParams* params, ProblemList* problems) {
+  const Range range{-1e30, 1e30};
+  const auto read = [&](const Value& number, const std::string& output) {
+    const std::string label =
+        "loss_weights" + (output.empty() ? "" : " of output \"" + output + "\"");
+    const auto weight = ReadNumber(number, range, label, problems);
+    if (weight) params->loss_weights.push_back({output, *weight});
+  };
+  if (value.IsNone()) return;
+  if (value.kind == Value::Kind::kDict) {
+    if (!CheckNames(value, "loss_weights", problems)) return;
+    params->weights_by_name = true;
+    for (const ValueEntry& entry : value.entries) read(entry.value, entry.key.text);
+  } else if (value.IsSequence()) {
+    for (const Value& item : value.items) read(item, "");
+  } else {
+    read(value, "");
+  }
+}
+
+void ReadMetrics(const Value& value, bool weighted, CompileParams* params, ProblemList* problems) {
+  const std::string what = weighted ? "weighted_metrics" : "metrics";
+  if (value.IsNone()) return;
+  if (IsByOutput(value)) {
+    if (!CheckNames(value, what, problems)) return;
+    for (const ValueEntry& entry : value.entries) {
+      ReadOf(entry.value, entry.key.text, -1, weighted, params, problems);
+    }
+  } else if (!value.IsSequence()) {
+    ReadOf(value, "", -1, weighted, params, problems);
+  } else {
+    if (value.items.size() > HOPPER_MAX_METRICS) {
+      problems->Error(ErrorCode::kLimitExceeded,
+                      what + " holds " + std::to_string(value.items.size()) + " metrics",
+                      "At most " + std::to_string(HOPPER_MAX_METRICS) + " are possible.");
+      return;
+    }
+    for (size_t i = 0; i < value.items.size(); ++i) {
+      ReadOf(value.items[i], "", static_cast<int>(i), weighted, params, problems);
+    }
+  }
+  if (params->metrics.size() > HOPPER_MAX_METRICS) {
+    problems->Error(ErrorCode::kLimitExceeded,
+                    "there are " + std::to_string(params->metrics.size()) + " metrics",
+                    "At most " + std::to_string(HOPPER_MAX_METRICS) + " are possible.");
+    params->metrics.resize(HOPPER_MAX_METRICS);
+  }
+}
+
+void AddOutputLosses(CompileParams* params) {
+  if (!params->losses_by_name || params->losses.size() < 2) return;
+  for (const OutputLoss& loss : params->losses) {
+    MetricParams metric;
+    metric.type = &LossMetric();
+    metric.loss = loss.loss;
+    metric.loss_options = loss.options;
+    metric.of_loss = true;
+    metric.name = "loss";
+    SetOutput(loss.output, &metric);
+    params->metrics.push_back(std::move(metric));
+  }
+}
+
+bool FitToOutputs(const std::vector<std::string>& outputs, bool weighted, CompileParams* params,
+                  std::vector<ParamProblem>* found) {
+  const size_t n = outputs.size();
+  const size_t before = found->size();
+  ProblemList problems(found);
+  // The number of an output; reports those that are not there.
+  const auto number = [&](const std::string& name, const std::string& what) {
+    const auto at = std::find(outputs.begin(), outputs.end(), name);
+    if (at != outputs.end()) return static_cast<int>(at - outputs.begin());
+    const std::string nearest = NearestNameHint(name, outputs);
+    problems.Error(ErrorCode::kInvalidParameter,
+                   what + " names output \"" + name + "\", which the model does not have",
+                   "Its outputs are " + Join(outputs) + ".",
+                   nearest.empty() ? "Use the names of the architecture's outputs." : nearest);
+    return -1;
+  };
+  const auto wrong_count = [&](const std::string& what, size_t count, const std::string& example) {
+    problems.Error(ErrorCode::kInvalidParameter,
+                   what + " has " + std::to_string(count) + (count == 1 ? " entry" : " entries") +
+                       " but the model has " + std::to_string(n) +
+                       (n == 1 ? " output" : " outputs"),
+                   "Its outputs are " + Join(outputs) + ".", kByName + example);
+  };
+
+  std::vector<OutputLoss> losses(n);
+  std::vector<bool> known(n, params->losses.empty());
+  if (params->losses.empty()) {
+    for (OutputLoss& loss : losses) {
+      loss.loss = params->loss;
+      loss.options = params->loss_options;
+      loss.name = params->loss_name;
+    }
+  } else if (!params->losses_by_name && params->losses.size() != n) {
+    wrong_count("loss", params->losses.size(), "loss={'" + outputs[0] + "': 'mse'}.");
+    return false;
+  } else {
+    for (size_t i = 0; i < params->losses.size(); ++i) {
+      const int at =
+          params->losses_by_name ? number(params->losses[i].output, "loss") : static_cast<int>(i);
+      if (at < 0) continue;
+      losses[static_cast<size_t>(at)] = params->losses[i];
+      known[static_cast<size_t>(at)] = true;
+    }
+  }
+  for (size_t i = 0; i < n; ++i) {
+    losses[i].output = outputs[i];
+    if (known[i] || found->size() > before) continue;
+    problems.Error(ErrorCode::kInvalidParameter,
+                   "loss says nothing of output \"" + outputs[i] + "\"", "",
+                   "Name a loss for each output; loss_weights of 0 leaves one out of account.");
+  }
+
+  const std::vector<LossWeight>& weights = params->loss_weights;
+  if (!weights.empty() && !params->weights_by_name && weights.size() != n) {
+    wrong_count("loss_weights", weights.size(), "loss_weights={'" + outputs[0] + "': 1.0}.");
+  } else {
+    for (size_t i = 0; i < weights.size(); ++i) {
+      const int at =
+          params->weights_by_name ? number(weights[i].output, "loss_weights") : static_cast<int>(i);
+      if (at >= 0) losses[static_cast<size_t>(at)].weight = weights[i].weight;
+    }
+  }
+
+  int places = 0;
+  for (MetricParams& metric : params->metrics) {
+    if (!weighted) metric.weighted = false;
+    if (metric.of_loss) {
+      metric.part = std::max(0, number(metric.output, "loss"));
+    } else if (!metric.output.empty()) {
+      metric.part = std::max(0, number(metric.output, "metrics"));
+      if (n == 1) {
+        metric.name = metric.name.substr(metric.prefix.size());
+        metric.prefix.clear();
+      }
+    } else if (n > 1) {
+      places = std::max(places, metric.place + 1);
+      if (metric.place < 0 || metric.place >= static_cast<int>(n)) continue;
+      metric.part = metric.place;
+      SetOutput(outputs[static_cast<size_t>(metric.place)], &metric);
+      if (TooLong(metric, &problems)) return false;
+    }
+  }
+  const bool by_place = std::any_of(
+      params->metrics.begin(), params->metrics.end(),
+      [](const MetricParams& metric) { return !metric.of_loss && metric.output.empty(); });
+  if (n > 1 && (by_place || places > static_cast<int>(n))) {
+    problems.Error(ErrorCode::kInvalidParameter,
+                   "metrics do not say which of " + std::to_string(n) + " outputs they are of",
+                   "Its outputs are " + Join(outputs) + ".",
+                   kByName + ("metrics={'" + outputs[0] + "': ['mae']}."));
+  }
+  params->losses = std::move(losses);
+  params->losses_by_name = true;
+  const bool added = std::any_of(params->metrics.begin(), params->metrics.end(),
+                                 [](const MetricParams& metric) { return metric.of_loss; });
+  if (n > 1 && !added && found->size() == before) {
+    const size_t others = params->metrics.size();
+    AddOutputLosses(params);
+    for (size_t i = others; i < params->metrics.size(); ++i) {
+      params->metrics[i].part = static_cast<int>(i - others);
+    }
+  }
+  if (params->metrics.size() > HOPPER_MAX_METRICS) {
+    problems.Error(ErrorCode::kLimitExceeded,
+                   "there are " + std::to_string(params->metrics.size()) +
+                       " metrics with the losses of the outputs",
+                   "At most " + std::to_string(HOPPER_MAX_METRICS) + " are possible.");
+  }
+  return found->size() == before;
+}
+
+}  // namespace hopper

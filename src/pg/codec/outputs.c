@@ -1,0 +1,219 @@
+/*
+ * outputs.c
+ *		Labels of models with several outputs, and weights of rows: which column belongs to which
+ *		output. A row has them one behind the other as float32, a class by its index.
+ *
+ * The user names them in dependent_varname: '{"price": "price", "churn": "has_left"}'. A summary
+ * keeps what was packed in its column "outputs", as text:
+ * [{"name": "price", "column": "price", "type": "double precision", "kind": "value", "shape": []},
+ *  {"name": "churn", "column": "has_left", "type": "boolean", "kind": "class", "shape": [],
+ *   "num_classes": 2, "classes": ["f", "t"]}, {"kind": "weight", "column": "w"}]
+ */
+#include "pg/codec/rows.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+
+static const char *
+kind_name(int32 kind)
+{
+	return kind == HOPPER_LABEL_CLASS ? "class" : kind == HOPPER_LABEL_VALUE ? "value" : "array";
+}
+
+char *
+hopper_outputs_text(int n, const hopper_output *outputs, char *const *types, const char *weight)
+{
+	StringInfoData text;
+
+	if (n == 0)
+		return NULL;
+	initStringInfo(&text);
+	for (int i = 0; i < n; i++)
+	{
+		const hopper_output *output = &outputs[i];
+
+		appendStringInfoString(&text, i ? ", {\"name\": " : "[{\"name\": ");
+		escape_json(&text, output->name);
+		appendStringInfoString(&text, ", \"column\": ");
+		escape_json(&text, output->column);
+		appendStringInfoString(&text, ", \"type\": ");
+		escape_json(&text, types[i]);
+		appendStringInfo(&text, ", \"kind\": \"%s\", \"shape\": [", kind_name(output->kind));
+		for (int k = 0; k < output->rank; k++)
+			appendStringInfo(&text, "%s" INT64_FORMAT, k ? ", " : "", output->shape[k]);
+		appendStringInfoChar(&text, ']');
+		if (output->kind == HOPPER_LABEL_CLASS)
+		{
+			appendStringInfo(&text, ", \"num_classes\": %d, \"classes\": [", output->num_classes);
+			for (int k = 0; k < output->n_class_values; k++)
+			{
+				appendStringInfoString(&text, k ? ", " : "");
+				if (output->class_values[k] == NULL)
+					appendStringInfoString(&text, "null");
+				else
+					escape_json(&text, output->class_values[k]);
+			}
+			appendStringInfoChar(&text, ']');
+		}
+		appendStringInfoChar(&text, '}');
+	}
+	if (weight)
+	{
+		appendStringInfoString(&text, ", {\"kind\": \"weight\", \"column\": ");
+		escape_json(&text, weight);
+		appendStringInfoChar(&text, '}');
+	}
+	appendStringInfoChar(&text, ']');
+	return text.data;
+}
+
+char *
+hopper_outputs_column(Oid summary)
+{
+	/* tables of earlier versions have none */
+	return get_attnum(summary, "outputs") == InvalidAttrNumber ? "NULL::text" : "outputs::text";
+}
+
+static void
+refuse_outputs(const hopper_name *summary)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("\"%s\" is damaged", summary->shown),
+			 errdetail("Column \"outputs\" does not describe the labels of a row."),
+			 errhint("Use the tables as the functions of schema hopper made them.")));
+}
+
+/* Names of classes, of which only the first can be NULL. */
+static void
+read_classes(const hopper_name *summary, uint64 row, int column, hopper_output *output)
+{
+	bool		isnull;
+	Datum		value = hopper_value(row, column, TEXTARRAYOID, &isnull);
+	Datum	   *datums;
+	bool	   *nulls;
+	const char **names;
+	int			n;
+
+	if (isnull)
+		refuse_outputs(summary);
+	deconstruct_array(DatumGetArrayTypeP(value), TEXTOID, -1, false, 'i', &datums, &nulls, &n);
+	if (n < 1 || n > output->num_classes)
+		refuse_outputs(summary);
+	names = palloc(n * sizeof(char *));
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i] && i > 0)
+			refuse_outputs(summary);
+		names[i] = nulls[i] ? NULL : TextDatumGetCString(datums[i]);
+	}
+	output->n_class_values = n;
+	output->class_values = (const char *const *) names;
+}
+
+void
+hopper_read_outputs(const hopper_name *summary, const char *text, hopper_data_desc *desc,
+					char ***types, char **weight)
+{
+	hopper_output *read;
+	int64		values = 0;
+	int			n_outputs;
+	uint64		n;
+
+	*types = NULL;
+	*weight = NULL;
+	if (text == NULL)
+		return;
+	n = hopper_select("SELECT e.v->>'name', e.v->>'column', e.v->>'kind', e.v->>'type',"
+					  " translate(e.v->>'shape', '[]', '{}')::int4[],"
+					  " (e.v->>'num_classes')::int4,"
+					  " CASE WHEN e.v->>'kind' = 'class' THEN"
+					  "  ARRAY(SELECT json_array_elements_text(e.v->'classes')) END"
+					  " FROM json_array_elements(%s::json) WITH ORDINALITY AS e(v, i)"
+					  " ORDER BY e.i", hopper_literal(text));
+	if (n < 1 || n > HOPPER_MAX_OUTPUTS + 1)
+		refuse_outputs(summary);
+	n_outputs = (int) n;
+	if (strcmp(hopper_text_cell(summary, n - 1, 3), "weight") == 0)
+	{
+		n_outputs--;
+		values = desc->weighted = 1;
+		*weight = hopper_text_cell(summary, n - 1, 2);
+	}
+	if (n_outputs < 1 || n_outputs > HOPPER_MAX_OUTPUTS)
+		refuse_outputs(summary);
+	read = palloc0(n_outputs * sizeof(hopper_output));
+	*types = palloc0(n_outputs * sizeof(char *));
+	for (int i = 0; i < n_outputs; i++)
+	{
+		int64		product = 1;
+
+		read[i].name = hopper_text_cell(summary, i, 1);
+		read[i].column = hopper_text_cell(summary, i, 2);
+		read[i].kind = hopper_kind_cell_at(summary, i, 3);
+		(*types)[i] = hopper_text_cell(summary, i, 4);
+		read[i].rank = hopper_shape_cell_at(summary, i, 5, read[i].shape);
+		for (int k = 0; k < read[i].rank; k++)
+		{
+			if (read[i].shape[k] > PACK_MAX_BUFFER_BYTES / product)
+				refuse_outputs(summary);
+			product *= read[i].shape[k];
+		}
+		if ((read[i].kind == HOPPER_LABEL_ARRAY) != (read[i].rank > 0))
+			refuse_outputs(summary);
+		if (read[i].kind == HOPPER_LABEL_CLASS)
+		{
+			read[i].num_classes = (int32) hopper_int_cell(summary, i, 6, 1, PACK_MAX_CLASSES);
+			read_classes(summary, i, 7, &read[i]);
+		}
+		values += product;
+	}
+	SPI_freetuptable(SPI_tuptable);
+	if (desc->y_kind != HOPPER_LABEL_ARRAY || desc->y_type != HOPPER_FLOAT32 ||
+		desc->y_rank != 1 || desc->y_shape[0] != values)
+		refuse_outputs(summary);
+	desc->n_outputs = n_outputs;
+	desc->outputs = read;
+}
+
+/* "output "a"", or "the label" where there is one. */
+static char *
+output_words(const hopper_data_desc *desc, int i)
+{
+	return desc->n_outputs == 1 ? "the label" : psprintf("output \"%s\"", desc->outputs[i].name);
+}
+
+char *
+hopper_different_outputs(const hopper_data_desc *a, const char *a_name, const hopper_data_desc *b,
+						 const char *b_name)
+{
+	if (a->n_outputs != b->n_outputs)
+		return psprintf("\"%s\" has labels of %d outputs, \"%s\" of %d.", a_name,
+						Max(a->n_outputs, 1), b_name, Max(b->n_outputs, 1));
+	for (int i = 0; i < a->n_outputs; i++)
+	{
+		const hopper_output *one = &a->outputs[i];
+		const hopper_output *other = &b->outputs[i];
+
+		if (strcmp(one->name, other->name) != 0)
+			return psprintf("Output %d of \"%s\" is \"%s\", that of \"%s\" is \"%s\".", i + 1,
+							a_name, one->name, b_name, other->name);
+		if (one->kind != other->kind || one->rank != other->rank ||
+			memcmp(one->shape, other->shape, sizeof(int64) * one->rank) != 0)
+			return psprintf("Labels of %s are of another kind or shape in \"%s\" than in \"%s\".",
+							output_words(a, i), a_name, b_name);
+		if (one->num_classes != other->num_classes ||
+			one->n_class_values != other->n_class_values)
+			return psprintf("%s has %d classes in \"%s\" and %d in \"%s\".", output_words(a, i),
+							one->num_classes, a_name, other->num_classes, b_name);
+		for (int k = 0; k < one->n_class_values; k++)
+			if ((one->class_values[k] == NULL) != (other->class_values[k] == NULL) ||
+				(one->class_values[k] &&
+				 strcmp(one->class_values[k], other->class_values[k]) != 0))
+				return psprintf("Class %d of %s is another one in \"%s\" than in \"%s\".", k + 1,
+								output_words(a, i), a_name, b_name);
+	}
+	return NULL;
+}

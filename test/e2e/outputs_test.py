@@ -1,0 +1,239 @@
+"""Models with several outputs, and weights of rows: from the columns of a table to predictions."""
+
+import json
+import math
+import os
+import struct
+
+import psycopg2
+import pytest
+
+from digits import connect, create_database, drop_database, query, select, value
+
+DATABASE = "hopper_outputs"
+with open(os.path.join(os.path.dirname(__file__), "../baseline/keras_outputs.json"),
+          encoding="ascii") as file:
+    KERAS = json.load(file)
+LABELS = '{"price": "price", "grade": "grade", "tags": "tags"}'
+INPUTS = '{"wide": ["w1", "w2", "w3"], "deep": ["d1", "d2"]}'
+COMPILE = ("loss={'price': 'mse', 'grade': 'categorical_crossentropy',"
+           " 'tags': 'binary_crossentropy'}, optimizer='SGD(learning_rate=0.05)',"
+           " loss_weights={'price': 0.5, 'grade': 2.0, 'tags': 1.0},"
+           " metrics={'price': ['mae'], 'grade': ['accuracy'], 'tags': ['auc']},"
+           " weighted_metrics={'price': ['mae'], 'grade': ['accuracy']}")
+GRADES = ["good", "poor", "so-so"]  # in the order of their indexes
+
+
+def flat(arrays):
+    values = [x for array in arrays for x in array]
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    query(connection, "CREATE TABLE things (id int, w1 real, w2 real, w3 real, d1 real, d2 real,"
+          " price float8, grade text, tags smallint[], weight real)")
+    rows = KERAS["rows"]
+    for i, price in enumerate(rows["price"]):
+        query(connection, "INSERT INTO things VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)", i,
+              *rows["wide"][i], *rows["deep"][i], price, GRADES[rows["grade"][i]],
+              [int(x) for x in rows["tags"][i]], rows["weight"][i])
+    query(connection, "DELETE FROM architectures")
+    query(connection, "SELECT hopper.load_model('architectures', %s, %s)", KERAS["architecture"],
+          psycopg2.Binary(flat(KERAS["weights"])))
+    model = value(connection, "SELECT max(model_id) FROM architectures")
+    select(connection, "chosen", [(1, model, COMPILE, "batch_size=48, shuffle=False")])
+    for name, weights in (("plain", None), ("weighted", "weight")):
+        query(connection, "SELECT hopper.training_preprocessor('things', %s, %s, %s,"
+              " partitions => 1, weight_varname => %s)", name, LABELS, INPUTS, weights)
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+def test_packed(database):
+    described = json.loads(value(database, "SELECT outputs FROM weighted_summary"))
+    assert described == [
+        {"name": "price", "column": "price", "type": "double precision", "kind": "value",
+         "shape": []},
+        {"name": "grade", "column": "grade", "type": "text", "kind": "class", "shape": [],
+         "num_classes": 3, "classes": GRADES},
+        {"name": "tags", "column": "tags", "type": "smallint[]", "kind": "array", "shape": [2]},
+        {"kind": "weight", "column": "weight"}]
+    row = query(database, "SELECT dependent_varname, dependent_vartype, label_shape"
+                " FROM weighted_summary")[0]
+    assert row == (["price", "grade", "tags"], ["double precision", "text", "smallint[]"], [5])
+    assert value(database, "SELECT sum(length(labels)) FROM plain") == 48 * 4 * 4
+
+
+@pytest.mark.parametrize("run", ["plain", "weighted"])
+def test_twenty_steps_of_keras(database, run):
+    keras = KERAS["runs"][run]
+    table = "m_" + run
+    query(database, "SELECT hopper.fit_multiple_model(%s, %s, 'chosen', 20, seed => 1,"
+          " replace => true)", run, table)
+    assert value(database, f"SELECT status FROM {table}_info") == "done"
+    losses = value(database, f"SELECT training_loss FROM {table}_info")
+    # The last one is taken of the weights afterwards.
+    assert losses[:19] == pytest.approx(keras["losses"][:19], rel=1e-5)
+    assert losses[19] == pytest.approx(keras["evaluated"]["loss"], rel=1e-5)
+    content = bytes(value(database, f"SELECT model_weights FROM {table}"))
+    got = struct.unpack(f"<{len(content) // 4}f", content)
+    at = 0
+    for expected in keras["weights_after"]:
+        own = got[at:at + len(expected)]
+        at += len(expected)
+        largest = max(abs(x) for x in expected)
+        assert max(abs(a - b) for a, b in zip(own, expected)) <= 1e-5 * largest
+    names = value(database, f"SELECT metrics_type FROM {table}_info")
+    assert names == ["price_mae", "grade_accuracy", "tags_auc", "price_weighted_mae",
+                     "grade_weighted_accuracy", "price_loss", "grade_loss", "tags_loss"]
+    loss, metrics = query(database, "SELECT loss, metrics FROM hopper.evaluate(%s, %s)", table,
+                          run)[0]
+    evaluated = keras["evaluated"]
+    assert loss == pytest.approx(evaluated["loss"], rel=1e-5)
+    for name, got in zip(names, metrics):
+        if name in evaluated:
+            assert got == pytest.approx(evaluated[name], rel=2e-5), name
+
+
+def expected(connection, table):
+    """What the model gives for each row, of its weights."""
+    content = bytes(value(connection, f"SELECT model_weights FROM {table}"))
+    numbers = struct.unpack(f"<{len(content) // 4}f", content)
+    shapes, parts, at = [(2, 6), (6,), (9, 1), (1,), (9, 3), (3,), (9, 2), (2,)], [], 0
+    for shape in shapes:
+        n = shape[0] * (shape[1] if len(shape) > 1 else 1)
+        own = numbers[at:at + n]
+        parts.append([own[i::shape[1]] for i in range(shape[1])] if len(shape) > 1 else own)
+        at += n
+    assert at == len(numbers)
+
+    def dense(x, kernel, bias):
+        return [sum(a * w for a, w in zip(x, column)) + b for column, b in zip(kernel, bias)]
+
+    rows = []
+    for wide, deep in zip(KERAS["rows"]["wide"], KERAS["rows"]["deep"]):
+        hidden = [max(0.0, x) for x in dense(deep, parts[0], parts[1])]
+        joined = wide + hidden
+        logits = [math.exp(x) for x in dense(joined, parts[4], parts[5])]
+        rows.append((hidden, dense(joined, parts[2], parts[3])[0],
+                     [x / sum(logits) for x in logits],
+                     [1 / (1 + math.exp(-x)) for x in dense(joined, parts[6], parts[7])]))
+    return rows
+
+
+def test_predictions_name_their_output(database):
+    query(database, "SELECT hopper.predict('m_plain', 'things', 'id', NULL, 'predicted',"
+          " replace => true)")
+    rows = query(database, "SELECT id, predicted_price, predicted_grade, prob_grade,"
+                 " predicted_tags FROM predicted ORDER BY id")
+    assert len(rows) == 48
+    long = query(database, "SELECT (source).id, output, class_value, prob, rank, value"
+                 " FROM hopper.predict_rows('m_plain', NULL::things)")
+    assert len(long) == 48 * 4
+    for (key, price, grade, prob, tags), (_, a, b, c) in zip(rows, expected(database, "m_plain")):
+        assert price == pytest.approx(a, rel=1e-4, abs=1e-5)
+        assert (grade, prob) == (GRADES[b.index(max(b))], pytest.approx(max(b), rel=1e-4))
+        assert tags == pytest.approx(c, rel=1e-4)
+        own = [one[1:] for one in long if one[0] == key]
+        assert own == [("price", None, None, None, price), ("grade", grade, prob, 1, None),
+                       ("tags", None, None, 1, tags[0]), ("tags", None, None, 2, tags[1])]
+
+
+def test_a_layers_output(database):
+    hidden = value(database, "SELECT layer FROM hopper.describe_model('architectures',"
+                   " (SELECT model_id FROM architectures WHERE model_weights IS NOT NULL))"
+                   " WHERE class_name = 'Dense' AND output_shape = '6'")
+    query(database, "SELECT hopper.predict('m_plain', 'things', 'id', NULL, 'embedded',"
+          " layer => %s, replace => true)", hidden)
+    rows = query(database, f'SELECT "{hidden}" FROM embedded ORDER BY id')
+    other = query(database, "SELECT layer_output FROM hopper.predict_rows('m_plain',"
+                  " NULL::things, layer => %s) ORDER BY (source).id", hidden)
+    assert rows == other
+    for (got,), (wanted, *_) in zip(rows, expected(database, "m_plain")):
+        assert got == pytest.approx(wanted, rel=1e-4, abs=1e-5)
+    with pytest.raises(psycopg2.Error, match='has no layer "prise"') as error:
+        query(database, "SELECT hopper.predict('m_plain', 'things', 'id', NULL, 'e2',"
+              " layer => 'prise')")
+    assert "price" in error.value.diag.message_hint
+
+
+def test_validation_and_warm_start(database):
+    query(database, "SELECT hopper.training_preprocessor('things', 'split', %s, %s,"
+          " validation_fraction => 0.25, weight_varname => 'weight')", LABELS, INPUTS)
+    fit = "SELECT hopper.fit_multiple_model('split', %s, 'chosen', %s, seed => 3)"
+    query(database, fit, "m_long", 4)
+    query(database, fit, "m_warm", 2)
+    query(database, fit[:-1] + ", warm_start => true)", "m_warm", 2)
+    digests = [value(database, f"SELECT model_weights FROM {t}") for t in ("m_long", "m_warm")]
+    assert bytes(digests[0]) == bytes(digests[1])
+    query(database, "SELECT hopper.validation_preprocessor('things', 'again',"
+          " packed_table => 'split')")
+    assert value(database, "SELECT outputs FROM again_summary") == value(
+        database, "SELECT outputs FROM split_summary")
+    assert value(database, "SELECT loss FROM hopper.evaluate('m_long', 'again')") > 0
+    best = value(database, "SELECT mst_key FROM hopper.leaderboard('m_long',"
+                 " rank_by => 'tags_loss')")
+    assert best == 1
+
+
+@pytest.mark.parametrize("wrong", ["NULL", "-1", "'NaN'", "'Infinity'"])
+def test_weights_that_are_none(database, wrong):
+    query(database, "DROP TABLE IF EXISTS bad")
+    query(database, f"CREATE TABLE bad AS SELECT id, w1, price, CASE WHEN id = 7 THEN"
+          f" {wrong}::real ELSE 1 END AS weight FROM things")
+    with pytest.raises(psycopg2.Error, match="NULL, negative or not finite") as error:
+        query(database, "SELECT hopper.training_preprocessor('bad', 'p', 'price', 'w1',"
+              " weight_varname => 'weight')")
+    assert error.value.diag.message_detail.startswith("Row ")
+
+
+def test_weights_of_one_output(database):
+    """Rows of weight 0 and 2 are as if they were not there, and twice."""
+    query(database, "CREATE TABLE w AS SELECT id, w1, w2, price > 0 AS up, (id % 3)::real AS"
+          " weight FROM things")
+    query(database, "SELECT hopper.training_preprocessor('w', 'w_packed', 'up', 'w1, w2',"
+          " partitions => 1, weight_varname => 'weight')")
+    query(database, "SELECT hopper.mlp('architectures', 'w_packed', '{4}')")
+    model = value(database, "SELECT max(model_id) FROM architectures")
+    select(database, "w_chosen", [(1, model, "loss='binary_crossentropy', optimizer='sgd',"
+                                   " metrics=['accuracy']", "batch_size=48")])
+    query(database, "SELECT hopper.fit_multiple_model('w_packed', 'w_m', 'w_chosen', 3)")
+    query(database, "SELECT hopper.predict('w_m', 'w', 'id', NULL, 'w_out', 'prob')")
+    wanted = value(database, "SELECT -sum(weight * ln(prob)) / 48 FROM w JOIN w_out USING (id)"
+                   " WHERE class_value = up::text OR class_value = left(up::text, 1)")
+    got = value(database, "SELECT loss FROM hopper.evaluate('w_m', 'w_packed')")
+    assert got == pytest.approx(wanted, rel=1e-5)
+
+
+def test_what_does_not_fit_is_refused(database):
+    with pytest.raises(psycopg2.Error, match="need their names"):
+        query(database, "SELECT hopper.training_preprocessor('things', 'x', 'price, grade', 'w1')")
+    query(database, "SELECT hopper.training_preprocessor('things', 'two', %s, %s)",
+          '{"price": "price", "grade": "grade"}', INPUTS)
+    with pytest.raises(psycopg2.Error, match='has the outputs "price", "grade", "tags"'):
+        query(database, "SELECT hopper.fit_multiple_model('two', 'x', 'chosen', 1)")
+    model = value(database, "SELECT max(model_id) FROM architectures WHERE model_weights IS NOT"
+                  " NULL")
+    select(database, "misspelt", [(1, model, COMPILE.replace("{'price': 'mse'", "{'prise': 'mse'"),
+                                   "")])
+    with pytest.raises(psycopg2.Error, match='names output "prise"') as error:
+        query(database, "SELECT hopper.fit_multiple_model('plain', 'x', 'misspelt', 1)")
+    assert "price" in error.value.diag.message_hint
+
+
+@pytest.mark.parametrize("damage", [
+    "'[]'", "'[{}]'", "'nonsense'", "NULL",
+    "replace(outputs, '\"num_classes\": 3', '\"num_classes\": 2')",
+    "replace(outputs, '\"shape\": [2]', '\"shape\": [2147483647, 2147483647]')",
+    "replace(outputs, '\"kind\": \"weight\"', '\"kind\": \"value\"')"])
+def test_damaged_summaries_harm_nobody(database, damage):
+    query(database, "DROP TABLE IF EXISTS hurt, hurt_summary")
+    query(database, "CREATE TABLE hurt AS SELECT * FROM weighted")
+    query(database, "CREATE TABLE hurt_summary AS SELECT * FROM weighted_summary")
+    query(database, f"UPDATE hurt_summary SET outputs = {damage}")
+    with pytest.raises(psycopg2.Error):
+        query(database, "SELECT hopper.fit_multiple_model('hurt', 'x', 'chosen', 1)")
+    assert value(database, "SELECT 1") == 1
