@@ -163,7 +163,7 @@ def refused(connection, text, *arguments):
     ("{}", "names 0 inputs"),
     ('{"a": "picture", "b": "roms"}', "roms"),
     ('{"a": ["picture", "rooms"], "b": "area"}', "cannot be joined with others"),
-    ('{"a": ', "json"),
+    ('{"a": ', "JSON object"),
 ])
 def test_refused_arguments(database, inputs, words):
     assert words in refused(database, PACK, "wrong", inputs)
