@@ -28,6 +28,10 @@ SELECT count(*) AS rows, avg((p.class_value = t.y)::int) > 0.95 AS right FROM pr
 -- An id beyond the table ends the model, and says which.
 SELECT count(*) FROM hopper.fit('packed', 'm2', 'nets', 2, $$loss='binary_crossentropy', optimizer='SGD'$$, 'batch_size=20', 1);
 RESET client_min_messages;
+-- Nor is there a prediction: the rows are named.
+UPDATE texts SET words[3] = 20 WHERE id = 77;
+SELECT hopper.predict('m', 'texts', 'id', 'words', 'beyond');
+SELECT count(*) FROM hopper.predict_rows('m', NULL::texts);
 
 -- What is refused.
 \set VERBOSITY terse

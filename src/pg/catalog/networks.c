@@ -239,7 +239,6 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 	if (packed->desc.n_outputs == 1)
 		single_output(&packed->desc);
 	net->data = &packed->desc;
-	hopper_finish();
 	if (net->data->y_kind == HOPPER_LABEL_CLASS && net->data->num_classes < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -248,6 +247,9 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 				 errdetail("There is nothing to learn."),
 				 errhint("Pack rows of other classes, too, or numbers with label_kind => "
 						 "'value'.")));
+	packed->desc.table_name = pstrdup(packed->desc.table_name);
+	packed->desc.y_column = pstrdup(packed->desc.y_column);
+	hopper_finish();
 }
 
 /* "mlp 64-32" */

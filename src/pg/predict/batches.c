@@ -142,6 +142,7 @@ hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n)
 	hopper_error error;
 
 	MemoryContextReset(batch->context);
+	batch->first_row = run->rows.row_number + 1;
 	batch->n = n;
 	MemoryContextSwitchTo(run->scratch);
 	for (int row = 0; row < n; row++)
@@ -178,6 +179,28 @@ hopper_predict_submit(hopper_prediction *run, HeapTuple *tuples, int n)
 	pfree(nulls);
 }
 
+/* Which rows those are of which one cannot be computed. */
+static void
+batch_context(void *state)
+{
+	const hopper_prediction *run = state;
+	const hopper_predict_batch *batch = &run->batches[run->first];
+	int			last = batch->n - 1;
+	Oid			function;
+	bool		varlena;
+
+	if (run->id_column == NULL || batch->id_nulls[0] || batch->id_nulls[last])
+	{
+		errcontext("predicting rows number " INT64_FORMAT " to " INT64_FORMAT " of \"%s\"",
+				   batch->first_row, batch->first_row + last, run->source.shown);
+		return;
+	}
+	getTypeOutputInfo(run->id_oid, &function, &varlena);
+	errcontext("predicting the rows of \"%s\" from (%s)=(%s) to (%s)", run->source.shown,
+			   run->id_column, OidOutputFunctionCall(function, batch->ids[0]),
+			   OidOutputFunctionCall(function, batch->ids[last]));
+}
+
 const hopper_predict_batch *
 hopper_predict_take(hopper_prediction *run, bool wait, const float **outputs)
 {
@@ -193,7 +216,12 @@ hopper_predict_take(hopper_prediction *run, bool wait, const float **outputs)
 		hopper_wait(run->event_fd, LONGEST_WAIT);
 	}
 	if (ready < 0)
+	{
+		ErrorContextCallback context = {error_context_stack, batch_context, run};
+
+		error_context_stack = &context;
 		hopper_throw(&error);
+	}
 	if (n != batch->n)
 		elog(ERROR, "the core predicted %d rows where %d were given", n, batch->n);
 	return batch;

@@ -16,6 +16,7 @@
 typedef struct hopper_predict_batch
 {
 	MemoryContext context;		/* of the keys */
+	int64		first_row;		/* its number among all, from 1 */
 	int			n;
 	Datum	   *ids;
 	bool	   *id_nulls;

@@ -7,6 +7,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "utils/timestamp.h"
+
 #define LONGEST_SLEEP 2000		/* ms */
 #define CLIENT_CHECK_INTERVAL 2000	/* ms */
 
