@@ -200,9 +200,20 @@ int FileOfModel(const hopper_export* from, hopper_rows** rows, hopper_error* err
     model.spec = spec.get();
     if (data != nullptr) {
       model.normalizing_const = data->normalizing_const;
-      model.label = Text(data->y_column);
-      for (int32_t i = 0; i < data->n_class_values; ++i) {
-        model.classes.push_back(Text(data->class_values[i]));
+      const auto add = [&](const char* label, int32_t n, const char* const* values) {
+        ModelExport::Output output;
+        output.label = Text(label);
+        for (int32_t i = 0; i < n; ++i) output.classes.push_back(Text(values[i]));
+        model.outputs.push_back(std::move(output));
+      };
+      if (data->n_outputs == 0) add(data->y_column, data->n_class_values, data->class_values);
+      for (const ModelOutput& output : spec->outputs) {
+        for (int32_t i = 0; i < data->n_outputs; ++i) {
+          const hopper_output& own = data->outputs[i];
+          if (spec->outputs.size() > 1 && output.name != Text(own.name)) continue;
+          add(own.column, own.n_class_values, own.class_values);
+          break;
+        }
       }
     }
     auto table = std::make_unique<Rows>(4);

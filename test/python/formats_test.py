@@ -4,12 +4,14 @@ real Keras that the unit tests hold us to (test/baseline)."""
 import inspect
 import json
 
+import keras
 import numpy as np
 import onnx
 import onnxruntime
 import psycopg
 import pytest
 import safetensors
+from keras import layers
 
 from conftest import SOURCE, ask, plain_connection
 
@@ -50,6 +52,14 @@ def call(connection, function, *arguments):
     except psycopg.errors.FeatureNotSupported as error:
         assert "has no export" in error.diag.message_primary
         return None, error.diag.message_primary.split("of class ")[1].split()[0]
+
+
+@pytest.fixture
+def torch_or_none(request):
+    try:
+        return request.getfixturevalue("torch")
+    except pytest.skip.Exception:
+        return None
 
 
 def parts_of(rows, shapes):
@@ -167,6 +177,35 @@ def test_applications(server, name, turns):
     turned = [node for node in onnx.load_from_string(content).graph.node
               if node.op_type == "Transpose" and "kernel" not in node.input[0]]
     assert len(turned) <= turns
+
+
+def test_several_outputs(server, torch_or_none, tmp_path):
+    """Each by its name, in the model's order."""
+    keras.utils.clear_session()
+    x, more = keras.Input((6,), name="left"), keras.Input((2, 3), name="right")
+    shared = layers.Dense(5, "tanh")(layers.Concatenate()([x, layers.Flatten()(more)]))
+    model = keras.Model([x, more], [layers.Dense(3, "softmax", name="kind")(shared),
+                                    layers.Reshape((2, 2), name="size")(layers.Dense(4)(shared))])
+    rows = [np.random.default_rng(1).normal(size=(4, *shape)).astype("f4") for shape in ((6,), (2, 3))]
+    expected = model.predict(rows, verbose=0)
+    weights = np.concatenate([value.ravel() for value in model.get_weights()]).tobytes()
+    content, _ = call(server, "to_onnx", model.to_json(), weights)
+    onnx.checker.check_model(content, full_check=True)
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    assert [node.name for node in session.get_outputs()] == ["kind", "size"]
+    made = session.run(None, {"left": rows[0], "right": rows[1]})
+    for one, other in zip(made, expected):
+        assert_close(one, other, "onnx")
+    source, _ = call(server, "to_pytorch", model.to_json())
+    compile(source, "generated", "exec")
+    if torch_or_none is None:
+        return
+    path = tmp_path / "weights.safetensors"
+    path.write_bytes(call(server, "to_safetensors", model.to_json(), weights)[0])
+    module, _ = module_of(source, path)
+    with torch_or_none.no_grad():
+        for one, other in zip(module(*(torch_or_none.from_dlpack(part.copy()) for part in rows)), expected):
+            assert_close(np.from_dlpack(one), other, "pytorch")
 
 
 def rows_of_digits():

@@ -13,11 +13,16 @@
 namespace hopper {
 
 struct ModelExport {
+  // What is known of an output, in the model's order; none where there are no data.
+  struct Output {
+    std::string label;                 // name of what is predicted
+    std::vector<std::string> classes;  // where there are any
+  };
+
   const ModelSpec* spec = nullptr;
-  std::string_view json;             // the architecture
-  double normalizing_const = 1.0;    // features are divided by it
-  std::string label;                 // name of what is predicted; may be empty
-  std::vector<std::string> classes;  // by output, where there are any
+  std::string_view json;           // the architecture
+  double normalizing_const = 1.0;  // features are divided by it
+  std::vector<Output> outputs;
 };
 
 // Bytes of a file, and how many of the model's weights, as float32 in get_weights() order, follow

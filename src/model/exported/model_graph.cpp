@@ -9,11 +9,6 @@ using ops::Value;
 
 void MakeGraph(const ModelExport& model, ops::Graph* graph) {
   const ModelSpec& spec = *model.spec;
-  if (spec.outputs.size() > 1) {
-    throw Error(ErrorCode::kNotSupported,
-                "model \"" + spec.name + "\" has several outputs, which cannot be exported yet", "",
-                "Its weights can be: hopper.to_safetensors().");
-  }
   const std::vector<std::string> names = TensorNames(spec);
   std::vector<Value> tensors(spec.tensors.size());
   graph->Begin("input", "");
@@ -25,7 +20,6 @@ void MakeGraph(const ModelExport& model, ops::Graph* graph) {
     if (model.normalizing_const != 1.0) x = div(x, model.normalizing_const);
     tensors[static_cast<size_t>(spec.input)] = x;
   }
-  std::string last = "output";
   for (const Node& node : spec.nodes) {
     const Layer& layer = *spec.layers[static_cast<size_t>(node.layer)];
     graph->Begin(layer.name(), layer.class_name());
@@ -37,11 +31,12 @@ void MakeGraph(const ModelExport& model, ops::Graph* graph) {
       const auto at = static_cast<size_t>(weight);
       call.weights.push_back(graph->Weight(names[at], weight, spec.weights[at].shape));
     }
-    const Value output = ExportLayer(layer, call);
-    tensors[static_cast<size_t>(node.output)] = output;
-    if (node.output == spec.output) last = layer.name();
+    tensors[static_cast<size_t>(node.output)] = ExportLayer(layer, call);
   }
-  graph->Output(tensors[static_cast<size_t>(spec.output)], last);
+  // Each by itself: of several, the row that they are joined to has no reader here.
+  for (const ModelOutput& output : spec.outputs) {
+    graph->Output(tensors[static_cast<size_t>(output.tensor)], output.name);
+  }
 }
 
 }  // namespace hopper

@@ -191,11 +191,21 @@ class Writer {
     if (model_.normalizing_const != 1.0) {
       property("normalizing_const", nlohmann::json(model_.normalizing_const).dump());
     }
-    if (!model_.label.empty()) property("label", model_.label);
-    if (!model_.classes.empty()) {
-      property("classes", nlohmann::json(model_.classes)
-                              .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    // Of several outputs by their names.
+    nlohmann::json labels = nlohmann::json::object();
+    nlohmann::json classes = nlohmann::json::object();
+    for (size_t i = 0; i < model_.outputs.size(); ++i) {
+      const std::string& name = model_.spec->outputs[i].name;
+      labels[name] = model_.outputs[i].label;
+      if (!model_.outputs[i].classes.empty()) classes[name] = model_.outputs[i].classes;
     }
+    const auto text = [](const nlohmann::json& value) {
+      return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    };
+    const bool several = model_.spec->outputs.size() > 1;
+    if (several && !labels.empty()) property("label", text(labels));
+    if (!several && !labels.empty()) property("label", model_.outputs[0].label);
+    if (!classes.empty()) property("classes", text(several ? classes : *classes.begin()));
     return head.Take();
   }
 

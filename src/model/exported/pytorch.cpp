@@ -427,14 +427,7 @@ class Printer {
         "trained\non. Weights have Keras' shapes.\n\"\"\"\n\n"
         "import json\nimport math\nimport struct\n\nimport torch\nimport torch.nn.functional as F\n"
         "from torch import nn\n";
-    if (!model_.classes.empty()) {
-      source += "\n# " + (model_.label.empty() ? "Classes" : Comment(model_.label)) +
-                ": one for each output, or two for a single one\nCLASSES = [";
-      for (size_t i = 0; i < model_.classes.size(); ++i) {
-        source += (i > 0 ? ", " : "") + Quoted(model_.classes[i]);
-      }
-      source += "]\n";
-    }
+    source += Classes();
     for (const std::string& helper : helpers_) source += "\n" + helper;
     source +=
         "\n\nclass Model(nn.Module):\n    # attribute: name in the file, shape, trainable\n"
@@ -467,6 +460,24 @@ class Printer {
 
  private:
   const Tensor& At(int id) const { return graph_.tensors()[static_cast<size_t>(id)]; }
+
+  std::string Classes() const {
+    const bool several = model_.spec->outputs.size() > 1;
+    std::string text;
+    for (size_t i = 0; i < model_.outputs.size(); ++i) {
+      const ModelExport::Output& output = model_.outputs[i];
+      if (output.classes.empty()) continue;
+      Texts classes;
+      for (const std::string& one : output.classes) classes.push_back(Quoted(one));
+      const std::string list = "[" + Joined(classes) + "]";
+      const std::string comment = "  # " + Comment(output.label) + "\n";
+      text += several ? "    " + Quoted(model_.spec->outputs[i].name) + ": " + list + "," + comment
+                      : "CLASSES = " + list + comment;
+    }
+    if (text.empty()) return "";
+    return "\n# One for each place of an output, or two for a single one.\n" +
+           (several ? "CLASSES = {\n" + text + "}\n" : text);
+  }
 
   // Without what would end a comment or a text.
   static std::string Comment(const std::string& text) {
