@@ -1,6 +1,9 @@
 #include <cmath>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "search/space.h"
 
@@ -48,6 +51,16 @@ class GridTexts : public SearchTexts {
   GridSpace space_;
 };
 
+// Each value once, as in MADlib's grids: two of the same make the same configurations.
+std::vector<Value> Different(const std::vector<Value>& values) {
+  std::set<std::string> seen;
+  std::vector<Value> different;
+  for (const Value& value : values) {
+    if (seen.insert(Render(value)).second) different.push_back(value);
+  }
+  return different;
+}
+
 Dimension FromParameter(const GridParameter& parameter, const std::string& name,
                         const std::string& place) {
   Dimension dimension;
@@ -55,7 +68,7 @@ Dimension FromParameter(const GridParameter& parameter, const std::string& name,
   dimension.used_in = {place};
   if (!parameter.distribution) {
     dimension.kind = DimensionKind::kChoice;
-    dimension.choices = parameter.choices;
+    dimension.choices = Different(parameter.choices);
     return dimension;
   }
   dimension.kind =
@@ -78,6 +91,7 @@ SearchSpace ParseSearchGrid(const std::vector<int32_t>& model_ids, const std::st
   dimensions[0].structural = true;
   dimensions[0].used_in = {"model_id"};
   for (const int32_t id : model_ids) dimensions[0].choices.push_back(Value::Integer(id));
+  dimensions[0].choices = Different(dimensions[0].choices);
   if (model_ids.empty()) throw Error(ErrorCode::kInvalidParameter, "there is no model_id");
   const std::string compile = "compile_params";
   dimensions[1].name = "optimizer_params_list";

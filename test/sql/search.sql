@@ -59,6 +59,10 @@ SELECT mst_key, iterations, status FROM searched_trials ORDER BY mst_key;
 SELECT decision, mst_key, reason FROM searched_decisions ORDER BY number;
 SELECT count(*) FROM search_best;
 
+-- values that stand twice make no other configurations
+SELECT parameter, choices FROM hopper.describe_space(NULL, ARRAY[1, 1],
+    $$ {'loss': ['mse', 'mse'], 'optimizer_params_list': [{'optimizer': ['SGD', 'sgd'], 'lr': [0.1, 0.1]}]} $$, $$ {'batch_size': [16, 16]} $$);
+
 -- parameters inside an architecture: what may be chosen, and rows for what is tried
 SET client_min_messages = warning;
 SELECT hopper.load_model('search_networks', '{"class_name": "Sequential", "config": {"layers": [
