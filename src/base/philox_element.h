@@ -30,6 +30,11 @@ HOPPER_HOST_DEVICE inline uint32_t PhiloxStream(uint32_t purpose, uint64_t step)
   return purpose | static_cast<uint32_t>(step >> 32) << 8;
 }
 
+// Of 24 bits, in [0, 1): exact in float32.
+HOPPER_HOST_DEVICE inline float PhiloxUniform(uint32_t bits) {
+  return static_cast<float>(bits >> 8) * (1.0F / (1 << 24));
+}
+
 // Philox(seed, purpose, layer, step).Bits(element).
 HOPPER_HOST_DEVICE inline uint32_t PhiloxElement(uint64_t seed, uint32_t purpose, uint32_t layer,
                                                  uint64_t step, uint64_t element) {

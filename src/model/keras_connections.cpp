@@ -189,15 +189,29 @@ class Connector {
     return true;
   }
 
-  // Keras 3 writes training=False at every call of a layer whose call() has that default; what
-  // counts is whether the model trains.
-  bool SaysFalseAnyway() const {
-    static const std::set<std::string> classes = {
-        "AlphaDropout",  "Dropout",          "GRU",
-        "GaussianNoise", "GaussianDropout",  "LSTM",
-        "RNN",           "SimpleRNN",        "SpatialDropout1D",
-        "ConvLSTM1D",    "SpatialDropout2D", "SpatialDropout3D",
-        "Attention",     "AdditiveAttention"};
+  // Keras 3 writes an argument `training` at every call of a layer whose call() has a default for
+  // it; what counts is whether the model trains.
+  bool SaysTrainingAnyway() const {
+    static const std::set<std::string> classes = {"AlphaDropout",
+                                                  "Dropout",
+                                                  "GRU",
+                                                  "GaussianNoise",
+                                                  "GaussianDropout",
+                                                  "LSTM",
+                                                  "RNN",
+                                                  "SimpleRNN",
+                                                  "SpatialDropout1D",
+                                                  "ConvLSTM1D",
+                                                  "SpatialDropout2D",
+                                                  "SpatialDropout3D",
+                                                  "Attention",
+                                                  "AdditiveAttention",
+                                                  "RandomBrightness",
+                                                  "RandomContrast",
+                                                  "RandomFlip",
+                                                  "RandomRotation",
+                                                  "RandomTranslation",
+                                                  "RandomZoom"};
     return family_ == KerasFamily::kKeras3 && classes.count(class_name_) != 0;
   }
 
@@ -265,11 +279,12 @@ class Connector {
       if (&value == read) continue;
       if (named && (key == "query" || key == "value" || key == "key")) continue;
       if (key == "training" && value.is_boolean()) {
+        if (SaysTrainingAnyway()) continue;
         if (value.get<bool>()) {
           Refuse(layer, "is called with training=True, which is not supported");
           return false;
         }
-        call->inference = !SaysFalseAnyway();
+        call->inference = true;
         continue;
       }
       if (IsUnset(value)) continue;

@@ -40,6 +40,16 @@ class CpuLaneDevice : public LaneDevice {
       }
     }
   }
+  void Uniform(const int64_t* seeds, const int64_t* steps, uint32_t layer, int64_t lanes,
+               int64_t elements, float* values) override {
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      for (int64_t i = 0; i < elements; ++i) {
+        *values++ = PhiloxUniform(PhiloxElement(
+            static_cast<uint64_t>(seeds[lane]), static_cast<uint32_t>(Purpose::kDropout), layer,
+            static_cast<uint64_t>(steps[lane]), static_cast<uint64_t>(i)));
+      }
+    }
+  }
   void Update(const LaneUpdate& update) override { UpdateLanes(update); }
   bool records() const override { return false; }
   std::unique_ptr<LaneStep> Record(const std::function<void()>& body,

@@ -58,6 +58,11 @@ class LaneArray::Random : public LaneRandom {
                                 mask.size(0), mask.numel() / mask.size(0),
                                 mask.mutable_data_ptr<float>());
   }
+  void Uniform(uint32_t layer, const at::Tensor& values) override {
+    array_.device_->Uniform(array_.seeds_.const_data_ptr<int64_t>(),
+                            array_.steps_.const_data_ptr<int64_t>(), layer, values.size(0),
+                            values.numel() / values.size(0), values.mutable_data_ptr<float>());
+  }
 
  private:
   LaneArray& array_;

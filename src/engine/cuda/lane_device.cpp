@@ -104,6 +104,10 @@ class CudaLaneDevice : public LaneDevice {
     C10_CUDA_CHECK(LaunchDropoutMask(seeds, steps, layer, threshold, scale, lanes, elements, mask,
                                      stream_->stream()));
   }
+  void Uniform(const int64_t* seeds, const int64_t* steps, uint32_t layer, int64_t lanes,
+               int64_t elements, float* values) override {
+    C10_CUDA_CHECK(LaunchUniform(seeds, steps, layer, lanes, elements, values, stream_->stream()));
+  }
   void Update(const LaneUpdate& update) override {
     C10_CUDA_CHECK(LaunchLaneUpdate(update, stream_->stream()));
   }

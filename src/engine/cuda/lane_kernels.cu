@@ -11,13 +11,15 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int64_t kMaxBlocks = 2048;  // of one lane; further elements are taken in turns
 
-// Four elements come from one Philox block, so that a thread makes all four.
-__global__ void DropoutMaskKernel(const int64_t* seeds, const int64_t* steps, uint32_t layer,
-                                  uint32_t threshold, float scale, int64_t elements, float* mask) {
+// Four elements come from one Philox block, so that a thread makes all four; `value` makes a float
+// of an element's bits.
+template <typename Value>
+__global__ void RandomKernel(const int64_t* seeds, const int64_t* steps, uint32_t layer,
+                             Value value, int64_t elements, float* values) {
   const int64_t lane = blockIdx.y;
   const uint64_t seed = static_cast<uint64_t>(seeds[lane]);
   const uint64_t step = static_cast<uint64_t>(steps[lane]);
-  float* out = mask + lane * elements;
+  float* out = values + lane * elements;
   const int64_t blocks = (elements + 3) / 4;
   const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t b = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; b < blocks;
@@ -28,10 +30,21 @@ __global__ void DropoutMaskKernel(const int64_t* seeds, const int64_t* steps, ui
       if (i >= elements) break;
       const uint32_t bits = PhiloxElement(seed, static_cast<uint32_t>(Purpose::kDropout), layer,
                                           step, static_cast<uint64_t>(i));
-      out[i] = (bits >> 8) >= threshold ? scale : 0.0F;
+      out[i] = value(bits);
     }
   }
 }
+
+struct MaskValue {
+  uint32_t threshold;
+  float scale;
+  __device__ float operator()(uint32_t bits) const {
+    return (bits >> 8) >= threshold ? scale : 0.0F;
+  }
+};
+struct UniformValue {
+  __device__ float operator()(uint32_t bits) const { return PhiloxUniform(bits); }
+};
 
 // A block's sum of `sum` of all its threads, in a fixed order.
 __device__ double BlockSum(double sum) {
@@ -149,16 +162,27 @@ unsigned Blocks(int64_t elements) {
       std::clamp<int64_t>((elements + kThreads - 1) / kThreads, 1, kMaxBlocks));
 }
 
+template <typename Value>
+cudaError_t LaunchRandom(const int64_t* seeds, const int64_t* steps, uint32_t layer, Value value,
+                         int64_t lanes, int64_t elements, float* values, cudaStream_t stream) {
+  if (lanes == 0 || elements == 0) return cudaSuccess;
+  const dim3 grid(Blocks((elements + 3) / 4), static_cast<unsigned>(lanes));
+  RandomKernel<<<grid, kThreads, 0, stream>>>(seeds, steps, layer, value, elements, values);
+  return cudaGetLastError();
+}
+
 }  // namespace
 
 cudaError_t LaunchDropoutMask(const int64_t* seeds, const int64_t* steps, uint32_t layer,
                               uint32_t threshold, float scale, int64_t lanes, int64_t elements,
                               float* mask, cudaStream_t stream) {
-  if (lanes == 0 || elements == 0) return cudaSuccess;
-  const dim3 grid(Blocks((elements + 3) / 4), static_cast<unsigned>(lanes));
-  DropoutMaskKernel<<<grid, kThreads, 0, stream>>>(seeds, steps, layer, threshold, scale, elements,
-                                                   mask);
-  return cudaGetLastError();
+  return LaunchRandom(seeds, steps, layer, MaskValue{threshold, scale}, lanes, elements, mask,
+                      stream);
+}
+
+cudaError_t LaunchUniform(const int64_t* seeds, const int64_t* steps, uint32_t layer, int64_t lanes,
+                          int64_t elements, float* values, cudaStream_t stream) {
+  return LaunchRandom(seeds, steps, layer, UniformValue{}, lanes, elements, values, stream);
 }
 
 cudaError_t LaunchLaneUpdate(const LaneUpdate& update, cudaStream_t stream) {

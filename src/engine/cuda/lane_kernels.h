@@ -15,6 +15,10 @@ cudaError_t LaunchDropoutMask(const int64_t* seeds, const int64_t* steps, uint32
                               uint32_t threshold, float scale, int64_t lanes, int64_t elements,
                               float* mask, cudaStream_t stream);
 
+// LaneDevice::Uniform().
+cudaError_t LaunchUniform(const int64_t* seeds, const int64_t* steps, uint32_t layer, int64_t lanes,
+                          int64_t elements, float* values, cudaStream_t stream);
+
 // One optimizer step of all lanes with the bits of UpdateLanes(), but for sums of squares, which
 // are added in another (fixed) order.
 cudaError_t LaunchLaneUpdate(const LaneUpdate& update, cudaStream_t stream);

@@ -11,9 +11,11 @@
 #include "model/layers/attention/head_attention.h"
 #include "model/layers/batch_normalization/batch_normalization.h"
 #include "model/layers/border_2d/border_2d.h"
+#include "model/layers/category_encoding/category_encoding.h"
 #include "model/layers/concatenate/concatenate.h"
 #include "model/layers/conv_1d/conv_1d.h"
 #include "model/layers/conv_2d/conv_2d.h"
+#include "model/layers/conv_transpose/conv_transpose.h"
 #include "model/layers/dense/dense.h"
 #include "model/layers/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "model/layers/dot/dot.h"
@@ -22,23 +24,30 @@
 #include "model/layers/flatten/flatten.h"
 #include "model/layers/global_pooling_1d/global_pooling_1d.h"
 #include "model/layers/global_pooling_2d/global_pooling_2d.h"
+#include "model/layers/group_normalization/group_normalization.h"
 #include "model/layers/identity/identity.h"
 #include "model/layers/input_layer/input_layer.h"
 #include "model/layers/layer_normalization/layer_normalization.h"
 #include "model/layers/layer_scale/layer_scale.h"
 #include "model/layers/masking/masking.h"
 #include "model/layers/merge/merge.h"
+#include "model/layers/noise/noise.h"
 #include "model/layers/normalization/normalization.h"
 #include "model/layers/permute/permute.h"
 #include "model/layers/pooling_1d/pooling_1d.h"
 #include "model/layers/pooling_2d/pooling_2d.h"
+#include "model/layers/prelu/prelu.h"
+#include "model/layers/random_image/random_image.h"
 #include "model/layers/recurrent/recurrent.h"
 #include "model/layers/rescaling/rescaling.h"
 #include "model/layers/reshape/reshape.h"
+#include "model/layers/resizing/resizing.h"
+#include "model/layers/separable_conv_1d/separable_conv_1d.h"
 #include "model/layers/separable_conv_2d/separable_conv_2d.h"
 #include "model/layers/spatial_dropout_1d/spatial_dropout_1d.h"
 #include "model/layers/steps/steps.h"
 #include "model/layers/time_distributed/time_distributed.h"
+#include "model/layers/unit_normalization/unit_normalization.h"
 #include "model/layers/up_sampling_2d/up_sampling_2d.h"
 
 namespace hopper {
@@ -47,20 +56,25 @@ template <typename... L>
 struct LayerList {};
 
 using Layers = LayerList<
-    layers::ActivationByName, layers::Add, layers::AdditiveAttention, layers::AttentionLayer,
-    layers::Average, layers::AveragePooling1D, layers::AveragePooling2D, layers::BatchNormalization,
-    layers::Bidirectional, layers::Concatenate, layers::Conv1D, layers::Conv2D, layers::Cropping1D,
-    layers::Cropping2D, layers::CustomScaleLayer, layers::Dense, layers::DepthwiseConv2D,
+    layers::ActivationByName, layers::Add, layers::AdditiveAttention, layers::AlphaDropout,
+    layers::AttentionLayer, layers::Average, layers::AveragePooling1D, layers::AveragePooling2D,
+    layers::BatchNormalization, layers::Bidirectional, layers::CategoryEncoding, layers::CenterCrop,
+    layers::Concatenate, layers::Conv1D, layers::Conv1DTranspose, layers::Conv2D,
+    layers::Conv2DTranspose, layers::Cropping1D, layers::Cropping2D, layers::CustomScaleLayer,
+    layers::Dense, layers::DepthwiseConv1D, layers::DepthwiseConv2D, layers::Discretization,
     layers::Dot, layers::Dropout, layers::ELU, layers::Embedding, layers::Flatten, layers::GRU,
-    layers::GlobalAveragePooling1D, layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D,
-    layers::GlobalMaxPooling2D, layers::GroupQueryAttention, layers::Identity, layers::InputLayer,
+    layers::GaussianDropout, layers::GaussianNoise, layers::GlobalAveragePooling1D,
+    layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D, layers::GlobalMaxPooling2D,
+    layers::GroupNormalization, layers::GroupQueryAttention, layers::Identity, layers::InputLayer,
     layers::LSTM, layers::LayerNormalization, layers::LayerScale, layers::LeakyReLU,
     layers::MaskingLayer, layers::MaxPooling1D, layers::MaxPooling2D, layers::Maximum,
     layers::Minimum, layers::MultiHeadAttention, layers::Multiply, layers::Normalization,
-    layers::Permute, layers::RMSNormalization, layers::ReLU, layers::RepeatVector,
-    layers::Rescaling, layers::Reshape, layers::SeparableConv2D, layers::SimpleRNN, layers::Softmax,
-    layers::SpatialDropout1D, layers::SpatialDropout2D, layers::Subtract, layers::ThresholdedReLU,
-    layers::TimeDistributed, layers::UpSampling1D, layers::UpSampling2D, layers::ZeroPadding1D,
-    layers::ZeroPadding2D>;
+    layers::PReLU, layers::Permute, layers::RMSNormalization, layers::RandomBrightness,
+    layers::RandomContrast, layers::RandomFlip, layers::RandomRotation, layers::RandomTranslation,
+    layers::RandomZoom, layers::ReLU, layers::RepeatVector, layers::Rescaling, layers::Reshape,
+    layers::Resizing, layers::SeparableConv1D, layers::SeparableConv2D, layers::SimpleRNN,
+    layers::Softmax, layers::SpatialDropout1D, layers::SpatialDropout2D, layers::Subtract,
+    layers::ThresholdedReLU, layers::TimeDistributed, layers::UnitNormalization,
+    layers::UpSampling1D, layers::UpSampling2D, layers::ZeroPadding1D, layers::ZeroPadding2D>;
 
 }  // namespace hopper

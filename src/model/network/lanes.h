@@ -47,6 +47,8 @@ class LaneRandom {
   // layer, steps of the lane), counted within the lane.
   virtual void DropoutMask(uint32_t layer, uint32_t threshold, float scale,
                            const at::Tensor& mask) = 0;
+  // Fills `values`, alike, with the same bits' 24 as a number in [0, 1).
+  virtual void Uniform(uint32_t layer, const at::Tensor& values) = 0;
 };
 
 // ForwardContext for lanes.

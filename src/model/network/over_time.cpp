@@ -10,8 +10,8 @@ namespace {
 
 class OfSeries : public Operator {
  public:
-  OfSeries(std::unique_ptr<Operator> image, bool kernel)
-      : image_(std::move(image)), kernel_(kernel) {}
+  OfSeries(std::unique_ptr<Operator> image, size_t kernels)
+      : image_(std::move(image)), kernels_(kernels) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& weights,
                      const ForwardContext& context) const override {
@@ -39,18 +39,18 @@ class OfSeries : public Operator {
   }
 
   std::vector<at::Tensor> WithHeight(std::vector<at::Tensor> weights, int64_t axis) const {
-    if (kernel_) weights[0] = weights[0].unsqueeze(axis);
+    for (size_t i = 0; i < kernels_; ++i) weights[i] = weights[i].unsqueeze(axis);
     return weights;
   }
 
   std::unique_ptr<Operator> image_;
-  const bool kernel_;
+  const size_t kernels_;
 };
 
 }  // namespace
 
-std::unique_ptr<Operator> OverTime(std::unique_ptr<Operator> image, bool kernel) {
-  return std::make_unique<OfSeries>(std::move(image), kernel);
+std::unique_ptr<Operator> OverTime(std::unique_ptr<Operator> image, size_t kernels) {
+  return std::make_unique<OfSeries>(std::move(image), kernels);
 }
 
 }  // namespace hopper

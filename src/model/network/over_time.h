@@ -7,8 +7,8 @@
 
 namespace hopper {
 
-// `image` on [batch, steps, features] as [batch, 1, steps, features]; `kernel`: its first weight
-// gets a height, too.
-std::unique_ptr<Operator> OverTime(std::unique_ptr<Operator> image, bool kernel);
+// `image` on [batch, steps, features] as [batch, 1, steps, features]; the first `kernels` of its
+// weights get a height, too.
+std::unique_ptr<Operator> OverTime(std::unique_ptr<Operator> image, size_t kernels);
 
 }  // namespace hopper

@@ -13,4 +13,12 @@ namespace hopper {
 at::Tensor RandomMask(const ForwardContext& context, at::IntArrayRef sizes, double rate,
                       const at::Tensor& like, int64_t before = 0);
 
+// Numbers in [0, 1) of these sizes, alike, on the device of `like`.
+at::Tensor RandomUniform(const ForwardContext& context, at::IntArrayRef sizes,
+                         const at::Tensor& like);
+
+// Of the normal distribution, alike; takes two numbers of the stream for each.
+at::Tensor RandomNormal(const ForwardContext& context, at::IntArrayRef sizes,
+                        const at::Tensor& like);
+
 }  // namespace hopper

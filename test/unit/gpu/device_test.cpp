@@ -141,6 +141,10 @@ class Unrecorded : public LaneDevice {
                    float scale, int64_t lanes, int64_t elements, float* mask) override {
     device_.DropoutMask(seeds, steps, layer, threshold, scale, lanes, elements, mask);
   }
+  void Uniform(const int64_t* seeds, const int64_t* steps, uint32_t layer, int64_t lanes,
+               int64_t elements, float* values) override {
+    device_.Uniform(seeds, steps, layer, lanes, elements, values);
+  }
   void Update(const LaneUpdate& update) override { device_.Update(update); }
   bool records() const override { return false; }
   std::unique_ptr<LaneStep> Record(const std::function<void()>& body,

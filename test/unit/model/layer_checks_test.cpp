@@ -154,6 +154,44 @@ INSTANTIATE_TEST_SUITE_P(
                 ": argument \"renorm\" is not supported"},
         Refused{"8", "BatchNormalization", R"("momentum": 2)", kInvalid,
                 ": argument \"momentum\" must lie between 0 and 1"},
+        Refused{
+            "4, 4, 2", "Conv2DTranspose",
+            R"("filters": 2, "kernel_size": 3, "strides": 2, "output_padding": 2)", kInvalid,
+            ": argument \"output_padding\" must be at least 0 and less than strides (2), not 2"},
+        Refused{"4, 4, 2", "Conv2DTranspose",
+                R"("filters": 2, "kernel_size": 2, "strides": 2, "output_padding": 0,
+                   "padding": "same")",
+                kInvalid, ": padding \"same\" with output_padding 0 needs windows of odd sizes"},
+        Refused{"4, 4, 2", "Conv2DTranspose",
+                R"("filters": 2, "kernel_size": 3, "strides": 2, "dilation_rate": 2)", kInvalid,
+                ": strides and dilation_rate cannot both be greater than 1"},
+        Refused{"4, 2", "PReLU", R"("shared_axes": [3])", kInvalid,
+                ": shared axis 3 does not exist in an input of shape 4x2"},
+        Refused{"4, 6", "GroupNormalization", R"("groups": 4)", kInvalid,
+                ": 6 channels cannot be divided into 4 groups"},
+        Refused{"4", "GaussianNoise", "", kInvalid, ": argument \"stddev\" is missing"},
+        Refused{"4", "GaussianDropout", R"("rate": 1.0)", kInvalid,
+                ": argument \"rate\" must be at least 0 and below 1"},
+        Refused{"4", "AlphaDropout", R"("rate": 1.0)", kInvalid,
+                ": argument \"rate\" must be below 1"},
+        Refused{"4", "CategoryEncoding", "", kInvalid, ": argument \"num_tokens\" is missing"},
+        Refused{"4, 2", "CategoryEncoding", R"("num_tokens": 3)", kInvalid,
+                ": output_mode \"multi_hot\" or \"count\" needs an input of one axis, not 4x2"},
+        Refused{"4", "Discretization", R"("bin_boundaries": [1, 0])", kInvalid,
+                ": argument \"bin_boundaries\" must be in ascending order"},
+        Refused{"4", "Discretization", R"("num_bins": 4)", kUnsupported,
+                ": argument \"bin_boundaries\" is missing, and a layer that adapt() is to fill is "
+                "not supported"},
+        Refused{"4, 4, 2", "Resizing", R"("height": 3, "width": 2, "interpolation": "bicubic")",
+                kUnsupported, ": interpolation \"bicubic\" is not supported"},
+        Refused{"4, 4, 2", "CenterCrop", R"("height": 0, "width": 2)", kInvalid,
+                ": argument \"height\" must be at least 1, not 0"},
+        Refused{"4, 4, 2", "RandomFlip", R"("mode": "left")", kInvalid,
+                ": mode \"left\" is not known"},
+        Refused{"4, 4, 2", "RandomRotation", R"("factor": 1.5)", kInvalid,
+                ": argument \"factor\" must be a number, or two, between -1 and 1"},
+        Refused{"4, 4, 2", "RandomZoom", R"("height_factor": 0.1, "fill_mode": "mirror")", kInvalid,
+                ": fill_mode \"mirror\" is not known"},
         Refused{"8", "Rescaling", R"("offset": 1.0)", kInvalid, ": argument \"scale\" is missing"},
         Refused{"8", "Activation", "", kInvalid, ": argument \"activation\" is missing"}));
 
@@ -189,7 +227,12 @@ TEST(LayerChecks, TooLargeOutputs) {
         Entry("DepthwiseConv2D", R"("kernel_size": 1, "depth_multiplier": 1000000000)"),
         Entry("SeparableConv2D",
               R"("filters": 2, "kernel_size": 1, "depth_multiplier": 1000000000)"),
-        Entry("DepthwiseConv2D", R"("kernel_size": 1000000000, "padding": "same")")}) {
+        Entry("DepthwiseConv2D", R"("kernel_size": 1000000000, "padding": "same")"),
+        Entry("Conv2DTranspose", R"("filters": 1, "kernel_size": 3, "strides": 1000000000)"),
+        Entry("Conv2DTranspose", R"("filters": 1, "kernel_size": 3, "dilation_rate": 1000000000,
+                                    "padding": "same")"),
+        Entry("Resizing", R"("height": 1000000000, "width": 1000000000)"),
+        Entry("CategoryEncoding", R"("num_tokens": 1000000000, "output_mode": "one_hot")")}) {
     const auto problems = Problems("8, 8, 3", entry);
     ASSERT_EQ(problems.size(), 1U) << entry;
     EXPECT_EQ(problems[0].code, ErrorCode::kLimitExceeded) << problems[0].message;

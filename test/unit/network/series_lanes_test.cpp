@@ -32,6 +32,14 @@ class SeededLanes : public LaneRandom {
       }
     }
   }
+  void Uniform(uint32_t layer, const at::Tensor& values) override {
+    const int64_t n = values.numel() / values.size(0);
+    auto* at = values.mutable_data_ptr<float>();
+    for (int64_t lane = 0; lane < values.size(0); ++lane) {
+      const Philox philox(10 + static_cast<uint64_t>(lane), Purpose::kDropout, layer, kStep);
+      for (int64_t i = 0; i < n; ++i) *at++ = philox.Uniform(static_cast<uint64_t>(i));
+    }
+  }
 };
 
 // Two lanes, of which the second has its rows in reverse order, against each by itself.
@@ -78,8 +86,10 @@ TEST_P(SeriesLanes, AreModelsAlone) {
 std::vector<Case> SeriesCases() {
   std::vector<Case> cases;
   for (const Case& the_case : Cases()) {
-    if (the_case.table == &Tables().at("keras_layers_series.safetensors"))
-      cases.push_back(the_case);
+    for (const char* table :
+         {"keras_layers_series.safetensors", "keras_layers_image.safetensors"}) {
+      if (the_case.table == &Tables().at(table)) cases.push_back(the_case);
+    }
   }
   return cases;
 }
@@ -105,6 +115,30 @@ TEST(SeriesLanes, DropWhatTheModelAloneDrops) {
   const Philox random(1, Purpose::kSearch, 0, 0);
   for (size_t i = 0; i < x.size(); ++i) x[i] = random.Uniform(i) - 0.5F;
   ExpectLanesAreModelsAlone(network, flat.data(), at::from_blob(x.data(), {7, 6, 5}, at::kFloat),
+                            true);
+}
+
+TEST(SeriesLanes, ChangeImagesAsTheModelAlone) {
+  const std::string json = R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
+      {"class_name": "RandomFlip", "config": {"name": "a", "batch_input_shape": [null, 6, 5, 2]}},
+      {"class_name": "RandomRotation", "config": {"name": "b", "factor": 0.2}},
+      {"class_name": "RandomTranslation", "config": {"name": "c", "height_factor": 0.3,
+       "width_factor": [-0.2, 0.4], "fill_mode": "constant"}},
+      {"class_name": "RandomZoom", "config": {"name": "d", "height_factor": [-0.3, 0.2]}},
+      {"class_name": "RandomContrast", "config": {"name": "e", "factor": 0.4}},
+      {"class_name": "GaussianNoise", "config": {"name": "f", "stddev": 0.3}},
+      {"class_name": "GaussianDropout", "config": {"name": "g", "rate": 0.2}},
+      {"class_name": "AlphaDropout", "config": {"name": "h", "rate": 0.3}},
+      {"class_name": "Conv2D", "config": {"name": "i", "filters": 3, "kernel_size": 2}},
+      {"class_name": "GaussianNoise", "config": {"name": "j", "stddev": 0.3}}
+      ]}, "keras_version": "2.11.0", "backend": "tensorflow"})";
+  const Network network(ParseModel(json, nullptr));
+  std::vector<float> flat(static_cast<size_t>(network.spec().flat_size));
+  InitializeWeights(network.spec(), 1, flat.data());
+  std::vector<float> x(size_t{7} * 6 * 5 * 2);
+  const Philox random(1, Purpose::kSearch, 0, 0);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = random.Uniform(i) - 0.5F;
+  ExpectLanesAreModelsAlone(network, flat.data(), at::from_blob(x.data(), {7, 6, 5, 2}, at::kFloat),
                             true);
 }
 

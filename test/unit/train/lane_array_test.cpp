@@ -280,6 +280,10 @@ class RecordingDevice : public LaneDevice {
                    float scale, int64_t lanes, int64_t elements, float* mask) override {
     cpu_->DropoutMask(seeds, steps, layer, threshold, scale, lanes, elements, mask);
   }
+  void Uniform(const int64_t* seeds, const int64_t* steps, uint32_t layer, int64_t lanes,
+               int64_t elements, float* values) override {
+    cpu_->Uniform(seeds, steps, layer, lanes, elements, values);
+  }
   void Update(const LaneUpdate& update) override { cpu_->Update(update); }
   bool records() const override { return true; }
   std::unique_ptr<LaneStep> Record(const std::function<void()>& body,

@@ -5,7 +5,7 @@ namespace hopper {
 namespace layers {
 
 std::unique_ptr<Operator> MakeOperator(const Conv1D& layer) {
-  return OverTime(MakeOperator(static_cast<const Conv2D&>(layer)), /*kernel=*/true);
+  return OverTime(MakeOperator(static_cast<const Conv2D&>(layer)), /*kernels=*/1);
 }
 
 }  // namespace layers

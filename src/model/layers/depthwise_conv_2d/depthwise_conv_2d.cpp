@@ -3,8 +3,8 @@
 namespace hopper {
 namespace layers {
 
-DepthwiseKernel::DepthwiseKernel(LayerConfig& config)
-    : ConvWindow(config),
+DepthwiseKernel::DepthwiseKernel(LayerConfig& config, size_t axes)
+    : ConvWindow(config, axes),
       multiplier(config.Int("depth_multiplier", 1)),
       initializer(config.GetInitializer("depthwise_initializer", "glorot_uniform")),
       regularizer(config.GetRegularizer("depthwise_regularizer")) {
@@ -45,9 +45,9 @@ int64_t DepthwiseKernel::Flops(const Shape& output) const {
   return ElementCount({ElementCount(output), 2, kernel[0], kernel[1]});
 }
 
-DepthwiseConv2D::DepthwiseConv2D(LayerConfig& config)
+DepthwiseConv2D::DepthwiseConv2D(LayerConfig& config, size_t axes)
     : Layer(config),
-      depthwise(config),
+      depthwise(config, axes),
       use_bias(config.Bool("use_bias", true)),
       activation(config.GetActivation("activation")),
       bias_initializer(config.GetInitializer("bias_initializer", "zeros")),

@@ -9,7 +9,7 @@ namespace layers {
 
 // What SeparableConv2D shares.
 struct DepthwiseKernel : ConvWindow {
-  explicit DepthwiseKernel(LayerConfig& config);
+  DepthwiseKernel(LayerConfig& config, size_t axes);
   Shape OutputShape(const Layer& layer, const std::vector<Shape>& inputs) const;
   WeightSpec Weight(const std::vector<Shape>& inputs, const char* name) const;
   int64_t Flops(const Shape& output) const;
@@ -24,7 +24,7 @@ struct DepthwiseConv2D : Layer {
   static constexpr const char* kWeights = "kernel, bias";
   static constexpr const char* kDescription = "convolution of each channel by itself";
 
-  explicit DepthwiseConv2D(LayerConfig& config);
+  explicit DepthwiseConv2D(LayerConfig& config) : DepthwiseConv2D(config, /*axes=*/2) {}
   Shape OutputShape(const std::vector<Shape>& inputs) const override {
     return depthwise.OutputShape(*this, inputs);
   }
@@ -37,6 +37,10 @@ struct DepthwiseConv2D : Layer {
   ActivationSpec activation;
   InitializerSpec bias_initializer;
   RegularizerSpec bias_regularizer;
+
+ protected:
+  // One axis: a series, which is an image of height 1.
+  DepthwiseConv2D(LayerConfig& config, size_t axes);
 };
 std::unique_ptr<Operator> MakeOperator(const DepthwiseConv2D& layer);
 

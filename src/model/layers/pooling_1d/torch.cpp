@@ -5,7 +5,7 @@ namespace hopper {
 namespace layers {
 
 std::unique_ptr<Operator> MakeOperator(const Pooling1D& layer) {
-  return OverTime(MakeOperator(static_cast<const Pooling2D&>(layer)), /*kernel=*/false);
+  return OverTime(MakeOperator(static_cast<const Pooling2D&>(layer)), /*kernels=*/0);
 }
 
 }  // namespace layers

@@ -5,9 +5,9 @@
 namespace hopper {
 namespace layers {
 
-SeparableConv2D::SeparableConv2D(LayerConfig& config)
+SeparableConv2D::SeparableConv2D(LayerConfig& config, size_t axes)
     : Layer(config),
-      depthwise(config),
+      depthwise(config, axes),
       filters(config.Int("filters", 1)),
       use_bias(config.Bool("use_bias", true)),
       activation(config.GetActivation("activation")),

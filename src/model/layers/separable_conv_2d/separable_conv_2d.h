@@ -12,7 +12,7 @@ struct SeparableConv2D : Layer {
   static constexpr const char* kDescription =
       "convolution of each channel by itself, then of all channels of a pixel";
 
-  explicit SeparableConv2D(LayerConfig& config);
+  explicit SeparableConv2D(LayerConfig& config) : SeparableConv2D(config, /*axes=*/2) {}
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
@@ -27,6 +27,10 @@ struct SeparableConv2D : Layer {
   InitializerSpec bias_initializer;
   RegularizerSpec pointwise_regularizer;
   RegularizerSpec bias_regularizer;
+
+ protected:
+  // One axis: a series, which is an image of height 1.
+  SeparableConv2D(LayerConfig& config, size_t axes);
 };
 std::unique_ptr<Operator> MakeOperator(const SeparableConv2D& layer);
 

@@ -1,0 +1,13 @@
+#include "model/layers/exports.h"
+
+namespace hopper {
+namespace layers {
+
+using ops::Value;
+
+Value Export(const GaussianNoise& /*layer*/, const ExportCall& call) { return call.x(); }
+
+Value Export(const GaussianDropout& /*layer*/, const ExportCall& call) { return call.x(); }
+
+}  // namespace layers
+}  // namespace hopper

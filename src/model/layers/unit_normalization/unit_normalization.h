@@ -1,0 +1,19 @@
+// UnitNormalization: each example divided by its Euclidean norm along one or more axes.
+#pragma once
+
+#include "model/layers/layer_normalization/layer_normalization.h"
+
+namespace hopper {
+namespace layers {
+
+struct UnitNormalization : AxesNormalization {
+  static constexpr const char* kName = "UnitNormalization";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "division by an example's norm";
+
+  explicit UnitNormalization(LayerConfig& config) : AxesNormalization(config, 1e-12) {}
+};
+std::unique_ptr<Operator> MakeOperator(const UnitNormalization& layer);
+
+}  // namespace layers
+}  // namespace hopper
