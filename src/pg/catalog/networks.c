@@ -219,8 +219,6 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("dropout must be from 0 to below 1, got %g", net->dropout)));
 	hopper_connect();
-	/* What is read is wanted longer than SPI's memory lasts. */
-	MemoryContextSwitchTo(caller);
 	hopper_read_packed(&name, false, packed);
 	if (packed->inputs.n > 0)
 		ereport(ERROR,
@@ -247,8 +245,9 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 				 errdetail("There is nothing to learn."),
 				 errhint("Pack rows of other classes, too, or numbers with label_kind => "
 						 "'value'.")));
-	packed->desc.table_name = pstrdup(packed->desc.table_name);
-	packed->desc.y_column = pstrdup(packed->desc.y_column);
+	/* SPI's memory goes with SPI_finish, and what is read lies in it. */
+	packed->desc.table_name = MemoryContextStrdup(caller, packed->desc.table_name);
+	packed->desc.y_column = MemoryContextStrdup(caller, packed->desc.y_column);
 	hopper_finish();
 }
 
