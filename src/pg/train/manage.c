@@ -5,6 +5,7 @@
  */
 #include "pg/train/outputs.h"
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/acl.h"
@@ -243,9 +244,14 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 					copy.tables[i].name.quoted, from->name.quoted);
 		hopper_change("INSERT INTO %s SELECT * FROM %s%s", copy.tables[i].name.quoted,
 					  from->name.quoted, from->kind == HOPPER_MADE_RUN ? "" : condition);
-		hopper_select_latest("SELECT obj_description(%u, 'pg_class')",
-							 hopper_relation_oid(&from->name, false));
-		hopper_comment_table(&copy.tables[i].name, hopper_cell(0, 1));
+		/* obj_description() finds its operators by the caller's path before PostgreSQL 14. */
+		if (hopper_select_latest("SELECT description FROM pg_catalog.pg_description"
+								 " WHERE objoid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
+								 " AND classoid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
+								 " AND objsubid OPERATOR(pg_catalog.=) 0",
+								 hopper_relation_oid(&from->name, false),
+								 RelationRelationId) > 0)
+			hopper_comment_table(&copy.tables[i].name, hopper_cell(0, 1));
 		SPI_freetuptable(SPI_tuptable);
 	}
 	hopper_grant_again(grants);
