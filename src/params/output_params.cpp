@@ -145,6 +145,10 @@ void ReadLossWeights(const Value& value, CompileParams* params, ProblemList* pro
 void ReadMetrics(const Value& value, bool weighted, CompileParams* params, ProblemList* problems) {
   const std::string what = weighted ? "weighted_metrics" : "metrics";
   if (value.IsNone()) return;
+  // A grid of one choice keeps the list around it.
+  if (value.IsSequence() && value.items.size() == 1 && IsByOutput(value.items[0])) {
+    return ReadMetrics(value.items[0], weighted, params, problems);
+  }
   if (IsByOutput(value)) {
     if (!CheckNames(value, what, problems)) return;
     for (const ValueEntry& entry : value.entries) {
