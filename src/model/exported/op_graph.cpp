@@ -289,6 +289,8 @@ Value ne(const Value& x, double number) {
   const Value equal = Binary("Equal", x, Number(x, number), Type::kBool);
   return x.graph()->Elementwise("Not", {equal}, {}, Type::kBool);
 }
+Value eq(const Value& a, const Value& b) { return Binary("Equal", a, b, Type::kBool); }
+Value ge(const Value& a, const Value& b) { return Binary("GreaterOrEqual", a, b, Type::kBool); }
 Value logical_and(const Value& a, const Value& b) { return Binary("And", a, b, Type::kBool); }
 Value logical_or(const Value& a, const Value& b) { return Binary("Or", a, b, Type::kBool); }
 Value where(const Value& condition, const Value& x, const Value& y) {

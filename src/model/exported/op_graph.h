@@ -148,6 +148,8 @@ Value clamp_max(const Value& x, double most);
 Value hardtanh(const Value& x, double least = -1.0, double most = 1.0);
 Value gt(const Value& x, double number);
 Value ne(const Value& x, double number);
+Value eq(const Value& a, const Value& b);
+Value ge(const Value& a, const Value& b);
 Value logical_and(const Value& a, const Value& b);
 Value logical_or(const Value& a, const Value& b);
 Value where(const Value& condition, const Value& x, const Value& y);

@@ -325,6 +325,12 @@ const std::map<std::string, Row>& Rows() {
          return "torch.cat((" + Joined(call.in) + "), " + call.Axis("axis") + ")";
        }},
       {"Conv", Convolution},
+      {"ConvTranspose",
+       [](const Call& call) {
+         return "F.conv_transpose" + std::to_string(call.SpatialAxes()) + "d(" + Joined(call.in) +
+                ", stride=" + Tuple(call.node->Ints("strides")) +
+                ", dilation=" + Tuple(call.node->Ints("dilations")) + ")";
+       }},
       {"CumSum", AlongAxis("torch.cumsum")},
       {"Div", Infix("/")},
       {"Elu", WithNumber("F.elu", "alpha")},
@@ -335,6 +341,7 @@ const std::map<std::string, Row>& Rows() {
       {"GRU", Recurrence("gru", kGru)},
       {"Gather", [](const Call& call) { return call.in[0] + "[" + call.in[1] + "]"; }},
       {"Greater", Infix(">")},
+      {"GreaterOrEqual", Infix(">=")},
       {"HardSigmoid",
        [](const Call& call) {
          return "(" + call.in[0] + " * " + NumberOf(call.node->Number("alpha", 0.0)) + " + " +

@@ -1,0 +1,39 @@
+#include <cmath>
+
+#include "model/layers/exports.h"
+
+namespace hopper {
+namespace layers {
+
+using ops::Value;
+
+Value Export(const Resized& layer, const ExportCall& call) {
+  const Value& x = call.x();
+  const Resized::Crop crop = layer.CropOf(x.size(1), x.size(2));
+  const Value part = narrow(narrow(x, 1, crop.top, crop.height), 2, crop.left, crop.width);
+  if (crop.height == layer.height && crop.width == layer.width) return part;
+  if (!layer.bilinear) {
+    RefuseExport(layer, "has no export with the nearest pixel", "Use interpolation bilinear.");
+  }
+  const Value image = ChannelsFirst(part);
+  const Shape sizes{image.size(0), image.size(1), layer.height, layer.width};
+  // The other size is the product, rounded down.
+  const auto times = [](int64_t to, int64_t from) {
+    float scale = static_cast<float>(to) / static_cast<float>(from);
+    while (static_cast<double>(scale) * static_cast<double>(from) < static_cast<double>(to)) {
+      scale = std::nextafter(scale, INFINITY);
+    }
+    return static_cast<double>(scale);
+  };
+  return ChannelsLast(
+      call.graph->Emit("Resize", {image},
+                       {{"scales", std::vector<double>{1.0, 1.0, times(layer.height, crop.height),
+                                                       times(layer.width, crop.width)}},
+                        {"mode", std::string("linear")},
+                        {"coordinate_transformation_mode", std::string("half_pixel")},
+                        {"nearest_mode", std::string("floor")}},
+                       sizes));
+}
+
+}  // namespace layers
+}  // namespace hopper
