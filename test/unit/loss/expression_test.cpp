@@ -7,6 +7,7 @@
 #include <ATen/ops/from_blob.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -109,11 +110,11 @@ TEST(Expressions, AreMetrics) {
   targets.values = TensorOf(json{1, 0, 0, 1}, json{2, 2});
   const at::Tensor output = TensorOf(json{0.75, 0.5, 0.75, 0.25}, json{2, 2});
   const at::NoGradGuard no_grad;
-  double hits = 0.0, products = 0.0;
-  AddMetricSums(compile.metrics[0], output, false, Activation::kLinear, targets, &hits);
-  AddMetricSums(compile.metrics[1], output, false, Activation::kLinear, targets, &products);
-  EXPECT_EQ(MetricValue(compile.metrics[0], &hits, 2, 2), 0.5);  // 1, 1 and 0, 0
-  EXPECT_EQ(MetricValue(compile.metrics[1], &products, 2, 2), 0.5);
+  std::array<double, kCounts> hits = {}, products = {};
+  AddMetricSums(compile.metrics[0], output, false, Activation::kLinear, targets, hits.data());
+  AddMetricSums(compile.metrics[1], output, false, Activation::kLinear, targets, products.data());
+  EXPECT_EQ(MetricValue(compile.metrics[0], hits.data(), 2, 2), 0.5);  // 1, 1 and 0, 0
+  EXPECT_EQ(MetricValue(compile.metrics[1], products.data(), 2, 2), 0.5);
 }
 
 TEST(Expressions, PassNaNOn) {
