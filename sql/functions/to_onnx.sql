@@ -12,4 +12,11 @@ SELECT length(hopper.to_onnx(model_table := ''models'', mst_key := 1));';
 CREATE FUNCTION hopper.to_onnx(model_arch json, model_weights bytea, input_shape integer[] DEFAULT NULL) RETURNS bytea
     AS 'MODULE_PATHNAME', 'hopper_sql_to_onnx_arch' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hopper.to_onnx(json, bytea, integer[]) IS
-    'an architecture with its weights as an ONNX file (opset 17), without what training data say: constants and classes';
+    'an architecture with its weights as an ONNX file (opset 17), without what training data say: constants and classes
+
+Task: 8.21 models
+model_arch: Keras'' JSON, as tables of models and of architectures have it
+model_weights: float32 values in the order of Keras'' get_weights(), as these tables have them
+input_shape: shape of an example, where model_arch does not say it: independent_shape of the summary
+Example:
+SELECT length(hopper.to_onnx(model_arch, model_weights, input_shape := ARRAY[2])) FROM models;';

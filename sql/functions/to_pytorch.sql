@@ -12,4 +12,10 @@ SELECT length(hopper.to_pytorch(model_table := ''models'', mst_key := 1));';
 CREATE FUNCTION hopper.to_pytorch(model_arch json, input_shape integer[] DEFAULT NULL) RETURNS text
     AS 'MODULE_PATHNAME', 'hopper_sql_to_pytorch_arch' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hopper.to_pytorch(json, integer[]) IS
-    'an architecture as Python source for PyTorch, without what training data say: constants and classes';
+    'an architecture as Python source for PyTorch, without what training data say: constants and classes
+
+Task: 8.31 models
+model_arch: Keras'' JSON, as tables of models and of architectures have it
+input_shape: shape of an example, where model_arch does not say it: independent_shape of the summary
+Example:
+SELECT length(hopper.to_pytorch(model_arch, input_shape := ARRAY[2])) FROM models;';

@@ -46,6 +46,7 @@ static const struct
 	{"__internal_gpu_config__", "for MADlib's sake"},
 	{"independent_type", "what features are packed as"},
 	{"independent_shape", "shape of an example"},
+	{"outputs", "where a label has several parts: names, types, shapes and classes (JSON)"},
 	{"inputs", "where an example has several: names, number of columns, types, shapes (JSON)"},
 	{"label_kind", "class, value or array"},
 	{"label_type", "what labels are packed as"},
