@@ -22,6 +22,7 @@ SearchRequest Checked(SearchRequest request) {
 }  // namespace
 
 void CheckSearch(const SearchRequest& request, std::vector<Problem>* problems) {
+  const size_t told_before = problems->size();
   const auto fail = [&](const std::string& message, const std::string& hint = "") {
     problems->push_back({ErrorCode::kInvalidParameter, message, "", hint});
   };
@@ -40,7 +41,7 @@ void CheckSearch(const SearchRequest& request, std::vector<Problem>* problems) {
     }
   }
   // What is wrong with those that are named has been said.
-  if (request.objectives.empty() && problems->empty()) fail("a search needs an objective");
+  if (request.objectives.empty() && told_before == 0) fail("a search needs an objective");
   for (const SearchObjective& objective : request.objectives) {
     if (!(objective.weight > 0) || !std::isfinite(objective.weight)) {
       fail("the weight of objective \"" + objective.name + "\" must be above zero");
