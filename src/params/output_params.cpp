@@ -274,7 +274,7 @@ bool FitToOutputs(const std::vector<std::string>& outputs, bool weighted, Compil
   const bool by_place = std::any_of(
       params->metrics.begin(), params->metrics.end(),
       [](const MetricParams& metric) { return !metric.of_loss && metric.output.empty(); });
-  if (n > 1 && (by_place || places > static_cast<int>(n))) {
+  if (n > 1 && (by_place || (places > 0 && places != static_cast<int>(n)))) {
     problems.Error(ErrorCode::kInvalidParameter,
                    "metrics do not say which of " + std::to_string(n) + " outputs they are of",
                    "Its outputs are " + Join(outputs) + ".",

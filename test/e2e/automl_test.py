@@ -165,6 +165,23 @@ def test_where_all_fail_nothing_is_left(connection):
     assert value(connection, "SELECT count(*) FROM pg_class WHERE relname LIKE 'hopeless%%'") == 0
 
 
+@pytest.mark.parametrize("arguments, said", [
+    ("metrics_compute_frequency => 0", "metrics_compute_frequency must be at least 1, got 0"),
+    ("max_seconds => 'NaN'", "max_seconds must be a number, got NaN"),
+    ("target => 'NaN'", "target must be a number, got NaN"),
+])
+def test_numbers_that_make_no_sense_are_refused(connection, arguments, said):
+    with pytest.raises(Exception, match=said):
+        search(connection, "senseless", f", automl_method => 'random', {arguments}")
+
+
+def test_null_keeps_no_model(connection):
+    search(connection, "kept", ", automl_method => 'random', automl_params => 'num_configs=3'")
+    with pytest.raises(Exception, match='argument "n" must not be null'):
+        query(connection, "SELECT hopper.keep_best('kept', NULL)")
+    assert value(connection, "SELECT count(*) FROM kept") == 3
+
+
 def test_time_ends_a_search(connection):
     result = search(connection, "short", ", automl_method => 'random', automl_params => 'num_configs=500',"
                                          " max_seconds => 0.0001")

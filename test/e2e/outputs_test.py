@@ -222,6 +222,17 @@ def test_what_does_not_fit_is_refused(database):
     with pytest.raises(psycopg2.Error, match='names output "prise"') as error:
         query(database, "SELECT hopper.fit_multiple_model('plain', 'x', 'misspelt', 1)")
     assert "price" in error.value.diag.message_hint
+    # As in Keras, which would not know of which output either.
+    select(database, "too_few", [(1, model, COMPILE.split("metrics=")[0] + "metrics=['mae']", "")])
+    with pytest.raises(psycopg2.Error, match="metrics do not say which of 3 outputs"):
+        query(database, "SELECT hopper.fit_multiple_model('plain', 'x', 'too_few', 1)")
+
+
+def test_an_output_without_any_label_is_refused(database):
+    query(database, "CREATE TABLE none AS SELECT *, NULL::int AS nothing FROM things")
+    with pytest.raises(psycopg2.Error, match='no row has a label in column "nothing"'):
+        query(database, "SELECT hopper.training_preprocessor('none', 'x', %s, %s,"
+              " null_labels => 'skip')", '{"price": "price", "grade": "nothing"}', INPUTS)
 
 
 @pytest.mark.parametrize("damage", [

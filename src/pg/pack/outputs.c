@@ -54,6 +54,11 @@ class_expression(const hopper_pack_column *column, const hopper_pack_classes *cl
 	char	   *value = hopper_pack_label_expression(column, classes->family);
 	StringInfoData text;
 
+	if (classes->n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NO_DATA_FOUND),
+				 errmsg("no row has a label in column \"%s\"", column->name),
+				 errhint("Leave the output out, or pack rows that have such labels.")));
 	initStringInfo(&text);
 	appendStringInfoString(&text, "CASE");
 	for (int i = 0; i < classes->n; i++)

@@ -40,6 +40,20 @@ budget_argument(FunctionCallInfo fcinfo, int at)
 	return is_given(fcinfo, at) ? PG_GETARG_INT64(at) : HOPPER_NO_BUDGET;
 }
 
+/* NaN where it is not given, which the caller must not say for himself. */
+static double
+number_argument(FunctionCallInfo fcinfo, int at, const char *name)
+{
+	if (!is_given(fcinfo, at))
+		return NAN;
+	if (isnan(PG_GETARG_FLOAT8(at)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s must be a number, got NaN", name),
+				 errhint("Leave it out to have no such end.")));
+	return PG_GETARG_FLOAT8(at);
+}
+
 int32 *
 hopper_model_ids_argument(FunctionCallInfo fcinfo, int at, int *n)
 {
@@ -226,10 +240,8 @@ hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places, hopper_autom
 		? PG_GETARG_INT32(places[AUTOML_PARALLEL]) : 8;
 	options->max_configs = budget_argument(fcinfo, places[AUTOML_MAX_CONFIGS]);
 	options->max_iterations = budget_argument(fcinfo, places[AUTOML_MAX_ITERATIONS]);
-	options->max_seconds = is_given(fcinfo, places[AUTOML_MAX_SECONDS])
-		? PG_GETARG_FLOAT8(places[AUTOML_MAX_SECONDS]) : NAN;
-	options->target = is_given(fcinfo, places[AUTOML_TARGET])
-		? PG_GETARG_FLOAT8(places[AUTOML_TARGET]) : NAN;
+	options->max_seconds = number_argument(fcinfo, places[AUTOML_MAX_SECONDS], "max_seconds");
+	options->target = number_argument(fcinfo, places[AUTOML_TARGET], "target");
 	options->keep = is_given(fcinfo, places[AUTOML_KEEP])
 		? PG_GETARG_INT32(places[AUTOML_KEEP]) : HOPPER_NO_BUDGET;
 	if (options->space == NULL && options->compile_grid == NULL)

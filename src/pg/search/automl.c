@@ -18,6 +18,7 @@
 #include "utils/guc.h"
 
 #include "pg/server/words.h"
+#include "pg/train/options.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_automl);
 
@@ -329,7 +330,7 @@ settings(FunctionCallInfo fcinfo, hopper_automl *run)
 	StringInfoData text;
 
 	run->use_gpus = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
-	run->frequency = PG_ARGISNULL(12) ? 1 : PG_GETARG_INT32(12);
+	run->frequency = hopper_positive_argument(fcinfo, 12, "metrics_compute_frequency", 1);
 	run->name = string_argument(fcinfo, 13);
 	run->description = string_argument(fcinfo, 14);
 	run->rank_by = ranked_by(run);

@@ -13,6 +13,7 @@
 #include "utils/lsyscache.h"
 
 #include "pg/server/words.h"
+#include "pg/train/options.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_drop_model);
 PG_FUNCTION_INFO_V1(hopper_sql_rename_model);
@@ -275,14 +276,10 @@ Datum
 hopper_sql_keep_best(PG_FUNCTION_ARGS)
 {
 	model_tables model;
-	int32		n = PG_ARGISNULL(1) ? 1 : PG_GETARG_INT32(1);
+	int32		n = hopper_positive_argument(fcinfo, 1, "n", 0);
 	char	   *keys;
 	int64		before;
 
-	if (n < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("n must be at least 1, got %d", n)));
 	hopper_connect();
 	model_argument(fcinfo, &model);
 	hopper_outputs_lock(&model.outputs);

@@ -39,7 +39,8 @@ RandomImage::Range RandomImage::ReadRange(LayerConfig& config, const char* key, 
     range.lower = std::min(numbers[0], numbers[1]);
     range.upper = std::max(numbers[0], numbers[1]);
   }
-  if (numbers.size() > 2 || !(range.lower >= least && range.upper <= 1.0)) {
+  const bool below = numbers.size() == 1 && numbers[0] < least;
+  if (numbers.size() > 2 || below || !(range.lower >= least && range.upper <= 1.0)) {
     config.Fail(ErrorCode::kInvalidParameter,
                 "argument \"" + std::string(key) + "\" must be a number, or two, between " +
                     std::to_string(static_cast<int>(least)) + " and 1");
