@@ -307,7 +307,7 @@ train(search_pool *pool)
 		hopper_wait(training->event_fd, hopper_progress_timeout(&pool->progress));
 		if (hopper_training_drain(training))
 		{
-			/* It ends before its time where its books are lost, for lack of memory: its results say so. */
+			/* Before its time where its books are lost, for lack of memory: its results say so. */
 			if (!closed)
 				hopper_training_take(training);
 			return;
