@@ -206,6 +206,10 @@ def test_weights_of_one_output(database):
                    " WHERE class_value = up::text OR class_value = left(up::text, 1)")
     got = value(database, "SELECT loss FROM hopper.evaluate('w_m', 'w_packed')")
     assert got == pytest.approx(wanted, rel=1e-5)
+    query(database, "SELECT hopper.training_preprocessor('w', 'w_bare', 'up', 'w1, w2')")
+    with pytest.raises(psycopg2.Error) as error:
+        query(database, "SELECT hopper.evaluate('w_m', 'w_bare')")
+    assert error.value.diag.message_detail == '"w_m" goes with weights of rows, "w_bare" has none.'
 
 
 def test_what_does_not_fit_is_refused(database):

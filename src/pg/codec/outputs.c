@@ -189,6 +189,9 @@ char *
 hopper_different_outputs(const hopper_data_desc *a, const char *a_name, const hopper_data_desc *b,
 						 const char *b_name)
 {
+	if (a->weighted != b->weighted && Max(a->n_outputs, 1) == Max(b->n_outputs, 1))
+		return psprintf("\"%s\" goes with weights of rows, \"%s\" has none.",
+						a->weighted ? a_name : b_name, a->weighted ? b_name : a_name);
 	if (a->n_outputs != b->n_outputs)
 		return psprintf("\"%s\" has labels of %d outputs, \"%s\" of %d.", a_name,
 						Max(a->n_outputs, 1), b_name, Max(b->n_outputs, 1));

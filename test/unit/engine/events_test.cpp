@@ -26,6 +26,12 @@ TEST(LibtorchWarnings, AreToldOnceAndNotTooMany) {
   EXPECT_EQ(told, 19);
 }
 
+// Since it was asked last.
+uint64_t TimesWoken(const EventFd& fd) {
+  uint64_t count = 0;
+  return read(fd.fd(), &count, sizeof(count)) < 0 ? uint64_t{0} : count;
+}
+
 TEST(EventQueue, SaysWhenItIsFullAndWhenItHasRoomAgain) {
   EventQueue queue(-1);
   hopper_event event = {};
@@ -45,10 +51,7 @@ TEST(EventQueue, SaysWhenItIsFullAndWhenItHasRoomAgain) {
 TEST(EventQueue, WakesTheReaderOnceForAllThatItFinds) {
   const EventFd fd;
   EventQueue queue(fd.fd());
-  const auto woken = [&] {
-    uint64_t count = 0;
-    return read(fd.fd(), &count, sizeof(count)) < 0 ? uint64_t{0} : count;
-  };
+  const auto woken = [&] { return TimesWoken(fd); };
   hopper_event event = {};
   bool again = false;
   for (int round = 0; round < 2; ++round) {
@@ -70,10 +73,7 @@ TEST(EventQueue, WakesTheReaderOnceForAllThatItFinds) {
 TEST(EventQueue, MetricsWakeTheReaderOnceThereAreMany) {
   const EventFd fd;
   EventQueue queue(fd.fd());
-  const auto woken = [&] {
-    uint64_t count = 0;
-    return read(fd.fd(), &count, sizeof(count)) < 0 ? uint64_t{0} : count;
-  };
+  const auto woken = [&] { return TimesWoken(fd); };
   hopper_event event = {};
   bool again = false;
   for (int round = 0; round < 2; ++round) {
