@@ -151,6 +151,53 @@ def test_old_outputs_are_read(old):
                  " hopper.fit_multiple_model('packed', 'new_run', 'configs', 1)") == [(2, 0)]
 
 
+def trained_on(connection, table):
+    return query(connection, "SELECT (hopper.fit_multiple_model('packed', %s, 'configs', 2, warm_start => true,"
+                             " validation_table => 'packed_validation', seed => 0)).models_failed", table)
+
+
+def test_old_models_go_on(old):
+    query(old, "ALTER EXTENSION model_hopper UPDATE")
+    assert value(old, "SELECT hopper.copy_model('run', 'copied')") == 2
+    for table in ("run", "copied"):
+        assert trained_on(old, table) == [(0,)]
+        assert query(old, "SELECT mst_key, iterations, status FROM hopper.leaderboard(%s) ORDER BY 1", table) == [
+            (1, 4, "done"), (2, 4, "done")]
+        # A second time on what this version wrote.
+        assert trained_on(old, table) == [(0,)]
+        assert query(old, f"SELECT num_iterations, warm_start, version FROM {table}_summary") == [(2, True, CURRENT)]
+    digests = "SELECT state_digest, iterations, training_loss FROM {}_info ORDER BY mst_key"
+    assert query(old, digests.format("run")) == query(old, digests.format("copied"))
+    loss = "SELECT training_loss_final FROM run_info WHERE mst_key = 1"
+    assert value(old, loss) < 0.383
+    assert value(old, "SELECT loss FROM hopper.evaluate('run', 'packed', mst_key => 1)") == pytest.approx(
+        value(old, loss), rel=1e-5)
+    query(old, "SELECT hopper.predict('copied', 'points', 'id', 'x', 'later', 'response')")
+    assert value(old, "SELECT count(*) FROM later") == 40
+    assert value(old, "SELECT count(measured) FROM hopper.explain_fit(model_table => 'run', measure => true)") > 5
+    query(old, "SELECT hopper.rename_model('copied', 'renamed')")
+    assert value(old, "SELECT hopper.keep_best('renamed', 1)") == 1
+    assert query(old, "SELECT model_table, models FROM hopper.models() ORDER BY 1") == [("renamed", 1), ("run", 2)]
+    assert value(old, "SELECT hopper.drop_model('renamed')") == 4
+    # The models of another run take the place of old ones.
+    query(old, "SELECT hopper.fit_multiple_model('packed', 'run', 'configs', 1, replace => true)")
+    assert trained_on(old, "run") == [(0,)]
+
+
+def test_old_tables_are_searched(old):
+    query(old, "ALTER EXTENSION model_hopper UPDATE")
+    assert value(old, "SELECT hopper.generate_model_configs('models', 'more', from_run => 'run', mst_keys => '{1,2}')") == 2
+    search = """SELECT configurations, failed FROM hopper.automl('packed', %s, 'models', %s, 1,
+        '{''loss'': [''categorical_crossentropy''], ''metrics'': [[''accuracy'']],
+          ''optimizer_params_list'': [{''optimizer'': [''SGD''], ''lr'': [0.01, 0.1, ''log'']}]}',
+        '{''batch_size'': [8, 16]}', 'random', 'num_configs=3, num_iterations=2', 1,
+        validation_table => 'packed_validation', from_run => %s)"""
+    with pytest.raises(psycopg2.errors.WrongObjectType, match='"run" is not the result of a search'):
+        query(old, search, "found", "found_best", "run")
+    assert query(old, search, "found", "found_best", None) == [(3, 0)]
+    assert query(old, search, "again", "again_best", "found") == [(3, 0)]
+
+
 @pytest.mark.parametrize("preparation", [
     "ALTER SCHEMA hopper OWNER TO hopper_stranger",
     "GRANT CREATE ON SCHEMA hopper TO hopper_stranger",

@@ -284,13 +284,6 @@ hopper_inputs_text(const hopper_pack_values *values)
 	return text.data;
 }
 
-char *
-hopper_inputs_column(Oid summary)
-{
-	/* tables of earlier versions have none */
-	return get_attnum(summary, "inputs") == InvalidAttrNumber ? "NULL::text" : "inputs::text";
-}
-
 static void
 refuse_inputs(const hopper_name *summary)
 {

@@ -69,13 +69,6 @@ hopper_outputs_text(int n, const hopper_output *outputs, char *const *types, con
 	return text.data;
 }
 
-char *
-hopper_outputs_column(Oid summary)
-{
-	/* tables of earlier versions have none */
-	return get_attnum(summary, "outputs") == InvalidAttrNumber ? "NULL::text" : "outputs::text";
-}
-
 static void
 refuse_outputs(const hopper_name *summary)
 {

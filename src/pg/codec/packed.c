@@ -10,6 +10,8 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
+#include "pg/server/made.h"
+
 static void
 refuse_unpacked(const hopper_name *table, bool validation, const char *detail)
 {
@@ -214,6 +216,7 @@ void
 hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out)
 {
 	hopper_name summary = hopper_name_with_suffix(table, "summary");
+	Oid			oid;
 	hopper_data_desc *desc = &out->desc;
 	char	  **labels;
 	char	  **label_types;
@@ -223,15 +226,16 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 
 	memset(out, 0, sizeof(*out));
 	check_packed(table, validation, &summary);
+	oid = hopper_relation_oid(&summary, false);
 	out->table = *table;
 	if (hopper_select("SELECT format_version, source_table, dependent_varname,"
 					  " independent_varname, dependent_vartype, independent_vartype,"
 					  " buffer_size, normalizing_const::pg_catalog.float8, num_classes,"
 					  " independent_type, independent_shape, label_kind, label_type, label_shape,"
 					  " n_rows, partitions, starts, seed, packed_bytes, checksum, training_table,"
-					  " %s, %s"
-					  " FROM %s", hopper_inputs_column(hopper_relation_oid(&summary, false)),
-					  hopper_outputs_column(hopper_relation_oid(&summary, false)),
+					  " %s::pg_catalog.text, %s::pg_catalog.text"
+					  " FROM %s", hopper_column_selected(oid, "inputs"),
+					  hopper_column_selected(oid, "outputs"),
 					  summary.quoted) != 1)
 		refuse_summary(&summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
 										  (uint64) SPI_processed));

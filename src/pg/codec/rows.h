@@ -195,8 +195,6 @@ extern void hopper_pack_values_take_inputs(hopper_pack_values *values,
 extern void hopper_pack_values_describe(const hopper_pack_values *values, hopper_data_desc *desc);
 /* A summary's cell; NULL: one input. */
 extern char *hopper_inputs_text(const hopper_pack_values *values);
-/* What selects it, also of tables that earlier versions made. */
-extern char *hopper_inputs_column(Oid summary);
 /* Takes it apart. ERROR XX001 where it does not go with the features. SPI must be connected. */
 extern void hopper_read_inputs(const hopper_name *summary, const char *text, int n_columns,
 							   hopper_data_desc *desc, hopper_pack_inputs *inputs);
@@ -209,8 +207,6 @@ extern char *hopper_different_inputs(const hopper_data_desc *a, const char *a_na
 /* A summary's cell, NULL where n is 0: outputs, their columns' types, the weights' or NULL */
 extern char *hopper_outputs_text(int n, const hopper_output *outputs, char *const *types,
 								 const char *weight);
-/* What selects it, also of tables that earlier versions made. */
-extern char *hopper_outputs_column(Oid summary);
 /* Takes it apart. ERROR XX001 where it does not go with the labels. SPI must be connected. */
 extern void hopper_read_outputs(const hopper_name *summary, const char *text,
 								hopper_data_desc *desc, char ***types, char **weight);

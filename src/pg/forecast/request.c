@@ -93,20 +93,12 @@ read_journal(Oid output, hopper_measured_run *run)
 	return threads_per_model;
 }
 
-/* Version 0.1.0 had other names for some columns. */
-static const char *
-column_now_or_before(const hopper_name *table, const char *now, const char *before)
-{
-	bool		is_now = get_attnum(hopper_relation_oid(table, false), now) != InvalidAttrNumber;
-
-	return hopper_identifier(is_now ? now : before);
-}
-
 void
 hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_run *measured)
 {
 	hopper_run_options *options = &request->options;
 	hopper_outputs outputs = hopper_outputs_named(&request->output);
+	Oid			summary;
 	hopper_name models;
 	hopper_config *config;
 	uint64		n;
@@ -118,12 +110,12 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 	request->workers = measured->workers;
 	hopper_read_trained_data(&request->output, &trained);
 	hopper_require_select(hopper_relation_oid(&outputs.info, false));
+	summary = hopper_relation_oid(&outputs.summary, false);
 	if (hopper_select("SELECT source_table, validation_table, model_arch_table,"
 					  " num_iterations::pg_catalog.int4, metrics_compute_frequency,"
 					  " threads::pg_catalog.int4, %s, %s FROM %s",
-					  column_now_or_before(&outputs.summary, "training_metrics_mode",
-										   "training_metrics"),
-					  column_now_or_before(&outputs.summary, "dtype", "precision"),
+					  hopper_column_selected(summary, "training_metrics_mode"),
+					  hopper_column_selected(summary, "dtype"),
 					  outputs.summary.quoted) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),

@@ -63,6 +63,40 @@ static const struct
 	{"a summary of a model selection table", NULL, {"model_arch_table", "object_table"}},
 };
 
+/* Columns that some version's tables lack: what they called them, or NULL for nothing like them. */
+static const struct
+{
+	const char *now;
+	const char *before;
+} changed[] =
+{
+	{"training_metrics_mode", "training_metrics"},	/* 0.1.0 */
+	{"dtype", "precision"},
+	{"inputs", NULL},
+	{"outputs", NULL},
+};
+
+const char *
+hopper_column_there(Oid relation, const char *column)
+{
+	if (get_attnum(relation, column) != InvalidAttrNumber)
+		return column;
+	for (int i = 0; i < lengthof(changed); i++)
+		if (strcmp(column, changed[i].now) == 0)
+			return changed[i].before == NULL ||
+				get_attnum(relation, changed[i].before) != InvalidAttrNumber
+				? changed[i].before : column;
+	return column;
+}
+
+const char *
+hopper_column_selected(Oid relation, const char *column)
+{
+	const char *there = hopper_column_there(relation, column);
+
+	return there ? hopper_identifier(there) : "NULL::pg_catalog.text";
+}
+
 /* Predictions are an id and classes, or an id and one predicted value. */
 static bool
 has_predictions(Relation relation)

@@ -33,6 +33,14 @@ typedef struct hopper_made
 
 /* Whether it is a table with the columns of its kind. */
 extern bool hopper_is_made(Oid relation, hopper_made_kind kind);
+/*
+ * What such a table calls a column of today's: earlier versions called some otherwise, and made
+ * tables without others, for which NULL is returned. A column that no version left out has its own
+ * name, whether it is there or not.
+ */
+extern const char *hopper_column_there(Oid relation, const char *column);
+/* The same to be selected: quoted, or a NULL of type text. */
+extern const char *hopper_column_selected(Oid relation, const char *column);
 
 /*
  * Before tables[0] and its companions, the others, are made. Where tables[0] is there already:

@@ -133,27 +133,37 @@ hopper_outputs_refuse_table(const hopper_name *table, const char *what)
 static void
 insert_row(const hopper_name *table, const output_row *row)
 {
+	Oid			relation = hopper_relation_oid(table, false);
 	StringInfoData query;
+	StringInfoData selected;
 	Oid			types[MAX_COLUMNS];
 	Datum		values[MAX_COLUMNS];
 	char		nulls[MAX_COLUMNS];
+	int			n = 0;
 	SPIPlanPtr	plan;
 	int			rc;
 
 	initStringInfo(&query);
+	initStringInfo(&selected);
 	appendStringInfo(&query, "INSERT INTO %s (", table->quoted);
 	for (int i = 0; i < row->n; i++)
-		appendStringInfo(&query, "%s%s", i ? ", " : "", hopper_identifier(row->names[i]));
-	appendStringInfoString(&query, ") SELECT ");
-	for (int i = 0; i < row->n; i++)
 	{
-		types[i] = row->types[i];
-		values[i] = row->values[i];
-		nulls[i] = row->nulls[i] ? 'n' : ' ';
-		appendStringInfo(&query, "%s$%d", i ? ", " : "", i + 1);
+		const char *column = hopper_column_there(relation, row->names[i]);
+
+		/* An earlier version's table has no place for it, and misses it as little. */
+		if (column == NULL && row->nulls[i])
+			continue;
+		types[n] = row->types[i];
+		values[n] = row->values[i];
+		nulls[n] = row->nulls[i] ? 'n' : ' ';
+		appendStringInfo(&query, "%s%s", n ? ", " : "",
+						 hopper_identifier(column ? column : row->names[i]));
+		appendStringInfo(&selected, "%s$%d", n ? ", " : "", n + 1);
+		n++;
 	}
+	appendStringInfo(&query, ") SELECT %s", selected.data);
 	/* A generic plan: a custom one would hold copies of the values, which may be a gigabyte. */
-	plan = SPI_prepare_cursor(query.data, row->n, types, CURSOR_OPT_GENERIC_PLAN);
+	plan = SPI_prepare_cursor(query.data, n, types, CURSOR_OPT_GENERIC_PLAN);
 	if (plan == NULL)
 		elog(ERROR, "inserting into an output table failed: %s",
 			 SPI_result_code_string(SPI_result));
@@ -164,6 +174,7 @@ insert_row(const hopper_name *table, const output_row *row)
 	if (rc != SPI_OK_INSERT || SPI_processed != 1)
 		hopper_outputs_refuse_table(table, "take");
 	SPI_freeplan(plan);
+	pfree(selected.data);
 	pfree(query.data);
 }
 
@@ -523,14 +534,21 @@ hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 }
 
 static void
-check_column(const hopper_name *table, const char *column, Oid type)
+check_column(const hopper_name *table, const char *name, Oid type, bool isnull)
 {
 	Oid			relation = hopper_relation_oid(table, false);
-	AttrNumber	number = hopper_require_column(relation, column);
+	const char *column = hopper_column_there(relation, name);
+	AttrNumber	number;
 	Oid			found;
 	int32		typmod;
 	Oid			collation;
 
+	/* a table of an earlier version */
+	if (column == NULL && isnull)
+		return;
+	if (column == NULL)
+		column = name;
+	number = hopper_require_column(relation, column);
 	get_atttypetypmodcoll(relation, number, &found, &typmod, &collation);
 	if (found != type || typmod != -1)
 		ereport(ERROR,
@@ -546,18 +564,19 @@ hopper_outputs_check_columns(const hopper_outputs *outputs, const hopper_packed 
 	const output_row *info = info_row(NULL, 0);
 	const output_row *summary = summary_row(&outputs->model, train, NULL, NULL);
 
-	check_column(&outputs->model, "mst_key", INT4OID);
-	check_column(&outputs->model, "model_weights", BYTEAOID);
-	check_column(&outputs->model, "model_arch", JSONOID);
-	check_column(&outputs->state, "mst_key", INT4OID);
-	check_column(&outputs->state, "part", INT4OID);
-	check_column(&outputs->state, "state", BYTEAOID);
+	check_column(&outputs->model, "mst_key", INT4OID, false);
+	check_column(&outputs->model, "model_weights", BYTEAOID, false);
+	check_column(&outputs->model, "model_arch", JSONOID, false);
+	check_column(&outputs->state, "mst_key", INT4OID, false);
+	check_column(&outputs->state, "part", INT4OID, false);
+	check_column(&outputs->state, "state", BYTEAOID, false);
 	for (int i = 0; i < info->n; i++)
-		check_column(&outputs->info, info->names[i], info->types[i]);
+		check_column(&outputs->info, info->names[i], info->types[i], false);
 	/* The class values are written as they are by the rehearsal. */
 	for (int i = 0; i < summary->n; i++)
 		if (summary->expressions[i] == NULL)
-			check_column(&outputs->summary, summary->names[i], summary->types[i]);
+			check_column(&outputs->summary, summary->names[i], summary->types[i],
+						 summary->nulls[i]);
 }
 
 void

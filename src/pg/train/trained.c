@@ -76,8 +76,9 @@ read_summary(hopper_trained *out)
 					  " independent_shape, label_type, label_shape, num_classes[1],"
 					  " normalizing_const::float8,"
 					  " source_table, independent_varname, independent_vartype,"
-					  " dependent_vartype[1], %s, %s FROM %s", hopper_inputs_column(oid),
-					  hopper_outputs_column(oid), summary->quoted) != 1)
+					  " dependent_vartype[1], %s::text, %s::text FROM %s",
+					  hopper_column_selected(oid, "inputs"),
+					  hopper_column_selected(oid, "outputs"), summary->quoted) != 1)
 		not_an_output(table, psprintf("Its companion \"%s\" must have one row.", summary->shown));
 	for (int column = 1; column <= 12; column++)
 		if (hopper_cell(0, column) == NULL && column != NUM_CLASSES_COLUMN)
