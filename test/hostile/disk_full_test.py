@@ -48,6 +48,12 @@ CALLS = {
         " FROM trained, generate_series(1, 10) WHERE mst_key = 1", "made"),
 }
 
+# Two at a time fit, but not all that rest meanwhile.
+SEARCH = """hopper.automl('packed', 'made', 'architectures', 'made_best',
+    (SELECT max(model_id) FROM architectures), '{''loss'': [''categorical_crossentropy''],
+    ''optimizer_params_list'': [{''optimizer'': [''Adam''], ''lr'': [1e-4, 1e-2, ''log'']}]}',
+    '{''batch_size'': [128]}', 'random', 'num_configs=10, num_iterations=1', 1, parallel => 2, threads => 2)"""
+
 
 @pytest.fixture(scope="module")
 def database():
@@ -137,7 +143,8 @@ def refused(session, name):
      "hopper.fit_multiple_model('packed', 'made', 'ten_wide', 1, threads => 2)", "training models"),
     ("SET maintenance_work_mem = '1MB'",
      "hopper.training_preprocessor('noise', 'made', 'y', 'x')", 'sorting the rows of "noise"'),
-], ids=["training", "packing"])
+    ("SET hopper.memory_limit = '150MB'", SEARCH, "training models"),
+], ids=["training", "packing", "search"])
 def test_temporary_files_are_counted_before(session, before, call, what):
     query(session, f"{before}; SET temp_file_limit = '10MB'")
     with pytest.raises(psycopg2.errors.ConfigurationLimitExceeded) as raised:

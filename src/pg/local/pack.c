@@ -55,7 +55,7 @@ require_room_to_sort(hopper_pack_job *job, const bytea *row)
 {
 	int64		bytes;
 
-	if (temp_file_limit < 0)
+	if (!hopper_limits_temporary())
 		return;
 	(void) hopper_select("SELECT count(*) FROM (%s) q", hopper_pack_row_query(job));
 	bytes = hopper_int_cell(&job->source.name, 0, 1, 0, PG_INT64_MAX) * (int64) VARSIZE(row);

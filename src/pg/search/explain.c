@@ -105,6 +105,17 @@ play(hopper_automl *run)
 	return played;
 }
 
+int
+hopper_search_expected(const hopper_automl *run)
+{
+	hopper_automl again = *run;
+	hopper_guard *guard = hopper_search_start(&again);
+	played_search played = play(&again);
+
+	hopper_guard_release(guard);
+	return played.n_trials;
+}
+
 /* The configurations that were tried and can be trained; their keys are the trials from 1. */
 static void
 add_configs(hopper_automl *run, hopper_forecast_request *request)

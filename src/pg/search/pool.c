@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 
 #include "pg/catalog/configs.h"
+#include "pg/server/ceilings.h"
 #include "pg/server/devices.h"
 #include "pg/server/words.h"
 #include "pg/train/fit.h"
@@ -285,6 +286,8 @@ set_up(search_pool *pool, const hopper_search_assignment *work, int n)
 	hopper_fit_prepare(fit);
 	fit->training.ended = ended;
 	fit->training.ended_state = pool;
+	if (hopper_limits_temporary())
+		fit->training.expected = hopper_search_expected(run);
 	hopper_training_start(&fit->training);
 	hopper_progress_begin(&pool->progress);
 }

@@ -263,6 +263,12 @@ hopper_try_memory(int64 bytes, int64 **counter)
 	return true;
 }
 
+bool
+hopper_limits_temporary(void)
+{
+	return temp_file_limit >= 0;
+}
+
 void
 hopper_require_temporary(int64 bytes, const char *what, const char *hint)
 {

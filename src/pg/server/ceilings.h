@@ -47,6 +47,8 @@ extern int	hopper_take_threads(hopper_share *share, int asked, int least);
 /* Memory, further memory; ERROR 53200 where hopper.max_memory does not leave so much. */
 extern void hopper_take_memory(hopper_share *share, int64 bytes);
 
+/* Whether there is a temp_file_limit. */
+extern bool hopper_limits_temporary(void);
 /*
  * ERROR 53400 before `what` begins where so many bytes of temporary files are more than
  * temp_file_limit allows.

@@ -185,12 +185,32 @@ tell_waiting(const hopper_training *training, const hopper_data_plan *plan)
 					   hopper_bytes_words(training->options.memory_limit))));
 }
 
+/*
+ * The results that will lie in temporary files: those of configurations that wait, and what rests
+ * beside others that train, all of the size that the first ones have.
+ */
+static int64
+bytes_aside(const hopper_training *training, const hopper_data_plan *plan)
+{
+	hopper_run_info info;
+	int64		more = (int64) training->expected - training->n_configs;
+	int64		room = training->options.memory_limit - training->share_bytes;
+	int64		rest;
+
+	if (more <= 0)
+		return plan->bytes_aside;
+	hopper_torch()->run.get_info(training->run, &info);
+	rest = (int64) ((double) info.bytes_models / training->n_configs * more);
+	return plan->bytes_aside + Max(rest - Max(room, 0), 0);
+}
+
 /* All data, or none where they do not fit: then events ask for them. */
 static void
 load(hopper_training *training)
 {
 	const hopper_torch_api *torch = hopper_torch();
 	hopper_data_plan plan;
+	int64		aside;
 	hopper_error error;
 
 	training->share = hopper_share_new();
@@ -215,14 +235,13 @@ load(hopper_training *training)
 								plan.bytes_models +
 								(plan.resident ? plan.bytes_data : plan.bytes_window));
 	hopper_take_memory(training->share, training->share_bytes);
-	if (plan.n_waiting > 0)
-	{
-		hopper_require_temporary(plan.bytes_aside,
-								 "training models that do not fit into memory together",
+	aside = bytes_aside(training, &plan);
+	if (aside > 0)
+		hopper_require_temporary(aside, "training models that do not fit into memory together",
 								 "Raise hopper.memory_limit or temp_file_limit, or train fewer "
 								 "configurations at a time.");
+	if (plan.n_waiting > 0)
 		tell_waiting(training, &plan);
-	}
 	push_states(training);
 	if (!plan.resident)
 	{

@@ -39,6 +39,7 @@ typedef struct hopper_training
 	 */
 	void		(*ended) (struct hopper_training *training, int at, bool failed);
 	void	   *ended_state;	/* the caller's */
+	int			expected;		/* configurations that will have entered at its end, about */
 
 	/* set by hopper_training_run() */
 	hopper_run *run;
