@@ -10,7 +10,8 @@ import time
 import numpy
 import psycopg2
 
-from compare.workloads import SOURCE
+from compare import keras_networks
+from compare.workloads import SOURCE, Network
 
 sys.path.insert(0, str(SOURCE / "test" / "e2e"))
 from digits import dense, layer, query, sequential  # noqa: E402
@@ -37,6 +38,8 @@ def connect(database):
 
 def keras_text(layers, shape, classes):
     """The architecture as Keras JSON; its last layer gets the activation that the loss wants."""
+    if isinstance(layers, Network):
+        return keras_networks.KINDS[layers.kind](shape, **layers.sizes)
     built = []
     for i, (kind, *values) in enumerate(layers):
         name = f"{kind}_{i}"
@@ -64,14 +67,23 @@ def compile_text(config, classes):
     return f"loss='{loss}', optimizer='{optimizer}', metrics=['accuracy']"
 
 
-def copy_rows(connection, table, x, y, as_bytes):
-    """A table (id, x, y): pixels as bytea, numbers as real[]."""
+def array(row):
+    return str(row.tolist()).replace("[", "{").replace("]", "}")
+
+
+def copy_rows(connection, table, x, y, as_bytes, ids=0):
+    """A table (id, x, y): pixels as bytea, numbers as real[]; or (id, numbers, ids, y)."""
     kind = "bytea" if as_bytes else "real[]"
-    query(connection, f"CREATE TABLE {table} (id integer, x {kind}, y integer)")
+    columns = "numbers real[], ids smallint[]" if ids else f"x {kind}"
+    query(connection, f"CREATE TABLE {table} (id integer, {columns}, y integer)")
     text = io.StringIO()
     for i, (row, label) in enumerate(zip(x, y)):
-        value = ("\\\\x" + row.tobytes().hex() if as_bytes
-                 else "{" + ",".join(map(repr, row.reshape(-1).tolist())) + "}")
+        if as_bytes:
+            value = "\\\\x" + row.tobytes().hex()
+        elif ids:
+            value = array(row[:-ids]) + "\t" + array(row[-ids:].astype(int))
+        else:
+            value = array(row)
         text.write(f"{i}\t{value}\t{label}\n")
     text.seek(0)
     with connection.cursor() as cursor:
@@ -97,16 +109,18 @@ class Ours:
     def load(self):
         connection, workload = self.connection, self.workload
         as_bytes = workload.train[0].dtype == numpy.uint8
-        copy_rows(connection, "train", *workload.train, as_bytes)
-        copy_rows(connection, "valid", *workload.valid, as_bytes)
+        copy_rows(connection, "train", *workload.train, as_bytes, workload.ids)
+        copy_rows(connection, "valid", *workload.valid, as_bytes, workload.ids)
+        features = '{"numbers": "numbers", "ids": "ids"}' if workload.ids else "x"
+        scale = "" if workload.ids else f" normalizing_const => {workload.scale},"
         query(connection, "VACUUM ANALYZE")
         shape = ", image_shape => ARRAY[" + ",".join(map(str, workload.shape)) + "]" if as_bytes else ""
         start = time.perf_counter()
-        query(connection, "SELECT hopper.training_preprocessor('train', 'packed', 'y', 'x',"
-              f" normalizing_const => {workload.scale}, partitions => %s{shape})", self.partitions)
+        query(connection, f"SELECT hopper.training_preprocessor('train', 'packed', 'y', %s,{scale}"
+              f" partitions => %s{shape})", features, self.partitions)
         self.seconds_packing = time.perf_counter() - start
-        query(connection, "SELECT hopper.validation_preprocessor('valid', 'packed_valid', 'y', 'x',"
-              " 'packed')")
+        query(connection, "SELECT hopper.validation_preprocessor('valid', 'packed_valid', 'y', %s,"
+              " 'packed')", features)
         ids = {}
         for name, layers in workload.architectures.items():
             text = keras_text(layers, workload.shape, workload.classes)

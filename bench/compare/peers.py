@@ -24,6 +24,7 @@ from compare import torch_models
 from compare.workloads import WORKLOADS
 
 PEERS = ("usual", "processes", "compiled", "stacked", "stacked_compiled")
+UNSTACKED = ("f",)  # batch normalization keeps statistics, which vmap does not allow
 EVALUATION_BATCH = 1000
 
 

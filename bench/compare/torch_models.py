@@ -10,16 +10,17 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from compare import torch_networks
+from compare.torch_networks import glorot
+from compare.workloads import Network
+
 ADAM_EPSILON = 1e-7
 
 
-def glorot(weight, fan_in, fan_out):
-    limit = math.sqrt(6 / (fan_in + fan_out))
-    nn.init.uniform_(weight, -limit, limit)
-
-
-def module(layers, shape):
-    """A Sequential for inputs of shape (channels, height, width) or (features,)."""
+def module(layers, shape, stacked=False):
+    """A network for inputs of shape (height, width, channels), (steps, features) or (features,)."""
+    if isinstance(layers, Network):
+        return torch_networks.KINDS[layers.kind](shape, stacked, **layers.sizes)
     height, width, channels = shape if len(shape) == 3 else (1, 1, shape[0])
     built = []
     for layer in layers:
@@ -89,14 +90,14 @@ class Stack:
         self.rates = torch.tensor([[c.rate] for c in configs])
         self.momentum = torch.tensor([[c.momentum] for c in configs])
         self.adam = configs[0].optimizer == "adam"
-        self.model = module(layers, workload.shape)
-        self.dense = all(layer[0] == "dense" for layer in layers)
+        self.model = module(layers, workload.shape, stacked=True)
+        self.dense = not isinstance(layers, Network) and all(layer[0] == "dense" for layer in layers)
         self.activations = [layer[2] for layer in layers] if self.dense else []
         names = [name for name, _ in self.model.named_parameters()]
         shapes = {}
         rows = []
         for _ in configs:
-            fresh = module(layers, workload.shape)
+            fresh = module(layers, workload.shape, stacked=True)
             values = dict(fresh.named_parameters())
             if self.dense:  # [in, out] for baddbmm
                 values = {n: v.detach().t() if v.dim() == 2 else v.detach() for n, v in values.items()}

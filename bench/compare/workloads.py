@@ -1,6 +1,7 @@
 """The workloads of bench/compare_pytorch: data, architectures and configurations, once for both
 sides. An architecture is a list of layers: ("conv", filters, padding), ("pool",), ("dropout", rate),
-("flatten",), ("dense", units, activation); convolutions are 3 x 3 with relu.
+("flatten",), ("dense", units, activation); convolutions are 3 x 3 with relu. Or it is a Network,
+which keras_networks.py writes for us and torch_networks.py for the peers.
 """
 
 import csv
@@ -26,6 +27,12 @@ IRIS_MLPS = {"two": [("dense", 10, "relu"), ("dense", 10, "relu"), ("dense", 3, 
 
 
 @dataclasses.dataclass(frozen=True)
+class Network:
+    kind: str
+    sizes: dict
+
+
+@dataclasses.dataclass(frozen=True)
 class Config:
     architecture: str
     optimizer: str  # "adam" or "sgd"
@@ -46,6 +53,7 @@ class Workload:
     architectures: dict
     configs: list
     iterations: int
+    ids: int = 0  # of the features, the last ones: an input of their own, of integers
 
     @property
     def size(self):
@@ -144,4 +152,63 @@ def workload_m(quick):
                     grid, 1 if quick else 2)
 
 
-WORKLOADS = {"a": workload_a, "b": workload_b, "c": workload_c, "d": workload_d, "m": workload_m}
+def workload_f(quick):
+    """Batch normalization and large products: what transfer learning starts from."""
+    grid = [Config("resnet", "adam", 1e-3, 32), Config("resnet", "sgd", 0.02, 32, 0.9)]
+    network = Network("resnet", {"stages": (3, 4, 6, 3), "classes": 10})
+    return Workload("f", "CIFAR-10 ResNet50, 2 configurations", (32, 32, 3), 10, 255.0,
+                    cifar(256 if quick else 1024, "train"), cifar(256, "test"), {"resnet": network},
+                    grid, 1)
+
+
+def sequences():
+    """Digits as 8 steps of 8 numbers."""
+    x, y = example("digits", ("pixels", "label"))
+    return split(x.astype(numpy.float32).reshape(-1, 8, 8), y, 0.2)
+
+
+def workload_g(quick):
+    train, valid = sequences()
+    grid = [Config("lstm", "adam", rate, batch) for rate in (3e-3, 1e-2) for batch in (16, 32, 64, 128)]
+    network = Network("lstm", {"units": 64, "classes": 10})
+    return Workload("g", "digits as sequences, 8 configurations of an LSTM", (8, 8), 10, 16.0, train,
+                    valid, {"lstm": network}, grid, 2 if quick else 10)
+
+
+def workload_h(quick):
+    train, valid = sequences()
+    grid = [Config("transformer", "adam", rate, batch)
+            for rate in (3e-4, 1e-3, 3e-3, 1e-2) for batch in (16, 32, 64, 128)]
+    network = Network("transformer", {"width": 32, "heads": 4, "inner": 64, "classes": 10})
+    return Workload("h", "digits as sequences, 16 configurations of a transformer block", (8, 8), 10,
+                    16.0, train, valid, {"transformer": network}, grid, 2 if quick else 10)
+
+
+def customers(rows):
+    """Binary labels from numbers and categories: 16 normal numbers and 6 ids of one table."""
+    random = numpy.random.default_rng(5)
+    counts = numpy.array([10, 50, 100, 300, 500, 1000])
+    numbers = random.standard_normal((rows, 16), dtype=numpy.float32)
+    ids = (random.random((rows, 6)) ** 2 * counts).astype(numpy.int64)  # small ones are frequent
+    ids += numpy.concatenate([[0], counts.cumsum()[:-1]])
+    hidden = numpy.tanh(numbers @ random.standard_normal((16, 4), dtype=numpy.float32) / 4)
+    vectors = random.standard_normal((counts.sum(), 4)).astype(numpy.float32)
+    score = (vectors[ids].sum(1) * hidden).sum(1) + vectors[ids, 0].sum(1) / 2
+    noise = 0.3 * random.standard_normal(rows, dtype=numpy.float32)
+    return numpy.concatenate([numbers, ids.astype(numpy.float32)], 1), (score + noise > 0).astype(numpy.int64)
+
+
+def workload_i(quick):
+    rows = 50_000 if quick else 200_000
+    x, y = customers(rows + 10_000)
+    grid = [Config("wide_deep", "adam", rate, batch)
+            for rate in (3e-4, 1e-3, 3e-3, 1e-2) for batch in (128, 256, 512)]
+    grid += [Config("wide_deep", "sgd", rate, batch, 0.9)
+             for rate in (0.003, 0.01, 0.03, 0.1) for batch in (128, 256, 512)]
+    network = Network("wide_deep", {"ids": 6, "rows": 1960, "width": 8, "hidden": (128, 64)})
+    return Workload("i", "wide and deep, 24 configurations", (22,), 0, 1.0, (x[:rows], y[:rows]),
+                    (x[rows:], y[rows:]), {"wide_deep": network}, grid, 1, ids=6)
+
+
+WORKLOADS = {"a": workload_a, "b": workload_b, "c": workload_c, "d": workload_d, "f": workload_f,
+             "g": workload_g, "h": workload_h, "i": workload_i, "m": workload_m}
