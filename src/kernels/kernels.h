@@ -54,6 +54,38 @@ struct TileArgs {
   int64_t before_height = 0, before_width = 0;  // padding cells, of inputs
 };
 
+// A step of an LSTM with tanh and sigmoid: rows of `units`.
+struct LstmArgs {
+  int64_t rows = 0;
+  int64_t units = 0;
+  float* gates =
+      nullptr;  // [rows][4 * units] of i, f, c, o: sums, which become what they gate with
+  const float* c_before = nullptr;  // null: 0
+  float* c = nullptr;
+  float* h = nullptr;
+};
+
+// A step of a GRU with tanh and sigmoid that resets after the product: rows of `units`.
+struct GruArgs {
+  int64_t rows = 0;
+  int64_t units = 0;
+  float* gates = nullptr;           // [rows][3 * units] of z, r, h: sums of inputs, as an LSTM's
+  float* inner = nullptr;           // [rows][3 * units]: the sums of the state
+  const float* h_before = nullptr;  // null: 0
+  float* h = nullptr;
+};
+
+// Rows less their mean, divided by the root of their variance.
+struct RowNormArgs {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  float epsilon = 0.0F;
+  const float* x = nullptr;
+  const float* gamma = nullptr;  // null: 1
+  const float* beta = nullptr;   // null: 0
+  float* moments = nullptr;      // [rows][2]: mean and 1 / root, left by the forward pass
+};
+
 struct Kernels {
   const char* name;
 
@@ -140,6 +172,19 @@ struct Kernels {
   void (*glu)(const float* x, int64_t rows, int64_t columns, float* y);
   void (*glu_gradient)(const float* x, const float* dy, int64_t rows, int64_t columns,
                        bool accumulate, float* dx);
+
+  void (*lstm)(const LstmArgs& args);
+  // The gates become the gradient of their sums; dc that of c becomes that of c_before, and dh,
+  // that of h, what of it goes to the state before but through the gates: 0.
+  void (*lstm_gradient)(const LstmArgs& args, float* dh, float* dc);
+  void (*gru)(const GruArgs& args);
+  // As an LSTM's; `inner` becomes its gradient.
+  void (*gru_gradient)(const GruArgs& args, float* dh);
+
+  void (*normalize_rows)(const RowNormArgs& args, float* y);
+  // dx (+)= the gradient of x, unless it is null; sums[2][columns] = those of gamma and beta
+  void (*normalize_rows_gradient)(const RowNormArgs& args, const float* dy, bool accumulate,
+                                  float* dx, float* sums);
 };
 
 // For this processor, as far as libtorch's own kernels go: `capability` is the text of

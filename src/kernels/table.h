@@ -5,6 +5,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/gemm.h"
 #include "kernels/images.h"
+#include "kernels/sequences.h"
 #include "kernels/winograd.h"
 
 namespace {
@@ -43,7 +44,13 @@ constexpr hopper::Kernels TableNamed(const char* name) {
           LogSoftmax,
           LogSoftmaxGradient,
           Glu,
-          GluGradient};
+          GluGradient,
+          Lstm,
+          LstmGradient,
+          Gru,
+          GruGradient,
+          NormalizeRows,
+          NormalizeRowsGradient};
 }
 
 }  // namespace

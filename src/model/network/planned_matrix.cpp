@@ -18,9 +18,6 @@ extern "C" __attribute__((weak)) void sgemm_(const char* transpose_a, const char
 namespace hopper {
 namespace {
 
-// From this many weights on, a product is left to BLAS.
-constexpr int64_t kLargeWeights = 64 * 1024;
-
 bool IsLarge(int64_t columns, int64_t length) { return columns * length >= kLargeWeights; }
 
 at::Tensor Matrix(const float* data, int64_t rows, int64_t columns, int64_t row) {
@@ -64,14 +61,16 @@ void Blas(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, c
 
 }  // namespace
 
-void PlannedProduct(const Kernels& kernels, Team* team, int64_t rows, int64_t columns,
-                    int64_t length, const float* x, const float* w, const float* bias, bool relu,
-                    float* y) {
+namespace {
+
+void Multiply(const Kernels& kernels, Team* team, int64_t rows, int64_t columns, int64_t length,
+              const float* x, const float* w, const float* bias, bool relu, bool accumulate,
+              float* y) {
   RunShares(team, rows, Work(rows, columns, length), [&](int64_t first, int64_t last, int) {
     const float* from = x + first * length;
     float* to = y + first * columns;
     if (IsLarge(columns, length)) {
-      Blas(false, false, last - first, columns, length, from, length, w, false, to);
+      Blas(false, false, last - first, columns, length, from, length, w, accumulate, to);
       if (bias != nullptr || relu) kernels.bias_relu(bias, last - first, columns, relu, to);
       return;
     }
@@ -85,10 +84,25 @@ void PlannedProduct(const Kernels& kernels, Team* team, int64_t rows, int64_t co
     args.b_row = columns;
     args.c = to;
     args.c_row = columns;
+    args.accumulate = accumulate;
     args.bias = bias;
     args.relu = relu;
     kernels.gemm(args);
   });
+}
+
+}  // namespace
+
+void PlannedProduct(const Kernels& kernels, Team* team, int64_t rows, int64_t columns,
+                    int64_t length, const float* x, const float* w, const float* bias, bool relu,
+                    float* y) {
+  Multiply(kernels, team, rows, columns, length, x, w, bias, relu, /*accumulate=*/false, y);
+}
+
+void PlannedProductAdded(const Kernels& kernels, Team* team, int64_t rows, int64_t columns,
+                         int64_t length, const float* x, const float* w, float* y) {
+  Multiply(kernels, team, rows, columns, length, x, w, nullptr, /*relu=*/false,
+           /*accumulate=*/true, y);
 }
 
 int64_t PlannedInputScratch(int64_t rows, int64_t columns, int64_t length) {

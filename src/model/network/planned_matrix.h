@@ -6,10 +6,17 @@
 
 namespace hopper {
 
+// From this many weights on, a product is left to BLAS.
+constexpr int64_t kLargeWeights = 64 * 1024;
+
 // y[rows][columns] = x[rows][length] * w[length][columns] + bias, then relu.
 void PlannedProduct(const Kernels& kernels, Team* team, int64_t rows, int64_t columns,
                     int64_t length, const float* x, const float* w, const float* bias, bool relu,
                     float* y);
+
+// y[rows][columns] += x * w
+void PlannedProductAdded(const Kernels& kernels, Team* team, int64_t rows, int64_t columns,
+                         int64_t length, const float* x, const float* w, float* y);
 
 // dx[rows][length] (+)= dy[rows][columns] * transposed w; `scratch` holds as many floats as w, or
 // none (null) where PlannedInputScratch() is 0.

@@ -91,6 +91,35 @@ TEST(StepPlan, LayersThatNeedNoAutograd) {
   EXPECT_EQ(through_autograd, std::vector<std::string>{"activation_sparsemax"});
 }
 
+// Recurrent layers, normalizations and attention have planned forms, also with masks (but for what
+// comes behind Masking, which has none itself). What of these goes through autograd: other
+// activations than Keras' own, a GRU that resets before its product, directions that are not
+// concatenated, and normalization along axes that are not the last ones; ZeroPadding1D and
+// GlobalAveragePooling1D with a mask are what two cases of attention have beside it.
+TEST(StepPlan, SeriesThatNeedNoAutograd) {
+  std::vector<std::string> through_autograd;
+  for (const Case& the_case : Cases()) {
+    if (the_case.table != &Tables().at("keras_layers_series.safetensors")) continue;
+    const std::string name = the_case.json["name"];
+    bool meant = false;
+    for (const char* part : {"lstm", "gru", "simple_rnn", "both_ways", "layer_norm", "heads"}) {
+      meant |= name.find(part) != std::string::npos;
+    }
+    if (!meant || name.rfind("gaps_", 0) == 0 || name.rfind("time_distributed", 0) == 0) continue;
+    const Network network(ParseModel(the_case.json["architecture"].get<std::string>(), nullptr));
+    PlanOptions options;
+    options.training = true;
+    if (StepPlan(network, options).autograd_nodes() > 0) through_autograd.push_back(name);
+  }
+  std::sort(through_autograd.begin(), through_autograd.end());
+  EXPECT_EQ(through_autograd,
+            (std::vector<std::string>{"both_ways_ave", "both_ways_mul", "both_ways_sum", "gru_relu",
+                                      "gru_reset_before", "gru_reset_before_no_bias",
+                                      "heads_causal_longer_values", "ids_heads_masked",
+                                      "layer_norm_axes_1_3", "layer_norm_axis_1",
+                                      "layer_norm_first_axes", "lstm_hard_sigmoid", "lstm_relu"}));
+}
+
 // max|a - b| over `n` floats, relative to the largest |b| or to `size` where that is more.
 double Difference(const float* a, const float* b, int64_t n, double size = 0.0) {
   double most = size;
@@ -230,6 +259,56 @@ TEST(StepPlan, GroupedAndDilatedConvolutionsAgreeWithAutograd) {
                        layer("b", 8, R"("dilation_rate": [3, 1], "padding": "same")"),
                        layer("c", 8, R"("groups": 2, "dilation_rate": 2, "padding": "same")")}),
       3, 5);
+}
+
+// Windows of one pixel, and kernels so large that BLAS takes them: with padding and strides, and in
+// several products of a batch.
+TEST(StepPlan, ConvolutionsByColumnsAgreeWithAutograd) {
+  const auto layer = [](const std::string& name, int filters, int size, const std::string& more) {
+    return KerasLayer("Conv2D", name,
+                      "\"filters\": " + std::to_string(filters) +
+                          ", \"kernel_size\": " + std::to_string(size) +
+                          R"(, "bias_initializer": "glorot_uniform", )" + more);
+  };
+  ExpectPlannedAgrees(
+      KerasSequential({layer("a", 24, 1, R"("batch_input_shape": [null, 9, 10, 5])"),
+                       layer("b", 40, 1, R"("activation": "tanh", "strides": [2, 3])"),
+                       layer("c", 1, 1, R"("activation": "relu")"),
+                       layer("d", 7, 1, R"("use_bias": false)")}),
+      3, 6);
+  ExpectPlannedAgrees(
+      KerasSequential(
+          {layer("a", 64, 1, R"("activation": "relu", "batch_input_shape": [null, 12, 11, 6])"),
+           layer("b", 128, 3, R"("activation": "gelu", "padding": "same")"),
+           layer("c", 80, 3, R"("padding": "same", "strides": [2, 2], "activation": "tanh")"),
+           layer("d", 96, 3, R"("padding": "valid")")}),
+      19, 7);
+}
+
+// Wider than a vector and its tail, with BLAS for the larger ones, and more rows of a normalization
+// than a block.
+TEST(StepPlan, WideSeriesAgreeWithAutograd) {
+  const auto recurrent = [](const std::string& kind, const std::string& name, int units,
+                            const std::string& more) {
+    return KerasLayer(kind, name,
+                      "\"units\": " + std::to_string(units) +
+                          R"(, "bias_initializer": "glorot_uniform", "return_sequences": true)" +
+                          more);
+  };
+  const std::string input = R"(, "batch_input_shape": [null, 9, 21])";
+  ExpectPlannedAgrees(
+      KerasSequential({recurrent("LSTM", "a", 37, input), KerasLayer("LayerNormalization", "b", ""),
+                       recurrent("GRU", "c", 40, R"(, "reset_after": true)"),
+                       recurrent("SimpleRNN", "d", 19, R"(, "activation": "relu")")}),
+      40, 8);
+  ExpectPlannedAgrees(
+      KerasSequential({recurrent("LSTM", "a", 160, input), recurrent("LSTM", "b", 70, ""),
+                       KerasLayer("LayerNormalization", "c", R"("axis": [1, 2])")}),
+      6, 9);
+  ExpectPlannedAgrees(
+      KerasSequential({recurrent("GRU", "a", 160, input + R"(, "reset_after": true)"),
+                       KerasLayer("LayerNormalization", "b", R"("scale": false)")}),
+      6, 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomModel, testing::Range(0, 60));

@@ -32,6 +32,7 @@ struct HeadAttention : Layer {
   static int64_t ReadCount(LayerConfig& config, const char* key);
 };
 std::unique_ptr<Operator> MakeOperator(const HeadAttention& layer);
+std::unique_ptr<PlannedOp> Plan(const HeadAttention& layer, PlanNode* node);
 
 struct MultiHeadAttention : HeadAttention {
   static constexpr const char* kName = "MultiHeadAttention";

@@ -37,4 +37,10 @@ bool PrefersWinograd(const PlanNode& node, const ConvSizes& sizes);
 std::unique_ptr<PlannedOp> MakePlannedWinograd(PlanNode* node, const ConvSizes& sizes,
                                                const ActivationSpec& activation);
 
+// The form for windows of one pixel and for large kernels, where PrefersColumns(); a function of
+// the sizes only.
+bool PrefersColumns(const PlanNode& node, const ConvSizes& sizes);
+std::unique_ptr<PlannedOp> MakePlannedColumns(PlanNode* node, const ConvSizes& sizes,
+                                              const ActivationSpec& activation);
+
 }  // namespace hopper

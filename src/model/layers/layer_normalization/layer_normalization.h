@@ -13,6 +13,11 @@ struct AxesNormalization : Layer {
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
   Masking masking() const override { return Masking::kCarries; }
 
+  // Whether they are the last axes of an input of this rank: `found` as from AxesOf().
+  static bool AtTheEnd(const std::vector<int64_t>& found, size_t rank) {
+    return found.back() + 1 == static_cast<int64_t>(rank) &&
+           found.back() - found.front() + 1 == static_cast<int64_t>(found.size());
+  }
   // Throws where the input does not have them.
   std::vector<int64_t> AxesOf(const Shape& input) const;
   // Of a weight: the input's sizes along the axes.
@@ -38,6 +43,7 @@ struct LayerNormalization : AxesNormalization {
   RegularizerSpec gamma_regularizer;
 };
 std::unique_ptr<Operator> MakeOperator(const LayerNormalization& layer);
+std::unique_ptr<PlannedOp> Plan(const LayerNormalization& layer, PlanNode* node);
 
 struct RMSNormalization : AxesNormalization {
   static constexpr const char* kName = "RMSNormalization";

@@ -22,10 +22,6 @@ class AxesTensors : public Operator {
     for (int64_t& axis : axes) ++axis;
     return axes;
   }
-  static bool AtTheEnd(const std::vector<int64_t>& axes, int64_t rank) {
-    return axes.back() == rank - 1 &&
-           axes.back() - axes.front() == static_cast<int64_t>(axes.size()) - 1;
-  }
   // A weight along the axes, to be multiplied with x.
   static at::Tensor Spread(const at::Tensor& weight, const std::vector<int64_t>& axes,
                            int64_t rank) {
@@ -54,7 +50,7 @@ class LayerTensors : public AxesTensors {
     const auto maybe = [](const at::Tensor& weight) {
       return weight.defined() ? std::optional<at::Tensor>(weight) : std::nullopt;
     };
-    if (AtTheEnd(axes, x.dim())) {
+    if (AxesNormalization::AtTheEnd(axes, static_cast<size_t>(x.dim()))) {
       const std::vector<int64_t> sizes(x.sizes().begin() + axes.front(), x.sizes().end());
       return at::layer_norm(x, sizes, maybe(gamma), maybe(beta), layer_.epsilon)
           .to(inputs[0].scalar_type());

@@ -52,6 +52,7 @@ struct Recurrent : Layer {
   RegularizerSpec bias_regularizer;
 };
 std::unique_ptr<Operator> MakeOperator(const Recurrent& layer);
+std::unique_ptr<PlannedOp> Plan(const Recurrent& layer, PlanNode* node);
 
 struct SimpleRNN : Recurrent {
   static constexpr const char* kName = "SimpleRNN";
@@ -98,6 +99,7 @@ struct Bidirectional : Layer {
   std::unique_ptr<Layer> backward_;
 };
 std::unique_ptr<Operator> MakeOperator(const Bidirectional& layer);
+std::unique_ptr<PlannedOp> Plan(const Bidirectional& layer, PlanNode* node);
 
 }  // namespace layers
 }  // namespace hopper

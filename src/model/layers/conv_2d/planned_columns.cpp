@@ -1,0 +1,192 @@
+// Convolution as products of whole matrices: a row for each output pixel of a few images, with the
+// inputs under its window one after another. Windows of one pixel with stride 1 need no copy: the
+// images are that matrix.
+//
+// The kernel lies as [out][tap], which is what products of rows want: nothing is transposed but
+// what small products ask for. A team shares the rows of each product.
+#include <algorithm>
+#include <cstring>
+
+#include "model/layers/conv_2d/planned.h"
+#include "model/network/planned_matrix.h"
+
+namespace hopper {
+namespace {
+
+using During = PlanNode::During;
+
+// Rows of a product, about: enough for BLAS, and few enough for the memory of the copies.
+constexpr int64_t kRows = 1024;
+
+bool OfOnePixel(const ConvSizes& sizes) {
+  return sizes.kernel_height == 1 && sizes.kernel_width == 1;
+}
+
+class PlannedColumns : public PlannedOp {
+ public:
+  PlannedColumns(PlanNode* node, const ConvSizes& sizes, const ActivationSpec& activation)
+      : node_(*node),
+        kernels_(*node->kernels),
+        s_(sizes),
+        activation_(node, activation),
+        in_height_(node->inputs[0]->shape[0]),
+        in_width_(node->inputs[0]->shape[1]),
+        in_(node->inputs[0]->shape[2]),
+        out_(node->output->shape[2]),
+        pixels_(sizes.height.output * sizes.width.output),
+        taps_(sizes.kernel_height * sizes.kernel_width * in_),
+        in_size_(in_height_ * in_width_ * in_),
+        direct_(OfOnePixel(sizes) && sizes.stride_height == 1 && sizes.stride_width == 1 &&
+                pixels_ == in_height_ * in_width_),
+        images_(direct_ ? node->batch
+                        : std::min(node->batch,
+                                   std::max<int64_t>(1, kRows / std::max<int64_t>(1, pixels_)))) {
+    if (!direct_) columns_ = node->Scratch({images_, pixels_, taps_}, During::kForward);
+    // y = columns * transposed kernel: the gradient of the input of a Dense layer, as it were.
+    const int64_t turned = PlannedInputScratch(images_ * pixels_, taps_, out_);
+    if (turned > 0) turned_ = node->Scratch({turned}, During::kForward);
+    if (!node->backward) return;
+    node->keeps_output = activation_.keeps_output();
+    if (s_.use_bias && node->weights[1].trainable) {
+      sums_ = node->Scratch({out_}, During::kBackward);
+    }
+    node->keeps_inputs = node->weights[0].trainable;
+    if (!direct_) back_columns_ = node->Scratch({images_, pixels_, taps_}, During::kBackward);
+  }
+
+  void Forward(const StepArguments& step) override {
+    const float* kernel = step.params + node_.weights[0].offset;
+    const float* bias = s_.use_bias ? step.params + node_.weights[1].offset : nullptr;
+    float* y = node_.output->value->data;
+    for (int64_t n = 0; n < node_.batch; n += images_) {
+      const int64_t rows = Images(n) * pixels_;
+      const float* x = Unfolded(n, columns_);
+      float* to = y + n * pixels_ * out_;
+      PlannedInputGradient(kernels_, node_.team, rows, taps_, out_, x, kernel, false,
+                           turned_ == nullptr ? nullptr : turned_->data, to);
+      if (bias != nullptr || activation_.relu()) {
+        kernels_.bias_relu(bias, rows, out_, activation_.relu(), to);
+      }
+    }
+    if (!activation_.none() && !activation_.relu()) activation_.Forward(y, y);
+  }
+
+  void Backward(const StepArguments& step) override {
+    float* dy = node_.output->gradient->data;
+    if (!activation_.none()) activation_.Backward(node_.output->value->data, dy, dy);
+    if (sums_ != nullptr) {
+      kernels_.column_sums(dy, node_.batch * pixels_, out_, sums_->data);
+      node_.DeliverGradient(sums_->data, out_, 1, step);
+    }
+    const float* kernel = step.params + node_.weights[0].offset;
+    for (int64_t n = 0; n < node_.batch; n += images_) {
+      const int64_t rows = Images(n) * pixels_;
+      const float* from = dy + n * pixels_ * out_;
+      if (node_.weights[0].trainable) {
+        PlannedWeightGradient(kernels_, node_.team, rows, taps_, out_, from,
+                              Unfolded(n, back_columns_), n > 0 || node_.weight_accumulates[0] != 0,
+                              step.gradients + node_.weights[0].offset);
+      }
+      if (node_.InputNeedsGradient(0)) InputGradient(n, rows, from, kernel);
+    }
+  }
+
+ private:
+  int64_t Images(int64_t first) const { return std::min(images_, node_.batch - first); }
+
+  // Calls body(cell of the image's row, cell of the columns' row, floats) for what lies inside of
+  // the image of the windows of `image`.
+  template <typename Body>
+  void ForWindows(const Body& body) const {
+    int64_t row = 0;
+    for (int64_t oh = 0; oh < s_.height.output; ++oh) {
+      for (int64_t ow = 0; ow < s_.width.output; ++ow, row += taps_) {
+        const int64_t left = ow * s_.stride_width - s_.width.before;
+        const int64_t first = std::max<int64_t>(0, -left);
+        const int64_t last = std::min(s_.kernel_width, in_width_ - left);
+        if (first >= last) continue;
+        for (int64_t kh = 0; kh < s_.kernel_height; ++kh) {
+          const int64_t h = oh * s_.stride_height - s_.height.before + kh;
+          if (h < 0 || h >= in_height_) continue;
+          body((h * in_width_ + left + first) * in_, row + (kh * s_.kernel_width + first) * in_,
+               (last - first) * in_);
+        }
+      }
+    }
+  }
+
+  // The rows of images from `first` on.
+  const float* Unfolded(int64_t first, PlanBuffer* columns) const {
+    const float* x = node_.inputs[0]->value->data + first * in_size_;
+    if (direct_) return x;
+    const int64_t floats = pixels_ * taps_;
+    const int64_t images = Images(first);
+    if (s_.height.before + s_.height.after + s_.width.before + s_.width.after > 0) {
+      std::memset(columns->data, 0, static_cast<size_t>(images * floats) * sizeof(float));
+    }
+    for (int64_t n = 0; n < images; ++n) {
+      ForWindows([&](int64_t cell, int64_t at, int64_t count) {
+        std::memcpy(columns->data + n * floats + at, x + n * in_size_ + cell,
+                    static_cast<size_t>(count) * sizeof(float));
+      });
+    }
+    return columns->data;
+  }
+
+  void InputGradient(int64_t first, int64_t rows, const float* dy, const float* kernel) const {
+    float* dx = node_.inputs[0]->gradient->data + first * in_size_;
+    const bool adds = node_.input_accumulates[0] != 0;
+    if (direct_ && !adds) {
+      PlannedProduct(kernels_, node_.team, rows, taps_, out_, dy, kernel, nullptr, false, dx);
+      return;
+    }
+    if (direct_) {
+      PlannedProductAdded(kernels_, node_.team, rows, taps_, out_, dy, kernel, dx);
+      return;
+    }
+    PlannedProduct(kernels_, node_.team, rows, taps_, out_, dy, kernel, nullptr, false,
+                   back_columns_->data);
+    const int64_t images = Images(first);
+    if (!adds) std::memset(dx, 0, static_cast<size_t>(images * in_size_) * sizeof(float));
+    for (int64_t n = 0; n < images; ++n) {
+      ForWindows([&](int64_t cell, int64_t at, int64_t count) {
+        kernels_.add(back_columns_->data + n * pixels_ * taps_ + at, count,
+                     dx + n * in_size_ + cell);
+      });
+    }
+  }
+
+  const PlanNode& node_;
+  const Kernels& kernels_;
+  const ConvSizes s_;
+  const PlannedActivation activation_;
+  const int64_t in_height_;
+  const int64_t in_width_;
+  const int64_t in_;       // channels
+  const int64_t out_;      // filters
+  const int64_t pixels_;   // of an output
+  const int64_t taps_;     // weights of a filter
+  const int64_t in_size_;  // floats of one image
+  const bool direct_;      // the images are the columns
+  const int64_t images_;   // of one product
+  PlanBuffer* columns_ = nullptr;
+  PlanBuffer* turned_ = nullptr;  // small kernels transposed
+  PlanBuffer* sums_ = nullptr;
+  PlanBuffer* back_columns_ = nullptr;
+};
+
+}  // namespace
+
+bool PrefersColumns(const PlanNode& node, const ConvSizes& sizes) {
+  if (OfOnePixel(sizes)) return true;
+  // Kernels that leave the second-level cache: BLAS packs them once for many rows.
+  const int64_t taps = sizes.kernel_height * sizes.kernel_width * node.inputs[0]->shape[2];
+  return ElementCount({taps, node.output->shape[2]}) >= kLargeWeights;
+}
+
+std::unique_ptr<PlannedOp> MakePlannedColumns(PlanNode* node, const ConvSizes& sizes,
+                                              const ActivationSpec& activation) {
+  return std::make_unique<PlannedColumns>(node, sizes, activation);
+}
+
+}  // namespace hopper
