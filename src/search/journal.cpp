@@ -65,17 +65,30 @@ bool SearchJournal::IsTried(const SearchPoint& point) const {
   return tried_.count(KeyOf(point)) > 0;
 }
 
-int64_t SearchJournal::CountOwn() const {
-  return std::count_if(trials_.begin(), trials_.end(), [](const Trial& t) { return !t.earlier; });
-}
-
-int64_t SearchJournal::Add(SearchPoint point) {
+int64_t SearchJournal::Add(SearchPoint point, bool earlier) {
   Trial trial;
   trial.id = static_cast<int64_t>(trials_.size());
   tried_.insert(KeyOf(point));
   trial.point = std::move(point);
+  trial.earlier = earlier;
   trials_.push_back(std::move(trial));
+  if (!earlier) ++own_;
   return trials_.back().id;
+}
+
+void SearchJournal::NoteExhausted(Decision decision, std::string reason) {
+  if (exhausted_) return;
+  exhausted_ = true;
+  decision.kind = DecisionKind::kExhausted;
+  decision.reason = std::move(reason);
+  Note(std::move(decision));
+}
+
+bool SearchJournal::IsFull(const Decision& wanted) {
+  if (max_configs_ == 0 || own_ < max_configs_) return false;
+  NoteExhausted(wanted,
+                "the budget of " + std::to_string(max_configs_) + " configurations is spent");
+  return true;
 }
 
 std::optional<int64_t> SearchJournal::Propose(SearchProposer* proposer, int bracket, int rung,
@@ -85,32 +98,19 @@ std::optional<int64_t> SearchJournal::Propose(SearchProposer* proposer, int brac
   decision.rung = rung;
   decision.resource = resource;
   while (!first_.empty() && IsTried(first_.front())) first_.pop_front();
-  if (max_configs_ > 0 && CountOwn() >= max_configs_) {
-    if (!exhausted_) {
-      exhausted_ = true;
-      decision.kind = DecisionKind::kExhausted;
-      decision.reason =
-          "the budget of " + std::to_string(max_configs_) + " configurations is spent";
-      Note(std::move(decision));
-    }
-    return {};
-  }
+  if (IsFull(decision)) return {};
   if (!first_.empty()) {
-    decision.trial = Add(std::move(first_.front()));
+    decision.trial = Add(std::move(first_.front()), false);
     first_.pop_front();
     decision.reason = "one of the first configurations";
   } else if (std::optional<Proposal> proposal = proposer->Propose(*this)) {
-    decision.trial = Add(std::move(proposal->point));
+    decision.trial = Add(std::move(proposal->point), false);
     decision.score = proposal->score;
     decision.reason = std::move(proposal->reason);
   } else {
-    if (!exhausted_) {
-      exhausted_ = true;
-      decision.kind = DecisionKind::kExhausted;
-      decision.reason = "the search space has no configuration that was not proposed: there are " +
-                        std::to_string(trials_.size()) + " trials";
-      Note(std::move(decision));
-    }
+    NoteExhausted(decision,
+                  "the search space has no configuration that was not proposed: there are " +
+                      std::to_string(trials_.size()) + " trials");
     return {};
   }
   const int64_t trial = decision.trial;
@@ -118,18 +118,19 @@ std::optional<int64_t> SearchJournal::Propose(SearchProposer* proposer, int brac
   return trial;
 }
 
-int64_t SearchJournal::Exploit(SearchPoint point, int64_t parent, int64_t resource,
-                               std::string reason) {
-  const int64_t id = Add(std::move(point));
+std::optional<int64_t> SearchJournal::Exploit(SearchPoint point, int64_t parent, int64_t resource,
+                                              std::string reason) {
+  Decision decision;
+  decision.resource = resource;
+  if (IsFull(decision)) return {};
+  const int64_t id = Add(std::move(point), false);
   Trial& trial = trials_[static_cast<size_t>(id)];
   trial.parent = parent;
   trial.parent_resource = this->trial(parent).resource;
   trial.resource = trial.parent_resource;
-  Decision decision;
   decision.kind = DecisionKind::kExploited;
   decision.trial = id;
   decision.parent = parent;
-  decision.resource = resource;
   decision.reason = std::move(reason);
   Note(std::move(decision));
   return id;
@@ -155,8 +156,7 @@ void SearchJournal::Stop(int64_t id, int bracket, int rung, std::string reason) 
 }
 
 void SearchJournal::AddEarlier(SearchPoint point, int64_t resource, const SearchOutcome& outcome) {
-  const int64_t id = Add(std::move(point));
-  trials_[static_cast<size_t>(id)].earlier = true;
+  const int64_t id = Add(std::move(point), true);
   AddResult(id, resource, outcome);
 }
 

@@ -136,7 +136,7 @@ class SearchJournal {
   Standing StandingOf(const SearchOutcome& outcome) const;
   bool IsTried(const SearchPoint& point) const;
   // How many trials were made here, the ones of earlier searches left out.
-  int64_t CountOwn() const;
+  int64_t CountOwn() const { return own_; }
   // Draw number `draw` of a stream that only this use has.
   Philox Random(uint32_t stream, uint64_t draw) const {
     return Philox(seed_, Purpose::kSearch, stream, draw);
@@ -145,8 +145,9 @@ class SearchJournal {
   // A new trial: one of the user's first configurations while there are some, else the proposer's.
   // Nothing where no point is left; that is noted once.
   std::optional<int64_t> Propose(SearchProposer* proposer, int bracket, int rung, int64_t resource);
-  // A trial that goes on from another's state.
-  int64_t Exploit(SearchPoint point, int64_t parent, int64_t resource, std::string reason);
+  // A trial that goes on from another's state; nothing where the budget is spent.
+  std::optional<int64_t> Exploit(SearchPoint point, int64_t parent, int64_t resource,
+                                 std::string reason);
   void Note(Decision decision);
   void Stop(int64_t trial, int bracket, int rung, std::string reason);
 
@@ -160,7 +161,10 @@ class SearchJournal {
   void SetTime(double now) { now_ = now; }
 
  private:
-  int64_t Add(SearchPoint point);
+  int64_t Add(SearchPoint point, bool earlier);
+  // Whether the budget of configurations is spent, which is noted once, where a trial was wanted.
+  bool IsFull(const Decision& wanted);
+  void NoteExhausted(Decision decision, std::string reason);
 
   std::shared_ptr<const SearchSpace> space_;
   uint64_t seed_;
@@ -170,6 +174,7 @@ class SearchJournal {
   std::vector<Decision> decisions_;
   std::deque<SearchPoint> first_;
   std::set<std::string> tried_;
+  int64_t own_ = 0;  // trials that are not of an earlier search
   bool exhausted_ = false;
   int64_t max_configs_ = 0;  // 0: no limit
   double now_ = 0;

@@ -86,9 +86,19 @@ void Search::End(const std::string& reason) {
 
 void Search::Stop(const std::string& reason) { End(reason); }
 
+void Search::RefuseBudget(int64_t needed) const {
+  const auto iterations = [](int64_t n) {
+    return std::to_string(n) + (n == 1 ? " iteration" : " iterations");
+  };
+  throw Error(ErrorCode::kInvalidParameter,
+              "the budget of " + iterations(*request_.max_iterations) +
+                  " is too small for one configuration",
+              "The first one is to be trained for " + iterations(needed) + ".",
+              "Raise max_iterations, or train each for less: see the algorithm's arguments.");
+}
+
 void Search::Fill() {
   while (!ended_ && static_cast<int64_t>(seats_.size()) < request_.seats) {
-    const int64_t before = journal_.CountOwn();
     const std::optional<SearchWork> work = algorithm_->Next(&journal_);
     if (!work) {
       if (seats_.empty()) End("nothing is left to train");
@@ -97,17 +107,12 @@ void Search::Fill() {
     const Trial& trial = journal_.trial(work->trial);
     const int64_t from = trial.stopped ? 0 : trial.resource;
     const int64_t more = work->resource - from;
-    const auto cut = [&](const std::string& reason) {
+    if (request_.max_iterations && iterations_ + more > *request_.max_iterations) {
+      if (begun_ == 0) RefuseBudget(more);
+      const std::string reason =
+          "the budget of " + std::to_string(*request_.max_iterations) + " iterations is spent";
       End(reason);
       if (trial.results.empty()) journal_.Stop(work->trial, -1, -1, reason);
-    };
-    if (request_.max_iterations && iterations_ + more > *request_.max_iterations) {
-      cut("the budget of " + std::to_string(*request_.max_iterations) + " iterations is spent");
-      return;
-    }
-    if (request_.max_configs && journal_.CountOwn() > before &&
-        journal_.CountOwn() > *request_.max_configs) {
-      cut("the budget of " + std::to_string(*request_.max_configs) + " configurations is spent");
       return;
     }
     double cost = request_.cost ? request_.cost(trial.point) : 1.0;

@@ -64,7 +64,7 @@ struct SearchAssignment {
 
 class Search {
  public:
-  // Throws Error with the first problem of CheckSearch().
+  // Throws Error with the first problem of CheckSearch(), or where max_iterations allows nothing.
   explicit Search(SearchRequest request);
 
   // What is to begin now: each assignment is returned once.
@@ -94,6 +94,7 @@ class Search {
   };
 
   void Fill();
+  [[noreturn]] void RefuseBudget(int64_t needed) const;
   void Settle();
   void End(const std::string& reason);
   bool ReachesTarget(const TrialResult& result) const;

@@ -24,13 +24,14 @@ SELECT hopper.hyperband_schedule('search_bad', NULL);
 SELECT algorithm, arguments FROM hopper.search_algorithms() WHERE algorithm IN ('hyperband', 'tpe');
 
 CREATE FUNCTION search(method text, params text, lr text DEFAULT '[0.001, 0.1, ''log'']', objective text DEFAULT NULL,
-    max_configs bigint DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
+    max_configs bigint DEFAULT NULL, max_iterations bigint DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
     SELECT (hopper.automl(packed_table := 'search_packed', model_table := 'searched', model_arch_table := 'search_networks',
         model_selection_table := 'search_best', model_id_list := 1,
         compile_params_grid := format('{''loss'': [''categorical_crossentropy''], ''metrics'': [[''accuracy'']],'
             ' ''optimizer_params_list'': [{''optimizer'': [''SGD''], ''lr'': %s}]}', lr),
         fit_params_grid := '{''batch_size'': [16]}', automl_method := method, automl_params := params,
-        validation_table := 'search_packed_validation', objective := objective, max_configs := max_configs)).model_table
+        validation_table := 'search_packed_validation', objective := objective, max_configs := max_configs,
+        max_iterations := max_iterations)).model_table
 $$;
 SELECT search('hyperbrand', NULL);
 SELECT search('hyperband', 'R=2, eta=3');
@@ -45,6 +46,7 @@ SELECT search('random', NULL, objective := 'accuracy >= 0.9');
 SELECT search('random', NULL, objective := 'accuracy; loss');
 SELECT search('random', NULL, objective := '2 * accuracy, loss * 2');
 SELECT search('random', NULL, max_configs := 0);
+SELECT search('random', 'num_iterations=3', max_iterations := 2);
 CREATE TABLE searched_trials (i integer);
 SELECT search('random', NULL);
 DROP TABLE searched_trials;
@@ -106,9 +108,14 @@ SELECT item, predicted, unit FROM hopper.explain_automl('search_packed', 'search
     space := :'space', validation_table := 'search_packed_validation') WHERE item IN ('configurations', 'iterations', 'longest configuration');
 SELECT bool_and(predicted > 0) FROM hopper.explain_automl('search_packed', 'search_networks', '{1,2}', automl_method := 'asha',
     space := :'space', max_iterations := 100);
--- that ends before its first configuration
-SELECT item, predicted FROM hopper.explain_automl('search_packed', 'search_networks', '{1,2}', space := :'space', max_iterations := 1)
-    WHERE item IN ('configurations', 'iterations', 'training');
+-- what would end before its first configuration; and where the server sets an end
+SELECT hopper.explain_automl('search_packed', 'search_networks', '{1,2}', space := :'space', max_iterations := 1);
+SET hopper.max_configs = 3;
+SELECT predicted FROM hopper.explain_automl('search_packed', 'search_networks', '{1,2}', automl_method := 'random', space := :'space')
+    WHERE item = 'configurations';
+SELECT predicted FROM hopper.explain_automl('search_packed', 'search_networks', '{1,2}', automl_method := 'random', space := :'space',
+    max_configs := 2) WHERE item = 'configurations';
+RESET hopper.max_configs;
 SELECT hopper.explain_automl('search_packed', 'search_networks', '{1,2}', automl_method := 'ash', space := :'space', max_iterations := 0);
 
 -- known from another search, and tried first
@@ -181,3 +188,22 @@ SELECT hopper.generate_model_configs('search_networks', 'search_refined2', from_
 SELECT hopper.generate_model_configs('search_networks', 'search_refined2', 1, from_run := 'more_towers', mst_keys := 7);
 SELECT hopper.generate_model_configs('search_networks', 'search_refined2', from_run := 'more_towers');
 SELECT hopper.generate_model_configs('search_networks', 'search_refined2');
+-- a configuration that cannot be built is told to the algorithm, and stands among the others
+SELECT hopper.load_model('search_shapes', '{"class_name": "Sequential", "config": {"layers": [
+    {"class_name": "Reshape", "config": {"target_shape": [{"hopper": "n"}]}},
+    {"class_name": "Dense", "config": {"units": 2, "activation": "softmax"}}]}}');
+SET client_min_messages = warning;
+SELECT configurations, failed FROM hopper.automl('search_packed', 'shaped', 'search_shapes', 'shaped_best', 1, automl_method := 'grid',
+    automl_params := 'num_iterations=2', validation_table := 'search_packed_validation', space :=
+    '{"parameters": {"n": [2, 3]}, "compile_params": {"loss": "categorical_crossentropy", "optimizer": "SGD"}}');
+RESET client_min_messages;
+SELECT mst_key, model_id, status, iterations, search_place, error FROM shaped_info ORDER BY 1;
+SELECT models_trained, models_failed FROM shaped_summary;
+SELECT rank, mst_key, status, has_weights FROM hopper.leaderboard('shaped');
+-- PBT with no more configurations than its population
+SET client_min_messages = warning;
+SELECT configurations, iterations FROM hopper.automl('search_packed', 'peopled', 'search_networks', 'peopled_best', '{1,2}', NULL, NULL,
+    'pbt', 'population=4, generations=3', validation_table := 'search_packed_validation', space := :'space', max_configs := 5);
+RESET client_min_messages;
+SELECT count(*) FROM peopled_trials;
+SELECT decision, count(*) FROM peopled_decisions GROUP BY 1 ORDER BY 1;

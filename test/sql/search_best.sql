@@ -50,6 +50,8 @@ SELECT rank, has_weights FROM hopper.leaderboard('bests_kept') ORDER BY rank;
 DELETE FROM bests USING bests_best b WHERE bests.mst_key = b.mst_key;
 SELECT best_mst_key, best_metric, best_value FROM hopper.models() WHERE model_table = 'bests';
 SELECT count(*) FROM hopper.predict_rows('bests', NULL::best_points);
+SELECT c.mst_key = (SELECT mst_key FROM hopper.leaderboard('bests') WHERE has_weights LIMIT 1) AS first, t.place, c.value = t.value AS measured
+FROM hopper.best_config('bests') c JOIN bests_trials t ON t.mst_key = c.mst_key;
 -- trained on, they are what they are: the search's order has ended
 SET client_min_messages = warning;
 CREATE TABLE bests_configs AS SELECT mst_key, model_id, compile_params, fit_params FROM bests_named_info;
@@ -59,6 +61,8 @@ SELECT models_trained FROM hopper.fit_multiple_model('best_packed', 'bests_named
     mst_keys := ARRAY(SELECT mst_key FROM bests_best));
 RESET client_min_messages;
 SELECT l.mst_key <> b.mst_key AS by_loss FROM hopper.leaderboard('bests_named', 1) l, bests_best b;
+SELECT c.mst_key = (SELECT best_mst_key FROM hopper.models() WHERE model_table = 'bests_named') AS listed, c.iterations, c.value
+FROM hopper.best_config('bests_named') c;
 -- what a search has left goes with its models' name, and with them
 SELECT hopper.rename_model('bests_kept', 'bests_moved');
 SELECT mst_key = :best_kept AS kept FROM hopper.best_config('bests_moved');
@@ -74,6 +78,40 @@ SELECT * FROM hopper.best_config('bests_missed');
 SELECT relname FROM pg_class WHERE relname LIKE 'bests_missed%' AND relkind = 'r' ORDER BY 1;
 SELECT hopper.copy_model('bests_missed', 'bests_free', replace := true);
 SELECT relname FROM pg_class WHERE relname LIKE 'bests_free%' AND relkind = 'r' ORDER BY 1;
+-- a search's tables are copied and granted with its models
+SELECT hopper.copy_model('bests', 'bests_free', mst_keys := ARRAY(SELECT max(mst_key) FROM bests), replace := true);
+SELECT (SELECT count(*) FROM bests_free_trials) AS trials, (SELECT count(*) FROM bests_free_rungs) AS rungs;
+SELECT mst_key, parameters IS NOT NULL AS known FROM hopper.best_config('bests_free');
+CREATE ROLE best_reader;
+SELECT hopper.grant_model('bests_free', 'best_reader');
+SELECT relname FROM pg_class WHERE relname LIKE 'bests_free%' AND relkind = 'r' AND has_table_privilege('best_reader', oid, 'SELECT')
+ORDER BY 1;
+SELECT hopper.revoke_model('bests_free', 'best_reader');
+SELECT relname FROM pg_class WHERE relname LIKE 'bests_free%' AND relkind = 'r' AND has_table_privilege('best_reader', oid, 'SELECT')
+ORDER BY 1;
+DROP ROLE best_reader;
+-- and nothing in them is believed before it was looked at
+CREATE FUNCTION best_damage(damage text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE said text;
+BEGIN
+    EXECUTE 'UPDATE bests_free_trials SET ' || damage || ' WHERE mst_key = 1';
+    BEGIN
+        PERFORM * FROM hopper.best_config('bests_free');
+        RETURN 'believed';
+    EXCEPTION WHEN data_corrupted THEN
+        GET STACKED DIAGNOSTICS said = PG_EXCEPTION_DETAIL;
+        RAISE EXCEPTION USING MESSAGE = said, ERRCODE = 'HP001';
+    END;
+EXCEPTION WHEN SQLSTATE 'HP001' THEN
+    RETURN SQLERRM;
+END $$;
+SELECT d, best_damage(d) FROM unnest(ARRAY['mst_key = NULL', 'mst_key = 2', 'parameters = ''[]''', 'iterations = -1', 'status = ''best''',
+    'model_id = NULL', 'place = NULL', 'place = 0', 'value = 0', 'value = ''NaN''', 'objectives = NULL', 'objectives = ''{NULL}''',
+    'objectives = ''{{1},{2}}''', 'constraints = ''{NULL}''', 'constraints = NULL', 'status = ''failed''']) AS d;
+ALTER TABLE bests_free_trials ALTER place TYPE text;
+SELECT * FROM hopper.best_config('bests_free');
+ALTER TABLE bests_free_trials DROP place;
+SELECT * FROM hopper.best_config('bests_free');
 -- nothing to keep
 DELETE FROM bests_free;
 SELECT hopper.keep_best('bests_free');

@@ -166,7 +166,7 @@ read_earlier(FunctionCallInfo fcinfo, int at, hopper_automl *run)
 				 errmsg("\"%s\" is not the result of a search", earlier.shown),
 				 errdetail("There is no table \"%s\".", trials.shown)));
 	(void) hopper_require_column(hopper_relation_oid(&summary, false), "objective");
-	(void) hopper_require_column(hopper_relation_oid(&trials, false), "objectives");
+	hopper_search_check_trials(&trials);
 	if (hopper_select("SELECT 1 FROM %s WHERE objective = %s"
 					  " AND constraints IS NOT DISTINCT FROM %s"
 					  " AND (validation_table IS NULL) = %s", summary.quoted,
@@ -239,6 +239,9 @@ hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places, hopper_autom
 	options->seats = is_given(fcinfo, places[AUTOML_PARALLEL])
 		? PG_GETARG_INT32(places[AUTOML_PARALLEL]) : 8;
 	options->max_configs = budget_argument(fcinfo, places[AUTOML_MAX_CONFIGS]);
+	/* A run has so many at most, whoever chooses them. */
+	run->limited = options->max_configs > hopper_max_configs;
+	options->max_configs = Min(options->max_configs, hopper_max_configs);
 	options->max_iterations = budget_argument(fcinfo, places[AUTOML_MAX_ITERATIONS]);
 	options->max_seconds = number_argument(fcinfo, places[AUTOML_MAX_SECONDS], "max_seconds");
 	options->target = number_argument(fcinfo, places[AUTOML_TARGET], "target");
@@ -255,6 +258,32 @@ hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places, hopper_autom
 	read_measures(run);
 	read_first(fcinfo, places[AUTOML_FIRST], run);
 	read_earlier(fcinfo, places[AUTOML_FROM_RUN], run);
+}
+
+void
+hopper_search_tell_limit(const hopper_automl *run)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+	bool		spent = false;
+
+	if (!run->limited)
+		return;
+	HOPPER_CHECK(hopper_core()->search.decisions(run->search, &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
+
+		CHECK_FOR_INTERRUPTS();
+		spent |= strcmp(cells[1], "exhausted") == 0 && strncmp(cells[8], "the budget", 10) == 0;
+	}
+	hopper_guard_release(guard);
+	if (spent)
+		ereport(NOTICE,
+				(errmsg("the search tries %d configurations at most", hopper_max_configs),
+				 errhint("That is hopper.max_configs, which an administrator can raise.")));
 }
 
 static void

@@ -207,6 +207,9 @@ hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n)
 		return false;
 	hopper_search_write_new_trials(run);
 	*n = hopper_search_refuse(run, work, *n);
+	/* A child's iterations before it were its parent's. */
+	for (int i = 0; i < *n; i++)
+		run->iterations += iterations_of(&work[i]);
 	return true;
 }
 
@@ -394,7 +397,6 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	double		value;
 	int64		configurations;
 	int64		failed;
-	int64		iterations;
 	Datum		result;
 
 	hopper_connect();
@@ -425,29 +427,29 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 				 errhint("Train one of them with hopper.fit() to see why.")));
 	hopper_search_finish_tables(&run, best);
 	hopper_select_latest("SELECT (SELECT value FROM %s WHERE mst_key = %d)::float8,"
-						 " count(*), count(CASE WHEN status = 'failed' THEN 1 END),"
-						 " coalesce(sum(iterations), 0)::int8 FROM %s WHERE status <> 'earlier'"
-						 " AND iterations > 0",
+						 " count(*), count(CASE WHEN status = 'failed' THEN 1 END)"
+						 " FROM %s WHERE status <> 'earlier' AND iterations > 0",
 						 run.trials.quoted, hopper_key_of_trial(best), run.trials.quoted);
 	value = hopper_float_value(0, 1);
 	configurations = hopper_int_cell(&run.trials, 0, 2, 0, PG_INT64_MAX);
 	failed = hopper_int_cell(&run.trials, 0, 3, 0, PG_INT64_MAX);
-	iterations = hopper_int_cell(&run.trials, 0, 4, 0, PG_INT64_MAX);
 	hopper_grant_again(run.grants[0]);
 	hopper_grant_again(run.grants[1]);
 	written = hopper_written_name(&run.output);
 	ereport(NOTICE,
 			(errmsg("automl \"%s\" finished: best configuration %d, %s, %s%s, "
-					INT64_FORMAT " iterations, %s", run.output.shown, hopper_key_of_trial(best),
+					"%s, %s", run.output.shown, hopper_key_of_trial(best),
 					objective_words(&run, value),
 					hopper_plural(configurations, "configuration", "configurations"),
-					failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", failed) : "", iterations,
+					failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", failed) : "",
+					hopper_plural(run.iterations, "iteration", "iterations"),
 					hopper_duration_words(hopper_seconds_since(run.started))),
 			 errhint("What was tried, and why: %s and %s.", run.trials.shown,
 					 run.decisions.shown)));
 	tell_shortcomings(&run, best);
+	hopper_search_tell_limit(&run);
 	MemoryContextSwitchTo(caller);
-	result = result_row(fcinfo, &run, written, best, value, configurations, failed, iterations);
+	result = result_row(fcinfo, &run, written, best, value, configurations, failed, run.iterations);
 	hopper_guard_release(guard);
 	hopper_finish();
 	return result;

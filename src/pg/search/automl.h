@@ -41,7 +41,9 @@ typedef struct hopper_automl
 	struct hopper_made_network *networks;	/* architectures that were made, a list */
 	hopper_packed train;
 	int			rounds;
+	int64		iterations;		/* that were trained, or begun */
 	TimestampTz started;
+	bool		limited;		/* to hopper.max_configs, not to fewer */
 	/* what fit_multiple_model() is called with, as settings says it */
 	bool		use_gpus;
 	int			frequency;
@@ -117,6 +119,8 @@ hopper_trial_of_key(int32 mst_key)
 	return (int64) mst_key - 1;
 }
 
+/* Says so where hopper.max_configs has ended the search. */
+extern void hopper_search_tell_limit(const hopper_automl *run);
 /* Begins the search; ERROR with all that is wrong with it. A guard frees it. */
 extern hopper_guard *hopper_search_start(hopper_automl *run);
 extern int32 *hopper_model_ids_argument(FunctionCallInfo fcinfo, int at, int *n);
@@ -151,6 +155,8 @@ extern int	hopper_search_refuse(hopper_automl *run, hopper_search_assignment *wo
  * models are there already, or with `replace` where they are something else.
  */
 extern void hopper_search_create_tables(hopper_automl *run, bool replace);
+/* ERROR where the table of trials, which others may write to, is not what a search has written. */
+extern void hopper_search_check_trials(const hopper_name *trials);
 /* Puts the trials that the selection table does not have yet into it. */
 extern void hopper_search_write_new_trials(hopper_automl *run);
 /*

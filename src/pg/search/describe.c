@@ -7,6 +7,10 @@
 
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "pg/train/outputs.h"
+#include "pg/train/ranking.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_describe_space);
 PG_FUNCTION_INFO_V1(hopper_sql_best_config);
@@ -50,12 +54,17 @@ hopper_sql_describe_space(PG_FUNCTION_ARGS)
 	return hopper_return_rows(fcinfo, rows, hopper_core()->rows_free);
 }
 
+static hopper_name
+models_argument(FunctionCallInfo fcinfo)
+{
+	return hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
+}
+
 /* A companion of a search's models; ERROR where they are of no search. */
 static hopper_name
 companion(FunctionCallInfo fcinfo, const char *suffix, const char *column)
 {
-	hopper_name models = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
-										   "model_table");
+	hopper_name models = models_argument(fcinfo);
 	hopper_name trials = hopper_name_with_suffix(&models, "trials");
 	hopper_name table = hopper_name_with_suffix(&models, suffix);
 
@@ -71,17 +80,65 @@ companion(FunctionCallInfo fcinfo, const char *suffix, const char *column)
 	return table;
 }
 
-/* best_config(model_table) */
+/* What the search would have answered, where that is no longer the best. */
+static void
+tell_change(const hopper_name *models, const hopper_name *trials, const hopper_best *best,
+			bool searched)
+{
+	int32		first;
+
+	if (best->metric == NULL)
+		ereport(NOTICE, (errmsg("none of the models in \"%s\" is the best", models->shown)));
+	else if (!searched)
+		ereport(NOTICE,
+				(errmsg("models of \"%s\" were trained on since its search: the best is what "
+						"hopper.leaderboard() says now", models->shown)));
+	else if (hopper_select_latest("SELECT mst_key FROM %s WHERE status NOT IN ('failed', 'earlier')"
+								  " AND place IS NOT NULL ORDER BY place LIMIT 1",
+								  trials->quoted) > 0 &&
+			 (first = hopper_key_cell(trials, 0, 1)) != best->mst_key)
+		ereport(NOTICE,
+				(errmsg("the model of configuration %d, the best of the search, is not there any "
+						"more: this is the best of the others", first)));
+}
+
+/*
+ * best_config(model_table): the model that predictions take, too. What the search measured of it
+ * holds as long as it was not trained on.
+ */
 Datum
 hopper_sql_best_config(PG_FUNCTION_ARGS)
 {
+	MemoryContext caller = CurrentMemoryContext;
+	hopper_name models = models_argument(fcinfo);
 	hopper_name trials = companion(fcinfo, "trials", "place");
+	hopper_outputs outputs = hopper_outputs_named(&models);
+	hopper_best best;
+	bool		searched;
+	bool		measured;
+	char	   *query;
 
-	return hopper_return_query(fcinfo,
-							   psprintf("SELECT mst_key, value, iterations, parameters, model_id,"
-										" compile_params, fit_params, objectives, constraints"
-										" FROM %s WHERE status NOT IN ('failed', 'earlier')"
-										" ORDER BY place LIMIT 1", trials.quoted));
+	hopper_require_set_context(fcinfo);
+	hopper_connect();
+	hopper_search_check_trials(&trials);
+	best = hopper_outputs_best(&outputs, NULL);
+	searched = hopper_ranked_by_search(&outputs.info);
+	measured = searched ||
+		(get_attnum(hopper_relation_oid(&outputs.info, false), HOPPER_SEARCH_PLACE) !=
+		 InvalidAttrNumber &&
+		 hopper_select_latest("SELECT 1 FROM %s WHERE mst_key = %d AND " HOPPER_SEARCH_PLACE
+							  " IS NOT NULL", outputs.info.quoted, best.mst_key) > 0);
+	tell_change(&models, &trials, &best, searched);
+	query = psprintf("SELECT i.mst_key, t.value, i.iterations, s.parameters, i.model_id,"
+					 " i.compile_params, i.fit_params, t.objectives, t.constraints"
+					 " FROM %s AS i LEFT JOIN %s AS s ON s.mst_key = i.mst_key"
+					 " LEFT JOIN %s AS t ON t.mst_key = i.mst_key AND %s"
+					 " WHERE i.mst_key = %d AND %s",
+					 outputs.info.quoted, trials.quoted, trials.quoted, measured ? "true" : "false",
+					 best.mst_key, best.metric ? "true" : "false");
+	query = MemoryContextStrdup(caller, query);
+	hopper_finish();
+	return hopper_return_query(fcinfo, query);
 }
 
 /* param_importance(model_table) */

@@ -231,6 +231,7 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 	hopper_search_require_possible(&run);
 	played = play(&run);
 	add_configs(&run, &request);
+	hopper_search_tell_limit(&run);
 	hopper_guard_release(guard);
 	for (int i = 0; i < played.n_trials; i++)
 		tried += played.trials[i].iterations > 0;

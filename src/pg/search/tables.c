@@ -4,6 +4,7 @@
  */
 #include "pg/search/automl.h"
 
+#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
@@ -11,6 +12,79 @@
 #include "pg/server/made.h"
 #include "pg/train/outputs.h"
 #include "pg/train/ranking.h"
+
+/* One list makes the table of trials and checks it. */
+static const struct
+{
+	const char *name;
+	Oid			type;
+} trial_columns[] =
+{
+	{"mst_key", INT4OID},
+	{"parameters", JSONBOID},
+	{"iterations", INT4OID},
+	{"value", FLOAT8OID},
+	{"status", TEXTOID},
+	{"parent", INT4OID},
+	{"model_id", INT4OID},
+	{"compile_params", TEXTOID},
+	{"fit_params", TEXTOID},
+	{"place", INT4OID},
+	{"pareto", BOOLOID},
+	{"objectives", FLOAT8ARRAYOID},
+	{"constraints", FLOAT8ARRAYOID},
+};
+
+static void
+create_trials(const hopper_name *trials)
+{
+	StringInfoData columns;
+
+	initStringInfo(&columns);
+	for (int i = 0; i < lengthof(trial_columns); i++)
+		appendStringInfo(&columns, "%s%s %s", i ? ", " : "", trial_columns[i].name,
+						 hopper_format_type_qualified(trial_columns[i].type));
+	hopper_exec("CREATE TABLE %s (%s)" HOPPER_DISTRIBUTED_RANDOMLY, trials->quoted, columns.data);
+}
+
+/* The first column of a row of trials that no search has written so; NULL: they are all sound. */
+#define WRONG_COLUMN \
+	"CASE WHEN mst_key IS NULL OR mst_key < 1 OR twice > 1 THEN 'mst_key'" \
+	" WHEN parameters IS NULL OR jsonb_typeof(parameters) <> 'object' THEN 'parameters'" \
+	" WHEN iterations IS NULL OR iterations < 0 THEN 'iterations'" \
+	" WHEN status IS NULL OR status NOT IN ('done', 'stopped', 'running', 'failed', 'earlier')" \
+	"  THEN 'status'" \
+	" WHEN model_id IS NULL THEN 'model_id'" \
+	" WHEN (place IS NULL) <> (iterations = 0) OR place < 1 THEN 'place'" \
+	" WHEN status = 'failed' AND objectives IS NOT NULL" \
+	"  OR status NOT IN ('failed', 'earlier') AND iterations > 0 AND objectives IS NULL" \
+	"  OR NOT coalesce((SELECT count(o) = array_length(objectives, 1)" \
+	"   AND bool_and(o NOT IN ('NaN', 'Infinity', '-Infinity'))" \
+	"   FROM unnest(objectives) AS o), objectives IS NULL) THEN 'objectives'" \
+	" WHEN value IS DISTINCT FROM objectives[1] THEN 'value'" \
+	" WHEN (constraints IS NULL) <> (objectives IS NULL)" \
+	"  OR (SELECT count(*) <> count(c) FROM unnest(constraints) AS c) THEN 'constraints' END"
+
+void
+hopper_search_check_trials(const hopper_name *trials)
+{
+	for (int i = 0; i < lengthof(trial_columns); i++)
+		hopper_check_column(trials, trial_columns[i].name, trial_columns[i].type);
+	if (hopper_select("SELECT mst_key, wrong FROM (SELECT mst_key, " WRONG_COLUMN " AS wrong FROM"
+					  " (SELECT *, count(*) OVER (PARTITION BY mst_key) AS twice FROM %s) AS t)"
+					  " AS w WHERE wrong IS NOT NULL ORDER BY mst_key LIMIT 1",
+					  trials->quoted) > 0)
+	{
+		const char *key = hopper_cell(0, 1);
+
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("\"%s\" is damaged", trials->shown),
+				 errdetail("Column \"%s\" of configuration %s is not what a search has written.",
+						   hopper_cell(0, 2), key ? key : "NULL"),
+				 errhint("Use the tables as the functions of schema hopper made them.")));
+	}
+}
 
 void
 hopper_search_create_tables(hopper_automl *run, bool replace)
@@ -36,12 +110,7 @@ hopper_search_create_tables(hopper_automl *run, bool replace)
 				run->selection_summary.quoted);
 	hopper_exec("INSERT INTO %s (model_arch_table) VALUES (%s)", run->selection_summary.quoted,
 				hopper_literal(run->models.quoted));
-	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, parameters pg_catalog.jsonb,"
-				" iterations pg_catalog.int4, value pg_catalog.float8, status pg_catalog.text,"
-				" parent pg_catalog.int4, model_id pg_catalog.int4, compile_params pg_catalog.text,"
-				" fit_params pg_catalog.text, place pg_catalog.int4, pareto pg_catalog.bool,"
-				" objectives pg_catalog.float8[], constraints pg_catalog.float8[])"
-				HOPPER_DISTRIBUTED_RANDOMLY, run->trials.quoted);
+	create_trials(&run->trials);
 	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, iterations pg_catalog.int4,"
 				" objectives pg_catalog.float8[], constraints pg_catalog.float8[],"
 				" kept pg_catalog.bool, error pg_catalog.text, virtual_time pg_catalog.float8)"
@@ -174,6 +243,38 @@ write_trials(const hopper_automl *run)
 	hopper_guard_release(guard);
 }
 
+/* Configurations that could not be built stand among the models' as those that failed do. */
+static void
+write_refused(const hopper_automl *run, const hopper_outputs *outputs)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = cells_of(rows, row);
+		int64		trial = strtol(cells[0], NULL, 10);
+		hopper_config config = {0};
+
+		/* What was proposed when the search ended was not told of. */
+		if (run->impossible[trial] == NULL || strcmp(cells[7], "failed") != 0)
+			continue;
+		config.mst_key = hopper_key_of_trial(trial);
+		config.model_id = run->model_of_trial[trial];
+		config.compile_params = cells[2];
+		config.fit_params = cells[3];
+		hopper_outputs_write_refused(outputs, &config, hopper_to_utf8(run->impossible[trial]));
+	}
+	hopper_guard_release(guard);
+	hopper_exec("UPDATE %s SET (models_trained, models_failed) ="
+				" ((SELECT count(*) FROM %s WHERE status <> 'failed'),"
+				" (SELECT count(*) FROM %s WHERE status = 'failed'))",
+				outputs->summary.quoted, outputs->info.quoted, outputs->info.quoted);
+}
+
 static void
 write_results(const hopper_automl *run)
 {
@@ -250,6 +351,7 @@ hopper_search_finish_tables(const hopper_automl *run, int64 best)
 	write_trials(run);
 	write_results(run);
 	write_decisions(run);
+	write_refused(run, &outputs);
 	hopper_exec("DELETE FROM %s WHERE mst_key <> %d", run->selection.quoted,
 				hopper_key_of_trial(best));
 	hopper_exec("ALTER TABLE %s ADD COLUMN s pg_catalog.int4, ADD COLUMN i pg_catalog.int4,"

@@ -1,7 +1,8 @@
 /*
  * manage.c
  *		Models as things: drop_model(), rename_model(), copy_model(), keep_best(), grant_model(),
- *		revoke_model() and models(). A model, here, is an output of training: its four tables.
+ *		revoke_model() and models(). A model, here, is an output of training: its four tables, and
+ *		what a search left beside them.
  */
 #include "pg/train/outputs.h"
 
@@ -26,7 +27,9 @@ PG_FUNCTION_INFO_V1(hopper_sql_models);
 typedef struct model_tables
 {
 	hopper_outputs outputs;
-	hopper_made tables[HOPPER_OUTPUT_TABLES];
+	/* those of training, then those of its search that there are */
+	hopper_made tables[HOPPER_OUTPUT_TABLES + HOPPER_SEARCH_TABLES];
+	int			n;
 } model_tables;
 
 static hopper_name
@@ -40,6 +43,43 @@ name_tables(const hopper_name *name, model_tables *model)
 {
 	model->outputs = hopper_outputs_named(name);
 	hopper_outputs_tables(&model->outputs, model->tables);
+	model->n = HOPPER_OUTPUT_TABLES;
+}
+
+/* Tables of these names may be somebody else's: `mine` leaves those of other roles out, too. */
+static void
+add_search_tables(model_tables *model, bool mine)
+{
+	hopper_made searched[HOPPER_SEARCH_TABLES];
+	int			n = hopper_search_tables(&model->outputs.model, searched);
+
+	for (int i = 0; i < n; i++)
+	{
+		Oid			relation = hopper_relation_oid(&searched[i].name, true);
+
+		if (OidIsValid(relation) && hopper_is_made(relation, searched[i].kind) &&
+			(!mine || hopper_is_owner(relation)))
+			model->tables[model->n++] = searched[i];
+	}
+}
+
+/* As many names for the tables of `from`, whose first is `name`. */
+static void
+name_like(const hopper_name *name, const model_tables *from, model_tables *model)
+{
+	hopper_made searched[HOPPER_SEARCH_TABLES];
+	int			n;
+
+	name_tables(name, model);
+	n = hopper_search_tables(name, searched);
+	for (int i = HOPPER_OUTPUT_TABLES; i < from->n; i++)
+	{
+		if (n == 0)
+			(void) hopper_name_with_suffix(name, "decisions");	/* is too long */
+		for (int j = 0; j < n; j++)
+			if (searched[j].kind == from->tables[i].kind)
+				model->tables[model->n++] = searched[j];
+	}
 }
 
 /* The first argument's tables; ERROR 42809 where one of them that is there is none of training. */
@@ -106,21 +146,14 @@ Datum
 hopper_sql_drop_model(PG_FUNCTION_ARGS)
 {
 	model_tables model;
-	hopper_made tables[HOPPER_OUTPUT_TABLES + HOPPER_SEARCH_TABLES];
-	int			n_tables = HOPPER_OUTPUT_TABLES;
-	hopper_made searched[HOPPER_SEARCH_TABLES];
 	char	   *words;
 	int			n;
 
 	hopper_connect();
 	model_argument(fcinfo, &model);
 	require_owner(&model);
-	memcpy(tables, model.tables, sizeof(model.tables));
-	n = hopper_search_tables(&model.outputs.model, searched);
-	for (int i = 0; i < n; i++)
-		if (hopper_may_take(&searched[i]))
-			tables[n_tables++] = searched[i];
-	n = hopper_drop_made(tables, n_tables, &words);
+	add_search_tables(&model, true);
+	n = hopper_drop_made(model.tables, model.n, &words);
 	if (n > 0)
 		ereport(NOTICE, (errmsg("dropped %s", words)));
 	else
@@ -137,13 +170,6 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 {
 	model_tables model;
 	model_tables renamed;
-	hopper_made from[HOPPER_OUTPUT_TABLES + HOPPER_SEARCH_TABLES];
-	hopper_made to[HOPPER_OUTPUT_TABLES + HOPPER_SEARCH_TABLES];
-	hopper_made searched[HOPPER_SEARCH_TABLES];
-	hopper_made others[HOPPER_SEARCH_TABLES];
-	int			n = HOPPER_OUTPUT_TABLES;
-	int			n_searched;
-	int			n_others;
 	hopper_name name;
 
 	hopper_connect();
@@ -159,26 +185,13 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	/* Without a schema it is a name beside the old one, wherever the search_path leads. */
 	name.schema = model.outputs.model.schema;
 	name.quoted = psprintf("%s.%s", hopper_identifier(name.schema), hopper_identifier(name.name));
-	name_tables(&name, &renamed);
-	memcpy(from, model.tables, sizeof(model.tables));
-	memcpy(to, renamed.tables, sizeof(renamed.tables));
-	/* A search's go with it. */
-	n_searched = hopper_search_tables(&model.outputs.model, searched);
-	n_others = hopper_search_tables(&name, others);
-	for (int i = 0; i < n_searched; i++)
-	{
-		if (!hopper_may_take(&searched[i]))
-			continue;
-		if (n_others == 0)
-			(void) hopper_name_with_suffix(&name, "decisions");	/* is too long */
-		from[n] = searched[i];
-		to[n++] = others[i];
-	}
-	if (hopper_make_room(to, n, !PG_ARGISNULL(2) && PG_GETARG_BOOL(2)))
+	add_search_tables(&model, true);
+	name_like(&name, &model, &renamed);
+	if (hopper_make_room(renamed.tables, renamed.n, !PG_ARGISNULL(2) && PG_GETARG_BOOL(2)))
 		hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
-	if (n == HOPPER_OUTPUT_TABLES)
+	if (model.n == HOPPER_OUTPUT_TABLES)
 		hopper_drop_search_tables(&name);
-	hopper_exchange(to, from, n);
+	hopper_exchange(renamed.tables, model.tables, model.n);
 	if (OidIsValid(hopper_relation_oid(&renamed.outputs.summary, true)))
 		update_summary(&renamed.outputs);
 	hopper_finish();
@@ -226,25 +239,27 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	hopper_connect();
 	model_argument(fcinfo, &model);
 	require_complete(&model);
-	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
+	add_search_tables(&model, false);
+	for (int i = 0; i < model.n; i++)
 		hopper_require_select(hopper_relation_oid(&model.tables[i].name, false));
 	condition = keys_condition(fcinfo, 2, &model.outputs);
 	name = name_argument(fcinfo, 1, "new_name");
-	name_tables(&name, &copy);
-	(void) hopper_make_room(copy.tables, HOPPER_OUTPUT_TABLES,
-							!PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
+	name_like(&name, &model, &copy);
+	(void) hopper_make_room(copy.tables, copy.n, !PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
 	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
-	grants = hopper_drop_to_replace(copy.tables, HOPPER_OUTPUT_TABLES);
+	grants = hopper_drop_to_replace(copy.tables, copy.n);
 	hopper_drop_search_tables(&copy.outputs.model);
-	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
+	for (int i = 0; i < copy.n; i++)
 	{
 		const hopper_made *from = &model.tables[i];
+		/* What a search did stays whole, whichever of its models are copied. */
+		bool		whole = from->kind == HOPPER_MADE_RUN || i >= HOPPER_OUTPUT_TABLES;
 
 		hopper_exec("CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING CONSTRAINTS"
 					" INCLUDING INDEXES INCLUDING STORAGE INCLUDING COMMENTS)",
 					copy.tables[i].name.quoted, from->name.quoted);
 		hopper_change("INSERT INTO %s SELECT * FROM %s%s", copy.tables[i].name.quoted,
-					  from->name.quoted, from->kind == HOPPER_MADE_RUN ? "" : condition);
+					  from->name.quoted, whole ? "" : condition);
 		/* obj_description() finds its operators by the caller's path before PostgreSQL 14. */
 		if (hopper_select_latest("SELECT description FROM pg_catalog.pg_description"
 								 " WHERE objoid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
@@ -353,7 +368,7 @@ static void
 change_rights(const model_tables *model, const char *command, const char *preposition,
 			  const char *role, bool reading, bool writing)
 {
-	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
+	for (int i = 0; i < model->n; i++)
 	{
 		const hopper_made *table = &model->tables[i];
 		bool		state = table->kind == HOPPER_MADE_STATES;
@@ -361,7 +376,8 @@ change_rights(const model_tables *model, const char *command, const char *prepos
 		if (reading && !state)
 			hopper_exec("%s SELECT ON TABLE %s %s %s", command, table->name.quoted, preposition,
 						role);
-		if (writing)
+		/* Training leaves a search's as they are. */
+		if (writing && i < HOPPER_OUTPUT_TABLES)
 			hopper_exec("%s %sINSERT, DELETE ON TABLE %s %s %s", command,
 						state ? "SELECT, " : "", table->name.quoted, preposition, role);
 	}
@@ -382,6 +398,7 @@ hopper_sql_grant_model(PG_FUNCTION_ARGS)
 	require_complete(&model);
 	if (strcmp(role, "PUBLIC") != 0)
 		id = get_role_oid(text_to_cstring(PG_GETARG_TEXT_PP(1)), false);
+	add_search_tables(&model, false);
 	change_rights(&model, "GRANT", "TO", role, true, training);
 	schema = get_rel_namespace(hopper_relation_oid(&model.outputs.model, false));
 	if (OidIsValid(id) && hopper_schema_aclcheck(schema, id, ACL_USAGE) != ACLCHECK_OK)
@@ -405,6 +422,7 @@ hopper_sql_revoke_model(PG_FUNCTION_ARGS)
 	hopper_connect();
 	model_argument(fcinfo, &model);
 	require_complete(&model);
+	add_search_tables(&model, false);
 	change_rights(&model, "REVOKE", "FROM", role, !training, true);
 	hopper_finish();
 	PG_RETURN_VOID();
@@ -424,7 +442,9 @@ hopper_sql_revoke_model(PG_FUNCTION_ARGS)
 	"SELECT n.nspname::text, c.relname::text, c.oid::int8, s.oid::int8," \
 	" (SELECT sum(pg_total_relation_size(p.oid))::int8 FROM pg_class p" \
 	"  WHERE p.relnamespace = n.oid AND p.relname::text IN (c.relname::text," \
-	"  c.relname::text || '_info', c.relname::text || '_summary', c.relname::text || '_state'))," \
+	"  c.relname::text || '_info', c.relname::text || '_summary', c.relname::text || '_state'," \
+	"  c.relname::text || '_trials', c.relname::text || '_rungs'," \
+	"  c.relname::text || '_decisions'))," \
 	" pg_get_userbyid(c.relowner)::text " \
 	"FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace" \
 	" JOIN pg_class s ON s.relnamespace = n.oid" \

@@ -559,6 +559,12 @@ check_column(const hopper_name *table, const char *name, Oid type, bool isnull)
 }
 
 void
+hopper_check_column(const hopper_name *table, const char *column, Oid type)
+{
+	check_column(table, column, type, false);
+}
+
+void
 hopper_outputs_check_columns(const hopper_outputs *outputs, const hopper_packed *train)
 {
 	const output_row *info = info_row(NULL, 0);
@@ -650,6 +656,29 @@ hopper_outputs_write_info(const hopper_outputs *outputs, hopper_training *traini
 	hopper_exec("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.=) %d", outputs->info.quoted,
 				training->configs[at].mst_key);
 	insert_row(&outputs->info, info_row(training, at));
+}
+
+void
+hopper_outputs_write_refused(const hopper_outputs *outputs, const hopper_config *config,
+							 const char *error)
+{
+	hopper_training training = {0};
+	hopper_model_result result = {0};
+	hopper_history history = {0};
+	hopper_history *histories = &history;
+	size_t		size = strlen(error);
+
+	result.status = HOPPER_MODEL_FAILED;
+	size = Min(size, sizeof(result.error) - 1);
+	/* Not in the middle of a character. */
+	while (size > 0 && (error[size] & 0xC0) == 0x80)
+		size--;
+	memcpy(result.error, error, size);
+	training.configs = memcpy(palloc(sizeof(*config)), config, sizeof(*config));
+	training.results = &result;
+	training.histories = &histories;
+	training.n_configs = 1;
+	insert_row(&outputs->info, info_row(&training, 0));
 }
 
 void

@@ -80,6 +80,8 @@ extern void hopper_outputs_refuse_table(const hopper_name *table,
 /* ERROR 42804 or 42703 where a column is not of the type that it was made with. */
 extern void hopper_outputs_check_columns(const hopper_outputs *outputs,
 										 const hopper_packed *train);
+/* The same of one column. */
+extern void hopper_check_column(const hopper_name *table, const char *column, Oid type);
 /*
  * ERROR where what the run will write at its end could not be written: before it trains. The
  * tables exist; for a warm start they are filled (train/rehearsal.c).
@@ -100,6 +102,9 @@ extern void hopper_train(hopper_training *training, const hopper_outputs *output
 /* What is known of the configuration at `at` by now, in the place of what was known before. */
 extern void hopper_outputs_write_info(const hopper_outputs *outputs, hopper_training *training,
 									  int at);
+/* A configuration that a search refused before it was built: `error` (UTF-8) says why. */
+extern void hopper_outputs_write_refused(const hopper_outputs *outputs,
+										 const hopper_config *config, const char *error);
 /* Models, states and infos. */
 extern void hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training);
 /* From what is in the tables; `rank_by` as leaderboard() takes it, or NULL. */

@@ -40,9 +40,11 @@ class Asha : public SearchAlgorithm {
     size_t k = 0;
     while (resources_[k] != trial.resource) ++k;
     // Those that failed count among those that were told.
-    rungs_[k].push_back({id, trial.results.back().standing, trial.failed()});
-    std::stable_sort(rungs_[k].begin(), rungs_[k].end(),
-                     [](const Member& a, const Member& b) { return a.standing < b.standing; });
+    const Member told{id, trial.results.back().standing, trial.failed()};
+    const auto behind =
+        std::upper_bound(rungs_[k].begin(), rungs_[k].end(), told,
+                         [](const Member& a, const Member& b) { return a.standing < b.standing; });
+    rungs_[k].insert(behind, told);
     if (k + 1 == rungs_.size() && !trial.failed()) {
       Decision decision;
       decision.kind = DecisionKind::kCompleted;

@@ -12,19 +12,26 @@ HalvingBracket::HalvingBracket(int number, std::vector<Rung> rungs, int64_t eta)
 std::optional<SearchWork> HalvingBracket::Next(SearchJournal* journal, SearchProposer* proposer) {
   while (!done()) {
     const int64_t resource = rungs_[rung_].resource;
-    bool all_told = true;
-    for (const int64_t member : members_) {
-      const Trial& trial = journal->trial(member);
+    open_.erase(std::remove_if(open_.begin(), open_.end(),
+                               [&](int64_t member) {
+                                 return journal->trial(member).ResultAt(resource) != nullptr;
+                               }),
+                open_.end());
+    // One that runs is this bracket's, or another's that shares it and is looked at later.
+    for (const int64_t member : open_) {
+      if (!journal->trial(member).running) return SearchWork{member, resource};
+    }
+    while (next_ < members_.size()) {
+      const Trial& trial = journal->trial(members_[next_++]);
       if (trial.ResultAt(resource) != nullptr) continue;
-      all_told = false;
-      // One that runs is this bracket's, or another's that shares it and is looked at later.
-      if (!trial.running) return SearchWork{member, resource};
+      open_.push_back(trial.id);
+      if (!trial.running) return SearchWork{trial.id, resource};
     }
     if (!recruited_) {
       recruited_ = !Recruit(journal, proposer);
       continue;
     }
-    if (!all_told) return {};
+    if (!open_.empty()) return {};
     Promote(journal);
   }
   return {};
@@ -100,6 +107,7 @@ void HalvingBracket::Promote(SearchJournal* journal) {
   ranked.resize(stay);
   std::sort(ranked.begin(), ranked.end());
   members_ = std::move(ranked);
+  next_ = 0;
   ++rung_;
   if (members_.empty()) rung_ = rungs_.size();
 }

@@ -33,6 +33,8 @@ class HalvingBracket {
   size_t rung_ = 0;
   bool recruited_ = false;
   std::vector<int64_t> members_;  // of the rung
+  size_t next_ = 0;               // those before it were looked at
+  std::vector<int64_t> open_;     // of those, without a result that was seen
 };
 
 }  // namespace hopper

@@ -90,6 +90,8 @@ class Pbt : public SearchAlgorithm {
     const size_t first_bad = std::max(few, std::min(n - few, alive));
     // Children come first: they take states before those who have them train on.
     members_.clear();
+    std::vector<int64_t> stay(ranked.begin(),
+                              ranked.begin() + static_cast<std::ptrdiff_t>(first_bad));
     for (size_t place = first_bad; place < n; ++place) {
       const uint64_t draw = static_cast<uint64_t>(generation_) << 32 | place;
       const Philox random = journal->Random(kPbtStream, draw);
@@ -97,18 +99,22 @@ class Pbt : public SearchAlgorithm {
       std::string changes;
       SearchPoint point =
           Explored(journal->space(), journal->trial(parent).point, random, &changes);
-      char reason[96];
+      char reason[160];
       std::snprintf(reason, sizeof(reason),
-                    "place %zu of %zu at %lld takes the state of trial %lld", place + 1, n,
-                    static_cast<long long>(resource), static_cast<long long>(parent));
-      if (!journal->trial(ranked[place]).failed()) {
-        journal->Stop(ranked[place], -1, static_cast<int>(generation_), reason);
+                    "place %zu of %zu at %lld takes the state of configuration %lld", place + 1, n,
+                    static_cast<long long>(resource), static_cast<long long>(parent) + 1);
+      const bool failed = journal->trial(ranked[place]).failed();
+      const auto child = journal->Exploit(std::move(point), parent, resource + options_.interval,
+                                          std::string(reason) + "; " + changes);
+      if (!child) {
+        // No more configurations are wanted: those that there are train on.
+        if (!failed) stay.push_back(ranked[place]);
+        continue;
       }
-      members_.push_back(journal->Exploit(std::move(point), parent, resource + options_.interval,
-                                          std::string(reason) + "; " + changes));
+      members_.push_back(*child);
+      if (!failed) journal->Stop(ranked[place], -1, static_cast<int>(generation_), reason);
     }
-    members_.insert(members_.end(), ranked.begin(),
-                    ranked.begin() + static_cast<std::ptrdiff_t>(first_bad));
+    members_.insert(members_.end(), stay.begin(), stay.end());
   }
 
   // Numbers times or by the factor, choices to a neighbour in the list, or drawn anew.

@@ -111,6 +111,13 @@ TEST(Search, KeepsToItsBudgets) {
   Drive(&iterations, Distance);
   EXPECT_EQ(iterations.iterations(), 28);
   EXPECT_EQ(iterations.end_reason(), "the budget of 30 iterations is spent");
+  // What is too small for one of them is said before anything trains.
+  request.max_iterations = 3;
+  EXPECT_THROW(Search{request}, Error);
+  request.max_iterations = 4;
+  Search one(request);
+  Drive(&one, Distance);
+  EXPECT_EQ(one.iterations(), 4);
   request.max_iterations.reset();
   request.max_configs = 5;
   Search configs(request);

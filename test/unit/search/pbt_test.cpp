@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -74,6 +75,26 @@ TEST(Pbt, ChildrenBeginBeforeTheirParentsGoOn) {
       }
     }
     EXPECT_EQ(children, 6) << seats;
+  }
+}
+
+// With no more configurations the ones that there are train on: none is listed that never began,
+// and none is stopped for a child that there is not.
+TEST(Pbt, TheBudgetOfConfigurationsEndsTheChildren) {
+  for (const int64_t most : {4, 8, 9, 11}) {
+    SearchRequest request = RequestOf(Space(), "pbt", "population=8, generations=4");
+    request.max_configs = most;
+    Search search(std::move(request));
+    Drive(&search,
+          [](const SearchPoint& p, int64_t) { return Loss(std::abs(std::log10(p[0]) + 2)); });
+    EXPECT_EQ(static_cast<int64_t>(search.journal().trials().size()), most);
+    for (const Trial& trial : search.journal().trials()) EXPECT_FALSE(trial.results.empty());
+    const int64_t population = std::min<int64_t>(8, most);
+    EXPECT_EQ(search.iterations(), population * 4) << most;
+    EXPECT_EQ(Count(search, DecisionKind::kExploited), most - population);
+    EXPECT_EQ(Count(search, DecisionKind::kStopped), most - population);
+    EXPECT_EQ(Count(search, DecisionKind::kCompleted), population);
+    EXPECT_EQ(Count(search, DecisionKind::kExhausted), 1);
   }
 }
 
