@@ -9,6 +9,8 @@ endif()
 if(TARGET hopper_capi_torch)
   add_executable(many_models EXCLUDE_FROM_ALL bench/many_models.cpp)
   target_link_libraries(many_models PRIVATE hopper_capi_torch)
+  add_executable(frozen_prefix EXCLUDE_FROM_ALL bench/frozen_prefix.cpp)
+  target_link_libraries(frozen_prefix PRIVATE hopper_capi_torch)
 endif()
 
 # What bench/gpu runs: needs nothing but the libraries.

@@ -281,7 +281,7 @@ Dataset::Dataset(const hopper_data_desc& desc)
         "It has " + std::to_string(desc_.n_rows) + " rows of " + std::to_string(row) + " bytes.",
         kRepack);
   }
-  for (Partition& partition : partitions_) partition.orders = orders_.get();
+  for (Partition& partition : partitions_) Share(&partition);
 }
 
 void Dataset::AddBuffer(const hopper_buffer& buffer) {
@@ -381,12 +381,18 @@ void Dataset::EndPartition(int p) {
   }
 }
 
+void Dataset::Share(Partition* partition) const {
+  partition->orders = orders_.get();
+  partition->features = features_.get();
+}
+
 void Dataset::Drop(int p) {
   const auto at = static_cast<size_t>(p);
   Partition& partition = partitions_[at];
   bytes_ -= static_cast<int64_t>(partition.x.size() + partition.y.size());
+  features_->Forget(partition);
   partition = Partition();
-  partition.orders = orders_.get();
+  Share(&partition);
   last_buffer_[at] = std::numeric_limits<int32_t>::min();
   checksums_[at].clear();
 }

@@ -10,6 +10,7 @@
 #include "base/aligned.h"
 #include "base/hash.h"
 #include "data/batch.h"
+#include "data/features.h"
 #include "data/inputs.h"
 #include "data/outputs.h"
 #include "model_hopper/data.h"
@@ -67,6 +68,8 @@ struct Partition {
   std::vector<int64_t> buffer_starts;
   // Where the orders of its passes are shared; null: each visit makes its own.
   BatchOrders* orders = nullptr;
+  // The same for what frozen parts of models make of its examples.
+  FeatureStore* features = nullptr;
 };
 
 // Filled by one thread, then read-only and shared by all workers; a partition at a time where
@@ -93,12 +96,15 @@ class Dataset {
   int64_t PartitionBytes(int p) const;      // there or not
   std::vector<int64_t> AllPartitionBytes() const;
   BatchOrders& orders() const { return *orders_; }
+  FeatureStore& features() const { return *features_; }
 
  private:
   [[noreturn]] void ThrowIncomplete(int p) const;
+  void Share(Partition* partition) const;
 
   DataDesc desc_;
   std::unique_ptr<BatchOrders> orders_ = std::make_unique<BatchOrders>();
+  std::unique_ptr<FeatureStore> features_ = std::make_unique<FeatureStore>();
   std::vector<Partition> partitions_;
   std::vector<int32_t> last_buffer_;
   // By partition, the checksums of its buffers one behind the other: now, and when first read.

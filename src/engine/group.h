@@ -171,10 +171,11 @@ class Group {
   const std::vector<int32_t> all_keys_;  // of segments with data
   Ring ring_;
   OwnedAccount account_;
-  int64_t kept_orders_ = 0;              // bytes; of a share that was planned
-  int64_t window_bytes_ = 0;             // of partitions that come in turns
-  int64_t kept_plans_ = 0;               // of all threads
-  std::unique_ptr<GroupDevice> device_;  // null: threads train
+  int64_t kept_orders_ = 0;                        // bytes; of a share that was planned
+  std::array<int64_t, 2> kept_features_ = {0, 0};  // by split
+  int64_t window_bytes_ = 0;                       // of partitions that come in turns
+  int64_t kept_plans_ = 0;                         // of all threads
+  std::unique_ptr<GroupDevice> device_;            // null: threads train
 
   struct Config {
     std::unique_ptr<const Trainer> trainer;  // null: `problem` says why

@@ -48,21 +48,35 @@ void Group::PlanData(hopper_data_plan* plan) {
       largest = std::max(largest, bytes[split].back());
     }
   }
+  std::vector<const Trainer*> trainers;
+  for (const auto& [key, config] : configs_) trainers.push_back(config.trainer.get());
+  std::array<int64_t, 2> features = {0, 0};
+  for (const int split : kSplits) {
+    if (device_ != nullptr || here_[static_cast<size_t>(split)].empty()) continue;
+    features[static_cast<size_t>(split)] =
+        FeaturesOf(trainers, DataOf(split).desc(), here_[static_cast<size_t>(split)]);
+  }
   *plan = hopper_data_plan{};
   plan->resident = 1;
   plan->max_reads = 1;
   plan->bytes_data = data;
   plan->bytes_window = data;
   kept_orders_ = kept_plans_ = visitors.empty() ? 0 : std::numeric_limits<int64_t>::max();
+  int64_t kept_features = kept_orders_;
   for (const auto& [key, models] : visitors) {
-    const MemoryPlan own = PlanMemory(account_->limit(), threads_, models, data, largest);
+    const MemoryPlan own =
+        PlanMemory(account_->limit(), threads_, models, data, largest, /*shared=*/0,
+                   /*pool=*/false, features[kTrainSplit] + features[kValidSplit]);
     kept_orders_ = std::min(kept_orders_, own.orders);
     kept_plans_ = std::min(kept_plans_, own.plans);
+    kept_features = std::min(kept_features, own.features);
     plan->bytes_models = std::max(plan->bytes_models, own.models);
     if (own.resident) continue;
     plan->resident = 0;
     plan->bytes_window = std::min(plan->bytes_window, own.window);
   }
+  kept_features_[kTrainSplit] = std::min(kept_features, features[kTrainSplit]);
+  kept_features_[kValidSplit] = kept_features - kept_features_[kTrainSplit];
   if (plan->resident == 1) return;
   if (device_ != nullptr) {
     throw Error(ErrorCode::kOutOfMemory,

@@ -38,6 +38,8 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   started_ = MonotonicSeconds();
   travellers_.clear();
   train_.orders().Keep(kept_orders_);
+  train_.features().Keep(kept_features_[kTrainSplit]);
+  if (valid_) valid_->features().Keep(kept_features_[kValidSplit]);
   for (auto& [key, arrival] : arrivals_) travellers_.push_back(Unpack(key, &arrival));
   arrivals_.clear();
   // The most expensive first, so that threads end together.
@@ -55,7 +57,8 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
     std::vector<int64_t> needs;
     resident_ = train_.bytes() + (valid_ ? valid_->bytes() : 0);
     if (window_ != nullptr) resident_ = window_bytes_;
-    resident_ += kept_orders_ + kept_plans_;
+    resident_ +=
+        kept_orders_ + kept_plans_ + kept_features_[kTrainSplit] + kept_features_[kValidSplit];
     for (const auto& model : travellers_) {
       needs.push_back(model->memory.task);
       resident_ += model->memory.lasting();

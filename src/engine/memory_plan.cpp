@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <functional>
 #include <numeric>
+#include <set>
 #include <string>
+#include <utility>
 
+#include "base/product.h"
 #include "engine/failure.h"
 
 namespace hopper {
@@ -19,11 +22,17 @@ int64_t KeptPlanBytes(int64_t limit, int threads) {
 }
 
 // Shares out what is left.
-void Keep(int64_t limit, int64_t left, int threads, int64_t shared, MemoryPlan* plan) {
+void Keep(int64_t limit, int64_t left, int threads, int64_t shared, int64_t features,
+          MemoryPlan* plan) {
   plan->orders = std::clamp<int64_t>(left, 0, KeptOrderBytes(limit));
   left -= plan->orders;
   plan->plans = std::clamp<int64_t>(left, 0, KeptPlanBytes(limit, threads));
-  plan->initial = std::clamp<int64_t>(left - plan->plans, 0, shared);
+  left -= plan->plans;
+  plan->initial = std::clamp<int64_t>(left, 0, shared);
+  left -= plan->initial;
+  // Where data come in turns, their window takes the rest; models to come get half of it.
+  if (!plan->resident) return;
+  plan->features = std::clamp<int64_t>(plan->together ? left : left / 2, 0, features);
 }
 
 }  // namespace
@@ -50,7 +59,7 @@ ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations) {
 int64_t TravellersTask(int64_t state, int64_t task) { return std::max(state, task); }
 
 MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>& models,
-                      int64_t data, int64_t largest, int64_t shared, bool pool) {
+                      int64_t data, int64_t largest, int64_t shared, bool pool, int64_t features) {
   MemoryPlan plan;
   plan.fits.resize(models.size(), false);
   plan.free.resize(models.size(), 0);
@@ -72,7 +81,8 @@ MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>
   plan.resident = plan.models + data <= limit;
   plan.together = !pool && plan.models + (plan.resident ? data : largest) <= limit;
   if (plan.together) {
-    Keep(limit, limit - plan.models - (plan.resident ? data : largest), threads, shared, &plan);
+    Keep(limit, limit - plan.models - (plan.resident ? data : largest), threads, shared, features,
+         &plan);
     plan.window =
         plan.resident ? data : limit - plan.models - plan.orders - plan.plans - plan.initial;
     return plan;
@@ -85,8 +95,24 @@ MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>
   plan.resident = data <= limit && (data <= largest || data + busy <= limit);
   plan.window =
       plan.resident ? data : std::max(std::min({data, limit / 4, limit - widest}), largest);
-  Keep(limit, limit - plan.window - busy, threads, shared, &plan);
+  Keep(limit, limit - plan.window - busy, threads, shared, features, &plan);
   return plan;
+}
+
+int64_t FeaturesOf(const std::vector<const Trainer*>& trainers, const DataDesc& data,
+                   const std::vector<int32_t>& partitions) {
+  std::set<std::pair<Digest, uint64_t>> seen;
+  int64_t bytes = 0;
+  for (const Trainer* trainer : trainers) {
+    if (trainer == nullptr || trainer->FeatureBytes(1) == 0) continue;
+    const Digest& prefix = trainer->network().prefix()->spec().hash;
+    if (!seen.emplace(prefix, trainer->seed()).second) continue;
+    for (const int32_t p : partitions) {
+      const int64_t rows = PartitionRange(data.n_rows, data.n_partitions, p).count;
+      bytes = SaturatingAdd(bytes, trainer->FeatureBytes(rows));
+    }
+  }
+  return bytes;
 }
 
 int64_t LargestPartition(const Dataset& data) {

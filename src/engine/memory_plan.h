@@ -49,18 +49,25 @@ struct MemoryPlan {
   // plans of all threads.
   int64_t orders = 0;
   int64_t plans = 0;
-  int64_t initial = 0;  // copies of initial weights
+  int64_t initial = 0;   // copies of initial weights
+  int64_t features = 0;  // what frozen parts of models make of the data
   // What is taken for the whole run.
-  int64_t fixed() const { return window + orders + plans + initial; }
+  int64_t fixed() const { return window + orders + plans + initial + features; }
 };
 
 // Data of which `largest` is one partition's most. Where they do not fit as a whole beside all
 // configurations that fit at all, they are read in turns, in the memory that the configurations
 // leave, at least a partition's; where those do not fit together either, some of them wait.
 // `shared`: what copies of initial weights would take. `pool`: others will follow these, so that
-// who fits is looked at for each.
+// who fits is looked at for each. `features`: what all features would take.
 MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>& models,
-                      int64_t data, int64_t largest, int64_t shared = 0, bool pool = false);
+                      int64_t data, int64_t largest, int64_t shared = 0, bool pool = false,
+                      int64_t features = 0);
+
+// What features of those partitions of a data set would take, of all frozen parts together: those
+// of one seed have the same weights. `trainers`: null for configurations that cannot be read.
+int64_t FeaturesOf(const std::vector<const Trainer*>& trainers, const DataDesc& data,
+                   const std::vector<int32_t>& partitions);
 
 // Of the largest partition of a data set.
 int64_t LargestPartition(const Dataset& data);

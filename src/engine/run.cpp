@@ -213,10 +213,13 @@ void Run::Start() {
   started_ = true;
   start_time_ = MonotonicSeconds();
   train_.orders().Keep(plan_->orders);
+  const int64_t features = std::min(plan_->features, WantedFeatures()[HOPPER_SPLIT_TRAIN]);
+  train_.features().Keep(features);
+  if (valid_) valid_->features().Keep(plan_->features - features);
   initial_weights_.Keep(plan_->initial);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    account_->Add(data + given_bytes_ + plan_->orders + plan_->initial);
+    account_->Add(data + given_bytes_ + plan_->orders + plan_->initial + plan_->features);
     if (window_ == nullptr) {
       bytes_read_ = data;
       n_loads_ = train_.n_partitions() + (valid_ ? valid_->n_partitions() : 0);

@@ -241,6 +241,7 @@ class Run {
 
   // memory (run_memory.cpp)
   void PlanModels(int64_t data, int64_t largest);
+  std::array<int64_t, 2> WantedFeatures() const;
   int32_t Waves() const;
   int64_t budget() const { return account_->limit() - given_bytes_; }
   bool HasRoomLocked(const Model& model) const;

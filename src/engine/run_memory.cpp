@@ -5,6 +5,7 @@
 // at a time. Configurations that do not fit beside the others wait, in their order, until others
 // have ended and their results were taken. Which of them fail depends on nothing but sizes.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/clock.h"
@@ -17,11 +18,13 @@ namespace hopper {
 
 void Run::PlanModels(int64_t data, int64_t largest) {
   const std::vector<ModelMemory> models = ModelsMemory();
+  const std::array<int64_t, 2> features = WantedFeatures();
   const auto plan = [&](int64_t least) {
     // Devices are planned by their own memory.
     const int32_t threads = devices_.empty() ? n_workers_ : threads_;
     plan_ = std::make_unique<MemoryPlan>(
-        PlanMemory(budget(), threads, models, data, least, initial_weights_.SharedBytes(), pool_));
+        PlanMemory(budget(), threads, models, data, least, initial_weights_.SharedBytes(), pool_,
+                   features[HOPPER_SPLIT_TRAIN] + features[HOPPER_SPLIT_VALID]));
     least_data_ = least;
   };
   const auto any = [&] {
@@ -64,6 +67,22 @@ void Run::PlanModels(int64_t data, int64_t largest) {
     model->state = ModelState();
     model->has_state = false;
   }
+}
+
+// What frozen parts of models make of all data, by split.
+std::array<int64_t, 2> Run::WantedFeatures() const {
+  std::array<int64_t, 2> bytes = {0, 0};
+  if (!devices_.empty()) return bytes;  // which compute all of a step
+  std::vector<const Trainer*> trainers;
+  for (const auto& model : models_) trainers.push_back(model->trainer.get());
+  for (const hopper_split split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
+    if (split == HOPPER_SPLIT_VALID && valid_ == nullptr) continue;
+    const Dataset& data = DataOf(split);
+    std::vector<int32_t> all(static_cast<size_t>(data.n_partitions()));
+    std::iota(all.begin(), all.end(), 0);
+    bytes[static_cast<size_t>(split)] = FeaturesOf(trainers, data.desc(), all);
+  }
+  return bytes;
 }
 
 // How many groups of models follow one another at most.

@@ -115,6 +115,9 @@ class Layer {
   virtual bool reads_masks() const { return false; }
   // The mask that the layer makes of its first input; empty for none.
   virtual Mask MadeMask() const { return {}; }
+  // Whether it computes something else in training than in inference: draws random numbers, or
+  // works on the batch's statistics.
+  virtual bool changes_in_training() const { return false; }
   // Floats of one example that an autograd step holds beside inputs, output and weights.
   virtual int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const;
 

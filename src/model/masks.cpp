@@ -25,6 +25,19 @@ Mask Combine(const Mask& a, const Mask& b, MaskStep::Kind kind) {
 
 }  // namespace
 
+void PutForm(const CallForm& form, ByteWriter* out) {
+  if (form.masks.empty() && !form.causal) return;
+  out->PutString(form.causal ? "causal" : "masks");
+  for (const Mask& mask : form.masks) {
+    out->Put<uint32_t>(static_cast<uint32_t>(mask.size()));
+    for (const MaskStep& step : mask) {
+      out->Put<int32_t>(static_cast<int32_t>(step.kind));
+      out->Put<int32_t>(step.input);
+      out->Put<double>(step.value);
+    }
+  }
+}
+
 int Masks::Add(Mask mask) {
   masks_.push_back(std::move(mask));
   return kNothing - static_cast<int>(masks_.size() - 1);

@@ -6,10 +6,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "model/keras_json.h"
 #include "model/spec.h"
 
 namespace hopper {
+
+// What a call says beside its inputs, for a hash. Nothing for calls that say nothing more, as
+// before there were others.
+void PutForm(const CallForm& form, ByteWriter* out);
 
 // Steps' inputs in a mask are tensor ids here; in a node they are its inputs.
 class Masks {

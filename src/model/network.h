@@ -28,6 +28,10 @@ class Network {
   // Those of one layer.
   std::vector<at::Tensor> BindWeights(int layer, float* flat) const;
 
+  // The parts of a model that begins with frozen layers (model/frozen_prefix.h); null for others.
+  const std::shared_ptr<const Network>& prefix() const { return prefix_; }
+  const std::shared_ptr<const Network>& head() const { return head_; }
+
   // ForwardContext::layer of a node.
   uint32_t stream(size_t node) const { return steps_[node].stream; }
 
@@ -42,7 +46,12 @@ class Network {
     uint32_t stream = 0;       // ForwardContext::layer, another one for each call of a layer
     std::vector<int> release;  // tensor ids that no later node reads
   };
+  enum class Whole { kYes, kNo };
+  Network(std::shared_ptr<const ModelSpec> spec, Whole whole);
+
   std::shared_ptr<const ModelSpec> spec_;
+  std::shared_ptr<const Network> prefix_;
+  std::shared_ptr<const Network> head_;
   std::vector<std::unique_ptr<const Operator>> operators_;
   std::vector<Step> steps_;
 };

@@ -1,6 +1,7 @@
 #include "model/spec.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <queue>
@@ -457,8 +458,9 @@ class Builder {
     for (const Shape& tensor : spec_->tensors) {
       spec_->activation_floats = SaturatingAdd(spec_->activation_floats, ElementCount(tensor));
     }
-    spec_->layers = std::move(keras_->layers);
+    std::move(keras_->layers.begin(), keras_->layers.end(), std::back_inserter(spec_->layers));
     spec_->hash = HashOf();
+    spec_->fingerprints = std::move(keras_->fingerprints);
   }
 
   void AddWeight(int layer, WeightSpec weight) {
@@ -492,20 +494,6 @@ class Builder {
     const bool shared = std::count_if(spec_->outputs.begin(), spec_->outputs.end(), same) > 1;
     const bool logits = last == Activation::kSoftmax || last == Activation::kSigmoid;
     return logits && !shared ? last : Activation::kLinear;
-  }
-
-  // Nothing for calls that say nothing more, as before there were others.
-  static void PutForm(const CallForm& form, ByteWriter* out) {
-    if (form.masks.empty() && !form.causal) return;
-    out->PutString(form.causal ? "causal" : "masks");
-    for (const Mask& mask : form.masks) {
-      out->Put<uint32_t>(static_cast<uint32_t>(mask.size()));
-      for (const MaskStep& step : mask) {
-        out->Put<int32_t>(static_cast<int32_t>(step.kind));
-        out->Put<int32_t>(step.input);
-        out->Put<double>(step.value);
-      }
-    }
   }
 
   Digest HashOf() const {

@@ -43,7 +43,9 @@ struct ModelOutput {
 struct ModelSpec {
   std::string name;
   KerasFamily family = KerasFamily::kKeras3;
-  std::vector<std::unique_ptr<Layer>> layers;   // in the order of the JSON, nested ones expanded
+  // In the order of the JSON, nested ones expanded; parts of a model share them.
+  std::vector<std::shared_ptr<const Layer>> layers;
+  std::vector<std::string> fingerprints;        // per layer: what it is, not its name
   std::vector<Node> nodes;                      // in topological order
   std::vector<Shape> tensors;                   // by tensor id
   int input = 0;                                // tensor id of what the model is given

@@ -17,6 +17,11 @@ namespace hopper {
 VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
                            const std::atomic<bool>& cancel, MetricSums* sums) const {
   if (data.n == 0) return VisitEnd::kDone;
+  if (head_ != nullptr) {
+    const FeatureStore::Features features = FeaturesOf(flat, data, cancel);
+    if (features == nullptr) return VisitEnd::kCancelled;
+    return head_->Evaluate(flat, *features, cancel, sums);
+  }
   const c10::InferenceMode inference;
   const ModelSpec& spec = network_->spec();
   const bool planned = PlannedStepsAreUsed();

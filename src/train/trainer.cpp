@@ -68,6 +68,21 @@ std::vector<TrainableSpan> SpansOf(const ModelSpec& spec) {
   return spans;
 }
 
+std::vector<std::pair<int64_t, int64_t>> ChangingWeights(const ModelSpec& spec) {
+  std::vector<std::pair<int64_t, int64_t>> spans;
+  const WeightSpec* last = nullptr;
+  for (const WeightSpec& weight : spec.weights) {
+    const bool changes = spec.layers[static_cast<size_t>(weight.layer)]->trainable();
+    if (changes && last != nullptr) {
+      spans.back().second = weight.offset + weight.size() - spans.back().first;
+    } else if (changes) {
+      spans.emplace_back(weight.offset, weight.size());
+    }
+    last = changes ? &weight : nullptr;
+  }
+  return spans;
+}
+
 std::vector<float> ClassWeightsOf(const FitParams& fit, const DataDesc& data) {
   std::vector<float> weights;
   if (data.by_parts && !fit.class_weight.empty()) {
@@ -116,6 +131,7 @@ Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, 
       data_(data),
       seed_(fit_.seed.value_or(run_seed)),
       spans_(SpansOf(network_->spec())),
+      changing_(ChangingWeights(network_->spec())),
       loss_text_(LossText(compile_)),
       class_weights_(ClassWeightsOf(fit_, data_)),
       precision_(precision),
@@ -131,6 +147,7 @@ Trainer::Trainer(std::shared_ptr<const Network> network, CompileParams compile, 
   if (fit_.batch_size < 1 || fit_.epochs < 1) {
     throw Error(ErrorCode::kInvalidParameter, "batch_size and epochs must be at least 1");
   }
+  MakeHead(run_seed);
 }
 
 ModelState Trainer::InitialState(const float* keras_weights,
@@ -244,6 +261,10 @@ double Trainer::PlanBytes(int64_t batch, bool training, int parts) const {
 int64_t Trainer::EvaluationEstimate() const {
   const ModelSpec& spec = network_->spec();
   const int64_t rows = PartitionRange(data_.n_rows, data_.n_partitions, 0).count;
+  if (head_ != nullptr) {
+    const auto evaluation = static_cast<double>(head_->EvaluationEstimate());
+    return Saturated(static_cast<double>(FeatureBytes(rows)) + std::max(PrefixBytes(), evaluation));
+  }
   const int64_t batch = std::max<int64_t>(std::min(EvaluationBatch(spec), rows), 1);
   // Buffers of more than a batch end with smaller ones, which have a plan of their own.
   const double plans = rows > batch ? 2.0 : 1.0;
@@ -256,6 +277,10 @@ double Trainer::VisitBytes(int parts) const {
   const ModelSpec& spec = network_->spec();
   // A batch never crosses a partition; partitions differ by a row at most.
   const int64_t rows = PartitionRange(data_.n_rows, data_.n_partitions, 0).count;
+  if (head_ != nullptr) {
+    return static_cast<double>(FeatureBytes(rows)) +
+           std::max(PrefixBytes(), head_->VisitBytes(parts));
+  }
   const int64_t batch = std::max<int64_t>(std::min(fit_.batch_size, rows), 1);
   double rest = 0.0;
   for (const int64_t last : {rows % batch, std::max<int64_t>(rows - 1, 0) % batch}) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/dataset.h"
@@ -80,6 +81,8 @@ class Trainer {
   int64_t EvaluationEstimate() const;
   // Bytes of the state alone.
   int64_t StateBytes() const;
+  // Bytes of the features of so many rows; 0 where nothing of the model is frozen.
+  int64_t FeatureBytes(int64_t rows) const;
   // Bytes of the sums of one MetricSums; some metrics have the square of the classes' number.
   int64_t SumsBytes() const;
 
@@ -90,6 +93,17 @@ class Trainer {
   double VisitBytes(int parts) const;
   double InitializationBytes() const;
 
+  // features.cpp
+  void MakeHead(uint64_t run_seed);
+  DataDesc FeatureDesc() const;
+  Digest FrozenDigest(const float* flat) const;
+  double PrefixBytes() const;
+  FeatureStore::Features ComputeFeatures(const float* flat, const Partition& data,
+                                         const std::atomic<bool>& cancel) const;
+  // Null: cancelled.
+  FeatureStore::Features FeaturesOf(const float* flat, const Partition& data,
+                                    const std::atomic<bool>& cancel) const;
+
   std::shared_ptr<const Network> network_;
   CompileParams compile_;
   FitParams fit_;
@@ -97,11 +111,17 @@ class Trainer {
   DataDesc data_;
   uint64_t seed_;
   std::vector<TrainableSpan> spans_;
-  std::string loss_text_;             // LossText()
-  std::vector<float> class_weights_;  // empty: all 1
-  Precision precision_;               // of training; evaluation is in fp32
+  std::vector<std::pair<int64_t, int64_t>> changing_;  // ChangingWeights()
+  std::string loss_text_;                              // LossText()
+  std::vector<float> class_weights_;                   // empty: all 1
+  Precision precision_;                                // of training; evaluation is in fp32
   std::shared_ptr<const Objective> objective_;
+  // Trains and evaluates on features what is behind the frozen part; null: nothing is frozen.
+  std::unique_ptr<const Trainer> head_;
 };
+
+// Whether trainers made from now on compute what is frozen apart; benchmarks compare.
+void UseFrozenPrefixes(bool use);
 
 // Examples in a batch of evaluation and prediction: a function of the architecture only, since
 // the bits of a sum depend on it.

@@ -1,7 +1,9 @@
 // What a trainer derives from its configuration, for others that train the same way.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/dataset.h"
@@ -14,6 +16,10 @@ namespace hopper {
 
 // The trainable weights.
 std::vector<TrainableSpan> SpansOf(const ModelSpec& spec);
+
+// Where the weights of layers that are not frozen lie, offsets and sizes, in ascending order:
+// nothing else changes in training.
+std::vector<std::pair<int64_t, int64_t>> ChangingWeights(const ModelSpec& spec);
 
 // Equal for configurations of equal losses.
 std::string LossText(const CompileParams& compile);

@@ -26,6 +26,11 @@ BatchOrders::Order OrderOf(const Partition& data, uint64_t seed, int partition, 
 VisitEnd Trainer::Visit(ModelState* state, const Partition& data, int partition,
                         const std::atomic<bool>& cancel, MetricSums* sums, bool metrics) const {
   if (data.n == 0) return VisitEnd::kDone;
+  if (head_ != nullptr) {
+    const FeatureStore::Features features = FeaturesOf(state->params.data(), data, cancel);
+    if (features == nullptr) return VisitEnd::kCancelled;
+    return head_->Visit(state, *features, partition, cancel, sums, metrics);
+  }
   const int64_t capacity = std::min(fit_.batch_size, data.n);
   CompileParams reduced;
   if (state->monitor.reduced) {
@@ -50,8 +55,10 @@ VisitEnd Trainer::Visit(ModelState* state, const Partition& data, int partition,
       }
     }
   }
-  const auto n = static_cast<int64_t>(state->params.size());
-  return FirstNotFinite(state->params.data(), n) == n ? VisitEnd::kDone : VisitEnd::kNotFinite;
+  for (const auto& [first, n] : changing_) {
+    if (FirstNotFinite(state->params.data() + first, n) < n) return VisitEnd::kNotFinite;
+  }
+  return VisitEnd::kDone;
 }
 
 }  // namespace hopper

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/frozen_prefix.h"
 #include "model/network/weight_strides.h"
 
 namespace hopper {
@@ -17,7 +18,16 @@ at::Tensor Bind(const WeightSpec& weight, float* flat) {
 
 }  // namespace
 
-Network::Network(std::shared_ptr<const ModelSpec> spec) : spec_(std::move(spec)) {
+Network::Network(std::shared_ptr<const ModelSpec> spec) : Network(std::move(spec), Whole::kYes) {}
+
+Network::Network(std::shared_ptr<const ModelSpec> spec, Whole whole) : spec_(std::move(spec)) {
+  if (whole == Whole::kYes) {
+    FrozenSplit split = SplitFrozen(*spec_);
+    if (split.prefix != nullptr) {
+      prefix_.reset(new Network(std::move(split.prefix), Whole::kNo));
+      head_.reset(new Network(std::move(split.head), Whole::kNo));
+    }
+  }
   for (const auto& layer : spec_->layers) operators_.push_back(OperatorOf(*layer));
   std::vector<int> last_use(spec_->tensors.size(), -1);
   for (size_t i = 0; i < spec_->nodes.size(); ++i) {

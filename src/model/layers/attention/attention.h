@@ -14,6 +14,7 @@ struct DotAttention : Layer {
   int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const override;
   Masking masking() const override { return Masking::kCarries; }
   bool reads_masks() const override { return true; }
+  bool changes_in_training() const override { return dropout > 0.0; }
   // Scores are sums of tanh(query + key) instead of products.
   bool sums() const { return additive || concatenates; }
 

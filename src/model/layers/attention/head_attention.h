@@ -14,6 +14,7 @@ struct HeadAttention : Layer {
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
   int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const override;
   bool reads_masks() const override { return true; }
+  bool changes_in_training() const override { return dropout > 0.0; }
 
   int64_t heads = 1;
   int64_t key_value_heads = 1;  // of which each serves as many heads of the query

@@ -17,6 +17,7 @@ struct BatchNormalization : Layer {
   std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
   Masking masking() const override { return Masking::kCannot; }
+  bool changes_in_training() const override { return trainable(); }
 
   int64_t axis;
   double momentum;

@@ -14,6 +14,7 @@ struct DropoutLayer : SameShape {
   explicit DropoutLayer(LayerConfig& config);
   int64_t Flops(const std::vector<Shape>&, const Shape&) const override { return 0; }
   Masking masking() const override { return Masking::kCarries; }
+  bool changes_in_training() const override { return rate > 0.0; }
   // Of each axis, the batch included: 1 where all elements along it share their fate, else -1.
   // Empty: none do.
   virtual Shape Noise() const { return {}; }

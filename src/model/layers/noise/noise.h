@@ -14,6 +14,7 @@ struct GaussianNoise : SameShape {
   explicit GaussianNoise(LayerConfig& config);
   int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const override;
   Masking masking() const override { return Masking::kCarries; }
+  bool changes_in_training() const override { return stddev > 0.0; }
 
   double stddev;
 };
@@ -28,6 +29,7 @@ struct GaussianDropout : SameShape {
   explicit GaussianDropout(LayerConfig& config);
   int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const override;
   Masking masking() const override { return Masking::kCarries; }
+  bool changes_in_training() const override { return rate > 0.0; }
 
   double rate;
 };

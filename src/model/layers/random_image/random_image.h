@@ -14,6 +14,7 @@ struct RandomImage : SameShape {
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
   int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const override;
+  bool changes_in_training() const override { return true; }
 
   struct Range {
     double lower = 0.0;

@@ -17,6 +17,7 @@ struct Recurrent : Layer {
   int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const override;
   Masking masking() const override { return return_sequences ? Masking::kCarries : Masking::kEnds; }
   bool reads_masks() const override { return true; }
+  bool changes_in_training() const override { return drops(dropout) || drops(recurrent_dropout); }
 
   // Blocks of `units` columns in kernel and recurrent_kernel: i, f, c, o of an LSTM; z, r, h of a
   // GRU.
@@ -87,6 +88,9 @@ struct Bidirectional : Layer {
   int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const override;
   Masking masking() const override { return forward().masking(); }
   bool reads_masks() const override { return true; }
+  bool changes_in_training() const override {
+    return forward().changes_in_training() || backward().changes_in_training();
+  }
 
   const Recurrent& forward() const { return static_cast<const Recurrent&>(*forward_); }
   const Recurrent& backward() const { return static_cast<const Recurrent&>(*backward_); }

@@ -16,6 +16,7 @@ struct SpatialDropout1D : Layer {
   explicit SpatialDropout1D(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   Masking masking() const override { return Masking::kCarries; }
+  bool changes_in_training() const override { return rate > 0.0; }
 
   double rate;
 };

@@ -21,6 +21,7 @@ struct TimeDistributed : Layer {
     const bool heeds = inner().reads_masks() || inner().masking() == Masking::kCannot;
     return heeds ? Masking::kCannot : Masking::kCarries;
   }
+  bool changes_in_training() const override { return inner().changes_in_training(); }
 
   const Layer& inner() const { return *inner_; }
   // Whether steps change what later steps do: moving statistics.

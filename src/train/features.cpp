@@ -1,0 +1,95 @@
+// Models with a frozen part: what it makes of the examples is computed once a partition, and the
+// others train on that.
+//
+// It is computed of all examples of the partition in the order in which they lie, in batches of one
+// size, and in fp32: whether it is kept or computed anew changes no bit.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "train/forward.h"
+#include "train/plan_memory.h"
+#include "train/trainer.h"
+
+namespace hopper {
+
+namespace {
+
+// Fewer where EvaluationBatch() is less.
+constexpr int64_t kFeatureBatch = 64;
+// Of a partition's, beside its values.
+constexpr double kBesides = 1 << 10;
+
+std::atomic<bool> prefixes_are_used{true};
+
+}  // namespace
+
+void UseFrozenPrefixes(bool use) { prefixes_are_used.store(use); }
+
+// What the head is given in the place of the data's own features.
+DataDesc Trainer::FeatureDesc() const {
+  DataDesc desc = data_;
+  desc.x_type = HOPPER_FLOAT32;
+  desc.x_shape = network_->head()->spec().input_shape();
+  desc.inputs = {{"", desc.x_shape, HOPPER_FLOAT32}};
+  desc.normalizing_const = 1.0;
+  return desc;
+}
+
+void Trainer::MakeHead(uint64_t run_seed) {
+  if (network_->head() == nullptr || !prefixes_are_used.load()) return;
+  head_ = std::make_unique<const Trainer>(network_->head(), compile_, fit_, FeatureDesc(), run_seed,
+                                          precision_);
+}
+
+Digest Trainer::FrozenDigest(const float* flat) const {
+  const ModelSpec& prefix = network_->prefix()->spec();
+  Hasher hasher;
+  hasher.Add(prefix.hash.bytes.data(), prefix.hash.bytes.size());
+  for (const Node& node : prefix.nodes) {
+    for (const int index : prefix.layer_weights[static_cast<size_t>(node.layer)]) {
+      const WeightSpec& weight = prefix.weights[static_cast<size_t>(index)];
+      hasher.Add(flat + weight.offset, static_cast<size_t>(weight.size()) * sizeof(float));
+    }
+  }
+  return hasher.Finish();
+}
+
+int64_t Trainer::FeatureBytes(int64_t rows) const {
+  if (head_ == nullptr || rows == 0) return 0;
+  const double row = static_cast<double>(head_->data_.x_bytes() + head_->data_.y_bytes());
+  return Saturated(static_cast<double>(rows) * row + kBesides);
+}
+
+// While features are computed, beside them.
+double Trainer::PrefixBytes() const {
+  return static_cast<double>(ForwardPass::Bytes(*network_->prefix(), data_, kFeatureBatch));
+}
+
+FeatureStore::Features Trainer::ComputeFeatures(const float* flat, const Partition& data,
+                                                const std::atomic<bool>& cancel) const {
+  auto made = std::make_shared<Partition>();
+  made->n = data.n;
+  made->x = AlignedArray<uint8_t>(static_cast<size_t>(data.n) * head_->data_.x_bytes());
+  made->y = data.y.Clone();
+  made->buffer_starts = data.buffer_starts;
+  made->orders = data.orders;
+  ForwardPass prefix(network_->prefix(), data_, flat, kFeatureBatch);
+  auto* features = reinterpret_cast<float*>(made->x.data());
+  for (int64_t first = 0; first < data.n; first += kFeatureBatch) {
+    if (cancel.load(std::memory_order_relaxed)) return nullptr;
+    prefix.Run(data.x.data() + static_cast<size_t>(first) * data_.x_bytes(),
+               std::min(kFeatureBatch, data.n - first),
+               features + first * head_->data_.x_elements());
+  }
+  return made;
+}
+
+FeatureStore::Features Trainer::FeaturesOf(const float* flat, const Partition& data,
+                                           const std::atomic<bool>& cancel) const {
+  const auto compute = [&] { return ComputeFeatures(flat, data, cancel); };
+  if (data.features == nullptr) return compute();
+  return data.features->Get(FrozenDigest(flat), data, FeatureBytes(data.n), compute);
+}
+
+}  // namespace hopper
