@@ -17,6 +17,10 @@ target_include_directories(model_hopper SYSTEM PRIVATE ${PG_includedir-server})
 target_compile_definitions(model_hopper PRIVATE _GNU_SOURCE HOPPER_VERSION="${PROJECT_VERSION}")
 target_compile_options(model_hopper PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter
   -Wno-missing-field-initializers -Wno-sign-compare -fno-strict-aliasing -fwrapv)
+if(HOPPER_SANITIZE)
+  target_compile_options(model_hopper PRIVATE -fsanitize=${HOPPER_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(model_hopper PRIVATE -fsanitize=${HOPPER_SANITIZE})
+endif()
 target_link_options(model_hopper PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/src/pg/exports.map)
 
 # One script from one file per object, in this order.

@@ -56,6 +56,40 @@ def test_error_in_a_block_stops_the_threads(session, statement):
     assert outputs(session, "never%") == []
 
 
+@pytest.mark.parametrize("end", ["COMMIT", "ROLLBACK"])
+def test_two_phases(database, end):
+    """What trained can be prepared: threads and memory go, and somebody else decides."""
+    if value(database, "SHOW max_prepared_transactions") == "0":
+        pytest.skip("the server prepares no transactions")
+    session = connect(DATABASE)
+    query(session, "SELECT hopper.evaluate('trained', 'packed'); SET client_min_messages = warning; BEGIN")
+    process = pid(session)
+    idle = threads(process)
+    query(session, "SELECT hopper.fit_multiple_model('packed', 'prepared', 'configs', 1,"
+          " validation_table => 'packed_validation', threads => 2)")
+    query(session, "SELECT hopper.fit_multiple_model('packed', 'prepared', 'configs', 1,"
+          " validation_table => 'packed_validation', warm_start => true)")
+    query(session, """SELECT hopper.automl('packed', 'prepared_search', 'architectures', 'prepared_best', 1,
+        '{''loss'': [''categorical_crossentropy''], ''optimizer_params_list'':
+          [{''optimizer'': [''SGD''], ''lr'': [0.01, 0.1, ''log'']}]}', '{''batch_size'': [64]}', 'random',
+        'num_configs=2, num_iterations=1', 1)""")
+    query(session, f"PREPARE TRANSACTION '{DATABASE}'")
+    assert threads(process) == idle
+    # The session is free meanwhile.
+    assert value(session, "SELECT count(*) FROM hopper.leaderboard('trained')") == 1
+    other = connect(DATABASE)
+    query(other, f"{end} PREPARED '{DATABASE}'")
+    assert (outputs(other, "prepared%") == []) == (end == "ROLLBACK")
+    if end == "COMMIT":
+        assert query(other, "SELECT models_trained FROM hopper.fit_multiple_model('packed', 'prepared', 'configs', 1,"
+                     " validation_table => 'packed_validation', warm_start => true)") == [(4,)]
+        assert value(other, "SELECT count(*) FROM hopper.run_timeline('prepared')") > 0
+        for table in outputs(other, "prepared%"):
+            query(other, f"DROP TABLE {table}")
+    other.close()
+    session.close()
+
+
 def test_savepoint_in_a_block(session):
     process = pid(session)
     idle = threads(process)
