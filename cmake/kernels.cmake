@@ -1,6 +1,9 @@
 # The kernel files: one instruction set each, chosen by the processor at run time. Sums may be fused
 # (the numerics class names the set), NaN and infinity keep their meaning.
 set(kernel_options -O3 -ffp-contract=fast -fno-trapping-math -Wno-psabi)
+if(HOPPER_SANITIZE)
+  list(APPEND kernel_options -O1)  # compiled ten times as fast; their bits are tested without
+endif()
 set_source_files_properties(src/kernels/kernels_baseline.cpp PROPERTIES
   COMPILE_OPTIONS "${kernel_options}")
 set_source_files_properties(src/kernels/bf16_baseline.cpp PROPERTIES
