@@ -6,12 +6,27 @@
 
 namespace {
 
+// By blocks of lines of the cache: rows whose distance is a power of two would push each other out.
 void Transpose(const float* in, int64_t rows, int64_t columns, float* out) {
   constexpr int64_t kBlock = 16;
-  for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
-    const int64_t r1 = r0 + kBlock < rows ? r0 + kBlock : rows;
-    for (int64_t c = 0; c < columns; ++c) {
-      for (int64_t r = r0; r < r1; ++r) out[c * rows + r] = in[r * columns + c];
+  float block[kBlock][kBlock];
+  for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
+    const int64_t width = columns - c0 < kBlock ? columns - c0 : kBlock;
+    for (int64_t r0 = 0; r0 < rows; r0 += kBlock) {
+      const float* from = in + r0 * columns + c0;
+      float* to = out + c0 * rows + r0;
+      if (width < kBlock || r0 + kBlock > rows) {
+        const int64_t height = rows - r0 < kBlock ? rows - r0 : kBlock;
+        for (int64_t c = 0; c < width; ++c) {
+          for (int64_t r = 0; r < height; ++r) to[c * rows + r] = from[r * columns + c];
+        }
+        continue;
+      }
+      for (int64_t r = 0; r < kBlock; ++r)
+        std::memcpy(block[r], from + r * columns, sizeof(block[r]));
+      for (int64_t c = 0; c < kBlock; ++c) {
+        for (int64_t r = 0; r < kBlock; ++r) to[c * rows + r] = block[r][c];
+      }
     }
   }
 }

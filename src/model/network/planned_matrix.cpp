@@ -1,11 +1,15 @@
-// Small products run in our own kernel, which starts at once; large ones in the BLAS of libtorch,
-// which packs its operands for the caches. The choice depends on the sizes only.
+// Products run in our own kernel, in blocks of their sums' length so that a panel of the right
+// operand stays in the second-level cache: the bits are those of one block. The gradient of the
+// input wants the weights transposed, for which a large product goes to the BLAS of libtorch
+// instead of taking as much memory again. The choice depends on the sizes only.
 #include "model/network/planned_matrix.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/mm.h>
+
+#include <algorithm>
 
 // Exported by a libtorch that brings its own BLAS; otherwise products go through at::mm.
 // NOLINTNEXTLINE(readability-identifier-naming): the name is BLAS'.
@@ -20,8 +24,8 @@ namespace {
 
 bool IsLarge(int64_t columns, int64_t length) { return columns * length >= kLargeWeights; }
 
-at::Tensor Matrix(const float* data, int64_t rows, int64_t columns, int64_t row) {
-  return at::from_blob(const_cast<float*>(data), {rows, columns}, {row, 1},
+at::Tensor Matrix(const float* data, int64_t rows, int64_t columns) {
+  return at::from_blob(const_cast<float*>(data), {rows, columns},
                        at::TensorOptions().dtype(at::kFloat));
 }
 
@@ -31,27 +35,23 @@ double Work(int64_t rows, int64_t columns, int64_t length) {
          static_cast<double>(length);
 }
 
-// c[m][n] = (a or its transpose) * (b or its transpose), all in C order; `a_row` floats from one
-// row of `a`, as it is stored, to the next.
-void Blas(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a,
-          int64_t a_row, const float* b, bool accumulate, float* c) {
+// c[m][n] (+)= a * transposed b, all in C order.
+void Blas(int64_t m, int64_t n, int64_t k, const float* a, const float* b, bool accumulate,
+          float* c) {
   if (sgemm_ != nullptr) {
-    // Fortran sees the transposes of all three: c' = b' * a'.
+    // Fortran sees the transposes of all three: c' = b * a'.
     const int rows = static_cast<int>(m);
     const int columns = static_cast<int>(n);
     const int length = static_cast<int>(k);
-    const int lda = static_cast<int>(a_row);
-    const int ldb = transpose_b ? length : columns;
     const float one = 1.0F;
     const float beta = accumulate ? 1.0F : 0.0F;
-    sgemm_(transpose_b ? "T" : "N", transpose_a ? "T" : "N", &columns, &rows, &length, &one, b,
-           &ldb, a, &lda, &beta, c, &columns);
+    sgemm_("T", "N", &columns, &rows, &length, &one, b, &length, a, &length, &beta, c, &columns);
     return;
   }
   const at::NoGradGuard no_grad;
-  const at::Tensor left = transpose_a ? Matrix(a, k, m, a_row).t() : Matrix(a, m, k, a_row);
-  const at::Tensor right = transpose_b ? Matrix(b, n, k, k).t() : Matrix(b, k, n, n);
-  at::Tensor out = Matrix(c, m, n, n);
+  const at::Tensor left = Matrix(a, m, k);
+  const at::Tensor right = Matrix(b, n, k).t();
+  at::Tensor out = Matrix(c, m, n);
   if (accumulate) {
     out.addmm_(left, right);
   } else {
@@ -59,35 +59,40 @@ void Blas(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, c
   }
 }
 
-}  // namespace
-
-namespace {
+// A product of one segment; where it accumulates, it has no bias.
+void InBlocks(const Kernels& kernels, const GemmArgs& all) {
+  constexpr int64_t kBlock = 512;
+  if (all.columns == 1) return kernels.gemm(all);
+  for (int64_t at = 0; at == 0 || at < all.length; at += kBlock) {
+    GemmArgs args = all;
+    args.a += at * all.a_step;
+    args.b += at * all.b_row;
+    args.length = std::min(kBlock, all.length - at);
+    args.accumulate = all.accumulate || at > 0;
+    if (at > 0) args.bias = nullptr;
+    args.relu = all.relu && at + kBlock >= all.length;
+    kernels.gemm(args);
+  }
+}
 
 void Multiply(const Kernels& kernels, Team* team, int64_t rows, int64_t columns, int64_t length,
               const float* x, const float* w, const float* bias, bool relu, bool accumulate,
               float* y) {
   RunShares(team, rows, Work(rows, columns, length), [&](int64_t first, int64_t last, int) {
-    const float* from = x + first * length;
-    float* to = y + first * columns;
-    if (IsLarge(columns, length)) {
-      Blas(false, false, last - first, columns, length, from, length, w, accumulate, to);
-      if (bias != nullptr || relu) kernels.bias_relu(bias, last - first, columns, relu, to);
-      return;
-    }
     GemmArgs args;
     args.rows = last - first;
     args.columns = columns;
     args.length = length;
-    args.a = from;
+    args.a = x + first * length;
     args.a_row = length;
     args.b = w;
     args.b_row = columns;
-    args.c = to;
+    args.c = y + first * columns;
     args.c_row = columns;
     args.accumulate = accumulate;
     args.bias = bias;
     args.relu = relu;
-    kernels.gemm(args);
+    InBlocks(kernels, args);
   });
 }
 
@@ -123,7 +128,7 @@ void PlannedInputGradient(const Kernels& kernels, Team* team, int64_t rows, int6
     const float* from = dy + first * columns;
     float* to = dx + first * length;
     if (blas) {
-      return Blas(false, true, last - first, length, columns, from, columns, w, accumulate, to);
+      return Blas(last - first, length, columns, from, w, accumulate, to);
     }
     GemmArgs args;
     args.rows = last - first;
@@ -146,9 +151,6 @@ void PlannedWeightGradient(const Kernels& kernels, Team* team, int64_t rows, int
   // Shares are rows of dw: columns of x.
   RunShares(team, length, Work(rows, columns, length), [&](int64_t first, int64_t last, int) {
     float* to = dw + first * columns;
-    if (columns > 1 && IsLarge(columns, length)) {
-      return Blas(true, false, last - first, columns, rows, x + first, length, dy, accumulate, to);
-    }
     GemmArgs args;
     args.length = rows;
     args.c = to;
@@ -171,7 +173,7 @@ void PlannedWeightGradient(const Kernels& kernels, Team* team, int64_t rows, int
       args.b_row = columns;
       args.c_row = columns;
     }
-    kernels.gemm(args);
+    InBlocks(kernels, args);
   });
 }
 

@@ -6,7 +6,8 @@
 
 namespace hopper {
 
-// From this many weights on, a product is left to BLAS.
+// From this many weights on, a kernel does not stay in the second-level cache beside what it works
+// on.
 constexpr int64_t kLargeWeights = 64 * 1024;
 
 // y[rows][columns] = x[rows][length] * w[length][columns] + bias, then relu.

@@ -2,8 +2,8 @@
 // inputs under its window one after another. Windows of one pixel with stride 1 need no copy: the
 // images are that matrix.
 //
-// The kernel lies as [out][tap], which is what products of rows want: nothing is transposed but
-// what small products ask for. A team shares the rows of each product.
+// The kernel lies as [out][tap], which is what both gradients want: only the forward pass
+// transposes it. A team shares the rows of each product.
 #include <algorithm>
 #include <cstring>
 
@@ -42,9 +42,7 @@ class PlannedColumns : public PlannedOp {
                         : std::min(node->batch,
                                    std::max<int64_t>(1, kRows / std::max<int64_t>(1, pixels_)))) {
     if (!direct_) columns_ = node->Scratch({images_, pixels_, taps_}, During::kForward);
-    // y = columns * transposed kernel: the gradient of the input of a Dense layer, as it were.
-    const int64_t turned = PlannedInputScratch(images_ * pixels_, taps_, out_);
-    if (turned > 0) turned_ = node->Scratch({turned}, During::kForward);
+    turned_ = node->Scratch({taps_, out_}, During::kForward);
     if (!node->backward) return;
     node->keeps_output = activation_.keeps_output();
     if (s_.use_bias && node->weights[1].trainable) {
@@ -55,18 +53,12 @@ class PlannedColumns : public PlannedOp {
   }
 
   void Forward(const StepArguments& step) override {
-    const float* kernel = step.params + node_.weights[0].offset;
+    kernels_.transpose(step.params + node_.weights[0].offset, out_, taps_, turned_->data);
     const float* bias = s_.use_bias ? step.params + node_.weights[1].offset : nullptr;
     float* y = node_.output->value->data;
     for (int64_t n = 0; n < node_.batch; n += images_) {
-      const int64_t rows = Images(n) * pixels_;
-      const float* x = Unfolded(n, columns_);
-      float* to = y + n * pixels_ * out_;
-      PlannedInputGradient(kernels_, node_.team, rows, taps_, out_, x, kernel, false,
-                           turned_ == nullptr ? nullptr : turned_->data, to);
-      if (bias != nullptr || activation_.relu()) {
-        kernels_.bias_relu(bias, rows, out_, activation_.relu(), to);
-      }
+      PlannedProduct(kernels_, node_.team, Images(n) * pixels_, out_, taps_, Unfolded(n, columns_),
+                     turned_->data, bias, activation_.relu(), y + n * pixels_ * out_);
     }
     if (!activation_.none() && !activation_.relu()) activation_.Forward(y, y);
   }
@@ -170,7 +162,7 @@ class PlannedColumns : public PlannedOp {
   const bool direct_;      // the images are the columns
   const int64_t images_;   // of one product
   PlanBuffer* columns_ = nullptr;
-  PlanBuffer* turned_ = nullptr;  // small kernels transposed
+  PlanBuffer* turned_ = nullptr;  // the kernel as [tap][out]
   PlanBuffer* sums_ = nullptr;
   PlanBuffer* back_columns_ = nullptr;
 };
@@ -179,7 +171,7 @@ class PlannedColumns : public PlannedOp {
 
 bool PrefersColumns(const PlanNode& node, const ConvSizes& sizes) {
   if (OfOnePixel(sizes)) return true;
-  // Kernels that leave the second-level cache: BLAS packs them once for many rows.
+  // A kernel that does not stay in the cache is read for the pixels of several images at once.
   const int64_t taps = sizes.kernel_height * sizes.kernel_width * node.inputs[0]->shape[2];
   return ElementCount({taps, node.output->shape[2]}) >= kLargeWeights;
 }

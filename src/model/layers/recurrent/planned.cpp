@@ -59,8 +59,7 @@ class PlannedPass {
     if (layer.cell == Cell::kGru) inner_ = node->Scratch({steps_, batch_, columns_}, while_used);
     if (!node->backward) return;
     state_gradient_ = node->Scratch({2, batch_, units_}, During::kBackward);
-    const int64_t turned = PlannedInputScratch(batch_, columns_, units_);
-    if (turned > 0) turned_ = node->Scratch({turned}, During::kBackward);
+    turned_ = node->Scratch({columns_, units_}, During::kBackward);
     if (layer.use_bias && node->weights[weight + 2].trainable) {
       bias_sums_ = node->Scratch({2, columns_}, During::kBackward);
     }
@@ -88,14 +87,12 @@ class PlannedPass {
 
   // `adds`: to the gradient of the input.
   void Backward(const StepArguments& step, const PlannedMask& mask, bool adds) {
-    if (turned_ != nullptr) {
-      kernels_.transpose(Weight(step, 1), units_, columns_, turned_->data);
-    }
+    kernels_.transpose(Weight(step, 1), units_, columns_, turned_->data);
     RunShares(node_.team, batch_, Work(), [&](int64_t first, int64_t last, int) {
       const auto bytes = static_cast<size_t>((last - first) * units_) * sizeof(float);
       std::memset(state_gradient_->data + first * units_, 0, bytes);
       std::memset(CellGradient() + first * units_, 0, bytes);
-      for (int64_t i = steps_; i-- > 0;) BackwardStep(step, mask, i, first, last);
+      for (int64_t i = steps_; i-- > 0;) BackwardStep(mask, i, first, last);
     });
     WeightGradients(step);
     if (input_gradient_ == nullptr) return;
@@ -235,8 +232,7 @@ class PlannedPass {
   }
 
   // Sums become their gradients.
-  void BackwardStep(const StepArguments& step, const PlannedMask& mask, int64_t i, int64_t first,
-                    int64_t last) const {
+  void BackwardStep(const PlannedMask& mask, int64_t i, int64_t first, int64_t last) const {
     const float* dy = node_.output->gradient->data;
     float* dh = state_gradient_->data;
     ForOutputs(mask, i, first, last, [&](int64_t b, int64_t place, bool of_state) {
@@ -261,15 +257,8 @@ class PlannedPass {
       }
     });
     if (i == 0) return;
-    const float* gradient = RowOf(OfState(), columns_, i, first);
-    float* to = dh + first * units_;
-    if (turned_ == nullptr) {
-      PlannedInputGradient(kernels_, nullptr, last - first, columns_, units_, gradient,
-                           Weight(step, 1), /*accumulate=*/true, nullptr, to);
-    } else {
-      PlannedProductAdded(kernels_, nullptr, last - first, units_, columns_, gradient,
-                          turned_->data, to);
-    }
+    PlannedProductAdded(kernels_, nullptr, last - first, units_, columns_,
+                        RowOf(OfState(), columns_, i, first), turned_->data, dh + first * units_);
   }
 
   // The sums that the state's products went into.
@@ -318,7 +307,7 @@ class PlannedPass {
   PlanBuffer* states_ = nullptr;          // [step][example][units]
   PlanBuffer* cells_ = nullptr;           // an LSTM's, likewise
   PlanBuffer* state_gradient_ = nullptr;  // of the state [example][units], then of the cell
-  PlanBuffer* turned_ = nullptr;          // small recurrent kernels transposed
+  PlanBuffer* turned_ = nullptr;          // the recurrent kernel transposed
   PlanBuffer* bias_sums_ = nullptr;
   PlanBuffer* input_gradient_ = nullptr;  // [step][example][length]
   PlanBuffer* input_turned_ = nullptr;
