@@ -3,8 +3,8 @@
 import pytest
 
 from conftest import connect
-from digits import query, value
-from runs import checksums, curves, digests, fit, models, pack, starts, working_tables
+from digits import LIVELY, PLAIN, query, select, value
+from runs import CONFIGS, checksums, curves, digests, fit, models, pack, starts, working_tables
 
 # ---------------------------------------------------------------- packing
 
@@ -120,6 +120,26 @@ def test_same_bits_in_other_numerics(packed, more):
         query(connection, "DROP TABLE IF EXISTS other, other_info, other_state, other_summary")
         fit(connection, "packed_6", "other", "configs_3", 2, more)
     assert digests(greenplum, "other") == digests(postgres, "other")
+
+
+@pytest.mark.parametrize("limit", ["1GB", "4MB"])
+def test_frozen_layers(packed, limit):
+    """What they give is kept on each segment, or computed at each visit: the same bits."""
+    frozen = [PLAIN.replace('"name": "hidden"', '"name": "hidden", "trainable": false'),
+              LIVELY.replace('"name": "hidden"', '"name": "hidden", "trainable": false')]
+    table = f"frozen_{limit.lower()}"
+    for connection in packed:
+        ids = [value(connection, "SELECT hopper.load_model('architectures', %s)", model)
+               for model in frozen]
+        select(connection, f"configs_{table}",
+               [(key, ids[model - 1], *rest) for key, model, *rest in CONFIGS[:4]])
+    greenplum, postgres = packed
+    query(greenplum, f"SET hopper.memory_limit = '{limit}'")
+    fit(greenplum, "packed_6", table, f"configs_{table}", 2)
+    query(greenplum, "RESET hopper.memory_limit")
+    fit(postgres, "packed_6", table, f"configs_{table}", 2)
+    assert digests(greenplum, table) == digests(postgres, table)
+    assert curves(greenplum, table) == curves(postgres, table)
 
 
 # ---------------------------------------------------------------- using models
