@@ -62,7 +62,6 @@ const std::set<std::string>& KerasLayers() {
       "RandAugment",
       "RandomColorDegeneration",
       "RandomColorJitter",
-      "RandomCrop",
       "RandomElasticTransform",
       "RandomErasing",
       "RandomFourierFeatures",

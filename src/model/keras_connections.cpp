@@ -208,6 +208,7 @@ class Connector {
                                                   "AdditiveAttention",
                                                   "RandomBrightness",
                                                   "RandomContrast",
+                                                  "RandomCrop",
                                                   "RandomFlip",
                                                   "RandomRotation",
                                                   "RandomTranslation",

@@ -37,6 +37,7 @@
 #include "model/layers/pooling_1d/pooling_1d.h"
 #include "model/layers/pooling_2d/pooling_2d.h"
 #include "model/layers/prelu/prelu.h"
+#include "model/layers/random_crop/random_crop.h"
 #include "model/layers/random_image/random_image.h"
 #include "model/layers/recurrent/recurrent.h"
 #include "model/layers/rescaling/rescaling.h"
@@ -70,11 +71,12 @@ using Layers = LayerList<
     layers::MaskingLayer, layers::MaxPooling1D, layers::MaxPooling2D, layers::Maximum,
     layers::Minimum, layers::MultiHeadAttention, layers::Multiply, layers::Normalization,
     layers::PReLU, layers::Permute, layers::RMSNormalization, layers::RandomBrightness,
-    layers::RandomContrast, layers::RandomFlip, layers::RandomRotation, layers::RandomTranslation,
-    layers::RandomZoom, layers::ReLU, layers::RepeatVector, layers::Rescaling, layers::Reshape,
-    layers::Resizing, layers::SeparableConv1D, layers::SeparableConv2D, layers::SimpleRNN,
-    layers::Softmax, layers::SpatialDropout1D, layers::SpatialDropout2D, layers::Subtract,
-    layers::ThresholdedReLU, layers::TimeDistributed, layers::UnitNormalization,
-    layers::UpSampling1D, layers::UpSampling2D, layers::ZeroPadding1D, layers::ZeroPadding2D>;
+    layers::RandomContrast, layers::RandomCrop, layers::RandomFlip, layers::RandomRotation,
+    layers::RandomTranslation, layers::RandomZoom, layers::ReLU, layers::RepeatVector,
+    layers::Rescaling, layers::Reshape, layers::Resizing, layers::SeparableConv1D,
+    layers::SeparableConv2D, layers::SimpleRNN, layers::Softmax, layers::SpatialDropout1D,
+    layers::SpatialDropout2D, layers::Subtract, layers::ThresholdedReLU, layers::TimeDistributed,
+    layers::UnitNormalization, layers::UpSampling1D, layers::UpSampling2D, layers::ZeroPadding1D,
+    layers::ZeroPadding2D>;
 
 }  // namespace hopper

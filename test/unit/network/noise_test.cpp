@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/abs.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/flip.h>
 #include <ATen/ops/full.h>
@@ -77,6 +78,44 @@ TEST(Noise, AlphaDropoutKeepsMeanAndVariance) {
   EXPECT_NEAR(Mean(y), 0.0, 6.0 / 316);
   EXPECT_NEAR(Deviation(y), 1.0, 6.0 / 447);
   ExpectRandomInTrainingOnly(json, x);
+}
+
+TEST(Noise, RandomCropTakesEachPlaceAsOften) {
+  // Each value says where it stood.
+  const at::Tensor one = at::arange(4 * 3, at::kFloat).view({1, 4, 3, 1});
+  const at::Tensor x = one.expand({6000, 4, 3, 1}).contiguous();
+  const std::string image = R"("batch_input_shape": [null, 4, 3, 1], )";
+  const std::string json = LayerJson("RandomCrop", image + R"("height": 2, "width": 2, "seed": 5)");
+  const at::Tensor y = Through(json, x);
+  ASSERT_EQ(y.sizes(), at::IntArrayRef({6000, 2, 2, 1}));
+  const at::Tensor first = y.select(1, 0).select(1, 0).reshape({-1});
+  for (const int top : {0, 1, 2}) {
+    for (const int left : {0, 1}) {
+      const at::Tensor here = first.eq(3.0 * top + left);
+      EXPECT_NEAR(Mean(here.to(at::kFloat)), 1.0 / 6.0, 0.02) << top << " " << left;
+      const at::Tensor part = one.narrow(1, top, 2).narrow(2, left, 2);
+      const at::Tensor found = y.index_select(0, here.nonzero().view(-1));
+      EXPECT_TRUE(at::equal(found, part.expand(found.sizes())));
+    }
+  }
+  EXPECT_TRUE(at::equal(y, Through(json, x)));
+  EXPECT_FALSE(at::equal(y, Through(json, x, /*step=*/1)));
+  EXPECT_FALSE(at::equal(y, Through(json, x, /*step=*/0, /*seed=*/2)));
+}
+
+TEST(Noise, RandomCropIsTheMiddleWithoutTrainingAndOfSmallImages) {
+  // Keras' smart_resize(), which Resizing with crop_to_aspect_ratio is too.
+  const at::Tensor x = at::arange(2 * 4 * 3 * 2, at::kFloat).view({2, 4, 3, 2});
+  for (const std::string size :
+       {R"("height": 2, "width": 2)", R"("height": 3, "width": 1)", R"("height": 6, "width": 2)"}) {
+    const std::string json = LayerJson("RandomCrop", kImage + size);
+    const at::Tensor middle = Through(
+        LayerJson("Resizing", kImage + size + R"(, "crop_to_aspect_ratio": true)"), x, 0, 1, false);
+    EXPECT_TRUE(at::equal(Through(json, x, 0, 1, /*training=*/false), middle)) << size;
+    if (size.find('6') != std::string::npos) {
+      EXPECT_TRUE(at::equal(Through(json, x), middle)) << size;
+    }
+  }
 }
 
 TEST(Noise, RandomFlipFlipsHalfOfTheImages) {
