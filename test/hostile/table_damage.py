@@ -13,7 +13,8 @@ import psycopg2
 import stage
 
 TABLES = ["packed", "packed_summary", "packed_validation", "packed_validation_summary", "models",
-          "configs", "configs_summary", "run", "run_info", "run_summary", "run_state"]
+          "configs", "configs_summary", "run", "run_info", "run_summary", "run_state",
+          "searched", "searched_info", "searched_summary", "searched_trials", "searched_decisions"]
 READERS = [
     "SELECT hopper.fit_multiple_model('packed', 'again', 'configs', 1, validation_table := 'packed_validation')",
     "SELECT hopper.fit_multiple_model('packed', 'run', 'configs', 1, warm_start := true)",
@@ -30,6 +31,12 @@ READERS = [
     "SELECT * FROM hopper.leaderboard('run')",
     "SELECT * FROM hopper.learning_curves('run')",
     "SELECT * FROM hopper.run_timeline('run')",
+    "SELECT * FROM hopper.best_config('searched')",
+    "SELECT * FROM hopper.param_importance('searched')",
+    "SELECT hopper.copy_model('searched', 'copied')",
+    "SELECT hopper.automl('packed', 'anew', 'models', 'anew_configs', '{1}', $${'loss': ['categorical_crossentropy'],"
+    " 'optimizer_params_list': [{'optimizer': ['SGD', 'Adam'], 'lr': [0.01, 0.1]}], 'metrics': ['accuracy']}$$,"
+    " $${'batch_size': [8]}$$, 'random', 'num_configs=1, num_iterations=1', from_run := 'searched')",
     "SELECT * FROM hopper.check_configs('configs', 'packed')",
     "SELECT * FROM hopper.describe_model('models', 1)",
     "SELECT hopper.load_model('models', (SELECT model_arch FROM models LIMIT 1))",
@@ -49,6 +56,7 @@ CELLS = {
               "set_byte({0}, octet_length({0}) / 2, 255)", "set_byte({0}, 0, 255)",
               "set_byte({0}, octet_length({0}) - 1, 127)"],
     "boolean": ["NULL", "NOT {0}"],
+    "jsonb": ["NULL", "'{{}}'", "'[]'", "'null'", "'1'", "'{{\"lr\": 1}}'"],
     "json": ["NULL", "'{{}}'", "'[]'", "'null'", "'1'"],
 }
 ARRAY_CELLS = ["NULL", "'{{}}'", "'{{NULL}}'", "{0} || {0}", "{0}[2:10]", "ARRAY[{0}, {0}]",
