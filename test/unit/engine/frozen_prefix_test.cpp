@@ -205,6 +205,9 @@ TEST(Frozen, WeightsThatCameAreThereAtTheEnd) {
     const size_t frozen = 72 + 8 + 32 + 576 + 8;
     EXPECT_EQ(0, std::memcmp(weights.data(), given[i].data(), frozen * sizeof(float)));
     EXPECT_NE(0, std::memcmp(weights.data(), given[i].data(), weights.size() * sizeof(float)));
+    // Nobody has taken the other's features.
+    EXPECT_EQ(Train(Options(), {heads[i]}, train, nullptr).digests.at(heads[i].key),
+              second.digests.at(heads[i].key));
   }
 }
 
