@@ -284,14 +284,10 @@ hopper_inputs_text(const hopper_pack_values *values)
 	return text.data;
 }
 
-static void
+pg_attribute_noreturn() static void
 refuse_inputs(const hopper_name *summary)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("\"%s\" is damaged", summary->shown),
-			 errdetail("Column \"inputs\" does not describe the inputs of a row."),
-			 errhint("Use the tables as the functions of schema hopper made them.")));
+	hopper_refuse_damaged(summary, "Column \"inputs\" does not describe the inputs of a row.");
 }
 
 void

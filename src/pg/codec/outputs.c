@@ -69,14 +69,10 @@ hopper_outputs_text(int n, const hopper_output *outputs, char *const *types, con
 	return text.data;
 }
 
-static void
+pg_attribute_noreturn() static void
 refuse_outputs(const hopper_name *summary)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("\"%s\" is damaged", summary->shown),
-			 errdetail("Column \"outputs\" does not describe the labels of a row."),
-			 errhint("Use the tables as the functions of schema hopper made them.")));
+	hopper_refuse_damaged(summary, "Column \"outputs\" does not describe the labels of a row.");
 }
 
 /* Names of classes, of which only the first can be NULL. */

@@ -13,6 +13,7 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
+#include "pg/codec/refusals.h"
 #include "pg/server/decompress.h"
 #include "pg/server/words.h"
 
@@ -116,7 +117,6 @@ append_column(StringInfo words, const hopper_pack_column *column)
 					 column->sql_type);
 }
 
-#define MOST_COLUMNS 20			/* that a message lists */
 #define NUMBERS_HINT \
 	"Pack arrays of numbers, bytea, or columns of numbers; a view can make numbers of text and " \
 	"dates."
@@ -243,162 +243,6 @@ hopper_pack_values_set_shape(hopper_pack_values *values, int rank, const int64 *
 	values->shape_known = values->shape_given = true;
 }
 
-/* --- refusals --- */
-
-static const char *
-rows_hint(const hopper_pack_source *source)
-{
-	return source->rows_hint ? source->rows_hint : PACK_HINT_ROWS;
-}
-
-/* Of a row that lacks a value, which prediction can do without. */
-static const char *
-lacking_hint(const hopper_pack_source *source)
-{
-	return source->rows_hint ? PREDICT_HINT_LACKING : PACK_HINT_ROWS;
-}
-
-/* What holds the values: a column of a table, or an argument. */
-static const char *
-holder(const hopper_pack_source *source, const hopper_pack_column *column)
-{
-	if (source->argument)
-		return psprintf("argument \"%s\"", source->argument);
-	return psprintf("column \"%s\" of \"%s\"", column->name, source->name.shown);
-}
-
-/* "Row number 5, value 3 of 13." */
-static const char *
-place(const hopper_pack_source *source, int64 index, int64 count)
-{
-	if (source->argument)
-		return psprintf("It is value " INT64_FORMAT " of " INT64_FORMAT ".", index + 1, count);
-	if (count == 1)
-		return psprintf("%s.", hopper_pack_row_name(source));
-	return psprintf("%s, value " INT64_FORMAT " of " INT64_FORMAT ".",
-					hopper_pack_row_name(source), index + 1, count);
-}
-
-/* Of several feature columns those with NULLs: ' NULL is in "a" (3 rows) and "b" (1 row).' */
-static char *
-all_nulls(const hopper_pack_source *source)
-{
-	StringInfoData query;
-	StringInfoData words;
-	int			n = 0;
-
-	if (!source->may_query || source->n_x < 2)
-		return "";
-	initStringInfo(&query);
-	for (int i = 0; i < source->n_x; i++)
-		appendStringInfo(&query, "%scount(*) - count(%s)", i ? ", " : "SELECT ",
-						 hopper_identifier(source->x[i].name));
-	if (hopper_select("%s FROM %s", query.data, source->name.quoted) != 1)
-		return "";
-	initStringInfo(&words);
-	for (int i = 0; i < source->n_x; i++)
-	{
-		int64		nulls = hopper_int_cell(NULL, 0, i + 1, 0, PG_INT64_MAX);
-
-		if (nulls == 0)
-			continue;
-		if (++n <= MOST_COLUMNS)
-			appendStringInfo(&words, "%s\"%s\" (%s)", n > 1 ? ", " : "", source->x[i].name,
-							 hopper_plural(nulls, "row", "rows"));
-	}
-	if (n > MOST_COLUMNS)
-		appendStringInfo(&words, " and %d more", n - MOST_COLUMNS);
-	return psprintf(" NULL is in %s.", words.data);
-}
-
-/*
- * A value that no model can compute with. Where the source's rows may lack values nothing is
- * raised; each of these functions returns false then.
- */
-static bool
-refuse_null(const hopper_pack_source *source, const hopper_pack_column *column)
-{
-	if (source->may_lack)
-		return false;
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("%s holds NULL", holder(source, column)),
-			 errdetail("%s.%s", hopper_pack_row_name(source), all_nulls(source)),
-			 errhint("%s", lacking_hint(source))));
-	return false;
-}
-
-static bool
-refuse_null_element(const hopper_pack_source *source, const hopper_pack_column *column, int64 index,
-					int64 count)
-{
-	if (source->may_lack)
-		return false;
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 source->argument ? errmsg("%s holds NULL", holder(source, column))
-			 : errmsg("an array in %s holds NULL", holder(source, column)),
-			 errdetail("%s", place(source, index, count)),
-			 source->argument ? 0 : errhint("%s", lacking_hint(source))));
-	return false;
-}
-
-static bool
-refuse_number(const hopper_pack_source *source, const hopper_pack_column *column, const char *what,
-			  int64 index,
-			  int64 count)
-{
-	if (source->may_lack)
-		return false;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s holds %s", holder(source, column), what),
-			 errdetail("%s", place(source, index, count)),
-			 source->argument ? 0 : errhint("%s", lacking_hint(source))));
-	return false;
-}
-
-static void
-refuse_shape(const hopper_pack_values *values, const hopper_pack_source *source, int rank,
-			 const int64 *shape)
-{
-	const hopper_pack_column *column = &values->columns[0];
-
-	if (values->shape_given)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of \"%s\" does not hold arrays of shape %s", column->name,
-						source->name.shown, hopper_pack_shape_text(values->rank, values->shape)),
-				 errdetail("%s has shape %s.", hopper_pack_row_name(source),
-						   hopper_pack_shape_text(rank, shape)),
-				 errhint("%s", rows_hint(source))));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("arrays in column \"%s\" of \"%s\" differ in shape", column->name,
-					source->name.shown),
-			 errdetail("%s has shape %s; %s has shape %s.", hopper_pack_row_name(source),
-					   hopper_pack_shape_text(rank, shape), values->first_row,
-					   hopper_pack_shape_text(values->rank, values->shape)),
-			 errhint("%s", rows_hint(source))));
-}
-
-static void
-refuse_length(const hopper_pack_values *values, const hopper_pack_source *source, size_t length)
-{
-	const char *what = values->type == HOPPER_UINT8 ? "images"
-		: psprintf("%s values", hopper_pack_type_name(values->type));
-
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of \"%s\" does not hold %s of shape %s",
-					values->columns[0].name, source->name.shown, what,
-					hopper_pack_shape_text(values->rank, values->shape)),
-			 errdetail("%s has %zu bytes instead of %zu%s.", hopper_pack_row_name(source), length,
-					   values->size, values->or_bytes
-					   ? psprintf(", or " INT64_FORMAT " of one byte each", values->count) : ""),
-			 errhint("Correct image_shape, or leave such rows out with a view.")));
-}
-
 /* --- shapes --- */
 
 /* NULL where the row lacks it and may. */
@@ -408,7 +252,7 @@ get_array(const hopper_pack_values *values, const hopper_pack_source *source, co
 {
 	ArrayType  *array;
 
-	if (nulls[0] && !refuse_null(source, &values->columns[0]))
+	if (nulls[0] && !hopper_pack_refuse_null(source, &values->columns[0]))
 		return NULL;
 	array = (ArrayType *) hopper_decompress(datums[0]);
 	if (array == NULL)
@@ -419,7 +263,7 @@ get_array(const hopper_pack_values *values, const hopper_pack_source *source, co
 				 errmsg("column \"%s\" of \"%s\" holds an empty array", values->columns[0].name,
 						source->name.shown),
 				 errdetail("%s.", hopper_pack_row_name(source)),
-				 errhint("%s", rows_hint(source))));
+				 errhint("%s", hopper_pack_rows_hint(source))));
 	return array;
 }
 
@@ -465,7 +309,7 @@ check_shape(const hopper_pack_values *values, const hopper_pack_source *source, 
 		((rank == 1 && shape[0] == values->count) ||
 		 same_squeezed(rank, shape, values->rank, values->shape)))
 		return;
-	refuse_shape(values, source, rank, shape);
+	hopper_pack_refuse_shape(values, source, rank, shape);
 }
 
 void
@@ -542,21 +386,7 @@ check_range(const hopper_pack_values *values, const hopper_pack_source *source,
 			double number, int64 index, int64 count)
 {
 	return isfinite((float) (number / values->divisor)) ||
-		refuse_number(source, column, "a value out of range for real", index, count);
-}
-
-/* Of the first integer that float32 does not hold. */
-static void
-tell_rounding(const hopper_pack_source *source, const hopper_pack_column *column, double number)
-{
-	if (source->told_rounding == NULL || *source->told_rounding)
-		return;
-	*source->told_rounding = true;
-	ereport(WARNING,
-			(errmsg("integers of %s are rounded to real", holder(source, column)),
-			 errdetail("%s holds %.0f, which becomes %.0f: reals hold integers to 16777216.",
-					   hopper_pack_row_name(source), number, (double) (float) number),
-			 errhint("Leave out what only names a row; scale or shift others in a view.")));
+		hopper_pack_refuse_number(source, column, "a value out of range for real", index, count);
 }
 
 /* Writes one number as `type`, which is at least as wide as its own or float32. */
@@ -573,17 +403,18 @@ put_number(const hopper_pack_values *values, const hopper_pack_source *source,
 		float		narrow = (float) number;
 
 		if (!isfinite(number))
-			return refuse_number(source, column, name_non_finite(number), index, count);
+			return hopper_pack_refuse_number(source, column, name_non_finite(number), index, count);
 		if (!check_range(values, source, column, number, index, count))
 			return false;
 		if ((double) narrow != number && (from == INT4OID || from == INT8OID))
-			tell_rounding(source, column, number);
+			hopper_pack_tell_rounding(source, column, number);
 		if (type == HOPPER_FLOAT64)
 			memcpy(out, &number, sizeof(number));
 		else if (isfinite(narrow))
 			memcpy(out, &narrow, sizeof(narrow));
 		else
-			return refuse_number(source, column, "a value out of range for real", index, count);
+			return hopper_pack_refuse_number(source, column, "a value out of range for real", index,
+									  count);
 	}
 	else
 	{
@@ -628,7 +459,8 @@ check_numbers(const hopper_pack_values *values, const hopper_pack_source *source
 		}
 		else
 			memcpy(&number, out + bad * sizeof(number), sizeof(number));
-		return refuse_number(source, column, name_non_finite(number), bad, values->count);
+		return hopper_pack_refuse_number(source, column, name_non_finite(number), bad,
+								  values->count);
 	}
 	for (bad = 0; values->type == HOPPER_FLOAT64 && bad < values->count; bad++)
 	{
@@ -695,7 +527,7 @@ encode_bytes(const hopper_pack_values *values, const hopper_pack_source *source,
 		return true;
 	}
 	else
-		refuse_length(values, source, VARSIZE_ANY_EXHDR(bytes));
+		hopper_pack_refuse_length(values, source, VARSIZE_ANY_EXHDR(bytes));
 	return values->type < HOPPER_FLOAT32 || check_numbers(values, source, out);
 }
 
@@ -732,7 +564,7 @@ encode_array(const hopper_pack_values *values, const hopper_pack_source *source,
 		for (i = 0; i < n; i++)
 		{
 			if (nulls[i])
-				return refuse_null_element(source, column, i, n);
+				return hopper_pack_refuse_null_element(source, column, i, n);
 			if (!put_number(values, source, column, element, elements[i], i, n,
 							out + (size_t) i * size))
 				return false;
@@ -755,14 +587,14 @@ hopper_pack_values_encode(const hopper_pack_values *values, const hopper_pack_so
 			return encode_array(values, source, get_array(values, source, datums, nulls), out);
 		case PACK_BYTES:
 			if (nulls[0])
-				return refuse_null(source, &values->columns[0]);
+				return hopper_pack_refuse_null(source, &values->columns[0]);
 			return encode_bytes(values, source, datums[0], out);
 		case PACK_SCALARS:
 			size = hopper_core()->type_size(values->type);
 			for (i = 0; i < values->n_columns; i++)
 			{
 				if (nulls[i])
-					return refuse_null(source, &values->columns[i]);
+					return hopper_pack_refuse_null(source, &values->columns[i]);
 				if (!put_number(values, source, &values->columns[i], values->elements[i],
 								datums[i], 0, 1, out + (size_t) i * size))
 					return false;

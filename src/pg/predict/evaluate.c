@@ -95,12 +95,11 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 		hopper_grant_again(grants[i]);
 	hopper_evaluate_data(&model, &data, &event, has_confusion ? &confusion : NULL);
 	if (event.n_metrics != model.n_metrics)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("\"%s\" is damaged", model.outputs.info.shown),
-				 errdetail("Configuration %d has %s; column \"metrics_type\" names %d.",
-						   model.mst_key, hopper_plural(event.n_metrics, "metric", "metrics"),
-						   model.n_metrics)));
+		hopper_refuse_damaged(&model.outputs.info,
+							  psprintf("Configuration %d has %s; column \"metrics_type\" names %d.",
+									   model.mst_key,
+									   hopper_plural(event.n_metrics, "metric", "metrics"),
+									   model.n_metrics));
 
 	values[0] = Float8GetDatum(event.loss);
 	values[1] = event.n_metrics > 0 ? Float8GetDatum(event.metrics[0]) : (Datum) 0;

@@ -77,12 +77,9 @@ hopper_search_check_trials(const hopper_name *trials)
 	{
 		const char *key = hopper_cell(0, 1);
 
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("\"%s\" is damaged", trials->shown),
-				 errdetail("Column \"%s\" of configuration %s is not what a search has written.",
-						   hopper_cell(0, 2), key ? key : "NULL"),
-				 errhint("Use the tables as the functions of schema hopper made them.")));
+		hopper_refuse_damaged(trials,
+							  psprintf("Column \"%s\" of configuration %s is not what a search has "
+									   "written.", hopper_cell(0, 2), key ? key : "NULL"));
 	}
 }
 

@@ -47,17 +47,24 @@ hopper_cell(uint64 row, int column)
 }
 
 void
+hopper_refuse_damaged(const hopper_name *table, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("\"%s\" is damaged", table ? table->shown : "a catalog"),
+			 errdetail("%s", detail),
+			 errhint("Use the tables as the functions of schema hopper made them.")));
+	pg_unreachable();
+}
+
+void
 hopper_refuse_cell(const hopper_name *table, uint64 row, int column)
 {
 	const char *value = hopper_cell(row, column);
 
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("\"%s\" is damaged", table ? table->shown : "a catalog"),
-			 errdetail("Column \"%s\" holds %s.", SPI_fname(SPI_tuptable->tupdesc, column),
-					   value ? value : "NULL"),
-			 errhint("Use the tables as the functions of schema hopper made them.")));
-	pg_unreachable();
+	hopper_refuse_damaged(table, psprintf("Column \"%s\" holds %s.",
+										  SPI_fname(SPI_tuptable->tupdesc, column),
+										  value ? value : "NULL"));
 }
 
 char *

@@ -244,7 +244,10 @@ extern int64 hopper_int_cell(const hopper_name *table, uint64 row, int column, i
 							 int64 most);
 /* Any int4. */
 extern int32 hopper_key_cell(const hopper_name *table, uint64 row, int column);
-/* That error. */
+/* ERROR XX001: a table of ours does not hold what we wrote; `detail` is a sentence. */
+extern void hopper_refuse_damaged(const hopper_name *table,
+								  const char *detail) pg_attribute_noreturn();
+/* The same of a cell. */
 extern void hopper_refuse_cell(const hopper_name *table, uint64 row,
 							   int column) pg_attribute_noreturn();
 

@@ -1,0 +1,37 @@
+/*
+ * refusals.h
+ *		What is said of values that cannot be packed or predicted from.
+ */
+#ifndef HOPPER_REFUSALS_H
+#define HOPPER_REFUSALS_H
+
+#include "pg/codec/rows.h"
+
+#define MOST_COLUMNS 20			/* that a message lists */
+
+/*
+ * A value that no model can compute with: ERROR with the row's name and the place in it. Where the
+ * source's rows may lack values nothing is raised; these return false then.
+ */
+extern bool hopper_pack_refuse_null(const hopper_pack_source *source,
+									const hopper_pack_column *column);
+extern bool hopper_pack_refuse_null_element(const hopper_pack_source *source,
+											const hopper_pack_column *column, int64 index,
+											int64 count);
+/* `what`: "NaN" and the like */
+extern bool hopper_pack_refuse_number(const hopper_pack_source *source,
+									  const hopper_pack_column *column, const char *what,
+									  int64 index, int64 count);
+/* ERROR 22023: another shape, or another number of bytes, than the other rows' or the given one. */
+extern void hopper_pack_refuse_shape(const hopper_pack_values *values,
+									 const hopper_pack_source *source, int rank,
+									 const int64 *shape);
+extern void hopper_pack_refuse_length(const hopper_pack_values *values,
+									  const hopper_pack_source *source, size_t length);
+/* WARNING at the first integer that float32 does not hold. */
+extern void hopper_pack_tell_rounding(const hopper_pack_source *source,
+									  const hopper_pack_column *column, double number);
+/* What can be done about a row. */
+extern const char *hopper_pack_rows_hint(const hopper_pack_source *source);
+
+#endif							/* HOPPER_REFUSALS_H */
