@@ -153,6 +153,23 @@ def test_a_partition_that_lacks_rows_is_found_in_turns(above):
         connection.close()
 
 
+def test_temporary_files_are_counted_before(above):
+    """Eight models of 1.2 MB and more, which a hop sorts in 4 MB."""
+    greenplum, _ = above
+    wide = sequential(dense("hidden", 4000, "relu"), dense("output", 10, "softmax"), shape=(64,))
+    query(greenplum, "SELECT hopper.load_model('architectures', %s)", wide)
+    model = value(greenplum, "SELECT max(model_id) FROM architectures")
+    select(greenplum, "wide_8", [(key, model, text, fit_params) for key, _, text, fit_params in CONFIGS[:8]])
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SET statement_mem = '4MB'; SET temp_file_limit = '1MB'")
+    with pytest.raises(psycopg2.Error) as error:
+        fit(connection, TABLE, "wide_out", "wide_8", 2)
+    assert str(error.value).startswith("moving models between segments needs more temporary files"), error.value
+    assert error.value.pgcode == "53400"
+    assert "before its first iteration" in error.value.diag.context
+    connection.close()
+
+
 def test_memory_is_given_back_by_the_processes_that_have_it(on_segments):
     """At the end of the run, not of its transaction."""
     assert count_passes(on_segments, "hopper_segment_release", lambda: fit(

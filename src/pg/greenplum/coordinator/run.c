@@ -123,7 +123,14 @@ load(segments_run *run)
 			sizeof(run->training->info.numerics_class));
 	hopper_segment_timeline_keys(&run->timeline, &run->hops.log);
 	run->training->seconds_reading += hopper_seconds_since(then);
-	if (run->iteration > 0 || plan->max_reads == 0)
+	if (run->iteration > 0)
+		return;
+	/* A hop sorts the models that arrive at a segment by where they go. */
+	if (plan->bytes_models > statement_mem * INT64CONST(1024))
+		hopper_require_temporary(plan->bytes_models, "moving models between segments",
+								 "Raise statement_mem or temp_file_limit, or train fewer "
+								 "configurations at a time.");
+	if (plan->max_reads == 0)
 		return;
 	ereport(NOTICE,
 			(errmsg("%s \"%s\": data and models of a segment exceed hopper.memory_limit, each "
