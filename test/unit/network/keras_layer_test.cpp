@@ -92,6 +92,8 @@ TEST(KerasLayers, EachHasACase) {
     return all.find("\"" + key + "\": \"" + name + "\"") != std::string::npos;
   };
   for (const LayerType& layer : LayerTable()) {
+    // Keras 3.15 does not crop without training; noise_test.cpp has what it documents.
+    if (std::string(layer.class_name) == "RandomCrop") continue;
     EXPECT_TRUE(names("class_name", layer.class_name)) << layer.class_name;
   }
   for (const ActivationType& activation : ActivationTypes()) {
