@@ -271,7 +271,7 @@ void Evaluation::Finish(const std::vector<MetricSums>& parts, hopper_event* even
   event->n_live = 1;
   event->elapsed = started_ ? MonotonicSeconds() - start_time_ : 0.0;
   std::vector<double> metrics;
-  trainer_->Finish(total, state_.params.data(), &event->loss, &metrics);
+  trainer_->Finish(total, &event->loss, &metrics);
   if (confusion_) {
     // It is the last metric, and all of its sums are wanted.
     metrics.pop_back();

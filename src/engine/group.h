@@ -148,8 +148,7 @@ class Group {
   void FollowReports(Traveller* model) const;
   void Stop(Traveller* model) const;
   bool DeliversBest(const Traveller& model) const;
-  void PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums,
-                   const float* weights) const;
+  void PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums) const;
   void Fail(Traveller* model, const Problem& problem) const;
   int32_t NextKey(const Traveller& model) const;
   void Pack(Traveller* model) const;

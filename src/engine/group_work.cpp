@@ -332,7 +332,7 @@ void Group::FinishIteration(Traveller* model) const {
   model->total_iterations = ++model->state.iteration;
   model->observed = Observed();
   if (rules_.TakesRunningMetrics(model->course.iterations)) {
-    PushMetrics(model, HOPPER_SPLIT_TRAIN, true, model->running, model->state.params.data());
+    PushMetrics(model, HOPPER_SPLIT_TRAIN, true, model->running);
   }
   model->running = MetricSums();
   model->passed.clear();
@@ -423,7 +423,7 @@ void Group::FinishPasses(Traveller* model, const float* weights) const {
     if (!WantsPass(*model, split)) continue;
     MetricSums total;
     for (int p = 0; p < DataOf(split).n_partitions(); ++p) total.Add(model->passed[{split, p}]);
-    PushMetrics(model, split, false, total, weights);
+    PushMetrics(model, split, false, total);
     Decide(model, weights);
   }
   model->passed.clear();
@@ -431,8 +431,7 @@ void Group::FinishPasses(Traveller* model, const float* weights) const {
   FollowReports(model);
 }
 
-void Group::PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums,
-                        const float* weights) const {
+void Group::PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums) const {
   hopper_event event = {};
   event.type = HOPPER_EVENT_METRICS;
   event.mst_key = model->key;
@@ -442,7 +441,7 @@ void Group::PushMetrics(Traveller* model, int split, bool running, const MetricS
   event.split = split;
   event.running = running ? 1 : 0;
   std::vector<double> metrics;
-  model->trainer->Finish(sums, weights, &event.loss, &metrics);
+  model->trainer->Finish(sums, &event.loss, &metrics);
   event.n_metrics = static_cast<int32_t>(metrics.size());
   std::copy(metrics.begin(), metrics.end(), event.metrics);
   model->events.push_back(event);

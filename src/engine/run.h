@@ -319,7 +319,7 @@ class Run {
   void TellFailureLocked(const Model& model);
   void CountProgressLocked(Model* model);
   void AnnounceIterationsLocked();
-  static Report Reckon(const Model& model, const MetricSums& sums, const float* weights);
+  static Report Reckon(const Model& model, const MetricSums& sums);
   void PushMetricsLocked(Model* model, int64_t iteration, hopper_split split, bool running,
                          Report report);
   void Warn(int32_t mst_key, const Problem& problem);

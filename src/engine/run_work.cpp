@@ -325,7 +325,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
       outcome.reports = EndsIteration(model->rules, course) &&
                         model->rules.TakesRunningMetrics(course.iterations + 1);
       if (outcome.reports) {
-        outcome.report = Reckon(*model, model->running, model->state.params.data());
+        outcome.report = Reckon(*model, model->running);
       }
     } catch (...) {
       outcome.failed = true;
@@ -499,7 +499,7 @@ bool Run::SettleOne(Model* model, Books* books) {
     books->unlock();
     MetricSums total;
     for (const MetricSums& sums : pass->sums) total.Add(sums);
-    Report report = Reckon(*model, total, pass->snapshot->weights.data());
+    Report report = Reckon(*model, total);
     books->lock();
     if (model->status == HOPPER_MODEL_TRAINING) {
       PushMetricsLocked(model, pass->total_iteration, pass->split, false, std::move(report));
@@ -626,9 +626,9 @@ hopper_event Run::NewEventLocked(hopper_event_type type, const Model* model) con
   return event;
 }
 
-Run::Report Run::Reckon(const Model& model, const MetricSums& sums, const float* weights) {
+Run::Report Run::Reckon(const Model& model, const MetricSums& sums) {
   Report report;
-  model.trainer->Finish(sums, weights, &report.loss, &report.metrics);
+  model.trainer->Finish(sums, &report.loss, &report.metrics);
   return report;
 }
 

@@ -112,6 +112,7 @@ class Splitter {
 
   bool IsFixed(const Node& node) const {
     if (LayerOf(node).changes_in_training() && !node.inference) return false;
+    if (LayerOf(node).adds_to_loss()) return false;
     const std::vector<int>& weights = WeightsOf(node);
     return std::none_of(weights.begin(), weights.end(), [this](int weight) {
       return spec_.weights[static_cast<size_t>(weight)].slot_offset >= 0;

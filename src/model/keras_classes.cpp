@@ -17,7 +17,6 @@ namespace {
 const std::set<std::string>& KerasLayers() {
   static const std::set<std::string> classes = {
       "AUGMIX",
-      "ActivityRegularization",
       "AdaptiveAveragePooling1D",
       "AdaptiveAveragePooling2D",
       "AdaptiveAveragePooling3D",

@@ -46,7 +46,7 @@ class Connector {
   }
 
   void ReadCalls(const json& entry, GraphLayer* layer) {
-    class_name_ = StringMember(entry, "class_name");
+    type_ = FindLayerType(StringMember(entry, "class_name"));
     const json& nodes = Member(entry, "inbound_nodes");
     if (nodes.is_null()) return;
     if (!nodes.is_array()) return Fail(*layer, "inbound_nodes must be a list", nodes);
@@ -189,31 +189,9 @@ class Connector {
     return true;
   }
 
-  // Keras 3 writes an argument `training` at every call of a layer whose call() has a default for
-  // it; what counts is whether the model trains.
+  // Of an argument `training` that Keras 3 wrote because call() has a default for it.
   bool SaysTrainingAnyway() const {
-    static const std::set<std::string> classes = {"AlphaDropout",
-                                                  "Dropout",
-                                                  "GRU",
-                                                  "GaussianNoise",
-                                                  "GaussianDropout",
-                                                  "LSTM",
-                                                  "RNN",
-                                                  "SimpleRNN",
-                                                  "SpatialDropout1D",
-                                                  "ConvLSTM1D",
-                                                  "SpatialDropout2D",
-                                                  "SpatialDropout3D",
-                                                  "Attention",
-                                                  "AdditiveAttention",
-                                                  "RandomBrightness",
-                                                  "RandomContrast",
-                                                  "RandomCrop",
-                                                  "RandomFlip",
-                                                  "RandomRotation",
-                                                  "RandomTranslation",
-                                                  "RandomZoom"};
-    return family_ == KerasFamily::kKeras3 && classes.count(class_name_) != 0;
+    return family_ == KerasFamily::kKeras3 && type_ != nullptr && !type_->heeds_training;
   }
 
   // The place of the input whose mask an argument is; -1 for other arguments.
@@ -265,17 +243,10 @@ class Connector {
     return true;
   }
 
-  bool NamesInputs() const {
-    return class_name_ == "MultiHeadAttention" || class_name_ == "GroupQueryAttention";
-  }
-  bool IsAttention() const {
-    return NamesInputs() || class_name_ == "Attention" || class_name_ == "AdditiveAttention";
-  }
-
   // `read`: what has been read of them already, or null.
   bool ReadKwargs(const json& kwargs, const json* read, const GraphLayer& layer, Call* call) {
     if (!kwargs.is_object()) return true;
-    const bool named = NamesInputs() && ReadNamedInputs(kwargs, call);
+    const bool named = type_ != nullptr && type_->names_inputs && ReadNamedInputs(kwargs, call);
     for (const auto& [key, value] : kwargs.items()) {
       if (&value == read) continue;
       if (named && (key == "query" || key == "value" || key == "key")) continue;
@@ -289,7 +260,7 @@ class Connector {
         continue;
       }
       if (IsUnset(value)) continue;
-      if (key == "use_causal_mask" && value == json(true) && IsAttention()) {
+      if (key == "use_causal_mask" && value == json(true) && type_ != nullptr && type_->causal) {
         call->causal = true;
         continue;
       }
@@ -353,7 +324,7 @@ class Connector {
   KerasFamily family_;
   ModelGraph* graph_;
   std::vector<Problem>* problems_;
-  std::string class_name_;  // of the layer whose calls are read
+  const LayerType* type_ = nullptr;  // of the layer whose calls are read; null: a model or another
   std::unordered_map<std::string, int> by_name_;
 };
 

@@ -12,11 +12,12 @@ size_t PlaceOf(const std::string& class_name) {
 
 }  // namespace
 
-Layer::Layer(const LayerConfig& config)
+Layer::Layer(LayerConfig& config)
     : name_(config.name()),
       class_name_(config.class_name()),
       trainable_(config.trainable()),
-      place_(PlaceOf(class_name_)) {}
+      place_(PlaceOf(class_name_)),
+      activity_regularizer_(config.GetRegularizer("activity_regularizer")) {}
 
 std::vector<WeightSpec> Layer::Weights(const std::vector<Shape>& /*inputs*/) const { return {}; }
 

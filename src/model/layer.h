@@ -38,6 +38,7 @@ struct WeightSpec {
   WeightStorage storage = WeightStorage::kKeras;
   InitializerSpec initializer;
   RegularizerSpec regularizer;
+  ConstraintSpec constraint;
   size_t fan_inputs = 0;  // leading axes that a kernel sums over; 0: all but the last
   int64_t ones_from = 0;  // elements that begin as 1 whatever the initializer says
   int64_t ones_to = 0;
@@ -47,6 +48,11 @@ struct WeightSpec {
   int64_t slot_offset = -1;  // floats from the start of one slot array; -1: not trainable
 
   int64_t size() const { return ElementCount(shape); }
+  void Follow(const WeightRules& rules) {
+    initializer = rules.initializer;
+    regularizer = rules.regularizer;
+    constraint = rules.constraint;
+  }
 };
 
 // Which elements of a sequence count, [batch, time]: what Keras carries along as a mask. It is made
@@ -87,8 +93,13 @@ enum class Masking {
 class Layer {
  public:
   static constexpr bool kActivates = false;
+  // See LayerType.
+  static constexpr bool kHeedsTraining = true;
+  static constexpr bool kNamesInputs = false;
+  static constexpr bool kCausal = false;
+  static constexpr const char* kSince = "2.0";
 
-  explicit Layer(const LayerConfig& config);
+  explicit Layer(LayerConfig& config);
   virtual ~Layer() = default;
   Layer(const Layer&) = delete;
   Layer& operator=(const Layer&) = delete;
@@ -98,6 +109,8 @@ class Layer {
   bool trainable() const { return trainable_; }
   // Of its class in LayerTable().
   size_t place() const { return place_; }
+  // What the outputs of its calls add to the loss, divided by the batch's size.
+  const RegularizerSpec& activity_regularizer() const { return activity_regularizer_; }
 
   // Output shape for these input shapes; throws Error(kInvalidParameter) that names the layer
   // where they do not fit.
@@ -110,6 +123,10 @@ class Layer {
   // The activation that ends this layer and that a loss from logits leaves out.
   virtual Activation FinalActivation() const { return Activation::kLinear; }
 
+  // Whether what it computes is part of the loss.
+  virtual bool adds_to_loss() const {
+    return activity_regularizer_.l1 != 0.0 || activity_regularizer_.l2 != 0.0;
+  }
   virtual Masking masking() const { return Masking::kLoses; }
   // Whether Forward() looks at masks; a layer that does not never gets what they are made of.
   virtual bool reads_masks() const { return false; }
@@ -126,6 +143,7 @@ class Layer {
   std::string class_name_;
   bool trainable_;
   size_t place_;
+  RegularizerSpec activity_regularizer_;
 };
 
 // A row of the layer table.
@@ -134,6 +152,12 @@ struct LayerType {
   const char* weights;      // "kernel, bias"; "" for none
   const char* description;  // one line for hopper.layers()
   bool activates;           // an ActivationLayer, which can stand in an activation's place
+  // False where Keras' call() has a default for `training`, which Keras 3 writes at each call and
+  // which says nothing: what counts is whether the model trains.
+  bool heeds_training;
+  bool names_inputs;  // may be called with query=, value= and key=
+  bool causal;        // may be called with use_causal_mask=True
+  const char* since;  // the first Keras that has it
   // Reads the attributes; problems go to the configuration.
   std::unique_ptr<Layer> (*make)(LayerConfig& config);
 };

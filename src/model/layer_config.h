@@ -12,6 +12,7 @@
 #include "activation/activation_type.h"
 #include "base/error.h"
 #include "model/shape.h"
+#include "optim/constraint.h"
 
 namespace hopper {
 
@@ -44,6 +45,13 @@ struct InitializerSpec {
 struct RegularizerSpec {
   double l1 = 0.0;
   double l2 = 0.0;
+};
+
+// What a file says of a weight.
+struct WeightRules {
+  InitializerSpec initializer;
+  RegularizerSpec regularizer;
+  ConstraintSpec constraint;
 };
 
 // Which rules the file was written for; see docs/reference on Keras JSON.
@@ -87,10 +95,13 @@ class LayerConfig {
   std::unique_ptr<Layer> GetLayer(const std::string& key);
   InitializerSpec GetInitializer(const std::string& key, const char* fallback);
   RegularizerSpec GetRegularizer(const std::string& key);
+  ConstraintSpec GetConstraint(const std::string& key);
+  // Those of "<weight>_initializer", "<weight>_regularizer" and "<weight>_constraint".
+  WeightRules GetRules(const std::string& weight, const char* initializer);
   // Marks a key whose value does not matter for training ("dtype", "build_config").
   void Ignore(const std::string& key);
   // A key that is fine when null, false or absent and otherwise not supported
-  // ("kernel_constraint", "renorm").
+  // ("renorm").
   void RequireUnset(const std::string& key);
 
   // The attributes as they were read, by key, in a form that does not depend on the version that

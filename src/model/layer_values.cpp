@@ -1,5 +1,7 @@
 // Activations, initializers and regularizers in every spelling that Keras has written.
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -183,25 +185,89 @@ std::string Text(const InitializerSpec& spec) {
          std::to_string(static_cast<int>(spec.distribution)) + ")";
 }
 
-bool ReadRegularizer(const json& value, RegularizerSpec* spec) {
+// What became of a value that may be of a class that is not there, or of one that is but wrong.
+enum class Reading { kDone, kUnknown, kWrong };
+
+Reading ReadRegularizer(const json& value, RegularizerSpec* spec) {
   const bool by_name = value.is_string();
   const std::string name = by_name ? value.get<std::string>() : StringMember(value, "class_name");
   const bool both = name == "L1L2" || name == "l1_l2" || name == "L1_L2";
   const bool has_l1 = both || name == "L1" || name == "l1";
   const bool has_l2 = both || name == "L2" || name == "l2";
-  if (!has_l1 && !has_l2) return false;
+  if (!has_l1 && !has_l2) return Reading::kUnknown;
   // A name alone means Keras' default of 0.01; L1L2's own default is 0.
   const double fallback = both && !by_name ? 0.0 : 0.01;
   if (has_l1) spec->l1 = fallback;
   if (has_l2) spec->l2 = fallback;
-  if (by_name) return true;
+  if (by_name) return Reading::kDone;
   const json& config = Member(value, "config");
   const auto factor = [&](const char* key, double* out) {
     const json& number = Member(config, key);
     if (number.is_null()) return true;
     return NumberMember(config, key, out) && *out >= 0.0;
   };
-  return (!has_l1 || factor("l1", &spec->l1)) && (!has_l2 || factor("l2", &spec->l2));
+  const bool right = (!has_l1 || factor("l1", &spec->l1)) && (!has_l2 || factor("l2", &spec->l2));
+  return right ? Reading::kDone : Reading::kWrong;
+}
+
+struct ConstraintRow {
+  const char* class_name;
+  const char* name;
+  ConstraintSpec defaults;
+};
+
+const ConstraintRow kConstraints[] = {
+    {"NonNeg", "non_neg", {ConstraintKind::kNonNeg, 0, 0, 1, {}}},
+    {"MaxNorm", "max_norm", {ConstraintKind::kMaxNorm, 0, 2, 1, {0}}},
+    {"UnitNorm", "unit_norm", {ConstraintKind::kUnitNorm, 0, 0, 1, {0}}},
+    {"MinMaxNorm", "min_max_norm", {ConstraintKind::kMinMaxNorm, 0, 1, 1, {0}}},
+    // Keras 1's and 2's short names.
+    {"NonNegative", "nonneg", {ConstraintKind::kNonNeg, 0, 0, 1, {}}},
+    {"maxnorm", "maxnorm", {ConstraintKind::kMaxNorm, 0, 2, 1, {0}}},
+    {"unitnorm", "unitnorm", {ConstraintKind::kUnitNorm, 0, 0, 1, {0}}},
+};
+
+Reading ReadConstraint(const json& value, ConstraintSpec* spec) {
+  const std::string name =
+      value.is_string() ? value.get<std::string>() : StringMember(value, "class_name");
+  const auto row = std::find_if(
+      std::begin(kConstraints), std::end(kConstraints),
+      [&](const ConstraintRow& known) { return name == known.class_name || name == known.name; });
+  if (row == std::end(kConstraints)) return Reading::kUnknown;
+  *spec = row->defaults;
+  if (value.is_string() || spec->kind == ConstraintKind::kNonNeg) return Reading::kDone;
+  const json& config = Member(value, "config");
+  const auto number = [&](const char* key, double* out) {
+    return Member(config, key).is_null() || NumberMember(config, key, out);
+  };
+  bool right = true;
+  if (spec->kind != ConstraintKind::kUnitNorm) right = number("max_value", &spec->max);
+  if (spec->kind == ConstraintKind::kMinMaxNorm) {
+    right = right && number("min_value", &spec->min) && number("rate", &spec->rate);
+  }
+  right = right && spec->max >= 0.0 && spec->min >= 0.0 && spec->rate >= 0.0 && spec->rate <= 1.0;
+  const json& axes = Member(config, "axis");
+  const auto axis = [&](const json& item) {
+    // No weight has more axes.
+    const bool fits =
+        item.is_number_integer() && item.get<double>() >= -64 && item.get<double>() <= 64;
+    if (fits) spec->axes.push_back(item.get<int64_t>());
+    right = right && fits;
+  };
+  if (!axes.is_null()) spec->axes.clear();
+  if (axes.is_array()) {
+    for (const json& item : axes) axis(item);
+  } else if (!axes.is_null()) {
+    axis(axes);
+  }
+  return right ? Reading::kDone : Reading::kWrong;
+}
+
+std::string Text(const ConstraintSpec& spec) {
+  std::string text = std::to_string(static_cast<int>(spec.kind)) + "(" + NumberText(spec.min) +
+                     "," + NumberText(spec.max) + "," + NumberText(spec.rate);
+  for (const int64_t axis : spec.axes) text += "," + std::to_string(axis);
+  return text + ")";
 }
 
 }  // namespace
@@ -233,6 +299,11 @@ std::unique_ptr<Layer> LayerConfig::GetLayer(const std::string& key) {
   LayerConfig own(config, class_name, path_ + ".config." + key, family_, problems_);
   std::unique_ptr<Layer> layer = FindLayerType(class_name)->make(own);
   own.Finish();
+  if (layer->adds_to_loss()) {
+    own.Fail(ErrorCode::kNotSupported,
+             "a regularizer of what a layer inside of another one computes is not supported",
+             "Put a layer ActivityRegularization behind the outer one.");
+  }
   std::string text = class_name + "(";
   for (const auto& [argument, value] : own.fingerprint()) text += argument + "=" + value + ";";
   fingerprint_[key] = text + ")";
@@ -305,14 +376,48 @@ RegularizerSpec LayerConfig::GetRegularizer(const std::string& key) {
   RegularizerSpec spec;
   if (!Has(key)) return spec;
   const json& value = *Find(key);
-  if (!ReadRegularizer(value, &spec)) {
-    Fail(ErrorCode::kNotSupported,
-         "argument \"" + key + "\": regularizer " + ShortJson(value) + " is not supported",
-         "L1, L2 and L1L2 are supported.");
-    return RegularizerSpec();
+  switch (ReadRegularizer(value, &spec)) {
+    case Reading::kDone:
+      break;
+    case Reading::kUnknown:
+      Fail(ErrorCode::kNotSupported,
+           "argument \"" + key + "\": regularizer " + ShortJson(value) + " is not supported",
+           "L1, L2 and L1L2 are supported.");
+      return RegularizerSpec();
+    case Reading::kWrong:
+      Fail(ErrorCode::kInvalidParameter, "argument \"" + key + "\": the factors of " +
+                                             ShortJson(value) + " must be numbers of 0 or more");
+      return RegularizerSpec();
   }
   Remember(key, NumberText(spec.l1) + "," + NumberText(spec.l2), "0,0");
   return spec;
+}
+
+ConstraintSpec LayerConfig::GetConstraint(const std::string& key) {
+  ConstraintSpec spec;
+  if (!Has(key)) return spec;
+  const json& value = *Find(key);
+  const Reading reading = ReadConstraint(value, &spec);
+  if (reading == Reading::kUnknown) {
+    Fail(ErrorCode::kNotSupported,
+         "argument \"" + key + "\": constraint " + ShortJson(value) + " is not supported",
+         "MaxNorm, MinMaxNorm, NonNeg and UnitNorm are supported.");
+  } else if (reading == Reading::kWrong) {
+    Fail(ErrorCode::kInvalidParameter,
+         "argument \"" + key + "\": the arguments of " + ShortJson(value) + " are wrong",
+         "Norms must be numbers of 0 or more, rate one between 0 and 1, axis integers.");
+  }
+  if (reading != Reading::kDone) return ConstraintSpec();
+  Remember(key, Text(spec), "");
+  return spec;
+}
+
+WeightRules LayerConfig::GetRules(const std::string& weight, const char* initializer) {
+  WeightRules rules;
+  rules.initializer = GetInitializer(weight + "_initializer", initializer);
+  rules.regularizer = GetRegularizer(weight + "_regularizer");
+  rules.constraint = GetConstraint(weight + "_constraint");
+  return rules;
 }
 
 }  // namespace hopper

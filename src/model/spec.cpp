@@ -411,7 +411,14 @@ class Builder {
     node.output = AddTensor(output);
     masks_.SetTensor(node.output, made);
     spec_->nodes.push_back(node);
-    return node.output;
+    const RegularizerSpec& activity = layer.activity_regularizer();
+    if (activity.l1 == 0.0 && activity.l2 == 0.0) return node.output;
+    // A layer behind this one adds to the loss.
+    JsonDocument config;
+    (*config.root())["name"] = layer.name() + "/activity_regularizer";
+    (*config.root())["l1"] = activity.l1;
+    (*config.root())["l2"] = activity.l2;
+    return CallOwn("ActivityRegularization", *config.root(), "", {node.output});
   }
 
   bool CheckWeights(const std::vector<WeightSpec>& weights, const std::string& shown) {
@@ -425,6 +432,18 @@ class Builder {
              what + " has shape " + ShapeText(weight.shape) + ", which its initializer cannot fill",
              "Orthogonal needs at least two axes, Identity exactly two.");
         return false;
+      }
+      const auto rank = static_cast<int64_t>(weight.shape.size());
+      std::vector<char> taken(weight.shape.size(), 0);
+      for (const int64_t axis : weight.constraint.axes) {
+        const int64_t at = axis < 0 ? axis + rank : axis;
+        if (at < 0 || at >= rank || taken[static_cast<size_t>(at)] != 0) {
+          Fail(ErrorCode::kInvalidParameter, what + " has shape " + ShapeText(weight.shape) +
+                                                 ", which axis " + std::to_string(axis) +
+                                                 " of its constraint does not fit");
+          return false;
+        }
+        taken[static_cast<size_t>(at)] = 1;
       }
     }
     return true;

@@ -280,9 +280,16 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
       }
     });
   };
+  const auto constrain = [&] {
+    for (const TrainableSpan& span : spans) {
+      if (span.constraint == nullptr) continue;
+      span.constraint->Apply(params + span.offset);
+      if (shadow != nullptr) WriteShadow(params + span.offset, span.size, shadow + span.offset);
+    }
+  };
   if (!update.kernel.type.by_norms) {
     share([&](const TrainableSpan& span, int64_t from, int64_t to) { update.Run(span, from, to); });
-    return;
+    return constrain();
   }
   share([&](const TrainableSpan& span, int64_t from, int64_t to) {
     update.RunUpdates(span, from, to);
@@ -295,6 +302,7 @@ void ApplyOptimizer(const OptimizerParams& optimizer, int64_t step,
   share([&](const TrainableSpan& span, int64_t from, int64_t to) {
     update.RunScaled(span, from, to, scales[static_cast<size_t>(&span - spans.data())]);
   });
+  constrain();
 }
 
 void UseAverages(const OptimizerParams& optimizer, int64_t step,

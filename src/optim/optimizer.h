@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/team.h"
 #include "optim/configuration.h"
+#include "optim/constraint.h"
 #include "optim/kernel.h"
 
 namespace hopper {
@@ -20,6 +22,7 @@ struct TrainableSpan {
   int64_t size = 0;
   double l1 = 0.0;  // regularization: adds l1 * sum|w| + l2 * sum(w^2) to the loss (no half)
   double l2 = 0.0;
+  std::shared_ptr<const Constraint> constraint = nullptr;  // none
 };
 
 // Slot arrays that the optimizer keeps beside the weights: velocity, moments; the moving average
@@ -32,7 +35,8 @@ const char* OptimizerName(const OptimizerParams& optimizer);
 std::string SlotNames(const OptimizerParams& optimizer);
 
 // One step, in Keras' order: adds the regularizers' gradients, clips (clipvalue, clipnorm per
-// tensor, or all tensors together), decays and updates weights and slots, then their average.
+// tensor, or all tensors together), decays and updates weights and slots, then their average, and
+// constrains the weights.
 // `step` is the number of steps taken before; at 0 the slots, which must be zero, get their
 // initial values. Everything else that a step needs (learning rate, momentum products) is a
 // function of `step`. `slots` holds SlotCount() arrays of `slot_size` floats each. `gradients` is

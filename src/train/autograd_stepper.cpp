@@ -36,10 +36,14 @@ class AutogradStepper : public Stepper {
     const at::AutoGradMode with_gradients(true);
     Load(data, rows, n);
     context_.step = state->step;
+    std::vector<at::Tensor> penalties;
+    context_.penalties = &penalties;
     const CompileParams& compile = setup_.compile;
     const at::Tensor output = setup_.network->Forward(batch_.input(), weights_, context_);
     const at::Tensor loss = LossPerExample(*setup_.objective, output, batch_.targets());
-    const double sum = WeightedSum(loss.detach().contiguous().const_data_ptr<float>(), n);
+    double sum = WeightedSum(loss.detach().contiguous().const_data_ptr<float>(), n) +
+                 PenaltySum(RegularizationLoss(setup_.spans, state->params.data()), n);
+    for (const at::Tensor& penalty : penalties) sum += penalty.item<double>();
     sums->loss += sum;
     sums->examples += n;
     if (!std::isfinite(sum)) return false;

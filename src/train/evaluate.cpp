@@ -43,6 +43,7 @@ VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
   const PlanLease plans(std::move(kind));
   StepArguments step;
   step.params = const_cast<float*>(flat);
+  const double of_weights = RegularizationLoss(spans_, flat);
 
   for (size_t b = 0; b < data.buffer_starts.size(); ++b) {
     const int64_t end = b + 1 < data.buffer_starts.size() ? data.buffer_starts[b + 1] : data.n;
@@ -55,17 +56,23 @@ VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
       buffer.examples += n;
       if (planned) {
         LossPlan& plan = plans->For(n);
+        double penalty = PenaltySum(of_weights, n);
+        step.penalty = &penalty;
         plan.plan.SetInput(batch.input().const_data_ptr<float>());
         plan.plan.Forward(step);
         plan.loss.Run(plan.plan.output(), batch.targets(), nullptr, nullptr);
         const float* losses = plan.loss.losses();
         double sum = 0.0;
         for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(losses[i]);
-        buffer.loss += sum;
+        buffer.loss += sum + penalty;
         AddPlannedMetrics(compile_, spec, *objective_, plan.loss, n, &buffer);
         continue;
       }
+      std::vector<at::Tensor> penalties;
+      context.penalties = &penalties;
       const at::Tensor output = network_->Forward(batch.input(), weights, context);
+      buffer.loss += PenaltySum(of_weights, n);
+      for (const at::Tensor& penalty : penalties) buffer.loss += penalty.item<double>();
       buffer.loss += SumOf(LossPerExample(*objective_, output, batch.targets()));
       AddMetrics(compile_, spec, *objective_, output, batch.targets(), &buffer);
     }

@@ -128,6 +128,9 @@ LaneArray::LaneArray(const Trainer& trainer, const DataDesc& data, const LaneOpt
     weights_[i].set_requires_grad(true);
     trainable_.push_back(i);
   }
+  for (const TrainableSpan& span : SpansOf(spec)) {
+    if (span.l1 != 0.0 || span.l2 != 0.0) regularized_.push_back(span);
+  }
   random_ = std::make_unique<Random>(this);
 }
 

@@ -92,6 +92,10 @@ class LaneArray {
   void AddMetrics(const at::Tensor& output, const Targets& targets);
   void CollectGradients();
   void UpdateWeights();
+  void Constrain();
+  // What regularizers of the weights in `params` add to the loss, float64 [lanes]; undefined where
+  // there are none.
+  at::Tensor Penalty(const at::Tensor& params) const;
   // False: cancelled.
   bool UploadEpoch(const std::vector<LaneVisit>& visits, const LaneData& data, int64_t epoch,
                    const std::atomic<bool>& cancel);
@@ -140,6 +144,7 @@ class LaneArray {
   std::vector<at::Tensor> weights_;         // what training computes with
   std::vector<at::Tensor> gradient_views_;  // of gradients_, one per weight
   std::vector<size_t> trainable_;
+  std::vector<TrainableSpan> regularized_;
   std::unique_ptr<LaneRandom> random_;
   std::map<std::tuple<const LaneData*, int64_t, Work>, std::unique_ptr<LaneStep>> recorded_;
 };

@@ -1,6 +1,8 @@
 // One step of an array: the examples of a batch, forward, backward, update. All of it happens on
 // the device, so that it can be recorded.
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/abs.h>
 #include <ATen/ops/add.h>
 #include <ATen/ops/argmax.h>
 #include <ATen/ops/full.h>
@@ -8,10 +10,13 @@
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/lt.h>
 #include <ATen/ops/mul.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/sqrt.h>
 #include <ATen/ops/sum.h>
 #include <ATen/ops/where.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "loss/objective.h"
 #include "metrics/lane_metrics.h"
@@ -35,6 +40,11 @@ at::Tensor Losses(const Objective& objective, const at::Tensor& output, const Ta
   };
   if (lanes == 1 || !LooksAtBatch(objective)) return losses(output, targets);
   return ByLane(output, targets, lanes, losses);
+}
+
+// As PenaltySum() of train/sums.h.
+at::Tensor PenaltySum(const at::Tensor& penalty, int64_t n) {
+  return penalty.to(at::kFloat).to(at::kDouble) * static_cast<double>(n);
 }
 
 }  // namespace
@@ -127,6 +137,54 @@ void LaneArray::UpdateWeights() {
   if (bf16_) update.shadow = static_cast<uint16_t*>(shadow_.mutable_data_ptr());
   update.squares = squares_.mutable_data_ptr<double>();
   device_->Update(update);
+  Constrain();
+}
+
+// As Constraint::Apply().
+void LaneArray::Constrain() {
+  const ModelSpec& spec = network_.spec();
+  std::vector<at::Tensor> masters, shadows;
+  for (const size_t i : trainable_) {
+    const ConstraintSpec& constraint = spec.weights[i].constraint;
+    if (constraint.kind == ConstraintKind::kNone) continue;
+    const at::NoGradGuard no_grad;
+    if (masters.empty()) {
+      masters = network_.BindWeights(params_);
+      if (bf16_) shadows = network_.BindWeights(shadow_);
+    }
+    at::Tensor& w = masters[i];
+    if (constraint.kind == ConstraintKind::kNonNeg) {
+      w.clamp_min_(0.0);
+    } else {
+      std::vector<int64_t> axes;
+      for (const int64_t axis : constraint.axes) axes.push_back(axis < 0 ? axis : axis + 1);
+      // Over no axes a norm is of one element; libtorch takes none for all.
+      const at::Tensor squares = axes.empty() ? w * w : at::sum(w * w, axes, /*keepdim=*/true);
+      const at::Tensor norms = at::sqrt(squares);
+      at::Tensor wanted = at::ones_like(norms);
+      if (constraint.kind != ConstraintKind::kUnitNorm) {
+        wanted = norms.clamp(constraint.min, constraint.max) * constraint.rate +
+                 norms * (1.0 - constraint.rate);
+      }
+      w.mul_(wanted / (norms + static_cast<double>(kNormEpsilon)));
+    }
+    if (bf16_) shadows[i].copy_(w);
+  }
+}
+
+at::Tensor LaneArray::Penalty(const at::Tensor& params) const {
+  at::Tensor penalty;
+  for (const TrainableSpan& span : regularized_) {
+    const at::Tensor w = params.narrow(1, span.offset, span.size);
+    for (const auto& [factor, values] :
+         {std::make_pair(span.l1, span.l1 != 0.0 ? at::abs(w) : at::Tensor()),
+          std::make_pair(span.l2, span.l2 != 0.0 ? w * w : at::Tensor())}) {
+      if (!values.defined()) continue;
+      const at::Tensor term = at::sum(values, {1}, false, at::kDouble) * factor;
+      penalty = penalty.defined() ? penalty + term : term;
+    }
+  }
+  return penalty;
 }
 
 void LaneArray::TrainStep(const LaneData& data, int64_t n, bool metrics) {
@@ -138,6 +196,8 @@ void LaneArray::TrainStep(const LaneData& data, int64_t n, bool metrics) {
   context.training = true;
   context.linear = objective_.linear;
   context.random = random_.get();
+  std::vector<at::Tensor> penalties;
+  context.penalties = &penalties;
   const at::Tensor output =
       FoldLanes(network_.Forward(Input(data, rows), weights_, context)).to(at::kFloat);
   const at::Tensor losses = Losses(objective_, output, targets, lanes_);
@@ -145,7 +205,9 @@ void LaneArray::TrainStep(const LaneData& data, int64_t n, bool metrics) {
     const at::NoGradGuard no_grad;
     at::Tensor weighted = losses.detach();
     if (class_weights_.defined()) weighted = at::mul(weighted, ClassWeights(data, targets));
-    const at::Tensor sums = at::sum(weighted.reshape({lanes_, n}), {1}, false, at::kDouble);
+    at::Tensor sums = at::sum(weighted.reshape({lanes_, n}), {1}, false, at::kDouble);
+    if (!regularized_.empty()) penalties.push_back(PenaltySum(Penalty(params_), n));
+    for (const at::Tensor& penalty : penalties) sums = sums + penalty;
     loss_sums_.add_(sums);
     const at::Tensor fails = at::isfinite(sums).logical_not().logical_and(at::lt(failed_at_, 0));
     failed_at_.copy_(at::where(fails, taken_, failed_at_));
@@ -183,6 +245,8 @@ void LaneArray::EvaluateStep(const LaneData& data, int64_t n) {
   if (targets.values.defined()) targets.values = repeat(targets.values);
   LaneContext context;
   context.linear = objective_.linear;
+  std::vector<at::Tensor> penalties;
+  context.penalties = &penalties;
   std::vector<at::Tensor> weights = network_.BindWeights(evaluated_);
   for (size_t i = 0; bf16_ && i < weights.size(); ++i) {
     weights[i] = weights[i].to(weights_[i].scalar_type());
@@ -190,6 +254,8 @@ void LaneArray::EvaluateStep(const LaneData& data, int64_t n) {
   const at::Tensor output = FoldLanes(network_.Forward(input, weights, context)).to(at::kFloat);
   const at::Tensor losses = Losses(objective_, output, targets, lanes_);
   loss_sums_.add_(at::sum(losses.reshape({lanes_, n}), {1}, false, at::kDouble));
+  if (!regularized_.empty()) penalties.push_back(PenaltySum(Penalty(evaluated_), n));
+  for (const at::Tensor& penalty : penalties) loss_sums_.add_(penalty);
   AddMetrics(output, targets);
   cursor_.add_(n);
 }

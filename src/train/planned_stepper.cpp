@@ -39,12 +39,14 @@ class PlannedStepper : public Stepper {
     step.gradients = plans_->gradients().data();
     step.step = state->step;
     step.shadow = Shadow(state->params);
+    double penalty = PenaltySum(RegularizationLoss(setup_.spans, step.params), n);
+    step.penalty = &penalty;
     plan.plan.SetInput(batch_.input().const_data_ptr<float>());
     plan.plan.Forward(step);
     float* gradient = plan.plan.output_gradient();
     const float* output = plan.plan.output();
     plan.loss.Run(output, batch_.targets(), factors(), gradient);
-    const double sum = WeightedSum(plan.loss.losses(), n);
+    const double sum = WeightedSum(plan.loss.losses(), n) + penalty;
     sums->loss += sum;
     sums->examples += n;
     if (!std::isfinite(sum)) return false;

@@ -18,6 +18,12 @@ int64_t SumCount(const CompileParams& compile, const ModelSpec& spec);
 // Sum of a float32 tensor's elements in their order.
 double SumOf(const at::Tensor& values);
 
+// What regularizers of weights add to the sum of losses of n examples. It counts as a float32, as
+// an example's loss: a sum in float64 is then the same in whatever order it is made.
+inline double PenaltySum(double penalty, int64_t n) {
+  return static_cast<double>(static_cast<float>(penalty)) * static_cast<double>(n);
+}
+
 // Adds each metric of a batch to `sums`; gradients must be off.
 void AddMetrics(const CompileParams& compile, const ModelSpec& spec, const Objective& objective,
                 const at::Tensor& output, const Targets& targets, MetricSums* sums);

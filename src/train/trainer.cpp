@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "loss/objective.h"
 #include "metrics/accumulate.h"
+#include "model/network/weight_strides.h"
 #include "train/plan_memory.h"
 #include "train/sums.h"
 #include "train/trainer_parts.h"
@@ -63,6 +64,10 @@ std::vector<TrainableSpan> SpansOf(const ModelSpec& spec) {
     span.size = weight.size();
     span.l1 = weight.regularizer.l1;
     span.l2 = weight.regularizer.l2;
+    if (weight.constraint.kind != ConstraintKind::kNone) {
+      span.constraint =
+          std::make_shared<Constraint>(weight.constraint, weight.shape, WeightStrides(weight));
+    }
     spans.push_back(span);
   }
   return spans;
@@ -206,10 +211,9 @@ AlignedArray<float> Trainer::TakeWeights(ModelState* state) const {
   return weights;
 }
 
-void Trainer::Finish(const MetricSums& sums, const float* flat, double* loss,
-                     std::vector<double>* metrics) const {
+void Trainer::Finish(const MetricSums& sums, double* loss, std::vector<double>* metrics) const {
   const double n = static_cast<double>(std::max<int64_t>(sums.examples, 1));
-  *loss = sums.loss / n + RegularizationLoss(spans_, flat);
+  *loss = sums.loss / n;
   metrics->clear();
   if (sums.metrics.empty()) return;
   const double* at = sums.metrics.data();

@@ -70,9 +70,8 @@ class Trainer {
   VisitEnd Evaluate(const float* flat, const Partition& data, const std::atomic<bool>& cancel,
                     MetricSums* sums) const;
 
-  // The metrics' values of their sums; the mean loss with the regularization loss.
-  void Finish(const MetricSums& sums, const float* flat, double* loss,
-              std::vector<double>* metrics) const;
+  // The metrics' values of their sums, and the mean loss.
+  void Finish(const MetricSums& sums, double* loss, std::vector<double>* metrics) const;
 
   // Bytes that training and evaluation need: the state, and what is larger, a visit or an
   // evaluation. `parts`: threads that share the work.

@@ -69,6 +69,13 @@ def noise_models(add, graph):
     add("alpha_dropout", (4, 3), L.Dense(3), L.AlphaDropout(0.0))
     graph("noise_of_a_functional", (4, 3), lambda a: L.AlphaDropout(0.0)(L.GaussianNoise(0.0)(
         L.GaussianDropout(0.0)(L.Dense(2)(a)))))
+    add("activity_layer", (4, 3), L.Dense(3), L.ActivityRegularization(l1=0.01, l2=0.3), L.Dense(2))
+    add("activity_dense", (5,), L.Dense(4, activation="tanh", activity_regularizer="l2"),
+        L.Dense(3, activity_regularizer=keras.regularizers.L1L2(0.02, 0.1)))
+    add("activity_conv", (4, 4, 2), L.Conv2D(3, 2, activity_regularizer=keras.regularizers.L1(0.1)),
+        L.Flatten(), L.Dense(2))
+    shared = L.Dense(4, activity_regularizer="l1")
+    graph("activity_twice", (4,), lambda a: L.Add()([shared(a), shared(shared(a))]))
     # TensorFlow's slopes of what moves pixels are those of moving them back, which is not the same:
     # there are none behind Discretization.
     def moved(name, shape, layer):

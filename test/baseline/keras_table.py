@@ -132,6 +132,8 @@ def write_layers(models, file_name, make_input=normal_input):
                       training=None if name == "called_in_inference" else True)
             upstream = random(seed + 2, *y.shape)
             loss = tf.reduce_sum(y * upstream)
+            penalty = sum(model.losses)  # of activities: no weight here has a regularizer
+            loss += penalty
         variables = [w for w in model.weights if w.trainable]
         gradients = tape.gradient(loss, [x] + [w.value for w in variables])
         gradients = [
@@ -140,7 +142,10 @@ def write_layers(models, file_name, make_input=normal_input):
         ]
         # Noise around what is zero in exact arithmetic, such as the slope of attention's key bias.
         gradients = [g if np.abs(g).max() > 1e-5 else np.zeros_like(g) for g in gradients]
-        table.add(name, {"architecture": model.to_json()}, weights=weights, input=x,
+        the_case = {"architecture": model.to_json()}
+        if model.losses:
+            the_case["penalty"] = float(penalty)
+        table.add(name, the_case, weights=weights, input=x,
                   output=y, inference=inference, upstream=upstream, input_gradient=gradients[0],
                   gradients=gradients[1:], weights_after=model.get_weights())
     table.write(file_name)

@@ -3,7 +3,7 @@
 import pytest
 
 from conftest import connect
-from digits import LIVELY, PLAIN, query, select, value
+from digits import LIVELY, PLAIN, dense, layer, query, select, sequential, value
 from runs import CONFIGS, checksums, curves, digests, fit, models, pack, starts, working_tables
 
 # ---------------------------------------------------------------- packing
@@ -81,6 +81,25 @@ def test_metrics_are_those_of_postgres(packed, metrics):
     for connection in packed:
         fit(connection, "packed_7", table, "configs_3",
             more=f", training_metrics := '{metrics}', metrics_compute_frequency := 2")
+    assert curves(packed[0], table) == curves(packed[1], table)
+
+
+def test_penalties_and_constraints_are_those_of_postgres(packed):
+    penalties = sequential(
+        layer("Flatten", "flatten"),
+        dense("hidden", 24, "relu", activity_regularizer="l2",
+              kernel_constraint={"class_name": "MaxNorm", "config": {"max_value": 0.8, "axis": 0}},
+              kernel_regularizer={"class_name": "L1L2", "config": {"l1": 0.001, "l2": 0.01}}),
+        layer("ActivityRegularization", "penalty", l1=0.003, l2=0.0),
+        dense("output", 10, "softmax", bias_constraint="non_neg"))
+    table = "penalties"
+    for connection in packed:
+        query(connection, "SELECT hopper.load_model('architectures', %s)", penalties)
+        model = value(connection, "SELECT max(model_id) FROM architectures")
+        select(connection, "penalized", [(key, model, compile, fit) for key, _, compile, fit in
+                                         CONFIGS[:3]])
+        fit(connection, "packed_7", table, "penalized", more=", training_metrics := 'running'")
+    assert digests(packed[0], table) == digests(packed[1], table)
     assert curves(packed[0], table) == curves(packed[1], table)
 
 

@@ -9,6 +9,7 @@ namespace hopper {
 namespace layers {
 
 ops::Value Export(const ActivationLayer& layer, const ExportCall& call);
+ops::Value Export(const ActivityRegularization& layer, const ExportCall& call);
 ops::Value Export(const BatchNormalization& layer, const ExportCall& call);
 ops::Value Export(const Bidirectional& layer, const ExportCall& call);
 ops::Value Export(const Border2D& layer, const ExportCall& call);

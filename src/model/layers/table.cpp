@@ -5,7 +5,8 @@ namespace {
 
 template <typename... L>
 std::vector<LayerType> TypesOf(LayerList<L...> /*layers*/) {
-  return {{L::kName, L::kWeights, L::kDescription, L::kActivates,
+  return {{L::kName, L::kWeights, L::kDescription, L::kActivates, L::kHeedsTraining,
+           L::kNamesInputs, L::kCausal, L::kSince,
            [](LayerConfig& config) -> std::unique_ptr<Layer> {
              return std::make_unique<L>(config);
            }}...};

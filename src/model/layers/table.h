@@ -7,6 +7,7 @@
 #include "model/layers/activation/relu.h"
 #include "model/layers/activation/softmax.h"
 #include "model/layers/activation/thresholded_relu.h"
+#include "model/layers/activity_regularization/activity_regularization.h"
 #include "model/layers/attention/attention.h"
 #include "model/layers/attention/head_attention.h"
 #include "model/layers/batch_normalization/batch_normalization.h"
@@ -57,13 +58,14 @@ template <typename... L>
 struct LayerList {};
 
 using Layers = LayerList<
-    layers::ActivationByName, layers::Add, layers::AdditiveAttention, layers::AlphaDropout,
-    layers::AttentionLayer, layers::Average, layers::AveragePooling1D, layers::AveragePooling2D,
-    layers::BatchNormalization, layers::Bidirectional, layers::CategoryEncoding, layers::CenterCrop,
-    layers::Concatenate, layers::Conv1D, layers::Conv1DTranspose, layers::Conv2D,
-    layers::Conv2DTranspose, layers::Cropping1D, layers::Cropping2D, layers::CustomScaleLayer,
-    layers::Dense, layers::DepthwiseConv1D, layers::DepthwiseConv2D, layers::Discretization,
-    layers::Dot, layers::Dropout, layers::ELU, layers::Embedding, layers::Flatten, layers::GRU,
+    layers::ActivationByName, layers::ActivityRegularization, layers::Add,
+    layers::AdditiveAttention, layers::AlphaDropout, layers::AttentionLayer, layers::Average,
+    layers::AveragePooling1D, layers::AveragePooling2D, layers::BatchNormalization,
+    layers::Bidirectional, layers::CategoryEncoding, layers::CenterCrop, layers::Concatenate,
+    layers::Conv1D, layers::Conv1DTranspose, layers::Conv2D, layers::Conv2DTranspose,
+    layers::Cropping1D, layers::Cropping2D, layers::CustomScaleLayer, layers::Dense,
+    layers::DepthwiseConv1D, layers::DepthwiseConv2D, layers::Discretization, layers::Dot,
+    layers::Dropout, layers::ELU, layers::Embedding, layers::Flatten, layers::GRU,
     layers::GaussianDropout, layers::GaussianNoise, layers::GlobalAveragePooling1D,
     layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D, layers::GlobalMaxPooling2D,
     layers::GroupNormalization, layers::GroupQueryAttention, layers::Identity, layers::InputLayer,

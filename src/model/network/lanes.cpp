@@ -37,6 +37,7 @@ ForwardContext ContextOf(const LaneContext& context) {
   forward.layer = context.layer;
   forward.form = context.form;
   forward.random = context.random;
+  forward.penalties = context.penalties;
   return forward;
 }
 

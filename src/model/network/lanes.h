@@ -58,6 +58,7 @@ struct LaneContext {
   uint32_t layer = 0;
   LaneRandom* random = nullptr;  // not null where training
   const CallForm* form = nullptr;
+  std::vector<at::Tensor>* penalties = nullptr;
 };
 
 // Immutable and thread-safe.

@@ -24,6 +24,8 @@ struct ForwardContext {
   // output i's.
   uint64_t linear = 0;
   const CallForm* form = nullptr;  // null: all inputs are data, without masks
+  // Gets what layers add to the sum of the examples' losses: float64, one number or one a lane.
+  std::vector<at::Tensor>* penalties = nullptr;
   // Of one lane among several, whose random numbers come from here; lane -1: of all of them, which
   // are the batch one after another.
   LaneRandom* random = nullptr;

@@ -49,6 +49,10 @@ TEST(FrozenPrefix, EndsBeforeWhatTrainsOrIsRandom) {
   EXPECT_EQ(PrefixOf({Frozen("a"), KerasLayer("BatchNormalization", "norm",
                                               R"("scale": false, "center": false)")}),
             "a");
+  // What adds to the loss does so in each step.
+  EXPECT_EQ(PrefixOf({Frozen("a"), KerasLayer("ActivityRegularization", "penalty", "\"l2\": 0.1"),
+                      Frozen("b")}),
+            "a");
   EXPECT_EQ(PrefixOf({Frozen("a"), KerasLayer("GaussianNoise", "noise", "\"stddev\": 0.1")}), "a");
 }
 

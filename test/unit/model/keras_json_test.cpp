@@ -110,6 +110,11 @@ TEST(KerasJson, RefusedArchitecturesAreRefusedByName) {
         EXPECT_EQ(spec == nullptr ? 0 : spec->outputs.size(), 2u);
         continue;
       }
+      if (fixture["name"] == "constrained") {
+        EXPECT_EQ(spec == nullptr ? ConstraintKind::kNone : spec->weights[0].constraint.kind,
+                  ConstraintKind::kNonNeg);
+        continue;
+      }
       EXPECT_EQ(spec, nullptr);
       ASSERT_EQ(problems.size(), 1u);
       EXPECT_EQ(problems[0].code, ErrorCode::kNotSupported);

@@ -64,6 +64,11 @@ class KerasCase : public testing::TestWithParam<Case> {
   static const BaselineTensor& Expected(const std::string& what, int i) {
     return GetParam().table->Get(GetParam().json, what, i);
   }
+  // What layers add to the loss.
+  static double Penalty() {
+    const nlohmann::json& json = GetParam().json;
+    return json.contains("penalty") ? json["penalty"].get<double>() : 0.0;
+  }
   static int Count(const std::string& what) { return BaselineTable::Count(GetParam().json, what); }
 
   void TakeKerasWeights() {

@@ -50,7 +50,14 @@ TEST_P(KerasLayer, Training) {
   }
   ForwardContext context;
   context.training = true;
+  std::vector<at::Tensor> penalties;
+  context.penalties = &penalties;
   const at::Tensor y = network_.Forward(x, weights_, context);
+  double penalty = 0.0;
+  for (const at::Tensor& one : penalties) {
+    penalty += one.item<double>() / static_cast<double>(x.size(0));
+  }
+  EXPECT_NEAR(penalty, Penalty(), kTolerance * (1.0 + Penalty()));
   ExpectClose(y.detach(), Expected("output"), "output");
   y.backward(ToTensor(Expected("upstream")));
   ExpectClose(x.grad(), Expected("input_gradient"), "gradient of the input");

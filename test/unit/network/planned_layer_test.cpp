@@ -49,7 +49,11 @@ TEST_P(PlannedKerasLayer, Training) {
   for (int pass = 0; pass < 2; ++pass) {
     TakeKerasWeights();
     std::fill_n(gradients_.data(), gradients_.size(), NAN);
+    double penalty = 0.0;
+    step_.penalty = &penalty;
     plan.Forward(step_);
+    penalty /= static_cast<double>(options_.batch);
+    EXPECT_NEAR(penalty, Penalty(), kTolerance * (1.0 + Penalty()));
     EXPECT_LE(RelativeDifference(plan.output(), Expected("output").values), kTolerance) << "output";
     const std::vector<float>& upstream = Expected("upstream").values;
     std::memcpy(plan.output_gradient(), upstream.data(), upstream.size() * sizeof(float));

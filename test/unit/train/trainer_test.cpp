@@ -167,7 +167,7 @@ TEST_F(LineTest, EvaluatesWithoutWeightsOfClassesAndAddsRegularization) {
   }
   double loss = 0.0;
   std::vector<double> metrics;
-  trainer.Finish(sums, state.params.data(), &loss, &metrics);
+  trainer.Finish(sums, &loss, &metrics);
   EXPECT_NEAR(loss, squares / 5 + 0.5 * 2.0 + 0.25 * 4.0, 1e-6);
   ASSERT_EQ(metrics.size(), 1U);
   EXPECT_NEAR(metrics[0], absolutes / 5, 1e-6);

@@ -7,6 +7,8 @@ namespace hopper {
 namespace layers {
 
 struct DotAttention : Layer {
+  static constexpr bool kHeedsTraining = false;
+  static constexpr bool kCausal = true;
   DotAttention(LayerConfig& config, bool additive);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;

@@ -21,10 +21,8 @@ HeadAttention::HeadAttention(LayerConfig& config)
     : Layer(config),
       dropout(config.Number("dropout", 0.0)),
       use_bias(config.Bool("use_bias", true)),
-      kernel_initializer(config.GetInitializer("kernel_initializer", "glorot_uniform")),
-      bias_initializer(config.GetInitializer("bias_initializer", "zeros")),
-      kernel_regularizer(config.GetRegularizer("kernel_regularizer")),
-      bias_regularizer(config.GetRegularizer("bias_regularizer")) {
+      kernel_rules(config.GetRules("kernel", "glorot_uniform")),
+      bias_rules(config.GetRules("bias", "zeros")) {
   if (!(dropout >= 0.0 && dropout <= 1.0)) {
     config.Fail(ErrorCode::kInvalidParameter, "argument \"dropout\" must lie between 0 and 1");
     dropout = 0.0;
@@ -36,10 +34,7 @@ HeadAttention::HeadAttention(LayerConfig& config)
                   "argument \"sliding_window\" must be at least 1, not " + std::to_string(window));
     }
   }
-  for (const char* key :
-       {"use_gate", "activity_regularizer", "kernel_constraint", "bias_constraint"}) {
-    config.RequireUnset(key);
-  }
+  config.RequireUnset("use_gate");
   config.Ignore("seed");             // the configuration's seed decides
   config.Ignore("flash_attention");  // how Keras computes it
 }
@@ -110,15 +105,13 @@ std::vector<WeightSpec> HeadAttention::Weights(const std::vector<Shape>& inputs)
     weights.emplace_back();
     weights.back().name = std::string(name) + "/kernel";
     weights.back().shape = kernel;
-    weights.back().initializer = kernel_initializer;
-    weights.back().regularizer = kernel_regularizer;
+    weights.back().Follow(kernel_rules);
     weights.back().fan_inputs = kernel.size() - bias.size();
     if (!use_bias) return;
     weights.emplace_back();
     weights.back().name = std::string(name) + "/bias";
     weights.back().shape = bias;
-    weights.back().initializer = bias_initializer;
-    weights.back().regularizer = bias_regularizer;
+    weights.back().Follow(bias_rules);
   };
   const int64_t output = output_dim > 0 ? output_dim : inputs[0][1];
   add("query", {inputs[0][1], heads, key_dim}, {heads, key_dim});

@@ -8,6 +8,8 @@ namespace hopper {
 namespace layers {
 
 struct HeadAttention : Layer {
+  static constexpr bool kNamesInputs = true;
+  static constexpr bool kCausal = true;
   explicit HeadAttention(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
@@ -24,10 +26,8 @@ struct HeadAttention : Layer {
   int64_t window = 0;      // steps to each side that are seen, with the own one; 0: all
   double dropout;
   bool use_bias;
-  InitializerSpec kernel_initializer;
-  InitializerSpec bias_initializer;
-  RegularizerSpec kernel_regularizer;
-  RegularizerSpec bias_regularizer;
+  WeightRules kernel_rules;
+  WeightRules bias_rules;
 
  protected:
   static int64_t ReadCount(LayerConfig& config, const char* key);

@@ -10,20 +10,17 @@ BatchNormalization::BatchNormalization(LayerConfig& config)
       epsilon(config.Number("epsilon", 1e-3)),
       center(config.Bool("center", true)),
       scale(config.Bool("scale", true)),
-      beta_initializer(config.GetInitializer("beta_initializer", "zeros")),
-      gamma_initializer(config.GetInitializer("gamma_initializer", "ones")),
-      mean_initializer(config.GetInitializer("moving_mean_initializer", "zeros")),
-      variance_initializer(config.GetInitializer("moving_variance_initializer", "ones")),
-      beta_regularizer(config.GetRegularizer("beta_regularizer")),
-      gamma_regularizer(config.GetRegularizer("gamma_regularizer")) {
+      beta_rules(config.GetRules("beta", "zeros")),
+      gamma_rules(config.GetRules("gamma", "ones")),
+      mean_rules(config.GetRules("moving_mean", "zeros")),
+      variance_rules(config.GetRules("moving_variance", "ones")) {
   if (!(momentum >= 0.0 && momentum <= 1.0)) {
     config.Fail(ErrorCode::kInvalidParameter, "argument \"momentum\" must lie between 0 and 1");
   }
   if (!(epsilon > 0.0)) {
     config.Fail(ErrorCode::kInvalidParameter, "argument \"epsilon\" must be positive");
   }
-  for (const char* key :
-       {"beta_constraint", "gamma_constraint", "renorm", "synchronized", "virtual_batch_size"}) {
+  for (const char* key : {"renorm", "synchronized", "virtual_batch_size"}) {
     config.RequireUnset(key);
   }
   for (const char* key : {"fused", "renorm_clipping", "renorm_momentum"}) config.Ignore(key);
@@ -47,20 +44,18 @@ Shape BatchNormalization::OutputShape(const std::vector<Shape>& inputs) const {
 
 std::vector<WeightSpec> BatchNormalization::Weights(const std::vector<Shape>& inputs) const {
   std::vector<WeightSpec> weights;
-  const auto add = [&](const char* name, const InitializerSpec& initializer,
-                       const RegularizerSpec& regularizer, bool trainable) {
+  const auto add = [&](const char* name, const WeightRules& rules, bool trainable) {
     WeightSpec weight;
     weight.name = name;
     weight.shape = {inputs[0].back()};
-    weight.initializer = initializer;
-    weight.regularizer = regularizer;
+    weight.Follow(rules);
     weight.trainable = trainable;
     weights.push_back(std::move(weight));
   };
-  if (scale) add("gamma", gamma_initializer, gamma_regularizer, true);
-  if (center) add("beta", beta_initializer, beta_regularizer, true);
-  add("moving_mean", mean_initializer, {}, false);
-  add("moving_variance", variance_initializer, {}, false);
+  if (scale) add("gamma", gamma_rules, true);
+  if (center) add("beta", beta_rules, true);
+  add("moving_mean", mean_rules, false);
+  add("moving_variance", variance_rules, false);
   return weights;
 }
 

@@ -24,12 +24,10 @@ struct BatchNormalization : Layer {
   double epsilon;
   bool center;
   bool scale;
-  InitializerSpec beta_initializer;
-  InitializerSpec gamma_initializer;
-  InitializerSpec mean_initializer;
-  InitializerSpec variance_initializer;
-  RegularizerSpec beta_regularizer;
-  RegularizerSpec gamma_regularizer;
+  WeightRules beta_rules;
+  WeightRules gamma_rules;
+  WeightRules mean_rules;
+  WeightRules variance_rules;
 };
 std::unique_ptr<Operator> MakeOperator(const BatchNormalization& layer);
 std::unique_ptr<PlannedOp> Plan(const BatchNormalization& layer, PlanNode* node);

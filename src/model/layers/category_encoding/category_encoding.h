@@ -19,6 +19,7 @@ struct CategoryEncoding : Layer {
   static constexpr const char* kName = "CategoryEncoding";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "ids as one_hot, multi_hot or count";
+  static constexpr const char* kSince = "2.6";
 
   explicit CategoryEncoding(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
@@ -36,6 +37,7 @@ struct Discretization : Layer {
   static constexpr const char* kName = "Discretization";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "numbers as the ranges that they lie in";
+  static constexpr const char* kSince = "2.6";
 
   explicit Discretization(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;

@@ -10,10 +10,8 @@ Conv2D::Conv2D(LayerConfig& config, size_t axes)
       groups(config.Int("groups", 1)),
       use_bias(config.Bool("use_bias", true)),
       activation(config.GetActivation("activation")),
-      kernel_initializer(config.GetInitializer("kernel_initializer", "glorot_uniform")),
-      bias_initializer(config.GetInitializer("bias_initializer", "zeros")),
-      kernel_regularizer(config.GetRegularizer("kernel_regularizer")),
-      bias_regularizer(config.GetRegularizer("bias_regularizer")) {
+      kernel_rules(config.GetRules("kernel", "glorot_uniform")),
+      bias_rules(config.GetRules("bias", "zeros")) {
   if (groups < 1) {
     config.Fail(ErrorCode::kInvalidParameter,
                 "argument \"groups\" must be at least 1, not " + std::to_string(groups));
@@ -28,10 +26,7 @@ Conv2D::Conv2D(LayerConfig& config, size_t axes)
                     std::to_string(groups) + "), not " + std::to_string(filters));
     filters = groups;
   }
-  for (const char* key :
-       {"activity_regularizer", "kernel_constraint", "bias_constraint", "lora_rank"}) {
-    config.RequireUnset(key);
-  }
+  config.RequireUnset("lora_rank");
   config.Ignore("lora_alpha");
 }
 
@@ -54,13 +49,11 @@ std::vector<WeightSpec> Conv2D::Weights(const std::vector<Shape>& inputs) const 
   weights[0].name = "kernel";
   weights[0].shape = {kernel[0], kernel[1], inputs[0][2] / groups, filters};
   weights[0].storage = WeightStorage::kConv;
-  weights[0].initializer = kernel_initializer;
-  weights[0].regularizer = kernel_regularizer;
+  weights[0].Follow(kernel_rules);
   if (use_bias) {
     weights[1].name = "bias";
     weights[1].shape = {filters};
-    weights[1].initializer = bias_initializer;
-    weights[1].regularizer = bias_regularizer;
+    weights[1].Follow(bias_rules);
   }
   return weights;
 }

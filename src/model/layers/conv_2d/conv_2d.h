@@ -22,10 +22,8 @@ struct Conv2D : Layer, ConvWindow {
   int64_t groups;
   bool use_bias;
   ActivationSpec activation;
-  InitializerSpec kernel_initializer;
-  InitializerSpec bias_initializer;
-  RegularizerSpec kernel_regularizer;
-  RegularizerSpec bias_regularizer;
+  WeightRules kernel_rules;
+  WeightRules bias_rules;
 
  protected:
   // One axis: a series, which is an image of height 1.

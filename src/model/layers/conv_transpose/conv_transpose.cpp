@@ -41,8 +41,8 @@ Conv2DTranspose::Conv2DTranspose(LayerConfig& config, size_t axes)
       filters(config.Int("filters", 0)),
       use_bias(config.Bool("use_bias", true)),
       activation(config.GetActivation("activation")),
-      kernel_rules(ReadRules(config, "kernel", "glorot_uniform")),
-      bias_rules(ReadRules(config, "bias", "zeros")) {
+      kernel_rules(config.GetRules("kernel", "glorot_uniform")),
+      bias_rules(config.GetRules("bias", "zeros")) {
   ReadDataFormat(config);
   if (!config.Has("kernel_size")) config.Missing("kernel_size");
   if (!config.Has("filters")) {
@@ -106,11 +106,11 @@ std::vector<WeightSpec> Conv2DTranspose::Weights(const std::vector<Shape>& input
   std::vector<WeightSpec> weights(use_bias ? 2 : 1);
   weights[0].name = "kernel";
   weights[0].shape = {kernel[0], kernel[1], filters, inputs[0][2]};
-  kernel_rules.Rule(&weights[0]);
+  weights[0].Follow(kernel_rules);
   if (use_bias) {
     weights[1].name = "bias";
     weights[1].shape = {filters};
-    bias_rules.Rule(&weights[1]);
+    weights[1].Follow(bias_rules);
   }
   return weights;
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "model/activation.h"
-#include "model/layers/weight_rules.h"
 #include "model/layers/window.h"
 
 namespace hopper {
@@ -48,6 +47,7 @@ std::unique_ptr<Operator> MakeOperator(const Conv2DTranspose& layer);
 struct Conv1DTranspose : Conv2DTranspose {
   static constexpr const char* kName = "Conv1DTranspose";
   static constexpr const char* kDescription = "transposed convolution, which lengthens series";
+  static constexpr const char* kSince = "2.4";
 
   explicit Conv1DTranspose(LayerConfig& config) : Conv2DTranspose(config, /*axes=*/1) {}
   Shape OutputShape(const std::vector<Shape>& inputs) const override;

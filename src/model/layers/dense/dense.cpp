@@ -8,10 +8,8 @@ Dense::Dense(LayerConfig& config)
       units(config.Int("units", 0)),
       use_bias(config.Bool("use_bias", true)),
       activation(config.GetActivation("activation")),
-      kernel_initializer(config.GetInitializer("kernel_initializer", "glorot_uniform")),
-      bias_initializer(config.GetInitializer("bias_initializer", "zeros")),
-      kernel_regularizer(config.GetRegularizer("kernel_regularizer")),
-      bias_regularizer(config.GetRegularizer("bias_regularizer")) {
+      kernel_rules(config.GetRules("kernel", "glorot_uniform")),
+      bias_rules(config.GetRules("bias", "zeros")) {
   if (!config.Has("units")) {
     config.Missing("units");
   } else if (units < 1) {
@@ -19,8 +17,7 @@ Dense::Dense(LayerConfig& config)
                 "argument \"units\" must be at least 1, not " + std::to_string(units));
   }
   if (units < 1) units = 1;
-  for (const char* key : {"activity_regularizer", "kernel_constraint", "bias_constraint",
-                          "lora_rank", "quantization_config"}) {
+  for (const char* key : {"lora_rank", "quantization_config"}) {
     config.RequireUnset(key);
   }
   config.Ignore("lora_alpha");
@@ -40,13 +37,11 @@ std::vector<WeightSpec> Dense::Weights(const std::vector<Shape>& inputs) const {
   std::vector<WeightSpec> weights(use_bias ? 2 : 1);
   weights[0].name = "kernel";
   weights[0].shape = {inputs[0].back(), units};
-  weights[0].initializer = kernel_initializer;
-  weights[0].regularizer = kernel_regularizer;
+  weights[0].Follow(kernel_rules);
   if (use_bias) {
     weights[1].name = "bias";
     weights[1].shape = {units};
-    weights[1].initializer = bias_initializer;
-    weights[1].regularizer = bias_regularizer;
+    weights[1].Follow(bias_rules);
   }
   return weights;
 }

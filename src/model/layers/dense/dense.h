@@ -22,10 +22,8 @@ struct Dense : Layer {
   int64_t units;
   bool use_bias;
   ActivationSpec activation;
-  InitializerSpec kernel_initializer;
-  InitializerSpec bias_initializer;
-  RegularizerSpec kernel_regularizer;
-  RegularizerSpec bias_regularizer;
+  WeightRules kernel_rules;
+  WeightRules bias_rules;
 };
 std::unique_ptr<Operator> MakeOperator(const Dense& layer);
 std::unique_ptr<PlannedOp> Plan(const Dense& layer, PlanNode* node);

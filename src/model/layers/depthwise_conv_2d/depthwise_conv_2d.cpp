@@ -6,19 +6,16 @@ namespace layers {
 DepthwiseKernel::DepthwiseKernel(LayerConfig& config, size_t axes)
     : ConvWindow(config, axes),
       multiplier(config.Int("depth_multiplier", 1)),
-      initializer(config.GetInitializer("depthwise_initializer", "glorot_uniform")),
-      regularizer(config.GetRegularizer("depthwise_regularizer")) {
+      rules(config.GetRules("depthwise", "glorot_uniform")) {
   if (multiplier < 1) {
     config.Fail(
         ErrorCode::kInvalidParameter,
         "argument \"depth_multiplier\" must be at least 1, not " + std::to_string(multiplier));
     multiplier = 1;
   }
-  for (const char* key : {"activity_regularizer", "depthwise_constraint", "bias_constraint"}) {
-    config.RequireUnset(key);
-  }
   // Keras 2 writes them for all convolutions; these do not look at them.
-  for (const char* key : {"groups", "kernel_initializer", "kernel_regularizer"}) {
+  for (const char* key :
+       {"groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint"}) {
     config.Ignore(key);
   }
 }
@@ -36,8 +33,7 @@ WeightSpec DepthwiseKernel::Weight(const std::vector<Shape>& inputs, const char*
   WeightSpec weight;
   weight.name = name;
   weight.shape = {kernel[0], kernel[1], inputs[0][2], multiplier};
-  weight.initializer = initializer;
-  weight.regularizer = regularizer;
+  weight.Follow(rules);
   return weight;
 }
 
@@ -50,8 +46,7 @@ DepthwiseConv2D::DepthwiseConv2D(LayerConfig& config, size_t axes)
       depthwise(config, axes),
       use_bias(config.Bool("use_bias", true)),
       activation(config.GetActivation("activation")),
-      bias_initializer(config.GetInitializer("bias_initializer", "zeros")),
-      bias_regularizer(config.GetRegularizer("bias_regularizer")) {}
+      bias_rules(config.GetRules("bias", "zeros")) {}
 
 std::vector<WeightSpec> DepthwiseConv2D::Weights(const std::vector<Shape>& inputs) const {
   std::vector<WeightSpec> weights{depthwise.Weight(inputs, "kernel")};
@@ -59,8 +54,7 @@ std::vector<WeightSpec> DepthwiseConv2D::Weights(const std::vector<Shape>& input
     WeightSpec bias;
     bias.name = "bias";
     bias.shape = {ElementCount({inputs[0][2], depthwise.multiplier})};
-    bias.initializer = bias_initializer;
-    bias.regularizer = bias_regularizer;
+    bias.Follow(bias_rules);
     weights.push_back(std::move(bias));
   }
   return weights;

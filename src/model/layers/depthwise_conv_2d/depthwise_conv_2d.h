@@ -15,8 +15,7 @@ struct DepthwiseKernel : ConvWindow {
   int64_t Flops(const Shape& output) const;
 
   int64_t multiplier;  // outputs of a channel
-  InitializerSpec initializer;
-  RegularizerSpec regularizer;
+  WeightRules rules;
 };
 
 struct DepthwiseConv2D : Layer {
@@ -35,8 +34,7 @@ struct DepthwiseConv2D : Layer {
   DepthwiseKernel depthwise;
   bool use_bias;
   ActivationSpec activation;
-  InitializerSpec bias_initializer;
-  RegularizerSpec bias_regularizer;
+  WeightRules bias_rules;
 
  protected:
   // One axis: a series, which is an image of height 1.

@@ -38,16 +38,14 @@ Embedding::Embedding(LayerConfig& config)
       input_dim(ReadDimension(config, "input_dim")),
       output_dim(ReadDimension(config, "output_dim")),
       mask_zero(config.Bool("mask_zero", false)),
-      initializer(config.GetInitializer("embeddings_initializer", "uniform")),
-      regularizer(config.GetRegularizer("embeddings_regularizer")) {
+      rules(config.GetRules("embeddings", "uniform")) {
   if (input_dim > kMostIds) {
     config.Fail(ErrorCode::kLimitExceeded,
                 "argument \"input_dim\" must be at most " + std::to_string(kMostIds) + ", not " +
                     std::to_string(input_dim),
                 "Ids are packed numbers, which are exact up to there.");
   }
-  for (const char* key : {"embeddings_constraint", "activity_regularizer", "lora_rank", "weights",
-                          "quantization_config"}) {
+  for (const char* key : {"lora_rank", "weights", "quantization_config"}) {
     config.RequireUnset(key);
   }
   config.Ignore("lora_alpha");
@@ -65,8 +63,7 @@ std::vector<WeightSpec> Embedding::Weights(const std::vector<Shape>& /*inputs*/)
   std::vector<WeightSpec> weights(1);
   weights[0].name = "embeddings";
   weights[0].shape = {input_dim, output_dim};
-  weights[0].initializer = initializer;
-  weights[0].regularizer = regularizer;
+  weights[0].Follow(rules);
   return weights;
 }
 

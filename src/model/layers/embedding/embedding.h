@@ -26,8 +26,7 @@ struct Embedding : Layer {
   int64_t input_dim;
   int64_t output_dim;
   bool mask_zero;
-  InitializerSpec initializer;
-  RegularizerSpec regularizer;
+  WeightRules rules;
 
  private:
   [[noreturn]] void ThrowNoRow(float id) const;

@@ -13,8 +13,8 @@ GroupNormalization::GroupNormalization(LayerConfig& config)
       epsilon(config.Number("epsilon", 1e-3)),
       center(config.Bool("center", true)),
       scale(config.Bool("scale", true)),
-      beta_rules(ReadRules(config, "beta", "zeros")),
-      gamma_rules(ReadRules(config, "gamma", "ones")) {
+      beta_rules(config.GetRules("beta", "zeros")),
+      gamma_rules(config.GetRules("gamma", "ones")) {
   if (groups < 1 && groups != -1) {
     config.Fail(ErrorCode::kInvalidParameter,
                 "argument \"groups\" must be at least 1, or -1, not " + std::to_string(groups));
@@ -53,7 +53,7 @@ std::vector<WeightSpec> GroupNormalization::Weights(const std::vector<Shape>& in
     weights.emplace_back();
     weights.back().name = name;
     weights.back().shape = {inputs[0][AxisOf(inputs[0])]};
-    rules.Rule(&weights.back());
+    weights.back().Follow(rules);
   };
   if (scale) add("gamma", gamma_rules);
   if (center) add("beta", beta_rules);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "model/layer.h"
-#include "model/layers/weight_rules.h"
 
 namespace hopper {
 namespace layers {
@@ -11,6 +10,7 @@ struct GroupNormalization : Layer {
   static constexpr const char* kName = "GroupNormalization";
   static constexpr const char* kWeights = "gamma, beta";
   static constexpr const char* kDescription = "normalization of groups of an example's channels";
+  static constexpr const char* kSince = "2.11";
 
   explicit GroupNormalization(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;

@@ -7,13 +7,16 @@
 namespace hopper {
 namespace layers {
 
-AxesNormalization::AxesNormalization(LayerConfig& config, double default_epsilon)
-    : Layer(config),
-      axes(config.Ints("axis", 0, {-1})),
-      epsilon(config.Number("epsilon", default_epsilon)) {
+double AxesNormalization::ReadEpsilon(LayerConfig& config, double fallback) {
+  const double epsilon = config.Number("epsilon", fallback);
   if (!(epsilon > 0.0)) {
     config.Fail(ErrorCode::kInvalidParameter, "argument \"epsilon\" must be positive");
   }
+  return epsilon;
+}
+
+AxesNormalization::AxesNormalization(LayerConfig& config)
+    : Layer(config), axes(config.Ints("axis", 0, {-1})) {
   // Keras sorts them as they are written, so that mixed signs change the weights' order.
   std::sort(axes.begin(), axes.end());
   const bool repeated = std::adjacent_find(axes.begin(), axes.end()) != axes.end();
@@ -57,30 +60,25 @@ int64_t AxesNormalization::Flops(const std::vector<Shape>&, const Shape& output)
 }
 
 LayerNormalization::LayerNormalization(LayerConfig& config)
-    : AxesNormalization(config, 1e-3),
+    : AxesNormalization(config),
+      epsilon(ReadEpsilon(config, 1e-3)),
       center(config.Bool("center", true)),
       scale(config.Bool("scale", true)),
-      beta_initializer(config.GetInitializer("beta_initializer", "zeros")),
-      gamma_initializer(config.GetInitializer("gamma_initializer", "ones")),
-      beta_regularizer(config.GetRegularizer("beta_regularizer")),
-      gamma_regularizer(config.GetRegularizer("gamma_regularizer")) {
-  for (const char* key : {"beta_constraint", "gamma_constraint", "rms_scaling"}) {
-    config.RequireUnset(key);
-  }
+      beta_rules(config.GetRules("beta", "zeros")),
+      gamma_rules(config.GetRules("gamma", "ones")) {
+  config.RequireUnset("rms_scaling");
 }
 
 std::vector<WeightSpec> LayerNormalization::Weights(const std::vector<Shape>& inputs) const {
   std::vector<WeightSpec> weights;
-  const auto add = [&](const char* name, const InitializerSpec& initializer,
-                       const RegularizerSpec& regularizer) {
+  const auto add = [&](const char* name, const WeightRules& rules) {
     weights.emplace_back();
     weights.back().name = name;
     weights.back().shape = WeightShape(inputs[0]);
-    weights.back().initializer = initializer;
-    weights.back().regularizer = regularizer;
+    weights.back().Follow(rules);
   };
-  if (scale) add("gamma", gamma_initializer, gamma_regularizer);
-  if (center) add("beta", beta_initializer, beta_regularizer);
+  if (scale) add("gamma", gamma_rules);
+  if (center) add("beta", beta_rules);
   return weights;
 }
 

@@ -8,7 +8,7 @@ namespace layers {
 
 // Axes counted without the batch, in ascending order.
 struct AxesNormalization : Layer {
-  explicit AxesNormalization(LayerConfig& config, double epsilon);
+  explicit AxesNormalization(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
   Masking masking() const override { return Masking::kCarries; }
@@ -22,9 +22,9 @@ struct AxesNormalization : Layer {
   std::vector<int64_t> AxesOf(const Shape& input) const;
   // Of a weight: the input's sizes along the axes.
   Shape WeightShape(const Shape& input) const;
+  static double ReadEpsilon(LayerConfig& config, double fallback);
 
   std::vector<int64_t> axes;  // as in Keras: the batch is 0, and negative ones count from the end
-  double epsilon;
 };
 
 struct LayerNormalization : AxesNormalization {
@@ -35,12 +35,11 @@ struct LayerNormalization : AxesNormalization {
   explicit LayerNormalization(LayerConfig& config);
   std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
 
+  double epsilon;
   bool center;
   bool scale;
-  InitializerSpec beta_initializer;
-  InitializerSpec gamma_initializer;
-  RegularizerSpec beta_regularizer;
-  RegularizerSpec gamma_regularizer;
+  WeightRules beta_rules;
+  WeightRules gamma_rules;
 };
 std::unique_ptr<Operator> MakeOperator(const LayerNormalization& layer);
 std::unique_ptr<PlannedOp> Plan(const LayerNormalization& layer, PlanNode* node);
@@ -49,11 +48,15 @@ struct RMSNormalization : AxesNormalization {
   static constexpr const char* kName = "RMSNormalization";
   static constexpr const char* kWeights = "scale";
   static constexpr const char* kDescription = "division by the root of an example's mean square";
+  static constexpr const char* kSince = "3.10";
 
-  explicit RMSNormalization(LayerConfig& config) : AxesNormalization(config, 1e-6) {}
+  explicit RMSNormalization(LayerConfig& config)
+      : AxesNormalization(config), epsilon(ReadEpsilon(config, 1e-6)) {}
   // Keras' class does not say that it supports masks.
   Masking masking() const override { return Masking::kLoses; }
   std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
+
+  double epsilon;
 };
 std::unique_ptr<Operator> MakeOperator(const RMSNormalization& layer);
 

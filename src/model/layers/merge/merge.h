@@ -9,7 +9,7 @@ namespace layers {
 struct Merge : Layer {
   enum class Kind { kAdd, kSubtract, kMultiply, kAverage, kMaximum, kMinimum };
 
-  Merge(const LayerConfig& config, Kind how) : Layer(config), kind(how) {}
+  Merge(LayerConfig& config, Kind how) : Layer(config), kind(how) {}
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
 

@@ -6,7 +6,7 @@ namespace layers {
 PReLU::PReLU(LayerConfig& config)
     : SameShape(config),
       shared_axes(config.Ints("shared_axes", 0, {})),
-      alpha_rules(ReadRules(config, "alpha", "zeros")) {}
+      alpha_rules(config.GetRules("alpha", "zeros")) {}
 
 Shape PReLU::OutputShape(const std::vector<Shape>& inputs) const {
   RequireOneInput(*this, inputs);
@@ -25,7 +25,7 @@ std::vector<WeightSpec> PReLU::Weights(const std::vector<Shape>& inputs) const {
   weights[0].name = "alpha";
   weights[0].shape = inputs[0];
   for (const int64_t axis : shared_axes) weights[0].shape[static_cast<size_t>(axis - 1)] = 1;
-  alpha_rules.Rule(&weights[0]);
+  weights[0].Follow(alpha_rules);
   return weights;
 }
 

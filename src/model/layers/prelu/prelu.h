@@ -3,7 +3,6 @@
 #pragma once
 
 #include "model/layers/inputs.h"
-#include "model/layers/weight_rules.h"
 
 namespace hopper {
 namespace layers {

@@ -9,6 +9,8 @@ namespace layers {
 
 struct RandomImage : SameShape {
   static constexpr const char* kWeights = "";
+  static constexpr const char* kSince = "2.6";
+  static constexpr bool kHeedsTraining = false;
 
   explicit RandomImage(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
@@ -91,6 +93,7 @@ std::unique_ptr<Operator> MakeOperator(const RandomContrast& layer);
 struct RandomBrightness : RandomImage {
   static constexpr const char* kName = "RandomBrightness";
   static constexpr const char* kDescription = "changes the brightness of images in training";
+  static constexpr const char* kSince = "2.9";
   explicit RandomBrightness(LayerConfig& config);
 
   Range factor;  // of the range of values

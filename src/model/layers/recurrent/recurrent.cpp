@@ -33,12 +33,9 @@ Recurrent::Recurrent(LayerConfig& config, Cell the_cell)
       zero_output_for_mask(config.Bool("zero_output_for_mask", false)),
       dropout(ReadRate(config, "dropout")),
       recurrent_dropout(ReadRate(config, "recurrent_dropout")),
-      kernel_initializer(config.GetInitializer("kernel_initializer", "glorot_uniform")),
-      recurrent_initializer(config.GetInitializer("recurrent_initializer", "orthogonal")),
-      bias_initializer(config.GetInitializer("bias_initializer", "zeros")),
-      kernel_regularizer(config.GetRegularizer("kernel_regularizer")),
-      recurrent_regularizer(config.GetRegularizer("recurrent_regularizer")),
-      bias_regularizer(config.GetRegularizer("bias_regularizer")) {
+      kernel_rules(config.GetRules("kernel", "glorot_uniform")),
+      recurrent_rules(config.GetRules("recurrent", "orthogonal")),
+      bias_rules(config.GetRules("bias", "zeros")) {
   if (cell != Cell::kSimple) {
     recurrent_activation = config.GetActivation("recurrent_activation", "sigmoid");
   }
@@ -50,8 +47,7 @@ Recurrent::Recurrent(LayerConfig& config, Cell the_cell)
   }
   if (units < 1) units = 1;
   together = config.Int("implementation", 2) != 1 && recurrent_dropout == 0.0;
-  for (const char* key : {"return_state", "stateful", "time_major", "activity_regularizer",
-                          "kernel_constraint", "recurrent_constraint", "bias_constraint"}) {
+  for (const char* key : {"return_state", "stateful", "time_major"}) {
     config.RequireUnset(key);
   }
   config.Ignore("unroll");  // how Keras computes it
@@ -68,17 +64,14 @@ std::vector<WeightSpec> Recurrent::Weights(const std::vector<Shape>& inputs) con
   std::vector<WeightSpec> weights(use_bias ? 3 : 2);
   weights[0].name = "kernel";
   weights[0].shape = {inputs[0][1], columns};
-  weights[0].initializer = kernel_initializer;
-  weights[0].regularizer = kernel_regularizer;
+  weights[0].Follow(kernel_rules);
   weights[1].name = "recurrent_kernel";
   weights[1].shape = {units, columns};
-  weights[1].initializer = recurrent_initializer;
-  weights[1].regularizer = recurrent_regularizer;
+  weights[1].Follow(recurrent_rules);
   if (!use_bias) return weights;
   weights[2].name = "bias";
   weights[2].shape = reset_after ? Shape{2, columns} : Shape{columns};
-  weights[2].initializer = bias_initializer;
-  weights[2].regularizer = bias_regularizer;
+  weights[2].Follow(bias_rules);
   if (unit_forget_bias) {
     weights[2].ones_from = units;
     weights[2].ones_to = 2 * units;

@@ -8,6 +8,7 @@ namespace hopper {
 namespace layers {
 
 struct Recurrent : Layer {
+  static constexpr bool kHeedsTraining = false;
   enum class Cell { kSimple, kLstm, kGru };
 
   Recurrent(LayerConfig& config, Cell cell);
@@ -45,12 +46,9 @@ struct Recurrent : Layer {
   double dropout;
   double recurrent_dropout;
   bool together;  // Keras' implementation 2
-  InitializerSpec kernel_initializer;
-  InitializerSpec recurrent_initializer;
-  InitializerSpec bias_initializer;
-  RegularizerSpec kernel_regularizer;
-  RegularizerSpec recurrent_regularizer;
-  RegularizerSpec bias_regularizer;
+  WeightRules kernel_rules;
+  WeightRules recurrent_rules;
+  WeightRules bias_rules;
 };
 std::unique_ptr<Operator> MakeOperator(const Recurrent& layer);
 std::unique_ptr<PlannedOp> Plan(const Recurrent& layer, PlanNode* node);

@@ -34,6 +34,7 @@ struct Resizing : Resized {
   static constexpr const char* kName = "Resizing";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "an image in another size";
+  static constexpr const char* kSince = "2.6";
 
   explicit Resizing(LayerConfig& config);
   Crop CropOf(int64_t height, int64_t width) const override;
@@ -45,6 +46,7 @@ struct CenterCrop : Resized {
   static constexpr const char* kName = "CenterCrop";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "the middle of an image";
+  static constexpr const char* kSince = "2.6";
 
   explicit CenterCrop(LayerConfig& config) : Resized(config) {}
   Crop CropOf(int64_t height, int64_t width) const override;

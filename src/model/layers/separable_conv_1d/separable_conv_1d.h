@@ -9,6 +9,7 @@ namespace layers {
 struct DepthwiseConv1D : DepthwiseConv2D {
   static constexpr const char* kName = "DepthwiseConv1D";
   static constexpr const char* kDescription = "convolution of each feature by itself";
+  static constexpr const char* kSince = "2.6";
 
   explicit DepthwiseConv1D(LayerConfig& config) : DepthwiseConv2D(config, /*axes=*/1) {}
   Shape OutputShape(const std::vector<Shape>& inputs) const override;

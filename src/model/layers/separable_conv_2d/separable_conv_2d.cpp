@@ -11,10 +11,8 @@ SeparableConv2D::SeparableConv2D(LayerConfig& config, size_t axes)
       filters(config.Int("filters", 1)),
       use_bias(config.Bool("use_bias", true)),
       activation(config.GetActivation("activation")),
-      pointwise_initializer(config.GetInitializer("pointwise_initializer", "glorot_uniform")),
-      bias_initializer(config.GetInitializer("bias_initializer", "zeros")),
-      pointwise_regularizer(config.GetRegularizer("pointwise_regularizer")),
-      bias_regularizer(config.GetRegularizer("bias_regularizer")) {
+      pointwise_rules(config.GetRules("pointwise", "glorot_uniform")),
+      bias_rules(config.GetRules("bias", "zeros")) {
   if (!config.Has("filters")) {
     config.Missing("filters");
   } else if (filters < 1) {
@@ -22,7 +20,6 @@ SeparableConv2D::SeparableConv2D(LayerConfig& config, size_t axes)
                 "argument \"filters\" must be at least 1, not " + std::to_string(filters));
     filters = 1;
   }
-  config.RequireUnset("pointwise_constraint");
 }
 
 Shape SeparableConv2D::OutputShape(const std::vector<Shape>& inputs) const {
@@ -37,15 +34,13 @@ std::vector<WeightSpec> SeparableConv2D::Weights(const std::vector<Shape>& input
   pointwise.name = "pointwise_kernel";
   pointwise.shape = {1, 1, ElementCount({inputs[0][2], depthwise.multiplier}), filters};
   pointwise.storage = WeightStorage::kConv;
-  pointwise.initializer = pointwise_initializer;
-  pointwise.regularizer = pointwise_regularizer;
+  pointwise.Follow(pointwise_rules);
   weights.push_back(std::move(pointwise));
   if (use_bias) {
     WeightSpec bias;
     bias.name = "bias";
     bias.shape = {filters};
-    bias.initializer = bias_initializer;
-    bias.regularizer = bias_regularizer;
+    bias.Follow(bias_rules);
     weights.push_back(std::move(bias));
   }
   return weights;

@@ -23,10 +23,8 @@ struct SeparableConv2D : Layer {
   int64_t filters;
   bool use_bias;
   ActivationSpec activation;
-  InitializerSpec pointwise_initializer;
-  InitializerSpec bias_initializer;
-  RegularizerSpec pointwise_regularizer;
-  RegularizerSpec bias_regularizer;
+  WeightRules pointwise_rules;
+  WeightRules bias_rules;
 
  protected:
   // One axis: a series, which is an image of height 1.

@@ -10,8 +10,9 @@ struct UnitNormalization : AxesNormalization {
   static constexpr const char* kName = "UnitNormalization";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "division by an example's norm";
+  static constexpr const char* kSince = "2.8";
 
-  explicit UnitNormalization(LayerConfig& config) : AxesNormalization(config, 1e-12) {}
+  explicit UnitNormalization(LayerConfig& config) : AxesNormalization(config) {}
 };
 std::unique_ptr<Operator> MakeOperator(const UnitNormalization& layer);
 
