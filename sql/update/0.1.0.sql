@@ -58,6 +58,7 @@ DROP FUNCTION hopper.fit_multiple_model(text, text, text, integer, boolean, text
     boolean, integer[]);
 DROP FUNCTION hopper.generate_model_configs(text, text, integer[], text, text, text, integer, integer);
 DROP FUNCTION hopper.sparkline(double precision[], integer);
+DROP FUNCTION hopper.layers();
 DROP FUNCTION hopper.leaderboard(text, integer);
 DROP FUNCTION hopper.learning_curves(text);
 DROP FUNCTION hopper.load_model(text, text, bytea, text, text);

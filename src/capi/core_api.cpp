@@ -65,9 +65,14 @@ void FreeRows(hopper_rows* rows) { Rows::Free(rows); }
 
 int Layers(hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
-    auto table = std::make_unique<Rows>(3);
+    auto table = std::make_unique<Rows>(5);
     for (const LayerType& type : LayerTable()) {
-      table->Add({type.class_name, NullIfEmpty(type.weights), type.description});
+      std::string arguments;
+      for (const std::string& name : ArgumentsOf(type)) {
+        arguments += (arguments.empty() ? "" : ", ") + name;
+      }
+      table->Add({type.class_name, NullIfEmpty(arguments), NullIfEmpty(type.weights),
+                  type.description, type.since});
     }
     *rows = Rows::Release(std::move(table));
   });

@@ -43,7 +43,6 @@ const std::set<std::string>& KerasLayers() {
       "GRUCell",
       "GlobalAveragePooling3D",
       "GlobalMaxPooling3D",
-      "GroupedQueryAttention",
       "HashedCrossing",
       "Hashing",
       "IntegerLookup",

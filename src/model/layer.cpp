@@ -4,19 +4,19 @@ namespace hopper {
 
 namespace {
 
-size_t PlaceOf(const std::string& class_name) {
+const LayerType& TypeOf(const std::string& class_name) {
   const LayerType* type = FindLayerType(class_name);
   if (type == nullptr) throw Error(ErrorCode::kInternal, "no layer \"" + class_name + "\"");
-  return static_cast<size_t>(type - LayerTable().data());
+  return *type;
 }
 
 }  // namespace
 
 Layer::Layer(LayerConfig& config)
     : name_(config.name()),
-      class_name_(config.class_name()),
+      class_name_(TypeOf(config.class_name()).class_name),
       trainable_(config.trainable()),
-      place_(PlaceOf(class_name_)),
+      place_(static_cast<size_t>(&TypeOf(class_name_) - LayerTable().data())),
       activity_regularizer_(config.GetRegularizer("activity_regularizer")) {}
 
 std::vector<WeightSpec> Layer::Weights(const std::vector<Shape>& /*inputs*/) const { return {}; }

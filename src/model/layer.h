@@ -92,8 +92,9 @@ enum class Masking {
 
 class Layer {
  public:
-  static constexpr bool kActivates = false;
   // See LayerType.
+  static constexpr const char* kOtherName = "";
+  static constexpr bool kActivates = false;
   static constexpr bool kHeedsTraining = true;
   static constexpr bool kNamesInputs = false;
   static constexpr bool kCausal = false;
@@ -149,6 +150,7 @@ class Layer {
 // A row of the layer table.
 struct LayerType {
   const char* class_name;   // Keras' class name
+  const char* other_name;   // another name that files have for it; "" for none
   const char* weights;      // "kernel, bias"; "" for none
   const char* description;  // one line for hopper.layers()
   bool activates;           // an ActivationLayer, which can stand in an activation's place
@@ -163,6 +165,9 @@ struct LayerType {
 };
 
 const std::vector<LayerType>& LayerTable();
+// Its arguments, in Keras' order as far as possible, without those of every layer (name, trainable,
+// dtype, activity_regularizer): what it asks a configuration for, in a file of Keras 3 or 2.
+std::vector<std::string> ArgumentsOf(const LayerType& type);
 // nullptr where the class is not known.
 const LayerType* FindLayerType(const std::string& class_name);
 

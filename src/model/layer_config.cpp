@@ -86,9 +86,15 @@ LayerConfig::LayerConfig(const json& config, std::string class_name, std::string
                           "input_dtype", "autocast"}) {
     Ignore(key);
   }
+  asked_.clear();  // every layer has these
 }
 
 const json* LayerConfig::Find(const std::string& key) {
+  if (read_.insert(key).second) asked_.push_back(key);
+  return Look(key);
+}
+
+const json* LayerConfig::Look(const std::string& key) {
   read_.insert(key);
   const auto at = config_.find(key);
   return at == config_.end() ? nullptr : &*at;
@@ -288,7 +294,7 @@ std::vector<double> LayerConfig::Numbers(const std::string& key,
 void LayerConfig::Ignore(const std::string& key) { read_.insert(key); }
 
 void LayerConfig::RequireUnset(const std::string& key) {
-  const json* value = Find(key);
+  const json* value = Look(key);
   if (value == nullptr || IsHarmless(*value)) return;
   Fail(ErrorCode::kNotSupported, "argument \"" + key + "\" is not supported",
        "Build the layer without it.");

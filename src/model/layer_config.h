@@ -108,6 +108,10 @@ class LayerConfig {
   // wrote the file; those with their default value are left out. Part of ModelSpec::hash.
   const std::map<std::string, std::string>& fingerprint() const { return fingerprint_; }
 
+  // The arguments that a layer's class has asked for, in that order, whether they were there or
+  // not.
+  const std::vector<std::string>& asked() const { return asked_; }
+
   // Records that an argument without default is missing, and under which name it may stand there.
   void Missing(const std::string& key);
   // Records 'layer "<name>" of class <class>: <message>'.
@@ -116,6 +120,7 @@ class LayerConfig {
 
  private:
   const nlohmann::json* Find(const std::string& key);
+  const nlohmann::json* Look(const std::string& key);  // without asking
   void WrongType(const std::string& key, const char* wanted, const nlohmann::json& value);
   void Remember(const std::string& key, const std::string& value, const std::string& fallback);
   const nlohmann::json& config_;
@@ -126,6 +131,7 @@ class LayerConfig {
   std::string name_;
   bool trainable_ = true;
   std::set<std::string> read_;
+  std::vector<std::string> asked_;
   std::set<std::string> unusable_;  // keys whose value has been refused
   std::map<std::string, std::string> fingerprint_;
 };

@@ -12,6 +12,8 @@ WHERE class_name IN ('Dense', 'Conv2D', 'MaxPooling2D', 'AveragePooling2D', 'Glo
 ORDER BY class_name COLLATE "C";
 SELECT count(*) = count(DISTINCT class_name) AS no_class_twice, bool_and(description <> '') AS all_described
 FROM hopper.layers();
+SELECT class_name, arguments, weights, since FROM hopper.layers()
+WHERE class_name IN ('Add', 'LeakyReLU', 'SeparableConv1D') ORDER BY class_name COLLATE "C";
 
 -- Settings
 SELECT name, setting, unit, context, vartype, min_val, max_val FROM pg_settings WHERE name LIKE 'hopper.%' ORDER BY name;

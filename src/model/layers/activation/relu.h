@@ -10,6 +10,7 @@ struct ReLU : ActivationLayer {
   static constexpr const char* kName = "ReLU";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "rectifier, with maximum, slope and threshold";
+  static constexpr const char* kSince = "2.2";
 
   explicit ReLU(LayerConfig& config) : ActivationLayer(config) {
     activation.kind = Activation::kRelu;

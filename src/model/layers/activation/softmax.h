@@ -10,6 +10,7 @@ struct Softmax : ActivationLayer {
   static constexpr const char* kName = "Softmax";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "probabilities along an axis";
+  static constexpr const char* kSince = "2.1";
 
   explicit Softmax(LayerConfig& config) : ActivationLayer(config) {
     activation.kind = Activation::kSoftmax;

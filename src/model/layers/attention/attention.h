@@ -31,12 +31,14 @@ struct AttentionLayer : DotAttention {
   static constexpr const char* kName = "Attention";
   static constexpr const char* kWeights = "scale, concat_score_weight";
   static constexpr const char* kDescription = "attention by products of query and key";
+  static constexpr const char* kSince = "2.4";
   explicit AttentionLayer(LayerConfig& config) : DotAttention(config, /*additive=*/false) {}
 };
 struct AdditiveAttention : DotAttention {
   static constexpr const char* kName = "AdditiveAttention";
   static constexpr const char* kWeights = "scale";
   static constexpr const char* kDescription = "attention by sums of query and key";
+  static constexpr const char* kSince = "2.4";
   explicit AdditiveAttention(LayerConfig& config) : DotAttention(config, /*additive=*/true) {}
 };
 

@@ -40,15 +40,18 @@ struct MultiHeadAttention : HeadAttention {
   static constexpr const char* kWeights =
       "kernel and bias of query, key, value and attention_output";
   static constexpr const char* kDescription = "attention with several heads";
+  static constexpr const char* kSince = "2.4";
   explicit MultiHeadAttention(LayerConfig& config);
   Masking masking() const override { return Masking::kTakes; }
 };
 struct GroupQueryAttention : HeadAttention {
   static constexpr const char* kName = "GroupQueryAttention";
+  static constexpr const char* kOtherName = "GroupedQueryAttention";  // of Keras' own files
   static constexpr const char* kWeights =
       "kernel and bias of query, key, value and attention_output";
   static constexpr const char* kDescription =
       "attention with several heads, of which some share key and value";
+  static constexpr const char* kSince = "3.0";
   explicit GroupQueryAttention(LayerConfig& config);
   Masking masking() const override { return Masking::kCarries; }
 };

@@ -12,8 +12,8 @@ BatchNormalization::BatchNormalization(LayerConfig& config)
       scale(config.Bool("scale", true)),
       beta_rules(config.GetRules("beta", "zeros")),
       gamma_rules(config.GetRules("gamma", "ones")),
-      mean_rules(config.GetRules("moving_mean", "zeros")),
-      variance_rules(config.GetRules("moving_variance", "ones")) {
+      mean_rules{config.GetInitializer("moving_mean_initializer", "zeros"), {}, {}},
+      variance_rules{config.GetInitializer("moving_variance_initializer", "ones"), {}, {}} {
   if (!(momentum >= 0.0 && momentum <= 1.0)) {
     config.Fail(ErrorCode::kInvalidParameter, "argument \"momentum\" must lie between 0 and 1");
   }

@@ -22,6 +22,7 @@ struct DepthwiseConv2D : Layer {
   static constexpr const char* kName = "DepthwiseConv2D";
   static constexpr const char* kWeights = "kernel, bias";
   static constexpr const char* kDescription = "convolution of each channel by itself";
+  static constexpr const char* kSince = "2.1";
 
   explicit DepthwiseConv2D(LayerConfig& config) : DepthwiseConv2D(config, /*axes=*/2) {}
   Shape OutputShape(const std::vector<Shape>& inputs) const override {

@@ -10,6 +10,7 @@ struct Identity : SameShape {
   static constexpr const char* kName = "Identity";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "its input";
+  static constexpr const char* kSince = "2.12";
   explicit Identity(LayerConfig& config) : SameShape(config) {}
   Masking masking() const override { return Masking::kCarries; }
   int64_t Flops(const std::vector<Shape>&, const Shape&) const override { return 0; }

@@ -31,6 +31,7 @@ struct LayerNormalization : AxesNormalization {
   static constexpr const char* kName = "LayerNormalization";
   static constexpr const char* kWeights = "gamma, beta";
   static constexpr const char* kDescription = "normalization by an example's own mean and variance";
+  static constexpr const char* kSince = "2.4";
 
   explicit LayerNormalization(LayerConfig& config);
   std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
@@ -48,7 +49,7 @@ struct RMSNormalization : AxesNormalization {
   static constexpr const char* kName = "RMSNormalization";
   static constexpr const char* kWeights = "scale";
   static constexpr const char* kDescription = "division by the root of an example's mean square";
-  static constexpr const char* kSince = "3.10";
+  static constexpr const char* kSince = "3.9";
 
   explicit RMSNormalization(LayerConfig& config)
       : AxesNormalization(config), epsilon(ReadEpsilon(config, 1e-6)) {}

@@ -10,6 +10,7 @@ struct LayerScale : SameShape {
   static constexpr const char* kName = "LayerScale";
   static constexpr const char* kWeights = "gamma";
   static constexpr const char* kDescription = "each channel times a weight, as in ConvNeXt";
+  static constexpr const char* kSince = "2.10";
 
   explicit LayerScale(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;

@@ -40,6 +40,7 @@ struct CustomScaleLayer : Merge {
   static constexpr const char* kName = "CustomScaleLayer";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "first input plus a multiple of the second";
+  static constexpr const char* kSince = "2.12";
   explicit CustomScaleLayer(LayerConfig& config) : Merge(config, Kind::kAdd) {
     scale = config.Number("scale", 1.0);
     if (!config.Has("scale")) config.Missing("scale");

@@ -11,6 +11,7 @@ struct Normalization : SameShape {
   static constexpr const char* kName = "Normalization";
   static constexpr const char* kWeights = "mean, variance, count";
   static constexpr const char* kDescription = "normalization by given statistics";
+  static constexpr const char* kSince = "2.6";
 
   explicit Normalization(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;

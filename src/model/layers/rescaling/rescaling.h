@@ -10,6 +10,7 @@ struct Rescaling : Layer {
   static constexpr const char* kName = "Rescaling";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "x * scale + offset";
+  static constexpr const char* kSince = "2.6";
 
   explicit Rescaling(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;

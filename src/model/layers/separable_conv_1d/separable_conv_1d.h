@@ -9,7 +9,7 @@ namespace layers {
 struct DepthwiseConv1D : DepthwiseConv2D {
   static constexpr const char* kName = "DepthwiseConv1D";
   static constexpr const char* kDescription = "convolution of each feature by itself";
-  static constexpr const char* kSince = "2.6";
+  static constexpr const char* kSince = "2.7";
 
   explicit DepthwiseConv1D(LayerConfig& config) : DepthwiseConv2D(config, /*axes=*/1) {}
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
@@ -22,6 +22,7 @@ struct SeparableConv1D : SeparableConv2D {
   static constexpr const char* kName = "SeparableConv1D";
   static constexpr const char* kDescription =
       "convolution of each feature by itself, then of all features of a step";
+  static constexpr const char* kSince = "2.1";
 
   explicit SeparableConv1D(LayerConfig& config) : SeparableConv2D(config, /*axes=*/1) {}
   Shape OutputShape(const std::vector<Shape>& inputs) const override;

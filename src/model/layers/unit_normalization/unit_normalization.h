@@ -10,7 +10,7 @@ struct UnitNormalization : AxesNormalization {
   static constexpr const char* kName = "UnitNormalization";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "division by an example's norm";
-  static constexpr const char* kSince = "2.8";
+  static constexpr const char* kSince = "2.9";
 
   explicit UnitNormalization(LayerConfig& config) : AxesNormalization(config) {}
 };
