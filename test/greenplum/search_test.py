@@ -78,10 +78,10 @@ def test_failures_and_small_spaces_are_those_of_postgres(searched):
 
 def test_a_trial_that_is_too_large_fails_alone(searched):
     greenplum, _ = searched
-    query(greenplum, "SELECT hopper.mlp(model_arch_table := 'wide', packed_table := 'search_3', hidden := ARRAY[16])")
-    query(greenplum, "SELECT hopper.mlp(model_arch_table := 'wide', packed_table := 'search_3', hidden := ARRAY[100000])")
+    query(greenplum, "SELECT hopper.mlp(model_arch_table := 'two_widths', packed_table := 'search_3', hidden := ARRAY[16])")
+    query(greenplum, "SELECT hopper.mlp(model_arch_table := 'two_widths', packed_table := 'search_3', hidden := ARRAY[100000])")
     query(greenplum, "SET hopper.memory_limit = '60MB'")
-    query(greenplum, "SELECT hopper.automl('search_3', 'too_large', 'wide', 'too_large_best', ARRAY[1, 2], %s,"
+    query(greenplum, "SELECT hopper.automl('search_3', 'too_large', 'two_widths', 'too_large_best', ARRAY[1, 2], %s,"
                      " '{''batch_size'': [32]}', 'grid', 'num_iterations=1')",
           GRID.replace("[0.0003, 0.1, 'log']", "[0.01]").replace("'Adam', 'SGD'", "'SGD'"))
     query(greenplum, "RESET hopper.memory_limit")
@@ -101,3 +101,19 @@ def test_the_best_of_a_search_is_the_best_on_segments(searched):
     assert value(greenplum, "SELECT best_mst_key FROM hopper.models() WHERE model_table = 'bounded'") == best
     assert value(greenplum, "SELECT mst_key FROM hopper.best_config('bounded')") == best
     assert value(greenplum, "SELECT hopper.keep_best('bounded')") == 0
+
+
+def test_more_models_than_a_segment_has_connections_for(searched):
+    """Each part of one query over all of their tables would have a connection of its own."""
+    greenplum, _ = searched
+    before = value(greenplum, "SELECT count(*) FROM hopper.models()")
+    query(greenplum, """DO $$ BEGIN
+        FOR i IN 1..80 LOOP
+            EXECUTE 'CREATE TABLE many_' || i || ' (mst_key int, model_weights bytea, model_arch json)'
+                ' DISTRIBUTED BY (mst_key)';
+            EXECUTE 'CREATE TABLE many_' || i || '_summary (LIKE bounded_summary) DISTRIBUTED RANDOMLY';
+            EXECUTE 'INSERT INTO many_' || i || '_summary SELECT * FROM bounded_summary';
+        END LOOP; END $$""")
+    assert value(greenplum, "SELECT count(*) FROM hopper.models()") == before + 80
+    query(greenplum, """DO $$ BEGIN
+        FOR i IN 1..80 LOOP EXECUTE 'DROP TABLE many_' || i || ', many_' || i || '_summary'; END LOOP; END $$""")

@@ -67,6 +67,8 @@ extern void hopper_require_set_context(FunctionCallInfo fcinfo);
 extern Tuplestorestate *hopper_begin_result(FunctionCallInfo fcinfo, TupleDesc *descriptor);
 /* Returns all rows of a query (run by SPI, read-only) as the function's result set. */
 extern Datum hopper_return_query(FunctionCallInfo fcinfo, const char *query);
+/* The rows of several queries (char *), one after another. */
+extern Datum hopper_return_queries(FunctionCallInfo fcinfo, List *queries);
 
 /* --- handles of the core that must not outlive the caller (server/guard.c) --- */
 

@@ -117,28 +117,41 @@ without_jit(void)
 	return level;
 }
 
-Datum
-hopper_return_query(FunctionCallInfo fcinfo, const char *query)
+static void
+put_query(Tuplestorestate *store, TupleDesc descriptor, const char *query)
 {
-	TupleDesc	descriptor;
-	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
-	uint64		row;
-	uint64		n_rows;
-	int			column;
-	int			level = without_jit();
+	uint64		n_rows = hopper_select("%s", query);
 
-	hopper_connect();
-	n_rows = hopper_select("%s", query);
-	AtEOXact_GUC(false, level);
 	if (SPI_tuptable->tupdesc->natts != descriptor->natts)
 		elog(ERROR, "the query returns %d columns where %d are declared",
 			 SPI_tuptable->tupdesc->natts, descriptor->natts);
 	/* The columns are those of a user's table, who may have changed their types. */
-	for (column = 0; column < descriptor->natts; column++)
+	for (int column = 0; column < descriptor->natts; column++)
 		hopper_require_type(SPI_tuptable->tupdesc, column + 1,
 							TupleDescAttr(descriptor, column)->atttypid);
-	for (row = 0; row < n_rows; row++)
+	for (uint64 row = 0; row < n_rows; row++)
 		tuplestore_puttuple(store, SPI_tuptable->vals[row]);
+	SPI_freetuptable(SPI_tuptable);
+}
+
+Datum
+hopper_return_queries(FunctionCallInfo fcinfo, List *queries)
+{
+	TupleDesc	descriptor;
+	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
+	ListCell   *cell;
+	int			level = without_jit();
+
+	hopper_connect();
+	foreach(cell, queries)
+		put_query(store, descriptor, lfirst(cell));
+	AtEOXact_GUC(false, level);
 	hopper_finish();
 	return (Datum) 0;
+}
+
+Datum
+hopper_return_query(FunctionCallInfo fcinfo, const char *query)
+{
+	return hopper_return_queries(fcinfo, list_make1((void *) query));
 }

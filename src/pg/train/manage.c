@@ -473,40 +473,39 @@ Datum
 hopper_sql_models(PG_FUNCTION_ARGS)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	StringInfoData query;
-	char	   *text;
+	List	   *queries = NIL;
 	uint64		n;
 
 	hopper_require_set_context(fcinfo);
 	hopper_connect();
 	n = hopper_select(LISTED_TABLES);
-	initStringInfo(&query);
-	appendStringInfoString(&query, "SELECT NULL::text, NULL::text, NULL::timestamptz, NULL::text,"
-						   " NULL::text, NULL::int8, NULL::int4, NULL::text, NULL::float8,"
-						   " NULL::int8, NULL::text WHERE false");
+	/* A query for each table: one for all would open as many connections to each segment. */
 	for (uint64 row = 0; row < n; row++)
 	{
 		char	   *schema = hopper_text_cell(NULL, row, 1);
 		char	   *name = hopper_text_cell(NULL, row, 2);
 		const char *bytes = hopper_cell(row, 5);
+		MemoryContext own;
 
 		/* Policies on rows are functions of their owner's. */
 		if (hopper_hides_rows((Oid) hopper_int_cell(NULL, row, 3, 0, PG_UINT32_MAX)) ||
 			hopper_hides_rows((Oid) hopper_int_cell(NULL, row, 4, 0, PG_UINT32_MAX)))
 			continue;
-		appendStringInfo(&query, " UNION ALL (SELECT %s, %s, end_training_time, source_table,"
-						 " validation_table, (SELECT count(*) FROM ONLY %s.%s), %s, %s, %s,"
-						 " %s::int8, %s FROM ONLY %s.%s s LIMIT 1)",
-						 hopper_literal(schema), hopper_literal(name),
-						 hopper_identifier(schema), hopper_identifier(name),
-						 where_there("best_mst_key", schema, name),
-						 where_there("best_metric", schema, name),
-						 where_there("best_value", schema, name), bytes ? bytes : "NULL",
-						 hopper_literal(hopper_cell(row, 6)),
-						 hopper_identifier(schema),
-						 hopper_identifier(psprintf("%s_summary", name)));
+		own = MemoryContextSwitchTo(caller);
+		queries = lappend(queries,
+						  psprintf("SELECT %s::text, %s::text, end_training_time, source_table,"
+								   " validation_table, (SELECT count(*) FROM ONLY %s.%s),"
+								   " %s, %s, %s, %s::int8, %s::text FROM ONLY %s.%s s LIMIT 1",
+								   hopper_literal(schema), hopper_literal(name),
+								   hopper_identifier(schema), hopper_identifier(name),
+								   where_there("best_mst_key", schema, name),
+								   where_there("best_metric", schema, name),
+								   where_there("best_value", schema, name),
+								   bytes ? bytes : "NULL", hopper_literal(hopper_cell(row, 6)),
+								   hopper_identifier(schema),
+								   hopper_identifier(psprintf("%s_summary", name))));
+		MemoryContextSwitchTo(own);
 	}
-	text = MemoryContextStrdup(caller, query.data);
 	hopper_finish();
-	return hopper_return_query(fcinfo, text);
+	return hopper_return_queries(fcinfo, queries);
 }

@@ -138,10 +138,13 @@ TEST(CoreApi, LayersAreListed) {
   ASSERT_EQ(Api().layers(&rows, &error), HOPPER_OK) << Show(error);
   bool dense = false, flatten = false;
   for (const auto& row : Take(rows)) {
-    ASSERT_EQ(row.size(), 3u);
-    EXPECT_NE(row[2], "");
-    if (row[0] == "Dense") dense = row[1] == "kernel, bias";
-    if (row[0] == "Flatten") flatten = row[1] == "NULL";
+    ASSERT_EQ(row.size(), 5u);  // class, arguments, weights, description, since
+    EXPECT_NE(row[3], "");
+    EXPECT_NE(row[4], "NULL");
+    if (row[0] == "Dense") {
+      dense = row[1].find("units") != std::string::npos && row[2] == "kernel, bias";
+    }
+    if (row[0] == "Flatten") flatten = row[2] == "NULL";
   }
   EXPECT_TRUE(dense);
   EXPECT_TRUE(flatten);
