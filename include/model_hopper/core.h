@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "model_hopper/basics.h"
+#include "model_hopper/cancel.h"
 #include "model_hopper/config.h"
 #include "model_hopper/course.h"
 #include "model_hopper/data.h"
@@ -48,6 +49,11 @@ typedef struct hopper_core_api
 	const char *library_version;	/* as model_hopper.control has it */
 
 	void		(*rows_free) (hopper_rows *rows);
+	/*
+	 * `question` (or NULL) is asked in long calls, by the thread that called: not 0 where they are
+	 * to end with HOPPER_CANCELLED. It reads flags and does nothing else.
+	 */
+	void		(*ask_for_cancel) (int (*question) (void));
 
 	/* --- architectures --- */
 

@@ -17,7 +17,8 @@
  *	  filled in. The caller owns the error struct.
  *	- Memory that the core hands out stays valid until the matching free call. Memory that the
  *	  caller passes in is only read during the call.
- *	- No function calls back. Functions of one handle are called by one thread at a time.
+ *	- No function calls back, but to ask whether it is to end (hopper_core_api.ask_for_cancel()).
+ *	  Functions of one handle are called by one thread at a time.
  *	- Text is UTF-8 and NUL-terminated unless a length goes with it.
  */
 #ifndef MODEL_HOPPER_CORE_API_H

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/cancel.h"
+
 namespace hopper {
 namespace {
 
@@ -60,6 +62,7 @@ std::optional<std::string> NearestName(const std::string& name,
   size_t nearest_score = 0;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kMaxNameLength) continue;
+    LookAtCancel();
     const std::string other = Lower(candidate);
     size_t score = EditDistance(lower, other);
     const size_t allowed = std::max<size_t>(1, std::max(lower.size(), other.size()) / 3);

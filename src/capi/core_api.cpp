@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cancel.h"
 #include "base/finite.h"
 #include "base/hash.h"
 #include "base/machine.h"
@@ -517,6 +518,7 @@ hopper_core_api MakeApi() {
   api.size = static_cast<int32_t>(sizeof(hopper_core_api));
   api.library_version = HOPPER_LIBRARY_VERSION;
   api.rows_free = FreeRows;
+  api.ask_for_cancel = AskForCancel;
   api.layers = Layers;
   api.inspect_model = InspectModel;
   api.describe_model = DescribeModel;

@@ -6,8 +6,10 @@
 #include <new>
 #include <string>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "model_hopper/basics.h"
+#include "model_hopper/cancel.h"
 
 namespace hopper {
 
@@ -49,6 +51,9 @@ int Guard(hopper_error* error, Body body) noexcept {
     } catch (const Error& e) {
       FillError(e.problem(), error);
       return static_cast<int>(e.code());
+    } catch (const Cancelled& e) {
+      FillError({static_cast<ErrorCode>(HOPPER_CANCELLED), e.what(), "", ""}, error);
+      return HOPPER_CANCELLED;
     } catch (const std::bad_alloc&) {
       FillOutOfMemory(error);
       return HOPPER_OUT_OF_MEMORY;

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/bf16.h"
 #include "base/product.h"
+#include "base/unique_names.h"
 #include "model/json_text.h"
 #include "model/keras_json.h"
 
@@ -194,13 +194,9 @@ std::vector<const Tensor*> Match(const ModelSpec& spec, const std::vector<Tensor
 
 std::vector<std::string> TensorNames(const ModelSpec& spec) {
   std::vector<std::string> names;
-  std::set<std::string> taken;
-  for (const WeightSpec& weight : spec.weights) {
-    std::string name = weight.name;
-    // Layers of a Sequential may share a name.
-    for (int i = 2; !taken.insert(name).second; ++i) name = weight.name + "#" + std::to_string(i);
-    names.push_back(std::move(name));
-  }
+  // Layers of a Sequential may share a name.
+  UniqueNames taken("#");
+  for (const WeightSpec& weight : spec.weights) names.push_back(taken.Take(weight.name));
   return names;
 }
 

@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cancel.h"
 #include "params/optimizer_params.h"
 #include "params/other_names.h"
 #include "params/output_params.h"
@@ -30,6 +31,7 @@ const char* ReasonWithoutEffect(const std::string& key) {
 }  // namespace
 
 CompileParams ParseCompileParams(std::string_view text, std::vector<ParamProblem>* problems) {
+  LookAtCancel();
   CompileParams params;
   ProblemList list(problems);
   std::vector<ValueEntry> entries;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cancel.h"
 #include "params/callable.h"
 #include "params/other_names.h"
 #include "params/stopping_params.h"
@@ -107,6 +108,7 @@ void ReadShuffle(const Value& value, FitParams* params, ProblemList* problems) {
 }  // namespace
 
 FitParams ParseFitParams(std::string_view text, std::vector<ParamProblem>* problems) {
+  LookAtCancel();
   FitParams params;
   ProblemList list(problems);
   std::vector<ValueEntry> entries;

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/hash.h"
 #include "base/philox.h"
 #include "params/grid_space.h"
@@ -59,6 +60,7 @@ void ForEachCombination(const std::vector<GridParameter>& parameters, Visit visi
   const uint64_t count = Product(parameters);
   std::vector<Value> values(parameters.size());
   for (uint64_t i = 0; i < count; ++i) {
+    LookAtCancel();
     uint64_t rest = i;
     for (size_t p = parameters.size(); p-- > 0;) {
       const uint64_t n = CountValues(parameters[p]);
@@ -76,11 +78,15 @@ class Collector {
   using Key = std::tuple<int32_t, size_t, size_t>;
 
   explicit Collector(const std::vector<Configuration>& existing) {
-    for (const Configuration& c : existing) keys_.insert(KeyOf(c));
+    for (const Configuration& c : existing) {
+      LookAtCancel();
+      keys_.insert(KeyOf(c));
+    }
   }
 
   // Appends where the configuration is new. What is wrong with its texts is collected.
   bool Add(Configuration configuration) {
+    LookAtCancel();
     Check(configuration.compile_params, /*compile=*/true);
     Check(configuration.fit_params, /*compile=*/false);
     if (!keys_.insert(KeyOf(configuration)).second) return false;
@@ -142,8 +148,9 @@ class Collector {
 
 std::vector<int32_t> Distinct(const std::vector<int32_t>& ids) {
   std::vector<int32_t> distinct;
+  std::unordered_set<int32_t> seen;
   for (const int32_t id : ids) {
-    if (std::find(distinct.begin(), distinct.end(), id) == distinct.end()) distinct.push_back(id);
+    if (seen.insert(id).second) distinct.push_back(id);
   }
   return distinct;
 }
@@ -245,6 +252,7 @@ void DrawFromTheRest(const GridRequest& request, const std::vector<int32_t>& mod
   std::vector<Configuration> rest;
   std::set<Collector::Key> seen;
   ForEachConfiguration(model_ids, space, [&](Configuration c) {
+    LookAtCancel();
     const Collector::Key key = collector->KeyOf(c);
     if (seen.insert(key).second && !collector->Has(key)) rest.push_back(std::move(c));
   });

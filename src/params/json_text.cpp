@@ -2,6 +2,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "params/text.h"
 
@@ -75,6 +76,7 @@ class Builder : public nlohmann::json_sax<Json> {
     return Add(std::move(value));
   }
   bool Add(Value value) {
+    LookAtCancel();
     if (open_.empty()) {
       root_ = std::move(value);
     } else if (open_.back().kind == Value::Kind::kDict) {

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/number_text.h"
 #include "params/text.h"
@@ -118,6 +119,7 @@ class Parser {
 
  private:
   Value ParseValue(int depth) {
+    LookAtCancel();
     if (depth > kMaxValueDepth) {
       Fail(at_, "values are nested more than " + std::to_string(kMaxValueDepth) + " deep");
     }

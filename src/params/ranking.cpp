@@ -207,7 +207,7 @@ class Ranking {
   }
 
   std::vector<Ranked> Groups() const {
-    std::vector<std::string> keys;
+    std::unordered_map<std::string, int> groups;
     std::vector<Ranked> of_distinct;
     for (const Candidates& candidates : distinct_) {
       const int place = FirstDirected(candidates);
@@ -220,11 +220,7 @@ class Ranking {
         one.direction = candidates.directions[Index(place)];
         one.name = candidates.names[Index(place)];
       }
-      one.group = PlaceOf(keys, key);
-      if (one.group < 0) {
-        one.group = static_cast<int>(keys.size());
-        keys.push_back(key);
-      }
+      one.group = groups.emplace(key, static_cast<int>(groups.size())).first->second;
       of_distinct.push_back(std::move(one));
     }
     std::vector<Ranked> ranked;

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/cancel.h"
+
 namespace hopper {
 namespace {
 
@@ -216,6 +218,7 @@ std::optional<SearchPoint> DrawUntried(const SearchJournal& journal, uint32_t st
   const Philox random = journal.Random(stream, draw);
   const size_t size = space.size();
   for (uint64_t attempt = 0; attempt < kTries; ++attempt) {
+    LookAtCancel();
     SearchPoint point = space.Fill([&](size_t d) {
       return space.dimensions()[d].FromUnit(random.UniformDouble(attempt * size + d));
     });

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/cancel.h"
 #include "params/text.h"
 
 namespace hopper {
@@ -147,6 +148,7 @@ SearchPoint SearchSpace::First() const {
 }
 
 bool SearchSpace::Next(SearchPoint* point) const {
+  LookAtCancel();
   // An odometer whose wheels are there or not, as wheels before them stand.
   for (size_t k = size(); k-- > 0;) {
     const size_t turned = order_[k];

@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "base/cancel.h"
 #include "params/params.h"
 #include "params/text.h"
 #include "search/choices.h"
@@ -351,6 +355,7 @@ class SpaceReader {
         }
         dimensions_[d].conditions.push_back(
             ReadCondition(entry.value, path + "." + entry.key.text, parent));
+        LookAtCancel();
       }
     }
   }
@@ -384,7 +389,8 @@ class SpaceReader {
     }
     if (values.items.empty()) Fail(path, "list of values is empty");
     for (const Value& wanted : values.items) {
-      const std::optional<double> number = NumberOf(dimension, wanted);
+      LookAtCancel();
+      const std::optional<double> number = NumberOf(parent, wanted);
       if (number) {
         condition.allowed.push_back(*number);
       } else {
@@ -394,12 +400,16 @@ class SpaceReader {
     return condition;
   }
 
-  static std::optional<double> NumberOf(const Dimension& dimension, const Value& wanted) {
+  std::optional<double> NumberOf(size_t d, const Value& wanted) {
+    const Dimension& dimension = dimensions_[d];
     if (dimension.kind == DimensionKind::kChoice) {
-      for (size_t i = 0; i < dimension.choices.size(); ++i) {
-        if (RenderJson(dimension.choices[i]) == RenderJson(wanted)) return static_cast<double>(i);
+      std::unordered_map<std::string, double>& places = places_[d];
+      for (size_t i = 0, n = places.empty() ? dimension.choices.size() : 0; i < n; ++i) {
+        places.emplace(RenderJson(dimension.choices[i]), static_cast<double>(i));
       }
-      return {};
+      const auto at = places.find(RenderJson(wanted));
+      if (at == places.end()) return {};
+      return at->second;
     }
     if (!wanted.IsNumber() || !dimension.IsDiscrete()) return {};
     const double nearest = dimension.Nearest(wanted.real);
@@ -450,8 +460,8 @@ class SpaceReader {
       if (!Matches(dimension.name, name, mark)) continue;
       found = true;
       dimension.structural = dimension.structural || structural;
-      if (std::find(dimension.used_in.begin(), dimension.used_in.end(), place) ==
-          dimension.used_in.end()) {
+      // All that a place uses is read before the next place.
+      if (dimension.used_in.empty() || dimension.used_in.back() != place) {
         dimension.used_in.push_back(place);
       }
     }
@@ -495,9 +505,11 @@ class SpaceReader {
     for (Dimension& dimension : dimensions_) {
       DimensionCondition condition;
       condition.parent = *chosen_model_;
+      const std::unordered_set<std::string> used(dimension.used_in.begin(),
+                                                 dimension.used_in.end());
       for (size_t i = 0; i < models.choices.size(); ++i) {
-        const std::string place = "architecture " + RenderJson(models.choices[i]);
-        if (std::count(dimension.used_in.begin(), dimension.used_in.end(), place) > 0) {
+        LookAtCancel();
+        if (used.count("architecture " + RenderJson(models.choices[i])) > 0) {
           condition.allowed.push_back(static_cast<double>(i));
         }
       }
@@ -555,6 +567,8 @@ class SpaceReader {
   std::vector<Problem>* problems_;
   size_t before_;
   std::vector<Dimension> dimensions_;
+  // Of each one's choices, as JSON, where a condition has asked for them.
+  std::map<size_t, std::unordered_map<std::string, double>> places_;
   std::vector<const Value*> conditions_;  // of each dimension: what is under "when"
   Value model_id_ = Dict({});
   std::optional<size_t> chosen_model_;  // the dimension of a list of model_ids

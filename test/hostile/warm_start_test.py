@@ -15,6 +15,8 @@ MODEL = """{"class_name": "Sequential", "config": {"name": "s", "layers": [
 COMPILE = "loss='categorical_crossentropy', optimizer='SGD(lr=0.1)', metrics=['accuracy']"
 WARM = "SELECT * FROM hopper.fit_multiple_model('packed', 'run', 'configs', 2, warm_start => true)"
 COLD = WARM.replace("'run'", "'fresh'").replace(", warm_start => true", "")
+ADD = ("SELECT hopper.generate_model_configs('models', 'configs', '{1}', $${'loss': ['mse'],"
+       " 'optimizer_params_list': [{'optimizer': ['SGD']}]}$$, $${'batch_size': [4]}$$)")
 OUTPUTS = ("run", "run_state", "run_info", "run_summary")
 TAKES_NOTHING = ("CREATE FUNCTION {0}() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
                  "CREATE TRIGGER {0} BEFORE {1} ON {2} FOR EACH ROW EXECUTE FUNCTION {0}()")
@@ -181,6 +183,8 @@ def test_waiting_is_said(database):
     ("run", "SELECT * FROM hopper.predict_row('run', 1, ARRAY[1, 2]::real[])"),
     ("points", "SELECT hopper.predict('run', 'points', 'id', 'x', 'predicted', mst_key => 1)"),
     ("models", "SELECT hopper.describe_model('models', 1)"),
+    # Who adds configurations by hand, too.
+    ("configs IN ROW EXCLUSIVE MODE", ADD),
 ])
 def test_waiting_for_who_changes_a_table_is_said(database, table, statement):
     writer = connect(DATABASE)
@@ -195,7 +199,7 @@ def test_waiting_for_who_changes_a_table_is_said(database, table, statement):
     thread.join(30)
     assert not thread.is_alive()
     told = [line for line in waiting.notices if "waiting for other sessions" in line]
-    assert len(told) == 1 and table in told[0]
+    assert len(told) == 1 and table.split()[0] in told[0]
     query(waiting, "ROLLBACK")
     writer.close()
     waiting.close()

@@ -149,6 +149,10 @@ class Writer {
     // The graph's fields may come in any order: its weights, which are long, come last.
     body_ = head.Take() + body_;
     std::vector<FilePiece> pieces;
+    std::vector<int64_t> first = {0};  // of each weight among the model's values
+    for (const WeightSpec& weight : model_.spec->weights) {
+      first.push_back(first.back() + weight.size());
+    }
     size_t size = body_.size();
     for (const int weight : weights_) {
       const Tensor& tensor = At(weight);
@@ -158,15 +162,13 @@ class Writer {
       Message proto = TensorHead(tensor.name, tensor.shape, Type::kFloat);
       proto.Begin(9, bytes);
       piece.bytes = Message::Header(5, proto.bytes().size() + bytes) + proto.bytes();
-      for (int i = 0; i < tensor.weight; ++i) {
-        piece.first += model_.spec->weights[static_cast<size_t>(i)].size();
-      }
+      piece.first = first[static_cast<size_t>(tensor.weight)];
       size += piece.bytes.size() + bytes;
       pieces.push_back(std::move(piece));
     }
-    FilePiece first;
-    first.bytes = Head() + Message::Header(7, size) + body_;
-    pieces.insert(pieces.begin(), std::move(first));
+    FilePiece begin;
+    begin.bytes = Head() + Message::Header(7, size) + body_;
+    pieces.insert(pieces.begin(), std::move(begin));
     return pieces;
   }
 

@@ -113,11 +113,7 @@ void Graph::Begin(const std::string& layer, const std::string& layer_type) {
   layer_type_ = layer_type;
 }
 
-std::string Graph::Unique(const std::string& name) {
-  std::string unique = name;
-  for (int i = 2; !names_.insert(unique).second; ++i) unique = name + "_" + std::to_string(i);
-  return unique;
-}
+std::string Graph::Unique(const std::string& name) { return names_.Take(name); }
 
 Value Graph::Add(Tensor tensor) {
   tensors_.push_back(std::move(tensor));
@@ -226,8 +222,8 @@ Value Graph::Transposed(const Value& x, const Shape& axes) {
 
 void Graph::Name(const Value& value, const std::string& name) {
   Tensor& tensor = tensors_[static_cast<size_t>(value.id())];
-  if (tensor.kind != Tensor::Kind::kResult || !names_.insert(name).second) return;
-  names_.erase(tensor.name);
+  if (tensor.kind != Tensor::Kind::kResult || !names_.TakeAsItIs(name)) return;
+  names_.GiveBack(tensor.name);
   tensor.name = name;
 }
 
@@ -243,8 +239,8 @@ void Graph::Output(const Value& value, const std::string& name) {
     for (Tensor& other : tensors_) {
       if (other.name == name && other.kind == Tensor::Kind::kResult) other.name = Unique(name);
     }
-    names_.erase(tensor.name);
-    tensor.name = names_.insert(name).second ? name : Unique(name);
+    names_.GiveBack(tensor.name);
+    tensor.name = Unique(name);
   }
   outputs_.push_back(output.id());
 }

@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/unique_names.h"
 #include "model/shape.h"
 
 namespace hopper {
@@ -125,7 +125,7 @@ class Graph {
   std::vector<int> outputs_;
   std::string layer_;
   std::string layer_type_;
-  std::set<std::string> names_;
+  UniqueNames names_{"_"};
   std::map<std::pair<int, Shape>, int> transposed_;
   std::map<int, int> weights_;
 };

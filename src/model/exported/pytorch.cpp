@@ -508,9 +508,7 @@ class Printer {
       plain.insert(0, "x_");
     }
     // Members of nn.Module are written without a number at their end.
-    std::string unique = plain;
-    for (int i = 2; !taken_.insert(unique).second; ++i) unique = plain + "_" + std::to_string(i);
-    return unique;
+    return taken_.Take(plain);
   }
 
   std::string VariableOf(int id) {
@@ -593,7 +591,7 @@ class Printer {
   std::vector<const Operation*> nodes_;
   std::map<int, int> readers_;
   std::map<int, std::string> texts_;  // by tensor
-  std::set<std::string> taken_;
+  UniqueNames taken_{"_"};
   std::set<std::string> helpers_;
   std::string weights_;
   std::string constants_;

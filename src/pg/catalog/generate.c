@@ -6,6 +6,7 @@
 
 #include "catalog/pg_type.h"
 #include "utils/array.h"
+#include "utils/hsearch.h"
 
 #include "pg/catalog/models.h"
 #include "pg/catalog/problems.h"
@@ -146,6 +147,19 @@ make_selection_tables(const destination *to)
 	hopper_grant_again(grants);
 }
 
+/* The first row that has a model. */
+typedef struct first_row
+{
+	int32		model_id;
+	int			row;
+} first_row;
+
+static uint32
+hash_model(const void *key, Size size)
+{
+	return (uint32) *(const int32 *) key * 2654435761u;
+}
+
 /*
  * The new rows as configurations with the keys that they will have. Architectures are read once a
  * model; stored weights play no part in what can be wrong with parameters.
@@ -154,27 +168,33 @@ static hopper_config *
 configs_of_rows(const hopper_rows *rows, const hopper_name *models, int32 first_key)
 {
 	hopper_config *configs = palloc0(sizeof(hopper_config) * (rows->n_rows + 1));
+	HASHCTL		control = {0};
+	HTAB	   *firsts;
 	int			row;
-	int			earlier;
+
+	control.keysize = sizeof(int32);
+	control.entrysize = sizeof(first_row);
+	control.hash = hash_model;
+	control.hcxt = CurrentMemoryContext;
+	firsts = hash_create("hopper models", 64, &control, HASH_ELEM | HASH_FUNCTION | HASH_CONTEXT);
 
 	for (row = 0; row < rows->n_rows; row++)
 	{
 		const char *const *cells = rows->cells + (size_t) row * 3;
 		hopper_config *config = &configs[row];
+		first_row  *first;
+		bool		known;
 
+		CHECK_FOR_INTERRUPTS();
 		config->mst_key = first_key + row;
 		config->model_id = atoi(cells[0]);
 		config->compile_params = cells[1];
 		config->fit_params = cells[2];
-		for (earlier = row - 1; earlier >= 0; earlier--)
+		first = hash_search(firsts, &config->model_id, HASH_ENTER, &known);
+		if (known)
 		{
-			if (configs[earlier].model_id == config->model_id)
-				break;
-		}
-		if (earlier >= 0)
-		{
-			config->model_arch = configs[earlier].model_arch;
-			config->model_arch_size = configs[earlier].model_arch_size;
+			config->model_arch = configs[first->row].model_arch;
+			config->model_arch_size = configs[first->row].model_arch_size;
 		}
 		else
 		{
@@ -183,8 +203,10 @@ configs_of_rows(const hopper_rows *rows, const hopper_name *models, int32 first_
 			hopper_read_model(models, config->model_id, &model);
 			config->model_arch = model.arch;
 			config->model_arch_size = model.arch_size;
+			first->row = row;
 		}
 	}
+	hash_destroy(firsts);
 	return configs;
 }
 
@@ -434,7 +456,7 @@ read_existing(const hopper_name *selection, const hopper_name *models, hopper_gr
 						selection->shown, stored.shown, models->shown),
 				 errhint("Choose another model selection table.")));
 	/* Two appends at once would give the same keys. */
-	hopper_exec("LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE", selection->quoted);
+	hopper_lock_table(selection, ShareRowExclusiveLock, "SHARE ROW EXCLUSIVE");
 	/* Not the statement's snapshot, which is older than the lock. */
 	grid->n_existing = (int32)
 		hopper_select_latest("SELECT mst_key::pg_catalog.int4, model_id::pg_catalog.int4,"

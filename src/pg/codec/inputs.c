@@ -55,6 +55,7 @@ hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *in
 	if (written[strspn(written, " \t\r\n")] != '{')
 		return false;
 	*columns = NIL;
+	hopper_require_list_bytes(value, argument);
 	require_json(written, argument);
 	n = hopper_select("SELECT e.i, e.key, a.v"
 					  " FROM json_each(%s::json) WITH ORDINALITY AS e(key, value, i)"
@@ -69,11 +70,13 @@ hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *in
 		int64		number = hopper_int_cell(NULL, row, 1, 1, PG_INT64_MAX);
 		char	   *column = hopper_cell(row, 3);
 
+		CHECK_FOR_INTERRUPTS();
 		if (number > n_read)
 		{
 			char	   *name = hopper_cell(row, 2);
 
-			for (int i = 0; i < inputs->n; i++)
+			/* beyond the limit they are only counted */
+			for (int i = 0; i < inputs->n && inputs->n <= HOPPER_MAX_INPUTS; i++)
 				if (strcmp(inputs->names[i], name) == 0)
 					ereport(ERROR,
 							(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

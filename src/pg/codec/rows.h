@@ -87,6 +87,8 @@ extern char *hopper_pack_row_name(const hopper_pack_source *source);
 
 /* The names (char *) of a comma-separated argument; ERROR where it is NULL or names one twice. */
 extern List *hopper_column_list(text *value, const char *argument);
+/* ERROR 54000 where a list of columns, or a dictionary of them, is longer than anybody needs. */
+extern void hopper_require_list_bytes(text *value, const char *argument);
 /*
  * The same for the columns that are to be the features of something trained or packed, `whose` name
  * messages show: in its order, with a NOTICE where they were written in another one. NULL means

@@ -86,6 +86,13 @@ require_version(const char *library, const void *api, bool same)
 				 errhint("Install all libraries of model_hopper from one build, and reconnect.")));
 }
 
+/* What the core asks in long calls. */
+static int
+statement_ends(void)
+{
+	return QueryCancelPending || ProcDiePending;
+}
+
 const hopper_core_api *
 hopper_core(void)
 {
@@ -102,6 +109,7 @@ hopper_core(void)
 						api != NULL && api->version == HOPPER_API_VERSION &&
 						api->size == (int32_t) sizeof(hopper_core_api) &&
 						strcmp(api->library_version, HOPPER_VERSION) == 0);
+		api->ask_for_cancel(statement_ends);
 		core_api = api;
 	}
 	return core_api;

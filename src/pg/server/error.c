@@ -9,6 +9,8 @@
 int
 hopper_sqlstate(int code)
 {
+	if (code == HOPPER_CANCELLED)
+		return ERRCODE_QUERY_CANCELED;
 	switch ((hopper_code) code)
 	{
 		case HOPPER_OK:
@@ -79,6 +81,9 @@ hopper_throw(const hopper_error *error)
 	const char *message = error->message[0] ? error->message : "the core failed without a message";
 	const char *hint = error->hint[0] ? error->hint : NULL;
 
+	/* The server knows why: a timeout, or the user's request. */
+	if (error->code == HOPPER_CANCELLED)
+		CHECK_FOR_INTERRUPTS();
 	if (hint == NULL && hopper_sqlstate(error->code) == ERRCODE_INTERNAL_ERROR)
 		hint = "Please report this as a bug of model_hopper.";
 	ereport(ERROR,

@@ -433,6 +433,7 @@ hopper_complain_of_columns(hopper_complaints *complaints, Oid relation, List *co
 		const char *column = lfirst(cell);
 		const char *nearest;
 
+		CHECK_FOR_INTERRUPTS();
 		if (get_attnum(relation, column) != InvalidAttrNumber)
 			continue;
 		if (n++ == 0)

@@ -118,6 +118,7 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 	{
 		char	   *text = hopper_cell(i, 2);
 
+		CHECK_FOR_INTERRUPTS();
 		columns[KEY][i] = hopper_key_cell(info, i, 1);
 		params[i] = text ? hopper_to_utf8(text) : "";
 	}
@@ -125,6 +126,7 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 	hopper_rank_configs(n, params, own ? own_ranking(model) : rank_by, own, &ranking);
 	for (int i = 0; i < n; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		columns[PLACE][i] = ranking.ranks[i].metric + 1;
 		columns[DIRECTION][i] = ranking.ranks[i].direction;
 		columns[GROUP][i] = ranking.ranks[i].group;

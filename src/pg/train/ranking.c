@@ -26,6 +26,7 @@ take_rows(const hopper_rows *rows, hopper_ranking *out)
 		const char *const *cells = rows->cells + (size_t) i * N_COLUMNS;
 		hopper_rank *rank = &out->ranks[i];
 
+		CHECK_FOR_INTERRUPTS();
 		rank->metric = atoi(cells[METRIC]) - 1;
 		rank->direction = (hopper_direction) atoi(cells[DIRECTION]);
 		rank->group = atoi(cells[GROUP]);

@@ -520,6 +520,58 @@ TEST(CoreApi, RanksConfigurations) {
   Api().rows_free(rows);
 }
 
+// What goes over something as long as a user likes asks between two elements.
+TEST(CoreApi, LongCallsEndWhenTheyAreCancelled) {
+  static int asked = 0;
+  std::vector<std::string> compile;
+  for (int i = 0; i < 1000; ++i) compile.push_back("loss='mine" + std::to_string(i) + "'");
+  std::vector<const char*> texts;
+  for (const std::string& text : compile) texts.push_back(text.c_str());
+  std::string metrics = "optimizer='sgd', loss='mse', metrics=[";
+  for (int i = 0; i < 1000; ++i) metrics += "'nobody" + std::to_string(i) + "',";
+  metrics += "]";
+  const char* long_text = metrics.c_str();
+  const char* fit = "batch_size=8";
+  const int32_t model = 1;
+  hopper_grid grid = {};
+  grid.n_models = 1;
+  grid.model_ids = &model;
+  grid.compile_grid = "{'loss': ['mse'], 'optimizer_params_list': [{'optimizer': ['SGD']}]}";
+  grid.fit_grid = "{'batch_size': [1, 2, 'linear']}";
+  grid.random = 1;
+  grid.num_configs = 100;
+  std::string layers = KerasDense("d", 1, "linear", R"("batch_input_shape": [null, 1])");
+  const std::string deep = KerasSequential(std::vector<std::string>(500, layers));
+  hopper_rows* rows = nullptr;
+  const std::vector<std::pair<const char*, std::function<int(hopper_error*)>>> calls = {
+      {"rank_configs",
+       [&](hopper_error* e) {
+         return Api().rank_configs(1000, texts.data(), nullptr, 0, &rows, e);
+       }},
+      {"cross_configs",
+       [&](hopper_error* e) {
+         return Api().cross_configs(1, &model, 1, &long_text, 1, &fit, &rows, e);
+       }},
+      {"generate_configs",
+       [&](hopper_error* e) { return Api().generate_configs(&grid, &rows, nullptr, e); }},
+      {"safetensors_header",
+       [&](hopper_error* e) {
+         return Api().safetensors_header(deep.data(), deep.size(), 0, nullptr, nullptr, 0, &rows,
+                                         e);
+       }},
+  };
+  for (const auto& [name, call] : calls) {
+    SCOPED_TRACE(name);
+    asked = 0;
+    hopper_error error = {};
+    Api().ask_for_cancel([] { return ++asked > 100 ? 1 : 0; });
+    EXPECT_EQ(call(&error), HOPPER_CANCELLED) << Show(error);
+    EXPECT_EQ(error.code, HOPPER_CANCELLED);
+    EXPECT_EQ(asked, 101);  // and is not asked again
+    Api().ask_for_cancel(nullptr);
+  }
+}
+
 TEST(CoreApi, DamagedStatesAreRefused) {
   const std::vector<uint8_t> image(100, 7);
   char digest[33] = "";
