@@ -8,8 +8,8 @@
 
 namespace hopper {
 
-// Takes "name", then "name<mark>2", "name<mark>3", ...: the first that is free. However many share a
-// name, each costs a few look-ups.
+// Takes "name", then "name<mark>2", "name<mark>3", ...: the first that is free. However many share
+// a name, each costs a few look-ups.
 class UniqueNames {
  public:
   explicit UniqueNames(std::string mark) : mark_(std::move(mark)) {}

@@ -188,7 +188,7 @@ hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
 	n_validation = hopper_pack_split_rows(job);
 	check_split(job, n_validation);
 	if (job->replacing)
-		job->grants = hopper_drop_to_replace(job->tables, job->n_tables);
+		job->grants = hopper_drop_after_work(job->tables, job->n_tables);
 	init_output(job, training, &request->output, job->n_rows - n_validation, request->partitions);
 	check_starts(request, training->partitions);
 	if (!pack_is_split(request))

@@ -45,7 +45,7 @@ predict_all(hopper_prediction *run)
 	{
 		hopper_made made = {run->output_table, HOPPER_MADE_PREDICTIONS};
 
-		hopper_exchange(&run->final, &made, 1);
+		(void) hopper_exchange_results(&run->final, &made, 1);
 	}
 	return n_rows;
 }

@@ -97,6 +97,12 @@ hopper_column_selected(Oid relation, const char *column)
 	return there ? hopper_identifier(there) : "NULL::pg_catalog.text";
 }
 
+const char *
+hopper_made_drop(hopper_made_kind kind)
+{
+	return kinds[kind].drop;
+}
+
 /* Predictions are an id and classes, or an id and one predicted value. */
 static bool
 has_predictions(Relation relation)
@@ -135,8 +141,8 @@ hopper_is_made(Oid relation, hopper_made_kind kind)
 
 /* --- room for new tables --- */
 
-static void
-require_replaceable(const hopper_made *table)
+void
+hopper_require_replaceable(const hopper_made *table)
 {
 	Oid			relation = hopper_relation_oid(&table->name, true);
 
@@ -193,7 +199,7 @@ hopper_make_room(const hopper_made *tables, int n, bool replace)
 		Oid			relation = hopper_relation_oid(&tables[i].name, true);
 
 		if (exists)
-			require_replaceable(&tables[i]);
+			hopper_require_replaceable(&tables[i]);
 		else if (OidIsValid(relation) && hopper_is_made(relation, tables[i].kind) &&
 				 hopper_is_owner(relation))
 		{
@@ -257,8 +263,8 @@ hopper_working_name(const hopper_name *name)
 	}
 }
 
-static void
-rename_table(const hopper_name *table, const hopper_name *new_name)
+void
+hopper_rename_made(const hopper_name *table, const hopper_name *new_name)
 {
 	Oid			relation = hopper_relation_oid(table, false);
 	hopper_name key = *new_name;
@@ -338,8 +344,14 @@ give_rights(List *rights, const hopper_name *table)
 	}
 }
 
-hopper_grants *
-hopper_drop_to_replace(const hopper_made *tables, int n)
+void
+hopper_copy_rights(const hopper_name *from, const hopper_name *to)
+{
+	give_rights(rights_on(from), to);
+}
+
+static hopper_grants *
+note_grants(const hopper_made *tables, int n)
 {
 	hopper_grants *grants = palloc(sizeof(hopper_grants));
 
@@ -353,7 +365,24 @@ hopper_drop_to_replace(const hopper_made *tables, int n)
 		grants->tables[grants->n] = tables[i].name;
 		grants->rights[grants->n++] = rights_on(&tables[i].name);
 	}
+	return grants;
+}
+
+hopper_grants *
+hopper_drop_to_replace(const hopper_made *tables, int n)
+{
+	hopper_grants *grants = note_grants(tables, n);
+
 	(void) hopper_drop_made(tables, n, NULL);
+	return grants;
+}
+
+hopper_grants *
+hopper_drop_after_work(const hopper_made *tables, int n)
+{
+	hopper_grants *grants = note_grants(tables, n);
+
+	hopper_drop_for_results(tables, n);
 	return grants;
 }
 
@@ -363,17 +392,4 @@ hopper_grant_again(const hopper_grants *grants)
 	for (int i = 0; grants && i < grants->n; i++)
 		if (OidIsValid(hopper_relation_oid(&grants->tables[i], true)))
 			give_rights(grants->rights[i], &grants->tables[i]);
-}
-
-void
-hopper_exchange(const hopper_made *tables, const hopper_made *others, int n)
-{
-	for (int i = 0; i < n; i++)
-		if (OidIsValid(hopper_relation_oid(&tables[i].name, true)) &&
-			OidIsValid(hopper_relation_oid(&others[i].name, true)))
-			give_rights(rights_on(&tables[i].name), &others[i].name);
-	(void) hopper_drop_made(tables, n, NULL);
-	for (int i = 0; i < n; i++)
-		if (OidIsValid(hopper_relation_oid(&others[i].name, true)))
-			rename_table(&others[i].name, &tables[i].name);
 }

@@ -68,14 +68,43 @@ typedef struct hopper_grants
 	List	  **rights;			/* of others, by table */
 } hopper_grants;
 extern hopper_grants *hopper_drop_to_replace(const hopper_made *tables, int n);
+/*
+ * The same at the end of long work, which a lock_timeout or something that depends on the tables
+ * does not throw away (server/exchange.c).
+ */
+extern hopper_grants *hopper_drop_after_work(const hopper_made *tables, int n);
 /* NULL for none; tables that were not made again are left out. */
 extern void hopper_grant_again(const hopper_grants *grants);
 /* A name in the schema of `name` that no table has, for what will have another name later. */
 extern hopper_name hopper_working_name(const hopper_name *name);
+/* ERROR 42809 or 42501 where what has the name is something else, or another role's. */
+extern void hopper_require_replaceable(const hopper_made *table);
+/* With its primary key's index, after another session's statements that use it. */
+extern void hopper_rename_made(const hopper_name *table, const hopper_name *new_name);
+/* What others may do with `from` they may do with `to`, too. */
+extern void hopper_copy_rights(const hopper_name *from, const hopper_name *to);
+/* The function that drops such tables, or NULL. */
+extern const char *hopper_made_drop(hopper_made_kind kind);
+
+/* --- new tables in the place of old ones (server/exchange.c) --- */
+
 /*
  * Gives others[i], where it is there, the name of tables[i] in the same schema, and the rights that
- * others have on tables[i], which is dropped where it is there.
+ * others have on tables[i], which is dropped where it is there. The names of all of them begin with
+ * that of tables[0].
  */
 extern void hopper_exchange(const hopper_made *tables, const hopper_made *others, int n);
+/* Finds out whether it can be done, and takes it back. */
+extern void hopper_exchange_rehearse(const hopper_made *tables, const hopper_made *others, int n);
+/*
+ * The same at the end of long work: it waits for locks as long as it takes, and fails only where
+ * the statement ends. Old tables that cannot be dropped get other names; false: the new ones keep
+ * theirs. A WARNING says so.
+ */
+extern bool hopper_exchange_results(const hopper_made *tables, const hopper_made *others, int n);
+/* Of the names of `tables` at the end of long work: only the locks can fail, by a deadlock. */
+extern void hopper_drop_for_results(const hopper_made *tables, int n);
+/* What goes with tables that were replaced; a WARNING where it stays. */
+extern void hopper_drop_leftover(const hopper_made *table);
 
 #endif							/* HOPPER_MADE_H */

@@ -225,6 +225,13 @@ choose_ranking(hopper_fit *request, hopper_ranking *ranking)
 	pfree(params);
 }
 
+/* Whether the tables that are filled get the place of others. */
+static bool
+replaces(const hopper_fit *request)
+{
+	return strcmp(request->made.model.name, request->outputs.model.name) != 0;
+}
+
 void
 hopper_fit_prepare(hopper_fit *request)
 {
@@ -284,6 +291,8 @@ hopper_fit_prepare(hopper_fit *request)
 	training->keeps_others = request->keeps_others;
 
 	hopper_outputs_rehearse(&request->made, training, &request->record);
+	if (replaces(request))
+		hopper_outputs_rehearse_replace(&request->outputs, &request->made);
 	request->record.started = GetCurrentTimestamp();
 }
 
@@ -294,8 +303,11 @@ hopper_fit_finish(hopper_fit *request)
 
 	request->record.ended = GetCurrentTimestamp();
 	hopper_outputs_write_models(&request->made, training);
-	if (strcmp(request->made.model.name, request->outputs.model.name) != 0)
-		hopper_outputs_replace(&request->outputs, &request->made);
+	if (replaces(request) && !hopper_outputs_replace(&request->outputs, &request->made))
+	{
+		request->outputs = request->made;
+		request->output = request->made.model;
+	}
 	request->record.best = hopper_outputs_best(&request->outputs, request->record.rank_by);
 	hopper_outputs_write_summary(&request->outputs, training, &request->record);
 	hopper_journal_write(training, hopper_relation_oid(&request->outputs.model, false),
@@ -343,34 +355,58 @@ fit(FunctionCallInfo fcinfo, hopper_fit *request)
 /* Behind all others. */
 #define AT_MST_KEYS 19
 
-/* Leaves the configurations of `keys`; ERROR 22023 where the selection table lacks one of them. */
+typedef struct choice
+{
+	int32		mst_key;
+	bool		chosen;
+} choice;
+
+static int
+compare_choices(const void *a, const void *b)
+{
+	int32		x = ((const choice *) a)->mst_key;
+	int32		y = ((const choice *) b)->mst_key;
+
+	return x < y ? -1 : x > y;
+}
+
+static choice *
+find_choice(choice *choices, int n, int32 key)
+{
+	choice		wanted = {.mst_key = key};
+
+	return bsearch(&wanted, choices, n, sizeof(choice), compare_choices);
+}
+
+/*
+ * Leaves the configurations of `keys`, of which there may be any number; ERROR 22023 where the
+ * selection table lacks one of them.
+ */
 static void
 choose_configs(hopper_fit *request, const int32 *keys, int n)
 {
+	int			n_configs = request->n_configs;
+	choice	   *choices = palloc0(Max(n_configs, 1) * sizeof(choice));
 	int			chosen = 0;
 
+	for (int at = 0; at < n_configs; at++)
+		choices[at].mst_key = request->configs[at].mst_key;
+	qsort(choices, n_configs, sizeof(choice), compare_choices);
 	for (int i = 0; i < n; i++)
 	{
-		bool		found = false;
+		choice	   *found = find_choice(choices, n_configs, keys[i]);
 
-		for (int at = 0; at < request->n_configs; at++)
-			found |= request->configs[at].mst_key == keys[i];
-		if (!found)
+		CHECK_FOR_INTERRUPTS();
+		if (found == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("\"%s\" has no configuration %d", request->selection.shown, keys[i]),
 					 errhint("Leave mst_keys out to train all of them.")));
+		found->chosen = true;
 	}
-	for (int at = 0; at < request->n_configs; at++)
-	{
-		for (int i = 0; i < n; i++)
-		{
-			if (request->configs[at].mst_key != keys[i])
-				continue;
+	for (int at = 0; at < n_configs; at++)
+		if (find_choice(choices, n_configs, request->configs[at].mst_key)->chosen)
 			request->configs[chosen++] = request->configs[at];
-			break;
-		}
-	}
 	request->n_configs = chosen;
 	request->keeps_others = true;
 }

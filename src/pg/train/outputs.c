@@ -100,15 +100,33 @@ hopper_outputs_make_room(const hopper_outputs *outputs, bool replace)
 }
 
 void
-hopper_outputs_replace(const hopper_outputs *outputs, const hopper_outputs *working)
+hopper_outputs_rehearse_replace(const hopper_outputs *outputs, const hopper_outputs *working)
 {
 	hopper_made tables[HOPPER_OUTPUT_TABLES];
 	hopper_made made[HOPPER_OUTPUT_TABLES];
 
 	hopper_outputs_tables(outputs, tables);
 	hopper_outputs_tables(working, made);
-	hopper_exchange(tables, made, HOPPER_OUTPUT_TABLES);
-	hopper_drop_search_tables(&outputs->model);
+	hopper_exchange_rehearse(tables, made, HOPPER_OUTPUT_TABLES);
+}
+
+bool
+hopper_outputs_replace(const hopper_outputs *outputs, const hopper_outputs *working)
+{
+	hopper_made tables[HOPPER_OUTPUT_TABLES];
+	hopper_made made[HOPPER_OUTPUT_TABLES];
+	hopper_made searched[HOPPER_SEARCH_TABLES];
+	int			n;
+
+	hopper_outputs_tables(outputs, tables);
+	hopper_outputs_tables(working, made);
+	if (!hopper_exchange_results(tables, made, HOPPER_OUTPUT_TABLES))
+		return false;
+	n = hopper_search_tables(&outputs->model, searched);
+	for (int i = 0; i < n; i++)
+		if (hopper_may_take(&searched[i]))
+			hopper_drop_leftover(&searched[i]);
+	return true;
 }
 
 void

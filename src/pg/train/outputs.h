@@ -64,10 +64,14 @@ extern void hopper_drop_search_tables(const hopper_name *model);
 /*
  * As hopper_make_room(). Returns the tables to make: those of `outputs` themselves, or where they
  * are to be replaced others, which take their place once they are filled, by
- * hopper_outputs_replace(): until then others use the old ones.
+ * hopper_outputs_replace(): until then others use the old ones. It returns false where that could
+ * not be done, with a WARNING: then they stay where they are.
  */
 extern hopper_outputs hopper_outputs_make_room(const hopper_outputs *outputs, bool replace);
-extern void hopper_outputs_replace(const hopper_outputs *outputs, const hopper_outputs *working);
+extern bool hopper_outputs_replace(const hopper_outputs *outputs, const hopper_outputs *working);
+/* Whether it can be done, before the training. */
+extern void hopper_outputs_rehearse_replace(const hopper_outputs *outputs,
+											const hopper_outputs *working);
 /*
  * Before a warm start: ERROR where the tables are not those of training; nobody else can lock rows
  * of them or write to them until the transaction ends.
