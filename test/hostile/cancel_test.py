@@ -12,8 +12,8 @@ import time
 import psycopg2
 import pytest
 
-from digits import (ADAM, PLAIN, connect, cpu_seconds, create_database, drop_database, outputs, pid,
-                    query, select, threads, value, wait_until)
+from digits import (ADAM, PLAIN, connect, cpu_seconds, create_database, dense, drop_database, layer, outputs,
+                    pid, query, select, sequential, threads, value, wait_until)
 
 DATABASE = "hopper_cancel"
 CANCELS = int(os.environ.get("HOPPER_CANCELS", "60"))
@@ -135,9 +135,9 @@ class Backend:
 class Call:
     """One call in a thread of its own."""
 
-    def __init__(self, admin, backend, name, place):
+    def __init__(self, admin, backend, call, place):
         self.error = None
-        statement = backend.begin(CALLS[name], place)
+        statement = backend.begin(call, place)
         self.thread = threading.Thread(target=self.run, args=(backend, statement))
         self.thread.start()
         # A cancel that comes before the statement would cancel nothing.
@@ -154,7 +154,7 @@ class Call:
 
 def cancelled(admin, backend, name, place, delay):
     """Seconds that the backend computed after the cancel, or None where it came too late."""
-    call = Call(admin, backend, name, place)
+    call = Call(admin, backend, CALLS[name], place)
     call.thread.join(delay)
     before = cpu_seconds(backend.pid)
     asked = call.thread.is_alive()
@@ -204,11 +204,47 @@ def test_cancel_at_any_moment(database):
     backend.connection.close()
 
 
+WIDE = sequential(layer("Flatten", "flatten"), dense("hidden", 18000, "relu"), dense("output", 10, "softmax"))
+
+
+def test_while_results_are_written(database):
+    """States and weights of 5 MB and 16 MB go into their tables in parts."""
+    query(database, "SELECT hopper.load_model('architectures', %s)", WIDE)
+    select(database, "wide_ones", [(key, 3, ADAM, "batch_size=512") for key in range(1, 4)])
+    query(database, "SELECT hopper.fit_multiple_model('packed', 'large', 'wide_ones', 1)")
+    digests = query(database, "SELECT mst_key, state_digest FROM large_info ORDER BY 1")
+    size = "SELECT pg_total_relation_size('large_state') + pg_total_relation_size('large')"
+    backend = Backend()
+    took = []
+    for place in ("alone", "savepoint", "do"):
+        before = value(database, size)
+        call = Call(database, backend, FIT.format("large", ", warm_start => true").replace("'configs', 1000000",
+                                                                                             "'wide_ones', 1"), place)
+        wait_until(lambda: not call.thread.is_alive() or value(database, size) > before + 8_000_000)
+        began = cpu_seconds(backend.pid)
+        query(database, "SELECT pg_cancel_backend(%s)", backend.pid)
+        call.thread.join(60)
+        took.append(cpu_seconds(backend.pid) - began)
+        assert call.error is not None, "it ended before its cancel"
+        assert call.error.pgcode == "57014", call.error
+        assert threads(backend.pid) <= backend.idle
+        backend.end(place)
+        assert query(database, "SELECT mst_key, state_digest FROM large_info ORDER BY 1") == digests
+    print(f"while results are written: {took}")
+    assert min(took) <= 0.2, took
+    # They are whole.
+    query(backend.connection, "SELECT " + FIT.format("large", ", warm_start => true").replace(
+        "'configs', 1000000", "'wide_ones', 1"))
+    assert query(database, "SELECT DISTINCT iterations FROM large_info") == [(2,)]
+    backend.connection.close()
+    query(database, "DROP TABLE large, large_info, large_state, large_summary")
+
+
 def test_terminate_in_a_block(database):
     server = value(database, "SELECT pg_postmaster_start_time()")
     for name in ("fit_multiple_model", "fit", "warm start", "predict", "evaluate", "explain_fit"):
         backend = Backend()
-        call = Call(database, backend, name, "block")
+        call = Call(database, backend, CALLS[name], "block")
         call.thread.join(0.3)
         query(database, "SELECT pg_terminate_backend(%s)", backend.pid)
         wait_until(lambda: not pathlib.Path(f"/proc/{backend.pid}").exists())

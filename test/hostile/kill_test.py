@@ -11,6 +11,7 @@ import pytest
 from conftest import crashes, wait_for_server
 from digits import (ADAM, PLAIN, SOURCE, connect, create_database, dense, drop_database, layer, outputs,
                     query, select, sequential, threads, value, wait_until)
+from memory_fails_test import CALLS as ALL
 
 DATABASE = "hopper_kill"
 # 1.3 million parameters: 16 MB of state with Adam.
@@ -31,8 +32,29 @@ CALLS = {
     # The key depends on the row, so that each row calls it.
     "evaluate": "count(e) FROM generate_series(1, 1000000) i,"
                 " LATERAL hopper.evaluate('trained', 'packed', mst_key => 1 + 0 * i) e",
+    "automl": "hopper.automl('packed', 'made', 'architectures', 'made_configs', 1, $g${'loss':"
+              " ['categorical_crossentropy'], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.01, 0.1]}]}$g$,"
+              " $g${'batch_size': [32]}$g$, 'random', 'num_configs=2, num_iterations=1000000')",
+    "predict_rows": "count(p) FROM hopper.predict_rows('trained', NULL::endless, mst_key => 2) p",
     "results put aside": "hopper.fit_multiple_model('packed', 'made', 'ten_wide', 3, threads => 2)",
 }
+# Other ways to call those above.
+THE_SAME = ["fit_multiple_model, warm start", "predict_byom_threshold", "predict_byom_top", "predict_threshold",
+            "predict_top", "training_preprocessor, outputs"]
+# They end by themselves in a moment, so that no client is gone for long while they work; every_function_test.py
+# kills their server processes.
+SHORT = ["best_config", "build_info", "check_configs", "cnn", "copy_model", "delete_model", "describe_architecture",
+         "describe_model", "describe_space", "drop_model", "drop_packed", "explain_automl", "explain_fit",
+         "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "help", "help_function",
+         "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
+         "learning_curves", "load_model", "load_model_selection_table", "metric_ascends", "mlp", "model_id",
+         "model_ids", "models", "param_importance", "predict_row", "predict_row_best", "rename_model",
+         "revoke_model", "run_timeline", "search_algorithms", "sparkline", "to_onnx", "to_onnx_arch", "to_pytorch",
+         "to_pytorch_arch", "to_safetensors", "version"]
+
+
+def test_no_function_is_forgotten():
+    assert sorted([*(name for name in CALLS if name in ALL), *THE_SAME, *SHORT]) == sorted(ALL)
 
 
 def prepare():

@@ -38,6 +38,20 @@ STATEMENTS = [
     " 'optimizer_params_list': [{'optimizer': ['SGD', 'Adam']}]}$$, $${'batch_size': [4, 8]}$$)",
     "SELECT hopper.load_model_selection_table('models', 'drawn', '{1}', ARRAY[$$loss='mse', optimizer='SGD'$$],"
     " ARRAY['batch_size=4'])",
+    "SELECT hopper.fit_multiple_model('work', 'race', 'configs', 2, replace := true)",
+    "SELECT hopper.training_preprocessor('points', 'work', 'y', 'x', replace := true)",
+    "SELECT hopper.predict('run', 'points', 'id', 'x', 'predicted', mst_key := 1, replace := true)",
+    "SELECT hopper.automl('packed', 'sought', 'models', 'sought_configs', '{1}', $${'loss':"
+    " ['categorical_crossentropy'], 'optimizer_params_list': [{'optimizer': ['SGD', 'Adam'], 'lr': [0.01, 0.1]}],"
+    " 'metrics': ['accuracy']}$$, $${'batch_size': [8]}$$, 'random', 'num_configs=2, num_iterations=1',"
+    " replace := true)",
+    "SELECT * FROM hopper.best_config('sought')",
+    "SELECT * FROM hopper.predict_rows('run', NULL::points)",
+    "SELECT * FROM hopper.predict_rows('race', NULL::points)",
+    "SELECT hopper.copy_model('run', 'race')", "SELECT hopper.copy_model('race', 'one', replace := true)",
+    "SELECT hopper.rename_model('race', 'one', replace := true)", "SELECT hopper.rename_model('one', 'race')",
+    "SELECT hopper.keep_best('race', 1)", "SELECT hopper.drop_model('race')", "SELECT hopper.drop_model('sought')",
+    "SELECT hopper.drop_packed('work')", "SELECT hopper.grant_model('race', 'public')",
     "DROP TABLE IF EXISTS race, race_info, race_summary, race_state",
     "DROP TABLE IF EXISTS work, work_summary", "DROP TABLE IF EXISTS work_validation, work_validation_summary",
     "DROP TABLE IF EXISTS one, one_info, one_summary, one_state", "DROP TABLE IF EXISTS predicted",
