@@ -1,6 +1,7 @@
 """What an administrator grants, and what sessions give back."""
 
 import os
+import pathlib
 import subprocess
 
 import psycopg2
@@ -168,6 +169,45 @@ def test_discard_all_and_idleness_end_what_a_session_keeps(session):
     query(session, "SET hopper.keep_memory = 0")
     assert query(session, ROW) == first
     assert threads(process) == with_model - 1
+
+
+def test_models_stay_ready_within_their_memory(session):
+    """The one that was not used for longest makes room, with its thread and its bytes."""
+    query(session, "DROP TABLE IF EXISTS several, several_info, several_state, several_summary")
+    model = value(session, "SELECT hopper.load_model('architectures', %s)", sequential(
+        layer("Flatten", "flatten"), dense("hidden", 18000, "relu"), dense("output", 10, "softmax")))
+    select(session, "four", [(key, model, ADAM, f"batch_size={512 + key}") for key in range(1, 5)])
+    query(session, "SELECT hopper.fit_multiple_model('packed', 'several', 'four', 1)")
+    size = value(session, "SELECT length(model_weights) FROM several WHERE mst_key = 1")
+
+    def row(key):
+        return query(session, "SELECT prob FROM hopper.predict_row('several', %s,"
+                     " (SELECT pixels FROM digits WHERE id = 1))", key)
+
+    def held():
+        status = pathlib.Path(f"/proc/{pid(session)}/status").read_text()
+        return int(status.split("RssAnon:")[1].split()[0]) * 1024
+
+    query(session, "DISCARD ALL")
+    query(session, "SET hopper.keep_memory = '13MB'")
+    assert 2 * size < 13e6 < 3 * size
+    none = threads(pid(session))
+    first, bytes_of = {}, {}
+    for number, key in enumerate((1, 2, 3, 4), 1):
+        first[key] = row(key)
+        bytes_of[number] = held()
+        assert threads(pid(session)) == none + min(number, 2)
+    assert len(set(map(str, first.values()))) == 4
+    for key in (1, 4, 2, 3, 1) * 2:
+        assert row(key) == first[key]
+        assert threads(pid(session)) == none + 2
+    # Two of 5 MB, not four.
+    assert held() - bytes_of[2] < size
+    query(session, "SET hopper.keep_memory = '7MB'")
+    assert row(1) == first[1]
+    assert row(2) == first[2]
+    assert threads(pid(session)) == none + 1
+    query(session, "RESET hopper.keep_memory; DROP TABLE several, several_info, several_state, several_summary")
 
 
 def test_all_sessions_share_threads(preloaded, session, other):

@@ -1,6 +1,8 @@
 """Calls that are refused for what they were given have made nothing: in a block whose client goes on after
 each, tables that were made and taken back would fill the server's caches."""
 
+import pathlib
+
 import psycopg2
 import pytest
 
@@ -57,3 +59,18 @@ def test_nothing_is_made(session, call):
         assert next_oid(session) == before + 1
     finally:
         session.rollback()
+
+
+def available():
+    """Bytes of memory that the machine has left."""
+    text = pathlib.Path("/proc/meminfo").read_text(encoding="ascii")
+    return int(text.split("MemAvailable:")[1].split()[0]) * 1024
+
+
+@pytest.mark.skipif(available() < 4e9, reason="the row takes 2 GB for a moment")
+def test_a_row_that_pg_dump_cannot_write_is_refused(session):
+    """Two digits a byte, and a gigabyte at most: weights that could be stored would spoil every backup."""
+    with pytest.raises(psycopg2.errors.ProgramLimitExceeded, match="more than can be stored"):
+        execute(session, "SELECT hopper.load_model('models', %s, convert_to(repeat('a', %s), 'UTF8'))",
+                (stage.SMALL, 2**29))
+    session.rollback()
