@@ -55,10 +55,14 @@ typedef struct hopper_core_api
 	 */
 	void		(*ask_for_cancel) (int (*question) (void));
 
+	/*
+	 * What there is, as the SQL function of the name `what` lists it (capi/lists.cpp); its columns
+	 * are that function's.
+	 */
+	int			(*list) (const char *what, hopper_rows **rows, hopper_error *error);
+
 	/* --- architectures --- */
 
-	/* class_name, weights, description: the layers that can be trained */
-	int			(*layers) (hopper_rows **rows, hopper_error *error);
 	int			(*inspect_model) (const char *json, size_t size, hopper_model_info *info,
 								  hopper_error *error);
 	/*

@@ -98,6 +98,8 @@ typedef enum hopper_split
 	HOPPER_SPLIT_VALID = 1
 } hopper_split;
 
+#define HOPPER_CHECKSUM_SIZE 16
+
 typedef struct hopper_buffer
 {
 	int32_t		split;			/* hopper_split */
@@ -108,7 +110,7 @@ typedef struct hopper_buffer
 	size_t		x_size;
 	const void *y;
 	size_t		y_size;
-	const uint8_t *checksum;	/* 16 bytes */
+	const uint8_t *checksum;	/* HOPPER_CHECKSUM_SIZE bytes; NULL: there are not as many */
 } hopper_buffer;
 
 #endif							/* MODEL_HOPPER_DATA_H */

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
+#include <new>
 
 #include "base/cancel.h"
 
@@ -96,6 +98,21 @@ std::string NearestNameHint(const std::string& name, const std::vector<std::stri
   }
   const std::optional<std::string> nearest = NearestName(name, candidates);
   return nearest ? "Perhaps you meant \"" + *nearest + "\"." : "";
+}
+
+Problem DescribeCaught() {
+  constexpr const char* kHint = "Please report this as a bug.";
+  try {
+    throw;
+  } catch (const Error& e) {
+    return e.problem();
+  } catch (const std::bad_alloc&) {
+    return {ErrorCode::kOutOfMemory, "out of memory", "", ""};
+  } catch (const std::exception& e) {
+    return {ErrorCode::kInternal, std::string("unexpected error: ") + e.what(), "", kHint};
+  } catch (...) {
+    return {ErrorCode::kInternal, "unexpected error", "", kHint};
+  }
 }
 
 Problem SummaryOf(const std::vector<Problem>& problems) {

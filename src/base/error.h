@@ -68,6 +68,10 @@ using OtherNames = std::vector<OtherName>;
 std::string NearestNameHint(const std::string& name, const std::vector<std::string>& candidates,
                             const OtherNames& others = {});
 
+// The exception that is being handled; to be called in a catch block. Throws where there is no
+// memory for the words.
+Problem DescribeCaught();
+
 // One problem in place of several (at least one): the first, with the list of all in its detail.
 Problem SummaryOf(const std::vector<Problem>& problems);
 

@@ -12,7 +12,8 @@
 #include "base/hash.h"
 #include "base/machine.h"
 #include "base/product.h"
-#include "capi/guard.h"
+#include "capi/boundary.h"
+#include "capi/lists.h"
 #include "capi/rows.h"
 #include "capi/search_api.h"
 #include "data/dataset.h"
@@ -63,21 +64,6 @@ void CopyShape(const Shape& shape, int32_t* rank, int64_t (&out)[HOPPER_MAX_RANK
 void CopyDigest(const Digest& digest, char (&out)[33]) { CopyText(digest.Hex(), out); }
 
 void FreeRows(hopper_rows* rows) { Rows::Free(rows); }
-
-int Layers(hopper_rows** rows, hopper_error* error) {
-  return Guard(error, [&] {
-    auto table = std::make_unique<Rows>(5);
-    for (const LayerType& type : LayerTable()) {
-      std::string arguments;
-      for (const std::string& name : ArgumentsOf(type)) {
-        arguments += (arguments.empty() ? "" : ", ") + name;
-      }
-      table->Add({type.class_name, NullIfEmpty(arguments), NullIfEmpty(type.weights),
-                  type.description, type.since});
-    }
-    *rows = Rows::Release(std::move(table));
-  });
-}
 
 int InspectModel(const char* json, size_t size, hopper_model_info* info, hopper_error* error) {
   return Guard(error, [&] {
@@ -519,7 +505,7 @@ hopper_core_api MakeApi() {
   api.library_version = HOPPER_LIBRARY_VERSION;
   api.rows_free = FreeRows;
   api.ask_for_cancel = AskForCancel;
-  api.layers = Layers;
+  api.list = ListRows;
   api.inspect_model = InspectModel;
   api.describe_model = DescribeModel;
   api.complete_model = CompleteText;

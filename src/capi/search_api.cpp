@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "capi/guard.h"
+#include "capi/boundary.h"
 #include "capi/rows.h"
 #include "capi/search_request.h"
 #include "params/text.h"

@@ -1,5 +1,10 @@
 // The table of functions that need libtorch: thin, and with no way out for an exception.
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "capi/boundary.h"
+#include "capi/rows.h"
 #include "engine/build_info.h"
 #include "engine/cuda_devices.h"
 #include "engine/evaluation.h"
@@ -34,7 +39,7 @@ namespace {
 using hopper::DescribeException;
 using hopper::Error;
 using hopper::ErrorCode;
-using hopper::Guarded;
+using hopper::Guard;
 
 template <typename... Pointers>
 void RequireAll(const Pointers*... pointers) {
@@ -46,7 +51,7 @@ void RequireAll(const Pointers*... pointers) {
 // Functions that fail with a code.
 template <typename Body>
 int Call(hopper_error* error, const Body& body) {
-  return Guarded(error, body, DescribeException);
+  return Guard(error, body, DescribeException);
 }
 
 // Functions that answer 1 (yes), 0 (not yet) or -1 (*error).
@@ -338,21 +343,21 @@ void PredictorFree(hopper_predictor* predictor) {
 int BuildInfo(hopper_rows** rows, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(rows);
-    hopper::RowsBuilder builder(2);
-    for (const auto& [name, value] : hopper::BuildInfo()) builder.AddRow({name, value});
-    *rows = builder.Release();
+    auto table = std::make_unique<hopper::Rows>(2);
+    for (const auto& [name, value] : hopper::BuildInfo()) table->Add({name, value});
+    *rows = hopper::Rows::Release(std::move(table));
   });
 }
 
 int Gpus(hopper_rows** rows, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(rows);
-    hopper::RowsBuilder builder(4);
+    auto table = std::make_unique<hopper::Rows>(4);
     for (const hopper::CudaDevice& device : hopper::ListCudaDevices().devices) {
-      builder.AddRow({std::to_string(device.index), device.name,
-                      std::to_string(device.memory >> 20), device.capability});
+      table->Add({std::to_string(device.index), device.name, std::to_string(device.memory >> 20),
+                  device.capability});
     }
-    *rows = builder.Release();
+    *rows = hopper::Rows::Release(std::move(table));
   });
 }
 
@@ -529,7 +534,7 @@ hopper_torch_api MakeApi() {
   hopper_torch_api api = {};
   api.version = HOPPER_API_VERSION;
   api.size = static_cast<int32_t>(sizeof(hopper_torch_api));
-  api.rows_free = hopper::RowsBuilder::FreeRows;
+  api.rows_free = hopper::Rows::Free;
   api.build_info = BuildInfo;
   api.gpus = Gpus;
   api.check_precision = CheckPrecision;

@@ -301,9 +301,8 @@ void Dataset::AddBuffer(const hopper_buffer& buffer) {
             std::to_string(partition.n + buffer.n) + ".");
   }
   const auto n = static_cast<size_t>(buffer.n);
-  if (buffer.x == nullptr || buffer.y == nullptr || buffer.checksum == nullptr) {
-    damaged("Its features, labels or checksum are missing.");
-  }
+  if (buffer.x == nullptr || buffer.y == nullptr) damaged("Its features or labels are missing.");
+  if (buffer.checksum == nullptr) damaged("Its checksum does not have 16 bytes.");
   if (buffer.x_size != n * desc_.x_bytes()) {
     damaged("Its " + std::to_string(n) + " rows of features take " + std::to_string(buffer.x_size) +
             " bytes instead of " + std::to_string(n * desc_.x_bytes()) + ".");

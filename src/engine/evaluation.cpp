@@ -93,7 +93,8 @@ bool Evaluation::Room(int partition) {
     ready_.push_back(come_);  // without rows, or there would have been buffers
     wake_.notify_one();
   }
-  if (partition >= data_.n_partitions()) return true;
+  // Of a partition that there is not AddBuffer() speaks.
+  if (partition < 0 || partition >= data_.n_partitions()) return true;
   return data_.bytes() + data_.PartitionBytes(partition) <= room_;
 }
 

@@ -16,15 +16,6 @@ void WakeEventFd(int fd) {
   }
 }
 
-void CopyText(const std::string& text, char* field, size_t size) {
-  size_t n = std::min(text.size(), size - 1);
-  if (n < text.size()) {
-    while (n > 0 && (static_cast<unsigned char>(text[n]) & 0xC0U) == 0x80U) --n;
-  }
-  std::memcpy(field, text.data(), n);
-  std::memset(field + n, 0, size - n);
-}
-
 void SetProblem(const Problem& problem, hopper_event* event) {
   CopyText(problem.message, event->message);
   CopyText(problem.detail, event->detail);

@@ -11,19 +11,13 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/field_text.h"
 #include "model_hopper/events.h"
 
 namespace hopper {
 
 // Writes to an eventfd, which wakes its reader; nothing for a negative fd.
 void WakeEventFd(int fd);
-
-// Copies text into a fixed field, cut at a character's border.
-void CopyText(const std::string& text, char* field, size_t size);
-template <size_t N>
-void CopyText(const std::string& text, char (&field)[N]) {
-  CopyText(text, field, N);
-}
 
 // The texts of a problem in an event.
 void SetProblem(const Problem& problem, hopper_event* event);

@@ -22,17 +22,13 @@ Problem FromTorch(const std::string& text) {
 Problem Describe() {
   try {
     throw;
-  } catch (const Error& e) {
-    return e.problem();
   } catch (const c10::Error& e) {
     return FromTorch(e.what_without_backtrace());
   } catch (const std::bad_alloc&) {
     return {ErrorCode::kOutOfMemory, "out of memory", "",
             "Lower batch_size, train fewer configurations at once, or lower hopper.threads."};
-  } catch (const std::exception& e) {
-    return {ErrorCode::kInternal, e.what(), "", ""};
   } catch (...) {
-    return {ErrorCode::kInternal, "unknown error", "", ""};
+    return DescribeCaught();
   }
 }
 

@@ -303,6 +303,27 @@ hopper_refuse_packed(const hopper_packed *packed, const char *what)
 			 errhint("Pack the data again.")));
 }
 
+hopper_buffer
+hopper_make_buffer(hopper_split split, const Datum row[6])
+{
+	struct varlena *x = PG_DETOAST_DATUM_PACKED(row[3]);
+	struct varlena *y = PG_DETOAST_DATUM_PACKED(row[4]);
+	struct varlena *checksum = PG_DETOAST_DATUM_PACKED(row[5]);
+
+	return (hopper_buffer) {
+		.split = split,
+		.partition_id = DatumGetInt32(row[0]),
+		.buffer_id = DatumGetInt32(row[1]),
+		.n = DatumGetInt32(row[2]),
+		.x = VARDATA_ANY(x),
+		.x_size = VARSIZE_ANY_EXHDR(x),
+		.y = VARDATA_ANY(y),
+		.y_size = VARSIZE_ANY_EXHDR(y),
+		.checksum = VARSIZE_ANY_EXHDR(checksum) == HOPPER_CHECKSUM_SIZE
+			? (const uint8_t *) VARDATA_ANY(checksum) : NULL
+	};
+}
+
 static const Oid buffer_types[6] = {INT4OID, INT4OID, INT4OID, BYTEAOID, BYTEAOID, BYTEAOID};
 
 /* Columns: partition_id, buffer_id, n, x, y, checksum */
@@ -310,41 +331,18 @@ static void
 feed_buffer(const hopper_packed *packed, hopper_split split, HeapTuple tuple, TupleDesc tupdesc,
 			hopper_buffer_fn callback, void *state)
 {
-	hopper_buffer buffer = {0};
+	hopper_buffer buffer;
 	Datum		values[6];
 	bool		nulls[6];
-	struct varlena *x;
-	struct varlena *y;
-	struct varlena *checksum;
-	int			i;
 
-	for (i = 0; i < lengthof(buffer_types); i++)
+	for (int i = 0; i < lengthof(buffer_types); i++)
 		hopper_require_type(tupdesc, i + 1, buffer_types[i]);
 	heap_deform_tuple(tuple, tupdesc, values, nulls);
-	for (i = 0; i < lengthof(nulls); i++)
+	for (int i = 0; i < lengthof(nulls); i++)
 		if (nulls[i])
 			hopper_refuse_packed(packed, psprintf("Column \"%s\" holds NULL",
 												  SPI_fname(tupdesc, i + 1)));
-	x = PG_DETOAST_DATUM_PACKED(values[3]);
-	y = PG_DETOAST_DATUM_PACKED(values[4]);
-	checksum = PG_DETOAST_DATUM_PACKED(values[5]);
-	buffer.split = split;
-	buffer.partition_id = DatumGetInt32(values[0]);
-	buffer.buffer_id = DatumGetInt32(values[1]);
-	buffer.n = DatumGetInt32(values[2]);
-	buffer.x = VARDATA_ANY(x);
-	buffer.x_size = VARSIZE_ANY_EXHDR(x);
-	buffer.y = VARDATA_ANY(y);
-	buffer.y_size = VARSIZE_ANY_EXHDR(y);
-	buffer.checksum = (const uint8_t *) VARDATA_ANY(checksum);
-	if (VARSIZE_ANY_EXHDR(checksum) != 16)
-		hopper_refuse_packed(packed,
-							 psprintf("The checksum of buffer %d has %zu bytes instead of 16",
-									  buffer.buffer_id, (size_t) VARSIZE_ANY_EXHDR(checksum)));
-	if (buffer.n < 1 || buffer.partition_id < 0 ||
-		buffer.partition_id >= packed->desc.n_partitions)
-		hopper_refuse_packed(packed, psprintf("Buffer %d claims to hold %d rows of partition %d",
-											  buffer.buffer_id, buffer.n, buffer.partition_id));
+	buffer = hopper_make_buffer(split, values);
 	callback(&buffer, state);
 }
 

@@ -93,6 +93,13 @@ extern double hopper_constant_cell(const hopper_name *table, int column);
 typedef void (*hopper_buffer_fn) (const hopper_buffer *buffer, void *state);
 
 /*
+ * A row of a packed table as a buffer: partition_id, buffer_id, n, x, y, checksum, none of them
+ * NULL. Its memory is that of the values or, where these are compressed or stored outside of the
+ * row, the current context's. What the values are is for the core to judge.
+ */
+extern hopper_buffer hopper_make_buffer(hopper_split split, const Datum row[6]);
+
+/*
  * Feeds all buffers of a packed table to `callback`; one buffer is in memory at a time. SPI must
  * be connected. ERROR XX001 where a buffer's row is malformed; checksums are the callback's to
  * verify (the core does in add_buffer).

@@ -367,27 +367,14 @@ hopper_require_arguments(FunctionCallInfo fcinfo, int first)
 					 errmsg("argument %d of a function of the segments is null", i + 1)));
 }
 
-void
-hopper_get_buffer(FunctionCallInfo fcinfo, int first, hopper_buffer *buffer)
+hopper_buffer
+hopper_get_buffer(FunctionCallInfo fcinfo, int first, hopper_split split)
 {
-	bytea	   *x = PG_GETARG_BYTEA_PP(first + 3);
-	bytea	   *y = PG_GETARG_BYTEA_PP(first + 4);
-	bytea	   *checksum = PG_GETARG_BYTEA_PP(first + 5);
+	Datum		row[6];
 
-	memset(buffer, 0, sizeof(*buffer));
-	buffer->partition_id = PG_GETARG_INT32(first);
-	buffer->buffer_id = PG_GETARG_INT32(first + 1);
-	buffer->n = PG_GETARG_INT32(first + 2);
-	buffer->x = VARDATA_ANY(x);
-	buffer->x_size = VARSIZE_ANY_EXHDR(x);
-	buffer->y = VARDATA_ANY(y);
-	buffer->y_size = VARSIZE_ANY_EXHDR(y);
-	buffer->checksum = (const uint8_t *) VARDATA_ANY(checksum);
-	if (VARSIZE_ANY_EXHDR(checksum) != 16)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the checksum of buffer %d has %zu bytes instead of 16",
-						buffer->buffer_id, (size_t) VARSIZE_ANY_EXHDR(checksum))));
+	for (int i = 0; i < lengthof(row); i++)
+		row[i] = PG_GETARG_DATUM(first + i);
+	return hopper_make_buffer(split, row);
 }
 
 Datum

@@ -131,11 +131,8 @@ extern void hopper_seal(hopper_description kind, const char *bytes, size_t size,
 
 /* ERROR where one of the arguments from `first` on is NULL. */
 extern void hopper_require_arguments(FunctionCallInfo fcinfo, int first);
-/*
- * A packed buffer of the arguments partition_id, buffer_id, n, x, y, checksum from `first` on; the
- * caller sets the split. Its memory is the arguments'.
- */
-extern void hopper_get_buffer(FunctionCallInfo fcinfo, int first, hopper_buffer *buffer);
+/* hopper_make_buffer() of the arguments from `first` on. */
+extern hopper_buffer hopper_get_buffer(FunctionCallInfo fcinfo, int first, hopper_split split);
 /* A bytea with a copy of the bytes. */
 extern Datum hopper_bytes_datum(const void *bytes, size_t size);
 

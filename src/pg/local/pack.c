@@ -158,7 +158,7 @@ write_buffer(writer *out)
 	if (rc != SPI_OK_INSERT)
 		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(rc));
 	appendBinaryStringInfo(&output->checksums, VARDATA(DatumGetPointer(columns[7])),
-						   PACK_CHECKSUM_SIZE);
+						   HOPPER_CHECKSUM_SIZE);
 	for (int i = 5; i < PACK_BUFFER_COLUMNS; i++)
 		pfree(DatumGetPointer(columns[i]));
 	out->buffer.n = 0;

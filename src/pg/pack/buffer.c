@@ -48,11 +48,11 @@ hopper_pack_buffer_columns(hopper_pack_buffer *buffer, int32 partition_id, int32
 	const hopper_pack_layout_of_rows *layout = buffer->layout;
 	size_t		x_size = buffer->n * layout->x_size;
 	size_t		y_size = buffer->n * layout->y_size;
-	bytea	   *checksum = palloc(VARHDRSZ + PACK_CHECKSUM_SIZE);
+	bytea	   *checksum = palloc(VARHDRSZ + HOPPER_CHECKSUM_SIZE);
 
 	SET_VARSIZE(buffer->x, VARHDRSZ + x_size);
 	SET_VARSIZE(buffer->y, VARHDRSZ + y_size);
-	SET_VARSIZE(checksum, VARHDRSZ + PACK_CHECKSUM_SIZE);
+	SET_VARSIZE(checksum, VARHDRSZ + HOPPER_CHECKSUM_SIZE);
 	hopper_core()->buffer_checksum(partition_id, buffer_id, buffer->n, VARDATA(buffer->x), x_size,
 								   VARDATA(buffer->y), y_size, (uint8_t *) VARDATA(checksum));
 	columns[0] = Int32GetDatum(partition_id);

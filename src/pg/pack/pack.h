@@ -14,7 +14,6 @@
 #include "pg/server/made.h"
 
 #define PACK_KEY_SIZE 16
-#define PACK_CHECKSUM_SIZE 16
 #define PACK_TABLES 4
 #define PACK_BUFFER_BYTES (4 * 1024 * 1024)		/* default size of a buffer */
 

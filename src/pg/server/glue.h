@@ -47,7 +47,7 @@ extern char *hopper_from_utf8(const char *text);
 extern char *hopper_to_utf8(const char *text);
 /* ereport(ERROR) with everything in it. */
 extern void hopper_throw(const hopper_error *error) pg_attribute_noreturn();
-/* Calls that return 0 on success: HOPPER_CHECK(core->layers(&rows, &error), error) */
+/* Calls that return 0 on success: HOPPER_CHECK(core->list(what, &rows, &error), error) */
 #define HOPPER_CHECK(call, error) \
 	do { if ((call) != 0) hopper_throw(&(error)); } while (0)
 

@@ -1,12 +1,15 @@
 /*
  * system.c
- *		version(), layers(), build_info() and gpu_configuration().
+ *		version(), the lists of what there is, build_info() and gpu_configuration().
  */
 #include "pg/server/glue.h"
 
 #include <unistd.h>
 
+#include "utils/lsyscache.h"
+
 HOPPER_ANY_VERSION_FUNCTION(hopper_sql_version);
+PG_FUNCTION_INFO_V1(hopper_sql_list);
 PG_FUNCTION_INFO_V1(hopper_sql_layers);
 PG_FUNCTION_INFO_V1(hopper_sql_build_info);
 PG_FUNCTION_INFO_V1(hopper_sql_gpu_configuration);
@@ -31,15 +34,23 @@ hopper_sql_version(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(version));
 }
 
+/* Lists what its SQL name says: layers() and so on. */
 Datum
-hopper_sql_layers(PG_FUNCTION_ARGS)
+hopper_sql_list(PG_FUNCTION_ARGS)
 {
 	const hopper_core_api *core = hopper_core();
 	hopper_rows *rows;
 	hopper_error error = {0};
 
-	HOPPER_CHECK(core->layers(&rows, &error), error);
+	HOPPER_CHECK(core->list(get_func_name(fcinfo->flinfo->fn_oid), &rows, &error), error);
 	return hopper_return_rows(fcinfo, rows, core->rows_free);
+}
+
+/* Of the SQL of 0.1.0: says how to update it. */
+Datum
+hopper_sql_layers(PG_FUNCTION_ARGS)
+{
+	return hopper_sql_list(fcinfo);
 }
 
 Datum

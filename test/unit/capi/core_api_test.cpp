@@ -135,7 +135,7 @@ TEST(CoreApi, LoadsNoTorch) {
 TEST(CoreApi, LayersAreListed) {
   hopper_rows* rows = nullptr;
   hopper_error error = {};
-  ASSERT_EQ(Api().layers(&rows, &error), HOPPER_OK) << Show(error);
+  ASSERT_EQ(Api().list("layers", &rows, &error), HOPPER_OK) << Show(error);
   bool dense = false, flatten = false;
   for (const auto& row : Take(rows)) {
     ASSERT_EQ(row.size(), 5u);  // class, arguments, weights, description, since
@@ -148,6 +148,8 @@ TEST(CoreApi, LayersAreListed) {
   }
   EXPECT_TRUE(dense);
   EXPECT_TRUE(flatten);
+  EXPECT_EQ(Api().list("nothing", &rows, &error), HOPPER_NOT_SUPPORTED);
+  EXPECT_STREQ(error.message, "there is no list \"nothing\"");
 }
 
 // Counts and shapes as real Keras reported them when it wrote the architectures.

@@ -128,7 +128,9 @@ TEST(Dataset, RefusesWrongLengths) {
   EXPECT_EQ(detail([](hopper_buffer* b) { b->n = 0; }), "It holds 0 rows.");
   EXPECT_EQ(detail([](hopper_buffer* b) { b->partition_id = 3; }), "The table has 3 partitions.");
   EXPECT_EQ(detail([](hopper_buffer* b) { b->x = nullptr; }),
-            "Its features, labels or checksum are missing.");
+            "Its features or labels are missing.");
+  EXPECT_EQ(detail([](hopper_buffer* b) { b->checksum = nullptr; }),
+            "Its checksum does not have 16 bytes.");
 }
 
 // Rows times bytes must not wrap: 2^24 rows of 2^40 bytes each would take none.

@@ -198,8 +198,7 @@ hopper_sql_segment_evaluation_row(PG_FUNCTION_ARGS)
 		state = (summing *) PG_GETARG_POINTER(0);
 	callback.arg = state;
 	error_context_stack = &callback;
-	hopper_get_buffer(fcinfo, 3, &buffer);
-	buffer.split = HOPPER_SPLIT_VALID;
+	buffer = hopper_get_buffer(fcinfo, 3, HOPPER_SPLIT_VALID);
 	if (buffer.partition_id != state->partition)
 		wait_for_room(state, buffer.partition_id);
 	state->partition = buffer.partition_id;

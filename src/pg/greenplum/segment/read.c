@@ -135,22 +135,12 @@ hopper_segment_read(const hopper_segment_table *table, hopper_split split, int32
 	MemoryContextSwitchTo(one);
 	for (int i = 0; i < n; i++)
 	{
-		struct varlena *x = PG_DETOAST_DATUM_PACKED(value_of(relation, found[i].tuple, columns[3]));
-		struct varlena *y = PG_DETOAST_DATUM_PACKED(value_of(relation, found[i].tuple, columns[4]));
-		struct varlena *checksum = PG_DETOAST_DATUM_PACKED(value_of(relation, found[i].tuple,
-																	columns[5]));
-		hopper_buffer buffer = {0};
+		hopper_buffer buffer;
+		Datum		row[6];
 
-		buffer.split = split;
-		buffer.partition_id = partition;
-		buffer.buffer_id = found[i].id;
-		buffer.n = DatumGetInt32(value_of(relation, found[i].tuple, columns[2]));
-		buffer.x = VARDATA_ANY(x);
-		buffer.x_size = VARSIZE_ANY_EXHDR(x);
-		buffer.y = VARDATA_ANY(y);
-		buffer.y_size = VARSIZE_ANY_EXHDR(y);
-		buffer.checksum = VARSIZE_ANY_EXHDR(checksum) == 16
-			? (const uint8_t *) VARDATA_ANY(checksum) : NULL;
+		for (int column = 0; column < lengthof(row); column++)
+			row[column] = value_of(relation, found[i].tuple, columns[column]);
+		buffer = hopper_make_buffer(split, row);
 		callback(&buffer, state);
 		MemoryContextReset(one);
 		CHECK_FOR_INTERRUPTS();

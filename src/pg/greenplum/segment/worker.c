@@ -294,8 +294,7 @@ take_buffer(FunctionCallInfo fcinfo)
 
 	if (PG_GETARG_INT32(4) != HOPPER_SPLIT_TRAIN && PG_GETARG_INT32(4) != HOPPER_SPLIT_VALID)
 		hopper_refuse_description();
-	hopper_get_buffer(fcinfo, 5, &buffer);
-	buffer.split = PG_GETARG_INT32(4);
+	buffer = hopper_get_buffer(fcinfo, 5, PG_GETARG_INT32(4));
 	add_buffer(&buffer, NULL);
 }
 
