@@ -11,6 +11,8 @@
 #include "capi/boundary.h"
 #include "capi/rows.h"
 #include "model/layer.h"
+#include "params/loss_type.h"
+#include "params/metric_type.h"
 
 namespace hopper {
 namespace {
@@ -34,12 +36,52 @@ std::unique_ptr<Rows> Layers() {
   return table;
 }
 
+// `names` but the first, then `aliases`.
+std::optional<std::string> OtherNamesText(const std::vector<std::string>& names,
+                                          const std::vector<std::string>& aliases) {
+  std::vector<std::string> others(names.begin() + 1, names.end());
+  others.insert(others.end(), aliases.begin(), aliases.end());
+  return ListText(others);
+}
+
+std::optional<std::string> DirectionText(Direction direction) {
+  if (direction == Direction::kUnknown) return std::nullopt;
+  return direction == Direction::kUp ? "larger" : "smaller";
+}
+
+ArgumentList ArgumentsOf(const LossType& loss, LossOptions* options) {
+  ArgumentList arguments;
+  if (loss.arguments != nullptr) loss.arguments(options, &arguments);
+  return arguments;
+}
+
+// Losses, too, as each of them may be a metric.
+std::unique_ptr<Rows> Metrics() {
+  auto table = std::make_unique<Rows>(4);
+  for (const MetricType& metric : MetricTypes()) {
+    MetricParams params;
+    ArgumentList arguments;
+    if (metric.arguments != nullptr) metric.arguments(&params, &arguments);
+    table->Add({metric.names.front(), OtherNamesText(metric.names, metric.aliases),
+                ListText(arguments.names()), DirectionText(metric.direction)});
+  }
+  for (const LossType& loss : LossTypes()) {
+    // "cosine_similarity" is a metric, and a loss that is its negative.
+    if (!loss.listed || FindMetric(loss.name) != nullptr) continue;
+    LossOptions options;
+    table->Add({loss.name, ListText(loss.aliases), ListText(ArgumentsOf(loss, &options).names()),
+                DirectionText(LossMetric().direction)});
+  }
+  return table;
+}
+
 struct List {
   const char* name;  // the SQL function's
   std::unique_ptr<Rows> (*make)();
 };
 const List kLists[] = {
     {"layers", Layers},
+    {"metrics", Metrics},
 };
 
 }  // namespace

@@ -98,11 +98,15 @@ const ArgumentList::Argument* ArgumentList::Find(const std::string& name) const 
   return at == arguments_.end() ? nullptr : &*at;
 }
 
-std::string ArgumentList::Names() const {
+std::vector<std::string> ArgumentList::names() const {
   std::vector<std::string> names;
   for (const Argument& argument : arguments_) names.push_back(argument.name);
-  if (names.empty()) return "";
-  return (names.size() == 1 ? "Its argument is " : "Its arguments are ") + Join(names) + ".";
+  return names;
+}
+
+std::string ArgumentList::NamesHint() const {
+  if (arguments_.empty()) return "";
+  return (arguments_.size() == 1 ? "Its argument is " : "Its arguments are ") + Join(names()) + ".";
 }
 
 void ArgumentList::Read(const Callable& callable, const std::string& owner,
@@ -121,7 +125,7 @@ void ArgumentList::Read(const Callable& callable, const std::string& owner,
     problems->Error(ErrorCode::kInvalidParameter,
                     arguments_.empty() ? owner + " takes no arguments"
                                        : owner + " has " + number + " arguments without a name",
-                    "", Names());
+                    "", NamesHint());
     return;
   }
   for (size_t i = 0; i < callable.positional.size(); ++i) {
@@ -139,7 +143,7 @@ void ArgumentList::Read(const Callable& callable, const std::string& owner,
                       "It is set to " + Render(entry.value) + ".");
     } else {
       problems->Error(ErrorCode::kInvalidParameter, owner + " has no argument \"" + name + "\"", "",
-                      Names());
+                      NamesHint());
     }
   }
   for (const Argument& argument : arguments_) {

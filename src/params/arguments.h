@@ -59,9 +59,12 @@ class ArgumentList {
   // unless they change nothing. `owner` is 'metric "AUC"'.
   void Read(const Callable& callable, const std::string& owner, ProblemList* problems) const;
 
+  // In Keras' order.
+  std::vector<std::string> names() const;
+
  private:
   const Argument* Find(const std::string& name) const;
-  std::string Names() const;
+  std::string NamesHint() const;
   std::vector<Argument> arguments_;
 };
 
