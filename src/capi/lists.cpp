@@ -11,8 +11,10 @@
 #include "capi/boundary.h"
 #include "capi/rows.h"
 #include "model/layer.h"
+#include "optim/optimizer_type.h"
 #include "params/loss_type.h"
 #include "params/metric_type.h"
+#include "params/value.h"
 
 namespace hopper {
 namespace {
@@ -75,13 +77,46 @@ std::unique_ptr<Rows> Metrics() {
   return table;
 }
 
+std::unique_ptr<Rows> Losses() {
+  auto table = std::make_unique<Rows>(4);
+  for (const LossType& loss : LossTypes()) {
+    if (!loss.listed) continue;
+    LossOptions options;
+    const char* labels = loss.of_numbers                          ? "numbers"
+                         : loss.categorical || loss.class_numbers ? "classes"
+                                                                  : "classes or numbers";
+    table->Add({loss.name, ListText(loss.aliases), ListText(ArgumentsOf(loss, &options).names()),
+                labels});
+  }
+  return table;
+}
+
+std::unique_ptr<Rows> Optimizers() {
+  auto table = std::make_unique<Rows>(2);
+  for (const OptimizerType& optimizer : OptimizerTypes()) {
+    std::vector<std::string> arguments = {"learning_rate=" + RenderReal(optimizer.learning_rate)};
+    if (optimizer.weight_decay != 0.0) {
+      arguments.push_back("weight_decay=" + RenderReal(optimizer.weight_decay));
+    }
+    for (const OptimizerArgument& argument : optimizer.arguments) {
+      const bool is_flag = argument.range == nullptr;
+      arguments.push_back(std::string(argument.name) + "=" +
+                          (is_flag ? "False" : RenderReal(argument.value)));
+    }
+    table->Add({optimizer.name, ListText(arguments)});
+  }
+  return table;
+}
+
 struct List {
   const char* name;  // the SQL function's
   std::unique_ptr<Rows> (*make)();
 };
 const List kLists[] = {
     {"layers", Layers},
+    {"losses", Losses},
     {"metrics", Metrics},
+    {"optimizers", Optimizers},
 };
 
 }  // namespace

@@ -73,12 +73,15 @@ CALLS = {
     "load_model_selection_table":
         f"SELECT hopper.load_model_selection_table('models', 'made', '{{1}}', ARRAY[$${COMPILE}$$],"
         " ARRAY['batch_size=8', 'batch_size=16'])",
+    "losses": "SELECT count(*) FROM hopper.losses()",
     "metric_ascends": "SELECT hopper.metric_ascends('accuracy')",
+    "metrics": "SELECT count(*) FROM hopper.metrics()",
     "mlp": "SELECT hopper.mlp('models', 'packed', '{4,2}') > 0",
     "model_id": "SELECT hopper.model_id('models', 'first')",
     "model_ids": "SELECT hopper.model_ids('models', 'first')",
     "models": "SELECT count(*) FROM hopper.models()",
     "param_importance": "SELECT count(*) FROM hopper.param_importance('searched')",
+    "optimizers": "SELECT count(*) FROM hopper.optimizers()",
     "predict": "SELECT hopper.predict('run', 'points', 'id', 'x', 'made', mst_key := 1)",
     "predict_top": "SELECT hopper.predict('run', 'points', 'id', 'x', 'made', 1, mst_key := 1)",
     "predict_threshold":
