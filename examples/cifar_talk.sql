@@ -5,8 +5,8 @@
 --   psql -v rows=50000 -v iterations=20 -v r=81 < examples/cifar_talk.sql   the talks' sizes
 --
 -- From the top of the repository, in a database without these tables. The images come from a program
--- that prints rows for COPY (id, x as hex bytea, y as text): "python3 $CIFAR train ROWS", where CIFAR
--- is by itself ../shared/data/cifar10.py; PYTHON may name another interpreter.
+-- that prints rows for COPY (id, x as hex bytea, y as text): "python3 $CIFAR train ROWS". CIFAR is
+-- cifar10.py in the current folder unless it is set; PYTHON may name another interpreter.
 \set ON_ERROR_STOP on
 \pset footer off
 \if :{?rows} \else \set rows 1000 \endif
@@ -19,7 +19,7 @@ CREATE EXTENSION IF NOT EXISTS model_hopper;
 \echo '-- 1.' :rows 'images, packed; a fifth of them for validation.'
 \setenv ROWS :rows
 CREATE TABLE cifar (id integer PRIMARY KEY, x bytea, y text);
-\copy cifar FROM PROGRAM '${PYTHON:-python3} "${CIFAR:-../shared/data/cifar10.py}" train "$ROWS"'
+\copy cifar FROM PROGRAM '${PYTHON:-python3} "${CIFAR:-cifar10.py}" train "$ROWS"'
 SELECT hopper.training_preprocessor(source_table := 'cifar', output_table := 'cifar_packed', dependent_varname := 'y',
     independent_varname := 'x', image_shape := '{32,32,3}', normalizing_const := 255, validation_fraction := 0.2) AS rows_packed;
 

@@ -63,7 +63,7 @@ class Workload:
 def cifar(rows, split):
     """Real images where the folder with cifar10.py is; else this workload cannot run."""
     if not (CIFAR / "cifar10.py").exists():
-        sys.exit("compare_pytorch: workload a wants cifar10.py and its images in ../shared/data")
+        sys.exit(f"compare_pytorch: workload a wants cifar10.py and its images in {CIFAR}")
     sys.path.insert(0, str(CIFAR))
     from cifar10 import load
 

@@ -249,7 +249,6 @@ class Parser {
 Expression::Expression(std::string text, ExpressionNode root)
     : text_(std::move(text)),
       root_(std::move(root)),
-      uses_label_(Uses(root_, ExpressionKind::kLabel)),
       uses_output_(Uses(root_, ExpressionKind::kOutput)) {}
 
 const std::vector<std::string>& ExpressionFunctions() {

@@ -32,13 +32,11 @@ class Expression {
   Expression(std::string text, ExpressionNode root);
   const std::string& text() const { return text_; }
   const ExpressionNode& root() const { return root_; }
-  bool uses_label() const { return uses_label_; }
   bool uses_output() const { return uses_output_; }
 
  private:
   std::string text_;
   ExpressionNode root_;
-  bool uses_label_;
   bool uses_output_;
 };
 

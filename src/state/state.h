@@ -29,7 +29,7 @@ struct StateLayout {
 struct ModelState {
   Digest architecture;         // ModelSpec::hash
   std::string numerics_class;  // where its bits were made
-  std::string optimizer;       // OptimizerName(); slots of another optimizer are of no use
+  std::string optimizer;       // SlotNames(); slots of another optimizer are of no use
   int32_t n_slots = 0;
   int64_t iteration = 0;       // finished iterations
   int64_t step = 0;            // optimizer steps

@@ -3,8 +3,8 @@
  *		Evaluation on the segments of a Greenplum cluster: each sums up its own partitions; the sums
  *		are added in the order of the partitions, as on one server.
  */
-#ifndef HOPPER_SEGMENT_EVALUATE_H
-#define HOPPER_SEGMENT_EVALUATE_H
+#ifndef HOPPER_GREENPLUM_EVALUATE_H
+#define HOPPER_GREENPLUM_EVALUATE_H
 
 #include "pg/train/outputs.h"
 #include "pg/greenplum/segments.h"
@@ -24,4 +24,4 @@ extern bytea *hopper_evaluate_describe(const hopper_segment_evaluation *evaluati
 extern void hopper_evaluate_read_description(const bytea *description,
 											 hopper_segment_evaluation *evaluation);
 
-#endif							/* HOPPER_SEGMENT_EVALUATE_H */
+#endif							/* HOPPER_GREENPLUM_EVALUATE_H */

@@ -11,8 +11,8 @@
  * Rows with the same key hold the same bytes. Where they lie in the working table (segment, then
  * ctid) makes the order a total one.
  */
-#ifndef HOPPER_SEGMENT_PACK_H
-#define HOPPER_SEGMENT_PACK_H
+#ifndef HOPPER_GREENPLUM_PACK_H
+#define HOPPER_GREENPLUM_PACK_H
 
 #include "pg/pack/pack.h"
 #include "pg/greenplum/segments.h"
@@ -63,4 +63,4 @@ typedef struct hopper_pack_plan
 extern bytea *hopper_pack_describe_plan(const hopper_pack_plan *plan);
 extern void hopper_pack_read_plan(const bytea *description, hopper_pack_plan *plan);
 
-#endif							/* HOPPER_SEGMENT_PACK_H */
+#endif							/* HOPPER_GREENPLUM_PACK_H */

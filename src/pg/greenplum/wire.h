@@ -8,8 +8,8 @@
  * their length in bytes; never a struct, whose padding and order are the compiler's. Descriptions
  * begin with the version of the glue and its build, reports with that of their format.
  */
-#ifndef HOPPER_SEGMENT_BYTES_H
-#define HOPPER_SEGMENT_BYTES_H
+#ifndef HOPPER_WIRE_H
+#define HOPPER_WIRE_H
 
 #include "fmgr.h"
 #include "lib/stringinfo.h"
@@ -136,4 +136,4 @@ extern hopper_buffer hopper_get_buffer(FunctionCallInfo fcinfo, int first, hoppe
 /* A bytea with a copy of the bytes. */
 extern Datum hopper_bytes_datum(const void *bytes, size_t size);
 
-#endif							/* HOPPER_SEGMENT_BYTES_H */
+#endif							/* HOPPER_WIRE_H */

@@ -4,8 +4,8 @@
  *
  * SPI must be connected for all of them.
  */
-#ifndef HOPPER_SEGMENT_HOPS_H
-#define HOPPER_SEGMENT_HOPS_H
+#ifndef HOPPER_COORDINATOR_HOPS_H
+#define HOPPER_COORDINATOR_HOPS_H
 
 #include "pg/greenplum/segments.h"
 
@@ -49,4 +49,4 @@ extern char *hopper_hops_travelling(const hopper_training *training);
 /* Gives the segments' memory back and drops the working tables. */
 extern void hopper_hops_end(hopper_hops *hops);
 
-#endif							/* HOPPER_SEGMENT_HOPS_H */
+#endif							/* HOPPER_COORDINATOR_HOPS_H */

@@ -6,8 +6,8 @@
  * in it, its seconds are: moving (what is not work of any segment), work of its own, and waiting
  * (for a thread before, for the other models and segments after).
  */
-#ifndef HOPPER_SEGMENT_TIMELINE_H
-#define HOPPER_SEGMENT_TIMELINE_H
+#ifndef HOPPER_COORDINATOR_TIMELINE_H
+#define HOPPER_COORDINATOR_TIMELINE_H
 
 #include "pg/greenplum/segments.h"
 
@@ -47,4 +47,4 @@ extern void hopper_segment_timeline_visit(hopper_segment_timeline *timeline,
 /* All visits of the iteration are known: they go into the run's timeline. */
 extern void hopper_segment_timeline_settle(hopper_segment_timeline *timeline);
 
-#endif							/* HOPPER_SEGMENT_TIMELINE_H */
+#endif							/* HOPPER_COORDINATOR_TIMELINE_H */
