@@ -25,6 +25,10 @@ namespace hopper {
 class Operator;
 class PlanNode;
 class PlannedOp;
+struct ExportCall;
+namespace ops {
+class Value;
+}
 
 // How the floats of a weight lie in a model's flat buffer.
 enum class WeightStorage {

@@ -1,5 +1,5 @@
 // A layer that computes: its forward pass, as in inference, in operations of other tools. Each
-// layer that has them declares its Export() in model/layers/exports.h and defines it in its folder.
+// layer that has them declares its Export() in its header and defines it in exported.cpp beside it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // The forms of all layers for other tools.
-#include "model/layers/exports.h"
+#include "model/exported/export_layer.h"
+#include "model/layers/table.h"
 
 namespace hopper {
 namespace {

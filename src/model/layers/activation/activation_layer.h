@@ -22,6 +22,7 @@ struct ActivationLayer : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const ActivationLayer& layer);
 std::unique_ptr<PlannedOp> Plan(const ActivationLayer& layer, PlanNode* node);
+ops::Value Export(const ActivationLayer& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

@@ -21,6 +21,7 @@ struct ActivityRegularization : SameShape {
 };
 std::unique_ptr<Operator> MakeOperator(const ActivityRegularization& layer);
 std::unique_ptr<PlannedOp> Plan(const ActivityRegularization& layer, PlanNode* node);
+ops::Value Export(const ActivityRegularization& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

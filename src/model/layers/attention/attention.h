@@ -26,6 +26,7 @@ struct DotAttention : Layer {
   double dropout;
 };
 std::unique_ptr<Operator> MakeOperator(const DotAttention& layer);
+ops::Value Export(const DotAttention& layer, const ExportCall& call);
 
 struct AttentionLayer : DotAttention {
   static constexpr const char* kName = "Attention";

@@ -1,7 +1,9 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "model/layers/exports.h"
+#include "model/exported/export_layer.h"
+#include "model/layers/attention/attention.h"
+#include "model/layers/attention/head_attention.h"
 
 namespace hopper {
 namespace layers {

@@ -34,6 +34,7 @@ struct HeadAttention : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const HeadAttention& layer);
 std::unique_ptr<PlannedOp> Plan(const HeadAttention& layer, PlanNode* node);
+ops::Value Export(const HeadAttention& layer, const ExportCall& call);
 
 struct MultiHeadAttention : HeadAttention {
   static constexpr const char* kName = "MultiHeadAttention";

@@ -31,6 +31,7 @@ struct BatchNormalization : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const BatchNormalization& layer);
 std::unique_ptr<PlannedOp> Plan(const BatchNormalization& layer, PlanNode* node);
+ops::Value Export(const BatchNormalization& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

@@ -15,6 +15,7 @@ struct Border2D : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const Border2D& layer);
 std::unique_ptr<PlannedOp> Plan(const Border2D& layer, PlanNode* node);
+ops::Value Export(const Border2D& layer, const ExportCall& call);
 
 struct Cropping2D : Border2D {
   static constexpr const char* kName = "Cropping2D";

@@ -30,6 +30,7 @@ struct CategoryEncoding : Layer {
   Encoding encoding;
 };
 std::unique_ptr<Operator> MakeOperator(const CategoryEncoding& layer);
+ops::Value Export(const CategoryEncoding& layer, const ExportCall& call);
 
 // The number of the range between boundaries that a value lies in; one on a boundary belongs to the
 // range behind it.
@@ -47,6 +48,7 @@ struct Discretization : Layer {
   Encoding encoding;
 };
 std::unique_ptr<Operator> MakeOperator(const Discretization& layer);
+ops::Value Export(const Discretization& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

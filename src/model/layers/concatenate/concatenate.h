@@ -21,6 +21,7 @@ struct Concatenate : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const Concatenate& layer);
 std::unique_ptr<PlannedOp> Plan(const Concatenate& layer, PlanNode* node);
+ops::Value Export(const Concatenate& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

@@ -1,4 +1,5 @@
-#include "model/layers/exports.h"
+#include "model/exported/export_layer.h"
+#include "model/layers/concatenate/concatenate.h"
 
 namespace hopper {
 namespace layers {

@@ -18,6 +18,7 @@ struct Conv1D : Conv2D {
 };
 std::unique_ptr<Operator> MakeOperator(const Conv1D& layer);
 std::unique_ptr<PlannedOp> Plan(const Conv1D& layer, PlanNode* node);
+ops::Value Export(const Conv1D& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

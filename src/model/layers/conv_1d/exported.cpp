@@ -1,5 +1,6 @@
+#include "model/exported/export_layer.h"
 #include "model/exported/windows.h"
-#include "model/layers/exports.h"
+#include "model/layers/conv_1d/conv_1d.h"
 
 namespace hopper {
 namespace layers {

@@ -31,6 +31,7 @@ struct Conv2D : Layer, ConvWindow {
 };
 std::unique_ptr<Operator> MakeOperator(const Conv2D& layer);
 std::unique_ptr<PlannedOp> Plan(const Conv2D& layer, PlanNode* node);
+ops::Value Export(const Conv2D& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

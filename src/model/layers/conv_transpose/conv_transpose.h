@@ -43,6 +43,7 @@ struct Conv2DTranspose : Layer {
   Conv2DTranspose(LayerConfig& config, size_t axes);
 };
 std::unique_ptr<Operator> MakeOperator(const Conv2DTranspose& layer);
+ops::Value Export(const Conv2DTranspose& layer, const ExportCall& call);
 
 struct Conv1DTranspose : Conv2DTranspose {
   static constexpr const char* kName = "Conv1DTranspose";
@@ -56,6 +57,7 @@ struct Conv1DTranspose : Conv2DTranspose {
   int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const override;
 };
 std::unique_ptr<Operator> MakeOperator(const Conv1DTranspose& layer);
+ops::Value Export(const Conv1DTranspose& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

@@ -27,6 +27,7 @@ struct Dense : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const Dense& layer);
 std::unique_ptr<PlannedOp> Plan(const Dense& layer, PlanNode* node);
+ops::Value Export(const Dense& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

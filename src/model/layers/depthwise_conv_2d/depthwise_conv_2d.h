@@ -42,6 +42,7 @@ struct DepthwiseConv2D : Layer {
   DepthwiseConv2D(LayerConfig& config, size_t axes);
 };
 std::unique_ptr<Operator> MakeOperator(const DepthwiseConv2D& layer);
+ops::Value Export(const DepthwiseConv2D& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

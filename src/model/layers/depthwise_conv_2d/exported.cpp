@@ -1,5 +1,6 @@
+#include "model/exported/export_layer.h"
 #include "model/exported/windows.h"
-#include "model/layers/exports.h"
+#include "model/layers/depthwise_conv_2d/depthwise_conv_2d.h"
 
 namespace hopper {
 namespace layers {

@@ -24,6 +24,7 @@ struct Dot : Layer {
   bool normalize;             // to length 1 along the axis
 };
 std::unique_ptr<Operator> MakeOperator(const Dot& layer);
+ops::Value Export(const Dot& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

@@ -24,6 +24,7 @@ struct DropoutLayer : SameShape {
 };
 std::unique_ptr<Operator> MakeOperator(const DropoutLayer& layer);
 std::unique_ptr<PlannedOp> Plan(const DropoutLayer& layer, PlanNode* node);
+ops::Value Export(const DropoutLayer& layer, const ExportCall& call);
 
 struct Dropout : DropoutLayer {
   static constexpr const char* kName = "Dropout";

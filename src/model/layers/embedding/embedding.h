@@ -33,6 +33,7 @@ struct Embedding : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const Embedding& layer);
 std::unique_ptr<PlannedOp> Plan(const Embedding& layer, PlanNode* node);
+ops::Value Export(const Embedding& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

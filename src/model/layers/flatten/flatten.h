@@ -16,6 +16,7 @@ struct Flatten : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const Flatten& layer);
 std::unique_ptr<PlannedOp> Plan(const Flatten& layer, PlanNode* node);
+ops::Value Export(const Flatten& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

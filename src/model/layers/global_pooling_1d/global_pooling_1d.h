@@ -12,6 +12,7 @@ struct GlobalPooling1D : GlobalPooling2D {
 };
 std::unique_ptr<Operator> MakeOperator(const GlobalPooling1D& layer);
 std::unique_ptr<PlannedOp> Plan(const GlobalPooling1D& layer, PlanNode* node);
+ops::Value Export(const GlobalPooling1D& layer, const ExportCall& call);
 
 struct GlobalAveragePooling1D : GlobalPooling1D {
   static constexpr const char* kName = "GlobalAveragePooling1D";

@@ -16,6 +16,7 @@ struct GlobalPooling2D : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const GlobalPooling2D& layer);
 std::unique_ptr<PlannedOp> Plan(const GlobalPooling2D& layer, PlanNode* node);
+ops::Value Export(const GlobalPooling2D& layer, const ExportCall& call);
 
 struct GlobalAveragePooling2D : GlobalPooling2D {
   static constexpr const char* kName = "GlobalAveragePooling2D";

@@ -32,6 +32,7 @@ struct GroupNormalization : Layer {
   WeightRules gamma_rules;
 };
 std::unique_ptr<Operator> MakeOperator(const GroupNormalization& layer);
+ops::Value Export(const GroupNormalization& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

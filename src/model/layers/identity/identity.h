@@ -17,6 +17,7 @@ struct Identity : SameShape {
 };
 std::unique_ptr<Operator> MakeOperator(const Identity& layer);
 std::unique_ptr<PlannedOp> Plan(const Identity& layer, PlanNode* node);
+ops::Value Export(const Identity& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

@@ -21,6 +21,7 @@ struct InputLayer : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const InputLayer& layer);
 std::unique_ptr<PlannedOp> Plan(const InputLayer& layer, PlanNode* node);
+ops::Value Export(const InputLayer& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

@@ -44,6 +44,7 @@ struct LayerNormalization : AxesNormalization {
 };
 std::unique_ptr<Operator> MakeOperator(const LayerNormalization& layer);
 std::unique_ptr<PlannedOp> Plan(const LayerNormalization& layer, PlanNode* node);
+ops::Value Export(const LayerNormalization& layer, const ExportCall& call);
 
 struct RMSNormalization : AxesNormalization {
   static constexpr const char* kName = "RMSNormalization";
@@ -60,6 +61,7 @@ struct RMSNormalization : AxesNormalization {
   double epsilon;
 };
 std::unique_ptr<Operator> MakeOperator(const RMSNormalization& layer);
+ops::Value Export(const RMSNormalization& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

@@ -1,4 +1,5 @@
-#include "model/layers/exports.h"
+#include "model/exported/export_layer.h"
+#include "model/layers/layer_scale/layer_scale.h"
 
 namespace hopper {
 namespace layers {

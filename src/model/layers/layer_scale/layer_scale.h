@@ -20,6 +20,7 @@ struct LayerScale : SameShape {
   double initial;
 };
 std::unique_ptr<Operator> MakeOperator(const LayerScale& layer);
+ops::Value Export(const LayerScale& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

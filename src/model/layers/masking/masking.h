@@ -19,6 +19,7 @@ struct MaskingLayer : Layer {
   double mask_value;  // as float32
 };
 std::unique_ptr<Operator> MakeOperator(const MaskingLayer& layer);
+ops::Value Export(const MaskingLayer& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

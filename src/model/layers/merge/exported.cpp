@@ -1,6 +1,7 @@
 #include <algorithm>
 
-#include "model/layers/exports.h"
+#include "model/exported/export_layer.h"
+#include "model/layers/merge/merge.h"
 
 namespace hopper {
 namespace layers {

@@ -17,6 +17,7 @@ struct Merge : Layer {
   double scale = 1.0;  // kAdd: of all inputs but the first
 };
 std::unique_ptr<Operator> MakeOperator(const Merge& layer);
+ops::Value Export(const Merge& layer, const ExportCall& call);
 
 struct Add : Merge {
   static constexpr const char* kName = "Add";

@@ -20,6 +20,7 @@ struct GaussianNoise : SameShape {
   double stddev;
 };
 std::unique_ptr<Operator> MakeOperator(const GaussianNoise& layer);
+ops::Value Export(const GaussianNoise& layer, const ExportCall& call);
 
 // Multiplies with normal noise around 1, of the deviation sqrt(rate / (1 - rate)).
 struct GaussianDropout : SameShape {
@@ -36,6 +37,7 @@ struct GaussianDropout : SameShape {
   double rate;
 };
 std::unique_ptr<Operator> MakeOperator(const GaussianDropout& layer);
+ops::Value Export(const GaussianDropout& layer, const ExportCall& call);
 
 // Sets a random share of its inputs to what selu has at minus infinity, and keeps mean and
 // variance.

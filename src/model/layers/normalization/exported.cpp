@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/layers/exports.h"
+#include "model/exported/export_layer.h"
+#include "model/layers/normalization/normalization.h"
 
 namespace hopper {
 namespace layers {

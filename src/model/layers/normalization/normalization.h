@@ -29,6 +29,7 @@ struct Normalization : SameShape {
   bool invert;
 };
 std::unique_ptr<Operator> MakeOperator(const Normalization& layer);
+ops::Value Export(const Normalization& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

@@ -17,6 +17,7 @@ struct Permute : Layer {
   std::vector<int64_t> dims;  // of each axis of the output: the input's axis, counted from 1
 };
 std::unique_ptr<Operator> MakeOperator(const Permute& layer);
+ops::Value Export(const Permute& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

@@ -1,4 +1,6 @@
-#include "model/layers/exports.h"
+#include "model/exported/export_layer.h"
+#include "model/layers/pooling_1d/pooling_1d.h"
+#include "model/layers/pooling_2d/pooling_2d.h"
 
 namespace hopper {
 namespace layers {

@@ -12,6 +12,7 @@ struct Pooling1D : Pooling2D {
 };
 std::unique_ptr<Operator> MakeOperator(const Pooling1D& layer);
 std::unique_ptr<PlannedOp> Plan(const Pooling1D& layer, PlanNode* node);
+ops::Value Export(const Pooling1D& layer, const ExportCall& call);
 
 struct AveragePooling1D : Pooling1D {
   static constexpr const char* kName = "AveragePooling1D";

@@ -1,6 +1,7 @@
 #include <algorithm>
 
-#include "model/layers/exports.h"
+#include "model/exported/export_layer.h"
+#include "model/layers/pooling_2d/pooling_2d.h"
 
 namespace hopper {
 namespace layers {

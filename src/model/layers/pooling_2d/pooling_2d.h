@@ -24,6 +24,7 @@ struct Pooling2D : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const Pooling2D& layer);
 std::unique_ptr<PlannedOp> Plan(const Pooling2D& layer, PlanNode* node);
+ops::Value Export(const Pooling2D& layer, const ExportCall& call);
 
 struct AveragePooling2D : Pooling2D {
   static constexpr const char* kName = "AveragePooling2D";

@@ -21,6 +21,7 @@ struct PReLU : SameShape {
   WeightRules alpha_rules;
 };
 std::unique_ptr<Operator> MakeOperator(const PReLU& layer);
+ops::Value Export(const PReLU& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

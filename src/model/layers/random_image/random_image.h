@@ -29,6 +29,7 @@ struct RandomImage : SameShape {
   // value_range, between which values are kept.
   static Range ReadValues(LayerConfig& config);
 };
+ops::Value Export(const RandomImage& layer, const ExportCall& call);
 
 struct RandomFlip : RandomImage {
   static constexpr const char* kName = "RandomFlip";

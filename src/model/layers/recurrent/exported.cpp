@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <string>
 
-#include "model/layers/exports.h"
+#include "model/exported/export_layer.h"
+#include "model/layers/recurrent/recurrent.h"
 
 namespace hopper {
 namespace layers {

@@ -52,6 +52,7 @@ struct Recurrent : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const Recurrent& layer);
 std::unique_ptr<PlannedOp> Plan(const Recurrent& layer, PlanNode* node);
+ops::Value Export(const Recurrent& layer, const ExportCall& call);
 
 struct SimpleRNN : Recurrent {
   static constexpr const char* kName = "SimpleRNN";
@@ -102,6 +103,7 @@ struct Bidirectional : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const Bidirectional& layer);
 std::unique_ptr<PlannedOp> Plan(const Bidirectional& layer, PlanNode* node);
+ops::Value Export(const Bidirectional& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

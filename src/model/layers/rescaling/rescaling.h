@@ -22,6 +22,7 @@ struct Rescaling : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const Rescaling& layer);
 std::unique_ptr<PlannedOp> Plan(const Rescaling& layer, PlanNode* node);
+ops::Value Export(const Rescaling& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

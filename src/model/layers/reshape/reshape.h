@@ -18,6 +18,7 @@ struct Reshape : Layer {
 };
 std::unique_ptr<Operator> MakeOperator(const Reshape& layer);
 std::unique_ptr<PlannedOp> Plan(const Reshape& layer, PlanNode* node);
+ops::Value Export(const Reshape& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

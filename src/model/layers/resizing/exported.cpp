@@ -1,6 +1,7 @@
 #include <cmath>
 
-#include "model/layers/exports.h"
+#include "model/exported/export_layer.h"
+#include "model/layers/resizing/resizing.h"
 
 namespace hopper {
 namespace layers {

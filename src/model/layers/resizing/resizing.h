@@ -29,6 +29,7 @@ struct Resized : Layer {
   Crop LargestOf(int64_t height, int64_t width) const;
 };
 std::unique_ptr<Operator> MakeOperator(const Resized& layer);
+ops::Value Export(const Resized& layer, const ExportCall& call);
 
 struct Resizing : Resized {
   static constexpr const char* kName = "Resizing";

@@ -1,4 +1,7 @@
-#include "model/layers/exports.h"
+#include "model/exported/export_layer.h"
+#include "model/layers/depthwise_conv_2d/depthwise_conv_2d.h"
+#include "model/layers/separable_conv_1d/separable_conv_1d.h"
+#include "model/layers/separable_conv_2d/separable_conv_2d.h"
 
 namespace hopper {
 namespace layers {

@@ -31,6 +31,7 @@ struct SeparableConv2D : Layer {
   SeparableConv2D(LayerConfig& config, size_t axes);
 };
 std::unique_ptr<Operator> MakeOperator(const SeparableConv2D& layer);
+ops::Value Export(const SeparableConv2D& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

@@ -1,4 +1,5 @@
-#include "model/layers/exports.h"
+#include "model/exported/export_layer.h"
+#include "model/layers/spatial_dropout_1d/spatial_dropout_1d.h"
 
 namespace hopper {
 namespace layers {

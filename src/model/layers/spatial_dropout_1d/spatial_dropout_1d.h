@@ -22,6 +22,7 @@ struct SpatialDropout1D : Layer {
   double rate;
 };
 std::unique_ptr<Operator> MakeOperator(const SpatialDropout1D& layer);
+ops::Value Export(const SpatialDropout1D& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

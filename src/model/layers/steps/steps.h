@@ -16,6 +16,7 @@ struct ZeroPadding1D : Layer {
   std::vector<int64_t> padding;  // before, after
 };
 std::unique_ptr<Operator> MakeOperator(const ZeroPadding1D& layer);
+ops::Value Export(const ZeroPadding1D& layer, const ExportCall& call);
 
 struct Cropping1D : Layer {
   static constexpr const char* kName = "Cropping1D";
@@ -27,6 +28,7 @@ struct Cropping1D : Layer {
   std::vector<int64_t> cropping;  // before, after
 };
 std::unique_ptr<Operator> MakeOperator(const Cropping1D& layer);
+ops::Value Export(const Cropping1D& layer, const ExportCall& call);
 
 struct UpSampling1D : Layer {
   static constexpr const char* kName = "UpSampling1D";
@@ -38,6 +40,7 @@ struct UpSampling1D : Layer {
   int64_t size;
 };
 std::unique_ptr<Operator> MakeOperator(const UpSampling1D& layer);
+ops::Value Export(const UpSampling1D& layer, const ExportCall& call);
 
 struct RepeatVector : Layer {
   static constexpr const char* kName = "RepeatVector";
@@ -49,6 +52,7 @@ struct RepeatVector : Layer {
   int64_t n;
 };
 std::unique_ptr<Operator> MakeOperator(const RepeatVector& layer);
+ops::Value Export(const RepeatVector& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

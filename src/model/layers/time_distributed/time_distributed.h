@@ -31,6 +31,7 @@ struct TimeDistributed : Layer {
   std::unique_ptr<Layer> inner_;  // null where the configuration has problems
 };
 std::unique_ptr<Operator> MakeOperator(const TimeDistributed& layer);
+ops::Value Export(const TimeDistributed& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

@@ -15,6 +15,7 @@ struct UnitNormalization : AxesNormalization {
   explicit UnitNormalization(LayerConfig& config) : AxesNormalization(config) {}
 };
 std::unique_ptr<Operator> MakeOperator(const UnitNormalization& layer);
+ops::Value Export(const UnitNormalization& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper

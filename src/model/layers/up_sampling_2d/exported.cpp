@@ -1,4 +1,5 @@
-#include "model/layers/exports.h"
+#include "model/exported/export_layer.h"
+#include "model/layers/up_sampling_2d/up_sampling_2d.h"
 
 namespace hopper {
 namespace layers {

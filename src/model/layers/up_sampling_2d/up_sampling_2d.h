@@ -19,6 +19,7 @@ struct UpSampling2D : Layer {
   bool bilinear = false;  // else each pixel is repeated
 };
 std::unique_ptr<Operator> MakeOperator(const UpSampling2D& layer);
+ops::Value Export(const UpSampling2D& layer, const ExportCall& call);
 
 }  // namespace layers
 }  // namespace hopper
