@@ -38,14 +38,6 @@ std::unique_ptr<Rows> Layers() {
   return table;
 }
 
-// `names` but the first, then `aliases`.
-std::optional<std::string> OtherNamesText(const std::vector<std::string>& names,
-                                          const std::vector<std::string>& aliases) {
-  std::vector<std::string> others(names.begin() + 1, names.end());
-  others.insert(others.end(), aliases.begin(), aliases.end());
-  return ListText(others);
-}
-
 std::optional<std::string> DirectionText(Direction direction) {
   if (direction == Direction::kUnknown) return std::nullopt;
   return direction == Direction::kUp ? "larger" : "smaller";
@@ -61,10 +53,12 @@ ArgumentList ArgumentsOf(const LossType& loss, LossOptions* options) {
 std::unique_ptr<Rows> Metrics() {
   auto table = std::make_unique<Rows>(4);
   for (const MetricType& metric : MetricTypes()) {
+    std::vector<std::string> names = metric.names;
+    names.insert(names.end(), metric.aliases.begin(), metric.aliases.end());
     MetricParams params;
     ArgumentList arguments;
     if (metric.arguments != nullptr) metric.arguments(&params, &arguments);
-    table->Add({metric.names.front(), OtherNamesText(metric.names, metric.aliases),
+    table->Add({names.front(), ListText({names.begin() + 1, names.end()}),
                 ListText(arguments.names()), DirectionText(metric.direction)});
   }
   for (const LossType& loss : LossTypes()) {
@@ -78,15 +72,11 @@ std::unique_ptr<Rows> Metrics() {
 }
 
 std::unique_ptr<Rows> Losses() {
-  auto table = std::make_unique<Rows>(4);
+  auto table = std::make_unique<Rows>(3);
   for (const LossType& loss : LossTypes()) {
     if (!loss.listed) continue;
     LossOptions options;
-    const char* labels = loss.of_numbers                          ? "numbers"
-                         : loss.categorical || loss.class_numbers ? "classes"
-                                                                  : "classes or numbers";
-    table->Add({loss.name, ListText(loss.aliases), ListText(ArgumentsOf(loss, &options).names()),
-                labels});
+    table->Add({loss.name, ListText(loss.aliases), ListText(ArgumentsOf(loss, &options).names())});
   }
   return table;
 }

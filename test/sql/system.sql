@@ -39,3 +39,10 @@ RESET ALL;
 
 -- A set-returning function need not stand in FROM
 SELECT count(*) > 10 AS in_the_select_list FROM (SELECT hopper.layers()) AS rows;
+
+-- metrics(), losses(), optimizers(): what compile_params may say
+SELECT name, other_names, arguments, better FROM hopper.metrics()
+WHERE name IN ('auc', 'mean_squared_error', 'true_positives', 'huber') ORDER BY name COLLATE "C";
+SELECT name, other_names, arguments FROM hopper.losses()
+WHERE name IN ('huber', 'categorical_crossentropy', 'binary_crossentropy') ORDER BY name COLLATE "C";
+SELECT name, arguments FROM hopper.optimizers() WHERE name IN ('SGD', 'AdamW') ORDER BY name COLLATE "C";

@@ -11,6 +11,8 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -150,6 +152,30 @@ TEST(CoreApi, LayersAreListed) {
   EXPECT_TRUE(flatten);
   EXPECT_EQ(Api().list("nothing", &rows, &error), HOPPER_NOT_SUPPORTED);
   EXPECT_STREQ(error.message, "there is no list \"nothing\"");
+}
+
+// A list tells what the parser takes, and ranks as results are ranked.
+TEST(CoreApi, MetricsAreListedAsTheyAreRead) {
+  hopper_rows* rows = nullptr;
+  hopper_error error = {};
+  ASSERT_EQ(Api().list("metrics", &rows, &error), HOPPER_OK) << Show(error);
+  const auto listed = Take(rows);
+  EXPECT_GT(listed.size(), 40u);
+  std::set<std::string> seen;
+  for (const auto& row : listed) {  // name, other names, arguments, better
+    ASSERT_EQ(row.size(), 4u);
+    std::stringstream names(row[0] + (row[1] == "NULL" ? "" : ", " + row[1]));
+    for (std::string name; std::getline(names >> std::ws, name, ',');) {
+      EXPECT_TRUE(seen.insert(name).second) << name << " stands twice";
+      if (row[3] == "NULL") continue;
+      int32_t direction = -1;
+      ASSERT_EQ(Api().metric_direction(name.c_str(), &direction, &error), HOPPER_OK) << Show(error);
+      EXPECT_EQ(direction, row[3] == "larger" ? HOPPER_LARGER_IS_BETTER : HOPPER_SMALLER_IS_BETTER)
+          << name;
+    }
+  }
+  EXPECT_EQ(seen.count("auc"), 1u);
+  EXPECT_EQ(seen.count("huber"), 1u);
 }
 
 // Counts and shapes as real Keras reported them when it wrote the architectures.

@@ -75,11 +75,13 @@ class Faults : public ::testing::Test {
   }
 };
 
-TEST_F(Faults, ListOfLayers) {
-  FailEachAllocation([&] {
-    return Answer(
-        [](hopper_rows** rows, hopper_error* error) { return Api().layers(rows, error); });
-  });
+TEST_F(Faults, Lists) {
+  for (const char* what : {"layers", "losses", "metrics", "optimizers"}) {
+    FailEachAllocation([&] {
+      return Answer(
+          [&](hopper_rows** rows, hopper_error* error) { return Api().list(what, rows, error); });
+    });
+  }
 }
 
 TEST_F(Faults, Architectures) {
@@ -102,7 +104,7 @@ TEST_F(Faults, Weights) {
   FailEachAllocation([&] {
     return Answer([&](hopper_rows** rows, hopper_error* error) {
       const int code = Api().check_weights(json.data(), json.size(), weights.data(), 73, error);
-      return code != 0 ? code : Api().layers(rows, error);
+      return code != 0 ? code : Api().list("layers", rows, error);
     });
   });
 }
