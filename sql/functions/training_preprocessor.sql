@@ -17,14 +17,18 @@ CREATE FUNCTION hopper.training_preprocessor(
     label_kind text DEFAULT NULL,
     null_labels text DEFAULT 'error',
     bytea_type text DEFAULT NULL,
-    weight_varname text DEFAULT NULL
+    weight_varname text DEFAULT NULL,
+    pad_to hopper.pad_length DEFAULT NULL,
+    pad_value float8 DEFAULT 0,
+    pad_side text DEFAULT 'post',
+    truncate text DEFAULT NULL
 ) RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hopper_sql_training_preprocessor';
 
 COMMENT ON FUNCTION hopper.training_preprocessor(
     text, text, text, text, int, real, hopper.integers, text, int, bigint, float8, text, int[], int[],
-    boolean, text, text, text, text) IS
+    boolean, text, text, text, text, hopper.pad_length, float8, text, text) IS
 'packs a table or view for training into <output_table> and <output_table>_summary, on request also a part of its rows into <output_table>_validation; returns the number of rows
 
 Task: 1.1 pack
@@ -47,6 +51,10 @@ label_kind: ''class'' or ''value'' (numbers to be predicted); by itself integers
 null_labels: rows whose label is NULL: ''error'', ''skip'' (left out) or ''class'' (NULL is a class, as in MADlib)
 bytea_type: type of the numbers in bytea, little-endian: ''uint8'', ''int16'', ''int32'', ''int64'', ''float32'' or ''float64''; by itself uint8
 weight_varname: column of the rows'' weights, Keras'' sample_weight: numbers from 0 on by which the loss of a row is multiplied; by itself all rows count alike
+pad_to: steps that sequences of unequal length are filled up to: a number, ''longest'', or by input ''{"words": 40}''; by itself all arrays must have the same shape
+pad_value: what shorter sequences are filled up with; 0 is what an Embedding with mask_zero and a Masking layer leave out
+pad_side: ''post'': the padding follows the values; ''pre'': it comes before them
+truncate: what is cut off a sequence of more than pad_to steps, here and in prediction: ''post'' its end, ''pre'' its beginning; by itself such sequences are refused
 Example:
 SELECT hopper.training_preprocessor(source_table := ''points'', output_table := ''points_packed'',
     dependent_varname := ''y'', independent_varname := ''a, b'', validation_fraction := 0.2);';

@@ -29,6 +29,31 @@ CREATE CAST (smallint[] AS hopper.integers) WITH INOUT AS IMPLICIT;
 CREATE CAST (integer[] AS hopper.integers) WITH INOUT AS IMPLICIT;
 CREATE CAST (bigint[] AS hopper.integers) WITH INOUT AS IMPLICIT;
 
+CREATE TYPE hopper.pad_length;
+
+CREATE FUNCTION hopper.pad_length_in(value cstring) RETURNS hopper.pad_length
+    AS 'textin' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hopper.pad_length_in(cstring) IS
+    'internal: input of type pad_length';
+
+CREATE FUNCTION hopper.pad_length_out(value hopper.pad_length) RETURNS cstring
+    AS 'textout' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hopper.pad_length_out(hopper.pad_length) IS
+    'internal: output of type pad_length';
+
+CREATE TYPE hopper.pad_length (
+    INPUT = hopper.pad_length_in,
+    OUTPUT = hopper.pad_length_out,
+    LIKE = text);
+COMMENT ON TYPE hopper.pad_length IS
+    'steps that sequences are padded to: 40, ''longest'', or by input ''{"words": 40, "prices": "longest"}''';
+
+CREATE CAST (smallint AS hopper.pad_length) WITH INOUT AS IMPLICIT;
+CREATE CAST (integer AS hopper.pad_length) WITH INOUT AS IMPLICIT;
+CREATE CAST (bigint AS hopper.pad_length) WITH INOUT AS IMPLICIT;
+CREATE CAST (text AS hopper.pad_length) WITH INOUT AS IMPLICIT;
+CREATE CAST (json AS hopper.pad_length) WITH INOUT AS IMPLICIT;
+
 -- sql/functions/automl.sql
 CREATE TYPE hopper.automl_result AS (
     model_table text,

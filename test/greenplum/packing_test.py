@@ -124,6 +124,25 @@ def test_a_fold_column_and_array_labels(both):
         assert query(greenplum, shape) == query(postgres, shape)
 
 
+RAGGED = ("CREATE TABLE ragged AS SELECT id, label, ARRAY(SELECT (1 + (id * j) % 7)::smallint"
+          " FROM generate_series(1, id % 5) j ORDER BY j) AS pixels FROM digits")
+PADDED = ", pad_to := 'longest', pad_side := 'pre', pad_value := -1"
+
+
+def test_sequences_are_padded_on_the_segments(both):
+    for connection in both:
+        query(connection, RAGGED)
+        pack(connection, "ragged", "from_ragged", f"{PADDED}, starts := '{{0, 3, 5}}'")
+        query(connection, "SELECT hopper.validation_preprocessor('ragged', 'ragged_again',"
+              " packed_table := 'from_ragged')")
+    greenplum, postgres = both
+    assert checksums(greenplum, "from_ragged") == checksums(postgres, "from_ragged")
+    assert content(greenplum, "ragged_again") == content(postgres, "ragged_again")
+    summary = "SELECT padding, independent_shape FROM from_ragged_summary"
+    assert query(greenplum, summary) == query(postgres, summary)
+    assert value(greenplum, "SELECT independent_shape FROM from_ragged_summary") == [4]
+
+
 # ---------------------------------------------------------------- the way of the rows
 
 

@@ -162,6 +162,26 @@ def test_values_and_arrays(trained):
         assert mine[0] == theirs[0] and mine[1] == pytest.approx(theirs[1], abs=1e-5)
 
 
+def test_sequences_are_padded_on_the_segments(trained):
+    """As the training data were, which the table that is predicted from does not know."""
+    network = sequential(layer("Embedding", "ids", input_dim=9, output_dim=3, mask_zero=True),
+                         layer("LSTM", "lstm", units=4), dense("output", 10, "softmax"), shape=(5,))
+    found = []
+    for connection in trained:
+        query(connection, "CREATE TABLE p_ragged AS SELECT id, label, ARRAY(SELECT (1 + (id * j) % 7)::smallint"
+              " FROM generate_series(1, id % 9) j ORDER BY j) AS words FROM digits")
+        starts = "" if connection is trained[0] else ", starts := '{0, 1, 2}'"
+        query(connection, "SELECT hopper.training_preprocessor('p_ragged', 'p_ragged_packed', 'label', 'words',"
+              f" partitions := 3, pad_to := 5, pad_side := 'pre', truncate := 'pre'{starts})")
+        model = value(connection, "SELECT hopper.load_model('p_nets', %s)", network)
+        query(connection, "SELECT * FROM hopper.fit('p_ragged_packed', 'p_ragged_model', 'p_nets', %s, %s,"
+              " 'batch_size=32', 1, seed := 1)", model, COMPILE)
+        query(connection, "SELECT hopper.predict('p_ragged_model', 'p_ragged', 'id', output_table := 'p_ragged_out')")
+        found.append(query(connection, "SELECT * FROM p_ragged_out ORDER BY id, rank"))
+    assert len(found[0]) == 17970
+    assert found[0] == found[1]
+
+
 def test_byom(trained):
     for connection in trained:
         arch, weights = query(connection, "SELECT model_arch::text, model_weights FROM p_model")[0]

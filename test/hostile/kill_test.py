@@ -40,7 +40,7 @@ CALLS = {
 }
 # Other ways to call those above.
 THE_SAME = ["fit_multiple_model, warm start", "predict_byom_threshold", "predict_byom_top", "predict_threshold",
-            "predict_top", "training_preprocessor, outputs"]
+            "predict_top", "training_preprocessor, outputs", "training_preprocessor, sequences"]
 # They end by themselves in a moment, so that no client is gone for long while they work; every_function_test.py
 # kills their server processes.
 SHORT = ["best_config", "build_info", "check_configs", "cnn", "copy_model", "delete_model", "describe_architecture",
@@ -49,8 +49,8 @@ SHORT = ["best_config", "build_info", "check_configs", "cnn", "copy_model", "del
          "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
          "learning_curves", "load_model", "load_model_selection_table", "metric_ascends", "mlp", "model_id",
          "model_ids", "models", "param_importance", "predict_row", "predict_row_best", "rename_model",
-         "revoke_model", "run_timeline", "search_algorithms", "sparkline", "to_onnx", "to_onnx_arch", "to_pytorch",
-         "to_pytorch_arch", "to_safetensors", "version"]
+         "revoke_model", "run_timeline", "search_algorithms", "sparkline", "textin", "textout", "to_onnx", "to_onnx_arch",
+         "to_pytorch", "to_pytorch_arch", "to_safetensors", "version"]
 
 
 def test_no_function_is_forgotten():

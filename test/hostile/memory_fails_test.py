@@ -98,6 +98,9 @@ CALLS = {
     "run_timeline": "SELECT count(*) FROM hopper.run_timeline('run')",
     "search_algorithms": "SELECT count(*) FROM hopper.search_algorithms()",
     "sparkline": "SELECT hopper.sparkline('{1,2,3}')",
+    # of hopper.pad_length
+    "textin": "SELECT '{\"x\": 3}'::text::hopper.pad_length::text",
+    "textout": "SELECT 'longest'::hopper.pad_length::text",
     "to_onnx": "SELECT length(hopper.to_onnx('run', 1))",
     "to_onnx_arch":
         f"SELECT length(hopper.to_onnx($${SMALL}$$::json, decode(repeat('0000803f', 17), 'hex')))",
@@ -109,6 +112,8 @@ CALLS = {
         "SELECT hopper.training_preprocessor('points', 'made', 'y', 'x', validation_fraction := 0.25)",
     "training_preprocessor, outputs":
         """SELECT hopper.training_preprocessor('points', 'made', '{"a": "y", "b": "id"}', 'x', weight_varname := 'id')""",
+    "training_preprocessor, sequences":
+        """SELECT hopper.training_preprocessor('points', 'made', 'y', 'x', pad_to := '{"x": 3}', truncate := 'pre')""",
     "validation_preprocessor": "SELECT hopper.validation_preprocessor('points', 'made', 'y', 'x', 'packed')",
     "version": "SELECT hopper.version()",
 }

@@ -49,6 +49,8 @@ ARRAYS = {
     "integer[]": ["{}", "{1}", "{1,2}", "{NULL}", "{{1},{2}}", "[-5:-4]={1,2}", "{1,1,1}", "{0}", "{-1}",
                   "{2147483647}", "{2}", "{1,2,1}", "{16777216,16777216,16777216}"],
     "hopper.integers": ["{}", "{1}", "1", "2", "-1", "{NULL}", "", "x", "{1,2}", "{{1},{2}}", "9999999999", "1,2"],
+    "hopper.pad_length": ["2", "0", "-1", "longest", "", "x", '{"x": 2}', '{"x": "longest"}', '{"y": 3}', "{}", "{",
+                          '{"x": null}', '{"x": 2, "x": 3}', "99999999999999999999", "1000000000", "2.5"],
     "text[]": ["{}", "{a,b}", "{NULL}", '{"",""}', "{{a},{b}}", "{a}", "{a,b,c,d,e}"],
     "double precision[]": ["{}", "{1}", "{-1e308,1e308}", "{NaN,Infinity,-Infinity}", "{NULL,1}",
                            "{{1,2},{3,4}}", "[5:7]={1,2,3}"],
@@ -92,6 +94,8 @@ LIKELY = {
     "first_table": [None], "from_run": [None], "constraints": [None], "keep": [None],
     "source_rows": [None], "source_query": [None, QUERIES[0]], "on_null": ["error", "null"],
     "bytea_type": [None, "uint8"], "weight_varname": [None, "number"], "layer": [None, "output", "dense"],
+    "pad_to": [None, None, "3", "longest", '{"x": 2}'], "pad_value": [0, -1], "pad_side": ["post", "pre"],
+    "truncate": [None, "post", "pre"],
     "use_gpus": [False], "warm_start": [False, False, True]}
 
 

@@ -27,8 +27,8 @@ read_json(void *written)
 	SPI_freetuptable(SPI_tuptable);
 }
 
-static void
-require_json(char *written, const char *argument)
+void
+hopper_require_json(char *written, const char *argument, const char *hint)
 {
 	ErrorData  *error = hopper_attempt(read_json, written);
 
@@ -40,7 +40,7 @@ require_json(char *written, const char *argument)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("argument \"%s\" begins like a JSON object and is none", argument),
 			 error->detail ? errdetail("%s", error->detail) : 0,
-			 errhint(INPUTS_HINT)));
+			 errhint("%s", hint)));
 }
 
 bool
@@ -56,7 +56,7 @@ hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *in
 		return false;
 	*columns = NIL;
 	hopper_require_list_bytes(value, argument);
-	require_json(written, argument);
+	hopper_require_json(written, argument, INPUTS_HINT);
 	n = hopper_select("SELECT e.i, e.key, a.v"
 					  " FROM json_each(%s::json) WITH ORDINALITY AS e(key, value, i)"
 					  " LEFT JOIN LATERAL json_array_elements_text(CASE json_typeof(e.value)"

@@ -233,9 +233,10 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 					  " buffer_size, normalizing_const::pg_catalog.float8, num_classes,"
 					  " independent_type, independent_shape, label_kind, label_type, label_shape,"
 					  " n_rows, partitions, starts, seed, packed_bytes, checksum, training_table,"
-					  " %s::pg_catalog.text, %s::pg_catalog.text"
+					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text"
 					  " FROM %s", hopper_column_selected(oid, "inputs"),
 					  hopper_column_selected(oid, "outputs"),
+					  hopper_column_selected(oid, "padding"),
 					  summary.quoted) != 1)
 		refuse_summary(&summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
 										  (uint64) SPI_processed));
@@ -262,6 +263,7 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	out->checksum = hopper_text_cell(&summary, 0, 20);
 	out->training_table = hopper_cell(0, 21);
 	out->inputs_text = hopper_cell(0, 22);
+	out->padding_text = hopper_cell(0, 24);
 	out->n_starts = get_ints(&summary, 17, &out->starts);
 
 	desc->table_name = table->shown;
@@ -286,6 +288,7 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	}
 	SPI_freetuptable(SPI_tuptable);
 	hopper_read_inputs(&summary, out->inputs_text, out->n_x_columns, desc, &out->inputs);
+	out->padding = hopper_read_padding(&summary, out->padding_text, &out->inputs);
 	hopper_read_outputs(&summary, out->outputs_text, desc, &out->y_types, &out->weight_column);
 	if (desc->y_kind == HOPPER_LABEL_CLASS)
 		read_class_values(&summary, out);

@@ -32,6 +32,20 @@ typedef struct hopper_pack_inputs
 	int		   *columns;		/* their numbers: neighbours in the list of all columns */
 } hopper_pack_inputs;
 
+/* What becomes of sequences of unequal length: the rules of keras.utils.pad_sequences. */
+typedef struct hopper_pack_padding
+{
+	bool		given;			/* else all arrays have the same shape */
+	double		value;			/* what fills up */
+	bool		before;			/* the values, not behind them */
+	enum
+	{
+		PACK_REFUSE_LONGER,
+		PACK_CUT_BEGINNING,
+		PACK_CUT_END
+	}			truncate;		/* of what is longer */
+} hopper_pack_padding;
+
 typedef struct hopper_packed
 {
 	hopper_name table;
@@ -42,6 +56,8 @@ typedef struct hopper_packed
 	char	  **x_sql_types;	/* one a column, as format_type() writes them */
 	hopper_pack_inputs inputs;
 	char	   *inputs_text;	/* as the summary has it; NULL: one input */
+	hopper_pack_padding *padding;	/* of each input, or of the one; NULL: none */
+	char	   *padding_text;	/* as the summary has it, or NULL */
 	char	   *outputs_text;	/* the same for labels; NULL: one, without weights */
 	char	  **y_types;		/* then: of each output's column, as format_type() writes it */
 	char	   *weight_column;	/* of the source, or NULL */

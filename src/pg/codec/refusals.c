@@ -135,7 +135,52 @@ hopper_pack_refuse_shape(const hopper_pack_values *values, const hopper_pack_sou
 			 errdetail("%s has shape %s; %s has shape %s.", hopper_pack_row_name(source),
 					   hopper_pack_shape_text(rank, shape), values->first_row,
 					   hopper_pack_shape_text(values->rank, values->shape)),
-			 errhint("%s", hopper_pack_rows_hint(source))));
+			 errhint("%s%s", hopper_pack_padding_hint(values, source, rank, shape),
+					 hopper_pack_rows_hint(source))));
+}
+
+const char *
+hopper_pack_padding_hint(const hopper_pack_values *values, const hopper_pack_source *source,
+						 int rank, const int64 *shape)
+{
+	if (source->rows_hint || source->argument || values->columns == &source->y ||
+		(rank > 0 && rank != values->rank))
+		return "";
+	for (int i = 1; i < rank; i++)
+		if (shape[i] != values->shape[i])
+			return "";
+	return "Sequences of unequal length are packed with pad_to => 'longest'. ";
+}
+
+void
+hopper_pack_refuse_steps(const hopper_pack_values *values, const hopper_pack_source *source,
+						 int rank, const int64 *shape)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s does not hold sequences of shape %s", holder(source, &values->columns[0]),
+					hopper_pack_shape_text(values->rank, values->shape)),
+			 errdetail("%s has shape %s; the first dimension alone may be less.",
+					   source->argument ? "It" : hopper_pack_row_name(source),
+					   hopper_pack_shape_text(rank, shape)),
+			 source->argument ? 0 : errhint("%s", hopper_pack_rows_hint(source))));
+}
+
+void
+hopper_pack_refuse_longer(const hopper_pack_values *values, const hopper_pack_source *source,
+						  int64 steps)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s holds a sequence of more than " INT64_FORMAT " steps",
+					holder(source, &values->columns[0]), values->shape[0]),
+			 errdetail("%s has " INT64_FORMAT " steps.",
+					   source->argument ? "It" : hopper_pack_row_name(source), steps),
+			 errhint("Cut it%s, such as %s[1:" INT64_FORMAT "]; or pack the training data with "
+					 "truncate => 'post', which then holds here as well.",
+					 source->argument ? "" : " in a view",
+					 source->argument ? source->argument
+					 : hopper_identifier(values->columns[0].name), values->shape[0])));
 }
 
 void

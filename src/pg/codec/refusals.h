@@ -26,6 +26,17 @@ extern bool hopper_pack_refuse_number(const hopper_pack_source *source,
 extern void hopper_pack_refuse_shape(const hopper_pack_values *values,
 									 const hopper_pack_source *source, int rank,
 									 const int64 *shape);
+/* The same of sequences, which may be shorter, and of those that are longer and not to be cut. */
+extern void hopper_pack_refuse_steps(const hopper_pack_values *values,
+									 const hopper_pack_source *source, int rank,
+									 const int64 *shape) pg_attribute_noreturn();
+extern void hopper_pack_refuse_longer(const hopper_pack_values *values,
+									  const hopper_pack_source *source,
+									  int64 steps) pg_attribute_noreturn();
+/* A sentence for whoever packs features that differ in their first dimension alone, or "". */
+extern const char *hopper_pack_padding_hint(const hopper_pack_values *values,
+											const hopper_pack_source *source, int rank,
+											const int64 *shape);
 extern void hopper_pack_refuse_length(const hopper_pack_values *values,
 									  const hopper_pack_source *source, size_t length);
 /* WARNING at the first integer that float32 does not hold. */

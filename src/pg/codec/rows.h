@@ -129,6 +129,7 @@ typedef struct hopper_pack_values
 	size_t		size;			/* bytes of one row */
 	double		divisor;		/* normalizing_const: quotients must fit into a real */
 	char	   *first_row;		/* the row that the shape comes from */
+	hopper_pack_padding padding;	/* PACK_ARRAY: to shape[0] steps */
 	hopper_pack_inputs inputs;	/* PACK_INPUTS */
 	int			n_parts;		/* so many inputs, else 0 */
 	struct hopper_pack_values *parts;
@@ -169,7 +170,39 @@ extern int32 hopper_pack_type_from_name(const char *name);
 /* "uint8, int16, ... or float64" for messages */
 extern char *hopper_pack_type_names(void);
 
+/* --- sequences of unequal length (codec/padding.c) --- */
+
+/* Whether the type, a hopper_type, holds the number; of float32 the nearest one does. */
+extern bool hopper_padding_fits(int32 type, double value);
+/*
+ * Rules of packed data (NULL: none) for values whose shapes are known, one for each input. Where
+ * the type of an input's column does not hold the number that fills up, a wider one is taken.
+ */
+extern void hopper_pack_values_take_padding(hopper_pack_values *values,
+											const hopper_pack_padding *padding);
+/*
+ * The row's array has `rank` dimensions (0: it is empty). Fills `out` with padding, and says which
+ * of its numbers belong where: the n from number *first on to the place of number *at. Returns n;
+ * ERROR where the array does not fit.
+ */
+extern int64 hopper_pad_sequence(const hopper_pack_values *values,
+								 const hopper_pack_source *source, int rank, const int64 *shape,
+								 int64 *first, int64 *at, char *out);
+/* A summary's cell; NULL: nothing is padded. `name`: of the features where there is one input. */
+extern char *hopper_padding_text(const hopper_pack_values *values, const char *name);
+/*
+ * Takes it apart: as many rules as there are inputs, or one; NULL where `text` is. ERROR XX001
+ * where it does not go with the inputs. SPI must be connected.
+ */
+extern hopper_pack_padding *hopper_read_padding(const hopper_name *summary, const char *text,
+												const hopper_pack_inputs *inputs);
+/* 'post' (false) or 'pre' (true); what is wrong else, or NULL. */
+extern char *hopper_padding_side(const char *side, const char *argument, bool *before);
+
 /* --- features of several inputs (codec/inputs.c) --- */
+
+/* ERROR 22023 where `written`, which begins with a brace, is no JSON. SPI must be connected. */
+extern void hopper_require_json(char *written, const char *argument, const char *hint);
 
 /*
  * Where the argument is '{"input": "column", "other": ["a", "b"]}': its inputs, and their columns

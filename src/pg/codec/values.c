@@ -257,13 +257,14 @@ get_array(const hopper_pack_values *values, const hopper_pack_source *source, co
 	array = (ArrayType *) hopper_decompress(datums[0]);
 	if (array == NULL)
 		array = DatumGetArrayTypeP(datums[0]);
-	if (ARR_NDIM(array) == 0)
+	if (ARR_NDIM(array) == 0 && !values->padding.given)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of \"%s\" holds an empty array", values->columns[0].name,
 						source->name.shown),
 				 errdetail("%s.", hopper_pack_row_name(source)),
-				 errhint("%s", hopper_pack_rows_hint(source))));
+				 errhint("%s%s", hopper_pack_padding_hint(values, source, 0, NULL),
+						 hopper_pack_rows_hint(source))));
 	return array;
 }
 
@@ -441,12 +442,16 @@ put_number(const hopper_pack_values *values, const hopper_pack_source *source,
 	return true;
 }
 
-/* Numbers as they are packed: whether all can be computed with. */
+/*
+ * Numbers as they are packed: whether all can be computed with. They are `n` of the row's `count`,
+ * from the one numbered `first` on.
+ */
 static bool
-check_numbers(const hopper_pack_values *values, const hopper_pack_source *source, const char *out)
+check_numbers(const hopper_pack_values *values, const hopper_pack_source *source, const char *out,
+			  int64 first, int64 n, int64 count)
 {
 	const hopper_pack_column *column = &values->columns[0];
-	int64		bad = hopper_core()->find_non_finite(values->type, out, values->count);
+	int64		bad = hopper_core()->find_non_finite(values->type, out, n);
 	float		narrow;
 	double		number;
 
@@ -459,21 +464,21 @@ check_numbers(const hopper_pack_values *values, const hopper_pack_source *source
 		}
 		else
 			memcpy(&number, out + bad * sizeof(number), sizeof(number));
-		return hopper_pack_refuse_number(source, column, name_non_finite(number), bad,
-								  values->count);
+		return hopper_pack_refuse_number(source, column, name_non_finite(number), first + bad,
+										 count);
 	}
-	for (bad = 0; values->type == HOPPER_FLOAT64 && bad < values->count; bad++)
+	for (bad = 0; values->type == HOPPER_FLOAT64 && bad < n; bad++)
 	{
 		memcpy(&number, out + bad * sizeof(number), sizeof(number));
-		if (!check_range(values, source, column, number, bad, values->count))
+		if (!check_range(values, source, column, number, first + bad, count))
 			return false;
 	}
 	for (bad = 0;
-		 values->type == HOPPER_FLOAT32 && values->divisor < 1 && bad < values->count;
+		 values->type == HOPPER_FLOAT32 && values->divisor < 1 && bad < n;
 		 bad++)
 	{
 		memcpy(&narrow, out + bad * sizeof(narrow), sizeof(narrow));
-		if (!check_range(values, source, column, narrow, bad, values->count))
+		if (!check_range(values, source, column, narrow, first + bad, count))
 			return false;
 	}
 	return true;
@@ -528,25 +533,26 @@ encode_bytes(const hopper_pack_values *values, const hopper_pack_source *source,
 	}
 	else
 		hopper_pack_refuse_length(values, source, VARSIZE_ANY_EXHDR(bytes));
-	return values->type < HOPPER_FLOAT32 || check_numbers(values, source, out);
+	return values->type < HOPPER_FLOAT32 ||
+		check_numbers(values, source, out, 0, values->count, values->count);
 }
 
+/* Numbers of the array, `count` of them from the one numbered `first` on. */
 static bool
-encode_array(const hopper_pack_values *values, const hopper_pack_source *source, ArrayType *array,
-			 char *out)
+encode_numbers(const hopper_pack_values *values, const hopper_pack_source *source,
+			   ArrayType *array, int64 first, int64 count, char *out)
 {
 	const hopper_pack_column *column = &values->columns[0];
 	Oid			element = values->elements[0];
+	size_t		size = hopper_core()->type_size(values->type);
 
-	if (array == NULL)
-		return false;
-	check_shape(values, source, array);
 	if (hopper_pack_number_type(element) == values->type && element != NUMERICOID &&
 		!(ARR_HASNULL(array) && array_contains_nulls(array)))
 	{
 		/* fixed-length elements lie side by side */
-		memcpy(out, ARR_DATA_PTR(array), values->size);
-		return check_numbers(values, source, out);
+		memcpy(out, ARR_DATA_PTR(array) + first * size, count * size);
+		return check_numbers(values, source, out, first, count,
+							 ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
 	}
 	else
 	{
@@ -556,21 +562,40 @@ encode_array(const hopper_pack_values *values, const hopper_pack_source *source,
 		Datum	   *elements;
 		bool	   *nulls;
 		int			n;
-		int			i;
-		int32		size = hopper_core()->type_size(values->type);
 
 		get_typlenbyvalalign(element, &length, &by_value, &alignment);
 		deconstruct_array(array, element, length, by_value, alignment, &elements, &nulls, &n);
-		for (i = 0; i < n; i++)
+		for (int64 i = first; i < first + count; i++)
 		{
 			if (nulls[i])
 				return hopper_pack_refuse_null_element(source, column, i, n);
 			if (!put_number(values, source, column, element, elements[i], i, n,
-							out + (size_t) i * size))
+							out + (i - first) * size))
 				return false;
 		}
 	}
 	return true;
+}
+
+static bool
+encode_array(const hopper_pack_values *values, const hopper_pack_source *source, ArrayType *array,
+			 char *out)
+{
+	int64		shape[MAXDIM];
+	int64		first;
+	int64		at;
+	int64		n;
+
+	if (array == NULL)
+		return false;
+	if (!values->padding.given)
+	{
+		check_shape(values, source, array);
+		return encode_numbers(values, source, array, 0, values->count, out);
+	}
+	n = hopper_pad_sequence(values, source, get_shape(array, shape), shape, &first, &at, out);
+	return n == 0 || encode_numbers(values, source, array, first, n,
+									out + at * hopper_core()->type_size(values->type));
 }
 
 bool

@@ -104,6 +104,10 @@ hopper_pack_put_values(StringInfo out, const hopper_pack_values *values)
 	hopper_put_bytes(out, values->shape, sizeof(values->shape));
 	hopper_put_number(out, values->divisor);
 	hopper_put_text(out, values->first_row);
+	hopper_put_int(out, values->padding.given);
+	hopper_put_number(out, values->padding.value);
+	hopper_put_int(out, values->padding.before);
+	hopper_put_int(out, values->padding.truncate);
 }
 
 /* Layout and types of the numbers are looked up again; the rest must go with them. */
@@ -128,6 +132,10 @@ get_one_input(hopper_reader *in, hopper_pack_values *values, int n_columns,
 	hopper_get_array_into(in, shape, HOPPER_MAX_RANK, sizeof(int64));
 	values->divisor = hopper_get_number(in);
 	values->first_row = hopper_get_text(in);
+	values->padding.given = hopper_get_bool(in);
+	values->padding.value = hopper_get_number(in);
+	values->padding.before = hopper_get_bool(in);
+	values->padding.truncate = hopper_get_int_between(in, PACK_REFUSE_LONGER, PACK_CUT_END);
 	hopper_pack_values_init(&known, n_columns, columns, "the rows");
 	if (values->layout != known.layout ||
 		memcmp(values->elements, known.elements, sizeof(Oid) * n_columns) != 0 ||
@@ -136,6 +144,9 @@ get_one_input(hopper_reader *in, hopper_pack_values *values, int n_columns,
 	hopper_pack_values_set_shape(values, rank, shape);
 	values->shape_given = given;
 	if (values->layout == PACK_SCALARS && values->count != n_columns)
+		hopper_refuse_description();
+	if (values->padding.given && (values->layout != PACK_ARRAY || rank < 1 ||
+								  !hopper_padding_fits(values->type, values->padding.value)))
 		hopper_refuse_description();
 }
 

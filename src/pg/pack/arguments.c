@@ -245,6 +245,7 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 									   list_length(names)), NULL);
 		request->weight_name = linitial(names);
 	}
+	hopper_pack_padding_arguments(fcinfo, 19, request);
 }
 
 /* Labels of the outputs that the training table has, in its order, and its weights. */

@@ -271,7 +271,8 @@ report(const hopper_pack_job *job, const hopper_pack_output *training,
 					text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty,
 																	   Int64GetDatum(bytes)))),
 					seconds),
-			 errdetail("%s%s%s", labels_sentence(job), training->segment_rows ? "\n" : "",
+			 errdetail("%s%s%s%s", labels_sentence(job), job->padded ? job->padded : "",
+					   training->segment_rows ? "\n" : "",
 					   training->segment_rows ? shares(training) : "")));
 }
 
@@ -293,6 +294,7 @@ pack(hopper_pack_job *job)
 	hopper_pack_require_free_names(job);
 	hopper_pack_set_features(job);
 	hopper_pack_set_labels(job);
+	hopper_pack_set_padding(job);
 	hopper_pack_move_rows(job, &training, &validation);
 
 	summary.request = request;

@@ -51,6 +51,8 @@ typedef struct hopper_pack_request
 	bool		replace;
 	int32		label_kind;		/* HOPPER_LABEL_CLASS, HOPPER_LABEL_VALUE; 0: by the type */
 	hopper_pack_null_labels null_labels;
+	struct hopper_pad_to *pad_to;	/* lengths of sequences, or NULL (pack/padding.c) */
+	hopper_pack_padding padding;	/* and how they get them */
 	hopper_complaints complaints;	/* about the arguments; the source's are added */
 	bool		validation;		/* validation_preprocessor() */
 	hopper_packed training;		/* validation only */
@@ -134,6 +136,7 @@ typedef struct hopper_pack_job
 	hopper_output *outputs;
 	struct hopper_pack_job **parts; /* each as if there were no other */
 	int64		n_unlabelled;	/* rows that are left out */
+	char	   *padded;			/* sentences on sequences, or NULL */
 	char	   *least_label;	/* of numbers */
 	char	   *largest_label;
 	hopper_pack_layout_of_rows layout; /* once the shapes are known */
@@ -159,6 +162,17 @@ extern void hopper_pack_set_features(hopper_pack_job *job);
 extern void hopper_pack_set_labels(hopper_pack_job *job);
 /* Where dependent_varname is '{"output": "column", ...}': fills the request. (pack/outputs.c) */
 extern bool hopper_pack_outputs_argument(text *value, hopper_pack_request *request);
+/*
+ * pad_to, pad_value, pad_side and truncate, arguments from `at` on; what is wrong is complained of.
+ * (pack/padding.c)
+ */
+extern void hopper_pack_padding_arguments(FunctionCallInfo fcinfo, int at,
+										  hopper_pack_request *request);
+/*
+ * Gives sequences their length, from the argument, the longest or the training table, and looks at
+ * all of them before any is packed; the labels are known.
+ */
+extern void hopper_pack_set_padding(hopper_pack_job *job);
 /* Labels of several outputs, or weights, as the one column that the rest sees. */
 extern void hopper_pack_set_outputs(hopper_pack_job *job);
 /* The summary's cell, or NULL. */

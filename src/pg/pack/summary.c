@@ -18,6 +18,7 @@
  *	independent_shape int[]				of one example
  *	inputs text							JSON, where an example has several inputs (codec/inputs.c)
  *	outputs text						JSON, where there are several or weights (codec/outputs.c)
+ *	padding text						JSON, where sequences are filled up (codec/padding.c)
  *	label_kind text						class, value, array
  *	label_type text, label_shape int[]	as for the features; {} is a single value
  *	n_rows bigint, partitions int
@@ -177,7 +178,8 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				" n_rows pg_catalog.int8, partitions pg_catalog.int4, starts pg_catalog.int4[],"
 				" seed pg_catalog.int8, packed_bytes pg_catalog.int8, checksum pg_catalog.text,"
 				" training_table pg_catalog.text, format_version pg_catalog.int4,"
-				" inputs pg_catalog.text, outputs pg_catalog.text%s)"
+				" inputs pg_catalog.text, outputs pg_catalog.text,"
+				" padding pg_catalog.text%s)"
 				HOPPER_DISTRIBUTED_RANDOMLY,
 				name.quoted, class_column, class_type,
 				output->segment_rows ? ", segment_rows pg_catalog.int8[]" : "");
@@ -189,7 +191,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 		psprintf("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, $1::%s[], %d,"
 				 " %.9g, %s, %s, %s, %s, %s, %s, %s, %s, %s,"
 				 " " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ","
-				 " %s, %s, %d, %s, %s%s)",
+				 " %s, %s, %d, %s, %s, %s%s)",
 				 name.quoted, hopper_literal(source->name.quoted),
 				 hopper_literal(output->table.quoted),
 				 text_array(n_y, y_names), text_array(source->n_x, x_names),
@@ -216,6 +218,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				 hopper_literal(training_table), HOPPER_PACK_FORMAT,
 				 hopper_literal(hopper_inputs_text(summary->x)),
 				 hopper_literal(summary->outputs),
+				 hopper_literal(hopper_padding_text(summary->x, x_names[0])),
 				 output->segment_rows
 				 ? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
 	if (SPI_execute_with_args(insert, 1, parameter_types, parameters, has_classes ? " " : "n",

@@ -159,6 +159,8 @@ hopper_pack_set_features(hopper_pack_job *job)
 		set_image_shape(job, x, 1);
 	if (x->n_parts > 0)
 		hopper_pack_values_know_inputs(x);
+	if (request->validation)
+		hopper_pack_values_take_padding(x, request->training.padding);
 }
 
 /* Numbers as labels: a scalar is a regression value, an array is packed as it is. */

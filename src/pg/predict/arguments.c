@@ -118,6 +118,7 @@ open_features(hopper_prediction *run)
 		hopper_pack_values_init_inputs(values, model->inputs, rows->n_x, rows->x,
 									   run->source.shown);
 		hopper_pack_values_take_inputs(values, model->trained);
+		hopper_pack_values_take_padding(values, model->padding);
 		return;
 	}
 	hopper_predict_check_types(model, rows->n_x, rows->x);
@@ -126,7 +127,10 @@ open_features(hopper_prediction *run)
 		hopper_pack_values_set_bytes_type(values, hopper_predict_bytes_type(model), true);
 	values->divisor = model->normalizing_const;
 	if (model->x_rank > 0)
+	{
 		hopper_pack_values_set_shape(values, model->x_rank, model->x_shape);
+		hopper_pack_values_take_padding(values, model->padding);
+	}
 	else if (values->layout == PACK_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -57,6 +57,7 @@ hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model 
 		model->trained = desc;
 		model->inputs = &trained->inputs;
 	}
+	model->padding = trained->padding;
 	model->normalizing_const = desc->normalizing_const;
 	model->trained_type = desc->x_type;
 	if (desc->n_outputs < 2)

@@ -22,6 +22,7 @@ typedef struct hopper_predict_model
 	int64		x_shape[HOPPER_MAX_RANK];
 	const hopper_data_desc *trained;	/* the data of several inputs, else NULL */
 	const hopper_pack_inputs *inputs;	/* and theirs */
+	const hopper_pack_padding *padding;	/* of each input, or of the one; NULL: none */
 	double		normalizing_const;
 	int32		trained_type;	/* hopper_type of the features in training; 0: unknown */
 	const char *class_name;		/* label column */

@@ -134,6 +134,13 @@ keep_model(ready_model *entry, const hopper_trained *trained)
 	hopper_predict_from_trained(trained, model);
 	model->shown = pstrdup(model->shown);
 	model->class_name = pstrdup(model->class_name);
+	if (model->padding)
+	{
+		hopper_pack_padding *padding = palloc(sizeof(hopper_pack_padding));
+
+		*padding = *model->padding;
+		model->padding = padding;
+	}
 	names = palloc(Max(model->n_class_values, 1) * sizeof(char *));
 	for (int i = 0; i < model->n_class_values; i++)
 		names[i] = model->class_values[i] ? pstrdup(model->class_values[i]) : NULL;
@@ -338,6 +345,9 @@ check_features(const ready_model *entry, Oid type, Datum features)
 	{
 		ArrayType  *array = DatumGetArrayTypeP(features);
 
+		/* which any number of steps may be given */
+		if (model->padding && model->padding->given)
+			return;
 		given = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	}
 	else
@@ -489,6 +499,10 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 	if (column.type == BYTEAOID)
 		hopper_pack_values_set_bytes_type(&values, entry->x_type, true);
 	hopper_pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
+	hopper_pack_values_take_padding(&values, entry->model.padding);
+	/* filled up with a number that the caller's type does not hold */
+	if (values.layout == PACK_ARRAY && values.type != entry->x_type)
+		entry = get_ready(&table, has_key, mst_key, values.type);
 	values.divisor = entry->model.normalizing_const;
 	features = palloc(values.size);
 	if (hopper_pack_values_encode(&values, &source, &datum, &isnull, features))

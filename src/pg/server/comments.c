@@ -48,6 +48,7 @@ static const struct
 	{"independent_shape", "shape of an example"},
 	{"outputs", "where a label has several parts: names, types, shapes and classes (JSON)"},
 	{"inputs", "where an example has several: names, number of columns, types, shapes (JSON)"},
+	{"padding", "how sequences are filled up: by input the side, value and cut (JSON)"},
 	{"label_kind", "class, value or array"},
 	{"label_type", "what labels are packed as"},
 	{"label_shape", "shape of a label"},

@@ -74,6 +74,7 @@ static const struct
 	{"dtype", "precision"},
 	{"inputs", NULL},
 	{"outputs", NULL},
+	{"padding", NULL},
 };
 
 const char *

@@ -369,6 +369,7 @@ hopper_summary_row(const hopper_name *model, const hopper_packed *train,
 	put_array(row, "independent_shape", INT4ARRAYOID, shape_array(desc->x_rank, desc->x_shape));
 	put_text(row, "inputs", train->inputs_text);
 	put_text(row, "outputs", train->outputs_text);
+	put_text(row, "padding", train->padding_text);
 	put_text(row, "label_kind", kind);
 	put_text(row, "label_type", hopper_pack_type_name(desc->y_type));
 	put_array(row, "label_shape", INT4ARRAYOID, shape_array(desc->y_rank, desc->y_shape));

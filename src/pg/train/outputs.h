@@ -134,6 +134,7 @@ typedef struct hopper_trained
 	char	  **x_columns;
 	char	  **x_sql_types;
 	hopper_pack_inputs inputs;
+	hopper_pack_padding *padding;	/* of each input, or of the one; NULL: none */
 	char	  **y_types;		/* of the outputs' columns, or NULL */
 	char	   *weight_column;	/* of the source, or NULL */
 	char	   *y_sql_type;

@@ -67,6 +67,7 @@ read_summary(hopper_trained *out)
 	char	   *y_column;
 	char	   *inputs;
 	char	   *outputs;
+	char	   *padding;
 	int			n;
 
 	if (!OidIsValid(oid) || get_attnum(oid, "independent_shape") == InvalidAttrNumber)
@@ -76,9 +77,10 @@ read_summary(hopper_trained *out)
 					  " independent_shape, label_type, label_shape, num_classes[1],"
 					  " normalizing_const::float8,"
 					  " source_table, independent_varname, independent_vartype,"
-					  " dependent_vartype[1], %s::text, %s::text FROM %s",
+					  " dependent_vartype[1], %s::text, %s::text, %s::text FROM %s",
 					  hopper_column_selected(oid, "inputs"),
-					  hopper_column_selected(oid, "outputs"), summary->quoted) != 1)
+					  hopper_column_selected(oid, "outputs"),
+					  hopper_column_selected(oid, "padding"), summary->quoted) != 1)
 		not_an_output(table, psprintf("Its companion \"%s\" must have one row.", summary->shown));
 	for (int column = 1; column <= 12; column++)
 		if (hopper_cell(0, column) == NULL && column != NUM_CLASSES_COLUMN)
@@ -106,11 +108,13 @@ read_summary(hopper_trained *out)
 	out->y_sql_type = hopper_cell(0, 12);
 	inputs = hopper_cell(0, 13);
 	outputs = hopper_cell(0, 14);
+	padding = hopper_cell(0, 15);
 	if (outputs)
 		out->desc.y_column = PACK_LABELS;
 	out->desc.x_column = out->n_x_columns == 1 ? out->x_columns[0] : PACK_FEATURES;
 	SPI_freetuptable(SPI_tuptable);
 	hopper_read_inputs(summary, inputs, out->n_x_columns, &out->desc, &out->inputs);
+	out->padding = hopper_read_padding(summary, padding, &out->inputs);
 	hopper_read_outputs(summary, outputs, &out->desc, &out->y_types, &out->weight_column);
 
 	if (out->desc.y_kind != HOPPER_LABEL_CLASS)

@@ -139,13 +139,14 @@ def _as_list(value: Any, argument: str) -> List[Any]:
 
 _INTEGERS = ("integer", "bigint", "smallint")
 _FLOATS = ("double precision", "real", "numeric")
+_LENGTH = "hopper.pad_length"  # a number, "longest" or a dictionary of these
 
 
 def convert(value: Any, sql_type: str, argument: str) -> Any:
     """A value for a parameter of this type, as the drivers can send it."""
     if value is None:
         return None
-    if sql_type == "text":
+    if sql_type in ("text", _LENGTH):
         return as_text(value, argument)
     if sql_type in _INTEGERS:
         return _as_number(value, int, argument)
@@ -176,7 +177,7 @@ def array_type(value: Any) -> str:
 
 def fitness(value: Any, sql_type: str) -> int:
     """How well a value suits a parameter of this type; 0 where not at all. Decides between overloads."""
-    if value is None or (sql_type == "text" and hasattr(value, "columns")):  # a data frame
+    if value is None or sql_type == _LENGTH or (sql_type == "text" and hasattr(value, "columns")):  # a data frame
         return 1
     if isinstance(value, Mapping) or callable(getattr(value, "to_json", None)):
         return {"text": 3, "json": 2, "jsonb": 2}.get(sql_type, 0)
