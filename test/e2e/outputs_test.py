@@ -239,6 +239,24 @@ def test_an_output_without_any_label_is_refused(database):
               " null_labels => 'skip')", '{"price": "price", "grade": "nothing"}', INPUTS)
 
 
+def test_thousands_of_classes(database):
+    """Each label is packed as the place of its class in the summary's list."""
+    query(database, "CREATE TABLE many AS SELECT i::float8 AS id, i % 2500 AS shop,"
+          " 'shop \"' || i % 2600 || '\"' AS name, i % 3 = 0 AS third, (i % 5)::real AS a"
+          " FROM generate_series(1, 5000) i")
+    query(database, "SELECT hopper.training_preprocessor('many', 'many_packed', %s, 'a')",
+          '{"shop": "shop", "name": "name", "third": "third", "id": "id"}')
+    outputs = json.loads(value(database, "SELECT outputs FROM many_packed_summary"))
+    assert [len(one.get("classes", [])) for one in outputs] == [2500, 2600, 2, 0]
+    found = {}
+    for (labels,) in query(database, "SELECT labels FROM many_packed"):
+        for shop, name, third, number in struct.iter_unpack("<4f", labels):
+            found[int(number)] = [one["classes"][int(index)]
+                                  for one, index in zip(outputs, (shop, name, third))]
+    assert found == {i: [str(i % 2500), f'shop "{i % 2600}"', "true" if i % 3 == 0 else "false"]
+                     for i in range(1, 5001)}
+
+
 @pytest.mark.parametrize("damage", [
     "'[]'", "'[{}]'", "'nonsense'", "NULL",
     "replace(outputs, '\"num_classes\": 3', '\"num_classes\": 2')",

@@ -28,6 +28,8 @@ SELECT models_trained FROM hopper.fit('p_bit', 'm_bit', 'models', 1, :'mse', NUL
 SELECT models_trained FROM hopper.fit('p_value', 'm_accuracy', 'models', 1, 'loss=mse, optimizer=Adam(), metrics=[accuracy]', NULL, 1);
 SELECT hopper.load_model('models', '{"class_name": "Sequential", "config": {"layers": [{"class_name": "Dense", "config": {"units": 1, "activation": "sigmoid"}}]}}');
 SELECT models_trained FROM hopper.fit('p_value', 'm_sigmoid', 'models', 2, :'mse', NULL, 1);
+SELECT hopper.training_preprocessor('prices', 'p_fold', 'fold', 'x', label_kind => 'value', partitions => 1);
+SELECT label_kind, label_type FROM p_fold_summary;
 SELECT hopper.training_preprocessor('prices', 'q', 'animal', 'x', label_kind => 'value');
 SELECT hopper.training_preprocessor('prices', 'q', 'z', 'x', label_kind => 'class');
 SELECT hopper.training_preprocessor('prices', 'q', 'z', 'x', label_kind => 'number');

@@ -9,6 +9,8 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 
+#include "pg/server/words.h"
+
 #define ARGUMENT(i, get, otherwise) (PG_ARGISNULL(i) ? (otherwise) : get(i))
 
 static text *
@@ -174,6 +176,29 @@ get_starts(hopper_pack_request *request)
 		}
 }
 
+/* As many numbers as there are outputs, in their order; 0: as many classes as there are. */
+static void
+get_output_classes(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
+{
+	int32	   *values;
+	int			n = get_int_array(fcinfo, request, i, "num_classes", HOPPER_MAX_OUTPUTS, &values);
+
+	if (n == 0)
+		return;
+	if (n != request->n_outputs)
+	{
+		complain(request, psprintf("num_classes has %s for %d outputs",
+								   hopper_plural(n, "number", "numbers"), request->n_outputs),
+				 "Give one for each output in their order, 0 for as many classes as there are or "
+				 "for labels that are no classes.");
+		return;
+	}
+	for (int k = 0; k < n; k++)
+		if (values[k] != 0)
+			require_between(request, values[k], PACK_MAX_CLASSES, "num_classes");
+	request->output_classes = values;
+}
+
 void
 hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *request)
 {
@@ -191,7 +216,9 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 	if (!(request->normalizing_const > 0) || isinf(request->normalizing_const))
 		complain(request, psprintf("normalizing_const must be a number above 0, got %g",
 								   request->normalizing_const), NULL);
-	if (get_int_array(fcinfo, request, 6, "num_classes", 1, &values) > 0)
+	if (request->n_outputs > 1)
+		get_output_classes(fcinfo, request, 6);
+	else if (get_int_array(fcinfo, request, 6, "num_classes", 1, &values) > 0)
 	{
 		request->num_classes = values[0];
 		require_between(request, request->num_classes, PACK_MAX_CLASSES, "num_classes");

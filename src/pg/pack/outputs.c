@@ -6,14 +6,15 @@
 #include "pg/pack/pack.h"
 
 #include "catalog/pg_type.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 
 #include "pg/server/words.h"
 
-/* Each is compared with in turn. */
-#define MOST_CLASSES 1000
-
-/* One column an output; false where the argument is no dictionary, or names one output. */
+/*
+ * One column an output; false where the argument is no dictionary. One entry is an output with a
+ * name of its own, unless that is the column's.
+ */
 bool
 hopper_pack_outputs_argument(text *value, hopper_pack_request *request)
 {
@@ -30,6 +31,11 @@ hopper_pack_outputs_argument(text *value, hopper_pack_request *request)
 							"argument \"dependent_varname\" names several columns for one output",
 							NULL, "Name one label column an output; several targets can be one "
 							"array.");
+		else if (strcmp(named.names[0], linitial(columns)) != 0)
+		{
+			request->n_outputs = 1;
+			request->output_names = named.names;
+		}
 		return true;
 	}
 	if (named.n > HOPPER_MAX_OUTPUTS)
@@ -47,37 +53,41 @@ hopper_pack_outputs_argument(text *value, hopper_pack_request *request)
 	return true;
 }
 
-/* What stands in a row for a class: its index. */
+/*
+ * What stands in a row for a class: its index, NULL for none of them. A jsonb is a dictionary that
+ * is searched by halving.
+ */
 static char *
 class_expression(const hopper_pack_column *column, const hopper_pack_classes *classes)
 {
 	char	   *value = hopper_pack_label_expression(column, classes->family);
-	StringInfoData text;
+	const char *when_null = "NULL";
+	StringInfoData indexes;
 
 	if (classes->n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NO_DATA_FOUND),
 				 errmsg("no row has a label in column \"%s\"", column->name),
 				 errhint("Leave the output out, or pack rows that have such labels.")));
-	initStringInfo(&text);
-	appendStringInfoString(&text, "CASE");
+	initStringInfo(&indexes);
 	for (int i = 0; i < classes->n; i++)
 	{
 		const char *name = classes->names[i];
 
 		if (name == NULL)
-			appendStringInfo(&text, " WHEN %s IS NULL", hopper_identifier(column->name));
-		else if (classes->family == PACK_TEXT)
-			appendStringInfo(&text, " WHEN %s OPERATOR(pg_catalog.=) %s::pg_catalog.text", value,
-							 hopper_literal(name));
-		else
-			appendStringInfo(&text, " WHEN %s OPERATOR(pg_catalog.=) %s::pg_catalog.int8", value,
-							 classes->family == PACK_BOOL ? (name[0] == 't' ? "1" : "0")
-							 : hopper_literal(name));
-		appendStringInfo(&text, " THEN %d", i);
+		{
+			when_null = psprintf("%d", i);
+			continue;
+		}
+		appendStringInfoString(&indexes, indexes.len ? ", " : "{");
+		escape_json(&indexes, classes->family != PACK_BOOL ? name : name[0] == 't' ? "1" : "0");
+		appendStringInfo(&indexes, ": %d", i);
 	}
-	appendStringInfoString(&text, " END");
-	return text.data;
+	appendStringInfoString(&indexes, indexes.len ? "}" : "{}");
+	return psprintf("CASE WHEN %s IS NULL THEN %s ELSE (%s::pg_catalog.jsonb"
+					" OPERATOR(pg_catalog.->>) (%s)::pg_catalog.text)::pg_catalog.float4 END",
+					hopper_identifier(column->name), when_null, hopper_literal(indexes.data),
+					value);
 }
 
 /* The job of packing this label alone. */
@@ -90,7 +100,8 @@ part_job(const hopper_pack_job *job, int i)
 	part->request = job->request;
 	part->request.n_outputs = 0;
 	part->request.weight_name = NULL;
-	part->request.num_classes = 0;
+	part->request.num_classes = job->request.output_classes ? job->request.output_classes[i]
+		: job->request.num_classes;
 	part->source = job->source;
 	part->source.y = job->source.labels[i];
 	part->source.n_labels = 0;
@@ -152,55 +163,13 @@ static char *
 array_expression(const hopper_pack_column *column, const hopper_output *output)
 {
 	const char *name = hopper_identifier(column->name);
-	StringInfoData fits;
 
-	initStringInfo(&fits);
-	for (int i = 0; i < output->rank; i++)
-		appendStringInfo(&fits, "%spg_catalog.array_length(%s, %d) OPERATOR(pg_catalog.=) "
-						 INT64_FORMAT, i ? " AND " : "", name, i + 1, output->shape[i]);
-	return psprintf("CASE WHEN %s THEN ARRAY(SELECT pg_catalog.unnest(%s)::pg_catalog.float4)"
-					" ELSE ARRAY[NULL]::pg_catalog.float4[] END", fits.data, name);
-}
-
-/* Before anything is read, because the error can say why. */
-static void
-check_weights(const hopper_pack_job *job, const hopper_pack_column *column)
-{
-	const char *name = hopper_identifier(column->name);
-	hopper_pack_source source = job->source;
-	StringInfoData query;
-
-	if (!hopper_pack_number_type(column->type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of \"%s\" is of type %s, which cannot be a weight",
-						column->name, source.name.shown, column->sql_type),
-				 errhint("Weights are numbers from 0 on.")));
-	initStringInfo(&query);
-	appendStringInfo(&query, "SELECT %s::pg_catalog.text", name);
-	hopper_pack_append_row_names(&source, &query);
-	appendStringInfo(&query, " FROM %s WHERE (%s IS NULL OR NOT (%s::pg_catalog.float8"
-					 " OPERATOR(pg_catalog.>=) 0::pg_catalog.float8 AND %s::pg_catalog.float8"
-					 " OPERATOR(pg_catalog.<) 3e38::pg_catalog.float8))", source.name.quoted, name,
-					 name, name);
-	if (job->request.null_labels == PACK_NULL_SKIP)
-		for (int i = 0; i < source.n_labels - 1; i++)
-			appendStringInfo(&query, " AND %s IS NOT NULL",
-							 hopper_identifier(source.labels[i].name));
-	if (hopper_select_at_once("%s LIMIT 1", query.data) == 0)
-		return;
-	source.tuple = SPI_tuptable->vals[0];
-	source.desc = SPI_tuptable->tupdesc;
-	source.first_key = 2;
-	source.row_number = 1;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" of \"%s\" holds a weight that is NULL, negative or not finite",
-					column->name, source.name.shown),
-			 errdetail("%s has %s.", source.n_keys > 0 || source.has_ctid
-					   ? hopper_pack_row_name(&source) : "A row",
-					   hopper_cell(0, 1) ? hopper_cell(0, 1) : "NULL"),
-			 errhint("Weights are numbers from 0 on; a view can compute them.")));
+	return psprintf("CASE WHEN %s THEN ARRAY(SELECT %s)"
+					" ELSE ARRAY[NULL]::pg_catalog.float4[] END",
+					hopper_pack_shape_condition(column, output),
+					hopper_pack_number_expression(getBaseType(get_element_type(column->type)),
+												  psprintf("pg_catalog.unnest(%s)", name),
+												  "float4"));
 }
 
 void
@@ -210,10 +179,9 @@ hopper_pack_set_outputs(hopper_pack_job *job)
 	int			n = source->n_labels - (job->request.weight_name ? 1 : 0);
 	hopper_output *outputs = palloc0(sizeof(hopper_output) * n);
 	int64		count = 0;
-	StringInfoData expression;
+	char	  **expressions = palloc0(sizeof(char *) * n);
 	char	   *whole = NULL;
 
-	initStringInfo(&expression);
 	job->parts = palloc0(sizeof(hopper_pack_job *) * n);
 	for (int i = 0; i < n; i++)
 	{
@@ -228,21 +196,17 @@ hopper_pack_set_outputs(hopper_pack_job *job)
 		output->kind = part->y_kind;
 		if (part->y_kind == HOPPER_LABEL_CLASS)
 		{
-			if (part->classes.n > MOST_CLASSES)
-				ereport(ERROR,
-						(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						 errmsg("column \"%s\" of \"%s\" holds %d classes", column->name,
-								source->name.shown, part->classes.n),
-						 errdetail("Beside other outputs or weights at most %d are possible.",
-								   MOST_CLASSES)));
 			output->num_classes = part->classes.num_classes;
 			output->n_class_values = part->classes.n;
 			output->class_values = (const char *const *) part->classes.names;
-			own = psprintf("ARRAY[%s]::pg_catalog.float4[]",
-						   class_expression(column, &part->classes));
+			expressions[i] = class_expression(column, &part->classes);
+			own = psprintf("ARRAY[%s]::pg_catalog.float4[]", expressions[i]);
 		}
 		else if (part->y_kind == HOPPER_LABEL_VALUE)
-			own = psprintf("ARRAY[%s]::pg_catalog.float4[]", hopper_identifier(column->name));
+			own = psprintf("ARRAY[%s]",
+						   hopper_pack_number_expression(column->type,
+														 hopper_identifier(column->name),
+														 "float4"));
 		else
 		{
 			if (job->request.validation)
@@ -266,13 +230,16 @@ hopper_pack_set_outputs(hopper_pack_job *job)
 		whole = whole ? psprintf("pg_catalog.array_cat(%s, %s)", whole, own) : own;
 		count += values;
 	}
+	hopper_pack_check_labels(job, n, outputs, expressions);
 	if (job->request.weight_name)
 	{
 		const hopper_pack_column *weight = &source->labels[n];
 
-		check_weights(job, weight);
-		whole = psprintf("pg_catalog.array_cat(%s, ARRAY[%s]::pg_catalog.float4[])", whole,
-						 hopper_identifier(weight->name));
+		hopper_pack_check_weights(job, weight);
+		whole = psprintf("pg_catalog.array_cat(%s, ARRAY[%s])", whole,
+						 hopper_pack_number_expression(weight->type,
+													   hopper_identifier(weight->name),
+													   "float4"));
 		count++;
 	}
 	source->y.expression = whole;

@@ -38,6 +38,7 @@ typedef struct hopper_pack_request
 	int			buffer_size;	/* 0: by bytes */
 	float4		normalizing_const;
 	int			num_classes;	/* 0: as many as there are */
+	int32	   *output_classes; /* the same of each of several outputs, or NULL */
 	int			partitions;		/* 0: by bytes */
 	int64		seed;
 	double		validation_fraction;	/* 0: none */
@@ -173,6 +174,19 @@ extern void hopper_pack_padding_arguments(FunctionCallInfo fcinfo, int at,
  * all of them before any is packed; the labels are known.
  */
 extern void hopper_pack_set_padding(hopper_pack_job *job);
+/*
+ * Before rows are read: ERROR about the first row whose labels, or weight, cannot be packed.
+ * Of class labels the expression gives NULL then. (pack/label_checks.c)
+ */
+extern void hopper_pack_check_labels(const hopper_pack_job *job, int n,
+									 const hopper_output *outputs, char *const *expressions);
+extern void hopper_pack_check_weights(const hopper_pack_job *job,
+									  const hopper_pack_column *column);
+/* A number of this type, SQL, as float4 or float8; boolean has no cast to these. */
+extern char *hopper_pack_number_expression(Oid type, const char *number, const char *target);
+/* SQL: whether the column's array has the output's shape; NULL where it is none. */
+extern char *hopper_pack_shape_condition(const hopper_pack_column *column,
+										 const hopper_output *output);
 /* Labels of several outputs, or weights, as the one column that the rest sees. */
 extern void hopper_pack_set_outputs(hopper_pack_job *job);
 /* The summary's cell, or NULL. */

@@ -252,6 +252,7 @@ look_at_labels(hopper_pack_job *job)
 	const hopper_pack_source *source = &job->source;
 	const char *y = hopper_identifier(source->y.name);
 	bool		is_value = job->y_kind == HOPPER_LABEL_VALUE;
+	const char *number = source->y.type == BOOLOID ? psprintf("%s::pg_catalog.int4", y) : y;
 	bool		refused = request->null_labels == PACK_NULL_ERROR &&
 	(is_value || (!request->validation && job->classes.null_class >= 0 &&
 				  job->y_kind == HOPPER_LABEL_CLASS));
@@ -263,7 +264,8 @@ look_at_labels(hopper_pack_job *job)
 								 " pg_catalog.count(%s)%s FROM %s", y,
 								 is_value
 								 ? psprintf(", pg_catalog.min(%s)::pg_catalog.text,"
-											" pg_catalog.max(%s)::pg_catalog.text", y, y) : "",
+											" pg_catalog.max(%s)::pg_catalog.text", number,
+											number) : "",
 								 source->name.quoted);
 	n_nulls = hopper_int_cell(&source->name, 0, 1, 0, PG_INT64_MAX);
 	if (is_value)

@@ -29,8 +29,7 @@ set_output(const hopper_trained *trained, int i, hopper_predict_model *model)
 	model->link_width = link.width;
 	model->first = link.first;
 	model->count = (int) link.count;
-	model->class_name = output == NULL ? desc->y_column
-		: desc->n_outputs > 1 ? output->name : output->column;
+	model->class_name = output == NULL ? desc->y_column : output->name;
 	model->is_value = kind == HOPPER_LABEL_VALUE ||
 		(kind == HOPPER_LABEL_ARRAY && !link.crossentropy);
 	model->is_array = kind == HOPPER_LABEL_ARRAY;
