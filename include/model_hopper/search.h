@@ -29,7 +29,11 @@ typedef struct hopper_search_options
 	/* what may be chosen: MADlib's grids, or `space`, a JSON text (docs/guide/search.md) */
 	int32_t		n_models;
 	const int32_t *model_ids;
-	/* Keras JSON of each, which may hold {"hopper": ...}; or NULL: they are not looked at */
+	/*
+	 * Keras JSON of each, which may hold {"hopper": ...}, or "" where there is none; or NULL: they
+	 * are not looked at, and an iteration of each configuration takes one unit of virtual time.
+	 * Otherwise it takes its floating-point operations.
+	 */
 	const char *const *model_archs;
 	const char *compile_grid;
 	const char *fit_grid;

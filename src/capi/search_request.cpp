@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "capi/search_cost.h"
 #include "model/check.h"
 #include "params/text.h"
 #include "search/choices.h"
@@ -164,6 +165,7 @@ SearchRequest SearchRequestOf(const hopper_search_options& options) {
   request.max_configs = Budget(options.max_configs);
   request.max_iterations = Budget(options.max_iterations);
   if (request.space) {
+    Collect(&problems, [&] { request.cost = SearchCostOf(options, request.space); });
     Collect(&problems, [&] { CheckMeasures(request, &problems); });
     for (int32_t i = 0; i < options.n_first; ++i) {
       Collect(&problems,

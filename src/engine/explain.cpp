@@ -11,6 +11,7 @@
 #include "engine/examples.h"
 #include "engine/failure.h"
 #include "engine/memory_plan.h"
+#include "model/work.h"
 #include "train/plan_cache.h"
 
 namespace hopper {
@@ -50,8 +51,7 @@ std::unique_ptr<const Trainer> StillTrainer(const Trainer& trainer, const DataDe
 }
 
 double Operations(const Trainer& trainer) {
-  return static_cast<double>(trainer.network().spec().flops + 1) *
-         static_cast<double>(trainer.fit().batch_size);
+  return PassFlops(trainer.network().spec()) * static_cast<double>(trainer.fit().batch_size);
 }
 
 int64_t BytesOf(const DataDesc& data) {

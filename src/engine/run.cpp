@@ -9,16 +9,10 @@
 #include "engine/configuration.h"
 #include "engine/failure.h"
 #include "engine/lane_devices.h"
+#include "model/work.h"
 #include "train/plan_cache.h"
 
 namespace hopper {
-
-namespace {
-
-// A backward pass costs about twice the forward pass.
-constexpr double kTrainingFactor = 3.0;
-
-}  // namespace
 
 Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
          const hopper_data_desc* valid)
@@ -192,14 +186,12 @@ void Run::AddBuffer(const hopper_buffer& buffer) {
 
 double Run::VisitWork(const Model& model) const {
   const double rows = static_cast<double>(train_.desc().n_rows) / train_.n_partitions();
-  // One more operation an example: a model without arithmetic is work, too.
-  return kTrainingFactor * static_cast<double>(model.trainer->network().spec().flops + 1) * rows *
+  return TrainingFlops(model.trainer->network().spec()) * rows *
          static_cast<double>(model.trainer->fit().epochs);
 }
 
 double Run::PassWork(const Model& model, const Dataset& data) const {
-  return static_cast<double>(model.trainer->network().spec().flops + 1) *
-         static_cast<double>(data.desc().n_rows);
+  return PassFlops(model.trainer->network().spec()) * static_cast<double>(data.desc().n_rows);
 }
 
 void Run::Start() {

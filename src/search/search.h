@@ -36,7 +36,8 @@ struct SearchRequest {
   std::optional<int64_t> max_configs;
   std::optional<int64_t> max_iterations;  // of all trials together
   std::optional<double> target;           // of the first objective: ends when a trial reaches it
-  // The cost of one iteration of a trial in any unit, the same at each call; absent: 1.
+  // The cost of one iteration of a trial in any unit, the same at each call; absent: 1. automl()
+  // counts floating-point operations (capi/search_cost).
   std::function<double(const SearchPoint&)> cost;
   std::vector<SearchPoint> first;  // proposed before all others
   struct Earlier {

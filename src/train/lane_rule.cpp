@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "model/work.h"
 #include "optim/optimizer.h"
 #include "train/lane_array.h"
 #include "train/trainer_parts.h"
@@ -112,8 +113,8 @@ int64_t LaneBytes(const Trainer& trainer, const DataDesc& data, const std::strin
 
 int LaneCount(const Trainer& trainer, const DataDesc& data, const std::string& precision,
               int64_t memory) {
-  const double flops = 3.0 * static_cast<double>(trainer.network().spec().flops + 1) *
-                       static_cast<double>(trainer.fit().batch_size);
+  const double flops =
+      TrainingFlops(trainer.network().spec()) * static_cast<double>(trainer.fit().batch_size);
   int lanes = kMinLanes;
   while (lanes < kMaxLanes && 2.0 * lanes * flops <= kStepFlops) lanes *= 2;
   while (lanes > 1 && memory >= 0 && LaneBytes(trainer, data, precision, lanes) > memory / 2)

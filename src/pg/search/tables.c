@@ -35,6 +35,9 @@ static const struct
 	{"constraints", FLOAT8ARRAYOID},
 };
 
+#define HOPPER_VIRTUAL_TIME \
+	"in floating-point operations of training: decisions depend on no clock"
+
 static void
 create_trials(const hopper_name *trials)
 {
@@ -136,12 +139,12 @@ hopper_search_create_tables(hopper_automl *run, bool replace)
 	hopper_comment_column(&run->rungs, "iterations", "after which it was measured");
 	hopper_comment_column(&run->rungs, "kept", "whether the constraints are");
 	hopper_comment_column(&run->rungs, "error", "why it failed");
+	hopper_comment_column(&run->rungs, "virtual_time", HOPPER_VIRTUAL_TIME);
 	hopper_comment_table(&run->decisions, "what a search decided and why");
 	hopper_comment_column(&run->decisions, "number", "in this order");
 	hopper_comment_column(&run->decisions, "s", "bracket");
 	hopper_comment_column(&run->decisions, "i", "round of the bracket");
-	hopper_comment_column(&run->decisions, "virtual_time",
-						  "in iterations of a configuration: decisions depend on no clock");
+	hopper_comment_column(&run->decisions, "virtual_time", HOPPER_VIRTUAL_TIME);
 }
 
 static const char *

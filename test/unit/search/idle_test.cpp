@@ -21,15 +21,19 @@ namespace {
 constexpr int kWorkers = 2;
 constexpr int kPartitions = 4;
 
-// Trials whose visits take 1, or for every third one `most`.
+// Trials whose visits take 1, or `most` with one of the two architectures.
 struct Case {
   std::string algorithm;
   double most = 1.0;
   double latency = 0.0;  // from the end of a trial's leg until its result is told
   bool rounds = false;   // what is asked for at a time is trained to the end, as on segments
+  bool known = true;     // the search's virtual time counts visits as they are; else all alike
 };
 
-Search MakeSearch(const std::string& algorithm) {
+double VisitOf(const Case& one, const SearchPoint& point) { return point[0] == 0 ? 1.0 : one.most; }
+
+Search MakeSearch(const Case& one) {
+  const std::string& algorithm = one.algorithm;
   SearchRequest request;
   request.space = std::make_shared<SearchSpace>(
       ParseSearchGrid({1, 2},
@@ -43,6 +47,7 @@ Search MakeSearch(const std::string& algorithm) {
   if (algorithm == "asha") request.arguments = ParseArguments("num_configs=64", "arguments");
   request.objectives = {{"loss", false, 1}};
   request.seed = 7;
+  if (one.known) request.cost = [one](const SearchPoint& point) { return VisitOf(one, point); };
   return Search(std::move(request));
 }
 
@@ -58,7 +63,7 @@ double IdleShare(const Case& one) {
     size_t trial;
     bool operator<(const End& other) const { return time > other.time; }
   };
-  Search search = MakeSearch(one.algorithm);
+  Search search = MakeSearch(one);
   ReadyModels ready({});
   std::vector<Trial> trials;
   std::priority_queue<End> ends;
@@ -67,7 +72,9 @@ double IdleShare(const Case& one) {
   int free = kWorkers;
   double now = 0.0;
   double busy = 0.0;
-  const auto cost = [&](size_t trial) { return trial % 3 == 0 ? one.most : 1.0; };
+  const auto cost = [&](size_t trial) {
+    return VisitOf(one, search.journal().trial(static_cast<int64_t>(trial)).point);
+  };
   const auto offer = [&](size_t trial) {
     ready.Set(trial, static_cast<double>(trials[trial].visits) * cost(trial));
   };
@@ -120,8 +127,11 @@ TEST(IdleShare, IsBelowATenthWhereTrialsEnterAndLeave) {
   for (const char* algorithm : {"hyperband", "bohb", "asha", "median", "random", "tpe"}) {
     for (const double most : {1.0, 1.5, 8.0}) {
       for (const double latency : {0.0, 0.5}) {
-        EXPECT_LT(IdleShare({algorithm, most, latency}), 0.1)
-            << algorithm << ", visits of 1 and " << most << ", told after " << latency;
+        for (const bool known : {true, false}) {
+          EXPECT_LT(IdleShare({algorithm, most, latency, false, known}), 0.1)
+              << algorithm << ", visits of 1 and " << most << ", told after " << latency
+              << (known ? "" : ", which the search does not know");
+        }
       }
     }
   }
