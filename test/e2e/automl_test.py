@@ -20,26 +20,75 @@ def connection():
     drop_database(DATABASE)
 
 
-def search(connection, name, more="", grid=GRID):
-    return query(connection, CALL + more + ")", name, name + "_best", grid)[0]
+@pytest.fixture(scope="module")
+def unlike(connection):
+    """Architectures of which one has eight times the other's arithmetic; their operations."""
+    for hidden in (64, 8):
+        query(connection, "SELECT hopper.mlp(model_arch_table => 'unlike', packed_table => 'packed',"
+                          f" hidden => ARRAY[{hidden}])")
+    flops = [value(connection, "SELECT flops FROM hopper.describe_model('unlike', %s) WHERE layer = 'total'", model_id)
+             for model_id in (1, 2)]
+    assert 7.8 < flops[0] / flops[1] < 8.2
+    return flops
+
+
+def search(connection, name, more="", grid=GRID, architectures="architectures"):
+    return query(connection, CALL.replace("architectures", architectures) + more + ")", name, name + "_best", grid)[0]
 
 
 def trials(connection, name):
     return query(connection, f"SELECT mst_key, parameters, iterations, value, status FROM {name}_trials ORDER BY 1")
 
 
-def test_the_same_search_on_any_number_of_threads(connection):
+# Each with what lets its decisions depend on results.
+ALGORITHMS = {
+    "grid": "num_iterations=2", "random": "num_configs=8, num_iterations=2", "sobol": "num_configs=8, num_iterations=2",
+    "successive_halving": "num_configs=9, R=9", "hyperband": "R=9", "asha": "num_configs=12, R=9",
+    "median": "num_configs=12, num_iterations=4, min_trials=3", "tpe": "num_configs=12, num_iterations=2, num_startup=4",
+    "bohb": "R=9", "gp": "num_configs=10, num_iterations=2, num_startup=4", "pbt": "population=5, generations=3"}
+
+
+def test_all_algorithms_are_here(connection):
+    assert [name for name, in query(connection, "SELECT algorithm FROM hopper.search_algorithms()")] == list(ALGORITHMS)
+
+
+def everything(connection, name, result):
+    """What a search decided and found; nothing that a clock has measured."""
+    rows = [query(connection, f"SELECT {columns} FROM {name}{table} ORDER BY 1, 2") for table, columns in (
+        ("_trials", "*"), ("_rungs", "*"), ("_decisions", "*"), ("_best", "*"),
+        ("_info", "mst_key, state_digest, search_place, s, i, training_loss_final, validation_loss_final,"
+                  " training_metrics_all, validation_metrics_all, metrics_iters"),
+        ("", "mst_key, md5(model_weights)"), ("_state", "mst_key, md5(state)"))]
+    return [result[1:7]] + rows
+
+
+@pytest.mark.parametrize("method", list(ALGORITHMS))
+def test_the_same_search_on_any_number_of_threads(connection, unlike, method):
     found = []
+    grid = GRID.replace("[0.0003, 0.3, 'log']", "[0.001, 0.01]") if method == "grid" else GRID
     for threads in (1, 2, 5):
-        name = f"threads_{threads}"
-        result = search(connection, name, ", automl_method => 'hyperband', automl_params => 'R=9, eta=3',"
-                                          f" threads => {threads}")
-        digests = query(connection, f"SELECT mst_key, state_digest FROM {name}_info ORDER BY 1")
-        decisions = query(connection, f"SELECT * FROM {name}_decisions ORDER BY number")
-        found.append((result[1:7], trials(connection, name), digests, decisions))
-    assert found[0] == found[1] == found[2]
-    # Brackets 9-3-1, 3-1 (floor variant) and 3 configurations: their cumulative cost.
-    assert found[0][0][3] == 15 and found[0][0][5] == 9 + 3 * 2 + 6 + 3 * 3 + 6 + 3 * 9
+        result = search(connection, "threaded", f", automl_method => '{method}', automl_params => '{ALGORITHMS[method]}',"
+                        f" objective => 'accuracy', parallel => 4, threads => {threads}, replace => true", grid, "unlike")
+        found.append(everything(connection, "threaded", result))
+    for ours, other, another in zip(*found):
+        assert ours == other == another
+    used = {trial["model_id"] for trial, in query(connection, "SELECT parameters FROM threaded_trials")}
+    assert used == {1, 2}
+    if method == "hyperband":
+        # Brackets 9-3-1, 3-1 (floor variant) and 3 configurations: their cumulative cost.
+        assert found[0][0][3] == 15 and found[0][0][5] == 9 + 3 * 2 + 6 + 3 * 3 + 6 + 3 * 9
+
+
+def test_virtual_time_counts_floating_point_operations(connection, unlike):
+    """Three forward passes of each row and epoch; all of these begin at once."""
+    query(connection, "SELECT hopper.automl('packed', 'counted', 'unlike', 'counted_best', ARRAY[1, 2], %s,"
+                      " '{''batch_size'': [32], ''epochs'': [1, 3]}', 'grid', 'num_iterations=2', 7)",
+          GRID.replace("[0.0003, 0.3, 'log']", "[0.001]").replace("'Adam', 'SGD'", "'Adam'"))
+    rows = value(connection, "SELECT sum(n) FROM packed")
+    counted = {(parameters["model_id"], parameters["epochs"]): time for parameters, time in query(
+        connection, "SELECT parameters, virtual_time FROM counted_rungs JOIN counted_trials USING (mst_key)")}
+    assert counted == {(model_id, epochs): 3 * (unlike[model_id - 1] + 1) * float(rows) * epochs * 2
+                       for model_id in (1, 2) for epochs in (1, 3)}
 
 
 def test_a_survivor_is_what_it_would_be_without_pauses(connection):
@@ -187,6 +236,33 @@ def test_time_ends_a_search(connection):
                                          " max_seconds => 0.0001")
     assert result[4] == 8
     assert value(connection, "SELECT reason FROM short_decisions WHERE decision = 'ended'") == "its time was up"
+
+
+@pytest.mark.parametrize("method", ["hyperband", "asha", "tpe", "median"])
+def test_time_cuts_off_the_end_of_a_sequence(connection, unlike, method):
+    """What comes before is the search without such an end."""
+    call = (f", automl_method => '{method}', objective => 'accuracy', parallel => 3, replace => true, automl_params => '"
+            + {"hyperband": "R=27, loops=2", "asha": "num_configs=120, R=27", "tpe": "num_configs=120, num_iterations=3",
+               "median": "num_configs=120, num_iterations=4"}[method] + "'")
+    columns = "decision, mst_key, s, i, iterations, score, parent, reason, virtual_time"
+    decided = f"SELECT {columns} FROM {{}}_decisions ORDER BY number"
+    rungs = "SELECT mst_key, iterations, objectives, kept, error, virtual_time FROM {}_rungs"
+    tried = "SELECT mst_key, parameters, model_id, compile_params, fit_params FROM {}_trials"
+    seconds = search(connection, "uncut", call, architectures="unlike")[7]
+    whole, results, trials_of_all = (query(connection, text.format("uncut")) for text in (decided, rungs, tried))
+    lengths = set()
+    for share in (0.2, 0.4, 0.6):
+        search(connection, "cut", f"{call}, max_seconds => {share * seconds}", architectures="unlike")
+        some = query(connection, decided.format("cut"))
+        end = [decision[0] for decision in some].index("ended")
+        lengths.add(end)
+        assert some[:end] == whole[:end]
+        # What ran is told of, and begins nothing more.
+        begun = {"proposed", "promoted", "continued", "exploited"}
+        assert not begun & {decision[0] for decision in some[end:]}
+        assert set(map(str, query(connection, rungs.format("cut")))) <= set(map(str, results))
+        assert all(trial in trials_of_all for trial in query(connection, tried.format("cut")))
+    assert min(lengths) < len(whole) - 1
 
 
 def test_a_target_ends_a_search(connection):
