@@ -55,6 +55,9 @@ typedef struct hopper_search_options
 	const char *const *first;
 	int32_t		n_earlier;
 	const hopper_search_earlier *earlier;
+	/* what the caller has found wrong: it is said before all that is found here */
+	int32_t		n_problems;
+	const hopper_error *problems;
 } hopper_search_options;
 
 #define HOPPER_NO_BUDGET INT64_MAX

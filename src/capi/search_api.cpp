@@ -259,7 +259,7 @@ std::optional<std::string> TextOrNull(const std::string& text) {
 
 int Describe(const hopper_search_options* options, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
-    std::vector<Problem> problems;
+    std::vector<Problem> problems = ProblemsOf(*options);
     const auto space = SearchSpaceOf(*options, &problems);
     ThrowSearchProblems(problems);
     auto table = std::make_unique<Rows>(10);
@@ -322,7 +322,7 @@ int Schedule(int64_t r, int64_t eta, int64_t skip_last, int32_t additional, int6
     options.skip_last = skip_last;
     if (additional != 0) options.resource = RungResource::kAdditional;
     std::vector<Problem> problems;
-    CheckHyperband(options, &problems);
+    CheckHyperband(r, eta, skip_last, &problems);
     ThrowSearchProblems(problems);
     auto table = std::make_unique<Rows>(4);
     const std::vector<Bracket> brackets = HyperbandSchedule(options);

@@ -101,6 +101,15 @@ SearchRequest::Earlier EarlierOf(const hopper_search_earlier& given, const Searc
 
 }  // namespace
 
+std::vector<Problem> ProblemsOf(const hopper_search_options& options) {
+  std::vector<Problem> problems;
+  for (int32_t i = 0; i < options.n_problems; ++i) {
+    const hopper_error& one = options.problems[i];
+    problems.push_back({static_cast<ErrorCode>(one.code), one.message, one.detail, one.hint});
+  }
+  return problems;
+}
+
 void ThrowSearchProblems(const std::vector<Problem>& problems) {
   if (problems.empty()) return;
   if (problems.size() == 1) throw Error(problems.front());
@@ -122,16 +131,22 @@ std::shared_ptr<const SearchSpace> SearchSpaceOf(const hopper_search_options& op
                                                  std::vector<Problem>* problems) {
   const size_t before = problems->size();
   std::shared_ptr<const SearchSpace> space;
+  // That nothing was given to choose from is one of the caller's problems.
+  if (options.space == nullptr && options.compile_grid == nullptr && before > 0) return space;
   PointCheck check;
   if (options.data != nullptr && options.model_archs != nullptr) {
     check = [&](const SearchSpace& s, const SearchPoint& p) { return CheckPoint(options, s, p); };
+  }
+  for (int32_t i = 0; check && i < options.n_models; ++i) {
+    // One that is not known is nothing to try texts with.
+    if (Text(options.model_archs[i]).empty()) check = ReadTexts;
   }
   Collect(problems, [&] {
     if (options.space == nullptr) {
       space = std::make_shared<SearchSpace>(
           ParseSearchGrid({options.model_ids, options.model_ids + options.n_models},
-                          Text(options.compile_grid), Text(options.fit_grid)));
-      if (check) CheckTexts(*space, "grid at \"", check, problems);
+                          Text(options.compile_grid), Text(options.fit_grid), problems));
+      if (check && problems->size() == before) CheckTexts(*space, "grid at \"", check, problems);
       return;
     }
     std::map<int32_t, std::string> architectures;
@@ -146,7 +161,7 @@ std::shared_ptr<const SearchSpace> SearchSpaceOf(const hopper_search_options& op
 }
 
 SearchRequest SearchRequestOf(const hopper_search_options& options) {
-  std::vector<Problem> problems;
+  std::vector<Problem> problems = ProblemsOf(options);
   SearchRequest request;
   request.space = SearchSpaceOf(options, &problems);
   request.algorithm = Text(options.algorithm);

@@ -9,6 +9,9 @@
 
 namespace hopper {
 
+// What the caller has found wrong.
+std::vector<Problem> ProblemsOf(const hopper_search_options& options);
+
 // One error that names all problems; none where there are none.
 void ThrowSearchProblems(const std::vector<Problem>& problems);
 

@@ -89,7 +89,18 @@ GridParameter ReadParameter(const std::string& name, const Value& value, bool ra
   return parameter;
 }
 
-OptimizerChoice ReadOptimizerDictionary(const Value& dict, bool random) {
+// Reads on: what is wrong with one entry does not hide the others' problems.
+template <typename Read>
+void Collect(std::vector<Problem>* problems, Read read) {
+  try {
+    read();
+  } catch (const Error& error) {
+    problems->push_back(error.problem());
+  }
+}
+
+OptimizerChoice ReadOptimizerDictionary(const Value& dict, bool random,
+                                        std::vector<Problem>* problems) {
   if (dict.kind != Value::Kind::kDict) {
     Refuse("\"optimizer_params_list\" must hold dictionaries, got " + Render(dict), "",
            "Write [{'optimizer': ['Adam'], 'lr': [0.01, 0.001]}], for example.");
@@ -98,14 +109,14 @@ OptimizerChoice ReadOptimizerDictionary(const Value& dict, bool random) {
   OptimizerChoice choice;
   choice.optimizer.name = "optimizer";
   choice.optimizer.choices = {Value::String("RMSprop")};
-  for (const ValueEntry& entry : dict.entries) {
+  const auto read = [&](const ValueEntry& entry) {
     if (!entry.key.IsText()) {
       Refuse("\"optimizer_params_list\" has the key " + Render(entry.key),
              "Keys are names of an optimizer's arguments.");
     }
     if (entry.key.text != "optimizer") {
       choice.arguments.push_back(ReadParameter(entry.key.text, entry.value, random));
-      continue;
+      return;
     }
     choice.optimizer = ReadParameter("optimizer", entry.value, /*random=*/false);
     for (Value& name : choice.optimizer.choices) {
@@ -114,17 +125,23 @@ OptimizerChoice ReadOptimizerDictionary(const Value& dict, bool random) {
       }
       name = Value::String(NormalizeOptimizerName(name.text));
     }
+  };
+  for (const ValueEntry& entry : dict.entries) {
+    Collect(problems, [&] { read(entry); });
   }
   return choice;
 }
 
-std::vector<OptimizerChoice> ReadOptimizerList(const Value& list, bool random) {
+std::vector<OptimizerChoice> ReadOptimizerList(const Value& list, bool random,
+                                               std::vector<Problem>* problems) {
   if (!list.IsSequence() || list.items.empty()) {
     Refuse("\"optimizer_params_list\" must be a list of dictionaries", "",
            "Write [{'optimizer': ['Adam'], 'lr': [0.01, 0.001]}], for example.");
   }
   std::vector<OptimizerChoice> choices;
-  for (const Value& dict : list.items) choices.push_back(ReadOptimizerDictionary(dict, random));
+  for (const Value& dict : list.items) {
+    Collect(problems, [&] { choices.push_back(ReadOptimizerDictionary(dict, random, problems)); });
+  }
   return choices;
 }
 
@@ -216,25 +233,14 @@ void RequireKeyName(const std::string& name, const std::string& what) {
   if (!ok) Refuse(what + " has the key " + RenderString(name), "Keys are names of arguments.");
 }
 
-}  // namespace
-
-GridSpace ParseGridSpace(const std::string& compile_grid, const std::string& fit_grid,
-                         bool random) {
-  GridSpace space;
-  std::vector<Problem> problems;
-  // One entry's problem does not hide the others'.
-  const auto collect = [&problems](const auto& read) {
-    try {
-      read();
-    } catch (const Error& error) {
-      problems.push_back(error.problem());
-    }
-  };
-  const Value compile = ParseDictionary(compile_grid, "compile_params_grid");
+void ReadCompileGrid(const std::string& text, bool random, GridSpace* space,
+                     std::vector<Problem>* problems) {
+  const auto collect = [problems](const auto& read) { Collect(problems, read); };
+  const Value compile = ParseDictionary(text, "compile_params_grid");
   const auto read_compile = [&](const ValueEntry& entry) {
     const std::string& name = entry.key.text;
     if (name == "optimizer_params_list") {
-      space.optimizers = ReadOptimizerList(entry.value, random);
+      space->optimizers = ReadOptimizerList(entry.value, random, problems);
     } else if (name == "optimizer") {
       if (compile.Find("optimizer_params_list") != nullptr) {
         Refuse("compile_params_grid holds \"optimizer\" and \"optimizer_params_list\"", "",
@@ -243,7 +249,7 @@ GridSpace ParseGridSpace(const std::string& compile_grid, const std::string& fit
       OptimizerChoice choice;
       choice.optimizer = ReadParameter("optimizer", entry.value, /*random=*/false);
       choice.whole = true;
-      space.optimizers = {std::move(choice)};
+      space->optimizers = {std::move(choice)};
     } else {
       RequireKeyName(name, "compile_params_grid");
       if (IsOptimizerArgument(name)) {
@@ -252,30 +258,48 @@ GridSpace ParseGridSpace(const std::string& compile_grid, const std::string& fit
                "Move it into 'optimizer_params_list': [{'optimizer': ['Adam'], '" + name +
                    "': [...]}].");
       }
-      space.compile.push_back(name == "metrics" ? ReadMetricsOfGrid(entry.value, &space)
-                                                : ReadParameter(name, entry.value, random));
+      space->compile.push_back(name == "metrics" ? ReadMetricsOfGrid(entry.value, space)
+                                                 : ReadParameter(name, entry.value, random));
     }
   };
   for (const ValueEntry& entry : compile.entries) {
     collect([&] { read_compile(entry); });
   }
-  for (const OptimizerChoice& choice : space.optimizers) {
+  for (const OptimizerChoice& choice : space->optimizers) {
     for (const GridParameter& argument : choice.arguments) {
       collect([&] { RequireKeyName(argument.name, "optimizer_params_list"); });
     }
   }
-  if (space.optimizers.empty() && compile.Find("optimizer_params_list") == nullptr &&
+  if (space->optimizers.empty() && compile.Find("optimizer_params_list") == nullptr &&
       compile.Find("optimizer") == nullptr) {
     collect([] {
       Refuse("compile_params_grid names no optimizer", "",
              "Add 'optimizer_params_list': [{'optimizer': ['Adam'], 'lr': [0.01, 0.001]}].");
     });
   }
-  std::stable_sort(space.compile.begin(), space.compile.end(),
+  std::stable_sort(space->compile.begin(), space->compile.end(),
                    [](const GridParameter& a, const GridParameter& b) {
                      return RankOfCompileKey(a.name) < RankOfCompileKey(b.name);
                    });
-  if (!IsBlank(fit_grid)) {
+}
+
+}  // namespace
+
+GridSpace ParseGridSpace(const std::string& compile_grid, const std::string& fit_grid,
+                         bool random) {
+  std::vector<Problem> problems;
+  GridSpace space = ParseGridSpace(compile_grid, fit_grid, random, &problems);
+  if (!problems.empty()) throw Error(SummaryOf(problems));
+  return space;
+}
+
+GridSpace ParseGridSpace(const std::string& compile_grid, const std::string& fit_grid, bool random,
+                         std::vector<Problem>* problems) {
+  GridSpace space;
+  const auto collect = [problems](const auto& read) { Collect(problems, read); };
+  collect([&] { ReadCompileGrid(compile_grid, random, &space, problems); });
+  collect([&] {
+    if (IsBlank(fit_grid)) return;
     const Value fit = ParseDictionary(fit_grid, "fit_params_grid");
     for (const ValueEntry& entry : fit.entries) {
       collect([&] {
@@ -283,8 +307,7 @@ GridSpace ParseGridSpace(const std::string& compile_grid, const std::string& fit
         space.fit.push_back(ReadParameter(entry.key.text, entry.value, random));
       });
     }
-  }
-  if (!problems.empty()) throw Error(SummaryOf(problems));
+  });
   return space;
 }
 

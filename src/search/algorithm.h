@@ -44,17 +44,23 @@ struct SearchArgument {
 class SearchArguments {
  public:
   SearchArguments() = default;
-  SearchArguments(const std::vector<SearchArgument>* arguments, std::vector<double> values)
-      : arguments_(arguments), values_(std::move(values)) {}
+  SearchArguments(const std::vector<SearchArgument>* arguments, std::vector<double> values,
+                  std::vector<char> wrong)
+      : arguments_(arguments), values_(std::move(values)), wrong_(std::move(wrong)) {}
   double Real(const std::string& name) const;
   int64_t Integer(const std::string& name) const { return static_cast<int64_t>(Real(name)); }
   const std::string& Word(const std::string& name) const;
   bool Has(const std::string& name) const;
+  // What the user gave was refused: the default is in its place.
+  bool IsWrong(const std::string& name) const { return wrong_[IndexOf(name)] != 0; }
+  // Nothing where it was refused.
+  std::optional<int64_t> IntegerIfRight(const std::string& name) const;
 
  private:
   size_t IndexOf(const std::string& name) const;
   const std::vector<SearchArgument>* arguments_ = nullptr;
   std::vector<double> values_;
+  std::vector<char> wrong_;
 };
 
 // A row of the table of algorithms.
@@ -62,8 +68,9 @@ struct AlgorithmType {
   std::string name;
   std::string meaning;  // a sentence
   std::vector<SearchArgument> arguments;
-  // What is wrong with the arguments together, or with this space; may be empty.
-  std::function<void(const SearchArguments&, const SearchSpace&, std::vector<Problem>*)> check;
+  // What is wrong with the arguments together, those left out that are wrong by themselves, or with
+  // this space (null: it is not known); may be empty.
+  std::function<void(const SearchArguments&, const SearchSpace*, std::vector<Problem>*)> check;
   std::function<std::unique_ptr<SearchAlgorithm>(const SearchArguments&, const SearchJournal&)>
       make;
 };

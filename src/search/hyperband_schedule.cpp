@@ -20,25 +20,27 @@ int64_t HyperbandLevels(int64_t max_resource, int64_t eta) {
   return levels;
 }
 
-void CheckHyperband(const HyperbandOptions& options, std::vector<Problem>* problems) {
+void CheckHyperband(std::optional<int64_t> max_resource, std::optional<int64_t> eta,
+                    std::optional<int64_t> skip_last, std::vector<Problem>* problems) {
   const auto fail = [&](const std::string& message) {
     problems->push_back({ErrorCode::kInvalidParameter, message, "", ""});
   };
-  if (options.eta < 2) {
-    fail("eta must be at least 2, got " + std::to_string(options.eta));
+  const int64_t least = eta.value_or(2);
+  if (least < 2) fail("eta must be at least 2, got " + std::to_string(least));
+  const int64_t base = std::max<int64_t>(2, least);
+  const std::string with = eta && least >= 2 ? " and eta = " + std::to_string(base) : "";
+  const int64_t most = max_resource.value_or(base);
+  if (most < base) fail("R must be at least eta, got R = " + std::to_string(most) + with);
+  const int64_t skipped = skip_last.value_or(0);
+  const std::string got = ", got " + std::to_string(skipped);
+  if (!max_resource || most < base) {
+    if (skipped < 0) fail("skip_last must be at least 0" + got);
     return;
   }
-  if (options.max_resource < options.eta) {
-    fail("R must be at least eta, got R = " + std::to_string(options.max_resource) +
-         " and eta = " + std::to_string(options.eta));
-    return;
-  }
-  const int64_t levels = HyperbandLevels(options.max_resource, options.eta);
-  if (options.skip_last < 0 || options.skip_last > levels) {
-    fail("skip_last must be from 0 to " + std::to_string(levels) + " for R = " +
-         std::to_string(options.max_resource) + " and eta = " + std::to_string(options.eta) +
-         ", got " + std::to_string(options.skip_last));
-  }
+  const int64_t levels = HyperbandLevels(most, base);
+  if (skipped >= 0 && skipped <= levels) return;
+  fail("skip_last must be from 0 to " + std::to_string(levels) +
+       " for R = " + std::to_string(most) + with + got);
 }
 
 std::vector<Bracket> HyperbandSchedule(const HyperbandOptions& options) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/error.h"
@@ -40,8 +41,11 @@ struct Bracket {
 // The largest s with eta^s <= R.
 int64_t HyperbandLevels(int64_t max_resource, int64_t eta);
 
-// R from eta on, eta from 2, skip_last from 0 to s_max; everything wrong is appended.
-void CheckHyperband(const HyperbandOptions& options, std::vector<Problem>* problems);
+// R from eta on, eta from 2, skip_last from 0 to s_max; everything wrong is appended. What is wrong
+// already is not given; without eta, or with a wrong one, skip_last is held to the s_max of eta
+// = 2.
+void CheckHyperband(std::optional<int64_t> max_resource, std::optional<int64_t> eta,
+                    std::optional<int64_t> skip_last, std::vector<Problem>* problems);
 
 // From s_max down; brackets of which skip_last leaves nothing are left out.
 std::vector<Bracket> HyperbandSchedule(const HyperbandOptions& options);

@@ -34,11 +34,8 @@ void CheckSearch(const SearchRequest& request, std::vector<Problem>* problems) {
     fail("there is no search algorithm \"" + request.algorithm + "\"",
          hint.empty() ? "Algorithms are " + known + "." : hint);
   } else {
-    const size_t before = problems->size();
     const SearchArguments arguments = ReadSearchArguments(*type, request.arguments, problems);
-    if (problems->size() == before && type->check && request.space) {
-      type->check(arguments, *request.space, problems);
-    }
+    if (type->check) type->check(arguments, request.space.get(), problems);
   }
   // What is wrong with those that are named has been said.
   if (request.objectives.empty() && told_before == 0) fail("a search needs an objective");

@@ -48,8 +48,8 @@ struct SearchRequest {
   std::vector<Earlier> history;  // of an earlier search: known, not trained again
 };
 
-// Appends everything that is wrong with a request. Without a space the algorithm's own checks of it
-// are left out.
+// Appends everything that is wrong with a request. Without a space what the algorithm asks of it is
+// left out.
 void CheckSearch(const SearchRequest& request, std::vector<Problem>* problems);
 
 // Train the trial from where it is (from another one's state where parent is not -1 and it has not

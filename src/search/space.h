@@ -156,7 +156,8 @@ using PointCheck =
 // {"hopper": "lr"} stands for the parameter's value; where the parameter does not apply, the key or
 // list element that holds it is left out. {"hopper": {"repeat": "depth", "layers": [...]}} in a
 // list stands for its layers, depth times; "#" in their texts is the number of the block, from 1.
-// `architectures` are Keras JSON texts by model_id, which may hold the same. Where "model_id" is
+// `architectures` are Keras JSON texts by model_id, which may hold the same; "" is one that is not
+// known. Where "model_id" is
 // missing, all of them may be chosen. A parameter that only some of the architectures use applies
 // only where one of them is chosen.
 //
@@ -171,6 +172,9 @@ SearchSpace ParseSearchSpace(const std::string& text,
 // Throws Error like GenerateConfigs().
 SearchSpace ParseSearchGrid(const std::vector<int32_t>& model_ids, const std::string& compile_grid,
                             const std::string& fit_grid);
+// The same with all problems appended instead; the space is of use only where there are none.
+SearchSpace ParseSearchGrid(const std::vector<int32_t>& model_ids, const std::string& compile_grid,
+                            const std::string& fit_grid, std::vector<Problem>* problems);
 
 // A row of describe_space.
 struct DimensionRow {

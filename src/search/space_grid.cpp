@@ -84,7 +84,20 @@ Dimension FromParameter(const GridParameter& parameter, const std::string& name,
 
 SearchSpace ParseSearchGrid(const std::vector<int32_t>& model_ids, const std::string& compile_grid,
                             const std::string& fit_grid) {
-  GridSpace grid = ParseGridSpace(compile_grid, fit_grid, /*random=*/true);
+  std::vector<Problem> problems;
+  SearchSpace space = ParseSearchGrid(model_ids, compile_grid, fit_grid, &problems);
+  if (!problems.empty()) throw Error(SummaryOf(problems));
+  return space;
+}
+
+SearchSpace ParseSearchGrid(const std::vector<int32_t>& model_ids, const std::string& compile_grid,
+                            const std::string& fit_grid, std::vector<Problem>* problems) {
+  const size_t before = problems->size();
+  GridSpace grid = ParseGridSpace(compile_grid, fit_grid, /*random=*/true, problems);
+  if (model_ids.empty()) {
+    problems->push_back({ErrorCode::kInvalidParameter, "there is no model_id", "", ""});
+  }
+  if (problems->size() > before) return SearchSpace({});
   std::vector<Dimension> dimensions(2);
   dimensions[0].name = "model_id";
   dimensions[0].kind = DimensionKind::kChoice;
@@ -92,7 +105,6 @@ SearchSpace ParseSearchGrid(const std::vector<int32_t>& model_ids, const std::st
   dimensions[0].used_in = {"model_id"};
   for (const int32_t id : model_ids) dimensions[0].choices.push_back(Value::Integer(id));
   dimensions[0].choices = Different(dimensions[0].choices);
-  if (model_ids.empty()) throw Error(ErrorCode::kInvalidParameter, "there is no model_id");
   const std::string compile = "compile_params";
   dimensions[1].name = "optimizer_params_list";
   dimensions[1].kind = DimensionKind::kChoice;
@@ -119,8 +131,10 @@ SearchSpace ParseSearchGrid(const std::vector<int32_t>& model_ids, const std::st
     dimensions.push_back(FromParameter(parameter, parameter.name, "fit_params"));
   }
   if (dimensions.size() > kMaxDimensions) {
-    throw Error(ErrorCode::kLimitExceeded,
-                "the grids have more than " + std::to_string(kMaxDimensions) + " parameters");
+    problems->push_back(
+        {ErrorCode::kLimitExceeded,
+         "the grids have more than " + std::to_string(kMaxDimensions) + " parameters", "", ""});
+    return SearchSpace({});
   }
   return SearchSpace(std::move(dimensions), std::make_shared<GridTexts>(std::move(grid)));
 }

@@ -548,6 +548,10 @@ class SpaceReader {
   }
 
   void RefuseUnused() {
+    // Those that are not known may use it.
+    for (const auto& [id, json] : architectures_) {
+      if (json.empty()) return;
+    }
     for (const Dimension& dimension : dimensions_) {
       // What only others depend on chooses among them.
       const bool parent = std::any_of(dimensions_.begin(), dimensions_.end(), [&](const auto& d) {

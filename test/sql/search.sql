@@ -155,6 +155,22 @@ SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', 
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space := :'space',
     constraints := 'overfit_gap <= 0.1');
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,9}', NULL, NULL, space := :'space');
+-- also what tables, numbers and single entries of a grid have wrong with them
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,99}',
+    $$ {'loss': ['categorical_crossentropy'], 'optimizer_params_list': [
+        {'optimizer': ['SGD'], 'lr': [0, 0.1, 'log'], 'momentum': []}, {'optimizer': [3], 'lr': 0.1}]} $$,
+    $$ {'batch_size': 16} $$, 'hyperband', 'R=9, eta=1, skip_last=9', objective := 'overfit_gap', max_seconds := 'NaN', target := 'NaN',
+    first_table := 'search_nowhere', from_run := 'search_packed');
+SELECT hopper.explain_automl('search_packed', 'search_networks', '{2,98}', NULL, NULL, 'asha', 'R=2, r=3',
+    objective := 'mae', space := :'space', max_configs := 0);
+SELECT hopper.describe_space('search_networks', '{1,98}');
+SELECT hopper.describe_space('search_networks', '{2,98}', space := replace(:'space', '"low": 1,', '"low": 7,'));
+-- one that an error told alone has its SQLSTATE still
+\set VERBOSITY sqlstate
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,99}', NULL, NULL, space := :'space');
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space := :'space',
+    first_table := 'search_nowhere');
+\set VERBOSITY default
 -- names that are spelt wrong among the choices, wherever they apply
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space :=
     '{"parameters": {"depth": [1, 2], "units1": [4, 8], "units2": {"type": "choice", "values": [4, 8], "when": {"depth": 2}},

@@ -42,15 +42,14 @@ budget_argument(FunctionCallInfo fcinfo, int at)
 
 /* NaN where it is not given, which the caller must not say for himself. */
 static double
-number_argument(FunctionCallInfo fcinfo, int at, const char *name)
+number_argument(FunctionCallInfo fcinfo, int at, const char *name, hopper_complaints *complaints)
 {
 	if (!is_given(fcinfo, at))
 		return NAN;
 	if (isnan(PG_GETARG_FLOAT8(at)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be a number, got NaN", name),
-				 errhint("Leave it out to have no such end.")));
+		hopper_complain(complaints, ERRCODE_INVALID_PARAMETER_VALUE,
+						psprintf("%s must be a number, got NaN", name), NULL,
+						"Leave it out to have no such end.");
 	return PG_GETARG_FLOAT8(at);
 }
 
@@ -64,8 +63,23 @@ hopper_model_ids_argument(FunctionCallInfo fcinfo, int at, int *n)
 	return hopper_integers_argument(fcinfo, at, "model_id_list", 0, PG_INT32_MAX, n);
 }
 
+typedef struct missing_model
+{
+	const hopper_name *models;
+	int32		model_id;
+} missing_model;
+
+static void
+refuse_missing(void *state)
+{
+	const missing_model *missing = state;
+
+	hopper_no_such_model(missing->models, missing->model_id);
+}
+
 const char *const *
-hopper_search_archs(const hopper_name *models, const int32 *ids, int n)
+hopper_search_archs(const hopper_name *models, const int32 *ids, int n,
+					hopper_complaints *complaints)
 {
 	const char **archs = palloc0(Max(n, 1) * sizeof(char *));
 
@@ -73,9 +87,13 @@ hopper_search_archs(const hopper_name *models, const int32 *ids, int n)
 	for (int i = 0; i < n; i++)
 	{
 		hopper_model model;
+		missing_model missing = {models, ids[i]};
 
-		hopper_read_model(models, ids[i], &model);
-		archs[i] = model.arch;
+		archs[i] = "";
+		if (hopper_find_model(models, ids[i], &model))
+			archs[i] = model.arch;
+		else
+			(void) hopper_complain_unless(complaints, refuse_missing, &missing);
 	}
 	return archs;
 }
@@ -101,9 +119,11 @@ read_measures(hopper_automl *run)
 	core->rows_free(rows);
 	for (int i = 0; i < run->n_measures; i++)
 		if (strcmp(run->measures[i], "overfit_gap") == 0 && run->validation == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("overfit_gap needs argument \"validation_table\"")));
+		{
+			hopper_complain(&run->complaints, ERRCODE_NULL_VALUE_NOT_ALLOWED,
+							"overfit_gap needs argument \"validation_table\"", NULL, NULL);
+			return;
+		}
 }
 
 static void
@@ -121,18 +141,36 @@ read_validation(FunctionCallInfo fcinfo, int at, hopper_automl *run)
 	run->validation = table.quoted;
 }
 
+/* What a reader of one argument is given. */
+typedef struct table_argument
+{
+	FunctionCallInfo fcinfo;
+	int			at;
+	hopper_automl *run;
+} table_argument;
+
+/* Reads the table that an argument names; what is wrong with it is a complaint. */
+static void
+read_table(FunctionCallInfo fcinfo, int at, hopper_automl *run, hopper_work_fn reader)
+{
+	table_argument argument = {fcinfo, at, run};
+
+	if (is_given(fcinfo, at))
+		(void) hopper_complain_unless(&run->complaints, reader, &argument);
+}
+
 /* A column "parameters" as JSON texts: what _trials has, in its order where it has one. */
 static void
-read_first(FunctionCallInfo fcinfo, int at, hopper_automl *run)
+read_first(void *state)
 {
+	const table_argument *argument = state;
+	hopper_automl *run = argument->run;
 	hopper_name table;
 	Oid			relation;
 	uint64		n;
 	const char **texts;
 
-	if (!is_given(fcinfo, at))
-		return;
-	table = name_argument(fcinfo, at, "first_table");
+	table = name_argument(argument->fcinfo, argument->at, "first_table");
 	relation = hopper_relation_oid(&table, false);
 	(void) hopper_require_column(relation, "parameters");
 	n = hopper_select("SELECT parameters::pg_catalog.text FROM %s"
@@ -147,17 +185,17 @@ read_first(FunctionCallInfo fcinfo, int at, hopper_automl *run)
 
 /* What the earlier search measured, if it looked for the same. */
 static void
-read_earlier(FunctionCallInfo fcinfo, int at, hopper_automl *run)
+read_earlier(void *state)
 {
+	const table_argument *argument = state;
+	hopper_automl *run = argument->run;
 	hopper_name earlier;
 	hopper_name summary;
 	hopper_name trials;
 	uint64		n;
 	hopper_search_earlier *known;
 
-	if (!is_given(fcinfo, at))
-		return;
-	earlier = name_argument(fcinfo, at, "from_run");
+	earlier = name_argument(argument->fcinfo, argument->at, "from_run");
 	summary = hopper_name_with_suffix(&earlier, "summary");
 	trials = hopper_name_with_suffix(&earlier, "trials");
 	if (!OidIsValid(hopper_relation_oid(&trials, true)))
@@ -167,6 +205,9 @@ read_earlier(FunctionCallInfo fcinfo, int at, hopper_automl *run)
 				 errdetail("There is no table \"%s\".", trials.shown)));
 	(void) hopper_require_column(hopper_relation_oid(&summary, false), "objective");
 	hopper_search_check_trials(&trials);
+	/* What this one looks for is not understood. */
+	if (run->measures == NULL)
+		return;
 	if (hopper_select("SELECT 1 FROM %s WHERE objective = %s"
 					  " AND constraints IS NOT DISTINCT FROM %s"
 					  " AND (validation_table IS NULL) = %s", summary.quoted,
@@ -213,6 +254,15 @@ read_earlier(FunctionCallInfo fcinfo, int at, hopper_automl *run)
 }
 
 void
+hopper_search_require_choice(const hopper_search_options *options, hopper_complaints *complaints)
+{
+	if (options->space == NULL && options->compile_grid == NULL)
+		hopper_complain(complaints, ERRCODE_NULL_VALUE_NOT_ALLOWED,
+						"argument \"compile_params_grid\" must not be null",
+						"It and fit_params_grid say what may be chosen, or space does.", NULL);
+}
+
+void
 hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places, hopper_automl *run)
 {
 	hopper_search_options *options = &run->options;
@@ -243,21 +293,19 @@ hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places, hopper_autom
 	run->limited = options->max_configs > hopper_max_configs;
 	options->max_configs = Min(options->max_configs, hopper_max_configs);
 	options->max_iterations = budget_argument(fcinfo, places[AUTOML_MAX_ITERATIONS]);
-	options->max_seconds = number_argument(fcinfo, places[AUTOML_MAX_SECONDS], "max_seconds");
-	options->target = number_argument(fcinfo, places[AUTOML_TARGET], "target");
+	options->max_seconds = number_argument(fcinfo, places[AUTOML_MAX_SECONDS], "max_seconds",
+										   &run->complaints);
+	options->target = number_argument(fcinfo, places[AUTOML_TARGET], "target", &run->complaints);
 	options->keep = is_given(fcinfo, places[AUTOML_KEEP])
 		? PG_GETARG_INT32(places[AUTOML_KEEP]) : HOPPER_NO_BUDGET;
-	if (options->space == NULL && options->compile_grid == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"compile_params_grid\" must not be null"),
-				 errdetail("It and fit_params_grid say what may be chosen, or space does.")));
+	hopper_search_require_choice(options, &run->complaints);
 	options->model_archs = hopper_search_archs(&run->models, options->model_ids,
-											   options->n_models);
+											   options->n_models, &run->complaints);
 	options->data = &run->train.desc;
 	read_measures(run);
-	read_first(fcinfo, places[AUTOML_FIRST], run);
-	read_earlier(fcinfo, places[AUTOML_FROM_RUN], run);
+	read_table(fcinfo, places[AUTOML_FIRST], run, read_first);
+	read_table(fcinfo, places[AUTOML_FROM_RUN], run, read_earlier);
+	options->problems = hopper_complaints_for_core(&run->complaints, &options->n_problems);
 }
 
 void
@@ -292,11 +340,23 @@ free_search(void *search)
 	hopper_core()->search.free((hopper_search *) search);
 }
 
+void
+hopper_search_throw(const hopper_error *error, const hopper_complaints *complaints)
+{
+	int			n;
+	const hopper_error *ours = hopper_complaints_for_core(complaints, &n);
+
+	if (n == 1 && strcmp(error->message, ours->message) == 0)
+		hopper_throw_complaints(complaints, "the search");
+	hopper_throw(error);
+}
+
 hopper_guard *
 hopper_search_start(hopper_automl *run)
 {
 	hopper_error error;
 
-	HOPPER_CHECK(hopper_core()->search.start(&run->options, &run->search, &error), error);
+	if (hopper_core()->search.start(&run->options, &run->search, &error) != 0)
+		hopper_search_throw(&error, &run->complaints);
 	return hopper_guard_add(run->search, free_search);
 }

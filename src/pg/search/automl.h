@@ -11,6 +11,7 @@
 #include "utils/timestamp.h"
 
 #include "pg/codec/packed.h"
+#include "pg/server/complaints.h"
 
 typedef struct hopper_automl
 {
@@ -28,6 +29,7 @@ typedef struct hopper_automl
 	const hopper_name *earlier;	/* the models of from_run, or NULL */
 	int32	   *earlier_keys;	/* of its trials that are known here, in their order */
 	hopper_search_options options;
+	hopper_complaints complaints;	/* about the arguments: told with what the core finds */
 	char	  **measures;		/* names of objectives, then of constraints */
 	int			n_objectives;
 	int			n_measures;
@@ -97,7 +99,8 @@ typedef enum hopper_automl_argument
 
 /*
  * Fills what the arguments say; `places` has where each of them stands in the call, -1: nowhere.
- * SPI must be connected.
+ * SPI must be connected. ERROR where the tables of data and architectures cannot be read; what else
+ * is wrong is said by hopper_search_start().
  */
 extern void hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places,
 									hopper_automl *run);
@@ -124,8 +127,18 @@ extern void hopper_search_tell_limit(const hopper_automl *run);
 /* Begins the search; ERROR with all that is wrong with it. A guard frees it. */
 extern hopper_guard *hopper_search_start(hopper_automl *run);
 extern int32 *hopper_model_ids_argument(FunctionCallInfo fcinfo, int at, int *n);
-/* The architectures' JSON in UTF-8, with {"hopper": ...} in them or not. */
-extern const char *const *hopper_search_archs(const hopper_name *models, const int32 *ids, int n);
+/*
+ * The architectures' JSON in UTF-8, with {"hopper": ...} in them or not; "" and a complaint where
+ * there is none.
+ */
+extern const char *const *hopper_search_archs(const hopper_name *models, const int32 *ids, int n,
+											  hopper_complaints *complaints);
+/* A complaint where nothing says what may be chosen. */
+extern void hopper_search_require_choice(const hopper_search_options *options,
+										 hopper_complaints *complaints);
+/* ERROR with what the core says; with a single complaint alone as it was made. */
+extern void hopper_search_throw(const hopper_error *error, const hopper_complaints *complaints)
+			pg_attribute_noreturn();
 
 /* --- architectures of trials (search/architectures.c) --- */
 

@@ -28,6 +28,7 @@ Datum
 hopper_sql_describe_space(PG_FUNCTION_ARGS)
 {
 	hopper_search_options options = {0};
+	hopper_complaints complaints = {NIL};
 	hopper_rows *rows;
 	hopper_error error;
 
@@ -37,19 +38,18 @@ hopper_sql_describe_space(PG_FUNCTION_ARGS)
 	options.compile_grid = utf8_argument(fcinfo, 2);
 	options.fit_grid = utf8_argument(fcinfo, 3);
 	options.space = utf8_argument(fcinfo, 4);
-	if (options.space == NULL && options.compile_grid == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"compile_params_grid\" must not be null"),
-				 errdetail("It and fit_params_grid say what may be chosen, or space does.")));
+	hopper_search_require_choice(&options, &complaints);
 	if (!PG_ARGISNULL(0) || options.space)
 	{
 		hopper_name models = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
 											   "model_arch_table");
 
-		options.model_archs = hopper_search_archs(&models, options.model_ids, options.n_models);
+		options.model_archs = hopper_search_archs(&models, options.model_ids, options.n_models,
+												  &complaints);
 	}
-	HOPPER_CHECK(hopper_core()->search.describe_space(&options, &rows, &error), error);
+	options.problems = hopper_complaints_for_core(&complaints, &options.n_problems);
+	if (hopper_core()->search.describe_space(&options, &rows, &error) != 0)
+		hopper_search_throw(&error, &complaints);
 	hopper_finish();
 	return hopper_return_rows(fcinfo, rows, hopper_core()->rows_free);
 }

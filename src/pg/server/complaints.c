@@ -24,6 +24,50 @@ hopper_complain(hopper_complaints *complaints, int sqlstate, const char *message
 	complaints->items = lappend(complaints->items, item);
 }
 
+bool
+hopper_complain_unless(hopper_complaints *complaints, hopper_work_fn work, void *state)
+{
+	ErrorData  *error = hopper_attempt(work, state);
+	int			category;
+
+	if (error == NULL)
+		return true;
+	category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
+	if (category != ERRCODE_DATA_EXCEPTION &&
+		category != ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION)
+		ReThrowError(error);
+	hopper_complain(complaints, error->sqlerrcode, error->message, error->detail, error->hint);
+	return false;
+}
+
+/* Cut, where it is too long, and then perhaps in the middle of a character: who reads it knows. */
+static void
+copy_text(const char *text, char *to, size_t size)
+{
+	if (text)
+		strlcpy(to, hopper_to_utf8(text), size);
+}
+
+const hopper_error *
+hopper_complaints_for_core(const hopper_complaints *complaints, int *n)
+{
+	hopper_error *errors = palloc0(Max(list_length(complaints->items), 1) * sizeof(hopper_error));
+	ListCell   *cell;
+
+	*n = 0;
+	foreach(cell, complaints->items)
+	{
+		const complaint *item = lfirst(cell);
+		hopper_error *error = &errors[(*n)++];
+
+		error->code = HOPPER_INVALID_PARAMETER;
+		copy_text(item->message, error->message, sizeof(error->message));
+		copy_text(item->detail, error->detail, sizeof(error->detail));
+		copy_text(item->hint, error->hint, sizeof(error->hint));
+	}
+	return errors;
+}
+
 void
 hopper_throw_complaints(const hopper_complaints *complaints, const char *whole)
 {

@@ -20,6 +20,14 @@ extern void hopper_complain(hopper_complaints *complaints, int sqlstate, const c
  * problems'.
  */
 extern void hopper_throw_complaints(const hopper_complaints *complaints, const char *whole);
+/*
+ * Does the work; false where it ended with an error that the caller can mend (SQLSTATE classes 22
+ * and 42), which is a complaint then. Other errors come out.
+ */
+extern bool hopper_complain_unless(hopper_complaints *complaints, hopper_work_fn work,
+								   void *state);
+/* In UTF-8, for the core, which says them with what it finds itself: *n of them. */
+extern const hopper_error *hopper_complaints_for_core(const hopper_complaints *complaints, int *n);
 /* One complaint about all names (char *) that are no columns of the relation. */
 extern void hopper_complain_of_columns(hopper_complaints *complaints, Oid relation, List *columns);
 

@@ -21,10 +21,8 @@ AlgorithmType search_rows::Bohb() {
       Integer("top_n_percent", 15, 1, 99, "percent of the results that count as good"));
   type.arguments.push_back(
       Real("bandwidth_factor", 3, 0.1, 100, "how much wider candidates are drawn"));
-  type.check = [](const SearchArguments& arguments, const SearchSpace&,
-                  std::vector<Problem>* problems) {
-    CheckHyperband(ReadHyperband(arguments), problems);
-  };
+  type.check = [](const SearchArguments& arguments, const SearchSpace*,
+                  std::vector<Problem>* problems) { CheckHyperbandArguments(arguments, problems); };
   type.make = [](const SearchArguments& arguments, const SearchJournal& journal) {
     TpeOptions options;
     const size_t points = journal.space().size() + 1;

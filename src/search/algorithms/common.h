@@ -50,20 +50,22 @@ std::unique_ptr<SearchProposer> MakeGpProposer(int64_t startup);
 constexpr int64_t kGpStartup = 10;
 // That of argument "proposer", with its defaults.
 std::unique_ptr<SearchProposer> MakeProposer(const SearchArguments& arguments);
-// What a proposer cannot do with a space.
-void CheckProposer(const std::string& proposer, const SearchSpace& space,
+// What it cannot do with a space (null: not known).
+void CheckProposer(const SearchArguments& arguments, const SearchSpace* space,
                    std::vector<Problem>* problems);
+// What a grid cannot be made of.
+void CheckFinite(const SearchSpace* space, std::vector<Problem>* problems);
 
 // Resources of rungs: first, first eta, first eta^2, ... and last.
 std::vector<int64_t> RungResources(int64_t first, int64_t last, int64_t eta);
 // Arguments of successive halving's kinds, and what is wrong with them together or with this space.
 std::vector<SearchArgument> RungArguments();
-void CheckRungs(const SearchArguments& arguments, const SearchSpace& space,
+void CheckRungs(const SearchArguments& arguments, const SearchSpace* space,
                 std::vector<Problem>* problems);
 
 // Hyperband's arguments but the proposer, and Hyperband with another proposer.
 std::vector<SearchArgument> HyperbandArguments();
-HyperbandOptions ReadHyperband(const SearchArguments& arguments);
+void CheckHyperbandArguments(const SearchArguments& arguments, std::vector<Problem>* problems);
 std::unique_ptr<SearchAlgorithm> MakeHyperband(std::unique_ptr<SearchProposer> proposer,
                                                const SearchArguments& arguments);
 

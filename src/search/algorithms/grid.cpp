@@ -36,8 +36,8 @@ AlgorithmType search_rows::Grid() {
   type.name = "grid";
   type.meaning = "Trains every configuration of the space to the end.";
   type.arguments = {NumIterations()};
-  type.check = [](const SearchArguments&, const SearchSpace& space,
-                  std::vector<Problem>* problems) { CheckProposer("grid", space, problems); };
+  type.check = [](const SearchArguments&, const SearchSpace* space,
+                  std::vector<Problem>* problems) { CheckFinite(space, problems); };
   type.make = [](const SearchArguments& arguments, const SearchJournal&) {
     return MakeEachToTheEnd(MakeGridProposer(), std::numeric_limits<int64_t>::max(),
                             arguments.Integer("num_iterations"));

@@ -34,8 +34,6 @@ class BracketsSideBySide : public SearchAlgorithm {
   std::vector<HalvingBracket> brackets_;
 };
 
-}  // namespace
-
 HyperbandOptions ReadHyperband(const SearchArguments& arguments) {
   HyperbandOptions options;
   options.max_resource = arguments.Integer("R");
@@ -45,6 +43,8 @@ HyperbandOptions ReadHyperband(const SearchArguments& arguments) {
   if (arguments.Word("resource") == "additional") options.resource = RungResource::kAdditional;
   return options;
 }
+
+}  // namespace
 
 std::unique_ptr<SearchAlgorithm> MakeHyperband(std::unique_ptr<SearchProposer> proposer,
                                                const SearchArguments& arguments) {
@@ -65,16 +65,21 @@ std::vector<SearchArgument> HyperbandArguments() {
                "whether r counts a configuration's iterations from its beginning")};
 }
 
+void CheckHyperbandArguments(const SearchArguments& arguments, std::vector<Problem>* problems) {
+  CheckHyperband(arguments.IntegerIfRight("R"), arguments.IntegerIfRight("eta"),
+                 arguments.IntegerIfRight("skip_last"), problems);
+}
+
 AlgorithmType search_rows::Hyperband() {
   AlgorithmType type;
   type.name = "hyperband";
   type.meaning = "Successive halving with several trades of configurations against iterations.";
   type.arguments = HyperbandArguments();
   type.arguments.push_back(Proposer());
-  type.check = [](const SearchArguments& arguments, const SearchSpace& space,
+  type.check = [](const SearchArguments& arguments, const SearchSpace* space,
                   std::vector<Problem>* problems) {
-    CheckHyperband(ReadHyperband(arguments), problems);
-    CheckProposer(arguments.Word("proposer"), space, problems);
+    CheckHyperbandArguments(arguments, problems);
+    CheckProposer(arguments, space, problems);
   };
   type.make = [](const SearchArguments& arguments, const SearchJournal&) {
     return MakeHyperband(MakeProposer(arguments), arguments);

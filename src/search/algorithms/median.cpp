@@ -127,10 +127,7 @@ AlgorithmType search_rows::Median() {
       Integer("interval", 1, 1, kMaxIterations, "iterations between two looks"),
       Integer("min_trials", 5, 1, kMaxConfigs, "completed trials before anything is stopped"),
       Proposer()};
-  type.check = [](const SearchArguments& arguments, const SearchSpace& space,
-                  std::vector<Problem>* problems) {
-    CheckProposer(arguments.Word("proposer"), space, problems);
-  };
+  type.check = CheckProposer;
   type.make = [](const SearchArguments& arguments, const SearchJournal&) {
     MedianOptions options;
     options.configs = arguments.Integer("num_configs");

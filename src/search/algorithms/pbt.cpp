@@ -163,10 +163,7 @@ AlgorithmType search_rows::Pbt() {
       Real("quantile", 0.25, 0.01, 0.5, "share of the worst, and of the best"),
       Real("resample", 0.25, 0, 1, "probability that a parameter is drawn anew"),
       Proposer()};
-  type.check = [](const SearchArguments& arguments, const SearchSpace& space,
-                  std::vector<Problem>* problems) {
-    CheckProposer(arguments.Word("proposer"), space, problems);
-  };
+  type.check = CheckProposer;
   type.make = [](const SearchArguments& arguments, const SearchJournal&) {
     PbtOptions options;
     options.population = arguments.Integer("population");

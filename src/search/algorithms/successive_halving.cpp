@@ -42,15 +42,16 @@ std::vector<SearchArgument> RungArguments() {
           Integer("eta", 3, 2, 1e6, "one of so many goes on"), search_rows::Proposer()};
 }
 
-void CheckRungs(const SearchArguments& arguments, const SearchSpace& space,
+void CheckRungs(const SearchArguments& arguments, const SearchSpace* space,
                 std::vector<Problem>* problems) {
-  if (arguments.Integer("r") > arguments.Integer("R")) {
+  const auto first = arguments.IntegerIfRight("r"), last = arguments.IntegerIfRight("R");
+  if (first && last && *first > *last) {
     problems->push_back({ErrorCode::kInvalidParameter,
-                         "r must be at most R, got r = " + std::to_string(arguments.Integer("r")) +
-                             " and R = " + std::to_string(arguments.Integer("R")),
+                         "r must be at most R, got r = " + std::to_string(*first) +
+                             " and R = " + std::to_string(*last),
                          "", ""});
   }
-  CheckProposer(arguments.Word("proposer"), space, problems);
+  CheckProposer(arguments, space, problems);
 }
 
 AlgorithmType search_rows::SuccessiveHalving() {

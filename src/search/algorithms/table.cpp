@@ -44,6 +44,11 @@ bool SearchArguments::Has(const std::string& name) const {
 
 double SearchArguments::Real(const std::string& name) const { return values_.at(IndexOf(name)); }
 
+std::optional<int64_t> SearchArguments::IntegerIfRight(const std::string& name) const {
+  if (IsWrong(name)) return {};
+  return Integer(name);
+}
+
 const std::string& SearchArguments::Word(const std::string& name) const {
   const size_t i = IndexOf(name);
   return arguments_->at(i).words.at(static_cast<size_t>(values_[i]));
@@ -55,6 +60,7 @@ SearchArguments ReadSearchArguments(const AlgorithmType& type, const std::vector
     problems->push_back({ErrorCode::kInvalidParameter, message, "", hint});
   };
   std::vector<double> values;
+  std::vector<char> wrong(type.arguments.size(), 0);
   std::vector<std::string> names;
   for (const SearchArgument& argument : type.arguments) {
     values.push_back(argument.standard);
@@ -69,9 +75,17 @@ SearchArguments ReadSearchArguments(const AlgorithmType& type, const std::vector
       const std::string hint = NearestNameHint(name, names);
       fail("algorithm \"" + type.name + "\" has no argument \"" + name + "\"",
            hint.empty() ? "Its arguments are " + known + "." : hint);
+      // Of what was meant the value is not known.
+      for (size_t i = 0; i < names.size(); ++i) {
+        if (hint.find("\"" + names[i] + "\"") != std::string::npos) wrong[i] = 1;
+      }
       continue;
     }
     const size_t i = static_cast<size_t>(found - names.begin());
+    const auto refuse = [&](const std::string& message, const std::string& hint = "") {
+      wrong[i] = 1;
+      fail(message, hint);
+    };
     const SearchArgument& argument = type.arguments[i];
     const std::string label = "argument \"" + name + "\" of algorithm \"" + type.name + "\" ";
     if (!argument.words.empty()) {
@@ -84,7 +98,7 @@ SearchArguments ReadSearchArguments(const AlgorithmType& type, const std::vector
         for (const std::string& w : argument.words) known += (known.empty() ? "" : ", ") + w;
         const std::string hint =
             entry.value.IsText() ? NearestNameHint(entry.value.text, argument.words) : "";
-        fail(label + "must be one of " + known + ", got " + Render(entry.value), hint);
+        refuse(label + "must be one of " + known + ", got " + Render(entry.value), hint);
       } else {
         values[i] = static_cast<double>(word - argument.words.begin());
       }
@@ -96,22 +110,26 @@ SearchArguments ReadSearchArguments(const AlgorithmType& type, const std::vector
     };
     if (!entry.value.IsNumber() || !std::isfinite(number) ||
         (argument.integer && number != std::floor(number))) {
-      fail(label + "must be a " + (argument.integer ? "whole " : "") + "number, got " +
-           Render(entry.value));
+      refuse(label + "must be a " + (argument.integer ? "whole " : "") + "number, got " +
+             Render(entry.value));
     } else if (number < argument.low || number > argument.high) {
-      fail(label + "must be from " + text(argument.low) + " to " + text(argument.high) + ", got " +
-           Render(entry.value));
+      refuse(label + "must be from " + text(argument.low) + " to " + text(argument.high) +
+             ", got " + Render(entry.value));
     } else {
       values[i] = number;
     }
   }
-  return SearchArguments(&type.arguments, std::move(values));
+  return SearchArguments(&type.arguments, std::move(values), std::move(wrong));
 }
 
-void CheckProposer(const std::string& proposer, const SearchSpace& space,
+void CheckProposer(const SearchArguments& arguments, const SearchSpace* space,
                    std::vector<Problem>* problems) {
-  if (proposer != "grid") return;
-  for (const Dimension& dimension : space.dimensions()) {
+  if (arguments.Word("proposer") == "grid") CheckFinite(space, problems);
+}
+
+void CheckFinite(const SearchSpace* space, std::vector<Problem>* problems) {
+  if (space == nullptr) return;
+  for (const Dimension& dimension : space->dimensions()) {
     if (dimension.Count() > 0) continue;
     problems->push_back({ErrorCode::kInvalidParameter,
                          "a grid needs finitely many values of \"" + dimension.name + "\"",

@@ -214,6 +214,17 @@ TEST(Grid, Messages) {
             "\"loss\" must be a list, got 'mse'\n2. list of \"metrics\" is empty\n3. "
             "compile_params_grid names no optimizer. Add 'optimizer_params_list': [{'optimizer': "
             "['Adam'], 'lr': [0.01, 0.001]}]. | HINT Write 'loss': ['mse'].");
+  // Also those of one optimizer, and of the other grid where this one is no dictionary.
+  EXPECT_EQ(
+      ErrorOf(Request("{'loss': ['mse'], 'optimizer_params_list': [{'optimizer': [3], 'lr': "
+                      "0.1}, {'lr': []}, 7]}")),
+      "1 \"optimizer\" must hold names of optimizers, got 3 | There are 4 problems:\n1. "
+      "\"optimizer\" must hold names of optimizers, got 3\n2. value of \"lr\" must be a list, "
+      "got 0.1. Write 'lr': [0.1].\n3. list of \"lr\" is empty\n4. \"optimizer_params_list\" "
+      "must hold dictionaries, got 7. Write [{'optimizer': ['Adam'], 'lr': [0.01, 0.001]}], "
+      "for example.");
+  EXPECT_NE(ErrorOf(Request("['mse']", "{'batch_size': 16}")).find("There are 2 problems:"),
+            std::string::npos);
   EXPECT_EQ(
       ErrorOf(Request("{'loss': ['log_loss', 'mse'], 'metrics': ['roc_auc'], "
                       "'optimizer': ['sgd']}")),

@@ -44,6 +44,23 @@ TEST(Search, RefusesEverythingWrongAtOnce) {
                 "algorithm \"hyperband\" has no argument \"skiplast\" | Perhaps you meant "
                 "\"skip_last\".",
                 "argument \"eta\" of algorithm \"hyperband\" must be from 2 to 1000000, got 1"}));
+  // One argument that is wrong by itself does not hide what is wrong with others together.
+  EXPECT_EQ(ProblemsOf(RequestOf(SpaceOf(kUnit), "hyperband",
+                                 "R=9, eta=1, skip_last=9, proposer='grid', loops=0")),
+            (std::vector<std::string>{
+                "argument \"eta\" of algorithm \"hyperband\" must be from 2 to 1000000, got 1",
+                "argument \"loops\" of algorithm \"hyperband\" must be from 1 to 1000, got 0",
+                "skip_last must be from 0 to 3 for R = 9, got 9",
+                "a grid needs finitely many values of \"x\" | Give it a step, or list its "
+                "values."}));
+  // Nor does a space that is not understood.
+  EXPECT_EQ(ProblemsOf(RequestOf(nullptr, "asha", "R=2, r=5, proposer='grid', etta=1")),
+            (std::vector<std::string>{
+                "algorithm \"asha\" has no argument \"etta\" | Perhaps you meant \"eta\".",
+                "r must be at most R, got r = 5 and R = 2"}));
+  EXPECT_EQ(ProblemsOf(RequestOf(SpaceOf(kUnit), "hyperband", "R=2, etta=2")),
+            (std::vector<std::string>{"algorithm \"hyperband\" has no argument \"etta\" | Perhaps "
+                                      "you meant \"eta\"."}));
   EXPECT_EQ(ProblemsOf(RequestOf(SpaceOf(kUnit), "Hyperband", "R=9, skip_last=3, proposer='grid'")),
             (std::vector<std::string>{
                 "skip_last must be from 0 to 2 for R = 9 and eta = 3, got 3",
@@ -51,7 +68,8 @@ TEST(Search, RefusesEverythingWrongAtOnce) {
                 "values."}));
   EXPECT_EQ(ProblemsOf(RequestOf(SpaceOf(kUnit), "hyperband", "R=2, variant='jmrl'")),
             (std::vector<std::string>{"argument \"variant\" of algorithm \"hyperband\" must be one "
-                                      "of floor, jmlr, got 'jmrl' | Perhaps you meant \"jmlr\"."}));
+                                      "of floor, jmlr, got 'jmrl' | Perhaps you meant \"jmlr\".",
+                                      "R must be at least eta, got R = 2 and eta = 3"}));
   EXPECT_EQ(ProblemsOf(RequestOf(SpaceOf(kUnit), "hyperband", "R=2")),
             (std::vector<std::string>{"R must be at least eta, got R = 2 and eta = 3"}));
   // What is missing has its default.

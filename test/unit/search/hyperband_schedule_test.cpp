@@ -95,16 +95,27 @@ TEST(HyperbandSchedule, SkipsTheLastRungs) {
 }
 
 TEST(HyperbandSchedule, RefusesWhatHasNoSchedule) {
-  const auto problems_of = [](const HyperbandOptions& options) {
+  using Given = std::optional<int64_t>;
+  const auto problems_of = [](Given max_resource, Given eta, Given skip_last) {
     std::vector<Problem> problems;
-    CheckHyperband(options, &problems);
-    return problems.empty() ? "" : problems.front().message;
+    CheckHyperband(max_resource, eta, skip_last, &problems);
+    std::string text;
+    for (const Problem& problem : problems) text += (text.empty() ? "" : "; ") + problem.message;
+    return text;
   };
-  EXPECT_EQ(problems_of(Options(9, 1)), "eta must be at least 2, got 1");
-  EXPECT_EQ(problems_of(Options(2, 3)), "R must be at least eta, got R = 2 and eta = 3");
-  EXPECT_EQ(problems_of(Options(9, 3, HyperbandVariant::kFloor, 3)),
-            "skip_last must be from 0 to 2 for R = 9 and eta = 3, got 3");
-  EXPECT_EQ(problems_of(Options(9, 3, HyperbandVariant::kFloor, 2)), "");
+  EXPECT_EQ(problems_of(9, 1, 0), "eta must be at least 2, got 1");
+  EXPECT_EQ(problems_of(2, 3, 0), "R must be at least eta, got R = 2 and eta = 3");
+  EXPECT_EQ(problems_of(9, 3, 3), "skip_last must be from 0 to 2 for R = 9 and eta = 3, got 3");
+  EXPECT_EQ(problems_of(9, 3, 2), "");
+  // All at once, as far as it is known.
+  EXPECT_EQ(problems_of(9, 1, 9),
+            "eta must be at least 2, got 1; skip_last must be from 0 to 3 for R = 9, got 9");
+  EXPECT_EQ(problems_of(9, {}, 3), "");
+  EXPECT_EQ(
+      problems_of(1, 0, -1),
+      "eta must be at least 2, got 0; R must be at least eta, got R = 1; skip_last must be at "
+      "least 0, got -1");
+  EXPECT_EQ(problems_of({}, 3, 50), "");
 }
 
 }  // namespace
