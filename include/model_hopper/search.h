@@ -71,6 +71,19 @@ typedef struct hopper_search_assignment
 	int64_t		parent;
 } hopper_search_assignment;
 
+/* A rung of successive halving (s, i) of which all configurations have a result. */
+typedef struct hopper_search_rung
+{
+	int32_t		s;
+	int32_t		i;
+	int64_t		iterations;
+	int64_t		configs;
+	int64_t		failed;			/* of them */
+	int64_t		going_on;
+	int64_t		best;			/* trial; -1: all failed */
+	double		value;			/* of its first objective, after these iterations */
+} hopper_search_rung;
+
 typedef struct hopper_search_api
 {
 	/* Fails (22023 and others) with all that is wrong with the options. */
@@ -90,6 +103,8 @@ typedef struct hopper_search_api
 	 * it trains anew. -1: none.
 	 */
 	int64_t		(*next_stopped) (hopper_search *search);
+	/* 1: a rung that was decided since the last call; 0: none. */
+	int32_t		(*next_rung) (hopper_search *search, hopper_search_rung *rung);
 	/* Begins nothing more. */
 	int			(*stop) (hopper_search *search, const char *reason, hopper_error *error);
 	/* 1: nothing runs, and nothing is left to begin. */
@@ -139,11 +154,13 @@ typedef struct hopper_search_api
 	int			(*algorithms) (hopper_rows **rows, hopper_error *error);
 	/*
 	 * s, i, n_i, r_i: Hyperband's brackets, from the largest s; r_i iterations are trained in all
-	 * at the end of a rung, with `additional` in the rung itself (MADlib). *iterations: of all.
+	 * at the end of a rung, with `additional` in the rung itself (MADlib). `variant`: "floor" or
+	 * "jmlr", as automl() has it. *iterations: of all.
 	 */
 	int			(*hyperband_schedule) (int64_t r, int64_t eta, int64_t skip_last,
-									   int32_t additional, int64_t *iterations,
-									   hopper_rows **rows, hopper_error *error);
+									   int32_t additional, const char *variant,
+									   int64_t *iterations, hopper_rows **rows,
+									   hopper_error *error);
 } hopper_search_api;
 
 #endif							/* MODEL_HOPPER_SEARCH_H */

@@ -102,10 +102,11 @@ CREATE FUNCTION hopper.hyperband_schedule(
     r integer,
     eta integer DEFAULT 3,
     skip_last integer DEFAULT 0,
-    additional boolean DEFAULT false)
+    additional boolean DEFAULT false,
+    variant text DEFAULT 'floor')
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_hyperband_schedule' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.hyperband_schedule(text, integer, integer, integer, boolean) IS
+COMMENT ON FUNCTION hopper.hyperband_schedule(text, integer, integer, integer, boolean, text) IS
     'writes the brackets (s) and rounds (i) of Hyperband into a table, with configurations and iterations; returns the iterations trained in all
 
 Task: 5.3 search
@@ -114,6 +115,7 @@ r: the most iterations of a configuration
 eta: one in so many configurations goes on to the next round
 skip_last: so many last rounds of each bracket are left out
 additional: MADlib''s meaning: survivors train r_i more iterations in a round, not up to r_i
+variant: how configurations are counted: floor, as the authors'' code and MADlib do, or jmlr, as the paper does
 Example:
 SELECT hopper.hyperband_schedule(schedule_table := ''schedule'', r := 81, eta := 3);
 SELECT * FROM schedule ORDER BY s DESC, i;';

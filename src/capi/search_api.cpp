@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/letters.h"
 #include "capi/boundary.h"
 #include "capi/rows.h"
 #include "capi/search_request.h"
@@ -27,6 +28,7 @@ struct hopper_search {
   hopper::Search search;
   std::deque<hopper::SearchAssignment> waiting;  // asked for, not handed out yet
   size_t seen = 0;                               // decisions that NextStopped() has looked at
+  size_t seen_rungs = 0;                         // those that NextRung() has told
 };
 
 namespace hopper {
@@ -77,6 +79,17 @@ int64_t NextStopped(hopper_search* search) {
     }
   }
   return -1;
+}
+
+int32_t NextRung(hopper_search* search, hopper_search_rung* rung) {
+  const SearchJournal& journal = search->search.journal();
+  if (search->seen_rungs == journal.rungs().size()) return 0;
+  const RungEnd& end = journal.rungs()[search->seen_rungs++];
+  *rung = {end.bracket, end.rung, end.resource, end.configs, end.failed, end.go_on, end.best, 0};
+  if (end.best < 0) return 1;
+  const TrialResult* result = journal.trial(end.best).ResultAt(end.resource);
+  rung->value = result->outcome.objectives.front();
+  return 1;
 }
 
 int Stop(hopper_search* search, const char* reason, hopper_error* error) {
@@ -313,8 +326,8 @@ int Algorithms(hopper_rows** rows, hopper_error* error) {
   });
 }
 
-int Schedule(int64_t r, int64_t eta, int64_t skip_last, int32_t additional, int64_t* iterations,
-             hopper_rows** rows, hopper_error* error) {
+int Schedule(int64_t r, int64_t eta, int64_t skip_last, int32_t additional, const char* variant,
+             int64_t* iterations, hopper_rows** rows, hopper_error* error) {
   return Guard(error, [&] {
     HyperbandOptions options;
     options.max_resource = r;
@@ -323,6 +336,13 @@ int Schedule(int64_t r, int64_t eta, int64_t skip_last, int32_t additional, int6
     if (additional != 0) options.resource = RungResource::kAdditional;
     std::vector<Problem> problems;
     CheckHyperband(r, eta, skip_last, &problems);
+    if (EqualIgnoringCase(variant, "jmlr")) {
+      options.variant = HyperbandVariant::kJmlr;
+    } else if (!EqualIgnoringCase(variant, "floor")) {
+      problems.push_back({ErrorCode::kInvalidParameter,
+                          "variant must be floor or jmlr, got \"" + std::string(variant) + "\"", "",
+                          NearestNameHint(variant, {"floor", "jmlr"})});
+    }
     ThrowSearchProblems(problems);
     auto table = std::make_unique<Rows>(4);
     const std::vector<Bracket> brackets = HyperbandSchedule(options);
@@ -346,6 +366,7 @@ hopper_search_api MakeSearchApi() {
   api.ask = Ask;
   api.tell = Tell;
   api.next_stopped = NextStopped;
+  api.next_rung = NextRung;
   api.stop = Stop;
   api.done = Done;
   api.best = Best;

@@ -104,6 +104,17 @@ struct Decision {
   double time = 0;  // virtual
 };
 
+// A rung of successive halving that was decided: all of its trials have a result.
+struct RungEnd {
+  int bracket = -1;
+  int rung = -1;
+  int64_t resource = 0;
+  int64_t configs = 0;
+  int64_t failed = 0;  // of them
+  int64_t go_on = 0;
+  int64_t best = -1;  // -1: all failed
+};
+
 struct Proposal {
   SearchPoint point;
   std::optional<double> score;
@@ -130,6 +141,7 @@ class SearchJournal {
   const std::vector<Trial>& trials() const { return trials_; }
   const Trial& trial(int64_t id) const { return trials_[static_cast<size_t>(id)]; }
   const std::vector<Decision>& decisions() const { return decisions_; }
+  const std::vector<RungEnd>& rungs() const { return rungs_; }
   const std::vector<SearchObjective>& objectives() const { return objectives_; }
   const std::vector<SearchConstraint>& constraints() const { return constraints_; }
   double now() const { return now_; }
@@ -149,6 +161,7 @@ class SearchJournal {
   std::optional<int64_t> Exploit(SearchPoint point, int64_t parent, int64_t resource,
                                  std::string reason);
   void Note(Decision decision);
+  void EndRung(RungEnd end) { rungs_.push_back(end); }
   void Stop(int64_t trial, int bracket, int rung, std::string reason);
 
   // For the search that owns the journal.
@@ -172,6 +185,7 @@ class SearchJournal {
   std::vector<SearchConstraint> constraints_;
   std::vector<Trial> trials_;
   std::vector<Decision> decisions_;
+  std::vector<RungEnd> rungs_;
   std::deque<SearchPoint> first_;
   std::set<std::string> tried_;
   int64_t own_ = 0;  // trials that are not of an earlier search

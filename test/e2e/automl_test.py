@@ -1,5 +1,7 @@
 """automl(): the same search whatever trains it, survivors as if they had never paused, budgets that are kept."""
 
+import re
+
 import pytest
 from digits import PLAIN, create_database, drop_database, query, value
 
@@ -353,6 +355,31 @@ def told(connection, *arguments):
     search(connection, *arguments)
     query(connection, "SET client_min_messages = warning")
     return list(connection.notices)
+
+
+RUNG = (r'NOTICE:  automl "rungs": s=(\d), i=(\d): (\d+) configurations? trained for (\d+) iterations?(?:, (\d+) goe?s? on)?,'
+        r' best configuration (\d+) validation accuracy (\d\.\d{4}), [\d.]+ s elapsed\n')
+
+
+def test_a_line_for_each_rung_of_hyperband(connection):
+    said = [re.fullmatch(RUNG, notice) for notice in
+            told(connection, "rungs", ", automl_params => 'R=9', objective => 'accuracy'") if " s=" in notice]
+    assert all(said)
+    query(connection, "SELECT hopper.hyperband_schedule('rungs_schedule', 9)")
+    schedule = query(connection, "SELECT s, i, n_i, r_i, lead(n_i) OVER (PARTITION BY s ORDER BY i) FROM rungs_schedule")
+    assert sorted(tuple(int(number) if number else None for number in line.groups()[:5]) for line in said) == sorted(schedule)
+    for line in said:
+        s, i, _, iterations, _, best, accuracy = line.groups()
+        there = dict(query(connection, f"SELECT r.mst_key, r.objectives[1] FROM rungs_rungs r WHERE iterations = {iterations}"
+                                  " AND mst_key IN (SELECT mst_key FROM rungs_decisions"
+                                  f" WHERE s = {s} AND i = {i} AND decision IN ('proposed', 'promoted'))"))
+        assert there[int(best)] == max(there.values()) and f"{there[int(best)]:.4f}" == accuracy
+
+
+def test_without_rungs_a_line_for_each_length(connection):
+    said = [notice for notice in told(connection, "lengths", ", automl_method => 'asha', automl_params => 'num_configs=30, R=9'")
+            if "first to go on" in notice]
+    assert [re.search(r"go on to (\d) iterations", notice)[1] for notice in said] == ["3", "9"]
 
 
 def test_a_space_smaller_than_the_budget_says_so(connection):

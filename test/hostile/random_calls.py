@@ -87,7 +87,7 @@ LIKELY = {
     "validation_fraction": [None, 0.25], "threads_per_model": [1, 2],
     "metrics_compute_frequency": [1, None], "model_arch": [SMALL], "name": ["n", None],
     "names": ["{first}"], "role": ["public"], "privilege": ["predict", "train"], "new_name": NEW_NAMES, "schedule_table": NEW_NAMES,
-    "r": [9, 27], "eta": [3], "skip_last": [0, 1], "hidden": ["3", "{4,2}"], "activation": ["relu"],
+    "r": [9, 27], "eta": [3], "skip_last": [0, 1], "variant": ["floor", "jmlr"], "hidden": ["3", "{4,2}"], "activation": ["relu"],
     "dropout": [0, 0.5], "kernel_size": [1], "filters": ["2"], "dense": ["3"], "function_name": ["fit", "predict"],
     "automl_method": ["random", "hyperband"], "automl_params": [None], "objective": [None], "space": [None],
     "target": [None], "label_kind": [None], "null_labels": ["error", "skip"], "rank_by": [None], "mst_keys": [None],

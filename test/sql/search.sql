@@ -17,6 +17,10 @@ SELECT max(s) FROM search_243;
 SELECT max(s) FROM search_1000;
 SELECT hopper.hyperband_schedule('search_skip', 9, 3, skip_last := 1);
 SELECT * FROM search_skip ORDER BY s DESC, i;
+-- the paper's number of configurations, which automl() has as variant=jmlr
+SELECT hopper.hyperband_schedule('search_jmlr', 27, variant := 'JMLR');
+SELECT s, n_i AS configurations FROM search_jmlr WHERE i = 0 ORDER BY s DESC;
+SELECT hopper.hyperband_schedule('search_bad', 2, variant := 'jlmr');
 SELECT hopper.hyperband_schedule('search_skip', 9);
 SELECT hopper.hyperband_schedule('search_bad', 2, 3);
 SELECT hopper.hyperband_schedule('search_bad', 9, 1, 7);

@@ -108,6 +108,23 @@ END $$;
 SELECT d, best_damage(d) FROM unnest(ARRAY['mst_key = NULL', 'mst_key = 2', 'parameters = ''[]''', 'iterations = -1', 'status = ''best''',
     'model_id = NULL', 'place = NULL', 'place = 0', 'value = 0', 'value = ''NaN''', 'objectives = NULL', 'objectives = ''{NULL}''',
     'objectives = ''{{1},{2}}''', 'constraints = ''{NULL}''', 'constraints = NULL', 'status = ''failed''']) AS d;
+CREATE FUNCTION best_importance(written text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE bests_free_summary SET parameter_importance = written;
+    RETURN (SELECT count(*) || ' parameters' FROM hopper.param_importance('bests_free'));
+EXCEPTION WHEN data_corrupted THEN
+    RETURN SQLERRM;
+END $$;
+SELECT w, best_importance(w) FROM unnest(ARRAY['[]', 'nonsense', '{"a": 1}', '[1]', '[{"parameter": "lr"}]',
+    '[{"parameter": null, "importance": 1}]', '[{"parameter": "lr", "importance": "much"}]',
+    '[{"parameter": "lr", "importance": 1.5}]', '[{"parameter": "lr", "importance": 0.5}]', NULL]) AS w;
+ALTER TABLE bests_free_summary ALTER parameter_importance TYPE json USING '[]';
+SELECT * FROM hopper.param_importance('bests_free');
+ALTER TABLE bests_free_info ALTER mst_key TYPE text;
+SELECT * FROM hopper.best_config('bests_free');
+ALTER TABLE bests_free_info ALTER mst_key TYPE integer USING mst_key::integer, ALTER iterations TYPE text;
+SELECT * FROM hopper.best_config('bests_free');
+ALTER TABLE bests_free_info ALTER iterations TYPE integer USING iterations::integer;
 ALTER TABLE bests_free_trials ALTER place TYPE text;
 SELECT * FROM hopper.best_config('bests_free');
 ALTER TABLE bests_free_trials DROP place;

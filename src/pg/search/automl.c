@@ -238,32 +238,6 @@ run_search(hopper_automl *run)
 	}
 }
 
-/* Of which no data are: they are the model's own. */
-static bool
-is_metric(const char *measure)
-{
-	return strcmp(measure, "overfit_gap") != 0 && strcmp(measure, "parameters") != 0;
-}
-
-/* "validation accuracy", "parameters" */
-static const char *
-first_objective(const hopper_automl *run)
-{
-	const char *name = hopper_from_utf8(run->measures[0]);
-
-	if (!is_metric(run->measures[0]))
-		return name;
-	return psprintf("%s %s", run->validation ? "validation" : "training", name);
-}
-
-/* "validation accuracy 0.9800", "parameters 65" */
-static const char *
-objective_words(const hopper_automl *run, double value)
-{
-	return psprintf(strcmp(run->measures[0], "parameters") == 0 ? "%s %.0f" : "%s %.4f",
-					first_objective(run), value);
-}
-
 /* What its last line does not say: the best misses what was asked for, or better is known. */
 static void
 tell_shortcomings(const hopper_automl *run, int64 best)
@@ -291,7 +265,8 @@ tell_shortcomings(const hopper_automl *run, int64 best)
 				(errmsg("automl \"%s\": none of its configurations is better than configuration"
 						" %d of \"%s\", with %s", run->output.shown,
 						run->earlier_keys[hopper_key_cell(&run->trials, 0, 1) - 1],
-						run->earlier->shown, objective_words(run, hopper_float_value(0, 2)))));
+						run->earlier->shown,
+						hopper_search_objective_words(run, hopper_float_value(0, 2)))));
 }
 
 static Datum
@@ -307,7 +282,7 @@ result_row(FunctionCallInfo fcinfo, const hopper_automl *run, const char *writte
 	descriptor = BlessTupleDesc(descriptor);
 	values[0] = CStringGetTextDatum(written);
 	values[1] = Int32GetDatum(hopper_key_of_trial(best));
-	values[2] = CStringGetTextDatum(first_objective(run));
+	values[2] = CStringGetTextDatum(hopper_search_objective(run));
 	values[3] = Float8GetDatum(value);
 	values[4] = Int32GetDatum((int32) n_configs);
 	values[5] = Int32GetDatum((int32) n_failed);
@@ -321,7 +296,7 @@ static const char *
 ranked_by(const hopper_automl *run)
 {
 	for (int i = 0; i < run->n_objectives; i++)
-		if (is_metric(run->measures[i]))
+		if (hopper_search_is_metric(run->measures[i]))
 			return hopper_from_utf8(run->measures[i]);
 	return "loss";
 }
@@ -439,7 +414,7 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	ereport(NOTICE,
 			(errmsg("automl \"%s\" finished: best configuration %d, %s, %s%s, "
 					"%s, %s", run.output.shown, hopper_key_of_trial(best),
-					objective_words(&run, value),
+					hopper_search_objective_words(&run, value),
 					hopper_plural(configurations, "configuration", "configurations"),
 					failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", failed) : "",
 					hopper_plural(run.iterations, "iteration", "iterations"),

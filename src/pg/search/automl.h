@@ -46,6 +46,7 @@ typedef struct hopper_automl
 	int64		iterations;		/* that were trained, or begun */
 	TimestampTz started;
 	bool		limited;		/* to hopper.max_configs, not to fewer */
+	bool		has_rungs;		/* that are told as they are decided */
 	/* what fit_multiple_model() is called with, as settings says it */
 	bool		use_gpus;
 	int			frequency;
@@ -156,7 +157,17 @@ extern void hopper_search_require_possible(hopper_automl *run);
 
 /* --- results (search/outcome.c) --- */
 
-/* Tells the search what came of a trial: what its row of the info table says, or the failure. */
+/* Of which no data are: they are the model's own. */
+extern bool hopper_search_is_metric(const char *measure);
+/* "validation accuracy", "parameters" */
+extern const char *hopper_search_objective(const hopper_automl *run);
+/* "validation accuracy 0.9800", "parameters 65" */
+extern const char *hopper_search_objective_words(const hopper_automl *run, double value);
+
+/*
+ * Tells the search what came of a trial: what its row of the info table says, or the failure. A
+ * NOTICE for each rung that is decided by it.
+ */
 extern void hopper_search_tell(hopper_automl *run, int64 trial, const char *failure);
 /* Tells of those that cannot be trained; how many are left, at the beginning of `work`. */
 extern int	hopper_search_refuse(hopper_automl *run, hopper_search_assignment *work, int n);

@@ -5,6 +5,7 @@
  */
 #include "pg/search/automl.h"
 
+#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -121,6 +122,7 @@ hopper_sql_best_config(PG_FUNCTION_ARGS)
 	hopper_require_set_context(fcinfo);
 	hopper_connect();
 	hopper_search_check_trials(&trials);
+	hopper_outputs_check_info(&outputs);
 	best = hopper_outputs_best(&outputs, NULL);
 	searched = hopper_ranked_by_search(&outputs.info);
 	measured = searched ||
@@ -141,12 +143,41 @@ hopper_sql_best_config(PG_FUNCTION_ARGS)
 	return hopper_return_query(fcinfo, query);
 }
 
+/* What the search has written, or the error of a text that is no such JSON. */
+static void
+read_importance(void *state)
+{
+	const hopper_name *summary = state;
+
+	if (hopper_select("SELECT 1 FROM %s, json_array_elements(parameter_importance::json) AS e"
+					  " WHERE (e->>'parameter') IS NULL"
+					  " OR NOT coalesce((e->>'importance')::float8 BETWEEN 0 AND 1, false)",
+					  summary->quoted) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("a share is not from 0 to 1")));
+}
+
+static void
+check_importance(hopper_name *summary)
+{
+	hopper_complaints complaints = {NIL};
+
+	hopper_connect();
+	hopper_check_column(summary, "parameter_importance", TEXTOID);
+	if (!hopper_complain_unless(&complaints, read_importance, summary))
+		hopper_refuse_damaged(summary, "Column \"parameter_importance\" is not what a search has"
+							  " written.");
+	hopper_finish();
+}
+
 /* param_importance(model_table) */
 Datum
 hopper_sql_param_importance(PG_FUNCTION_ARGS)
 {
 	hopper_name summary = companion(fcinfo, "summary", "parameter_importance");
 
+	check_importance(&summary);
 	return hopper_return_query(fcinfo,
 							   psprintf("SELECT row_number() OVER ()::int4, e->>'parameter',"
 										" (e->>'importance')::float8"

@@ -8,7 +8,31 @@
 
 #include "lib/stringinfo.h"
 
+#include "pg/server/words.h"
 #include "pg/train/history.h"
+
+bool
+hopper_search_is_metric(const char *measure)
+{
+	return strcmp(measure, "overfit_gap") != 0 && strcmp(measure, "parameters") != 0;
+}
+
+const char *
+hopper_search_objective(const hopper_automl *run)
+{
+	const char *name = hopper_from_utf8(run->measures[0]);
+
+	if (!hopper_search_is_metric(run->measures[0]))
+		return name;
+	return psprintf("%s %s", run->validation ? "validation" : "training", name);
+}
+
+const char *
+hopper_search_objective_words(const hopper_automl *run, double value)
+{
+	return psprintf(strcmp(run->measures[0], "parameters") == 0 ? "%s %.0f" : "%s %.4f",
+					hopper_search_objective(run), value);
+}
 
 /* A metric at the last iteration at which it was taken, or the loss, as SQL. */
 static const char *
@@ -27,8 +51,7 @@ static const char *
 compared(const hopper_automl *run)
 {
 	for (int i = 0; i < run->n_objectives; i++)
-		if (strcmp(run->measures[i], "overfit_gap") != 0 &&
-			strcmp(run->measures[i], "parameters") != 0)
+		if (hopper_search_is_metric(run->measures[i]))
 			return run->measures[i];
 	return "loss";
 }
@@ -48,6 +71,29 @@ measure_sql(const hopper_automl *run, const char *measure)
 						value_on("validation", of));
 	}
 	return value_on(run->validation ? "validation" : "training", measure);
+}
+
+static void
+tell_rungs(hopper_automl *run)
+{
+	hopper_search_rung rung;
+
+	while (hopper_core()->search.next_rung(run->search, &rung))
+	{
+		run->has_rungs = true;
+		ereport(NOTICE,
+				(errmsg("automl \"%s\": s=%d, i=%d: %s%s trained for %s%s%s, %s elapsed",
+						run->output.shown, rung.s, rung.i,
+						hopper_plural(rung.configs, "configuration", "configurations"),
+						rung.failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", rung.failed) : "",
+						hopper_plural(rung.iterations, "iteration", "iterations"),
+						rung.going_on > 0 ? psprintf(", " INT64_FORMAT " %s on", rung.going_on,
+													 rung.going_on == 1 ? "goes" : "go") : "",
+						rung.best >= 0
+						? psprintf(", best configuration %d %s", hopper_key_of_trial(rung.best),
+								   hopper_search_objective_words(run, rung.value)) : "",
+						hopper_duration_words(hopper_seconds_since(run->started)))));
+	}
 }
 
 void
@@ -82,6 +128,7 @@ hopper_search_tell(hopper_automl *run, int64 trial, const char *failure)
 											failure ? hopper_to_utf8(failure) : NULL, &error),
 				 error);
 	pfree(values);
+	tell_rungs(run);
 }
 
 int

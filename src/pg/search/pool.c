@@ -101,7 +101,8 @@ best_words(const search_pool *pool)
 static void
 tell_promotion(search_pool *pool, const hopper_search_assignment *work)
 {
-	if (work->from == 0 || work->resource <= pool->largest)
+	/* Rungs are told when they are decided, each of them. */
+	if (work->from == 0 || work->resource <= pool->largest || pool->run->has_rungs)
 		return;
 	pool->largest = work->resource;
 	ereport(NOTICE,

@@ -20,7 +20,7 @@ hopper_sql_search_algorithms(PG_FUNCTION_ARGS)
 	return hopper_return_rows(fcinfo, rows, hopper_core()->rows_free);
 }
 
-/* hyperband_schedule(schedule_table, r, eta, skip_last, additional) -> iterations */
+/* hyperband_schedule(schedule_table, r, eta, skip_last, additional, variant) -> iterations */
 Datum
 hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 {
@@ -29,6 +29,8 @@ hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 	hopper_error error;
 	int64		iterations;
 	hopper_guard *guard;
+	const char *variant = PG_ARGISNULL(5) ? "floor"
+		: hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(5)));
 
 	hopper_connect();
 	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "schedule_table");
@@ -40,7 +42,8 @@ hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 														  PG_ARGISNULL(2) ? 3 : PG_GETARG_INT32(2),
 														  PG_ARGISNULL(3) ? 0 : PG_GETARG_INT32(3),
 														  !PG_ARGISNULL(4) && PG_GETARG_BOOL(4),
-														  &iterations, &rows, &error), error);
+														  variant, &iterations, &rows, &error),
+				 error);
 	guard = hopper_guard_rows(rows);
 	hopper_require_absent(&table);
 	hopper_exec("CREATE TABLE %s (s pg_catalog.int4, i pg_catalog.int4, n_i pg_catalog.int4,"

@@ -213,9 +213,17 @@ hopper_check_column(const hopper_name *table, const char *column, Oid type)
 }
 
 void
-hopper_outputs_check_columns(const hopper_outputs *outputs, const hopper_packed *train)
+hopper_outputs_check_info(const hopper_outputs *outputs)
 {
 	const hopper_output_row *info = hopper_info_row(NULL, 0);
+
+	for (int i = 0; i < info->n; i++)
+		check_column(&outputs->info, info->names[i], info->types[i], false);
+}
+
+void
+hopper_outputs_check_columns(const hopper_outputs *outputs, const hopper_packed *train)
+{
 	const hopper_output_row *summary = hopper_summary_row(&outputs->model, train, NULL, NULL);
 
 	check_column(&outputs->model, "mst_key", INT4OID, false);
@@ -224,8 +232,7 @@ hopper_outputs_check_columns(const hopper_outputs *outputs, const hopper_packed 
 	check_column(&outputs->state, "mst_key", INT4OID, false);
 	check_column(&outputs->state, "part", INT4OID, false);
 	check_column(&outputs->state, "state", BYTEAOID, false);
-	for (int i = 0; i < info->n; i++)
-		check_column(&outputs->info, info->names[i], info->types[i], false);
+	hopper_outputs_check_info(outputs);
 	/* The class values are written as they are by the rehearsal. */
 	for (int i = 0; i < summary->n; i++)
 		if (summary->expressions[i] == NULL)

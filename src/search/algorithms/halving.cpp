@@ -88,6 +88,15 @@ void HalvingBracket::Promote(SearchJournal* journal) {
   const bool last = rung_ + 1 == rungs_.size();
   size_t stay = 0;
   if (!last) stay = std::min(ranked.size(), std::max<size_t>(1, of / static_cast<size_t>(eta_)));
+  RungEnd end;
+  end.bracket = number_;
+  end.rung = rung();
+  end.resource = resource;
+  end.configs = static_cast<int64_t>(of);
+  end.failed = static_cast<int64_t>(of - ranked.size());
+  end.go_on = static_cast<int64_t>(stay);
+  if (!ranked.empty()) end.best = ranked.front();
+  if (of > 0) journal->EndRung(end);
   for (size_t place = 0; place < ranked.size(); ++place) {
     const std::string reason = "place " + std::to_string(place + 1) + " of " + std::to_string(of) +
                                (last ? "" : ", the best " + std::to_string(stay) + " go on");
