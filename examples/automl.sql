@@ -1,9 +1,14 @@
 -- A search beside the full grid: 48 networks for handwritten digits, trained all to the end, and by
 -- Hyperband and ASHA, which stop what shows early that it is not good. About a minute on two
 -- processors.
---   psql < examples/automl.sql, from the top of the repository, in a database without these tables.
+--
+--   psql < examples/automl.sql           27 iterations
+--   psql -v r=9 < examples/automl.sql
+--
+-- From the top of the repository, in a database without these tables.
 \set ON_ERROR_STOP on
 \pset footer off
+\if :{?r} \else \set r 27 \endif
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS model_hopper;
 
@@ -37,26 +42,26 @@ SELECT method, configurations, iterations, round(seconds::numeric, 1) AS seconds
     SELECT 1 AS i, 'the whole grid' AS method, max(CASE item WHEN 'configurations' THEN predicted END) AS configurations,
         max(CASE item WHEN 'iterations' THEN predicted END) AS iterations,
         max(CASE item WHEN 'seconds' THEN predicted END) AS seconds
-    FROM hopper.explain_automl(:search, automl_method := 'grid', automl_params := 'num_iterations=27')
+    FROM hopper.explain_automl(:search, automl_method := 'grid', automl_params := format('num_iterations=%s', :r))
     UNION ALL
     SELECT 2, 'hyperband', max(CASE item WHEN 'configurations' THEN predicted END),
         max(CASE item WHEN 'iterations' THEN predicted END), max(CASE item WHEN 'seconds' THEN predicted END)
-    FROM hopper.explain_automl(:search, automl_method := 'hyperband', automl_params := 'R=27')
+    FROM hopper.explain_automl(:search, automl_method := 'hyperband', automl_params := format('R=%s', :r))
     UNION ALL
     SELECT 3, 'asha', max(CASE item WHEN 'configurations' THEN predicted END),
         max(CASE item WHEN 'iterations' THEN predicted END), max(CASE item WHEN 'seconds' THEN predicted END)
-    FROM hopper.explain_automl(:search, automl_method := 'asha', automl_params := 'num_configs=48, R=27')) AS planned
+    FROM hopper.explain_automl(:search, automl_method := 'asha', automl_params := format('num_configs=48, R=%s', :r))) AS planned
 ORDER BY i;
 
 \echo
 \echo '-- 4. The grid to its end, Hyperband, ASHA.'
 CREATE TABLE searches AS
 SELECT 'the whole grid'::text AS method, * FROM hopper.automl(:search, model_table := 'by_grid',
-    model_selection_table := 'grid_best', automl_method := 'grid', automl_params := 'num_iterations=27');
+    model_selection_table := 'grid_best', automl_method := 'grid', automl_params := format('num_iterations=%s', :r));
 INSERT INTO searches SELECT 'hyperband', * FROM hopper.automl(:search, model_table := 'by_hyperband',
-    model_selection_table := 'hyperband_best', automl_method := 'hyperband', automl_params := 'R=27');
+    model_selection_table := 'hyperband_best', automl_method := 'hyperband', automl_params := format('R=%s', :r));
 INSERT INTO searches SELECT 'asha', * FROM hopper.automl(:search, model_table := 'by_asha',
-    model_selection_table := 'asha_best', automl_method := 'asha', automl_params := 'num_configs=48, R=27');
+    model_selection_table := 'asha_best', automl_method := 'asha', automl_params := format('num_configs=48, R=%s', :r));
 SELECT method, configurations, iterations, round(best_value::numeric, 4) AS accuracy, round(seconds::numeric, 1) AS seconds
 FROM searches;
 
@@ -69,4 +74,4 @@ SELECT rank, parameter, round(importance::numeric, 3) AS importance FROM hopper.
 \echo
 \echo '-- 6. Why configurations were stopped: the last rounds of Hyperband''s first bracket.'
 SELECT decision, mst_key, s, i, iterations, reason FROM by_hyperband_decisions
-WHERE s = 3 AND i >= 1 AND decision IN ('promoted', 'stopped', 'completed') ORDER BY number LIMIT 8;
+WHERE s = (SELECT max(s) FROM by_hyperband_decisions) AND i >= 1 AND decision IN ('promoted', 'stopped', 'completed') ORDER BY number LIMIT 8;

@@ -43,13 +43,12 @@ FROM hopper.leaderboard(model_table := 'grid_models', n := 6) JOIN networks USIN
 
 \echo
 \echo '-- 3. Refined: the best network, the three best optimizers, all batch sizes: 12 configurations, three times as long.'
-CREATE TEMPORARY TABLE good AS SELECT * FROM hopper.leaderboard(model_table := 'grid_models', n := 48);
-SELECT model_id AS network FROM good WHERE rank = 1 LIMIT 1 \gset
-SELECT hopper.load_model_selection_table(model_arch_table := 'networks', model_selection_table := 'refined',
-    model_id_list := ARRAY[:network],
-    compile_params_list := ARRAY(SELECT compile_params FROM good WHERE model_id = :network
-                                 GROUP BY compile_params ORDER BY min(rank), compile_params LIMIT 3),
-    fit_params_list := ARRAY['batch_size=16', 'batch_size=32', 'batch_size=64', 'batch_size=128']) AS configurations;
+CREATE TEMPORARY TABLE ranked AS SELECT * FROM hopper.leaderboard(model_table := 'grid_models');
+SELECT model_id AS network FROM ranked WHERE rank = 1 LIMIT 1 \gset
+SELECT hopper.generate_model_configs(model_arch_table := 'networks', model_selection_table := 'refined', from_run := 'grid_models',
+    mst_keys := ARRAY(SELECT mst_key FROM ranked WHERE model_id = :network AND compile_params IN (
+        SELECT compile_params FROM ranked WHERE model_id = :network
+        GROUP BY compile_params ORDER BY min(rank), compile_params LIMIT 3))) AS configurations;
 SELECT models_trained, best_mst_key, round(best_value::numeric, 4) AS accuracy, round(seconds::numeric, 1) AS seconds
 FROM hopper.fit_multiple_model(packed_table := 'cifar_packed', model_table := 'refined_models', model_selection_table := 'refined',
     num_iterations := 3 * :iterations, validation_table := 'cifar_packed_validation', seed := 1);
