@@ -163,6 +163,78 @@ TEST_F(HostileSizes, PoolingWindowsOfTwoToTheThirty) {
   }
 }
 
+// Weights of the first `n` that get a gradient.
+int Used(const Result& result, int n) {
+  int used = 0;
+  for (int i = 0; i < n; ++i) used += result.gradients[static_cast<size_t>(i)] != 0.0F ? 1 : 0;
+  return used;
+}
+
+TEST_F(HostileSizes, OtherConvolutions) {
+  for (const int64_t dilation : {int64_t{5}, int64_t{30000}, int64_t{1} << 28}) {
+    for (const int64_t size : {1, 4, 5}) {
+      SCOPED_TRACE(testing::Message() << dilation << " " << size);
+      const std::string window =
+          R"("padding": "same", "bias_initializer": "ones", "kernel_size": 9, "dilation_rate": )" +
+          std::to_string(dilation);
+      // Only the middle of each window meets the image: a weight a channel, of nine or 81.
+      const std::string filters = R"("filters": 2, )" + window;
+      EXPECT_EQ(Used(RunStep(OneLayer("Conv1D", {size, 2}, filters)), 4 * 9), 4);
+      const std::string two_groups = filters + R"(, "groups": 2)";
+      EXPECT_EQ(Used(RunStep(OneLayer("Conv1D", {size, 2}, two_groups)), 2 * 9), 2);
+      EXPECT_EQ(Used(RunStep(OneLayer("DepthwiseConv2D", {size, size, 2}, window)), 2 * 81), 2);
+      EXPECT_EQ(Used(RunStep(OneLayer("SeparableConv2D", {size, size, 2}, filters)), 2 * 81), 2);
+      EXPECT_EQ(Used(RunStep(OneLayer("SeparableConv1D", {size, 2}, filters)), 2 * 9), 2);
+    }
+  }
+}
+
+TEST_F(HostileSizes, PoolingSeries) {
+  for (const char* kind : {"MaxPooling1D", "AveragePooling1D"}) {
+    for (const char* strides : {"1", "2", "1073741824"}) {
+      SCOPED_TRACE(std::string(kind) + " " + strides);
+      const std::string attributes = std::string(R"("padding": "same", "strides": )") + strides;
+      EXPECT_EQ(RunStep(OneLayer(kind, {5, 2}, attributes + R"(, "pool_size": 1073741824)")).output,
+                RunStep(OneLayer(kind, {5, 2}, attributes + R"(, "pool_size": 10)")).output);
+    }
+  }
+}
+
+// A model whose window reaches too far is refused.
+void ExpectTooFar(const std::string& json) {
+  std::vector<Problem> problems;
+  EXPECT_EQ(ParseModel(json, nullptr, &problems), nullptr);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].code, ErrorCode::kLimitExceeded);
+  EXPECT_NE(problems[0].message.find("reaches too far"), std::string::npos) << problems[0].message;
+}
+
+// What is laid in front of a series is bounded: 2^20 steps can be computed, one more is refused.
+TEST_F(HostileSizes, CausalWindows) {
+  const auto causal = [](int64_t kernel, int64_t dilation) {
+    return OneLayer("Conv1D", {3, 1},
+                    R"("filters": 1, "padding": "causal", "kernel_size": )" +
+                        std::to_string(kernel) + R"(, "dilation_rate": )" +
+                        std::to_string(dilation));
+  };
+  EXPECT_EQ(Used(RunStep(causal(2, 1 << 20)), 2), 1);
+  ExpectTooFar(causal(2, (1 << 20) + 1));
+  ExpectTooFar(causal(3, int64_t{1} << 30));
+  ExpectTooFar(causal(int64_t{1} << 30, 1));
+}
+
+TEST_F(HostileSizes, TransposedWindows) {
+  const auto spread = [](int64_t dilation) {
+    return OneLayer(
+        "Conv2DTranspose", {1, 1, 1},
+        R"("filters": 1, "padding": "same", "kernel_size": [3, 1], "dilation_rate": [)" +
+            std::to_string(dilation) + ", 1]");
+  };
+  EXPECT_EQ(Used(RunStep(spread(1 << 15)), 3), 1);
+  ExpectTooFar(spread((1 << 15) + 1));
+  ExpectTooFar(spread(int64_t{1} << 30));
+}
+
 // Products of sizes that no machine has: a number beyond all limits, not one that wrapped.
 TEST_F(HostileSizes, SizesDoNotWrap) {
   EXPECT_EQ(Product({int64_t{1} << 32, int64_t{1} << 32}), INT64_MAX);
