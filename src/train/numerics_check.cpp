@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/bf16.h"
 #include "base/block_signals.h"
 #include "base/bytes.h"
 #include "base/error.h"
@@ -24,10 +25,10 @@ namespace hopper {
 
 namespace {
 
-// Each form of arithmetic that training has: direct, strided, dilated and Winograd convolution,
-// one by libtorch (many small groups), products by our kernels and by BLAS, sums over columns,
-// exponentials and their like.
-constexpr char kModel[] = R"({"class_name": "Sequential", "config": {"name": "check", "layers": [
+// Each form of arithmetic that training has, in these networks. Images: direct, strided, dilated
+// and Winograd convolution, one by libtorch (many small groups), products by our kernels and by
+// BLAS, sums over columns, exponentials and their like.
+constexpr char kImages[] = R"({"class_name": "Sequential", "config": {"name": "check", "layers": [
   {"class_name": "Conv2D", "config": {"name": "a", "batch_input_shape": [null, 9, 9, 3],
    "filters": 16, "kernel_size": [3, 3], "padding": "same", "activation": "tanh"}},
   {"class_name": "Conv2D", "config": {"name": "b", "filters": 24, "kernel_size": [3, 3],
@@ -48,15 +49,45 @@ constexpr char kModel[] = R"({"class_name": "Sequential", "config": {"name": "ch
   {"class_name": "Dense", "config": {"name": "l", "units": 7, "activation": "softmax"}}
  ]}, "keras_version": "2.10.0", "backend": "tensorflow"})";
 
+// Series: recurrent cells, whose steps follow each other, normalization of each step, attention.
+constexpr char kSeries[] = R"({"class_name": "Functional", "config": {"name": "series",
+ "input_layers": [["a", 0, 0]], "output_layers": [["g", 0, 0]], "layers": [
+  {"class_name": "InputLayer", "name": "a", "config": {"name": "a",
+   "batch_input_shape": [null, 8, 6]}, "inbound_nodes": []},
+  {"class_name": "LSTM", "name": "b", "config": {"name": "b", "units": 20,
+   "return_sequences": true}, "inbound_nodes": [[["a", 0, 0, {}]]]},
+  {"class_name": "GRU", "name": "c", "config": {"name": "c", "units": 18,
+   "return_sequences": true}, "inbound_nodes": [[["b", 0, 0, {}]]]},
+  {"class_name": "LayerNormalization", "name": "d", "config": {"name": "d"},
+   "inbound_nodes": [[["c", 0, 0, {}]]]},
+  {"class_name": "MultiHeadAttention", "name": "e", "config": {"name": "e", "num_heads": 2,
+   "key_dim": 7}, "inbound_nodes": [[["d", 0, 0, {"value": ["b", 0, 0]}]]]},
+  {"class_name": "GlobalAveragePooling1D", "name": "f", "config": {"name": "f"},
+   "inbound_nodes": [[["e", 0, 0, {}]]]},
+  {"class_name": "Dense", "name": "g", "config": {"name": "g", "units": 4,
+   "activation": "softmax"}, "inbound_nodes": [[["f", 0, 0, {}]]]}
+ ]}, "keras_version": "2.10.0", "backend": "tensorflow"})";
+
+// Images that grow, and filters of one channel.
+constexpr char kGrowing[] =
+    R"({"class_name": "Sequential", "config": {"name": "growing", "layers": [
+  {"class_name": "Conv2DTranspose", "config": {"name": "a", "batch_input_shape": [null, 5, 5, 3],
+   "filters": 8, "kernel_size": [3, 3], "strides": 2, "padding": "same", "activation": "relu"}},
+  {"class_name": "DepthwiseConv2D", "config": {"name": "b", "kernel_size": [3, 3]}},
+  {"class_name": "Flatten", "config": {"name": "c"}},
+  {"class_name": "Dense", "config": {"name": "d", "units": 40, "activation": "tanh"}},
+  {"class_name": "Dense", "config": {"name": "e", "units": 4, "activation": "softmax"}}
+ ]}, "keras_version": "2.10.0", "backend": "tensorflow"})";
+
 void Draw(uint64_t stream, size_t n, float* out) {
   const Philox philox(20240517, Purpose::kInitialize, 0, stream);
   for (size_t i = 0; i < n; ++i) out[i] = 2.0F * philox.Uniform(i) - 1.0F;
 }
 
-std::string Compute() {
+// Two steps, and in fp32 the forward pass by libtorch.
+void Compute(const char* model, Precision precision, ByteWriter* result) {
   constexpr int64_t kBatch = 21;
-  const c10::InferenceMode inference;
-  const Network network(ParseModel(kModel, nullptr));
+  const Network network(ParseModel(model, nullptr));
   const ModelSpec& spec = network.spec();
   const std::vector<TrainableSpan> spans = SpansOf(spec);
   OptimizerParams optimizer = DefaultOptimizer("Adam");
@@ -73,22 +104,26 @@ std::string Compute() {
   PlanOptions options;
   options.batch = kBatch;
   options.training = true;
+  options.precision = precision;
   StepPlan plan(network, options);
   plan.SetInput(input.data());
   StepArguments step;
   step.params = params.data();
   step.gradients = gradients.data();
-  ByteWriter result;
+  AlignedArray<uint16_t> shadow(flat_size);
+  step.shadow = shadow.data();
   for (step.step = 0; step.step < 2; ++step.step) {
     Draw(2 * static_cast<uint64_t>(step.step), input.size(), input.data());
+    for (size_t i = 0; i < flat_size; ++i) shadow[i] = ToBf16(params[i]);
     plan.Forward(step);
-    result.PutBytes(plan.output(), outputs * sizeof(float));
+    result->PutBytes(plan.output(), outputs * sizeof(float));
     Draw(2 * static_cast<uint64_t>(step.step) + 1, outputs, plan.output_gradient());
     plan.Backward(step);
     ApplyOptimizer(optimizer, step.step, spans, params.data(), gradients.data(), slots.data(),
                    spec.slot_size);
   }
-  result.PutBytes(params.data(), flat_size * sizeof(float));
+  result->PutBytes(params.data(), flat_size * sizeof(float));
+  if (precision != Precision::kFp32) return;
   std::vector<int64_t> sizes{kBatch};
   sizes.insert(sizes.end(), spec.input_shape().begin(), spec.input_shape().end());
   const at::Tensor whole =
@@ -96,7 +131,16 @@ std::string Compute() {
           .Forward(at::from_blob(input.data(), sizes, at::TensorOptions().dtype(at::kFloat)),
                    network.BindWeights(params.data()), ForwardContext{})
           .contiguous();
-  result.PutBytes(whole.const_data_ptr<float>(), outputs * sizeof(float));
+  result->PutBytes(whole.const_data_ptr<float>(), outputs * sizeof(float));
+}
+
+std::string ComputeAll() {
+  const c10::InferenceMode inference;
+  ByteWriter result;
+  for (const char* model : {kImages, kSeries, kGrowing}) {
+    Compute(model, Precision::kFp32, &result);
+    Compute(model, Precision::kBf16, &result);
+  }
   return Hash(result.data(), result.size()).Hex().substr(0, 8);
 }
 
@@ -109,7 +153,7 @@ std::string ComputeAlone() {
     thread = std::thread([&] {
       try {
         at::set_num_threads(1);
-        check = Compute();
+        check = ComputeAll();
       } catch (...) {
         failure = std::current_exception();
       }
