@@ -31,6 +31,9 @@ def curve_models():
             keras.Input((16, 2)), L.Conv1D(6, 3, padding="causal", activation="relu"),
             L.MaxPooling1D(), L.Conv1D(8, 3, padding="causal", dilation_rate=2, activation="relu"),
             L.GlobalAveragePooling1D(), L.Dense(1)]), 0.05),
+        "conv_2d": (keras.Sequential([
+            keras.Input((9, 8, 2)), L.Conv2D(6, 3, activation="relu"), L.MaxPooling2D(),
+            L.Conv2D(8, 2, padding="same", activation="relu"), L.Flatten(), L.Dense(1)]), 0.002),
         "ids_transformer": (keras.Model(ids, transformer(ids)), 0.02),
     }
 
@@ -44,7 +47,7 @@ def examples(name, shape):
             row[shape[0] - i % shape[0]:] = 0
         return x, ((x == 3).sum(1, keepdims=True) - 1.0).astype(np.float32)
     x = random(seed_of(name), n, *shape)
-    return x, np.sin(x.sum((1, 2))).reshape(n, 1).astype(np.float32)
+    return x, np.sin(x.reshape(n, -1).sum(1, keepdims=True)).astype(np.float32)
 
 
 if __name__ == "__main__":

@@ -145,21 +145,32 @@ def test_pytorch_of_each_layer(server, torch, tmp_path, file):
         assert_close(np.from_dlpack(made), table.get(case, "inference"), case["name"])
 
 
+def hashed(w, n, scale, shift):
+    """Values of generate_keras_applications.py."""
+    with np.errstate(over="ignore"):
+        z = (np.uint64(w) << np.uint64(32)) + np.arange(n, dtype=np.uint64)
+        z = (z + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z = (z ^ (z >> np.uint64(31))) >> np.uint64(40)
+    return (shift + scale * (z.astype("f8") / (1 << 24) - 0.5)).astype("f4")
+
+
 def application(name):
-    """Architecture, weights (by the formula of generate_keras_applications.py), input, output."""
+    """Architecture, weights and input (by the formula of generate_keras_applications.py), output."""
     table = Table("keras_applications.safetensors")
     case = next(case for case in table.cases if case["name"] == name)
+    architecture = json.dumps(case["architecture"])
     with plain_connection() as connection:
-        shapes = shapes_of_weights(connection, case["architecture"])
-    values = []
-    for w, (scale, shift) in enumerate(zip(table.get(case, "scales"), table.get(case, "shifts"))):
-        index = (np.arange(shapes[w], dtype=np.uint64) + np.uint64(7919 * w)) * np.uint64(2654435761)
-        bits = (index % np.uint64(1 << 32)) >> np.uint64(8)
-        values.append((float(shift) + float(scale) * (bits / (1 << 24) - 0.5)).astype("f4"))
-    return case["architecture"], np.concatenate(values).tobytes(), table.get(case, "input"), table.get(case, "inference")
+        sizes = sizes_of_weights(connection, architecture)
+    scales, shifts = table.get(case, "scales"), table.get(case, "shifts")
+    values = [hashed(w, n, float(scales[w]), float(shifts[w])) for w, n in enumerate(sizes)]
+    images = hashed(1 << 20, case["batch"] * 64 * 64 * 3, case["image_scale"], case["image_shift"])
+    return (architecture, np.concatenate(values).tobytes(), images.reshape(-1, 64, 64, 3),
+            table.get(case, "inference"))
 
 
-def shapes_of_weights(connection, architecture):
+def sizes_of_weights(connection, architecture):
     """Numbers of values, from the names that a file of zeros has."""
     n = connection.execute("SELECT max(parameters) FROM hopper.describe_model(%s::json)", [architecture]).fetchone()[0]
     content = call(connection, "to_safetensors", architecture, bytes(4 * n))[0]
