@@ -47,8 +47,9 @@ SHORT = ["best_config", "build_info", "check_configs", "cnn", "copy_model", "del
          "describe_model", "describe_space", "drop_model", "drop_packed", "explain_automl", "explain_fit",
          "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "help", "help_function",
          "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
-         "learning_curves", "load_model", "load_model_selection_table", "metric_ascends", "mlp", "model_id",
-         "model_ids", "models", "param_importance", "predict_row", "predict_row_best", "rename_model",
+         "learning_curves", "load_model", "load_model_selection_table", "losses", "metric_ascends", "metrics", "mlp",
+         "model_id", "model_ids", "models", "optimizers", "param_importance", "predict_row", "predict_row_best",
+         "rename_model",
          "revoke_model", "run_timeline", "search_algorithms", "sparkline", "textin", "textout", "to_onnx", "to_onnx_arch",
          "to_pytorch", "to_pytorch_arch", "to_safetensors", "version"]
 
