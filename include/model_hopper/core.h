@@ -66,6 +66,13 @@ typedef struct hopper_core_api
 	int			(*inspect_model) (const char *json, size_t size, hopper_model_info *info,
 								  hopper_error *error);
 	/*
+	 * "input" or "output", name, shape ("28x28x1"), place of its first value in a row of all of
+	 * them, number of values, activation that ends it ("softmax", "sigmoid" or "linear"): a row for
+	 * each input, then for each output, in the model's order. Fails as inspect_model does.
+	 */
+	int			(*model_ends) (const char *json, size_t size, hopper_rows **rows,
+							   hopper_error *error);
+	/*
 	 * position, layer, class_name, output_shape, parameters, trainable, flops, inputs: a row a
 	 * layer in the order of the JSON, then a row named "total". `data` may be NULL; it fills in an
 	 * input shape that is left open.

@@ -10,11 +10,15 @@ CREATE FUNCTION hopper.predict_byom(
     class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0,
     replace boolean DEFAULT false,
-    on_null text DEFAULT 'error')
+    on_null text DEFAULT 'error',
+    layer text DEFAULT NULL,
+    pad_value double precision DEFAULT NULL,
+    pad_side text DEFAULT 'post',
+    truncate text DEFAULT NULL)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, text, boolean,
-    text[], double precision, boolean, text) IS
+    text[], double precision, boolean, text, text, double precision, text, text) IS
     'predict with the weights of an architecture table: all classes (prob) or the most probable one (response); returns the number of rows written
 
 Task: 7.5 predict
@@ -22,14 +26,18 @@ model_arch_table: table of architectures, made by load_model()
 model_id: number of an architecture in model_arch_table
 source_table: table or view with rows to predict
 id_col: column that tells the rows apart; it is copied to the output
-independent_varname: columns of features, in the order of the model''s input
+independent_varname: columns of features, in the order of the model''s input; of several inputs the columns of each: ''{"image": "pixels", "numbers": ["age", "income"]}''
 output_table: name of the table to make
 pred_type: ''prob'': every class with its probability; ''response'': the most probable one; an integer: so many of the most probable; a number below 1: those that are more probable
 use_gpus: not yet: true is an error
-class_values: names of the classes, in the order of the outputs; without them classes are numbers
+class_values: names of the classes, in the order of the outputs; without them classes are numbers. Of a model with several outputs a row for each, filled up with NULL
 normalizing_const: features are divided by it when a model reads them, such as 255 for bytes of images
 replace: take the place of the output_table that is there, once all rows are predicted
 on_null: rows of which a feature is NULL, NaN or infinite: ''error'', or ''null'' (they get no prediction)
+layer: name of a layer of the architecture, whose output is written instead, as real[]; by itself what the model predicts
+pad_value: what sequences that are shorter than the model''s input are filled up with; by itself they are refused
+pad_side: ''post'': the padding follows the values; ''pre'': it comes before them
+truncate: what longer sequences lose: ''post'' their end, ''pre'' their beginning; by itself they are refused
 Example:
 SELECT hopper.load_model(model_arch_table := ''trained'',
     model_weights := (SELECT model_weights FROM models WHERE mst_key = 1), model_arch :=
@@ -51,11 +59,15 @@ CREATE FUNCTION hopper.predict_byom(
     class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0,
     replace boolean DEFAULT false,
-    on_null text DEFAULT 'error')
+    on_null text DEFAULT 'error',
+    layer text DEFAULT NULL,
+    pad_value double precision DEFAULT NULL,
+    pad_side text DEFAULT 'post',
+    truncate text DEFAULT NULL)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_top' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, integer, boolean,
-    text[], double precision, boolean, text) IS
+    text[], double precision, boolean, text, text, double precision, text, text) IS
     'predict with the weights of an architecture table: the pred_type most probable classes; returns the number of rows written';
 
 CREATE FUNCTION hopper.predict_byom(
@@ -70,9 +82,13 @@ CREATE FUNCTION hopper.predict_byom(
     class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0,
     replace boolean DEFAULT false,
-    on_null text DEFAULT 'error')
+    on_null text DEFAULT 'error',
+    layer text DEFAULT NULL,
+    pad_value double precision DEFAULT NULL,
+    pad_side text DEFAULT 'post',
+    truncate text DEFAULT NULL)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_threshold' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, double precision, boolean,
-    text[], double precision, boolean, text) IS
+    text[], double precision, boolean, text, text, double precision, text, text) IS
     'predict with the weights of an architecture table: the classes that are more probable than pred_type; returns the number of rows written';

@@ -80,6 +80,31 @@ int InspectModel(const char* json, size_t size, hopper_model_info* info, hopper_
   });
 }
 
+int ModelEnds(const char* json, size_t size, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    const auto spec = ParseModel(JsonText(json, size), nullptr);
+    auto table = std::make_unique<Rows>(6);
+    const auto add = [&](const char* what, const std::string& name, const Shape& shape,
+                         int64_t first, const char* activation) {
+      std::string text;
+      for (const int64_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
+      table->Add({what, name, text, std::to_string(first), std::to_string(ElementCount(shape)),
+                  activation});
+    };
+    for (const ModelInput& input : spec->inputs) {
+      add("input", input.name, input.shape, input.first, "linear");
+    }
+    for (const ModelOutput& output : spec->outputs) {
+      const Activation end = output.final_activation;
+      add("output", output.name, output.shape, output.first,
+          end == Activation::kSoftmax   ? "softmax"
+          : end == Activation::kSigmoid ? "sigmoid"
+                                        : "linear");
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
 // Names of the layers that a node reads from; "input" for what the model is given.
 // `makers`: by tensor id the layer that makes it, or -1.
 std::string InputNames(const ModelSpec& spec, const std::vector<int>& makers, const Node& node) {
@@ -507,6 +532,7 @@ hopper_core_api MakeApi() {
   api.ask_for_cancel = AskForCancel;
   api.list = ListRows;
   api.inspect_model = InspectModel;
+  api.model_ends = ModelEnds;
   api.describe_model = DescribeModel;
   api.complete_model = CompleteText;
   api.check_weights = CheckModelWeights;

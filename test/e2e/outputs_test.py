@@ -142,6 +142,50 @@ def test_predictions_name_their_output(database):
                        ("tags", None, None, 1, tags[0]), ("tags", None, None, 2, tags[1])]
 
 
+def test_byom_with_the_same_weights(database):
+    """Inputs by their names in any order, and each output with the classes that the call names."""
+    query(database, "SELECT hopper.load_model('brought', %s, (SELECT model_weights FROM m_plain))",
+          KERAS["architecture"])
+    query(database, "SELECT hopper.predict('m_plain', 'things', 'id', NULL, 'by_training', replace => true)")
+    inputs = '{"deep": ["d1", "d2"], "wide": ["w1", "w2", "w3"]}'
+    call = "SELECT hopper.predict_byom('brought', 1, 'things', 'id', %s, %s{})"
+    query(database, call.format(", class_values => %s"), inputs, "by_weights",
+          [[None] * 3, GRADES, [None] * 3])
+    for table in ("by_training", "by_weights"):
+        assert value(database, f"SELECT count(*) FROM {table}") == 48
+    assert query(database, "SELECT id, predicted_price, predicted_grade, prob_grade FROM by_weights ORDER BY id") == (
+        query(database, "SELECT id, predicted_price, predicted_grade, prob_grade FROM by_training ORDER BY id"))
+    # Two sigmoid units are classes here: nobody says that they do not exclude each other.
+    assert query(database, "SELECT id, prob_tags FROM by_weights ORDER BY id") == query(
+        database, "SELECT id, greatest(predicted_tags[1], predicted_tags[2]) FROM by_training ORDER BY id")
+    query(database, call.format(""), inputs, "by_index")
+    assert query(database, "SELECT id, predicted_grade FROM by_index ORDER BY id") == query(
+        database, "SELECT id, (array_position(%s, predicted_grade) - 1)::text FROM by_weights ORDER BY id", GRADES)
+    hidden = value(database, "SELECT layer FROM hopper.describe_model('brought', 1)"
+                   " WHERE class_name = 'Dense' AND output_shape = '6'")
+    query(database, call.format(", layer => %s"), inputs, "by_layer", hidden)
+    query(database, "SELECT hopper.predict('m_plain', 'things', 'id', NULL, 'layer_of_training', layer => %s)", hidden)
+    assert query(database, "TABLE by_layer ORDER BY id") == query(database, "TABLE layer_of_training ORDER BY id")
+
+
+@pytest.mark.parametrize("inputs, more, words", [
+    ("w1, w2", "", "does not name the inputs"),
+    ('{"wide": ["w1", "w2", "w3"]}', "", "does not name the inputs"),
+    ('{"wide": ["w1", "w2", "w3"], "deeep": ["d1", "d2"]}', "", 'names "deeep", which is no input'),
+    ('{"wide": ["w1", "w2"], "deep": ["d1", "d2"]}', "", 'input "wide" expects 3 values, not 2 columns'),
+    (INPUTS, ", class_values => ARRAY['a', 'b']", "a row for each of the 3 outputs"),
+    (INPUTS, ", class_values => ARRAY[ARRAY['a'], ARRAY['b'], ARRAY[NULL]]", "1 class value"),
+    (INPUTS, ", normalizing_const => 2", "is for features of one input"),
+    (INPUTS, ", pad_side => 'pre'", "need pad_value"),
+    (INPUTS, ", layer => 'prise'", 'has no layer "prise"')])
+def test_what_byom_refuses(database, inputs, more, words):
+    with pytest.raises(psycopg2.Error, match=words):
+        query(database, "SELECT hopper.load_model('brought_2', %s, (SELECT model_weights FROM m_plain))",
+              KERAS["architecture"])
+        query(database, f"SELECT hopper.predict_byom('brought_2', 1, 'things', 'id', %s, 'no'{more})",
+              inputs)
+
+
 def test_a_layers_output(database):
     hidden = value(database, "SELECT layer FROM hopper.describe_model('architectures',"
                    " (SELECT model_id FROM architectures WHERE model_weights IS NOT NULL))"

@@ -80,6 +80,20 @@ def test_text_ids_train_as_in_keras(database, side):
     assert by_row == predicted
 
 
+def test_byom_pads_as_it_is_told(database):
+    query(database, "SELECT hopper.load_model('brought', %s, (SELECT model_weights FROM m))", KERAS["architecture"])
+    query(database, "CREATE TABLE longer AS SELECT id, words || '{1,2,3}'::smallint[] AS words FROM texts")
+    query(database, "SELECT hopper.predict_byom('brought', 1, 'texts', 'id', 'words', 'byom', pad_value => 0, pad_side => 'pre')")
+    assert query(database, "SELECT id, predicted_dependent_var FROM byom ORDER BY id") == query(
+        database, "SELECT (source).id, value FROM hopper.predict_rows('m', NULL::texts) ORDER BY 1")
+    for more, words in ((", pad_value => 0", "more than 8 steps"), ("", "does not hold arrays of shape 8|empty array")):
+        with pytest.raises(psycopg2.Error, match=words):
+            query(database, f"SELECT hopper.predict_byom('brought', 1, 'longer', 'id', 'words', 'no'{more})")
+    query(database, "SELECT hopper.predict_byom('brought', 1, 'longer', 'id', 'words', 'cut', pad_value => 0,"
+          " pad_side => 'pre', truncate => 'post')")
+    assert value(database, "SELECT count(predicted_dependent_var) FROM cut") == 24
+
+
 def test_packing_says_what_it_did(database):
     said = []
     for arguments in ("pad_to => 'longest'", "pad_to => 5, truncate => 'post'"):

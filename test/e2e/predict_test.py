@@ -302,6 +302,18 @@ def test_byom(database, expected):
     assert value(database, "SELECT min(prob) > 0.5 FROM b_above") is True
 
 
+def test_byom_of_several_numbers(database):
+    """What neither softmax nor sigmoid ends are numbers, as predict() has them."""
+    arch, weights = query(database, "SELECT model_arch::text, model_weights FROM two")[0]
+    query(database, "SELECT hopper.load_model('imported_two', %s, %s)", arch, bytes(weights))
+    query(database, "SELECT hopper.predict_byom('imported_two', 1, 'halves', 'id', 'sepal', 'b_two')")
+    assert columns(database, "b_two")[-1] == ("predicted_dependent_var", "double precision[]")
+    assert query(database, "TABLE b_two ORDER BY id") == query(database, "TABLE p_two ORDER BY id")
+    query(database, "SELECT hopper.predict_byom('imported_two', 1, 'halves', 'id', 'sepal', 'b_classes',"
+          " class_values => '{a,b}')")
+    assert value(database, "SELECT count(DISTINCT class_value) FROM b_classes") == 2
+
+
 def test_a_cancelled_prediction(database):
     query(database, "CREATE VIEW endless AS SELECT d.id + g AS id, pixels FROM digits d,"
           " generate_series(1, 1000000) g")

@@ -87,6 +87,8 @@ CALLS = {
     "predict_threshold":
         "SELECT hopper.predict('run', 'points', 'id', 'x', 'made', 0.5::double precision, mst_key := 1)",
     "predict_byom": "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'made')",
+    "predict_byom, sequences":
+        "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'made', pad_value := 0, truncate := 'pre')",
     "predict_byom_top": "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'made', 1)",
     "predict_byom_threshold":
         "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'made', 0.5::double precision)",

@@ -15,6 +15,8 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 
+#include "pg/server/words.h"
+
 /* --- what the user asks for --- */
 
 #define INPUTS_HINT \
@@ -220,6 +222,21 @@ hopper_pack_values_know_inputs(hopper_pack_values *values)
 	add_up(values);
 }
 
+/* Columns of numbers are as many as the input has values. */
+static void
+require_columns(const hopper_pack_values *part, const hopper_input *input)
+{
+	int64		count = 1;
+
+	for (int i = 0; i < input->rank; i++)
+		count *= input->shape[i];
+	if (part->layout == PACK_SCALARS && count != part->n_columns)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("input \"%s\" expects " INT64_FORMAT " values, not %s", input->name, count,
+						hopper_plural(part->n_columns, "column", "columns"))));
+}
+
 void
 hopper_pack_values_take_inputs(hopper_pack_values *values, const hopper_data_desc *desc)
 {
@@ -229,9 +246,13 @@ hopper_pack_values_take_inputs(hopper_pack_values *values, const hopper_data_des
 		const hopper_input *input = &desc->inputs[i];
 		hopper_pack_values *part = &values->parts[i];
 
+		/* no type: as the columns have it */
 		if (part->layout == PACK_BYTES)
-			hopper_pack_values_set_bytes_type(part, input->type, true);
-		part->type = input->type;
+			hopper_pack_values_set_bytes_type(part, input->type ? input->type : HOPPER_FLOAT32,
+											  true);
+		else if (input->type)
+			part->type = input->type;
+		require_columns(part, input);
 		hopper_pack_values_set_shape(part, input->rank, input->shape);
 	}
 	add_up(values);

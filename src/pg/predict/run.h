@@ -87,6 +87,16 @@ extern void hopper_predict_read_labels(hopper_prediction *run, const hopper_trai
 /* class_values text[]: one list, or MADlib's form, the only row of a two-dimensional array. */
 extern void hopper_predict_given_classes(hopper_predict_model *model, ArrayType *array);
 
+/* --- a call that writes a table (predict/predict.c) --- */
+
+/* The output's name; where it replaces a table, it takes its place when it is filled. */
+extern void hopper_predict_prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, int at,
+										  int at_replace);
+/* NOTICE where pred_type has nothing to choose between. */
+extern void hopper_predict_tell_unused(const hopper_prediction *run);
+/* Reads the source and writes that table; returns the number of its rows. */
+extern int64 hopper_predict_all(hopper_prediction *run);
+
 /* --- the computation (predict/batches.c) --- */
 
 /* SELECT of features, id, and what names a row where the id does not. */

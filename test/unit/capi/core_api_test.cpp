@@ -203,6 +203,22 @@ TEST(CoreApi, InspectModelAgreesWithKeras) {
     EXPECT_EQ(std::vector<int64_t>(info.output_shape, info.output_shape + info.output_rank),
               output);
     EXPECT_EQ(std::strlen(info.architecture_hash), 32u);
+    hopper_rows* ends = nullptr;
+    ASSERT_EQ(Api().model_ends(json.data(), json.size(), &ends, &error), HOPPER_OK);
+    ASSERT_EQ(ends->n_columns, 6);
+    EXPECT_EQ(std::string(ends->cells[0]), "input");
+    EXPECT_EQ(std::string(ends->cells[6 * (ends->n_rows - 1)]), "output");
+    if (ends->n_rows == 2) {
+      const auto shape_text = [](const std::vector<int64_t>& shape) {
+        std::string text;
+        for (const int64_t extent : shape)
+          text += (text.empty() ? "" : "x") + std::to_string(extent);
+        return text;
+      };
+      EXPECT_EQ(std::string(ends->cells[2]), shape_text(input)) << model.at("name");
+      EXPECT_EQ(std::string(ends->cells[6 + 2]), shape_text(output)) << model.at("name");
+    }
+    Api().rows_free(ends);
     EXPECT_GT(info.flops, 0);
     EXPECT_EQ(Api().check_weights(json.data(), json.size(), nullptr, info.n_parameters, &error),
               HOPPER_OK);

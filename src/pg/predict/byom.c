@@ -1,0 +1,366 @@
+/*
+ * byom.c
+ *		predict_byom(): an unpacked table in, a table of predictions out, by a model that was
+ *		brought along with its weights. What training would know of it, its architecture and the
+ *		arguments have to say.
+ */
+#include "pg/predict/run.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+
+#include "pg/catalog/models.h"
+#include "pg/server/devices.h"
+#include "pg/server/words.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_predict_byom);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_byom_top);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_byom_threshold);
+
+static text *
+text_argument(FunctionCallInfo fcinfo, int at)
+{
+	return PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at);
+}
+
+/* --- the ends of the architecture --- */
+
+typedef struct model_end
+{
+	char	   *name;
+	int			rank;
+	int64		shape[HOPPER_MAX_RANK];
+	int64		first;
+	int64		count;
+	bool		softmax;		/* of an output: what ends it */
+	bool		sigmoid;
+} model_end;
+
+typedef struct model_ends
+{
+	int			n_inputs;
+	model_end  *inputs;
+	int			n_outputs;
+	model_end  *outputs;
+} model_ends;
+
+/* Cells: input or output, name, "3x4", first, count, activation. */
+static void
+take_end(model_end *end, const char *const *cells)
+{
+	const char *at = cells[2];
+	char	   *next;
+
+	end->name = hopper_from_utf8(cells[1]);
+	while (*at && end->rank < HOPPER_MAX_RANK)
+	{
+		end->shape[end->rank++] = strtoll(at, &next, 10);
+		at = *next ? next + 1 : next;
+	}
+	end->first = strtoll(cells[3], NULL, 10);
+	end->count = strtoll(cells[4], NULL, 10);
+	end->softmax = strcmp(cells[5], "softmax") == 0;
+	end->sigmoid = strcmp(cells[5], "sigmoid") == 0;
+}
+
+static void
+read_ends(const hopper_model *stored, model_ends *ends)
+{
+	const hopper_core_api *core = hopper_core();
+	hopper_rows *rows;
+	hopper_error error = {0};
+
+	HOPPER_CHECK(core->model_ends(stored->arch, stored->arch_size, &rows, &error), error);
+	PG_TRY();
+	{
+		memset(ends, 0, sizeof(*ends));
+		ends->inputs = palloc0(sizeof(model_end) * rows->n_rows);
+		ends->outputs = palloc0(sizeof(model_end) * rows->n_rows);
+		for (int32 i = 0; i < rows->n_rows; i++)
+		{
+			const char *const *cells = rows->cells + (Size) i * rows->n_columns;
+			bool		input = strcmp(cells[0], "input") == 0;
+
+			take_end(input ? &ends->inputs[ends->n_inputs++] : &ends->outputs[ends->n_outputs++],
+					 cells);
+		}
+	}
+	PG_CATCH();
+	{
+		core->rows_free(rows);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	core->rows_free(rows);
+}
+
+static char *
+ends_words(int n, const model_end *ends)
+{
+	char	  **names = palloc(sizeof(char *) * n);
+
+	for (int i = 0; i < n; i++)
+		names[i] = ends[i].name;
+	return hopper_columns_words(n, names);
+}
+
+/* --- inputs --- */
+
+/* The columns' names in the order of the argument; of several inputs also whose they are. */
+static List *
+take_inputs(hopper_predict_model *model, const model_ends *ends, text *argument)
+{
+	hopper_pack_inputs *inputs = palloc0(sizeof(hopper_pack_inputs));
+	hopper_data_desc *desc = palloc0(sizeof(hopper_data_desc));
+	hopper_input *described;
+	List	   *columns;
+	bool		by_name = hopper_inputs_argument(argument, "independent_varname", inputs, &columns);
+
+	if (ends->n_inputs < 2)
+		return by_name && inputs->n == 0 ? columns
+			: hopper_column_list(argument, "independent_varname");
+	if (!by_name || inputs->n != ends->n_inputs)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("independent_varname does not name the inputs of \"%s\" with their columns",
+						model->shown),
+				 errdetail("It has the inputs %s.", ends_words(ends->n_inputs, ends->inputs)),
+				 errhint("Write '{\"input\": \"column\", ...}', or a list of columns in place of "
+						 "one.")));
+	if (model->normalizing_const != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("normalizing_const is for features of one input, and these are %d",
+						ends->n_inputs),
+				 errhint("Leave it out; a view can divide.")));
+	described = palloc0(sizeof(hopper_input) * inputs->n);
+	for (int i = 0; i < inputs->n; i++)
+	{
+		int			k = 0;
+
+		while (k < ends->n_inputs && strcmp(ends->inputs[k].name, inputs->names[i]) != 0)
+			k++;
+		if (k == ends->n_inputs)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("independent_varname names \"%s\", which is no input of \"%s\"",
+							inputs->names[i], model->shown),
+					 errdetail("It has the inputs %s.",
+							   ends_words(ends->n_inputs, ends->inputs))));
+		described[i].name = inputs->names[i];
+		described[i].rank = ends->inputs[k].rank;
+		memcpy(described[i].shape, ends->inputs[k].shape, sizeof(described[i].shape));
+	}
+	desc->n_inputs = inputs->n;
+	desc->inputs = described;
+	model->trained = desc;
+	model->inputs = inputs;
+	return columns;
+}
+
+/* pad_value (NULL: arrays have the model's shape), pad_side, truncate */
+static void
+take_padding(FunctionCallInfo fcinfo, int at, hopper_predict_model *model)
+{
+	hopper_pack_padding one = {true};
+	hopper_pack_padding *padding;
+	char	   *side = PG_ARGISNULL(at + 1) ? "post" : text_to_cstring(PG_GETARG_TEXT_PP(at + 1));
+	char	   *problem = hopper_padding_side(side, "pad_side", &one.before);
+	bool		beginning = false;
+	int			n = model->inputs ? model->inputs->n : 1;
+
+	if (problem == NULL && !PG_ARGISNULL(at + 2))
+		problem = hopper_padding_side(text_to_cstring(PG_GETARG_TEXT_PP(at + 2)), "truncate",
+									  &beginning);
+	if (problem)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s", problem),
+				 errhint("Use 'post' (the end of a sequence) or 'pre' (its beginning).")));
+	if (PG_ARGISNULL(at) && (one.before || !PG_ARGISNULL(at + 2)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("pad_side and truncate need pad_value")));
+	if (PG_ARGISNULL(at))
+		return;
+	one.value = PG_GETARG_FLOAT8(at);
+	if (!isfinite((float) one.value))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("pad_value must be a number that real holds, got %g", one.value)));
+	if (!PG_ARGISNULL(at + 2))
+		one.truncate = beginning ? PACK_CUT_BEGINNING : PACK_CUT_END;
+	padding = palloc(sizeof(hopper_pack_padding) * n);
+	for (int i = 0; i < n; i++)
+		padding[i] = one;
+	model->padding = padding;
+}
+
+/* --- outputs --- */
+
+/*
+ * Without names of classes one value is a number, and so are several where neither softmax nor
+ * sigmoid ends them; other outputs are of classes, which are called by their indexes.
+ */
+static void
+take_output(hopper_predict_model *model, const model_end *end)
+{
+	model->first = end->first;
+	model->count = (int) end->count;
+	model->link_width = end->rank > 0 ? end->shape[end->rank - 1] : 1;
+	if (model->n_class_values > 0)
+		return;
+	model->is_value = end->count == 1 || (!end->softmax && !end->sigmoid);
+	model->is_array = model->is_value && end->count > 1;
+}
+
+/* class_values of several outputs: a row for each, filled up with NULLs; all NULL: no names. */
+static void
+take_class_values(hopper_predict_model *model, ArrayType *array)
+{
+	int			n = model->n_parts;
+	Datum	   *values;
+	bool	   *nulls;
+	int			n_values;
+	int			width;
+
+	if (ARR_NDIM(array) != 2 || ARR_DIMS(array)[0] != n)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("class_values must have a row for each of the %d outputs of \"%s\"", n,
+						model->shown),
+				 errhint("Write ARRAY[ARRAY['a', 'b', NULL], ARRAY[NULL, NULL, NULL]]: fill up "
+						 "with NULL, which is all that outputs without names have.")));
+	deconstruct_array(array, TEXTOID, -1, false, 'i', &values, &nulls, &n_values);
+	width = n_values / n;
+	for (int i = 0; i < n; i++)
+	{
+		char	  **names = palloc(sizeof(char *) * width);
+		int			count = width;
+
+		while (count > 0 && nulls[i * width + count - 1])
+			count--;
+		for (int k = 0; k < count; k++)
+			names[k] = nulls[i * width + k] ? NULL : TextDatumGetCString(values[i * width + k]);
+		model->parts[i].n_classes = model->parts[i].n_class_values = count;
+		model->parts[i].class_values = (const char *const *) names;
+	}
+}
+
+static void
+take_outputs(hopper_predict_model *model, const model_ends *ends, ArrayType *class_values)
+{
+	model->class_name = "dependent_var";
+	if (ends->n_outputs < 2)
+	{
+		if (class_values)
+			hopper_predict_given_classes(model, class_values);
+		take_output(model, &ends->outputs[0]);
+		return;
+	}
+	model->n_parts = ends->n_outputs;
+	model->parts = palloc0(sizeof(hopper_predict_model) * model->n_parts);
+	if (class_values)
+		take_class_values(model, class_values);
+	for (int i = 0; i < model->n_parts; i++)
+	{
+		model->parts[i].shown = model->shown;
+		model->parts[i].class_name = ends->outputs[i].name;
+		take_output(&model->parts[i], &ends->outputs[i]);
+	}
+}
+
+/* --- the call --- */
+
+static void
+read_stored(const hopper_name *table, FunctionCallInfo fcinfo, hopper_model *stored)
+{
+	hopper_error error;
+
+	hopper_require_model_table(table);
+	hopper_read_model(table, hopper_key_argument(fcinfo, 1), stored);
+	if (stored->weights == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model %d of \"%s\" has no weights", stored->model_id, table->shown),
+				 errhint("Store them with hopper.load_model(), or train the model.")));
+	HOPPER_CHECK(hopper_core()->check_weights(stored->arch, stored->arch_size, stored->weights,
+											  stored->n_weights, &error), error);
+}
+
+/*
+ * (model_arch_table, model_id, source_table, id_col, independent_varname, output_table, pred_type,
+ * use_gpus, class_values, normalizing_const, replace, on_null, layer, pad_value, pad_side,
+ * truncate)
+ */
+static Datum
+predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
+{
+	hopper_prediction *run;
+	hopper_predict_model *model;
+	hopper_name table;
+	hopper_model stored;
+	model_ends	ends;
+	List	   *columns;
+	int64		n_rows;
+
+	hopper_connect();
+	run = palloc0(sizeof(hopper_prediction));
+	model = &run->model;
+	run->what = what;
+	table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
+	if (PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"model_id\" must not be null")));
+	run->source = hopper_parse_name(text_argument(fcinfo, 2), "source_table");
+	hopper_predict_prepare_output(fcinfo, run, 5, 10);
+	hopper_check_use_gpus(!PG_ARGISNULL(7) && PG_GETARG_BOOL(7));
+	run->threads = hopper_effective_threads();
+	model->normalizing_const = PG_ARGISNULL(9) ? 1.0 : PG_GETARG_FLOAT8(9);
+	if (!(model->normalizing_const > 0 && isfinite(model->normalizing_const)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("normalizing_const must be positive, got %g", model->normalizing_const)));
+
+	read_stored(&table, fcinfo, &stored);
+	read_ends(&stored, &ends);
+	model->shown = stored.name ? stored.name : psprintf("%s %d", table.shown, stored.model_id);
+	model->model_arch = stored.arch;
+	model->model_arch_size = stored.arch_size;
+	model->weights = stored.weights;
+	model->n_weights = stored.n_weights;
+	model->x_rank = ends.inputs[0].rank;
+	memcpy(model->x_shape, ends.inputs[0].shape, sizeof(model->x_shape));
+	take_outputs(model, &ends, PG_ARGISNULL(8) ? NULL : PG_GETARG_ARRAYTYPE_P(8));
+	/* These models do not know their features' names. */
+	columns = take_inputs(model, &ends, text_argument(fcinfo, 4));
+	take_padding(fcinfo, 13, model);
+	hopper_predict_take_layer(model, text_argument(fcinfo, 12));
+	hopper_predict_tell_unused(run);
+	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 11);
+	hopper_predict_open_source(run, text_argument(fcinfo, 3), columns);
+	n_rows = hopper_predict_all(run);
+	hopper_finish();
+	PG_RETURN_INT64(n_rows);
+}
+
+Datum
+hopper_sql_predict_byom(PG_FUNCTION_ARGS)
+{
+	return predict_byom(fcinfo, hopper_predict_what_by_name(fcinfo, 6));
+}
+
+Datum
+hopper_sql_predict_byom_top(PG_FUNCTION_ARGS)
+{
+	return predict_byom(fcinfo, hopper_predict_what_by_count(fcinfo, 6));
+}
+
+Datum
+hopper_sql_predict_byom_threshold(PG_FUNCTION_ARGS)
+{
+	return predict_byom(fcinfo, hopper_predict_what_by_threshold(fcinfo, 6));
+}
