@@ -184,7 +184,8 @@ def run(session, statement):
 
 def test_no_function_is_forgotten(session):
     functions = execute(session, """
-        SELECT DISTINCT replace(p.prosrc, 'hopper_sql_', '') FROM pg_proc p
+        SELECT DISTINCT CASE p.prosrc WHEN 'hopper_sql_list' THEN p.proname::text  -- one of several tables
+            ELSE replace(p.prosrc, 'hopper_sql_', '') END FROM pg_proc p
         WHERE p.pronamespace = 'hopper'::regnamespace""")
     assert {name.split(",")[0] for name in CALLS} == {name for name, in functions}
 
