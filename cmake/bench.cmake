@@ -26,3 +26,7 @@ target_link_libraries(search_propose PRIVATE hopper_search)
 # What searches find on tables of trained results: bench/search_quality/compare.
 add_executable(search_quality EXCLUDE_FROM_ALL bench/search_quality/replay.cpp)
 target_link_libraries(search_quality PRIVATE hopper_search)
+
+# GFlop/s of products in float32 and bfloat16.
+add_executable(bf16_products EXCLUDE_FROM_ALL bench/bf16_products.cpp)
+target_link_libraries(bf16_products PRIVATE hopper_kernels)

@@ -17,4 +17,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     COMPILE_OPTIONS "${kernel_options};-mavx2;-mfma")
   set_source_files_properties(src/kernels/bf16_avx512.cpp PROPERTIES
     COMPILE_OPTIONS "${kernel_options};-mavx512f;-mavx512vl;-mavx512dq;-mavx512bw;-mavx512bf16;-mfma;-mprefer-vector-width=512")
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag("-mamx-tile -mamx-bf16" HOPPER_COMPILES_AMX)
+  if(HOPPER_COMPILES_AMX)
+    set_source_files_properties(src/kernels/bf16_amx.cpp PROPERTIES
+      COMPILE_OPTIONS "${kernel_options};-mavx512f;-mavx512vl;-mavx512dq;-mavx512bw;-mavx512bf16;-mamx-tile;-mamx-bf16;-mfma;-mprefer-vector-width=512")
+  endif()
 endif()

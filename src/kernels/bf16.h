@@ -1,9 +1,13 @@
 // Matrix products of bfloat16 operands with float32 sums, compiled for several instruction sets.
 //
-// A product of two bfloat16 numbers is exact in float32, and every set adds the products of an
-// element of the result one by one in the same order: k = 1, 0, 3, 2, 5, 4... (the order of the
-// processor's VDPBF16PS). So all sets give the same bits, but for subnormal numbers, which
-// VDPBF16PS takes for zeros.
+// A product of two bfloat16 numbers is exact in float32, and every set but AMX adds the products of
+// an element of the result one by one in the same order: k = 1, 0, 3, 2, 5, 4... (the order of the
+// processor's VDPBF16PS). So these give the same bits, but for subnormal numbers, which VDPBF16PS
+// takes for zeros. AMX's instruction sums up a chunk of products before it adds them
+// (bf16_tiles.h), in products where that is faster: a numerics class of its own.
+//
+// In all of them a row of the result has the same bits whichever rows and groups are asked for
+// with it: threads that share a product share its rows.
 #pragma once
 
 #include <algorithm>
@@ -54,6 +58,7 @@ struct Bf16GemmArgs {
 struct Bf16Kernels {
   const char* name;
   bool native;  // the processor multiplies bfloat16 numbers itself
+  bool tiles;   // sums are those of bf16_tiles.h where SumsInTiles()
 
   void (*gemm)(const Bf16GemmArgs& args);
   // y[i] = x[i] rounded
@@ -82,5 +87,7 @@ double Bf16Gain(const Kernels& kernels, const Bf16Kernels& bf16);
 const Bf16Kernels* BaselineBf16Kernels();
 const Bf16Kernels* Avx2Bf16Kernels();
 const Bf16Kernels* Avx512Bf16Kernels();
+// Asks the system, once a process, for leave to use AMX's registers; null where it is refused.
+const Bf16Kernels* AmxBf16Kernels();
 
 }  // namespace hopper

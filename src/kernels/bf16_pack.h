@@ -88,7 +88,7 @@ void PairColumns(const uint16_t* x, int64_t x_row, int64_t length, int64_t colum
 }
 
 constexpr hopper::Bf16Kernels Bf16TableNamed(const char* name, bool native) {
-  return {name, native, PairGemm, Round, PairRows, PairRoundedRows, PairColumns};
+  return {name, native, false, PairGemm, Round, PairRows, PairRoundedRows, PairColumns};
 }
 
 }  // namespace

@@ -22,29 +22,31 @@ constexpr char kCompiler[] = "clang " __clang_version__;
 constexpr char kCompiler[] = "gcc " __VERSION__;
 #endif
 
+const Bf16Kernels& Bf16Here() { return Bf16KernelsFor(at::get_cpu_capability().c_str()); }
+
 }  // namespace
 
 bool IsEmulated(Precision precision) {
-  return precision == Precision::kBf16 && !Bf16KernelsFor(at::get_cpu_capability().c_str()).native;
+  return precision == Precision::kBf16 && !Bf16Here().native;
 }
 
 double Gain(Precision precision) {
   if (precision != Precision::kBf16) return 1.0;
   static const double gain = [] {
-    const std::string capability = at::get_cpu_capability();
-    return Bf16Gain(KernelsFor(capability.c_str()), Bf16KernelsFor(capability.c_str()));
+    return Bf16Gain(KernelsFor(at::get_cpu_capability().c_str()), Bf16Here());
   }();
   return gain;
 }
 
 std::string NumericsClass(const std::string& precision, int threads) {
-  // Subnormal numbers are what differs (kernels/bf16.h).
+  // Subnormal numbers are what emulation differs in, the order of sums is AMX's (kernels/bf16.h).
   const bool bf16 = precision == PrecisionName(Precision::kBf16);
-  const bool emulated = bf16 && IsEmulated(Precision::kBf16);
+  const bool emulated = bf16 && !Bf16Here().native;
+  const bool tiles = bf16 && Bf16Here().tiles;
   // Bits also depend on the form in which a step is executed and on the threads of one operation.
   return "kernels " + std::to_string(kKernelsVersion) + " (" + kCompiler + ", " + NumericsCheck() +
          "), torch " TORCH_VERSION ", " + at::get_cpu_capability() + ", " + precision +
-         (emulated ? " emulated" : "") +
+         (emulated ? " emulated" : tiles ? " AMX" : "") +
          (PlannedStepsAreUsed() || bf16 ? ", planned, " : ", autograd, ") +
          std::to_string(threads) + (threads == 1 ? " thread" : " threads");
 }

@@ -10,7 +10,8 @@
     product/*   a [rows, segments, length] and b [segments, length, columns] as float32, bias, and
                 the product of their bfloat16 roundings: float32 sums in the order k = 1, 0, 3, 2...
                 of each segment, which is that of the instruction VDPBF16PS. A product of two
-                bfloat16 numbers is exact in float32.
+                bfloat16 numbers is exact in float32. c_tiles: the same in the order of TDPBF16PS,
+                by chunks of pairs (src/kernels/bf16_tiles.h)
 """
 
 import json
@@ -55,6 +56,31 @@ def product(a, b, bias):
     return c
 
 
+def chunks(pairs):
+    """(first, pairs) of the chunks that all segments begin with, and of the rest of each."""
+    n = -(-pairs // 16)
+    if pairs % n == 0:
+        return [(i * (pairs // n), pairs // n) for i in range(n)], []
+    whole = pairs // 16
+    return [(i * 16, 16) for i in range(whole)], [(whole * 16, pairs - whole * 16)]
+
+
+def tile_product(a, b, bias):
+    rows, segments, length = a.shape
+    columns = b.shape[2]
+    a, b = rounded(a), rounded(b)
+    c = np.broadcast_to(bias, (rows, columns)).astype(np.float32)
+    for part in chunks((length + 1) // 2):
+        for s in range(segments):
+            for first, pairs in part:
+                sums = np.zeros((2, rows, columns), np.float32)
+                for k in range(2 * first, min(2 * (first + pairs), length)):
+                    sums[k % 2] = sums[k % 2] + a[:, s, k, None] * b[s, k]
+                c = c + (sums[0] + sums[1])
+    assert c.dtype == np.float32
+    return c
+
+
 def main():
     random = np.random.default_rng(7)
     tensors = {}
@@ -64,13 +90,15 @@ def main():
     for rows, columns, segments, length in [
         (1, 1, 1, 1), (5, 3, 1, 2), (7, 16, 1, 19), (13, 33, 1, 8), (6, 64, 3, 9), (15, 48, 5, 6),
         (29, 130, 1, 40), (4, 70, 3, 14), (9, 64, 1, 333), (3, 20, 40, 12),
+        (35, 34, 4, 70), (17, 530, 1, 6),
     ]:
         name = f"product/{rows}x{columns}x{segments}x{length}"
         a = random.standard_normal((rows, segments, length)).astype(np.float32)
         b = random.standard_normal((segments, length, columns)).astype(np.float32)
         bias = random.standard_normal(columns).astype(np.float32)
         tensors |= {f"{name}/a": a, f"{name}/b": b, f"{name}/bias": bias,
-                    f"{name}/c": product(a, b, bias)}
+                    f"{name}/c": product(a, b, bias),
+                    f"{name}/c_tiles": tile_product(a, b, bias)}
         cases.append({"name": name, "rows": rows, "columns": columns, "segments": segments,
                       "length": length})
     header = {"__metadata__": {"cases": json.dumps(cases)}}

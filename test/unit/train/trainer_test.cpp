@@ -335,9 +335,12 @@ TEST(NumericsClass, NamesWhatBitsDependOn) {
   EXPECT_EQ(text.rfind("kernels ", 0), 0U) << text;
   EXPECT_NE(text.find(", fp32, planned, 1 thread"), std::string::npos) << text;
   const std::string bf16 = NumericsClass("bf16");
-  EXPECT_NE(
-      bf16.find(IsEmulated(Precision::kBf16) ? ", bf16 emulated, planned" : ", bf16, planned"),
-      std::string::npos)
+  const Bf16Kernels& kernels = Bf16KernelsFor(at::get_cpu_capability().c_str());
+  EXPECT_EQ(IsEmulated(Precision::kBf16), !kernels.native);
+  EXPECT_NE(bf16.find(!kernels.native ? ", bf16 emulated, planned"
+                      : kernels.tiles ? ", bf16 AMX, planned"
+                                      : ", bf16, planned"),
+            std::string::npos)
       << bf16;
 }
 
