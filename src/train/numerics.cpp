@@ -26,9 +26,7 @@ const Bf16Kernels& Bf16Here() { return Bf16KernelsFor(at::get_cpu_capability().c
 
 }  // namespace
 
-bool IsEmulated(Precision precision) {
-  return precision == Precision::kBf16 && !Bf16Here().native;
-}
+bool IsEmulated(Precision precision) { return precision == Precision::kBf16 && !Bf16Here().native; }
 
 double Gain(Precision precision) {
   if (precision != Precision::kBf16) return 1.0;
@@ -46,7 +44,9 @@ std::string NumericsClass(const std::string& precision, int threads) {
   // Bits also depend on the form in which a step is executed and on the threads of one operation.
   return "kernels " + std::to_string(kKernelsVersion) + " (" + kCompiler + ", " + NumericsCheck() +
          "), torch " TORCH_VERSION ", " + at::get_cpu_capability() + ", " + precision +
-         (emulated ? " emulated" : tiles ? " AMX" : "") +
+         (emulated ? " emulated"
+          : tiles  ? " AMX"
+                   : "") +
          (PlannedStepsAreUsed() || bf16 ? ", planned, " : ", autograd, ") +
          std::to_string(threads) + (threads == 1 ? " thread" : " threads");
 }

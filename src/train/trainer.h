@@ -128,7 +128,8 @@ int64_t EvaluationBatch(const ModelSpec& spec);
 
 // "kernels 2 (gcc 12.2.0, 1a2b3c4d), torch 2.11.0, AVX512, fp32, planned, 1 thread": equal classes
 // give equal bits. The digits are NumericsCheck(). bf16 is "bf16 emulated" where the processor
-// does not multiply bfloat16 numbers itself, and "bf16 AMX" where it does so in tiles. `threads` share the arithmetic of one model.
+// does not multiply bfloat16 numbers itself, and "bf16 AMX" where it does so in tiles. `threads`
+// share the arithmetic of one model.
 std::string NumericsClass(const std::string& precision, int threads = 1);
 // Whether `older` is what version 0.1 called the class `here`: without its beginning, so that the
 // bits may be others.

@@ -2,6 +2,7 @@
 #include "train/trainer.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/Version.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "kernels/bf16.h"
 #include "support/keras_models.h"
 #include "support/packed_table.h"
 #include "train/tensor_memory.h"
