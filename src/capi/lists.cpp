@@ -10,7 +10,7 @@
 
 #include "capi/boundary.h"
 #include "capi/rows.h"
-#include "model/layer.h"
+#include "model/tensor_operation.h"
 #include "optim/optimizer_type.h"
 #include "params/loss_type.h"
 #include "params/metric_type.h"
@@ -30,6 +30,7 @@ std::optional<std::string> ListText(const std::vector<std::string>& names) {
 std::unique_ptr<Rows> Layers() {
   auto table = std::make_unique<Rows>(5);
   for (const LayerType& type : LayerTable()) {
+    if (IsOperationOnly(type)) continue;
     const std::string weights = type.weights;
     table->Add({type.class_name, ListText(ArgumentsOf(type)),
                 weights.empty() ? std::nullopt : std::optional(weights), type.description,

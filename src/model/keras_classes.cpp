@@ -5,6 +5,7 @@
 
 #include "model/json_text.h"
 #include "model/keras_json.h"
+#include "model/tensor_operation.h"
 #include "params/other_names.h"
 
 namespace hopper {
@@ -178,7 +179,9 @@ EntryClass ClassifyEntry(const json& entry, const std::string& name,
       return EntryClass::kModel;
     }
     if (class_name == "InputLayer") return EntryClass::kInput;
-    if (FindLayerType(class_name) != nullptr) return EntryClass::kLayer;
+    const LayerType* type = FindLayerType(class_name);
+    const bool made = StringMember(entry, "module") == kOperationModule;
+    if (type != nullptr && (made || !IsOperationOnly(*type))) return EntryClass::kLayer;
     if (KerasLayers().count(class_name) != 0) {
       problems->push_back({ErrorCode::kNotSupported,
                            "layer \"" + name + "\" of class " + class_name + " is not supported",
@@ -188,7 +191,9 @@ EntryClass ClassifyEntry(const json& entry, const std::string& name,
     }
   }
   std::vector<std::string> names = {"InputLayer", "Sequential", "Functional"};
-  for (const LayerType& type : LayerTable()) names.emplace_back(type.class_name);
+  for (const LayerType& type : LayerTable()) {
+    if (!IsOperationOnly(type)) names.emplace_back(type.class_name);
+  }
   const std::string hint = custom ? "" : NearestNameHint(class_name, names, OtherLayerNames());
   const std::string& shown = Contains(registered, ">") ? registered : class_name;
   problems->push_back(

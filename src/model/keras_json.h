@@ -106,7 +106,9 @@ void ReadKerasModel(nlohmann::json* document, KerasModel* model, std::vector<Pro
 
 // Whether the entry is an operation on tensors, not a layer.
 bool IsOperation(const nlohmann::json& entry);
-// Makes an operation's entry one of a layer that does the same; false where there is none.
+// Makes an operation's entry one of a layer that does the same, in this module; false where there
+// is none. A file cannot name a layer that is there for operations alone (IsOperationOnly()).
+constexpr const char* kOperationModule = "keras.operations";
 bool WriteOperationAsLayer(nlohmann::json* entry);
 // Writes the usual name of a class in place of another one that it has had.
 void ResolveClassName(nlohmann::json* entry);

@@ -27,12 +27,12 @@ std::string SnakeCase(const std::string& name) {
 }
 
 // The function of an operation's node: "add" for Keras 3's class Add, and for tf.keras' TFOpLambda
-// with "math.add" or "__operators__.add".
+// with "math.add", "__operators__.add" or "compat.v1.add".
 std::string FunctionOf(const json& entry) {
   const std::string class_name = StringMember(entry, "class_name");
-  if (class_name != "TFOpLambda") return SnakeCase(class_name);
   const std::string function = StringMember(Member(entry, "config"), "function");
-  return function.substr(function.find('.') + 1);
+  if (class_name != "TFOpLambda" && class_name != "SlicingOpLambda") return SnakeCase(class_name);
+  return function.substr(function.rfind('.') + 1);  // all of it where there is no point
 }
 
 // What an operation is called with: tensors, and at most one number.
@@ -41,7 +41,6 @@ struct Operands {
   int numbers = 0;
   double number = 0.0;
   bool number_first = false;
-  const json* kwargs = nullptr;  // of old nodes
 
   bool Add(const json& value) {
     if (value.is_number()) return AddNumber(value);
@@ -71,18 +70,26 @@ struct Operands {
     if (triple.size() < 3) return false;
     if (!(IsText(triple[0], "_CONSTANT_VALUE") ? AddNumber(triple[2]) : AddTensor())) return false;
     if (triple.size() == 3) return true;
-    kwargs = &triple[3];
-    const json& second = Member(triple[3], "y");
-    return second.is_null() || Add(second);
+    for (const char* name : {"y", "b"}) {  // b is matmul's
+      const json& second = Member(triple[3], name);
+      if (!second.is_null() && !Add(second)) return false;
+    }
+    return true;
   }
 };
 
-bool ReadOperands(const json& entry, Operands* operands) {
+// The only call of an operation. Null where it cannot be one.
+const json* CallOf(const json& entry) {
   const json& nodes = Member(entry, "inbound_nodes");
-  if (!nodes.is_array() || nodes.size() != 1) return false;
-  if (!nodes[0].is_object()) return operands->Add(nodes[0]);
-  const json& kwargs = Member(nodes[0], "kwargs");
-  for (const json& value : Member(nodes[0], "args")) {
+  return nodes.is_array() && nodes.size() == 1 ? &nodes[0] : nullptr;
+}
+
+bool ReadOperands(const json& entry, Operands* operands) {
+  const json* call = CallOf(entry);
+  if (call == nullptr) return false;
+  if (!call->is_object()) return operands->Add(*call);
+  const json& kwargs = Member(*call, "kwargs");
+  for (const json& value : Member(*call, "args")) {
     if (!operands->Add(value)) return false;
   }
   if (!kwargs.is_object()) return true;
@@ -90,6 +97,37 @@ bool ReadOperands(const json& entry, Operands* operands) {
     if (!value.is_null() && !operands->Add(value)) return false;
   }
   return true;
+}
+
+// What tf.keras writes beside the first tensor: {"axis": 1} of ["conv", 0, 0, {"axis": 1}]. Null
+// where there is nothing.
+json* ArgumentsOf(json* entry) {
+  if (CallOf(*entry) == nullptr) return nullptr;
+  json* triple = &(*entry)["inbound_nodes"][0];
+  while (triple->is_array() && !triple->empty() && (*triple)[0].is_array()) triple = &(*triple)[0];
+  const bool some = triple->is_array() && triple->size() == 4 && (*triple)[3].is_object();
+  return some ? &(*triple)[3] : nullptr;
+}
+
+// These move to the config, where Keras 3 has them and under their names there.
+void MoveArguments(const std::string& function, json* entry, json* config) {
+  static const std::map<std::string, const char*> kNames = {{"perm", "axes"},
+                                                            {"clip_value_min", "x_min"},
+                                                            {"clip_value_max", "x_max"},
+                                                            {"shape", "newshape"}};
+  json* arguments = ArgumentsOf(entry);
+  if (arguments == nullptr) return;
+  for (const auto& [key, value] : arguments->items()) {
+    if (key == "name" || key == "y" || key == "b" || value.is_null()) continue;
+    const auto other = kNames.find(key);
+    std::string own = other == kNames.end() ? key : other->second;
+    if (key == "alpha" && function == "leaky_relu") own = "negative_slope";
+    (*config)[own].swap(value);
+  }
+}
+
+bool IsDivision(const std::string& function) {
+  return function == "true_divide" || function == "truediv" || function == "divide";
 }
 
 // x * scale + offset in place of an operation of a tensor and a number.
@@ -104,8 +142,7 @@ const char* AsRescaling(const std::string& function, const Operands& operands, j
     offset = operands.number_first ? number : -number;
   } else if (function == "multiply") {
     scale = number;
-  } else if ((function == "true_divide" || function == "truediv" || function == "divide") &&
-             !operands.number_first && number != 0.0) {
+  } else if (IsDivision(function) && !operands.number_first && number != 0.0) {
     scale = 1.0 / number;
   } else {
     return nullptr;
@@ -148,8 +185,9 @@ const char* AsActivation(const std::string& function, json* config) {
 }
 
 // The shape with the batch's axis in front, which a layer leaves out.
-const char* AsReshape(json* shape, json* config) {
-  if (!shape->is_array() || shape->empty()) return nullptr;
+const char* AsReshape(json* config) {
+  json* shape = config->contains("newshape") ? &(*config)["newshape"] : nullptr;
+  if (shape == nullptr || !shape->is_array() || shape->empty()) return nullptr;
   const json& batch = (*shape)[0];
   if (!batch.is_null() && batch != json(-1)) return nullptr;
   shape->erase(0);
@@ -157,52 +195,154 @@ const char* AsReshape(json* shape, json* config) {
   return "Reshape";
 }
 
+// The order of the axes, of which the first is the batch.
+const char* AsPermute(json* config) {
+  json* axes = config->contains("axes") ? &(*config)["axes"] : nullptr;
+  if (axes == nullptr || !axes->is_array() || axes->empty()) return nullptr;
+  for (json& axis : *axes) {
+    if (!axis.is_number_integer()) return nullptr;
+    if (axis.get<int64_t>() < 0) axis = axis.get<int64_t>() + static_cast<int64_t>(axes->size());
+  }
+  if ((*axes)[0] != json(0)) return nullptr;
+  axes->erase(0);
+  (*config)["dims"].swap(*axes);
+  return "Permute";
+}
+
+// "1", "" for null, and "?" for what is neither.
+std::string NumberText(const json& value) {
+  if (value.is_null()) return "";
+  return value.is_number_integer() ? std::to_string(value.get<int64_t>()) : "?";
+}
+
+// The part of a tensor that stands in a key as Python writes it: "::-1", "...", "None", "3".
+std::string PartText(const json& part) {
+  if (part.is_null()) return "None";
+  if (StringMember(part, "class_name") == "__ellipsis__") return "...";
+  if (!part.is_object()) return NumberText(part);
+  // Keras 3 has the three in a config.
+  const json& slice =
+      StringMember(part, "class_name") == "__slice__" ? Member(part, "config") : part;
+  if (!slice.is_object() || !slice.contains("start")) return "?";
+  const std::string step = NumberText(Member(slice, "step"));
+  return NumberText(Member(slice, "start")) + ":" + NumberText(Member(slice, "stop")) +
+         (step.empty() ? "" : ":" + step);
+}
+
+// Keras 3 has tensor and key as arguments.
+const char* AsGetItem(json* entry, json* config) {
+  const json* call = CallOf(*entry);
+  if (call == nullptr) return nullptr;
+  const json& args = Member(*call, "args");
+  const json* arguments = ArgumentsOf(entry);
+  const json* key = arguments == nullptr ? nullptr : &Member(*arguments, "slice_spec");
+  if (args.is_array() && args.size() == 2) key = &args[1];
+  if (key == nullptr) return nullptr;
+  std::string text;
+  if (key->is_array()) {
+    for (const json& part : *key) text += (text.empty() ? "" : ",") + PartText(part);
+  } else {
+    text = PartText(*key);
+  }
+  if (text.empty() || text.find('?') != std::string::npos) return nullptr;
+  (*config)["key"] = text;
+  return "GetItem";
+}
+
+// A tensor is float32 already.
+const char* AsCast(const json& config) {
+  return IsText(Member(config, "dtype"), "float32") ? "Identity" : nullptr;
+}
+
+// Of a tensor and a number.
+const char* AsNumberLayer(const std::string& function, const Operands& operands, json* config) {
+  const double number = operands.number;
+  if (function == "maximum" || function == "minimum") {
+    (*config)[function == "maximum" ? "x_min" : "x_max"] = number;
+    // Of equal values the first has the gradient.
+    if (operands.number_first) (*config)["open"] = true;
+    return "Clip";
+  }
+  if (function == "power" || function == "pow") {
+    (*config)[operands.number_first ? "base" : "exponent"] = number;
+    return "Power";
+  }
+  if (IsDivision(function) && operands.number_first) {
+    (*config)["numerator"] = number;
+    return "Reciprocal";
+  }
+  return AsRescaling(function, operands, config);
+}
+
+// The layer that takes as many tensors, under the operation's names.
+using Names = std::map<std::string, const char*>;
+
+const char* Find(const Names& names, const std::string& function) {
+  const auto found = names.find(function);
+  return found == names.end() ? nullptr : found->second;
+}
+
+const Names& OfTwoTensors() {
+  static const Names names = {{"add", "Add"},
+                              {"subtract", "Subtract"},
+                              {"multiply", "Multiply"},
+                              {"maximum", "Maximum"},
+                              {"minimum", "Minimum"},
+                              {"divide", "Divide"},
+                              {"true_divide", "Divide"},
+                              {"truediv", "Divide"},
+                              {"matmul", "Matmul"}};
+  return names;
+}
+
+const Names& OfTensorLists() {
+  static const Names names = {
+      {"concat", "Concatenate"}, {"concatenate", "Concatenate"}, {"stack", "Stack"}};
+  return names;
+}
+
+const Names& OfOneTensor() {
+  static const Names names = {{"abs", "Absolute"},    {"absolute", "Absolute"},
+                              {"amax", "Max"},        {"amin", "Min"},
+                              {"clip", "Clip"},       {"clip_by_value", "Clip"},
+                              {"cos", "Cos"},         {"expand_dims", "ExpandDims"},
+                              {"log", "Log"},         {"log1p", "Log1p"},
+                              {"max", "Max"},         {"mean", "Mean"},
+                              {"min", "Min"},         {"reciprocal", "Reciprocal"},
+                              {"reduce_max", "Max"},  {"reduce_mean", "Mean"},
+                              {"reduce_min", "Min"},  {"reduce_std", "Std"},
+                              {"reduce_sum", "Sum"},  {"reduce_variance", "Var"},
+                              {"rsqrt", "Rsqrt"},     {"sin", "Sin"},
+                              {"sqrt", "Sqrt"},       {"square", "Square"},
+                              {"squeeze", "Squeeze"}, {"std", "Std"},
+                              {"sum", "Sum"},         {"swapaxes", "Swapaxes"},
+                              {"var", "Var"}};
+  return names;
+}
+
 // The class of the layer that does the same; null where none does. Writes its arguments.
 const char* AsLayer(json* entry, json* config) {
+  const std::string function = FunctionOf(*entry);
+  // Its key is no operand.
+  if (function == "get_item" || function == "getitem") return AsGetItem(entry, config);
+  MoveArguments(function, entry, config);
   Operands operands;
   if (!ReadOperands(*entry, &operands)) return nullptr;
-  const std::string function = FunctionOf(*entry);
-  static const std::map<std::string, const char*> kMerges = {{"add", "Add"},
-                                                             {"subtract", "Subtract"},
-                                                             {"multiply", "Multiply"},
-                                                             {"maximum", "Maximum"},
-                                                             {"minimum", "Minimum"}};
-  const auto merge = kMerges.find(function);
-  if (function == "concatenate" || function == "concat") {
-    if (operands.numbers > 0) return nullptr;
-    const json none;
-    const json& axis = operands.kwargs == nullptr ? none : Member(*operands.kwargs, "axis");
-    if (axis.is_number_integer()) (*config)["axis"] = axis.get<int64_t>();
-    return "Concatenate";
+  if (const char* layer = Find(OfTensorLists(), function)) {
+    return operands.numbers == 0 ? layer : nullptr;
   }
-  if (operands.tensors == 2 && operands.numbers == 0) {
-    return merge == kMerges.end() ? nullptr : merge->second;
-  }
+  if (operands.tensors == 2 && operands.numbers == 0) return Find(OfTwoTensors(), function);
   if (operands.tensors != 1) return nullptr;
-  if (operands.numbers == 1) return AsRescaling(function, operands, config);
-  if (function == "negative") {
+  if (operands.numbers == 1) return AsNumberLayer(function, operands, config);
+  if (operands.numbers != 0) return nullptr;
+  if (const char* layer = Find(OfOneTensor(), function)) return layer;
+  if (function == "negative" || function == "neg") {
     (*config)["scale"] = -1.0;
     return "Rescaling";
   }
-  if (function == "reshape") {
-    if (config->contains("newshape")) return AsReshape(&(*config)["newshape"], config);
-    json* node = &(*entry)["inbound_nodes"][0];
-    if (node->is_array() && node->size() == 4) {  // ["x", 0, 0, {"shape": [-1, 2]}]
-      json& kwargs = (*node)[3];
-      if (kwargs.is_object() && kwargs.contains("shape")) {
-        return AsReshape(&kwargs["shape"], config);
-      }
-    }
-    return nullptr;
-  }
-  // Arguments of tf.nn's functions.
-  if (operands.kwargs != nullptr && operands.kwargs->is_object()) {
-    for (const auto& [key, value] : operands.kwargs->items()) {
-      if (key == "name" || value.is_null() || value.is_boolean()) continue;
-      if (!value.is_number() && !value.is_string()) return nullptr;
-      (*config)[key == "alpha" && function == "leaky_relu" ? "negative_slope" : key] = value;
-    }
-  }
+  if (function == "reshape") return AsReshape(config);
+  if (function == "transpose") return AsPermute(config);
+  if (function == "cast") return AsCast(*config);
   return AsActivation(function, config);
 }
 
@@ -216,7 +356,7 @@ bool WriteOperationAsLayer(json* entry) {
   if (class_name == nullptr) return false;
   config.erase("function");
   (*entry)["class_name"] = class_name;
-  (*entry)["module"] = "keras.layers";
+  (*entry)["module"] = kOperationModule;
   (*entry)["registered_name"] = nullptr;
   return true;
 }

@@ -1,7 +1,7 @@
 """What the scripts share that write the tables of real Keras' numbers.
 
     python3 -m venv venv
-    venv/bin/pip install tensorflow-cpu==2.21.0 keras==3.15.1 numpy scikit-learn
+    venv/bin/pip install tensorflow-cpu==2.21.0 tf-keras==2.21.0 keras==3.15.1 numpy scikit-learn
     venv/bin/python test/baseline/generate_keras_layers.py
 
 and so on for losses, metrics and optimizers. Each table is a .safetensors file: float32 tensors,
@@ -135,7 +135,9 @@ def write_layers(models, file_name, make_input=normal_input):
             penalty = sum(model.losses)  # of activities: no weight here has a regularizer
             loss += penalty
         variables = [w for w in model.weights if w.trainable]
-        gradients = tape.gradient(loss, [x] + [w.value for w in variables])
+        # Of tf.keras 2 they are TensorFlow's.
+        values = [w if isinstance(w, tf.Variable) else w.value for w in variables]
+        gradients = tape.gradient(loss, [x] + values)
         gradients = [
             np.zeros(v.shape, np.float32) if g is None else tf.convert_to_tensor(g).numpy()
             for v, g in zip([x] + variables, gradients)

@@ -300,6 +300,10 @@ Value exp(const Value& x) { return Unary("Exp", x); }
 Value neg(const Value& x) { return Unary("Neg", x); }
 Value sqrt(const Value& x) { return Unary("Sqrt", x); }
 Value square(const Value& x) { return mul(x, x); }
+Value log(const Value& x) { return Unary("Log", x); }
+Value sin(const Value& x) { return Unary("Sin", x); }
+Value cos(const Value& x) { return Unary("Cos", x); }
+Value pow(const Value& x, const Value& exponent) { return Binary("Pow", x, exponent); }
 Value tanh(const Value& x) { return Unary("Tanh", x); }
 Value sigmoid(const Value& x) { return Unary("Sigmoid", x); }
 Value hardsigmoid(const Value& x) {
@@ -359,6 +363,9 @@ Value mean(const Value& x, const Shape& axes, bool keepdim) {
 Value amax(const Value& x, const Shape& axes, bool keepdim) {
   return Reduce("ReduceMax", x, axes, keepdim);
 }
+Value amin(const Value& x, const Shape& axes, bool keepdim) {
+  return Reduce("ReduceMin", x, axes, keepdim);
+}
 Value any(const Value& x, int64_t axis, bool keepdim) {
   return amax(x.to(Type::kFloat), {axis}, keepdim).to(Type::kBool);
 }
@@ -372,6 +379,12 @@ Value matmul(const Value& a, const Value& b) {
                  right.end() - static_cast<std::ptrdiff_t>(shape.size()));
   }
   shape.back() = right.back();
+  // An axis of size 1 is repeated.
+  if (right.size() == shape.size()) {
+    for (size_t i = 0; i + 2 < shape.size(); ++i) {
+      if (shape[i] == 1) shape[i] = right[i];
+    }
+  }
   return a.graph()->Emit("MatMul", {a, b}, {}, shape);
 }
 
@@ -419,6 +432,16 @@ Value narrow(const Value& x, int64_t chosen, int64_t from, int64_t size) {
   shape[static_cast<size_t>(axis)] = size;
   return x.graph()->Emit(
       "Slice", {x}, {{"starts", Shape{from}}, {"ends", Shape{from + size}}, {"axes", Shape{axis}}},
+      shape, x.scalar_type());
+}
+
+Value slice(const Value& x, int64_t axis, int64_t from, int64_t to, int64_t step) {
+  if (step == 1) return narrow(x, axis, from, to - from);
+  Shape shape = x.sizes();
+  shape[static_cast<size_t>(axis)] = (to - from - 1) / step + 1;
+  return x.graph()->Emit(
+      "Slice", {x},
+      {{"starts", Shape{from}}, {"ends", Shape{to}}, {"axes", Shape{axis}}, {"steps", Shape{step}}},
       shape, x.scalar_type());
 }
 

@@ -159,6 +159,10 @@ Value exp(const Value& x);
 Value neg(const Value& x);
 Value sqrt(const Value& x);
 Value square(const Value& x);
+Value log(const Value& x);
+Value sin(const Value& x);
+Value cos(const Value& x);
+Value pow(const Value& x, const Value& exponent);
 Value tanh(const Value& x);
 Value sigmoid(const Value& x);
 Value hardsigmoid(const Value& x);
@@ -184,6 +188,7 @@ Value ones_like(const Value& x);  // along the last axis, to be broadcast
 Value sum(const Value& x, const Shape& axes, bool keepdim = false);
 Value mean(const Value& x, const Shape& axes, bool keepdim = false);
 Value amax(const Value& x, const Shape& axes, bool keepdim = false);
+Value amin(const Value& x, const Shape& axes, bool keepdim = false);
 Value any(const Value& x, int64_t axis, bool keepdim = false);
 
 Value matmul(const Value& a, const Value& b);
@@ -192,6 +197,8 @@ Value reshape(const Value& x, const Shape& sizes);
 Value permute(const Value& x, const Shape& axes);
 Value cat(const std::vector<Value>& values, int64_t axis);
 Value narrow(const Value& x, int64_t axis, int64_t from, int64_t size);
+// Every `step`-th from `from` to before `to`, which must fit; step above 0.
+Value slice(const Value& x, int64_t axis, int64_t from, int64_t to, int64_t step);
 Value flip(const Value& x, int64_t axis);
 // Sizes of 1 as often as it says; others stay, and are 1 there.
 Value expand(const Value& x, const Shape& times);

@@ -209,12 +209,13 @@ std::string AveragePooling(const Call& call) {
 
 std::string Slicing(const Call& call) {
   const size_t axis = static_cast<size_t>(call.node->Ints("axes")[0]);
-  if (call.node->Find("steps") != nullptr)
-    return call.in[0] + ".flip(" + std::to_string(axis) + ")";
+  const int64_t step = call.node->Find("steps") == nullptr ? 1 : call.node->Ints("steps")[0];
+  if (step < 0) return call.in[0] + ".flip(" + std::to_string(axis) + ")";
   std::string text = call.in[0] + "[";
   for (size_t i = 0; i < axis; ++i) text += ":, ";
   return text + std::to_string(call.node->Ints("starts")[0]) + ":" +
-         std::to_string(call.node->Ints("ends")[0]) + "]";
+         std::to_string(call.node->Ints("ends")[0]) +
+         (step == 1 ? "]" : ":" + std::to_string(step) + "]");
 }
 
 std::string Expanding(const Call& call) {
@@ -331,6 +332,7 @@ const std::map<std::string, Row>& Rows() {
                 ", stride=" + Tuple(call.node->Ints("strides")) +
                 ", dilation=" + Tuple(call.node->Ints("dilations")) + ")";
        }},
+      {"Cos", Function("torch.cos")},
       {"CumSum", AlongAxis("torch.cumsum")},
       {"Div", Infix("/")},
       {"Elu", WithNumber("F.elu", "alpha")},
@@ -362,6 +364,7 @@ const std::map<std::string, Row>& Rows() {
       {"Max", Extreme("torch.maximum", "min")},
       {"MaxPool", MaximumPooling},
       {"Min", Extreme("torch.minimum", "max")},
+      {"Log", Function("torch.log")},
       {"Mul", Infix("*")},
       {"Neg", [](const Call& call) { return "-" + call.in[0]; }},
       {"Not", [](const Call& call) { return "~" + call.in[0]; }},
@@ -375,9 +378,11 @@ const std::map<std::string, Row>& Rows() {
       {"ReduceMean", Reducing("mean")},
       {"ReduceSum", Reducing("sum")},
       {"Relu", Function("torch.relu")},
+      {"Pow", Function("torch.pow")},
       {"Reshape",
        [](const Call& call) { return call.in[0] + ".reshape" + Tuple(call.node->Ints("shape")); }},
       {"Resize", Resizing},
+      {"ReduceMin", Reducing("amin")},
       {"Selu", Function("F.selu")},
       {"Shrink",
        [](const Call& call) {
@@ -391,6 +396,7 @@ const std::map<std::string, Row>& Rows() {
       {"Softplus", Function("F.softplus")},
       {"Sqrt", Function("torch.sqrt")},
       {"Sub", Infix("-")},
+      {"Sin", Function("torch.sin")},
       {"Tanh", Function("torch.tanh")},
       {"TopK",
        [](const Call& call) {

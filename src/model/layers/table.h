@@ -21,8 +21,10 @@
 #include "model/layers/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "model/layers/dot/dot.h"
 #include "model/layers/dropout/dropout.h"
+#include "model/layers/elementwise/elementwise.h"
 #include "model/layers/embedding/embedding.h"
 #include "model/layers/flatten/flatten.h"
+#include "model/layers/get_item/get_item.h"
 #include "model/layers/global_pooling_1d/global_pooling_1d.h"
 #include "model/layers/global_pooling_2d/global_pooling_2d.h"
 #include "model/layers/group_normalization/group_normalization.h"
@@ -31,6 +33,7 @@
 #include "model/layers/layer_normalization/layer_normalization.h"
 #include "model/layers/layer_scale/layer_scale.h"
 #include "model/layers/masking/masking.h"
+#include "model/layers/matmul/matmul.h"
 #include "model/layers/merge/merge.h"
 #include "model/layers/noise/noise.h"
 #include "model/layers/normalization/normalization.h"
@@ -41,12 +44,14 @@
 #include "model/layers/random_crop/random_crop.h"
 #include "model/layers/random_image/random_image.h"
 #include "model/layers/recurrent/recurrent.h"
+#include "model/layers/reduction/reduction.h"
 #include "model/layers/rescaling/rescaling.h"
 #include "model/layers/reshape/reshape.h"
 #include "model/layers/resizing/resizing.h"
 #include "model/layers/separable_conv_1d/separable_conv_1d.h"
 #include "model/layers/separable_conv_2d/separable_conv_2d.h"
 #include "model/layers/spatial_dropout_1d/spatial_dropout_1d.h"
+#include "model/layers/stack/stack.h"
 #include "model/layers/steps/steps.h"
 #include "model/layers/time_distributed/time_distributed.h"
 #include "model/layers/unit_normalization/unit_normalization.h"
@@ -58,27 +63,31 @@ template <typename... L>
 struct LayerList {};
 
 using Layers = LayerList<
-    layers::ActivationByName, layers::ActivityRegularization, layers::Add,
+    layers::Absolute, layers::ActivationByName, layers::ActivityRegularization, layers::Add,
     layers::AdditiveAttention, layers::AlphaDropout, layers::AttentionLayer, layers::Average,
     layers::AveragePooling1D, layers::AveragePooling2D, layers::BatchNormalization,
-    layers::Bidirectional, layers::CategoryEncoding, layers::CenterCrop, layers::Concatenate,
-    layers::Conv1D, layers::Conv1DTranspose, layers::Conv2D, layers::Conv2DTranspose,
-    layers::Cropping1D, layers::Cropping2D, layers::CustomScaleLayer, layers::Dense,
-    layers::DepthwiseConv1D, layers::DepthwiseConv2D, layers::Discretization, layers::Dot,
-    layers::Dropout, layers::ELU, layers::Embedding, layers::Flatten, layers::GRU,
-    layers::GaussianDropout, layers::GaussianNoise, layers::GlobalAveragePooling1D,
+    layers::Bidirectional, layers::CategoryEncoding, layers::CenterCrop, layers::Clip,
+    layers::Concatenate, layers::Conv1D, layers::Conv1DTranspose, layers::Conv2D,
+    layers::Conv2DTranspose, layers::Cos, layers::Cropping1D, layers::Cropping2D,
+    layers::CustomScaleLayer, layers::Dense, layers::DepthwiseConv1D, layers::DepthwiseConv2D,
+    layers::Discretization, layers::Divide, layers::Dot, layers::Dropout, layers::ELU,
+    layers::Embedding, layers::ExpandDims, layers::Flatten, layers::GRU, layers::GaussianDropout,
+    layers::GaussianNoise, layers::GetItem, layers::GlobalAveragePooling1D,
     layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D, layers::GlobalMaxPooling2D,
     layers::GroupNormalization, layers::GroupQueryAttention, layers::Identity, layers::InputLayer,
-    layers::LSTM, layers::LayerNormalization, layers::LayerScale, layers::LeakyReLU,
-    layers::MaskingLayer, layers::MaxPooling1D, layers::MaxPooling2D, layers::Maximum,
-    layers::Minimum, layers::MultiHeadAttention, layers::Multiply, layers::Normalization,
-    layers::PReLU, layers::Permute, layers::RMSNormalization, layers::RandomBrightness,
+    layers::LSTM, layers::LayerNormalization, layers::LayerScale, layers::LeakyReLU, layers::Log,
+    layers::Log1p, layers::MaskingLayer, layers::Matmul, layers::Max, layers::MaxPooling1D,
+    layers::MaxPooling2D, layers::Maximum, layers::Mean, layers::Min, layers::Minimum,
+    layers::MultiHeadAttention, layers::Multiply, layers::Normalization, layers::PReLU,
+    layers::Permute, layers::Power, layers::RMSNormalization, layers::RandomBrightness,
     layers::RandomContrast, layers::RandomCrop, layers::RandomFlip, layers::RandomRotation,
-    layers::RandomTranslation, layers::RandomZoom, layers::ReLU, layers::RepeatVector,
-    layers::Rescaling, layers::Reshape, layers::Resizing, layers::SeparableConv1D,
-    layers::SeparableConv2D, layers::SimpleRNN, layers::Softmax, layers::SpatialDropout1D,
-    layers::SpatialDropout2D, layers::Subtract, layers::ThresholdedReLU, layers::TimeDistributed,
-    layers::UnitNormalization, layers::UpSampling1D, layers::UpSampling2D, layers::ZeroPadding1D,
+    layers::RandomTranslation, layers::RandomZoom, layers::ReLU, layers::Reciprocal,
+    layers::RepeatVector, layers::Rescaling, layers::Reshape, layers::Resizing, layers::Rsqrt,
+    layers::SeparableConv1D, layers::SeparableConv2D, layers::SimpleRNN, layers::Sin,
+    layers::Softmax, layers::SpatialDropout1D, layers::SpatialDropout2D, layers::Sqrt,
+    layers::Square, layers::Squeeze, layers::Stack, layers::Std, layers::Subtract, layers::Sum,
+    layers::Swapaxes, layers::ThresholdedReLU, layers::TimeDistributed, layers::UnitNormalization,
+    layers::UpSampling1D, layers::UpSampling2D, layers::Var, layers::ZeroPadding1D,
     layers::ZeroPadding2D>;
 
 }  // namespace hopper

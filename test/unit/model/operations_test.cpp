@@ -1,5 +1,5 @@
-// Operations on tensors as tf.keras writes them; Keras 3's are compared with Keras in
-// test/unit/network (op_*).
+// Operations on tensors as tf.keras writes them: which layers they become, and which are refused.
+// What they compute is compared with Keras 3 and tf.keras in test/unit/network (op_*, tf_*).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -13,7 +13,8 @@ namespace {
 
 // A model of x with four features, y = Dense(4)(x), and an operation with these calls.
 std::string Model(const std::string& function, const std::string& calls) {
-  const std::string class_name = function.empty() ? "SlicingOpLambda" : "TFOpLambda";
+  const bool slice = function == "__operators__.getitem";
+  const std::string class_name = slice ? "SlicingOpLambda" : "TFOpLambda";
   return R"({"class_name": "Functional", "config": {"name": "m", "layers": [
     {"class_name": "InputLayer", "name": "x", "inbound_nodes": [],
      "config": {"name": "x", "batch_input_shape": [null, 4]}},
@@ -76,7 +77,39 @@ INSTANTIATE_TEST_SUITE_P(
         Operation{"nn.gelu", R"(["y", 0, 0, {"approximate": true}])", "Activation", {1}},
         Operation{"nn.relu", R"(["y", 0, 0, {"name": null}])", "Activation", {1}},
         Operation{"nn.leaky_relu", R"(["y", 0, 0, {"alpha": 0.1}])", "LeakyReLU", {1}},
-        Operation{"reshape", R"(["y", 0, 0, {"shape": [-1, 2, 2]}])", "Reshape", {1}}));
+        Operation{"reshape", R"(["y", 0, 0, {"shape": [-1, 2, 2]}])", "Reshape", {1}},
+        Operation{
+            "math.truediv", R"(["x", 0, 0, {"y": ["y", 0, 0], "name": null}])", "Divide", {0, 1}},
+        Operation{"math.truediv",
+                  R"(["_CONSTANT_VALUE", -1, 2.0, {"y": ["y", 0, 0]}])",
+                  "Reciprocal",
+                  {1}},
+        Operation{"math.reduce_mean", R"(["y", 0, 0, {"axis": 1, "keepdims": true}])", "Mean", {1}},
+        Operation{
+            "stack", R"([["x", 0, 0, {"axis": 1}], ["y", 0, 0, {"axis": 1}]])", "Stack", {0, 1}},
+        Operation{"math.maximum", R"(["y", 0, 0, {"y": 0.5}])", "Clip", {1}},
+        Operation{"math.pow", R"(["y", 0, 0, {"y": 2.0}])", "Power", {1}},
+        Operation{"clip_by_value",
+                  R"(["y", 0, 0, {"clip_value_min": 0, "clip_value_max": 1}])",
+                  "Clip",
+                  {1}},
+        Operation{"compat.v1.transpose", R"(["y", 0, 0, {"perm": [0, 1]}])", "Permute", {1}},
+        Operation{"cast", R"(["y", 0, 0, {"dtype": "float32"}])", "Identity", {1}},
+        Operation{"__operators__.getitem",
+                  R"(["y", 0, 0, {"slice_spec": [{"start": null, "stop": null, "step": null},
+                    {"start": 1, "stop": null, "step": 2}]}])",
+                  "GetItem",
+                  {1}}));
+
+// An argument that is true or false counts, too.
+TEST(Operations, ExactAndApproximateGelu) {
+  const auto hash = [](const char* calls) {
+    return ParseModel(Model("nn.gelu", calls), nullptr)->hash;
+  };
+  const Digest exact = hash(R"(["y", 0, 0, {}])");
+  EXPECT_EQ(hash(R"(["y", 0, 0, {"approximate": false}])"), exact);
+  EXPECT_FALSE(hash(R"(["y", 0, 0, {"approximate": true}])") == exact);
+}
 
 TEST(Operations, NumbersOnEitherSide) {
   struct Case {
@@ -103,23 +136,101 @@ TEST(Operations, OthersAreRefused) {
   struct Case {
     const char* function;
     const char* calls;
+    const char* reason;  // what follows 'layer "z" of class '
   };
   for (const Case& one :
-       {Case{"math.truediv", R"(["x", 0, 0, {"y": ["y", 0, 0]}])"},
-        Case{"math.truediv", R"(["_CONSTANT_VALUE", -1, 2.0, {"y": ["y", 0, 0]}])"},
-        Case{"math.truediv", R"(["y", 0, 0, {"y": 0}])"},
-        Case{"math.reduce_mean", R"(["y", 0, 0, {"axis": 1}])"},
-        Case{"reshape", R"(["y", 0, 0, {"shape": [2, 2]}])"},
-        Case{"", R"(["y", 0, 0, {"slice_spec": [{"start": null}]}])"}, Case{"math.add", R"([])"},
-        Case{"math.add", R"(7)"}, Case{"math.add", R"(["y"])"},
-        Case{"math.add", R"(["y", 0, 0, {}], ["x", 0, 0, {}])"}}) {
-    SCOPED_TRACE(one.calls);
+       {Case{"math.truediv", R"(["y", 0, 0, {"y": 0}])",
+             "TFOpLambda (math.truediv) is not supported"},
+        Case{"math.pow", R"(["x", 0, 0, {"y": ["y", 0, 0]}])",
+             "TFOpLambda (math.pow) is not supported"},
+        Case{"math.pow", R"(["_CONSTANT_VALUE", -1, -2.0, {"y": ["y", 0, 0]}])",
+             "Power: a power of a number that is not above 0 is not supported"},
+        Case{"math.floordiv", R"(["y", 0, 0, {"y": 2}])",
+             "TFOpLambda (math.floordiv) is not supported"},
+        Case{"math.greater", R"(["y", 0, 0, {"y": 2}])",
+             "TFOpLambda (math.greater) is not supported"},
+        Case{"math.add", R"(["y", 0, 0, {"y": [1.0, 2.0, 3.0, 4.0]}])",
+             "TFOpLambda (math.add) is not supported"},
+        Case{"cast", R"(["y", 0, 0, {"dtype": "int32"}])", "TFOpLambda (cast) is not supported"},
+        Case{"linalg.einsum", R"(["y", 0, 0, {"equation": "ab->a"}])",
+             "TFOpLambda (linalg.einsum) is not supported"},
+        Case{"math.reduce_mean", R"(["y", 0, 0, {}])",
+             "Mean: without an axis it would mix the examples of a batch"},
+        Case{"math.reduce_mean", R"(["y", 0, 0, {"axis": [1, 0]}])",
+             "Mean: axis 0 is the batch, whose examples it would mix"},
+        Case{"math.reduce_sum", R"(["y", 0, 0, {"axis": -2}])",
+             "Sum: axis -2 is not one of an example of shape 4, or is there twice"},
+        Case{"math.reduce_sum", R"(["y", 0, 0, {"axis": [1, -1]}])",
+             "Sum: axis -1 is not one of an example of shape 4, or is there twice"},
+        Case{"linalg.matmul", R"(["x", 0, 0, {"b": ["y", 0, 0], "transpose_b": true}])",
+             "Matmul: argument \"transpose_b\" = true is not known"},
+        Case{"linalg.matmul", R"(["x", 0, 0, {"b": ["y", 0, 0]}])",
+             "Matmul: inputs of shapes 4 and 4 do not fit together"},
+        Case{"stack", R"([["x", 0, 0, {"axis": 0}], ["y", 0, 0, {"axis": 0}]])",
+             "Stack: axis 0 would stand before the batch"},
+        Case{"stack", R"([["x", 0, 0, {"axis": 3}], ["y", 0, 0, {"axis": 3}]])",
+             "Stack: there cannot be a new axis 3 of inputs of shape 4"},
+        Case{"expand_dims", R"(["y", 0, 0, {"axis": 0}])",
+             "ExpandDims: there cannot be a new axis 0 in an input of shape 4"},
+        Case{"squeeze", R"(["y", 0, 0, {"axis": 1}])",
+             "Squeeze: axis 1 is not one of size 1 in an example of shape 4"},
+        Case{"transpose", R"(["y", 0, 0, {"perm": [1, 0]}])",
+             "TFOpLambda (transpose) is not supported"},
+        Case{"transpose", R"(["y", 0, 0, {}])", "TFOpLambda (transpose) is not supported"},
+        Case{"clip_by_value", R"(["y", 0, 0, {"clip_value_min": 2, "clip_value_max": 1}])",
+             "Clip: the least value must not be above the most"},
+        Case{"reshape", R"(["y", 0, 0, {"shape": [2, 2]}])",
+             "TFOpLambda (reshape) is not supported"},
+        Case{"__operators__.getitem", R"(["y", 0, 0, {"slice_spec": [0]}])",
+             "GetItem: [0] is not supported, as it takes one example of a batch"},
+        Case{"__operators__.getitem",
+             R"(["y", 0, 0, {"slice_spec": {"start": null, "stop": 2, "step": null}}])",
+             "GetItem: [:2] is not supported, as it takes some examples of a batch"},
+        Case{"__operators__.getitem", R"(["y", 0, 0, {"slice_spec": [null]}])",
+             "GetItem: [None] is not supported, as it has a new axis before the batch"},
+        Case{"__operators__.getitem",
+             R"(["y", 0, 0, {"slice_spec": [{"start": null, "stop": null, "step": null}, -5]}])",
+             "GetItem: [:,-5] does not fit examples of shape 4: there is no place -5"},
+        Case{"__operators__.getitem",
+             R"(["y", 0, 0, {"slice_spec": [{"class_name": "__ellipsis__"}, 1, 2]}])",
+             "GetItem: [...,1,2] is not supported, as it takes one example of a batch"},
+        Case{"__operators__.getitem",
+             R"(["y", 0, 0, {"slice_spec": [{"start": null, "stop": null, "step": null}, 1, 2]}])",
+             "GetItem: [:,1,2] does not fit examples of shape 4: they have fewer axes"},
+        Case{"__operators__.getitem",
+             R"(["y", 0, 0, {"slice_spec": [{"class_name": "__ellipsis__"},
+               {"start": 2, "stop": 2, "step": null}]}])",
+             "GetItem: [...,2:2] does not fit examples of shape 4: it takes nothing of an axis"},
+        Case{"__operators__.getitem",
+             R"(["y", 0, 0, {"slice_spec": [{"class_name": "__ellipsis__"},
+               {"start": null, "stop": null, "step": 0}]}])",
+             "GetItem: [...,::0] is not a part of a tensor"},
+        Case{"__operators__.getitem", R"(["y", 0, 0, {"slice_spec": [["x", 0, 0]]}])",
+             "SlicingOpLambda (__operators__.getitem) is not supported"},
+        Case{"__operators__.getitem", R"(["y", 0, 0, {"slice_spec": [{"start": 1.5}]}])",
+             "SlicingOpLambda (__operators__.getitem) is not supported"},
+        Case{"math.add", R"([])", "TFOpLambda (math.add) is not supported"},
+        Case{"math.add", R"(7)", "TFOpLambda (math.add) is not supported"},
+        Case{"math.add", R"(["y"])", "TFOpLambda (math.add) is not supported"},
+        Case{"math.add", R"(["y", 0, 0, {}], ["x", 0, 0, {}])",
+             "TFOpLambda (math.add) is not supported"}}) {
+    SCOPED_TRACE(std::string(one.function) + one.calls);
     std::vector<Problem> problems;
     EXPECT_EQ(ParseModel(Model(one.function, one.calls), nullptr, &problems), nullptr);
     ASSERT_FALSE(problems.empty());
-    EXPECT_EQ(problems[0].code, ErrorCode::kNotSupported) << problems[0].message;
-    EXPECT_NE(problems[0].message.find("layer \"z\" of class"), std::string::npos);
+    EXPECT_EQ(problems[0].message, std::string("layer \"z\" of class ") + one.reason);
   }
+}
+
+// What stands for operations alone is no layer that a file can name.
+TEST(Operations, AreNoLayers) {
+  std::vector<Problem> problems;
+  EXPECT_EQ(ParseModel(R"({"class_name": "Sequential", "config": {"layers": [
+    {"class_name": "Mean", "config": {"name": "a", "axis": 1, "batch_input_shape": [null, 3, 4]}}]}})",
+                       nullptr, &problems),
+            nullptr);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].message, "layer class \"Mean\" is not known");
 }
 
 // NumPy's rule, which an operation follows, takes the batch for another axis there; a layer's does

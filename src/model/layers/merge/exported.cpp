@@ -24,6 +24,8 @@ Value Merged(const Merge& layer, const Value& a, const Value& b) {
       return sub(a, b);
     case Kind::kMultiply:
       return mul(a, b);
+    case Kind::kDivide:
+      return div(a, b);
     case Kind::kMaximum:
       return maximum(a, b);
     case Kind::kMinimum:

@@ -8,7 +8,7 @@ namespace layers {
 // Broadcasts as Keras does: missing axes come after the batch, axes of size 1 are repeated.
 Shape Merge::OutputShape(const std::vector<Shape>& inputs) const {
   RequireInputs(*this, inputs);
-  if (kind == Kind::kSubtract && inputs.size() != 2) {
+  if ((kind == Kind::kSubtract || kind == Kind::kDivide) && inputs.size() != 2) {
     ThrowUnfit(*this, "two inputs are needed, not " + std::to_string(inputs.size()));
   }
   Shape output = inputs[0];

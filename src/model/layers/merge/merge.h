@@ -1,13 +1,13 @@
 // Layers that make one tensor of several, element by element, broadcast as Keras' merge layers do.
 #pragma once
 
-#include "model/layer.h"
+#include "model/tensor_operation.h"
 
 namespace hopper {
 namespace layers {
 
 struct Merge : Layer {
-  enum class Kind { kAdd, kSubtract, kMultiply, kAverage, kMaximum, kMinimum };
+  enum class Kind { kAdd, kSubtract, kMultiply, kDivide, kAverage, kMaximum, kMinimum };
 
   Merge(LayerConfig& config, Kind how) : Layer(config), kind(how) {}
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
@@ -46,6 +46,15 @@ struct CustomScaleLayer : Merge {
     scale = config.Number("scale", 1.0);
     if (!config.Has("scale")) config.Missing("scale");
   }
+};
+
+// x / y, for which Keras has no layer.
+struct Divide : Merge {
+  static constexpr const char* kName = "Divide";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "quotient of two inputs";
+  static constexpr const char* kSince = kOperationOnly;
+  explicit Divide(LayerConfig& config) : Merge(config, Kind::kDivide) {}
 };
 
 struct Maximum : Merge {

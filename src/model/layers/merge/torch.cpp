@@ -28,6 +28,8 @@ at::Tensor Merged(const Merge& layer, const at::Tensor& a, const at::Tensor& b) 
       return at::sub(a, b);
     case Kind::kMultiply:
       return at::mul(a, b);
+    case Kind::kDivide:
+      return at::div(a, b);
     // Of equal values the first gets the gradient, as in TensorFlow; libtorch's own share it.
     case Kind::kMaximum:
       return at::where(at::ge(a, b), a, b);

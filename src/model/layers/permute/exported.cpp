@@ -6,10 +6,9 @@ namespace layers {
 
 using ops::Value;
 
-Value Export(const Permute& layer, const ExportCall& call) {
-  Shape axes{0};
-  axes.insert(axes.end(), layer.dims.begin(), layer.dims.end());
-  return permute(call.x(), axes);
+Value Export(const Reordered& layer, const ExportCall& call) {
+  const Shape& sizes = call.x().sizes();
+  return permute(call.x(), layer.OrderOf(Shape(sizes.begin() + 1, sizes.end())));
 }
 
 }  // namespace layers

@@ -1,13 +1,15 @@
 #include "model/layers/permute/permute.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "model/layers/inputs.h"
 
 namespace hopper {
 namespace layers {
 
-Permute::Permute(LayerConfig& config) : Layer(config), dims(config.Ints("dims", 0, {})) {
+Permute::Permute(LayerConfig& config) : Reordered(config), dims(config.Ints("dims", 0, {})) {
   if (!config.Has("dims")) {
     config.Missing("dims");
     return;
@@ -23,14 +25,47 @@ Permute::Permute(LayerConfig& config) : Layer(config), dims(config.Ints("dims", 
   }
 }
 
-Shape Permute::OutputShape(const std::vector<Shape>& inputs) const {
-  RequireOneInput(*this, inputs);
-  if (inputs[0].size() != dims.size()) {
+std::vector<int64_t> Permute::OrderOf(const Shape& input) const {
+  if (input.size() != dims.size()) {
     ThrowUnfit(*this, std::to_string(dims.size()) + " axes do not fit an input of shape " +
-                          ShapeText(inputs[0]));
+                          ShapeText(input));
   }
+  std::vector<int64_t> order{0};
+  order.insert(order.end(), dims.begin(), dims.end());
+  return order;
+}
+
+Swapaxes::Swapaxes(LayerConfig& config)
+    : Reordered(config), axes{config.Int("axis1", 0), config.Int("axis2", 0)} {
+  if (axes[0] == 0 || axes[1] == 0) {
+    config.Fail(ErrorCode::kNotSupported, "axis 0 is the batch and stays where it is",
+                "Swap axes of an example.");
+  }
+}
+
+std::vector<int64_t> Swapaxes::OrderOf(const Shape& input) const {
+  std::vector<int64_t> order(input.size() + 1);
+  std::iota(order.begin(), order.end(), 0);
+  const auto rank = static_cast<int64_t>(order.size());
+  std::vector<size_t> places;
+  for (const int64_t axis : axes) {
+    const int64_t own = axis < 0 ? axis + rank : axis;
+    if (own < 1 || own >= rank) {
+      ThrowUnfit(*this, "axis " + std::to_string(axis) + " is not one of an example of shape " +
+                            ShapeText(input));
+    }
+    places.push_back(static_cast<size_t>(own));
+  }
+  std::swap(order[places[0]], order[places[1]]);
+  return order;
+}
+
+Shape Reordered::OutputShape(const std::vector<Shape>& inputs) const {
+  RequireOneInput(*this, inputs);
   Shape output;
-  for (const int64_t axis : dims) output.push_back(inputs[0][static_cast<size_t>(axis) - 1]);
+  for (const int64_t axis : OrderOf(inputs[0])) {
+    if (axis > 0) output.push_back(inputs[0][static_cast<size_t>(axis) - 1]);
+  }
   return output;
 }
 

@@ -1,23 +1,43 @@
-// Permute: the axes in another order.
+// Permute and keras.ops.swapaxes(): the axes in another order.
 #pragma once
 
-#include "model/layer.h"
+#include "model/tensor_operation.h"
 
 namespace hopper {
 namespace layers {
 
-struct Permute : Layer {
+struct Reordered : Layer {
+  using Layer::Layer;
+  Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  // Of each axis of the output: the input's axis, both with the batch as 0. Throws where an example
+  // of this shape has other axes.
+  virtual std::vector<int64_t> OrderOf(const Shape& input) const = 0;
+};
+std::unique_ptr<Operator> MakeOperator(const Reordered& layer);
+ops::Value Export(const Reordered& layer, const ExportCall& call);
+
+struct Permute : Reordered {
   static constexpr const char* kName = "Permute";
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "the axes in another order";
 
   explicit Permute(LayerConfig& config);
-  Shape OutputShape(const std::vector<Shape>& inputs) const override;
+  std::vector<int64_t> OrderOf(const Shape& input) const override;
 
   std::vector<int64_t> dims;  // of each axis of the output: the input's axis, counted from 1
 };
-std::unique_ptr<Operator> MakeOperator(const Permute& layer);
-ops::Value Export(const Permute& layer, const ExportCall& call);
+
+struct Swapaxes : Reordered {
+  static constexpr const char* kName = "Swapaxes";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "two axes in each other's place";
+  static constexpr const char* kSince = kOperationOnly;
+
+  explicit Swapaxes(LayerConfig& config);
+  std::vector<int64_t> OrderOf(const Shape& input) const override;
+
+  std::vector<int64_t> axes;  // the two, as in Keras, with the batch as 0
+};
 
 }  // namespace layers
 }  // namespace hopper

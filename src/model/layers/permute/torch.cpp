@@ -4,12 +4,11 @@
 namespace hopper {
 namespace layers {
 
-std::unique_ptr<Operator> MakeOperator(const Permute& layer) {
+std::unique_ptr<Operator> MakeOperator(const Reordered& layer) {
   return MakeFunctionOperator([&layer](const std::vector<at::Tensor>& inputs,
                                        const std::vector<at::Tensor>&, const ForwardContext&) {
-    std::vector<int64_t> axes{0};
-    axes.insert(axes.end(), layer.dims.begin(), layer.dims.end());
-    return inputs[0].permute(axes);
+    const at::Tensor& x = inputs[0];
+    return x.permute(layer.OrderOf(Shape(x.sizes().begin() + 1, x.sizes().end())));
   });
 }
 

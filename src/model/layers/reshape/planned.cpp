@@ -4,7 +4,7 @@
 namespace hopper {
 namespace layers {
 
-std::unique_ptr<PlannedOp> Plan(const Reshape& /*layer*/, PlanNode* node) {
+std::unique_ptr<PlannedOp> Plan(const SameValues& /*layer*/, PlanNode* node) {
   node->alias = true;
   return nullptr;
 }

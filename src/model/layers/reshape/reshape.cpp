@@ -7,7 +7,8 @@
 namespace hopper {
 namespace layers {
 
-Reshape::Reshape(LayerConfig& config) : Layer(config), target(config.Ints("target_shape", 0, {})) {
+Reshape::Reshape(LayerConfig& config)
+    : SameValues(config), target(config.Ints("target_shape", 0, {})) {
   int unknown = 0;
   for (int64_t size : target) {
     if (size == -1) ++unknown;
@@ -35,6 +36,50 @@ Shape Reshape::OutputShape(const std::vector<Shape>& inputs) const {
                 "layer \"" + name() + "\" of class Reshape: an input of shape " +
                     ShapeText(inputs[0]) + " cannot take the shape " + ShapeText(target));
   }
+  return output;
+}
+
+ExpandDims::ExpandDims(LayerConfig& config) : SameValues(config), axes(config.Ints("axis", 0, {})) {
+  if (axes.empty()) config.Missing("axis");
+}
+
+Shape ExpandDims::OutputShape(const std::vector<Shape>& inputs) const {
+  RequireOneInput(*this, inputs);
+  const auto rank = static_cast<int64_t>(inputs[0].size() + axes.size()) + 1;
+  std::vector<int64_t> places;
+  for (const int64_t axis : axes) {
+    places.push_back(axis < 0 ? axis + rank : axis);
+    if (places.back() < 1 || places.back() >= rank) {
+      ThrowUnfit(*this,
+                 "there cannot be a new axis " + std::to_string(axis) + " in an input of shape " +
+                     ShapeText(inputs[0]),
+                 "The batch is axis 0 and stays the first.");
+    }
+  }
+  std::sort(places.begin(), places.end());
+  Shape output = inputs[0];
+  for (const int64_t place : places) {
+    output.insert(output.begin() + static_cast<std::ptrdiff_t>(place) - 1, 1);
+  }
+  return output;
+}
+
+Squeeze::Squeeze(LayerConfig& config) : SameValues(config), axes(config.Ints("axis", 0, {})) {}
+
+Shape Squeeze::OutputShape(const std::vector<Shape>& inputs) const {
+  RequireOneInput(*this, inputs);
+  Shape output = inputs[0];
+  const auto rank = static_cast<int64_t>(output.size()) + 1;
+  constexpr int64_t kGone = 0;  // no axis has this size
+  for (const int64_t axis : axes) {
+    const int64_t own = axis < 0 ? axis + rank : axis;
+    if (own < 1 || own >= rank || inputs[0][static_cast<size_t>(own) - 1] != 1) {
+      ThrowUnfit(*this, "axis " + std::to_string(axis) +
+                            " is not one of size 1 in an example of shape " + ShapeText(inputs[0]));
+    }
+    output[static_cast<size_t>(own) - 1] = kGone;
+  }
+  output.erase(std::remove(output.begin(), output.end(), axes.empty() ? 1 : kGone), output.end());
   return output;
 }
 

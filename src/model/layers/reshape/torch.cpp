@@ -7,7 +7,7 @@ namespace {
 
 class Tensors : public Operator {
  public:
-  explicit Tensors(const Reshape& layer) : layer_(layer) {}
+  explicit Tensors(const SameValues& layer) : layer_(layer) {}
 
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
@@ -19,12 +19,12 @@ class Tensors : public Operator {
   }
 
  private:
-  const Reshape& layer_;
+  const SameValues& layer_;
 };
 
 }  // namespace
 
-std::unique_ptr<Operator> MakeOperator(const Reshape& layer) {
+std::unique_ptr<Operator> MakeOperator(const SameValues& layer) {
   return std::make_unique<Tensors>(layer);
 }
 
