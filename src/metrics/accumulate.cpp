@@ -180,7 +180,7 @@ void AddMetricSums(const MetricParams& metric, const at::Tensor& output, bool lo
     }
     return;
   }
-  const Rows rows(Probabilities(output, logits, last), targets);
+  const Rows rows(CountedOutputs(metric, output, logits, last), targets);
   switch (metric.type->summed) {
     case Summed::kExamples:
       return;

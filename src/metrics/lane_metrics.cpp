@@ -183,7 +183,7 @@ at::Tensor LaneMetricSums(const MetricParams& metric, const at::Tensor& output, 
     const at::Tensor own = weights.defined() ? weights : at::full_like(all, 1.0);
     return at::cat({sum, at::sum(own.reshape({lanes, -1}), {1}, true, at::kDouble)}, 1);
   }
-  const LaneRows rows(Probabilities(output, logits, last), targets, lanes);
+  const LaneRows rows(CountedOutputs(metric, output, logits, last), targets, lanes);
   const int64_t count = MetricSumCount(metric, output.size(-1));
   switch (metric.type->summed) {
     case Summed::kExamples:

@@ -116,6 +116,12 @@ at::Tensor Probabilities(const at::Tensor& output, bool logits, Activation last)
   return last == Activation::kSigmoid ? at::sigmoid(output) : at::softmax(output, -1);
 }
 
+at::Tensor CountedOutputs(const MetricParams& metric, const at::Tensor& output, bool logits,
+                          Activation last) {
+  at::Tensor outputs = Probabilities(output, logits, last);
+  return metric.loss_options.from_logits ? at::sigmoid(outputs) : outputs;
+}
+
 at::Tensor MetricPerExample(const MetricParams& metric, const at::Tensor& output, bool logits,
                             Activation last, const Targets& targets) {
   const bool sparse = AreClassNumbers(targets, output);

@@ -250,12 +250,16 @@ class ConfigCheck {
       const Summed summed = metric.type->summed;
       const bool counts = summed == Summed::kConfusion || summed == Summed::kClassConfusion;
       const bool curve = summed == Summed::kBuckets || summed == Summed::kBucketsAndZero;
+      if (metric.loss_options.from_logits) continue;
       if (metric.threshold || !(accuracy || curve || (counts && !metric.top_k))) continue;
+      const char* own = accuracy                           ? "Use BinaryAccuracy(threshold=0)"
+                        : metric.type == FindMetric("auc") ? "Use AUC(from_logits=True)"
+                                                           : nullptr;
       Warn("metric \"" + metric.name + "\" takes outputs for probabilities, but they are logits",
            curve ? "It counts outputs between 0 and 1." : "It cuts them at 0.5.",
-           accuracy ? "Use BinaryAccuracy(threshold=0), or end the model with sigmoid and leave "
-                      "from_logits out."
-                    : "End the model with sigmoid or softmax and leave from_logits out.");
+           own == nullptr
+               ? "End the model with sigmoid or softmax and leave from_logits out."
+               : std::string(own) + ", or end the model with sigmoid and leave from_logits out.");
     }
   }
 

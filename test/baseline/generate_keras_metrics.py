@@ -150,6 +150,12 @@ def metric_values_table():
         ("MatthewsCorrelation()", "softmax", "classes", (4,)),
         ("MatthewsCorrelation()", "softmax", "one_hot", (3,)),
     ]
+    cases += [
+        ("AUC(from_logits=True)", "linear", "binary", (1,)),
+        ("AUC(from_logits=True, curve='PR')", "linear", "binary", (3,)),
+        # Of what is a probability already, as Keras does it.
+        ("AUC(from_logits=True)", "sigmoid", "classes", (1,)),
+    ]
     for i, (text, last, kind, shape) in enumerate(cases):
         batch = 60
         shape = (batch,) + shape

@@ -57,6 +57,7 @@ inline MetricType Auc() {
                                 {"minoring", AucSum::kMinoring},
                                 {"majoring", AucSum::kMajoring}},
                                &metric->summation);
+    arguments->AddBool("from_logits", &metric->loss_options.from_logits);
   };
   return type;
 }
