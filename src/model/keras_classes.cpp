@@ -30,8 +30,6 @@ const std::set<std::string>& KerasLayers() {
       "ContrastLimitedAdaptiveHistogramEqualization",
       "Conv3D",
       "Conv3DTranspose",
-      "ConvLSTM1D",
-      "ConvLSTM2D",
       "ConvLSTM3D",
       "Cropping3D",
       "CuDNNGRU",
@@ -80,7 +78,6 @@ const std::set<std::string>& KerasLayers() {
       "SimpleRNNCell",
       "Solarization",
       "SpatialDropout3D",
-      "SpectralNormalization",
       "StackedRNNCells",
       "StringLookup",
       "TFSMLayer",
@@ -122,23 +119,53 @@ bool IsOfKeras(const json& entry) {
 
 // What Keras 3 writes between a layer that makes a mask and those that take it.
 bool IsMaskOperation(const std::string& module, const std::string& class_name) {
-  static const std::set<std::string> classes = {"Any", "ConvertToTensor", "LogicalAnd", "LogicalOr",
-                                                "NotEqual"};
+  static const std::set<std::string> classes = {
+      "Any", "ConvertToTensor", "LogicalAnd", "LogicalOr", "NotEqual", "OnesLike", "ZerosLike"};
   return Contains(module, ".ops") && classes.count(class_name) != 0;
 }
 
 }  // namespace
 
 MaskOperation MaskOperationOf(const json& entry) {
+  struct Row {
+    const char* class_name;
+    MaskOperation operation;
+    bool last_axis;  // which it must name
+  };
+  static constexpr Row kRows[] = {{"All", MaskOperation::kAll, true},
+                                  {"Any", MaskOperation::kAny, true},
+                                  {"BroadcastTo", MaskOperation::kSame, false},
+                                  {"Concatenate", MaskOperation::kConcatenate, true},
+                                  {"ConvertToTensor", MaskOperation::kSame, false},
+                                  {"ExpandDims", MaskOperation::kExpand, true},
+                                  {"LogicalAnd", MaskOperation::kAnd, false},
+                                  {"LogicalOr", MaskOperation::kOr, false},
+                                  {"NotEqual", MaskOperation::kNotEqual, false},
+                                  {"OnesLike", MaskOperation::kOnes, false},
+                                  {"ZerosLike", MaskOperation::kZeros, false}};
   const std::string class_name = StringMember(entry, "class_name");
-  if (class_name == "NotEqual") return MaskOperation::kNotEqual;
-  if (class_name == "Any") {
-    const json& axis = Member(Member(entry, "config"), "axis");
-    return axis == json(-1) ? MaskOperation::kAny : MaskOperation::kOther;
+  const json& axis = Member(Member(entry, "config"), "axis");
+  for (const Row& row : kRows) {
+    if (class_name != row.class_name) continue;
+    // The batch, steps and features are three; ExpandDims counts the axis that it makes.
+    const bool last = axis == json(-1) || axis == json(2);
+    return row.last_axis && !last ? MaskOperation::kOther : row.operation;
   }
-  if (class_name == "LogicalAnd") return MaskOperation::kAnd;
-  if (class_name == "LogicalOr") return MaskOperation::kOr;
-  return MaskOperation::kSame;
+  return MaskOperation::kOther;
+}
+
+bool IsOperationOfMasks(const json& entry, const std::set<std::string>& masks) {
+  static const std::set<std::string> classes = {"All", "BroadcastTo", "Concatenate", "ExpandDims"};
+  if (masks.empty() || !IsOperation(entry)) return false;
+  if (classes.count(StringMember(entry, "class_name")) == 0) return false;
+  const json& nodes = Member(entry, "inbound_nodes");
+  if (!nodes.is_array() || nodes.empty()) return false;
+  // The first of its tensors, which may be in a list.
+  const json* value = &Member(nodes[0], "args");
+  while (value->is_array() && !value->empty()) value = &(*value)[0];
+  const json& history = Member(Member(*value, "config"), "keras_history");
+  return history.is_array() && !history.empty() && history[0].is_string() &&
+         masks.count(history[0].get<std::string>()) != 0;
 }
 
 bool IsOperation(const json& entry) {

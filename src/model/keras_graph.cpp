@@ -50,13 +50,17 @@ class Reader {
                        : "No list of layers at " + graph->path + ".layers.",
                   kArchitectureHint);
     }
+    std::set<std::string> masks;
     for (size_t i = 0; i < layers->size(); ++i) {
       if (n_layers_ >= kMaxLayers) {
         return Fail(graph, ErrorCode::kLimitExceeded, "model has too many layers",
                     "The limit is " + std::to_string(kMaxLayers) + ".");
       }
       ++n_layers_;
-      ReadEntry(&(*layers)[i], layers_path + "[" + std::to_string(i) + "]", prefix, frozen, graph);
+      ReadEntry(&(*layers)[i], layers_path + "[" + std::to_string(i) + "]", prefix, frozen, masks,
+                graph);
+      const GraphLayer& read = graph->layers.back();
+      if (read.kind == GraphLayer::Kind::kMask) masks.insert(read.name);
     }
     if (graph->sequential) {
       Chain(*entry, *config, (*layers)[0], graph);
@@ -90,8 +94,9 @@ class Reader {
                           "", "Build the model with dtype float32."});
   }
 
+  // `masks`: names of the entries before it that make masks.
   void ReadEntry(json* entry, const std::string& path, const std::string& prefix, bool frozen,
-                 ModelGraph* graph) {
+                 const std::set<std::string>& masks, ModelGraph* graph) {
     GraphLayer layer;
     layer.path = path;
     layer.name = StringMember(*entry, "name");
@@ -100,6 +105,9 @@ class Reader {
     if (!entry->is_object() || StringMember(*entry, "class_name").empty()) {
       Fail(graph, ErrorCode::kInvalidText, "layer \"" + layer.name + "\" has no class_name",
            "The file says " + ShortJson(*entry) + " at " + path + ".");
+    } else if (IsOperationOfMasks(*entry, masks)) {
+      layer.kind = GraphLayer::Kind::kMask;
+      layer.mask = MaskOperationOf(*entry);
     } else {
       ResolveClassName(entry);
       layer.operation = IsOperation(*entry) && WriteOperationAsLayer(entry);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,21 @@ struct Call {
 };
 
 // An operation on tensors that only makes masks.
-enum class MaskOperation { kSame, kNotEqual, kAny, kAnd, kOr, kOther };
+enum class MaskOperation {
+  kSame,
+  kNotEqual,
+  kAny,  // along the last axis, as kAll
+  kAll,
+  kAnd,
+  kOr,
+  // What Keras 3 writes between masked inputs of a Concatenate and its mask: masks get an axis of
+  // features, as what is all true or all false has, and are joined along it.
+  kExpand,
+  kOnes,
+  kZeros,
+  kConcatenate,
+  kOther
+};
 
 struct ModelGraph;
 
@@ -120,6 +135,9 @@ EntryClass ClassifyEntry(const nlohmann::json& entry, const std::string& name,
 
 // Of an entry that is kMask.
 MaskOperation MaskOperationOf(const nlohmann::json& entry);
+// Whether an entry is an operation of masks, which it is of tensors, too: `masks` are the names of
+// the entries before it that make masks.
+bool IsOperationOfMasks(const nlohmann::json& entry, const std::set<std::string>& masks);
 
 // Fills in `calls`, `inputs` and `outputs` of a Functional from its config.
 void ReadConnections(const nlohmann::json& config, KerasFamily family, ModelGraph* graph,

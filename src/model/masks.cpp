@@ -38,44 +38,93 @@ void PutForm(const CallForm& form, ByteWriter* out) {
   }
 }
 
-int Masks::Add(Mask mask) {
-  masks_.push_back(std::move(mask));
+int Masks::Add(Made made) {
+  masks_.push_back(std::move(made));
   return kNothing - static_cast<int>(masks_.size() - 1);
 }
 
-int Masks::Call(const GraphLayer& at, const hopper::Call& call, const std::vector<int>& inputs) {
-  for (int id : inputs) {
-    if (id == -1) return -1;
+const Mask* Masks::Find(int id) const {
+  if (id > kNothing) return nullptr;
+  const Made& made = Of(id);
+  return made.nothing || made.wide ? nullptr : &made.mask;
+}
+
+Masks::Made Masks::Reduced(const Made& made, MaskStep::Kind kind) const {
+  Made reduced;
+  bool first = true;
+  for (const int id : made.joined) {
+    const Made& part = Of(id);
+    // Everything counts in it.
+    if (part.mask.empty() && kind == MaskStep::Kind::kOr) return {};
+    reduced.mask = first ? part.mask : Combine(reduced.mask, part.mask, kind);
+    first = false;
   }
-  const auto is_mask = [](int id) { return id <= kNothing; };
-  const bool all_masks = std::all_of(inputs.begin(), inputs.end(), is_mask);
+  return reduced;
+}
+
+int Masks::Make(const GraphLayer& at, const hopper::Call& call, const std::vector<int>& inputs) {
   const size_t n = inputs.size();
+  const auto is_mask = [](int id) { return id <= kNothing; };
+  const bool masks = n > 0 && std::all_of(inputs.begin(), inputs.end(), is_mask);
+  const bool tensor = n == 1 && !masks;
   switch (at.mask) {
     case MaskOperation::kSame:
-      if (n == 1 && all_masks) return inputs[0];
-      break;
+      return masks && n == 1 ? inputs[0] : -1;
     case MaskOperation::kNotEqual:
-      if (n == 1 && !all_masks && call.constants.size() == 1) {
-        return Add({{MaskStep::Kind::kNotEqual, inputs[0], call.constants[0]}});
-      }
-      break;
+      if (!tensor || call.constants.size() != 1) return -1;
+      return Add({{{MaskStep::Kind::kNotEqual, inputs[0], call.constants[0]}}, false, false, {}});
+    case MaskOperation::kOnes:
+      return tensor ? Add({{}, false, true, {}}) : -1;
+    case MaskOperation::kZeros:
+      return tensor ? Add({{}, true, true, {}}) : -1;
+    case MaskOperation::kExpand: {
+      if (!masks || n != 1 || Find(inputs[0]) == nullptr) return -1;
+      Made wide = Of(inputs[0]);
+      wide.wide = true;
+      return Add(wide);
+    }
+    case MaskOperation::kConcatenate: {
+      const auto joins = [&](int id) {
+        return is_mask(id) && Of(id).wide && !Of(id).nothing && Of(id).joined.empty();
+      };
+      if (!std::all_of(inputs.begin(), inputs.end(), joins)) return -1;
+      return Add({{}, false, true, inputs});
+    }
     case MaskOperation::kAny:
-      if (n == 1 && all_masks && Of(inputs[0]).size() == 1) {
-        Mask mask = Of(inputs[0]);
-        mask[0].kind = MaskStep::Kind::kAnyNotEqual;
-        return Add(mask);
+    case MaskOperation::kAll: {
+      if (!masks || n != 1) return -1;
+      const bool any = at.mask == MaskOperation::kAny;
+      Made made = Of(inputs[0]);
+      if (!made.joined.empty()) {
+        return Add(Reduced(made, any ? MaskStep::Kind::kOr : MaskStep::Kind::kAnd));
       }
-      break;
+      if (!any || made.wide || made.mask.size() != 1) return -1;
+      made.mask[0].kind = MaskStep::Kind::kAnyNotEqual;
+      return Add(made);
+    }
+    case MaskOperation::kAnd:
+    case MaskOperation::kOr: {
+      if (!masks || n != 2) return -1;
+      const bool both = at.mask == MaskOperation::kAnd;
+      Made a = Of(inputs[0]);
+      Made b = Of(inputs[1]);
+      if (a.wide != b.wide || !a.joined.empty() || !b.joined.empty()) return -1;
+      if (a.nothing) std::swap(a, b);
+      if (b.nothing) return Add(both ? b : a);
+      if (!both && (a.mask.empty() || b.mask.empty())) return Add({{}, false, a.wide, {}});
+      a.mask = Combine(a.mask, b.mask, both ? MaskStep::Kind::kAnd : MaskStep::Kind::kOr);
+      return Add(a);
+    }
     case MaskOperation::kOther:
       break;
-    default:
-      if (n == 2 && all_masks) {
-        return Add(
-            Combine(Of(inputs[0]), Of(inputs[1]),
-                    at.mask == MaskOperation::kAnd ? MaskStep::Kind::kAnd : MaskStep::Kind::kOr));
-      }
-      break;
   }
+  return -1;
+}
+
+int Masks::Call(const GraphLayer& at, const hopper::Call& call, const std::vector<int>& inputs) {
+  if (std::count(inputs.begin(), inputs.end(), -1) != 0) return -1;
+  const int made = Make(at, call, inputs);
+  if (made != -1) return made;
   Fail(ErrorCode::kNotSupported,
        "layer \"" + at.name + "\" makes a mask in a way that is not supported",
        "It is " + at.path + " of the architecture.",
@@ -117,14 +166,15 @@ bool Masks::OfCall(const GraphLayer& at, const Layer& layer, const hopper::Call&
     const int id = inputs[data + i];
     const bool takes = layer.reads_masks() || layer.masking() == Masking::kCannot ||
                        layer.masking() == Masking::kCarries || layer.masking() == Masking::kTakes;
-    if (id > kNothing || to >= data || !takes) {
+    const Mask* mask = Find(id);
+    if (mask == nullptr || to >= data || !takes) {
       Fail(
           ErrorCode::kNotSupported,
           "layer \"" + layer.name() + "\" is called with argument \"mask\", which is not supported",
           "The layer is " + at.path + " of the architecture.");
       return false;
     }
-    (*masks)[to] = Of(id);
+    (*masks)[to] = *mask;
     any = true;
   }
   if (!any) {

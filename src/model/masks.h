@@ -29,6 +29,8 @@ class Masks {
   const Mask& OfTensor(int tensor) const { return tensor_masks_[tensor]; }
   void SetTensor(int tensor, Mask mask) { tensor_masks_[tensor] = std::move(mask); }
 
+  // The mask of an id, for a layer; null where it is none that a layer takes.
+  const Mask* Find(int id) const;
   // The id of the mask that an operation makes, or -1.
   int Call(const GraphLayer& at, const hopper::Call& call, const std::vector<int>& inputs);
   // Masks of the inputs of a call: what is said there, else what the tensors carry. False, with a
@@ -45,14 +47,25 @@ class Masks {
             const std::string& hint = "") {
     problems_->push_back({code, message, detail, hint});
   }
-  int Add(Mask mask);
-  const Mask& Of(int id) const { return masks_[static_cast<size_t>(kNothing - id)]; }
+  // What operations make on their way to a mask.
+  struct Made {
+    Mask mask;                // empty: everything counts
+    bool nothing = false;     // all false, whatever the mask is
+    bool wide = false;        // has an axis of features behind the steps
+    std::vector<int> joined;  // masks that follow each other along the features
+  };
+  int Add(Made made);
+  const Made& Of(int id) const { return masks_[static_cast<size_t>(kNothing - id)]; }
+  // Along the features: what counts in one of those joined, or in all of them.
+  Made Reduced(const Made& made, MaskStep::Kind kind) const;
+  // -1 where there is none.
+  int Make(const GraphLayer& at, const hopper::Call& call, const std::vector<int>& inputs);
   bool HasMaskShape(const Mask& mask, const Shape& shape) const;
 
   ModelSpec* spec_;
   std::vector<Problem>* problems_;
   std::vector<Mask> tensor_masks_;  // by tensor id
-  std::vector<Mask> masks_;         // that operations made
+  std::vector<Made> masks_;         // that operations made
 };
 
 }  // namespace hopper

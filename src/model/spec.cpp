@@ -291,7 +291,7 @@ class Builder {
       if (layer.kind == GraphLayer::Kind::kMask) {
         *made = {masks_.Call(layer, call, arguments)};
       } else if (layer.kind == GraphLayer::Kind::kModel) {
-        if (!Run(*layer.model, arguments, frozen, made)) made->clear();
+        if (!CallModel(layer, call, arguments, frozen, made)) made->clear();
       } else {
         *made = {CallLayer(layer, call, arguments, frozen)};
       }
@@ -316,6 +316,33 @@ class Builder {
       return false;
     }
     return true;
+  }
+
+  // A nested model sees the masks that its call names. `arguments` are the call's inputs and masks.
+  bool CallModel(const GraphLayer& layer, const Call& call, const std::vector<int>& arguments,
+                 bool inference, std::vector<int>* outputs) {
+    const auto n = static_cast<std::ptrdiff_t>(call.inputs.size());
+    const std::vector<int> inputs(arguments.begin(), arguments.begin() + n);
+    std::vector<std::pair<int, Mask>> before;
+    bool taken = true;
+    for (size_t i = 0; taken && i < call.masks.size(); ++i) {
+      const auto to = static_cast<size_t>(call.masked[i]);
+      const int id = arguments[call.inputs.size() + i];
+      if (id == -1 || (to < inputs.size() && inputs[to] == -1)) continue;  // said already
+      const Mask* mask = masks_.Find(id);
+      taken = mask != nullptr && to < inputs.size() && inputs[to] >= 0;
+      if (!taken) break;
+      before.emplace_back(inputs[to], masks_.OfTensor(inputs[to]));
+      masks_.SetTensor(inputs[to], *mask);
+    }
+    if (!taken) {
+      Fail(ErrorCode::kNotSupported,
+           "model \"" + layer.name + "\" is called with a mask that is not supported",
+           "It is " + layer.path + " of the architecture.");
+    }
+    const bool run = taken && Run(*layer.model, inputs, inference, outputs);
+    for (auto i = before.rbegin(); i != before.rend(); ++i) masks_.SetTensor(i->first, i->second);
+    return run;
   }
 
   bool CheckInput(const GraphLayer& layer, int tensor, bool taken) {

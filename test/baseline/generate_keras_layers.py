@@ -115,6 +115,7 @@ def layer_models():
     add("dense_thresholded_relu", (7,), L.Dense(5, activation=thresholded(theta=0.2)), L.Dense(3))
     add("softmax_layer", (3, 4), L.Softmax())
     add("softmax_axis_1", (3, 4), L.Softmax(axis=1))
+    add("softmax_two_axes", (3, 4, 2), L.Dense(2), L.Softmax(axis=[1, -1]))
 
     add("batch_norm_rank_2", (5,), L.BatchNormalization(), batch=7)
     add("batch_norm_rank_3", (4, 5), L.BatchNormalization(momentum=0.9), batch=3)
@@ -135,6 +136,17 @@ def layer_models():
     a = keras.Input((5,))
     b = L.BatchNormalization()(a, training=False)
     models["called_in_inference"] = (keras.Model(a, L.Dense(2)(b)), 6)
+
+    spectral = L.SpectralNormalization
+    add("spectral_dense", (6,), spectral(L.Dense(5, activation="tanh")), L.Dense(2))
+    add("spectral_no_bias", (3, 6), spectral(L.Dense(4, use_bias=False), power_iterations=3))
+    add("spectral_conv", (6, 5, 3), spectral(L.Conv2D(4, 3, padding="same", activation="relu")),
+        spectral(L.DepthwiseConv2D(3)), L.Flatten(), spectral(L.Dense(2)), batch=3)
+    add("spectral_transposed", (4, 3, 2), spectral(L.Conv2DTranspose(3, 2)), batch=3)
+    add("spectral_series", (7, 3), spectral(L.Conv1D(4, 3, padding="causal")), batch=3)
+    a = keras.Input((4,))
+    shared = spectral(L.Dense(4, activation="tanh"))
+    models["spectral_twice"] = (keras.Model(a, L.Add()([shared(a), shared(shared(a))])), 4)
 
     add("rescaling", (3, 4), L.Rescaling(1 / 127.5, offset=-1.0))
     add("rescaling_no_offset", (5,), L.Rescaling(0.25))

@@ -83,9 +83,69 @@ def series_models():
     x = L.Embedding(7, 3)(a)
     mask = keras.ops.not_equal(a, 3)
     models["ids_mask_given"] = (keras.Model(a, L.GlobalAveragePooling1D()(x, mask=mask)), 6)
+    mask_models(models)
     recurrent_models(add, ids, gaps, models)
     attention_models(add, ids, models)
+    conv_lstm_models(add, gaps)
     return models
+
+
+def mask_models(models):
+    """Masks that go into nested models, and through Concatenate."""
+
+    def functional(name, build, shape=(5,)):
+        a = keras.Input(shape)
+        models["ids_" + name] = (keras.Model(a, build(a)), 6)
+
+    def masked(a, width=4):
+        return L.Embedding(7, width, mask_zero=True)(a)
+
+    def nested(build, *shapes):
+        inputs = [keras.Input(shape) for shape in shapes]
+        return keras.Model(inputs if len(inputs) > 1 else inputs[0], build(*inputs))
+
+    functional("nested_masked", lambda a: nested(
+        lambda x: L.Dense(2)(L.LSTM(3)(x)), (5, 4))(masked(a)))
+    functional("nested_given_a_mask", lambda a: nested(
+        lambda x: L.GlobalAveragePooling1D()(L.Dense(3)(x)), (5, 4))(
+            L.Embedding(7, 4)(a), mask=keras.ops.not_equal(a, 2)))
+    functional("nested_twice", lambda a: (lambda model: L.Add()([model(masked(a)), model(
+        L.Embedding(7, 4)(a))]))(nested(lambda x: L.GRU(3)(x), (5, 4))))
+    functional("nested_sequential", lambda a: keras.Sequential(
+        [keras.Input((5, 4)), L.Dense(3), L.LSTM(2)])(masked(a)))
+    functional("nested_one_of_two", lambda a: nested(
+        lambda x, y: L.Concatenate()([L.LSTM(3)(x), L.GlobalAveragePooling1D()(y)]),
+        (5, 4), (5, 2))([masked(a), L.Embedding(7, 2)(a)]))
+    functional("nested_joins", lambda a: nested(
+        lambda x, y: L.LSTM(3)(L.Concatenate()([x, y])), (5, 4), (5, 2))(
+            [masked(a), L.Embedding(7, 2, mask_zero=True)(a)]))
+    functional("nested_in_nested", lambda a: nested(lambda x: nested(
+        lambda y: L.LSTM(2)(y), (5, 4))(x), (5, 4))(masked(a)))
+    functional("concatenate_masked", lambda a: L.LSTM(3)(
+        L.Concatenate()([masked(a), L.Embedding(7, 2, mask_zero=True)(a)])))
+    functional("concatenate_other_masks", lambda a: L.LSTM(3)(L.Concatenate()(
+        [masked(a), L.Masking(0.25)(L.Rescaling(0.25)(L.Reshape((5, 1))(a)))])))
+    functional("concatenate_one_masked", lambda a: L.GlobalAveragePooling1D()(
+        L.Concatenate()([masked(a), L.Embedding(7, 2)(a)])))
+    functional("concatenate_then_dense", lambda a: L.LSTM(2)(L.Dense(3)(
+        L.Concatenate(axis=2)([masked(a), L.Dense(2)(masked(a))]))))
+
+
+def conv_lstm_models(add, gaps):
+    series = lambda name, shape, *args, **kw: add("conv_lstm_1d_" + name, shape,
+                                                  L.ConvLSTM1D(*args, **kw))
+    series("valid", (4, 6, 2), 3, 3)
+    series("sequences", (3, 6, 2), 2, 3, return_sequences=True, padding="same")
+    series("even_kernel", (3, 6, 2), 2, 4, padding="same")
+    series("strides", (3, 7, 2), 2, 3, strides=2)
+    series("dilated", (3, 8, 2), 2, 3, dilation_rate=2)
+    series("backwards", (3, 5, 2), 2, 2, go_backwards=True, return_sequences=True)
+    series("no_bias", (3, 5, 2), 2, 2, use_bias=False, activation="relu")
+    series("hard_sigmoid", (3, 5, 2), 2, 2, recurrent_activation="hard_sigmoid")
+    add("conv_lstm_1d_two", (3, 6, 2), L.ConvLSTM1D(3, 2, return_sequences=True),
+        L.ConvLSTM1D(2, 3, padding="same"), L.Flatten(), L.Dense(2))
+    add("conv_lstm_2d", (3, 5, 4, 2), L.ConvLSTM2D(2, 3, padding="same", return_sequences=True),
+        L.ConvLSTM2D(2, (2, 3), strides=(1, 2)), batch=2)
 
 
 def recurrent_models(add, ids, gaps, models):

@@ -18,7 +18,7 @@ from conftest import SOURCE, ask, plain_connection
 BASELINE = SOURCE / "test/baseline"
 LAYERS = sorted(path.name for path in BASELINE.glob("keras_layers*.safetensors"))
 # Layers that have no form for other tools.
-LACKING = {"Resizing"}  # with the nearest pixel
+LACKING = set()
 
 
 class Table:

@@ -341,7 +341,12 @@ const std::map<std::string, Row>& Rows() {
       {"Exp", Function("torch.exp")},
       {"Expand", Expanding},
       {"GRU", Recurrence("gru", kGru)},
-      {"Gather", [](const Call& call) { return call.in[0] + "[" + call.in[1] + "]"; }},
+      {"Gather",
+       [](const Call& call) {
+         const int64_t axis = call.node->Int("axis", 0);
+         if (axis == 0) return call.in[0] + "[" + call.in[1] + "]";
+         return call.in[0] + ".index_select(" + std::to_string(axis) + ", " + call.in[1] + ")";
+       }},
       {"Greater", Infix(">")},
       {"GreaterOrEqual", Infix(">=")},
       {"HardSigmoid",
@@ -359,12 +364,12 @@ const std::map<std::string, Row>& Rows() {
                 call.In(2) + ", eps=" + NumberOf(call.node->Number("epsilon", 0.0)) + ")";
        }},
       {"LeakyRelu", WithNumber("F.leaky_relu", "alpha")},
+      {"Log", Function("torch.log")},
       {"LogSoftmax", AlongAxis("F.log_softmax")},
       {"MatMul", Infix("@")},
       {"Max", Extreme("torch.maximum", "min")},
       {"MaxPool", MaximumPooling},
       {"Min", Extreme("torch.minimum", "max")},
-      {"Log", Function("torch.log")},
       {"Mul", Infix("*")},
       {"Neg", [](const Call& call) { return "-" + call.in[0]; }},
       {"Not", [](const Call& call) { return "~" + call.in[0]; }},
@@ -373,16 +378,16 @@ const std::map<std::string, Row>& Rows() {
        [](const Call& call) {
          return "F.pad(" + call.in[0] + ", " + Tuple(TorchPads(call.node->Ints("pads"))) + ")";
        }},
+      {"Pow", Function("torch.pow")},
       {"RNN", Recurrence("rnn", kRnn)},
       {"ReduceMax", Reducing("amax")},
       {"ReduceMean", Reducing("mean")},
+      {"ReduceMin", Reducing("amin")},
       {"ReduceSum", Reducing("sum")},
       {"Relu", Function("torch.relu")},
-      {"Pow", Function("torch.pow")},
       {"Reshape",
        [](const Call& call) { return call.in[0] + ".reshape" + Tuple(call.node->Ints("shape")); }},
       {"Resize", Resizing},
-      {"ReduceMin", Reducing("amin")},
       {"Selu", Function("F.selu")},
       {"Shrink",
        [](const Call& call) {
@@ -391,12 +396,12 @@ const std::map<std::string, Row>& Rows() {
                 NumberOf(call.node->Number("lambd", 0.0)) + ")";
        }},
       {"Sigmoid", Function("torch.sigmoid")},
+      {"Sin", Function("torch.sin")},
       {"Slice", Slicing},
       {"Softmax", AlongAxis("torch.softmax")},
       {"Softplus", Function("F.softplus")},
       {"Sqrt", Function("torch.sqrt")},
       {"Sub", Infix("-")},
-      {"Sin", Function("torch.sin")},
       {"Tanh", Function("torch.tanh")},
       {"TopK",
        [](const Call& call) {

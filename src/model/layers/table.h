@@ -16,6 +16,7 @@
 #include "model/layers/concatenate/concatenate.h"
 #include "model/layers/conv_1d/conv_1d.h"
 #include "model/layers/conv_2d/conv_2d.h"
+#include "model/layers/conv_lstm/conv_lstm.h"
 #include "model/layers/conv_transpose/conv_transpose.h"
 #include "model/layers/dense/dense.h"
 #include "model/layers/depthwise_conv_2d/depthwise_conv_2d.h"
@@ -51,6 +52,7 @@
 #include "model/layers/separable_conv_1d/separable_conv_1d.h"
 #include "model/layers/separable_conv_2d/separable_conv_2d.h"
 #include "model/layers/spatial_dropout_1d/spatial_dropout_1d.h"
+#include "model/layers/spectral_normalization/spectral_normalization.h"
 #include "model/layers/stack/stack.h"
 #include "model/layers/steps/steps.h"
 #include "model/layers/time_distributed/time_distributed.h"
@@ -68,26 +70,26 @@ using Layers = LayerList<
     layers::AveragePooling1D, layers::AveragePooling2D, layers::BatchNormalization,
     layers::Bidirectional, layers::CategoryEncoding, layers::CenterCrop, layers::Clip,
     layers::Concatenate, layers::Conv1D, layers::Conv1DTranspose, layers::Conv2D,
-    layers::Conv2DTranspose, layers::Cos, layers::Cropping1D, layers::Cropping2D,
-    layers::CustomScaleLayer, layers::Dense, layers::DepthwiseConv1D, layers::DepthwiseConv2D,
-    layers::Discretization, layers::Divide, layers::Dot, layers::Dropout, layers::ELU,
-    layers::Embedding, layers::ExpandDims, layers::Flatten, layers::GRU, layers::GaussianDropout,
-    layers::GaussianNoise, layers::GetItem, layers::GlobalAveragePooling1D,
-    layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D, layers::GlobalMaxPooling2D,
-    layers::GroupNormalization, layers::GroupQueryAttention, layers::Identity, layers::InputLayer,
-    layers::LSTM, layers::LayerNormalization, layers::LayerScale, layers::LeakyReLU, layers::Log,
-    layers::Log1p, layers::MaskingLayer, layers::Matmul, layers::Max, layers::MaxPooling1D,
-    layers::MaxPooling2D, layers::Maximum, layers::Mean, layers::Min, layers::Minimum,
-    layers::MultiHeadAttention, layers::Multiply, layers::Normalization, layers::PReLU,
-    layers::Permute, layers::Power, layers::RMSNormalization, layers::RandomBrightness,
-    layers::RandomContrast, layers::RandomCrop, layers::RandomFlip, layers::RandomRotation,
-    layers::RandomTranslation, layers::RandomZoom, layers::ReLU, layers::Reciprocal,
-    layers::RepeatVector, layers::Rescaling, layers::Reshape, layers::Resizing, layers::Rsqrt,
-    layers::SeparableConv1D, layers::SeparableConv2D, layers::SimpleRNN, layers::Sin,
-    layers::Softmax, layers::SpatialDropout1D, layers::SpatialDropout2D, layers::Sqrt,
-    layers::Square, layers::Squeeze, layers::Stack, layers::Std, layers::Subtract, layers::Sum,
-    layers::Swapaxes, layers::ThresholdedReLU, layers::TimeDistributed, layers::UnitNormalization,
-    layers::UpSampling1D, layers::UpSampling2D, layers::Var, layers::ZeroPadding1D,
-    layers::ZeroPadding2D>;
+    layers::Conv2DTranspose, layers::ConvLSTM1D, layers::ConvLSTM2D, layers::Cos,
+    layers::Cropping1D, layers::Cropping2D, layers::CustomScaleLayer, layers::Dense,
+    layers::DepthwiseConv1D, layers::DepthwiseConv2D, layers::Discretization, layers::Divide,
+    layers::Dot, layers::Dropout, layers::ELU, layers::Embedding, layers::ExpandDims,
+    layers::Flatten, layers::GRU, layers::GaussianDropout, layers::GaussianNoise, layers::GetItem,
+    layers::GlobalAveragePooling1D, layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D,
+    layers::GlobalMaxPooling2D, layers::GroupNormalization, layers::GroupQueryAttention,
+    layers::Identity, layers::InputLayer, layers::LSTM, layers::LayerNormalization,
+    layers::LayerScale, layers::LeakyReLU, layers::Log, layers::Log1p, layers::MaskingLayer,
+    layers::Matmul, layers::Max, layers::MaxPooling1D, layers::MaxPooling2D, layers::Maximum,
+    layers::Mean, layers::Min, layers::Minimum, layers::MultiHeadAttention, layers::Multiply,
+    layers::Normalization, layers::PReLU, layers::Permute, layers::Power, layers::RMSNormalization,
+    layers::RandomBrightness, layers::RandomContrast, layers::RandomCrop, layers::RandomFlip,
+    layers::RandomRotation, layers::RandomTranslation, layers::RandomZoom, layers::ReLU,
+    layers::Reciprocal, layers::RepeatVector, layers::Rescaling, layers::Reshape, layers::Resizing,
+    layers::Rsqrt, layers::SeparableConv1D, layers::SeparableConv2D, layers::SimpleRNN, layers::Sin,
+    layers::Softmax, layers::SpatialDropout1D, layers::SpatialDropout2D,
+    layers::SpectralNormalization, layers::Sqrt, layers::Square, layers::Squeeze, layers::Stack,
+    layers::Std, layers::Subtract, layers::Sum, layers::Swapaxes, layers::ThresholdedReLU,
+    layers::TimeDistributed, layers::UnitNormalization, layers::UpSampling1D, layers::UpSampling2D,
+    layers::Var, layers::ZeroPadding1D, layers::ZeroPadding2D>;
 
 }  // namespace hopper

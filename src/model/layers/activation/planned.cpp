@@ -1,5 +1,5 @@
-#include "model/layers/activation/activation_layer.h"
 #include "model/layers/activation/planned_by_axis.h"
+#include "model/layers/activation/softmax.h"
 #include "model/planned/planned_activation.h"
 
 namespace hopper {
@@ -43,6 +43,10 @@ std::unique_ptr<PlannedOp> Plan(const ActivationLayer& layer, PlanNode* node) {
                : nullptr;
   }
   return std::make_unique<PlannedActivationOp>(node, layer.activation);
+}
+
+std::unique_ptr<PlannedOp> Plan(const Softmax& layer, PlanNode* node) {
+  return layer.axes.empty() ? Plan(static_cast<const ActivationLayer&>(layer), node) : nullptr;
 }
 
 }  // namespace layers

@@ -1,6 +1,10 @@
-#include "model/layers/activation/activation_layer.h"
+#include <ATen/ops/exp.h>
+#include <ATen/ops/logsumexp.h>
+#include <ATen/ops/sub.h>
+
+#include "model/layers/activation/softmax.h"
 #include "model/network/activate.h"
-#include "model/network/operator.h"
+#include "model/network/function_operator.h"
 
 namespace hopper {
 namespace layers {
@@ -25,6 +29,16 @@ class Tensors : public Operator {
 
 std::unique_ptr<Operator> MakeOperator(const ActivationLayer& layer) {
   return std::make_unique<Tensors>(layer);
+}
+
+std::unique_ptr<Operator> MakeOperator(const Softmax& layer) {
+  if (layer.axes.empty()) return MakeOperator(static_cast<const ActivationLayer&>(layer));
+  return MakeFunctionOperator([&layer](const std::vector<at::Tensor>& inputs,
+                                       const std::vector<at::Tensor>&, const ForwardContext&) {
+    const at::Tensor& x = inputs[0];
+    const std::vector<int64_t> axes = layer.AxesOf(Shape(x.sizes().begin() + 1, x.sizes().end()));
+    return at::exp(at::sub(x, at::logsumexp(x, axes, /*keepdim=*/true)));
+  });
 }
 
 }  // namespace layers

@@ -5,7 +5,10 @@
 namespace hopper {
 namespace layers {
 
-Concatenate::Concatenate(LayerConfig& config) : Layer(config), axis(config.Int("axis", -1)) {
+Concatenate::Concatenate(LayerConfig& config)
+    : Layer(config),
+      axis(config.Int("axis", -1)),
+      merges_masks(config.family() == KerasFamily::kKeras3) {
   if (axis == 0) {
     config.Fail(ErrorCode::kNotSupported, "axis 0 is the batch and cannot be concatenated",
                 "Use another axis; -1 is the last.");

@@ -14,10 +14,14 @@ struct Concatenate : Layer {
   explicit Concatenate(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   Masking masking() const override {
-    return axis == -1 || axis >= 2 ? Masking::kJoins : Masking::kCannot;
+    if (axis != -1 && axis < 2) return Masking::kCannot;
+    return merges_masks ? Masking::kMerges : Masking::kJoins;
   }
 
   int64_t axis;  // as in Keras, with the batch as 0
+  // What counts in one of the inputs counts in the output, as in Keras from 3.6 on; before, what
+  // counts in all of them. Files of Keras 3 mostly say themselves which masks layers get.
+  bool merges_masks;
 };
 std::unique_ptr<Operator> MakeOperator(const Concatenate& layer);
 std::unique_ptr<PlannedOp> Plan(const Concatenate& layer, PlanNode* node);

@@ -28,7 +28,8 @@ int64_t RandomImage::AutogradFloats(const std::vector<Shape>&, const Shape& outp
   return ElementCount({24, ElementCount(output)});
 }
 
-RandomImage::Range RandomImage::ReadRange(LayerConfig& config, const char* key, double least) {
+RandomImage::Range RandomImage::ReadRange(LayerConfig& config, const char* key, double least,
+                                          bool open) {
   const std::vector<double> numbers = config.Numbers(key, {0.0});
   if (!config.Has(key)) config.Missing(key);
   Range range;
@@ -39,11 +40,13 @@ RandomImage::Range RandomImage::ReadRange(LayerConfig& config, const char* key, 
     range.lower = std::min(numbers[0], numbers[1]);
     range.upper = std::max(numbers[0], numbers[1]);
   }
-  const bool below = numbers.size() == 1 && numbers[0] < least;
+  bool below = numbers.size() == 1 && numbers[0] < least;
+  for (const double number : numbers) below = below || (open && number == least);
   if (numbers.size() > 2 || below || !(range.lower >= least && range.upper <= 1.0)) {
     config.Fail(ErrorCode::kInvalidParameter,
-                "argument \"" + std::string(key) + "\" must be a number, or two, between " +
-                    std::to_string(static_cast<int>(least)) + " and 1");
+                "argument \"" + std::string(key) + "\" must be a number, or two, " +
+                    (open ? "above " : "between ") + std::to_string(static_cast<int>(least)) +
+                    (open ? " and at most 1" : " and 1"));
     return Range();
   }
   return range;
@@ -100,9 +103,9 @@ RandomTranslation::RandomTranslation(LayerConfig& config)
 
 RandomZoom::RandomZoom(LayerConfig& config)
     : RandomMove(config),
-      height_factor(ReadRange(config, "height_factor", -1.0)),
+      height_factor(ReadRange(config, "height_factor", -1.0, /*open=*/true)),
       keeps_ratio(!config.Has("width_factor")) {
-  if (!keeps_ratio) width_factor = ReadRange(config, "width_factor", -1.0);
+  if (!keeps_ratio) width_factor = ReadRange(config, "width_factor", -1.0, /*open=*/true);
 }
 
 RandomContrast::RandomContrast(LayerConfig& config)

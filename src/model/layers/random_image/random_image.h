@@ -24,8 +24,9 @@ struct RandomImage : SameShape {
   };
 
  protected:
-  // A factor between `least` and 1: two numbers, or one for itself and its negative.
-  static Range ReadRange(LayerConfig& config, const char* key, double least);
+  // A factor from `least` (above it where that is `open`) to 1: two numbers, or one for itself and
+  // its negative.
+  static Range ReadRange(LayerConfig& config, const char* key, double least, bool open = false);
   // value_range, between which values are kept.
   static Range ReadValues(LayerConfig& config);
 };
