@@ -40,7 +40,7 @@ typedef struct hopper_group_part
 	/* with part 0 only */
 	int32_t		n_events;
 	const hopper_event *events;
-	const hopper_model_result *result;	/* after `finish`, else NULL; its pointers are NULL */
+	const hopper_model_result *result;	/* after its end, else NULL; its pointers are NULL */
 	int32_t		n_visits;
 	const hopper_visit *visits; /* of this iteration so far */
 } hopper_group_part;
@@ -92,6 +92,20 @@ typedef struct hopper_group_api
 	int			(*next_load) (hopper_group *group, int32_t *split, int32_t *partition);
 	int			(*end_load) (hopper_group *group, int32_t split, int32_t partition,
 							 hopper_error *error);
+
+	/*
+	 * An open share, whose models enter and leave between two calls of start: enter*, plan_data,
+	 * and so on as above; later keep, enter*, plan_data again. `enter` stands in the place of
+	 * add_config: what comes of the configuration trains so many iterations more, one at most in a
+	 * start, and goes out as a result then; `done` is said of each iteration, `iteration`, `fresh`
+	 * and `finish` of start mean nothing. plan_data fails with HOPPER_LIMIT_EXCEEDED where
+	 * those that have entered do not fit beside the data as these lie.
+	 */
+	int			(*enter) (hopper_group *group, const hopper_config *config, int32_t iterations,
+						  hopper_error *error);
+	/* Forgets all configurations but these. */
+	int			(*keep) (hopper_group *group, const int32_t *mst_keys, int32_t n,
+						 hopper_error *error);
 } hopper_group_api;
 
 #ifdef __cplusplus

@@ -31,6 +31,11 @@ COMMENT ON AGGREGATE hopper.segment_data(bigint, bytea, integer, integer, intege
     bytea, bytea, bytea) IS
     'internal: packed data of one segment into its memory';
 
+CREATE FUNCTION hopper.segment_enter(run bigint, description bytea) RETURNS integer
+    AS 'MODULE_PATHNAME', 'hopper_sql_segment_enter' LANGUAGE C VOLATILE;
+COMMENT ON FUNCTION hopper.segment_enter(bigint, bytea) IS
+    'internal: which models train on a segment from now on';
+
 CREATE FUNCTION hopper.segment_collect(internal, bigint, integer, boolean, boolean, integer,
     integer, integer, bytea) RETURNS internal
     AS 'MODULE_PATHNAME', 'hopper_sql_segment_collect' LANGUAGE C VOLATILE;

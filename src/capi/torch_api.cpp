@@ -386,6 +386,21 @@ int GroupAddConfig(hopper_group* group, const hopper_config* config, hopper_erro
   });
 }
 
+int GroupEnter(hopper_group* group, const hopper_config* config, int32_t iterations,
+               hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(group, config);
+    group->Enter(*config, iterations);
+  });
+}
+
+int GroupKeep(hopper_group* group, const int32_t* mst_keys, int32_t n, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(group);
+    group->KeepOnly(n > 0 ? std::vector<int32_t>(mst_keys, mst_keys + n) : std::vector<int32_t>());
+  });
+}
+
 int GroupAddBuffer(hopper_group* group, const hopper_buffer* buffer, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(group, buffer);
@@ -566,6 +581,8 @@ hopper_torch_api MakeApi() {
   api.group.poll = GroupPoll;
   api.group.next_part = GroupNextPart;
   api.group.free = GroupFree;
+  api.group.enter = GroupEnter;
+  api.group.keep = GroupKeep;
   api.group.get_info = GroupGetInfo;
   api.group.plan_data = GroupPlanData;
   api.group.next_load = GroupNextLoad;

@@ -2,6 +2,7 @@
 #include "engine/group.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/clock.h"
@@ -78,7 +79,33 @@ void Group::AddConfig(const hopper_config& config) {
   } catch (...) {
     entry.problem = DescribeException();
   }
+  entry.rules = rules_;
   configs_[config.mst_key] = std::move(entry);
+}
+
+void Group::RequireRest() const {
+  if (workers_ == nullptr && travellers_.empty() && arrivals_.empty()) return;
+  throw Error(ErrorCode::kInternal, "configurations enter and leave a segment while it rests");
+}
+
+void Group::Enter(const hopper_config& config, int32_t iterations) {
+  RequireRest();
+  if ((!open_ && !configs_.empty()) || iterations < 1) {
+    throw Error(ErrorCode::kInternal,
+                "configuration " + std::to_string(config.mst_key) + " cannot enter");
+  }
+  open_ = true;
+  AddConfig(config);
+  configs_[config.mst_key].rules.num_iterations = iterations;
+}
+
+void Group::KeepOnly(const std::vector<int32_t>& mst_keys) {
+  RequireRest();
+  if (!open_) throw Error(ErrorCode::kInternal, "configurations leave an open share alone");
+  for (auto at = configs_.begin(); at != configs_.end();) {
+    const bool stays = std::find(mst_keys.begin(), mst_keys.end(), at->first) != mst_keys.end();
+    at = stays ? std::next(at) : configs_.erase(at);
+  }
 }
 
 void Group::AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes,
@@ -128,6 +155,7 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
   model->trainer = config->second.trainer.get();
   if (model->trainer != nullptr) model->watching = model->trainer->stopping().watching();
   model->memory = config->second.memory;
+  model->rules = config->second.rules;
   ByteReader in(whole.data(), whole.size(), "an envelope");
   const auto kind = in.Get<uint8_t>();
   Envelope envelope;
@@ -202,7 +230,8 @@ void Group::CheckHead(const EnvelopeHead& head, const Traveller& model) const {
   const auto require = [](bool holds) {
     if (!holds) throw Error(ErrorCode::kCorrupt, "an envelope does not fit its run");
   };
-  require(head.course.iterations <= rules_.num_iterations && head.course.iterations <= iteration_);
+  require(head.course.iterations <= model.rules.num_iterations);
+  require(open_ || head.course.iterations <= iteration_);
   require(head.course.visit < train_.n_partitions());
   require(head.total_iterations >= head.course.iterations);
   size_t n_sums = 0;
@@ -243,7 +272,9 @@ void Group::TakeEnvelope(Envelope&& envelope, Traveller* model) const {
   model->failure.detail = std::move(head.failure.detail);
   model->running = std::move(head.running);
   model->passed = std::move(head.passed);
-  if (!fresh_) {
+  // What an open share has reported of it is read when its iteration is complete.
+  const bool fresh = open_ ? head.course.visit == 0 && !head.evaluating : fresh_;
+  if (!fresh) {
     model->hop = head.hop + 1;
     model->events = std::move(head.events);
     model->visits = std::move(head.visits);
@@ -388,7 +419,7 @@ bool Group::NextPart(hopper_group_part* part) {
         part->events = model.events.data();
         part->n_visits = static_cast<int32_t>(model.visits.size());
         part->visits = model.visits.data();
-        part->result = finish_ ? &model.result : nullptr;
+        part->result = Ended(model) ? &model.result : nullptr;
       }
     }
     ++out_part_;

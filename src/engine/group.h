@@ -7,6 +7,10 @@
 // the key of the segment that has the next partition. A model's bits are those of engine/run.h: the
 // order of its own visits decides them and nothing else.
 //
+// A share may be open: models enter and leave between two calls of Start(). Each of them trains a
+// leg, so many iterations with a course of its own, goes on by one iteration at most in a call, so
+// that nobody waits for a longer leg than its own, and goes out as a result when its leg is done.
+//
 // Where the segment's partitions do not fit into memory beside the models that visit it, they are
 // read in turns while the workers train; see schedule/window.h. What is in memory at the end of a
 // visit is there for the next one.
@@ -58,8 +62,15 @@ class Group {
 
   // `config.weights` and `config.state` are not looked at: they come in envelopes.
   void AddConfig(const hopper_config& config);
+  // In the place of AddConfig(), also while nobody is at work: the share is open, and what comes of
+  // this configuration trains `iterations` more. PlanData() follows.
+  void Enter(const hopper_config& config, int32_t iterations);
+  // Of an open share: forgets all configurations but these.
+  void KeepOnly(const std::vector<int32_t>& mst_keys);
   // After the last configuration and before the first buffer: whether the data of this segment stay
-  // in memory. Throws kOutOfMemory where not even one partition fits.
+  // in memory. Throws kOutOfMemory where not even one partition fits. Again where others have
+  // entered an open share: kLimitExceeded where they do not fit beside the data as these lie; then
+  // the plan is what it was.
   void PlanData(hopper_data_plan* plan);
   void AddBuffer(const hopper_buffer& buffer);
   // Throws where data that stay lack rows.
@@ -94,6 +105,11 @@ class Group {
     return keys_.of[static_cast<size_t>(split)];
   }
   bool WantsPass(const Traveller& model, int split) const;
+  // How far it goes in this call, in iterations of its course.
+  int32_t Until(const Traveller& model) const;
+  // Whether it goes out as a result.
+  bool Ended(const Traveller& model) const;
+  void RequireRest() const;
   std::unique_ptr<Traveller> Unpack(int32_t mst_key, Arrival* arrival) const;
   void TakeState(const uint8_t* image, size_t size, Traveller* model) const;
   void CheckHead(const EnvelopeHead& head, const Traveller& model) const;
@@ -181,8 +197,11 @@ class Group {
     bool refused = false;                    // for lack of memory: `problem` says so
     Problem problem;
     ModelMemory memory;
+    RunRules rules;  // the run's; of an open share with the iterations of its leg
   };
   std::map<int32_t, Config> configs_;
+  bool open_ = false;
+  bool planned_ = false;
   Networks networks_;
 
   std::map<int32_t, Arrival> arrivals_;

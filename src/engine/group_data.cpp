@@ -12,7 +12,8 @@
 namespace hopper {
 
 void Group::PlanData(hopper_data_plan* plan) {
-  if (train_.bytes() > 0)
+  const bool again = open_ && planned_;
+  if (train_.bytes() > 0 && !again)
     throw Error(ErrorCode::kInternal, "data were planned after they had come");
   // Models that start on the same segment visit the others together, too.
   std::map<int32_t, std::vector<ModelMemory>> visitors;
@@ -32,10 +33,12 @@ void Group::PlanData(hopper_data_plan* plan) {
       continue;
     }
     any_fits = true;
-    visitors[keys_.of[kTrainSplit][static_cast<size_t>(ring_.FirstPartition(key))]].push_back(
-        config.memory);
+    // Those that enter at any time may meet anywhere.
+    const int32_t first =
+        open_ ? key_ : keys_.of[kTrainSplit][static_cast<size_t>(ring_.FirstPartition(key))];
+    visitors[first].push_back(config.memory);
   }
-  if (any_alone && !any_fits) {
+  if (any_alone && !any_fits && !again) {
     throw Error(NoRoomForData(account_->limit(), all, train_, valid_.get()));
   }
   std::array<std::vector<int64_t>, 2> bytes;
@@ -61,22 +64,41 @@ void Group::PlanData(hopper_data_plan* plan) {
   plan->max_reads = 1;
   plan->bytes_data = data;
   plan->bytes_window = data;
-  kept_orders_ = kept_plans_ = visitors.empty() ? 0 : std::numeric_limits<int64_t>::max();
-  int64_t kept_features = kept_orders_;
+  int64_t kept_orders = visitors.empty() ? 0 : std::numeric_limits<int64_t>::max();
+  int64_t kept_plans = kept_orders;
+  bool meet = true;  // all of them may be here at a time
+  int64_t kept_features = kept_orders;
   for (const auto& [key, models] : visitors) {
     const MemoryPlan own =
         PlanMemory(account_->limit(), threads_, models, data, largest, /*shared=*/0,
                    /*pool=*/false, features[kTrainSplit] + features[kValidSplit]);
-    kept_orders_ = std::min(kept_orders_, own.orders);
-    kept_plans_ = std::min(kept_plans_, own.plans);
+    meet = meet && (own.together || models.size() == 1);
+    kept_orders = std::min(kept_orders, own.orders);
+    kept_plans = std::min(kept_plans, own.plans);
     kept_features = std::min(kept_features, own.features);
     plan->bytes_models = std::max(plan->bytes_models, own.models);
     if (own.resident) continue;
     plan->resident = 0;
     plan->bytes_window = std::min(plan->bytes_window, own.window);
   }
+  const bool fits_beside =
+      plan->resident == 1 || (window_ != nullptr && plan->bytes_window >= window_bytes_);
+  if (again && (!meet || !fits_beside)) {
+    throw Error(ErrorCode::kLimitExceeded,
+                "configurations do not fit beside the data as they lie in memory",
+                "They take " + BytesText(plan->bytes_models) + "; hopper.memory_limit is " +
+                    BytesText(account_->limit()) + ".");
+  }
+  planned_ = true;
+  kept_orders_ = kept_orders;
+  kept_plans_ = kept_plans;
   kept_features_[kTrainSplit] = std::min(kept_features, features[kTrainSplit]);
   kept_features_[kValidSplit] = kept_features - kept_features_[kTrainSplit];
+  if (again) {
+    plan->resident = window_ == nullptr ? 1 : 0;
+    plan->bytes_window = window_ == nullptr ? data : window_bytes_;
+    return;
+  }
   if (plan->resident == 1) return;
   if (device_ != nullptr) {
     throw Error(ErrorCode::kOutOfMemory,
@@ -91,6 +113,8 @@ void Group::PlanData(hopper_data_plan* plan) {
   const int64_t reads =
       static_cast<int64_t>(visitors.size()) * (int64_t{rules_.num_iterations} + 1);
   plan->max_reads = static_cast<int32_t>(std::min<int64_t>(reads, INT32_MAX));
+  // The rest is for larger ones that enter later.
+  if (open_) plan->bytes_window = std::max(plan->bytes_window / 2, largest);
   window_ = std::make_unique<PartitionWindow>(bytes[0], bytes[1], plan->bytes_window);
   window_bytes_ = plan->bytes_window;
 }

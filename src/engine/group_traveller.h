@@ -18,6 +18,8 @@ struct Group::Traveller {
   Problem failure;
 
   ModelMemory memory;
+  RunRules rules;
+  int32_t until = 0;  // as Until(), from its arrival on
   Course course;
   Watching watching;
   bool evaluating = false;  // what was ordered is not complete: the final pass, or the iteration's

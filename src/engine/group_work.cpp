@@ -16,7 +16,7 @@ namespace hopper {
 // Of what was ordered last: the final pass, or the evaluations of an iteration.
 bool Group::WantsPass(const Traveller& model, int split) const {
   if (model.course.final_pass) return split == HOPPER_SPLIT_TRAIN;
-  return rules_.Evaluates(split, model.course.iterations, model.watching);
+  return model.rules.Evaluates(split, model.course.iterations, model.watching);
 }
 
 // What is evaluated now are the weights of the best iteration.
@@ -27,7 +27,19 @@ bool Group::DeliversBest(const Traveller& model) const {
 
 bool Group::Complete(const Traveller& model) const {
   return model.status == HOPPER_MODEL_FAILED ||
-         ((model.course.iterations >= iteration_ || model.course.stopped) && !model.evaluating);
+         ((model.course.iterations >= model.until || model.course.stopped) && !model.evaluating);
+}
+
+int32_t Group::Until(const Traveller& model) const {
+  if (!open_) return iteration_;
+  if (model.evaluating) return model.course.iterations;
+  return std::min(model.course.iterations + 1, model.rules.num_iterations);
+}
+
+bool Group::Ended(const Traveller& model) const {
+  if (!open_) return finish_;
+  return model.status == HOPPER_MODEL_FAILED ||
+         (!HasVisits(model.rules, model.course) && !model.evaluating);
 }
 
 void Group::Start(int32_t iteration, bool fresh, bool finish) {
@@ -40,7 +52,10 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   train_.orders().Keep(kept_orders_);
   train_.features().Keep(kept_features_[kTrainSplit]);
   if (valid_) valid_->features().Keep(kept_features_[kValidSplit]);
-  for (auto& [key, arrival] : arrivals_) travellers_.push_back(Unpack(key, &arrival));
+  for (auto& [key, arrival] : arrivals_) {
+    travellers_.push_back(Unpack(key, &arrival));
+    travellers_.back()->until = Until(*travellers_.back());
+  }
   arrivals_.clear();
   // The most expensive first, so that threads end together.
   const auto cost = [](const std::unique_ptr<Traveller>& model) {
@@ -233,7 +248,7 @@ void Group::Do(const Task& task) const {
     Fail(model, DescribeException());
   }
   if (task.kind != Task::kPack) return;
-  if (finish_) {
+  if (Ended(*model)) {
     model->next_key = key_;
     MakeResult(model);
   } else {
@@ -297,7 +312,7 @@ bool Group::BeginVisit(Traveller* model, int partition, VisitBegun* begun) const
   begun->visit.split = HOPPER_SPLIT_TRAIN;
   begun->visit.iteration = static_cast<int32_t>(model->total_iterations) + 1;
   begun->visit.first_partition = partition;
-  begun->metrics = rules_.TakesRunningMetrics(model->course.iterations + 1);
+  begun->metrics = model->rules.TakesRunningMetrics(model->course.iterations + 1);
   return true;
 }
 
@@ -315,7 +330,7 @@ void Group::EndVisit(Traveller* model, const VisitBegun& begun, VisitEnd end,
     return;
   }
   model->running.Add(sums);
-  if (hopper::EndVisit(rules_, model->watching, &model->course)) FinishIteration(model);
+  if (hopper::EndVisit(model->rules, model->watching, &model->course)) FinishIteration(model);
 }
 
 void Group::Train(Traveller* model, int partition) const {
@@ -331,7 +346,7 @@ void Group::Train(Traveller* model, int partition) const {
 void Group::FinishIteration(Traveller* model) const {
   model->total_iterations = ++model->state.iteration;
   model->observed = Observed();
-  if (rules_.TakesRunningMetrics(model->course.iterations)) {
+  if (model->rules.TakesRunningMetrics(model->course.iterations)) {
     PushMetrics(model, HOPPER_SPLIT_TRAIN, true, model->running);
   }
   model->running = MetricSums();
@@ -368,7 +383,7 @@ void Group::Stop(Traveller* model) const {
 
 // All that was ordered is reported.
 void Group::FollowReports(Traveller* model) const {
-  if (WhatFollows(rules_, model->watching, model->course) != AfterReports::kFinalPass) return;
+  if (WhatFollows(model->rules, model->watching, model->course) != AfterReports::kFinalPass) return;
   model->course.final_pass = true;
   model->evaluating = true;
 }
@@ -468,7 +483,7 @@ void Group::Fail(Traveller* model, const Problem& problem) const {
 int32_t Group::NextKey(const Traveller& model) const {
   if (model.status == HOPPER_MODEL_FAILED) return key_;
   if (!model.evaluating) {
-    if (!HasVisits(rules_, model.course)) return key_;
+    if (!HasVisits(model.rules, model.course)) return key_;
     return keys_
         .of[kTrainSplit][static_cast<size_t>(ring_.PartitionOf(model.key, model.course.visit))];
   }

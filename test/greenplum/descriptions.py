@@ -11,7 +11,7 @@ import struct
 
 from digits import query, value
 
-RUN, EVALUATION, PACKING, PLAN, PREDICTION = range(1, 6)
+RUN, EVALUATION, PACKING, PLAN, PREDICTION, ENTRY = range(1, 7)
 CONSTANT = re.compile(rb":consttype\s+17\s.*?:constvalue\s+\d+\s+\[\s+([-\d\s]+)\]", re.DOTALL)
 SEAL = 32
 

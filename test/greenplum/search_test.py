@@ -2,8 +2,10 @@
 
 import pytest
 
+from cluster import count_passes
+from conftest import connect
 from digits import query, value
-from runs import checksums, digests, pack, starts
+from runs import checksums, digests, pack, starts, working_tables
 
 GRID = """{'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']],
     'optimizer_params_list': [{'optimizer': ['Adam', 'SGD'], 'lr': [0.0003, 0.1, 'log']}]}"""
@@ -82,7 +84,7 @@ def test_a_search_does_not_depend_on_segments(searched, method):
 
 
 def test_failures_and_small_spaces_are_those_of_postgres(searched):
-    """Rounds tell what came of a trial as the one run of a server does."""
+    """Segments tell what came of a trial as the threads of a server do."""
     found = []
     for connection, table in zip(searched, ("search_3", "search_0")):
         query(connection, "SELECT hopper.automl(%s, 'failing', 'architectures', 'failing_best', ARRAY[1, 2], %s,"
@@ -122,6 +124,88 @@ def test_the_best_of_a_search_is_the_best_on_segments(searched):
     assert value(greenplum, "SELECT best_mst_key FROM hopper.models() WHERE model_table = 'bounded'") == best
     assert value(greenplum, "SELECT mst_key FROM hopper.best_config('bounded')") == best
     assert value(greenplum, "SELECT hopper.keep_best('bounded')") == 0
+
+
+def buffers(connection, table):
+    """Of each segment."""
+    return [n for n, in query(connection, f"SELECT count(*) FROM (SELECT gp_segment_id AS s FROM {table} UNION ALL"
+                                          f" SELECT gp_segment_id FROM {table}_validation) b GROUP BY s ORDER BY s")]
+
+
+def test_a_search_loads_the_data_once(on_segments, searched):
+    """Each buffer comes to its segment once, however many trials enter after another."""
+    def load():
+        return count_passes(on_segments, "hopper_segment_load",
+                            lambda: search(on_segments, "search_3", "loads", "hyperband"))
+    assert load() == buffers(on_segments, "search_3")
+    assert working_tables(on_segments) == []
+
+
+def test_trials_enter_while_others_train(searched):
+    """Between two iterations of one leg of another trial: in rounds all of them began together."""
+    greenplum, _ = searched
+    query(greenplum, "SELECT hopper.automl('search_3', 'entered', 'architectures', 'entered_best', ARRAY[1, 2], %s,"
+                     " '{''batch_size'': [32]}', 'asha', 'num_configs=16, R=8, eta=2', 7, parallel := 4)", GRID)
+    # With eta = 2 iterations 5 to 8 are one leg.
+    assert value(greenplum, "SELECT count(*) FROM (SELECT mst_key, min(CASE iteration WHEN 5 THEN started END) AS fifth,"
+                            " min(CASE iteration WHEN 8 THEN started END) AS eighth FROM hopper.run_timeline('entered')"
+                            " GROUP BY mst_key) leg JOIN (SELECT mst_key, min(started) AS first FROM"
+                            " hopper.run_timeline('entered') GROUP BY mst_key) entry"
+                            " ON first > fifth AND first < eighth") > 0
+
+
+def test_a_search_whose_segments_lose_their_data(searched):
+    """They load them again, and the search is the same."""
+    greenplum, postgres = searched
+    expected = search(postgres, "search_0", "lost", "asha")
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SELECT hopper.version()")
+    query(connection, "SET hopper.debug_drop_cache = 2")
+    assert search(connection, "search_3", "lost", "asha") == expected
+    connection.close()
+    assert working_tables(greenplum) == []
+
+
+def test_trials_that_do_not_fit_beside_the_data_enter_when_these_are_loaded_anew(searched):
+    """Small networks stay below the limit with some 1.5 MB of data a segment; a wide one takes them in turns."""
+    greenplum, postgres = searched
+    found = []
+    for connection in searched:
+        query(connection, "CREATE TABLE search_rows AS SELECT id * 12 + i AS id, label, (SELECT array_agg((p + i / 16.0)::real)"
+                          " FROM unnest(pixels) p) AS pixels FROM digits, generate_series(0, 11) i")
+    pack(greenplum, "search_many", 96, "search_rows")
+    first = ",".join(map(str, starts(greenplum, "search_many")))
+    pack(postgres, "search_many", 96, "search_rows", f", starts := '{{{first}}}'")
+    for connection in searched:
+        for hidden in (8, 2400):
+            query(connection, "SELECT hopper.mlp(model_arch_table := 'small_and_wide', packed_table := 'search_many',"
+                              f" hidden := ARRAY[{hidden}])")
+
+    def grow(connection):
+        query(connection, "SELECT hopper.automl('search_many', 'grown', 'small_and_wide', 'grown_best', ARRAY[1, 2], %s,"
+                          " '{''batch_size'': [32]}', 'grid', 'num_iterations=2', 7, parallel := 2,"
+                          " validation_table := 'search_many_validation')",
+              GRID.replace("[0.0003, 0.1, 'log']", "[0.01, 0.02]").replace("'Adam', 'SGD'", "'Adam'"))
+        found.append((query(connection, "SELECT mst_key, t.model_id, t.status, value, i.error FROM grown_trials t"
+                                        " JOIN grown_info i USING (mst_key) ORDER BY 1"),
+                      digests(connection, "grown")))
+    query(greenplum, "SET hopper.memory_limit = '6MB'")
+    loads = count_passes(greenplum, "hopper_segment_load", lambda: grow(greenplum))
+    query(greenplum, "RESET hopper.memory_limit")
+    grow(postgres)
+    assert found[0] == found[1]
+    assert [status for _, _, status, *_ in found[0][0]] == ["done"] * 4
+    assert loads == [2 * n for n in buffers(greenplum, "search_many")]
+
+
+def test_a_stopped_trial_leaves_its_weights_alone(searched):
+    """Its state goes when it is stopped; on segments as on one server."""
+    for connection, table in zip(searched, ("search_3", "search_0")):
+        search(connection, table, "stopped", "hyperband")
+        states = {key for key, in query(connection, "SELECT DISTINCT mst_key FROM stopped_state")}
+        gone = {key for key, in query(connection, "SELECT mst_key FROM stopped_decisions WHERE decision = 'stopped'")}
+        assert gone and not gone & states
+        assert gone <= {key for key, in query(connection, "SELECT mst_key FROM stopped")}
 
 
 def test_more_models_than_a_segment_has_connections_for(searched):

@@ -8,7 +8,7 @@ import psycopg2
 import pytest
 
 from conftest import DATABASE, connect
-from descriptions import (EVALUATION, PACKING, PLAN, PREDICTION, RUN, SEAL, Sealer, catch, payload)
+from descriptions import (ENTRY, EVALUATION, PACKING, PLAN, PREDICTION, RUN, SEAL, Sealer, catch, payload)
 from digits import dense, query, sequential, value
 
 FLAT = sequential(dense("hidden", 8, "relu"), dense("output", 4, "softmax"), shape=(64,))
@@ -55,6 +55,12 @@ def tenants(greenplum):
         query(greenplum, "RESET client_min_messages")
 
 
+# One trial after the other.
+SEARCH = ("SELECT * FROM hopper.automl('packed', '{name}_searched', 'models', '{name}_best', ARRAY[1], %s,"
+          " '{{''batch_size'': [32]}}', 'grid', 'num_iterations=1', parallel := 1, threads := 1)")
+GRID = ("{'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']],"
+        " 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.01, 0.02]}]}")
+KINDS = [RUN, EVALUATION, PACKING, PLAN, PREDICTION, ENTRY]
 FOUND = {}  # by the fixture `tenant`, of its session
 FIT = ("SELECT * FROM hopper.fit('packed', '{}', 'models', 1, %s, 'batch_size=32', 1,"
        " threads := 1)")
@@ -62,15 +68,16 @@ FIT = ("SELECT * FROM hopper.fit('packed', '{}', 'models', 1, %s, 'batch_size=32
 
 def catch_all(connection, name):
     """A description of each kind, of this session."""
+    found = catch(connection, SEARCH.format(name=name), GRID)
     query(connection, "SET hopper.memory_limit = 1")
-    found = catch(connection, FIT.format(name), COMPILE)
+    found.update(catch(connection, FIT.format(name), COMPILE))
     query(connection, "RESET hopper.memory_limit")
     found.update(catch(connection, f"SELECT * FROM hopper.evaluate('{name}', 'packed')"))
     found.update(catch(connection, f"SELECT hopper.training_preprocessor('rows', '{name}_packed',"
                        " 'label', 'x', partitions := 3)"))
     found.update(catch(connection, f"SELECT hopper.predict('{name}', 'rows', 'id', 'x',"
                        f" '{name}_predicted')"))
-    assert sorted(found) == [RUN, EVALUATION, PACKING, PLAN, PREDICTION]
+    assert sorted(found) == KINDS
     return found
 
 
@@ -101,7 +108,8 @@ def calls(of):
                " 'hex')) AS r FROM rows WHERE id < 4) s"],
         PREDICTION: ["SELECT count(*) FROM hopper.segment_predict(TABLE(SELECT x, id FROM rows"
                      " WHERE id < 100), %s) AS t (id integer, class_name text, class_value text,"
-                     " prob float8, rank integer, predicted_label integer)"]}[of]
+                     " prob float8, rank integer, predicted_label integer)"],
+        ENTRY: ["SELECT hopper.segment_enter({run}, %s) FROM drive"]}[of]
 
 
 def run_of(description):
@@ -110,7 +118,7 @@ def run_of(description):
 
 def outcome(connection, of, statement, description):
     """SQLSTATE of a call, None where there was no error; the cluster must be there afterwards."""
-    if of == RUN:
+    if of in (RUN, ENTRY):
         try:
             run = run_of(description)
         except struct.error:
@@ -122,9 +130,6 @@ def outcome(connection, of, statement, description):
     except psycopg2.Error as error:
         assert error.pgcode is not None and not error.pgcode.startswith(("57P", "08")), str(error)
         return error.pgcode
-
-
-KINDS = [RUN, EVALUATION, PACKING, PLAN, PREDICTION]
 
 
 @pytest.mark.parametrize("of", KINDS)
@@ -261,6 +266,7 @@ def test_nulls(tenant):
                  "hopper.segment_visit(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
                  "hopper.segment_evaluation(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
                  "hopper.segment_buffer(NULL, NULL, NULL, NULL)",
+                 "hopper.segment_enter(NULL, NULL)",
                  "hopper.segment_release(NULL)"]:
         with pytest.raises(psycopg2.Error) as error:
             query(tenant, "SELECT " + call)

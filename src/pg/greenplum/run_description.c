@@ -66,6 +66,54 @@ get_options(hopper_reader *in, hopper_run_options *options)
 	options->event_fd = -1;
 }
 
+/* legs: NULL where all train as long as the run. */
+static void
+put_configs(StringInfo out, int n, const hopper_config *configs, const int32 *legs)
+{
+	hopper_put_int(out, n);
+	for (int i = 0; i < n; i++)
+	{
+		const hopper_config *config = &configs[i];
+
+		hopper_put_int(out, config->mst_key);
+		hopper_put_int(out, config->model_id);
+		/* an architecture once, not once a configuration */
+		if (i > 0 && config->model_arch == configs[i - 1].model_arch)
+			hopper_put_int(out, -1);
+		else
+			hopper_put_bytes(out, config->model_arch, config->model_arch_size);
+		hopper_put_text(out, config->compile_params);
+		hopper_put_text(out, config->fit_params);
+		hopper_put_int(out, legs ? legs[i] : 0);
+	}
+}
+
+static void
+get_configs(hopper_reader *in, int *n, hopper_config **configs, int32 **legs)
+{
+	*n = hopper_get_count(in, 6 * sizeof(int64));
+	*configs = palloc0(sizeof(hopper_config) * (*n + 1));
+	*legs = palloc0(sizeof(int32) * (*n + 1));
+	for (int i = 0; i < *n; i++)
+	{
+		hopper_config *config = &(*configs)[i];
+
+		config->mst_key = hopper_get_int32(in);
+		config->model_id = hopper_get_int32(in);
+		config->model_arch = hopper_get_bytes(in, &config->model_arch_size);
+		if (config->model_arch == NULL)
+		{
+			if (i == 0)
+				hopper_refuse_description();
+			config->model_arch = config[-1].model_arch;
+			config->model_arch_size = config[-1].model_arch_size;
+		}
+		config->compile_params = hopper_get_text(in);
+		config->fit_params = hopper_get_text(in);
+		(*legs)[i] = hopper_get_natural(in);
+	}
+}
+
 bytea *
 hopper_describe_run(const hopper_segment_run *run)
 {
@@ -90,21 +138,7 @@ hopper_describe_run(const hopper_segment_run *run)
 	hopper_put_bytes(&out, run->segment_numbers, sizeof(int32) * run->n_segments);
 	hopper_put_int(&out, run->drop_cache);
 	hopper_put_text(&out, run->shown);
-	hopper_put_int(&out, run->n_configs);
-	for (int i = 0; i < run->n_configs; i++)
-	{
-		const hopper_config *config = &run->configs[i];
-
-		hopper_put_int(&out, config->mst_key);
-		hopper_put_int(&out, config->model_id);
-		/* an architecture once, not once a configuration */
-		if (i > 0 && config->model_arch == run->configs[i - 1].model_arch)
-			hopper_put_int(&out, -1);
-		else
-			hopper_put_bytes(&out, config->model_arch, config->model_arch_size);
-		hopper_put_text(&out, config->compile_params);
-		hopper_put_text(&out, config->fit_params);
-	}
+	put_configs(&out, run->n_configs, run->configs, run->legs);
 	return hopper_end_description(&out, HOPPER_DESCRIBES_RUN);
 }
 
@@ -133,24 +167,36 @@ hopper_read_run(const bytea *description, hopper_segment_run *run)
 	run->segment_numbers = hopper_get_array(&in, run->n_segments, sizeof(int32));
 	run->drop_cache = hopper_get_natural(&in);
 	run->shown = hopper_get_required_text(&in);
-	run->n_configs = hopper_get_count(&in, 5 * sizeof(int64));
-	run->configs = palloc0(sizeof(hopper_config) * (run->n_configs + 1));
-	for (int i = 0; i < run->n_configs; i++)
-	{
-		hopper_config *config = &run->configs[i];
+	get_configs(&in, &run->n_configs, &run->configs, &run->legs);
+	hopper_get_end(&in);
+}
 
-		config->mst_key = hopper_get_int32(&in);
-		config->model_id = hopper_get_int32(&in);
-		config->model_arch = hopper_get_bytes(&in, &config->model_arch_size);
-		if (config->model_arch == NULL)
-		{
-			if (i == 0)
-				hopper_refuse_description();
-			config->model_arch = run->configs[i - 1].model_arch;
-			config->model_arch_size = run->configs[i - 1].model_arch_size;
-		}
-		config->compile_params = hopper_get_text(&in);
-		config->fit_params = hopper_get_text(&in);
-	}
+bytea *
+hopper_describe_entry(const hopper_segment_entry *entry)
+{
+	StringInfoData out;
+
+	hopper_begin_description(&out, HOPPER_DESCRIBES_ENTRY);
+	hopper_put_int(&out, entry->run);
+	hopper_put_int(&out, entry->n_stay);
+	hopper_put_bytes(&out, entry->stay, sizeof(int32) * entry->n_stay);
+	put_configs(&out, entry->n_configs, entry->configs, entry->legs);
+	return hopper_end_description(&out, HOPPER_DESCRIBES_ENTRY);
+}
+
+void
+hopper_read_entry(const bytea *description, hopper_segment_entry *entry)
+{
+	hopper_reader in;
+
+	hopper_open_description(description, HOPPER_DESCRIBES_ENTRY, &in);
+	memset(entry, 0, sizeof(*entry));
+	entry->run = hopper_get_int_between(&in, 1, PG_INT64_MAX);
+	entry->n_stay = hopper_get_natural(&in);
+	entry->stay = hopper_get_array(&in, entry->n_stay, sizeof(int32));
+	get_configs(&in, &entry->n_configs, &entry->configs, &entry->legs);
+	for (int i = 0; i < entry->n_configs; i++)
+		if (entry->legs[i] < 1)
+			hopper_refuse_description();
 	hopper_get_end(&in);
 }

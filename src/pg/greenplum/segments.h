@@ -53,11 +53,25 @@ typedef struct hopper_segment_run
 	const char *shown;			/* the output table, for messages */
 	int			n_configs;
 	hopper_config *configs;
+	int32	   *legs;			/* open: iterations of each; NULL, or 0 where it is read: closed */
 } hopper_segment_run;
+
+/* Who trains on an open run from now on: who stays, and who enters or begins another leg. */
+typedef struct hopper_segment_entry
+{
+	int64		run;
+	int			n_stay;
+	int32	   *stay;			/* keys */
+	int			n_configs;
+	hopper_config *configs;
+	int32	   *legs;
+} hopper_segment_entry;
 
 extern bytea *hopper_describe_run(const hopper_segment_run *run);
 /* Everything points into palloc'ed memory. */
 extern void hopper_read_run(const bytea *description, hopper_segment_run *run);
+extern bytea *hopper_describe_entry(const hopper_segment_entry *entry);
+extern void hopper_read_entry(const bytea *description, hopper_segment_entry *entry);
 
 /* --- a segment's own rows (greenplum/segment/read.c) --- */
 

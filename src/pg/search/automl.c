@@ -1,9 +1,8 @@
 /*
  * automl.c
  *		automl(): a search over configurations. The core decides what to train next and how far.
- *		On one server all trials train in one run (search/pool.c); otherwise each round of trials
- *		that may train together is a call of fit_multiple_model(), in which others keep what they
- *		have.
+ *		All trials train in one run (search/pool.c); on GPUs each round of trials that may train
+ *		together is a call of fit_multiple_model(), in which others keep what they have.
  */
 #include "pg/search/automl.h"
 
@@ -183,6 +182,18 @@ by_iterations(const void *a, const void *b)
 	return difference < 0 ? -1 : difference > 0;
 }
 
+/* Whose states are of no more use, once nobody is to go on from them: their weights stay. */
+static void
+drop_stopped(const hopper_automl *run)
+{
+	int64		trial;
+
+	while ((trial = hopper_core()->search.next_stopped(run->search)) >= 0)
+		if (has_models(run))
+			hopper_exec("DELETE FROM %s WHERE mst_key = %d", run->state.quoted,
+						hopper_key_of_trial(trial));
+}
+
 static void
 run_rounds(hopper_automl *run, hopper_search_assignment *work, int n)
 {
@@ -191,6 +202,7 @@ run_rounds(hopper_automl *run, hopper_search_assignment *work, int n)
 	for (int i = 0; i < n; i++)
 		if (i == 0 || iterations_of(&work[i]) != iterations_of(&work[i - 1]))
 			run_group(run, work, n, iterations_of(&work[i]));
+	drop_stopped(run);
 }
 
 bool
@@ -219,8 +231,8 @@ run_search(hopper_automl *run)
 	hopper_search_assignment work[HOPPER_MAX_ASSIGNMENTS];
 	int			n;
 
-	/* Segments and GPUs train in rounds, and so does what does not fit beside the others. */
-	if (!HOPPER_DATA_ON_SEGMENTS && !run->use_gpus)
+	/* GPUs train in rounds, and so does what does not fit beside the others on one server. */
+	if (!run->use_gpus)
 	{
 		hopper_search_assignment *left;
 

@@ -192,8 +192,9 @@ extern void hopper_search_finish_tables(const hopper_automl *run, int64 best);
 /* --- one run for all (search/pool.c) --- */
 
 /*
- * Searches in one run of the server's process. Returns how many assignments are left in *left, for
- * others to train: those from one on that does not fit into memory beside what the run has planned.
+ * Searches in one run, on the CPUs of the server or of the segments. Returns how many assignments
+ * are left in *left, for others to train: those from one on that does not fit into memory beside
+ * what the run has planned.
  */
 extern int	hopper_search_pool(hopper_automl *run, hopper_search_assignment **left);
 

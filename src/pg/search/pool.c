@@ -1,7 +1,8 @@
 /*
  * pool.c
- *		A search on one server is one run: trials enter it when the search wants them, rest in it
- *		until they are promoted, and leave it when they are stopped. Data are loaded once.
+ *		A search is one run: trials enter it when the search wants them, rest in it until they are
+ *		promoted, and leave it when they are stopped. Data are loaded once. On segments they enter
+ *		and leave between hops.
  *
  * Results are told as they come. Which trials there are and how far they train follows from results
  * in virtual time, so that it does not matter when that is.
@@ -14,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "pg/catalog/configs.h"
+#include "pg/codec/placement.h"
 #include "pg/server/ceilings.h"
 #include "pg/server/devices.h"
 #include "pg/server/words.h"
@@ -284,6 +286,7 @@ set_up(search_pool *pool, const hopper_search_assignment *work, int n)
 	fit->configs = palloc(n * sizeof(hopper_config));
 	for (int i = 0; i < n; i++)
 		fit->configs[fit->n_configs++] = pool->configs[work[i].trial];
+	hopper_require_segments();
 	hopper_fit_prepare(fit);
 	fit->training.ended = ended;
 	fit->training.ended_state = pool;
@@ -308,8 +311,7 @@ train(search_pool *pool)
 			hopper_training_close(training);
 			closed = true;
 		}
-		hopper_wait(training->event_fd, hopper_progress_timeout(&pool->progress));
-		if (hopper_training_drain(training))
+		if (hopper_training_step(training, hopper_progress_timeout(&pool->progress)))
 		{
 			/* Before its time where its books are lost, for lack of memory: its results say so. */
 			if (!closed)

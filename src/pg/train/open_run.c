@@ -1,13 +1,9 @@
 /*
  * open_run.c
- *		A training that configurations enter and leave while it goes on.
- *
- * Who has ended what it was to train rests in the core's memory while that lasts, and in a
- * temporary file otherwise, until it trains on or the training ends.
+ *		The books of a training that configurations enter and leave while it goes on, whether this
+ *		process trains them (local/open_run.c) or segments do (greenplum/coordinator/open_run.c).
  */
 #include "pg/train/run.h"
-
-#include "pg/train/results.h"
 
 /* Keys are small: they are a search's. */
 static void
@@ -29,23 +25,18 @@ set_place(hopper_training *training, int32 mst_key, int at)
 }
 
 void
-hopper_training_start(hopper_training *training)
+hopper_training_open(hopper_training *training)
 {
 	int			n = training->n_configs;
 	hopper_config *configs = palloc(n * sizeof(hopper_config));
 	hopper_history **histories = palloc(n * sizeof(hopper_history *));
-	hopper_error error;
 
 	memcpy(configs, training->configs, n * sizeof(hopper_config));
 	memcpy(histories, training->histories, n * sizeof(hopper_history *));
 	training->configs = configs;
 	training->histories = histories;
-	training->push_state = hopper_results_push_state;
 	for (int i = 0; i < n; i++)
 		set_place(training, configs[i].mst_key, i);
-	hopper_training_load(training);
-	HOPPER_CHECK(hopper_torch()->run.start(training->run, &error), error);
-	training->started = true;
 }
 
 static void
@@ -62,39 +53,12 @@ grow(hopper_training *training)
 	hopper_timeline_grow(training->timeline, training->allocated);
 }
 
-static int64
-bytes_of_models(const hopper_training *training)
-{
-	hopper_run_info info;
-
-	hopper_torch()->run.get_info(training->run, &info);
-	return info.bytes_models;
-}
-
-/* Those that rest keep memory, as far as the limit goes. */
-static void
-take_memory(hopper_training *training, int64 bytes)
-{
-	bytes = Min(bytes, training->options.memory_limit - training->share_bytes);
-	if (bytes <= 0)
-		return;
-	hopper_take_memory(training->share, bytes);
-	training->share_bytes += bytes;
-}
-
 int
-hopper_training_enter(hopper_training *training, const hopper_config *config,
-					  hopper_history *history)
+hopper_training_add(hopper_training *training, const hopper_config *config,
+					hopper_history *history)
 {
 	int			at = training->n_configs;
-	int64		before = bytes_of_models(training);
-	hopper_error error;
-	int			code = hopper_torch()->run.add_config(training->run, config, &error);
 
-	if (code == HOPPER_LIMIT_EXCEEDED)
-		return -1;
-	HOPPER_CHECK(code, error);
-	take_memory(training, bytes_of_models(training) - before);
 	if (at == training->allocated)
 		grow(training);
 	((hopper_config *) training->configs)[at] = *config;
@@ -102,109 +66,6 @@ hopper_training_enter(hopper_training *training, const hopper_config *config,
 	memset(&training->results[at], 0, sizeof(hopper_model_result));
 	training->failed[at] = training->stopped[at] = false;
 	training->n_configs++;
-	hopper_results_grow(training);
 	set_place(training, config->mst_key, at);
 	return at;
-}
-
-/* The metrics of the iterations before are its parent's, in the order of its own metrics. */
-static void
-inherit(hopper_training *training, int at, int parent)
-{
-	hopper_history *history = training->histories[at];
-	hopper_history *earlier = training->histories[parent];
-	const hopper_model_result *results[] = {&training->results[at], &training->results[parent]};
-	const char *names[2][HOPPER_MAX_METRICS];
-
-	hopper_training_look(training, at);
-	hopper_training_look(training, parent);
-	for (int i = 0; i < lengthof(results); i++)
-		for (int j = 0; j < results[i]->n_metrics; j++)
-			names[i][j] = hopper_from_utf8(results[i]->metrics_type[j]);
-	hopper_history_copy(history, earlier);
-	history->last_earlier = results[1]->iterations;
-	history->n_metrics_earlier = results[1]->n_metrics;
-	history->metrics_earlier = (char **) names[1];
-	hopper_history_align(history, results[0]->n_metrics, names[0]);
-	history->last_earlier = 0;
-	history->n_metrics_earlier = 0;
-	history->metrics_earlier = NULL;
-}
-
-int
-hopper_training_enter_child(hopper_training *training, const hopper_config *config,
-							hopper_history *history, int parent)
-{
-	hopper_config child = *config;
-	int			at;
-
-	if (!hopper_results_are_aside(training, parent))
-		hopper_results_put_aside(training, parent);
-	child.model_arch = training->configs[parent].model_arch;
-	child.model_arch_size = training->configs[parent].model_arch_size;
-	child.weights = NULL;
-	child.n_weights = 0;
-	child.state_size = hopper_results_aside_size(training, parent);
-	at = hopper_training_enter(training, &child, history);
-	if (at < 0)
-		return at;
-	hopper_results_share(training, parent, at);
-	inherit(training, at, parent);
-	return at;
-}
-
-void
-hopper_training_go_on(hopper_training *training, int at, int32 iterations, bool anew)
-{
-	hopper_leg	leg = {training->configs[at].mst_key, iterations, anew ? 1 : 0};
-	hopper_error error;
-
-	if (anew)
-	{
-		hopper_results_forget(training, at);
-		hopper_history_clear(training->histories[at]);
-	}
-	for (;;)
-	{
-		int32		must_take;
-		int32		take;
-
-		HOPPER_CHECK(hopper_torch()->run.go_on(training->run, &leg, &must_take, &take, &error),
-					 error);
-		if (!must_take)
-			break;
-		hopper_results_put_aside(training, hopper_training_place(training, take));
-	}
-}
-
-void
-hopper_training_drop_state(hopper_training *training, int at)
-{
-	char	   *bytes;
-	hopper_error error;
-	size_t		taken = 1;
-
-	/* In the file it is in nobody's way. */
-	if (hopper_results_are_aside(training, at))
-		return;
-	hopper_training_look(training, at);
-	if (training->results[at].status != HOPPER_MODEL_DONE)
-		return;
-	bytes = palloc(1024 * 1024);
-	while (taken > 0)
-	{
-		HOPPER_CHECK(hopper_torch()->run.take_state(training->run, training->configs[at].mst_key,
-													(uint8_t *) bytes, 1024 * 1024, &taken,
-													&error), error);
-		CHECK_FOR_INTERRUPTS();
-	}
-	pfree(bytes);
-}
-
-void
-hopper_training_close(hopper_training *training)
-{
-	hopper_error error;
-
-	HOPPER_CHECK(hopper_torch()->run.close(training->run, &error), error);
 }

@@ -429,6 +429,9 @@ hopper_training_look(hopper_training *training, int at)
 {
 	hopper_error error;
 
+	/* segments have told theirs */
+	if (training->run == NULL)
+		return;
 	HOPPER_CHECK(hopper_torch()->run.result(training->run, training->configs[at].mst_key,
 											&training->results[at], &error), error);
 }
@@ -436,7 +439,8 @@ hopper_training_look(hopper_training *training, int at)
 void
 hopper_training_take(hopper_training *training)
 {
-	hopper_torch()->run.get_info(training->run, &training->info);
+	if (training->run)
+		hopper_torch()->run.get_info(training->run, &training->info);
 	training->n_failed = 0;
 	for (int i = 0; i < training->n_configs; i++)
 	{
@@ -449,8 +453,8 @@ hopper_training_take(hopper_training *training)
 	hopper_refuse_all_failed(training);
 }
 
-static void
-allocate(hopper_training *training)
+void
+hopper_training_allocate(hopper_training *training)
 {
 	int			n = training->n_configs;
 
@@ -466,7 +470,7 @@ hopper_training_load(hopper_training *training)
 	instr_time	start;
 	instr_time	end;
 
-	allocate(training);
+	hopper_training_allocate(training);
 	training->n_failed = 0;
 	training->timeline = hopper_timeline_new(training);
 	INSTR_TIME_SET_CURRENT(start);

@@ -64,6 +64,7 @@ typedef struct hopper_training
 	int		   *places;			/* open: by key, the configuration's place, or -1 */
 	int			n_places;
 	struct hopper_aside *aside; /* results in a temporary file, or NULL */
+	struct open_segments *segments; /* that train it, where it is open */
 } hopper_training;
 
 typedef struct hopper_failures
@@ -93,8 +94,8 @@ extern void hopper_training_take(hopper_training *training);
 
 /*
  * A training that is open, training->ended: start; then enter and go_on as the caller likes, and
- * drain when training->event_fd wakes; close when nothing more comes, and drain until it has
- * finished (train/open_run.c).
+ * step again and again; close when nothing more comes, and step until it has finished
+ * (local/open_run.c, greenplum/coordinator/open_run.c).
  */
 extern void hopper_training_start(hopper_training *training);
 /*
@@ -112,7 +113,20 @@ extern int	hopper_training_enter_child(hopper_training *training, const hopper_c
 extern void hopper_training_go_on(hopper_training *training, int at, int32 iterations, bool anew);
 /* The state of a configuration that is done goes; its weights stay. */
 extern void hopper_training_drop_state(hopper_training *training, int at);
+/*
+ * Goes on: until something has happened or `timeout` ms (-1: forever) are over; on segments by a
+ * hop. True once the run has finished.
+ */
+extern bool hopper_training_step(hopper_training *training, long timeout);
 extern void hopper_training_close(hopper_training *training);
+
+/* What both of them use (train/open_run.c): the configurations are to be more, and have places. */
+extern void hopper_training_open(hopper_training *training);
+/* One more, which is copied; its place. */
+extern int	hopper_training_add(hopper_training *training, const hopper_config *config,
+								hopper_history *history);
+/* Room for the results of the configurations. */
+extern void hopper_training_allocate(hopper_training *training);
 
 /* What an iteration of each model costs, in any unit; palloc'ed. */
 extern double *hopper_training_costs(const hopper_training *training);

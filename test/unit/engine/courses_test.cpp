@@ -1,5 +1,5 @@
 // Both engines against each other: the same configurations have the same course, event for event,
-// whatever the options, and the same bits.
+// whatever the options, and the same bits; also on segments which they enter one after the other.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -150,7 +150,27 @@ class BothEngines {
     for (const auto& [key, result] : expected) {
       EXPECT_EQ(ResultText(actual.at(key)), ResultText(result)) << key;
     }
+    CompareOpen(expected, courses);
     return expected;
+  }
+  // A configuration enters before each hop; those that have ended make room.
+  void CompareOpen(const std::map<int32_t, ModelResult>& expected, const Courses& courses) {
+    std::vector<hopper_event> events;
+    GroupDriver groups(options_, train_, validates_ ? &valid_ : nullptr, train_keys_, valid_keys_,
+                       {configs_.front()}, false, options_.iterations);
+    size_t entered = 1;
+    for (int hops = 0; groups.n_training() > 0 || entered < configs_.size(); ++hops) {
+      ASSERT_LT(hops, 1000);
+      if (hops > 0 && entered < configs_.size()) {
+        ASSERT_TRUE(groups.Enter({configs_[entered]}, options_.iterations));
+        ++entered;
+      }
+      groups.Step(&events);
+    }
+    EXPECT_EQ(CoursesOf(events), courses);
+    for (const auto& [key, result] : expected) {
+      EXPECT_EQ(ResultText(groups.results().at(key)), ResultText(result)) << key;
+    }
   }
 
   std::mt19937 random_;
@@ -181,6 +201,80 @@ Configuration Mlp(int key, int units) {
   config.compile = "loss='sparse_categorical_crossentropy', optimizer='Adam()'";
   config.fit = "batch_size=8";
   return config;
+}
+
+// Legs of different lengths, with pauses between them in which others train on.
+TEST(Courses, OfLegsOnSegmentsAreThoseOfWarmStarts) {
+  const PackedTable train{{}};
+  const PackedTable valid{{}};
+  const std::vector<int32_t> keys = {10, 10, 20, 30};
+  RunOptions options;
+  std::vector<Configuration> configs = {Mlp(1, 5), Mlp(2, 9), Mlp(3, 5)};
+  std::map<int32_t, std::string> expected;
+  const std::map<int32_t, std::vector<int>> legs = {{1, {1, 2, 3}}, {2, {4, 1}}, {3, {2, 2}}};
+  for (Configuration config : configs) {
+    for (const int leg : legs.at(config.key)) {
+      options.iterations = leg;
+      ModelResult result = TrainAll(options, {config}, train, &valid).at(config.key);
+      expected[config.key] = result.digest;
+      config.state = std::move(result.state);
+    }
+  }
+  options.iterations = 1;
+  GroupDriver groups(options, train, &valid, keys, keys, {configs[0]}, false, 1);
+  std::map<int32_t, size_t> begun = {{1, 1}};
+  std::vector<hopper_event> events;
+  std::vector<std::pair<int, int>> pauses = {{2, 2}, {3, 3}};  // key, hops until it enters
+  for (int hop = 0; groups.n_training() > 0 || !pauses.empty(); ++hop) {
+    ASSERT_LT(hop, 1000);
+    for (auto pause = pauses.begin(); pause != pauses.end();) {
+      if (pause->second-- > 0) {
+        ++pause;
+        continue;
+      }
+      Configuration config = configs[static_cast<size_t>(pause->first) - 1];
+      size_t& leg = begun[config.key];
+      if (leg > 0) config.state = groups.results().at(config.key).state;
+      ASSERT_TRUE(groups.Enter({config}, legs.at(config.key)[leg++]));
+      pause = pauses.erase(pause);
+    }
+    for (const int32_t key : groups.Step(&events)) {
+      if (begun[key] < legs.at(key).size()) pauses.emplace_back(key, key);
+    }
+  }
+  for (const auto& [key, digest] : expected) {
+    EXPECT_EQ(groups.results().at(key).digest, digest) << key;
+  }
+}
+
+TEST(Courses, WhoDoesNotFitBesideTheDataEntersWhenTheyAreLoadedAnew) {
+  PackedTable::Options rows;
+  rows.rows = 4000;
+  rows.partitions = 8;
+  const PackedTable train{rows};
+  const std::vector<int32_t> keys = {1, 1, 1, 1, 1, 1, 1, 1};
+  const Configuration small = Mlp(1, 8);
+  const Configuration large = Mlp(2, 2000);
+  RunOptions options;
+  options.threads = 1;
+  options.iterations = 2;
+  const auto expected = TrainAll(options, {small, large}, train);
+  {
+    const GroupDriver roomy(options, train, nullptr, keys, {}, {large}, false, 2);
+    const hopper_data_plan& plan = roomy.plans().at(1);
+    options.memory_limit = plan.bytes_models + plan.bytes_data / 2;
+  }
+  GroupDriver groups(options, train, nullptr, keys, {}, {small}, false, 2);
+  ASSERT_EQ(groups.plans().at(1).resident, 1);
+  EXPECT_FALSE(groups.Enter({large}, 2));
+  std::vector<hopper_event> events;
+  while (groups.n_training() > 0) groups.Step(&events);
+  EXPECT_EQ(groups.results().at(1).digest, expected.at(1).digest);
+  EXPECT_FALSE(groups.Enter({large}, 2));
+  GroupDriver anew(options, train, nullptr, keys, {}, {large}, false, 2);
+  ASSERT_EQ(anew.plans().at(1).resident, 0);
+  while (anew.n_training() > 0) anew.Step(&events);
+  EXPECT_EQ(anew.results().at(2).digest, expected.at(2).digest);
 }
 
 // In bfloat16, and where several threads share a model, too.

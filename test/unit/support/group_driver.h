@@ -17,13 +17,14 @@ namespace hopper {
 class GroupDriver {
  public:
   // `train_keys` and `valid_keys` give the segment of each partition; `planned`: data above the
-  // memory limit are read in turns.
+  // memory limit are read in turns. `leg`: the run is open, and the configurations train as long.
   GroupDriver(const RunOptions& options, const PackedTable& train, const PackedTable* valid,
               std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys,
-              const std::vector<Configuration>& configs, bool planned = false)
+              const std::vector<Configuration>& configs, bool planned = false, int leg = 0)
       : train_(&train),
         valid_(valid),
         iterations_(options.iterations),
+        starts_(options.starts),
         train_keys_(std::move(train_keys)) {
     hopper_run_options raw = {};
     raw.seed = options.seed;
@@ -50,28 +51,17 @@ class GroupDriver {
       Check(Api().group.create(&raw, &train.desc(), valid == nullptr ? nullptr : &valid->desc(),
                                train_keys_.data(), valid == nullptr ? nullptr : valid_keys.data(),
                                key, &group, &error_));
-      for (const Configuration& config : configs) AddConfig(group, config);
+      for (const Configuration& config : configs) AddConfig(group, config, leg);
       hopper_data_plan plan = {};
       plan.resident = 1;
-      if (planned) Check(Api().group.plan_data(group, &plan, &error_));
+      if (planned || leg > 0) Check(Api().group.plan_data(group, &plan, &error_));
       plans_[key] = plan;
       if (plan.resident == 0) continue;
       AddBuffers(group, train, HOPPER_SPLIT_TRAIN, train_keys_, key);
       if (valid != nullptr) AddBuffers(group, *valid, HOPPER_SPLIT_VALID, valid_keys, key);
       Check(Api().group.check_data(group, &error_));
     }
-    for (const Configuration& config : configs) {
-      const auto n_starts = options.starts.size();
-      const int32_t start = options.starts[static_cast<size_t>(config.key - 1) % n_starts];
-      Envelope envelope;
-      envelope.key = train_keys_[static_cast<size_t>(start)];
-      envelope.bytes = {HOPPER_ENVELOPE_NEW};
-      if (!config.state.empty()) {
-        envelope.bytes = {HOPPER_ENVELOPE_STATE};
-        envelope.bytes.insert(envelope.bytes.end(), config.state.begin(), config.state.end());
-      }
-      envelopes_[config.key] = std::move(envelope);
-    }
+    for (const Configuration& config : configs) Put(config);
   }
   ~GroupDriver() {
     for (const auto& [key, group] : groups_) Api().group.free(group);
@@ -106,6 +96,42 @@ class GroupDriver {
     return std::move(results_);
   }
 
+  // Of an open run: others enter, or the same again. False: there is no room beside the data.
+  bool Enter(const std::vector<Configuration>& configs, int leg) {
+    std::vector<int32_t> stay;
+    for (const auto& [key, envelope] : envelopes_) stay.push_back(key);
+    const auto n = static_cast<int32_t>(stay.size());
+    bool has_room = true;
+    for (const auto& [key, group] : groups_) {
+      Check(Api().group.keep(group, stay.data(), n, &error_));
+      for (const Configuration& config : configs) AddConfig(group, config, leg);
+      hopper_data_plan plan = {};
+      const int code = Api().group.plan_data(group, &plan, &error_);
+      has_room = has_room && code != HOPPER_LIMIT_EXCEEDED;
+      if (code != HOPPER_LIMIT_EXCEEDED) Check(code);
+    }
+    for (const auto& [key, group] : groups_) {
+      if (!has_room) Check(Api().group.keep(group, stay.data(), n, &error_));
+    }
+    for (const Configuration& config : configs) {
+      if (has_room) Put(config);
+    }
+    return has_room;
+  }
+  // One hop of an open run: what its models report of iterations that are complete; the keys of
+  // those that have ended, whose results() are there.
+  std::vector<int32_t> Step(std::vector<hopper_event>* events) {
+    Hop(0, false, false, nullptr);
+    for (const auto& [key, envelope] : envelopes_) {
+      if (!envelope.done) continue;
+      events->insert(events->end(), envelope.events.begin(), envelope.events.end());
+    }
+    for (const int32_t key : ended_) envelopes_.erase(key);
+    return std::move(ended_);
+  }
+  size_t n_training() const { return envelopes_.size(); }
+  const std::map<int32_t, ModelResult>& results() const { return results_; }
+
   // One hop of all models; what they are to travel in next may be changed.
   void HopOnce(int32_t iteration, bool fresh) { Hop(iteration, fresh, false, nullptr); }
   std::vector<uint8_t>* Bytes(int32_t mst_key) { return &envelopes_.at(mst_key).bytes; }
@@ -128,14 +154,27 @@ class GroupDriver {
   void Check(int code) {
     if (code != 0) throw std::runtime_error(error_.message);
   }
-  void AddConfig(hopper_group* group, const Configuration& config) {
+  // As it starts: where it does.
+  void Put(const Configuration& config) {
+    const int32_t start = starts_[static_cast<size_t>(config.key - 1) % starts_.size()];
+    Envelope envelope;
+    envelope.key = train_keys_[static_cast<size_t>(start)];
+    envelope.bytes = {HOPPER_ENVELOPE_NEW};
+    if (!config.state.empty()) {
+      envelope.bytes = {HOPPER_ENVELOPE_STATE};
+      envelope.bytes.insert(envelope.bytes.end(), config.state.begin(), config.state.end());
+    }
+    envelopes_[config.key] = std::move(envelope);
+  }
+  void AddConfig(hopper_group* group, const Configuration& config, int leg) {
     hopper_config raw = {};
     raw.mst_key = config.key;
     raw.model_arch = config.arch.data();
     raw.model_arch_size = config.arch.size();
     raw.compile_params = config.compile.c_str();
     raw.fit_params = config.fit.c_str();
-    Check(Api().group.add_config(group, &raw, &error_));
+    Check(leg > 0 ? Api().group.enter(group, &raw, leg, &error_)
+                  : Api().group.add_config(group, &raw, &error_));
   }
   void AddBuffers(hopper_group* group, const PackedTable& table, hopper_split split,
                   const std::vector<int32_t>& keys, int32_t key) {
@@ -172,6 +211,7 @@ class GroupDriver {
       }
     }
     std::map<int32_t, Envelope> next;
+    ended_.clear();
     for (const auto& [key, group] : groups_) {
       Check(Api().group.start(group, iteration, fresh ? 1 : 0, finish ? 1 : 0, &error_));
       int done = 0;
@@ -180,11 +220,11 @@ class GroupDriver {
       }
       if (done != 1) throw std::runtime_error(error_.message);
       hopper_group_part part = {};
-      while (Api().group.next_part(group, &part, &error_) == 1) Take(part, finish, &next);
+      while (Api().group.next_part(group, &part, &error_) == 1) Take(part, &next);
     }
     envelopes_ = std::move(next);
   }
-  void Take(const hopper_group_part& part, bool finish, std::map<int32_t, Envelope>* next) {
+  void Take(const hopper_group_part& part, std::map<int32_t, Envelope>* next) {
     Envelope& envelope = (*next)[part.mst_key];
     ModelResult& result = results_[part.mst_key];
     if (part.part < 0) {
@@ -196,7 +236,8 @@ class GroupDriver {
     envelope.done = part.done != 0;
     envelope.bytes.assign(part.bytes, part.bytes + part.size);
     envelope.events.assign(part.events, part.events + part.n_events);
-    if (!finish) return;
+    if (part.result == nullptr) return;
+    ended_.push_back(part.mst_key);
     result.raw = *part.result;
     result.digest = part.result->digest;
     result.state = envelope.bytes;
@@ -207,10 +248,12 @@ class GroupDriver {
   const PackedTable* valid_;
   std::map<int32_t, hopper_data_plan> plans_;
   int32_t iterations_;
+  std::vector<int32_t> starts_;
   std::vector<int32_t> train_keys_;
   std::map<int32_t, hopper_group*> groups_;
   std::map<int32_t, Envelope> envelopes_;
   std::map<int32_t, ModelResult> results_;
+  std::vector<int32_t> ended_;  // in the hop before
   hopper_error error_ = {};
 };
 

@@ -1,10 +1,11 @@
 /*
  * hops.c
  *		The statements of a run on the segments: working tables, data into memory, models on their
- *		way, results into the output tables.
+ *		way, results into the output tables. Those of an open run alone are in open_hops.c.
  *
- * Everything happens in the caller's transaction. The working tables <out>_hop_a, <out>_hop_b and
- * <out>_hop_log are dropped at the end; an error takes them back with the transaction.
+ * Everything happens in the caller's transaction. The working tables <out>_hop_a, <out>_hop_b,
+ * <out>_hop_log and, of an open run, <out>_hop_rest are dropped at the end; an error takes them
+ * back with the transaction.
  */
 #include "pg/greenplum/coordinator/hops.h"
 
@@ -13,8 +14,8 @@
 
 #define PART_BYTES (64 * 1024 * 1024)
 
-static void
-execute(SPIPlanPtr plan, Datum *values, int expected)
+void
+hopper_hops_execute(SPIPlanPtr plan, Datum *values, int expected)
 {
 	int			rc = SPI_execute_plan(plan, values, NULL, false, 0);
 
@@ -25,6 +26,19 @@ execute(SPIPlanPtr plan, Datum *values, int expected)
 /* --- working tables and data --- */
 
 void
+hopper_hops_create_table(const hopper_name *table)
+{
+	hopper_require_absent(table);
+	hopper_exec("CREATE UNLOGGED TABLE %s (key pg_catalog.int4, mst_key pg_catalog.int4,"
+				" next_key pg_catalog.int4, part pg_catalog.int4, n_parts pg_catalog.int4,"
+				" done pg_catalog.bool, missing pg_catalog.bool, report pg_catalog.bytea,"
+				" result pg_catalog.bytea, body pg_catalog.bytea)"
+				" DISTRIBUTED BY (key)", table->quoted);
+	hopper_exec("ALTER TABLE %s ALTER COLUMN body SET STORAGE EXTERNAL,"
+				" ALTER COLUMN report SET STORAGE EXTERNAL", table->quoted);
+}
+
+void
 hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run, const hopper_packed *train,
 				  const hopper_packed *valid, const hopper_name *model)
 {
@@ -32,21 +46,11 @@ hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run, const hopper
 	hops->run = run;
 	hops->train = train;
 	hops->valid = valid;
-	hops->description = hopper_describe_run(run);
 	hops->tables[0] = hopper_name_with_suffix(model, "hop_a");
 	hops->tables[1] = hopper_name_with_suffix(model, "hop_b");
 	hops->log = hopper_name_with_suffix(model, "hop_log");
 	for (int i = 0; i < 2; i++)
-	{
-		hopper_require_absent(&hops->tables[i]);
-		hopper_exec("CREATE UNLOGGED TABLE %s (key pg_catalog.int4, mst_key pg_catalog.int4,"
-					" next_key pg_catalog.int4, part pg_catalog.int4, n_parts pg_catalog.int4,"
-					" done pg_catalog.bool, missing pg_catalog.bool, report pg_catalog.bytea,"
-					" result pg_catalog.bytea, body pg_catalog.bytea)"
-					" DISTRIBUTED BY (key)", hops->tables[i].quoted);
-		hopper_exec("ALTER TABLE %s ALTER COLUMN body SET STORAGE EXTERNAL,"
-					" ALTER COLUMN report SET STORAGE EXTERNAL", hops->tables[i].quoted);
-	}
+		hopper_hops_create_table(&hops->tables[i]);
 	hopper_require_absent(&hops->log);
 	hopper_exec("CREATE UNLOGGED TABLE %s (key pg_catalog.int4, value pg_catalog.text)"
 				" DISTRIBUTED BY (key)", hops->log.quoted);
@@ -76,7 +80,7 @@ load_split(hopper_hops *hops, const hopper_packed *packed, hopper_split split)
 							packed->table.quoted), 2, types);
 	values[0] = Int64GetDatum(hops->run->id);
 	values[1] = PointerGetDatum(hops->description);
-	execute(plan, values, SPI_OK_INSERT);
+	hopper_hops_execute(plan, values, SPI_OK_INSERT);
 	SPI_freeplan(plan);
 }
 
@@ -145,9 +149,11 @@ hopper_hops_load(hopper_hops *hops)
 	char	   *numerics_class;
 	uint64		n;
 
-	/* the run's number is another one after a loss: all segments begin anew */
-	if (hops->loaded)
-		hops->description = hopper_describe_run(hops->run);
+	/*
+	 * The run's number is another one after a loss: all segments begin anew. And who trains on an
+	 * open run is known when it loads its data.
+	 */
+	hops->description = hopper_describe_run(hops->run);
 	hops->loaded = true;
 	hopper_exec("TRUNCATE %s", hops->log.quoted);
 	load_split(hops, hops->train, HOPPER_SPLIT_TRAIN);
@@ -168,8 +174,8 @@ hopper_hops_load(hopper_hops *hops)
 	return numerics_class;
 }
 
-static int32
-first_key(const hopper_hops *hops, int32 mst_key)
+int32
+hopper_hops_first_key(const hopper_hops *hops, int32 mst_key)
 {
 	const hopper_run_options *options = &hops->run->options;
 	int32		partition;
@@ -187,7 +193,7 @@ put_model(hopper_hops *hops, SPIPlanPtr plan, const hopper_config *config)
 	char		kind = HOPPER_ENVELOPE_NEW;
 	const char *bytes = NULL;
 	size_t		size = 0;
-	int32		key = first_key(hops, config->mst_key);
+	int32		key = hopper_hops_first_key(hops, config->mst_key);
 	int32		n_parts;
 
 	if (config->state)
@@ -221,27 +227,27 @@ put_model(hopper_hops *hops, SPIPlanPtr plan, const hopper_config *config)
 		values[2] = Int32GetDatum(part);
 		values[3] = Int32GetDatum(n_parts);
 		values[4] = PointerGetDatum(body);
-		execute(plan, values, SPI_OK_INSERT);
+		hopper_hops_execute(plan, values, SPI_OK_INSERT);
 		pfree(body);
 	}
 }
 
 void
-hopper_hops_put_models(hopper_hops *hops)
+hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n)
 {
 	/* Those that start from their seed in one statement, the others one by one. */
 	Oid			types[] = {INT4OID, INT4OID, INT4OID, INT4OID, BYTEAOID};
 	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s"
 										" (key, next_key, mst_key, part, n_parts, body)"
 										" VALUES ($1, $1, $2, $3, $4, $5)",
-										hops->tables[0].quoted), 5, types);
+										hops->tables[hops->at].quoted), 5, types);
 	StringInfoData fresh;
 
 	initStringInfo(&fresh);
-	for (int i = 0; i < hops->run->n_configs; i++)
+	for (int i = 0; i < n; i++)
 	{
-		const hopper_config *config = &hops->run->configs[i];
-		int32		key = first_key(hops, config->mst_key);
+		const hopper_config *config = &configs[i];
+		int32		key = hopper_hops_first_key(hops, config->mst_key);
 
 		if (config->state || config->weights)
 			put_model(hops, plan, config);
@@ -252,7 +258,7 @@ hopper_hops_put_models(hopper_hops *hops)
 	}
 	if (fresh.len > 0)
 		hopper_exec("INSERT INTO %s (key, next_key, mst_key, part, n_parts, body) VALUES %s",
-					hops->tables[0].quoted, fresh.data);
+					hops->tables[hops->at].quoted, fresh.data);
 	SPI_freeplan(plan);
 }
 
@@ -282,7 +288,7 @@ hopper_hops_move(hopper_hops *hops, int32 iteration, bool fresh, bool finish)
 	values[1] = Int32GetDatum(iteration);
 	values[2] = BoolGetDatum(fresh);
 	values[3] = BoolGetDatum(finish);
-	execute(hops->plans[from], values, SPI_OK_INSERT);
+	hopper_hops_execute(hops->plans[from], values, SPI_OK_INSERT);
 	hopper_exec("TRUNCATE %s", hops->tables[from].quoted);
 	hops->at = 1 - from;
 	hops->n_statements++;
@@ -336,10 +342,10 @@ hopper_hops_travelling(const hopper_training *training)
 
 /* Nothing comes here. */
 void
-hopper_hops_write(hopper_hops *hops, const hopper_name *model, const hopper_name *state)
+hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_name *model,
+				  const hopper_name *state)
 {
 	const hopper_segment_run *run = hops->run;
-	const hopper_name *from = &hops->tables[hops->at];
 	Oid			types[] = {TEXTOID, INT4ARRAYOID};
 	SPIPlanPtr	plan = hopper_prepare(psprintf("INSERT INTO %s (mst_key, model_weights, model_arch)"
 										" SELECT mst_key, body, $1::pg_catalog.json FROM %s"
@@ -359,7 +365,7 @@ hopper_hops_write(hopper_hops *hops, const hopper_name *model, const hopper_name
 			continue;
 		values[0] = CStringGetTextDatum(hopper_from_utf8(config->model_arch));
 		values[1] = PointerGetDatum(construct_array(keys, n, INT4OID, sizeof(int32), true, 'i'));
-		execute(plan, values, SPI_OK_INSERT);
+		hopper_hops_execute(plan, values, SPI_OK_INSERT);
 		n = 0;
 	}
 	SPI_freeplan(plan);

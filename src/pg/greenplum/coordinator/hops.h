@@ -19,6 +19,7 @@ typedef struct hopper_hops
 	hopper_name log;
 	SPIPlanPtr	plans[2];		/* from tables[i] to the other */
 	int			at;				/* the table that holds the models */
+	hopper_name rest;			/* of an open run: the models that do not travel */
 	int64		n_statements;
 	bool		loaded;			/* at least once */
 	hopper_data_plan plan;		/* the most of any segment; max_reads 0: all keep their data */
@@ -34,12 +35,12 @@ extern void hopper_hops_begin(hopper_hops *hops, const hopper_segment_run *run,
  * Returns the numerics class, palloc'ed; ERROR 55000 where segments differ in it.
  */
 extern char *hopper_hops_load(hopper_hops *hops);
-/* The models as they start, each on the segment of its first partition. */
-extern void hopper_hops_put_models(hopper_hops *hops);
+/* Models as they start, each on the segment of its first partition. */
+extern void hopper_hops_put_models(hopper_hops *hops, const hopper_config *configs, int n);
 /* Moves and trains the models: see hopper_group_api in model_hopper/group.h. */
 extern void hopper_hops_move(hopper_hops *hops, int32 iteration, bool fresh, bool finish);
-/* After the last one: states and weights from the segments into the output tables. */
-extern void hopper_hops_write(hopper_hops *hops, const hopper_name *model,
+/* After the last one: states and weights from table `from` into the output tables. */
+extern void hopper_hops_write(hopper_hops *hops, const hopper_name *from, const hopper_name *model,
 							  const hopper_name *state);
 /*
  * "configurations 1-5, 7": those that have neither failed nor stopped and so are on their way, for
@@ -48,5 +49,33 @@ extern void hopper_hops_write(hopper_hops *hops, const hopper_name *model,
 extern char *hopper_hops_travelling(const hopper_training *training);
 /* Gives the segments' memory back and drops the working tables. */
 extern void hopper_hops_end(hopper_hops *hops);
+
+/* --- what its files share --- */
+
+extern void hopper_hops_execute(SPIPlanPtr plan, Datum *values, int expected);
+/* A working table: parts of models. */
+extern void hopper_hops_create_table(const hopper_name *table);
+/* The segment on which a model starts. */
+extern int32 hopper_hops_first_key(const hopper_hops *hops, int32 mst_key);
+
+/* --- of an open run, which models enter and leave (open_hops.c) --- */
+
+/* After hopper_hops_begin(): the table of those that rest. */
+extern void hopper_hops_open(hopper_hops *hops, const hopper_name *model);
+/*
+ * Tells the segments, which have the data, who trains from now on. False: some segment has no room
+ * for those who enter beside the data as these lie; nobody has entered then.
+ */
+extern bool hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry);
+/* As hopper_hops_put_models(), a model with the state that rests. */
+extern void hopper_hops_put_rested(hopper_hops *hops, int32 mst_key);
+/* A model that has none yet is to begin with the state of one that rests. */
+extern void hopper_hops_copy_rested(hopper_hops *hops, int32 from, int32 to);
+/* These have ended what they were to train: they leave the way and rest. */
+extern void hopper_hops_lay_down(hopper_hops *hops, const int32 *mst_keys, int n);
+/* What rests of these goes; with `only_states` their weights stay. */
+extern void hopper_hops_forget(hopper_hops *hops, const int32 *mst_keys, int n, bool only_states);
+/* Drops the table of hopper_hops_open(), before hopper_hops_end(). */
+extern void hopper_hops_close(hopper_hops *hops);
 
 #endif							/* HOPPER_COORDINATOR_HOPS_H */

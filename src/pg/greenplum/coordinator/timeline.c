@@ -26,7 +26,7 @@ hopper_segment_timeline_begin(hopper_segment_timeline *timeline, hopper_training
 	timeline->allocated = 64;
 	timeline->statements = palloc(timeline->allocated * sizeof(hopper_statement));
 	timeline->allocated_visits = 64;
-	timeline->visits = palloc(timeline->allocated_visits * sizeof(hopper_visit));
+	timeline->visits = palloc(timeline->allocated_visits * sizeof(hopper_statement_visit));
 }
 
 void
@@ -54,8 +54,8 @@ hopper_segment_timeline_statement(hopper_segment_timeline *timeline, TimestampTz
 	if (timeline->n_statements == timeline->allocated)
 	{
 		timeline->allocated *= 2;
-		timeline->statements = repalloc(timeline->statements,
-										timeline->allocated * sizeof(hopper_statement));
+		timeline->statements = repalloc_huge(timeline->statements, (Size) timeline->allocated *
+											 sizeof(hopper_statement));
 	}
 	statement = &timeline->statements[timeline->n_statements++];
 	statement->started = seconds_between(timeline->run_started, then);
@@ -64,15 +64,18 @@ hopper_segment_timeline_statement(hopper_segment_timeline *timeline, TimestampTz
 }
 
 void
-hopper_segment_timeline_visit(hopper_segment_timeline *timeline, const hopper_visit *visit)
+hopper_segment_timeline_visit(hopper_segment_timeline *timeline, const hopper_visit *visit,
+							  int since)
 {
+	hopper_statement_visit entry = {*visit, since + Max(visit->hop, 0)};
+
 	if (timeline->n_visits == timeline->allocated_visits)
 	{
 		timeline->allocated_visits *= 2;
 		timeline->visits = repalloc_huge(timeline->visits, (Size) timeline->allocated_visits *
-										 sizeof(hopper_visit));
+										 sizeof(hopper_statement_visit));
 	}
-	timeline->visits[timeline->n_visits++] = *visit;
+	timeline->visits[timeline->n_visits++] = entry;
 }
 
 /*
@@ -80,9 +83,9 @@ hopper_segment_timeline_visit(hopper_segment_timeline *timeline, const hopper_vi
  * ones are then taken for the statement before, or for the last.
  */
 static hopper_statement *
-statement_of(const hopper_segment_timeline *timeline, const hopper_visit *visit)
+statement_of(const hopper_segment_timeline *timeline, const hopper_statement_visit *visit)
 {
-	return &timeline->statements[Min(Max(visit->hop, 0), timeline->n_statements - 1)];
+	return &timeline->statements[Min(visit->statement, timeline->n_statements - 1)];
 }
 
 static double
@@ -103,9 +106,10 @@ content_of(const hopper_segment_timeline *timeline, int32 key)
 static int
 config_of(const hopper_training *training, int32 mst_key)
 {
-	for (int i = 0; i < training->n_configs; i++)
-		if (training->configs[i].mst_key == mst_key)
-			return i;
+	int			at = hopper_training_place(training, mst_key);
+
+	if (at >= 0)
+		return at;
 	elog(ERROR, "the segments told of configuration %d, which is not in the run", mst_key);
 }
 
@@ -120,18 +124,19 @@ hopper_segment_timeline_settle(hopper_segment_timeline *timeline)
 		hopper_statement *statement = statement_of(timeline, &timeline->visits[i]);
 
 		/* clocks of several hosts may differ in their speed, a little */
-		statement->working = Min(Max(statement->working, end_of(&timeline->visits[i])),
+		statement->working = Min(Max(statement->working, end_of(&timeline->visits[i].visit)),
 								 statement->seconds);
 	}
 	for (int i = 0; i < n; i++)
 	{
-		hopper_visit visit = timeline->visits[i];
-		const hopper_statement *statement = statement_of(timeline, &visit);
+		const hopper_statement_visit *entry = &timeline->visits[i];
+		hopper_visit visit = entry->visit;
+		const hopper_statement *statement = statement_of(timeline, entry);
 		double		moved = statement->seconds - statement->working;
-		bool		first = i == 0 || timeline->visits[i - 1].mst_key != visit.mst_key ||
-			timeline->visits[i - 1].hop != visit.hop;
-		bool		last = i + 1 == n || timeline->visits[i + 1].mst_key != visit.mst_key ||
-			timeline->visits[i + 1].hop != visit.hop;
+		bool		first = i == 0 || entry[-1].visit.mst_key != visit.mst_key ||
+			entry[-1].statement != entry->statement;
+		bool		last = i + 1 == n || entry[1].visit.mst_key != visit.mst_key ||
+			entry[1].statement != entry->statement;
 
 		/* the barrier */
 		if (last)

@@ -18,6 +18,12 @@ typedef struct hopper_statement
 	double		working;		/* of the segment that worked longest */
 } hopper_statement;
 
+typedef struct hopper_statement_visit
+{
+	hopper_visit visit;
+	int			statement;		/* from 0 */
+} hopper_statement_visit;
+
 typedef struct hopper_segment_timeline
 {
 	hopper_training *training;
@@ -25,12 +31,12 @@ typedef struct hopper_segment_timeline
 	int			n_keys;
 	int32	   *keys;			/* of segments, and their content ids */
 	int32	   *contents;
-	int			n_statements;	/* of this iteration */
+	int			n_statements;	/* since it was settled: of this iteration, or of an open run */
 	int			allocated;
 	hopper_statement *statements;
-	int			n_visits;		/* of this iteration, a model's one after the other */
+	int			n_visits;		/* as many, a model's of an iteration one after the other */
 	int			allocated_visits;
-	hopper_visit *visits;
+	hopper_statement_visit *visits;
 } hopper_segment_timeline;
 
 extern void hopper_segment_timeline_begin(hopper_segment_timeline *timeline,
@@ -41,10 +47,13 @@ extern void hopper_segment_timeline_keys(hopper_segment_timeline *timeline,
 /* A statement of this iteration that began at `then` and is over now. */
 extern void hopper_segment_timeline_statement(hopper_segment_timeline *timeline,
 											  TimestampTz then);
-/* A visit of this iteration; those of a model in their order, without others between them. */
+/*
+ * A visit; those of a model in an iteration in their order, without others between them. `since`:
+ * the statement, from 0, in which the iteration began.
+ */
 extern void hopper_segment_timeline_visit(hopper_segment_timeline *timeline,
-										  const hopper_visit *visit);
-/* All visits of the iteration are known: they go into the run's timeline. */
+										  const hopper_visit *visit, int since);
+/* All visits of the statements are known: they go into the run's timeline. */
 extern void hopper_segment_timeline_settle(hopper_segment_timeline *timeline);
 
 #endif							/* HOPPER_COORDINATOR_TIMELINE_H */

@@ -29,6 +29,7 @@
 
 PG_FUNCTION_INFO_V1(hopper_sql_segment_load);
 PG_FUNCTION_INFO_V1(hopper_sql_segment_load_end);
+PG_FUNCTION_INFO_V1(hopper_sql_segment_enter);
 PG_FUNCTION_INFO_V1(hopper_sql_segment_collect);
 PG_FUNCTION_INFO_V1(hopper_sql_segment_train);
 PG_FUNCTION_INFO_V1(hopper_sql_segment_emit);
@@ -175,6 +176,9 @@ segment_context(void *arg)
 {
 	if (current.id == 0)
 		errcontext("reading packed data on segment %d", GpIdentity.segindex);
+	else if (current.mst_key > 0 && current.iteration == 0)
+		errcontext("training of \"%s\" on segment %d, configuration %d", current.shown,
+				   GpIdentity.segindex, current.mst_key);
 	else if (current.mst_key > 0)
 		errcontext("training of \"%s\" on segment %d, iteration %d, configuration %d",
 				   current.shown, GpIdentity.segindex, current.iteration, current.mst_key);
@@ -247,7 +251,9 @@ join_run(int64 id, const bytea *description, int32 key)
 									 run.train_keys, run.valid_keys, key, &group, &error), error);
 	current.group = group;
 	for (int i = 0; i < run.n_configs; i++)
-		HOPPER_CHECK(torch->group.add_config(group, &run.configs[i], &error), error);
+		HOPPER_CHECK(run.legs[i] > 0
+					 ? torch->group.enter(group, &run.configs[i], run.legs[i], &error)
+					 : torch->group.add_config(group, &run.configs[i], &error), error);
 	memcpy(current.tables, run.tables, sizeof(current.tables));
 	HOPPER_CHECK(torch->group.plan_data(group, &current.plan, &error), error);
 }
@@ -343,6 +349,45 @@ hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
 											  current.plan.resident ? 0 : current.plan.max_reads,
 											  (int64) current.plan.bytes_data,
 											  (int64) current.plan.bytes_models)));
+}
+
+/* --- who trains on an open run --- */
+
+/*
+ * segment_enter(run bigint, description bytea): 1: they are in, 0: this segment has lost its data,
+ * -1: they do not fit beside the data as these lie, and none of them is in
+ */
+Datum
+hopper_sql_segment_enter(PG_FUNCTION_ARGS)
+{
+	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
+	const hopper_group_api *api;
+	hopper_segment_entry entry;
+	hopper_data_plan plan;
+	hopper_error error;
+	int			code;
+
+	hopper_require_arguments(fcinfo, 0);
+	hopper_read_entry(PG_GETARG_BYTEA_PP(1), &entry);
+	if (entry.run != PG_GETARG_INT64(0))
+		hopper_refuse_description();
+	if (!is_current(entry.run))
+		PG_RETURN_INT32(0);
+	api = &hopper_torch()->group;
+	error_context_stack = &callback;
+	HOPPER_CHECK(api->keep(current.group, entry.stay, entry.n_stay, &error), error);
+	for (int i = 0; i < entry.n_configs; i++)
+		HOPPER_CHECK(api->enter(current.group, &entry.configs[i], entry.legs[i], &error), error);
+	code = api->plan_data(current.group, &plan, &error);
+	if (code == HOPPER_LIMIT_EXCEEDED)
+	{
+		HOPPER_CHECK(api->keep(current.group, entry.stay, entry.n_stay, &error), error);
+		error_context_stack = callback.previous;
+		PG_RETURN_INT32(-1);
+	}
+	HOPPER_CHECK(code, error);
+	error_context_stack = callback.previous;
+	PG_RETURN_INT32(1);
 }
 
 /* --- training --- */

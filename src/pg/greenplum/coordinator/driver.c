@@ -1,0 +1,261 @@
+/*
+ * driver.c
+ *		What the drivers of runs on the segments share: setting up, loading the data, a hop, and
+ *		what the models report.
+ */
+#include "pg/greenplum/coordinator/driver.h"
+
+#include "catalog/namespace.h"
+#include "cdb/cdbvars.h"
+#include "nodes/makefuncs.h"
+
+#include "pg/greenplum/reports.h"
+#include "pg/server/words.h"
+
+/* --- setting up --- */
+
+/* Unlogged tables cannot lie beside a temporary one. */
+static void
+refuse_temporary(const hopper_name *model)
+{
+	Oid			schema = RangeVarGetCreationNamespace(makeRangeVar(model->schema, model->name, -1));
+
+	if (isTempNamespace(schema))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("output table \"%s\" cannot be temporary", model->shown),
+				 errdetail("The segments keep models in tables beside it while they train."),
+				 errhint("Name a table in another schema.")));
+}
+
+void
+hopper_require_segments(void)
+{
+	MemoryContext caller = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		/* of a run that is none: the library is all that it takes */
+		(void) hopper_select("SELECT hopper.segment_release(0)"
+							 " FROM gp_dist_random('pg_catalog.gp_id')");
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(caller);
+		error = CopyErrorData();
+		if (error->sqlerrcode == ERRCODE_UNDEFINED_FILE && error->hint == NULL)
+		{
+			/* the server's own words, which do not tell what to do */
+			if (error->detail == NULL)
+				error->detail = pstrdup("The host of a segment lacks the library.");
+			error->hint = pstrdup("Install the libraries of one build on all hosts, and "
+								  "reconnect.");
+		}
+		else if (error->hint == NULL && error->sqlerrcode != ERRCODE_QUERY_CANCELED)
+			error->hint = pstrdup("Bring all segments back, with gprecoverseg or gpstart, and "
+								  "repeat.");
+		FlushErrorState();
+		ReThrowError(error);
+	}
+	PG_END_TRY();
+	if (hopper_select("SELECT content FROM pg_catalog.gp_segment_configuration"
+					  " WHERE role OPERATOR(pg_catalog.=) 'p'"
+					  " AND status OPERATOR(pg_catalog.<>) 'u' ORDER BY content LIMIT 1") > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("segment %s is down", hopper_cell(0, 1)),
+				 errhint("Bring it back with gprecoverseg.")));
+}
+
+/* A number that no other run in this session has. */
+static int64
+new_run_id(void)
+{
+	static int32 count = 0;
+
+	return ((int64) gp_session_id << 32) | (uint32) ++count;
+}
+
+/* Different keys in a list. */
+static int
+count_keys(const int32 *keys, int n)
+{
+	int			count = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		bool		known = false;
+
+		for (int j = 0; j < i && !known; j++)
+			known = keys[i] == keys[j];
+		count += !known;
+	}
+	return count;
+}
+
+/* Models that a segment trains at the same time, as each of them reckons for itself. */
+static int
+workers_of_segment(const hopper_driver *run)
+{
+	int			threads;
+
+	if (run->run.options.use_gpus)
+		return 1;
+	threads = hopper_segment_threads(run->run.options.threads, run->run.segments_on_host);
+	return Max(threads / Max(run->run.options.threads_per_model, 1), 1);
+}
+
+static void
+describe_table(const hopper_packed *packed, hopper_segment_table *table)
+{
+	table->relation = hopper_source_oid(&packed->table);
+	strlcpy(table->x_column, packed->desc.x_column, sizeof(table->x_column));
+	strlcpy(table->y_column, packed->desc.y_column, sizeof(table->y_column));
+}
+
+int
+hopper_driver_segments(const hopper_driver *run)
+{
+	return count_keys(run->run.train_keys, run->run.train.n_partitions);
+}
+
+void
+hopper_driver_begin(hopper_driver *run, hopper_training *training, const hopper_name *model)
+{
+	hopper_segment_run *data = &run->run;
+
+	run->training = training;
+	refuse_temporary(model);
+	data->id = new_run_id();
+	data->options = training->options;
+	data->options.threads = training->threads_given ? training->options.threads : hopper_threads;
+	data->options.memory_limit = HOPPER_BYTES(hopper_memory_limit);
+	data->train = training->train->desc;
+	data->train_keys = hopper_partition_keys(training->train);
+	data->has_valid = training->valid != NULL;
+	describe_table(training->train, &data->tables[HOPPER_SPLIT_TRAIN]);
+	if (training->valid)
+	{
+		data->valid = training->valid->desc;
+		data->valid_keys = hopper_partition_keys(training->valid);
+		describe_table(training->valid, &data->tables[HOPPER_SPLIT_VALID]);
+	}
+	data->segments_on_host = hopper_segments_on_a_host();
+	data->segment_numbers = hopper_segment_numbers(&data->n_segments);
+	data->drop_cache = hopper_debug_drop_cache;
+	data->shown = training->shown;
+	data->n_configs = training->n_configs;
+	data->configs = (hopper_config *) training->configs;
+
+	training->timeline = hopper_timeline_new(training);
+	training->info.n_workers = hopper_driver_segments(run) * workers_of_segment(run);
+	hopper_hops_begin(&run->hops, data, training->train, training->valid, model);
+	run->started = GetCurrentTimestamp();
+	hopper_segment_timeline_begin(&run->timeline, training, run->started);
+}
+
+void
+hopper_driver_load(hopper_driver *run)
+{
+	const hopper_data_plan *plan = &run->hops.plan;
+	TimestampTz then = GetCurrentTimestamp();
+
+	/* where only some have lost their data, the others must not get theirs twice */
+	if (run->hops.loaded)
+		run->run.id = new_run_id();
+	strlcpy(run->training->info.numerics_class, hopper_to_utf8(hopper_hops_load(&run->hops)),
+			sizeof(run->training->info.numerics_class));
+	hopper_segment_timeline_keys(&run->timeline, &run->hops.log);
+	run->training->seconds_reading += hopper_seconds_since(then);
+	if (run->iteration > 0)
+		return;
+	/* A hop sorts the models that arrive at a segment by where they go. */
+	if (plan->bytes_models > statement_mem * INT64CONST(1024))
+		hopper_require_temporary(plan->bytes_models, "moving models between segments",
+								 "Raise statement_mem or temp_file_limit, or train fewer "
+								 "configurations at a time.");
+	if (plan->max_reads == 0 || run->training->ended)
+		return;
+	ereport(NOTICE,
+			(errmsg("%s \"%s\": data and models of a segment exceed hopper.memory_limit, each "
+					"partition is read up to %s", run->training->function, run->training->shown,
+					hopper_plural(plan->max_reads, "time", "times")),
+			 errdetail("The data of a segment take up to %s, the models that visit it %s.",
+					   hopper_bytes_words(plan->bytes_data),
+					   hopper_bytes_words(plan->bytes_models))));
+}
+
+void
+hopper_driver_move(hopper_driver *run, bool fresh, bool finish)
+{
+	TimestampTz then = GetCurrentTimestamp();
+
+	run->hop = fresh ? 1 : run->hop + 1;
+	hopper_hops_move(&run->hops, run->iteration, fresh, finish);
+	hopper_segment_timeline_statement(&run->timeline, then);
+}
+
+/* --- what the models report --- */
+
+/* A model that has failed stays where it was. */
+static void
+tell_segment(hopper_event *event, int segment, int32 iteration)
+{
+	size_t		length = strlen(event->detail);
+
+	snprintf(event->detail + length, sizeof(event->detail) - length,
+			 "%sIt was on segment %d in iteration %d.", length > 0 ? " " : "", segment,
+			 iteration);
+}
+
+static void
+take_event(hopper_driver *run, int at, hopper_event *event, int segment)
+{
+	hopper_training *training = run->training;
+
+	event->elapsed = hopper_seconds_since(run->started);
+	switch (event->type)
+	{
+		case HOPPER_EVENT_METRICS:
+			hopper_history_record(training->histories[at], event);
+			break;
+		case HOPPER_EVENT_MODEL_FAILED:
+			if (!training->failed[at])
+			{
+				training->failed[at] = true;
+				training->n_failed++;
+				tell_segment(event, segment,
+							 training->ended ? event->iteration + 1 : run->iteration);
+				hopper_progress_failed(training, event);
+			}
+			break;
+		case HOPPER_EVENT_MODEL_STOPPED:
+			hopper_progress_stopped(training, at, event);
+			break;
+		case HOPPER_EVENT_WARNING:
+			ereport(WARNING,
+					(errmsg("%s \"%s\": %s", training->function, training->shown,
+							hopper_from_utf8(event->message)),
+					 event->detail[0] ? errdetail("%s", hopper_from_utf8(event->detail)) : 0,
+					 event->hint[0] ? errhint("%s", hopper_from_utf8(event->hint)) : 0));
+			break;
+		default:
+			elog(ERROR, "unknown event %d of a segment", event->type);
+	}
+}
+
+void
+hopper_driver_take_report(hopper_driver *run, int at, const bytea *bytes, int segment, int since)
+{
+	hopper_report report;
+
+	hopper_read_report(bytes, segment, run->training->configs[at].mst_key, &report);
+	for (int i = 0; i < report.n_events; i++)
+		take_event(run, at, &report.events[i], segment);
+	for (int i = 0; i < report.n_visits; i++)
+		hopper_segment_timeline_visit(&run->timeline, &report.visits[i], since);
+	pfree(report.events);
+	pfree(report.visits);
+}

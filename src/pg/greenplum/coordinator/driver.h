@@ -1,0 +1,47 @@
+/*
+ * driver.h
+ *		What the drivers of runs on the segments share: that of a run whose models train together
+ *		from its beginning to its end (run.c), and that of one which they enter and leave
+ *		(open_run.c).
+ *
+ * SPI must be connected for all of it.
+ */
+#ifndef HOPPER_COORDINATOR_DRIVER_H
+#define HOPPER_COORDINATOR_DRIVER_H
+
+#include "pg/greenplum/coordinator/hops.h"
+#include "pg/greenplum/coordinator/timeline.h"
+
+#define HOPPER_MAX_RELOADS 3
+
+typedef struct hopper_driver
+{
+	hopper_training *training;
+	hopper_segment_run run;
+	hopper_hops hops;
+	int32		iteration;		/* 0: before the first one, and where each model has its own */
+	int			hop;			/* the statement of this iteration, from 1 */
+	TimestampTz started;
+	hopper_segment_timeline timeline;
+} hopper_driver;
+
+/*
+ * Makes the working tables beside `model`, and training->timeline; the configurations are
+ * training's. ERROR where `model` is temporary.
+ */
+extern void hopper_driver_begin(hopper_driver *run, hopper_training *training,
+								const hopper_name *model);
+/* Segments with training data. */
+extern int	hopper_driver_segments(const hopper_driver *run);
+/* The data, and run.configs, to the segments; again where some of them have lost them. */
+extern void hopper_driver_load(hopper_driver *run);
+/* One statement that moves and trains the models. */
+extern void hopper_driver_move(hopper_driver *run, bool fresh, bool finish);
+/*
+ * What configuration `at` reports of its iteration; `since`: the statement in which that began,
+ * counted from 0 since the timeline was settled.
+ */
+extern void hopper_driver_take_report(hopper_driver *run, int at, const bytea *bytes, int segment,
+									  int since);
+
+#endif							/* HOPPER_COORDINATOR_DRIVER_H */

@@ -1,0 +1,115 @@
+/*
+ * open_hops.c
+ *		The statements of a run on the segments that models enter and leave.
+ *
+ * Who has ended what it was to train rests in <out>_hop_rest, an unlogged table like those in which
+ * models travel, on the segment where it has ended: its state in parts, and its weights as part -1.
+ * So states go from segment to segment and never pass the coordinator.
+ */
+#include "pg/greenplum/coordinator/hops.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+
+void
+hopper_hops_open(hopper_hops *hops, const hopper_name *model)
+{
+	hops->rest = hopper_name_with_suffix(model, "hop_rest");
+	hopper_hops_create_table(&hops->rest);
+}
+
+void
+hopper_hops_close(hopper_hops *hops)
+{
+	hopper_exec("DROP TABLE %s", hops->rest.quoted);
+}
+
+/*
+ * The processes that hold the data update their own rows: as in release(), no row could belong to
+ * another segment.
+ */
+bool
+hopper_hops_enter(hopper_hops *hops, const hopper_segment_entry *entry)
+{
+	Oid			types[] = {INT8OID, BYTEAOID};
+	Datum		values[2];
+	SPIPlanPtr	plan = hopper_prepare(psprintf("UPDATE %s SET value ="
+										" hopper.segment_enter($1, $2)::pg_catalog.text",
+										hops->log.quoted), 2, types);
+	bytea	   *description = hopper_describe_entry(entry);
+	bool		has_room;
+
+	values[0] = Int64GetDatum(entry->run);
+	values[1] = PointerGetDatum(description);
+	hopper_hops_execute(plan, values, SPI_OK_UPDATE);
+	SPI_freeplan(plan);
+	pfree(description);
+	/* Where the data are lost, the next hop will say so. */
+	has_room = hopper_select_latest("SELECT 1 FROM %s WHERE value OPERATOR(pg_catalog.=) '-1'"
+									" LIMIT 1", hops->log.quoted) == 0;
+	SPI_freetuptable(SPI_tuptable);
+	return has_room;
+}
+
+void
+hopper_hops_put_rested(hopper_hops *hops, int32 mst_key)
+{
+	int32		key = hopper_hops_first_key(hops, mst_key);
+
+	hopper_exec("INSERT INTO %s (key, next_key, mst_key, part, n_parts, body)"
+				" SELECT %d, %d, %d, part, n_parts, CASE part WHEN 0"
+				" THEN '%c'::pg_catalog.bytea OPERATOR(pg_catalog.||) body ELSE body END FROM %s"
+				" WHERE mst_key OPERATOR(pg_catalog.=) %d AND part OPERATOR(pg_catalog.>=) 0",
+				hops->tables[hops->at].quoted, key, key, mst_key, HOPPER_ENVELOPE_STATE,
+				hops->rest.quoted, mst_key);
+	if (SPI_processed == 0)
+		elog(ERROR, "the state of configuration %d is gone", mst_key);
+}
+
+void
+hopper_hops_copy_rested(hopper_hops *hops, int32 from, int32 to)
+{
+	hopper_exec("INSERT INTO %s (key, mst_key, part, n_parts, body)"
+				" SELECT key, %d, part, n_parts, body FROM %s"
+				" WHERE mst_key OPERATOR(pg_catalog.=) %d AND part OPERATOR(pg_catalog.>=) 0",
+				hops->rest.quoted, to, hops->rest.quoted, from);
+}
+
+/* " WHERE mst_key = ANY (...)" */
+static char *
+of_keys(const int32 *mst_keys, int n)
+{
+	StringInfoData words;
+
+	initStringInfo(&words);
+	appendStringInfoString(&words, " WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{");
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&words, "%s%d", i ? "," : "", mst_keys[i]);
+	appendStringInfoString(&words, "}'::pg_catalog.int4[])");
+	return words.data;
+}
+
+void
+hopper_hops_lay_down(hopper_hops *hops, const int32 *mst_keys, int n)
+{
+	const hopper_name *from = &hops->tables[hops->at];
+	char	   *which = of_keys(mst_keys, n);
+
+	/* Those that have failed leave nothing. */
+	hopper_exec("INSERT INTO %s (key, mst_key, part, n_parts, body)"
+				" SELECT key, mst_key, part, n_parts, body FROM %s%s"
+				" AND pg_catalog.length(body) OPERATOR(pg_catalog.>) 0",
+				hops->rest.quoted, from->quoted, which);
+	hopper_exec("DELETE FROM %s%s", from->quoted, which);
+	pfree(which);
+}
+
+void
+hopper_hops_forget(hopper_hops *hops, const int32 *mst_keys, int n, bool only_states)
+{
+	char	   *which = of_keys(mst_keys, n);
+
+	hopper_exec("DELETE FROM %s%s%s", hops->rest.quoted, which,
+				only_states ? " AND part OPERATOR(pg_catalog.>=) 0" : "");
+	pfree(which);
+}
