@@ -115,7 +115,8 @@ TEST(KerasJson, RefusedArchitecturesAreRefusedByName) {
                   ConstraintKind::kNonNeg);
         continue;
       }
-      if (fixture["name"] == "operation") {  // x ** 3.0
+      // x ** 3.0; in an .h5 file x + 1.0, without the module that tells an operation from a layer.
+      if (fixture["name"] == "operation" && file.name.find("h5") == std::string::npos) {
         EXPECT_EQ(spec == nullptr ? "" : spec->layers.back()->class_name(), "Power");
         continue;
       }
