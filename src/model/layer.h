@@ -27,7 +27,7 @@ class PlanNode;
 class PlannedOp;
 struct ExportCall;
 namespace ops {
-class Value;
+class Value;  // NOLINT(bugprone-forward-declaration-namespace): not that of params/value.h
 }
 
 // How the floats of a weight lie in a model's flat buffer.
