@@ -510,9 +510,21 @@ class ConfigCheck {
       const bool is_number = label.find_first_not_of("0123456789") == std::string::npos;
       const bool in_range = is_number && !label.empty() && label.size() <= 9 &&
                             std::stoll(label) < data_->num_classes;
-      if (in_range) continue;
-      Fail("class_weight names the class " + label + " of " + std::to_string(data_->num_classes),
-           "Classes are counted from 0.", "");
+      const bool is_label = std::find(labels.begin(), labels.end(), label) != labels.end();
+      const std::string hint =
+          is_label ? "Write '" + label + "' in quotes for the class with that label." : "";
+      if (!in_range) {
+        Fail("class_weight names the class " + label + " of " + std::to_string(data_->num_classes),
+             "Classes are counted from 0.", hint);
+        continue;
+      }
+      const int64_t index = std::stoll(label);
+      if (!is_label || index >= data_->n_class_values) continue;
+      const char* meant = data_->class_values[index];
+      if (meant != nullptr && meant == label) continue;
+      Warn("class_weight of " + label + " is that of the class " +
+               (meant == nullptr ? std::string("NULL") : "'" + std::string(meant) + "'"),
+           "Numbers without quotes are indexes, and classes are counted from 0.", hint);
     }
   }
 

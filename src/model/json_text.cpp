@@ -51,4 +51,17 @@ bool DtypeName(const json& dtype, std::string* name) {
   return true;
 }
 
+std::string DtypeHint(const std::string& name) {
+  const auto says = [&name](const char* part) { return name.find(part) != std::string::npos; };
+  if (says("int8") || says("int4") || says("float8") || says("uantize") || says("GPTQ") ||
+      says("AWQ")) {
+    return "Write the architecture before model.quantize(), and give the weights as float32.";
+  }
+  if (says("float16")) {
+    return "Build the model with dtype float32: keras.config.set_dtype_policy(\"float32\"). "
+           "Training in bfloat16 is asked for by dtype => 'bf16'.";
+  }
+  return "Build the model with dtype float32.";
+}
+
 }  // namespace hopper

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "model/detours.h"
 #include "model/json_text.h"
 #include "model/keras_json.h"
 #include "model/tensor_operation.h"
@@ -13,94 +14,6 @@ namespace hopper {
 using nlohmann::json;
 
 namespace {
-
-// Layers that Keras has, or had, and that are not in the layer table.
-const std::set<std::string>& KerasLayers() {
-  static const std::set<std::string> classes = {
-      "AUGMIX",
-      "AdaptiveAveragePooling1D",
-      "AdaptiveAveragePooling2D",
-      "AdaptiveAveragePooling3D",
-      "AdaptiveMaxPooling1D",
-      "AdaptiveMaxPooling2D",
-      "AdaptiveMaxPooling3D",
-      "AugMix",
-      "AutoContrast",
-      "AveragePooling3D",
-      "ContrastLimitedAdaptiveHistogramEqualization",
-      "Conv3D",
-      "Conv3DTranspose",
-      "ConvLSTM3D",
-      "Cropping3D",
-      "CuDNNGRU",
-      "CuDNNLSTM",
-      "CutMix",
-      "DenseFeatures",
-      "EinsumDense",
-      "Equalization",
-      "FlaxLayer",
-      "GRUCell",
-      "GlobalAveragePooling3D",
-      "GlobalMaxPooling3D",
-      "HashedCrossing",
-      "Hashing",
-      "IntegerLookup",
-      "JaxLayer",
-      "LSTMCell",
-      "Lambda",
-      "LocallyConnected1D",
-      "LocallyConnected2D",
-      "MaxNumBoundingBoxes",
-      "MaxPooling3D",
-      "MelSpectrogram",
-      "MixUp",
-      "Pipeline",
-      "RNN",
-      "RandAugment",
-      "RandomColorDegeneration",
-      "RandomColorJitter",
-      "RandomElasticTransform",
-      "RandomErasing",
-      "RandomFourierFeatures",
-      "RandomGaussianBlur",
-      "RandomGrayscale",
-      "RandomHeight",
-      "RandomHue",
-      "RandomInvert",
-      "RandomPerspective",
-      "RandomPosterization",
-      "RandomSaturation",
-      "RandomSharpness",
-      "RandomShear",
-      "RandomWidth",
-      "ReversibleEmbedding",
-      "STFTSpectrogram",
-      "SimpleRNNCell",
-      "Solarization",
-      "SpatialDropout3D",
-      "StackedRNNCells",
-      "StringLookup",
-      "TFSMLayer",
-      "TextVectorization",
-      "TorchModuleWrapper",
-      "UpSampling3D",
-      "ZeroPadding3D",
-  };
-  return classes;
-}
-
-std::string WhyNot(const std::string& class_name) {
-  if (class_name == "Lambda") return "Lambda holds Python byte code.";
-  if (class_name == "TFSMLayer" || class_name == "JaxLayer" || class_name == "FlaxLayer" ||
-      class_name == "TorchModuleWrapper") {
-    return class_name + " wraps a model of another framework.";
-  }
-  if (class_name == "StringLookup" || class_name == "TextVectorization" ||
-      class_name == "Hashing" || class_name == "IntegerLookup") {
-    return class_name + " prepares data; the model gets packed numbers.";
-  }
-  return "";
-}
 
 bool StartsWith(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
 
@@ -186,21 +99,27 @@ void ResolveClassName(json* entry) {
   }
 }
 
-EntryClass ClassifyEntry(const json& entry, const std::string& name,
+EntryClass ClassifyEntry(const json& entry, const std::string& name, const std::string& path,
                          std::vector<Problem>* problems) {
   const std::string class_name = StringMember(entry, "class_name");
   const std::string registered = StringMember(entry, "registered_name");
-  const bool custom = Contains(registered, ">") || Contains(class_name, ">");
+  const auto refuse = [&](const std::string& shown, const std::string& why, const Detour* detour) {
+    const char* hint = detour == nullptr || *detour->hint == '\0'
+                           ? "Replace it by supported layers; see hopper.layers()."
+                           : detour->hint;
+    problems->push_back(
+        {ErrorCode::kNotSupported, "layer \"" + name + "\" of class " + shown + " is not supported",
+         (why.empty() ? "" : why + " ") + "The layer is " + path + " of the architecture.", hint});
+    return EntryClass::kUnknown;
+  };
   if (IsOfKeras(entry)) {
     if (IsMaskOperation(StringMember(entry, "module"), class_name)) return EntryClass::kMask;
     if (IsOperation(entry)) {
-      std::string function = StringMember(Member(entry, "config"), "function");
-      const std::string shown = function.empty() ? class_name : class_name + " (" + function + ")";
-      problems->push_back({ErrorCode::kNotSupported,
-                           "layer \"" + name + "\" of class " + shown + " is not supported",
-                           "It is an operation on tensors, not a layer.",
-                           "Replace it by supported layers; see hopper.layers()."});
-      return EntryClass::kUnknown;
+      const std::string function = StringMember(Member(entry, "config"), "function");
+      const Detour* detour = DetourOfOperation(OperationFunction(entry));
+      const bool said = detour != nullptr && *detour->why != '\0';
+      return refuse(function.empty() ? class_name : class_name + " (" + function + ")",
+                    said ? detour->why : "It is an operation on tensors, not a layer.", detour);
     }
     if (class_name == "Sequential" || class_name == "Functional" || class_name == "Model") {
       return EntryClass::kModel;
@@ -209,24 +128,24 @@ EntryClass ClassifyEntry(const json& entry, const std::string& name,
     const LayerType* type = FindLayerType(class_name);
     const bool made = StringMember(entry, "module") == kOperationModule;
     if (type != nullptr && (made || !IsOperationOnly(*type))) return EntryClass::kLayer;
-    if (KerasLayers().count(class_name) != 0) {
-      problems->push_back({ErrorCode::kNotSupported,
-                           "layer \"" + name + "\" of class " + class_name + " is not supported",
-                           WhyNot(class_name),
-                           "Replace it by supported layers; see hopper.layers()."});
-      return EntryClass::kUnknown;
+    if (const Detour* detour = DetourOfLayer(class_name); detour != nullptr) {
+      return refuse(class_name, detour->why, detour);
     }
   }
   std::vector<std::string> names = {"InputLayer", "Sequential", "Functional"};
   for (const LayerType& type : LayerTable()) {
     if (!IsOperationOnly(type)) names.emplace_back(type.class_name);
   }
-  const std::string hint = custom ? "" : NearestNameHint(class_name, names, OtherLayerNames());
+  const bool custom = !IsOfKeras(entry);
+  std::string hint = custom ? "Build the model of Keras' own layers; what your class computes is "
+                              "Python code, which the file does not hold."
+                            : NearestNameHint(class_name, names, OtherLayerNames());
+  if (hint.empty()) hint = "List of supported classes: SELECT * FROM hopper.layers();";
   const std::string& shown = Contains(registered, ">") ? registered : class_name;
-  problems->push_back(
-      {ErrorCode::kNotSupported, "layer class \"" + shown + "\" is not known",
-       "It is the class of layer \"" + name + "\".",
-       hint.empty() ? "List of supported classes: SELECT * FROM hopper.layers();" : hint});
+  problems->push_back({ErrorCode::kNotSupported, "layer class \"" + shown + "\" is not known",
+                       "It is the class of layer \"" + name + "\"" +
+                           (name == path ? "" : ", " + path + " of the architecture") + ".",
+                       hint});
   return EntryClass::kUnknown;
 }
 

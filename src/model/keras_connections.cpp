@@ -47,6 +47,7 @@ class Connector {
 
   void ReadCalls(const json& entry, GraphLayer* layer) {
     type_ = FindLayerType(StringMember(entry, "class_name"));
+    place_ = layer->path + ".inbound_nodes";
     const json& nodes = Member(entry, "inbound_nodes");
     if (nodes.is_null()) return;
     if (!nodes.is_array()) return Fail(*layer, "inbound_nodes must be a list", nodes);
@@ -67,11 +68,15 @@ class Connector {
   }
 
   // input_layers or output_layers: a triple, a list of triples, or a dictionary of them.
-  bool ReadEnds(const json& value, const char* what, std::vector<TensorRef>* refs) {
+  bool ReadEnds(const json& config, const char* key, const char* what,
+                std::vector<TensorRef>* refs) {
+    const json& value = Member(config, key);
+    place_ = graph_->path + "." + key;
     if (Flatten(value, 0, nullptr, refs) && !refs->empty()) return true;
+    if (!graph_->valid) return false;
     problems_->push_back({ErrorCode::kInvalidText,
                           std::string(what) + " of model \"" + graph_->name + "\" are not readable",
-                          "They are " + ShortJson(value) + " at " + graph_->path + ".", ""});
+                          "They are " + ShortJson(value) + " at " + place_ + ".", ""});
     graph_->valid = false;
     return false;
   }
@@ -151,10 +156,14 @@ class Connector {
     const auto found = by_name_.find(triple[0].get_ref<const std::string&>());
     if (found == by_name_.end()) {
       graph_->valid = false;
+      std::vector<std::string> names;  // of many it would take long, and of many problems, too
+      if (problems_->empty() && graph_->layers.size() <= 1000) {
+        for (const GraphLayer& layer : graph_->layers) names.push_back(layer.name);
+      }
       problems_->push_back({ErrorCode::kInvalidText,
                             "model \"" + graph_->name + "\" has no layer " + ShortJson(triple[0]),
-                            "It is named as an input of another layer or as an end of the model.",
-                            ""});
+                            "It is named at " + place_ + " of the architecture.",
+                            NearestNameHint(triple[0].get_ref<const std::string&>(), names)});
       return false;
     }
     TensorRef ref;
@@ -324,6 +333,7 @@ class Connector {
   KerasFamily family_;
   ModelGraph* graph_;
   std::vector<Problem>* problems_;
+  std::string place_;                // of what is read, in the architecture
   const LayerType* type_ = nullptr;  // of the layer whose calls are read; null: a model or another
   std::unordered_map<std::string, int> by_name_;
 };
@@ -338,9 +348,8 @@ void ReadConnections(const json& config, KerasFamily family, ModelGraph* graph,
   for (size_t i = 0; i < graph->layers.size(); ++i) {
     connector.ReadCalls(entries[i], &graph->layers[i]);
   }
-  const bool inputs = connector.ReadEnds(Member(config, "input_layers"), "inputs", &graph->inputs);
-  const bool outputs =
-      connector.ReadEnds(Member(config, "output_layers"), "outputs", &graph->outputs);
+  const bool inputs = connector.ReadEnds(config, "input_layers", "inputs", &graph->inputs);
+  const bool outputs = connector.ReadEnds(config, "output_layers", "outputs", &graph->outputs);
   const json& ends = Member(config, "output_layers");
   if (outputs && ends.is_object() && ends.size() == graph->outputs.size()) {
     for (const auto& [name, end] : ends.items()) graph->output_names.push_back(name);

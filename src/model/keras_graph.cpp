@@ -1,5 +1,7 @@
 // Models and their layers as Keras JSON nests them: Sequential in all its forms, Functional.
 
+#include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -71,9 +73,19 @@ class Reader {
       if (names.insert(layer.name).second) continue;
       Fail(graph, ErrorCode::kInvalidText,
            "model \"" + graph->name + "\" has two layers named \"" + layer.name + "\"",
-           "The second is " + layer.path + ".");
+           "The second is " + layer.path + " of the architecture.",
+           "Give each layer a name of its own, such as keras.layers.Dense(4, name=\"second\").");
     }
     if (graph->valid) ReadConnections(*config, model_->family, graph, problems_);
+  }
+
+  // Says of each class that is not there how many layers have it.
+  void NameRefusals() const {
+    for (const auto& [key, refusal] : refusals_) {
+      if (refusal.others == 0) continue;
+      (*problems_)[refusal.problem].message +=
+          " (nor are " + std::to_string(refusal.others) + " more of this class)";
+    }
   }
 
  private:
@@ -91,7 +103,7 @@ class Reader {
                           "model \"" + graph.name + "\": dtype " +
                               (name.empty() ? ShortJson(dtype) : "\"" + name + "\"") +
                               " is not supported",
-                          "", "Build the model with dtype float32."});
+                          "It stands at " + graph.path + ".dtype.", DtypeHint(name)});
   }
 
   // `masks`: names of the entries before it that make masks.
@@ -111,7 +123,8 @@ class Reader {
     } else {
       ResolveClassName(entry);
       layer.operation = IsOperation(*entry) && WriteOperationAsLayer(entry);
-      switch (ClassifyEntry(*entry, layer.name, problems_)) {
+      const EntryClass entry_class = ClassifyEntry(*entry, layer.name, path, problems_);
+      switch (entry_class) {
         case EntryClass::kInput:
           layer.kind = GraphLayer::Kind::kInput;
           ReadInput(Member(*entry, "config"), graph, &layer);
@@ -131,10 +144,22 @@ class Reader {
         case EntryClass::kUnknown:
           // How the class is called, and what comes out, is not known either.
           graph->valid = false;
+          CountRefusal(*entry);
           break;
       }
     }
     graph->layers.push_back(std::move(layer));
+  }
+
+  // Of many layers of a class that is not there the first one is enough to name.
+  void CountRefusal(const json& entry) {
+    const std::string key = StringMember(entry, "class_name") + "\n" +
+                            StringMember(entry, "registered_name") + "\n" +
+                            StringMember(Member(entry, "config"), "function");
+    const auto [at, is_new] = refusals_.try_emplace(key, Refusal{problems_->size() - 1, 0});
+    if (is_new) return;
+    problems_->pop_back();
+    ++at->second.others;
   }
 
   void ReadInput(const json& config, ModelGraph* graph, GraphLayer* layer) {
@@ -159,13 +184,22 @@ class Reader {
       Fail(graph, ErrorCode::kNotSupported,
            "input \"" + layer->name + "\": dtype " +
                (dtype.empty() ? ShortJson(type) : "\"" + dtype + "\"") + " is not supported",
-           "The input is " + layer->path + " of the architecture.");
+           "The input is " + layer->path + " of the architecture.",
+           dtype == "string"
+               ? "Turn strings into numbers in SQL, for example dense_rank() OVER (ORDER BY word), "
+                 "pack these, and give them to keras.layers.Embedding."
+               : "Declare it as float32 or as an integer type: keras.Input(shape, "
+                 "dtype=\"float32\").");
     }
     for (const char* key : {"sparse", "ragged", "optional"}) {
       if (Member(config, key) != json(true)) continue;
       Fail(graph, ErrorCode::kNotSupported,
            "input \"" + layer->name + "\": " + key + " inputs are not supported",
-           "The input is " + layer->path + " of the architecture.");
+           "The input is " + layer->path + " of the architecture.",
+           std::strcmp(key, "ragged") == 0
+               ? "Fill sequences up to one length, and leave the rest out with mask_zero of "
+                 "keras.layers.Embedding or with keras.layers.Masking."
+               : "Build the model with keras.Input(shape).");
     }
   }
 
@@ -182,7 +216,8 @@ class Reader {
       config["name"] = name;
       if (frozen) config["trainable"] = false;
     }
-    LayerConfig layer_config(config, class_name, layer->path, model_->family, problems_);
+    LayerConfig layer_config(config, class_name, layer->path, model_->family, problems_,
+                             layer->operation ? nullptr : &model_->warnings);
     std::unique_ptr<Layer> made;
     try {
       made = FindLayerType(class_name)->make(layer_config);
@@ -253,9 +288,15 @@ class Reader {
     graph->outputs.push_back({static_cast<int>(graph->layers.size()) - 1, 0, 0});
   }
 
+  struct Refusal {
+    size_t problem;  // the place of the first one
+    int others;
+  };
+
   KerasModel* model_;
   std::vector<Problem>* problems_;
   size_t n_layers_ = 0;
+  std::map<std::string, Refusal> refusals_;  // by class
 };
 
 }  // namespace
@@ -289,7 +330,9 @@ void ReadKerasModel(json* document, KerasModel* model, std::vector<Problem>* pro
                       : hint});
     return;
   }
-  Reader(model, problems).ReadModel(document, "", "", false, &model->graph);
+  Reader reader(model, problems);
+  reader.ReadModel(document, "", "", false, &model->graph);
+  reader.NameRefusals();
 }
 
 }  // namespace hopper

@@ -89,6 +89,7 @@ struct KerasModel {
   // Nested models expanded; without the layers that have problems.
   std::vector<std::unique_ptr<Layer>> layers;
   std::vector<std::string> fingerprints;  // of each layer: LayerConfig::fingerprint()
+  std::vector<Problem> warnings;
   ModelGraph graph;
 };
 
@@ -121,6 +122,9 @@ void ReadKerasModel(nlohmann::json* document, KerasModel* model, std::vector<Pro
 
 // Whether the entry is an operation on tensors, not a layer.
 bool IsOperation(const nlohmann::json& entry);
+// The function of an operation in snake case: "add" of Keras 3's class Add, and of TFOpLambda with
+// "math.add" or "__operators__.add".
+std::string OperationFunction(const nlohmann::json& entry);
 // Makes an operation's entry one of a layer that does the same, in this module; false where there
 // is none. A file cannot name a layer that is there for operations alone (IsOperationOnly()).
 constexpr const char* kOperationModule = "keras.operations";
@@ -128,10 +132,10 @@ bool WriteOperationAsLayer(nlohmann::json* entry);
 // Writes the usual name of a class in place of another one that it has had.
 void ResolveClassName(nlohmann::json* entry);
 
-// What a layer entry's class is to us. Appends the problem where it is kUnknown.
+// What the class of a layer entry at a path is to us. Appends the problem where it is kUnknown.
 enum class EntryClass { kInput, kModel, kLayer, kMask, kUnknown };
 EntryClass ClassifyEntry(const nlohmann::json& entry, const std::string& name,
-                         std::vector<Problem>* problems);
+                         const std::string& path, std::vector<Problem>* problems);
 
 // Of an entry that is kMask.
 MaskOperation MaskOperationOf(const nlohmann::json& entry);

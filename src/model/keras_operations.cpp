@@ -348,6 +348,8 @@ const char* AsLayer(json* entry, json* config) {
 
 }  // namespace
 
+std::string OperationFunction(const json& entry) { return FunctionOf(entry); }
+
 bool WriteOperationAsLayer(json* entry) {
   json& config = (*entry)["config"];
   if (config.is_null()) config = json::object();

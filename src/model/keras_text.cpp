@@ -33,8 +33,8 @@ std::string Around(std::string_view text, size_t position) {
   return shown;
 }
 
-Problem SyntaxProblem(std::string_view text, size_t byte) {
-  const size_t position = byte == 0 ? 0 : std::min(byte - 1, text.size());
+// "position 7 (line 1, column 7), near "..."", of the character at an index.
+std::string PlaceOf(std::string_view text, size_t position) {
   size_t line = 1;
   size_t column = 1;
   for (size_t i = 0; i < position; ++i) {
@@ -45,15 +45,19 @@ Problem SyntaxProblem(std::string_view text, size_t byte) {
       ++column;
     }
   }
+  return "position " + std::to_string(position + 1) + " (line " + std::to_string(line) +
+         ", column " + std::to_string(column) + "), near \"" + Around(text, position) + "\"";
+}
+
+Problem SyntaxProblem(std::string_view text, size_t byte) {
+  const size_t position = byte == 0 ? 0 : std::min(byte - 1, text.size());
   std::string detail;
   if (std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isspace(c); })) {
     detail = "The text is empty.";
   } else if (position >= text.size()) {
     detail = "The text ends too early, after \"" + Around(text, text.size()) + "\".";
   } else {
-    detail = "The error is at position " + std::to_string(position + 1) + " (line " +
-             std::to_string(line) + ", column " + std::to_string(column) + "), near \"" +
-             Around(text, position) + "\".";
+    detail = "The error is at " + PlaceOf(text, position) + ".";
   }
   const bool python = position < text.size() && text[position] == '\'';
   return {
@@ -139,13 +143,17 @@ class DocumentBuilder : public nlohmann::json_sax<json> {
     TakeApart(member_);  // of a key that stands twice, the last one counts
     return true;
   }
-  bool parse_error(size_t position, const std::string& /*token*/,
+  bool parse_error(size_t position, const std::string& token,
                    const nlohmann::detail::exception& error) override {
     if (dynamic_cast<const json::parse_error*>(&error) != nullptr) {
       problems_->push_back(SyntaxProblem(text_, position));
     } else {
-      problems_->push_back({ErrorCode::kInvalidText, "model architecture is not valid JSON",
-                            "A number is too large.", kArchitectureHint});
+      // Where the number ends.
+      const size_t end = std::min(position, text_.size());
+      problems_->push_back(
+          {ErrorCode::kInvalidText, "model architecture is not valid JSON",
+           "A number is too large, at " + PlaceOf(text_, end - std::min(end, token.size())) + ".",
+           kArchitectureHint});
     }
     return false;
   }

@@ -40,6 +40,14 @@ bool IsHarmless(const json& value) {
          (value.is_structured() && value.empty());
 }
 
+// Arguments of Keras' layers that no layer here asks for, and that are no mere bookkeeping.
+bool ChangesMeaning(const std::string& key) {
+  static const std::set<std::string> keys = {
+      "adjustment",   "logit_soft_cap", "power_iterations",   "quantization_mode", "stateful",
+      "return_state", "renorm",         "virtual_batch_size", "lora_rank",         "input_length"};
+  return keys.count(key) != 0;
+}
+
 // Numbers of a list, and of the lists in it, which the parser has kept from being deep.
 bool AppendNumbers(const json& value, std::vector<double>* numbers) {
   if (value.is_number()) {
@@ -62,12 +70,14 @@ std::string IntsText(const std::vector<int64_t>& values) {
 }  // namespace
 
 LayerConfig::LayerConfig(const json& config, std::string class_name, std::string path,
-                         KerasFamily family, std::vector<Problem>* problems)
+                         KerasFamily family, std::vector<Problem>* problems,
+                         std::vector<Problem>* warnings)
     : config_(ObjectOrEmpty(config)),
       class_name_(std::move(class_name)),
       path_(std::move(path)),
       family_(family),
-      problems_(problems) {
+      problems_(problems),
+      warnings_(warnings) {
   name_ = String("name", "");
   if (name_.empty()) name_ = path_;
   trainable_ = Bool("trainable", true);
@@ -78,7 +88,7 @@ LayerConfig::LayerConfig(const json& config, std::string class_name, std::string
       WrongType("dtype", "a type's name or a policy", *dtype);
     } else if (policy != "float32") {
       Fail(ErrorCode::kNotSupported, "dtype \"" + policy + "\" is not supported",
-           "Build the model with dtype float32.");
+           DtypeHint(policy));
     }
   }
   // What Keras writes for its own bookkeeping, or where the parser looks.
@@ -329,9 +339,17 @@ void LayerConfig::Finish() {
   }
   for (const auto& [key, value] : config_.items()) {
     if (read_.count(key) != 0 || IsHarmless(value)) continue;
-    Fail(ErrorCode::kNotSupported,
-         "argument \"" + key + "\" = " + ShortJson(value) + " is not known",
-         NearestNameHint(key, {read_.begin(), read_.end()}, known));
+    const std::string message = "argument \"" + key + "\" = " + ShortJson(value) + " is not known";
+    const std::string hint = NearestNameHint(key, {read_.begin(), read_.end()}, known);
+    if (warnings_ == nullptr || !hint.empty() || ChangesMeaning(key)) {
+      Fail(ErrorCode::kNotSupported, message, hint);
+      continue;
+    }
+    warnings_->push_back(
+        {ErrorCode::kNotSupported,
+         "layer \"" + name_ + "\" of class " + class_name_ + ": " + message + " and has no effect",
+         "The layer is " + path_ + " of the architecture.",
+         "SELECT * FROM hopper.layers() says which arguments count."});
   }
 }
 

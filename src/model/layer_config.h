@@ -59,12 +59,15 @@ enum class KerasFamily { kKeras2, kKeras3 };
 
 // Views one layer's JSON entry; lives as long as the JSON. Getters record a problem and return
 // the default where a value has the wrong type, and mark the key as read; Finish() looks at the
-// keys that nobody read: null, false and empty values pass, others become problems. Integers
+// keys that nobody read: null, false and empty values pass; what may be a slip, or an argument that
+// Keras has and we have not, is a problem, anything else a warning. Integers
 // beyond 2^30 are refused, so that layers can multiply two of them.
 class LayerConfig {
  public:
+  // `warnings`: what is to be said of keys that mean nothing here; null: these are problems.
   LayerConfig(const nlohmann::json& config, std::string class_name, std::string path,
-              KerasFamily family, std::vector<Problem>* problems);
+              KerasFamily family, std::vector<Problem>* problems,
+              std::vector<Problem>* warnings = nullptr);
 
   const std::string& class_name() const { return class_name_; }
   const std::string& name() const { return name_; }
@@ -128,6 +131,7 @@ class LayerConfig {
   std::string path_;
   KerasFamily family_;
   std::vector<Problem>* problems_;
+  std::vector<Problem>* warnings_;
   std::string name_;
   bool trainable_ = true;
   std::set<std::string> read_;

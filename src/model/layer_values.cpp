@@ -132,29 +132,13 @@ const InitializerRow* FindInitializer(const std::string& name) {
   return nullptr;
 }
 
-// False where a value has the wrong type or a mode is unknown.
-bool ReadInitializerConfig(const json& config, InitializerSpec* spec) {
-  const auto number = [&](const char* key, double* out) {
-    const json& value = Member(config, key);
-    return value.is_null() || NumberMember(config, key, out);
-  };
-  switch (spec->kind) {
-    case Init::kConstant:
-      return number("value", &spec->a);
-    case Init::kRandomUniform:
-      return number("minval", &spec->a) && number("maxval", &spec->b);
-    case Init::kRandomNormal:
-    case Init::kTruncatedNormal:
-      return number("mean", &spec->a) && number("stddev", &spec->b);
-    case Init::kOrthogonal:
-    case Init::kIdentity:
-      return number("gain", &spec->a);
-    case Init::kVarianceScaling:
-      break;
-    default:
-      return true;
-  }
-  if (!number("scale", &spec->a) || !(spec->a > 0.0)) return false;
+// What became of a value that may be of a class that is not there, or of one that is but wrong.
+enum class Reading { kDone, kUnknown, kWrong };
+
+Reading ReadVarianceScaling(const json& config, InitializerSpec* spec) {
+  const json& scale = Member(config, "scale");
+  if (!scale.is_null() && !NumberMember(config, "scale", &spec->a)) return Reading::kWrong;
+  if (!(spec->a > 0.0)) return Reading::kWrong;
   const json& mode = Member(config, "mode");
   if (IsText(mode, "fan_in")) {
     spec->fan_mode = Fan::kIn;
@@ -163,7 +147,7 @@ bool ReadInitializerConfig(const json& config, InitializerSpec* spec) {
   } else if (IsText(mode, "fan_avg")) {
     spec->fan_mode = Fan::kAverage;
   } else if (!mode.is_null()) {
-    return false;
+    return Reading::kWrong;
   }
   const json& draw = Member(config, "distribution");
   if (IsText(draw, "uniform")) {
@@ -173,10 +157,43 @@ bool ReadInitializerConfig(const json& config, InitializerSpec* spec) {
   } else if (IsText(draw, "untruncated_normal")) {
     spec->distribution = Draw::kNormal;
   } else if (!draw.is_null()) {
-    return false;
+    return Reading::kWrong;
   }
   // Axes other than the last two are a wish that the fans would have to follow.
-  return Member(config, "input_axes").is_null() && Member(config, "output_axes").is_null();
+  const bool axes =
+      !Member(config, "input_axes").is_null() || !Member(config, "output_axes").is_null();
+  return axes ? Reading::kUnknown : Reading::kDone;
+}
+
+Reading ReadInitializerConfig(const json& config, InitializerSpec* spec) {
+  bool right = true;
+  const auto number = [&](const char* key, double* out) {
+    right = right && (Member(config, key).is_null() || NumberMember(config, key, out));
+  };
+  switch (spec->kind) {
+    case Init::kConstant:
+      if (Member(config, "value").is_structured()) return Reading::kUnknown;
+      number("value", &spec->a);
+      break;
+    case Init::kRandomUniform:
+      number("minval", &spec->a);
+      number("maxval", &spec->b);
+      break;
+    case Init::kRandomNormal:
+    case Init::kTruncatedNormal:
+      number("mean", &spec->a);
+      number("stddev", &spec->b);
+      break;
+    case Init::kOrthogonal:
+    case Init::kIdentity:
+      number("gain", &spec->a);
+      break;
+    case Init::kVarianceScaling:
+      return ReadVarianceScaling(config, spec);
+    default:
+      break;
+  }
+  return right ? Reading::kDone : Reading::kWrong;
 }
 
 std::string Text(const InitializerSpec& spec) {
@@ -184,9 +201,6 @@ std::string Text(const InitializerSpec& spec) {
          NumberText(spec.b) + "," + std::to_string(static_cast<int>(spec.fan_mode)) + "," +
          std::to_string(static_cast<int>(spec.distribution)) + ")";
 }
-
-// What became of a value that may be of a class that is not there, or of one that is but wrong.
-enum class Reading { kDone, kUnknown, kWrong };
 
 Reading ReadRegularizer(const json& value, RegularizerSpec* spec) {
   const bool by_name = value.is_string();
@@ -285,7 +299,8 @@ std::unique_ptr<Layer> LayerConfig::GetLayer(const std::string& key) {
     return nullptr;
   }
   const std::string name = StringMember(config, "name");
-  switch (ClassifyEntry(entry, name_ + "/" + (name.empty() ? key : name), problems_)) {
+  const std::string path = path_ + ".config." + key;
+  switch (ClassifyEntry(entry, name_ + "/" + (name.empty() ? key : name), path, problems_)) {
     case EntryClass::kLayer:
       break;
     case EntryClass::kUnknown:
@@ -296,7 +311,7 @@ std::unique_ptr<Layer> LayerConfig::GetLayer(const std::string& key) {
            "Give it one layer.");
       return nullptr;
   }
-  LayerConfig own(config, class_name, path_ + ".config." + key, family_, problems_);
+  LayerConfig own(config, class_name, path, family_, problems_, warnings_);
   std::unique_ptr<Layer> layer = FindLayerType(class_name)->make(own);
   own.Finish();
   if (layer->adds_to_loss()) {
@@ -352,12 +367,21 @@ InitializerSpec LayerConfig::GetInitializer(const std::string& key, const char* 
     name = found->is_string() ? found->get<std::string>() : StringMember(*found, "class_name");
   }
   row = FindInitializer(name);
-  bool valid = row != nullptr;
-  if (valid) {
+  Reading reading = Reading::kUnknown;
+  if (row != nullptr) {
     spec = row->defaults;
-    if (found->is_object()) valid = ReadInitializerConfig(Member(*found, "config"), &spec);
+    reading = found->is_object() ? ReadInitializerConfig(Member(*found, "config"), &spec)
+                                 : Reading::kDone;
   }
-  if (!valid) {
+  if (reading == Reading::kWrong) {
+    Fail(
+        ErrorCode::kInvalidParameter,
+        "argument \"" + key + "\": the arguments of initializer " + ShortJson(*found) +
+            " are wrong",
+        "Values must be numbers, a scale one above 0, mode and distribution names that Keras has.");
+    return default_spec;
+  }
+  if (reading == Reading::kUnknown) {
     std::vector<std::string> names;
     for (const InitializerRow& known : kInitializers) {
       const bool by_class = !name.empty() && name[0] >= 'A' && name[0] <= 'Z';

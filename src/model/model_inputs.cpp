@@ -25,8 +25,9 @@ bool Matches(const Shape& stated, const Shape& shape) {
 }
 
 bool CheckTensorShape(const Shape& shape, const std::string& what, std::vector<Problem>* problems) {
-  const auto fail = [&](ErrorCode code, const std::string& message, const std::string& detail) {
-    problems->push_back({code, message, detail, ""});
+  const auto fail = [&](ErrorCode code, const std::string& message, const std::string& detail,
+                        const char* hint = "") {
+    problems->push_back({code, message, detail, hint});
     return false;
   };
   if (shape.size() > HOPPER_MAX_RANK) {
@@ -40,7 +41,8 @@ bool CheckTensorShape(const Shape& shape, const std::string& what, std::vector<P
   }
   if (ElementCount(shape) >= (int64_t{1} << 31)) {
     return fail(ErrorCode::kLimitExceeded, what + " is too large: its shape is " + ShapeText(shape),
-                "The limit is 2147483647 values.");
+                "The limit is 2147483647 values.",
+                "Give layers fewer units, or let pooling come before Flatten.");
   }
   return true;
 }
@@ -141,7 +143,8 @@ class InputFinder {
           Fail(ErrorCode::kInvalidParameter,
                "model expects input of shape " + OpenShapeText(*input.input_shape) +
                    " but the data have shape " + ShapeText(*data_shape),
-               "", "Reshape when packing, or start the model with Reshape.");
+               "The input is " + input.path + " of the architecture.",
+               "Reshape when packing, or start the model with Reshape.");
           return false;
         }
       }

@@ -302,8 +302,9 @@ class Builder {
         if (open == 0) continue;
         Fail(ErrorCode::kInvalidText,
              "layer \"" + graph.layers[i].name + "\" does not depend on the model's input alone",
-             "It is part of a cycle, or an input is not among the model's inputs, at " +
-                 graph.layers[i].path + ".");
+             "It is part of a cycle, or an input is not among the model's inputs. It is " +
+                 graph.layers[i].path + " of the architecture.",
+             "Build the model with all its inputs: keras.Model(inputs=[a, b], outputs=y).");
         return false;
       }
     }
@@ -398,15 +399,22 @@ class Builder {
     }
     Shape output;
     std::vector<WeightSpec> weights;
-    try {
-      output = layer.OutputShape(shapes);
-      if (!CheckTensor(output, "output of " + shown)) return -1;
-      weights = layer.Weights(shapes);
-    } catch (const Error& error) {
-      problems_->push_back(error.problem());
+    const size_t before = problems_->size();
+    const auto fits = [&] {
+      try {
+        output = layer.OutputShape(shapes);
+        if (!CheckTensor(output, "output of " + shown)) return false;
+        weights = layer.Weights(shapes);
+      } catch (const Error& error) {
+        problems_->push_back(error.problem());
+        return false;
+      }
+      return CheckWeights(weights, shown);
+    };
+    if (!fits()) {
+      for (size_t i = before; i < problems_->size(); ++i) NamePlace(at, shapes, &(*problems_)[i]);
       return -1;
     }
-    if (!CheckWeights(weights, shown)) return -1;
     std::optional<std::vector<WeightSpec>>& known = weights_[at.layer];
     if (!known) {
       known = std::move(weights);
@@ -446,6 +454,17 @@ class Builder {
     (*config.root())["l1"] = activity.l1;
     (*config.root())["l2"] = activity.l2;
     return CallOwn("ActivityRegularization", *config.root(), "", {node.output});
+  }
+
+  // Where in the file the layer of a problem is.
+  static void NamePlace(const GraphLayer& at, const std::vector<Shape>& shapes, Problem* problem) {
+    if (at.path.empty()) return;  // a layer of ours
+    if (!problem->detail.empty()) problem->detail += ' ';
+    problem->detail += "The layer is " + at.path + " of the architecture";
+    for (size_t i = 0; i < shapes.size() && i < 3; ++i) {
+      problem->detail += (i == 0 ? ", called with " : " and ") + ShapeText(shapes[i]);
+    }
+    problem->detail += shapes.size() > 3 ? " and more." : ".";
   }
 
   bool CheckWeights(const std::vector<WeightSpec>& weights, const std::string& shown) {
@@ -488,6 +507,8 @@ class Builder {
   void Finish() {
     spec_->name = keras_->graph.name;
     spec_->family = keras_->family;
+    std::move(keras_->warnings.begin(), keras_->warnings.end(),
+              std::back_inserter(spec_->warnings));
     spec_->layer_weights.resize(keras_->layers.size());
     for (size_t i = 0; i < keras_->layers.size(); ++i) {
       for (WeightSpec& weight : *weights_[i]) {

@@ -86,7 +86,7 @@ void ReadClassWeight(const Value& value, FitParams* params, ProblemList* problem
       continue;
     }
     const auto weight =
-        ReadNumber(entry.value, kPositive, "class_weight of " + Render(entry.key), problems);
+        ReadNumber(entry.value, kNotNegative, "class_weight of " + Render(entry.key), problems);
     if (!weight) continue;
     if (!params->class_weight.emplace(key, *weight).second) {
       problems->Error(ErrorCode::kInvalidParameter,

@@ -255,6 +255,16 @@ TEST(CheckConfigs, ClassWeights) {
             "class_weight names the class \"13\", which \"train\" does not have");
   EXPECT_EQ(Verdict(model, kCategorical, Table::Arrays({3}), "class_weight={0: 1.0}"),
             "class_weight needs class labels but column \"y\" holds arrays");
+  // A number that could mean a label.
+  Table shifted = three;
+  shifted.names = {"1", "2", "3"};
+  EXPECT_EQ(Verdict(model, kCategorical, shifted, "class_weight={0: 4.0, '1': 0.1}"), "");
+  EXPECT_EQ(Verdict(model, kCategorical, shifted, "class_weight={1: 4.0}"),
+            "warning: class_weight of 1 is that of the class '2'");
+  EXPECT_EQ(Verdict(model, kCategorical, shifted, "class_weight={3: 4.0}"),
+            "class_weight names the class 3 of 3");
+  shifted.names = {"0", "1", "2"};
+  EXPECT_EQ(Verdict(model, kCategorical, shifted, "class_weight={1: 4.0}"), "");
 }
 
 TEST(CheckConfigs, Weights) {

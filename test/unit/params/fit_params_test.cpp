@@ -73,10 +73,9 @@ TEST(FitParams, Messages) {
   EXPECT_EQ(Problems("class_weight=[1, 2]"),
             Strings{"1 class_weight must be a dictionary, got [1,2] | HINT Write class_weight={0: "
                     "1.0, 1: 2.5}, for example."});
-  EXPECT_EQ(Problems("class_weight={0: 0}"),
-            Strings{"1 class_weight of 0 must be positive, got 0"});
+  EXPECT_EQ(Problems("class_weight={0: 0, 1: 1}"), Strings{});  // leaves a class out
   EXPECT_EQ(Problems("class_weight={'a': -1}"),
-            Strings{"1 class_weight of 'a' must be positive, got -1"});
+            Strings{"1 class_weight of 'a' must not be negative, got -1"});
   EXPECT_EQ(
       Problems("class_weight={-1: 1}"),
       Strings{"1 class_weight has the key -1 | Keys are class indexes from 0, or class labels "

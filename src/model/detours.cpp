@@ -1,0 +1,139 @@
+#include "model/detours.h"
+
+#include <string_view>
+
+namespace hopper {
+namespace {
+
+constexpr const char* kAnotherFramework = "It wraps a model of another framework.";
+constexpr const char* kPreparesData = "It prepares data; the model gets packed numbers.";
+constexpr const char* kNumbersInSql =
+    "Turn values into numbers in SQL, for example dense_rank() OVER (ORDER BY word), pack these, "
+    "and "
+    "give them to keras.layers.Embedding.";
+constexpr const char* kNoVolumes = "Layers of volumes are not there.";
+constexpr const char* kImageByImage =
+    "Write the layer of images inside keras.layers.TimeDistributed, for example "
+    "TimeDistributed(Conv2D(8, 3)): it takes each image of a series by itself.";
+constexpr const char* kKerasLayers = "Build the model of Keras' own layers.";
+constexpr const char* kOtherAugmentation =
+    "Leave it out, or augment with RandomFlip, RandomRotation, RandomTranslation, RandomZoom, "
+    "RandomContrast, RandomBrightness or RandomCrop.";
+constexpr const char* kRecurrentLayers =
+    "Write keras.layers.LSTM(units), GRU(units) or SimpleRNN(units) in place of "
+    "RNN(LSTMCell(units)); "
+    "several behind each other with return_sequences=True in all but the last.";
+constexpr const char* kBeforePacking = "Compute it before the data are packed.";
+
+const Detour kLayers[] = {
+    {"Lambda", "Lambda holds Python byte code.",
+     "Write what it computes with layers: keras.layers.Rescaling(2.0) for x * 2, "
+     "keras.layers.Activation(\"relu\"), keras.layers.Add()([x, y]), keras.layers.Reshape."},
+    {"FlaxLayer JaxLayer TFSMLayer TorchModuleWrapper", kAnotherFramework, kKerasLayers},
+    {"Hashing HashedCrossing IntegerLookup StringLookup TextVectorization", kPreparesData,
+     kNumbersInSql},
+    {"DenseFeatures", kPreparesData,
+     "Pack columns of numbers; for categories give the model an input of its own with "
+     "keras.layers.Embedding."},
+    {"MelSpectrogram STFTSpectrogram MaxNumBoundingBoxes", kPreparesData, kBeforePacking},
+    {"AUGMIX AugMix AutoContrast ContrastLimitedAdaptiveHistogramEqualization CutMix Equalization "
+     "MixUp RandAugment RandomColorDegeneration RandomColorJitter RandomElasticTransform "
+     "RandomErasing RandomGaussianBlur RandomGrayscale RandomHue RandomInvert RandomPerspective "
+     "RandomPosterization RandomSaturation RandomSharpness RandomShear Solarization",
+     "", kOtherAugmentation},
+    {"RandomHeight RandomWidth", "It makes images of several sizes.",
+     "Use keras.layers.RandomZoom, or keras.layers.Resizing."},
+    {"Pipeline", "", "Write its layers one behind the other."},
+    {"AdaptiveAveragePooling1D AdaptiveAveragePooling2D", "",
+     "Write GlobalAveragePooling2D (1D) for one value, or AveragePooling2D (1D) with the pool_size "
+     "that gives the output's size."},
+    {"AdaptiveMaxPooling1D AdaptiveMaxPooling2D", "",
+     "Write GlobalMaxPooling2D (1D) for one value, or MaxPooling2D (1D) with the pool_size that "
+     "gives the output's size."},
+    {"AdaptiveAveragePooling3D AdaptiveMaxPooling3D AveragePooling3D Conv3D Conv3DTranspose "
+     "Cropping3D GlobalAveragePooling3D GlobalMaxPooling3D MaxPooling3D SpatialDropout3D "
+     "UpSampling3D ZeroPadding3D",
+     kNoVolumes, kImageByImage},
+    {"ConvLSTM3D", kNoVolumes, "Write keras.layers.ConvLSTM2D for series of images."},
+    {"CuDNNGRU CuDNNLSTM", "It is a layer for GPUs of Keras 2.0.",
+     "Write keras.layers.LSTM(units), or GRU(units, reset_after=True)."},
+    {"GRUCell LSTMCell RNN SimpleRNNCell StackedRNNCells", "", kRecurrentLayers},
+    {"EinsumDense", "",
+     "Write keras.layers.Dense, which takes the last axis, with Permute or Reshape before and "
+     "behind it."},
+    {"LocallyConnected1D LocallyConnected2D", "Keras 3 has it no more.",
+     "Write keras.layers.Conv2D (Conv1D), whose kernel is the same at all places."},
+    {"RandomFourierFeatures", "Keras 3 has it no more.",
+     "Compute the features before the data are packed, or learn them with keras.layers.Dense."},
+    {"ReversibleEmbedding", "",
+     "Write keras.layers.Embedding, and keras.layers.Dense for the way back."},
+};
+
+constexpr const char* kMerge =
+    "Write the layer: keras.layers.Add()([x, y]), and so Subtract, Multiply, Maximum and Minimum.";
+constexpr const char* kReshape = "Write keras.layers.Reshape, whose shape leaves the batch out.";
+constexpr const char* kSlice =
+    "Write keras.layers.Cropping1D (2D), or give the model an input of its own for this part.";
+
+const Detour kOperations[] = {
+    {"add add_v2 subtract sub multiply mul maximum minimum add_n", "", kMerge},
+    {"true_divide truediv divide floor_divide floordiv mod", "",
+     "Write keras.layers.Rescaling(1 / number), or divide in SQL before the data are packed."},
+    {"mean reduce_mean", "",
+     "Write keras.layers.GlobalAveragePooling1D() over steps, or 2D over pixels."},
+    {"max amax reduce_max", "",
+     "Write keras.layers.GlobalMaxPooling1D() over steps, or 2D over pixels."},
+    {"sum reduce_sum", "",
+     "Write keras.layers.GlobalAveragePooling1D() and keras.layers.Rescaling(steps) behind it."},
+    {"min amin reduce_min", "",
+     "Write keras.layers.Rescaling(-1.0) before and behind keras.layers.GlobalMaxPooling1D()."},
+    {"matmul linalg_matmul dot tensordot einsum batch_dot", "",
+     "Write keras.layers.Dot(axes=...)([x, y]), or keras.layers.Dense for a product with weights."},
+    {"expand_dims squeeze reshape flatten", "", kReshape},
+    {"transpose swapaxes moveaxis", "",
+     "Write keras.layers.Permute, whose axes are counted from 1."},
+    {"stack", "", "Write keras.layers.Reshape for each, and keras.layers.Concatenate."},
+    {"concat concatenate", "", "Write keras.layers.Concatenate(axis=...)([x, y])."},
+    {"split unstack get_item getitem slicing_op_lambda slice strided_slice gather take", "",
+     kSlice},
+    {"tile repeat broadcast_to", "",
+     "Write keras.layers.RepeatVector or keras.layers.UpSampling1D (2D)."},
+    {"pad", "", "Write keras.layers.ZeroPadding1D (2D)."},
+    {"resize resize_bilinear resize_nearest_neighbor", "", "Write keras.layers.Resizing."},
+    {"cast", "All tensors are float32.", "Leave it out."},
+    {"one_hot", "", "Write keras.layers.CategoryEncoding(num_tokens, output_mode=\"one_hot\")."},
+    {"clip clip_by_value", "", "Write keras.layers.ReLU(max_value=...), which begins at 0."},
+    {"pow power square", "", "Write keras.layers.Multiply()([x, x])."},
+    {"l2_normalize normalize", "", "Write keras.layers.UnitNormalization()."},
+    {"dropout", "", "Write keras.layers.Dropout(rate)."},
+    {"convolution conv conv1d conv2d depthwise_conv2d", "",
+     "Write keras.layers.Conv2D, or the layer that has these weights."},
+    {"embedding_lookup", "", "Write keras.layers.Embedding."},
+};
+
+// Whether a list with blanks holds a name.
+bool Holds(std::string_view names, std::string_view name) {
+  while (!names.empty()) {
+    const size_t end = names.find(' ');
+    if (names.substr(0, end) == name) return true;
+    if (end == std::string_view::npos) return false;
+    names.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+template <size_t n>
+const Detour* Find(const Detour (&table)[n], const std::string& name) {
+  for (const Detour& detour : table) {
+    if (!name.empty() && Holds(detour.names, name)) return &detour;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const Detour* DetourOfLayer(const std::string& class_name) { return Find(kLayers, class_name); }
+
+const Detour* DetourOfOperation(const std::string& function) { return Find(kOperations, function); }
+
+}  // namespace hopper

@@ -1,0 +1,238 @@
+// What is refused of an architecture as a whole: each with its place in the JSON, the reason, and
+// what to write instead.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "model/detours.h"
+#include "model/layer.h"
+#include "model/spec.h"
+
+namespace hopper {
+namespace {
+
+using nlohmann::json;
+
+// "message | detail | hint" of each problem.
+std::vector<std::string> Refusals(const std::string& text, const Shape* data = nullptr) {
+  std::vector<Problem> problems;
+  EXPECT_EQ(ParseModel(text, data, &problems), nullptr);
+  std::vector<std::string> found;
+  for (const Problem& problem : problems) {
+    found.push_back(problem.message + " | " + problem.detail + " | " + problem.hint);
+  }
+  return found;
+}
+
+std::string Sequential(const std::string& layers, const std::string& input = "") {
+  return R"({"class_name": "Sequential", "keras_version": "3.10.0", "config": {"name": "s", "layers": [
+    {"class_name": "InputLayer", "config": {"name": "i", "batch_shape": [null, 4])" +
+         input + "}}" + (layers.empty() ? "" : ", ") + layers + "]}}";
+}
+
+// x, Dense "a" and Dense "b" with these calls.
+std::string Functional(const std::string& calls_a, const std::string& calls_b,
+                       const std::string& name_b = "b", const std::string& output = "b") {
+  const auto layer = [](const std::string& name, const std::string& calls) {
+    return R"({"name": ")" + name + R"(", "class_name": "Dense", "config": {"name": ")" + name +
+           R"(", "units": 3}, "inbound_nodes": )" + calls + "}";
+  };
+  return R"({"class_name": "Functional", "keras_version": "2.4.0", "config": {"name": "m", "layers": [
+      {"name": "x", "class_name": "InputLayer",
+       "config": {"name": "x", "batch_input_shape": [null, 3]}, "inbound_nodes": []}, )" +
+         layer("a", calls_a) + ", " + layer(name_b, calls_b) +
+         R"(], "input_layers": [["x", 0, 0]], "output_layers": [[")" + output + R"(", 0, 0]]}})";
+}
+
+using Strings = std::vector<std::string>;
+
+TEST(Refusals, Lambda) {
+  EXPECT_EQ(Refusals(Sequential(R"({"class_name": "Lambda", "config": {"name": "l"}})")),
+            Strings{"layer \"l\" of class Lambda is not supported | Lambda holds Python byte code. "
+                    "The layer is config.layers[1] of the architecture. | Write what it computes "
+                    "with layers: keras.layers.Rescaling(2.0) for x * 2, "
+                    "keras.layers.Activation(\"relu\"), keras.layers.Add()([x, y]), "
+                    "keras.layers.Reshape."});
+}
+
+TEST(Refusals, ClassesOfUsers) {
+  const std::string hint =
+      "Build the model of Keras' own layers; what your class computes is Python code, which the "
+      "file "
+      "does not hold.";
+  EXPECT_EQ(Refusals(Sequential(R"({"class_name": "MyPackage>Attn", "config": {"name": "attn"}})")),
+            Strings{"layer class \"MyPackage>Attn\" is not known | It is the class of layer "
+                    "\"attn\", config.layers[1] of the architecture. | " +
+                    hint});
+  EXPECT_EQ(Refusals(Sequential(R"({"class_name": "Attn", "module": "mine", "config": {}})")),
+            Strings{"layer class \"Attn\" is not known | It is the class of layer "
+                    "\"config.layers[1]\". | " +
+                    hint});
+  // In an argument of a layer.
+  EXPECT_EQ(
+      Refusals(Sequential(R"({"class_name": "TimeDistributed", "config": {"name": "t",
+                "layer": {"class_name": "Conv3D", "config": {"name": "c"}}}})")),
+      Strings{"layer \"t/c\" of class Conv3D is not supported | Layers of volumes are not "
+              "there. The layer is config.layers[1].config.layer of the architecture. | Write "
+              "the layer of images inside keras.layers.TimeDistributed, for example "
+              "TimeDistributed(Conv2D(8, 3)): it takes each image of a series by itself."});
+}
+
+TEST(Refusals, Operations) {
+  const auto operation = [](const char* function, const char* arguments) {
+    return Refusals(std::string(R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+      {"class_name": "InputLayer", "name": "x", "inbound_nodes": [],
+       "config": {"name": "x", "batch_input_shape": [null, 4]}},
+      {"class_name": "TFOpLambda", "name": "z", "config": {"name": "z", "function": ")") +
+                    function + R"("}, "inbound_nodes": [["x", 0, 0, )" + arguments + R"(]]}],
+      "input_layers": [["x", 0, 0]], "output_layers": [["z", 0, 0]]},
+      "keras_version": "2.15.0"})");
+  };
+  const std::string place =
+      " | It is an operation on tensors, not a layer. The layer is config.layers[1] of the "
+      "architecture. | ";
+  EXPECT_EQ(
+      operation("math.add", R"({"y": [1, 2, 3, 4]})"),
+      Strings{"layer \"z\" of class TFOpLambda (math.add) is not supported" + place +
+              "Write the layer: keras.layers.Add()([x, y]), and so Subtract, Multiply, Maximum "
+              "and Minimum."});
+  EXPECT_EQ(operation("linalg.matmul", "{}"),
+            Strings{"layer \"z\" of class TFOpLambda (linalg.matmul) is not supported" + place +
+                    "Write keras.layers.Dot(axes=...)([x, y]), or keras.layers.Dense for a product "
+                    "with weights."});
+  EXPECT_EQ(operation("math.bessel_i0", "{}"),
+            Strings{"layer \"z\" of class TFOpLambda (math.bessel_i0) is not supported" + place +
+                    "Replace it by supported layers; see hopper.layers()."});
+}
+
+// One line a class, however many layers have it.
+TEST(Refusals, AClassIsNamedOnce) {
+  std::string layers;
+  for (int i = 0; i < 30; ++i) {
+    layers +=
+        R"({"class_name": "RandomHue", "config": {"name": "h)" + std::to_string(i) + R"("}}, )";
+  }
+  const Strings found =
+      Refusals(Sequential(layers + R"({"class_name": "MixUp", "config": {"name": "m"}})"));
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].substr(0, found[0].find(" | ")),
+            "layer \"h0\" of class RandomHue is not supported (nor are 29 more of this class)");
+  EXPECT_EQ(found[1].substr(0, found[1].find(" | ")),
+            "layer \"m\" of class MixUp is not supported");
+}
+
+TEST(Refusals, Types) {
+  EXPECT_EQ(
+      Refusals(Sequential("", R"(, "dtype": "string")")),
+      Strings{"input \"i\": dtype \"string\" is not supported | The input is config.layers[0] "
+              "of the architecture. | Turn strings into numbers in SQL, for example "
+              "dense_rank() OVER (ORDER BY word), pack these, and give them to "
+              "keras.layers.Embedding."});
+  EXPECT_EQ(
+      Refusals(Sequential("", R"(, "dtype": "float64")")),
+      Strings{"input \"i\": dtype \"float64\" is not supported | The input is config.layers[0] "
+              "of the architecture. | Declare it as float32 or as an integer type: "
+              "keras.Input(shape, dtype=\"float32\")."});
+  EXPECT_EQ(
+      Refusals(Sequential(R"({"class_name": "Dense", "config": {"name": "d", "units": 2, "dtype":
+          {"class_name": "QuantizedDTypePolicy", "config": {"mode": "int8"}}}})")),
+      Strings{"layer \"d\" of class Dense: dtype \"QuantizedDTypePolicy\" is not supported | The "
+              "layer is config.layers[1] of the architecture. | Write the architecture before "
+              "model.quantize(), and give the weights as float32."});
+  EXPECT_EQ(
+      Refusals(Sequential(
+          R"({"class_name": "Dense", "config": {"name": "d", "units": 2, "dtype": "mixed_float16"}})")),
+      Strings{"layer \"d\" of class Dense: dtype \"mixed_float16\" is not supported | The layer is "
+              "config.layers[1] of the architecture. | Build the model with dtype float32: "
+              "keras.config.set_dtype_policy(\"float32\"). Training in bfloat16 is asked for by "
+              "dtype => 'bf16'."});
+  EXPECT_EQ(
+      Refusals(R"({"class_name": "Sequential", "config": {"name": "s", "dtype": "float64",
+                         "layers": [{"class_name": "Dense", "config": {"units": 2,
+                         "batch_input_shape": [null, 3]}}]}})"),
+      Strings{"model \"s\": dtype \"float64\" is not supported | It stands at config.dtype. | "
+              "Build the model with dtype float32."});
+}
+
+TEST(Refusals, ShapesThatDataDoNotSatisfy) {
+  const Shape row{28};
+  EXPECT_EQ(
+      Refusals(R"({"class_name": "Sequential", "keras_version": "3.10.0", "config": {"name": "s",
+      "layers": [{"class_name": "InputLayer", "config": {"name": "i", "batch_shape": [null, null, null, 3]}},
+      {"class_name": "Flatten", "config": {"name": "f"}}]}})",
+               &row),
+      Strings{"model expects input of shape ?x?x3 but the data have shape 28 | The input is "
+              "config.layers[0] of the architecture. | Reshape when packing, or start the "
+              "model with Reshape."});
+}
+
+TEST(Refusals, Graphs) {
+  EXPECT_EQ(
+      Refusals(Functional(R"([[["b", 0, 0, {}]]])", R"([[["a", 0, 0, {}]]])")),
+      Strings{"layer \"a\" does not depend on the model's input alone | It is part of a cycle, "
+              "or an input is not among the model's inputs. It is config.layers[1] of the "
+              "architecture. | Build the model with all its inputs: keras.Model(inputs=[a, b], "
+              "outputs=y)."});
+  EXPECT_EQ(
+      Refusals(Functional(R"([[["x", 0, 0, {}]]])", R"([[["aa", 0, 0, {}]]])")),
+      Strings{"model \"m\" has no layer \"aa\" | It is named at config.layers[2].inbound_nodes "
+              "of the architecture. | Perhaps you meant \"a\"."});
+  EXPECT_EQ(
+      Refusals(Functional(R"([[["x", 0, 0, {}]]])", R"([[["a", 0, 0, {}]]])", "b", "missing")),
+      Strings{"model \"m\" has no layer \"missing\" | It is named at config.output_layers of the "
+              "architecture. | "});
+  EXPECT_EQ(
+      Refusals(Functional(R"([[["x", 0, 0, {}]]])", R"([[["a", 0, 0, {}]]])", "a", "a")),
+      Strings{"model \"m\" has two layers named \"a\" | The second is config.layers[2] of the "
+              "architecture. | Give each layer a name of its own, such as keras.layers.Dense(4, "
+              "name=\"second\")."});
+}
+
+TEST(Refusals, Sizes) {
+  EXPECT_EQ(Refusals(Sequential(
+                R"({"class_name": "RepeatVector", "config": {"name": "r", "n": 1000000000}})")),
+            Strings{"output of layer \"r\" is too large: its shape is 1000000000x4 | The limit is "
+                    "2147483647 values. The layer is config.layers[1] of the architecture, called "
+                    "with 4. | Give layers fewer units, or let pooling come before Flatten."});
+  EXPECT_EQ(
+      Refusals(Sequential(
+          R"({"class_name": "Reshape", "config": {"name": "r", "target_shape": [2, 2, 1]}},
+        {"class_name": "Conv2D", "config": {"name": "c", "filters": 2, "kernel_size": 3}})")),
+      Strings{
+          "layer \"c\" of class Conv2D: a window of 3x3 does not fit into an input of shape 2x2x1 "
+          "| The layer is config.layers[2] of the architecture, called with 2x2x1. | Use padding "
+          "\"same\", or fewer layers that shrink the image."});
+}
+
+// Detours are of layers that Keras has and we have not, and name those that are there.
+TEST(Refusals, DetoursNameLayersThatAreThere) {
+  std::ifstream file(HOPPER_TEST_DIR "/baseline/keras_versions.json");
+  const json keras = json::parse(file);
+  int detours = 0;
+  for (const auto& [name, layer] : keras.items()) {
+    SCOPED_TRACE(name);
+    const Detour* detour = DetourOfLayer(name);
+    if (detour == nullptr) continue;
+    ++detours;
+    EXPECT_EQ(FindLayerType(name), nullptr);
+    const std::string hint = detour->hint;
+    EXPECT_FALSE(hint.empty());
+    const std::string prefix = "keras.layers.";
+    for (size_t at = hint.find(prefix); at != hint.npos; at = hint.find(prefix, at + 1)) {
+      const size_t from = at + prefix.size();
+      const std::string named =
+          hint.substr(from, hint.find_first_not_of("abcdefghijklmnopqrstuvwxyz"
+                                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+                                                   from) -
+                                from);
+      EXPECT_NE(FindLayerType(named), nullptr) << named;
+    }
+  }
+  EXPECT_GT(detours, 50);
+}
+
+}  // namespace
+}  // namespace hopper
