@@ -136,7 +136,7 @@ def test_a_search_loads_the_data_once(on_segments, searched):
     """Each buffer comes to its segment once, however many trials enter after another."""
     def load():
         return count_passes(on_segments, "hopper_segment_load",
-                            lambda: search(on_segments, "search_3", "loads", "hyperband"))
+                            lambda: search(on_segments, "search_3", "search_loads", "hyperband"))
     assert load() == buffers(on_segments, "search_3")
     assert working_tables(on_segments) == []
 
@@ -157,11 +157,11 @@ def test_trials_enter_while_others_train(searched):
 def test_a_search_whose_segments_lose_their_data(searched):
     """They load them again, and the search is the same."""
     greenplum, postgres = searched
-    expected = search(postgres, "search_0", "lost", "asha")
+    expected = search(postgres, "search_0", "search_lost", "asha")
     connection = connect("HOPPER_GREENPLUM")
     query(connection, "SELECT hopper.version()")
     query(connection, "SET hopper.debug_drop_cache = 2")
-    assert search(connection, "search_3", "lost", "asha") == expected
+    assert search(connection, "search_3", "search_lost", "asha") == expected
     connection.close()
     assert working_tables(greenplum) == []
 
@@ -182,13 +182,13 @@ def test_trials_that_do_not_fit_beside_the_data_enter_when_these_are_loaded_anew
                               f" hidden := ARRAY[{hidden}])")
 
     def grow(connection):
-        query(connection, "SELECT hopper.automl('search_many', 'grown', 'small_and_wide', 'grown_best', ARRAY[1, 2], %s,"
+        query(connection, "SELECT hopper.automl('search_many', 'search_grown', 'small_and_wide', 'search_grown_best', ARRAY[1, 2], %s,"
                           " '{''batch_size'': [32]}', 'grid', 'num_iterations=2', 7, parallel := 2,"
                           " validation_table := 'search_many_validation')",
               GRID.replace("[0.0003, 0.1, 'log']", "[0.01, 0.02]").replace("'Adam', 'SGD'", "'Adam'"))
-        found.append((query(connection, "SELECT mst_key, t.model_id, t.status, value, i.error FROM grown_trials t"
-                                        " JOIN grown_info i USING (mst_key) ORDER BY 1"),
-                      digests(connection, "grown")))
+        found.append((query(connection, "SELECT mst_key, t.model_id, t.status, value, i.error FROM search_grown_trials t"
+                                        " JOIN search_grown_info i USING (mst_key) ORDER BY 1"),
+                      digests(connection, "search_grown")))
     query(greenplum, "SET hopper.memory_limit = '6MB'")
     loads = count_passes(greenplum, "hopper_segment_load", lambda: grow(greenplum))
     query(greenplum, "RESET hopper.memory_limit")
@@ -201,11 +201,11 @@ def test_trials_that_do_not_fit_beside_the_data_enter_when_these_are_loaded_anew
 def test_a_stopped_trial_leaves_its_weights_alone(searched):
     """Its state goes when it is stopped; on segments as on one server."""
     for connection, table in zip(searched, ("search_3", "search_0")):
-        search(connection, table, "stopped", "hyperband")
-        states = {key for key, in query(connection, "SELECT DISTINCT mst_key FROM stopped_state")}
-        gone = {key for key, in query(connection, "SELECT mst_key FROM stopped_decisions WHERE decision = 'stopped'")}
+        search(connection, table, "search_stopped", "hyperband")
+        states = {key for key, in query(connection, "SELECT DISTINCT mst_key FROM search_stopped_state")}
+        gone = {key for key, in query(connection, "SELECT mst_key FROM search_stopped_decisions WHERE decision = 'stopped'")}
         assert gone and not gone & states
-        assert gone <= {key for key, in query(connection, "SELECT mst_key FROM stopped")}
+        assert gone <= {key for key, in query(connection, "SELECT mst_key FROM search_stopped")}
 
 
 def test_more_models_than_a_segment_has_connections_for(searched):
