@@ -92,7 +92,10 @@ TEST(StepPlan, LayersThatNeedNoAutograd) {
       through_autograd.push_back(the_case.json["name"]);
     }
   }
-  EXPECT_EQ(through_autograd, std::vector<std::string>{"activation_sparsemax"});
+  EXPECT_EQ(through_autograd,
+            (std::vector<std::string>{"activation_sparsemax", "softmax_two_axes", "spectral_dense",
+                                      "spectral_no_bias", "spectral_conv", "spectral_transposed",
+                                      "spectral_series", "spectral_twice"}));
 }
 
 // Recurrent layers, normalizations and attention have planned forms, also with masks (but for what
@@ -109,7 +112,10 @@ TEST(StepPlan, SeriesThatNeedNoAutograd) {
     for (const char* part : {"lstm", "gru", "simple_rnn", "both_ways", "layer_norm", "heads"}) {
       meant |= name.find(part) != std::string::npos;
     }
-    if (!meant || name.rfind("gaps_", 0) == 0 || name.rfind("time_distributed", 0) == 0) continue;
+    for (const char* other : {"gaps_", "time_distributed", "conv_lstm"}) {
+      meant &= name.rfind(other, 0) != 0;
+    }
+    if (!meant) continue;
     const Network network(ParseModel(the_case.json["architecture"].get<std::string>(), nullptr));
     PlanOptions options;
     options.training = true;

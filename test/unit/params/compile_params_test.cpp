@@ -492,7 +492,7 @@ TEST(CompileParams, MetricArguments) {
                     "got 'mean'"});
   EXPECT_EQ(Problems("optimizer=SGD, loss=mse, metrics=[AUC(kurve='PR')]"),
             Strings{"1 metric \"AUC\" has no argument \"kurve\" | HINT Its arguments are "
-                    "num_thresholds, curve, summation_method."});
+                    "num_thresholds, curve, summation_method, from_logits."});
 }
 
 TEST(CompileParams, Metrics) {
