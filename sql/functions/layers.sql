@@ -4,7 +4,7 @@ CREATE FUNCTION hopper.layers() RETURNS TABLE (
     weights text,
     description text,
     since text)
-    AS 'MODULE_PATHNAME', 'hopper_sql_list' LANGUAGE C STABLE PARALLEL RESTRICTED;
+    AS 'MODULE_PATHNAME', 'hopper_sql_layers' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hopper.layers() IS
     'the Keras layers that can be trained: the arguments of each that count, its weights, and the first Keras that has it
 

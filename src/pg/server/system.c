@@ -10,6 +10,7 @@
 
 HOPPER_ANY_VERSION_FUNCTION(hopper_sql_version);
 PG_FUNCTION_INFO_V1(hopper_sql_list);
+PG_FUNCTION_INFO_V1(hopper_sql_layers);
 PG_FUNCTION_INFO_V1(hopper_sql_build_info);
 PG_FUNCTION_INFO_V1(hopper_sql_gpu_configuration);
 
@@ -43,6 +44,13 @@ hopper_sql_list(PG_FUNCTION_ARGS)
 
 	HOPPER_CHECK(core->list(get_func_name(fcinfo->flinfo->fn_oid), &rows, &error), error);
 	return hopper_return_rows(fcinfo, rows, core->rows_free);
+}
+
+/* Of its own, as the SQL of version 0.1.0 names it. */
+Datum
+hopper_sql_layers(PG_FUNCTION_ARGS)
+{
+	return hopper_sql_list(fcinfo);
 }
 
 Datum
