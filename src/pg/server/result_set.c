@@ -104,12 +104,8 @@ hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows, hopper_rows_free_
 	return (Datum) 0;
 }
 
-/*
- * Compiling a query takes up to a second, and the planner thinks that the arrays in our tables are
- * long; a few hundred rows are not worth it. The setting ends with the level, also on error.
- */
-static int
-without_jit(void)
+int
+hopper_without_jit(void)
 {
 	int			level = NewGUCNestLevel();
 
@@ -140,7 +136,7 @@ hopper_return_queries(FunctionCallInfo fcinfo, List *queries)
 	TupleDesc	descriptor;
 	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
 	ListCell   *cell;
-	int			level = without_jit();
+	int			level = hopper_without_jit();
 
 	hopper_connect();
 	foreach(cell, queries)

@@ -475,8 +475,10 @@ hopper_sql_models(PG_FUNCTION_ARGS)
 	MemoryContext caller = CurrentMemoryContext;
 	List	   *queries = NIL;
 	uint64		n;
+	int			level;
 
 	hopper_require_set_context(fcinfo);
+	level = hopper_without_jit();
 	hopper_connect();
 	n = hopper_select(LISTED_TABLES);
 	/* A query for each table: one for all would open as many connections to each segment. */
@@ -507,5 +509,6 @@ hopper_sql_models(PG_FUNCTION_ARGS)
 		MemoryContextSwitchTo(own);
 	}
 	hopper_finish();
+	AtEOXact_GUC(false, level);
 	return hopper_return_queries(fcinfo, queries);
 }
