@@ -176,7 +176,8 @@ TEST(KerasJson, NestedModelsCalledTwiceAreWiredAsWritten) {
   EXPECT_GE(n, 16);
 }
 
-// One architecture has one hash, whatever version wrote it.
+// One architecture has one hash, whatever version wrote it, but for what Keras itself writes
+// differently (docs/reference/architectures.md).
 TEST(KerasJson, HashDoesNotDependOnTheVersion) {
   for (const char* name :
        {"mlp", "cnn", "residual", "shared", "nested", "nested_twice", "nested_end", "nested_deep",
