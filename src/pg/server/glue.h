@@ -56,9 +56,9 @@ extern void hopper_throw(const hopper_error *error) pg_attribute_noreturn();
 typedef void (*hopper_rows_free_fn) (hopper_rows *rows);
 
 /*
- * Compiling a query takes up to a second and memory for good, and the planner thinks that the arrays
- * in our tables and a catalog with many dead rows are long; a few hundred rows are not worth it.
- * Returns the level at whose end (AtEOXact_GUC()), also on error, the setting ends.
+ * Compiling a query takes up to a second and memory for good, and the planner thinks that the
+ * arrays in our tables, and a catalog with many dead rows, are long; a few hundred rows are not
+ * worth it. Returns the level at whose end (AtEOXact_GUC()), also on error, the setting ends.
  */
 extern int	hopper_without_jit(void);
 /*
