@@ -104,7 +104,7 @@ TEST_F(Faults, Weights) {
   FailEachAllocation([&] {
     return Answer([&](hopper_rows** rows, hopper_error* error) {
       const int code = Api().check_weights(json.data(), json.size(), weights.data(), 73, error);
-      return code != 0 ? code : Api().list("layers", rows, error);
+      return code != 0 ? code : Api().list("losses", rows, error);
     });
   });
 }
