@@ -1,5 +1,7 @@
 #include "model/layers/inputs.h"
 
+#include <algorithm>
+
 namespace hopper {
 
 void RequireOneInput(const Layer& layer, const std::vector<Shape>& inputs) {
@@ -19,6 +21,22 @@ void ThrowUnfit(const Layer& layer, const std::string& message, const std::strin
   throw Error(ErrorCode::kInvalidParameter,
               "layer \"" + layer.name() + "\" of class " + layer.class_name() + ": " + message, "",
               hint);
+}
+
+std::vector<int64_t> AxesOfExample(const Layer& layer, const std::vector<int64_t>& axes,
+                                   const Shape& input) {
+  const auto rank = static_cast<int64_t>(input.size()) + 1;
+  std::vector<int64_t> found;
+  for (const int64_t axis : axes) {
+    const int64_t own = axis < 0 ? axis + rank : axis;
+    if (own < 1 || own >= rank || std::find(found.begin(), found.end(), own) != found.end()) {
+      ThrowUnfit(layer, "axis " + std::to_string(axis) + " is not one of an example of shape " +
+                            ShapeText(input) + ", or is there twice");
+    }
+    found.push_back(own);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 Shape SameShape::OutputShape(const std::vector<Shape>& inputs) const {

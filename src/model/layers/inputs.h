@@ -12,6 +12,10 @@ void RequireInputs(const Layer& layer, const std::vector<Shape>& inputs);
 // Throws where an argument does not fit the input: 'layer "a" of class C: <message>'.
 [[noreturn]] void ThrowUnfit(const Layer& layer, const std::string& message,
                              const std::string& hint = "");
+// `axes` as Keras counts them, the batch with them and negative ones from the end: ascending,
+// from 1. ThrowUnfit() where one is none of an example of this shape, or is there twice.
+std::vector<int64_t> AxesOfExample(const Layer& layer, const std::vector<int64_t>& axes,
+                                   const Shape& input);
 [[noreturn]] void ThrowDoNotFit(const Layer& layer, const Shape& a, const Shape& b);
 
 // A layer of one input whose shape it keeps, with one operation for each element unless it says

@@ -1,7 +1,5 @@
 #include "model/layers/activation/softmax.h"
 
-#include <algorithm>
-
 #include "model/layers/inputs.h"
 
 namespace hopper {
@@ -23,18 +21,7 @@ Softmax::Softmax(LayerConfig& config) : ActivationLayer(config) {
 }
 
 std::vector<int64_t> Softmax::AxesOf(const Shape& input) const {
-  const auto rank = static_cast<int64_t>(input.size()) + 1;
-  std::vector<int64_t> found;
-  for (const int64_t axis : axes) {
-    const int64_t own = axis < 0 ? axis + rank : axis;
-    if (own < 1 || own >= rank || std::find(found.begin(), found.end(), own) != found.end()) {
-      ThrowUnfit(*this, "axis " + std::to_string(axis) + " is not one of an example of shape " +
-                            ShapeText(input) + ", or is there twice");
-    }
-    found.push_back(own);
-  }
-  std::sort(found.begin(), found.end());
-  return found;
+  return AxesOfExample(*this, axes, input);
 }
 
 Shape Softmax::OutputShape(const std::vector<Shape>& inputs) const {

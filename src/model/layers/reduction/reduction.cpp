@@ -24,18 +24,7 @@ Reduction::Reduction(LayerConfig& config, Kind how)
 }
 
 std::vector<int64_t> Reduction::AxesOf(const Shape& input) const {
-  const auto rank = static_cast<int64_t>(input.size()) + 1;
-  std::vector<int64_t> found;
-  for (const int64_t axis : axes) {
-    const int64_t own = axis < 0 ? axis + rank : axis;
-    if (own < 1 || own >= rank || std::find(found.begin(), found.end(), own) != found.end()) {
-      ThrowUnfit(*this, "axis " + std::to_string(axis) + " is not one of an example of shape " +
-                            ShapeText(input) + ", or is there twice");
-    }
-    found.push_back(own);
-  }
-  std::sort(found.begin(), found.end());
-  return found;
+  return AxesOfExample(*this, axes, input);
 }
 
 Shape Reduction::OutputShape(const std::vector<Shape>& inputs) const {
