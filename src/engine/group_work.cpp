@@ -136,6 +136,7 @@ void Group::Work() {
       if (device_ != nullptr) AddCompanionsLocked(&tasks);
       PinLocked(task, true);
       const int64_t bytes = task.model->memory.task;
+      TensorMemoryScope::Promise(bytes);  // under the lock: what is given back is promised anew
       task_bytes_ += bytes;
       ++tasks_;
       lock.unlock();
@@ -144,8 +145,6 @@ void Group::Work() {
       } else {
         Do(task);
       }
-      // A cache that was filled by one model must not starve the next.
-      if (account_->used() > account_->limit() / 2) TensorMemoryScope::Trim();
       lock.lock();
       task_bytes_ -= bytes;
       --tasks_;

@@ -50,6 +50,7 @@ void Run::Work(int worker) {
         continue;
       }
       const int64_t bytes = task.model->memory.task;
+      TensorMemoryScope::Promise(bytes);  // under the lock: what is given back is promised anew
       task_bytes_ += bytes;
       ++tasks_;
       task.moved = task.started - free_since;
@@ -62,8 +63,6 @@ void Run::Work(int worker) {
         TrainTask(task);
       }
       free_since = MonotonicSeconds();
-      // A cache that was filled by one model must not starve the next.
-      if (account_->used() > account_->limit() / 2) TensorMemoryScope::Trim();
       lock.lock();
       seconds_busy_ += free_since - task.started;
       task_bytes_ -= bytes;

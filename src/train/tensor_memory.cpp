@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <new>
 #include <string>
 
@@ -21,8 +22,13 @@ struct alignas(64) BlockHeader {
   BlockHeader* next;       // in a cache
   size_t bytes;            // of the block without this header
   uint32_t size_class;
+  uint32_t task;  // that has it or had it last
 };
 static_assert(sizeof(BlockHeader) == 64, "keeps blocks aligned");
+
+int64_t Counted(const BlockHeader& header) {
+  return static_cast<int64_t>(header.bytes + sizeof(BlockHeader));
+}
 
 // Four size classes between neighbouring powers of two: at most a quarter of a block is unused.
 constexpr uint32_t kClasses = 4 * 64;
@@ -42,12 +48,19 @@ uint32_t SizeClass(size_t bytes, size_t* rounded) {
 
 struct ThreadCache {
   MemoryAccount* account = nullptr;
-  int64_t cached = 0;
+  int64_t cached = 0;  // bytes with their headers, as they are counted
+  // Of the task, and what it took of that: its fresh blocks and those that were cached before.
+  int64_t promised = std::numeric_limits<int64_t>::max();
+  int64_t held = 0;
+  uint32_t task = 0;
   std::array<BlockHeader*, kClasses> free{};
 };
 
 // Set by a TensorMemoryScope; a plain pointer, so that threads that end need no destructor.
 thread_local ThreadCache* thread_cache = nullptr;
+
+// Of all threads: a block may be freed by another one than took it.
+std::atomic<uint32_t> tasks{0};
 
 }  // namespace
 
@@ -94,7 +107,7 @@ class TensorAllocator final : public c10::Allocator {
 
   static void FreeBlock(BlockHeader* header) {
     MemoryAccount* account = header->account;
-    const auto bytes = static_cast<int64_t>(header->bytes + sizeof(BlockHeader));
+    const int64_t bytes = Counted(*header);
     hopper::FreeBlock(header, header->bytes + sizeof(BlockHeader));
     if (account != nullptr) account->Unreserve(bytes);
   }
@@ -110,10 +123,12 @@ class TensorAllocator final : public c10::Allocator {
     if (first != nullptr) {
       BlockHeader* header = first;
       first = header->next;
-      cache->cached -= static_cast<int64_t>(header->bytes);
+      cache->cached -= Counted(*header);
+      header->task = cache->task;
       return header + 1;
     }
     const auto counted = static_cast<int64_t>(rounded + sizeof(BlockHeader));
+    if (cache->held > cache->promised - counted) TensorMemoryScope::Trim();
     if (!cache->account->Reserve(counted)) {
       TensorMemoryScope::Trim();
       if (!cache->account->Reserve(counted)) {
@@ -127,17 +142,20 @@ class TensorAllocator final : public c10::Allocator {
       }
     }
     try {
-      return Fresh(cache->account, rounded, size_class);
+      void* block = Fresh(cache, rounded, size_class);
+      cache->held += counted;
+      return block;
     } catch (...) {
       cache->account->Unreserve(counted);
       throw;
     }
   }
 
-  static void* Fresh(MemoryAccount* account, size_t rounded, uint32_t size_class) {
+  static void* Fresh(const ThreadCache* cache, size_t rounded, uint32_t size_class) {
     bool zeroed = false;
     auto* header = static_cast<BlockHeader*>(AllocateBlock(rounded + sizeof(BlockHeader), &zeroed));
-    header->account = account;
+    header->account = cache == nullptr ? nullptr : cache->account;
+    header->task = cache == nullptr ? 0 : cache->task;
     header->next = nullptr;
     header->bytes = rounded;
     header->size_class = size_class;
@@ -148,13 +166,14 @@ class TensorAllocator final : public c10::Allocator {
     if (block == nullptr) return;
     BlockHeader* header = static_cast<BlockHeader*>(block) - 1;
     ThreadCache* cache = thread_cache;
-    if (cache == nullptr || header->account != cache->account) {
+    // What earlier tasks left is not of this one's promise.
+    if (cache == nullptr || header->account != cache->account || header->task != cache->task) {
       FreeBlock(header);
       return;
     }
     header->next = cache->free[header->size_class];
     cache->free[header->size_class] = header;
-    cache->cached += static_cast<int64_t>(header->bytes);
+    cache->cached += Counted(*header);
   }
 };
 
@@ -194,7 +213,17 @@ void TensorMemoryScope::Trim() {
       TensorAllocator::FreeBlock(header);
     }
   }
+  cache->held = std::max<int64_t>(cache->held - cache->cached, 0);
   cache->cached = 0;
+}
+
+void TensorMemoryScope::Promise(int64_t bytes) {
+  ThreadCache* cache = thread_cache;
+  if (cache == nullptr) return;
+  if (cache->cached > bytes) Trim();
+  cache->promised = bytes;
+  cache->held = cache->cached;
+  cache->task = tasks.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 int64_t TensorMemoryScope::CachedBytes() {

@@ -58,6 +58,10 @@ class TensorMemoryScope {
   TensorMemoryScope(const TensorMemoryScope&) = delete;
   TensorMemoryScope& operator=(const TensorMemoryScope&) = delete;
 
+  // What this thread's next task was promised: what the task allocates, with what the thread has
+  // cached before and meanwhile, never takes more, or what is cached is given back first. Without
+  // it a cache would eat what others were promised. Without a call there is no such bound.
+  static void Promise(int64_t bytes);
   // Gives this thread's cached blocks back to the system.
   static void Trim();
   // Bytes that this thread has cached.

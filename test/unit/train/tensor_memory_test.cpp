@@ -74,6 +74,32 @@ TEST_F(TensorMemory, TheLimitIsAnErrorThatSparesTheRest) {
   EXPECT_THROW(Floats(int64_t{1} << 50), std::bad_alloc);
 }
 
+// Tasks run at a time whose promises add up to the limit: none may keep what another was promised.
+TEST_F(TensorMemory, ATaskWithWhatIsCachedTakesNoMoreThanItWasPromised) {
+  const TensorMemoryScope scope(account_.get());
+  TensorMemoryScope::Promise(20000);
+  Floats(1000);
+  const int64_t cached = TensorMemoryScope::CachedBytes();
+  EXPECT_EQ(account_->used(), cached);
+  TensorMemoryScope::Promise(cached);
+  EXPECT_EQ(TensorMemoryScope::CachedBytes(), cached);
+  Floats(500);  // what is cached of another size gives way
+  EXPECT_LE(account_->used(), cached);
+  TensorMemoryScope::Promise(cached / 4);
+  EXPECT_EQ(account_->used(), 0);
+
+  TensorMemoryScope::Promise(100000);
+  at::Tensor kept = Floats(1000);
+  for (const int64_t n : {2000, 4000, 8000, 16000}) {
+    Floats(n);
+    EXPECT_LE(account_->used(), 100000) << n;
+  }
+  TensorMemoryScope::Promise(100000);
+  kept.reset();  // an earlier task's, whose promise is over
+  EXPECT_LE(account_->used(), 100000);
+  EXPECT_EQ(account_->used(), TensorMemoryScope::CachedBytes());
+}
+
 // Another thread's impossible tensors must not stand in the way of those that fit.
 TEST_F(TensorMemory, WhatIsRefusedTakesNoRoomMeanwhile) {
   std::atomic<bool> stop{false};
