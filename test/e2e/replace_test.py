@@ -66,31 +66,26 @@ def test_the_old_models_are_used_meanwhile(database, training):
 
 # --- at the end of the training nothing that others do costs it ---
 
-class Run:
-    """A training in the place of "m" that ends by itself, and has begun."""
+class Statement:
+    """A session in which a statement runs that ends by itself."""
 
-    iterations = itertools.count(500)  # other ones are other models
-
-    def __init__(self, settings=""):
+    def __init__(self, statement, settings=""):
         self.connection = connect(DATABASE)
         if settings:
             query(self.connection, settings)
         self.error = self.rows = None
         self.process = pid(self.connection)
-        others = threads(self.process)
-        self.thread = threading.Thread(target=self.train, args=(next(self.iterations),))
+        self.thread = threading.Thread(target=self.run, args=(statement,))
         self.thread.start()
-        wait_until(lambda: threads(self.process) > others)
 
-    def train(self, iterations):
+    def run(self, statement):
         try:
-            self.rows = query(self.connection, FIT.replace("models_trained", "model_table, models_trained"),
-                              iterations, True)
+            self.rows = query(self.connection, statement)
         except psycopg2.Error as error:
             self.error = error
 
     def waits(self, watcher):
-        """For somebody else's lock, that is: it has trained."""
+        """For somebody else's lock, that is: it has computed."""
         wait_until(lambda: not self.thread.is_alive() or value(
             watcher, "SELECT count(*) FROM pg_locks WHERE pid = %s AND NOT granted", self.process) > 0)
         assert self.thread.is_alive(), self.error or self.rows
@@ -101,6 +96,26 @@ class Run:
         notices = "".join(self.connection.notices)
         self.connection.close()
         return notices
+
+
+class Training(Statement):
+    """It has begun."""
+
+    def __init__(self, statement, settings=""):
+        super().__init__(statement, settings)
+        others = 1
+        wait_until(lambda: not self.thread.is_alive() or threads(self.process) > others)
+        assert self.thread.is_alive(), self.error or self.rows
+
+
+class Run(Training):
+    """A training in the place of "m"."""
+
+    iterations = itertools.count(500)  # other ones are other models
+
+    def __init__(self, settings=""):
+        super().__init__(FIT.replace("models_trained", "model_table, models_trained")
+                         % (next(self.iterations), True), settings)
 
 
 @pytest.fixture
@@ -202,3 +217,210 @@ def test_what_the_end_needs_is_tried_before(database):
         assert not any(" over 1,438 rows" in line for line in database.notices)
         query(database, "DROP EVENT TRIGGER refuse")
         query(database, "DROP FUNCTION refuse")
+
+
+# --- searching and packing end as training does ---
+
+SEARCH = ("SELECT model_table FROM hopper.automl(packed_table => 'packed', model_table => 's',"
+          " model_arch_table => 'architectures', model_selection_table => 's_best', model_id_list => ARRAY[1],"
+          " compile_params_grid => '{''loss'': [''categorical_crossentropy''],"
+          " ''optimizer_params_list'': [{''optimizer'': [''Adam''], ''lr'': [0.001, 0.1, ''log'']}]}',"
+          " fit_params_grid => '{''batch_size'': [32]}', automl_method => 'random',"
+          " automl_params => 'num_configs=2, num_iterations=%d', seed => %d, threads => 2, replace => true)")
+SEARCHED = ["", "_decisions", "_info", "_rungs", "_state", "_summary", "_trials"]
+
+
+def tables(connection, begin):
+    """What follows `begin` and a number in names of tables."""
+    names = [name for name, in query(connection, "SELECT relname::text FROM pg_class WHERE relkind = 'r' ORDER BY 1")]
+    return [re.sub(f"^{begin}_[0-9]+", "", name) for name in names if re.match(f"{begin}_[0-9]", name)]
+
+
+@pytest.fixture
+def searched(database):
+    query(database, SEARCH % (1, 1))
+    yield
+    query(database, "SELECT hopper.drop_model('s')")
+    query(database, "DROP TABLE s_best, s_best_summary")
+    assert value(database, "SELECT count(*) FROM pg_class WHERE relname LIKE 'hopper\\_%%'") == 0
+
+
+def test_a_searchs_old_models_are_used_meanwhile(database, searched, reader):
+    before = seeds(database, "s")
+    run = Training(SEARCH % (400, 2), settings="SET lock_timeout = '200ms'")
+    query(reader, "SET statement_timeout = '20s'")
+    query(reader, "BEGIN")
+    assert value(reader, "SELECT count(*) FROM hopper.leaderboard('s')") == 2
+    assert query(reader, "SELECT iterations FROM s_trials") == [(1,), (1,)]
+    run.waits(database)
+    time.sleep(0.6)
+    query(reader, "COMMIT")
+    run.end()
+    assert run.error is None
+    assert run.rows == [("s",)]
+    assert seeds(database, "s") != before
+    assert query(database, "SELECT iterations FROM s_trials") == [(400,), (400,)]
+    assert query(database, "SELECT model, model_info, model_selection_table FROM s_summary") == [
+        ("public.s", "public.s_info", "public.s_best")]
+
+
+def test_a_deadlock_does_not_cost_a_search(database, searched, reader):
+    before = seeds(database, "s")
+    run = Training(SEARCH % (400, 2), settings="SET deadlock_timeout = '300ms'")
+    query(reader, "SET deadlock_timeout = '10ms'")
+    query(reader, "BEGIN")
+    query(reader, "SELECT count(*) FROM s_trials")
+    locker = threading.Thread(target=query, args=(reader, "LOCK TABLE packed"))
+    locker.start()
+    notices = run.end()
+    assert run.error is None
+    made = re.search('"s" could not be replaced, what was computed is in "(hopper_new_[0-9]+)"', notices).group(1)
+    assert "deadlock detected" in notices
+    assert run.rows == [(made,)]
+    locker.join()
+    query(reader, "COMMIT")
+    assert seeds(database, "s") == before
+    assert tables(database, "hopper_new") == SEARCHED
+    assert query(database, f"SELECT model, model_info, model_selection_table FROM {made}_summary") == [
+        (f"public.{made}", f"public.{made}_info", "public.s_best")]
+    query(database, "SELECT hopper.rename_model(%s, 's', replace => true)", made)
+    assert query(database, "SELECT iterations FROM s_trials") == [(400,), (400,)]
+
+
+@pytest.mark.parametrize("by", ["search", "training"])
+def test_a_view_keeps_all_that_goes_with_old_models(database, searched, by):
+    """What a search left beside them, too, whatever takes their place."""
+    before = seeds(database, "s"), query(database, "SELECT parameters FROM s_trials ORDER BY mst_key")
+    run = Training(SEARCH % (400, 2) if by == "search" else FIT.replace("'m'", "'s'") % (500, True))
+    query(database, "CREATE VIEW on_s AS SELECT mst_key FROM s")
+    notices = run.end()
+    assert run.error is None
+    kept = re.search('the old "s" could not be dropped, it is named "(hopper_old_[0-9]+)" now', notices).group(1)
+    assert tables(database, "hopper_old") == SEARCHED
+    assert (seeds(database, kept),
+            query(database, f"SELECT parameters FROM {kept}_trials ORDER BY mst_key")) == before
+    assert (value(database, "SELECT to_regclass('s_trials') IS NULL")) == (by == "training")
+    query(database, "DROP VIEW on_s")
+    assert value(database, "SELECT hopper.drop_model(%s)", kept) == 7
+
+
+PACK = ("SELECT hopper.training_preprocessor('slow', 'again', 'label', 'pixels', seed => %d,"
+        " validation_fraction => 0.2, replace => true)")
+PACKED = ["", "_summary", "_validation", "_validation_summary"]
+
+
+@pytest.fixture
+def packing(database):
+    """A function that packs in the place of "again", until `database` gives up lock 1."""
+    query(database, "CREATE FUNCTION pause() RETURNS boolean LANGUAGE plpgsql AS"
+          " $$ BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN true; END $$")
+    query(database, "CREATE VIEW slow AS SELECT label, pixels FROM digits WHERE pause()")
+    query(database, PACK % 1)
+    query(database, "SELECT pg_advisory_lock(1)")
+
+    def begin(settings=""):
+        run = Statement(PACK % 2, settings)
+        run.waits(database)
+        return run
+
+    yield begin
+    query(database, "SELECT pg_advisory_unlock_all()")
+    query(database, "SELECT hopper.drop_packed('again')")
+    query(database, "DROP VIEW slow")
+    query(database, "DROP FUNCTION pause()")
+    assert value(database, "SELECT count(*) FROM pg_class WHERE relname LIKE 'hopper\\_%%'") == 0
+
+
+def packed_names(connection, table):
+    return query(connection, f"SELECT t.output_table, v.output_table, v.training_table FROM {table}_summary t,"
+                 f" {table}_validation_summary v")
+
+
+def seed_of(connection, table="again"):
+    return value(connection, f"SELECT seed FROM {table}_summary")
+
+
+def test_packing_waits_for_readers_of_the_old_rows(database, packing, reader):
+    run = packing("SET lock_timeout = '200ms'")
+    query(reader, "BEGIN")
+    query(reader, "SELECT count(*) FROM again_validation")
+    query(database, "SELECT pg_advisory_unlock(1)")
+    run.waits(database)
+    # All is packed, and the old rows are there: who reads on in other old tables is let go first.
+    assert value(reader, "SELECT sum(n) FROM again") > 1000
+    run.waits(database)
+    time.sleep(0.6)
+    query(reader, "COMMIT")
+    run.end()
+    assert run.error is None
+    assert seed_of(database) == 2
+    assert packed_names(database, "again") == [("public.again", "public.again_validation", "public.again")]
+
+
+def test_a_deadlock_does_not_cost_what_was_packed(database, packing, reader):
+    run = packing("SET deadlock_timeout = '300ms'")
+    query(reader, "SET deadlock_timeout = '10ms'")
+    query(reader, "BEGIN")
+    query(reader, "SELECT count(*) FROM again")
+    locker = threading.Thread(target=query, args=(reader, "LOCK TABLE digits"))
+    locker.start()
+    wait_until(lambda: value(database, "SELECT count(*) FROM pg_locks WHERE relation = 'digits'::regclass"
+                             " AND NOT granted") > 0)
+    query(database, "SELECT pg_advisory_unlock(1)")
+    notices = run.end()
+    assert run.error is None
+    assert run.rows == [(1797,)]
+    made = re.search('"again" could not be replaced, what was computed is in "(hopper_new_[0-9]+)"', notices).group(1)
+    assert "deadlock detected" in notices
+    assert all(f'"{made}{end}"' in notices for end in PACKED)
+    locker.join()
+    query(reader, "COMMIT")
+    assert seed_of(database) == 1 and seed_of(database, made) == 2
+    assert tables(database, "hopper_new") == PACKED
+    assert packed_names(database, made) == [(f"public.{made}", f"public.{made}_validation", f"public.{made}")]
+    query(database, f"SELECT hopper.fit('{made}', 'of_it', 'architectures', 1, $p${ADAM}$p$, 'batch_size=32',"
+          f" num_iterations => 1, validation_table => '{made}_validation')")
+    query(database, "SELECT hopper.drop_model('of_it')")
+    assert value(database, "SELECT hopper.drop_packed(%s)", made) == 4
+
+
+def test_a_view_keeps_packed_rows(database, packing):
+    run = packing()
+    query(database, "CREATE VIEW on_again AS SELECT count(*) FROM again_validation")
+    query(database, "GRANT SELECT ON again TO PUBLIC")
+    query(database, "SELECT pg_advisory_unlock(1)")
+    notices = run.end()
+    assert run.error is None
+    kept = re.search('the old "again" could not be dropped, it is named "(hopper_old_[0-9]+)" now', notices).group(1)
+    assert tables(database, "hopper_old") == PACKED
+    assert seed_of(database) == 2 and seed_of(database, kept) == 1
+    assert value(database, "SELECT relacl::text ~ '=r/' FROM pg_class WHERE oid = 'again'::regclass")
+    query(database, "DROP VIEW on_again")
+    for table in PACKED:
+        query(database, f"DROP TABLE {kept}{table}")
+
+
+def test_an_old_evaluation_is_read_while_another_is_made(database, reader):
+    evaluate = ("SELECT loss FROM hopper.evaluate('m', 'packed_validation', 'e', mst_key => 1,"
+                " confusion_table => 'c', replace => true)")
+    query(database, evaluate)
+    query(database, "CREATE TABLE old AS SELECT 'c'::regclass::oid c, 'e'::regclass::oid e")
+    query(database, "CREATE FUNCTION pause() RETURNS event_trigger LANGUAGE plpgsql AS"
+          " $$ BEGIN PERFORM pg_advisory_xact_lock_shared(1); END $$")
+    query(database, "CREATE EVENT TRIGGER pause ON ddl_command_end WHEN TAG IN ('CREATE TABLE')"
+          " EXECUTE FUNCTION pause()")
+    query(database, "SELECT pg_advisory_lock(1)")
+    run = Statement(evaluate, "SET lock_timeout = '20s'")
+    run.waits(database)
+    query(reader, "SET statement_timeout = '10s'")
+    query(reader, "BEGIN")
+    assert value(reader, "SELECT count(*) FROM e") == 1 and value(reader, "SELECT count(*) FROM c") == 10
+    query(database, "SELECT pg_advisory_unlock(1)")
+    query(reader, "COMMIT")
+    run.end()
+    assert run.error is None
+    assert query(database, "SELECT c <> 'c'::regclass, e <> 'e'::regclass FROM old") == [(True, True)]
+    assert value(database, "SELECT count(*) FROM e") == 1 and value(database, "SELECT count(*) FROM c") == 10
+    query(database, "DROP EVENT TRIGGER pause")
+    query(database, "DROP FUNCTION pause()")
+    query(database, "DROP TABLE e, c, old")

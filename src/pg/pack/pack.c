@@ -50,7 +50,7 @@ hopper_pack_has_split(const hopper_name *packed)
 						 hopper_literal(packed->quoted)) > 0;
 }
 
-/* What is there and may be replaced goes when the new tables are made: after the rows were read. */
+/* What is there and may be replaced stays until the new tables are filled. */
 static void
 make_room(hopper_pack_job *job)
 {
@@ -62,6 +62,7 @@ make_room(hopper_pack_job *job)
 		for (int i = 2; i < job->n_tables; i++)
 			hopper_require_absent(&job->tables[i].name);
 	job->replacing = hopper_make_room(job->tables, job->n_tables, request->replace);
+	memcpy(job->made, job->tables, sizeof(job->made));
 	if (!job->replacing)
 		return;
 	hopper_require_other_table(&request->output, "output_table", &request->source,
@@ -72,15 +73,32 @@ make_room(hopper_pack_job *job)
 	/* Rows that the old table had put aside may be among those that the new one is trained on. */
 	else if (job->n_tables == 2 && hopper_pack_has_split(&request->output))
 		job->n_tables = hopper_pack_tables(&request->output, true, job->tables);
+	hopper_name_elsewhere(job->tables, job->n_tables, HOPPER_NEW, job->made);
 }
 
+/* What is computed is in the place of the old tables, or stays where it was made. */
 static void
-init_output(const hopper_pack_job *job, hopper_pack_output *output, const hopper_name *table,
-			int64 n_rows,
+replace_tables(const hopper_pack_job *job)
+{
+	const hopper_made *made = job->made;
+
+	if (!job->replacing || hopper_exchange_results(job->tables, made, job->n_tables))
+		return;
+	for (int i = 0; i < job->n_tables; i += 2)
+		if (OidIsValid(hopper_relation_oid(&made[i + 1].name, true)))
+			hopper_change("UPDATE %s SET output_table = %s, training_table = %s",
+						  made[i + 1].name.quoted, hopper_literal(made[i].name.quoted),
+						  i > 0 ? hopper_literal(made[0].name.quoted) : "training_table");
+}
+
+/* `at` among the job's tables */
+static void
+init_output(const hopper_pack_job *job, hopper_pack_output *output, int at, int64 n_rows,
 			int32 partitions)
 {
 	memset(output, 0, sizeof(*output));
-	output->table = *table;
+	output->table = job->made[at].name;
+	output->named = job->tables[at].name.quoted;
 	output->x_column = hopper_pack_feature_column(job);
 	output->y_column = job->source.y.name;
 	output->n_rows = n_rows;
@@ -178,7 +196,6 @@ hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
 {
 	const hopper_pack_request *request = &job->request;
 	int64		n_validation;
-	hopper_name name;
 
 	if (job->n_rows == 0)
 		ereport(ERROR,
@@ -187,14 +204,11 @@ hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
 	require_real_classes(job);
 	n_validation = hopper_pack_split_rows(job);
 	check_split(job, n_validation);
-	if (job->replacing)
-		job->grants = hopper_drop_after_work(job->tables, job->n_tables);
-	init_output(job, training, &request->output, job->n_rows - n_validation, request->partitions);
+	init_output(job, training, 0, job->n_rows - n_validation, request->partitions);
 	check_starts(request, training->partitions);
 	if (!pack_is_split(request))
 		return false;
-	name = hopper_name_with_suffix(&request->output, "validation");
-	init_output(job, validation, &name, n_validation, 0);
+	init_output(job, validation, 2, n_validation, 0);
 	return true;
 }
 
@@ -308,7 +322,7 @@ pack(hopper_pack_job *job)
 							  request->validation ? request->training.table.quoted : NULL);
 	if (split)
 		hopper_pack_summary_write(&summary, &validation, request->output.quoted);
-	hopper_grant_again(job->grants);
+	replace_tables(job);
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, start);
 	report(job, &training, split ? &validation : NULL, INSTR_TIME_GET_DOUBLE(end));

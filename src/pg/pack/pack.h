@@ -146,9 +146,9 @@ typedef struct hopper_pack_job
 	int64	   *strata;			/* rows of each stratum */
 	int64	   *quotas;			/* of them still to go to validation */
 	hopper_made tables[PACK_TABLES];	/* to be made, or also to be replaced */
+	hopper_made made[PACK_TABLES];	/* the same, or what takes their place once it is filled */
 	int			n_tables;
 	bool		replacing;
-	hopper_grants *grants;		/* on the tables that are replaced */
 } hopper_pack_job;
 
 /* A packed table, its summary and, of a split, its validation table: their number. */
@@ -225,6 +225,7 @@ extern bool hopper_pack_to_validation(hopper_pack_job *job, int32 stratum);
 typedef struct hopper_pack_output
 {
 	hopper_name table;
+	const char *named;			/* what its summary calls it */
 	const char *x_column;
 	const char *y_column;
 	int			n_segments;		/* Greenplum: that hold data; else 0 */

@@ -193,7 +193,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				 " " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ","
 				 " %s, %s, %d, %s, %s, %s%s)",
 				 name.quoted, hopper_literal(source->name.quoted),
-				 hopper_literal(output->table.quoted),
+				 hopper_literal(output->named),
 				 text_array(n_y, y_names), text_array(source->n_x, x_names),
 				 text_array(n_y, y_types),
 				 class_type, output->buffer_size,

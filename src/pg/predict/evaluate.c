@@ -31,7 +31,9 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_name table;
 	hopper_name packed_table;
-	hopper_made outputs[2];
+	hopper_made outputs[2] = {0};
+	hopper_made made[2];		/* the same, or what takes their place once it is filled */
+	bool		replaces[2] = {false};
 	hopper_name output;
 	hopper_name confusion;
 	bool		replace = !PG_ARGISNULL(6) && PG_GETARG_BOOL(6);
@@ -46,7 +48,6 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	Oid			types[] = {FLOAT8OID, FLOAT8OID, TEXTARRAYOID, TEXTOID, FLOAT8ARRAYOID};
 	Datum		cells[HOPPER_MAX_METRICS];
 	HeapTuple	tuple;
-	hopper_grants *grants[lengthof(outputs)] = {NULL};
 
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "the result of evaluate() is not a row");
@@ -58,13 +59,13 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	{
 		output = hopper_parse_name(PG_GETARG_TEXT_PP(2), "output_table");
 		outputs[0] = (hopper_made) {output, HOPPER_MADE_EVALUATION};
-		(void) hopper_make_room(&outputs[0], 1, replace);
+		replaces[0] = hopper_make_room(&outputs[0], 1, replace);
 	}
 	if (has_confusion)
 	{
 		confusion = hopper_parse_name(PG_GETARG_TEXT_PP(5), "confusion_table");
 		outputs[1] = (hopper_made) {confusion, HOPPER_MADE_CONFUSION};
-		(void) hopper_make_room(&outputs[1], 1, replace);
+		replaces[1] = hopper_make_room(&outputs[1], 1, replace);
 		if (has_output)
 			hopper_require_other_table(&output, "output_table", &confusion, "confusion_table");
 	}
@@ -78,22 +79,22 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	hopper_check_compatible(&data, "test table", &model.desc, model.n_x_columns,
 							model.x_columns, table.shown);
 	/* What cannot be made is found out before the data are read. */
-	for (int i = 0; i < lengthof(outputs); i++)
-		if (i == 0 ? has_output : has_confusion)
-			grants[i] = hopper_drop_to_replace(&outputs[i], 1);
+	memcpy(made, outputs, sizeof(made));
+	for (int i = 0; i < lengthof(made); i++)
+		if (replaces[i])
+			hopper_name_elsewhere(&outputs[i], 1, i == 0 ? HOPPER_NEW : HOPPER_NEW "_confusion",
+								  &made[i]);
 	if (has_output)
 		hopper_exec("CREATE TABLE %s (loss pg_catalog.float8, metric pg_catalog.float8,"
 					" metrics_type pg_catalog.text[], loss_type pg_catalog.text,"
 					" metrics pg_catalog.float8[])"
 					HOPPER_DISTRIBUTED_RANDOMLY,
-					output.quoted);
+					made[0].name.quoted);
 	if (has_output)
-		hopper_comment_table(&output, "an evaluation by model_hopper");
+		hopper_comment_table(&made[0].name, "an evaluation by model_hopper");
 	if (has_confusion)
-		hopper_create_confusion(&confusion);
-	for (int i = 0; i < lengthof(grants); i++)
-		hopper_grant_again(grants[i]);
-	hopper_evaluate_data(&model, &data, &event, has_confusion ? &confusion : NULL);
+		hopper_create_confusion(&made[1].name);
+	hopper_evaluate_data(&model, &data, &event, has_confusion ? &made[1].name : NULL);
 	if (event.n_metrics != model.n_metrics)
 		hopper_refuse_damaged(&model.outputs.info,
 							  psprintf("Configuration %d has %s; column \"metrics_type\" names %d.",
@@ -123,10 +124,13 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 		for (int i = 0; i < 5; i++)
 			spi_nulls[i] = nulls[i] ? 'n' : ' ';
 		if (SPI_execute_with_args(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5)",
-										   output.quoted), 5, types, values, spi_nulls, false,
+										   made[0].name.quoted), 5, types, values, spi_nulls, false,
 								  0) != SPI_OK_INSERT)
 			elog(ERROR, "inserting into \"%s\" failed", output.shown);
 	}
+	for (int i = 0; i < lengthof(made); i++)
+		if (replaces[i])
+			(void) hopper_exchange_results(&outputs[i], &made[i], 1);
 	MemoryContextSwitchTo(caller);
 	tuple = heap_form_tuple(descriptor, values, nulls);
 	hopper_finish();

@@ -20,6 +20,8 @@ void
 hopper_predict_prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, int at,
 							  int at_replace)
 {
+	hopper_made made;
+
 	run->final.kind = HOPPER_MADE_PREDICTIONS;
 	run->final.name = hopper_parse_name(text_argument(fcinfo, at), "output_table");
 	run->output_table = run->final.name;
@@ -27,7 +29,8 @@ hopper_predict_prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, i
 						  !PG_ARGISNULL(at_replace) && PG_GETARG_BOOL(at_replace)))
 		return;
 	hopper_require_other_table(&run->final.name, "output_table", &run->source, "source_table");
-	run->output_table = hopper_working_name(&run->final.name);
+	hopper_name_elsewhere(&run->final, 1, HOPPER_NEW, &made);
+	run->output_table = made.name;
 }
 
 int64

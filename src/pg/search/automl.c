@@ -94,8 +94,9 @@ tell_round(const hopper_automl *run, int n, int64 iterations)
 	int64		best = hopper_core()->search.best(run->search);
 
 	ereport(NOTICE,
-			(errmsg("automl \"%s\": round %d, %s trained for %s%s, %s elapsed", run->output.shown,
-					run->rounds, hopper_plural(n, "configuration", "configurations"),
+			(errmsg("automl \"%s\": round %d, %s trained for %s%s, %s elapsed",
+					run->final_output.shown, run->rounds,
+					hopper_plural(n, "configuration", "configurations"),
 					hopper_plural(iterations, "iteration", "iterations"),
 					best < 0 ? "" : psprintf(", best so far configuration %d",
 											 hopper_key_of_trial(best)),
@@ -259,14 +260,14 @@ tell_shortcomings(const hopper_automl *run, int64 best)
 							 run->rungs.quoted, hopper_key_of_trial(best)) > 0)
 		ereport(WARNING,
 				(errmsg("automl \"%s\": no configuration keeps the constraints \"%s\"",
-						run->output.shown, hopper_from_utf8(run->options.constraints)),
+						run->final_output.shown, hopper_from_utf8(run->options.constraints)),
 				 errdetail("The best is configuration %d, which misses them by least.",
 						   hopper_key_of_trial(best))));
 	/* A grid has nothing left at its end by its nature. */
 	if (strcmp(run->options.algorithm, "grid") != 0 &&
 		hopper_select_latest("SELECT reason FROM %s WHERE decision = 'exhausted' AND reason LIKE"
 							 " 'the search space %%' LIMIT 1", run->decisions.quoted) > 0)
-		ereport(NOTICE, (errmsg("automl \"%s\": %s", run->output.shown, hopper_cell(0, 1))));
+		ereport(NOTICE, (errmsg("automl \"%s\": %s", run->final_output.shown, hopper_cell(0, 1))));
 	/* What is known from earlier comes before all that was tried here. */
 	if (run->earlier &&
 		hopper_select_latest("SELECT e.mst_key, e.value FROM %s e JOIN %s b ON b.mst_key = %d"
@@ -275,7 +276,7 @@ tell_shortcomings(const hopper_automl *run, int64 best)
 							 run->trials.quoted, run->trials.quoted, hopper_key_of_trial(best)) > 0)
 		ereport(NOTICE,
 				(errmsg("automl \"%s\": none of its configurations is better than configuration"
-						" %d of \"%s\", with %s", run->output.shown,
+						" %d of \"%s\", with %s", run->final_output.shown,
 						run->earlier_keys[hopper_key_cell(&run->trials, 0, 1) - 1],
 						run->earlier->shown,
 						hopper_search_objective_words(run, hopper_float_value(0, 2)))));
@@ -389,17 +390,13 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	hopper_connect();
 	run.started = GetCurrentTimestamp();
 	hopper_automl_arguments(fcinfo, places, &run);
-	run.output = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1), "model_table");
-	run.selection = hopper_parse_name(PG_ARGISNULL(3) ? NULL : PG_GETARG_TEXT_PP(3),
-									  "model_selection_table");
-	run.info = hopper_name_with_suffix(&run.output, "info");
-	run.state = hopper_name_with_suffix(&run.output, "state");
-	run.trials = hopper_name_with_suffix(&run.output, "trials");
-	run.rungs = hopper_name_with_suffix(&run.output, "rungs");
-	run.decisions = hopper_name_with_suffix(&run.output, "decisions");
-	run.selection_summary = hopper_name_with_suffix(&run.selection, "summary");
+	run.final_output = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1),
+										 "model_table");
+	run.final_selection = hopper_parse_name(PG_ARGISNULL(3) ? NULL : PG_GETARG_TEXT_PP(3),
+											"model_selection_table");
+	hopper_search_name_tables(&run, &run.final_output, &run.final_selection);
 	if (run.earlier)
-		hopper_require_other_table(&run.output, "model_table", run.earlier, "from_run");
+		hopper_require_other_table(&run.final_output, "model_table", run.earlier, "from_run");
 	guard = hopper_search_start(&run);
 	run.settings = settings(fcinfo, &run);
 	hopper_search_require_possible(&run);
@@ -420,12 +417,11 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	value = hopper_float_value(0, 1);
 	configurations = hopper_int_cell(&run.trials, 0, 2, 0, PG_INT64_MAX);
 	failed = hopper_int_cell(&run.trials, 0, 3, 0, PG_INT64_MAX);
-	hopper_grant_again(run.grants[0]);
-	hopper_grant_again(run.grants[1]);
+	hopper_search_replace_tables(&run);
 	written = hopper_written_name(&run.output);
 	ereport(NOTICE,
 			(errmsg("automl \"%s\" finished: best configuration %d, %s, %s%s, "
-					"%s, %s", run.output.shown, hopper_key_of_trial(best),
+					"%s, %s", run.final_output.shown, hopper_key_of_trial(best),
 					hopper_search_objective_words(&run, value),
 					hopper_plural(configurations, "configuration", "configurations"),
 					failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", failed) : "",

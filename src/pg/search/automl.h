@@ -16,6 +16,11 @@
 typedef struct hopper_automl
 {
 	hopper_name packed;
+	/* What the tables will be called, and then are: until then those below may have other names. */
+	hopper_name final_output;
+	hopper_name final_selection;
+	bool		replaces_output;
+	bool		replaces_selection;
 	hopper_name output;
 	hopper_name info;
 	hopper_name state;
@@ -55,7 +60,6 @@ typedef struct hopper_automl
 	const char *rank_by;
 	bool		threads_given;
 	int			threads;
-	hopper_grants *grants[2];	/* on the tables that are replaced; NULL: none */
 } hopper_automl;
 
 #define HOPPER_MAX_ASSIGNMENTS 256	/* that are taken from the search at once */
@@ -174,9 +178,13 @@ extern int	hopper_search_refuse(hopper_automl *run, hopper_search_assignment *wo
 
 /* --- tables (search/tables.c) --- */
 
+/* Sets the names of all tables of the search from those of the first ones. */
+extern void hopper_search_name_tables(hopper_automl *run, const hopper_name *output,
+									  const hopper_name *selection);
 /*
  * Makes the selection table, <model_table>_trials, _rungs and _decisions; ERROR where they or the
- * models are there already, or with `replace` where they are something else.
+ * models are there already, or with `replace` where they are something else: then the new ones, and
+ * the models, have other names until hopper_search_replace_tables().
  */
 extern void hopper_search_create_tables(hopper_automl *run, bool replace);
 /* ERROR where the table of trials, which others may write to, is not what a search has written. */
@@ -188,6 +196,8 @@ extern void hopper_search_write_new_trials(hopper_automl *run);
  * table.
  */
 extern void hopper_search_finish_tables(const hopper_automl *run, int64 best);
+/* What was made gets the place of old tables, or stays where it is, with a WARNING. */
+extern void hopper_search_replace_tables(hopper_automl *run);
 
 /* --- one run for all (search/pool.c) --- */
 

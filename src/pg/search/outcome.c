@@ -83,7 +83,7 @@ tell_rungs(hopper_automl *run)
 		run->has_rungs = true;
 		ereport(NOTICE,
 				(errmsg("automl \"%s\": s=%d, i=%d: %s%s trained for %s%s%s, %s elapsed",
-						run->output.shown, rung.s, rung.i,
+						run->final_output.shown, rung.s, rung.i,
 						hopper_plural(rung.configs, "configuration", "configurations"),
 						rung.failed > 0 ? psprintf(" (" INT64_FORMAT " failed)", rung.failed) : "",
 						hopper_plural(rung.iterations, "iteration", "iterations"),

@@ -49,7 +49,7 @@ pool_context(void *arg)
 {
 	const search_pool *pool = arg;
 
-	errcontext("automl \"%s\" after %s", pool->run->output.shown,
+	errcontext("automl \"%s\" after %s", pool->run->final_output.shown,
 			   hopper_plural(pool->n_told, "result", "results"));
 }
 
@@ -109,7 +109,7 @@ tell_promotion(search_pool *pool, const hopper_search_assignment *work)
 	pool->largest = work->resource;
 	ereport(NOTICE,
 			(errmsg("automl \"%s\": configuration %d is the first to go on to %s, %s tried%s,"
-					" %s elapsed", pool->run->output.shown, hopper_key_of_trial(work->trial),
+					" %s elapsed", pool->run->final_output.shown, hopper_key_of_trial(work->trial),
 					hopper_plural(work->resource, "iteration", "iterations"),
 					hopper_plural(pool->fit.training.n_configs, "configuration", "configurations"),
 					best_words(pool),
@@ -123,7 +123,7 @@ tell_progress(search_pool *pool)
 		return;
 	ereport(NOTICE,
 			(errmsg("automl \"%s\": %s tried, %d in training%s, %s elapsed",
-					pool->run->output.shown,
+					pool->run->final_output.shown,
 					hopper_plural(pool->fit.training.n_configs, "configuration", "configurations"),
 					pool->n_training, best_words(pool),
 					hopper_duration_words(hopper_seconds_since(pool->run->started)))));
@@ -261,6 +261,7 @@ set_up(search_pool *pool, const hopper_search_assignment *work, int n)
 	fit->function = "automl";
 	fit->source = run->packed;
 	fit->output = run->output;
+	fit->shown = run->final_output.shown;
 	fit->models = run->models;
 	fit->selection = run->selection;
 	fit->has_selection = true;

@@ -87,20 +87,123 @@ hopper_search_check_trials(const hopper_name *trials)
 }
 
 void
+hopper_search_name_tables(hopper_automl *run, const hopper_name *output,
+						  const hopper_name *selection)
+{
+	run->output = *output;
+	run->info = hopper_name_with_suffix(output, "info");
+	run->state = hopper_name_with_suffix(output, "state");
+	run->trials = hopper_name_with_suffix(output, "trials");
+	run->rungs = hopper_name_with_suffix(output, "rungs");
+	run->decisions = hopper_name_with_suffix(output, "decisions");
+	run->selection = *selection;
+	run->selection_summary = hopper_name_with_suffix(selection, "summary");
+}
+
+/* All that a search makes beside models of this name. */
+static void
+model_tables(const hopper_name *output, hopper_made *tables)
+{
+	hopper_outputs outputs = hopper_outputs_named(output);
+
+	hopper_outputs_tables(&outputs, tables);
+	(void) hopper_search_tables(output, tables + HOPPER_OUTPUT_TABLES);
+}
+
+#define CONFIGS_TABLES 2
+
+static void
+config_tables(const hopper_name *selection, hopper_made *tables)
+{
+	tables[0] = (hopper_made) {*selection, HOPPER_MADE_CONFIGS};
+	tables[1] = (hopper_made) {hopper_name_with_suffix(selection, "summary"),
+	HOPPER_MADE_CONFIGS_SUMMARY};
+}
+
+/* Others use the old tables while the search goes on. */
+static void
+make_room(hopper_automl *run, bool replace)
+{
+	hopper_made models[HOPPER_MODEL_TABLES];
+	hopper_made configs[CONFIGS_TABLES];
+	hopper_made made_models[HOPPER_MODEL_TABLES];
+	hopper_made made_configs[CONFIGS_TABLES];
+
+	model_tables(&run->final_output, models);
+	config_tables(&run->final_selection, configs);
+	run->replaces_output = hopper_make_room(models, lengthof(models), replace);
+	run->replaces_selection = hopper_make_room(configs, lengthof(configs), replace);
+	hopper_name_elsewhere(models, lengthof(models), HOPPER_NEW, made_models);
+	hopper_name_elsewhere(configs, lengthof(configs), HOPPER_NEW "_configs", made_configs);
+	hopper_search_name_tables(run, run->replaces_output ? &made_models[0].name : &models[0].name,
+							  run->replaces_selection ? &made_configs[0].name : &configs[0].name);
+}
+
+/* What can fail by the tables' new names and rights fails before the search. */
+static void
+rehearse_replacing(const hopper_automl *run)
+{
+	hopper_made tables[HOPPER_MODEL_TABLES];
+	hopper_made made[HOPPER_MODEL_TABLES];
+
+	if (run->replaces_output)
+	{
+		model_tables(&run->final_output, tables);
+		model_tables(&run->output, made);
+		hopper_exchange_rehearse(tables, made, HOPPER_MODEL_TABLES);
+	}
+	if (run->replaces_selection)
+	{
+		config_tables(&run->final_selection, tables);
+		config_tables(&run->selection, made);
+		hopper_exchange_rehearse(tables, made, CONFIGS_TABLES);
+	}
+}
+
+static bool
+replace_configs(const hopper_automl *run)
+{
+	hopper_made tables[CONFIGS_TABLES];
+	hopper_made made[CONFIGS_TABLES];
+
+	config_tables(&run->final_selection, tables);
+	config_tables(&run->selection, made);
+	return hopper_exchange_results(tables, made, CONFIGS_TABLES);
+}
+
+static bool
+replace_models(const hopper_automl *run)
+{
+	hopper_made tables[HOPPER_MODEL_TABLES];
+	hopper_made made[HOPPER_MODEL_TABLES];
+
+	model_tables(&run->final_output, tables);
+	model_tables(&run->output, made);
+	return hopper_exchange_results(tables, made, HOPPER_MODEL_TABLES);
+}
+
+void
+hopper_search_replace_tables(hopper_automl *run)
+{
+	hopper_outputs outputs;
+
+	if (!run->replaces_output && !run->replaces_selection)
+		return;
+	if (run->replaces_output && !replace_models(run))
+		run->final_output = run->output;
+	if (run->replaces_selection && !replace_configs(run))
+		run->final_selection = run->selection;
+	hopper_search_name_tables(run, &run->final_output, &run->final_selection);
+	outputs = hopper_outputs_named(&run->output);
+	hopper_outputs_update_names(&outputs);
+	hopper_change("UPDATE %s SET model_selection_table = %s", outputs.summary.quoted,
+				  hopper_literal(run->selection.quoted));
+}
+
+void
 hopper_search_create_tables(hopper_automl *run, bool replace)
 {
-	hopper_outputs outputs = hopper_outputs_named(&run->output);
-	hopper_made models[HOPPER_OUTPUT_TABLES + HOPPER_SEARCH_TABLES];
-	hopper_made configs[] =
-	{{run->selection, HOPPER_MADE_CONFIGS}, {run->selection_summary, HOPPER_MADE_CONFIGS_SUMMARY}};
-
-	hopper_outputs_tables(&outputs, models);
-	(void) hopper_search_tables(&run->output, models + HOPPER_OUTPUT_TABLES);
-	/* What is dropped comes back where the search fails. */
-	if (hopper_make_room(models, lengthof(models), replace))
-		run->grants[0] = hopper_drop_to_replace(models, lengthof(models));
-	if (hopper_make_room(configs, lengthof(configs), replace))
-		run->grants[1] = hopper_drop_to_replace(configs, lengthof(configs));
+	make_room(run, replace);
 	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4 PRIMARY KEY,"
 				" model_id pg_catalog.int4 NOT NULL, compile_params pg_catalog.varchar,"
 				" fit_params pg_catalog.varchar)" HOPPER_DISTRIBUTED_BY("mst_key"),
@@ -145,6 +248,7 @@ hopper_search_create_tables(hopper_automl *run, bool replace)
 	hopper_comment_column(&run->decisions, "s", "bracket");
 	hopper_comment_column(&run->decisions, "i", "round of the bracket");
 	hopper_comment_column(&run->decisions, "virtual_time", HOPPER_VIRTUAL_TIME);
+	rehearse_replacing(run);
 }
 
 static const char *

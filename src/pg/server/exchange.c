@@ -11,7 +11,7 @@
  */
 #include "pg/server/made.h"
 
-#include "miscadmin.h"
+#include "lib/stringinfo.h"
 #include "utils/guc.h"
 
 typedef struct exchange
@@ -19,7 +19,7 @@ typedef struct exchange
 	const hopper_made *tables;
 	const hopper_made *others;
 	int			n;
-	hopper_name *aside;			/* for each of `tables` */
+	hopper_made *aside;			/* names for `tables` */
 	int			at;				/* the table that an attempt is for */
 } exchange;
 
@@ -117,7 +117,11 @@ lock_old(void *state)
 	}
 }
 
-/* A table that was renamed or dropped while it was waited for is not waited for again. */
+/*
+ * A table that was renamed or dropped while it was waited for is not waited for again. Who reads
+ * one of the tables and then another that is locked already goes on when a deadlock has made this
+ * one give up its locks; who waits for what the statement itself has read will not.
+ */
 static ErrorData *
 lock_old_tables(exchange *work)
 {
@@ -125,7 +129,13 @@ lock_old_tables(exchange *work)
 	{
 		ErrorData  *error = attempt(lock_old, work);
 
-		if (error == NULL || error->sqlerrcode != ERRCODE_UNDEFINED_TABLE || tries == 10)
+		int			most = 0;
+
+		if (error && error->sqlerrcode == ERRCODE_UNDEFINED_TABLE)
+			most = 10;
+		else if (error && error->sqlerrcode == ERRCODE_T_R_DEADLOCK_DETECTED)
+			most = 2;
+		if (tries >= most)
 			return error;
 	}
 }
@@ -137,30 +147,7 @@ move_aside(void *state)
 
 	for (int i = 0; i < work->n; i++)
 		if (is_there(&work->tables[i]))
-			hopper_rename_made(&work->tables[i].name, &work->aside[i]);
-}
-
-/* Names that nobody has, which are to each other as those of the tables are. */
-static void
-choose_names_aside(exchange *work)
-{
-	const char *first = work->tables[0].name.name;
-	hopper_name beside = work->tables[0].name;
-	bool		free = false;
-
-	work->aside = palloc(work->n * sizeof(hopper_name));
-	for (int number = MyProcPid; !free; number++)
-	{
-		free = true;
-		beside.name = "hopper_old";
-		for (int i = 0; i < work->n; i++)
-		{
-			const char *end = work->tables[i].name.name + strlen(first);
-
-			work->aside[i] = hopper_name_with_suffix(&beside, psprintf("%d%s", number, end));
-			free = free && !OidIsValid(hopper_relation_oid(&work->aside[i], true));
-		}
-	}
+			hopper_rename_made(&work->tables[i].name, &work->aside[i].name);
 }
 
 static const char *
@@ -177,9 +164,24 @@ tell_aside(const exchange *work, const ErrorData *error)
 
 	ereport(WARNING,
 			(errmsg("the old \"%s\" could not be dropped, it is named \"%s\" now",
-					work->tables[0].name.shown, work->aside[0].shown),
+					work->tables[0].name.shown, work->aside[0].name.shown),
 			 errdetail("%s", reason(error)),
 			 errhint("Drop it with %s when nothing needs it.", drop ? drop : "DROP TABLE")));
+}
+
+/* "a" its name, or "a", "a_summary" their names */
+static const char *
+names_to_give(const exchange *work)
+{
+	StringInfoData text;
+	int			n = 0;
+
+	initStringInfo(&text);
+	for (int i = 0; i < work->n; i++)
+		if (is_there(&work->others[i]))
+			appendStringInfo(&text, "%s\"%s\"", n++ ? ", " : "", work->others[i].name.shown);
+	appendStringInfoString(&text, n > 1 ? " their names" : " its name");
+	return text.data;
 }
 
 static void
@@ -194,7 +196,7 @@ tell_kept(const exchange *work, const ErrorData *error)
 			 models ? errhint("Give it its name with hopper.rename_model(%s, %s, replace => true).",
 							  hopper_literal(hopper_written_name(&work->others[0].name)),
 							  hopper_literal(hopper_written_name(&work->tables[0].name)))
-			 : errhint("Give it its name with ALTER TABLE.")));
+			 : errhint("Give %s with ALTER TABLE.", names_to_give(work))));
 }
 
 static void
@@ -212,31 +214,23 @@ move_and_rename(void *state)
 }
 
 /*
- * `first`, and where that cannot be done `second`, with a WARNING; the old tables are locked.
- * Returns why neither could.
+ * The old tables are locked; where they cannot be dropped they get other names, with a WARNING.
+ * Returns why they could not.
  */
 static ErrorData *
-clear_old(exchange *work, hopper_work_fn first, hopper_work_fn second)
+put_in_place(exchange *work)
 {
-	ErrorData  *error = attempt(first, work);
+	ErrorData  *error = attempt(drop_and_rename, work);
 	ErrorData  *stays;
 
 	if (error == NULL)
 		return NULL;
-	choose_names_aside(work);
-	stays = attempt(second, work);
+	work->aside = palloc(work->n * sizeof(hopper_made));
+	hopper_name_elsewhere(work->tables, work->n, "hopper_old", work->aside);
+	stays = attempt(move_and_rename, work);
 	if (stays == NULL)
 		tell_aside(work, error);
 	return stays;
-}
-
-static int
-wait_for_locks(void)
-{
-	int			level = NewGUCNestLevel();
-
-	hopper_set_for_now("lock_timeout", "0");
-	return level;
 }
 
 static void
@@ -258,49 +252,18 @@ bool
 hopper_exchange_results(const hopper_made *tables, const hopper_made *others, int n)
 {
 	exchange	work = {.tables = tables,.others = others,.n = n};
-	int			level = wait_for_locks();
-	ErrorData  *error = lock_old_tables(&work);
+	int			level = NewGUCNestLevel();
+	ErrorData  *error;
 
+	hopper_set_for_now("lock_timeout", "0");
+	error = lock_old_tables(&work);
 	if (error == NULL)
 	{
 		grant_all(&work);
-		error = clear_old(&work, drop_and_rename, move_and_rename);
+		error = put_in_place(&work);
 	}
 	if (error)
 		tell_kept(&work, error);
 	AtEOXact_GUC(true, level);
 	return error == NULL;
-}
-
-static ErrorData *
-drop_waiting(const hopper_made *tables, int n)
-{
-	exchange	work = {.tables = tables,.n = n};
-	int			level = wait_for_locks();
-	ErrorData  *error = lock_old_tables(&work);
-
-	if (error == NULL)
-		error = clear_old(&work, drop_old, move_aside);
-	AtEOXact_GUC(true, level);
-	return error;
-}
-
-void
-hopper_drop_for_results(const hopper_made *tables, int n)
-{
-	ErrorData  *error = drop_waiting(tables, n);
-
-	if (error)
-		ReThrowError(error);
-}
-
-void
-hopper_drop_leftover(const hopper_made *table)
-{
-	ErrorData  *error = drop_waiting(table, 1);
-
-	if (error)
-		ereport(WARNING,
-				(errmsg("\"%s\" of the earlier models could not be dropped", table->name.shown),
-				 errdetail("%s", reason(error))));
 }

@@ -249,19 +249,43 @@ hopper_drop_made(const hopper_made *tables, int n, char **words)
 
 /* --- names --- */
 
-hopper_name
-hopper_working_name(const hopper_name *name)
+void
+hopper_name_like(const hopper_name *name, const hopper_made *tables, int n, hopper_made *named)
 {
-	hopper_name work = *name;
+	size_t		first = strlen(tables[0].name.name);
 
-	work.name = "hopper";
-	for (int i = MyProcPid;; i++)
+	for (int i = 0; i < n; i++)
 	{
-		hopper_name result = hopper_name_with_suffix(&work, psprintf("new_%d", i));
+		const char *end = tables[i].name.name + first;
 
-		if (!OidIsValid(hopper_relation_oid(&result, true)))
-			return result;
+		named[i].kind = tables[i].kind;
+		/* Without its "_". */
+		named[i].name = *end == '\0' ? *name : hopper_name_with_suffix(name, end + 1);
 	}
+}
+
+static bool
+is_any_there(const hopper_made *tables, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (OidIsValid(hopper_relation_oid(&tables[i].name, true)))
+			return true;
+	return false;
+}
+
+void
+hopper_name_elsewhere(const hopper_made *tables, int n, const char *prefix, hopper_made *named)
+{
+	hopper_name beside = tables[0].name;
+	int			number = MyProcPid;
+
+	beside.name = pstrdup(prefix);
+	do
+	{
+		hopper_name name = hopper_name_with_suffix(&beside, psprintf("%d", number++));
+
+		hopper_name_like(&name, tables, n, named);
+	} while (is_any_there(named, n));
 }
 
 void
@@ -375,15 +399,6 @@ hopper_drop_to_replace(const hopper_made *tables, int n)
 	hopper_grants *grants = note_grants(tables, n);
 
 	(void) hopper_drop_made(tables, n, NULL);
-	return grants;
-}
-
-hopper_grants *
-hopper_drop_after_work(const hopper_made *tables, int n)
-{
-	hopper_grants *grants = note_grants(tables, n);
-
-	hopper_drop_for_results(tables, n);
 	return grants;
 }
 

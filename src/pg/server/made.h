@@ -52,6 +52,16 @@ extern const char *hopper_column_selected(Oid relation, const char *column);
  */
 extern bool hopper_make_room(const hopper_made *tables, int n, bool replace);
 /*
+ * Names that nobody has and that are to each other as those of `tables`, for what will have these
+ * later, or had them: in the schema of tables[0], `prefix` before a number. Fills `named`.
+ */
+extern void hopper_name_elsewhere(const hopper_made *tables, int n, const char *prefix,
+								  hopper_made *named);
+#define HOPPER_NEW "hopper_new"
+/* The names of `tables` for another tables[0]; ERROR 42622 where one is too long. */
+extern void hopper_name_like(const hopper_name *name, const hopper_made *tables, int n,
+							 hopper_made *named);
+/*
  * Drops those that there are, after another session's statements that use them; *words (or NULL)
  * names them: "a", "b" and "c". Returns how many.
  */
@@ -68,15 +78,8 @@ typedef struct hopper_grants
 	List	  **rights;			/* of others, by table */
 } hopper_grants;
 extern hopper_grants *hopper_drop_to_replace(const hopper_made *tables, int n);
-/*
- * The same at the end of long work, which a lock_timeout or something that depends on the tables
- * does not throw away (server/exchange.c).
- */
-extern hopper_grants *hopper_drop_after_work(const hopper_made *tables, int n);
 /* NULL for none; tables that were not made again are left out. */
 extern void hopper_grant_again(const hopper_grants *grants);
-/* A name in the schema of `name` that no table has, for what will have another name later. */
-extern hopper_name hopper_working_name(const hopper_name *name);
 /* ERROR 42809 or 42501 where what has the name is something else, or another role's. */
 extern void hopper_require_replaceable(const hopper_made *table);
 /* With its primary key's index, after another session's statements that use it. */
@@ -102,9 +105,5 @@ extern void hopper_exchange_rehearse(const hopper_made *tables, const hopper_mad
  * theirs. A WARNING says so.
  */
 extern bool hopper_exchange_results(const hopper_made *tables, const hopper_made *others, int n);
-/* Of the names of `tables` at the end of long work: only the locks can fail, by a deadlock. */
-extern void hopper_drop_for_results(const hopper_made *tables, int n);
-/* What goes with tables that were replaced; a WARNING where it stays. */
-extern void hopper_drop_leftover(const hopper_made *table);
 
 #endif							/* HOPPER_MADE_H */

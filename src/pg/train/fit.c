@@ -219,7 +219,7 @@ choose_ranking(hopper_fit *request, hopper_ranking *ranking)
 		params[i] = request->configs[i].compile_params;
 	hopper_rank_configs(request->n_configs, params, request->record.rank_by, false, ranking);
 	if (!asked)
-		hopper_tell_ranking(ranking, request->output.shown);
+		hopper_tell_ranking(ranking, request->shown);
 	/* Whatever fails on the way. */
 	request->record.rank_by = hopper_ranked_by(ranking);
 	pfree(params);
@@ -241,6 +241,8 @@ hopper_fit_prepare(hopper_fit *request)
 
 	request->level = NewGUCNestLevel();
 	request->outputs = request->made = hopper_outputs_named(&request->output);
+	if (request->shown == NULL)
+		request->shown = request->output.shown;
 	/* Our statements are many and touch few rows; the planner thinks otherwise of the arrays. */
 	hopper_disable_jit();
 	hopper_read_packed(&request->source, false, &request->train);
@@ -274,7 +276,7 @@ hopper_fit_prepare(hopper_fit *request)
 		hopper_outputs_create(&request->made, &request->train);
 
 	training->function = request->function;
-	training->shown = request->output.shown;
+	training->shown = request->shown;
 	training->quoted = hopper_written_name(&request->output);
 	training->options = request->options;
 	training->options.n_starts = request->train.n_starts;

@@ -15,6 +15,7 @@ typedef struct hopper_fit
 	hopper_name source;
 	hopper_name output;
 	char	   *written;		/* output as the user wrote it */
+	const char *shown;			/* NULL: output; else what will be its name */
 	bool		has_validation;
 	hopper_name validation;
 	hopper_name models;

@@ -27,9 +27,8 @@ PG_FUNCTION_INFO_V1(hopper_sql_models);
 typedef struct model_tables
 {
 	hopper_outputs outputs;
-	/* those of training, then those of its search that there are */
-	hopper_made tables[HOPPER_OUTPUT_TABLES + HOPPER_SEARCH_TABLES];
-	int			n;
+	hopper_made tables[HOPPER_MODEL_TABLES];
+	int			n;				/* hopper_model_tables() */
 } model_tables;
 
 static hopper_name
@@ -46,40 +45,38 @@ name_tables(const hopper_name *name, model_tables *model)
 	model->n = HOPPER_OUTPUT_TABLES;
 }
 
-/* Tables of these names may be somebody else's: `mine` leaves those of other roles out, too. */
 static void
 add_search_tables(model_tables *model, bool mine)
 {
-	hopper_made searched[HOPPER_SEARCH_TABLES];
-	int			n = hopper_search_tables(&model->outputs.model, searched);
-
-	for (int i = 0; i < n; i++)
-	{
-		Oid			relation = hopper_relation_oid(&searched[i].name, true);
-
-		if (OidIsValid(relation) && hopper_is_made(relation, searched[i].kind) &&
-			(!mine || hopper_is_owner(relation)))
-			model->tables[model->n++] = searched[i];
-	}
+	model->n = hopper_model_tables(&model->outputs, mine, model->tables);
 }
 
-/* As many names for the tables of `from`, whose first is `name`. */
+static bool
+has_kind(const model_tables *model, hopper_made_kind kind)
+{
+	for (int i = 0; i < model->n; i++)
+		if (model->tables[i].kind == kind)
+			return true;
+	return false;
+}
+
+/*
+ * Names for the tables of `from` whose first is `name`, then those of a search that are there and
+ * that `from` has none for: they go with what is replaced.
+ */
 static void
 name_like(const hopper_name *name, const model_tables *from, model_tables *model)
 {
-	hopper_made searched[HOPPER_SEARCH_TABLES];
+	hopper_made there[HOPPER_MODEL_TABLES];
 	int			n;
 
 	name_tables(name, model);
-	n = hopper_search_tables(name, searched);
-	for (int i = HOPPER_OUTPUT_TABLES; i < from->n; i++)
-	{
-		if (n == 0)
-			(void) hopper_name_with_suffix(name, "decisions");	/* is too long */
-		for (int j = 0; j < n; j++)
-			if (searched[j].kind == from->tables[i].kind)
-				model->tables[model->n++] = searched[j];
-	}
+	n = hopper_model_tables(&model->outputs, true, there);
+	hopper_name_like(name, from->tables, from->n, model->tables);
+	model->n = from->n;
+	for (int i = HOPPER_OUTPUT_TABLES; i < n; i++)
+		if (!has_kind(model, there[i].kind))
+			model->tables[model->n++] = there[i];
 }
 
 /* The first argument's tables; ERROR 42809 where one of them that is there is none of training. */
@@ -133,14 +130,6 @@ require_complete(const model_tables *model)
 					 errdetail("It has no companion \"%s\".", model->tables[i].name.shown)));
 }
 
-/* What the summary calls its own tables. */
-static void
-update_summary(const hopper_outputs *outputs)
-{
-	hopper_change("UPDATE %s SET model = %s, model_info = %s", outputs->summary.quoted,
-				  hopper_literal(outputs->model.quoted), hopper_literal(outputs->info.quoted));
-}
-
 /* drop_model(model_table) -> number of tables */
 Datum
 hopper_sql_drop_model(PG_FUNCTION_ARGS)
@@ -189,11 +178,10 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	name_like(&name, &model, &renamed);
 	if (hopper_make_room(renamed.tables, renamed.n, !PG_ARGISNULL(2) && PG_GETARG_BOOL(2)))
 		hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
-	if (model.n == HOPPER_OUTPUT_TABLES)
-		hopper_drop_search_tables(&name);
+	(void) hopper_drop_made(renamed.tables + model.n, renamed.n - model.n, NULL);
 	hopper_exchange(renamed.tables, model.tables, model.n);
 	if (OidIsValid(hopper_relation_oid(&renamed.outputs.summary, true)))
-		update_summary(&renamed.outputs);
+		hopper_outputs_update_names(&renamed.outputs);
 	hopper_finish();
 	PG_RETURN_VOID();
 }
@@ -248,8 +236,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	(void) hopper_make_room(copy.tables, copy.n, !PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
 	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
 	grants = hopper_drop_to_replace(copy.tables, copy.n);
-	hopper_drop_search_tables(&copy.outputs.model);
-	for (int i = 0; i < copy.n; i++)
+	for (int i = 0; i < model.n; i++)
 	{
 		const hopper_made *from = &model.tables[i];
 		/* What a search did stays whole, whichever of its models are copied. */
@@ -273,7 +260,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	hopper_grant_again(grants);
 	if (HOPPER_HAS_PUBLICATIONS)
 		hopper_exec("ALTER TABLE %s REPLICA IDENTITY FULL", copy.outputs.summary.quoted);
-	update_summary(&copy.outputs);
+	hopper_outputs_update_names(&copy.outputs);
 	best = hopper_outputs_best(&copy.outputs, NULL);
 	hopper_select_latest("SELECT count(*) FROM %s", copy.outputs.model.quoted);
 	n = hopper_int_cell(&copy.outputs.model, 0, 1, 0, PG_INT64_MAX);

@@ -66,67 +66,68 @@ hopper_search_tables(const hopper_name *model, hopper_made *tables)
 	return HOPPER_SEARCH_TABLES;
 }
 
-bool
-hopper_may_take(const hopper_made *table)
+int
+hopper_model_tables(const hopper_outputs *outputs, bool mine, hopper_made *tables)
 {
-	Oid			relation = hopper_relation_oid(&table->name, true);
+	hopper_made searched[HOPPER_SEARCH_TABLES];
+	int			n_searched = hopper_search_tables(&outputs->model, searched);
+	int			n = HOPPER_OUTPUT_TABLES;
 
-	return OidIsValid(relation) && hopper_is_made(relation, table->kind) &&
-		hopper_is_owner(relation);
-}
+	hopper_outputs_tables(outputs, tables);
+	for (int i = 0; i < n_searched; i++)
+	{
+		Oid			relation = hopper_relation_oid(&searched[i].name, true);
 
-void
-hopper_drop_search_tables(const hopper_name *model)
-{
-	hopper_made tables[HOPPER_SEARCH_TABLES];
-	int			n = hopper_search_tables(model, tables);
-
-	for (int i = 0; i < n; i++)
-		if (hopper_may_take(&tables[i]))
-			(void) hopper_drop_made(&tables[i], 1, NULL);
+		if (OidIsValid(relation) && hopper_is_made(relation, searched[i].kind) &&
+			(!mine || hopper_is_owner(relation)))
+			tables[n++] = searched[i];
+	}
+	return n;
 }
 
 hopper_outputs
 hopper_outputs_make_room(const hopper_outputs *outputs, bool replace)
 {
-	hopper_made tables[HOPPER_OUTPUT_TABLES];
-	hopper_name working;
+	hopper_made tables[HOPPER_MODEL_TABLES];
+	hopper_made working[HOPPER_MODEL_TABLES];
+	int			n = hopper_model_tables(outputs, true, tables);
 
-	hopper_outputs_tables(outputs, tables);
-	if (!hopper_make_room(tables, HOPPER_OUTPUT_TABLES, replace))
+	/* A search that begins has made its tables already, beside models that are to come. */
+	if (!OidIsValid(hopper_relation_oid(&outputs->model, true)))
+		n = HOPPER_OUTPUT_TABLES;
+	if (!hopper_make_room(tables, n, replace))
 		return *outputs;
-	working = hopper_working_name(&outputs->model);
-	return hopper_outputs_named(&working);
+	hopper_name_elsewhere(tables, n, HOPPER_NEW, working);
+	return hopper_outputs_named(&working[0].name);
 }
 
 void
 hopper_outputs_rehearse_replace(const hopper_outputs *outputs, const hopper_outputs *working)
 {
-	hopper_made tables[HOPPER_OUTPUT_TABLES];
-	hopper_made made[HOPPER_OUTPUT_TABLES];
+	hopper_made tables[HOPPER_MODEL_TABLES];
+	hopper_made made[HOPPER_MODEL_TABLES];
+	int			n = hopper_model_tables(outputs, true, tables);
 
-	hopper_outputs_tables(outputs, tables);
-	hopper_outputs_tables(working, made);
-	hopper_exchange_rehearse(tables, made, HOPPER_OUTPUT_TABLES);
+	hopper_name_like(&working->model, tables, n, made);
+	hopper_exchange_rehearse(tables, made, n);
 }
 
 bool
 hopper_outputs_replace(const hopper_outputs *outputs, const hopper_outputs *working)
 {
-	hopper_made tables[HOPPER_OUTPUT_TABLES];
-	hopper_made made[HOPPER_OUTPUT_TABLES];
-	hopper_made searched[HOPPER_SEARCH_TABLES];
-	int			n;
+	hopper_made tables[HOPPER_MODEL_TABLES];
+	hopper_made made[HOPPER_MODEL_TABLES];
+	int			n = hopper_model_tables(outputs, true, tables);
 
-	hopper_outputs_tables(outputs, tables);
-	hopper_outputs_tables(working, made);
-	if (!hopper_exchange_results(tables, made, HOPPER_OUTPUT_TABLES))
-		return false;
-	n = hopper_search_tables(&outputs->model, searched);
-	for (int i = 0; i < n; i++)
-		if (hopper_may_take(&searched[i]))
-			hopper_drop_leftover(&searched[i]);
-	return true;
+	hopper_name_like(&working->model, tables, n, made);
+	return hopper_exchange_results(tables, made, n);
+}
+
+void
+hopper_outputs_update_names(const hopper_outputs *outputs)
+{
+	hopper_change("UPDATE %s SET model = %s, model_info = %s", outputs->summary.quoted,
+				  hopper_literal(outputs->model.quoted), hopper_literal(outputs->info.quoted));
 }
 
 void

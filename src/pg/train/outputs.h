@@ -54,13 +54,17 @@ typedef struct hopper_run_record
 extern hopper_outputs hopper_outputs_named(const hopper_name *model);
 extern void hopper_outputs_tables(const hopper_outputs *outputs, hopper_made *tables);
 #define HOPPER_SEARCH_TABLES 3
+#define HOPPER_MODEL_TABLES (HOPPER_OUTPUT_TABLES + HOPPER_SEARCH_TABLES)
 
 /* What a search leaves beside them; how many, 0 where the name is too long for them. */
 extern int	hopper_search_tables(const hopper_name *model, hopper_made *tables);
-/* Whether the table is there, is one of ours and the caller's. */
-extern bool hopper_may_take(const hopper_made *table);
-/* Where models take the place of a search's, its record goes, too. */
-extern void hopper_drop_search_tables(const hopper_name *model);
+/*
+ * All that goes with a model, whoever drops it, moves it, copies it or replaces it: its own tables,
+ * whether they are there or not, then those of a search that are there. Tables of these names may
+ * be somebody else's: `mine` leaves those of other roles out. Fills up to HOPPER_MODEL_TABLES;
+ * returns how many.
+ */
+extern int	hopper_model_tables(const hopper_outputs *outputs, bool mine, hopper_made *tables);
 /*
  * As hopper_make_room(). Returns the tables to make: those of `outputs` themselves, or where they
  * are to be replaced others, which take their place once they are filled, by
@@ -69,6 +73,8 @@ extern void hopper_drop_search_tables(const hopper_name *model);
  */
 extern hopper_outputs hopper_outputs_make_room(const hopper_outputs *outputs, bool replace);
 extern bool hopper_outputs_replace(const hopper_outputs *outputs, const hopper_outputs *working);
+/* What the summary calls its own tables, after they have got other names. */
+extern void hopper_outputs_update_names(const hopper_outputs *outputs);
 /* Whether it can be done, before the training. */
 extern void hopper_outputs_rehearse_replace(const hopper_outputs *outputs,
 											const hopper_outputs *working);
