@@ -11,14 +11,13 @@
 namespace hopper {
 namespace {
 
-const std::vector<std::string> kScales = {"linear", "log", "log_near_one"};
-
 [[noreturn]] void Refuse(std::string message, std::string detail = "", std::string hint = "") {
   throw Error(ErrorCode::kInvalidParameter, std::move(message), std::move(detail), std::move(hint));
 }
 
 bool NamesScale(const Value& value) {
-  return value.IsText() && std::find(kScales.begin(), kScales.end(), value.text) != kScales.end();
+  const std::vector<std::string>& names = ScaleNames();
+  return value.IsText() && std::find(names.begin(), names.end(), value.text) != names.end();
 }
 
 // A list of two numbers and a text looks like a distribution whatever the text says.
@@ -31,9 +30,10 @@ bool LooksLikeDistribution(const Value& list) {
 Distribution ReadDistribution(const std::string& name, const Value& list) {
   const auto& items = list.items;
   const std::string& scale = items.back().text;
-  const auto known = std::find(kScales.begin(), kScales.end(), scale);
-  if (known == kScales.end()) {
-    const std::string hint = NearestNameHint(scale, kScales);
+  const std::vector<std::string>& names = ScaleNames();
+  const auto known = std::find(names.begin(), names.end(), scale);
+  if (known == names.end()) {
+    const std::string hint = NearestNameHint(scale, names);
     Refuse("distribution \"" + scale + "\" of \"" + name + "\" is not known", "",
            hint.empty() ? "Use linear, log or log_near_one." : hint);
   }
@@ -42,7 +42,7 @@ Distribution ReadDistribution(const std::string& name, const Value& list) {
            "Write [0.0001, 0.1, 'log'], for example.");
   }
   Distribution d;
-  d.scale = static_cast<Scale>(known - kScales.begin());
+  d.scale = static_cast<Scale>(known - names.begin());
   d.low = items[0].real;
   d.high = items[1].real;
   d.integers = items[0].kind == Value::Kind::kInteger && items[1].kind == Value::Kind::kInteger &&
@@ -284,6 +284,11 @@ void ReadCompileGrid(const std::string& text, bool random, GridSpace* space,
 }
 
 }  // namespace
+
+const std::vector<std::string>& ScaleNames() {
+  static const std::vector<std::string> names = {"linear", "log", "log_near_one"};
+  return names;
+}
 
 GridSpace ParseGridSpace(const std::string& compile_grid, const std::string& fit_grid,
                          bool random) {

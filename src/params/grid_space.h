@@ -13,6 +13,8 @@
 namespace hopper {
 
 enum class Scale { kLinear, kLog, kLogNearOne };
+// What users call them, in that order.
+const std::vector<std::string>& ScaleNames();
 
 // [low, high, 'log']: numbers to draw from; integers where both bounds are.
 struct Distribution {

@@ -22,7 +22,6 @@ namespace {
 constexpr double kLargestInteger = 0x1p53;
 
 const std::vector<std::string> kTypes = {"float", "int", "choice", "constant"};
-const std::vector<std::string> kScales = {"linear", "log", "log_near_one"};
 
 Value Dict(std::vector<ValueEntry> entries) {
   Value value;
@@ -250,14 +249,15 @@ class SpaceReader {
     const bool integer = dimension->kind == DimensionKind::kInteger;
     if (integer) dimension->step = 1;
     if (const Value* scale = value.Find("scale")) {
+      const std::vector<std::string>& names = ScaleNames();
       const auto known =
-          scale->IsText() ? std::find(kScales.begin(), kScales.end(), scale->text) : kScales.end();
-      if (known == kScales.end()) {
-        const std::string hint = scale->IsText() ? NearestNameHint(scale->text, kScales) : "";
+          scale->IsText() ? std::find(names.begin(), names.end(), scale->text) : names.end();
+      if (known == names.end()) {
+        const std::string hint = scale->IsText() ? NearestNameHint(scale->text, names) : "";
         Fail(path + ".scale", "scale " + RenderJson(*scale) + " is not known",
              hint.empty() ? "Scales are linear, log and log_near_one." : hint);
       } else {
-        dimension->scale = static_cast<Scale>(known - kScales.begin());
+        dimension->scale = static_cast<Scale>(known - names.begin());
       }
     }
     if (value.Find("step") != nullptr) {
@@ -578,61 +578,12 @@ class SpaceReader {
   std::optional<size_t> chosen_model_;  // the dimension of a list of model_ids
 };
 
-std::string ConditionText(const std::vector<Dimension>& dimensions, const Dimension& dimension) {
-  std::string text;
-  for (const DimensionCondition& condition : dimension.conditions) {
-    const Dimension& parent = dimensions[condition.parent];
-    if (!text.empty()) text += " and ";
-    text += parent.name;
-    if (condition.allowed.empty()) {
-      if (std::isfinite(condition.low)) text += " from " + RenderReal(condition.low);
-      if (std::isfinite(condition.high)) text += " to " + RenderReal(condition.high);
-      continue;
-    }
-    const char* separator = condition.allowed.size() == 1 ? " = " : " in ";
-    for (const double allowed : condition.allowed) {
-      text += separator + RenderJson(parent.ValueOf(allowed));
-      separator = ", ";
-    }
-  }
-  return text;
-}
-
 }  // namespace
 
 SearchSpace ParseSearchSpace(const std::string& text,
                              const std::map<int32_t, std::string>& architectures,
                              std::vector<Problem>* problems, const PointCheck& check) {
   return SpaceReader(architectures, check, problems).Read(text);
-}
-
-std::vector<DimensionRow> DescribeSpace(const SearchSpace& space) {
-  std::vector<DimensionRow> rows;
-  for (const Dimension& dimension : space.dimensions()) {
-    DimensionRow row;
-    row.name = dimension.name;
-    const uint64_t count = dimension.Count();
-    if (count > 0) row.count = count;
-    if (dimension.kind == DimensionKind::kChoice) {
-      row.type = count == 1 ? "constant" : "choice";
-      Value list;
-      list.kind = Value::Kind::kList;
-      list.items = dimension.choices;
-      row.choices = RenderJson(list);
-    } else {
-      row.type = dimension.kind == DimensionKind::kInteger ? "int" : "float";
-      row.scale = kScales[static_cast<size_t>(dimension.scale)];
-      row.low = dimension.low;
-      row.high = dimension.high;
-      if (dimension.step > 0) row.step = dimension.step;
-    }
-    row.condition = ConditionText(space.dimensions(), dimension);
-    for (const std::string& place : dimension.used_in) {
-      row.used_in += (row.used_in.empty() ? "" : ", ") + place;
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
 }
 
 }  // namespace hopper
