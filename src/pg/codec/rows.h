@@ -103,7 +103,7 @@ extern bool hopper_same_features(int n, char *const *names, int n_trained, char 
 /* "a", "b" and 3 more */
 extern char *hopper_columns_words(int n, char *const *names);
 
-/* --- numbers: features, regression values, label arrays (codec/values.c) --- */
+/* --- numbers: features, regression values, label arrays (codec/values.c, codec/encode.c) --- */
 
 typedef enum hopper_pack_layout
 {
