@@ -12,6 +12,7 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
+#include "pg/codec/placement.h"
 #include "pg/server/words.h"
 
 static hopper_predict_what
@@ -77,6 +78,17 @@ hopper_predict_what_by_threshold(FunctionCallInfo fcinfo, int at)
 {
 	return PG_ARGISNULL(at) ? (hopper_predict_what) {PREDICT_ALL}
 	: above_threshold(PG_GETARG_FLOAT8(at));
+}
+
+void
+hopper_refuse_on_segment(const char *function, const char *hint)
+{
+	if (hopper_on_a_segment())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s cannot predict rows where they lie on the segments", function),
+				 errdetail("It reads the model's table, which a segment cannot do."),
+				 errhint("%s", hint)));
 }
 
 bool

@@ -73,7 +73,7 @@ extern hopper_predict_what hopper_predict_what_by_count(FunctionCallInfo fcinfo,
 extern hopper_predict_what hopper_predict_what_by_threshold(FunctionCallInfo fcinfo, int at);
 /*
  * ERROR 0A000 where the caller runs on a segment: models are read with SQL, which the coordinator's
- * own process alone can do. (predict/row.c)
+ * own process alone can do.
  */
 extern void hopper_refuse_on_segment(const char *function, const char *hint);
 /* on_null: whether rows that lack a feature get NULL instead of an error. */

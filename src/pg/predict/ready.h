@@ -1,0 +1,50 @@
+/*
+ * ready.h
+ *		Models that stay ready in the session for predict_row().
+ *
+ * A few of them, within hopper.keep_memory; the one that was not used for longest makes room. A
+ * model that is not used for hopper.keep_time frees its memory by itself: its thread does it,
+ * because a session that waits for its client runs nothing of ours.
+ */
+#ifndef HOPPER_PREDICT_READY_H
+#define HOPPER_PREDICT_READY_H
+
+#include "pg/predict/predict.h"
+
+#define READY_VERSION_SIZE 33	/* a hash in hexadecimal digits */
+#define READY_BYTES 0			/* a byte for each feature, or the type of training */
+
+typedef struct hopper_ready_model
+{
+	/* what it was made of */
+	Oid			relation;
+	bool		has_key;
+	int32		mst_key;
+	int32		asked_type;		/* hopper_type of the features, READY_BYTES for bytea */
+	char		version[READY_VERSION_SIZE];	/* of its rows; "" where they have none */
+
+	MemoryContext context;		/* NULL: this place is free */
+	hopper_predict_model model;
+	int32		x_type;			/* of the features as they are computed with */
+	hopper_predictor *predictor;
+	hopper_guard *guard;		/* the session's */
+	int			event_fd;
+	int			n_outputs;
+	int64		bytes;
+	bool		busy;			/* an error came between submit and take */
+	uint64		last_use;
+} hopper_ready_model;
+
+/*
+ * The model with this key, or the best one, for features of `asked_type` (hopper_type, or
+ * READY_BYTES). It stays until another one takes its place. SPI must be connected.
+ */
+extern hopper_ready_model *hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key,
+											int32 asked_type);
+/* The outputs for one row's features, entry->n_outputs numbers until the next call. */
+extern const float *hopper_ready_compute(hopper_ready_model *entry, const char *features,
+										 size_t size);
+/* After the call: what is too large to be kept goes. */
+extern void hopper_ready_leave(hopper_ready_model *entry);
+
+#endif							/* HOPPER_PREDICT_READY_H */
