@@ -1,0 +1,28 @@
+/*
+ * selection.h
+ *		Writing selection tables, for load_model_selection_table() and generate_model_configs().
+ */
+#ifndef HOPPER_SELECTION_H
+#define HOPPER_SELECTION_H
+
+#include "pg/server/glue.h"
+#include "pg/server/made.h"
+
+/* Where configurations go: a table that is there, or one that is made once they are checked. */
+typedef struct hopper_destination
+{
+	hopper_name models;
+	hopper_name selection;
+	hopper_made made[2];		/* it and its summary */
+	bool		exists;
+	bool		replaces;
+	int64		first_key;
+} hopper_destination;
+
+/*
+ * Adds the configurations that the core has listed, and frees the list; returns their number. All
+ * that can be wrong with them is known before the first table is made. SPI must be connected.
+ */
+extern int32 hopper_write_configs(const hopper_destination *to, hopper_rows *rows);
+
+#endif							/* HOPPER_SELECTION_H */
