@@ -130,6 +130,11 @@ extern void hopper_training_allocate(hopper_training *training);
 
 /* What an iteration of each model costs, in any unit; palloc'ed. */
 extern double *hopper_training_costs(const hopper_training *training);
+
+/* --- why configurations failed (train/failures.c) --- */
+
+/* What failures have in common: "loss became NaN" of "loss became NaN after 3 steps with ...". */
+extern char *hopper_short_reason(const char *utf8_message);
 /* ERROR 22000 with the reasons where no configuration has a result that is not failed. */
 extern void hopper_refuse_all_failed(const hopper_training *training);
 
@@ -162,8 +167,6 @@ extern void hopper_progress_line(hopper_progress *progress, const hopper_trainin
 /* How long to sleep at most until a line may be due, in ms; -1: forever. */
 extern long hopper_progress_timeout(const hopper_progress *progress);
 extern void hopper_progress_failed(hopper_training *training, const hopper_event *event);
-/* What failures have in common: "loss became NaN" of "loss became NaN after 3 steps with ...". */
-extern char *hopper_short_reason(const char *utf8_message);
 /* Takes in a HOPPER_EVENT_MODEL_STOPPED of configuration `at`. */
 extern void hopper_progress_stopped(hopper_training *training, int at, const hopper_event *event);
 /* `best_metric`: "validation accuracy"; NULL: none is the best. */
