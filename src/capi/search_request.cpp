@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "capi/arguments.h"
 #include "capi/search_cost.h"
 #include "model/check.h"
 #include "params/text.h"
@@ -14,8 +15,6 @@
 
 namespace hopper {
 namespace {
-
-std::string Text(const char* text) { return text == nullptr ? "" : text; }
 
 // Runs `body`; what it throws becomes a problem.
 template <typename Body>

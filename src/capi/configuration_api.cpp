@@ -1,0 +1,177 @@
+// The core's table: configurations, their problems, and how their metrics are read.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capi/arguments.h"
+#include "capi/boundary.h"
+#include "capi/core_parts.h"
+#include "capi/rows.h"
+#include "data/dataset.h"
+#include "model/check.h"
+#include "model/spec.h"
+#include "params/grid.h"
+#include "params/loss_type.h"
+#include "params/metric_params.h"
+#include "params/params.h"
+#include "params/ranking.h"
+
+namespace hopper {
+namespace {
+
+hopper_rows* ConfigurationRows(const std::vector<Configuration>& configurations) {
+  auto table = std::make_unique<Rows>(3);
+  for (const Configuration& c : configurations) {
+    table->Add({std::to_string(c.model_id), c.compile_params, c.fit_params});
+  }
+  return Rows::Release(std::move(table));
+}
+
+int GenerateConfigurations(const hopper_grid* grid, hopper_rows** rows, hopper_error* notice,
+                           hopper_error* error) {
+  return Guard(error, [&] {
+    Require(grid != nullptr, "grid");
+    GridRequest request;
+    request.model_ids.assign(grid->model_ids, grid->model_ids + grid->n_models);
+    request.compile_grid = Text(grid->compile_grid);
+    request.fit_grid = Text(grid->fit_grid);
+    request.random = grid->random != 0;
+    request.num_configs = grid->num_configs;
+    if (grid->has_random_state != 0) request.random_state = grid->random_state;
+    request.max_configs = grid->max_configs;
+    for (int32_t i = 0; i < grid->n_existing; ++i) {
+      request.existing.push_back({grid->existing_model_ids[i],
+                                  Text(grid->existing_compile_params[i]),
+                                  Text(grid->existing_fit_params[i])});
+    }
+    Problem understood;
+    *rows = ConfigurationRows(GenerateConfigs(request, &understood));
+    FillError(understood, notice);
+  });
+}
+
+int CrossConfigurations(int32_t n_models, const int32_t* model_ids, int32_t n_compile,
+                        const char* const* compile_params, int32_t n_fit,
+                        const char* const* fit_params, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    const auto texts = [](int32_t n, const char* const* list) {
+      std::vector<std::string> out;
+      for (int32_t i = 0; i < n; ++i) out.push_back(Text(list[i]));
+      return out;
+    };
+    *rows =
+        ConfigurationRows(CrossConfigs(std::vector<int32_t>(model_ids, model_ids + n_models),
+                                       texts(n_compile, compile_params), texts(n_fit, fit_params)));
+  });
+}
+
+int CheckConfigurations(const hopper_config* configs, int32_t n_configs,
+                        const hopper_data_desc* data, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    auto table = std::make_unique<Rows>(6);
+    for (const ConfigProblem& found :
+         CheckConfigs(std::vector<hopper_config>(configs, configs + n_configs), data)) {
+      const ParamProblem& problem = found.problem;
+      table->Add({std::to_string(found.mst_key), problem.warning ? "warning" : "error",
+                  std::to_string(static_cast<int>(problem.code)), problem.message,
+                  NullIfEmpty(problem.detail), NullIfEmpty(problem.hint)});
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int32_t DirectionNumber(Direction direction) {
+  switch (direction) {
+    case Direction::kUp:
+      return HOPPER_LARGER_IS_BETTER;
+    case Direction::kDown:
+      return HOPPER_SMALLER_IS_BETTER;
+    case Direction::kUnknown:
+      break;
+  }
+  return HOPPER_NO_DIRECTION;
+}
+
+int DirectionOfMetric(const char* metric, int32_t* direction, hopper_error* error) {
+  return Guard(error, [&] {
+    Require(metric != nullptr, "metric");
+    *direction = DirectionNumber(NamedDirection(metric));
+  });
+}
+
+int LinkOfOutput(const char* model_arch, size_t model_arch_size, const char* compile_params,
+                 const hopper_data_desc* data, int32_t output, hopper_output_link* link,
+                 hopper_error* error) {
+  return Guard(error, [&] {
+    Require(data != nullptr, "data");
+    const auto spec = ParseModelFor(JsonText(model_arch, model_arch_size), InputsOf(*data));
+    const std::vector<DataOutput> labels = OutputsOf(*data);
+    Require(output >= 0 && output < static_cast<int32_t>(labels.size()), "output");
+    size_t i = 0;
+    while (i < spec->outputs.size() && spec->outputs.size() + labels.size() > 2 &&
+           spec->outputs[i].name != labels[static_cast<size_t>(output)].name) {
+      ++i;
+    }
+    if (i == spec->outputs.size()) {
+      throw Error(ErrorCode::kInvalidParameter, "model \"" + spec->name + "\" has no output \"" +
+                                                    labels[static_cast<size_t>(output)].name +
+                                                    "\"");
+    }
+    const ModelOutput& end = spec->outputs[i];
+    std::vector<ParamProblem> problems;
+    CompileParams compile = ParseCompileParams(Text(compile_params), &problems);
+    OutputLoss loss;
+    loss.loss = compile.loss;
+    loss.options = compile.loss_options;
+    if (FitToOutputs(spec->OutputNames(), false, &compile, &problems)) loss = compile.losses[i];
+    link->width = end.shape.empty() ? 1 : end.shape.back();
+    link->first = end.first;
+    link->count = ElementCount(end.shape);
+    link->crossentropy =
+        std::string(LossName(loss.loss)).find("crossentropy") == std::string::npos ? 0 : 1;
+    if (end.final_activation == Activation::kSoftmax ||
+        end.final_activation == Activation::kSigmoid) {
+      link->link = HOPPER_LINK_NONE;
+    } else if (!loss.options.from_logits) {
+      link->link = HOPPER_LINK_CLIP;
+    } else {
+      link->link = LossTypeOf(loss.loss).categorical ? HOPPER_LINK_SOFTMAX : HOPPER_LINK_SIGMOID;
+    }
+  });
+}
+
+int RankConfigurations(int32_t n, const char* const* compile_params, const char* rank_by,
+                       int32_t lenient, hopper_rows** rows, hopper_error* error) {
+  return Guard(error, [&] {
+    std::vector<std::string> texts;
+    for (int32_t i = 0; i < n; ++i) texts.push_back(Text(compile_params[i]));
+    auto table = std::make_unique<Rows>(5);
+    for (const Ranked& one : RankConfigs(texts, Text(rank_by), lenient != 0)) {
+      table->Add({std::to_string(one.metric + 1), std::to_string(DirectionNumber(one.direction)),
+                  std::to_string(one.group + 1), one.name, one.instead ? "1" : "0"});
+    }
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
+int WaitsForMetrics(const char* fit_params, int32_t* waits, hopper_error* error) {
+  return Guard(error, [&] {
+    std::vector<ParamProblem> problems;
+    const FitParams fit = ParseFitParams(Text(fit_params), &problems);
+    *waits = fit.early_stopping.active() || fit.plateau.active ? 1 : 0;
+  });
+}
+
+}  // namespace
+
+void SetConfigurationFunctions(hopper_core_api* api) {
+  api->generate_configs = GenerateConfigurations;
+  api->cross_configs = CrossConfigurations;
+  api->check_configs = CheckConfigurations;
+  api->metric_direction = DirectionOfMetric;
+  api->output_link = LinkOfOutput;
+  api->rank_configs = RankConfigurations;
+  api->waits_for_metrics = WaitsForMetrics;
+}
+
+}  // namespace hopper
