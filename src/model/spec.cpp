@@ -4,13 +4,12 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <queue>
 
 #include "base/bytes.h"
 #include "base/product.h"
+#include "model/graph_builder.h"
 #include "model/json_text.h"
 #include "model/keras_json.h"
-#include "model/masks.h"
 #include "model/model_inputs.h"
 
 namespace hopper {
@@ -18,21 +17,15 @@ namespace hopper {
 namespace {
 
 constexpr int64_t kMaxFloats = int64_t{1} << 31;  // of one tensor, one weight, one model
-constexpr size_t kMaxCalls = 10000;
-constexpr int64_t kAlignment = 16;  // floats in 64 bytes
+constexpr int64_t kAlignment = 16;                // floats in 64 bytes
 
 int64_t AlignUp(int64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
 
-// Runs a graph over shapes: emits nodes, tensors and weights.
+// A model of what its graph yields: inputs, outputs, offsets of the weights, the hash.
 class Builder {
  public:
   Builder(KerasModel* keras, ModelSpec* spec, std::vector<Problem>* problems)
-      : keras_(keras),
-        spec_(spec),
-        problems_(problems),
-        weights_(keras->layers.size()),
-        masks_(spec, problems),
-        own_layers_(static_cast<int>(keras->layers.size())) {}
+      : keras_(keras), spec_(spec), problems_(problems), graph_(keras, spec, problems) {}
 
   // `layer`: where the model ends; null: where it says.
   void Build(const std::vector<DataInput>* data, const std::string* layer) {
@@ -47,7 +40,7 @@ class Builder {
     std::vector<int> inputs;
     if (!TakeInputs(graph, data, &inputs)) return;
     std::vector<int> outputs;
-    if (!Run(graph, inputs, false, &outputs)) return;
+    if (!graph_.Run(graph, inputs, false, &outputs)) return;
     for (const int output : outputs) {
       if (output < 0) return;
     }
@@ -74,7 +67,7 @@ class Builder {
                   std::vector<int>* tensors) {
     if (!FindModelInputs(graph, data, problems_, &spec_->inputs)) return false;
     if (spec_->inputs.size() == 1) {
-      spec_->input = AddTensor(spec_->inputs[0].shape);
+      spec_->input = graph_.AddTensor(spec_->inputs[0].shape);
       *tensors = {spec_->input};
       return true;
     }
@@ -83,15 +76,15 @@ class Builder {
       values = SaturatingAdd(values, ElementCount(input.shape));
     }
     const Shape row{values};
-    if (!CheckTensor(row, "all inputs of the model together")) return false;
-    spec_->input = AddTensor(row);
+    if (!CheckTensorShape(row, "all inputs of the model together", problems_)) return false;
+    spec_->input = graph_.AddTensor(row);
     for (const ModelInput& input : spec_->inputs) {
       JsonDocument config;
       (*config.root())["name"] = input.name;
       (*config.root())["first"] = input.first;
       for (const int64_t size : input.shape) (*config.root())["shape"].push_back(size);
       const std::string fingerprint = std::to_string(input.first) + "\n" + ShapeText(input.shape);
-      tensors->push_back(CallOwn("InputLayer", *config.root(), fingerprint, {spec_->input}));
+      tensors->push_back(graph_.CallOwn("InputLayer", *config.root(), fingerprint, {spec_->input}));
       if (tensors->back() < 0) return false;
     }
     return true;
@@ -105,7 +98,7 @@ class Builder {
                                                 : graph.layers[graph.outputs[i].layer].name;
       made.tensor = tensors[i];
       made.shape = spec_->tensors[tensors[i]];
-      if (!masks_.OfTensor(tensors[i]).empty()) {
+      if (!graph_.masks().OfTensor(tensors[i]).empty()) {
         Fail(ErrorCode::kNotSupported,
              "the output of model \"" + graph.name + "\" has a mask, which is not supported",
              "In Keras, loss and metrics then leave out what the mask leaves out.",
@@ -135,19 +128,19 @@ class Builder {
     for (ModelOutput& output : spec_->outputs) {
       output.first = values;
       values = SaturatingAdd(values, ElementCount(output.shape));
-      if (!CheckTensor({values}, "all outputs of the model together")) return false;
+      if (!CheckTensorShape({values}, "all outputs of the model together", problems_)) return false;
       int tensor = output.tensor;
       if (output.shape.size() != 1) {
         JsonDocument config;
         (*config.root())["name"] = "outputs";
-        tensor = CallOwn("Flatten", *config.root(), "outputs", {tensor});
+        tensor = graph_.CallOwn("Flatten", *config.root(), "outputs", {tensor});
         if (tensor < 0) return false;
       }
       flat.push_back(tensor);
     }
     JsonDocument config;
     (*config.root())["name"] = "outputs";
-    spec_->output = CallOwn("Concatenate", *config.root(), "outputs", flat);
+    spec_->output = graph_.CallOwn("Concatenate", *config.root(), "outputs", flat);
     return spec_->output >= 0;
   }
 
@@ -157,11 +150,11 @@ class Builder {
     std::vector<std::string> names;
     for (size_t i = 0; i < spec_->nodes.size(); ++i) {
       const std::string& own = keras_->layers[spec_->nodes[i].layer]->name();
-      if (spec_->nodes[i].layer < own_layers_ &&
+      if (graph_.IsNamed(spec_->nodes[i].layer) &&
           std::find(names.begin(), names.end(), own) == names.end()) {
         names.push_back(own);
       }
-      if (own == name && spec_->nodes[i].layer < own_layers_ && last == spec_->nodes.size()) {
+      if (own == name && graph_.IsNamed(spec_->nodes[i].layer) && last == spec_->nodes.size()) {
         last = i;
       }
     }
@@ -190,319 +183,6 @@ class Builder {
     return true;
   }
 
-  // The output of a layer that no file names.
-  int CallOwn(const char* class_name, const nlohmann::json& config, const std::string& fingerprint,
-              const std::vector<int>& inputs) {
-    LayerConfig layer_config(config, class_name, "model", keras_->family, problems_);
-    GraphLayer layer;
-    layer.layer = static_cast<int>(keras_->layers.size());
-    keras_->layers.push_back(FindLayerType(class_name)->make(layer_config));
-    keras_->fingerprints.push_back(std::string(class_name) + "\n" + fingerprint);
-    weights_.emplace_back();
-    Call call;
-    call.inputs.resize(inputs.size());
-    return CallLayer(layer, call, inputs, false);
-  }
-
-  bool CheckTensor(const Shape& shape, const std::string& what) {
-    return CheckTensorShape(shape, what, problems_);
-  }
-
-  int AddTensor(const Shape& shape) {
-    spec_->tensors.push_back(shape);
-    masks_.AddTensor();
-    return static_cast<int>(spec_->tensors.size()) - 1;
-  }
-
-  // One evaluation of a graph. `inputs` are tensor ids; an id of -1, here and in `outputs`,
-  // stands for what cannot be known because of a problem that is recorded already. False: there
-  // are no outputs.
-  bool Run(const ModelGraph& graph, const std::vector<int>& inputs, bool inference,
-           std::vector<int>* outputs) {
-    if (!graph.valid) return false;
-    if (inputs.size() != graph.inputs.size()) {
-      Fail(ErrorCode::kInvalidParameter,
-           "model \"" + graph.name + "\" has " + std::to_string(graph.inputs.size()) +
-               " inputs but is called with " + std::to_string(inputs.size()));
-      return false;
-    }
-    using Key = std::pair<int, int>;  // layer, call
-    std::vector<std::vector<std::vector<int>>> values(graph.layers.size());
-    std::vector<std::vector<int>> missing(graph.layers.size());
-    std::vector<std::vector<std::vector<Key>>> readers(graph.layers.size());
-    std::priority_queue<Key, std::vector<Key>, std::greater<Key>> ready;
-    for (size_t i = 0; i < graph.layers.size(); ++i) {
-      const bool is_input = graph.layers[i].kind == GraphLayer::Kind::kInput;
-      const size_t n = is_input ? 1 : graph.layers[i].calls.size();
-      values[i].resize(n);
-      readers[i].resize(n);
-      missing[i].assign(n, 0);
-    }
-    for (size_t i = 0; i < graph.layers.size(); ++i) {
-      const GraphLayer& layer = graph.layers[i];
-      if (layer.kind == GraphLayer::Kind::kInput) continue;
-      if (layer.calls.empty()) {
-        Fail(ErrorCode::kInvalidText, "layer \"" + layer.name + "\" is not connected",
-             "It is " + layer.path + " of the architecture.");
-      }
-      for (size_t c = 0; c < layer.calls.size(); ++c) {
-        const std::vector<TensorRef> refs = layer.calls[c].AllRefs();
-        missing[i][c] = static_cast<int>(refs.size());
-        for (const TensorRef& ref : refs) {
-          readers[ref.layer][ref.call].push_back({static_cast<int>(i), static_cast<int>(c)});
-        }
-      }
-    }
-    const auto settle = [&](Key key) {
-      for (Key reader : readers[key.first][key.second]) {
-        if (--missing[reader.first][reader.second] == 0) ready.push(reader);
-      }
-    };
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const int at = graph.inputs[i].layer;
-      if (!CheckInput(graph.layers[at], inputs[i], !values[at][0].empty())) return false;
-      values[at][0] = {inputs[i]};
-      settle({at, 0});
-    }
-    const auto value_of = [&](const TensorRef& ref) {
-      const std::vector<int>& made = values[ref.layer][ref.call];
-      if (made.empty()) return -1;
-      if (ref.tensor < static_cast<int>(made.size())) return made[ref.tensor];
-      Fail(ErrorCode::kInvalidText, "layer \"" + graph.layers[ref.layer].name +
-                                        "\" has no output " + std::to_string(ref.tensor));
-      return -1;
-    };
-    while (!ready.empty()) {
-      const Key key = ready.top();
-      ready.pop();
-      if (++calls_ > kMaxCalls) {
-        if (calls_ == kMaxCalls + 1) {
-          Fail(ErrorCode::kLimitExceeded, "model calls its layers too often",
-               "The limit is " + std::to_string(kMaxCalls) + " calls.");
-        }
-        return false;
-      }
-      const GraphLayer& layer = graph.layers[key.first];
-      const Call& call = layer.calls[key.second];
-      std::vector<int> arguments;
-      for (const TensorRef& ref : call.AllRefs()) arguments.push_back(value_of(ref));
-      std::vector<int>* made = &values[key.first][key.second];
-      const bool frozen = inference || call.inference;
-      if (layer.kind == GraphLayer::Kind::kMask) {
-        *made = {masks_.Call(layer, call, arguments)};
-      } else if (layer.kind == GraphLayer::Kind::kModel) {
-        if (!CallModel(layer, call, arguments, frozen, made)) made->clear();
-      } else {
-        *made = {CallLayer(layer, call, arguments, frozen)};
-      }
-      settle(key);
-    }
-    for (size_t i = 0; i < graph.layers.size(); ++i) {
-      for (int open : missing[i]) {
-        if (open == 0) continue;
-        Fail(ErrorCode::kInvalidText,
-             "layer \"" + graph.layers[i].name + "\" does not depend on the model's input alone",
-             "It is part of a cycle, or an input is not among the model's inputs. It is " +
-                 graph.layers[i].path + " of the architecture.",
-             "Build the model with all its inputs: keras.Model(inputs=[a, b], outputs=y).");
-        return false;
-      }
-    }
-    outputs->clear();
-    for (const TensorRef& ref : graph.outputs) outputs->push_back(value_of(ref));
-    for (int output : *outputs) {
-      if (output > Masks::kNothing) continue;
-      Fail(ErrorCode::kNotSupported, "model \"" + graph.name + "\" returns a mask",
-           "A mask can only be given to a layer.");
-      return false;
-    }
-    return true;
-  }
-
-  // A nested model sees the masks that its call names. `arguments` are the call's inputs and masks.
-  bool CallModel(const GraphLayer& layer, const Call& call, const std::vector<int>& arguments,
-                 bool inference, std::vector<int>* outputs) {
-    const auto n = static_cast<std::ptrdiff_t>(call.inputs.size());
-    const std::vector<int> inputs(arguments.begin(), arguments.begin() + n);
-    std::vector<std::pair<int, Mask>> before;
-    bool taken = true;
-    for (size_t i = 0; taken && i < call.masks.size(); ++i) {
-      const auto to = static_cast<size_t>(call.masked[i]);
-      const int id = arguments[call.inputs.size() + i];
-      if (id == -1 || (to < inputs.size() && inputs[to] == -1)) continue;  // said already
-      const Mask* mask = masks_.Find(id);
-      taken = mask != nullptr && to < inputs.size() && inputs[to] >= 0;
-      if (!taken) break;
-      before.emplace_back(inputs[to], masks_.OfTensor(inputs[to]));
-      masks_.SetTensor(inputs[to], *mask);
-    }
-    if (!taken) {
-      Fail(ErrorCode::kNotSupported,
-           "model \"" + layer.name + "\" is called with a mask that is not supported",
-           "It is " + layer.path + " of the architecture.");
-    }
-    const bool run = taken && Run(*layer.model, inputs, inference, outputs);
-    for (auto i = before.rbegin(); i != before.rend(); ++i) masks_.SetTensor(i->first, i->second);
-    return run;
-  }
-
-  bool CheckInput(const GraphLayer& layer, int tensor, bool taken) {
-    if (layer.kind != GraphLayer::Kind::kInput || taken) {
-      Fail(ErrorCode::kInvalidText,
-           "\"" + layer.name + "\" is not an input layer, or is an input twice",
-           "It is " + layer.path + " of the architecture.");
-      return false;
-    }
-    if (tensor < 0 || !layer.input_shape || Matches(*layer.input_shape, spec_->tensors[tensor])) {
-      return true;
-    }
-    Fail(ErrorCode::kInvalidParameter,
-         "input \"" + layer.name + "\" expects shape " + OpenShapeText(*layer.input_shape) +
-             " but gets " + ShapeText(spec_->tensors[tensor]),
-         "It is " + layer.path + " of the architecture.");
-    return false;
-  }
-
-  // The id of the output, or -1. `arguments` are the call's inputs and masks.
-  int CallLayer(const GraphLayer& at, const Call& call, const std::vector<int>& arguments,
-                bool inference) {
-    if (at.layer < 0) return -1;
-    const size_t data = call.inputs.size();
-    std::vector<Shape> shapes;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      const int id = arguments[i];
-      if (id == -1) return -1;
-      if (i >= data) continue;
-      if (id <= Masks::kNothing) {
-        Fail(ErrorCode::kNotSupported,
-             "layer \"" + at.name + "\" takes a mask for a tensor, which is not supported",
-             "It is " + at.path + " of the architecture.");
-        return -1;
-      }
-      shapes.push_back(spec_->tensors[id]);
-    }
-    const Layer& layer = *keras_->layers[at.layer];
-    std::vector<Mask> masks;
-    if (!masks_.OfCall(at, layer, call, arguments, &masks)) return -1;
-    const std::string shown = "layer \"" + layer.name() + "\"";
-    // Of layers the missing axes stand behind the batch, of operations before it.
-    for (const Shape& shape : shapes) {
-      if (!at.operation || shape.size() == shapes[0].size()) continue;
-      Fail(ErrorCode::kNotSupported,
-           "operation \"" + at.name + "\" of tensors of shapes " + ShapeText(shapes[0]) + " and " +
-               ShapeText(shape) + " is not supported",
-           "Where one has fewer axes, Keras takes the batch for another axis, as NumPy does. It "
-           "is " +
-               at.path + " of the architecture.",
-           "Use the layer, for example keras.layers.Add()([x, y]), or Reshape.");
-      return -1;
-    }
-    Shape output;
-    std::vector<WeightSpec> weights;
-    const size_t before = problems_->size();
-    const auto fits = [&] {
-      try {
-        output = layer.OutputShape(shapes);
-        if (!CheckTensor(output, "output of " + shown)) return false;
-        weights = layer.Weights(shapes);
-      } catch (const Error& error) {
-        problems_->push_back(error.problem());
-        return false;
-      }
-      return CheckWeights(weights, shown);
-    };
-    if (!fits()) {
-      for (size_t i = before; i < problems_->size(); ++i) NamePlace(at, shapes, &(*problems_)[i]);
-      return -1;
-    }
-    std::optional<std::vector<WeightSpec>>& known = weights_[at.layer];
-    if (!known) {
-      known = std::move(weights);
-    } else if (!SameShapes(*known, weights)) {
-      Fail(ErrorCode::kInvalidParameter,
-           shown + " is called twice with inputs that need different weights",
-           "It is " + at.path + " of the architecture.");
-      return -1;
-    }
-    spec_->flops = SaturatingAdd(spec_->flops, layer.Flops(shapes, output));
-    spec_->activation_floats =
-        SaturatingAdd(spec_->activation_floats, layer.AutogradFloats(shapes, output));
-    Node node;
-    node.layer = at.layer;
-    node.inputs.assign(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(data));
-    node.inference = inference;
-    node.form.data = data;
-    node.form.causal = call.causal;
-    if (layer.reads_masks()) {
-      for (const Mask& mask : masks) {
-        node.form.masks.push_back(Masks::OverInputs(mask, data, &node.inputs));
-      }
-    }
-    // An operation knows nothing of masks, whatever the layer does that stands for it.
-    const Mask made = at.operation ? Mask() : masks_.OfOutput(layer, arguments, masks);
-    for (size_t i = 0; i < data && layer.masking() == Masking::kTakes; ++i) {
-      masks_.SetTensor(arguments[i], {});
-    }
-    node.output = AddTensor(output);
-    masks_.SetTensor(node.output, made);
-    spec_->nodes.push_back(node);
-    const RegularizerSpec& activity = layer.activity_regularizer();
-    if (activity.l1 == 0.0 && activity.l2 == 0.0) return node.output;
-    // A layer behind this one adds to the loss.
-    JsonDocument config;
-    (*config.root())["name"] = layer.name() + "/activity_regularizer";
-    (*config.root())["l1"] = activity.l1;
-    (*config.root())["l2"] = activity.l2;
-    return CallOwn("ActivityRegularization", *config.root(), "", {node.output});
-  }
-
-  // Where in the file the layer of a problem is.
-  static void NamePlace(const GraphLayer& at, const std::vector<Shape>& shapes, Problem* problem) {
-    if (at.path.empty()) return;  // a layer of ours
-    if (!problem->detail.empty()) problem->detail += ' ';
-    problem->detail += "The layer is " + at.path + " of the architecture";
-    for (size_t i = 0; i < shapes.size() && i < 3; ++i) {
-      problem->detail += (i == 0 ? ", called with " : " and ") + ShapeText(shapes[i]);
-    }
-    problem->detail += shapes.size() > 3 ? " and more." : ".";
-  }
-
-  bool CheckWeights(const std::vector<WeightSpec>& weights, const std::string& shown) {
-    for (const WeightSpec& weight : weights) {
-      const std::string what = "weight \"" + weight.name + "\" of " + shown;
-      if (!CheckTensor(weight.shape, what)) return false;
-      const InitializerKind kind = weight.initializer.kind;
-      if ((kind == InitializerKind::kOrthogonal && weight.shape.size() < 2) ||
-          (kind == InitializerKind::kIdentity && weight.shape.size() != 2)) {
-        Fail(ErrorCode::kInvalidParameter,
-             what + " has shape " + ShapeText(weight.shape) + ", which its initializer cannot fill",
-             "Orthogonal needs at least two axes, Identity exactly two.");
-        return false;
-      }
-      const auto rank = static_cast<int64_t>(weight.shape.size());
-      std::vector<char> taken(weight.shape.size(), 0);
-      for (const int64_t axis : weight.constraint.axes) {
-        const int64_t at = axis < 0 ? axis + rank : axis;
-        if (at < 0 || at >= rank || taken[static_cast<size_t>(at)] != 0) {
-          Fail(ErrorCode::kInvalidParameter, what + " has shape " + ShapeText(weight.shape) +
-                                                 ", which axis " + std::to_string(axis) +
-                                                 " of its constraint does not fit");
-          return false;
-        }
-        taken[static_cast<size_t>(at)] = 1;
-      }
-    }
-    return true;
-  }
-
-  static bool SameShapes(const std::vector<WeightSpec>& a, const std::vector<WeightSpec>& b) {
-    if (a.size() != b.size()) return false;
-    for (size_t i = 0; i < a.size(); ++i) {
-      if (a[i].shape != b[i].shape) return false;
-    }
-    return true;
-  }
-
   // Offsets, counts and the hash, when all is known.
   void Finish() {
     spec_->name = keras_->graph.name;
@@ -511,7 +191,7 @@ class Builder {
               std::back_inserter(spec_->warnings));
     spec_->layer_weights.resize(keras_->layers.size());
     for (size_t i = 0; i < keras_->layers.size(); ++i) {
-      for (WeightSpec& weight : *weights_[i]) {
+      for (WeightSpec& weight : graph_.weights(i)) {
         spec_->layer_weights[i].push_back(static_cast<int>(spec_->weights.size()));
         AddWeight(static_cast<int>(i), std::move(weight));
       }
@@ -592,10 +272,7 @@ class Builder {
   KerasModel* keras_;
   ModelSpec* spec_;
   std::vector<Problem>* problems_;
-  std::vector<std::optional<std::vector<WeightSpec>>> weights_;
-  Masks masks_;
-  const int own_layers_;  // those from it on are ours
-  size_t calls_ = 0;
+  GraphBuilder graph_;
 };
 
 }  // namespace

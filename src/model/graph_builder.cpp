@@ -1,0 +1,363 @@
+#include "model/graph_builder.h"
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <queue>
+#include <utility>
+
+#include "base/product.h"
+#include "model/json_text.h"
+#include "model/model_inputs.h"
+
+namespace hopper {
+namespace {
+
+constexpr size_t kMaxCalls = 10000;
+
+// The calls of a graph in an order in which each finds its inputs, and what they gave: tensor ids.
+class CallOrder {
+ public:
+  using Key = std::pair<int, int>;  // layer, call
+
+  explicit CallOrder(const ModelGraph& graph)
+      : values_(graph.layers.size()), missing_(graph.layers.size()), readers_(graph.layers.size()) {
+    for (size_t i = 0; i < graph.layers.size(); ++i) {
+      const bool is_input = graph.layers[i].kind == GraphLayer::Kind::kInput;
+      const size_t n = is_input ? 1 : graph.layers[i].calls.size();
+      values_[i].resize(n);
+      readers_[i].resize(n);
+      missing_[i].assign(n, 0);
+    }
+    for (size_t i = 0; i < graph.layers.size(); ++i) {
+      const GraphLayer& layer = graph.layers[i];
+      if (layer.kind == GraphLayer::Kind::kInput) continue;
+      for (size_t c = 0; c < layer.calls.size(); ++c) {
+        const std::vector<TensorRef> refs = layer.calls[c].AllRefs();
+        missing_[i][c] = static_cast<int>(refs.size());
+        for (const TensorRef& ref : refs) {
+          readers_[ref.layer][ref.call].push_back({static_cast<int>(i), static_cast<int>(c)});
+        }
+      }
+    }
+  }
+
+  // The first call that has its inputs; false where there is none.
+  bool Next(Key* key) {
+    if (ready_.empty()) return false;
+    *key = ready_.top();
+    ready_.pop();
+    return true;
+  }
+  // What it gave is known, or will never be.
+  void Settle(Key key) {
+    for (Key reader : readers_[key.first][key.second]) {
+      if (--missing_[reader.first][reader.second] == 0) ready_.push(reader);
+    }
+  }
+
+  std::vector<int>& values(int layer, int call) { return values_[layer][call]; }
+  // Whether a call of the layer has not had all its inputs.
+  bool IsOpen(size_t layer) const {
+    return std::any_of(missing_[layer].begin(), missing_[layer].end(),
+                       [](int missing) { return missing != 0; });
+  }
+
+ private:
+  std::vector<std::vector<std::vector<int>>> values_;
+  std::vector<std::vector<int>> missing_;
+  std::vector<std::vector<std::vector<Key>>> readers_;
+  std::priority_queue<Key, std::vector<Key>, std::greater<Key>> ready_;
+};
+
+// Where in the file the layer of a problem is.
+void NamePlace(const GraphLayer& at, const std::vector<Shape>& shapes, Problem* problem) {
+  if (at.path.empty()) return;  // a layer of ours
+  if (!problem->detail.empty()) problem->detail += ' ';
+  problem->detail += "The layer is " + at.path + " of the architecture";
+  for (size_t i = 0; i < shapes.size() && i < 3; ++i) {
+    problem->detail += (i == 0 ? ", called with " : " and ") + ShapeText(shapes[i]);
+  }
+  problem->detail += shapes.size() > 3 ? " and more." : ".";
+}
+
+bool SameShapes(const std::vector<WeightSpec>& a, const std::vector<WeightSpec>& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].shape != b[i].shape) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void GraphBuilder::Fail(ErrorCode code, const std::string& message, const std::string& detail,
+                        const std::string& hint) {
+  problems_->push_back({code, message, detail, hint});
+}
+
+bool GraphBuilder::CheckTensor(const Shape& shape, const std::string& what) {
+  return CheckTensorShape(shape, what, problems_);
+}
+
+int GraphBuilder::AddTensor(const Shape& shape) {
+  spec_->tensors.push_back(shape);
+  masks_.AddTensor();
+  return static_cast<int>(spec_->tensors.size()) - 1;
+}
+
+bool GraphBuilder::Run(const ModelGraph& graph, const std::vector<int>& inputs, bool inference,
+                       std::vector<int>* outputs) {
+  if (!graph.valid) return false;
+  if (inputs.size() != graph.inputs.size()) {
+    Fail(ErrorCode::kInvalidParameter,
+         "model \"" + graph.name + "\" has " + std::to_string(graph.inputs.size()) +
+             " inputs but is called with " + std::to_string(inputs.size()));
+    return false;
+  }
+  for (const GraphLayer& layer : graph.layers) {
+    if (layer.kind == GraphLayer::Kind::kInput || !layer.calls.empty()) continue;
+    Fail(ErrorCode::kInvalidText, "layer \"" + layer.name + "\" is not connected",
+         "It is " + layer.path + " of the architecture.");
+  }
+  CallOrder order(graph);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const int at = graph.inputs[i].layer;
+    if (!CheckInput(graph.layers[at], inputs[i], !order.values(at, 0).empty())) return false;
+    order.values(at, 0) = {inputs[i]};
+    order.Settle({at, 0});
+  }
+  const auto value_of = [&](const TensorRef& ref) {
+    const std::vector<int>& made = order.values(ref.layer, ref.call);
+    if (made.empty()) return -1;
+    if (ref.tensor < static_cast<int>(made.size())) return made[ref.tensor];
+    Fail(ErrorCode::kInvalidText, "layer \"" + graph.layers[ref.layer].name + "\" has no output " +
+                                      std::to_string(ref.tensor));
+    return -1;
+  };
+  for (CallOrder::Key key; order.Next(&key);) {
+    if (++calls_ > kMaxCalls) {
+      if (calls_ == kMaxCalls + 1) {
+        Fail(ErrorCode::kLimitExceeded, "model calls its layers too often",
+             "The limit is " + std::to_string(kMaxCalls) + " calls.");
+      }
+      return false;
+    }
+    const GraphLayer& layer = graph.layers[key.first];
+    const Call& call = layer.calls[key.second];
+    std::vector<int> arguments;
+    for (const TensorRef& ref : call.AllRefs()) arguments.push_back(value_of(ref));
+    std::vector<int>* made = &order.values(key.first, key.second);
+    const bool frozen = inference || call.inference;
+    if (layer.kind == GraphLayer::Kind::kMask) {
+      *made = {masks_.Call(layer, call, arguments)};
+    } else if (layer.kind == GraphLayer::Kind::kModel) {
+      if (!CallModel(layer, call, arguments, frozen, made)) made->clear();
+    } else {
+      *made = {CallLayer(layer, call, arguments, frozen)};
+    }
+    order.Settle(key);
+  }
+  for (size_t i = 0; i < graph.layers.size(); ++i) {
+    if (!order.IsOpen(i)) continue;
+    Fail(ErrorCode::kInvalidText,
+         "layer \"" + graph.layers[i].name + "\" does not depend on the model's input alone",
+         "It is part of a cycle, or an input is not among the model's inputs. It is " +
+             graph.layers[i].path + " of the architecture.",
+         "Build the model with all its inputs: keras.Model(inputs=[a, b], outputs=y).");
+    return false;
+  }
+  outputs->clear();
+  for (const TensorRef& ref : graph.outputs) outputs->push_back(value_of(ref));
+  for (int output : *outputs) {
+    if (output > Masks::kNothing) continue;
+    Fail(ErrorCode::kNotSupported, "model \"" + graph.name + "\" returns a mask",
+         "A mask can only be given to a layer.");
+    return false;
+  }
+  return true;
+}
+
+bool GraphBuilder::CallModel(const GraphLayer& layer, const Call& call,
+                             const std::vector<int>& arguments, bool inference,
+                             std::vector<int>* outputs) {
+  const auto n = static_cast<std::ptrdiff_t>(call.inputs.size());
+  const std::vector<int> inputs(arguments.begin(), arguments.begin() + n);
+  std::vector<std::pair<int, Mask>> before;
+  bool taken = true;
+  for (size_t i = 0; taken && i < call.masks.size(); ++i) {
+    const auto to = static_cast<size_t>(call.masked[i]);
+    const int id = arguments[call.inputs.size() + i];
+    if (id == -1 || (to < inputs.size() && inputs[to] == -1)) continue;  // said already
+    const Mask* mask = masks_.Find(id);
+    taken = mask != nullptr && to < inputs.size() && inputs[to] >= 0;
+    if (!taken) break;
+    before.emplace_back(inputs[to], masks_.OfTensor(inputs[to]));
+    masks_.SetTensor(inputs[to], *mask);
+  }
+  if (!taken) {
+    Fail(ErrorCode::kNotSupported,
+         "model \"" + layer.name + "\" is called with a mask that is not supported",
+         "It is " + layer.path + " of the architecture.");
+  }
+  const bool run = taken && Run(*layer.model, inputs, inference, outputs);
+  for (auto i = before.rbegin(); i != before.rend(); ++i) masks_.SetTensor(i->first, i->second);
+  return run;
+}
+
+int GraphBuilder::CallOwn(const char* class_name, const nlohmann::json& config,
+                          const std::string& fingerprint, const std::vector<int>& inputs) {
+  LayerConfig layer_config(config, class_name, "model", keras_->family, problems_);
+  GraphLayer layer;
+  layer.layer = static_cast<int>(keras_->layers.size());
+  keras_->layers.push_back(FindLayerType(class_name)->make(layer_config));
+  keras_->fingerprints.push_back(std::string(class_name) + "\n" + fingerprint);
+  weights_.emplace_back();
+  Call call;
+  call.inputs.resize(inputs.size());
+  return CallLayer(layer, call, inputs, false);
+}
+
+bool GraphBuilder::CheckInput(const GraphLayer& layer, int tensor, bool taken) {
+  if (layer.kind != GraphLayer::Kind::kInput || taken) {
+    Fail(ErrorCode::kInvalidText,
+         "\"" + layer.name + "\" is not an input layer, or is an input twice",
+         "It is " + layer.path + " of the architecture.");
+    return false;
+  }
+  if (tensor < 0 || !layer.input_shape || Matches(*layer.input_shape, spec_->tensors[tensor])) {
+    return true;
+  }
+  Fail(ErrorCode::kInvalidParameter,
+       "input \"" + layer.name + "\" expects shape " + OpenShapeText(*layer.input_shape) +
+           " but gets " + ShapeText(spec_->tensors[tensor]),
+       "It is " + layer.path + " of the architecture.");
+  return false;
+}
+
+bool GraphBuilder::CheckAxes(const GraphLayer& at, const std::vector<Shape>& shapes) {
+  // Of layers the missing axes stand behind the batch, of operations before it.
+  for (const Shape& shape : shapes) {
+    if (!at.operation || shape.size() == shapes[0].size()) continue;
+    Fail(ErrorCode::kNotSupported,
+         "operation \"" + at.name + "\" of tensors of shapes " + ShapeText(shapes[0]) + " and " +
+             ShapeText(shape) + " is not supported",
+         "Where one has fewer axes, Keras takes the batch for another axis, as NumPy does. It "
+         "is " +
+             at.path + " of the architecture.",
+         "Use the layer, for example keras.layers.Add()([x, y]), or Reshape.");
+    return false;
+  }
+  return true;
+}
+
+int GraphBuilder::CallLayer(const GraphLayer& at, const Call& call,
+                            const std::vector<int>& arguments, bool inference) {
+  if (at.layer < 0) return -1;
+  const size_t data = call.inputs.size();
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const int id = arguments[i];
+    if (id == -1) return -1;
+    if (i >= data) continue;
+    if (id <= Masks::kNothing) {
+      Fail(ErrorCode::kNotSupported,
+           "layer \"" + at.name + "\" takes a mask for a tensor, which is not supported",
+           "It is " + at.path + " of the architecture.");
+      return -1;
+    }
+    shapes.push_back(spec_->tensors[id]);
+  }
+  const Layer& layer = *keras_->layers[at.layer];
+  std::vector<Mask> masks;
+  if (!masks_.OfCall(at, layer, call, arguments, &masks)) return -1;
+  const std::string shown = "layer \"" + layer.name() + "\"";
+  if (!CheckAxes(at, shapes)) return -1;
+  Shape output;
+  std::vector<WeightSpec> weights;
+  const size_t before = problems_->size();
+  const auto fits = [&] {
+    try {
+      output = layer.OutputShape(shapes);
+      if (!CheckTensor(output, "output of " + shown)) return false;
+      weights = layer.Weights(shapes);
+    } catch (const Error& error) {
+      problems_->push_back(error.problem());
+      return false;
+    }
+    return CheckWeights(weights, shown);
+  };
+  if (!fits()) {
+    for (size_t i = before; i < problems_->size(); ++i) NamePlace(at, shapes, &(*problems_)[i]);
+    return -1;
+  }
+  std::optional<std::vector<WeightSpec>>& known = weights_[at.layer];
+  if (!known) {
+    known = std::move(weights);
+  } else if (!SameShapes(*known, weights)) {
+    Fail(ErrorCode::kInvalidParameter,
+         shown + " is called twice with inputs that need different weights",
+         "It is " + at.path + " of the architecture.");
+    return -1;
+  }
+  spec_->flops = SaturatingAdd(spec_->flops, layer.Flops(shapes, output));
+  spec_->activation_floats =
+      SaturatingAdd(spec_->activation_floats, layer.AutogradFloats(shapes, output));
+  Node node;
+  node.layer = at.layer;
+  node.inputs.assign(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(data));
+  node.inference = inference;
+  node.form.data = data;
+  node.form.causal = call.causal;
+  if (layer.reads_masks()) {
+    for (const Mask& mask : masks) {
+      node.form.masks.push_back(Masks::OverInputs(mask, data, &node.inputs));
+    }
+  }
+  // An operation knows nothing of masks, whatever the layer does that stands for it.
+  const Mask made = at.operation ? Mask() : masks_.OfOutput(layer, arguments, masks);
+  for (size_t i = 0; i < data && layer.masking() == Masking::kTakes; ++i) {
+    masks_.SetTensor(arguments[i], {});
+  }
+  node.output = AddTensor(output);
+  masks_.SetTensor(node.output, made);
+  spec_->nodes.push_back(node);
+  const RegularizerSpec& activity = layer.activity_regularizer();
+  if (activity.l1 == 0.0 && activity.l2 == 0.0) return node.output;
+  // A layer behind this one adds to the loss.
+  JsonDocument config;
+  (*config.root())["name"] = layer.name() + "/activity_regularizer";
+  (*config.root())["l1"] = activity.l1;
+  (*config.root())["l2"] = activity.l2;
+  return CallOwn("ActivityRegularization", *config.root(), "", {node.output});
+}
+
+bool GraphBuilder::CheckWeights(const std::vector<WeightSpec>& weights, const std::string& shown) {
+  for (const WeightSpec& weight : weights) {
+    const std::string what = "weight \"" + weight.name + "\" of " + shown;
+    if (!CheckTensor(weight.shape, what)) return false;
+    const InitializerKind kind = weight.initializer.kind;
+    if ((kind == InitializerKind::kOrthogonal && weight.shape.size() < 2) ||
+        (kind == InitializerKind::kIdentity && weight.shape.size() != 2)) {
+      Fail(ErrorCode::kInvalidParameter,
+           what + " has shape " + ShapeText(weight.shape) + ", which its initializer cannot fill",
+           "Orthogonal needs at least two axes, Identity exactly two.");
+      return false;
+    }
+    const auto rank = static_cast<int64_t>(weight.shape.size());
+    std::vector<char> taken(weight.shape.size(), 0);
+    for (const int64_t axis : weight.constraint.axes) {
+      const int64_t at = axis < 0 ? axis + rank : axis;
+      if (at < 0 || at >= rank || taken[static_cast<size_t>(at)] != 0) {
+        Fail(ErrorCode::kInvalidParameter, what + " has shape " + ShapeText(weight.shape) +
+                                               ", which axis " + std::to_string(axis) +
+                                               " of its constraint does not fit");
+        return false;
+      }
+      taken[static_cast<size_t>(at)] = 1;
+    }
+  }
+  return true;
+}
+
+}  // namespace hopper
