@@ -236,12 +236,6 @@ hopper_require_valid_configs(const hopper_config *configs, int n, const hopper_d
 	hopper_report_problems(&problems, n);
 }
 
-static void
-free_nothing(hopper_rows *rows)
-{
-	/* The memory context does. */
-}
-
 /* check_configs(model_selection_table, packed_table): a row a problem */
 Datum
 hopper_sql_check_configs(PG_FUNCTION_ARGS)
@@ -252,8 +246,7 @@ hopper_sql_check_configs(PG_FUNCTION_ARGS)
 	};
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext spi;
-	hopper_name table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
-										  "model_selection_table");
+	hopper_name table = hopper_name_argument(fcinfo, 0, "model_selection_table");
 	hopper_problems problems = {0};
 	hopper_packed packed;
 	hopper_config *configs;
@@ -294,5 +287,5 @@ hopper_sql_check_configs(PG_FUNCTION_ARGS)
 	rows.cells = cells;
 	MemoryContextSwitchTo(spi);
 	SPI_finish();
-	return hopper_return_rows(fcinfo, &rows, free_nothing);
+	return hopper_return_rows(fcinfo, &rows, NULL);
 }

@@ -13,21 +13,6 @@
 PG_FUNCTION_INFO_V1(hopper_sql_load_model_selection_table);
 PG_FUNCTION_INFO_V1(hopper_sql_generate_model_configs);
 
-static void
-require_not_null(FunctionCallInfo fcinfo, int index, const char *argument)
-{
-	if (PG_ARGISNULL(index))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", argument)));
-}
-
-static hopper_name
-name_argument(FunctionCallInfo fcinfo, int index, const char *argument)
-{
-	return hopper_parse_name(PG_ARGISNULL(index) ? NULL : PG_GETARG_TEXT_PP(index), argument);
-}
-
 /* The elements of a one-dimensional array without NULLs. */
 static Datum *
 list_argument(FunctionCallInfo fcinfo, int index, const char *argument, Oid type, int *n)
@@ -38,7 +23,7 @@ list_argument(FunctionCallInfo fcinfo, int index, const char *argument, Oid type
 	bool		by_value;
 	char		align;
 
-	require_not_null(fcinfo, index, argument);
+	hopper_require_argument(fcinfo, index, argument);
 	array = PG_GETARG_ARRAYTYPE_P(index);
 	if (ARR_NDIM(array) > 1)
 		ereport(ERROR,
@@ -60,7 +45,7 @@ list_argument(FunctionCallInfo fcinfo, int index, const char *argument, Oid type
 static int32 *
 model_ids_argument(FunctionCallInfo fcinfo, int index, int *n)
 {
-	require_not_null(fcinfo, index, "model_id_list");
+	hopper_require_argument(fcinfo, index, "model_id_list");
 	return hopper_integers_argument(fcinfo, index, "model_id_list", 1, PG_INT32_MAX, n);
 }
 
@@ -93,8 +78,8 @@ require_models(const hopper_name *models, const int32 *ids, int n)
 static void
 name_destination(FunctionCallInfo fcinfo, hopper_destination *to)
 {
-	to->models = name_argument(fcinfo, 0, "model_arch_table");
-	to->selection = name_argument(fcinfo, 1, "model_selection_table");
+	to->models = hopper_name_argument(fcinfo, 0, "model_arch_table");
+	to->selection = hopper_name_argument(fcinfo, 1, "model_selection_table");
 	to->made[0] = (hopper_made) {to->selection, HOPPER_MADE_CONFIGS};
 	to->made[1] = (hopper_made) {hopper_name_with_suffix(&to->selection, "summary"),
 		HOPPER_MADE_CONFIGS_SUMMARY};
@@ -183,13 +168,13 @@ distinct_texts(const hopper_name *info, const char *column, const char *keys, in
 static void
 read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 {
-	hopper_name run = name_argument(fcinfo, 9, "from_run");
+	hopper_name run = hopper_name_argument(fcinfo, 9, "from_run");
 	hopper_name info = hopper_name_with_suffix(&run, "info");
 	Oid			output;
 	bool		varlena;
 	char	   *keys;
 
-	require_not_null(fcinfo, 10, "mst_keys");
+	hopper_require_argument(fcinfo, 10, "mst_keys");
 	if (!PG_ARGISNULL(2) || !PG_ARGISNULL(3) || !PG_ARGISNULL(4))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -239,7 +224,7 @@ search_is_random(FunctionCallInfo fcinfo, int index)
 static void
 read_search_arguments(FunctionCallInfo fcinfo, hopper_grid *grid)
 {
-	require_not_null(fcinfo, 3, "compile_params_grid");
+	hopper_require_argument(fcinfo, 3, "compile_params_grid");
 	grid->compile_grid = hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(3)));
 	grid->fit_grid = PG_ARGISNULL(4) ? "{}" : hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(4)));
 	grid->random = search_is_random(fcinfo, 5);

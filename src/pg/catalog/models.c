@@ -22,19 +22,10 @@ PG_FUNCTION_INFO_V1(hopper_sql_delete_model);
 PG_FUNCTION_INFO_V1(hopper_sql_describe_model);
 PG_FUNCTION_INFO_V1(hopper_sql_describe_architecture);
 
-static text *
-text_argument(FunctionCallInfo fcinfo, int index)
-{
-	return PG_ARGISNULL(index) ? NULL : PG_GETARG_TEXT_PP(index);
-}
-
 static int32
 required_model_id(FunctionCallInfo fcinfo, int index)
 {
-	if (PG_ARGISNULL(index))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"model_id\" must not be null")));
+	hopper_require_argument(fcinfo, index, "model_id");
 	return hopper_key_argument(fcinfo, index);
 }
 
@@ -360,7 +351,7 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the table and the architecture are swapped"),
 				 errhint("Write hopper.load_model(table, architecture).")));
-	table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
+	table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	require_dumpable(fcinfo, arch);
 	if (has_weights)
 	{
@@ -368,7 +359,8 @@ hopper_sql_load_model(PG_FUNCTION_ARGS)
 		(void) hopper_float_count(PG_GETARG_DATUM(2));
 	}
 	if (!hopper_add_model(&table, arch, has_weights ? PG_GETARG_DATUM(2) : (Datum) 0, has_weights,
-						  text_argument(fcinfo, 3), text_argument(fcinfo, 4), &model_id))
+						  hopper_text_argument(fcinfo, 3), hopper_text_argument(fcinfo, 4),
+						  &model_id))
 		PG_RETURN_NULL();
 	PG_RETURN_INT32(model_id);
 }
@@ -410,7 +402,7 @@ why_kept(const hopper_name *table, Oid relation)
 Datum
 hopper_sql_delete_model(PG_FUNCTION_ARGS)
 {
-	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
+	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	int32		model_id = required_model_id(fcinfo, 1);
 	Oid			relation = hopper_require_model_table(&table);
 	const char *kept;
@@ -453,7 +445,7 @@ describe(FunctionCallInfo fcinfo, const char *arch, const hopper_data_desc *data
 Datum
 hopper_sql_describe_model(PG_FUNCTION_ARGS)
 {
-	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
+	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	int32		model_id = required_model_id(fcinfo, 1);
 	MemoryContext caller = CurrentMemoryContext;
 	hopper_model model;
@@ -467,7 +459,7 @@ hopper_sql_describe_model(PG_FUNCTION_ARGS)
 	arch = MemoryContextStrdup(caller, model.arch);
 	if (!PG_ARGISNULL(2))
 	{
-		hopper_name data = hopper_parse_name(text_argument(fcinfo, 2), "packed_table");
+		hopper_name data = hopper_name_argument(fcinfo, 2, "packed_table");
 
 		hopper_read_packed(&data, false, &packed);
 	}

@@ -171,12 +171,6 @@ end_network(network *net)
 
 /* --- arguments --- */
 
-static text *
-text_argument(FunctionCallInfo fcinfo, int i)
-{
-	return PG_ARGISNULL(i) ? NULL : PG_GETARG_TEXT_PP(i);
-}
-
 static int
 size_argument(FunctionCallInfo fcinfo, int i, const char *argument, int otherwise)
 {
@@ -207,7 +201,7 @@ single_output(hopper_data_desc *desc)
 static void
 read_network(FunctionCallInfo fcinfo, int at, network *net)
 {
-	hopper_name name = hopper_parse_name(text_argument(fcinfo, 1), "packed_table");
+	hopper_name name = hopper_name_argument(fcinfo, 1, "packed_table");
 	hopper_packed *packed = palloc(sizeof(hopper_packed));
 	MemoryContext caller = CurrentMemoryContext;
 
@@ -267,7 +261,7 @@ default_name(const char *kind, int n, const int32 *sizes)
 static Datum
 add_network(FunctionCallInfo fcinfo, network *net, int at, text *otherwise)
 {
-	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
+	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	int32		model_id;
 
 	if (!hopper_add_model(&table, hopper_to_utf8(net->json.data), (Datum) 0, false,
@@ -412,14 +406,11 @@ find_model_id(const hopper_name *table, const char *name)
 Datum
 hopper_sql_model_id(PG_FUNCTION_ARGS)
 {
-	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
+	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	char	   *name;
 	int32		model_id;
 
-	if (PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"name\" must not be null")));
+	hopper_require_argument(fcinfo, 1, "name");
 	name = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	(void) hopper_require_model_table(&table);
 	if (SPI_connect() != SPI_OK_CONNECT)
@@ -433,7 +424,7 @@ hopper_sql_model_id(PG_FUNCTION_ARGS)
 Datum
 hopper_sql_model_ids(PG_FUNCTION_ARGS)
 {
-	hopper_name table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
+	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	Datum	   *names = NULL;
 	Datum	   *ids;
 	bool	   *nulls;

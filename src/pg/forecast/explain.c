@@ -110,8 +110,7 @@ hopper_sql_explain_fit(PG_FUNCTION_ARGS)
 	hopper_connect();
 	if (request.measure)
 	{
-		request.output = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1),
-										   "model_table");
+		request.output = hopper_name_argument(fcinfo, 1, "model_table");
 		hopper_forecast_finished_run(&request, &measured);
 	}
 	else

@@ -11,25 +11,19 @@
 #include "pg/server/words.h"
 #include "utils/lsyscache.h"
 
-static text *
-text_argument(FunctionCallInfo fcinfo, int at)
-{
-	return PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at);
-}
-
 void
 hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *request)
 {
 	hopper_run_options *options = &request->options;
 	hopper_name selection;
 
-	request->source = hopper_parse_name(text_argument(fcinfo, 0), "packed_table");
-	selection = hopper_parse_name(text_argument(fcinfo, 2), "model_selection_table");
+	request->source = hopper_name_argument(fcinfo, 0, "packed_table");
+	selection = hopper_name_argument(fcinfo, 2, "model_selection_table");
 	hopper_default_options(options);
 	options->num_iterations = hopper_positive_argument(fcinfo, 3, "num_iterations", 0);
 	request->has_validation = !PG_ARGISNULL(5);
 	if (request->has_validation)
-		request->validation = hopper_parse_name(text_argument(fcinfo, 5), "validation_table");
+		request->validation = hopper_name_argument(fcinfo, 5, "validation_table");
 	options->metrics_compute_frequency =
 		hopper_positive_argument(fcinfo, 6, "metrics_compute_frequency",
 								 options->metrics_compute_frequency);

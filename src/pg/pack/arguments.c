@@ -13,16 +13,10 @@
 
 #define ARGUMENT(i, get, otherwise) (PG_ARGISNULL(i) ? (otherwise) : get(i))
 
-static text *
-text_argument(FunctionCallInfo fcinfo, int i)
-{
-	return ARGUMENT(i, PG_GETARG_TEXT_PP, NULL);
-}
-
 static List *
 split_columns(FunctionCallInfo fcinfo, int i, const char *argument)
 {
-	return hopper_column_list(text_argument(fcinfo, i), argument);
+	return hopper_column_list(hopper_text_argument(fcinfo, i), argument);
 }
 
 static void
@@ -68,7 +62,7 @@ label_argument(FunctionCallInfo fcinfo, hopper_pack_request *request, int i)
 {
 	List	   *names;
 
-	if (hopper_pack_outputs_argument(text_argument(fcinfo, i), request))
+	if (hopper_pack_outputs_argument(hopper_text_argument(fcinfo, i), request))
 		return request->y_names;
 	names = split_columns(fcinfo, i, "dependent_varname");
 	if (list_length(names) > 1)
@@ -208,8 +202,8 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 
 	get_common(fcinfo, request, 4, 7, 14);
 	request->y_names = label_argument(fcinfo, request, 2);
-	if (!hopper_inputs_argument(text_argument(fcinfo, 3), "independent_varname", &request->inputs,
-								&request->x_names))
+	if (!hopper_inputs_argument(hopper_text_argument(fcinfo, 3), "independent_varname",
+								&request->inputs, &request->x_names))
 		request->x_names = split_columns(fcinfo, 3, "independent_varname");
 	if (!PG_ARGISNULL(5))
 		request->normalizing_const = PG_GETARG_FLOAT4(5);
@@ -331,7 +325,7 @@ hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *r
 	get_common(fcinfo, request, 5, 6, 7);
 	request->validation = true;
 	request->null_labels = null_labels_argument(fcinfo, request, 8);
-	table = hopper_parse_name(text_argument(fcinfo, 4), "packed_table");
+	table = hopper_name_argument(fcinfo, 4, "packed_table");
 	hopper_read_packed(&table, false, training);
 	request->normalizing_const = (float4) training->desc.normalizing_const;
 	request->seed = training->seed;
@@ -343,7 +337,7 @@ hopper_pack_validation_arguments(FunctionCallInfo fcinfo, hopper_pack_request *r
 			: label_argument(fcinfo, request, 2);
 		request->n_outputs = 0;
 	}
-	request->x_names = hopper_feature_list(text_argument(fcinfo, 3), "independent_varname",
+	request->x_names = hopper_feature_list(hopper_text_argument(fcinfo, 3), "independent_varname",
 										   training->n_x_columns, training->x_columns,
 										   &training->inputs, table.shown);
 	request->inputs = training->inputs;

@@ -365,8 +365,7 @@ PG_FUNCTION_INFO_V1(hopper_sql_drop_packed);
 Datum
 hopper_sql_drop_packed(PG_FUNCTION_ARGS)
 {
-	hopper_name packed = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
-										   "packed_table");
+	hopper_name packed = hopper_name_argument(fcinfo, 0, "packed_table");
 	hopper_made tables[PACK_TABLES];
 	char	   *words;
 	int			n;

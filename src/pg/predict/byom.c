@@ -19,12 +19,6 @@ PG_FUNCTION_INFO_V1(hopper_sql_predict_byom);
 PG_FUNCTION_INFO_V1(hopper_sql_predict_byom_top);
 PG_FUNCTION_INFO_V1(hopper_sql_predict_byom_threshold);
 
-static text *
-text_argument(FunctionCallInfo fcinfo, int at)
-{
-	return PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at);
-}
-
 /* --- the ends of the architecture --- */
 
 typedef struct model_end
@@ -310,12 +304,9 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 	run = palloc0(sizeof(hopper_prediction));
 	model = &run->model;
 	run->what = what;
-	table = hopper_parse_name(text_argument(fcinfo, 0), "model_arch_table");
-	if (PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"model_id\" must not be null")));
-	run->source = hopper_parse_name(text_argument(fcinfo, 2), "source_table");
+	table = hopper_name_argument(fcinfo, 0, "model_arch_table");
+	hopper_require_argument(fcinfo, 1, "model_id");
+	run->source = hopper_name_argument(fcinfo, 2, "source_table");
 	hopper_predict_prepare_output(fcinfo, run, 5, 10);
 	hopper_check_use_gpus(!PG_ARGISNULL(7) && PG_GETARG_BOOL(7));
 	run->threads = hopper_effective_threads();
@@ -336,12 +327,12 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 	memcpy(model->x_shape, ends.inputs[0].shape, sizeof(model->x_shape));
 	take_outputs(model, &ends, PG_ARGISNULL(8) ? NULL : PG_GETARG_ARRAYTYPE_P(8));
 	/* These models do not know their features' names. */
-	columns = take_inputs(model, &ends, text_argument(fcinfo, 4));
+	columns = take_inputs(model, &ends, hopper_text_argument(fcinfo, 4));
 	take_padding(fcinfo, 13, model);
-	hopper_predict_take_layer(model, text_argument(fcinfo, 12));
+	hopper_predict_take_layer(model, hopper_text_argument(fcinfo, 12));
 	hopper_predict_tell_unused(run);
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 11);
-	hopper_predict_open_source(run, text_argument(fcinfo, 3), columns);
+	hopper_predict_open_source(run, hopper_text_argument(fcinfo, 3), columns);
 	n_rows = hopper_predict_all(run);
 	hopper_finish();
 	PG_RETURN_INT64(n_rows);

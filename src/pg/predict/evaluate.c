@@ -53,8 +53,8 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 		elog(ERROR, "the result of evaluate() is not a row");
 	descriptor = BlessTupleDesc(descriptor);
 	hopper_connect();
-	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
-	packed_table = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1), "packed_table");
+	table = hopper_name_argument(fcinfo, 0, "model_table");
+	packed_table = hopper_name_argument(fcinfo, 1, "packed_table");
 	if (has_output)
 	{
 		output = hopper_parse_name(PG_GETARG_TEXT_PP(2), "output_table");

@@ -9,9 +9,29 @@
 #include "pg/codec/packed.h"
 
 /*
+ * The core's threads evaluate what the main thread gives them, buffer by buffer, in the order of
+ * the partitions (predict/evaluation.c). It ends with the statement.
+ */
+typedef struct hopper_evaluating
+{
+	hopper_evaluation *evaluation;
+	hopper_guard *guard;
+	int			event_fd;
+	long		longest_wait;	/* ms between two looks at it; -1: any */
+	int32		partition;		/* that the last buffer was of; -1: none came */
+} hopper_evaluating;
+
+extern void hopper_evaluation_open(hopper_evaluating *run, const hopper_config *config,
+								   const hopper_data_desc *desc, int threads, long longest_wait);
+/* Waits until the partition has room: the threads drop what they have evaluated. */
+extern void hopper_evaluation_wait(const hopper_evaluating *run, int32 partition);
+extern void hopper_evaluation_add(hopper_evaluating *run, const hopper_buffer *buffer);
+extern void hopper_evaluation_close(hopper_evaluating *run);
+
+/*
  * Loss and metrics of `model` on `data`, which goes together with it, in *event; examples by label
- * and prediction to the new table `confusion`, or NULL. SPI must be connected. (evaluate.c,
- * greenplum/coordinator/evaluate.c)
+ * and prediction to the new table `confusion`, or NULL. SPI must be connected.
+ * (local/evaluate.c, greenplum/coordinator/evaluate.c)
  */
 extern void hopper_evaluate_data(const hopper_trained *model, const hopper_packed *data,
 								 hopper_event *event, const hopper_name *confusion);

@@ -65,7 +65,7 @@ export_trained(FunctionCallInfo fcinfo, hopper_format format)
 				 errmsg("a segment cannot read the model's table"),
 				 errhint("Call the function without a table in FROM.")));
 	hopper_connect();
-	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
+	table = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_read_trained(&table, !PG_ARGISNULL(1), mst_key, &trained);
 	from.format = format;
 	from.model_arch = trained.config.model_arch;

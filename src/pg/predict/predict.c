@@ -10,12 +10,6 @@ PG_FUNCTION_INFO_V1(hopper_sql_predict);
 PG_FUNCTION_INFO_V1(hopper_sql_predict_top);
 PG_FUNCTION_INFO_V1(hopper_sql_predict_threshold);
 
-static text *
-text_argument(FunctionCallInfo fcinfo, int at)
-{
-	return PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at);
-}
-
 void
 hopper_predict_prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, int at,
 							  int at_replace)
@@ -23,7 +17,7 @@ hopper_predict_prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, i
 	hopper_made made;
 
 	run->final.kind = HOPPER_MADE_PREDICTIONS;
-	run->final.name = hopper_parse_name(text_argument(fcinfo, at), "output_table");
+	run->final.name = hopper_name_argument(fcinfo, at, "output_table");
 	run->output_table = run->final.name;
 	if (!hopper_make_room(&run->final, 1,
 						  !PG_ARGISNULL(at_replace) && PG_GETARG_BOOL(at_replace)))
@@ -76,19 +70,19 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 	hopper_connect();
 	run = palloc0(sizeof(hopper_prediction));
 	run->what = what;
-	table = hopper_parse_name(text_argument(fcinfo, 0), "model_table");
-	run->source = hopper_parse_name(text_argument(fcinfo, 1), "source_table");
+	table = hopper_name_argument(fcinfo, 0, "model_table");
+	run->source = hopper_name_argument(fcinfo, 1, "source_table");
 	hopper_predict_prepare_output(fcinfo, run, 4, 8);
 	hopper_check_use_gpus(!PG_ARGISNULL(6) && PG_GETARG_BOOL(6));
 	run->threads = hopper_effective_threads();
 	hopper_read_trained(&table, !PG_ARGISNULL(7), hopper_key_argument(fcinfo, 7), &trained);
 	hopper_predict_from_trained(&trained, &run->model);
-	hopper_predict_take_layer(&run->model, PG_NARGS() > 10 ? text_argument(fcinfo, 10) : NULL);
+	hopper_predict_take_layer(&run->model, hopper_text_argument(fcinfo, 10));
 	hopper_predict_tell_unused(run);
 	hopper_predict_read_labels(run, &trained);
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 9);
-	hopper_predict_open_source(run, text_argument(fcinfo, 2),
-							   hopper_feature_list(text_argument(fcinfo, 3),
+	hopper_predict_open_source(run, hopper_text_argument(fcinfo, 2),
+							   hopper_feature_list(hopper_text_argument(fcinfo, 3),
 												   "independent_varname", trained.n_x_columns,
 												   trained.x_columns, &trained.inputs,
 												   table.shown));

@@ -134,7 +134,7 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 							 "Use hopper.predict(), which predicts a whole table on the segments, "
 							 "or give predict_row() one row's features as a constant.");
 	hopper_connect();
-	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
+	table = hopper_name_argument(fcinfo, 0, "model_table");
 	column.type = getBaseType(type);
 	column.sql_type = format_type_be(type);
 	source.name.shown = "predict_row";

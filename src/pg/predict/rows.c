@@ -183,7 +183,7 @@ hopper_sql_predict_rows(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(2))
 		run->what = hopper_predict_what_by_name(fcinfo, 2);
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 4);
-	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
+	table = hopper_name_argument(fcinfo, 0, "model_table");
 	run->source = table_of_rows(type);
 	if (!PG_ARGISNULL(1))
 		ereport(ERROR,
@@ -195,9 +195,9 @@ hopper_sql_predict_rows(PG_FUNCTION_ARGS)
 	run->threads = hopper_effective_threads();
 	hopper_read_trained(&table, !PG_ARGISNULL(3), hopper_key_argument(fcinfo, 3), &trained);
 	hopper_predict_from_trained(&trained, &run->model);
-	hopper_predict_take_layer(&run->model, PG_ARGISNULL(7) ? NULL : PG_GETARG_TEXT_PP(7));
+	hopper_predict_take_layer(&run->model, hopper_text_argument(fcinfo, 7));
 	hopper_predict_open_rows(run, type,
-							 hopper_feature_list(PG_ARGISNULL(5) ? NULL : PG_GETARG_TEXT_PP(5),
+							 hopper_feature_list(hopper_text_argument(fcinfo, 5),
 												 "independent_varname", trained.n_x_columns,
 												 trained.x_columns, &trained.inputs,
 												   table.shown));

@@ -21,19 +21,6 @@ is_given(FunctionCallInfo fcinfo, int at)
 	return at >= 0 && !PG_ARGISNULL(at);
 }
 
-static char *
-utf8_argument(FunctionCallInfo fcinfo, int at)
-{
-	return is_given(fcinfo, at)
-		? hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(at))) : NULL;
-}
-
-static hopper_name
-name_argument(FunctionCallInfo fcinfo, int at, const char *what)
-{
-	return hopper_parse_name(is_given(fcinfo, at) ? PG_GETARG_TEXT_PP(at) : NULL, what);
-}
-
 static int64
 budget_argument(FunctionCallInfo fcinfo, int at)
 {
@@ -134,7 +121,7 @@ read_validation(FunctionCallInfo fcinfo, int at, hopper_automl *run)
 
 	if (!is_given(fcinfo, at))
 		return;
-	table = name_argument(fcinfo, at, "validation_table");
+	table = hopper_name_argument(fcinfo, at, "validation_table");
 	hopper_read_packed(&table, true, &valid);
 	hopper_check_compatible(&valid, "validation table", &run->train.desc, run->train.n_x_columns,
 							run->train.x_columns, run->packed.shown);
@@ -170,7 +157,7 @@ read_first(void *state)
 	uint64		n;
 	const char **texts;
 
-	table = name_argument(argument->fcinfo, argument->at, "first_table");
+	table = hopper_name_argument(argument->fcinfo, argument->at, "first_table");
 	relation = hopper_relation_oid(&table, false);
 	(void) hopper_require_column(relation, "parameters");
 	n = hopper_select("SELECT parameters::pg_catalog.text FROM %s"
@@ -195,7 +182,7 @@ read_earlier(void *state)
 	uint64		n;
 	hopper_search_earlier *known;
 
-	earlier = name_argument(argument->fcinfo, argument->at, "from_run");
+	earlier = hopper_name_argument(argument->fcinfo, argument->at, "from_run");
 	summary = hopper_name_with_suffix(&earlier, "summary");
 	trials = hopper_name_with_suffix(&earlier, "trials");
 	if (!OidIsValid(hopper_relation_oid(&trials, true)))
@@ -267,25 +254,25 @@ hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places, hopper_autom
 {
 	hopper_search_options *options = &run->options;
 
-	run->packed = name_argument(fcinfo, places[AUTOML_PACKED], "packed_table");
-	run->models = name_argument(fcinfo, places[AUTOML_MODELS], "model_arch_table");
+	run->packed = hopper_name_argument(fcinfo, places[AUTOML_PACKED], "packed_table");
+	run->models = hopper_name_argument(fcinfo, places[AUTOML_MODELS], "model_arch_table");
 	options->model_ids =
 		hopper_model_ids_argument(fcinfo, places[AUTOML_MODEL_IDS], &options->n_models);
 	hopper_read_packed(&run->packed, false, &run->train);
 	read_validation(fcinfo, places[AUTOML_VALIDATION], run);
-	options->compile_grid = utf8_argument(fcinfo, places[AUTOML_COMPILE_GRID]);
-	options->fit_grid = utf8_argument(fcinfo, places[AUTOML_FIT_GRID]);
-	options->space = utf8_argument(fcinfo, places[AUTOML_SPACE]);
-	options->algorithm = utf8_argument(fcinfo, places[AUTOML_METHOD]);
+	options->compile_grid = hopper_utf8_argument(fcinfo, places[AUTOML_COMPILE_GRID]);
+	options->fit_grid = hopper_utf8_argument(fcinfo, places[AUTOML_FIT_GRID]);
+	options->space = hopper_utf8_argument(fcinfo, places[AUTOML_SPACE]);
+	options->algorithm = hopper_utf8_argument(fcinfo, places[AUTOML_METHOD]);
 	if (options->algorithm == NULL)
 		options->algorithm = "hyperband";
-	options->arguments = utf8_argument(fcinfo, places[AUTOML_PARAMS]);
+	options->arguments = hopper_utf8_argument(fcinfo, places[AUTOML_PARAMS]);
 	if (is_given(fcinfo, places[AUTOML_SEED]))
 		options->seed = (uint64) PG_GETARG_INT64(places[AUTOML_SEED]);
-	options->objective = utf8_argument(fcinfo, places[AUTOML_OBJECTIVE]);
+	options->objective = hopper_utf8_argument(fcinfo, places[AUTOML_OBJECTIVE]);
 	if (options->objective == NULL)
 		options->objective = "loss";
-	options->constraints = utf8_argument(fcinfo, places[AUTOML_CONSTRAINTS]);
+	options->constraints = hopper_utf8_argument(fcinfo, places[AUTOML_CONSTRAINTS]);
 	options->seats = is_given(fcinfo, places[AUTOML_PARALLEL])
 		? PG_GETARG_INT32(places[AUTOML_PARALLEL]) : 8;
 	options->max_configs = budget_argument(fcinfo, places[AUTOML_MAX_CONFIGS]);

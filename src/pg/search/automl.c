@@ -30,12 +30,6 @@ typedef struct training_round
 	int64		iterations;
 } training_round;
 
-static char *
-string_argument(FunctionCallInfo fcinfo, int at)
-{
-	return PG_ARGISNULL(at) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(at));
-}
-
 /* --- rounds --- */
 
 static bool
@@ -322,8 +316,8 @@ settings(FunctionCallInfo fcinfo, hopper_automl *run)
 
 	run->use_gpus = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
 	run->frequency = hopper_positive_argument(fcinfo, 12, "metrics_compute_frequency", 1);
-	run->name = string_argument(fcinfo, 13);
-	run->description = string_argument(fcinfo, 14);
+	run->name = hopper_string_argument(fcinfo, 13);
+	run->description = hopper_string_argument(fcinfo, 14);
 	run->rank_by = ranked_by(run);
 	run->threads_given = !PG_ARGISNULL(23);
 	run->threads = run->threads_given ? PG_GETARG_INT32(23) : 0;
@@ -333,8 +327,8 @@ settings(FunctionCallInfo fcinfo, hopper_automl *run)
 	if (!PG_ARGISNULL(12))
 		appendStringInfo(&text, ", metrics_compute_frequency := %d", PG_GETARG_INT32(12));
 	appendStringInfo(&text, ", name := %s, description := %s",
-					 hopper_literal(string_argument(fcinfo, 13)),
-					 hopper_literal(string_argument(fcinfo, 14)));
+					 hopper_literal(hopper_string_argument(fcinfo, 13)),
+					 hopper_literal(hopper_string_argument(fcinfo, 14)));
 	if (!PG_ARGISNULL(9))
 		appendStringInfo(&text, ", seed := " INT64_FORMAT, PG_GETARG_INT64(9));
 	appendStringInfo(&text, ", rank_by := %s", hopper_literal(run->rank_by));
@@ -390,10 +384,8 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	hopper_connect();
 	run.started = GetCurrentTimestamp();
 	hopper_automl_arguments(fcinfo, places, &run);
-	run.final_output = hopper_parse_name(PG_ARGISNULL(1) ? NULL : PG_GETARG_TEXT_PP(1),
-										 "model_table");
-	run.final_selection = hopper_parse_name(PG_ARGISNULL(3) ? NULL : PG_GETARG_TEXT_PP(3),
-											"model_selection_table");
+	run.final_output = hopper_name_argument(fcinfo, 1, "model_table");
+	run.final_selection = hopper_name_argument(fcinfo, 3, "model_selection_table");
 	hopper_search_name_tables(&run, &run.final_output, &run.final_selection);
 	if (run.earlier)
 		hopper_require_other_table(&run.final_output, "model_table", run.earlier, "from_run");

@@ -17,13 +17,6 @@ PG_FUNCTION_INFO_V1(hopper_sql_describe_space);
 PG_FUNCTION_INFO_V1(hopper_sql_best_config);
 PG_FUNCTION_INFO_V1(hopper_sql_param_importance);
 
-static char *
-utf8_argument(FunctionCallInfo fcinfo, int at)
-{
-	return PG_ARGISNULL(at)
-		? NULL : hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(at)));
-}
-
 /* describe_space(model_arch_table, model_id_list, compile_params_grid, fit_params_grid, space) */
 Datum
 hopper_sql_describe_space(PG_FUNCTION_ARGS)
@@ -36,14 +29,13 @@ hopper_sql_describe_space(PG_FUNCTION_ARGS)
 	hopper_require_set_context(fcinfo);
 	hopper_connect();
 	options.model_ids = hopper_model_ids_argument(fcinfo, 1, &options.n_models);
-	options.compile_grid = utf8_argument(fcinfo, 2);
-	options.fit_grid = utf8_argument(fcinfo, 3);
-	options.space = utf8_argument(fcinfo, 4);
+	options.compile_grid = hopper_utf8_argument(fcinfo, 2);
+	options.fit_grid = hopper_utf8_argument(fcinfo, 3);
+	options.space = hopper_utf8_argument(fcinfo, 4);
 	hopper_search_require_choice(&options, &complaints);
 	if (!PG_ARGISNULL(0) || options.space)
 	{
-		hopper_name models = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
-											   "model_arch_table");
+		hopper_name models = hopper_name_argument(fcinfo, 0, "model_arch_table");
 
 		options.model_archs = hopper_search_archs(&models, options.model_ids, options.n_models,
 												  &complaints);
@@ -58,7 +50,7 @@ hopper_sql_describe_space(PG_FUNCTION_ARGS)
 static hopper_name
 models_argument(FunctionCallInfo fcinfo)
 {
-	return hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "model_table");
+	return hopper_name_argument(fcinfo, 0, "model_table");
 }
 
 /* A companion of a search's models; ERROR where they are of no search. */

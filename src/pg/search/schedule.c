@@ -33,7 +33,7 @@ hopper_sql_hyperband_schedule(PG_FUNCTION_ARGS)
 		: hopper_to_utf8(text_to_cstring(PG_GETARG_TEXT_PP(5)));
 
 	hopper_connect();
-	table = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0), "schedule_table");
+	table = hopper_name_argument(fcinfo, 0, "schedule_table");
 	if (PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

@@ -63,7 +63,8 @@ typedef void (*hopper_rows_free_fn) (hopper_rows *rows);
 extern int	hopper_without_jit(void);
 /*
  * Returns `rows` as the result of the set-returning function of fcinfo: cells become values
- * through the input functions of the result's columns, in order. Frees `rows` also on error.
+ * through the input functions of the result's columns, in order. Frees `rows` also on error;
+ * without `free_rows` they are the memory context's.
  */
 extern Datum hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows,
 								hopper_rows_free_fn free_rows);
@@ -261,6 +262,20 @@ extern void hopper_refuse_cell(const hopper_name *table, uint64 row,
 
 /* A column's type as hopper_exec() and hopper_select() find it. */
 extern char *hopper_type_name(Oid type, int32 typmod);
+
+/* --- texts and names as arguments (server/arguments.c) --- */
+
+/*
+ * NULL where the argument is NULL, or the function that was called has none of this number; a
+ * palloc'ed text in the server's encoding, or in UTF-8.
+ */
+extern text *hopper_text_argument(FunctionCallInfo fcinfo, int at);
+extern char *hopper_string_argument(FunctionCallInfo fcinfo, int at);
+extern char *hopper_utf8_argument(FunctionCallInfo fcinfo, int at);
+/* hopper_parse_name() of it */
+extern hopper_name hopper_name_argument(FunctionCallInfo fcinfo, int at, const char *argument);
+/* ERROR 22004 where it is NULL. */
+extern void hopper_require_argument(FunctionCallInfo fcinfo, int at, const char *argument);
 
 /* --- keys and lists of integers as arguments (server/integers.c) --- */
 

@@ -96,11 +96,13 @@ hopper_return_rows(FunctionCallInfo fcinfo, hopper_rows *rows, hopper_rows_free_
 	}
 	PG_CATCH();
 	{
-		free_rows(rows);
+		if (free_rows)
+			free_rows(rows);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	free_rows(rows);
+	if (free_rows)
+		free_rows(rows);
 	return (Datum) 0;
 }
 

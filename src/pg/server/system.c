@@ -64,12 +64,6 @@ hopper_sql_build_info(PG_FUNCTION_ARGS)
 	return hopper_return_rows(fcinfo, rows, torch->rows_free);
 }
 
-static void
-free_nothing(hopper_rows *rows)
-{
-	/* The memory context does. */
-}
-
 /* gpu_configuration(): hostname and gpu_descr as MADlib has them, index, memory, capability */
 Datum
 hopper_sql_gpu_configuration(PG_FUNCTION_ARGS)
@@ -111,5 +105,5 @@ hopper_sql_gpu_configuration(PG_FUNCTION_ARGS)
 	}
 	torch->rows_free(gpus);
 	rows.cells = cells;
-	return hopper_return_rows(fcinfo, &rows, free_nothing);
+	return hopper_return_rows(fcinfo, &rows, NULL);
 }

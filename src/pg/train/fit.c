@@ -27,27 +27,6 @@
 PG_FUNCTION_INFO_V1(hopper_sql_fit_multiple_model);
 PG_FUNCTION_INFO_V1(hopper_sql_fit);
 
-static text *
-text_argument(FunctionCallInfo fcinfo, int at)
-{
-	return PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at);
-}
-
-static char *
-string_argument(FunctionCallInfo fcinfo, int at)
-{
-	return PG_ARGISNULL(at) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(at));
-}
-
-static void
-require_argument(FunctionCallInfo fcinfo, int at, const char *name)
-{
-	if (PG_ARGISNULL(at))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be null", name)));
-}
-
 static bool
 bool_argument(FunctionCallInfo fcinfo, int at, bool missing)
 {
@@ -72,14 +51,14 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request, int at_iterations
 	use_gpus = bool_argument(fcinfo, at++, false);
 	request->has_validation = !PG_ARGISNULL(at);
 	if (request->has_validation)
-		request->validation = hopper_parse_name(text_argument(fcinfo, at), "validation_table");
+		request->validation = hopper_name_argument(fcinfo, at, "validation_table");
 	at++;
 	options->metrics_compute_frequency =
 		hopper_positive_argument(fcinfo, at++, "metrics_compute_frequency",
 								 options->metrics_compute_frequency);
 	request->warm_start = bool_argument(fcinfo, at++, false);
-	record->name = string_argument(fcinfo, at++);
-	record->description = string_argument(fcinfo, at++);
+	record->name = hopper_string_argument(fcinfo, at++);
+	record->description = hopper_string_argument(fcinfo, at++);
 
 	at = at_seed;
 	if (!PG_ARGISNULL(at))
@@ -90,11 +69,12 @@ common_arguments(FunctionCallInfo fcinfo, hopper_fit *request, int at_iterations
 						  request->threads_given ? PG_GETARG_INT32(at) : 0);
 	at++;
 	if (!PG_ARGISNULL(at))
-		options->precision = string_argument(fcinfo, at);
+		options->precision = hopper_string_argument(fcinfo, at);
 	hopper_check_precision(options->precision, use_gpus);
 	at++;
 	if (!PG_ARGISNULL(at))
-		options->training_metrics = hopper_training_metrics_named(string_argument(fcinfo, at));
+		options->training_metrics =
+			hopper_training_metrics_named(hopper_string_argument(fcinfo, at));
 	at++;
 	options->threads_per_model = hopper_positive_argument(fcinfo, at++, "threads_per_model",
 														  options->threads_per_model);
@@ -431,12 +411,12 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 	hopper_connect();
 	hopper_require_segments();
 	request.function = "fit";
-	request.source = hopper_parse_name(text_argument(fcinfo, 0), "packed_table");
-	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model_table");
-	request.selection = hopper_parse_name(text_argument(fcinfo, 2), "model_selection_table");
+	request.source = hopper_name_argument(fcinfo, 0, "packed_table");
+	request.output = hopper_name_argument(fcinfo, 1, "model_table");
+	request.selection = hopper_name_argument(fcinfo, 2, "model_selection_table");
 	request.has_selection = true;
 	common_arguments(fcinfo, &request, 3, 11, 20);
-	request.record.rank_by = string_argument(fcinfo, 18);
+	request.record.rank_by = hopper_string_argument(fcinfo, 18);
 
 	request.configs = hopper_load_configs(&request.selection, &request.n_configs);
 	keys = hopper_integers_argument(fcinfo, AT_MST_KEYS, "mst_keys", 1, PG_INT32_MAX, &n_keys);
@@ -467,11 +447,11 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	hopper_connect();
 	hopper_require_segments();
 	request.function = "fit";
-	request.source = hopper_parse_name(text_argument(fcinfo, 0), "packed_table");
-	request.output = hopper_parse_name(text_argument(fcinfo, 1), "model_table");
-	request.models = hopper_parse_name(text_argument(fcinfo, 2), "model_arch_table");
-	require_argument(fcinfo, 3, "model_id");
-	require_argument(fcinfo, 4, "compile_params");
+	request.source = hopper_name_argument(fcinfo, 0, "packed_table");
+	request.output = hopper_name_argument(fcinfo, 1, "model_table");
+	request.models = hopper_name_argument(fcinfo, 2, "model_arch_table");
+	hopper_require_argument(fcinfo, 3, "model_id");
+	hopper_require_argument(fcinfo, 4, "compile_params");
 	common_arguments(fcinfo, &request, 6, 13, 20);
 
 	hopper_require_model_table(&request.models);
@@ -483,8 +463,8 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	config->model_arch_size = model.arch_size;
 	config->weights = model.weights;
 	config->n_weights = model.n_weights;
-	config->compile_params = hopper_to_utf8(string_argument(fcinfo, 4));
-	params = string_argument(fcinfo, 5);
+	config->compile_params = hopper_to_utf8(hopper_string_argument(fcinfo, 4));
+	params = hopper_string_argument(fcinfo, 5);
 	config->fit_params = params ? hopper_to_utf8(params) : NULL;
 	request.configs = config;
 	request.n_configs = 1;

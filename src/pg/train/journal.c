@@ -220,8 +220,7 @@ hopper_journal_write(const hopper_training *training, Oid output, TimestampTz st
 Datum
 hopper_sql_run_timeline(PG_FUNCTION_ARGS)
 {
-	hopper_name model = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
-										  "model_table");
+	hopper_name model = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_name info = hopper_name_with_suffix(&model, "info");
 	Oid			model_oid = hopper_relation_oid(&model, false);
 	Oid			info_oid = hopper_relation_oid(&info, true);

@@ -26,8 +26,7 @@ PG_FUNCTION_INFO_V1(hopper_sql_metric_ascends);
 static hopper_name
 info_table(FunctionCallInfo fcinfo, hopper_name *out)
 {
-	hopper_name model = hopper_parse_name(PG_ARGISNULL(0) ? NULL : PG_GETARG_TEXT_PP(0),
-										  "model_table");
+	hopper_name model = hopper_name_argument(fcinfo, 0, "model_table");
 	hopper_name info = hopper_name_with_suffix(&model, "info");
 	Oid			model_oid = hopper_relation_oid(&model, false);
 	Oid			info_oid = hopper_relation_oid(&info, true);
@@ -169,7 +168,7 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 	hopper_name model;
 	hopper_name info;
 	StringInfoData query;
-	char	   *rank_by = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
+	char	   *rank_by = hopper_string_argument(fcinfo, 2);
 	char	   *ranks;
 	bool		searched;
 	bool		grouped;

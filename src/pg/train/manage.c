@@ -30,12 +30,6 @@ typedef struct model_tables
 	int			n;				/* hopper_model_tables() */
 } model_tables;
 
-static hopper_name
-name_argument(FunctionCallInfo fcinfo, int at, const char *argument)
-{
-	return hopper_parse_name(PG_ARGISNULL(at) ? NULL : PG_GETARG_TEXT_PP(at), argument);
-}
-
 static void
 name_tables(const hopper_name *name, model_tables *model)
 {
@@ -82,7 +76,7 @@ name_like(const hopper_name *name, const model_tables *from, model_tables *model
 static void
 model_argument(FunctionCallInfo fcinfo, model_tables *model)
 {
-	hopper_name name = name_argument(fcinfo, 0, "model_table");
+	hopper_name name = hopper_name_argument(fcinfo, 0, "model_table");
 
 	name_tables(&name, model);
 	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
@@ -164,7 +158,7 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	model_argument(fcinfo, &model);
 	(void) hopper_relation_oid(&model.outputs.model, false);
 	require_owner(&model);
-	name = name_argument(fcinfo, 1, "new_name");
+	name = hopper_name_argument(fcinfo, 1, "new_name");
 	if (name.qualified && strcmp(name.schema, model.outputs.model.schema) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -230,7 +224,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	for (int i = 0; i < model.n; i++)
 		hopper_require_select(hopper_relation_oid(&model.tables[i].name, false));
 	condition = keys_condition(fcinfo, 2, &model.outputs);
-	name = name_argument(fcinfo, 1, "new_name");
+	name = hopper_name_argument(fcinfo, 1, "new_name");
 	name_like(&name, &model, &copy);
 	(void) hopper_make_room(copy.tables, copy.n, !PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
 	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
@@ -323,10 +317,7 @@ role_argument(FunctionCallInfo fcinfo, int at)
 {
 	char	   *role;
 
-	if (PG_ARGISNULL(at))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"role\" must not be null")));
+	hopper_require_argument(fcinfo, at, "role");
 	role = text_to_cstring(PG_GETARG_TEXT_PP(at));
 	return pg_strcasecmp(role, "public") == 0 ? "PUBLIC" : hopper_identifier(role);
 }

@@ -10,6 +10,7 @@
 
 #include "pg/greenplum/reports.h"
 #include "pg/greenplum/wire.h"
+#include "pg/predict/evaluate.h"
 
 /* Latches of this kernel are set by few signals: wait no longer than this, in milliseconds. */
 #define LONGEST_WAIT 500
@@ -86,11 +87,8 @@ hopper_evaluate_read_description(const bytea *description, hopper_segment_evalua
 
 typedef struct summing
 {
-	hopper_evaluation *evaluation;
-	hopper_guard *guard;
-	int			event_fd;
+	hopper_evaluating run;
 	int32		n_partitions;	/* of the table */
-	int32		partition;		/* that the last buffer was of; -1: none came */
 	char	   *shown;
 } summing;
 
@@ -106,29 +104,11 @@ segment_context(void *arg)
 }
 
 static void
-free_evaluation(void *evaluation)
-{
-	hopper_torch()->evaluation.free((hopper_evaluation *) evaluation);
-}
-
-static void
 create(const hopper_segment_evaluation *given, summing *state)
 {
-	hopper_error error;
-
-	state->event_fd = hopper_eventfd_open();
 	state->shown = pstrdup(given->desc.table_name);
-	HOPPER_CHECK(hopper_torch()->evaluation.create(&given->config, &given->desc, given->threads,
-												   state->event_fd, &state->evaluation, &error),
-				 error);
-	state->guard = hopper_guard_add(state->evaluation, free_evaluation);
-}
-
-static void
-destroy(summing *state)
-{
-	hopper_guard_release(state->guard);
-	hopper_eventfd_close(state->event_fd);
+	hopper_evaluation_open(&state->run, &given->config, &given->desc, given->threads,
+						   LONGEST_WAIT);
 }
 
 /* An evaluation of the partitions with this key. */
@@ -146,26 +126,12 @@ start(const bytea *description, int32 key, summing *state)
 		if (given.keys[p] == key)
 			partitions[n++] = p;
 	create(&given, state);
-	HOPPER_CHECK(hopper_torch()->evaluation.choose(state->evaluation, partitions, n, &error),
+	HOPPER_CHECK(hopper_torch()->evaluation.choose(state->run.evaluation, partitions, n, &error),
 				 error);
-	HOPPER_CHECK(hopper_torch()->evaluation.limit(state->evaluation, given.memory_limit, &error),
-				 error);
-	HOPPER_CHECK(hopper_torch()->evaluation.start(state->evaluation, &error), error);
+	HOPPER_CHECK(hopper_torch()->evaluation.limit(state->run.evaluation, given.memory_limit,
+												  &error), error);
+	HOPPER_CHECK(hopper_torch()->evaluation.start(state->run.evaluation, &error), error);
 	state->n_partitions = given.desc.n_partitions;
-	state->partition = -1;
-}
-
-/* The threads drop what they have evaluated. */
-static void
-wait_for_room(const summing *state, int32 partition)
-{
-	hopper_error error;
-	int			room;
-
-	while ((room = hopper_torch()->evaluation.room(state->evaluation, partition, &error)) == 0)
-		hopper_wait(state->event_fd, LONGEST_WAIT);
-	if (room < 0)
-		hopper_throw(&error);
 }
 
 /*
@@ -179,7 +145,6 @@ hopper_sql_segment_evaluation_row(PG_FUNCTION_ARGS)
 	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
 	hopper_buffer buffer;
 	summing    *state;
-	hopper_error error;
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		elog(ERROR, "segment_evaluation_row() was called outside its aggregate");
@@ -199,11 +164,7 @@ hopper_sql_segment_evaluation_row(PG_FUNCTION_ARGS)
 	callback.arg = state;
 	error_context_stack = &callback;
 	buffer = hopper_get_buffer(fcinfo, 3, HOPPER_SPLIT_VALID);
-	if (buffer.partition_id != state->partition)
-		wait_for_room(state, buffer.partition_id);
-	state->partition = buffer.partition_id;
-	HOPPER_CHECK(hopper_torch()->evaluation.add_buffer(state->evaluation, &buffer, &error), error);
-	CHECK_FOR_INTERRUPTS();
+	hopper_evaluation_add(&state->run, &buffer);
 	error_context_stack = callback.previous;
 	PG_RETURN_POINTER(state);
 }
@@ -225,13 +186,14 @@ hopper_sql_segment_evaluation_end(PG_FUNCTION_ARGS)
 	state = (summing *) PG_GETARG_POINTER(0);
 	callback.arg = state;
 	error_context_stack = &callback;
-	wait_for_room(state, state->n_partitions);
-	while ((done = hopper_torch()->evaluation.sums(state->evaluation, &bytes, &size, &error)) == 0)
-		hopper_wait(state->event_fd, LONGEST_WAIT);
+	hopper_evaluation_wait(&state->run, state->n_partitions);
+	while ((done = hopper_torch()->evaluation.sums(state->run.evaluation, &bytes, &size,
+												   &error)) == 0)
+		hopper_wait(state->run.event_fd, LONGEST_WAIT);
 	if (done < 0)
 		hopper_throw(&error);
 	result = hopper_bytes_datum(bytes, size);
-	destroy(state);
+	hopper_evaluation_close(&state->run);
 	error_context_stack = callback.previous;
 	PG_RETURN_DATUM(result);
 }
@@ -260,7 +222,7 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 	hopper_evaluate_read_description(PG_GETARG_BYTEA_PP(0), &given);
 	given.threads = 1;
 	create(&given, &state);
-	HOPPER_CHECK(hopper_torch()->evaluation.total(state.evaluation,
+	HOPPER_CHECK(hopper_torch()->evaluation.total(state.run.evaluation,
 												  (const uint8_t *) VARDATA_ANY(sums),
 												  VARSIZE_ANY_EXHDR(sums), &event, &error), error);
 	values[0] = hopper_values_datum(&event);
@@ -269,12 +231,12 @@ hopper_sql_segment_evaluation_total(PG_FUNCTION_ARGS)
 		const int64_t *counts;
 		int32_t		n;
 
-		HOPPER_CHECK(hopper_torch()->evaluation.confusion(state.evaluation, &counts, &n, &error),
-					 error);
+		HOPPER_CHECK(hopper_torch()->evaluation.confusion(state.run.evaluation, &counts, &n,
+														  &error), error);
 		values[1] = hopper_counts_datum(counts, n);
 		nulls[1] = false;
 	}
-	destroy(&state);
+	hopper_evaluation_close(&state.run);
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "the result of segment_evaluation_total() is not a row");
 	SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values,

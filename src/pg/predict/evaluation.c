@@ -1,0 +1,56 @@
+/*
+ * evaluation.c
+ *		An evaluation of the core that is given packed buffers.
+ */
+#include "pg/predict/evaluate.h"
+
+static void
+free_evaluation(void *evaluation)
+{
+	hopper_torch()->evaluation.free((hopper_evaluation *) evaluation);
+}
+
+void
+hopper_evaluation_open(hopper_evaluating *run, const hopper_config *config,
+					   const hopper_data_desc *desc, int threads, long longest_wait)
+{
+	hopper_error error;
+
+	run->event_fd = hopper_eventfd_open();
+	run->longest_wait = longest_wait;
+	run->partition = -1;
+	HOPPER_CHECK(hopper_torch()->evaluation.create(config, desc, threads, run->event_fd,
+												   &run->evaluation, &error), error);
+	run->guard = hopper_guard_add(run->evaluation, free_evaluation);
+}
+
+void
+hopper_evaluation_wait(const hopper_evaluating *run, int32 partition)
+{
+	hopper_error error;
+	int			room;
+
+	while ((room = hopper_torch()->evaluation.room(run->evaluation, partition, &error)) == 0)
+		hopper_wait(run->event_fd, run->longest_wait);
+	if (room < 0)
+		hopper_throw(&error);
+}
+
+void
+hopper_evaluation_add(hopper_evaluating *run, const hopper_buffer *buffer)
+{
+	hopper_error error;
+
+	if (buffer->partition_id != run->partition)
+		hopper_evaluation_wait(run, buffer->partition_id);
+	run->partition = buffer->partition_id;
+	HOPPER_CHECK(hopper_torch()->evaluation.add_buffer(run->evaluation, buffer, &error), error);
+	CHECK_FOR_INTERRUPTS();
+}
+
+void
+hopper_evaluation_close(hopper_evaluating *run)
+{
+	hopper_guard_release(run->guard);
+	hopper_eventfd_close(run->event_fd);
+}
