@@ -1,10 +1,12 @@
 // The table of functions that need libtorch: thin, and with no way out for an exception.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "capi/boundary.h"
 #include "capi/rows.h"
+#include "capi/torch_api_structs.h"
 #include "engine/build_info.h"
 #include "engine/cuda_devices.h"
 #include "engine/evaluation.h"
@@ -29,6 +31,10 @@ struct hopper_predictor : hopper::Predictor {
 };
 struct hopper_group : hopper::Group {
   using Group::Group;
+  // What the latest part points at.
+  std::vector<hopper_event> events;
+  std::vector<hopper_visit> visits;
+  hopper_model_result result = {};
 };
 struct hopper_explain : hopper::Explain {
   using Explain::Explain;
@@ -119,7 +125,9 @@ int RunNextEvent(hopper_run* run, hopper_event* event) {
   bool any = false;
   Call(nullptr, [&] {
     RequireAll(run, event);
-    any = run->NextEvent(event);
+    hopper::Event next;
+    any = run->NextEvent(&next);
+    if (any) hopper::ToC(next, event);
   });
   return any ? 1 : 0;
 }
@@ -142,7 +150,9 @@ int32_t RunNextVisits(hopper_run* run, hopper_visit* visits, int32_t n) {
   int32_t taken = 0;
   Call(nullptr, [&] {
     RequireAll(run, visits);
-    taken = run->NextVisits(visits, n);
+    for (const hopper::VisitRecord& visit : run->NextVisits(static_cast<size_t>(std::max(n, 0)))) {
+      hopper::ToC(visit, &visits[taken++]);
+    }
   });
   return taken;
 }
@@ -157,7 +167,7 @@ void RunCancel(hopper_run* run) {
 int RunResult(hopper_run* run, int32_t mst_key, hopper_model_result* result, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(run, result);
-    run->Result(mst_key, result);
+    hopper::ToC(run->Result(mst_key), result);
   });
 }
 
@@ -233,7 +243,10 @@ int EvaluationStart(hopper_evaluation* evaluation, hopper_error* error) {
 int EvaluationPoll(hopper_evaluation* evaluation, hopper_event* event, hopper_error* error) {
   return Ask(error, [&] {
     RequireAll(evaluation, event);
-    return evaluation->Poll(event);
+    hopper::Event values;
+    if (!evaluation->Poll(&values)) return false;
+    hopper::ToC(values, event);
+    return true;
   });
 }
 
@@ -279,7 +292,9 @@ int EvaluationTotal(hopper_evaluation* evaluation, const uint8_t* bytes, size_t 
                     hopper_event* event, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(evaluation, bytes, event);
-    evaluation->Total(bytes, size, event);
+    hopper::Event values;
+    evaluation->Total(bytes, size, &values);
+    hopper::ToC(values, event);
   });
 }
 
@@ -459,10 +474,36 @@ int GroupPoll(hopper_group* group, hopper_error* error) {
   });
 }
 
+template <typename From, typename To>
+void ListToC(const std::vector<From>* from, std::vector<To>* to) {
+  to->resize(from == nullptr ? 0 : from->size());
+  for (size_t i = 0; i < to->size(); ++i) hopper::ToC((*from)[i], &(*to)[i]);
+}
+
 int GroupNextPart(hopper_group* group, hopper_group_part* part, hopper_error* error) {
   return Ask(error, [&] {
     RequireAll(group, part);
-    return group->NextPart(part);
+    hopper::GroupPart next;
+    if (!group->NextPart(&next)) return false;
+    ListToC(next.events, &group->events);
+    ListToC(next.visits, &group->visits);
+    *part = hopper_group_part{};
+    part->mst_key = next.mst_key;
+    part->next_key = next.next_key;
+    part->part = next.part;
+    part->n_parts = next.n_parts;
+    part->done = next.done ? 1 : 0;
+    part->bytes = next.bytes;
+    part->size = next.size;
+    part->n_events = static_cast<int32_t>(group->events.size());
+    part->events = group->events.data();
+    part->n_visits = static_cast<int32_t>(group->visits.size());
+    part->visits = group->visits.data();
+    if (next.result != nullptr) {
+      hopper::ToC(*next.result, &group->result);
+      part->result = &group->result;
+    }
+    return true;
   });
 }
 

@@ -108,15 +108,6 @@ void RequireWatchedData(const Trainer& trainer, bool has_validation) {
               "Pass validation_table, or set monitor='loss'.");
 }
 
-void SetStopping(const Trainer& trainer, const ModelState& state, hopper_model_result* result) {
-  const MonitorState& monitor = state.monitor;
-  result->stopped = Stopping::Stopped(monitor) ? 1 : 0;
-  result->best_iteration = static_cast<int32_t>(monitor.best_iteration);
-  const bool best = trainer.stopping().restores() && monitor.best_weights.size() != 0;
-  result->kept_iteration = static_cast<int32_t>(best ? monitor.best_iteration : state.iteration);
-  result->learning_rate = static_cast<double>(trainer.stopping().LearningRate(monitor));
-}
-
 bool FitClass(const std::string& name, const std::string& here, bool mix, ModelState* state,
               Problem* problem) {
   const std::string made_by = std::move(state->numerics_class);

@@ -54,9 +54,6 @@ bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state
 // Throws where early stopping or ReduceLROnPlateau watches validation data that is not there.
 void RequireWatchedData(const Trainer& trainer, bool has_validation);
 
-// What a result says about early stopping.
-void SetStopping(const Trainer& trainer, const ModelState& state, hopper_model_result* result);
-
 // Throws where a model would be trained by fewer than 1 (0 stands for 1) or more than all threads.
 void CheckThreadsPerModel(int32_t threads_per_model, int32_t threads);
 

@@ -6,8 +6,10 @@
 #include <limits>
 #include <string>
 
+#include "base/field_text.h"
 #include "base/hash.h"
 #include "engine/sums_bytes.h"
+#include "model_hopper/metrics.h"
 
 namespace hopper {
 
@@ -51,66 +53,64 @@ uint32_t GetCount(ByteReader* in, size_t width) {
   return n;
 }
 
-template <size_t N>
-void PutText(const char (&text)[N], ByteWriter* out) {
-  out->PutString({text, static_cast<size_t>(std::find(text, text + N, 0) - text)});
-}
+// A text of an event. The C boundary has room for as many bytes of one, and no more.
+constexpr size_t kMostText = 511;
 
-template <size_t N>
-void GetText(ByteReader* in, char (&text)[N]) {
-  const std::string got = in->GetString();
-  Require(got.size() < N && got.find('\0') == std::string::npos);
-  std::memcpy(text, got.c_str(), got.size() + 1);
+void PutText(const std::string& text, ByteWriter* out) { out->PutString(CutText(text, kMostText)); }
+
+std::string GetText(ByteReader* in) {
+  std::string text = in->GetString();
+  Require(text.size() <= kMostText && text.find('\0') == std::string::npos);
+  return text;
 }
 
 // Bytes of an event without metrics and texts, and of a visit.
 constexpr size_t kLeastEvent = 8 * sizeof(int32_t) + 2 * sizeof(double) + 4 * sizeof(uint32_t);
 constexpr size_t kVisitSize = 8 * sizeof(int32_t) + 6 * sizeof(double) + sizeof(int64_t);
 
-void PutEvent(const hopper_event& event, ByteWriter* out) {
-  out->Put<int32_t>(event.type);
+void PutEvent(const Event& event, ByteWriter* out) {
+  out->Put<int32_t>(static_cast<int32_t>(event.type));
   out->Put<int32_t>(event.mst_key);
   out->Put<int32_t>(event.iteration);
   out->Put<int32_t>(event.split);
-  out->Put<int32_t>(event.running);
+  out->Put<int32_t>(event.running ? 1 : 0);
   out->Put<int32_t>(event.n_live);
   out->Put<double>(event.loss);
-  const auto n = static_cast<uint32_t>(std::clamp(event.n_metrics, 0, HOPPER_MAX_METRICS));
-  out->Put<uint32_t>(n);
-  for (uint32_t i = 0; i < n; ++i) out->Put<double>(event.metrics[i]);
+  out->Put<uint32_t>(static_cast<uint32_t>(event.metrics.size()));
+  for (const double value : event.metrics) out->Put<double>(value);
   out->Put<double>(event.elapsed);
-  PutText(event.message, out);
-  PutText(event.detail, out);
-  PutText(event.hint, out);
+  PutText(event.problem.message, out);
+  PutText(event.problem.detail, out);
+  PutText(event.problem.hint, out);
   out->Put<int32_t>(event.partition);
-  out->Put<int32_t>(event.take);
+  out->Put<int32_t>(event.take ? 1 : 0);
 }
 
-hopper_event GetEvent(ByteReader* in) {
-  hopper_event event = {};
-  event.type = in->Get<int32_t>();
+Event GetEvent(ByteReader* in) {
+  Event event;
+  event.type = static_cast<EventType>(in->Get<int32_t>());
   event.mst_key = in->Get<int32_t>();
   event.iteration = in->Get<int32_t>();
   event.split = in->Get<int32_t>();
-  event.running = in->Get<int32_t>();
+  event.running = GetBetween<int32_t>(in, 0, 1) != 0;
   event.n_live = in->Get<int32_t>();
   event.loss = in->Get<double>();
-  const auto n = in->Get<uint32_t>();
+  const uint32_t n = GetCount(in, sizeof(double));
   Require(n <= HOPPER_MAX_METRICS);
-  event.n_metrics = static_cast<int32_t>(n);
-  for (uint32_t i = 0; i < n; ++i) event.metrics[i] = in->Get<double>();
+  for (uint32_t i = 0; i < n; ++i) event.metrics.push_back(in->Get<double>());
   event.elapsed = in->Get<double>();
-  GetText(in, event.message);
-  GetText(in, event.detail);
-  GetText(in, event.hint);
+  event.problem.message = GetText(in);
+  event.problem.detail = GetText(in);
+  event.problem.hint = GetText(in);
   event.partition = in->Get<int32_t>();
-  event.take = in->Get<int32_t>();
+  event.take = GetBetween<int32_t>(in, 0, 1) != 0;
   return event;
 }
 
-void PutVisit(const hopper_visit& visit, ByteWriter* out) {
-  for (const int32_t value : {visit.mst_key, visit.iteration, visit.kind, visit.split, visit.worker,
-                              visit.hop, visit.first_partition, visit.n_partitions}) {
+void PutVisit(const VisitRecord& visit, ByteWriter* out) {
+  for (const int32_t value :
+       {visit.mst_key, visit.iteration, static_cast<int32_t>(visit.kind), visit.split, visit.worker,
+        visit.hop, visit.first_partition, visit.n_partitions}) {
     out->Put<int32_t>(value);
   }
   for (const double seconds :
@@ -120,12 +120,14 @@ void PutVisit(const hopper_visit& visit, ByteWriter* out) {
   out->Put<int64_t>(visit.bytes_written);
 }
 
-hopper_visit GetVisit(ByteReader* in) {
-  hopper_visit visit = {};
-  for (int32_t* value : {&visit.mst_key, &visit.iteration, &visit.kind, &visit.split, &visit.worker,
+VisitRecord GetVisit(ByteReader* in) {
+  VisitRecord visit;
+  int32_t kind = 0;
+  for (int32_t* value : {&visit.mst_key, &visit.iteration, &kind, &visit.split, &visit.worker,
                          &visit.hop, &visit.first_partition, &visit.n_partitions}) {
     *value = in->Get<int32_t>();
   }
+  visit.kind = static_cast<VisitKind>(kind);
   for (double* seconds :
        {&visit.started, &visit.read, &visit.wait, &visit.moved, &visit.train, &visit.evaluate}) {
     *seconds = in->Get<double>();
@@ -134,17 +136,17 @@ hopper_visit GetVisit(ByteReader* in) {
   return visit;
 }
 
-void CheckEvent(int32_t mst_key, const hopper_event& event) {
-  Require(event.type == HOPPER_EVENT_METRICS || event.type == HOPPER_EVENT_MODEL_FAILED ||
-          event.type == HOPPER_EVENT_MODEL_STOPPED || event.type == HOPPER_EVENT_WARNING);
+void CheckEvent(int32_t mst_key, const Event& event) {
+  Require(event.type == EventType::kMetrics || event.type == EventType::kModelFailed ||
+          event.type == EventType::kModelStopped || event.type == EventType::kWarning);
   Require(event.mst_key == mst_key);
-  Require(event.split == HOPPER_SPLIT_TRAIN || event.split == HOPPER_SPLIT_VALID);
+  Require(event.split == kTrainSplit || event.split == kValidSplit);
 }
 
-void CheckVisit(int32_t mst_key, const hopper_visit& visit) {
+void CheckVisit(int32_t mst_key, const VisitRecord& visit) {
   Require(visit.mst_key == mst_key);
-  Require(visit.kind == HOPPER_VISIT_TRAIN || visit.kind == HOPPER_VISIT_EVALUATE);
-  Require(visit.split == HOPPER_SPLIT_TRAIN || visit.split == HOPPER_SPLIT_VALID);
+  Require(visit.kind == VisitKind::kTrain || visit.kind == VisitKind::kEvaluate);
+  Require(visit.split == kTrainSplit || visit.split == kValidSplit);
   Require(visit.hop >= 0 && visit.first_partition >= 0 && visit.n_partitions >= 0);
   for (const double seconds :
        {visit.started, visit.read, visit.wait, visit.moved, visit.train, visit.evaluate}) {
@@ -184,7 +186,7 @@ Digest Checksum(const uint8_t* bytes, size_t size) { return Hash(bytes, size, kC
 void PutEnvelopeHead(const EnvelopeHead& head, ByteWriter* out) {
   out->Put<uint8_t>(kEnvelopeKind);
   out->Put<uint8_t>(kEnvelopeVersion);
-  out->Put<int32_t>(head.status);
+  out->Put<int32_t>(static_cast<int32_t>(head.status));
   out->Put<int32_t>(head.course.iterations);
   out->Put<int32_t>(head.course.visit);
   out->Put<uint8_t>(head.evaluating ? 1 : 0);
@@ -207,10 +209,10 @@ void PutEnvelopeHead(const EnvelopeHead& head, ByteWriter* out) {
     PutSums(sums, out);
   }
   out->Put<uint32_t>(static_cast<uint32_t>(head.events.size()));
-  for (const hopper_event& event : head.events) PutEvent(event, out);
+  for (const Event& event : head.events) PutEvent(event, out);
   out->Put<int32_t>(head.hop);
   out->Put<uint32_t>(static_cast<uint32_t>(head.visits.size()));
-  for (const hopper_visit& visit : head.visits) PutVisit(visit, out);
+  for (const VisitRecord& visit : head.visits) PutVisit(visit, out);
   out->Put<uint8_t>(head.has_state ? 1 : 0);
 }
 
@@ -228,9 +230,8 @@ Envelope ReadEnvelope(int32_t mst_key, const uint8_t* bytes, size_t size) {
   Require(in.Get<uint8_t>() == kEnvelopeVersion);
   Envelope envelope;
   EnvelopeHead& head = envelope.head;
-  const auto status = in.Get<int32_t>();
-  Require(status == HOPPER_MODEL_TRAINING || status == HOPPER_MODEL_FAILED);
-  head.status = static_cast<hopper_model_status>(status);
+  head.status = static_cast<ModelStatus>(in.Get<int32_t>());
+  Require(head.status == ModelStatus::kTraining || head.status == ModelStatus::kFailed);
   head.course.iterations = GetBetween<int32_t>(&in, 0, std::numeric_limits<int32_t>::max() - 1);
   head.course.visit = GetBetween<int32_t>(&in, 0, std::numeric_limits<int32_t>::max() - 1);
   head.evaluating = GetFlag(&in);
@@ -248,27 +249,27 @@ Envelope ReadEnvelope(int32_t mst_key, const uint8_t* bytes, size_t size) {
   head.running = GetCheckedSums(&in);
   const uint32_t n_passed = GetCount(&in, 2 * sizeof(int32_t));
   for (uint32_t i = 0; i < n_passed; ++i) {
-    const auto split = GetBetween<int32_t>(&in, HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID);
+    const auto split = GetBetween<int32_t>(&in, kTrainSplit, kValidSplit);
     const auto partition = GetBetween<int32_t>(&in, 0, std::numeric_limits<int32_t>::max());
     Require(head.passed.emplace(std::make_pair(split, partition), GetCheckedSums(&in)).second);
   }
   const uint32_t n_events = GetCount(&in, kLeastEvent);
   Require(n_events <= kMostEvents);
   head.events.resize(n_events);
-  for (hopper_event& event : head.events) {
+  for (Event& event : head.events) {
     event = GetEvent(&in);
     CheckEvent(mst_key, event);
   }
   head.hop = GetBetween<int32_t>(&in, 0, std::numeric_limits<int32_t>::max() - 1);
   head.visits.resize(GetCount(&in, kVisitSize));
-  for (hopper_visit& visit : head.visits) {
+  for (VisitRecord& visit : head.visits) {
     visit = GetVisit(&in);
     CheckVisit(mst_key, visit);
   }
   head.has_state = GetFlag(&in);
   Require(head.has_state ? in.remaining() > 0 : in.remaining() == 0);
   // A model that has failed has left its state behind.
-  Require(!(head.has_state && head.status == HOPPER_MODEL_FAILED));
+  Require(!(head.has_state && head.status == ModelStatus::kFailed));
   if (head.has_state) {
     envelope.image_size = in.remaining();
     envelope.image = in.View(envelope.image_size);

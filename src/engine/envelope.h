@@ -13,8 +13,9 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "model_hopper/events.h"
-#include "model_hopper/training.h"
+#include "engine/events.h"
+#include "engine/training_result.h"
+#include "engine/visit_record.h"
 #include "schedule/course.h"
 #include "train/metric_sums.h"
 #include "train/stopping.h"
@@ -28,7 +29,7 @@ constexpr uint8_t kEnvelopeVersion = 2;
 constexpr int32_t kMostEnvelopeParts = 1024;
 
 struct EnvelopeHead {
-  hopper_model_status status = HOPPER_MODEL_TRAINING;
+  ModelStatus status = ModelStatus::kTraining;
   Course course;
   bool evaluating = false;
   Observed observed;
@@ -40,9 +41,9 @@ struct EnvelopeHead {
   Problem failure;
   MetricSums running;
   std::map<std::pair<int32_t, int32_t>, MetricSums> passed;  // by split and partition
-  std::vector<hopper_event> events;
+  std::vector<Event> events;
   int32_t hop = 0;
-  std::vector<hopper_visit> visits;
+  std::vector<VisitRecord> visits;
   bool has_state = false;
 };
 

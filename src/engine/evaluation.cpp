@@ -215,7 +215,7 @@ bool Evaluation::Finished() const {
   return unfinished_ == 0;
 }
 
-bool Evaluation::Poll(hopper_event* event) {
+bool Evaluation::Poll(Event* event) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!Finished()) return false;
   Finish(sums_, event);
@@ -238,7 +238,7 @@ bool Evaluation::Sums(const uint8_t** bytes, size_t* size) {
   return true;
 }
 
-void Evaluation::Total(const uint8_t* bytes, size_t size, hopper_event* event) {
+void Evaluation::Total(const uint8_t* bytes, size_t size, Event* event) {
   const auto n = static_cast<size_t>(data_.n_partitions());
   const auto n_sums = static_cast<size_t>(SumCount());
   std::vector<MetricSums> sums(n);
@@ -263,25 +263,22 @@ void Evaluation::Total(const uint8_t* bytes, size_t size, hopper_event* event) {
   Finish(sums, event);
 }
 
-void Evaluation::Finish(const std::vector<MetricSums>& parts, hopper_event* event) {
+void Evaluation::Finish(const std::vector<MetricSums>& parts, Event* event) {
   MetricSums total;
   for (const MetricSums& sums : parts) total.Add(sums);
-  *event = hopper_event{};
-  event->type = HOPPER_EVENT_METRICS;
-  event->split = HOPPER_SPLIT_VALID;
+  *event = Event();
+  event->type = EventType::kMetrics;
+  event->split = kValidSplit;
   event->n_live = 1;
   event->elapsed = started_ ? MonotonicSeconds() - start_time_ : 0.0;
-  std::vector<double> metrics;
-  trainer_->Finish(total, &event->loss, &metrics);
+  trainer_->Finish(total, &event->loss, &event->metrics);
   if (confusion_) {
     // It is the last metric, and all of its sums are wanted.
-    metrics.pop_back();
+    event->metrics.pop_back();
     const int64_t units = OutputUnits();
     const size_t n = static_cast<size_t>(units == 1 ? 4 : units * units);
     matrix_.assign(total.metrics.end() - static_cast<std::ptrdiff_t>(n), total.metrics.end());
   }
-  event->n_metrics = static_cast<int32_t>(metrics.size());
-  std::copy(metrics.begin(), metrics.end(), event->metrics);
 }
 
 int64_t Evaluation::SumCount() const {

@@ -11,10 +11,10 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
+#include "engine/events.h"
 #include "engine/workers.h"
 #include "model_hopper/config.h"
 #include "model_hopper/data.h"
-#include "model_hopper/events.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -42,12 +42,12 @@ class Evaluation {
   void AddBuffer(const hopper_buffer& buffer);
   void Start();
   // True and loss and metrics when all is done, false before; throws what a worker threw.
-  bool Poll(hopper_event* event);
+  bool Poll(Event* event);
   // The same with the sums of the chosen partitions, for Total().
   bool Sums(const uint8_t** bytes, size_t* size);
   // Loss and metrics of the sums of all partitions, which several processes gave, in any order;
   // nothing has to be started. Throws kCorrupt where a partition is missing.
-  void Total(const uint8_t* bytes, size_t size, hopper_event* event);
+  void Total(const uint8_t* bytes, size_t size, Event* event);
   // After Poll() or Total(), where the configuration asks for it: *n x *n numbers of examples, a
   // row a label and a column a prediction; valid as long as this.
   const int64_t* Confusion(int32_t* n) const;
@@ -58,7 +58,7 @@ class Evaluation {
   bool Evaluate(int partition, MetricSums* sums, Problem* problem);
   void CheckRows() const;
   bool Finished() const;
-  void Finish(const std::vector<MetricSums>& sums, hopper_event* event);
+  void Finish(const std::vector<MetricSums>& sums, Event* event);
   int64_t SumCount() const;  // of all metrics, in one partition
   int64_t OutputUnits() const;
 

@@ -2,9 +2,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <utility>
 
 namespace hopper {
 
@@ -16,74 +15,57 @@ void WakeEventFd(int fd) {
   }
 }
 
-void SetProblem(const Problem& problem, hopper_event* event) {
-  CopyText(problem.message, event->message);
-  CopyText(problem.detail, event->detail);
-  CopyText(problem.hint, event->hint);
+void EventQueue::Push(Event event) {
+  const int32_t iteration = event.iteration;
+  Add(std::move(event), iteration, 1);
 }
 
-EventQueue::Entry::Entry(const hopper_event& event, int32_t last)
-    : iteration(event.iteration), last_iteration(last) {
-  std::memcpy(numbers.data(), &event, numbers.size());
-  if (event.message[0] != '\0' || event.detail[0] != '\0' || event.hint[0] != '\0') {
-    whole = std::make_unique<const hopper_event>(event);
-  }
+void EventQueue::PushQuietly(Event event) {
+  const int32_t iteration = event.iteration;
+  Add(std::move(event), iteration, kManyEvents);
 }
 
-hopper_event EventQueue::Entry::event() const {
-  hopper_event event = {};
-  if (whole != nullptr) {
-    event = *whole;
-  } else {
-    std::memcpy(&event, numbers.data(), numbers.size());
-  }
-  event.iteration = iteration;
-  return event;
+void EventQueue::PushIterations(Event event, int32_t last) {
+  Add(std::move(event), last, kManyEvents);
 }
 
-void EventQueue::Push(const hopper_event& event) { Add(event, event.iteration, 1); }
-
-void EventQueue::PushQuietly(const hopper_event& event) {
-  Add(event, event.iteration, kManyEvents);
-}
-
-void EventQueue::PushIterations(const hopper_event& event, int32_t last) {
-  Add(event, last, kManyEvents);
-}
-
-void EventQueue::Add(const hopper_event& event, int32_t last, size_t wakes_from) {
+void EventQueue::Add(Event event, int32_t last, size_t wakes_from) {
   bool wakes = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    events_.emplace_back(event, last);
+    events_.push_back({std::move(event), last});
     wakes = !woken_ && events_.size() >= wakes_from;
     woken_ = woken_ || wakes;
   }
   if (wakes) WakeEventFd(event_fd_);
 }
 
-void EventQueue::PushLast(const hopper_event& event) noexcept {
+void EventQueue::PushLast(Event event) noexcept {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    last_ = event;
+    last_ = std::move(event);
     has_last_ = true;
   }
   WakeEventFd(event_fd_);
 }
 
-bool EventQueue::Pop(hopper_event* event, bool* has_room_again) {
+bool EventQueue::Pop(Event* event, bool* has_room_again) {
   const std::lock_guard<std::mutex> lock(mutex_);
   *has_room_again = false;
   if (events_.empty()) {
     woken_ = false;
     if (!has_last_) return false;
-    *event = last_;
+    *event = std::move(last_);
     has_last_ = false;
     return true;
   }
   Entry& first = events_.front();
-  *event = first.event();
-  if (first.iteration++ < first.last_iteration) return true;
+  if (first.event.iteration < first.last_iteration) {
+    *event = first.event;
+    ++first.event.iteration;
+    return true;
+  }
+  *event = std::move(first.event);
   *has_room_again = events_.size() == kMostEvents;
   events_.pop_front();
   return true;

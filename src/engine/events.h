@@ -1,26 +1,48 @@
 // Events on their way from the workers to the one thread that reads them.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
-#include "base/field_text.h"
-#include "model_hopper/events.h"
+#include "schedule/course.h"
 
 namespace hopper {
 
 // Writes to an eventfd, which wakes its reader; nothing for a negative fd.
 void WakeEventFd(int fd);
 
-// The texts of a problem in an event.
-void SetProblem(const Problem& problem, hopper_event* event);
+enum class EventType : int32_t {
+  kMetrics = 1,    // loss and metrics of one model, split and iteration
+  kIteration = 2,  // every live model has finished this iteration
+  kModelFailed = 3,
+  kModelDone = 4,
+  kWarning = 5,
+  kFinished = 6,      // no work is left, also after cancel
+  kLoad = 7,          // a partition is to be read
+  kModelStopped = 8,  // early stopping has ended it
+  kState = 9,         // the stored state of a model is wanted
+};
+
+// What a run tells while it goes on.
+struct Event {
+  EventType type = EventType::kMetrics;
+  int32_t mst_key = 0;    // 0: of no model
+  int32_t iteration = 0;  // counted over warm starts, from 1
+  int32_t split = kTrainSplit;
+  bool running = false;  // taken while the weights moved
+  bool take = false;     // kModelDone: its result is to be taken, others wait
+  int32_t n_live = 0;    // models that have not failed
+  int32_t partition = 0;
+  double loss = 0.0;
+  std::vector<double> metrics;
+  double elapsed = 0.0;  // seconds since the start
+  Problem problem;       // its texts; most events have none
+};
 
 // What libtorch warns of: each text is told once in a run, and not more than a few.
 class LibtorchWarnings {
@@ -40,15 +62,15 @@ class EventQueue {
  public:
   explicit EventQueue(int event_fd) : event_fd_(event_fd) {}
 
-  void Push(const hopper_event& event);
+  void Push(Event event);
   // The event that comes behind all others; needs no memory, so that it comes whatever happens.
-  void PushLast(const hopper_event& event) noexcept;
+  void PushLast(Event event) noexcept;
   // As Push(), without waking the reader for this event alone.
-  void PushQuietly(const hopper_event& event);
+  void PushQuietly(Event event);
   // An event for each iteration from that of `event` to `last`; quietly.
-  void PushIterations(const hopper_event& event, int32_t last);
+  void PushIterations(Event event, int32_t last);
   // *has_room_again: it was full before, and is not now.
-  bool Pop(hopper_event* event, bool* has_room_again);
+  bool Pop(Event* event, bool* has_room_again);
   bool IsFull() const;
   // Wakes the reader without an event.
   void Wake() const { WakeEventFd(event_fd_); }
@@ -57,22 +79,17 @@ class EventQueue {
   static constexpr size_t kMostEvents = 4096;
   static constexpr size_t kManyEvents = 256;
   struct Entry {
-    explicit Entry(const hopper_event& event, int32_t last);
-    hopper_event event() const;
-    // Without its texts, which most have not.
-    std::array<unsigned char, offsetof(hopper_event, message)> numbers;
-    std::unique_ptr<const hopper_event> whole;
-    int32_t iteration;
+    Event event;
     int32_t last_iteration;
   };
-  void Add(const hopper_event& event, int32_t last, size_t wakes_from);
+  void Add(Event event, int32_t last, size_t wakes_from);
 
   const int event_fd_;
   mutable std::mutex mutex_;
   std::deque<Entry> events_;
   bool woken_ = false;  // the reader has not come to the end since it was woken
   bool has_last_ = false;
-  hopper_event last_ = {};
+  Event last_;
 };
 
 }  // namespace hopper

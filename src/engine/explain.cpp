@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/field_text.h"
 #include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/examples.h"

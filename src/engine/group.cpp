@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/field_text.h"
 #include "engine/configuration.h"
 #include "engine/envelope.h"
 #include "engine/events.h"
@@ -49,7 +50,7 @@ Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
                                       [this](const std::string& text) { WorkerWarning(text); });
     numerics_class_ = device_->numerics_class();
   }
-  for (const int split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
+  for (const int split : kSplits) {
     const std::vector<int32_t>& keys = KeysOf(split);
     for (size_t p = 0; p < keys.size(); ++p) {
       if (keys[p] == key_) here_[static_cast<size_t>(split)].push_back(static_cast<int32_t>(p));
@@ -164,15 +165,15 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
     model->status = envelope.head.status;
   }
   const bool refused = model->trainer == nullptr || config->second.refused;
-  if (refused && model->status != HOPPER_MODEL_FAILED) {
+  if (refused && model->status != ModelStatus::kFailed) {
     Fail(model.get(), config->second.problem);
     return model;
   }
   try {
     switch (kind) {
-      case HOPPER_ENVELOPE_NEW:
+      case static_cast<uint8_t>(NewEnvelope::kInitial):
         break;  // the first visit makes the state
-      case HOPPER_ENVELOPE_WEIGHTS: {
+      case static_cast<uint8_t>(NewEnvelope::kWeights): {
         const size_t n = in.remaining() / sizeof(float);
         const ModelSpec& spec = model->trainer->network().spec();
         CheckWeightCount(spec, static_cast<int64_t>(n));
@@ -183,7 +184,7 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
         model->has_state = true;
         break;
       }
-      case HOPPER_ENVELOPE_STATE: {
+      case static_cast<uint8_t>(NewEnvelope::kState): {
         const size_t left = in.remaining();
         TakeState(in.View(left), left, model.get());
         break;
@@ -202,11 +203,11 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
 }
 
 void Group::PushWarning(const Problem& problem, Traveller* model) {
-  hopper_event event = {};
-  event.type = HOPPER_EVENT_WARNING;
+  Event event;
+  event.type = EventType::kWarning;
   event.mst_key = model->key;
-  SetProblem(problem, &event);
-  model->events.push_back(event);
+  event.problem = problem;
+  model->events.push_back(std::move(event));
 }
 
 void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const {
@@ -248,11 +249,11 @@ void Group::CheckHead(const EnvelopeHead& head, const Traveller& model) const {
             split.metrics.size() == model.trainer->compile().metrics.size());
   }
   for (const auto& [at, sums] : head.passed) {
-    require(at.first != HOPPER_SPLIT_VALID || valid_ != nullptr);
+    require(at.first != kValidSplit || valid_ != nullptr);
     require(at.second < DataOf(at.first).n_partitions() && fits(sums));
   }
   // Where there is none yet, nothing was trained: the first visit makes it.
-  require(head.has_state || head.status == HOPPER_MODEL_FAILED ||
+  require(head.has_state || head.status == ModelStatus::kFailed ||
           (head.course.iterations == 0 && head.course.visit == 0 && !head.evaluating &&
            !head.course.stopped));
 }
@@ -343,37 +344,20 @@ void Group::Pack(Traveller* model) const {
 }
 
 void Group::MakeResult(Traveller* model) const {
-  hopper_model_result& result = model->result;
-  result = hopper_model_result{};
-  result.status = model->status;
-  result.iterations = static_cast<int32_t>(model->total_iterations);
-  result.seconds_training = model->seconds_training;
-  result.seconds_evaluating = model->seconds_evaluating;
-  result.seconds_waiting = model->seconds_waiting;
-  result.examples = model->examples;
-  if (model->trainer != nullptr) {
-    const CompileParams& compile = model->trainer->compile();
-    result.n_parameters = model->trainer->network().spec().parameters;
-    CopyText(compile.loss_name, result.loss_type);
-    result.n_metrics = static_cast<int32_t>(compile.metrics.size());
-    for (size_t i = 0; i < compile.metrics.size(); ++i) {
-      CopyText(compile.metrics[i].name, result.metrics_type[i]);
-    }
-  }
-  if (model->status == HOPPER_MODEL_FAILED) {
-    CopyText(model->failure.message, result.error);
-    CopyText(model->failure.detail, result.error_detail);
+  TrainingResult& result = model->result;
+  result = ResultOf(*model);
+  if (model->status == ModelStatus::kFailed) {
     model->out.clear();
     return;
   }
-  result.status = HOPPER_MODEL_DONE;
+  result.status = ModelStatus::kDone;
   const ModelSpec& spec = model->trainer->network().spec();
   model->weights.resize(static_cast<size_t>(spec.parameters));
   ExportWeights(spec, model->trainer->DeliveredWeights(model->state, nullptr).data(),
                 model->weights.data());
-  SetStopping(*model->trainer, model->state, &result);
+  result.stopping = StoppingOf(*model->trainer, model->state);
   model->out = WriteState(StateLayoutOf(spec), model->state);
-  CopyText(VerifyState(model->out.data(), model->out.size()).Hex(), result.digest);
+  result.digest = VerifyState(model->out.data(), model->out.size()).Hex();
   result.n_weights = static_cast<int64_t>(model->weights.size());
   result.state_size = model->out.size();
   model->state = ModelState();
@@ -389,7 +373,7 @@ void Group::GetInfo(hopper_run_info* info) const {
   CopyText(numerics_class_, info->numerics_class);
 }
 
-bool Group::NextPart(hopper_group_part* part) {
+bool Group::NextPart(GroupPart* part) {
   while (out_model_ < travellers_.size()) {
     Traveller& model = *travellers_[out_model_];
     const auto n_parts =
@@ -400,11 +384,11 @@ bool Group::NextPart(hopper_group_part* part) {
       out_part_ = 0;
       continue;
     }
-    *part = hopper_group_part{};
+    *part = GroupPart{};
     part->mst_key = model.key;
     part->next_key = model.next_key;
     part->n_parts = n_parts;
-    part->done = Complete(model) ? 1 : 0;
+    part->done = Complete(model);
     if (out_part_ == n_parts) {
       part->part = -1;
       part->bytes = reinterpret_cast<const uint8_t*>(model.weights.data());
@@ -415,10 +399,8 @@ bool Group::NextPart(hopper_group_part* part) {
       part->bytes = model.out.data() + at;
       part->size = std::min(kPartBytes, model.out.size() - at);
       if (out_part_ == 0) {
-        part->n_events = static_cast<int32_t>(model.events.size());
-        part->events = model.events.data();
-        part->n_visits = static_cast<int32_t>(model.visits.size());
-        part->visits = model.visits.data();
+        part->events = &model.events;
+        part->visits = &model.visits;
         part->result = Ended(model) ? &model.result : nullptr;
       }
     }

@@ -31,11 +31,11 @@
 #include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/memory_plan.h"
+#include "engine/training_result.h"
+#include "engine/visit_record.h"
 #include "engine/workers.h"
 #include "model_hopper/config.h"
 #include "model_hopper/data.h"
-#include "model_hopper/events.h"
-#include "model_hopper/group.h"
 #include "model_hopper/training.h"
 #include "schedule/course.h"
 #include "schedule/ready.h"
@@ -48,6 +48,28 @@ namespace hopper {
 class GroupDevice;
 struct Envelope;
 struct EnvelopeHead;
+
+// What an envelope that no group has packed begins with: one byte.
+enum class NewEnvelope : uint8_t {
+  kInitial = 'N',  // initial weights by the seed; nothing follows
+  kWeights = 'W',  // floats in Keras' order follow
+  kState = 'S',    // a state image follows
+};
+
+// One outgoing part of a model. What it points at is valid until the next one is asked for.
+struct GroupPart {
+  int32_t mst_key = 0;
+  int32_t next_key = 0;  // the segment that it has to visit next
+  int32_t part = 0;      // from 0; -1: the weights of a finished model
+  int32_t n_parts = 0;   // without the weights
+  bool done = false;     // its iteration is complete, or it has failed
+  const uint8_t* bytes = nullptr;
+  size_t size = 0;
+  // With part 0 only, else null:
+  const std::vector<Event>* events = nullptr;
+  const std::vector<VisitRecord>* visits = nullptr;  // of this iteration so far
+  const TrainingResult* result = nullptr;            // after its end
+};
 
 class Group {
  public:
@@ -88,7 +110,7 @@ class Group {
   bool Poll();
   void Cancel();
   // The next outgoing part; its memory is valid until the next call. False: none is left.
-  bool NextPart(hopper_group_part* part);
+  bool NextPart(GroupPart* part);
 
   void GetInfo(hopper_run_info* info) const;
 
@@ -99,8 +121,8 @@ class Group {
     int32_t missing = 0;
   };
 
-  Dataset& DataOf(int split) { return split == HOPPER_SPLIT_VALID ? *valid_ : train_; }
-  const Dataset& DataOf(int split) const { return split == HOPPER_SPLIT_VALID ? *valid_ : train_; }
+  Dataset& DataOf(int split) { return split == kValidSplit ? *valid_ : train_; }
+  const Dataset& DataOf(int split) const { return split == kValidSplit ? *valid_ : train_; }
   const std::vector<int32_t>& KeysOf(int split) const {
     return keys_.of[static_cast<size_t>(split)];
   }
@@ -137,7 +159,7 @@ class Group {
   bool IsLoadedLocked(int split, int partition) const;
   Task NextOf(const Traveller& model) const;
   struct VisitBegun {
-    hopper_visit visit = {};
+    VisitRecord visit;
     int64_t examples_before = 0;
     bool metrics = false;  // they are taken while it trains
   };
@@ -158,7 +180,7 @@ class Group {
   void TellWindowLocked(Traveller* model);
   void PinLocked(const Task& task, bool pin);
   void RequestLoadLocked();
-  void RecordVisit(hopper_visit visit, Traveller* model) const;
+  void RecordVisit(VisitRecord visit, Traveller* model) const;
   void FinishIteration(Traveller* model) const;
   void Decide(Traveller* model, const float* weights) const;
   void FollowReports(Traveller* model) const;

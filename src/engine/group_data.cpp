@@ -120,7 +120,7 @@ void Group::PlanData(hopper_data_plan* plan) {
 }
 
 void Group::AddBuffer(const hopper_buffer& buffer) {
-  if (buffer.split == HOPPER_SPLIT_VALID && valid_ == nullptr) {
+  if (buffer.split == kValidSplit && valid_ == nullptr) {
     throw Error(ErrorCode::kInternal, "the run has no validation data");
   }
   Dataset& data = DataOf(buffer.split);
@@ -175,7 +175,7 @@ void Group::TellWindowLocked(Traveller* model) {
   const bool trains = next.kind == Task::kTrain;
   window_->SetTraveller(
       model->key,
-      trains ? IndexOf(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model->key, model->course.visit)) : 0,
+      trains ? IndexOf(kTrainSplit, ring_.PartitionOf(model->key, model->course.visit)) : 0,
       trains ? VisitsHere(*model) : 0);
   for (const auto& [split, p] : model->wanted) window_->Unwant(split, IndexOf(split, p));
   model->wanted.clear();

@@ -83,7 +83,7 @@ void Group::AddCompanionsLocked(std::vector<Task>* tasks) {
   };
   for (const auto& other : travellers_) {
     if (tasks->size() >= lanes) break;
-    if (other->busy || other->packed || other->status == HOPPER_MODEL_FAILED) continue;
+    if (other->busy || other->packed || other->status == ModelStatus::kFailed) continue;
     Task task = NextOf(*other);
     if (task.kind != first.kind || LaneKey(*other->trainer, train_.desc()) != key) continue;
     if (first.kind == Task::kEvaluate) {
@@ -107,7 +107,7 @@ void Group::DoTogether(const std::vector<Task>& tasks) {
   } catch (...) {
     const Problem problem = DescribeException();
     for (const Task& task : tasks) {
-      if (task.model->status != HOPPER_MODEL_FAILED) Fail(task.model, problem);
+      if (task.model->status != ModelStatus::kFailed) Fail(task.model, problem);
     }
   }
 }
@@ -153,7 +153,7 @@ void Group::EvaluateTogether(const std::vector<Task>& tasks) {
   for (size_t i = 0; i < tasks.size(); ++i) {
     pointers.push_back(EvaluatedWeights(*tasks[i].model, &copies[i]));
   }
-  for (const int split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
+  for (const int split : kSplits) {
     std::vector<int> here;
     for (const auto& [of, p] : partitions) {
       if (of == split) here.push_back(p);
@@ -163,7 +163,7 @@ void Group::EvaluateTogether(const std::vector<Task>& tasks) {
     std::vector<MetricSums> sums(tasks.size());
     bool done = false;
     device_->Do(train_, valid_.get(), [&](DeviceWorker* worker) {
-      done = worker->Evaluate(*tasks.front().model->trainer, pointers, split == HOPPER_SPLIT_VALID,
+      done = worker->Evaluate(*tasks.front().model->trainer, pointers, split == kValidSplit,
                               cancel_, &sums);
     });
     if (!done) return;

@@ -14,7 +14,7 @@ struct Group::Traveller {
   int32_t key = 0;
   size_t index = 0;                  // of those of a segment
   const Trainer* trainer = nullptr;  // null: its configuration could not be read
-  hopper_model_status status = HOPPER_MODEL_TRAINING;
+  ModelStatus status = ModelStatus::kTraining;
   Problem failure;
 
   ModelMemory memory;
@@ -31,10 +31,10 @@ struct Group::Traveller {
   double seconds_waiting = 0.0;
   MetricSums running;
   std::map<std::pair<int32_t, int32_t>, MetricSums> passed;  // by split and partition
-  std::vector<hopper_event> events;
-  int32_t hop = 0;                   // segments visited before in this iteration
-  std::vector<hopper_visit> visits;  // of this iteration
-  bool has_state = false;            // false: the first visit makes the initial one
+  std::vector<Event> events;
+  int32_t hop = 0;                  // segments visited before in this iteration
+  std::vector<VisitRecord> visits;  // of this iteration
+  bool has_state = false;           // false: the first visit makes the initial one
   ModelState state;
 
   bool busy = false;  // a worker has it
@@ -45,7 +45,7 @@ struct Group::Traveller {
   int32_t next_key = 0;
   std::vector<uint8_t> out;
   std::vector<float> weights;
-  hopper_model_result result = {};
+  TrainingResult result;
 };
 
 }  // namespace hopper

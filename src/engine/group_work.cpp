@@ -15,7 +15,7 @@ namespace hopper {
 
 // Of what was ordered last: the final pass, or the evaluations of an iteration.
 bool Group::WantsPass(const Traveller& model, int split) const {
-  if (model.course.final_pass) return split == HOPPER_SPLIT_TRAIN;
+  if (model.course.final_pass) return split == kTrainSplit;
   return model.rules.Evaluates(split, model.course.iterations, model.watching);
 }
 
@@ -26,7 +26,7 @@ bool Group::DeliversBest(const Traveller& model) const {
 }
 
 bool Group::Complete(const Traveller& model) const {
-  return model.status == HOPPER_MODEL_FAILED ||
+  return model.status == ModelStatus::kFailed ||
          ((model.course.iterations >= model.until || model.course.stopped) && !model.evaluating);
 }
 
@@ -38,7 +38,7 @@ int32_t Group::Until(const Traveller& model) const {
 
 bool Group::Ended(const Traveller& model) const {
   if (!open_) return finish_;
-  return model.status == HOPPER_MODEL_FAILED ||
+  return model.status == ModelStatus::kFailed ||
          (!HasVisits(model.rules, model.course) && !model.evaluating);
 }
 
@@ -190,7 +190,7 @@ Group::Task Group::NextOf(const Traveller& model) const {
     task.partitions = Lacking(model);
     if (!task.partitions.empty()) task.kind = Task::kEvaluate;
   } else if (VisitsHere(model) > 0) {
-    task.partitions = {{HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model.key, model.course.visit)}};
+    task.partitions = {{kTrainSplit, ring_.PartitionOf(model.key, model.course.visit)}};
     task.kind = Task::kTrain;
   }
   return task;
@@ -274,10 +274,10 @@ std::vector<std::pair<int, int>> Group::Lacking(const Traveller& model) const {
 }
 
 // Adds what led to the visit; its own seconds are set, and it ends now.
-void Group::RecordVisit(hopper_visit visit, Traveller* model) const {
+void Group::RecordVisit(VisitRecord visit, Traveller* model) const {
   // Partition after partition is one visit.
   if (!model->visits.empty()) {
-    hopper_visit& last = model->visits.back();
+    VisitRecord& last = model->visits.back();
     if (last.hop == model->hop && last.kind == visit.kind && last.split == visit.split &&
         last.iteration == visit.iteration) {
       last.n_partitions += visit.n_partitions;
@@ -292,7 +292,7 @@ void Group::RecordVisit(hopper_visit visit, Traveller* model) const {
   visit.started = MonotonicSeconds() - started_ - visit.train - visit.evaluate;
   visit.wait = std::max(visit.started, 0.0);
   // What this segment did for the model just before was no waiting.
-  for (const hopper_visit& other : model->visits) {
+  for (const VisitRecord& other : model->visits) {
     if (other.hop == visit.hop) visit.wait -= other.wait + other.train + other.evaluate;
   }
   visit.wait = std::max(visit.wait, 0.0);
@@ -307,8 +307,8 @@ bool Group::BeginVisit(Traveller* model, int partition, VisitBegun* begun) const
     model->has_state = true;
   }
   begun->examples_before = model->state.examples;
-  begun->visit.kind = HOPPER_VISIT_TRAIN;
-  begun->visit.split = HOPPER_SPLIT_TRAIN;
+  begun->visit.kind = VisitKind::kTrain;
+  begun->visit.split = kTrainSplit;
   begun->visit.iteration = static_cast<int32_t>(model->total_iterations) + 1;
   begun->visit.first_partition = partition;
   begun->metrics = model->rules.TakesRunningMetrics(model->course.iterations + 1);
@@ -318,7 +318,7 @@ bool Group::BeginVisit(Traveller* model, int partition, VisitBegun* begun) const
 void Group::EndVisit(Traveller* model, const VisitBegun& begun, VisitEnd end,
                      const MetricSums& sums, double seconds) const {
   if (end == VisitEnd::kCancelled) return;
-  hopper_visit visit = begun.visit;
+  VisitRecord visit = begun.visit;
   visit.n_partitions = end == VisitEnd::kDone ? 1 : 0;
   visit.train = seconds;
   RecordVisit(visit, model);
@@ -346,7 +346,7 @@ void Group::FinishIteration(Traveller* model) const {
   model->total_iterations = ++model->state.iteration;
   model->observed = Observed();
   if (model->rules.TakesRunningMetrics(model->course.iterations)) {
-    PushMetrics(model, HOPPER_SPLIT_TRAIN, true, model->running);
+    PushMetrics(model, kTrainSplit, true, model->running);
   }
   model->running = MetricSums();
   model->passed.clear();
@@ -355,8 +355,7 @@ void Group::FinishIteration(Traveller* model) const {
     weights = model->trainer->KeptWeights(model->state);
   }
   Decide(model, weights.data());
-  model->evaluating =
-      WantsPass(*model, HOPPER_SPLIT_TRAIN) || WantsPass(*model, HOPPER_SPLIT_VALID);
+  model->evaluating = WantsPass(*model, kTrainSplit) || WantsPass(*model, kValidSplit);
   if (!model->evaluating) FollowReports(model);
 }
 
@@ -372,12 +371,12 @@ void Group::Decide(Traveller* model, const float* weights) const {
 
 void Group::Stop(Traveller* model) const {
   model->course.stopped = true;
-  hopper_event event = {};
-  event.type = HOPPER_EVENT_MODEL_STOPPED;
+  Event event;
+  event.type = EventType::kModelStopped;
   event.mst_key = model->key;
   event.iteration = static_cast<int32_t>(model->total_iterations);
-  CopyText(model->trainer->stopping().Reason(model->state.monitor), event.message);
-  model->events.push_back(event);
+  event.problem.message = model->trainer->stopping().Reason(model->state.monitor);
+  model->events.push_back(std::move(event));
 }
 
 // All that was ordered is reported.
@@ -396,8 +395,8 @@ const float* Group::EvaluatedWeights(const Traveller& model, AlignedArray<float>
 
 void Group::RecordEvaluation(int split, int first_partition, int32_t n, double seconds,
                              Traveller* model) const {
-  hopper_visit visit = {};
-  visit.kind = HOPPER_VISIT_EVALUATE;
+  VisitRecord visit;
+  visit.kind = VisitKind::kEvaluate;
   visit.split = split;
   visit.iteration = static_cast<int32_t>(model->total_iterations);
   visit.first_partition = first_partition;
@@ -446,41 +445,39 @@ void Group::FinishPasses(Traveller* model, const float* weights) const {
 }
 
 void Group::PushMetrics(Traveller* model, int split, bool running, const MetricSums& sums) const {
-  hopper_event event = {};
-  event.type = HOPPER_EVENT_METRICS;
+  Event event;
+  event.type = EventType::kMetrics;
   event.mst_key = model->key;
   const int64_t iteration =
       DeliversBest(*model) ? model->state.monitor.best_iteration : model->total_iterations;
   event.iteration = static_cast<int32_t>(iteration);
   event.split = split;
-  event.running = running ? 1 : 0;
-  std::vector<double> metrics;
-  model->trainer->Finish(sums, &event.loss, &metrics);
-  event.n_metrics = static_cast<int32_t>(metrics.size());
-  std::copy(metrics.begin(), metrics.end(), event.metrics);
-  model->events.push_back(event);
-  if (!model->course.deciding) return;
-  model->observed.splits[static_cast<size_t>(split)] = {true, event.loss, std::move(metrics)};
+  event.running = running;
+  model->trainer->Finish(sums, &event.loss, &event.metrics);
+  if (model->course.deciding) {
+    model->observed.splits[static_cast<size_t>(split)] = {true, event.loss, event.metrics};
+  }
+  model->events.push_back(std::move(event));
 }
 
 void Group::Fail(Traveller* model, const Problem& problem) const {
-  model->status = HOPPER_MODEL_FAILED;
+  model->status = ModelStatus::kFailed;
   model->failure = problem;
   model->evaluating = false;
   model->passed.clear();
   model->state = ModelState();
   model->has_state = false;
-  hopper_event event = {};
-  event.type = HOPPER_EVENT_MODEL_FAILED;
+  Event event;
+  event.type = EventType::kModelFailed;
   event.mst_key = model->key;
   event.iteration = static_cast<int32_t>(model->total_iterations);
-  SetProblem(problem, &event);
-  model->events.push_back(event);
+  event.problem = problem;
+  model->events.push_back(std::move(event));
 }
 
 // Where the model has to go: to its next partition, or to data that it is not evaluated on yet.
 int32_t Group::NextKey(const Traveller& model) const {
-  if (model.status == HOPPER_MODEL_FAILED) return key_;
+  if (model.status == ModelStatus::kFailed) return key_;
   if (!model.evaluating) {
     if (!HasVisits(model.rules, model.course)) return key_;
     return keys_

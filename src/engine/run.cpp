@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/field_text.h"
 #include "engine/configuration.h"
 #include "engine/failure.h"
 #include "engine/lane_devices.h"
@@ -56,10 +57,10 @@ void Run::AddConfig(const hopper_config& config) {
     ReadConfig(config, model.get());
   } catch (const Error& e) {
     if (e.code() == ErrorCode::kCorrupt || e.code() == ErrorCode::kNotReady) throw;
-    model->status = HOPPER_MODEL_FAILED;
+    model->status = ModelStatus::kFailed;
     model->failure = e.problem();
   } catch (...) {
-    model->status = HOPPER_MODEL_FAILED;
+    model->status = ModelStatus::kFailed;
     model->failure = DescribeException();
   }
   if (pool_ && started_) RequirePlannedRoom(*model);
@@ -118,7 +119,7 @@ void Run::AdoptState(Model* model, ModelState state) {
 std::vector<ModelMemory> Run::ModelsMemory() const {
   std::vector<ModelMemory> models;
   for (const auto& model : models_) {
-    if (model->status != HOPPER_MODEL_FAILED) models.push_back(model->memory);
+    if (model->status != ModelStatus::kFailed) models.push_back(model->memory);
   }
   return models;
 }
@@ -153,10 +154,10 @@ void Run::PlanData(hopper_data_plan* plan) {
     return ring_.FirstPartition(model->key) != ring_.FirstPartition(models_.front()->key);
   });
   const int64_t reads = Waves() * (int64_t{rules_.num_iterations} + (spread ? 1 : 0) +
-                                   (rules_.EverEvaluates(HOPPER_SPLIT_TRAIN) ? 1 : 0));
+                                   (rules_.EverEvaluates(kTrainSplit) ? 1 : 0));
   plan->max_reads = plan_->resident ? 1 : static_cast<int32_t>(std::min<int64_t>(reads, INT32_MAX));
   for (const auto& model : models_) {
-    if (model->status != HOPPER_MODEL_TRAINING || model->admitted) continue;
+    if (model->status != ModelStatus::kTraining || model->admitted) continue;
     ++plan->n_waiting;
     // As much as each of them needs has to go before.
     plan->bytes_aside += model->memory.state + model->trainer->network().spec().flat_size *
@@ -169,8 +170,8 @@ void Run::AddBuffer(const hopper_buffer& buffer) {
     throw Error(ErrorCode::kInternal, "a buffer came when none was wanted");
   }
   Dataset* data = nullptr;
-  if (buffer.split == HOPPER_SPLIT_TRAIN) data = &train_;
-  if (buffer.split == HOPPER_SPLIT_VALID) data = valid_.get();
+  if (buffer.split == kTrainSplit) data = &train_;
+  if (buffer.split == kValidSplit) data = valid_.get();
   if (data == nullptr) {
     throw Error(ErrorCode::kInvalidParameter,
                 "the run has no split " + std::to_string(buffer.split));
@@ -205,7 +206,7 @@ void Run::Start() {
   started_ = true;
   start_time_ = MonotonicSeconds();
   train_.orders().Keep(plan_->orders);
-  const int64_t features = std::min(plan_->features, WantedFeatures()[HOPPER_SPLIT_TRAIN]);
+  const int64_t features = std::min(plan_->features, WantedFeatures()[kTrainSplit]);
   train_.features().Keep(features);
   if (valid_) valid_->features().Keep(plan_->features - features);
   initial_weights_.Keep(plan_->initial);
@@ -219,7 +220,7 @@ void Run::Start() {
     std::vector<int64_t> needs;
     for (const auto& model : models_) {
       needs.push_back(model->memory.task);
-      if (model->status == HOPPER_MODEL_FAILED) continue;
+      if (model->status == ModelStatus::kFailed) continue;
       ++live_;
       if (pool_) continue;
       ++training_;
@@ -227,13 +228,13 @@ void Run::Start() {
       CountProgressLocked(model.get());
     }
     ready_.assign(devices_.size() + 1, ReadyModels(needs));
-    lacking_[HOPPER_SPLIT_TRAIN].resize(static_cast<size_t>(train_.n_partitions()));
+    lacking_[kTrainSplit].resize(static_cast<size_t>(train_.n_partitions()));
     if (valid_) {
-      lacking_[HOPPER_SPLIT_VALID].resize(static_cast<size_t>(valid_->n_partitions()));
+      lacking_[kValidSplit].resize(static_cast<size_t>(valid_->n_partitions()));
     }
     if (!devices_.empty()) AssignDevicesLocked();
     for (const auto& model : models_) {
-      if (model->status == HOPPER_MODEL_FAILED) FailLocked(model.get(), model->failure);
+      if (model->status == ModelStatus::kFailed) FailLocked(model.get(), model->failure);
     }
     // One that ends at once may admit others, which begin by themselves.
     std::vector<Model*> begin;
@@ -278,7 +279,7 @@ void Run::GetInfo(hopper_run_info* info) {
   *info = hopper_run_info{};
   info->bytes_data = bytes_data_ + train_.bytes() + (valid_ ? valid_->bytes() : 0);
   for (const auto& model : models_) {
-    if (model->status != HOPPER_MODEL_FAILED) info->bytes_models += model->memory.state;
+    if (model->status != ModelStatus::kFailed) info->bytes_models += model->memory.state;
   }
   info->seconds_busy = seconds_busy_;
   info->n_loads = n_loads_;

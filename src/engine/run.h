@@ -27,10 +27,11 @@
 #include "engine/device_worker.h"
 #include "engine/events.h"
 #include "engine/memory_plan.h"
+#include "engine/training_result.h"
+#include "engine/visit_record.h"
 #include "engine/workers.h"
 #include "model_hopper/config.h"
 #include "model_hopper/data.h"
-#include "model_hopper/events.h"
 #include "model_hopper/run.h"
 #include "model_hopper/training.h"
 #include "schedule/course.h"
@@ -76,15 +77,15 @@ class Run {
   void AddBuffer(const hopper_buffer& buffer);
   // Throws where data are missing or threads cannot be started.
   void Start();
-  // After the last buffer of a partition that a HOPPER_EVENT_LOAD asked for.
+  // After the last buffer of a partition that a EventType::kLoad asked for.
   void EndLoad(int split, int partition);
-  bool NextEvent(hopper_event* event);
-  // Takes up to `n` visits that ended; returns how many. Where nobody takes events or visits the
-  // workers wait once there are too many of them.
-  int32_t NextVisits(hopper_visit* visits, int32_t n);
+  bool NextEvent(Event* event);
+  // Takes up to `n` visits that ended, in the order of their ends. Where nobody takes events or
+  // visits the workers wait once there are too many of them.
+  std::vector<VisitRecord> NextVisits(size_t n);
   void Cancel();
   // Without weights and state. The digest is known once all of the state was taken.
-  void Result(int32_t mst_key, hopper_model_result* result);
+  TrainingResult Result(int32_t mst_key);
   // Of a model that is done: writes the next bytes of its state image and returns how many, 0
   // behind the last. They can be had once.
   size_t TakeState(int32_t mst_key, uint8_t* bytes, size_t size);
@@ -107,7 +108,7 @@ class Run {
   struct EvaluationPass {
     int32_t iteration = 0;        // of this run, from 1
     int32_t total_iteration = 0;  // counted over warm starts
-    hopper_split split = HOPPER_SPLIT_TRAIN;
+    int split = kTrainSplit;
     std::shared_ptr<const Snapshot> snapshot;
     std::vector<MetricSums> sums;  // by partition
     std::vector<bool> taken;       // by partition
@@ -115,14 +116,6 @@ class Run {
     size_t first = 0;  // none before it is untaken
     int unfinished = 0;
     double ready_since = 0.0;
-  };
-
-  // What a result says about early stopping; the monitor goes with the state.
-  struct EndedStopping {
-    int32_t stopped = 0;
-    int32_t best_iteration = 0;
-    int32_t kept_iteration = 0;
-    double learning_rate = 0.0;
   };
 
   // Loss and metrics, reckoned from sums.
@@ -144,7 +137,7 @@ class Run {
     std::unique_ptr<StateReader> reader;   // while it comes
     bool admitted = false;                 // false: it waits until there is memory for it
     bool awaits_state = false;             // admitted, and its stored state has not come
-    hopper_model_status status = HOPPER_MODEL_TRAINING;
+    ModelStatus status = ModelStatus::kTraining;
     Problem failure;
     RunRules rules;  // the run's, in an open one with the iterations of its leg
 
@@ -179,7 +172,7 @@ class Run {
     bool weights_taken = false;
     size_t state_size = 0;
     std::string digest;
-    EndedStopping ended;
+    EndedStopping ended;  // the monitor goes with the state
   };
 
   struct Task {
@@ -295,7 +288,7 @@ class Run {
                                                             const Course& course);
   void FinishVisit(const Task& task, VisitOutcome outcome);
   void EvaluateTask(const Task& task);
-  void RecordVisitLocked(const Task& task, hopper_visit visit, double after = 0.0);
+  void RecordVisitLocked(const Task& task, VisitRecord visit, double after = 0.0);
   // data above the memory limit; all of it is in memory where there is no window
   bool IsLoadedLocked(int split, int partition) const {
     return window_ == nullptr || window_->IsLoaded(split, partition);
@@ -307,7 +300,7 @@ class Run {
   void DropPassesLocked(Model* model);
   void RequestLoadLocked();
   void FinishIterationLocked(Model* model, VisitOutcome* outcome);
-  void AddPassLocked(Model* model, hopper_split split, std::shared_ptr<const Snapshot> snapshot);
+  void AddPassLocked(Model* model, int split, std::shared_ptr<const Snapshot> snapshot);
   // Reports, decides and ends what is due for the model. Lets go of the lock meanwhile.
   void Settle(Model* model, Books* books);
   bool SettleOne(Model* model, Books* books);
@@ -320,12 +313,11 @@ class Run {
   void CountProgressLocked(Model* model);
   void AnnounceIterationsLocked();
   static Report Reckon(const Model& model, const MetricSums& sums);
-  void PushMetricsLocked(Model* model, int64_t iteration, hopper_split split, bool running,
-                         Report report);
+  void PushMetricsLocked(Model* model, int64_t iteration, int split, bool running, Report report);
   void Warn(int32_t mst_key, const Problem& problem);
   void WorkerWarning(const std::string& text);
-  hopper_event NewEventLocked(hopper_event_type type, const Model* model) const;
-  const Dataset& DataOf(hopper_split split) const;
+  Event NewEventLocked(EventType type, const Model* model) const;
+  const Dataset& DataOf(int split) const;
 
   // on GPUs (run_devices.cpp)
   void ChooseDevices(const hopper_run_options& options);
@@ -393,7 +385,7 @@ class Run {
   int tasks_ = 0;
   double seconds_busy_ = 0.0;
   double seconds_hop_ = 0.0;
-  std::vector<hopper_visit> visits_;  // from visits_taken_ on nobody has taken them
+  std::vector<VisitRecord> visits_;  // from visits_taken_ on nobody has taken them
   size_t visits_taken_ = 0;
   double end_time_ = 0.0;
   LibtorchWarnings warnings_;

@@ -27,7 +27,7 @@ void Run::ChooseDevices(const hopper_run_options& options) {
 void Run::AssignDevicesLocked() {
   std::map<std::string, std::vector<Model*>> shapes;
   for (const auto& model : models_) {
-    if (model->status == HOPPER_MODEL_FAILED) continue;
+    if (model->status == ModelStatus::kFailed) continue;
     model->lane_key = LaneKey(*model->trainer, train_.desc());
     shapes[model->lane_key].push_back(model.get());
   }
@@ -71,7 +71,7 @@ void Run::DeviceWork(int device) {
   try {
     if (worker == nullptr) {
       for (const auto& model : models_) {
-        if (model->device == device && model->status == HOPPER_MODEL_TRAINING) {
+        if (model->device == device && model->status == ModelStatus::kTraining) {
           FailLocked(model.get(), problem);
         }
       }
@@ -128,8 +128,8 @@ std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& work
   for (const auto& candidate : models_) {
     if (tasks.size() >= lanes) break;
     Model* model = candidate.get();
-    if (model == first.model || model->device != device || model->status != HOPPER_MODEL_TRAINING ||
-        model->lane_key != first.model->lane_key) {
+    if (model == first.model || model->device != device ||
+        model->status != ModelStatus::kTraining || model->lane_key != first.model->lane_key) {
       continue;
     }
     Task task;
@@ -206,8 +206,8 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
   try {
     std::vector<const float*> weights;
     for (const Task& task : tasks) weights.push_back(task.pass->snapshot->weights.data());
-    done = worker->Evaluate(*tasks[0].model->trainer, weights,
-                            tasks[0].pass->split == HOPPER_SPLIT_VALID, cancel_, &sums);
+    done = worker->Evaluate(*tasks[0].model->trainer, weights, tasks[0].pass->split == kValidSplit,
+                            cancel_, &sums);
   } catch (...) {
     failed = true;
     problem = DescribeException();
@@ -216,14 +216,14 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
   Books books(this);
   for (size_t i = 0; i < tasks.size(); ++i) {
     Model* model = tasks[i].model;
-    hopper_visit visit = {};
-    visit.kind = HOPPER_VISIT_EVALUATE;
+    VisitRecord visit;
+    visit.kind = VisitKind::kEvaluate;
     visit.split = tasks[i].pass->split;
     visit.iteration = tasks[i].pass->total_iteration;
     visit.evaluate = share;
     RecordVisitLocked(tasks[i], visit);
     model->seconds_evaluating += share;
-    if (model->status != HOPPER_MODEL_TRAINING) continue;
+    if (model->status != ModelStatus::kTraining) continue;
     if (failed) {
       FailLocked(model, problem);
     } else if (done) {

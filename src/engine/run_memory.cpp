@@ -22,9 +22,9 @@ void Run::PlanModels(int64_t data, int64_t largest) {
   const auto plan = [&](int64_t least) {
     // Devices are planned by their own memory.
     const int32_t threads = devices_.empty() ? n_workers_ : threads_;
-    plan_ = std::make_unique<MemoryPlan>(
-        PlanMemory(budget(), threads, models, data, least, initial_weights_.SharedBytes(), pool_,
-                   features[HOPPER_SPLIT_TRAIN] + features[HOPPER_SPLIT_VALID]));
+    plan_ = std::make_unique<MemoryPlan>(PlanMemory(budget(), threads, models, data, least,
+                                                    initial_weights_.SharedBytes(), pool_,
+                                                    features[kTrainSplit] + features[kValidSplit]));
     least_data_ = least;
   };
   const auto any = [&] {
@@ -48,18 +48,18 @@ void Run::PlanModels(int64_t data, int64_t largest) {
   }
   size_t at = 0;
   for (const auto& model : models_) {
-    if (model->status == HOPPER_MODEL_FAILED) continue;
+    if (model->status == ModelStatus::kFailed) continue;
     const bool fits = plan_->fits[at];
     const int64_t free = plan_->free[at++];
     if (fits) continue;
-    model->status = HOPPER_MODEL_FAILED;
+    model->status = ModelStatus::kFailed;
     model->state = ModelState();
     model->failure = DoesNotFit(model->memory, free);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   resident_ = plan_->fixed();
   for (const auto& model : models_) {
-    if (model->status == HOPPER_MODEL_TRAINING) waiting_.push_back(model->index);
+    if (model->status == ModelStatus::kTraining) waiting_.push_back(model->index);
   }
   AdmitLocked();
   for (const auto& model : models_) {
@@ -75,8 +75,8 @@ std::array<int64_t, 2> Run::WantedFeatures() const {
   if (!devices_.empty()) return bytes;  // which compute all of a step
   std::vector<const Trainer*> trainers;
   for (const auto& model : models_) trainers.push_back(model->trainer.get());
-  for (const hopper_split split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
-    if (split == HOPPER_SPLIT_VALID && valid_ == nullptr) continue;
+  for (const int split : kSplits) {
+    if (split == kValidSplit && valid_ == nullptr) continue;
     const Dataset& data = DataOf(split);
     std::vector<int32_t> all(static_cast<size_t>(data.n_partitions()));
     std::iota(all.begin(), all.end(), 0);
@@ -92,7 +92,7 @@ int32_t Run::Waves() const {
   int64_t lasting = 0;
   std::vector<int64_t> tasks;
   for (const auto& model : models_) {
-    if (model->status == HOPPER_MODEL_FAILED) continue;
+    if (model->status == ModelStatus::kFailed) continue;
     tasks.push_back(model->memory.task);
     lasting += model->memory.lasting();
     if (waves > 0 && plan_->fixed() + lasting + WorkingMemory(tasks, n_workers_) <= budget()) {
@@ -115,7 +115,7 @@ bool Run::HasRoomLocked(const Model& model) const {
 
 bool Run::AnyWaitsLocked() const {
   return std::any_of(waiting_.begin(), waiting_.end(), [this](size_t model) {
-    return models_[model]->status == HOPPER_MODEL_TRAINING;
+    return models_[model]->status == ModelStatus::kTraining;
   });
 }
 
@@ -129,7 +129,7 @@ void Run::AdmitOneLocked(Model* model) {
 void Run::AdmitLocked() {
   while (!waiting_.empty()) {
     Model* model = models_[waiting_.front()].get();
-    const bool trains = model->status == HOPPER_MODEL_TRAINING;
+    const bool trains = model->status == ModelStatus::kTraining;
     if (trains && !HasRoomLocked(*model)) return;
     waiting_.pop_front();  // before BeginLocked(), at whose end others may be admitted
     if (trains) AdmitOneLocked(model);
@@ -141,7 +141,7 @@ void Run::BeginLocked(Model* model) {
   model->ready_since = MonotonicSeconds();
   model->awaits_state = model->stored_bytes > 0 && !model->has_state;
   if (model->awaits_state) {
-    events_.Push(NewEventLocked(HOPPER_EVENT_STATE, model));
+    events_.Push(NewEventLocked(EventType::kState, model));
     return;
   }
   if (Stopping::Stopped(model->state.monitor)) {
@@ -176,7 +176,7 @@ bool Run::HasRoomForVisitLocked(const Model& model) const {
 }
 
 void Run::CountSnapshotsLocked(Model* model) {
-  if (model->counted_bytes == 0 || model->status != HOPPER_MODEL_TRAINING) return;
+  if (model->counted_bytes == 0 || model->status != ModelStatus::kTraining) return;
   int64_t snapshots = model->busy && EndsWithSnapshot(*model, model->course) ? 1 : 0;
   const Snapshot* last = nullptr;
   for (const auto& pass : model->passes) {
@@ -211,11 +211,11 @@ void Run::ReleaseStateLocked(Model* model) {
 // A visit or an evaluation on another thread may still be at work on what a failed model has; the
 // last one releases it.
 void Run::ReleaseIfIdleLocked(Model* model) {
-  if (model->status != HOPPER_MODEL_FAILED || model->busy || model->tasks > 0) return;
+  if (model->status != ModelStatus::kFailed || model->busy || model->tasks > 0) return;
   ReleaseStateLocked(model);
 }
 
-bool Run::NextEvent(hopper_event* event) {
+bool Run::NextEvent(Event* event) {
   bool has_room_again = false;
   if (!events_.Pop(event, &has_room_again)) return false;
   if (has_room_again) {
@@ -223,7 +223,7 @@ bool Run::NextEvent(hopper_event* event) {
     const std::lock_guard<std::mutex> lock(mutex_);
     wake_.notify_all();
   }
-  if (event->type == HOPPER_EVENT_FINISHED) ReleaseData();
+  if (event->type == EventType::kFinished) ReleaseData();
   return true;
 }
 
@@ -245,7 +245,7 @@ bool Run::WantedState(int32_t* mst_key) {
   // Those that wait are looked at first, while there is room.
   for (const bool admitted : {false, true}) {
     for (const auto& model : models_) {
-      if (model->status != HOPPER_MODEL_TRAINING || model->stored_bytes == 0 || model->has_state ||
+      if (model->status != ModelStatus::kTraining || model->stored_bytes == 0 || model->has_state ||
           model->admitted != admitted || (!admitted && model->checked)) {
         continue;
       }
@@ -286,7 +286,7 @@ void Run::AddState(int32_t mst_key, const uint8_t* bytes, size_t size) {
     if (started_) {
       FailLocked(&model, std::move(problem));
     } else {
-      model.status = HOPPER_MODEL_FAILED;
+      model.status = ModelStatus::kFailed;
       model.failure = std::move(problem);
       EndLocked(&model);
       ReleaseStateLocked(&model);
@@ -314,48 +314,26 @@ Run::Model& Run::Find(int32_t mst_key) {
   return *models_[at->second];
 }
 
-void Run::Result(int32_t mst_key, hopper_model_result* result) {
+TrainingResult Run::Result(int32_t mst_key) {
   const Model& model = Find(mst_key);
-  *result = hopper_model_result{};
   const std::lock_guard<std::mutex> lock(mutex_);
   if (books_lost_) {
     throw Error(ErrorCode::kOutOfMemory, "out of memory", "The run could not keep its books.",
                 "Train fewer configurations at once, or lower hopper.memory_limit.");
   }
-  result->status = model.status;
-  result->iterations = static_cast<int32_t>(model.total_iterations);
-  result->seconds_training = model.seconds_training;
-  result->seconds_evaluating = model.seconds_evaluating;
-  result->seconds_waiting = model.seconds_waiting;
-  result->examples = model.examples;
-  if (model.trainer != nullptr) {
-    const CompileParams& compile = model.trainer->compile();
-    result->n_parameters = model.trainer->network().spec().parameters;
-    CopyText(compile.loss_name, result->loss_type);
-    result->n_metrics = static_cast<int32_t>(compile.metrics.size());
-    for (size_t i = 0; i < compile.metrics.size(); ++i) {
-      CopyText(compile.metrics[i].name, result->metrics_type[i]);
-    }
-  }
-  if (model.status == HOPPER_MODEL_FAILED) {
-    CopyText(model.failure.message, result->error);
-    CopyText(model.failure.detail, result->error_detail);
-  }
-  if (model.status != HOPPER_MODEL_DONE) return;
-  result->n_weights = result->n_parameters;
-  result->state_size = model.state_size;
-  CopyText(model.digest, result->digest);
-  const EndedStopping& stopping = model.ended;
-  result->stopped = stopping.stopped;
-  result->best_iteration = stopping.best_iteration;
-  result->kept_iteration = stopping.kept_iteration;
-  result->learning_rate = stopping.learning_rate;
+  TrainingResult result = ResultOf(model);
+  if (model.status != ModelStatus::kDone) return result;
+  result.n_weights = result.n_parameters;
+  result.state_size = model.state_size;
+  result.digest = model.digest;
+  result.stopping = model.ended;
+  return result;
 }
 
 Run::Model& Run::FindDone(int32_t mst_key) {
   Model& model = Find(mst_key);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (model.status == HOPPER_MODEL_DONE && !model.weights_taken) return model;
+  if (model.status == ModelStatus::kDone && !model.weights_taken) return model;
   throw Error(ErrorCode::kInternal,
               "configuration " + std::to_string(mst_key) + " has no result, or it was taken");
 }

@@ -28,7 +28,7 @@ void Run::StayOpen() {
 void Run::RequirePlannedRoom(const Model& model) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const int64_t needed = model.memory.alone();
-  if (model.status == HOPPER_MODEL_FAILED || needed > budget() - least_data_) return;
+  if (model.status == ModelStatus::kFailed || needed > budget() - least_data_) return;
   if (needed <= budget() - plan_->fixed()) return;
   throw Error(ErrorCode::kLimitExceeded,
               "configuration " + std::to_string(model.key) + " needs a run of its own",
@@ -40,19 +40,19 @@ void Run::EnterLocked(std::unique_ptr<Model> entering) {
   models_.push_back(std::move(entering));
   model->state_taken = model->weights_taken = true;  // it has no result yet
   if (!started_) {
-    if (model->status == HOPPER_MODEL_TRAINING) model->status = HOPPER_MODEL_DONE;
+    if (model->status == ModelStatus::kTraining) model->status = ModelStatus::kDone;
     return;
   }
   for (ReadyModels& ready : ready_) ready.Add(model->memory.task);
   ++live_;
   const int64_t free = budget() - least_data_;
-  if (model->status == HOPPER_MODEL_TRAINING && model->memory.alone() <= free) {
-    model->status = HOPPER_MODEL_DONE;
+  if (model->status == ModelStatus::kTraining && model->memory.alone() <= free) {
+    model->status = ModelStatus::kDone;
     return;
   }
-  Problem problem = model->status == HOPPER_MODEL_FAILED ? std::move(model->failure)
-                                                         : DoesNotFit(model->memory, free);
-  model->status = HOPPER_MODEL_TRAINING;
+  Problem problem = model->status == ModelStatus::kFailed ? std::move(model->failure)
+                                                          : DoesNotFit(model->memory, free);
+  model->status = ModelStatus::kTraining;
   ++training_;
   FailLocked(model, std::move(problem));
 }
@@ -60,7 +60,7 @@ void Run::EnterLocked(std::unique_ptr<Model> entering) {
 // Another model whose result keeps memory, or the model's own; false: none does.
 bool Run::MayGiveWayLocked(const Model& model, int32_t* key) const {
   const auto rests = [](const Model& other) {
-    return other.status == HOPPER_MODEL_DONE && other.counted_bytes > 0;
+    return other.status == ModelStatus::kDone && other.counted_bytes > 0;
   };
   *key = model.key;
   const auto other = std::find_if(models_.begin(), models_.end(), [&](const auto& candidate) {
@@ -76,14 +76,14 @@ bool Run::GoOn(const hopper_leg& leg, int32_t* take) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const bool dropped = model.state_taken && !model.weights_taken && leg.anew == 0;
-    if (!open_ || !started_ || leg.iterations < 1 || model.status == HOPPER_MODEL_TRAINING ||
+    if (!open_ || !started_ || leg.iterations < 1 || model.status == ModelStatus::kTraining ||
         dropped) {
       throw Error(ErrorCode::kInternal,
                   "configuration " + std::to_string(leg.mst_key) + " cannot go on");
     }
   }
   const Books books(this);
-  if (model.status == HOPPER_MODEL_FAILED) {
+  if (model.status == ModelStatus::kFailed) {
     TellFailureLocked(model);
     return true;
   }
@@ -105,7 +105,7 @@ bool Run::GoOn(const hopper_leg& leg, int32_t* take) {
   model.state_taken = model.weights_taken = false;
   model.digest.clear();
   model.work = VisitWork(model) * train_.n_partitions() * leg.iterations;
-  model.status = HOPPER_MODEL_TRAINING;
+  model.status = ModelStatus::kTraining;
   ++training_;
   if (has_room) {
     if (model.has_state) model.trainer->stopping().Adopt(&model.state.monitor);

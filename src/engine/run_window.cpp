@@ -1,5 +1,7 @@
 // What a run does where its data do not fit into memory: it tells the window who needs which
 // partition, and asks for the one that is next.
+#include <utility>
+
 #include "base/clock.h"
 #include "engine/run.h"
 
@@ -20,7 +22,7 @@ int Run::NextOfPassLocked(const EvaluationPass& pass) const {
 void Run::TravelLocked(const Model& model) {
   if (window_ == nullptr) return;
   int64_t visits = 0;
-  if (model.status == HOPPER_MODEL_TRAINING && model.admitted && !model.awaits_state &&
+  if (model.status == ModelStatus::kTraining && model.admitted && !model.awaits_state &&
       !model.course.deciding && HasRoomForVisitLocked(model)) {
     visits = VisitsLeft(model.rules, model.course);
   }
@@ -34,7 +36,7 @@ void Run::PinLocked(const Task& task, bool pin) {
   task.model->tasks += pin ? 1 : -1;
   if (!pin) ReleaseIfIdleLocked(task.model);
   if (window_ == nullptr) return;
-  const int split = task.pass == nullptr ? HOPPER_SPLIT_TRAIN : task.pass->split;
+  const int split = task.pass == nullptr ? kTrainSplit : task.pass->split;
   if (!pin) {
     window_->Unpin(split, task.partition);
     return;
@@ -73,16 +75,16 @@ void Run::RequestLoadLocked() {
   std::vector<PartitionWindow::Place> dropped;
   if (!window_->NextLoad(&load, &dropped)) return;
   for (const PartitionWindow::Place& place : dropped) {
-    (place.split == HOPPER_SPLIT_VALID ? *valid_ : train_).Drop(place.partition);
+    (place.split == kValidSplit ? *valid_ : train_).Drop(place.partition);
   }
   const int64_t change = window_->bytes() - window_bytes_;
   window_bytes_ += change;
   account_->Add(change);
   load_since_ = MonotonicSeconds();
-  hopper_event event = NewEventLocked(HOPPER_EVENT_LOAD, nullptr);
+  Event event = NewEventLocked(EventType::kLoad, nullptr);
   event.split = load.split;
   event.partition = load.partition;
-  events_.Push(event);
+  events_.Push(std::move(event));
 }
 
 void Run::EndLoad(int split, int partition) {
@@ -92,7 +94,7 @@ void Run::EndLoad(int split, int partition) {
       throw Error(ErrorCode::kInternal, "a partition came that nobody had asked for");
     }
   }
-  Dataset& data = split == HOPPER_SPLIT_VALID ? *valid_ : train_;
+  Dataset& data = split == kValidSplit ? *valid_ : train_;
   data.EndPartition(partition);
   {
     const Books books(this);
@@ -105,7 +107,7 @@ void Run::EndLoad(int split, int partition) {
     const std::multiset<size_t>& lacking =
         lacking_[static_cast<size_t>(split)][static_cast<size_t>(partition)];
     std::vector<size_t> due(lacking.begin(), lacking.end());
-    if (split == HOPPER_SPLIT_TRAIN) {
+    if (split == kTrainSplit) {
       const std::set<int>& travellers = window_->TravellersTo(partition);
       due.insert(due.end(), travellers.begin(), travellers.end());
     }

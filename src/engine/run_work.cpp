@@ -29,9 +29,7 @@ int Together(double work, int most) {
 
 }  // namespace
 
-const Dataset& Run::DataOf(hopper_split split) const {
-  return split == HOPPER_SPLIT_VALID ? *valid_ : train_;
-}
+const Dataset& Run::DataOf(int split) const { return split == kValidSplit ? *valid_ : train_; }
 
 void Run::Work(int worker) {
   std::unique_lock<std::mutex> lock(mutex_);
@@ -104,7 +102,7 @@ void Run::EndWorkerLocked() {
   wake_.notify_all();
   if (--running_workers_ > 0) return;
   end_time_ = MonotonicSeconds();
-  events_.PushLast(NewEventLocked(HOPPER_EVENT_FINISHED, nullptr));
+  events_.PushLast(NewEventLocked(EventType::kFinished, nullptr));
 }
 
 // Bytes that a further task may take. Where memory is short, tasks wait for one another.
@@ -113,7 +111,7 @@ int64_t Run::RoomForTaskLocked() const {
 }
 
 bool Run::ReadyLocked(const Model& model) const {
-  return model.status == HOPPER_MODEL_TRAINING &&
+  return model.status == ModelStatus::kTraining &&
          (OpenPassLocked(model) != nullptr || TrainsNextLocked(model));
 }
 
@@ -157,7 +155,7 @@ void Run::TakeWholePassLocked(EvaluationPass* pass) {
 bool Run::TrainsNextLocked(const Model& model) const {
   return model.admitted && !model.awaits_state && !model.busy && !model.course.deciding &&
          HasVisits(model.rules, model.course) && HasRoomForVisitLocked(model) &&
-         IsLoadedLocked(HOPPER_SPLIT_TRAIN, ring_.PartitionOf(model.key, model.course.visit));
+         IsLoadedLocked(kTrainSplit, ring_.PartitionOf(model.key, model.course.visit));
 }
 
 void Run::TakeVisitLocked(Task* task) {
@@ -226,13 +224,13 @@ bool Run::NextTaskLocked(Task* task, int device) {
   }
 }
 
-int32_t Run::NextVisits(hopper_visit* visits, int32_t n) {
+std::vector<VisitRecord> Run::NextVisits(size_t n) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const bool behind = ReaderIsBehindLocked();
-  const auto taken =
-      static_cast<int32_t>(std::min(visits_.size() - visits_taken_, static_cast<size_t>(n)));
-  std::copy_n(visits_.data() + visits_taken_, taken, visits);
-  visits_taken_ += static_cast<size_t>(taken);
+  const auto first = visits_.begin() + static_cast<std::ptrdiff_t>(visits_taken_);
+  n = std::min(visits_.size() - visits_taken_, n);
+  std::vector<VisitRecord> taken(first, first + static_cast<std::ptrdiff_t>(n));
+  visits_taken_ += n;
   if (visits_taken_ == visits_.size()) {
     visits_.clear();
     visits_taken_ = 0;
@@ -242,7 +240,7 @@ int32_t Run::NextVisits(hopper_visit* visits, int32_t n) {
 }
 
 // So many seconds after the task's begin.
-void Run::RecordVisitLocked(const Task& task, hopper_visit visit, double after) {
+void Run::RecordVisitLocked(const Task& task, VisitRecord visit, double after) {
   visit.mst_key = task.model->key;
   visit.worker = task.worker;
   visit.n_partitions = 1;
@@ -332,9 +330,9 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
     }
   }
   Books books(this);
-  hopper_visit visit = {};
-  visit.kind = HOPPER_VISIT_TRAIN;
-  visit.split = HOPPER_SPLIT_TRAIN;
+  VisitRecord visit;
+  visit.kind = VisitKind::kTrain;
+  visit.split = kTrainSplit;
   visit.iteration = static_cast<int32_t>(model->total_iterations) + 1;
   double after = 0.0;
   for (int i = 0; i <= last; ++i) {
@@ -350,7 +348,7 @@ void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
   model->examples += model->state.examples - outcome.examples_before;
   model->busy = false;
   model->ready_since = MonotonicSeconds();
-  if (model->status == HOPPER_MODEL_FAILED) {  // an evaluation of it failed meanwhile
+  if (model->status == ModelStatus::kFailed) {  // an evaluation of it failed meanwhile
     ReleaseIfIdleLocked(model);
     return;
   }
@@ -373,10 +371,10 @@ void Run::FinishIterationLocked(Model* model, VisitOutcome* outcome) {
   model->observed = Observed();
   if (model->course.deciding) model->evaluated = outcome->snapshot;
   if (outcome->reports) {
-    PushMetricsLocked(model, model->total_iterations, HOPPER_SPLIT_TRAIN, true,
+    PushMetricsLocked(model, model->total_iterations, kTrainSplit, true,
                       std::move(outcome->report));
   }
-  for (const hopper_split split : {HOPPER_SPLIT_TRAIN, HOPPER_SPLIT_VALID}) {
+  for (const int split : kSplits) {
     if (model->rules.Evaluates(split, model->course.iterations, model->watching)) {
       AddPassLocked(model, split, outcome->snapshot);
     }
@@ -385,8 +383,7 @@ void Run::FinishIterationLocked(Model* model, VisitOutcome* outcome) {
   model->running = MetricSums();
 }
 
-void Run::AddPassLocked(Model* model, hopper_split split,
-                        std::shared_ptr<const Snapshot> snapshot) {
+void Run::AddPassLocked(Model* model, int split, std::shared_ptr<const Snapshot> snapshot) {
   const Dataset& data = DataOf(split);
   auto pass = std::make_shared<EvaluationPass>();
   pass->iteration = model->course.iterations;
@@ -428,8 +425,8 @@ void Run::EvaluateTask(const Task& task) {
   }
 
   Books books(this);
-  hopper_visit visit = {};
-  visit.kind = HOPPER_VISIT_EVALUATE;
+  VisitRecord visit;
+  visit.kind = VisitKind::kEvaluate;
   visit.split = pass.split;
   visit.iteration = pass.total_iteration;
   double after = 0.0;
@@ -441,7 +438,7 @@ void Run::EvaluateTask(const Task& task) {
   }
   model->seconds_evaluating += after;
   if (end == VisitEnd::kCancelled && !failed) return;
-  if (model->status != HOPPER_MODEL_TRAINING) return;
+  if (model->status != ModelStatus::kTraining) return;
   if (failed) {
     FailLocked(model, std::move(problem));
     return;
@@ -461,13 +458,13 @@ void Run::Settle(Model* model, Books* books) {
   model->settling = true;
   ++model->tasks;  // the state is in use
   try {
-    while (model->status == HOPPER_MODEL_TRAINING && SettleOne(model, books)) {
+    while (model->status == ModelStatus::kTraining && SettleOne(model, books)) {
     }
   } catch (...) {
     if (books->owns_lock()) throw;
     Problem problem = DescribeException();
     books->lock();
-    if (model->status == HOPPER_MODEL_TRAINING) FailLocked(model, std::move(problem));
+    if (model->status == ModelStatus::kTraining) FailLocked(model, std::move(problem));
   }
   --model->tasks;
   model->settling = false;
@@ -488,7 +485,7 @@ bool Run::SettleOne(Model* model, Books* books) {
                     model->state.params.size(), &model->state.monitor);
     books->lock();
     const bool stops = Stopping::Stopped(model->state.monitor);
-    if (model->status == HOPPER_MODEL_TRAINING && stops) StopLocked(model);
+    if (model->status == ModelStatus::kTraining && stops) StopLocked(model);
     Decide(stops, &model->course);
     return true;
   }
@@ -500,7 +497,7 @@ bool Run::SettleOne(Model* model, Books* books) {
     for (const MetricSums& sums : pass->sums) total.Add(sums);
     Report report = Reckon(*model, total);
     books->lock();
-    if (model->status == HOPPER_MODEL_TRAINING) {
+    if (model->status == ModelStatus::kTraining) {
       PushMetricsLocked(model, pass->total_iteration, pass->split, false, std::move(report));
     }
     return true;
@@ -516,8 +513,8 @@ bool Run::SettleOne(Model* model, Books* books) {
     auto snapshot = std::make_shared<const Snapshot>(
         model->trainer->DeliveredWeights(model->state, &iteration));
     books->lock();
-    if (model->status != HOPPER_MODEL_TRAINING) return false;
-    AddPassLocked(model, HOPPER_SPLIT_TRAIN, std::move(snapshot));
+    if (model->status != ModelStatus::kTraining) return false;
+    AddPassLocked(model, kTrainSplit, std::move(snapshot));
     model->passes.back()->total_iteration = static_cast<int32_t>(iteration);
     return false;
   }
@@ -537,34 +534,31 @@ void Run::CountReportedLocked(Model* model) {
 void Run::StopLocked(Model* model) {
   model->work -= VisitWork(*model) * static_cast<double>(VisitsLeft(model->rules, model->course));
   model->course.stopped = true;
-  hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_STOPPED, model);
+  Event event = NewEventLocked(EventType::kModelStopped, model);
   event.iteration = static_cast<int32_t>(model->total_iterations);
-  CopyText(model->trainer->stopping().Reason(model->state.monitor), event.message);
-  events_.Push(event);
+  event.problem.message = model->trainer->stopping().Reason(model->state.monitor);
+  events_.Push(std::move(event));
 }
 
 void Run::DoneLocked(Model* model) {
-  model->status = HOPPER_MODEL_DONE;
+  model->status = ModelStatus::kDone;
   --training_;
-  hopper_model_result result = {};
-  SetStopping(*model->trainer, model->state, &result);
-  model->ended = {result.stopped, result.best_iteration, result.kept_iteration,
-                  result.learning_rate};
+  model->ended = StoppingOf(*model->trainer, model->state);
   model->state_size =
       StateWriter(StateLayoutOf(model->trainer->network().spec()), model->state).size();
-  hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_DONE, model);
+  Event event = NewEventLocked(EventType::kModelDone, model);
   event.iteration = static_cast<int32_t>(model->total_iterations);
-  event.take = AnyWaitsLocked() ? 1 : 0;
-  event.take != 0 || pool_ ? events_.Push(event) : events_.PushQuietly(event);
+  event.take = AnyWaitsLocked();
+  event.take || pool_ ? events_.Push(std::move(event)) : events_.PushQuietly(std::move(event));
   EndLocked(model);
 }
 
 void Run::FailLocked(Model* model, Problem problem) {
-  if (model->status == HOPPER_MODEL_TRAINING) {
+  if (model->status == ModelStatus::kTraining) {
     --live_;
     --training_;
   }
-  model->status = HOPPER_MODEL_FAILED;
+  model->status = ModelStatus::kFailed;
   model->failure = std::move(problem);
   CountProgressLocked(model);
   DropPassesLocked(model);
@@ -576,17 +570,17 @@ void Run::FailLocked(Model* model, Problem problem) {
 }
 
 void Run::TellFailureLocked(const Model& model) {
-  hopper_event event = NewEventLocked(HOPPER_EVENT_MODEL_FAILED, &model);
+  Event event = NewEventLocked(EventType::kModelFailed, &model);
   event.iteration = static_cast<int32_t>(model.total_iterations);
-  SetProblem(model.failure, &event);
-  events_.Push(event);
+  event.problem = model.failure;
+  events_.Push(std::move(event));
 }
 
 // Who was stopped has finished all iterations; who failed does not count.
 void Run::CountProgressLocked(Model* model) {
   if (pool_) return;  // it has no iteration in common
   int32_t progress = kNever;
-  if (model->status != HOPPER_MODEL_FAILED) {
+  if (model->status != ModelStatus::kFailed) {
     progress = model->reported >= LastIteration(model->rules, model->course) ? rules_.num_iterations
                                                                              : model->reported;
   }
@@ -610,14 +604,14 @@ void Run::CountProgressLocked(Model* model) {
 void Run::AnnounceIterationsLocked() {
   if (progress_.empty() || progress_.begin()->first <= announced_) return;
   const int64_t before = before_.rbegin()->first;
-  hopper_event event = NewEventLocked(HOPPER_EVENT_ITERATION, nullptr);
+  Event event = NewEventLocked(EventType::kIteration, nullptr);
   event.iteration = static_cast<int32_t>(before + announced_ + 1);
   announced_ = progress_.begin()->first;
-  events_.PushIterations(event, static_cast<int32_t>(before + announced_));
+  events_.PushIterations(std::move(event), static_cast<int32_t>(before + announced_));
 }
 
-hopper_event Run::NewEventLocked(hopper_event_type type, const Model* model) const {
-  hopper_event event = {};
+Event Run::NewEventLocked(EventType type, const Model* model) const {
+  Event event;
   event.type = type;
   event.mst_key = model == nullptr ? 0 : model->key;
   event.n_live = live_;
@@ -631,25 +625,25 @@ Run::Report Run::Reckon(const Model& model, const MetricSums& sums) {
   return report;
 }
 
-void Run::PushMetricsLocked(Model* model, int64_t iteration, hopper_split split, bool running,
+void Run::PushMetricsLocked(Model* model, int64_t iteration, int split, bool running,
                             Report report) {
-  hopper_event event = NewEventLocked(HOPPER_EVENT_METRICS, model);
+  Event event = NewEventLocked(EventType::kMetrics, model);
   event.iteration = static_cast<int32_t>(iteration);
   event.split = split;
-  event.running = running ? 1 : 0;
+  event.running = running;
   event.loss = report.loss;
-  event.n_metrics = static_cast<int32_t>(report.metrics.size());
-  std::copy(report.metrics.begin(), report.metrics.end(), event.metrics);
-  events_.PushQuietly(event);
+  event.metrics = report.metrics;
+  events_.PushQuietly(std::move(event));
   if (!model->course.deciding || iteration != model->total_iterations) return;
-  model->observed.splits[split] = {true, report.loss, std::move(report.metrics)};
+  model->observed.splits[static_cast<size_t>(split)] = {true, report.loss,
+                                                        std::move(report.metrics)};
 }
 
 void Run::Warn(int32_t mst_key, const Problem& problem) {
-  hopper_event event = NewEventLocked(HOPPER_EVENT_WARNING, nullptr);
+  Event event = NewEventLocked(EventType::kWarning, nullptr);
   event.mst_key = mst_key;
-  SetProblem(problem, &event);
-  events_.Push(event);
+  event.problem = problem;
+  events_.Push(std::move(event));
 }
 
 void Run::WorkerWarning(const std::string& text) {

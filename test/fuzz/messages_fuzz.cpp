@@ -29,7 +29,7 @@ EnvelopeHead Head(FuzzInput* in) {
   head.course.deciding = (flags & 4U) != 0;
   head.course.final_pass = (flags & 8U) != 0;
   head.has_state = (flags & 16U) != 0;
-  if ((flags & 32U) != 0) head.status = HOPPER_MODEL_FAILED;
+  if ((flags & 32U) != 0) head.status = ModelStatus::kFailed;
   head.course.iterations = in->Get<int16_t>();
   head.course.visit = in->Get<int16_t>();
   head.total_iterations = in->Get<int32_t>();
@@ -47,17 +47,18 @@ EnvelopeHead Head(FuzzInput* in) {
     head.passed[{split, partition}] = Sums(in);
   }
   head.events.resize(in->Get<uint8_t>() % 3);
-  for (hopper_event& event : head.events) {
-    event.type = in->Get<uint8_t>() % 16;
+  for (Event& event : head.events) {
+    event.type = static_cast<EventType>(in->Get<uint8_t>() % 16);
     event.mst_key = kKey;
     event.split = in->Get<int8_t>();
-    event.n_metrics = in->Get<int8_t>();
+    event.metrics.resize(in->Get<uint8_t>() % 40);
+    event.problem.message.resize(in->Get<uint8_t>(), 'm');
   }
   head.hop = in->Get<int16_t>();
   head.visits.resize(in->Get<uint8_t>() % 3);
-  for (hopper_visit& visit : head.visits) {
+  for (VisitRecord& visit : head.visits) {
     visit.mst_key = kKey;
-    visit.kind = in->Get<int8_t>();
+    visit.kind = static_cast<VisitKind>(in->Get<int8_t>());
     visit.split = in->Get<int8_t>();
     visit.started = in->Get<double>();
   }

@@ -34,7 +34,7 @@ uint64_t TimesWoken(const EventFd& fd) {
 
 TEST(EventQueue, SaysWhenItIsFullAndWhenItHasRoomAgain) {
   EventQueue queue(-1);
-  hopper_event event = {};
+  Event event;
   for (; !queue.IsFull(); ++event.n_live) queue.Push(event);
   EXPECT_LE(event.n_live, 10000);
   queue.Push(event);
@@ -52,7 +52,7 @@ TEST(EventQueue, WakesTheReaderOnceForAllThatItFinds) {
   const EventFd fd;
   EventQueue queue(fd.fd());
   const auto woken = [&] { return TimesWoken(fd); };
-  hopper_event event = {};
+  Event event;
   bool again = false;
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 3; ++i) queue.Push(event);
@@ -74,7 +74,7 @@ TEST(EventQueue, MetricsWakeTheReaderOnceThereAreMany) {
   const EventFd fd;
   EventQueue queue(fd.fd());
   const auto woken = [&] { return TimesWoken(fd); };
-  hopper_event event = {};
+  Event event;
   bool again = false;
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 255; ++i) queue.PushQuietly(event);
@@ -91,43 +91,42 @@ TEST(EventQueue, MetricsWakeTheReaderOnceThereAreMany) {
 
 TEST(EventQueue, HandsOnEveryField) {
   EventQueue queue(-1);
-  hopper_event sent = {};
-  sent.type = HOPPER_EVENT_METRICS;
+  Event sent;
+  sent.type = EventType::kMetrics;
   sent.mst_key = 2;
   sent.iteration = 3;
   sent.split = 1;
-  sent.running = 1;
+  sent.running = true;
   sent.n_live = 6;
   sent.loss = 7.5;
-  sent.n_metrics = HOPPER_MAX_METRICS;
-  sent.metrics[HOPPER_MAX_METRICS - 1] = 8.5;
+  sent.metrics = {0.5, 8.5};
   sent.elapsed = 9.5;
   sent.partition = 10;
-  sent.take = 1;
+  sent.take = true;
   queue.Push(sent);
-  CopyText("loss became NaN", sent.message);
+  sent.problem.message = "loss became NaN";
   queue.Push(sent);
-  CopyText("", sent.message);
-  CopyText("lower the learning rate", sent.hint);
+  sent.problem.message = "";
+  sent.problem.hint = "lower the learning rate";
   queue.Push(sent);
   for (const char* hint : {"", "", "lower the learning rate"}) {
-    hopper_event taken = {};
+    Event taken;
     bool again = false;
     ASSERT_TRUE(queue.Pop(&taken, &again));
-    EXPECT_STREQ(taken.hint, hint);
+    EXPECT_EQ(taken.problem.hint, hint);
     EXPECT_EQ(taken.mst_key, 2);
     EXPECT_EQ(taken.iteration, 3);
-    EXPECT_EQ(taken.metrics[HOPPER_MAX_METRICS - 1], 8.5);
+    EXPECT_EQ(taken.metrics, sent.metrics);
     EXPECT_EQ(taken.elapsed, 9.5);
     EXPECT_EQ(taken.partition, 10);
-    EXPECT_EQ(taken.take, 1);
+    EXPECT_TRUE(taken.take);
   }
 }
 
 TEST(EventQueue, KeepsManyIterationsInOnePlace) {
   EventQueue queue(-1);
-  hopper_event event = {};
-  event.type = HOPPER_EVENT_ITERATION;
+  Event event;
+  event.type = EventType::kIteration;
   event.iteration = 3;
   queue.PushIterations(event, 1000000);
   EXPECT_FALSE(queue.IsFull());

@@ -1,0 +1,16 @@
+#include "engine/training_result.h"
+
+namespace hopper {
+
+EndedStopping StoppingOf(const Trainer& trainer, const ModelState& state) {
+  const MonitorState& monitor = state.monitor;
+  EndedStopping ended;
+  ended.stopped = Stopping::Stopped(monitor);
+  ended.best_iteration = static_cast<int32_t>(monitor.best_iteration);
+  const bool best = trainer.stopping().restores() && monitor.best_weights.size() != 0;
+  ended.kept_iteration = static_cast<int32_t>(best ? monitor.best_iteration : state.iteration);
+  ended.learning_rate = static_cast<double>(trainer.stopping().LearningRate(monitor));
+  return ended;
+}
+
+}  // namespace hopper

@@ -1,0 +1,65 @@
+// What became of a model of a run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "state/state.h"
+#include "train/trainer.h"
+
+namespace hopper {
+
+enum class ModelStatus : int32_t { kTraining = 0, kDone = 1, kFailed = 2 };
+
+struct EndedStopping {
+  bool stopped = false;  // early stopping ended it
+  // By what early stopping watches; 0: nothing is watched.
+  int32_t best_iteration = 0;
+  int32_t kept_iteration = 0;  // whose weights are delivered: the last one's, or the best one's
+  double learning_rate = 0.0;  // the base rate of its next iteration
+};
+EndedStopping StoppingOf(const Trainer& trainer, const ModelState& state);
+
+struct TrainingResult {
+  ModelStatus status = ModelStatus::kTraining;
+  int32_t iterations = 0;  // finished, over warm starts
+  double seconds_training = 0.0;
+  double seconds_evaluating = 0.0;
+  double seconds_waiting = 0.0;  // ready, but no worker was free
+  int64_t examples = 0;          // trained on, in this run
+  int64_t n_parameters = 0;
+  std::string loss_type;
+  std::vector<std::string> metrics_type;
+  Problem failure;  // kFailed
+  // kDone:
+  int64_t n_weights = 0;
+  size_t state_size = 0;
+  std::string digest;  // of the state image, once all of it was taken
+  EndedStopping stopping;
+};
+
+// What is known of any model, also of one that trains on or has failed; the rest is zero. `Model`:
+// Run's, or a group's traveller.
+template <typename Model>
+TrainingResult ResultOf(const Model& model) {
+  TrainingResult result;
+  result.status = model.status;
+  result.iterations = static_cast<int32_t>(model.total_iterations);
+  result.seconds_training = model.seconds_training;
+  result.seconds_evaluating = model.seconds_evaluating;
+  result.seconds_waiting = model.seconds_waiting;
+  result.examples = model.examples;
+  if (model.trainer != nullptr) {
+    const CompileParams& compile = model.trainer->compile();
+    result.n_parameters = model.trainer->network().spec().parameters;
+    result.loss_type = compile.loss_name;
+    for (const MetricParams& metric : compile.metrics) result.metrics_type.push_back(metric.name);
+  }
+  if (model.status == ModelStatus::kFailed) result.failure = model.failure;
+  return result;
+}
+
+}  // namespace hopper
