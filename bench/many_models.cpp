@@ -111,13 +111,15 @@ const std::string& Architecture() {
   return json;
 }
 
+constexpr const char* kFitParams = "batch_size=100, epochs=1";
+
 hopper_config ConfigOf(int32_t key, const std::string& compile) {
   hopper_config config = {};
   config.mst_key = key;
   config.model_arch = Architecture().data();
   config.model_arch_size = Architecture().size();
   config.compile_params = compile.c_str();
-  config.fit_params = "batch_size=100, epochs=1";
+  config.fit_params = kFitParams;
   return config;
 }
 
@@ -202,8 +204,12 @@ Cost Alone(const Table& table, int32_t models, int32_t iterations) {
           Networks networks;
           for (int32_t key = 1; key <= models; ++key) {
             const std::string compile = CompileOf(key);
-            trainers.push_back(
-                MakeTrainer(ConfigOf(key, compile), data.desc(), 42, Precision::kFp32, &networks));
+            ConfigSource config;
+            config.mst_key = key;
+            config.model_arch = Architecture();
+            config.compile_params = compile;
+            config.fit_params = kFitParams;
+            trainers.push_back(MakeTrainer(config, data.desc(), 42, Precision::kFp32, &networks));
           }
           const double before = ProcessorSeconds();
           std::vector<ModelState> states(trainers.size());

@@ -1,6 +1,7 @@
 // The table of functions that need libtorch: thin, and with no way out for an exception.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -45,7 +46,9 @@ namespace {
 using hopper::DescribeException;
 using hopper::Error;
 using hopper::ErrorCode;
+using hopper::FromC;
 using hopper::Guard;
+using hopper::ToC;
 
 template <typename... Pointers>
 void RequireAll(const Pointers*... pointers) {
@@ -68,20 +71,37 @@ int Ask(hopper_error* error, const Body& body) {
   return code != HOPPER_OK ? -1 : static_cast<int>(answer);
 }
 
+// None: there is no such table.
+std::optional<hopper::DataDesc> DescOf(const hopper_data_desc* data) {
+  if (data == nullptr) return std::nullopt;
+  return hopper::DataDesc(*data);
+}
+
+template <typename T>
+const T* PointerTo(const std::optional<T>& value) {
+  return value.has_value() ? &*value : nullptr;
+}
+
+// The segment of each partition; none for a run of one process.
+std::vector<int32_t> KeysOf(const int32_t* keys, const std::optional<hopper::DataDesc>& data) {
+  if (keys == nullptr || !data.has_value()) return {};
+  return {keys, keys + data->n_partitions};
+}
+
 // ---------------------------------------------------------------- training
 
 int RunCreate(const hopper_run_options* options, const hopper_data_desc* train,
               const hopper_data_desc* valid, hopper_run** run, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(options, train, run);
-    *run = new hopper_run(*options, *train, valid);
+    *run = new hopper_run(FromC(*options), hopper::DataDesc(*train), PointerTo(DescOf(valid)));
   });
 }
 
 int RunAddConfig(hopper_run* run, const hopper_config* config, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(run, config);
-    run->AddConfig(*config);
+    run->AddConfig(FromC(*config));
   });
 }
 
@@ -110,7 +130,7 @@ int RunGoOn(hopper_run* run, const hopper_leg* leg, int32_t* must_take, int32_t*
             hopper_error* error) {
   return Call(error, [&] {
     RequireAll(run, leg, must_take, take);
-    *must_take = run->GoOn(*leg, take) ? 0 : 1;
+    *must_take = run->GoOn(FromC(*leg), take) ? 0 : 1;
   });
 }
 
@@ -127,7 +147,7 @@ int RunNextEvent(hopper_run* run, hopper_event* event) {
     RequireAll(run, event);
     hopper::Event next;
     any = run->NextEvent(&next);
-    if (any) hopper::ToC(next, event);
+    if (any) ToC(next, event);
   });
   return any ? 1 : 0;
 }
@@ -135,7 +155,9 @@ int RunNextEvent(hopper_run* run, hopper_event* event) {
 int RunPlanData(hopper_run* run, hopper_data_plan* plan, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(run, plan);
-    run->PlanData(plan);
+    hopper::DataPlan made;
+    run->PlanData(&made);
+    ToC(made, plan);
   });
 }
 
@@ -151,7 +173,7 @@ int32_t RunNextVisits(hopper_run* run, hopper_visit* visits, int32_t n) {
   Call(nullptr, [&] {
     RequireAll(run, visits);
     for (const hopper::VisitRecord& visit : run->NextVisits(static_cast<size_t>(std::max(n, 0)))) {
-      hopper::ToC(visit, &visits[taken++]);
+      ToC(visit, &visits[taken++]);
     }
   });
   return taken;
@@ -167,7 +189,7 @@ void RunCancel(hopper_run* run) {
 int RunResult(hopper_run* run, int32_t mst_key, hopper_model_result* result, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(run, result);
-    hopper::ToC(run->Result(mst_key), result);
+    ToC(run->Result(mst_key), result);
   });
 }
 
@@ -207,7 +229,9 @@ int RunTakeWeights(hopper_run* run, int32_t mst_key, float* weights, int64_t n,
 void RunGetInfo(hopper_run* run, hopper_run_info* info) {
   Call(nullptr, [&] {
     RequireAll(run, info);
-    run->GetInfo(info);
+    hopper::RunInfo told;
+    run->GetInfo(&told);
+    ToC(told, info);
   });
 }
 
@@ -221,7 +245,7 @@ int EvaluationCreate(const hopper_config* config, const hopper_data_desc* data, 
                      int32_t event_fd, hopper_evaluation** evaluation, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(config, data, evaluation);
-    *evaluation = new hopper_evaluation(*config, *data, threads, event_fd);
+    *evaluation = new hopper_evaluation(FromC(*config), hopper::DataDesc(*data), threads, event_fd);
   });
 }
 
@@ -245,7 +269,7 @@ int EvaluationPoll(hopper_evaluation* evaluation, hopper_event* event, hopper_er
     RequireAll(evaluation, event);
     hopper::Event values;
     if (!evaluation->Poll(&values)) return false;
-    hopper::ToC(values, event);
+    ToC(values, event);
     return true;
   });
 }
@@ -294,7 +318,7 @@ int EvaluationTotal(hopper_evaluation* evaluation, const uint8_t* bytes, size_t 
     RequireAll(evaluation, bytes, event);
     hopper::Event values;
     evaluation->Total(bytes, size, &values);
-    hopper::ToC(values, event);
+    ToC(values, event);
   });
 }
 
@@ -310,8 +334,9 @@ int PredictorCreate(const char* model_arch, size_t model_arch_size, const float*
                     hopper_predictor** predictor, int32_t* n_outputs, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(model_arch, data, predictor);
-    *predictor = new hopper_predictor(std::string_view(model_arch, model_arch_size), weights,
-                                      n_weights, *data, threads, memory_limit, event_fd, layer);
+    *predictor =
+        new hopper_predictor(std::string_view(model_arch, model_arch_size), weights, n_weights,
+                             hopper::DataDesc(*data), threads, memory_limit, event_fd, layer);
     if (n_outputs != nullptr) *n_outputs = (*predictor)->n_outputs();
   });
 }
@@ -319,7 +344,9 @@ int PredictorCreate(const char* model_arch, size_t model_arch_size, const float*
 int PredictorPlan(hopper_predictor* predictor, hopper_prediction_plan* plan, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(predictor, plan);
-    predictor->Plan(plan);
+    hopper::PredictionPlan made = FromC(*plan);
+    predictor->Plan(&made);
+    ToC(made, plan);
   });
 }
 
@@ -383,21 +410,18 @@ int GroupCreate(const hopper_run_options* options, const hopper_data_desc* train
                 int32_t key, hopper_group** group, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(options, train, train_keys, group);
-    std::vector<int32_t> valid_list;
-    if (valid != nullptr) {
-      RequireAll(valid_keys);
-      valid_list.assign(valid_keys, valid_keys + valid->n_partitions);
-    }
-    *group = new hopper_group(*options, *train, valid,
-                              std::vector<int32_t>(train_keys, train_keys + train->n_partitions),
-                              valid_list, key);
+    if (valid != nullptr) RequireAll(valid_keys);
+    const auto train_desc = DescOf(train);
+    const auto valid_desc = DescOf(valid);
+    *group = new hopper_group(FromC(*options), *train_desc, PointerTo(valid_desc),
+                              KeysOf(train_keys, train_desc), KeysOf(valid_keys, valid_desc), key);
   });
 }
 
 int GroupAddConfig(hopper_group* group, const hopper_config* config, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(group, config);
-    group->AddConfig(*config);
+    group->AddConfig(FromC(*config));
   });
 }
 
@@ -405,7 +429,7 @@ int GroupEnter(hopper_group* group, const hopper_config* config, int32_t iterati
                hopper_error* error) {
   return Call(error, [&] {
     RequireAll(group, config);
-    group->Enter(*config, iterations);
+    group->Enter(FromC(*config), iterations);
   });
 }
 
@@ -433,7 +457,9 @@ int GroupCheckData(hopper_group* group, hopper_error* error) {
 int GroupPlanData(hopper_group* group, hopper_data_plan* plan, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(group, plan);
-    group->PlanData(plan);
+    hopper::DataPlan made;
+    group->PlanData(&made);
+    ToC(made, plan);
   });
 }
 
@@ -477,7 +503,7 @@ int GroupPoll(hopper_group* group, hopper_error* error) {
 template <typename From, typename To>
 void ListToC(const std::vector<From>* from, std::vector<To>* to) {
   to->resize(from == nullptr ? 0 : from->size());
-  for (size_t i = 0; i < to->size(); ++i) hopper::ToC((*from)[i], &(*to)[i]);
+  for (size_t i = 0; i < to->size(); ++i) ToC((*from)[i], &(*to)[i]);
 }
 
 int GroupNextPart(hopper_group* group, hopper_group_part* part, hopper_error* error) {
@@ -500,7 +526,7 @@ int GroupNextPart(hopper_group* group, hopper_group_part* part, hopper_error* er
     part->n_visits = static_cast<int32_t>(group->visits.size());
     part->visits = group->visits.data();
     if (next.result != nullptr) {
-      hopper::ToC(*next.result, &group->result);
+      ToC(*next.result, &group->result);
       part->result = &group->result;
     }
     return true;
@@ -514,7 +540,9 @@ void GroupFree(hopper_group* group) {
 void GroupGetInfo(const hopper_group* group, hopper_run_info* info) {
   Call(nullptr, [&] {
     RequireAll(group, info);
-    group->GetInfo(info);
+    hopper::RunInfo told;
+    group->GetInfo(&told);
+    ToC(told, info);
   });
 }
 
@@ -530,26 +558,24 @@ int CheckPrecision(const char* precision, int32_t on_gpu, int32_t* emulated, dou
 
 // ---------------------------------------------------------------- forecasts
 
-std::vector<int32_t> KeysOf(const int32_t* keys, const hopper_data_desc* data) {
-  if (keys == nullptr || data == nullptr) return {};
-  return {keys, keys + data->n_partitions};
-}
-
 int ExplainCreate(const hopper_run_options* options, const hopper_data_desc* train,
                   const hopper_data_desc* valid, const int32_t* train_keys,
                   const int32_t* valid_keys, const hopper_explain_costs* costs,
                   hopper_explain** explain, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(options, train, costs, explain);
-    *explain = new hopper_explain(*options, *train, valid, KeysOf(train_keys, train),
-                                  KeysOf(valid_keys, valid), *costs);
+    const auto train_desc = DescOf(train);
+    const auto valid_desc = DescOf(valid);
+    *explain = new hopper_explain(FromC(*options), *train_desc, PointerTo(valid_desc),
+                                  KeysOf(train_keys, train_desc), KeysOf(valid_keys, valid_desc),
+                                  FromC(*costs));
   });
 }
 
 int ExplainAddConfig(hopper_explain* explain, const hopper_config* config, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(explain, config);
-    explain->AddConfig(*config);
+    explain->AddConfig(FromC(*config));
   });
 }
 
@@ -571,14 +597,14 @@ int ExplainModel(hopper_explain* explain, int32_t index, hopper_explain_model* m
                  hopper_error* error) {
   return Call(error, [&] {
     RequireAll(explain, model);
-    explain->Model(index, model);
+    ToC(explain->Model(index), model);
   });
 }
 
 int ExplainRun(hopper_explain* explain, hopper_explain_run* run, hopper_error* error) {
   return Call(error, [&] {
     RequireAll(explain, run);
-    explain->Run(run);
+    ToC(explain->Run(), run);
   });
 }
 

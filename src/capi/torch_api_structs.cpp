@@ -1,10 +1,73 @@
 #include "capi/torch_api_structs.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/field_text.h"
+#include "params/precision.h"
 
 namespace hopper {
+
+static_assert(static_cast<int>(TrainingMetrics::kRunning) == HOPPER_METRICS_RUNNING);
+static_assert(static_cast<int>(TrainingMetrics::kFinal) == HOPPER_METRICS_FINAL);
+static_assert(static_cast<int>(TrainingMetrics::kEvery) == HOPPER_METRICS_EVERY);
+
+TrainingOptions FromC(const hopper_run_options& options) {
+  TrainingOptions out;
+  out.seed = options.seed;
+  out.num_iterations = options.num_iterations;
+  out.metrics_compute_frequency = options.metrics_compute_frequency;
+  out.training_metrics = static_cast<TrainingMetrics>(options.training_metrics);
+  out.threads = options.threads;
+  if (options.threads_per_model != 0) out.threads_per_model = options.threads_per_model;
+  if (options.n_starts > 0) {
+    out.starts.assign(options.starts, options.starts + options.n_starts);
+  }
+  out.memory_limit = options.memory_limit;
+  out.use_gpus = options.use_gpus != 0;
+  if (options.precision != nullptr) {
+    out.precision = ParsePrecision(options.precision, out.use_gpus);
+  }
+  out.mix_numerics = options.mix_numerics != 0;
+  out.event_fd = options.event_fd;
+  if (options.n_gpus > 0) out.gpus.assign(options.gpus, options.gpus + options.n_gpus);
+  out.fuse = options.fuse != 0;
+  out.device_number = options.device_number;
+  return out;
+}
+
+namespace {
+
+std::string_view ViewOf(const char* text) {
+  return text == nullptr ? std::string_view() : std::string_view(text);
+}
+
+}  // namespace
+
+ConfigSource FromC(const hopper_config& config) {
+  ConfigSource out;
+  out.mst_key = config.mst_key;
+  out.model_arch = {config.model_arch, config.model_arch_size};
+  out.compile_params = ViewOf(config.compile_params);
+  out.fit_params = ViewOf(config.fit_params);
+  out.weights = config.weights;
+  out.n_weights = config.n_weights;
+  out.state = config.state;
+  out.state_size = config.state_size;
+  out.confusion = config.confusion != 0;
+  return out;
+}
+
+Leg FromC(const hopper_leg& leg) { return {leg.mst_key, leg.iterations, leg.anew != 0}; }
+
+ExplainCosts FromC(const hopper_explain_costs& costs) {
+  return {costs.read_bytes_per_second, costs.statement, costs.hop_bytes_per_second, costs.seconds,
+          costs.threads_per_segment};
+}
+
+PredictionPlan FromC(const hopper_prediction_plan& plan) {
+  return {plan.rows, plan.batches, plan.bytes};
+}
 
 static_assert(static_cast<int>(EventType::kMetrics) == HOPPER_EVENT_METRICS);
 static_assert(static_cast<int>(EventType::kIteration) == HOPPER_EVENT_ITERATION);
@@ -86,6 +149,69 @@ void ToC(const TrainingResult& result, hopper_model_result* out) {
   out->best_iteration = result.stopping.best_iteration;
   out->kept_iteration = result.stopping.kept_iteration;
   out->learning_rate = result.stopping.learning_rate;
+}
+
+void ToC(const DataPlan& plan, hopper_data_plan* out) {
+  out->resident = plan.resident ? 1 : 0;
+  out->max_reads = plan.max_reads;
+  out->bytes_data = plan.bytes_data;
+  out->bytes_models = plan.bytes_models;
+  out->bytes_window = plan.bytes_window;
+  out->n_waiting = plan.n_waiting;
+  out->bytes_aside = plan.bytes_aside;
+}
+
+void ToC(const RunInfo& info, hopper_run_info* out) {
+  out->bytes_data = info.bytes_data;
+  out->bytes_models = info.bytes_models;
+  out->seconds_busy = info.seconds_busy;
+  out->seconds_wall = info.seconds_wall;
+  CopyText(info.numerics_class, out->numerics_class);
+  out->bytes_read = info.bytes_read;
+  out->n_loads = info.n_loads;
+  out->seconds_reading = info.seconds_reading;
+  out->n_workers = info.n_workers;
+  out->seconds_hop = info.seconds_hop;
+}
+
+void ToC(const ExplainedModel& model, hopper_explain_model* out) {
+  *out = hopper_explain_model{};
+  out->mst_key = model.mst_key;
+  if (model.problem.has_value()) {
+    out->code = static_cast<int32_t>(model.problem->code);
+    CopyText(model.problem->message, out->problem);
+  }
+  out->n_parameters = model.n_parameters;
+  out->bytes_state = model.bytes_state;
+  out->bytes_task = model.bytes_task;
+  out->steps = model.steps;
+  out->measured = model.measured ? 1 : 0;
+  out->seconds_step = model.seconds_step;
+  out->seconds_iteration = model.seconds_iteration;
+  out->seconds_evaluation = model.seconds_evaluation;
+  out->seconds_validation = model.seconds_validation;
+  out->seconds_evaluating = model.seconds_evaluating;
+  out->n_passes = model.n_passes;
+}
+
+void ToC(const ExplainedRun& run, hopper_explain_run* out) {
+  out->n_workers = run.n_workers;
+  out->bytes_data = run.bytes_data;
+  out->bytes_models = run.bytes_models;
+  out->seconds_calibrating = run.seconds_calibrating;
+  out->seconds = run.seconds;
+  out->seconds_read = run.seconds_read;
+  out->seconds_wait = run.seconds_wait;
+  out->seconds_hop = run.seconds_hop;
+  out->seconds_train = run.seconds_train;
+  out->seconds_evaluate = run.seconds_evaluate;
+  out->idle_share = run.idle_share;
+}
+
+void ToC(const PredictionPlan& plan, hopper_prediction_plan* out) {
+  out->rows = plan.rows;
+  out->batches = plan.batches;
+  out->bytes = plan.bytes;
 }
 
 }  // namespace hopper

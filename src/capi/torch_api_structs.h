@@ -1,17 +1,42 @@
-// The structs of the C boundary made of the engine's types: one place for each.
+// The structs of the C boundary and the engine's types, made of one another: one place for each.
+// Those of packed data are data/dataset.h's.
 #pragma once
 
+#include <optional>
+
+#include "engine/configuration.h"
 #include "engine/events.h"
+#include "engine/explain.h"
+#include "engine/predictor.h"
+#include "engine/run.h"
+#include "engine/run_info.h"
+#include "engine/training_options.h"
 #include "engine/training_result.h"
 #include "engine/visit_record.h"
+#include "model_hopper/config.h"
 #include "model_hopper/events.h"
+#include "model_hopper/forecast.h"
+#include "model_hopper/predict.h"
+#include "model_hopper/run.h"
 #include "model_hopper/training.h"
 
 namespace hopper {
+
+// Throws where `precision` is none.
+TrainingOptions FromC(const hopper_run_options& options);
+ConfigSource FromC(const hopper_config& config);
+Leg FromC(const hopper_leg& leg);
+ExplainCosts FromC(const hopper_explain_costs& costs);
+PredictionPlan FromC(const hopper_prediction_plan& plan);
 
 // Texts are cut where they do not fit.
 void ToC(const Event& event, hopper_event* out);
 void ToC(const VisitRecord& visit, hopper_visit* out);
 void ToC(const TrainingResult& result, hopper_model_result* out);
+void ToC(const DataPlan& plan, hopper_data_plan* out);
+void ToC(const RunInfo& info, hopper_run_info* out);
+void ToC(const ExplainedModel& model, hopper_explain_model* out);
+void ToC(const ExplainedRun& run, hopper_explain_run* out);
+void ToC(const PredictionPlan& plan, hopper_prediction_plan* out);
 
 }  // namespace hopper

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "base/product.h"
@@ -260,8 +261,8 @@ size_t DataDesc::x_bytes() const {
 
 size_t DataDesc::y_bytes() const { return static_cast<size_t>(y_elements()) * TypeSize(y_type); }
 
-Dataset::Dataset(const hopper_data_desc& desc)
-    : desc_(desc),
+Dataset::Dataset(DataDesc desc)
+    : desc_(std::move(desc)),
       partitions_(static_cast<size_t>(desc_.n_partitions)),
       last_buffer_(partitions_.size(), std::numeric_limits<int32_t>::min()),
       checksums_(partitions_.size()),
@@ -284,7 +285,7 @@ Dataset::Dataset(const hopper_data_desc& desc)
   for (Partition& partition : partitions_) Share(&partition);
 }
 
-void Dataset::AddBuffer(const hopper_buffer& buffer) {
+void Dataset::AddBuffer(const PackedBuffer& buffer) {
   const std::string name = "buffer " + std::to_string(buffer.buffer_id) + " of partition " +
                            std::to_string(buffer.partition_id) + " of \"" + desc_.table_name + "\"";
   const auto damaged = [&](const std::string& detail) {

@@ -33,7 +33,8 @@ RankRange PartitionRange(int64_t n_rows, int32_t n_partitions, int32_t partition
 Digest BufferChecksum(int32_t partition_id, int32_t buffer_id, int32_t n, const void* x,
                       size_t x_size, const void* y, size_t y_size);
 
-// An owned copy of a hopper_data_desc.
+// Packed data and one example of them; made of the boundary's struct, which nobody below src/capi
+// keeps.
 struct DataDesc {
   explicit DataDesc(const hopper_data_desc& desc);
 
@@ -72,15 +73,40 @@ struct Partition {
   FeatureStore* features = nullptr;
 };
 
+// A buffer of a packed table as it is stored; the bytes are the caller's.
+struct PackedBuffer {
+  PackedBuffer(const hopper_buffer& buffer)  // NOLINT(google-explicit-constructor): the same thing
+      : split(buffer.split),
+        partition_id(buffer.partition_id),
+        buffer_id(buffer.buffer_id),
+        n(buffer.n),
+        x(buffer.x),
+        x_size(buffer.x_size),
+        y(buffer.y),
+        y_size(buffer.y_size),
+        checksum(buffer.checksum) {}
+
+  int32_t split;
+  int32_t partition_id;
+  int32_t buffer_id;  // ascending within a partition
+  int32_t n;          // examples
+  const void* x;
+  size_t x_size;
+  const void* y;
+  size_t y_size;
+  const uint8_t* checksum;  // null: it has not the length of one
+};
+
 // Filled by one thread, then read-only and shared by all workers; a partition at a time where
 // AddBuffer(), EndPartition() and Drop() come one after another and nobody reads that partition.
 class Dataset {
  public:
-  explicit Dataset(const hopper_data_desc& desc);
+  explicit Dataset(DataDesc desc);
+  explicit Dataset(const hopper_data_desc& desc) : Dataset(DataDesc(desc)) {}
 
   // Copies a buffer to the end of its partition. Throws kCorrupt where the checksum or a length
   // is wrong, or where buffers arrive out of order or overfill their partition.
-  void AddBuffer(const hopper_buffer& buffer);
+  void AddBuffer(const PackedBuffer& buffer);
   // Throws kCorrupt where a partition lacks rows.
   void CheckComplete() const;
   // After the last buffer of a partition. Throws kCorrupt where it lacks rows, and kNotReady where

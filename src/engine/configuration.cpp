@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "model/network.h"
+#include "model_hopper/metrics.h"
 #include "params/params.h"
 
 namespace hopper {
@@ -9,9 +10,9 @@ namespace hopper {
 namespace {
 
 template <typename T>
-T ParseOrThrow(const char* text, T (*parse)(std::string_view, std::vector<ParamProblem>*)) {
+T ParseOrThrow(std::string_view text, T (*parse)(std::string_view, std::vector<ParamProblem>*)) {
   std::vector<ParamProblem> problems;
-  T value = parse(text == nullptr ? "" : text, &problems);
+  T value = parse(text, &problems);
   for (const ParamProblem& problem : problems) {
     if (!problem.warning) throw Error(problem);
   }
@@ -26,17 +27,16 @@ void RequirePositive(int32_t value, const char* name) {
 
 }  // namespace
 
-std::shared_ptr<const Network> Networks::Of(const hopper_config& config, const DataDesc& data) {
+std::shared_ptr<const Network> Networks::Of(const ConfigSource& config, const DataDesc& data) {
   std::shared_ptr<const Network>& network =
-      by_text_[Hash(config.model_arch, config.model_arch_size)];
+      by_text_[Hash(config.model_arch.data(), config.model_arch.size())];
   if (network == nullptr) {
-    network = std::make_shared<const Network>(
-        ParseModelFor({config.model_arch, config.model_arch_size}, data.inputs));
+    network = std::make_shared<const Network>(ParseModelFor(config.model_arch, data.inputs));
   }
   return network;
 }
 
-std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const DataDesc& data,
+std::unique_ptr<const Trainer> MakeTrainer(const ConfigSource& config, const DataDesc& data,
                                            uint64_t run_seed, Precision precision,
                                            Networks* networks) {
   std::shared_ptr<const Network> network = networks->Of(config, data);
@@ -50,7 +50,7 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
     throw Error(ErrorCode::kLimitExceeded,
                 "more than " + std::to_string(HOPPER_MAX_METRICS) + " metrics are not supported");
   }
-  if (config.confusion != 0) {
+  if (config.confusion) {
     if (network->spec().outputs.size() > 1) {
       throw Error(ErrorCode::kNotSupported,
                   "a confusion matrix of a model with several outputs is not supported");
@@ -71,14 +71,16 @@ std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const Da
                                          data, run_seed, precision);
 }
 
-RunRules RulesOf(const hopper_run_options& options, int partitions, int valid_partitions) {
+RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_partitions) {
   RequirePositive(options.num_iterations, "num_iterations");
   RequirePositive(options.metrics_compute_frequency, "metrics_compute_frequency");
   RequirePositive(options.threads, "threads");
-  if (options.training_metrics < HOPPER_METRICS_RUNNING ||
-      options.training_metrics > HOPPER_METRICS_EVERY) {
-    throw Error(ErrorCode::kInvalidParameter, "training_metrics has the unknown value " +
-                                                  std::to_string(options.training_metrics));
+  RequirePositive(options.threads_per_model, "threads_per_model");
+  if (options.training_metrics < TrainingMetrics::kRunning ||
+      options.training_metrics > TrainingMetrics::kEvery) {
+    throw Error(ErrorCode::kInvalidParameter,
+                "training_metrics has the unknown value " +
+                    std::to_string(static_cast<int>(options.training_metrics)));
   }
   if (options.memory_limit < 1) {
     throw Error(ErrorCode::kInvalidParameter, "memory limit must be at least one byte");
@@ -86,19 +88,9 @@ RunRules RulesOf(const hopper_run_options& options, int partitions, int valid_pa
   RunRules rules;
   rules.num_iterations = options.num_iterations;
   rules.metrics_frequency = options.metrics_compute_frequency;
-  rules.training_metrics = static_cast<TrainingMetrics>(options.training_metrics);
+  rules.training_metrics = options.training_metrics;
   rules.partitions = {partitions, valid_partitions};
   return rules;
-}
-
-std::vector<int> StartsOf(const hopper_run_options& options) {
-  if (options.n_starts < 1) return {0};
-  return {options.starts, options.starts + options.n_starts};
-}
-
-Precision RunPrecision(const hopper_run_options& options) {
-  return options.precision == nullptr ? Precision::kFp32
-                                      : ParsePrecision(options.precision, options.use_gpus != 0);
 }
 
 void RequireWatchedData(const Trainer& trainer, bool has_validation) {
@@ -146,9 +138,8 @@ bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state
 }
 
 void CheckThreadsPerModel(int32_t threads_per_model, int32_t threads) {
-  if (threads_per_model >= 0 && threads_per_model <= threads) return;
-  throw Error(ErrorCode::kInvalidParameter,
-              "threads_per_model must be at least 1 and at most the number of threads",
+  if (threads_per_model <= threads) return;
+  throw Error(ErrorCode::kInvalidParameter, "threads_per_model must not be more than threads",
               "It is " + std::to_string(threads_per_model) + ", the run has " +
                   std::to_string(threads) + (threads == 1 ? " thread." : " threads."));
 }

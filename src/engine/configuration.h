@@ -3,44 +3,54 @@
 
 #include <map>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/hash.h"
 #include "data/dataset.h"
-#include "model_hopper/config.h"
-#include "model_hopper/training.h"
+#include "engine/training_options.h"
 #include "schedule/course.h"
 #include "train/trainer.h"
 
 namespace hopper {
+
+// One configuration, as its table row and its architecture's row give it. All of it is the
+// caller's.
+struct ConfigSource {
+  int32_t mst_key = 0;
+  std::string_view model_arch;  // Keras JSON
+  std::string_view compile_params;
+  std::string_view fit_params;     // empty: the defaults
+  const float* weights = nullptr;  // initial ones in Keras' get_weights() order, or null
+  int64_t n_weights = 0;
+  // Of a warm start: a state image; null with its size: it comes in pieces.
+  const uint8_t* state = nullptr;
+  size_t state_size = 0;
+  bool confusion = false;  // evaluation counts labels by prediction, too
+};
 
 // The networks of a run, one for each architecture however many configurations have it: a large one
 // takes milliseconds to read, and what is planned for one serves all who share it.
 class Networks {
  public:
   // Throws the architecture's first problem.
-  std::shared_ptr<const Network> Of(const hopper_config& config, const DataDesc& data);
+  std::shared_ptr<const Network> Of(const ConfigSource& config, const DataDesc& data);
 
  private:
   std::map<Digest, std::shared_ptr<const Network>> by_text_;
 };
 
 // Throws the first problem of the architecture or the parameters; warnings are for check_configs.
-std::unique_ptr<const Trainer> MakeTrainer(const hopper_config& config, const DataDesc& data,
+std::unique_ptr<const Trainer> MakeTrainer(const ConfigSource& config, const DataDesc& data,
                                            uint64_t run_seed, Precision precision,
                                            Networks* networks);
 
 constexpr int32_t kMaxThreads = 1024;
 
-// The rules of a run by its options. Throws where a number is none that they can have; that of
+// The rules of a run by its options. Throws where a number is none that they can have; those of
 // threads and the memory limit are looked at, too.
-RunRules RulesOf(const hopper_run_options& options, int partitions, int valid_partitions);
-
-// The first partitions of its runs of partitions, for Ring.
-std::vector<int> StartsOf(const hopper_run_options& options);
-
-// Of a run on the CPU; fp32 where it is not given.
-Precision RunPrecision(const hopper_run_options& options);
+RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_partitions);
 
 // Makes a warm start's state one of the numerics class `here`. Throws where it is of another one,
 // unless `mix`; false where it may be, for which *problem is the warning.
@@ -54,7 +64,7 @@ bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state
 // Throws where early stopping or ReduceLROnPlateau watches validation data that is not there.
 void RequireWatchedData(const Trainer& trainer, bool has_validation);
 
-// Throws where a model would be trained by fewer than 1 (0 stands for 1) or more than all threads.
+// Throws where a model would be trained by more than all threads.
 void CheckThreadsPerModel(int32_t threads_per_model, int32_t threads);
 
 }  // namespace hopper

@@ -25,7 +25,7 @@ std::string ClassOf(const std::vector<CudaDevice>& devices, Precision precision,
          (fuse ? ", fused" : ", unfused");
 }
 
-std::vector<CudaDevice> Chosen(const hopper_run_options& options) {
+std::vector<CudaDevice> Chosen(const TrainingOptions& options) {
   const CudaDevices found = ListLaneDevices();
   if (found.devices.empty()) {
     throw Error(ErrorCode::kNotReady, "no GPU is available",
@@ -33,8 +33,7 @@ std::vector<CudaDevice> Chosen(const hopper_run_options& options) {
   }
   const auto count = static_cast<int>(found.devices.size());
   std::set<int> indexes;
-  for (int i = 0; i < options.n_gpus; ++i) {
-    const int index = options.gpus[i];
+  for (const int index : options.gpus) {
     if (index < 0 || index >= count) {
       throw Error(
           ErrorCode::kNotReady, "device \"" + Label(index) + "\" is not available",
@@ -54,10 +53,10 @@ std::vector<CudaDevice> Chosen(const hopper_run_options& options) {
   return chosen;
 }
 
-DeviceChoice ChoiceOf(const std::vector<CudaDevice>& devices, const hopper_run_options& options,
+DeviceChoice ChoiceOf(const std::vector<CudaDevice>& devices, const TrainingOptions& options,
                       Precision precision) {
   DeviceChoice choice;
-  const bool fuse = options.fuse != 0;
+  const bool fuse = options.fuse;
   for (const CudaDevice& device : devices) {
     DeviceWorker::Options worker;
     worker.index = device.index;
@@ -73,13 +72,13 @@ DeviceChoice ChoiceOf(const std::vector<CudaDevice>& devices, const hopper_run_o
 
 }  // namespace
 
-DeviceChoice ChooseDevices(const hopper_run_options& options, Precision precision) {
+DeviceChoice ChooseDevices(const TrainingOptions& options, Precision precision) {
   return ChoiceOf(Chosen(options), options, precision);
 }
 
 int DeviceOfProcess(int number, int n_devices) { return std::max(number, 0) % n_devices; }
 
-DeviceChoice ChooseDeviceOfProcess(const hopper_run_options& options, Precision precision) {
+DeviceChoice ChooseDeviceOfProcess(const TrainingOptions& options, Precision precision) {
   const std::vector<CudaDevice> chosen = Chosen(options);
   const int at = DeviceOfProcess(options.device_number, static_cast<int>(chosen.size()));
   return ChoiceOf({chosen[static_cast<size_t>(at)]}, options, precision);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/device_worker.h"
-#include "model_hopper/training.h"
+#include "engine/training_options.h"
 #include "params/precision.h"
 
 namespace hopper {
@@ -18,13 +18,13 @@ struct DeviceChoice {
 // The devices that options.gpus names, in the order of their indexes, all of this machine where it
 // names none. Throws kNotReady where there is none or a named one is missing, kInvalidParameter
 // where one is named twice.
-DeviceChoice ChooseDevices(const hopper_run_options& options, Precision precision);
+DeviceChoice ChooseDevices(const TrainingOptions& options, Precision precision);
 
 // The one of them that a process takes which is the `number`-th of its host, from 0; several share
 // one where there are more processes than devices. `n_devices` >= 1.
 int DeviceOfProcess(int number, int n_devices);
 
 // ChooseDevices() for a group: one device, of options.device_number.
-DeviceChoice ChooseDeviceOfProcess(const hopper_run_options& options, Precision precision);
+DeviceChoice ChooseDeviceOfProcess(const TrainingOptions& options, Precision precision);
 
 }  // namespace hopper

@@ -21,17 +21,17 @@ namespace {
 // What each process' sums begin with, before their number.
 constexpr uint8_t kSumsVersion = 1;
 
-std::unique_ptr<const Trainer> OneTrainer(const hopper_config& config, const DataDesc& data) {
+std::unique_ptr<const Trainer> OneTrainer(const ConfigSource& config, const DataDesc& data) {
   Networks networks;
   return MakeTrainer(config, data, /*run_seed=*/0, Precision::kFp32, &networks);
 }
 
 }  // namespace
 
-Evaluation::Evaluation(const hopper_config& config, const hopper_data_desc& data, int32_t threads,
+Evaluation::Evaluation(const ConfigSource& config, const DataDesc& data, int32_t threads,
                        int32_t event_fd)
     : data_(data),
-      confusion_(config.confusion != 0),
+      confusion_(config.confusion),
       threads_(std::clamp(threads, 1, std::max(data_.n_partitions(), 1))),
       event_fd_(event_fd),
       trainer_(OneTrainer(config, data_.desc())) {
@@ -107,7 +107,7 @@ bool Evaluation::IsChosen(int32_t partition) const {
   return std::binary_search(chosen_.begin(), chosen_.end(), partition);
 }
 
-void Evaluation::AddBuffer(const hopper_buffer& buffer) {
+void Evaluation::AddBuffer(const PackedBuffer& buffer) {
   if (!IsChosen(buffer.partition_id)) {
     throw Error(ErrorCode::kCorrupt, "partition " + std::to_string(buffer.partition_id) + " of \"" +
                                          data_.desc().table_name + "\" does not belong here");

@@ -11,10 +11,9 @@
 
 #include "base/error.h"
 #include "data/dataset.h"
+#include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/workers.h"
-#include "model_hopper/config.h"
-#include "model_hopper/data.h"
 #include "train/trainer.h"
 
 namespace hopper {
@@ -24,8 +23,7 @@ namespace hopper {
 class Evaluation {
  public:
   // The weights are the configuration's, or those of its state.
-  Evaluation(const hopper_config& config, const hopper_data_desc& data, int32_t threads,
-             int32_t event_fd);
+  Evaluation(const ConfigSource& config, const DataDesc& data, int32_t threads, int32_t event_fd);
   ~Evaluation();  // cancels and joins
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
@@ -39,7 +37,7 @@ class Evaluation {
   // Before Limit() and the first buffer: only these partitions come to this process. They must
   // ascend.
   void Choose(std::vector<int32_t> partitions);
-  void AddBuffer(const hopper_buffer& buffer);
+  void AddBuffer(const PackedBuffer& buffer);
   void Start();
   // True and loss and metrics when all is done, false before; throws what a worker threw.
   bool Poll(Event* event);

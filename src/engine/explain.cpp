@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/field_text.h"
 #include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/examples.h"
@@ -61,17 +60,17 @@ int64_t BytesOf(const DataDesc& data) {
 
 }  // namespace
 
-Explain::Explain(const hopper_run_options& options, const hopper_data_desc& train,
-                 const hopper_data_desc* valid, std::vector<int32_t> train_keys,
-                 std::vector<int32_t> valid_keys, const hopper_explain_costs& costs)
+Explain::Explain(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid,
+                 std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys,
+                 const ExplainCosts& costs)
     : options_(options),
       train_(train),
       valid_(valid == nullptr ? nullptr : std::make_unique<const DataDesc>(*valid)),
       costs_(costs),
       rules_(RulesOf(options, train.n_partitions, valid == nullptr ? 0 : valid->n_partitions)),
-      ring_(train.n_partitions, StartsOf(options)),
-      precision_(RunPrecision(options)),
-      threads_per_model_(std::max(options.threads_per_model, 1)) {
+      ring_(train.n_partitions, options.starts),
+      precision_(options.precision),
+      threads_per_model_(options.threads_per_model) {
   places_.keys.of = {std::move(train_keys), std::move(valid_keys)};
   places_.workers = std::max(costs.threads_per_segment / threads_per_model_, 1);
   if (places_.keys.of[kTrainSplit].empty())
@@ -84,15 +83,12 @@ Explain::~Explain() {
   workers_.Join();
 }
 
-void Explain::AddConfig(const hopper_config& config) {
+void Explain::AddConfig(const ConfigSource& config) {
   if (started_) throw Error(ErrorCode::kInternal, "the forecast has been started already");
   Entry entry;
   entry.model.mst_key = config.mst_key;
   try {
-    hopper_config bare = config;
-    bare.state = nullptr;
-    bare.state_size = 0;
-    const auto asked = MakeTrainer(bare, train_, options_.seed, precision_, &networks_);
+    const auto asked = MakeTrainer(config, train_, options_.seed, precision_, &networks_);
     // What is counted is what is timed.
     auto trainer = StillTrainer(*asked, train_, precision_);
     entry.kind = KindOf(*trainer);
@@ -115,9 +111,7 @@ void Explain::AddConfig(const hopper_config& config) {
     }
     entry.trainer = std::move(trainer);
   } catch (...) {
-    const Problem problem = DescribeException();
-    entry.model.code = static_cast<int32_t>(problem.code);
-    CopyText(problem.message, entry.model.problem);
+    entry.model.problem = DescribeException();
   }
   entries_.push_back(std::move(entry));
 }
@@ -257,14 +251,14 @@ void Explain::Predict() {
   std::vector<int64_t> tasks;
   for (Entry& entry : entries_) {
     if (entry.trainer == nullptr) continue;
-    hopper_explain_model& model = entry.model;
+    ExplainedModel& model = entry.model;
     const auto partitions = static_cast<double>(train_.n_partitions);
     const auto batch =
         static_cast<double>(std::min(entry.trainer->fit().batch_size, RowsOfPartition()));
     // The last batch of a partition is smaller, and its step is so much quicker.
     const double full_steps =
         static_cast<double>(train_.n_rows) / batch * static_cast<double>(entry.epochs);
-    model.measured = entry.pace.measured ? 1 : 0;
+    model.measured = entry.pace.measured;
     model.seconds_step = entry.pace.step;
     model.seconds_iteration = entry.pace.setup * partitions + entry.pace.step * full_steps;
     model.seconds_evaluation = entry.pace.evaluation * static_cast<double>(train_.n_rows);
@@ -316,11 +310,11 @@ void Explain::Predict() {
   run_.idle_share = forecast.IdleShare(run_.n_workers);
 }
 
-void Explain::Model(int32_t index, hopper_explain_model* model) const {
+const ExplainedModel& Explain::Model(int32_t index) const {
   if (index < 0 || index >= static_cast<int32_t>(entries_.size())) {
     throw Error(ErrorCode::kInternal, "there is no configuration " + std::to_string(index));
   }
-  *model = entries_[static_cast<size_t>(index)].model;
+  return entries_[static_cast<size_t>(index)].model;
 }
 
 }  // namespace hopper

@@ -6,40 +6,80 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/dataset.h"
 #include "engine/configuration.h"
+#include "engine/training_options.h"
 #include "engine/workers.h"
-#include "model_hopper/config.h"
-#include "model_hopper/data.h"
-#include "model_hopper/forecast.h"
-#include "model_hopper/training.h"
 #include "schedule/forecast.h"
 #include "schedule/ring.h"
 #include "train/trainer.h"
 
 namespace hopper {
 
+// Costs that a forecast cannot measure by itself.
+struct ExplainCosts {
+  double read_bytes_per_second = 0.0;  // packed data into memory, by one process
+  double statement = 0.0;  // seconds of a hop statement without its training; segments only
+  double hop_bytes_per_second = 0.0;  // states through a hop statement; segments only
+  double seconds = 0.0;               // for the calibration, in all
+  int32_t threads_per_segment = 0;    // segments only
+};
+
+// One configuration.
+struct ExplainedModel {
+  int32_t mst_key = 0;
+  std::optional<Problem> problem;  // why it would fail
+  int64_t n_parameters = 0;
+  int64_t bytes_state = 0;
+  int64_t bytes_task = 0;           // beside the state, while it trains or is evaluated
+  int64_t steps = 0;                // of one iteration
+  bool measured = false;            // its steps were; else reckoned from another model's
+  double seconds_step = 0.0;        // of a full batch
+  double seconds_iteration = 0.0;   // of training, on one worker
+  double seconds_evaluation = 0.0;  // on one worker: training data
+  double seconds_validation = 0.0;
+  double seconds_evaluating = 0.0;  // of the whole run, on one worker
+  int64_t n_passes = 0;             // over the training data in one iteration
+};
+
+// The whole run. Seconds by cause are sums over workers; `seconds` is what the clock shows.
+struct ExplainedRun {
+  int32_t n_workers = 0;
+  int64_t bytes_data = 0;
+  int64_t bytes_models = 0;  // all states, and what trains at the same time
+  double seconds_calibrating = 0.0;
+  double seconds = 0.0;
+  double seconds_read = 0.0;
+  double seconds_wait = 0.0;  // workers without work
+  double seconds_hop = 0.0;
+  double seconds_train = 0.0;
+  double seconds_evaluate = 0.0;
+  double idle_share = 0.0;  // of the workers' time
+};
+
 // Functions are for one thread, the caller's. Results are valid once Poll() was true.
 class Explain {
  public:
   // `train_keys` and `valid_keys` name the segment of each partition; both empty: one process.
-  Explain(const hopper_run_options& options, const hopper_data_desc& train,
-          const hopper_data_desc* valid, std::vector<int32_t> train_keys,
-          std::vector<int32_t> valid_keys, const hopper_explain_costs& costs);
+  Explain(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid,
+          std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys,
+          const ExplainCosts& costs);
   ~Explain();  // cancels and joins
   Explain(const Explain&) = delete;
   Explain& operator=(const Explain&) = delete;
 
   // A configuration that could not be trained is the result's problem, not the call's.
-  void AddConfig(const hopper_config& config);
+  void AddConfig(const ConfigSource& config);
   void Start();
   // Throws what the calibration could not handle.
   bool Poll();
-  void Model(int32_t index, hopper_explain_model* model) const;
-  void Run(hopper_explain_run* run) const { *run = run_; }
+  // `index`: in the order of AddConfig().
+  const ExplainedModel& Model(int32_t index) const;
+  const ExplainedRun& Run() const { return run_; }
 
  private:
   // Seconds of one distinct configuration; a visit of n steps takes setup + n * step.
@@ -51,7 +91,7 @@ class Explain {
   };
   struct Entry {
     std::unique_ptr<const Trainer> trainer;  // null: `model.problem` says why
-    hopper_explain_model model = {};
+    ExplainedModel model;
     int64_t epochs = 1;
     std::string kind;  // equal for configurations of equal pace
     Pace pace;
@@ -66,11 +106,11 @@ class Explain {
     return PartitionRange(train_.n_rows, train_.n_partitions, 0).count;
   }
 
-  const hopper_run_options options_;
+  const TrainingOptions options_;
   const DataDesc train_;
   std::unique_ptr<const DataDesc> valid_;
   SegmentPlaces places_;
-  const hopper_explain_costs costs_;
+  const ExplainCosts costs_;
   const RunRules rules_;
   const Ring ring_;
   const Precision precision_;
@@ -78,7 +118,7 @@ class Explain {
   OwnedAccount account_;
   std::vector<Entry> entries_;
   Networks networks_;
-  hopper_explain_run run_ = {};
+  ExplainedRun run_;
 
   std::atomic<bool> cancel_{false};
   std::atomic<bool> ended_{false};

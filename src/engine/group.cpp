@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/field_text.h"
 #include "engine/configuration.h"
 #include "engine/envelope.h"
 #include "engine/events.h"
@@ -25,14 +24,13 @@ constexpr size_t kPartBytes = size_t{64} << 20;
 
 }  // namespace
 
-Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
-             const hopper_data_desc* valid, std::vector<int32_t> train_keys,
-             std::vector<int32_t> valid_keys, int32_t key)
+Group::Group(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid,
+             std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys, int32_t key)
     : seed_(options.seed),
       threads_(std::min(options.threads, kMaxThreads)),
-      threads_per_model_(std::max(options.threads_per_model, 1)),
-      mix_numerics_(options.mix_numerics != 0),
-      precision_(RunPrecision(options)),
+      threads_per_model_(options.threads_per_model),
+      mix_numerics_(options.mix_numerics),
+      precision_(options.precision),
       event_fd_(options.event_fd),
       key_(key),
       numerics_class_(NumericsClass(PrecisionName(precision_), threads_per_model_)),
@@ -41,10 +39,10 @@ Group::Group(const hopper_run_options& options, const hopper_data_desc& train,
       rules_(RulesOf(options, train_.n_partitions(), valid_ ? valid_->n_partitions() : 0)),
       keys_{{std::move(train_keys), std::move(valid_keys)}},
       all_keys_(keys_.All()),
-      ring_(train_.n_partitions(), StartsOf(options)),
+      ring_(train_.n_partitions(), options.starts),
       account_(MemoryAccount::Create(options.memory_limit)) {
   PrepareLaneDevices();
-  if (options.use_gpus != 0) {
+  if (options.use_gpus) {
     device_ =
         std::make_unique<GroupDevice>(options, precision_, account_.get(),
                                       [this](const std::string& text) { WorkerWarning(text); });
@@ -64,14 +62,12 @@ Group::~Group() {
   device_.reset();
 }
 
-void Group::AddConfig(const hopper_config& config) {
+void Group::AddConfig(const ConfigSource& config) {
   Config entry;
   try {
-    hopper_config bare = config;
+    ConfigSource bare = config;
     bare.weights = nullptr;
-    bare.n_weights = 0;
     bare.state = nullptr;
-    bare.state_size = 0;
     auto trainer = MakeTrainer(bare, train_.desc(), seed_, precision_, &networks_);
     RequireWatchedData(*trainer, valid_ != nullptr);
     entry.memory = MemoryOf(*trainer, threads_per_model_, rules_.EvaluatedPartitions());
@@ -89,7 +85,7 @@ void Group::RequireRest() const {
   throw Error(ErrorCode::kInternal, "configurations enter and leave a segment while it rests");
 }
 
-void Group::Enter(const hopper_config& config, int32_t iterations) {
+void Group::Enter(const ConfigSource& config, int32_t iterations) {
   RequireRest();
   if ((!open_ && !configs_.empty()) || iterations < 1) {
     throw Error(ErrorCode::kInternal,
@@ -363,14 +359,14 @@ void Group::MakeResult(Traveller* model) const {
   model->state = ModelState();
 }
 
-void Group::GetInfo(hopper_run_info* info) const {
+void Group::GetInfo(RunInfo* info) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  *info = hopper_run_info{};
+  *info = RunInfo();
   info->bytes_data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
   info->n_loads = n_loads_;
   info->bytes_read = bytes_read_;
   info->seconds_reading = seconds_reading_;
-  CopyText(numerics_class_, info->numerics_class);
+  info->numerics_class = numerics_class_;
 }
 
 bool Group::NextPart(GroupPart* part) {

@@ -31,12 +31,11 @@
 #include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/memory_plan.h"
+#include "engine/run_info.h"
+#include "engine/training_options.h"
 #include "engine/training_result.h"
 #include "engine/visit_record.h"
 #include "engine/workers.h"
-#include "model_hopper/config.h"
-#include "model_hopper/data.h"
-#include "model_hopper/training.h"
 #include "schedule/course.h"
 #include "schedule/ready.h"
 #include "schedule/ring.h"
@@ -75,26 +74,25 @@ class Group {
  public:
   // `train_keys` and `valid_keys` (empty without validation) name the segment of each partition;
   // `key` is this segment.
-  Group(const hopper_run_options& options, const hopper_data_desc& train,
-        const hopper_data_desc* valid, std::vector<int32_t> train_keys,
-        std::vector<int32_t> valid_keys, int32_t key);
+  Group(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid,
+        std::vector<int32_t> train_keys, std::vector<int32_t> valid_keys, int32_t key);
   ~Group();  // cancels and joins
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
   // `config.weights` and `config.state` are not looked at: they come in envelopes.
-  void AddConfig(const hopper_config& config);
+  void AddConfig(const ConfigSource& config);
   // In the place of AddConfig(), also while nobody is at work: the share is open, and what comes of
   // this configuration trains `iterations` more. PlanData() follows.
-  void Enter(const hopper_config& config, int32_t iterations);
+  void Enter(const ConfigSource& config, int32_t iterations);
   // Of an open share: forgets all configurations but these.
   void KeepOnly(const std::vector<int32_t>& mst_keys);
   // After the last configuration and before the first buffer: whether the data of this segment stay
   // in memory. Throws kOutOfMemory where not even one partition fits. Again where others have
   // entered an open share: kLimitExceeded where they do not fit beside the data as these lie; then
   // the plan is what it was.
-  void PlanData(hopper_data_plan* plan);
-  void AddBuffer(const hopper_buffer& buffer);
+  void PlanData(DataPlan* plan);
+  void AddBuffer(const PackedBuffer& buffer);
   // Throws where data that stay lack rows.
   void CheckData() const;
   // True: this partition has to be read now, and EndLoad() called after its last buffer.
@@ -112,7 +110,7 @@ class Group {
   // The next outgoing part; its memory is valid until the next call. False: none is left.
   bool NextPart(GroupPart* part);
 
-  void GetInfo(hopper_run_info* info) const;
+  void GetInfo(RunInfo* info) const;
 
  private:
   struct Traveller;

@@ -11,7 +11,7 @@
 
 namespace hopper {
 
-void Group::PlanData(hopper_data_plan* plan) {
+void Group::PlanData(DataPlan* plan) {
   const bool again = open_ && planned_;
   if (train_.bytes() > 0 && !again)
     throw Error(ErrorCode::kInternal, "data were planned after they had come");
@@ -59,9 +59,7 @@ void Group::PlanData(hopper_data_plan* plan) {
     features[static_cast<size_t>(split)] =
         FeaturesOf(trainers, DataOf(split).desc(), here_[static_cast<size_t>(split)]);
   }
-  *plan = hopper_data_plan{};
-  plan->resident = 1;
-  plan->max_reads = 1;
+  *plan = DataPlan();
   plan->bytes_data = data;
   plan->bytes_window = data;
   int64_t kept_orders = visitors.empty() ? 0 : std::numeric_limits<int64_t>::max();
@@ -78,11 +76,11 @@ void Group::PlanData(hopper_data_plan* plan) {
     kept_features = std::min(kept_features, own.features);
     plan->bytes_models = std::max(plan->bytes_models, own.models);
     if (own.resident) continue;
-    plan->resident = 0;
+    plan->resident = false;
     plan->bytes_window = std::min(plan->bytes_window, own.window);
   }
   const bool fits_beside =
-      plan->resident == 1 || (window_ != nullptr && plan->bytes_window >= window_bytes_);
+      plan->resident || (window_ != nullptr && plan->bytes_window >= window_bytes_);
   if (again && (!meet || !fits_beside)) {
     throw Error(ErrorCode::kLimitExceeded,
                 "configurations do not fit beside the data as they lie in memory",
@@ -95,11 +93,11 @@ void Group::PlanData(hopper_data_plan* plan) {
   kept_features_[kTrainSplit] = std::min(kept_features, features[kTrainSplit]);
   kept_features_[kValidSplit] = kept_features - kept_features_[kTrainSplit];
   if (again) {
-    plan->resident = window_ == nullptr ? 1 : 0;
+    plan->resident = window_ == nullptr;
     plan->bytes_window = window_ == nullptr ? data : window_bytes_;
     return;
   }
-  if (plan->resident == 1) return;
+  if (plan->resident) return;
   if (device_ != nullptr) {
     throw Error(ErrorCode::kOutOfMemory,
                 "\"" + train_.desc().table_name + "\" does not fit into the memory of a segment",
@@ -119,7 +117,7 @@ void Group::PlanData(hopper_data_plan* plan) {
   window_bytes_ = plan->bytes_window;
 }
 
-void Group::AddBuffer(const hopper_buffer& buffer) {
+void Group::AddBuffer(const PackedBuffer& buffer) {
   if (buffer.split == kValidSplit && valid_ == nullptr) {
     throw Error(ErrorCode::kInternal, "the run has no validation data");
   }

@@ -11,7 +11,7 @@
 
 namespace hopper {
 
-GroupDevice::GroupDevice(const hopper_run_options& options, Precision precision,
+GroupDevice::GroupDevice(const TrainingOptions& options, Precision precision,
                          MemoryAccount* account, WarningSink warn)
     : choice_(ChooseDeviceOfProcess(options, precision)),
       account_(account),

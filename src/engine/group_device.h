@@ -17,7 +17,7 @@ namespace hopper {
 class GroupDevice {
  public:
   // Takes the process' GPU of the options (see ChooseDeviceOfProcess()); nothing is opened yet.
-  GroupDevice(const hopper_run_options& options, Precision precision, MemoryAccount* account,
+  GroupDevice(const TrainingOptions& options, Precision precision, MemoryAccount* account,
               WarningSink warn);
   ~GroupDevice();
   GroupDevice(const GroupDevice&) = delete;

@@ -24,8 +24,8 @@ constexpr int64_t kBatchesBeside = 2;
 }  // namespace
 
 Predictor::Predictor(std::string_view model_arch, const float* weights, int64_t n_weights,
-                     const hopper_data_desc& data, int32_t threads, int64_t memory_limit,
-                     int32_t event_fd, const char* layer)
+                     const DataDesc& data, int32_t threads, int64_t memory_limit, int32_t event_fd,
+                     const char* layer)
     : data_(data),
       event_fd_(event_fd),
       threads_(std::clamp(threads, 1, kMaxThreads)),
@@ -69,7 +69,7 @@ int64_t Predictor::BatchBytes(int32_t rows) const {
   return rows * (static_cast<int64_t>(data_.x_bytes()) + n_outputs_ * int64_t{sizeof(float)});
 }
 
-void Predictor::Plan(hopper_prediction_plan* plan) {
+void Predictor::Plan(PredictionPlan* plan) {
   if (rows_ > 0 || plan->rows < 1 || plan->batches < 1) {
     throw Error(ErrorCode::kInternal, "a prediction was planned twice, or for nothing");
   }

@@ -15,25 +15,33 @@
 #include "data/dataset.h"
 #include "engine/workers.h"
 #include "model/network.h"
-#include "model_hopper/data.h"
-#include "model_hopper/predict.h"
 
 namespace hopper {
+
+// How a predictor keeps within its memory.
+struct PredictionPlan {
+  int32_t rows = 0;     // examples in a batch
+  int32_t batches = 0;  // that are submitted and not taken yet
+  int64_t bytes = 0;    // what it all takes, weights included
+};
 
 // For one thread, the caller's.
 class Predictor {
  public:
   // Weights, batches and tensors take at most `memory_limit` bytes; Error(kOutOfMemory) beyond.
   Predictor(std::string_view model_arch, const float* weights, int64_t n_weights,
-            const hopper_data_desc& data, int32_t threads, int64_t memory_limit, int32_t event_fd,
+            const DataDesc& data, int32_t threads, int64_t memory_limit, int32_t event_fd,
             const char* layer = nullptr);
   ~Predictor();  // joins; batches that were not taken are lost
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
 
   int32_t n_outputs() const { return n_outputs_; }
-  // Once, before the first batch: as predict.h says.
-  void Plan(hopper_prediction_plan* plan);
+  // Once, before the first batch. `plan` comes with how many rows and batches are wanted and says
+  // how many there may be: as many or fewer, and at least one; throws kOutOfMemory where there is
+  // no room for that. Starts the threads, fewer where memory asks for it. What keeps to this plan
+  // does not fail for the memory limit.
+  void Plan(PredictionPlan* plan);
   // Frees its memory and ends its threads once it has not been used for so long. Then, or when it
   // is destroyed before, takes `bytes` off *counter (may be null), which other processes may share.
   void ExpireAfter(double seconds, int64_t* counter, int64_t bytes);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/field_text.h"
 #include "engine/configuration.h"
 #include "engine/failure.h"
 #include "engine/lane_devices.h"
@@ -15,24 +14,23 @@
 
 namespace hopper {
 
-Run::Run(const hopper_run_options& options, const hopper_data_desc& train,
-         const hopper_data_desc* valid)
+Run::Run(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid)
     : seed_(options.seed),
       threads_(options.threads),
-      threads_per_model_(std::max(options.threads_per_model, 1)),
-      mix_numerics_(options.mix_numerics != 0),
-      precision_(RunPrecision(options)),
+      threads_per_model_(options.threads_per_model),
+      mix_numerics_(options.mix_numerics),
+      precision_(options.precision),
       train_(train),
       valid_(valid == nullptr ? nullptr : std::make_unique<Dataset>(*valid)),
       rules_(RulesOf(options, train_.n_partitions(), valid_ ? valid_->n_partitions() : 0)),
-      ring_(train_.n_partitions(), StartsOf(options)),
+      ring_(train_.n_partitions(), options.starts),
       events_(options.event_fd) {
   threads_ = std::min(threads_, kMaxThreads);
-  CheckThreadsPerModel(options.threads_per_model, threads_);
+  CheckThreadsPerModel(threads_per_model_, threads_);
   n_workers_ = threads_ / threads_per_model_;
   PrepareLaneDevices();
   numerics_class_ = NumericsClass(PrecisionName(precision_), threads_per_model_);
-  if (options.use_gpus != 0) {
+  if (options.use_gpus) {
     ChooseDevices(options);
     n_workers_ = static_cast<int32_t>(devices_.size());
   }
@@ -44,7 +42,7 @@ Run::~Run() {
   workers_.Join();
 }
 
-void Run::AddConfig(const hopper_config& config) {
+void Run::AddConfig(const ConfigSource& config) {
   if (started_ && !open_) throw Error(ErrorCode::kInternal, "the run has been started already");
   if (by_key_.count(config.mst_key) > 0) {
     throw Error(ErrorCode::kInvalidParameter,
@@ -74,7 +72,7 @@ void Run::AddConfig(const hopper_config& config) {
   }
 }
 
-void Run::ReadConfig(const hopper_config& config, Model* model) {
+void Run::ReadConfig(const ConfigSource& config, Model* model) {
   model->trainer = MakeTrainer(config, train_.desc(), seed_, precision_, &networks_);
   RequireWatchedData(*model->trainer, valid_ != nullptr);
   model->watching = model->trainer->stopping().watching();
@@ -124,7 +122,7 @@ std::vector<ModelMemory> Run::ModelsMemory() const {
   return models;
 }
 
-void Run::PlanData(hopper_data_plan* plan) {
+void Run::PlanData(DataPlan* plan) {
   if (started_ || train_.bytes() > 0) {
     throw Error(ErrorCode::kInternal, "data were planned after they had come");
   }
@@ -143,8 +141,8 @@ void Run::PlanData(hopper_data_plan* plan) {
   if (!plan_->resident) {
     window_ = std::make_unique<PartitionWindow>(train, valid, plan_->window);
   }
-  *plan = hopper_data_plan{};
-  plan->resident = plan_->resident ? 1 : 0;
+  *plan = DataPlan();
+  plan->resident = plan_->resident;
   plan->bytes_data = data;
   plan->bytes_models = plan_->models;
   plan->bytes_window = plan_->window;
@@ -165,7 +163,7 @@ void Run::PlanData(hopper_data_plan* plan) {
   }
 }
 
-void Run::AddBuffer(const hopper_buffer& buffer) {
+void Run::AddBuffer(const PackedBuffer& buffer) {
   if (window_ != nullptr ? !started_ : started_) {
     throw Error(ErrorCode::kInternal, "a buffer came when none was wanted");
   }
@@ -274,9 +272,9 @@ void Run::Cancel() {
   wake_.notify_all();
 }
 
-void Run::GetInfo(hopper_run_info* info) {
+void Run::GetInfo(RunInfo* info) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  *info = hopper_run_info{};
+  *info = RunInfo();
   info->bytes_data = bytes_data_ + train_.bytes() + (valid_ ? valid_->bytes() : 0);
   for (const auto& model : models_) {
     if (model->status != ModelStatus::kFailed) info->bytes_models += model->memory.state;
@@ -288,7 +286,7 @@ void Run::GetInfo(hopper_run_info* info) {
   info->seconds_hop = seconds_hop_;
   info->n_workers = n_workers_;
   if (started_) info->seconds_wall = (end_time_ > 0 ? end_time_ : MonotonicSeconds()) - start_time_;
-  CopyText(numerics_class_, info->numerics_class);
+  info->numerics_class = numerics_class_;
 }
 
 }  // namespace hopper

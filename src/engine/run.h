@@ -27,13 +27,11 @@
 #include "engine/device_worker.h"
 #include "engine/events.h"
 #include "engine/memory_plan.h"
+#include "engine/run_info.h"
+#include "engine/training_options.h"
 #include "engine/training_result.h"
 #include "engine/visit_record.h"
 #include "engine/workers.h"
-#include "model_hopper/config.h"
-#include "model_hopper/data.h"
-#include "model_hopper/run.h"
-#include "model_hopper/training.h"
 #include "schedule/course.h"
 #include "schedule/ready.h"
 #include "schedule/ring.h"
@@ -43,11 +41,17 @@
 
 namespace hopper {
 
+// What a configuration of an open run is to train now.
+struct Leg {
+  int32_t mst_key = 0;
+  int32_t iterations = 0;  // more than it has
+  bool anew = false;       // from its initial weights: what it has is dropped
+};
+
 // Functions are for one thread, the caller's; Cancel() is for any.
 class Run {
  public:
-  Run(const hopper_run_options& options, const hopper_data_desc& train,
-      const hopper_data_desc* valid);
+  Run(const TrainingOptions& options, const DataDesc& train, const DataDesc* valid);
   ~Run();  // cancels and joins
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -55,26 +59,26 @@ class Run {
   // Throws for a damaged state and for one of another numerics class; any other problem of the
   // configuration is its failure, not the run's. `config.weights` stay where they are until the run
   // ends.
-  void AddConfig(const hopper_config& config);
+  void AddConfig(const ConfigSource& config);
   // Before the first configuration: a run that others enter and leave while it runs. What is added,
   // also after the start, rests until GoOn().
   void StayOpen();
   // The model, which rests or is done, trains so many iterations more, as if it had never paused.
   // False: nothing has happened, for lack of room: the result of *take is to be taken first, which
   // may be its own.
-  bool GoOn(const hopper_leg& leg, int32_t* take);
+  bool GoOn(const Leg& leg, int32_t* take);
   // Nobody enters any more, and nobody goes on.
   void Close();
   // After the last configuration and before the first buffer: whether all data stay in memory.
   // Throws kOutOfMemory where not even one partition fits. A run without it keeps all.
-  void PlanData(hopper_data_plan* plan);
+  void PlanData(DataPlan* plan);
   // The configuration whose stored state is to come next by AddState(); false: none, for now. After
   // PlanData(), before the data: all of them come once, to be checked. After an event that asks for
   // one: that one again.
   bool WantedState(int32_t* mst_key);
   // The next bytes of a stored state; throws as AddConfig() does once they are complete.
   void AddState(int32_t mst_key, const uint8_t* bytes, size_t size);
-  void AddBuffer(const hopper_buffer& buffer);
+  void AddBuffer(const PackedBuffer& buffer);
   // Throws where data are missing or threads cannot be started.
   void Start();
   // After the last buffer of a partition that a EventType::kLoad asked for.
@@ -91,7 +95,7 @@ class Run {
   size_t TakeState(int32_t mst_key, uint8_t* bytes, size_t size);
   // And then its weights, n_weights floats. Gives the model's memory back, for others that wait.
   void TakeWeights(int32_t mst_key, float* weights, int64_t n);
-  void GetInfo(hopper_run_info* info);
+  void GetInfo(RunInfo* info);
 
  private:
   static constexpr int kNoDevice = -1;
@@ -226,7 +230,7 @@ class Run {
   };
 
   // setup (run.cpp)
-  void ReadConfig(const hopper_config& config, Model* model);
+  void ReadConfig(const ConfigSource& config, Model* model);
   void AdoptState(Model* model, ModelState state);
   std::vector<ModelMemory> ModelsMemory() const;
   Model& Find(int32_t mst_key);
@@ -320,7 +324,7 @@ class Run {
   const Dataset& DataOf(int split) const;
 
   // on GPUs (run_devices.cpp)
-  void ChooseDevices(const hopper_run_options& options);
+  void ChooseDevices(const TrainingOptions& options);
   void AssignDevicesLocked();
   void DeviceWork(int device);
   std::vector<Task> NextTasksLocked(int device, const DeviceWorker& worker);

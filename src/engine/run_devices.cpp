@@ -15,8 +15,8 @@
 namespace hopper {
 
 // The devices that the options name, all of them where they name none.
-void Run::ChooseDevices(const hopper_run_options& options) {
-  fuse_ = options.fuse != 0;
+void Run::ChooseDevices(const TrainingOptions& options) {
+  fuse_ = options.fuse;
   DeviceChoice choice = hopper::ChooseDevices(options, precision_);
   devices_ = std::move(choice.devices);
   numerics_class_ = std::move(choice.numerics_class);

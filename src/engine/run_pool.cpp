@@ -71,11 +71,11 @@ bool Run::MayGiveWayLocked(const Model& model, int32_t* key) const {
   return true;
 }
 
-bool Run::GoOn(const hopper_leg& leg, int32_t* take) {
+bool Run::GoOn(const Leg& leg, int32_t* take) {
   Model& model = Find(leg.mst_key);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const bool dropped = model.state_taken && !model.weights_taken && leg.anew == 0;
+    const bool dropped = model.state_taken && !model.weights_taken && !leg.anew;
     if (!open_ || !started_ || leg.iterations < 1 || model.status == ModelStatus::kTraining ||
         dropped) {
       throw Error(ErrorCode::kInternal,
@@ -87,7 +87,7 @@ bool Run::GoOn(const hopper_leg& leg, int32_t* take) {
     TellFailureLocked(model);
     return true;
   }
-  if (leg.anew != 0) {
+  if (leg.anew) {
     ReleaseStateLocked(&model);
     model.stored_bytes = 0;
     model.total_iterations = 0;

@@ -187,7 +187,8 @@ int Run::PartitionsTogetherLocked(const Model& model, const EvaluationPass& pass
   const int most =
       std::min(Together(PassWork(model, DataOf(pass.split)) / n, kMostTogether), n - first);
   int count = 1;
-  while (count < most && !pass.taken[static_cast<size_t>(first + count)]) ++count;
+  while (count < most && !pass.taken[static_cast<size_t>(first) + static_cast<size_t>(count)])
+    ++count;
   return count;
 }
 

@@ -323,6 +323,7 @@ TEST(Courses, NeedOptionsThatCanBe) {
   refuses("num_iterations must be at least 1", [](RunOptions* o) { o->iterations = 0; });
   refuses("metrics_compute_frequency must be at least 1", [](RunOptions* o) { o->frequency = 0; });
   refuses("threads must be at least 1", [](RunOptions* o) { o->threads = -3; });
+  refuses("threads_per_model must be at least 1", [](RunOptions* o) { o->threads_per_model = -1; });
   refuses("memory limit must be at least one byte", [](RunOptions* o) { o->memory_limit = 0; });
   refuses("training_metrics has the unknown value 7",
           [](RunOptions* o) { o->training_metrics = static_cast<hopper_training_metrics>(7); });

@@ -163,10 +163,10 @@ TEST_F(GroupDevicesTest, SegmentsOfAHostShareItsDevices) {
     UseCpuLaneDevices(n_devices);
     std::string all;
     for (int number = 0; number < 5; ++number) {
-      hopper_run_options options = {};
+      TrainingOptions options;
       options.device_number = number;
-      options.n_gpus = static_cast<int32_t>(gpus.size());
-      options.gpus = gpus.data();
+      options.gpus = gpus;
+      options.fuse = false;
       const DeviceChoice choice = ChooseDeviceOfProcess(options, Precision::kFp32);
       EXPECT_EQ(choice.devices.size(), 1U);
       EXPECT_NE(choice.numerics_class.find("test device, fp32, unfused"), std::string::npos);
