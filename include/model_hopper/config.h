@@ -25,6 +25,20 @@ typedef struct hopper_config
 	int32_t		confusion;		/* 1: evaluation counts labels by prediction, too */
 } hopper_config;
 
+/* What models are compared by is found in this. */
+typedef struct hopper_ranked_config
+{
+	const char *compile_params;
+	/*
+	 * What else tells of which output a metric is: the names that results have for the metrics, or
+	 * the architecture (Keras JSON, NULL: only what compile_params say).
+	 */
+	int32_t		n_metrics;
+	const char *const *metrics;
+	const char *model_arch;
+	size_t		model_arch_size;
+} hopper_ranked_config;
+
 typedef struct hopper_grid
 {
 	int32_t		n_models;

@@ -157,11 +157,11 @@ typedef struct hopper_core_api
 	 * loss), direction (hopper_direction), group (from 1; only those of one can be compared),
 	 * metric's name, 1 where they are compared by the loss because their metrics differ. A row for
 	 * each. `rank_by`: a metric or "loss", or NULL: what all have. Where it cannot be (22023), or
-	 * with `lenient` what all have instead.
+	 * with `lenient` what all have instead. `data` (may be NULL): what architectures are read for.
 	 */
-	int			(*rank_configs) (int32_t n, const char *const *compile_params,
-								 const char *rank_by, int32_t lenient, hopper_rows **rows,
-								 hopper_error *error);
+	int			(*rank_configs) (int32_t n, const hopper_ranked_config *configs,
+								 const hopper_data_desc *data, const char *rank_by,
+								 int32_t lenient, hopper_rows **rows, hopper_error *error);
 
 	/* --- runs on segments --- */
 

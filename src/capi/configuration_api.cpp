@@ -1,6 +1,7 @@
 // The core's table: configurations, their problems, and how their metrics are read.
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capi/arguments.h"
@@ -9,6 +10,7 @@
 #include "capi/rows.h"
 #include "data/dataset.h"
 #include "model/check.h"
+#include "model/metric_names.h"
 #include "model/spec.h"
 #include "params/grid.h"
 #include "params/loss_type.h"
@@ -140,13 +142,25 @@ int LinkOfOutput(const char* model_arch, size_t model_arch_size, const char* com
   });
 }
 
-int RankConfigurations(int32_t n, const char* const* compile_params, const char* rank_by,
-                       int32_t lenient, hopper_rows** rows, hopper_error* error) {
+int RankConfigurations(int32_t n, const hopper_ranked_config* configs, const hopper_data_desc* data,
+                       const char* rank_by, int32_t lenient, hopper_rows** rows,
+                       hopper_error* error) {
   return Guard(error, [&] {
-    std::vector<std::string> texts;
-    for (int32_t i = 0; i < n; ++i) texts.push_back(Text(compile_params[i]));
+    std::vector<RankedConfig> ranked;
+    MetricNamesByOutput names(data);
+    for (int32_t i = 0; i < n; ++i) {
+      RankedConfig config{Text(configs[i].compile_params), {}};
+      for (int32_t k = 0; k < configs[i].n_metrics; ++k) {
+        config.metrics.push_back(Text(configs[i].metrics[k]));
+      }
+      if (configs[i].n_metrics == 0 && configs[i].model_arch != nullptr) {
+        config.metrics =
+            names.Of(config.compile_params, {configs[i].model_arch, configs[i].model_arch_size});
+      }
+      ranked.push_back(std::move(config));
+    }
     auto table = std::make_unique<Rows>(5);
-    for (const Ranked& one : RankConfigs(texts, Text(rank_by), lenient != 0)) {
+    for (const Ranked& one : RankConfigs(ranked, Text(rank_by), lenient != 0)) {
       table->Add({std::to_string(one.metric + 1), std::to_string(DirectionNumber(one.direction)),
                   std::to_string(one.group + 1), one.name, one.instead ? "1" : "0"});
     }

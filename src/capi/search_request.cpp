@@ -9,6 +9,7 @@
 #include "capi/arguments.h"
 #include "capi/search_cost.h"
 #include "model/check.h"
+#include "model/metric_names.h"
 #include "params/text.h"
 #include "search/choices.h"
 #include "search/measures.h"
@@ -49,28 +50,42 @@ void CheckBudgets(const hopper_search_options& options, std::vector<Problem>* pr
   }
 }
 
+// "" where it is not known.
+std::string ArchitectureOf(const hopper_search_options& options, const SearchSpace& space,
+                           const SearchPoint& point, int32_t model_id) {
+  std::string architecture = space.Architecture(point, model_id);
+  for (int32_t i = 0;
+       options.model_archs != nullptr && architecture.empty() && i < options.n_models; ++i) {
+    if (options.model_ids[i] == model_id) architecture = Text(options.model_archs[i]);
+  }
+  return architecture;
+}
+
 // Objectives and constraints are metrics of the configurations.
-void CheckMeasures(const SearchRequest& request, std::vector<Problem>* problems) {
+void CheckMeasures(const hopper_search_options& options, const SearchRequest& request,
+                   std::vector<Problem>* problems) {
   std::vector<std::string> measures;
   for (const SearchObjective& objective : request.objectives) measures.push_back(objective.name);
   for (const SearchConstraint& constraint : request.constraints) {
     measures.push_back(constraint.name);
   }
-  std::vector<std::string> texts;
+  std::vector<RankedConfig> configs;
+  MetricNamesByOutput names(options.data);
   for (const SearchPoint& point : ProbePoints(*request.space)) {
-    texts.push_back(request.space->Configuration(point).compile_params);
+    const SearchConfiguration one = request.space->Configuration(point);
+    const std::string architecture = ArchitectureOf(options, *request.space, point, one.model_id);
+    RankedConfig config{one.compile_params, {}};
+    if (!architecture.empty()) config.metrics = names.Of(one.compile_params, architecture);
+    configs.push_back(std::move(config));
   }
-  RequireMetrics(measures, texts, problems);
+  RequireMetrics(measures, configs, problems);
 }
 
 // Everything that training would say of a configuration before it begins.
 std::vector<Problem> CheckPoint(const hopper_search_options& options, const SearchSpace& space,
                                 const SearchPoint& point) {
   const SearchConfiguration one = space.Configuration(point);
-  std::string architecture = space.Architecture(point, one.model_id);
-  for (int32_t i = 0; architecture.empty() && i < options.n_models; ++i) {
-    if (options.model_ids[i] == one.model_id) architecture = Text(options.model_archs[i]);
-  }
+  const std::string architecture = ArchitectureOf(options, space, point, one.model_id);
   hopper_config config = {};
   config.mst_key = 1;
   config.model_id = one.model_id;
@@ -180,7 +195,7 @@ SearchRequest SearchRequestOf(const hopper_search_options& options) {
   request.max_iterations = Budget(options.max_iterations);
   if (request.space) {
     Collect(&problems, [&] { request.cost = SearchCostOf(options, request.space); });
-    Collect(&problems, [&] { CheckMeasures(request, &problems); });
+    Collect(&problems, [&] { CheckMeasures(options, request, &problems); });
     for (int32_t i = 0; i < options.n_first; ++i) {
       Collect(&problems,
               [&] { request.first.push_back(request.space->ParsePoint(options.first[i])); });

@@ -300,4 +300,37 @@ bool FitToOutputs(const std::vector<std::string>& outputs, bool weighted, Compil
   return found->size() == before;
 }
 
+void NameAsShown(const std::vector<std::string>& shown, CompileParams* params) {
+  // Arguments may have been cut, and outputs may be called like metrics.
+  const auto head = [](const std::string& name) { return name.substr(0, name.find('(')); };
+  // What stands before `own`; false where the name is not of that metric.
+  const auto split = [](const std::string& name, const std::string& own, std::string* prefix) {
+    const size_t before = name.size() - std::min(name.size(), own.size());
+    *prefix = name.substr(0, before);
+    return name.substr(before) == own && (before == 0 || prefix->back() == '_');
+  };
+  std::string prefix;
+  const size_t written = params->metrics.size();
+  for (size_t i = 0; i < std::min(written, shown.size()); ++i) {
+    MetricParams& metric = params->metrics[i];
+    const std::string own = metric.name.substr(metric.prefix.size());
+    if (!split(head(shown[i]), head(own), &prefix)) continue;
+    metric.prefix = prefix;
+    metric.name = prefix + own;
+  }
+  for (size_t i = written; i < shown.size(); ++i) {
+    if (!split(shown[i], "loss", &prefix)) return;
+    MetricParams metric;
+    const size_t output = params->losses.size() > 1 ? i - written : params->losses.size();
+    const bool known = output < params->losses.size();
+    metric.type = &LossMetric();
+    metric.loss = known ? params->losses[output].loss : params->loss;
+    metric.loss_options = known ? params->losses[output].options : params->loss_options;
+    metric.of_loss = true;
+    metric.name = shown[i];
+    metric.prefix = prefix;
+    params->metrics.push_back(std::move(metric));
+  }
+}
+
 }  // namespace hopper

@@ -185,6 +185,10 @@ FitParams ParseFitParams(std::string_view text, std::vector<ParamProblem>* probl
 // together. `weighted`: examples have weights.
 bool FitToOutputs(const std::vector<std::string>& outputs, bool weighted, CompileParams* params,
                   std::vector<ParamProblem>* problems);
+// Gives metrics whose text does not name the output the names that results have for them, and adds
+// the losses of several outputs. `shown`: what FitToOutputs() has made of the same text, perhaps
+// cut to HOPPER_MAX_NAME.
+void NameAsShown(const std::vector<std::string>& shown, CompileParams* params);
 
 // The text with blanks and the order of keys taken out, for comparing configurations as MADlib
 // does. Text that does not parse stands for itself.

@@ -62,16 +62,17 @@ struct Candidates {
   std::string loss, loss_name;
 };
 
-Candidates Read(const std::string& text) {
+Candidates Read(const RankedConfig& config) {
   Candidates candidates;
   std::vector<ParamProblem> problems;
-  const CompileParams compile = ParseCompileParams(text, &problems);
+  CompileParams compile = ParseCompileParams(config.compile_params, &problems);
   for (const ParamProblem& problem : problems) {
     if (problem.warning) continue;
     // Not of this program, or damaged: it is compared with its like.
-    candidates.loss = text;
+    candidates.loss = config.compile_params;
     return candidates;
   }
+  if (!config.metrics.empty()) NameAsShown(config.metrics, &compile);
   for (const MetricParams& metric : compile.metrics) {
     candidates.identities.push_back(IdentityOf(metric));
     candidates.labels.push_back(MetricLabel(metric));
@@ -97,11 +98,13 @@ int FirstDirected(const Candidates& candidates) {
 
 class Ranking {
  public:
-  explicit Ranking(const std::vector<std::string>& texts) {
+  explicit Ranking(const std::vector<RankedConfig>& configs) {
     std::unordered_map<std::string, size_t> seen;
-    for (const std::string& text : texts) {
-      const auto [at, is_new] = seen.emplace(text, distinct_.size());
-      if (is_new) distinct_.push_back(Read(text));
+    for (const RankedConfig& config : configs) {
+      std::string key = config.compile_params;
+      for (const std::string& name : config.metrics) (key += '\0') += name;
+      const auto [at, is_new] = seen.emplace(key, distinct_.size());
+      if (is_new) distinct_.push_back(Read(config));
       which_.push_back(at->second);
     }
   }
@@ -253,10 +256,10 @@ class Ranking {
 
 }  // namespace
 
-std::vector<Ranked> RankConfigs(const std::vector<std::string>& compile_params,
+std::vector<Ranked> RankConfigs(const std::vector<RankedConfig>& configs,
                                 const std::string& rank_by, bool lenient) {
-  if (compile_params.empty()) return {};
-  const Ranking ranking(compile_params);
+  if (configs.empty()) return {};
+  const Ranking ranking(configs);
   if (rank_by.empty()) return ranking.Choose();
   Problem problem;
   const auto ranked =

@@ -18,14 +18,21 @@ struct Ranked {
   bool instead = false;
 };
 
-// One entry for each text of compile_params; they are those of one run.
+// What is compared.
+struct RankedConfig {
+  std::string compile_params;
+  // Its metrics as its results show them, where the text does not name all outputs; may be empty.
+  std::vector<std::string> metrics;
+};
+
+// One entry for each configuration; they are those of one run.
 //
 // With `rank_by`, the text or name of a metric or "loss": by that. Throws Error (22023) where it is
 // no metric, has no direction, or is not the same for all; if `lenient`, it is left out then.
 //
 // Else by the first metric of the first configuration that all compute and that has a direction;
 // else by the loss, if all have the same; else there are groups, of equal first metrics or losses.
-std::vector<Ranked> RankConfigs(const std::vector<std::string>& compile_params,
+std::vector<Ranked> RankConfigs(const std::vector<RankedConfig>& configs,
                                 const std::string& rank_by, bool lenient);
 
 }  // namespace hopper

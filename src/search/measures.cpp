@@ -130,12 +130,12 @@ std::vector<SearchConstraint> ParseConstraints(const std::string& text,
 }
 
 void RequireMetrics(const std::vector<std::string>& measures,
-                    const std::vector<std::string>& compile_params,
-                    std::vector<Problem>* problems) {
+                    const std::vector<RankedConfig>& configs, std::vector<Problem>* problems) {
   std::set<std::string> missed;
-  for (const std::string& text : compile_params) {
+  for (const RankedConfig& config : configs) {
     std::vector<ParamProblem> ignored;
-    const CompileParams params = ParseCompileParams(text, &ignored);
+    CompileParams params = ParseCompileParams(config.compile_params, &ignored);
+    if (!config.metrics.empty()) NameAsShown(config.metrics, &params);
     std::string known = "loss";
     for (const MetricParams& metric : params.metrics) known += ", " + metric.name;
     for (const std::string& name : measures) {
@@ -148,10 +148,10 @@ void RequireMetrics(const std::vector<std::string>& measures,
       std::vector<Problem> unknown;
       (void)Ascends(name, &unknown);
       if (!unknown.empty()) continue;
-      problems->push_back({ErrorCode::kInvalidParameter,
-                           "objective \"" + name + "\" is not among the metrics",
-                           "With compile_params \"" + text + "\" there are " + known + ".",
-                           "Add it to \"metrics\" of the compile parameters."});
+      problems->push_back(
+          {ErrorCode::kInvalidParameter, "objective \"" + name + "\" is not among the metrics",
+           "With compile_params \"" + config.compile_params + "\" there are " + known + ".",
+           "Add it to \"metrics\" of the compile parameters."});
     }
   }
 }

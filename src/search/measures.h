@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "params/ranking.h"
 #include "search/journal.h"
 
 namespace hopper {
@@ -22,8 +23,8 @@ std::vector<SearchConstraint> ParseConstraints(const std::string& text,
 // Whether a model's results hold it whatever its metrics are.
 bool IsAlwaysMeasured(const std::string& name);
 
-// The measures that are not among the metrics of some compile_params are appended, each once.
+// The measures that are not among the metrics of some configuration are appended, each once.
 void RequireMetrics(const std::vector<std::string>& measures,
-                    const std::vector<std::string>& compile_params, std::vector<Problem>* problems);
+                    const std::vector<RankedConfig>& configs, std::vector<Problem>* problems);
 
 }  // namespace hopper

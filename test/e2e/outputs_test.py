@@ -277,6 +277,50 @@ def test_what_does_not_fit_is_refused(database):
         query(database, "SELECT hopper.fit_multiple_model('plain', 'x', 'too_few', 1)")
 
 
+def test_metrics_of_a_list_are_called_by_their_output(database):
+    """The order of a list is the architecture's; ranking, leaderboard and searches say whose."""
+    model = value(database, "SELECT max(model_id) FROM architectures WHERE model_weights IS NOT"
+                  " NULL")
+    text = ("loss=['mse', 'categorical_crossentropy', 'binary_crossentropy'],"
+            " optimizer='SGD(lr=%s)', metrics=[['mae'], ['mae', 'accuracy'], 'mae']")
+    names = ["price_mae", "grade_mae", "grade_accuracy", "tags_mae", "price_loss", "grade_loss",
+             "tags_loss"]
+    select(database, "listed", [(1, model, text % 0.01, ""), (2, model, text % 0.02, "")])
+    del database.notices[:]
+    query(database, "SELECT hopper.fit_multiple_model('plain', 'm_listed', 'listed', 2,"
+          " validation_table => 'plain', rank_by => 'tags_mae')")
+    assert not [n for n in database.notices if "val_mae" in n or "training mae" in n]
+    info = query(database, "SELECT metrics_type, validation_metrics_all FROM m_listed_info"
+                 " ORDER BY mst_key")
+    assert [row[0] for row in info] == [names, names]
+    assert value(database, "SELECT best_metric FROM m_listed_summary") == "validation tags_mae"
+    for place, name in enumerate(names):
+        board = dict(query(database, "SELECT mst_key, validation_metric FROM"
+                           " hopper.leaderboard('m_listed', rank_by => %s)", name))
+        assert board == {key + 1: row[1][place][-1] for key, row in enumerate(info)}, name
+    assert value(database, "SELECT metric FROM hopper.leaderboard('m_listed') LIMIT 1") == "tags_mae"
+    with pytest.raises(psycopg2.Error, match='metric "mae" is not computed') as error:
+        query(database, "SELECT * FROM hopper.leaderboard('m_listed', rank_by => 'mae')")
+    assert "one computes price_mae, grade_mae" in error.value.diag.message_detail
+
+    search = ("SELECT best_value FROM hopper.automl('plain', 'm_searched', 'architectures',"
+              " 'searched_best', %s, NULL, NULL, 'random', 'num_configs=2, num_iterations=1',"
+              " objective => %s, space => %s, validation_table => 'plain', replace => true)")
+    space = json.dumps({
+        "parameters": {"lr": {"type": "float", "low": 0.001, "high": 0.1, "scale": "log"}},
+        "compile_params": {
+            "loss": ["mse", "categorical_crossentropy", "binary_crossentropy"],
+            "metrics": [["mae"], ["mae", "accuracy"], ["mae"]],
+            "optimizer": {"class_name": "SGD", "config": {"learning_rate": {"hopper": "lr"}}}},
+        "fit_params": {"batch_size": 48}})
+    best = value(database, search, [model], "grade_mae", space)
+    assert best == value(database, "SELECT min(validation_metrics_all[2][1])"
+                         " FROM m_searched_info")
+    with pytest.raises(psycopg2.Error, match='"mae" is not among the metrics') as error:
+        query(database, search, [model], "mae", space)
+    assert "price_mae, grade_mae, grade_accuracy, tags_mae" in error.value.diag.message_detail
+
+
 def test_an_output_without_any_label_is_refused(database):
     query(database, "CREATE TABLE none AS SELECT *, NULL::int AS nothing FROM things")
     with pytest.raises(psycopg2.Error, match='no row has a label in column "nothing"'):

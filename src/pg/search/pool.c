@@ -180,14 +180,14 @@ enter(search_pool *pool, const hopper_search_assignment *work)
 {
 	hopper_fit *fit = &pool->fit;
 	const hopper_config *config = &pool->configs[work->trial];
-	const char *params = config->compile_params;
+	hopper_ranked_config ranked = hopper_ranked_by_architecture(config);
 	hopper_ranking ranking;
 	MemoryContext caller;
 	hopper_history *history;
 
 	hopper_require_valid_configs(config, 1, &fit->train.desc);
 	/* It has what all are ranked by. */
-	hopper_rank_configs(1, &params, fit->record.rank_by, false, &ranking);
+	hopper_rank_configs(1, &ranked, &fit->train.desc, fit->record.rank_by, false, &ranking);
 	caller = MemoryContextSwitchTo(fit->memory);
 	history = hopper_history_new(config->mst_key, HISTORIES, fit->options.memory_limit);
 	MemoryContextSwitchTo(caller);

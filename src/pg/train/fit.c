@@ -192,17 +192,18 @@ tell_validation(const hopper_fit *request, const hopper_packed *train, const hop
 static void
 choose_ranking(hopper_fit *request, hopper_ranking *ranking)
 {
-	const char **params = palloc(request->n_configs * sizeof(char *));
+	hopper_ranked_config *ranked = palloc(request->n_configs * sizeof(*ranked));
 	bool		asked = request->record.rank_by != NULL;
 
 	for (int i = 0; i < request->n_configs; i++)
-		params[i] = request->configs[i].compile_params;
-	hopper_rank_configs(request->n_configs, params, request->record.rank_by, false, ranking);
+		ranked[i] = hopper_ranked_by_architecture(&request->configs[i]);
+	hopper_rank_configs(request->n_configs, ranked, &request->train.desc, request->record.rank_by,
+						false, ranking);
 	if (!asked)
 		hopper_tell_ranking(ranking, request->shown);
 	/* Whatever fails on the way. */
 	request->record.rank_by = hopper_ranked_by(ranking);
-	pfree(params);
+	pfree(ranked);
 }
 
 /* Whether the tables that are filled get the place of others. */

@@ -4,6 +4,7 @@
  */
 #include "pg/server/glue.h"
 #include "pg/train/history.h"
+#include "pg/train/outputs.h"
 #include "pg/train/ranking.h"
 
 #include <math.h>
@@ -104,10 +105,11 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 		KEY, PLACE, DIRECTION, GROUP, N_COLUMNS
 	};
 	bool		own = rank_by == NULL;
-	int			n = (int) hopper_select("SELECT mst_key, compile_params::pg_catalog.text FROM %s"
+	int			n = (int) hopper_select("SELECT mst_key, compile_params::pg_catalog.text,"
+										" metrics_type::pg_catalog.text[] FROM %s"
 										" WHERE status <> 'failed'"
 										" ORDER BY mst_key", info->quoted);
-	const char **params = palloc0(Max(n, 1) * sizeof(char *));
+	hopper_ranked_config *ranked = palloc0(Max(n, 1) * sizeof(*ranked));
 	int		   *columns[N_COLUMNS];
 	hopper_ranking ranking;
 
@@ -116,13 +118,18 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 	for (int i = 0; i < n; i++)
 	{
 		char	   *text = hopper_cell(i, 2);
+		const char **names;
 
 		CHECK_FOR_INTERRUPTS();
 		columns[KEY][i] = hopper_key_cell(info, i, 1);
-		params[i] = text ? hopper_to_utf8(text) : "";
+		ranked[i].compile_params = text ? hopper_to_utf8(text) : "";
+		names = (const char **) hopper_name_cells(i, 3, &ranked[i].n_metrics);
+		for (int k = 0; k < ranked[i].n_metrics; k++)
+			names[k] = hopper_to_utf8(names[k]);
+		ranked[i].metrics = names;
 	}
 	SPI_freetuptable(SPI_tuptable);
-	hopper_rank_configs(n, params, own ? own_ranking(model) : rank_by, own, &ranking);
+	hopper_rank_configs(n, ranked, NULL, own ? own_ranking(model) : rank_by, own, &ranking);
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -154,6 +154,8 @@ typedef struct hopper_trained
  * 42809 where it is no output table.
  */
 extern void hopper_read_trained_data(const hopper_name *table, hopper_trained *out);
+/* A text[] cell of SPI_tuptable, NULL as an empty text; *n: 0 where the cell is NULL. */
+extern char **hopper_name_cells(uint64 row, int column, int *n);
 
 /*
  * The model `mst_key` of an output table (has_key false: the best, with a NOTICE where it is not

@@ -41,8 +41,8 @@ take_rows(const hopper_rows *rows, hopper_ranking *out)
 }
 
 void
-hopper_rank_configs(int n, const char *const *compile_params, const char *rank_by, bool lenient,
-					hopper_ranking *out)
+hopper_rank_configs(int n, const hopper_ranked_config *configs, const hopper_data_desc *data,
+					const char *rank_by, bool lenient, hopper_ranking *out)
 {
 	const hopper_core_api *core = hopper_core();
 	hopper_rows *rows;
@@ -51,7 +51,7 @@ hopper_rank_configs(int n, const char *const *compile_params, const char *rank_b
 	memset(out, 0, sizeof(*out));
 	out->n = n;
 	out->ranks = hopper_palloc0_huge(Max(n, 1) * sizeof(hopper_rank));
-	HOPPER_CHECK(core->rank_configs(n, compile_params, rank_by ? hopper_to_utf8(rank_by) : NULL,
+	HOPPER_CHECK(core->rank_configs(n, configs, data, rank_by ? hopper_to_utf8(rank_by) : NULL,
 									lenient, &rows, &error), error);
 	PG_TRY();
 	{
@@ -64,6 +64,16 @@ hopper_rank_configs(int n, const char *const *compile_params, const char *rank_b
 	}
 	PG_END_TRY();
 	core->rows_free(rows);
+}
+
+hopper_ranked_config
+hopper_ranked_by_architecture(const hopper_config *config)
+{
+	hopper_ranked_config ranked = {.compile_params = config->compile_params};
+
+	ranked.model_arch = config->model_arch;
+	ranked.model_arch_size = config->model_arch_size;
+	return ranked;
 }
 
 const char *

@@ -26,11 +26,15 @@ typedef struct hopper_ranking
 } hopper_ranking;
 
 /*
- * compile_params in UTF-8. rank_by: NULL, a metric or "loss"; ERROR 22023 where it is not the same
- * for all, unless `lenient`: then what all have.
+ * Texts in UTF-8; data: the packed table's that architectures are for, or NULL. rank_by: NULL, a
+ * metric or "loss"; ERROR 22023 where it is not the same for all, unless `lenient`: then what all
+ * have.
  */
-extern void hopper_rank_configs(int n, const char *const *compile_params, const char *rank_by,
-								bool lenient, hopper_ranking *out);
+extern void hopper_rank_configs(int n, const hopper_ranked_config *configs,
+								const hopper_data_desc *data, const char *rank_by, bool lenient,
+								hopper_ranking *out);
+/* What a configuration that is to be trained is compared by. */
+extern hopper_ranked_config hopper_ranked_by_architecture(const hopper_config *config);
 /* The name where there is one group, else NULL. */
 extern const char *hopper_ranked_by(const hopper_ranking *ranking);
 /*

@@ -69,6 +69,8 @@ make_up(rehearsal *play, const hopper_training *planned)
 	hopper_config *config = palloc(sizeof(hopper_config));
 	hopper_model_result *result = palloc0(sizeof(hopper_model_result));
 	hopper_event *event = palloc0(sizeof(hopper_event));
+	const hopper_rank *rank = &planned->ranking->ranks[0];
+	int			last = Max(rank->metric, 0);
 
 	*training = *planned;
 	*config = planned->configs[0];
@@ -84,9 +86,12 @@ make_up(rehearsal *play, const hopper_training *planned)
 	training->rehearsed = true;
 	result->n_weights = 1;
 	result->state_size = 1;
-	result->n_metrics = event->n_metrics = 1;
+	result->n_metrics = event->n_metrics = last + 1;
 	strlcpy(result->loss_type, "loss", sizeof(result->loss_type));
-	strlcpy(result->metrics_type[0], "accuracy", sizeof(result->metrics_type[0]));
+	/* That it is ranked by; the others' names are asked for by nobody. */
+	strlcpy(result->metrics_type[last],
+			rank->metric < 0 ? "accuracy" : hopper_to_utf8(rank->name),
+			sizeof(result->metrics_type[last]));
 	event->iteration = 1;
 	event->split = HOPPER_SPLIT_TRAIN;
 	hopper_history_record(training->histories[0], event);

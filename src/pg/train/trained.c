@@ -42,9 +42,8 @@ not_an_output(const hopper_name *table, const char *why)
 			 errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() made.")));
 }
 
-/* The same, of names: none of them is a null pointer. */
-static char **
-name_cells(uint64 row, int column, int *n)
+char **
+hopper_name_cells(uint64 row, int column, int *n)
 {
 	char	  **names = text_cells(row, column, n);
 
@@ -99,8 +98,8 @@ read_summary(hopper_trained *out)
 	out->desc.normalizing_const = hopper_constant_cell(summary, 8);
 	out->training_table = hopper_cell(0, 9);
 	out->desc.table_name = out->training_table;
-	out->x_columns = name_cells(0, 10, &out->n_x_columns);
-	out->x_sql_types = name_cells(0, 11, &n);
+	out->x_columns = hopper_name_cells(0, 10, &out->n_x_columns);
+	out->x_sql_types = hopper_name_cells(0, 11, &n);
 	if (out->n_x_columns < 1)
 		hopper_refuse_cell(summary, 0, 10);
 	if (n != out->n_x_columns)
@@ -232,7 +231,7 @@ hopper_read_trained(const hopper_name *table, bool has_key, int32 mst_key, hoppe
 	text = hopper_cell(0, 4);
 	out->config.fit_params = text ? hopper_to_utf8(text) : NULL;
 	out->loss_type = hopper_cell(0, 5);
-	out->metrics_type = name_cells(0, 6, &out->n_metrics);
+	out->metrics_type = hopper_name_cells(0, 6, &out->n_metrics);
 	text = hopper_cell(0, 7);
 	out->config.model_id = text ? hopper_key_cell(&out->outputs.info, 0, 7) : 0;
 	SPI_freetuptable(SPI_tuptable);

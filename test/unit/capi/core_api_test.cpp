@@ -551,15 +551,20 @@ TEST(CoreApi, RanksConfigurations) {
   hopper_rows* rows = nullptr;
   const char* texts[] = {"loss='mse', optimizer='sgd', metrics=['FalsePositives', 'mae']",
                          "loss='mae', optimizer='sgd', metrics=['mae']"};
-  ASSERT_EQ(Api().rank_configs(2, texts, nullptr, 0, &rows, &error), HOPPER_OK) << Show(error);
+  hopper_ranked_config configs[2] = {};
+  for (int i = 0; i < 2; ++i) configs[i].compile_params = texts[i];
+  ASSERT_EQ(Api().rank_configs(2, configs, nullptr, nullptr, 0, &rows, &error), HOPPER_OK)
+      << Show(error);
   ASSERT_EQ(rows->n_rows, 2);
   ASSERT_EQ(rows->n_columns, 5);
   const std::vector<std::string> cells(rows->cells, rows->cells + 10);
   EXPECT_EQ(cells, (std::vector<std::string>{"2", "-1", "1", "mae", "0",  //
                                              "1", "-1", "1", "mae", "0"}));
   Api().rows_free(rows);
-  EXPECT_EQ(Api().rank_configs(2, texts, "loss", 0, &rows, &error), HOPPER_INVALID_PARAMETER);
-  ASSERT_EQ(Api().rank_configs(2, texts, "loss", 1, &rows, &error), HOPPER_OK) << Show(error);
+  EXPECT_EQ(Api().rank_configs(2, configs, nullptr, "loss", 0, &rows, &error),
+            HOPPER_INVALID_PARAMETER);
+  ASSERT_EQ(Api().rank_configs(2, configs, nullptr, "loss", 1, &rows, &error), HOPPER_OK)
+      << Show(error);
   EXPECT_STREQ(rows->cells[3], "mae");
   Api().rows_free(rows);
 }
@@ -569,8 +574,8 @@ TEST(CoreApi, LongCallsEndWhenTheyAreCancelled) {
   static int asked = 0;
   std::vector<std::string> compile;
   for (int i = 0; i < 1000; ++i) compile.push_back("loss='mine" + std::to_string(i) + "'");
-  std::vector<const char*> texts;
-  for (const std::string& text : compile) texts.push_back(text.c_str());
+  std::vector<hopper_ranked_config> ranked(compile.size());
+  for (size_t i = 0; i < compile.size(); ++i) ranked[i].compile_params = compile[i].c_str();
   std::string metrics = "optimizer='sgd', loss='mse', metrics=[";
   for (int i = 0; i < 1000; ++i) metrics += "'nobody" + std::to_string(i) + "',";
   metrics += "]";
@@ -590,7 +595,7 @@ TEST(CoreApi, LongCallsEndWhenTheyAreCancelled) {
   const std::vector<std::pair<const char*, std::function<int(hopper_error*)>>> calls = {
       {"rank_configs",
        [&](hopper_error* e) {
-         return Api().rank_configs(1000, texts.data(), nullptr, 0, &rows, e);
+         return Api().rank_configs(1000, ranked.data(), nullptr, nullptr, 0, &rows, e);
        }},
       {"cross_configs",
        [&](hopper_error* e) {

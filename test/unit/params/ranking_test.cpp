@@ -17,12 +17,12 @@ std::string Params(const std::string& loss, const std::string& metrics) {
 
 // "accuracy/1 2, mae/2 1": name, group and place (0: the loss) of each, neighbours that are alike
 // once.
-std::string Shown(const std::vector<std::string>& params, const std::string& rank_by = "",
-                  bool lenient = false) {
+std::string ShownOf(const std::vector<RankedConfig>& configs, const std::string& rank_by = "",
+                    bool lenient = false) {
   try {
     std::string text;
     std::string last;
-    for (const Ranked& one : RankConfigs(params, rank_by, lenient)) {
+    for (const Ranked& one : RankConfigs(configs, rank_by, lenient)) {
       const std::string shown =
           one.name + "/" + std::to_string(one.group + 1) + " " + std::to_string(one.metric + 1);
       if (shown != last) text += (text.empty() ? "" : ", ") + shown;
@@ -33,6 +33,13 @@ std::string Shown(const std::vector<std::string>& params, const std::string& ran
     const Problem& problem = error.problem();
     return problem.message + " | " + problem.detail + " | " + problem.hint;
   }
+}
+
+std::string Shown(const std::vector<std::string>& params, const std::string& rank_by = "",
+                  bool lenient = false) {
+  std::vector<RankedConfig> configs;
+  for (const std::string& text : params) configs.push_back({text, {}});
+  return ShownOf(configs, rank_by, lenient);
 }
 
 TEST(Ranking, TakesTheFirstMetricThatAllHave) {
@@ -54,9 +61,10 @@ TEST(Ranking, TakesTheLossWhereMetricsDiffer) {
   EXPECT_EQ(Shown({Params("bce", "['mae']"), Params("binary_crossentropy", "['accuracy']")}),
             "loss/1 0");
   const auto ranked =
-      RankConfigs({Params("bce", "['mae']"), Params("bce", "['accuracy']")}, "", false);
+      RankConfigs({{Params("bce", "['mae']"), {}}, {Params("bce", "['accuracy']"), {}}}, "", false);
   EXPECT_TRUE(ranked[0].instead && ranked[1].instead);
-  EXPECT_FALSE(RankConfigs({Params("bce", "[]"), Params("bce", "[]")}, "", false)[0].instead);
+  EXPECT_FALSE(
+      RankConfigs({{Params("bce", "[]"), {}}, {Params("bce", "[]"), {}}}, "", false)[0].instead);
   // The same number by another form of labels, and of outputs.
   EXPECT_EQ(Shown({Params("sparse_categorical_crossentropy", "[]"),
                    Params("CategoricalCrossentropy(from_logits=True)", "[]")}),
@@ -98,6 +106,30 @@ TEST(Ranking, ByWhatIsAskedFor) {
   EXPECT_EQ(Shown({Params("mse", "[]")}, "mae"),
             "metric \"mae\" is not computed by the configurations | 1 of 1 lack it: one computes "
             "no metrics. | They can be ranked by loss.");
+}
+
+// Of a list of metrics the text does not say of which output each is; the order of outputs may
+// differ between architectures.
+TEST(Ranking, NamesOutputsAsResultsDo) {
+  const std::string text = Params("['mse', 'bce']", "[['mae'], [\"AUC(curve='PR')\", 'mae']]");
+  const RankedConfig one{
+      text, {"a_mae", "mae_AUC(curve='PR')", "mae_mae", "a_loss", "mae_loss"}};  // a, mae
+  const RankedConfig other{text, {"mae_mae", "a_AUC(curve='PR')", "a_mae", "mae_loss", "a_loss"}};
+  EXPECT_EQ(ShownOf({one, one}), "a_mae/1 1");
+  EXPECT_EQ(ShownOf({one, other}), "a_mae/1 1, a_mae/1 3");
+  EXPECT_EQ(ShownOf({one, other}, "mae_mae"), "mae_mae/1 3, mae_mae/1 1");
+  EXPECT_EQ(ShownOf({one, other}, "mae_loss"), "mae_loss/1 5, mae_loss/1 4");
+  EXPECT_EQ(ShownOf({one}, "mae_auc"), "mae_AUC(curve='PR')/1 2");
+  EXPECT_EQ(ShownOf({one}, "mae"),
+            "metric \"mae\" is not computed by the configurations | 1 of 1 lack it: one computes "
+            "a_mae, mae_AUC(curve='PR'), mae_mae, a_loss, mae_loss. | They can be ranked by a_mae, "
+            "mae_AUC(curve='PR'), mae_mae, a_loss, mae_loss, loss.");
+  // A single output's name is left out, where the text has it.
+  EXPECT_EQ(ShownOf({{Params("mse", "{'price': ['mae']}"), {"mae"}}}), "mae/1 1");
+  // Arguments may have been cut; names that do not belong together change nothing.
+  EXPECT_EQ(ShownOf({{Params("mse", "[\"AUC(curve='PR')\"]"), {"a_AUC(cur"}}}),
+            "a_AUC(curve='PR')/1 1");
+  EXPECT_EQ(ShownOf({{Params("mse", "['mae']"), {"accuracy"}}}), "mae/1 1");
 }
 
 }  // namespace
