@@ -3,7 +3,7 @@
 
   bench/search_quality/reference.py TABLE ALGORITHM BUDGET[,BUDGET...] FIRST-LAST > CSV
 
-ALGORITHM: random sobol grid tpe hyperband asha (asha3: from 3 iterations on) median bohb. Prints a line a seed and budget: budget,
+ALGORITHM: random sobol grid tpe gp (needs torch) hyperband asha (asha3: from 3 iterations on) median bohb. Prints a line a seed and budget: budget,
 seed, iterations spent, regret in points. A study goes on until the budget is spent; its choice is
 its best trial that was completed, or while there is none the best by its last value.
 """
@@ -41,6 +41,7 @@ def tools(algorithm, seed, values, steps):
     sampler = {
         "tpe": lambda: samplers.TPESampler(seed=seed),
         "bohb": lambda: samplers.TPESampler(seed=seed),
+        "gp": lambda: samplers.GPSampler(seed=seed),
         "sobol": lambda: samplers.QMCSampler(seed=seed, scramble=True),
         "grid": lambda: samplers.GridSampler({n: list(range(len(values[n]))) for n in NAMES}, seed=seed),
     }.get(algorithm, lambda: samplers.RandomSampler(seed=seed))()

@@ -62,6 +62,16 @@ bool Ascends(const std::string& name, std::vector<Problem>* problems) {
     return NamedDirection(name) == Direction::kUp;
   } catch (const Error& error) {
     problems->push_back(error.problem());
+    Problem& problem = problems->back();
+    const std::string nearest = NearestNameHint(name, kAlways);
+    const bool starts = !name.empty() && kAlways[1].compare(0, name.size(), name) == 0;
+    if (!nearest.empty()) {
+      problem.hint = nearest;
+    } else if (starts) {
+      problem.hint = "Perhaps you meant \"" + kAlways[1] + "\".";
+    } else if (problem.hint.compare(0, 11, "Use one of ") == 0) {
+      problem.hint.insert(11, Join(kAlways) + ", ");
+    }
   }
   return false;
 }

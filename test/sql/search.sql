@@ -159,6 +159,8 @@ SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', 
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space := :'space',
     constraints := 'overfit_gap <= 0.1');
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,9}', NULL, NULL, space := :'space');
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, $$ {'batch_size': [16]} $$,
+    space := :'space', constraints := 'overfit_gap <= 0.1, paramters <= 7, size <= 1e6');
 -- also what tables, numbers and single entries of a grid have wrong with them
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,99}',
     $$ {'loss': ['categorical_crossentropy'], 'optimizer_params_list': [

@@ -247,6 +247,11 @@ hopper_search_require_choice(const hopper_search_options *options, hopper_compla
 		hopper_complain(complaints, ERRCODE_NULL_VALUE_NOT_ALLOWED,
 						"argument \"compile_params_grid\" must not be null",
 						"It and fit_params_grid say what may be chosen, or space does.", NULL);
+	if (options->space != NULL && (options->compile_grid != NULL || options->fit_grid != NULL))
+		hopper_complain(complaints, ERRCODE_INVALID_PARAMETER_VALUE,
+						psprintf("space and %s exclude each other", options->compile_grid != NULL
+								 ? "compile_params_grid" : "fit_params_grid"),
+						"Each of them says what may be chosen.", NULL);
 }
 
 void
