@@ -107,6 +107,36 @@ std::vector<Workload> Workloads() {
        10,
        32,
        true},
+      // A block of MobileNetV2.
+      {"mobilenet_32",
+       KerasSequential(
+           {KerasLayer(
+                "Conv2D", "a",
+                R"("filters": 96, "kernel_size": 1, "use_bias": false, )" + Input("32, 32, 16")),
+            KerasLayer("BatchNormalization", "b", ""), KerasLayer("ReLU", "c", R"("max_value": 6)"),
+            KerasLayer("DepthwiseConv2D", "d",
+                       R"("kernel_size": 3, "padding": "same", "use_bias": false)"),
+            KerasLayer("BatchNormalization", "e", ""), KerasLayer("ReLU", "f", R"("max_value": 6)"),
+            KerasLayer("Conv2D", "g", R"("filters": 16, "kernel_size": 1, "use_bias": false)"),
+            KerasLayer("GlobalAveragePooling2D", "p", ""), KerasDense("h", 10, "softmax")}),
+       {32, 32, 16},
+       10,
+       32,
+       true},
+      {"separable_32",
+       KerasSequential(
+           {KerasLayer(
+                "SeparableConv2D", "a",
+                R"("filters": 64, "kernel_size": 3, "padding": "same", "activation": "relu", )" +
+                    Input("32, 32, 32")),
+            KerasLayer("SeparableConv2D", "b",
+                       R"("filters": 64, "kernel_size": 3, "padding": "same", "strides": [2, 2], )"
+                       R"("activation": "relu")"),
+            KerasLayer("GlobalAveragePooling2D", "p", ""), KerasDense("h", 10, "softmax")}),
+       {32, 32, 32},
+       10,
+       32,
+       true},
       {"lstm_32",
        KerasSequential({KerasLayer("LSTM", "a", "\"units\": 64, " + Input("8, 8")),
                         KerasDense("b", 10, "softmax")}),

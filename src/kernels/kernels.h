@@ -44,6 +44,20 @@ struct PoolArgs {
   int64_t before_height = 0, before_width = 0;  // padding cells before the first row and column
 };
 
+// A convolution of each channel by itself over images [height][width][channels], with a kernel
+// [kernel height][kernel width][channels]. Cells outside take no part.
+struct DepthwiseArgs {
+  int64_t images = 0;
+  int64_t height = 0, width = 0, channels = 0;
+  int64_t out_height = 0, out_width = 0;
+  int64_t kernel_height = 0, kernel_width = 0;
+  int64_t stride_height = 1, stride_width = 1;
+  int64_t dilation_height = 1, dilation_width = 1;
+  int64_t before_height = 0, before_width = 0;  // padding cells before the first row and column
+  // Those that the gradient of the kernel is wanted for.
+  int64_t first_channel = 0, some_channels = 0;
+};
+
 // Tiles of 2 x 2 outputs of a convolution with windows of 3 x 3, numbered through the images, their
 // rows and their columns: those from `first` to first + count. The images [height][width][channels]
 // are the inputs or the outputs, as the function says.
@@ -161,6 +175,16 @@ struct Kernels {
   // means of the cells that lie inside the image
   void (*average_pool)(const PoolArgs& args, const float* x, float* y);
   void (*average_pool_gradient)(const PoolArgs& args, const float* dy, bool accumulate, float* dx);
+
+  // y = the sums, which begin with bias (may be null), then relu
+  void (*depthwise)(const DepthwiseArgs& args, const float* x, const float* kernel,
+                    const float* bias, bool relu, float* y);
+  // dx (+)= the gradient of the images
+  void (*depthwise_input_gradient)(const DepthwiseArgs& args, const float* dy, const float* kernel,
+                                   bool accumulate, float* dx);
+  // sums += the gradient of some channels of the kernel, which lie as the kernel does
+  void (*depthwise_kernel_gradient)(const DepthwiseArgs& args, const float* x, const float* dy,
+                                    float* sums);
 
   void (*multiply)(const float* x, int64_t n, float* y);  // y *= x
   // Rows of x - log(sum(exp(x))); may work in place.

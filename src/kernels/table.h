@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/activations.h"
+#include "kernels/depthwise.h"
 #include "kernels/elementwise.h"
 #include "kernels/gemm.h"
 #include "kernels/images.h"
@@ -40,6 +41,9 @@ constexpr hopper::Kernels TableNamed(const char* name) {
           WinogradWeightsGradient,
           AveragePool,
           AveragePoolGradient,
+          Depthwise,
+          DepthwiseInputGradient,
+          DepthwiseKernelGradient,
           Multiply,
           LogSoftmax,
           LogSoftmaxGradient,

@@ -4,6 +4,27 @@
 
 namespace hopper {
 
+std::unique_ptr<PlanNode> PlanNode::Inner() const {
+  auto inner = std::make_unique<PlanNode>();
+  inner->batch = batch;
+  inner->training = training;
+  inner->backward = backward;
+  inner->linear = linear;
+  inner->form = form;
+  inner->seed = seed;
+  inner->stream = stream;
+  inner->kernels = kernels;
+  inner->bf16 = bf16;
+  inner->team = team;
+  inner->measured_parts = measured_parts;
+  return inner;
+}
+
+void PlanNode::TakeRequests(PlanNode* inner) {
+  for (Request& request : inner->requests_) requests_.push_back(std::move(request));
+  inner->requests_.clear();
+}
+
 PlanBuffer* PlanNode::Scratch(const Shape& sizes, During during) {
   requests_.push_back({std::make_unique<PlanBuffer>(), during});
   PlanBuffer* buffer = requests_.back().buffer.get();

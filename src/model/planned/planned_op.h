@@ -104,6 +104,11 @@ class PlanNode {
   void DeliverGradient(const float* gradient, int64_t n, size_t weight,
                        const StepArguments& step) const;
   bool InputNeedsGradient(size_t i) const { return inputs[i]->gradient != nullptr; }
+  // A node within this one, of an op that is made of several ops: of the same step, without inputs,
+  // output and weights. TakeRequests() once it is planned.
+  std::unique_ptr<PlanNode> Inner() const;
+  // The memory that an inner node has asked for is asked for by this one.
+  void TakeRequests(PlanNode* inner);
   // Memory of this node alone, at most once a call; its contents are undefined at the start of
   // the time that it is asked for. Floats: the product of `sizes`, of which nothing is allocated
   // where it is beyond any memory (PlanFloats()).

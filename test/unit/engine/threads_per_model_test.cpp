@@ -120,6 +120,88 @@ TEST(ThreadsPerModel, GiveTheBitsOfOneThreadInPoolsNormsAndOptimizers) {
   }
 }
 
+// The same bits with the same number of threads, and nearly those of one thread. `exact`: those of
+// one thread, whatever the number.
+void ExpectSharedSteps(const std::string& arch, const PackedTable& train,
+                       const std::string& precision, bool exact) {
+  Configuration config = Large(1);
+  config.arch = arch;
+  config.fit = "batch_size=32, epochs=1";
+  const std::vector<float> one = WeightsOf(config, 1, precision, train);
+  for (const int members : {2, 3}) {
+    SCOPED_TRACE(testing::Message() << members << " threads, " << precision);
+    const std::vector<float> shared = WeightsOf(config, members, precision, train);
+    RunOptions more = Options(2 * members, members);
+    more.precision = precision;
+    EXPECT_EQ(TrainAll(more, {config}, train).at(1).weights, shared);
+    if (exact) {
+      EXPECT_EQ(shared, one);
+    } else {
+      EXPECT_LT(LargestDifference(shared, one), 1e-3);
+    }
+  }
+}
+
+// Large enough for their products and steps to be shared.
+TEST(ThreadsPerModel, GiveTheSameBitsAgainInSeriesAndAttention) {
+  PackedTable::Options series;
+  series.x_shape = {24, 32};
+  series.rows = 100;
+  series.partitions = 3;
+  const PackedTable train{series};
+  const std::string arch = R"({"class_name": "Functional", "keras_version": "2.15.0", "config": {
+      "name": "series", "layers": [
+      {"class_name": "InputLayer", "name": "x", "inbound_nodes": [],
+       "config": {"name": "x", "batch_input_shape": [null, 24, 32]}},
+      {"class_name": "LSTM", "name": "lstm", "inbound_nodes": [[["x", 0, 0, {}]]],
+       "config": {"name": "lstm", "units": 96, "return_sequences": true}},
+      {"class_name": "GRU", "name": "gru", "inbound_nodes": [[["lstm", 0, 0, {}]]],
+       "config": {"name": "gru", "units": 96, "return_sequences": true, "reset_after": true}},
+      {"class_name": "LayerNormalization", "name": "norm", "inbound_nodes": [[["gru", 0, 0, {}]]],
+       "config": {"name": "norm"}},
+      {"class_name": "MultiHeadAttention", "name": "heads",
+       "inbound_nodes": [[["norm", 0, 0, {"value": ["norm", 0, 0]}]]],
+       "config": {"name": "heads", "num_heads": 4, "key_dim": 24}},
+      {"class_name": "SimpleRNN", "name": "rnn", "inbound_nodes": [[["heads", 0, 0, {}]]],
+       "config": {"name": "rnn", "units": 80}},
+      {"class_name": "Dense", "name": "last", "inbound_nodes": [[["rnn", 0, 0, {}]]],
+       "config": {"name": "last", "units": 3, "activation": "softmax"}}],
+      "input_layers": [["x", 0, 0]], "output_layers": [["last", 0, 0]]}})";
+  for (const char* precision : {"fp32", "bf16"}) ExpectSharedSteps(arch, train, precision, false);
+}
+
+TEST(ThreadsPerModel, GiveTheSameBitsAgainInConvolutionsByColumnsAndTransposedOnes) {
+  const PackedTable train{Images()};
+  const auto conv = [](const std::string& kind, const std::string& name, const std::string& more) {
+    return KerasLayer(kind, name, R"("padding": "same", "activation": "relu", )" + more);
+  };
+  const std::string arch = KerasSequential(
+      {conv("Conv2D", "pixels",
+            R"("batch_input_shape": [null, 16, 16, 2], "filters": 64, "kernel_size": 1)"),
+       conv("Conv2D", "large", R"("filters": 128, "kernel_size": 3, "strides": 2)"),
+       conv("Conv2DTranspose", "transposed", R"("filters": 24, "kernel_size": 3, "strides": 2)"),
+       KerasLayer("GlobalAveragePooling2D", "mean", ""), KerasDense("last", 3, "softmax")});
+  for (const char* precision : {"fp32", "bf16"}) ExpectSharedSteps(arch, train, precision, false);
+}
+
+// A team shares images and, for a kernel's gradient, channels: no sum is cut.
+TEST(ThreadsPerModel, GiveTheBitsOfOneThreadInDepthwiseConvolutions) {
+  PackedTable::Options images;
+  images.x_shape = {24, 20, 40};
+  images.rows = 100;
+  images.partitions = 3;
+  const PackedTable train{images};
+  const std::string arch = KerasSequential(
+      {KerasLayer("DepthwiseConv2D", "first",
+                  R"("batch_input_shape": [null, 24, 20, 40], "kernel_size": 3, "padding": "same",
+                     "activation": "relu")"),
+       KerasLayer("Conv2D", "groups",
+                  R"("filters": 40, "groups": 40, "kernel_size": [5, 3], "strides": [2, 1])"),
+       KerasLayer("AveragePooling2D", "mean", R"("pool_size": [10, 18])"),
+       KerasLayer("Flatten", "flat", ""), KerasDense("last", 3, "softmax")});
+  for (const char* precision : {"fp32", "bf16"}) ExpectSharedSteps(arch, train, precision, true);
+}
+
 TEST(ThreadsPerModel, AreInTheNumericsClass) {
   const PackedTable train{Images()};
   const RunDriver one(Options(2, 0), train, nullptr);

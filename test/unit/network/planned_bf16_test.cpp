@@ -223,6 +223,44 @@ TEST_P(Bf16Model, IsNearFp32) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Bf16Model, testing::Range(0, 30));
 
+// The convolution of each channel stays in float32, that of the pixels takes rounded operands: in
+// both precisions bit for bit what the two layers compute one after the other.
+TEST(Bf16Plan, ASeparableConvolutionIsItsTwoParts) {
+  const std::string input = R"("batch_input_shape": [null, 7, 9, 19])";
+  const std::string window = R"("kernel_size": 3, "padding": "same", "strides": [2, 2], )";
+  const Network whole(ParseModel(
+      KerasSequential({KerasLayer("SeparableConv2D", "a",
+                                  R"("filters": 37, "activation": "tanh", )" + window + input)}),
+      nullptr));
+  const Network parts(ParseModel(
+      KerasSequential(
+          {KerasLayer("DepthwiseConv2D", "a", R"("use_bias": false, )" + window + input),
+           KerasLayer("Conv2D", "b", R"("filters": 37, "kernel_size": 1, "activation": "tanh")")}),
+      nullptr));
+  ASSERT_EQ(whole.spec().flat_size, parts.spec().flat_size);
+  AlignedArray<float> params = Random(whole.spec().flat_size, 1);
+  const AlignedArray<float> x = Random(5 * ElementCount(whole.spec().input_shape()), 2);
+  const AlignedArray<float> upstream = Random(5 * ElementCount(whole.spec().output_shape()), 3);
+  StepResult results[2];
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    const bool half = precision == Precision::kBf16;
+    const AlignedArray<uint16_t> shadow = ShadowOf(params);
+    const StepResult one = Step(whole, 5, precision, &params, shadow, x, upstream);
+    const StepResult two = Step(parts, 5, precision, &params, shadow, x, upstream);
+    EXPECT_EQ(one.output, two.output);
+    for (const WeightSpec& weight : whole.spec().weights) {
+      const auto of = [&](const StepResult& result) {
+        return Copy(result.gradients.data() + weight.offset, static_cast<size_t>(weight.size()));
+      };
+      EXPECT_EQ(of(one), of(two)) << weight.name;
+    }
+    EXPECT_EQ(one.input_gradient, two.input_gradient);
+    results[half ? 1 : 0] = one;
+  }
+  EXPECT_NE(results[0].output, results[1].output);
+  EXPECT_LE(NormDifference(results[1].output, results[0].output), 1.0 / 64);
+}
+
 TEST(Bf16Plan, ReadsKernelsFromTheShadowAndBiasesFromTheParameters) {
   const Network network(ParseModel(DenseText("6", 4, "linear"), nullptr));
   const ModelSpec& spec = network.spec();

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -205,7 +206,8 @@ void ExpectPlannedAgrees(const std::string& json, int64_t batch, int seed) {
       largest = std::max(largest, std::abs(static_cast<double>(gradient.data_ptr<float>()[i])));
     }
   }
-  const at::Tensor dx = x.grad().contiguous();
+  // Of a window that never meets the image autograd has no gradient: it is zero.
+  const at::Tensor dx = x.grad().defined() ? x.grad().contiguous() : at::zeros_like(x);
   EXPECT_LE(Difference(plan.input_gradient(), dx.const_data_ptr<float>(), dx.numel(), largest),
             kTolerance);
   const std::vector<at::Tensor> planned = network.BindWeights(gradients.data());
@@ -249,8 +251,77 @@ TEST(StepPlan, WideConvolutionsAgreeWithAutograd) {
   ExpectPlannedAgrees(KerasSequential({Convolution("a", 32, "valid", "relu", "3, 3, 16")}), 70, 3);
 }
 
-// Groups and dilation, several of them at once, in models where the gradient goes through; the one
-// of twelve groups is a depthwise convolution, left to autograd.
+// Each channel by itself: wider than a vector and its tail, with strides and dilation; between
+// others, so that gradients go through, with a group for each channel, and over series.
+TEST(StepPlan, DepthwiseConvolutionsAgreeWithAutograd) {
+  const auto layer = [](const std::string& kind, const std::string& name, const std::string& more) {
+    return KerasLayer(kind, name, R"("bias_initializer": "glorot_uniform", )" + more);
+  };
+  ExpectPlannedAgrees(
+      KerasSequential(
+          {layer("Conv2D", "a",
+                 R"("filters": 37, "kernel_size": 1, "batch_input_shape": [null, 11, 13, 3])"),
+           layer("DepthwiseConv2D", "b",
+                 R"("kernel_size": 3, "padding": "same", "activation": "relu")"),
+           layer("DepthwiseConv2D", "c", R"("kernel_size": [3, 5], "activation": "swish")"),
+           layer("SeparableConv2D", "d",
+                 R"("filters": 20, "kernel_size": 3, "padding": "same", "strides": [2, 2],
+                    "activation": "tanh")"),
+           layer("SeparableConv2D", "e", R"("filters": 5, "kernel_size": 2, "use_bias": false)")}),
+      5, 11);
+  ExpectPlannedAgrees(
+      KerasSequential(
+          {layer("DepthwiseConv2D", "a",
+                 R"("kernel_size": 3, "padding": "same", "dilation_rate": [2, 3], "use_bias": false,
+                    "batch_input_shape": [null, 9, 12, 18])"),
+           layer("Conv2D", "b",
+                 R"("filters": 18, "groups": 18, "kernel_size": [2, 3], "activation": "gelu",
+                    "padding": "same")"),
+           layer("DepthwiseConv2D", "c",
+                 R"("kernel_size": 5, "padding": "same", "strides": [3, 3])")}),
+      4, 12);
+  ExpectPlannedAgrees(
+      KerasSequential({layer("SeparableConv1D", "a",
+                             R"("filters": 24, "kernel_size": 4, "padding": "causal",
+                                "activation": "relu", "batch_input_shape": [null, 15, 7])"),
+                       layer("DepthwiseConv1D", "b",
+                             R"("kernel_size": 3, "padding": "same", "dilation_rate": 2)"),
+                       layer("SeparableConv1D", "c", R"("filters": 3, "kernel_size": 1)")}),
+      6, 13);
+}
+
+// Windows larger than the image, beside it, and with steps longer than they are.
+TEST(StepPlan, DepthwiseWindowsOfAnySizeAgreeWithAutograd) {
+  for (int seed = 0; seed < 80; ++seed) {
+    const Philox random(static_cast<uint64_t>(seed), Purpose::kSearch, 17, 0);
+    uint64_t draws = 0;
+    const auto below = [&](int n) {
+      return static_cast<int>(random.Below(draws++, static_cast<uint64_t>(n)));
+    };
+    const auto pair = [](int height, int width) {
+      return "[" + std::to_string(height) + ", " + std::to_string(width) + "]";
+    };
+    const int height = 1 + below(8);
+    const int width = 1 + below(12);
+    const bool same = below(4) != 0;
+    const int far = 1 + below(6);
+    const int kernel_height = 1 + below(same ? 12 : height);
+    const int kernel_width = 1 + below(same ? 25 : width);
+    const bool dilated = same && below(2) == 0;
+    const std::string window = "\"kernel_size\": " + pair(kernel_height, kernel_width) +
+                               R"(, "padding": ")" + (same ? "same" : "valid") + "\", " +
+                               (dilated ? "\"dilation_rate\": " + pair(far, 1 + below(9))
+                                        : "\"strides\": " + pair(far, far)) +
+                               R"(, "bias_initializer": "glorot_uniform", "activation": "tanh")";
+    const std::string input = R"(, "batch_input_shape": [null, )" + std::to_string(height) + ", " +
+                              std::to_string(width) + ", " + std::to_string(1 + below(20)) + "]";
+    const std::string more = below(2) == 0 ? R"(, "filters": 3)" : "";
+    const std::string kind = more.empty() ? "DepthwiseConv2D" : "SeparableConv2D";
+    ExpectPlannedAgrees(KerasSequential({KerasLayer(kind, "a", window + input + more)}), 2, seed);
+  }
+}
+
+// Groups and dilation, several of them at once, in models where the gradient goes through.
 TEST(StepPlan, GroupedAndDilatedConvolutionsAgreeWithAutograd) {
   const auto layer = [](const std::string& name, int filters, const std::string& more) {
     return KerasLayer("Conv2D", name,

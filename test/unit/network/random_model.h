@@ -76,7 +76,7 @@ class RandomModelMaker {
 
   // The image and the same after a convolution of it, side by side, or something plain.
   std::string ImageBlock(const std::string& at) {
-    switch (Below(5)) {
+    switch (Below(7)) {
       case 0:
         return Append("MaxPooling2D", R"("pool_size": 2, "padding": "same")", {at});
       case 1:
@@ -88,6 +88,18 @@ class RandomModelMaker {
             {at});
         return Append("Concatenate", R"("axis": -1)", {at, same});
       }
+      case 3:
+        return Append("DepthwiseConv2D",
+                      "\"kernel_size\": " + std::to_string(1 + Below(4)) +
+                          R"(, "padding": "same", "strides": )" + std::to_string(1 + Below(2)) +
+                          R"(, "activation": ")" + Activation() + "\"",
+                      {at});
+      case 4:
+        return Append("SeparableConv2D",
+                      "\"filters\": " + std::to_string(1 + Below(20)) +
+                          ", \"kernel_size\": " + std::to_string(1 + Below(4)) +
+                          R"(, "padding": "same", "activation": ")" + Activation() + "\"",
+                      {at});
       default:
         return Conv(at, 1 + Below(20));
     }

@@ -2,6 +2,7 @@
 #include "model/layers/conv_2d/planned.h"
 
 #include "model/layers/conv_2d/conv_2d.h"
+#include "model/layers/depthwise_conv_2d/planned.h"
 
 namespace hopper {
 namespace layers {
@@ -34,12 +35,18 @@ std::unique_ptr<PlannedOp> Plan(const Conv2D& layer, PlanNode* node) {
   sizes.height = layer.Slide(image[0], 0);
   sizes.width = layer.Slide(image[1], 1);
   sizes.use_bias = layer.use_bias;
+  if (layer.groups > 1 && layer.groups == image[2] && layer.groups == layer.filters) {
+    DepthwiseForm form;
+    form.use_bias = layer.use_bias;
+    form.by_channel = true;
+    form.activation = layer.activation;
+    return MakePlannedDepthwise(node, layer, form);
+  }
   // The planned forms pad for the whole window.
   const bool reached = sizes.height.unreached == 0 && sizes.width.unreached == 0;
   if (!reached && PaddedCells(image, sizes) > kSmallPadded) return nullptr;
   if (layer.groups != 1 || layer.dilation[0] != 1 || layer.dilation[1] != 1) {
-    // A product for each group is slow where they are many and tiny, as in a depthwise
-    // convolution (bench/step_bench).
+    // A product for each group is slow where they are many and tiny (bench/step_bench).
     const int64_t group = (image[2] / layer.groups) * (layer.filters / layer.groups);
     if (layer.groups > kFewGroups && group < kSmallestGroup) return nullptr;
     sizes.dilation_height = layer.dilation[0];

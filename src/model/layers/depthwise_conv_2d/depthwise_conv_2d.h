@@ -42,6 +42,7 @@ struct DepthwiseConv2D : Layer {
   DepthwiseConv2D(LayerConfig& config, size_t axes);
 };
 std::unique_ptr<Operator> MakeOperator(const DepthwiseConv2D& layer);
+std::unique_ptr<PlannedOp> Plan(const DepthwiseConv2D& layer, PlanNode* node);
 ops::Value Export(const DepthwiseConv2D& layer, const ExportCall& call);
 
 }  // namespace layers

@@ -17,6 +17,7 @@ struct DepthwiseConv1D : DepthwiseConv2D {
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
 };
 std::unique_ptr<Operator> MakeOperator(const DepthwiseConv1D& layer);
+std::unique_ptr<PlannedOp> Plan(const DepthwiseConv1D& layer, PlanNode* node);
 ops::Value Export(const DepthwiseConv1D& layer, const ExportCall& call);
 
 struct SeparableConv1D : SeparableConv2D {
@@ -32,6 +33,7 @@ struct SeparableConv1D : SeparableConv2D {
   int64_t AutogradFloats(const std::vector<Shape>& inputs, const Shape& output) const override;
 };
 std::unique_ptr<Operator> MakeOperator(const SeparableConv1D& layer);
+std::unique_ptr<PlannedOp> Plan(const SeparableConv1D& layer, PlanNode* node);
 ops::Value Export(const SeparableConv1D& layer, const ExportCall& call);
 
 }  // namespace layers

@@ -31,6 +31,7 @@ struct SeparableConv2D : Layer {
   SeparableConv2D(LayerConfig& config, size_t axes);
 };
 std::unique_ptr<Operator> MakeOperator(const SeparableConv2D& layer);
+std::unique_ptr<PlannedOp> Plan(const SeparableConv2D& layer, PlanNode* node);
 ops::Value Export(const SeparableConv2D& layer, const ExportCall& call);
 
 }  // namespace layers
