@@ -200,9 +200,58 @@ def test_a_damaged_description_is_noticed(database):
         database.autocommit = True
 
 
-def test_one_row(database):
-    assert "inputs" in refused(
-        database, "SELECT * FROM hopper.predict_row('m', 1, ARRAY[1, 2, 3]::real[])")
-    connection = connect(DATABASE)
-    assert value(connection, "SELECT 1") == 1
-    connection.close()
+def test_columns_of_other_types(database):
+    """Numbers are computed with as the model would have packed them, whatever type they come in."""
+    query(database, "CREATE VIEW other_types AS SELECT id, price, ARRAY(SELECT unnest(picture))::float8[] AS picture,"
+          " rooms::float8, area::numeric FROM houses")
+    query(database, "CREATE VIEW as_bytes AS SELECT id, price, (SELECT decode(string_agg(lpad(to_hex(p::int), 2, '0'), ''),"
+          " 'hex') FROM unnest(picture) p) AS picture, rooms::bigint, area FROM houses")
+    query(database, PACK, "whole", '{"image": "picture", "numbers": ["rooms", "id"]}')
+    query(database, FIT, "whole", "m_whole", "images")
+    for model, view in (("m", "other_types"), ("m", "as_bytes"), ("m_whole", "other_types")):
+        for table, name in (("houses", "own_types"), (view, "theirs")):
+            query(database, f"SELECT hopper.predict(%s, '{table}', 'id', NULL, '{name}', replace => true)", model)
+        assert value(database, "SELECT count(*) FROM own_types") == 1797
+        assert query(database, "SELECT o.id, o.predicted_price, t.predicted_price FROM own_types o JOIN theirs t USING (id)"
+                     " WHERE abs(o.predicted_price - t.predicted_price) > 1e-6 + 1e-5 * abs(o.predicted_price)") == []
+
+
+def test_a_row_of_named_columns(database):
+    """predict_row() gives each row what predict_rows() does, in whatever order and types its columns come."""
+    rows = query(database, "SELECT (source).id, value FROM hopper.predict_rows('m', NULL::houses, mst_key => 1)"
+                 " ORDER BY 1 LIMIT 20")
+    forms = ["houses h, LATERAL hopper.predict_row('m', 1, h) p",
+             "houses h, LATERAL hopper.predict_row('m', source_row => h) p",
+             "other_types h, LATERAL hopper.predict_row('m', 1, h) p",
+             "as_bytes h, LATERAL hopper.predict_row('m', 1, h) p",
+             "houses h, LATERAL hopper.predict_row('m', 1, jsonb_populate_record(NULL::houses, jsonb_build_object("
+             "'rooms', rooms, 'nobody', 1, 'picture', picture, 'area', area))) p",
+             "houses h, LATERAL hopper.predict_row('m', 1, (SELECT r FROM (SELECT h.area, h.picture, h.rooms) AS r)) p"]
+    for form in forms + forms[::-1]:
+        assert query(database, f"SELECT h.id, p.value FROM {form} WHERE h.id <= 20 ORDER BY 1") == [
+            (key, pytest.approx(number, rel=1e-5)) for key, number in rows], form
+    # the very same bits where the types are those of training
+    assert query(database, f"SELECT h.id, p.value FROM {forms[0]} WHERE h.id <= 20 ORDER BY 1") == rows
+    one = query(database, "SELECT p.* FROM houses h, hopper.predict_row('m_one', h) p WHERE h.id = 3")
+    assert one == query(database, "SELECT p.* FROM houses h, hopper.predict_row('m_one',"
+                        " ARRAY[area, c, d, e, price]) p WHERE h.id = 3")
+
+
+@pytest.mark.parametrize("row, words", [
+    ("(SELECT r FROM (SELECT 1 AS rooms, 2 AS area) AS r)", 'source_row lacks the feature "picture" of "m"'),
+    ("ROW(1, 2, 3)", 'lacks the feature "picture"'),
+    ("(SELECT r FROM (SELECT picture, rooms, area, 1 AS rooms FROM houses LIMIT 1) AS r)", 'has several columns "rooms"'),
+    ("(SELECT r FROM (SELECT picture, 'two'::text AS rooms, area FROM houses LIMIT 1) AS r)", "which is not numeric"),
+    ("(SELECT r FROM (SELECT ARRAY[1, 2] AS picture, rooms, area FROM houses LIMIT 1) AS r)", "arrays of shape 8x8"),
+    ("(SELECT r FROM (SELECT ''::bytea AS picture, rooms, area FROM houses LIMIT 1) AS r)", "has 0 bytes"),
+    ("(SELECT r FROM (SELECT picture, NULL::int AS rooms, area FROM houses LIMIT 1) AS r)", 'column "rooms" of "source_row" holds NULL'),
+    ("NULL::houses", 'argument "source_row" must not be null'),
+    ("ARRAY[1, 2, 3]::real[]", '"m" has several inputs'),
+])
+def test_rows_that_do_not_fit(database, row, words):
+    assert words in refused(database, f"SELECT * FROM hopper.predict_row('m', 1, {row})")
+    if "NULL" in row:
+        assert query(database, f"SELECT * FROM hopper.predict_row('m', 1, {row}, on_null => 'null')") == [
+            (None, None, None, None)]
+    # the session goes on, and the model with it
+    assert value(database, "SELECT count(*) FROM houses h, hopper.predict_row('m', 1, h) p WHERE h.id <= 2") == 2

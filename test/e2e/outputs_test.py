@@ -142,6 +142,19 @@ def test_predictions_name_their_output(database):
                        ("tags", None, None, 1, tags[0]), ("tags", None, None, 2, tags[1])]
 
 
+def test_one_row_has_rows_for_each_output(database):
+    rows = query(database, "SELECT t.id, p.output, p.class_value, p.prob, p.value"
+                 " FROM things t, LATERAL hopper.predict_row('m_plain', 1, t) p WHERE t.id < 5")
+    keys = sorted({key for key, *_ in rows})
+    assert keys == [0, 1, 2, 3, 4]
+    for key, (_, a, b, c) in zip(keys, expected(database, "m_plain")):
+        own = [one[1:] for one in rows if one[0] == key]
+        ranked = sorted(zip(b, GRADES), reverse=True)
+        assert own == [("price", None, None, pytest.approx(a, rel=1e-4, abs=1e-5)),
+                       *(("grade", grade, pytest.approx(prob, rel=1e-4), None) for prob, grade in ranked),
+                       *(("tags", None, None, pytest.approx(x, rel=1e-4)) for x in c)]
+
+
 def test_byom_with_the_same_weights(database):
     """Inputs by their names in any order, and each output with the classes that the call names."""
     query(database, "SELECT hopper.load_model('brought', %s, (SELECT model_weights FROM m_plain))",

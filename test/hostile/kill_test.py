@@ -49,8 +49,8 @@ SHORT = ["best_config", "build_info", "check_configs", "cnn", "copy_model", "del
          "from_safetensors", "generate_model_configs", "gpu_configuration", "grant_model", "help", "help_function",
          "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
          "learning_curves", "load_model", "load_model_selection_table", "losses", "metric_ascends", "metrics", "mlp",
-         "model_id", "model_ids", "models", "optimizers", "param_importance", "predict_row", "predict_row_best",
-         "rename_model",
+         "model_id", "model_ids", "models", "optimizers", "param_importance", "predict_record",
+         "predict_record_best", "predict_row", "predict_row_best", "rename_model",
          "revoke_model", "run_timeline", "search_algorithms", "sparkline", "textin", "textout", "to_onnx", "to_onnx_arch",
          "to_pytorch", "to_pytorch_arch", "to_safetensors", "version"]
 

@@ -92,6 +92,10 @@ CALLS = {
     "predict_byom_top": "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'made', 1)",
     "predict_byom_threshold":
         "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'made', 0.5::double precision)",
+    "predict_record":
+        "SELECT count(*) FROM hopper.predict_row('run', 1, (SELECT p FROM points p WHERE id = 1))",
+    "predict_record_best":
+        "SELECT count(*) FROM hopper.predict_row('run', (SELECT p FROM points p WHERE id = 1))",
     "predict_row": "SELECT count(*) FROM hopper.predict_row('run', 1, ARRAY[1, 2]::real[])",
     "predict_row_best": "SELECT count(*) FROM hopper.predict_row('run', ARRAY[1, 2]::real[])",
     "predict_rows": "SELECT count(*) FROM hopper.predict_rows('run', NULL::points)",

@@ -128,6 +128,8 @@ CALLS = [
     "SELECT * FROM hopper.predict_row({one}, NULL, pg_catalog.decode('0102', 'hex'))",
     "SELECT * FROM hopper.predict_row({run}, '{{1,2}}'::pg_catalog.float4[])",
     "SELECT * FROM hopper.predict_row({one}, pg_catalog.decode('0102', 'hex'))",
+    "SELECT * FROM hopper.predict_row({run}, 2, (SELECT p FROM {points_row} p LIMIT 1))",
+    "SELECT * FROM hopper.predict_row({one}, (SELECT p FROM {pictures_row} p LIMIT 1))",
     "SELECT * FROM hopper.predict_rows({run}, NULL::{points_row}, mst_key := 2)",
     "SELECT * FROM hopper.predict_rows({one}, NULL::{pictures_row}, on_null := 'null',"
     " source_query := {pictures_query})",

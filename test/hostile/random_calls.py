@@ -168,6 +168,8 @@ def argument_value(chance, function, name, kind, absurd):
                               "\\x" + "0000c07f" * 17, "\\x" + "00" * chance.randrange(100)])
     if kind == "anyelement":
         return None
+    if kind == "record":
+        return chance.choice([None, "(1,\"{1,2}\",,,,)", "(,\"{1}\",,,,)", "(1,\"{NaN,1}\",a,,,)", "(1,\"{1,2,3}\",b,2,,)"])
     if name in LIMITED:
         return chance.choice(LIMITED[name])
     if kind in ARRAYS:
@@ -213,7 +215,7 @@ def call(chance, function):
     for index, (argument, kind) in enumerate(arguments):
         if index >= required and chance.random() < (0.6 if index > 3 else 0.15):
             continue
-        cast = {"anyarray": "real[]", "anyelement": chance.choice(ROW_TYPES)}.get(kind, kind)
+        cast = {"anyarray": "real[]", "anyelement": chance.choice(ROW_TYPES), "record": "points"}.get(kind, kind)
         prefix = f'"{argument}" := ' if argument else ""
         if (name, argument) == ("hopper.model_ids", "names"):
             prefix = "VARIADIC " + prefix

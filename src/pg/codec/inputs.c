@@ -246,12 +246,12 @@ hopper_pack_values_take_inputs(hopper_pack_values *values, const hopper_data_des
 		const hopper_input *input = &desc->inputs[i];
 		hopper_pack_values *part = &values->parts[i];
 
-		/* no type: as the columns have it */
+		/* of bytes the type is what they hold; numbers are not to lose digits */
 		if (part->layout == PACK_BYTES)
 			hopper_pack_values_set_bytes_type(part, input->type ? input->type : HOPPER_FLOAT32,
 											  true);
-		else if (input->type)
-			part->type = input->type;
+		else
+			part->type = Max(part->type, input->type);
 		require_columns(part, input);
 		hopper_pack_values_set_shape(part, input->rank, input->shape);
 	}

@@ -223,7 +223,9 @@ extern void hopper_pack_values_init_inputs(hopper_pack_values *values,
 										   const char *relation);
 /* To be called when something has been learned of the parts: shape and size of all. */
 extern void hopper_pack_values_know_inputs(hopper_pack_values *values);
-/* Types (0: the columns' own) and shapes of as many inputs. */
+/*
+ * Types (of bytea; of numbers the least one, 0: the columns' own) and shapes of as many inputs.
+ */
 extern void hopper_pack_values_take_inputs(hopper_pack_values *values,
 										   const hopper_data_desc *desc);
 /* What the core wants to know of the features. */

@@ -87,27 +87,73 @@ current_version(const hopper_name *table, bool has_key, int32 mst_key, char *ver
 	SPI_freetuptable(SPI_tuptable);
 }
 
-/* Strings and arrays of the model that the entry keeps for itself. */
-static void
-keep_model(hopper_ready_model *entry, const hopper_trained *trained)
+static char **
+copy_names(int n, const char *const *names)
 {
-	hopper_predict_model *model = &entry->model;
-	char	  **names;
+	char	  **copy = palloc(Max(n, 1) * sizeof(char *));
 
-	hopper_predict_from_trained(trained, model);
+	for (int i = 0; i < n; i++)
+		copy[i] = names[i] ? pstrdup(names[i]) : NULL;
+	return copy;
+}
+
+static void
+keep_names(hopper_predict_model *model)
+{
 	model->shown = pstrdup(model->shown);
 	model->class_name = pstrdup(model->class_name);
+	model->class_values = (const char *const *) copy_names(model->n_class_values,
+														   model->class_values);
+}
+
+/* What the features are: the description's inputs and theirs in the packed data. */
+static void
+keep_features(hopper_ready_model *entry, const hopper_trained *trained,
+			  const hopper_data_desc *desc)
+{
+	hopper_input *described = palloc(Max(desc->n_inputs, 1) * sizeof(hopper_input));
+	hopper_pack_inputs *inputs = palloc(sizeof(hopper_pack_inputs));
+
+	entry->n_x = trained->n_x_columns;
+	entry->x_columns = copy_names(trained->n_x_columns, (const char *const *) trained->x_columns);
+	entry->features = *desc;
+	entry->features.table_name = entry->features.x_column = entry->features.y_column = NULL;
+	if (desc->n_inputs == 0)
+		return;
+	*inputs = trained->inputs;
+	inputs->names = copy_names(inputs->n, (const char *const *) inputs->names);
+	inputs->columns = palloc(inputs->n * sizeof(int));
+	memcpy(inputs->columns, trained->inputs.columns, inputs->n * sizeof(int));
+	for (int i = 0; i < desc->n_inputs; i++)
+	{
+		described[i] = desc->inputs[i];
+		described[i].name = inputs->names[i];
+	}
+	entry->features.inputs = described;
+	entry->model.inputs = inputs;
+	entry->model.trained = &entry->features;
+}
+
+/* Strings and arrays of the model that the entry keeps for itself. */
+static void
+keep_model(hopper_ready_model *entry, const hopper_trained *trained,
+		   const hopper_data_desc *desc)
+{
+	hopper_predict_model *model = &entry->model;
+	int			n_inputs = Max(desc->n_inputs, 1);
+
+	hopper_predict_from_trained(trained, model);
+	keep_names(model);
+	for (int i = 0; i < model->n_parts; i++)
+		keep_names(&model->parts[i]);
 	if (model->padding)
 	{
-		hopper_pack_padding *padding = palloc(sizeof(hopper_pack_padding));
+		hopper_pack_padding *padding = palloc(n_inputs * sizeof(hopper_pack_padding));
 
-		*padding = *model->padding;
+		memcpy(padding, model->padding, n_inputs * sizeof(hopper_pack_padding));
 		model->padding = padding;
 	}
-	names = palloc(Max(model->n_class_values, 1) * sizeof(char *));
-	for (int i = 0; i < model->n_class_values; i++)
-		names[i] = model->class_values[i] ? pstrdup(model->class_values[i]) : NULL;
-	model->class_values = (const char *const *) names;
+	keep_features(entry, trained, desc);
 	/* The predictor has its own copy of these. */
 	model->model_arch = NULL;
 	model->weights = NULL;
@@ -178,49 +224,83 @@ create_predictor(hopper_ready_model *entry, const hopper_trained *trained,
 	entry->n_outputs = n_outputs;
 }
 
+/* Which inputs were bytea when the model was trained. */
+static bool *
+trained_bytes(const hopper_trained *trained, int n)
+{
+	bool	   *is_bytea = palloc0(n * sizeof(bool));
+
+	for (int i = 0, at = 0; i < n && at < trained->n_x_columns; i++)
+	{
+		is_bytea[i] = strcmp(trained->x_sql_types[at], "bytea") == 0;
+		at += trained->inputs.n > 0 ? trained->inputs.columns[i] : 1;
+	}
+	return is_bytea;
+}
+
+/* What the predictor is to be given. */
+static void
+describe_features(const hopper_trained *trained, int32 asked_type, const bool *is_bytea,
+				  hopper_data_desc *desc)
+{
+	hopper_predict_model model;
+
+	hopper_predict_from_trained(trained, &model);
+	memset(desc, 0, sizeof(*desc));
+	desc->x_type = asked_type;
+	if (asked_type == READY_BYTES || (asked_type == READY_ROW && is_bytea[0]))
+		desc->x_type = hopper_predict_bytes_type(&model);
+	else if (asked_type == READY_ROW)
+		desc->x_type = HOPPER_FLOAT64;
+	desc->x_rank = trained->desc.x_rank;
+	memcpy(desc->x_shape, trained->desc.x_shape, sizeof(desc->x_shape));
+	if (trained->desc.n_inputs > 0)
+	{
+		hopper_input *inputs = palloc(trained->desc.n_inputs * sizeof(hopper_input));
+
+		memcpy(inputs, trained->desc.inputs, trained->desc.n_inputs * sizeof(hopper_input));
+		for (int i = 0; i < trained->desc.n_inputs; i++)
+			if (!is_bytea[i])
+				inputs[i].type = HOPPER_FLOAT64;
+		desc->n_inputs = trained->desc.n_inputs;
+		desc->inputs = inputs;
+		desc->x_type = 0;
+	}
+	desc->y_kind = HOPPER_LABEL_VALUE;
+	desc->y_type = HOPPER_FLOAT32;
+	desc->n_partitions = 1;
+	desc->normalizing_const = trained->desc.normalizing_const;
+	desc->table_name = trained->outputs.model.shown;
+	desc->x_column = trained->desc.x_column;
+	desc->y_column = trained->desc.y_column;
+}
+
 static hopper_ready_model *
 make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, int32 asked_type,
-		   const char *version)
+		   const bool *is_bytea, const char *version)
 {
 	hopper_ready_model *entry;
 	MemoryContext caller;
 	hopper_trained trained;
-	hopper_data_desc desc = {0};
+	hopper_data_desc desc;
 	int64		bytes;
+	int			n_inputs;
 
 	hopper_read_trained(table, has_key, mst_key, &trained);
-	if (trained.inputs.n > 0)
+	n_inputs = Max(trained.inputs.n, 1);
+	if (trained.inputs.n > 0 && asked_type != READY_ROW)
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("model \"%s\" has several inputs, which predict_row() cannot take",
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model \"%s\" has several inputs, which one array does not tell apart",
 						trained.outputs.model.shown),
 				 errdetail("It has the inputs %s.",
 						   hopper_columns_words(trained.inputs.n, trained.inputs.names)),
-				 errhint("Use hopper.predict_rows() or hopper.predict(), which find their columns "
-						 "by their names.")));
-	if (trained.desc.n_outputs > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("model \"%s\" has several outputs, which predict_row() does not name",
-						trained.outputs.model.shown),
-				 errhint("Use hopper.predict_rows() or hopper.predict().")));
-	desc.x_type = asked_type;
-	if (asked_type == READY_BYTES)
-	{
-		hopper_predict_model model;
-
-		hopper_predict_from_trained(&trained, &model);
-		desc.x_type = hopper_predict_bytes_type(&model);
-	}
-	desc.x_rank = trained.desc.x_rank;
-	memcpy(desc.x_shape, trained.desc.x_shape, sizeof(desc.x_shape));
-	desc.y_kind = HOPPER_LABEL_VALUE;
-	desc.y_type = HOPPER_FLOAT32;
-	desc.n_partitions = 1;
-	desc.normalizing_const = trained.desc.normalizing_const;
-	desc.table_name = trained.outputs.model.shown;
-	desc.x_column = trained.desc.x_column;
-	desc.y_column = trained.desc.y_column;
+				 errhint("Give a row with the columns %s, such as jsonb_populate_record("
+						 "NULL::table, '{...}').",
+						 hopper_columns_words(trained.n_x_columns, trained.x_columns))));
+	if (asked_type == READY_ROW && is_bytea == NULL)
+		is_bytea = trained_bytes(&trained, n_inputs);
+	describe_features(&trained, asked_type, is_bytea, &desc);
 
 	bytes = trained.config.n_weights * (int64) sizeof(float) + MODEL_OVERHEAD;
 	hopper_on_discard(drop_ready_models);
@@ -240,20 +320,26 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 				 errmsg("could not create an event descriptor: %m")));
 	create_predictor(entry, &trained, &desc);
 	caller = MemoryContextSwitchTo(entry->context);
-	keep_model(entry, &trained);
+	keep_model(entry, &trained, &desc);
 	hopper_predict_bind_outputs(&entry->model, entry->n_outputs);
+	if (asked_type == READY_ROW)
+	{
+		entry->n_inputs = n_inputs;
+		entry->is_bytea = palloc(n_inputs * sizeof(bool));
+		memcpy(entry->is_bytea, is_bytea, n_inputs * sizeof(bool));
+	}
 	MemoryContextSwitchTo(caller);
 	entry->relation = relation;
 	entry->has_key = has_key;
 	entry->mst_key = mst_key;
 	entry->asked_type = asked_type;
-	entry->x_type = desc.x_type;
 	strlcpy(entry->version, version, sizeof(entry->version));
 	return entry;
 }
 
-hopper_ready_model *
-hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_type)
+static hopper_ready_model *
+get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_type,
+		  const bool *is_bytea)
 {
 	Oid			relation = hopper_relation_oid(table, false);
 	char		version[READY_VERSION_SIZE];
@@ -278,13 +364,26 @@ hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key, int32 as
 		if (found->busy || version[0] == '\0' || strcmp(found->version, version) != 0 ||
 			!hopper_torch()->predictor.touch(found->predictor))
 			drop_ready_model(found);
-		else
+		else if (is_bytea == NULL ||
+				 memcmp(found->is_bytea, is_bytea, found->n_inputs * sizeof(bool)) == 0)
 			entry = found;
 	}
 	if (entry == NULL)
-		entry = make_ready(table, relation, has_key, mst_key, asked_type, version);
+		entry = make_ready(table, relation, has_key, mst_key, asked_type, is_bytea, version);
 	entry->last_use = ++n_uses;
 	return entry;
+}
+
+hopper_ready_model *
+hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_type)
+{
+	return get_ready(table, has_key, mst_key, asked_type, NULL);
+}
+
+hopper_ready_model *
+hopper_ready_get_row(const hopper_name *table, bool has_key, int32 mst_key, const bool *is_bytea)
+{
+	return get_ready(table, has_key, mst_key, READY_ROW, is_bytea);
 }
 
 const float *

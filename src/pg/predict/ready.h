@@ -13,6 +13,7 @@
 
 #define READY_VERSION_SIZE 33	/* a hash in hexadecimal digits */
 #define READY_BYTES 0			/* a byte for each feature, or the type of training */
+#define READY_ROW (-1)			/* a row with columns of the features' names */
 
 typedef struct hopper_ready_model
 {
@@ -20,12 +21,16 @@ typedef struct hopper_ready_model
 	Oid			relation;
 	bool		has_key;
 	int32		mst_key;
-	int32		asked_type;		/* hopper_type of the features, READY_BYTES for bytea */
+	int32		asked_type;		/* hopper_type of the features, READY_BYTES or READY_ROW */
+	int			n_inputs;		/* READY_ROW */
+	bool	   *is_bytea;		/* by input */
 	char		version[READY_VERSION_SIZE];	/* of its rows; "" where they have none */
 
 	MemoryContext context;		/* NULL: this place is free */
 	hopper_predict_model model;
-	int32		x_type;			/* of the features as they are computed with */
+	int			n_x;			/* READY_ROW: the features' columns */
+	char	  **x_columns;
+	hopper_data_desc features;	/* as they are computed with */
 	hopper_predictor *predictor;
 	hopper_guard *guard;		/* the session's */
 	int			event_fd;
@@ -41,6 +46,13 @@ typedef struct hopper_ready_model
  */
 extern hopper_ready_model *hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key,
 											int32 asked_type);
+/*
+ * The same for rows, whose features are found by their names: inputs are computed with as doubles,
+ * but for bytea, which holds the type of training. `is_bytea`: by input, or NULL: any entry, of
+ * which a new one has those of the training data.
+ */
+extern hopper_ready_model *hopper_ready_get_row(const hopper_name *table, bool has_key,
+												int32 mst_key, const bool *is_bytea);
 /* The outputs for one row's features, entry->n_outputs numbers until the next call. */
 extern const float *hopper_ready_compute(hopper_ready_model *entry, const char *features,
 										 size_t size);

@@ -1,6 +1,7 @@
 /*
  * row.c
- *		predict_row(): one example, answered at once. The model stays ready in the session.
+ *		predict_row(): one example, answered at once: an array, bytes, or a row with columns of the
+ *		features' names. The model stays ready in the session.
  */
 #include "pg/predict/ready.h"
 #include "pg/predict/run.h"
@@ -10,11 +11,14 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
+#include "utils/typcache.h"
 
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_predict_row);
 PG_FUNCTION_INFO_V1(hopper_sql_predict_row_best);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_record);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_record_best);
 
 /* The features' number, before they are encoded; other problems are found there. */
 static void
@@ -28,7 +32,7 @@ check_features(const hopper_ready_model *entry, Oid type, Datum features)
 		expected *= model->x_shape[i];
 	if (type == BYTEAOID)
 	{
-		int32		size = hopper_core()->type_size(entry->x_type);
+		int32		size = hopper_core()->type_size(entry->features.x_type);
 
 		given = (int64) toast_raw_datum_size(features) - VARHDRSZ;
 		if (given == expected * size)
@@ -53,31 +57,41 @@ check_features(const hopper_ready_model *entry, Oid type, Datum features)
 						hopper_plural(given, "value", "values"))));
 }
 
-/* Rows (class_value, prob, value): classes with their probabilities, or values. */
-static void
-return_rows(FunctionCallInfo fcinfo, hopper_ready_model *entry, const float *outputs)
+#define RESULT_COLUMNS 4		/* class_value, prob, value, output */
+
+typedef struct result_rows
 {
-	const hopper_predict_model *model = &entry->model;
+	Tuplestorestate *store;
 	TupleDesc	descriptor;
-	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
+} result_rows;
+
+/* Of one output: classes with probabilities, or values. `name` is NULL where it is the only one. */
+static void
+put_output(const result_rows *result, const hopper_predict_model *model, int n_outputs,
+		   const float *outputs, const char *name)
+{
+	/* as predict() has them: of several outputs an array's classes do not exclude each other */
+	bool		is_value = model->is_value || (name && model->is_array);
 	hopper_predict_classes classes;
 	double	   *shown = NULL;
-	int			n = model->is_value ? entry->n_outputs : model->n_classes;
+	int			n = is_value ? n_outputs : model->n_classes;
 
-	if (model->is_value)
-		hopper_predict_values(model, entry->n_outputs, outputs,
-							  shown = palloc(entry->n_outputs * sizeof(double)));
+	if (is_value)
+		hopper_predict_values(model, n_outputs, outputs,
+							  shown = palloc(n_outputs * sizeof(double)));
 	else
 	{
 		hopper_predict_classes_init(&classes, model);
-		hopper_predict_rank(&classes, model, entry->n_outputs, outputs, false);
+		hopper_predict_rank(&classes, model, n_outputs, outputs, false);
 	}
 	for (int i = 0; i < n; i++)
 	{
-		Datum		values[3] = {0};
-		bool		nulls[3] = {true, true, true};
+		Datum		values[RESULT_COLUMNS] = {0};
+		bool		nulls[RESULT_COLUMNS] = {true, true, true, name == NULL};
 
-		if (model->is_value)
+		if (name)
+			values[3] = CStringGetTextDatum(name);
+		if (is_value)
 		{
 			values[2] = Float8GetDatum(shown[i]);
 			nulls[2] = false;
@@ -85,32 +99,77 @@ return_rows(FunctionCallInfo fcinfo, hopper_ready_model *entry, const float *out
 		else
 		{
 			int			class = classes.order[i];
-			const char *name = class < model->n_class_values ? model->class_values[class] : NULL;
+			const char *value = class < model->n_class_values ? model->class_values[class] : NULL;
 
 			if (model->n_class_values == 0)
-				name = psprintf("%d", class);
-			values[0] = name ? CStringGetTextDatum(name) : (Datum) 0;
-			nulls[0] = name == NULL;
+				value = psprintf("%d", class);
+			values[0] = value ? CStringGetTextDatum(value) : (Datum) 0;
+			nulls[0] = value == NULL;
 			values[1] = Float8GetDatum(classes.probabilities[class]);
 			nulls[1] = false;
 		}
-		tuplestore_putvalues(store, descriptor, values, nulls);
+		tuplestore_putvalues(result->store, result->descriptor, values, nulls);
 	}
 }
 
-/* One row of NULLs, so that LATERAL keeps the row that lacks a feature. */
+/* `outputs` is NULL where the row lacks a feature: a row of NULLs, so that LATERAL keeps it. */
 static void
-return_nothing_known(FunctionCallInfo fcinfo)
+return_rows(FunctionCallInfo fcinfo, const hopper_ready_model *entry, const float *outputs)
 {
-	TupleDesc	descriptor;
-	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
-	Datum		values[3] = {0};
-	bool		nulls[3] = {true, true, true};
+	const hopper_predict_model *model = &entry->model;
+	result_rows result;
 
-	tuplestore_putvalues(store, descriptor, values, nulls);
+	result.store = hopper_begin_result(fcinfo, &result.descriptor);
+	if (outputs == NULL)
+	{
+		Datum		values[RESULT_COLUMNS] = {0};
+		bool		nulls[RESULT_COLUMNS] = {true, true, true, true};
+
+		tuplestore_putvalues(result.store, result.descriptor, values, nulls);
+		return;
+	}
+	if (model->n_parts == 0)
+		put_output(&result, model, entry->n_outputs, outputs, NULL);
+	for (int i = 0; i < model->n_parts; i++)
+	{
+		const hopper_predict_model *part = &model->parts[i];
+
+		put_output(&result, part, part->count, outputs + part->first, part->class_name);
+	}
 }
 
-/* `at`: the argument with the features, the last one. */
+/* What all calls begin with; `argument` holds the features. */
+static hopper_name
+begin(FunctionCallInfo fcinfo, int at, const char *argument, bool may_lack)
+{
+	hopper_require_set_context(fcinfo);
+	if (PG_ARGISNULL(at) && !may_lack)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be null", argument)));
+	hopper_refuse_on_segment("predict_row()",
+							 "Use hopper.predict(), which predicts a whole table on the segments, "
+							 "or give predict_row() one row's features as a constant.");
+	hopper_connect();
+	return hopper_name_argument(fcinfo, 0, "model_table");
+}
+
+/* Of one row with these values, which are encoded, computed with and returned. */
+static void
+answer(FunctionCallInfo fcinfo, hopper_ready_model *entry, hopper_pack_values *values,
+	   const hopper_pack_source *source, const Datum *datums, const bool *nulls)
+{
+	char	   *features = palloc(values->size);
+
+	values->divisor = entry->model.normalizing_const;
+	return_rows(fcinfo, entry, hopper_pack_values_encode(values, source, datums, nulls, features)
+				? hopper_ready_compute(entry, features, values->size) : NULL);
+	hopper_ready_leave(entry);
+}
+
+/* --- an array, or bytes --- */
+
+/* `at`: the argument with the features, the last one but on_null. */
 static Datum
 predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 {
@@ -123,18 +182,8 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 	hopper_ready_model *entry;
 	Datum		datum;
 	bool		isnull = false;
-	char	   *features;
 
-	hopper_require_set_context(fcinfo);
-	if (PG_ARGISNULL(at) && !may_lack)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"features\" must not be null")));
-	hopper_refuse_on_segment("predict_row()",
-							 "Use hopper.predict(), which predicts a whole table on the segments, "
-							 "or give predict_row() one row's features as a constant.");
-	hopper_connect();
-	table = hopper_name_argument(fcinfo, 0, "model_table");
+	table = begin(fcinfo, at, "features", may_lack);
 	column.type = getBaseType(type);
 	column.sql_type = format_type_be(type);
 	source.name.shown = "predict_row";
@@ -160,19 +209,13 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 	if (!isnull)
 		check_features(entry, column.type, datum);
 	if (column.type == BYTEAOID)
-		hopper_pack_values_set_bytes_type(&values, entry->x_type, true);
+		hopper_pack_values_set_bytes_type(&values, entry->features.x_type, true);
 	hopper_pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
 	hopper_pack_values_take_padding(&values, entry->model.padding);
 	/* filled up with a number that the caller's type does not hold */
-	if (values.layout == PACK_ARRAY && values.type != entry->x_type)
+	if (values.layout == PACK_ARRAY && values.type != entry->features.x_type)
 		entry = hopper_ready_get(&table, has_key, mst_key, values.type);
-	values.divisor = entry->model.normalizing_const;
-	features = palloc(values.size);
-	if (hopper_pack_values_encode(&values, &source, &datum, &isnull, features))
-		return_rows(fcinfo, entry, hopper_ready_compute(entry, features, values.size));
-	else
-		return_nothing_known(fcinfo);
-	hopper_ready_leave(entry);
+	answer(fcinfo, entry, &values, &source, &datum, &isnull);
 	hopper_finish();
 	return (Datum) 0;
 }
@@ -189,4 +232,172 @@ Datum
 hopper_sql_predict_row_best(PG_FUNCTION_ARGS)
 {
 	return predict_row(fcinfo, false, 0, 1);
+}
+
+/* --- a row with columns of the features' names --- */
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(NameStr((*(const Form_pg_attribute *) a)->attname),
+				  NameStr((*(const Form_pg_attribute *) b)->attname));
+}
+
+/* The columns that have the features' names, and their numbers in the row, from 0. */
+static hopper_pack_column *
+find_columns(const hopper_ready_model *entry, TupleDesc desc, int *places)
+{
+	hopper_pack_column *columns = palloc0(entry->n_x * sizeof(hopper_pack_column));
+	Form_pg_attribute *sorted = palloc(Max(desc->natts, 1) * sizeof(Form_pg_attribute));
+	int			n = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped)
+			sorted[n++] = TupleDescAttr(desc, i);
+	qsort(sorted, n, sizeof(Form_pg_attribute), compare_names);
+	for (int i = 0; i < entry->n_x; i++)
+	{
+		FormData_pg_attribute wanted;
+		Form_pg_attribute key = &wanted;
+		Form_pg_attribute *found;
+
+		namestrcpy(&wanted.attname, entry->x_columns[i]);
+		found = bsearch(&key, sorted, n, sizeof(Form_pg_attribute), compare_names);
+		if (found == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("source_row lacks the feature \"%s\" of \"%s\"", entry->x_columns[i],
+							entry->model.shown),
+					 errdetail("The features are %s.",
+							   hopper_columns_words(entry->n_x, entry->x_columns)),
+					 errhint("Name its columns: SELECT r FROM (SELECT ... AS %s) AS r, or "
+							 "jsonb_populate_record(NULL::table, '{...}').",
+							 hopper_identifier(entry->x_columns[i]))));
+		if ((found > sorted && compare_names(found - 1, found) == 0) ||
+			(found + 1 < sorted + n && compare_names(found + 1, found) == 0))
+			ereport(ERROR,
+					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
+					 errmsg("source_row has several columns \"%s\"", entry->x_columns[i])));
+		places[i] = (*found)->attnum - 1;
+		columns[i].name = entry->x_columns[i];
+		columns[i].declared = (*found)->atttypid;
+		columns[i].type = getBaseType((*found)->atttypid);
+		columns[i].sql_type = format_type_be((*found)->atttypid);
+	}
+	return columns;
+}
+
+/* Which inputs are bytea in this row. */
+static bool *
+bytes_of(const hopper_ready_model *entry, const hopper_pack_column *columns)
+{
+	bool	   *is_bytea = palloc(entry->n_inputs * sizeof(bool));
+
+	for (int i = 0, at = 0; i < entry->n_inputs; i++)
+	{
+		is_bytea[i] = columns[at].type == BYTEAOID;
+		at += entry->model.inputs ? entry->model.inputs->columns[i] : 1;
+	}
+	return is_bytea;
+}
+
+static void
+describe_values(const hopper_ready_model *entry, const hopper_pack_column *columns,
+				hopper_pack_values *values)
+{
+	const hopper_predict_model *model = &entry->model;
+
+	if (model->inputs)
+	{
+		hopper_pack_values_init_inputs(values, model->inputs, entry->n_x, columns, "source_row");
+		hopper_pack_values_take_inputs(values, &entry->features);
+	}
+	else
+	{
+		hopper_predict_check_types(model, entry->n_x, columns);
+		hopper_pack_values_init(values, entry->n_x, columns, "source_row");
+		if (values->layout == PACK_BYTES)
+			hopper_pack_values_set_bytes_type(values, entry->features.x_type, true);
+		else
+			values->type = entry->features.x_type;
+		hopper_pack_values_set_shape(values, model->x_rank, model->x_shape);
+	}
+	hopper_pack_values_take_padding(values, model->padding);
+}
+
+/* `at`: the argument with the row, the last one but on_null. */
+static Datum
+predict_record(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
+{
+	bool		may_lack = hopper_predict_may_lack(fcinfo, at + 1);
+	hopper_name table = begin(fcinfo, at, "source_row", may_lack);
+	hopper_ready_model *entry = hopper_ready_get_row(&table, has_key, mst_key, NULL);
+	hopper_pack_source source = {{0}};
+	hopper_pack_column *columns;
+	hopper_pack_values values;
+	HeapTupleHeader row;
+	HeapTupleData tuple = {0};
+	TupleDesc	desc;
+	Datum	   *all;
+	bool	   *all_null;
+	Datum	   *datums;
+	bool	   *nulls;
+	int		   *places;
+	bool	   *is_bytea;
+
+	if (PG_ARGISNULL(at))
+	{
+		return_rows(fcinfo, entry, NULL);
+		hopper_ready_leave(entry);
+		hopper_finish();
+		return (Datum) 0;
+	}
+	row = PG_GETARG_HEAPTUPLEHEADER(at);
+	desc = lookup_rowtype_tupdesc_copy(HeapTupleHeaderGetTypeId(row),
+									   HeapTupleHeaderGetTypMod(row));
+	places = palloc(entry->n_x * sizeof(int));
+	columns = find_columns(entry, desc, places);
+	is_bytea = bytes_of(entry, columns);
+	if (memcmp(is_bytea, entry->is_bytea, entry->n_inputs * sizeof(bool)) != 0)
+	{
+		entry = hopper_ready_get_row(&table, has_key, mst_key, is_bytea);
+		columns = find_columns(entry, desc, places);
+	}
+	describe_values(entry, columns, &values);
+
+	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_data = row;
+	all = palloc(desc->natts * sizeof(Datum));
+	all_null = palloc(desc->natts * sizeof(bool));
+	heap_deform_tuple(&tuple, desc, all, all_null);
+	datums = palloc(entry->n_x * sizeof(Datum));
+	nulls = palloc(entry->n_x * sizeof(bool));
+	for (int i = 0; i < entry->n_x; i++)
+	{
+		datums[i] = all[places[i]];
+		nulls[i] = all_null[places[i]];
+	}
+	source.name.shown = "source_row";
+	source.rows_hint = PREDICT_HINT_ROWS;
+	source.segment = -1;
+	source.row_number = 1;
+	source.may_lack = may_lack;
+	answer(fcinfo, entry, &values, &source, datums, nulls);
+	hopper_finish();
+	return (Datum) 0;
+}
+
+/* predict_row(model_table, mst_key, source_row, on_null) */
+Datum
+hopper_sql_predict_record(PG_FUNCTION_ARGS)
+{
+	return predict_record(fcinfo, !PG_ARGISNULL(1), hopper_key_argument(fcinfo, 1), 2);
+}
+
+/* predict_row(model_table, source_row, on_null) */
+Datum
+hopper_sql_predict_record_best(PG_FUNCTION_ARGS)
+{
+	return predict_record(fcinfo, false, 0, 1);
 }
