@@ -86,6 +86,7 @@ typedef struct hopper_model_result
 	int32_t		best_iteration; /* by what early stopping watches; 0: nothing is watched */
 	int32_t		kept_iteration; /* whose weights `weights` are: the last one's, or the best one's */
 	double		learning_rate;	/* the base rate of its next iteration */
+	int32_t		mixed;			/* 1: a warm start went on from another numerics class */
 } hopper_model_result;
 
 typedef struct hopper_run_info

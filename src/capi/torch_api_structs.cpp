@@ -149,6 +149,7 @@ void ToC(const TrainingResult& result, hopper_model_result* out) {
   out->best_iteration = result.stopping.best_iteration;
   out->kept_iteration = result.stopping.kept_iteration;
   out->learning_rate = result.stopping.learning_rate;
+  out->mixed = result.stopping.mixed ? 1 : 0;
 }
 
 void ToC(const DataPlan& plan, hopper_data_plan* out) {

@@ -281,7 +281,7 @@ void Group::TakeEnvelope(Envelope&& envelope, Traveller* model) const {
   model->state =
       ReadState(StateLayoutOf(trainer.network().spec()), envelope.image, envelope.image_size);
   model->has_state = true;
-  if (model->state.numerics_class != numerics_class_) {
+  if (!IsOfClass(model->state.numerics_class, numerics_class_)) {
     throw Error(ErrorCode::kNotReady, "segments have different numerics classes",
                 "A model comes from \"" + model->state.numerics_class +
                     "\"; here it would go on "

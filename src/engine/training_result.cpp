@@ -1,5 +1,7 @@
 #include "engine/training_result.h"
 
+#include "engine/configuration.h"
+
 namespace hopper {
 
 EndedStopping StoppingOf(const Trainer& trainer, const ModelState& state) {
@@ -10,6 +12,7 @@ EndedStopping StoppingOf(const Trainer& trainer, const ModelState& state) {
   const bool best = trainer.stopping().restores() && monitor.best_weights.size() != 0;
   ended.kept_iteration = static_cast<int32_t>(best ? monitor.best_iteration : state.iteration);
   ended.learning_rate = static_cast<double>(trainer.stopping().LearningRate(monitor));
+  ended.mixed = IsMixed(state.numerics_class);
   return ended;
 }
 

@@ -20,6 +20,7 @@ struct EndedStopping {
   int32_t best_iteration = 0;
   int32_t kept_iteration = 0;  // whose weights are delivered: the last one's, or the best one's
   double learning_rate = 0.0;  // the base rate of its next iteration
+  bool mixed = false;          // a warm start went on from another numerics class
 };
 EndedStopping StoppingOf(const Trainer& trainer, const ModelState& state);
 

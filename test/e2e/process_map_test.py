@@ -229,7 +229,7 @@ def test_settings_have_units_and_bounds(session):
     rows = dict(query(session, "SELECT name, unit FROM pg_settings WHERE name LIKE 'hopper.%%'"))
     assert rows == {"hopper.keep_memory": "MB", "hopper.keep_time": "s", "hopper.max_configs": None,
                     "hopper.max_memory": "MB", "hopper.max_threads": None, "hopper.memory_limit": "MB",
-                    "hopper.notice_interval": "s", "hopper.threads": None}
+                    "hopper.mix_numerics": None, "hopper.notice_interval": "s", "hopper.threads": None}
     query(session, "SET hopper.memory_limit = '2GB'")
     assert query(session, "SHOW hopper.memory_limit") == [("2GB",)]
     for statement in ("SET hopper.threads = -1", "SET hopper.max_configs = 0",

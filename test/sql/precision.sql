@@ -33,4 +33,26 @@ FROM half_info h, hopper.evaluate('half', 'packed_validation', mst_key => 1) e;
 SELECT models_trained FROM hopper.fit('packed', 'half', 'models', 1, :'adam', 'batch_size=16', 1,
     warm_start => true);
 \echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY default
+DO $$
+DECLARE
+    hint text;
+BEGIN
+    PERFORM hopper.fit('packed', 'half', 'models', 1, 'loss=''categorical_crossentropy'', optimizer=''Adam(lr=0.05)''',
+        'batch_size=16', 1, warm_start => true);
+EXCEPTION WHEN object_not_in_prerequisite_state THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    RAISE INFO '%', hint;
+END $$;
+-- unless one says so, which its results say, too, whatever runs they go through
+\set VERBOSITY terse
+SET hopper.mix_numerics = on;
+SELECT models_trained FROM hopper.fit('packed', 'half', 'models', 1, :'adam', 'batch_size=16', 1,
+    warm_start => true);
+SELECT dtype, numerics_class LIKE '%, fp32, %, mixed' AS is_mixed FROM half_summary;
+RESET hopper.mix_numerics;
+SELECT models_trained FROM hopper.fit('packed', 'half', 'models', 1, :'adam', 'batch_size=16', 1,
+    warm_start => true);
+SELECT dtype, numerics_class LIKE '%, fp32, %, mixed' AS is_mixed, i.iterations FROM half_summary, half_info i;
+SELECT numerics_class LIKE '%, mixed' AS is_mixed FROM two_summary;
 DROP SCHEMA hopper_precision CASCADE;

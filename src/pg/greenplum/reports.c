@@ -118,6 +118,7 @@ hopper_result_datum(const hopper_model_result *result)
 	hopper_put_int(&out, result->best_iteration);
 	hopper_put_int(&out, result->kept_iteration);
 	hopper_put_number(&out, result->learning_rate);
+	hopper_put_int(&out, result->mixed);
 	return end_report(&out);
 }
 
@@ -311,6 +312,7 @@ hopper_read_result(const bytea *bytes, int segment, int32 mst_key, hopper_model_
 	result->best_iteration = hopper_get_int32(&in);
 	result->kept_iteration = hopper_get_int32(&in);
 	result->learning_rate = hopper_get_number(&in);
+	result->mixed = hopper_get_bool(&in);
 	close_report(&in, is_result(result));
 }
 

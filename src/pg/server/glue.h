@@ -15,6 +15,7 @@ extern hopper_megabytes hopper_memory_limit;	/* hopper.memory_limit; 0: all that
 extern int	hopper_notice_interval; /* hopper.notice_interval, in seconds; 0: no progress lines */
 extern int	hopper_max_configs; /* hopper.max_configs */
 extern hopper_megabytes hopper_keep_memory; /* hopper.keep_memory */
+extern bool hopper_mix_numerics;	/* hopper.mix_numerics */
 extern int	hopper_keep_time;	/* hopper.keep_time, in seconds; 0: as long as the session */
 extern int	hopper_debug_drop_cache;	/* hopper.debug_drop_cache, on Greenplum */
 

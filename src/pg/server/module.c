@@ -20,6 +20,7 @@ int			hopper_notice_interval = 10;
 int			hopper_max_configs = 10000;
 hopper_megabytes hopper_keep_memory = 256;
 int			hopper_keep_time = 300;
+bool		hopper_mix_numerics = false;
 int			hopper_debug_drop_cache = 0;
 
 extern void _PG_init(void);
@@ -81,6 +82,12 @@ _PG_init(void)
 					   "fails alone. "
 					   "0 means what hopper.max_memory leaves.",
 					   &hopper_memory_limit, 0, PGC_USERSET);
+	DefineCustomBoolVariable("hopper.mix_numerics",
+							 "Lets warm starts go on from states of another numerics class.",
+							 "Such a model has bits that no run has by itself, which a WARNING and "
+							 "the summary say. Off means to refuse them.",
+							 &hopper_mix_numerics, false,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("hopper.notice_interval",
 							"Sets the shortest time between two progress notices of a training "
 							"run.",

@@ -16,6 +16,7 @@ hopper_default_options(hopper_run_options *options)
 	options->precision = "fp32";
 	options->training_metrics = HOPPER_METRICS_FINAL;
 	options->threads_per_model = 1;
+	options->mix_numerics = hopper_mix_numerics ? 1 : 0;
 }
 
 void

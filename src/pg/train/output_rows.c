@@ -276,6 +276,20 @@ output_columns(const hopper_data_desc *desc)
 	return (const char *const *) columns;
 }
 
+/* Of the run, or of it and of others from whose states its models went on. */
+static const char *
+numerics_class(const hopper_training *training)
+{
+	bool		mixed = false;
+
+	if (training == NULL)
+		return "";
+	for (int i = 0; i < training->n_configs; i++)
+		mixed = mixed || training->results[i].mixed;
+	return psprintf("%s%s", hopper_from_utf8(training->info.numerics_class),
+					mixed ? ", mixed" : "");
+}
+
 hopper_output_row *
 hopper_summary_row(const hopper_name *model, const hopper_packed *train,
 				   const hopper_training *training, const hopper_run_record *record)
@@ -348,7 +362,7 @@ hopper_summary_row(const hopper_name *model, const hopper_packed *train,
 	put_text(row, "dtype", options->precision);
 	put_text(row, "training_metrics_mode",
 			 training ? hopper_training_metrics_name(options->training_metrics) : NULL);
-	put_text(row, "numerics_class", hopper_from_utf8(info->numerics_class));
+	put_text(row, "numerics_class", numerics_class(training));
 	put_seconds(row, "seconds", info->seconds_wall);
 	put_seconds(row, "seconds_busy", info->seconds_busy);
 	hopper_put_int(row, "models_trained", training ? training->n_configs - training->n_failed : 0);

@@ -197,7 +197,20 @@ TEST(WarmStart, AnotherNumericsClassIsRefusedUnlessAskedFor) {
   }
   RunOptions options;
   options.mix_numerics = 1;
-  EXPECT_EQ(TrainAll(options, {config}, train).at(1).raw.status, HOPPER_MODEL_DONE);
+  std::vector<hopper_event> events;
+  const auto results = TrainAll(options, {config}, train, nullptr, &events);
+  EXPECT_EQ(results.at(1).raw.status, HOPPER_MODEL_DONE);
+  EXPECT_EQ(results.at(1).raw.mixed, 1);
+  const hopper_event* warning = EventOf(events, HOPPER_EVENT_WARNING, 1);
+  ASSERT_NE(warning, nullptr);
+  EXPECT_STREQ(warning->message, "configuration 1 goes on from a state of another numerics class");
+  // Said once and kept: what goes on from here needs no leave, and is still of several classes.
+  config.state = results.at(1).state;
+  events.clear();
+  const auto later = TrainAll({}, {config}, train, nullptr, &events);
+  EXPECT_EQ(later.at(1).raw.mixed, 1);
+  EXPECT_EQ(EventOf(events, HOPPER_EVENT_WARNING, 1), nullptr);
+  EXPECT_EQ(TrainAll({}, {Good(2)}, train).at(2).raw.mixed, 0);
 }
 
 // A run that would take minutes.
