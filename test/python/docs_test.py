@@ -1,4 +1,4 @@
-"""The Python of docs/guide/python.md and examples/notebook.ipynb, in new databases, from the top of the repository."""
+"""The Python of pages of docs/guide and of examples/notebook.ipynb, in new databases, from the top of the repository."""
 
 import json
 import re
@@ -28,15 +28,16 @@ def fresh(monkeypatch):
     admin(f"DROP DATABASE {DATABASE} WITH (FORCE)")
 
 
-def test_page(fresh):
-    text = (SOURCE / "docs/guide/python.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["docs/guide/python.md", "docs/guide/transfer_learning.md"])
+def test_page(fresh, page):
+    text = (SOURCE / page).read_text(encoding="utf-8")
     blocks = [match for match in FENCE.finditer(text) if not match.group(1)]
     assert len(blocks) >= 5
     names = {}
     for match in blocks:
         # As many empty lines before it as are above it in the page, so that an error names the page's line.
         above = "\n" * text.count("\n", 0, match.start(2))
-        exec(compile(above + match.group(2), "docs/guide/python.md", "exec"), names)
+        exec(compile(above + match.group(2), page, "exec"), names)
     assert names["board"].validation_metric[0] > 0.8
 
 
