@@ -91,6 +91,31 @@ def test_results(one):
     assert one.sql("SET work_mem = '4MB'") is None
 
 
+def test_one_row_by_the_names_of_its_columns(each):
+    each.sql("CREATE TABLE IF NOT EXISTS flats AS SELECT i AS id, i % 5 AS rooms, (i % 9 / 9.0)::real AS \"Share %s\","
+             " ARRAY[i % 2, i % 3]::real[] AS near, (i % 5 * 2)::real AS price FROM generate_series(1, 100) i")
+    each.training_preprocessor("flats", "flats_packed", "price", '{"near": "near", "own": ["rooms", "Share %s"]}', replace=True)
+    network = {"class_name": "Functional", "keras_version": "2.15.0", "config": {"name": "flats", "layers": [
+        *({"class_name": "InputLayer", "name": name, "inbound_nodes": [],
+           "config": {"name": name, "batch_input_shape": [None, 2]}} for name in ("own", "near")),
+        {"class_name": "Concatenate", "name": "all", "config": {"name": "all"},
+         "inbound_nodes": [[["own", 0, 0, {}], ["near", 0, 0, {}]]]},
+        {"class_name": "Dense", "name": "price", "config": {"name": "price", "units": 1},
+         "inbound_nodes": [[["all", 0, 0, {}]]]}],
+        "input_layers": [["own", 0, 0], ["near", 0, 0]], "output_layers": [["price", 0, 0]]}}
+    model = each.load_model("flat_networks", network)
+    each.fit("flats_packed", "flat_models", "flat_networks", model, "loss='mse', optimizer='SGD(lr=0.01)'", "batch_size=8", 1,
+             replace=True)
+    rows = each.sql("SELECT (source).*, value FROM hopper.predict_rows('flat_models', NULL::flats)")
+    for row in rows.to_dict("records")[:3]:
+        for near in (row["near"], tuple(row["near"]), np.array(row["near"], "f4")):
+            example = {"near": near, "Share %s": np.float32(row["Share %s"]), "rooms": np.int64(row["rooms"])}
+            for key in (None, 1):
+                assert each.predict_row("flat_models", example, key).value[0] == pytest.approx(row["value"], rel=1e-6)
+    with pytest.raises(Exception, match='lacks the feature "rooms"'):
+        each.predict_row("flat_models", {"near": [1, 2], "Share %s": 0.5})
+
+
 def test_models_are_things(each):
     assert each.copy_model("models", "copied", [1, np.int64(2)]) == 2
     assert each.copy_model("models", "copied", 1, replace=True) == 1

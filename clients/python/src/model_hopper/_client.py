@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Opt
 from ._drivers import Notice, NoticeHandler, Result, Session, make_session
 from ._functions import CATALOGUE, Functions
 from ._progress import Progress, outside
-from ._values import as_text, identifier, is_array, plain
+from ._values import as_text, feature, identifier, is_array, plain
 
 # A data frame where pandas is there, else a list of named tuples.
 Rows = Any
@@ -544,7 +544,17 @@ class Hopper:
             return self._rows(self._execute(f"SELECT * FROM {table}"))
 
     def predict_row(self, model_table: str, features: Any, mst_key: Optional[int] = None) -> Rows:
-        """Predicts one example: an array of numbers, or bytes."""
+        """Predicts one example: an array of numbers, bytes, or a dictionary with the features by their names.
+
+        A dictionary's values are numbers, lists or arrays of them, bytes, or None.
+        """
+        if isinstance(features, Mapping):
+            values = [feature(value) for value in features.values()]
+            columns = ", ".join(f"%s::{sql_type} AS {identifier(str(name)).replace('%', '%%')}"
+                                for (sql_type, _), name in zip(values, features))
+            row = f"(SELECT r FROM (SELECT {columns}) AS r)"
+            return self._rows(self._execute(f"SELECT * FROM hopper.predict_row(%s::text, %s::bigint, {row})",
+                                            [model_table, mst_key, *(value for _, value in values)]), "predict_row")
         if is_array(features) and features.dtype == "uint8" and features.ndim > 1:
             features = features.tobytes()  # an image, as write_table() stores it
         if mst_key is None:

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from typing import Any, List, Mapping
+from typing import Any, List, Mapping, Tuple
 
 
 def is_array(value: Any) -> bool:
@@ -63,6 +63,20 @@ def _refuse_infinite(value: Any) -> None:
     elif isinstance(value, (list, tuple)):
         for item in value:
             _refuse_infinite(item)
+
+
+def feature(value: Any) -> Tuple[str, Any]:
+    """SQL type and value of one column of an example: double precision holds every number that a model computes with."""
+    if is_array(value) and value.dtype == "uint8" and value.ndim > 1:
+        return "bytea", value.tobytes()  # an image, as write_table() stores it
+    value = plain(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return "bytea", bytes(value)
+    if isinstance(value, list):
+        return "double precision[]", json.dumps(value).replace("[", "{").replace("]", "}").replace("true", "1").replace("false", "0")
+    if isinstance(value, tuple):
+        return feature(list(value))
+    return "double precision", None if value is None else float(value)
 
 
 def identifier(name: str) -> str:
