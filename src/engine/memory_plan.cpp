@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "base/product.h"
 #include "engine/failure.h"
+#include "schedule/largest_sum.h"
 
 namespace hopper {
 
@@ -38,12 +38,11 @@ void Keep(int64_t limit, int64_t left, int threads, int64_t shared, int64_t feat
 }  // namespace
 
 int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads) {
-  std::vector<int64_t> all = tasks;
-  all.insert(all.end(), tasks.begin(), tasks.end());
-  const auto n = std::min(all.size(), static_cast<size_t>(threads));
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), all.end(),
-                    std::greater<>());
-  return std::accumulate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), int64_t{0});
+  LargestSum all(threads);
+  for (const int64_t task : tasks) {
+    for (int i = 0; i < kTasksOfAModel; ++i) all.Add(task);
+  }
+  return all.sum();
 }
 
 ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations) {

@@ -34,6 +34,7 @@ Run::Run(const TrainingOptions& options, const DataDesc& train, const DataDesc* 
     ChooseDevices(options);
     n_workers_ = static_cast<int32_t>(devices_.size());
   }
+  admitted_tasks_ = LargestSum(n_workers_);
   account_ = MemoryAccount::Create(options.memory_limit);
 }
 
@@ -68,6 +69,7 @@ void Run::AddConfig(const ConfigSource& config) {
   if (pool_) {
     EnterLocked(std::move(model));
   } else {
+    if (model->stored_bytes > 0 && !model->checked) wanted_states_.AddToCheck(model->index);
     models_.push_back(std::move(model));
   }
 }

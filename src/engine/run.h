@@ -33,8 +33,10 @@
 #include "engine/visit_record.h"
 #include "engine/workers.h"
 #include "schedule/course.h"
+#include "schedule/largest_sum.h"
 #include "schedule/ready.h"
 #include "schedule/ring.h"
+#include "schedule/wanted_states.h"
 #include "schedule/window.h"
 #include "state/state.h"
 #include "train/trainer.h"
@@ -373,9 +375,10 @@ class Run {
   bool books_lost_ = false;  // the run was cancelled
   int64_t given_bytes_ = 0;  // of initial weights, which are the caller's
   std::set<const float*> given_;
-  int64_t resident_ = 0;                 // promised: to data, and to admitted models
-  std::deque<size_t> waiting_;           // of models_, in the order of their admission
-  std::vector<int64_t> admitted_tasks_;  // bytes, of admitted models that go on
+  int64_t resident_ = 0;          // promised: to data, and to admitted models
+  std::deque<size_t> waiting_;    // of models_, in the order of their admission
+  LargestSum admitted_tasks_{0};  // bytes, of admitted models that go on
+  WantedStates wanted_states_;    // of stored ones
   std::unique_ptr<MemoryPlan> plan_;
   int64_t least_data_ = 0;                   // that must be in memory beside a model
   int64_t bytes_data_ = 0;                   // at the end, when they are gone

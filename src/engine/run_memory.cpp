@@ -108,9 +108,9 @@ int32_t Run::Waves() const {
 bool Run::HasRoomLocked(const Model& model) const {
   const int64_t others = resident_ - model.counted_bytes;
   if (plan_->together || others == plan_->fixed()) return true;
-  std::vector<int64_t> tasks = admitted_tasks_;
-  tasks.push_back(model.memory.task);
-  return others + model.memory.lasting() + WorkingMemory(tasks, n_workers_) <= budget();
+  return others + model.memory.lasting() +
+             admitted_tasks_.SumWith(model.memory.task, kTasksOfAModel) <=
+         budget();
 }
 
 bool Run::AnyWaitsLocked() const {
@@ -121,7 +121,8 @@ bool Run::AnyWaitsLocked() const {
 
 void Run::AdmitOneLocked(Model* model) {
   model->admitted = true;
-  admitted_tasks_.push_back(model->memory.task);
+  for (int i = 0; i < kTasksOfAModel; ++i) admitted_tasks_.Add(model->memory.task);
+  if (model->stored_bytes > 0 && !model->has_state) wanted_states_.AddAdmitted(model->index);
   CountLocked(model, model->memory.lasting());
   if (started_) BeginLocked(model);
 }
@@ -193,11 +194,7 @@ void Run::CountSnapshotsLocked(Model* model) {
 void Run::EndLocked(Model* model) {
   if (!model->admitted) return;
   model->admitted = false;
-  const auto task = std::find(admitted_tasks_.begin(), admitted_tasks_.end(), model->memory.task);
-  if (task != admitted_tasks_.end()) {
-    *task = admitted_tasks_.back();
-    admitted_tasks_.pop_back();
-  }
+  for (int i = 0; i < kTasksOfAModel; ++i) admitted_tasks_.Remove(model->memory.task);
   if (started_) AdmitLocked();
 }
 
@@ -243,17 +240,14 @@ void Run::ReleaseData() {
 bool Run::WantedState(int32_t* mst_key) {
   const std::lock_guard<std::mutex> lock(mutex_);
   // Those that wait are looked at first, while there is room.
-  for (const bool admitted : {false, true}) {
-    for (const auto& model : models_) {
-      if (model->status != ModelStatus::kTraining || model->stored_bytes == 0 || model->has_state ||
-          model->admitted != admitted || (!admitted && model->checked)) {
-        continue;
-      }
-      *mst_key = model->key;
-      return true;
-    }
-  }
-  return false;
+  const int64_t next = wanted_states_.Next([this](size_t index, bool admitted) {
+    const Model& model = *models_[index];
+    return model.status == ModelStatus::kTraining && model.stored_bytes > 0 && !model.has_state &&
+           model.admitted == admitted && (admitted || !model.checked);
+  });
+  if (next < 0) return false;
+  *mst_key = models_[static_cast<size_t>(next)]->key;
+  return true;
 }
 
 void Run::AddState(int32_t mst_key, const uint8_t* bytes, size_t size) {
