@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model_hopper/data.h"
 #include "model_hopper/metrics.h"
 #include "params/loss_params.h"
 #include "params/metric_params.h"
@@ -19,6 +20,12 @@ bool IsByOutput(const Value& value) {
 
 // Names of outputs: texts, each once.
 bool CheckNames(const Value& value, const std::string& what, ProblemList* problems) {
+  if (value.entries.size() > HOPPER_MAX_OUTPUTS) {
+    problems->Error(ErrorCode::kLimitExceeded,
+                    what + " names " + std::to_string(value.entries.size()) + " outputs",
+                    "At most " + std::to_string(HOPPER_MAX_OUTPUTS) + " are possible.");
+    return false;
+  }
   std::vector<std::string> names;
   for (const ValueEntry& entry : value.entries) {
     if (!entry.key.IsText()) {

@@ -32,6 +32,11 @@ def dictionary(n):
 
 CHOICES = "(SELECT string_agg('\"c' || i || '\"', ',') FROM generate_series(1, 20000) i)"
 PACK = "SELECT hopper.training_preprocessor('points', 'made', %s, %s)"
+SPACE = "SELECT * FROM hopper.describe_space('models', 1, space => "
+REST = "\"compile_params\": {\"loss\": {\"hopper\": \"p1\"}}}')"
+# Each parameter is there when the one before it is 1.
+CHAIN = ("(SELECT string_agg('\"p' || i || '\": {\"values\": [1, 2], \"when\": {\"p' || i - 1 || '\": [1]}}', ', ')"
+         " FROM generate_series(1, 20000) i)")
 CALLS = {
     "features": PACK % ("'y'", names(100000)),
     "inputs": PACK % ("'y'", dictionary(70000)),
@@ -63,6 +68,31 @@ CALLS = {
                   f" {CHOICES} || '], \"b\": {{\"type\": \"float\", \"low\": 0, \"high\": 1, \"when\": {{\"a\": [' ||"
                   f" {CHOICES} || ']}}}}}}, \"compile_params\": {{\"loss\": {{\"hopper\": \"a\"}}, \"optimizer\":"
                   " {\"hopper\": \"b\"}}}')",
+    "losses of outputs": "SELECT hopper.fit('packed', 'made', 'models', 1, 'optimizer=''SGD'', loss=' ||"
+                         f" replace({dictionary(80000)}, '\"', chr(39)), 'batch_size=8', 1)",
+    "metrics that are known": f"SELECT hopper.fit('packed', 'made', 'models', 1, {COMPILE} || ', metrics=[' ||"
+                              " (SELECT string_agg('''mse''', ',') FROM generate_series(1, 80000)) || ']',"
+                              " 'batch_size=8', 1)",
+    "metrics of outputs": f"SELECT hopper.fit('packed', 'made', 'models', 1, {COMPILE} || ', metrics=' ||"
+                          f" replace(replace({dictionary(80000)}, '\"x\"', '\"mse\"'), '\"', chr(39)), 'batch_size=8', 1)",
+    "weights of classes": f"SELECT hopper.fit('packed', 'made', 'models', 1, {COMPILE}, 'batch_size=8, class_weight='"
+                          f" || replace(replace({dictionary(80000)}, '\"x\"', '1'), '\"', chr(39)), 1)",
+    "arguments of a schedule": "SELECT hopper.fit('packed', 'made', 'models', 1, 'loss=''mse'', optimizer=''SGD(lr="
+                               "ExponentialDecay(0.1' || (SELECT string_agg(', a' || i || '=1', '')"
+                               " FROM generate_series(1, 80000) i) || '))''', 'batch_size=8', 1)",
+    "parameters": SPACE + "'{\"parameters\": {' || (SELECT string_agg('\"p' || i || '\": [1, 2]', ', ')"
+                  " FROM generate_series(1, 60000) i) || '}, " + REST,
+    "parameters with conditions": SPACE + "'{\"parameters\": {\"p0\": [1, 2], ' || " + CHAIN + " || '}, " + REST,
+    "parameters that go round": SPACE + "'{\"parameters\": {\"p0\": {\"values\": [1, 2], \"when\": {\"p20000\": [1]}}, '"
+                                " || " + CHAIN + " || '}, " + REST,
+    "parameters that are wrong": SPACE + "'{\"parameters\": {' || (SELECT string_agg('\"p' || i || '\": []', ', ')"
+                                 " FROM generate_series(1, 60000) i) || '}, " + REST,
+    "lengths of inputs": "SELECT hopper.training_preprocessor('points', 'made', 'y', 'x', pad_to =>"
+                         f" replace({dictionary(80000)}, '\"x\"', '3'))",
+    "classes of outputs": "SELECT hopper.training_preprocessor('points', 'made', 'y', 'x', num_classes =>"
+                          " array_fill(1, ARRAY[300000]))",
+    "models of a search": f"SELECT * FROM hopper.explain_automl('packed', 'models', array_fill(1, ARRAY[1000000]), {GRID},"
+                          " '{}', 'random', 'num_configs=2, num_iterations=1')",
     "objectives": f"SELECT * FROM hopper.explain_automl('packed', 'models', 1, {GRID}, '{{}}', 'random',"
                   f" 'num_configs=2, num_iterations=1', objective => {names(100000, 'acc')})",
     "classes": "SELECT hopper.predict_byom('weighted', 1, 'points', 'id', 'x', 'made', class_values =>"

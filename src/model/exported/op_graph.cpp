@@ -160,6 +160,7 @@ Value Graph::Emit(const std::string& op, const std::vector<Value>& inputs,
   tensor.type = type;
   tensor.node = static_cast<int>(nodes_.size());
   const Value value = Add(std::move(tensor));
+  results_.emplace(value.tensor().name, value.id());
   Operation node;
   node.op = op;
   for (const Value& input : inputs) node.inputs.push_back(input.defined() ? input.id() : -1);
@@ -221,28 +222,34 @@ Value Graph::Transposed(const Value& x, const Shape& axes) {
 }
 
 void Graph::Name(const Value& value, const std::string& name) {
-  Tensor& tensor = tensors_[static_cast<size_t>(value.id())];
+  const Tensor& tensor = value.tensor();
   if (tensor.kind != Tensor::Kind::kResult || !names_.TakeAsItIs(name)) return;
   names_.GiveBack(tensor.name);
-  tensor.name = name;
+  Rename(value.id(), name);
+}
+
+void Graph::Rename(int tensor, const std::string& name) {
+  std::string& own = tensors_[static_cast<size_t>(tensor)].name;
+  results_.erase(own);
+  own = name;
+  results_.emplace(own, tensor);
 }
 
 void Graph::Output(const Value& value, const std::string& name) {
-  const bool shared = std::find(outputs_.begin(), outputs_.end(), value.id()) != outputs_.end();
+  const bool shared = given_out_.count(value.id()) > 0;
   Value output = value;
   if (shared || value.tensor().kind != Tensor::Kind::kResult) {
     output = Emit("Identity", {value}, {}, value.sizes(), value.scalar_type());
   }
   // An operation within the layer may have the name.
-  Tensor& tensor = tensors_[static_cast<size_t>(output.id())];
-  if (tensor.name != name) {
-    for (Tensor& other : tensors_) {
-      if (other.name == name && other.kind == Tensor::Kind::kResult) other.name = Unique(name);
-    }
-    names_.GiveBack(tensor.name);
-    tensor.name = Unique(name);
+  if (output.tensor().name != name) {
+    const auto other = results_.find(name);
+    if (other != results_.end()) Rename(other->second, Unique(name));
+    names_.GiveBack(output.tensor().name);
+    Rename(output.id(), Unique(name));
   }
   outputs_.push_back(output.id());
+  given_out_.insert(output.id());
 }
 
 std::vector<const Operation*> Graph::Nodes() const {

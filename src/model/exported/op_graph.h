@@ -11,6 +11,8 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -117,12 +119,15 @@ class Graph {
  private:
   Value Add(Tensor tensor);
   std::string Unique(const std::string& name);
+  void Rename(int tensor, const std::string& name);
 
   // Their elements stay where they are.
   std::deque<Tensor> tensors_;
   std::deque<Operation> nodes_;
   std::vector<int> inputs_;
   std::vector<int> outputs_;
+  std::unordered_set<int> given_out_;             // the same
+  std::unordered_map<std::string, int> results_;  // tensors that operations make, by name
   std::string layer_;
   std::string layer_type_;
   UniqueNames names_{"_"};

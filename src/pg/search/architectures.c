@@ -5,37 +5,68 @@
  */
 #include "pg/search/automl.h"
 
+#include "access/hash.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/hsearch.h"
 
 #include "pg/catalog/configs.h"
 #include "pg/catalog/models.h"
 #include "pg/catalog/problems.h"
 
-typedef struct hopper_made_network
+/* An architecture that was made, found by its text. */
+typedef struct made_network
 {
-	char	   *arch;
+	const char *arch;			/* the key: what it points to */
 	int32		model_id;
-	struct hopper_made_network *next;
-} hopper_made_network;
+} made_network;
+
+static uint32
+hash_arch(const void *key, Size size)
+{
+	const char *arch = *(const char *const *) key;
+
+	return DatumGetUInt32(hash_any((const unsigned char *) arch, (int) strlen(arch)));
+}
+
+static int
+compare_archs(const void *a, const void *b, Size size)
+{
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static HTAB *
+made_networks(hopper_automl *run)
+{
+	HASHCTL		control = {0};
+
+	if (run->networks)
+		return run->networks;
+	control.keysize = sizeof(const char *);
+	control.entrysize = sizeof(made_network);
+	control.hash = hash_arch;
+	control.match = compare_archs;
+	control.hcxt = CurrentMemoryContext;
+	run->networks = hash_create("hopper architectures of trials", 256, &control,
+								HASH_ELEM | HASH_FUNCTION | HASH_COMPARE | HASH_CONTEXT);
+	return run->networks;
+}
 
 int32
 hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,
 					  const char *structure)
 {
-	hopper_made_network *network;
+	made_network *network;
+	bool		found;
 	hopper_model base;
 	text	   *name;
 	text	   *description;
 	int			level;
 
-	for (network = run->networks; network; network = network->next)
-		if (strcmp(network->arch, arch) == 0)
-			return network->model_id;
-	network = palloc(sizeof(*network));
+	network = hash_search(made_networks(run), &arch, HASH_ENTER, &found);
+	if (found)
+		return network->model_id;
 	network->arch = pstrdup(arch);
-	network->next = run->networks;
-	run->networks = network;
 	/* An earlier search may have made it. */
 	if (hopper_find_architecture(&run->models, arch, &network->model_id))
 		return network->model_id;

@@ -45,7 +45,7 @@ typedef struct hopper_automl
 	int			allocated;
 	int32	   *model_of_trial;
 	const char **impossible;
-	struct hopper_made_network *networks;	/* architectures that were made, a list */
+	struct HTAB *networks;		/* architectures that were made (search/architectures.c), or NULL */
 	hopper_packed train;
 	int			rounds;
 	int64		iterations;		/* that were trained, or begun */
