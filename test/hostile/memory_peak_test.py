@@ -167,3 +167,65 @@ def test_predictions_keep_to_the_limit(database):
     for _ in range(3):
         assert predict(connection, 4) == "53200"
     connection.close()
+
+
+# --- other ways to use memory ---
+
+@pytest.fixture(scope="module")
+def broad(database):
+    """64 MB of data, three times as much as any of the limits, and eight small models."""
+    query(database, "CREATE TABLE broad AS SELECT i AS id, i % 2 AS label, array_agg((i % 97 * n % 89)::real) AS x"
+          " FROM generate_series(1, 16000) i, generate_series(1, 1000) n GROUP BY i")
+    query(database, "SELECT hopper.training_preprocessor('broad', 'broad_packed', 'label', 'x', partitions => 32,"
+          " normalizing_const => 100)")
+    query(database, "SELECT hopper.load_model('architectures', %s)",
+          sequential(dense("hidden", 64, "relu"), dense("output", 2, "softmax"), shape=(1000,)))
+    model = value(database, "SELECT max(model_id) FROM architectures")
+    select(database, "flat", [
+        (key, model, f"loss='categorical_crossentropy', optimizer='Adam(lr={key}e-4)', metrics=['accuracy']",
+         "batch_size=64") for key in range(1, 9)])
+    query(database, "SELECT hopper.fit_multiple_model('broad_packed', 'flat_models', 'flat', 1)")
+    return database
+
+
+TURNS = ("SELECT * FROM hopper.fit_multiple_model('broad_packed', 'turns', 'flat', 2, threads => 2,"
+         " validation_table => 'broad_packed', {})")
+SEARCH = ("SELECT * FROM hopper.automl('packed', 'found', 'architectures', 'found_best', (SELECT model_id FROM wide_1),"
+          " '{{''loss'': [''categorical_crossentropy''], ''optimizer_params_list'': [{{''optimizer'': [''Adam''],"
+          " ''lr'': [1e-4, 1e-2, ''log'']}}]}}', '{{''batch_size'': [128]}}', {}, seed => 1, parallel => 4, threads => 2,"
+          " replace => true)")
+# name: (MB, the least that is used of them, settings, statement)
+SHAPES = {
+    "data in turns": (24, 0.4, "", TURNS.format("replace => true")),
+    "warm start with data in turns": (24, 0.4, "", TURNS.format("warm_start => true")),
+    "search": (150, 0.4, "", SEARCH.format("'random', 'num_configs=8, num_iterations=1'")),
+    "search whose trials rest": (150, 0.4, "", SEARCH.format("'hyperband', 'R=3'")),
+    "evaluation in turns": (
+        20, 0.2, "", "SELECT * FROM hopper.evaluate('flat_models', 'broad_packed', mst_key => 1)"),
+    "packing": (
+        40, 0.5, "SET maintenance_work_mem = '1GB'",
+        "SELECT hopper.training_preprocessor('broad', 'again', 'label', 'x', validation_fraction => 0.2,"
+        " replace => true)"),
+    "predictions": (
+        40, 0.1, "", "SELECT hopper.predict('flat_models', 'broad', 'id', 'x', 'of_broad', mst_key => 1,"
+        " replace => true)"),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_peak_of(broad, name):
+    limit, least, settings, statement = SHAPES[name]
+    connection = session()
+    query(connection, "SET client_min_messages = warning")
+    query(connection, f"SET hopper.memory_limit = '{limit}MB'; {settings}")
+    process = pid(connection)
+    base = status(process, "RssAnon")
+    with Watch(process) as watch:
+        query(connection, statement)
+    peak = (watch.most - base) / MEGABYTE
+    print(f"{name}: {peak:.1f} MB of {limit}; {watch.looks} looks, {watch.longest_gap * 1000:.0f} ms apart at most")
+    connection.close()
+    assert peak <= limit * 1.05
+    # It is used, or the memory that is looked at is not the statement's.
+    assert peak > limit * least
+    assert watch.looks > 50

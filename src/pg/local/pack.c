@@ -49,6 +49,18 @@ encode_row(hopper_pack_job *job, const Datum *values, const bool *nulls, bytea *
 	hopper_pack_count_rows(job, stratum, 1);
 }
 
+/*
+ * Kilobytes: more goes to temporary files. Rows on their way into the sort and buffers that are
+ * filled have room beside it.
+ */
+static int
+sort_memory(void)
+{
+	int64		limit = hopper_effective_memory_limit() / 1024;
+
+	return (int) Min(maintenance_work_mem, Max(limit / 2, 64));
+}
+
 /* The sort must not end in the middle for want of temporary files. */
 static void
 require_room_to_sort(hopper_pack_job *job, const bytea *row)
@@ -59,10 +71,11 @@ require_room_to_sort(hopper_pack_job *job, const bytea *row)
 		return;
 	(void) hopper_select("SELECT count(*) FROM (%s) q", hopper_pack_row_query(job));
 	bytes = hopper_int_cell(&job->source.name, 0, 1, 0, PG_INT64_MAX) * (int64) VARSIZE(row);
-	if (bytes > maintenance_work_mem * INT64CONST(1024))
+	if (bytes > sort_memory() * INT64CONST(1024))
 		hopper_require_temporary(bytes, psprintf("sorting the rows of \"%s\"",
 												 job->source.name.shown),
-								 "Raise maintenance_work_mem or temp_file_limit.");
+								 "Raise maintenance_work_mem, hopper.memory_limit or "
+								 "temp_file_limit.");
 }
 
 /* Puts every row, encoded, into the sort. */
@@ -183,9 +196,8 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 	bool		split;
 	Datum		datum;
 
-	/* memory above maintenance_work_mem goes to temporary files */
 	sort = hopper_sort_begin(lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR)->lt_opr,
-							 maintenance_work_mem);
+							 sort_memory());
 	read_rows(job, sort);
 	tuplesort_performsort(sort->state);
 	split = hopper_pack_open_outputs(job, training, validation);
