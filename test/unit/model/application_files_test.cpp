@@ -1,0 +1,57 @@
+// Every model of keras.applications as real Keras writes it.
+#include "application_files.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "model/spec.h"
+
+namespace hopper {
+namespace {
+
+using nlohmann::json;
+
+class KerasApplications : public testing::TestWithParam<std::string> {};
+
+// With as many parameters as Keras says, in all, trainable, and layer by layer.
+TEST_P(KerasApplications, Load) {
+  const ApplicationFiles files(GetParam());
+  std::set<std::string> names;
+  for (const json& model : files.index()) {
+    SCOPED_TRACE(model["file"].get<std::string>());
+    names.insert(model["name"].get<std::string>());
+    std::vector<Problem> problems;
+    const Shape image = {224, 224, 3};  // for those that take images of any size
+    const std::string text = files.Read(model["file"]);
+    auto spec = ParseModel(text, nullptr, &problems);
+    if (spec == nullptr && problems.size() == 1 && problems[0].code == ErrorCode::kNotReady) {
+      problems.clear();
+      spec = ParseModel(text, &image, &problems);
+    }
+    for (const Problem& problem : problems) ADD_FAILURE() << problem.message << problem.detail;
+    if (spec == nullptr) continue;
+    EXPECT_EQ(spec->parameters, model["parameters"].get<int64_t>());
+    EXPECT_EQ(spec->trainable_parameters, model["trainable"].get<int64_t>());
+    std::map<std::string, int64_t> of_layers;  // nested models by their own name
+    for (const WeightSpec& weight : spec->weights) {
+      const std::string& layer = spec->layers[static_cast<size_t>(weight.layer)]->name();
+      of_layers[layer.substr(0, layer.find('/'))] += weight.size();
+    }
+    EXPECT_EQ(of_layers.size(), model["layers"].size());
+    for (const json& layer : model["layers"]) {
+      EXPECT_EQ(of_layers[layer[0].get<std::string>()], layer[1].get<int64_t>()) << layer[0];
+    }
+  }
+  // All that there are in this Keras; none is refused.
+  EXPECT_EQ(names.size(), GetParam() == "keras-3.15.1" ? 40U : 71U);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KerasApplications, testing::Values("keras-3.15.1"),
+                         [](const auto& info) {
+                           return info.param[0] == 'k' ? "Keras3" : "Keras2";
+                         });
+
+}  // namespace
+}  // namespace hopper
