@@ -10,7 +10,7 @@ RETURNS TABLE (
     inputs text)
     AS 'MODULE_PATHNAME', 'hopper_sql_describe_model' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.describe_model(text, bigint, text) IS
-    'the layers of a stored architecture with shapes, parameters and operations an example, then a row with the totals
+    'the layers of a stored architecture with shapes, parameters and operations an example, then a row with the totals and whose rules hold, those of Keras 2 or 3
 
 Task: 2.3 architectures
 model_arch_table: table of architectures, made by load_model()
@@ -33,7 +33,7 @@ RETURNS TABLE (
     inputs text)
     AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hopper.describe_model(text) IS
-    'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals';
+    'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals and whose rules hold, those of Keras 2 or 3';
 
 CREATE FUNCTION hopper.describe_model(model_arch json)
 RETURNS TABLE (
@@ -47,7 +47,7 @@ RETURNS TABLE (
     inputs text)
     AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hopper.describe_model(json) IS
-    'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals';
+    'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals and whose rules hold, those of Keras 2 or 3';
 
 CREATE FUNCTION hopper.describe_model(model_arch jsonb)
 RETURNS TABLE (
@@ -61,4 +61,4 @@ RETURNS TABLE (
     inputs text)
     AS 'MODULE_PATHNAME', 'hopper_sql_describe_architecture' LANGUAGE C IMMUTABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION hopper.describe_model(jsonb) IS
-    'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals';
+    'the layers of a Keras architecture with shapes, parameters and operations an example, then a row with the totals and whose rules hold, those of Keras 2 or 3';

@@ -68,10 +68,11 @@ struct Selu : AnyActivation {
     }
     template <typename M, typename V>
     HOPPER_FORM V Gradient(const ActivationNumbers& /*numbers*/, V y, V d) {
-      return y > 0.0F ? d * kScale : d * (y + kScale * kAlpha);
+      return y >= 0.0F ? d * kScale : d * (y + kScale * kAlpha);
     }
   };
   using Forms = FormList<Form>;
+  // The slope at 0 is that of what is above.
   template <typename T>
   static T Tensors(const ActivationSpec& /*spec*/, const T& x) {
     return selu(x);

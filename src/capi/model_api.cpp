@@ -131,9 +131,11 @@ int DescribeModel(const char* json, size_t size, const hopper_data_desc* data, h
                   std::to_string(parameters), std::to_string(trainable),
                   std::to_string(layer_flops[i]), inputs});
     }
-    table->Add({std::nullopt, "total", std::nullopt, ShapeText(spec->output_shape()),
-                std::to_string(spec->parameters), std::to_string(spec->trainable_parameters),
-                std::to_string(spec->flops), std::nullopt});
+    table->Add({std::nullopt, "total",
+                spec->family == KerasFamily::kKeras2 ? "rules of Keras 2" : "rules of Keras 3",
+                ShapeText(spec->output_shape()), std::to_string(spec->parameters),
+                std::to_string(spec->trainable_parameters), std::to_string(spec->flops),
+                std::nullopt});
     *rows = Rows::Release(std::move(table));
   });
 }

@@ -140,8 +140,9 @@ bool LooksAtBatch(LossKind loss, const LossOptions& options) {
 }
 
 bool UsesLogits(LossKind loss, Activation last) {
-  return LossTypeOf(loss).from_logits &&
-         (last == Activation::kSoftmax || last == Activation::kSigmoid);
+  const LossType& type = LossTypeOf(loss);
+  return type.from_logits &&
+         (last == Activation::kSigmoid || (last == Activation::kSoftmax && !type.of_sigmoid));
 }
 
 at::Tensor LossPerExample(LossKind loss, const at::Tensor& output, bool logits, Activation /*last*/,

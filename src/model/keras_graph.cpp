@@ -111,6 +111,7 @@ class Reader {
                  const std::set<std::string>& masks, ModelGraph* graph) {
     GraphLayer layer;
     layer.path = path;
+    if (model_->family == KerasFamily::kKeras3) NameOperation(entry);
     layer.name = StringMember(*entry, "name");
     if (layer.name.empty()) layer.name = StringMember(Member(*entry, "config"), "name");
     if (layer.name.empty()) layer.name = path;

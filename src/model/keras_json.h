@@ -120,6 +120,8 @@ KerasFamily DetectFamily(const nlohmann::json& document);
 // Reads a whole document and makes its layers; appends every problem. `document` is edited.
 void ReadKerasModel(nlohmann::json* document, KerasModel* model, std::vector<Problem>* problems);
 
+// Writes the module of an operation's entry where it has none, as in .h5 files of Keras 3.
+void NameOperation(nlohmann::json* entry);
 // Whether the entry is an operation on tensors, not a layer.
 bool IsOperation(const nlohmann::json& entry);
 // The function of an operation in snake case: "add" of Keras 3's class Add, and of TFOpLambda with

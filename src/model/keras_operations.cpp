@@ -2,10 +2,12 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "activation/activation_type.h"
 #include "model/json_text.h"
 #include "model/keras_json.h"
+#include "model/tensor_operation.h"
 
 namespace hopper {
 
@@ -346,7 +348,40 @@ const char* AsLayer(json* entry, json* config) {
   return AsActivation(function, config);
 }
 
+// Whether a call of Keras 3 is that of an operation of two tensors, or of a tensor and a number,
+// and not of the merge layer of that name, which has its tensors in a list.
+bool HasOperands(const json& entry) {
+  const json& nodes = Member(entry, "inbound_nodes");
+  const json& args = nodes.is_array() && !nodes.empty() ? Member(nodes[0], "args") : nodes;
+  return args.is_array() && args.size() == 2 && !args[0].is_array();
+}
+
 }  // namespace
+
+void NameOperation(json* entry) {
+  if (!entry->is_object() || !StringMember(*entry, "module").empty()) return;
+  const json& nodes = Member(*entry, "inbound_nodes");
+  if (!nodes.is_array() || nodes.empty() || !Member(nodes[0], "args").is_array()) return;
+  const json& config = Member(*entry, "config");
+  if (config.is_object() && config.contains("trainable")) return;  // Keras writes it of layers
+  static const std::set<std::string> kOfMasks = {
+      "all",        "any",       "broadcast_to", "convert_to_tensor", "logical_and",
+      "logical_or", "not_equal", "ones_like",    "zeros_like"};
+  static const std::set<std::string> kOthers = {"cast",     "exp",   "get_item",
+                                                "negative", "power", "transpose"};
+  const std::string class_name = StringMember(*entry, "class_name");
+  const std::string function = SnakeCase(class_name);
+  const LayerType* type = FindLayerType(class_name);
+  ActivationSpec spec;
+  const bool merges = (Find(OfTwoTensors(), function) != nullptr && HasOperands(*entry)) ||
+                      function == "concatenate";  // of masks as of tensors
+  const bool shaped = function == "reshape" && config.is_object() && config.contains("newshape");
+  const bool known = Find(OfOneTensor(), function) != nullptr || kOthers.count(function) != 0 ||
+                     kOfMasks.count(function) != 0 || function == "stack" ||
+                     FindActivation(function, /*keras_2=*/false, &spec);
+  const bool no_layer = type == nullptr || IsOperationOnly(*type);
+  if (merges || shaped || (no_layer && known)) (*entry)["module"] = "keras.src.ops";
+}
 
 std::string OperationFunction(const json& entry) { return FunctionOf(entry); }
 

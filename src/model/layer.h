@@ -89,7 +89,7 @@ enum class Masking {
   kCarries,  // its output has the mask of its first input
   kTakes,    // so it is, and afterwards its inputs have none
   kMerges,   // what counts in one of the inputs counts in the output
-  kJoins,    // what counts in all of the inputs counts in the output
+  kJoins,    // what counts in all of the inputs that have one counts in the output
   kEnds,     // its output has no sequence any more
   kCannot,   // Keras' layer heeds masks in a way that is not there
 };
@@ -158,8 +158,8 @@ struct LayerType {
   const char* weights;      // "kernel, bias"; "" for none
   const char* description;  // one line for hopper.layers()
   bool activates;           // an ActivationLayer, which can stand in an activation's place
-  // False where Keras' call() has a default for `training`, which Keras 3 writes at each call and
-  // which says nothing: what counts is whether the model trains.
+  // False where Keras' call() has a default for `training`, False or True, which Keras 3 writes at
+  // each call and which says nothing: what counts is whether the model trains.
   bool heeds_training;
   bool names_inputs;  // may be called with query=, value= and key=
   bool causal;        // may be called with use_causal_mask=True

@@ -40,6 +40,13 @@ bool IsHarmless(const json& value) {
          (value.is_structured() && value.empty());
 }
 
+// Layers for which tf.keras writes the integer type of what they make, which is exact in float32.
+bool MakesIds(const std::string& class_name) {
+  return class_name == "CategoryEncoding" || class_name == "Discretization";
+}
+
+bool IsInteger(const std::string& dtype) { return dtype == "int32" || dtype == "int64"; }
+
 // Arguments of Keras' layers that no layer here asks for, and that are no mere bookkeeping.
 bool ChangesMeaning(const std::string& key) {
   static const std::set<std::string> keys = {
@@ -86,7 +93,7 @@ LayerConfig::LayerConfig(const json& config, std::string class_name, std::string
     std::string policy;
     if (!DtypeName(*dtype, &policy)) {
       WrongType("dtype", "a type's name or a policy", *dtype);
-    } else if (policy != "float32") {
+    } else if (policy != "float32" && !(MakesIds(class_name_) && IsInteger(policy))) {
       Fail(ErrorCode::kNotSupported, "dtype \"" + policy + "\" is not supported",
            DtypeHint(policy));
     }

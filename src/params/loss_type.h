@@ -36,6 +36,7 @@ struct LossType {
   bool of_numbers = false;     // a regression's: labels are values
   // Computed from the inputs of the model's last softmax or sigmoid.
   bool from_logits = false;
+  bool of_sigmoid = false;  // of the last sigmoid alone
   // 0 and 1 become -1 and 1 where all labels of a batch are one of them.
   bool signed_labels = false;
   bool smooths_to_half = false;  // label_smoothing: else towards all classes alike

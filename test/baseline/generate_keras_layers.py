@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes keras_layers.safetensors; see keras_table.py and write_layers() there."""
 
-from keras_table import keras, sequential, tf, write_layers
+from keras_table import keras, normal_input, sequential, tf, write_layers
 
 from keras import layers as L
 
@@ -16,6 +16,13 @@ def gelu_approximate(x):
 def quick_gelu(x):
     """As Keras' extension has it for CLIP."""
     return x * keras.ops.sigmoid(1.702 * x)
+
+
+def make_input(name, shape):
+    x = normal_input(name, shape)
+    if "_zeros_" in name:
+        x[..., ::2] = 0.0
+    return x
 
 
 def layer_models():
@@ -86,6 +93,10 @@ def layer_models():
                  "hard_shrink soft_shrink tanh_shrink log_sigmoid squareplus sparse_plus "
                  "sparse_sigmoid sparsemax").split():
         add("activation_" + name, (9,), L.Activation(name))
+    # Zeros among the inputs, where activations have corners. Not celu, whose slope there is 2 in Keras.
+    for name in "relu leaky_relu elu selu softplus softsign hard_sigmoid hard_tanh sparse_plus".split():
+        add("activation_zeros_" + name, (9,), L.Activation(name))
+    add("activation_zeros_elu_layer", (9,), L.ELU(alpha=0.7))
     # Keras lets nothing follow that has been built for the width before glu.
     add("activation_glu", (10,), L.Activation("glu"))
     add("activation_glu_rank_3", (3, 4), L.Dense(6), L.Activation("glu"))
@@ -181,4 +192,4 @@ def layer_models():
 
 
 if __name__ == "__main__":
-    write_layers(layer_models(), "keras_layers.safetensors")
+    write_layers(layer_models(), "keras_layers.safetensors", make_input)

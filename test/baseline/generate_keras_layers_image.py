@@ -135,6 +135,8 @@ def layer_models():
         a = keras.Input(shape)
         models[name] = (keras.Model(a, function(a)), batch)
 
+    # Calls say training=True, the default of layers of images.
+    graph("resizing_called", (6, 5, 2), lambda a: L.CenterCrop(3, 3)(L.Resizing(4, 7)(L.Conv2D(2, 1)(a))))
     add("zero_padding", (4, 5, 3), L.ZeroPadding2D(2))
     add("zero_padding_by_axis", (4, 5, 3), L.ZeroPadding2D((1, 2)))
     add("zero_padding_by_end", (4, 5, 3), L.ZeroPadding2D(((1, 0), (0, 2))))

@@ -109,6 +109,11 @@ def losses_table():
         ("Pinball()", "linear", "numbers", (4,), 2.0),
         ("Pinball(alpha=0.9)", "linear", "numbers", (1,), 2.0),
         ("Pinball(alpha=0.2)", "sigmoid", "fractions", (2, 3), 2.0),
+        # Saturated: probabilities of 0 and 1.
+        ("binary_focal_crossentropy", "sigmoid", "binary", (4,), 60.0),
+        ("BinaryFocalCrossentropy(apply_class_balancing=True, gamma=3.0)", "sigmoid", "classes",
+         (1,), 60.0),
+        ("BinaryFocalCrossentropy(from_logits=True)", "linear", "binary", (4,), 60.0),
     ]
     for i, (text, last, kind, shape, scale) in enumerate(cases):
         name = text.split("(")[0]

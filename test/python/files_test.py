@@ -101,6 +101,37 @@ def test_files_of_keras(one, tmp_path):
     assert ask("SELECT count(*) FROM pushed WHERE model_weights IS NULL AND name = 'no weights'") == [(1,)]
 
 
+def others():
+    """Layers whose weights lie in files in ways of their own, and operations."""
+    yield [keras.Input((3, 5, 5, 1)), layers.ConvLSTM2D(2, 3, name="cells"), layers.Flatten()]
+    yield [keras.Input((6, 5, 2)), layers.SpectralNormalization(layers.Conv2D(3, 2), name="conv"), layers.Flatten(),
+           layers.SpectralNormalization(layers.Dense(2, use_bias=False), name="dense")]
+    adapted = layers.Normalization(name="adapted")
+    adapted.adapt(DICE.normal(size=(20, 5)))
+    yield [keras.Input((5,)), adapted]
+    x = keras.Input((6, 4))
+    y = (x + 1.0) * layers.Dense(4, name="dense")(x)
+    y = layers.Add()([layers.Attention(use_scale=True, name="seen")([y, y]), y])
+    y = keras.ops.concatenate([keras.ops.mean(y, axis=1), keras.ops.reshape(y, (-1, 24))[:, ::5]], axis=-1)
+    y = keras.ops.stack([keras.ops.sqrt(keras.ops.abs(y)), 2.0 - y, keras.ops.exp(-y), y / 3.0], axis=1)
+    y = keras.ops.softmax(keras.ops.transpose(y, (0, 2, 1)) ** 2)
+    y = keras.activations.gelu(keras.ops.maximum(keras.activations.relu(y), 0.01))
+    yield keras.Model(x, layers.Dense(2, name="out")(keras.ops.max(keras.ops.squeeze(y[:, None], 1), axis=1)))
+
+
+def test_files_of_other_layers(one, tmp_path):
+    for place, made in enumerate(others()):
+        if isinstance(made, list):
+            made = keras.Sequential([*made, layers.Dense(2, name="out")])
+        model = disturbed(made)
+        for name in ("model.keras", "model.h5", "model.weights.h5"):
+            path = tmp_path / f"{place}.{name}"
+            weights_only = name == "model.weights.h5"
+            (model.save_weights if weights_only else model.save)(path)
+            options = {"model_arch": model.to_json()} if weights_only else {}
+            assert pushed(one, path, **options) == flat(model), path.name
+
+
 def test_files_that_do_not_fit(one, tmp_path):
     model = disturbed(keras.Sequential([keras.Input((3,)), layers.Dense(4, name="a"), layers.Dense(2, name="b")]))
     model.save(tmp_path / "model.keras")

@@ -164,38 +164,52 @@ inline void AddFocal(LossOptions* options, ArgumentList* arguments) {
   AddLogits(options, arguments);
 }
 
+// Crossentropy, weighed by a power of what is below one in the probability of the label. The
+// crossentropy is computed from the inputs of the sigmoid, the weight from what it gives.
 struct BinaryFocalCrossentropy {
   static LossType Type() {
-    LossType type = OfElements<BinaryFocalCrossentropy>("binary_focal_crossentropy");
+    LossType type;
+    type.name = "binary_focal_crossentropy";
     type.arguments = [](LossOptions* options, ArgumentList* arguments) {
       arguments->AddBool("apply_class_balancing", &options->class_balancing);
       AddFocal(options, arguments);
     };
+    type.from_logits = true;
+    type.of_sigmoid = true;
     type.smooths_to_half = true;
+    type.row = Row;
     return type;
   }
-  static Pair Element(const LossOptions& options, float output, float y) {
-    const float p = options.from_logits ? Sigmoid(output) : output;
+  static Pair Element(const LossOptions& options, bool logits, float output, float y) {
+    const float p = logits ? Sigmoid(output) : output;
     const auto gamma = static_cast<float>(options.gamma);
     const auto alpha = static_cast<float>(options.alpha);
-    const Pair crossentropy = BinaryCrossentropy::OfProbability(p, y);
+    const Pair crossentropy =
+        logits ? BinaryCrossentropy::OfLogit(output, y) : BinaryCrossentropy::OfProbability(p, y);
     const float wrong = 1.0F - (y * p + (1.0F - y) * (1.0F - p));
     const float weight = std::pow(wrong, gamma);
-    const float weight_slope =
-        gamma == 0.0F ? 0.0F : gamma * std::pow(wrong, gamma - 1.0F) * (1.0F - 2.0F * y);
+    const float weight_slope =  // infinite where nothing is wrong and gamma below 1
+        gamma == 0.0F || wrong == 0.0F ? 0.0F
+                                       : gamma * std::pow(wrong, gamma - 1.0F) * (1.0F - 2.0F * y);
     const float balance = options.class_balancing ? y * alpha + (1.0F - y) * (1.0F - alpha) : 1.0F;
-    const float slope = weight * crossentropy.second + weight_slope * crossentropy.first;
-    return {balance * weight * crossentropy.first,
-            balance * (options.from_logits ? slope * p * (1.0F - p) : slope)};
+    const float slope = weight * crossentropy.second +
+                        weight_slope * crossentropy.first * (logits ? p * (1.0F - p) : 1.0F);
+    return {balance * weight * crossentropy.first, balance * slope};
   }
-  // keras.ops.power of what is below one, weighed; of outputs as probabilities.
+  static float Row(const LossOptions& options, bool logits, const float* p, const float* y,
+                   int64_t n, float* slopes) {
+    return MeanOf(p, y, n, slopes, [&](float a, float b) {
+      return Element(options, logits || options.from_logits, a, b);
+    });
+  }
   template <typename Call>
   static auto PerExample(const Call& c) {
     const auto y = Smooth(c.Labels(), c.options.label_smoothing, 0.5);
-    const auto p = c.options.from_logits ? sigmoid(c.output) : c.output;
+    const auto p = c.from_logits ? sigmoid(c.output) : c.output;
     const auto clamped = ClampProbabilities(p);
     const auto crossentropy =
-        add(mul(y, log(clamped)), mul(rsub(y, 1.0), log(rsub(clamped, 1.0)))).neg();
+        c.from_logits ? binary_cross_entropy_with_logits(c.output, y, {}, {}, kNoReduction)
+                      : add(mul(y, log(clamped)), mul(rsub(y, 1.0), log(rsub(clamped, 1.0)))).neg();
     const auto right = add(mul(y, p), mul(rsub(y, 1.0), rsub(p, 1.0)));
     auto loss = mul(pow(rsub(right, 1.0), c.options.gamma), crossentropy);
     if (c.options.class_balancing) {

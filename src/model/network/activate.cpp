@@ -17,6 +17,7 @@
 #include <ATen/ops/leaky_relu.h>
 #include <ATen/ops/log_sigmoid.h>
 #include <ATen/ops/log_softmax.h>
+#include <ATen/ops/lt.h>
 #include <ATen/ops/mish.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/ones_like.h>
@@ -47,10 +48,15 @@ template <typename A>
 at::Tensor Apply(const ActivationSpec& spec, const at::Tensor& x) {
   return A::Tensors(spec, x);
 }
+// libtorch's selu() has at 0 the slope of what is below.
+template <>
+at::Tensor Apply<activations::Selu>(const ActivationSpec& /*spec*/, const at::Tensor& x) {
+  return at::where(at::lt(x, 0.0), at::selu(x), at::mul(x, activations::Selu::Form::kScale));
+}
 template <typename A>
 at::Tensor ApplyOwned(const ActivationSpec& spec, at::Tensor x) {
   if constexpr (A::kInPlace) return A::InPlace(spec, std::move(x));
-  return A::Tensors(spec, x);
+  return Apply<A>(spec, x);
 }
 
 template <typename... A>

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "baseline_table.h"
 #include "model/layers/rescaling/rescaling.h"
 #include "model/spec.h"
 
@@ -257,6 +258,38 @@ TEST(Operations, TensorsOfFewerAxesAreForLayers) {
         "inbound_nodes": [[["x", 0, 0, {}], ["y", 0, 0, {}]]]})"),
                                nullptr);
   EXPECT_EQ(spec->output_shape(), (Shape{3, 4}));
+}
+
+// As .h5 files of Keras 3 have an architecture: no entry but values of arguments says its module.
+void DropModules(nlohmann::json* model) {
+  for (nlohmann::json& layer : (*model)["config"]["layers"]) {
+    layer.erase("module");
+    layer.erase("registered_name");
+    layer.erase("build_config");
+    if (layer["config"].contains("layers")) DropModules(&layer);
+  }
+}
+
+TEST(OperationsOfH5Files, AreTheSame) {
+  int n = 0;
+  for (const char* file : {"keras_layers_operations.safetensors", "keras_layers_series.safetensors",
+                           "keras_layers_inputs.safetensors", "keras_layers.safetensors"}) {
+    const BaselineTable table(file);
+    for (const nlohmann::json& one : table.cases()) {
+      SCOPED_TRACE(one["name"].get<std::string>());
+      const auto text = one["architecture"].get<std::string>();
+      nlohmann::json architecture = nlohmann::json::parse(text);
+      if (!architecture.contains("module")) continue;  // of Keras 2
+      DropModules(&architecture);
+      std::vector<Problem> problems;
+      const auto spec = ParseModel(architecture.dump(), nullptr, &problems);
+      for (const Problem& problem : problems) ADD_FAILURE() << problem.message << problem.detail;
+      if (spec == nullptr) continue;
+      EXPECT_EQ(spec->hash, ParseModel(text, nullptr)->hash);
+      ++n;
+    }
+  }
+  EXPECT_GT(n, 300);
 }
 
 }  // namespace

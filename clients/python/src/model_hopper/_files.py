@@ -15,7 +15,7 @@ import numpy as np
 Path = Union[str, "pathlib.PurePath"]
 # Where Keras 3 keeps the weights of layers that consist of layers, in the order of get_weights().
 _PARTS = {
-    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN"), ("cell",)),
+    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN", "ConvLSTM1D", "ConvLSTM2D"), ("cell",)),
     **dict.fromkeys(("MultiHeadAttention", "GroupQueryAttention"),
                     ("query_dense", "key_dense", "value_dense", "output_dense")),
 }
@@ -47,7 +47,7 @@ def safetensors_bytes(tensors: List[Tuple[str, Any]]) -> bytes:
     """A .safetensors file of these arrays, in their order."""
     header: Dict[str, Any] = {}
     place = 0
-    arrays = [np.ascontiguousarray(array, "<f4") for _, array in tensors]
+    arrays = [np.asarray(array, "<f4", order="C") for _, array in tensors]  # scalars stay scalars
     for (name, _), array in zip(tensors, arrays):
         header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [place, place + array.nbytes]}
         place += array.nbytes
@@ -157,6 +157,10 @@ def _of_layer(group: Any, layer: Dict[str, Any], file: str) -> Iterator[Tuple[st
         yield from _of_keras_3(group, layer, file)
         return
     kind = layer["class_name"].rpartition(">")[2]
+    if kind == "SpectralNormalization":  # its kernel is that of the layer inside
+        yield from _variables(group)
+        yield from list(_variables(_part(group, "layer", layer, file)))[1:]
+        return
     for part in _WRAPPERS.get(kind, ()):
         inner = layer["config"].get(part) or layer["config"]["layer"]
         yield from _of_layer(_part(group, part, layer, file), inner, file)
@@ -186,8 +190,17 @@ def _of_keras_2(group: Any, model: Dict[str, Any], file: str) -> Iterator[Tuple[
     for name in map(_text, group.attrs["layer_names"]):
         part = group[name]
         paths = [_text(path) for path in part.attrs["weight_names"]]
-        for path in _in_order(paths, layers.get(name)):
+        for path in _in_order(_vector_second(paths), layers.get(name)):
             yield f"{part.name}/{path}", part[path][()]
+
+
+def _vector_second(paths: List[str]) -> List[str]:
+    """In Keras 3 a SpectralNormalization has its vector behind the kernel, but not in .h5 files."""
+    vectors = [path for path in paths if path.endswith("/vector_u")]
+    if len(vectors) != 1:
+        return paths
+    others = [path for path in paths if path not in vectors]
+    return others[:1] + vectors + others[1:]
 
 
 def _in_order(paths: List[str], layer: Optional[Dict[str, Any]]) -> List[str]:

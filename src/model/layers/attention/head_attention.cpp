@@ -39,7 +39,8 @@ HeadAttention::HeadAttention(LayerConfig& config)
   config.Ignore("flash_attention");  // how Keras computes it
 }
 
-MultiHeadAttention::MultiHeadAttention(LayerConfig& config) : HeadAttention(config) {
+MultiHeadAttention::MultiHeadAttention(LayerConfig& config)
+    : HeadAttention(config), takes_masks(config.family() == KerasFamily::kKeras3) {
   heads = key_value_heads = ReadCount(config, "num_heads");
   key_dim = ReadCount(config, "key_dim");
   value_dim = config.Has("value_dim") ? ReadCount(config, "value_dim") : key_dim;

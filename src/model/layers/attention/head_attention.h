@@ -43,7 +43,9 @@ struct MultiHeadAttention : HeadAttention {
   static constexpr const char* kDescription = "attention with several heads";
   static constexpr const char* kSince = "2.4";
   explicit MultiHeadAttention(LayerConfig& config);
-  Masking masking() const override { return Masking::kTakes; }
+  Masking masking() const override { return takes_masks ? Masking::kTakes : Masking::kCarries; }
+
+  bool takes_masks;  // in Keras 3
 };
 struct GroupQueryAttention : HeadAttention {
   static constexpr const char* kName = "GroupQueryAttention";

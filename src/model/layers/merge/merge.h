@@ -9,12 +9,17 @@ namespace layers {
 struct Merge : Layer {
   enum class Kind { kAdd, kSubtract, kMultiply, kDivide, kAverage, kMaximum, kMinimum };
 
-  Merge(LayerConfig& config, Kind how) : Layer(config), kind(how) {}
+  Merge(LayerConfig& config, Kind how)
+      : Layer(config), kind(how), joins_masks(config.family() == KerasFamily::kKeras2) {}
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
 
   Kind kind;
   double scale = 1.0;  // kAdd: of all inputs but the first
+  bool joins_masks;    // in Keras 2, all layers those that there are
+
+ protected:
+  Masking Joins(Masking otherwise) const { return joins_masks ? Masking::kJoins : otherwise; }
 };
 std::unique_ptr<Operator> MakeOperator(const Merge& layer);
 ops::Value Export(const Merge& layer, const ExportCall& call);
@@ -24,7 +29,7 @@ struct Add : Merge {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "sum of inputs";
   explicit Add(LayerConfig& config) : Merge(config, Kind::kAdd) {}
-  Masking masking() const override { return Masking::kMerges; }
+  Masking masking() const override { return Joins(Masking::kMerges); }
 };
 std::unique_ptr<PlannedOp> Plan(const Add& layer, PlanNode* node);
 
@@ -33,7 +38,7 @@ struct Average : Merge {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "mean of inputs";
   explicit Average(LayerConfig& config) : Merge(config, Kind::kAverage) {}
-  Masking masking() const override { return Masking::kMerges; }
+  Masking masking() const override { return Joins(Masking::kMerges); }
 };
 
 // Of keras.applications' InceptionResNetV2.
@@ -62,7 +67,7 @@ struct Maximum : Merge {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "largest of inputs";
   explicit Maximum(LayerConfig& config) : Merge(config, Kind::kMaximum) {}
-  Masking masking() const override { return Masking::kCannot; }
+  Masking masking() const override { return Joins(Masking::kCannot); }
 };
 
 struct Minimum : Merge {
@@ -70,7 +75,7 @@ struct Minimum : Merge {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "smallest of inputs";
   explicit Minimum(LayerConfig& config) : Merge(config, Kind::kMinimum) {}
-  Masking masking() const override { return Masking::kCannot; }
+  Masking masking() const override { return Joins(Masking::kCannot); }
 };
 
 struct Multiply : Merge {
@@ -78,7 +83,7 @@ struct Multiply : Merge {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "product of inputs";
   explicit Multiply(LayerConfig& config) : Merge(config, Kind::kMultiply) {}
-  Masking masking() const override { return Masking::kCannot; }
+  Masking masking() const override { return Joins(Masking::kCannot); }
 };
 
 struct Subtract : Merge {
@@ -86,7 +91,7 @@ struct Subtract : Merge {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "difference of two inputs";
   explicit Subtract(LayerConfig& config) : Merge(config, Kind::kSubtract) {}
-  Masking masking() const override { return Masking::kMerges; }
+  Masking masking() const override { return Joins(Masking::kMerges); }
 };
 
 }  // namespace layers

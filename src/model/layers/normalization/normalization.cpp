@@ -10,7 +10,8 @@ Normalization::Normalization(LayerConfig& config)
       axes(config.Ints("axis", 0, {-1})),
       mean(config.Numbers("mean", {})),
       variance(config.Numbers("variance", {})),
-      invert(config.Bool("invert", false)) {
+      invert(config.Bool("invert", false)),
+      carries_masks(config.family() == KerasFamily::kKeras3) {
   if (mean.size() != variance.size()) {
     config.Fail(ErrorCode::kInvalidParameter,
                 "arguments \"mean\" and \"variance\" must have as many values");

@@ -16,7 +16,7 @@ struct Normalization : SameShape {
   explicit Normalization(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   std::vector<WeightSpec> Weights(const std::vector<Shape>& inputs) const override;
-  Masking masking() const override { return Masking::kCarries; }
+  Masking masking() const override { return carries_masks ? Masking::kCarries : Masking::kLoses; }
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
 
   // The shape of the statistics for this input: 1 where an axis has no statistics of its own.
@@ -27,6 +27,7 @@ struct Normalization : SameShape {
   std::vector<double> mean;
   std::vector<double> variance;
   bool invert;
+  bool carries_masks;  // in Keras 3
 };
 std::unique_ptr<Operator> MakeOperator(const Normalization& layer);
 ops::Value Export(const Normalization& layer, const ExportCall& call);

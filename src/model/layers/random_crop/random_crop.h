@@ -12,7 +12,6 @@ struct RandomCrop : Resized {
   static constexpr const char* kWeights = "";
   static constexpr const char* kDescription = "a part of an image, at a random place in training";
   static constexpr const char* kSince = "2.6";
-  static constexpr bool kHeedsTraining = false;
 
   explicit RandomCrop(LayerConfig& config);
   // Without chance; so are, in training too, images that are smaller.

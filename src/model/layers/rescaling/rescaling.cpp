@@ -8,7 +8,8 @@ namespace layers {
 Rescaling::Rescaling(LayerConfig& config)
     : Layer(config),
       scale(config.Numbers("scale", {1.0})),
-      offset(config.Numbers("offset", {0.0})) {
+      offset(config.Numbers("offset", {0.0})),
+      carries_masks(config.family() == KerasFamily::kKeras3) {
   if (!config.Has("scale")) {
     config.Missing("scale");
   }

@@ -15,10 +15,11 @@ struct Rescaling : Layer {
   explicit Rescaling(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
-  Masking masking() const override { return Masking::kCarries; }
+  Masking masking() const override { return carries_masks ? Masking::kCarries : Masking::kLoses; }
 
   std::vector<double> scale;
   std::vector<double> offset;
+  bool carries_masks;  // in Keras 3
 };
 std::unique_ptr<Operator> MakeOperator(const Rescaling& layer);
 std::unique_ptr<PlannedOp> Plan(const Rescaling& layer, PlanNode* node);

@@ -7,6 +7,9 @@ namespace hopper {
 namespace layers {
 
 struct Resized : Layer {
+  // Keras 3 writes training=True, its default for layers of images.
+  static constexpr bool kHeedsTraining = false;
+
   explicit Resized(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   int64_t Flops(const std::vector<Shape>& inputs, const Shape& output) const override;
