@@ -576,6 +576,25 @@ hopper_set_client_check(int interval)
 #define hopper_set_client_check(interval) ((void) 0)
 #endif
 
+/*
+ * Whether the function that runs is connected to SPI, and that again after an error in a statement
+ * of its own has been caught: before 10 the server takes what runs for the statement then.
+ */
+#if PG_VERSION_NUM < 100000
+static inline bool
+hopper_has_spi(void)
+{
+	bool		connected = SPI_push_conditional();
+
+	SPI_pop_conditional(connected);
+	return connected;
+}
+#define hopper_restore_spi(connected) ((connected) ? SPI_restore_connection() : (void) 0)
+#else
+#define hopper_has_spi() false
+#define hopper_restore_spi(connected) ((void) (connected))
+#endif
+
 static inline void
 hopper_reset_latch(void)
 {

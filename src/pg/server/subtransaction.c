@@ -13,6 +13,7 @@ run(hopper_work_fn work, void *state, bool keep)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
+	bool		connected = hopper_has_spi();
 	ErrorData  *volatile error = NULL;
 
 	BeginInternalSubTransaction(NULL);
@@ -33,6 +34,7 @@ run(hopper_work_fn work, void *state, bool keep)
 		RollbackAndReleaseCurrentSubTransaction();
 	}
 	PG_END_TRY();
+	hopper_restore_spi(connected);
 	MemoryContextSwitchTo(caller);
 	CurrentResourceOwner = owner;
 	return error;
