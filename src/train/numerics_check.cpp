@@ -105,6 +105,7 @@ void Compute(const char* model, Precision precision, ByteWriter* result) {
   options.batch = kBatch;
   options.training = true;
   options.precision = precision;
+  options.bf16_everywhere = true;
   StepPlan plan(network, options);
   plan.SetInput(input.data());
   StepArguments step;

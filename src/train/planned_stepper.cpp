@@ -38,7 +38,7 @@ class PlannedStepper : public Stepper {
     step.params = state->params.data();
     step.gradients = plans_->gradients().data();
     step.step = state->step;
-    step.shadow = Shadow(state->params);
+    if (plan.plan.reads_shadow()) step.shadow = Shadow(state->params);
     double penalty = PenaltySum(RegularizationLoss(setup_.spans, step.params), n);
     step.penalty = &penalty;
     plan.plan.SetInput(batch_.input().const_data_ptr<float>());
@@ -65,10 +65,10 @@ class PlannedStepper : public Stepper {
   }
 
  private:
-  // The weights in bf16: rounded at the first step, written by the optimizer from then on. Null
-  // in fp32.
+  // The weights in bf16: rounded at the first step that reads them, written by the optimizer from
+  // then on.
   const uint16_t* Shadow(const AlignedArray<float>& params) {
-    if (setup_.precision == Precision::kBf16 && shadow_.size() != params.size()) {
+    if (shadow_.size() != params.size()) {
       shadow_ = AlignedArray<uint16_t>(params.size());
       for (size_t i = 0; i < params.size(); ++i) shadow_[i] = ToBf16(params[i]);
     }

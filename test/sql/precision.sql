@@ -3,8 +3,8 @@ CREATE SCHEMA hopper_precision;
 SET search_path = hopper_precision;
 -- Processors without bfloat16 instructions give a NOTICE.
 SET client_min_messages = warning;
-\set mlp '{"class_name": "Sequential", "keras_version": "2.4.0", "backend": "tensorflow", "config": {"name": "mlp", "layers": [{"class_name": "Dense", "config": {"name": "dense_1", "batch_input_shape": [null, 3], "units": 8, "activation": "relu"}}, {"class_name": "Dense", "config": {"name": "dense_2", "units": 2, "activation": "softmax"}}]}}'
-\set adam 'loss=''categorical_crossentropy'', optimizer=''Adam(lr=0.05)'', metrics=[''accuracy'']'
+\set mlp '{"class_name": "Sequential", "keras_version": "2.4.0", "backend": "tensorflow", "config": {"name": "mlp", "layers": [{"class_name": "Dense", "config": {"name": "dense_1", "batch_input_shape": [null, 3], "units": 64, "activation": "relu"}}, {"class_name": "Dense", "config": {"name": "dense_2", "units": 64, "activation": "relu"}}, {"class_name": "Dense", "config": {"name": "dense_3", "units": 2, "activation": "softmax"}}]}}'
+\set adam 'loss=''categorical_crossentropy'', optimizer=''Adam(lr=0.005)'', metrics=[''accuracy'']'
 CREATE TABLE points AS SELECT i AS id, ARRAY[sin(i), cos(i), sin(2 * i)]::real[] AS x,
     CASE WHEN sin(i) > 0 THEN 'up' ELSE 'down' END AS y FROM generate_series(1, 200) i;
 SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x', validation_fraction => 0.25);
@@ -38,7 +38,7 @@ DO $$
 DECLARE
     hint text;
 BEGIN
-    PERFORM hopper.fit('packed', 'half', 'models', 1, 'loss=''categorical_crossentropy'', optimizer=''Adam(lr=0.05)''',
+    PERFORM hopper.fit('packed', 'half', 'models', 1, 'loss=''categorical_crossentropy'', optimizer=''Adam(lr=0.005)''',
         'batch_size=16', 1, warm_start => true);
 EXCEPTION WHEN object_not_in_prerequisite_state THEN
     GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;

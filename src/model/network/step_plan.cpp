@@ -62,6 +62,7 @@ void StepPlan::PlanNodes(const Network& network, const PlanOptions& options) {
     node->stream = network.stream(i);
     node->kernels = &kernels;
     node->bf16 = bf16;
+    node->bf16_everywhere = options.bf16_everywhere;
     node->measured_parts = options.measured_parts;
     if (options.measured_parts == 0) node->team = Team::Current();
     bool needs_gradient = false;
@@ -214,6 +215,11 @@ void StepPlan::PlaceBuffers() {
     offsets_.emplace_back(buffer, offset);
     arena_floats_ = std::max(arena_floats_, offset + size);
   }
+}
+
+bool StepPlan::reads_shadow() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return entry.node->reads_shadow; });
 }
 
 void StepPlan::Forward(const StepArguments& step) {

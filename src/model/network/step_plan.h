@@ -20,6 +20,7 @@ struct PlanOptions {
   bool input_gradient = false;  // also computes the gradient of the input
   uint64_t seed = 0;            // dropout
   Precision precision = Precision::kFp32;  // layers that run through autograd stay in fp32
+  bool bf16_everywhere = false;            // small products, too, which are else computed in fp32
   // Not 0: no memory is taken, and the plan cannot run; its sizes are those of a team of so many.
   int measured_parts = 0;
 };
@@ -41,6 +42,8 @@ class StepPlan {
   float* output_gradient() {
     return output_->gradient == nullptr ? nullptr : output_->gradient->data;
   }
+  // Whether a step reads StepArguments::shadow.
+  bool reads_shadow() const;
   const float* input_gradient() const { return values_[input_id_].gradient->data; }
 
   void Forward(const StepArguments& step);

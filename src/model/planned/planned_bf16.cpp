@@ -4,6 +4,22 @@
 #include <algorithm>
 
 namespace hopper {
+
+bool RoundsOperands(const PlanNode& node, int64_t rows, int64_t columns, int64_t length) {
+  if (node.bf16 == nullptr) return false;
+  if (node.bf16_everywhere) return true;
+  // Measured with AMX: below these a dense layer's step took longer than in float32. Weights are
+  // packed in each step, which few rows do not pay for; least of all where there are few columns,
+  // to which panels of 16 are filled up. Without tiles products gain less.
+  constexpr int64_t kTerms = 8;
+  constexpr int64_t kOperations = 16 * 1024;
+  constexpr int64_t kFewRows = 16;
+  constexpr int64_t kFewColumns = 32;
+  constexpr int64_t kManyRows = 1024;
+  const int64_t weights = node.bf16->tiles || rows >= kManyRows ? 512 : 4096;
+  return length >= kTerms && (rows >= kFewRows || columns >= kFewColumns) &&
+         Product({length, columns}) >= weights && Product({rows, length, columns}) >= kOperations;
+}
 namespace {
 
 // Calls pack(j, n, fill, to) for the columns j .. j + n of each panel.

@@ -8,6 +8,13 @@
 
 namespace hopper {
 
+// Whether the products of a layer with so many rows (of the whole batch), columns and terms of a
+// sum take rounded operands in a step of bfloat16: smaller ones stay in float32, because rounding
+// and packing takes longer there than the products gain. A function of the shape and of what the
+// numerics class says; where it is false float32 is no slower (bench/step_bench,
+// docs/performance.md).
+bool RoundsOperands(const PlanNode& node, int64_t rows, int64_t columns, int64_t length);
+
 // Floats of a buffer with so many bfloat16 numbers.
 inline int64_t Bf16Floats(int64_t n) { return (n + 1) / 2; }
 inline uint16_t* Bf16Data(const PlanBuffer* buffer) {

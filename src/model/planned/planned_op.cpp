@@ -15,6 +15,7 @@ std::unique_ptr<PlanNode> PlanNode::Inner() const {
   inner->stream = stream;
   inner->kernels = kernels;
   inner->bf16 = bf16;
+  inner->bf16_everywhere = bf16_everywhere;
   inner->team = team;
   inner->measured_parts = measured_parts;
   return inner;

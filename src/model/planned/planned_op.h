@@ -81,6 +81,7 @@ class PlanNode {
   uint32_t stream = 0;  // Network::stream()
   const Kernels* kernels = nullptr;
   const Bf16Kernels* bf16 = nullptr;  // products take bfloat16 operands; null: fp32
+  bool bf16_everywhere = false;       // also where RoundsOperands() would say no
   Team* team = nullptr;               // shares the work of large ops; null: the thread works alone
   int measured_parts = 0;             // of a plan that is only measured; 0: the team's
   int64_t parts() const {
@@ -91,6 +92,8 @@ class PlanNode {
   // To be set by the layer: whether Backward() reads the values of the inputs or of the output.
   bool keeps_inputs = false;
   bool keeps_output = false;
+  // Forward() or Backward() reads StepArguments::shadow.
+  bool reads_shadow = false;
   // The output is the input under another shape: no op is needed.
   bool alias = false;
 

@@ -1,6 +1,8 @@
 // Planned steps in bf16. One layer at a time against the fp32 plan of operands that were rounded
 // beforehand: the same products, so that nothing but the order of float32 sums may differ. Whole
 // models against the fp32 plan within what rounding allows.
+#include "model/planned/planned_bf16.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,6 +61,7 @@ StepResult Step(const Network& network, int64_t batch, Precision precision,
   options.input_gradient = true;
   options.seed = 11;
   options.precision = precision;
+  options.bf16_everywhere = true;
   StepPlan plan(network, options);
   AlignedArray<float> gradients(static_cast<size_t>(spec.flat_size));
   StepArguments step;
@@ -222,6 +225,54 @@ TEST_P(Bf16Model, IsNearFp32) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Bf16Model, testing::Range(0, 30));
+
+// Which products take rounded operands is a function of their sizes and of the class.
+TEST(Bf16Plan, SmallProductsStayInFloat32) {
+  PlanNode node;
+  EXPECT_FALSE(RoundsOperands(node, 4096, 4096, 4096)) << "not in fp32";
+  Bf16Kernels tiles = *BaselineBf16Kernels();
+  tiles.tiles = true;
+  Bf16Kernels vectors = tiles;
+  vectors.tiles = false;
+  struct Sizes {
+    int64_t rows, columns, length;
+    bool tiles, vectors;
+  };
+  for (const Sizes& p : {Sizes{8, 10, 4, false, false}, Sizes{8, 10, 256, false, false},
+                         Sizes{8, 32, 64, true, false}, Sizes{32, 10, 32, false, false},
+                         Sizes{32, 32, 64, true, false}, Sizes{32, 64, 64, true, true},
+                         Sizes{256, 128, 64, true, true}, Sizes{256, 1, 64, false, false},
+                         Sizes{2048, 16, 9, false, false}, Sizes{32768, 32, 27, true, true},
+                         Sizes{512, 64, 64, true, true}, Sizes{1 << 20, 256, 4, false, false}}) {
+    SCOPED_TRACE(testing::Message() << p.rows << " x " << p.columns << ", " << p.length);
+    node.bf16_everywhere = false;
+    node.bf16 = &tiles;
+    EXPECT_EQ(RoundsOperands(node, p.rows, p.columns, p.length), p.tiles);
+    node.bf16 = &vectors;
+    EXPECT_EQ(RoundsOperands(node, p.rows, p.columns, p.length), p.vectors);
+    node.bf16_everywhere = true;
+    EXPECT_TRUE(RoundsOperands(node, p.rows, p.columns, p.length));
+  }
+}
+
+// What no product reads is not rounded, neither by the first step nor by the optimizer.
+TEST(Bf16Plan, WeightsAreRoundedWhereAProductReadsThem) {
+  PlanOptions options;
+  options.precision = Precision::kBf16;
+  options.training = true;
+  for (const bool large : {false, true}) {
+    options.batch = large ? 256 : 1;
+    for (const std::string& json :
+         {DenseText("64", 64, "relu"), ConvText(8, 8, 16, 32, 3, 3, 1, true, "relu"),
+          KerasSequential({KerasLayer(
+              "SeparableConv2D", "a",
+              R"("filters": 64, "kernel_size": 3, "batch_input_shape": [null, 3, 3, 64])")})}) {
+      const Network network(ParseModel(json, nullptr));
+      const bool conv = json.find("\"Conv2D\"") != std::string::npos;
+      EXPECT_EQ(StepPlan(network, options).reads_shadow(), large || conv) << json;
+    }
+  }
+}
 
 // The convolution of each channel stays in float32, that of the pixels takes rounded operands: in
 // both precisions bit for bit what the two layers compute one after the other.

@@ -3,6 +3,7 @@
 
 #include "model/layers/conv_2d/conv_2d.h"
 #include "model/layers/depthwise_conv_2d/planned.h"
+#include "model/planned/planned_bf16.h"
 
 namespace hopper {
 namespace layers {
@@ -15,6 +16,9 @@ constexpr int64_t kFewGroups = 8;
 // Cells of a padded image up to which padding for cells of the window that never meet the image
 // does no harm.
 constexpr int64_t kSmallPadded = 4096;
+
+// Multiplications from which RunShares() may share a convolution.
+constexpr int64_t kShared = 200 * 1000;
 
 int64_t PaddedCells(const Shape& image, const ConvSizes& sizes) {
   return ElementCount({image[0] + sizes.height.before + sizes.height.after,
@@ -54,7 +58,14 @@ std::unique_ptr<PlannedOp> Plan(const Conv2D& layer, PlanNode* node) {
     sizes.groups = layer.groups;
     return MakePlannedSparseConv2D(node, sizes, layer.activation);
   }
-  if (node->bf16 != nullptr) return MakePlannedConv2DBf16(node, sizes, layer.activation);
+  // What a team shares takes rounded operands, for which no sum is cut: in float32 a kernel's
+  // gradient is, so that its bits would depend on the team.
+  const int64_t rows = node->output->size / layer.filters;
+  const int64_t length = layer.kernel[0] * layer.kernel[1] * image[2];
+  if (RoundsOperands(*node, rows, layer.filters, length) ||
+      (node->bf16 != nullptr && ElementCount({rows, layer.filters, length}) >= kShared)) {
+    return MakePlannedConv2DBf16(node, sizes, layer.activation);
+  }
   return MakePlannedConv2D(node, sizes, layer.activation);
 }
 

@@ -45,6 +45,7 @@ class PlannedConv2DBf16 : public PlannedOp {
         padded_size_((in_height_ + sizes.height.before + sizes.height.after) * padded_row_),
         even_out_(2 * Pairs(out_)),
         unit_stride_(sizes.stride_height == 1 && sizes.stride_width == 1) {
+    node->reads_shadow = true;
     packed_ = node->Scratch({Bf16PackedSize(out_, s_.kernel_height * Pairs(row_taps_))},
                             During::kForward);
     const int64_t parts = node->parts();

@@ -2,6 +2,7 @@
 
 #include "model/layers/dense/dense.h"
 #include "model/network/planned_matrix.h"
+#include "model/planned/planned_bf16.h"
 
 namespace hopper {
 namespace layers {
@@ -79,7 +80,10 @@ class PlannedDense : public PlannedOp {
 std::unique_ptr<PlannedOp> Plan(const Dense& layer, PlanNode* node) {
   const bool applies = AppliesActivation(layer.activation, *node);
   if (!PlannedActivation::Supports(layer.activation, applies, node->output->shape)) return nullptr;
-  if (node->bf16 != nullptr) return MakePlannedDenseBf16(node, layer.activation, layer.use_bias);
+  const int64_t columns = node->output->shape.back();
+  if (RoundsOperands(*node, node->output->size / columns, columns, node->inputs[0]->shape.back())) {
+    return MakePlannedDenseBf16(node, layer.activation, layer.use_bias);
+  }
   return std::make_unique<PlannedDense>(node, layer.activation, layer.use_bias);
 }
 

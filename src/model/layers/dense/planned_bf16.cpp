@@ -24,6 +24,7 @@ class PlannedDenseBf16 : public PlannedOp {
         length_(node->inputs[0]->shape.back()),
         columns_(node->output->shape.back()),
         rows_(node->output->size / columns_) {
+    node->reads_shadow = true;
     input_ = node->Scratch({rows_, Pairs(length_)}, During::kForward);
     weights_ = node->Scratch({Bf16PackedSize(columns_, Pairs(length_))}, During::kForward);
     node->keeps_inputs = node->weights[0].trainable;

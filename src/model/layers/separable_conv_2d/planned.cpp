@@ -3,6 +3,7 @@
 
 #include "model/layers/depthwise_conv_2d/planned.h"
 #include "model/layers/separable_conv_2d/separable_conv_2d.h"
+#include "model/planned/planned_bf16.h"
 
 namespace hopper {
 namespace layers {
@@ -37,12 +38,14 @@ class PlannedSeparable : public PlannedOp {
     pixel.height.output = between_.shape[0];
     pixel.width.output = between_.shape[1];
     pixel.use_bias = layer.use_bias;
-    pointwise_op_ = node->bf16 != nullptr
-                        ? MakePlannedConv2DBf16(pointwise_.get(), pixel, layer.activation)
-                        : MakePlannedConv2D(pointwise_.get(), pixel, layer.activation);
+    pointwise_op_ =
+        RoundsOperands(*node, node->output->size / layer.filters, layer.filters, between_.shape[2])
+            ? MakePlannedConv2DBf16(pointwise_.get(), pixel, layer.activation)
+            : MakePlannedConv2D(pointwise_.get(), pixel, layer.activation);
     pointwise_->input_accumulates = {0};
     node->keeps_inputs = depthwise_->keeps_inputs;
     node->keeps_output = pointwise_->keeps_output;
+    node->reads_shadow = pointwise_->reads_shadow;
     node->TakeRequests(depthwise_.get());
     node->TakeRequests(pointwise_.get());
   }
