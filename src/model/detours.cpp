@@ -77,6 +77,9 @@ constexpr const char* kSlice =
 
 const Detour kOperations[] = {
     {"add add_v2 subtract sub multiply mul maximum minimum add_n", "", kMerge},
+    {"where select", "", "Multiply by 0 and 1: keras.ops.cast(x > 0, \"float32\") * y."},
+    {"equal not_equal greater greater_equal less less_equal", "",
+     "Compare with a number: keras.ops.cast(x - y > 0, \"float32\")."},
     {"true_divide truediv divide floor_divide floordiv mod", "",
      "Write keras.layers.Rescaling(1 / number), or divide in SQL before the data are packed."},
     {"mean reduce_mean", "",

@@ -251,21 +251,35 @@ bool GraphBuilder::CheckAxes(const GraphLayer& at, const std::vector<Shape>& sha
   return true;
 }
 
-int GraphBuilder::CallLayer(const GraphLayer& at, const Call& call,
-                            const std::vector<int>& arguments, bool inference) {
+int GraphBuilder::TensorOfMask(const GraphLayer& at, int id) {
+  const Mask* mask = masks_.Find(id);
+  if (mask == nullptr || mask->size() != 1) return id;
+  const MaskStep step = mask->front();
+  if (step.kind != MaskStep::Kind::kNotEqual) return id;
+  JsonDocument config;
+  (*config.root())["name"] = at.name + "/mask";
+  (*config.root())["number"] = step.value;
+  return CallOwn("NotEqual", *config.root(), "number=" + NumberText(step.value), {step.input});
+}
+
+int GraphBuilder::CallLayer(const GraphLayer& at, const Call& call, std::vector<int> arguments,
+                            bool inference) {
   if (at.layer < 0) return -1;
   const size_t data = call.inputs.size();
   std::vector<Shape> shapes;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const int id = arguments[i];
+    int& id = arguments[i];
     if (id == -1) return -1;
     if (i >= data) continue;
+    if (id <= Masks::kNothing && at.operation) id = TensorOfMask(at, id);
     if (id <= Masks::kNothing) {
       Fail(ErrorCode::kNotSupported,
            "layer \"" + at.name + "\" takes a mask for a tensor, which is not supported",
-           "It is " + at.path + " of the architecture.");
+           "It is " + at.path + " of the architecture.",
+           "Write keras.ops.cast(x != 0, \"float32\") for a mask to calculate with.");
       return -1;
     }
+    if (id == -1) return -1;
     shapes.push_back(spec_->tensors[id]);
   }
   const Layer& layer = *keras_->layers[at.layer];

@@ -48,9 +48,11 @@ class GraphBuilder {
   // A nested model sees the masks that its call names. `arguments` are the call's inputs and masks.
   bool CallModel(const GraphLayer& layer, const Call& call, const std::vector<int>& arguments,
                  bool inference, std::vector<int>* outputs);
+  // A tensor of 0 and 1 for a mask that an operation calculates with; its own id where there is
+  // none.
+  int TensorOfMask(const GraphLayer& at, int id);
   // The id of the output, or -1. `arguments` are the call's inputs and masks.
-  int CallLayer(const GraphLayer& at, const Call& call, const std::vector<int>& arguments,
-                bool inference);
+  int CallLayer(const GraphLayer& at, const Call& call, std::vector<int> arguments, bool inference);
   bool CheckInput(const GraphLayer& layer, int tensor, bool taken);
   bool CheckAxes(const GraphLayer& at, const std::vector<Shape>& shapes);
   bool CheckWeights(const std::vector<WeightSpec>& weights, const std::string& shown);

@@ -37,18 +37,25 @@ std::string FunctionOf(const json& entry) {
   return function.substr(function.rfind('.') + 1);  // all of it where there is no point
 }
 
-// What an operation is called with: tensors, and at most one number.
+// What an operation is called with: tensors, and at most one number or list of numbers.
 struct Operands {
   int tensors = 0;
   int numbers = 0;
+  int lists = 0;
   double number = 0.0;
+  std::vector<double> list;
   bool number_first = false;
 
   bool Add(const json& value) {
     if (value.is_number()) return AddNumber(value);
-    if (StringMember(value, "class_name") == "__keras_tensor__") return AddTensor();
+    const std::string class_name = StringMember(value, "class_name");
+    if (class_name == "__keras_tensor__") return AddTensor();
+    if (class_name == "__numpy__" || class_name == "__tensor__") {
+      return AddList(Member(Member(value, "config"), "value"));
+    }
     if (!value.is_array() || value.empty()) return false;
     if (value[0].is_string()) return AddTriple(value);
+    if (value[0].is_number()) return AddList(value);
     for (const json& item : value) {
       if (!Add(item)) return false;
     }
@@ -65,6 +72,20 @@ struct Operands {
     number = value.get<double>();
     number_first = tensors == 0;
     ++numbers;
+    return true;
+  }
+  // [1.0, 2.0], which may be in lists that hold nothing else.
+  bool AddList(const json& value) {
+    if (value.is_number()) return AddNumber(value);
+    const json* inner = &value;
+    while (inner->is_array() && inner->size() == 1 && (*inner)[0].is_array()) inner = &(*inner)[0];
+    if (!inner->is_array() || inner->empty()) return false;
+    for (const json& item : *inner) {
+      if (!item.is_number()) return false;
+      list.push_back(item.get<double>());
+    }
+    number_first = tensors == 0;
+    ++lists;
     return true;
   }
   // ["conv", 0, 0, {"y": ...}] or ["_CONSTANT_VALUE", -1, 3.0, {"y": ...}]
@@ -132,25 +153,40 @@ bool IsDivision(const std::string& function) {
   return function == "true_divide" || function == "truediv" || function == "divide";
 }
 
-// x * scale + offset in place of an operation of a tensor and a number.
+// x * scale + offset in place of an operation of a tensor and a number, or a list of numbers for
+// the last axis.
 const char* AsRescaling(const std::string& function, const Operands& operands, json* config) {
+  const bool first = operands.number_first;
+  const auto scaled = [&](double number, double* scale, double* offset) {
+    *scale = 1.0;
+    *offset = 0.0;
+    if (function == "add") {
+      *offset = number;
+    } else if (function == "subtract") {
+      *scale = first ? -1.0 : 1.0;
+      *offset = first ? number : -number;
+    } else if (function == "multiply") {
+      *scale = number;
+    } else if (IsDivision(function) && !first && number != 0.0) {
+      *scale = 1.0 / number;
+    } else {
+      return false;
+    }
+    return true;
+  };
   double scale = 1.0;
   double offset = 0.0;
-  const double number = operands.number;
-  if (function == "add") {
-    offset = number;
-  } else if (function == "subtract") {
-    scale = operands.number_first ? -1.0 : 1.0;
-    offset = operands.number_first ? number : -number;
-  } else if (function == "multiply") {
-    scale = number;
-  } else if (IsDivision(function) && !operands.number_first && number != 0.0) {
-    scale = 1.0 / number;
-  } else {
-    return nullptr;
+  if (operands.lists == 0) {
+    if (!scaled(operands.number, &scale, &offset)) return nullptr;
+    (*config)["scale"] = scale;
+    (*config)["offset"] = offset;
+    return "Rescaling";
   }
-  (*config)["scale"] = scale;
-  (*config)["offset"] = offset;
+  for (const double number : operands.list) {
+    if (!scaled(number, &scale, &offset)) return nullptr;
+    (*config)["scale"].push_back(scale);
+    (*config)["offset"].push_back(offset);
+  }
   return "Rescaling";
 }
 
@@ -251,14 +287,119 @@ const char* AsGetItem(json* entry, json* config) {
   return "GetItem";
 }
 
+// Moves an argument out of the config. What holds others is not destroyed: that takes memory.
+void PutAway(const char* key, json* entry, json* config) {
+  const auto found = config->find(key);
+  if (found == config->end()) return;
+  (*entry)["put away"][key].swap(*found);
+  config->erase(found);
+}
+
+// The two ends of an axis in a list of pairs; false where there are none.
+bool ReadEnds(const json& pairs, size_t axis, int64_t (&ends)[2]) {
+  const json& pair = pairs[axis];
+  if (!pair.is_array() || pair.size() != 2) return false;
+  for (const size_t end : {0, 1}) {
+    if (!pair[end].is_number_integer()) return false;
+    ends[end] = pair[end].get<int64_t>();
+  }
+  return true;
+}
+
+// Zeros around steps or pixels.
+const char* AsPadding(json* entry, json* config) {
+  const char* key = config->contains("pad_width") ? "pad_width" : "paddings";  // tf.keras'
+  const json& pairs = Member(*config, key);
+  const json& mode = Member(*config, "mode");
+  const json& value = Member(*config, "constant_values");
+  const bool zeros = (mode.is_null() || IsText(mode, "constant") || IsText(mode, "CONSTANT")) &&
+                     (value.is_null() || value == json(0) || value == json(0.0));
+  if (!zeros || !pairs.is_array() || (pairs.size() != 3 && pairs.size() != 4)) return nullptr;
+  const size_t last = pairs.size() - 1;
+  std::vector<int64_t> padding;
+  for (size_t axis = 0; axis <= last; ++axis) {
+    int64_t ends[2];
+    if (!ReadEnds(pairs, axis, ends)) return nullptr;
+    const bool fixed = axis == 0 || axis == last;  // the batch, or the channels
+    if (fixed && (ends[0] != 0 || ends[1] != 0)) return nullptr;
+    if (!fixed) padding.insert(padding.end(), ends, ends + 2);
+  }
+  PutAway(key, entry, config);
+  PutAway("mode", entry, config);
+  PutAway("constant_values", entry, config);
+  json& written = (*config)["padding"];
+  if (last == 2) {
+    for (const int64_t end : padding) written.push_back(end);
+    return "ZeroPadding1D";
+  }
+  for (size_t i = 0; i < padding.size(); i += 2) {
+    written.push_back(json());
+    written.back().push_back(padding[i]);
+    written.back().push_back(padding[i + 1]);
+  }
+  return "ZeroPadding2D";
+}
+
+// Of images, by Keras' operation or TensorFlow's.
+const char* AsResizing(json* entry, json* config) {
+  const json& size = Member(*config, "size");
+  if (!size.is_array() || size.size() != 2) return nullptr;
+  for (const json& one : size) {
+    if (!one.is_number_integer()) return nullptr;
+  }
+  const auto height = size[0].get<int64_t>();
+  const auto width = size[1].get<int64_t>();
+  // With what surrounds an image that keeps its ratio.
+  for (const char* key : {"size", "fill_mode", "fill_value"}) PutAway(key, entry, config);
+  (*config)["height"] = height;
+  (*config)["width"] = width;
+  if (config->contains("method")) {
+    (*config)["interpolation"].swap((*config)["method"]);
+    PutAway("method", entry, config);
+  }
+  return "Resizing";
+}
+
+// x / ||x||.
+const char* AsUnit(json* entry, json* config) {
+  const json& order = Member(*config, "order");
+  if (!order.is_null() && order != json(2)) return nullptr;
+  PutAway("order", entry, config);
+  PutAway("epsilon", entry, config);  // which keeps 0 from being divided by 0
+  return "UnitNormalization";
+}
+
 // A tensor is float32 already.
 const char* AsCast(const json& config) {
   return IsText(Member(config, "dtype"), "float32") ? "Identity" : nullptr;
 }
 
+// The layer of x > number, by the function; of number > x, which is x < number, where it says so.
+const char* AsComparison(const std::string& function, bool number_first) {
+  struct Row {
+    const char* function;
+    const char* layer;
+    const char* turned;
+  };
+  static constexpr Row kRows[] = {{"equal", "Equal", "Equal"},
+                                  {"greater", "Greater", "Less"},
+                                  {"greater_equal", "GreaterEqual", "LessEqual"},
+                                  {"less", "Less", "Greater"},
+                                  {"less_equal", "LessEqual", "GreaterEqual"},
+                                  {"not_equal", "NotEqual", "NotEqual"}};
+  for (const Row& row : kRows) {
+    if (function == row.function) return number_first ? row.turned : row.layer;
+  }
+  return nullptr;
+}
+
 // Of a tensor and a number.
 const char* AsNumberLayer(const std::string& function, const Operands& operands, json* config) {
   const double number = operands.number;
+  if (const char* layer = AsComparison(function, operands.number_first)) {
+    (*config)["number"] = number;
+    return layer;
+  }
   if (function == "maximum" || function == "minimum") {
     (*config)[function == "maximum" ? "x_min" : "x_max"] = number;
     // Of equal values the first has the gradient.
@@ -327,9 +468,14 @@ const char* AsLayer(json* entry, json* config) {
   const std::string function = FunctionOf(*entry);
   // Its key is no operand.
   if (function == "get_item" || function == "getitem") return AsGetItem(entry, config);
+  if (IsText(Member(*entry, "class_name"), "NotEqual")) return nullptr;  // makes a mask
   MoveArguments(function, entry, config);
   Operands operands;
   if (!ReadOperands(*entry, &operands)) return nullptr;
+  if (operands.lists != 0) {
+    const bool one = operands.lists == 1 && operands.tensors == 1 && operands.numbers == 0;
+    return one ? AsRescaling(function, operands, config) : nullptr;
+  }
   if (const char* layer = Find(OfTensorLists(), function)) {
     return operands.numbers == 0 ? layer : nullptr;
   }
@@ -345,6 +491,9 @@ const char* AsLayer(json* entry, json* config) {
   if (function == "reshape") return AsReshape(config);
   if (function == "transpose") return AsPermute(config);
   if (function == "cast") return AsCast(*config);
+  if (function == "pad") return AsPadding(entry, config);
+  if (function == "resize") return AsResizing(entry, config);
+  if (function == "normalize" || function == "l2_normalize") return AsUnit(entry, config);
   return AsActivation(function, config);
 }
 
@@ -367,8 +516,9 @@ void NameOperation(json* entry) {
   static const std::set<std::string> kOfMasks = {
       "all",        "any",       "broadcast_to", "convert_to_tensor", "logical_and",
       "logical_or", "not_equal", "ones_like",    "zeros_like"};
-  static const std::set<std::string> kOthers = {"cast",     "exp",   "get_item",
-                                                "negative", "power", "transpose"};
+  static const std::set<std::string> kOthers = {
+      "cast",       "equal",    "exp",       "get_item", "greater", "greater_equal", "less",
+      "less_equal", "negative", "normalize", "pad",      "power",   "resize",        "transpose"};
   const std::string class_name = StringMember(*entry, "class_name");
   const std::string function = SnakeCase(class_name);
   const LayerType* type = FindLayerType(class_name);

@@ -3,7 +3,7 @@
 tf_..., as tf.keras 2 does (package tf-keras, of TensorFlow's version); see keras_table.py and
 write_layers() there. Others are in generate_keras_layers_image.py (op_...)."""
 
-from keras_table import keras, tf, write_layers
+from keras_table import keras, np, tf, write_layers
 
 import tf_keras
 from keras import layers as L
@@ -51,6 +51,23 @@ def keras_3_models(models):
     operation("divide_broadcast", lambda x, y: y / ops.sum(ops.square(y), axis=-1, keepdims=True))
     operation("number_divided", lambda x, y: 2.0 / (ops.square(y) + 1.0))
     operation("reciprocal", lambda x, y: ops.reciprocal(ops.square(y) + 0.7))
+
+    for name in ("greater", "greater_equal", "less", "less_equal", "equal"):
+        function = getattr(ops, name)
+        operation(name, lambda x, y, f=function: ops.cast(f(x, 0.2), "float32") * y)
+        operation("number_" + name, lambda x, y, f=function: ops.cast(f(0.2, x), "float32") * y)
+    operation("not_equal_as_number", lambda x, y: ops.cast(ops.not_equal(ops.relu(x), 0.0), "float32") * y)
+    operation("list_added", lambda x, y: y + keras.ops.array([0.5, -1.0, 2.0, 0.0]))
+    operation("list_subtracted", lambda x, y: y - np.array([0.5, -1.0, 2.0, 0.0], "f4"))
+    operation("of_list_subtracted", lambda x, y: keras.ops.array([[[0.5, -1.0, 2.0, 0.0]]]) - y)
+    operation("list_multiplied", lambda x, y: y * np.array([0.5, -1.0, 2.0, 0.0], "f4"))
+    operation("list_divided", lambda x, y: y / np.array([0.5, -1.0, 2.0, 3.0], "f4"))
+    operation("pad", lambda x, y: ops.pad(y, [[0, 0], [2, 1], [0, 0]]))
+    operation("pad_image", lambda x, y: ops.pad(y, [[0, 0], [2, 1], [0, 1], [0, 0]]), image)
+    operation("resize", lambda x, y: ops.image.resize(y, (3, 7)), image)
+    operation("resize_nearest", lambda x, y: ops.image.resize(y, (7, 3), interpolation="nearest"), image)
+    operation("normalize", lambda x, y: ops.normalize(y, axis=-1))
+    operation("normalize_axis", lambda x, y: ops.normalize(y, axis=1, order=2))
 
     operation("transpose", lambda x, y: ops.transpose(y, (0, 2, 1)))
     operation("transpose_image", lambda x, y: ops.transpose(L.Conv2D(2, 2)(y), (0, -1, 1, 2)), image)
@@ -111,6 +128,17 @@ def tf_keras_models(models):
                   lambda x, y, f=function: f(y, axis=[1, -1], keepdims=True), image)
     operation("divide", lambda x, y: x / (tf.abs(y) + 0.5))
     operation("number_divided", lambda x, y: 2.0 / (tf.square(y) + 1.0))
+    for name in ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal"):
+        function = getattr(tf.math, name)
+        operation(name, lambda x, y, f=function: tf.cast(f(tf.nn.relu(x), 0.0), "float32") * y)
+    operation("number_less", lambda x, y: tf.cast(0.2 < x, "float32") * y)
+    operation("list_added", lambda x, y: y + [0.5, -1.0, 2.0, 0.0])
+    operation("list_subtracted", lambda x, y: y - [0.5, -1.0, 2.0, 0.0])
+    operation("list_divided", lambda x, y: y / [0.5, -1.0, 2.0, 3.0])
+    operation("pad", lambda x, y: tf.pad(y, [[0, 0], [2, 1], [0, 0]]))
+    operation("resize", lambda x, y: tf.image.resize(y, (3, 7)), image)
+    operation("resize_nearest", lambda x, y: tf.image.resize(y, (7, 3), method="nearest"), image)
+    operation("l2_normalize", lambda x, y: tf.math.l2_normalize(y, axis=-1))
     operation("transpose", lambda x, y: tf.transpose(y, [0, 2, 1]))
     operation("transpose_v1", lambda x, y: tf.compat.v1.transpose(y, [0, 2, 1]))
     operation("squeeze", lambda x, y: tf.squeeze(y, axis=1), (1, 4))

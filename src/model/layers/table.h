@@ -13,6 +13,7 @@
 #include "model/layers/batch_normalization/batch_normalization.h"
 #include "model/layers/border_2d/border_2d.h"
 #include "model/layers/category_encoding/category_encoding.h"
+#include "model/layers/comparison/comparison.h"
 #include "model/layers/concatenate/concatenate.h"
 #include "model/layers/conv_1d/conv_1d.h"
 #include "model/layers/conv_2d/conv_2d.h"
@@ -73,23 +74,25 @@ using Layers = LayerList<
     layers::Conv2DTranspose, layers::ConvLSTM1D, layers::ConvLSTM2D, layers::Cos,
     layers::Cropping1D, layers::Cropping2D, layers::CustomScaleLayer, layers::Dense,
     layers::DepthwiseConv1D, layers::DepthwiseConv2D, layers::Discretization, layers::Divide,
-    layers::Dot, layers::Dropout, layers::ELU, layers::Embedding, layers::ExpandDims,
+    layers::Dot, layers::Dropout, layers::ELU, layers::Embedding, layers::Equal, layers::ExpandDims,
     layers::Flatten, layers::GRU, layers::GaussianDropout, layers::GaussianNoise, layers::GetItem,
     layers::GlobalAveragePooling1D, layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D,
-    layers::GlobalMaxPooling2D, layers::GroupNormalization, layers::GroupQueryAttention,
-    layers::Identity, layers::InputLayer, layers::LSTM, layers::LayerNormalization,
-    layers::LayerScale, layers::LeakyReLU, layers::Log, layers::Log1p, layers::MaskingLayer,
-    layers::Matmul, layers::Max, layers::MaxPooling1D, layers::MaxPooling2D, layers::Maximum,
-    layers::Mean, layers::Min, layers::Minimum, layers::MultiHeadAttention, layers::Multiply,
-    layers::Normalization, layers::PReLU, layers::Permute, layers::Power, layers::RMSNormalization,
-    layers::RandomBrightness, layers::RandomContrast, layers::RandomCrop, layers::RandomFlip,
-    layers::RandomRotation, layers::RandomTranslation, layers::RandomZoom, layers::ReLU,
-    layers::Reciprocal, layers::RepeatVector, layers::Rescaling, layers::Reshape, layers::Resizing,
-    layers::Rsqrt, layers::SeparableConv1D, layers::SeparableConv2D, layers::SimpleRNN, layers::Sin,
-    layers::Softmax, layers::SpatialDropout1D, layers::SpatialDropout2D,
-    layers::SpectralNormalization, layers::Sqrt, layers::Square, layers::Squeeze, layers::Stack,
-    layers::Std, layers::Subtract, layers::Sum, layers::Swapaxes, layers::ThresholdedReLU,
-    layers::TimeDistributed, layers::UnitNormalization, layers::UpSampling1D, layers::UpSampling2D,
-    layers::Var, layers::ZeroPadding1D, layers::ZeroPadding2D>;
+    layers::GlobalMaxPooling2D, layers::Greater, layers::GreaterEqual, layers::GroupNormalization,
+    layers::GroupQueryAttention, layers::Identity, layers::InputLayer, layers::LSTM,
+    layers::LayerNormalization, layers::LayerScale, layers::LeakyReLU, layers::Less,
+    layers::LessEqual, layers::Log, layers::Log1p, layers::MaskingLayer, layers::Matmul,
+    layers::Max, layers::MaxPooling1D, layers::MaxPooling2D, layers::Maximum, layers::Mean,
+    layers::Min, layers::Minimum, layers::MultiHeadAttention, layers::Multiply,
+    layers::Normalization, layers::NotEqual, layers::PReLU, layers::Permute, layers::Power,
+    layers::RMSNormalization, layers::RandomBrightness, layers::RandomContrast, layers::RandomCrop,
+    layers::RandomFlip, layers::RandomRotation, layers::RandomTranslation, layers::RandomZoom,
+    layers::ReLU, layers::Reciprocal, layers::RepeatVector, layers::Rescaling, layers::Reshape,
+    layers::Resizing, layers::Rsqrt, layers::SeparableConv1D, layers::SeparableConv2D,
+    layers::SimpleRNN, layers::Sin, layers::Softmax, layers::SpatialDropout1D,
+    layers::SpatialDropout2D, layers::SpectralNormalization, layers::Sqrt, layers::Square,
+    layers::Squeeze, layers::Stack, layers::Std, layers::Subtract, layers::Sum, layers::Swapaxes,
+    layers::ThresholdedReLU, layers::TimeDistributed, layers::UnitNormalization,
+    layers::UpSampling1D, layers::UpSampling2D, layers::Var, layers::ZeroPadding1D,
+    layers::ZeroPadding2D>;
 
 }  // namespace hopper

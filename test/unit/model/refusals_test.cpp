@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -95,7 +96,7 @@ TEST(Refusals, Operations) {
       " | It is an operation on tensors, not a layer. The layer is config.layers[1] of the "
       "architecture. | ";
   EXPECT_EQ(
-      operation("math.add", R"({"y": [1, 2, 3, 4]})"),
+      operation("math.add", R"({"y": [[1, 2], [3, 4]]})"),
       Strings{"layer \"z\" of class TFOpLambda (math.add) is not supported" + place +
               "Write the layer: keras.layers.Add()([x, y]), and so Subtract, Multiply, Maximum "
               "and Minimum."});
@@ -232,6 +233,37 @@ TEST(Refusals, DetoursNameLayersThatAreThere) {
     }
   }
   EXPECT_GT(detours, 50);
+}
+
+// Each class that Keras has is there, or is refused with what to write instead.
+TEST(Refusals, EachLayerOfKerasIsThereOrHasADetour) {
+  std::ifstream file(HOPPER_TEST_DIR "/baseline/keras_classes.json");
+  // What others derive from, and models write in other ways.
+  const std::set<std::string> others = {"AbstractRNNCell", "InputLayer", "Layer", "Wrapper"};
+  const json versions = json::parse(file);
+  for (const auto& [keras, classes] : versions.items()) {
+    SCOPED_TRACE(keras);
+    int there = 0, refused = 0;
+    for (const json& one : classes) {
+      const std::string name = one;
+      SCOPED_TRACE(name);
+      if (others.count(name) != 0) continue;
+      if (FindLayerType(name) != nullptr) {
+        ++there;
+        continue;
+      }
+      const Strings found =
+          Refusals(Sequential(R"({"class_name": ")" + name + R"(", "config": {"name": "l"}})"));
+      ASSERT_EQ(found.size(), 1U);
+      EXPECT_EQ(found[0].find("layer \"l\" of class " + name + " is not supported | "), 0U);
+      EXPECT_EQ(found[0].find("Replace it by supported layers"), found[0].npos) << found[0];
+      ++refused;
+    }
+    RecordProperty(keras,
+                   std::to_string(there) + " there, " + std::to_string(refused) + " refused");
+    EXPECT_EQ(there, keras[0] == 'k' ? 81 : 80);
+    EXPECT_EQ(refused, keras[0] == 'k' ? 59 : 28);
+  }
 }
 
 }  // namespace
