@@ -49,7 +49,7 @@ extern void hopper_pack_read_job(const bytea *description, hopper_pack_job *job)
 typedef struct hopper_pack_plan
 {
 	bool		validation;
-	hopper_pack_layout_of_rows layout;
+	hopper_pack_row_shape row;
 	int32		n_strata;
 	char	   *limits;			/* PACK_PLACE_SIZE each: the last row for validation */
 	bool	   *any;			/* whether any row of the stratum is for validation */

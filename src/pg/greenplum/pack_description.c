@@ -248,29 +248,29 @@ hopper_pack_read_job(const bytea *description, hopper_pack_job *job)
 		hopper_pack_finish_classes(&job->classes);
 	}
 	hopper_get_end(&in);
-	hopper_pack_set_layout(job);
+	hopper_pack_set_row_shape(job);
 }
 
 static void
-put_layout(StringInfo out, const hopper_pack_layout_of_rows *layout)
+put_row_shape(StringInfo out, const hopper_pack_row_shape *row)
 {
-	hopper_put_int(out, (int64) layout->x_size);
-	hopper_put_int(out, (int64) layout->y_size);
-	hopper_put_int(out, layout->x_rank);
-	hopper_put_bytes(out, layout->x_shape, sizeof(layout->x_shape));
-	hopper_put_int(out, layout->y_rank);
-	hopper_put_bytes(out, layout->y_shape, sizeof(layout->y_shape));
+	hopper_put_int(out, (int64) row->x_size);
+	hopper_put_int(out, (int64) row->y_size);
+	hopper_put_int(out, row->x_rank);
+	hopper_put_bytes(out, row->x_shape, sizeof(row->x_shape));
+	hopper_put_int(out, row->y_rank);
+	hopper_put_bytes(out, row->y_shape, sizeof(row->y_shape));
 }
 
 static void
-get_layout(hopper_reader *in, hopper_pack_layout_of_rows *layout)
+get_row_shape(hopper_reader *in, hopper_pack_row_shape *row)
 {
-	layout->x_size = (size_t) hopper_get_int_between(in, 1, PACK_MAX_BUFFER_BYTES);
-	layout->y_size = (size_t) hopper_get_int_between(in, 1, PACK_MAX_BUFFER_BYTES);
-	layout->x_rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
-	hopper_get_array_into(in, layout->x_shape, HOPPER_MAX_RANK, sizeof(int64));
-	layout->y_rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
-	hopper_get_array_into(in, layout->y_shape, HOPPER_MAX_RANK, sizeof(int64));
+	row->x_size = (size_t) hopper_get_int_between(in, 1, PACK_MAX_BUFFER_BYTES);
+	row->y_size = (size_t) hopper_get_int_between(in, 1, PACK_MAX_BUFFER_BYTES);
+	row->x_rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
+	hopper_get_array_into(in, row->x_shape, HOPPER_MAX_RANK, sizeof(int64));
+	row->y_rank = (int) hopper_get_int_between(in, 0, HOPPER_MAX_RANK);
+	hopper_get_array_into(in, row->y_shape, HOPPER_MAX_RANK, sizeof(int64));
 }
 
 bytea *
@@ -280,7 +280,7 @@ hopper_pack_describe_plan(const hopper_pack_plan *plan)
 
 	hopper_begin_description(&out, HOPPER_DESCRIBES_PLAN);
 	hopper_put_int(&out, plan->validation);
-	put_layout(&out, &plan->layout);
+	put_row_shape(&out, &plan->row);
 	hopper_put_int(&out, plan->n_strata);
 	hopper_put_int(&out, plan->n_buffers);
 	hopper_put_bytes(&out, plan->limits, (size_t) plan->n_strata * PACK_PLACE_SIZE);
@@ -296,7 +296,7 @@ hopper_pack_describe_plan(const hopper_pack_plan *plan)
 static void
 check_plan(const hopper_pack_plan *plan)
 {
-	size_t		row = Max(plan->layout.x_size, plan->layout.y_size);
+	size_t		row = Max(plan->row.x_size, plan->row.y_size);
 
 	for (int32 i = 0; i < plan->n_strata; i++)
 		if (((const uint8 *) plan->any)[i] > 1)
@@ -314,7 +314,7 @@ hopper_pack_read_plan(const bytea *description, hopper_pack_plan *plan)
 
 	hopper_open_description(description, HOPPER_DESCRIBES_PLAN, &in);
 	plan->validation = hopper_get_bool(&in);
-	get_layout(&in, &plan->layout);
+	get_row_shape(&in, &plan->row);
 	plan->n_strata = (int32) hopper_get_int_between(&in, 1, PG_INT32_MAX);
 	plan->n_buffers = (int32) hopper_get_int_between(&in, 1, PG_INT32_MAX);
 	plan->limits = hopper_get_array(&in, plan->n_strata, PACK_PLACE_SIZE);

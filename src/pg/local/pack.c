@@ -31,8 +31,8 @@ start_rows(hopper_pack_job *job, const Datum *values, const bool *nulls)
 	Size		size;
 	bytea	   *row;
 
-	hopper_pack_learn_layout(job, values, nulls);
-	size = VARHDRSZ + PACK_KEY_SIZE + job->layout.x_size + job->layout.y_size + sizeof(int32);
+	hopper_pack_learn_row_shape(job, values, nulls);
+	size = VARHDRSZ + PACK_KEY_SIZE + job->row.x_size + job->row.y_size + sizeof(int32);
 	row = palloc(size);
 	SET_VARSIZE(row, size);
 	return row;
@@ -45,7 +45,7 @@ encode_row(hopper_pack_job *job, const Datum *values, const bool *nulls, bytea *
 	char	   *x = key + PACK_KEY_SIZE;
 	int32		stratum = hopper_pack_encode_row(job, values, nulls, key, x);
 
-	memcpy(x + job->layout.x_size + job->layout.y_size, &stratum, sizeof(stratum));
+	memcpy(x + job->row.x_size + job->row.y_size, &stratum, sizeof(stratum));
 	hopper_pack_count_rows(job, stratum, 1);
 }
 
@@ -152,7 +152,7 @@ open_writer(writer *out, const hopper_pack_job *job, hopper_pack_output *output)
 	INT4ARRAYOID, INT4ARRAYOID, BYTEAOID};
 
 	out->output = output;
-	hopper_pack_buffer_init(&out->buffer, &job->layout, output->buffer_size);
+	hopper_pack_buffer_init(&out->buffer, &job->row, output->buffer_size);
 	out->insert = SPI_prepare(psprintf("INSERT INTO %s VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 									   output->table.quoted), PACK_BUFFER_COLUMNS, types);
 	if (out->insert == NULL)
@@ -207,12 +207,12 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 	while (hopper_sort_get(sort, &datum))
 	{
 		char	   *x = VARDATA_ANY(DatumGetPointer(datum)) + PACK_KEY_SIZE;
-		char	   *y = x + job->layout.x_size;
+		char	   *y = x + job->row.x_size;
 		int32		stratum;
 		writer	   *out;
 
 		CHECK_FOR_INTERRUPTS();
-		memcpy(&stratum, y + job->layout.y_size, sizeof(stratum));
+		memcpy(&stratum, y + job->row.y_size, sizeof(stratum));
 		out = &writers[hopper_pack_to_validation(job, stratum)];
 		hopper_pack_buffer_add(&out->buffer, x, y);
 		if (hopper_pack_output_row(out->output))

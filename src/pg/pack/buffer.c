@@ -8,24 +8,24 @@
 #include "utils/array.h"
 
 void
-hopper_pack_buffer_init(hopper_pack_buffer *buffer, const hopper_pack_layout_of_rows *layout,
+hopper_pack_buffer_init(hopper_pack_buffer *buffer, const hopper_pack_row_shape *row,
 						int32 most_rows)
 {
-	buffer->layout = layout;
+	buffer->row = row;
 	buffer->n = 0;
 	buffer->x = MemoryContextAllocHuge(CurrentMemoryContext,
-									   VARHDRSZ + most_rows * layout->x_size);
+									   VARHDRSZ + most_rows * row->x_size);
 	buffer->y = MemoryContextAllocHuge(CurrentMemoryContext,
-									   VARHDRSZ + most_rows * layout->y_size);
+									   VARHDRSZ + most_rows * row->y_size);
 }
 
 void
 hopper_pack_buffer_add(hopper_pack_buffer *buffer, const char *x, const char *y)
 {
-	const hopper_pack_layout_of_rows *layout = buffer->layout;
+	const hopper_pack_row_shape *row = buffer->row;
 
-	memcpy(VARDATA(buffer->x) + buffer->n * layout->x_size, x, layout->x_size);
-	memcpy(VARDATA(buffer->y) + buffer->n * layout->y_size, y, layout->y_size);
+	memcpy(VARDATA(buffer->x) + buffer->n * row->x_size, x, row->x_size);
+	memcpy(VARDATA(buffer->y) + buffer->n * row->y_size, y, row->y_size);
 	buffer->n++;
 }
 
@@ -45,9 +45,9 @@ void
 hopper_pack_buffer_columns(hopper_pack_buffer *buffer, int32 partition_id, int32 buffer_id,
 						   Datum *columns)
 {
-	const hopper_pack_layout_of_rows *layout = buffer->layout;
-	size_t		x_size = buffer->n * layout->x_size;
-	size_t		y_size = buffer->n * layout->y_size;
+	const hopper_pack_row_shape *row = buffer->row;
+	size_t		x_size = buffer->n * row->x_size;
+	size_t		y_size = buffer->n * row->y_size;
 	bytea	   *checksum = palloc(VARHDRSZ + HOPPER_CHECKSUM_SIZE);
 
 	SET_VARSIZE(buffer->x, VARHDRSZ + x_size);
@@ -60,7 +60,7 @@ hopper_pack_buffer_columns(hopper_pack_buffer *buffer, int32 partition_id, int32
 	columns[2] = Int32GetDatum(buffer->n);
 	columns[3] = PointerGetDatum(buffer->x);
 	columns[4] = PointerGetDatum(buffer->y);
-	columns[5] = shape_datum(buffer->n, layout->x_rank, layout->x_shape);
-	columns[6] = shape_datum(buffer->n, layout->y_rank, layout->y_shape);
+	columns[5] = shape_datum(buffer->n, row->x_rank, row->x_shape);
+	columns[6] = shape_datum(buffer->n, row->y_rank, row->y_shape);
 	columns[7] = PointerGetDatum(checksum);
 }

@@ -104,8 +104,8 @@ init_output(const hopper_pack_job *job, hopper_pack_output *output, int at, int6
 	output->n_rows = n_rows;
 	output->partitions = partitions;
 	output->buffer_size = job->request.buffer_size;
-	output->x_size = job->layout.x_size;
-	output->y_size = job->layout.y_size;
+	output->x_size = job->row.x_size;
+	output->y_size = job->row.y_size;
 	output->n_segments = hopper_chosen_segments(job->request.distribution_rules,
 												&output->segments);
 	hopper_pack_output_create(output);

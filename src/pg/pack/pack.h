@@ -114,7 +114,7 @@ extern void hopper_pack_put_index(int32 type, int32 index, char *at);
 /* --- the columns' types and the rows (pack/types.c, pack/rows.c) --- */
 
 /* Bytes and dimensions of a packed row. */
-typedef struct hopper_pack_layout_of_rows
+typedef struct hopper_pack_row_shape
 {
 	size_t		x_size;
 	size_t		y_size;
@@ -122,7 +122,7 @@ typedef struct hopper_pack_layout_of_rows
 	int64		x_shape[HOPPER_MAX_RANK];
 	int			y_rank;
 	int64		y_shape[HOPPER_MAX_RANK];
-} hopper_pack_layout_of_rows;
+} hopper_pack_row_shape;
 
 /* All that one call needs. */
 typedef struct hopper_pack_job
@@ -140,7 +140,7 @@ typedef struct hopper_pack_job
 	char	   *padded;			/* sentences on sequences, or NULL */
 	char	   *least_label;	/* of numbers */
 	char	   *largest_label;
-	hopper_pack_layout_of_rows layout; /* once the shapes are known */
+	hopper_pack_row_shape row; /* once the shapes are known */
 	int64		n_rows;
 	int			n_strata;		/* 0 before the first row */
 	int64	   *strata;			/* rows of each stratum */
@@ -201,9 +201,10 @@ extern char *hopper_pack_row_query(hopper_pack_job *job);
 /* What its rows consist of, once the labels' kind is known. */
 extern void hopper_pack_set_job_row_types(hopper_pack_job *job);
 /* Takes the shapes from a row, where they are not known. */
-extern void hopper_pack_learn_layout(hopper_pack_job *job, const Datum *values, const bool *nulls);
-/* job->layout from the shapes. */
-extern void hopper_pack_set_layout(hopper_pack_job *job);
+extern void hopper_pack_learn_row_shape(hopper_pack_job *job, const Datum *values,
+										const bool *nulls);
+/* job->row from the shapes. */
+extern void hopper_pack_set_row_shape(hopper_pack_job *job);
 /*
  * Writes the rank key (PACK_KEY_SIZE bytes) and the body, features and then labels, and returns the
  * row's stratum, or ereport(ERROR) with the row's name.
@@ -271,14 +272,14 @@ extern char *hopper_pack_output_checksum(const hopper_pack_output *output);
 
 typedef struct hopper_pack_buffer
 {
-	const hopper_pack_layout_of_rows *layout;
+	const hopper_pack_row_shape *row;
 	int32		n;				/* rows so far */
 	struct varlena *x;
 	struct varlena *y;
 } hopper_pack_buffer;
 
 extern void hopper_pack_buffer_init(hopper_pack_buffer *buffer,
-									const hopper_pack_layout_of_rows *layout,
+									const hopper_pack_row_shape *row,
 							 int32 most_rows);
 extern void hopper_pack_buffer_add(hopper_pack_buffer *buffer, const char *x, const char *y);
 /* The columns of the packed table; x and y are the buffer's own memory. */

@@ -10,33 +10,33 @@
 #include <math.h>
 
 void
-hopper_pack_set_layout(hopper_pack_job *job)
+hopper_pack_set_row_shape(hopper_pack_job *job)
 {
-	hopper_pack_layout_of_rows *layout = &job->layout;
+	hopper_pack_row_shape *row = &job->row;
 
-	layout->x_size = job->x.size;
-	layout->x_rank = job->x.rank;
-	memcpy(layout->x_shape, job->x.shape, sizeof(layout->x_shape));
+	row->x_size = job->x.size;
+	row->x_rank = job->x.rank;
+	memcpy(row->x_shape, job->x.shape, sizeof(row->x_shape));
 	if (job->y_kind == HOPPER_LABEL_CLASS)
 	{
-		layout->y_size = hopper_core()->type_size(job->classes.type);
-		layout->y_rank = 0;
+		row->y_size = hopper_core()->type_size(job->classes.type);
+		row->y_rank = 0;
 		return;
 	}
-	layout->y_size = job->y.size;
-	layout->y_rank = job->y.rank;
-	memcpy(layout->y_shape, job->y.shape, sizeof(layout->y_shape));
+	row->y_size = job->y.size;
+	row->y_rank = job->y.rank;
+	memcpy(row->y_shape, job->y.shape, sizeof(row->y_shape));
 }
 
 void
-hopper_pack_learn_layout(hopper_pack_job *job, const Datum *values, const bool *nulls)
+hopper_pack_learn_row_shape(hopper_pack_job *job, const Datum *values, const bool *nulls)
 {
 	int			n_x = job->source.n_x;
 
 	hopper_pack_values_learn(&job->x, &job->source, values, nulls);
 	if (job->y_kind != HOPPER_LABEL_CLASS)
 		hopper_pack_values_learn(&job->y, &job->source, &values[n_x], &nulls[n_x]);
-	hopper_pack_set_layout(job);
+	hopper_pack_set_row_shape(job);
 }
 
 static bool
@@ -58,7 +58,7 @@ hopper_pack_encode_row(const hopper_pack_job *job, const Datum *values, const bo
 {
 	const hopper_pack_source *source = &job->source;
 	int			n_x = source->n_x;
-	char	   *y = body + job->layout.x_size;
+	char	   *y = body + job->row.x_size;
 	int32		stratum = 0;
 
 	hopper_pack_values_encode(&job->x, source, values, nulls, body);
@@ -75,8 +75,8 @@ hopper_pack_encode_row(const hopper_pack_job *job, const Datum *values, const bo
 		hopper_pack_values_encode(&job->y, source, &values[n_x], &nulls[n_x], y);
 	if (source->fold.name)
 		stratum = get_fold(source, values[n_x + 1], nulls[n_x + 1]) ? 1 : 0;
-	hopper_core()->row_key((uint64) job->request.seed, body, job->layout.x_size, y,
-						   job->layout.y_size, (uint8_t *) key);
+	hopper_core()->row_key((uint64) job->request.seed, body, job->row.x_size, y,
+						   job->row.y_size, (uint8_t *) key);
 	return stratum;
 }
 

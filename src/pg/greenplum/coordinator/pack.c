@@ -119,7 +119,7 @@ start_plan(hopper_pack_plan *plan, const hopper_pack_job *job, const hopper_pack
 
 	memset(plan, 0, sizeof(*plan));
 	plan->validation = validation;
-	plan->layout = job->layout;
+	plan->row = job->row;
 	plan->n_strata = job->n_strata;
 	plan->limits = hopper_palloc0_huge((Size) job->n_strata * PACK_PLACE_SIZE);
 	plan->any = hopper_palloc0_huge((Size) job->n_strata * sizeof(bool));
@@ -284,7 +284,7 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 	hopper_pack_learn_shape_remotely(&job->source, &job->x);
 	if (job->y_kind != HOPPER_LABEL_CLASS)
 		hopper_pack_learn_shape_remotely(&job->source, &job->y);
-	hopper_pack_set_layout(job);
+	hopper_pack_set_row_shape(job);
 	create_rows_table(job, &rows);
 	query = psprintf("INSERT INTO %s SELECT * FROM hopper.segment_encode(TABLE(%s), $1)",
 					 rows.quoted, hopper_pack_row_query(job));

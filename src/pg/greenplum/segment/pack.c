@@ -35,7 +35,7 @@ start_encoding(FunctionCallInfo fcinfo, AnyTable input)
 	hopper_pack_begin_rows(&state->job.source, AnyTable_GetTupleDesc(input));
 	state->values = palloc(sizeof(Datum) * state->job.source.n_columns);
 	state->nulls = palloc(sizeof(bool) * state->job.source.n_columns);
-	state->body_size = state->job.layout.x_size + state->job.layout.y_size;
+	state->body_size = state->job.row.x_size + state->job.row.y_size;
 	fcinfo->flinfo->fn_extra = state;
 	MemoryContextSwitchTo(caller);
 	return state;
@@ -179,7 +179,7 @@ hopper_sql_segment_buffer_row(PG_FUNCTION_ARGS)
 		if (state->id < 0 || state->id >= plan->n_buffers)
 			elog(ERROR, "there is no buffer %d", state->id);
 		state->next_rank = rank;
-		hopper_pack_buffer_init(&state->buffer, &plan->layout, plan->rows[state->id]);
+		hopper_pack_buffer_init(&state->buffer, &plan->row, plan->rows[state->id]);
 		MemoryContextSwitchTo(caller);
 	}
 	else
@@ -187,10 +187,10 @@ hopper_sql_segment_buffer_row(PG_FUNCTION_ARGS)
 	if (rank != state->next_rank++)
 		elog(ERROR, "rows of buffer %d do not come in order", state->id);
 	if (state->buffer.n == plan->rows[state->id] ||
-		VARSIZE_ANY_EXHDR(body) != plan->layout.x_size + plan->layout.y_size)
+		VARSIZE_ANY_EXHDR(body) != plan->row.x_size + plan->row.y_size)
 		elog(ERROR, "buffer %d has more rows than planned, or others", state->id);
 	hopper_pack_buffer_add(&state->buffer, VARDATA_ANY(body),
-						   VARDATA_ANY(body) + plan->layout.x_size);
+						   VARDATA_ANY(body) + plan->row.x_size);
 	PG_RETURN_POINTER(state);
 }
 
