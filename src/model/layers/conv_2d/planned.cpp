@@ -56,7 +56,7 @@ std::unique_ptr<PlannedOp> Plan(const Conv2D& layer, PlanNode* node) {
     sizes.dilation_height = layer.dilation[0];
     sizes.dilation_width = layer.dilation[1];
     sizes.groups = layer.groups;
-    return MakePlannedSparseConv2D(node, sizes, layer.activation);
+    return MakePlannedGroupedConv2D(node, sizes, layer.activation);
   }
   // What a team shares takes rounded operands, for which no sum is cut: in float32 a kernel's
   // gradient is, so that its bits would depend on the team.

@@ -28,8 +28,8 @@ std::unique_ptr<PlannedOp> MakePlannedConv2DBf16(PlanNode* node, const ConvSizes
                                                  const ActivationSpec& activation);
 
 // The form for groups and dilation, in fp32.
-std::unique_ptr<PlannedOp> MakePlannedSparseConv2D(PlanNode* node, const ConvSizes& sizes,
-                                                   const ActivationSpec& activation);
+std::unique_ptr<PlannedOp> MakePlannedGroupedConv2D(PlanNode* node, const ConvSizes& sizes,
+                                                    const ActivationSpec& activation);
 
 // The form for windows of 3 x 3 over many channels, where PrefersWinograd(); a function of the
 // sizes only. The direct one serves all others.
