@@ -1,6 +1,7 @@
 #include "model/layers/attention/attention.h"
 
 #include "base/product.h"
+#include "model/layers/attention/series.h"
 
 namespace hopper {
 namespace layers {
@@ -10,7 +11,7 @@ DotAttention::DotAttention(LayerConfig& config, bool is_additive)
       additive(is_additive),
       use_scale(config.Bool("use_scale", is_additive)),
       concatenates(false),
-      dropout(config.Number("dropout", 0.0)) {
+      dropout(ScoreDropout(config)) {
   if (!additive) {
     const std::string mode = config.String("score_mode", "dot");
     concatenates = mode == "concat";
@@ -19,26 +20,13 @@ DotAttention::DotAttention(LayerConfig& config, bool is_additive)
                   "Use \"dot\" or \"concat\".");
     }
   }
-  if (!(dropout >= 0.0 && dropout <= 1.0)) {
-    config.Fail(ErrorCode::kInvalidParameter, "argument \"dropout\" must lie between 0 and 1");
-    dropout = 0.0;
-  }
   config.RequireUnset("causal");  // of Keras 2; now the call says it
   config.Ignore("seed");          // the configuration's seed decides
 }
 
 Shape DotAttention::OutputShape(const std::vector<Shape>& inputs) const {
+  RequireSeries(*this, inputs);
   const std::string shown = "layer \"" + name() + "\" of class " + class_name();
-  if (inputs.size() != 2 && inputs.size() != 3) {
-    throw Error(ErrorCode::kInvalidParameter, shown +
-                                                  " needs query, value and, if given, key, not " +
-                                                  std::to_string(inputs.size()) + " inputs");
-  }
-  for (const Shape& input : inputs) {
-    if (input.size() == 2) continue;
-    throw Error(ErrorCode::kNotSupported,
-                shown + " needs inputs of steps x features, not one of shape " + ShapeText(input));
-  }
   if (inputs[1][0] != inputs.back()[0] || inputs[0][1] != inputs.back()[1]) {
     throw Error(ErrorCode::kInvalidParameter,
                 shown + ": query, value and key of shapes " + ShapeText(inputs[0]) + ", " +

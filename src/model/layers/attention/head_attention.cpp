@@ -1,6 +1,7 @@
 #include "model/layers/attention/head_attention.h"
 
 #include "base/product.h"
+#include "model/layers/attention/series.h"
 
 namespace hopper {
 namespace layers {
@@ -19,14 +20,10 @@ int64_t HeadAttention::ReadCount(LayerConfig& config, const char* key) {
 
 HeadAttention::HeadAttention(LayerConfig& config)
     : Layer(config),
-      dropout(config.Number("dropout", 0.0)),
+      dropout(ScoreDropout(config)),
       use_bias(config.Bool("use_bias", true)),
       kernel_rules(config.GetRules("kernel", "glorot_uniform")),
       bias_rules(config.GetRules("bias", "zeros")) {
-  if (!(dropout >= 0.0 && dropout <= 1.0)) {
-    config.Fail(ErrorCode::kInvalidParameter, "argument \"dropout\" must lie between 0 and 1");
-    dropout = 0.0;
-  }
   if (config.Has("sliding_window")) {
     window = config.Int("sliding_window", 1);
     if (window < 1) {
@@ -81,17 +78,8 @@ GroupQueryAttention::GroupQueryAttention(LayerConfig& config) : HeadAttention(co
 }
 
 Shape HeadAttention::OutputShape(const std::vector<Shape>& inputs) const {
+  RequireSeries(*this, inputs);
   const std::string shown = "layer \"" + name() + "\" of class " + class_name();
-  if (inputs.size() != 2 && inputs.size() != 3) {
-    throw Error(ErrorCode::kInvalidParameter, shown +
-                                                  " needs query, value and, if given, key, not " +
-                                                  std::to_string(inputs.size()) + " inputs");
-  }
-  for (const Shape& input : inputs) {
-    if (input.size() == 2) continue;
-    throw Error(ErrorCode::kNotSupported,
-                shown + " needs inputs of steps x features, not one of shape " + ShapeText(input));
-  }
   if (inputs[1][0] != inputs.back()[0]) {
     throw Error(ErrorCode::kInvalidParameter, shown + ": value has " +
                                                   std::to_string(inputs[1][0]) + " steps and key " +
