@@ -131,7 +131,7 @@ void Explain::Start() {
 void Explain::Work() {
   try {
     Calibrate();
-    Reckon();
+    Finish();
     Predict();
   } catch (...) {
     failed_ = true;
@@ -220,7 +220,7 @@ Explain::Pace Explain::Measure(const Trainer& trainer, double seconds) const {
 }
 
 // Kinds for which there was no time: by the operations that they need and those that were timed.
-void Explain::Reckon() {
+void Explain::Finish() {
   double operations = 0.0;
   double seconds = 0.0;
   double setup = 0.0;

@@ -100,7 +100,7 @@ class Explain {
   void Work();
   void Calibrate();
   Pace Measure(const Trainer& trainer, double seconds) const;
-  void Reckon();
+  void Finish();
   void Predict();
   int64_t RowsOfPartition() const {
     return PartitionRange(train_.n_rows, train_.n_partitions, 0).count;

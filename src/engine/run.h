@@ -307,6 +307,7 @@ class Run {
   void RequestLoadLocked();
   void FinishIterationLocked(Model* model, VisitOutcome* outcome);
   void AddPassLocked(Model* model, int split, std::shared_ptr<const Snapshot> snapshot);
+  // settling (run_settle.cpp)
   // Reports, decides and ends what is due for the model. Lets go of the lock meanwhile.
   void Settle(Model* model, Books* books);
   bool SettleOne(Model* model, Books* books);
@@ -318,7 +319,7 @@ class Run {
   void TellFailureLocked(const Model& model);
   void CountProgressLocked(Model* model);
   void AnnounceIterationsLocked();
-  static Report Reckon(const Model& model, const MetricSums& sums);
+  static Report ReportOf(const Model& model, const MetricSums& sums);
   void PushMetricsLocked(Model* model, int64_t iteration, int split, bool running, Report report);
   void Warn(int32_t mst_key, const Problem& problem);
   void WorkerWarning(const std::string& text);
