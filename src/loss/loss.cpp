@@ -35,17 +35,11 @@
 #include <vector>
 
 #include "loss/expression.h"
+#include "loss/mean_per_example.h"
 #include "loss/rows/table.h"
 
 namespace hopper {
 namespace {
-
-// The mean over all axes but the batch.
-at::Tensor MeanPerExample(const at::Tensor& x) {
-  if (x.dim() == 1) return x;
-  if (x.dim() == 2 && x.size(1) == 1) return x.squeeze(1);
-  return at::mean(x.reshape({x.size(0), -1}), {1});
-}
 
 // What a loss of the table is called with, and what it makes its values of: see params/loss_type.h.
 struct LossCall {
@@ -114,6 +108,13 @@ LossFunction FunctionOf(LossList<L...> /*losses*/, LossKind loss) {
 }
 
 }  // namespace
+
+at::Tensor MeanPerExample(const at::Tensor& x) {
+  const at::Tensor numbers = x.scalar_type() == at::kBool ? x.to(at::kFloat) : x;
+  if (numbers.dim() == 1) return numbers;
+  if (numbers.dim() == 2 && numbers.size(1) == 1) return numbers.squeeze(1);
+  return at::mean(numbers.reshape({numbers.size(0), -1}), {1});
+}
 
 at::Tensor TargetValues(const Targets& targets, const at::Tensor& output) {
   if (targets.values.defined()) {

@@ -7,14 +7,10 @@
 #include <cstring>
 #include <utility>
 
+#include "model/batch_sizes.h"
+
 namespace hopper {
 namespace {
-
-Shape WithBatch(int64_t batch, const Shape& shape) {
-  Shape sizes{batch};
-  sizes.insert(sizes.end(), shape.begin(), shape.end());
-  return sizes;
-}
 
 // The labels that are of an output: a single one's whatever their name.
 const DataOutput& LabelsOf(const ModelOutput& output, const DataDesc& data, bool single) {

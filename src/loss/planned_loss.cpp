@@ -11,16 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "base/keras_epsilon.h"
+#include "model/batch_sizes.h"
 #include "params/loss_type.h"
 
 namespace hopper {
 namespace {
-
-std::vector<int64_t> SizesOf(int64_t batch, const Shape& shape) {
-  std::vector<int64_t> sizes{batch};
-  sizes.insert(sizes.end(), shape.begin(), shape.end());
-  return sizes;
-}
 
 int64_t CheckedClass(int64_t value, int64_t width) {
   if (value < 0 || value >= width) {
@@ -142,7 +138,7 @@ bool PlannedLoss::RunOverlap(const float* output, const Targets& targets, const 
   const bool whole_example = !summed[0] && std::count(summed.begin(), summed.end(), 1) == rank - 1;
   const float* labels = whole_batch || whole_example ? Labels(targets) : nullptr;
   if (labels == nullptr) return false;
-  constexpr float kEpsilon = 1e-7F;
+  constexpr auto kEpsilon = static_cast<float>(kKerasEpsilon);
   const int64_t examples = whole_batch ? batch_ : 1;  // that share a value
   for (int64_t i = 0; i < batch_; i += examples) {
     const float* p = output + i * width_;
@@ -249,7 +245,7 @@ void PlannedLoss::RunAutograd(const float* output, const Targets& targets, const
                               float* gradient) {
   const c10::InferenceMode no_inference(false);
   const auto view = [&](float* data) {
-    return at::from_blob(data, SizesOf(batch_, shape_), at::TensorOptions().dtype(at::kFloat));
+    return at::from_blob(data, WithBatch(batch_, shape_), at::TensorOptions().dtype(at::kFloat));
   };
   at::Tensor leaf = view(const_cast<float*>(output));
   at::Tensor loss;

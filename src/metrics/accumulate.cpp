@@ -13,14 +13,6 @@
 namespace hopper {
 namespace {
 
-double SumOf(const at::Tensor& values) {
-  const at::Tensor dense = values.contiguous();
-  const float* data = dense.data_ptr<float>();
-  double sum = 0.0;
-  for (int64_t i = 0; i < dense.numel(); ++i) sum += static_cast<double>(data[i]);
-  return sum;
-}
-
 // Outputs and targets as rows of `width` numbers.
 struct Rows {
   Rows(const at::Tensor& output, const Targets& targets)
@@ -166,6 +158,14 @@ void AddBinaryMatrix(const MetricParams& metric, const Rows& rows, double* sums)
 }
 
 }  // namespace
+
+double SumOf(const at::Tensor& values) {
+  const at::Tensor dense = values.contiguous();
+  const float* data = dense.data_ptr<float>();
+  double sum = 0.0;
+  for (int64_t i = 0; i < dense.numel(); ++i) sum += static_cast<double>(data[i]);
+  return sum;
+}
 
 void AddMetricSums(const MetricParams& metric, const at::Tensor& output, bool logits,
                    Activation last, const Targets& targets, double* sums,

@@ -13,6 +13,9 @@
 
 namespace hopper {
 
+// Sum of a float32 tensor's elements in their order.
+double SumOf(const at::Tensor& values);
+
 // Adds a batch to MetricSumCount() sums. Arguments as of MetricPerExample(); gradients must be off.
 // `weights`: of the examples, float32 [batch], not defined where they have none; they count for
 // weighted metrics and for the losses of outputs.

@@ -23,15 +23,11 @@
 
 #include <optional>
 
+#include "base/keras_epsilon.h"
+#include "loss/mean_per_example.h"
+
 namespace hopper {
 namespace {
-
-// The mean over all axes but the batch, of numbers or of true and false.
-at::Tensor MeanPerExample(const at::Tensor& x) {
-  const at::Tensor numbers = x.scalar_type() == at::kFloat ? x : x.to(at::kFloat);
-  if (numbers.dim() == 1) return numbers;
-  return at::mean(numbers.reshape({numbers.size(0), -1}), {1});
-}
 
 at::Tensor BinaryAccuracy(const at::Tensor& output, bool logits, Activation last,
                           const Targets& targets, std::optional<double> threshold) {
@@ -92,7 +88,7 @@ at::Tensor ConcordanceCorrelation(const at::Tensor& output, const at::Tensor& la
       at::add(at::add(variance(labels, label_mean), variance(output, output_mean)),
               at::square(at::sub(label_mean, output_mean)));
   const at::Tensor shared = at::mul(at::sub(labels, output_mean), at::sub(output, output_mean));
-  return at::mean(at::div(at::mul(shared, 2.0), at::add(norm, 1e-7)), {-1});
+  return at::mean(at::div(at::mul(shared, 2.0), at::add(norm, kKerasEpsilon)), {-1});
 }
 
 LossKind CrossentropyFor(const at::Tensor& output, bool sparse) {

@@ -4,17 +4,9 @@
 
 #include <algorithm>
 
+#include "model/batch_sizes.h"
+
 namespace hopper {
-
-namespace {
-
-std::vector<int64_t> WithBatch(int64_t batch, const Shape& shape) {
-  std::vector<int64_t> sizes{batch};
-  sizes.insert(sizes.end(), shape.begin(), shape.end());
-  return sizes;
-}
-
-}  // namespace
 
 BatchTensors::BatchTensors(const DataDesc& desc, const Shape& input_shape,
                            const Shape& output_shape, int64_t capacity)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "loss/loss.h"
+#include "metrics/accumulate.h"
 #include "train/batch_tensors.h"
 #include "train/plan_cache.h"
 #include "train/stepper.h"

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "model/batch_sizes.h"
 #include "train/plan_memory.h"
 #include "train/stepper.h"
 #include "train/trainer.h"
@@ -23,9 +24,7 @@ ForwardPass::ForwardPass(std::shared_ptr<const Network> network, const DataDesc&
   const c10::InferenceMode inference;
   const ModelSpec& spec = network_->spec();
   weights_ = network_->BindWeights(const_cast<float*>(flat));
-  std::vector<int64_t> sizes{batch_};
-  sizes.insert(sizes.end(), spec.input_shape().begin(), spec.input_shape().end());
-  input_ = at::empty(sizes, at::kFloat);
+  input_ = at::empty(WithBatch(batch_, spec.input_shape()), at::kFloat);
 }
 
 int64_t ForwardPass::Bytes(const Network& network, const DataDesc& data, int64_t rows) {

@@ -20,17 +20,13 @@
 
 #include "loss/objective.h"
 #include "metrics/lane_metrics.h"
+#include "model/batch_sizes.h"
+#include "model/network/fold_lanes.h"
+#include "model/network/lanes.h"
 #include "train/lane_array.h"
 
 namespace hopper {
 namespace {
-
-at::Tensor FoldLanes(const at::Tensor& x) {
-  std::vector<int64_t> sizes = x.sizes().vec();
-  sizes[1] *= sizes[0];
-  sizes.erase(sizes.begin());
-  return x.reshape(sizes);
-}
 
 // Losses of all examples of all lanes, [lanes * n].
 at::Tensor Losses(const Objective& objective, const at::Tensor& output, const Targets& targets,
@@ -67,12 +63,10 @@ Targets LaneArray::TargetsOf(const LaneData& data, const at::Tensor& rows) const
     targets.classes = labels;
     return targets;
   }
-  std::vector<int64_t> sizes{labels.size(0)};
   const Shape& wanted = network_.spec().output_shape();
   const std::vector<int64_t>& own = data.desc().y_shape;
   const bool fits = ElementCount(wanted) == data.desc().y_elements();
-  sizes.insert(sizes.end(), fits ? wanted.begin() : own.begin(), fits ? wanted.end() : own.end());
-  targets.values = labels.reshape(sizes);
+  targets.values = labels.reshape(WithBatch(labels.size(0), fits ? wanted : own));
   return targets;
 }
 

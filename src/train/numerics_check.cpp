@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/philox.h"
+#include "model/batch_sizes.h"
 #include "model/network/step_plan.h"
 #include "optim/optimizer.h"
 #include "train/sums.h"
@@ -125,8 +126,7 @@ void Compute(const char* model, Precision precision, ByteWriter* result) {
   }
   result->PutBytes(params.data(), flat_size * sizeof(float));
   if (precision != Precision::kFp32) return;
-  std::vector<int64_t> sizes{kBatch};
-  sizes.insert(sizes.end(), spec.input_shape().begin(), spec.input_shape().end());
+  const std::vector<int64_t> sizes = WithBatch(kBatch, spec.input_shape());
   const at::Tensor whole =
       network
           .Forward(at::from_blob(input.data(), sizes, at::TensorOptions().dtype(at::kFloat)),

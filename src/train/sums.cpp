@@ -6,6 +6,7 @@
 
 #include "metrics/accumulate.h"
 #include "metrics/planned_metrics.h"
+#include "model/batch_sizes.h"
 
 namespace hopper {
 
@@ -20,15 +21,6 @@ int64_t SumCount(const CompileParams& compile, const ModelSpec& spec) {
     count += MetricSumCount(metric, OutputWidth(metric, spec));
   }
   return count;
-}
-
-double SumOf(const at::Tensor& values) {
-  const at::Tensor dense = values.contiguous();
-  const float* data = dense.data_ptr<float>();
-  const int64_t n = dense.numel();
-  double sum = 0.0;
-  for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(data[i]);
-  return sum;
 }
 
 namespace {
@@ -72,10 +64,9 @@ void AddPlannedMetrics(const CompileParams& compile, const ModelSpec& spec,
                                                     part.last, planned.targets(p), &sum)) {
       *at += sum;
     } else {
-      std::vector<int64_t> sizes{batch};
-      sizes.insert(sizes.end(), part.shape.begin(), part.shape.end());
       const at::Tensor view =
-          at::from_blob(const_cast<float*>(output), sizes, at::TensorOptions().dtype(at::kFloat));
+          at::from_blob(const_cast<float*>(output), WithBatch(batch, part.shape),
+                        at::TensorOptions().dtype(at::kFloat));
       AddMetricSums(metric, view, part.logits, part.last, planned.targets(p), at,
                     planned.weights());
     }

@@ -15,9 +15,6 @@ int64_t OutputWidth(const MetricParams& metric, const ModelSpec& spec);
 // Numbers in the sums of all metrics.
 int64_t SumCount(const CompileParams& compile, const ModelSpec& spec);
 
-// Sum of a float32 tensor's elements in their order.
-double SumOf(const at::Tensor& values);
-
 // What regularizers of weights add to the sum of losses of n examples. It counts as a float32, as
 // an example's loss: a sum in float64 is then the same in whatever order it is made.
 inline double PenaltySum(double penalty, int64_t n) {

@@ -41,7 +41,7 @@ inline void AddLogits(LossOptions* options, ArgumentList* arguments) {
 // Tensors of probabilities between the epsilons.
 template <typename Tensor>
 Tensor ClampProbabilities(const Tensor& p) {
-  return clamp(p, kEpsilonOfTensors, 1.0 - kEpsilonOfTensors);
+  return clamp(p, kKerasEpsilon, 1.0 - kKerasEpsilon);
 }
 
 // Moves labels towards all being alike.

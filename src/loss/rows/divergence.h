@@ -27,8 +27,8 @@ struct KlDivergence {
   }
   template <typename Call>
   static auto PerExample(const Call& c) {
-    const auto y = clamp(c.Labels(), kEpsilonOfTensors, 1.0);
-    const auto p = clamp(c.output, kEpsilonOfTensors, 1.0);
+    const auto y = clamp(c.Labels(), kKerasEpsilon, 1.0);
+    const auto p = clamp(c.output, kKerasEpsilon, 1.0);
     return c.Mean(sum(mul(y, log(div(y, p))), {-1}));
   }
 };
@@ -40,7 +40,7 @@ struct Poisson {
   }
   template <typename Call>
   static auto PerExample(const Call& c) {
-    return c.Mean(sub(c.output, mul(c.Labels(), log(add(c.output, kEpsilonOfTensors)))));
+    return c.Mean(sub(c.output, mul(c.Labels(), log(add(c.output, kKerasEpsilon)))));
   }
 };
 

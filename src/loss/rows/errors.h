@@ -39,7 +39,7 @@ struct MeanAbsolutePercentageError {
   template <typename Call>
   static auto PerExample(const Call& c) {
     const auto y = c.Labels();
-    const auto size = clamp_min(abs(y), kEpsilonOfTensors);
+    const auto size = clamp_min(abs(y), kKerasEpsilon);
     return mul(c.Mean(abs(div(sub(y, c.output), size))), 100.0);
   }
 };
@@ -55,9 +55,7 @@ struct MeanSquaredLogarithmicError {
   }
   template <typename Call>
   static auto PerExample(const Call& c) {
-    const auto log_of = [](const auto& x) {
-      return log(add(clamp_min(x, kEpsilonOfTensors), 1.0));
-    };
+    const auto log_of = [](const auto& x) { return log(add(clamp_min(x, kKerasEpsilon), 1.0)); };
     return c.Mean(square(sub(log_of(c.output), log_of(c.Labels()))));
   }
 };

@@ -33,7 +33,7 @@ struct Dice {
     return c.OverAxes([&](const auto& axes) {
       const auto shared = sum(mul(y, c.output), axes);
       const auto all = add(sum(y, axes), sum(c.output, axes));
-      return rsub(div(mul(shared, 2.0), add(all, kEpsilonOfTensors)), 1.0);
+      return rsub(div(mul(shared, 2.0), add(all, kKerasEpsilon)), 1.0);
     });
   }
 };
@@ -72,7 +72,7 @@ struct Tversky {
       const auto missed = sum(mul(rsub(c.output, 1.0), y), axes);
       const auto extra = sum(mul(c.output, rsub(y, 1.0)), axes);
       const auto all =
-          add(add(add(shared, missed, c.options.alpha), extra, c.options.beta), kEpsilonOfTensors);
+          add(add(add(shared, missed, c.options.alpha), extra, c.options.beta), kKerasEpsilon);
       return rsub(div(shared, all), 1.0);
     });
   }

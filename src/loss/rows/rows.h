@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/keras_epsilon.h"
 #include "params/loss_type.h"
 
 namespace hopper {
@@ -14,9 +15,8 @@ namespace loss_rows {
 
 // ATen's Reduction::None.
 constexpr int64_t kNoReduction = 0;
-constexpr float kEpsilon = 1e-7F;  // keras.config.epsilon()
+constexpr auto kEpsilon = static_cast<float>(kKerasEpsilon);
 constexpr float kMost = 1.0F - kEpsilon;
-constexpr double kEpsilonOfTensors = 1e-7;
 
 // A value and its derivative.
 using Pair = std::pair<float, float>;

@@ -12,15 +12,15 @@ inline double FBetaValue(const MetricParams& metric, const double* sums, const S
   double sum = 0.0, weights = 0.0;
   for (int64_t j = 0; j < classes; ++j) {
     const double* counts = sums + j * kClassCounts;
-    const double precision = counts[kTp] / (counts[kTp] + counts[kFp] + kEpsilon);
-    const double recall = counts[kTp] / (counts[kTp] + counts[kFn] + kEpsilon);
+    const double precision = counts[kTp] / (counts[kTp] + counts[kFp] + kKerasEpsilon);
+    const double recall = counts[kTp] / (counts[kTp] + counts[kFn] + kKerasEpsilon);
     const double score =
-        (1.0 + square) * (precision * recall / (square * precision + recall + kEpsilon));
+        (1.0 + square) * (precision * recall / (square * precision + recall + kKerasEpsilon));
     const double weight = metric.average == FAverage::kWeighted ? counts[kTp] + counts[kFn] : 1.0;
     sum += weight * score;
     weights += weight;
   }
-  return metric.average == FAverage::kWeighted ? sum / (weights + kEpsilon) : sum / weights;
+  return metric.average == FAverage::kWeighted ? sum / (weights + kKerasEpsilon) : sum / weights;
 }
 
 template <bool kHasBeta>

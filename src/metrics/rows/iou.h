@@ -19,7 +19,7 @@ inline double IoUOf(const MetricParams& metric, const double* sums, int64_t clas
     const double hits = metric.ignore_class == i ? 0.0 : sums[i * classes + i];
     const double all = labels + predictions - hits;
     if (all == 0.0) return;
-    sum += hits / (all + kEpsilon);
+    sum += hits / (all + kKerasEpsilon);
     present += 1.0;
   };
   for (const int i : metric.class_ids) {

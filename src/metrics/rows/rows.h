@@ -6,13 +6,13 @@
 #include <limits>
 #include <numeric>
 
+#include "base/keras_epsilon.h"
 #include "metrics/metric_sums.h"
 #include "params/metric_type.h"
 
 namespace hopper {
 namespace metric_rows {
 
-constexpr double kEpsilon = 1e-7;  // keras.config.epsilon()
 constexpr int kMaxThresholds = 10000;
 
 inline double Divide(double a, double b) { return b == 0.0 ? 0.0 : a / b; }

@@ -5,20 +5,15 @@
 
 #include <cstring>
 
+#include "model/batch_sizes.h"
 #include "model/network/step_plan.h"
 
 namespace hopper {
 namespace {
 
-std::vector<int64_t> SizesOf(int64_t batch, const Shape& shape) {
-  std::vector<int64_t> sizes{batch};
-  sizes.insert(sizes.end(), shape.begin(), shape.end());
-  return sizes;
-}
-
 // A view of planned memory; needs no gradient.
 at::Tensor ViewOf(float* data, int64_t batch, const Shape& shape) {
-  return at::from_blob(data, SizesOf(batch, shape), at::TensorOptions().dtype(at::kFloat));
+  return at::from_blob(data, WithBatch(batch, shape), at::TensorOptions().dtype(at::kFloat));
 }
 
 class AutogradOp : public PlannedOp {

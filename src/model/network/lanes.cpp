@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/batch_sizes.h"
 #include "model/layer.h"
+#include "model/network/fold_lanes.h"
 #include "model/network/weight_strides.h"
 
 namespace hopper {
@@ -15,13 +17,6 @@ namespace {
 // From this size on a lane's tensors are worth a kernel of their own, and putting lanes together
 // would cost more than it saves: 1 MB.
 constexpr int64_t kLargeLane = 1 << 18;
-
-at::Tensor FoldLanes(const at::Tensor& x) {
-  std::vector<int64_t> sizes = x.sizes().vec();
-  sizes[1] *= sizes[0];
-  sizes.erase(sizes.begin());
-  return x.reshape(sizes);
-}
 
 at::Tensor UnfoldLanes(const at::Tensor& x, int64_t lanes) {
   std::vector<int64_t> sizes = x.sizes().vec();
@@ -42,6 +37,13 @@ ForwardContext ContextOf(const LaneContext& context) {
 }
 
 }  // namespace
+
+at::Tensor FoldLanes(const at::Tensor& x) {
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes[1] *= sizes[0];
+  sizes.erase(sizes.begin());
+  return x.reshape(sizes);
+}
 
 const at::Tensor& LaneValue::Stacked() const {
   if (!stacked_.defined()) {
@@ -106,8 +108,7 @@ std::vector<at::Tensor> LaneNetwork::BindWeights(const at::Tensor& flat) const {
   const int64_t lanes = flat.size(0);
   auto* base = static_cast<uint8_t*>(flat.data_ptr());
   for (const WeightSpec& weight : spec().weights) {
-    std::vector<int64_t> sizes{lanes};
-    sizes.insert(sizes.end(), weight.shape.begin(), weight.shape.end());
+    const std::vector<int64_t> sizes = WithBatch(lanes, weight.shape);
     std::vector<int64_t> strides{flat.stride(0)};
     const std::vector<int64_t> own = WeightStrides(weight);
     strides.insert(strides.end(), own.begin(), own.end());

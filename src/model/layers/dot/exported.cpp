@@ -1,3 +1,4 @@
+#include "base/keras_epsilon.h"
 #include "model/exported/export_layer.h"
 #include "model/layers/dot/dot.h"
 
@@ -24,7 +25,7 @@ Value Rows(const Dot& layer, const Value& x, size_t i, Shape* sizes) {
   const Value rows = reshape(permute(x, order), {-1, rest, x.size(axis)});
   if (!layer.normalize) return rows;
   const Value length = sqrt(sum(mul(rows, rows), {-1}, /*keepdim=*/true));
-  return div(rows, clamp_min(length, 1e-7));  // Keras' epsilon
+  return div(rows, clamp_min(length, kKerasEpsilon));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "model/batch_sizes.h"
 #include "model/layers/input_layer/input_layer.h"
 #include "model/network/operator.h"
 
@@ -12,9 +13,8 @@ class Tensors : public Operator {
   at::Tensor Forward(const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>&,
                      const ForwardContext&) const override {
     const at::Tensor& row = inputs[0];
-    std::vector<int64_t> sizes{row.size(0)};
-    sizes.insert(sizes.end(), layer_.shape.begin(), layer_.shape.end());
-    return row.narrow(1, layer_.first, ElementCount(layer_.shape)).reshape(sizes);
+    return row.narrow(1, layer_.first, ElementCount(layer_.shape))
+        .reshape(WithBatch(row.size(0), layer_.shape));
   }
 
  private:

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/keras_epsilon.h"
 #include "model/exported/export_layer.h"
 #include "model/layers/normalization/normalization.h"
 
@@ -10,8 +11,6 @@ namespace layers {
 using ops::Value;
 
 namespace {
-
-constexpr double kEpsilon = 1e-7;  // Keras' backend.epsilon()
 
 Value Given(const std::vector<double>& values, const Shape& sizes, const ExportCall& call) {
   const std::vector<float> all(values.begin(), values.end());
@@ -35,13 +34,13 @@ Value Export(const Normalization& layer, const ExportCall& call) {
   if (layer.given()) {
     std::vector<double> deviations;
     for (const double variance : layer.variance) {
-      deviations.push_back(std::max(std::sqrt(variance), kEpsilon));
+      deviations.push_back(std::max(std::sqrt(variance), kKerasEpsilon));
     }
     mean = Given(layer.mean, sizes, call);
     deviation = Given(deviations, sizes, call);
   } else {
     mean = reshape(call.weights[0], sizes);
-    deviation = clamp_min(sqrt(reshape(call.weights[1], sizes)), kEpsilon);
+    deviation = clamp_min(sqrt(reshape(call.weights[1], sizes)), kKerasEpsilon);
   }
   return layer.invert ? add(mul(x, deviation), mean) : div(sub(x, mean), deviation);
 }

@@ -6,14 +6,13 @@
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/sub.h>
 
+#include "base/keras_epsilon.h"
 #include "model/layers/normalization/normalization.h"
 #include "model/network/operator.h"
 
 namespace hopper {
 namespace layers {
 namespace {
-
-constexpr double kEpsilon = 1e-7;  // Keras' backend.epsilon()
 
 class Tensors : public Operator {
  public:
@@ -30,7 +29,7 @@ class Tensors : public Operator {
         layer_.given() ? Given(mean_, sizes, x) : weights[0].reshape(sizes).to(x.dtype());
     const at::Tensor variance =
         layer_.given() ? Given(variance_, sizes, x) : weights[1].reshape(sizes).to(x.dtype());
-    const at::Tensor deviation = at::clamp_min(at::sqrt(variance), kEpsilon);
+    const at::Tensor deviation = at::clamp_min(at::sqrt(variance), kKerasEpsilon);
     if (layer_.invert) return at::add(at::mul(x, deviation), mean);
     return at::div(at::sub(x, mean), deviation);
   }

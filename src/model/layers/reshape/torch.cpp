@@ -1,3 +1,4 @@
+#include "model/batch_sizes.h"
 #include "model/layers/reshape/reshape.h"
 #include "model/network/operator.h"
 
@@ -13,9 +14,7 @@ class Tensors : public Operator {
                      const ForwardContext&) const override {
     const at::Tensor& x = inputs[0];
     const Shape shape = layer_.OutputShape({Shape(x.sizes().begin() + 1, x.sizes().end())});
-    std::vector<int64_t> sizes{x.size(0)};
-    sizes.insert(sizes.end(), shape.begin(), shape.end());
-    return x.reshape(sizes);
+    return x.reshape(WithBatch(x.size(0), shape));
   }
 
  private:

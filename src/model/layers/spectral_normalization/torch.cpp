@@ -8,6 +8,7 @@
 #include <ATen/ops/square.h>
 #include <ATen/ops/sum.h>
 
+#include "base/keras_epsilon.h"
 #include "model/layers/spectral_normalization/spectral_normalization.h"
 #include "model/network/operator.h"
 
@@ -15,9 +16,10 @@ namespace hopper {
 namespace layers {
 namespace {
 
-// Of length 1; formula: keras.ops.normalize(), whose epsilon is 1e-7.
+// Of length 1; formula: keras.ops.normalize().
 at::Tensor Normalized(const at::Tensor& vector) {
-  return at::mul(vector, at::clamp_max(at::rsqrt(at::sum(at::square(vector))), 1e7));
+  return at::mul(vector,
+                 at::clamp_max(at::rsqrt(at::sum(at::square(vector))), 1.0 / kKerasEpsilon));
 }
 
 class Tensors : public Operator {
