@@ -8,8 +8,12 @@ SELECT plan(18);
 SELECT has_schema('hopper');
 SELECT has_extension('model_hopper');
 SELECT isnt(obj_description('hopper'::regnamespace, 'pg_namespace'), NULL, 'the schema has a comment');
-SELECT cmp_ok((SELECT count(*) FROM pg_proc WHERE pronamespace = 'hopper'::regnamespace), '>=', 12::bigint,
-    'the functions are there');
+SELECT is_empty(
+    $$ VALUES ('load_model'), ('training_preprocessor'), ('validation_preprocessor'), ('generate_model_configs'),
+              ('load_model_selection_table'), ('fit'), ('fit_multiple_model'), ('evaluate'), ('predict'),
+              ('predict_byom'), ('predict_row'), ('leaderboard'), ('explain_fit'), ('automl')
+       EXCEPT SELECT proname FROM pg_proc WHERE pronamespace = 'hopper'::regnamespace $$,
+    'what training and prediction take is there');
 
 SELECT is_empty(
     $$ SELECT p.oid::regprocedure FROM pg_proc p

@@ -629,6 +629,4 @@ TEST(CoreApi, DamagedStatesAreRefused) {
   EXPECT_NE(std::strlen(error.message), 0u);
 }
 
-TEST(CoreApi, FreeingNothingIsAllowed) { Api().rows_free(nullptr); }
-
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <fstream>
 #include <map>
 #include <string>
 #include <thread>
@@ -192,6 +193,15 @@ TEST(DataWindow, AFailedModelDoesNotHoldTheOthersUp) {
   for (const auto& [key, digest] : alone.digests) EXPECT_EQ(run.Result(key).digest, digest);
 }
 
+// Of this process.
+int Threads() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("Threads:", 0) == 0) return std::stoi(line.substr(8));
+  }
+  return 0;
+}
+
 TEST(DataWindow, CanBeCancelledWhileItWaitsForData) {
   const PackedTable train{Rows(203, 4)};
   RunOptions options;
@@ -201,29 +211,42 @@ TEST(DataWindow, CanBeCancelledWhileItWaitsForData) {
   for (const Configuration& config : Mlps(2)) run.AddConfig(config);
   run.Plan();
   run.Start();
-  int answered = 0;
-  for (;;) {
+  int asked = 0;
+  for (bool finished = false; !finished;) {
     hopper_event event = {};
     while (run.NextEvent(&event)) {
-      if (event.type == HOPPER_EVENT_FINISHED) return;
+      finished = finished || event.type == HOPPER_EVENT_FINISHED;
       if (event.type != HOPPER_EVENT_LOAD) continue;
       // The third is never answered.
-      if (++answered < 3) run.Load(event);
-      if (answered == 3) run.Cancel();
+      if (++asked < 3) run.Load(event);
+      if (asked == 3) run.Cancel();
     }
-    run.WaitForEvent();
+    if (!finished) run.WaitForEvent();
+  }
+  EXPECT_GE(asked, 3);
+  for (const Configuration& config : Mlps(2)) {
+    EXPECT_EQ(run.Result(config.key).raw.status, HOPPER_MODEL_TRAINING) << "it went on to its end";
   }
 }
 
 TEST(DataWindow, CanBeDroppedWhileItWaitsForData) {
   const PackedTable train{Rows(203, 4)};
   RunOptions options;
+  options.threads = 2;
   options.memory_limit = LimitWith(PartitionBytes(train), options, Mlps(2), train, nullptr);
-  RunDriver run(RunDriver::Planned{}, options, train, nullptr);
-  for (const Configuration& config : Mlps(2)) run.AddConfig(config);
-  run.Plan();
-  run.Start();
-  run.WaitForEvent();
+  const int before = Threads();
+  {
+    RunDriver run(RunDriver::Planned{}, options, train, nullptr);
+    for (const Configuration& config : Mlps(2)) run.AddConfig(config);
+    run.Plan();
+    run.Start();
+    run.WaitForEvent();
+    hopper_event event = {};
+    ASSERT_TRUE(run.NextEvent(&event));
+    EXPECT_EQ(event.type, HOPPER_EVENT_LOAD);
+    EXPECT_GT(Threads(), before);
+  }
+  EXPECT_EQ(Threads(), before) << "threads are left";
 }
 
 // Whether the first load that comes after `n` others is refused with this code.
