@@ -11,6 +11,7 @@
 
 #include "support/group_driver.h"
 #include "support/keras_models.h"
+#include "support/repetitions.h"
 #include "support/run_driver.h"
 
 namespace hopper {
@@ -185,7 +186,7 @@ class BothEngines {
 };
 
 TEST(Courses, AreTheSameOnBothEngines) {
-  for (uint32_t seed = 1; seed <= 250; ++seed) {
+  for (uint32_t seed = 1; seed <= Repetitions(250U); ++seed) {
     BothEngines(seed).Compare();
     if (HasFailure()) {
       ADD_FAILURE() << "with seed " << seed;
@@ -363,14 +364,14 @@ TEST(Courses, NeedMemory) {
 // Room for one task at a time: the others wait for it.
 TEST(Courses, WaitWhereMemoryIsShort) {
   PackedTable::Options rows;
-  rows.rows = 2000;
+  rows.rows = Repetitions(2000);
   const PackedTable train{rows};
   RunOptions options;
   options.threads = 4;
   std::vector<Configuration> configs;
   for (int key = 1; key <= 4; ++key) {
     configs.push_back(Mlp(key, 4096));
-    configs.back().fit = "batch_size=500";
+    configs.back().fit = "batch_size=" + std::to_string(rows.rows / 4);
   }
   const auto expected = TrainAll(options, configs, train);
   {

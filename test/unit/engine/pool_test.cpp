@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/small_runs.h"
+#include "support/repetitions.h"
 
 namespace hopper {
 namespace {
@@ -415,7 +416,7 @@ TEST(Pool, EndsWithNobodyAndWhenItIsCancelled) {
 // As many as HOPPER_RANDOM_RUNS says, for bench/random_runs.
 TEST(RandomPools, End) {
   const char* wanted = std::getenv("HOPPER_RANDOM_RUNS");
-  const int64_t runs = wanted == nullptr ? 300 : std::atoll(wanted);
+  const int64_t runs = wanted == nullptr ? Repetitions(300) : std::atoll(wanted);
   for (int64_t i = 0; i < runs; ++i) {
     SCOPED_TRACE("run " + std::to_string(i));
     std::mt19937 random(static_cast<uint32_t>(i));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/keras_models.h"
+#include "support/repetitions.h"
 #include "support/run_driver.h"
 
 namespace hopper {
@@ -131,7 +132,7 @@ class RandomRun {
 // As many as HOPPER_RANDOM_RUNS says, for bench/random_runs.
 TEST(RandomRuns, End) {
   const char* wanted = std::getenv("HOPPER_RANDOM_RUNS");
-  const int64_t runs = wanted == nullptr ? 1000 : std::atoll(wanted);
+  const int64_t runs = wanted == nullptr ? Repetitions(1000) : std::atoll(wanted);
   for (int64_t i = 0; i < runs; ++i) {
     RandomRun run(static_cast<uint32_t>(i));
     SCOPED_TRACE("run " + std::to_string(i) + ": " + run.Text());

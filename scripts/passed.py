@@ -1,0 +1,63 @@
+"""What has passed, and of what: shared by scripts/unit-tests and scripts/unchanged."""
+
+import hashlib
+import pathlib
+import platform
+import re
+
+
+def cpu():
+    """The processor, whose instructions decide on bits."""
+    try:
+        text = pathlib.Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return platform.machine()
+    return "\n".join(sorted(set(re.findall(r"^(?:model name|flags)\s*:.*$", text, re.M))))
+
+
+def files_of(paths):
+    for path in map(pathlib.Path, paths):
+        if path.is_dir():
+            yield from sorted(file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+        else:
+            yield path
+
+
+def digest(paths, words):
+    """Of the content of files, of folders with all that is in them, and of words."""
+    total = hashlib.sha256(cpu().encode())
+    for word in words:
+        total.update(word.encode() + b"\0")
+    for path in files_of(paths):
+        total.update(str(path).encode() + b"\0")
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
+
+
+class Stamp:
+    """What a success leaves in a build folder: the digest, and how many tests it were."""
+
+    def __init__(self, build, name):
+        self.path = pathlib.Path(build) / "passed" / name
+
+    def tests(self, wanted):
+        """How many tests passed with this digest; None where it has not passed."""
+        try:
+            seen, tests = self.path.read_text().split()
+        except (OSError, ValueError):
+            return None
+        return int(tests) if seen == wanted else None
+
+    def forget(self):
+        self.path.unlink(missing_ok=True)
+
+    def keep(self, wanted, tests):
+        self.path.parent.mkdir(exist_ok=True)
+        self.path.write_text(f"{wanted} {tests}\n")
+
+
+def passed_tests(output):
+    """What programs of GoogleTest, pytest, pg_regress and TAP say that passed."""
+    sums = re.findall(r"\[  PASSED  \] (\d+) test", output) + re.findall(r"\b(\d+) passed\b.* in [0-9.]+s", output)
+    lines = re.findall(r"^(?:ok \d+ |(?:test|ok|    |parallel).*\.\.\. +ok)", output, re.M)
+    return sum(map(int, sums)) + len(lines)
