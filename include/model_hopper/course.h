@@ -7,16 +7,12 @@
 
 #include <stdint.h>
 
-#include "model_hopper/metrics.h"
+#include "model_hopper/training.h"
 
 /* How data and models of a run on segments lie. */
 typedef struct hopper_course_data
 {
-	int32_t		num_iterations;
-	int32_t		metrics_compute_frequency;
-	int32_t		training_metrics;	/* hopper_training_metrics */
-	int32_t		n_starts;
-	const int32_t *starts;
+	const hopper_run_options *options;
 	int32_t		n_partitions;
 	const int32_t *train_keys;	/* the segment of each partition */
 	int32_t		n_valid;		/* 0: no validation */

@@ -13,6 +13,7 @@
 #include "capi/core_parts.h"
 #include "capi/lists.h"
 #include "capi/rows.h"
+#include "capi/run_rules.h"
 #include "capi/search_api.h"
 #include "data/dataset.h"
 #include "params/text.h"
@@ -97,24 +98,21 @@ int VerifyStateImage(const uint8_t* state, size_t size, char digest[33], hopper_
 int HopsOf(const hopper_course_data* run, int32_t iteration, int32_t* hops, hopper_error* error) {
   return Guard(error, [&] {
     Require(run != nullptr && hops != nullptr, "run");
-    RunRules rules;
-    rules.num_iterations = run->num_iterations;
-    rules.metrics_frequency = std::max(run->metrics_compute_frequency, 1);
-    rules.training_metrics = static_cast<TrainingMetrics>(run->training_metrics);
+    Require(run->options != nullptr, "options");
+    RunRules rules = RulesFromC(*run->options);
+    for (int32_t& frequency : rules.frequency) frequency = std::max(frequency, 1);
     rules.partitions = {run->n_partitions, run->n_valid};
     SegmentKeys keys;
     keys.of[kTrainSplit].assign(run->train_keys, run->train_keys + run->n_partitions);
     if (run->n_valid > 0) {
       keys.of[kValidSplit].assign(run->valid_keys, run->valid_keys + run->n_valid);
     }
-    std::vector<int> starts = {0};
-    if (run->n_starts > 0) starts.assign(run->starts, run->starts + run->n_starts);
     std::vector<Walker> models;
     for (int32_t i = 0; i < run->n_models; ++i) {
       models.push_back({run->mst_keys[i], {{run->waits[i] != 0, false}, false}});
     }
-    *hops =
-        HopsOfIteration(keys, Ring(run->n_partitions, std::move(starts)), rules, iteration, models);
+    *hops = HopsOfIteration(keys, Ring(run->n_partitions, StartsFromC(*run->options)), rules,
+                            iteration, models);
   });
 }
 

@@ -4,25 +4,18 @@
 #include <string_view>
 
 #include "base/field_text.h"
+#include "capi/run_rules.h"
 #include "params/precision.h"
 
 namespace hopper {
 
-static_assert(static_cast<int>(TrainingMetrics::kRunning) == HOPPER_METRICS_RUNNING);
-static_assert(static_cast<int>(TrainingMetrics::kFinal) == HOPPER_METRICS_FINAL);
-static_assert(static_cast<int>(TrainingMetrics::kEvery) == HOPPER_METRICS_EVERY);
-
 TrainingOptions FromC(const hopper_run_options& options) {
   TrainingOptions out;
   out.seed = options.seed;
-  out.num_iterations = options.num_iterations;
-  out.metrics_compute_frequency = options.metrics_compute_frequency;
-  out.training_metrics = static_cast<TrainingMetrics>(options.training_metrics);
+  out.rules = RulesFromC(options);
   out.threads = options.threads;
   if (options.threads_per_model != 0) out.threads_per_model = options.threads_per_model;
-  if (options.n_starts > 0) {
-    out.starts.assign(options.starts, options.starts + options.n_starts);
-  }
+  out.starts = StartsFromC(options);
   out.memory_limit = options.memory_limit;
   out.use_gpus = options.use_gpus != 0;
   if (options.precision != nullptr) {

@@ -72,23 +72,21 @@ std::unique_ptr<const Trainer> MakeTrainer(const ConfigSource& config, const Dat
 }
 
 RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_partitions) {
-  RequirePositive(options.num_iterations, "num_iterations");
-  RequirePositive(options.metrics_compute_frequency, "metrics_compute_frequency");
+  RequirePositive(options.rules.num_iterations, "num_iterations");
+  RequirePositive(options.rules.frequency[kTrainSplit], "metrics_compute_frequency");
+  RequirePositive(options.rules.frequency[kValidSplit], "frequency of validation");
   RequirePositive(options.threads, "threads");
   RequirePositive(options.threads_per_model, "threads_per_model");
-  if (options.training_metrics < TrainingMetrics::kRunning ||
-      options.training_metrics > TrainingMetrics::kEvery) {
+  if (options.rules.training_metrics < TrainingMetrics::kRunning ||
+      options.rules.training_metrics > TrainingMetrics::kEvery) {
     throw Error(ErrorCode::kInvalidParameter,
                 "training_metrics has the unknown value " +
-                    std::to_string(static_cast<int>(options.training_metrics)));
+                    std::to_string(static_cast<int>(options.rules.training_metrics)));
   }
   if (options.memory_limit < 1) {
     throw Error(ErrorCode::kInvalidParameter, "memory limit must be at least one byte");
   }
-  RunRules rules;
-  rules.num_iterations = options.num_iterations;
-  rules.metrics_frequency = options.metrics_compute_frequency;
-  rules.training_metrics = options.training_metrics;
+  RunRules rules = options.rules;
   rules.partitions = {partitions, valid_partitions};
   return rules;
 }

@@ -89,8 +89,8 @@ void Group::AddCompanionsLocked(std::vector<Task>* tasks) {
     if (first.kind == Task::kEvaluate) {
       if (task.partitions != first.partitions) continue;
     } else if (rows(task) != rows(first) ||
-               other->rules.IsMetricsIteration(other->course.iterations + 1) !=
-                   model.rules.IsMetricsIteration(model.course.iterations + 1)) {
+               other->rules.Reports(kTrainSplit, other->course.iterations + 1) !=
+                   model.rules.Reports(kTrainSplit, model.course.iterations + 1)) {
       continue;
     }
     task.model = other.get();

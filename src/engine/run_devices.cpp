@@ -123,7 +123,7 @@ std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& work
     return train_.partition(ring_.PartitionOf(model.key, model.course.visit)).n;
   };
   const auto is_metrics = [&](const Model& model) {
-    return model.rules.IsMetricsIteration(model.course.iterations + 1);
+    return model.rules.Reports(kTrainSplit, model.course.iterations + 1);
   };
   for (const auto& candidate : models_) {
     if (tasks.size() >= lanes) break;

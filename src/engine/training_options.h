@@ -12,9 +12,7 @@ namespace hopper {
 // Numbers are as the caller gave them; RulesOf() refuses those that cannot be.
 struct TrainingOptions {
   uint64_t seed = 0;
-  int32_t num_iterations = 1;             // more for each model
-  int32_t metrics_compute_frequency = 1;  // the last iteration always counts
-  TrainingMetrics training_metrics = TrainingMetrics::kFinal;
+  RunRules rules;  // all but the partitions
   int32_t threads = 1;
   // Threads that share the arithmetic of one model's visit; part of the numerics class.
   int32_t threads_per_model = 1;

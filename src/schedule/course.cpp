@@ -6,7 +6,7 @@
 namespace hopper {
 
 bool RunRules::Evaluates(int split, int32_t iteration, const Watching& watching) const {
-  if (!IsMetricsIteration(iteration)) return false;
+  if (!Reports(split, iteration)) return false;
   if (split == kValidSplit) return partitions[kValidSplit] > 0;
   return training_metrics == TrainingMetrics::kEvery ||
          (training_metrics == TrainingMetrics::kFinal && iteration == num_iterations &&
@@ -17,8 +17,9 @@ int64_t RunRules::Evaluations(int split, int32_t first, int32_t last) const {
   if (first > last || !EverEvaluates(split)) return 0;
   const bool ends = last == num_iterations;
   if (split == kTrainSplit && training_metrics == TrainingMetrics::kFinal) return ends ? 1 : 0;
-  const int64_t between = last / metrics_frequency - (first - 1) / metrics_frequency;
-  return between + (ends && last % metrics_frequency != 0 ? 1 : 0);
+  const int32_t every = frequency[static_cast<size_t>(split)];
+  const int64_t between = last / every - (first - 1) / every;
+  return between + (ends && last % every != 0 ? 1 : 0);
 }
 
 bool RunRules::EverEvaluates(int split) const {
@@ -34,8 +35,15 @@ int RunRules::EvaluatedPartitions() const {
   return count;
 }
 
+bool RunRules::Decides(int32_t iteration, const Watching& watching) const {
+  for (const int split : kSplits) {
+    if (watching.splits[static_cast<size_t>(split)] && !Reports(split, iteration)) return false;
+  }
+  return watching.any();
+}
+
 bool RunRules::KeepsWeights(int32_t iteration, const Watching& watching) const {
-  return (watching.restores && IsMetricsIteration(iteration)) ||
+  return (watching.restores && Decides(iteration, watching)) ||
          Evaluates(kTrainSplit, iteration, watching) || Evaluates(kValidSplit, iteration, watching);
 }
 
@@ -43,7 +51,7 @@ bool EndVisit(const RunRules& rules, const Watching& watching, Course* course) {
   if (++course->visit < rules.partitions[kTrainSplit]) return false;
   course->visit = 0;
   ++course->iterations;
-  course->deciding = watching.any() && rules.IsMetricsIteration(course->iterations);
+  course->deciding = rules.Decides(course->iterations, watching);
   return true;
 }
 

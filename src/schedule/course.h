@@ -39,17 +39,18 @@ struct Course {
 
 struct RunRules {
   int32_t num_iterations = 1;
-  int32_t metrics_frequency = 1;
+  // By split: after how many iterations it is reported; always after the last one.
+  std::array<int32_t, 2> frequency = {1, 1};
   TrainingMetrics training_metrics = TrainingMetrics::kFinal;
   std::array<int, 2> partitions = {1, 0};  // by split; 0: no validation
 
   // From 1: an iteration of this run.
-  bool IsMetricsIteration(int32_t iteration) const {
-    return iteration == num_iterations || iteration % metrics_frequency == 0;
+  bool Reports(int split, int32_t iteration) const {
+    return iteration == num_iterations || iteration % frequency[static_cast<size_t>(split)] == 0;
   }
   // Whether metrics are taken while the iteration trains.
   bool TakesRunningMetrics(int32_t iteration) const {
-    return training_metrics != TrainingMetrics::kEvery && IsMetricsIteration(iteration);
+    return training_metrics != TrainingMetrics::kEvery && Reports(kTrainSplit, iteration);
   }
   // Whether the weights are evaluated on the split after the iteration. Which iteration is the last
   // one of a model that watches its metrics, and which weights it delivers, is decided by them: its
@@ -62,6 +63,8 @@ struct RunRules {
   bool EverEvaluates(int split) const;
   // Partitions of all that is ever evaluated.
   int EvaluatedPartitions() const;
+  // Whether all is reported after the iteration that decides how the model goes on.
+  bool Decides(int32_t iteration, const Watching& watching) const;
   // Whether somebody wants the weights as they are after the iteration.
   bool KeepsWeights(int32_t iteration, const Watching& watching) const;
 };

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <queue>
 #include <utility>
 
@@ -441,10 +442,10 @@ Forecast ForecastSegments(const Ring& ring, const std::vector<ModelCost>& models
   Cancel cancelled(cancel);
   SegmentsPlayer player(ring, models, rules, places, statement);
   Forecast total;
-  // Iterations differ only in what is evaluated after them.
-  const auto add = [&](int32_t iteration, int64_t count) {
+  // Iterations differ only in what is evaluated after them. `iteration`: the first one of its kind.
+  const auto add = [&](int64_t iteration, int64_t count) {
     if (count == 0) return true;
-    const Forecast one = player.Iteration(iteration, &cancelled);
+    const Forecast one = player.Iteration(static_cast<int32_t>(iteration), &cancelled);
     if (cancelled()) return false;
     const auto times = static_cast<double>(count);
     total.seconds += one.seconds * times;
@@ -455,9 +456,17 @@ Forecast ForecastSegments(const Ring& ring, const std::vector<ModelCost>& models
     return true;
   };
   const int32_t last = rules.num_iterations;
-  const int64_t with_metrics = (last - 1) / rules.metrics_frequency;
-  if (!add(1, last - 1 - with_metrics)) return {};  // the first one has metrics where all have
-  if (!add(rules.metrics_frequency, with_metrics)) return {};
+  const int64_t train = rules.frequency[kTrainSplit];
+  const int64_t valid = rules.frequency[kValidSplit];
+  const int64_t both = std::lcm(train, valid);
+  const int64_t with_train = (last - 1) / train;
+  const int64_t with_valid = (last - 1) / valid;
+  const int64_t with_both = (last - 1) / both;
+  // The first one reports nothing, or all report something.
+  if (!add(1, last - 1 - with_train - with_valid + with_both)) return {};
+  if (!add(train, with_train - with_both)) return {};
+  if (!add(valid, with_valid - with_both)) return {};
+  if (!add(both, with_both)) return {};
   if (!add(last, 1)) return {};
   return total;
 }

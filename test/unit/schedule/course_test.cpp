@@ -12,7 +12,7 @@ constexpr Watching kValLoss = {{false, true}, true};
 RunRules Rules(TrainingMetrics metrics, int frequency = 1, int valid = 0) {
   RunRules rules;
   rules.num_iterations = 5;
-  rules.metrics_frequency = frequency;
+  rules.frequency.fill(frequency);
   rules.training_metrics = metrics;
   rules.partitions = {3, valid};
   return rules;
@@ -22,7 +22,7 @@ TEST(RunRules, SayWhatIsEvaluated) {
   const RunRules final_only = Rules(TrainingMetrics::kFinal, 2, 4);
   for (int i = 1; i <= 5; ++i) {
     const bool metrics = i == 2 || i == 4 || i == 5;
-    EXPECT_EQ(final_only.IsMetricsIteration(i), metrics);
+    EXPECT_EQ(final_only.Reports(kTrainSplit, i), metrics);
     EXPECT_EQ(final_only.TakesRunningMetrics(i), metrics);
     EXPECT_EQ(final_only.Evaluates(kTrainSplit, i, kNothing), i == 5);
     EXPECT_FALSE(final_only.Evaluates(kTrainSplit, i, kLoss));  // its final pass is

@@ -110,7 +110,7 @@ TEST(ForecastLocal, ValidationComesAtItsFrequency) {
   std::vector<ModelCost> models = Models({1.0});
   models[0].validation = 3.0;
   RunRules shape = Shape(5);
-  shape.metrics_frequency = 2;  // after 2, 4 and the last
+  shape.frequency.fill(2);  // after 2, 4 and the last
   shape.partitions[kValidSplit] = 1;
   const Forecast f = ForecastLocal(Ring(1, {0}), models, shape, 1, 0.0);
   EXPECT_DOUBLE_EQ(f.evaluate, 9.0);
@@ -123,7 +123,7 @@ TEST(ForecastLocal, ManyEvaluationsAreUnderWay) {
   std::vector<ModelCost> models = Models({1.0});
   models[0].validation = 60.0;
   RunRules shape = Shape(50);
-  shape.metrics_frequency = 1;
+  shape.frequency.fill(1);
   shape.partitions[kValidSplit] = 1;
   for (const int workers : {1, 2, 3, 40}) {
     const Forecast f = ForecastLocal(Ring(1, {0}), models, shape, workers, 0.0);
@@ -214,7 +214,7 @@ TEST(Forecast, SecondsAddUpAndBoundsHold) {
     const Ring ring(partitions, EachPartition(partitions));
     const int workers = uniform(1, 5);
     RunRules shape = Shape(uniform(1, 6), uniform(1, 3));
-    shape.metrics_frequency = uniform(1, 3);
+    shape.frequency.fill(uniform(1, 3));
     shape.partitions[kValidSplit] = uniform(0, 3);
     std::vector<ModelCost> models;
     double work = 0.0;
@@ -280,7 +280,7 @@ TEST(RunRules, CountsWhatItSays) {
     for (int n = 1; n <= 9; ++n) {
       for (int frequency = 1; frequency <= 11; ++frequency) {
         RunRules shape = Shape(n, metrics);
-        shape.metrics_frequency = frequency;
+        shape.frequency.fill(frequency);
         shape.partitions[kValidSplit] = 1;
         int training = 0;
         int validation = 0;
@@ -310,7 +310,7 @@ TEST(Forecast, AnyNumberOfIterationsIsQuick) {
   places.keys.of[kValidSplit] = {1};
   // Prime: only multiples of the frequency, and the last.
   for (const int frequency : {1, 1000000007}) {
-    shape.metrics_frequency = frequency;
+    shape.frequency.fill(frequency);
     const double evaluations = frequency == 1 ? shape.num_iterations : 3;
     EXPECT_EQ(shape.Evaluations(kTrainSplit, 0 + 1, shape.num_iterations), evaluations);
     const Forecast local = ForecastLocal(Ring(1, {0}), models, shape, 1, 0.0);

@@ -44,11 +44,7 @@ hops_of_iteration(const segments_run *run, int32 iteration)
 	hopper_error error;
 	int32		n = 0;
 
-	hops.num_iterations = data->options.num_iterations;
-	hops.metrics_compute_frequency = data->options.metrics_compute_frequency;
-	hops.training_metrics = data->options.training_metrics;
-	hops.n_starts = data->options.n_starts;
-	hops.starts = data->options.starts;
+	hops.options = &data->options;
 	hops.n_partitions = data->train.n_partitions;
 	hops.train_keys = data->train_keys;
 	hops.n_valid = data->has_valid ? data->valid.n_partitions : 0;
