@@ -20,23 +20,14 @@ hopper_forecast_planned_run(FunctionCallInfo fcinfo, hopper_forecast_request *re
 	request->source = hopper_name_argument(fcinfo, 0, "packed_table");
 	selection = hopper_name_argument(fcinfo, 2, "model_selection_table");
 	hopper_default_options(options);
-	options->num_iterations = hopper_positive_argument(fcinfo, 3, "num_iterations", 0);
 	request->has_validation = !PG_ARGISNULL(5);
 	if (request->has_validation)
 		request->validation = hopper_name_argument(fcinfo, 5, "validation_table");
-	options->metrics_compute_frequency =
-		hopper_positive_argument(fcinfo, 6, "metrics_compute_frequency",
-								 options->metrics_compute_frequency);
 	options->threads = hopper_choose_threads(!PG_ARGISNULL(7),
 											 PG_ARGISNULL(7) ? 0 : PG_GETARG_INT32(7));
 	if (!PG_ARGISNULL(7))
 		request->threads_per_segment = options->threads;
-	if (!PG_ARGISNULL(8))
-		options->training_metrics =
-			hopper_training_metrics_named(text_to_cstring(PG_GETARG_TEXT_PP(8)));
-	options->threads_per_model = hopper_positive_argument(fcinfo, 9, "threads_per_model",
-														  options->threads_per_model);
-	hopper_check_threads_per_model(options);
+	hopper_take_course(fcinfo, options);
 	if (!PG_ARGISNULL(11))
 		options->precision = text_to_cstring(PG_GETARG_TEXT_PP(11));
 	hopper_check_precision(options->precision, false);

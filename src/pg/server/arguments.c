@@ -1,8 +1,34 @@
 /*
  * arguments.c
- *		Texts and names as arguments.
+ *		Arguments by their names; texts and names as arguments.
  */
 #include "pg/server/glue.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_proc.h"
+#include "funcapi.h"
+#include "utils/syscache.h"
+
+int
+hopper_argument(FunctionCallInfo fcinfo, const char *argument)
+{
+	Oid			function = fcinfo->flinfo->fn_oid;
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Oid		   *types;
+	char	  **names;
+	char	   *modes;
+	int			n;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "there is no function %u", function);
+	n = Min(get_func_arg_info(tuple, &types, &names, &modes), PG_NARGS());
+	ReleaseSysCache(tuple);
+	for (int at = 0; names && at < n; at++)
+		if (strcmp(names[at], argument) == 0)
+			return at;
+	elog(ERROR, "function %u has no argument \"%s\"", function, argument);
+	return -1;
+}
 
 static bool
 is_given(FunctionCallInfo fcinfo, int at)

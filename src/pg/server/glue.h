@@ -271,6 +271,8 @@ extern char *hopper_type_name(Oid type, int32 typmod);
  * palloc'ed text in the server's encoding, or in UTF-8.
  */
 extern text *hopper_text_argument(FunctionCallInfo fcinfo, int at);
+/* Where the SQL function that is called has the argument of this name. */
+extern int	hopper_argument(FunctionCallInfo fcinfo, const char *argument);
 extern char *hopper_string_argument(FunctionCallInfo fcinfo, int at);
 extern char *hopper_utf8_argument(FunctionCallInfo fcinfo, int at);
 /* hopper_parse_name() of it */

@@ -28,61 +28,54 @@ PG_FUNCTION_INFO_V1(hopper_sql_fit_multiple_model);
 PG_FUNCTION_INFO_V1(hopper_sql_fit);
 
 static bool
-bool_argument(FunctionCallInfo fcinfo, int at, bool missing)
+bool_argument(FunctionCallInfo fcinfo, const char *name, bool missing)
 {
+	int			at = hopper_argument(fcinfo, name);
+
 	return PG_ARGISNULL(at) ? missing : PG_GETARG_BOOL(at);
 }
 
-/* The arguments from use_gpus to description, and seed to gpus. */
+static char *
+string_argument(FunctionCallInfo fcinfo, const char *name)
+{
+	return hopper_string_argument(fcinfo, hopper_argument(fcinfo, name));
+}
+
+/* The arguments that both functions have, beside the packed table and the model table. */
 static void
-common_arguments(FunctionCallInfo fcinfo, hopper_fit *request, int at_iterations, int at_seed,
-				 int at_replace)
+common_arguments(FunctionCallInfo fcinfo, hopper_fit *request)
 {
 	hopper_run_options *options = &request->options;
 	hopper_run_record *record = &request->record;
-	int			at = at_iterations;
-	bool		use_gpus;
-	bool		fuse;
+	int			seed = hopper_argument(fcinfo, "seed");
+	int			threads = hopper_argument(fcinfo, "threads");
+	int			validation = hopper_argument(fcinfo, "validation_table");
+	bool		use_gpus = bool_argument(fcinfo, "use_gpus", false);
+	bool		fuse = bool_argument(fcinfo, "fuse", true);
+	char	   *dtype = string_argument(fcinfo, "dtype");
 	int32	   *gpus;
 	int			n_gpus;
 
 	hopper_default_options(options);
-	options->num_iterations = hopper_positive_argument(fcinfo, at++, "num_iterations", 0);
-	use_gpus = bool_argument(fcinfo, at++, false);
-	request->has_validation = !PG_ARGISNULL(at);
+	request->has_validation = !PG_ARGISNULL(validation);
 	if (request->has_validation)
-		request->validation = hopper_name_argument(fcinfo, at, "validation_table");
-	at++;
-	options->metrics_compute_frequency =
-		hopper_positive_argument(fcinfo, at++, "metrics_compute_frequency",
-								 options->metrics_compute_frequency);
-	request->warm_start = bool_argument(fcinfo, at++, false);
-	record->name = hopper_string_argument(fcinfo, at++);
-	record->description = hopper_string_argument(fcinfo, at++);
-
-	at = at_seed;
-	if (!PG_ARGISNULL(at))
-		options->seed = (uint64_t) PG_GETARG_INT64(at);
-	at++;
-	request->threads_given = !PG_ARGISNULL(at);
+		request->validation = hopper_name_argument(fcinfo, validation, "validation_table");
+	request->warm_start = bool_argument(fcinfo, "warm_start", false);
+	record->name = string_argument(fcinfo, "name");
+	record->description = string_argument(fcinfo, "description");
+	if (!PG_ARGISNULL(seed))
+		options->seed = (uint64_t) PG_GETARG_INT64(seed);
+	request->threads_given = !PG_ARGISNULL(threads);
 	hopper_take_resources(options, request->threads_given,
-						  request->threads_given ? PG_GETARG_INT32(at) : 0);
-	at++;
-	if (!PG_ARGISNULL(at))
-		options->precision = hopper_string_argument(fcinfo, at);
+						  request->threads_given ? PG_GETARG_INT32(threads) : 0);
+	if (dtype)
+		options->precision = dtype;
 	hopper_check_precision(options->precision, use_gpus);
-	at++;
-	if (!PG_ARGISNULL(at))
-		options->training_metrics =
-			hopper_training_metrics_named(hopper_string_argument(fcinfo, at));
-	at++;
-	options->threads_per_model = hopper_positive_argument(fcinfo, at++, "threads_per_model",
-														  options->threads_per_model);
-	hopper_check_threads_per_model(options);
-	fuse = bool_argument(fcinfo, at++, true);
-	gpus = hopper_integers_argument(fcinfo, at, "gpus", 1, PG_INT32_MAX, &n_gpus);
+	hopper_take_course(fcinfo, options);
+	gpus = hopper_integers_argument(fcinfo, hopper_argument(fcinfo, "gpus"), "gpus", 1,
+									PG_INT32_MAX, &n_gpus);
 	hopper_choose_gpus(use_gpus, gpus, n_gpus, fuse, options);
-	request->replace = bool_argument(fcinfo, at_replace, false);
+	request->replace = bool_argument(fcinfo, "replace", false);
 	if (request->replace && request->warm_start)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -335,9 +328,6 @@ fit(FunctionCallInfo fcinfo, hopper_fit *request)
 	return result_row(fcinfo, request, &best, trained, failed, seconds);
 }
 
-/* Behind all others. */
-#define AT_MST_KEYS 19
-
 typedef struct choice
 {
 	int32		mst_key;
@@ -416,11 +406,12 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 	request.output = hopper_name_argument(fcinfo, 1, "model_table");
 	request.selection = hopper_name_argument(fcinfo, 2, "model_selection_table");
 	request.has_selection = true;
-	common_arguments(fcinfo, &request, 3, 11, 20);
-	request.record.rank_by = hopper_string_argument(fcinfo, 18);
+	common_arguments(fcinfo, &request);
+	request.record.rank_by = string_argument(fcinfo, "rank_by");
 
 	request.configs = hopper_load_configs(&request.selection, &request.n_configs);
-	keys = hopper_integers_argument(fcinfo, AT_MST_KEYS, "mst_keys", 1, PG_INT32_MAX, &n_keys);
+	keys = hopper_integers_argument(fcinfo, hopper_argument(fcinfo, "mst_keys"), "mst_keys", 1,
+									PG_INT32_MAX, &n_keys);
 	if (keys)
 		choose_configs(&request, keys, n_keys);
 	request.models = hopper_selection_models(&request.selection);
@@ -453,7 +444,7 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	request.models = hopper_name_argument(fcinfo, 2, "model_arch_table");
 	hopper_require_argument(fcinfo, 3, "model_id");
 	hopper_require_argument(fcinfo, 4, "compile_params");
-	common_arguments(fcinfo, &request, 6, 13, 20);
+	common_arguments(fcinfo, &request);
 
 	hopper_require_model_table(&request.models);
 	hopper_read_model(&request.models, hopper_key_argument(fcinfo, 3), &model);

@@ -42,6 +42,35 @@ hopper_positive_argument(FunctionCallInfo fcinfo, int at, const char *name, int3
 	return value;
 }
 
+void
+hopper_take_course(FunctionCallInfo fcinfo, hopper_run_options *options)
+{
+	int			at = hopper_argument(fcinfo, "training_metrics");
+
+	options->num_iterations =
+		hopper_positive_argument(fcinfo, hopper_argument(fcinfo, "num_iterations"),
+								 "num_iterations", 0);
+	options->metrics_compute_frequency =
+		hopper_positive_argument(fcinfo, hopper_argument(fcinfo, "metrics_compute_frequency"),
+								 "metrics_compute_frequency",
+								 options->metrics_compute_frequency);
+	if (!PG_ARGISNULL(at))
+		options->training_metrics =
+			hopper_training_metrics_named(hopper_string_argument(fcinfo, at));
+	options->threads_per_model =
+		hopper_positive_argument(fcinfo, hopper_argument(fcinfo, "threads_per_model"),
+								 "threads_per_model", options->threads_per_model);
+	hopper_check_threads_per_model(options);
+}
+
+double
+hopper_evaluations(const hopper_run_options *options, hopper_split split)
+{
+	if (split == HOPPER_SPLIT_TRAIN && options->training_metrics != HOPPER_METRICS_EVERY)
+		return 1.0;
+	return options->num_iterations / options->metrics_compute_frequency + 1.0;
+}
+
 static const struct
 {
 	int			metrics;

@@ -4,6 +4,7 @@
  */
 #include "pg/train/timeline.h"
 
+#include "pg/train/options.h"
 #include "pg/train/run.h"
 
 #define MAX_ROWS 50000
@@ -14,13 +15,10 @@ static double
 count_visits(const hopper_training *training, double partitions, double valid)
 {
 	const hopper_run_options *options = &training->options;
-	double		evaluations = options->num_iterations / options->metrics_compute_frequency + 1.0;
-	double		evaluated = valid;
 
-	if (options->training_metrics == HOPPER_METRICS_EVERY)
-		evaluated += partitions;
-	return training->n_configs * (options->num_iterations * partitions +
-								  evaluations * evaluated + partitions);
+	return training->n_configs *
+		((options->num_iterations + hopper_evaluations(options, HOPPER_SPLIT_TRAIN)) * partitions +
+		 hopper_evaluations(options, HOPPER_SPLIT_VALID) * valid);
 }
 
 hopper_timeline *
