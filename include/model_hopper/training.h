@@ -16,6 +16,7 @@ typedef struct hopper_run_options
 	uint64_t	seed;
 	int32_t		num_iterations; /* this run trains each model this many iterations more */
 	int32_t		metrics_compute_frequency;	/* >= 1; the last iteration always counts */
+	int32_t		validation_freq;	/* the same for validation data; 0: the same number */
 	int32_t		training_metrics;	/* hopper_training_metrics */
 	int32_t		threads;		/* workers, >= 1 */
 	int32_t		n_starts;		/* first partition of each run of partitions */

@@ -10,7 +10,8 @@ CREATE FUNCTION hopper.explain_fit(
     training_metrics text DEFAULT 'final',
     threads_per_model integer DEFAULT 1,
     measure boolean DEFAULT false,
-    dtype text DEFAULT 'fp32')
+    dtype text DEFAULT 'fp32',
+    validation_freq integer DEFAULT NULL)
 RETURNS TABLE (
     item text,
     mst_key integer,
@@ -19,7 +20,7 @@ RETURNS TABLE (
     unit text)
     AS 'MODULE_PATHNAME', 'hopper_sql_explain_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer,
-    text, integer, boolean, text) IS
+    text, integer, boolean, text, integer) IS
     'what fit_multiple_model would take, without training; with measure, beside what a run took
 
 Task: 4.1 train
@@ -35,6 +36,7 @@ training_metrics: ''running'': summed up while weights move; ''final'': exact af
 threads_per_model: threads that share the arithmetic of one model, for few large models on many processors
 measure: compare with what the run that made model_table really took
 dtype: ''fp32'' or ''bf16'': what products of layers are computed in
+validation_freq: models are validated at every so many iterations and at the last one; by itself when metrics are taken
 Example:
 SELECT item, predicted, unit FROM hopper.explain_fit(packed_table := ''points_packed'', model_table := ''models'',
     model_selection_table := ''configs'', num_iterations := 5) WHERE mst_key IS NULL;';

@@ -30,12 +30,13 @@ CREATE FUNCTION hopper.fit(
     threads_per_model integer DEFAULT 1,
     fuse boolean DEFAULT true,
     gpus hopper.integers DEFAULT NULL,
-    replace boolean DEFAULT false)
+    replace boolean DEFAULT false,
+    validation_freq integer DEFAULT NULL)
 RETURNS hopper.fit_result
     AS 'MODULE_PATHNAME', 'hopper_sql_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.fit(text, text, text, bigint, text, text, integer, boolean, text,
     integer, boolean, text, text, bigint, integer, text, text, integer,
-    boolean, hopper.integers, boolean) IS
+    boolean, hopper.integers, boolean, integer) IS
     'train one model on a packed table; its tables are those of fit_multiple_model, with mst_key 1
 
 Task: 4.3 train
@@ -60,6 +61,7 @@ threads_per_model: threads that share the arithmetic of one model, for few large
 fuse: on GPUs: models of one shape train side by side
 gpus: indexes of the GPUs to use, as gpu_configuration() shows them; by itself all
 replace: take the place of the model_table that is there, once the new one is trained
+validation_freq: models are validated at every so many iterations and at the last one; by itself when metrics are taken
 Example:
 SELECT * FROM hopper.fit(packed_table := ''points_packed'', model_table := ''one_model'', model_arch_table := ''networks'',
     model_id := 1, compile_params := $$loss=''categorical_crossentropy'', optimizer=''Adam(lr=0.01)'', metrics=[''accuracy'']$$,

@@ -19,12 +19,13 @@ CREATE FUNCTION hopper.fit_multiple_model(
     gpus hopper.integers DEFAULT NULL,
     rank_by text DEFAULT NULL,
     mst_keys hopper.integers DEFAULT NULL,
-    replace boolean DEFAULT false)
+    replace boolean DEFAULT false,
+    validation_freq integer DEFAULT NULL)
 RETURNS hopper.fit_result
     AS 'MODULE_PATHNAME', 'hopper_sql_fit_multiple_model' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.fit_multiple_model(text, text, text, integer, boolean, text, integer,
     boolean, text, text, boolean, bigint, integer, text, text, integer,
-    boolean, hopper.integers, text, hopper.integers, boolean) IS
+    boolean, hopper.integers, text, hopper.integers, boolean, integer) IS
     'train all configurations of a model selection table together on a packed table
 
 Task: 4.2 train
@@ -49,6 +50,7 @@ mst_keys: only these configurations are trained; with warm_start the others keep
 gpus: indexes of the GPUs to use, as gpu_configuration() shows them; by itself all
 rank_by: metric, or ''loss'', that the models are compared by; by itself the first that all of them compute
 replace: take the place of the model_table that is there, once the new one is trained
+validation_freq: models are validated at every so many iterations and at the last one; by itself when metrics are taken
 Example:
 SELECT * FROM hopper.fit_multiple_model(packed_table := ''points_packed'', model_table := ''models'',
     model_selection_table := ''configs'', num_iterations := 5, validation_table := ''points_packed_validation'');';

@@ -98,4 +98,4 @@ ALTER FUNCTION hopper.models() EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.predict_rows(text, anyelement, text, bigint, text, text, text, text)
     EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer, text,
-    integer, boolean, text) EXECUTE ON INITPLAN;
+    integer, boolean, text, integer) EXECUTE ON INITPLAN;

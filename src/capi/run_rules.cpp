@@ -10,6 +10,7 @@ RunRules RulesFromC(const hopper_run_options& options) {
   RunRules rules;
   rules.num_iterations = options.num_iterations;
   rules.frequency.fill(options.metrics_compute_frequency);
+  if (options.validation_freq != 0) rules.frequency[kValidSplit] = options.validation_freq;
   rules.training_metrics = static_cast<TrainingMetrics>(options.training_metrics);
   return rules;
 }

@@ -84,6 +84,18 @@ def test_metrics_are_those_of_postgres(packed, metrics):
     assert curves(packed[0], table) == curves(packed[1], table)
 
 
+def test_validation_has_a_frequency_of_its_own_as_on_postgres(packed):
+    table = "validated"
+    for connection in packed:
+        fit(connection, "packed_7", table, "configs_3", 5, more=", validation_freq := 2")
+    assert digests(packed[0], table) == digests(packed[1], table)
+    assert curves(packed[0], table) == curves(packed[1], table)
+    assert query(packed[0], "SELECT DISTINCT iteration FROM hopper.learning_curves('validated')"
+                 " WHERE split = 'validation' ORDER BY 1") == [(2,), (4,), (5,)]
+    assert query(packed[0], "SELECT DISTINCT iteration FROM hopper.learning_curves('validated')"
+                 " WHERE split = 'training' ORDER BY 1") == [(1,), (2,), (3,), (4,), (5,)]
+
+
 def test_penalties_and_constraints_are_those_of_postgres(packed):
     penalties = sequential(
         layer("Flatten", "flatten"),

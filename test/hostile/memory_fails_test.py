@@ -47,7 +47,7 @@ CALLS = {
         f" $${COMPILE}$$, 'batch_size=8', 2)",
     "fit_multiple_model":
         "SELECT models_trained + models_failed FROM hopper.fit_multiple_model('packed', 'made', 'configs', 2,"
-        " validation_table := 'packed_validation')",
+        " validation_table := 'packed_validation', validation_freq := 2)",
     "fit_multiple_model, warm start":
         "SELECT models_trained + models_failed FROM hopper.fit_multiple_model('packed', 'run', 'configs', 1,"
         " warm_start := true)",

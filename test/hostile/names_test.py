@@ -104,7 +104,7 @@ CALLS = [
     "SELECT * FROM hopper.check_configs({configs}, {packed})",
     "SELECT item FROM hopper.explain_fit({packed}, NULL, {grid}, 2, validation_table := {more})",
     "SELECT best_mst_key, best_value, models_trained FROM hopper.fit_multiple_model({packed}, {run},"
-    " {configs}, 2, validation_table := {more})",
+    " {configs}, 2, validation_table := {more}, validation_freq := 2)",
     "SELECT best_mst_key, best_value, models_trained FROM hopper.fit_multiple_model({packed}, {run},"
     " {configs}, 1, warm_start := true)",
     # They name the label, which is called otherwise there.

@@ -85,7 +85,7 @@ LIKELY = {
     "num_classes": [None], "class_values": [None, ["a", "b"]], "distribution_rules": [None],
     "gpus": [None], "buffer_size": [None, 5], "model_weights": [None], "file": [None], "input_shape": [None], "seed": [None, 0, 7],
     "validation_fraction": [None, 0.25], "threads_per_model": [1, 2],
-    "metrics_compute_frequency": [1, None], "model_arch": [SMALL], "name": ["n", None],
+    "metrics_compute_frequency": [1, None], "validation_freq": [2, None], "model_arch": [SMALL], "name": ["n", None],
     "names": ["{first}"], "role": ["public"], "privilege": ["predict", "train"], "new_name": NEW_NAMES, "schedule_table": NEW_NAMES,
     "r": [9, 27], "eta": [3], "skip_last": [0, 1], "variant": ["floor", "jmlr"], "hidden": ["3", "{4,2}"], "activation": ["relu"],
     "dropout": [0, 0.5], "kernel_size": [1], "filters": ["2"], "dense": ["3"], "function_name": ["fit", "predict"],

@@ -28,6 +28,8 @@ SELECT hopper.fit_multiple_model('packed', 'm', 'configs', NULL);
 SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 0);
 \echo :LAST_ERROR_SQLSTATE
 SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, metrics_compute_frequency => 0);
+SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, validation_freq => 0);
+SELECT * FROM hopper.explain_fit('packed', NULL, 'configs', 1, validation_freq => 0);
 SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, threads => 0);
 \echo :LAST_ERROR_SQLSTATE
 SELECT hopper.fit_multiple_model('packed', 'm', 'configs', 1, threads => 100000);

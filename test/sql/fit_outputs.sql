@@ -102,10 +102,21 @@ SELECT models_trained FROM hopper.fit_multiple_model('packed', 'given', 'configs
 SELECT models_trained FROM hopper.fit_multiple_model('packed', 'nulls', 'configs', 2, use_gpus => NULL,
     validation_table => NULL, metrics_compute_frequency => NULL, warm_start => NULL, name => NULL, description => NULL,
     use_caching => NULL, seed => NULL, threads => 1, dtype => NULL, training_metrics => NULL, threads_per_model => NULL,
-    fuse => NULL, gpus => NULL);
+    fuse => NULL, gpus => NULL, validation_freq => NULL);
 SELECT count(*) AS same FROM given_info JOIN nulls_info USING (mst_key, state_digest, training_loss_final);
 SELECT count(*) > 9 AS explained FROM hopper.explain_fit('packed', 'nulls', 'configs', 2, use_gpus => NULL,
     validation_table => NULL, metrics_compute_frequency => NULL, threads => NULL, training_metrics => NULL,
-    threads_per_model => NULL, measure => NULL, dtype => NULL);
+    threads_per_model => NULL, measure => NULL, dtype => NULL, validation_freq => NULL);
+
+-- validation has a frequency of its own: the same weights, fewer passes
+SELECT models_trained FROM hopper.fit_multiple_model('packed', 'validated', 'configs', 5, threads => 1,
+    validation_table => 'packed_validation', validation_freq => 2);
+SELECT models_trained FROM hopper.fit_multiple_model('packed', 'validated_always', 'configs', 5, threads => 1,
+    validation_table => 'packed_validation');
+SELECT mst_key, metrics_iters, array_length(training_loss, 1) AS training,
+    ARRAY(SELECT i FROM generate_series(1, 5) i WHERE v.validation_loss[i] IS NOT NULL) AS validated,
+    ARRAY(SELECT i FROM generate_series(1, 5) i WHERE v.validation_loss[i] IS DISTINCT FROM a.validation_loss[i])
+        AS not_validated, v.state_digest = a.state_digest AS same
+FROM validated_info v JOIN validated_always_info a USING (mst_key, metrics_iters, training_loss) ORDER BY mst_key;
 
 DROP SCHEMA hopper_fit_outputs CASCADE;

@@ -29,6 +29,7 @@ put_options(StringInfo out, const hopper_run_options *options)
 	hopper_put_int(out, (int64) options->seed);
 	hopper_put_int(out, options->num_iterations);
 	hopper_put_int(out, options->metrics_compute_frequency);
+	hopper_put_int(out, options->validation_freq);
 	hopper_put_int(out, options->training_metrics);
 	hopper_put_int(out, options->threads);
 	hopper_put_int(out, options->n_starts);
@@ -50,6 +51,7 @@ get_options(hopper_reader *in, hopper_run_options *options)
 	options->seed = (uint64) hopper_get_int(in);
 	options->num_iterations = (int32) hopper_get_int_between(in, 1, PG_INT32_MAX);
 	options->metrics_compute_frequency = (int32) hopper_get_int_between(in, 1, PG_INT32_MAX);
+	options->validation_freq = (int32) hopper_get_int_between(in, 0, PG_INT32_MAX);
 	options->training_metrics = (int32) hopper_get_int_between(in, HOPPER_METRICS_RUNNING,
 															   HOPPER_METRICS_EVERY);
 	options->threads = hopper_get_int32(in);

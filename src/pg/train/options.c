@@ -54,6 +54,9 @@ hopper_take_course(FunctionCallInfo fcinfo, hopper_run_options *options)
 		hopper_positive_argument(fcinfo, hopper_argument(fcinfo, "metrics_compute_frequency"),
 								 "metrics_compute_frequency",
 								 options->metrics_compute_frequency);
+	options->validation_freq =
+		hopper_positive_argument(fcinfo, hopper_argument(fcinfo, "validation_freq"),
+								 "validation_freq", options->metrics_compute_frequency);
 	if (!PG_ARGISNULL(at))
 		options->training_metrics =
 			hopper_training_metrics_named(hopper_string_argument(fcinfo, at));
@@ -68,6 +71,8 @@ hopper_evaluations(const hopper_run_options *options, hopper_split split)
 {
 	if (split == HOPPER_SPLIT_TRAIN && options->training_metrics != HOPPER_METRICS_EVERY)
 		return 1.0;
+	if (split == HOPPER_SPLIT_VALID && options->validation_freq > 0)
+		return options->num_iterations / options->validation_freq + 1.0;
 	return options->num_iterations / options->metrics_compute_frequency + 1.0;
 }
 

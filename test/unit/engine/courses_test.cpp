@@ -69,6 +69,7 @@ class BothEngines {
       : random_(seed), train_(Table(1, 6)), valid_(Table(2, 4)), validates_(Draw(0, 1) == 1) {
     options_.iterations = Draw(1, 5);
     options_.frequency = Draw(1, 3);
+    options_.validation_frequency = Draw(0, 4);
     options_.threads = Draw(1, 3);
     options_.training_metrics = static_cast<hopper_training_metrics>(Draw(1, 3));
     options_.starts = {0};
@@ -120,7 +121,7 @@ class BothEngines {
                      "optimizer='" + kOptimizers[optimizer] + "'";
     const std::string monitor = validates_ && Draw(0, 1) == 1 ? "val_loss" : "loss";
     config.fit = "batch_size=8, epochs=" + std::to_string(Draw(1, 2));
-    switch (Draw(0, 3)) {
+    switch (Draw(0, 4)) {
       case 1:
         config.fit += ", callbacks=[EarlyStopping(monitor='" + monitor +
                       "', patience=" + std::to_string(Draw(0, 1)) + ", min_delta=0.1" +
@@ -129,6 +130,12 @@ class BothEngines {
       case 2:
         config.fit += ", callbacks=[ReduceLROnPlateau(monitor='" + monitor +
                       "', factor=0.5, patience=1, min_delta=0.2)]";
+        break;
+      case 3:
+        config.fit +=
+            ", callbacks=[ReduceLROnPlateau(monitor='loss', factor=0.5, patience=1), "
+            "EarlyStopping(monitor='" +
+            monitor + "', min_delta=0.1)]";
         break;
       default:
         break;
@@ -323,6 +330,8 @@ TEST(Courses, NeedOptionsThatCanBe) {
   refuses("", [](RunOptions*) {});
   refuses("num_iterations must be at least 1", [](RunOptions* o) { o->iterations = 0; });
   refuses("metrics_compute_frequency must be at least 1", [](RunOptions* o) { o->frequency = 0; });
+  refuses("frequency of validation must be at least 1",
+          [](RunOptions* o) { o->validation_frequency = -1; });
   refuses("threads must be at least 1", [](RunOptions* o) { o->threads = -3; });
   refuses("threads_per_model must be at least 1", [](RunOptions* o) { o->threads_per_model = -1; });
   refuses("memory limit must be at least one byte", [](RunOptions* o) { o->memory_limit = 0; });

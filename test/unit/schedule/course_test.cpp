@@ -39,6 +39,31 @@ TEST(RunRules, SayWhatIsEvaluated) {
   EXPECT_FALSE(Rules(TrainingMetrics::kRunning, 2).KeepsWeights(4, kLoss));
 }
 
+// Who watches both goes on without a decision where only one of them is known.
+TEST(RunRules, ValidateAtAFrequencyOfItsOwn) {
+  RunRules rules = Rules(TrainingMetrics::kEvery, 1, 4);
+  rules.num_iterations = 7;
+  rules.frequency[kValidSplit] = 3;
+  const Watching both = {{true, true}, true};
+  for (int i = 1; i <= 7; ++i) {
+    const bool validated = i == 3 || i == 6 || i == 7;
+    EXPECT_TRUE(rules.Evaluates(kTrainSplit, i, kNothing));
+    EXPECT_EQ(rules.Evaluates(kValidSplit, i, kNothing), validated);
+    EXPECT_TRUE(rules.Decides(i, kLoss));
+    EXPECT_EQ(rules.Decides(i, kValLoss), validated);
+    EXPECT_EQ(rules.Decides(i, both), validated);
+    EXPECT_FALSE(rules.Decides(i, kNothing));
+  }
+  EXPECT_EQ(rules.Evaluations(kTrainSplit, 1, 7), 7);
+  EXPECT_EQ(rules.Evaluations(kValidSplit, 1, 7), 3);
+  rules.frequency = {3, 2};
+  EXPECT_FALSE(rules.Decides(4, both));
+  EXPECT_TRUE(rules.Decides(6, both));
+  rules.training_metrics = TrainingMetrics::kRunning;
+  EXPECT_FALSE(rules.KeepsWeights(3, kNothing));
+  EXPECT_TRUE(rules.KeepsWeights(4, kNothing));
+}
+
 TEST(Course, GoesThroughVisitsToItsEnd) {
   const RunRules rules = Rules(TrainingMetrics::kFinal);
   Course course;

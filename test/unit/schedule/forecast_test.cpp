@@ -214,7 +214,7 @@ TEST(Forecast, SecondsAddUpAndBoundsHold) {
     const Ring ring(partitions, EachPartition(partitions));
     const int workers = uniform(1, 5);
     RunRules shape = Shape(uniform(1, 6), uniform(1, 3));
-    shape.frequency.fill(uniform(1, 3));
+    shape.frequency = {uniform(1, 3), uniform(1, 4)};
     shape.partitions[kValidSplit] = uniform(0, 3);
     std::vector<ModelCost> models;
     double work = 0.0;
@@ -280,7 +280,7 @@ TEST(RunRules, CountsWhatItSays) {
     for (int n = 1; n <= 9; ++n) {
       for (int frequency = 1; frequency <= 11; ++frequency) {
         RunRules shape = Shape(n, metrics);
-        shape.frequency.fill(frequency);
+        shape.frequency = {frequency, 12 - frequency};
         shape.partitions[kValidSplit] = 1;
         int training = 0;
         int validation = 0;

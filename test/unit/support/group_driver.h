@@ -30,6 +30,7 @@ class GroupDriver {
     raw.seed = options.seed;
     raw.num_iterations = options.iterations;
     raw.metrics_compute_frequency = options.frequency;
+    raw.validation_freq = options.validation_frequency;
     raw.training_metrics = options.training_metrics;
     raw.threads = options.threads;
     raw.n_starts = static_cast<int32_t>(options.starts.size());

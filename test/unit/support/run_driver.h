@@ -36,6 +36,7 @@ struct RunOptions {
   uint64_t seed = 42;
   int32_t iterations = 2;
   int32_t frequency = 1;
+  int32_t validation_frequency = 0;  // as frequency
   hopper_training_metrics training_metrics = HOPPER_METRICS_FINAL;
   int32_t threads = 2;
   std::vector<int32_t> starts = {0, 1, 2, 3};
@@ -241,6 +242,7 @@ class RunDriver {
     raw.seed = options.seed;
     raw.num_iterations = options.iterations;
     raw.metrics_compute_frequency = options.frequency;
+    raw.validation_freq = options.validation_frequency;
     raw.training_metrics = options.training_metrics;
     raw.threads = options.threads;
     raw.n_starts = static_cast<int32_t>(options.starts.size());
