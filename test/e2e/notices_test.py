@@ -5,15 +5,16 @@ import re
 
 import pytest
 
-from digits import ADAM, connect, create_database, drop_database, query, select, value
+from digits import (ADAM, connect, create_database, dense, drop_database, layer, query, select,
+                    sequential, value)
 
 DATABASE = "hopper_notices"
 START = (r'NOTICE:  fit "{}": 4 configurations on 2 threads, {} iterations over 1,438 rows in'
          r' 4 partitions, validation on 359 rows\n')
 PROGRESS = (r'NOTICE:  fit "{}": [0-9,]+ of [0-9,]+ iterations, 4 live(, best configuration [1-4]'
-            r' validation accuracy [01]\.\d{{4}})?, \d+(\.\d)? s elapsed(, about .* left)?\n')
+            r' validation accuracy [01]\.\d{{4}})?, (\d+ min )?\d+(\.\d)? s elapsed(, about .* left)?\n')
 END = (r'NOTICE:  fit "{0}" finished: best configuration [1-4], validation accuracy [01]\.\d{{4}},'
-       r' {1} iterations, \d+(\.\d)? s\nHINT:  Compare the configurations with:'
+       r' {1} iterations, (\d+ min )?\d+(\.\d)? s\nHINT:  Compare the configurations with:'
        r" SELECT \* FROM hopper\.leaderboard\('{0}'\);\n")
 
 
@@ -55,6 +56,39 @@ def test_progress_at_most_once_an_interval(database):
     done = [int(re.search(r": ([0-9,]+) of 3,600 iterations", line)[1].replace(",", ""))
             for line in found[1:-1]]
     assert done == sorted(done)
+
+
+LARGE = sequential(layer("Flatten", "flatten"), dense("hidden", 1500, "relu"),
+                   dense("more", 1500, "relu"), dense("output", 10, "softmax"))
+SMALL = sequential(layer("Flatten", "flatten"), dense("output", 10, "softmax"))
+
+
+def seconds_of(words):
+    """Of "3 min 5 s" and the like."""
+    units = {"h": 3600, "min": 60, "s": 1}
+    return sum(float(n) * units[unit] for n, unit in re.findall(r"([0-9.]+) (h|min|s)", words))
+
+
+# One thread trains the large model first. Of 210 iterations 200 take next to no time.
+def test_time_left_counts_operations_not_iterations(database):
+    connection = connect(DATABASE)
+    for model in (LARGE, SMALL):
+        query(connection, "SELECT hopper.load_model('architectures', %s)", model)
+    model = value(connection, "SELECT max(model_id) FROM architectures")
+    select(connection, "one_large", [(1, model - 1, ADAM, "batch_size=32")] +
+           [(key, model, ADAM, "batch_size=64") for key in range(2, 22)])
+    query(connection, "SET hopper.notice_interval = 1")
+    del connection.notices[:]
+    query(connection, "SELECT * FROM hopper.fit_multiple_model('packed', 'one_large_out', 'one_large', 10,"
+          " threads => 1)")
+    found = [re.search(r"([0-9]+) of 210 iterations, .*, (.*) elapsed, about (.*) left", line)
+             for line in connection.notices]
+    early = [line for line in found if line and int(line[1]) <= 8]
+    assert early, connection.notices
+    for line in early:
+        by_count = seconds_of(line[2]) * (210 / int(line[1]) - 1)
+        assert 0 < seconds_of(line[3]) < by_count / 4, line[0]
+    connection.close()
 
 
 def test_no_progress_where_it_is_turned_off(database):

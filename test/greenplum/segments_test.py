@@ -1,5 +1,7 @@
 """The segments engine gives the bits of PostgreSQL, and moves models, not data."""
 
+import re
+
 import pytest
 
 from conftest import connect
@@ -113,6 +115,35 @@ def test_penalties_and_constraints_are_those_of_postgres(packed):
         fit(connection, "packed_7", table, "penalized", more=", training_metrics := 'running'")
     assert digests(packed[0], table) == digests(packed[1], table)
     assert curves(packed[0], table) == curves(packed[1], table)
+
+
+LARGE = sequential(layer("Flatten", "flatten"), dense("hidden", 1500, "relu"),
+                   dense("more", 1500, "relu"), dense("output", 10, "softmax"))
+SMALL = sequential(layer("Flatten", "flatten"), dense("output", 10, "softmax"))
+
+
+# Twenty small models are stopped after their second iteration, when next to nothing is done.
+def test_time_left_counts_operations_not_iterations(packed):
+    greenplum, _ = packed
+    for model in (LARGE, SMALL):
+        query(greenplum, "SELECT hopper.load_model('architectures', %s)", model)
+    model = value(greenplum, "SELECT max(model_id) FROM architectures")
+    stops = "batch_size=64, callbacks=[EarlyStopping(monitor='loss', patience=0, min_delta=1000)]"
+    compile_params = CONFIGS[0][2]
+    select(greenplum, "one_large", [(1, model - 1, compile_params, "batch_size=16")] +
+           [(key, model, compile_params, stops) for key in range(2, 22)])
+    query(greenplum, "SET hopper.notice_interval = 1")
+    del greenplum.notices[:]
+    fit(greenplum, "packed_6", "one_large_out", "one_large", 10)
+    query(greenplum, "RESET hopper.notice_interval")
+    found = [re.search(r"([0-9]+) of 50 iterations, .*, ([0-9.]+) s elapsed, about ([0-9.]+) s left", line)
+             for line in greenplum.notices]
+    # The large one has gone through three to six of its ten iterations.
+    halfway = [line for line in found if line and 43 <= int(line[1]) <= 46]
+    assert halfway, greenplum.notices
+    for line in halfway:
+        by_count = float(line[2]) * (50 / int(line[1]) - 1)
+        assert float(line[3]) > 2 * by_count, line[0]
 
 
 def test_a_warm_start_goes_on(packed):

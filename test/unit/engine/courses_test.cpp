@@ -1,9 +1,12 @@
 // Both engines against each other: the same configurations have the same course, event for event,
 // whatever the options, and the same bits; also on segments which they enter one after the other.
+#include <ATen/record_function.h>
+#include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <random>
 #include <regex>
 #include <string>
@@ -337,6 +340,62 @@ TEST(Courses, NeedOptionsThatCanBe) {
   refuses("memory limit must be at least one byte", [](RunOptions* o) { o->memory_limit = 0; });
   refuses("training_metrics has the unknown value 7",
           [](RunOptions* o) { o->training_metrics = static_cast<hopper_training_metrics>(7); });
+}
+
+// Warns as libtorch does, once in each operation, on whatever thread.
+class WarningOperations {
+ public:
+  WarningOperations() : handle_(at::addGlobalCallback(at::RecordFunctionCallback(Warn))) {}
+  ~WarningOperations() { at::removeCallback(handle_); }
+  WarningOperations(const WarningOperations&) = delete;
+  WarningOperations& operator=(const WarningOperations&) = delete;
+
+ private:
+  static std::unique_ptr<at::ObserverContext> Warn(const at::RecordFunction& /*unused*/) {
+    TORCH_WARN("this way is slow\nat line 7");
+    return nullptr;
+  }
+  const at::CallbackHandle handle_;
+};
+
+// The message of each, and whose it is.
+std::map<std::string, int> WarningsOf(const std::vector<hopper_event>& events) {
+  std::map<std::string, int> warnings;
+  for (const hopper_event& event : events) {
+    if (event.type == HOPPER_EVENT_WARNING) ++warnings[event.message];
+  }
+  return warnings;
+}
+
+// Once in a run, or on each segment, however often libtorch warns.
+TEST(Courses, TellLibtorchsWarnings) {
+  PackedTable::Options images;
+  images.x_shape = {4, 4, 1};
+  const PackedTable train{images};
+  Configuration config;
+  // What has no planned form is libtorch's to compute.
+  config.arch = KerasSequential(
+      {KerasLayer("UpSampling2D", "up",
+                  R"("batch_input_shape": [null, 4, 4, 1], "interpolation": "bilinear")"),
+       KerasLayer("Flatten", "flat", ""), KerasDense("last", 3, "softmax")});
+  config.compile = "loss='sparse_categorical_crossentropy', optimizer='Adam()'";
+  config.fit = "batch_size=8";
+  Configuration other = config;
+  other.key = 2;
+  RunOptions options;
+  options.training_metrics = HOPPER_METRICS_RUNNING;
+  const WarningOperations warning;
+  // What the first run of a process computes on this thread warns there.
+  testing::internal::CaptureStderr();
+  std::vector<hopper_event> events;
+  TrainAll(options, {config, other}, train, nullptr, &events);
+  const std::map<std::string, int> once = {{"libtorch: this way is slow", 1}};
+  EXPECT_EQ(WarningsOf(events), once);
+  events.clear();
+  GroupDriver groups(options, train, nullptr, {10, 10, 10, 10}, {}, {config, other});
+  groups.Train(&events);
+  EXPECT_EQ(WarningsOf(events), once);
+  testing::internal::GetCapturedStderr();
 }
 
 // The words without the bytes: a model that travels needs two images of its state for it.
