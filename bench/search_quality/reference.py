@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Optuna's searches replayed on a table of search_quality, as replay.cpp replays ours.
 
-  bench/search_quality/reference.py TABLE ALGORITHM BUDGET[,BUDGET...] FIRST-LAST > CSV
+  bench/search_quality/reference.py TABLE ALGORITHM BUDGET[,BUDGET...] FIRST-LAST [SEATS] > CSV
 
 ALGORITHM: random sobol grid tpe gp (needs torch) hyperband asha (asha3: from 3 iterations on) median bohb. Prints a line a seed and budget: budget,
 seed, iterations spent, regret in points. A study goes on until the budget is spent; its choice is
-its best trial that was completed, or while there is none the best by its last value.
+its best trial that was completed, or while there is none the best by its last value. SEATS (1) trials
+are under way at once and take their iterations in turn.
 """
 
 import csv
@@ -36,11 +37,11 @@ def read(path):
     return values, curves
 
 
-def tools(algorithm, seed, values, steps):
+def tools(algorithm, seed, values, steps, at_once):
     samplers, pruners = optuna.samplers, optuna.pruners
     sampler = {
-        "tpe": lambda: samplers.TPESampler(seed=seed),
-        "bohb": lambda: samplers.TPESampler(seed=seed),
+        "tpe": lambda: samplers.TPESampler(seed=seed, constant_liar=at_once),
+        "bohb": lambda: samplers.TPESampler(seed=seed, constant_liar=at_once),
         "gp": lambda: samplers.GPSampler(seed=seed),
         "sobol": lambda: samplers.QMCSampler(seed=seed, scramble=True),
         "grid": lambda: samplers.GridSampler({n: list(range(len(values[n]))) for n in NAMES}, seed=seed),
@@ -56,47 +57,47 @@ def tools(algorithm, seed, values, steps):
     return sampler, pruner
 
 
-def replay(algorithm, seed, values, curves, budgets):
+def replay(algorithm, seed, values, curves, budgets, seats=1):
     steps = len(next(iter(curves.values())))
-    sampler, pruner = tools(algorithm, seed, values, steps)
+    sampler, pruner = tools(algorithm, seed, values, steps, seats > 1)
     study = optuna.create_study(direction="maximize", sampler=sampler, pruner=pruner)
     spent, chosen = 0, {}
     completed = any_of = (-1.0, None)
-    while len(chosen) < len(budgets):
-        trial = study.ask()
-        point = tuple(
-            trial.suggest_categorical(name, list(range(len(values[name]))))
-            if name in TEXTS
-            else trial.suggest_int(name, 0, len(values[name]) - 1)
-            for name in NAMES
-        )
-        state = optuna.trial.TrialState.COMPLETE
-        for step, value in enumerate(curves[point], 1):
-            spent += 1
-            for budget in budgets:
-                if spent > budget and budget not in chosen:
-                    chosen[budget] = (completed if completed[1] else any_of)[1]
-            if len(chosen) == len(budgets):
-                return chosen
-            any_of = max(any_of, (value, point))
-            if algorithm == "median" or (algorithm in HALVING and step in RUNGS):
-                trial.report(value, step)
-                pruned = step < steps and trial.should_prune()
-            else:
-                pruned = False
-            if pruned:
-                state = optuna.trial.TrialState.PRUNED
-                break
-        if state == optuna.trial.TrialState.COMPLETE:
+    live = []
+    while True:
+        while len(live) < seats:
+            trial = study.ask()
+            point = tuple(
+                trial.suggest_categorical(name, list(range(len(values[name]))))
+                if name in TEXTS
+                else trial.suggest_int(name, 0, len(values[name]) - 1)
+                for name in NAMES
+            )
+            live.append((trial, point, 1))
+        trial, point, step = live.pop(0)
+        value = curves[point][step - 1]
+        spent += 1
+        for budget in budgets:
+            if spent > budget and budget not in chosen:
+                chosen[budget] = (completed if completed[1] else any_of)[1]
+        if len(chosen) == len(budgets):
+            return chosen
+        any_of = max(any_of, (value, point))
+        pruned = False
+        if algorithm == "median" or (algorithm in HALVING and step in RUNGS):
+            trial.report(value, step)
+            pruned = step < steps and trial.should_prune()
+        if pruned:
+            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+        elif step == steps:
             completed = max(completed, (value, point))
             study.tell(trial, value)
         else:
-            study.tell(trial, state=state)
-    return chosen
+            live.append((trial, point, step + 1))
 
 
 def main():
-    path, algorithm, budgets, seeds = sys.argv[1:5]
+    path, algorithm, budgets, seeds, *seats = sys.argv[1:]
     budgets = [int(budget) for budget in budgets.split(",")]
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.filterwarnings("ignore")
@@ -104,7 +105,7 @@ def main():
     best = max(curve[-1] for curve in curves.values())
     first, last = (int(seed) for seed in seeds.split("-"))
     for seed in range(first, last + 1):
-        chosen = replay(algorithm, seed, values, curves, budgets)
+        chosen = replay(algorithm, seed, values, curves, budgets, *map(int, seats))
         for budget in budgets:
             print(f"{budget},{seed},{budget},{best - curves[chosen[budget]][-1]:.2f}", flush=True)
 

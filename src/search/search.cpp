@@ -41,7 +41,8 @@ void CheckSearch(const SearchRequest& request, std::vector<Problem>* problems) {
   if (request.objectives.empty() && told_before == 0) fail("a search needs an objective");
   for (const SearchObjective& objective : request.objectives) {
     if (!(objective.weight > 0) || !std::isfinite(objective.weight)) {
-      fail("the weight of objective \"" + objective.name + "\" must be above zero");
+      fail("the weight of objective \"" + objective.name + "\" must be above zero",
+           "Of each metric it is known whether more or less of it is better.");
     }
   }
   for (const SearchConstraint& constraint : request.constraints) {
