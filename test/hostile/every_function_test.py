@@ -27,6 +27,8 @@ KILLED = list(CALLS) if EVERY else random.Random(SEED).sample(sorted(CALLS), 3)
 # tries, because what else the machine does makes single ones longer; what does not listen is long each time.
 LIMIT = 0.2
 TRIES = 3
+# Models that predict_row() made may stay ready, with a thread each: one for each way to call it.
+READY = sum("hopper.predict_row(" in call for call in CALLS.values())
 
 
 def endless(statement):
@@ -96,8 +98,7 @@ def test_is_cancelled(session, database, name):
         assert not session.thread.is_alive(), "it goes on after its cancel"
         took.append(cpu_seconds(session.pid) - began)
         assert session.error.pgcode == "57014", session.error
-        # A model of predict_row() that was made within may stay ready.
-        assert stage.threads(session.pid) <= session.idle + 1
+        assert stage.threads(session.pid) <= session.idle + READY
     print(f"{name}: {min(took):.2f} s")
     assert min(took) <= LIMIT, took
     assert tables(database) == before

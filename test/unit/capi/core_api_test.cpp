@@ -307,7 +307,7 @@ TEST(CoreApi, DescribeModelSumsUp) {
   EXPECT_EQ(table[1][7], "dense");
   EXPECT_EQ(head(2), (Cells{"3", "dense_1", "Dense", "10", "650", "650"}));
   EXPECT_EQ(table[2][7], "dropout");
-  EXPECT_EQ(head(3), (Cells{"NULL", "total", "NULL", "10", "50890", "50890"}));
+  EXPECT_EQ(head(3), (Cells{"NULL", "total", "rules of Keras 3", "10", "50890", "50890"}));
   int64_t flops = 0;
   for (size_t i = 0; i < 3; ++i) flops += std::stoll(table[i][6]);
   EXPECT_EQ(std::to_string(flops), table[3][6]);
