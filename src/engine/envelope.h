@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "engine/events.h"
-#include "engine/training_result.h"
+#include "engine/model_status.h"
 #include "engine/visit_record.h"
 #include "schedule/course.h"
 #include "train/metric_sums.h"

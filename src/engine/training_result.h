@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "engine/model_status.h"
 #include "state/state.h"
 #include "train/trainer.h"
 
 namespace hopper {
-
-enum class ModelStatus : int32_t { kTraining = 0, kDone = 1, kFailed = 2 };
 
 struct EndedStopping {
   bool stopped = false;  // early stopping ended it
