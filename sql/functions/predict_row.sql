@@ -14,7 +14,7 @@ source_row: one example, as a row whose columns have the names of the features, 
 on_null: where a feature is NULL, NaN or infinite: ''error'', or ''null'' (one row of NULLs)
 Example:
 SELECT * FROM hopper.predict_row(model_table := ''models'', mst_key := 1, features := ARRAY[0.5, 0.8]);
-SELECT p.* FROM points_test t, LATERAL hopper.predict_row(model_table := ''models'', mst_key := 1, source_row := t) p LIMIT 5;';
+SELECT * FROM hopper.predict_row(model_table := ''models'', mst_key := 1, source_row := (SELECT t FROM points_test t LIMIT 1));';
 
 CREATE FUNCTION hopper.predict_row(model_table text, mst_key bigint, features bytea, on_null text DEFAULT 'error')
 RETURNS TABLE (class_value text, prob double precision, value double precision, output text)

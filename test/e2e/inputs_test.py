@@ -6,7 +6,7 @@ import struct
 import psycopg2
 import pytest
 
-from digits import connect, create_database, drop_database, layer, query, select, value
+from digits import GREENPLUM, connect, create_database, drop_database, layer, query, select, value
 
 DATABASE = "hopper_inputs"
 ADAM = "loss='mse', optimizer='Adam(learning_rate=0.01)', metrics=['mae']"
@@ -216,6 +216,7 @@ def test_columns_of_other_types(database):
                      " WHERE abs(o.predicted_price - t.predicted_price) > 1e-6 + 1e-5 * abs(o.predicted_price)") == []
 
 
+@pytest.mark.skipif(GREENPLUM, reason="rows of a table lie on segments, which cannot read the model's")
 def test_a_row_of_named_columns(database):
     """predict_row() gives each row what predict_rows() does, in whatever order and types its columns come."""
     rows = query(database, "SELECT (source).id, value FROM hopper.predict_rows('m', NULL::houses, mst_key => 1)"
@@ -254,4 +255,4 @@ def test_rows_that_do_not_fit(database, row, words):
         assert query(database, f"SELECT * FROM hopper.predict_row('m', 1, {row}, on_null => 'null')") == [
             (None, None, None, None)]
     # the session goes on, and the model with it
-    assert value(database, "SELECT count(*) FROM houses h, hopper.predict_row('m', 1, h) p WHERE h.id <= 2") == 2
+    assert value(database, "SELECT count(*) FROM hopper.predict_row('m', 1, (SELECT h FROM houses h WHERE id = 1))") == 1

@@ -26,7 +26,7 @@ PACK = ("SELECT hopper.training_preprocessor('slow', 'p', 'label', 'pixels', see
 KINDS = {
     "training": (FIT, "f", "for_replacing", ["", "_info", "_state", "_summary"], 1, 60),
     "search": (SEARCH, "s", "for_replacing",
-               ["", "_decisions", "_info", "_rungs", "_state", "_summary", "_trials"], 1, 6),
+               ["", "_decisions", "_info", "_rungs", "_state", "_summary", "_trials"], 1, 60),
     "packing": (PACK, "p", "digits", ["", "_summary", "_validation", "_validation_summary"], 1, 2),
 }
 

@@ -132,10 +132,10 @@ def test_time_left_counts_operations_not_iterations(packed):
     compile_params = CONFIGS[0][2]
     select(greenplum, "one_large", [(1, model - 1, compile_params, "batch_size=16")] +
            [(key, model, compile_params, stops) for key in range(2, 22)])
-    query(greenplum, "SET hopper.notice_interval = 1")
+    query(greenplum, "SET hopper.notice_interval = 1; SET client_min_messages = notice")
     del greenplum.notices[:]
     fit(greenplum, "packed_6", "one_large_out", "one_large", 10)
-    query(greenplum, "RESET hopper.notice_interval")
+    query(greenplum, "RESET hopper.notice_interval; SET client_min_messages = warning")
     found = [re.search(r"([0-9]+) of 50 iterations, .*, ([0-9.]+) s elapsed, about ([0-9.]+) s left", line)
              for line in greenplum.notices]
     # The large one has gone through three to six of its ten iterations.
