@@ -1,6 +1,7 @@
 """What has passed, and of what: shared by scripts/unit-tests and scripts/unchanged."""
 
 import hashlib
+import os
 import pathlib
 import platform
 import re
@@ -23,10 +24,16 @@ def files_of(paths):
             yield path
 
 
+def variables():
+    """What tests are told by the environment: seeds, numbers of rounds."""
+    return [f"{name}={text}" for name, text in sorted(os.environ.items())
+            if name.startswith("HOPPER_") and name != "HOPPER_AGAIN"]
+
+
 def digest(paths, words):
-    """Of the content of files, of folders with all that is in them, and of words."""
+    """Of the content of files, of folders with all that is in them, of words and of the environment."""
     total = hashlib.sha256(cpu().encode())
-    for word in words:
+    for word in [*words, *variables()]:
         total.update(word.encode() + b"\0")
     for path in files_of(paths):
         total.update(str(path).encode() + b"\0")
