@@ -1,0 +1,52 @@
+// What the functions of libhopper_torch.so's tables begin and end with.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "capi/boundary.h"
+#include "data/dataset.h"
+#include "engine/failure.h"
+
+namespace hopper {
+
+template <typename... Pointers>
+void RequireAll(const Pointers*... pointers) {
+  if (((pointers == nullptr) || ...)) {
+    throw Error(ErrorCode::kInternal, "a required argument is missing");
+  }
+}
+
+// Functions that fail with a code.
+template <typename Body>
+int Call(hopper_error* error, const Body& body) {
+  return Guard(error, body, DescribeException);
+}
+
+// Functions that answer 1 (yes), 0 (not yet) or -1 (*error).
+template <typename Body>
+int Ask(hopper_error* error, const Body& body) {
+  bool answer = false;
+  const int code = Call(error, [&] { answer = body(); });
+  return code != HOPPER_OK ? -1 : static_cast<int>(answer);
+}
+
+// None: there is no such table.
+inline std::optional<DataDesc> DescOf(const hopper_data_desc* data) {
+  if (data == nullptr) return std::nullopt;
+  return DataDesc(*data);
+}
+
+template <typename T>
+const T* PointerTo(const std::optional<T>& value) {
+  return value.has_value() ? &*value : nullptr;
+}
+
+// The segment of each partition; none for a run of one process.
+inline std::vector<int32_t> KeysOf(const int32_t* keys, const std::optional<DataDesc>& data) {
+  if (keys == nullptr || !data.has_value()) return {};
+  return {keys, keys + data->n_partitions};
+}
+
+}  // namespace hopper

@@ -1,0 +1,81 @@
+// The table of forecasts.
+#include "capi/torch_api_calls.h"
+#include "capi/torch_api_parts.h"
+#include "capi/torch_api_structs.h"
+#include "engine/explain.h"
+#include "model_hopper/forecast.h"
+
+struct hopper_explain : hopper::Explain {
+  using Explain::Explain;
+};
+
+namespace hopper {
+namespace {
+
+int ExplainCreate(const hopper_run_options* options, const hopper_data_desc* train,
+                  const hopper_data_desc* valid, const int32_t* train_keys,
+                  const int32_t* valid_keys, const hopper_explain_costs* costs,
+                  hopper_explain** explain, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(options, train, costs, explain);
+    const auto train_desc = DescOf(train);
+    const auto valid_desc = DescOf(valid);
+    *explain = new hopper_explain(FromC(*options), *train_desc, PointerTo(valid_desc),
+                                  KeysOf(train_keys, train_desc), KeysOf(valid_keys, valid_desc),
+                                  FromC(*costs));
+  });
+}
+
+int ExplainAddConfig(hopper_explain* explain, const hopper_config* config, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(explain, config);
+    explain->AddConfig(FromC(*config));
+  });
+}
+
+int ExplainStart(hopper_explain* explain, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(explain);
+    explain->Start();
+  });
+}
+
+int ExplainPoll(hopper_explain* explain, hopper_error* error) {
+  return Ask(error, [&] {
+    RequireAll(explain);
+    return explain->Poll();
+  });
+}
+
+int ExplainModel(hopper_explain* explain, int32_t index, hopper_explain_model* model,
+                 hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(explain, model);
+    ToC(explain->Model(index), model);
+  });
+}
+
+int ExplainRun(hopper_explain* explain, hopper_explain_run* run, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(explain, run);
+    ToC(explain->Run(), run);
+  });
+}
+
+void ExplainFree(hopper_explain* explain) {
+  Call(nullptr, [&] { delete explain; });
+}
+
+}  // namespace
+
+void SetExplainFunctions(hopper_explain_api* api) {
+  api->create = ExplainCreate;
+  api->add_config = ExplainAddConfig;
+  api->start = ExplainStart;
+  api->poll = ExplainPoll;
+  api->model = ExplainModel;
+  api->run = ExplainRun;
+  api->free = ExplainFree;
+}
+
+}  // namespace hopper

@@ -1,0 +1,81 @@
+// The table of predictors.
+#include <string_view>
+
+#include "capi/torch_api_calls.h"
+#include "capi/torch_api_parts.h"
+#include "capi/torch_api_structs.h"
+#include "engine/predictor.h"
+#include "model_hopper/predict.h"
+
+struct hopper_predictor : hopper::Predictor {
+  using Predictor::Predictor;
+};
+
+namespace hopper {
+namespace {
+
+int PredictorCreate(const char* model_arch, size_t model_arch_size, const float* weights,
+                    int64_t n_weights, const hopper_data_desc* data, const char* layer,
+                    int32_t threads, int64_t memory_limit, int32_t event_fd,
+                    hopper_predictor** predictor, int32_t* n_outputs, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(model_arch, data, predictor);
+    *predictor =
+        new hopper_predictor(std::string_view(model_arch, model_arch_size), weights, n_weights,
+                             DataDesc(*data), threads, memory_limit, event_fd, layer);
+    if (n_outputs != nullptr) *n_outputs = (*predictor)->n_outputs();
+  });
+}
+
+int PredictorPlan(hopper_predictor* predictor, hopper_prediction_plan* plan, hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(predictor, plan);
+    PredictionPlan made = FromC(*plan);
+    predictor->Plan(&made);
+    ToC(made, plan);
+  });
+}
+
+int PredictorExpire(hopper_predictor* predictor, double seconds, int64_t* counter, int64_t bytes,
+                    hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(predictor);
+    predictor->ExpireAfter(seconds, counter, bytes);
+  });
+}
+
+int PredictorTouch(hopper_predictor* predictor) { return static_cast<int>(predictor->Touch()); }
+
+int PredictorSubmit(hopper_predictor* predictor, const void* x, size_t x_size, int32_t n,
+                    hopper_error* error) {
+  return Call(error, [&] {
+    RequireAll(predictor);
+    predictor->Submit(x, x_size, n);
+  });
+}
+
+int PredictorTake(hopper_predictor* predictor, const float** outputs, int32_t* n,
+                  hopper_error* error) {
+  return Ask(error, [&] {
+    RequireAll(predictor, outputs, n);
+    return predictor->Take(outputs, n);
+  });
+}
+
+void PredictorFree(hopper_predictor* predictor) {
+  Call(nullptr, [&] { delete predictor; });
+}
+
+}  // namespace
+
+void SetPredictorFunctions(hopper_predictor_api* api) {
+  api->create = PredictorCreate;
+  api->plan = PredictorPlan;
+  api->expire = PredictorExpire;
+  api->touch = PredictorTouch;
+  api->submit = PredictorSubmit;
+  api->take = PredictorTake;
+  api->free = PredictorFree;
+}
+
+}  // namespace hopper
