@@ -1,0 +1,108 @@
+// Products and sums of columns against float64.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/kernel_sets.h"
+#include "kernels/kernels.h"
+
+namespace hopper {
+namespace {
+
+TEST_P(KernelSet, ProductsOfAllSizes) {
+  for (const int64_t rows : {1, 2, 5, 6, 7, 13, 33}) {
+    for (const int64_t columns : {1, 3, 8, 15, 16, 17, 31, 47, 63, 64, 70, 130}) {
+      for (const int64_t length : {1, 4, 19, 64}) {
+        for (const int mode : {0, 1, 2}) {  // plain, bias and relu, accumulating
+          const auto a = Random(static_cast<size_t>(rows * length), 1);
+          const auto b = Random(static_cast<size_t>(length * columns), 2);
+          const auto bias = Random(static_cast<size_t>(columns), 3);
+          auto c = Random(static_cast<size_t>(rows * columns) + 1, 4);
+          const auto before = c;
+          GemmArgs args;
+          args.rows = rows;
+          args.columns = columns;
+          args.length = length;
+          args.a = a.data();
+          args.a_row = length;
+          args.b = b.data();
+          args.b_row = columns;
+          args.c = c.data();
+          args.c_row = columns;
+          args.bias = mode == 1 ? bias.data() : nullptr;
+          args.relu = mode == 1;
+          args.accumulate = mode == 2;
+          GetParam()->gemm(args);
+          for (int64_t i = 0; i < rows; ++i) {
+            for (int64_t j = 0; j < columns; ++j) {
+              double sum = mode == 2 ? before[i * columns + j] : 0.0;
+              for (int64_t k = 0; k < length; ++k) {
+                sum += static_cast<double>(a[i * length + k]) * b[k * columns + j];
+              }
+              if (mode == 1) sum = std::max(0.0, sum + bias[j]);
+              ASSERT_NEAR(c[i * columns + j], sum, 1e-5)
+                  << rows << " x " << columns << " x " << length << ", mode " << mode;
+            }
+          }
+          ASSERT_EQ(c.back(), before.back()) << "wrote past the end";
+        }
+      }
+    }
+  }
+}
+
+TEST_P(KernelSet, TransposedProductInSegments) {
+  // C[i][j] = sum over s, k of A[s][k][i] * B[s][k][j]
+  const int64_t rows = 9, columns = 20, segments = 3, length = 5;
+  const auto a = Random(static_cast<size_t>(segments * length * rows), 1);
+  const auto b = Random(static_cast<size_t>(segments * length * columns), 2);
+  std::vector<float> c(static_cast<size_t>(rows * columns));
+  GemmArgs args;
+  args.rows = rows;
+  args.columns = columns;
+  args.segments = segments;
+  args.length = length;
+  args.a = a.data();
+  args.a_row = 1;
+  args.a_step = rows;
+  args.a_segment = length * rows;
+  args.b = b.data();
+  args.b_row = columns;
+  args.b_segment = length * columns;
+  args.c = c.data();
+  args.c_row = columns;
+  GetParam()->gemm(args);
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      double sum = 0.0;
+      for (int64_t k = 0; k < segments * length; ++k) {
+        sum += static_cast<double>(a[k * rows + i]) * b[k * columns + j];
+      }
+      ASSERT_NEAR(c[i * columns + j], sum, 1e-5);
+    }
+  }
+}
+
+TEST_P(KernelSet, ColumnSums) {
+  for (const int64_t columns : {1, 5, 16, 33, 64, 100}) {
+    for (const int64_t rows : {1, 2, 37}) {
+      const auto x = Random(static_cast<size_t>(rows * columns), 11);
+      std::vector<float> sums(static_cast<size_t>(columns));
+      GetParam()->column_sums(x.data(), rows, columns, sums.data());
+      for (int64_t j = 0; j < columns; ++j) {
+        double sum = 0.0;
+        for (int64_t i = 0; i < rows; ++i) sum += x[i * columns + j];
+        ASSERT_NEAR(sums[j], sum, 1e-5);
+      }
+    }
+  }
+}
+
+// Of the tests in all files.
+INSTANTIATE_TEST_SUITE_P(All, KernelSet, testing::ValuesIn(Sets()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+}  // namespace
+}  // namespace hopper
