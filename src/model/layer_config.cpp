@@ -1,5 +1,6 @@
 #include "model/layer_config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -172,6 +173,12 @@ double LayerConfig::Number(const std::string& key, double fallback) {
   return number;
 }
 
+double LayerConfig::Number(const std::string& key, double fallback, const Range& range) {
+  const double number = Number(key, fallback);
+  Require(key, number, range);
+  return range.Holds(number) ? number : fallback;
+}
+
 bool LayerConfig::Bool(const std::string& key, bool fallback) {
   if (!Has(key)) return fallback;
   const json& value = *Find(key);
@@ -324,6 +331,24 @@ void LayerConfig::Fail(ErrorCode code, const std::string& message, const std::st
   }
   problems_->push_back({code, "layer \"" + name_ + "\" of class " + class_name_ + ": " + message,
                         "The layer is " + path_ + " of the architecture.", hint});
+}
+
+void LayerConfig::Require(const std::string& key, double value, const Range& range) {
+  if (range.Holds(value)) return;
+  Fail(ErrorCode::kInvalidParameter, "argument \"" + key + "\" " + range.rule);
+}
+
+void LayerConfig::RequireCount(const std::string& key, int64_t* value) {
+  if (*value >= 1) return;
+  Fail(ErrorCode::kInvalidParameter,
+       "argument \"" + key + "\" must be at least 1, not " + std::to_string(*value));
+  *value = 1;
+}
+
+void LayerConfig::RequireGivenCount(const std::string& key, int64_t* value) {
+  if (Has(key)) return RequireCount(key, value);
+  Missing(key);
+  *value = std::max(*value, int64_t{1});
 }
 
 void LayerConfig::Missing(const std::string& key) {

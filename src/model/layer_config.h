@@ -11,6 +11,7 @@
 
 #include "activation/activation_type.h"
 #include "base/error.h"
+#include "base/range.h"
 #include "model/shape.h"
 #include "optim/constraint.h"
 
@@ -79,6 +80,8 @@ class LayerConfig {
   bool IsNull(const std::string& key);  // present and null
   int64_t Int(const std::string& key, int64_t fallback);
   double Number(const std::string& key, double fallback);
+  // The same, and a problem where it is not in the range; then it is the default.
+  double Number(const std::string& key, double fallback, const Range& range);
   bool Bool(const std::string& key, bool fallback);
   std::string String(const std::string& key, const std::string& fallback);
   // A list of `count` integers, or one integer for all of them; count 0: any length.
@@ -115,6 +118,11 @@ class LayerConfig {
   // not.
   const std::vector<std::string>& asked() const { return asked_; }
 
+  // Records a problem where an argument that was read is not in the range, or below 1; makes it 1.
+  void Require(const std::string& key, double value, const Range& range);
+  void RequireCount(const std::string& key, int64_t* value);
+  // The same of an argument without default, which may be missing.
+  void RequireGivenCount(const std::string& key, int64_t* value);
   // Records that an argument without default is missing, and under which name it may stand there.
   void Missing(const std::string& key);
   // Records 'layer "<name>" of class <class>: <message>'.

@@ -88,9 +88,7 @@ std::optional<double> ReadNumber(const Value& value, const Range& range, const s
     return std::nullopt;
   }
   const double x = value.real;
-  const bool above = range.low_open ? x > range.low : x >= range.low;
-  const bool below = range.high_open ? x < range.high : x <= range.high;
-  if (!above || !below) {
+  if (!range.Holds(x)) {
     problems->Error(ErrorCode::kInvalidParameter,
                     label + " " + range.rule + ", got " + Render(value));
     return std::nullopt;

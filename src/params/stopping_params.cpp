@@ -10,9 +10,7 @@ namespace hopper {
 namespace {
 
 constexpr int64_t kMaxInt = std::numeric_limits<int32_t>::max();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-const Range kFinite = {-kInfinity, kInfinity, true, true, "must be finite"};
-const Range kFactor = {0, 1, true, true, "must be above 0 and below 1"};
+const Range kFinite = {-kInfinite, kInfinite, true, true, "must be finite"};
 
 const std::vector<std::string> kEarly = {
     "patience", "min_delta",        "monitor",      "mode",
@@ -109,7 +107,7 @@ bool StoppingReader::ReadPlateauArgument(const std::string& key, const Value& va
   } else if (key == "mode") {
     ReadMode(value, label, &plateau.mode);
   } else if (key == "factor") {
-    if (const auto x = ReadNumber(value, kFactor, label, problems_)) plateau.factor = *x;
+    if (const auto x = ReadNumber(value, kInsideUnit, label, problems_)) plateau.factor = *x;
   } else if (key == "min_delta") {
     if (const auto x = ReadNumber(value, kNotNegative, label, problems_)) plateau.min_delta = *x;
   } else if (key == "min_lr") {

@@ -275,7 +275,6 @@ struct GeneralizedCrossentropy {
     LossType type;
     type.name = "categorical_generalized_cross_entropy";
     type.arguments = [](LossOptions* options, ArgumentList* arguments) {
-      static constexpr Range kInsideUnit = {0, 1, true, true, "must be above 0 and below 1"};
       arguments->AddNumber("q", kInsideUnit, &options->q);
     };
     type.categorical = true;

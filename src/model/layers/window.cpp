@@ -26,8 +26,7 @@ std::vector<int64_t> ReadSizes(LayerConfig& config, const std::string& key, size
   std::vector<int64_t> sizes = config.Ints(key, count, fallback);
   for (int64_t size : sizes) {
     if (size >= 1) continue;
-    config.Fail(ErrorCode::kInvalidParameter,
-                "argument \"" + key + "\" must be at least 1, not " + std::to_string(size));
+    config.RequireCount(key, &size);
     return std::vector<int64_t>(count, 1);
   }
   return sizes;

@@ -16,9 +16,7 @@ struct ReLU : ActivationLayer {
     activation.kind = Activation::kRelu;
     if (config.Has("max_value")) {
       activation.max_value = config.Number("max_value", 0.0);
-      if (activation.max_value < 0.0) {
-        config.Fail(ErrorCode::kInvalidParameter, "argument \"max_value\" must not be negative");
-      }
+      config.Require("max_value", activation.max_value, kNotNegative);
     }
     activation.alpha = config.Number("negative_slope", 0.0);
     activation.threshold = config.Number("threshold", 0.0);

@@ -14,9 +14,7 @@ struct ThresholdedReLU : ActivationLayer {
   explicit ThresholdedReLU(LayerConfig& config) : ActivationLayer(config) {
     activation.kind = Activation::kRelu;
     activation.threshold = config.Number("theta", 1.0);
-    if (activation.threshold < 0.0) {
-      config.Fail(ErrorCode::kInvalidParameter, "argument \"theta\" must not be negative");
-    }
+    config.Require("theta", activation.threshold, kNotNegative);
   }
 };
 

@@ -7,15 +7,9 @@ namespace hopper {
 namespace layers {
 
 int64_t HeadAttention::ReadCount(LayerConfig& config, const char* key) {
-  const int64_t value = config.Int(key, 1);
-  if (!config.Has(key)) {
-    config.Missing(key);
-  } else if (value < 1) {
-    config.Fail(
-        ErrorCode::kInvalidParameter,
-        "argument \"" + std::string(key) + "\" must be at least 1, not " + std::to_string(value));
-  }
-  return value < 1 ? 1 : value;
+  int64_t count = config.Int(key, 1);
+  config.RequireGivenCount(key, &count);
+  return count;
 }
 
 HeadAttention::HeadAttention(LayerConfig& config)
@@ -26,10 +20,7 @@ HeadAttention::HeadAttention(LayerConfig& config)
       bias_rules(config.GetRules("bias", "zeros")) {
   if (config.Has("sliding_window")) {
     window = config.Int("sliding_window", 1);
-    if (window < 1) {
-      config.Fail(ErrorCode::kInvalidParameter,
-                  "argument \"sliding_window\" must be at least 1, not " + std::to_string(window));
-    }
+    config.RequireCount("sliding_window", &window);
   }
   config.RequireUnset("use_gate");
   config.Ignore("seed");             // the configuration's seed decides
@@ -47,12 +38,7 @@ MultiHeadAttention::MultiHeadAttention(LayerConfig& config)
                 "Give one size.");
   } else if (output.size() == 1) {
     output_dim = output[0];
-    if (output_dim < 1) {
-      config.Fail(
-          ErrorCode::kInvalidParameter,
-          "argument \"output_shape\" must be at least 1, not " + std::to_string(output_dim));
-      output_dim = 1;
-    }
+    config.RequireCount("output_shape", &output_dim);
   }
   const std::vector<int64_t> axes = config.Ints("attention_axes", 0, {});
   if (axes.size() > 1 || (axes.size() == 1 && axes[0] != 1)) {

@@ -17,12 +17,7 @@ void RequireSeries(const Layer& layer, const std::vector<Shape>& inputs) {
   }
 }
 
-double ScoreDropout(LayerConfig& config) {
-  const double dropout = config.Number("dropout", 0.0);
-  if (dropout >= 0.0 && dropout <= 1.0) return dropout;
-  config.Fail(ErrorCode::kInvalidParameter, "argument \"dropout\" must lie between 0 and 1");
-  return 0.0;
-}
+double ScoreDropout(LayerConfig& config) { return config.Number("dropout", 0.0, kShare); }
 
 }  // namespace layers
 }  // namespace hopper

@@ -14,12 +14,8 @@ BatchNormalization::BatchNormalization(LayerConfig& config)
       gamma_rules(config.GetRules("gamma", "ones")),
       mean_rules{config.GetInitializer("moving_mean_initializer", "zeros"), {}, {}},
       variance_rules{config.GetInitializer("moving_variance_initializer", "ones"), {}, {}} {
-  if (!(momentum >= 0.0 && momentum <= 1.0)) {
-    config.Fail(ErrorCode::kInvalidParameter, "argument \"momentum\" must lie between 0 and 1");
-  }
-  if (!(epsilon > 0.0)) {
-    config.Fail(ErrorCode::kInvalidParameter, "argument \"epsilon\" must be positive");
-  }
+  config.Require("momentum", momentum, kShare);
+  config.Require("epsilon", epsilon, kPositive);
   for (const char* key : {"renorm", "synchronized", "virtual_batch_size"}) {
     config.RequireUnset(key);
   }

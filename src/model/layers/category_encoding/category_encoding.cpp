@@ -44,13 +44,7 @@ Shape Encoding::OutputShape(const Layer& layer, const Shape& input) const {
 CategoryEncoding::CategoryEncoding(LayerConfig& config) : Layer(config) {
   encoding.mode = ReadMode(config, "multi_hot");
   encoding.depth = config.Int("num_tokens", 1);
-  if (!config.Has("num_tokens")) {
-    config.Missing("num_tokens");
-  } else if (encoding.depth < 1) {
-    config.Fail(ErrorCode::kInvalidParameter, "argument \"num_tokens\" must be at least 1, not " +
-                                                  std::to_string(encoding.depth));
-  }
-  encoding.depth = std::max(encoding.depth, int64_t{1});
+  config.RequireGivenCount("num_tokens", &encoding.depth);
   config.RequireUnset("sparse");
 }
 

@@ -12,11 +12,7 @@ Conv2D::Conv2D(LayerConfig& config, size_t axes)
       activation(config.GetActivation("activation")),
       kernel_rules(config.GetRules("kernel", "glorot_uniform")),
       bias_rules(config.GetRules("bias", "zeros")) {
-  if (groups < 1) {
-    config.Fail(ErrorCode::kInvalidParameter,
-                "argument \"groups\" must be at least 1, not " + std::to_string(groups));
-    groups = 1;
-  }
+  config.RequireCount("groups", &groups);
   if (!config.Has("filters")) {
     config.Missing("filters");
     filters = groups;

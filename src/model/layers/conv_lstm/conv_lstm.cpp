@@ -9,14 +9,6 @@ namespace {
 
 constexpr int64_t kGates = 4;  // i, f, c, o
 
-double ReadRate(LayerConfig& config, const char* key) {
-  const double rate = config.Number(key, 0.0);
-  if (rate >= 0.0 && rate <= 1.0) return rate;
-  config.Fail(ErrorCode::kInvalidParameter,
-              "argument \"" + std::string(key) + "\" must lie between 0 and 1");
-  return 0.0;
-}
-
 // The window of the state: of the same size, with as much padding as keeps the state's.
 ConvWindow StateWindow(ConvWindow window) {
   window.strides = {1, 1};
@@ -43,18 +35,12 @@ ConvLstm::ConvLstm(LayerConfig& config, size_t of_axes)
       return_sequences(config.Bool("return_sequences", false)),
       go_backwards(config.Bool("go_backwards", false)),
       zero_output_for_mask(config.Bool("zero_output_for_mask", false)),
-      dropout(ReadRate(config, "dropout")),
-      recurrent_dropout(ReadRate(config, "recurrent_dropout")),
+      dropout(config.Number("dropout", 0.0, kShare)),
+      recurrent_dropout(config.Number("recurrent_dropout", 0.0, kShare)),
       kernel_rules(config.GetRules("kernel", "glorot_uniform")),
       recurrent_rules(config.GetRules("recurrent", "orthogonal")),
       bias_rules(config.GetRules("bias", "zeros")) {
-  if (!config.Has("filters")) {
-    config.Missing("filters");
-  } else if (filters < 1) {
-    config.Fail(ErrorCode::kInvalidParameter,
-                "argument \"filters\" must be at least 1, not " + std::to_string(filters));
-  }
-  if (filters < 1) filters = 1;
+  config.RequireGivenCount("filters", &filters);
   if (window.causal) {
     config.Fail(ErrorCode::kNotSupported, "padding \"causal\" is not supported",
                 "Use \"valid\" or \"same\".");

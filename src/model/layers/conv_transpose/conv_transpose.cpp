@@ -45,13 +45,7 @@ Conv2DTranspose::Conv2DTranspose(LayerConfig& config, size_t axes)
       bias_rules(config.GetRules("bias", "zeros")) {
   ReadDataFormat(config);
   if (!config.Has("kernel_size")) config.Missing("kernel_size");
-  if (!config.Has("filters")) {
-    config.Missing("filters");
-  } else if (filters < 1) {
-    config.Fail(ErrorCode::kInvalidParameter,
-                "argument \"filters\" must be at least 1, not " + std::to_string(filters));
-  }
-  filters = std::max(filters, int64_t{1});
+  config.RequireGivenCount("filters", &filters);
   if (*std::max_element(strides.begin(), strides.end()) > 1 &&
       *std::max_element(dilation.begin(), dilation.end()) > 1) {
     config.Fail(ErrorCode::kInvalidParameter,

@@ -10,13 +10,7 @@ Dense::Dense(LayerConfig& config)
       activation(config.GetActivation("activation")),
       kernel_rules(config.GetRules("kernel", "glorot_uniform")),
       bias_rules(config.GetRules("bias", "zeros")) {
-  if (!config.Has("units")) {
-    config.Missing("units");
-  } else if (units < 1) {
-    config.Fail(ErrorCode::kInvalidParameter,
-                "argument \"units\" must be at least 1, not " + std::to_string(units));
-  }
-  if (units < 1) units = 1;
+  config.RequireGivenCount("units", &units);
   for (const char* key : {"lora_rank", "quantization_config"}) {
     config.RequireUnset(key);
   }

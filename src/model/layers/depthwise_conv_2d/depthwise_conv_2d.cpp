@@ -7,12 +7,7 @@ DepthwiseKernel::DepthwiseKernel(LayerConfig& config, size_t axes)
     : ConvWindow(config, axes),
       multiplier(config.Int("depth_multiplier", 1)),
       rules(config.GetRules("depthwise", "glorot_uniform")) {
-  if (multiplier < 1) {
-    config.Fail(
-        ErrorCode::kInvalidParameter,
-        "argument \"depth_multiplier\" must be at least 1, not " + std::to_string(multiplier));
-    multiplier = 1;
-  }
+  config.RequireCount("depth_multiplier", &multiplier);
   // Keras 2 writes them for all convolutions; these do not look at them.
   for (const char* key :
        {"groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint"}) {

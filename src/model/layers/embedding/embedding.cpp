@@ -12,15 +12,9 @@ namespace {
 constexpr int64_t kMostIds = int64_t{1} << 24;
 
 int64_t ReadDimension(LayerConfig& config, const char* key) {
-  const int64_t value = config.Int(key, 1);
-  if (!config.Has(key)) {
-    config.Missing(key);
-  } else if (value < 1) {
-    config.Fail(
-        ErrorCode::kInvalidParameter,
-        "argument \"" + std::string(key) + "\" must be at least 1, not " + std::to_string(value));
-  }
-  return value < 1 ? 1 : value;
+  int64_t size = config.Int(key, 1);
+  config.RequireGivenCount(key, &size);
+  return size;
 }
 
 // As the user wrote it.

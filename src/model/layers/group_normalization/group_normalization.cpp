@@ -20,9 +20,7 @@ GroupNormalization::GroupNormalization(LayerConfig& config)
                 "argument \"groups\" must be at least 1, or -1, not " + std::to_string(groups));
     groups = 1;
   }
-  if (!(epsilon > 0.0)) {
-    config.Fail(ErrorCode::kInvalidParameter, "argument \"epsilon\" must be positive");
-  }
+  config.Require("epsilon", epsilon, kPositive);
 }
 
 size_t GroupNormalization::AxisOf(const Shape& input) const {

@@ -8,11 +8,7 @@ namespace hopper {
 namespace layers {
 
 double AxesNormalization::ReadEpsilon(LayerConfig& config, double fallback) {
-  const double epsilon = config.Number("epsilon", fallback);
-  if (!(epsilon > 0.0)) {
-    config.Fail(ErrorCode::kInvalidParameter, "argument \"epsilon\" must be positive");
-  }
-  return epsilon;
+  return config.Number("epsilon", fallback, kPositive);
 }
 
 AxesNormalization::AxesNormalization(LayerConfig& config)

@@ -12,9 +12,7 @@ int64_t NoiseFloats(const Shape& output) { return ElementCount({6, ElementCount(
 GaussianNoise::GaussianNoise(LayerConfig& config)
     : SameShape(config), stddev(config.Number("stddev", 0.0)) {
   if (!config.Has("stddev")) config.Missing("stddev");
-  if (!(stddev >= 0.0 && stddev <= 1e30)) {
-    config.Fail(ErrorCode::kInvalidParameter, "argument \"stddev\" must not be negative");
-  }
+  config.Require("stddev", stddev, {0, 1e30, false, false, "must not be negative"});
   config.Ignore("seed");  // the configuration's seed decides
 }
 
@@ -23,12 +21,8 @@ int64_t GaussianNoise::AutogradFloats(const std::vector<Shape>&, const Shape& ou
 }
 
 GaussianDropout::GaussianDropout(LayerConfig& config)
-    : SameShape(config), rate(config.Number("rate", 0.0)) {
+    : SameShape(config), rate(config.Number("rate", 0.0, kUnitHalfOpen)) {
   if (!config.Has("rate")) config.Missing("rate");
-  if (!(rate >= 0.0 && rate < 1.0)) {
-    config.Fail(ErrorCode::kInvalidParameter, "argument \"rate\" must be at least 0 and below 1");
-    rate = 0.0;
-  }
   config.Ignore("seed");  // the configuration's seed decides
 }
 

@@ -5,19 +5,6 @@
 
 namespace hopper {
 namespace layers {
-namespace {
-
-double ReadRate(LayerConfig& config, const char* key) {
-  const double rate = config.Number(key, 0.0);
-  if (!(rate >= 0.0 && rate <= 1.0)) {
-    config.Fail(ErrorCode::kInvalidParameter,
-                "argument \"" + std::string(key) + "\" must lie between 0 and 1");
-    return 0.0;
-  }
-  return rate;
-}
-
-}  // namespace
 
 Recurrent::Recurrent(LayerConfig& config, Cell the_cell)
     : Layer(config),
@@ -31,21 +18,15 @@ Recurrent::Recurrent(LayerConfig& config, Cell the_cell)
       return_sequences(config.Bool("return_sequences", false)),
       go_backwards(config.Bool("go_backwards", false)),
       zero_output_for_mask(config.Bool("zero_output_for_mask", false)),
-      dropout(ReadRate(config, "dropout")),
-      recurrent_dropout(ReadRate(config, "recurrent_dropout")),
+      dropout(config.Number("dropout", 0.0, kShare)),
+      recurrent_dropout(config.Number("recurrent_dropout", 0.0, kShare)),
       kernel_rules(config.GetRules("kernel", "glorot_uniform")),
       recurrent_rules(config.GetRules("recurrent", "orthogonal")),
       bias_rules(config.GetRules("bias", "zeros")) {
   if (cell != Cell::kSimple) {
     recurrent_activation = config.GetActivation("recurrent_activation", "sigmoid");
   }
-  if (!config.Has("units")) {
-    config.Missing("units");
-  } else if (units < 1) {
-    config.Fail(ErrorCode::kInvalidParameter,
-                "argument \"units\" must be at least 1, not " + std::to_string(units));
-  }
-  if (units < 1) units = 1;
+  config.RequireGivenCount("units", &units);
   together = config.Int("implementation", 2) != 1 && recurrent_dropout == 0.0;
   for (const char* key : {"return_state", "stateful", "time_major"}) {
     config.RequireUnset(key);

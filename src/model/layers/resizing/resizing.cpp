@@ -11,14 +11,7 @@ Resized::Resized(LayerConfig& config)
     : Layer(config), height(config.Int("height", 1)), width(config.Int("width", 1)) {
   for (const auto& [key, size] :
        {std::make_pair("height", &height), std::make_pair("width", &width)}) {
-    if (!config.Has(key)) {
-      config.Missing(key);
-    } else if (*size < 1) {
-      config.Fail(
-          ErrorCode::kInvalidParameter,
-          "argument \"" + std::string(key) + "\" must be at least 1, not " + std::to_string(*size));
-    }
-    *size = std::max(*size, int64_t{1});
+    config.RequireGivenCount(key, size);
   }
   ReadDataFormat(config);
 }

@@ -13,13 +13,7 @@ SeparableConv2D::SeparableConv2D(LayerConfig& config, size_t axes)
       activation(config.GetActivation("activation")),
       pointwise_rules(config.GetRules("pointwise", "glorot_uniform")),
       bias_rules(config.GetRules("bias", "zeros")) {
-  if (!config.Has("filters")) {
-    config.Missing("filters");
-  } else if (filters < 1) {
-    config.Fail(ErrorCode::kInvalidParameter,
-                "argument \"filters\" must be at least 1, not " + std::to_string(filters));
-    filters = 1;
-  }
+  config.RequireGivenCount("filters", &filters);
 }
 
 Shape SeparableConv2D::OutputShape(const std::vector<Shape>& inputs) const {

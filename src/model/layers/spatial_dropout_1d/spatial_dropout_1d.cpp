@@ -7,9 +7,7 @@ namespace layers {
 
 SpatialDropout1D::SpatialDropout1D(LayerConfig& config)
     : Layer(config), rate(config.Number("rate", 0.5)) {
-  if (!(rate >= 0.0 && rate <= 1.0)) {
-    config.Fail(ErrorCode::kInvalidParameter, "argument \"rate\" must lie between 0 and 1");
-  }
+  config.Require("rate", rate, kShare);
   config.Ignore("seed");         // the configuration's seed decides
   config.Ignore("noise_shape");  // which the class says itself
 }

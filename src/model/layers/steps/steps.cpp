@@ -55,12 +55,7 @@ Shape UpSampling1D::OutputShape(const std::vector<Shape>& inputs) const {
 }
 
 RepeatVector::RepeatVector(LayerConfig& config) : Layer(config), n(config.Int("n", 1)) {
-  if (!config.Has("n")) {
-    config.Missing("n");
-  } else if (n < 1) {
-    config.Fail(ErrorCode::kInvalidParameter,
-                "argument \"n\" must be at least 1, not " + std::to_string(n));
-  }
+  config.RequireGivenCount("n", &n);
 }
 
 Shape RepeatVector::OutputShape(const std::vector<Shape>& inputs) const {
