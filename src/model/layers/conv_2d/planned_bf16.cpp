@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "model/layers/conv_2d/planned.h"
+#include "model/layers/conv_2d/planned_convolution.h"
 
 namespace hopper {
 namespace {
@@ -20,29 +20,13 @@ using During = PlanNode::During;
 
 int64_t Pairs(int64_t n) { return (n + 1) / 2; }
 
-void Clear(PlanBuffer* buffer) {
-  std::memset(buffer->data, 0, static_cast<size_t>(buffer->size) * sizeof(float));
-}
-
-class PlannedConv2DBf16 : public PlannedOp {
+class PlannedConv2DBf16 : public PlannedConvolution {
  public:
   PlannedConv2DBf16(PlanNode* node, const ConvSizes& sizes, const ActivationSpec& activation)
-      : node_(*node),
-        kernels_(*node->kernels),
+      : PlannedConvolution(node, sizes, activation, node->inputs[0]->shape[2]),
         bf16_(*node->bf16),
-        s_(sizes),
-        activation_(node, activation),
-        in_height_(node->inputs[0]->shape[0]),
-        in_width_(node->inputs[0]->shape[1]),
-        in_(node->inputs[0]->shape[2]),
-        out_(node->output->shape[2]),
         row_taps_(sizes.kernel_width * in_),
-        taps_(sizes.kernel_height * row_taps_),
-        in_size_(in_height_ * in_width_ * in_),
         out_row_(sizes.width.output * out_),
-        out_size_(sizes.height.output * out_row_),
-        padded_row_((in_width_ + sizes.width.before + sizes.width.after) * in_),
-        padded_size_((in_height_ + sizes.height.before + sizes.height.after) * padded_row_),
         even_out_(2 * Pairs(out_)),
         unit_stride_(sizes.stride_height == 1 && sizes.stride_width == 1) {
     node->reads_shadow = true;
@@ -109,17 +93,14 @@ class PlannedConv2DBf16 : public PlannedOp {
         Bands(mine, s_.stride_height, s_.height.before, in_height_);
       }
     });
-    if (!activation_.none() && !activation_.relu()) {
-      float* y = node_.output->value->data;
-      activation_.Forward(y, y);
-    }
+    Activate();
   }
 
   void Backward(const StepArguments& step) override {
     const uint16_t* kernel = step.shadow + node_.weights[0].offset;
     const bool input_gradient = node_.InputNeedsGradient(0);
-    if (backward_image_ != nullptr) Clear(backward_image_);
-    if (sums_ != nullptr) Clear(sums_);
+    Clear(backward_image_);
+    Clear(sums_);
     if (input_gradient && unit_stride_) {
       Clear(spread_);
       Flip(kernel);
@@ -141,19 +122,13 @@ class PlannedConv2DBf16 : public PlannedOp {
   }
 
  private:
-  // Operations of one pass over the batch, about.
-  double Work() const {
-    return 2.0 * static_cast<double>(node_.batch) * static_cast<double>(out_size_) *
-           static_cast<double>(taps_);
-  }
-
   // Who works alone adds to the sums over all images while each is in the cache.
   void BackwardImage(int64_t n, int part, bool alone) const {
     float* dy = Gradient(n);
     activation_.BackwardPart(n * out_size_, out_size_, dy);
     if (sums_ != nullptr) {
       float* sums = sums_->data + (alone ? 1 : 1 + n) * out_;
-      kernels_.column_sums(dy, s_.height.output * s_.width.output, out_, sums);
+      kernels_.column_sums(dy, pixels_, out_, sums);
       if (alone) kernels_.add(sums, out_, sums_->data);
     }
     if (kernel_gradient_ != nullptr && alone) AddKernelGradient(n, 0, taps_, part);
@@ -191,7 +166,7 @@ class PlannedConv2DBf16 : public PlannedOp {
   const uint16_t* RoundImage(int64_t n, const PlanBuffer* images, int part) const {
     const float* x = node_.inputs[0]->value->data + n * in_size_;
     uint16_t* image = Bf16Data(images) + part * 2 * ImageFloats();
-    uint16_t* out = image + s_.height.before * padded_row_ + s_.width.before * in_;
+    uint16_t* out = image + InsideAt(0);
     const int64_t row = in_width_ * in_;
     for (int64_t h = 0; h < in_height_; ++h, x += row, out += padded_row_) {
       bf16_.round(x, row, out);
@@ -339,34 +314,12 @@ class PlannedConv2DBf16 : public PlannedOp {
         }
       }
     }
-    float* dx = node_.inputs[0]->gradient->data + n * in_size_;
-    const float* from = spread + s_.height.before * padded_row_ + s_.width.before * in_;
-    const int64_t row = in_width_ * in_;
-    for (int64_t h = 0; h < in_height_; ++h, dx += row, from += padded_row_) {
-      if (node_.input_accumulates[0]) {
-        kernels_.add(from, row, dx);
-      } else {
-        std::memcpy(dx, from, static_cast<size_t>(row) * sizeof(float));
-      }
-    }
+    DeliverImage(n, spread);
   }
 
-  const PlanNode& node_;
-  const Kernels& kernels_;
   const Bf16Kernels& bf16_;
-  const ConvSizes s_;
-  const PlannedActivation activation_;
-  const int64_t in_height_;
-  const int64_t in_width_;
-  const int64_t in_;        // channels
-  const int64_t out_;       // filters
   const int64_t row_taps_;  // weights of a filter under one row of the window
-  const int64_t taps_;
-  const int64_t in_size_;  // numbers of one image
   const int64_t out_row_;
-  const int64_t out_size_;
-  const int64_t padded_row_;
-  const int64_t padded_size_;
   const int64_t even_out_;
   const bool unit_stride_;
   int64_t spread_row_ = 0;

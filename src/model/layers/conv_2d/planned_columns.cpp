@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "model/layers/conv_2d/planned.h"
+#include "model/layers/conv_2d/planned_convolution.h"
 #include "model/network/planned_matrix.h"
 
 namespace hopper {
@@ -22,20 +22,10 @@ bool OfOnePixel(const ConvSizes& sizes) {
   return sizes.kernel_height == 1 && sizes.kernel_width == 1;
 }
 
-class PlannedColumns : public PlannedOp {
+class PlannedColumns : public PlannedConvolution {
  public:
   PlannedColumns(PlanNode* node, const ConvSizes& sizes, const ActivationSpec& activation)
-      : node_(*node),
-        kernels_(*node->kernels),
-        s_(sizes),
-        activation_(node, activation),
-        in_height_(node->inputs[0]->shape[0]),
-        in_width_(node->inputs[0]->shape[1]),
-        in_(node->inputs[0]->shape[2]),
-        out_(node->output->shape[2]),
-        pixels_(sizes.height.output * sizes.width.output),
-        taps_(sizes.kernel_height * sizes.kernel_width * in_),
-        in_size_(in_height_ * in_width_ * in_),
+      : PlannedConvolution(node, sizes, activation, node->inputs[0]->shape[2]),
         direct_(OfOnePixel(sizes) && sizes.stride_height == 1 && sizes.stride_width == 1 &&
                 pixels_ == in_height_ * in_width_),
         images_(direct_ ? node->batch
@@ -60,7 +50,7 @@ class PlannedColumns : public PlannedOp {
       PlannedProduct(kernels_, node_.team, Images(n) * pixels_, out_, taps_, Unfolded(n, columns_),
                      turned_->data, bias, activation_.relu(), y + n * pixels_ * out_);
     }
-    if (!activation_.none() && !activation_.relu()) activation_.Forward(y, y);
+    Activate();
   }
 
   void Backward(const StepArguments& step) override {
@@ -148,19 +138,8 @@ class PlannedColumns : public PlannedOp {
     }
   }
 
-  const PlanNode& node_;
-  const Kernels& kernels_;
-  const ConvSizes s_;
-  const PlannedActivation activation_;
-  const int64_t in_height_;
-  const int64_t in_width_;
-  const int64_t in_;       // channels
-  const int64_t out_;      // filters
-  const int64_t pixels_;   // of an output
-  const int64_t taps_;     // weights of a filter
-  const int64_t in_size_;  // floats of one image
-  const bool direct_;      // the images are the columns
-  const int64_t images_;   // of one product
+  const bool direct_;     // the images are the columns
+  const int64_t images_;  // of one product
   PlanBuffer* columns_ = nullptr;
   PlanBuffer* turned_ = nullptr;  // the kernel as [tap][out]
   PlanBuffer* sums_ = nullptr;

@@ -85,18 +85,8 @@ class PlannedConv2D : public PlannedImages {
   // Sums over the pixels of one image, for each row of the window.
   void AddKernelGradient(int64_t n, const float* dy, bool accumulate, int part) const {
     const float* x = Padded(n, backward_image_, part);
-    GemmArgs args;
-    args.rows = row_taps_;
-    args.columns = out_;
-    args.segments = s_.height.output;
-    args.length = s_.width.output;
-    args.a_row = 1;
-    args.a_step = s_.stride_width * in_;
-    args.a_segment = s_.stride_height * padded_row_;
+    GemmArgs args = KernelGradientArgs(row_taps_, out_);
     args.b = dy;
-    args.b_segment = s_.width.output * out_;
-    args.b_row = out_;
-    args.c_row = out_;
     args.accumulate = accumulate;
     for (int64_t kh = 0; kh < s_.kernel_height; ++kh) {
       args.a = x + kh * padded_row_;

@@ -79,17 +79,7 @@ class PlannedGroupedConv2D : public PlannedImages {
   // Sums over the pixels of one image, for each cell of the window and each group.
   void AddKernelGradient(int64_t n, const float* dy, int part) const {
     const float* x = Padded(n, backward_image_, part);
-    GemmArgs args;
-    args.rows = group_in_;
-    args.columns = group_out_;
-    args.segments = s_.height.output;
-    args.length = s_.width.output;
-    args.a_row = 1;
-    args.a_step = s_.stride_width * in_;
-    args.a_segment = s_.stride_height * padded_row_;
-    args.b_segment = s_.width.output * out_;
-    args.b_row = out_;
-    args.c_row = out_;
+    GemmArgs args = KernelGradientArgs(group_in_, group_out_);
     args.accumulate = true;
     float* to = kernel_gradient_->data + part * taps_ * out_;
     for (int64_t kh = 0; kh < s_.kernel_height; ++kh) {

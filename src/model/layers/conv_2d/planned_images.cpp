@@ -8,19 +8,7 @@ using During = PlanNode::During;
 
 PlannedImages::PlannedImages(PlanNode* node, const ConvSizes& sizes,
                              const ActivationSpec& activation, int64_t group_in)
-    : node_(*node),
-      kernels_(*node->kernels),
-      s_(sizes),
-      activation_(node, activation),
-      in_height_(node->inputs[0]->shape[0]),
-      in_width_(node->inputs[0]->shape[1]),
-      in_(node->inputs[0]->shape[2]),
-      out_(node->output->shape[2]),
-      taps_(sizes.kernel_height * sizes.kernel_width * group_in),
-      in_size_(in_height_ * in_width_ * in_),
-      out_size_(sizes.height.output * sizes.width.output * out_),
-      padded_row_((in_width_ + sizes.width.before + sizes.width.after) * in_),
-      padded_size_((in_height_ + sizes.height.before + sizes.height.after) * padded_row_) {
+    : PlannedConvolution(node, sizes, activation, group_in) {
   const int64_t parts = node->parts();
   packed_ = node->Scratch({taps_, out_}, During::kForward);
   if (padded_size_ != in_size_) image_ = node->Scratch({parts, padded_size_}, During::kForward);
@@ -41,7 +29,6 @@ void PlannedImages::Backward(const StepArguments& step) {
   Clear(backward_image_);
   Clear(sums_);
   BeginBackward(step);
-  const int64_t pixels = s_.height.output * s_.width.output;
   const int parts =
       RunShares(node_.team, node_.batch, Work(), [&](int64_t first, int64_t last, int part) {
         float* sums = sums_ == nullptr ? nullptr : sums_->data + 2 * part * out_;
@@ -49,7 +36,7 @@ void PlannedImages::Backward(const StepArguments& step) {
           float* dy = node_.output->gradient->data + n * out_size_;
           activation_.BackwardPart(n * out_size_, out_size_, dy);
           if (sums != nullptr) {
-            kernels_.column_sums(dy, pixels, out_, sums + out_);
+            kernels_.column_sums(dy, pixels_, out_, sums + out_);
             kernels_.add(sums + out_, out_, sums);
           }
           BackwardImage(n, dy, n == first, part, step);
@@ -70,22 +57,6 @@ void PlannedImages::Backward(const StepArguments& step) {
   }
 }
 
-void PlannedImages::Clear(PlanBuffer* buffer) {
-  if (buffer == nullptr) return;
-  std::memset(buffer->data, 0, static_cast<size_t>(buffer->size) * sizeof(float));
-}
-
-double PlannedImages::Work() const {
-  return 2.0 * static_cast<double>(node_.batch) * static_cast<double>(out_size_) *
-         static_cast<double>(taps_);
-}
-
-void PlannedImages::Activate() const {
-  if (activation_.none() || activation_.relu()) return;
-  float* y = node_.output->value->data;
-  activation_.Forward(y, y);
-}
-
 const float* PlannedImages::Padded(int64_t n, const PlanBuffer* scratch, int part) const {
   const float* x = node_.inputs[0]->value->data + n * in_size_;
   if (scratch == nullptr) return x;
@@ -97,15 +68,19 @@ const float* PlannedImages::Padded(int64_t n, const PlanBuffer* scratch, int par
   return image;
 }
 
-void PlannedImages::DeliverImage(int64_t n, const float* padded) const {
-  float* dx = node_.inputs[0]->gradient->data + n * in_size_;
-  for (int64_t h = 0; h < in_height_; ++h, dx += in_width_ * in_) {
-    if (node_.input_accumulates[0]) {
-      kernels_.add(padded + InsideAt(h), in_width_ * in_, dx);
-    } else {
-      std::memcpy(dx, padded + InsideAt(h), static_cast<size_t>(in_width_ * in_) * sizeof(float));
-    }
-  }
+GemmArgs PlannedImages::KernelGradientArgs(int64_t rows, int64_t columns) const {
+  GemmArgs args;
+  args.rows = rows;
+  args.columns = columns;
+  args.segments = s_.height.output;
+  args.length = s_.width.output;
+  args.a_row = 1;
+  args.a_step = s_.stride_width * in_;
+  args.a_segment = s_.stride_height * padded_row_;
+  args.b_segment = s_.width.output * out_;
+  args.b_row = out_;
+  args.c_row = out_;
+  return args;
 }
 
 }  // namespace hopper
