@@ -15,6 +15,7 @@
 #include "model_hopper/data.h"
 #include "model_hopper/metrics.h"
 #include "model_hopper/model.h"
+#include "model_hopper/readings.h"
 #include "model_hopper/search.h"
 
 #ifdef __cplusplus
@@ -176,6 +177,9 @@ typedef struct hopper_core_api
 									int32_t *partition, hopper_error *error);
 	/* Whether fit_params (which were checked) have a callback that waits for metrics. */
 	int			(*waits_for_metrics) (const char *fit_params, int32_t *waits, hopper_error *error);
+
+	/* What this process has read of configurations; libhopper_torch.so takes it. */
+	int			(*readings) (hopper_readings *readings, hopper_error *error);
 
 	/* --- packing --- */
 

@@ -12,6 +12,7 @@
 #include "model_hopper/forecast.h"
 #include "model_hopper/group.h"
 #include "model_hopper/predict.h"
+#include "model_hopper/readings.h"
 #include "model_hopper/run.h"
 
 #ifdef __cplusplus
@@ -25,6 +26,15 @@ typedef struct hopper_torch_api
 	int32_t		size;			/* sizeof(hopper_torch_api) */
 
 	void		(*rows_free) (hopper_rows *rows);
+
+	/* What this library reads configurations into: its own store, or the one that it was given. */
+	int			(*readings) (hopper_readings *readings, hopper_error *error);
+	/*
+	 * From now on what libhopper_core.so has read is not read again, and the other way round. Once
+	 * a process, before anything else; 0 where that library is of another build: then each reads
+	 * for itself.
+	 */
+	int			(*share_readings) (const hopper_readings *readings);
 
 	/* name, value: libtorch, CPU capability, threads, CUDA ... */
 	int			(*build_info) (hopper_rows **rows, hopper_error *error);

@@ -7,6 +7,7 @@
 #include "capi/arguments.h"
 #include "capi/boundary.h"
 #include "capi/core_parts.h"
+#include "capi/readings.h"
 #include "capi/rows.h"
 #include "data/dataset.h"
 #include "model/check.h"
@@ -186,6 +187,7 @@ void SetConfigurationFunctions(hopper_core_api* api) {
   api->output_link = LinkOfOutput;
   api->rank_configs = RankConfigurations;
   api->waits_for_metrics = WaitsForMetrics;
+  api->readings = TellReadings;
 }
 
 }  // namespace hopper

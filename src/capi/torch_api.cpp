@@ -1,7 +1,9 @@
 // The table of functions that need libtorch: thin, and with no way out for an exception.
+#include <cstring>
 #include <memory>
 #include <string>
 
+#include "capi/readings.h"
 #include "capi/rows.h"
 #include "capi/torch_api_calls.h"
 #include "capi/torch_api_parts.h"
@@ -13,6 +15,12 @@
 
 namespace hopper {
 namespace {
+
+int TakeReadings(const hopper_readings* readings) {
+  const bool of_this_build = readings != nullptr && std::strcmp(readings->build, HOPPER_BUILD) == 0;
+  if (of_this_build) ShareReadings(static_cast<Readings*>(readings->store));
+  return of_this_build ? 1 : 0;
+}
 
 int TellBuildInfo(hopper_rows** rows, hopper_error* error) {
   return Call(error, [&] {
@@ -50,6 +58,8 @@ hopper_torch_api MakeApi() {
   api.version = HOPPER_API_VERSION;
   api.size = static_cast<int32_t>(sizeof(hopper_torch_api));
   api.rows_free = Rows::Free;
+  api.readings = TellReadings;
+  api.share_readings = TakeReadings;
   api.build_info = TellBuildInfo;
   api.gpus = Gpus;
   api.check_precision = CheckPrecision;

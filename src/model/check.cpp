@@ -40,6 +40,11 @@ bool SameButForChannels(Shape a, Shape b) {
   return a == b;
 }
 
+bool IsNamed(const MetricParams& metric, const char* name) {
+  const std::vector<std::string>& names = metric.type->names;
+  return !names.empty() && names.front() == name;
+}
+
 // One distinct architecture.
 struct Architecture {
   std::shared_ptr<const ModelSpec> spec;  // null: has problems, or its shape is not known yet
@@ -252,9 +257,9 @@ class ConfigCheck {
       const bool curve = summed == Summed::kBuckets || summed == Summed::kBucketsAndZero;
       if (metric.loss_options.from_logits) continue;
       if (metric.threshold || !(accuracy || curve || (counts && !metric.top_k))) continue;
-      const char* own = accuracy                           ? "Use BinaryAccuracy(threshold=0)"
-                        : metric.type == FindMetric("auc") ? "Use AUC(from_logits=True)"
-                                                           : nullptr;
+      const char* own = accuracy                 ? "Use BinaryAccuracy(threshold=0)"
+                        : IsNamed(metric, "auc") ? "Use AUC(from_logits=True)"
+                                                 : nullptr;
       Warn("metric \"" + metric.name + "\" takes outputs for probabilities, but they are logits",
            curve ? "It counts outputs between 0 and 1." : "It cuts them at 0.5.",
            own == nullptr

@@ -11,6 +11,7 @@
 #include "model/json_text.h"
 #include "model/keras_json.h"
 #include "model/model_inputs.h"
+#include "model/model_text.h"
 
 namespace hopper {
 
@@ -279,19 +280,33 @@ class Builder {
 
 namespace {
 
+ModelReading Read(std::string_view json, const std::vector<DataInput>* data,
+                  const std::string* layer) {
+  ModelReading reading;
+  auto spec = std::make_shared<ModelSpec>();
+  JsonDocument document;
+  if (ParseJsonText(json, &document, &reading.problems)) {
+    KerasModel keras;
+    ReadKerasModel(document.root(), &keras, &reading.problems);
+    if (!keras.graph.layers.empty()) {
+      Builder(&keras, spec.get(), &reading.problems).Build(data, layer);
+    }
+  }
+  if (reading.problems.empty()) reading.spec = std::move(spec);
+  return reading;
+}
+
 std::shared_ptr<const ModelSpec> Parse(std::string_view json, const std::vector<DataInput>* data,
                                        std::vector<Problem>* problems,
                                        const std::string* layer = nullptr) {
-  std::vector<Problem> found;
-  auto spec = std::make_shared<ModelSpec>();
-  JsonDocument document;
-  if (ParseJsonText(json, &document, &found)) {
-    KerasModel keras;
-    ReadKerasModel(document.root(), &keras, &found);
-    if (!keras.graph.layers.empty()) Builder(&keras, spec.get(), &found).Build(data, layer);
-  }
-  problems->insert(problems->end(), found.begin(), found.end());
-  return found.empty() ? spec : nullptr;
+  const auto keep = [&](const ModelReading& reading) {
+    problems->insert(problems->end(), reading.problems.begin(), reading.problems.end());
+    return reading.spec;
+  };
+  const auto read = [&] { return Read(json, data, layer); };
+  // Not even a copy of what is not kept.
+  if (static_cast<int64_t>(json.size()) > Readings::kBytes) return keep(read());
+  return keep(*ProcessReadings().models.Of(TextOfModel(json, data, layer), read, SizeOfModel));
 }
 
 std::shared_ptr<const ModelSpec> ParseOrThrow(std::string_view json,

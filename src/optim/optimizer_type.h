@@ -55,5 +55,7 @@ struct OptimizerType {
 const std::vector<OptimizerType>& OptimizerTypes();
 // By a name in any case; null where there is none.
 const OptimizerType* FindOptimizer(const std::string& name);
+// Its place in the table, also where it is the row of another library's table.
+int PlaceOf(const OptimizerType& type);
 
 }  // namespace hopper

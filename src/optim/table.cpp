@@ -48,6 +48,10 @@ const OptimizerType* FindOptimizer(const std::string& name) {
   return nullptr;
 }
 
+int PlaceOf(const OptimizerType& type) {
+  return static_cast<int>(FindOptimizer(type.name) - OptimizerTypes().data());
+}
+
 OptimizerParams DefaultOptimizer(const OptimizerType& type) {
   OptimizerParams optimizer{OptimizerParams::Bare()};
   optimizer.type = &type;

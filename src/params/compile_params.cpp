@@ -5,6 +5,7 @@
 #include "params/optimizer_params.h"
 #include "params/other_names.h"
 #include "params/output_params.h"
+#include "params/readings.h"
 #include "params/text.h"
 
 namespace hopper {
@@ -28,10 +29,7 @@ const char* ReasonWithoutEffect(const std::string& key) {
   return nullptr;
 }
 
-}  // namespace
-
-CompileParams ParseCompileParams(std::string_view text, std::vector<ParamProblem>* problems) {
-  LookAtCancel();
+CompileParams Read(std::string_view text, std::vector<ParamProblem>* problems) {
   CompileParams params;
   ProblemList list(problems);
   std::vector<ValueEntry> entries;
@@ -84,6 +82,31 @@ CompileParams ParseCompileParams(std::string_view text, std::vector<ParamProblem
                "Add loss='categorical_crossentropy', for example.");
   }
   return params;
+}
+
+int64_t SizeOf(const CompileReading& reading) {
+  const CompileParams& params = reading.params;
+  return static_cast<int64_t>(sizeof(reading) + params.loss_name.size() +
+                              params.losses.size() * sizeof(OutputLoss) +
+                              params.loss_weights.size() * sizeof(LossWeight) +
+                              params.metrics.size() * sizeof(MetricParams)) +
+         SizeOfProblems(reading.problems);
+}
+
+}  // namespace
+
+CompileParams ParseCompileParams(std::string_view text, std::vector<ParamProblem>* problems) {
+  LookAtCancel();
+  const auto reading = ProcessReadings().compile.Of(
+      text,
+      [&] {
+        CompileReading made;
+        made.params = Read(text, &made.problems);
+        return made;
+      },
+      SizeOf);
+  problems->insert(problems->end(), reading->problems.begin(), reading->problems.end());
+  return reading->params;
 }
 
 }  // namespace hopper

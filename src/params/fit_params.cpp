@@ -6,6 +6,7 @@
 #include "base/cancel.h"
 #include "params/callable.h"
 #include "params/other_names.h"
+#include "params/readings.h"
 #include "params/stopping_params.h"
 #include "params/text.h"
 
@@ -105,10 +106,7 @@ void ReadShuffle(const Value& value, FitParams* params, ProblemList* problems) {
   }
 }
 
-}  // namespace
-
-FitParams ParseFitParams(std::string_view text, std::vector<ParamProblem>* problems) {
-  LookAtCancel();
+FitParams Read(std::string_view text, std::vector<ParamProblem>* problems) {
   FitParams params;
   ProblemList list(problems);
   std::vector<ValueEntry> entries;
@@ -166,6 +164,31 @@ FitParams ParseFitParams(std::string_view text, std::vector<ParamProblem>* probl
   }
   stopping.Finish();
   return params;
+}
+
+int64_t SizeOf(const FitReading& reading) {
+  int64_t bytes = sizeof(reading) + SizeOfProblems(reading.problems);
+  // A node of a map has three pointers and a color.
+  for (const auto& [key, weight] : reading.params.class_weight) {
+    bytes += static_cast<int64_t>(sizeof(key) + sizeof(weight) + 4 * sizeof(void*) + key.size());
+  }
+  return bytes;
+}
+
+}  // namespace
+
+FitParams ParseFitParams(std::string_view text, std::vector<ParamProblem>* problems) {
+  LookAtCancel();
+  const auto reading = ProcessReadings().fit.Of(
+      text,
+      [&] {
+        FitReading made;
+        made.params = Read(text, &made.problems);
+        return made;
+      },
+      SizeOf);
+  problems->insert(problems->end(), reading->problems.begin(), reading->problems.end());
+  return reading->params;
 }
 
 }  // namespace hopper

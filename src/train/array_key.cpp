@@ -31,13 +31,15 @@ void Write(std::ostream& out, const MetricParams& metric) {
   if (metric.part > 0 || metric.of_loss || metric.weighted) {
     out << metric.part << ' ' << metric.of_loss << ' ' << metric.weighted << ' ';
   }
-  out << metric.type << ' ' << metric.k << ' ' << static_cast<int>(metric.loss) << ' '
-      << metric.threshold.value_or(-1.0) << ' ' << metric.top_k.value_or(-1) << ' '
-      << metric.class_id.value_or(-1) << ' ' << static_cast<int>(metric.average) << ' '
-      << metric.beta << ' ' << static_cast<int>(metric.curve) << ' '
-      << static_cast<int>(metric.summation) << ' ' << metric.num_thresholds << ' ' << metric.bound
-      << ' ' << metric.ignore_class.value_or(-1) << ' ' << static_cast<int>(metric.aggregation)
-      << ' ' << metric.num_regressors;
+  // By what the row says: LossMetric() has no name, and rows of two libraries differ in address.
+  const std::vector<std::string>& names = metric.type->names;
+  out << (names.empty() ? "" : names.front()) << ' ' << static_cast<int>(metric.type->summed) << ' '
+      << metric.k << ' ' << static_cast<int>(metric.loss) << ' ' << metric.threshold.value_or(-1.0)
+      << ' ' << metric.top_k.value_or(-1) << ' ' << metric.class_id.value_or(-1) << ' '
+      << static_cast<int>(metric.average) << ' ' << metric.beta << ' '
+      << static_cast<int>(metric.curve) << ' ' << static_cast<int>(metric.summation) << ' '
+      << metric.num_thresholds << ' ' << metric.bound << ' ' << metric.ignore_class.value_or(-1)
+      << ' ' << static_cast<int>(metric.aggregation) << ' ' << metric.num_regressors;
   for (const int id : metric.class_ids) out << ' ' << id;
   out << ' ';
   Write(out, metric.loss_options, metric.name);

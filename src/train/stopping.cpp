@@ -69,8 +69,7 @@ Stopping::Stopping(const CompileParams& compile, const FitParams& fit)
     plateau_params_ = fit.plateau;
     plateau_ = MakeRule(compile, fit.plateau.monitor, fit.plateau.mode, fit.plateau.min_delta);
     // Another optimizer starts with its own rate again.
-    plateau_->text += " optimizer " +
-                      std::to_string(compile.optimizer.type - OptimizerTypes().data()) + " rate " +
+    plateau_->text += " optimizer " + std::to_string(PlaceOf(*compile.optimizer.type)) + " rate " +
                       RenderReal(compile.optimizer.learning_rate);
   }
 }

@@ -137,12 +137,16 @@ hopper_torch(void)
 		const char *library = "libhopper_torch.so";
 		hopper_torch_api_get_fn get;
 		const hopper_torch_api *api;
+		hopper_readings readings;
 
 		*(void **) &get = open_library(library, "hopper_torch_api_get");
 		api = get(HOPPER_API_VERSION);
 		require_version(library, api,
 						api != NULL && api->version == HOPPER_API_VERSION &&
 						api->size == (int32_t) sizeof(hopper_torch_api));
+		/* Both read configurations: what one of them has read the other has, too. */
+		if (hopper_core()->readings(&readings, NULL) == HOPPER_OK)
+			api->share_readings(&readings);
 		/* Registered after libtorch's, and so run before them. */
 		on_exit(skip_destructors, NULL);
 		torch_api = api;

@@ -9,6 +9,7 @@
 #include "model/architectures.h"
 #include "model/fixtures.h"
 #include "model/json_text.h"
+#include "params/readings.h"
 
 namespace hopper {
 namespace {
@@ -34,6 +35,28 @@ Problem OnlyProblem(const json& model, const Shape* data_shape = nullptr) {
 Problem LayerProblem(const std::string& class_name, json config, std::vector<int> input = {4}) {
   config["name"] = "it";
   return OnlyProblem(SequentialModel(input, {LayerEntry(class_name, config)}));
+}
+
+TEST(Spec, IsReadOnceForTheSameData) {
+  json model = SequentialModel({1}, {DenseEntry(2)});
+  model["config"]["layers"][0]["config"]["batch_shape"][1] = nullptr;
+  const std::string text = model.dump();
+  const ReadOnce<ModelReading>& readings = ProcessReadings().models;
+  const int64_t before = readings.count();
+  const Shape four{4}, five{5};
+  const auto first = ParseModel(text, &four);
+  EXPECT_EQ(ParseModel(text, &four), first);
+  EXPECT_EQ(readings.count(), before + 1);
+  const auto other = ParseModel(text, &five);
+  EXPECT_EQ(other->input_shape(), five);
+  EXPECT_EQ(first->input_shape(), four);
+  EXPECT_EQ(readings.count(), before + 2);
+  const auto seen = ProblemsOf("{\"class_name\": 3}");
+  const auto again = ProblemsOf("{\"class_name\": 3}");
+  ASSERT_EQ(again.size(), seen.size());
+  EXPECT_EQ(again[0].message, seen[0].message);
+  EXPECT_EQ(again[0].detail, seen[0].detail);
+  EXPECT_EQ(readings.count(), before + 3);
 }
 
 TEST(Spec, BadJsonNamesThePosition) {

@@ -13,6 +13,7 @@
 #include <random>
 
 #include "model_hopper/basics.h"
+#include "params/readings.h"
 
 extern "C" {
 void* __real_aligned_alloc(size_t alignment, size_t size);
@@ -156,7 +157,13 @@ class Numbers {
 
 }  // namespace
 
-void FailEachAllocation(const std::function<Outcome()>& body, int most) {
+void FailEachAllocation(const std::function<Outcome()>& one_call, int most) {
+  // Each call reads its configurations anew, and keeps nothing of them.
+  const auto body = [&one_call] {
+    const Outcome outcome = one_call();
+    ProcessReadings().Forget();
+    return outcome;
+  };
   ASSERT_EQ(body().code, 0);
   constexpr int64_t kMany = int64_t{1} << 62;
   countdown = kMany;

@@ -1,0 +1,98 @@
+// Both libraries in one process, as the glue opens them: what one has read of configurations the
+// other does not read again, and trains the same with it.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "model_hopper/core.h"
+#include "support/keras_models.h"
+#include "support/run_driver.h"
+
+namespace hopper {
+namespace {
+
+const hopper_core_api& Core() {
+  static void* const library = dlopen(HOPPER_CORE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  static const auto get = reinterpret_cast<hopper_core_api_get_fn>(
+      library == nullptr ? nullptr : dlsym(library, "hopper_core_api_get"));
+  if (get == nullptr) throw std::runtime_error(dlerror());
+  return *get(HOPPER_API_VERSION);
+}
+
+template <typename Library>
+hopper_readings ReadingsOf(const Library& library) {
+  hopper_readings readings = {};
+  hopper_error error = {};
+  EXPECT_EQ(library.readings(&readings, &error), 0) << error.message;
+  return readings;
+}
+
+// Layers, an optimizer, a rate that is reduced and metrics that are rows of tables.
+Configuration OfManyKinds() {
+  Configuration config;
+  config.arch = KerasSequential(
+      {KerasDense("first", 16, "gelu", "\"batch_input_shape\": [null, 20]"),
+       KerasLayer("BatchNormalization", "norm", ""), KerasLayer("Dropout", "drop", "\"rate\": 0.2"),
+       KerasDense("last", 3, "softmax")});
+  config.compile =
+      "loss='sparse_categorical_crossentropy', optimizer='Lion(learning_rate=0.003)', "
+      "metrics=['accuracy', 'sparse_top_k_categorical_accuracy']";
+  config.fit =
+      "batch_size=8, epochs=1, "
+      "callbacks=[ReduceLROnPlateau(monitor='loss', patience=0, min_delta=10)]";
+  return config;
+}
+
+TEST(Readings, AProcessReadsAConfigurationOnce) {
+  const PackedTable train{{}};
+  const Configuration config = OfManyKinds();
+  RunOptions options;
+  options.iterations = 3;
+  // Each library for itself.
+  const int64_t before = ReadingsOf(Api()).count;
+  const ModelResult alone = TrainAll(options, {config}, train, nullptr).at(1);
+  EXPECT_EQ(ReadingsOf(Api()).count, before + 3) << "architecture, compile_params and fit_params";
+
+  const hopper_readings core = ReadingsOf(Core());
+  EXPECT_EQ(Api().share_readings(nullptr), 0);
+  hopper_readings foreign = core;
+  foreign.build = "another one";
+  EXPECT_EQ(Api().share_readings(&foreign), 0);
+  EXPECT_NE(ReadingsOf(Api()).store, core.store);
+  ASSERT_EQ(Api().share_readings(&core), 1);
+  EXPECT_EQ(ReadingsOf(Api()).store, core.store);
+
+  hopper_config raw = {};
+  raw.mst_key = 1;
+  raw.model_arch = config.arch.data();
+  raw.model_arch_size = config.arch.size();
+  raw.compile_params = config.compile.c_str();
+  raw.fit_params = config.fit.c_str();
+  hopper_rows* rows = nullptr;
+  hopper_error error = {};
+  ASSERT_EQ(Core().check_configs(&raw, 1, &train.desc(), &rows, &error), 0) << error.message;
+  EXPECT_EQ(rows->n_rows, 0);
+  Core().rows_free(rows);
+  const int64_t read = ReadingsOf(Core()).count;
+  EXPECT_EQ(read, core.count + 3);
+
+  int32_t waits = 0;
+  ASSERT_EQ(Core().waits_for_metrics(raw.fit_params, &waits, &error), 0);
+  EXPECT_EQ(waits, 1);
+  const ModelResult together = TrainAll(options, {config}, train, nullptr).at(1);
+  EXPECT_EQ(together.digest, alone.digest) << "training by what the other library has read";
+  EXPECT_EQ(together.weights, alone.weights);
+
+  raw.weights = together.weights.data();
+  raw.n_weights = static_cast<int64_t>(together.weights.size());
+  hopper_evaluation* evaluation = nullptr;
+  ASSERT_EQ(Api().evaluation.create(&raw, &train.desc(), 1, -1, &evaluation, &error), 0)
+      << error.message;
+  Api().evaluation.free(evaluation);
+  EXPECT_EQ(ReadingsOf(Api()).count, read) << "nobody has read anything again";
+}
+
+}  // namespace
+}  // namespace hopper
