@@ -62,7 +62,7 @@ typedef struct hopper_visit
 	double		started;		/* since the start */
 	double		read;			/* partitions were brought into memory */
 	double		wait;			/* ready, but no worker was free */
-	double		moved;			/* between workers or processes: the hop */
+	double		hopping;		/* between workers or processes: the hop */
 	double		train;
 	double		evaluate;
 	int64_t		bytes_written;	/* by the hop, to disk */

@@ -63,7 +63,7 @@ struct FormOfResult {
   static constexpr bool kOfResult = true;
 };
 // A form whose derivative needs the argument:
-//   V Value(const ActivationNumbers& numbers, V x, V* slope)
+//   V Value(const ActivationNumbers& numbers, V x, V* derivative)
 struct FormOfArgument {
   static constexpr bool kOfResult = false;
 };

@@ -72,7 +72,7 @@ struct Selu : AnyActivation {
     }
   };
   using Forms = FormList<Form>;
-  // The slope at 0 is that of what is above.
+  // The derivative at 0 is that of what is above.
   template <typename T>
   static T Tensors(const ActivationSpec& /*spec*/, const T& x) {
     return selu(x);

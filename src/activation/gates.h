@@ -10,10 +10,10 @@ struct Swish : AnyActivation {
   static ActivationType Type() { return Named({"swish", "silu"}); }
   struct Form : FormOfArgument {
     template <typename M, typename V>
-    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* slope) {
+    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* derivative) {
       const V gate = M::Sigmoid(x);
       const V result = x * gate;
-      *slope = gate + result * (1.0F - gate);
+      *derivative = gate + result * (1.0F - gate);
       return result;
     }
   };
@@ -29,9 +29,9 @@ struct Gelu : AnyActivation {
   static ActivationType Type() { return Named({"gelu"}); }
   struct Form : FormOfArgument {
     template <typename M, typename V>
-    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* slope) {
+    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* derivative) {
       const V p = M::NormalCdf(x);
-      *slope = p + x * M::Exp(-(x * x) * 0.5F) * 0.39894228040143268F;
+      *derivative = p + x * M::Exp(-(x * x) * 0.5F) * 0.39894228040143268F;
       return x * p;
     }
   };
@@ -47,13 +47,13 @@ struct GeluByTanh : AnyActivation {
   static ActivationType Type() { return Named({"gelu_approximate"}); }
   struct Form : FormOfArgument {
     template <typename M, typename V>
-    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* slope) {
+    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* derivative) {
       constexpr float kFactor = 0.79788456080286536F;  // sqrt(2 / pi)
       constexpr float kCube = 0.044715F;
       const V square = x * x;
       // (1 + tanh(z)) / 2, which does not cancel
       const V gate = M::Sigmoid(x * (square * kCube + 1.0F) * (2.0F * kFactor));
-      *slope =
+      *derivative =
           gate + x * gate * (1.0F - gate) * (square * (3.0F * kCube) + 1.0F) * (2.0F * kFactor);
       return x * gate;
     }
@@ -70,10 +70,10 @@ struct QuickGelu : AnyActivation {
   static ActivationType Type() { return Named({"quick_gelu"}); }
   struct Form : FormOfArgument {
     template <typename M, typename V>
-    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* slope) {
+    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* derivative) {
       const V gate = M::Sigmoid(x * 1.702F);
       const V result = x * gate;
-      *slope = gate + result * (1.0F - gate) * 1.702F;
+      *derivative = gate + result * (1.0F - gate) * 1.702F;
       return result;
     }
   };
@@ -88,14 +88,14 @@ struct Mish : AnyActivation {
   static ActivationType Type() { return Named({"mish"}); }
   struct Form : FormOfArgument {
     template <typename M, typename V>
-    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* slope) {
+    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* derivative) {
       // tanh(log(1 + exp(x))) by exp of a negative number only
       const V w = M::Exp(-M::Abs(x));
       const V over = x < 0.0F ? w * (w + 2.0F) : w * 2.0F + 1.0F;
       const V under = x < 0.0F ? over + 2.0F : over + w * w * 2.0F;
       const V t = over / under;
       const V gate = (x < 0.0F ? w : M::Set(1.0F)) / (w + 1.0F);
-      *slope = t + x * gate * (1.0F - t * t);
+      *derivative = t + x * gate * (1.0F - t * t);
       return x * t;
     }
   };
@@ -111,9 +111,9 @@ struct HardSilu : AnyActivation {
   static ActivationType Type() { return Named({"hard_silu", "hard_swish"}); }
   struct Form : FormOfArgument {
     template <typename M, typename V>
-    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* slope) {
+    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* derivative) {
       const V gate = M::Min(M::Set(6.0F), M::Max(V{}, x + 3.0F)) / 6.0F;
-      *slope = M::Abs(x) < 3.0F ? gate + x / 6.0F : gate;
+      *derivative = M::Abs(x) < 3.0F ? gate + x / 6.0F : gate;
       return x * gate;
     }
   };

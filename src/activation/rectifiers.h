@@ -33,10 +33,10 @@ struct Relu : AnyActivation {
   };
   struct General : FormOfArgument {
     template <typename M, typename V>
-    HOPPER_FORM V Value(const ActivationNumbers& numbers, V x, V* slope) {
+    HOPPER_FORM V Value(const ActivationNumbers& numbers, V x, V* derivative) {
       const V below = x - numbers.threshold;
-      *slope = below > 0.0F ? (x <= numbers.most ? M::Set(1.0F) : V{})
-                            : (below < 0.0F ? M::Set(numbers.alpha) : V{});
+      *derivative = below > 0.0F ? (x <= numbers.most ? M::Set(1.0F) : V{})
+                                 : (below < 0.0F ? M::Set(numbers.alpha) : V{});
       const V part = below < 0.0F ? below * numbers.alpha : V{};
       return below <= 0.0F ? part : M::Min(M::Set(numbers.most), x);
     }

@@ -54,9 +54,9 @@ struct TanhShrink : AnyActivation {
   static ActivationType Type() { return Named({"tanh_shrink"}); }
   struct Form : FormOfArgument {
     template <typename M, typename V>
-    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* slope) {
+    HOPPER_FORM V Value(const ActivationNumbers& /*numbers*/, V x, V* derivative) {
       const V t = M::Tanh(x);
-      *slope = t * t;
+      *derivative = t * t;
       return x - t;
     }
   };

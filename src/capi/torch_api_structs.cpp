@@ -108,7 +108,7 @@ void ToC(const VisitRecord& visit, hopper_visit* out) {
   out->started = visit.started;
   out->read = visit.read;
   out->wait = visit.wait;
-  out->moved = visit.moved;
+  out->hopping = visit.hopping;
   out->train = visit.train;
   out->evaluate = visit.evaluate;
   out->bytes_written = visit.bytes_written;

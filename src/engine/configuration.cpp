@@ -115,8 +115,8 @@ bool IsMixed(const std::string& numerics_class) {
          numerics_class.compare(numerics_class.size() - kSize, kSize, kMixed) == 0;
 }
 
-bool FitClass(const std::string& name, const std::string& here, bool mix, ModelState* state,
-              Problem* problem) {
+bool AdaptToClass(const std::string& name, const std::string& here, bool mix, ModelState* state,
+                  Problem* problem) {
   if (IsOfClass(state->numerics_class, here)) return true;
   const std::string made_by = std::move(state->numerics_class);
   state->numerics_class = here;
@@ -139,8 +139,8 @@ bool FitClass(const std::string& name, const std::string& here, bool mix, ModelS
               "SET hopper.mix_numerics = on to go on with bits that no run has by itself.");
 }
 
-bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state,
-              Problem* problem) {
+bool AdaptToOptimizer(const std::string& name, const Trainer& trainer, ModelState* state,
+                      Problem* problem) {
   trainer.stopping().Adopt(&state->monitor);
   const OptimizerParams& optimizer = trainer.compile().optimizer;
   const std::string wanted = SlotNames(optimizer);

@@ -55,8 +55,8 @@ RunRules RulesOf(const TrainingOptions& options, int partitions, int valid_parti
 // Makes a warm start's state one of the numerics class `here`. Throws where it is of another one,
 // unless `mix`: then it is one of "<here>, mixed" from now on, whatever runs it goes through. false
 // where it is so or may be of another one, for which *problem is the warning.
-bool FitClass(const std::string& name, const std::string& here, bool mix, ModelState* state,
-              Problem* problem);
+bool AdaptToClass(const std::string& name, const std::string& here, bool mix, ModelState* state,
+                  Problem* problem);
 
 // Whether a state's class is `here`, mixed or not.
 bool IsOfClass(const std::string& made_by, const std::string& here);
@@ -65,7 +65,8 @@ bool IsMixed(const std::string& numerics_class);
 
 // Makes a warm start's state fit the configuration's optimizer. false: its slots were another's,
 // they and the step counter start at zero, and `problem` says so. `name` is the configuration's.
-bool FitSlots(const std::string& name, const Trainer& trainer, ModelState* state, Problem* problem);
+bool AdaptToOptimizer(const std::string& name, const Trainer& trainer, ModelState* state,
+                      Problem* problem);
 
 // Throws where early stopping or ReduceLROnPlateau watches validation data that is not there.
 void RequireWatchedData(const Trainer& trainer, bool has_validation);

@@ -114,7 +114,7 @@ void PutVisit(const VisitRecord& visit, ByteWriter* out) {
     out->Put<int32_t>(value);
   }
   for (const double seconds :
-       {visit.started, visit.read, visit.wait, visit.moved, visit.train, visit.evaluate}) {
+       {visit.started, visit.read, visit.wait, visit.hopping, visit.train, visit.evaluate}) {
     out->Put<double>(seconds);
   }
   out->Put<int64_t>(visit.bytes_written);
@@ -129,7 +129,7 @@ VisitRecord GetVisit(ByteReader* in) {
   }
   visit.kind = static_cast<VisitKind>(kind);
   for (double* seconds :
-       {&visit.started, &visit.read, &visit.wait, &visit.moved, &visit.train, &visit.evaluate}) {
+       {&visit.started, &visit.read, &visit.wait, &visit.hopping, &visit.train, &visit.evaluate}) {
     *seconds = in->Get<double>();
   }
   visit.bytes_written = in->Get<int64_t>();
@@ -149,7 +149,7 @@ void CheckVisit(int32_t mst_key, const VisitRecord& visit) {
   Require(visit.split == kTrainSplit || visit.split == kValidSplit);
   Require(visit.hop >= 0 && visit.first_partition >= 0 && visit.n_partitions >= 0);
   for (const double seconds :
-       {visit.started, visit.read, visit.wait, visit.moved, visit.train, visit.evaluate}) {
+       {visit.started, visit.read, visit.wait, visit.hopping, visit.train, visit.evaluate}) {
     Require(std::isfinite(seconds));
   }
 }

@@ -214,8 +214,8 @@ void Group::TakeState(const uint8_t* image, size_t size, Traveller* model) const
   const std::string name = "configuration " + std::to_string(model->key);
   const auto warn = [model](const Problem& problem) { PushWarning(problem, model); };
   Problem problem;
-  if (!FitClass(name, numerics_class_, mix_numerics_, &state, &problem)) warn(problem);
-  if (!FitSlots(name, *model->trainer, &state, &problem)) warn(problem);
+  if (!AdaptToClass(name, numerics_class_, mix_numerics_, &state, &problem)) warn(problem);
+  if (!AdaptToOptimizer(name, *model->trainer, &state, &problem)) warn(problem);
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;
@@ -295,7 +295,7 @@ void Group::TakeEnvelope(Envelope&& envelope, Traveller* model) const {
   }
   // Another optimizer's slots would be written beyond their end.
   Problem problem;
-  if (!FitSlots("configuration", trainer, &model->state, &problem)) {
+  if (!AdaptToOptimizer("configuration", trainer, &model->state, &problem)) {
     throw Error(ErrorCode::kCorrupt, "an envelope does not fit its run", problem.message + ".");
   }
 }

@@ -109,8 +109,8 @@ void Run::AdoptState(Model* model, ModelState state) {
     model->warned = true;
   };
   Problem problem;
-  if (!FitClass(name, numerics_class_, mix_numerics_, &state, &problem)) warn(problem);
-  if (!FitSlots(name, *model->trainer, &state, &problem)) warn(problem);
+  if (!AdaptToClass(name, numerics_class_, mix_numerics_, &state, &problem)) warn(problem);
+  if (!AdaptToOptimizer(name, *model->trainer, &state, &problem)) warn(problem);
   model->total_iterations = state.iteration;
   model->state = std::move(state);
   model->has_state = true;

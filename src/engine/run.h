@@ -188,8 +188,8 @@ class Run {
     int count = 1;  // of partitions one after another: the ring's, or in a pass their neighbours
     int worker = 0;
     double started = 0.0;
-    double wait = 0.0;   // of the model
-    double moved = 0.0;  // from one task to the next, for the worker
+    double wait = 0.0;     // of the model
+    double hopping = 0.0;  // from one task to the next, for the worker
   };
 
   // The lock over the books: all that mutex_ guards. What is thrown while it is held has left them

@@ -51,8 +51,8 @@ void Run::Work(int worker) {
       TensorMemoryScope::Promise(bytes);  // under the lock: what is given back is promised anew
       task_bytes_ += bytes;
       ++tasks_;
-      task.moved = task.started - free_since;
-      seconds_hop_ += task.moved;
+      task.hopping = task.started - free_since;
+      seconds_hop_ += task.hopping;
       WakeNextLocked();
       lock.unlock();
       if (task.pass != nullptr) {
@@ -248,8 +248,8 @@ void Run::RecordVisitLocked(const Task& task, VisitRecord visit, double after) {
   visit.started = task.started + after - start_time_;
   if (after == 0.0) {
     // What the worker did between its tasks is not what the model waited for.
-    visit.moved = std::min(task.moved, task.wait);
-    visit.wait = task.wait - visit.moved;
+    visit.hopping = std::min(task.hopping, task.wait);
+    visit.wait = task.wait - visit.hopping;
   }
   visits_.push_back(visit);
   if (visits_.size() % kManyVisits == 0) events_.Wake();

@@ -22,7 +22,7 @@ struct VisitRecord {
   double started = 0.0;      // since the start
   double read = 0.0;         // partitions were brought into memory
   double wait = 0.0;         // ready, but no worker was free
-  double moved = 0.0;        // between workers or processes: the hop
+  double hopping = 0.0;      // between workers or processes: the hop
   double train = 0.0;
   double evaluate = 0.0;
   int64_t bytes_written = 0;  // by the hop, to disk

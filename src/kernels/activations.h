@@ -54,15 +54,15 @@ struct Simd {
 
 using hopper::ActivationNumbers;
 
-// The slope is left out where nobody wants it.
+// The derivative is left out where nobody wants it.
 template <typename F>
 void FormValues(const ActivationNumbers& numbers, const float* x, int64_t n, float* y,
-                float* slope) {
+                float* derivative) {
   const ActivationNumbers a = numbers;
   if constexpr (F::kOfResult) {
     return Map(x, n, y, [=](Vec v) { return F::template Value<Simd>(a, v); });
   } else {
-    if (slope == nullptr) {
+    if (derivative == nullptr) {
       return Map(x, n, y, [=](Vec v) {
         Vec unused;
         return F::template Value<Simd>(a, v, &unused);
@@ -73,12 +73,12 @@ void FormValues(const ActivationNumbers& numbers, const float* x, int64_t n, flo
         [&](int64_t i) {
           Vec s;
           Store(y + i, F::template Value<Simd>(a, Load(x + i), &s));
-          Store(slope + i, s);
+          Store(derivative + i, s);
         },
         [&](int64_t i, int64_t m) {
           Vec s;
           StorePart(y + i, F::template Value<Simd>(a, LoadPart(x + i, m), &s), m);
-          StorePart(slope + i, s, m);
+          StorePart(derivative + i, s, m);
         });
   }
 }
@@ -94,10 +94,10 @@ void FormGradient(const ActivationNumbers& numbers, const float* y, const float*
 
 template <typename... F>
 void FormValuesAt(hopper::FormList<F...> /*forms*/, int place, const ActivationNumbers& numbers,
-                  const float* x, int64_t n, float* y, float* slope) {
+                  const float* x, int64_t n, float* y, float* derivative) {
   static constexpr void (*kValues[])(const ActivationNumbers&, const float*, int64_t, float*,
                                      float*) = {FormValues<F>...};
-  kValues[place](numbers, x, n, y, slope);
+  kValues[place](numbers, x, n, y, derivative);
 }
 template <typename... F>
 void FormGradientAt(hopper::FormList<F...> /*forms*/, int place, const ActivationNumbers& numbers,
@@ -108,8 +108,8 @@ void FormGradientAt(hopper::FormList<F...> /*forms*/, int place, const Activatio
 }
 
 void Activate(const hopper::ActivationForm& form, const float* x, int64_t n, float* y,
-              float* slope) {
-  FormValuesAt(hopper::AllForms(), form.place, form.numbers, x, n, y, slope);
+              float* derivative) {
+  FormValuesAt(hopper::AllForms(), form.place, form.numbers, x, n, y, derivative);
 }
 void ActivateGradient(const hopper::ActivationForm& form, const float* y, const float* dy,
                       int64_t n, float* dx) {

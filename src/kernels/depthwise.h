@@ -178,20 +178,20 @@ HOPPER_INLINE void DepthwiseRowProducts(const hopper::DepthwiseArgs& p, const fl
     Vec sum[kCells] = {};
     const auto edge = [&](int64_t from, int64_t to) {
       for (int64_t ow = from; ow < to; ++ow) {
-        const Vec slope = load(dy + ow * p.channels + c);
+        const Vec gradient = load(dy + ow * p.channels + c);
         for (int i = 0; i < kCells; ++i) {
           const int64_t w = begin + i * p.dilation_width + ow * p.stride_width;
-          if (w >= 0 && w < p.width) sum[i] += load(x + w * p.channels + c) * slope;
+          if (w >= 0 && w < p.width) sum[i] += load(x + w * p.channels + c) * gradient;
         }
       }
     };
     edge(some, all);
     for (int64_t ow = all; ow < all_end; ++ow) {
-      const Vec slope = load(dy + ow * p.channels + c);
+      const Vec gradient = load(dy + ow * p.channels + c);
 #pragma GCC unroll 4
       for (int i = 0; i < kCells; ++i) {
         const int64_t w = begin + i * p.dilation_width + ow * p.stride_width;
-        sum[i] += load(x + w * p.channels + c) * slope;
+        sum[i] += load(x + w * p.channels + c) * gradient;
       }
     }
     edge(all_end, some_end);

@@ -215,23 +215,23 @@ void SoftmaxGradient(const float* y, const float* dy, int64_t rows, int64_t colu
 }
 
 void SigmoidLoss(const float* x, const float* t, int64_t n, float* loss, float* gradient) {
-  const auto each = [](Vec v, Vec target, Vec* slope) {
+  const auto each = [](Vec v, Vec target, Vec* derivative) {
     const Vec e = Exp(-Abs(v));
     const Vec sum = e + 1.0F;
-    *slope = (v < 0.0F ? e / sum : 1.0F / sum) - target;
+    *derivative = (v < 0.0F ? e / sum : 1.0F / sum) - target;
     return Max(Vec{}, v) - v * target + Log1p(e);
   };
   ForVectors(
       n,
       [&](int64_t i) {
-        Vec slope;
-        Store(loss + i, each(Load(x + i), Load(t + i), &slope));
-        Store(gradient + i, slope);
+        Vec derivative;
+        Store(loss + i, each(Load(x + i), Load(t + i), &derivative));
+        Store(gradient + i, derivative);
       },
       [&](int64_t i, int64_t m) {
-        Vec slope;
-        StorePart(loss + i, each(LoadPart(x + i, m), LoadPart(t + i, m), &slope), m);
-        StorePart(gradient + i, slope, m);
+        Vec derivative;
+        StorePart(loss + i, each(LoadPart(x + i, m), LoadPart(t + i, m), &derivative), m);
+        StorePart(gradient + i, derivative, m);
       });
 }
 

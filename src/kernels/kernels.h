@@ -122,8 +122,9 @@ struct Kernels {
   void (*bias_relu)(const float* bias, int64_t rows, int64_t columns, bool relu, float* y);
 
   // y = f(x) by an activation's form, which is one; may work in place. Of a form whose derivative
-  // needs the argument also slope = f'(x), null where nobody wants it.
-  void (*activate)(const ActivationForm& form, const float* x, int64_t n, float* y, float* slope);
+  // needs the argument also derivative = f'(x), null where nobody wants it.
+  void (*activate)(const ActivationForm& form, const float* x, int64_t n, float* y,
+                   float* derivative);
   // dx = dy * f'(.), from the result y of a form of which that is enough; may work in place
   void (*activate_gradient)(const ActivationForm& form, const float* y, const float* dy, int64_t n,
                             float* dx);
@@ -138,7 +139,7 @@ struct Kernels {
   // loss = max(x, 0) - x * t + log(1 + exp(-|x|)) and gradient = sigmoid(x) - t
   void (*sigmoid_loss)(const float* x, const float* t, int64_t n, float* loss, float* gradient);
 
-  // loss = (x - t)^2 and its slope, or |x - t| and its sign
+  // loss = (x - t)^2 and its derivative, or |x - t| and its sign
   void (*difference_loss)(bool squared, const float* x, const float* t, int64_t n, float* loss,
                           float* gradient);
 

@@ -160,7 +160,7 @@ bool PlannedLoss::RunOverlap(const float* output, const Targets& targets, const 
       if (gradient != nullptr) factor += factors[k];
     }
     if (gradient == nullptr) continue;
-    type.overlap_slopes(options_, y, n, above / below, below, factor, gradient + i * width_);
+    type.overlap_gradient(options_, y, n, above / below, below, factor, gradient + i * width_);
   }
   return true;
 }
@@ -195,7 +195,7 @@ bool PlannedLoss::RunPlanned(const float* output, const Targets& targets, const 
     default:
       return false;
   }
-  // Losses of single outputs in scratch_, their slopes in probabilities_.
+  // Losses of single outputs in scratch_, their gradients in probabilities_.
   const float share = 1.0F / static_cast<float>(width_);
   for (int64_t i = 0; i < batch_; ++i) {
     const float* row = scratch_.data() + i * width_;
@@ -204,8 +204,8 @@ bool PlannedLoss::RunPlanned(const float* output, const Targets& targets, const 
     losses_[i] = width_ == 1 ? sum : sum * share;
     if (gradient == nullptr) continue;
     const float factor = width_ == 1 ? factors[i] : factors[i] * share;
-    const float* slope = probabilities_.data() + i * width_;
-    for (int64_t j = 0; j < width_; ++j) gradient[i * width_ + j] = slope[j] * factor;
+    const float* derivatives = probabilities_.data() + i * width_;
+    for (int64_t j = 0; j < width_; ++j) gradient[i * width_ + j] = derivatives[j] * factor;
   }
   return true;
 }

@@ -45,13 +45,13 @@ struct LossType {
   // labels, smoothed and signed already: the loss, and its derivative by each output. Null: it is
   // none of rows.
   float (*row)(const LossOptions& options, bool logits, const float* p, const float* y, int64_t n,
-               float* slopes) = nullptr;
+               float* gradient) = nullptr;
   // 1 - above / below of sums over one example or several: above and below. Null: it is no such
   // loss.
   std::pair<float, float> (*overlap)(const LossOptions& options, const OverlapSums& sums) = nullptr;
   // Its derivative by each of n outputs times `factor`, from above / below and below.
-  void (*overlap_slopes)(const LossOptions& options, const float* y, int64_t n, float quotient,
-                         float below, float factor, float* slopes) = nullptr;
+  void (*overlap_gradient)(const LossOptions& options, const float* y, int64_t n, float quotient,
+                           float below, float factor, float* gradient) = nullptr;
 };
 
 // A LossKind is a place in it.

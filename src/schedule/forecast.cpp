@@ -401,17 +401,17 @@ class SegmentsPlayer {
       std::priority_queue<double, std::vector<double>, std::greater<>> threads;
       for (int i = 0; i < places_.workers; ++i) threads.push(0.0);
       double end = 0.0;
-      double moved = 0.0;
+      double hops = 0.0;
       for (const size_t model : here) {
         if ((*cancel)()) return;
         const double finished = threads.top() + Process(model, result);
         threads.pop();
         threads.push(finished);
         end = std::max(end, finished);
-        moved += costs_[model].hop;
+        hops += costs_[model].hop;
       }
       slowest = std::max(slowest, end);
-      moving = std::max(moving, moved);
+      moving = std::max(moving, hops);
     }
     result->seconds += slowest + statement_ + moving;
     result->hop += (statement_ + moving) * workers();

@@ -91,7 +91,7 @@ void GaussianProcess::Predict(const Eigen::MatrixXd& at, Eigen::VectorXd* mean,
 
 double GpLogLikelihood(const Eigen::MatrixXd& x, const std::vector<bool>& choices,
                        const Eigen::VectorXd& y, const GpParameters& parameters,
-                       Eigen::VectorXd* slopes) {
+                       Eigen::VectorXd* gradient) {
   const Eigen::Index n = x.rows();
   const Eigen::Index dimensions = x.cols();
   std::vector<Eigen::MatrixXd> squares;
@@ -108,19 +108,19 @@ double GpLogLikelihood(const Eigen::MatrixXd& x, const std::vector<bool>& choice
   const Eigen::VectorXd alpha = Solved(factor, y);
   const double likelihood = -0.5 * y.dot(alpha) - factor.diagonal().array().log().sum() -
                             0.5 * static_cast<double>(n) * std::log(2 * M_PI);
-  if (slopes == nullptr) return likelihood;
+  if (gradient == nullptr) return likelihood;
   // Half the trace of (alpha alpha^T - K^-1) dK (formula 5.9).
   const Eigen::MatrixXd inverse = Solved(factor, Eigen::MatrixXd::Identity(n, n));
   const Eigen::MatrixXd weights = 0.5 * (alpha * alpha.transpose() - inverse);
-  slopes->resize(dimensions + 2);
-  (*slopes)[0] = weights.cwiseProduct(kernel).sum();
+  gradient->resize(dimensions + 2);
+  (*gradient)[0] = weights.cwiseProduct(kernel).sum();
   const Eigen::ArrayXXd r = sum.array().sqrt() * kRootFive;
   const Eigen::MatrixXd by_length =
       weights.array() * (parameters.amplitude * 5 / 3) * (1 + r) * (-r).exp();
   for (Eigen::Index d = 0; d < dimensions; ++d) {
-    (*slopes)[d + 1] = by_length.cwiseProduct(squares[static_cast<size_t>(d)]).sum();
+    (*gradient)[d + 1] = by_length.cwiseProduct(squares[static_cast<size_t>(d)]).sum();
   }
-  (*slopes)[dimensions + 1] = parameters.noise * weights.trace();
+  (*gradient)[dimensions + 1] = parameters.noise * weights.trace();
   return likelihood;
 }
 
@@ -144,22 +144,22 @@ GpParameters FitGp(const Eigen::MatrixXd& x, const std::vector<bool>& choices,
   Eigen::VectorXd best = at;
   double best_value = -INFINITY;
   for (int i = 0; i < steps; ++i) {
-    Eigen::VectorXd slopes;
-    double value = GpLogLikelihood(x, choices, y, parameters_at(at), &slopes);
+    Eigen::VectorXd gradient;
+    double value = GpLogLikelihood(x, choices, y, parameters_at(at), &gradient);
     for (Eigen::Index k = 0; k < n; ++k) {
       const Prior prior = prior_of(k);
       const double z = (at[k] - prior.middle) / prior.width;
       value -= 0.5 * z * z;
-      slopes[k] -= z / prior.width;
+      gradient[k] -= z / prior.width;
     }
     if (value > best_value) {
       best_value = value;
       best = at;
     }
     for (Eigen::Index k = 0; k < n; ++k) {
-      const double agreement = slopes[k] * before[k];
+      const double agreement = gradient[k] * before[k];
       step[k] = std::clamp(step[k] * (agreement > 0 ? 1.3 : agreement < 0 ? 0.5 : 1.0), 1e-3, 1.0);
-      before[k] = agreement < 0 ? 0 : slopes[k];
+      before[k] = agreement < 0 ? 0 : gradient[k];
       if (before[k] != 0) at[k] += before[k] > 0 ? step[k] : -step[k];
       at[k] = std::clamp(at[k], prior_of(k).middle - 5, prior_of(k).middle + 5);
     }

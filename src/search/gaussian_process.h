@@ -37,10 +37,10 @@ class GaussianProcess {
   Eigen::VectorXd alpha_;
 };
 
-// log p(y | x), and its slopes by the logarithms of amplitude, lengths and noise, in this order.
+// log p(y | x), and its gradient by the logarithms of amplitude, lengths and noise, in this order.
 double GpLogLikelihood(const Eigen::MatrixXd& x, const std::vector<bool>& choices,
                        const Eigen::VectorXd& y, const GpParameters& parameters,
-                       Eigen::VectorXd* slopes);
+                       Eigen::VectorXd* gradient);
 
 // The parameters that make log p(y | x) + log p(parameters) large, found by `steps` steps of Rprop
 // from the prior's middle (Riedmiller, Braun 1993). `y` has mean 0 and variance 1, numbers lie in

@@ -6,11 +6,11 @@
 namespace hopper {
 namespace loss_rows {
 
-// Slopes by outputs that are divided by their sum, from those by the quotients.
-inline void ThroughNormalization(const float* p, float sum, int64_t n, float* slopes) {
+// Gradients by outputs that are divided by their sum, from those by the quotients.
+inline void ThroughNormalization(const float* p, float sum, int64_t n, float* gradient) {
   float dot = 0.0F;
-  for (int64_t j = 0; j < n; ++j) dot += slopes[j] * (p[j] / sum);
-  for (int64_t j = 0; j < n; ++j) slopes[j] = (slopes[j] - dot) / sum;
+  for (int64_t j = 0; j < n; ++j) dot += gradient[j] * (p[j] / sum);
+  for (int64_t j = 0; j < n; ++j) gradient[j] = (gradient[j] - dot) / sum;
 }
 
 // exp(x - max) into `out`, its sum and the maximum.
@@ -21,14 +21,14 @@ inline Pair ExpOf(const float* x, int64_t n, float* out) {
   return {SumOf(out, n), most};
 }
 
-// The slope is TensorFlow's, softmax - labels, also for labels that do not add up to one.
-inline float CrossentropyOfLogits(const float* x, const float* y, int64_t n, float* slopes) {
-  const auto [sum, most] = ExpOf(x, n, slopes);
+// The derivative is TensorFlow's, softmax - labels, also for labels that do not add up to one.
+inline float CrossentropyOfLogits(const float* x, const float* y, int64_t n, float* gradient) {
+  const auto [sum, most] = ExpOf(x, n, gradient);
   const float log_sum = std::log(sum) + most;
   float loss = 0.0F;
   for (int64_t j = 0; j < n; ++j) {
     if (y[j] != 0.0F) loss += y[j] * (log_sum - x[j]);
-    slopes[j] = slopes[j] / sum - y[j];
+    gradient[j] = gradient[j] / sum - y[j];
   }
   return loss;
 }
@@ -62,16 +62,16 @@ struct CategoricalCrossentropy {
     return type;
   }
   static float Row(const LossOptions& options, bool logits, const float* p, const float* y,
-                   int64_t n, float* slopes) {
-    if (logits || options.from_logits) return CrossentropyOfLogits(p, y, n, slopes);
+                   int64_t n, float* gradient) {
+    if (logits || options.from_logits) return CrossentropyOfLogits(p, y, n, gradient);
     const float sum = SumOf(p, n);
     float loss = 0.0F;
     for (int64_t j = 0; j < n; ++j) {
       const float q = p[j] / sum;
       loss -= y[j] * std::log(Clamp(q));
-      slopes[j] = Inside(q) ? -y[j] / q : 0.0F;
+      gradient[j] = Inside(q) ? -y[j] / q : 0.0F;
     }
-    ThroughNormalization(p, sum, n, slopes);
+    ThroughNormalization(p, sum, n, gradient);
     return loss;
   }
   template <typename Call>
@@ -102,15 +102,15 @@ struct SparseCategoricalCrossentropy {
     return type;
   }
   static float Row(const LossOptions& options, bool logits, const float* p, const float* y,
-                   int64_t n, float* slopes) {
-    if (logits || options.from_logits) return CrossentropyOfLogits(p, y, n, slopes);
+                   int64_t n, float* gradient) {
+    if (logits || options.from_logits) return CrossentropyOfLogits(p, y, n, gradient);
     float sum = 0.0F;
     for (int64_t j = 0; j < n; ++j) sum += Clamp(p[j]);
     float loss = 0.0F;
     for (int64_t j = 0; j < n; ++j) {
       const float q = Clamp(p[j]);
       if (y[j] != 0.0F) loss += y[j] * (std::log(sum) - std::log(q));
-      slopes[j] = Inside(p[j]) ? 1.0F / sum - y[j] / q : 0.0F;
+      gradient[j] = Inside(p[j]) ? 1.0F / sum - y[j] / q : 0.0F;
     }
     return loss;
   }
@@ -133,7 +133,7 @@ struct BinaryCrossentropy {
     type.row = Row;
     return type;
   }
-  // Of a probability, whose slope ends at the clamps.
+  // Of a probability, whose derivative ends at the clamps.
   static Pair OfProbability(float p, float y) {
     const float q = Clamp(p);
     const float loss = -(y * std::log(q) + (1.0F - y) * std::log(1.0F - q));
@@ -143,9 +143,9 @@ struct BinaryCrossentropy {
     return {std::max(x, 0.0F) - x * y + std::log1p(std::exp(-std::abs(x))), Sigmoid(x) - y};
   }
   static float Row(const LossOptions& options, bool logits, const float* p, const float* y,
-                   int64_t n, float* slopes) {
-    return logits || options.from_logits ? MeanOf(p, y, n, slopes, OfLogit)
-                                         : MeanOf(p, y, n, slopes, OfProbability);
+                   int64_t n, float* gradient) {
+    return logits || options.from_logits ? MeanOf(p, y, n, gradient, OfLogit)
+                                         : MeanOf(p, y, n, gradient, OfProbability);
   }
   template <typename Call>
   static auto PerExample(const Call& c) {
@@ -188,17 +188,17 @@ struct BinaryFocalCrossentropy {
         logits ? BinaryCrossentropy::OfLogit(output, y) : BinaryCrossentropy::OfProbability(p, y);
     const float wrong = 1.0F - (y * p + (1.0F - y) * (1.0F - p));
     const float weight = std::pow(wrong, gamma);
-    const float weight_slope =  // infinite where nothing is wrong and gamma below 1
+    const float weight_derivative =  // infinite where nothing is wrong and gamma below 1
         gamma == 0.0F || wrong == 0.0F ? 0.0F
                                        : gamma * std::pow(wrong, gamma - 1.0F) * (1.0F - 2.0F * y);
     const float balance = options.class_balancing ? y * alpha + (1.0F - y) * (1.0F - alpha) : 1.0F;
-    const float slope = weight * crossentropy.second +
-                        weight_slope * crossentropy.first * (logits ? p * (1.0F - p) : 1.0F);
-    return {balance * weight * crossentropy.first, balance * slope};
+    const float derivative = weight * crossentropy.second + weight_derivative * crossentropy.first *
+                                                                (logits ? p * (1.0F - p) : 1.0F);
+    return {balance * weight * crossentropy.first, balance * derivative};
   }
   static float Row(const LossOptions& options, bool logits, const float* p, const float* y,
-                   int64_t n, float* slopes) {
-    return MeanOf(p, y, n, slopes, [&](float a, float b) {
+                   int64_t n, float* gradient) {
+    return MeanOf(p, y, n, gradient, [&](float a, float b) {
       return Element(options, logits || options.from_logits, a, b);
     });
   }
@@ -229,14 +229,14 @@ struct CategoricalFocalCrossentropy {
     return type;
   }
   static float Row(const LossOptions& options, bool /*logits*/, const float* output, const float* y,
-                   int64_t n, float* slopes) {
+                   int64_t n, float* gradient) {
     const auto gamma = static_cast<float>(options.gamma);
     const auto alpha = static_cast<float>(options.alpha);
     const bool logits = options.from_logits;
     float most = 0.0F;
     float sum = 0.0F;
     if (logits) {
-      std::tie(sum, most) = ExpOf(output, n, slopes);
+      std::tie(sum, most) = ExpOf(output, n, gradient);
     } else {
       sum = SumOf(output, n);
     }
@@ -250,11 +250,11 @@ struct CategoricalFocalCrossentropy {
       const float weight = std::pow(1.0F - q, gamma);
       loss -= alpha * weight * y[j] * std::log(q);
       const float less = gamma == 0.0F ? 0.0F : gamma * std::pow(1.0F - q, gamma - 1.0F);
-      slopes[j] = Inside(p) ? alpha * y[j] * (less * std::log(q) - weight / q) : 0.0F;
-      dot += slopes[j] * p;
+      gradient[j] = Inside(p) ? alpha * y[j] * (less * std::log(q) - weight / q) : 0.0F;
+      dot += gradient[j] * p;
     }
     for (int64_t j = 0; j < n; ++j) {
-      slopes[j] = (slopes[j] - dot) * (logits ? share(j) : 1.0F / sum);
+      gradient[j] = (gradient[j] - dot) * (logits ? share(j) : 1.0F / sum);
     }
     return loss;
   }
@@ -283,14 +283,14 @@ struct GeneralizedCrossentropy {
     return type;
   }
   static float Row(const LossOptions& options, bool /*logits*/, const float* p, const float* y,
-                   int64_t n, float* slopes) {
+                   int64_t n, float* gradient) {
     const auto q = static_cast<float>(options.q);
     float loss = 0.0F;
     for (int64_t j = 0; j < n; ++j) {
-      slopes[j] = 0.0F;
+      gradient[j] = 0.0F;
       if (y[j] == 0.0F) continue;
       loss += (1.0F - std::pow(p[j], q)) / q;
-      slopes[j] = -std::pow(p[j], q - 1.0F);
+      gradient[j] = -std::pow(p[j], q - 1.0F);
     }
     return loss;
   }

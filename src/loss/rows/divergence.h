@@ -15,13 +15,13 @@ struct KlDivergence {
     return type;
   }
   static float Row(const LossOptions& /*options*/, bool /*logits*/, const float* p, const float* y,
-                   int64_t n, float* slopes) {
+                   int64_t n, float* gradient) {
     float sum = 0.0F;
     for (int64_t j = 0; j < n; ++j) {
       const float label = std::min(std::max(y[j], kEpsilon), 1.0F);
       const float q = p[j] < kEpsilon ? kEpsilon : (p[j] > 1.0F ? 1.0F : p[j]);
       sum += label * std::log(label / q);
-      slopes[j] = Inside(p[j], 1.0F) ? -label / q : 0.0F;
+      gradient[j] = Inside(p[j], 1.0F) ? -label / q : 0.0F;
     }
     return sum;
   }
@@ -53,7 +53,7 @@ struct CosineSimilarity {
     return type;
   }
   static float Row(const LossOptions& /*options*/, bool /*logits*/, const float* p, const float* y,
-                   int64_t n, float* slopes) {
+                   int64_t n, float* gradient) {
     constexpr float kLeast = 1e-14F;
     float labels = 0.0F, outputs = 0.0F, both = 0.0F;
     for (int64_t j = 0; j < n; ++j) {
@@ -66,7 +66,7 @@ struct CosineSimilarity {
     const float loss = -(both / label_size / size);
     for (int64_t j = 0; j < n; ++j) {
       const float along = outputs < kLeast ? 0.0F : loss * (p[j] / size) / size;
-      slopes[j] = -(y[j] / label_size / size) - along;
+      gradient[j] = -(y[j] / label_size / size) - along;
     }
     return loss;
   }

@@ -39,19 +39,19 @@ struct CategoricalHinge {
     return type;
   }
   static float Row(const LossOptions& /*options*/, bool /*logits*/, const float* p, const float* y,
-                   int64_t n, float* slopes) {
+                   int64_t n, float* gradient) {
     float wanted = 0.0F, others = (1.0F - y[0]) * p[0];
     for (int64_t j = 0; j < n; ++j) {
       wanted += y[j] * p[j];
       others = std::max(others, (1.0F - y[j]) * p[j]);
     }
     const float loss = others - wanted + 1.0F;
-    // Equal maxima share the slope.
+    // Equal maxima share the derivative.
     float shared = 0.0F;
     for (int64_t j = 0; j < n; ++j) shared += (1.0F - y[j]) * p[j] == others ? 1.0F : 0.0F;
     for (int64_t j = 0; j < n; ++j) {
       const float best = (1.0F - y[j]) * p[j] == others ? (1.0F - y[j]) / shared : 0.0F;
-      slopes[j] = loss < 0.0F ? 0.0F : best - y[j];
+      gradient[j] = loss < 0.0F ? 0.0F : best - y[j];
     }
     return loss < 0.0F ? 0.0F : loss;
   }

@@ -19,10 +19,10 @@ struct Dice {
     type.overlap = [](const LossOptions& /*options*/, const OverlapSums& sums) {
       return Pair{2.0F * sums.shared, sums.labelled + sums.given};
     };
-    type.overlap_slopes = [](const LossOptions& /*options*/, const float* y, int64_t n,
-                             float quotient, float below, float factor, float* slopes) {
+    type.overlap_gradient = [](const LossOptions& /*options*/, const float* y, int64_t n,
+                               float quotient, float below, float factor, float* gradient) {
       for (int64_t j = 0; j < n; ++j) {
-        slopes[j] = factor * (quotient * 1.0F - 2.0F * y[j]) / below;
+        gradient[j] = factor * (quotient * 1.0F - 2.0F * y[j]) / below;
       }
     };
     return type;
@@ -53,13 +53,13 @@ struct Tversky {
       const auto beta = static_cast<float>(options.beta);
       return Pair{sums.shared, sums.shared + sums.missed * alpha + sums.extra * beta};
     };
-    type.overlap_slopes = [](const LossOptions& options, const float* y, int64_t n, float quotient,
-                             float below, float factor, float* slopes) {
+    type.overlap_gradient = [](const LossOptions& options, const float* y, int64_t n,
+                               float quotient, float below, float factor, float* gradient) {
       const auto alpha = static_cast<float>(options.alpha);
       const auto beta = static_cast<float>(options.beta);
       for (int64_t j = 0; j < n; ++j) {
-        const float below_slope = y[j] - alpha * y[j] + beta * (1.0F - y[j]);
-        slopes[j] = factor * (quotient * below_slope - y[j]) / below;
+        const float below_derivative = y[j] - alpha * y[j] + beta * (1.0F - y[j]);
+        gradient[j] = factor * (quotient * below_derivative - y[j]) / below;
       }
     };
     return type;

@@ -22,7 +22,7 @@ constexpr float kMost = 1.0F - kEpsilon;
 using Pair = std::pair<float, float>;
 
 inline float Sign(float x) { return static_cast<float>(x > 0.0F) - static_cast<float>(x < 0.0F); }
-// Clamped between the epsilons, and whether a slope goes through. NaN stays.
+// Clamped between the epsilons, and whether a derivative goes through. NaN stays.
 inline float Clamp(float p) { return p < kEpsilon ? kEpsilon : (p > kMost ? kMost : p); }
 inline bool Inside(float p, float most = kMost) { return !(p < kEpsilon) && !(p > most); }
 
@@ -39,13 +39,13 @@ inline float SumOf(const float* x, int64_t n) {
 
 // A row's loss as the mean of each(p, y), a Pair.
 template <typename F>
-float MeanOf(const float* p, const float* y, int64_t n, float* slopes, const F& each) {
+float MeanOf(const float* p, const float* y, int64_t n, float* gradient, const F& each) {
   const float share = 1.0F / static_cast<float>(n);
   float sum = 0.0F;
   for (int64_t j = 0; j < n; ++j) {
     const Pair one = each(p[j], y[j]);
     sum += one.first;
-    slopes[j] = one.second * share;
+    gradient[j] = one.second * share;
   }
   return n == 1 ? sum : sum * share;
 }
@@ -53,8 +53,8 @@ float MeanOf(const float* p, const float* y, int64_t n, float* slopes, const F& 
 // LossType::row of a loss whose struct has Element(options, p, y).
 template <typename L>
 float RowOfElements(const LossOptions& options, bool /*logits*/, const float* p, const float* y,
-                    int64_t n, float* slopes) {
-  return MeanOf(p, y, n, slopes,
+                    int64_t n, float* gradient) {
+  return MeanOf(p, y, n, gradient,
                 [&options](float a, float b) { return L::Element(options, a, b); });
 }
 

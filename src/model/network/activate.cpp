@@ -48,7 +48,7 @@ template <typename A>
 at::Tensor Apply(const ActivationSpec& spec, const at::Tensor& x) {
   return A::Tensors(spec, x);
 }
-// libtorch's selu() has at 0 the slope of what is below.
+// libtorch's selu() has at 0 the derivative of what is below.
 template <>
 at::Tensor Apply<activations::Selu>(const ActivationSpec& /*spec*/, const at::Tensor& x) {
   return at::where(at::lt(x, 0.0), at::selu(x), at::mul(x, activations::Selu::Form::kScale));

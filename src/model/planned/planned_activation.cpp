@@ -54,8 +54,8 @@ void PlannedActivation::Forward(const float* x, float* y) const {
   }
 }
 
-void PlannedActivation::BackwardOf(const float* y, const float* slope, const float* dy, int64_t n,
-                                   float* dx) const {
+void PlannedActivation::BackwardOf(const float* y, const float* derivative, const float* dy,
+                                   int64_t n, float* dx) const {
   switch (kind_) {
     case Kind::kNone:
       if (dx != dy) std::memcpy(dx, dy, sizeof(float) * static_cast<size_t>(n));
@@ -64,7 +64,7 @@ void PlannedActivation::BackwardOf(const float* y, const float* slope, const flo
       return kernels_.activate_gradient(form_, y, dy, n, dx);
     case Kind::kOfArgument:
       if (dx != dy) std::memcpy(dx, dy, sizeof(float) * static_cast<size_t>(n));
-      return kernels_.multiply(slope, n, dx);
+      return kernels_.multiply(derivative, n, dx);
     case Kind::kSoftmax:
       return kernels_.softmax_gradient(y, dy, n / width_, width_, /*accumulate=*/false, dx);
     case Kind::kLogSoftmax:

@@ -7,7 +7,7 @@
 namespace hopper {
 
 // Immutable. The result takes the place of the argument: the gradient is a function of the result,
-// or of the slopes that the forward pass leaves in memory of the node.
+// or of the derivatives that the forward pass leaves in memory of the node.
 class PlannedActivation {
  public:
   // False where an activation has no planned form; autograd then runs the layer. `applies` is
@@ -32,7 +32,8 @@ class PlannedActivation {
 
  private:
   enum class Kind { kNone, kOfResult, kOfArgument, kSoftmax, kLogSoftmax };
-  void BackwardOf(const float* y, const float* slope, const float* dy, int64_t n, float* dx) const;
+  void BackwardOf(const float* y, const float* derivative, const float* dy, int64_t n,
+                  float* dx) const;
 
   Kind kind_ = Kind::kNone;
   ActivationForm form_;

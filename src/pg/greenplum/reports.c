@@ -71,7 +71,7 @@ put_visit(StringInfo out, const hopper_visit *visit)
 	hopper_put_number(out, visit->started);
 	hopper_put_number(out, visit->read);
 	hopper_put_number(out, visit->wait);
-	hopper_put_number(out, visit->moved);
+	hopper_put_number(out, visit->hopping);
 	hopper_put_number(out, visit->train);
 	hopper_put_number(out, visit->evaluate);
 	hopper_put_int(out, visit->bytes_written);
@@ -172,7 +172,7 @@ is_visit(const hopper_visit *visit, int32 mst_key)
 		(visit->kind == HOPPER_VISIT_TRAIN || visit->kind == HOPPER_VISIT_EVALUATE) &&
 		is_split(visit->split) && visit->hop >= 0 && visit->first_partition >= 0 &&
 		visit->n_partitions >= 0 && visit->bytes_written >= 0 && isfinite(visit->started) &&
-		isfinite(visit->read) && isfinite(visit->wait) && isfinite(visit->moved) &&
+		isfinite(visit->read) && isfinite(visit->wait) && isfinite(visit->hopping) &&
 		isfinite(visit->train) && isfinite(visit->evaluate);
 }
 
@@ -253,7 +253,7 @@ get_visit(hopper_reader *in, int32 mst_key, hopper_visit *visit)
 	visit->started = hopper_get_number(in);
 	visit->read = hopper_get_number(in);
 	visit->wait = hopper_get_number(in);
-	visit->moved = hopper_get_number(in);
+	visit->hopping = hopper_get_number(in);
 	visit->train = hopper_get_number(in);
 	visit->evaluate = hopper_get_number(in);
 	visit->bytes_written = hopper_get_int(in);

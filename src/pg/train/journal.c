@@ -168,7 +168,7 @@ write_visits(const hopper_timeline *timeline, int64 run)
 		columns[at++].values[i] = seconds_datum(visit->started);
 		columns[at++].values[i] = seconds_datum(visit->read);
 		columns[at++].values[i] = seconds_datum(visit->wait);
-		columns[at++].values[i] = seconds_datum(visit->moved);
+		columns[at++].values[i] = seconds_datum(visit->hopping);
 		columns[at++].values[i] = seconds_datum(visit->train);
 		columns[at++].values[i] = seconds_datum(visit->evaluate);
 		bytes_written[i] = Int64GetDatum(visit->bytes_written);

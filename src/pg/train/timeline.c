@@ -99,7 +99,7 @@ hopper_timeline_add(hopper_timeline *timeline, int config, int32 segment,
 	row->visit.n_partitions += visit->n_partitions;
 	row->visit.read += visit->read;
 	row->visit.wait += visit->wait;
-	row->visit.moved += visit->moved;
+	row->visit.hopping += visit->hopping;
 	row->visit.train += visit->train;
 	row->visit.evaluate += visit->evaluate;
 	row->visit.bytes_written += visit->bytes_written;

@@ -49,22 +49,22 @@ TEST(Visits, EachModelPartitionAndIterationComesOnceAndSecondsAddUp) {
     std::map<int, double> seconds_training;
     std::map<int, double> seconds_evaluating;
     std::map<int, double> seconds_waiting;
-    double moved = 0.0;
+    double hopping = 0.0;
     for (const hopper_visit& visit : run.Visits()) {
       EXPECT_EQ(visit.n_partitions, 1);
       EXPECT_GE(visit.worker, 0);
       EXPECT_LT(visit.worker, threads);
       EXPECT_GE(visit.wait, 0.0);
-      EXPECT_GE(visit.moved, 0.0);
+      EXPECT_GE(visit.hopping, 0.0);
       EXPECT_GE(visit.started, 0.0);
       EXPECT_LE(visit.started + visit.train + visit.evaluate, run.Info().seconds_wall + 1e-6);
-      moved += visit.moved;
+      hopping += visit.hopping;
       const std::tuple<int, int, int> what(visit.mst_key, visit.iteration, visit.first_partition);
       if (visit.kind == HOPPER_VISIT_TRAIN) {
         EXPECT_TRUE(trained.insert(what).second);
         EXPECT_EQ(visit.evaluate, 0.0);
         seconds_training[visit.mst_key] += visit.train;
-        seconds_waiting[visit.mst_key] += visit.wait + visit.moved;
+        seconds_waiting[visit.mst_key] += visit.wait + visit.hopping;
       } else {
         EXPECT_TRUE(
             (visit.split == HOPPER_SPLIT_VALID ? validated : evaluated).insert(what).second);
@@ -86,7 +86,7 @@ TEST(Visits, EachModelPartitionAndIterationComesOnceAndSecondsAddUp) {
     const hopper_run_info info = run.Info();
     EXPECT_EQ(info.n_workers, threads);
     EXPECT_LE(busy, info.seconds_busy + 1e-6);
-    EXPECT_LE(moved, info.seconds_hop + 1e-9);
+    EXPECT_LE(hopping, info.seconds_hop + 1e-9);
     EXPECT_LE(info.seconds_busy + info.seconds_hop, threads * info.seconds_wall + 1e-6);
     EXPECT_TRUE(run.Visits().empty()) << "they are taken once";
   }
@@ -107,7 +107,8 @@ TEST(Visits, SmallOnesAreOneTask) {
     run.Start();
     run.WaitToEnd();
     int waited = 0;  // only a task's first one has waited, or was moved to
-    for (const hopper_visit& visit : run.Visits()) waited += visit.wait + visit.moved > 0.0 ? 1 : 0;
+    for (const hopper_visit& visit : run.Visits())
+      waited += visit.wait + visit.hopping > 0.0 ? 1 : 0;
     return waited;
   };
   EXPECT_LE(tasks(4), kIterations + 1);

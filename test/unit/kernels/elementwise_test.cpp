@@ -109,8 +109,8 @@ TEST_P(KernelSet, FunctionsWithSlopes) {
     ASSERT_TRUE(form.place >= 0 && !form.of_result) << function.name;
     const auto x = Random(10007, 9, -12.0F, 12.0F);
     const auto n = static_cast<int64_t>(x.size());
-    std::vector<float> y(x.size()), slope(x.size());
-    GetParam()->activate(form, x.data(), n, y.data(), slope.data());
+    std::vector<float> y(x.size()), derivative(x.size());
+    GetParam()->activate(form, x.data(), n, y.data(), derivative.data());
     for (size_t i = 0; i < x.size(); ++i) {
       const auto at = static_cast<double>(x[i]);
       ASSERT_NEAR(y[i], function.exact(at), 3e-7 * std::max(1.0, std::abs(at)))
@@ -120,15 +120,15 @@ TEST_P(KernelSet, FunctionsWithSlopes) {
       const bool corner = function.name == "relu" || function.name == "hard_silu";
       const double second = (above - 2.0 * function.exact(at) + below) / kStep;
       if (corner && std::abs(second) > 1e-3) continue;
-      ASSERT_NEAR(slope[i], (above - below) / (2.0 * kStep), 2e-6)
-          << "slope at " << at << " of " << function.name;
+      ASSERT_NEAR(derivative[i], (above - below) / (2.0 * kStep), 2e-6)
+          << "derivative at " << at << " of " << function.name;
     }
-    // In place and without slopes: the same bits.
+    // In place and without derivatives: the same bits.
     auto in_place = x;
     GetParam()->activate(form, in_place.data(), n, in_place.data(), nullptr);
     EXPECT_EQ(in_place, y);
     const std::vector<float> special = {NAN, 0.0F, 1.0F};
-    GetParam()->activate(form, special.data(), 3, y.data(), slope.data());
+    GetParam()->activate(form, special.data(), 3, y.data(), derivative.data());
     EXPECT_TRUE(std::isnan(y[0])) << "NaN was lost";
     EXPECT_FALSE(std::isnan(y[1]));
   }

@@ -36,12 +36,12 @@ TEST(Gp, IsScikitLearns) {
     const Eigen::MatrixXd x = MatrixOf(c["x"]);
     const Eigen::VectorXd y = VectorOf(c["y"]);
     const std::vector<bool> choices(static_cast<size_t>(x.cols()), false);
-    Eigen::VectorXd slopes;
-    EXPECT_NEAR(GpLogLikelihood(x, choices, y, ParametersOf(c), &slopes),
+    Eigen::VectorXd gradient;
+    EXPECT_NEAR(GpLogLikelihood(x, choices, y, ParametersOf(c), &gradient),
                 c["likelihood"].get<double>(), 1e-8);
     const Eigen::VectorXd expected = VectorOf(c["gradient"]);
-    ASSERT_EQ(slopes.size(), expected.size());
-    EXPECT_LT((slopes - expected).cwiseAbs().maxCoeff(), 1e-7);
+    ASSERT_EQ(gradient.size(), expected.size());
+    EXPECT_LT((gradient - expected).cwiseAbs().maxCoeff(), 1e-7);
     GaussianProcess process(x, choices, ParametersOf(c));
     process.Observe(y);
     Eigen::VectorXd mean, deviation;

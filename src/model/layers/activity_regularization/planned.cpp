@@ -44,8 +44,8 @@ class Planned : public PlannedOp {
     const bool accumulates = node_.input_accumulates[0] != 0;
     for (int64_t i = 0; i < node_.output->size; ++i) {
       const float sign = x[i] > 0.0F ? l1 : (x[i] < 0.0F ? -l1 : 0.0F);
-      const float slope = dy[i] + sign + twice_l2 * x[i];
-      dx[i] = accumulates ? dx[i] + slope : slope;
+      const float gradient = dy[i] + sign + twice_l2 * x[i];
+      dx[i] = accumulates ? dx[i] + gradient : gradient;
     }
   }
 

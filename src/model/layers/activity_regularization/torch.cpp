@@ -40,7 +40,7 @@ class Tensors : public Operator {
       // Rounded as losses are: sums do not depend on the order.
       penalties->push_back(at::sum(examples.to(at::kFloat), {1}, false, at::kDouble));
     }
-    // The penalty's slope joins that of all that comes after.
+    // The penalty's gradient joins that of all that comes after.
     at::Tensor y = x.alias();
     if (y.requires_grad()) {
       y.register_hook([values, l1, l2](const at::Tensor& gradient) {

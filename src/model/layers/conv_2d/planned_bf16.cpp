@@ -50,15 +50,16 @@ class PlannedConv2DBf16 : public PlannedConvolution {
       flipped_ =
           node->Scratch({Bf16PackedSize(in_, s_.kernel_height * s_.kernel_width * Pairs(out_))},
                         During::kBackward);
-      spread_row_ = (in_width_ + s_.kernel_width - 1) * even_out_;
-      spread_size_ = Bf16Floats((in_height_ + s_.kernel_height - 1) * spread_row_);
+      padded_gradient_row_ = (in_width_ + s_.kernel_width - 1) * even_out_;
+      padded_gradient_size_ =
+          Bf16Floats((in_height_ + s_.kernel_height - 1) * padded_gradient_row_);
     } else {
       row_gradient_ = node->Scratch({parts, s_.width.output, Pairs(out_)}, During::kBackward);
       flipped_ = node->Scratch({Bf16PackedSize(taps_, Pairs(out_))}, During::kBackward);
-      spread_size_ = padded_size_;
+      padded_gradient_size_ = padded_size_;
       columns_ = node->Scratch({parts, s_.width.output, taps_}, During::kBackward);
     }
-    spread_ = node->Scratch({parts, spread_size_}, During::kBackward);
+    padded_gradient_ = node->Scratch({parts, padded_gradient_size_}, During::kBackward);
   }
 
   void Forward(const StepArguments& step) override {
@@ -102,7 +103,7 @@ class PlannedConv2DBf16 : public PlannedConvolution {
     Clear(backward_image_);
     Clear(sums_);
     if (input_gradient && unit_stride_) {
-      Clear(spread_);
+      Clear(padded_gradient_);
       Flip(kernel);
     } else if (input_gradient) {
       PackRoundedRows(bf16_, kernel, taps_, out_, taps_, 0, Pairs(out_), PairData(flipped_));
@@ -132,7 +133,7 @@ class PlannedConv2DBf16 : public PlannedConvolution {
       if (alone) kernels_.add(sums, out_, sums_->data);
     }
     if (kernel_gradient_ != nullptr && alone) AddKernelGradient(n, 0, taps_, part);
-    if (spread_ == nullptr) return;
+    if (padded_gradient_ == nullptr) return;
     if (unit_stride_) {
       InputGradient(n, dy, part);
     } else {
@@ -263,9 +264,9 @@ class PlannedConv2DBf16 : public PlannedConvolution {
   void InputGradient(int64_t n, const float* dy, int part) const {
     const int64_t top = s_.kernel_height - 1 - s_.height.before;
     const int64_t left = s_.kernel_width - 1 - s_.width.before;
-    uint16_t* spread = Bf16Data(spread_) + part * 2 * spread_size_;
-    uint16_t* to = spread + top * spread_row_ + left * even_out_;
-    for (int64_t oh = 0; oh < s_.height.output; ++oh, to += spread_row_) {
+    uint16_t* padded = Bf16Data(padded_gradient_) + part * 2 * padded_gradient_size_;
+    uint16_t* to = padded + top * padded_gradient_row_ + left * even_out_;
+    for (int64_t oh = 0; oh < s_.height.output; ++oh, to += padded_gradient_row_) {
       RoundRows(bf16_, dy + oh * out_row_, s_.width.output, out_, to);
     }
     Bf16GemmArgs args;
@@ -274,10 +275,10 @@ class PlannedConv2DBf16 : public PlannedConvolution {
     args.columns = in_;
     args.segments = s_.kernel_height;
     args.pairs = s_.kernel_width * Pairs(out_);
-    args.a = spread;
-    args.a_group = spread_row_;
+    args.a = padded;
+    args.a_group = padded_gradient_row_;
     args.a_row = even_out_;
-    args.a_segment = spread_row_;
+    args.a_segment = padded_gradient_row_;
     args.b = PairData(flipped_);
     args.b_panel = s_.kernel_height * args.pairs * Bf16Pitch(in_);
     args.c = node_.inputs[0]->gradient->data + n * in_size_;
@@ -289,10 +290,10 @@ class PlannedConv2DBf16 : public PlannedConvolution {
 
   // With strides: each output's gradient times the kernel, added where its window lies.
   void StridedInputGradient(int64_t n, const float* dy, int part) const {
-    float* spread = spread_->data + part * spread_size_;
+    float* padded = padded_gradient_->data + part * padded_gradient_size_;
     float* columns = columns_->data + part * s_.width.output * taps_;
     uint16_t* rounded = Bf16Data(row_gradient_) + part * s_.width.output * even_out_;
-    std::memset(spread, 0, static_cast<size_t>(spread_size_) * sizeof(float));
+    std::memset(padded, 0, static_cast<size_t>(padded_gradient_size_) * sizeof(float));
     Bf16GemmArgs args;
     args.rows = s_.width.output;
     args.columns = taps_;
@@ -307,14 +308,14 @@ class PlannedConv2DBf16 : public PlannedConvolution {
       RoundRows(bf16_, dy + oh * out_row_, s_.width.output, out_, rounded);
       bf16_.gemm(args);
       for (int64_t kh = 0; kh < s_.kernel_height; ++kh) {
-        float* to = spread + (oh * s_.stride_height + kh) * padded_row_;
+        float* to = padded + (oh * s_.stride_height + kh) * padded_row_;
         for (int64_t ow = 0; ow < s_.width.output; ++ow) {
           kernels_.add(columns + ow * taps_ + kh * row_taps_, row_taps_,
                        to + ow * s_.stride_width * in_);
         }
       }
     }
-    DeliverImage(n, spread);
+    DeliverImage(n, padded);
   }
 
   const Bf16Kernels& bf16_;
@@ -322,17 +323,17 @@ class PlannedConv2DBf16 : public PlannedConvolution {
   const int64_t out_row_;
   const int64_t even_out_;
   const bool unit_stride_;
-  int64_t spread_row_ = 0;
-  int64_t spread_size_ = 0;       // floats of one part
-  PlanBuffer* packed_ = nullptr;  // kernel [tap][out]
-  PlanBuffer* image_ = nullptr;   // each part's rounded image with padding
+  int64_t padded_gradient_row_ = 0;
+  int64_t padded_gradient_size_ = 0;  // floats of one part
+  PlanBuffer* packed_ = nullptr;      // kernel [tap][out]
+  PlanBuffer* image_ = nullptr;       // each part's rounded image with padding
   PlanBuffer* backward_image_ = nullptr;
   PlanBuffer* pixel_pairs_ = nullptr;      // of those images
   PlanBuffer* gradient_pairs_ = nullptr;   // an image's of each part, packed [pixel][out]
   PlanBuffer* sums_ = nullptr;             // gradient of the bias, and of one image or of each
   PlanBuffer* kernel_gradient_ = nullptr;  // [tap][out], then as it is stored
   PlanBuffer* flipped_ = nullptr;
-  PlanBuffer* spread_ = nullptr;  // an image's gradient of each part with room around it
+  PlanBuffer* padded_gradient_ = nullptr;  // an image's gradient of each part with room around it
   PlanBuffer* row_gradient_ = nullptr;
   PlanBuffer* columns_ = nullptr;  // one row of outputs' gradient by the inputs of each
 };

@@ -24,12 +24,12 @@ class PlannedConv2D : public PlannedImages {
     if (unit_stride_) {
       flipped_ = node->Scratch({taps_, out_}, During::kBackward);
       gradient_width_ = in_width_ + s_.kernel_width - 1;
-      spread_size_ = (in_height_ + s_.kernel_height - 1) * gradient_width_ * out_;
+      padded_gradient_size_ = (in_height_ + s_.kernel_height - 1) * gradient_width_ * out_;
     } else {
-      spread_size_ = padded_size_;
+      padded_gradient_size_ = padded_size_;
       columns_ = node->Scratch({parts, s_.width.output, row_taps_}, During::kBackward);
     }
-    spread_ = node->Scratch({parts, spread_size_}, During::kBackward);
+    padded_gradient_ = node->Scratch({parts, padded_gradient_size_}, During::kBackward);
   }
 
   void Forward(const StepArguments& step) override {
@@ -65,15 +65,15 @@ class PlannedConv2D : public PlannedImages {
 
  protected:
   void BeginBackward(const StepArguments& step) override {
-    if (spread_ == nullptr || !unit_stride_) return;
-    Clear(spread_);
+    if (padded_gradient_ == nullptr || !unit_stride_) return;
+    Clear(padded_gradient_);
     Flip(step.params + node_.weights[0].offset);
   }
 
   void BackwardImage(int64_t n, const float* dy, bool first, int part,
                      const StepArguments& step) const override {
     if (kernel_gradient_ != nullptr) AddKernelGradient(n, dy, !first, part);
-    if (spread_ == nullptr) return;
+    if (padded_gradient_ == nullptr) return;
     if (unit_stride_) {
       InputGradient(n, dy, part);
     } else {
@@ -110,9 +110,9 @@ class PlannedConv2D : public PlannedImages {
 
   // The gradient, with zeros around it, convolved with the flipped kernel.
   void InputGradient(int64_t n, const float* dy, int part) const {
-    float* spread = spread_->data + part * spread_size_;
+    float* padded = padded_gradient_->data + part * padded_gradient_size_;
     // Only the gradient's own cells are written: those around it are zero already.
-    float* inside = spread + (s_.kernel_height - 1 - s_.height.before) * gradient_width_ * out_ +
+    float* inside = padded + (s_.kernel_height - 1 - s_.height.before) * gradient_width_ * out_ +
                     (s_.kernel_width - 1 - s_.width.before) * out_;
     const int64_t row = s_.width.output * out_;
     for (int64_t h = 0; h < s_.height.output; ++h) {
@@ -133,7 +133,7 @@ class PlannedConv2D : public PlannedImages {
     args.accumulate = node_.input_accumulates[0] != 0;
     float* dx = node_.inputs[0]->gradient->data + n * in_size_;
     for (int64_t h = 0; h < in_height_; ++h) {
-      args.a = spread + h * args.a_segment;
+      args.a = padded + h * args.a_segment;
       args.c = dx + h * in_width_ * in_;
       kernels_.gemm(args);
     }
@@ -141,9 +141,9 @@ class PlannedConv2D : public PlannedImages {
 
   // With strides: each output's gradient times the kernel, added where its window lies.
   void StridedInputGradient(int64_t n, const float* dy, const float* kernel, int part) const {
-    float* spread = spread_->data + part * spread_size_;
+    float* padded = padded_gradient_->data + part * padded_gradient_size_;
     float* columns = columns_->data + part * s_.width.output * row_taps_;
-    std::memset(spread, 0, static_cast<size_t>(spread_size_) * sizeof(float));
+    std::memset(padded, 0, static_cast<size_t>(padded_gradient_size_) * sizeof(float));
     GemmArgs args;
     args.rows = s_.width.output;
     args.columns = row_taps_;
@@ -157,22 +157,22 @@ class PlannedConv2D : public PlannedImages {
       for (int64_t kh = 0; kh < s_.kernel_height; ++kh) {
         args.b = kernel + kh * row_taps_;
         kernels_.gemm(args);
-        float* to = spread + (oh * s_.stride_height + kh) * padded_row_;
+        float* to = padded + (oh * s_.stride_height + kh) * padded_row_;
         for (int64_t ow = 0; ow < s_.width.output; ++ow) {
           kernels_.add(columns + ow * row_taps_, row_taps_, to + ow * s_.stride_width * in_);
         }
       }
     }
-    DeliverImage(n, spread);
+    DeliverImage(n, padded);
   }
 
   const int64_t row_taps_;  // weights of a filter under one row of the window
   const bool unit_stride_;
   int64_t gradient_width_ = 0;
-  int64_t spread_size_ = 0;
+  int64_t padded_gradient_size_ = 0;
   PlanBuffer* flipped_ = nullptr;
-  PlanBuffer* spread_ = nullptr;   // one image's gradient with room around it
-  PlanBuffer* columns_ = nullptr;  // one row of outputs' gradient by the inputs of each
+  PlanBuffer* padded_gradient_ = nullptr;  // one image's gradient with room around it
+  PlanBuffer* columns_ = nullptr;          // one row of outputs' gradient by the inputs of each
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ class PlannedGroupedConv2D : public PlannedImages {
         group_in_(in_ / sizes.groups),
         group_out_(out_ / sizes.groups) {
     if (!node->backward || !node->InputNeedsGradient(0)) return;
-    spread_ = node->Scratch({node->parts(), padded_size_}, During::kBackward);
+    padded_gradient_ = node->Scratch({node->parts(), padded_size_}, During::kBackward);
   }
 
   void Forward(const StepArguments& step) override {
@@ -37,7 +37,9 @@ class PlannedGroupedConv2D : public PlannedImages {
   void BackwardImage(int64_t n, const float* dy, bool /*first*/, int part,
                      const StepArguments& step) const override {
     if (kernel_gradient_ != nullptr) AddKernelGradient(n, dy, part);
-    if (spread_ != nullptr) InputGradient(n, dy, step.params + node_.weights[0].offset, part);
+    if (padded_gradient_ != nullptr) {
+      InputGradient(n, dy, step.params + node_.weights[0].offset, part);
+    }
   }
 
  private:
@@ -96,8 +98,8 @@ class PlannedGroupedConv2D : public PlannedImages {
 
   // Each output's gradient times the kernel, added where its window lies.
   void InputGradient(int64_t n, const float* dy, const float* kernel, int part) const {
-    float* spread = spread_->data + part * padded_size_;
-    std::memset(spread, 0, static_cast<size_t>(padded_size_) * sizeof(float));
+    float* padded = padded_gradient_->data + part * padded_size_;
+    std::memset(padded, 0, static_cast<size_t>(padded_size_) * sizeof(float));
     GemmArgs args;
     args.rows = s_.width.output;
     args.columns = group_in_;
@@ -112,18 +114,18 @@ class PlannedGroupedConv2D : public PlannedImages {
           for (int64_t g = 0; g < s_.groups; ++g) {
             args.a = dy + oh * s_.width.output * out_ + g * group_out_;
             args.b = kernel + g * group_out_ * taps_ + (kh * s_.kernel_width + kw) * group_in_;
-            args.c = spread + WindowAt(oh, kh) + kw * s_.dilation_width * in_ + g * group_in_;
+            args.c = padded + WindowAt(oh, kh) + kw * s_.dilation_width * in_ + g * group_in_;
             kernels_.gemm(args);
           }
         }
       }
     }
-    DeliverImage(n, spread);
+    DeliverImage(n, padded);
   }
 
   const int64_t group_in_;
   const int64_t group_out_;
-  PlanBuffer* spread_ = nullptr;  // gradient of a padded image
+  PlanBuffer* padded_gradient_ = nullptr;  // gradient of a padded image
 };
 
 }  // namespace

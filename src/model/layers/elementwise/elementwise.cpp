@@ -10,7 +10,7 @@ int64_t Elementwise::AutogradFloats(const std::vector<Shape>&, const Shape& outp
 Clip::Clip(LayerConfig& config) : Elementwise(config, Function::kClip) {
   least = config.Number("x_min", -INFINITY);
   most = config.Number("x_max", INFINITY);
-  ends_have_slope = !config.Bool("open", false);
+  ends_have_gradient = !config.Bool("open", false);
   if (!(least <= most)) {
     config.Fail(ErrorCode::kInvalidParameter, "the least value must not be above the most");
   }

@@ -35,7 +35,7 @@ struct Elementwise : SameShape {
   double number = 1.0;  // kPower: the exponent; kPowerOf: the base; kReciprocal: what is divided
   double least = -INFINITY;  // kClip
   double most = INFINITY;
-  bool ends_have_slope = true;  // kClip: whether a value at one of the two has a gradient
+  bool ends_have_gradient = true;  // kClip: whether a value at one of the two has a gradient
 };
 std::unique_ptr<Operator> MakeOperator(const Elementwise& layer);
 ops::Value Export(const Elementwise& layer, const ExportCall& call);

@@ -24,7 +24,7 @@ namespace {
 
 at::Tensor Clipped(const Elementwise& layer, const at::Tensor& x) {
   const at::Tensor y = at::clamp(x, layer.least, layer.most);
-  if (layer.ends_have_slope) return y;
+  if (layer.ends_have_gradient) return y;
   return at::where(at::logical_and(at::gt(x, layer.least), at::lt(x, layer.most)), y, y.detach());
 }
 

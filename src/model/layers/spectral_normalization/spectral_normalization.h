@@ -1,6 +1,6 @@
 // SpectralNormalization: a layer whose kernel is divided by its largest singular value, as far as
 // power iterations find it (arXiv:1802.05957), before each step of training. As in Keras the kernel
-// itself becomes the quotient, and slopes are those of the quotient.
+// itself becomes the quotient, and gradients are those of the quotient.
 #pragma once
 
 #include "model/layer.h"

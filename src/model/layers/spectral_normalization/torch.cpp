@@ -34,8 +34,8 @@ class Tensors : public Operator {
     own.erase(own.begin() + static_cast<std::ptrdiff_t>(place));
     if (context.training) {
       Normalize(weights[0].detach(), weights[place].detach());
-      // A copy, so that another call of the layer in this step does not change what slopes of this
-      // one are made of.
+      // A copy, so that another call of the layer in this step does not change what gradients of
+      // this one are made of.
       own[0] = weights[0].clone();
     }
     return inner_->Forward(inputs, own, context);

@@ -132,7 +132,7 @@ hopper_segment_timeline_settle(hopper_segment_timeline *timeline)
 		const hopper_statement_visit *entry = &timeline->visits[i];
 		hopper_visit visit = entry->visit;
 		const hopper_statement *statement = statement_of(timeline, entry);
-		double		moved = statement->seconds - statement->working;
+		double		hopping = statement->seconds - statement->working;
 		bool		first = i == 0 || entry[-1].visit.mst_key != visit.mst_key ||
 			entry[-1].statement != entry->statement;
 		bool		last = i + 1 == n || entry[1].visit.mst_key != visit.mst_key ||
@@ -142,9 +142,9 @@ hopper_segment_timeline_settle(hopper_segment_timeline *timeline)
 		if (last)
 			visit.wait += Max(statement->working - end_of(&visit), 0);
 		if (first)
-			visit.moved = moved;
+			visit.hopping = hopping;
 		/* half of the moving before the work, half of it after */
-		visit.started += statement->started + moved / 2;
+		visit.started += statement->started + hopping / 2;
 		hopper_timeline_add(training->timeline, config_of(training, visit.mst_key),
 							content_of(timeline, visit.worker), &visit);
 	}
