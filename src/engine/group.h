@@ -124,6 +124,15 @@ class Group {
   const std::vector<int32_t>& KeysOf(int split) const {
     return keys_.of[static_cast<size_t>(split)];
   }
+  // Models by the segment on which they start: they visit the others together, too.
+  using Visitors = std::map<int32_t, std::vector<ModelMemory>>;
+  // Those that fit; refuses the others. Throws where none does.
+  Visitors PlanVisitors(bool again);
+  // By split, what frozen layers give of the partitions here.
+  std::array<int64_t, 2> FeatureBytes() const;
+  // For partitions that come and go; `bytes` of each, by split.
+  void MakeWindow(size_t n_visitors, const std::array<std::vector<int64_t>, 2>& bytes, int64_t data,
+                  int64_t largest, DataPlan* plan);
   bool WantsPass(const Traveller& model, int split) const;
   // How far it goes in this call, in iterations of its course.
   int32_t Until(const Traveller& model) const;

@@ -11,12 +11,8 @@
 
 namespace hopper {
 
-void Group::PlanData(DataPlan* plan) {
-  const bool again = open_ && planned_;
-  if (train_.bytes() > 0 && !again)
-    throw Error(ErrorCode::kInternal, "data were planned after they had come");
-  // Models that start on the same segment visit the others together, too.
-  std::map<int32_t, std::vector<ModelMemory>> visitors;
+Group::Visitors Group::PlanVisitors(bool again) {
+  Visitors visitors;
   // A model that does not fit beside the largest partition of all fails before it is trained, on
   // whichever segment it begins.
   const int64_t most = std::max(LargestPartition(train_), valid_ ? LargestPartition(*valid_) : 0);
@@ -41,6 +37,26 @@ void Group::PlanData(DataPlan* plan) {
   if (any_alone && !any_fits && !again) {
     throw Error(NoRoomForData(account_->limit(), all, train_, valid_.get()));
   }
+  return visitors;
+}
+
+std::array<int64_t, 2> Group::FeatureBytes() const {
+  std::vector<const Trainer*> trainers;
+  for (const auto& [key, config] : configs_) trainers.push_back(config.trainer.get());
+  std::array<int64_t, 2> features = {0, 0};
+  for (const int split : kSplits) {
+    if (device_ != nullptr || here_[static_cast<size_t>(split)].empty()) continue;
+    features[static_cast<size_t>(split)] =
+        FeaturesOf(trainers, DataOf(split).desc(), here_[static_cast<size_t>(split)]);
+  }
+  return features;
+}
+
+void Group::PlanData(DataPlan* plan) {
+  const bool again = open_ && planned_;
+  if (train_.bytes() > 0 && !again)
+    throw Error(ErrorCode::kInternal, "data were planned after they had come");
+  const Visitors visitors = PlanVisitors(again);
   std::array<std::vector<int64_t>, 2> bytes;
   int64_t data = 0;
   int64_t largest = 0;
@@ -51,14 +67,7 @@ void Group::PlanData(DataPlan* plan) {
       largest = std::max(largest, bytes[split].back());
     }
   }
-  std::vector<const Trainer*> trainers;
-  for (const auto& [key, config] : configs_) trainers.push_back(config.trainer.get());
-  std::array<int64_t, 2> features = {0, 0};
-  for (const int split : kSplits) {
-    if (device_ != nullptr || here_[static_cast<size_t>(split)].empty()) continue;
-    features[static_cast<size_t>(split)] =
-        FeaturesOf(trainers, DataOf(split).desc(), here_[static_cast<size_t>(split)]);
-  }
+  const std::array<int64_t, 2> features = FeatureBytes();
   *plan = DataPlan();
   plan->bytes_data = data;
   plan->bytes_window = data;
@@ -97,7 +106,11 @@ void Group::PlanData(DataPlan* plan) {
     plan->bytes_window = window_ == nullptr ? data : window_bytes_;
     return;
   }
-  if (plan->resident) return;
+  if (!plan->resident) MakeWindow(visitors.size(), bytes, data, largest, plan);
+}
+
+void Group::MakeWindow(size_t n_visitors, const std::array<std::vector<int64_t>, 2>& bytes,
+                       int64_t data, int64_t largest, DataPlan* plan) {
   if (device_ != nullptr) {
     throw Error(ErrorCode::kOutOfMemory,
                 "\"" + train_.desc().table_name + "\" does not fit into the memory of a segment",
@@ -108,8 +121,7 @@ void Group::PlanData(DataPlan* plan) {
   }
   // Each group of models that travels together reads everything in each of its iterations, and once
   // more to be evaluated at the end.
-  const int64_t reads =
-      static_cast<int64_t>(visitors.size()) * (int64_t{rules_.num_iterations} + 1);
+  const int64_t reads = static_cast<int64_t>(n_visitors) * (int64_t{rules_.num_iterations} + 1);
   plan->max_reads = static_cast<int32_t>(std::min<int64_t>(reads, INT32_MAX));
   // The rest is for larger ones that enter later.
   if (open_) plan->bytes_window = std::max(plan->bytes_window / 2, largest);
