@@ -262,14 +262,12 @@ int GraphBuilder::TensorOfMask(const GraphLayer& at, int id) {
   return CallOwn("NotEqual", *config.root(), "number=" + NumberText(step.value), {step.input});
 }
 
-int GraphBuilder::CallLayer(const GraphLayer& at, const Call& call, std::vector<int> arguments,
-                            bool inference) {
-  if (at.layer < 0) return -1;
+bool GraphBuilder::ShapesOf(const GraphLayer& at, const Call& call, std::vector<int>* arguments,
+                            std::vector<Shape>* shapes) {
   const size_t data = call.inputs.size();
-  std::vector<Shape> shapes;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    int& id = arguments[i];
-    if (id == -1) return -1;
+  for (size_t i = 0; i < arguments->size(); ++i) {
+    int& id = (*arguments)[i];
+    if (id == -1) return false;
     if (i >= data) continue;
     if (id <= Masks::kNothing && at.operation) id = TensorOfMask(at, id);
     if (id <= Masks::kNothing) {
@@ -277,23 +275,25 @@ int GraphBuilder::CallLayer(const GraphLayer& at, const Call& call, std::vector<
            "layer \"" + at.name + "\" takes a mask for a tensor, which is not supported",
            "It is " + at.path + " of the architecture.",
            "Write keras.ops.cast(x != 0, \"float32\") for a mask to calculate with.");
-      return -1;
+      return false;
     }
-    if (id == -1) return -1;
-    shapes.push_back(spec_->tensors[id]);
+    if (id == -1) return false;
+    shapes->push_back(spec_->tensors[id]);
   }
+  return true;
+}
+
+bool GraphBuilder::TakeOutputAndWeights(const GraphLayer& at, const std::vector<Shape>& shapes,
+                                        Shape* output) {
   const Layer& layer = *keras_->layers[at.layer];
-  std::vector<Mask> masks;
-  if (!masks_.OfCall(at, layer, call, arguments, &masks)) return -1;
   const std::string shown = "layer \"" + layer.name() + "\"";
-  if (!CheckAxes(at, shapes)) return -1;
-  Shape output;
+  if (!CheckAxes(at, shapes)) return false;
   std::vector<WeightSpec> weights;
   const size_t before = problems_->size();
   const auto fits = [&] {
     try {
-      output = layer.OutputShape(shapes);
-      if (!CheckTensor(output, "output of " + shown)) return false;
+      *output = layer.OutputShape(shapes);
+      if (!CheckTensor(*output, "output of " + shown)) return false;
       weights = layer.Weights(shapes);
     } catch (const Error& error) {
       problems_->push_back(error.problem());
@@ -303,7 +303,7 @@ int GraphBuilder::CallLayer(const GraphLayer& at, const Call& call, std::vector<
   };
   if (!fits()) {
     for (size_t i = before; i < problems_->size(); ++i) NamePlace(at, shapes, &(*problems_)[i]);
-    return -1;
+    return false;
   }
   std::optional<std::vector<WeightSpec>>& known = weights_[at.layer];
   if (!known) {
@@ -312,8 +312,22 @@ int GraphBuilder::CallLayer(const GraphLayer& at, const Call& call, std::vector<
     Fail(ErrorCode::kInvalidParameter,
          shown + " is called twice with inputs that need different weights",
          "It is " + at.path + " of the architecture.");
-    return -1;
+    return false;
   }
+  return true;
+}
+
+int GraphBuilder::CallLayer(const GraphLayer& at, const Call& call, std::vector<int> arguments,
+                            bool inference) {
+  if (at.layer < 0) return -1;
+  const size_t data = call.inputs.size();
+  std::vector<Shape> shapes;
+  if (!ShapesOf(at, call, &arguments, &shapes)) return -1;
+  const Layer& layer = *keras_->layers[at.layer];
+  std::vector<Mask> masks;
+  if (!masks_.OfCall(at, layer, call, arguments, &masks)) return -1;
+  Shape output;
+  if (!TakeOutputAndWeights(at, shapes, &output)) return -1;
   spec_->flops = SaturatingAdd(spec_->flops, layer.Flops(shapes, output));
   spec_->activation_floats =
       SaturatingAdd(spec_->activation_floats, layer.AutogradFloats(shapes, output));

@@ -51,6 +51,12 @@ class GraphBuilder {
   // A tensor of 0 and 1 for a mask that an operation calculates with; its own id where there is
   // none.
   int TensorOfMask(const GraphLayer& at, int id);
+  // The shapes of a call's inputs. False with a problem, or where they have one already; masks that
+  // an operation calculates with become tensors.
+  bool ShapesOf(const GraphLayer& at, const Call& call, std::vector<int>* arguments,
+                std::vector<Shape>* shapes);
+  // False with problems; the weights are the layer's, whichever call needs them.
+  bool TakeOutputAndWeights(const GraphLayer& at, const std::vector<Shape>& shapes, Shape* output);
   // The id of the output, or -1. `arguments` are the call's inputs and masks.
   int CallLayer(const GraphLayer& at, const Call& call, std::vector<int> arguments, bool inference);
   bool CheckInput(const GraphLayer& layer, int tensor, bool taken);

@@ -196,115 +196,163 @@ void AddOutputLosses(CompileParams* params) {
   }
 }
 
+namespace {
+
+// What FitToOutputs() does, one thing after the other.
+class OutputFit {
+ public:
+  OutputFit(const std::vector<std::string>& outputs, CompileParams* params,
+            std::vector<ParamProblem>* found)
+      : outputs_(outputs),
+        params_(params),
+        found_(found),
+        before_(found->size()),
+        problems_(found),
+        losses_(outputs.size()) {}
+
+  bool Run(bool weighted) {
+    if (!TakeLosses()) return false;
+    TakeWeights();
+    if (!TakeMetrics(weighted)) return false;
+    params_->losses = std::move(losses_);
+    params_->losses_by_name = true;
+    AddLosses();
+    return fine();
+  }
+
+ private:
+  size_t n() const { return outputs_.size(); }
+  bool fine() const { return found_->size() == before_; }
+
+  // The number of an output; reports those that are not there.
+  int NumberOf(const std::string& name, const std::string& what) {
+    const auto at = std::find(outputs_.begin(), outputs_.end(), name);
+    if (at != outputs_.end()) return static_cast<int>(at - outputs_.begin());
+    const std::string nearest = NearestNameHint(name, outputs_);
+    problems_.Error(ErrorCode::kInvalidParameter,
+                    what + " names output \"" + name + "\", which the model does not have",
+                    "Its outputs are " + Join(outputs_) + ".",
+                    nearest.empty() ? "Use the names of the architecture's outputs." : nearest);
+    return -1;
+  }
+
+  void WrongCount(const std::string& what, size_t count, const std::string& example) {
+    problems_.Error(ErrorCode::kInvalidParameter,
+                    what + " has " + std::to_string(count) + (count == 1 ? " entry" : " entries") +
+                        " but the model has " + std::to_string(n()) +
+                        (n() == 1 ? " output" : " outputs"),
+                    "Its outputs are " + Join(outputs_) + ".", kByName + example);
+  }
+
+  bool TakeLosses() {
+    std::vector<bool> known(n(), params_->losses.empty());
+    if (params_->losses.empty()) {
+      for (OutputLoss& loss : losses_) {
+        loss.loss = params_->loss;
+        loss.options = params_->loss_options;
+        loss.name = params_->loss_name;
+      }
+    } else if (!params_->losses_by_name && params_->losses.size() != n()) {
+      WrongCount("loss", params_->losses.size(), "loss={'" + outputs_[0] + "': 'mse'}.");
+      return false;
+    } else {
+      for (size_t i = 0; i < params_->losses.size(); ++i) {
+        const int at = params_->losses_by_name ? NumberOf(params_->losses[i].output, "loss")
+                                               : static_cast<int>(i);
+        if (at < 0) continue;
+        losses_[static_cast<size_t>(at)] = params_->losses[i];
+        known[static_cast<size_t>(at)] = true;
+      }
+    }
+    for (size_t i = 0; i < n(); ++i) {
+      losses_[i].output = outputs_[i];
+      if (known[i] || !fine()) continue;
+      problems_.Error(ErrorCode::kInvalidParameter,
+                      "loss says nothing of output \"" + outputs_[i] + "\"", "",
+                      "Name a loss for each output; loss_weights of 0 leaves one out of account.");
+    }
+    return true;
+  }
+
+  void TakeWeights() {
+    const std::vector<LossWeight>& weights = params_->loss_weights;
+    if (!weights.empty() && !params_->weights_by_name && weights.size() != n()) {
+      return WrongCount("loss_weights", weights.size(),
+                        "loss_weights={'" + outputs_[0] + "': 1.0}.");
+    }
+    for (size_t i = 0; i < weights.size(); ++i) {
+      const int at = params_->weights_by_name ? NumberOf(weights[i].output, "loss_weights")
+                                              : static_cast<int>(i);
+      if (at >= 0) losses_[static_cast<size_t>(at)].weight = weights[i].weight;
+    }
+  }
+
+  // False where a name has become too long.
+  bool TakeMetrics(bool weighted) {
+    int places = 0;
+    for (MetricParams& metric : params_->metrics) {
+      if (!weighted) metric.weighted = false;
+      if (metric.of_loss) {
+        metric.part = std::max(0, NumberOf(metric.output, "loss"));
+      } else if (!metric.output.empty()) {
+        metric.part = std::max(0, NumberOf(metric.output, "metrics"));
+        if (n() == 1) {
+          metric.name = metric.name.substr(metric.prefix.size());
+          metric.prefix.clear();
+        }
+      } else if (n() > 1) {
+        places = std::max(places, metric.place + 1);
+        if (metric.place < 0 || metric.place >= static_cast<int>(n())) continue;
+        metric.part = metric.place;
+        SetOutput(outputs_[static_cast<size_t>(metric.place)], &metric);
+        if (TooLong(metric, &problems_)) return false;
+      }
+    }
+    const bool by_place = std::any_of(
+        params_->metrics.begin(), params_->metrics.end(),
+        [](const MetricParams& metric) { return !metric.of_loss && metric.output.empty(); });
+    if (n() > 1 && (by_place || (places > 0 && places != static_cast<int>(n())))) {
+      problems_.Error(ErrorCode::kInvalidParameter,
+                      "metrics do not say which of " + std::to_string(n()) + " outputs they are of",
+                      "Its outputs are " + Join(outputs_) + ".",
+                      kByName + ("metrics={'" + outputs_[0] + "': ['mae']}."));
+    }
+    return true;
+  }
+
+  // The losses of several outputs are metrics, too.
+  void AddLosses() {
+    std::vector<MetricParams>& metrics = params_->metrics;
+    const bool added = std::any_of(metrics.begin(), metrics.end(),
+                                   [](const MetricParams& metric) { return metric.of_loss; });
+    if (n() > 1 && !added && fine()) {
+      const size_t others = metrics.size();
+      AddOutputLosses(params_);
+      for (size_t i = others; i < metrics.size(); ++i) {
+        metrics[i].part = static_cast<int>(i - others);
+      }
+    }
+    if (metrics.size() > HOPPER_MAX_METRICS) {
+      problems_.Error(
+          ErrorCode::kLimitExceeded,
+          "there are " + std::to_string(metrics.size()) + " metrics with the losses of the outputs",
+          "At most " + std::to_string(HOPPER_MAX_METRICS) + " are possible.");
+    }
+  }
+
+  const std::vector<std::string>& outputs_;
+  CompileParams* params_;
+  std::vector<ParamProblem>* found_;
+  const size_t before_;
+  ProblemList problems_;
+  std::vector<OutputLoss> losses_;  // one for each output
+};
+
+}  // namespace
+
 bool FitToOutputs(const std::vector<std::string>& outputs, bool weighted, CompileParams* params,
                   std::vector<ParamProblem>* found) {
-  const size_t n = outputs.size();
-  const size_t before = found->size();
-  ProblemList problems(found);
-  // The number of an output; reports those that are not there.
-  const auto number = [&](const std::string& name, const std::string& what) {
-    const auto at = std::find(outputs.begin(), outputs.end(), name);
-    if (at != outputs.end()) return static_cast<int>(at - outputs.begin());
-    const std::string nearest = NearestNameHint(name, outputs);
-    problems.Error(ErrorCode::kInvalidParameter,
-                   what + " names output \"" + name + "\", which the model does not have",
-                   "Its outputs are " + Join(outputs) + ".",
-                   nearest.empty() ? "Use the names of the architecture's outputs." : nearest);
-    return -1;
-  };
-  const auto wrong_count = [&](const std::string& what, size_t count, const std::string& example) {
-    problems.Error(ErrorCode::kInvalidParameter,
-                   what + " has " + std::to_string(count) + (count == 1 ? " entry" : " entries") +
-                       " but the model has " + std::to_string(n) +
-                       (n == 1 ? " output" : " outputs"),
-                   "Its outputs are " + Join(outputs) + ".", kByName + example);
-  };
-
-  std::vector<OutputLoss> losses(n);
-  std::vector<bool> known(n, params->losses.empty());
-  if (params->losses.empty()) {
-    for (OutputLoss& loss : losses) {
-      loss.loss = params->loss;
-      loss.options = params->loss_options;
-      loss.name = params->loss_name;
-    }
-  } else if (!params->losses_by_name && params->losses.size() != n) {
-    wrong_count("loss", params->losses.size(), "loss={'" + outputs[0] + "': 'mse'}.");
-    return false;
-  } else {
-    for (size_t i = 0; i < params->losses.size(); ++i) {
-      const int at =
-          params->losses_by_name ? number(params->losses[i].output, "loss") : static_cast<int>(i);
-      if (at < 0) continue;
-      losses[static_cast<size_t>(at)] = params->losses[i];
-      known[static_cast<size_t>(at)] = true;
-    }
-  }
-  for (size_t i = 0; i < n; ++i) {
-    losses[i].output = outputs[i];
-    if (known[i] || found->size() > before) continue;
-    problems.Error(ErrorCode::kInvalidParameter,
-                   "loss says nothing of output \"" + outputs[i] + "\"", "",
-                   "Name a loss for each output; loss_weights of 0 leaves one out of account.");
-  }
-
-  const std::vector<LossWeight>& weights = params->loss_weights;
-  if (!weights.empty() && !params->weights_by_name && weights.size() != n) {
-    wrong_count("loss_weights", weights.size(), "loss_weights={'" + outputs[0] + "': 1.0}.");
-  } else {
-    for (size_t i = 0; i < weights.size(); ++i) {
-      const int at =
-          params->weights_by_name ? number(weights[i].output, "loss_weights") : static_cast<int>(i);
-      if (at >= 0) losses[static_cast<size_t>(at)].weight = weights[i].weight;
-    }
-  }
-
-  int places = 0;
-  for (MetricParams& metric : params->metrics) {
-    if (!weighted) metric.weighted = false;
-    if (metric.of_loss) {
-      metric.part = std::max(0, number(metric.output, "loss"));
-    } else if (!metric.output.empty()) {
-      metric.part = std::max(0, number(metric.output, "metrics"));
-      if (n == 1) {
-        metric.name = metric.name.substr(metric.prefix.size());
-        metric.prefix.clear();
-      }
-    } else if (n > 1) {
-      places = std::max(places, metric.place + 1);
-      if (metric.place < 0 || metric.place >= static_cast<int>(n)) continue;
-      metric.part = metric.place;
-      SetOutput(outputs[static_cast<size_t>(metric.place)], &metric);
-      if (TooLong(metric, &problems)) return false;
-    }
-  }
-  const bool by_place = std::any_of(
-      params->metrics.begin(), params->metrics.end(),
-      [](const MetricParams& metric) { return !metric.of_loss && metric.output.empty(); });
-  if (n > 1 && (by_place || (places > 0 && places != static_cast<int>(n)))) {
-    problems.Error(ErrorCode::kInvalidParameter,
-                   "metrics do not say which of " + std::to_string(n) + " outputs they are of",
-                   "Its outputs are " + Join(outputs) + ".",
-                   kByName + ("metrics={'" + outputs[0] + "': ['mae']}."));
-  }
-  params->losses = std::move(losses);
-  params->losses_by_name = true;
-  const bool added = std::any_of(params->metrics.begin(), params->metrics.end(),
-                                 [](const MetricParams& metric) { return metric.of_loss; });
-  if (n > 1 && !added && found->size() == before) {
-    const size_t others = params->metrics.size();
-    AddOutputLosses(params);
-    for (size_t i = others; i < params->metrics.size(); ++i) {
-      params->metrics[i].part = static_cast<int>(i - others);
-    }
-  }
-  if (params->metrics.size() > HOPPER_MAX_METRICS) {
-    problems.Error(ErrorCode::kLimitExceeded,
-                   "there are " + std::to_string(params->metrics.size()) +
-                       " metrics with the losses of the outputs",
-                   "At most " + std::to_string(HOPPER_MAX_METRICS) + " are possible.");
-  }
-  return found->size() == before;
+  return OutputFit(outputs, params, found).Run(weighted);
 }
 
 void NameAsShown(const std::vector<std::string>& shown, CompileParams* params) {
