@@ -104,7 +104,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
             const PlanCache plans(kept_plans_ / threads);
             Work();
           },
-          threads_per_model_);
+          threads_per_model_, /*promises=*/true);
     }
   } catch (...) {
     Cancel();

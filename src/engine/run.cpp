@@ -254,7 +254,7 @@ void Run::Start() {
             const PlanCache plans(plan_->plans / n_workers_);
             devices_.empty() ? Work(started) : DeviceWork(started);
           },
-          threads_per_model_);
+          threads_per_model_, /*promises=*/devices_.empty());
     }
   } catch (...) {
     const std::lock_guard<std::mutex> lock(mutex_);

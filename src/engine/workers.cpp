@@ -57,7 +57,7 @@ class Beginning {
   int failed_ = 0;
 };
 
-void RunWorker(int team_size, MemoryAccount* account, const WarningSink& warn,
+void RunWorker(int team_size, MemoryAccount* account, bool promises, const WarningSink& warn,
                const std::function<void()>& body, Beginning* beginning) {
   bool ready = false;
   try {
@@ -65,7 +65,7 @@ void RunWorker(int team_size, MemoryAccount* account, const WarningSink& warn,
     const TeamScope team(team_size, WorkAlone);
     WarningRelay relay(warn);
     const c10::WarningUtils::WarningHandlerGuard guard(&relay);
-    const TensorMemoryScope memory(account);
+    const TensorMemoryScope memory(account, promises);
     ready = true;
     beginning->Arrive(true);
     body();
@@ -77,13 +77,14 @@ void RunWorker(int team_size, MemoryAccount* account, const WarningSink& warn,
 }  // namespace
 
 void Workers::Start(int count, MemoryAccount* account, WarningSink warn, std::function<void()> body,
-                    int team_size) {
+                    int team_size, bool promises) {
   const BlockSignals blocked;
   threads_.reserve(threads_.size() + static_cast<size_t>(count));
   const auto beginning = std::make_shared<Beginning>();
   for (int i = 0; i < count; ++i) {
     try {
-      threads_.emplace_back([=] { RunWorker(team_size, account, warn, body, beginning.get()); });
+      threads_.emplace_back(
+          [=] { RunWorker(team_size, account, promises, warn, body, beginning.get()); });
     } catch (const std::system_error& e) {
       throw Error(
           ErrorCode::kOutOfMemory,

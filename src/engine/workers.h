@@ -25,9 +25,10 @@ class Workers {
   // Runs `body` on `count` new threads, each with a team of `team_size` members; it lets no
   // exception out. Returns when all of them have what they need for it. Where one cannot be
   // started, throws Error(kOutOfMemory); those that run already go on until their bodies end, the
-  // others never run theirs.
+  // others never run theirs. `promises`: each task of the body says what it was promised, as
+  // TensorMemoryScope wants to know.
   void Start(int count, MemoryAccount* account, WarningSink warn, std::function<void()> body,
-             int team_size = 1);
+             int team_size = 1, bool promises = false);
   void Join();
 
  private:

@@ -46,6 +46,8 @@ uint32_t SizeClass(size_t bytes, size_t* rounded) {
   return static_cast<uint32_t>(4 * (top - 7) + static_cast<int>(step) - 4);
 }
 
+constexpr int64_t kNotPromised = -1;
+
 struct ThreadCache {
   MemoryAccount* account = nullptr;
   int64_t cached = 0;  // bytes with their headers, as they are counted
@@ -127,6 +129,9 @@ class TensorAllocator final : public c10::Allocator {
       header->task = cache->task;
       return header + 1;
     }
+    if (cache->promised == kNotPromised) {
+      throw Error(ErrorCode::kInternal, "a task takes memory that it was not promised");
+    }
     const auto counted = static_cast<int64_t>(rounded + sizeof(BlockHeader));
     if (cache->held > cache->promised - counted) TensorMemoryScope::Trim();
     if (!cache->account->Reserve(counted)) {
@@ -188,12 +193,13 @@ const bool registered = [] {
 
 }  // namespace
 
-TensorMemoryScope::TensorMemoryScope(MemoryAccount* account) {
+TensorMemoryScope::TensorMemoryScope(MemoryAccount* account, bool promises) {
   if (!registered || thread_cache != nullptr) {
     throw Error(ErrorCode::kInternal, "tensor memory is not set up, or twice on one thread");
   }
   auto* cache = new ThreadCache;
   cache->account = account;
+  if (promises) cache->promised = kNotPromised;
   thread_cache = cache;
 }
 

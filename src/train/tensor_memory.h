@@ -53,7 +53,9 @@ int64_t TensorBytes(int64_t bytes);
 // it and may be freed by any thread.
 class TensorMemoryScope {
  public:
-  explicit TensorMemoryScope(MemoryAccount* account);
+  // `promises`: Promise() is called before the thread's first tensor, or that one throws
+  // Error(kInternal).
+  explicit TensorMemoryScope(MemoryAccount* account, bool promises = false);
   ~TensorMemoryScope();
   TensorMemoryScope(const TensorMemoryScope&) = delete;
   TensorMemoryScope& operator=(const TensorMemoryScope&) = delete;

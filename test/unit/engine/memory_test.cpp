@@ -10,6 +10,7 @@
 #include "support/keras_models.h"
 #include "support/repetitions.h"
 #include "support/run_driver.h"
+#include "train/stepper.h"
 
 namespace hopper {
 namespace {
@@ -271,6 +272,25 @@ TEST(Memory, AModelThatTravelsIsPackedWithinTheLimit) {
   GroupDriver group(options, train, nullptr, keys, {}, {config}, /*planned=*/true);
   const auto state = static_cast<int64_t>(group.Train().at(1).raw.state_size);
   EXPECT_GE(group.plans().at(1).bytes_models, 2 * state);
+}
+
+// Of both engines: without a promise what other tasks left in a thread's cache would take the room
+// of those that run beside it, now and then. So a tensor without one is an error.
+TEST(Memory, ATaskIsToldWhatItWasPromised) {
+  const PackedTable train{{}};
+  const std::vector<Configuration> configs = Mlps(3, 20);
+  RunOptions options;
+  options.starts = {0};
+  UsePlannedSteps(false);  // steps of autograd take tensors
+  const Outcome here = Train(options, configs, train);
+  const std::vector<int32_t> keys(static_cast<size_t>(train.desc().n_partitions), 1);
+  GroupDriver group(options, train, nullptr, keys, {}, configs, /*planned=*/true);
+  const std::map<int32_t, ModelResult> there = group.Train();
+  UsePlannedSteps(true);
+  for (const auto& [key, result] : here.results) {
+    EXPECT_EQ(result.raw.status, HOPPER_MODEL_DONE) << result.raw.error;
+    EXPECT_EQ(there.at(key).raw.status, HOPPER_MODEL_DONE) << there.at(key).raw.error;
+  }
 }
 
 TEST(Memory, InitialWeightsOfTheUserWaitToo) {

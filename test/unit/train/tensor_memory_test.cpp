@@ -100,6 +100,19 @@ TEST_F(TensorMemory, ATaskWithWhatIsCachedTakesNoMoreThanItWasPromised) {
   EXPECT_EQ(account_->used(), TensorMemoryScope::CachedBytes());
 }
 
+TEST_F(TensorMemory, WhatWasNotPromisedIsAnError) {
+  const TensorMemoryScope scope(account_.get(), /*promises=*/true);
+  try {
+    Floats(1);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kInternal);
+  }
+  EXPECT_EQ(account_->used(), 0);
+  TensorMemoryScope::Promise(1000);
+  Floats(1);
+}
+
 // Another thread's impossible tensors must not stand in the way of those that fit.
 TEST_F(TensorMemory, WhatIsRefusedTakesNoRoomMeanwhile) {
   std::atomic<bool> stop{false};
