@@ -2,89 +2,135 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace hopper {
 
-ReadyModels::ReadyModels(const std::vector<int64_t>& needs)
-    : place_(needs.size()), model_(needs.size()), work_(needs.size()), ready_(needs.size(), false) {
-  std::iota(model_.begin(), model_.end(), size_t{0});
-  std::stable_sort(model_.begin(), model_.end(),
+ReadyModels::ReadyModels(const std::vector<int64_t>& needs) : place_(needs.size()) {
+  if (needs.empty()) return;
+  Part all;
+  all.model.resize(needs.size());
+  std::iota(all.model.begin(), all.model.end(), size_t{0});
+  std::stable_sort(all.model.begin(), all.model.end(),
                    [&](size_t a, size_t b) { return needs[a] < needs[b]; });
-  for (size_t place = 0; place < model_.size(); ++place) {
-    place_[model_[place]] = place;
-    needs_.push_back(needs[model_[place]]);
-  }
-  while (leaves_ < model_.size()) leaves_ *= 2;
-  winner_.assign(2 * leaves_, kNobody);
+  for (const size_t model : all.model) all.needs.push_back(needs[model]);
+  all.work.resize(needs.size());
+  all.ready.resize(needs.size(), false);
+  Append(std::move(all));
 }
 
 void ReadyModels::Add(int64_t needs) {
-  const auto at = std::upper_bound(needs_.begin(), needs_.end(), needs) - needs_.begin();
-  needs_.insert(needs_.begin() + at, needs);
-  model_.insert(model_.begin() + at, model_.size());
-  work_.insert(work_.begin() + at, 0.0);
-  ready_.insert(ready_.begin() + at, false);
-  place_.resize(model_.size());
-  while (leaves_ < model_.size()) leaves_ *= 2;
-  winner_.assign(2 * leaves_, kNobody);
-  for (size_t place = 0; place < model_.size(); ++place) {
-    place_[model_[place]] = place;
-    if (ready_[place]) winner_[leaves_ + place] = static_cast<int32_t>(place);
+  Part part;
+  part.needs = {needs};
+  part.model = {place_.size()};
+  part.work = {0.0};
+  part.ready = {false};
+  place_.emplace_back();
+  while (!parts_.empty() && parts_.back().size() <= part.size()) {
+    part = Merge(parts_.back(), part);
+    parts_.pop_back();
   }
-  for (size_t node = leaves_ - 1; node > 0; --node) {
-    winner_[node] = Better(winner_[2 * node], winner_[2 * node + 1]);
-  }
+  Append(std::move(part));
 }
 
-int32_t ReadyModels::Better(int32_t a, int32_t b) const {
+ReadyModels::Part ReadyModels::Merge(const Part& a, const Part& b) const {
+  Part both;
+  const auto take = [&](const Part& from, size_t* at) {
+    ++looks_;
+    both.needs.push_back(from.needs[*at]);
+    both.model.push_back(from.model[*at]);
+    both.work.push_back(from.work[*at]);
+    both.ready.push_back(from.ready[*at]);
+    ++*at;
+  };
+  size_t first = 0;
+  size_t second = 0;
+  while (first < a.size() || second < b.size()) {
+    const bool is_first =
+        second == b.size() || (first < a.size() && a.needs[first] <= b.needs[second]);
+    is_first ? take(a, &first) : take(b, &second);
+  }
+  return both;
+}
+
+void ReadyModels::Append(Part part) {
+  while (part.leaves < part.size()) part.leaves *= 2;
+  part.winner.assign(2 * part.leaves, kNobody);
+  for (size_t at = 0; at < part.size(); ++at) {
+    place_[part.model[at]] = {parts_.size(), at};
+    if (part.ready[at]) part.winner[part.leaves + at] = static_cast<int32_t>(at);
+  }
+  for (size_t node = part.leaves - 1; node > 0; --node) {
+    part.winner[node] = Better(part, part.winner[2 * node], part.winner[2 * node + 1]);
+  }
+  parts_.push_back(std::move(part));
+}
+
+int32_t ReadyModels::Better(const Part& part, int32_t a, int32_t b) const {
   ++looks_;
   if (a == kNobody) return b;
   if (b == kNobody) return a;
   const auto first = static_cast<size_t>(a);
   const auto second = static_cast<size_t>(b);
-  if (work_[first] != work_[second]) return work_[first] > work_[second] ? a : b;
-  return model_[first] < model_[second] ? a : b;
+  if (part.work[first] != part.work[second]) return part.work[first] > part.work[second] ? a : b;
+  return part.model[first] < part.model[second] ? a : b;
 }
 
-void ReadyModels::Update(size_t place) {
-  size_t node = leaves_ + place;
-  winner_[node] = ready_[place] ? static_cast<int32_t>(place) : kNobody;
+void ReadyModels::Update(const Place& place) {
+  Part& part = parts_[place.part];
+  size_t node = part.leaves + place.at;
+  part.winner[node] = part.ready[place.at] ? static_cast<int32_t>(place.at) : kNobody;
   for (node /= 2; node > 0; node /= 2) {
-    winner_[node] = Better(winner_[2 * node], winner_[2 * node + 1]);
+    part.winner[node] = Better(part, part.winner[2 * node], part.winner[2 * node + 1]);
   }
 }
 
 void ReadyModels::Set(size_t model, double work) {
-  const size_t place = place_[model];
-  if (ready_[place] && work_[place] == work) return;
-  ready_[place] = true;
-  work_[place] = work;
+  const Place& place = place_[model];
+  Part& part = parts_[place.part];
+  if (part.ready[place.at] && part.work[place.at] == work) return;
+  part.ready[place.at] = true;
+  part.work[place.at] = work;
   Update(place);
 }
 
 void ReadyModels::Remove(size_t model) {
-  const size_t place = place_[model];
-  if (!ready_[place]) return;
-  ready_[place] = false;
+  const Place& place = place_[model];
+  Part& part = parts_[place.part];
+  if (!part.ready[place.at]) return;
+  part.ready[place.at] = false;
   Update(place);
 }
 
-int64_t ReadyModels::Best(int64_t room) const {
-  int32_t best = kNobody;
-  if (needs_.empty() || needs_.back() <= room) {
+int32_t ReadyModels::BestOf(const Part& part, int64_t room) const {
+  if (part.needs.back() <= room) {
     ++looks_;
-    best = winner_[1];
-  } else {
-    // The best of the places before the first that needs too much.
-    size_t end =
-        leaves_ +
-        static_cast<size_t>(std::upper_bound(needs_.begin(), needs_.end(), room) - needs_.begin());
-    for (size_t begin = leaves_; begin < end; begin /= 2, end /= 2) {
-      if (begin % 2 == 1) best = Better(best, winner_[begin++]);
-      if (end % 2 == 1) best = Better(best, winner_[--end]);
-    }
+    return part.winner[1];
   }
-  return best == kNobody ? -1 : static_cast<int64_t>(model_[static_cast<size_t>(best)]);
+  // The best of the places before the first that needs too much.
+  int32_t best = kNobody;
+  const auto above = std::upper_bound(part.needs.begin(), part.needs.end(), room);
+  size_t end = part.leaves + static_cast<size_t>(above - part.needs.begin());
+  for (size_t begin = part.leaves; begin < end; begin /= 2, end /= 2) {
+    if (begin % 2 == 1) best = Better(part, best, part.winner[begin++]);
+    if (end % 2 == 1) best = Better(part, best, part.winner[--end]);
+  }
+  return best;
+}
+
+int64_t ReadyModels::Best(int64_t room) const {
+  int64_t best = -1;
+  double most = 0.0;
+  for (const Part& part : parts_) {
+    const int32_t found = BestOf(part, room);
+    if (found == kNobody) continue;
+    const auto at = static_cast<size_t>(found);
+    const auto model = static_cast<int64_t>(part.model[at]);
+    if (best >= 0 && (part.work[at] < most || (part.work[at] == most && best < model))) continue;
+    best = model;
+    most = part.work[at];
+  }
+  return best;
 }
 
 }  // namespace hopper

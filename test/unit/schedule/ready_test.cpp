@@ -60,5 +60,18 @@ TEST(ReadyModels, LookAtFewHoweverManyThereAre) {
   }
 }
 
+// The same of models that enter one after another.
+TEST(ReadyModels, AddingLooksAtFewHoweverManyThereAre) {
+  for (const size_t n : {size_t{1000}, size_t{20000}}) {
+    ReadyModels ready({});
+    for (size_t i = 0; i < n; ++i) {
+      ready.Add(static_cast<int64_t>(i % 7));
+      ready.Set(i, static_cast<double>(i % 1000));
+      ASSERT_GE(ready.Best(3 + static_cast<int64_t>(i % 4)), -1);
+    }
+    EXPECT_LT(ready.looks() / static_cast<int64_t>(n), 400) << n;
+  }
+}
+
 }  // namespace
 }  // namespace hopper
