@@ -66,6 +66,7 @@ void Run::AddConfig(const ConfigSource& config) {
   const Books books(this);
   model->index = models_.size();
   by_key_[config.mst_key] = model->index;
+  SetStatusLocked(model.get(), model->status);
   if (pool_) {
     EnterLocked(std::move(model));
   } else {
@@ -278,9 +279,7 @@ void Run::GetInfo(RunInfo* info) {
   const std::lock_guard<std::mutex> lock(mutex_);
   *info = RunInfo();
   info->bytes_data = bytes_data_ + train_.bytes() + (valid_ ? valid_->bytes() : 0);
-  for (const auto& model : models_) {
-    if (model->status != ModelStatus::kFailed) info->bytes_models += model->memory.state;
-  }
+  info->bytes_models = state_bytes_;
   info->seconds_busy = seconds_busy_;
   info->n_loads = n_loads_;
   info->bytes_read = bytes_read_;

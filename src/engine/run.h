@@ -35,6 +35,7 @@
 #include "schedule/course.h"
 #include "schedule/largest_sum.h"
 #include "schedule/ready.h"
+#include "schedule/resting.h"
 #include "schedule/ring.h"
 #include "schedule/wanted_states.h"
 #include "schedule/window.h"
@@ -144,6 +145,7 @@ class Run {
     bool admitted = false;                 // false: it waits until there is memory for it
     bool awaits_state = false;             // admitted, and its stored state has not come
     ModelStatus status = ModelStatus::kTraining;
+    int64_t state_bytes = 0;  // in state_bytes_
     Problem failure;
     RunRules rules;  // the run's, in an open one with the iterations of its leg
 
@@ -252,7 +254,10 @@ class Run {
   bool HasRoomForVisitLocked(const Model& model) const;
   void CountSnapshotsLocked(Model* model);
   void CountLocked(Model* model, int64_t bytes);
-  bool AnyWaitsLocked() const;
+  bool AnyWaitsLocked();
+  // Each change of a status, with what is counted by it.
+  void SetStatusLocked(Model* model, ModelStatus status);
+  void NoteRestLocked(const Model& model);
   void EndLocked(Model* model);
   void ReleaseStateLocked(Model* model);
   void ReleaseIfIdleLocked(Model* model);
@@ -305,6 +310,8 @@ class Run {
   void WantLocked(const Model& model, int split, int partition, bool wants);
   void DropPassesLocked(Model* model);
   void RequestLoadLocked();
+  template <typename Models>
+  void UpdateAll(const Models& models, Books* books);  // the lock is held, and let go now and then
   void FinishIterationLocked(Model* model, VisitOutcome* outcome);
   void AddPassLocked(Model* model, int split, std::shared_ptr<const Snapshot> snapshot);
   // settling (run_settle.cpp)
@@ -380,6 +387,8 @@ class Run {
   std::deque<size_t> waiting_;    // of models_, in the order of their admission
   LargestSum admitted_tasks_{0};  // bytes, of admitted models that go on
   WantedStates wanted_states_;    // of stored ones
+  RestingModels resting_;         // of an open run, those whose results keep memory
+  int64_t state_bytes_ = 0;       // of all that have not failed
   std::unique_ptr<MemoryPlan> plan_;
   int64_t least_data_ = 0;                   // that must be in memory beside a model
   int64_t bytes_data_ = 0;                   // at the end, when they are gone

@@ -46,17 +46,17 @@ void Run::PlanModels(int64_t data, int64_t largest) {
   if (without_data && !any() && data > 0) {
     throw Error(NoRoomForData(budget(), models, train_, valid_.get()));
   }
+  const std::lock_guard<std::mutex> lock(mutex_);
   size_t at = 0;
   for (const auto& model : models_) {
     if (model->status == ModelStatus::kFailed) continue;
     const bool fits = plan_->fits[at];
     const int64_t free = plan_->free[at++];
     if (fits) continue;
-    model->status = ModelStatus::kFailed;
+    SetStatusLocked(model.get(), ModelStatus::kFailed);
     model->state = ModelState();
     model->failure = DoesNotFit(model->memory, free);
   }
-  const std::lock_guard<std::mutex> lock(mutex_);
   resident_ = plan_->fixed();
   for (const auto& model : models_) {
     if (model->status == ModelStatus::kTraining) waiting_.push_back(model->index);
@@ -113,10 +113,25 @@ bool Run::HasRoomLocked(const Model& model) const {
          budget();
 }
 
-bool Run::AnyWaitsLocked() const {
-  return std::any_of(waiting_.begin(), waiting_.end(), [this](size_t model) {
-    return models_[model]->status == ModelStatus::kTraining;
-  });
+bool Run::AnyWaitsLocked() {
+  // Those that have failed meanwhile are met once.
+  while (!waiting_.empty() && models_[waiting_.front()]->status != ModelStatus::kTraining) {
+    waiting_.pop_front();
+  }
+  return !waiting_.empty();
+}
+
+void Run::SetStatusLocked(Model* model, ModelStatus status) {
+  model->status = status;
+  const int64_t bytes = status == ModelStatus::kFailed ? 0 : model->memory.state;
+  state_bytes_ += bytes - model->state_bytes;
+  model->state_bytes = bytes;
+  NoteRestLocked(*model);
+}
+
+void Run::NoteRestLocked(const Model& model) {
+  if (!pool_) return;
+  resting_.Set(model.index, model.status == ModelStatus::kDone && model.counted_bytes > 0);
 }
 
 void Run::AdmitOneLocked(Model* model) {
@@ -157,6 +172,7 @@ void Run::CountLocked(Model* model, int64_t bytes) {
   resident_ += bytes - model->counted_bytes;
   account_->Add(bytes - model->counted_bytes);
   model->counted_bytes = bytes;
+  NoteRestLocked(*model);
 }
 
 // ---------------------------------------------------------------- snapshots
@@ -280,7 +296,7 @@ void Run::AddState(int32_t mst_key, const uint8_t* bytes, size_t size) {
     if (started_) {
       FailLocked(&model, std::move(problem));
     } else {
-      model.status = ModelStatus::kFailed;
+      SetStatusLocked(&model, ModelStatus::kFailed);
       model.failure = std::move(problem);
       EndLocked(&model);
       ReleaseStateLocked(&model);

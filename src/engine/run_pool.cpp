@@ -4,7 +4,6 @@
 // A model rests when it has entered and when its leg is done: its state stays in memory while that
 // lasts, until its result is taken. Who waits for memory holds none of it; so whoever is in the way
 // has its result taken first, and comes back as a stored state.
-#include <algorithm>
 #include <utility>
 
 #include "engine/failure.h"
@@ -40,35 +39,28 @@ void Run::EnterLocked(std::unique_ptr<Model> entering) {
   models_.push_back(std::move(entering));
   model->state_taken = model->weights_taken = true;  // it has no result yet
   if (!started_) {
-    if (model->status == ModelStatus::kTraining) model->status = ModelStatus::kDone;
+    if (model->status == ModelStatus::kTraining) SetStatusLocked(model, ModelStatus::kDone);
     return;
   }
   for (ReadyModels& ready : ready_) ready.Add(model->memory.task);
   ++live_;
   const int64_t free = budget() - least_data_;
   if (model->status == ModelStatus::kTraining && model->memory.alone() <= free) {
-    model->status = ModelStatus::kDone;
+    SetStatusLocked(model, ModelStatus::kDone);
     return;
   }
   Problem problem = model->status == ModelStatus::kFailed ? std::move(model->failure)
                                                           : DoesNotFit(model->memory, free);
-  model->status = ModelStatus::kTraining;
+  SetStatusLocked(model, ModelStatus::kTraining);
   ++training_;
   FailLocked(model, std::move(problem));
 }
 
 // Another model whose result keeps memory, or the model's own; false: none does.
 bool Run::MayGiveWayLocked(const Model& model, int32_t* key) const {
-  const auto rests = [](const Model& other) {
-    return other.status == ModelStatus::kDone && other.counted_bytes > 0;
-  };
-  *key = model.key;
-  const auto other = std::find_if(models_.begin(), models_.end(), [&](const auto& candidate) {
-    return candidate.get() != &model && rests(*candidate);
-  });
-  if (other == models_.end()) return rests(model);
-  *key = (*other)->key;
-  return true;
+  const int64_t other = resting_.FirstBeside(model.index);
+  *key = other < 0 ? model.key : models_[static_cast<size_t>(other)]->key;
+  return other >= 0 || resting_.Contains(model.index);
 }
 
 bool Run::GoOn(const Leg& leg, int32_t* take) {
@@ -105,7 +97,7 @@ bool Run::GoOn(const Leg& leg, int32_t* take) {
   model.state_taken = model.weights_taken = false;
   model.digest.clear();
   model.work = VisitWork(model) * train_.n_partitions() * leg.iterations;
-  model.status = ModelStatus::kTraining;
+  SetStatusLocked(&model, ModelStatus::kTraining);
   ++training_;
   if (has_room) {
     if (model.has_state) model.trainer->stopping().Adopt(&model.state.monitor);

@@ -99,7 +99,7 @@ void Run::StopLocked(Model* model) {
 }
 
 void Run::DoneLocked(Model* model) {
-  model->status = ModelStatus::kDone;
+  SetStatusLocked(model, ModelStatus::kDone);
   --training_;
   model->ended = StoppingOf(*model->trainer, model->state);
   model->state_size =
@@ -116,7 +116,7 @@ void Run::FailLocked(Model* model, Problem problem) {
     --live_;
     --training_;
   }
-  model->status = ModelStatus::kFailed;
+  SetStatusLocked(model, ModelStatus::kFailed);
   model->failure = std::move(problem);
   CountProgressLocked(model);
   DropPassesLocked(model);

@@ -87,6 +87,24 @@ void Run::RequestLoadLocked() {
   events_.Push(std::move(event));
 }
 
+// Who leaves them or comes meanwhile has been looked at by whoever moved it.
+template <typename Models>
+void Run::UpdateAll(const Models& models, Books* books) {
+  constexpr int kAtOnce = 64;
+  int n = 0;
+  for (auto at = models.begin(); at != models.end();) {
+    const auto model = *at;
+    UpdateLocked(models_[static_cast<size_t>(model)].get());
+    if (++n % kAtOnce == 0) {
+      WakeNextLocked();
+      books->unlock();
+      books->lock();
+    }
+    at = models.upper_bound(model);
+  }
+  WakeNextLocked();
+}
+
 void Run::EndLoad(int split, int partition) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -97,22 +115,15 @@ void Run::EndLoad(int split, int partition) {
   Dataset& data = split == kValidSplit ? *valid_ : train_;
   data.EndPartition(partition);
   {
-    const Books books(this);
+    Books books(this);
     window_->FinishLoad();
     ++n_loads_;
     bytes_read_ += data.PartitionBytes(partition);
     seconds_reading_ += MonotonicSeconds() - load_since_;
     RequestLoadLocked();
-    // Those that waited for it.
-    const std::multiset<size_t>& lacking =
-        lacking_[static_cast<size_t>(split)][static_cast<size_t>(partition)];
-    std::vector<size_t> due(lacking.begin(), lacking.end());
-    if (split == kTrainSplit) {
-      const std::set<int>& travellers = window_->TravellersTo(partition);
-      due.insert(due.end(), travellers.begin(), travellers.end());
-    }
-    for (const size_t model : due) UpdateLocked(models_[model].get());
-    WakeNextLocked();
+    // Those that waited for it, some at a time: workers find tasks meanwhile.
+    UpdateAll(lacking_[static_cast<size_t>(split)][static_cast<size_t>(partition)], &books);
+    if (split == kTrainSplit) UpdateAll(window_->TravellersTo(partition), &books);
   }
 }
 
