@@ -151,6 +151,9 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
   model->key = mst_key;
   model->trainer = config->second.trainer.get();
   if (model->trainer != nullptr) model->watching = model->trainer->stopping().watching();
+  if (device_ != nullptr && model->trainer != nullptr) {
+    model->lane_key = LaneKey(*model->trainer, train_.desc());
+  }
   model->memory = config->second.memory;
   model->rules = config->second.rules;
   ByteReader in(whole.data(), whole.size(), "an envelope");

@@ -36,6 +36,7 @@
 #include "engine/training_result.h"
 #include "engine/visit_record.h"
 #include "engine/workers.h"
+#include "schedule/companions.h"
 #include "schedule/course.h"
 #include "schedule/ready.h"
 #include "schedule/ring.h"
@@ -153,6 +154,8 @@ class Group {
   void Do(const Task& task) const;
   void DoTogether(const std::vector<Task>& tasks);
   void AddCompanionsLocked(std::vector<Task>* tasks);
+  std::string WorkOf(const Task& task) const;
+  void TakeLocked(Traveller* model);
   void TrainTogether(const std::vector<Task>& tasks);
   void EvaluateTogether(const std::vector<Task>& tasks);
   bool NextTaskLocked(Task* task);
@@ -246,6 +249,7 @@ class Group {
   mutable std::mutex mutex_;  // guards what follows, and the models' places
   std::condition_variable wake_;
   ReadyModels ready_{{}};  // travellers, the first one first
+  Companions companions_;  // on a GPU: those that are ready
   size_t unpacked_ = 0;    // travellers
   int64_t resident_ = 0;   // data, what is kept beside them, and the travellers
   int64_t task_bytes_ = 0;

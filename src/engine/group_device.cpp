@@ -71,33 +71,34 @@ void GroupDevice::Work() {
 
 // --- the group's part ---
 
-// All other models of the task's shape that are due as well.
+// All other models that are due for the same.
 void Group::AddCompanionsLocked(std::vector<Task>* tasks) {
   const Task first = tasks->front();
   if (first.kind == Task::kPack) return;
-  const Traveller& model = *first.model;
-  const auto lanes = static_cast<size_t>(device_->Lanes(*model.trainer, train_.desc()));
-  const std::string key = LaneKey(*model.trainer, train_.desc());
-  const auto rows = [&](const Task& task) {
-    return train_.partition(task.partitions.front().second).n;
-  };
-  for (const auto& other : travellers_) {
-    if (tasks->size() >= lanes) break;
-    if (other->busy || other->packed || other->status == ModelStatus::kFailed) continue;
+  const auto lanes = static_cast<size_t>(device_->Lanes(*first.model->trainer, train_.desc()));
+  const std::string work = WorkOf(first);
+  for (int64_t at = -1; tasks->size() < lanes && (at = companions_.NextOf(work, at)) >= 0;) {
+    Traveller* other = travellers_[static_cast<size_t>(at)].get();
     Task task = NextOf(*other);
-    if (task.kind != first.kind || LaneKey(*other->trainer, train_.desc()) != key) continue;
-    if (first.kind == Task::kEvaluate) {
-      if (task.partitions != first.partitions) continue;
-    } else if (rows(task) != rows(first) ||
-               other->rules.Reports(kTrainSplit, other->course.iterations + 1) !=
-                   model.rules.Reports(kTrainSplit, model.course.iterations + 1)) {
-      continue;
-    }
-    task.model = other.get();
-    other->busy = true;
-    ready_.Remove(other->index);
+    if (first.kind == Task::kEvaluate && task.partitions != first.partitions) continue;
+    task.model = other;
+    TakeLocked(other);
     tasks->push_back(std::move(task));
   }
+}
+
+// As far as all that are worked on side by side have it in common. All partitions that a model
+// lacks here are evaluated at once: mostly they are the same ones.
+std::string Group::WorkOf(const Task& task) const {
+  const Traveller& model = *task.model;
+  const auto& [split, partition] = task.partitions.front();
+  if (task.kind == Task::kEvaluate) {
+    return model.lane_key + " evaluate " + std::to_string(split) + " " + std::to_string(partition) +
+           " " + std::to_string(task.partitions.size());
+  }
+  const bool metrics = model.rules.Reports(kTrainSplit, model.course.iterations + 1);
+  return model.lane_key + " train " + std::to_string(train_.partition(partition).n) +
+         (metrics ? " metrics" : "");
 }
 
 void Group::DoTogether(const std::vector<Task>& tasks) {

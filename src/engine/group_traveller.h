@@ -39,6 +39,7 @@ struct Group::Traveller {
 
   bool busy = false;  // a worker has it
   bool packed = false;
+  std::string lane_key;    // on a GPU: LaneKey()
   bool on_device = false;  // the state's copy on the segment's GPU is that of its latest visit here
   std::vector<std::pair<int, int>> wanted;  // of the window, for evaluations: split and partition
 

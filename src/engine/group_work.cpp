@@ -79,6 +79,7 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
       resident_ += model->memory.lasting();
     }
     ready_ = ReadyModels(needs);
+    companions_ = Companions();
     task_bytes_ = 0;
     tasks_ = 0;
     unpacked_ = travellers_.size();
@@ -203,8 +204,9 @@ void Group::UpdateLocked(Traveller* model) {
 
 void Group::SetReadyLocked(Traveller* model) {
   bool is_ready = !model->busy && !model->packed;
+  Task next;
   if (is_ready) {
-    const Task next = NextOf(*model);
+    next = NextOf(*model);
     const auto loaded = [&](const auto& at) { return IsLoadedLocked(at.first, at.second); };
     is_ready = next.kind == Task::kPack ||
                std::any_of(next.partitions.begin(), next.partitions.end(), loaded);
@@ -214,6 +216,19 @@ void Group::SetReadyLocked(Traveller* model) {
   } else {
     ready_.Remove(model->index);
   }
+  if (device_ == nullptr) return;
+  next.model = model;
+  if (is_ready && next.kind != Task::kPack) {
+    companions_.Set(model->index, WorkOf(next));
+  } else {
+    companions_.Remove(model->index);
+  }
+}
+
+void Group::TakeLocked(Traveller* model) {
+  model->busy = true;
+  ready_.Remove(model->index);
+  companions_.Remove(model->index);
 }
 
 // Bytes that a further task may take. Where memory is short, tasks wait for one another.
@@ -233,8 +248,7 @@ bool Group::NextTaskLocked(Task* task) {
                      [&](const auto& one) { return !IsLoadedLocked(one.first, one.second); }),
       partitions.end());
   task->model = model;
-  model->busy = true;
-  ready_.Remove(model->index);
+  TakeLocked(model);
   return true;
 }
 

@@ -229,6 +229,7 @@ void Run::Start() {
       CountProgressLocked(model.get());
     }
     ready_.assign(devices_.size() + 1, ReadyModels(needs));
+    companions_.resize(devices_.size());
     lacking_[kTrainSplit].resize(static_cast<size_t>(train_.n_partitions()));
     if (valid_) {
       lacking_[kValidSplit].resize(static_cast<size_t>(valid_->n_partitions()));

@@ -32,6 +32,7 @@
 #include "engine/training_result.h"
 #include "engine/visit_record.h"
 #include "engine/workers.h"
+#include "schedule/companions.h"
 #include "schedule/course.h"
 #include "schedule/largest_sum.h"
 #include "schedule/ready.h"
@@ -338,6 +339,7 @@ class Run {
   void AssignDevicesLocked();
   void DeviceWork(int device);
   std::vector<Task> NextTasksLocked(int device, const DeviceWorker& worker);
+  std::string WorkOf(const Model& model, const EvaluationPass* pass) const;
   void TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker);
   void EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker);
 
@@ -370,6 +372,7 @@ class Run {
   std::vector<std::unique_ptr<Model>> models_;
   std::unordered_map<int32_t, size_t> by_key_;  // index in models_
   std::vector<ReadyModels> ready_;              // by device, the threads' first
+  std::vector<Companions> companions_;          // by device: those that are ready
   int32_t announced_ = 0;                       // iterations that every live model has finished
   std::map<int32_t, int> progress_;  // live models by the iterations that they have finished
   std::map<int64_t, int> before_;    // and by those before this run

@@ -109,43 +109,41 @@ void Run::DeviceWork(int device) {
 }
 
 // The next task of this device, and all others of its shape that are due as well.
+// What a model is to do next, as far as all that are worked on side by side have it in common.
+// `pass`: null for a visit.
+std::string Run::WorkOf(const Model& model, const EvaluationPass* pass) const {
+  if (pass != nullptr) return model.lane_key + " evaluate " + std::to_string(pass->split);
+  const int64_t rows = train_.partition(ring_.PartitionOf(model.key, model.course.visit)).n;
+  const bool metrics = model.rules.Reports(kTrainSplit, model.course.iterations + 1);
+  return model.lane_key + " train " + std::to_string(rows) + (metrics ? " metrics" : "");
+}
+
 std::vector<Run::Task> Run::NextTasksLocked(int device, const DeviceWorker& worker) {
+  const Companions& companions = companions_[static_cast<size_t>(device)];
   Task first;
   first.worker = device;
   if (!NextTaskLocked(&first, device)) return {};
   std::vector<Task> tasks{first};
+  const std::string work = WorkOf(*first.model, first.pass.get());
   if (first.pass != nullptr) {
     TakeWholePassLocked(first.pass.get());
     UpdateLocked(first.model);
   }
   const auto lanes = static_cast<size_t>(worker.Lanes(*first.model->trainer));
-  const auto rows = [&](const Model& model) {
-    return train_.partition(ring_.PartitionOf(model.key, model.course.visit)).n;
-  };
-  const auto is_metrics = [&](const Model& model) {
-    return model.rules.Reports(kTrainSplit, model.course.iterations + 1);
-  };
-  for (const auto& candidate : models_) {
-    if (tasks.size() >= lanes) break;
-    Model* model = candidate.get();
-    if (model == first.model || model->device != device ||
-        model->status != ModelStatus::kTraining || model->lane_key != first.model->lane_key) {
-      continue;
-    }
+  for (int64_t at = -1; tasks.size() < lanes && (at = companions.NextOf(work, at)) >= 0;) {
+    Model* model = models_[static_cast<size_t>(at)].get();
+    if (model == first.model) continue;
     Task task;
     task.model = model;
     task.worker = device;
     task.started = first.started;
     if (first.pass != nullptr) {
       task.pass = OpenPassLocked(*model);
-      if (task.pass == nullptr || task.pass->split != first.pass->split) continue;
+      if (task.pass == nullptr) continue;
       TakeWholePassLocked(task.pass.get());
       task.wait = task.started - task.pass->ready_since;
     } else {
-      if (!TrainsNextLocked(*model) || OpenPassLocked(*model) != nullptr ||
-          rows(*model) != rows(*first.model) || is_metrics(*model) != is_metrics(*first.model)) {
-        continue;
-      }
+      if (!TrainsNextLocked(*model)) continue;  // there was room for its snapshot once
       TakeVisitLocked(&task);
     }
     UpdateLocked(model);

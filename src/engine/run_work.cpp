@@ -118,10 +118,18 @@ bool Run::ReadyLocked(const Model& model) const {
 void Run::UpdateLocked(Model* model) {
   TravelLocked(*model);
   ReadyModels& ready = ReadyOf(model->device);
-  if (ReadyLocked(*model)) {
+  const bool is_ready = ReadyLocked(*model);
+  if (is_ready) {
     ready.Set(model->index, model->work);
   } else {
     ready.Remove(model->index);
+  }
+  if (model->device == kNoDevice) return;
+  Companions& companions = companions_[static_cast<size_t>(model->device)];
+  if (is_ready) {
+    companions.Set(model->index, WorkOf(*model, OpenPassLocked(*model).get()));
+  } else {
+    companions.Remove(model->index);
   }
 }
 
