@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -164,6 +165,7 @@ class Group {
   // The same, where only what is in memory has changed.
   void SetReadyLocked(Traveller* model);
   int64_t RoomForTaskLocked() const;
+  void WakeNextLocked();
   void WorkerWarning(const std::string& text);
   static void PushWarning(const Problem& problem, Traveller* model);
   bool IsLoadedLocked(int split, int partition) const;
@@ -188,6 +190,8 @@ class Group {
   int VisitsHere(const Traveller& model) const;
   int IndexOf(int split, int partition) const;
   void TellWindowLocked(Traveller* model);
+  void WantLocked(const Traveller& model, bool wants);
+  void SetReadyAt(const std::set<int>& models, std::unique_lock<std::mutex>* lock);
   void PinLocked(const Task& task, bool pin);
   void RequestLoadLocked();
   void RecordVisit(VisitRecord visit, Traveller* model) const;
@@ -254,13 +258,16 @@ class Group {
   int64_t resident_ = 0;   // data, what is kept beside them, and the travellers
   int64_t task_bytes_ = 0;
   int tasks_ = 0;
+  int idle_ = 0;               // workers that wait
   std::vector<Problem> told_;  // warnings of libtorch that travel with the next model
   LibtorchWarnings warnings_;
   bool failed_ = false;
   Problem failure_;
   std::unique_ptr<PartitionWindow> window_;   // of `here_`; null: all data stay
   std::array<std::vector<int32_t>, 2> here_;  // by split, this segment's partitions
-  bool load_waits_ = false;                   // load_ is to be read, and nobody has been told
+  // Where data come in turns: the models to be evaluated on each of them.
+  std::array<std::vector<std::set<int>>, 2> lacking_;
+  bool load_waits_ = false;  // load_ is to be read, and nobody has been told
   PartitionWindow::Place load_;
   double load_since_ = 0.0;
   int64_t n_loads_ = 0;

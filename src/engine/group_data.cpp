@@ -126,6 +126,7 @@ void Group::MakeWindow(size_t n_visitors, const std::array<std::vector<int64_t>,
   // The rest is for larger ones that enter later.
   if (open_) plan->bytes_window = std::max(plan->bytes_window / 2, largest);
   window_ = std::make_unique<PartitionWindow>(bytes[0], bytes[1], plan->bytes_window);
+  for (size_t split = 0; split < here_.size(); ++split) lacking_[split].resize(here_[split].size());
   window_bytes_ = plan->bytes_window;
 }
 
@@ -184,13 +185,27 @@ void Group::TellWindowLocked(Traveller* model) {
   const Task next = NextOf(*model);
   const bool trains = next.kind == Task::kTrain;
   window_->SetTraveller(
-      model->key,
+      static_cast<int>(model->index),
       trains ? IndexOf(kTrainSplit, ring_.PartitionOf(model->key, model->course.visit)) : 0,
       trains ? VisitsHere(*model) : 0);
-  for (const auto& [split, p] : model->wanted) window_->Unwant(split, IndexOf(split, p));
+  WantLocked(*model, false);
   model->wanted.clear();
   if (next.kind == Task::kEvaluate) model->wanted = next.partitions;
-  for (const auto& [split, p] : model->wanted) window_->Want(split, IndexOf(split, p));
+  WantLocked(*model, true);
+}
+
+void Group::WantLocked(const Traveller& model, bool wants) {
+  for (const auto& [split, p] : model.wanted) {
+    const int index = IndexOf(split, p);
+    std::set<int>& lacking = lacking_[static_cast<size_t>(split)][static_cast<size_t>(index)];
+    if (wants) {
+      window_->Want(split, index);
+      lacking.insert(static_cast<int>(model.index));
+    } else {
+      window_->Unwant(split, index);
+      lacking.erase(static_cast<int>(model.index));
+    }
+  }
 }
 
 void Group::PinLocked(const Task& task, bool pin) {
@@ -237,19 +252,34 @@ void Group::EndLoad(int32_t split, int32_t partition) {
     }
   }
   DataOf(split).EndPartition(partition);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    window_->FinishLoad();
-    ++n_loads_;
-    bytes_read_ += DataOf(split).PartitionBytes(partition);
-    seconds_reading_ += MonotonicSeconds() - load_since_;
-    RequestLoadLocked();
-    // Nothing that the window knows of them has changed; a busy model is its worker's to look at.
-    for (const auto& model : travellers_) {
-      if (model != nullptr && !model->busy) SetReadyLocked(model.get());
+  std::unique_lock<std::mutex> lock(mutex_);
+  window_->FinishLoad();
+  ++n_loads_;
+  bytes_read_ += DataOf(split).PartitionBytes(partition);
+  seconds_reading_ += MonotonicSeconds() - load_since_;
+  RequestLoadLocked();
+  // Those that waited for it.
+  SetReadyAt(lacking_[static_cast<size_t>(split)][static_cast<size_t>(index)], &lock);
+  if (split == kTrainSplit) SetReadyAt(window_->TravellersTo(index), &lock);
+}
+
+// Some at a time: workers find tasks meanwhile. Nothing that the window knows of them has changed;
+// a busy model is its worker's to look at.
+void Group::SetReadyAt(const std::set<int>& models, std::unique_lock<std::mutex>* lock) {
+  constexpr int kAtOnce = 64;
+  int n = 0;
+  for (auto at = models.begin(); at != models.end();) {
+    const int index = *at;
+    Traveller* model = travellers_[static_cast<size_t>(index)].get();
+    if (!model->busy) SetReadyLocked(model);
+    if (++n % kAtOnce == 0) {
+      WakeNextLocked();
+      lock->unlock();
+      lock->lock();
     }
+    at = models.upper_bound(index);
   }
-  wake_.notify_all();
+  WakeNextLocked();
 }
 
 }  // namespace hopper

@@ -130,7 +130,9 @@ void Group::Work() {
       Task task;
       if (!NextTaskLocked(&task)) {
         TensorMemoryScope::Trim();  // others may need it meanwhile
+        ++idle_;
         wake_.wait(lock);
+        --idle_;
         continue;
       }
       std::vector<Task> tasks = {task};
@@ -140,6 +142,7 @@ void Group::Work() {
       TensorMemoryScope::Promise(bytes);  // under the lock: what is given back is promised anew
       task_bytes_ += bytes;
       ++tasks_;
+      WakeNextLocked();
       lock.unlock();
       if (device_ != nullptr && task.kind != Task::kPack) {
         DoTogether(tasks);
@@ -168,7 +171,6 @@ void Group::Work() {
       failure_ = problem;
       cancel_.store(true);
     }
-    wake_.notify_all();
   }
   lock.unlock();
   wake_.notify_all();
@@ -235,6 +237,12 @@ void Group::TakeLocked(Traveller* model) {
 int64_t Group::RoomForTaskLocked() const {
   return tasks_ == 0 ? std::numeric_limits<int64_t>::max()
                      : account_->limit() - resident_ - task_bytes_;
+}
+
+// As in engine/run_work.cpp: every worker that takes a task wakes the next one where there is
+// another. Who ends one looks for the next itself.
+void Group::WakeNextLocked() {
+  if (idle_ > 0 && ready_.Best(RoomForTaskLocked()) >= 0) wake_.notify_one();
 }
 
 bool Group::NextTaskLocked(Task* task) {
