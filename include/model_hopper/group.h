@@ -49,6 +49,10 @@ typedef struct hopper_group_part
  * create, add_config*, add_buffer*, check_data, then again and again add_part*, start, poll*,
  * next_part*; a model is an envelope of one or several parts that visits the processes in the order
  * of its ring
+ *
+ * Models for which there is no room beside the others wait outside. While poll says 0 next_part
+ * gives back those that are through, where others wait for their room, and next_arrival asks for
+ * the next one. Who fits alone is trained, whoever else is there.
  */
 typedef struct hopper_group_api
 {
@@ -67,9 +71,14 @@ typedef struct hopper_group_api
 							   hopper_error *error);
 	/* Fails where partitions of this process lack rows or do not fit into memory. */
 	int			(*check_data) (hopper_group *group, hopper_error *error);
-	/* Copies a part in, in any order; an envelope is complete with its n_parts. */
+	/*
+	 * Copies a part in, in any order; an envelope is complete with its n_parts. *later: 1: there
+	 * is no room for the model now; the part was not copied, and is to be brought by this function
+	 * when next_arrival asks for it.
+	 */
 	int			(*add_part) (hopper_group *group, int32_t mst_key, int32_t part, int32_t n_parts,
-							 const uint8_t *bytes, size_t size, hopper_error *error);
+							 const uint8_t *bytes, size_t size, int32_t *later,
+							 hopper_error *error);
 	/*
 	 * Trains what came, each model as far as this process' partitions allow, until `iteration` (of
 	 * this run, from 1) is complete with its evaluations. `fresh`: earlier events are dropped.
@@ -79,11 +88,16 @@ typedef struct hopper_group_api
 						  hopper_error *error);
 	/* 1: done; 0: not yet; -1: *error */
 	int			(*poll) (hopper_group *group, hopper_error *error);
-	/* 1 and the next part; 0: none is left; -1: *error */
+	/*
+	 * After start, until poll says 1: 1: all parts of *mst_key are to be brought now; 0: none, look
+	 * again when the eventfd wakes or a part went out.
+	 */
+	int			(*next_arrival) (hopper_group *group, int32_t *mst_key);
+	/* 1 and the next part; 0: none is left, or none for now where poll says 0; -1: *error */
 	int			(*next_part) (hopper_group *group, hopper_group_part *part, hopper_error *error);
 	/* Cancels, joins the workers, releases all memory. NULL is allowed. */
 	void		(*free) (hopper_group *group);
-	/* bytes_data, numerics_class and what was read; the rest is zero */
+	/* bytes_data, numerics_class, what was read, and bytes_models, the most at a time; else zero */
 	void		(*get_info) (const hopper_group *group, hopper_run_info *info);
 
 	/* As hopper_run_api's, but the plan is about the partitions of this process. */

@@ -91,10 +91,17 @@ int GroupEndLoad(hopper_group* group, int32_t split, int32_t partition, hopper_e
 }
 
 int GroupAddPart(hopper_group* group, int32_t mst_key, int32_t part, int32_t n_parts,
-                 const uint8_t* bytes, size_t size, hopper_error* error) {
+                 const uint8_t* bytes, size_t size, int32_t* later, hopper_error* error) {
   return Call(error, [&] {
-    RequireAll(group, bytes);
-    group->AddPart(mst_key, part, n_parts, bytes, size);
+    RequireAll(group, bytes, later);
+    *later = group->AddPart(mst_key, part, n_parts, bytes, size) ? 0 : 1;
+  });
+}
+
+int GroupNextArrival(hopper_group* group, int32_t* mst_key) {
+  return Ask(nullptr, [&] {
+    RequireAll(group, mst_key);
+    return group->NextArrival(mst_key);
   });
 }
 
@@ -167,6 +174,7 @@ void SetGroupFunctions(hopper_group_api* api) {
   api->add_buffer = GroupAddBuffer;
   api->check_data = GroupCheckData;
   api->add_part = GroupAddPart;
+  api->next_arrival = GroupNextArrival;
   api->start = GroupStart;
   api->poll = GroupPoll;
   api->next_part = GroupNextPart;

@@ -105,9 +105,10 @@ void Group::KeepOnly(const std::vector<int32_t>& mst_keys) {
   }
 }
 
-void Group::AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes,
+bool Group::AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes,
                     size_t size) {
-  if (configs_.count(mst_key) == 0) {
+  const auto config = configs_.find(mst_key);
+  if (config == configs_.end()) {
     throw Error(ErrorCode::kCorrupt,
                 "configuration " + std::to_string(mst_key) + " is not in the run");
   }
@@ -115,37 +116,110 @@ void Group::AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_
     throw Error(ErrorCode::kCorrupt, "a part of configuration " + std::to_string(mst_key) +
                                          " is empty or has a number that cannot be");
   }
+  const bool at_work = workers_ != nullptr;
+  Traveller* late = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (at_work && arriving_ != kNobody) late = travellers_[static_cast<size_t>(arriving_)].get();
+    if (!at_work && arrivals_.empty()) BeginHopLocked();
+  }
+  if (at_work && (late == nullptr || late->key != mst_key)) {
+    throw Error(ErrorCode::kInternal,
+                "configuration " + std::to_string(mst_key) + " comes when it is not wanted");
+  }
   Arrival& arrival = arrivals_[mst_key];
   if (arrival.parts.empty()) {
     arrival.parts.resize(static_cast<size_t>(n_parts));
+    arrival.came.resize(static_cast<size_t>(n_parts), false);
     arrival.missing = n_parts;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const ModelMemory memory = config->second.Needs();
+    arrival.later = !at_work && !HasRoomLocked(memory);
+    if (!at_work && !arrival.later) EnterRoomLocked(memory);
   }
   if (static_cast<size_t>(n_parts) != arrival.parts.size() ||
-      !arrival.parts[static_cast<size_t>(part)].empty()) {
+      arrival.came[static_cast<size_t>(part)]) {
     throw Error(ErrorCode::kCorrupt,
                 "parts of configuration " + std::to_string(mst_key) + " do not fit together");
   }
-  arrival.parts[static_cast<size_t>(part)].assign(bytes, bytes + size);
+  if (!arrival.later) arrival.parts[static_cast<size_t>(part)].assign(bytes, bytes + size);
+  arrival.came[static_cast<size_t>(part)] = true;
   --arrival.missing;
+  if (late == nullptr || arrival.missing > 0) return !arrival.later;
+  Unpack(&arrival, late);
+  arrivals_.clear();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  arriving_ = kNobody;
+  ArriveLocked(late);
+  UpdateLocked(late);
+  RequestLoadLocked();
+  WakeNextLocked();
+  return true;
 }
 
-std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arrival) const {
-  if (arrival->missing != 0) {
-    throw Error(ErrorCode::kCorrupt,
-                "configuration " + std::to_string(mst_key) + " arrived incomplete");
-  }
+bool Group::NextArrival(int32_t* mst_key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (arriving_ != kNobody || waiting_.empty()) return false;
+  const Traveller& model = *travellers_[waiting_.front()];
+  if (!HasRoomLocked(model.memory)) return false;
+  EnterRoomLocked(model.memory);
+  arriving_ = static_cast<int64_t>(waiting_.front());
+  waiting_.pop_front();
+  *mst_key = model.key;
+  return true;
+}
+
+// Nobody is here.
+void Group::BeginHopLocked() {
+  travellers_.clear();
+  waiting_.clear();
+  packed_.clear();
+  out_.reset();
+  arriving_ = kNobody;
+  fixed_ = FixedBytes();
+  room_ = ModelRoom(account_->limit() - fixed_, WorkerCount());
+}
+
+// On a segment with fewer threads than a model wants, they take turns: the same bits.
+int Group::WorkerCount() const {
+  if (device_ != nullptr) return 1;  // that drives the GPU
+  return std::max(threads_ / threads_per_model_, 1);
+}
+
+// What a segment has in memory, whoever is there.
+int64_t Group::FixedBytes() const {
+  const int64_t data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
+  return (window_ != nullptr ? window_bytes_ : data) + kept_orders_ + kept_plans_ +
+         kept_features_[kTrainSplit] + kept_features_[kValidSplit];
+}
+
+bool Group::HasRoomLocked(const ModelMemory& memory) const {
+  return room_.HasFor(memory.lasting(), memory.task);
+}
+
+void Group::EnterRoomLocked(const ModelMemory& memory) {
+  room_.Enter(memory.lasting(), memory.task);
+}
+
+void Group::LeaveRoomLocked(const ModelMemory& memory) {
+  room_.Leave(memory.lasting(), memory.task);
+}
+
+// Its envelope has been read. Who has failed has no state.
+void Group::ArriveLocked(Traveller* model) {
+  model->here = true;
+  model->until = Until(*model);
+  if (model->status != ModelStatus::kFailed) return;
+  LeaveRoomLocked(model->memory);
+  model->memory = ModelMemory();
+  EnterRoomLocked(model->memory);
+}
+
+std::unique_ptr<Group::Traveller> Group::Meet(int32_t mst_key) const {
   const auto config = configs_.find(mst_key);
   if (config == configs_.end()) {
     throw Error(ErrorCode::kInternal,
                 "configuration " + std::to_string(mst_key) + " is not in the run");
-  }
-  size_t size = 0;
-  for (const std::vector<uint8_t>& part : arrival->parts) size += part.size();
-  std::vector<uint8_t> whole = std::move(arrival->parts.front());
-  whole.reserve(size);  // growing would hold it twice
-  for (size_t i = 1; i < arrival->parts.size(); ++i) {
-    whole.insert(whole.end(), arrival->parts[i].begin(), arrival->parts[i].end());
-    std::vector<uint8_t>().swap(arrival->parts[i]);
   }
   auto model = std::make_unique<Traveller>();
   model->key = mst_key;
@@ -154,19 +228,32 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
   if (device_ != nullptr && model->trainer != nullptr) {
     model->lane_key = LaneKey(*model->trainer, train_.desc());
   }
-  model->memory = config->second.memory;
+  model->memory = config->second.Needs();
   model->rules = config->second.rules;
+  return model;
+}
+
+void Group::Unpack(Arrival* arrival, Traveller* model) const {
+  const Config& config = configs_.at(model->key);
+  size_t size = 0;
+  for (const std::vector<uint8_t>& part : arrival->parts) size += part.size();
+  std::vector<uint8_t> whole = std::move(arrival->parts.front());
+  whole.reserve(size);  // growing would hold it twice
+  for (size_t i = 1; i < arrival->parts.size(); ++i) {
+    whole.insert(whole.end(), arrival->parts[i].begin(), arrival->parts[i].end());
+    std::vector<uint8_t>().swap(arrival->parts[i]);
+  }
   ByteReader in(whole.data(), whole.size(), "an envelope");
   const auto kind = in.Get<uint8_t>();
   Envelope envelope;
   if (kind == kEnvelopeKind) {
-    envelope = ReadEnvelope(mst_key, whole.data(), whole.size());
+    envelope = ReadEnvelope(model->key, whole.data(), whole.size());
     model->status = envelope.head.status;
   }
-  const bool refused = model->trainer == nullptr || config->second.refused;
+  const bool refused = model->trainer == nullptr || config.refused;
   if (refused && model->status != ModelStatus::kFailed) {
-    Fail(model.get(), config->second.problem);
-    return model;
+    Fail(model, config.problem);
+    return;
   }
   try {
     switch (kind) {
@@ -185,20 +272,19 @@ std::unique_ptr<Group::Traveller> Group::Unpack(int32_t mst_key, Arrival* arriva
       }
       case static_cast<uint8_t>(NewEnvelope::kState): {
         const size_t left = in.remaining();
-        TakeState(in.View(left), left, model.get());
+        TakeState(in.View(left), left, model);
         break;
       }
       case kEnvelopeKind:
-        TakeEnvelope(std::move(envelope), model.get());
+        TakeEnvelope(std::move(envelope), model);
         break;
       default:
         throw Error(ErrorCode::kCorrupt, "an envelope is damaged");
     }
   } catch (const Error& e) {
     if (e.code() == ErrorCode::kCorrupt || e.code() == ErrorCode::kNotReady) throw;
-    Fail(model.get(), e.problem());
+    Fail(model, e.problem());
   }
-  return model;
 }
 
 void Group::PushWarning(const Problem& problem, Traveller* model) {
@@ -366,6 +452,7 @@ void Group::GetInfo(RunInfo* info) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   *info = RunInfo();
   info->bytes_data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
+  info->bytes_models = room_.most();
   info->n_loads = n_loads_;
   info->bytes_read = bytes_read_;
   info->seconds_reading = seconds_reading_;
@@ -373,14 +460,25 @@ void Group::GetInfo(RunInfo* info) const {
 }
 
 bool Group::NextPart(GroupPart* part) {
-  while (out_model_ < travellers_.size()) {
-    Traveller& model = *travellers_[out_model_];
+  for (;;) {
+    if (out_ == nullptr) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (packed_.empty()) {
+        if (workers_ == nullptr) travellers_.clear();
+        return false;
+      }
+      out_ = std::move(travellers_[packed_.front()]);
+      packed_.pop_front();
+      out_part_ = 0;
+    }
+    Traveller& model = *out_;
     const auto n_parts =
         static_cast<int32_t>(std::max<size_t>((model.out.size() + kPartBytes - 1) / kPartBytes, 1));
     if (out_part_ > n_parts || (out_part_ == n_parts && model.weights.empty())) {
-      travellers_[out_model_].reset();
-      ++out_model_;
-      out_part_ = 0;
+      const std::unique_ptr<Traveller> gone = std::move(out_);
+      const std::lock_guard<std::mutex> lock(mutex_);
+      LeaveRoomLocked(gone->memory);
+      WakeNextLocked();
       continue;
     }
     *part = GroupPart{};
@@ -406,8 +504,6 @@ bool Group::NextPart(GroupPart* part) {
     ++out_part_;
     return true;
   }
-  travellers_.clear();
-  return false;
 }
 
 }  // namespace hopper

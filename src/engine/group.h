@@ -11,6 +11,10 @@
 // leg, so many iterations with a course of its own, goes on by one iteration at most in a call, so
 // that nobody waits for a longer leg than its own, and goes out as a result when its leg is done.
 //
+// Models that do not fit into the memory limit together wait outside of the group, with whoever
+// calls it, until others have gone out: what a segment holds at a time does not depend on who meets
+// there.
+//
 // Where the segment's partitions do not fit into memory beside the models that visit it, they are
 // read in turns while the workers train; see schedule/window.h. What is in memory at the end of a
 // visit is there for the next one.
@@ -20,6 +24,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -41,6 +46,7 @@
 #include "schedule/course.h"
 #include "schedule/ready.h"
 #include "schedule/ring.h"
+#include "schedule/room.h"
 #include "schedule/window.h"
 #include "train/trainer.h"
 
@@ -101,24 +107,31 @@ class Group {
   bool NextLoad(int32_t* split, int32_t* partition);
   void EndLoad(int32_t split, int32_t partition);
 
-  // One part of an envelope, in any order; `n_parts` is the same for all parts of a model.
-  void AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes, size_t size);
+  // One part of an envelope, in any order; `n_parts` is the same for all parts of a model. False:
+  // there is no room for the model now; it comes when NextArrival() says so.
+  bool AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes, size_t size);
   // Trains and evaluates what came until iteration `iteration` (of this run, from 1) is complete.
   // `fresh`: what was reported before is forgotten. `finish`: envelopes become results instead.
   void Start(int32_t iteration, bool fresh, bool finish);
   // True once all workers have ended; throws what one of them could not handle.
   bool Poll();
   void Cancel();
-  // The next outgoing part; its memory is valid until the next call. False: none is left.
+  // While it is at work, where models wait. True: all parts of *mst_key are to come now.
+  bool NextArrival(int32_t* mst_key);
+  // The next outgoing part; its memory is valid until the next call. False: none is left, while it
+  // is at work none for now. What has gone out makes room for others.
   bool NextPart(GroupPart* part);
 
   void GetInfo(RunInfo* info) const;
 
  private:
+  static constexpr int64_t kNobody = -1;
   struct Traveller;
   struct Arrival {
     std::vector<std::vector<uint8_t>> parts;
+    std::vector<bool> came;
     int32_t missing = 0;
+    bool later = false;  // it waits outside
   };
 
   Dataset& DataOf(int split) { return split == kValidSplit ? *valid_ : train_; }
@@ -133,15 +146,23 @@ class Group {
   // By split, what frozen layers give of the partitions here.
   std::array<int64_t, 2> FeatureBytes() const;
   // For partitions that come and go; `bytes` of each, by split.
-  void MakeWindow(size_t n_visitors, const std::array<std::vector<int64_t>, 2>& bytes, int64_t data,
-                  int64_t largest, DataPlan* plan);
+  void MakeWindow(const Visitors& visitors, const std::array<std::vector<int64_t>, 2>& bytes,
+                  int64_t data, int64_t largest, DataPlan* plan);
   bool WantsPass(const Traveller& model, int split) const;
   // How far it goes in this call, in iterations of its course.
   int32_t Until(const Traveller& model) const;
   // Whether it goes out as a result.
   bool Ended(const Traveller& model) const;
   void RequireRest() const;
-  std::unique_ptr<Traveller> Unpack(int32_t mst_key, Arrival* arrival) const;
+  std::unique_ptr<Traveller> Meet(int32_t mst_key) const;
+  void Unpack(Arrival* arrival, Traveller* model) const;
+  void BeginHopLocked();
+  int64_t FixedBytes() const;
+  int WorkerCount() const;
+  bool HasRoomLocked(const ModelMemory& memory) const;
+  void EnterRoomLocked(const ModelMemory& memory);
+  void LeaveRoomLocked(const ModelMemory& memory);
+  void ArriveLocked(Traveller* model);
   void TakeState(const uint8_t* image, size_t size, Traveller* model) const;
   void CheckHead(const EnvelopeHead& head, const Traveller& model) const;
   void TakeEnvelope(Envelope&& envelope, Traveller* model) const;
@@ -234,6 +255,8 @@ class Group {
     Problem problem;
     ModelMemory memory;
     RunRules rules;  // the run's; of an open share with the iterations of its leg
+    // One that is refused has no state.
+    ModelMemory Needs() const { return refused ? ModelMemory() : memory; }
   };
   std::map<int32_t, Config> configs_;
   bool open_ = false;
@@ -245,17 +268,21 @@ class Group {
   double started_ = 0.0;  // the work on what came
   bool fresh_ = false;
   bool finish_ = false;
-  std::vector<std::unique_ptr<Traveller>> travellers_;  // the most expensive first
-  size_t out_model_ = 0;
+  std::unique_ptr<Traveller> out_;  // that goes out
   int32_t out_part_ = 0;
   std::atomic<bool> cancel_{false};
   std::atomic<int> running_{0};
   mutable std::mutex mutex_;  // guards what follows, and the models' places
   std::condition_variable wake_;
+  std::vector<std::unique_ptr<Traveller>> travellers_;  // the most expensive first
+  std::deque<size_t> waiting_;                          // of them, outside
+  int64_t arriving_ = kNobody;                          // of them
+  std::deque<size_t> packed_;                           // of them, which have not begun to go out
+  ModelRoom room_{0, 0};
   ReadyModels ready_{{}};  // travellers, the first one first
   Companions companions_;  // on a GPU: those that are ready
   size_t unpacked_ = 0;    // travellers
-  int64_t resident_ = 0;   // data, what is kept beside them, and the travellers
+  int64_t fixed_ = 0;      // bytes of data, and of what is kept beside them
   int64_t task_bytes_ = 0;
   int tasks_ = 0;
   int idle_ = 0;               // workers that wait

@@ -106,10 +106,10 @@ void Group::PlanData(DataPlan* plan) {
     plan->bytes_window = window_ == nullptr ? data : window_bytes_;
     return;
   }
-  if (!plan->resident) MakeWindow(visitors.size(), bytes, data, largest, plan);
+  if (!plan->resident) MakeWindow(visitors, bytes, data, largest, plan);
 }
 
-void Group::MakeWindow(size_t n_visitors, const std::array<std::vector<int64_t>, 2>& bytes,
+void Group::MakeWindow(const Visitors& visitors, const std::array<std::vector<int64_t>, 2>& bytes,
                        int64_t data, int64_t largest, DataPlan* plan) {
   if (device_ != nullptr) {
     throw Error(ErrorCode::kOutOfMemory,
@@ -119,9 +119,13 @@ void Group::MakeWindow(size_t n_visitors, const std::array<std::vector<int64_t>,
                     BytesText(account_->limit()) + ".",
                 "Raise hopper.memory_limit, or train without use_gpus, which reads data in turns.");
   }
-  // Each group of models that travels together reads everything in each of its iterations, and once
-  // more to be evaluated at the end.
-  const int64_t reads = static_cast<int64_t>(n_visitors) * (int64_t{rules_.num_iterations} + 1);
+  // Each group of models that travels together, or as many of it as have room, reads everything in
+  // each of its iterations, and once more to be evaluated at the end.
+  int64_t rounds = 0;
+  const int64_t room = account_->limit() - plan->bytes_window - kept_orders_ - kept_plans_ -
+                       kept_features_[kTrainSplit] - kept_features_[kValidSplit];
+  for (const auto& [key, models] : visitors) rounds += RoundsOf(models, room, WorkerCount());
+  const int64_t reads = rounds * (int64_t{rules_.num_iterations} + 1);
   plan->max_reads = static_cast<int32_t>(std::min<int64_t>(reads, INT32_MAX));
   // The rest is for larger ones that enter later.
   if (open_) plan->bytes_window = std::max(plan->bytes_window / 2, largest);
@@ -181,7 +185,7 @@ bool Group::IsLoadedLocked(int split, int partition) const {
 
 // Where the model is in its visit of this segment, and what it is to be evaluated on.
 void Group::TellWindowLocked(Traveller* model) {
-  if (window_ == nullptr || model->packed) return;
+  if (window_ == nullptr || !model->here || model->packed) return;
   const Task next = NextOf(*model);
   const bool trains = next.kind == Task::kTrain;
   window_->SetTraveller(

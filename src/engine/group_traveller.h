@@ -37,6 +37,7 @@ struct Group::Traveller {
   bool has_state = false;           // false: the first visit makes the initial one
   ModelState state;
 
+  bool here = false;  // its envelope has come in
   bool busy = false;  // a worker has it
   bool packed = false;
   std::string lane_key;    // on a GPU: LaneKey()

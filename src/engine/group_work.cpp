@@ -48,13 +48,23 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   fresh_ = fresh;
   finish_ = finish;
   started_ = MonotonicSeconds();
-  travellers_.clear();
   train_.orders().Keep(kept_orders_);
   train_.features().Keep(kept_features_[kTrainSplit]);
   if (valid_) valid_->features().Keep(kept_features_[kValidSplit]);
+  if (arrivals_.empty()) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    BeginHopLocked();
+  }
   for (auto& [key, arrival] : arrivals_) {
-    travellers_.push_back(Unpack(key, &arrival));
-    travellers_.back()->until = Until(*travellers_.back());
+    if (arrival.missing != 0) {
+      throw Error(ErrorCode::kCorrupt,
+                  "configuration " + std::to_string(key) + " arrived incomplete");
+    }
+    travellers_.push_back(Meet(key));
+    if (arrival.later) continue;
+    Unpack(&arrival, travellers_.back().get());
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ArriveLocked(travellers_.back().get());
   }
   arrivals_.clear();
   // The most expensive first, so that threads end together.
@@ -63,21 +73,12 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
   };
   std::stable_sort(travellers_.begin(), travellers_.end(),
                    [&](const auto& a, const auto& b) { return cost(a) > cost(b); });
-  out_model_ = 0;
-  out_part_ = 0;
   cancel_.store(false);
   failed_ = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::vector<int64_t> needs;
-    resident_ = train_.bytes() + (valid_ ? valid_->bytes() : 0);
-    if (window_ != nullptr) resident_ = window_bytes_;
-    resident_ +=
-        kept_orders_ + kept_plans_ + kept_features_[kTrainSplit] + kept_features_[kValidSplit];
-    for (const auto& model : travellers_) {
-      needs.push_back(model->memory.task);
-      resident_ += model->memory.lasting();
-    }
+    for (const auto& model : travellers_) needs.push_back(model->memory.task);
     ready_ = ReadyModels(needs);
     companions_ = Companions();
     task_bytes_ = 0;
@@ -85,15 +86,13 @@ void Group::Start(int32_t iteration, bool fresh, bool finish) {
     unpacked_ = travellers_.size();
     for (size_t i = 0; i < travellers_.size(); ++i) {
       travellers_[i]->index = i;
+      if (!travellers_[i]->here) waiting_.push_back(i);
       UpdateLocked(travellers_[i].get());
     }
     RequestLoadLocked();
   }
-  // On a segment with fewer threads than a model wants, they take turns: the same bits.
-  const int32_t workers =
-      device_ != nullptr ? 1 : std::max(threads_ / threads_per_model_, 1);  // that drives the GPU
-  const int threads =
-      static_cast<int>(std::clamp<size_t>(travellers_.size(), 1, static_cast<size_t>(workers)));
+  const int threads = static_cast<int>(
+      std::clamp<size_t>(travellers_.size(), 1, static_cast<size_t>(WorkerCount())));
   running_.store(threads);
   workers_ = std::make_unique<Workers>();
   int started = 0;
@@ -159,7 +158,11 @@ void Group::Work() {
       for (const Task& each : tasks) {
         each.model->busy = false;
         each.model->packed = each.kind == Task::kPack;
-        if (each.model->packed) --unpacked_;
+        if (each.model->packed) {
+          --unpacked_;
+          packed_.push_back(each.model->index);
+          if (!waiting_.empty()) WakeEventFd(event_fd_);  // whose place it can have
+        }
         UpdateLocked(each.model);
       }
       PinLocked(task, false);
@@ -205,7 +208,7 @@ void Group::UpdateLocked(Traveller* model) {
 }
 
 void Group::SetReadyLocked(Traveller* model) {
-  bool is_ready = !model->busy && !model->packed;
+  bool is_ready = model->here && !model->busy && !model->packed;
   Task next;
   if (is_ready) {
     next = NextOf(*model);
@@ -236,7 +239,7 @@ void Group::TakeLocked(Traveller* model) {
 // Bytes that a further task may take. Where memory is short, tasks wait for one another.
 int64_t Group::RoomForTaskLocked() const {
   return tasks_ == 0 ? std::numeric_limits<int64_t>::max()
-                     : account_->limit() - resident_ - task_bytes_;
+                     : account_->limit() - fixed_ - room_.lasting() - task_bytes_;
 }
 
 // As in engine/run_work.cpp: every worker that takes a task wakes the next one where there is

@@ -10,6 +10,7 @@
 #include "base/product.h"
 #include "engine/failure.h"
 #include "schedule/largest_sum.h"
+#include "schedule/room.h"
 
 namespace hopper {
 
@@ -56,6 +57,19 @@ ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations) {
 }
 
 int64_t TravellersTask(int64_t state, int64_t task) { return std::max(state, task); }
+
+int32_t RoundsOf(const std::vector<ModelMemory>& models, int64_t room, int workers) {
+  int32_t rounds = 1;
+  ModelRoom all(room, workers);
+  for (const ModelMemory& model : models) {
+    if (!all.HasFor(model.lasting(), model.task)) {
+      ++rounds;
+      all = ModelRoom(room, workers);
+    }
+    all.Enter(model.lasting(), model.task);
+  }
+  return rounds;
+}
 
 MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>& models,
                       int64_t data, int64_t largest, int64_t shared, bool pool, int64_t features) {

@@ -37,6 +37,10 @@ int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads);
 // So many of them a model has at a time: a visit, and an evaluation beside it.
 constexpr int kTasksOfAModel = 2;
 
+// In how many groups, one after the other, models come that do not fit into `room` together, each
+// of them with one task at a time.
+int32_t RoundsOf(const std::vector<ModelMemory>& models, int64_t room, int workers);
+
 struct MemoryPlan {
   bool resident = true;
   // By configuration: whether it can be trained at all, and what is there for it where it has all

@@ -170,6 +170,60 @@ def test_temporary_files_are_counted_before(above):
     connection.close()
 
 
+@pytest.fixture(scope="module")
+def bulky(above):
+    """Eight models of 1.2 MB to 3.6 MB, and a ninth that is too large by itself."""
+    for connection in above:
+        models = []
+        for units in (4000, 400000):
+            query(connection, "SELECT hopper.load_model('architectures', %s)", sequential(
+                dense("hidden", units, "relu"), dense("output", 10, "softmax"), shape=(64,)))
+            models.append(value(connection, "SELECT max(model_id) FROM architectures"))
+        rows = [(key, models[0], text, fit_params) for key, _, text, fit_params in CONFIGS]
+        select(connection, "bulky_8", rows)
+        select(connection, "bulky_9", rows + [(9, models[1], CONFIGS[0][2], CONFIGS[0][3])])
+    return above
+
+
+def within(limit, configs, output, setting=""):
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SELECT hopper.version()")
+    query(connection, f"SET hopper.memory_limit = {limit}; SET statement_mem = '120MB'; {setting}")
+    try:
+        fit(connection, TABLE, output, configs, 2, ", threads := 2")
+    finally:
+        connection.close()
+
+
+def test_models_that_do_not_fit_together_wait(bulky):
+    """Some 10 MB of models meet on a segment."""
+    greenplum, postgres = bulky
+    fit(postgres, TABLE, "bulky_together", "bulky_8", 2)
+    for limit in (40, 16):
+        within(limit, "bulky_8", "bulky_together")
+        assert digests(greenplum, "bulky_together") == digests(postgres, "bulky_together")
+        query(greenplum, "SELECT hopper.drop_model('bulky_together')")
+    # in files of the statement
+    with pytest.raises(psycopg2.Error) as error:
+        within(16, "bulky_8", "bulky_filed", "SET temp_file_limit = '1MB'")
+    assert "temp" in str(error.value), error.value
+    within(40, "bulky_8", "bulky_filed", "SET temp_file_limit = '1MB'")
+    assert working_tables(greenplum) == []
+
+
+def test_the_same_answer_near_the_limit(bulky):
+    """Who fails does not depend on who meets: the one that is too large alone."""
+    greenplum, _ = bulky
+    answers = set()
+    for _ in range(5):
+        within(16, "bulky_9", "bulky_again")
+        answers.add(str(query(greenplum, "SELECT mst_key, status, state_digest, error FROM bulky_again_info"
+                              " ORDER BY 1")))
+        query(greenplum, "SELECT hopper.drop_model('bulky_again')")
+    assert len(answers) == 1, answers
+    assert answers.pop().count("does not fit into memory") == 1
+
+
 def test_memory_is_given_back_by_the_processes_that_have_it(on_segments):
     """At the end of the run, not of its transaction."""
     assert count_passes(on_segments, "hopper_segment_release", lambda: fit(

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -133,6 +135,24 @@ class GroupDriver {
   size_t n_training() const { return envelopes_.size(); }
   const std::map<int32_t, ModelResult>& results() const { return results_; }
 
+  // Models come in any order from now on.
+  void Shuffle(uint32_t seed) {
+    shuffled_ = true;
+    random_.seed(seed);
+  }
+  // Models that a segment had at a time, at most.
+  int most_inside() const { return most_inside_; }
+  // Bytes that models were promised at a time, the most of a segment.
+  int64_t most_bytes() const {
+    int64_t most = 0;
+    for (const auto& [key, group] : groups_) {
+      hopper_run_info info = {};
+      Api().group.get_info(group, &info);
+      most = std::max(most, info.bytes_models);
+    }
+    return most;
+  }
+
   // One hop of all models; what they are to travel in next may be changed.
   void HopOnce(int32_t iteration, bool fresh) { Hop(iteration, fresh, false, nullptr); }
   std::vector<uint8_t>* Bytes(int32_t mst_key) { return &envelopes_.at(mst_key).bytes; }
@@ -140,7 +160,9 @@ class GroupDriver {
   std::string AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_t* bytes,
                       size_t size) {
     hopper_group* group = groups_.begin()->second;
-    const int code = Api().group.add_part(group, mst_key, part, n_parts, bytes, size, &error_);
+    int32_t later = 0;
+    const int code =
+        Api().group.add_part(group, mst_key, part, n_parts, bytes, size, &later, &error_);
     return code == 0 ? "" : error_.message;
   }
 
@@ -197,27 +219,58 @@ class GroupDriver {
     Check(Api().group.end_load(group, split, partition, &error_));
     return true;
   }
+  // False: it comes when it is wanted.
+  bool Add(hopper_group* group, int32_t mst_key, const Envelope& envelope) {
+    int32_t later = 0;
+    Check(Api().group.add_part(group, mst_key, 0, 1, envelope.bytes.data(), envelope.bytes.size(),
+                               &later, &error_));
+    if (later == 0) most_inside_ = std::max(most_inside_, ++inside_);
+    return later == 0;
+  }
+  // What is through goes out where others wait, and one of these comes in.
+  bool Exchange(hopper_group* group, std::map<int32_t, Envelope>* next) {
+    if (outside_ == 0) return false;
+    hopper_group_part part = {};
+    bool any = false;
+    while (Api().group.next_part(group, &part, &error_) == 1) {
+      Take(part, next);
+      any = true;
+    }
+    int32_t mst_key = 0;
+    if (Api().group.next_arrival(group, &mst_key) != 1) return any;
+    if (!Add(group, mst_key, envelopes_.at(mst_key))) {
+      throw std::runtime_error("a model was asked for without room");
+    }
+    --outside_;
+    return true;
+  }
   bool AllDone() const {
     for (const auto& [key, envelope] : envelopes_) {
       if (!envelope.done) return false;
     }
     return true;
   }
+  // In which models come, another one each time where it is shuffled.
+  std::vector<int32_t> Order() {
+    std::vector<int32_t> keys;
+    for (const auto& [key, envelope] : envelopes_) keys.push_back(key);
+    if (shuffled_) std::shuffle(keys.begin(), keys.end(), random_);
+    return keys;
+  }
   void Hop(int32_t iteration, bool fresh, bool finish, std::vector<hopper_event>* /*events*/) {
-    for (const auto& [key, group] : groups_) {
-      for (const auto& [mst_key, envelope] : envelopes_) {
-        if (envelope.key != key) continue;
-        Check(Api().group.add_part(group, mst_key, 0, 1, envelope.bytes.data(),
-                                   envelope.bytes.size(), &error_));
-      }
-    }
     std::map<int32_t, Envelope> next;
     ended_.clear();
     for (const auto& [key, group] : groups_) {
+      inside_ = 0;
+      outside_ = 0;
+      for (const int32_t mst_key : Order()) {
+        if (envelopes_.at(mst_key).key != key) continue;
+        outside_ += Add(group, mst_key, envelopes_.at(mst_key)) ? 0 : 1;
+      }
       Check(Api().group.start(group, iteration, fresh ? 1 : 0, finish ? 1 : 0, &error_));
       int done = 0;
       while ((done = Api().group.poll(group, &error_)) == 0) {
-        if (!Load(group)) event_fd_.Wait();
+        if (!Load(group) && !Exchange(group, &next)) event_fd_.Wait();
       }
       if (done != 1) throw std::runtime_error(error_.message);
       hopper_group_part part = {};
@@ -233,6 +286,7 @@ class GroupDriver {
       result.weights.assign(floats, floats + part.size / sizeof(float));
       return;
     }
+    if (part.part == 0) --inside_;
     envelope.key = part.next_key;
     envelope.done = part.done != 0;
     envelope.bytes.assign(part.bytes, part.bytes + part.size);
@@ -255,6 +309,11 @@ class GroupDriver {
   std::map<int32_t, Envelope> envelopes_;
   std::map<int32_t, ModelResult> results_;
   std::vector<int32_t> ended_;  // in the hop before
+  bool shuffled_ = false;
+  std::mt19937 random_;
+  int inside_ = 0;  // of the segment whose turn it is
+  int outside_ = 0;
+  int most_inside_ = 0;
   hopper_error error_ = {};
 };
 

@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 
 #include "pg/greenplum/reports.h"
+#include "pg/greenplum/segment/outside.h"
 #include "pg/greenplum/wire.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_segment_load);
@@ -136,6 +137,7 @@ static void
 transaction_ends(XactEvent event, void *arg)
 {
 	drop_waiting();
+	hopper_outside_forget();
 	drop_run();
 }
 
@@ -143,7 +145,10 @@ static void
 subtransaction_ends(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, void *arg)
 {
 	if (event == SUBXACT_EVENT_ABORT_SUB)
+	{
 		drop_waiting();
+		hopper_outside_forget();
+	}
 	if (current.id == 0 || current.subxact != mine)
 		return;
 	if (event == SUBXACT_EVENT_ABORT_SUB)
@@ -414,6 +419,7 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 		step->finish = PG_GETARG_BOOL(4);
 		register_callbacks();
 		drop_waiting();
+		hopper_outside_forget();
 		current.iteration = step->iteration;
 	}
 	else
@@ -424,10 +430,17 @@ hopper_sql_segment_collect(PG_FUNCTION_ARGS)
 	if (!is_current(PG_GETARG_INT64(1)))
 		add_waiting(fcinfo);
 	else
+	{
+		int32		later = 0;
+
 		HOPPER_CHECK(hopper_torch()->group.add_part(current.group, PG_GETARG_INT32(5),
 													PG_GETARG_INT32(6), PG_GETARG_INT32(7),
 													(const uint8_t *) VARDATA_ANY(body),
-													VARSIZE_ANY_EXHDR(body), &error), error);
+													VARSIZE_ANY_EXHDR(body), &later, &error),
+					 error);
+		if (later)
+			hopper_outside_keep(PG_GETARG_INT32(5), PG_GETARG_INT32(6), PG_GETARG_INT32(7), body);
+	}
 	error_context_stack = callback.previous;
 	current.mst_key = 0;
 	CHECK_FOR_INTERRUPTS();
@@ -461,7 +474,7 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 									&error), error);
 	/* the time limit: latches of this kernel are set by few signals */
 	while ((done = torch->group.poll(current.group, &error)) == 0)
-		if (!load_partition())
+		if (!load_partition() && !hopper_outside_exchange(current.group))
 			hopper_wait(current.event_fd, 500);
 	if (done < 0)
 		hopper_throw(&error);
@@ -473,6 +486,31 @@ hopper_sql_segment_train(PG_FUNCTION_ARGS)
 
 #define EMIT_COLUMNS 9
 
+/* What went out while others trained. */
+static HeapTuple
+form_outside(TupleDesc descriptor, const hopper_outside_part *part)
+{
+	Datum		values[EMIT_COLUMNS] = {0};
+	bool		nulls[EMIT_COLUMNS] = {false};
+	bytea	   *bytes = hopper_outside_bytes(part);
+	HeapTuple	row;
+
+	values[0] = Int32GetDatum(part->mst_key);
+	values[1] = Int32GetDatum(part->next_key);
+	values[2] = Int32GetDatum(part->part);
+	values[3] = Int32GetDatum(part->n_parts);
+	values[4] = BoolGetDatum(part->done);
+	values[5] = BoolGetDatum(false);
+	values[6] = PointerGetDatum(part->report);
+	nulls[6] = part->report == NULL;
+	values[7] = PointerGetDatum(part->result);
+	nulls[7] = part->result == NULL;
+	values[8] = PointerGetDatum(bytes);
+	row = heap_form_tuple(descriptor, values, nulls);
+	pfree(bytes);
+	return row;
+}
+
 /* segment_emit(trained int, key int): a row a part */
 Datum
 hopper_sql_segment_emit(PG_FUNCTION_ARGS)
@@ -481,6 +519,7 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 	Datum		values[EMIT_COLUMNS] = {0};
 	bool		nulls[EMIT_COLUMNS] = {false};
 	ErrorContextCallback callback = {error_context_stack, segment_context, NULL};
+	hopper_outside_part *outside;
 	hopper_group_part part;
 	hopper_error error;
 	HeapTuple	row;
@@ -522,12 +561,20 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 		SRF_RETURN_DONE(call);
 	error_context_stack = &callback;
 	SIMPLE_FAULT_INJECTOR("hopper_segment_emit");
+	outside = hopper_outside_next();
+	if (outside)
+	{
+		row = form_outside(call->tuple_desc, outside);
+		error_context_stack = callback.previous;
+		SRF_RETURN_NEXT(call, HeapTupleGetDatum(row));
+	}
 	any = hopper_torch()->group.next_part(current.group, &part, &error);
 	if (any < 0)
 		hopper_throw(&error);
 	if (any == 0)
 	{
 		error_context_stack = callback.previous;
+		hopper_outside_end();
 		if (current.drop_cache > 0 && current.hops >= current.drop_cache && !current.finish)
 			drop_run();
 		SRF_RETURN_DONE(call);

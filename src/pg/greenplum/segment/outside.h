@@ -1,0 +1,45 @@
+/*
+ * outside.h
+ *		Models that wait outside of a segment's share of a run, because there is no room for them
+ *		beside the others, and those that have gone out of it to make room.
+ *
+ * Their bytes lie in temporary files of the statement: they go with an error, and temp_file_limit
+ * counts them. A hop writes its own before it trains and after; nothing outlives its statement.
+ */
+#ifndef HOPPER_OUTSIDE_H
+#define HOPPER_OUTSIDE_H
+
+#include "pg/server/glue.h"
+
+/* A part that lies outside, or is handed out again. */
+typedef struct hopper_outside_part
+{
+	int32		mst_key;
+	int32		next_key;
+	int32		part;
+	int32		n_parts;
+	bool		done;
+	bytea	   *report;			/* or NULL */
+	bytea	   *result;			/* or NULL */
+	off_t		at;				/* of its bytes in their file */
+	int			file;
+	Size		size;
+	bool		taken;
+} hopper_outside_part;
+
+/* Forgets all of an earlier statement, whose end has closed the files. */
+extern void hopper_outside_forget(void);
+/* A part of a model that has to wait. */
+extern void hopper_outside_keep(int32 mst_key, int32 part, int32 n_parts, const bytea *body);
+/*
+ * While the group is at work: what is through goes out where others wait, and one of these comes
+ * in. False: nothing of that, for now.
+ */
+extern bool hopper_outside_exchange(hopper_group *group);
+/* The next part that has gone out; NULL: there is none. The caller frees what comes of bytes(). */
+extern hopper_outside_part *hopper_outside_next(void);
+extern bytea *hopper_outside_bytes(const hopper_outside_part *part);
+/* After the last one. */
+extern void hopper_outside_end(void);
+
+#endif							/* HOPPER_OUTSIDE_H */
