@@ -175,22 +175,33 @@ array_expression(const hopper_pack_column *column, const hopper_output *output)
 void
 hopper_pack_set_outputs(hopper_pack_job *job)
 {
+	job->n_outputs = job->source.n_labels - (job->request.weight_name ? 1 : 0);
+	job->outputs = palloc0(sizeof(hopper_output) * job->n_outputs);
+	job->parts = palloc0(sizeof(hopper_pack_job *) * job->n_outputs);
+	job->y_kind = HOPPER_LABEL_ARRAY;
+	for (int i = 0; i < job->n_outputs; i++)
+		job->parts[i] = part_job(job, i);
+}
+
+void
+hopper_pack_read_outputs(hopper_pack_job *job)
+{
 	hopper_pack_source *source = &job->source;
-	int			n = source->n_labels - (job->request.weight_name ? 1 : 0);
-	hopper_output *outputs = palloc0(sizeof(hopper_output) * n);
+	hopper_output *outputs = job->outputs;
+	int			n = job->n_outputs;
 	int64		count = 0;
 	char	  **expressions = palloc0(sizeof(char *) * n);
 	char	   *whole = NULL;
 
-	job->parts = palloc0(sizeof(hopper_pack_job *) * n);
 	for (int i = 0; i < n; i++)
 	{
 		const hopper_pack_column *column = &source->labels[i];
-		hopper_pack_job *part = job->parts[i] = part_job(job, i);
+		hopper_pack_job *part = job->parts[i];
 		hopper_output *output = &outputs[i];
 		char	   *own;
 		int64		values = 1;
 
+		hopper_pack_read_labels(part);
 		output->name = job->request.output_names ? job->request.output_names[i] : column->name;
 		output->column = column->name;
 		output->kind = part->y_kind;
@@ -246,9 +257,6 @@ hopper_pack_set_outputs(hopper_pack_job *job)
 	hopper_pack_values_init(&job->y, 1, &source->y, source->name.shown);
 	job->y.type = HOPPER_FLOAT32;
 	hopper_pack_values_set_shape(&job->y, 1, &count);
-	job->y_kind = HOPPER_LABEL_ARRAY;
-	job->n_outputs = n;
-	job->outputs = outputs;
 }
 
 char *

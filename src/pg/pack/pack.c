@@ -108,7 +108,7 @@ init_output(const hopper_pack_job *job, hopper_pack_output *output, int at, int6
 	output->y_size = job->row.y_size;
 	output->n_segments = hopper_chosen_segments(job->request.distribution_rules,
 												&output->segments);
-	hopper_pack_output_create(output);
+	hopper_pack_output_begin(output);
 }
 
 static void
@@ -262,8 +262,7 @@ labels_sentence(const hopper_pack_job *job)
 
 static void
 report(const hopper_pack_job *job, const hopper_pack_output *training,
-	   const hopper_pack_output *validation,
-	   double seconds)
+	   const hopper_pack_output *validation, double seconds)
 {
 	char	   *also = "";
 	int64		bytes = training->bytes;
@@ -308,6 +307,8 @@ pack(hopper_pack_job *job)
 	hopper_pack_require_free_names(job);
 	hopper_pack_set_features(job);
 	hopper_pack_set_labels(job);
+	hopper_pack_create_tables(job, split ? PACK_TABLES : 2);
+	hopper_pack_read_labels(job);
 	hopper_pack_set_padding(job);
 	hopper_pack_move_rows(job, &training, &validation);
 

@@ -160,7 +160,10 @@ extern const char *hopper_pack_feature_column(const hopper_pack_job *job);
 /* Refuses columns whose names are taken in the packed table or its summary. */
 extern void hopper_pack_require_free_names(const hopper_pack_job *job);
 extern void hopper_pack_set_features(hopper_pack_job *job);
+/* What the columns' types and the request say: no row is read. */
 extern void hopper_pack_set_labels(hopper_pack_job *job);
+/* What the rows say: classes, the range of numbers, rows without a label. */
+extern void hopper_pack_read_labels(hopper_pack_job *job);
 /* Where dependent_varname is '{"output": "column", ...}': fills the request. (pack/outputs.c) */
 extern bool hopper_pack_outputs_argument(text *value, hopper_pack_request *request);
 /*
@@ -189,6 +192,7 @@ extern char *hopper_pack_shape_condition(const hopper_pack_column *column,
 										 const hopper_output *output);
 /* Labels of several outputs, or weights, as the one column that the rest sees. */
 extern void hopper_pack_set_outputs(hopper_pack_job *job);
+extern void hopper_pack_read_outputs(hopper_pack_job *job);
 /* The summary's cell, or NULL. */
 extern char *hopper_pack_outputs_summary(const hopper_pack_job *job);
 /* " WHERE y IS NOT NULL" where such rows are left out, else "" */
@@ -253,8 +257,13 @@ typedef struct hopper_pack_output
 	StringInfoData checksums;	/* of the buffers in order */
 } hopper_pack_output;
 
-/* Creates the table. n_rows, partitions (0: by bytes), buffer_size (0: by bytes) are set. */
-extern void hopper_pack_output_create(hopper_pack_output *output);
+/*
+ * Creates the first n of job->made. They have their names before a row is read: who takes one of
+ * them later waits for the end of the transaction, and cannot cost what was packed.
+ */
+extern void hopper_pack_create_tables(const hopper_pack_job *job, int n);
+/* Plans the buffers. n_rows, partitions (0: by bytes), buffer_size (0: by bytes) are set. */
+extern void hopper_pack_output_begin(hopper_pack_output *output);
 /* How many buffers a partition has. */
 extern int32 hopper_pack_output_buffers(const hopper_pack_output *output, int32 partition);
 /* Counts a row in rank order; true where it is the last one of the current buffer. */
@@ -312,6 +321,8 @@ typedef struct hopper_pack_summary
 	int32		y_kind;			/* hopper_label_kind */
 } hopper_pack_summary;
 
+extern void hopper_pack_summary_create(const hopper_name *name, const hopper_pack_column *y,
+									   bool has_classes);
 extern void hopper_pack_summary_write(const hopper_pack_summary *summary,
 									  const hopper_pack_output *output,
 							   const char *training_table);

@@ -105,9 +105,11 @@ segments_text(const hopper_pack_request *request, const hopper_pack_output *outp
 }
 
 /* Type of the class values: the label column's, text for what is compared as text. */
-static char *
-class_values_type(const hopper_pack_column *y)
+static const char *
+class_values_type(const hopper_pack_column *y, bool has_classes)
 {
+	if (!has_classes)
+		return "pg_catalog.text";
 	switch (y->type)
 	{
 		case BPCHAROID:
@@ -130,6 +132,33 @@ class_values(const hopper_pack_classes *classes)
 }
 
 void
+hopper_pack_summary_create(const hopper_name *name, const hopper_pack_column *y, bool has_classes)
+{
+	char	   *class_name = psprintf("%s_class_values", y->name);
+
+	hopper_exec("CREATE TABLE %s ("
+				"source_table pg_catalog.text, output_table pg_catalog.text,"
+				" dependent_varname pg_catalog.text[], independent_varname pg_catalog.text[],"
+				" dependent_vartype pg_catalog.text[], %s %s[],"
+				" buffer_size pg_catalog.int4, normalizing_const pg_catalog.float4,"
+				" num_classes pg_catalog.int4[], distribution_rules pg_catalog.text,"
+				" __internal_gpu_config__ pg_catalog.text,"
+				" independent_vartype pg_catalog.text[], independent_type pg_catalog.text,"
+				" independent_shape pg_catalog.int4[], label_kind pg_catalog.text,"
+				" label_type pg_catalog.text, label_shape pg_catalog.int4[],"
+				" n_rows pg_catalog.int8, partitions pg_catalog.int4, starts pg_catalog.int4[],"
+				" seed pg_catalog.int8, packed_bytes pg_catalog.int8, checksum pg_catalog.text,"
+				" training_table pg_catalog.text, format_version pg_catalog.int4,"
+				" inputs pg_catalog.text, outputs pg_catalog.text,"
+				" padding pg_catalog.text%s)"
+				HOPPER_DISTRIBUTED_RANDOMLY,
+				name->quoted, hopper_identifier(class_name), class_values_type(y, has_classes),
+				HOPPER_DATA_ON_SEGMENTS ? ", segment_rows pg_catalog.int8[]" : "");
+	hopper_comment_table(name, "how the table was packed");
+	hopper_comment_column(name, class_name, "classes, in the order of their indexes");
+}
+
+void
 hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_output *output,
 						  const char *training_table)
 {
@@ -138,9 +167,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 	const hopper_pack_classes *classes = summary->classes;
 	bool		has_classes = summary->y_kind == HOPPER_LABEL_CLASS;
 	hopper_name name = hopper_name_with_suffix(&output->table, "summary");
-	char	   *class_name = psprintf("%s_class_values", source->y.name);
-	const char *class_column = hopper_identifier(class_name);
-	const char *class_type = has_classes ? class_values_type(&source->y) : "pg_catalog.text";
+	const char *class_type = class_values_type(&source->y, has_classes);
 	int			n_y = source->n_labels - (request->weight_name ? 1 : 0);
 	char	  **y_names = palloc(sizeof(char *) * (source->n_labels + 1));
 	char	  **y_types = palloc(sizeof(char *) * (source->n_labels + 1));
@@ -165,26 +192,6 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 		x_names[i] = source->x[i].name;
 		x_types[i] = source->x[i].sql_type;
 	}
-	hopper_exec("CREATE TABLE %s ("
-				"source_table pg_catalog.text, output_table pg_catalog.text,"
-				" dependent_varname pg_catalog.text[], independent_varname pg_catalog.text[],"
-				" dependent_vartype pg_catalog.text[], %s %s[],"
-				" buffer_size pg_catalog.int4, normalizing_const pg_catalog.float4,"
-				" num_classes pg_catalog.int4[], distribution_rules pg_catalog.text,"
-				" __internal_gpu_config__ pg_catalog.text,"
-				" independent_vartype pg_catalog.text[], independent_type pg_catalog.text,"
-				" independent_shape pg_catalog.int4[], label_kind pg_catalog.text,"
-				" label_type pg_catalog.text, label_shape pg_catalog.int4[],"
-				" n_rows pg_catalog.int8, partitions pg_catalog.int4, starts pg_catalog.int4[],"
-				" seed pg_catalog.int8, packed_bytes pg_catalog.int8, checksum pg_catalog.text,"
-				" training_table pg_catalog.text, format_version pg_catalog.int4,"
-				" inputs pg_catalog.text, outputs pg_catalog.text,"
-				" padding pg_catalog.text%s)"
-				HOPPER_DISTRIBUTED_RANDOMLY,
-				name.quoted, class_column, class_type,
-				output->segment_rows ? ", segment_rows pg_catalog.int8[]" : "");
-	hopper_comment_table(&name, "how the table was packed");
-	hopper_comment_column(&name, class_name, "classes, in the order of their indexes");
 	if (has_classes)
 		parameters[0] = class_values(classes);
 	insert =

@@ -324,11 +324,20 @@ hopper_pack_set_labels(hopper_pack_job *job)
 		job->y_kind = HOPPER_LABEL_CLASS;
 	}
 	else if (!request->validation && family != PACK_NO_CLASS)
-	{
-		hopper_pack_read_classes(request, &job->source, &job->classes);
 		job->y_kind = HOPPER_LABEL_CLASS;
-	}
 	else
 		set_number_labels(job);
+}
+
+void
+hopper_pack_read_labels(hopper_pack_job *job)
+{
+	if (job->source.n_labels > 0)
+	{
+		hopper_pack_read_outputs(job);
+		return;
+	}
+	if (job->y_kind == HOPPER_LABEL_CLASS && !job->request.validation)
+		hopper_pack_read_classes(&job->request, &job->source, &job->classes);
 	look_at_labels(job);
 }

@@ -1,6 +1,6 @@
 /*
  * write.c
- *		A packed table: its buffers as planned, its creation, and the walk through the buffers in
+ *		A packed table: its creation, its buffers as planned, and the walk through the buffers in
  *		rank order.
  */
 #include "pg/pack/pack.h"
@@ -87,15 +87,14 @@ start_buffer(hopper_pack_output *output)
 	output->filled = 0;
 }
 
-void
-hopper_pack_output_create(hopper_pack_output *output)
+static void
+create_packed(const hopper_name *table, const char *x, const char *y)
 {
-	const char *x_column = hopper_identifier(output->x_column);
-	const char *y_column = hopper_identifier(output->y_column);
-	const char *x_shape_column = hopper_identifier(psprintf("%s_shape", output->x_column));
-	const char *y_shape_column = hopper_identifier(psprintf("%s_shape", output->y_column));
+	const char *x_column = hopper_identifier(x);
+	const char *y_column = hopper_identifier(y);
+	const char *x_shape = psprintf("%s_shape", x);
+	const char *y_shape = psprintf("%s_shape", y);
 
-	plan_buffers(output);
 	hopper_exec("CREATE TABLE %s (" HOPPER_DIST_KEY_COLUMN
 				"partition_id pg_catalog.int4 NOT NULL, buffer_id pg_catalog.int4 NOT NULL,"
 				" n pg_catalog.int4 NOT NULL,"
@@ -103,21 +102,35 @@ hopper_pack_output_create(hopper_pack_output *output)
 				" %s pg_catalog.int4[] NOT NULL, %s pg_catalog.int4[] NOT NULL,"
 				" checksum pg_catalog.bytea NOT NULL)" HOPPER_HEAP_STORAGE
 				HOPPER_DISTRIBUTED_BY(HOPPER_DIST_KEY),
-				output->table.quoted, x_column, y_column, x_shape_column, y_shape_column);
+				table->quoted, x_column, y_column, hopper_identifier(x_shape),
+				hopper_identifier(y_shape));
 	/* pglz would cost several times the write and gain little on floats */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN %s SET STORAGE EXTERNAL,"
 				" ALTER COLUMN %s SET STORAGE EXTERNAL",
-				output->table.quoted, x_column, y_column);
+				table->quoted, x_column, y_column);
 
-	hopper_comment_table(&output->table, "packed examples, made by model_hopper: a row per buffer");
-	hopper_comment_column(&output->table, output->x_column,
-						  "features, one example after the other");
-	hopper_comment_column(&output->table, output->y_column, "labels, one example after the other");
-	hopper_comment_column(&output->table, psprintf("%s_shape", output->x_column),
-						  "shape of the features, number of examples first");
-	hopper_comment_column(&output->table, psprintf("%s_shape", output->y_column),
-						  "shape of the labels, number of examples first");
+	hopper_comment_table(table, "packed examples, made by model_hopper: a row per buffer");
+	hopper_comment_column(table, x, "features, one example after the other");
+	hopper_comment_column(table, y, "labels, one example after the other");
+	hopper_comment_column(table, x_shape, "shape of the features, number of examples first");
+	hopper_comment_column(table, y_shape, "shape of the labels, number of examples first");
+}
 
+void
+hopper_pack_create_tables(const hopper_pack_job *job, int n)
+{
+	for (int i = 0; i < n; i += 2)
+	{
+		create_packed(&job->made[i].name, hopper_pack_feature_column(job), job->source.y.name);
+		hopper_pack_summary_create(&job->made[i + 1].name, &job->source.y,
+								   job->y_kind == HOPPER_LABEL_CLASS);
+	}
+}
+
+void
+hopper_pack_output_begin(hopper_pack_output *output)
+{
+	plan_buffers(output);
 	if (output->n_segments > 0)
 		output->keys = hopper_place_partitions(hopper_relation_oid(&output->table, false),
 											   output->partitions, output->n_segments,
