@@ -198,6 +198,33 @@ def test_a_trial_that_the_run_has_not_planned_for_is_trained_nevertheless(connec
     assert value(connection, runs.format("planned")) == 1 < value(connection, runs.format("unplanned"))
 
 
+TOWER = """{"class_name": "Sequential", "config": {"layers": [
+    {"class_name": "Flatten", "config": {}},
+    {"class_name": "Dense", "config": {"units": {"hopper": "units"}, "activation": "relu"}},
+    {"class_name": "Dense", "config": {"units": 10, "activation": "softmax"}}]}}"""
+
+
+def test_new_architectures_are_not_compared_with_all_others(connection):
+    """Counted: rows that a search of n new architectures reads of tables that grow with them."""
+    query(connection, "SELECT hopper.load_model('towers', %s)", TOWER)
+    query(connection, "SELECT hopper.load_model('towers', replace(%s, '{\"hopper\": \"units\"}', i::text))"
+                      " FROM generate_series(1, 400) i", TOWER)
+    query(connection, "VACUUM ANALYZE towers")
+    space = """{"parameters": {"units": {"type": "int", "low": 381, "high": 480}},
+        "compile_params": {"loss": "categorical_crossentropy", "optimizer": "SGD"}, "fit_params": {"batch_size": 512}}"""
+    connection.autocommit = False
+    query(connection, "SELECT hopper.automl('packed', 'counted', 'towers', 'counted_best', 1, automl_method => 'grid',"
+                      " automl_params => 'num_iterations=1', space => %s, parallel => 2)", space)
+    read = dict(query(connection, "SELECT relname::text, seq_tup_read + coalesce(idx_tup_fetch, 0)"
+                                  " FROM pg_stat_xact_user_tables"))
+    connection.rollback()
+    connection.autocommit = True
+    selection = next(name for name in read if name.startswith("counted_best") and "summary" not in name)
+    # 401 rows at once, a hundred trials, twenty of them of architectures that are there.
+    assert read["towers"] < 401 + 10 * 100
+    assert read[selection] < 10 * 100
+
+
 @pytest.mark.parametrize("seconds", [0.01, 0.1, 0.3])
 def test_a_search_is_cancelled(connection, seconds):
     query(connection, f"SET statement_timeout = {int(1000 * seconds)}")

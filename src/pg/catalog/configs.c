@@ -12,13 +12,6 @@
 
 PG_FUNCTION_INFO_V1(hopper_sql_check_configs);
 
-/* A model as often as it is named; `exists` is false where the table has no such model. */
-typedef struct known_model
-{
-	bool		exists;
-	hopper_model model;
-} known_model;
-
 static void
 require_selection_table(const hopper_name *table)
 {
@@ -64,38 +57,6 @@ hopper_selection_models(const hopper_name *selection_table)
 	return hopper_parse_name(cstring_to_text(models), "model_arch_table");
 }
 
-static known_model *
-find_model(known_model *known, int *n_known, const hopper_name *models, int32 model_id)
-{
-	int			i;
-
-	for (i = 0; i < *n_known; i++)
-	{
-		if (known[i].model.model_id == model_id)
-			return &known[i];
-	}
-	known[*n_known].exists = hopper_find_model(models, model_id, &known[*n_known].model);
-	known[*n_known].model.model_id = model_id;
-	return &known[(*n_known)++];
-}
-
-static void
-know_model(known_model *known, int *n_known, const hopper_config *config)
-{
-	hopper_model *model = &known[*n_known].model;
-
-	for (int i = 0; i < *n_known; i++)
-		if (known[i].model.model_id == config->model_id)
-			return;
-	known[*n_known].exists = true;
-	model->model_id = config->model_id;
-	model->arch = (char *) config->model_arch;
-	model->arch_size = config->model_arch_size;
-	model->weights = (float *) config->weights;
-	model->n_weights = config->n_weights;
-	(*n_known)++;
-}
-
 static char *
 utf8_cell(uint64 row, int column)
 {
@@ -117,13 +78,11 @@ require_not_null_cell(const hopper_name *selection_table, uint64 row, int column
 
 /* *n_rows counts the table's rows; a row whose model is missing becomes a problem instead. */
 static hopper_config *
-load_configs(const hopper_name *selection_table, const char *which, const hopper_config *earlier,
-			 int n_earlier, int *n, int *n_rows, hopper_problems *problems)
+load_configs(const hopper_name *selection_table, const char *which, struct HTAB **known, int *n,
+			 int *n_rows, hopper_problems *problems)
 {
 	hopper_name models = hopper_selection_models(selection_table);
 	hopper_config *configs;
-	known_model *known;
-	int			n_known = 0;
 	int			row;
 
 	(void) hopper_require_model_table(&models);
@@ -144,10 +103,6 @@ load_configs(const hopper_name *selection_table, const char *which, const hopper
 				 errmsg("model selection table \"%s\" is empty", selection_table->shown),
 				 errhint("Add configurations with hopper.generate_model_configs().")));
 	configs = palloc0(sizeof(hopper_config) * *n_rows);
-	known = palloc0(sizeof(known_model) * ((Size) *n_rows + n_earlier));
-	for (row = 0; row < n_earlier; row++)
-		if (earlier[row].model_arch)
-			know_model(known, &n_known, &earlier[row]);
 	for (row = 0; row < *n_rows; row++)
 	{
 		require_not_null_cell(selection_table, row, 1);
@@ -169,9 +124,9 @@ load_configs(const hopper_name *selection_table, const char *which, const hopper
 	*n = 0;
 	for (row = 0; row < *n_rows; row++)
 	{
-		known_model *model = find_model(known, &n_known, &models, configs[row].model_id);
+		const hopper_model *model = hopper_known_model(known, &models, configs[row].model_id);
 
-		if (!model->exists)
+		if (model == NULL)
 		{
 			hopper_problem problem = {0};
 
@@ -185,10 +140,10 @@ load_configs(const hopper_name *selection_table, const char *which, const hopper
 			continue;
 		}
 		configs[*n] = configs[row];
-		configs[*n].model_arch = model->model.arch;
-		configs[*n].model_arch_size = model->model.arch_size;
-		configs[*n].weights = model->model.weights;
-		configs[*n].n_weights = model->model.n_weights;
+		configs[*n].model_arch = model->arch;
+		configs[*n].model_arch_size = model->arch_size;
+		configs[*n].weights = model->weights;
+		configs[*n].n_weights = model->n_weights;
 		(*n)++;
 	}
 	return configs;
@@ -198,8 +153,9 @@ hopper_config *
 hopper_load_configs(const hopper_name *selection_table, int *n)
 {
 	hopper_problems problems = {0};
+	struct HTAB *known = NULL;
 	int			n_rows;
-	hopper_config *configs = load_configs(selection_table, "", NULL, 0, n, &n_rows, &problems);
+	hopper_config *configs = load_configs(selection_table, "", &known, n, &n_rows, &problems);
 
 	if (problems.n > 0)
 	{
@@ -210,8 +166,8 @@ hopper_load_configs(const hopper_name *selection_table, int *n)
 }
 
 hopper_config *
-hopper_load_more_configs(const hopper_name *selection_table, int32 after,
-						 const hopper_config *known, int n_known, int *n)
+hopper_load_more_configs(const hopper_name *selection_table, int32 after, int32 last,
+						 struct HTAB **known, int *n)
 {
 	hopper_problems problems = {0};
 	int			n_rows;
@@ -220,8 +176,9 @@ hopper_load_more_configs(const hopper_name *selection_table, int32 after,
 	/* What this statement has just written is among them. */
 	PushActiveSnapshot(GetTransactionSnapshot());
 	configs = load_configs(selection_table,
-						   psprintf(" WHERE mst_key OPERATOR(pg_catalog.>) %d", after), known,
-						   n_known, n, &n_rows, &problems);
+						   psprintf(" WHERE mst_key OPERATOR(pg_catalog.>) %d"
+									" AND mst_key OPERATOR(pg_catalog.<=) %d", after, last),
+						   known, n, &n_rows, &problems);
 	PopActiveSnapshot();
 	hopper_report_problems(&problems, n_rows);
 	return configs;
@@ -250,6 +207,7 @@ hopper_sql_check_configs(PG_FUNCTION_ARGS)
 	hopper_problems problems = {0};
 	hopper_packed packed;
 	hopper_config *configs;
+	struct HTAB *known = NULL;
 	hopper_rows rows;
 	const char **cells;
 	int			n;
@@ -258,7 +216,7 @@ hopper_sql_check_configs(PG_FUNCTION_ARGS)
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	configs = load_configs(&table, "", NULL, 0, &n, &n_rows, &problems);
+	configs = load_configs(&table, "", &known, &n, &n_rows, &problems);
 	if (!PG_ARGISNULL(1))
 	{
 		hopper_name source = hopper_parse_name(PG_GETARG_TEXT_PP(1), "packed_table");

@@ -19,11 +19,11 @@
 extern hopper_config *hopper_load_configs(const hopper_name *selection_table, int *n);
 
 /*
- * The same of keys above `after` alone; architectures and weights that one of the `known` has are
- * shared with it. There may be none.
+ * The same of keys above `after` up to `last` alone, of which there may be none. Architectures and
+ * weights are read once as long as *known lives (hopper_known_model()).
  */
 extern hopper_config *hopper_load_more_configs(const hopper_name *selection_table, int32 after,
-											   const hopper_config *known, int n_known, int *n);
+											   int32 last, struct HTAB **known, int *n);
 
 /* The table of architectures that <selection_table>_summary names. SPI must be connected. */
 extern hopper_name hopper_selection_models(const hopper_name *selection_table);

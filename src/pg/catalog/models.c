@@ -215,9 +215,8 @@ create_model_table(const hopper_name *table)
 	ereport(NOTICE, (errmsg("created table \"%s\" for model architectures", table->shown)));
 }
 
-/* What is stored: the text itself, or what Keras needs beside what was written by hand. */
-static char *
-complete_architecture(const char *arch)
+char *
+hopper_complete_architecture(const char *arch)
 {
 	const hopper_core_api *core = hopper_core();
 	hopper_rows *rows;
@@ -292,7 +291,7 @@ hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool
 					 error);
 		pfree((char *) floats - VARHDRSZ);
 	}
-	values[0] = CStringGetTextDatum(is_whole ? complete_architecture(arch)
+	values[0] = CStringGetTextDatum(is_whole ? hopper_complete_architecture(arch)
 									: hopper_from_utf8(arch));
 	values[1] = weights;
 	values[2] = PointerGetDatum(name);
@@ -322,19 +321,6 @@ hopper_add_model(const hopper_name *table, const char *arch, Datum weights, bool
 		*model_id = DatumGetInt32(hopper_value(0, 1, INT4OID, &is_null));
 	SPI_finish();
 	return !is_null;
-}
-
-bool
-hopper_find_architecture(const hopper_name *table, const char *arch, int32 *model_id)
-{
-	if (hopper_select_latest("SELECT min(model_id) FROM %s"
-							 " WHERE model_arch::pg_catalog.text OPERATOR(pg_catalog.=) %s"
-							 " AND model_weights IS NULL HAVING count(*) > 0", table->quoted,
-							 hopper_literal(complete_architecture(arch))) == 0)
-		return false;
-	*model_id = hopper_key_cell(table, 0, 1);
-	SPI_freetuptable(SPI_tuptable);
-	return true;
 }
 
 /* load_model(model_arch_table, model_arch, model_weights, name, description) -> model_id */

@@ -41,8 +41,27 @@ extern bool hopper_inspect_model(const char *arch, size_t size, hopper_model_inf
  */
 extern bool hopper_add_model(const hopper_name *table, const char *arch, Datum weights,
 							 bool has_weights, text *name, text *description, int32 *model_id);
-/* The first row with this architecture (UTF-8) and without weights. False where there is none. */
-extern bool hopper_find_architecture(const hopper_name *table, const char *arch, int32 *model_id);
+/*
+ * What is stored for an architecture (UTF-8), in the server's encoding: the text itself, or what
+ * Keras needs beside what was written by hand. palloc'ed.
+ */
+extern char *hopper_complete_architecture(const char *arch);
+
+/* --- architectures that were read (catalog/known_models.c) --- */
+
+/* An empty hash table of entries that begin with an int32, its key; in the current context. */
+extern struct HTAB *hopper_table_by_id(Size entry);
+/*
+ * As hopper_find_model(), but each is read once as long as *known lives, which is NULL at first and
+ * then made in the current memory context. NULL where there is no such model.
+ */
+extern const hopper_model *hopper_known_model(struct HTAB **known, const hopper_name *models,
+											  int32 model_id);
+/* All architectures of a table that have no weights, by their text; in the current context. */
+extern struct HTAB *hopper_read_architectures(const hopper_name *models);
+/* The first of them with this text (UTF-8), if it is still there. */
+extern bool hopper_find_architecture(struct HTAB *read, const hopper_name *models,
+									 const char *arch, int32 *model_id);
 /* Number of float32 values in a bytea, without reading it; ERROR 22023 if ragged. */
 extern int64 hopper_float_count(Datum value);
 /* The float32 values of a bytea, copied to the current memory context; ERROR 22023 if ragged. */

@@ -49,12 +49,6 @@ typedef struct first_row
 	int			row;
 } first_row;
 
-static uint32
-hash_model(const void *key, Size size)
-{
-	return (uint32) *(const int32 *) key * 2654435761u;
-}
-
 /*
  * The new rows as configurations with the keys that they will have. Architectures are read once a
  * model; stored weights play no part in what can be wrong with parameters.
@@ -63,15 +57,8 @@ static hopper_config *
 configs_of_rows(const hopper_rows *rows, const hopper_name *models, int32 first_key)
 {
 	hopper_config *configs = palloc0(sizeof(hopper_config) * (rows->n_rows + 1));
-	HASHCTL		control = {0};
-	HTAB	   *firsts;
+	HTAB	   *firsts = hopper_table_by_id(sizeof(first_row));
 	int			row;
-
-	control.keysize = sizeof(int32);
-	control.entrysize = sizeof(first_row);
-	control.hash = hash_model;
-	control.hcxt = CurrentMemoryContext;
-	firsts = hash_create("hopper models", 64, &control, HASH_ELEM | HASH_FUNCTION | HASH_CONTEXT);
 
 	for (row = 0; row < rows->n_rows; row++)
 	{

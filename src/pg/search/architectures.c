@@ -68,7 +68,9 @@ hopper_search_network(hopper_automl *run, int32 template_id, const char *arch,
 		return network->model_id;
 	network->arch = pstrdup(arch);
 	/* An earlier search may have made it. */
-	if (hopper_find_architecture(&run->models, arch, &network->model_id))
+	if (run->architectures == NULL)
+		run->architectures = hopper_read_architectures(&run->models);
+	if (hopper_find_architecture(run->architectures, &run->models, arch, &network->model_id))
 		return network->model_id;
 	hopper_read_model(&run->models, template_id, &base);
 	name = cstring_to_text(psprintf("%s %s", base.name ? base.name

@@ -45,7 +45,9 @@ typedef struct hopper_automl
 	int			allocated;
 	int32	   *model_of_trial;
 	const char **impossible;
-	struct HTAB *networks;		/* architectures that were made (search/architectures.c), or NULL */
+	/* (search/architectures.c) that were made, and that were there before, or NULL */
+	struct HTAB *networks;
+	struct HTAB *architectures;
 	hopper_packed train;
 	int			rounds;
 	int64		iterations;		/* that were trained, or begun */

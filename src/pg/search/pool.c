@@ -34,6 +34,7 @@ typedef struct search_pool
 	hopper_config *configs;
 	bool	   *trains;
 	int			n_trials;
+	struct HTAB *models;		/* their architectures, or NULL */
 	int			n_training;
 	int			n_told;
 	int64		largest;		/* iterations to which a trial has been promoted */
@@ -154,7 +155,7 @@ load_configs(search_pool *pool)
 	}
 	memset(pool->configs + known, 0, (n - known) * sizeof(hopper_config));
 	memset(pool->trains + known, 0, (n - known) * sizeof(bool));
-	more = hopper_load_more_configs(&pool->run->selection, known, pool->configs, known, &n_more);
+	more = hopper_load_more_configs(&pool->run->selection, known, n, &pool->models, &n_more);
 	for (int i = 0; i < n_more; i++)
 	{
 		if (more[i].mst_key <= known || more[i].mst_key > n)
