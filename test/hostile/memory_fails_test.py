@@ -21,6 +21,8 @@ from stage import COMPILE, GRID, SMALL, execute
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 SOME = 12
+# The first ones fail where arguments are read, by calls of the core whose errors mean something else.
+FIRST = {"automl": 50}
 NEVER = 1 << 62
 
 # By the C function; after a comma, another way to call it.
@@ -204,7 +206,8 @@ def test_every_allocation(session, memory, name):
     count = memory.stop()
     numbers = range(1, count + 1)
     if "HOPPER_ALL_FAULTS" not in os.environ and count > SOME:
-        numbers = sorted(random.Random(name).sample(numbers, SOME))
+        chosen = random.Random(name).sample(numbers, SOME)
+        numbers = sorted({*chosen, *numbers[:FIRST.get(name, 0)]})
     errors = 0
     for number in numbers:
         memory.fail(process, number)

@@ -93,8 +93,8 @@ read_measures(hopper_automl *run)
 	hopper_rows *rows;
 	hopper_error error;
 
-	if (core->search.measures(run->options.objective, run->options.constraints, &rows,
-							  &error) != 0)
+	if (!hopper_accepts(core->search.measures(run->options.objective, run->options.constraints,
+											  &rows, &error), &error))
 		return;
 	run->n_measures = rows->n_rows;
 	run->measures = palloc(Max(rows->n_rows, 1) * sizeof(char *));

@@ -93,3 +93,11 @@ hopper_throw(const hopper_error *error)
 			 hint ? errhint("%s", hopper_from_utf8(hint)) : 0));
 	pg_unreachable();
 }
+
+bool
+hopper_accepts(int code, const hopper_error *error)
+{
+	if (code == HOPPER_OUT_OF_MEMORY || code == HOPPER_CANCELLED || code == HOPPER_INTERNAL)
+		hopper_throw(error);
+	return code == 0;
+}

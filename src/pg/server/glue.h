@@ -51,6 +51,12 @@ extern void hopper_throw(const hopper_error *error) pg_attribute_noreturn();
 /* Calls that return 0 on success: HOPPER_CHECK(core->list(what, &rows, &error), error) */
 #define HOPPER_CHECK(call, error) \
 	do { if ((call) != 0) hopper_throw(&(error)); } while (0)
+/*
+ * Whether such a call went well, where the caller says in its own words, or elsewhere, what the
+ * core's error says of what it was given. That there is no memory, or that the statement ends, says
+ * nothing of that: it is raised.
+ */
+extern bool hopper_accepts(int code, const hopper_error *error);
 
 /* --- result sets (server/result_set.c) --- */
 

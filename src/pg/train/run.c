@@ -83,9 +83,9 @@ hopper_training_costs(const hopper_training *training)
 		}
 		/* A step costs something for the smallest model, too. */
 		costs[i] = 1e5;
-		if (hopper_core()->inspect_model(training->configs[i].model_arch,
-										 training->configs[i].model_arch_size, &info,
-										 &error) == 0)
+		if (hopper_accepts(hopper_core()->inspect_model(training->configs[i].model_arch,
+														training->configs[i].model_arch_size,
+														&info, &error), &error))
 			costs[i] += info.flops;
 	}
 	return costs;

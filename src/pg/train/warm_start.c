@@ -228,7 +228,8 @@ gather_state(const hopper_outputs *outputs, hopper_config *config, int64 n_parts
 	gather.state = MemoryContextAllocHuge(CurrentMemoryContext, gather.size);
 	read_parts(outputs, config, n_parts, gather_part, &gather);
 	config->state = gather.state;
-	if (hopper_core()->verify_state(config->state, config->state_size, digest, &error) != 0)
+	if (!hopper_accepts(hopper_core()->verify_state(config->state, config->state_size, digest,
+													&error), &error))
 		refuse_damaged(outputs, config, &error);
 }
 
