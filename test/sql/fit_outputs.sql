@@ -42,7 +42,7 @@ SELECT source_table, validation_table, model, model_info, dependent_varname, ind
     warm_start, name, description, end_training_time >= start_training_time AS in_order,
     num_classes, y_class_values, dependent_vartype, normalizing_const, metrics_iters
 FROM "My Models_summary" \gx
-SELECT s.seed, threads, dtype, training_metrics_mode, numerics_class LIKE '%fp32%' AS numerics,
+SELECT s.seed, threads, dtype, training_metrics_mode, validation_freq, numerics_class LIKE '%fp32%' AS numerics,
     seconds > 0 AS timed, models_trained, models_failed, best_mst_key, best_metric,
     s.source_checksum = p.checksum AS checksum, s.validation_checksum = v.checksum AS validation_checksum,
     training_rows, validation_rows, s.independent_vartype, s.independent_type, s.independent_shape,
@@ -118,5 +118,8 @@ SELECT mst_key, metrics_iters, array_length(training_loss, 1) AS training,
     ARRAY(SELECT i FROM generate_series(1, 5) i WHERE v.validation_loss[i] IS DISTINCT FROM a.validation_loss[i])
         AS not_validated, v.state_digest = a.state_digest AS same
 FROM validated_info v JOIN validated_always_info a USING (mst_key, metrics_iters, training_loss) ORDER BY mst_key;
+
+SELECT v.validation_freq, a.validation_freq AS always, g.validation_freq AS without
+FROM validated_summary v, validated_always_summary a, given_summary g;
 
 DROP SCHEMA hopper_fit_outputs CASCADE;

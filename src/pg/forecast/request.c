@@ -98,9 +98,10 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 	summary = hopper_relation_oid(&outputs.summary, false);
 	if (hopper_select("SELECT source_table, validation_table, model_arch_table,"
 					  " num_iterations::pg_catalog.int4, metrics_compute_frequency,"
-					  " threads::pg_catalog.int4, %s, %s FROM %s",
+					  " threads::pg_catalog.int4, %s, %s, %s FROM %s",
 					  hopper_column_selected(summary, "training_metrics_mode"),
 					  hopper_column_selected(summary, "dtype"),
+					  hopper_column_selected(summary, "validation_freq"),
 					  outputs.summary.quoted) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -112,6 +113,9 @@ hopper_forecast_finished_run(hopper_forecast_request *request, hopper_measured_r
 	models = name_cell(&outputs.summary, 3);
 	options->num_iterations = count_cell(&outputs.summary, 4, PG_INT32_MAX);
 	options->metrics_compute_frequency = count_cell(&outputs.summary, 5, PG_INT32_MAX);
+	/* Tables of earlier versions do not tell it. */
+	if (hopper_cell(0, 9))
+		options->validation_freq = count_cell(&outputs.summary, 9, PG_INT32_MAX);
 	options->threads = count_cell(&outputs.summary, 6, HOPPER_MAX_THREADS);
 	options->training_metrics =
 		hopper_training_metrics_named(hopper_text_cell(&outputs.summary, 0, 7));

@@ -104,6 +104,7 @@ static const struct
 	{"threads", "threads that trained"},
 	{"dtype", "what products of layers were computed in"},
 	{"training_metrics_mode", "how training metrics were taken: running, final or every"},
+	{"validation_freq", "models were validated at every so many iterations"},
 	{"numerics_class", "models of one class can be continued and compared bit by bit"},
 	{"seconds", "that the call took"},
 	{"seconds_busy", "of all threads together, in which they trained or evaluated"},

@@ -68,13 +68,15 @@ static const struct
 {
 	const char *now;
 	const char *before;
+	bool		needed;			/* to read what it goes with, where it is not NULL */
 } changed[] =
 {
-	{"training_metrics_mode", "training_metrics"},	/* 0.1.0 */
-	{"dtype", "precision"},
-	{"inputs", NULL},
-	{"outputs", NULL},
-	{"padding", NULL},
+	{"training_metrics_mode", "training_metrics", true},	/* 0.1.0 */
+	{"dtype", "precision", true},
+	{"inputs", NULL, true},
+	{"outputs", NULL, true},
+	{"padding", NULL, true},
+	{"validation_freq", NULL, false},
 };
 
 const char *
@@ -88,6 +90,15 @@ hopper_column_there(Oid relation, const char *column)
 				get_attnum(relation, changed[i].before) != InvalidAttrNumber
 				? changed[i].before : column;
 	return column;
+}
+
+bool
+hopper_column_needed(const char *column)
+{
+	for (int i = 0; i < lengthof(changed); i++)
+		if (strcmp(column, changed[i].now) == 0)
+			return changed[i].needed;
+	return true;
 }
 
 const char *

@@ -41,6 +41,8 @@ extern bool hopper_is_made(Oid relation, hopper_made_kind kind);
 extern const char *hopper_column_there(Oid relation, const char *column);
 /* The same to be selected: quoted, or a NULL of type text. */
 extern const char *hopper_column_selected(Oid relation, const char *column);
+/* Whether its value, where it is not NULL, must not be left out of a table without the column. */
+extern bool hopper_column_needed(const char *column);
 
 /*
  * Before tables[0] and its companions, the others, are made. Where tables[0] is there already:

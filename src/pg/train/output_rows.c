@@ -124,7 +124,7 @@ hopper_output_insert(const hopper_name *table, const hopper_output_row *row)
 		const char *column = hopper_column_there(relation, row->names[i]);
 
 		/* An earlier version's table has no place for it, and misses it as little. */
-		if (column == NULL && row->nulls[i])
+		if (column == NULL && (row->nulls[i] || !hopper_column_needed(row->names[i])))
 			continue;
 		types[n] = row->types[i];
 		values[n] = row->values[i];
@@ -362,6 +362,10 @@ hopper_summary_row(const hopper_name *model, const hopper_packed *train,
 	put_text(row, "dtype", options->precision);
 	put_text(row, "training_metrics_mode",
 			 training ? hopper_training_metrics_name(options->training_metrics) : NULL);
+	/* What is not given, or zero, is the frequency of all metrics. */
+	hopper_put(row, "validation_freq", INT4OID,
+			   Int32GetDatum(options->validation_freq > 0 ? options->validation_freq
+							 : record->frequency), valid == NULL);
 	put_text(row, "numerics_class", numerics_class(training));
 	put_seconds(row, "seconds", info->seconds_wall);
 	put_seconds(row, "seconds_busy", info->seconds_busy);
