@@ -154,11 +154,11 @@ def test_a_search_is_one_run_of_which_a_timeline_is_kept(connection):
     assert query(connection, "SELECT num_iterations, models_trained, models_failed FROM one_run_summary") == [(9, visited, 0)]
 
 
-def wide(connection, name, limit, hidden="1, 2", more=""):
+def wide(connection, name, limit, hidden="1, 2", more="", grid=GRID):
     query(connection, f"SET hopper.memory_limit = '{limit}'")
     try:
         return query(connection, CALL.replace("'architectures'", "'wide'").replace("ARRAY[1, 2]", f"ARRAY[{hidden}]")
-                     + ", automl_params => 'R=9, eta=3'" + more + ")", name, name + "_best", GRID)[0]
+                     + ", automl_params => 'R=9, eta=3'" + more + ")", name, name + "_best", grid)[0]
     finally:
         query(connection, "RESET hopper.memory_limit")
 
@@ -196,6 +196,25 @@ def test_a_trial_that_the_run_has_not_planned_for_is_trained_nevertheless(connec
     assert outcome(connection, "unplanned") == outcome(connection, "planned")
     runs = "SELECT count(DISTINCT run) FROM hopper.run_timeline('{}')"
     assert value(connection, runs.format("planned")) == 1 < value(connection, runs.format("unplanned"))
+
+
+def test_rounds_call_tables_in_the_making_by_the_names_that_they_will_have(connection, networks):
+    more = ", parallel => 1, replace => true"
+    wide(connection, "rounds", "1GB", "3, 2", more)
+    del connection.notices[:]
+    query(connection, "SET client_min_messages = notice")
+    # Some of the models of the rounds fail, with a WARNING.
+    grid = GRID.replace("[0.0003, 0.3, 'log']", "[0.0003, 1e30, 'log']")
+    try:
+        wide(connection, "rounds", "8.9MB", "3, 2", more, grid)
+    finally:
+        query(connection, "SET client_min_messages = warning")
+    assert any("round 1," in line for line in connection.notices)
+    assert any(line.startswith('WARNING:  fit "rounds": configuration') for line in connection.notices)
+    assert [line for line in connection.notices if "hopper_new" in line] == []
+    assert query(connection, "SELECT DISTINCT output_name FROM hopper.journal_runs"
+                             " WHERE output = 'rounds'::regclass") == [("rounds",)]
+    assert ('no configuration of "rounds" finished',) in query(connection, "SELECT error FROM rounds_rungs")
 
 
 TOWER = """{"class_name": "Sequential", "config": {"layers": [

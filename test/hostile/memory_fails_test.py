@@ -53,6 +53,9 @@ CALLS = {
     "fit_multiple_model, warm start":
         "SELECT models_trained + models_failed FROM hopper.fit_multiple_model('packed', 'run', 'configs', 1,"
         " warm_start := true)",
+    "fit_multiple_model, replaced":
+        "SELECT models_trained + models_failed FROM hopper.fit_multiple_model('packed', 'run', 'configs', 1,"
+        " replace := true)",
     "from_safetensors":
         f"SELECT length(hopper.from_safetensors($${SMALL}$$, hopper.to_safetensors($${SMALL}$$,"
         " decode(repeat('0000803f', 17), 'hex'))))",
@@ -120,6 +123,8 @@ CALLS = {
         "SELECT hopper.training_preprocessor('points', 'made', 'y', 'x', validation_fraction := 0.25)",
     "training_preprocessor, outputs":
         """SELECT hopper.training_preprocessor('points', 'made', '{"a": "y", "b": "id"}', 'x', weight_varname := 'id')""",
+    "training_preprocessor, replaced":
+        "SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x', validation_fraction := 0.25, replace := true)",
     "training_preprocessor, sequences":
         """SELECT hopper.training_preprocessor('points', 'made', 'y', 'x', pad_to := '{"x": 3}', truncate := 'pre')""",
     "validation_preprocessor": "SELECT hopper.validation_preprocessor('points', 'made', 'y', 'x', 'packed')",

@@ -73,7 +73,7 @@ make_room(hopper_pack_job *job)
 	/* Rows that the old table had put aside may be among those that the new one is trained on. */
 	else if (job->n_tables == 2 && hopper_pack_has_split(&request->output))
 		job->n_tables = hopper_pack_tables(&request->output, true, job->tables);
-	hopper_name_elsewhere(job->tables, job->n_tables, HOPPER_NEW, job->made);
+	hopper_name_new(job->tables, job->n_tables, "", job->made);
 }
 
 /* What is computed is in the place of the old tables, or stays where it was made. */

@@ -58,9 +58,8 @@ create_tables(evaluation_tables *tables)
 	memcpy(tables->made, tables->final, sizeof(tables->made));
 	for (int i = 0; i < N_TABLES; i++)
 		if (tables->replaces[i])
-			hopper_name_elsewhere(&tables->final[i], 1,
-								  i == OF_ALL ? HOPPER_NEW : HOPPER_NEW "_confusion",
-								  &tables->made[i]);
+			hopper_name_new(&tables->final[i], 1, i == OF_ALL ? "" : "_confusion",
+							&tables->made[i]);
 	if (tables->has[OF_ALL])
 	{
 		hopper_exec("CREATE TABLE %s (loss pg_catalog.float8, metric pg_catalog.float8,"

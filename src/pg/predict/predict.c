@@ -23,7 +23,7 @@ hopper_predict_prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, i
 						  !PG_ARGISNULL(at_replace) && PG_GETARG_BOOL(at_replace)))
 		return;
 	hopper_require_other_table(&run->final.name, "output_table", &run->source, "source_table");
-	hopper_name_elsewhere(&run->final, 1, HOPPER_NEW, &made);
+	hopper_name_new(&run->final, 1, "", &made);
 	run->output_table = made.name;
 }
 

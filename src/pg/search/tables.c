@@ -133,8 +133,10 @@ make_room(hopper_automl *run, bool replace)
 	config_tables(&run->final_selection, configs);
 	run->replaces_output = hopper_make_room(models, lengthof(models), replace);
 	run->replaces_selection = hopper_make_room(configs, lengthof(configs), replace);
-	hopper_name_elsewhere(models, lengthof(models), HOPPER_NEW, made_models);
-	hopper_name_elsewhere(configs, lengthof(configs), HOPPER_NEW "_configs", made_configs);
+	if (run->replaces_output)
+		hopper_name_new(models, lengthof(models), "", made_models);
+	if (run->replaces_selection)
+		hopper_name_new(configs, lengthof(configs), "_configs", made_configs);
 	hopper_search_name_tables(run, run->replaces_output ? &made_models[0].name : &models[0].name,
 							  run->replaces_selection ? &made_configs[0].name : &configs[0].name);
 }
@@ -190,9 +192,9 @@ hopper_search_replace_tables(hopper_automl *run)
 	if (!run->replaces_output && !run->replaces_selection)
 		return;
 	if (run->replaces_output && !replace_models(run))
-		run->final_output = run->output;
+		run->final_output = hopper_name_itself(&run->output);
 	if (run->replaces_selection && !replace_configs(run))
-		run->final_selection = run->selection;
+		run->final_selection = hopper_name_itself(&run->selection);
 	hopper_search_name_tables(run, &run->final_output, &run->final_selection);
 	outputs = hopper_outputs_named(&run->output);
 	hopper_outputs_update_names(&outputs);

@@ -185,10 +185,14 @@ names_to_give(const exchange *work)
 }
 
 static void
-tell_kept(const exchange *work, const ErrorData *error)
+tell_kept(exchange *work, const ErrorData *error)
 {
 	bool		models = work->tables[0].kind == HOPPER_MADE_MODELS;
+	hopper_made *kept = palloc(work->n * sizeof(hopper_made));
 
+	for (int i = 0; i < work->n; i++)
+		kept[i] = (hopper_made) {hopper_name_itself(&work->others[i].name), work->others[i].kind};
+	work->others = kept;
 	ereport(WARNING,
 			(errmsg("\"%s\" could not be replaced, what was computed is in \"%s\"",
 					work->tables[0].name.shown, work->others[0].name.shown),
@@ -262,6 +266,8 @@ hopper_exchange_results(const hopper_made *tables, const hopper_made *others, in
 		grant_all(&work);
 		error = put_in_place(&work);
 	}
+	/* They have their names now, or keep those that they have. */
+	hopper_show_itself(&others[0].name);
 	if (error)
 		tell_kept(&work, error);
 	AtEOXact_GUC(true, level);

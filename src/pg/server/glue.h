@@ -155,6 +155,8 @@ typedef struct hopper_name
 extern hopper_name hopper_parse_name(text *value, const char *argument);
 /* The name of a relation that is there, as one would write it. */
 extern hopper_name hopper_name_of(Oid relation);
+/* The same; messages call it what they would call it now (server/shown.c). */
+extern hopper_name hopper_name_itself(const hopper_name *name);
 /* <name>_<suffix> in the same schema. */
 extern hopper_name hopper_name_with_suffix(const hopper_name *name, const char *suffix);
 /* As the user wrote it, quoted: for hints and results that are typed in again. */
@@ -192,6 +194,15 @@ extern void hopper_require_select(Oid relation);
 extern AttrNumber hopper_require_column(Oid relation, const char *column);
 /* ERROR 42703 with all of these names (char *) that are no columns. */
 extern void hopper_require_columns(Oid relation, List *columns);
+
+/* --- what messages call tables (server/shown.c) --- */
+
+/* palloc'ed; the schema may be NULL. */
+extern char *hopper_name_shown(const char *schema, bool qualified, const char *name);
+/* Messages call the table what `as` is called, and <name>_<suffix> likewise. */
+extern void hopper_show_as(const hopper_name *name, const hopper_name *as);
+/* From now on by its own name, if it was not. */
+extern void hopper_show_itself(const hopper_name *name);
 
 /* --- SQL (server/sql.c; local/cursor.c, greenplum/cursor.c) --- */
 

@@ -300,6 +300,15 @@ hopper_name_elsewhere(const hopper_made *tables, int n, const char *prefix, hopp
 }
 
 void
+hopper_name_new(const hopper_made *tables, int n, const char *what, hopper_made *named)
+{
+	hopper_name_elsewhere(tables, n, psprintf("hopper_new%s", what), named);
+	hopper_show_as(&named[0].name, &tables[0].name);
+	for (int i = 0; i < n; i++)
+		named[i].name = hopper_name_itself(&named[i].name);
+}
+
+void
 hopper_rename_made(const hopper_name *table, const hopper_name *new_name)
 {
 	Oid			relation = hopper_relation_oid(table, false);

@@ -59,7 +59,11 @@ extern bool hopper_make_room(const hopper_made *tables, int n, bool replace);
  */
 extern void hopper_name_elsewhere(const hopper_made *tables, int n, const char *prefix,
 								  hopper_made *named);
-#define HOPPER_NEW "hopper_new"
+/*
+ * The same for tables in the making, "hopper_new<what>" before a number: messages call them by the
+ * names of `tables`, until hopper_exchange_results() or the end of the statement.
+ */
+extern void hopper_name_new(const hopper_made *tables, int n, const char *what, hopper_made *named);
 /* The names of `tables` for another tables[0]; ERROR 42622 where one is too long. */
 extern void hopper_name_like(const hopper_name *name, const hopper_made *tables, int n,
 							 hopper_made *named);

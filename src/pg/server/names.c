@@ -51,7 +51,7 @@ make_name(char *schema, bool qualified, char *name)
 	result.qualified = qualified;
 	result.quoted = schema ? psprintf("%s.%s", hopper_identifier(schema), hopper_identifier(name))
 		: hopper_identifier(name);
-	result.shown = qualified ? psprintf("%s.%s", schema, name) : name;
+	result.shown = hopper_name_shown(schema, qualified, name);
 	return result;
 }
 
@@ -132,6 +132,12 @@ hopper_name_of(Oid relation)
 }
 
 hopper_name
+hopper_name_itself(const hopper_name *name)
+{
+	return make_name(name->schema, name->qualified, name->name);
+}
+
+hopper_name
 hopper_name_with_suffix(const hopper_name *name, const char *suffix)
 {
 	char	   *longer = psprintf("%s_%s", name->name, suffix);
@@ -158,7 +164,8 @@ relation_shown(Oid relation)
 {
 	char	   *name = get_rel_name(relation);
 
-	return name ? name : psprintf("%u", relation);
+	return name ? hopper_name_shown(schema_name(get_rel_namespace(relation)), false, name)
+		: psprintf("%u", relation);
 }
 
 /* The nearest of the rows' first column in SPI_tuptable, or NULL. */

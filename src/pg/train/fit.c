@@ -281,8 +281,9 @@ hopper_fit_finish(hopper_fit *request)
 	hopper_outputs_write_models(&request->made, training);
 	if (replaces(request) && !hopper_outputs_replace(&request->outputs, &request->made))
 	{
-		request->outputs = request->made;
-		request->output = request->made.model;
+		request->output = hopper_name_itself(&request->made.model);
+		request->outputs = request->made = hopper_outputs_named(&request->output);
+		training->quoted = hopper_written_name(&request->output);
 	}
 	request->record.best = hopper_outputs_best(&request->outputs, request->record.rank_by);
 	hopper_outputs_write_summary(&request->outputs, training, &request->record);

@@ -97,7 +97,7 @@ hopper_outputs_make_room(const hopper_outputs *outputs, bool replace)
 		n = HOPPER_OUTPUT_TABLES;
 	if (!hopper_make_room(tables, n, replace))
 		return *outputs;
-	hopper_name_elsewhere(tables, n, HOPPER_NEW, working);
+	hopper_name_new(tables, n, "", working);
 	return hopper_outputs_named(&working[0].name);
 }
 
