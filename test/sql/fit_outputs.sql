@@ -121,5 +121,7 @@ FROM validated_info v JOIN validated_always_info a USING (mst_key, metrics_iters
 
 SELECT v.validation_freq, a.validation_freq AS always, g.validation_freq AS without
 FROM validated_summary v, validated_always_summary a, given_summary g;
+SELECT v.predicted < a.predicted AS fewer FROM hopper.explain_fit(model_table => 'validated', measure => true) v
+JOIN hopper.explain_fit(model_table => 'validated_always', measure => true) a USING (item) WHERE item = 'hop';
 
 DROP SCHEMA hopper_fit_outputs CASCADE;
