@@ -99,6 +99,14 @@ void Collect(std::vector<Problem>* problems, Read read) {
   }
 }
 
+// Keys are printed in front of an equals sign.
+void RequireKeyName(const std::string& name, const std::string& what) {
+  const bool ok = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+  if (!ok) Refuse(what + " has the key " + RenderString(name), "Keys are names of arguments.");
+}
+
 OptimizerChoice ReadOptimizerDictionary(const Value& dict, bool random,
                                         std::vector<Problem>* problems) {
   if (dict.kind != Value::Kind::kDict) {
@@ -115,6 +123,7 @@ OptimizerChoice ReadOptimizerDictionary(const Value& dict, bool random,
              "Keys are names of an optimizer's arguments.");
     }
     if (entry.key.text != "optimizer") {
+      RequireKeyName(entry.key.text, "optimizer_params_list");
       choice.arguments.push_back(ReadParameter(entry.key.text, entry.value, random));
       return;
     }
@@ -139,8 +148,16 @@ std::vector<OptimizerChoice> ReadOptimizerList(const Value& list, bool random,
            "Write [{'optimizer': ['Adam'], 'lr': [0.01, 0.001]}], for example.");
   }
   std::vector<OptimizerChoice> choices;
-  for (const Value& dict : list.items) {
-    Collect(problems, [&] { choices.push_back(ReadOptimizerDictionary(dict, random, problems)); });
+  for (size_t i = 0; i < list.items.size(); ++i) {
+    const size_t before = problems->size();
+    Collect(problems,
+            [&] { choices.push_back(ReadOptimizerDictionary(list.items[i], random, problems)); });
+    if (list.items.size() == 1) break;
+    // Which of them: several may have the same names and numbers.
+    for (size_t k = before; k < problems->size(); ++k) {
+      std::string& message = (*problems)[k].message;
+      message = "grid at \"optimizer_params_list[" + std::to_string(i + 1) + "]\": " + message;
+    }
   }
   return choices;
 }
@@ -225,14 +242,6 @@ int RankOfCompileKey(const std::string& name) {
   return name == "metrics" ? 0 : name == "loss" ? 1 : 2;
 }
 
-// Keys are printed in front of an equals sign.
-void RequireKeyName(const std::string& name, const std::string& what) {
-  const bool ok = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
-  if (!ok) Refuse(what + " has the key " + RenderString(name), "Keys are names of arguments.");
-}
-
 void ReadCompileGrid(const std::string& text, bool random, GridSpace* space,
                      std::vector<Problem>* problems) {
   const auto collect = [problems](const auto& read) { Collect(problems, read); };
@@ -264,11 +273,6 @@ void ReadCompileGrid(const std::string& text, bool random, GridSpace* space,
   };
   for (const ValueEntry& entry : compile.entries) {
     collect([&] { read_compile(entry); });
-  }
-  for (const OptimizerChoice& choice : space->optimizers) {
-    for (const GridParameter& argument : choice.arguments) {
-      collect([&] { RequireKeyName(argument.name, "optimizer_params_list"); });
-    }
   }
   if (space->optimizers.empty() && compile.Find("optimizer_params_list") == nullptr &&
       compile.Find("optimizer") == nullptr) {

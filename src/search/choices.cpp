@@ -1,6 +1,8 @@
 #include "search/choices.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -24,6 +26,51 @@ bool HasWord(const Value& value) {
   return std::any_of(value.items.begin(), value.items.end(), HasWord) ||
          std::any_of(value.entries.begin(), value.entries.end(),
                      [](const ValueEntry& entry) { return HasWord(entry.value); });
+}
+
+// Whether the message quotes a word of the value.
+bool Quotes(const std::string& message, const Value& value) {
+  if (value.IsText() && message.find('"' + value.text + '"') != std::string::npos) return true;
+  return std::any_of(value.items.begin(), value.items.end(),
+                     [&](const Value& item) { return Quotes(message, item); }) ||
+         std::any_of(value.entries.begin(), value.entries.end(),
+                     [&](const ValueEntry& entry) { return Quotes(message, entry.value); });
+}
+
+// The dimension and, where the message does not tell, the number of its choice.
+std::string NameOf(const Dimension& dimension, size_t choice, const std::string& message) {
+  if (Quotes(message, dimension.choices[choice])) return dimension.name;
+  return dimension.name + "[" + std::to_string(choice + 1) + "]";
+}
+
+// The choice of a point without which it would not have the problem: an optimizer of several, whose
+// arguments have names and numbers like those of the others. "" where there is none, or `check` is
+// `spent` and finds nothing any more.
+std::string ChoiceWith(const Problem& problem, const SearchSpace& space, const SearchPoint& point,
+                       const PointCheck& check, const std::function<bool()>& spent) {
+  std::vector<double> numbers;
+  for (size_t d = 0; d < space.size(); ++d) {
+    numbers.push_back(std::isnan(point[d]) ? space.dimensions()[d].FromUnit(0.5) : point[d]);
+  }
+  for (size_t d = 0; d < space.size(); ++d) {
+    const Dimension& dimension = space.dimensions()[d];
+    if (dimension.kind != DimensionKind::kChoice || std::isnan(point[d])) continue;
+    const auto chosen = static_cast<size_t>(point[d]);
+    if (!dimension.numbered && !HasWord(dimension.choices[chosen])) continue;
+    for (size_t i = 0; i < dimension.choices.size(); ++i) {
+      if (i == chosen) continue;
+      std::vector<double> others = numbers;
+      others[d] = static_cast<double>(i);
+      const std::vector<Problem> found =
+          check(space, space.Fill([&](size_t at) { return others[at]; }));
+      if (spent()) return "";
+      if (std::none_of(found.begin(), found.end(),
+                       [&](const Problem& one) { return one.message == problem.message; })) {
+        return NameOf(dimension, chosen, problem.message);
+      }
+    }
+  }
+  return "";
 }
 
 class Checker {
@@ -61,23 +108,8 @@ class Checker {
     return known->second;
   }
 
-  // Sets what must be so that the dimension applies.
-  void Activate(size_t d, Numbers* numbers) const {
-    for (const DimensionCondition& condition : space_.dimensions()[d].conditions) {
-      double& parent = (*numbers)[condition.parent];
-      const std::vector<double>& allowed = condition.allowed;
-      if (allowed.empty()) {
-        const Dimension& dimension = space_.dimensions()[condition.parent];
-        parent = dimension.Nearest(std::clamp(parent, condition.low, condition.high));
-      } else if (std::find(allowed.begin(), allowed.end(), parent) == allowed.end()) {
-        parent = allowed.front();
-      }
-      Activate(condition.parent, numbers);
-    }
-  }
-
   Numbers With(Numbers numbers, size_t d, double value) const {
-    Activate(d, &numbers);
+    space_.Activate(d, &numbers);
     numbers[d] = value;
     return numbers;
   }
@@ -111,7 +143,7 @@ class Checker {
       for (size_t k = 0; other != d && k < Choices(other); ++k) {
         if (checks_ >= kMaxChecks) return;
         Numbers pair = With(tried, other, static_cast<double>(k));
-        Activate(d, &pair);
+        space_.Activate(d, &pair);
         pair[d] = choice;
         if (Problems(pair).size() <= usual.size()) return;
       }
@@ -169,13 +201,29 @@ void CheckTexts(const SearchSpace& space, const std::string& place, const PointC
   for (const NeverPossible& one : found.choices) {
     Problem problem = one.problem;
     said.insert(problem.message);
-    problem.message = place + space.dimensions()[one.dimension].name + "\": " + problem.message;
+    problem.message = place +
+                      NameOf(space.dimensions()[one.dimension], one.choice, problem.message) +
+                      "\": " + problem.message;
     problems->push_back(problem);
   }
   bytes = 0;
   const PointCheck read = if_small(ReadTexts);
+  const auto spent = [&] { return bytes > kTriedBytes; };
+  std::set<std::string> of_choices;
   for (const SearchPoint& point : ProbePoints(space)) {
-    for (const Problem& problem : read(space, point)) add(problem);
+    for (Problem problem : read(space, point)) {
+      // Several choices may have it.
+      if (!said.insert(problem.message).second && of_choices.count(problem.message) == 0) continue;
+      const std::string with = ChoiceWith(problem, space, point, read, spent);
+      if (!with.empty()) {
+        of_choices.insert(problem.message);
+        problem.message = place + with + "\": " + problem.message;
+        if (!said.insert(problem.message).second) continue;
+      } else if (of_choices.count(problem.message) > 0) {
+        continue;
+      }
+      problems->push_back(problem);
+    }
   }
   // Alone it is said of the configurations, where none of them can be trained.
   if (problems->size() == before) return;

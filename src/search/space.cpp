@@ -247,9 +247,13 @@ SearchPoint SearchSpace::ParsePoint(const std::string& text) const {
 
 std::vector<SearchPoint> ProbePoints(const SearchSpace& space) {
   std::vector<SearchPoint> points;
+  std::vector<double> middle;
+  for (const Dimension& dimension : space.dimensions()) middle.push_back(dimension.FromUnit(0.5));
   const auto add = [&](size_t changed, double value) {
-    points.push_back(space.Fill(
-        [&](size_t d) { return d == changed ? value : space.dimensions()[d].FromUnit(0.5); }));
+    std::vector<double> numbers = middle;
+    space.Activate(changed, &numbers);
+    numbers[changed] = value;
+    points.push_back(space.Fill([&](size_t d) { return numbers[d]; }));
   };
   for (size_t d = 0; d < space.size(); ++d) {
     const Dimension& dimension = space.dimensions()[d];
@@ -264,6 +268,20 @@ std::vector<SearchPoint> ProbePoints(const SearchSpace& space) {
   }
   if (space.size() == 0) points.push_back(space.Fill([](size_t) { return kInactive; }));
   return points;
+}
+
+void SearchSpace::Activate(size_t dimension, std::vector<double>* numbers) const {
+  for (const DimensionCondition& condition : dimensions_[dimension].conditions) {
+    double& parent = (*numbers)[condition.parent];
+    const std::vector<double>& allowed = condition.allowed;
+    if (allowed.empty()) {
+      parent =
+          dimensions_[condition.parent].Nearest(std::clamp(parent, condition.low, condition.high));
+    } else if (std::find(allowed.begin(), allowed.end(), parent) == allowed.end()) {
+      parent = allowed.front();
+    }
+    Activate(condition.parent, numbers);
+  }
 }
 
 SearchConfiguration SearchSpace::Configuration(const SearchPoint& point) const {

@@ -46,6 +46,7 @@ struct Dimension {
   std::vector<Value> choices;                  // of kChoice; not empty
   std::vector<DimensionCondition> conditions;  // all of them must hold
   bool structural = false;                     // changes the architecture: weights cannot stay
+  bool numbered = false;                       // choices are numbers of what stands in a list
   std::vector<std::string> used_in;            // "compile_params", "architecture 3"
 
   // How many values there are; 0: infinitely many.
@@ -107,6 +108,8 @@ class SearchSpace {
     }
     return point;
   }
+  // Sets in numbers, one a dimension, what must be so that the dimension applies.
+  void Activate(size_t dimension, std::vector<double>* numbers) const;
   // Uniform numbers in (0, 1), one a dimension, as a point.
   SearchPoint FromUnits(const std::vector<double>& units) const {
     return Fill([&](size_t d) { return dimensions_[d].FromUnit(units[d]); });
@@ -192,7 +195,7 @@ struct DimensionRow {
 std::vector<DimensionRow> DescribeSpace(const SearchSpace& space);
 
 // Some points for trying their texts before a search begins: the middle of the space, and from
-// there each choice and the ends of each range.
+// there each choice and the ends of each range, where they apply.
 std::vector<SearchPoint> ProbePoints(const SearchSpace& space);
 
 // JSON of a value that JSON can say.

@@ -110,6 +110,7 @@ SearchSpace ParseSearchGrid(const std::vector<int32_t>& model_ids, const std::st
   dimensions[1].kind = DimensionKind::kChoice;
   dimensions[1].used_in = {compile};
   const bool one = grid.optimizers.size() == 1;
+  dimensions[1].numbered = !one;
   for (size_t i = 0; i < grid.optimizers.size(); ++i) {
     dimensions[1].choices.push_back(Value::Integer(static_cast<int64_t>(i) + 1));
     const std::string prefix = one ? "" : "optimizer_params_list[" + std::to_string(i + 1) + "].";

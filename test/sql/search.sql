@@ -193,6 +193,15 @@ SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', 
 SELECT hopper.explain_automl('search_packed', 'search_networks', 1,
     $$ {'loss': ['categorical_crossentropy'], 'optimizer_params_list': [{'optimizer': ['SGD']}, {'optimizer': ['Adm', 'Adam']}]} $$,
     $$ {'batch_size': [16]} $$);
+-- one of several, which differ in their arguments alone
+SELECT hopper.explain_automl('search_packed', 'search_networks', 1,
+    $$ {'loss': ['categorical_crossentropy'], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.1]},
+        {'optimizer': ['SGD'], 'lr': [-1, 0.1]}, {'optimizer': ['SGD'], 'momentum': [0.9]}, {'optimizer': ['SGD'], 'rho': [0.9]}]} $$,
+    $$ {'batch_size': [16]} $$);
+SELECT hopper.generate_model_configs('search_networks', 'other', 1,
+    $$ {'loss': ['categorical_crossentropy'], 'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.1]},
+        {'optimizer': ['SGD'], 'lr': 0.1}, {'optimizer': [1], 'lr': [0.1]}]} $$,
+    $$ {'batch_size': [16]} $$);
 -- a network that never fits the data
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', 1,
     $$ {'loss': ['categorical_crossentropy'], 'metrics': [['accuracy']], 'optimizer_params_list': [{'optimizer': ['SGD']}]} $$,

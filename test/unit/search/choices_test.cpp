@@ -85,5 +85,78 @@ TEST(CheckChoices, SaysWhatIsWrongEverywhere) {
   EXPECT_EQ(everywhere, 1U);
 }
 
+// --- texts of a search: which of several is wrong ---
+
+std::vector<std::string> Messages(const std::vector<Problem>& problems) {
+  std::vector<std::string> messages;
+  for (const Problem& problem : problems) messages.push_back(problem.message);
+  return messages;
+}
+
+std::vector<std::string> SaidOfGrid(const std::string& optimizers,
+                                    const std::string& loss = "'mse'") {
+  std::vector<Problem> problems;
+  const SearchSpace space = ParseSearchGrid(
+      {1}, "{'loss': [" + loss + "], 'optimizer_params_list': [" + optimizers + "]}",
+      "{'batch_size': [8]}", &problems);
+  if (problems.empty()) CheckTexts(space, "grid at \"", {}, &problems);
+  return Messages(problems);
+}
+
+std::vector<std::string> SaidOfSpace(const std::string& parameters, const std::string& optimizer) {
+  std::vector<Problem> problems;
+  ParseSearchSpace("{\"parameters\": {" + parameters +
+                       "}, \"compile_params\": {\"loss\": \"mse\", \"optimizer\": " + optimizer +
+                       "}, \"fit_params\": {}}",
+                   {{1, "{}"}}, &problems);
+  return Messages(problems);
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(CheckTexts, NamesTheOptimizerOfSeveralWhoseArgumentIsWrong) {
+  const std::string good = "{'optimizer': ['Adam'], 'lr': [0.1, 0.01]}";
+  const std::string bad = "{'optimizer': ['Adam'], 'lr': [0.1, -1]}";
+  const std::string wrong = "learning rate must be positive, got -1";
+  EXPECT_EQ(SaidOfGrid(good + ", " + good), Texts{});
+  const auto at = [&](const std::string& place) { return "grid at \"" + place + "\": " + wrong; };
+  EXPECT_EQ(SaidOfGrid(good + ", " + bad + ", " + good), Texts{at("optimizer_params_list[2]")});
+  EXPECT_EQ(SaidOfGrid(bad + ", " + good + ", " + bad),
+            (Texts{at("optimizer_params_list[1]"), at("optimizer_params_list[3]")}));
+  // Of one there is nothing to tell.
+  EXPECT_EQ(SaidOfGrid(bad), Texts{wrong});
+}
+
+// It is not the middle of the space that the others are tried from.
+TEST(CheckTexts, LooksWhereAnArgumentApplies) {
+  EXPECT_EQ(SaidOfGrid("{'optimizer': ['Adam'], 'lr': [-1, 0.1]}, {'optimizer': ['SGD']},"
+                       " {'optimizer': ['RMSprop']}"),
+            Texts{"grid at \"optimizer_params_list[1]\": learning rate must be positive, got -1"});
+}
+
+TEST(CheckTexts, NamesTheDictionaryThatCannotBeRead) {
+  EXPECT_EQ(SaidOfGrid("{'optimizer': ['Adam'], 'lr': [0.1]}, {'optimizer': ['Adam'], 'lr': 0.1}"),
+            Texts{"grid at \"optimizer_params_list[2]\": value of \"lr\" must be a list, got 0.1"});
+  EXPECT_EQ(SaidOfGrid("{'optimizer': ['Adam'], 'lr': 0.1}"),
+            Texts{"value of \"lr\" must be a list, got 0.1"});
+}
+
+TEST(CheckTexts, BlamesNoOptimizerForTheLoss) {
+  const std::string two = "{'optimizer': ['Adam']}, {'optimizer': ['SGD']}";
+  for (const std::string& message : SaidOfGrid(two, "'mze'")) {
+    EXPECT_EQ(message.find("optimizer"), std::string::npos) << message;
+  }
+}
+
+TEST(CheckTexts, NamesTheChoiceOfAParameter) {
+  const std::vector<std::string> said =
+      SaidOfSpace(R"x("how": ["SGD(lr=0.1)", "SGD(lr=-1)"])x", R"x({"hopper": "how"})x");
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].rfind("search space at \"parameters.how[2]\": ", 0), 0U) << said[0];
+  // A word that the message has is said once.
+  EXPECT_EQ(SaidOfSpace(R"x("how": ["sgd", "adm"])x", R"x({"hopper": "how"})x"),
+            Texts{"search space at \"parameters.how\": optimizer \"adm\" is not known"});
+}
+
 }  // namespace
 }  // namespace hopper
