@@ -110,6 +110,7 @@ std::optional<int64_t> SearchJournal::Propose(SearchProposer* proposer, int brac
     decision.score = proposal->score;
     decision.reason = std::move(proposal->reason);
   } else {
+    space_exhausted_ = true;
     NoteExhausted(decision,
                   "the search space has no configuration that was not proposed: there are " +
                       std::to_string(trials_.size()) + " trials");

@@ -147,6 +147,8 @@ class SearchJournal {
   double now() const { return now_; }
   Standing StandingOf(const SearchOutcome& outcome) const;
   bool IsTried(const SearchPoint& point) const;
+  // A proposal was wanted, and no point was left.
+  bool SpaceIsExhausted() const { return space_exhausted_; }
   // How many trials were made here, the ones of earlier searches left out.
   int64_t CountOwn() const { return own_; }
   // Draw number `draw` of a stream that only this use has.
@@ -188,8 +190,9 @@ class SearchJournal {
   std::vector<RungEnd> rungs_;
   std::deque<SearchPoint> first_;
   std::set<std::string> tried_;
-  int64_t own_ = 0;  // trials that are not of an earlier search
-  bool exhausted_ = false;
+  int64_t own_ = 0;         // trials that are not of an earlier search
+  bool exhausted_ = false;  // that was noted
+  bool space_exhausted_ = false;
   int64_t max_configs_ = 0;  // 0: no limit
   double now_ = 0;
 };

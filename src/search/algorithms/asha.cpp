@@ -2,7 +2,12 @@
 // "A System for Massively Parallel Hyperparameter Tuning", MLSys 2020, algorithm 2): a free seat
 // promotes the best of the best 1/eta of the highest rung that has one, else it tries a new
 // configuration. Nothing waits.
+//
+// Where the space has fewer configurations than were asked for, a seat for a new one promotes the
+// best that waits in the lowest rung instead, as long as the search trains no more than it would
+// have with all of them: as if the first rung were eta times as long from there on.
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "search/algorithms/common.h"
@@ -19,20 +24,25 @@ class Asha : public SearchAlgorithm {
         left_(configs),
         eta_(static_cast<size_t>(eta)),
         resources_(std::move(resources)),
-        rungs_(resources_.size()) {}
+        rungs_(resources_.size()) {
+    for (size_t k = 0; k < rungs_.size(); ++k) {
+      iterations_left_ += configs * StepOf(k);
+      configs /= eta;
+    }
+  }
 
   std::optional<SearchWork> Next(SearchJournal* journal) override {
     for (size_t k = rungs_.size() - 1; k-- > 0;) {
-      if (auto work = Promote(k, journal)) return work;
+      if (auto work = PromoteBest(k, journal)) return work;
     }
-    if (left_ == 0) return {};
-    const auto trial = journal->Propose(proposer_.get(), -1, 0, resources_[0]);
-    if (!trial) {
+    if (left_ > 0) {
+      if (const auto trial = journal->Propose(proposer_.get(), -1, 0, resources_[0])) {
+        --left_;
+        return Begin(*trial, 0);
+      }
       left_ = 0;
-      return {};
     }
-    --left_;
-    return SearchWork{*trial, resources_[0]};
+    return journal->SpaceIsExhausted() ? PromoteNext(journal) : std::nullopt;
   }
 
   void Told(int64_t id, SearchJournal* journal) override {
@@ -62,28 +72,58 @@ class Asha : public SearchAlgorithm {
     bool left = false;  // promoted, or failed
   };
 
-  std::optional<SearchWork> Promote(size_t k, SearchJournal* journal) {
-    std::vector<Member>& rung = rungs_[k];
-    const size_t best = rung.size() / eta_;
-    for (size_t place = 0; place < best; ++place) {
-      if (rung[place].left) continue;
-      rung[place].left = true;
-      Decision decision;
-      decision.kind = DecisionKind::kPromoted;
-      decision.trial = rung[place].trial;
-      decision.rung = static_cast<int>(k) + 1;
-      decision.resource = resources_[k + 1];
-      decision.reason = "place " + std::to_string(place + 1) + " of " +
-                        std::to_string(rung.size()) + " told so far, the best " +
-                        std::to_string(best) + " go on";
-      journal->Note(std::move(decision));
-      return SearchWork{rung[place].trial, resources_[k + 1]};
+  // Iterations of a trial in rung k, after those of the rung below.
+  int64_t StepOf(size_t k) const { return resources_[k] - (k > 0 ? resources_[k - 1] : 0); }
+
+  SearchWork Begin(int64_t trial, size_t k) {
+    iterations_left_ -= StepOf(k);
+    return {trial, resources_[k]};
+  }
+
+  SearchWork Promote(size_t k, size_t place, const std::string& reason, SearchJournal* journal) {
+    Member& member = rungs_[k][place];
+    member.left = true;
+    Decision decision;
+    decision.kind = DecisionKind::kPromoted;
+    decision.trial = member.trial;
+    decision.rung = static_cast<int>(k) + 1;
+    decision.resource = resources_[k + 1];
+    decision.reason = "place " + std::to_string(place + 1) + " of " +
+                      std::to_string(rungs_[k].size()) + " told so far, " + reason;
+    journal->Note(std::move(decision));
+    return Begin(member.trial, k + 1);
+  }
+
+  // The best of a rung that has not left it; its size where there is none.
+  size_t BestWaiting(size_t k) const {
+    const std::vector<Member>& rung = rungs_[k];
+    return static_cast<size_t>(
+        std::find_if(rung.begin(), rung.end(), [](const Member& member) { return !member.left; }) -
+        rung.begin());
+  }
+
+  std::optional<SearchWork> PromoteBest(size_t k, SearchJournal* journal) {
+    const size_t best = rungs_[k].size() / eta_;
+    const size_t place = BestWaiting(k);
+    if (place >= best || (fills_up_ && StepOf(k + 1) > iterations_left_)) return {};
+    return Promote(k, place, "the best " + std::to_string(best) + " go on", journal);
+  }
+
+  std::optional<SearchWork> PromoteNext(SearchJournal* journal) {
+    for (size_t k = 0; k + 1 < rungs_.size(); ++k) {
+      const size_t place = BestWaiting(k);
+      if (place == rungs_[k].size()) continue;
+      if (StepOf(k + 1) > iterations_left_) return {};
+      fills_up_ = true;
+      return Promote(k, place, "the next to go on as nothing is left to begin", journal);
     }
     return {};
   }
 
   std::unique_ptr<SearchProposer> proposer_;
-  int64_t left_;
+  int64_t left_;                 // configurations to begin
+  int64_t iterations_left_ = 0;  // of what so many configurations are to cost
+  bool fills_up_ = false;        // some went on in the place of configurations that are not there
   size_t eta_;
   std::vector<int64_t> resources_;
   std::vector<std::vector<Member>> rungs_;  // each from best to worst

@@ -356,6 +356,75 @@ TEST(Asha, NeverWaits) {
   EXPECT_GE(Count(search, DecisionKind::kCompleted), 2);
 }
 
+// Six points of which the n-th has the n-th loss.
+Search AshaOverSix(const std::string& arguments, const LossOf& loss) {
+  SearchRequest request = RequestOf(SpaceOf(R"({"a": [1, 2, 3, 4, 5, 6]})"), "asha", arguments);
+  request.seats = 1;
+  Search search(std::move(request));
+  Drive(&search, loss);
+  return search;
+}
+
+TEST(Asha, WhereNothingIsLeftToBeginTheNextOfTheLowestRungGoOn) {
+  const auto loss = [](const SearchPoint& point, int64_t) { return Loss(point[0]); };
+  // As many configurations as there are: two of six go on at least, and that is all.
+  const Search enough = AshaOverSix("num_configs=6, R=9", loss);
+  EXPECT_EQ(Count(enough, DecisionKind::kExhausted), 0);
+  EXPECT_LT(Count(enough, DecisionKind::kPromoted), 6);
+  // Room for many more: in the end all of them have trained to the end.
+  const Search all = AshaOverSix("num_configs=1000, R=9", loss);
+  EXPECT_EQ(Count(all, DecisionKind::kExhausted), 1);
+  EXPECT_EQ(all.iterations(), 6 * 9);
+  EXPECT_EQ(all.end_reason(), "nothing is left to train");
+  // Before, each takes the lowest rung's best, so that none is left out for a later rung.
+  std::map<int64_t, int> rung_of;
+  int next_ones = 0;
+  for (const Decision& decision : all.journal().decisions()) {
+    if (decision.kind == DecisionKind::kProposed) rung_of[decision.trial] = 0;
+    if (decision.kind != DecisionKind::kPromoted) continue;
+    EXPECT_EQ(++rung_of[decision.trial], decision.rung);
+    if (decision.reason.find("as nothing is left to begin") == std::string::npos) continue;
+    ++next_ones;
+    for (const auto& [trial, rung] : rung_of) EXPECT_GE(rung, decision.rung - 1);
+    for (const auto& [trial, rung] : rung_of) {
+      // Who waits there yet is worse.
+      if (rung + 1 != decision.rung) continue;
+      EXPECT_GT(all.journal().trial(trial).point[0], all.journal().trial(decision.trial).point[0]);
+    }
+  }
+  EXPECT_GT(next_ones, 4);
+  // No more is trained than so many configurations take: twelve, four of them to 3, one to 9.
+  const Search some = AshaOverSix("num_configs=12, R=9", loss);
+  EXPECT_LE(some.iterations(), 12 + 4 * 2 + 6);
+  EXPECT_GT(some.iterations(), enough.iterations());
+}
+
+TEST(Asha, GoesOnWithNoneThatFailed) {
+  const Search search =
+      AshaOverSix("num_configs=1000, R=9", [](const SearchPoint& point, int64_t resource) {
+        if (point[0] < 2) return Failure("diverged");
+        return point[0] < 3 && resource == 3 ? Failure("late") : Loss(point[0]);
+      });
+  EXPECT_EQ(search.iterations(), 2 + 3 + 3 * 9);
+  // Of none at all it ends as before.
+  const Search none = AshaOverSix("num_configs=1000, R=9",
+                                  [](const SearchPoint&, int64_t) { return Failure("diverged"); });
+  EXPECT_EQ(none.iterations(), 6);
+}
+
+// What ends by its budget of configurations has not seen the whole space.
+TEST(Asha, ABudgetOfConfigurationsEndsIt) {
+  SearchRequest request =
+      RequestOf(SpaceOf(R"({"a": [1, 2, 3, 4, 5, 6]})"), "asha", "num_configs=1000, R=9");
+  request.seats = 1;
+  request.max_configs = 5;
+  Search search(std::move(request));
+  Drive(&search, [](const SearchPoint& point, int64_t) { return Loss(point[0]); });
+  for (const Decision& decision : search.journal().decisions()) {
+    EXPECT_EQ(decision.reason.find("as nothing is left to begin"), std::string::npos);
+  }
+}
+
 TEST(Median, StopsWhatIsWorseThanTheMedian) {
   SearchRequest request = RequestOf(SpaceOf(kUnit), "median",
                                     "num_configs=40, num_iterations=6, min_trials=3, grace=2");
