@@ -167,11 +167,19 @@ GpParameters FitGp(const Eigen::MatrixXd& x, const std::vector<bool>& choices,
   return parameters_at(best);
 }
 
-double ExpectedImprovement(double best, double mean, double deviation) {
-  if (deviation <= 0) return std::max(0.0, best - mean);
+double LogExpectedImprovement(double best, double mean, double deviation) {
+  if (deviation <= 0) return std::log(std::max(0.0, best - mean));
   const double z = (best - mean) / deviation;
-  const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * M_PI);
-  return deviation * (z * 0.5 * std::erfc(-z * M_SQRT1_2) + density);
+  const double log_density = -0.5 * z * z - 0.5 * std::log(2 * M_PI);
+  if (z > -5) {
+    const double mass = 0.5 * std::erfc(-z * M_SQRT1_2);
+    return std::log(deviation) + std::log(z * mass + std::exp(log_density));
+  }
+  // Far below the two terms cancel. With t = -z and Mills' ratio R(t) = 1 / (t + 1 / (t + 2 / (t +
+  // 3 / ...))) they are density (1 - t R(t)).
+  double fraction = 0;
+  for (int i = 40; i > 0; --i) fraction = i / (fraction - z);
+  return std::log(deviation) + log_density + std::log(fraction / (fraction - z));
 }
 
 }  // namespace hopper

@@ -48,7 +48,9 @@ double GpLogLikelihood(const Eigen::MatrixXd& x, const std::vector<bool>& choice
 GpParameters FitGp(const Eigen::MatrixXd& x, const std::vector<bool>& choices,
                    const Eigen::VectorXd& y, int steps);
 
-// Of a value below `best` (Jones, Schonlau, Welch 1998, formula 15).
-double ExpectedImprovement(double best, double mean, double deviation);
+// The logarithm of how far a value is expected to lie below `best` (Jones, Schonlau, Welch 1998,
+// formula 15): far above it improvements are too small for a number (Ament, Daulton, Eriksson,
+// Balandat, Bakshy: "Unexpected Improvements to Expected Improvement", NeurIPS 2023).
+double LogExpectedImprovement(double best, double mean, double deviation);
 
 }  // namespace hopper

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes search.json: what Optuna, scikit-learn and SciPy say about fixed histories of searches.
 
-  pip install optuna==5.0.0 scikit-learn==1.9.1 scipy==1.17.1
+  pip install optuna==5.0.0 scikit-learn==1.9.1 scipy==1.17.1 torch==2.11.0
   test/baseline/generate_search.py                  writes test/baseline/search.json
   test/baseline/generate_search.py --sobol-numbers  writes src/search/sobol_numbers.h
 
@@ -191,6 +191,16 @@ def gp_cases():
     return cases
 
 
+def log_improvement_cases():
+    """Of values that are normally distributed around -z with deviation 1, below 0."""
+    import torch
+    from optuna._gp.acqf import standard_logei
+
+    zs = [-200.0, -60.0, -30.0, -20.0, -10.0, -6.0, -5.001, -4.999, -3.0, -1.0, 0.0, 0.5, 2.0, 8.0, 50.0]
+    values = standard_logei(torch.tensor(zs, dtype=torch.float64)).tolist()
+    return [{"z": z, "value": value} for z, value in zip(zs, values)]
+
+
 def importance_cases():
     import optuna
     from optuna.importance import PedAnovaImportanceEvaluator
@@ -220,7 +230,7 @@ def main():
     if sys.argv[1:]:
         sys.exit(__doc__)
     table = {"sobol": sobol_cases(), "tpe": tpe_cases(), "gp": gp_cases(),
-             "importance": importance_cases()}
+             "log_improvement": log_improvement_cases(), "importance": importance_cases()}
     text = json.dumps(table, indent=None, separators=(",", ":"))
     (ROOT / "test/baseline/search.json").write_text(text + "\n")
 

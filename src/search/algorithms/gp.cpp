@@ -1,8 +1,9 @@
 // Bayesian optimization with a Gaussian process and expected improvement (Jones, Schonlau, Welch:
 // "Efficient Global Optimization of Expensive Black-Box Functions", 1998; Snoek, Larochelle, Adams:
-// "Practical Bayesian Optimization", 2012). Whole numbers, steps and choices are rounded before the
-// kernel sees them (Garrido-Merchan, Hernandez-Lobato 2020). What runs counts with the value that
-// the model expects of it ("kriging believer", Ginsbourger, Le Riche, Carraro 2010).
+// "Practical Bayesian Optimization", 2012), of which the logarithms are compared. Whole numbers,
+// steps and choices are rounded before the kernel sees them (Garrido-Merchan, Hernandez-Lobato
+// 2020). What runs counts with the value that the model expects of it ("kriging believer",
+// Ginsbourger, Le Riche, Carraro 2010).
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -28,6 +29,8 @@ constexpr double kFarStep = 0.1;  // of candidates around the best, in shares of
 constexpr double kNearSteps[] = {0.05, 0.02};  // around the best candidate, twice
 constexpr size_t kNear = 32;
 constexpr double kOtherChoice = 0.2;
+// A space of no more points than are looked at otherwise is looked at as a whole.
+constexpr uint64_t kMostListed = kAnywhere + kAround + 2 * kNear;
 
 // Losses as the model sees them: mean 0, variance 1, without outliers; failures and missed
 // constraints are as bad as the worst.
@@ -163,7 +166,7 @@ class GpProposer : public SearchProposer {
 
   struct Candidate {
     SearchPoint point;
-    double improvement = -1;
+    double improvement = -INFINITY;  // its logarithm
   };
 
   static void Improve(const SearchSpace& space, const Model& model,
@@ -175,8 +178,8 @@ class GpProposer : public SearchProposer {
     model.process->Predict(Encoded(space, model.used, pointers), &mean, &deviation);
     for (size_t i = 0; i < points.size(); ++i) {
       const Eigen::Index at = static_cast<Eigen::Index>(i);
-      const double improvement = ExpectedImprovement(model.best, mean[at], deviation[at]);
-      if (improvement > best->improvement) *best = {points[i], improvement};
+      const double improvement = LogExpectedImprovement(model.best, mean[at], deviation[at]);
+      if (best->point.empty() || improvement > best->improvement) *best = {points[i], improvement};
     }
   }
 
@@ -185,6 +188,33 @@ class GpProposer : public SearchProposer {
     const SearchSpace& space = journal.space();
     const Model model = ModelOf(journal, history);
     if (model.used.empty()) return {};
+    const uint64_t count = space.CountPoints(kMostListed + 1);
+    const bool is_small = count > 0 && count <= kMostListed;
+    const Candidate best =
+        is_small ? BestOfAll(journal, model) : BestOfSome(journal, history, model, draw);
+    if (best.point.empty()) return {};
+    char reason[160];
+    std::snprintf(reason, sizeof(reason),
+                  "largest expected improvement by a model of %zu results after %lld iterations",
+                  history.finished.size(), static_cast<long long>(history.resource));
+    return Proposal{best.point, std::exp(best.improvement), reason};
+  }
+
+  // Without a point where everything was tried, as below.
+  static Candidate BestOfAll(const SearchJournal& journal, const Model& model) {
+    std::vector<SearchPoint> points;
+    SearchPoint point = journal.space().First();
+    do {
+      if (!journal.IsTried(point)) points.push_back(point);
+    } while (journal.space().Next(&point));
+    Candidate best;
+    if (!points.empty()) Improve(journal.space(), model, points, &best);
+    return best;
+  }
+
+  static Candidate BestOfSome(const SearchJournal& journal, const ModelHistory& history,
+                              const Model& model, uint64_t draw) {
+    const SearchSpace& space = journal.space();
     const Philox random = journal.Random(kGpStream, draw);
     uint64_t next = 0;
     std::vector<SearchPoint> points;
@@ -197,18 +227,17 @@ class GpProposer : public SearchProposer {
         return space.dimensions()[d].FromUnit(random.UniformDouble(next + d));
       }));
     }
-    std::vector<int64_t> ranked = history.finished;
-    std::vector<size_t> places(ranked.size());
+    std::vector<size_t> places(history.finished.size());
     std::iota(places.begin(), places.end(), size_t{0});
     std::stable_sort(places.begin(), places.end(), [&](size_t a, size_t b) {
       return history.standings[a] < history.standings[b];
     });
     for (size_t i = 0; i < kAround; ++i) {
-      const int64_t from = ranked[places[i % std::min(kBestTrials, places.size())]];
+      const int64_t from = history.finished[places[i % std::min(kBestTrials, places.size())]];
       add(Moved(space, journal.trial(from).point, kFarStep, random, next));
     }
-    if (points.empty()) return {};
     Candidate best;
+    if (points.empty()) return best;
     Improve(space, model, points, &best);
     for (const double size : kNearSteps) {
       points.clear();
@@ -216,11 +245,7 @@ class GpProposer : public SearchProposer {
       for (size_t i = 0; i < kNear; ++i) add(Moved(space, from, size, random, next));
       if (!points.empty()) Improve(space, model, points, &best);
     }
-    char reason[160];
-    std::snprintf(reason, sizeof(reason),
-                  "largest expected improvement by a model of %zu results after %lld iterations",
-                  history.finished.size(), static_cast<long long>(history.resource));
-    return Proposal{std::move(best.point), best.improvement, reason};
+    return best;
   }
 
   size_t startup_;
