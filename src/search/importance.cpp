@@ -103,23 +103,23 @@ std::vector<double> DensityOf(const Dimension& dimension, const std::vector<doub
 
 std::vector<ParameterImportance> ParameterImportances(const SearchJournal& journal, size_t enough) {
   const ModelHistory history = HistoryOf(journal, enough);
-  std::vector<double> losses;
+  std::vector<Standing> standings;
   std::vector<const SearchPoint*> points;
   for (size_t i = 0; i < history.finished.size(); ++i) {
-    if (history.standings[i].grade != Standing::kKept) continue;
-    losses.push_back(history.standings[i].value);
+    if (history.standings[i].grade == Standing::kFailed) continue;
+    standings.push_back(history.standings[i]);
     points.push_back(&journal.trial(history.finished[i]).point);
   }
-  double cutoff = -INFINITY;
-  if (!losses.empty()) {
-    std::vector<double> sorted = losses;
+  std::vector<char> is_best(standings.size(), 0);
+  if (!standings.empty()) {
+    std::vector<Standing> sorted = standings;
     std::sort(sorted.begin(), sorted.end());
     const double place = std::ceil(kBestShare * static_cast<double>(sorted.size())) - 1;
-    cutoff = sorted[static_cast<size_t>(place)];
+    const Standing& cutoff = sorted[static_cast<size_t>(place)];
+    for (size_t i = 0; i < standings.size(); ++i) is_best[i] = cutoff < standings[i] ? 0 : 1;
   }
-  const double all = static_cast<double>(losses.size());
-  const double best = static_cast<double>(
-      std::count_if(losses.begin(), losses.end(), [&](double loss) { return loss <= cutoff; }));
+  const double all = static_cast<double>(standings.size());
+  const double best = static_cast<double>(std::count(is_best.begin(), is_best.end(), 1));
   std::vector<ParameterImportance> importances;
   double sum = 0;
   const SearchSpace& space = journal.space();
@@ -132,7 +132,7 @@ std::vector<ParameterImportance> ParameterImportances(const SearchJournal& journ
       const double value = (*points[i])[d];
       if (std::isnan(value)) continue;
       of_all.push_back(value);
-      if (losses[i] <= cutoff) of_best.push_back(value);
+      if (is_best[i] != 0) of_best.push_back(value);
     }
     ParameterImportance importance;
     importance.name = dimension.name;

@@ -17,7 +17,8 @@ struct ParameterImportance {
 };
 
 // In the space's order, of parameters with more than one value. Results are compared at the largest
-// resource that `enough` trials reached, failures and missed constraints left out.
+// resource that `enough` trials reached, as the search does: who misses a constraint stands behind
+// who keeps all. Failures are left out.
 std::vector<ParameterImportance> ParameterImportances(const SearchJournal& journal,
                                                       size_t enough = 10);
 

@@ -29,6 +29,26 @@ TEST(Importance, NothingCanBeToldOfNothing) {
   EXPECT_EQ(ParameterImportances(journal)[0].importance, 0);
 }
 
+// Good are those that the search prefers: first of all those that keep the constraints, or miss
+// them by least where nobody does.
+TEST(Importance, ConstraintsDecideWhoIsGood) {
+  const auto space = SpaceOf(R"({"x": {"type": "float", "low": 0, "high": 1},
+      "y": {"type": "float", "low": 0, "high": 1}})");
+  for (const double bound : {0.3, -1.0}) {
+    SearchJournal journal(space, 1, {{"loss", false, 1.0}}, {{"gap", bound, false}});
+    for (int i = 0; i < 100; ++i) {
+      const double x = i / 100.0;
+      const double y = (37 * i % 100) / 100.0;
+      SearchOutcome outcome = Loss(y);
+      outcome.constraints = {x};
+      journal.AddEarlier({x, y}, 1, outcome);
+    }
+    const std::vector<ParameterImportance> found = ParameterImportances(journal);
+    EXPECT_GT(found[0].importance, bound > 0 ? 0.1 : 0.8) << bound;
+    EXPECT_NEAR(found[0].importance + found[1].importance, 1, 1e-12);
+  }
+}
+
 // What only some trials have counts by its share of them.
 TEST(Importance, ConditionalParametersCount) {
   const auto space = SpaceOf(R"({"c": ["x", "y"],
