@@ -433,25 +433,25 @@ hopper_sql_describe_model(PG_FUNCTION_ARGS)
 {
 	hopper_name table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	int32		model_id = required_model_id(fcinfo, 1);
-	MemoryContext caller = CurrentMemoryContext;
 	hopper_model model;
-	char	   *arch;
+	const char *arch;
 	hopper_packed packed;
 
 	(void) hopper_require_model_table(&table);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	hopper_read_model(&table, model_id, &model);
-	arch = MemoryContextStrdup(caller, model.arch);
+	arch = model.arch;
 	if (!PG_ARGISNULL(2))
 	{
 		hopper_name data = hopper_name_argument(fcinfo, 2, "packed_table");
 
 		hopper_read_packed(&data, false, &packed);
 	}
+	/* The result lies in the query's memory; what describes the data goes with SPI's. */
+	(void) describe(fcinfo, arch, PG_ARGISNULL(2) ? NULL : &packed.desc);
 	SPI_finish();
-	/* Of the description numbers are read only, which do not go with SPI's memory. */
-	return describe(fcinfo, arch, PG_ARGISNULL(2) ? NULL : &packed.desc);
+	return (Datum) 0;
 }
 
 /* describe_model(model_arch) */

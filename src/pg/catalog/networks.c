@@ -204,6 +204,7 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 	hopper_name name = hopper_name_argument(fcinfo, 1, "packed_table");
 	hopper_packed *packed = palloc(sizeof(hopper_packed));
 	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext own;
 
 	net->activation = PG_ARGISNULL(at) ? "relu" : text_to_cstring(PG_GETARG_TEXT_PP(at));
 	net->dropout = PG_ARGISNULL(at + 1) ? 0 : PG_GETARG_FLOAT8(at + 1);
@@ -213,7 +214,10 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("dropout must be from 0 to below 1, got %g", net->dropout)));
 	hopper_connect();
+	/* What is read outlives SPI's memory. */
+	own = MemoryContextSwitchTo(caller);
 	hopper_read_packed(&name, false, packed);
+	MemoryContextSwitchTo(own);
 	if (packed->inputs.n > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -239,9 +243,6 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 				 errdetail("There is nothing to learn."),
 				 errhint("Pack rows of other classes, too, or numbers with label_kind => "
 						 "'value'.")));
-	/* SPI's memory goes with SPI_finish, and what is read lies in it. */
-	packed->desc.table_name = MemoryContextStrdup(caller, packed->desc.table_name);
-	packed->desc.y_column = MemoryContextStrdup(caller, packed->desc.y_column);
 	hopper_finish();
 }
 

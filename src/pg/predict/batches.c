@@ -8,6 +8,7 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
+#include "pg/server/made.h"
 #include "pg/server/words.h"
 
 /* Large enough for the matrix products, small enough for the caches and for cancelling. */
@@ -35,7 +36,7 @@ hopper_predict_comment(const hopper_prediction *run)
 		hopper_comment_column(&run->output_table, run->model.layer
 							  ? pstrdup(run->model.class_name)
 							  : psprintf("predicted_%s", run->model.class_name),
-							  run->model.layer ? "what this layer gives"
+							  run->model.layer ? HOPPER_LAYER_COMMENT
 							  : run->model.is_value ? "what the model predicts"
 							  : "the class in the label's own type");
 	hopper_comment_column(&run->output_table, run->id_column, "of the row that was predicted");

@@ -8,9 +8,13 @@
 #include <unistd.h>
 
 #include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/lsyscache.h"
 
 #include "pg/server/ceilings.h"
+#include "pg/server/row_types.h"
+#include "pg/train/outputs.h"
 #include "pg/server/words.h"
 
 #define MAX_READY 8
@@ -48,34 +52,43 @@ drop_ready_models(void)
 		drop_ready_model(&ready[i]);
 }
 
+/* A plain table alone: what stands behind views, foreign tables and children is not seen here. */
+static bool
+has_versions(Oid relation)
+{
+	return get_rel_relkind(relation) == RELKIND_RELATION && !has_subclass(relation);
+}
+
 /*
- * Changes whenever the model's row or the summary does, or the tables are replaced: transaction,
+ * Changes whenever the model's rows or the summary do, or the tables are replaced: transaction,
  * command and place of the rows. One transaction may train, predict and train again, and write its
  * rows to the same place each time.
  */
 static void
 current_version(const hopper_name *table, bool has_key, int32 mst_key, char *version)
 {
-	hopper_name summary = hopper_name_with_suffix(table, "summary");
+	hopper_outputs outputs = hopper_outputs_named(table);
 	char	   *text;
 	uint8		key[16];
 
-	/* Rows of a view have no version: its model is read anew for each call. */
+	/* Where rows have no version, as in a view, the model is read anew for each call. */
 	version[0] = '\0';
-	if (get_rel_relkind(hopper_relation_oid(table, false)) == RELKIND_VIEW ||
-		get_rel_relkind(hopper_relation_oid(&summary, false)) == RELKIND_VIEW)
+	if (!has_versions(hopper_relation_oid(table, false)) ||
+		!has_versions(hopper_relation_oid(&outputs.summary, false)) ||
+		!has_versions(hopper_relation_oid(&outputs.info, false)))
 		return;
 	/* Which one is the best depends on all that there are. */
 	if (has_key)
 		hopper_select("SELECT concat_ws(' ', m.tableoid, m.xmin, m.cmin, m.ctid,"
-					  " s.tableoid, s.xmin, s.cmin, s.ctid)"
-					  " FROM %s m, %s s WHERE m.mst_key = %d LIMIT 2", table->quoted,
-					  summary.quoted, mst_key);
+					  " i.tableoid, i.xmin, i.cmin, i.ctid, s.tableoid, s.xmin, s.cmin, s.ctid)"
+					  " FROM %s m JOIN %s i USING (mst_key), %s s WHERE m.mst_key = %d LIMIT 2",
+					  table->quoted, outputs.info.quoted, outputs.summary.quoted, mst_key);
 	else
 		hopper_select("SELECT concat_ws(' ', s.tableoid, s.xmin, s.cmin, s.ctid, (SELECT"
-					  "  string_agg(concat_ws(' ', m.tableoid, m.xmin, m.cmin, m.ctid), ','"
-					  "   ORDER BY m.mst_key) FROM %s m)) FROM %s s LIMIT 2", table->quoted,
-					  summary.quoted);
+					  "  string_agg(concat_ws(' ', m.tableoid, m.xmin, m.cmin, m.ctid, i.tableoid,"
+					  "   i.xmin, i.cmin, i.ctid), ',' ORDER BY m.mst_key, i.mst_key)"
+					  "  FROM %s m FULL JOIN %s i USING (mst_key))) FROM %s s LIMIT 2",
+					  table->quoted, outputs.info.quoted, outputs.summary.quoted);
 	text = SPI_processed == 1 ? hopper_cell(0, 1) : NULL;
 	if (text)
 	{
@@ -85,6 +98,23 @@ current_version(const hopper_name *table, bool has_key, int32 mst_key, char *ver
 			snprintf(version + 2 * i, 3, "%02x", key[i]);
 	}
 	SPI_freetuptable(SPI_tuptable);
+}
+
+/*
+ * Whether the caller may read the model's tables as they are: asked with each call, because rights
+ * are revoked and roles change in a session. Where only some columns are his, reading tells.
+ */
+static bool
+may_read(const hopper_name *table)
+{
+	hopper_outputs outputs = hopper_outputs_named(table);
+	const hopper_name *tables[] = {&outputs.model, &outputs.info, &outputs.summary};
+
+	for (int i = 0; i < lengthof(tables); i++)
+		if (pg_class_aclcheck(hopper_relation_oid(tables[i], false), GetUserId(),
+							  ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	return true;
 }
 
 static char **
@@ -277,7 +307,7 @@ describe_features(const hopper_trained *trained, int32 asked_type, const bool *i
 
 static hopper_ready_model *
 make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, int32 asked_type,
-		   const bool *is_bytea, const char *version)
+		   int n_asked, const bool *is_bytea, const char *version)
 {
 	hopper_ready_model *entry;
 	MemoryContext caller;
@@ -300,6 +330,8 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 						 hopper_columns_words(trained.n_x_columns, trained.x_columns))));
 	if (asked_type == READY_ROW && is_bytea == NULL)
 		is_bytea = trained_bytes(&trained, n_inputs);
+	else if (asked_type == READY_ROW && n_asked != n_inputs)
+		hopper_refuse_changed(table->shown, "It has other inputs now.");
 	describe_features(&trained, asked_type, is_bytea, &desc);
 
 	bytes = trained.config.n_weights * (int64) sizeof(float) + MODEL_OVERHEAD;
@@ -338,20 +370,22 @@ make_ready(const hopper_name *table, Oid relation, bool has_key, int32 mst_key, 
 }
 
 static hopper_ready_model *
-get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_type,
+get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_type, int n_inputs,
 		  const bool *is_bytea)
 {
 	Oid			relation = hopper_relation_oid(table, false);
 	char		version[READY_VERSION_SIZE];
 	hopper_ready_model *entry = NULL;
 	hopper_trained trained;
-	hopper_name summary;
+	hopper_outputs outputs = hopper_outputs_named(table);
+	bool		readable;
 
 	/* Its errors are those of a table that is none of training. */
-	summary = hopper_name_with_suffix(table, "summary");
 	if (get_attnum(relation, "model_weights") == InvalidAttrNumber ||
-		!OidIsValid(hopper_relation_oid(&summary, true)))
+		!OidIsValid(hopper_relation_oid(&outputs.summary, true)) ||
+		!OidIsValid(hopper_relation_oid(&outputs.info, true)))
 		hopper_read_trained_data(table, &trained);
+	readable = may_read(table);
 	current_version(table, has_key, mst_key, version);
 	for (int i = 0; i < MAX_READY; i++)
 	{
@@ -361,15 +395,17 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_typ
 			found->has_key != has_key || found->mst_key != mst_key ||
 			found->asked_type != asked_type)
 			continue;
-		if (found->busy || version[0] == '\0' || strcmp(found->version, version) != 0 ||
+		if (found->busy || !readable || version[0] == '\0' || strcmp(found->version, version) != 0 ||
 			!hopper_torch()->predictor.touch(found->predictor))
 			drop_ready_model(found);
 		else if (is_bytea == NULL ||
-				 memcmp(found->is_bytea, is_bytea, found->n_inputs * sizeof(bool)) == 0)
+				 (found->n_inputs == n_inputs &&
+				  memcmp(found->is_bytea, is_bytea, n_inputs * sizeof(bool)) == 0))
 			entry = found;
 	}
 	if (entry == NULL)
-		entry = make_ready(table, relation, has_key, mst_key, asked_type, is_bytea, version);
+		entry = make_ready(table, relation, has_key, mst_key, asked_type, n_inputs, is_bytea,
+						   version);
 	entry->last_use = ++n_uses;
 	return entry;
 }
@@ -377,13 +413,14 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_typ
 hopper_ready_model *
 hopper_ready_get(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_type)
 {
-	return get_ready(table, has_key, mst_key, asked_type, NULL);
+	return get_ready(table, has_key, mst_key, asked_type, 0, NULL);
 }
 
 hopper_ready_model *
-hopper_ready_get_row(const hopper_name *table, bool has_key, int32 mst_key, const bool *is_bytea)
+hopper_ready_get_row(const hopper_name *table, bool has_key, int32 mst_key, int n_inputs,
+					 const bool *is_bytea)
 {
-	return get_ready(table, has_key, mst_key, READY_ROW, is_bytea);
+	return get_ready(table, has_key, mst_key, READY_ROW, n_inputs, is_bytea);
 }
 
 const float *

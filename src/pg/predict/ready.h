@@ -23,7 +23,7 @@ typedef struct hopper_ready_model
 	int32		mst_key;
 	int32		asked_type;		/* hopper_type of the features, READY_BYTES or READY_ROW */
 	int			n_inputs;		/* READY_ROW */
-	bool	   *is_bytea;		/* by input */
+	bool	   *is_bytea;		/* by input, as it was asked for */
 	char		version[READY_VERSION_SIZE];	/* of its rows; "" where they have none */
 
 	MemoryContext context;		/* NULL: this place is free */
@@ -48,11 +48,13 @@ extern hopper_ready_model *hopper_ready_get(const hopper_name *table, bool has_k
 											int32 asked_type);
 /*
  * The same for rows, whose features are found by their names: inputs are computed with as doubles,
- * but for bytea, which holds the type of training. `is_bytea`: by input, or NULL: any entry, of
- * which a new one has those of the training data.
+ * but for bytea, which holds the type of training. `is_bytea`: by input, of which there are
+ * n_inputs, or NULL: any entry, of which a new one has those of the training data. What was got
+ * before may be gone then, and the table may hold another model: ERROR 55000 where that has another
+ * number of inputs.
  */
 extern hopper_ready_model *hopper_ready_get_row(const hopper_name *table, bool has_key,
-												int32 mst_key, const bool *is_bytea);
+												int32 mst_key, int n_inputs, const bool *is_bytea);
 /* The outputs for one row's features, entry->n_outputs numbers until the next call. */
 extern const float *hopper_ready_compute(hopper_ready_model *entry, const char *features,
 										 size_t size);

@@ -13,6 +13,7 @@
 #include "utils/tuplestore.h"
 #include "utils/typcache.h"
 
+#include "pg/server/row_types.h"
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_predict_row);
@@ -180,6 +181,7 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 	hopper_pack_values values;
 	hopper_pack_source source = {{0}};
 	hopper_ready_model *entry;
+	int32		asked;
 	Datum		datum;
 	bool		isnull = false;
 
@@ -201,20 +203,30 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 		hopper_predict_from_trained(&trained, &model);
 		hopper_predict_check_types(&model, 1, &column);
 	}
-	hopper_pack_values_init(&values, 1, &column, source.name.shown);
-	entry = hopper_ready_get(&table, has_key, mst_key,
-							 column.type == BYTEAOID ? READY_BYTES : values.type);
 	datum = PG_GETARG_DATUM(at);
 	isnull = PG_ARGISNULL(at);
-	if (!isnull)
-		check_features(entry, column.type, datum);
-	if (column.type == BYTEAOID)
-		hopper_pack_values_set_bytes_type(&values, entry->features.x_type, true);
-	hopper_pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
-	hopper_pack_values_take_padding(&values, entry->model.padding);
-	/* filled up with a number that the caller's type does not hold */
-	if (values.layout == PACK_ARRAY && values.type != entry->features.x_type)
-		entry = hopper_ready_get(&table, has_key, mst_key, values.type);
+	hopper_pack_values_init(&values, 1, &column, source.name.shown);
+	asked = column.type == BYTEAOID ? READY_BYTES : values.type;
+	/*
+	 * A second time where padding fills up with a number that the caller's type does not hold. That
+	 * may be another model: nothing of the first one is kept.
+	 */
+	for (int times = 0;; times++)
+	{
+		entry = hopper_ready_get(&table, has_key, mst_key, asked);
+		hopper_pack_values_init(&values, 1, &column, source.name.shown);
+		if (!isnull)
+			check_features(entry, column.type, datum);
+		if (column.type == BYTEAOID)
+			hopper_pack_values_set_bytes_type(&values, entry->features.x_type, true);
+		hopper_pack_values_set_shape(&values, entry->model.x_rank, entry->model.x_shape);
+		hopper_pack_values_take_padding(&values, entry->model.padding);
+		if (values.layout != PACK_ARRAY || values.type == entry->features.x_type)
+			break;
+		if (times > 0)
+			hopper_refuse_changed(table.shown, "It has other features now.");
+		asked = values.type;
+	}
 	answer(fcinfo, entry, &values, &source, &datum, &isnull);
 	hopper_finish();
 	return (Datum) 0;
@@ -243,14 +255,18 @@ compare_names(const void *a, const void *b)
 				  NameStr((*(const Form_pg_attribute *) b)->attname));
 }
 
-/* The columns that have the features' names, and their numbers in the row, from 0. */
+/*
+ * The columns that have the features' names; *places: their numbers in the row, from 0. Both are as
+ * many as this entry's features.
+ */
 static hopper_pack_column *
-find_columns(const hopper_ready_model *entry, TupleDesc desc, int *places)
+find_columns(const hopper_ready_model *entry, TupleDesc desc, int **places)
 {
 	hopper_pack_column *columns = palloc0(entry->n_x * sizeof(hopper_pack_column));
 	Form_pg_attribute *sorted = palloc(Max(desc->natts, 1) * sizeof(Form_pg_attribute));
 	int			n = 0;
 
+	*places = palloc(entry->n_x * sizeof(int));
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
 			sorted[n++] = TupleDescAttr(desc, i);
@@ -278,8 +294,8 @@ find_columns(const hopper_ready_model *entry, TupleDesc desc, int *places)
 			ereport(ERROR,
 					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
 					 errmsg("source_row has several columns \"%s\"", entry->x_columns[i])));
-		places[i] = (*found)->attnum - 1;
-		columns[i].name = entry->x_columns[i];
+		(*places)[i] = (*found)->attnum - 1;
+		columns[i].name = pstrdup(entry->x_columns[i]);
 		columns[i].declared = (*found)->atttypid;
 		columns[i].type = getBaseType((*found)->atttypid);
 		columns[i].sql_type = format_type_be((*found)->atttypid);
@@ -331,7 +347,7 @@ predict_record(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 {
 	bool		may_lack = hopper_predict_may_lack(fcinfo, at + 1);
 	hopper_name table = begin(fcinfo, at, "source_row", may_lack);
-	hopper_ready_model *entry = hopper_ready_get_row(&table, has_key, mst_key, NULL);
+	hopper_ready_model *entry = hopper_ready_get_row(&table, has_key, mst_key, 0, NULL);
 	hopper_pack_source source = {{0}};
 	hopper_pack_column *columns;
 	hopper_pack_values values;
@@ -355,13 +371,16 @@ predict_record(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 	row = PG_GETARG_HEAPTUPLEHEADER(at);
 	desc = lookup_rowtype_tupdesc_copy(HeapTupleHeaderGetTypeId(row),
 									   HeapTupleHeaderGetTypMod(row));
-	places = palloc(entry->n_x * sizeof(int));
-	columns = find_columns(entry, desc, places);
-	is_bytea = bytes_of(entry, columns);
-	if (memcmp(is_bytea, entry->is_bytea, entry->n_inputs * sizeof(bool)) != 0)
+	/* A second time where other inputs are bytea: perhaps another model, which is looked at anew. */
+	for (int times = 0;; times++)
 	{
-		entry = hopper_ready_get_row(&table, has_key, mst_key, is_bytea);
-		columns = find_columns(entry, desc, places);
+		columns = find_columns(entry, desc, &places);
+		is_bytea = bytes_of(entry, columns);
+		if (memcmp(is_bytea, entry->is_bytea, entry->n_inputs * sizeof(bool)) == 0)
+			break;
+		if (times > 0)
+			hopper_refuse_changed(table.shown, "It has other features now.");
+		entry = hopper_ready_get_row(&table, has_key, mst_key, entry->n_inputs, is_bytea);
 	}
 	describe_values(entry, columns, &values);
 

@@ -23,6 +23,11 @@
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
+#if PG_VERSION_NUM >= 110000
+#include "catalog/pg_inherits.h"
+#else
+#include "catalog/pg_inherits_fn.h"
+#endif
 #if PG_VERSION_NUM >= 120000
 #include "access/relation.h"
 #else

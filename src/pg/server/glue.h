@@ -81,8 +81,11 @@ extern void hopper_require_set_context(FunctionCallInfo fcinfo);
 extern Tuplestorestate *hopper_begin_result(FunctionCallInfo fcinfo, TupleDesc *descriptor);
 /* Returns all rows of a query (run by SPI, read-only) as the function's result set. */
 extern Datum hopper_return_query(FunctionCallInfo fcinfo, const char *query);
-/* The rows of several queries (char *), one after another. */
-extern Datum hopper_return_queries(FunctionCallInfo fcinfo, List *queries);
+/*
+ * The rows of several queries (char *), one after another. `owners`: with whose rights (Oid) each
+ * runs, which makes none of an owner's functions the caller's; NIL: with the caller's.
+ */
+extern Datum hopper_return_queries(FunctionCallInfo fcinfo, List *queries, List *owners);
 
 /* --- handles of the core that must not outlive the caller (server/guard.c) --- */
 
@@ -190,6 +193,8 @@ extern void hopper_require_other_table(const hopper_name *name, const char *argu
 									   const hopper_name *other, const char *other_argument);
 /* ERROR 42501 without this privilege. */
 extern void hopper_require_select(Oid relation);
+/* Whose it is; InvalidOid where it is gone. */
+extern Oid	hopper_owner(Oid relation);
 /* ERROR 42703 with the nearest column's name; returns the attribute number. */
 extern AttrNumber hopper_require_column(Oid relation, const char *column);
 /* ERROR 42703 with all of these names (char *) that are no columns. */
@@ -214,6 +219,12 @@ extern void hopper_show_itself(const hopper_name *name);
 extern void hopper_connect(void);
 extern void hopper_finish(void);
 /*
+ * After a wait for another session: what it has committed is seen from now on, as a statement that
+ * began after the wait would see it. Without effect under REPEATABLE READ and where the snapshot is
+ * not that of the innermost hopper_connect().
+ */
+extern void hopper_renew_snapshot(void);
+/*
  * A statement that defines, locks or fills what only we have touched: runs with search_path =
  * pg_catalog, pg_temp.
  */
@@ -224,6 +235,8 @@ extern void hopper_exec(const char *format,...) pg_attribute_printf(1, 2);
  * and type with its schema; the same holds for what is executed by SPI directly.
  */
 extern void hopper_change(const char *format,...) pg_attribute_printf(1, 2);
+/* The same in this snapshot: several statements read what there was at one moment. */
+extern void hopper_change_at(Snapshot snapshot, const char *format,...) pg_attribute_printf(2, 3);
 /*
  * A SELECT in the active snapshot, that of hopper_connect() or of the statement; rows in
  * SPI_tuptable; returns SPI_processed. Its names are looked up in pg_catalog and pg_temp; the

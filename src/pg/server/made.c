@@ -6,6 +6,8 @@
 #include "pg/server/made.h"
 
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "commands/comment.h"
 #include "commands/defrem.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -115,16 +117,38 @@ hopper_made_drop(hopper_made_kind kind)
 	return kinds[kind].drop;
 }
 
-/* Predictions are an id and classes, or an id and one predicted value. */
+static bool
+begins_with(Form_pg_attribute column, const char *text)
+{
+	return strncmp(NameStr(column->attname), text, strlen(text)) == 0;
+}
+
+/*
+ * Predictions are an id and classes, or an id and predicted values with their probabilities, one or
+ * of several outputs, or an id and what a layer gives, which only its comment tells from others'
+ * arrays.
+ */
 static bool
 has_predictions(Relation relation)
 {
 	TupleDesc	descriptor = RelationGetDescr(relation);
 	static const char *const classes[] = {"class_name", "class_value", "prob"};
+	int			n_predicted = 0;
 
-	if (descriptor->natts == 2)
-		return strncmp(NameStr(TupleDescAttr(descriptor, 1)->attname), "predicted_",
-					   strlen("predicted_")) == 0;
+	if (descriptor->natts == 2 && TupleDescAttr(descriptor, 1)->atttypid == FLOAT4ARRAYOID)
+	{
+		const char *comment = GetComment(RelationGetRelid(relation), RelationRelationId, 2);
+
+		if (comment && strcmp(comment, HOPPER_LAYER_COMMENT) == 0)
+			return true;
+	}
+	while (n_predicted + 1 < descriptor->natts &&
+		   (begins_with(TupleDescAttr(descriptor, n_predicted + 1), "predicted_") ||
+			(n_predicted > 0 &&
+			 begins_with(TupleDescAttr(descriptor, n_predicted + 1), "prob_"))))
+		n_predicted++;
+	if (n_predicted > 0)
+		return n_predicted == descriptor->natts - 1;
 	for (int i = 0; i < lengthof(classes); i++)
 		if (descriptor->natts < 2 + i ||
 			strcmp(NameStr(TupleDescAttr(descriptor, 1 + i)->attname), classes[i]) != 0)

@@ -33,6 +33,8 @@ typedef struct hopper_made
 
 /* Whether it is a table with the columns of its kind. */
 extern bool hopper_is_made(Oid relation, hopper_made_kind kind);
+/* The comment on the column of a table of predictions that holds what a layer gives. */
+#define HOPPER_LAYER_COMMENT "what this layer gives"
 /*
  * What such a table calls a column of today's: earlier versions called some otherwise, and made
  * tables without others, for which NULL is returned. A column that no version left out has its own

@@ -222,32 +222,42 @@ tell_waiting(const hopper_name *name)
 	ereport(NOTICE, (errmsg("waiting for other sessions that use \"%s\"", name->shown)));
 }
 
-/* Where another session has the table for itself, statements would wait without a word. */
+/*
+ * Where another session has the table for itself, statements would wait without a word. What was
+ * waited for stays locked while its name is looked up again: given back at once, it would have to be
+ * waited for anew, for ever where others queue for it.
+ */
 static Oid
 find_relation(const hopper_name *name)
 {
-	bool		told = false;
+	Oid			held = InvalidOid;
 
 	for (;;)
 	{
 		Oid			relation = RangeVarGetRelid(makeRangeVar(name->schema, name->name, -1), NoLock,
 												true);
-		bool		locked;
 
+		if (OidIsValid(held))
+		{
+			UnlockRelationOid(held, AccessShareLock);
+			/* It may be gone, and another have its name. */
+			if (held == relation)
+				return relation;
+		}
+		else if (OidIsValid(relation) && !ConditionalLockRelationOid(relation, AccessShareLock))
+			tell_waiting(name);
+		else
+		{
+			if (OidIsValid(relation))
+				UnlockRelationOid(relation, AccessShareLock);
+			return relation;
+		}
 		if (!OidIsValid(relation))
 			return relation;
-		locked = ConditionalLockRelationOid(relation, AccessShareLock);
-		if (!locked)
-		{
-			if (!told)
-				tell_waiting(name);
-			told = true;
-			LockRelationOid(relation, AccessShareLock);
-		}
-		UnlockRelationOid(relation, AccessShareLock);
-		/* After a wait it may be gone, and another have its name. */
-		if (locked)
-			return relation;
+		LockRelationOid(relation, AccessShareLock);
+		held = relation;
+		/* What the other session has done belongs to what is read from now on. */
+		hopper_renew_snapshot();
 	}
 }
 
@@ -363,6 +373,20 @@ hopper_require_select(Oid relation)
 
 	if (allowed != ACLCHECK_OK)
 		aclcheck_error(allowed, HOPPER_OBJECT_TABLE, relation_shown(relation));
+}
+
+Oid
+hopper_owner(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Oid			owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
 }
 
 /* "ln(a)", "a::real", "*": more than a name. */

@@ -4,6 +4,7 @@
  */
 #include "pg/server/glue.h"
 
+#include "miscadmin.h"
 #include "utils/guc.h"
 #include "utils/tuplestore.h"
 
@@ -115,10 +116,29 @@ hopper_without_jit(void)
 	return level;
 }
 
-static void
-put_query(Tuplestorestate *store, TupleDesc descriptor, const char *query)
+/*
+ * `owner`, where it is given: whose rights the query has, as maintenance of a table has its owner's
+ * (src/backend/commands/vacuum.c). An error restores the user with the transaction.
+ */
+static uint64
+select_as(Oid owner, const char *query)
 {
-	uint64		n_rows = hopper_select("%s", query);
+	Oid			user;
+	int			context;
+	uint64		n_rows;
+
+	GetUserIdAndSecContext(&user, &context);
+	if (OidIsValid(owner) && owner != user)
+		SetUserIdAndSecContext(owner, context | SECURITY_RESTRICTED_OPERATION);
+	n_rows = hopper_select("%s", query);
+	SetUserIdAndSecContext(user, context);
+	return n_rows;
+}
+
+static void
+put_query(Tuplestorestate *store, TupleDesc descriptor, const char *query, Oid owner)
+{
+	uint64		n_rows = select_as(owner, query);
 
 	if (SPI_tuptable->tupdesc->natts != descriptor->natts)
 		elog(ERROR, "the query returns %d columns where %d are declared",
@@ -133,16 +153,17 @@ put_query(Tuplestorestate *store, TupleDesc descriptor, const char *query)
 }
 
 Datum
-hopper_return_queries(FunctionCallInfo fcinfo, List *queries)
+hopper_return_queries(FunctionCallInfo fcinfo, List *queries, List *owners)
 {
 	TupleDesc	descriptor;
 	Tuplestorestate *store = hopper_begin_result(fcinfo, &descriptor);
 	ListCell   *cell;
+	int			at = 0;
 	int			level = hopper_without_jit();
 
 	hopper_connect();
 	foreach(cell, queries)
-		put_query(store, descriptor, lfirst(cell));
+		put_query(store, descriptor, lfirst(cell), owners ? list_nth_oid(owners, at++) : InvalidOid);
 	AtEOXact_GUC(false, level);
 	hopper_finish();
 	return (Datum) 0;
@@ -151,5 +172,5 @@ hopper_return_queries(FunctionCallInfo fcinfo, List *queries)
 Datum
 hopper_return_query(FunctionCallInfo fcinfo, const char *query)
 {
-	return hopper_return_queries(fcinfo, list_make1((void *) query));
+	return hopper_return_queries(fcinfo, list_make1((void *) query), NIL);
 }

@@ -4,8 +4,8 @@
  */
 #include "pg/server/row_types.h"
 
-static void
-refuse(const char *shown, const char *detail)
+void
+hopper_refuse_changed(const char *shown, const char *detail)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -13,6 +13,7 @@ refuse(const char *shown, const char *detail)
 			 errdetail("%s", detail),
 			 errhint("Let nobody replace it, its columns or their types meanwhile, functions of "
 					 "its own included.")));
+	pg_unreachable();
 }
 
 void
@@ -23,9 +24,9 @@ hopper_require_first_types(TupleDesc descriptor, int n, const Oid *types, const 
 		Form_pg_attribute column = TupleDescAttr(descriptor, i);
 
 		if (column->attisdropped)
-			refuse(shown, psprintf("Its column %d is gone.", i + 1));
+			hopper_refuse_changed(shown, psprintf("Its column %d is gone.", i + 1));
 		if (OidIsValid(types[i]) && column->atttypid != types[i])
-			refuse(shown, psprintf("Column \"%s\" is of type %s now; it was of type %s.",
+			hopper_refuse_changed(shown, psprintf("Column \"%s\" is of type %s now; it was of type %s.",
 								   NameStr(column->attname), format_type_be(column->atttypid),
 								   format_type_be(types[i])));
 	}
@@ -35,6 +36,6 @@ void
 hopper_require_row_types(TupleDesc descriptor, int n, const Oid *types, const char *shown)
 {
 	if (descriptor->natts != n)
-		refuse(shown, psprintf("Its rows have %d columns instead of %d.", descriptor->natts, n));
+		hopper_refuse_changed(shown, psprintf("Its rows have %d columns instead of %d.", descriptor->natts, n));
 	hopper_require_first_types(descriptor, n, types, shown);
 }

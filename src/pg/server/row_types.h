@@ -23,4 +23,8 @@ extern void hopper_require_row_types(TupleDesc descriptor, int n, const Oid *typ
 extern void hopper_require_first_types(TupleDesc descriptor, int n, const Oid *types,
 									   const char *shown);
 
+/* ERROR 55000: what has this name is not what was looked up; `detail` is a sentence. */
+extern void hopper_refuse_changed(const char *shown,
+								  const char *detail) pg_attribute_noreturn();
+
 #endif							/* HOPPER_ROW_TYPES_H */

@@ -32,6 +32,37 @@ format_statement(const char *format, va_list arguments)
 	return statement;
 }
 
+/* That of the innermost hopper_connect(), as long as it is the active one for certain. */
+static Snapshot connected = NULL;
+
+static void
+forget_transaction(XactEvent event, void *argument)
+{
+	connected = NULL;
+}
+
+static void
+forget_subtransaction(SubXactEvent event, SubTransactionId own, SubTransactionId parent,
+					  void *argument)
+{
+	connected = NULL;
+}
+
+static void
+push_snapshot(void)
+{
+	static bool registered = false;
+
+	if (!registered)
+	{
+		RegisterXactCallback(forget_transaction, NULL);
+		RegisterSubXactCallback(forget_subtransaction, NULL);
+		registered = true;
+	}
+	PushActiveSnapshot(GetTransactionSnapshot());
+	connected = GetActiveSnapshot();
+}
+
 void
 hopper_connect(void)
 {
@@ -39,13 +70,24 @@ hopper_connect(void)
 		elog(ERROR, "SPI_connect failed");
 	hopper_watch_client();
 	CommandCounterIncrement();
-	PushActiveSnapshot(GetTransactionSnapshot());
+	push_snapshot();
+}
+
+void
+hopper_renew_snapshot(void)
+{
+	if (connected == NULL || !ActiveSnapshotSet() || GetActiveSnapshot() != connected ||
+		IsolationUsesXactSnapshot())
+		return;
+	PopActiveSnapshot();
+	push_snapshot();
 }
 
 void
 hopper_finish(void)
 {
 	PopActiveSnapshot();
+	connected = NULL;
 	SPI_finish();
 }
 
@@ -84,6 +126,23 @@ hopper_change(const char *format,...)
 	statement = format_statement(format, arguments);
 	va_end(arguments);
 	execute(statement);
+}
+
+void
+hopper_change_at(Snapshot snapshot, const char *format,...)
+{
+	va_list		arguments;
+	char	   *statement;
+	int			rc;
+
+	va_start(arguments, format);
+	statement = format_statement(format, arguments);
+	va_end(arguments);
+	rc = SPI_execute_snapshot(hopper_prepare(statement, 0, NULL), NULL, NULL, snapshot,
+							  InvalidSnapshot, false, true, 0);
+	if (rc < 0)
+		elog(ERROR, "SPI_execute_snapshot failed: %s", SPI_result_code_string(rc));
+	pfree(statement);
 }
 
 static uint64

@@ -28,17 +28,14 @@ static Oid
 journal_owner(void)
 {
 	Oid			relation = get_relname_relid(JOURNAL_RUNS, get_namespace_oid("hopper", false));
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	Oid			owner;
+	Oid			owner = hopper_owner(relation);
 
-	if (!HeapTupleIsValid(tuple))
+	if (!OidIsValid(owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation \"hopper." JOURNAL_RUNS "\" does not exist"),
 				 errhint("Create the extension again: DROP EXTENSION model_hopper; CREATE "
 						 "EXTENSION model_hopper;")));
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
 	return owner;
 }
 

@@ -12,6 +12,7 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 #include "pg/server/words.h"
 #include "pg/train/options.h"
@@ -214,6 +215,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	hopper_name name;
 	hopper_best best;
 	hopper_grants *grants;
+	Snapshot	snapshot;
 	char	   *condition;
 	int64		n;
 
@@ -228,18 +230,35 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	name_like(&name, &model, &copy);
 	(void) hopper_make_room(copy.tables, copy.n, !PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
 	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
+	/* What is changed at the end must not be of a type with conditions. */
+	hopper_check_column(&model.outputs.summary, "model", TEXTOID);
+	hopper_check_column(&model.outputs.summary, "model_info", TEXTOID);
+	hopper_check_column(&model.outputs.summary, "best_mst_key", INT4OID);
+	hopper_check_column(&model.outputs.summary, "best_metric", TEXTOID);
+	hopper_check_column(&model.outputs.summary, "best_value", FLOAT8OID);
+	hopper_check_column(&model.outputs.summary, "models_trained", INT4OID);
 	grants = hopper_drop_to_replace(copy.tables, copy.n);
+	for (int i = 0; i < model.n; i++)
+		(void) hopper_source_oid(&model.tables[i].name);
+	/* All tables as they were at one moment: a training may go on beside this. */
+	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	for (int i = 0; i < model.n; i++)
 	{
 		const hopper_made *from = &model.tables[i];
 		/* What a search did stays whole, whichever of its models are copied. */
 		bool		whole = from->kind == HOPPER_MADE_RUN || i >= HOPPER_OUTPUT_TABLES;
 
-		hopper_exec("CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING CONSTRAINTS"
-					" INCLUDING INDEXES INCLUDING STORAGE INCLUDING COMMENTS)",
+		/*
+		 * Without what calls functions: conditions, defaults and indexes on expressions would be
+		 * the other owner's, and run with the rights of whoever writes the copy.
+		 */
+		hopper_exec("CREATE TABLE %s (LIKE %s INCLUDING STORAGE INCLUDING COMMENTS)",
 					copy.tables[i].name.quoted, from->name.quoted);
-		hopper_change("INSERT INTO %s SELECT * FROM %s%s", copy.tables[i].name.quoted,
-					  from->name.quoted, whole ? "" : condition);
+		if (hopper_output_key(from->kind))
+			hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (%s)", copy.tables[i].name.quoted,
+						hopper_output_key(from->kind));
+		hopper_change_at(snapshot, "INSERT INTO %s SELECT * FROM %s%s",
+						 copy.tables[i].name.quoted, from->name.quoted, whole ? "" : condition);
 		/* obj_description() finds its operators by the caller's path before PostgreSQL 14. */
 		if (hopper_select_latest("SELECT description FROM pg_catalog.pg_description"
 								 " WHERE objoid OPERATOR(pg_catalog.=) %u::pg_catalog.oid"
@@ -250,6 +269,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 			hopper_comment_table(&copy.tables[i].name, hopper_cell(0, 1));
 		SPI_freetuptable(SPI_tuptable);
 	}
+	UnregisterSnapshot(snapshot);
 	hopper_grant_again(grants);
 	if (HOPPER_HAS_PUBLICATIONS)
 		hopper_exec("ALTER TABLE %s REPLICA IDENTITY FULL", copy.outputs.summary.quoted);

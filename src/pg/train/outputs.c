@@ -66,9 +66,25 @@ hopper_search_tables(const hopper_name *model, hopper_made *tables)
 	return HOPPER_SEARCH_TABLES;
 }
 
+const char *
+hopper_output_key(hopper_made_kind kind)
+{
+	switch (kind)
+	{
+		case HOPPER_MADE_MODELS:
+		case HOPPER_MADE_INFOS:
+			return "mst_key";
+		case HOPPER_MADE_STATES:
+			return "mst_key, part";
+		default:
+			return NULL;
+	}
+}
+
 int
 hopper_model_tables(const hopper_outputs *outputs, bool mine, hopper_made *tables)
 {
+	Oid			model = hopper_relation_oid(&outputs->model, true);
 	hopper_made searched[HOPPER_SEARCH_TABLES];
 	int			n_searched = hopper_search_tables(&outputs->model, searched);
 	int			n = HOPPER_OUTPUT_TABLES;
@@ -79,7 +95,8 @@ hopper_model_tables(const hopper_outputs *outputs, bool mine, hopper_made *table
 		Oid			relation = hopper_relation_oid(&searched[i].name, true);
 
 		if (OidIsValid(relation) && hopper_is_made(relation, searched[i].kind) &&
-			(!mine || hopper_is_owner(relation)))
+			(mine ? hopper_is_owner(relation)
+			 : OidIsValid(model) && hopper_owner(relation) == hopper_owner(model)))
 			tables[n++] = searched[i];
 	}
 	return n;

@@ -61,10 +61,13 @@ extern int	hopper_search_tables(const hopper_name *model, hopper_made *tables);
 /*
  * All that goes with a model, whoever drops it, moves it, copies it or replaces it: its own tables,
  * whether they are there or not, then those of a search that are there. Tables of these names may
- * be somebody else's: `mine` leaves those of other roles out. Fills up to HOPPER_MODEL_TABLES;
+ * be somebody else's, who planted them there: `mine` leaves those of other roles than the caller's
+ * out, otherwise those of others than the model's owner. Fills up to HOPPER_MODEL_TABLES;
  * returns how many.
  */
 extern int	hopper_model_tables(const hopper_outputs *outputs, bool mine, hopper_made *tables);
+/* The columns of the primary key that training gives such a table, or NULL. */
+extern const char *hopper_output_key(hopper_made_kind kind);
 /*
  * As hopper_make_room(). Returns the tables to make: those of `outputs` themselves, or where they
  * are to be replaced others, which take their place once they are filled, by
