@@ -56,7 +56,11 @@ typedef struct hopper_data_plan
 	int64_t		bytes_models;	/* states, kept weights, and what the threads work with */
 	int64_t		bytes_window;	/* left for partitions */
 	int32_t		n_waiting;		/* configurations that begin when others have ended */
-	int64_t		bytes_aside;	/* of results that are taken early to make room for them, about */
+	/*
+	 * What the server may have to put into files, about: results that are taken early to make room
+	 * for them; of a group, the models that one hop brings to it.
+	 */
+	int64_t		bytes_aside;
 } hopper_data_plan;
 
 typedef enum hopper_model_status

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/clock.h"
+#include "base/product.h"
 #include "engine/events.h"
 #include "engine/failure.h"
 #include "engine/group_traveller.h"
@@ -71,6 +72,11 @@ void Group::PlanData(DataPlan* plan) {
   *plan = DataPlan();
   plan->bytes_data = data;
   plan->bytes_window = data;
+  for (const auto& [key, models] : visitors) {
+    int64_t travelling = 0;
+    for (const ModelMemory& model : models) travelling = SaturatingAdd(travelling, model.travelling);
+    plan->bytes_aside = std::max(plan->bytes_aside, travelling);
+  }
   int64_t kept_orders = visitors.empty() ? 0 : std::numeric_limits<int64_t>::max();
   int64_t kept_plans = kept_orders;
   bool meet = true;  // all of them may be here at a time

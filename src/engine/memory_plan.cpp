@@ -16,6 +16,9 @@ namespace hopper {
 
 namespace {
 
+// Of an envelope beside state and sums, about.
+constexpr int64_t kReportBytes = 8 << 10;
+
 // Of all threads together. A plan is soon made beside the steps of a large model.
 int64_t KeptPlanBytes(int64_t limit, int threads) {
   constexpr int64_t kOfAThread = 4 << 20;
@@ -53,6 +56,7 @@ ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations) {
   memory.running = trainer.SumsBytes();
   memory.kept = static_cast<int64_t>(trainer.network().spec().flat_size) * int64_t{sizeof(float)} +
                 trainer.SumsBytes() * evaluations;
+  memory.travelling = memory.state + trainer.SumsBytes() * (1 + evaluations) + kReportBytes;
   return memory;
 }
 

@@ -18,6 +18,8 @@ struct ModelMemory {
   // that is written.
   int64_t kept = 0;
   int64_t task = 0;  // beside them while a thread works on it
+  // As bytes between two processes: the state, sums, and what it reports.
+  int64_t travelling = 0;
 
   int64_t lasting() const { return state + running + kept; }
   int64_t alone() const { return lasting() + task; }

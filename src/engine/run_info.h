@@ -16,7 +16,9 @@ struct DataPlan {
   int64_t bytes_models = 0;  // states, kept weights, and what the threads work with
   int64_t bytes_window = 0;  // left for partitions
   int32_t n_waiting = 0;     // configurations that begin when others have ended
-  int64_t bytes_aside = 0;   // of results that are taken early to make room for them, about
+  // What the server may have to put into files, about: results that are taken early to make room
+  // for them; of a segment, the models that one hop brings to it.
+  int64_t bytes_aside = 0;
 };
 
 struct RunInfo {

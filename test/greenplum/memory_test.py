@@ -154,9 +154,9 @@ def test_a_partition_that_lacks_rows_is_found_in_turns(above):
 
 
 def test_temporary_files_are_counted_before(above):
-    """Eight models of 1.2 MB and more, which a hop sorts in 4 MB."""
+    """Eight models of 4.8 MB and more, which a hop sorts in 4 MB."""
     greenplum, _ = above
-    wide = sequential(dense("hidden", 4000, "relu"), dense("output", 10, "softmax"), shape=(64,))
+    wide = sequential(dense("hidden", 16000, "relu"), dense("output", 10, "softmax"), shape=(64,))
     query(greenplum, "SELECT hopper.load_model('architectures', %s)", wide)
     model = value(greenplum, "SELECT max(model_id) FROM architectures")
     select(greenplum, "wide_8", [(key, model, text, fit_params) for key, _, text, fit_params in CONFIGS[:8]])
@@ -222,6 +222,20 @@ def test_the_same_answer_near_the_limit(bulky):
         query(greenplum, "SELECT hopper.drop_model('bulky_again')")
     assert len(answers) == 1, answers
     assert answers.pop().count("does not fit into memory") == 1
+
+
+def test_what_threads_work_with_goes_into_no_file(above):
+    """One model of 1.2 MB, and 30 MB beside it while it is trained."""
+    greenplum, _ = above
+    wide = sequential(dense("hidden", 4000, "relu"), dense("output", 10, "softmax"), shape=(64,))
+    query(greenplum, "SELECT hopper.load_model('architectures', %s)", wide)
+    model = value(greenplum, "SELECT max(model_id) FROM architectures")
+    select(greenplum, "wide_1", [(1, model, LOSS + "'SGD(lr=0.01)'", "batch_size=2000")])
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SET statement_mem = '4MB'; SET temp_file_limit = '0'")
+    fit(connection, TABLE, "wide_1_out", "wide_1", 2)
+    assert value(connection, "SELECT count(*) FROM wide_1_out") == 1
+    connection.close()
 
 
 def test_memory_is_given_back_by_the_processes_that_have_it(on_segments):

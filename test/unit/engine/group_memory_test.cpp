@@ -153,7 +153,7 @@ TEST_F(GroupMemory, WhoHasFailedTakesNoRoom) {
 
 // Data in turns, and models that wait: both at once.
 TEST_F(GroupMemory, DataComeInTurnsToo) {
-  const PackedTable many{Rows(1, Repetitions(20000), 12)};
+  const PackedTable many{Rows(1, Repetitions(6000), 12)};
   const std::vector<int32_t> keys = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2};
   options_.starts = {0, 4, 8};
   std::vector<Configuration> configs = Mlps(7, 300);

@@ -1,6 +1,7 @@
 // Runs whose models do not fit into the memory limit together: some wait, and nothing else changes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -290,6 +291,33 @@ TEST(Memory, ATaskIsToldWhatItWasPromised) {
   for (const auto& [key, result] : here.results) {
     EXPECT_EQ(result.raw.status, HOPPER_MODEL_DONE) << result.raw.error;
     EXPECT_EQ(there.at(key).raw.status, HOPPER_MODEL_DONE) << there.at(key).raw.error;
+  }
+}
+
+// What a hop brings to a segment is counted by what it writes, not by what threads work with.
+TEST(Memory, AHopBringsWhatItsEnvelopesHold) {
+  PackedTable::Options rows;
+  rows.rows = 600;
+  rows.partitions = 4;
+  const PackedTable train{rows};
+  const std::vector<int32_t> keys = {1, 1, 2, 2};
+  RunOptions options;
+  options.iterations = 2;
+  options.starts = {0, 2};
+  std::vector<Configuration> configs = Mlps(5, 3000);
+  for (Configuration& config : configs) config.fit = "batch_size=128";
+  GroupDriver group(options, train, &train, keys, keys, configs, /*planned=*/true);
+  group.HopOnce(1, true);
+  // Those that start on one segment, with keys of one parity, travel together.
+  std::map<int, int64_t> written;
+  for (const Configuration& config : configs) {
+    written[config.key % 2] += static_cast<int64_t>(group.Bytes(config.key)->size());
+  }
+  const int64_t most = std::max(written[0], written[1]);
+  for (const auto& [key, plan] : group.plans()) {
+    EXPECT_GE(plan.bytes_aside, most) << key;
+    EXPECT_LE(plan.bytes_aside, most + most / 20) << key;
+    EXPECT_GT(plan.bytes_models, 2 * plan.bytes_aside) << key;
   }
 }
 

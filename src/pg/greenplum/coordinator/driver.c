@@ -171,9 +171,12 @@ hopper_driver_load(hopper_driver *run)
 	run->training->seconds_reading += hopper_seconds_since(then);
 	if (run->iteration > 0)
 		return;
-	/* A hop sorts the models that arrive at a segment by where they go. */
-	if (plan->bytes_models > statement_mem * INT64CONST(1024))
-		hopper_require_temporary(plan->bytes_models, "moving models between segments",
+	/*
+	 * A hop sorts the models that arrive at a segment by where they go, in what the statement's
+	 * other steps leave of its memory.
+	 */
+	if (plan->bytes_aside > statement_mem * INT64CONST(1024) / 4 * 3)
+		hopper_require_temporary(plan->bytes_aside, "moving models between segments",
 								 "Raise statement_mem or temp_file_limit, or train fewer "
 								 "configurations at a time.");
 	if (plan->max_reads == 0 || run->training->ended)

@@ -339,7 +339,8 @@ hopper_sql_segment_load(PG_FUNCTION_ARGS)
 
 /*
  * segment_load_end(internal): three lines, the numerics class of this segment, its build, and how
- * often it reads a partition at most (0: its data stay in memory), bytes of data and of models
+ * often it reads a partition at most (0: its data stay in memory), bytes of data, of models, and of
+ * the models that one hop brings to it
  */
 Datum
 hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
@@ -349,11 +350,13 @@ hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || current.group == NULL)
 		PG_RETURN_NULL();
 	hopper_torch()->group.get_info(current.group, &info);
-	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s\n%s\n%d " INT64_FORMAT " " INT64_FORMAT,
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s\n%s\n%d " INT64_FORMAT " " INT64_FORMAT
+											  " " INT64_FORMAT,
 											  info.numerics_class, hopper_torch_library_id(),
 											  current.plan.resident ? 0 : current.plan.max_reads,
 											  (int64) current.plan.bytes_data,
-											  (int64) current.plan.bytes_models)));
+											  (int64) current.plan.bytes_models,
+											  (int64) current.plan.bytes_aside)));
 }
 
 /* --- who trains on an open run --- */
