@@ -218,11 +218,15 @@ TEST(Grid, Messages) {
   EXPECT_EQ(
       ErrorOf(Request("{'loss': ['mse'], 'optimizer_params_list': [{'optimizer': [3], 'lr': "
                       "0.1}, {'lr': []}, 7]}")),
-      "1 \"optimizer\" must hold names of optimizers, got 3 | There are 4 problems:\n1. "
-      "\"optimizer\" must hold names of optimizers, got 3\n2. value of \"lr\" must be a list, "
-      "got 0.1. Write 'lr': [0.1].\n3. list of \"lr\" is empty\n4. \"optimizer_params_list\" "
-      "must hold dictionaries, got 7. Write [{'optimizer': ['Adam'], 'lr': [0.01, 0.001]}], "
-      "for example.");
+      "1 grid at \"optimizer_params_list[1]\": \"optimizer\" must hold names of optimizers, got 3 "
+      "| "
+      "There are 4 problems:\n1. grid at \"optimizer_params_list[1]\": \"optimizer\" must hold "
+      "names "
+      "of optimizers, got 3\n2. grid at \"optimizer_params_list[1]\": value of \"lr\" must be a "
+      "list, "
+      "got 0.1. Write 'lr': [0.1].\n3. grid at \"optimizer_params_list[2]\": list of \"lr\" is "
+      "empty\n4. grid at \"optimizer_params_list[3]\": \"optimizer_params_list\" must hold "
+      "dictionaries, got 7. Write [{'optimizer': ['Adam'], 'lr': [0.01, 0.001]}], for example.");
   EXPECT_NE(ErrorOf(Request("['mse']", "{'batch_size': 16}")).find("There are 2 problems:"),
             std::string::npos);
   EXPECT_EQ(
