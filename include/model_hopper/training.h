@@ -106,6 +106,10 @@ typedef struct hopper_run_info
 	double		seconds_reading;	/* from the demand for a partition until it was there */
 	int32_t		n_workers;		/* that trained at the same time */
 	double		seconds_hop;	/* sum over workers: between two visits, not idle */
+	/* Of the schedule, for benchmarks and tests; a run's alone, without GPUs. */
+	int64_t		n_tasks;		/* that threads took */
+	int64_t		n_steps;		/* under the lock, to find them */
+	int64_t		n_wakes;		/* of threads that had nothing to do */
 } hopper_run_info;
 
 #endif							/* MODEL_HOPPER_TRAINING_H */

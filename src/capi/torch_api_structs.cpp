@@ -166,6 +166,9 @@ void ToC(const RunInfo& info, hopper_run_info* out) {
   out->seconds_reading = info.seconds_reading;
   out->n_workers = info.n_workers;
   out->seconds_hop = info.seconds_hop;
+  out->n_tasks = info.n_tasks;
+  out->n_steps = info.n_steps;
+  out->n_wakes = info.n_wakes;
 }
 
 void ToC(const ExplainedModel& model, hopper_explain_model* out) {

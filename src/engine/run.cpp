@@ -287,6 +287,9 @@ void Run::GetInfo(RunInfo* info) {
   info->seconds_reading = seconds_reading_;
   info->seconds_hop = seconds_hop_;
   info->n_workers = n_workers_;
+  info->n_tasks = n_tasks_;
+  info->n_wakes = n_wakes_;
+  for (const ReadyModels& ready : ready_) info->n_steps += ready.looks();
   if (started_) info->seconds_wall = (end_time_ > 0 ? end_time_ : MonotonicSeconds()) - start_time_;
   info->numerics_class = numerics_class_;
 }

@@ -405,6 +405,8 @@ class Run {
   int tasks_ = 0;
   double seconds_busy_ = 0.0;
   double seconds_hop_ = 0.0;
+  int64_t n_tasks_ = 0;  // that threads took
+  int64_t n_wakes_ = 0;
   std::vector<VisitRecord> visits_;  // from visits_taken_ on nobody has taken them
   size_t visits_taken_ = 0;
   double end_time_ = 0.0;

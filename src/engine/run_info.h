@@ -32,6 +32,11 @@ struct RunInfo {
   double seconds_reading = 0.0;  // from the demand for a partition until it was there
   int32_t n_workers = 0;         // that trained at the same time
   double seconds_hop = 0.0;      // sum over workers: between two visits, not idle
+  // Of the schedule: tasks that threads took, steps under the lock to find them, and how often a
+  // thread that had nothing to do was woken.
+  int64_t n_tasks = 0;
+  int64_t n_steps = 0;
+  int64_t n_wakes = 0;
 };
 
 }  // namespace hopper

@@ -44,6 +44,7 @@ void Run::Work(int worker) {
         ++idle_;
         wake_.wait(lock);
         --idle_;
+        ++n_wakes_;
         free_since = MonotonicSeconds();
         continue;
       }
@@ -51,6 +52,7 @@ void Run::Work(int worker) {
       TensorMemoryScope::Promise(bytes);  // under the lock: what is given back is promised anew
       task_bytes_ += bytes;
       ++tasks_;
+      ++n_tasks_;
       task.hopping = task.started - free_since;
       seconds_hop_ += task.hopping;
       WakeNextLocked();
