@@ -435,6 +435,25 @@ def test_a_space_smaller_than_the_budget_says_so(connection):
     assert [sum(sentence in notice for notice in notices) for notices in said] == [1, 0]
 
 
+@pytest.mark.parametrize("method", ["random", "hyperband", "asha", "gp", "pbt"])
+def test_a_space_that_an_earlier_search_has_tried(connection, method):
+    """Nothing failed: there is nothing to try."""
+    few = GRID.replace("[0.0003, 0.3, 'log']", "[0.01]").replace("'Adam', 'SGD'", "'Adam'")
+    if value(connection, "SELECT to_regclass('all_of_it')") is None:
+        search(connection, "all_of_it", ", automl_method => 'grid'", few)
+    with pytest.raises(Exception, match="nothing is left to try") as raised:
+        search(connection, "again", f", automl_method => '{method}', from_run => 'all_of_it'", few)
+    assert raised.value.diag.message_detail == '"all_of_it" has tried all configurations of the search space.'
+
+
+def test_all_to_the_end_takes_no_less_than_one_of_them(connection):
+    """A configuration trains on one thread, however many there are."""
+    predicted = dict(query(connection, "SELECT item, predicted FROM hopper.explain_automl('packed', 'architectures', ARRAY[1], %s,"
+                           " '{''batch_size'': [32]}', 'random', 'num_configs=1, num_iterations=1', threads => 2)", GRID))
+    assert predicted["configurations"] == 1
+    assert predicted["all to the end"] >= predicted["seconds"] > predicted["seconds of an iteration"]
+
+
 def test_what_an_earlier_search_knows_better_is_named(connection):
     grid = GRID.replace("[0.0003, 0.3, 'log']", "[0.01, 0.005]").replace("'Adam', 'SGD'", "'Adam'")
     once = ", automl_method => 'grid', automl_params => 'num_iterations=%d', objective => 'accuracy'"

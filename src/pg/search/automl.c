@@ -245,6 +245,23 @@ run_search(hopper_automl *run)
 	}
 }
 
+/* What there was to try is known from earlier, or nothing that was tried could be trained. */
+static void
+refuse_without_best(const hopper_automl *run)
+{
+	if (run->earlier && run->n_trials <= run->options.n_earlier)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("nothing is left to try"),
+				 errdetail("\"%s\" has tried all configurations of the search space.",
+						   run->earlier->shown),
+				 errhint("Leave from_run out, or search a larger space.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_EXCEPTION),
+			 errmsg("every configuration of the search failed"),
+			 errhint("Train one of them with hopper.fit() to see why.")));
+}
+
 /* What its last line does not say: the best misses what was asked for, or better is known. */
 static void
 tell_shortcomings(const hopper_automl *run, int64 best)
@@ -397,10 +414,7 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 
 	best = hopper_core()->search.best(run.search);
 	if (best < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("every configuration of the search failed"),
-				 errhint("Train one of them with hopper.fit() to see why.")));
+		refuse_without_best(&run);
 	hopper_search_finish_tables(&run, best);
 	hopper_select_latest("SELECT (SELECT value FROM %s WHERE mst_key = %d)::float8,"
 						 " count(*), count(CASE WHEN status = 'failed' THEN 1 END)"

@@ -217,6 +217,8 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 	double		training = 0;
 	double		evaluating = 0;
 	double		longest = 0;
+	double		all_to_end = 0;
+	double		longest_to_end = 0;
 	double		share;
 	int64		forecast_iterations = 0;
 	int			tried = 0;
@@ -251,10 +253,13 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 	for (int i = 0; i < request.n_configs; i++)
 	{
 		trial_cost	cost = cost_of(&played, hopper_trial_of_key(request.configs[i].mst_key));
+		double		evaluation = models[i].seconds_evaluation + models[i].seconds_validation;
 		double		trained = models[i].seconds_iteration * cost.iterations;
-		double		evaluated = (models[i].seconds_evaluation + models[i].seconds_validation) *
-			cost.evaluations;
+		double		evaluated = evaluation * cost.evaluations;
+		double		to_end = models[i].seconds_iteration * played.longest + evaluation;
 
+		all_to_end += to_end / request.n_configs;
+		longest_to_end = Max(longest_to_end, to_end);
 		iteration += models[i].seconds_iteration / request.n_configs;
 		training += trained;
 		evaluating += evaluated;
@@ -276,7 +281,7 @@ hopper_sql_explain_automl(PG_FUNCTION_ARGS)
 	add_line(&rows, "evaluating", evaluating, "seconds of workers");
 	add_line(&rows, "workers", times.n_workers, "workers");
 	add_line(&rows, "seconds", Max((training + evaluating) / workers, longest), "seconds");
-	add_line(&rows, "all to the end", tried * played.longest * iteration / workers, "seconds");
+	add_line(&rows, "all to the end", Max(tried * all_to_end / workers, longest_to_end), "seconds");
 	hopper_finish();
 	return hopper_return_rows(fcinfo, &rows, keep_rows);
 }
