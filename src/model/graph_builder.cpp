@@ -1,12 +1,12 @@
 #include "model/graph_builder.h"
 
 #include <algorithm>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <queue>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/product.h"
+#include "model/call_order.h"
 #include "model/json_text.h"
 #include "model/model_inputs.h"
 
@@ -14,61 +14,6 @@ namespace hopper {
 namespace {
 
 constexpr size_t kMaxCalls = 10000;
-
-// The calls of a graph in an order in which each finds its inputs, and what they gave: tensor ids.
-class CallOrder {
- public:
-  using Key = std::pair<int, int>;  // layer, call
-
-  explicit CallOrder(const ModelGraph& graph)
-      : values_(graph.layers.size()), missing_(graph.layers.size()), readers_(graph.layers.size()) {
-    for (size_t i = 0; i < graph.layers.size(); ++i) {
-      const bool is_input = graph.layers[i].kind == GraphLayer::Kind::kInput;
-      const size_t n = is_input ? 1 : graph.layers[i].calls.size();
-      values_[i].resize(n);
-      readers_[i].resize(n);
-      missing_[i].assign(n, 0);
-    }
-    for (size_t i = 0; i < graph.layers.size(); ++i) {
-      const GraphLayer& layer = graph.layers[i];
-      if (layer.kind == GraphLayer::Kind::kInput) continue;
-      for (size_t c = 0; c < layer.calls.size(); ++c) {
-        const std::vector<TensorRef> refs = layer.calls[c].AllRefs();
-        missing_[i][c] = static_cast<int>(refs.size());
-        for (const TensorRef& ref : refs) {
-          readers_[ref.layer][ref.call].push_back({static_cast<int>(i), static_cast<int>(c)});
-        }
-      }
-    }
-  }
-
-  // The first call that has its inputs; false where there is none.
-  bool Next(Key* key) {
-    if (ready_.empty()) return false;
-    *key = ready_.top();
-    ready_.pop();
-    return true;
-  }
-  // What it gave is known, or will never be.
-  void Settle(Key key) {
-    for (Key reader : readers_[key.first][key.second]) {
-      if (--missing_[reader.first][reader.second] == 0) ready_.push(reader);
-    }
-  }
-
-  std::vector<int>& values(int layer, int call) { return values_[layer][call]; }
-  // Whether a call of the layer has not had all its inputs.
-  bool IsOpen(size_t layer) const {
-    return std::any_of(missing_[layer].begin(), missing_[layer].end(),
-                       [](int missing) { return missing != 0; });
-  }
-
- private:
-  std::vector<std::vector<std::vector<int>>> values_;
-  std::vector<std::vector<int>> missing_;
-  std::vector<std::vector<std::vector<Key>>> readers_;
-  std::priority_queue<Key, std::vector<Key>, std::greater<Key>> ready_;
-};
 
 // Where in the file the layer of a problem is.
 void NamePlace(const GraphLayer& at, const std::vector<Shape>& shapes, Problem* problem) {
@@ -153,6 +98,8 @@ bool GraphBuilder::Run(const ModelGraph& graph, const std::vector<int>& inputs, 
       *made = {masks_.Call(layer, call, arguments)};
     } else if (layer.kind == GraphLayer::Kind::kModel) {
       if (!CallModel(layer, call, arguments, frozen, made)) made->clear();
+    } else if (layer.parts > 1) {
+      CallParts(layer, order.parts_read(key.first), call, arguments, frozen, made);
     } else {
       *made = {CallLayer(layer, call, arguments, frozen)};
     }
@@ -205,6 +152,23 @@ bool GraphBuilder::CallModel(const GraphLayer& layer, const Call& call,
   return run;
 }
 
+// Of an output that nobody reads there is no node.
+void GraphBuilder::CallParts(const GraphLayer& layer, const std::vector<bool>& read,
+                             const Call& call, const std::vector<int>& arguments, bool inference,
+                             std::vector<int>* outputs) {
+  GraphLayer part;
+  part.name = layer.name;
+  part.path = layer.path;
+  part.operation = layer.operation;
+  const size_t before = problems_->size();
+  for (size_t i = 0; i < read.size(); ++i) {
+    part.layer = layer.layer < 0 ? -1 : layer.layer + static_cast<int>(i);
+    const bool called = part.layer >= 0 && read[i] && problems_->size() == before;
+    outputs->push_back(called ? CallLayer(part, call, arguments, inference) : -1);
+    if (part.layer >= 0 && !called) weights_[static_cast<size_t>(part.layer)].emplace();
+  }
+}
+
 int GraphBuilder::CallOwn(const char* class_name, const nlohmann::json& config,
                           const std::string& fingerprint, const std::vector<int>& inputs) {
   LayerConfig layer_config(config, class_name, "model", keras_->family, problems_);
@@ -236,9 +200,10 @@ bool GraphBuilder::CheckInput(const GraphLayer& layer, int tensor, bool taken) {
 }
 
 bool GraphBuilder::CheckAxes(const GraphLayer& at, const std::vector<Shape>& shapes) {
+  const bool broadcasts = at.operation && keras_->layers[at.layer]->broadcasts();
   // Of layers the missing axes stand behind the batch, of operations before it.
   for (const Shape& shape : shapes) {
-    if (!at.operation || shape.size() == shapes[0].size()) continue;
+    if (!broadcasts || shape.size() == shapes[0].size()) continue;
     Fail(ErrorCode::kNotSupported,
          "operation \"" + at.name + "\" of tensors of shapes " + ShapeText(shapes[0]) + " and " +
              ShapeText(shape) + " is not supported",
@@ -252,14 +217,71 @@ bool GraphBuilder::CheckAxes(const GraphLayer& at, const std::vector<Shape>& sha
 }
 
 int GraphBuilder::TensorOfMask(const GraphLayer& at, int id) {
-  const Mask* mask = masks_.Find(id);
-  if (mask == nullptr || mask->size() != 1) return id;
-  const MaskStep step = mask->front();
-  if (step.kind != MaskStep::Kind::kNotEqual) return id;
-  JsonDocument config;
-  (*config.root())["name"] = at.name + "/mask";
-  (*config.root())["number"] = step.value;
-  return CallOwn("NotEqual", *config.root(), "number=" + NumberText(step.value), {step.input});
+  const Mask* found = masks_.Find(id);
+  if (found == nullptr || found->empty()) return id;
+  const Mask mask = *found;
+  for (const MaskStep& step : mask) {
+    if (step.kind != MaskStep::Kind::kNotEqual && step.kind != MaskStep::Kind::kAnd &&
+        step.kind != MaskStep::Kind::kOr) {
+      return id;
+    }
+  }
+  std::vector<int> made;  // by steps in postfix order
+  for (const MaskStep& step : mask) {
+    JsonDocument config;
+    (*config.root())["name"] = at.name + "/mask";
+    if (step.OfTwo()) {
+      const int second = made.back();
+      made.pop_back();
+      const char* class_name = step.kind == MaskStep::Kind::kAnd ? "LogicalAnd" : "LogicalOr";
+      made.back() = CallOwn(class_name, *config.root(), "", {made.back(), second});
+    } else {
+      (*config.root())["number"] = step.value;
+      made.push_back(
+          CallOwn("NotEqual", *config.root(), "number=" + NumberText(step.value), {step.input}));
+    }
+    if (made.back() < 0) return -1;
+  }
+  return made.back();
+}
+
+bool GraphBuilder::AddConstants(const GraphLayer& at, std::vector<int>* arguments,
+                                std::vector<Shape>* shapes) {
+  size_t rank = 0;
+  for (const Shape& shape : *shapes) rank = std::max(rank, shape.size());
+  const int beside = arguments->front();
+  for (const ConstantOperand& constant : at.constants) {
+    Shape shape = constant.shape;
+    if (keras_->layers[at.layer]->broadcasts()) {
+      // An axis for each of the tensors' own, and one of size 1 for the batch.
+      if (shape.size() > rank + 1 || (shape.size() == rank + 1 && shape[0] != 1)) {
+        Fail(ErrorCode::kNotSupported,
+             "operation \"" + at.name + "\" of an array of shape " + ShapeText(shape) +
+                 " and a tensor of shape " + ShapeText((*shapes)[0]) + " is not supported",
+             "The array would hold something else for each example of a batch. It is " + at.path +
+                 " of the architecture.",
+             "Give the array a first axis of size 1 for the batch.");
+        return false;
+      }
+      if (shape.size() == rank + 1) shape.erase(shape.begin());
+      shape.insert(shape.begin(), rank - shape.size(), 1);
+    }
+    JsonDocument config;
+    (*config.root())["name"] = at.name + "/constant";
+    Hasher hasher;
+    for (const int64_t size : shape) (*config.root())["shape"].push_back(size);
+    for (const double value : constant.values) {
+      (*config.root())["values"].push_back(value);
+      hasher.Add(&value, sizeof(value));
+    }
+    const int id = CallOwn("Constant", *config.root(),
+                           ShapeText(shape) + "\n" + hasher.Finish().Hex(), {beside});
+    if (id < 0) return false;
+    const auto place = static_cast<std::ptrdiff_t>(constant.place);
+    arguments->insert(arguments->begin() + place, id);
+    shapes->insert(shapes->begin() + place, shape);
+  }
+  return true;
 }
 
 bool GraphBuilder::ShapesOf(const GraphLayer& at, const Call& call, std::vector<int>* arguments,
@@ -287,7 +309,6 @@ bool GraphBuilder::TakeOutputAndWeights(const GraphLayer& at, const std::vector<
                                         Shape* output) {
   const Layer& layer = *keras_->layers[at.layer];
   const std::string shown = "layer \"" + layer.name() + "\"";
-  if (!CheckAxes(at, shapes)) return false;
   std::vector<WeightSpec> weights;
   const size_t before = problems_->size();
   const auto fits = [&] {
@@ -320,12 +341,17 @@ bool GraphBuilder::TakeOutputAndWeights(const GraphLayer& at, const std::vector<
 int GraphBuilder::CallLayer(const GraphLayer& at, const Call& call, std::vector<int> arguments,
                             bool inference) {
   if (at.layer < 0) return -1;
-  const size_t data = call.inputs.size();
+  size_t data = call.inputs.size();
   std::vector<Shape> shapes;
   if (!ShapesOf(at, call, &arguments, &shapes)) return -1;
   const Layer& layer = *keras_->layers[at.layer];
   std::vector<Mask> masks;
   if (!masks_.OfCall(at, layer, call, arguments, &masks)) return -1;
+  if (!CheckAxes(at, shapes)) return -1;
+  if (!at.constants.empty()) {  // an operation, whose call has no masks
+    if (!AddConstants(at, &arguments, &shapes)) return -1;
+    data = arguments.size();
+  }
   Shape output;
   if (!TakeOutputAndWeights(at, shapes, &output)) return -1;
   spec_->flops = SaturatingAdd(spec_->flops, layer.Flops(shapes, output));

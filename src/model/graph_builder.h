@@ -48,6 +48,11 @@ class GraphBuilder {
   // A nested model sees the masks that its call names. `arguments` are the call's inputs and masks.
   bool CallModel(const GraphLayer& layer, const Call& call, const std::vector<int>& arguments,
                  bool inference, std::vector<int>* outputs);
+  // One layer for each output; -1 for those that nobody reads.
+  void CallParts(const GraphLayer& layer, const std::vector<bool>& read, const Call& call,
+                 const std::vector<int>& arguments, bool inference, std::vector<int>* outputs);
+  // The numbers and arrays of an operation become tensors among the others.
+  bool AddConstants(const GraphLayer& at, std::vector<int>* arguments, std::vector<Shape>* shapes);
   // A tensor of 0 and 1 for a mask that an operation calculates with; its own id where there is
   // none.
   int TensorOfMask(const GraphLayer& at, int id);

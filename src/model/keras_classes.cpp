@@ -1,5 +1,6 @@
 // Which of Keras' classes we know, and what to say about the others.
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -45,6 +46,7 @@ MaskOperation MaskOperationOf(const json& entry) {
     MaskOperation operation;
     bool last_axis;  // which it must name
   };
+  // The batch, steps and features are three; ExpandDims counts the axis that it makes.
   static constexpr Row kRows[] = {{"All", MaskOperation::kAll, true},
                                   {"Any", MaskOperation::kAny, true},
                                   {"BroadcastTo", MaskOperation::kSame, false},
@@ -58,9 +60,10 @@ MaskOperation MaskOperationOf(const json& entry) {
                                   {"ZerosLike", MaskOperation::kZeros, false}};
   const std::string class_name = StringMember(entry, "class_name");
   const json& axis = Member(Member(entry, "config"), "axis");
+  const bool follow = class_name == "Concatenate" && (axis == json(1) || axis == json(-2));
+  if (follow) return MaskOperation::kFollow;
   for (const Row& row : kRows) {
     if (class_name != row.class_name) continue;
-    // The batch, steps and features are three; ExpandDims counts the axis that it makes.
     const bool last = axis == json(-1) || axis == json(2);
     return row.last_axis && !last ? MaskOperation::kOther : row.operation;
   }
@@ -68,17 +71,23 @@ MaskOperation MaskOperationOf(const json& entry) {
 }
 
 bool IsOperationOfMasks(const json& entry, const std::set<std::string>& masks) {
-  static const std::set<std::string> classes = {"All", "BroadcastTo", "Concatenate", "ExpandDims"};
+  // Of comparisons that are tensors here (x > 0) the last two give another one.
+  static const std::set<std::string> classes = {"All",        "BroadcastTo", "Concatenate",
+                                                "ExpandDims", "LogicalAnd",  "LogicalOr"};
   if (masks.empty() || !IsOperation(entry)) return false;
   if (classes.count(StringMember(entry, "class_name")) == 0) return false;
   const json& nodes = Member(entry, "inbound_nodes");
   if (!nodes.is_array() || nodes.empty()) return false;
-  // The first of its tensors, which may be in a list.
-  const json* value = &Member(nodes[0], "args");
-  while (value->is_array() && !value->empty()) value = &(*value)[0];
-  const json& history = Member(Member(*value, "config"), "keras_history");
-  return history.is_array() && !history.empty() && history[0].is_string() &&
-         masks.count(history[0].get<std::string>()) != 0;
+  const json* values = &Member(nodes[0], "args");
+  // Its tensors may be in a list.
+  while (values->is_array() && !values->empty() && (*values)[0].is_array()) values = &(*values)[0];
+  if (!values->is_array() || values->empty()) return false;
+  return std::all_of(values->begin(), values->end(), [&](const json& value) {
+    if (!value.is_object()) return true;  // a shape, or an axis
+    const json& history = Member(Member(value, "config"), "keras_history");
+    return history.is_array() && !history.empty() && history[0].is_string() &&
+           masks.count(history[0].get<std::string>()) != 0;
+  });
 }
 
 bool IsOperation(const json& entry) {

@@ -123,7 +123,7 @@ class Reader {
       layer.mask = MaskOperationOf(*entry);
     } else {
       ResolveClassName(entry);
-      layer.operation = IsOperation(*entry) && WriteOperationAsLayer(entry);
+      layer.operation = IsOperation(*entry) && WriteOperationAsLayer(entry, &layer.constants);
       const EntryClass entry_class = ClassifyEntry(*entry, layer.name, path, problems_);
       switch (entry_class) {
         case EntryClass::kInput:
@@ -136,7 +136,11 @@ class Reader {
           ReadModel(entry, path + ".", prefix + layer.name + "/", frozen, layer.model.get());
           break;
         case EntryClass::kLayer:
-          MakeLayer(entry, prefix, frozen, &layer);
+          if (layer.operation && PartsOf(*entry) != 1) {
+            MakeParts(entry, prefix, frozen, graph, &layer);
+          } else {
+            MakeLayer(entry, prefix, frozen, &layer);
+          }
           break;
         case EntryClass::kMask:
           layer.kind = GraphLayer::Kind::kMask;
@@ -239,6 +243,30 @@ class Reader {
       fingerprint += '\n' + key + '=' + value;
     }
     model_->fingerprints.push_back(fingerprint);
+  }
+
+  // A layer for each output of an operation that has several; the first has its name.
+  void MakeParts(json* entry, const std::string& prefix, bool frozen, ModelGraph* graph,
+                 GraphLayer* layer) {
+    const int64_t parts = PartsOf(*entry);
+    if (parts > static_cast<int64_t>(kMaxLayers - n_layers_)) {
+      return Fail(graph, ErrorCode::kLimitExceeded, "model has too many layers",
+                  "The limit is " + std::to_string(kMaxLayers) + "; layer \"" + layer->name +
+                      "\" has " + std::to_string(parts) + " outputs.");
+    }
+    n_layers_ += static_cast<size_t>(parts);
+    const std::string name = layer->name;
+    const size_t before = problems_->size();
+    int first = -1;
+    for (int64_t part = 0; part < parts && problems_->size() == before; ++part) {
+      (*entry)["config"]["part"] = part;
+      if (part > 0) layer->name = name + "/" + std::to_string(part);
+      MakeLayer(entry, prefix, frozen, layer);
+      if (part == 0) first = layer->layer;
+    }
+    layer->name = name;
+    layer->layer = problems_->size() == before ? first : -1;
+    layer->parts = static_cast<int>(parts);
   }
 
   // The shape that a Sequential without InputLayer states elsewhere.

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/keras_operands.h"
 #include "model/layer.h"
 
 namespace hopper {
@@ -52,6 +53,7 @@ enum class MaskOperation {
   kOnes,
   kZeros,
   kConcatenate,
+  kFollow,  // the same along the steps
   kOther
 };
 
@@ -61,10 +63,12 @@ struct GraphLayer {
   enum class Kind { kInput, kLayer, kModel, kMask } kind = Kind::kLayer;
   std::string name;
   std::string path;
-  int layer = -1;                     // kLayer: index in KerasModel::layers; -1: has problems
-  bool operation = false;             // kLayer: stands for an operation, whose numbers it holds
-  std::unique_ptr<ModelGraph> model;  // kModel
-  std::optional<Shape> input_shape;   // kInput: as stated; -1 for an open axis
+  int layer = -1;          // kLayer: index in KerasModel::layers; -1: has problems
+  bool operation = false;  // kLayer: stands for an operation, whose numbers it holds
+  int parts = 1;           // kLayer: outputs of a call; each has a layer from `layer` on
+  std::vector<ConstantOperand> constants;     // of an operation, in order, where they are tensors
+  std::unique_ptr<ModelGraph> model;          // kModel
+  std::optional<Shape> input_shape;           // kInput: as stated; -1 for an open axis
   MaskOperation mask = MaskOperation::kSame;  // kMask
   std::vector<Call> calls;
 };
@@ -130,7 +134,10 @@ std::string OperationFunction(const nlohmann::json& entry);
 // Makes an operation's entry one of a layer that does the same, in this module; false where there
 // is none. A file cannot name a layer that is there for operations alone (IsOperationOnly()).
 constexpr const char* kOperationModule = "keras.operations";
-bool WriteOperationAsLayer(nlohmann::json* entry);
+// `constants`: those of its operands that the layer takes as tensors.
+bool WriteOperationAsLayer(nlohmann::json* entry, std::vector<ConstantOperand>* constants);
+// How many outputs such a layer has for each of its calls.
+int64_t PartsOf(const nlohmann::json& entry);
 // Writes the usual name of a class in place of another one that it has had.
 void ResolveClassName(nlohmann::json* entry);
 

@@ -1,5 +1,6 @@
 // Operations on tensors (x + y, keras.ops, tf.*) for which a layer does the same.
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -7,6 +8,7 @@
 #include "activation/activation_type.h"
 #include "model/json_text.h"
 #include "model/keras_json.h"
+#include "model/keras_operands.h"
 #include "model/tensor_operation.h"
 
 namespace hopper {
@@ -37,111 +39,17 @@ std::string FunctionOf(const json& entry) {
   return function.substr(function.rfind('.') + 1);  // all of it where there is no point
 }
 
-// What an operation is called with: tensors, and at most one number or list of numbers.
-struct Operands {
-  int tensors = 0;
-  int numbers = 0;
-  int lists = 0;
-  double number = 0.0;
-  std::vector<double> list;
-  bool number_first = false;
-
-  bool Add(const json& value) {
-    if (value.is_number()) return AddNumber(value);
-    const std::string class_name = StringMember(value, "class_name");
-    if (class_name == "__keras_tensor__") return AddTensor();
-    if (class_name == "__numpy__" || class_name == "__tensor__") {
-      return AddList(Member(Member(value, "config"), "value"));
-    }
-    if (!value.is_array() || value.empty()) return false;
-    if (value[0].is_string()) return AddTriple(value);
-    if (value[0].is_number()) return AddList(value);
-    for (const json& item : value) {
-      if (!Add(item)) return false;
-    }
-    return true;
-  }
-
- private:
-  bool AddTensor() {
-    ++tensors;
-    return true;
-  }
-  bool AddNumber(const json& value) {
-    if (!value.is_number()) return false;
-    number = value.get<double>();
-    number_first = tensors == 0;
-    ++numbers;
-    return true;
-  }
-  // [1.0, 2.0], which may be in lists that hold nothing else.
-  bool AddList(const json& value) {
-    if (value.is_number()) return AddNumber(value);
-    const json* inner = &value;
-    while (inner->is_array() && inner->size() == 1 && (*inner)[0].is_array()) inner = &(*inner)[0];
-    if (!inner->is_array() || inner->empty()) return false;
-    for (const json& item : *inner) {
-      if (!item.is_number()) return false;
-      list.push_back(item.get<double>());
-    }
-    number_first = tensors == 0;
-    ++lists;
-    return true;
-  }
-  // ["conv", 0, 0, {"y": ...}] or ["_CONSTANT_VALUE", -1, 3.0, {"y": ...}]
-  bool AddTriple(const json& triple) {
-    if (triple.size() < 3) return false;
-    if (!(IsText(triple[0], "_CONSTANT_VALUE") ? AddNumber(triple[2]) : AddTensor())) return false;
-    if (triple.size() == 3) return true;
-    for (const char* name : {"y", "b"}) {  // b is matmul's
-      const json& second = Member(triple[3], name);
-      if (!second.is_null() && !Add(second)) return false;
-    }
-    return true;
-  }
-};
-
-// The only call of an operation. Null where it cannot be one.
-const json* CallOf(const json& entry) {
-  const json& nodes = Member(entry, "inbound_nodes");
-  return nodes.is_array() && nodes.size() == 1 ? &nodes[0] : nullptr;
-}
-
-bool ReadOperands(const json& entry, Operands* operands) {
-  const json* call = CallOf(entry);
-  if (call == nullptr) return false;
-  if (!call->is_object()) return operands->Add(*call);
-  const json& kwargs = Member(*call, "kwargs");
-  for (const json& value : Member(*call, "args")) {
-    if (!operands->Add(value)) return false;
-  }
-  if (!kwargs.is_object()) return true;
-  for (const json& value : kwargs) {
-    if (!value.is_null() && !operands->Add(value)) return false;
-  }
-  return true;
-}
-
-// What tf.keras writes beside the first tensor: {"axis": 1} of ["conv", 0, 0, {"axis": 1}]. Null
-// where there is nothing.
-json* ArgumentsOf(json* entry) {
-  if (CallOf(*entry) == nullptr) return nullptr;
-  json* triple = &(*entry)["inbound_nodes"][0];
-  while (triple->is_array() && !triple->empty() && (*triple)[0].is_array()) triple = &(*triple)[0];
-  const bool some = triple->is_array() && triple->size() == 4 && (*triple)[3].is_object();
-  return some ? &(*triple)[3] : nullptr;
-}
-
 // These move to the config, where Keras 3 has them and under their names there.
 void MoveArguments(const std::string& function, json* entry, json* config) {
   static const std::map<std::string, const char*> kNames = {{"perm", "axes"},
                                                             {"clip_value_min", "x_min"},
                                                             {"clip_value_max", "x_max"},
+                                                            {"depth", "num_classes"},
                                                             {"shape", "newshape"}};
-  json* arguments = ArgumentsOf(entry);
+  json* arguments = ArgumentsOfCall(entry);
   if (arguments == nullptr) return;
   for (const auto& [key, value] : arguments->items()) {
-    if (key == "name" || key == "y" || key == "b" || value.is_null()) continue;
+    if (key == "name" || key == "x" || key == "y" || key == "b" || value.is_null()) continue;
     const auto other = kNames.find(key);
     std::string own = other == kNames.end() ? key : other->second;
     if (key == "alpha" && function == "leaky_relu") own = "negative_slope";
@@ -153,10 +61,16 @@ bool IsDivision(const std::string& function) {
   return function == "true_divide" || function == "truediv" || function == "divide";
 }
 
+bool IsWholeDivision(const std::string& function) {
+  return function == "floor_divide" || function == "floordiv" || function == "floor_div" ||
+         function == "mod" || function == "floormod";
+}
+
 // x * scale + offset in place of an operation of a tensor and a number, or a list of numbers for
 // the last axis.
-const char* AsRescaling(const std::string& function, const Operands& operands, json* config) {
-  const bool first = operands.number_first;
+const char* AsRescaling(const std::string& function, const ConstantOperand& constant,
+                        json* config) {
+  const bool first = constant.place == 0;
   const auto scaled = [&](double number, double* scale, double* offset) {
     *scale = 1.0;
     *offset = 0.0;
@@ -176,14 +90,20 @@ const char* AsRescaling(const std::string& function, const Operands& operands, j
   };
   double scale = 1.0;
   double offset = 0.0;
-  if (operands.lists == 0) {
-    if (!scaled(operands.number, &scale, &offset)) return nullptr;
+  if (constant.shape.empty()) {
+    if (!scaled(constant.values[0], &scale, &offset)) return nullptr;
     (*config)["scale"] = scale;
     (*config)["offset"] = offset;
     return "Rescaling";
   }
-  for (const double number : operands.list) {
+  for (size_t i = 0; i + 1 < constant.shape.size(); ++i) {
+    if (constant.shape[i] != 1) return nullptr;
+  }
+  for (const double number : constant.values) {
     if (!scaled(number, &scale, &offset)) return nullptr;
+  }
+  for (const double number : constant.values) {
+    scaled(number, &scale, &offset);
     (*config)["scale"].push_back(scale);
     (*config)["offset"].push_back(offset);
   }
@@ -272,7 +192,7 @@ const char* AsGetItem(json* entry, json* config) {
   const json* call = CallOf(*entry);
   if (call == nullptr) return nullptr;
   const json& args = Member(*call, "args");
-  const json* arguments = ArgumentsOf(entry);
+  const json* arguments = ArgumentsOfCall(entry);
   const json* key = arguments == nullptr ? nullptr : &Member(*arguments, "slice_spec");
   if (args.is_array() && args.size() == 2) key = &args[1];
   if (key == nullptr) return nullptr;
@@ -369,9 +289,39 @@ const char* AsUnit(json* entry, json* config) {
   return "UnitNormalization";
 }
 
-// A tensor is float32 already.
-const char* AsCast(const json& config) {
-  return IsText(Member(config, "dtype"), "float32") ? "Identity" : nullptr;
+// A tensor is float32 already; as a whole number it has no fraction.
+const char* AsCast(json* config) {
+  const json& type = Member(*config, "dtype");
+  const bool whole = IsText(type, "int32") || IsText(type, "int64");
+  const bool truth = IsText(type, "bool");
+  if (!whole && !truth && !IsText(type, "float32")) return nullptr;
+  (*config)["dtype"] = "float32";
+  if (!truth) return whole ? "Cast" : "Identity";
+  (*config)["number"] = 0.0;
+  return "NotEqual";
+}
+
+// tf.split says how many parts there are, or how large they are; Keras how many, or where all but
+// the first begin.
+const char* AsSplit(json* entry, json* config) {
+  const bool sizes = config->contains("num_or_size_splits");
+  const json& how = Member(*config, sizes ? "num_or_size_splits" : "indices_or_sections");
+  int64_t parts = 0;
+  if (how.is_number_integer()) {
+    parts = how.get<int64_t>();
+  } else if (how.is_array()) {
+    parts = static_cast<int64_t>(how.size()) + (sizes ? 0 : 1);
+  }
+  if (parts < 1) return nullptr;
+  if (how.is_array()) {
+    json list = nullptr;
+    list.swap((*config)[sizes ? "num_or_size_splits" : "indices_or_sections"]);
+    (*config)[sizes ? "sizes" : "indices"].swap(list);
+  }
+  PutAway("num_or_size_splits", entry, config);
+  PutAway("indices_or_sections", entry, config);
+  (*config)["parts"] = parts;
+  return "Split";
 }
 
 // The layer of x > number, by the function; of number > x, which is x < number, where it says so.
@@ -394,27 +344,29 @@ const char* AsComparison(const std::string& function, bool number_first) {
 }
 
 // Of a tensor and a number.
-const char* AsNumberLayer(const std::string& function, const Operands& operands, json* config) {
-  const double number = operands.number;
-  if (const char* layer = AsComparison(function, operands.number_first)) {
+const char* AsNumberLayer(const std::string& function, const ConstantOperand& constant,
+                          json* config) {
+  const double number = constant.values[0];
+  const bool first = constant.place == 0;
+  if (const char* layer = AsComparison(function, first)) {
     (*config)["number"] = number;
     return layer;
   }
   if (function == "maximum" || function == "minimum") {
     (*config)[function == "maximum" ? "x_min" : "x_max"] = number;
     // Of equal values the first has the gradient.
-    if (operands.number_first) (*config)["open"] = true;
+    if (first) (*config)["open"] = true;
     return "Clip";
   }
   if (function == "power" || function == "pow") {
-    (*config)[operands.number_first ? "base" : "exponent"] = number;
+    (*config)[first ? "base" : "exponent"] = number;
     return "Power";
   }
-  if (IsDivision(function) && operands.number_first) {
+  if (IsDivision(function) && first) {
     (*config)["numerator"] = number;
     return "Reciprocal";
   }
-  return AsRescaling(function, operands, config);
+  return AsRescaling(function, constant, config);
 }
 
 // The layer that takes as many tensors, under the operation's names.
@@ -427,14 +379,27 @@ const char* Find(const Names& names, const std::string& function) {
 
 const Names& OfTwoTensors() {
   static const Names names = {{"add", "Add"},
-                              {"subtract", "Subtract"},
-                              {"multiply", "Multiply"},
+                              {"divide", "Divide"},
+                              {"equal", "Equal"},
+                              {"floor_div", "FloorDivide"},
+                              {"floor_divide", "FloorDivide"},
+                              {"floordiv", "FloorDivide"},
+                              {"floormod", "Mod"},
+                              {"greater", "Greater"},
+                              {"greater_equal", "GreaterEqual"},
+                              {"less", "Less"},
+                              {"less_equal", "LessEqual"},
+                              {"logical_and", "LogicalAnd"},
+                              {"logical_or", "LogicalOr"},
+                              {"matmul", "Matmul"},
                               {"maximum", "Maximum"},
                               {"minimum", "Minimum"},
-                              {"divide", "Divide"},
+                              {"mod", "Mod"},
+                              {"multiply", "Multiply"},
+                              {"not_equal", "NotEqual"},
+                              {"subtract", "Subtract"},
                               {"true_divide", "Divide"},
-                              {"truediv", "Divide"},
-                              {"matmul", "Matmul"}};
+                              {"truediv", "Divide"}};
   return names;
 }
 
@@ -463,34 +428,66 @@ const Names& OfOneTensor() {
   return names;
 }
 
-// The class of the layer that does the same; null where none does. Writes its arguments.
-const char* AsLayer(json* entry, json* config) {
+// Of the places of tensors in the equation those of arrays, which have no batch.
+const char* AsEinsum(const Operands& operands, json* config) {
+  if (operands.tensors == 0 || !Member(*config, "subscripts").is_string()) return nullptr;
+  for (const ConstantOperand& constant : operands.constants) {
+    (*config)["arrays"].push_back(constant.place);
+  }
+  return "Einsum";
+}
+
+// Of a tensor and an array: as Rescaling, or the layer of two tensors, of which one is always the
+// same. Null where Keras makes a mask of it.
+const char* AsLayerOfTwo(const json& entry, const std::string& function, Operands* operands,
+                         json* config) {
+  if (operands->tensors == 1) {
+    const ConstantOperand& constant = operands->constants[0];
+    const bool number = constant.shape.empty();
+    if (number && IsText(Member(entry, "class_name"), "NotEqual")) return nullptr;
+    const char* layer = number ? AsNumberLayer(function, constant, config)
+                               : AsRescaling(function, constant, config);
+    if (layer != nullptr) {
+      operands->constants.clear();
+      return layer;
+    }
+    const bool divides = IsDivision(function) || IsWholeDivision(function);
+    const bool zero = std::count(constant.values.begin(), constant.values.end(), 0.0) > 0;
+    if (divides && constant.place == 1 && zero) return nullptr;
+  }
+  return Find(OfTwoTensors(), function);
+}
+
+// The class of the layer that does the same; null where none does. Writes its arguments;
+// `operands` keeps the constants that are inputs of the layer.
+const char* AsLayer(json* entry, json* config, Operands* operands) {
   const std::string function = FunctionOf(*entry);
   // Its key is no operand.
   if (function == "get_item" || function == "getitem") return AsGetItem(entry, config);
-  if (IsText(Member(*entry, "class_name"), "NotEqual")) return nullptr;  // makes a mask
   MoveArguments(function, entry, config);
-  Operands operands;
-  if (!ReadOperands(*entry, &operands)) return nullptr;
-  if (operands.lists != 0) {
-    const bool one = operands.lists == 1 && operands.tensors == 1 && operands.numbers == 0;
-    return one ? AsRescaling(function, operands, config) : nullptr;
-  }
+  if (!operands->Read(*entry)) return nullptr;
   if (const char* layer = Find(OfTensorLists(), function)) {
-    return operands.numbers == 0 ? layer : nullptr;
+    return operands->constants.empty() ? layer : nullptr;
   }
-  if (operands.tensors == 2 && operands.numbers == 0) return Find(OfTwoTensors(), function);
-  if (operands.tensors != 1) return nullptr;
-  if (operands.numbers == 1) return AsNumberLayer(function, operands, config);
-  if (operands.numbers != 0) return nullptr;
+  if (operands->tensors == 0) return nullptr;
+  if (function == "einsum") return AsEinsum(*operands, config);
+  if (function == "where" && operands->count() == 3) return "Where";
+  if (operands->count() == 2) return AsLayerOfTwo(*entry, function, operands, config);
+  if (operands->count() != 1) return nullptr;
   if (const char* layer = Find(OfOneTensor(), function)) return layer;
   if (function == "negative" || function == "neg") {
     (*config)["scale"] = -1.0;
     return "Rescaling";
   }
+  if (function == "logical_not") {
+    (*config)["number"] = 0.0;
+    return "Equal";
+  }
+  if (function == "one_hot") return "OneHot";
+  if (function == "split") return AsSplit(entry, config);
   if (function == "reshape") return AsReshape(config);
   if (function == "transpose") return AsPermute(config);
-  if (function == "cast") return AsCast(*config);
+  if (function == "cast") return AsCast(config);
   if (function == "pad") return AsPadding(entry, config);
   if (function == "resize") return AsResizing(entry, config);
   if (function == "normalize" || function == "l2_normalize") return AsUnit(entry, config);
@@ -517,8 +514,10 @@ void NameOperation(json* entry) {
       "all",        "any",       "broadcast_to", "convert_to_tensor", "logical_and",
       "logical_or", "not_equal", "ones_like",    "zeros_like"};
   static const std::set<std::string> kOthers = {
-      "cast",       "equal",    "exp",       "get_item", "greater", "greater_equal", "less",
-      "less_equal", "negative", "normalize", "pad",      "power",   "resize",        "transpose"};
+      "cast",     "einsum",        "equal",   "exp",        "floor_divide", "get_item",
+      "greater",  "greater_equal", "less",    "less_equal", "logical_not",  "mod",
+      "negative", "normalize",     "one_hot", "pad",        "power",        "resize",
+      "split",    "transpose",     "where"};
   const std::string class_name = StringMember(*entry, "class_name");
   const std::string function = SnakeCase(class_name);
   const LayerType* type = FindLayerType(class_name);
@@ -535,17 +534,25 @@ void NameOperation(json* entry) {
 
 std::string OperationFunction(const json& entry) { return FunctionOf(entry); }
 
-bool WriteOperationAsLayer(json* entry) {
+bool WriteOperationAsLayer(json* entry, std::vector<ConstantOperand>* constants) {
   json& config = (*entry)["config"];
   if (config.is_null()) config = json::object();
   if (!config.is_object()) return false;
-  const char* class_name = AsLayer(entry, &config);
+  Operands operands;
+  const char* class_name = AsLayer(entry, &config, &operands);
   if (class_name == nullptr) return false;
+  *constants = std::move(operands.constants);
   config.erase("function");
   (*entry)["class_name"] = class_name;
   (*entry)["module"] = kOperationModule;
   (*entry)["registered_name"] = nullptr;
   return true;
+}
+
+int64_t PartsOf(const json& entry) {
+  const json& parts = Member(Member(entry, "config"), "parts");
+  const bool several = IsText(Member(entry, "class_name"), "Split") && parts.is_number_integer();
+  return several ? parts.get<int64_t>() : 1;
 }
 
 }  // namespace hopper

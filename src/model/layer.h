@@ -67,9 +67,14 @@ struct MaskStep {
     kAnyNotEqual,  // the same anywhere along the last axis
     kAnd,          // of the two before
     kOr,
+    kEvery,   // of all steps of inputs[input], which is a series
+    kFollow,  // of the two before: the second's steps behind those of the first
   } kind = Kind::kNotEqual;
   int input = 0;  // among the inputs of the call
   double value = 0.0;
+
+  // Whether it is made of the two before it, and not of an input.
+  bool OfTwo() const { return kind == Kind::kAnd || kind == Kind::kOr || kind == Kind::kFollow; }
 };
 using Mask = std::vector<MaskStep>;  // empty: everything counts
 
@@ -90,6 +95,7 @@ enum class Masking {
   kTakes,    // so it is, and afterwards its inputs have none
   kMerges,   // what counts in one of the inputs counts in the output
   kJoins,    // what counts in all of the inputs that have one counts in the output
+  kFollows,  // its output has the steps of all inputs behind each other, and so their masks
   kEnds,     // its output has no sequence any more
   kCannot,   // Keras' layer heeds masks in a way that is not there
 };
@@ -137,6 +143,9 @@ class Layer {
   virtual bool reads_masks() const { return false; }
   // The mask that the layer makes of its first input; empty for none.
   virtual Mask MadeMask() const { return {}; }
+  // Of an operation on several tensors: whether their axes lie above each other, as NumPy
+  // broadcasts them.
+  virtual bool broadcasts() const { return true; }
   // Whether it computes something else in training than in inference: draws random numbers, or
   // works on the batch's statistics.
   virtual bool changes_in_training() const { return false; }

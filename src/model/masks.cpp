@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/product.h"
+
 namespace hopper {
 
 namespace {
@@ -72,11 +74,12 @@ int Masks::Make(const GraphLayer& at, const hopper::Call& call, const std::vecto
       return masks && n == 1 ? inputs[0] : -1;
     case MaskOperation::kNotEqual:
       if (!tensor || call.constants.size() != 1) return -1;
-      return Add({{{MaskStep::Kind::kNotEqual, inputs[0], call.constants[0]}}, false, false, {}});
+      return Add(
+          {{{MaskStep::Kind::kNotEqual, inputs[0], call.constants[0]}}, false, false, {}, -1});
     case MaskOperation::kOnes:
-      return tensor ? Add({{}, false, true, {}}) : -1;
+      return tensor ? Add({{}, false, true, {}, inputs[0]}) : -1;
     case MaskOperation::kZeros:
-      return tensor ? Add({{}, true, true, {}}) : -1;
+      return tensor ? Add({{}, true, true, {}, -1}) : -1;
     case MaskOperation::kExpand: {
       if (!masks || n != 1 || Find(inputs[0]) == nullptr) return -1;
       Made wide = Of(inputs[0]);
@@ -88,8 +91,10 @@ int Masks::Make(const GraphLayer& at, const hopper::Call& call, const std::vecto
         return is_mask(id) && Of(id).wide && !Of(id).nothing && Of(id).joined.empty();
       };
       if (!std::all_of(inputs.begin(), inputs.end(), joins)) return -1;
-      return Add({{}, false, true, inputs});
+      return Add({{}, false, true, inputs, -1});
     }
+    case MaskOperation::kFollow:
+      return Follow(inputs);
     case MaskOperation::kAny:
     case MaskOperation::kAll: {
       if (!masks || n != 1) return -1;
@@ -97,6 +102,10 @@ int Masks::Make(const GraphLayer& at, const hopper::Call& call, const std::vecto
       Made made = Of(inputs[0]);
       if (!made.joined.empty()) {
         return Add(Reduced(made, any ? MaskStep::Kind::kOr : MaskStep::Kind::kAnd));
+      }
+      if (made.wide && !made.nothing) {  // the same for all features
+        made.wide = false;
+        return Add(made);
       }
       if (!any || made.wide || made.mask.size() != 1) return -1;
       made.mask[0].kind = MaskStep::Kind::kAnyNotEqual;
@@ -111,7 +120,7 @@ int Masks::Make(const GraphLayer& at, const hopper::Call& call, const std::vecto
       if (a.wide != b.wide || !a.joined.empty() || !b.joined.empty()) return -1;
       if (a.nothing) std::swap(a, b);
       if (b.nothing) return Add(both ? b : a);
-      if (!both && (a.mask.empty() || b.mask.empty())) return Add({{}, false, a.wide, {}});
+      if (!both && (a.mask.empty() || b.mask.empty())) return Add({{}, false, a.wide, {}, -1});
       a.mask = Combine(a.mask, b.mask, both ? MaskStep::Kind::kAnd : MaskStep::Kind::kOr);
       return Add(a);
     }
@@ -134,7 +143,7 @@ int Masks::Call(const GraphLayer& at, const hopper::Call& call, const std::vecto
 
 Mask Masks::OverInputs(Mask mask, size_t data, std::vector<int>* inputs) {
   for (MaskStep& step : mask) {
-    if (step.kind == MaskStep::Kind::kAnd || step.kind == MaskStep::Kind::kOr) continue;
+    if (step.OfTwo()) continue;
     const auto behind = inputs->begin() + static_cast<std::ptrdiff_t>(data);
     const auto found = std::find(behind, inputs->end(), step.input);
     const int tensor = step.input;
@@ -145,12 +154,42 @@ Mask Masks::OverInputs(Mask mask, size_t data, std::vector<int>* inputs) {
 }
 
 bool Masks::HasMaskShape(const Mask& mask, const Shape& shape) const {
-  return std::all_of(mask.begin(), mask.end(), [&](const MaskStep& step) {
-    if (step.kind == MaskStep::Kind::kAnd || step.kind == MaskStep::Kind::kOr) return true;
-    Shape steps = spec_->tensors[step.input];
-    if (step.kind == MaskStep::Kind::kAnyNotEqual) steps.pop_back();
-    return steps.size() == 1 && shape.size() >= 2 && steps[0] == shape[0];
-  });
+  if (mask.empty()) return true;
+  if (shape.size() < 2) return false;
+  std::vector<int64_t> steps;  // of masks that wait for another one
+  for (const MaskStep& step : mask) {
+    if (step.OfTwo()) {
+      const int64_t second = steps.back();
+      steps.pop_back();
+      const bool follows = step.kind == MaskStep::Kind::kFollow;
+      if (!follows && steps.back() != second) return false;
+      if (follows) steps.back() = SaturatingAdd(steps.back(), second);
+      continue;
+    }
+    const Shape& of = spec_->tensors[step.input];
+    const size_t axes = step.kind == MaskStep::Kind::kAnyNotEqual ? 2 : 1;
+    if (of.empty() || (step.kind != MaskStep::Kind::kEvery && of.size() != axes)) return false;
+    steps.push_back(of[0]);
+  }
+  return steps.back() == shape[0];
+}
+
+int Masks::Follow(const std::vector<int>& ids) {
+  Made all;
+  all.wide = true;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] > kNothing) return -1;
+    const Made& part = Of(ids[i]);
+    const bool every = part.mask.empty();
+    if (!part.wide || part.nothing || !part.joined.empty() || (every && part.series < 0)) return -1;
+    if (every) {
+      all.mask.push_back({MaskStep::Kind::kEvery, part.series, 0.0});
+    } else {
+      all.mask.insert(all.mask.end(), part.mask.begin(), part.mask.end());
+    }
+    if (i > 0) all.mask.push_back({MaskStep::Kind::kFollow, 0, 0.0});
+  }
+  return Add(all);
 }
 
 bool Masks::OfCall(const GraphLayer& at, const Layer& layer, const hopper::Call& call,
@@ -213,6 +252,16 @@ Mask Masks::OfOutput(const Layer& layer, const std::vector<int>& inputs,
       }
       return made;
     }
+    case Masking::kFollows:
+      for (size_t i = 0; i < masks.size(); ++i) {
+        if (masks[i].empty()) {
+          made.push_back({MaskStep::Kind::kEvery, inputs[i], 0.0});
+        } else {
+          made.insert(made.end(), masks[i].begin(), masks[i].end());
+        }
+        if (i > 0) made.push_back({MaskStep::Kind::kFollow, 0, 0.0});
+      }
+      return made;
     case Masking::kLoses:
       spec_->warnings.push_back(
           {ErrorCode::kInvalidParameter,

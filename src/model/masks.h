@@ -53,11 +53,15 @@ class Masks {
     bool nothing = false;     // all false, whatever the mask is
     bool wide = false;        // has an axis of features behind the steps
     std::vector<int> joined;  // masks that follow each other along the features
+    int series = -1;          // tensor of which each step counts
   };
   int Add(Made made);
   const Made& Of(int id) const { return masks_[static_cast<size_t>(kNothing - id)]; }
   // Along the features: what counts in one of those joined, or in all of them.
   Made Reduced(const Made& made, MaskStep::Kind kind) const;
+  // Of masks with an axis of features, which follow each other along the steps; -1 where one of
+  // them is no such mask.
+  int Follow(const std::vector<int>& ids);
   // -1 where there is none.
   int Make(const GraphLayer& at, const hopper::Call& call, const std::vector<int>& inputs);
   bool HasMaskShape(const Mask& mask, const Shape& shape) const;

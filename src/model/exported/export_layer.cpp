@@ -8,6 +8,11 @@ using ops::Value;
 
 namespace {
 
+Value OfTwo(MaskStep::Kind kind, const Value& a, const Value& b) {
+  if (kind == MaskStep::Kind::kFollow) return ops::cat({a, b}, 1);
+  return kind == MaskStep::Kind::kAnd ? logical_and(a, b) : logical_or(a, b);
+}
+
 template <typename A>
 Value Apply(const ActivationSpec& spec, const Value& x) {
   return A::Tensors(spec, x);
@@ -29,14 +34,22 @@ Value ExportCall::MaskOf(size_t input) const {
   if (form == nullptr || !form->HasMask(input)) return {};
   std::vector<Value> stack;
   for (const MaskStep& step : form->masks[input]) {
-    if (step.kind == MaskStep::Kind::kAnd || step.kind == MaskStep::Kind::kOr) {
+    if (step.OfTwo()) {
       const Value b = stack.back();
       stack.pop_back();
-      stack.back() = step.kind == MaskStep::Kind::kAnd ? logical_and(stack.back(), b)
-                                                       : logical_or(stack.back(), b);
+      stack.back() = OfTwo(step.kind, stack.back(), b);
       continue;
     }
-    stack.push_back(ne(inputs[static_cast<size_t>(step.input)], step.value));
+    const Value& x = inputs[static_cast<size_t>(step.input)];
+    if (step.kind == MaskStep::Kind::kEvery) {
+      // What is there for each step of each example, whatever it is: NaN is not equal to itself.
+      Value first = x;
+      for (int64_t axis = x.dim() - 1; axis > 1; --axis) first = narrow(first, axis, 0, 1);
+      first = reshape(first, {-1, x.size(1)});
+      stack.push_back(logical_or(eq(first, first), ne(first, 0.0)));
+      continue;
+    }
+    stack.push_back(ne(x, step.value));
     if (step.kind == MaskStep::Kind::kAnyNotEqual) stack.back() = any(stack.back(), -1);
   }
   return stack.back();

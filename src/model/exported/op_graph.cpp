@@ -285,17 +285,14 @@ Value clamp_max(const Value& x, double most) { return minimum(x, Number(x, most)
 Value hardtanh(const Value& x, double least, double most) {
   return Unary("Clip", x, {{"min", least}, {"max", most}});
 }
-Value gt(const Value& x, double number) {
-  return Binary("Greater", x, Number(x, number), Type::kBool);
-}
-Value ne(const Value& x, double number) {
-  const Value equal = Binary("Equal", x, Number(x, number), Type::kBool);
-  return x.graph()->Elementwise("Not", {equal}, {}, Type::kBool);
-}
+Value gt(const Value& x, double number) { return gt(x, Number(x, number)); }
+Value ne(const Value& x, double number) { return logical_not(eq(x, Number(x, number))); }
 Value eq(const Value& a, const Value& b) { return Binary("Equal", a, b, Type::kBool); }
+Value gt(const Value& a, const Value& b) { return Binary("Greater", a, b, Type::kBool); }
 Value ge(const Value& a, const Value& b) { return Binary("GreaterOrEqual", a, b, Type::kBool); }
 Value logical_and(const Value& a, const Value& b) { return Binary("And", a, b, Type::kBool); }
 Value logical_or(const Value& a, const Value& b) { return Binary("Or", a, b, Type::kBool); }
+Value logical_not(const Value& x) { return x.graph()->Elementwise("Not", {x}, {}, Type::kBool); }
 Value where(const Value& condition, const Value& x, const Value& y) {
   return x.graph()->Elementwise("Where", {condition, x, y});
 }
@@ -303,6 +300,10 @@ Value where(const Value& condition, const Value& x, double y) {
   return where(condition, x, Number(x, y));
 }
 Value abs(const Value& x) { return Unary("Abs", x); }
+Value floor(const Value& x) { return Unary("Floor", x); }
+Value fmod(const Value& a, const Value& b) {
+  return a.graph()->Elementwise("Mod", {a, b}, {{"fmod", int64_t{1}}});
+}
 Value exp(const Value& x) { return Unary("Exp", x); }
 Value neg(const Value& x) { return Unary("Neg", x); }
 Value sqrt(const Value& x) { return Unary("Sqrt", x); }
@@ -395,6 +396,10 @@ Value matmul(const Value& a, const Value& b) {
   return a.graph()->Emit("MatMul", {a, b}, {}, shape);
 }
 
+Value einsum(const std::string& equation, const std::vector<Value>& values, const Shape& shape) {
+  return values[0].graph()->Emit("Einsum", values, {{"equation", equation}}, shape);
+}
+
 Value reshape(const Value& x, const Shape& sizes) {
   if (sizes == x.sizes()) return x;
   Value from = x;
@@ -424,7 +429,7 @@ Value cat(const std::vector<Value>& values, int64_t chosen) {
   for (size_t i = 1; i < values.size(); ++i) {
     shape[static_cast<size_t>(axis)] += values[i].size(axis);
   }
-  return graph->Emit("Concat", values, {{"axis", axis}}, shape);
+  return graph->Emit("Concat", values, {{"axis", axis}}, shape, values[0].scalar_type());
 }
 
 Value narrow(const Value& x, int64_t chosen, int64_t from, int64_t size) {

@@ -154,12 +154,16 @@ Value hardtanh(const Value& x, double least = -1.0, double most = 1.0);
 Value gt(const Value& x, double number);
 Value ne(const Value& x, double number);
 Value eq(const Value& a, const Value& b);
+Value gt(const Value& a, const Value& b);
 Value ge(const Value& a, const Value& b);
 Value logical_and(const Value& a, const Value& b);
 Value logical_or(const Value& a, const Value& b);
+Value logical_not(const Value& x);
 Value where(const Value& condition, const Value& x, const Value& y);
 Value where(const Value& condition, const Value& x, double y);
 Value abs(const Value& x);
+Value floor(const Value& x);
+Value fmod(const Value& a, const Value& b);  // C's: with a's sign
 Value exp(const Value& x);
 Value neg(const Value& x);
 Value sqrt(const Value& x);
@@ -197,6 +201,7 @@ Value amin(const Value& x, const Shape& axes, bool keepdim = false);
 Value any(const Value& x, int64_t axis, bool keepdim = false);
 
 Value matmul(const Value& a, const Value& b);
+Value einsum(const std::string& equation, const std::vector<Value>& values, const Shape& shape);
 // One of the sizes may be -1: the batch's.
 Value reshape(const Value& x, const Shape& sizes);
 Value permute(const Value& x, const Shape& axes);

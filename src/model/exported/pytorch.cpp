@@ -335,11 +335,17 @@ const std::map<std::string, Row>& Rows() {
       {"Cos", Function("torch.cos")},
       {"CumSum", AlongAxis("torch.cumsum")},
       {"Div", Infix("/")},
+      {"Einsum",
+       [](const Call& call) {
+         return "torch.einsum(" + Quoted(call.node->Text("equation")) + ", " + Joined(call.in) +
+                ")";
+       }},
       {"Elu", WithNumber("F.elu", "alpha")},
       {"Equal", Infix("==")},
       {"Erf", Function("torch.erf")},
       {"Exp", Function("torch.exp")},
       {"Expand", Expanding},
+      {"Floor", Function("torch.floor")},
       {"GRU", Recurrence("gru", kGru)},
       {"Gather",
        [](const Call& call) {
@@ -370,6 +376,7 @@ const std::map<std::string, Row>& Rows() {
       {"Max", Extreme("torch.maximum", "min")},
       {"MaxPool", MaximumPooling},
       {"Min", Extreme("torch.minimum", "max")},
+      {"Mod", Function("torch.fmod")},
       {"Mul", Infix("*")},
       {"Neg", [](const Call& call) { return "-" + call.in[0]; }},
       {"Not", [](const Call& call) { return "~" + call.in[0]; }},

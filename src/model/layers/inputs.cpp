@@ -48,6 +48,31 @@ int64_t SameShape::Flops(const std::vector<Shape>& /*inputs*/, const Shape& outp
   return ElementCount(output);
 }
 
+Shape BroadcastShape(const Layer& layer, const std::vector<Shape>& inputs) {
+  RequireInputs(layer, inputs);
+  Shape output = inputs[0];
+  for (const Shape& input : inputs) {
+    const Shape before = output;
+    if (input.size() > output.size()) {
+      output.insert(output.begin(), input.size() - output.size(), 1);
+    }
+    const size_t shift = output.size() - input.size();
+    for (size_t i = 0; i < input.size(); ++i) {
+      int64_t& size = output[shift + i];
+      if (size == 1) size = input[i];
+      if (input[i] != 1 && input[i] != size) ThrowDoNotFit(layer, before, input);
+    }
+  }
+  return output;
+}
+
+void RequireInputs(const Layer& layer, const std::vector<Shape>& inputs, size_t count) {
+  if (inputs.size() == count) return;
+  static const char* const kNumbers[] = {"no", "one", "two", "three"};
+  ThrowUnfit(layer, std::string(kNumbers[count]) + " inputs are needed, not " +
+                        std::to_string(inputs.size()));
+}
+
 void ThrowDoNotFit(const Layer& layer, const Shape& a, const Shape& b) {
   throw Error(ErrorCode::kInvalidParameter, "layer \"" + layer.name() + "\" of class " +
                                                 layer.class_name() + ": inputs of shapes " +

@@ -17,6 +17,11 @@ void RequireInputs(const Layer& layer, const std::vector<Shape>& inputs);
 std::vector<int64_t> AxesOfExample(const Layer& layer, const std::vector<int64_t>& axes,
                                    const Shape& input);
 [[noreturn]] void ThrowDoNotFit(const Layer& layer, const Shape& a, const Shape& b);
+// Broadcast as Keras does: missing axes come after the batch, axes of size 1 are repeated. Throws
+// where the shapes do not fit together, or there are none.
+Shape BroadcastShape(const Layer& layer, const std::vector<Shape>& inputs);
+// Throws unless there are so many.
+void RequireInputs(const Layer& layer, const std::vector<Shape>& inputs, size_t count);
 
 // A layer of one input whose shape it keeps, with one operation for each element unless it says
 // otherwise.

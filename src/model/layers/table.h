@@ -15,6 +15,7 @@
 #include "model/layers/category_encoding/category_encoding.h"
 #include "model/layers/comparison/comparison.h"
 #include "model/layers/concatenate/concatenate.h"
+#include "model/layers/constant/constant.h"
 #include "model/layers/conv_1d/conv_1d.h"
 #include "model/layers/conv_2d/conv_2d.h"
 #include "model/layers/conv_lstm/conv_lstm.h"
@@ -23,9 +24,11 @@
 #include "model/layers/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "model/layers/dot/dot.h"
 #include "model/layers/dropout/dropout.h"
+#include "model/layers/einsum/einsum.h"
 #include "model/layers/elementwise/elementwise.h"
 #include "model/layers/embedding/embedding.h"
 #include "model/layers/flatten/flatten.h"
+#include "model/layers/floor_divide/floor_divide.h"
 #include "model/layers/get_item/get_item.h"
 #include "model/layers/global_pooling_1d/global_pooling_1d.h"
 #include "model/layers/global_pooling_2d/global_pooling_2d.h"
@@ -39,6 +42,7 @@
 #include "model/layers/merge/merge.h"
 #include "model/layers/noise/noise.h"
 #include "model/layers/normalization/normalization.h"
+#include "model/layers/one_hot/one_hot.h"
 #include "model/layers/permute/permute.h"
 #include "model/layers/pooling_1d/pooling_1d.h"
 #include "model/layers/pooling_2d/pooling_2d.h"
@@ -54,11 +58,13 @@
 #include "model/layers/separable_conv_2d/separable_conv_2d.h"
 #include "model/layers/spatial_dropout_1d/spatial_dropout_1d.h"
 #include "model/layers/spectral_normalization/spectral_normalization.h"
+#include "model/layers/split/split.h"
 #include "model/layers/stack/stack.h"
 #include "model/layers/steps/steps.h"
 #include "model/layers/time_distributed/time_distributed.h"
 #include "model/layers/unit_normalization/unit_normalization.h"
 #include "model/layers/up_sampling_2d/up_sampling_2d.h"
+#include "model/layers/where/where.h"
 
 namespace hopper {
 
@@ -69,30 +75,31 @@ using Layers = LayerList<
     layers::Absolute, layers::ActivationByName, layers::ActivityRegularization, layers::Add,
     layers::AdditiveAttention, layers::AlphaDropout, layers::AttentionLayer, layers::Average,
     layers::AveragePooling1D, layers::AveragePooling2D, layers::BatchNormalization,
-    layers::Bidirectional, layers::CategoryEncoding, layers::CenterCrop, layers::Clip,
-    layers::Concatenate, layers::Conv1D, layers::Conv1DTranspose, layers::Conv2D,
+    layers::Bidirectional, layers::Cast, layers::CategoryEncoding, layers::CenterCrop, layers::Clip,
+    layers::Concatenate, layers::Constant, layers::Conv1D, layers::Conv1DTranspose, layers::Conv2D,
     layers::Conv2DTranspose, layers::ConvLSTM1D, layers::ConvLSTM2D, layers::Cos,
     layers::Cropping1D, layers::Cropping2D, layers::CustomScaleLayer, layers::Dense,
     layers::DepthwiseConv1D, layers::DepthwiseConv2D, layers::Discretization, layers::Divide,
-    layers::Dot, layers::Dropout, layers::ELU, layers::Embedding, layers::Equal, layers::ExpandDims,
-    layers::Flatten, layers::GRU, layers::GaussianDropout, layers::GaussianNoise, layers::GetItem,
-    layers::GlobalAveragePooling1D, layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D,
-    layers::GlobalMaxPooling2D, layers::Greater, layers::GreaterEqual, layers::GroupNormalization,
-    layers::GroupQueryAttention, layers::Identity, layers::InputLayer, layers::LSTM,
-    layers::LayerNormalization, layers::LayerScale, layers::LeakyReLU, layers::Less,
-    layers::LessEqual, layers::Log, layers::Log1p, layers::MaskingLayer, layers::Matmul,
+    layers::Dot, layers::Dropout, layers::ELU, layers::Einsum, layers::Embedding, layers::Equal,
+    layers::ExpandDims, layers::Flatten, layers::FloorDivide, layers::GRU, layers::GaussianDropout,
+    layers::GaussianNoise, layers::GetItem, layers::GlobalAveragePooling1D,
+    layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D, layers::GlobalMaxPooling2D,
+    layers::Greater, layers::GreaterEqual, layers::GroupNormalization, layers::GroupQueryAttention,
+    layers::Identity, layers::InputLayer, layers::LSTM, layers::LayerNormalization,
+    layers::LayerScale, layers::LeakyReLU, layers::Less, layers::LessEqual, layers::Log,
+    layers::Log1p, layers::LogicalAnd, layers::LogicalOr, layers::MaskingLayer, layers::Matmul,
     layers::Max, layers::MaxPooling1D, layers::MaxPooling2D, layers::Maximum, layers::Mean,
-    layers::Min, layers::Minimum, layers::MultiHeadAttention, layers::Multiply,
-    layers::Normalization, layers::NotEqual, layers::PReLU, layers::Permute, layers::Power,
-    layers::RMSNormalization, layers::RandomBrightness, layers::RandomContrast, layers::RandomCrop,
-    layers::RandomFlip, layers::RandomRotation, layers::RandomTranslation, layers::RandomZoom,
-    layers::ReLU, layers::Reciprocal, layers::RepeatVector, layers::Rescaling, layers::Reshape,
-    layers::Resizing, layers::Rsqrt, layers::SeparableConv1D, layers::SeparableConv2D,
-    layers::SimpleRNN, layers::Sin, layers::Softmax, layers::SpatialDropout1D,
-    layers::SpatialDropout2D, layers::SpectralNormalization, layers::Sqrt, layers::Square,
-    layers::Squeeze, layers::Stack, layers::Std, layers::Subtract, layers::Sum, layers::Swapaxes,
-    layers::ThresholdedReLU, layers::TimeDistributed, layers::UnitNormalization,
-    layers::UpSampling1D, layers::UpSampling2D, layers::Var, layers::ZeroPadding1D,
-    layers::ZeroPadding2D>;
+    layers::Min, layers::Minimum, layers::Mod, layers::MultiHeadAttention, layers::Multiply,
+    layers::Normalization, layers::NotEqual, layers::OneHot, layers::PReLU, layers::Permute,
+    layers::Power, layers::RMSNormalization, layers::RandomBrightness, layers::RandomContrast,
+    layers::RandomCrop, layers::RandomFlip, layers::RandomRotation, layers::RandomTranslation,
+    layers::RandomZoom, layers::ReLU, layers::Reciprocal, layers::RepeatVector, layers::Rescaling,
+    layers::Reshape, layers::Resizing, layers::Rsqrt, layers::SeparableConv1D,
+    layers::SeparableConv2D, layers::SimpleRNN, layers::Sin, layers::Softmax,
+    layers::SpatialDropout1D, layers::SpatialDropout2D, layers::SpectralNormalization,
+    layers::Split, layers::Sqrt, layers::Square, layers::Squeeze, layers::Stack, layers::Std,
+    layers::Subtract, layers::Sum, layers::Swapaxes, layers::ThresholdedReLU,
+    layers::TimeDistributed, layers::UnitNormalization, layers::UpSampling1D, layers::UpSampling2D,
+    layers::Var, layers::Where, layers::ZeroPadding1D, layers::ZeroPadding2D>;
 
 }  // namespace hopper

@@ -19,13 +19,16 @@ class PlannedMask {
   }
 
  private:
-  void Compare(const MaskStep& step, float* flags) const;
+  // The number of steps of what it wrote.
+  int64_t Compare(const MaskStep& step, float* flags) const;
+  void Follow(float* first, int64_t first_times, const float* second, int64_t second_times) const;
 
   const PlanNode& node_;
   const Mask* steps_ = nullptr;
   int64_t times_ = 0;
   int64_t size_ = 0;
-  PlanBuffer* flags_ = nullptr;  // 0 or 1, a [batch][time] for each operand that waits
+  PlanBuffer* flags_ = nullptr;   // 0 or 1, a [batch][time] for each operand that waits
+  std::vector<int64_t> lengths_;  // steps of each
 };
 
 }  // namespace hopper

@@ -96,6 +96,23 @@ INSTANTIATE_TEST_SUITE_P(
                   {1}},
         Operation{"compat.v1.transpose", R"(["y", 0, 0, {"perm": [0, 1]}])", "Permute", {1}},
         Operation{"cast", R"(["y", 0, 0, {"dtype": "float32"}])", "Identity", {1}},
+        Operation{"cast", R"(["y", 0, 0, {"dtype": "int64"}])", "Cast", {1}},
+        Operation{"cast", R"(["y", 0, 0, {"dtype": "bool"}])", "NotEqual", {1}},
+        Operation{"math.greater", R"(["y", 0, 0, {"y": ["x", 0, 0]}])", "Greater", {1, 0}},
+        Operation{"math.logical_not", R"(["y", 0, 0, {"name": null}])", "Equal", {1}},
+        Operation{
+            "where", R"(["x", 0, 0, {"x": ["y", 0, 0], "y": ["x", 0, 0]}])", "Where", {0, 1, 0}},
+        // The array is tensor 2.
+        Operation{"where", R"(["x", 0, 0, {"x": ["y", 0, 0], "y": 0.0}])", "Where", {0, 1, 2}},
+        Operation{
+            "where", R"(["x", 0, 0, {"x": [[1, 2, 3, 4]], "y": ["y", 0, 0]}])", "Where", {0, 2, 1}},
+        Operation{"compat.v1.floor_div",
+                  R"(["_CONSTANT_VALUE", -1, 2.0, {"y": ["y", 0, 0]}])",
+                  "FloorDivide",
+                  {2, 1}},
+        Operation{"math.floormod", R"(["y", 0, 0, {"y": 2}])", "Mod", {1, 2}},
+        Operation{"math.maximum", R"(["y", 0, 0, {"y": [1, 2, 3, 4]}])", "Maximum", {1, 2}},
+        Operation{"one_hot", R"(["y", 0, 0, {"depth": 3, "axis": 1}])", "OneHot", {1}},
         Operation{"__operators__.getitem",
                   R"(["y", 0, 0, {"slice_spec": [{"start": null, "stop": null, "step": null},
                     {"start": 1, "stop": null, "step": 2}]}])",
@@ -146,14 +163,42 @@ TEST(Operations, OthersAreRefused) {
              "TFOpLambda (math.pow) is not supported"},
         Case{"math.pow", R"(["_CONSTANT_VALUE", -1, -2.0, {"y": ["y", 0, 0]}])",
              "Power: a power of a number that is not above 0 is not supported"},
-        Case{"math.floordiv", R"(["y", 0, 0, {"y": 2}])",
+        Case{"math.floordiv", R"(["y", 0, 0, {"y": 0}])",
              "TFOpLambda (math.floordiv) is not supported"},
-        Case{"math.greater", R"(["y", 0, 0, {"y": ["x", 0, 0]}])",
-             "TFOpLambda (math.greater) is not supported"},
+        Case{"math.floormod", R"(["y", 0, 0, {"y": [1, 0, 1, 1]}])",
+             "TFOpLambda (math.floormod) is not supported"},
+        Case{"__operators__.eq", R"(["y", 0, 0, {}])",
+             "TFOpLambda (__operators__.eq) is not supported"},
+        Case{"where", R"(["y", 0, 0, {}])", "TFOpLambda (where) is not supported"},
+        Case{"where", R"(["y", 0, 0, {"x": ["x", 0, 0], "y": "text"}])",
+             "TFOpLambda (where) is not supported"},
+        Case{"einsum", R"(["_CONSTANT_VALUE", -1, "bi,bi->b", {}])",
+             "TFOpLambda (einsum) is not supported"},
+        Case{"split", R"(["y", 0, 0, {"num_or_size_splits": 2}])",
+             "Split: axis 0 is the batch, which it would take apart"},
+        Case{"split", R"(["y", 0, 0, {"num_or_size_splits": 3, "axis": 1}])",
+             "Split: axis 1 of an example of shape 4 does not have 3 equal parts"},
+        Case{"split", R"(["y", 0, 0, {"num_or_size_splits": [3, 2], "axis": 1}])",
+             "Split: parts of 5 together do not fit axis 1 of an example of shape 4"},
+        Case{"split", R"(["y", 0, 0, {"num_or_size_splits": [-1, 4], "axis": 1}])",
+             "Split: part 0 of an example of shape 4 is empty"},
+        Case{"split", R"(["y", 0, 0, {"num_or_size_splits": [-1, -1], "axis": 1}])",
+             "Split: only one of the sizes may be open"},
+        Case{"split", R"(["y", 0, 0, {"num_or_size_splits": 0, "axis": 1}])",
+             "TFOpLambda (split) is not supported"},
+        Case{"one_hot", R"(["y", 0, 0, {"depth": 0}])", "OneHot: there must be at least one class"},
+        Case{"one_hot", R"(["y", 0, 0, {"depth": 3, "axis": 0}])",
+             "OneHot: axis 0 would stand before the batch"},
+        Case{"one_hot", R"(["y", 0, 0, {"depth": 3, "on_value": 2.0}])",
+             "OneHot: another on_value is not supported"},
+        Case{"math.logical_and", R"(["y", 0, 0, {"y": ["y", 0, 0], "z": 1}])",
+             "LogicalAnd: argument \"z\" = 1 is not known"},
         Case{"math.add", R"(["y", 0, 0, {"y": [1.0, 2.0, 3.0]}])",
              "Rescaling: a list of 3 values does not fit an input of shape 4"},
-        Case{"math.add", R"(["y", 0, 0, {"y": [[1.0, 2.0], [3.0, 4.0]]}])",
+        Case{"math.add", R"(["y", 0, 0, {"y": [[1.0, 2.0], [3.0]]}])",
              "TFOpLambda (math.add) is not supported"},
+        Case{"math.maximum", R"(["y", 0, 0, {"y": [1.0, 2.0, 3.0]}])",
+             "Maximum: inputs of shapes 4 and 3 do not fit together"},
         Case{"math.divide", R"(["y", 0, 0, {"y": [1.0, 2.0, 0.0, 4.0]}])",
              "TFOpLambda (math.divide) is not supported"},
         Case{"pad", R"(["y", 0, 0, {"paddings": [[0, 0], [1, 1]]}])",
@@ -164,9 +209,7 @@ TEST(Operations, OthersAreRefused) {
              "TFOpLambda (pad) is not supported"},
         Case{"image.resize", R"(["y", 0, 0, {"size": [4]}])",
              "TFOpLambda (image.resize) is not supported"},
-        Case{"where", R"(["x", 0, 0, {"x": ["y", 0, 0], "y": 0.0}])",
-             "TFOpLambda (where) is not supported"},
-        Case{"cast", R"(["y", 0, 0, {"dtype": "int32"}])", "TFOpLambda (cast) is not supported"},
+        Case{"cast", R"(["y", 0, 0, {"dtype": "int8"}])", "TFOpLambda (cast) is not supported"},
         Case{"linalg.einsum", R"(["y", 0, 0, {"equation": "ab->a"}])",
              "TFOpLambda (linalg.einsum) is not supported"},
         Case{"math.reduce_mean", R"(["y", 0, 0, {}])",
@@ -234,6 +277,95 @@ TEST(Operations, OthersAreRefused) {
     EXPECT_EQ(ParseModel(Model(one.function, one.calls), nullptr, &problems), nullptr);
     ASSERT_FALSE(problems.empty());
     EXPECT_EQ(problems[0].message, std::string("layer \"z\" of class ") + one.reason);
+  }
+}
+
+// An array that would hold something else for each example.
+TEST(Operations, ArraysWithABatchAreRefused) {
+  std::vector<Problem> problems;
+  EXPECT_EQ(ParseModel(Model("math.add", R"(["y", 0, 0, {"y": [[1.0, 2.0], [3.0, 4.0]]}])"),
+                       nullptr, &problems),
+            nullptr);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].message,
+            "operation \"z\" of an array of shape 2x2 and a tensor of shape 4 is not supported");
+  EXPECT_NE(problems[0].detail.find("config.layers[2]"), std::string::npos);
+}
+
+// Arrays of other values are other models.
+TEST(Operations, ArraysArePartOfTheArchitecture) {
+  const auto hash = [](const char* array) {
+    const std::string calls = R"(["y", 0, 0, {"y": )" + std::string(array) + "}]";
+    return ParseModel(Model("math.maximum", calls), nullptr)->hash;
+  };
+  EXPECT_EQ(hash("[1, 2, 3, 4]"), hash("[1.0, 2.0, 3.0, 4.0]"));
+  EXPECT_FALSE(hash("[1, 2, 3, 4]") == hash("[1, 2, 3, 5]"));
+}
+
+// z: an operation of Keras 3 with several outputs, of x with the shape 3 x 4.
+std::string Keras3Model(const std::string& entry, const std::string& outputs) {
+  return R"({"class_name": "Functional", "module": "keras", "config": {"name": "m", "layers": [
+    {"class_name": "InputLayer", "name": "x", "module": "keras.layers", "inbound_nodes": [],
+     "config": {"name": "x", "batch_shape": [null, 3, 4]}}, )" +
+         entry + R"(], "input_layers": [["x", 0, 0]], "output_layers": )" + outputs + "}}";
+}
+
+std::string OfX(const char* class_name, const std::string& config, int times = 1) {
+  const std::string x =
+      R"({"class_name": "__keras_tensor__", "config": {"keras_history": ["x", 0, 0]}})";
+  return R"({"module": "keras.src.ops.numpy", "class_name": ")" + std::string(class_name) +
+         R"(", "config": {"name": "z", )" + config +
+         R"(}, "name": "z", "inbound_nodes": [{"args": [)" + x + (times > 1 ? ", " + x : "") +
+         R"(], "kwargs": {}}]})";
+}
+
+// Each is a layer of its own, and those that nobody reads are not computed.
+TEST(Operations, PartsOfASplit) {
+  const std::string split = OfX("Split", R"("indices_or_sections": [1, 3], "axis": -1)");
+  const auto middle = ParseModel(Keras3Model(split, R"(["z", 0, 1])"), nullptr);
+  EXPECT_EQ(middle->output_shape(), (Shape{3, 2}));
+  const auto last = ParseModel(Keras3Model(split, R"(["z", 0, 2])"), nullptr);
+  EXPECT_EQ(last->nodes.size(), 1U);
+  EXPECT_EQ(last->output_shape(), (Shape{3, 1}));
+  std::vector<Problem> problems;
+  EXPECT_EQ(ParseModel(Keras3Model(split, R"(["z", 0, 3])"), nullptr, &problems), nullptr);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].message, "layer \"z\" has no output 3");
+  problems.clear();
+  const std::string many = OfX("Split", R"("indices_or_sections": 1000000000, "axis": -1)");
+  EXPECT_EQ(ParseModel(Keras3Model(many, R"(["z", 0, 0])"), nullptr, &problems), nullptr);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].code, ErrorCode::kLimitExceeded);
+}
+
+TEST(Operations, EquationsThatMixExamplesAreRefused) {
+  struct Case {
+    const char* equation;
+    const char* reason;
+  };
+  for (const Case& one :
+       {Case{"bij,bkj->ik", "\"bij,bkj->ik\" would mix the examples of a batch"},
+        Case{"bij,ckj->bik", "\"bij,ckj->bik\" would mix the examples of a batch"},
+        Case{"ibj,bkj->bik", "\"ibj,bkj->bik\" would mix the examples of a batch"},
+        Case{"bij,bkj->ibk", "\"bij,bkj->ibk\" would mix the examples of a batch"},
+        Case{"bij,bkj",
+             "\"bij,bkj\" is not supported: it needs \"->\", and letters that occur once in a "
+             "term"},
+        Case{"bii,bkj->bk",
+             "\"bii,bkj->bk\" is not supported: it needs \"->\", and letters that occur once in a "
+             "term"},
+        Case{"bij,bkj->bim", "\"bij,bkj->bim\" has a letter behind \"->\" that no operand has"},
+        Case{"bij,bjk->bik", "\"bij,bjk->bik\" does not fit operands of shapes 3x4 and 3x4"},
+        Case{"bijk,bj->bik", "\"bijk,bj->bik\" does not fit operand 1 of shape 3x4"},
+        Case{"bij->bi", "\"bij->bi\" is of 1 operands but there are 2"}}) {
+    SCOPED_TRACE(one.equation);
+    const std::string entry =
+        OfX("Einsum", R"("subscripts": ")" + std::string(one.equation) + "\"", 2);
+    std::vector<Problem> problems;
+    EXPECT_EQ(ParseModel(Keras3Model(entry, R"(["z", 0, 0])"), nullptr, &problems), nullptr);
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].message, std::string("layer \"z\" of class Einsum: ") + one.reason);
+    EXPECT_NE(problems[0].detail.find("config.layers[1]"), std::string::npos);
   }
 }
 

@@ -96,10 +96,14 @@ TEST(Refusals, Operations) {
       " | It is an operation on tensors, not a layer. The layer is config.layers[1] of the "
       "architecture. | ";
   EXPECT_EQ(
-      operation("math.add", R"({"y": [[1, 2], [3, 4]]})"),
+      operation("math.add", "{}"),
       Strings{"layer \"z\" of class TFOpLambda (math.add) is not supported" + place +
               "Write the layer: keras.layers.Add()([x, y]), and so Subtract, Multiply, Maximum "
               "and Minimum."});
+  EXPECT_EQ(operation("__operators__.eq", "{}"),
+            Strings{"layer \"z\" of class TFOpLambda (__operators__.eq) is not supported | Keras 2 "
+                    "writes x == y into a file without y. The layer is config.layers[1] of the "
+                    "architecture. | Write tensorflow.equal(x, y) or tensorflow.not_equal(x, y)."});
   EXPECT_EQ(operation("linalg.matmul", "{}"),
             Strings{"layer \"z\" of class TFOpLambda (linalg.matmul) is not supported" + place +
                     "Write keras.layers.Dot(axes=...)([x, y]), or keras.layers.Dense for a product "

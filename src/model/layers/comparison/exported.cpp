@@ -6,27 +6,36 @@ namespace layers {
 
 using ops::Value;
 
-Value Export(const Comparison& layer, const ExportCall& call) {
+namespace {
+
+Value IsSo(Comparison::Relation relation, const Value& a, const Value& b) {
   using Relation = Comparison::Relation;
-  const Value x = call.x();
-  const Value number = call.graph->Number(layer.number);
-  const Value one = call.graph->Number(1.0);
-  const Value zero = call.graph->Number(0.0);
-  switch (layer.relation) {
+  switch (relation) {
+    case Relation::kBoth:
+      return logical_and(ne(a, 0.0), ne(b, 0.0));
+    case Relation::kEither:
+      return logical_or(ne(a, 0.0), ne(b, 0.0));
     case Relation::kEqual:
-      return where(ne(x, layer.number), zero, one);
+      return eq(a, b);
     case Relation::kGreater:
-      return where(gt(x, layer.number), one, zero);
+      return gt(a, b);
     case Relation::kGreaterEqual:
-      return where(ge(x, number), one, zero);
+      return ge(a, b);
     case Relation::kLess:
-      return where(ge(x, number), zero, one);
+      return gt(b, a);
     case Relation::kLessEqual:
-      return where(gt(x, layer.number), zero, one);
+      return ge(b, a);
     case Relation::kNotEqual:
       break;
   }
-  return where(ne(x, layer.number), one, zero);
+  return logical_not(eq(a, b));
+}
+
+}  // namespace
+
+Value Export(const Comparison& layer, const ExportCall& call) {
+  const Value b = call.inputs.size() == 1 ? call.graph->Number(layer.number) : call.inputs[1];
+  return IsSo(layer.relation, call.x(), b).to(ops::Type::kFloat);
 }
 
 }  // namespace layers

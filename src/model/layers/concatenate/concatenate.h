@@ -14,6 +14,8 @@ struct Concatenate : Layer {
   explicit Concatenate(LayerConfig& config);
   Shape OutputShape(const std::vector<Shape>& inputs) const override;
   Masking masking() const override {
+    // Masked are series of vectors, of whose axes with the batch this is the second.
+    if (axis == 1 || axis == -2) return Masking::kFollows;
     if (axis != -1 && axis < 2) return Masking::kCannot;
     return merges_masks ? Masking::kMerges : Masking::kJoins;
   }

@@ -25,7 +25,8 @@ struct Elementwise : SameShape {
     kRsqrt,
     kSin,
     kSqrt,
-    kSquare
+    kSquare,
+    kWhole  // without its fraction, and without a gradient
   };
 
   Elementwise(LayerConfig& config, Function which) : SameShape(config), function(which) {}
@@ -44,6 +45,12 @@ struct Absolute : Elementwise {
   static constexpr const char* kName = "Absolute";
   static constexpr const char* kDescription = "absolute values";
   explicit Absolute(LayerConfig& config) : Elementwise(config, Function::kAbsolute) {}
+};
+// To whole numbers.
+struct Cast : Elementwise {
+  static constexpr const char* kName = "Cast";
+  static constexpr const char* kDescription = "values without their fractions";
+  explicit Cast(LayerConfig& config) : Elementwise(config, Function::kWhole) {}
 };
 // Also minimum and maximum of a tensor and a number.
 struct Clip : Elementwise {

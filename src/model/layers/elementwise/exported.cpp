@@ -33,6 +33,8 @@ Value Export(const Elementwise& layer, const ExportCall& call) {
       return sin(x);
     case Function::kSqrt:
       return sqrt(x);
+    case Function::kWhole:
+      return x.to(ops::Type::kInt64).to(ops::Type::kFloat);
     case Function::kSquare:
       break;
   }

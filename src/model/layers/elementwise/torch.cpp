@@ -13,6 +13,7 @@
 #include <ATen/ops/sin.h>
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/square.h>
+#include <ATen/ops/trunc.h>
 #include <ATen/ops/where.h>
 
 #include "model/layers/elementwise/elementwise.h"
@@ -53,6 +54,8 @@ at::Tensor Apply(const Elementwise& layer, const at::Tensor& x) {
       return at::sin(x);
     case Function::kSqrt:
       return at::sqrt(x);
+    case Function::kWhole:
+      return at::trunc(x.detach());
     case Function::kSquare:
       break;
   }

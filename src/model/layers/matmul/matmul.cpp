@@ -10,9 +10,7 @@ namespace layers {
 
 // Axes of size 1 before the last two are repeated.
 Shape Matmul::OutputShape(const std::vector<Shape>& inputs) const {
-  if (inputs.size() != 2) {
-    ThrowUnfit(*this, "two inputs are needed, not " + std::to_string(inputs.size()));
-  }
+  RequireInputs(*this, inputs, 2);
   const Shape& a = inputs[0];
   const Shape& b = inputs[1];
   const size_t rank = a.size();

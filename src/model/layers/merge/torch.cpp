@@ -6,9 +6,8 @@
 #include <ATen/ops/sub.h>
 #include <ATen/ops/where.h>
 
-#include <algorithm>
-
 #include "model/layers/merge/merge.h"
+#include "model/network/broadcast.h"
 #include "model/network/function_operator.h"
 
 namespace hopper {
@@ -16,11 +15,6 @@ namespace layers {
 namespace {
 
 using Kind = Merge::Kind;
-
-at::Tensor WithRank(at::Tensor x, int64_t rank) {
-  while (x.dim() < rank) x = x.unsqueeze(1);
-  return x;
-}
 
 at::Tensor Merged(const Merge& layer, const at::Tensor& a, const at::Tensor& b) {
   switch (layer.kind) {
@@ -47,12 +41,9 @@ at::Tensor Merged(const Merge& layer, const at::Tensor& a, const at::Tensor& b) 
 std::unique_ptr<Operator> MakeOperator(const Merge& layer) {
   return MakeFunctionOperator([&layer](const std::vector<at::Tensor>& inputs,
                                        const std::vector<at::Tensor>&, const ForwardContext&) {
-    int64_t rank = 0;
-    for (const at::Tensor& input : inputs) rank = std::max(rank, input.dim());
-    at::Tensor merged = WithRank(inputs[0], rank);
-    for (size_t i = 1; i < inputs.size(); ++i) {
-      merged = Merged(layer, merged, WithRank(inputs[i], rank));
-    }
+    const std::vector<at::Tensor> all = WithOneRank(inputs);
+    at::Tensor merged = all[0];
+    for (size_t i = 1; i < all.size(); ++i) merged = Merged(layer, merged, all[i]);
     if (layer.kind != Kind::kAverage) return merged;
     return at::div(merged, static_cast<double>(inputs.size()));
   });
