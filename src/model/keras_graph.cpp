@@ -171,6 +171,7 @@ class Reader {
     for (const char* key : {"batch_shape", "batch_input_shape"}) {
       if (layer->input_shape || Member(config, key).is_null()) continue;
       layer->input_shape = ReadBatchShape(Member(config, key));
+      layer->lacks_batch = IsLoneSize(Member(config, key));
       if (layer->input_shape) continue;
       Fail(graph, ErrorCode::kInvalidText,
            "input \"" + layer->name + "\": " + key + " is not a shape",
@@ -269,6 +270,11 @@ class Reader {
     layer->parts = static_cast<int>(parts);
   }
 
+  // [4] where [null, 4] is meant.
+  static bool IsLoneSize(const json& shape) {
+    return shape.is_array() && shape.size() == 1 && shape[0].is_number();
+  }
+
   // The shape that a Sequential without InputLayer states elsewhere.
   static std::optional<Shape> StatedShape(const json& entry, const json& config,
                                           const json& first) {
@@ -293,6 +299,8 @@ class Reader {
       input.name = "input";
       input.path = graph->path;
       input.input_shape = StatedShape(entry, config, first);
+      input.lacks_batch = IsLoneSize(Member(Member(first, "config"), "batch_shape")) ||
+                          IsLoneSize(Member(Member(first, "config"), "batch_input_shape"));
       // A nested model may state its own.
       const ModelGraph* inner = graph->layers[0].model.get();
       while (!input.input_shape && inner != nullptr && inner->inputs.size() == 1) {

@@ -69,6 +69,7 @@ struct GraphLayer {
   std::vector<ConstantOperand> constants;     // of an operation, in order, where they are tensors
   std::unique_ptr<ModelGraph> model;          // kModel
   std::optional<Shape> input_shape;           // kInput: as stated; -1 for an open axis
+  bool lacks_batch = false;                   // kInput: one size stands where the batch's is null
   MaskOperation mask = MaskOperation::kSame;  // kMask
   std::vector<Call> calls;
 };
