@@ -48,6 +48,7 @@ Evaluation::Evaluation(const ConfigSource& config, const DataDesc& data, int32_t
   } else {
     throw Error(ErrorCode::kInvalidParameter, "a model without weights cannot be evaluated");
   }
+  trainer_->FrozenOf(&state_);
   for (int p = 0; p < data_.n_partitions(); ++p) chosen_.push_back(p);
   account_ = MemoryAccount::Create(std::numeric_limits<int64_t>::max());
 }
@@ -170,8 +171,8 @@ void Evaluation::Start() {
 // False: cancelled, or *problem says what failed.
 bool Evaluation::Evaluate(int partition, MetricSums* sums, Problem* problem) {
   try {
-    return trainer_->Evaluate(state_.params.data(), data_.partition(partition), cancel_, sums) ==
-           VisitEnd::kDone;
+    return trainer_->Evaluate(state_.params.data(), data_.partition(partition), cancel_, sums,
+                              state_.frozen) == VisitEnd::kDone;
   } catch (...) {
     *problem = DescribeException();
     return false;

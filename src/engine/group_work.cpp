@@ -435,9 +435,10 @@ void Group::Evaluate(Traveller* model, const std::vector<std::pair<int, int>>& p
   Stopwatch watch;
   AlignedArray<float> copy;
   const float* weights = EvaluatedWeights(*model, &copy);
+  const std::optional<Digest>& frozen = model->trainer->FrozenOf(&model->state);
   for (const auto& [split, p] : partitions) {
     MetricSums sums;
-    if (model->trainer->Evaluate(weights, DataOf(split).partition(p), cancel_, &sums) !=
+    if (model->trainer->Evaluate(weights, DataOf(split).partition(p), cancel_, &sums, frozen) !=
         VisitEnd::kDone) {
       return;
     }

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -108,8 +109,10 @@ class Run {
   // Weights as they were at the end of an iteration. Room for one is kept for each model; see
   // CountSnapshotsLocked().
   struct Snapshot {
-    explicit Snapshot(AlignedArray<float> kept) : weights(std::move(kept)) {}
+    Snapshot(AlignedArray<float> kept, const std::optional<Digest>& of_frozen)
+        : weights(std::move(kept)), frozen(of_frozen) {}
     AlignedArray<float> weights;
+    std::optional<Digest> frozen;  // the state's
   };
 
   // The evaluation of one model's weights on one split, a task a partition.

@@ -69,7 +69,7 @@ bool Run::SettleOne(Model* model, Books* books) {
     int64_t iteration = 0;
     books->unlock();
     auto snapshot = std::make_shared<const Snapshot>(
-        model->trainer->DeliveredWeights(model->state, &iteration));
+        model->trainer->DeliveredWeights(model->state, &iteration), model->state.frozen);
     books->lock();
     if (model->status != ModelStatus::kTraining) return false;
     AddPassLocked(model, kTrainSplit, std::move(snapshot));

@@ -315,7 +315,8 @@ void Run::TrainTask(const Task& task) {
 std::shared_ptr<const Run::Snapshot> Run::SnapshotAfterVisit(const Model& model,
                                                              const Course& course) {
   if (!EndsWithSnapshot(model, course)) return nullptr;
-  return std::make_shared<const Snapshot>(model.trainer->KeptWeights(model.state));
+  return std::make_shared<const Snapshot>(model.trainer->KeptWeights(model.state),
+                                          model.state.frozen);
 }
 
 void Run::FinishVisit(const Task& task, VisitOutcome outcome) {
@@ -426,7 +427,7 @@ void Run::EvaluateTask(const Task& task) {
     for (int i = 0; i < task.count && end == VisitEnd::kDone; ++i) {
       end = model->trainer->Evaluate(pass.snapshot->weights.data(),
                                      data.partition(task.partition + i), cancel_,
-                                     &sums[static_cast<size_t>(i)]);
+                                     &sums[static_cast<size_t>(i)], pass.snapshot->frozen);
       laps.Add(watch.Lap());
     }
   } catch (...) {

@@ -196,6 +196,7 @@ ModelState ModelState::Clone() const {
   copy.params = params.Clone();
   copy.slots = slots.Clone();
   copy.monitor = monitor.Clone();
+  copy.frozen = frozen;
   return copy;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct ModelState {
   AlignedArray<float> params;  // StateLayout::flat_size
   AlignedArray<float> slots;   // n_slots * StateLayout::slot_size
   MonitorState monitor;
+  // Of the weights of the model's frozen part, which do not change, once somebody has asked for it;
+  // no part of the image.
+  std::optional<Digest> frozen;
 
   ModelState Clone() const;
 };

@@ -16,10 +16,11 @@
 namespace hopper {
 
 VisitEnd Trainer::Evaluate(const float* flat, const Partition& data,
-                           const std::atomic<bool>& cancel, MetricSums* sums) const {
+                           const std::atomic<bool>& cancel, MetricSums* sums,
+                           const std::optional<Digest>& frozen) const {
   if (data.n == 0) return VisitEnd::kDone;
   if (head_ != nullptr) {
-    const FeatureStore::Features features = FeaturesOf(flat, data, cancel);
+    const FeatureStore::Features features = FeaturesOf(flat, frozen, data, cancel);
     if (features == nullptr) return VisitEnd::kCancelled;
     return head_->Evaluate(flat, *features, cancel, sums);
   }

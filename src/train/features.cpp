@@ -21,10 +21,13 @@ constexpr int64_t kFeatureBatch = 64;
 constexpr double kBesides = 1 << 10;
 
 std::atomic<bool> prefixes_are_used{true};
+std::atomic<int64_t> frozen_digests{0};
 
 }  // namespace
 
 void UseFrozenPrefixes(bool use) { prefixes_are_used.store(use); }
+
+int64_t FrozenDigests() { return frozen_digests.load(); }
 
 // What the head is given in the place of the data's own features.
 DataDesc Trainer::FeatureDesc() const {
@@ -43,6 +46,7 @@ void Trainer::MakeHead(uint64_t run_seed) {
 }
 
 Digest Trainer::FrozenDigest(const float* flat) const {
+  frozen_digests.fetch_add(1, std::memory_order_relaxed);
   const ModelSpec& prefix = network_->prefix()->spec();
   Hasher hasher;
   hasher.Add(prefix.hash.bytes.data(), prefix.hash.bytes.size());
@@ -85,11 +89,18 @@ FeatureStore::Features Trainer::ComputeFeatures(const float* flat, const Partiti
   return made;
 }
 
-FeatureStore::Features Trainer::FeaturesOf(const float* flat, const Partition& data,
+FeatureStore::Features Trainer::FeaturesOf(const float* flat, const std::optional<Digest>& frozen,
+                                           const Partition& data,
                                            const std::atomic<bool>& cancel) const {
   const auto compute = [&] { return ComputeFeatures(flat, data, cancel); };
   if (data.features == nullptr) return compute();
-  return data.features->Get(FrozenDigest(flat), data, FeatureBytes(data.n), compute);
+  return data.features->Get(frozen ? *frozen : FrozenDigest(flat), data, FeatureBytes(data.n),
+                            compute);
+}
+
+const std::optional<Digest>& Trainer::FrozenOf(ModelState* state) const {
+  if (head_ != nullptr && !state->frozen) state->frozen = FrozenDigest(state->params.data());
+  return state->frozen;
 }
 
 }  // namespace hopper

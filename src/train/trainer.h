@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,9 +67,14 @@ class Trainer {
                  const std::atomic<bool>& cancel, MetricSums* sums, bool metrics = true) const;
 
   // Loss and metrics of fixed weights (spec().flat_size floats) over one partition, in batches
-  // of one fixed size, summed per buffer; in fp32 whatever the precision of training.
+  // of one fixed size, summed per buffer; in fp32 whatever the precision of training. `frozen`:
+  // FrozenOf() a state with the same frozen weights, where that is known.
   VisitEnd Evaluate(const float* flat, const Partition& data, const std::atomic<bool>& cancel,
-                    MetricSums* sums) const;
+                    MetricSums* sums, const std::optional<Digest>& frozen = std::nullopt) const;
+
+  // A digest of the frozen part and its weights, by which partitions keep what it gives; taken once
+  // of a state, whose weights those are in all its training. Nothing where no part is apart.
+  const std::optional<Digest>& FrozenOf(ModelState* state) const;
 
   // The metrics' values of their sums, and the mean loss.
   void Finish(const MetricSums& sums, double* loss, std::vector<double>* metrics) const;
@@ -99,9 +105,9 @@ class Trainer {
   double PrefixBytes() const;
   FeatureStore::Features ComputeFeatures(const float* flat, const Partition& data,
                                          const std::atomic<bool>& cancel) const;
-  // Null: cancelled.
-  FeatureStore::Features FeaturesOf(const float* flat, const Partition& data,
-                                    const std::atomic<bool>& cancel) const;
+  // `frozen`: null where it is not known. Null: cancelled.
+  FeatureStore::Features FeaturesOf(const float* flat, const std::optional<Digest>& frozen,
+                                    const Partition& data, const std::atomic<bool>& cancel) const;
 
   std::shared_ptr<const Network> network_;
   CompileParams compile_;
@@ -121,6 +127,8 @@ class Trainer {
 
 // Whether trainers made from now on compute what is frozen apart; benchmarks compare.
 void UseFrozenPrefixes(bool use);
+// How often weights of frozen parts were digested since the start.
+int64_t FrozenDigests();
 
 // Examples in a batch of evaluation and prediction: a function of the architecture only, since
 // the bits of a sum depend on it.

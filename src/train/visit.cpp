@@ -27,7 +27,8 @@ VisitEnd Trainer::Visit(ModelState* state, const Partition& data, int partition,
                         const std::atomic<bool>& cancel, MetricSums* sums, bool metrics) const {
   if (data.n == 0) return VisitEnd::kDone;
   if (head_ != nullptr) {
-    const FeatureStore::Features features = FeaturesOf(state->params.data(), data, cancel);
+    const FeatureStore::Features features =
+        FeaturesOf(state->params.data(), FrozenOf(state), data, cancel);
     if (features == nullptr) return VisitEnd::kCancelled;
     return head_->Visit(state, *features, partition, cancel, sums, metrics);
   }

@@ -121,6 +121,19 @@ TEST(Frozen, IsComputedOnceForAllHeads) {
   EXPECT_EQ(Train(Options(), heads, train, nullptr).computed, 2 * 4);
 }
 
+// The weights of the frozen part do not change: to find what it gave they are looked at once.
+TEST(Frozen, WeightsAreDigestedOnceAModel) {
+  const PackedTable train{Images(4)};
+  const PackedTable valid{Images(3, 5)};
+  for (const int threads : {1, 3}) {
+    RunOptions options = Options();
+    options.threads = threads;
+    const int64_t before = FrozenDigests();
+    Train(options, Heads(6), train, &valid);
+    EXPECT_EQ(FrozenDigests() - before, 6) << threads;
+  }
+}
+
 TEST(Frozen, TheWholeModelTrainsTheSame) {
   const PackedTable train{Images(4)};
   const PackedTable valid{Images(3, 5)};
