@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
+#include <numeric>
+#include <set>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/product.h"
 #include "engine/configuration.h"
 #include "engine/events.h"
 #include "engine/examples.h"
@@ -50,8 +54,21 @@ std::unique_ptr<const Trainer> StillTrainer(const Trainer& trainer, const DataDe
                                          std::move(fit), data, trainer.seed(), precision);
 }
 
+// Of a step, without what is frozen.
 double Operations(const Trainer& trainer) {
-  return PassFlops(trainer.network().spec()) * static_cast<double>(trainer.fit().batch_size);
+  return PassFlops(trainer.SteppedSpec()) * static_cast<double>(trainer.fit().batch_size);
+}
+
+// What the frozen part does with an example, where it is a step's share of a third.
+double FeatureOperations(const Trainer& trainer) {
+  if (trainer.FeatureBytes(1) == 0) return 0.0;
+  return PassFlops(trainer.network().prefix()->spec()) * kEvaluationShare;
+}
+
+// Of all that is timed.
+double AllOperations(const Trainer& trainer) {
+  return Operations(trainer) +
+         FeatureOperations(trainer) * static_cast<double>(trainer.fit().batch_size);
 }
 
 int64_t BytesOf(const DataDesc& data) {
@@ -159,7 +176,7 @@ void Explain::Calibrate() {
   order.reserve(kinds.size());
   for (const auto& [kind, first] : kinds) order.push_back(first);
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return Operations(*entries_[a].trainer) < Operations(*entries_[b].trainer);
+    return AllOperations(*entries_[a].trainer) < AllOperations(*entries_[b].trainer);
   });
   for (size_t i = 0; i < order.size() && !cancel_.load(); ++i) {
     const double left = costs_.seconds - watch.Seconds();
@@ -184,37 +201,57 @@ Explain::Pace Explain::Measure(const Trainer& trainer, double seconds) const {
   InitialWeights alone;
   ModelState state;
   if (!trainer.MakeState(&alone, cancel_, "", &state)) return pace;
+  // A run keeps what a frozen part gives; so visits are timed without it, and it by itself.
+  FeatureStore features;
+  features.Keep(std::numeric_limits<int64_t>::max());
+  const auto examples_of = [&](int64_t n) {
+    Partition made = MakeExamples(train_, n);
+    made.features = &features;
+    return made;
+  };
   VisitEnd ended = VisitEnd::kDone;
   const auto visit = [&](const Partition& data) {
     const Stopwatch watch;
+    trainer.KeepFeatures(&state, data, cancel_);
+    if (trainer.FeatureBytes(1) > 0) {
+      pace.feature = watch.Seconds() / static_cast<double>(data.n);
+    }
+    const Stopwatch steps;
     MetricSums sums;
     ended = trainer.Visit(&state, data, 0, cancel_, &sums);
-    return watch.Seconds();
+    return steps.Seconds();
   };
-  const Partition one = MakeExamples(train_, batch);
+  const Partition one = examples_of(batch);
   visit(one);  // the first one faults memory in
+  const double feature = pace.feature;
   const double single = visit(one);
+  pace.feature = feature;
   if (ended != VisitEnd::kDone) return pace;  // not all of its steps: reckoned from others
   pace.step = single;
+  const double of_batch = single + feature * static_cast<double>(batch);
   const int64_t more = std::min<int64_t>(
-      most - 1, static_cast<int64_t>((seconds * 0.6 - all.Seconds()) / std::max(single, 1e-7)));
+      most - 1, static_cast<int64_t>((seconds * 0.6 - all.Seconds()) / std::max(of_batch, 1e-7)));
   if (more >= 1) {
-    const double several = visit(MakeExamples(train_, (more + 1) * batch));
+    const Partition many = examples_of((more + 1) * batch);
+    const double several = visit(many);
     pace.step = std::max((several - single) / static_cast<double>(more), 1e-7);
     pace.setup = std::max(single - pace.step, 0.0);
   }
   pace.measured = true;
 
   pace.evaluation = pace.step * kEvaluationShare / static_cast<double>(batch);
-  const int64_t rows = std::min({EvaluationBatch(trainer.network().spec()), RowsOfPartition(),
+  const int64_t rows = std::min({EvaluationBatch(trainer.SteppedSpec()), RowsOfPartition(),
                                  std::max<int64_t>(most * batch, 1)});
-  if (2.0 * pace.evaluation * static_cast<double>(rows) > seconds - all.Seconds()) return pace;
-  const Partition examples = MakeExamples(train_, rows);
+  if ((2.0 * pace.evaluation + pace.feature) * static_cast<double>(rows) >
+      seconds - all.Seconds()) {
+    return pace;
+  }
+  const Partition examples = examples_of(rows);
   const AlignedArray<float> weights = trainer.KeptWeights(state);
   MetricSums sums;
-  trainer.Evaluate(weights.data(), examples, cancel_, &sums);
+  trainer.Evaluate(weights.data(), examples, cancel_, &sums, state.frozen);
   const Stopwatch watch;
-  trainer.Evaluate(weights.data(), examples, cancel_, &sums);
+  trainer.Evaluate(weights.data(), examples, cancel_, &sums, state.frozen);
   pace.evaluation = watch.Seconds() / static_cast<double>(rows);
   return pace;
 }
@@ -238,7 +275,44 @@ void Explain::Finish() {
     entry.pace.step = seconds * Operations(*entry.trainer) / operations;
     entry.pace.setup = setup / n;
     entry.pace.evaluation = entry.pace.step * kEvaluationShare / batch;
+    entry.pace.feature = seconds * FeatureOperations(*entry.trainer) / operations;
   }
+}
+
+double Explain::KeptFeatures() const {
+  std::vector<const Trainer*> trainers;
+  std::vector<ModelMemory> models;
+  const auto evaluations = rules_.partitions[kTrainSplit] + rules_.partitions[kValidSplit];
+  for (const Entry& entry : entries_) {
+    if (entry.trainer == nullptr) continue;
+    trainers.push_back(entry.trainer.get());
+    models.push_back(MemoryOf(*entry.trainer, threads_per_model_, evaluations));
+  }
+  const auto wanted = [&](const DataDesc& data) {
+    std::vector<int32_t> all(static_cast<size_t>(data.n_partitions));
+    std::iota(all.begin(), all.end(), 0);
+    return FeaturesOf(trainers, data, all);
+  };
+  const int64_t features = SaturatingAdd(wanted(train_), valid_ == nullptr ? 0 : wanted(*valid_));
+  if (features == 0) return 0.0;
+  // Of a cluster each segment has a share of the data and of the models.
+  const std::set<int32_t> segments(places_.keys.of[kTrainSplit].begin(),
+                                   places_.keys.of[kTrainSplit].end());
+  const auto n = static_cast<int64_t>(std::max<size_t>(segments.size(), 1));
+  if (!segments.empty()) {
+    std::sort(models.begin(), models.end(),
+              [](const ModelMemory& a, const ModelMemory& b) { return a.alone() > b.alone(); });
+    models.resize(std::min(models.size(), static_cast<size_t>(places_.workers)));
+  }
+  const int threads =
+      segments.empty() ? std::max(options_.threads / threads_per_model_, 1) : places_.workers;
+  const int64_t largest =
+      RowsOfPartition() * static_cast<int64_t>(train_.x_bytes() + train_.y_bytes());
+  const int64_t data = BytesOf(train_) + (valid_ == nullptr ? 0 : BytesOf(*valid_));
+  const MemoryPlan plan = PlanMemory(account_->limit(), threads, models, data / n, largest, 0,
+                                     /*pool=*/false, features / n);
+  return static_cast<double>(plan.features) /
+         static_cast<double>(std::max<int64_t>(features / n, 1));
 }
 
 void Explain::Predict() {
@@ -249,6 +323,17 @@ void Explain::Predict() {
   const double validations = evaluations(kValidSplit);
   std::vector<ModelCost> costs;
   std::vector<int64_t> tasks;
+  // Models with one frozen part share what it gives.
+  const double kept = KeptFeatures();
+  const auto frozen = [](const Trainer& trainer) {
+    return std::pair(trainer.network().prefix()->spec().hash, trainer.seed());
+  };
+  std::map<std::pair<Digest, uint64_t>, int> sharing;
+  for (const Entry& entry : entries_) {
+    if (entry.trainer != nullptr && entry.trainer->FeatureBytes(1) > 0) {
+      ++sharing[frozen(*entry.trainer)];
+    }
+  }
   for (Entry& entry : entries_) {
     if (entry.trainer == nullptr) continue;
     ExplainedModel& model = entry.model;
@@ -262,18 +347,28 @@ void Explain::Predict() {
     model.seconds_step = entry.pace.step;
     model.seconds_iteration = entry.pace.setup * partitions + entry.pace.step * full_steps;
     model.seconds_evaluation = entry.pace.evaluation * static_cast<double>(train_.n_rows);
+    const auto rows = static_cast<double>(train_.n_rows);
+    const auto valid_rows = static_cast<double>(valid_ == nullptr ? 0 : valid_->n_rows);
+    const double anew = entry.pace.feature * (1.0 - kept);  // in each visit and evaluation
+    model.seconds_iteration += anew * rows;
+    model.seconds_evaluation += anew * rows;
     ModelCost cost;
     cost.key = model.mst_key;
     cost.visit = model.seconds_iteration / partitions;
     cost.evaluation = model.seconds_evaluation / partitions;
     if (valid_ != nullptr) {
-      model.seconds_validation = entry.pace.evaluation * static_cast<double>(valid_->n_rows);
+      model.seconds_validation = (entry.pace.evaluation + anew) * valid_rows;
       cost.validation = model.seconds_validation / valid_->n_partitions;
     }
     model.seconds_evaluating =
         model.seconds_evaluation * training_evaluations + model.seconds_validation * validations;
     if (costs_.hop_bytes_per_second > 0.0) {
       cost.hop = static_cast<double>(model.bytes_state) / costs_.hop_bytes_per_second;
+    }
+    if (entry.pace.feature > 0.0) {
+      const double once = entry.pace.feature * kept / sharing[frozen(*entry.trainer)];
+      cost.first_visit = once * rows / partitions;
+      if (valid_ != nullptr) cost.first_validation = once * valid_rows / valid_->n_partitions;
     }
     cost.watching = entry.trainer->stopping().watching();
     costs.push_back(cost);

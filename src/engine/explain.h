@@ -82,12 +82,14 @@ class Explain {
   const ExplainedRun& Run() const { return run_; }
 
  private:
-  // Seconds of one distinct configuration; a visit of n steps takes setup + n * step.
+  // Seconds of one distinct configuration; a visit of n steps takes setup + n * step. Beside them,
+  // what the frozen part of a model gives of an example.
   struct Pace {
     bool measured = false;
     double setup = 0.0;
     double step = 0.0;        // a full batch
     double evaluation = 0.0;  // an example
+    double feature = 0.0;     // an example
   };
   struct Entry {
     std::unique_ptr<const Trainer> trainer;  // null: `model.problem` says why
@@ -102,6 +104,8 @@ class Explain {
   Pace Measure(const Trainer& trainer, double seconds) const;
   void Finish();
   void Predict();
+  // Of what frozen parts give, how much the run keeps from its first iteration on: 0 to 1.
+  double KeptFeatures() const;
   int64_t RowsOfPartition() const {
     return PartitionRange(train_.n_rows, train_.n_partitions, 0).count;
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <queue>
+#include <set>
 #include <utility>
 
 #include "schedule/ready.h"
@@ -50,7 +51,8 @@ class LocalPlayer {
       models_.emplace_back();
       models_.back().cost = cost;
       models_.back().work =
-          cost.visit * static_cast<double>(VisitsLeft(rules_, models_.back().course));
+          cost.visit * static_cast<double>(VisitsLeft(rules_, models_.back().course)) +
+          cost.first_visit * rules_.partitions[kTrainSplit];
     }
     for (Model& model : models_) Update(model);
     for (int i = 0; i < workers; ++i) free_.push(i);
@@ -87,6 +89,7 @@ class LocalPlayer {
     bool busy = false;
     Course course;
     std::array<bool, 2> known = {};  // while it is deciding
+    bool validated = false;
     double work = 0.0;
     std::deque<Pass> passes;
     size_t first_pass = 0;  // number of passes.front()
@@ -122,6 +125,7 @@ class LocalPlayer {
     if (task.trains) {
       best->busy = true;
       task.work = best->cost.visit;
+      if (best->course.iterations == 0) task.work += best->cost.first_visit;
       result_.train += task.work;
     } else {
       // A deque is not one array: a difference of addresses is no index.
@@ -174,7 +178,11 @@ class LocalPlayer {
   }
 
   void AddPass(int split, Model* model) {
-    const double cost = split == kTrainSplit ? model->cost.evaluation : model->cost.validation;
+    double cost = split == kTrainSplit ? model->cost.evaluation : model->cost.validation;
+    if (split == kValidSplit && !model->validated) {
+      cost += model->cost.first_validation;
+      model->validated = true;
+    }
     const int partitions = rules_.partitions[static_cast<size_t>(split)];
     model->passes.push_back({split, cost, partitions, partitions});
     model->work += cost * partitions;
@@ -289,8 +297,10 @@ class SegmentsPlayer {
 
   int workers() const { return n_data_segments_ * places_.workers; }
 
-  Forecast Iteration(int iteration, Cancel* cancel) {
+  // `first`: by split, with what its data take when they are first seen.
+  Forecast Iteration(int iteration, const std::array<bool, 2>& first, Cancel* cancel) {
     iteration_ = iteration;
+    first_ = first;
     Forecast result;
     models_.assign(costs_.size(), Model());
     for (size_t i = 0; i < models_.size(); ++i) models_[i].at = SegmentOfVisit(i);
@@ -330,7 +340,7 @@ class SegmentsPlayer {
     double seconds = 0.0;
     if (!model.evaluating && !model.done) {
       while (model.visit < ring_.n_partitions() && SegmentOfVisit(index) == model.at) {
-        seconds += cost.visit;
+        seconds += cost.visit + (first_[kTrainSplit] ? cost.first_visit : 0.0);
         ++model.visit;
       }
       result->train += seconds;
@@ -341,8 +351,9 @@ class SegmentsPlayer {
       for (const int split : kSplits) {
         const auto of = static_cast<size_t>(split);
         if (!model.evaluates[of]) continue;
-        evaluating +=
-            (split == kTrainSplit ? cost.evaluation : cost.validation) * counts_[model.at][of];
+        const double validation =
+            cost.validation + (first_[kValidSplit] ? cost.first_validation : 0.0);
+        evaluating += (split == kTrainSplit ? cost.evaluation : validation) * counts_[model.at][of];
       }
       model.evaluated.resize(keys_.size(), false);
       model.evaluated[model.at] = true;
@@ -431,7 +442,20 @@ class SegmentsPlayer {
   int n_data_segments_ = 0;
   std::vector<Model> models_;
   int iteration_ = 0;
+  std::array<bool, 2> first_ = {};
 };
+
+}  // namespace
+
+namespace {
+
+void AddTimes(const Forecast& one, double times, Forecast* total) {
+  total->seconds += one.seconds * times;
+  total->train += one.train * times;
+  total->evaluate += one.evaluate * times;
+  total->hop += one.hop * times;
+  total->idle += one.idle * times;
+}
 
 }  // namespace
 
@@ -445,14 +469,9 @@ Forecast ForecastSegments(const Ring& ring, const std::vector<ModelCost>& models
   // Iterations differ only in what is evaluated after them. `iteration`: the first one of its kind.
   const auto add = [&](int64_t iteration, int64_t count) {
     if (count == 0) return true;
-    const Forecast one = player.Iteration(static_cast<int32_t>(iteration), &cancelled);
+    const Forecast one = player.Iteration(static_cast<int32_t>(iteration), {}, &cancelled);
     if (cancelled()) return false;
-    const auto times = static_cast<double>(count);
-    total.seconds += one.seconds * times;
-    total.train += one.train * times;
-    total.evaluate += one.evaluate * times;
-    total.hop += one.hop * times;
-    total.idle += one.idle * times;
+    AddTimes(one, static_cast<double>(count), &total);
     return true;
   };
   const int32_t last = rules.num_iterations;
@@ -468,6 +487,18 @@ Forecast ForecastSegments(const Ring& ring, const std::vector<ModelCost>& models
   if (!add(valid, with_valid - with_both)) return {};
   if (!add(both, with_both)) return {};
   if (!add(last, 1)) return {};
+  const auto more = [](const ModelCost& cost) {
+    return cost.first_visit > 0.0 || cost.first_validation > 0.0;
+  };
+  if (std::any_of(models.begin(), models.end(), more)) {
+    const int32_t validated = static_cast<int32_t>(std::min<int64_t>(valid, last));
+    for (const int32_t iteration : std::set<int32_t>{1, validated}) {
+      const std::array<bool, 2> first = {iteration == 1, iteration == validated};
+      AddTimes(player.Iteration(iteration, first, &cancelled), 1.0, &total);
+      AddTimes(player.Iteration(iteration, {}, &cancelled), -1.0, &total);
+      if (cancelled()) return {};
+    }
+  }
   return total;
 }
 

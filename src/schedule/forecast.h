@@ -18,7 +18,10 @@ struct ModelCost {
   double evaluation = 0.0;  // evaluating one partition of the training data
   double validation = 0.0;  // the same of the validation data
   double hop = 0.0;         // segments engine: moving the state once, beside the statement
-  Watching watching;        // no model is taken to stop early
+  // Of what is kept for all later ones, and is beside the others the first time.
+  double first_visit = 0.0;       // of each partition, in the first iteration
+  double first_validation = 0.0;  // of each partition of the validation data
+  Watching watching;              // no model is taken to stop early
 };
 
 // Seconds; all but the first are sums over workers and add up to seconds * workers.

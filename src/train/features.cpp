@@ -103,4 +103,14 @@ const std::optional<Digest>& Trainer::FrozenOf(ModelState* state) const {
   return state->frozen;
 }
 
+bool Trainer::KeepFeatures(ModelState* state, const Partition& data,
+                           const std::atomic<bool>& cancel) const {
+  return head_ == nullptr ||
+         FeaturesOf(state->params.data(), FrozenOf(state), data, cancel) != nullptr;
+}
+
+const ModelSpec& Trainer::SteppedSpec() const {
+  return head_ == nullptr ? network_->spec() : head_->network_->spec();
+}
+
 }  // namespace hopper

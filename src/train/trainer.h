@@ -75,6 +75,12 @@ class Trainer {
   // A digest of the frozen part and its weights, by which partitions keep what it gives; taken once
   // of a state, whose weights those are in all its training. Nothing where no part is apart.
   const std::optional<Digest>& FrozenOf(ModelState* state) const;
+  // Has the partition keep what the frozen part makes of its rows, as far as it keeps any; false:
+  // cancelled.
+  bool KeepFeatures(ModelState* state, const Partition& data,
+                    const std::atomic<bool>& cancel) const;
+  // What is trained in steps: the model, or what is behind its frozen part.
+  const ModelSpec& SteppedSpec() const;
 
   // The metrics' values of their sums, and the mean loss.
   void Finish(const MetricSums& sums, double* loss, std::vector<double>* metrics) const;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "data/features.h"
 #include "engine/examples.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
@@ -106,6 +107,40 @@ TEST(Explain, CountsAndBytesAreExact) {
               run.seconds * 2, 1e-9);
   EXPECT_NEAR(run.seconds_train,
               4 * (answer.models[0].seconds_iteration + answer.models[1].seconds_iteration), 1e-9);
+}
+
+// What a frozen part gives of made-up examples is computed once, as a run does it, and counted once
+// beside the iterations.
+TEST(Explain, FrozenPartsAreCountedOnce) {
+  PackedTable::Options images;
+  images.x_shape = {8, 8, 1};
+  const PackedTable train{images};
+  const auto head = [](int32_t key, const char* fit) {
+    Configuration config = Mlp(key, 8, fit);
+    config.arch = KerasSequential(
+        {KerasLayer("Conv2D", "conv",
+                    R"("batch_input_shape": [null, 8, 8, 1], "filters": 8, "kernel_size": [3, 3],
+                       "trainable": false)"),
+         KerasLayer("Flatten", "flat", ""), KerasDense("last", 3, "softmax")});
+    return config;
+  };
+  const int64_t before = FeatureStore::computed();
+  const Answer answer = Ask({head(1, "batch_size=8, epochs=1"), head(2, "batch_size=16, epochs=1")},
+                            train, &train, 2, {}, 2.0);
+  // Of each kind: a batch, several batches, and the rows that are evaluated.
+  EXPECT_GE(FeatureStore::computed() - before, 2);
+  EXPECT_LE(FeatureStore::computed() - before, 2 * 3);
+  double iterations = 0.0;
+  double evaluations = 0.0;
+  for (const hopper_explain_model& model : answer.models) {
+    EXPECT_EQ(model.code, HOPPER_OK) << model.problem;
+    EXPECT_EQ(model.measured, 1);
+    iterations += 4 * model.seconds_iteration;
+    evaluations += model.seconds_evaluating;
+  }
+  constexpr double kMore = 1.0 + 1e-6;  // than rounding
+  EXPECT_GT(answer.run.seconds_train, iterations * kMore);
+  EXPECT_GT(answer.run.seconds_evaluate, evaluations * kMore);
 }
 
 // Steps are timed as the run would take them: in bf16 beside a rounded copy of the weights.

@@ -117,6 +117,34 @@ TEST(ForecastLocal, ValidationComesAtItsFrequency) {
   EXPECT_DOUBLE_EQ(f.seconds, 14.0);
 }
 
+// What is kept for later is computed in the first iteration and by the first validation.
+TEST(Forecast, WhatIsKeptIsComputedOnce) {
+  std::vector<ModelCost> models = Models({5.0});
+  models[0].first_visit = 2.0;
+  models[0].validation = 1.0;
+  models[0].first_validation = 0.5;
+  RunRules shape = Shape(7);
+  shape.frequency.fill(2);  // after 2, 4, 6 and the last
+  shape.partitions[kValidSplit] = 3;
+  const Forecast local = ForecastLocal(Ring(4, {0}), models, shape, 1, 0.0);
+  EXPECT_DOUBLE_EQ(local.train, 7 * 4 * 5.0 + 4 * 2.0);
+  EXPECT_DOUBLE_EQ(local.evaluate, 4 * 3 * 1.0 + 3 * 0.5);
+  EXPECT_DOUBLE_EQ(local.seconds, local.train + local.evaluate);
+  SegmentPlaces places;
+  places.keys.of[kTrainSplit] = {10, 10, 20, 20};
+  places.keys.of[kValidSplit] = {10, 20, 20};
+  const Forecast segments = ForecastSegments(Ring(4, {0}), models, shape, places, 0.0);
+  EXPECT_NEAR(segments.train, local.train, 1e-9);
+  EXPECT_NEAR(segments.evaluate, local.evaluate, 1e-9);
+  EXPECT_NEAR(segments.seconds, local.seconds, 1e-9);
+  EXPECT_NEAR(segments.idle, segments.seconds, 1e-9) << "one model on two segments";
+  // Long runs, of which the first iterations are played.
+  shape.num_iterations = 1000000;
+  shape.frequency.fill(1000000);
+  const Forecast longer = ForecastLocal(Ring(4, {0}), models, shape, 1, 0.0);
+  EXPECT_NEAR(longer.train, 1e6 * 4 * 5.0 + 4 * 2.0, 1e-3);
+}
+
 // More evaluations under way than a deque keeps in one piece: an iteration takes 1 s, evaluating
 // it 60.
 TEST(ForecastLocal, ManyEvaluationsAreUnderWay) {
