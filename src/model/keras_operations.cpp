@@ -314,9 +314,8 @@ const char* AsSplit(json* entry, json* config) {
   }
   if (parts < 1) return nullptr;
   if (how.is_array()) {
-    json list = nullptr;
+    json& list = (*config)[sizes ? "sizes" : "indices"];
     list.swap((*config)[sizes ? "num_or_size_splits" : "indices_or_sections"]);
-    (*config)[sizes ? "sizes" : "indices"].swap(list);
   }
   PutAway("num_or_size_splits", entry, config);
   PutAway("indices_or_sections", entry, config);
@@ -431,6 +430,7 @@ const Names& OfOneTensor() {
 // Of the places of tensors in the equation those of arrays, which have no batch.
 const char* AsEinsum(const Operands& operands, json* config) {
   if (operands.tensors == 0 || !Member(*config, "subscripts").is_string()) return nullptr;
+  if (config->contains("arrays")) return nullptr;
   for (const ConstantOperand& constant : operands.constants) {
     (*config)["arrays"].push_back(constant.place);
   }
