@@ -1,8 +1,6 @@
 """No space left on a segment while models are on their way: an error, nothing left, and the session goes on."""
 
 import os
-import subprocess
-import tempfile
 
 import psycopg2
 import pytest
@@ -11,24 +9,14 @@ from cluster import HOME
 from conftest import connect
 from digits import dense, layer, outputs, query, select, sequential, value
 from runs import LOSS, digests, fit, pack, working_tables
+from small_disk import small_tablespace
 
 
 @pytest.fixture
 def small_disk(greenplum):
     """A tablespace of 40 MB that the segments share; the coordinator has a folder in it, too."""
-    folder = tempfile.mkdtemp()
-    owner = os.stat(HOME / "data" / "segment0")
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size=40m,mode=700,uid={owner.st_uid},gid={owner.st_gid}",
-         "tmpfs", folder], capture_output=True, check=False)
-    if mounted.returncode != 0:
-        os.rmdir(folder)
-        pytest.skip(f"no small file system: {mounted.stderr.decode().strip()}")
-    query(greenplum, f"CREATE TABLESPACE small LOCATION '{folder}'")
-    yield folder
-    query(greenplum, "DROP TABLESPACE small")
-    subprocess.run(["umount", folder], check=True)
-    os.rmdir(folder)
+    with small_tablespace(greenplum, 40, HOME / "data" / "segment0") as folder:
+        yield folder
 
 
 def test_while_models_travel(greenplum, small_disk):

@@ -8,14 +8,13 @@ lets us mount one.
 import os
 import pathlib
 import re
-import subprocess
-import tempfile
 
 import psycopg2
 import pytest
 
 from digits import (ADAM, PLAIN, connect, create_database, dense, drop_database, layer, outputs, pid, query,
                     select, sequential, threads, value)
+from small_disk import small_tablespace
 
 DATABASE = "hopper_disk_full"
 MEGABYTE = 1024 * 1024
@@ -93,19 +92,8 @@ def session(database):
 @pytest.fixture(scope="module")
 def small_disk(database):
     """A tablespace that holds 24 MB."""
-    folder = tempfile.mkdtemp()
-    server = os.stat(value(database, "SHOW data_directory"))
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size=24m,mode=700,uid={server.st_uid},gid={server.st_gid}",
-         "tmpfs", folder], capture_output=True, check=False)
-    if mounted.returncode != 0:
-        os.rmdir(folder)
-        pytest.skip(f"no small file system: {mounted.stderr.decode().strip()}")
-    query(database, f"CREATE TABLESPACE small LOCATION '{folder}'")
-    yield folder
-    query(database, "DROP TABLESPACE small")
-    subprocess.run(["umount", folder], check=True)
-    os.rmdir(folder)
+    with small_tablespace(database, 24, value(database, "SHOW data_directory")) as folder:
+        yield folder
 
 
 def files(connection):
