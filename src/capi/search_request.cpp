@@ -79,6 +79,7 @@ void CheckMeasures(const hopper_search_options& options, const SearchRequest& re
     configs.push_back(std::move(config));
   }
   RequireMetrics(measures, configs, problems);
+  RequireOneLoss(request.objectives, configs, problems);
 }
 
 // Everything that training would say of a configuration before it begins.

@@ -1,10 +1,11 @@
 #include "params/ranking.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
+#include "params/compared_loss.h"
 #include "params/metric_params.h"
 #include "params/monitor.h"
 #include "params/params.h"
@@ -23,11 +24,10 @@ std::string WithoutBlanks(const std::string& text) {
   return out;
 }
 
-// Equal where two configurations compute the same.
+// Equal where two configurations compute the same; not for losses of outputs.
 std::string IdentityOf(const MetricParams& metric) {
   const std::string written = WithoutBlanks(metric.name);
   if (metric.loss_options.expression != nullptr) return written;
-  if (metric.of_loss) return written;
   const bool is_loss = metric.type->names.empty();
   std::string name = is_loss ? LossName(metric.loss) : metric.type->names[0];
   name = metric.prefix + (metric.weighted ? "weighted_" : "") + name;
@@ -37,29 +37,15 @@ std::string IdentityOf(const MetricParams& metric) {
   return name + written.substr(arguments);
 }
 
-// The same for losses, all of whose arguments but from_logits change the value.
-std::string IdentityOfLoss(const CompileParams& compile) {
-  if (compile.loss == LossKind::kExpression) return WithoutBlanks(compile.loss_name);
-  const LossKind kind = compile.loss == LossKind::kSparseCategoricalCrossentropy
-                            ? LossKind::kCategoricalCrossentropy
-                            : compile.loss;
-  const LossOptions& options = compile.loss_options;
-  char numbers[256];
-  std::snprintf(numbers, sizeof(numbers), " %.17g %.17g %.17g %.17g %d %.17g %.17g",
-                options.label_smoothing, options.delta, options.alpha, options.gamma,
-                options.class_balancing ? 1 : 0, options.beta, options.q);
-  std::string identity = LossName(kind) + std::string(numbers);
-  for (const int axis : options.axes) identity += " " + std::to_string(axis);
-  return identity;
-}
-
 // What one text of compile_params has to be compared by. Configurations of a run share few texts.
 struct Candidates {
   std::vector<std::string> identities;  // of its metrics
   std::vector<std::string> labels;      // their names without arguments
   std::vector<std::string> names;       // as they were written
   std::vector<Direction> directions;
+  std::vector<std::string> losses;  // what those that are losses of outputs are; else empty
   std::string loss, loss_name;
+  std::string unweighted, weights;  // the loss without loss_weights, and these
 };
 
 Candidates Read(const RankedConfig& config) {
@@ -69,18 +55,24 @@ Candidates Read(const RankedConfig& config) {
   for (const ParamProblem& problem : problems) {
     if (problem.warning) continue;
     // Not of this program, or damaged: it is compared with its like.
-    candidates.loss = config.compile_params;
+    candidates.loss = candidates.unweighted = config.compile_params;
     return candidates;
   }
   if (!config.metrics.empty()) NameAsShown(config.metrics, &compile);
-  for (const MetricParams& metric : compile.metrics) {
-    candidates.identities.push_back(IdentityOf(metric));
+  ComparedLosses compared = CompareLosses(compile);
+  for (size_t i = 0; i < compile.metrics.size(); ++i) {
+    const MetricParams& metric = compile.metrics[i];
+    const ComparedLoss& loss = compared.of_metrics[i];
+    candidates.identities.push_back(metric.of_loss ? loss.identity : IdentityOf(metric));
+    candidates.losses.push_back(loss.name);
     candidates.labels.push_back(MetricLabel(metric));
     candidates.names.push_back(metric.name);
     candidates.directions.push_back(MetricDirection(metric));
   }
-  candidates.loss = IdentityOfLoss(compile);
-  candidates.loss_name = compile.loss_name;
+  candidates.loss = std::move(compared.total.identity);
+  candidates.loss_name = std::move(compared.total.name);
+  candidates.unweighted = std::move(compared.unweighted);
+  candidates.weights = std::move(compared.weights);
   return candidates;
 }
 
@@ -89,9 +81,15 @@ int PlaceOf(const std::vector<std::string>& texts, const std::string& text) {
   return found == texts.end() ? -1 : static_cast<int>(found - texts.begin());
 }
 
-int FirstDirected(const Candidates& candidates) {
+// Whether models may be compared by it unasked. The losses of outputs are parts of the loss, and
+// nobody has named them.
+bool Offers(const Candidates& candidates, size_t metric) {
+  return candidates.directions[metric] != Direction::kUnknown && candidates.losses[metric].empty();
+}
+
+int FirstOffered(const Candidates& candidates) {
   for (size_t i = 0; i < candidates.directions.size(); ++i) {
-    if (candidates.directions[i] != Direction::kUnknown) return static_cast<int>(i);
+    if (Offers(candidates, i)) return static_cast<int>(i);
   }
   return -1;
 }
@@ -113,12 +111,13 @@ class Ranking {
   std::optional<std::vector<Ranked>> ByLoss(Problem* problem) const {
     for (const Candidates& candidates : distinct_) {
       if (candidates.loss == distinct_[0].loss) continue;
-      *problem = {
-          ErrorCode::kInvalidParameter,
-          "configurations with different losses are not "
-          "ranked by their loss",
-          "Some have \"" + distinct_[0].loss_name + "\", some \"" + candidates.loss_name + "\".",
-          InCommon()};
+      if (candidates.unweighted == distinct_[0].unweighted) {
+        *problem =
+            Different("loss_weights", "their loss", WeightsOf(distinct_[0]), WeightsOf(candidates));
+      } else {
+        *problem = Different("losses", "their loss", '"' + distinct_[0].loss_name + '"',
+                             '"' + candidates.loss_name + '"');
+      }
       return std::nullopt;
     }
     std::vector<Ranked> ranked;
@@ -130,12 +129,22 @@ class Ranking {
     std::vector<int> places;
     size_t lacking = 0;
     std::string identity;
+    std::string loss;  // where it is that of an output
     const Candidates* without = nullptr;
     for (const Candidates& candidates : distinct_) {
       const int place = Find(candidates, wanted, identity);
-      if (place >= 0 && identity.empty()) identity = candidates.identities[Index(place)];
+      if (place >= 0 && identity.empty()) {
+        identity = candidates.identities[Index(place)];
+        loss = candidates.losses[Index(place)];
+      }
       places.push_back(place);
       if (place >= 0) continue;
+      const int other = loss.empty() ? -1 : PlaceOf(candidates.names, wanted);
+      if (other >= 0) {
+        *problem = Different("losses", '"' + wanted + '"', '"' + loss + '"',
+                             '"' + candidates.losses[Index(other)] + '"');
+        return std::nullopt;
+      }
       without = &candidates;
       ++lacking;
     }
@@ -167,16 +176,43 @@ class Ranking {
     return std::nullopt;
   }
 
+  // Of those that have something of that name: is it an output's loss?
+  bool IsLossOfOutput(const std::string& name) const {
+    return std::any_of(distinct_.begin(), distinct_.end(), [&](const Candidates& candidates) {
+      const int place = PlaceOf(candidates.names, name);
+      return place >= 0 && !candidates.losses[Index(place)].empty();
+    });
+  }
+
   // By themselves.
   std::vector<Ranked> Choose() const {
     Problem problem;
     const Candidates& first = distinct_[0];
     for (size_t i = 0; i < first.identities.size(); ++i) {
-      if (first.directions[i] == Direction::kUnknown) continue;
+      if (!Offers(first, i)) continue;
       if (auto ranked = ByMetric(first.identities[i], &problem)) return *ranked;
     }
     if (auto ranked = ByLoss(&problem)) return *ranked;
     return Groups();
+  }
+
+  // What models can be compared by.
+  std::vector<std::string> Common() const {
+    std::vector<std::string> names;
+    bool one_loss = true;
+    for (const Candidates& candidates : distinct_) {
+      one_loss = one_loss && candidates.loss == distinct_[0].loss;
+    }
+    for (size_t i = 0; i < distinct_[0].identities.size(); ++i) {
+      const bool all = std::all_of(distinct_.begin(), distinct_.end(), [&](const Candidates& c) {
+        return PlaceOf(c.identities, distinct_[0].identities[i]) >= 0;
+      });
+      if (all && distinct_[0].directions[i] != Direction::kUnknown) {
+        names.push_back(distinct_[0].names[i]);
+      }
+    }
+    if (one_loss) names.emplace_back(kLoss);
+    return names;
   }
 
  private:
@@ -205,7 +241,7 @@ class Ranking {
   static Ranked OfLoss(const Candidates& candidates, bool mixed) {
     Ranked one;
     one.name = kLoss;
-    one.instead = mixed && FirstDirected(candidates) >= 0;
+    one.instead = mixed && FirstOffered(candidates) >= 0;
     return one;
   }
 
@@ -213,11 +249,15 @@ class Ranking {
     std::unordered_map<std::string, int> groups;
     std::vector<Ranked> of_distinct;
     for (const Candidates& candidates : distinct_) {
-      const int place = FirstDirected(candidates);
+      const int place = FirstOffered(candidates);
       const std::string key =
           place < 0 ? "loss " + candidates.loss : "metric " + candidates.identities[Index(place)];
       Ranked one = OfLoss(candidates, false);
-      if (place < 0 && !candidates.loss_name.empty()) one.name += " (" + candidates.loss_name + ")";
+      if (place < 0 && !candidates.loss_name.empty()) {
+        const std::string& weights = candidates.weights;
+        one.name += " (" + candidates.loss_name;
+        one.name += weights.empty() ? ")" : ", weights " + weights + ")";
+      }
       if (place >= 0) {
         one.metric = place;
         one.direction = candidates.directions[Index(place)];
@@ -231,21 +271,19 @@ class Ranking {
     return ranked;
   }
 
+  Problem Different(const std::string& what, const std::string& by, const std::string& some,
+                    const std::string& others) const {
+    return {ErrorCode::kInvalidParameter,
+            "configurations with different " + what + " are not ranked by " + by,
+            "Some have " + some + ", some " + others + ".", InCommon()};
+  }
+
+  static std::string WeightsOf(const Candidates& candidates) {
+    return candidates.weights.empty() ? "none" : candidates.weights;
+  }
+
   std::string InCommon() const {
-    std::vector<std::string> names;
-    bool one_loss = true;
-    for (const Candidates& candidates : distinct_) {
-      one_loss = one_loss && candidates.loss == distinct_[0].loss;
-    }
-    for (size_t i = 0; i < distinct_[0].identities.size(); ++i) {
-      const bool all = std::all_of(distinct_.begin(), distinct_.end(), [&](const Candidates& c) {
-        return PlaceOf(c.identities, distinct_[0].identities[i]) >= 0;
-      });
-      if (all && distinct_[0].directions[i] != Direction::kUnknown) {
-        names.push_back(distinct_[0].names[i]);
-      }
-    }
-    if (one_loss) names.emplace_back(kLoss);
+    const std::vector<std::string> names = Common();
     if (names.empty()) return "Give all of them one metric, for example metrics=['accuracy'].";
     return "They can be ranked by " + Join(names) + ".";
   }
@@ -255,6 +293,22 @@ class Ranking {
 };
 
 }  // namespace
+
+std::optional<Problem> DifferentLosses(const std::vector<RankedConfig>& configs,
+                                       const std::string& measure) {
+  if (configs.empty()) return std::nullopt;
+  const Ranking ranking(configs);
+  Problem problem;
+  const bool same = measure == kLoss ? ranking.ByLoss(&problem).has_value()
+                                     : !ranking.IsLossOfOutput(measure) ||
+                                           ranking.ByMetric(measure, &problem).has_value();
+  if (same) return std::nullopt;
+  const std::vector<std::string> common = ranking.Common();
+  problem.hint = common.empty()
+                     ? "Give all of them one metric, and name it as the objective."
+                     : "What all of them have can be the objective: " + Join(common) + ".";
+  return problem;
+}
 
 std::vector<Ranked> RankConfigs(const std::vector<RankedConfig>& configs,
                                 const std::string& rank_by, bool lenient) {

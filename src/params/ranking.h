@@ -1,9 +1,11 @@
 // What the models of a run are compared by: never one metric against another.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "params/metric_type.h"
 
 namespace hopper {
@@ -30,9 +32,16 @@ struct RankedConfig {
 // With `rank_by`, the text or name of a metric or "loss": by that. Throws Error (22023) where it is
 // no metric, has no direction, or is not the same for all; if `lenient`, it is left out then.
 //
-// Else by the first metric of the first configuration that all compute and that has a direction;
-// else by the loss, if all have the same; else there are groups, of equal first metrics or losses.
+// Else by the first metric of the first configuration that all compute and that has a direction,
+// losses of outputs left out, which nobody has named; else by the loss, if all have the same; else
+// there are groups, of equal first metrics or losses. Under other loss_weights the sum of the same
+// losses is another loss.
 std::vector<Ranked> RankConfigs(const std::vector<RankedConfig>& configs,
                                 const std::string& rank_by, bool lenient);
+
+// What is wrong with comparing all by `measure`, if that is "loss" or the loss of an output:
+// configurations have different ones. The hint says what a search can compare them by.
+std::optional<Problem> DifferentLosses(const std::vector<RankedConfig>& configs,
+                                       const std::string& measure);
 
 }  // namespace hopper

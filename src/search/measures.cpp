@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -162,6 +163,23 @@ void RequireMetrics(const std::vector<std::string>& measures,
           {ErrorCode::kInvalidParameter, "objective \"" + name + "\" is not among the metrics",
            "With compile_params \"" + config.compile_params + "\" there are " + known + ".",
            "Add it to \"metrics\" of the compile parameters."});
+    }
+  }
+}
+
+void RequireOneLoss(const std::vector<SearchObjective>& objectives,
+                    const std::vector<RankedConfig>& configs, std::vector<Problem>* problems) {
+  std::vector<RankedConfig> readable;  // of the others is said what is wrong with them
+  for (const RankedConfig& config : configs) {
+    std::vector<ParamProblem> found;
+    (void)ParseCompileParams(config.compile_params, &found);
+    const bool fine = std::all_of(found.begin(), found.end(),
+                                  [](const ParamProblem& problem) { return problem.warning; });
+    if (fine) readable.push_back(config);
+  }
+  for (const SearchObjective& objective : objectives) {
+    if (auto problem = DifferentLosses(readable, objective.name)) {
+      problems->push_back(std::move(*problem));
     }
   }
 }

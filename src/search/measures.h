@@ -27,4 +27,8 @@ bool IsAlwaysMeasured(const std::string& name);
 void RequireMetrics(const std::vector<std::string>& measures,
                     const std::vector<RankedConfig>& configs, std::vector<Problem>* problems);
 
+// Objectives that are a loss which is another one in some configuration are appended.
+void RequireOneLoss(const std::vector<SearchObjective>& objectives,
+                    const std::vector<RankedConfig>& configs, std::vector<Problem>* problems);
+
 }  // namespace hopper

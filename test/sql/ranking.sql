@@ -65,6 +65,38 @@ SELECT best_mst_key IS NOT NULL AS found FROM hopper.fit_multiple_model('packed'
 SELECT l.mst_key, l.validation_metric = (hopper.evaluate('best', 'packed_validation', mst_key => l.mst_key)).metrics[2] AS equal
 FROM hopper.leaderboard('best') l ORDER BY 1;
 
+-- Several outputs: the loss is the sum that is trained, and an output's loss is compared with the same only
+CREATE TABLE pairs AS SELECT i AS id, sin(i)::real AS a, cos(i)::real AS b, (100 * sin(i))::real AS size,
+    CASE WHEN sin(i) > 0 THEN 'up' ELSE 'down' END AS y FROM generate_series(1, 200) i;
+SELECT hopper.training_preprocessor('pairs', 'pairs_packed', '{"size": "size", "y": "y"}', 'a, b', validation_fraction => 0.25);
+SELECT hopper.load_model('pair_models', $${"class_name": "Functional", "config": {"name": "two", "layers": [
+    {"class_name": "InputLayer", "name": "x", "config": {"name": "x", "batch_input_shape": [null, 2]}, "inbound_nodes": []},
+    {"class_name": "Dense", "name": "size", "config": {"name": "size", "units": 1}, "inbound_nodes": [[["x", 0, 0, {}]]]},
+    {"class_name": "Dense", "name": "y", "config": {"name": "y", "units": 1, "activation": "sigmoid"},
+     "inbound_nodes": [[["x", 0, 0, {}]]]}],
+    "input_layers": [["x", 0, 0]], "output_layers": [["size", 0, 0], ["y", 0, 0]]}}$$);
+CREATE FUNCTION pair(n integer, learns text, idles text, rank_by text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    found record;
+BEGIN
+    PERFORM hopper.load_model_selection_table('pair_models', 'pair_configs' || n, ARRAY[1],
+        ARRAY[learns || ', optimizer=''Adam(lr=0.05)''', idles || ', optimizer=''SGD(lr=0.000001)'''], ARRAY['batch_size=16']);
+    SELECT * INTO found FROM hopper.fit_multiple_model('pairs_packed', 'pm' || n, 'pair_configs' || n, 3,
+        validation_table => 'pairs_packed_validation', seed => 3, threads => 1, rank_by => rank_by);
+    RETURN format('%s %s', found.best_mst_key, found.best_metric);
+END
+$$;
+SELECT pair(1, $$loss={'size':'mse','y':'bce'}, loss_weights={'size':0}$$, $$loss={'size':'mse','y':'bce'}, loss_weights={'size':0.0}$$);
+SELECT rank, mst_key, metric FROM hopper.leaderboard('pm1');
+SELECT pair(2, $$loss={'size':'mse','y':'bce'}, loss_weights={'size':0.01}$$,
+    $$loss={'size':'mse','y':'bce'}, loss_weights={'size':0.0001,'y':0.01}$$, 'loss');
+SELECT pair(3, $$loss={'size':'mse','y':'bce'}, metrics={'y':'accuracy'}$$,
+    $$loss={'size':'mse','y':'binary_focal_crossentropy'}, metrics={'y':'accuracy'}$$, 'y_loss');
+SELECT hopper.automl('pairs_packed', 'pair_search', 'pair_models', 'pair_searched', ARRAY[1],
+    $$ {'loss': [{'size':'mse','y':'bce'}], 'loss_weights': [{'size':0.001,'y':0.001}, {'size':1,'y':1}],
+        'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.000001]}]} $$, $$ {'batch_size': [16]} $$, 'grid',
+    validation_table => 'pairs_packed_validation');
+
 -- Grids: a list of names is one list, as in Keras; lists of it are alternatives
 SET client_min_messages = notice;
 SELECT hopper.generate_model_configs('models', 'one_list', ARRAY[1],

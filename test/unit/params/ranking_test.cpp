@@ -118,7 +118,9 @@ TEST(Ranking, NamesOutputsAsResultsDo) {
   EXPECT_EQ(ShownOf({one, one}), "a_mae/1 1");
   EXPECT_EQ(ShownOf({one, other}), "a_mae/1 1, a_mae/1 3");
   EXPECT_EQ(ShownOf({one, other}, "mae_mae"), "mae_mae/1 3, mae_mae/1 1");
-  EXPECT_EQ(ShownOf({one, other}, "mae_loss"), "mae_loss/1 5, mae_loss/1 4");
+  EXPECT_EQ(ShownOf({one, other}, "mae_loss"),
+            "configurations with different losses are not ranked by \"mae_loss\" | Some have "
+            "\"bce\", some \"mse\". | They can be ranked by a_mae, mae_mae.");
   EXPECT_EQ(ShownOf({one}, "mae_auc"), "mae_AUC(curve='PR')/1 2");
   EXPECT_EQ(ShownOf({one}, "mae"),
             "metric \"mae\" is not computed by the configurations | 1 of 1 lack it: one computes "
@@ -130,6 +132,79 @@ TEST(Ranking, NamesOutputsAsResultsDo) {
   EXPECT_EQ(ShownOf({{Params("mse", "[\"AUC(curve='PR')\"]"), {"a_AUC(cur"}}}),
             "a_AUC(curve='PR')/1 1");
   EXPECT_EQ(ShownOf({{Params("mse", "['mae']"), {"accuracy"}}}), "mae/1 1");
+}
+
+std::string OfTwo(const std::string& loss, const std::string& more) {
+  return "loss=" + loss + ", optimizer='sgd'" + more;
+}
+
+// Nobody has named the losses of outputs: what is trained is their sum.
+TEST(Ranking, TakesTheTotalOfOutputsWithoutNamedMetrics) {
+  const std::string both = "{'a': 'mse', 'b': 'bce'}";
+  EXPECT_EQ(Shown({OfTwo(both, ""), OfTwo(both, ", loss_weights=None")}), "loss/1 0");
+  EXPECT_FALSE(RankConfigs({{OfTwo(both, ""), {}}, {OfTwo(both, " "), {}}}, "", false)[0].instead);
+  EXPECT_EQ(ShownOf({{OfTwo("'mse'", ""), {"a_loss", "b_loss"}}}), "loss/1 0");
+  // Those that are named go before it.
+  EXPECT_EQ(Shown({OfTwo(both, ", metrics={'b': 'mae'}")}), "b_mae/1 1");
+  // An output's own where it is asked for.
+  EXPECT_EQ(Shown({OfTwo(both, "")}, "b_loss"), "b_loss/1 2");
+}
+
+TEST(Ranking, TotalsUnderOtherWeightsAreOtherLosses) {
+  const std::string both = "{'a': 'mse', 'b': 'bce'}";
+  const std::string tenth = ", loss_weights={'a': 0.1, 'b': 1}";
+  EXPECT_EQ(Shown({OfTwo(both, ""), OfTwo(both, tenth)}),
+            "loss ({'a':'mse','b':'bce'})/1 0, "
+            "loss ({'a':'mse','b':'bce'}, weights a 0.1, b 1.0)/2 0");
+  EXPECT_EQ(Shown({OfTwo(both, tenth), OfTwo(both, "")}, "loss"),
+            "configurations with different loss_weights are not ranked by their loss | Some have "
+            "a 0.1, b 1.0, some none. | They can be ranked by a_loss, b_loss.");
+  // The same numbers, however they are written; what has no weight is no part of the sum.
+  EXPECT_EQ(Shown({OfTwo(both, ", loss_weights={'b': 1.0, 'a': 0.1}"), OfTwo(both, tenth),
+                   OfTwo("{'b': 'bce', 'a': 'mean_squared_error'}", ", loss_weights={'a': 0.1}")}),
+            "loss/1 0");
+  EXPECT_EQ(Shown({OfTwo("{'a': 'mae', 'b': 'bce'}", ", loss_weights={'a': 0}"),
+                   OfTwo(both, ", loss_weights={'a': 0.0, 'b': 1}")}),
+            "loss/1 0");
+  // By place, with the names that results have; one loss for all.
+  const std::vector<std::string> shown = {"a_loss", "b_loss"};
+  EXPECT_EQ(ShownOf({{OfTwo("['mse', 'mse']", ", loss_weights=[0.1, 1]"), shown},
+                     {OfTwo("'mse'", ", loss_weights={'a': 0.1}"), shown},
+                     {OfTwo("{'a': 'mse', 'b': 'mse'}", ", loss_weights={'a': 0.1}"), shown}}),
+            "loss/1 0");
+  EXPECT_EQ(ShownOf({{OfTwo("'mse'", ", loss_weights=[0.1, 1]"), shown},
+                     {OfTwo("'mse'", ", loss_weights=[0.1, 1]"), {"b_loss", "a_loss"}}},
+                    "a_loss"),
+            "a_loss/1 1, a_loss/1 2");
+  EXPECT_EQ(ShownOf({{OfTwo("'mse'", ", loss_weights=[0.1, 1]"), shown},
+                     {OfTwo("'mse'", ", loss_weights=[0.1, 1]"), {"b_loss", "a_loss"}}}),
+            "loss (mse, weights a 0.1, b 1.0)/1 0, loss (mse, weights b 0.1, a 1.0)/2 0");
+  // A single output's weight is a factor, too.
+  EXPECT_EQ(Shown({OfTwo("'mse'", ", loss_weights=[2]"), OfTwo("'mse'", ", loss_weights=2")}),
+            "loss/1 0");
+  EXPECT_EQ(Shown({OfTwo("'mse'", ""), OfTwo("'mse'", ", loss_weights=[2]")}),
+            "loss (mse)/1 0, loss (mse, weights 2.0)/2 0");
+}
+
+TEST(Ranking, ComparesTheLossOfAnOutputOnlyWithTheSame) {
+  const std::string metrics = ", metrics={'b': 'accuracy'}";
+  const std::string bce = OfTwo("{'a': 'mse', 'b': 'bce'}", metrics);
+  const std::string focal = OfTwo("{'a': 'mse', 'b': 'binary_focal_crossentropy'}", metrics);
+  EXPECT_EQ(Shown({bce, focal}, "a_loss"), "a_loss/1 2");
+  EXPECT_EQ(Shown({bce, focal}, "b_loss"),
+            "configurations with different losses are not ranked by \"b_loss\" | Some have "
+            "\"bce\", some \"binary_focal_crossentropy\". | They can be ranked by b_accuracy, "
+            "a_loss.");
+  EXPECT_EQ(Shown({bce, focal}, "loss"),
+            "configurations with different losses are not ranked by their loss | Some have "
+            "\"{'a':'mse','b':'bce'}\", some \"{'a':'mse','b':"
+            "'binary_focal_crossentropy'}\". | They can be ranked by b_accuracy, a_loss.");
+  EXPECT_EQ(Shown({bce, focal}, "b_loss", true), "b_accuracy/1 1");
+  const std::string smooth =
+      OfTwo("{'a': 'mse', 'b': 'BinaryCrossentropy(label_smoothing=0.1)'}", metrics);
+  EXPECT_EQ(Shown({bce, smooth}, "b_loss", true), "b_accuracy/1 1");
+  EXPECT_EQ(Shown({bce, OfTwo("{'b': 'binary_crossentropy', 'a': 'mae'}", metrics)}, "b_loss"),
+            "b_loss/1 3, b_loss/1 2");
 }
 
 }  // namespace
