@@ -148,6 +148,7 @@ class Group {
   // For partitions that come and go; `bytes` of each, by split.
   void MakeWindow(const Visitors& visitors, const std::array<std::vector<int64_t>, 2>& bytes,
                   int64_t data, int64_t largest, DataPlan* plan);
+  static int32_t DeliveredHere(const Traveller& model);
   bool WantsPass(const Traveller& model, int split) const;
   // How far it goes in this call, in iterations of its course.
   int32_t Until(const Traveller& model) const;

@@ -13,9 +13,17 @@
 
 namespace hopper {
 
+// The iteration of this run whose weights the model delivers.
+int32_t Group::DeliveredHere(const Traveller& model) {
+  return static_cast<int32_t>(model.trainer->DeliveredIteration(model.state) -
+                              model.total_iterations + model.course.iterations);
+}
+
 // Of what was ordered last: the final pass, or the evaluations of an iteration.
 bool Group::WantsPass(const Traveller& model, int split) const {
-  if (model.course.final_pass) return split == kTrainSplit;
+  if (model.course.final_pass) {
+    return model.rules.EndsWith(split, DeliveredHere(model), model.watching);
+  }
   return model.rules.Evaluates(split, model.course.iterations, model.watching);
 }
 
@@ -406,7 +414,10 @@ void Group::Stop(Traveller* model) const {
 
 // All that was ordered is reported.
 void Group::FollowReports(Traveller* model) const {
-  if (WhatFollows(model->rules, model->watching, model->course) != AfterReports::kFinalPass) return;
+  if (WhatFollows(model->rules, model->watching, model->course, DeliveredHere(*model)) !=
+      AfterReports::kFinalPass) {
+    return;
+  }
   model->course.final_pass = true;
   model->evaluating = true;
 }

@@ -62,7 +62,13 @@ bool Run::SettleOne(Model* model, Books* books) {
   }
   CountReportedLocked(model);
   if (!model->passes.empty()) return false;
-  const AfterReports follows = WhatFollows(model->rules, model->watching, model->course);
+  // Somebody has the state while it trains.
+  const int64_t delivered_in_all = HasVisits(model->rules, model->course)
+                                       ? model->total_iterations
+                                       : model->trainer->DeliveredIteration(model->state);
+  const auto delivered =
+      static_cast<int32_t>(delivered_in_all - model->total_iterations + model->course.iterations);
+  const AfterReports follows = WhatFollows(model->rules, model->watching, model->course, delivered);
   if (follows == AfterReports::kGoesOn) return false;
   if (follows == AfterReports::kFinalPass) {
     model->course.final_pass = true;
@@ -72,8 +78,11 @@ bool Run::SettleOne(Model* model, Books* books) {
         model->trainer->DeliveredWeights(model->state, &iteration), model->state.frozen);
     books->lock();
     if (model->status != ModelStatus::kTraining) return false;
-    AddPassLocked(model, kTrainSplit, std::move(snapshot));
-    model->passes.back()->total_iteration = static_cast<int32_t>(iteration);
+    for (const int split : kSplits) {
+      if (!model->rules.EndsWith(split, delivered, model->watching)) continue;
+      AddPassLocked(model, split, snapshot);
+      model->passes.back()->total_iteration = static_cast<int32_t>(iteration);
+    }
     return false;
   }
   DoneLocked(model);

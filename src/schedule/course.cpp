@@ -22,6 +22,11 @@ int64_t RunRules::Evaluations(int split, int32_t first, int32_t last) const {
   return between + (ends && last % every != 0 ? 1 : 0);
 }
 
+bool RunRules::EndsWith(int split, int32_t delivered, const Watching& watching) const {
+  if (!watching.any() || !EverEvaluates(split)) return false;
+  return delivered < 1 || !Evaluates(split, delivered, watching);
+}
+
 bool RunRules::EverEvaluates(int split) const {
   return split == kValidSplit ? partitions[kValidSplit] > 0
                               : training_metrics != TrainingMetrics::kRunning;
@@ -60,13 +65,14 @@ void Decide(bool stops, Course* course) {
   course->stopped = course->stopped || stops;
 }
 
-AfterReports WhatFollows(const RunRules& rules, const Watching& watching, const Course& course) {
+AfterReports WhatFollows(const RunRules& rules, const Watching& watching, const Course& course,
+                         int32_t delivered) {
   if (course.deciding || HasVisits(rules, course)) return AfterReports::kGoesOn;
-  if (rules.training_metrics == TrainingMetrics::kFinal && watching.any() &&
-      course.iterations > 0 && !course.final_pass) {
-    return AfterReports::kFinalPass;
-  }
-  return AfterReports::kDone;
+  // Who was stopped before has been evaluated then.
+  if (course.iterations == 0 || course.final_pass) return AfterReports::kDone;
+  const bool lacks = rules.EndsWith(kTrainSplit, delivered, watching) ||
+                     rules.EndsWith(kValidSplit, delivered, watching);
+  return lacks ? AfterReports::kFinalPass : AfterReports::kDone;
 }
 
 // ---------------------------------------------------------------- segments
@@ -124,8 +130,14 @@ int HopsOfIteration(const SegmentKeys& keys, const Ring& ring, const RunRules& r
     }
     int rounds = others(wanted);
     const Course ended = {iteration, 0, false, false, false};
-    if (WhatFollows(rules, *watching, ended) == AfterReports::kFinalPass) {
-      rounds += others({{keys.of[kTrainSplit], {}}});
+    if (WhatFollows(rules, *watching, ended, iteration) == AfterReports::kFinalPass) {
+      SegmentKeys last;
+      for (const int split : kSplits) {
+        if (rules.EndsWith(split, iteration, *watching)) {
+          last.of[static_cast<size_t>(split)] = keys.of[static_cast<size_t>(split)];
+        }
+      }
+      rounds += others(last);
     }
     evaluating = std::max(evaluating, rounds);
   }

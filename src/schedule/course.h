@@ -59,6 +59,10 @@ struct RunRules {
   // How many of the iterations `first` to `last` are evaluated on the split; a final pass counts as
   // the last iteration's evaluation.
   int64_t Evaluations(int split, int32_t first, int32_t last) const;
+  // Whether the final pass evaluates the split. `delivered`: the iteration of this run whose
+  // weights the model delivers, below 1 one of an earlier run. A model that stops early, or keeps
+  // its best iteration, ends with the values of what it delivers.
+  bool EndsWith(int split, int32_t delivered, const Watching& watching) const;
   // Whether any iteration or the final pass is evaluated on the split.
   bool EverEvaluates(int split) const;
   // Partitions of all that is ever evaluated.
@@ -92,9 +96,10 @@ bool EndVisit(const RunRules& rules, const Watching& watching, Course* course);
 // The values that it was waiting for have decided.
 void Decide(bool stops, Course* course);
 
-// What comes when all evaluations that were ordered are reported.
+// What comes when all evaluations that were ordered are reported. `delivered` as in EndsWith().
 enum class AfterReports { kGoesOn, kFinalPass, kDone };
-AfterReports WhatFollows(const RunRules& rules, const Watching& watching, const Course& course);
+AfterReports WhatFollows(const RunRules& rules, const Watching& watching, const Course& course,
+                         int32_t delivered);
 
 // Where the data of a run on segments lie, by split: the segment of each partition.
 struct SegmentKeys {

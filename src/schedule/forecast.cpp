@@ -201,11 +201,14 @@ class LocalPlayer {
       ++model->first_pass;
     }
     if (model->busy || !model->passes.empty() ||
-        WhatFollows(rules_, watching, model->course) != AfterReports::kFinalPass) {
+        WhatFollows(rules_, watching, model->course, model->course.iterations) !=
+            AfterReports::kFinalPass) {
       return;
     }
     model->course.final_pass = true;
-    AddPass(kTrainSplit, model);
+    for (const int split : kSplits) {
+      if (rules_.EndsWith(split, model->course.iterations, watching)) AddPass(split, model);
+    }
   }
 
   const RunRules rules_;
@@ -385,8 +388,12 @@ class SegmentsPlayer {
     if (!model->evaluating && is_last && !model->course.final_pass) {
       model->course.iterations = iteration_;
       model->course.final_pass =
-          WhatFollows(rules_, cost.watching, model->course) == AfterReports::kFinalPass;
-      model->evaluates[kTrainSplit] = model->evaluating = model->course.final_pass;
+          WhatFollows(rules_, cost.watching, model->course, iteration_) == AfterReports::kFinalPass;
+      for (const int split : kSplits) {
+        model->evaluates[static_cast<size_t>(split)] =
+            model->course.final_pass && rules_.EndsWith(split, iteration_, cost.watching);
+      }
+      model->evaluating = model->course.final_pass;
     }
     model->done = !model->evaluating;
   }

@@ -194,9 +194,14 @@ AlignedArray<float> Trainer::KeptWeights(const ModelState& state) const {
   return weights;
 }
 
+int64_t Trainer::DeliveredIteration(const ModelState& state) const {
+  const bool best = stopping_.restores() && state.monitor.best_weights.size() != 0;
+  return best ? state.monitor.best_iteration : state.iteration;
+}
+
 AlignedArray<float> Trainer::DeliveredWeights(const ModelState& state, int64_t* iteration) const {
   const bool best = stopping_.restores() && state.monitor.best_weights.size() != 0;
-  if (iteration != nullptr) *iteration = best ? state.monitor.best_iteration : state.iteration;
+  if (iteration != nullptr) *iteration = DeliveredIteration(state);
   return best ? state.monitor.best_weights.Clone() : KeptWeights(state);
 }
 

@@ -54,6 +54,8 @@ class Trainer {
   // The weights of a finished model: those of its best iteration where the configuration asks for
   // them and there is one (*iteration says which; it may be null), else KeptWeights().
   AlignedArray<float> DeliveredWeights(const ModelState& state, int64_t* iteration) const;
+  // Which iteration's they are, counted over warm starts.
+  int64_t DeliveredIteration(const ModelState& state) const;
 
   // DeliveredWeights() of a state that is not needed any more: makes no copy, and frees the rest.
   AlignedArray<float> TakeWeights(ModelState* state) const;

@@ -97,6 +97,24 @@ SELECT hopper.automl('pairs_packed', 'pair_search', 'pair_models', 'pair_searche
         'optimizer_params_list': [{'optimizer': ['SGD'], 'lr': [0.000001]}]} $$, $$ {'batch_size': [16]} $$, 'grid',
     validation_table => 'pairs_packed_validation');
 
+-- Who stops early is validated where it stops, and what it keeps is validated as well
+SELECT hopper.load_model_selection_table('models', 'stopping', ARRAY[1], ARRAY['loss=mse, optimizer=''SGD(lr=0.000001)'', metrics=[accuracy]'],
+    ARRAY['batch_size=16, patience=1, monitor=loss, min_delta=1', 'batch_size=16, restore_best=True, monitor=loss, min_delta=1', 'batch_size=16']);
+SELECT best_metric FROM hopper.fit_multiple_model('packed', 'stopped', 'stopping', 7,
+    validation_table => 'packed_validation', validation_freq => 5, seed => 2);
+SELECT i.mst_key, status, metrics_iters, best_iteration, validation_metrics_final = (e).metrics[1] AS metric, validation_loss_final = (e).loss AS loss
+FROM stopped_info i, LATERAL hopper.evaluate('stopped', 'packed_validation', mst_key => i.mst_key) e ORDER BY 1;
+-- Without its training values, a best iteration gets them at the end
+SELECT hopper.load_model_selection_table('models', 'best_without', ARRAY[1], ARRAY['loss=mse, optimizer=''SGD(lr=0.000001)'''],
+    ARRAY['batch_size=16, restore_best=True, monitor=val_loss, min_delta=1']);
+SELECT best_metric FROM hopper.fit_multiple_model('packed', 'without', 'best_without', 8, validation_table => 'packed_validation',
+    validation_freq => 3, metrics_compute_frequency => 2, training_metrics => 'every', seed => 2);
+SELECT best_iteration, training_loss_final = (hopper.evaluate('without', 'packed', mst_key => 1)).loss AS training,
+    validation_loss_final = (hopper.evaluate('without', 'packed_validation', mst_key => 1)).loss AS validation FROM without_info;
+-- No training value is compared with validation values, where these are missing all the same
+UPDATE stopped_info SET validation_loss_final = NULL, validation_metrics_final = NULL, training_metrics_final = 1 WHERE mst_key = 1;
+SELECT mst_key = 1 AS lacks, rank = 3 AS last FROM hopper.leaderboard('stopped') ORDER BY 1 DESC;
+
 -- Grids: a list of names is one list, as in Keras; lists of it are alternatives
 SET client_min_messages = notice;
 SELECT hopper.generate_model_configs('models', 'one_list', ARRAY[1],

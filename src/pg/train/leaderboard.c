@@ -159,8 +159,10 @@ has_weights(const hopper_name *model)
  * leaderboard(model_table, n, rank_by)
  *
  * Models of a search are ranked as it has compared them, unless another metric is asked for, others
- * by one metric that all configurations compute (params/ranking.h): by its validation value,
- * else by its training value, and equal ones by the losses. NaN, which is above all numbers and
+ * by one metric that all configurations compute (params/ranking.h): by its validation value where
+ * any of those that are compared has one, else by its training value, and equal ones by the losses.
+ * A training value is never compared with a validation value: who has none of these then comes
+ * after who has. NaN, which is above all numbers and
  * their negatives, comes after all of them. Where the configurations have nothing in common each
  * group is ranked on its own, the first n of each. Failed configurations come last, without a rank.
  *
@@ -217,12 +219,17 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 					 "   WHEN 1 THEN training_metrics_final"
 					 "   ELSE training_metrics_all[place][kept] END AS train"
 					 " FROM placed), "
+					 "judged AS ("
+					 " SELECT *, bool_or(valid IS NOT NULL)"
+					 "  OVER (PARTITION BY status <> 'failed', grp) AS validated FROM measured), "
 					 "ranked AS ("
 					 " SELECT *, rank() OVER best AS reached"
-					 " FROM measured"
+					 " FROM judged"
 					 " WINDOW best AS (PARTITION BY status <> 'failed'%s"
-					 "  ORDER BY %scoalesce(valid, train) * -direction,"
-					 "   coalesce(validation_loss_final, training_loss_final))) "
+					 "  ORDER BY %sCASE WHEN validated THEN valid ELSE train END * -direction,"
+					 "   CASE WHEN validated THEN validation_loss_final"
+					 "    ELSE training_loss_final END,"
+					 "   CASE WHEN valid IS NULL THEN train * -direction END)) "
 					 "SELECT CASE WHEN status <> 'failed' THEN reached::int END,"
 					 " mst_key, model_id, status, metric, valid, train,"
 					 " (train - valid) * direction,"
@@ -237,10 +244,10 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 					 "FROM ranked LEFT JOIN LATERAL ("
 					 "  SELECT v.value, metrics_iters[v.at] AS iteration FROM ("
 					 "   SELECT at, CASE WHEN place > 0 THEN"
-					 "     CASE WHEN valid IS NULL THEN training_metrics_all[place][at]"
-					 "     ELSE validation_metrics_all[place][at] END"
-					 "    WHEN valid IS NULL THEN training_loss[at]"
-					 "    ELSE validation_loss[at] END AS value"
+					 "     CASE WHEN validated THEN validation_metrics_all[place][at]"
+					 "     ELSE training_metrics_all[place][at] END"
+					 "    WHEN validated THEN validation_loss[at]"
+					 "    ELSE training_loss[at] END AS value"
 					 "   FROM generate_subscripts(metrics_iters, 1) at) v"
 					 "  WHERE v.value <> 'NaN'"
 					 "  ORDER BY v.value * -direction, v.at LIMIT 1) best ON true"

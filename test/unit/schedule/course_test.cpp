@@ -70,7 +70,7 @@ TEST(Course, GoesThroughVisitsToItsEnd) {
   for (int64_t left = 15; left > 0; --left) {
     EXPECT_TRUE(HasVisits(rules, course));
     EXPECT_EQ(VisitsLeft(rules, course), left);
-    EXPECT_EQ(WhatFollows(rules, kNothing, course), AfterReports::kGoesOn);
+    EXPECT_EQ(WhatFollows(rules, kNothing, course, course.iterations), AfterReports::kGoesOn);
     const bool ends = EndsIteration(rules, course);
     EXPECT_EQ(ends, left % 3 == 1);
     EXPECT_EQ(EndVisit(rules, kNothing, &course), ends);
@@ -78,7 +78,7 @@ TEST(Course, GoesThroughVisitsToItsEnd) {
   }
   EXPECT_EQ(course.iterations, 5);
   EXPECT_FALSE(HasVisits(rules, course));
-  EXPECT_EQ(WhatFollows(rules, kNothing, course), AfterReports::kDone);
+  EXPECT_EQ(WhatFollows(rules, kNothing, course, course.iterations), AfterReports::kDone);
 }
 
 TEST(Course, WaitsForWhatItWatchesAndIsEvaluatedAtItsEnd) {
@@ -86,20 +86,55 @@ TEST(Course, WaitsForWhatItWatchesAndIsEvaluatedAtItsEnd) {
   Course course;
   for (int visit = 1; visit <= 6; ++visit) EndVisit(rules, kValLoss, &course);
   EXPECT_TRUE(course.deciding);
-  EXPECT_EQ(WhatFollows(rules, kValLoss, course), AfterReports::kGoesOn);
+  EXPECT_EQ(WhatFollows(rules, kValLoss, course, 2), AfterReports::kGoesOn);
   Decide(true, &course);
   EXPECT_EQ(LastIteration(rules, course), 2);
   EXPECT_EQ(VisitsLeft(rules, course), 0);
-  EXPECT_EQ(WhatFollows(rules, kValLoss, course), AfterReports::kFinalPass);
+  EXPECT_EQ(WhatFollows(rules, kValLoss, course, 2), AfterReports::kFinalPass);
   course.final_pass = true;
-  EXPECT_EQ(WhatFollows(rules, kValLoss, course), AfterReports::kDone);
+  EXPECT_EQ(WhatFollows(rules, kValLoss, course, 2), AfterReports::kDone);
   course.final_pass = false;
-  EXPECT_EQ(WhatFollows(Rules(TrainingMetrics::kEvery, 2, 1), kValLoss, course),
+  EXPECT_EQ(WhatFollows(Rules(TrainingMetrics::kEvery, 2, 1), kValLoss, course, 2),
             AfterReports::kDone);
   // A warm start that was stopped before has nothing to be evaluated.
   Course stopped;
   Decide(true, &stopped);
-  EXPECT_EQ(WhatFollows(rules, kValLoss, stopped), AfterReports::kDone);
+  EXPECT_EQ(WhatFollows(rules, kValLoss, stopped, 0), AfterReports::kDone);
+}
+
+// Where it stops is not where it would have been evaluated by the clock, nor is its best iteration.
+TEST(Course, EndsWithValuesOfWhatItDelivers) {
+  RunRules rules = Rules(TrainingMetrics::kFinal, 1, 2);
+  rules.frequency[kValidSplit] = 4;
+  Course course;
+  for (int visit = 1; visit <= 9; ++visit) EndVisit(rules, kLoss, &course);
+  EXPECT_TRUE(course.deciding);
+  Decide(true, &course);
+  for (const int32_t delivered : {3, 2, 0, -4}) {
+    EXPECT_EQ(WhatFollows(rules, kLoss, course, delivered), AfterReports::kFinalPass);
+    EXPECT_TRUE(rules.EndsWith(kTrainSplit, delivered, kLoss));
+    EXPECT_TRUE(rules.EndsWith(kValidSplit, delivered, kLoss)) << delivered;
+  }
+  // By the clock; after its last iteration; nobody watches.
+  EXPECT_FALSE(rules.EndsWith(kValidSplit, 4, kLoss));
+  EXPECT_FALSE(rules.EndsWith(kValidSplit, 5, kLoss));
+  EXPECT_FALSE(rules.EndsWith(kValidSplit, 3, kNothing));
+  EXPECT_FALSE(rules.EndsWith(kTrainSplit, 3, kNothing));
+  rules.training_metrics = TrainingMetrics::kRunning;
+  EXPECT_EQ(WhatFollows(rules, kLoss, course, 3), AfterReports::kFinalPass);
+  EXPECT_FALSE(rules.EndsWith(kTrainSplit, 3, kLoss));
+  rules.partitions[kValidSplit] = 0;
+  EXPECT_EQ(WhatFollows(rules, kLoss, course, 3), AfterReports::kDone);
+  // The best iteration has been validated, but its training values are lacking.
+  rules = Rules(TrainingMetrics::kEvery, 2, 2);
+  rules.frequency[kValidSplit] = 3;
+  course.iterations = 5;
+  EXPECT_EQ(WhatFollows(rules, kValLoss, course, 3), AfterReports::kFinalPass);
+  EXPECT_TRUE(rules.EndsWith(kTrainSplit, 3, kValLoss));
+  EXPECT_FALSE(rules.EndsWith(kValidSplit, 3, kValLoss));
+  EXPECT_EQ(WhatFollows(rules, kValLoss, course, 5), AfterReports::kDone);
+  course.final_pass = true;
+  EXPECT_EQ(WhatFollows(rules, kValLoss, course, 3), AfterReports::kDone);
 }
 
 TEST(Segments, HaveHopsAndTurns) {
