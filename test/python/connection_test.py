@@ -233,6 +233,14 @@ def test_warnings_are_pythons(hopper):
             hopper.sql("DO $$ BEGIN RAISE WARNING 'attention'; END $$")
 
 
+def test_a_table_that_is_made_anew(hopper):
+    """psycopg 3 prepares a statement that it has run five times."""
+    for i in range(8):
+        hopper.write_table("again", {"a" if i < 7 else "b": [1, 2]}, replace=True)
+        assert "ab"[i == 7] in str(hopper.sql("SELECT * FROM again").columns)
+        assert len(hopper.sql("SELECT * FROM again WHERE id >= %s", [1])) == 1
+
+
 def test_how_often_is_the_sessions_own(one):
     one.fit_multiple_model("packed", "short", "configs", 1, progress=False)
     assert one.sql("SHOW hopper.notice_interval").iloc[0, 0] == "10s"

@@ -122,7 +122,8 @@ class Psycopg3Session(Session):
         from psycopg.rows import tuple_row
 
         with self._listening(on_notice), self.connection.cursor(row_factory=tuple_row) as cursor:
-            cursor.execute(statement, parameters)
+            # Left to itself psycopg prepares what has run five times, which fails once a table was made anew.
+            cursor.execute(statement, parameters, prepare=False)
             if cursor.description is None:
                 return Result([], [])
             return Result([column.name for column in cursor.description], cursor.fetchall())
