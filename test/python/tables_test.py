@@ -105,7 +105,9 @@ def test_chunks_and_gaps(one, monkeypatch):
 def test_what_cannot_be_written(one):
     for data, message in (({"x": np.ones(2, complex)}, "complex"), ({"x": [object()]}, 'column "x".*object'),
                           ({"x": [1, 2], "y": [1]}, '"x" 2, "y" 1'), ({}, "without columns"), (5, "DataFrame"),
-                          ({"x": np.array([2**63], "u8")}, "too large"), ({"x": [np.ones(2), np.ones(3)]}, "shapes"),
+                          ({"x": np.array([2**63], "u8")}, "too large"), ({"x": [np.ones(2), np.ones((3, 1))]}, "first axis"),
+                          ({"x": [np.ones((2, 2)), np.ones((2, 3))]}, "first axis"), ({"x": [[], [[]]]}, "first axis"),
+                          ({"x": [["a"], ["b", "c"]]}, "<U1"), ({"x": [np.array([1], "u8"), np.array([2**63, 1], "u8")]}, "too large"),
                           (pandas.DataFrame([[1, 2]], columns=["a", "a"]), "twice")):
         with pytest.raises((TypeError, ValueError), match=message):
             one.write_table("never", data)
@@ -113,6 +115,27 @@ def test_what_cannot_be_written(one):
     with pytest.raises(Exception, match="already exists"):
         one.write_table("there", {"x": [1]})
     assert ask("SELECT to_regclass('never') IS NULL") == [(True,)]
+
+
+def test_sequences_of_unequal_length(each):
+    """Texts as ids and series of vectors, which are packed with pad_to."""
+    texts = [[1, 2], [3], None, [], [4, 5, 6]]
+    series = [DICE.integers(-9, 9, (length, 2)).astype("f4") / 4 for length in (3, 1, 2, 2, 4)]
+    data = {"texts": texts, "series": series, "codes": [np.arange(n + 1, dtype="u1") for n in range(5)],
+            "flags": [[True], [False, True], [True], [True], []], "mixed": [[1], [0.5, 2], None, [3], [4]]}
+    written = each.write_table("unequal", data)
+    assert written.types == {"id": "bigint", "texts": "bigint[]", "series": "real[]", "codes": "smallint[]",
+                             "flags": "boolean[]", "mixed": "double precision[]"}
+    assert written.shapes == {} and written.rows == 5
+    names = ", ".join(data)
+    back = ask(f"SELECT {names} FROM unequal ORDER BY id")
+    assert back == [tuple(value.tolist() if hasattr(value, "tolist") else value for value in row)
+                    for row in zip(*data.values())]
+    each.write_table("unequal", pandas.DataFrame(data), replace=True)
+    assert ask(f"SELECT {names} FROM unequal ORDER BY id") == back
+    many = {"texts": [texts[i % 2] for i in range(100)], "label": [i % 2 for i in range(100)]}
+    assert each.training_preprocessor(many, "texts_packed", "label", "texts", pad_to="longest") == 100
+    assert each.sql("SELECT independent_shape FROM texts_packed_summary").iloc[0, 0] == [2]
 
 
 def test_a_failed_write_leaves_nothing(hopper, monkeypatch):

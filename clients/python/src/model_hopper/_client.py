@@ -681,7 +681,8 @@ class Hopper:
         """Makes a table of a DataFrame, a dictionary of arrays, or a structured array, through COPY in binary.
 
         Arrays of numbers with more than one axis become one array for each row; those of bytes (uint8),
-        such as images, become bytea, which is packed with image_shape. NaN of a DataFrame becomes NULL.
+        such as images, become bytea, which is packed with image_shape. Arrays and lists may differ in the length of
+        their first axis, and are packed with pad_to. NaN of a DataFrame becomes NULL.
         id_column: a primary key that is added where data has no column of this name: a DataFrame's
         index if it is of whole numbers, else 0, 1, 2, ...; None: no such column.
         """

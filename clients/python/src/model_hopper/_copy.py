@@ -51,6 +51,12 @@ class Column(NamedTuple):
         return len(self.values)
 
 
+def _head(shape: Sequence[int], oid: int, size: int) -> bytes:
+    """Of an array's field: its length, and what comes before the elements, of `size` bytes each."""
+    dimensions = b"".join(struct.pack(">ii", extent, 1) for extent in shape)
+    return struct.pack(">iiii", 12 + len(dimensions) + int(np.prod(shape)) * (4 + size), len(shape), 0, oid) + dimensions
+
+
 def _field(column: Column) -> Tuple[List[Tuple[Any, ...]], Dict[str, Any]]:
     """Fields of a row for a column of numbers: numpy's description, and what is the same in all rows."""
     name = column.name
@@ -63,8 +69,7 @@ def _field(column: Column) -> Tuple[List[Tuple[Any, ...]], Dict[str, Any]]:
     if base == column.sql_type:
         return [(f"{name} length", ">i4"), (name, form)], {f"{name} length": size}
     count = int(np.prod(column.shape))
-    dimensions = b"".join(struct.pack(">ii", extent, 1) for extent in column.shape)
-    head = struct.pack(">iiii", 12 + len(dimensions) + count * (4 + size), len(column.shape), 0, oid) + dimensions
+    head = _head(column.shape, oid, size)
     return ([(f"{name} head", "u1", (len(head),)), (name, [("length", ">i4"), ("value", form)], (count,))],
             {f"{name} head": np.frombuffer(head, "u1")})
 
@@ -136,27 +141,55 @@ def encode(columns: Sequence[Column]) -> Iterator[bytes]:
 
 # ---------------------------------------------------------------- columns from what people have
 
+def _type_of(name: str, values: Any) -> Tuple[str, str]:
+    """numpy's code of these numbers, and their SQL type."""
+    code = f"{values.dtype.kind}{values.dtype.itemsize}"
+    if code not in _OF_NUMPY:
+        raise TypeError(f'column "{name}": values of {values.dtype} cannot be written')
+    if code == "u8" and values.size and int(values.max()) >= _INT8_LIMIT:
+        raise ValueError(f'column "{name}" holds {values.max()}, which is too large for bigint')
+    return code, _OF_NUMPY[code]
+
+
 def _numbers(name: str, values: Any, missing: Any = None) -> Column:
     """An array of numbers, one example in each place of the first axis."""
     if values.dtype.kind == "M":
         missing = np.isnat(values) if missing is None else missing | np.isnat(values)
         since = (values.astype("datetime64[us]") - _EPOCH).astype("i8")
         return Column(name, "timestamp", since, missing if missing.any() else None)
-    code = f"{values.dtype.kind}{values.dtype.itemsize}"
-    if code not in _OF_NUMPY:
-        raise TypeError(f'column "{name}": values of {values.dtype} cannot be written')
-    if code == "u8" and values.size and int(values.max()) >= _INT8_LIMIT:
-        raise ValueError(f'column "{name}" holds {values.max()}, which is too large for bigint')
+    code, sql_type = _type_of(name, values)
     if missing is not None and not missing.any():
         missing = None
     if values.ndim == 1:
-        return Column(name, _OF_NUMPY[code], values, missing)
+        return Column(name, sql_type, values, missing)
     shape = tuple(int(extent) for extent in values.shape[1:])
     if 0 in shape:
         raise ValueError(f'column "{name}" has examples of shape {shape}, without a value')
     if code == "u1":
         return Column(name, "bytea", values, missing, shape)
-    return Column(name, _OF_NUMPY[code] + "[]", values, missing, shape)
+    return Column(name, sql_type + "[]", values, missing, shape)
+
+
+def _sequences(name: str, arrays: Sequence[Any]) -> Column:
+    """Arrays of numbers that differ in the length of their first axis, None where there is none."""
+    filled = [array for array in arrays if array is not None and array.size]
+    if len({array.shape[1:] for array in filled}) != 1:
+        raise ValueError(f'column "{name}" holds arrays of different shapes: they may differ in the length of their'
+                         " first axis only")
+    sql_type = _type_of(name, np.concatenate(filled))[1]
+    oid, form = _SCALARS[sql_type]
+    element: Any = np.dtype([("length", ">i4"), ("value", form)])
+    cells: List[Optional[bytes]] = []
+    for array in arrays:
+        if array is None:
+            cells.append(None)
+            continue
+        elements: Any = np.empty(array.size, element)
+        elements["length"] = element["value"].itemsize
+        elements["value"] = array.reshape(-1)
+        head = _head(array.shape if array.size else (), oid, element["value"].itemsize)
+        cells.append(head[4:] + elements.tobytes())  # encode() writes the length of what is in a list
+    return Column(name, sql_type + "[]", cells)
 
 
 def _objects(name: str, values: Sequence[Any]) -> Column:
@@ -177,7 +210,8 @@ def _objects(name: str, values: Sequence[Any]) -> Column:
     if kinds <= {_Shaped} or all(issubclass(kind, (list, tuple)) for kind in kinds):
         arrays = [cell.array if isinstance(cell, _Shaped) else np.asarray(cell) for cell in present]
         if len({array.shape for array in arrays}) > 1:
-            raise ValueError(f'column "{name}" holds arrays of different shapes')
+            found = iter(arrays)
+            return _sequences(name, [None if cell is None else next(found) for cell in cells])
         stacked = np.zeros((len(cells), *arrays[0].shape), np.result_type(*arrays))
         stacked[~missing] = arrays
         return _numbers(name, stacked, missing)
