@@ -116,6 +116,29 @@ def test_one_row_by_the_names_of_its_columns(each):
         each.predict_row("flat_models", {"near": [1, 2], "Share %s": 0.5})
 
 
+def test_a_row_of_pandas_is_taken_by_its_names(each):
+    each.sql("CREATE TABLE slopes AS SELECT i AS id, (i % 7 / 7.0)::real AS a, (i % 5 / 5.0)::real AS b,"
+             " (i % 7 - 3 * (i % 5))::real AS y, 'kind ' || i % 2 AS kind FROM generate_series(1, 100) i")
+    each.training_preprocessor("slopes", "slopes_packed", "y", "a, b", replace=True)
+    model = each.load_model("slope_networks", {"class_name": "Sequential", "config": {"layers": [
+        {"class_name": "Dense", "config": {"units": 1, "batch_input_shape": [None, 2]}}]}})
+    each.fit("slopes_packed", "slope_models", "slope_networks", model, "loss='mse', optimizer='SGD(lr=0.1)'", "batch_size=8", 2,
+             replace=True)
+    expected = each.predict_row("slope_models", {"a": 0.9, "b": -0.9}).value[0]
+    assert abs(each.predict_row("slope_models", [-0.9, 0.9]).value[0] - expected) > 0.1  # the order matters
+    frame = pandas.DataFrame({"b": [-0.9], "a": [0.9]})
+    mixed = pandas.DataFrame({"kind": ["kind 1"], "b": [-0.9], "id": [7], "a": [0.9], "day": [pandas.Timestamp("2024-01-02")]})
+    for example in (frame.iloc[0], frame, next(frame.itertuples()), frame.loc[0].astype("f4"), mixed.iloc[0], mixed,
+                    next(mixed.itertuples(index=False)), pandas.Series([0.9, -0.9]), np.array([0.9, -0.9])):
+        assert each.predict_row("slope_models", example).value[0] == pytest.approx(expected, rel=1e-6)
+    with pytest.raises(Exception, match='lacks the feature "a"'):
+        each.predict_row("slope_models", frame.iloc[0].drop("a"))
+    with pytest.raises(TypeError, match="one example.* has 2"):
+        each.predict_row("slope_models", pandas.concat([frame, frame]))
+    with pytest.raises(ValueError, match='"a" is there twice'):
+        each.predict_row("slope_models", pandas.Series([1.0, 2.0, 3.0], index=["a", "b", "a"]))
+
+
 def test_models_are_things(each):
     assert each.copy_model("models", "copied", [1, np.int64(2)]) == 2
     assert each.copy_model("models", "copied", 1, replace=True) == 1

@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Opt
 from ._drivers import Notice, NoticeHandler, Result, Session, make_session
 from ._functions import CATALOGUE, Functions
 from ._progress import Progress, outside
-from ._values import as_text, feature, identifier, is_array, plain
+from ._values import as_text, by_names, feature, identifier, is_array, plain
 
 # A data frame where pandas is there, else a list of named tuples.
 Rows = Any
@@ -544,14 +544,16 @@ class Hopper:
             return self._rows(self._execute(f"SELECT * FROM {table}"))
 
     def predict_row(self, model_table: str, features: Any, mst_key: Optional[int] = None) -> Rows:
-        """Predicts one example: an array of numbers, bytes, or a dictionary with the features by their names.
+        """Predicts one example: an array of numbers, bytes, or what has the features by their names.
 
-        A dictionary's values are numbers, lists or arrays of them, bytes, or None.
+        That is a dictionary, a row of pandas (frame.iloc[0]) or a named tuple. Its values are numbers, lists or arrays
+        of them, bytes, or None; of its other columns there may be any.
         """
-        if isinstance(features, Mapping):
-            values = [feature(value) for value in features.values()]
+        named = by_names(features)
+        if named is not None:
+            values = [feature(value) for value in named.values()]
             columns = ", ".join(f"%s::{sql_type} AS {identifier(str(name)).replace('%', '%%')}"
-                                for (sql_type, _), name in zip(values, features))
+                                for (sql_type, _), name in zip(values, named))
             row = f"(SELECT r FROM (SELECT {columns}) AS r)"
             return self._rows(self._execute(f"SELECT * FROM hopper.predict_row(%s::text, %s::bigint, {row})",
                                             [model_table, mst_key, *(value for _, value in values)]), "predict_row")

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from typing import Any, List, Mapping, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 
 def is_array(value: Any) -> bool:
@@ -65,6 +65,27 @@ def _refuse_infinite(value: Any) -> None:
             _refuse_infinite(item)
 
 
+def by_names(example: Any) -> Optional[Dict[str, Any]]:
+    """One example as its values by name, where it has names: None for arrays, lists and bytes, which go by position."""
+    if isinstance(example, Mapping):
+        return {str(name): value for name, value in example.items()}
+    if isinstance(example, tuple) and hasattr(example, "_asdict"):
+        return by_names(example._asdict())
+    if hasattr(example, "iloc") and hasattr(example, "columns"):  # a DataFrame
+        if len(example) != 1:
+            raise TypeError(f"one example is predicted, and this DataFrame has {len(example)}: give one row, frame.iloc[0],"
+                            " or call predict()")
+        return by_names(example.iloc[0])
+    if not hasattr(example, "iloc") or not hasattr(example, "items"):
+        return None
+    if not all(isinstance(name, str) for name in example.index):  # a Series whose index counts
+        return None
+    doubled = example.index[example.index.duplicated()]
+    if len(doubled):
+        raise ValueError(f'"{doubled[0]}" is there twice')
+    return {name: None if missing else value for name, value, missing in zip(example.index, example, example.isna())}
+
+
 def feature(value: Any) -> Tuple[str, Any]:
     """SQL type and value of one column of an example: double precision holds every number that a model computes with."""
     if is_array(value) and value.dtype == "uint8" and value.ndim > 1:
@@ -76,7 +97,10 @@ def feature(value: Any) -> Tuple[str, Any]:
         return "double precision[]", json.dumps(value).replace("[", "{").replace("]", "}").replace("true", "1").replace("false", "0")
     if isinstance(value, tuple):
         return feature(list(value))
-    return "double precision", None if value is None else float(value)
+    try:
+        return "double precision", None if value is None else float(value)
+    except (TypeError, ValueError):
+        return "text", str(value)  # of a column that is no feature, or the server says what it should be
 
 
 def identifier(name: str) -> str:
