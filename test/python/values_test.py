@@ -230,6 +230,14 @@ def test_call_checks_arguments_before_the_server(one):
         one.fit_multiple_model("packed", "never", "configs", 1, validaton_table="packed_validation")
     with pytest.raises(LookupError, match='hopper.leaderbord.*Perhaps you meant "leaderboard"'):
         one.call("leaderbord", "models")
+    for table in (pandas.DataFrame({"Petal": [1]}), {"a": [1]}, [1]):
+        words = f"must be the name of a table, not a value of type {type(table).__name__}"
+        with pytest.raises(TypeError, match=f'"packed_table" {words}: pack data with'):
+            one.evaluate("models", table)
+        with pytest.raises(TypeError, match=f'"validation_table" {words}: pack data with'):
+            one.fit_multiple_model("packed", "never", "configs", 1, table)
+        with pytest.raises(TypeError, match=f'"model_table" {words}$'):
+            one.leaderboard(table)
     with pytest.raises(TypeError, match="needs the arguments .*independent_varname"):
         one.call("training_preprocessor", "digits", "x")
     with pytest.raises(TypeError, match="at most"):

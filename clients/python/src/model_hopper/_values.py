@@ -121,6 +121,10 @@ def as_text(value: Any, argument: str) -> str:
     """For an argument of type text."""
     if isinstance(value, str):
         return value
+    if argument.endswith("_table"):
+        raise TypeError(f'argument "{argument}" must be the name of a table, not a value of type {type(value).__name__}'
+                        + (": pack data with training_preprocessor() or validation_preprocessor() first"
+                           if argument in ("packed_table", "validation_table") else ""))
     if callable(getattr(value, "to_json", None)) and hasattr(value, "get_weights"):
         return str(value.to_json())  # a model of Keras
     value = plain(value)
