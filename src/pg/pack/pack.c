@@ -204,6 +204,7 @@ hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
 	require_real_classes(job);
 	n_validation = hopper_pack_split_rows(job);
 	check_split(job, n_validation);
+	hopper_pack_look_at_split(job);
 	init_output(job, training, 0, job->n_rows - n_validation, request->partitions);
 	check_starts(request, training->partitions);
 	if (!pack_is_split(request))
@@ -298,8 +299,7 @@ pack(hopper_pack_job *job)
 	hopper_pack_output training;
 	hopper_pack_output validation;
 	hopper_pack_summary summary = {0};
-	instr_time	start;
-	instr_time	end;
+	instr_time	start, end;
 
 	INSTR_TIME_SET_CURRENT(start);
 	hopper_pack_open_source(&job->request, &job->source);

@@ -222,6 +222,8 @@ extern void hopper_pack_start_counting(hopper_pack_job *job);
 extern void hopper_pack_count_rows(hopper_pack_job *job, int32 stratum, int64 n);
 /* Fills job->quotas and returns their sum. */
 extern int64 hopper_pack_split_rows(hopper_pack_job *job);
+/* WARNING where the split leaves no row of a class to train on; after hopper_pack_split_rows(). */
+extern void hopper_pack_look_at_split(const hopper_pack_job *job);
 /* Called for each row in rank order. */
 extern bool hopper_pack_to_validation(hopper_pack_job *job, int32 stratum);
 

@@ -2,8 +2,8 @@
  * rows.c
  *		A row of the source: checked and encoded, and which table it goes to.
  *
- * A row's stratum decides on training or validation: the fold column's value, or the class, each of
- * which gives its own share.
+ * A row's stratum decides on training or validation: the class, each of which gives its own share,
+ * and where there is a fold column its value (the last bit).
  */
 #include "pg/pack/pack.h"
 
@@ -74,7 +74,7 @@ hopper_pack_encode_row(const hopper_pack_job *job, const Datum *values, const bo
 	else
 		hopper_pack_values_encode(&job->y, source, &values[n_x], &nulls[n_x], y);
 	if (source->fold.name)
-		stratum = get_fold(source, values[n_x + 1], nulls[n_x + 1]) ? 1 : 0;
+		stratum = 2 * stratum + (get_fold(source, values[n_x + 1], nulls[n_x + 1]) ? 1 : 0);
 	hopper_core()->row_key((uint64) job->request.seed, body, job->row.x_size, y,
 						   job->row.y_size, (uint8_t *) key);
 	return stratum;
@@ -86,9 +86,9 @@ hopper_pack_encode_row(const hopper_pack_job *job, const Datum *values, const bo
 static int
 count_strata(const hopper_pack_job *job)
 {
-	int			n = job->y_kind == HOPPER_LABEL_CLASS ? job->classes.n : 1;
+	int			n = job->y_kind == HOPPER_LABEL_CLASS ? Max(job->classes.n, 1) : 1;
 
-	return Max(n, job->source.fold.name ? 2 : 1);
+	return job->source.fold.name ? 2 * n : n;
 }
 
 void
@@ -117,12 +117,58 @@ hopper_pack_split_rows(hopper_pack_job *job)
 	for (i = 0; i < job->n_strata; i++)
 	{
 		if (job->request.fold_column)
-			job->quotas[i] = i == 1 ? job->strata[i] : 0;
+			job->quotas[i] = i % 2 == 1 ? job->strata[i] : 0;
 		else
 			job->quotas[i] = (int64) floor(job->request.validation_fraction * job->strata[i] + 0.5);
 		total += job->quotas[i];
 	}
 	return total;
+}
+
+void
+hopper_pack_look_at_split(const hopper_pack_job *job)
+{
+	const hopper_pack_source *source = &job->source;
+	int			width = source->fold.name ? 2 : 1;
+	hopper_pack_classes trained = job->classes;
+	hopper_pack_classes put_aside = job->classes;
+
+	if (job->y_kind != HOPPER_LABEL_CLASS || job->request.validation || job->classes.n < 2)
+		return;
+	trained.names = palloc(sizeof(char *) * job->classes.n);
+	put_aside.names = palloc(sizeof(char *) * job->classes.n);
+	trained.n = put_aside.n = 0;
+	for (int i = 0; i < job->classes.n; i++)
+	{
+		int64		n_training = 0;
+		int64		n_validation = 0;
+
+		for (int k = width * i; k < width * (i + 1); k++)
+		{
+			n_training += job->strata[k] - job->quotas[k];
+			n_validation += job->quotas[k];
+		}
+		if (n_training > 0)
+			trained.names[trained.n++] = job->classes.names[i];
+		else if (n_validation > 0)
+			put_aside.names[put_aside.n++] = job->classes.names[i];
+	}
+	if (put_aside.n == 0)
+		return;
+	if (trained.n == 1)
+		ereport(WARNING,
+				(errmsg("column \"%s\" of \"%s\" holds one class only in the rows to train on",
+						source->y.name, source->name.shown),
+				 errdetail("Each of them has the label %s; rows for validation have %s.",
+						   hopper_pack_list_classes(&trained),
+						   hopper_pack_list_classes(&put_aside)),
+				 errhint("A model learns nothing from it: train on rows of other classes, too.")));
+	else
+		ereport(WARNING,
+				(errmsg("rows of \"%s\" with the label %s are all for validation",
+						source->name.shown, hopper_pack_list_classes(&put_aside)),
+				 errhint("No model can learn what it is not trained on: leave some of them to "
+						 "training.")));
 }
 
 bool
