@@ -343,13 +343,28 @@ class ConfigCheck {
       return Fail(DoNotFit(units), FoundClasses(2) + " One output unit tells two classes apart.",
                   "Use one output unit a class.");
     }
-    if (units == classes) return;
+    if (units == classes) return CheckExclusive(end, compile);
     if (units < classes) {
       return Fail(DoNotFit(units), FoundClasses(units), "Use one output unit a class.");
     }
     Fail(DoNotFit(units), FoundClasses(units),
          "Give the last layer " + Plural(classes, "unit") + ", or pack with num_classes => " +
              std::to_string(units) + ".");
+  }
+
+  // Softmax says which of several classes it is, and a binary loss asks of each whether it is. Of
+  // two classes both say the same.
+  void CheckExclusive(const ModelOutput& end, const CompileParams& compile) {
+    const LossType& type = LossTypeOf(compile.loss);
+    if (end.final_activation != Activation::kSoftmax || end.shape[0] < 3) return;
+    if (type.categorical || !type.from_logits) return;
+    Warn("loss \"" + compile.loss_name + "\" takes each of the " + Plural(end.shape[0], "output") +
+             " of softmax for a question of its own",
+         "Column " + Quoted(data_->y_column, "y") + " of " + Table() + " holds one of " +
+             std::to_string(data_->num_classes) + " classes.",
+         std::string("Use loss='") +
+             (type.of_sigmoid ? "categorical_focal_crossentropy" : "categorical_crossentropy") +
+             "'.");
   }
 
   // A linear output and a loss of numbers, for labels that were packed as classes: the numbers

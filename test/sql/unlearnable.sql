@@ -13,3 +13,16 @@ SELECT hopper.training_preprocessor('kinds', 'cows', 'kind', 'a, b', fold_column
 SELECT n_rows, num_classes FROM cows_summary UNION ALL SELECT n_rows, num_classes FROM cows_validation_summary;
 CREATE VIEW rare AS SELECT * FROM kinds WHERE kind <> 'emu' OR id < 4;
 SELECT hopper.training_preprocessor('rare', 'rares', 'kind', 'a, b', validation_fraction => 0.5);
+
+-- A binary loss on softmax
+SELECT hopper.training_preprocessor('kinds', 'packed', 'kind', 'a, b', validation_fraction => 0.2);
+SELECT hopper.mlp('networks', 'packed', ARRAY[4]) AS three \gset
+SELECT count(*) FROM hopper.fit('packed', 'm', 'networks', :three, 'loss=bce, optimizer=SGD(0.1)', 'batch_size=16', 1);
+SELECT count(*) FROM hopper.fit('packed', 'm_focal', 'networks', :three, 'loss=binary_focal_crossentropy, optimizer=SGD(0.1)',
+    'batch_size=16', 1);
+SELECT count(*) FROM hopper.fit('packed', 'm_good', 'networks', :three, 'loss=categorical_crossentropy, optimizer=SGD(0.1)',
+    'batch_size=16', 1);
+CREATE VIEW pairs AS SELECT * FROM kinds WHERE kind <> 'emu';
+SELECT hopper.training_preprocessor('pairs', 'pairs_packed', 'kind', 'a, b');
+SELECT hopper.mlp('networks', 'pairs_packed', ARRAY[4]) AS two \gset
+SELECT count(*) FROM hopper.fit('pairs_packed', 'm_two', 'networks', :two, 'loss=bce, optimizer=SGD(0.1)', 'batch_size=16', 1);
