@@ -8,6 +8,7 @@
 #include <string>
 
 #include "data/dataset.h"
+#include "model/layers/embedding/embedding.h"
 #include "model/spec.h"
 #include "params/loss_type.h"
 #include "params/metric_type.h"
@@ -211,13 +212,38 @@ class ConfigCheck {
   void CheckInput(const ModelSpec& spec) {
     if (spec.inputs.size() > 1) return;  // found by their names, or the model was not parsed
     const Shape held = ShapeOf(data_->x_rank, data_->x_shape);
-    if (SameButForChannels(spec.input_shape(), held)) return;
+    if (SameButForChannels(spec.input_shape(), held)) return CheckIds(spec);
     const std::string holds =
         held.size() == 1 ? Plural(held[0], "value") : "values of shape " + ShapeText(held);
     Fail("model expects input of shape " + ShapeText(spec.input_shape()) + " but column " +
              Quoted(data_->x_column, "x") + " holds " + holds,
          "The packed table is " + Table() + ".",
          "Reshape when packing, or start the model with Reshape.");
+  }
+
+  // Ids that an Embedding would cut to other ids, as Keras does.
+  void CheckIds(const ModelSpec& spec) {
+    const double divisor = data_->normalizing_const;
+    const bool divided = divisor != 0.0 && divisor != 1.0;
+    const bool fractions = data_->x_type == HOPPER_FLOAT32 || data_->x_type == HOPPER_FLOAT64;
+    if (!divided && !fractions) return;
+    for (const Node& node : spec.nodes) {
+      const Layer& layer = *spec.layers[node.layer];
+      if (std::find(node.inputs.begin(), node.inputs.end(), spec.input) == node.inputs.end() ||
+          dynamic_cast<const layers::Embedding*>(&layer) == nullptr) {
+        continue;
+      }
+      const std::string owner = "layer \"" + layer.name() + "\" takes ids";
+      const std::string column = "column " + Quoted(data_->x_column, "x") + " of " + Table();
+      if (divided) {
+        return Warn(owner + " but " + column + " is divided by normalizing_const",
+                    "What is left of an id is cut to a whole number.",
+                    "Pack the ids without normalizing_const.");
+      }
+      return Warn(owner + " but " + column + " holds floating-point numbers",
+                  "They are cut to whole numbers.",
+                  "Make the column one of integers in a view, and pack that.");
+    }
   }
 
   // The model's end against the loss, whatever the data.

@@ -26,3 +26,15 @@ CREATE VIEW pairs AS SELECT * FROM kinds WHERE kind <> 'emu';
 SELECT hopper.training_preprocessor('pairs', 'pairs_packed', 'kind', 'a, b');
 SELECT hopper.mlp('networks', 'pairs_packed', ARRAY[4]) AS two \gset
 SELECT count(*) FROM hopper.fit('pairs_packed', 'm_two', 'networks', :two, 'loss=bce, optimizer=SGD(0.1)', 'batch_size=16', 1);
+
+-- Ids that an Embedding cuts to other ids
+SELECT hopper.load_model('networks', '{"class_name": "Sequential", "config": {"layers": [
+    {"class_name": "Embedding", "config": {"name": "words", "input_dim": 8, "output_dim": 4}},
+    {"class_name": "Flatten", "config": {}}, {"class_name": "Dense", "config": {"units": 3, "activation": "softmax"}}]}}') AS words \gset
+\set good 'loss=categorical_crossentropy, optimizer=SGD(0.1)'
+SELECT hopper.training_preprocessor('kinds', 'ids', 'kind', 'word');
+SELECT hopper.training_preprocessor('kinds', 'tenths', 'kind', 'word', normalizing_const => 10);
+SELECT hopper.training_preprocessor('kinds', 'reals', 'kind', 'share');
+SELECT count(*) FROM hopper.fit('ids', 'm_ids', 'networks', :words, :'good', 'batch_size=16', 1);
+SELECT count(*) FROM hopper.fit('tenths', 'm_tenths', 'networks', :words, :'good', 'batch_size=16', 1);
+SELECT count(*) FROM hopper.fit('reals', 'm_reals', 'networks', :words, :'good', 'batch_size=16', 1);
