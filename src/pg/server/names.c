@@ -261,6 +261,15 @@ find_relation(const hopper_name *name)
 	}
 }
 
+/* A hint at `nearest`, which was perhaps meant; names are folded where they are not quoted. */
+static char *
+meant_hint(const char *kind, const char *nearest, const char *written)
+{
+	return psprintf("Perhaps you meant to reference the %s \"%s\"%s", kind, nearest,
+					strcmp(nearest, written) != 0 && pg_strcasecmp(nearest, written) == 0
+					? ": put the name in double quotes." : ".");
+}
+
 Oid
 hopper_relation_oid(const hopper_name *name, bool missing_ok)
 {
@@ -273,7 +282,7 @@ hopper_relation_oid(const hopper_name *name, bool missing_ok)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
 			 errmsg("relation \"%s\" does not exist", name->shown),
-			 nearest ? errhint("Perhaps you meant to reference the table \"%s\".", nearest) : 0));
+			 nearest ? errhint("%s", meant_hint("table", nearest, name->shown)) : 0));
 	pg_unreachable();
 }
 
@@ -429,9 +438,7 @@ complain_of_column(hopper_complaints *complaints, Oid relation, const char *colu
 					psprintf("column \"%s\" of relation \"%s\" does not exist", column,
 							 relation_shown(relation)), NULL,
 					is_expression(column) ? EXPRESSION_HINT
-					: nearest
-					? psprintf("Perhaps you meant to reference the column \"%s\".", nearest)
-					: NULL);
+					: nearest ? meant_hint("column", nearest, column) : NULL);
 }
 
 AttrNumber

@@ -1,0 +1,14 @@
+-- Hints that say what would work.
+CREATE SCHEMA hopper_hints;
+SET search_path = hopper_hints;
+SET client_min_messages = warning;
+CREATE TABLE kinds AS
+SELECT i AS id, (i % 7 / 7.0)::real AS a, (i % 5 / 5.0)::real AS b, (ARRAY['cow', 'dog', 'emu'])[1 + i % 3] AS kind, now() AS day
+FROM generate_series(1, 300) AS i;
+
+-- Names that differ in capitals alone
+CREATE TABLE "Iris" AS SELECT id, a AS "Sepal Length", kind AS "Class" FROM kinds;
+SELECT hopper.training_preprocessor('"Iris"', 'iris_packed', 'Class', '"Sepal Length"');
+SELECT hopper.training_preprocessor('Iris', 'iris_packed', '"Class"', '"Sepal Length"');
+SELECT hopper.training_preprocessor('"Iris"', 'iris_packed', '"class"', '"Sepal Length"');
+SELECT hopper.training_preprocessor('"Iris"', 'iris_packed', '"Clas"', '"Sepal Length"');
