@@ -12,3 +12,6 @@ SELECT hopper.training_preprocessor('"Iris"', 'iris_packed', 'Class', '"Sepal Le
 SELECT hopper.training_preprocessor('Iris', 'iris_packed', '"Class"', '"Sepal Length"');
 SELECT hopper.training_preprocessor('"Iris"', 'iris_packed', '"class"', '"Sepal Length"');
 SELECT hopper.training_preprocessor('"Iris"', 'iris_packed', '"Clas"', '"Sepal Length"');
+
+-- A date as a label
+SELECT hopper.training_preprocessor('kinds', 'days', 'day', 'a, b');

@@ -183,7 +183,8 @@ set_number_labels(hopper_pack_job *job)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("label column \"%s\" of \"%s\" is of type %s, which cannot be a label",
 						column->name, job->source.name.shown, column->sql_type),
-				 errhint(PACK_HINT_LABELS)));
+				 errhint(PACK_HINT_LABELS " A view can cast the column to text, for classes, or "
+						 "compute a number from it.")));
 	if (job->request.num_classes > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
