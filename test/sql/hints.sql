@@ -15,3 +15,13 @@ SELECT hopper.training_preprocessor('"Iris"', 'iris_packed', '"Clas"', '"Sepal L
 
 -- A date as a label
 SELECT hopper.training_preprocessor('kinds', 'days', 'day', 'a, b');
+
+-- A feature that has become text
+SELECT hopper.training_preprocessor('kinds', 'packed', 'kind', 'a, b');
+SELECT hopper.mlp('networks', 'packed', ARRAY[4]) AS model \gset
+SELECT count(*) FROM hopper.fit('packed', 'm', 'networks', :model, 'loss=categorical_crossentropy, optimizer=SGD(0.1)', 'batch_size=16',
+    1);
+CREATE VIEW texts AS SELECT id, a::text AS a, b FROM kinds;
+SELECT hopper.predict('m', 'texts', 'id', NULL, 'predicted');
+SELECT hopper.predict('m', 'kinds', 'id', 'a', 'predicted');
+SELECT * FROM hopper.predict_row('m', 1, ARRAY['x', 'y']);

@@ -57,6 +57,8 @@ hopper_predict_from_trained(const hopper_trained *trained, hopper_predict_model 
 		model->inputs = &trained->inputs;
 	}
 	model->padding = trained->padding;
+	model->n_x_columns = trained->n_x_columns;
+	model->x_columns = trained->x_columns;
 	model->normalizing_const = desc->normalizing_const;
 	model->trained_type = desc->x_type;
 	if (desc->n_outputs < 2)
@@ -143,6 +145,21 @@ hopper_predict_expectation(const hopper_predict_model *model)
 	return words.data;
 }
 
+/* The column, where it has a name, and what the model was trained on. */
+static int
+features_detail(const hopper_predict_model *model, const hopper_pack_column *column)
+{
+	StringInfoData words;
+
+	initStringInfo(&words);
+	if (column && column->name)
+		appendStringInfo(&words, "Column \"%s\" is of type %s.", column->name, column->sql_type);
+	if (model->n_x_columns > 0)
+		appendStringInfo(&words, "%sThe features are %s.", words.len ? " " : "",
+						 hopper_columns_words(model->n_x_columns, model->x_columns));
+	return words.len ? errdetail("%s", words.data) : 0;
+}
+
 void
 hopper_predict_check_types(const hopper_predict_model *model, int n_columns,
 						   const hopper_pack_column *columns)
@@ -159,7 +176,8 @@ hopper_predict_check_types(const hopper_predict_model *model, int n_columns,
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("model \"%s\" expects %s, not %s", model->shown,
-							hopper_predict_expectation(model), columns[i].sql_type)));
+							hopper_predict_expectation(model), columns[i].sql_type),
+					 features_detail(model, &columns[i])));
 		if (columns[i].type == BYTEAOID || OidIsValid(element))
 			scalars = false;
 	}
@@ -170,7 +188,8 @@ hopper_predict_check_types(const hopper_predict_model *model, int n_columns,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("model \"%s\" expects %s, not %s", model->shown,
 						hopper_predict_expectation(model),
-						hopper_plural(n_columns, "column of numbers", "columns of numbers"))));
+						hopper_plural(n_columns, "column of numbers", "columns of numbers")),
+				 features_detail(model, NULL)));
 }
 
 static double

@@ -23,6 +23,8 @@ typedef struct hopper_predict_model
 	const hopper_data_desc *trained;	/* the data of several inputs, else NULL */
 	const hopper_pack_inputs *inputs;	/* and theirs */
 	const hopper_pack_padding *padding;	/* of each input, or of the one; NULL: none */
+	int			n_x_columns;	/* it was trained on; 0: unknown */
+	char	  **x_columns;
 	double		normalizing_const;
 	int32		trained_type;	/* hopper_type of the features in training; 0: unknown */
 	const char *class_name;		/* label column */

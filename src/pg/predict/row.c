@@ -198,10 +198,12 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 	{
 		hopper_trained trained;
 		hopper_predict_model model;
+		hopper_pack_column argument = column;
 
+		argument.name = NULL;	/* it is no column */
 		hopper_read_trained(&table, has_key, mst_key, &trained);
 		hopper_predict_from_trained(&trained, &model);
-		hopper_predict_check_types(&model, 1, &column);
+		hopper_predict_check_types(&model, 1, &argument);
 	}
 	datum = PG_GETARG_DATUM(at);
 	isnull = PG_ARGISNULL(at);
