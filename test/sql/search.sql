@@ -136,6 +136,8 @@ SELECT parameters->>'lr' AS lr, reason FROM more_towers_trials JOIN more_towers_
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space := :'space',
     from_run := 'towers', validation_table := 'search_packed_validation');
 SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space := :'space',
+    from_run := 'towers', objective := 'accuracy, 0.1 * loss', constraints := 'parameters <= 999');
+SELECT hopper.automl('search_packed', 'other', 'search_networks', 'other_best', '{1,2}', NULL, NULL, space := :'space',
     from_run := 'search_networks');
 
 -- what is known best would be gone

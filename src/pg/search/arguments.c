@@ -170,6 +170,48 @@ read_first(void *state)
 	run->options.first = texts;
 }
 
+/* Appends a sentence where the earlier search and this one differ; NULL: there is none. */
+static void
+append_other(StringInfo words, const char *what, const char *earlier, const char *asked)
+{
+	if (earlier && asked && strcmp(earlier, asked) == 0)
+		return;
+	if (!earlier && !asked)
+		return;
+	appendStringInfo(words, "%sIts %s %s %s, and here %s.", words->len ? " " : "", what,
+					 what[strlen(what) - 1] == 's' ? "are" : "is",
+					 earlier ? psprintf("\"%s\"", earlier) : "none",
+					 asked ? psprintf("\"%s\"", asked) : "none");
+}
+
+static void
+require_same_search(const hopper_automl *run, const hopper_name *earlier,
+					const hopper_name *summary)
+{
+	StringInfoData words;
+
+	if (hopper_select("SELECT objective::pg_catalog.text, constraints::pg_catalog.text,"
+					  " validation_table IS NULL FROM %s", summary->quoted) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" has no row", summary->shown)));
+	initStringInfo(&words);
+	append_other(&words, "objective", hopper_cell(0, 1),
+				 hopper_from_utf8(run->options.objective));
+	append_other(&words, "constraints", hopper_cell(0, 2), run->options.constraints
+				 ? hopper_from_utf8(run->options.constraints) : NULL);
+	if (hopper_cell(0, 3)[0] == (run->validation ? 't' : 'f'))
+		appendStringInfo(&words, "%s%s", words.len ? " " : "", run->validation
+						 ? "It had no validation table, and here there is one."
+						 : "It had a validation table, and here there is none.");
+	if (words.len > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("search \"%s\" looked for something else", earlier->shown),
+				 errdetail("%s", words.data),
+				 errhint("What it measured counts only for a search of the same.")));
+}
+
 /* What the earlier search measured, if it looked for the same. */
 static void
 read_earlier(void *state)
@@ -195,18 +237,7 @@ read_earlier(void *state)
 	/* What this one looks for is not understood. */
 	if (run->measures == NULL)
 		return;
-	if (hopper_select("SELECT 1 FROM %s WHERE objective = %s"
-					  " AND constraints IS NOT DISTINCT FROM %s"
-					  " AND (validation_table IS NULL) = %s", summary.quoted,
-					  hopper_literal(hopper_from_utf8(run->options.objective)),
-					  run->options.constraints
-					  ? hopper_literal(hopper_from_utf8(run->options.constraints)) : "NULL",
-					  run->validation ? "false" : "true") == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("search \"%s\" looked for something else", earlier.shown),
-				 errhint("Its objective, constraints and validation table (or none) are in "
-						 "\"%s\".", summary.shown)));
+	require_same_search(run, &earlier, &summary);
 	n = hopper_select("SELECT parameters::pg_catalog.text, iterations::pg_catalog.int4,"
 					  " objectives || constraints, mst_key::pg_catalog.int4"
 					  " FROM %s WHERE iterations > 0"
