@@ -25,3 +25,12 @@ CREATE VIEW texts AS SELECT id, a::text AS a, b FROM kinds;
 SELECT hopper.predict('m', 'texts', 'id', NULL, 'predicted');
 SELECT hopper.predict('m', 'kinds', 'id', 'a', 'predicted');
 SELECT * FROM hopper.predict_row('m', 1, ARRAY['x', 'y']);
+
+-- A model whose architecture states no input shape, away from its data
+SELECT hopper.load_model('networks', '{"class_name": "Sequential", "config": {"layers": [
+    {"class_name": "Dense", "config": {"units": 3, "activation": "softmax"}}]}}') AS open \gset
+SELECT count(*) FROM hopper.fit('packed', 'm_open', 'networks', :open, 'loss=categorical_crossentropy, optimizer=SGD(0.1)',
+    'batch_size=16', 1);
+SELECT hopper.load_model('networks', model_arch, model_weights) AS trained FROM m_open \gset
+SELECT hopper.predict_byom('networks', :trained, 'kinds', 'id', 'a, b', 'predicted');
+SELECT hopper.predict('m_open', 'kinds', 'id', NULL, 'predicted');

@@ -59,6 +59,17 @@ take_end(model_end *end, const char *const *cells)
 	end->sigmoid = strcmp(cells[5], "sigmoid") == 0;
 }
 
+/* No packed table tells the shape of an example here. */
+static void
+throw_of_stored(hopper_error *error)
+{
+	if (error->code == HOPPER_NOT_READY)
+		strlcpy(error->hint, "State it in the first layer, such as \"batch_input_shape\": [null, 4]. "
+				"Where the model was trained here, hopper.predict() knows it from its data.",
+				sizeof(error->hint));
+	hopper_throw(error);
+}
+
 static void
 read_ends(const hopper_model *stored, model_ends *ends)
 {
@@ -66,7 +77,8 @@ read_ends(const hopper_model *stored, model_ends *ends)
 	hopper_rows *rows;
 	hopper_error error = {0};
 
-	HOPPER_CHECK(core->model_ends(stored->arch, stored->arch_size, &rows, &error), error);
+	if (core->model_ends(stored->arch, stored->arch_size, &rows, &error) != 0)
+		throw_of_stored(&error);
 	PG_TRY();
 	{
 		memset(ends, 0, sizeof(*ends));
@@ -280,8 +292,10 @@ read_stored(const hopper_name *table, FunctionCallInfo fcinfo, hopper_model *sto
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("model %d of \"%s\" has no weights", stored->model_id, table->shown),
 				 errhint("Store them with hopper.load_model(), or train the model.")));
-	HOPPER_CHECK(hopper_core()->check_weights(stored->arch, stored->arch_size, stored->weights,
-											  stored->n_weights, &error), error);
+	if (hopper_core()->check_weights(stored->arch, stored->arch_size, stored->weights,
+									 stored->n_weights, &error) == 0)
+		return;
+	throw_of_stored(&error);
 }
 
 /*
