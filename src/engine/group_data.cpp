@@ -74,7 +74,8 @@ void Group::PlanData(DataPlan* plan) {
   plan->bytes_window = data;
   for (const auto& [key, models] : visitors) {
     int64_t travelling = 0;
-    for (const ModelMemory& model : models) travelling = SaturatingAdd(travelling, model.travelling);
+    for (const ModelMemory& model : models)
+      travelling = SaturatingAdd(travelling, model.travelling);
     plan->bytes_aside = std::max(plan->bytes_aside, travelling);
   }
   int64_t kept_orders = visitors.empty() ? 0 : std::numeric_limits<int64_t>::max();

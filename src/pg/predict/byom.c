@@ -64,7 +64,8 @@ static void
 throw_of_stored(hopper_error *error)
 {
 	if (error->code == HOPPER_NOT_READY)
-		strlcpy(error->hint, "State it in the first layer, such as \"batch_input_shape\": [null, 4]. "
+		strlcpy(error->hint,
+				"State it in the first layer, such as \"batch_input_shape\": [null, 4]. "
 				"Where the model was trained here, hopper.predict() knows it from its data.",
 				sizeof(error->hint));
 	hopper_throw(error);

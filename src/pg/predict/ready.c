@@ -395,7 +395,8 @@ get_ready(const hopper_name *table, bool has_key, int32 mst_key, int32 asked_typ
 			found->has_key != has_key || found->mst_key != mst_key ||
 			found->asked_type != asked_type)
 			continue;
-		if (found->busy || !readable || version[0] == '\0' || strcmp(found->version, version) != 0 ||
+		if (found->busy || !readable || version[0] == '\0' ||
+			strcmp(found->version, version) != 0 ||
 			!hopper_torch()->predictor.touch(found->predictor))
 			drop_ready_model(found);
 		else if (is_bytea == NULL ||

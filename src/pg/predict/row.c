@@ -373,7 +373,7 @@ predict_record(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 	row = PG_GETARG_HEAPTUPLEHEADER(at);
 	desc = lookup_rowtype_tupdesc_copy(HeapTupleHeaderGetTypeId(row),
 									   HeapTupleHeaderGetTypMod(row));
-	/* A second time where other inputs are bytea: perhaps another model, which is looked at anew. */
+	/* Twice where other inputs are bytea: perhaps another model, which is looked at anew. */
 	for (int times = 0;; times++)
 	{
 		columns = find_columns(entry, desc, &places);

@@ -224,8 +224,8 @@ tell_waiting(const hopper_name *name)
 
 /*
  * Where another session has the table for itself, statements would wait without a word. What was
- * waited for stays locked while its name is looked up again: given back at once, it would have to be
- * waited for anew, for ever where others queue for it.
+ * waited for stays locked while its name is looked up again: given back at once, it would have to
+ * be waited for anew, for ever where others queue for it.
  */
 static Oid
 find_relation(const hopper_name *name)

@@ -163,7 +163,8 @@ hopper_return_queries(FunctionCallInfo fcinfo, List *queries, List *owners)
 
 	hopper_connect();
 	foreach(cell, queries)
-		put_query(store, descriptor, lfirst(cell), owners ? list_nth_oid(owners, at++) : InvalidOid);
+		put_query(store, descriptor, lfirst(cell),
+				  owners ? list_nth_oid(owners, at++) : InvalidOid);
 	AtEOXact_GUC(false, level);
 	hopper_finish();
 	return (Datum) 0;

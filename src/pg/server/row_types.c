@@ -26,9 +26,11 @@ hopper_require_first_types(TupleDesc descriptor, int n, const Oid *types, const 
 		if (column->attisdropped)
 			hopper_refuse_changed(shown, psprintf("Its column %d is gone.", i + 1));
 		if (OidIsValid(types[i]) && column->atttypid != types[i])
-			hopper_refuse_changed(shown, psprintf("Column \"%s\" is of type %s now; it was of type %s.",
-								   NameStr(column->attname), format_type_be(column->atttypid),
-								   format_type_be(types[i])));
+			hopper_refuse_changed(shown,
+								  psprintf("Column \"%s\" is of type %s now; it was of type %s.",
+										   NameStr(column->attname),
+										   format_type_be(column->atttypid),
+										   format_type_be(types[i])));
 	}
 }
 
@@ -36,6 +38,7 @@ void
 hopper_require_row_types(TupleDesc descriptor, int n, const Oid *types, const char *shown)
 {
 	if (descriptor->natts != n)
-		hopper_refuse_changed(shown, psprintf("Its rows have %d columns instead of %d.", descriptor->natts, n));
+		hopper_refuse_changed(shown, psprintf("Its rows have %d columns instead of %d.",
+											  descriptor->natts, n));
 	hopper_require_first_types(descriptor, n, types, shown);
 }
