@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -154,6 +155,7 @@ class BothEngines {
     std::vector<hopper_event> events;
     const auto expected = TrainAll(local, configs_, train_, valid, &events);
     const Courses courses = CoursesOf(events);
+    for (const auto& [key, result] : expected) ExpectValuesOfWhatIsDelivered(result, key, events);
     events.clear();
     GroupDriver groups(options_, train_, valid, train_keys_, valid_keys_, configs_);
     const auto actual = groups.Train(&events);
@@ -163,6 +165,22 @@ class BothEngines {
     }
     CompareOpen(expected, courses);
     return expected;
+  }
+  // However often metrics are taken, and whenever it stops.
+  void ExpectValuesOfWhatIsDelivered(const ModelResult& result, int32_t key,
+                                     const std::vector<hopper_event>& events) const {
+    bool trained = false;  // in this run: who was stopped before is not looked at again
+    std::array<bool, 2> evaluated = {};
+    for (const hopper_event& event : events) {
+      if (event.type != HOPPER_EVENT_METRICS || event.mst_key != key) continue;
+      trained = true;
+      if (event.iteration != result.raw.kept_iteration || event.running != 0) continue;
+      evaluated[static_cast<size_t>(event.split)] = true;
+    }
+    if (!trained || result.raw.status != HOPPER_MODEL_DONE) return;
+    EXPECT_EQ(evaluated[HOPPER_SPLIT_VALID], validates_) << key;
+    EXPECT_EQ(evaluated[HOPPER_SPLIT_TRAIN], options_.training_metrics != HOPPER_METRICS_RUNNING)
+        << key;
   }
   // A configuration enters before each hop; those that have ended make room.
   void CompareOpen(const std::map<int32_t, ModelResult>& expected, const Courses& courses) {
