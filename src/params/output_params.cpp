@@ -61,6 +61,29 @@ void SetOutput(const std::string& output, MetricParams* metric) {
   metric->name = metric->prefix + metric->name;
 }
 
+constexpr const char* kWeighted = "weighted_";
+
+// As the user wrote it.
+std::string OwnName(const MetricParams& metric) {
+  return metric.name.substr(metric.prefix.size() +
+                            (metric.apart ? std::string(kWeighted).size() : 0));
+}
+
+// Gives weighted metrics another name where one of the same output has theirs. Places in lists are
+// outputs only if there are several: `by_place`.
+void NameApart(bool by_place, CompileParams* params) {
+  for (MetricParams& metric : params->metrics) {
+    if (!metric.weighted) continue;
+    const std::string own = OwnName(metric);
+    metric.apart =
+        std::any_of(params->metrics.begin(), params->metrics.end(), [&](const MetricParams& other) {
+          return !other.weighted && !other.of_loss && other.output == metric.output &&
+                 (!by_place || other.place == metric.place) && OwnName(other) == own;
+        });
+    metric.name = metric.prefix + (metric.apart ? kWeighted : "") + own;
+  }
+}
+
 // Of one output: a metric or a list of them; `place` or `output` says whose.
 void ReadOf(const Value& value, const std::string& output, int place, bool weighted,
             CompileParams* params, ProblemList* problems) {
@@ -75,15 +98,6 @@ void ReadOf(const Value& value, const std::string& output, int place, bool weigh
     MetricParams& metric = params->metrics[i];
     metric.place = place;
     metric.weighted = weighted;
-    const auto same = [&](const MetricParams& other) {
-      return !other.weighted && other.output == output && other.place == place &&
-             other.name.substr(other.prefix.size()) == metric.name;
-    };
-    if (weighted &&
-        std::any_of(params->metrics.begin(),
-                    params->metrics.begin() + static_cast<std::ptrdiff_t>(before), same)) {
-      metric.name = "weighted_" + metric.name;
-    }
     if (!output.empty()) SetOutput(output, &metric);
     if (weighted && metric.type->summed != Summed::kExamples) {
       problems->Error(ErrorCode::kNotSupported, "metric \"" + metric.name + "\" cannot be weighted",
@@ -174,6 +188,11 @@ void ReadMetrics(const Value& value, bool weighted, CompileParams* params, Probl
       ReadOf(value.items[i], "", static_cast<int>(i), weighted, params, problems);
     }
   }
+  // A list in the list is of an output.
+  const bool by_place =
+      value.IsSequence() && std::any_of(value.items.begin(), value.items.end(),
+                                        [](const Value& item) { return item.IsSequence(); });
+  if (weighted) NameApart(by_place, params);
   if (params->metrics.size() > HOPPER_MAX_METRICS) {
     problems->Error(ErrorCode::kLimitExceeded,
                     "there are " + std::to_string(params->metrics.size()) + " metrics",
@@ -289,6 +308,7 @@ class OutputFit {
 
   // False where a name has become too long.
   bool TakeMetrics(bool weighted) {
+    NameApart(n() > 1, params_);
     int places = 0;
     for (MetricParams& metric : params_->metrics) {
       if (!weighted) metric.weighted = false;
@@ -368,10 +388,16 @@ void NameAsShown(const std::vector<std::string>& shown, CompileParams* params) {
   const size_t written = params->metrics.size();
   for (size_t i = 0; i < std::min(written, shown.size()); ++i) {
     MetricParams& metric = params->metrics[i];
-    const std::string own = metric.name.substr(metric.prefix.size());
-    if (!split(head(shown[i]), head(own), &prefix)) continue;
+    const std::string own = OwnName(metric);
+    // Its name may be apart for one output, and not among several, or the other way round.
+    metric.apart = metric.weighted && split(head(shown[i]), kWeighted + head(own), &prefix);
+    if (!metric.apart && !split(head(shown[i]), head(own), &prefix)) {
+      metric.apart = false;
+      metric.name = metric.prefix + own;
+      continue;
+    }
     metric.prefix = prefix;
-    metric.name = prefix + own;
+    metric.name = prefix + (metric.apart ? kWeighted : "") + own;
   }
   for (size_t i = written; i < shown.size(); ++i) {
     if (!split(shown[i], "loss", &prefix)) return;

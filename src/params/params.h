@@ -104,6 +104,7 @@ struct MetricParams {
   std::string prefix;
   bool of_loss = false;   // the loss of an output, as it is trained
   bool weighted = false;  // weighted_metrics: examples count by their weights
+  bool apart = false;     // it has "weighted_" before its own name, which another one has
 };
 
 // The loss of one output among several.

@@ -602,6 +602,34 @@ TEST(CompileParams, OfSeveralOutputsAreSaidAsInKeras) {
   EXPECT_EQ(names(params), Strings{"0 mae"});
   EXPECT_EQ(params.losses[0].weight, 3.0);
 
+  // Two of one name, wherever they stand: places are outputs where there are several.
+  for (const char* text :
+       {"loss='mse', metrics=['accuracy', 'mse'], weighted_metrics=['mse', 'accuracy']",
+        "weighted_metrics=['mse', 'accuracy'], loss='mse', metrics=['accuracy', 'mse']"}) {
+    params = Fitted(text, {"a"}, &problems);
+    EXPECT_EQ(names(params),
+              (Strings{"0 accuracy", "0 mse", "0 weighted_mse", "0 weighted_accuracy"}));
+    params = Fitted(text, {"a", "b"}, &problems);
+    EXPECT_EQ(names(params), (Strings{"0 a_accuracy", "1 b_mse", "0 a_mse", "1 b_accuracy",
+                                      "0 a_loss", "1 b_loss"}));
+    NameAsShown({"a_accuracy", "b_mse", "a_mse", "b_accuracy", "a_loss", "b_loss"},
+                &(params = Parse("optimizer='sgd', " + std::string(text))));
+    EXPECT_EQ(params.metrics[2].name, "a_mse");
+    EXPECT_EQ(params.metrics[3].prefix, "b_");
+    // As version 0.1 named them.
+    NameAsShown({"accuracy", "mse", "mse", "accuracy"},
+                &(params = Parse("optimizer='sgd', " + std::string(text))));
+    EXPECT_EQ(params.metrics[2].name, "mse");
+    NameAsShown({"accuracy", "mse", "weighted_mse", "weighted_accuracy"}, &params);
+    EXPECT_EQ(params.metrics[2].name, "weighted_mse");
+  }
+  params = Fitted("loss='mse', metrics=['mae', 'mse'], weighted_metrics='mse'", {"a"}, &problems);
+  EXPECT_EQ(names(params), (Strings{"0 mae", "0 mse", "0 weighted_mse"}));
+  params = Fitted("loss='mse', metrics=[['mae'], ['mse']], weighted_metrics=[['mse'], ['mse']]",
+                  {"a", "b"}, &problems);
+  EXPECT_EQ(names(params),
+            (Strings{"0 a_mae", "1 b_mse", "0 a_mse", "1 b_weighted_mse", "0 a_loss", "1 b_loss"}));
+
   const auto problem = [&](const std::string& text) {
     Fitted(text, {"price", "churn"}, &problems);
     return problems.empty() ? "" : problems[0];
