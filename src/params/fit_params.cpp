@@ -47,10 +47,11 @@ const Ignored kIgnored[] = {
      "Split when packing, with validation_fraction, and pass validation_table."},
     {"validation_data", "Validation data is a table of its own.", "Pass validation_table."},
     {"validation_steps", "Validation uses the whole validation table.", ""},
-    {"validation_freq", "Metrics are computed for all models alike.",
-     "Use metrics_compute_frequency."},
+    {"validation_freq", "All models of a run are validated at the same iterations.",
+     "Pass validation_freq to the function that trains."},
     {"validation_batch_size", "Evaluation uses batches of one fixed size.", ""},
-    {"sample_weight", "Examples have no weights of their own.", "Use class_weight."},
+    {"sample_weight", "Weights of examples are a column of the source table.",
+     "Name it in weight_varname when packing, or weigh classes by class_weight."},
     {"max_queue_size", "It concerns Keras' own data loading.", ""},
     {"workers", "It concerns Keras' own data loading.", ""},
     {"use_multiprocessing", "It concerns Keras' own data loading.", ""},
@@ -127,7 +128,11 @@ FitParams Read(std::string_view text, std::vector<ParamProblem>* problems) {
                                       [&key](const Ignored& i) { return key == i.key; });
     if (ignored != std::end(kIgnored)) {
       if (!AsksForNothing(key, value)) {
-        list.Warning("fit parameter \"" + key + "\" has no effect", ignored->reason, ignored->hint);
+        const bool validates = key == "validation_freq" && value.IsNumber();
+        list.Warning(
+            "fit parameter \"" + key + "\" has no effect", ignored->reason,
+            validates ? "Pass validation_freq => " + Render(value) + " to the function that trains."
+                      : ignored->hint);
       }
     } else if (key == "batch_size") {
       if (value.IsNone()) continue;

@@ -120,6 +120,14 @@ TEST(FitParams, WhatCannotBeHonouredIsSaid) {
     EXPECT_EQ(problems[0].rfind("warning 1 fit parameter \"" + name + "\" has no effect", 0), 0u)
         << problems[0];
   }
+  EXPECT_EQ(Problems("validation_freq=2"),
+            Strings{"warning 1 fit parameter \"validation_freq\" has no effect | All models of a "
+                    "run are validated at the same iterations. | HINT Pass validation_freq => 2 to "
+                    "the function that trains."});
+  EXPECT_EQ(Problems("sample_weight=[1, 2]"),
+            Strings{"warning 1 fit parameter \"sample_weight\" has no effect | Weights of "
+                    "examples are a column of the source table. | HINT Name it in weight_varname "
+                    "when packing, or weigh classes by class_weight."});
   EXPECT_EQ(Problems("shuffle='batch'"),
             Strings{"warning 1 shuffle 'batch' shuffles single examples | Whole batches are never "
                     "shuffled as units. | HINT Use True or False."});
