@@ -107,6 +107,40 @@ std::string Verdict(const std::string& model, const char* compile, const Table& 
   return Messages(Check(model, compile, fit, &table));
 }
 
+TEST(CheckConfigs, BinaryLossOfExclusiveClasses) {
+  const std::string warning =
+      "warning: loss \"binary_crossentropy\" takes each of the 3 outputs of softmax for a question "
+      "of "
+      "its own";
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kBinary, Table::Classes(3)), warning);
+  EXPECT_EQ(Verdict(Classifier(2, "softmax"), kBinary, Table::Classes(2)), "");
+  EXPECT_EQ(Verdict(Classifier(3, "sigmoid"), kBinary, Table::Classes(3)), "");
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kBinary, Table::Arrays({3})), "");
+  EXPECT_EQ(Verdict(Classifier(3, "softmax"), kMse, Table::Classes(3)), "");
+}
+
+TEST(CheckConfigs, IdsThatAreCut) {
+  const auto verdict = [](const char* first, int32_t type, double divisor) {
+    Table table = Table::Classes(3);
+    table.desc.x_type = type;
+    table.desc.normalizing_const = divisor;
+    std::vector<json> layers = {LayerEntry("Flatten", json::object()), DenseEntry(3, "softmax")};
+    if (first != nullptr) {
+      const json config = {{"name", "words"}, {"input_dim", 8}, {"output_dim", 2}};
+      layers.insert(layers.begin(), LayerEntry(first, config));
+    }
+    return Verdict(SequentialModel({4}, layers).dump(), kCategorical, table);
+  };
+  EXPECT_EQ(verdict("Embedding", HOPPER_INT16, 1.0), "");
+  EXPECT_EQ(verdict("Embedding", HOPPER_INT16, 10.0),
+            "warning: layer \"words\" takes ids but column \"x\" of \"train\" is divided by "
+            "normalizing_const");
+  EXPECT_EQ(verdict("Embedding", HOPPER_FLOAT32, 1.0),
+            "warning: layer \"words\" takes ids but column \"x\" of \"train\" holds floating-point "
+            "numbers");
+  EXPECT_EQ(verdict(nullptr, HOPPER_FLOAT32, 10.0), "");
+}
+
 TEST(CheckConfigs, InputShape) {
   const std::string images = SequentialModel({28, 28, 1}, {LayerEntry("Flatten", json::object()),
                                                            DenseEntry(3, "softmax")})
