@@ -232,13 +232,15 @@ def test_new_architectures_are_not_compared_with_all_others(connection):
     space = """{"parameters": {"units": {"type": "int", "low": 381, "high": 480}},
         "compile_params": {"loss": "categorical_crossentropy", "optimizer": "SGD"}, "fit_params": {"batch_size": 512}}"""
     connection.autocommit = False
-    query(connection, "SELECT hopper.automl('packed', 'counted', 'towers', 'counted_best', 1, automl_method => 'grid',"
-                      " automl_params => 'num_iterations=1', space => %s, parallel => 2)", space)
-    read = dict(query(connection, "SELECT relname::text, seq_tup_read + coalesce(idx_tup_fetch, 0)"
-                                  " FROM pg_stat_xact_user_tables"))
-    connection.rollback()
-    connection.autocommit = True
-    selection = next(name for name in read if name.startswith("counted_best") and "summary" not in name)
+    try:
+        query(connection, "SELECT hopper.automl('packed', 'storeys', 'towers', 'storeys_best', 1, automl_method => 'grid',"
+                          " automl_params => 'num_iterations=1', space => %s, parallel => 2)", space)
+        read = dict(query(connection, "SELECT relname::text, seq_tup_read + coalesce(idx_tup_fetch, 0)"
+                                      " FROM pg_stat_xact_user_tables"))
+    finally:
+        connection.rollback()
+        connection.autocommit = True
+    selection = next(name for name in read if name.startswith("storeys_best") and "summary" not in name)
     # 401 rows at once, a hundred trials, twenty of them of architectures that are there.
     assert read["towers"] < 401 + 10 * 100
     assert read[selection] < 10 * 100

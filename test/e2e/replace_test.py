@@ -341,7 +341,9 @@ def seed_of(connection, table="again"):
 
 
 def test_packing_waits_for_readers_of_the_old_rows(database, packing, reader):
-    run = packing("SET lock_timeout = '200ms'")
+    # Whoever began to wait first looks for deadlocks first, however slow the machine is.
+    run = packing("SET lock_timeout = '200ms'; SET deadlock_timeout = '3s'")
+    query(reader, "SET deadlock_timeout = '60s'")
     query(reader, "BEGIN")
     query(reader, "SELECT count(*) FROM again_validation")
     query(database, "SELECT pg_advisory_unlock(1)")

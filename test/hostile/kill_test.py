@@ -39,9 +39,9 @@ CALLS = {
     "results put aside": "hopper.fit_multiple_model('packed', 'made', 'ten_wide', 3, threads => 2)",
 }
 # Other ways to call those above.
-THE_SAME = ["fit_multiple_model, warm start", "predict_byom, sequences", "predict_byom_threshold",
+THE_SAME = ["fit_multiple_model, replaced", "fit_multiple_model, warm start", "predict_byom, sequences", "predict_byom_threshold",
             "predict_byom_top", "predict_threshold", "predict_top", "training_preprocessor, outputs",
-            "training_preprocessor, sequences"]
+            "training_preprocessor, replaced", "training_preprocessor, sequences"]
 # They end by themselves in a moment, so that no client is gone for long while they work; every_function_test.py
 # kills their server processes.
 SHORT = ["best_config", "build_info", "check_configs", "cnn", "copy_model", "delete_model", "describe_architecture",
