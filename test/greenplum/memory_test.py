@@ -224,7 +224,7 @@ def test_the_same_answer_near_the_limit(bulky):
     assert answers.pop().count("does not fit into memory") == 1
 
 
-def test_what_threads_work_with_goes_into_no_file(above):
+def test_what_threads_work_with_is_not_counted_as_files(above):
     """One model of 1.2 MB, and 30 MB beside it while it is trained."""
     greenplum, _ = above
     wide = sequential(dense("hidden", 4000, "relu"), dense("output", 10, "softmax"), shape=(64,))
@@ -232,7 +232,7 @@ def test_what_threads_work_with_goes_into_no_file(above):
     model = value(greenplum, "SELECT max(model_id) FROM architectures")
     select(greenplum, "wide_1", [(1, model, LOSS + "'SGD(lr=0.01)'", "batch_size=2000")])
     connection = connect("HOPPER_GREENPLUM")
-    query(connection, "SET statement_mem = '4MB'; SET temp_file_limit = '0'")
+    query(connection, "SET statement_mem = '4MB'; SET temp_file_limit = '4MB'")
     fit(connection, TABLE, "wide_1_out", "wide_1", 2)
     assert value(connection, "SELECT count(*) FROM wide_1_out") == 1
     connection.close()

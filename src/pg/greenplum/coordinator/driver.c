@@ -53,7 +53,8 @@ hopper_require_segments(void)
 			error->hint = pstrdup("Install the libraries of one build on all hosts, and "
 								  "reconnect.");
 		}
-		else if (error->hint == NULL && error->sqlerrcode != ERRCODE_QUERY_CANCELED)
+		else if (error->hint == NULL && error->sqlerrcode != ERRCODE_QUERY_CANCELED &&
+				 ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INSUFFICIENT_RESOURCES)
 			error->hint = pstrdup("Bring all segments back, with gprecoverseg or gpstart, and "
 								  "repeat.");
 		FlushErrorState();
