@@ -175,7 +175,8 @@ int64_t SizeOf(const FitReading& reading) {
   int64_t bytes = sizeof(reading) + SizeOfProblems(reading.problems);
   // A node of a map has three pointers and a color.
   for (const auto& [key, weight] : reading.params.class_weight) {
-    bytes += static_cast<int64_t>(sizeof(key) + sizeof(weight) + 4 * sizeof(void*) + key.size());
+    bytes +=
+        static_cast<int64_t>(sizeof(std::string) + sizeof(weight) + 4 * sizeof(void*) + key.size());
   }
   return bytes;
 }
