@@ -1,5 +1,7 @@
-// Problems of a text as one string each, for comparing word for word.
+// Parameter texts read, and their problems as one string each, for comparing word for word.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
@@ -20,6 +22,20 @@ inline std::vector<std::string> Describe(const std::vector<ParamProblem>& proble
   std::vector<std::string> out;
   for (const ParamProblem& p : problems) out.push_back(Describe(p));
   return out;
+}
+
+inline std::vector<std::string> CompileProblems(const std::string& text) {
+  std::vector<ParamProblem> problems;
+  ParseCompileParams(text, &problems);
+  return Describe(problems);
+}
+
+// Of a text without problems.
+inline CompileParams ParsedCompileParams(const std::string& text) {
+  std::vector<ParamProblem> problems;
+  CompileParams params = ParseCompileParams(text, &problems);
+  EXPECT_EQ(Describe(problems), std::vector<std::string>{}) << text;
+  return params;
 }
 
 }  // namespace hopper
