@@ -254,9 +254,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 		 */
 		hopper_exec("CREATE TABLE %s (LIKE %s INCLUDING STORAGE INCLUDING COMMENTS)",
 					copy.tables[i].name.quoted, from->name.quoted);
-		if (hopper_output_key(from->kind))
-			hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (%s)", copy.tables[i].name.quoted,
-						hopper_output_key(from->kind));
+		hopper_output_add_key(&copy.tables[i]);
 		hopper_change_at(snapshot, "INSERT INTO %s SELECT * FROM %s%s",
 						 copy.tables[i].name.quoted, from->name.quoted, whole ? "" : condition);
 		/* obj_description() finds its operators by the caller's path before PostgreSQL 14. */
@@ -271,8 +269,6 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	}
 	UnregisterSnapshot(snapshot);
 	hopper_grant_again(grants);
-	if (HOPPER_HAS_PUBLICATIONS)
-		hopper_exec("ALTER TABLE %s REPLICA IDENTITY FULL", copy.outputs.summary.quoted);
 	hopper_outputs_update_names(&copy.outputs);
 	best = hopper_outputs_best(&copy.outputs, NULL);
 	hopper_select_latest("SELECT count(*) FROM %s", copy.outputs.model.quoted);

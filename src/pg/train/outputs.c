@@ -66,18 +66,25 @@ hopper_search_tables(const hopper_name *model, hopper_made *tables)
 	return HOPPER_SEARCH_TABLES;
 }
 
-const char *
-hopper_output_key(hopper_made_kind kind)
+void
+hopper_output_add_key(const hopper_made *table)
 {
-	switch (kind)
+	switch (table->kind)
 	{
 		case HOPPER_MADE_MODELS:
 		case HOPPER_MADE_INFOS:
-			return "mst_key";
+			hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (mst_key)", table->name.quoted);
+			break;
 		case HOPPER_MADE_STATES:
-			return "mst_key, part";
+			hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (mst_key, part)", table->name.quoted);
+			break;
+		case HOPPER_MADE_RUN:
+			/* It has none, and its row is deleted: a publication of deletes would forbid that. */
+			if (HOPPER_HAS_PUBLICATIONS)
+				hopper_exec("ALTER TABLE %s REPLICA IDENTITY FULL", table->name.quoted);
+			break;
 		default:
-			return NULL;
+			break;
 	}
 }
 
@@ -171,11 +178,13 @@ hopper_outputs_lock(const hopper_outputs *outputs)
 void
 hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 {
-	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4 PRIMARY KEY,"
-				" model_weights pg_catalog.bytea, model_arch pg_catalog.json)"
+	hopper_made tables[HOPPER_OUTPUT_TABLES];
+
+	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, model_weights pg_catalog.bytea,"
+				" model_arch pg_catalog.json)"
 				HOPPER_DISTRIBUTED_BY("mst_key"), outputs->model.quoted);
 	hopper_exec("CREATE TABLE %s (mst_key pg_catalog.int4, part pg_catalog.int4,"
-				" state pg_catalog.bytea, PRIMARY KEY (mst_key, part))"
+				" state pg_catalog.bytea)"
 				HOPPER_DISTRIBUTED_BY("mst_key"), outputs->state.quoted);
 	/* Trained floats do not compress; trying costs half of the time. */
 	hopper_exec("ALTER TABLE %s ALTER COLUMN model_weights SET STORAGE EXTERNAL",
@@ -183,12 +192,11 @@ hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train)
 	hopper_exec("ALTER TABLE %s ALTER COLUMN state SET STORAGE EXTERNAL", outputs->state.quoted);
 	hopper_output_create(&outputs->info, hopper_info_row(NULL, 0),
 						 HOPPER_DISTRIBUTED_BY("mst_key"));
-	hopper_exec("ALTER TABLE %s ADD PRIMARY KEY (mst_key)", outputs->info.quoted);
 	hopper_output_create(&outputs->summary, hopper_summary_row(&outputs->model, train, NULL, NULL),
 						 HOPPER_DISTRIBUTED_RANDOMLY);
-	/* It has no key, and its row is deleted: a publication of deletes would forbid that. */
-	if (HOPPER_HAS_PUBLICATIONS)
-		hopper_exec("ALTER TABLE %s REPLICA IDENTITY FULL", outputs->summary.quoted);
+	hopper_outputs_tables(outputs, tables);
+	for (int i = 0; i < lengthof(tables); i++)
+		hopper_output_add_key(&tables[i]);
 	hopper_comment_table(&outputs->model,
 						 "trained models: a row per configuration that did not fail");
 	hopper_comment_table(&outputs->info, "how the models did: a row per configuration");

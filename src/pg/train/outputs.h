@@ -66,8 +66,8 @@ extern int	hopper_search_tables(const hopper_name *model, hopper_made *tables);
  * returns how many.
  */
 extern int	hopper_model_tables(const hopper_outputs *outputs, bool mine, hopper_made *tables);
-/* The columns of the primary key that training gives such a table, or NULL. */
-extern const char *hopper_output_key(hopper_made_kind kind);
+/* Gives a new table its primary key, or where its kind has none what updates of it need instead. */
+extern void hopper_output_add_key(const hopper_made *table);
 /*
  * As hopper_make_room(). Returns the tables to make: those of `outputs` themselves, or where they
  * are to be replaced others, which take their place once they are filled, by
