@@ -82,6 +82,7 @@ typedef struct hopper_data_desc
 	int32_t		weighted;		/* 1: the last of these values is the row's weight */
 	int32_t		n_partitions;
 	int64_t		n_rows;
+	int64_t		buffer_rows;	/* of the largest buffer; 0: not read from a table */
 	double		normalizing_const;	/* features are divided by it on their way to the model */
 	int32_t		n_class_values; /* LABEL_CLASS: names of the classes in order, NULL allowed */
 	const char *const *class_values;

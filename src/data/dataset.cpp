@@ -194,6 +194,7 @@ DataDesc::DataDesc(const hopper_data_desc& desc)
       weighted(desc.n_outputs > 0 && desc.weighted != 0),
       n_partitions(desc.n_partitions),
       n_rows(desc.n_rows),
+      buffer_rows(desc.buffer_rows),
       normalizing_const(desc.normalizing_const),
       table_name(TextOf(desc.table_name)) {
   const auto fail = [&](const std::string& message) {
@@ -406,6 +407,12 @@ std::vector<int64_t> Dataset::AllPartitionBytes() const {
   std::vector<int64_t> bytes;
   for (int p = 0; p < n_partitions(); ++p) bytes.push_back(PartitionBytes(p));
   return bytes;
+}
+
+int64_t DataDesc::ReadingBytes() const {
+  if (n_partitions == 0) return 0;
+  const int64_t most = std::min(PartitionRange(n_rows, n_partitions, 0).count, buffer_rows);
+  return 2 * most * static_cast<int64_t>(x_bytes() + y_bytes());
 }
 
 }  // namespace hopper

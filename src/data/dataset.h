@@ -50,6 +50,7 @@ struct DataDesc {
   bool weighted;                    // then: the last label of an example is its weight
   int32_t n_partitions;
   int64_t n_rows;
+  int64_t buffer_rows;  // of the largest buffer
   double normalizing_const;
   std::vector<std::string> class_values;
   std::string table_name;
@@ -58,6 +59,9 @@ struct DataDesc {
   int64_t y_elements() const;  // 1 for a class or a single value
   size_t x_bytes() const;
   size_t y_bytes() const;
+  // What the server takes while it reads a buffer: a copy of it, and as much again that lies
+  // compressed, or that its allocator keeps of the last one.
+  int64_t ReadingBytes() const;
 };
 
 // The examples of one partition in rank order, contiguous.

@@ -64,7 +64,8 @@ Evaluation::~Evaluation() {
 
 void Evaluation::Limit(int64_t memory_limit) {
   if (started_) throw Error(ErrorCode::kInternal, "the evaluation has been started already");
-  const int64_t largest = chosen_.empty() ? 0 : data_.PartitionBytes(chosen_.front());
+  DataMemory data;
+  for (const int32_t p : chosen_) data.Add(data_, p);
   ModelMemory model;
   model.state = static_cast<int64_t>((state_.params.size() + state_.slots.size()) * sizeof(float));
   // A confusion matrix has the square of the classes' number, for each partition and as what is
@@ -72,13 +73,14 @@ void Evaluation::Limit(int64_t memory_limit) {
   const double sums = static_cast<double>(SumCount()) * static_cast<double>(chosen_.size() + 1);
   model.state += static_cast<int64_t>(std::min(sums * sizeof(double), 1e18));
   model.task = trainer_->EvaluationEstimate();
-  if (model.alone() + largest > memory_limit) {
+  if (model.alone() + data.largest > memory_limit) {
     throw Error(NoRoomForData(memory_limit, {model}, data_, nullptr));
   }
-  const int64_t left = memory_limit - model.state - largest;
+  const int64_t left = memory_limit - model.state - data.largest;
   threads_ = static_cast<int32_t>(
       std::clamp<int64_t>(left / std::max<int64_t>(model.task, 1), 1, threads_));
   room_ = memory_limit - model.state - model.task * threads_;
+  if (data.all > room_) room_ = std::max(room_ - data.reading, data.largest);
   limited_ = true;
 }
 

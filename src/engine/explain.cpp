@@ -306,10 +306,11 @@ double Explain::KeptFeatures() const {
   }
   const int threads =
       segments.empty() ? std::max(options_.threads / threads_per_model_, 1) : places_.workers;
-  const int64_t largest =
-      RowsOfPartition() * static_cast<int64_t>(train_.x_bytes() + train_.y_bytes());
-  const int64_t data = BytesOf(train_) + (valid_ == nullptr ? 0 : BytesOf(*valid_));
-  const MemoryPlan plan = PlanMemory(account_->limit(), threads, models, data / n, largest, 0,
+  DataMemory memory;
+  memory.all = (BytesOf(train_) + (valid_ == nullptr ? 0 : BytesOf(*valid_))) / n;
+  memory.largest = RowsOfPartition() * static_cast<int64_t>(train_.x_bytes() + train_.y_bytes());
+  memory.reading = train_.ReadingBytes();
+  const MemoryPlan plan = PlanMemory(account_->limit(), threads, models, memory, 0,
                                      /*pool=*/false, features / n);
   return static_cast<double>(plan.features) /
          static_cast<double>(std::max<int64_t>(features / n, 1));

@@ -189,7 +189,7 @@ int Group::WorkerCount() const {
 // What a segment has in memory, whoever is there.
 int64_t Group::FixedBytes() const {
   const int64_t data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
-  return (window_ != nullptr ? window_bytes_ : data) + kept_orders_ + kept_plans_ +
+  return (window_ != nullptr ? window_bytes_ + reading_ : data) + kept_orders_ + kept_plans_ +
          kept_features_[kTrainSplit] + kept_features_[kValidSplit];
 }
 

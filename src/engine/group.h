@@ -147,7 +147,7 @@ class Group {
   std::array<int64_t, 2> FeatureBytes() const;
   // For partitions that come and go; `bytes` of each, by split.
   void MakeWindow(const Visitors& visitors, const std::array<std::vector<int64_t>, 2>& bytes,
-                  int64_t data, int64_t largest, DataPlan* plan);
+                  const DataMemory& data, DataPlan* plan);
   static int32_t DeliveredHere(const Traveller& model);
   bool WantsPass(const Traveller& model, int split) const;
   // How far it goes in this call, in iterations of its course.
@@ -244,6 +244,7 @@ class Group {
   const std::vector<int32_t> all_keys_;  // of segments with data
   Ring ring_;
   OwnedAccount account_;
+  int64_t reading_ = 0;                            // bytes, beside the window
   int64_t kept_orders_ = 0;                        // bytes; of a share that was planned
   std::array<int64_t, 2> kept_features_ = {0, 0};  // by split
   int64_t window_bytes_ = 0;                       // of partitions that come in turns

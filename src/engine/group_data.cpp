@@ -16,7 +16,10 @@ Group::Visitors Group::PlanVisitors(bool again) {
   Visitors visitors;
   // A model that does not fit beside the largest partition of all fails before it is trained, on
   // whichever segment it begins.
-  const int64_t most = std::max(LargestPartition(train_), valid_ ? LargestPartition(*valid_) : 0);
+  DataMemory whole;
+  whole.Add(train_, 0);
+  if (valid_ != nullptr) whole.Add(*valid_, 0);
+  const int64_t most = whole.largest;
   bool any_fits = false;  // beside data, and without them
   bool any_alone = false;
   std::vector<ModelMemory> all;
@@ -59,19 +62,18 @@ void Group::PlanData(DataPlan* plan) {
     throw Error(ErrorCode::kInternal, "data were planned after they had come");
   const Visitors visitors = PlanVisitors(again);
   std::array<std::vector<int64_t>, 2> bytes;
-  int64_t data = 0;
-  int64_t largest = 0;
+  DataMemory data;
   for (size_t split = 0; split < here_.size(); ++split) {
     for (const int32_t p : here_[split]) {
-      bytes[split].push_back(DataOf(static_cast<int>(split)).PartitionBytes(p));
-      data += bytes[split].back();
-      largest = std::max(largest, bytes[split].back());
+      const Dataset& of = DataOf(static_cast<int>(split));
+      bytes[split].push_back(of.PartitionBytes(p));
+      data.Add(of, p);
     }
   }
   const std::array<int64_t, 2> features = FeatureBytes();
   *plan = DataPlan();
-  plan->bytes_data = data;
-  plan->bytes_window = data;
+  plan->bytes_data = data.all;
+  plan->bytes_window = data.all;
   for (const auto& [key, models] : visitors) {
     int64_t travelling = 0;
     for (const ModelMemory& model : models)
@@ -84,7 +86,7 @@ void Group::PlanData(DataPlan* plan) {
   int64_t kept_features = kept_orders;
   for (const auto& [key, models] : visitors) {
     const MemoryPlan own =
-        PlanMemory(account_->limit(), threads_, models, data, largest, /*shared=*/0,
+        PlanMemory(account_->limit(), threads_, models, data, /*shared=*/0,
                    /*pool=*/false, features[kTrainSplit] + features[kValidSplit]);
     meet = meet && (own.together || models.size() == 1);
     kept_orders = std::min(kept_orders, own.orders);
@@ -92,6 +94,7 @@ void Group::PlanData(DataPlan* plan) {
     kept_features = std::min(kept_features, own.features);
     plan->bytes_models = std::max(plan->bytes_models, own.models);
     if (own.resident) continue;
+    reading_ = plan->resident ? own.reading : std::min(reading_, own.reading);
     plan->resident = false;
     plan->bytes_window = std::min(plan->bytes_window, own.window);
   }
@@ -110,18 +113,18 @@ void Group::PlanData(DataPlan* plan) {
   kept_features_[kValidSplit] = kept_features - kept_features_[kTrainSplit];
   if (again) {
     plan->resident = window_ == nullptr;
-    plan->bytes_window = window_ == nullptr ? data : window_bytes_;
+    plan->bytes_window = window_ == nullptr ? data.all : window_bytes_;
     return;
   }
-  if (!plan->resident) MakeWindow(visitors, bytes, data, largest, plan);
+  if (!plan->resident) MakeWindow(visitors, bytes, data, plan);
 }
 
 void Group::MakeWindow(const Visitors& visitors, const std::array<std::vector<int64_t>, 2>& bytes,
-                       int64_t data, int64_t largest, DataPlan* plan) {
+                       const DataMemory& data, DataPlan* plan) {
   if (device_ != nullptr) {
     throw Error(ErrorCode::kOutOfMemory,
                 "\"" + train_.desc().table_name + "\" does not fit into the memory of a segment",
-                "Its data there take " + BytesText(data) + ", the models " +
+                "Its data there take " + BytesText(data.all) + ", the models " +
                     BytesText(plan->bytes_models) + "; hopper.memory_limit is " +
                     BytesText(account_->limit()) + ".",
                 "Raise hopper.memory_limit, or train without use_gpus, which reads data in turns.");
@@ -129,13 +132,13 @@ void Group::MakeWindow(const Visitors& visitors, const std::array<std::vector<in
   // Each group of models that travels together, or as many of it as have room, reads everything in
   // each of its iterations, and once more to be evaluated at the end.
   int64_t rounds = 0;
-  const int64_t room = account_->limit() - plan->bytes_window - kept_orders_ - kept_plans_ -
-                       kept_features_[kTrainSplit] - kept_features_[kValidSplit];
+  const int64_t room = account_->limit() - plan->bytes_window - reading_ - kept_orders_ -
+                       kept_plans_ - kept_features_[kTrainSplit] - kept_features_[kValidSplit];
   for (const auto& [key, models] : visitors) rounds += RoundsOf(models, room, WorkerCount());
   const int64_t reads = rounds * (int64_t{rules_.num_iterations} + 1);
   plan->max_reads = static_cast<int32_t>(std::min<int64_t>(reads, INT32_MAX));
   // The rest is for larger ones that enter later.
-  if (open_) plan->bytes_window = std::max(plan->bytes_window / 2, largest);
+  if (open_) plan->bytes_window = std::max(plan->bytes_window / 2, data.largest);
   window_ = std::make_unique<PartitionWindow>(bytes[0], bytes[1], plan->bytes_window);
   for (size_t split = 0; split < here_.size(); ++split) lacking_[split].resize(here_[split].size());
   window_bytes_ = plan->bytes_window;

@@ -76,7 +76,7 @@ int32_t RoundsOf(const std::vector<ModelMemory>& models, int64_t room, int worke
 }
 
 MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>& models,
-                      int64_t data, int64_t largest, int64_t shared, bool pool, int64_t features) {
+                      const DataMemory& data, int64_t shared, bool pool, int64_t features) {
   MemoryPlan plan;
   plan.fits.resize(models.size(), false);
   plan.free.resize(models.size(), 0);
@@ -86,7 +86,7 @@ MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>
   std::vector<int64_t> alone;
   for (size_t i = 0; i < models.size(); ++i) {
     const ModelMemory& model = models[i];
-    plan.free[i] = limit - largest;
+    plan.free[i] = limit - data.largest;
     if (model.alone() > plan.free[i]) continue;
     plan.fits[i] = true;
     lasting += model.lasting();
@@ -95,13 +95,16 @@ MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>
     widest = std::max(widest, model.alone());
   }
   plan.models = lasting + WorkingMemory(tasks, threads);
-  plan.resident = plan.models + data <= limit;
-  plan.together = !pool && plan.models + (plan.resident ? data : largest) <= limit;
+  plan.resident = plan.models + data.all <= limit;
+  const int64_t least = plan.resident ? data.all : data.largest;
+  plan.together = !pool && plan.models + least <= limit;
   if (plan.together) {
-    Keep(limit, limit - plan.models - (plan.resident ? data : largest), threads, shared, features,
-         &plan);
-    plan.window =
-        plan.resident ? data : limit - plan.models - plan.orders - plan.plans - plan.initial;
+    const int64_t left = limit - plan.models - least;
+    plan.reading = plan.resident ? 0 : std::min(left, data.reading);
+    Keep(limit, left - plan.reading, threads, shared, features, &plan);
+    plan.window = plan.resident ? data.all
+                                : limit - plan.models - plan.reading - plan.orders - plan.plans -
+                                      plan.initial;
     return plan;
   }
   // As many models as there are threads are to be trained at a time. Where that leaves no room for
@@ -109,10 +112,15 @@ MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>
   std::sort(alone.begin(), alone.end(), std::greater<>());
   int64_t busy = 0;
   for (size_t i = 0; i < alone.size() && i < static_cast<size_t>(threads); ++i) busy += alone[i];
-  plan.resident = data <= limit && (data <= largest || data + busy <= limit);
-  plan.window =
-      plan.resident ? data : std::max(std::min({data, limit / 4, limit - widest}), largest);
-  Keep(limit, limit - plan.window - busy, threads, shared, features, &plan);
+  plan.resident = data.all <= limit && (data.all <= data.largest || data.all + busy <= limit);
+  if (plan.resident) {
+    plan.window = data.all;
+  } else {
+    const int64_t room = limit - widest;
+    plan.window = std::max(std::min({data.all, limit / 4, room - data.reading}), data.largest);
+    plan.reading = std::clamp<int64_t>(room - plan.window, 0, data.reading);
+  }
+  Keep(limit, limit - plan.window - plan.reading - busy, threads, shared, features, &plan);
   return plan;
 }
 
@@ -132,8 +140,11 @@ int64_t FeaturesOf(const std::vector<const Trainer*>& trainers, const DataDesc& 
   return bytes;
 }
 
-int64_t LargestPartition(const Dataset& data) {
-  return data.n_partitions() == 0 ? 0 : data.PartitionBytes(0);
+void DataMemory::Add(const Dataset& data, int32_t partition) {
+  const int64_t bytes = data.PartitionBytes(partition);
+  all += bytes;
+  largest = std::max(largest, bytes);
+  reading = std::max(reading, data.desc().ReadingBytes());
 }
 
 Problem DoesNotFit(const ModelMemory& memory, int64_t free) {
@@ -145,8 +156,10 @@ Problem DoesNotFit(const ModelMemory& memory, int64_t free) {
 
 Problem NoRoomForData(int64_t limit, const std::vector<ModelMemory>& models, const Dataset& train,
                       const Dataset* valid) {
-  const Dataset& data =
-      valid != nullptr && LargestPartition(*valid) > LargestPartition(train) ? *valid : train;
+  const auto largest = [](const Dataset& of) {
+    return of.n_partitions() == 0 ? 0 : of.PartitionBytes(0);
+  };
+  const Dataset& data = valid != nullptr && largest(*valid) > largest(train) ? *valid : train;
   int64_t smallest = -1;
   for (const ModelMemory& model : models) {
     const int64_t needed = model.alone();
@@ -166,9 +179,8 @@ Problem NoRoomForData(int64_t limit, const std::vector<ModelMemory>& models, con
   }
   return {ErrorCode::kOutOfMemory,
           "no partition of \"" + data.desc().table_name + "\" fits into memory",
-          "The largest one takes " + BytesText(LargestPartition(data)) +
-              ", the smallest configuration " + BytesText(smallest) + "; hopper.memory_limit is " +
-              BytesText(limit) + ".",
+          "The largest one takes " + BytesText(largest(data)) + ", the smallest configuration " +
+              BytesText(smallest) + "; hopper.memory_limit is " + BytesText(limit) + ".",
           hint + "."};
 }
 

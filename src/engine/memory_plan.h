@@ -43,6 +43,15 @@ constexpr int kTasksOfAModel = 2;
 // of them with one task at a time.
 int32_t RoundsOf(const std::vector<ModelMemory>& models, int64_t room, int workers);
 
+// What packed data take, in bytes.
+struct DataMemory {
+  int64_t all = 0;      // of all partitions
+  int64_t largest = 0;  // of one partition
+  int64_t reading = 0;  // DataDesc::ReadingBytes()
+
+  void Add(const Dataset& data, int32_t partition);
+};
+
 struct MemoryPlan {
   bool resident = true;
   // By configuration: whether it can be trained at all, and what is there for it where it has all
@@ -53,6 +62,9 @@ struct MemoryPlan {
   bool together = true;
   int64_t models = 0;  // states, kept weights and tasks of those that are trained at a time
   int64_t window = 0;  // for partitions; not resident: holds the largest one at least
+  // Beside the window, where partitions come while models are trained. As far as there is room
+  // beside one partition: nothing is refused for it.
+  int64_t reading = 0;
   // What is kept for tasks to come, as far as nobody else wants the room: orders of examples, the
   // plans of all threads.
   int64_t orders = 0;
@@ -60,25 +72,22 @@ struct MemoryPlan {
   int64_t initial = 0;   // copies of initial weights
   int64_t features = 0;  // what frozen parts of models make of the data
   // What is taken for the whole run.
-  int64_t fixed() const { return window + orders + plans + initial + features; }
+  int64_t fixed() const { return window + reading + orders + plans + initial + features; }
 };
 
-// Data of which `largest` is one partition's most. Where they do not fit as a whole beside all
+// Where the data do not fit as a whole beside all
 // configurations that fit at all, they are read in turns, in the memory that the configurations
 // leave, at least a partition's; where those do not fit together either, some of them wait.
 // `shared`: what copies of initial weights would take. `pool`: others will follow these, so that
 // who fits is looked at for each. `features`: what all features would take.
 MemoryPlan PlanMemory(int64_t limit, int threads, const std::vector<ModelMemory>& models,
-                      int64_t data, int64_t largest, int64_t shared = 0, bool pool = false,
+                      const DataMemory& data, int64_t shared = 0, bool pool = false,
                       int64_t features = 0);
 
 // What features of those partitions of a data set would take, of all frozen parts together: those
 // of one seed have the same weights. `trainers`: null for configurations that cannot be read.
 int64_t FeaturesOf(const std::vector<const Trainer*>& trainers, const DataDesc& data,
                    const std::vector<int32_t>& partitions);
-
-// Of the largest partition of a data set.
-int64_t LargestPartition(const Dataset& data);
 
 // The failure of a configuration that is too large by itself; `free`: what it could have.
 Problem DoesNotFit(const ModelMemory& memory, int64_t free);

@@ -132,21 +132,16 @@ void Run::PlanData(DataPlan* plan) {
   const std::vector<int64_t> train = train_.AllPartitionBytes();
   std::vector<int64_t> valid;
   if (valid_ != nullptr) valid = valid_->AllPartitionBytes();
-  int64_t data = 0;
-  int64_t largest = 0;
-  for (const std::vector<int64_t>* split : {&train, &std::as_const(valid)}) {
-    for (const int64_t bytes : *split) {
-      data += bytes;
-      largest = std::max(largest, bytes);
-    }
-  }
-  PlanModels(data, largest);
+  DataMemory data;
+  for (int32_t p = 0; p < train_.n_partitions(); ++p) data.Add(train_, p);
+  for (int32_t p = 0; valid_ != nullptr && p < valid_->n_partitions(); ++p) data.Add(*valid_, p);
+  PlanModels(data);
   if (!plan_->resident) {
     window_ = std::make_unique<PartitionWindow>(train, valid, plan_->window);
   }
   *plan = DataPlan();
   plan->resident = plan_->resident;
-  plan->bytes_data = data;
+  plan->bytes_data = data.all;
   plan->bytes_models = plan_->models;
   plan->bytes_window = plan_->window;
   // Models that start elsewhere than at the sweep's begin need another round, as does an
@@ -203,7 +198,7 @@ void Run::Start() {
     if (valid_) valid_->CheckComplete();
   }
   const int64_t data = train_.bytes() + (valid_ ? valid_->bytes() : 0);
-  if (plan_ == nullptr) PlanModels(data, data);
+  if (plan_ == nullptr) PlanModels({data, data, 0});
   started_ = true;
   start_time_ = MonotonicSeconds();
   train_.orders().Keep(plan_->orders);

@@ -245,7 +245,7 @@ class Run {
   Model& FindDone(int32_t mst_key);
 
   // memory (run_memory.cpp)
-  void PlanModels(int64_t data, int64_t largest);
+  void PlanModels(const DataMemory& data);
   std::array<int64_t, 2> WantedFeatures() const;
   int32_t Waves() const;
   int64_t budget() const { return account_->limit() - given_bytes_; }

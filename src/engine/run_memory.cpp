@@ -16,34 +16,34 @@
 
 namespace hopper {
 
-void Run::PlanModels(int64_t data, int64_t largest) {
+void Run::PlanModels(const DataMemory& data) {
   const std::vector<ModelMemory> models = ModelsMemory();
   const std::array<int64_t, 2> features = WantedFeatures();
-  const auto plan = [&](int64_t least) {
+  const auto plan = [&](const DataMemory& of) {
     // Devices are planned by their own memory.
     const int32_t threads = devices_.empty() ? n_workers_ : threads_;
-    plan_ = std::make_unique<MemoryPlan>(PlanMemory(budget(), threads, models, data, least,
+    plan_ = std::make_unique<MemoryPlan>(PlanMemory(budget(), threads, models, of,
                                                     initial_weights_.SharedBytes(), pool_,
                                                     features[kTrainSplit] + features[kValidSplit]));
-    least_data_ = least;
+    least_data_ = of.largest;
   };
   const auto any = [&] {
     return std::find(plan_->fits.begin(), plan_->fits.end(), true) != plan_->fits.end();
   };
-  plan(largest);
+  plan(data);
   if (!devices_.empty() && !plan_->resident) {
-    plan(data);  // in turns is not for them
+    plan({data.all, data.all, 0});  // in turns is not for them
     if (!any() || !plan_->resident) {
       throw Error(
           ErrorCode::kOutOfMemory, "\"" + train_.desc().table_name + "\" does not fit into memory",
-          "The data take " + BytesText(data) + ", the models " + BytesText(plan_->models) +
+          "The data take " + BytesText(data.all) + ", the models " + BytesText(plan_->models) +
               "; hopper.memory_limit is " + BytesText(account_->limit()) + ".",
           "Raise hopper.memory_limit, or train without use_gpus, which reads data in turns.");
     }
   }
   const bool without_data = std::any_of(
       models.begin(), models.end(), [&](const auto& model) { return model.alone() <= budget(); });
-  if (without_data && !any() && data > 0) {
+  if (without_data && !any() && data.all > 0) {
     throw Error(NoRoomForData(budget(), models, train_, valid_.get()));
   }
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -277,6 +277,7 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	desc->y_rank = hopper_shape_cell(&summary, 14, desc->y_shape);
 	desc->n_partitions = (int32) hopper_int_cell(&summary, 0, 16, 1, PACK_MAX_PARTITIONS);
 	/* none is empty, and a partition's rows are counted in 32 bits */
+	desc->buffer_rows = out->buffer_size;
 	desc->n_rows = hopper_int_cell(&summary, 0, 15, desc->n_partitions,
 								   (int64) desc->n_partitions * PG_INT32_MAX);
 	if (desc->y_kind == HOPPER_LABEL_CLASS)

@@ -287,6 +287,7 @@ hopper_put_desc(StringInfo out, const hopper_data_desc *desc)
 	}
 	hopper_put_int(out, desc->n_partitions);
 	hopper_put_int(out, desc->n_rows);
+	hopper_put_int(out, desc->buffer_rows);
 	hopper_put_number(out, desc->normalizing_const);
 	hopper_put_int(out, desc->validation);
 	hopper_put_int(out, desc->n_class_values);
@@ -343,6 +344,7 @@ hopper_get_desc(hopper_reader *in, hopper_data_desc *desc)
 	desc->outputs = outputs;
 	desc->n_partitions = (int32) hopper_get_int_between(in, 1, PG_INT32_MAX);
 	desc->n_rows = hopper_get_int(in);
+	desc->buffer_rows = hopper_get_int_between(in, 0, PG_INT32_MAX);
 	desc->normalizing_const = hopper_get_number(in);
 	desc->validation = hopper_get_int32(in);
 	desc->n_class_values = hopper_get_count(in, sizeof(int64));

@@ -187,15 +187,49 @@ TEST(Memory, InitialWeightsAreKeptWhereNobodyWantsTheRoom) {
   const std::vector<ModelMemory> models(3, model);
   constexpr int64_t kData = int64_t{10} << 20;
   constexpr int64_t kShared = int64_t{80} << 20;
-  const int64_t least = PlanMemory(int64_t{1} << 40, 2, models, kData, kData).models + kData;
-  EXPECT_EQ(PlanMemory(least, 2, models, kData, kData, kShared).initial, 0);
-  EXPECT_EQ(PlanMemory(2 * least, 2, models, kData, kData, kShared).initial, kShared);
+  const DataMemory kWhole = {kData, kData, 0};
+  const int64_t least = PlanMemory(int64_t{1} << 40, 2, models, kWhole).models + kData;
+  EXPECT_EQ(PlanMemory(least, 2, models, kWhole, kShared).initial, 0);
+  EXPECT_EQ(PlanMemory(2 * least, 2, models, kWhole, kShared).initial, kShared);
   // Also where models wait, or data come in turns.
   for (const int64_t limit : {least / 2, least - kData / 2, least + kShared / 2, 2 * least}) {
-    const MemoryPlan plan = PlanMemory(limit, 2, models, kData, kData / 5, kShared);
+    const MemoryPlan plan = PlanMemory(limit, 2, models, {kData, kData / 5, 0}, kShared);
     const int64_t busy = plan.together ? plan.models : 2 * model.alone();
     EXPECT_TRUE(plan.initial == 0 || plan.fixed() + busy <= limit) << limit;
   }
+}
+
+// The server holds a copy of a buffer while it is read: beside models that are trained meanwhile,
+// that is memory of the run.
+TEST(Memory, WhatReadingTakesIsCountedWhereDataComeInTurns) {
+  constexpr int64_t kMegabyte = 1 << 20;
+  ModelMemory model;
+  model.state = kMegabyte;
+  model.task = 4 * kMegabyte;
+  const DataMemory data = {64 * kMegabyte, 2 * kMegabyte, 4 * kMegabyte};
+  for (const int64_t limit : {24, 30, 60, 72}) {
+    for (const size_t n : {1, 2, 8, 100}) {
+      const std::vector<ModelMemory> models(n, model);
+      const MemoryPlan plan = PlanMemory(limit * kMegabyte, 2, models, data);
+      ASSERT_FALSE(plan.resident);
+      EXPECT_EQ(plan.reading, data.reading);
+      const int64_t busy = plan.together ? plan.models : 2 * model.alone();
+      EXPECT_LE(plan.fixed() + busy, limit * kMegabyte) << limit << " MB, " << n << " models";
+    }
+  }
+  // A model that fits beside a partition, but not beside its reading as well, is trained.
+  model.task = 9 * kMegabyte;
+  for (const int64_t limit : {21, 23, 30}) {
+    const MemoryPlan plan = PlanMemory(limit * kMegabyte, 2, {model}, data);
+    EXPECT_TRUE(plan.fits[0]) << limit;
+    EXPECT_TRUE(plan.together) << limit;
+    EXPECT_EQ(plan.reading, std::min(data.reading, (limit - 21) * kMegabyte)) << limit;
+    EXPECT_EQ(plan.window + plan.orders + plan.plans + plan.reading, (limit - 19) * kMegabyte)
+        << limit;
+  }
+  // One partition alone is there before training begins.
+  const DataMemory one = {2 * kMegabyte, 2 * kMegabyte, 4 * kMegabyte};
+  EXPECT_EQ(PlanMemory(25 * kMegabyte, 2, {model}, one).reading, 0);
 }
 
 // They have the square of the classes' number, for each partition of each evaluation.
