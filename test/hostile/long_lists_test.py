@@ -139,6 +139,21 @@ def database():
     drop_database(DATABASE)
 
 
+def test_keys_of_a_copy_are_one_question(database):
+    """Not one each: that would take 20 microseconds a key."""
+    session = connect(DATABASE)
+    query(session, "SET client_min_messages = error")
+    query(session, "SELECT * FROM hopper.leaderboard('run')")
+    process = value(session, "SELECT pg_backend_pid()")
+    began = cpu_seconds(process)
+    assert value(session, "SELECT hopper.copy_model('run', 'made', array_fill(1, ARRAY[300000]))") == 1
+    assert cpu_seconds(process) - began < 2
+    with pytest.raises(psycopg2.Error, match="holds no model with mst_key 7$"):
+        query(session, "SELECT hopper.copy_model('run', 'also', array_fill(1, ARRAY[300000]) || ARRAY[7, 5])")
+    query(session, "SELECT hopper.drop_model('made')")
+    session.close()
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_the_end_of_the_statement_is_heard(database, name):
     session = connect(DATABASE)

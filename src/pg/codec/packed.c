@@ -216,6 +216,7 @@ void
 hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out)
 {
 	hopper_name summary = hopper_name_with_suffix(table, "summary");
+	hopper_made tables[2];
 	Oid			oid;
 	hopper_data_desc *desc = &out->desc;
 	char	  **labels;
@@ -226,6 +227,9 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 
 	memset(out, 0, sizeof(*out));
 	check_packed(table, validation, &summary);
+	tables[0] = (hopper_made) {*table, HOPPER_MADE_PACKED};
+	tables[1] = (hopper_made) {summary, HOPPER_MADE_PACKED_SUMMARY};
+	hopper_lock_to_read(tables, lengthof(tables));
 	oid = hopper_relation_oid(&summary, false);
 	out->table = *table;
 	if (hopper_select("SELECT format_version, source_table, dependent_varname,"

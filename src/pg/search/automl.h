@@ -189,6 +189,8 @@ extern void hopper_search_name_tables(hopper_automl *run, const hopper_name *out
  * the models, have other names until hopper_search_replace_tables().
  */
 extern void hopper_search_create_tables(hopper_automl *run, bool replace);
+/* Before an earlier search's tables are read: in the order of hopper_lock_made(). */
+extern void hopper_search_hold(const hopper_name *output);
 /* ERROR where the table of trials, which others may write to, is not what a search has written. */
 extern void hopper_search_check_trials(const hopper_name *trials);
 /* Puts the trials that the selection table does not have yet into it. */

@@ -110,6 +110,16 @@ model_tables(const hopper_name *output, hopper_made *tables)
 	(void) hopper_search_tables(output, tables + HOPPER_OUTPUT_TABLES);
 }
 
+void
+hopper_search_hold(const hopper_name *output)
+{
+	hopper_outputs outputs = hopper_outputs_named(output);
+	hopper_made tables[HOPPER_MODEL_TABLES];
+	int			n = hopper_model_tables(&outputs, false, tables);
+
+	hopper_lock_to_read(tables, n);
+}
+
 #define CONFIGS_TABLES 2
 
 static void
@@ -191,10 +201,11 @@ hopper_search_replace_tables(hopper_automl *run)
 
 	if (!run->replaces_output && !run->replaces_selection)
 		return;
-	if (run->replaces_output && !replace_models(run))
-		run->final_output = hopper_name_itself(&run->output);
+	/* A training reads its configurations before it locks the models that it goes on with. */
 	if (run->replaces_selection && !replace_configs(run))
 		run->final_selection = hopper_name_itself(&run->selection);
+	if (run->replaces_output && !replace_models(run))
+		run->final_output = hopper_name_itself(&run->output);
 	hopper_search_name_tables(run, &run->final_output, &run->final_selection);
 	outputs = hopper_outputs_named(&run->output);
 	hopper_outputs_update_names(&outputs);

@@ -262,6 +262,9 @@ hopper_convert_utf8(const char *text, int length, StringInfo out)
 /* Publications want to tell rows that are deleted: 10. */
 #define HOPPER_HAS_PUBLICATIONS (PG_VERSION_NUM >= 100000)
 
+/* NOT NULL is a constraint with a name: 18. */
+#define HOPPER_NAMES_NOT_NULL (PG_VERSION_NUM >= 180000)
+
 /* SPI within SPI of the same function has to be announced: before 10. */
 #if PG_VERSION_NUM >= 100000
 #define hopper_spi_push() false

@@ -174,6 +174,11 @@ extern Oid	hopper_source_oid(const hopper_name *name);
  */
 extern void hopper_lock_table(const hopper_name *name, LOCKMODE mode, const char *mode_name);
 /*
+ * The same of a table that may be gone when the wait is over, or be none of the caller's: false.
+ * AccessShareLock is that of reading.
+ */
+extern bool hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const char *mode_name);
+/*
  * ERROR 42P07 where it exists already, 3F000 or 42501 where it cannot be created, 55006 where
  * another session's transaction has asked for the same name.
  */

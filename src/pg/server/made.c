@@ -255,6 +255,38 @@ hopper_make_room(const hopper_made *tables, int n, bool replace)
 	return exists;
 }
 
+/* --- locks --- */
+
+static int
+compare_groups(const void *a, const void *b)
+{
+	const hopper_made_group *one = a;
+	const hopper_made_group *other = b;
+
+	return strcmp(one->tables[0].name.quoted, other->tables[0].name.quoted);
+}
+
+void
+hopper_lock_made(const hopper_made_group *groups, int n)
+{
+	hopper_made_group *ordered = memcpy(palloc(n * sizeof(*ordered)), groups,
+										n * sizeof(*ordered));
+
+	qsort(ordered, n, sizeof(*ordered), compare_groups);
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < ordered[i].n; j++)
+			(void) hopper_lock_if_there(&ordered[i].tables[j].name,
+										ordered[i].alone ? AccessExclusiveLock : AccessShareLock,
+										ordered[i].alone ? "ACCESS EXCLUSIVE" : "ACCESS SHARE");
+	pfree(ordered);
+}
+
+void
+hopper_lock_to_read(const hopper_made *tables, int n)
+{
+	hopper_lock_made(&(hopper_made_group) {.tables = tables,.n = n}, 1);
+}
+
 int
 hopper_drop_made(const hopper_made *tables, int n, char **words)
 {
@@ -332,6 +364,33 @@ hopper_name_new(const hopper_made *tables, int n, const char *what, hopper_made 
 		named[i].name = hopper_name_itself(&named[i].name);
 }
 
+/* Those that the server has named after the table; a name that somebody gave one stays. */
+static void
+rename_not_nulls(Oid relation, const char *old_name, const hopper_name *new_name)
+{
+	uint64		n = hopper_select_latest("SELECT conname::text, attname::text FROM pg_constraint"
+										 " JOIN pg_attribute ON attrelid = conrelid"
+										 "  AND attnum = conkey[1]"
+										 " WHERE conrelid = %u AND contype = 'n'", relation);
+	SPITupleTable *found = SPI_tuptable;
+
+	for (uint64 row = 0; row < n; row++)
+	{
+		const char *name;
+		const char *column;
+
+		SPI_tuptable = found;
+		SPI_processed = n;
+		name = hopper_cell(row, 1);
+		column = hopper_cell(row, 2);
+		if (strcmp(name, makeObjectName(old_name, column, "not_null")) == 0)
+			hopper_exec("ALTER TABLE %s RENAME CONSTRAINT %s TO %s", new_name->quoted,
+						hopper_identifier(name),
+						hopper_identifier(makeObjectName(new_name->name, column, "not_null")));
+	}
+	SPI_freetuptable(found);
+}
+
 void
 hopper_rename_made(const hopper_name *table, const hopper_name *new_name)
 {
@@ -341,6 +400,8 @@ hopper_rename_made(const hopper_name *table, const hopper_name *new_name)
 
 	hopper_lock_table(table, AccessExclusiveLock, "ACCESS EXCLUSIVE");
 	hopper_exec("ALTER TABLE %s RENAME TO %s", table->quoted, hopper_identifier(new_name->name));
+	if (HOPPER_NAMES_NOT_NULL)
+		rename_not_nulls(relation, table->name, new_name);
 	if (hopper_select_latest("SELECT relname::text FROM pg_index JOIN pg_class"
 							 " ON pg_class.oid = indexrelid WHERE indrelid = %u AND indisprimary",
 							 relation) == 0)

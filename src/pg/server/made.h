@@ -94,6 +94,22 @@ extern void hopper_require_replaceable(const hopper_made *table);
 extern void hopper_rename_made(const hopper_name *table, const hopper_name *new_name);
 /* What others may do with `from` they may do with `to`, too. */
 extern void hopper_copy_rights(const hopper_name *from, const hopper_name *to);
+/*
+ * Several tables are locked in one order, whoever needs them for whatever, so that no two sessions
+ * wait for each other: those that go together as they are listed (hopper_outputs_tables() and
+ * hopper_search_tables(), hopper_packed_tables(), a model selection table before its summary), and
+ * several such groups by their first tables' names. What is not there, or not the caller's to lock,
+ * is left out: who needs it finds that out when it is used.
+ */
+typedef struct hopper_made_group
+{
+	const hopper_made *tables;
+	int			n;
+	bool		alone;			/* nobody else may use them; else: to read them */
+} hopper_made_group;
+extern void hopper_lock_made(const hopper_made_group *groups, int n);
+/* The same to read one group. */
+extern void hopper_lock_to_read(const hopper_made *tables, int n);
 /* The function that drops such tables, or NULL. */
 extern const char *hopper_made_drop(hopper_made_kind kind);
 

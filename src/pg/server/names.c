@@ -307,6 +307,33 @@ hopper_lock_table(const hopper_name *name, LOCKMODE mode, const char *mode_name)
 	hopper_exec("LOCK TABLE %s IN %s MODE", name->quoted, mode_name);
 }
 
+bool
+hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const char *mode_name)
+{
+	Oid			relation = hopper_relation_oid(name, true);
+	bool		reads = mode == AccessShareLock;
+	AclMode		right = reads ? ACL_SELECT : ACL_UPDATE | ACL_DELETE | ACL_TRUNCATE;
+	RangeVar   *range = makeRangeVar(name->schema, name->name, -1);
+	bool		waits;
+
+	/* A lock that he could not have by a statement of his own is not the caller's. */
+	if (!OidIsValid(relation) ||
+		pg_class_aclcheck(relation, GetUserId(), right) != ACLCHECK_OK)
+		return false;
+	waits = !ConditionalLockRelationOid(relation, mode);
+	if (waits)
+		tell_waiting(name);
+	else
+		UnlockRelationOid(relation, mode);
+	/* Another session may have dropped or renamed what was waited for. */
+	relation = RangeVarGetRelid(range, mode, true);
+	if (waits)
+		hopper_renew_snapshot();
+	if (OidIsValid(relation) && !reads)
+		hopper_exec("LOCK TABLE %s IN %s MODE", name->quoted, mode_name);
+	return OidIsValid(relation);
+}
+
 /*
  * A second session that makes the same table would wait in CREATE TABLE for the end of the first
  * one's transaction, of its whole training perhaps, only to fail then on a catalog's unique index.

@@ -6,6 +6,9 @@
  * alone, so that nothing that somebody put into a schema of the path takes its place. The users'
  * own functions, in views, row policies, defaults and triggers, run with the caller's search_path,
  * as they would without us.
+ *
+ * None of our statements is compiled (hopper_without_jit()), but those over users' rows, which run
+ * as one piece or by cursors of their own: these may be worth it.
  */
 #include "pg/server/glue.h"
 
@@ -91,11 +94,20 @@ hopper_finish(void)
 	SPI_finish();
 }
 
+/* true: what the users' functions and triggers have set stays */
+static void
+callers_jit(int level)
+{
+	AtEOXact_GUC(true, level);
+}
+
 static void
 execute(char *statement)
 {
+	int			level = hopper_without_jit();
 	int			rc = SPI_execute(statement, false, 0);
 
+	callers_jit(level);
 	if (rc < 0)
 		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));
 	pfree(statement);
@@ -133,13 +145,16 @@ hopper_change_at(Snapshot snapshot, const char *format,...)
 {
 	va_list		arguments;
 	char	   *statement;
+	int			level;
 	int			rc;
 
 	va_start(arguments, format);
 	statement = format_statement(format, arguments);
 	va_end(arguments);
+	level = hopper_without_jit();
 	rc = SPI_execute_snapshot(hopper_prepare(statement, 0, NULL), NULL, NULL, snapshot,
 							  InvalidSnapshot, false, true, 0);
+	callers_jit(level);
 	if (rc < 0)
 		elog(ERROR, "SPI_execute_snapshot failed: %s", SPI_result_code_string(rc));
 	pfree(statement);
@@ -148,8 +163,11 @@ hopper_change_at(Snapshot snapshot, const char *format,...)
 static uint64
 run_select(char *statement, bool read_only)
 {
+	int			level = hopper_without_jit();
 	Portal		portal = hopper_cursor_open(statement, read_only);
 
+	/* Whether it is compiled its plan says. */
+	callers_jit(level);
 	SPI_cursor_fetch(portal, true, FETCH_ALL);
 	SPI_cursor_close(portal);
 	pfree(statement);

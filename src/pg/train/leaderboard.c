@@ -31,6 +31,7 @@ info_table(FunctionCallInfo fcinfo, hopper_name *out)
 	hopper_name info = hopper_name_with_suffix(&model, "info");
 	Oid			model_oid = hopper_relation_oid(&model, false);
 	Oid			info_oid = hopper_relation_oid(&info, true);
+	hopper_outputs outputs;
 
 	if (!OidIsValid(info_oid) || get_attnum(info_oid, "metrics_iters") == InvalidAttrNumber)
 		ereport(ERROR,
@@ -42,6 +43,8 @@ info_table(FunctionCallInfo fcinfo, hopper_name *out)
 	if (out)
 		*out = model;
 	hopper_require_select(info_oid);
+	outputs = hopper_outputs_named(&model);
+	hopper_outputs_hold(&outputs);
 	return info;
 }
 

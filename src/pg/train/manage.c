@@ -73,13 +73,10 @@ name_like(const hopper_name *name, const model_tables *from, model_tables *model
 			model->tables[model->n++] = there[i];
 }
 
-/* The first argument's tables; ERROR 42809 where one of them that is there is none of training. */
+/* ERROR 42809 where one of the tables that is there is none of training. */
 static void
-model_argument(FunctionCallInfo fcinfo, model_tables *model)
+require_models(const model_tables *model)
 {
-	hopper_name name = hopper_name_argument(fcinfo, 0, "model_table");
-
-	name_tables(&name, model);
 	for (int i = 0; i < HOPPER_OUTPUT_TABLES; i++)
 	{
 		const hopper_made *table = &model->tables[i];
@@ -95,6 +92,16 @@ model_argument(FunctionCallInfo fcinfo, model_tables *model)
 				 : errhint("Give the table that hopper.fit_multiple_model() or hopper.fit() "
 						   "made.")));
 	}
+}
+
+/* The first argument's tables; as require_models(). */
+static void
+model_argument(FunctionCallInfo fcinfo, model_tables *model)
+{
+	hopper_name name = hopper_name_argument(fcinfo, 0, "model_table");
+
+	name_tables(&name, model);
+	require_models(model);
 }
 
 static void
@@ -122,6 +129,33 @@ require_complete(const model_tables *model)
 					 errmsg("\"%s\" is not an output table of training",
 							model->outputs.model.shown),
 					 errdetail("It has no companion \"%s\".", model->tables[i].name.shown)));
+}
+
+/*
+ * The tables of a model, and those that it is to replace, which others may give each other's names
+ * or copy over each other at the same time.
+ */
+static void
+lock_both(const model_tables *model, bool alone, const hopper_name *name, bool replace)
+{
+	hopper_made_group groups[2];
+	hopper_made here[HOPPER_MODEL_TABLES];
+	model_tables other;
+	hopper_made there[HOPPER_MODEL_TABLES];
+
+	groups[0].tables = here;
+	groups[0].n = hopper_model_tables(&model->outputs, alone, here);
+	groups[0].alone = alone;
+	if (replace)
+	{
+		name_tables(name, &other);
+		groups[1].tables = there;
+		groups[1].n = hopper_model_tables(&other.outputs, true, there);
+		groups[1].alone = true;
+		for (int i = 0; i < groups[1].n; i++)
+			hopper_require_replaceable(&there[i]);
+	}
+	hopper_lock_made(groups, replace ? 2 : 1);
 }
 
 /* drop_model(model_table) -> number of tables */
@@ -154,6 +188,7 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	model_tables model;
 	model_tables renamed;
 	hopper_name name;
+	bool		replace = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2);
 
 	hopper_connect();
 	model_argument(fcinfo, &model);
@@ -168,9 +203,14 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	/* Without a schema it is a name beside the old one, wherever the search_path leads. */
 	name.schema = model.outputs.model.schema;
 	name.quoted = psprintf("%s.%s", hopper_identifier(name.schema), hopper_identifier(name.name));
+	lock_both(&model, true, &name, replace);
+	/* As they are now that nobody else can change them. */
+	(void) hopper_relation_oid(&model.outputs.model, false);
+	require_models(&model);
+	require_owner(&model);
 	add_search_tables(&model, true);
 	name_like(&name, &model, &renamed);
-	if (hopper_make_room(renamed.tables, renamed.n, !PG_ARGISNULL(2) && PG_GETARG_BOOL(2)))
+	if (hopper_make_room(renamed.tables, renamed.n, replace))
 		hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
 	(void) hopper_drop_made(renamed.tables + model.n, renamed.n - model.n, NULL);
 	hopper_exchange(renamed.tables, model.tables, model.n);
@@ -178,6 +218,13 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 		hopper_outputs_update_names(&renamed.outputs);
 	hopper_finish();
 	PG_RETURN_VOID();
+}
+
+static void
+require_readable(const model_tables *model)
+{
+	for (int i = 0; i < model->n; i++)
+		hopper_require_select(hopper_relation_oid(&model->tables[i].name, false));
 }
 
 /* " WHERE mst_key = ANY ('{1,2}')" with the keys of argument `at`, which must be there; else "". */
@@ -193,17 +240,20 @@ keys_condition(FunctionCallInfo fcinfo, int at, const hopper_outputs *outputs)
 	initStringInfo(&list);
 	for (int i = 0; i < n; i++)
 	{
-		if (hopper_select("SELECT 1 FROM %s WHERE mst_key = %d", outputs->model.quoted,
-						  keys[i]) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown,
-							keys[i])));
-		SPI_freetuptable(SPI_tuptable);
+		CHECK_FOR_INTERRUPTS();
 		appendStringInfo(&list, "%s%d", i ? "," : "", keys[i]);
 	}
-	return psprintf(" WHERE mst_key OPERATOR(pg_catalog.=) ANY ('{%s}'::pg_catalog.int4[])",
-					list.data);
+	/* The first in the list: there may be any number of them. */
+	if (hopper_select("SELECT k FROM unnest('{%s}'::int4[]) WITH ORDINALITY AS u(k, i)"
+					  " WHERE NOT EXISTS (SELECT 1 FROM %s m WHERE m.mst_key = u.k)"
+					  " ORDER BY i LIMIT 1", list.data, outputs->model.quoted) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" holds no model with mst_key %d", outputs->model.shown,
+						hopper_key_cell(&outputs->model, 0, 1))));
+	SPI_freetuptable(SPI_tuptable);
+	return psprintf(" WHERE mst_key OPERATOR(pg_catalog.=) ANY"
+					" (SELECT pg_catalog.unnest('{%s}'::pg_catalog.int4[]))", list.data);
 }
 
 /* copy_model(model_table, new_name, mst_keys, replace) -> number of models */
@@ -218,17 +268,23 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	Snapshot	snapshot;
 	char	   *condition;
 	int64		n;
+	bool		replace = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3);
 
 	hopper_connect();
 	model_argument(fcinfo, &model);
 	require_complete(&model);
 	add_search_tables(&model, false);
-	for (int i = 0; i < model.n; i++)
-		hopper_require_select(hopper_relation_oid(&model.tables[i].name, false));
-	condition = keys_condition(fcinfo, 2, &model.outputs);
+	require_readable(&model);
 	name = hopper_name_argument(fcinfo, 1, "new_name");
+	lock_both(&model, false, &name, replace);
+	/* As they are now that nobody else can change them. */
+	require_models(&model);
+	require_complete(&model);
+	add_search_tables(&model, false);
+	require_readable(&model);
+	condition = keys_condition(fcinfo, 2, &model.outputs);
 	name_like(&name, &model, &copy);
-	(void) hopper_make_room(copy.tables, copy.n, !PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
+	(void) hopper_make_room(copy.tables, copy.n, replace);
 	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
 	/* What is changed at the end must not be of a type with conditions. */
 	hopper_check_column(&model.outputs.summary, "model", TEXTOID);
@@ -238,8 +294,6 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	hopper_check_column(&model.outputs.summary, "best_value", FLOAT8OID);
 	hopper_check_column(&model.outputs.summary, "models_trained", INT4OID);
 	grants = hopper_drop_to_replace(copy.tables, copy.n);
-	for (int i = 0; i < model.n; i++)
-		(void) hopper_source_oid(&model.tables[i].name);
 	/* All tables as they were at one moment: a training may go on beside this. */
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	for (int i = 0; i < model.n; i++)

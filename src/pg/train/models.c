@@ -55,6 +55,25 @@ is_still(Oid relation, Oid schema, const char *name)
 		get_rel_relkind(relation) == RELKIND_RELATION;
 }
 
+/* false, and nothing locked, where another session holds one of them */
+static bool
+lock_pair(const Oid relations[2])
+{
+	if (!ConditionalLockRelationOid(relations[0], AccessShareLock))
+		return false;
+	if (ConditionalLockRelationOid(relations[1], AccessShareLock))
+		return true;
+	UnlockRelationOid(relations[0], AccessShareLock);
+	return false;
+}
+
+static void
+unlock_pair(const Oid relations[2])
+{
+	UnlockRelationOid(relations[1], AccessShareLock);
+	UnlockRelationOid(relations[0], AccessShareLock);
+}
+
 /*
  * The bytes of a model's tables as text, or "NULL" where another session holds one of them: nobody
  * waits for what another role may hold for ever.
@@ -138,8 +157,7 @@ hopper_sql_models(PG_FUNCTION_ARGS)
 		namespace = (Oid) hopper_int_cell(NULL, row, 5, 0, PG_UINT32_MAX);
 		owner = (Oid) hopper_int_cell(NULL, row, 6, 0, PG_UINT32_MAX);
 		role = hopper_text_cell(NULL, row, 7);
-		if (!ConditionalLockRelationOid(relations[0], AccessShareLock) ||
-			!ConditionalLockRelationOid(relations[1], AccessShareLock))
+		if (!lock_pair(relations))
 		{
 			ereport(NOTICE,
 					(errmsg("model \"%s.%s\" is left out: another session has locked it", schema,
@@ -150,7 +168,10 @@ hopper_sql_models(PG_FUNCTION_ARGS)
 		if (!is_still(relations[0], namespace, name) ||
 			!is_still(relations[1], namespace, summary) || hopper_hides_rows(relations[0]) ||
 			hopper_hides_rows(relations[1]))
+		{
+			unlock_pair(relations);
 			continue;
+		}
 		bytes = bytes_of_tables(namespace, name);
 		own = MemoryContextSwitchTo(caller);
 		owners = lappend_oid(owners, owner);

@@ -157,22 +157,32 @@ hopper_outputs_update_names(const hopper_outputs *outputs)
 void
 hopper_outputs_lock(const hopper_outputs *outputs)
 {
-	const hopper_name *tables[] =
-	{&outputs->model, &outputs->state, &outputs->info, &outputs->summary};
+	hopper_made tables[HOPPER_OUTPUT_TABLES];
 
+	hopper_outputs_tables(outputs, tables);
 	(void) hopper_relation_oid(&outputs->model, false);
 	/* Before hours of training, after which they are refilled. */
 	PreventCommandIfReadOnly("DELETE");
 	for (int i = 1; i < lengthof(tables); i++)
 	{
-		if (!OidIsValid(hopper_relation_oid(tables[i], true)))
+		if (!OidIsValid(hopper_relation_oid(&tables[i].name, true)))
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("\"%s\" is not an output table of training", outputs->model.shown),
-					 errdetail("It has no companion \"%s\".", tables[i]->shown)));
+					 errdetail("It has no companion \"%s\".", tables[i].name.shown)));
 	}
 	for (int i = 0; i < lengthof(tables); i++)
-		hopper_lock_table(tables[i], ExclusiveLock, "EXCLUSIVE");
+		hopper_lock_table(&tables[i].name, ExclusiveLock, "EXCLUSIVE");
+}
+
+void
+hopper_outputs_hold(const hopper_outputs *outputs)
+{
+	hopper_made tables[HOPPER_OUTPUT_TABLES];
+
+	hopper_outputs_tables(outputs, tables);
+	/* without the states, which come last */
+	hopper_lock_to_read(tables, HOPPER_OUTPUT_TABLES - 1);
 }
 
 void

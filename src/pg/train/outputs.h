@@ -86,6 +86,8 @@ extern void hopper_outputs_rehearse_replace(const hopper_outputs *outputs,
  * of them or write to them until the transaction ends.
  */
 extern void hopper_outputs_lock(const hopper_outputs *outputs);
+/* Before models are read, compared or used: in the order of hopper_lock_made(). */
+extern void hopper_outputs_hold(const hopper_outputs *outputs);
 extern void hopper_outputs_create(const hopper_outputs *outputs, const hopper_packed *train);
 /* ERROR 55000 where a table does not "take" or "give up" rows. */
 extern void hopper_outputs_refuse_table(const hopper_name *table,

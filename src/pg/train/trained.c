@@ -139,6 +139,7 @@ hopper_read_trained_data(const hopper_name *table, hopper_trained *out)
 	memset(out, 0, sizeof(hopper_trained));
 	hopper_require_select(model_oid);
 	out->outputs = hopper_outputs_named(table);
+	hopper_outputs_hold(&out->outputs);
 	info_oid = hopper_relation_oid(&out->outputs.info, true);
 	if (get_attnum(model_oid, "model_weights") == InvalidAttrNumber || !OidIsValid(info_oid))
 		not_an_output(table, psprintf("It has no companion \"%s\" with the models' metrics.",

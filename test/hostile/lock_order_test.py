@@ -1,0 +1,168 @@
+"""Sessions that use the same models and packed tables at once wait for each other, and none loses by it.
+
+Each test holds one session where the order of its locks would cross another's, if they had different ones. A
+session's locks stay until its transaction ends: who reads a companion first and the models then would wait
+for who has locked the models and waits for the companion.
+"""
+
+import threading
+
+import psycopg2
+import pytest
+
+from digits import ADAM, connect, create_database, drop_database, pid, query, select, value, wait_until
+
+DATABASE = "hopper_lock_order"
+ROUNDS = 20
+FIT = ("SELECT models_trained FROM hopper.fit_multiple_model('packed', '%s', 'configs', 1,"
+       " validation_table => 'packed_validation', threads => 1)")
+
+
+@pytest.fixture(scope="module")
+def database():
+    connection = create_database(DATABASE)
+    select(connection, "configs", [(1, 1, ADAM, "batch_size=64")])
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+@pytest.fixture
+def models(database):
+    for name in ("a", "b"):
+        query(database, FIT % name)
+    yield
+    for name in ("a", "b"):
+        query(database, "SELECT hopper.drop_model(%s)", name)
+
+
+class Holder:
+    """A session that holds tables in a mode."""
+
+    def __init__(self, tables, mode):
+        self.connection = connect(DATABASE)
+        query(self.connection, "BEGIN")
+        query(self.connection, f"LOCK TABLE {tables} IN {mode} MODE")
+
+    def let_go(self):
+        query(self.connection, "COMMIT")
+        self.connection.close()
+
+
+class Statement:
+    """One that has to wait in a session of its own."""
+
+    def __init__(self, watcher, statement):
+        self.connection = connect(DATABASE)
+        query(self.connection, "SET deadlock_timeout = '50ms'")
+        self.error = self.rows = None
+        process = pid(self.connection)
+        self.thread = threading.Thread(target=self.run, args=(statement,))
+        self.thread.start()
+        wait_until(lambda: not self.thread.is_alive() or value(
+            watcher, "SELECT count(*) FROM pg_locks WHERE pid = %s AND NOT granted", process) > 0)
+        assert self.thread.is_alive(), self.error or self.rows
+
+    def run(self, statement):
+        try:
+            self.rows = query(self.connection, statement)
+        except psycopg2.Error as error:
+            self.error = error
+
+    def end(self):
+        self.thread.join(60)
+        assert not self.thread.is_alive()
+        self.connection.close()
+        assert self.error is None
+        return self.rows
+
+
+@pytest.mark.parametrize("reads", [
+    "SELECT count(*) FROM hopper.leaderboard('a')",
+    "SELECT count(*) FROM hopper.predict_row('a', 1, (SELECT pixels FROM digits WHERE id = 1))",
+    "SELECT hopper.predict('a', 'digits', 'id', 'pixels', 'predicted', mst_key => 1, replace => true) IS NULL"])
+def test_who_reads_models_and_who_renames_them(database, models, reads):
+    holder = Holder("a_summary", "ACCESS EXCLUSIVE")
+    reader = Statement(database, reads)
+    renamer = Statement(database, "SELECT hopper.rename_model('a', 'c')")
+    holder.let_go()
+    reader.end()
+    renamer.end()
+    query(database, "SELECT hopper.rename_model('c', 'a')")
+
+
+class Rounds:
+    """A session that calls one after the other, many times; a model may have another name by then."""
+
+    def __init__(self, *calls):
+        self.connection = connect(DATABASE)
+        query(self.connection, "SET deadlock_timeout = '10ms'")
+        self.errors = []
+        self.done = 0
+        self.thread = threading.Thread(target=self.run, args=calls)
+        self.thread.start()
+
+    def run(self, *calls):
+        for _ in range(ROUNDS):
+            for call in calls:
+                try:
+                    query(self.connection, call)
+                    self.done += 1
+                except psycopg2.errors.UndefinedTable:
+                    pass
+                except psycopg2.Error as error:
+                    self.errors.append(error)
+
+    def end(self):
+        self.thread.join(120)
+        assert not self.thread.is_alive()
+        self.connection.close()
+
+
+def copies(one, other):
+    return f"SELECT hopper.copy_model('{one}', '{other}', replace => true)"
+
+
+def renames(one, other):
+    return f"SELECT hopper.rename_model('{one}', '{other}', replace => true)"
+
+
+@pytest.mark.parametrize("call", [copies, renames])
+def test_sessions_that_put_models_in_each_others_place(database, models, call):
+    sessions = [Rounds(call("a", "b"), copies("b", "a")), Rounds(call("b", "a"), copies("a", "b")),
+                Rounds("SELECT count(*) FROM hopper.leaderboard('a')",
+                       "SELECT count(*) FROM hopper.leaderboard('b')")]
+    for session in sessions:
+        session.end()
+    errors = [error for session in sessions for error in session.errors
+              # Who makes a table has its name for himself, and says so at once.
+              if not isinstance(error, psycopg2.errors.ObjectInUse)]
+    assert not errors, f"{len(errors)} errors: {errors[0]}"
+    assert min(session.done for session in sessions) > 0
+    for name in ("a", "b"):
+        # Either way there is one model left at least.
+        if value(database, "SELECT to_regclass(%s) IS NULL", name):
+            query(database, FIT % name)
+
+
+def test_who_trains_and_who_packs_anew(database):
+    holder = Holder("packed_validation", "ACCESS EXCLUSIVE")
+    training = Statement(database, FIT % "c")
+    packing = Statement(database, "SELECT hopper.training_preprocessor('digits', 'packed', 'label', 'pixels',"
+                        " normalizing_const => 16, validation_fraction => 0.2, replace => true)")
+    holder.let_go()
+    assert training.end() == [(1,)]
+    assert packing.end()[0][0] > 0
+    query(database, "SELECT hopper.drop_model('c')")
+
+
+def test_a_model_that_is_left_out_is_not_locked(database, models):
+    """models() does not wait for others; what it does not list it leaves to them."""
+    holder = Holder("a_summary", "ACCESS EXCLUSIVE")
+    query(database, "BEGIN")
+    listed = query(database, "SELECT model_table FROM hopper.models()")
+    locked = query(database, "SELECT relation::regclass::text FROM pg_locks WHERE pid = pg_backend_pid()"
+                   " AND relation IN ('a'::regclass, 'b'::regclass)")
+    query(database, "COMMIT")
+    holder.let_go()
+    assert listed == locked == [("b",)]
