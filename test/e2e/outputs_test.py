@@ -154,6 +154,28 @@ def test_one_row_has_rows_for_each_output(database):
                        *(("tags", None, None, pytest.approx(x, rel=1e-4)) for x in c)]
 
 
+def test_outputs_whose_names_begin_alike(database):
+    """A column's name has 63 bytes; what outputs are called may have more of them in common."""
+    long = "é" * 40
+    names = {"price": long + "1", "grade": long + "2"}
+    architecture = KERAS["architecture"]
+    for short, name in names.items():
+        architecture = architecture.replace(f'"{short}"', json.dumps(name))
+    query(database, "SELECT hopper.load_model('alike', %s, (SELECT model_weights FROM m_plain))", architecture)
+    inputs = '{"deep": ["d1", "d2"], "wide": ["w1", "w2", "w3"]}'
+    # Twice: what it made before is replaced.
+    for _ in range(2):
+        query(database, "SELECT hopper.predict_byom('alike', 1, 'things', 'id', %s, 'by_alike', class_values => %s,"
+              " replace => true)", inputs, [[None] * 3, GRADES, [None] * 3])
+    columns = [name for name, in query(database, "SELECT attname::text FROM pg_attribute WHERE attrelid ="
+                                       " 'by_alike'::regclass AND attnum > 1 ORDER BY attnum")]
+    # No character is cut in two.
+    assert columns[:3] == ["predicted_" + "é" * 25 + "_1", "predicted_" + "é" * 25 + "_2", "prob_" + "é" * 28 + "_2"]
+    assert query(database, "SELECT " + ", ".join(f'"{name}"' for name in ["id", *columns[:3]])
+                 + " FROM by_alike ORDER BY id") == query(
+        database, "SELECT id, predicted_price, predicted_grade, prob_grade FROM predicted ORDER BY id")
+
+
 def test_byom_with_the_same_weights(database):
     """Inputs by their names in any order, and each output with the classes that the call names."""
     query(database, "SELECT hopper.load_model('brought', %s, (SELECT model_weights FROM m_plain))",

@@ -30,12 +30,10 @@ hopper_predict_comment(const hopper_prediction *run)
 	hopper_comment_table(&run->output_table, "predictions by model_hopper");
 	for (int k = 0; k < run->model.n_parts; k++)
 		hopper_comment_column(&run->output_table,
-							  psprintf("predicted_%s", run->model.parts[k].class_name),
+							  hopper_predict_part_column(&run->model, k, "predicted"),
 							  "what the model predicts for this output");
 	if (run->model.n_parts == 0)
-		hopper_comment_column(&run->output_table, run->model.layer
-							  ? pstrdup(run->model.class_name)
-							  : psprintf("predicted_%s", run->model.class_name),
+		hopper_comment_column(&run->output_table, hopper_predict_value_column(&run->model),
 							  run->model.layer ? HOPPER_LAYER_COMMENT
 							  : run->model.is_value ? "what the model predicts"
 							  : "the class in the label's own type");

@@ -14,6 +14,7 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
@@ -48,12 +49,51 @@ is_class(const hopper_predict_model *part)
 	return !part->is_value && !part->is_array;
 }
 
-/* The column of values, or of the label in its own type. */
+/* As CREATE TABLE would cut it. */
 static char *
-value_column(const hopper_predict_model *model)
+cut(const char *name, int bytes)
 {
-	return model->layer ? pstrdup(model->class_name)
-		: psprintf("predicted_%s", model->class_name);
+	return pnstrdup(name, pg_mbcliplen(name, (int) strlen(name), bytes));
+}
+
+char *
+hopper_predict_value_column(const hopper_predict_model *model)
+{
+	return cut(model->layer ? model->class_name : psprintf("predicted_%s", model->class_name),
+			   NAMEDATALEN - 1);
+}
+
+/* "predicted_<output>", that may be another output's as well */
+static char *
+short_name(const hopper_predict_model *model, int part, const char *prefix)
+{
+	return cut(psprintf("%s_%s", prefix, model->parts[part].class_name), NAMEDATALEN - 1);
+}
+
+/* There are HOPPER_MAX_OUTPUTS at most. */
+static bool
+is_anothers(const hopper_predict_model *model, int part, const char *prefix, const char *name)
+{
+	for (int i = 0; i < model->n_parts; i++)
+		if (i != part && strcmp(short_name(model, i, prefix), name) == 0)
+			return true;
+	return false;
+}
+
+char *
+hopper_predict_part_column(const hopper_predict_model *model, int part, const char *prefix)
+{
+	char	   *name = short_name(model, part, prefix);
+
+	/* Numbers that no two outputs share. */
+	for (int number = part + 1; is_anothers(model, part, prefix, name); number += model->n_parts)
+	{
+		char	   *end = psprintf("_%d", number);
+
+		name = psprintf("%s%s", cut(short_name(model, part, prefix),
+									NAMEDATALEN - 1 - (int) strlen(end)), end);
+	}
+	return name;
 }
 
 char *
@@ -61,7 +101,7 @@ hopper_predict_columns(const hopper_predict_model *model, const hopper_predict_w
 					   const char *id_column,
 					   const char *id_type, const char *label_type)
 {
-	const char *label = hopper_identifier(value_column(model));
+	const char *label = hopper_identifier(hopper_predict_value_column(model));
 	StringInfoData columns;
 
 	initStringInfo(&columns);
@@ -71,12 +111,12 @@ hopper_predict_columns(const hopper_predict_model *model, const hopper_predict_w
 		const hopper_predict_model *part = &model->parts[i];
 
 		appendStringInfo(&columns, ", %s %s",
-						 hopper_identifier(psprintf("predicted_%s", part->class_name)),
+						 hopper_identifier(hopper_predict_part_column(model, i, "predicted")),
 						 is_class(part) ? "pg_catalog.text"
 						 : part->is_array ? "pg_catalog.float8[]" : "pg_catalog.float8");
 		if (is_class(part))
 			appendStringInfo(&columns, ", %s pg_catalog.float8",
-							 hopper_identifier(psprintf("prob_%s", part->class_name)));
+							 hopper_identifier(hopper_predict_part_column(model, i, "prob")));
 	}
 	if (model->n_parts > 0)
 		return columns.data;
@@ -134,19 +174,14 @@ hopper_predict_check_id(const hopper_predict_model *model, const hopper_predict_
 						const char *id_column, bool has_label)
 {
 	static const char *const names[] = {"class_name", "class_value", "prob", "rank"};
-	char		label[NAMEDATALEN];
-	bool		taken;
+	bool		taken = (model->is_value || has_label) && model->n_parts == 0 &&
+		strcmp(id_column, hopper_predict_value_column(model)) == 0;
 
-	/* As CREATE TABLE would cut it. */
-	strlcpy(label, value_column(model), NAMEDATALEN);
-	taken = (model->is_value || has_label) && strcmp(id_column, label) == 0;
 	for (int i = 0; i < model->n_parts; i++)
-	{
-		strlcpy(label, psprintf("predicted_%s", model->parts[i].class_name), NAMEDATALEN);
-		taken = taken || strcmp(id_column, label) == 0;
-		strlcpy(label, psprintf("prob_%s", model->parts[i].class_name), NAMEDATALEN);
-		taken = taken || (is_class(&model->parts[i]) && strcmp(id_column, label) == 0);
-	}
+		taken = taken ||
+			strcmp(id_column, hopper_predict_part_column(model, i, "predicted")) == 0 ||
+			(is_class(&model->parts[i]) &&
+			 strcmp(id_column, hopper_predict_part_column(model, i, "prob")) == 0);
 	for (int i = 0; i < lengthof(names) && !model->is_value && model->n_parts == 0; i++)
 		if ((i < 3 || what->kind != PREDICT_RESPONSE) && strcmp(id_column, names[i]) == 0)
 			taken = true;

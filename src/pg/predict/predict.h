@@ -113,6 +113,14 @@ extern char *hopper_predict_columns(const hopper_predict_model *model,
 extern int	hopper_predict_column_types(const hopper_predict_model *model,
 										const hopper_predict_what *what,
 										Oid id_type, Oid label_type, Oid *types);
+/* The column of values, of a layer's, or of the label in its own type. */
+extern char *hopper_predict_value_column(const hopper_predict_model *model);
+/*
+ * The same of one of several outputs, `prefix` "predicted" or "prob": <prefix>_<output> as far as
+ * names go, with a number for its end where other outputs' names begin alike.
+ */
+extern char *hopper_predict_part_column(const hopper_predict_model *model, int part,
+										const char *prefix);
 /* ERROR 42701 where the output has another column of the id's name. */
 extern void hopper_predict_check_id(const hopper_predict_model *model,
 									const hopper_predict_what *what,
