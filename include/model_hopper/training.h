@@ -55,7 +55,11 @@ typedef struct hopper_data_plan
 	int64_t		bytes_data;		/* training and validation data as they lie in memory */
 	int64_t		bytes_models;	/* states, kept weights, and what the threads work with */
 	int64_t		bytes_window;	/* left for partitions */
-	int32_t		n_waiting;		/* configurations that begin when others have ended */
+	/*
+	 * Configurations that begin when others have ended; of a group, the most that may meet there
+	 * where not all of them fit together, so that some wait.
+	 */
+	int32_t		n_waiting;
 	/*
 	 * What the server may have to put into files, about: results that are taken early to make room
 	 * for them; of a group, the models that one hop brings to it.

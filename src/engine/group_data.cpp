@@ -88,7 +88,10 @@ void Group::PlanData(DataPlan* plan) {
     const MemoryPlan own =
         PlanMemory(account_->limit(), threads_, models, data, /*shared=*/0,
                    /*pool=*/false, features[kTrainSplit] + features[kValidSplit]);
-    meet = meet && (own.together || models.size() == 1);
+    if (!own.together && models.size() > 1) {
+      meet = false;
+      plan->n_waiting = std::max(plan->n_waiting, static_cast<int32_t>(models.size()));
+    }
     kept_orders = std::min(kept_orders, own.orders);
     kept_plans = std::min(kept_plans, own.plans);
     kept_features = std::min(kept_features, own.features);

@@ -15,7 +15,9 @@ struct DataPlan {
   int64_t bytes_data = 0;    // training and validation data as they lie in memory
   int64_t bytes_models = 0;  // states, kept weights, and what the threads work with
   int64_t bytes_window = 0;  // left for partitions
-  int32_t n_waiting = 0;     // configurations that begin when others have ended
+  // Configurations that begin when others have ended; of a segment, the most that may meet there
+  // where not all of them fit together, so that some wait.
+  int32_t n_waiting = 0;
   // What the server may have to put into files, about: results that are taken early to make room
   // for them; of a segment, the models that one hop brings to it.
   int64_t bytes_aside = 0;

@@ -191,6 +191,7 @@ def within(limit, configs, output, setting=""):
     query(connection, f"SET hopper.memory_limit = {limit}; SET statement_mem = '120MB'; {setting}")
     try:
         fit(connection, TABLE, output, configs, 2, ", threads := 2")
+        return "".join(connection.notices)
     finally:
         connection.close()
 
@@ -200,7 +201,8 @@ def test_models_that_do_not_fit_together_wait(bulky):
     greenplum, postgres = bulky
     fit(postgres, TABLE, "bulky_together", "bulky_8", 2)
     for limit in (40, 16):
-        within(limit, "bulky_8", "bulky_together")
+        notices = within(limit, "bulky_8", "bulky_together")
+        assert ("meet on a segment, some wait for others to go on" in notices) == (limit == 16), notices
         assert digests(greenplum, "bulky_together") == digests(postgres, "bulky_together")
         query(greenplum, "SELECT hopper.drop_model('bulky_together')")
     # in files of the statement

@@ -180,7 +180,16 @@ hopper_driver_load(hopper_driver *run)
 		hopper_require_temporary(plan->bytes_aside, "moving models between segments",
 								 "Raise statement_mem or temp_file_limit, or train fewer "
 								 "configurations at a time.");
-	if (plan->max_reads == 0 || run->training->ended)
+	if (run->training->ended)
+		return;
+	if (plan->n_waiting > 0)
+		ereport(NOTICE,
+				(errmsg("%s \"%s\": models exceed hopper.memory_limit where up to %s meet on a "
+						"segment, some wait for others to go on", run->training->function,
+						run->training->shown,
+						hopper_plural(plan->n_waiting, "configuration", "configurations")),
+				 errdetail("Meanwhile they lie in temporary files.")));
+	if (plan->max_reads == 0)
 		return;
 	ereport(NOTICE,
 			(errmsg("%s \"%s\": data and models of a segment exceed hopper.memory_limit, each "

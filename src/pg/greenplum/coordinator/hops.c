@@ -166,12 +166,13 @@ hopper_hops_load(hopper_hops *hops)
 	numerics_class = agreed_class(n);
 	SPI_freetuptable(SPI_tuptable);
 	hopper_select_latest("SELECT pg_catalog.max(" NUMBER("1") "), pg_catalog.max(" NUMBER("2") "),"
-						 " pg_catalog.max(" NUMBER("3") "), pg_catalog.max(" NUMBER("4") ")"
-						 " FROM %s", hops->log.quoted);
+						 " pg_catalog.max(" NUMBER("3") "), pg_catalog.max(" NUMBER("4") "),"
+						 " pg_catalog.max(" NUMBER("5") ") FROM %s", hops->log.quoted);
 	hops->plan.max_reads = (int32) hopper_int_cell(&hops->log, 0, 1, 0, PG_INT32_MAX);
 	hops->plan.bytes_data = hopper_int_cell(&hops->log, 0, 2, 0, PG_INT64_MAX);
 	hops->plan.bytes_models = hopper_int_cell(&hops->log, 0, 3, 0, PG_INT64_MAX);
 	hops->plan.bytes_aside = hopper_int_cell(&hops->log, 0, 4, 0, PG_INT64_MAX);
+	hops->plan.n_waiting = (int32) hopper_int_cell(&hops->log, 0, 5, 0, PG_INT32_MAX);
 	SPI_freetuptable(SPI_tuptable);
 	return numerics_class;
 }

@@ -340,7 +340,7 @@ hopper_sql_segment_load(PG_FUNCTION_ARGS)
 /*
  * segment_load_end(internal): three lines, the numerics class of this segment, its build, and how
  * often it reads a partition at most (0: its data stay in memory), bytes of data, of models, and of
- * the models that one hop brings to it
+ * the models that one hop brings to it, and how many may meet there where some have to wait
  */
 Datum
 hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
@@ -351,12 +351,13 @@ hopper_sql_segment_load_end(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	hopper_torch()->group.get_info(current.group, &info);
 	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%s\n%s\n%d " INT64_FORMAT " " INT64_FORMAT
-											  " " INT64_FORMAT,
+											  " " INT64_FORMAT " %d",
 											  info.numerics_class, hopper_torch_library_id(),
 											  current.plan.resident ? 0 : current.plan.max_reads,
 											  (int64) current.plan.bytes_data,
 											  (int64) current.plan.bytes_models,
-											  (int64) current.plan.bytes_aside)));
+											  (int64) current.plan.bytes_aside,
+											  current.plan.n_waiting)));
 }
 
 /* --- who trains on an open run --- */
