@@ -213,6 +213,15 @@ def test_models_that_do_not_fit_together_wait(bulky):
     assert working_tables(greenplum) == []
 
 
+def test_no_room_for_temporary_files_at_all(on_segments):
+    """The server itself writes some, as soon as segments take part."""
+    connection = connect("HOPPER_GREENPLUM")
+    query(connection, "SET temp_file_limit = 0")
+    with pytest.raises(psycopg2.Error, match="needs more temporary files than temp_file_limit allows"):
+        fit(connection, "packed_6", "without_files", "configs_3", 1)
+    connection.close()
+
+
 def test_the_same_answer_near_the_limit(bulky):
     """Who fails does not depend on who meets: the one that is too large alone."""
     greenplum, _ = bulky

@@ -33,6 +33,9 @@ hopper_require_segments(void)
 {
 	MemoryContext caller = CurrentMemoryContext;
 
+	/* The server hands a cursor's snapshot on to the segments in a file of several kilobytes. */
+	hopper_require_temporary(BLCKSZ, "a statement that runs on the segments",
+							 "Raise temp_file_limit.");
 	PG_TRY();
 	{
 		/* of a run that is none: the library is all that it takes */
