@@ -51,6 +51,12 @@ class ReadOnce {
     const std::lock_guard<std::mutex> lock(mutex_);
     Clear();
   }
+  // So many bytes from now on.
+  void Bound(int64_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    most_ = bytes;
+    if (bytes_ > most_) Clear();
+  }
 
  private:
   // Beside text and value: what the map and the pointer take.
@@ -61,7 +67,7 @@ class ReadOnce {
     bytes_ = 0;
   }
 
-  const int64_t most_;
+  int64_t most_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const T>, std::less<>> values_;
   int64_t bytes_ = 0;

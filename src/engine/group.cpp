@@ -13,6 +13,7 @@
 #include "engine/group_device.h"
 #include "engine/group_traveller.h"
 #include "engine/lane_devices.h"
+#include "params/readings.h"
 #include "train/sums.h"
 
 namespace hopper {
@@ -42,6 +43,7 @@ Group::Group(const TrainingOptions& options, const DataDesc& train, const DataDe
       ring_(train_.n_partitions(), options.starts),
       account_(MemoryAccount::Create(options.memory_limit)) {
   PrepareLaneDevices();
+  ProcessReadings().Bound(account_->limit());
   if (options.use_gpus) {
     device_ =
         std::make_unique<GroupDevice>(options, precision_, account_.get(),

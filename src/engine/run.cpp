@@ -10,6 +10,7 @@
 #include "engine/failure.h"
 #include "engine/lane_devices.h"
 #include "model/work.h"
+#include "params/readings.h"
 #include "train/plan_cache.h"
 
 namespace hopper {
@@ -36,6 +37,7 @@ Run::Run(const TrainingOptions& options, const DataDesc& train, const DataDesc* 
   }
   admitted_tasks_ = LargestSum(n_workers_);
   account_ = MemoryAccount::Create(options.memory_limit);
+  ProcessReadings().Bound(account_->limit());
 }
 
 Run::~Run() {

@@ -1,5 +1,6 @@
 #include "params/readings.h"
 
+#include <algorithm>
 #include <atomic>
 
 namespace hopper {
@@ -13,6 +14,13 @@ void Readings::Forget() {
   compile.Forget();
   fit.Forget();
   models.Forget();
+}
+
+void Readings::Bound(int64_t memory_limit) {
+  const int64_t each = std::min(kBytes, memory_limit / 64);
+  compile.Bound(each);
+  fit.Bound(each);
+  models.Bound(each);
 }
 
 Readings& ProcessReadings() {

@@ -39,6 +39,9 @@ struct Readings {
 
   int64_t count() const { return compile.count() + fit.count() + models.count(); }
   void Forget();
+  // Beside a run that may take so many bytes: a 64th of them for each of the three, so that all of
+  // them stay below the 5 % by which a process may be above hopper.memory_limit.
+  void Bound(int64_t memory_limit);
 };
 
 // The process'. Thread-safe.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,32 @@ TEST(Readings, TenThousandConfigurationsAreReadOnce) {
   }
   EXPECT_EQ(readings.count() - before, 2 * kConfigurations);
   EXPECT_LE(readings.compile.bytes(), Readings::kBytes);
+}
+
+// Beside a run they hold little of what it may take, whatever was read before it.
+TEST(Readings, AreBoundedByARunsMemory) {
+  Readings& readings = ProcessReadings();
+  readings.Forget();
+  const auto read = [] {
+    for (int i = 0; i < 3000; ++i) {
+      std::vector<ParamProblem> problems;
+      ParseCompileParams("loss='mse', optimizer='SGD(learning_rate=" + std::to_string(1 + i) + ")'",
+                         &problems);
+      ParseFitParams("batch_size=" + std::to_string(1 + i), &problems);
+    }
+  };
+  read();
+  constexpr int64_t kLimit = int64_t{16} << 20;
+  const auto held = [&] {
+    return readings.compile.bytes() + readings.fit.bytes() + readings.models.bytes();
+  };
+  EXPECT_GT(held(), kLimit / 20);
+  readings.Bound(kLimit);
+  EXPECT_LE(held(), kLimit / 20);
+  read();
+  EXPECT_LE(held(), kLimit / 20);
+  EXPECT_GT(held(), 0);
+  readings.Bound(std::numeric_limits<int64_t>::max());
 }
 
 TEST(Readings, TellTheSameProblemsEachTime) {
