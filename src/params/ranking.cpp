@@ -284,7 +284,7 @@ class Ranking {
 
   std::string InCommon() const {
     const std::vector<std::string> names = Common();
-    if (names.empty()) return "Give all of them one metric, for example metrics=['accuracy'].";
+    if (names.empty()) return "Give all of them one metric, by metrics in compile_params.";
     return "They can be ranked by " + Join(names) + ".";
   }
 
