@@ -192,8 +192,8 @@ def test_a_deadlock_does_not_cost_the_models(database, reader):
 def test_nothing_keeps_a_name_of_the_making(database):
     """Constraints and indexes, too: from PostgreSQL 18 on NOT NULL is a constraint that has a name."""
     query(database, FIT, 1, True)
-    assert query(database, "SELECT conname::text FROM pg_constraint WHERE conname LIKE 'hopper\_new%%'"
-                 " UNION ALL SELECT relname::text FROM pg_class WHERE relname LIKE 'hopper\_new%%'") == []
+    assert query(database, "SELECT conname::text FROM pg_constraint WHERE conname LIKE 'hopper\\_new%%'"
+                 " UNION ALL SELECT relname::text FROM pg_class WHERE relname LIKE 'hopper\\_new%%'") == []
 
 
 def test_a_cancel_is_heard_while_it_waits(database, reader):
