@@ -17,7 +17,7 @@ namespace {
 
 class GroupMemory : public ::testing::Test {
  protected:
-  GroupMemory() : train_(Rows(1, 200, 6)), valid_(Rows(2, 60, 3)) {
+  GroupMemory() : train_(Rows(1, Repetitions(200), 6)), valid_(Rows(2, Repetitions(60), 3)) {
     options_.starts = {0, 2, 4};
     options_.iterations = 3;
     options_.training_metrics = HOPPER_METRICS_EVERY;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/keras_models.h"
+#include "support/repetitions.h"
 #include "support/run_driver.h"
 
 namespace hopper {
@@ -32,7 +33,7 @@ std::string LargeJson() {
 PackedTable::Options Images() {
   PackedTable::Options options;
   options.x_shape = {16, 16, 2};
-  options.rows = 110;
+  options.rows = Repetitions(110);
   options.partitions = 3;
   return options;
 }
@@ -102,7 +103,7 @@ TEST(ThreadsPerModel, GiveTheBitsOfOneThreadInBf16) {
 TEST(ThreadsPerModel, GiveTheBitsOfOneThreadInPoolsNormsAndOptimizers) {
   PackedTable::Options images;
   images.x_shape = {48, 48, 3};
-  images.rows = 100;
+  images.rows = Repetitions(100);
   images.partitions = 3;
   const PackedTable train{images};
   Configuration config = Large(1);
@@ -146,7 +147,7 @@ void ExpectSharedSteps(const std::string& arch, const PackedTable& train,
 TEST(ThreadsPerModel, GiveTheSameBitsAgainInSeriesAndAttention) {
   PackedTable::Options series;
   series.x_shape = {24, 32};
-  series.rows = 100;
+  series.rows = Repetitions(100);
   series.partitions = 3;
   const PackedTable train{series};
   const std::string arch = R"({"class_name": "Functional", "keras_version": "2.15.0", "config": {
@@ -188,7 +189,7 @@ TEST(ThreadsPerModel, GiveTheSameBitsAgainInConvolutionsByColumnsAndTransposedOn
 TEST(ThreadsPerModel, GiveTheBitsOfOneThreadInDepthwiseConvolutions) {
   PackedTable::Options images;
   images.x_shape = {24, 20, 40};
-  images.rows = 100;
+  images.rows = Repetitions(100);
   images.partitions = 3;
   const PackedTable train{images};
   const std::string arch = KerasSequential(
