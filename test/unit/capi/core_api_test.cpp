@@ -4,71 +4,21 @@
 #include <gtest/gtest.h>
 #include <link.h>
 
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "model_hopper/core.h"
-#include "support/cpu_clock.h"
+#include "capi/core_library.h"
 #include "support/keras_models.h"
 
+namespace hopper {
 namespace {
-
-using hopper::KerasDense;
-using hopper::KerasLayer;
-using hopper::KerasSequential;
-using Json = nlohmann::json;
-using Table = std::vector<std::vector<std::string>>;
-
-hopper_core_api_get_fn Getter() {
-  static void* library = dlopen(HOPPER_CORE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    ADD_FAILURE() << dlerror();
-    return nullptr;
-  }
-  return reinterpret_cast<hopper_core_api_get_fn>(dlsym(library, "hopper_core_api_get"));
-}
-
-const hopper_core_api& Api() { return *Getter()(HOPPER_API_VERSION); }
-
-// Copies the cells and frees the rows; NULL reads "NULL".
-Table Take(hopper_rows* rows) {
-  Table table;
-  for (int32_t r = 0; r < rows->n_rows; ++r) {
-    table.emplace_back();
-    for (int32_t c = 0; c < rows->n_columns; ++c) {
-      const char* cell = rows->cells[static_cast<size_t>(r) * rows->n_columns + c];
-      table.back().push_back(cell == nullptr ? "NULL" : cell);
-    }
-  }
-  Api().rows_free(rows);
-  return table;
-}
-
-std::string Show(const hopper_error& e) {
-  return std::to_string(e.code) + " " + e.message + " | " + e.detail + " | " + e.hint;
-}
-
-Json KerasModels() {
-  std::ifstream file(std::string(HOPPER_TEST_DIR) + "/baseline/keras_json/keras-3.10.0.json");
-  return Json::parse(file).at("accepted");
-}
-
-std::string Architecture(const std::string& name) {
-  for (const Json& model : KerasModels()) {
-    if (model.at("name") == name) return model.at("architecture").dump();
-  }
-  ADD_FAILURE() << "no model " << name;
-  return "";
-}
 
 TEST(CoreApi, AnotherVersionGetsNothing) {
   ASSERT_NE(Getter(), nullptr);
@@ -176,172 +126,6 @@ TEST(CoreApi, MetricsAreListedAsTheyAreRead) {
   }
   EXPECT_EQ(seen.count("auc"), 1u);
   EXPECT_EQ(seen.count("huber"), 1u);
-}
-
-// Counts and shapes as real Keras reported them when it wrote the architectures.
-TEST(CoreApi, InspectModelAgreesWithKeras) {
-  int inspected = 0;
-  for (const Json& model : KerasModels()) {
-    const std::string json = model.at("architecture").dump();
-    const Json& says = model.at("says");
-    if (says.at("inputs").size() != 1 || says.at("outputs").size() != 1) continue;
-    hopper_model_info info;
-    std::memset(&info, 0xAB, sizeof(info));
-    hopper_error error = {};
-    if (Api().inspect_model(json.data(), json.size(), &info, &error) != HOPPER_OK) {
-      // Keras knows the shape of a model that it has built; its JSON does not say it.
-      EXPECT_NE(std::string(error.message).find("input shape"), std::string::npos)
-          << model.at("name") << ": " << Show(error);
-      continue;
-    }
-    ++inspected;
-    EXPECT_EQ(info.n_parameters, says.at("parameters").get<int64_t>()) << model.at("name");
-    EXPECT_EQ(info.n_trainable, says.at("trainable").get<int64_t>()) << model.at("name");
-    const auto input = says.at("inputs")[0].get<std::vector<int64_t>>();
-    EXPECT_EQ(std::vector<int64_t>(info.input_shape, info.input_shape + info.input_rank), input);
-    const auto output = says.at("outputs")[0].get<std::vector<int64_t>>();
-    EXPECT_EQ(std::vector<int64_t>(info.output_shape, info.output_shape + info.output_rank),
-              output);
-    EXPECT_EQ(std::strlen(info.architecture_hash), 32u);
-    hopper_rows* ends = nullptr;
-    ASSERT_EQ(Api().model_ends(json.data(), json.size(), &ends, &error), HOPPER_OK);
-    ASSERT_EQ(ends->n_columns, 6);
-    EXPECT_EQ(std::string(ends->cells[0]), "input");
-    EXPECT_EQ(std::string(ends->cells[6 * (ends->n_rows - 1)]), "output");
-    if (ends->n_rows == 2) {
-      const auto shape_text = [](const std::vector<int64_t>& shape) {
-        std::string text;
-        for (const int64_t extent : shape)
-          text += (text.empty() ? "" : "x") + std::to_string(extent);
-        return text;
-      };
-      EXPECT_EQ(std::string(ends->cells[2]), shape_text(input)) << model.at("name");
-      EXPECT_EQ(std::string(ends->cells[6 + 2]), shape_text(output)) << model.at("name");
-    }
-    Api().rows_free(ends);
-    EXPECT_GT(info.flops, 0);
-    EXPECT_EQ(Api().check_weights(json.data(), json.size(), nullptr, info.n_parameters, &error),
-              HOPPER_OK);
-    EXPECT_EQ(Api().check_weights(json.data(), json.size(), nullptr, info.n_parameters + 1, &error),
-              HOPPER_INVALID_PARAMETER);
-    EXPECT_NE(std::string(error.message).find("parameters"), std::string::npos) << error.message;
-  }
-  EXPECT_GE(inspected, 10);
-}
-
-TEST(CoreApi, WeightsThatAreNotFinite) {
-  const std::string json = Architecture("mlp");
-  hopper_model_info info;
-  hopper_error error = {};
-  ASSERT_EQ(Api().inspect_model(json.data(), json.size(), &info, &error), HOPPER_OK);
-  std::vector<float> weights(static_cast<size_t>(info.n_parameters), 0.5F);
-  const auto check = [&](const std::string& model) {
-    return Api().check_weights(model.data(), model.size(), weights.data(), info.n_parameters,
-                               &error);
-  };
-  EXPECT_EQ(check(json), HOPPER_OK) << Show(error);
-  for (const float value : {NAN, INFINITY, -INFINITY}) {
-    weights.back() = value;
-    EXPECT_EQ(check(json), HOPPER_INVALID_PARAMETER);
-    EXPECT_EQ(std::string(error.message),
-              "weight \"dense_1/bias\" holds values that are not finite");
-  }
-  // Where the shapes are not known, the weight has no name.
-  const std::string open = KerasSequential({KerasDense("only", 1, "linear")});
-  EXPECT_EQ(check(open), HOPPER_INVALID_PARAMETER);
-  EXPECT_EQ(std::string(error.message), "weights hold values that are not finite");
-}
-
-// Ten times the layers take ten times the time, and too many are refused at once.
-TEST(CoreApi, ManyLayers) {
-  const auto model = [](int n) {
-    std::vector<std::string> layers{
-        KerasLayer("Activation", "a0", R"("batch_input_shape": [null, 1], "activation": "relu")")};
-    for (int i = 1; i < n; ++i) {
-      layers.push_back(
-          KerasLayer("Activation", "a" + std::to_string(i), R"("activation": "relu")"));
-    }
-    return KerasSequential(layers);
-  };
-  const auto seconds = [](const std::function<void()>& work) {
-    const double start = hopper::CpuSeconds();
-    work();
-    return hopper::CpuSeconds() - start;
-  };
-  hopper_error error = {};
-  const auto describe = [&](const std::string& json) {
-    hopper_rows* rows = nullptr;
-    ASSERT_EQ(Api().describe_model(json.data(), json.size(), nullptr, &rows, &error), HOPPER_OK)
-        << Show(error);
-    Api().rows_free(rows);
-  };
-  const std::string few = model(500), many = model(10000);
-  const double once = seconds([&] { describe(few); });
-  EXPECT_LT(seconds([&] { describe(many); }), 20 * 8 * once + 1);  // quadratic: 400 times
-  const std::string too_many = model(10001);
-  hopper_model_info info;
-  const double refusal = seconds([&] {
-    EXPECT_EQ(Api().inspect_model(too_many.data(), too_many.size(), &info, &error),
-              HOPPER_LIMIT_EXCEEDED);
-  });
-  EXPECT_EQ(std::string(error.message), "model has too many layers");
-  EXPECT_LT(refusal, 20 * 8 * once + 1);
-}
-
-TEST(CoreApi, DescribeModelSumsUp) {
-  const std::string json = Architecture("mlp");
-  hopper_rows* rows = nullptr;
-  hopper_error error = {};
-  ASSERT_EQ(Api().describe_model(json.data(), json.size(), nullptr, &rows, &error), HOPPER_OK)
-      << Show(error);
-  const Table table = Take(rows);
-  // Dense: 784 x 64 + 64 and 64 x 10 + 10 parameters, as Keras counts them.
-  ASSERT_EQ(table.size(), 4u);
-  const auto head = [&table](size_t row) {
-    return std::vector<std::string>(table[row].begin(), table[row].begin() + 6);
-  };
-  using Cells = std::vector<std::string>;
-  EXPECT_EQ(head(0), (Cells{"1", "dense", "Dense", "64", "50240", "50240"}));
-  EXPECT_EQ(table[0][7], "input");
-  EXPECT_EQ(head(1), (Cells{"2", "dropout", "Dropout", "64", "0", "0"}));
-  EXPECT_EQ(table[1][7], "dense");
-  EXPECT_EQ(head(2), (Cells{"3", "dense_1", "Dense", "10", "650", "650"}));
-  EXPECT_EQ(table[2][7], "dropout");
-  EXPECT_EQ(head(3), (Cells{"NULL", "total", "rules of Keras 3", "10", "50890", "50890"}));
-  int64_t flops = 0;
-  for (size_t i = 0; i < 3; ++i) flops += std::stoll(table[i][6]);
-  EXPECT_EQ(std::to_string(flops), table[3][6]);
-}
-
-TEST(CoreApi, DescribeModelNamesAllInputs) {
-  const std::string json = Architecture("residual");
-  hopper_rows* rows = nullptr;
-  hopper_error error = {};
-  ASSERT_EQ(Api().describe_model(json.data(), json.size(), nullptr, &rows, &error), HOPPER_OK)
-      << Show(error);
-  bool several = false;
-  for (const auto& row : Take(rows)) several = several || row[7].find(", ") != std::string::npos;
-  EXPECT_TRUE(several);
-}
-
-TEST(CoreApi, DescribeModelOfEveryKerasModelAddsUp) {
-  for (const Json& model : KerasModels()) {
-    const std::string json = model.at("architecture").dump();
-    hopper_rows* rows = nullptr;
-    hopper_error error = {};
-    if (Api().describe_model(json.data(), json.size(), nullptr, &rows, &error) != HOPPER_OK)
-      continue;
-    const Table table = Take(rows);
-    int64_t parameters = 0, trainable = 0, flops = 0;
-    for (size_t i = 0; i + 1 < table.size(); ++i) {
-      parameters += std::stoll(table[i][4]);
-      trainable += std::stoll(table[i][5]);
-      flops += std::stoll(table[i][6]);
-    }
-    EXPECT_EQ(std::to_string(parameters), table.back()[4]) << model.at("name");
-    EXPECT_EQ(std::to_string(trainable), table.back()[5]) << model.at("name");
-    EXPECT_EQ(std::to_string(flops), table.back()[6]) << model.at("name");
-  }
 }
 
 TEST(CoreApi, ErrorsAreFilled) {
@@ -630,3 +414,4 @@ TEST(CoreApi, DamagedStatesAreRefused) {
 }
 
 }  // namespace
+}  // namespace hopper

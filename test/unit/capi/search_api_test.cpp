@@ -1,5 +1,4 @@
 // Searches as the glue drives them, through the core's table.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,18 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "model_hopper/core.h"
+#include "capi/core_library.h"
 #include "model_hopper/search.h"
 
+namespace hopper {
 namespace {
 
-const hopper_core_api* Core() {
-  static void* library = dlopen(HOPPER_CORE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-  const auto get = reinterpret_cast<hopper_core_api_get_fn>(dlsym(library, "hopper_core_api_get"));
-  return get(HOPPER_API_VERSION);
-}
-
-const hopper_search_api& Api() { return Core()->search; }
+const hopper_search_api& SearchApi() { return Api().search; }
 
 // A pool keeps a trial's state from one leg to the next, and drops it when the search says so. What
 // is told last may have begun first, so that several results count at once.
@@ -45,9 +39,9 @@ class RestingStates {
     options.max_iterations = options.keep = HOPPER_NO_BUDGET;
     options.max_seconds = options.target = std::numeric_limits<double>::quiet_NaN();
     hopper_error error = {};
-    EXPECT_EQ(Api().start(&options, &search_, &error), 0) << error.message << error.detail;
+    EXPECT_EQ(SearchApi().start(&options, &search_, &error), 0) << error.message << error.detail;
   }
-  ~RestingStates() { Api().free(search_); }
+  ~RestingStates() { SearchApi().free(search_); }
   RestingStates(const RestingStates&) = delete;
   RestingStates& operator=(const RestingStates&) = delete;
 
@@ -60,12 +54,13 @@ class RestingStates {
       resting_.insert(leg.trial);
       const double loss = std::fmod(static_cast<double>((leg.trial + 1) * 7919), 31.0);
       hopper_error error = {};
-      EXPECT_EQ(Api().tell(search_, leg.trial, &loss, 1, nullptr, &error), 0)
+      EXPECT_EQ(SearchApi().tell(search_, leg.trial, &loss, 1, nullptr, &error), 0)
           << error.message << error.detail;
-      for (int64_t trial = 0; (trial = Api().next_stopped(search_)) >= 0;) resting_.erase(trial);
+      for (int64_t trial = 0; (trial = SearchApi().next_stopped(search_)) >= 0;)
+        resting_.erase(trial);
       Begin();
     }
-    EXPECT_EQ(Api().done(search_), 1);
+    EXPECT_EQ(SearchApi().done(search_), 1);
     return went_on_;
   }
 
@@ -75,7 +70,7 @@ class RestingStates {
     int32_t n = 0;
     hopper_error error = {};
     do {
-      ASSERT_EQ(Api().ask(search_, legs, 4, &n, &error), 0) << error.message << error.detail;
+      ASSERT_EQ(SearchApi().ask(search_, legs, 4, &n, &error), 0) << error.message << error.detail;
       for (int32_t i = 0; i < n; ++i) {
         if (legs[i].from > 0) {
           EXPECT_EQ(resting_.count(legs[i].trial), 1U) << "trial " << legs[i].trial;
@@ -114,7 +109,7 @@ std::string Network(int units) {
 double CostOf(const std::string& network, int epochs) {
   hopper_model_info info = {};
   hopper_error error = {};
-  EXPECT_EQ(Core()->inspect_model(network.data(), network.size(), &info, &error), 0);
+  EXPECT_EQ(Api().inspect_model(network.data(), network.size(), &info, &error), 0);
   return 3.0 * static_cast<double>(info.flops + 1) * kRows * epochs;
 }
 
@@ -149,9 +144,9 @@ class TwoArchitectures {
     options.max_configs = options.max_iterations = options.keep = HOPPER_NO_BUDGET;
     options.max_seconds = options.target = std::numeric_limits<double>::quiet_NaN();
     hopper_error error = {};
-    EXPECT_EQ(Api().start(&options, &search_, &error), 0) << error.message << error.detail;
+    EXPECT_EQ(SearchApi().start(&options, &search_, &error), 0) << error.message << error.detail;
   }
-  ~TwoArchitectures() { Api().free(search_); }
+  ~TwoArchitectures() { SearchApi().free(search_); }
   TwoArchitectures(const TwoArchitectures&) = delete;
   TwoArchitectures& operator=(const TwoArchitectures&) = delete;
 
@@ -159,23 +154,24 @@ class TwoArchitectures {
   std::map<int64_t, double> Run() {
     std::vector<int64_t> running;
     hopper_error error = {};
-    while (Api().done(search_) == 0) {
+    while (SearchApi().done(search_) == 0) {
       hopper_search_assignment legs[4];
       int32_t n = 0;
-      EXPECT_EQ(Api().ask(search_, legs, 4, &n, &error), 0) << error.message;
+      EXPECT_EQ(SearchApi().ask(search_, legs, 4, &n, &error), 0) << error.message;
       for (int32_t i = 0; i < n; ++i) running.push_back(legs[i].trial);
       const double loss = 1;
-      EXPECT_EQ(Api().tell(search_, running.back(), &loss, 1, nullptr, &error), 0) << error.message;
+      EXPECT_EQ(SearchApi().tell(search_, running.back(), &loss, 1, nullptr, &error), 0)
+          << error.message;
       running.pop_back();
     }
     std::map<int64_t, double> times;
     hopper_rows* rows = nullptr;
-    EXPECT_EQ(Api().results(search_, &rows, &error), 0) << error.message;
+    EXPECT_EQ(SearchApi().results(search_, &rows, &error), 0) << error.message;
     for (int row = 0; row < rows->n_rows; ++row) {
       const char* const* cells = rows->cells + static_cast<ptrdiff_t>(row) * rows->n_columns;
       times[std::stoll(cells[0])] = std::stod(cells[6]);
     }
-    Core()->rows_free(rows);
+    Api().rows_free(rows);
     return times;
   }
 
@@ -184,14 +180,14 @@ class TwoArchitectures {
     std::vector<double> costs;
     hopper_rows* rows = nullptr;
     hopper_error error = {};
-    EXPECT_EQ(Api().trials(search_, 0, &rows, &error), 0) << error.message;
+    EXPECT_EQ(SearchApi().trials(search_, 0, &rows, &error), 0) << error.message;
     for (int row = 0; row < rows->n_rows; ++row) {
       const char* const* cells = rows->cells + static_cast<ptrdiff_t>(row) * rows->n_columns;
       const int epochs = std::string(cells[3]).find("epochs=3") == std::string::npos ? 1 : 3;
       const std::string& network = networks_[cells[1][0] - '1'];
       costs.push_back(5 * (known ? CostOf(network, epochs) : 1.0));
     }
-    Core()->rows_free(rows);
+    Api().rows_free(rows);
     return costs;
   }
 
@@ -219,3 +215,4 @@ TEST(SearchApi, VirtualTimeCountsFloatingPointOperations) {
 }
 
 }  // namespace
+}  // namespace hopper
