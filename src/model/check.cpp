@@ -11,6 +11,7 @@
 #include "model/layers/embedding/embedding.h"
 #include "model/spec.h"
 #include "params/loss_type.h"
+#include "params/metric_params.h"
 #include "params/metric_type.h"
 #include "params/monitor.h"
 
@@ -39,11 +40,6 @@ bool SameButForChannels(Shape a, Shape b) {
   while (a.size() > 1 && a.back() == 1) a.pop_back();
   while (b.size() > 1 && b.back() == 1) b.pop_back();
   return a == b;
-}
-
-bool IsNamed(const MetricParams& metric, const char* name) {
-  const std::vector<std::string>& names = metric.type->names;
-  return !names.empty() && names.front() == name;
 }
 
 // One distinct architecture.
@@ -283,9 +279,9 @@ class ConfigCheck {
       const bool curve = summed == Summed::kBuckets || summed == Summed::kBucketsAndZero;
       if (metric.loss_options.from_logits) continue;
       if (metric.threshold || !(accuracy || curve || (counts && !metric.top_k))) continue;
-      const char* own = accuracy                 ? "Use BinaryAccuracy(threshold=0)"
-                        : IsNamed(metric, "auc") ? "Use AUC(from_logits=True)"
-                                                 : nullptr;
+      const char* own = accuracy                    ? "Use BinaryAccuracy(threshold=0)"
+                        : MetricId(metric) == "auc" ? "Use AUC(from_logits=True)"
+                                                    : nullptr;
       Warn("metric \"" + metric.name + "\" takes outputs for probabilities, but they are logits",
            curve ? "It counts outputs between 0 and 1." : "It cuts them at 0.5.",
            own == nullptr

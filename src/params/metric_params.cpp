@@ -87,6 +87,12 @@ Direction MetricDirection(const MetricParams& metric) {
   return metric.ascends ? Direction::kUp : metric.type->direction;
 }
 
+std::string MetricId(const MetricParams& metric) {
+  const MetricType& type = *metric.type;
+  if (!type.names.empty()) return type.names.front();
+  return type.aliases.empty() ? LossName(metric.loss) : type.aliases.front();
+}
+
 Direction NamedDirection(const std::string& text) {
   ExpressionText expression;
   if (SplitExpression(text, &expression))

@@ -28,13 +28,21 @@ std::string WithoutBlanks(const std::string& text) {
 std::string IdentityOf(const MetricParams& metric) {
   const std::string written = WithoutBlanks(metric.name);
   if (metric.loss_options.expression != nullptr) return written;
-  const bool is_loss = metric.type->names.empty();
-  std::string name = is_loss ? LossName(metric.loss) : metric.type->names[0];
-  name = metric.prefix + (metric.weighted ? "weighted_" : "") + name;
-  if (name == "top_k") name += std::to_string(metric.k);
+  const std::string id = MetricId(metric);
+  std::string name = metric.prefix + (metric.weighted ? "weighted_" : "") + id;
+  if (id == "top_k") name += std::to_string(metric.k);
   const size_t arguments = written.find('(');
   if (arguments == std::string::npos || written.compare(arguments, 2, "()") == 0) return name;
   return name + written.substr(arguments);
+}
+
+// The identity of a metric that the user has written, or nothing.
+std::string Canonical(const std::string& wanted) {
+  std::vector<ParamProblem> problems;
+  CompileParams params;
+  ProblemList list(&problems);
+  ReadMetric(Value::String(wanted), &params, &list);
+  return params.metrics.empty() || !problems.empty() ? "" : IdentityOf(params.metrics[0]);
 }
 
 // What one text of compile_params has to be compared by. Configurations of a run share few texts.
@@ -229,15 +237,6 @@ class Ranking {
     return PlaceOf(candidates.identities, Canonical(wanted));
   }
 
-  // The identity of a metric that the user has written, or nothing.
-  static std::string Canonical(const std::string& wanted) {
-    std::vector<ParamProblem> problems;
-    CompileParams params;
-    ProblemList list(&problems);
-    ReadMetric(Value::String(wanted), &params, &list);
-    return params.metrics.empty() || !problems.empty() ? "" : IdentityOf(params.metrics[0]);
-  }
-
   static Ranked OfLoss(const Candidates& candidates, bool mixed) {
     Ranked one;
     one.name = kLoss;
@@ -293,6 +292,14 @@ class Ranking {
 };
 
 }  // namespace
+
+std::string SameMetric(const std::vector<MetricParams>& metrics, const std::string& wanted) {
+  const std::string identity = Canonical(wanted);
+  for (const MetricParams& metric : metrics) {
+    if (!metric.of_loss && IdentityOf(metric) == identity) return metric.name;
+  }
+  return "";
+}
 
 std::optional<Problem> DifferentLosses(const std::vector<RankedConfig>& configs,
                                        const std::string& measure) {

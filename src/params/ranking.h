@@ -39,6 +39,10 @@ struct RankedConfig {
 std::vector<Ranked> RankConfigs(const std::vector<RankedConfig>& configs,
                                 const std::string& rank_by, bool lenient);
 
+// Which of the metrics the user's text means under another name, "acc" for "accuracy": as it is
+// written there, or nothing.
+std::string SameMetric(const std::vector<MetricParams>& metrics, const std::string& wanted);
+
 // What is wrong with comparing all by `measure`, if that is "loss" or the loss of an output:
 // configurations have different ones. The hint says what a search can compare them by.
 std::optional<Problem> DifferentLosses(const std::vector<RankedConfig>& configs,

@@ -5,6 +5,7 @@
 
 #include "model/work.h"
 #include "optim/optimizer.h"
+#include "params/metric_params.h"
 #include "train/lane_array.h"
 #include "train/trainer_parts.h"
 
@@ -31,11 +32,10 @@ void Write(std::ostream& out, const MetricParams& metric) {
   if (metric.part > 0 || metric.of_loss || metric.weighted) {
     out << metric.part << ' ' << metric.of_loss << ' ' << metric.weighted << ' ';
   }
-  // By what the row says: LossMetric() has no name, and rows of two libraries differ in address.
-  const std::vector<std::string>& names = metric.type->names;
-  out << (names.empty() ? "" : names.front()) << ' ' << static_cast<int>(metric.type->summed) << ' '
-      << metric.k << ' ' << static_cast<int>(metric.loss) << ' ' << metric.threshold.value_or(-1.0)
-      << ' ' << metric.top_k.value_or(-1) << ' ' << metric.class_id.value_or(-1) << ' '
+  // By what the row says, because rows of two libraries differ in address.
+  out << MetricId(metric) << ' ' << static_cast<int>(metric.type->summed) << ' ' << metric.k << ' '
+      << static_cast<int>(metric.loss) << ' ' << metric.threshold.value_or(-1.0) << ' '
+      << metric.top_k.value_or(-1) << ' ' << metric.class_id.value_or(-1) << ' '
       << static_cast<int>(metric.average) << ' ' << metric.beta << ' '
       << static_cast<int>(metric.curve) << ' ' << static_cast<int>(metric.summation) << ' '
       << metric.num_thresholds << ' ' << metric.bound << ' ' << metric.ignore_class.value_or(-1)

@@ -71,6 +71,31 @@ TEST(Ranking, TakesTheLossWhereMetricsDiffer) {
             "loss/1 0");
 }
 
+TEST(Ranking, TellsErrorsApart) {
+  const std::string both = Params("mse", "['mse', 'mae', 'cosine_similarity', 'hinge']");
+  const std::string other = both + " ";
+  EXPECT_EQ(Shown({both, other}, "mse"), "mse/1 1");
+  EXPECT_EQ(Shown({both, other}, "mae"), "mae/1 2");
+  EXPECT_EQ(Shown({both, other}, "MeanAbsoluteError"), "mae/1 2");
+  EXPECT_EQ(Shown({both, other}, "cosine_similarity"), "cosine_similarity/1 3");
+  EXPECT_EQ(Shown({both, other}, "hinge"), "hinge/1 4");
+  EXPECT_EQ(Shown({Params("huber", "['mse', 'mae']"), Params("huber", "['mae', 'mse']")}),
+            "mse/1 1, mse/1 2");
+  EXPECT_EQ(Shown({Params("huber", "['mse']"), Params("huber", "['mae']")}), "loss/1 0");
+  EXPECT_EQ(Shown({Params("mse", "['mse']"), Params("mae", "['mae']")}), "mse/1 1, mae/2 1");
+  EXPECT_EQ(Shown({Params("mse", "['mae']"), Params("mae", "['cosine_similarity']")}),
+            "mae/1 1, cosine_similarity/2 1");
+}
+
+TEST(Ranking, TellsTheTopsOfOutputsApart) {
+  const std::string text =
+      Params("['mse', 'mse']", "[['top_2_accuracy', 'top_3_accuracy'], ['mae']]");
+  const std::vector<std::string> shown = {"a_top_2_accuracy", "a_top_3_accuracy", "b_mae", "a_loss",
+                                          "b_loss"};
+  EXPECT_EQ(ShownOf({{text, shown}, {text + " ", shown}}, "a_top_3_accuracy"),
+            "a_top_3_accuracy/1 2");
+}
+
 TEST(Ranking, NeverComparesDifferentThings) {
   EXPECT_EQ(
       Shown({Params("mse", "['mae']"), Params("bce", "['accuracy']"), Params("mse", "['mae']"),

@@ -479,6 +479,8 @@ TEST_F(LaneArrayTest, TheKeyTellsWhatLanesShare) {
   EXPECT_NE(with("Dice(axis=1)", "mae"), with("Dice", "mae"));
   EXPECT_NE(with("expr: mean(square(y - p))", "mae"), with("expr: mean(abs(y - p))", "mae"));
   EXPECT_NE(with("mse", "expr: mean(y - p)"), with("mse", "expr: mean(p - y)"));
+  EXPECT_NE(with("huber", "mse"), with("huber", "mae"));
+  EXPECT_NE(with("huber", "cosine_similarity"), with("huber", "mae"));
   EXPECT_NE(with("mse", "FBetaScore(beta=2)"), with("mse", "FBetaScore(beta=3)"));
   EXPECT_NE(with("mse", "Precision(class_id=1)"), with("mse", "Precision(class_id=2)"));
   EXPECT_NE(key("loss='mse', optimizer='SGD()'", "batch_size=8, epochs=2"), base);
