@@ -112,8 +112,9 @@ std::optional<int64_t> SearchJournal::Propose(SearchProposer* proposer, int brac
   } else {
     space_exhausted_ = true;
     NoteExhausted(decision,
-                  "the search space has no configuration that was not proposed: there are " +
-                      std::to_string(trials_.size()) + " trials");
+                  "the search space has no configuration that was not proposed: there " +
+                      (trials_.size() == 1 ? "is 1 trial"
+                                           : "are " + std::to_string(trials_.size()) + " trials"));
     return {};
   }
   const int64_t trial = decision.trial;

@@ -77,6 +77,11 @@ bool Ascends(const std::string& name, std::vector<Problem>* problems) {
   return false;
 }
 
+// Of what is a metric.
+bool HasDirection(const std::string& name) {
+  return IsAlwaysMeasured(name) || NamedDirection(name) != Direction::kUnknown;
+}
+
 }  // namespace
 
 bool IsAlwaysMeasured(const std::string& name) {
@@ -112,7 +117,14 @@ std::vector<SearchObjective> ParseObjectives(const std::string& text,
       problems->push_back({ErrorCode::kInvalidParameter,
                            "objective \"" + objective.name + "\" comes twice", "", ""});
     }
+    const size_t wrong = problems->size();
     objective.ascends = Ascends(objective.name, problems);
+    if (problems->size() == wrong && !HasDirection(objective.name)) {
+      problems->push_back({ErrorCode::kInvalidParameter,
+                           "models cannot be compared by \"" + objective.name + "\"",
+                           "Nobody can say whether more or less of it is better.",
+                           "What is to be kept within a bound is said in constraints."});
+    }
     objectives.push_back(std::move(objective));
   }
   return objectives;
@@ -155,14 +167,16 @@ void RequireMetrics(const std::vector<std::string>& measures,
                                      [&](const MetricParams& m) { return m.name == name; });
       if (found) continue;
       missed.insert(name);
+      const std::string other = SameMetric(params.metrics, name);
       // What is no metric at all has been said.
       std::vector<Problem> unknown;
       (void)Ascends(name, &unknown);
       if (!unknown.empty()) continue;
       problems->push_back(
-          {ErrorCode::kInvalidParameter, "objective \"" + name + "\" is not among the metrics",
+          {ErrorCode::kInvalidParameter, "metric \"" + name + "\" is not among the metrics",
            "With compile_params \"" + config.compile_params + "\" there are " + known + ".",
-           "Add it to \"metrics\" of the compile parameters."});
+           other.empty() ? "Add it to \"metrics\" of the compile parameters."
+                         : "Write \"" + other + "\", as it is called there."});
     }
   }
 }

@@ -46,6 +46,8 @@ SELECT search('random', 'num_configs=0');
 SELECT search('random', NULL, '[0, 0.1, ''log'']');
 SELECT search('random', NULL, objective := 'acuracy');
 SELECT search('random', NULL, objective := 'mae');
+SELECT search('random', NULL, objective := 'acc');
+SELECT search('random', NULL, objective := 'accuracy, 0.1 * true_positives');
 SELECT search('random', NULL, objective := 'accuracy >= 0.9');
 SELECT search('random', NULL, objective := 'accuracy; loss');
 SELECT search('random', NULL, objective := '2 * accuracy, loss * 2');
