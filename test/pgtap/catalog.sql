@@ -3,7 +3,7 @@ CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION model_hopper;
 
 BEGIN;
-SELECT plan(18);
+SELECT plan(19);
 
 SELECT has_schema('hopper');
 SELECT has_extension('model_hopper');
@@ -53,6 +53,12 @@ SELECT is_empty(
     $$ SELECT function FROM hopper.help()
        WHERE NOT EXISTS (SELECT FROM hopper.help(function) AS line WHERE line LIKE '%SELECT %hopper.' || function || '(%') $$,
     'help(function) shows an example of each');
+SELECT is_empty(
+    $$ SELECT function, line FROM (
+           SELECT f.function, h.line, lead(h.line) OVER (PARTITION BY f.function ORDER BY h.at) AS behind
+           FROM hopper.help() f, LATERAL hopper.help(f.function) WITH ORDINALITY AS h(line, at)) lines
+       WHERE line ~ '^  [a-z]' AND coalesce(behind, '') !~ '^      [^ ]' $$,
+    'help(function) says behind each argument what it means');
 SELECT throws_ok($$ SELECT hopper.help('fit_multipel_model') $$, '42883',
     'there is no function "fit_multipel_model" in model_hopper', 'help() refuses what it does not know');
 SELECT is_empty(

@@ -11,8 +11,8 @@
  *			SELECT ...
  *
  *		The number gives the order in which users come to functions. Those of one name share the
- *		comment of the first of them. docs/reference/functions.md is made of the same
- *		(scripts/reference).
+ *		comment of the first of them, and what the comments of the others say of arguments that it
+ *		does not name. docs/reference/functions.md is made of the same (scripts/reference).
  */
 #include "pg/server/glue.h"
 
@@ -84,20 +84,25 @@ hopper_sql_help_function(PG_FUNCTION_ARGS)
 	require_function(name);
 	return hopper_return_query(fcinfo, psprintf(
 		"WITH " EXPLAINED ", "
-		"this AS (SELECT *,"
-		"  '\n' || regexp_replace(comment, E'\\nExample:\\n.*', '') || '\n' AS head"
+		"these AS ("
+		" SELECT p.*, row_number() OVER (ORDER BY p.oid) AS number,"
+		"  '\n' || regexp_replace(obj_description(p.oid, 'pg_proc'), E'\\nExample:\\n.*', '')"
+		"   || '\n' AS head"
+		" FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace"
+		" WHERE n.nspname = 'hopper' AND p.proname = %s), "
+		"this AS (SELECT *, (SELECT string_agg(head, '' ORDER BY number) FROM these) AS heads"
 		" FROM explained WHERE name = %s), "
+		/* Those of the first function in their order, then what the others have besides. */
 		"arguments AS ("
-		" SELECT a.name, min(a.at) AS at,"
+		" SELECT a.name, min(p.number * 1000 + a.at) AS at,"
 		"  string_agg(DISTINCT format_type(p.proargtypes[a.at - 1], NULL), ' or ') AS type,"
 		"  max(pg_get_function_arg_default(p.oid, a.at::int)) AS default"
-		" FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace,"
-		"  unnest(p.proargnames[1:p.pronargs]) WITH ORDINALITY AS a(name, at)"
-		" WHERE n.nspname = 'hopper' AND p.proname = %s GROUP BY a.name), "
+		" FROM these p, unnest(p.proargnames[1:p.pronargs]) WITH ORDINALITY AS a(name, at)"
+		" GROUP BY a.name), "
 		"said AS ("
 		" SELECT a.name, a.at, a.type,"
 		"  regexp_replace(a.default, '::[a-z_. ]+([[][]])?', '') AS default,"
-		"  coalesce(substring(head FROM '\n' || a.name || ': ([^\n]*)'), '') AS meaning"
+		"  coalesce(substring(heads FROM '\n' || a.name || ': ([^\n]*)'), '') AS meaning"
 		" FROM arguments a, this), "
 		"lines AS ("
 		" SELECT 0 AS part, 0::bigint AS at, 'hopper.' || name || ': ' || summary AS line FROM this"
