@@ -266,6 +266,7 @@ report(const hopper_pack_job *job, const hopper_pack_output *training,
 	   const hopper_pack_output *validation, double seconds)
 {
 	char	   *also = "";
+	char	   *hint = hopper_pack_scales_hint(job);
 	int64		bytes = training->bytes;
 
 	if (validation)
@@ -287,7 +288,8 @@ report(const hopper_pack_job *job, const hopper_pack_output *training,
 					seconds),
 			 errdetail("%s%s%s%s", labels_sentence(job), job->padded ? job->padded : "",
 					   training->segment_rows ? "\n" : "",
-					   training->segment_rows ? shares(training) : "")));
+					   training->segment_rows ? shares(training) : ""),
+			 hint ? errhint("%s", hint) : 0));
 }
 
 /* Packs; SPI is connected. Returns the number of rows of the source. */

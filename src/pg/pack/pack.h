@@ -140,6 +140,7 @@ typedef struct hopper_pack_job
 	char	   *padded;			/* sentences on sequences, or NULL */
 	char	   *least_label;	/* of numbers */
 	char	   *largest_label;
+	double	   *largest;		/* absolute value of each feature, or NULL (pack/scales.c) */
 	hopper_pack_row_shape row; /* once the shapes are known */
 	int64		n_rows;
 	int			n_strata;		/* 0 before the first row */
@@ -216,6 +217,13 @@ extern void hopper_pack_set_row_shape(hopper_pack_job *job);
 extern int32 hopper_pack_encode_row(const hopper_pack_job *job, const Datum *values,
 									const bool *nulls,
 							 char *key, char *body);
+/*
+ * The largest number of each feature: before the first row, whose shape is known, and of each
+ * encoded row. A sentence where they are too large to learn from, or NULL. (pack/scales.c)
+ */
+extern void hopper_pack_start_scales(hopper_pack_job *job);
+extern void hopper_pack_look_at_scales(hopper_pack_job *job, const char *x);
+extern char *hopper_pack_scales_hint(const hopper_pack_job *job);
 /* Before the first hopper_pack_count_rows(), in a context that outlives them; classes are known. */
 extern void hopper_pack_start_counting(hopper_pack_job *job);
 /* `n` more rows of a stratum */

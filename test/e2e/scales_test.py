@@ -1,0 +1,68 @@
+"""Packing says where features are too large to learn from, and is silent elsewhere."""
+
+import re
+
+import pytest
+
+from digits import connect, drop_database, query
+
+DATABASE = "hopper_scales"
+
+
+@pytest.fixture(scope="module")
+def database():
+    drop_database(DATABASE)
+    server = connect("postgres")
+    query(server, f"CREATE DATABASE {DATABASE}")
+    server.close()
+    connection = connect(DATABASE)
+    query(connection, "CREATE EXTENSION model_hopper")
+    query(connection, "CREATE TABLE wines AS SELECT i AS id, (i % 15)::real AS alcohol, 300 + 2 * i AS proline,"
+          " -i::float8 AS deficit, ARRAY[i % 3, 10 * i]::real[] AS measured, ARRAY[i, 10 * i] AS words,"
+          " i % 3 AS cultivar, i % 2 = 0 AS held_back FROM generate_series(1, 690) AS i")
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+
+
+def hint(connection, features, more="", function="training_preprocessor"):
+    """The HINT of packing these columns, or None."""
+    del connection.notices[:]
+    query(connection, f"SELECT hopper.{function}('wines', 'packed', 'cultivar', '{features}', replace => true{more})")
+    packed = [notice for notice in connection.notices if "packed" in notice]
+    assert len(packed) == 1
+    found = re.search(r"\nHINT:  (.*)", packed[0])
+    return found and found[1]
+
+
+WORDS = ("Networks learn badly from large numbers, and {} up to {}: subtract the mean and divide by the standard"
+         " deviation in a view.")
+
+
+@pytest.mark.parametrize("features, more, where, largest", [
+    ("alcohol, proline", "", '"proline" goes', "1680"),
+    ("alcohol, deficit, proline", "", '"proline", one of 2, goes', "1680"),
+    ("deficit", "", '"deficit" goes', "690"),
+    ("alcohol, proline", ", normalizing_const => 10", '"proline" goes', "1680"),
+    ("alcohol, proline", ", fold_column => 'held_back'", '"proline" goes', "1680"),
+    ("measured", "", '"measured"[2] goes', "6900"),
+])
+def test_large_numbers_are_told(database, features, more, where, largest):
+    assert hint(database, features, more) == WORDS.format(where, largest)
+
+
+@pytest.mark.parametrize("features, more", [
+    ("alcohol", ""),
+    ("alcohol, proline", ", normalizing_const => 1680"),
+    ("words", ""),  # ids
+    ('{"numbers": "proline", "alcohol": "alcohol"}', ""),
+])
+def test_others_are_not(database, features, more):
+    assert hint(database, features, more) is None
+
+
+def test_rows_for_validation_are_not_told_again(database):
+    assert hint(database, "alcohol, proline")
+    query(database, "ALTER TABLE packed RENAME TO trained")
+    query(database, "ALTER TABLE packed_summary RENAME TO trained_summary")
+    assert hint(database, "alcohol, proline", ", packed_table => 'trained'", "validation_preprocessor") is None
