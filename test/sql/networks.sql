@@ -93,3 +93,16 @@ SELECT hopper.model_id('nets', NULL);
 SELECT hopper.mlp('nets', 'numbers', 8, name := 'numbers');
 SELECT hopper.model_id('nets', 'numbers');
 SELECT hopper.model_ids('nets', VARIADIC ARRAY[NULL]::text[]);
+
+-- Several labels, each of which holds or not.
+SET client_min_messages = warning;
+CREATE TABLE tagged AS SELECT id, a, b, ARRAY[a > 0, b > 0.5] AS tags FROM points;
+SELECT hopper.training_preprocessor('tagged', 'tagged_packed', 'tags', 'a, b') AS packed \gset
+SELECT hopper.mlp('nets', 'tagged_packed', 16) AS tagger \gset
+SELECT model_arch #>> '{config,layers,2,config,activation}' AS activation FROM nets WHERE model_id = :tagger;
+SELECT models_trained FROM hopper.fit('tagged_packed', 'm8', 'nets', :tagger,
+    $$loss='binary_crossentropy', optimizer='Adam(lr=0.05)', metrics=['binary_accuracy']$$, 'batch_size=16', 20, seed := 1);
+SELECT hopper.predict('m8', 'tagged', 'id', output_table := 'tags_found', pred_type := '0.5') AS found \gset
+SELECT avg((tags = found)::int) > 0.9 AS right FROM (
+    SELECT t.id, tags, ARRAY[count(*) FILTER (WHERE class_value = '0') > 0, count(*) FILTER (WHERE class_value = '1') > 0] AS found
+    FROM tagged t LEFT JOIN tags_found USING (id) GROUP BY t.id, tags) each;

@@ -4,7 +4,8 @@
  *		their names.
  *
  * The input has the shape of the packed features, the end follows from the labels: one sigmoid unit
- * for two classes, softmax over more, one or several linear units for numbers.
+ * for two classes, softmax over more, a sigmoid for each of an array of booleans, one or several
+ * linear units for numbers.
  */
 #include "pg/catalog/models.h"
 
@@ -154,6 +155,9 @@ end_network(network *net)
 	else
 		for (int i = 0; i < data->y_rank; i++)
 			units *= data->y_shape[i];
+	/* Only arrays of booleans are packed as bytes: each says whether a label holds. */
+	if (data->y_kind == HOPPER_LABEL_ARRAY && data->y_type == HOPPER_UINT8)
+		activation = "sigmoid";
 	begin_layer(net, "Dense");
 	appendStringInfo(&net->json, ", \"units\": " INT64_FORMAT, units);
 	add_activation(net, activation);
