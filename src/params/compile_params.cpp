@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,8 @@ CompileParams Read(std::string_view text, std::vector<ParamProblem>* problems) {
       const std::string hint =
           IsOptimizerArgument(key)
               ? "It is the optimizer's: write optimizer='Adam(" + key + "=...)'."
-              : NearestNameHint(key, kKeys, OtherCompileKeys());
+          : IsFitArgument(key) ? "It belongs to the fit parameters."
+                               : NearestNameHint(key, kKeys, OtherCompileKeys());
       list.Error(ErrorCode::kInvalidParameter, "compile_params has no argument \"" + key + "\"", "",
                  hint.empty() ? "Its arguments are optimizer, loss and metrics." : hint);
     }
@@ -94,6 +96,10 @@ int64_t SizeOf(const CompileReading& reading) {
 }
 
 }  // namespace
+
+bool IsCompileArgument(const std::string& key) {
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
 
 CompileParams ParseCompileParams(std::string_view text, std::vector<ParamProblem>* problems) {
   LookAtCancel();

@@ -5,6 +5,7 @@
 
 #include "base/cancel.h"
 #include "params/callable.h"
+#include "params/optimizer_params.h"
 #include "params/other_names.h"
 #include "params/readings.h"
 #include "params/stopping_params.h"
@@ -159,7 +160,10 @@ FitParams Read(std::string_view text, std::vector<ParamProblem>* problems) {
     } else if (!stopping.Read(key, value)) {
       std::vector<std::string> keys = kKeys;
       keys.insert(keys.end(), StoppingReader::Keys().begin(), StoppingReader::Keys().end());
-      const std::string hint = NearestNameHint(key, keys, OtherFitKeys());
+      const std::string hint =
+          IsOptimizerArgument(key) ? "It is the optimizer's, and belongs to the compile parameters."
+          : IsCompileArgument(key) ? "It belongs to the compile parameters."
+                                   : NearestNameHint(key, keys, OtherFitKeys());
       list.Error(ErrorCode::kInvalidParameter, "fit_params has no argument \"" + key + "\"", "",
                  hint.empty() ? "Its arguments are batch_size, epochs, shuffle, class_weight, "
                                 "seed, patience, restore_best, monitor, mode, min_delta, baseline, "
@@ -182,6 +186,12 @@ int64_t SizeOf(const FitReading& reading) {
 }
 
 }  // namespace
+
+bool IsFitArgument(const std::string& key) {
+  const std::vector<std::string>& stopping = StoppingReader::Keys();
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end() ||
+         std::find(stopping.begin(), stopping.end(), key) != stopping.end();
+}
 
 FitParams ParseFitParams(std::string_view text, std::vector<ParamProblem>* problems) {
   LookAtCancel();

@@ -2,6 +2,8 @@
 // hints; they are not understood, so that one thing keeps one name in configurations and results.
 #pragma once
 
+#include <string>
+
 #include "base/error.h"
 
 namespace hopper {
@@ -15,5 +17,9 @@ const OtherNames& OtherLayerNames();
 const OtherNames& OtherLayerArguments();
 const OtherNames& OtherActivationNames();
 const OtherNames& OtherInitializerNames();
+
+// Right names in the wrong of the two texts.
+bool IsCompileArgument(const std::string& key);
+bool IsFitArgument(const std::string& key);
 
 }  // namespace hopper

@@ -87,6 +87,13 @@ TEST(FitParams, Messages) {
             Strings{"1 fit_params has no argument \"foo\" | HINT Its arguments are batch_size, "
                     "epochs, shuffle, class_weight, seed, patience, restore_best, monitor, mode, "
                     "min_delta, baseline, start_from_epoch and reduce_lr_on_plateau."});
+  EXPECT_EQ(
+      Problems("lr=0.1"),
+      Strings{"1 fit_params has no argument \"lr\" | HINT It is the optimizer's, and belongs to "
+              "the compile parameters."});
+  EXPECT_EQ(Problems("metrics=['mae']"),
+            Strings{"1 fit_params has no argument \"metrics\" | HINT It belongs to the compile "
+                    "parameters."});
   EXPECT_EQ(Problems("batch_size=3 epochs=2"),
             Strings{"2 fit_params cannot be parsed: expected \",\", not \"epochs\" | Position 14, "
                     "near \"ch_size=3 epochs=2\". | HINT Write, for example, batch_size=32, "

@@ -42,6 +42,8 @@ TEST(OtherNames, AreAnsweredWithOurs) {
   EXPECT_EQ(hint("optimizer='sgd', loss='mse', lr=0.1"),
             "compile_params has no argument \"lr\" | It is the optimizer's: write "
             "optimizer='Adam(lr=...)'.");
+  EXPECT_EQ(hint("optimizer='sgd', loss='mse', batch_size=32"),
+            "compile_params has no argument \"batch_size\" | It belongs to the fit parameters.");
   EXPECT_EQ(hint("optimizer='Adam(eps=1e-6)', loss='mse'"),
             "optimizer \"Adam\" has no argument \"eps\" | Perhaps you meant \"epsilon\".");
 }
