@@ -169,12 +169,31 @@ def test_search(each):
                         validation_table="packed_validation", seed=1)
     assert len(each.leaderboard("found")) > 1 and found
     assert "hyperband" in set(each.search_algorithms().algorithm)
+    space = {"parameters": {"lr": {"type": "float", "low": 1e-4, "high": 0.1, "scale": "log"}, "batch": [16, 32]},
+             "compile_params": {"loss": "categorical_crossentropy", "metrics": ["accuracy"], "optimizer": {
+                 "class_name": "Adam", "config": {"learning_rate": {"hopper": "lr"}, "amsgrad": False}}},
+             "fit_params": {"batch_size": {"hopper": "batch"}}}
+    assert list(each.describe_space("architectures", [1], space=space).parameter) == ["lr", "batch"]
+    cost = each.explain_automl("packed", "architectures", 1, space=space, automl_params={"R": 3})
+    assert "configurations" in set(cost.item)
+    each.automl("packed", "found", "architectures", "found_configs", 1, space=space, automl_params={"R": 3}, objective="accuracy",
+                validation_table="packed_validation", replace=True)
+    assert each.best_config("found").mst_key[0] == each.leaderboard("found").mst_key[0]
+    assert set(each.param_importance("found").parameter) == {"lr", "batch"}
 
 
 def test_help(one, capsys):
     assert "fit_multiple_model" in set(one.help().function)
     assert one.help("leaderboard") is None
     assert "model_table" in capsys.readouterr().out
+
+
+def test_methods_that_are_not_there(one):
+    with pytest.raises(AttributeError, match='no method "best_confg". Perhaps you meant "best_config"'):
+        one.best_confg("models")
+    with pytest.raises(AttributeError, match=r'hopper.call\("sparkline", ...\)'):
+        one.sparkline([1, 2])
+    assert not hasattr(one, "_repr_html_")
 
 
 def test_every_method_is_a_function_and_its_arguments(one):

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union
 
 from ._drivers import Notice, NoticeHandler, Result, Session, make_session
-from ._functions import CATALOGUE, Functions
+from ._functions import CATALOGUE, Functions, suggestion
 from ._progress import Progress, outside
 from ._values import as_text, by_names, feature, identifier, is_array, plain
 
@@ -201,6 +201,11 @@ class Hopper:
         elif not self._in_block and not self._session.autocommit:
             self._warn_of_transaction()
         return result
+
+    def __getattr__(self, name: str) -> Any:
+        near = suggestion(name, [method for method in dir(type(self)) if not method.startswith("_")])
+        raise AttributeError(f'Hopper has no method "{name}".{near} Functions of SQL that have none are called by'
+                             f' hopper.call("{name}", ...).')
 
     def _warn_of_transaction(self) -> None:
         """A statement that only read may have begun the transaction, without its author knowing."""
@@ -429,12 +434,13 @@ class Hopper:
                          num_iterations, validation_table=validation_table, progress=progress, **options)
 
     def automl(self, packed_table: str, model_table: str, model_arch_table: str, model_selection_table: str,
-               model_id_list: Any, compile_params_grid: Any, fit_params_grid: Any,
+               model_id_list: Any, compile_params_grid: Any = None, fit_params_grid: Any = None,
                automl_method: Optional[str] = None, automl_params: Any = None, *,
                validation_table: Optional[str] = None, progress: Optional[ProgressLike] = None, **options: Any) -> Any:
         """Searches: by Hyperband or another of search_algorithms(), whose arguments are automl_params: {'R': 27, 'eta': 3}.
 
-        options: max_seconds, max_configs, objective, seed and the others of the SQL function.
+        options: space (a dictionary, in the place of the grids), max_seconds, max_configs, objective, seed and the
+        others of the SQL function.
         """
         return self.call("automl", packed_table, model_table, model_arch_table, model_selection_table, model_id_list,
                          compile_params_grid, fit_params_grid, automl_method, automl_params,
@@ -443,6 +449,22 @@ class Hopper:
     def search_algorithms(self) -> Rows:
         """The ways to search, and their arguments."""
         return self.call("search_algorithms")
+
+    def explain_automl(self, *positional: Any, **arguments: Any) -> Rows:
+        """What a search would take, without training."""
+        return self.call("explain_automl", *positional, **arguments)
+
+    def describe_space(self, *positional: Any, **arguments: Any) -> Rows:
+        """What a search may choose: a row for each parameter."""
+        return self.call("describe_space", *positional, **arguments)
+
+    def best_config(self, model_table: str) -> Rows:
+        """The best configuration of a search."""
+        return self.call("best_config", model_table)
+
+    def param_importance(self, model_table: str) -> Rows:
+        """Which parameters made a search's good results good."""
+        return self.call("param_importance", model_table)
 
     def explain_fit(self, *positional: Any, **arguments: Any) -> Rows:
         """What a run would take, without training: seconds, memory, idle time."""
@@ -496,6 +518,10 @@ class Hopper:
     def models(self) -> Rows:
         """The tables of models that you may see: when they were trained, on what, how good the best one is."""
         return self.call("models")
+
+    def drop_packed(self, packed_table: str) -> int:
+        """Drops a packed table, its summary and what its split put aside; returns the number of tables."""
+        return int(self.call("drop_packed", packed_table))
 
     def drop_model(self, model_table: str) -> int:
         """Drops a table of models and its companions; returns the number of tables."""
