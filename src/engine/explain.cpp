@@ -281,12 +281,8 @@ void Explain::Finish() {
 
 double Explain::KeptFeatures() const {
   std::vector<const Trainer*> trainers;
-  std::vector<ModelMemory> models;
-  const auto evaluations = rules_.partitions[kTrainSplit] + rules_.partitions[kValidSplit];
   for (const Entry& entry : entries_) {
-    if (entry.trainer == nullptr) continue;
-    trainers.push_back(entry.trainer.get());
-    models.push_back(MemoryOf(*entry.trainer, threads_per_model_, evaluations));
+    if (entry.trainer != nullptr) trainers.push_back(entry.trainer.get());
   }
   const auto wanted = [&](const DataDesc& data) {
     std::vector<int32_t> all(static_cast<size_t>(data.n_partitions));
@@ -295,6 +291,12 @@ double Explain::KeptFeatures() const {
   };
   const int64_t features = SaturatingAdd(wanted(train_), valid_ == nullptr ? 0 : wanted(*valid_));
   if (features == 0) return 0.0;
+  std::vector<ModelMemory> models;
+  const auto evaluations = rules_.partitions[kTrainSplit] + rules_.partitions[kValidSplit];
+  for (const Trainer* trainer : trainers) {
+    if (cancel_.load()) return 0.0;  // each of them plans its steps once more
+    models.push_back(MemoryOf(*trainer, threads_per_model_, evaluations));
+  }
   // Of a cluster each segment has a share of the data and of the models.
   const std::set<int32_t> segments(places_.keys.of[kTrainSplit].begin(),
                                    places_.keys.of[kTrainSplit].end());

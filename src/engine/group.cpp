@@ -101,9 +101,9 @@ void Group::Enter(const ConfigSource& config, int32_t iterations) {
 void Group::KeepOnly(const std::vector<int32_t>& mst_keys) {
   RequireRest();
   if (!open_) throw Error(ErrorCode::kInternal, "configurations leave an open share alone");
+  const std::set<int32_t> stay(mst_keys.begin(), mst_keys.end());
   for (auto at = configs_.begin(); at != configs_.end();) {
-    const bool stays = std::find(mst_keys.begin(), mst_keys.end(), at->first) != mst_keys.end();
-    at = stays ? std::next(at) : configs_.erase(at);
+    at = stay.count(at->first) != 0 ? std::next(at) : configs_.erase(at);
   }
 }
 

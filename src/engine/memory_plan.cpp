@@ -50,13 +50,17 @@ int64_t WorkingMemory(const std::vector<int64_t>& tasks, int threads) {
 }
 
 ModelMemory MemoryOf(const Trainer& trainer, int parts, int evaluations) {
+  // No machine has more; a few of them can be added.
+  const auto bounded = [](int64_t bytes) { return std::min(bytes, int64_t{1} << 60); };
+  // Some metrics have a sum for each pair of classes.
+  const int64_t sums = bounded(Product({trainer.SumsBytes(), evaluations}));
   ModelMemory memory;
-  memory.state = trainer.StateBytes();
-  memory.task = trainer.MemoryEstimate(parts) - memory.state;
-  memory.running = trainer.SumsBytes();
-  memory.kept = static_cast<int64_t>(trainer.network().spec().flat_size) * int64_t{sizeof(float)} +
-                trainer.SumsBytes() * evaluations;
-  memory.travelling = memory.state + trainer.SumsBytes() * (1 + evaluations) + kReportBytes;
+  memory.state = bounded(trainer.StateBytes());
+  memory.task = bounded(trainer.MemoryEstimate(parts) - trainer.StateBytes());
+  memory.running = bounded(trainer.SumsBytes());
+  memory.kept = bounded(
+      static_cast<int64_t>(trainer.network().spec().flat_size) * int64_t{sizeof(float)} + sums);
+  memory.travelling = memory.state + memory.running + sums + kReportBytes;
   return memory;
 }
 

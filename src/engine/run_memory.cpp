@@ -90,17 +90,19 @@ int32_t Run::Waves() const {
   if (plan_->together || pool_) return 1;
   int32_t waves = 0;
   int64_t lasting = 0;
-  std::vector<int64_t> tasks;
+  LargestSum tasks(n_workers_);
   for (const auto& model : models_) {
     if (model->status == ModelStatus::kFailed) continue;
-    tasks.push_back(model->memory.task);
-    lasting += model->memory.lasting();
-    if (waves > 0 && plan_->fixed() + lasting + WorkingMemory(tasks, n_workers_) <= budget()) {
-      continue;
+    const ModelMemory& memory = model->memory;
+    const int64_t all =
+        plan_->fixed() + lasting + memory.lasting() + tasks.SumWith(memory.task, kTasksOfAModel);
+    if (waves == 0 || all > budget()) {
+      ++waves;
+      lasting = 0;
+      tasks = LargestSum(n_workers_);
     }
-    ++waves;
-    tasks = {model->memory.task};
-    lasting = model->memory.lasting();
+    lasting += memory.lasting();
+    for (int i = 0; i < kTasksOfAModel; ++i) tasks.Add(memory.task);
   }
   return std::max(waves, 1);
 }

@@ -4,7 +4,6 @@
 
 #include "model/initialize.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/philox.h"
+#include "model/orthogonal.h"
 
 namespace hopper {
 
@@ -127,84 +127,6 @@ double Fan(const WeightSpec& weight, InitializerSpec::FanMode mode) {
   }
 }
 
-// Work between two looks at `cancel`: under 0.1 s.
-constexpr double kOperations = 2e8;
-
-// mat -= (block reflector of `vectors`) * mat, as Eigen's apply_block_householder_on_the_left(),
-// for some columns at a time. Columns do not see each other, so that the bits are the same.
-template <typename Target, typename Vectors, typename Coefficients>
-bool ApplyReflectors(const std::atomic<bool>& cancel, const Vectors& vectors,
-                     const Coefficients& coefficients, bool forward, Target mat) {
-  const Eigen::Index n = vectors.cols();
-  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> factor(n, n);
-  Eigen::internal::make_block_householder_triangular_factor(factor, vectors, coefficients);
-  const Eigen::TriangularView<const Vectors, Eigen::UnitLower> v(vectors);
-  const double column = 4.0 * static_cast<double>(n) * static_cast<double>(mat.rows());
-  const Eigen::Index step =
-      std::max<Eigen::Index>(1, static_cast<Eigen::Index>(kOperations / column / 64.0)) * 64;
-  for (Eigen::Index first = 0; first < mat.cols(); first += step) {
-    if (cancel.load(std::memory_order_relaxed)) return false;
-    auto part = mat.middleCols(first, std::min(step, mat.cols() - first));
-    Eigen::MatrixXd product = v.adjoint() * part;
-    if (forward) {
-      product = factor.template triangularView<Eigen::Upper>() * product;
-    } else {
-      product = factor.template triangularView<Eigen::Upper>().adjoint() * product;
-    }
-    part.noalias() -= v * product;
-  }
-  return true;
-}
-
-// Eigen::HouseholderQR in place (its blocks of 48 columns), and then its Q, with looks at `cancel`
-// between: false where that ended it. `q` has the shape of `matrix`.
-bool OrthogonalColumns(const std::atomic<bool>& cancel, Eigen::MatrixXd* matrix,
-                       Eigen::MatrixXd* q) {
-  constexpr Eigen::Index kBlock = 48;
-  const Eigen::Index rows = matrix->rows();
-  const Eigen::Index columns = matrix->cols();  // at most `rows`
-  using Block = Eigen::Block<Eigen::MatrixXd, Eigen::Dynamic, Eigen::Dynamic>;
-  Eigen::VectorXd coefficients(columns);
-  Eigen::VectorXd scratch(columns);
-  const Eigen::Index panel = std::min(kBlock, columns);
-  for (Eigen::Index k = 0; k < columns; k += panel) {
-    if (cancel.load(std::memory_order_relaxed)) return false;
-    const Eigen::Index n = std::min(columns - k, panel);
-    Block vectors(*matrix, k, k, rows - k, n);
-    Eigen::Block<Eigen::VectorXd, Eigen::Dynamic, 1> of_panel(coefficients, k, 0, n, 1);
-    Eigen::internal::householder_qr_inplace_unblocked(vectors, of_panel, scratch.data());
-    const Eigen::Index behind = columns - k - n;
-    if (behind > 0 && !ApplyReflectors(cancel, vectors, of_panel, false,
-                                       Block(*matrix, k, k + n, rows - k, behind))) {
-      return false;
-    }
-  }
-  q->setIdentity(rows, columns);
-  const bool square = rows == columns;  // then Eigen leaves out what is still an identity
-  if (columns < kBlock || columns == 1) {
-    for (Eigen::Index k = columns; k-- > 0;) {
-      if (cancel.load(std::memory_order_relaxed)) return false;
-      Eigen::VectorXd workspace(columns);
-      q->bottomRightCorner(rows - k, square ? rows - k : columns)
-          .applyHouseholderOnTheLeft(matrix->col(k).tail(rows - k - 1), coefficients(k),
-                                     workspace.data());
-    }
-    return true;
-  }
-  const Eigen::Index size = columns < 2 * kBlock ? (columns + 1) / 2 : kBlock;
-  for (Eigen::Index i = 0; i < columns; i += size) {
-    const Eigen::Index end = columns - i;
-    const Eigen::Index k = std::max<Eigen::Index>(0, end - size);
-    const Block vectors(*matrix, k, k, rows - k, end - k);
-    const Eigen::Index first = square ? k : 0;
-    if (!ApplyReflectors(cancel, vectors, coefficients.segment(k, end - k), true,
-                         Block(*q, k, first, rows - k, columns - first))) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Columns (or rows, where there are fewer of them) of length `gain` at right angles: Q of the QR
 // decomposition of normal numbers, with the signs that make it uniform over such matrices.
 // Calls put(element, value); false where `cancel` ended it.
@@ -216,23 +138,28 @@ bool FillOrthogonal(const Draws& draws, double gain, const Shape& shape,
   const int64_t tall = std::max(rows, columns);
   const int64_t narrow = std::min(rows, columns);
   Eigen::MatrixXd normal(tall, narrow);
-  int64_t drawn = 0;
+  int64_t since = 0;  // the last look at `cancel`, numbers
+  const auto ends = [&](int64_t done) {
+    since += done;
+    if (since < kPiece) return false;
+    since = 0;
+    return cancel.load(std::memory_order_relaxed);
+  };
   for (int64_t i = 0; i < tall; ++i) {
     for (int64_t j = 0; j < narrow; ++j) normal(i, j) = draws.Normal(i * narrow + j);
-    drawn += narrow;
-    if (drawn < kPiece) continue;
-    drawn = 0;
-    if (cancel.load(std::memory_order_relaxed)) return false;
+    if (ends(narrow)) return false;
   }
   Eigen::MatrixXd q;
   if (!OrthogonalColumns(cancel, &normal, &q)) return false;
   for (int64_t j = 0; j < narrow; ++j) {
     if (normal(j, j) < 0.0) q.col(j) *= -1.0;
+    if (ends(tall)) return false;
   }
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {
       put(i * columns + j, gain * (rows >= columns ? q(i, j) : q(j, i)));
     }
+    if (ends(columns)) return false;
   }
   return true;
 }

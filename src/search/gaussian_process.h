@@ -6,8 +6,9 @@
 // In a dimension of choices the difference is 0 or 1.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
+
+#include "base/matrix_blocks.h"
 
 namespace hopper {
 

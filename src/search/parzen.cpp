@@ -1,11 +1,12 @@
 #include "search/parzen.h"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
+
+#include "base/matrix_blocks.h"
 
 namespace hopper {
 namespace {

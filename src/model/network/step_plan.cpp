@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/product.h"
+#include "model/planned/place_buffers.h"
 
 namespace hopper {
 
@@ -179,7 +181,6 @@ void StepPlan::SetLifetimes(const ModelSpec& spec) {
   }
 }
 
-// First fit, larger buffers first: two buffers share memory where their times do not overlap.
 void StepPlan::PlaceBuffers() {
   std::vector<PlanBuffer*> all;
   for (const auto& buffer : buffers_) all.push_back(buffer.get());
@@ -189,32 +190,7 @@ void StepPlan::PlaceBuffers() {
   all.erase(std::remove_if(all.begin(), all.end(),
                            [](const PlanBuffer* b) { return b->first == 0 || b->size == 0; }),
             all.end());
-  std::stable_sort(all.begin(), all.end(),
-                   [](const PlanBuffer* a, const PlanBuffer* b) { return a->size > b->size; });
-  struct Placed {
-    const PlanBuffer* buffer;
-    int64_t offset;
-    int64_t end;
-  };
-  std::vector<Placed> placed;  // by offset
-  for (PlanBuffer* buffer : all) {
-    // A cache line more, so that equal positions of two buffers do not fall into one cache set.
-    const int64_t size = (buffer->size + 15) / 16 * 16 + 16;
-    int64_t offset = 0;
-    for (const Placed& other : placed) {
-      if (other.buffer->last < buffer->first || other.buffer->first > buffer->last) continue;
-      if (offset + size <= other.offset) break;
-      offset = std::max(offset, other.end);
-    }
-    offset = std::min(offset, kMostFloats);
-    const Placed here{buffer, offset, offset + size};
-    placed.insert(
-        std::upper_bound(placed.begin(), placed.end(), here,
-                         [](const Placed& a, const Placed& b) { return a.offset < b.offset; }),
-        here);
-    offsets_.emplace_back(buffer, offset);
-    arena_floats_ = std::max(arena_floats_, offset + size);
-  }
+  arena_floats_ = hopper::PlaceBuffers(std::move(all), &offsets_);
 }
 
 bool StepPlan::reads_shadow() const {

@@ -2,6 +2,7 @@
 // counted, not seconds.
 #include <gtest/gtest.h>
 
+#include "support/cpu_clock.h"
 #include "support/keras_models.h"
 #include "support/repetitions.h"
 #include "support/run_driver.h"
@@ -65,6 +66,30 @@ TEST(ManyModels, StepsATaskGrowAsTheLogarithmOfTheModels) {
   const Counts few = Train(models / 16, 4);
   const Counts many = Train(models, 4);
   EXPECT_LE(many.steps, 3.0 * few.steps);
+}
+
+// Where they do not fit together, which of them follow which is looked at once each.
+TEST(ManyModels, ThatWaitForEachOtherArePlannedInATimeThatGrowsAsTheyDo) {
+  constexpr int kModels = 6000;
+  const PackedTable train{{}};
+  Configuration config;
+  config.arch =
+      KerasSequential({KerasDense("only", 3, "softmax", R"("batch_input_shape": [null, 20])")});
+  config.compile = "loss='sparse_categorical_crossentropy', optimizer='SGD()'";
+  config.fit = "batch_size=10";
+  RunOptions options;
+  const auto plan = [&](double* seconds) {
+    RunDriver run(RunDriver::Planned{}, options, train, nullptr);
+    for (config.key = 1; config.key <= kModels; ++config.key) run.AddConfig(config);
+    const double begin = CpuSeconds();
+    const hopper_data_plan plan = run.Plan();
+    *seconds = CpuSeconds() - begin;
+    return plan;
+  };
+  double seconds = 0.0;
+  options.memory_limit = plan(&seconds).bytes_models * 9 / 10;
+  EXPECT_GT(plan(&seconds).n_waiting, 0);
+  EXPECT_LT(seconds, 0.8);
 }
 
 }  // namespace

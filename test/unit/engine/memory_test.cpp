@@ -6,6 +6,7 @@
 #include <set>
 
 #include "data/batch.h"
+#include "engine/configuration.h"
 #include "engine/memory_plan.h"
 #include "support/group_driver.h"
 #include "support/keras_models.h"
@@ -249,6 +250,28 @@ TEST(Memory, SumsOfMetricsAreCounted) {
   options.training_metrics = HOPPER_METRICS_FINAL;
   EXPECT_GE(LeastLimit(options, {squares}, train) - without,
             (2 + train.desc().n_partitions) * sums);
+}
+
+// Of very many classes and partitions they are more than a number can tell.
+TEST(Memory, SumsBeyondAllMemoryAreNotTakenForFew) {
+  const PackedTable train{{}};
+  const DataDesc desc(train.desc());
+  const std::string arch = MlpJson(20, 1, 1 << 20);
+  ConfigSource config;
+  config.model_arch = arch;
+  config.compile_params =
+      "loss='sparse_categorical_crossentropy', optimizer='SGD()', "
+      "metrics=['accuracy', MeanIoU(num_classes=1048576)]";
+  config.fit_params = "batch_size=8";
+  Networks networks;
+  const auto trainer = MakeTrainer(config, desc, 1, Precision::kFp32, &networks);
+  ASSERT_EQ(trainer->SumsBytes() >> 43, 1);
+  for (const int evaluations : {1, 1 << 20, (1 << 20) + 1, 20000000}) {
+    const ModelMemory memory = MemoryOf(*trainer, 1, evaluations);
+    EXPECT_GE(memory.kept, int64_t{1} << 43) << evaluations;
+    EXPECT_GE(memory.travelling, int64_t{1} << 43) << evaluations;
+    EXPECT_GE(memory.alone(), memory.kept) << evaluations;
+  }
 }
 
 // Orders of examples and plans that are kept for later tasks are part of the limit.

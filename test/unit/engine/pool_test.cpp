@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <random>
 #include <set>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "engine/small_runs.h"
+#include "support/random_runs.h"
 #include "support/repetitions.h"
 
 namespace hopper {
@@ -415,9 +415,8 @@ TEST(Pool, EndsWithNobodyAndWhenItIsCancelled) {
 
 // As many as HOPPER_RANDOM_RUNS says, for bench/random_runs.
 TEST(RandomPools, End) {
-  const char* wanted = std::getenv("HOPPER_RANDOM_RUNS");
-  const int64_t runs = wanted == nullptr ? Repetitions(300) : std::atoll(wanted);
-  for (int64_t i = 0; i < runs; ++i) {
+  const RandomSeeds seeds = SeedsOfRandomRuns(Repetitions(300));
+  for (int64_t i = seeds.first; i < seeds.last; ++i) {
     SCOPED_TRACE("run " + std::to_string(i));
     std::mt19937 random(static_cast<uint32_t>(i));
     const auto draw = [&](int low, int high) {

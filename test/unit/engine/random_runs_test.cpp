@@ -1,13 +1,17 @@
 // Small runs of every kind, at random: each of them ends, and models that end have the bits that
 // they have alone.
+#include "support/random_runs.h"
+
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "support/group_driver.h"
 #include "support/keras_models.h"
 #include "support/repetitions.h"
 #include "support/run_driver.h"
@@ -36,10 +40,7 @@ class RandomRun {
     if (Draw(0, 3) == 0) return;
     RunDriver run(RunDriver::Planned{}, options_, train_, Valid());
     for (const Configuration& config : configs_) run.AddConfig(config);
-    const int64_t rows = (train_.desc().n_rows - 1) / train_.desc().n_partitions + 1;
-    const int64_t valid_rows = (valid_.desc().n_rows - 1) / valid_.desc().n_partitions + 1;
-    options_.memory_limit =
-        run.Plan().bytes_models + std::max(rows, valid_rows) * kRowBytes * Draw(1, 4);
+    options_.memory_limit = run.Plan().bytes_models + Largest() * Draw(1, 4);
   }
 
   // "" or what is wrong.
@@ -62,18 +63,38 @@ class RandomRun {
         if (result.raw.status == HOPPER_MODEL_DONE) digests[config.key] = result.digest;
       }
     }
-    if (Draw(0, 4) != 0) return "";
-    RunOptions plain = options_;
-    plain.memory_limit = int64_t{1} << 30;
-    plain.threads = 1;
-    for (const auto& [key, result] : TrainAll(plain, configs_, train_, Valid())) {
-      if (result.raw.status != HOPPER_MODEL_DONE) {
-        if (digests.count(key) != 0) return "a model failed alone only";
-        continue;
+    return Draw(0, 4) != 0 ? "" : WhereOthersDiffer(digests);
+  }
+
+  // "" or what is wrong.
+  std::string TrainOnSegments() {
+    const int segments = Draw(1, 3);
+    const std::vector<int32_t> keys = Keys(train_, segments);
+    const std::vector<int32_t> valid_keys =
+        validates_ ? Keys(valid_, segments) : std::vector<int32_t>();
+    options_.memory_limit = int64_t{1} << 30;
+    const auto on_segments = [&](const std::vector<Configuration>& configs) {
+      return std::make_unique<GroupDriver>(options_, train_, Valid(), keys, valid_keys, configs,
+                                           /*planned=*/true);
+    };
+    int64_t model = 0;
+    int64_t data = 0;
+    for (const Configuration& config : configs_) {
+      const auto alone = on_segments({config});
+      for (const auto& [key, plan] : alone->plans()) {
+        model = std::max(model, plan.bytes_models);
+        data = std::max(data, plan.bytes_data);
       }
-      if (digests[key] != result.digest) return "the bits differ";
     }
-    return "";
+    options_.memory_limit = model * Draw(1, 2) + Largest() + (data - Largest()) * Draw(0, 4) / 4;
+    const auto groups = on_segments(configs_);
+    groups->Shuffle(static_cast<uint32_t>(random_()));
+    std::map<int32_t, std::string> digests;
+    for (const auto& [key, result] : groups->Train()) {
+      if (result.raw.status == HOPPER_MODEL_DONE) digests[key] = result.digest;
+    }
+    if (groups->most_bytes() > options_.memory_limit) return "models have more than there is";
+    return WhereOthersDiffer(digests);
   }
 
   std::string Text() const {
@@ -86,6 +107,33 @@ class RandomRun {
 
  private:
   static constexpr int64_t kRowBytes = 4 + 2;
+
+  // From those of one thread with all memory.
+  std::string WhereOthersDiffer(const std::map<int32_t, std::string>& digests) const {
+    RunOptions plain = options_;
+    plain.memory_limit = int64_t{1} << 30;
+    plain.threads = 1;
+    for (const auto& [key, result] : TrainAll(plain, configs_, train_, Valid())) {
+      const auto found = digests.find(key);
+      const bool done = result.raw.status == HOPPER_MODEL_DONE;
+      if (done != (found != digests.end())) return "a model failed here or there only";
+      if (done && found->second != result.digest) return "the bits differ";
+    }
+    return "";
+  }
+  std::vector<int32_t> Keys(const PackedTable& table, int segments) {
+    std::vector<int32_t> keys;
+    for (int p = 0; p < table.desc().n_partitions; ++p) keys.push_back(Draw(1, segments));
+    return keys;
+  }
+  // Bytes of the largest partition.
+  int64_t Largest() const {
+    int64_t rows = 0;
+    for (const PackedTable* table : {&train_, &valid_}) {
+      rows = std::max<int64_t>(rows, (table->desc().n_rows - 1) / table->desc().n_partitions + 1);
+    }
+    return rows * kRowBytes;
+  }
 
   int Draw(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
   const PackedTable* Valid() const { return validates_ ? &valid_ : nullptr; }
@@ -131,14 +179,25 @@ class RandomRun {
 
 // As many as HOPPER_RANDOM_RUNS says, for bench/random_runs.
 TEST(RandomRuns, End) {
-  const char* wanted = std::getenv("HOPPER_RANDOM_RUNS");
-  const int64_t runs = wanted == nullptr ? Repetitions(1000) : std::atoll(wanted);
-  for (int64_t i = 0; i < runs; ++i) {
+  const RandomSeeds seeds = SeedsOfRandomRuns(Repetitions(1000));
+  for (int64_t i = seeds.first; i < seeds.last; ++i) {
     RandomRun run(static_cast<uint32_t>(i));
     SCOPED_TRACE("run " + std::to_string(i) + ": " + run.Text());
     ASSERT_NO_THROW(run.Limit());
     std::string problem;
     ASSERT_NO_THROW(problem = run.Train());
+    ASSERT_EQ(problem, "");
+  }
+}
+
+// On segments whose memory is short, where models wait and data come in turns.
+TEST(RandomGroups, End) {
+  const RandomSeeds seeds = SeedsOfRandomRuns(Repetitions(300));
+  for (int64_t i = seeds.first; i < seeds.last; ++i) {
+    RandomRun run(static_cast<uint32_t>(i));
+    SCOPED_TRACE("run " + std::to_string(i) + ": " + run.Text());
+    std::string problem;
+    ASSERT_NO_THROW(problem = run.TrainOnSegments());
     ASSERT_EQ(problem, "");
   }
 }

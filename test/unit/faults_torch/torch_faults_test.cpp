@@ -1,6 +1,6 @@
-// Every allocation of a run, a warm start, an evaluation and a prediction fails, libtorch's among
-// them, one after another: each time the C functions answer with an error or the work ends as ever,
-// nothing crashes or hangs, and no memory stays behind.
+// Every allocation of a run, a warm start, a search, segments, an evaluation and a prediction
+// fails, libtorch's among them, one after another: each time the C functions answer with an error
+// or the work ends as ever, nothing crashes or hangs, and no memory stays behind.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -96,7 +96,9 @@ class Faults : public ::testing::Test {
       if (partition >= 0 && buffer.partition_id != partition) continue;
       if (const int code = Api().run.add_buffer(run, &buffer, &error_); code != 0) return code;
     }
-    return partition < 0 ? 0 : Api().run.end_load(run, split, partition, &error_);
+    if (partition < 0) return 0;
+    ++loads_;
+    return Api().run.end_load(run, split, partition, &error_);
   }
 
   int PushStates(hopper_run* run) {
@@ -210,6 +212,7 @@ class Faults : public ::testing::Test {
   bool keep_ = false;
   int32_t waiting_ = 0;
   int64_t bytes_data_ = 0;
+  int loads_ = 0;
   int64_t bytes_models_ = 0;
   std::vector<uint8_t> state_;
   size_t state_size_ = 0;
@@ -244,6 +247,192 @@ TEST_F(Faults, ARunWhoseModelsWaitAndStartWarm) {
   }
   limit_ += all / 50;
   FailEachAllocation([this] { return Run(); }, 6000);
+}
+
+// Less than all data beside the models, which want them in turns.
+TEST_F(Faults, ARunWhoseDataComeInTurns) {
+  ASSERT_EQ(Run().code, 0) << error_.message;
+  limit_ = bytes_models_ + bytes_data_ / 2;
+  loads_ = 0;
+  ASSERT_EQ(Run().code, 0) << error_.message;
+  ASSERT_GT(loads_, 4);
+  FailEachAllocation([this] { return Run(); }, 1500);
+}
+
+// Models enter, rest, go on and begin anew.
+TEST_F(Faults, ARunThatModelsEnterAndLeave) {
+  const auto next = [this](hopper_run* run, int type, hopper_event* event) -> int {
+    for (;;) {
+      while (Api().run.next_event(run, event) == 1) {
+        if (event->type == HOPPER_EVENT_STATE) {
+          if (const int code = PushStates(run); code != 0) return code;
+        }
+        if (event->type == HOPPER_EVENT_FINISHED || event->type == type) return 0;
+        if (event->type == HOPPER_EVENT_MODEL_FAILED) return 0;
+      }
+      if (!Wait(fd_)) return kHangs;
+    }
+  };
+  const auto drive = [&](hopper_run* run, uint64_t* answer) -> int {
+    if (const int code = Api().run.stay_open(run, &error_); code != 0) return code;
+    hopper_config config = config_;
+    config.mst_key = 1;
+    if (const int code = Api().run.add_config(run, &config, &error_); code != 0) return code;
+    hopper_data_plan plan;
+    if (const int code = Api().run.plan_data(run, &plan, &error_); code != 0) return code;
+    for (int32_t split = 0; split < 2; ++split) {
+      if (const int code = Load(run, split, -1); code != 0) return code;
+    }
+    if (const int code = Api().run.start(run, &error_); code != 0) return code;
+    config.mst_key = 2;
+    if (const int code = Api().run.add_config(run, &config, &error_); code != 0) return code;
+    for (const hopper_leg& leg :
+         {hopper_leg{1, 1, 0}, hopper_leg{2, 1, 0}, hopper_leg{1, 2, 0}, hopper_leg{2, 1, 1}}) {
+      int32_t must_take = 0;
+      int32_t take = 0;
+      const int code = Api().run.go_on(run, &leg, &must_take, &take, &error_);
+      if (code != 0) return code;
+      if (must_take != 0) return HOPPER_INTERNAL;  // there is room for both
+      hopper_event event;
+      if (const int ended = next(run, HOPPER_EVENT_MODEL_DONE, &event); ended != 0) return ended;
+      if (event.type != HOPPER_EVENT_MODEL_DONE) break;
+    }
+    if (const int code = Api().run.close(run, &error_); code != 0) return code;
+    hopper_event event = {};
+    while (event.type != HOPPER_EVENT_FINISHED) {
+      if (const int ended = next(run, HOPPER_EVENT_FINISHED, &event); ended != 0) return ended;
+    }
+    for (int32_t key = 1; key <= 2; ++key) {
+      if (const int code = Take(run, key, answer); code != 0) return code;
+    }
+    return 0;
+  };
+  const auto body = [&] {
+    hopper_run* run = nullptr;
+    const hopper_run_options options = RunOptions();
+    Outcome outcome;
+    outcome.code = Api().run.create(&options, &table_.desc(), &table_.desc(), &run, &error_);
+    if (outcome.code == 0) outcome.code = drive(run, &outcome.answer);
+    Api().run.free(run);
+    return outcome;
+  };
+  FailEachAllocation(body, 1500);
+}
+
+// Models that hop between two segments, each with a partition of both tables.
+TEST_F(Faults, ASegment) {
+  constexpr int32_t kSegments = 2;
+  static const int32_t keys[kSegments] = {0, 1};
+  struct Envelope {
+    int32_t segment;
+    bool done;
+    size_t size;
+    uint8_t bytes[1 << 14];
+  };
+  static Envelope envelopes[kModels + 1];
+  static Envelope next[kModels + 1];
+  const auto set_up = [&](hopper_group* group, int32_t segment) -> int {
+    for (int32_t key = 1; key <= kModels; ++key) {
+      hopper_config config = config_;
+      config.mst_key = key;
+      if (const int code = Api().group.add_config(group, &config, &error_); code != 0) return code;
+    }
+    hopper_data_plan plan;
+    if (const int code = Api().group.plan_data(group, &plan, &error_); code != 0) return code;
+    for (const auto& buffers : buffers_) {
+      for (const hopper_buffer& buffer : buffers) {
+        if (buffer.partition_id != segment) continue;
+        if (const int code = Api().group.add_buffer(group, &buffer, &error_); code != 0)
+          return code;
+      }
+    }
+    return Api().group.check_data(group, &error_);
+  };
+  const auto take = [&](const hopper_group_part& part, uint64_t* answer) -> int {
+    Envelope& envelope = next[part.mst_key];
+    if (part.result != nullptr && part.result->status == HOPPER_MODEL_FAILED) {
+      return std::strstr(part.result->error, "memory") != nullptr ? HOPPER_OUT_OF_MEMORY
+                                                                  : kStrangeMessage;
+    }
+    if (part.result != nullptr) Mix(part.bytes, part.size, answer);
+    if (part.part < 0) return 0;
+    if (part.size > sizeof(envelope.bytes) || part.n_parts != 1) return HOPPER_INTERNAL;
+    envelope.segment = part.next_key;
+    envelope.done = part.done != 0;
+    envelope.size = part.size;
+    std::copy_n(part.bytes, part.size, envelope.bytes);
+    return 0;
+  };
+  const auto visit = [&](hopper_group* group, int32_t segment, int32_t iteration, bool fresh,
+                         bool finish, uint64_t* answer) -> int {
+    for (int32_t key = 1; key <= kModels; ++key) {
+      const Envelope& envelope = envelopes[key];
+      if (envelope.segment != segment) continue;
+      int32_t later = 0;
+      const int code =
+          Api().group.add_part(group, key, 0, 1, envelope.bytes, envelope.size, &later, &error_);
+      if (code != 0) return code;
+      if (later != 0) return HOPPER_INTERNAL;
+    }
+    const int code = Api().group.start(group, iteration, fresh ? 1 : 0, finish ? 1 : 0, &error_);
+    if (code != 0) return code;
+    for (int done = 0; done != 1;) {
+      done = Api().group.poll(group, &error_);
+      if (done < 0) return error_.code;
+      if (done == 0 && !Wait(fd_)) return kHangs;
+    }
+    int failed = 0;
+    hopper_group_part part;
+    int more = 0;
+    while ((more = Api().group.next_part(group, &part, &error_)) == 1) {
+      const int taken = take(part, answer);
+      if (taken != 0 && taken != HOPPER_OUT_OF_MEMORY) return taken;
+      if (taken != 0) failed = taken;
+    }
+    return more < 0 ? error_.code : failed;
+  };
+  const auto drive = [&](hopper_group* const* groups, uint64_t* answer) -> int {
+    for (int32_t segment = 0; segment < kSegments; ++segment) {
+      if (const int code = set_up(groups[segment], segment); code != 0) return code;
+    }
+    for (int32_t key = 1; key <= kModels; ++key) {
+      envelopes[key].segment = 0;
+      envelopes[key].done = false;
+      envelopes[key].size = 1;
+      envelopes[key].bytes[0] = HOPPER_ENVELOPE_NEW;
+    }
+    for (int32_t iteration = 1; iteration <= 3; ++iteration) {
+      const bool finish = iteration == 3;
+      bool all = false;
+      for (int hop = 0; !all; ++hop) {
+        if (hop == 20) return kHangs;
+        for (int32_t segment = 0; segment < kSegments; ++segment) {
+          const int code =
+              visit(groups[segment], segment, finish ? 2 : iteration, hop == 0, finish, answer);
+          if (code != 0) return code;
+        }
+        all = true;
+        for (int32_t key = 1; key <= kModels; ++key) {
+          envelopes[key] = next[key];
+          all = all && envelopes[key].done;
+        }
+      }
+    }
+    return 0;
+  };
+  const auto body = [&] {
+    hopper_group* groups[kSegments] = {};
+    hopper_run_options options = RunOptions();
+    Outcome outcome;
+    for (int32_t segment = 0; segment < kSegments && outcome.code == 0; ++segment) {
+      outcome.code = Api().group.create(&options, &table_.desc(), &table_.desc(), keys, keys,
+                                        segment, &groups[segment], &error_);
+    }
+    if (outcome.code == 0) outcome.code = drive(groups, &outcome.answer);
+    for (hopper_group* group : groups) Api().group.free(group);
+    return outcome;
+  };
+  FailEachAllocation(body, 3000);
 }
 
 TEST_F(Faults, AnEvaluation) {

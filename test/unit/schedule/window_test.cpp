@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <random>
 #include <vector>
 
 #include "schedule/window_simulation.h"
+#include "support/random_runs.h"
 
 namespace hopper {
 namespace {
@@ -134,10 +134,9 @@ TEST(Window, NobodyBoardsBeforeAGap) {
 
 // As many as HOPPER_RANDOM_RUNS says, for bench/random_runs.
 TEST(Window, RandomRunsEnd) {
-  const char* wanted = std::getenv("HOPPER_RANDOM_RUNS");
-  const int64_t runs = wanted == nullptr ? 10000 : std::atoll(wanted);
-  std::mt19937 random(11);
-  for (int64_t i = 0; i < runs; ++i) {
+  const RandomSeeds seeds = SeedsOfRandomRuns(10000);
+  std::mt19937 random(11 + static_cast<uint32_t>(seeds.first));
+  for (int64_t i = seeds.first; i < seeds.last; ++i) {
     const Setting setting = RandomSetting(&random);
     ASSERT_EQ(Simulation(setting).Run(), "") << "run " << i << ": " << setting.Text();
   }
