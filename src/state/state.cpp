@@ -14,6 +14,7 @@
 #include "state/state.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,11 @@ Digest Checksum(const uint8_t* image, size_t size) { return Hash(image, size, kC
 
 // No optimizer has so many; a loop over them ends soon.
 constexpr int32_t kMostSlots = 64;
+// No model has so many; what a run counts on to stays far from overflowing.
+constexpr int64_t kMostIterations = int64_t{1} << 30;
+constexpr int64_t kMostCounted = int64_t{1} << 53;
+
+bool IsCount(int64_t value, int64_t most = kMostCounted) { return value >= 0 && value <= most; }
 
 // The parts of a verified image before its floats.
 struct Head {
@@ -76,7 +82,8 @@ Head ReadHead(ByteReader* reader, size_t rest = 0) {
   head.state.n_slots = reader->Get<int32_t>();
   const auto n_weights = reader->Get<int32_t>();
   if (head.state.n_slots < 0 || head.state.n_slots > kMostSlots || n_weights < 0 ||
-      head.state.iteration < 0 || head.state.step < 0 || head.state.examples < 0) {
+      !IsCount(head.state.iteration, kMostIterations) || !IsCount(head.state.step) ||
+      !IsCount(head.state.examples)) {
     Damaged("A counter is out of range.");
   }
   uint64_t floats = 0;
@@ -160,6 +167,12 @@ MonitorState ReadMonitor(const StateLayout& layout, ByteReader* in) {
     GetFloats(layout, in, monitor.best_weights.data());
   }
   if (in->remaining() != 0) Damaged("Its monitor state is too long.");
+  const bool rate_fits = std::isfinite(monitor.learning_rate) && monitor.learning_rate >= 0.0F;
+  if (!IsCount(monitor.best_iteration, kMostIterations) || !IsCount(monitor.wait) ||
+      (monitor.stopped_by != -1 && !IsCount(monitor.stopped_by)) ||
+      !IsCount(monitor.plateau_wait) || !IsCount(monitor.cooldown) || !rate_fits) {
+    Damaged("A number of its monitor state is out of range.");
+  }
   return monitor;
 }
 

@@ -233,6 +233,37 @@ TEST(State, SurvivesWritingAndReading) {
   EXPECT_EQ(std::memcmp(after.slots.data(), before.slots.data(), 96 * sizeof(float)), 0);
 }
 
+// Of a right checksum, which anybody can write.
+TEST(State, CountersThatCannotBeAreDamage) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<std::function<void(ModelState*)>> changes = {
+      [](ModelState* s) { s->iteration = -1; },
+      [](ModelState* s) { s->iteration = std::numeric_limits<int32_t>::max(); },
+      [](ModelState* s) { s->iteration = kMost; },
+      [](ModelState* s) { s->step = kMost; },
+      [](ModelState* s) { s->examples = kMost; },
+      [](ModelState* s) { s->monitor.best_iteration = -1; },
+      [](ModelState* s) { s->monitor.best_iteration = kMost; },
+      [](ModelState* s) { s->monitor.wait = kMost; },
+      [](ModelState* s) { s->monitor.stopped_by = -2; },
+      [](ModelState* s) { s->monitor.stopped_by = kMost; },
+      [](ModelState* s) { s->monitor.plateau_wait = -kMost; },
+      [](ModelState* s) { s->monitor.cooldown = kMost; },
+      [=](ModelState* s) { s->monitor.learning_rate = nan; },
+      [](ModelState* s) { s->monitor.learning_rate = -1.0F; },
+  };
+  const std::vector<uint8_t> sound = WriteState(Layout(), Monitored());
+  EXPECT_NO_THROW(ReadState(Layout(), sound.data(), sound.size()));
+  for (size_t i = 0; i < changes.size(); ++i) {
+    ModelState state = Monitored();
+    changes[i](&state);
+    const std::vector<uint8_t> image = WriteState(Layout(), state);
+    EXPECT_EQ(CodeOf([&] { ReadState(Layout(), image.data(), image.size()); }), ErrorCode::kCorrupt)
+        << i;
+  }
+}
+
 TEST(State, EqualStatesHaveEqualImages) {
   const std::vector<uint8_t> image = WriteState(Layout(), State());
   EXPECT_EQ(image, WriteState(Layout(), State().Clone()));
