@@ -191,8 +191,9 @@ bool PartitionWindow::AdvanceValidation(Place* load) {
     const size_t partition = Index(position % n);
     return valid.wanted[partition] > 0 && valid.state[partition] == State::kAbsent;
   };
-  // As far round its ring as training is.
-  const int64_t pace = At(kTrain).front * n / At(kTrain).size();
+  // As far round its ring as training is; a segment may have validation partitions alone.
+  const Split& train = At(kTrain);
+  const int64_t pace = train.size() == 0 ? valid.front : train.front * n / train.size();
   int64_t position = valid.front;
   while (position < valid.front + n && !absent(position)) ++position;
   if (position == valid.front + n) {  // nobody waits: it keeps up

@@ -132,6 +132,24 @@ TEST(Window, NobodyBoardsBeforeAGap) {
   EXPECT_TRUE(window.IsLoaded(0, 2)) << "B and D wait for ever";
 }
 
+// As on a segment that has no training data.
+TEST(Window, ValidationPartitionsAloneComeInTurns) {
+  PartitionWindow window({}, {5, 5, 5}, 10);
+  for (int p = 0; p < 3; ++p) window.Want(1, p);
+  PartitionWindow::Place load;
+  std::vector<PartitionWindow::Place> dropped;
+  std::vector<int> loads;
+  while (window.NextLoad(&load, &dropped)) {
+    EXPECT_EQ(load.split, 1);
+    loads.push_back(load.partition);
+    window.FinishLoad();
+    window.Pin(1, load.partition);
+    window.Unwant(1, load.partition);
+    window.Unpin(1, load.partition);
+  }
+  EXPECT_EQ(loads, (std::vector<int>{0, 1, 2}));
+}
+
 // As many as HOPPER_RANDOM_RUNS says, for bench/random_runs.
 TEST(Window, RandomRunsEnd) {
   const RandomSeeds seeds = SeedsOfRandomRuns(10000);
