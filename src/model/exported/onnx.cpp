@@ -49,6 +49,26 @@ std::string Raw(const std::vector<T>& values) {
   return bytes;
 }
 
+std::string JsonText(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Written by hand: see JsonDocument.
+std::string JsonList(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "[" : ",") + JsonText(text);
+  return list + "]";
+}
+
+// `values`: JSON by key.
+std::string JsonObject(const std::map<std::string, std::string>& values) {
+  std::string object;
+  for (const auto& [key, value] : values) {
+    object += (object.empty() ? "{" : ",") + JsonText(key) + ":" + value;
+  }
+  return object + "}";
+}
+
 // A TensorProto without its data.
 Message TensorHead(const std::string& name, const Shape& shape, Type type) {
   Message tensor;
@@ -194,20 +214,19 @@ class Writer {
       property("normalizing_const", nlohmann::json(model_.normalizing_const).dump());
     }
     // Of several outputs by their names.
-    nlohmann::json labels = nlohmann::json::object();
-    nlohmann::json classes = nlohmann::json::object();
+    std::map<std::string, std::string> labels;
+    std::map<std::string, std::string> classes;
     for (size_t i = 0; i < model_.outputs.size(); ++i) {
       const std::string& name = model_.spec->outputs[i].name;
-      labels[name] = model_.outputs[i].label;
-      if (!model_.outputs[i].classes.empty()) classes[name] = model_.outputs[i].classes;
+      labels[name] = JsonText(model_.outputs[i].label);
+      if (!model_.outputs[i].classes.empty()) classes[name] = JsonList(model_.outputs[i].classes);
     }
-    const auto text = [](const nlohmann::json& value) {
-      return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    };
     const bool several = model_.spec->outputs.size() > 1;
-    if (several && !labels.empty()) property("label", text(labels));
+    if (several && !labels.empty()) property("label", JsonObject(labels));
     if (!several && !labels.empty()) property("label", model_.outputs[0].label);
-    if (!classes.empty()) property("classes", text(several ? classes : *classes.begin()));
+    if (!classes.empty()) {
+      property("classes", several ? JsonObject(classes) : classes.begin()->second);
+    }
     return head.Take();
   }
 

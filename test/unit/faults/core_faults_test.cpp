@@ -180,6 +180,45 @@ TEST_F(Faults, ChecksOfConfigurations) {
   });
 }
 
+// Files for other tools, with the names of labels and classes in them.
+TEST_F(Faults, Exports) {
+  const std::string json = Mlp();
+  const std::vector<float> weights(73, 0.5F);
+  const char* const classes[] = {"a \"cat\"", "a dog", "neither of them"};
+  hopper_data_desc data = {};
+  data.x_type = HOPPER_FLOAT32;
+  data.x_rank = 1;
+  data.x_shape[0] = 6;
+  data.y_kind = HOPPER_LABEL_CLASS;
+  data.y_type = HOPPER_INT16;
+  data.y_column = "what the picture shows";
+  data.num_classes = 3;
+  data.n_class_values = 3;
+  data.class_values = classes;
+  data.n_partitions = 2;
+  data.n_rows = 40;
+  data.normalizing_const = 255.0;
+  data.table_name = "t";
+  hopper_export model = {};
+  model.model_arch = json.data();
+  model.model_arch_size = json.size();
+  model.weights = weights.data();
+  model.n_weights = static_cast<int64_t>(weights.size());
+  model.data = &data;
+  for (const hopper_format format : {HOPPER_FORMAT_ONNX, HOPPER_FORMAT_PYTORCH}) {
+    model.format = format;
+    hopper_rows* rows = nullptr;
+    hopper_error error = {};
+    ASSERT_EQ(Api().export_model(&model, &rows, &error), 0) << error.message;
+    Api().rows_free(rows);
+    FailEachAllocation([&] {
+      return Answer([&](hopper_rows** rows, hopper_error* error) {
+        return Api().export_model(&model, rows, error);
+      });
+    });
+  }
+}
+
 // Of functions that give no error: they need no memory, or say less.
 TEST_F(Faults, WhatGivesNoError) {
   const std::vector<float> x(10, 0.5F);
