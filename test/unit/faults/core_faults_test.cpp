@@ -2,7 +2,10 @@
 // say so or answer as ever; nothing crashes and nothing stays behind.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model_hopper/core.h"
@@ -217,6 +220,122 @@ TEST_F(Faults, Exports) {
       });
     });
   }
+}
+
+// A search from its options to its results, of which each decision takes memory.
+class Searches : public Faults {
+ protected:
+  static constexpr char kSpace[] = R"({"parameters": {
+      "depth": {"type": "int", "low": 1, "high": 2},
+      "units": {"type": "int", "low": 2, "high": 8, "step": 2, "when": {"depth": 2}},
+      "activation": ["relu", "tanh"],
+      "lr": {"type": "float", "low": 0.001, "high": 0.1, "scale": "log"}},
+    "compile_params": {"loss": "categorical_crossentropy", "metrics": ["accuracy"],
+      "optimizer": {"class_name": "Adam", "config": {"learning_rate": {"hopper": "lr"}}}},
+    "fit_params": {"batch_size": 8}})";
+
+  static hopper_search_options Options(const char* algorithm, const char* arguments) {
+    static const int32_t model = 1;
+    static const std::string arch = KerasSequential(
+        {KerasDense("in", 2, "relu", R"("batch_input_shape": [null, 6])"),
+         R"({"hopper": {"repeat": "depth", "layers": [{"class_name": "Dense",)"
+         R"( "config": {"units": {"hopper": "units"}, "activation": {"hopper": "activation"}}}]}})",
+         KerasDense("out", 3, "softmax")});
+    static const char* const archs[] = {arch.c_str()};
+    static const hopper_search_earlier earlier[] = {
+        {R"({"depth": 1, "activation": "relu", "lr": 0.01})", 3, nullptr}};
+    hopper_search_options options = {};
+    options.n_models = 1;
+    options.model_ids = &model;
+    options.model_archs = archs;
+    options.space = kSpace;
+    options.algorithm = algorithm;
+    options.arguments = arguments;
+    options.objective = "loss, parameters";
+    options.constraints = "accuracy >= 0.3";
+    options.seed = 5;
+    options.seats = 2;
+    options.max_configs = options.max_iterations = options.keep = HOPPER_NO_BUDGET;
+    options.max_seconds = options.target = std::numeric_limits<double>::quiet_NaN();
+    options.n_earlier = 1;
+    options.earlier = earlier;
+    return options;
+  }
+
+  static int Run(hopper_search* search, hopper_error* error) {
+    const auto& api = Api().search;
+    hopper_search_assignment assignments[4];
+    while (api.done(search) == 0) {
+      int32_t n = 0;
+      if (const int code = api.ask(search, assignments, 4, &n, error); code != 0) return code;
+      for (int32_t i = 0; i < n; ++i) {
+        const auto trial = static_cast<double>(assignments[i].trial);
+        const double values[] = {1.0 / (1.0 + trial), 10.0 + trial, 0.25 + trial / 50.0};
+        const char* failure = assignments[i].trial == 2 ? "out of luck" : nullptr;
+        const int code = api.tell(search, assignments[i].trial, values, failure == nullptr ? 3 : 0,
+                                  failure, error);
+        if (code != 0) return code;
+      }
+      while (api.next_stopped(search) >= 0) {
+      }
+      hopper_search_rung rung;
+      while (api.next_rung(search, &rung) == 1) {
+      }
+    }
+    return 0;
+  }
+
+  static Outcome All(const hopper_search_options& options) {
+    const auto& api = Api().search;
+    hopper_search* search = nullptr;
+    hopper_error error = {};
+    Outcome outcome;
+    outcome.code = api.start(&options, &search, &error);
+    if (outcome.code == 0) outcome.code = Run(search, &error);
+    uint64_t answer = outcome.code == 0 ? static_cast<uint64_t>(api.best(search)) : 0;
+    const auto add = [&](const auto& call) {
+      if (outcome.code != 0) return;
+      outcome = Answer(call);
+      answer = answer * 31 + outcome.answer;
+    };
+    add([&](hopper_rows** rows, hopper_error* e) { return api.trials(search, 0, rows, e); });
+    add([&](hopper_rows** rows, hopper_error* e) { return api.decisions(search, rows, e); });
+    add([&](hopper_rows** rows, hopper_error* e) { return api.results(search, rows, e); });
+    add([&](hopper_rows** rows, hopper_error* e) { return api.probes(search, rows, e); });
+    add([&](hopper_rows** rows, hopper_error* e) { return api.importance(search, rows, e); });
+    if (search != nullptr) api.free(search);
+    if (outcome.code != 0 && outcome.code != HOPPER_OUT_OF_MEMORY) {
+      std::printf("%s %s %s\n", error.message, error.detail, error.hint);
+    }
+    outcome.answer = answer;
+    return outcome;
+  }
+};
+
+TEST_F(Searches, OfEachAlgorithm) {
+  for (const auto& [algorithm, arguments] :
+       {std::pair<const char*, const char*>{"random", "num_configs=4, num_iterations=2"},
+        {"sobol", "num_configs=4, num_iterations=2"},
+        {"hyperband", "R=4, eta=2"},
+        {"asha", "num_configs=5, R=4, eta=2"},
+        {"tpe", "num_configs=14, num_iterations=1"},
+        {"bohb", "R=4, eta=2"},
+        {"gp", "num_configs=9, num_iterations=1"},
+        {"pbt", "population=3, interval=2, generations=2"}}) {
+    hopper_search_options options = Options(algorithm, arguments);
+    SCOPED_TRACE(algorithm);
+    ASSERT_EQ(All(options).code, 0);
+    FailEachAllocation([&] { return All(options); }, 400);
+  }
+}
+
+TEST_F(Searches, SpacesAreDescribed) {
+  const hopper_search_options options = Options("random", nullptr);
+  FailEachAllocation([&] {
+    return Answer([&](hopper_rows** rows, hopper_error* error) {
+      return Api().search.describe_space(&options, rows, error);
+    });
+  });
 }
 
 // Of functions that give no error: they need no memory, or say less.
