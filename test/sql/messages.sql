@@ -82,6 +82,14 @@ TRUNCATE m_state;
 SELECT * FROM hopper.fit('packed', 'm', 'arch', 1, $$loss='categorical_crossentropy', optimizer='Adam', metrics=['accuracy']$$,
     'batch_size=16', 1, warm_start := true);
 ROLLBACK;
+-- an architecture that is not the model's
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SELECT hopper.mlp('arch', 'packed', 3) AS other \gset
+SELECT models_trained FROM hopper.fit('packed', 'm', 'arch', :other, $$loss='categorical_crossentropy', optimizer='Adam',
+    metrics=['accuracy']$$, 'batch_size=16', 1, warm_start := true);
+SELECT model_id = :other AS says_other FROM m_info;
+ROLLBACK;
 -- 31: other columns
 SELECT hopper.predict('m', 'wine_test', 'id', 'alcohol', 'p');
 SELECT * FROM hopper.predict_row('m', 1, ARRAY[1, 2, 3]::real[]);

@@ -233,6 +233,29 @@ gather_state(const hopper_outputs *outputs, hopper_config *config, int64 n_parts
 		refuse_damaged(outputs, config, &error);
 }
 
+/* The model goes on as it is, whatever architecture its configuration names now. */
+static void
+take_architecture(const hopper_outputs *outputs, hopper_config *config, const char *arch)
+{
+	const char *named = config->model_arch;
+	size_t		named_size = config->model_arch_size;
+
+	config->model_arch = hopper_to_utf8(arch);
+	config->model_arch_size = strlen(config->model_arch);
+	if (named == NULL || (named_size == config->model_arch_size &&
+						  memcmp(named, config->model_arch, named_size) == 0))
+		return;
+	ereport(WARNING,
+			(errmsg("configuration %d of \"%s\" goes on with the architecture that it has",
+					config->mst_key, outputs->model.shown),
+			 errdetail("Model %d, which it names now, is another one.", config->model_id),
+			 errhint("Give it another mst_key, or train into other output tables, to train that.")));
+	if (hopper_select("SELECT model_id FROM %s WHERE mst_key = %d AND model_id IS NOT NULL",
+					  outputs->info.quoted, config->mst_key) > 0)
+		config->model_id = hopper_key_cell(&outputs->info, 0, 1);
+	SPI_freetuptable(SPI_tuptable);
+}
+
 void
 hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
 				  hopper_history **histories)
@@ -258,8 +281,7 @@ hopper_warm_start(const hopper_outputs *outputs, hopper_config *configs, int n,
 							 "table.")));
 		if (HOPPER_DATA_ON_SEGMENTS)
 			gather_state(outputs, &configs[i], n_parts);
-		configs[i].model_arch = hopper_to_utf8(arch);
-		configs[i].model_arch_size = strlen(configs[i].model_arch);
+		take_architecture(outputs, &configs[i], arch);
 		configs[i].weights = NULL;
 		configs[i].n_weights = 0;
 		read_history(outputs, histories[i]);
