@@ -294,9 +294,13 @@ class Ranking {
 }  // namespace
 
 std::string SameMetric(const std::vector<MetricParams>& metrics, const std::string& wanted) {
-  const std::string identity = Canonical(wanted);
   for (const MetricParams& metric : metrics) {
-    if (!metric.of_loss && IdentityOf(metric) == identity) return metric.name;
+    if (metric.of_loss) continue;
+    // With its output's name before it or without.
+    const size_t prefix = metric.prefix.size();
+    const bool prefixed = wanted.compare(0, prefix, metric.prefix) == 0;
+    const std::string identity = Canonical(prefixed ? wanted.substr(prefix) : wanted);
+    if (!identity.empty() && metric.prefix + identity == IdentityOf(metric)) return metric.name;
   }
   return "";
 }

@@ -39,8 +39,8 @@ struct RankedConfig {
 std::vector<Ranked> RankConfigs(const std::vector<RankedConfig>& configs,
                                 const std::string& rank_by, bool lenient);
 
-// Which of the metrics the user's text means under another name, "acc" for "accuracy": as it is
-// written there, or nothing.
+// Which of the metrics the user's text means under another name, "acc" for "accuracy", or without
+// its output: as results show it, or nothing.
 std::string SameMetric(const std::vector<MetricParams>& metrics, const std::string& wanted);
 
 // What is wrong with comparing all by `measure`, if that is "loss" or the loss of an output:

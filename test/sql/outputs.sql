@@ -70,6 +70,25 @@ SELECT count(predicted_worth) FROM foreseen;
 SELECT hopper.validation_preprocessor('shops', 'named_again', packed_table := 'named');
 SELECT hopper.validation_preprocessor('shops', 'named_again', '{"value": "price"}', packed_table := 'named', replace := true);
 
+-- Classes of rows with weights, and with a name, are classes as others are: their type, the confusion matrix.
+SELECT hopper.training_preprocessor('shops', 'by_weight', 'grade', 'a, b', num_classes := 4, weight_varname := 'weight', replace := true) > 0 AS packed;
+SELECT hopper.mlp('nets', 'by_weight', 4) AS graded \gset
+SELECT models_trained FROM hopper.fit('by_weight', 'g', 'nets', :graded, $$loss='categorical_crossentropy', optimizer='Adam(lr=0.05)'$$, NULL, 5);
+SELECT hopper.predict('g', 'shops', 'id', output_table := 'graded', pred_type := 'response') AS predicted;
+SELECT loss > 0 AS evaluated FROM hopper.evaluate('g', 'by_weight', confusion_table := 'grades_told');
+SELECT pg_typeof(predicted_grade) FROM graded LIMIT 1;
+SELECT class, confusion_arr = ARRAY(
+    SELECT count(*) FILTER (WHERE s.grade::text = t.class AND p.predicted_grade::text = other.class)
+    FROM grades_told other, graded p JOIN shops s USING (id) GROUP BY other.row_id ORDER BY other.row_id) AS counted
+FROM grades_told t ORDER BY row_id;
+SELECT hopper.training_preprocessor('shops', 'by_name', '{"shut": "closed"}', 'a, b') > 0 AS packed;
+SELECT hopper.mlp('nets', 'by_name', 4, name := 'shut') AS shut \gset
+SELECT models_trained FROM hopper.fit('by_name', 's', 'nets', :shut, $$loss='binary_crossentropy', optimizer='Adam(lr=0.05)'$$, NULL, 5);
+SELECT hopper.predict('s', 'shops', 'id', output_table := 'shut', pred_type := 'response') AS predicted;
+SELECT pg_typeof(predicted_shut), count(*) > 0 AS some FROM shut GROUP BY 1;
+SELECT loss > 0 AS evaluated FROM hopper.evaluate('s', 'by_name', confusion_table := 'shut_told');
+SELECT class, examples > 0 AS some FROM shut_told ORDER BY row_id;
+
 -- Thousands of classes.
 CREATE TABLE many AS SELECT i AS id, i % 2500 AS shop, ('shop "' || i % 2500 || '"') AS name, (i % 3)::real AS a, (i % 7)::real AS b
 FROM generate_series(1, 5000) i;

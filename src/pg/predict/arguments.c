@@ -10,6 +10,7 @@
 #include "catalog/pg_type.h"
 #include "parser/parse_coerce.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "pg/codec/placement.h"
@@ -317,6 +318,38 @@ hopper_predict_take_layer(hopper_predict_model *model, text *layer)
 	model->n_parts = model->n_classes = model->n_class_values = 0;
 }
 
+/*
+ * Of a label with a name, or of rows with weights, the summary has the classes as text. Other types
+ * than these may have changed since, or mean another one in this search_path.
+ */
+static void
+take_named_labels(hopper_prediction *run, const hopper_trained *trained)
+{
+	static const Oid types[] = {BOOLOID, INT2OID, INT4OID, INT8OID};
+	const hopper_output *output = &trained->desc.outputs[0];
+	Oid			type = TEXTOID;
+	Oid			input;
+	Oid			parameter;
+
+	for (int i = 0; i < lengthof(types); i++)
+		if (strcmp(trained->y_types[0], format_type_be(types[i])) == 0)
+			type = types[i];
+	getTypeInputInfo(type, &input, &parameter);
+	run->n_labels = Max(output->num_classes, output->n_class_values);
+	run->label_values = palloc0(sizeof(Datum) * run->n_labels);
+	run->label_nulls = palloc(sizeof(bool) * run->n_labels);
+	for (int i = 0; i < run->n_labels; i++)
+	{
+		const char *name = i < output->n_class_values ? output->class_values[i] : NULL;
+
+		run->label_nulls[i] = name == NULL;
+		if (name)
+			run->label_values[i] = OidInputFunctionCall(input, pstrdup(name), parameter, -1);
+	}
+	run->label_type = hopper_type_name(type, -1);
+	run->label_oid = type;
+}
+
 void
 hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained)
 {
@@ -329,7 +362,15 @@ hopper_predict_read_labels(hopper_prediction *run, const hopper_trained *trained
 	bool		isnull;
 	Datum		array;
 
-	if (trained->class_values_column == NULL || run->model.is_value)
+	if (run->model.is_value || run->model.n_parts > 0)
+		return;
+	if (trained->desc.n_outputs == 1)
+	{
+		if (trained->desc.outputs[0].kind == HOPPER_LABEL_CLASS)
+			take_named_labels(run, trained);
+		return;
+	}
+	if (trained->class_values_column == NULL)
 		return;
 	if (hopper_select("SELECT %s FROM %s", hopper_identifier(trained->class_values_column),
 					  summary->quoted) != 1)

@@ -10,17 +10,29 @@
 
 #define N_COLUMNS 8
 
+/* The only output, where it has a name or rows have weights; NULL: the labels are all there is. */
+static const hopper_output *
+only_output(const hopper_trained *model)
+{
+	return model->desc.n_outputs == 1 ? &model->desc.outputs[0] : NULL;
+}
+
 void
 hopper_require_classes(const hopper_trained *model, const hopper_name *shown)
 {
-	if (model->desc.y_kind == HOPPER_LABEL_CLASS)
+	const hopper_output *output = only_output(model);
+	int32		kind = output ? output->kind : model->desc.y_kind;
+
+	if (kind == HOPPER_LABEL_CLASS)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("confusion_table needs a model of classes but \"%s\" was trained on %s",
-					shown->shown,
-					model->desc.y_kind == HOPPER_LABEL_VALUE ? "numbers" : "arrays"),
-			 errhint("Leave confusion_table out.")));
+					shown->shown, model->desc.n_outputs > 1 ? "several outputs"
+					: kind == HOPPER_LABEL_VALUE ? "numbers" : "arrays"),
+			 model->desc.n_outputs > 1
+			 ? errhint("Leave it out, and count what hopper.predict() writes.")
+			 : errhint("Leave confusion_table out.")));
 }
 
 /* a / b; NULL where b is zero */
@@ -40,7 +52,10 @@ insert_class(const hopper_name *table, const hopper_trained *model, const int64_
 	Datum		values[N_COLUMNS];
 	char		nulls[N_COLUMNS];
 	Datum	   *row = palloc(n * sizeof(Datum));
-	const char *name = at < model->desc.n_class_values ? model->desc.class_values[at] : NULL;
+	const hopper_output *output = only_output(model);
+	int			n_names = output ? output->n_class_values : model->desc.n_class_values;
+	const char *const *names = output ? output->class_values : model->desc.class_values;
+	const char *name = at < n_names ? names[at] : NULL;
 	int64		labels = 0;
 	int64		predictions = 0;
 	int64		right = counts[(int64) at * n + at];

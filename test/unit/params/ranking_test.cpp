@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "params/params.h"
 
 namespace hopper {
 namespace {
@@ -94,6 +95,29 @@ TEST(Ranking, TellsTheTopsOfOutputsApart) {
                                           "b_loss"};
   EXPECT_EQ(ShownOf({{text, shown}, {text + " ", shown}}, "a_top_3_accuracy"),
             "a_top_3_accuracy/1 2");
+}
+
+TEST(Ranking, FindsAMetricByItsOtherNames) {
+  std::vector<ParamProblem> problems;
+  const std::string text =
+      Params("bce", "['accuracy', 'mae', 'top_3_accuracy', 'AUC(curve=\"PR\")']");
+  const auto metrics = ParseCompileParams(text, &problems).metrics;
+  EXPECT_EQ(SameMetric(metrics, "acc"), "accuracy");
+  EXPECT_EQ(SameMetric(metrics, "mean_absolute_error"), "mae");
+  EXPECT_EQ(SameMetric(metrics, "MeanAbsoluteError"), "mae");
+  EXPECT_EQ(SameMetric(metrics, "AUC(curve='PR')"), "AUC(curve=\"PR\")");
+  EXPECT_EQ(SameMetric(metrics, "mse"), "");
+  EXPECT_EQ(SameMetric(metrics, "auc"), "");
+  EXPECT_EQ(SameMetric(metrics, "top_2_accuracy"), "");
+  EXPECT_EQ(SameMetric(metrics, "no metric"), "");
+  const auto of_outputs =
+      ParseCompileParams(
+          "loss={'a': 'mse', 'b': 'bce'}, optimizer='sgd', metrics={'a': ['mae'], 'b': ['acc']}",
+          &problems)
+          .metrics;
+  EXPECT_EQ(SameMetric(of_outputs, "mean_absolute_error"), "a_mae");
+  EXPECT_EQ(SameMetric(of_outputs, "b_accuracy"), "b_acc");
+  EXPECT_EQ(SameMetric(of_outputs, "a_accuracy"), "");
 }
 
 TEST(Ranking, NeverComparesDifferentThings) {
