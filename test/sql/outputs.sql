@@ -55,6 +55,12 @@ SELECT (outputs::json->0->>'num_classes')::int AS classes FROM more_weighed_summ
 -- A label among the features, whichever it is.
 SELECT hopper.training_preprocessor('shops', 'known', '{"price": "price", "closed": "b"}', 'a, b', label_kind := 'value');
 
+-- Names of outputs as messages have them.
+SELECT hopper.training_preprocessor('shops', 'no', '{"price": "price"', 'a, b');
+SELECT hopper.training_preprocessor('shops', 'no', '{"price": "price", "price": "grade"}', 'a, b');
+SELECT hopper.training_preprocessor('shops', 'no', '{"price": []}', 'a, b');
+SELECT hopper.training_preprocessor('shops', 'no', '{}', 'a, b');
+
 -- One output with a name: its predictions have it.
 SELECT hopper.training_preprocessor('shops', 'named', '{"worth": "price"}', 'a, b');
 SELECT dependent_varname, outputs FROM named_summary;

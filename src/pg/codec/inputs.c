@@ -19,8 +19,20 @@
 
 /* --- what the user asks for --- */
 
-#define INPUTS_HINT \
-	"Write '{\"input\": \"column\", ...}', or a list of columns in place of one."
+/* "input", and of the labels "output" */
+static const char *
+named_word(const char *argument)
+{
+	return strcmp(argument, "dependent_varname") == 0 ? "output" : "input";
+}
+
+static char *
+named_hint(const char *argument)
+{
+	return strcmp(named_word(argument), "output") == 0
+		? "Write '{\"output\": \"column\", ...}'."
+		: "Write '{\"input\": \"column\", ...}', or a list of columns in place of one.";
+}
 
 static void
 read_json(void *written)
@@ -58,7 +70,7 @@ hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *in
 		return false;
 	*columns = NIL;
 	hopper_require_list_bytes(value, argument);
-	hopper_require_json(written, argument, INPUTS_HINT);
+	hopper_require_json(written, argument, named_hint(argument));
 	n = hopper_select("SELECT e.i, e.key, a.v"
 					  " FROM json_each(%s::json) WITH ORDINALITY AS e(key, value, i)"
 					  " LEFT JOIN LATERAL json_array_elements_text(CASE json_typeof(e.value)"
@@ -82,17 +94,17 @@ hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *in
 				if (strcmp(inputs->names[i], name) == 0)
 					ereport(ERROR,
 							(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							 errmsg("argument \"%s\" names input \"%s\" twice", argument, name)));
+							 errmsg("argument \"%s\" names %s \"%s\" twice", argument,
+									named_word(argument), name)));
 			inputs->names[inputs->n++] = name;
 			n_read = number;
 		}
 		if (column == NULL || column[0] == '\0')
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("argument \"%s\" has no columns for input \"%s\"", argument,
-							inputs->names[inputs->n - 1]),
-					 errhint("Write '{\"input\": \"column\", ...}', or a list of columns in place "
-							 "of one.")));
+					 errmsg("argument \"%s\" has no columns for %s \"%s\"", argument,
+							named_word(argument), inputs->names[inputs->n - 1]),
+					 errhint("%s", named_hint(argument))));
 		inputs->columns[inputs->n - 1]++;
 		*columns = lappend(*columns, column);
 	}
@@ -100,8 +112,8 @@ hopper_inputs_argument(text *value, const char *argument, hopper_pack_inputs *in
 	if (inputs->n < 1 || inputs->n > HOPPER_MAX_INPUTS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" names %d inputs, from 1 to %d are possible", argument,
-						inputs->n, HOPPER_MAX_INPUTS)));
+				 errmsg("argument \"%s\" names %d %ss, from 1 to %d are possible", argument,
+						inputs->n, named_word(argument), HOPPER_MAX_INPUTS)));
 	/* the input of a model with one is what it is, whatever its name */
 	if (inputs->n == 1)
 		inputs->n = 0;

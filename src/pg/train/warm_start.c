@@ -249,7 +249,8 @@ take_architecture(const hopper_outputs *outputs, hopper_config *config, const ch
 			(errmsg("configuration %d of \"%s\" goes on with the architecture that it has",
 					config->mst_key, outputs->model.shown),
 			 errdetail("Model %d, which it names now, is another one.", config->model_id),
-			 errhint("Give it another mst_key, or train into other output tables, to train that.")));
+			 errhint("Give it another mst_key, or train into other output tables, to train "
+					 "that.")));
 	if (hopper_select("SELECT model_id FROM %s WHERE mst_key = %d AND model_id IS NOT NULL",
 					  outputs->info.quoted, config->mst_key) > 0)
 		config->model_id = hopper_key_cell(&outputs->info, 0, 1);
