@@ -74,8 +74,6 @@ def test_nothing_is_wrong(block):
     *[f"REVOKE INSERT ON {table} FROM {ROLE}; SET LOCAL ROLE {ROLE}" for table in OUTPUTS],
     f"REVOKE DELETE, INSERT ON {', '.join(OUTPUTS)} FROM {ROLE};"
     f" GRANT UPDATE ON {', '.join(OUTPUTS)} TO {ROLE}; SET LOCAL ROLE {ROLE}",
-    "REVOKE EXECUTE ON FUNCTION hopper.leaderboard FROM public;"
-    f" SET LOCAL ROLE {ROLE}",
     "ALTER TABLE run_info ADD note text NOT NULL DEFAULT 'x'; ALTER TABLE run_info ALTER note DROP DEFAULT",
     "ALTER TABLE run_info ALTER validation_loss_final SET NOT NULL",
     "ALTER TABLE run_info ALTER error SET NOT NULL",

@@ -31,7 +31,8 @@ create_selection_tables(const hopper_name *selection, const hopper_name *summary
 				hopper_literal(models->quoted));
 }
 
-static void
+/* What the tables are to get once they are filled; NULL where they replace none. */
+static hopper_grants *
 make_selection_tables(const hopper_destination *to)
 {
 	hopper_grants *grants = NULL;
@@ -39,7 +40,7 @@ make_selection_tables(const hopper_destination *to)
 	if (to->replaces)
 		grants = hopper_drop_to_replace(to->made, lengthof(to->made));
 	create_selection_tables(&to->made[0].name, &to->made[1].name, &to->models);
-	hopper_grant_again(grants);
+	return grants;
 }
 
 /* The first row that has a model. */
@@ -133,6 +134,7 @@ int32
 hopper_write_configs(const hopper_destination *to, hopper_rows *rows)
 {
 	hopper_guard *guard = hopper_guard_rows(rows);
+	hopper_grants *grants = NULL;
 	hopper_config *configs;
 	int			n = rows->n_rows;
 
@@ -150,10 +152,11 @@ hopper_write_configs(const hopper_destination *to, hopper_rows *rows)
 	configs = configs_of_rows(rows, &to->models, (int32) to->first_key);
 	hopper_require_valid_configs(configs, n, NULL);
 	if (!to->exists)
-		make_selection_tables(to);
+		grants = make_selection_tables(to);
 	insert_configs(&to->selection, configs, n);
 	if (n > 0)
 		advance_key_sequence(&to->selection, (int32) to->first_key + n - 1);
+	hopper_grant_again(grants);
 	hopper_guard_release(guard);
 	return n;
 }

@@ -4,13 +4,16 @@
  *		whose coordinator has no rows.
  *
  * An event trigger may have given the new table what only the executor heeds: columns with
- * defaults, triggers, policies. Then rows go through it, as the caller's own INSERT would.
+ * defaults, triggers, policies, bounds of a partition, another owner. Then rows go through it, as the
+ * caller's own INSERT would.
  */
 #include "pg/local/bulk_insert.h"
 
 #include "access/heapam.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/rel.h"
 
 #include "lib/stringinfo.h"
@@ -45,8 +48,9 @@ is_plain(Relation relation, int n)
 	const FormData_pg_class *form = relation->rd_rel;
 
 	return !form->relhasindex && !form->relhastriggers && !form->relhasrules &&
-		!form->relhassubclass && !form->relrowsecurity &&
-		RelationGetDescr(relation)->constr == NULL && RelationGetDescr(relation)->natts == n;
+		!form->relhassubclass && !form->relrowsecurity && !hopper_is_partition(form) &&
+		RelationGetDescr(relation)->constr == NULL && RelationGetDescr(relation)->natts == n &&
+		pg_class_aclcheck(RelationGetRelid(relation), GetUserId(), ACL_INSERT) == ACLCHECK_OK;
 }
 
 static void

@@ -194,23 +194,33 @@ replace_models(const hopper_automl *run)
 	return hopper_exchange_results(tables, made, HOPPER_MODEL_TABLES);
 }
 
+/* What the summary says of where things are, once the models have the name of `output`. */
+static void
+update_names(const hopper_automl *run, const hopper_name *output)
+{
+	hopper_outputs outputs = hopper_outputs_named(&run->output);
+	hopper_outputs names = hopper_outputs_named(output);
+
+	hopper_outputs_update_names(&outputs, &names);
+	hopper_change("UPDATE %s SET model_selection_table = %s", outputs.summary.quoted,
+				  hopper_literal(run->final_selection.quoted));
+}
+
 void
 hopper_search_replace_tables(hopper_automl *run)
 {
-	hopper_outputs outputs;
-
 	if (!run->replaces_output && !run->replaces_selection)
 		return;
 	/* A training reads its configurations before it locks the models that it goes on with. */
 	if (run->replaces_selection && !replace_configs(run))
 		run->final_selection = hopper_name_itself(&run->selection);
+	update_names(run, &run->final_output);
 	if (run->replaces_output && !replace_models(run))
+	{
 		run->final_output = hopper_name_itself(&run->output);
+		update_names(run, &run->final_output);
+	}
 	hopper_search_name_tables(run, &run->final_output, &run->final_selection);
-	outputs = hopper_outputs_named(&run->output);
-	hopper_outputs_update_names(&outputs);
-	hopper_change("UPDATE %s SET model_selection_table = %s", outputs.summary.quoted,
-				  hopper_literal(run->selection.quoted));
 }
 
 void

@@ -262,6 +262,16 @@ hopper_convert_utf8(const char *text, int length, StringInfo out)
 /* Publications want to tell rows that are deleted: 10. */
 #define HOPPER_HAS_PUBLICATIONS (PG_VERSION_NUM >= 100000)
 
+/* Partitions are tables with bounds: 10. */
+#if PG_VERSION_NUM >= 100000
+#define hopper_is_partition(form) (form)->relispartition
+#else
+#define hopper_is_partition(form) false
+#endif
+
+/* Policies on rows: 9.5; that permit or restrict: 10. */
+#define HOPPER_HAS_POLICIES (PG_VERSION_NUM >= 100000)
+
 /* NOT NULL is a constraint with a name: 18. */
 #define HOPPER_NAMES_NOT_NULL (PG_VERSION_NUM >= 180000)
 

@@ -20,6 +20,7 @@ typedef struct exchange
 	const hopper_made *others;
 	int			n;
 	hopper_made *aside;			/* names for `tables` */
+	hopper_rights **rights;		/* of `tables`, NULL where one is not there */
 	int			at;				/* the table that an attempt is for */
 } exchange;
 
@@ -40,15 +41,6 @@ rename_others(void *state)
 }
 
 static void
-grant_rights(void *state)
-{
-	const exchange *work = state;
-
-	if (is_there(&work->tables[work->at]) && is_there(&work->others[work->at]))
-		hopper_copy_rights(&work->tables[work->at].name, &work->others[work->at].name);
-}
-
-static void
 drop_old(void *state)
 {
 	const exchange *work = state;
@@ -56,15 +48,46 @@ drop_old(void *state)
 	(void) hopper_drop_made(work->tables, work->n, NULL);
 }
 
+static void
+note_rights(exchange *work)
+{
+	work->rights = palloc0(work->n * sizeof(hopper_rights *));
+	for (int i = 0; i < work->n; i++)
+		if (is_there(&work->tables[i]))
+			work->rights[i] = hopper_rights_of(&work->tables[i].name);
+}
+
+/* To what has the names now. */
+static void
+give_rights(void *state)
+{
+	const exchange *work = state;
+
+	if (work->rights[work->at] && is_there(&work->tables[work->at]))
+		hopper_give_rights(work->rights[work->at], &work->tables[work->at].name);
+}
+
 void
 hopper_exchange(const hopper_made *tables, const hopper_made *others, int n)
 {
 	exchange	work = {.tables = tables,.others = others,.n = n};
 
-	for (work.at = 0; work.at < n; work.at++)
-		grant_rights(&work);
+	note_rights(&work);
 	drop_old(&work);
 	rename_others(&work);
+	for (work.at = 0; work.at < n; work.at++)
+		give_rights(&work);
+}
+
+/* What default privileges have given others is not what they had. */
+static void
+close_others(void *state)
+{
+	const exchange *work = state;
+
+	for (int i = 0; i < work->n; i++)
+		if (is_there(&work->others[i]))
+			hopper_close_table(&work->others[i].name);
 }
 
 static void
@@ -72,6 +95,7 @@ exchange_all(void *state)
 {
 	const exchange *work = state;
 
+	close_others(state);
 	hopper_exchange(work->tables, work->others, work->n);
 }
 
@@ -238,17 +262,18 @@ put_in_place(exchange *work)
 }
 
 static void
-grant_all(exchange *work)
+give_all(exchange *work)
 {
 	for (work->at = 0; work->at < work->n; work->at++)
 	{
-		ErrorData  *error = attempt(grant_rights, work);
+		ErrorData  *error = attempt(give_rights, work);
 
 		if (error)
 			ereport(WARNING,
 					(errmsg("what others may do with \"%s\" could not be taken over",
 							work->tables[work->at].name.shown),
-					 errdetail("%s", reason(error))));
+					 errdetail("%s", reason(error)),
+					 errhint("It is yours, and nobody else has rights on it.")));
 	}
 }
 
@@ -262,14 +287,18 @@ hopper_exchange_results(const hopper_made *tables, const hopper_made *others, in
 	hopper_set_for_now("lock_timeout", "0");
 	error = lock_old_tables(&work);
 	if (error == NULL)
+		error = attempt(close_others, &work);
+	if (error == NULL)
 	{
-		grant_all(&work);
+		note_rights(&work);
 		error = put_in_place(&work);
 	}
 	/* They have their names now, or keep those that they have. */
 	hopper_show_itself(&others[0].name);
 	if (error)
 		tell_kept(&work, error);
+	else
+		give_all(&work);
 	AtEOXact_GUC(true, level);
 	return error == NULL;
 }

@@ -415,71 +415,6 @@ hopper_rename_made(const hopper_name *table, const hopper_name *new_name)
 					hopper_identifier(old_key), hopper_identifier(key.name));
 }
 
-/* What somebody else than the owner may do with a table, or with a column of it. */
-typedef struct right
-{
-	char	   *privilege;
-	bool		may_grant;
-	char	   *grantee;		/* NULL: everybody */
-	char	   *column;			/* NULL: the whole table */
-} right;
-
-static List *
-rights_on(const hopper_name *table)
-{
-	Oid			relation = hopper_relation_oid(table, false);
-	uint64		n = hopper_select_latest("SELECT privilege_type::text, is_grantable,"
-										 " CASE grantee WHEN 0 THEN NULL"
-										 "  ELSE pg_get_userbyid(grantee)::text END, attname::text"
-										 " FROM (SELECT (aclexplode(relacl)).*, relowner,"
-										 "   NULL::name AS attname FROM pg_class WHERE oid = %u"
-										 "  UNION ALL SELECT (aclexplode(attacl)).*, relowner,"
-										 "   attname FROM pg_attribute"
-										 "   JOIN pg_class c ON c.oid = attrelid"
-										 "   WHERE attrelid = %u AND NOT attisdropped) a"
-										 " WHERE grantee <> relowner", relation, relation);
-	List	   *rights = NIL;
-
-	for (uint64 row = 0; row < n; row++)
-	{
-		right	   *one = palloc(sizeof(right));
-
-		one->privilege = hopper_cell(row, 1);
-		one->may_grant = strcmp(hopper_cell(row, 2), "t") == 0;
-		one->grantee = hopper_cell(row, 3);
-		one->column = hopper_cell(row, 4);
-		rights = lappend(rights, one);
-	}
-	SPI_freetuptable(SPI_tuptable);
-	return rights;
-}
-
-/* Those on columns that the table does not have are left out. */
-static void
-give_rights(List *rights, const hopper_name *table)
-{
-	Oid			relation = hopper_relation_oid(table, false);
-	ListCell   *cell;
-
-	foreach(cell, rights)
-	{
-		const right *one = lfirst(cell);
-
-		if (one->column && get_attnum(relation, one->column) == InvalidAttrNumber)
-			continue;
-		hopper_exec("GRANT %s%s ON TABLE %s TO %s%s", one->privilege,
-					one->column ? psprintf(" (%s)", hopper_identifier(one->column)) : "",
-					table->quoted, one->grantee ? hopper_identifier(one->grantee) : "PUBLIC",
-					one->may_grant ? " WITH GRANT OPTION" : "");
-	}
-}
-
-void
-hopper_copy_rights(const hopper_name *from, const hopper_name *to)
-{
-	give_rights(rights_on(from), to);
-}
-
 static hopper_grants *
 note_grants(const hopper_made *tables, int n)
 {
@@ -487,13 +422,13 @@ note_grants(const hopper_made *tables, int n)
 
 	grants->n = 0;
 	grants->tables = palloc(n * sizeof(hopper_name));
-	grants->rights = palloc(n * sizeof(List *));
+	grants->rights = palloc(n * sizeof(hopper_rights *));
 	for (int i = 0; i < n; i++)
 	{
 		if (!OidIsValid(hopper_relation_oid(&tables[i].name, true)))
 			continue;
 		grants->tables[grants->n] = tables[i].name;
-		grants->rights[grants->n++] = rights_on(&tables[i].name);
+		grants->rights[grants->n++] = hopper_rights_of(&tables[i].name);
 	}
 	return grants;
 }
@@ -511,6 +446,10 @@ void
 hopper_grant_again(const hopper_grants *grants)
 {
 	for (int i = 0; grants && i < grants->n; i++)
-		if (OidIsValid(hopper_relation_oid(&grants->tables[i], true)))
-			give_rights(grants->rights[i], &grants->tables[i]);
+	{
+		if (!OidIsValid(hopper_relation_oid(&grants->tables[i], true)))
+			continue;
+		hopper_close_table(&grants->tables[i]);
+		hopper_give_rights(grants->rights[i], &grants->tables[i]);
+	}
 }

@@ -5,7 +5,7 @@
 #ifndef HOPPER_MADE_H
 #define HOPPER_MADE_H
 
-#include "pg/server/glue.h"
+#include "pg/server/rights.h"
 
 typedef enum hopper_made_kind
 {
@@ -75,15 +75,15 @@ extern void hopper_name_like(const hopper_name *name, const hopper_made *tables,
  */
 extern int	hopper_drop_made(const hopper_made *tables, int n, char **words);
 /*
- * The same before tables of these names are made again, in this transaction and memory context:
- * what others may do with the old ones they may do with the new ones, once
- * hopper_grant_again() is called.
+ * The same before tables of these names are made again, in this transaction and memory context: the
+ * new ones have the old ones' owners, rights and policies once hopper_grant_again() is called: when
+ * they are filled, because policies may forbid that.
  */
 typedef struct hopper_grants
 {
 	int			n;
 	hopper_name *tables;
-	List	  **rights;			/* of others, by table */
+	hopper_rights **rights;		/* by table */
 } hopper_grants;
 extern hopper_grants *hopper_drop_to_replace(const hopper_made *tables, int n);
 /* NULL for none; tables that were not made again are left out. */
@@ -92,8 +92,6 @@ extern void hopper_grant_again(const hopper_grants *grants);
 extern void hopper_require_replaceable(const hopper_made *table);
 /* With its primary key's index, after another session's statements that use it. */
 extern void hopper_rename_made(const hopper_name *table, const hopper_name *new_name);
-/* What others may do with `from` they may do with `to`, too. */
-extern void hopper_copy_rights(const hopper_name *from, const hopper_name *to);
 /*
  * Several tables are locked in one order, whoever needs them for whatever, so that no two sessions
  * wait for each other: those that go together as they are listed (hopper_outputs_tables() and
@@ -116,17 +114,19 @@ extern const char *hopper_made_drop(hopper_made_kind kind);
 /* --- new tables in the place of old ones (server/exchange.c) --- */
 
 /*
- * Gives others[i], where it is there, the name of tables[i] in the same schema, and the rights that
- * others have on tables[i], which is dropped where it is there. The names of all of them begin with
- * that of tables[0].
+ * Gives others[i], where it is there, the name of tables[i] in the same schema, and its owner,
+ * rights and policies (server/rights.h) beside those that others[i] has; tables[i] is dropped where
+ * it is there. The names of all of them begin with that of tables[0].
  */
 extern void hopper_exchange(const hopper_made *tables, const hopper_made *others, int n);
 /* Finds out whether it can be done, and takes it back. */
 extern void hopper_exchange_rehearse(const hopper_made *tables, const hopper_made *others, int n);
 /*
- * The same at the end of long work: it waits for locks as long as it takes, and fails only where
- * the statement ends. Old tables that cannot be dropped get other names; false: the new ones keep
- * theirs. A WARNING says so.
+ * The same at the end of long work, for others[i] that were made for it: others have no rights on
+ * them but those that they have on tables[i]. It waits for locks as long as it takes, and fails only
+ * where the statement ends. Old tables that cannot be dropped get other names; false: the new ones
+ * keep theirs, and their rights. A WARNING says so. With true they may be somebody else's now, and
+ * have policies: what is to be in them has to be there before.
  */
 extern bool hopper_exchange_results(const hopper_made *tables, const hopper_made *others, int n);
 

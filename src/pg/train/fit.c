@@ -279,14 +279,19 @@ hopper_fit_finish(hopper_fit *request)
 
 	request->record.ended = GetCurrentTimestamp();
 	hopper_outputs_write_models(&request->made, training);
-	if (replaces(request) && !hopper_outputs_replace(&request->outputs, &request->made))
+	request->record.best = hopper_outputs_best(&request->made, request->record.rank_by);
+	hopper_outputs_write_summary(&request->made, training, &request->record);
+	if (replaces(request))
 	{
-		request->output = hopper_name_itself(&request->made.model);
-		request->outputs = request->made = hopper_outputs_named(&request->output);
-		training->quoted = hopper_written_name(&request->output);
+		hopper_outputs_update_names(&request->made, &request->outputs);
+		if (!hopper_outputs_replace(&request->outputs, &request->made))
+		{
+			request->output = hopper_name_itself(&request->made.model);
+			request->outputs = request->made = hopper_outputs_named(&request->output);
+			training->quoted = hopper_written_name(&request->output);
+			hopper_outputs_update_names(&request->outputs, &request->outputs);
+		}
 	}
-	request->record.best = hopper_outputs_best(&request->outputs, request->record.rank_by);
-	hopper_outputs_write_summary(&request->outputs, training, &request->record);
 	hopper_journal_write(training, hopper_relation_oid(&request->outputs.model, false),
 						 request->record.started);
 }

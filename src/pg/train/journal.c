@@ -11,6 +11,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/syscache.h"
 
@@ -18,6 +19,7 @@
 #include "pg/server/words.h"
 
 #define JOURNAL_RUNS "journal_runs"
+#define JOURNAL_VISITS "journal_visits"
 #define VISIT_COLUMNS 15
 
 PG_FUNCTION_INFO_V1(hopper_sql_run_timeline);
@@ -59,6 +61,28 @@ hopper_journal_end(const hopper_journal_scope *scope)
 }
 
 /* --- writing --- */
+
+void
+hopper_journal_hold(void)
+{
+	Oid			schema = get_namespace_oid("hopper", false);
+	static const char *const names[] = {JOURNAL_RUNS, JOURNAL_VISITS};
+	bool		told = false;
+
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		Oid			relation = get_relname_relid(names[i], schema);
+
+		if (!OidIsValid(relation) || ConditionalLockRelationOid(relation, RowExclusiveLock))
+			continue;
+		if (!told)
+			ereport(NOTICE,
+					(errmsg("waiting for a session that has locked the record of runs, "
+							"\"hopper.%s\"", names[i])));
+		told = true;
+		LockRelationOid(relation, RowExclusiveLock);
+	}
+}
 
 /* A number for a run; rows of uncommitted runs never collide. */
 static int64
@@ -194,7 +218,7 @@ write_visits(const hopper_timeline *timeline, int64 run)
 		appendStringInfo(&names, ", %s", columns[i].name);
 		appendStringInfo(&items, ", $%d[i]", n);
 	}
-	execute(psprintf("INSERT INTO hopper.journal_visits (run, visit, bytes_written%s)"
+	execute(psprintf("INSERT INTO hopper." JOURNAL_VISITS " (run, visit, bytes_written%s)"
 					 " SELECT $1, i, $3[i]%s FROM pg_catalog.generate_series(1, $2) i",
 					 names.data, items.data), n, types, arguments);
 }
@@ -246,7 +270,7 @@ hopper_sql_run_timeline(PG_FUNCTION_ARGS)
 		" v.n_visits, r.started + v.started * interval '1 second',"
 		" v.seconds_read, v.seconds_wait, v.seconds_hop, v.seconds_train, v.seconds_evaluate,"
 		" v.bytes_written"
-		" FROM hopper." JOURNAL_RUNS " r JOIN hopper.journal_visits v ON v.run = r.run"
+		" FROM hopper." JOURNAL_RUNS " r JOIN hopper." JOURNAL_VISITS " v ON v.run = r.run"
 		" WHERE r.output = %u"
 		" ORDER BY r.run, v.started, v.visit", model_oid));
 	hopper_journal_end(&scope);

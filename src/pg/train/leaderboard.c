@@ -20,30 +20,24 @@ PG_FUNCTION_INFO_V1(hopper_sql_learning_curves);
 PG_FUNCTION_INFO_V1(hopper_sql_sparkline);
 PG_FUNCTION_INFO_V1(hopper_sql_metric_ascends);
 
-/*
- * The info table of the output table that the first argument names, which becomes *out (or NULL);
- * it can be read.
- */
+/* The info table of an output table; it can be read. */
 static hopper_name
-info_table(FunctionCallInfo fcinfo, hopper_name *out)
+info_of(const hopper_name *model)
 {
-	hopper_name model = hopper_name_argument(fcinfo, 0, "model_table");
-	hopper_name info = hopper_name_with_suffix(&model, "info");
-	Oid			model_oid = hopper_relation_oid(&model, false);
-	Oid			info_oid = hopper_relation_oid(&info, true);
+	hopper_name info = hopper_name_with_suffix(model, "info");
+	Oid			info_oid;
 	hopper_outputs outputs;
 
+	(void) hopper_relation_oid(model, false);
+	info_oid = hopper_relation_oid(&info, true);
 	if (!OidIsValid(info_oid) || get_attnum(info_oid, "metrics_iters") == InvalidAttrNumber)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not an output table of hopper.fit_multiple_model()",
-						model.shown),
+						model->shown),
 				 errdetail("It has no companion \"%s\" with the models' metrics.", info.shown)));
-	(void) model_oid;
-	if (out)
-		*out = model;
 	hopper_require_select(info_oid);
-	outputs = hopper_outputs_named(&model);
+	outputs = hopper_outputs_named(model);
 	hopper_outputs_hold(&outputs);
 	return info;
 }
@@ -159,8 +153,6 @@ has_weights(const hopper_name *model)
 }
 
 /*
- * leaderboard(model_table, n, rank_by)
- *
  * Models of a search are ranked as it has compared them, unless another metric is asked for, others
  * by one metric that all configurations compute (params/ranking.h): by its validation value where
  * any of those that are compared has one, else by its training value, and equal ones by the losses.
@@ -173,32 +165,23 @@ has_weights(const hopper_name *model)
  *
  * A metric that is not the first is final at the iteration at which loss and first metric are.
  */
-Datum
-hopper_sql_leaderboard(PG_FUNCTION_ARGS)
+static char *
+compared_query(const hopper_name *model, const char *rank_by, int n, bool usable,
+			   const char *curve)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	hopper_name model;
-	hopper_name info;
-	StringInfoData query;
-	char	   *rank_by = hopper_string_argument(fcinfo, 2);
-	char	   *ranks;
-	bool		searched;
-	bool		grouped;
+	hopper_name info = info_of(model);
 	int			n_groups;
-	int			n = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
+	const char *ranks = ranks_query(model, &info, rank_by, &n_groups);
+	bool		searched = rank_by == NULL && hopper_ranked_by_search(&info);
+	bool		by_group = n_groups > 1 && !searched && !usable;
+	const char *weights = has_weights(model);
+	const char *condition = "";
+	StringInfoData query;
 
-	if (!PG_ARGISNULL(1) && n < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("n must be at least 1, got %d", n),
-				 errhint("Leave n out to see every configuration.")));
-	info = info_table(fcinfo, &model);
-	hopper_connect();
-	ranks = MemoryContextStrdup(caller, ranks_query(&model, &info, rank_by, &n_groups));
-	searched = rank_by == NULL && hopper_ranked_by_search(&info);
-	grouped = n_groups > 1 && !searched;
-	hopper_finish();
-
+	if (usable)
+		condition = psprintf(" WHERE %s", weights);
+	else if (n > 0 && by_group)
+		condition = psprintf(" WHERE status <> 'failed' AND reached <= %d", n);
 	initStringInfo(&query);
 	appendStringInfo(&query,
 					 "WITH ranks AS (%s), "
@@ -233,17 +216,14 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 					 "   CASE WHEN validated THEN validation_loss_final"
 					 "    ELSE training_loss_final END,"
 					 "   CASE WHEN valid IS NULL THEN train * -direction END)) "
-					 "SELECT CASE WHEN status <> 'failed' THEN reached::int END,"
+					 "SELECT CASE WHEN status <> 'failed' THEN reached::int END AS rank,"
 					 " mst_key, model_id, status, metric, valid, train,"
-					 " (train - valid) * direction,"
+					 " (train - valid) * direction AS overfit_gap,"
 					 " validation_loss_final, training_loss_final, iterations,"
-					 " round((seconds_training + seconds_evaluating)::numeric, 6)::float8,"
-					 " parameters, compile_params, fit_params,"
-					 " hopper.sparkline(CASE WHEN place > 0 THEN"
-					 "  coalesce(validation_metrics_all[place:place],"
-					 "   training_metrics_all[place:place])"
-					 "  ELSE coalesce(validation_loss, training_loss) END),"
-					 " best.value, best.iteration, %s "
+					 " round((seconds_training + seconds_evaluating)::numeric, 6)::float8"
+					 "  AS seconds, parameters, compile_params, fit_params, %s AS curve,"
+					 " best.value AS best_value, best.iteration AS best_iteration,"
+					 " %s AS has_weights "
 					 "FROM ranked LEFT JOIN LATERAL ("
 					 "  SELECT v.value, metrics_iters[v.at] AS iteration FROM ("
 					 "   SELECT at, CASE WHEN place > 0 THEN"
@@ -256,20 +236,60 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 					 "  ORDER BY v.value * -direction, v.at LIMIT 1) best ON true"
 					 "%s ORDER BY (status <> 'failed') DESC%s, reached, mst_key",
 					 ranks, info.quoted, searched ? "" : ", grp",
-					 searched ? HOPPER_SEARCH_PLACE ", " : "", has_weights(&model),
-					 n > 0 && grouped
-					 ? psprintf(" WHERE status <> 'failed' AND reached <= %d", n) : "",
+					 searched ? HOPPER_SEARCH_PLACE ", " : "", curve, weights, condition,
 					 searched ? "" : ", grp");
-	if (n > 0 && !grouped)
+	if (n > 0 && !by_group)
 		appendStringInfo(&query, " LIMIT %d", n);
-	return hopper_return_query(fcinfo, query.data);
+	return query.data;
+}
+
+/* With all that this statement has written until now. */
+static char *
+latest_query(const hopper_name *model, const char *rank_by, int n, bool usable, const char *curve)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	char	   *query;
+
+	hopper_connect();
+	query = MemoryContextStrdup(caller, compared_query(model, rank_by, n, usable, curve));
+	hopper_finish();
+	return query;
+}
+
+char *
+hopper_compared_query(const hopper_name *model, const char *rank_by, int n, bool usable)
+{
+	return latest_query(model, rank_by, n, usable, "NULL::text");
+}
+
+#define CURVE \
+	"hopper.sparkline(CASE WHEN place > 0 THEN" \
+	" coalesce(validation_metrics_all[place:place], training_metrics_all[place:place])" \
+	" ELSE coalesce(validation_loss, training_loss) END)"
+
+/* leaderboard(model_table, n, rank_by) */
+Datum
+hopper_sql_leaderboard(PG_FUNCTION_ARGS)
+{
+	hopper_name model;
+	char	   *rank_by = hopper_string_argument(fcinfo, 2);
+	int			n = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
+
+	if (!PG_ARGISNULL(1) && n < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("n must be at least 1, got %d", n),
+				 errhint("Leave n out to see every configuration.")));
+	model = hopper_name_argument(fcinfo, 0, "model_table");
+	return hopper_return_query(fcinfo, latest_query(&model, rank_by, n, false, CURVE));
 }
 
 /* learning_curves(model_table): a row a model, iteration, split and metric. */
 Datum
 hopper_sql_learning_curves(PG_FUNCTION_ARGS)
 {
-	hopper_name info = info_table(fcinfo, NULL);
+	hopper_name model = hopper_name_argument(fcinfo, 0, "model_table");
+	hopper_name info = info_of(&model);
 	StringInfoData query;
 
 	initStringInfo(&query);

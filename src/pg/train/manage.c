@@ -215,7 +215,7 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	(void) hopper_drop_made(renamed.tables + model.n, renamed.n - model.n, NULL);
 	hopper_exchange(renamed.tables, model.tables, model.n);
 	if (OidIsValid(hopper_relation_oid(&renamed.outputs.summary, true)))
-		hopper_outputs_update_names(&renamed.outputs);
+		hopper_outputs_update_names(&renamed.outputs, &renamed.outputs);
 	hopper_finish();
 	PG_RETURN_VOID();
 }
@@ -322,8 +322,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 		SPI_freetuptable(SPI_tuptable);
 	}
 	UnregisterSnapshot(snapshot);
-	hopper_grant_again(grants);
-	hopper_outputs_update_names(&copy.outputs);
+	hopper_outputs_update_names(&copy.outputs, &copy.outputs);
 	best = hopper_outputs_best(&copy.outputs, NULL);
 	hopper_select_latest("SELECT count(*) FROM %s", copy.outputs.model.quoted);
 	n = hopper_int_cell(&copy.outputs.model, 0, 1, 0, PG_INT64_MAX);
@@ -332,6 +331,7 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 				  best.metric ? psprintf("%d", best.mst_key) : "NULL",
 				  hopper_literal(best.metric),
 				  best.metric ? psprintf("'%.17g'", best.value) : "NULL", (int) n);
+	hopper_grant_again(grants);
 	hopper_finish();
 	PG_RETURN_INT64(n);
 }
@@ -357,9 +357,8 @@ hopper_sql_keep_best(PG_FUNCTION_ARGS)
 				 errdetail("They have no metric in common."),
 				 errhint("DELETE FROM %s WHERE mst_key ... deletes some of them.",
 						 hopper_written_name(&model.outputs.model))));
-	hopper_select_latest("SELECT coalesce(array_agg(mst_key)::text, '{}') FROM (SELECT mst_key"
-						 " FROM hopper.leaderboard(%s) WHERE has_weights LIMIT %d) l",
-						 hopper_literal(model.outputs.model.quoted), n);
+	hopper_select_latest("SELECT coalesce(array_agg(mst_key)::text, '{}') FROM (%s) l",
+						 hopper_compared_query(&model.outputs.model, NULL, n, true));
 	keys = hopper_text_cell(&model.outputs.model, 0, 1);
 	hopper_change("DELETE FROM %s WHERE mst_key OPERATOR(pg_catalog.<>)"
 				  " ALL (%s::pg_catalog.int4[])", model.outputs.model.quoted,

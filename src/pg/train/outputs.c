@@ -148,10 +148,10 @@ hopper_outputs_replace(const hopper_outputs *outputs, const hopper_outputs *work
 }
 
 void
-hopper_outputs_update_names(const hopper_outputs *outputs)
+hopper_outputs_update_names(const hopper_outputs *outputs, const hopper_outputs *names)
 {
 	hopper_change("UPDATE %s SET model = %s, model_info = %s", outputs->summary.quoted,
-				  hopper_literal(outputs->model.quoted), hopper_literal(outputs->info.quoted));
+				  hopper_literal(names->model.quoted), hopper_literal(names->info.quoted));
 }
 
 void
@@ -391,6 +391,12 @@ hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *trai
 	}
 }
 
+#define BEST_COLUMNS "SELECT mst_key, metric, coalesce(valid, train), valid IS NOT NULL"
+
+/*
+ * Not by hopper.leaderboard(): the right to call it may be taken from a role while its models are
+ * trained, and its tables are still its own.
+ */
 hopper_best
 hopper_outputs_best(const hopper_outputs *outputs, const char *rank_by)
 {
@@ -401,11 +407,8 @@ hopper_outputs_best(const hopper_outputs *outputs, const char *rank_by)
 	uint64		n;
 
 	/* Latest: what was inserted by this very statement must be seen. */
-	n = hopper_select_latest("SELECT mst_key, metric, coalesce(validation_metric, training_metric),"
-							 " validation_metric IS NOT NULL, has_weights "
-							 "FROM hopper.leaderboard(%s, 1, %s)",
-							 hopper_literal(outputs->model.quoted),
-							 rank_by ? hopper_literal(rank_by) : "NULL");
+	n = hopper_select_latest(BEST_COLUMNS ", has_weights FROM (%s) b",
+							 hopper_compared_query(&outputs->model, rank_by, 1, false));
 	if (n == 0)
 		hopper_refuse_damaged(&outputs->info, "It has no row.");
 	metric = hopper_cell(0, 2);
@@ -415,12 +418,8 @@ hopper_outputs_best(const hopper_outputs *outputs, const char *rank_by)
 	if (has_weights && strcmp(has_weights, "f") == 0)
 	{
 		/* Models may have been deleted, whose infos stay. */
-		if (hopper_select_latest("SELECT mst_key, metric,"
-								 " coalesce(validation_metric, training_metric),"
-								 " validation_metric IS NOT NULL "
-								 "FROM hopper.leaderboard(%s, NULL, %s) WHERE has_weights LIMIT 1",
-								 hopper_literal(outputs->model.quoted),
-								 rank_by ? hopper_literal(rank_by) : "NULL") == 0)
+		if (hopper_select_latest(BEST_COLUMNS " FROM (%s) b",
+								 hopper_compared_query(&outputs->model, rank_by, 1, true)) == 0)
 			return best;
 		metric = hopper_cell(0, 2);
 		if (metric == NULL)

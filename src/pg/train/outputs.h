@@ -76,8 +76,9 @@ extern void hopper_output_add_key(const hopper_made *table);
  */
 extern hopper_outputs hopper_outputs_make_room(const hopper_outputs *outputs, bool replace);
 extern bool hopper_outputs_replace(const hopper_outputs *outputs, const hopper_outputs *working);
-/* What the summary calls its own tables, after they have got other names. */
-extern void hopper_outputs_update_names(const hopper_outputs *outputs);
+/* What the summary of `outputs` calls its own tables, which have these names or are to get them. */
+extern void hopper_outputs_update_names(const hopper_outputs *outputs,
+										const hopper_outputs *names);
 /* Whether it can be done, before the training. */
 extern void hopper_outputs_rehearse_replace(const hopper_outputs *outputs,
 											const hopper_outputs *working);
@@ -124,6 +125,13 @@ extern void hopper_outputs_write_refused(const hopper_outputs *outputs,
 										 const hopper_config *config, const char *error);
 /* Models, states and infos. */
 extern void hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training);
+/*
+ * The query of leaderboard(model, n, rank_by), without curves and with columns valid and train for
+ * its values; n: 0 for all. `usable`: of models alone whose weights are there, the first n of all
+ * groups.
+ */
+extern char *hopper_compared_query(const hopper_name *model, const char *rank_by, int n,
+								   bool usable);
 /* From what is in the tables; `rank_by` as leaderboard() takes it, or NULL. */
 extern hopper_best hopper_outputs_best(const hopper_outputs *outputs, const char *rank_by);
 extern void hopper_outputs_write_summary(const hopper_outputs *outputs,

@@ -169,6 +169,7 @@ hopper_outputs_rehearse(const hopper_outputs *outputs, const hopper_training *pl
 	rehearsal	play = {.outputs = outputs,.refill = record->warm_start,.record = *record};
 
 	error_context_stack = &context;
+	hopper_journal_hold();
 	make_up(&play, planned);
 	if (play.refill)
 	{

@@ -71,6 +71,11 @@ typedef struct hopper_journal_scope
 extern hopper_journal_scope hopper_journal_begin(void);
 extern void hopper_journal_end(const hopper_journal_scope *scope);
 
+/*
+ * Before a run trains: until the transaction ends nobody alters or drops the journal, or locks it
+ * to rewrite it, so that its end waits for nobody. A NOTICE where somebody has it locked now.
+ */
+extern void hopper_journal_hold(void);
 /* Writes a finished run down. SPI must be connected. */
 extern void hopper_journal_write(const struct hopper_training *training, Oid output,
 								 TimestampTz started);

@@ -1,0 +1,123 @@
+"""What an administrator does while models are trained does not cost them."""
+
+import threading
+
+import psycopg2
+import pytest
+
+from digits import connect, drop_database, pid, query, threads, value, wait_until
+
+DATABASE = "hopper_administrator"
+ROLE = "hopper_administrator_user"
+MODEL = """{"class_name": "Sequential", "config": {"name": "s", "layers": [
+  {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 2], "name": "in"}},
+  {"class_name": "Dense", "config": {"name": "out", "units": 2, "activation": "softmax"}}]}}"""
+COMPILE = "loss='categorical_crossentropy', optimizer='SGD(lr=0.1)', metrics=['accuracy']"
+LONG = 8000
+
+
+@pytest.fixture(scope="module")
+def administrator():
+    drop_database(DATABASE)
+    admin = connect("postgres")
+    query(admin, f"DROP ROLE IF EXISTS {ROLE}")
+    query(admin, f"CREATE ROLE {ROLE}")
+    query(admin, f"CREATE DATABASE {DATABASE}")
+    connection = connect(DATABASE)
+    query(connection, "CREATE EXTENSION model_hopper")
+    query(connection, f"CREATE SCHEMA w AUTHORIZATION {ROLE}; SET search_path = w")
+    query(connection, f"SET ROLE {ROLE}; SET client_min_messages = warning")
+    query(connection, "CREATE TABLE points AS SELECT i AS id, ARRAY[i % 2, i % 3]::real[] AS x,"
+          " i % 2 AS y FROM generate_series(1, 40) i")
+    query(connection, "SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x')")
+    query(connection, "SELECT hopper.load_model('models', %s)", MODEL)
+    query(connection, "SELECT hopper.load_model_selection_table('models', 'configs', '{1}',"
+          " ARRAY[%s], ARRAY['batch_size=8', 'batch_size=16'])", COMPILE)
+    query(connection, "RESET ROLE; RESET client_min_messages")
+    yield connection
+    connection.close()
+    drop_database(DATABASE)
+    query(admin, f"DROP ROLE {ROLE}")
+    admin.close()
+
+
+class Training:
+    """Of the role, in a session of its own; it ends by itself."""
+
+    def __init__(self, table, more=""):
+        self.connection = connect(DATABASE)
+        query(self.connection, f"SET SESSION AUTHORIZATION {ROLE}; SET search_path = w; SET lock_timeout = '20s'")
+        self.process = pid(self.connection)
+        self.error = self.rows = None
+        self.thread = threading.Thread(target=self.run, args=(
+            f"SELECT models_trained FROM hopper.fit_multiple_model('packed', '{table}', 'configs', {LONG},"
+            f" threads => 1{more})",))
+        self.thread.start()
+
+    def run(self, statement):
+        try:
+            self.rows = query(self.connection, statement)
+        except psycopg2.Error as error:
+            self.error = error
+
+    def began(self):
+        wait_until(lambda: not self.thread.is_alive() or threads(self.process) > 1)
+        assert self.thread.is_alive(), self.error or self.rows
+
+    def end(self):
+        self.thread.join(120)
+        assert not self.thread.is_alive()
+        notices = "".join(self.connection.notices)
+        self.connection.close()
+        assert self.error is None, self.error
+        assert self.rows == [(2,)]
+        return notices
+
+
+@pytest.mark.parametrize("statement", ["LOCK TABLE hopper.journal_runs IN ACCESS EXCLUSIVE MODE",
+                                       "VACUUM FULL hopper.journal_visits",
+                                       "REINDEX TABLE hopper.journal_runs",
+                                       "ALTER TABLE hopper.journal_visits ADD note text"])
+def test_the_record_of_runs_is_there_at_the_end(administrator, statement):
+    """Whoever wants it for himself waits for the training, which has a lock_timeout, and not the other way round."""
+    training = Training("noted")
+    training.began()
+    query(administrator, "SET lock_timeout = '100ms'")
+    if statement.startswith("LOCK"):
+        query(administrator, "BEGIN")
+    with pytest.raises(psycopg2.errors.LockNotAvailable):
+        query(administrator, statement)
+    if statement.startswith("LOCK"):
+        query(administrator, "ROLLBACK")
+    query(administrator, "RESET lock_timeout")
+    training.end()
+    assert value(administrator, "SELECT count(*) > 0 FROM hopper.run_timeline('w.noted')")
+    query(administrator, "SELECT hopper.drop_model('w.noted')")
+
+
+def test_that_it_is_waited_for_is_said(administrator):
+    """Before anything is trained."""
+    query(administrator, "BEGIN; LOCK TABLE hopper.journal_runs IN ACCESS EXCLUSIVE MODE")
+    training = Training("waiting")
+    wait_until(lambda: value(administrator, "SELECT count(*) FROM pg_locks WHERE pid = %s AND NOT granted",
+                             training.process) > 0)
+    query(administrator, "ROLLBACK")
+    assert "waiting for a session that has locked the record of runs" in training.end()
+    query(administrator, "SELECT hopper.drop_model('w.waiting')")
+
+
+@pytest.mark.parametrize("right", ["USAGE ON SCHEMA hopper", "EXECUTE ON ALL FUNCTIONS IN SCHEMA hopper"])
+@pytest.mark.parametrize("more", ["", ", replace => true"])
+def test_the_extension_is_kept_from_others(administrator, right, more):
+    """As docs/security.md has it: whose training has begun may end it."""
+    if more:
+        Training("kept").end()
+    training = Training("kept", more)
+    training.began()
+    query(administrator, f"REVOKE {right} FROM PUBLIC")
+    try:
+        training.end()
+        assert value(administrator, "SELECT best_mst_key IS NOT NULL FROM w.kept_summary")
+    finally:
+        query(administrator, f"GRANT {right} TO PUBLIC")
+        query(administrator, "SELECT hopper.drop_model('w.kept')")
