@@ -4,8 +4,8 @@
  *		whose coordinator has no rows.
  *
  * An event trigger may have given the new table what only the executor heeds: columns with
- * defaults, triggers, policies, bounds of a partition, another owner. Then rows go through it, as the
- * caller's own INSERT would.
+ * defaults, triggers, policies, bounds of a partition, another owner. Then rows go through it, as
+ * the caller's own INSERT would.
  */
 #include "pg/local/bulk_insert.h"
 

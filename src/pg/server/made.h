@@ -123,10 +123,10 @@ extern void hopper_exchange(const hopper_made *tables, const hopper_made *others
 extern void hopper_exchange_rehearse(const hopper_made *tables, const hopper_made *others, int n);
 /*
  * The same at the end of long work, for others[i] that were made for it: others have no rights on
- * them but those that they have on tables[i]. It waits for locks as long as it takes, and fails only
- * where the statement ends. Old tables that cannot be dropped get other names; false: the new ones
- * keep theirs, and their rights. A WARNING says so. With true they may be somebody else's now, and
- * have policies: what is to be in them has to be there before.
+ * them but those that they have on tables[i]. It waits for locks as long as it takes, and fails
+ * only where the statement ends. Old tables that cannot be dropped get other names; false: the new
+ * ones keep theirs, and their rights. A WARNING says so. With true they may be somebody else's now,
+ * and have policies: what is to be in them has to be there before.
  */
 extern bool hopper_exchange_results(const hopper_made *tables, const hopper_made *others, int n);
 
