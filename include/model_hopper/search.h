@@ -109,8 +109,8 @@ typedef struct hopper_search_api
 	int			(*stop) (hopper_search *search, const char *reason, hopper_error *error);
 	/* 1: nothing runs, and nothing is left to begin. */
 	int32_t		(*done) (const hopper_search *search);
-	/* The best trial, or -1 where all failed. */
-	int64_t		(*best) (const hopper_search *search);
+	/* *trial: the best one, or -1 where all failed. */
+	int			(*best) (const hopper_search *search, int64_t *trial, hopper_error *error);
 	/*
 	 * trial, model_id, compile_params, fit_params, parameters (JSON), iterations, value (of the
 	 * first objective), status ('running', 'stopped', 'failed', 'done', 'earlier'), parent,

@@ -100,7 +100,9 @@ int32_t Done(const hopper_search* search) {
   return search->search.done() && search->waiting.empty() ? 1 : 0;
 }
 
-int64_t Best(const hopper_search* search) { return search->search.best().value_or(-1); }
+int Best(const hopper_search* search, int64_t* trial, hopper_error* error) {
+  return Guard(error, [&] { *trial = search->search.best().value_or(-1); });
+}
 
 std::optional<std::string> NumberOrNull(int64_t value) {
   if (value < 0) return std::nullopt;

@@ -85,7 +85,7 @@ train(void *state)
 static void
 tell_round(const hopper_automl *run, int n, int64 iterations)
 {
-	int64		best = hopper_core()->search.best(run->search);
+	int64		best = hopper_search_best(run);
 
 	ereport(NOTICE,
 			(errmsg("automl \"%s\": round %d, %s trained for %s%s, %s elapsed",
@@ -412,7 +412,7 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	hopper_search_create_tables(&run, !PG_ARGISNULL(24) && PG_GETARG_BOOL(24));
 	run_search(&run);
 
-	best = hopper_core()->search.best(run.search);
+	best = hopper_search_best(&run);
 	if (best < 0)
 		refuse_without_best(&run);
 	hopper_search_finish_tables(&run, best);

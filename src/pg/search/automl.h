@@ -170,6 +170,8 @@ extern const char *hopper_search_objective(const hopper_automl *run);
 /* "validation accuracy 0.9800", "parameters 65" */
 extern const char *hopper_search_objective_words(const hopper_automl *run, double value);
 
+/* The best trial so far, or -1 where all have failed. */
+extern int64 hopper_search_best(const hopper_automl *run);
 /*
  * Tells the search what came of a trial: what its row of the info table says, or the failure. A
  * NOTICE for each rung that is decided by it.

@@ -96,6 +96,16 @@ tell_rungs(hopper_automl *run)
 	}
 }
 
+int64
+hopper_search_best(const hopper_automl *run)
+{
+	int64_t		best;
+	hopper_error error;
+
+	HOPPER_CHECK(hopper_core()->search.best(run->search, &best, &error), error);
+	return best;
+}
+
 void
 hopper_search_tell(hopper_automl *run, int64 trial, const char *failure)
 {

@@ -96,7 +96,7 @@ ended(hopper_training *training, int at, bool failed)
 static const char *
 best_words(const search_pool *pool)
 {
-	int64		best = hopper_core()->search.best(pool->run->search);
+	int64		best = hopper_search_best(pool->run);
 
 	return best < 0 ? "" : psprintf(", best so far configuration %d", hopper_key_of_trial(best));
 }
@@ -331,7 +331,7 @@ write_outputs(search_pool *pool)
 {
 	hopper_fit *fit = &pool->fit;
 
-	if (hopper_core()->search.best(pool->run->search) < 0)
+	if (hopper_search_best(pool->run) < 0)
 	{
 		hopper_made tables[HOPPER_OUTPUT_TABLES];
 

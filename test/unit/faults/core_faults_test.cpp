@@ -292,7 +292,9 @@ class Searches : public Faults {
     Outcome outcome;
     outcome.code = api.start(&options, &search, &error);
     if (outcome.code == 0) outcome.code = Run(search, &error);
-    uint64_t answer = outcome.code == 0 ? static_cast<uint64_t>(api.best(search)) : 0;
+    int64_t best = 0;
+    if (outcome.code == 0) outcome.code = api.best(search, &best, &error);
+    auto answer = static_cast<uint64_t>(best);
     const auto add = [&](const auto& call) {
       if (outcome.code != 0) return;
       outcome = Answer(call);
