@@ -7,8 +7,9 @@ namespace hopper {
 void InitialWeights::Expect(const ModelSpec& spec, uint64_t seed) {
   const std::string key = WeightInitializer::Key(spec, seed);
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::shared_ptr<Job>& job = jobs_[key];
-  if (job == nullptr) job = std::make_shared<Job>();
+  auto at = jobs_.find(key);
+  if (at == jobs_.end()) at = jobs_.emplace(key, std::make_shared<Job>()).first;
+  Job* job = at->second.get();
   job->bytes = static_cast<int64_t>(spec.flat_size) * static_cast<int64_t>(sizeof(float));
   ++job->expected;
 }

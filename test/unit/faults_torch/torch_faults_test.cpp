@@ -141,7 +141,7 @@ class Faults : public ::testing::Test {
   }
 
   int Drive(hopper_run* run, uint64_t* answer) {
-    for (int32_t key = 1; key <= kModels; ++key) {
+    for (int32_t key = 1; key <= models_; ++key) {
       hopper_config config = config_;
       config.mst_key = key;
       config.state_size = warm_ && key == 2 ? state_size_ : 0;
@@ -171,7 +171,7 @@ class Faults : public ::testing::Test {
         }
         if (code != 0) return code;
         if (event.type != HOPPER_EVENT_FINISHED) continue;
-        for (int32_t key = 1; key <= kModels; ++key) {
+        for (int32_t key = 1; key <= models_; ++key) {
           if (!taken[key]) code = Take(run, key, answer);
           if (code == HOPPER_OUT_OF_MEMORY) failed = code;
           if (code != 0 && code != HOPPER_OUT_OF_MEMORY) return code;
@@ -208,6 +208,7 @@ class Faults : public ::testing::Test {
   hopper_error error_ = {};
   EventFd fd_;
   int64_t limit_ = int64_t{1} << 30;
+  int32_t models_ = kModels;
   bool warm_ = false;
   bool keep_ = false;
   int32_t waiting_ = 0;
@@ -235,6 +236,12 @@ TEST_F(Faults, AThread) {
 
 TEST_F(Faults, ARun) {
   FailEachAllocation([this] { return Run(); }, 500);
+}
+
+// Where there are several, what one has left half done another one does.
+TEST_F(Faults, ARunOfOneModel) {
+  models_ = 1;
+  FailEachAllocation([this] { return Run(); });
 }
 
 TEST_F(Faults, ARunWhoseModelsWaitAndStartWarm) {
