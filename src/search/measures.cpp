@@ -176,7 +176,7 @@ void RequireMetrics(const std::vector<std::string>& measures,
           {ErrorCode::kInvalidParameter, "metric \"" + name + "\" is not among the metrics",
            "With compile_params \"" + config.compile_params + "\" there are " + known + ".",
            other.empty() ? "Add it to \"metrics\" of the compile parameters."
-                         : "Write \"" + other + "\", as it is called there."});
+                         : "Perhaps you meant \"" + other + "\"."});
     }
   }
 }
