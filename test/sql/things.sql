@@ -89,6 +89,20 @@ SELECT hopper.generate_model_configs('nets', 'configs', 1, $$ {'loss': ['categor
     [{'optimizer': ['SGD'], 'lr': [0.1, 0.2]}]} $$, $$ {'batch_size': [16]} $$, replace => true);
 SELECT mst_key FROM configs ORDER BY 1;
 
+-- What is named after a table that has another name now is not left over: without it the table is of no use
+ALTER TABLE m RENAME TO kept;
+SELECT train('m');
+ALTER TABLE kept RENAME TO m;
+SELECT hopper.rename_model('m', 'kept');
+SELECT hopper.rename_model('kept', 'm');
+ALTER TABLE packed RENAME TO kept;
+SELECT hopper.training_preprocessor('points', 'packed', 'y', 'x');
+ALTER TABLE kept RENAME TO packed;
+ALTER TABLE configs RENAME TO kept;
+SELECT hopper.load_model_selection_table('nets', 'configs', 1, ARRAY['loss=''mse'', optimizer=''SGD()'''], ARRAY['']);
+ALTER TABLE kept RENAME TO configs;
+SELECT * FROM tables('m') UNION ALL SELECT * FROM tables('packed') UNION ALL SELECT * FROM tables('configs') ORDER BY 1;
+
 -- Listed
 CREATE TABLE looks_like AS TABLE m;
 CREATE TABLE looks_like_summary AS SELECT model_info, source_table, best_value::text FROM m_summary;

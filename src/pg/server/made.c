@@ -117,6 +117,29 @@ hopper_made_drop(hopper_made_kind kind)
 	return kinds[kind].drop;
 }
 
+const char *
+hopper_made_what(hopper_made_kind kind)
+{
+	return kinds[kind].what;
+}
+
+const char *const *
+hopper_made_columns(hopper_made_kind kind)
+{
+	return kinds[kind].columns;
+}
+
+/* Also of another kind, whose columns are more than those of this one. */
+bool
+hopper_is_made_alone(Oid relation, hopper_made_kind kind)
+{
+	for (int i = 0; i < lengthof(kinds); i++)
+		if (i != (int) kind && i != HOPPER_MADE_PREDICTIONS &&
+			hopper_is_made(relation, (hopper_made_kind) i))
+			return false;
+	return hopper_is_made(relation, kind);
+}
+
 static bool
 begins_with(Form_pg_attribute column, const char *text)
 {
@@ -173,86 +196,6 @@ hopper_is_made(Oid relation, hopper_made_kind kind)
 	found = has_predictions(opened);
 	relation_close(opened, AccessShareLock);
 	return found;
-}
-
-/* --- room for new tables --- */
-
-void
-hopper_require_replaceable(const hopper_made *table)
-{
-	Oid			relation = hopper_relation_oid(&table->name, true);
-
-	if (!OidIsValid(relation))
-		return;
-	if (!hopper_is_made(relation, table->kind))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" cannot be replaced", table->name.shown),
-				 errdetail("It is not %s.", kinds[table->kind].what),
-				 errhint("Choose another name.")));
-	if (!hopper_is_owner(relation))
-		aclcheck_error(ACLCHECK_NOT_OWNER, HOPPER_OBJECT_TABLE, table->name.shown);
-}
-
-pg_attribute_noreturn() static void
-refuse_existing(const hopper_made *table)
-{
-	const char *drop = kinds[table->kind].drop;
-	bool		ours = hopper_is_made(hopper_relation_oid(&table->name, false), table->kind);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_DUPLICATE_TABLE),
-			 errmsg("relation \"%s\" already exists", table->name.shown),
-			 !ours ? errhint("Choose another name, or drop it first.") :
-			 errhint("Choose another name, drop it first%s%s, or pass replace => true.",
-					 drop ? " with " : "", drop ? drop : "")));
-}
-
-typedef struct dropping
-{
-	const hopper_made *tables;
-	int			n;
-} dropping;
-
-static void
-drop_all(void *state)
-{
-	const dropping *drop = state;
-
-	(void) hopper_drop_made(drop->tables, drop->n, NULL);
-}
-
-bool
-hopper_make_room(const hopper_made *tables, int n, bool replace)
-{
-	dropping	drop = {tables, n};
-	bool		exists = OidIsValid(hopper_relation_oid(&tables[0].name, true));
-
-	if (exists && !replace)
-		refuse_existing(&tables[0]);
-	for (int i = 0; i < n; i++)
-	{
-		Oid			relation = hopper_relation_oid(&tables[i].name, true);
-
-		if (exists)
-			hopper_require_replaceable(&tables[i]);
-		else if (OidIsValid(relation) && hopper_is_made(relation, tables[i].kind) &&
-				 hopper_is_owner(relation))
-		{
-			(void) hopper_drop_made(&tables[i], 1, NULL);
-			ereport(NOTICE,
-					(errmsg("dropped \"%s\", which was left of an earlier \"%s\"",
-							tables[i].name.shown, tables[0].name.shown)));
-		}
-		if (exists)
-			hopper_claim_name(&tables[i].name);
-		else
-			hopper_require_absent(&tables[i].name);
-	}
-	/* What depends on them is found out now, not when the new ones are ready. */
-	if (exists)
-		hopper_rehearse(drop_all, &drop);
-	return exists;
 }
 
 /* --- locks --- */

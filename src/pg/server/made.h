@@ -33,6 +33,11 @@ typedef struct hopper_made
 
 /* Whether it is a table with the columns of its kind. */
 extern bool hopper_is_made(Oid relation, hopper_made_kind kind);
+/* Whether it has not those of another kind, too. */
+extern bool hopper_is_made_alone(Oid relation, hopper_made_kind kind);
+/* "a table of trained models", and the names of its columns up to a NULL. */
+extern const char *hopper_made_what(hopper_made_kind kind);
+extern const char *const *hopper_made_columns(hopper_made_kind kind);
 /* The comment on the column of a table of predictions that holds what a layer gives. */
 #define HOPPER_LAYER_COMMENT "what this layer gives"
 /*
@@ -51,8 +56,9 @@ extern bool hopper_column_needed(const char *column);
  * ERROR 42P07, or with `replace` true is returned, and hopper_drop_to_replace() or
  * hopper_exchange() has to follow once the new ones can be made; ERROR 42809, 42501 or 2BP01
  * where one of them is something else, or another role's, or something depends on it. Companions
- * that an earlier tables[0] has left are dropped at once, with a NOTICE. Nobody else can make
- * tables of these names until the transaction ends.
+ * that an earlier tables[0] has left are dropped at once, with a NOTICE; ERROR 55000 where they may
+ * be those of a table that was renamed. Nobody else can make tables of these names until the
+ * transaction ends.
  */
 extern bool hopper_make_room(const hopper_made *tables, int n, bool replace);
 /*

@@ -1,0 +1,187 @@
+/*
+ * room.c
+ *		Room for new tables: whether their names are free, or can be, and what is left of earlier
+ *		ones.
+ */
+#include "pg/server/made.h"
+
+#include "lib/stringinfo.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+
+void
+hopper_require_replaceable(const hopper_made *table)
+{
+	Oid			relation = hopper_relation_oid(&table->name, true);
+
+	if (!OidIsValid(relation))
+		return;
+	if (!hopper_is_made(relation, table->kind))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" cannot be replaced", table->name.shown),
+				 errdetail("It is not %s.", hopper_made_what(table->kind)),
+				 errhint("Choose another name.")));
+	if (!hopper_is_owner(relation))
+		aclcheck_error(ACLCHECK_NOT_OWNER, HOPPER_OBJECT_TABLE, table->name.shown);
+}
+
+pg_attribute_noreturn() static void
+refuse_existing(const hopper_made *table)
+{
+	const char *drop = hopper_made_drop(table->kind);
+	bool		ours = hopper_is_made(hopper_relation_oid(&table->name, false), table->kind);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DUPLICATE_TABLE),
+			 errmsg("relation \"%s\" already exists", table->name.shown),
+			 !ours ? errhint("Choose another name, or drop it first.") :
+			 errhint("Choose another name, drop it first%s%s, or pass replace => true.",
+					 drop ? " with " : "", drop ? drop : "")));
+}
+
+typedef struct dropping
+{
+	const hopper_made *tables;
+	int			n;
+} dropping;
+
+static void
+drop_all(void *state)
+{
+	const dropping *drop = state;
+
+	(void) hopper_drop_made(drop->tables, drop->n, NULL);
+}
+
+/* "{mst_key,model_weights,model_arch}" and their number */
+static char *
+columns_of(hopper_made_kind kind, int *n)
+{
+	const char *const *columns = hopper_made_columns(kind);
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (*n = 0; columns[*n]; (*n)++)
+		appendStringInfo(&list, "%c%s", *n ? ',' : '{', columns[*n]);
+	appendStringInfoChar(&list, '}');
+	return list.data;
+}
+
+/*
+ * A table of this kind beside `companion` that lacks one of this ending: perhaps its own, which has
+ * kept the name when the table was given another. NULL for none.
+ */
+static char *
+bereft_of(const hopper_made *table, const hopper_name *companion, const char *ending)
+{
+	Oid			schema = get_rel_namespace(hopper_relation_oid(companion, false));
+	int			n_columns;
+	char	   *columns = columns_of(table->kind, &n_columns);
+	uint64		n = hopper_select_latest("SELECT c.relname::text, c.oid::int8 FROM pg_class c"
+										 " WHERE c.relnamespace = %u AND c.relkind = 'r'"
+										 " AND %d = (SELECT count(*) FROM pg_attribute a"
+										 "  WHERE a.attrelid = c.oid AND NOT a.attisdropped"
+										 "  AND a.attname = ANY (%s::name[]))"
+										 " AND NOT EXISTS (SELECT 1 FROM pg_class s"
+										 "  WHERE s.relnamespace = c.relnamespace"
+										 "  AND s.relname::text = c.relname::text || %s)"
+										 " ORDER BY c.relname", schema, n_columns,
+										 hopper_literal(columns),
+										 hopper_literal(ending));
+	SPITupleTable *found = SPI_tuptable;
+	char	   *name = NULL;
+
+	for (uint64 row = 0; row < n && name == NULL; row++)
+	{
+		Oid			relation;
+
+		CHECK_FOR_INTERRUPTS();
+		SPI_tuptable = found;
+		SPI_processed = n;
+		relation = (Oid) hopper_int_cell(NULL, row, 2, 0, PG_UINT32_MAX);
+		if (hopper_is_made_alone(relation, table->kind))
+			name = hopper_cell(row, 1);
+	}
+	SPI_freetuptable(found);
+	return name;
+}
+
+/* Without these a table cannot be used. */
+static bool
+is_needed(hopper_made_kind kind)
+{
+	return kind == HOPPER_MADE_INFOS || kind == HOPPER_MADE_RUN ||
+		kind == HOPPER_MADE_PACKED_SUMMARY || kind == HOPPER_MADE_CONFIGS_SUMMARY;
+}
+
+/*
+ * Who keeps models for later with ALTER TABLE models RENAME TO old_models has not dropped them, and
+ * what is named after "models" is all that makes them usable.
+ */
+static void
+refuse_companions_of_others(const hopper_made *tables, int n)
+{
+	for (int i = 1; i < n; i++)
+	{
+		const hopper_name *companion = &tables[i].name;
+		const char *ending = companion->name + strlen(tables[0].name.name);
+		Oid			relation = hopper_relation_oid(companion, true);
+		const char *other;
+
+		/* Those of rows that were put aside for validation are theirs. */
+		if (!is_needed(tables[i].kind) || !OidIsValid(relation) || strchr(ending + 1, '_') ||
+			!hopper_is_made(relation, tables[i].kind) || !hopper_is_owner(relation))
+			continue;
+		other = bereft_of(&tables[0], companion, ending);
+		if (other)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("\"%s\" may belong to \"%s\"", companion->shown, other),
+					 errdetail("\"%s\", %s, has no \"%s%s\", and there is no \"%s\".", other,
+							   hopper_made_what(tables[0].kind), other, ending,
+							   tables[0].name.shown),
+					 tables[0].kind == HOPPER_MADE_MODELS
+					 ? errhint("Where \"%s\" was \"%s\", give it that name again, and use "
+							   "hopper.rename_model(); else drop \"%s\".", other,
+							   tables[0].name.shown, companion->shown)
+					 : errhint("Where \"%s\" was \"%s\", rename what belongs to it likewise; "
+							   "else drop \"%s\".", other, tables[0].name.shown,
+							   companion->shown)));
+	}
+}
+
+bool
+hopper_make_room(const hopper_made *tables, int n, bool replace)
+{
+	dropping	drop = {tables, n};
+	bool		exists = OidIsValid(hopper_relation_oid(&tables[0].name, true));
+
+	if (exists && !replace)
+		refuse_existing(&tables[0]);
+	if (!exists)
+		refuse_companions_of_others(tables, n);
+	for (int i = 0; i < n; i++)
+	{
+		Oid			relation = hopper_relation_oid(&tables[i].name, true);
+
+		if (exists)
+			hopper_require_replaceable(&tables[i]);
+		else if (OidIsValid(relation) && hopper_is_made(relation, tables[i].kind) &&
+				 hopper_is_owner(relation))
+		{
+			(void) hopper_drop_made(&tables[i], 1, NULL);
+			ereport(NOTICE,
+					(errmsg("dropped \"%s\", which was left of an earlier \"%s\"",
+							tables[i].name.shown, tables[0].name.shown)));
+		}
+		if (exists)
+			hopper_claim_name(&tables[i].name);
+		else
+			hopper_require_absent(&tables[i].name);
+	}
+	/* What depends on them is found out now, not when the new ones are ready. */
+	if (exists)
+		hopper_rehearse(drop_all, &drop);
+	return exists;
+}
