@@ -69,28 +69,29 @@ columns_of(hopper_made_kind kind, int *n)
 }
 
 /*
- * A table of this kind beside `companion` that lacks one of this ending: perhaps its own, which has
- * kept the name when the table was given another. NULL for none.
+ * A table of this kind and of the companion's owner that lacks one of this ending: perhaps the
+ * companion is its own, and has stayed where it was when the table got another name or schema. NULL
+ * for none.
  */
-static char *
-bereft_of(const hopper_made *table, const hopper_name *companion, const char *ending)
+static const char *
+bereft_of(const hopper_made *table, Oid companion, const char *ending)
 {
-	Oid			schema = get_rel_namespace(hopper_relation_oid(companion, false));
+	Oid			schema = get_rel_namespace(companion);
 	int			n_columns;
 	char	   *columns = columns_of(table->kind, &n_columns);
-	uint64		n = hopper_select_latest("SELECT c.relname::text, c.oid::int8 FROM pg_class c"
-										 " WHERE c.relnamespace = %u AND c.relkind = 'r'"
+	uint64		n = hopper_select_latest("SELECT c.oid::int8, c.relnamespace = %u FROM pg_class c"
+										 " WHERE c.relowner = %u AND c.relkind = 'r'"
 										 " AND %d = (SELECT count(*) FROM pg_attribute a"
 										 "  WHERE a.attrelid = c.oid AND NOT a.attisdropped"
 										 "  AND a.attname = ANY (%s::name[]))"
 										 " AND NOT EXISTS (SELECT 1 FROM pg_class s"
 										 "  WHERE s.relnamespace = c.relnamespace"
 										 "  AND s.relname::text = c.relname::text || %s)"
-										 " ORDER BY c.relname", schema, n_columns,
-										 hopper_literal(columns),
-										 hopper_literal(ending));
+										 " ORDER BY c.relnamespace <> %u, c.relname", schema,
+										 hopper_owner(companion), n_columns,
+										 hopper_literal(columns), hopper_literal(ending), schema);
 	SPITupleTable *found = SPI_tuptable;
-	char	   *name = NULL;
+	const char *name = NULL;
 
 	for (uint64 row = 0; row < n && name == NULL; row++)
 	{
@@ -99,9 +100,11 @@ bereft_of(const hopper_made *table, const hopper_name *companion, const char *en
 		CHECK_FOR_INTERRUPTS();
 		SPI_tuptable = found;
 		SPI_processed = n;
-		relation = (Oid) hopper_int_cell(NULL, row, 2, 0, PG_UINT32_MAX);
+		relation = (Oid) hopper_int_cell(NULL, row, 1, 0, PG_UINT32_MAX);
 		if (hopper_is_made_alone(relation, table->kind))
-			name = hopper_cell(row, 1);
+			name = hopper_name_shown(get_namespace_name(get_rel_namespace(relation)),
+									 strcmp(hopper_cell(row, 2), "f") == 0,
+									 get_rel_name(relation));
 	}
 	SPI_freetuptable(found);
 	return name;
@@ -133,7 +136,7 @@ refuse_companions_of_others(const hopper_made *tables, int n)
 		if (!is_needed(tables[i].kind) || !OidIsValid(relation) || strchr(ending + 1, '_') ||
 			!hopper_is_made(relation, tables[i].kind) || !hopper_is_owner(relation))
 			continue;
-		other = bereft_of(&tables[0], companion, ending);
+		other = bereft_of(&tables[0], relation, ending);
 		if (other)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -142,9 +145,9 @@ refuse_companions_of_others(const hopper_made *tables, int n)
 							   hopper_made_what(tables[0].kind), other, ending,
 							   tables[0].name.shown),
 					 tables[0].kind == HOPPER_MADE_MODELS
-					 ? errhint("Where \"%s\" was \"%s\", give it that name again, and use "
-							   "hopper.rename_model(); else drop \"%s\".", other,
-							   tables[0].name.shown, companion->shown)
+					 ? errhint("Where \"%s\" was \"%s\", let it be that again, and use "
+							   "hopper.rename_model() or hopper.copy_model(); else drop "
+							   "\"%s\".", other, tables[0].name.shown, companion->shown)
 					 : errhint("Where \"%s\" was \"%s\", rename what belongs to it likewise; "
 							   "else drop \"%s\".", other, tables[0].name.shown,
 							   companion->shown)));
