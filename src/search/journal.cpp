@@ -101,6 +101,8 @@ std::optional<int64_t> SearchJournal::Propose(SearchProposer* proposer, int brac
   decision.resource = resource;
   while (!first_.empty() && IsTried(first_.front())) first_.pop_front();
   if (IsFull(decision)) return {};
+  // Looking for what is left takes time, and there is no more of it later.
+  if (first_.empty() && space_exhausted_) return {};
   if (!first_.empty()) {
     decision.trial = Add(std::move(first_.front()), false);
     first_.pop_front();
@@ -180,15 +182,19 @@ void SearchJournal::AddResult(int64_t id, int64_t resource, SearchOutcome outcom
                           outcome.constraints.size() != constraints_.size())) {
     throw Error(ErrorCode::kInternal, "a trial's result has not the values that were asked for");
   }
-  if (!outcome.failed && !(all_finite(outcome.objectives) && all_finite(outcome.constraints))) {
+  // Weights may be as large as they like.
+  Standing standing = outcome.failed ? Standing{} : StandingOf(outcome);
+  if (!outcome.failed && !(all_finite(outcome.objectives) && all_finite(outcome.constraints) &&
+                           std::isfinite(standing.value) && std::isfinite(standing.loss))) {
     outcome.failed = true;
     outcome.reason = "the objective is not finite";
+    standing = Standing{};
   }
   trial.running = false;
   trial.resource = resource;
   TrialResult result;
   result.resource = resource;
-  result.standing = StandingOf(outcome);
+  result.standing = standing;
   result.outcome = std::move(outcome);
   result.time = now_;
   trial.results.push_back(std::move(result));

@@ -257,12 +257,6 @@ SearchPoint ParzenEstimator::Sample(const Philox& random, uint64_t first, double
 // The logarithm of each kernel's share of the cell of a value.
 std::vector<double> ParzenEstimator::CellsOf(const Axis& axis, const Dimension& dimension,
                                              double value) {
-  if (axis.choice) {
-    std::vector<double> cells(dimension.choices.size() + 1, axis.log_miss);
-    cells[static_cast<size_t>(value)] = axis.log_hit;
-    cells.back() = axis.log_prior;
-    return cells;
-  }
   const double left = Warped(dimension.scale, value - dimension.step / 2);
   const double right = Warped(dimension.scale, value + dimension.step / 2);
   std::vector<double> cells(axis.same_mu.size());
@@ -296,6 +290,16 @@ double ParzenEstimator::LogDensity(const SearchPoint& point) const {
       for (size_t k = 0; k < kernels_; ++k) {
         const double z = (x - mu[k]) * inverse[k];
         sums[k] += norm[k] - 0.5 * z * z;
+      }
+      continue;
+    }
+    if (axis.choice) {
+      // Without a list of them: there may be very many.
+      const auto chosen = static_cast<uint32_t>(value);
+      const auto prior = static_cast<uint32_t>(dimension.choices.size());
+      for (size_t k = 0; k < kernels_; ++k) {
+        const uint32_t same = axis.same[k];
+        sums[k] += same == chosen ? axis.log_hit : same == prior ? axis.log_prior : axis.log_miss;
       }
       continue;
     }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/cancel.h"
+
 namespace hopper {
 namespace {
 
@@ -193,13 +195,25 @@ std::vector<int64_t> ParetoSet(const SearchJournal& journal) {
     }
     return better;
   };
+  // In the order of their losses no one is beaten by a later one, and where somebody beats it,
+  // one of the front does.
+  std::sort(kept.begin(), kept.end(), [&](int64_t a, int64_t b) {
+    for (size_t i = 0; i < objectives.size(); ++i) {
+      if (loss(a, i) != loss(b, i)) return loss(a, i) < loss(b, i);
+    }
+    return a < b;
+  });
   std::vector<int64_t> front;
   for (const int64_t id : kept) {
-    if (std::none_of(kept.begin(), kept.end(),
+    LookAtCancel();
+    // Of two objectives the last one of the front has the least of the second.
+    const size_t looked = objectives.size() <= 2 ? std::min<size_t>(1, front.size()) : front.size();
+    if (std::none_of(front.rbegin(), front.rbegin() + static_cast<std::ptrdiff_t>(looked),
                      [&](int64_t other) { return dominates(other, id); })) {
       front.push_back(id);
     }
   }
+  std::sort(front.begin(), front.end());
   return front;
 }
 

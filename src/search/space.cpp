@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -15,6 +16,10 @@ namespace {
 
 // Steps that fit into a range whose length is nearly a multiple of them.
 constexpr double kStepSlack = 1e-9;
+// Of the largest number: less is not told apart by 12 digits.
+constexpr double kLeastStep = 1e-11;
+// A model looks at the shares of the range that are halfway to the next numbers.
+constexpr double kLargestInteger = 1e12;
 // Choices of a parameter whose texts are tried before a search begins.
 constexpr uint64_t kProbedChoices = 100;
 
@@ -51,16 +56,40 @@ double Unwarped(Scale scale, double warped) {
   return warped;
 }
 
+std::string RangeProblem(const Dimension& dimension) {
+  if (dimension.kind == DimensionKind::kChoice || dimension.low == dimension.high) return "";
+  const double largest = std::max(std::abs(dimension.low), std::abs(dimension.high));
+  if (!std::isfinite(dimension.high - dimension.low)) {
+    return "the range is wider than the largest number";
+  }
+  if (dimension.kind == DimensionKind::kInteger) {
+    return largest > kLargestInteger ? "whole numbers must be from -1e12 to 1e12" : "";
+  }
+  if (dimension.step > 0) {
+    return dimension.step < kLeastStep * largest
+               ? "the step is too small to tell numbers as large as these apart"
+               : "";
+  }
+  return Rounded(dimension.low) == Rounded(dimension.high)
+             ? "the ends of the range are the same number in their first 12 digits"
+             : "";
+}
+
 uint64_t Dimension::Count() const {
   if (kind == DimensionKind::kChoice) return choices.size();
   if (low == high) return 1;
   if (step <= 0) return 0;
-  return static_cast<uint64_t>(std::floor((high - low) / step + kStepSlack)) + 1;
+  const double steps = (high - low) / step;
+  const double slack = std::max(kStepSlack, 4 * std::numeric_limits<double>::epsilon() * steps);
+  return static_cast<uint64_t>(std::floor(steps + slack)) + 1;
 }
 
 double Dimension::At(uint64_t i) const {
   if (kind == DimensionKind::kChoice) return static_cast<double>(i);
-  return i == 0 ? low : std::min(high, low + static_cast<double>(i) * step);
+  if (i == 0) return low;
+  const double value = low + static_cast<double>(i) * step;
+  // 0.3 is a step of 0.1, which three times 0.1 is not.
+  return std::min(high, kind == DimensionKind::kFloat ? Rounded(value) : value);
 }
 
 double Dimension::FromUnit(double u) const {
@@ -127,6 +156,12 @@ SearchSpace::SearchSpace(std::vector<Dimension> dimensions,
     if (order_.size() == before) {
       throw Error(ErrorCode::kInternal, "conditions of a search space form a cycle");
     }
+  }
+  shapes_network_.resize(size());
+  for (auto d = order_.rbegin(); d != order_.rend(); ++d) {
+    shapes_network_[*d] = shapes_network_[*d] || dimensions_[*d].structural;
+    if (!shapes_network_[*d]) continue;
+    for (const DimensionCondition& c : dimensions_[*d].conditions) shapes_network_[c.parent] = true;
   }
 }
 
@@ -271,16 +306,22 @@ std::vector<SearchPoint> ProbePoints(const SearchSpace& space) {
 }
 
 void SearchSpace::Activate(size_t dimension, std::vector<double>* numbers) const {
-  for (const DimensionCondition& condition : dimensions_[dimension].conditions) {
-    double& parent = (*numbers)[condition.parent];
-    const std::vector<double>& allowed = condition.allowed;
-    if (allowed.empty()) {
-      parent =
-          dimensions_[condition.parent].Nearest(std::clamp(parent, condition.low, condition.high));
-    } else if (std::find(allowed.begin(), allowed.end(), parent) == allowed.end()) {
-      parent = allowed.front();
+  // From what depends to what it depends on, each once: there may be many ways up to a parent.
+  std::vector<bool> wanted(size(), false);
+  wanted[dimension] = true;
+  for (auto d = order_.rbegin(); d != order_.rend(); ++d) {
+    if (!wanted[*d]) continue;
+    for (const DimensionCondition& condition : dimensions_[*d].conditions) {
+      wanted[condition.parent] = true;
+      double& parent = (*numbers)[condition.parent];
+      const std::vector<double>& allowed = condition.allowed;
+      if (allowed.empty()) {
+        parent = dimensions_[condition.parent].Nearest(
+            std::clamp(parent, condition.low, condition.high));
+      } else if (std::find(allowed.begin(), allowed.end(), parent) == allowed.end()) {
+        parent = allowed.front();
+      }
     }
-    Activate(condition.parent, numbers);
   }
 }
 

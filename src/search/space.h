@@ -64,6 +64,9 @@ struct Dimension {
   Value ValueOf(double value) const;
 };
 
+// Why values of a range of numbers cannot be told apart or computed with; "": they can.
+std::string RangeProblem(const Dimension& dimension);
+
 // The value on the dimension's scale: its logarithm on a logarithmic one.
 double Warped(Scale scale, double value);
 double Unwarped(Scale scale, double warped);
@@ -98,6 +101,8 @@ class SearchSpace {
   // Parents before what depends on them.
   const std::vector<size_t>& order() const { return order_; }
   bool IsActive(size_t dimension, const SearchPoint& point) const;
+  // It changes the architecture, or whether something applies that does.
+  bool ShapesNetwork(size_t dimension) const { return shapes_network_[dimension]; }
   // Numbers where dimensions apply, kInactive elsewhere. `value` gives the number of a dimension
   // that applies.
   template <typename ValueOfDimension>
@@ -138,6 +143,7 @@ class SearchSpace {
 
   std::vector<Dimension> dimensions_;
   std::vector<size_t> order_;
+  std::vector<bool> shapes_network_;
   bool conditional_ = false;
   std::shared_ptr<const SearchTexts> texts_;
 };

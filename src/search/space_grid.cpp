@@ -131,6 +131,13 @@ SearchSpace ParseSearchGrid(const std::vector<int32_t>& model_ids, const std::st
   for (const GridParameter& parameter : grid.fit) {
     dimensions.push_back(FromParameter(parameter, parameter.name, "fit_params"));
   }
+  for (const Dimension& dimension : dimensions) {
+    const std::string problem = RangeProblem(dimension);
+    if (problem.empty()) continue;
+    problems->push_back(
+        {ErrorCode::kInvalidParameter, "parameter \"" + dimension.name + "\": " + problem, "", ""});
+  }
+  if (problems->size() > before) return SearchSpace({});
   if (dimensions.size() > kMaxDimensions) {
     problems->push_back(
         {ErrorCode::kLimitExceeded,

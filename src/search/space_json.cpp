@@ -284,6 +284,8 @@ class SpaceReader {
       Fail(path + ".high", "scale log_near_one needs numbers below one");
     } else if (dimension->step > 0 && (dimension->high - dimension->low) / dimension->step > 1e9) {
       Fail(path, "has more than a thousand million steps");
+    } else if (const std::string problem = RangeProblem(*dimension); !problem.empty()) {
+      Fail(path, problem);
     } else if (dimension->step > 0 && dimension->scale == Scale::kLinear) {
       // The last value that the steps reach.
       dimension->high = dimension->At(dimension->Count() - 1);
@@ -376,8 +378,7 @@ class SpaceReader {
           (entry.key.text == "from" ? condition.low : condition.high) = entry.value.real;
         }
       }
-      if (condition.low > dimension.high || condition.high < dimension.low ||
-          condition.low > condition.high) {
+      if (!MayBeIn(dimension, condition)) {
         Fail(path, "\"" + dimension.name + "\" is never in that range");
       }
       return condition;
@@ -398,6 +399,19 @@ class SpaceReader {
       }
     }
     return condition;
+  }
+
+  // Whether a number of the dimension lies in the condition's range.
+  static bool MayBeIn(const Dimension& dimension, const DimensionCondition& condition) {
+    const double from = std::max(condition.low, dimension.low);
+    const double to = std::min(condition.high, dimension.high);
+    if (from > to || dimension.kind == DimensionKind::kChoice || !dimension.IsDiscrete()) {
+      return from <= to;
+    }
+    // The nearest number may lie before it, the one after it then behind.
+    const double nearest = dimension.Nearest(from);
+    const double next = dimension.Nearest(nearest + dimension.step);
+    return (nearest >= from && nearest <= to) || (next >= from && next <= to);
   }
 
   std::optional<double> NumberOf(size_t d, const Value& wanted) {

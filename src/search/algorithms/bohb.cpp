@@ -31,7 +31,6 @@ AlgorithmType search_rows::Bohb() {
     options.good_share = arguments.Real("top_n_percent") / 100;
     options.most_good = static_cast<size_t>(kMaxConfigs);
     options.least_good = points;
-    options.enough = points + 2;
     options.startup = points + 2;
     options.width = arguments.Real("bandwidth_factor");
     options.stream = kBohbStream;

@@ -51,6 +51,10 @@ Eigen::VectorXd Scaled(const std::vector<Standing>& standings) {
     const Standing& s = standings[i];
     y[static_cast<Eigen::Index>(i)] = s.grade == Standing::kKept ? std::min(s.value, worst) : worst;
   }
+  // Sums and squares of larger ones may have no end.
+  constexpr double kLarge = 1e100;
+  const double largest = y.size() > 0 ? y.cwiseAbs().maxCoeff() : 0;
+  if (largest > kLarge) y /= largest;
   y.array() -= y.mean();
   const double deviation = std::sqrt(y.squaredNorm() / static_cast<double>(y.size()));
   if (deviation > 0) y /= deviation;

@@ -4,10 +4,12 @@
 #include <string>
 #include <utility>
 
+#include "base/cancel.h"
+
 namespace hopper {
 
-HalvingBracket::HalvingBracket(int number, std::vector<Rung> rungs, int64_t eta)
-    : number_(number), rungs_(std::move(rungs)), eta_(eta) {}
+HalvingBracket::HalvingBracket(int number, uint64_t draw, std::vector<Rung> rungs, int64_t eta)
+    : number_(number), draw_(draw), rungs_(std::move(rungs)), eta_(eta) {}
 
 std::optional<SearchWork> HalvingBracket::Next(SearchJournal* journal, SearchProposer* proposer) {
   while (!done()) {
@@ -50,15 +52,17 @@ bool HalvingBracket::Recruit(SearchJournal* journal, SearchProposer* proposer) {
 
 // A trial of another bracket, which goes on from where it is: a small space has no new ones.
 bool HalvingBracket::Reuse(SearchJournal* journal) {
+  LookAtCancel();
+  std::vector<bool> is_member(journal->trials().size(), false);
+  for (const int64_t member : members_) is_member[static_cast<size_t>(member)] = true;
   std::vector<int64_t> others;
   for (const Trial& trial : journal->trials()) {
-    if (!trial.earlier && !trial.failed() &&
-        std::find(members_.begin(), members_.end(), trial.id) == members_.end()) {
+    if (!trial.earlier && !trial.failed() && !is_member[static_cast<size_t>(trial.id)]) {
       others.push_back(trial.id);
     }
   }
   if (others.empty()) return false;
-  const Philox random = journal->Random(kReuseStream, static_cast<uint64_t>(number_));
+  const Philox random = journal->Random(kReuseStream, draw_);
   members_.push_back(others[random.Below(members_.size(), others.size())]);
   Decision decision;
   decision.kind = DecisionKind::kReused;

@@ -13,9 +13,9 @@ namespace hopper {
 
 class HalvingBracket {
  public:
-  // `number` tells decisions of several brackets apart. `rungs` is not empty. Of each rung the best
-  // floor(1 / eta), at least one, go on.
-  HalvingBracket(int number, std::vector<Rung> rungs, int64_t eta);
+  // `number` tells decisions of several brackets apart, `draw` what they draw at random: each has
+  // another one. `rungs` is not empty. Of each rung the best floor(1 / eta), at least one, go on.
+  HalvingBracket(int number, uint64_t draw, std::vector<Rung> rungs, int64_t eta);
 
   // The next of the bracket's work that can begin.
   std::optional<SearchWork> Next(SearchJournal* journal, SearchProposer* proposer);
@@ -28,6 +28,7 @@ class HalvingBracket {
   int rung() const { return static_cast<int>(rung_); }
 
   int number_;
+  uint64_t draw_;
   std::vector<Rung> rungs_;
   int64_t eta_;
   size_t rung_ = 0;

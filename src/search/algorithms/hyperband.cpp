@@ -16,7 +16,8 @@ class BracketsSideBySide : public SearchAlgorithm {
       : proposer_(std::move(proposer)) {
     for (int64_t loop = 0; loop < loops; ++loop) {
       for (const Bracket& bracket : brackets) {
-        brackets_.emplace_back(static_cast<int>(bracket.s), bracket.rungs, eta);
+        const uint64_t draw = static_cast<uint64_t>(loop) << 32 | static_cast<uint64_t>(bracket.s);
+        brackets_.emplace_back(static_cast<int>(bracket.s), draw, bracket.rungs, eta);
       }
     }
   }

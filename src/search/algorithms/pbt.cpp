@@ -125,7 +125,7 @@ class Pbt : public SearchAlgorithm {
       const double u = random.UniformDouble(1 + 3 * d);
       const double v = random.UniformDouble(2 + 3 * d);
       if (std::isnan(from[d])) return dimension.FromUnit(u);
-      if (dimension.structural || dimension.Count() == 1) return from[d];
+      if (space.ShapesNetwork(d) || dimension.Count() == 1) return from[d];
       char change[64];
       double value = 0;
       if (u < options_.resample) {

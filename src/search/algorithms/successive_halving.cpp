@@ -12,7 +12,7 @@ namespace {
 class SuccessiveHalving : public SearchAlgorithm {
  public:
   SuccessiveHalving(std::unique_ptr<SearchProposer> proposer, std::vector<Rung> rungs, int64_t eta)
-      : proposer_(std::move(proposer)), bracket_(0, std::move(rungs), eta) {}
+      : proposer_(std::move(proposer)), bracket_(0, 0, std::move(rungs), eta) {}
 
   std::optional<SearchWork> Next(SearchJournal* journal) override {
     return bracket_.Next(journal, proposer_.get());

@@ -18,12 +18,12 @@ class TpeProposer : public SearchProposer {
 
   std::optional<Proposal> Propose(const SearchJournal& journal) override {
     const uint64_t draw = draw_++;
-    const ModelHistory history = HistoryOf(journal, options_.enough);
+    const ModelHistory history = HistoryOf(journal, options_.startup);
     const Philox random = journal.Random(options_.stream, draw);
     const bool at_random = random.UniformDouble(0) < options_.random_share;
     std::string reason = at_random ? "random, as a share of the proposals is"
                                    : "random, before the model has enough results";
-    if (!at_random && history.finished.size() >= std::max(options_.startup, options_.enough)) {
+    if (!at_random && history.finished.size() >= options_.startup) {
       if (auto proposal = Best(journal, history, random)) return proposal;
       reason = "random: all of the model's candidates were tried";
     }

@@ -15,12 +15,11 @@ namespace hopper {
 
 // Optuna's defaults (gamma, 24 candidates, 10 random ones first, a joint model).
 struct TpeOptions {
-  size_t startup = 10;  // finished trials before the model is asked
+  size_t startup = 10;  // results at one resource before the model is asked
   int64_t candidates = 24;
   double good_share = 0.1;  // of the results, rounded up
   size_t most_good = 25;
   size_t least_good = 1;
-  size_t enough = 1;        // results at one resource, for a model of them
   double random_share = 0;  // of the proposals
   double width = 1;         // of kernels that candidates are drawn from
   uint32_t stream = kTpeStream;

@@ -50,6 +50,31 @@ TEST(Pbt, TheWorstGoOnFromTheBest) {
   EXPECT_EQ(search.iterations(), 8 * 6 * 2);
 }
 
+// What decides whether a part of the architecture is there stays with it.
+TEST(Pbt, WhatTheArchitectureDependsOnStays) {
+  std::vector<Problem> problems;
+  SearchSpace parsed = ParseSearchSpace(
+      R"({"parameters": {"lr": {"type": "float", "low": 1e-4, "high": 1, "scale": "log"},
+                         "kind": ["plain", "deep"],
+                         "units": {"type": "choice", "values": [16, 32], "when": {"kind": "deep"}}},
+          "model_id": 1,
+          "compile_params": {"loss": "mse", "optimizer": {"class_name": "Adam", "config":
+             {"learning_rate": {"hopper": "lr"}}}}})",
+      {{1, R"({"units": {"hopper": "units"}})"}}, &problems);
+  ASSERT_TRUE(problems.empty());
+  const auto shared = std::make_shared<SearchSpace>(std::move(parsed));
+  EXPECT_FALSE(shared->ShapesNetwork(0));
+  Search search(RequestOf(shared, "pbt", "population=8, generations=12, resample=0.9"));
+  Drive(&search,
+        [](const SearchPoint& p, int64_t) { return Loss(std::abs(std::log10(p[0]) + 2)); });
+  for (const Trial& trial : search.journal().trials()) {
+    if (trial.parent < 0) continue;
+    const SearchPoint& parent = search.journal().trial(trial.parent).point;
+    EXPECT_EQ(shared->StructureText(trial.point), shared->StructureText(parent));
+    EXPECT_EQ(trial.point[1], parent[1]);
+  }
+}
+
 // When a child begins its parent has not gone on from the state that the child takes.
 TEST(Pbt, ChildrenBeginBeforeTheirParentsGoOn) {
   for (const int64_t seats : {1, 3, 8}) {

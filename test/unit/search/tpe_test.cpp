@@ -83,6 +83,30 @@ TEST(Tpe, ProposesWithScoresAfterRandomOnes) {
             0.05);
 }
 
+// Of trials that end at different resources the model looks at those of which there are enough:
+// the first that is trained to the end does not take it away.
+TEST(Tpe, ProposesForWhatStopsTrialsEarly) {
+  const std::string halving = "num_configs=60, R=27, proposer='tpe'";
+  for (const auto& [algorithm, arguments] : std::map<std::string, std::string>{
+           {"asha", halving},
+           {"successive_halving", halving},
+           {"hyperband", "R=27, loops=2, proposer='tpe'"},
+           {"median", "num_configs=60, num_iterations=27, proposer='tpe'"}}) {
+    SearchRequest request = RequestOf(SpaceOf(R"({"x": {"type": "float", "low": 0, "high": 1}})"),
+                                      algorithm, arguments);
+    request.seats = 1;
+    Search search(std::move(request));
+    Drive(&search, [](const SearchPoint& point, int64_t resource) {
+      return Loss(std::abs(point[0] - 0.3) + 1.0 / static_cast<double>(resource));
+    });
+    int64_t random = 0;
+    for (const Decision& decision : search.journal().decisions()) {
+      random += decision.kind == DecisionKind::kProposed && !decision.score ? 1 : 0;
+    }
+    EXPECT_EQ(random, 10) << algorithm;
+  }
+}
+
 // A small discrete space is used up without a repetition.
 TEST(Tpe, NeverRepeats) {
   Search search(RequestOf(SpaceOf(R"({"a": [1, 2, 3, 4, 5], "b": [1, 2, 3, 4, 5]})"), "tpe",
