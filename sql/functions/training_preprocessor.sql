@@ -4,7 +4,7 @@ CREATE FUNCTION hopper.training_preprocessor(
     dependent_varname text,
     independent_varname text,
     buffer_size int DEFAULT NULL,
-    normalizing_const real DEFAULT 1.0,
+    normalizing_const double precision DEFAULT 1.0,
     num_classes hopper.integers DEFAULT NULL,
     distribution_rules text DEFAULT NULL,
     partitions int DEFAULT NULL,
@@ -27,7 +27,7 @@ LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'hopper_sql_training_preprocessor';
 
 COMMENT ON FUNCTION hopper.training_preprocessor(
-    text, text, text, text, int, real, hopper.integers, text, int, bigint, float8, text, int[], int[],
+    text, text, text, text, int, float8, hopper.integers, text, int, bigint, float8, text, int[], int[],
     boolean, text, text, text, text, hopper.pad_length, float8, text, text) IS
 'packs a table or view for training into <output_table> and <output_table>_summary, on request also a part of its rows into <output_table>_validation; returns the number of rows
 

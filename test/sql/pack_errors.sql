@@ -21,6 +21,8 @@ SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', -5);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', normalizing_const => 0);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', normalizing_const => -1.5);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', normalizing_const => 'NaN');
+SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', normalizing_const => 1e300);
+SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', normalizing_const => -(SELECT count(*)::float8 FROM images));
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', num_classes => ARRAY[0]);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', num_classes => 0);
 SELECT hopper.training_preprocessor('images', 'out', 'y', 'x', num_classes => 2.5);

@@ -206,7 +206,7 @@ hopper_pack_training_arguments(FunctionCallInfo fcinfo, hopper_pack_request *req
 								&request->inputs, &request->x_names))
 		request->x_names = split_columns(fcinfo, 3, "independent_varname");
 	if (!PG_ARGISNULL(5))
-		request->normalizing_const = PG_GETARG_FLOAT4(5);
+		request->normalizing_const = (float4) PG_GETARG_FLOAT8(5);
 	if (!(request->normalizing_const > 0) || isinf(request->normalizing_const))
 		complain(request, psprintf("normalizing_const must be a number above 0, got %g",
 								   request->normalizing_const), NULL);
