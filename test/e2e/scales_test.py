@@ -19,7 +19,7 @@ def database():
     query(connection, "CREATE EXTENSION model_hopper")
     query(connection, "CREATE TABLE wines AS SELECT i AS id, (i % 15)::real AS alcohol, 300 + 2 * i AS proline,"
           " -i::float8 AS deficit, ARRAY[i % 3, 10 * i]::real[] AS measured, ARRAY[i, 10 * i] AS words,"
-          " i % 3 AS cultivar, i % 2 = 0 AS held_back FROM generate_series(1, 690) AS i")
+          " ARRAY[[i % 256, 0], [255, 3]] AS pixels, i % 3 AS cultivar, i % 2 = 0 AS held_back FROM generate_series(1, 690) AS i")
     yield connection
     connection.close()
     drop_database(DATABASE)
@@ -49,6 +49,14 @@ WORDS = ("Networks learn badly from large numbers, and {} up to {}: subtract the
 ])
 def test_large_numbers_are_told(database, features, more, where, largest):
     assert hint(database, features, more) == WORDS.format(where, largest)
+
+
+def test_images_have_a_constant(database):
+    for features, more in (("pixels", ""), ("words", ", image_shape => ARRAY[2, 1]")):
+        found = hint(database, features, more)
+        assert found == (f'Networks learn badly from large numbers, and "{features}" goes up to '
+                         + ("255" if features == "pixels" else "6900") + ": pass normalizing_const, by which they are divided.")
+    assert hint(database, "pixels", ", normalizing_const => 255") is None
 
 
 @pytest.mark.parametrize("features, more", [
