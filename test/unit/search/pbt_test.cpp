@@ -64,6 +64,7 @@ TEST(Pbt, WhatTheArchitectureDependsOnStays) {
   ASSERT_TRUE(problems.empty());
   const auto shared = std::make_shared<SearchSpace>(std::move(parsed));
   EXPECT_FALSE(shared->ShapesNetwork(0));
+  EXPECT_TRUE(shared->ShapesNetwork(1));
   Search search(RequestOf(shared, "pbt", "population=8, generations=12, resample=0.9"));
   Drive(&search,
         [](const SearchPoint& p, int64_t) { return Loss(std::abs(std::log10(p[0]) + 2)); });
