@@ -153,7 +153,7 @@ hopper_comment_table(const hopper_name *table, const char *comment)
 	Oid			relation = hopper_relation_oid(table, false);
 	Relation	opened = relation_open(relation, AccessShareLock);
 
-	CreateComments(relation, RelationRelationId, 0, comment);
+	hopper_create_comments(relation, RelationRelationId, 0, comment);
 	/* By the table's columns: the server's cache keeps each name that a table was asked for. */
 	for (int i = 0; i < RelationGetNumberOfAttributes(opened); i++)
 	{
@@ -161,7 +161,7 @@ hopper_comment_table(const hopper_name *table, const char *comment)
 		const char *meaning = column->attisdropped ? NULL : meaning_of(NameStr(column->attname));
 
 		if (meaning)
-			CreateComments(relation, RelationRelationId, column->attnum, meaning);
+			hopper_create_comments(relation, RelationRelationId, column->attnum, meaning);
 	}
 	relation_close(opened, NoLock);
 	CommandCounterIncrement();
@@ -174,6 +174,6 @@ hopper_comment_column(const hopper_name *table, const char *column, const char *
 	AttrNumber	number = get_attnum(relation, column);
 
 	if (number != InvalidAttrNumber)
-		CreateComments(relation, RelationRelationId, number, comment);
+		hopper_create_comments(relation, RelationRelationId, number, comment);
 	CommandCounterIncrement();
 }

@@ -262,6 +262,10 @@ hopper_convert_utf8(const char *text, int length, StringInfo out)
 /* Publications want to tell rows that are deleted: 10. */
 #define HOPPER_HAS_PUBLICATIONS (PG_VERSION_NUM >= 100000)
 
+/* Its last argument is not changed, but not const before 11. */
+#define hopper_create_comments(object, catalog, part, comment) \
+	CreateComments(object, catalog, part, (char *) (comment))
+
 /* Partitions are tables with bounds: 10. */
 #if PG_VERSION_NUM >= 100000
 #define hopper_is_partition(form) (form)->relispartition
