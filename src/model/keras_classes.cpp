@@ -22,15 +22,6 @@ bool Contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
-// Of layers that are of Keras, and not by the user.
-bool IsOfKeras(const json& entry) {
-  const std::string module = StringMember(entry, "module");
-  return !Contains(StringMember(entry, "registered_name"), ">") &&
-         !Contains(StringMember(entry, "class_name"), ">") &&
-         (module.empty() || StartsWith(module, "keras") || StartsWith(module, "tf_keras") ||
-          StartsWith(module, "tensorflow"));
-}
-
 // What Keras 3 writes between a layer that makes a mask and those that take it.
 bool IsMaskOperation(const std::string& module, const std::string& class_name) {
   static const std::set<std::string> classes = {
@@ -39,6 +30,14 @@ bool IsMaskOperation(const std::string& module, const std::string& class_name) {
 }
 
 }  // namespace
+
+bool IsOfKeras(const json& entry) {
+  const std::string module = StringMember(entry, "module");
+  return !Contains(StringMember(entry, "registered_name"), ">") &&
+         !Contains(StringMember(entry, "class_name"), ">") &&
+         (module.empty() || StartsWith(module, "keras") || StartsWith(module, "tf_keras") ||
+          StartsWith(module, "tensorflow"));
+}
 
 MaskOperation MaskOperationOf(const json& entry) {
   struct Row {

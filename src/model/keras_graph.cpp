@@ -123,6 +123,7 @@ class Reader {
       layer.mask = MaskOperationOf(*entry);
     } else {
       ResolveClassName(entry);
+      UnfoldCells(entry);
       layer.operation = IsOperation(*entry) && WriteOperationAsLayer(entry, &layer.constants);
       const EntryClass entry_class = ClassifyEntry(*entry, layer.name, path, problems_);
       switch (entry_class) {

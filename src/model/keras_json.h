@@ -139,6 +139,10 @@ constexpr const char* kOperationModule = "keras.operations";
 bool WriteOperationAsLayer(nlohmann::json* entry, std::vector<ConstantOperand>* constants);
 // How many outputs such a layer has for each of its calls.
 int64_t PartsOf(const nlohmann::json& entry);
+// Whether a layer's entry says that it is of Keras, and not by the user.
+bool IsOfKeras(const nlohmann::json& entry);
+// Writes layers in place of an RNN of cells of Keras, also where it is a layer's argument.
+void UnfoldCells(nlohmann::json* entry);
 // Writes the usual name of a class in place of another one that it has had.
 void ResolveClassName(nlohmann::json* entry);
 
