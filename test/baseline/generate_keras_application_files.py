@@ -51,6 +51,42 @@ SMALL = {
 BATCH = 2
 
 
+def without_numbers(k):
+    """Lets all weights begin as zeros: what is written says how they begin and not with what, and
+    drawing hundreds of millions of numbers takes most of the time."""
+    kinds = [kind for _, kind in inspect.getmembers(k.initializers, inspect.isclass)]
+
+    def zeros(self, shape, dtype=None, **kwargs):
+        import numpy as np
+
+        return np.zeros([int(axis) for axis in shape], "float32")
+
+    for kind in kinds:
+        kind.__call__ = zeros
+
+
+def by_shapes():
+    """Lets tf.keras connect layers by the shapes that they say their outputs have; to find them it
+    computes with each layer otherwise, in a graph of its own. What to_json() writes is the same."""
+    import tensorflow as tf
+    from keras.src.engine import base_layer, keras_tensor
+
+    computing = base_layer.Layer._infer_output_signature
+
+    def shaped(self, inputs, args, kwargs, input_masks):
+        kind = type(self)
+        says = kind.compute_output_shape is not base_layer.Layer.compute_output_shape
+        # A nested model makes its layers' weights by calling them.
+        calls = isinstance(self, tf.keras.Model) or kind.__name__ in ("TFOpLambda", "SlicingOpLambda")
+        if calls or not says:
+            return computing(self, inputs, args, kwargs, input_masks)
+        self._maybe_build(inputs)
+        shape = self.compute_output_shape(tf.nest.map_structure(lambda one: one.shape, inputs))
+        return keras_tensor.KerasTensor(tf.TensorSpec(shape, self.compute_dtype))
+
+    base_layer.Layer._infer_output_signature = shaped
+
+
 def count(weights):
     total = 0
     for weight in weights:
@@ -110,6 +146,9 @@ def small(name):
 def main():
     package = sys.argv[1] if len(sys.argv) > 1 else "keras"
     k = importlib.import_module(package)
+    without_numbers(k)
+    if package == "tensorflow.keras":
+        by_shapes()
     version = importlib.import_module("keras").__version__
     index, files = [], {}
     for name in sorted(dir(k.applications)):
