@@ -61,7 +61,9 @@ int ModelEnds(const char* json, size_t size, hopper_rows** rows, hopper_error* e
                   activation});
     };
     for (const ModelInput& input : spec->inputs) {
-      add("input", input.name, input.shape, input.first, "linear");
+      // A number is packed as a row of one.
+      const Shape packed = input.shape.empty() ? Shape{1} : input.shape;
+      add("input", input.name, packed, input.first, "linear");
     }
     for (const ModelOutput& output : spec->outputs) {
       const Activation end = output.final_activation;

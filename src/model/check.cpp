@@ -37,8 +37,8 @@ Shape ShapeOf(int32_t rank, const int64_t* sizes) {
 
 // Equal, but for axes of one channel at the end.
 bool SameButForChannels(Shape a, Shape b) {
-  while (a.size() > 1 && a.back() == 1) a.pop_back();
-  while (b.size() > 1 && b.back() == 1) b.pop_back();
+  while (!a.empty() && a.back() == 1) a.pop_back();
+  while (!b.empty() && b.back() == 1) b.pop_back();
   return a == b;
 }
 

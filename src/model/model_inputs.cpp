@@ -149,15 +149,10 @@ class InputFinder {
         }
       }
     }
-    if (shape->empty()) {
+    if (input.lacks_batch) {
       Fail(ErrorCode::kInvalidParameter, "model \"" + graph_.name + "\" has an input without axes",
-           input.lacks_batch
-               ? "The first axis of a batch_shape or batch_input_shape is the batch's."
-               : "Of Input(shape=()) an example is a number, and no list of one.",
-           input.lacks_batch
-               ? "Write [null, 4] for four features, for example."
-               : "Build the model with keras.Input(shape=(1,)); where an axis is too many then, as "
-                 "behind an Embedding, write keras.layers.Flatten().");
+           "The first axis of a batch_shape or batch_input_shape is the batch's.",
+           "Write [null, 4] for four features, for example.");
       return false;
     }
     return CheckTensorShape(*shape, "input of model \"" + graph_.name + "\"", problems_);

@@ -142,6 +142,8 @@ def write_layers(models, file_name, make_input=normal_input):
             np.zeros(v.shape, np.float32) if g is None else tf.convert_to_tensor(g).numpy()
             for v, g in zip([x] + variables, gradients)
         ]
+        # Before it is looked whether there is one: NaN is above nothing.
+        assert all(np.isfinite(g).all() for g in gradients), name
         # Noise around what is zero in exact arithmetic, such as the slope of attention's key bias.
         gradients = [g if np.abs(g).max() > 1e-5 else np.zeros_like(g) for g in gradients]
         the_case = {"architecture": model.to_json()}

@@ -139,12 +139,6 @@ TEST(Spec, ArchitecturesByHandAreHelped) {
       layers(R"({"class_name": "Dense", "config": {"units": 2, "batch_input_shape": [4]}})"),
       "model \"sequential\" has an input without axes | The first axis of a batch_shape or "
       "batch_input_shape is the batch's. | Write [null, 4] for four features, for example.\n");
-  EXPECT_EQ(
-      layers(R"({"class_name": "InputLayer", "config": {"batch_shape": [null]}},
-                {"class_name": "Embedding", "config": {"input_dim": 3, "output_dim": 2}})"),
-      "model \"sequential\" has an input without axes | Of Input(shape=()) an example is a number, "
-      "and no list of one. | Build the model with keras.Input(shape=(1,)); where an axis is too "
-      "many then, as behind an Embedding, write keras.layers.Flatten().\n");
   // A layer whose arguments all have defaults needs no config.
   EXPECT_TRUE(ProblemsOf(R"({"class_name": "Sequential", "config": {"layers": [
       {"class_name": "Flatten"}, {"class_name": "Dense", "config": {"units": 2}}]}})",

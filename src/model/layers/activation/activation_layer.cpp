@@ -8,7 +8,8 @@ namespace layers {
 Shape ActivationLayer::OutputShape(const std::vector<Shape>& inputs) const {
   RequireOneInput(*this, inputs);
   const int rank = static_cast<int>(inputs[0].size()) + 1;  // with the batch, as Keras counts
-  if (activation.kind == Activation::kSoftmax &&
+  // Of what has no axis of its own it would mix the examples of a batch.
+  if (!ActsByElement(activation) && activation.kind != Activation::kGlu &&
       (activation.axis >= rank || activation.axis < 1 - rank || activation.axis == 0)) {
     throw Error(ErrorCode::kInvalidParameter, "layer \"" + name() + "\" of class " + class_name() +
                                                   ": axis " + std::to_string(activation.axis) +

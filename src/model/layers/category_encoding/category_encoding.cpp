@@ -29,7 +29,7 @@ Shape Encoding::OutputShape(const Layer& layer, const Shape& input) const {
   if (mode == Mode::kNumbers) return input;
   Shape output = input;
   if (mode == Mode::kOneHot) {
-    if (output.back() == 1) output.pop_back();
+    if (!output.empty() && output.back() == 1) output.pop_back();
   } else {
     if (input.size() != 1) {
       ThrowUnfit(layer, "output_mode \"multi_hot\" or \"count\" needs an input of one axis, not " +

@@ -12,7 +12,8 @@ namespace {
 Value Encode(const Encoding& encoding, const Value& given) {
   if (encoding.mode == Encoding::Mode::kNumbers) return given;
   Shape sizes = given.sizes();
-  if (encoding.mode == Encoding::Mode::kOneHot && sizes.back() == 1) sizes.pop_back();
+  if (encoding.mode == Encoding::Mode::kOneHot && sizes.size() > 1 && sizes.back() == 1)
+    sizes.pop_back();
   sizes.push_back(1);
   std::vector<float> all;
   for (int64_t i = 0; i < encoding.depth; ++i) all.push_back(static_cast<float>(i));

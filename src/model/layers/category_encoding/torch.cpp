@@ -20,8 +20,8 @@ namespace {
 // Of whole numbers as floats.
 at::Tensor Encode(const Encoding& encoding, at::Tensor numbers) {
   if (encoding.mode == Encoding::Mode::kNumbers) return numbers;
-  if (encoding.mode == Encoding::Mode::kOneHot && numbers.size(-1) == 1)
-    numbers = numbers.squeeze(-1);
+  const bool lone = numbers.dim() > 1 && numbers.size(-1) == 1;
+  if (encoding.mode == Encoding::Mode::kOneHot && lone) numbers = numbers.squeeze(-1);
   const at::Tensor all = at::arange(encoding.depth, numbers.options());
   const at::Tensor hits = numbers.unsqueeze(-1).eq(all).to(numbers.scalar_type());
   if (encoding.mode == Encoding::Mode::kOneHot) return hits;
