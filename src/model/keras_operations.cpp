@@ -1,6 +1,7 @@
 // Operations on tensors (x + y, keras.ops, tf.*) for which a layer does the same.
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -10,6 +11,7 @@
 #include "model/keras_json.h"
 #include "model/keras_operands.h"
 #include "model/tensor_operation.h"
+#include "model_hopper/data.h"
 
 namespace hopper {
 
@@ -210,8 +212,9 @@ const char* AsGetItem(json* entry, json* config) {
 // Moves an argument out of the config. What holds others is not destroyed: that takes memory.
 void PutAway(const char* key, json* entry, json* config) {
   const auto found = config->find(key);
-  if (found == config->end()) return;
-  (*entry)["put away"][key].swap(*found);
+  json& away = (*entry)["put away"];  // a file may have something else there
+  if (found == config->end() || (!away.is_null() && !away.is_object())) return;
+  away[key].swap(*found);
   config->erase(found);
 }
 
@@ -287,6 +290,42 @@ const char* AsUnit(json* entry, json* config) {
   PutAway("order", entry, config);
   PutAway("epsilon", entry, config);  // which keeps 0 from being divided by 0
   return "UnitNormalization";
+}
+
+// The root of the sum of squares, which 2 means of one axis only.
+const char* AsNorm(json* entry, json* config) {
+  const json& order = Member(*config, "ord");
+  const json& axis = Member(*config, "axis");
+  const size_t axes = axis.is_array() ? axis.size() : 1;
+  const bool squares = order.is_null() || (order == json(2) && axes == 1) ||
+                       (axes <= 2 && (IsText(order, "fro") || IsText(order, "euclidean")));
+  if (!squares || axes > 2) return nullptr;
+  PutAway("ord", entry, config);
+  return "Norm";
+}
+
+// Along one axis, as a part of a tensor from its end to its start.
+const char* AsFlip(json* entry, json* config) {
+  const json* axis = &Member(*config, "axis");
+  if (axis->is_array() && axis->size() == 1) axis = &(*axis)[0];
+  if (!axis->is_number_integer()) return nullptr;
+  const auto at = axis->get<int64_t>();
+  if (at == 0 || std::abs(at) > HOPPER_MAX_RANK) return nullptr;
+  std::string key = at < 0 ? "...,::-1" : "";
+  for (int64_t i = at < 0 ? at + 1 : at; i != 0; i += at < 0 ? 1 : -1) key += at < 0 ? ",:" : ":,";
+  if (at > 0) key += "::-1";
+  PutAway("axis", entry, config);
+  (*config)["key"] = key;
+  return "GetItem";
+}
+
+// How often: tf.keras says "multiples".
+const char* AsTile(json* config) {
+  if (config->contains("multiples")) {
+    (*config)["repeats"].swap((*config)["multiples"]);
+    config->erase("multiples");
+  }
+  return "Tile";
 }
 
 // A tensor is float32 already; as a whole number it has no fraction.
@@ -396,6 +435,8 @@ const Names& OfTwoTensors() {
                               {"mod", "Mod"},
                               {"multiply", "Multiply"},
                               {"not_equal", "NotEqual"},
+                              {"pow", "Power"},
+                              {"power", "Power"},
                               {"subtract", "Subtract"},
                               {"true_divide", "Divide"},
                               {"truediv", "Divide"}};
@@ -409,20 +450,49 @@ const Names& OfTensorLists() {
 }
 
 const Names& OfOneTensor() {
-  static const Names names = {{"abs", "Absolute"},    {"absolute", "Absolute"},
-                              {"amax", "Max"},        {"amin", "Min"},
-                              {"clip", "Clip"},       {"clip_by_value", "Clip"},
-                              {"cos", "Cos"},         {"expand_dims", "ExpandDims"},
-                              {"log", "Log"},         {"log1p", "Log1p"},
-                              {"max", "Max"},         {"mean", "Mean"},
-                              {"min", "Min"},         {"reciprocal", "Reciprocal"},
-                              {"reduce_max", "Max"},  {"reduce_mean", "Mean"},
-                              {"reduce_min", "Min"},  {"reduce_std", "Std"},
-                              {"reduce_sum", "Sum"},  {"reduce_variance", "Var"},
-                              {"rsqrt", "Rsqrt"},     {"sin", "Sin"},
-                              {"sqrt", "Sqrt"},       {"square", "Square"},
-                              {"squeeze", "Squeeze"}, {"std", "Std"},
-                              {"sum", "Sum"},         {"swapaxes", "Swapaxes"},
+  static const Names names = {{"abs", "Absolute"},
+                              {"absolute", "Absolute"},
+                              {"amax", "Max"},
+                              {"amin", "Min"},
+                              {"arctan", "Arctan"},
+                              {"atan", "Arctan"},
+                              {"ceil", "Ceil"},
+                              {"clip", "Clip"},
+                              {"clip_by_value", "Clip"},
+                              {"cos", "Cos"},
+                              {"cosh", "Cosh"},
+                              {"cumsum", "Cumsum"},
+                              {"expand_dims", "ExpandDims"},
+                              {"expm1", "Expm1"},
+                              {"floor", "Floor"},
+                              {"log", "Log"},
+                              {"log10", "Log10"},
+                              {"log1p", "Log1p"},
+                              {"log2", "Log2"},
+                              {"logsumexp", "Logsumexp"},
+                              {"max", "Max"},
+                              {"mean", "Mean"},
+                              {"min", "Min"},
+                              {"reciprocal", "Reciprocal"},
+                              {"reduce_logsumexp", "Logsumexp"},
+                              {"reduce_max", "Max"},
+                              {"reduce_mean", "Mean"},
+                              {"reduce_min", "Min"},
+                              {"reduce_std", "Std"},
+                              {"reduce_sum", "Sum"},
+                              {"reduce_variance", "Var"},
+                              {"round", "Round"},
+                              {"rsqrt", "Rsqrt"},
+                              {"sign", "Sign"},
+                              {"sin", "Sin"},
+                              {"sinh", "Sinh"},
+                              {"sqrt", "Sqrt"},
+                              {"square", "Square"},
+                              {"squeeze", "Squeeze"},
+                              {"std", "Std"},
+                              {"sum", "Sum"},
+                              {"swapaxes", "Swapaxes"},
+                              {"tan", "Tan"},
                               {"var", "Var"}};
   return names;
 }
@@ -490,6 +560,10 @@ const char* AsLayer(json* entry, json* config, Operands* operands) {
   if (function == "cast") return AsCast(config);
   if (function == "pad") return AsPadding(entry, config);
   if (function == "resize") return AsResizing(entry, config);
+  if (function == "norm") return AsNorm(entry, config);
+  if (function == "flip" || function == "reverse") return AsFlip(entry, config);
+  if (function == "repeat") return "Repeat";
+  if (function == "tile") return AsTile(config);
   if (function == "normalize" || function == "l2_normalize") return AsUnit(entry, config);
   return AsActivation(function, config);
 }
@@ -514,10 +588,11 @@ void NameOperation(json* entry) {
       "all",        "any",       "broadcast_to", "convert_to_tensor", "logical_and",
       "logical_or", "not_equal", "ones_like",    "zeros_like"};
   static const std::set<std::string> kOthers = {
-      "cast",     "einsum",        "equal",   "exp",        "floor_divide", "get_item",
-      "greater",  "greater_equal", "less",    "less_equal", "logical_not",  "mod",
-      "negative", "normalize",     "one_hot", "pad",        "power",        "resize",
-      "split",    "transpose",     "where"};
+      "cast",         "einsum",      "equal",   "exp",           "flip",
+      "floor_divide", "get_item",    "greater", "greater_equal", "less",
+      "less_equal",   "logical_not", "mod",     "negative",      "norm",
+      "normalize",    "one_hot",     "pad",     "power",         "repeat",
+      "resize",       "split",       "tile",    "transpose",     "where"};
   const std::string class_name = StringMember(*entry, "class_name");
   const std::string function = SnakeCase(class_name);
   const LayerType* type = FindLayerType(class_name);

@@ -283,12 +283,14 @@ std::vector<int64_t> LayerConfig::OpenInts(const std::string& key) {
   if (!Has(key)) return {};
   const json& value = *Find(key);
   std::vector<int64_t> numbers;
-  bool valid = value.is_array();
-  for (size_t i = 0; valid && i < value.size(); ++i) {
+  const auto read = [&](const json& item) {
     int64_t number = -1;
-    valid = value[i].is_null() || (AsInteger(value[i], &number) && number > 0 && InRange(number));
+    const bool valid =
+        item.is_null() || (AsInteger(item, &number) && number > 0 && InRange(number));
     numbers.push_back(number);
-  }
+    return valid;
+  };
+  const bool valid = value.is_array() ? std::all_of(value.begin(), value.end(), read) : read(value);
   if (!valid) {
     WrongType(key, "a list of positive integers and null", value);
     return {};

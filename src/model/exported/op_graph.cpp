@@ -301,6 +301,8 @@ Value where(const Value& condition, const Value& x, double y) {
 }
 Value abs(const Value& x) { return Unary("Abs", x); }
 Value floor(const Value& x) { return Unary("Floor", x); }
+Value round(const Value& x) { return Unary("Round", x); }
+Value sign(const Value& x) { return Unary("Sign", x); }
 Value fmod(const Value& a, const Value& b) {
   return a.graph()->Elementwise("Mod", {a, b}, {{"fmod", int64_t{1}}});
 }
@@ -311,6 +313,7 @@ Value square(const Value& x) { return mul(x, x); }
 Value log(const Value& x) { return Unary("Log", x); }
 Value sin(const Value& x) { return Unary("Sin", x); }
 Value cos(const Value& x) { return Unary("Cos", x); }
+Value atan(const Value& x) { return Unary("Atan", x); }
 Value pow(const Value& x, const Value& exponent) { return Binary("Pow", x, exponent); }
 Value tanh(const Value& x) { return Unary("Tanh", x); }
 Value sigmoid(const Value& x) { return Unary("Sigmoid", x); }

@@ -163,6 +163,8 @@ Value where(const Value& condition, const Value& x, const Value& y);
 Value where(const Value& condition, const Value& x, double y);
 Value abs(const Value& x);
 Value floor(const Value& x);
+Value round(const Value& x);  // halves to even numbers
+Value sign(const Value& x);
 Value fmod(const Value& a, const Value& b);  // C's: with a's sign
 Value exp(const Value& x);
 Value neg(const Value& x);
@@ -171,6 +173,7 @@ Value square(const Value& x);
 Value log(const Value& x);
 Value sin(const Value& x);
 Value cos(const Value& x);
+Value atan(const Value& x);
 Value pow(const Value& x, const Value& exponent);
 Value tanh(const Value& x);
 Value sigmoid(const Value& x);

@@ -301,6 +301,7 @@ const std::map<std::string, Row>& Rows() {
       {"Abs", Function("torch.abs")},
       {"Add", Infix("+")},
       {"And", Infix("&")},
+      {"Atan", Function("torch.atan")},
       {"AveragePool", AveragePooling},
       {"BatchNormalization",
        [](const Call& call) {
@@ -395,6 +396,7 @@ const std::map<std::string, Row>& Rows() {
       {"Reshape",
        [](const Call& call) { return call.in[0] + ".reshape" + Tuple(call.node->Ints("shape")); }},
       {"Resize", Resizing},
+      {"Round", Function("torch.round")},
       {"Selu", Function("F.selu")},
       {"Shrink",
        [](const Call& call) {
@@ -403,6 +405,7 @@ const std::map<std::string, Row>& Rows() {
                 NumberOf(call.node->Number("lambd", 0.0)) + ")";
        }},
       {"Sigmoid", Function("torch.sigmoid")},
+      {"Sign", Function("torch.sign")},
       {"Sin", Function("torch.sin")},
       {"Slice", Slicing},
       {"Softmax", AlongAxis("torch.softmax")},

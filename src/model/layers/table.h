@@ -20,11 +20,13 @@
 #include "model/layers/conv_2d/conv_2d.h"
 #include "model/layers/conv_lstm/conv_lstm.h"
 #include "model/layers/conv_transpose/conv_transpose.h"
+#include "model/layers/cumulative_sum/cumulative_sum.h"
 #include "model/layers/dense/dense.h"
 #include "model/layers/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "model/layers/dot/dot.h"
 #include "model/layers/dropout/dropout.h"
 #include "model/layers/einsum/einsum.h"
+#include "model/layers/einsum_dense/einsum_dense.h"
 #include "model/layers/elementwise/elementwise.h"
 #include "model/layers/embedding/embedding.h"
 #include "model/layers/flatten/flatten.h"
@@ -46,11 +48,13 @@
 #include "model/layers/permute/permute.h"
 #include "model/layers/pooling_1d/pooling_1d.h"
 #include "model/layers/pooling_2d/pooling_2d.h"
+#include "model/layers/power/power.h"
 #include "model/layers/prelu/prelu.h"
 #include "model/layers/random_crop/random_crop.h"
 #include "model/layers/random_image/random_image.h"
 #include "model/layers/recurrent/recurrent.h"
 #include "model/layers/reduction/reduction.h"
+#include "model/layers/repeat/repeat.h"
 #include "model/layers/rescaling/rescaling.h"
 #include "model/layers/reshape/reshape.h"
 #include "model/layers/resizing/resizing.h"
@@ -73,33 +77,36 @@ struct LayerList {};
 
 using Layers = LayerList<
     layers::Absolute, layers::ActivationByName, layers::ActivityRegularization, layers::Add,
-    layers::AdditiveAttention, layers::AlphaDropout, layers::AttentionLayer, layers::Average,
-    layers::AveragePooling1D, layers::AveragePooling2D, layers::BatchNormalization,
-    layers::Bidirectional, layers::Cast, layers::CategoryEncoding, layers::CenterCrop, layers::Clip,
-    layers::Concatenate, layers::Constant, layers::Conv1D, layers::Conv1DTranspose, layers::Conv2D,
-    layers::Conv2DTranspose, layers::ConvLSTM1D, layers::ConvLSTM2D, layers::Cos,
-    layers::Cropping1D, layers::Cropping2D, layers::CustomScaleLayer, layers::Dense,
-    layers::DepthwiseConv1D, layers::DepthwiseConv2D, layers::Discretization, layers::Divide,
-    layers::Dot, layers::Dropout, layers::ELU, layers::Einsum, layers::Embedding, layers::Equal,
-    layers::ExpandDims, layers::Flatten, layers::FloorDivide, layers::GRU, layers::GaussianDropout,
-    layers::GaussianNoise, layers::GetItem, layers::GlobalAveragePooling1D,
+    layers::AdditiveAttention, layers::AlphaDropout, layers::Arctan, layers::AttentionLayer,
+    layers::Average, layers::AveragePooling1D, layers::AveragePooling2D, layers::BatchNormalization,
+    layers::Bidirectional, layers::Cast, layers::CategoryEncoding, layers::Ceil, layers::CenterCrop,
+    layers::Clip, layers::Concatenate, layers::Constant, layers::Conv1D, layers::Conv1DTranspose,
+    layers::Conv2D, layers::Conv2DTranspose, layers::ConvLSTM1D, layers::ConvLSTM2D, layers::Cos,
+    layers::Cosh, layers::Cropping1D, layers::Cropping2D, layers::CumulativeSum,
+    layers::CustomScaleLayer, layers::Dense, layers::DepthwiseConv1D, layers::DepthwiseConv2D,
+    layers::Discretization, layers::Divide, layers::Dot, layers::Dropout, layers::ELU,
+    layers::Einsum, layers::EinsumDense, layers::Embedding, layers::Equal, layers::ExpandDims,
+    layers::Expm1, layers::Flatten, layers::Floor, layers::FloorDivide, layers::GRU,
+    layers::GaussianDropout, layers::GaussianNoise, layers::GetItem, layers::GlobalAveragePooling1D,
     layers::GlobalAveragePooling2D, layers::GlobalMaxPooling1D, layers::GlobalMaxPooling2D,
     layers::Greater, layers::GreaterEqual, layers::GroupNormalization, layers::GroupQueryAttention,
-    layers::Identity, layers::InputLayer, layers::LSTM, layers::LayerNormalization,
-    layers::LayerScale, layers::LeakyReLU, layers::Less, layers::LessEqual, layers::Log,
-    layers::Log1p, layers::LogicalAnd, layers::LogicalOr, layers::MaskingLayer, layers::Matmul,
-    layers::Max, layers::MaxPooling1D, layers::MaxPooling2D, layers::Maximum, layers::Mean,
-    layers::Min, layers::Minimum, layers::Mod, layers::MultiHeadAttention, layers::Multiply,
-    layers::Normalization, layers::NotEqual, layers::OneHot, layers::PReLU, layers::Permute,
-    layers::Power, layers::RMSNormalization, layers::RandomBrightness, layers::RandomContrast,
-    layers::RandomCrop, layers::RandomFlip, layers::RandomRotation, layers::RandomTranslation,
-    layers::RandomZoom, layers::ReLU, layers::Reciprocal, layers::RepeatVector, layers::Rescaling,
-    layers::Reshape, layers::Resizing, layers::Rsqrt, layers::SeparableConv1D,
-    layers::SeparableConv2D, layers::SimpleRNN, layers::Sin, layers::Softmax,
-    layers::SpatialDropout1D, layers::SpatialDropout2D, layers::SpectralNormalization,
-    layers::Split, layers::Sqrt, layers::Square, layers::Squeeze, layers::Stack, layers::Std,
-    layers::Subtract, layers::Sum, layers::Swapaxes, layers::ThresholdedReLU,
-    layers::TimeDistributed, layers::UnitNormalization, layers::UpSampling1D, layers::UpSampling2D,
-    layers::Var, layers::Where, layers::ZeroPadding1D, layers::ZeroPadding2D>;
+    layers::Identity, layers::InputLayer, layers::Log10, layers::Log2, layers::Logsumexp,
+    layers::LSTM, layers::LayerNormalization, layers::LayerScale, layers::LeakyReLU, layers::Less,
+    layers::LessEqual, layers::Log, layers::Log1p, layers::LogicalAnd, layers::LogicalOr,
+    layers::MaskingLayer, layers::Matmul, layers::Max, layers::MaxPooling1D, layers::MaxPooling2D,
+    layers::Maximum, layers::Mean, layers::Min, layers::Minimum, layers::Mod,
+    layers::MultiHeadAttention, layers::Multiply, layers::Norm, layers::Normalization,
+    layers::NotEqual, layers::OneHot, layers::PReLU, layers::Permute, layers::Power, layers::Repeat,
+    layers::RMSNormalization, layers::RandomBrightness, layers::RandomContrast, layers::RandomCrop,
+    layers::RandomFlip, layers::RandomRotation, layers::RandomTranslation, layers::RandomZoom,
+    layers::ReLU, layers::Reciprocal, layers::RepeatVector, layers::Rescaling, layers::Reshape,
+    layers::Resizing, layers::Round, layers::Rsqrt, layers::SeparableConv1D,
+    layers::SeparableConv2D, layers::Sign, layers::SimpleRNN, layers::Sin, layers::Sinh,
+    layers::Softmax, layers::SpatialDropout1D, layers::SpatialDropout2D,
+    layers::SpectralNormalization, layers::Split, layers::Sqrt, layers::Square, layers::Squeeze,
+    layers::Stack, layers::Std, layers::Subtract, layers::Sum, layers::Swapaxes, layers::Tan,
+    layers::ThresholdedReLU, layers::Tile, layers::TimeDistributed, layers::UnitNormalization,
+    layers::UpSampling1D, layers::UpSampling2D, layers::Var, layers::Where, layers::ZeroPadding1D,
+    layers::ZeroPadding2D>;
 
 }  // namespace hopper

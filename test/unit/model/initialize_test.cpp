@@ -304,5 +304,31 @@ TEST(Weights, StateLayoutFollowsTheSpec) {
   EXPECT_EQ(layout.weights[4].slot_offset, -1);
 }
 
+// Keras 3 counts as inputs the axes of an EinsumDense's kernel that it sums over, wherever they
+// are; Keras 2 takes the last two for inputs and outputs and those before them for a window.
+TEST(Initialize, FansOfEinsumDense) {
+  const auto kernel = [](const char* version, const char* initializer) {
+    const auto spec = ParseModel(
+        R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
+          {"class_name": "InputLayer", "config": {"name": "i", "batch_shape": [null, 3, 20, 12]}},
+          {"class_name": "EinsumDense", "config": {"name": "e", "equation": "abde,cde->abc",
+           "output_shape": [null, 50], "kernel_initializer": ")" +
+            std::string(initializer) + R"("}}]}, "keras_version": ")" + version + R"("})",
+        nullptr);
+    std::vector<float> flat(spec->flat_size);
+    InitializeWeights(*spec, 7, flat.data());
+    std::vector<float> keras(spec->parameters);
+    ExportWeights(*spec, flat.data(), keras.data());
+    return keras;
+  };
+  const auto uniform = [&](const char* version, const char* initializer, double limit) {
+    ExpectUniform(kernel(version, initializer), -limit, limit);
+  };
+  uniform("3.15.1", "glorot_uniform", std::sqrt(6.0 / (240 + 50)));
+  uniform("3.15.1", "he_uniform", std::sqrt(6.0 / 240));
+  uniform("2.15.0", "glorot_uniform", std::sqrt(6.0 / (1000 + 600)));
+  uniform("2.15.0", "he_uniform", std::sqrt(6.0 / 1000));
+}
+
 }  // namespace
 }  // namespace hopper

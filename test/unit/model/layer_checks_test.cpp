@@ -11,12 +11,13 @@
 namespace hopper {
 namespace {
 
-// The problems of a Sequential with this input shape and these layer entries.
+// The problems of a Sequential with this input shape ("" where an example is a number) and these
+// layer entries.
 std::vector<Problem> Problems(const std::string& shape, const std::string& layers,
                               std::shared_ptr<const ModelSpec>* spec = nullptr) {
   const std::string json = R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
-    {"class_name": "InputLayer", "config": {"name": "i", "batch_input_shape": [null, )" +
-                           shape + "]}}, " + layers +
+    {"class_name": "InputLayer", "config": {"name": "i", "batch_input_shape": [null)" +
+                           (shape.empty() ? "" : ", " + shape) + "]}}, " + layers +
                            R"(]}, "keras_version": "2.11.0", "backend": "tensorflow"})";
   std::vector<Problem> problems;
   const auto parsed = ParseModel(json, nullptr, &problems);
@@ -96,8 +97,8 @@ INSTANTIATE_TEST_SUITE_P(
                 ": argument \"noise_shape\" does not fit an input of shape 8"},
         Refused{"8", "Dropout", R"("rate": 0.5, "noise_shape": [32, 8])", kUnsupported,
                 ": argument \"noise_shape\" starts with 32"},
-        Refused{"8", "Dropout", R"("rate": 0.5, "noise_shape": 8)", kInvalid,
-                ": argument \"noise_shape\" must be a list of positive integers and null, not 8"},
+        Refused{"8", "Dropout", R"("rate": 0.5, "noise_shape": 8)", kUnsupported,
+                ": argument \"noise_shape\" starts with 8"},
         Refused{"8, 8", "SpatialDropout2D", R"("rate": 0.5)", kInvalid,
                 " needs one input of height x width x channels, not one of shape 8x8"},
         Refused{"8, 8, 3", "ZeroPadding2D", R"("padding": [1, 2, 3])", kInvalid,
@@ -218,6 +219,65 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"4, 4, 2", "RandomZoom", R"("height_factor": 0.1, "fill_mode": "mirror")", kInvalid,
                 ": fill_mode \"mirror\" is not known"},
         Refused{"8", "Rescaling", R"("offset": 1.0)", kInvalid, ": argument \"scale\" is missing"},
+        Refused{"4", "EinsumDense", R"("output_shape": 2)", kInvalid,
+                ": argument \"equation\" is missing"},
+        Refused{"4", "EinsumDense", R"("equation": "ab,bc->ac")", kInvalid,
+                ": argument \"output_shape\" is missing"},
+        Refused{"4", "EinsumDense", R"("equation": "ab,bc", "output_shape": 2)", kUnsupported,
+                ": equation \"ab,bc\" is not supported"},
+        Refused{"4", "EinsumDense", R"("equation": "ab,bc,cd->ad", "output_shape": 2)",
+                kUnsupported, ": equation \"ab,bc,cd->ad\" is not supported"},
+        Refused{"4", "EinsumDense", R"("equation": "a...b,bc->a...c", "output_shape": 2)",
+                kUnsupported, ": equation \"a...b,bc->a...c\" is not supported"},
+        Refused{"4", "EinsumDense", R"("equation": "aa,ac->ac", "output_shape": 2)", kUnsupported,
+                ": equation \"aa,ac->ac\" is not supported"},
+        Refused{
+            "4", "EinsumDense", R"("equation": "ab,bc->ad", "output_shape": 2)", kInvalid,
+            ": equation \"ab,bc->ad\" has a letter behind \"->\" or of the kernel that is in no "
+            "other term"},
+        Refused{
+            "4", "EinsumDense", R"("equation": "ab,bcd->ac", "output_shape": 2)", kInvalid,
+            ": equation \"ab,bcd->ac\" has a letter behind \"->\" or of the kernel that is in no "
+            "other term"},
+        Refused{"4", "EinsumDense",
+                R"("equation": "ab,bc->ac", "output_shape": 2, "bias_axes": "b")", kInvalid,
+                ": argument \"bias_axes\" must be letters behind \"->\" in \"ab,bc->ac\", not "
+                "\"b\""},
+        Refused{"4", "EinsumDense",
+                R"("equation": "ab,bc->ac", "output_shape": 2, "bias_axes": "a")", kInvalid,
+                ": argument \"bias_axes\" names the batch, or an axis whose size nobody says: "
+                "\"a\""},
+        Refused{"3, 4", "EinsumDense", R"("equation": "ab,bc->ac", "output_shape": 2)", kInvalid,
+                ": equation \"ab,bc->ac\" does not fit an input of shape 3x4"},
+        Refused{"3, 4", "EinsumDense", R"("equation": "abc,cd->abd", "output_shape": 2)", kInvalid,
+                ": argument \"output_shape\" does not fit equation \"abc,cd->abd\" and an input of "
+                "shape 3x4"},
+        Refused{"3, 4", "EinsumDense", R"("equation": "abc,cd->abd", "output_shape": [2, 5])",
+                kInvalid,
+                ": argument \"output_shape\" does not fit equation \"abc,cd->abd\" and an input of "
+                "shape 3x4"},
+        Refused{"3, 4", "EinsumDense", R"("equation": "abc,cd->abd", "output_shape": [null, null])",
+                kInvalid,
+                ": equation \"abc,cd->abd\" leaves the size of axis \"d\" of the kernel open"},
+        Refused{"4", "EinsumDense", R"("equation": "ab,ac->bc", "output_shape": 2)", kInvalid,
+                ": equation \"ab,ac->bc\" leaves the size of axis \"a\" of the kernel open"},
+        Refused{"4", "EinsumDense", R"("equation": "ab,bc->ca", "output_shape": 2)", kInvalid,
+                ": equation \"ab,bc->ca\" leaves the size of axis \"c\" of the kernel open"},
+        Refused{"4", "EinsumDense", R"("equation": "ab,bc->ac", "output_shape": 2, "lora_rank": 2)",
+                kUnsupported, ": argument \"lora_rank\" is not supported"},
+        // Of inputs without axes: what looks along one would mix the examples of a batch.
+        Refused{"", "Dense", R"("units": 2)", kInvalid, " needs one input of rank 1 or more"},
+        Refused{"", "BatchNormalization", "", kInvalid, " needs one input of rank 1 or more"},
+        Refused{"", "Softmax", "", kInvalid,
+                ": axis -1 does not exist in an input of shape scalar"},
+        Refused{"", "Activation", R"("activation": "log_softmax")", kInvalid,
+                ": axis -1 does not exist in an input of shape scalar"},
+        Refused{"", "Activation", R"("activation": "sparsemax")", kInvalid,
+                ": axis -1 does not exist in an input of shape scalar"},
+        Refused{"", "Activation", R"("activation": "glu")", kInvalid,
+                ": glu needs an even last axis, not an input of shape scalar"},
+        Refused{"", "CategoryEncoding", R"("num_tokens": 3)", kInvalid,
+                ": output_mode \"multi_hot\" or \"count\" needs an input of one axis, not scalar"},
         Refused{"8", "Activation", "", kInvalid, ": argument \"activation\" is missing"}));
 
 TEST(LayerFlops, MultiplyAddsCountTwo) {

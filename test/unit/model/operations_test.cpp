@@ -90,6 +90,8 @@ INSTANTIATE_TEST_SUITE_P(
             "stack", R"([["x", 0, 0, {"axis": 1}], ["y", 0, 0, {"axis": 1}]])", "Stack", {0, 1}},
         Operation{"math.maximum", R"(["y", 0, 0, {"y": 0.5}])", "Clip", {1}},
         Operation{"math.pow", R"(["y", 0, 0, {"y": 2.0}])", "Power", {1}},
+        Operation{"math.pow", R"(["y", 0, 0, {"y": ["x", 0, 0]}])", "Power", {1, 0}},
+        Operation{"math.pow", R"(["y", 0, 0, {"y": [1, 2, 3, 4]}])", "Power", {1, 2}},
         Operation{"clip_by_value",
                   R"(["y", 0, 0, {"clip_value_min": 0, "clip_value_max": 1}])",
                   "Clip",
@@ -159,8 +161,6 @@ TEST(Operations, OthersAreRefused) {
   for (const Case& one :
        {Case{"math.truediv", R"(["y", 0, 0, {"y": 0}])",
              "TFOpLambda (math.truediv) is not supported"},
-        Case{"math.pow", R"(["x", 0, 0, {"y": ["y", 0, 0]}])",
-             "TFOpLambda (math.pow) is not supported"},
         Case{"math.pow", R"(["_CONSTANT_VALUE", -1, -2.0, {"y": ["y", 0, 0]}])",
              "Power: a power of a number that is not above 0 is not supported"},
         Case{"math.floordiv", R"(["y", 0, 0, {"y": 0}])",

@@ -16,15 +16,10 @@ Clip::Clip(LayerConfig& config) : Elementwise(config, Function::kClip) {
   }
 }
 
-Power::Power(LayerConfig& config) : Elementwise(config, Function::kPower) {
-  number = config.Number("exponent", 1.0);
-  if (!config.Has("base")) return;
-  function = Function::kPowerOf;
-  number = config.Number("base", 1.0);
-  if (!(number > 0.0)) {
-    config.Fail(ErrorCode::kNotSupported,
-                "a power of a number that is not above 0 is not supported");
-  }
+Round::Round(LayerConfig& config) : Elementwise(config, Function::kRound) {
+  if (config.Int("decimals", 0) == 0) return;
+  config.Fail(ErrorCode::kNotSupported, "decimals other than 0 are not supported",
+              "Multiply before and divide behind it.");
 }
 
 }  // namespace layers

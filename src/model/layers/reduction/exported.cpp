@@ -12,6 +12,13 @@ Value Variance(const Value& x, const Shape& axes, bool keepdims) {
   return mean(square(sub(x, mean(x, axes, /*keepdim=*/true))), axes, keepdims);
 }
 
+// Of what is left of the largest value, so that nothing overflows.
+Value LogSumExp(const Value& x, const Shape& axes, bool keepdims) {
+  const Value most = amax(x, axes, /*keepdim=*/true);
+  const Value rest = log(sum(exp(sub(x, most)), axes, /*keepdim=*/true));
+  return amax(add(rest, most), axes, keepdims);
+}
+
 }  // namespace
 
 Value Export(const Reduction& layer, const ExportCall& call) {
@@ -28,6 +35,10 @@ Value Export(const Reduction& layer, const ExportCall& call) {
       return Variance(x, axes, layer.keepdims);
     case Reduction::Kind::kDeviation:
       return sqrt(Variance(x, axes, layer.keepdims));
+    case Reduction::Kind::kNorm:
+      return sqrt(sum(square(x), axes, layer.keepdims));
+    case Reduction::Kind::kLogSumExp:
+      return LogSumExp(x, axes, layer.keepdims);
     case Reduction::Kind::kMean:
       break;
   }

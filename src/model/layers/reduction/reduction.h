@@ -9,7 +9,7 @@ namespace layers {
 struct Reduction : Layer {
   static constexpr const char* kSince = kOperationOnly;
   static constexpr const char* kWeights = "";
-  enum class Kind { kMean, kSum, kMax, kMin, kVariance, kDeviation };
+  enum class Kind { kMean, kSum, kMax, kMin, kVariance, kDeviation, kNorm, kLogSumExp };
 
   // "axis": a number or several, as in Keras with the batch as 0, which is not among them.
   Reduction(LayerConfig& config, Kind how);
@@ -56,6 +56,17 @@ struct Std : Reduction {
   static constexpr const char* kName = "Std";
   static constexpr const char* kDescription = "standard deviation along axes, of all values";
   explicit Std(LayerConfig& config) : Reduction(config, Kind::kDeviation) {}
+};
+// The square root of the sum of squares.
+struct Norm : Reduction {
+  static constexpr const char* kName = "Norm";
+  static constexpr const char* kDescription = "Euclidean norm along axes";
+  explicit Norm(LayerConfig& config) : Reduction(config, Kind::kNorm) {}
+};
+struct Logsumexp : Reduction {
+  static constexpr const char* kName = "Logsumexp";
+  static constexpr const char* kDescription = "logarithm of the sum of exponentials along axes";
+  explicit Logsumexp(LayerConfig& config) : Reduction(config, Kind::kLogSumExp) {}
 };
 
 }  // namespace layers

@@ -1,5 +1,7 @@
 #include <ATen/ops/amax.h>
 #include <ATen/ops/amin.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/logsumexp.h>
 #include <ATen/ops/mean.h>
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/square.h>
@@ -30,6 +32,10 @@ at::Tensor Reduced(const Reduction& layer, const at::Tensor& x, const std::vecto
       return Variance(x, axes, layer.keepdims);
     case Reduction::Kind::kDeviation:
       return at::sqrt(Variance(x, axes, layer.keepdims));
+    case Reduction::Kind::kNorm:
+      return at::linalg_vector_norm(x, 2.0, axes, layer.keepdims);
+    case Reduction::Kind::kLogSumExp:
+      return at::logsumexp(x, axes, layer.keepdims);
     case Reduction::Kind::kMean:
       break;
   }
