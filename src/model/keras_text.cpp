@@ -189,6 +189,39 @@ class DocumentBuilder : public nlohmann::json_sax<json> {
   json* member_ = nullptr;  // of the innermost object, the one whose key was read last
 };
 
+// Layers of Keras 1 have other arguments; a problem where the document is of that.
+bool IsOfKeras1(const json& document, std::vector<Problem>* problems) {
+  std::string version = StringMember(document, "keras_version");
+  if (version.empty()) {
+    // Early ones do not say it; all layers with weights have this key.
+    const json& config = Member(document, "config");
+    const json& layers = config.is_array() ? config : Member(config, "layers");
+    const bool marked = std::any_of(layers.begin(), layers.end(), [](const json& layer) {
+      const json& arguments = Member(layer, "config");
+      return arguments.is_object() && arguments.contains("W_regularizer");
+    });
+    if (!marked) return false;
+    version = "1";
+  }
+  if (version != "1" && version.rfind("1.", 0) != 0 && version.rfind("0.", 0) != 0) return false;
+  problems->push_back({ErrorCode::kNotSupported,
+                       "model architecture was written by Keras " + version,
+                       "Its layers have other arguments than those of Keras 2: output_dim for "
+                       "units, nb_filter for filters.",
+                       "Read it with Keras 2.0 to 2.2, which translates it, and write it with "
+                       "model.to_json() again."});
+  return true;
+}
+
+// Where in files of TensorFlow.js and in attributes of .h5 files the model stands, as a path of
+// PostgreSQL; null where there is none.
+const char* ModelWithin(const json& document) {
+  const json& topology = Member(document, "modelTopology");
+  if (Member(topology, "class_name").is_string()) return "modelTopology";
+  if (Member(topology, "model_config").is_object()) return "modelTopology,model_config";
+  return Member(document, "model_config").is_object() ? "model_config" : nullptr;
+}
+
 }  // namespace
 
 const char kArchitectureHint[] =
@@ -228,12 +261,21 @@ bool ParseAnyJson(std::string_view text, JsonDocument* parsed, std::vector<Probl
 bool ParseJsonText(std::string_view text, JsonDocument* parsed, std::vector<Problem>* problems) {
   if (!ParseAnyJson(text, parsed, problems)) return false;
   const json* document = parsed->root();
-  if (document->is_object() && document->contains("class_name")) return true;
+  if (document->is_object() && document->contains("class_name")) {
+    return !IsOfKeras1(*document, problems);
+  }
   Problem problem{ErrorCode::kInvalidText, "model architecture is not a Keras model",
                   "The JSON is " + ShortJson(*document) + ".", kArchitectureHint};
   if (document->is_string()) {
     problem.detail = "The JSON is a string.";
     problem.hint = "Store the output of model.to_json() itself, not encoded as JSON once more.";
+  } else if (StringMember(*document, "format") == "graph-model") {
+    problem.detail = "It is a graph of TensorFlow.js, which has operations and no layers.";
+    problem.hint = "Convert the Keras model itself, or take its model.to_json().";
+  } else if (const char* place = ModelWithin(*document); place != nullptr) {
+    problem.detail = "The model is a part of it.";
+    problem.hint =
+        std::string("Give load_model() the part alone: file::json #> '{") + place + "}'.";
   }
   problems->push_back(problem);
   return false;
