@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "model/spec.h"
 
@@ -12,6 +15,15 @@ namespace hopper {
 namespace {
 
 using nlohmann::json;
+
+// Of each Keras whose files are there, a name such as "keras-3.15.1".
+std::vector<std::string> Archives() {
+  std::vector<std::string> names;
+  for (const auto& folder : std::filesystem::directory_iterator(HOPPER_APPLICATIONS_DIR)) {
+    names.push_back(folder.path().filename());
+  }
+  return names;
+}
 
 class KerasApplications : public testing::TestWithParam<std::string> {};
 
@@ -48,7 +60,7 @@ TEST_P(KerasApplications, Load) {
   EXPECT_EQ(names.size(), GetParam() == "keras-3.15.1" ? 40U : 71U);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, KerasApplications, testing::Values("keras-3.15.1"),
+INSTANTIATE_TEST_SUITE_P(All, KerasApplications, testing::ValuesIn(Archives()),
                          [](const auto& info) {
                            return info.param[0] == 'k' ? "Keras3" : "Keras2";
                          });
