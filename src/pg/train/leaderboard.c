@@ -56,7 +56,7 @@ own_ranking(const hopper_name *model)
 
 	if (!OidIsValid(oid) || get_attnum(oid, "best_metric") == InvalidAttrNumber ||
 		pg_class_aclcheck(oid, GetUserId(), ACL_SELECT) != ACLCHECK_OK ||
-		hopper_select("SELECT best_metric::pg_catalog.text FROM %s", summary.quoted) != 1)
+		hopper_select_latest("SELECT best_metric::pg_catalog.text FROM %s", summary.quoted) != 1)
 		return NULL;
 	metric = hopper_cell(0, 1);
 	space = metric ? strchr(metric, ' ') : NULL;
@@ -102,10 +102,11 @@ ranks_query(const hopper_name *model, const hopper_name *info, const char *rank_
 		KEY, PLACE, DIRECTION, GROUP, N_COLUMNS
 	};
 	bool		own = rank_by == NULL;
-	int			n = (int) hopper_select("SELECT mst_key, compile_params::pg_catalog.text,"
-										" metrics_type::pg_catalog.text[] FROM %s"
-										" WHERE status <> 'failed'"
-										" ORDER BY mst_key", info->quoted);
+	int			n = (int) hopper_select_latest("SELECT mst_key,"
+											   " compile_params::pg_catalog.text,"
+											   " metrics_type::pg_catalog.text[] FROM %s"
+											   " WHERE status <> 'failed'"
+											   " ORDER BY mst_key", info->quoted);
 	hopper_ranked_config *ranked = palloc0(Max(n, 1) * sizeof(*ranked));
 	int		   *columns[N_COLUMNS];
 	hopper_ranking ranking;
@@ -243,23 +244,10 @@ compared_query(const hopper_name *model, const char *rank_by, int n, bool usable
 	return query.data;
 }
 
-/* With all that this statement has written until now. */
-static char *
-latest_query(const hopper_name *model, const char *rank_by, int n, bool usable, const char *curve)
-{
-	MemoryContext caller = CurrentMemoryContext;
-	char	   *query;
-
-	hopper_connect();
-	query = MemoryContextStrdup(caller, compared_query(model, rank_by, n, usable, curve));
-	hopper_finish();
-	return query;
-}
-
 char *
 hopper_compared_query(const hopper_name *model, const char *rank_by, int n, bool usable)
 {
-	return latest_query(model, rank_by, n, usable, "NULL::text");
+	return compared_query(model, rank_by, n, usable, "NULL::text");
 }
 
 #define CURVE \
@@ -271,8 +259,10 @@ hopper_compared_query(const hopper_name *model, const char *rank_by, int n, bool
 Datum
 hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 {
+	MemoryContext caller = CurrentMemoryContext;
 	hopper_name model;
 	char	   *rank_by = hopper_string_argument(fcinfo, 2);
+	char	   *query;
 	int			n = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
 
 	if (!PG_ARGISNULL(1) && n < 1)
@@ -281,7 +271,10 @@ hopper_sql_leaderboard(PG_FUNCTION_ARGS)
 				 errmsg("n must be at least 1, got %d", n),
 				 errhint("Leave n out to see every configuration.")));
 	model = hopper_name_argument(fcinfo, 0, "model_table");
-	return hopper_return_query(fcinfo, latest_query(&model, rank_by, n, false, CURVE));
+	hopper_connect();
+	query = MemoryContextStrdup(caller, compared_query(&model, rank_by, n, false, CURVE));
+	hopper_finish();
+	return hopper_return_query(fcinfo, query);
 }
 
 /* learning_curves(model_table): a row a model, iteration, split and metric. */

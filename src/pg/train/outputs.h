@@ -127,8 +127,8 @@ extern void hopper_outputs_write_refused(const hopper_outputs *outputs,
 extern void hopper_outputs_write_models(const hopper_outputs *outputs, hopper_training *training);
 /*
  * The query of leaderboard(model, n, rank_by), without curves and with columns valid and train for
- * its values; n: 0 for all. `usable`: of models alone whose weights are there, the first n of all
- * groups.
+ * its values, for a caller that is connected; n: 0 for all. `usable`: of models alone whose weights
+ * are there, the first n of all groups.
  */
 extern char *hopper_compared_query(const hopper_name *model, const char *rank_by, int n,
 								   bool usable);
