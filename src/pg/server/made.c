@@ -129,6 +129,12 @@ hopper_made_columns(hopper_made_kind kind)
 	return kinds[kind].columns;
 }
 
+bool
+hopper_is_gone(Oid relation)
+{
+	return get_rel_relkind(relation) == '\0';
+}
+
 /* Also of another kind, whose columns are more than those of this one. */
 bool
 hopper_is_made_alone(Oid relation, hopper_made_kind kind)

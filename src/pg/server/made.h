@@ -33,6 +33,8 @@ typedef struct hopper_made
 
 /* Whether it is a table with the columns of its kind. */
 extern bool hopper_is_made(Oid relation, hopper_made_kind kind);
+/* Whether it was dropped since it was looked up, before it was locked. */
+extern bool hopper_is_gone(Oid relation);
 /* Whether it has not those of another kind, too. */
 extern bool hopper_is_made_alone(Oid relation, hopper_made_kind kind);
 /* "a table of trained models", and the names of its columns up to a NULL. */

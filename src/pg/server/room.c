@@ -17,11 +17,15 @@ hopper_require_replaceable(const hopper_made *table)
 	if (!OidIsValid(relation))
 		return;
 	if (!hopper_is_made(relation, table->kind))
+	{
+		if (hopper_is_gone(relation))
+			return;
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" cannot be replaced", table->name.shown),
 				 errdetail("It is not %s.", hopper_made_what(table->kind)),
 				 errhint("Choose another name.")));
+	}
 	if (!hopper_is_owner(relation))
 		aclcheck_error(ACLCHECK_NOT_OWNER, HOPPER_OBJECT_TABLE, table->name.shown);
 }

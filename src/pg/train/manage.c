@@ -82,7 +82,9 @@ require_models(const model_tables *model)
 		const hopper_made *table = &model->tables[i];
 		Oid			relation = hopper_relation_oid(&table->name, true);
 
-		if (!OidIsValid(relation) || hopper_is_made(relation, table->kind))
+		/* What another session has just dropped is looked up again when the others are locked. */
+		if (!OidIsValid(relation) || hopper_is_made(relation, table->kind) ||
+			hopper_is_gone(relation))
 			continue;
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
