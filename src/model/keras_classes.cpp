@@ -33,6 +33,8 @@ bool IsMaskOperation(const std::string& module, const std::string& class_name) {
 
 bool IsOfKeras(const json& entry) {
   const std::string module = StringMember(entry, "module");
+  // tf.keras registers its own class of InceptionResNetV2 as users register theirs.
+  if (StartsWith(module, "keras.src.applications.")) return true;
   return !Contains(StringMember(entry, "registered_name"), ">") &&
          !Contains(StringMember(entry, "class_name"), ">") &&
          (module.empty() || StartsWith(module, "keras") || StartsWith(module, "tf_keras") ||
