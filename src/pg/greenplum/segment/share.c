@@ -1,0 +1,169 @@
+/*
+ * share.c
+ *		How this process joins a run, leaves it, and what its messages call it.
+ */
+#include "pg/greenplum/segment/share.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "access/xact.h"
+#include "cdb/cdbvars.h"
+#include "miscadmin.h"
+
+#include "pg/greenplum/segment/emit.h"
+#include "pg/greenplum/segment/outside.h"
+#include "pg/greenplum/wire.h"
+
+hopper_share hopper_current;
+
+bool
+hopper_is_current(int64 run)
+{
+	return hopper_current.group != NULL && hopper_current.id == run &&
+		hopper_current.role == GetUserId();
+}
+
+void
+hopper_share_leave(void)
+{
+	hopper_group *group = hopper_current.group;
+	int			event_fd = hopper_current.event_fd;
+
+	if (hopper_current.id == 0)
+		return;
+	memset(&hopper_current, 0, sizeof(hopper_current));
+	if (group)
+		hopper_torch()->group.free(group);
+	close(event_fd);
+}
+
+static void
+transaction_ends(XactEvent event, void *arg)
+{
+	hopper_emit_forget();
+	hopper_outside_forget();
+	hopper_share_leave();
+}
+
+static void
+subtransaction_ends(SubXactEvent event, SubTransactionId mine, SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+	{
+		hopper_emit_forget();
+		hopper_outside_forget();
+	}
+	if (hopper_current.id == 0 || hopper_current.subxact != mine)
+		return;
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		hopper_share_leave();
+	else if (event == SUBXACT_EVENT_COMMIT_SUB)
+		hopper_current.subxact = parent;
+}
+
+static void
+process_ends(int code, Datum arg)
+{
+	hopper_share_leave();
+}
+
+void
+hopper_share_follow_transactions(void)
+{
+	static bool registered = false;
+
+	if (registered)
+		return;
+	RegisterXactCallback(transaction_ends, NULL);
+	RegisterSubXactCallback(subtransaction_ends, NULL);
+	before_shmem_exit(process_ends, (Datum) 0);
+	registered = true;
+}
+
+void
+hopper_share_context(void *arg)
+{
+	if (hopper_current.id == 0)
+		errcontext("reading packed data on segment %d", GpIdentity.segindex);
+	else if (hopper_current.mst_key > 0 && hopper_current.iteration == 0)
+		errcontext("training of \"%s\" on segment %d, configuration %d", hopper_current.shown,
+				   GpIdentity.segindex, hopper_current.mst_key);
+	else if (hopper_current.mst_key > 0)
+		errcontext("training of \"%s\" on segment %d, iteration %d, configuration %d",
+				   hopper_current.shown, GpIdentity.segindex, hopper_current.iteration,
+				   hopper_current.mst_key);
+	else if (hopper_current.iteration > 0)
+		errcontext("training of \"%s\" on segment %d, iteration %d", hopper_current.shown,
+				   GpIdentity.segindex, hopper_current.iteration);
+	else
+		errcontext("training of \"%s\" on segment %d", hopper_current.shown, GpIdentity.segindex);
+}
+
+/* Which GPU this process gets is the group's to say, from its number on this host. */
+static void
+choose_gpu(hopper_segment_run *run)
+{
+	char		host[256] = "";
+	hopper_rows *gpus;
+	hopper_error error;
+	int			n;
+
+	if (!run->options.use_gpus)
+		return;
+	if (GpIdentity.segindex >= 0 && GpIdentity.segindex < run->n_segments)
+		run->options.device_number = run->segment_numbers[GpIdentity.segindex];
+	HOPPER_CHECK(hopper_torch()->gpus(&gpus, &error), error);
+	n = gpus->n_rows;
+	hopper_torch()->rows_free(gpus);
+	if (n > 0)
+		return;
+	if (gethostname(host, sizeof(host) - 1) != 0)
+		strlcpy(host, "unknown", sizeof(host));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("no GPU is available on segment %d, host \"%s\"", GpIdentity.segindex, host),
+			 errdetail("With use_gpus, each segment with packed data trains on a GPU of its host."),
+			 errhint("Call it with use_gpus := false, or pack the data with distribution_rules := "
+					 "'gpu_segments'; hopper.gpu_configuration() lists the GPUs of all hosts.")));
+}
+
+void
+hopper_share_join(int64 id, const bytea *description, int32 key)
+{
+	const hopper_torch_api *torch = hopper_torch();
+	hopper_segment_run run;
+	hopper_group *group;
+	hopper_error error;
+
+	hopper_share_leave();
+	hopper_share_follow_transactions();
+	hopper_read_run(description, &run);
+	if (run.id != id)
+		hopper_refuse_description();
+	choose_gpu(&run);
+	run.options.threads = hopper_segment_threads(run.options.threads, run.segments_on_host);
+	run.options.memory_limit = hopper_segment_memory(run.options.memory_limit,
+													 run.segments_on_host);
+	hopper_current.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (hopper_current.event_fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create an event descriptor: %m")));
+	hopper_current.id = run.id;
+	hopper_current.role = GetUserId();
+	hopper_current.subxact = GetCurrentSubTransactionId();
+	hopper_current.drop_cache = run.drop_cache;
+	strlcpy(hopper_current.shown, run.shown, sizeof(hopper_current.shown));
+	run.options.event_fd = hopper_current.event_fd;
+	HOPPER_CHECK(torch->group.create(&run.options, &run.train, run.has_valid ? &run.valid : NULL,
+									 run.train_keys, run.valid_keys, key, &group, &error), error);
+	hopper_current.group = group;
+	for (int i = 0; i < run.n_configs; i++)
+		HOPPER_CHECK(run.legs[i] > 0
+					 ? torch->group.enter(group, &run.configs[i], run.legs[i], &error)
+					 : torch->group.add_config(group, &run.configs[i], &error), error);
+	memcpy(hopper_current.tables, run.tables, sizeof(hopper_current.tables));
+	HOPPER_CHECK(torch->group.plan_data(group, &hopper_current.plan, &error), error);
+}
+
