@@ -85,7 +85,9 @@ hopper_sql_help_function(PG_FUNCTION_ARGS)
 	return hopper_return_query(fcinfo, psprintf(
 		"WITH " EXPLAINED ", "
 		"these AS ("
-		" SELECT p.*, row_number() OVER (ORDER BY p.oid) AS number,"
+		/* before version 12 no * shows an oid */
+		" SELECT p.oid AS oid, p.proargtypes, p.proargnames, p.pronargs,"
+		"  row_number() OVER (ORDER BY p.oid) AS number,"
 		"  '\n' || regexp_replace(obj_description(p.oid, 'pg_proc'), E'\\nExample:\\n.*', '')"
 		"   || '\n' AS head"
 		" FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace"
