@@ -172,6 +172,12 @@ typedef struct hopper_core_api
 	 */
 	int			(*hops_of_iteration) (const hopper_course_data *run, int32_t iteration,
 									  int32_t *hops, hopper_error *error);
+	/*
+	 * How often a model of a run with these options is evaluated on the split (hopper_split), where
+	 * the split has data and the model makes all iterations.
+	 */
+	int			(*evaluations) (const hopper_run_options *options, int32_t split, int64_t *n,
+								hopper_error *error);
 	/* Where a model begins; `starts` as in hopper_run_options. */
 	int			(*first_partition) (const int32_t *starts, int32_t n_starts, int32_t mst_key,
 									int32_t *partition, hopper_error *error);

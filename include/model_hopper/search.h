@@ -109,6 +109,8 @@ typedef struct hopper_search_api
 	int			(*stop) (hopper_search *search, const char *reason, hopper_error *error);
 	/* 1: nothing runs, and nothing is left to begin. */
 	int32_t		(*done) (const hopper_search *search);
+	/* 1: it would have begun more configurations but for max_configs of its options. */
+	int32_t		(*is_spent) (const hopper_search *search);
 	/* *trial: the best one, or -1 where all failed. */
 	int			(*best) (const hopper_search *search, int64_t *trial, hopper_error *error);
 	/*

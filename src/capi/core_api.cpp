@@ -116,6 +116,18 @@ int HopsOf(const hopper_course_data* run, int32_t iteration, int32_t* hops, hopp
   });
 }
 
+int EvaluationsOf(const hopper_run_options* options, int32_t split, int64_t* n,
+                  hopper_error* error) {
+  return Guard(error, [&] {
+    Require(options != nullptr && n != nullptr, "options");
+    Require(split == kTrainSplit || split == kValidSplit, "split");
+    RunRules rules = RulesFromC(*options);
+    for (int32_t& frequency : rules.frequency) frequency = std::max(frequency, 1);
+    rules.partitions = {1, 1};
+    *n = rules.Evaluations(split, 1, rules.num_iterations);
+  });
+}
+
 int FirstPartitionOf(const int32_t* starts, int32_t n_starts, int32_t mst_key, int32_t* partition,
                      hopper_error* error) {
   return Guard(error, [&] {
@@ -147,6 +159,7 @@ hopper_core_api MakeApi() {
   api.ask_for_cancel = AskForCancel;
   api.list = ListRows;
   api.hops_of_iteration = HopsOf;
+  api.evaluations = EvaluationsOf;
   api.first_partition = FirstPartitionOf;
   api.type_size = SizeOfType;
   api.find_non_finite = NonFinite;

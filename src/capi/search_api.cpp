@@ -100,6 +100,8 @@ int32_t Done(const hopper_search* search) {
   return search->search.done() && search->waiting.empty() ? 1 : 0;
 }
 
+int32_t IsSpent(const hopper_search* search) { return search->search.journal().IsSpent() ? 1 : 0; }
+
 int Best(const hopper_search* search, int64_t* trial, hopper_error* error) {
   return Guard(error, [&] { *trial = search->search.best().value_or(-1); });
 }
@@ -371,6 +373,7 @@ hopper_search_api MakeSearchApi() {
   api.next_rung = NextRung;
   api.stop = Stop;
   api.done = Done;
+  api.is_spent = IsSpent;
   api.best = Best;
   api.trials = Trials;
   api.decisions = Decisions;

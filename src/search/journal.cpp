@@ -34,8 +34,8 @@ const TrialResult* Trial::ResultAt(int64_t at) const {
 }
 
 const char* DecisionName(DecisionKind kind) {
-  static const char* const kNames[] = {"proposed",  "reused",    "promoted", "continued", "stopped",
-                                       "exploited", "completed", "failed",   "exhausted", "ended"};
+  static const char* const kNames[] = {"proposed",  "reused", "promoted",  "stopped", "exploited",
+                                       "completed", "failed", "exhausted", "ended"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -88,6 +88,7 @@ void SearchJournal::NoteExhausted(Decision decision, std::string reason) {
 
 bool SearchJournal::IsFull(const Decision& wanted) {
   if (max_configs_ == 0 || own_ < max_configs_) return false;
+  full_ = true;
   NoteExhausted(wanted,
                 "the budget of " + std::to_string(max_configs_) + " configurations is spent");
   return true;

@@ -82,7 +82,6 @@ enum class DecisionKind {
   kProposed,
   kReused,
   kPromoted,
-  kContinued,
   kStopped,
   kExploited,
   kCompleted,
@@ -149,6 +148,8 @@ class SearchJournal {
   bool IsTried(const SearchPoint& point) const;
   // A proposal was wanted, and no point was left.
   bool SpaceIsExhausted() const { return space_exhausted_; }
+  // A proposal was wanted, and there were max_configs trials already.
+  bool IsSpent() const { return full_; }
   // How many trials were made here, the ones of earlier searches left out.
   int64_t CountOwn() const { return own_; }
   // Draw number `draw` of a stream that only this use has.
@@ -192,6 +193,7 @@ class SearchJournal {
   std::set<std::string> tried_;
   int64_t own_ = 0;         // trials that are not of an earlier search
   bool exhausted_ = false;  // that was noted
+  bool full_ = false;
   bool space_exhausted_ = false;
   int64_t max_configs_ = 0;  // 0: no limit
   double now_ = 0;

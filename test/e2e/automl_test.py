@@ -147,8 +147,19 @@ def test_configurations_that_fail_are_told(connection):
     assert value(connection, "SELECT count(*) FROM failing_trials WHERE status = 'failed' AND value IS NULL") == 4
 
 
+def scans(connection):
+    """Of the packed tables, by all statements that have ended."""
+    query(connection, "SELECT pg_stat_force_next_flush()" if connection.server_version >= 150000 else "SELECT pg_sleep(1)")
+    return value(connection, "SELECT sum(seq_scan + coalesce(idx_scan, 0)) FROM pg_stat_user_tables"
+                             " WHERE relname IN ('packed', 'packed_validation')")
+
+
 def test_a_search_is_one_run_of_which_a_timeline_is_kept(connection):
+    before = scans(connection)
     search(connection, "one_run", ", automl_params => 'R=9, eta=3'")
+    read = scans(connection) - before
+    search(connection, "one_trial", ", automl_method => 'random', automl_params => 'num_configs=1, num_iterations=1'")
+    assert read == scans(connection) - before - read > 0
     runs, visited = query(connection, "SELECT count(DISTINCT run), count(DISTINCT mst_key) FROM hopper.run_timeline('one_run')")[0]
     assert (runs, visited) == (1, value(connection, "SELECT count(*) FROM one_run_info"))
     assert query(connection, "SELECT num_iterations, models_trained, models_failed FROM one_run_summary") == [(9, visited, 0)]
@@ -176,9 +187,19 @@ def outcome(connection, name):
             query(connection, f"SELECT mst_key, md5(model_weights) FROM {name} ORDER BY 1"))
 
 
+def temporary_files(connection):
+    """How many this database's sessions have written, this one's last statement included."""
+    query(connection, "SELECT pg_stat_force_next_flush()" if connection.server_version >= 150000 else "SELECT pg_sleep(1)")
+    return value(connection, "SELECT temp_files FROM pg_stat_database WHERE datname = current_database()")
+
+
 def test_trials_rest_in_a_file_where_memory_is_short(connection, networks):
-    wide(connection, "roomy", "1GB")
-    wide(connection, "tight", "12MB")
+    files = []
+    for name, limit in (("roomy", "1GB"), ("tight", "12MB")):
+        before = temporary_files(connection)
+        wide(connection, name, limit)
+        files.append(temporary_files(connection) - before)
+    assert files[0] == 0 < files[1]
     assert outcome(connection, "tight") == outcome(connection, "roomy")
 
 
@@ -308,7 +329,7 @@ def test_time_cuts_off_the_end_of_a_sequence(connection, unlike, method):
         lengths.add(end)
         assert some[:end] == whole[:end]
         # What ran is told of, and begins nothing more.
-        begun = {"proposed", "promoted", "continued", "exploited"}
+        begun = {"proposed", "promoted", "exploited"}
         assert not begun & {decision[0] for decision in some[end:]}
         assert set(map(str, query(connection, rungs.format("cut")))) <= set(map(str, results))
         assert all(trial in trials_of_all for trial in query(connection, tried.format("cut")))

@@ -335,24 +335,7 @@ hopper_automl_arguments(FunctionCallInfo fcinfo, const int *places, hopper_autom
 void
 hopper_search_tell_limit(const hopper_automl *run)
 {
-	hopper_rows *rows;
-	hopper_error error;
-	hopper_guard *guard;
-	bool		spent = false;
-
-	if (!run->limited)
-		return;
-	HOPPER_CHECK(hopper_core()->search.decisions(run->search, &rows, &error), error);
-	guard = hopper_guard_rows(rows);
-	for (int row = 0; row < rows->n_rows; row++)
-	{
-		const char *const *cells = rows->cells + (size_t) row * rows->n_columns;
-
-		CHECK_FOR_INTERRUPTS();
-		spent |= strcmp(cells[1], "exhausted") == 0 && strncmp(cells[8], "the budget", 10) == 0;
-	}
-	hopper_guard_release(guard);
-	if (spent)
+	if (run->limited && hopper_core()->search.is_spent(run->search))
 		ereport(NOTICE,
 				(errmsg("the search tries %d configurations at most", hopper_max_configs),
 				 errhint("That is hopper.max_configs, which an administrator can raise.")));

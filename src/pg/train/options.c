@@ -66,16 +66,6 @@ hopper_take_course(FunctionCallInfo fcinfo, hopper_run_options *options)
 	hopper_check_threads_per_model(options);
 }
 
-double
-hopper_evaluations(const hopper_run_options *options, hopper_split split)
-{
-	if (split == HOPPER_SPLIT_TRAIN && options->training_metrics != HOPPER_METRICS_EVERY)
-		return 1.0;
-	if (split == HOPPER_SPLIT_VALID && options->validation_freq > 0)
-		return options->num_iterations / options->validation_freq + 1.0;
-	return options->num_iterations / options->metrics_compute_frequency + 1.0;
-}
-
 static const struct
 {
 	int			metrics;

@@ -20,8 +20,6 @@ extern void hopper_take_resources(hopper_run_options *options, bool threads_give
  * when, and threads_per_model, which options->threads must have room for.
  */
 extern void hopper_take_course(FunctionCallInfo fcinfo, hopper_run_options *options);
-/* How often a model is evaluated on the split, about. */
-extern double hopper_evaluations(const hopper_run_options *options, hopper_split split);
 
 /* A number from 1 up; NULL is `otherwise`, or refused where that is 0. */
 extern int32 hopper_positive_argument(FunctionCallInfo fcinfo, int at, const char *name,
