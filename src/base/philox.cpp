@@ -85,9 +85,7 @@ uint32_t Philox::Bits(uint64_t element) const {
   return PhiloxBlock(counter, key_)[element % 4];
 }
 
-float Philox::Uniform(uint64_t element) const {
-  return static_cast<float>(Bits(element) >> 8) * 0x1p-24f;
-}
+float Philox::Uniform(uint64_t element) const { return PhiloxUniform(Bits(element)); }
 
 // Elements 2i and 2i + 1, which lie in one block.
 std::array<uint32_t, 2> Philox::Pair(uint64_t i) const {

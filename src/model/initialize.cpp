@@ -264,15 +264,6 @@ std::string WeightInitializer::Key(const ModelSpec& spec, uint64_t seed) {
   return Hash(out.data(), out.size()).Hex();
 }
 
-int64_t WeightInitializer::ScratchBytes(const ModelSpec& spec) {
-  int64_t bytes = 0;
-  for (const WeightSpec& weight : spec.weights) {
-    if (weight.initializer.kind != InitializerKind::kOrthogonal) continue;
-    bytes = std::max(bytes, 2 * weight.size() * static_cast<int64_t>(sizeof(double)));
-  }
-  return bytes;
-}
-
 void InitializeWeights(const ModelSpec& spec, uint64_t seed, float* flat) {
   std::memset(flat, 0, sizeof(float) * static_cast<size_t>(spec.flat_size));
   const WeightInitializer initializer(spec, seed);

@@ -25,9 +25,6 @@ class WeightInitializer {
   // Equal where all values are, and where they lie.
   static std::string Key(const ModelSpec& spec, uint64_t seed);
 
-  // What Fill() needs beside the parameters at most.
-  static int64_t ScratchBytes(const ModelSpec& spec);
-
  private:
   struct Piece {
     int weight = 0;

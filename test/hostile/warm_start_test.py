@@ -56,9 +56,16 @@ def block(database):
     query(database, "ROLLBACK")
 
 
+# What a run that has begun says.
+BEGUN = "2 iterations over 40 rows"
+
+
 def test_nothing_is_wrong(block):
     query(block, f"SET LOCAL ROLE {ROLE}")
+    query(block, "SET LOCAL client_min_messages = notice")
+    del block.notices[:]
     query(block, WARM)
+    assert any(BEGUN in line for line in block.notices)
     assert value(block, "SELECT count(*) FROM run_info WHERE iterations = 4") == 2
     assert value(block, "SELECT max(run) FROM hopper.run_timeline('run')") == 2
 
@@ -99,8 +106,7 @@ def test_refused_before_training(block, change):
     del block.notices[:]
     with pytest.raises(psycopg2.Error):
         query(block, WARM)
-    # A run that has begun says so.
-    assert not any("2 iterations over 40 rows" in line for line in block.notices)
+    assert not any(BEGUN in line for line in block.notices)
 
 
 def test_first_run_whose_tables_take_nothing(block):

@@ -10,7 +10,8 @@ INSERT INTO names SELECT 'up', unnest(ARRAY['accuracy', 'acc', 'binary_accuracy'
     'sparse_top_k_categorical_accuracy', 'cosine_similarity', 'cosine_proximity', 'precision', 'recall', 'f1_score',
     'f_beta_score', 'fbeta_score', 'auc', 'r2_score', 'mean_io_u', 'one_hot_mean_io_u', 'io_u', 'one_hot_io_u',
     'binary_io_u', 'precision_at_recall', 'recall_at_precision', 'sensitivity_at_specificity',
-    'specificity_at_sensitivity', 'pearson_correlation', 'concordance_correlation',
+    'specificity_at_sensitivity', 'pearson_correlation', 'concordance_correlation', 'matthews_correlation',
+    'matthews_corrcoef', 'matthews_correlation_coefficient', 'mcc',
     'Accuracy', 'AUC(curve=''PR'')', 'keras.metrics.TopKCategoricalAccuracy(k=3)', 'MeanIoU', 'FBetaScore(beta=2)',
     'CosineSimilarity()', 'R2Score', 'expr max: mean(-abs(y - p))', 'expr max closeness: mean(-abs(y - p))']);
 INSERT INTO names SELECT 'down', unnest(ARRAY['loss', 'mean_squared_error', 'mse', 'mean_absolute_error', 'mae',
@@ -19,11 +20,15 @@ INSERT INTO names SELECT 'down', unnest(ARRAY['loss', 'mean_squared_error', 'mse
     'mean_squared_logarithmic_error', 'msle', 'huber', 'huber_loss', 'log_cosh', 'logcosh', 'log_cosh_error', 'hinge',
     'squared_hinge', 'categorical_hinge', 'kl_divergence', 'kld', 'kullback_leibler_divergence', 'poisson',
     'binary_focal_crossentropy', 'categorical_focal_crossentropy', 'dice', 'tversky',
-    'categorical_generalized_cross_entropy', 'KLDivergence()', 'Huber(delta=0.5)', 'keras.losses.Poisson',
+    'categorical_generalized_cross_entropy', 'pinball', 'pinball_loss', 'mean_pinball_loss', 'KLDivergence()', 'Huber(delta=0.5)', 'keras.losses.Poisson',
     'expr: mean(abs(y - p))', 'expr min: mean(abs(y - p))', 'expr maximal: mean(abs(y - p))']);
 INSERT INTO names SELECT 'none', unnest(ARRAY['true_positives', 'true_negatives', 'false_positives', 'false_negatives',
     'FalseNegatives(thresholds=0.3)']);
 SELECT direction, count(*) AS names FROM names GROUP BY 1 ORDER BY 1;
+-- Nothing is missing here: no row
+SELECT name FROM (SELECT name FROM hopper.metrics()
+    UNION SELECT btrim(unnest(string_to_array(other_names, ','))) FROM hopper.metrics()) listed
+WHERE name NOT IN (SELECT name FROM names) ORDER BY 1;
 SELECT direction AS wanted, name, hopper.metric_ascends(name) AS ascends FROM names
 WHERE hopper.metric_ascends(name) IS DISTINCT FROM CASE direction WHEN 'up' THEN true WHEN 'down' THEN false END
 ORDER BY 1, 2;

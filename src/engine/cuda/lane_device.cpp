@@ -151,6 +151,8 @@ extern "C" hopper::LaneDevice* hopper_cuda_lane_device(int index, char* error, s
     std::snprintf(error, error_size, "%s", e.what_without_backtrace());
   } catch (const std::exception& e) {
     std::snprintf(error, error_size, "%s", e.what());
+  } catch (...) {
+    std::snprintf(error, error_size, "unknown error");
   }
   return nullptr;
 }

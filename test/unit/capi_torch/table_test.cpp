@@ -276,8 +276,13 @@ TEST(Predictor, PlansWithinItsMemory) {
   options.x_shape = {784};
   options.rows = 4;
   const PackedTable table{options};
-  const std::vector<float> weights(784 * 128 + 128 + 1280 + 10, 0.01F);
-  std::vector<float> expected;
+  std::vector<float> weights(784 * 128 + 128 + 1280 + 10);
+  for (size_t i = 0; i < weights.size(); ++i) {
+    weights[i] = static_cast<float>(i * 31 % 101) * 0.0002F - 0.01F;
+  }
+  // Row r of a batch is row r % 30 of these.
+  constexpr size_t kRows = 30;
+  std::vector<std::vector<float>> expected;
   int32_t rows = 0;
   for (int64_t limit = 420000; limit < (int64_t{1} << 30); limit *= 4) {
     Predicting predictor(arch, weights, table.desc(), 4, limit);
@@ -285,17 +290,26 @@ TEST(Predictor, PlansWithinItsMemory) {
     EXPECT_LE(plan.bytes, limit);
     EXPECT_GE(plan.rows, rows);
     rows = plan.rows;
-    const std::vector<uint8_t> x(784 * static_cast<size_t>(rows), 100);
+    std::vector<uint8_t> x(784 * static_cast<size_t>(rows));
+    for (size_t i = 0; i < x.size(); ++i) {
+      x[i] = static_cast<uint8_t>((i / 784 % kRows + 1) * (i % 784) % 251);
+    }
     for (int i = 0; i < plan.batches; ++i) predictor.Submit(x.data(), x.size(), rows);
     EXPECT_THROW(predictor.Submit(x.data(), x.size(), rows), std::runtime_error);
     for (int i = 0; i < plan.batches; ++i) {
-      std::vector<float> outputs = predictor.Take();
-      outputs.resize(10);
-      if (expected.empty()) expected = outputs;
-      EXPECT_EQ(outputs, expected);
+      const std::vector<float> outputs = predictor.Take();
+      for (size_t r = 0; r < static_cast<size_t>(rows); ++r) {
+        const std::vector<float> row(outputs.begin() + 10 * r, outputs.begin() + 10 * (r + 1));
+        if (r == expected.size() && r < kRows) expected.push_back(row);
+        for (size_t k = 0; k < row.size(); ++k) {
+          ASSERT_NEAR(row[k], expected[r % kRows][k], 1e-5) << rows << " rows, row " << r;
+        }
+      }
     }
   }
   EXPECT_EQ(rows, 2000);
+  ASSERT_EQ(expected.size(), kRows);
+  EXPECT_NE(expected[0], expected[1]);
   EXPECT_THROW(Predicting(arch, weights, table.desc(), 1, 410000), std::runtime_error);
 }
 

@@ -2,12 +2,14 @@
 // warm starts, and what becomes of averaged weights.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "engine/sequential_loop.h"
 #include "model/network.h"
+#include "optim/optimizer_type.h"
 #include "state/state.h"
 #include "support/keras_models.h"
 #include "support/run_driver.h"
@@ -16,8 +18,8 @@
 namespace hopper {
 namespace {
 
-std::vector<Configuration> Configurations() {
-  const std::vector<std::string> optimizers = {
+const std::vector<std::string>& Optimizers() {
+  static const std::vector<std::string> optimizers = {
       "AdamW(learning_rate=0.01, weight_decay=0.1)",
       "Adagrad(learning_rate=0.05)",
       "Adadelta(learning_rate=1.0)",
@@ -25,14 +27,20 @@ std::vector<Configuration> Configurations() {
       "Nadam(learning_rate=0.01)",
       "Ftrl(learning_rate=0.05, learning_rate_power=-0.4, l1_regularization_strength=0.001)",
       "Lion(learning_rate=0.002, weight_decay=0.1)",
+      "Lamb(learning_rate=0.02, weight_decay=0.1)",
+      "RMSprop(learning_rate=0.005, momentum=0.9, centered=True)",
       "SGD(learning_rate=0.05, global_clipnorm=0.5, use_ema=True, ema_momentum=0.9)",
       "Adam(learning_rate=0.01, use_ema=True, ema_overwrite_frequency=7)",
       "SGD(learning_rate=CosineDecay(0.0, decay_steps=20, warmup_target=0.1, warmup_steps=9))",
       "Nadam(learning_rate=ExponentialDecay(0.01, decay_steps=10, decay_rate=0.5))",
       "SGD(learning_rate=PiecewiseConstantDecay([8, 21], [0.1, 0.05, 0.01]), momentum=0.9)",
   };
+  return optimizers;
+}
+
+std::vector<Configuration> Configurations() {
   std::vector<Configuration> configs;
-  for (const std::string& optimizer : optimizers) {
+  for (const std::string& optimizer : Optimizers()) {
     Configuration config;
     config.key = static_cast<int32_t>(configs.size()) + 1;
     config.arch = MlpJson(20, 24, 3);
@@ -48,6 +56,15 @@ RunOptions Options(int iterations) {
   options.iterations = iterations;
   options.starts = {0, 1};
   return options;
+}
+
+TEST(Optimizers, AreAllHere) {
+  for (const OptimizerType& type : OptimizerTypes()) {
+    const std::string call = std::string(type.name) + "(";
+    EXPECT_TRUE(std::any_of(Optimizers().begin(), Optimizers().end(), [&](const std::string& text) {
+      return text.compare(0, call.size(), call) == 0;
+    })) << type.name;
+  }
 }
 
 TEST(Optimizers, EqualSequentialSgd) {
