@@ -1,0 +1,1 @@
+// No code: targets that do nothing but precompile headers need a source.
