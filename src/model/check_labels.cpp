@@ -1,0 +1,294 @@
+// The end of a model, its loss and its metrics against the labels of a packed table.
+#include <algorithm>
+#include <string>
+
+#include "model/check_problems.h"
+#include "params/loss_type.h"
+#include "params/metric_type.h"
+
+namespace hopper {
+
+namespace {
+
+// Against the labels of one output.
+class LabelCheck {
+ public:
+  LabelCheck(const hopper_data_desc& data, ConfigProblems* problems)
+      : data_(&data), problems_(problems) {}
+
+  void CheckLabels(const ModelOutput& end, const CompileParams& compile) {
+    switch (data_->y_kind) {
+      case HOPPER_LABEL_CLASS:
+        return CheckClassLabels(end, compile);
+      case HOPPER_LABEL_VALUE:
+        return CheckValueLabels(end, compile);
+      case HOPPER_LABEL_ARRAY:
+        return CheckArrayLabels(end, compile);
+      default:
+        return problems_->Fail("labels of " + Table() + " are of an unknown kind", "",
+                               "Pack them again.");
+    }
+  }
+
+  void CheckTopK(const ModelOutput& end, const CompileParams& compile) {
+    const int64_t units = end.shape.empty() ? 1 : end.shape.back();
+    for (const MetricParams& metric : compile.metrics) {
+      if (metric.type->example != ExampleValue::kTopK || metric.k < units) continue;
+      problems_->Warn(
+          "metric \"" + metric.name + "\" is always 1 with " + Plural(units, "output unit"),
+          "It looks at the " + std::to_string(metric.k) + " largest outputs.", "Use a smaller k.");
+    }
+  }
+
+ private:
+  // One row of units an example, for labels that are one value an example.
+  bool CheckOutputRank(const ModelOutput& end) {
+    if (end.shape.size() == 1) return true;
+    problems_->Fail("model output has shape " + ShapeText(end.shape) + " but column " +
+                        Quoted(data_->y_column, "y") + " holds one label an example",
+                    "The packed table is " + Table() + ".",
+                    "End the model with Flatten or a global pooling layer, and Dense.");
+    return false;
+  }
+
+  void CheckClassLabels(const ModelOutput& end, const CompileParams& compile) {
+    if (!CheckOutputRank(end)) return;
+    const int64_t units = end.shape[0];
+    const int64_t classes = data_->num_classes;
+    if (classes == 1) {
+      return problems_->Fail(
+          "column " + Quoted(data_->y_column, "y") + " of " + Table() + " holds one class only",
+          "There is nothing to learn. " + FoundClasses(0), "Pack rows of other classes, too.");
+    }
+    if (units == 1) {
+      // Softmax and categorical losses over one unit have their own message.
+      if (LossTypeOf(compile.loss).categorical) return;
+      if (end.final_activation == Activation::kLinear && LossTypeOf(compile.loss).of_numbers) {
+        return CheckRegression(compile);
+      }
+      if (classes == 2) return;
+      return problems_->Fail(DoNotFit(units),
+                             FoundClasses(2) + " One output unit tells two classes apart.",
+                             "Use one output unit a class.");
+    }
+    if (units == classes) return CheckExclusive(end, compile);
+    if (units < classes) {
+      return problems_->Fail(DoNotFit(units), FoundClasses(units), "Use one output unit a class.");
+    }
+    problems_->Fail(DoNotFit(units), FoundClasses(units),
+                    "Give the last layer " + Plural(classes, "unit") +
+                        ", or pack with num_classes => " + std::to_string(units) + ".");
+  }
+
+  // Softmax says which of several classes it is, and a binary loss asks of each whether it is. Of
+  // two classes both say the same.
+  void CheckExclusive(const ModelOutput& end, const CompileParams& compile) {
+    const LossType& type = LossTypeOf(compile.loss);
+    if (end.final_activation != Activation::kSoftmax || end.shape[0] < 3) return;
+    if (type.categorical || !type.from_logits) return;
+    problems_->Warn(
+        "loss \"" + compile.loss_name + "\" takes each of the " + Plural(end.shape[0], "output") +
+            " of softmax for a question of its own",
+        "Column " + Quoted(data_->y_column, "y") + " of " + Table() + " holds one of " +
+            std::to_string(data_->num_classes) + " classes.",
+        std::string("Use loss='") +
+            (type.of_sigmoid ? "categorical_focal_crossentropy" : "categorical_crossentropy") +
+            "'.");
+  }
+
+  // A linear output and a loss of numbers, for labels that were packed as classes: the numbers
+  // would be the classes' places, not what the user sees in the column.
+  void CheckRegression(const CompileParams& compile) {
+    bool integers = data_->n_class_values > 0, places = true;
+    for (int32_t i = 0; i < data_->n_class_values; ++i) {
+      const std::string value = data_->class_values[i] != nullptr ? data_->class_values[i] : "";
+      const size_t digits = value.find_first_not_of('-');
+      integers = integers && digits != std::string::npos &&
+                 value.find_first_not_of("0123456789", digits) == std::string::npos;
+      places = places && value == std::to_string(i);
+    }
+    const std::string owner = "loss \"" + compile.loss_name + "\"";
+    const std::string column = "column " + Quoted(data_->y_column, "y");
+    if (data_->num_classes != 2 || (integers && !places)) {
+      return problems_->Fail(
+          owner + " needs numbers but " + column + " of " + Table() + " holds " +
+              std::to_string(data_->num_classes) +
+              (data_->num_classes == 1 ? " class" : " classes"),
+          integers ? "Integers are packed as classes, of which a model sees only the place." : "",
+          integers ? "Pack with label_kind => 'value'."
+                   : "Use one output unit a class with softmax, and "
+                     "loss='categorical_crossentropy'.");
+    }
+    problems_->Warn(
+        owner + " of a linear output takes the classes of " + column + " for the numbers 0 and 1",
+        "The packed table is " + Table() + ".",
+        "For two classes end the model with sigmoid and use loss='binary_crossentropy'; for a "
+        "regression pack with label_kind => 'value'.");
+  }
+
+  std::string DoNotFit(int64_t units) const {
+    return "label values of " + Table() + " do not fit " + Plural(units, "output unit");
+  }
+
+  // Names a label that has no output unit, where the table's list of classes has one.
+  std::string FoundClasses(int64_t units) const {
+    std::string found = "Found " + Plural(data_->num_classes, "distinct value");
+    if (units < data_->n_class_values && data_->class_values[units] != nullptr) {
+      found += ", for example " + std::string(data_->class_values[units]);
+    }
+    return found + ".";
+  }
+
+  void CheckValueLabels(const ModelOutput& end, const CompileParams& compile) {
+    if (LossTypeOf(compile.loss).categorical) {
+      return problems_->Fail("loss \"" + std::string(LossName(compile.loss)) +
+                                 "\" needs classes but column " + Quoted(data_->y_column, "y") +
+                                 " holds numbers",
+                             "The packed table is " + Table() + ".",
+                             "Pack integer or text labels, or use loss='mse'.");
+    }
+    if (!CheckOutputRank(end)) return;
+    const int64_t units = end.shape[0];
+    if (units != 1) {
+      problems_->Fail(DoNotFit(units), "The labels are one number an example.",
+                      "Give the last layer one unit.");
+    }
+    if (!LossTypeOf(compile.loss).of_numbers) return;
+    if (end.final_activation == Activation::kSigmoid) {
+      problems_->Warn(
+          "model ends in sigmoid, which gives numbers between 0 and 1 only",
+          "Values of column " + Quoted(data_->y_column, "y") + " of " + Table() +
+              " outside of that are never reached.",
+          "End the model without an activation, unless all values are between 0 and 1.");
+    }
+    for (const MetricParams& metric : compile.metrics) {
+      switch (metric.type->example) {
+        case ExampleValue::kAccuracy:
+        case ExampleValue::kBinaryAccuracy:
+        case ExampleValue::kCategoricalAccuracy:
+        case ExampleValue::kSparseCategoricalAccuracy:
+          problems_->Warn("metric \"" + metric.name + "\" says nothing of numbers",
+                          "Column " + Quoted(data_->y_column, "y") + " of " + Table() +
+                              " holds numbers, which are hardly ever equal.",
+                          "Use mae or r2_score.");
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  void CheckArrayLabels(const ModelOutput& end, const CompileParams& compile) {
+    const Shape labels = ShapeOf(data_->y_rank, data_->y_shape);
+    const Shape& output = end.shape;
+    if (LossTypeOf(compile.loss).class_numbers) {
+      const std::string name = LossName(compile.loss);
+      const bool integers = data_->y_type != HOPPER_FLOAT32 && data_->y_type != HOPPER_FLOAT64;
+      if (!integers) {
+        return problems_->Fail("loss \"" + name + "\" needs classes but column " +
+                                   Quoted(data_->y_column, "y") +
+                                   " holds arrays of floating-point numbers",
+                               "The packed table is " + Table() + ".",
+                               "Use loss='categorical_crossentropy' for one-hot labels.");
+      }
+      const Shape positions(output.begin(), output.end() - (output.empty() ? 0 : 1));
+      if (positions == labels || (positions.empty() && labels == Shape{1})) return;
+      return problems_->Fail(
+          "label arrays of " + Table() + " do not fit an output of shape " + ShapeText(output),
+          "The labels have shape " + ShapeText(labels) + ", one class number each; " + name +
+              " needs shape " + ShapeText(positions) + ".",
+          "Use loss='categorical_crossentropy' for one-hot labels.");
+    }
+    if (SameButForChannels(labels, output)) return;
+    problems_->Fail(
+        "label arrays of " + Table() + " do not fit an output of shape " + ShapeText(output),
+        "The labels have shape " + ShapeText(labels) + ".",
+        "Give the last layer as many units as a label has values.");
+  }
+
+  std::string Table() const { return Quoted(data_->table_name, "data"); }
+
+  const hopper_data_desc* const data_;
+  ConfigProblems* const problems_;
+};
+
+// 'Its classes are 'f', 't'.', the way class_weight is to write them.
+std::string ClassesOf(const std::vector<std::string>& labels) {
+  constexpr size_t kShown = 20;
+  std::string text;
+  for (size_t i = 0; i < labels.size() && i < kShown; ++i) {
+    text += (text.empty() ? "Its classes are '" : ", '") + labels[i] + "'";
+  }
+  if (text.empty()) return "";
+  return text + (labels.size() > kShown ? ", ..." : ".");
+}
+
+}  // namespace
+
+void CheckLabels(const ModelOutput& end, const CompileParams& compile, const hopper_data_desc& data,
+                 ConfigProblems* problems) {
+  LabelCheck check(data, problems);
+  check.CheckLabels(end, compile);
+  check.CheckTopK(end, compile);
+}
+
+void CheckClassWeights(const FitParams& fit, const hopper_data_desc& data,
+                       ConfigProblems* problems) {
+  if (fit.class_weight.empty()) return;
+  const std::string table = Quoted(data.table_name, "data");
+  if (data.n_outputs > 0) {
+    const bool several = data.n_outputs > 1;
+    return problems->Add({ErrorCode::kNotSupported,
+                          several ? "class_weight needs a model with one output"
+                                  : "class_weight and weights of rows exclude each other",
+                          several ? "Keras knows no other, either." : "So they do in Keras.",
+                          "Pack a column of weights that a view computes from the class."},
+                         false);
+  }
+  if (data.y_kind != HOPPER_LABEL_CLASS) {
+    return problems->Add(
+        {ErrorCode::kNotSupported,
+         "class_weight needs class labels but column " + Quoted(data.y_column, "y") +
+             (data.y_kind == HOPPER_LABEL_ARRAY ? " holds arrays" : " holds numbers"),
+         "The packed table is " + table + ".",
+         "Pack integer, boolean or text labels, or leave class_weight out."},
+        false);
+  }
+  std::vector<std::string> labels;
+  for (int32_t i = 0; i < data.n_class_values; ++i) {
+    if (data.class_values[i] != nullptr) labels.push_back(data.class_values[i]);
+  }
+  for (const auto& entry : fit.class_weight) {
+    const std::string& key = entry.first;
+    const bool quoted = key.size() >= 2 && (key.front() == '\'' || key.front() == '"');
+    const std::string label = quoted ? key.substr(1, key.size() - 2) : key;
+    if (quoted) {
+      if (std::find(labels.begin(), labels.end(), label) != labels.end()) continue;
+      problems->Fail(
+          "class_weight names the class \"" + label + "\", which " + table + " does not have",
+          ClassesOf(labels), NearestNameHint(label, labels));
+      continue;
+    }
+    const bool is_number = label.find_first_not_of("0123456789") == std::string::npos;
+    const bool in_range =
+        is_number && !label.empty() && label.size() <= 9 && std::stoll(label) < data.num_classes;
+    const bool is_label = std::find(labels.begin(), labels.end(), label) != labels.end();
+    const std::string hint =
+        is_label ? "Write '" + label + "' in quotes for the class with that label." : "";
+    if (!in_range) {
+      problems->Fail(
+          "class_weight names the class " + label + " of " + std::to_string(data.num_classes),
+          "Classes are counted from 0.", hint);
+      continue;
+    }
+    const int64_t index = std::stoll(label);
+    if (!is_label || index >= data.n_class_values) continue;
+    const char* meant = data.class_values[index];
+    if (meant != nullptr && meant == label) continue;
+    problems->Warn("class_weight of " + label + " is that of the class " +
+                       (meant == nullptr ? std::string("NULL") : "'" + std::string(meant) + "'"),
+                   "Numbers without quotes are indexes, and classes are counted from 0.", hint);
+  }
+}
+
+}  // namespace hopper

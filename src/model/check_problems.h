@@ -1,0 +1,68 @@
+// What checks of configurations share: where problems go, and words for them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/check.h"
+#include "model/shape.h"
+#include "model/spec.h"
+
+namespace hopper {
+
+// Gathers what is wrong with one configuration.
+class ConfigProblems {
+ public:
+  ConfigProblems(int32_t mst_key, std::vector<ConfigProblem>* out) : mst_key_(mst_key), out_(out) {}
+
+  void Add(const ParamProblem& problem) { out_->push_back({mst_key_, problem}); }
+  void Add(const Problem& problem, bool warning) {
+    ParamProblem found;
+    static_cast<Problem&>(found) = problem;
+    found.warning = warning;
+    Add(found);
+  }
+  void Fail(const std::string& message, const std::string& detail, const std::string& hint) {
+    Add({ErrorCode::kInvalidParameter, message, detail, hint}, false);
+  }
+  void Warn(const std::string& message, const std::string& detail, const std::string& hint) {
+    Add({ErrorCode::kInvalidParameter, message, detail, hint}, true);
+  }
+
+ private:
+  const int32_t mst_key_;
+  std::vector<ConfigProblem>* const out_;
+};
+
+inline std::string Quoted(const char* text, const char* fallback) {
+  return "\"" + std::string(text != nullptr ? text : fallback) + "\"";
+}
+
+inline std::string Plural(int64_t n, const std::string& one) {
+  return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
+}
+
+inline Shape ShapeOf(int32_t rank, const int64_t* sizes) {
+  return Shape(sizes, sizes + std::clamp<int32_t>(rank, 0, HOPPER_MAX_RANK));
+}
+
+// Equal, but for axes of one channel at the end.
+inline bool SameButForChannels(Shape a, Shape b) {
+  while (!a.empty() && a.back() == 1) a.pop_back();
+  while (!b.empty() && b.back() == 1) b.pop_back();
+  return a == b;
+}
+
+// One output with its loss and metrics against its labels, of which `data` tells as of a table's
+// only ones.
+void CheckLabels(const ModelOutput& end, const CompileParams& compile, const hopper_data_desc& data,
+                 ConfigProblems* problems);
+
+// Against the classes of the table's labels.
+void CheckClassWeights(const FitParams& fit, const hopper_data_desc& data,
+                       ConfigProblems* problems);
+
+}  // namespace hopper
