@@ -3,7 +3,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -13,15 +12,11 @@
 #include "params/text.h"
 #include "search/choices.h"
 #include "search/space.h"
+#include "search/space_dimension.h"
 #include "search/template.h"
 
 namespace hopper {
 namespace {
-
-// Whole numbers beyond it are not exact as doubles.
-constexpr double kLargestInteger = 0x1p53;
-
-const std::vector<std::string> kTypes = {"float", "int", "choice", "constant"};
 
 Value Dict(std::vector<ValueEntry> entries) {
   Value value;
@@ -77,10 +72,7 @@ class SpaceReader {
  public:
   SpaceReader(const std::map<int32_t, std::string>& architectures, const PointCheck& check,
               std::vector<Problem>* problems)
-      : architectures_(architectures),
-        check_(check),
-        problems_(problems),
-        before_(problems->size()) {}
+      : architectures_(architectures), check_(check), problems_(problems) {}
 
   SearchSpace Read(const std::string& text) {
     Value tree;
@@ -90,12 +82,12 @@ class SpaceReader {
         throw Error(ErrorCode::kInvalidText, "search space is not a JSON object");
       }
     } catch (const Error& error) {
-      problems_->push_back(error.problem());
+      problems_.Add(error.problem());
       return SearchSpace({});
     }
     static const std::vector<std::string> kKeys = {"parameters", "model_id", "compile_params",
                                                    "fit_params"};
-    KnownKeys(tree, "", kKeys);
+    problems_.KnownKeys(tree, "", kKeys);
     ReadParameters(tree.Find("parameters"));
     ReadModelId(tree.Find("model_id"));
     ReadConditions();
@@ -107,34 +99,17 @@ class SpaceReader {
     for (const auto& [id, json] : architectures_) ReadArchitecture(id, json, texts.get());
     ApplyWhereUsed();
     RefuseUnused();
-    if (problems_->size() > before_) return SearchSpace({});
+    if (problems_.any()) return SearchSpace({});
     SearchSpace space(std::move(dimensions_), std::move(texts));
     try {
-      CheckTexts(space, "search space at \"parameters.", check_, problems_);
+      CheckTexts(space, "search space at \"parameters.", check_, problems_.all());
     } catch (const Error& error) {
-      problems_->push_back(error.problem());
+      problems_.Add(error.problem());
     }
     return space;
   }
 
  private:
-  void Fail(const std::string& path, const std::string& problem, const std::string& hint = "") {
-    problems_->push_back(
-        {ErrorCode::kInvalidParameter,
-         "search space" + (path.empty() ? "" : " at \"" + path + "\"") + ": " + problem, "", hint});
-  }
-
-  void KnownKeys(const Value& dict, const std::string& path, const std::vector<std::string>& keys) {
-    for (const ValueEntry& entry : dict.entries) {
-      if (std::find(keys.begin(), keys.end(), entry.key.text) != keys.end()) continue;
-      std::string known;
-      for (const std::string& key : keys) known += (known.empty() ? "" : ", ") + key;
-      const std::string hint = NearestNameHint(entry.key.text, keys);
-      Fail(path, "key \"" + entry.key.text + "\" is not known",
-           hint.empty() ? "Known are " + known + "." : hint);
-    }
-  }
-
   size_t IndexOf(const std::string& name) const {
     size_t d = 0;
     while (d < dimensions_.size() && dimensions_[d].name != name) ++d;
@@ -150,12 +125,12 @@ class SpaceReader {
   void ReadParameters(const Value* parameters) {
     if (parameters == nullptr) return;
     if (parameters->kind != Value::Kind::kDict) {
-      Fail("parameters", "must be an object, got " + RenderJson(*parameters));
+      problems_.Fail("parameters", "must be an object, got " + RenderJson(*parameters));
       return;
     }
     for (const ValueEntry& entry : parameters->entries) {
       if (dimensions_.size() == kMaxDimensions) {
-        Fail("parameters", "more than " + std::to_string(kMaxDimensions) + " parameters");
+        problems_.Fail("parameters", "more than " + std::to_string(kMaxDimensions) + " parameters");
         return;
       }
       ReadDimension(entry.key.text, entry.value, "parameters." + entry.key.text);
@@ -167,137 +142,10 @@ class SpaceReader {
     Dimension dimension;
     dimension.name = name;
     conditions_.push_back(nullptr);
-    if (name.empty()) Fail(path, "a parameter needs a name");
-    if (value.IsSequence()) {
-      ReadChoices(value, path, &dimension);
-    } else if (value.kind != Value::Kind::kDict) {
-      dimension.kind = DimensionKind::kChoice;
-      dimension.choices = {value};
-    } else {
-      ReadObject(value, path, &dimension);
-      conditions_.back() = value.Find("when");
-    }
+    if (name.empty()) problems_.Fail(path, "a parameter needs a name");
+    hopper::ReadDimension(value, path, &problems_, &dimension);
+    if (value.kind == Value::Kind::kDict) conditions_.back() = value.Find("when");
     dimensions_.push_back(std::move(dimension));
-  }
-
-  void ReadObject(const Value& value, const std::string& path, Dimension* dimension) {
-    const Value* type = value.Find("type");
-    if (type == nullptr || !type->IsText() ||
-        std::find(kTypes.begin(), kTypes.end(), type->text) == kTypes.end()) {
-      const std::string hint =
-          type != nullptr && type->IsText() ? NearestNameHint(type->text, kTypes) : "";
-      Fail(path + ".type",
-           type == nullptr ? "is missing" : "type " + RenderJson(*type) + " is not known",
-           hint.empty() ? "Types are float, int, choice and constant." : hint);
-      return;
-    }
-    if (type->text == "choice") {
-      KnownKeys(value, path, {"type", "values", "when"});
-      const Value* values = value.Find("values");
-      if (values == nullptr || !values->IsSequence()) {
-        Fail(path + ".values", "must be a list");
-      } else {
-        ReadChoices(*values, path + ".values", dimension);
-      }
-    } else if (type->text == "constant") {
-      KnownKeys(value, path, {"type", "value", "when"});
-      const Value* constant = value.Find("value");
-      if (constant == nullptr) Fail(path + ".value", "is missing");
-      dimension->kind = DimensionKind::kChoice;
-      dimension->choices = {constant == nullptr ? Value::None() : *constant};
-    } else {
-      KnownKeys(value, path, {"type", "low", "high", "scale", "step", "when"});
-      dimension->kind = type->text == "int" ? DimensionKind::kInteger : DimensionKind::kFloat;
-      ReadRange(value, path, dimension);
-    }
-  }
-
-  void ReadChoices(const Value& list, const std::string& path, Dimension* dimension) {
-    dimension->kind = DimensionKind::kChoice;
-    if (list.items.empty()) Fail(path, "list of choices is empty");
-    std::set<std::string> seen;
-    for (size_t i = 0; i < list.items.size(); ++i) {
-      if (!seen.insert(RenderJson(list.items[i])).second) {
-        Fail(path + "[" + std::to_string(i) + "]",
-             RenderJson(list.items[i]) + " stands twice among the choices");
-      }
-    }
-    dimension->choices = list.items;
-  }
-
-  double ReadBound(const Value& value, const std::string& key, const std::string& path,
-                   const Dimension& dimension, bool* ok) {
-    const Value* bound = value.Find(key);
-    if (bound == nullptr || !bound->IsNumber() || !std::isfinite(bound->real)) {
-      Fail(path + "." + key,
-           bound == nullptr ? "is missing" : "must be a number, got " + RenderJson(*bound));
-      *ok = false;
-      return 0;
-    }
-    if (dimension.kind == DimensionKind::kInteger &&
-        (bound->real != std::floor(bound->real) || std::abs(bound->real) > kLargestInteger)) {
-      Fail(path + "." + key, "must be a whole number, got " + RenderJson(*bound));
-      *ok = false;
-    }
-    return bound->real;
-  }
-
-  void ReadRange(const Value& value, const std::string& path, Dimension* dimension) {
-    bool ok = true;
-    dimension->low = ReadBound(value, "low", path, *dimension, &ok);
-    dimension->high = ReadBound(value, "high", path, *dimension, &ok);
-    const bool integer = dimension->kind == DimensionKind::kInteger;
-    if (integer) dimension->step = 1;
-    if (const Value* scale = value.Find("scale")) {
-      const std::vector<std::string>& names = ScaleNames();
-      const auto known =
-          scale->IsText() ? std::find(names.begin(), names.end(), scale->text) : names.end();
-      if (known == names.end()) {
-        const std::string hint = scale->IsText() ? NearestNameHint(scale->text, names) : "";
-        Fail(path + ".scale", "scale " + RenderJson(*scale) + " is not known",
-             hint.empty() ? "Scales are linear, log and log_near_one." : hint);
-      } else {
-        dimension->scale = static_cast<Scale>(known - names.begin());
-      }
-    }
-    if (value.Find("step") != nullptr) {
-      const double step = ReadBound(value, "step", path, *dimension, &ok);
-      if (ok && step <= 0) Fail(path + ".step", "must be above zero");
-      if (dimension->scale != Scale::kLinear) {
-        Fail(path + ".step", "only a linear scale has steps");
-      }
-      ok = ok && step > 0;
-      if (ok) dimension->step = step;
-    }
-    if (!ok) {
-      *dimension = Constant(*dimension);
-      return;
-    }
-    const std::string low = RenderJson(*value.Find("low"));
-    if (dimension->low > dimension->high) {
-      Fail(path, "the range is upside down: low " + low + " is above high " +
-                     RenderJson(*value.Find("high")));
-      std::swap(dimension->low, dimension->high);
-    } else if (dimension->scale == Scale::kLog && dimension->low <= 0) {
-      Fail(path + ".low", "a log scale needs a range above zero, got " + low);
-    } else if (dimension->scale == Scale::kLogNearOne && (integer || dimension->high >= 1)) {
-      Fail(path + ".high", "scale log_near_one needs numbers below one");
-    } else if (dimension->step > 0 && (dimension->high - dimension->low) / dimension->step > 1e9) {
-      Fail(path, "has more than a thousand million steps");
-    } else if (const std::string problem = RangeProblem(*dimension); !problem.empty()) {
-      Fail(path, problem);
-    } else if (dimension->step > 0 && dimension->scale == Scale::kLinear) {
-      // The last value that the steps reach.
-      dimension->high = dimension->At(dimension->Count() - 1);
-    }
-  }
-
-  static Dimension Constant(const Dimension& dimension) {
-    Dimension constant;
-    constant.name = dimension.name;
-    constant.kind = DimensionKind::kChoice;
-    constant.choices = {Value::None()};
-    return constant;
   }
 
   void ReadModelId(const Value* model_id) {
@@ -311,7 +159,7 @@ class SpaceReader {
     if (model_id->IsSequence()) {
       const std::string name = "model_id";
       if (IndexOf(name) < dimensions_.size()) {
-        Fail("model_id", "is a list, and a parameter of that name is there, too");
+        problems_.Fail("model_id", "is a list, and a parameter of that name is there, too");
         return;
       }
       ReadDimension(name, *model_id, name);
@@ -333,10 +181,10 @@ class SpaceReader {
 
   void RequireModelId(const Value& id) {
     if (id.kind != Value::Kind::kInteger || id.integer < 1 || id.integer > INT32_MAX) {
-      Fail("model_id", RenderJson(id) + " is no model_id");
+      problems_.Fail("model_id", RenderJson(id) + " is no model_id");
     } else if (!architectures_.empty() &&
                architectures_.count(static_cast<int32_t>(id.integer)) == 0) {
-      Fail("model_id", "there is no architecture " + RenderJson(id));
+      problems_.Fail("model_id", "there is no architecture " + RenderJson(id));
     }
   }
 
@@ -345,14 +193,14 @@ class SpaceReader {
       if (conditions_[d] == nullptr) continue;
       const std::string path = "parameters." + dimensions_[d].name + ".when";
       if (conditions_[d]->kind != Value::Kind::kDict) {
-        Fail(path, "must be an object, such as {\"optimizer\": \"sgd\"}");
+        problems_.Fail(path, "must be an object, such as {\"optimizer\": \"sgd\"}");
         continue;
       }
       for (const ValueEntry& entry : conditions_[d]->entries) {
         const size_t parent = IndexOf(entry.key.text);
         if (parent == dimensions_.size()) {
-          Fail(path, "there is no parameter \"" + entry.key.text + "\"",
-               NearestNameHint(entry.key.text, Names()));
+          problems_.Fail(path, "there is no parameter \"" + entry.key.text + "\"",
+                         NearestNameHint(entry.key.text, Names()));
           continue;
         }
         dimensions_[d].conditions.push_back(
@@ -367,19 +215,21 @@ class SpaceReader {
     condition.parent = parent;
     const Dimension& dimension = dimensions_[parent];
     if (value.kind == Value::Kind::kDict) {
-      KnownKeys(value, path, {"from", "to"});
+      problems_.KnownKeys(value, path, {"from", "to"});
       if (dimension.kind == DimensionKind::kChoice) {
-        Fail(path, "\"from\" and \"to\" are of numbers, \"" + dimension.name + "\" is a choice");
+        problems_.Fail(
+            path, "\"from\" and \"to\" are of numbers, \"" + dimension.name + "\" is a choice");
       }
       for (const ValueEntry& entry : value.entries) {
         if (!entry.value.IsNumber()) {
-          Fail(path + "." + entry.key.text, "must be a number, got " + RenderJson(entry.value));
+          problems_.Fail(path + "." + entry.key.text,
+                         "must be a number, got " + RenderJson(entry.value));
         } else {
           (entry.key.text == "from" ? condition.low : condition.high) = entry.value.real;
         }
       }
       if (!MayBeIn(dimension, condition)) {
-        Fail(path, "\"" + dimension.name + "\" is never in that range");
+        problems_.Fail(path, "\"" + dimension.name + "\" is never in that range");
       }
       return condition;
     }
@@ -388,14 +238,14 @@ class SpaceReader {
       values = Value();
       values.items = {value};
     }
-    if (values.items.empty()) Fail(path, "list of values is empty");
+    if (values.items.empty()) problems_.Fail(path, "list of values is empty");
     for (const Value& wanted : values.items) {
       LookAtCancel();
       const std::optional<double> number = NumberOf(parent, wanted);
       if (number) {
         condition.allowed.push_back(*number);
       } else {
-        Fail(path, "\"" + dimension.name + "\" is never " + RenderJson(wanted));
+        problems_.Fail(path, "\"" + dimension.name + "\" is never " + RenderJson(wanted));
       }
     }
     return condition;
@@ -461,8 +311,8 @@ class SpaceReader {
     for (auto step = std::find(way.begin(), way.end(), at) + 1; step != way.end(); ++step) {
       names += " on \"" + dimensions_[*step].name + "\"";
     }
-    Fail("parameters." + dimensions_[at].name + ".when",
-         "conditions form a cycle: " + names + " on \"" + dimensions_[at].name + "\"");
+    problems_.Fail("parameters." + dimensions_[at].name + ".when",
+                   "conditions form a cycle: " + names + " on \"" + dimensions_[at].name + "\"");
   }
 
   // Notes that `place` uses the parameter; false where there is none of that name.
@@ -480,7 +330,8 @@ class SpaceReader {
       }
     }
     if (!found) {
-      Fail(path, "there is no parameter \"" + name + "\"", NearestNameHint(name, Names()));
+      problems_.Fail(path, "there is no parameter \"" + name + "\"",
+                     NearestNameHint(name, Names()));
     }
     return found;
   }
@@ -507,7 +358,9 @@ class SpaceReader {
           refers = true;
           Refer(name, path, in_repeat, place, structural);
         },
-        [&](const std::string& path, const std::string& problem) { Fail(path, problem); });
+        [&](const std::string& path, const std::string& problem) {
+          problems_.Fail(path, problem);
+        });
     return refers;
   }
 
@@ -542,7 +395,7 @@ class SpaceReader {
     const Value* found = tree.Find(key);
     if (found == nullptr) return;
     if (found->kind != Value::Kind::kDict || found->Find("hopper") != nullptr) {
-      Fail(key, "must be an object");
+      problems_.Fail(key, "must be an object");
       return;
     }
     Walk(*found, key, /*structural=*/false);
@@ -557,7 +410,7 @@ class SpaceReader {
       Value tree = ParseJson(json, place);
       if (Walk(tree, place, /*structural=*/true)) texts->architectures.emplace(id, std::move(tree));
     } catch (const Error& error) {
-      problems_->push_back(error.problem());
+      problems_.Add(error.problem());
     }
   }
 
@@ -574,16 +427,15 @@ class SpaceReader {
         });
       });
       if (dimension.used_in.empty() && !parent) {
-        Fail("parameters." + dimension.name, "the parameter is used nowhere",
-             "Write {\"hopper\": \"" + dimension.name + "\"} where its value belongs.");
+        problems_.Fail("parameters." + dimension.name, "the parameter is used nowhere",
+                       "Write {\"hopper\": \"" + dimension.name + "\"} where its value belongs.");
       }
     }
   }
 
   const std::map<int32_t, std::string>& architectures_;
   const PointCheck& check_;
-  std::vector<Problem>* problems_;
-  size_t before_;
+  SpaceProblems problems_;
   std::vector<Dimension> dimensions_;
   // Of each one's choices, as JSON, where a condition has asked for them.
   std::map<size_t, std::unordered_map<std::string, double>> places_;
