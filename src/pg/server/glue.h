@@ -164,6 +164,16 @@ extern hopper_name hopper_name_itself(const hopper_name *name);
 extern hopper_name hopper_name_with_suffix(const hopper_name *name, const char *suffix);
 /* As the user wrote it, quoted: for hints and results that are typed in again. */
 extern char *hopper_written_name(const hopper_name *name);
+/* ERROR 22023 where two arguments name the same table that is to be made. */
+extern void hopper_require_other_table(const hopper_name *name, const char *argument,
+									   const hopper_name *other, const char *other_argument);
+/* As messages show it; its number where it is gone. */
+extern char *hopper_relation_shown(Oid relation);
+/* A hint at `nearest`, a "table" say, which was perhaps meant where `written` stands. */
+extern char *hopper_meant_hint(const char *kind, const char *nearest, const char *written);
+
+/* --- tables that are there, or are to be (server/relations.c) --- */
+
 /* InvalidOid where there is none (missing_ok), else ERROR 42P01 with the nearest table's name. */
 extern Oid	hopper_relation_oid(const hopper_name *name, bool missing_ok);
 /* The same without missing_ok, locked against changes of its columns, as a SELECT locks it. */
@@ -185,21 +195,24 @@ extern bool hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const c
 extern void hopper_require_absent(const hopper_name *name);
 /* The same of a table that is there, and will be dropped before another is made. */
 extern void hopper_claim_name(const hopper_name *name);
-/*
- * What a table that was just made says in psql: `comment` on itself, and on each column whose name
- * means something (server/comments.c). Columns named by users get theirs one by one; `comment` may
- * be NULL for none, and a column that is not there is none of ours.
- */
-extern void hopper_comment_table(const hopper_name *table, const char *comment);
-extern void hopper_comment_column(const hopper_name *table, const char *column,
-								  const char *comment);
-/* ERROR 22023 where two arguments name the same table that is to be made. */
-extern void hopper_require_other_table(const hopper_name *name, const char *argument,
-									   const hopper_name *other, const char *other_argument);
 /* ERROR 42501 without this privilege. */
 extern void hopper_require_select(Oid relation);
 /* Whose it is; InvalidOid where it is gone. */
 extern Oid	hopper_owner(Oid relation);
+
+/* --- what tables say of themselves (server/comments.c) --- */
+
+/*
+ * What a table that was just made says in psql: `comment` on itself, and on each column whose name
+ * means something. Columns named by users get theirs one by one; `comment` may be NULL for none,
+ * and a column that is not there is none of ours.
+ */
+extern void hopper_comment_table(const hopper_name *table, const char *comment);
+extern void hopper_comment_column(const hopper_name *table, const char *column,
+								  const char *comment);
+
+/* --- columns (server/columns.c) --- */
+
 /* ERROR 42703 with the nearest column's name; returns the attribute number. */
 extern AttrNumber hopper_require_column(Oid relation, const char *column);
 /* ERROR 42703 with all of these names (char *) that are no columns. */

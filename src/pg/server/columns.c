@@ -1,0 +1,114 @@
+/*
+ * columns.c
+ *		Columns by their names, and what is said of those that are not there.
+ */
+#include "pg/server/complaints.h"
+
+#include "utils/lsyscache.h"
+
+/* "ln(a)", "a::real", "*": more than a name. */
+static bool
+is_expression(const char *column)
+{
+	return column[strcspn(column, "()[]:*+/.'")] != '\0';
+}
+
+#define EXPRESSION_HINT \
+	"Write names of columns only, without their table; make a view for what is computed from them."
+
+/* A column that is spelt alike, or NULL. */
+static const char *
+nearest_column(Oid relation, const char *column)
+{
+	Relation	opened = relation_open(relation, AccessShareLock);
+	const char **names = palloc(sizeof(char *) * (RelationGetNumberOfAttributes(opened) + 1));
+	int			n_names = 0;
+	int			index;
+
+	for (index = 0; index < RelationGetNumberOfAttributes(opened); index++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(opened), index);
+
+		if (!attribute->attisdropped)
+			names[n_names++] = pstrdup(NameStr(attribute->attname));
+	}
+	relation_close(opened, NoLock);
+	index = hopper_core()->nearest_name(column, n_names, names);
+	return index >= 0 ? names[index] : NULL;
+}
+
+static void
+complain_of_column(hopper_complaints *complaints, Oid relation, const char *column)
+{
+	const char *nearest = nearest_column(relation, column);
+
+	hopper_complain(complaints, ERRCODE_UNDEFINED_COLUMN,
+					psprintf("column \"%s\" of relation \"%s\" does not exist", column,
+							 hopper_relation_shown(relation)), NULL,
+					is_expression(column) ? EXPRESSION_HINT
+					: nearest ? hopper_meant_hint("column", nearest, column) : NULL);
+}
+
+AttrNumber
+hopper_require_column(Oid relation, const char *column)
+{
+	AttrNumber	number = get_attnum(relation, column);
+	hopper_complaints complaints = {NIL};
+
+	if (number != InvalidAttrNumber)
+		return number;
+	complain_of_column(&complaints, relation, column);
+	hopper_throw_complaints(&complaints, "");
+	pg_unreachable();
+}
+
+#define MOST_MISSING 20			/* that a message lists */
+
+void
+hopper_complain_of_columns(hopper_complaints *complaints, Oid relation, List *columns)
+{
+	StringInfoData words;
+	ListCell   *cell;
+	const char *first = NULL;
+	bool		expressions = false;
+	int			n = 0;
+
+	initStringInfo(&words);
+	foreach(cell, columns)
+	{
+		const char *column = lfirst(cell);
+		const char *nearest;
+
+		CHECK_FOR_INTERRUPTS();
+		if (get_attnum(relation, column) != InvalidAttrNumber)
+			continue;
+		if (n++ == 0)
+			first = column;
+		if (n > MOST_MISSING)
+			continue;
+		nearest = is_expression(column) ? NULL : nearest_column(relation, column);
+		appendStringInfo(&words, "%s\"%s\"", n > 1 ? ", " : "", column);
+		if (nearest)
+			appendStringInfo(&words, " (perhaps \"%s\")", nearest);
+		expressions = expressions || is_expression(column);
+	}
+	if (n == 1)
+		complain_of_column(complaints, relation, first);
+	if (n < 2)
+		return;
+	if (n > MOST_MISSING)
+		appendStringInfo(&words, " and %d more", n - MOST_MISSING);
+	hopper_complain(complaints, ERRCODE_UNDEFINED_COLUMN,
+					psprintf("%d columns of relation \"%s\" do not exist", n,
+							 hopper_relation_shown(relation)),
+					psprintf("They are %s.", words.data), expressions ? EXPRESSION_HINT : NULL);
+}
+
+void
+hopper_require_columns(Oid relation, List *columns)
+{
+	hopper_complaints complaints = {NIL};
+
+	hopper_complain_of_columns(&complaints, relation, columns);
+	hopper_throw_complaints(&complaints, "");
+}

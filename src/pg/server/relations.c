@@ -1,0 +1,249 @@
+/*
+ * relations.c
+ *		Tables by their names: finding and locking those that are there, claiming the names of those
+ *		to be made, whose they are.
+ */
+#include "pg/server/glue.h"
+
+#include "access/hash.h"
+#include "catalog/namespace.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+/* The nearest of the rows' first column in SPI_tuptable, or NULL. */
+static const char *
+nearest_cell(const char *name, uint64 n_rows)
+{
+	const char **names = palloc(sizeof(char *) * (n_rows + 1));
+	uint64		row;
+	int			nearest;
+
+	for (row = 0; row < n_rows; row++)
+		names[row] = hopper_cell(row, 1);
+	nearest = hopper_core()->nearest_name(name, (int) n_rows, names);
+	return nearest >= 0 ? names[nearest] : NULL;
+}
+
+/* The name of a table that the user may have meant, or NULL. */
+static char *
+nearest_table(const hopper_name *name)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	const char *nearest;
+	char	   *result = NULL;
+	uint64		n_rows;
+	bool		pushed = hopper_spi_push();
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	n_rows = hopper_select(
+						   "SELECT c.relname::pg_catalog.text FROM pg_catalog.pg_class c"
+						   " JOIN pg_catalog.pg_namespace n"
+						   " ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
+						   " WHERE c.relkind::pg_catalog.text OPERATOR(pg_catalog.=)"
+						   " ANY ('{r,v,m,f,p}'::pg_catalog.text[])"
+						   " AND n.nspname OPERATOR(pg_catalog.<>)"
+						   " ALL ('{pg_catalog,information_schema,hopper}'::pg_catalog.name[])"
+						   " AND CASE WHEN %s IS NULL THEN pg_catalog.pg_table_is_visible(c.oid)"
+						   " ELSE n.nspname::pg_catalog.text OPERATOR(pg_catalog.=) %s END"
+						   " ORDER BY c.relname LIMIT 10000",
+						   hopper_literal(name->qualified ? name->schema : NULL),
+						   hopper_literal(name->schema));
+	nearest = nearest_cell(name->name, n_rows);
+	if (nearest)
+		result = MemoryContextStrdup(caller, name->qualified
+									 ? psprintf("%s.%s", name->schema, nearest) : nearest);
+	SPI_finish();
+	hopper_spi_pop(pushed);
+	return result;
+}
+
+static void
+tell_waiting(const hopper_name *name)
+{
+	ereport(NOTICE, (errmsg("waiting for other sessions that use \"%s\"", name->shown)));
+}
+
+/*
+ * Where another session has the table for itself, statements would wait without a word. What was
+ * waited for stays locked while its name is looked up again: given back at once, it would have to
+ * be waited for anew, for ever where others queue for it.
+ */
+static Oid
+find_relation(const hopper_name *name)
+{
+	Oid			held = InvalidOid;
+
+	for (;;)
+	{
+		Oid			relation = RangeVarGetRelid(makeRangeVar(name->schema, name->name, -1), NoLock,
+												true);
+
+		if (OidIsValid(held))
+		{
+			UnlockRelationOid(held, AccessShareLock);
+			/* It may be gone, and another have its name. */
+			if (held == relation)
+				return relation;
+		}
+		else if (OidIsValid(relation) && !ConditionalLockRelationOid(relation, AccessShareLock))
+			tell_waiting(name);
+		else
+		{
+			if (OidIsValid(relation))
+				UnlockRelationOid(relation, AccessShareLock);
+			return relation;
+		}
+		if (!OidIsValid(relation))
+			return relation;
+		LockRelationOid(relation, AccessShareLock);
+		held = relation;
+		/* What the other session has done belongs to what is read from now on. */
+		hopper_renew_snapshot();
+	}
+}
+
+Oid
+hopper_relation_oid(const hopper_name *name, bool missing_ok)
+{
+	Oid			relation = find_relation(name);
+	char	   *nearest;
+
+	if (OidIsValid(relation) || missing_ok)
+		return relation;
+	nearest = nearest_table(name);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation \"%s\" does not exist", name->shown),
+			 nearest ? errhint("%s", hopper_meant_hint("table", nearest, name->shown)) : 0));
+	pg_unreachable();
+}
+
+Oid
+hopper_source_oid(const hopper_name *name)
+{
+	(void) hopper_relation_oid(name, false);
+	return RangeVarGetRelid(makeRangeVar(name->schema, name->name, -1), AccessShareLock, false);
+}
+
+void
+hopper_lock_table(const hopper_name *name, LOCKMODE mode, const char *mode_name)
+{
+	Oid			relation = hopper_relation_oid(name, false);
+	AclResult	allowed = pg_class_aclcheck(relation, GetUserId(),
+											ACL_UPDATE | ACL_DELETE | ACL_TRUNCATE);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, HOPPER_OBJECT_TABLE, hopper_relation_shown(relation));
+	if (!ConditionalLockRelationOid(relation, mode))
+		tell_waiting(name);
+	hopper_exec("LOCK TABLE %s IN %s MODE", name->quoted, mode_name);
+}
+
+bool
+hopper_lock_if_there(const hopper_name *name, LOCKMODE mode, const char *mode_name)
+{
+	Oid			relation = hopper_relation_oid(name, true);
+	bool		reads = mode == AccessShareLock;
+	AclMode		right = reads ? ACL_SELECT : ACL_UPDATE | ACL_DELETE | ACL_TRUNCATE;
+	RangeVar   *range = makeRangeVar(name->schema, name->name, -1);
+	bool		waits;
+
+	/* A lock that he could not have by a statement of his own is not the caller's. */
+	if (!OidIsValid(relation) ||
+		pg_class_aclcheck(relation, GetUserId(), right) != ACLCHECK_OK)
+		return false;
+	waits = !ConditionalLockRelationOid(relation, mode);
+	if (waits)
+		tell_waiting(name);
+	else
+		UnlockRelationOid(relation, mode);
+	/* Another session may have dropped or renamed what was waited for. */
+	relation = RangeVarGetRelid(range, mode, true);
+	if (waits)
+		hopper_renew_snapshot();
+	if (OidIsValid(relation) && !reads)
+		hopper_exec("LOCK TABLE %s IN %s MODE", name->quoted, mode_name);
+	return OidIsValid(relation);
+}
+
+/*
+ * A second session that makes the same table would wait in CREATE TABLE for the end of the first
+ * one's transaction, of its whole training perhaps, only to fail then on a catalog's unique index.
+ */
+static void
+claim_name(Oid schema, const hopper_name *name)
+{
+	LOCKTAG		tag;
+
+	/* The last number tells our locks from users' advisory ones, which have 1 and 2. */
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, schema,
+						 DatumGetUInt32(hash_any((const unsigned char *) name->name,
+												 (int) strlen(name->name))), 3);
+	if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("another session is making the table \"%s\"", name->shown),
+				 errhint("Choose another name, or wait for the end of its transaction.")));
+}
+
+static void
+refuse_existing(const hopper_name *name)
+{
+	if (OidIsValid(hopper_relation_oid(name, true)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_TABLE),
+				 errmsg("relation \"%s\" already exists", name->shown),
+				 errhint("Choose another name, or drop it first.")));
+}
+
+void
+hopper_claim_name(const hopper_name *name)
+{
+	/* What CREATE TABLE would say, without the text of our statement. */
+	Oid			schema = RangeVarGetCreationNamespace(makeRangeVar(name->schema, name->name, -1));
+	AclResult	allowed = hopper_schema_aclcheck(schema, GetUserId(), ACL_CREATE);
+
+	PreventCommandIfReadOnly("CREATE TABLE");
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, HOPPER_OBJECT_SCHEMA, get_namespace_name(schema));
+	claim_name(schema, name);
+}
+
+void
+hopper_require_absent(const hopper_name *name)
+{
+	(void) RangeVarGetCreationNamespace(makeRangeVar(name->schema, name->name, -1));
+	PreventCommandIfReadOnly("CREATE TABLE");
+	/* It may be in a schema of the path where nothing could be made. */
+	refuse_existing(name);
+	hopper_claim_name(name);
+	refuse_existing(name);
+}
+
+void
+hopper_require_select(Oid relation)
+{
+	AclResult	allowed = pg_class_aclcheck(relation, GetUserId(), ACL_SELECT);
+
+	if (allowed != ACLCHECK_OK)
+		aclcheck_error(allowed, HOPPER_OBJECT_TABLE, hopper_relation_shown(relation));
+}
+
+Oid
+hopper_owner(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Oid			owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
+}
