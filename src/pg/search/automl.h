@@ -195,6 +195,11 @@ extern void hopper_search_create_tables(hopper_automl *run, bool replace);
 extern void hopper_search_hold(const hopper_name *output);
 /* ERROR where the table of trials, which others may write to, is not what a search has written. */
 extern void hopper_search_check_trials(const hopper_name *trials);
+/* What was made gets the place of old tables, or stays where it is, with a WARNING. */
+extern void hopper_search_replace_tables(hopper_automl *run);
+
+/* --- what is in them (search/results.c) --- */
+
 /* Puts the trials that the selection table does not have yet into it. */
 extern void hopper_search_write_new_trials(hopper_automl *run);
 /*
@@ -202,8 +207,6 @@ extern void hopper_search_write_new_trials(hopper_automl *run);
  * table.
  */
 extern void hopper_search_finish_tables(const hopper_automl *run, int64 best);
-/* What was made gets the place of old tables, or stays where it is, with a WARNING. */
-extern void hopper_search_replace_tables(hopper_automl *run);
 
 /* --- one run for all (search/pool.c) --- */
 

@@ -1,0 +1,260 @@
+/*
+ * results.c
+ *		What is in the tables of a search: trials, results, decisions, and what MADlib has in the
+ *		models' own.
+ */
+#include "pg/search/automl.h"
+
+#include "lib/stringinfo.h"
+#include "utils/json.h"
+
+#include "pg/train/outputs.h"
+#include "pg/train/ranking.h"
+
+static const char *
+cell_literal(const char *cell)
+{
+	return cell ? hopper_literal(hopper_from_utf8(cell)) : "NULL";
+}
+
+/* A key of the search's trials, which count from 0: mst_key counts from 1. */
+static const char *
+key_literal(const char *trial)
+{
+	return trial ? psprintf("%d", hopper_key_of_trial(strtol(trial, NULL, 10))) : "NULL";
+}
+
+static const char *const *
+cells_of(const hopper_rows *rows, int row)
+{
+	CHECK_FOR_INTERRUPTS();
+	return rows->cells + (size_t) row * rows->n_columns;
+}
+
+/* Room for one more trial. */
+static void
+grow(hopper_automl *run)
+{
+	if (run->n_trials < run->allocated)
+		return;
+	run->allocated = Max(64, 2 * run->allocated);
+	if (run->model_of_trial == NULL)
+	{
+		run->model_of_trial = palloc(run->allocated * sizeof(int32));
+		run->impossible = palloc(run->allocated * sizeof(char *));
+		return;
+	}
+	run->model_of_trial = repalloc(run->model_of_trial, run->allocated * sizeof(int32));
+	run->impossible = repalloc(run->impossible, run->allocated * sizeof(char *));
+}
+
+void
+hopper_search_write_new_trials(hopper_automl *run)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(hopper_core()->search.trials(run->search, run->n_trials, &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = cells_of(rows, row);
+
+		int32		model_id = atoi(cells[1]);
+		const char *impossible = NULL;
+
+		grow(run);
+		/* What an earlier search has tried is not trained here. */
+		if (strcmp(cells[7], "earlier") != 0)
+		{
+			impossible = hopper_search_problem(run, model_id, cells[9], cells[2], cells[3]);
+			if (cells[9] && impossible == NULL)
+				model_id = hopper_search_network(run, model_id, cells[9], cells[10]);
+			if (impossible == NULL)
+				hopper_exec("INSERT INTO %s VALUES (%s, %d, %s, %s)", run->selection.quoted,
+							key_literal(cells[0]), model_id, cell_literal(cells[2]),
+							cell_literal(cells[3]));
+		}
+		run->model_of_trial[run->n_trials] = model_id;
+		run->impossible[run->n_trials] = impossible;
+		run->n_trials++;
+	}
+	hopper_guard_release(guard);
+}
+
+static void
+write_trials(const hopper_automl *run)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = cells_of(rows, row);
+
+		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %d, %s, %s, %s, %s,"
+					" %s, %s)",
+					run->trials.quoted, key_literal(cells[0]), cell_literal(cells[4]), cells[5],
+					cell_literal(cells[6]), cell_literal(cells[7]), key_literal(cells[8]),
+					run->model_of_trial[atoi(cells[0])], cell_literal(cells[2]),
+					cell_literal(cells[3]), cell_literal(cells[11]), cell_literal(cells[12]),
+					cell_literal(cells[13]), cell_literal(cells[14]));
+	}
+	hopper_guard_release(guard);
+}
+
+/* Configurations that could not be built stand among the models' as those that failed do. */
+static void
+write_refused(const hopper_automl *run, const hopper_outputs *outputs)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(hopper_core()->search.trials(run->search, 0, &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = cells_of(rows, row);
+		int64		trial = strtol(cells[0], NULL, 10);
+		hopper_config config = {0};
+
+		/* What was proposed when the search ended was not told of. */
+		if (run->impossible[trial] == NULL || strcmp(cells[7], "failed") != 0)
+			continue;
+		config.mst_key = hopper_key_of_trial(trial);
+		config.model_id = run->model_of_trial[trial];
+		config.compile_params = cells[2];
+		config.fit_params = cells[3];
+		hopper_outputs_write_refused(outputs, &config, hopper_to_utf8(run->impossible[trial]));
+	}
+	hopper_guard_release(guard);
+	hopper_exec("UPDATE %s SET (models_trained, models_failed) ="
+				" ((SELECT count(*) FROM %s WHERE status <> 'failed'),"
+				" (SELECT count(*) FROM %s WHERE status = 'failed'))",
+				outputs->summary.quoted, outputs->info.quoted, outputs->info.quoted);
+}
+
+static void
+write_results(const hopper_automl *run)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(hopper_core()->search.results(run->search, &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = cells_of(rows, row);
+
+		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s)", run->rungs.quoted,
+					key_literal(cells[0]), cells[1], cell_literal(cells[2]),
+					cell_literal(cells[3]), cell_literal(cells[4]), cell_literal(cells[5]),
+					cell_literal(cells[6]));
+	}
+	hopper_guard_release(guard);
+}
+
+/* [{"parameter": "lr", "importance": 0.7}, ...] */
+static char *
+importance_json(const hopper_automl *run)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+	StringInfoData json;
+
+	HOPPER_CHECK(hopper_core()->search.importance(run->search, &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	initStringInfo(&json);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = cells_of(rows, row);
+
+		appendStringInfoString(&json, row == 0 ? "{\"parameter\": " : ", {\"parameter\": ");
+		escape_json(&json, hopper_from_utf8(cells[0]));
+		appendStringInfo(&json, ", \"importance\": %s}", cells[1]);
+	}
+	hopper_guard_release(guard);
+	return psprintf("[%s]", json.data);
+}
+
+static void
+write_decisions(const hopper_automl *run)
+{
+	hopper_rows *rows;
+	hopper_error error;
+	hopper_guard *guard;
+
+	HOPPER_CHECK(hopper_core()->search.decisions(run->search, &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	for (int row = 0; row < rows->n_rows; row++)
+	{
+		const char *const *cells = cells_of(rows, row);
+
+		hopper_exec("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+					run->decisions.quoted, cells[0], cell_literal(cells[1]),
+					key_literal(cells[2]), cell_literal(cells[3]), cell_literal(cells[4]),
+					cells[5], cell_literal(cells[6]), key_literal(cells[7]),
+					cell_literal(cells[8]), cell_literal(cells[9]));
+	}
+	hopper_guard_release(guard);
+}
+
+void
+hopper_search_finish_tables(const hopper_automl *run, int64 best)
+{
+	hopper_outputs outputs = hopper_outputs_named(&run->output);
+	hopper_best first;
+
+	write_trials(run);
+	write_results(run);
+	write_decisions(run);
+	write_refused(run, &outputs);
+	hopper_exec("DELETE FROM %s WHERE mst_key <> %d", run->selection.quoted,
+				hopper_key_of_trial(best));
+	hopper_exec("ALTER TABLE %s ADD COLUMN s pg_catalog.int4, ADD COLUMN i pg_catalog.int4,"
+				" ADD COLUMN " HOPPER_SEARCH_PLACE " pg_catalog.int4", run->info.quoted);
+	hopper_comment_column(&run->info, HOPPER_SEARCH_PLACE,
+						  "in the order in which the search compared them");
+	hopper_exec("UPDATE %s o SET s = d.s, i = d.i FROM (SELECT mst_key, max(s) AS s, max(i) AS i"
+				" FROM %s WHERE mst_key IS NOT NULL GROUP BY mst_key) d"
+				" WHERE d.mst_key = o.mst_key",
+				run->info.quoted, run->decisions.quoted);
+	hopper_exec("UPDATE %s o SET " HOPPER_SEARCH_PLACE " = t.place FROM %s t"
+				" WHERE t.mst_key = o.mst_key", run->info.quoted, run->trials.quoted);
+	/* Training took the metric's best. */
+	first = hopper_outputs_best(&outputs, NULL);
+	hopper_exec("UPDATE %s SET best_mst_key = %d, best_metric = %s, best_value = %s",
+				outputs.summary.quoted, first.mst_key, hopper_literal(first.metric),
+				psprintf("'%.17g'", first.value));
+	hopper_exec("ALTER TABLE %s ADD COLUMN automl_method pg_catalog.text,"
+				" ADD COLUMN automl_params pg_catalog.text,"
+				" ADD COLUMN random_state pg_catalog.text,"
+				" ADD COLUMN objective pg_catalog.text, ADD COLUMN constraints pg_catalog.text,"
+				" ADD COLUMN parameter_importance pg_catalog.text",
+				outputs.summary.quoted);
+	hopper_exec("UPDATE %s SET automl_method = %s, automl_params = %s, random_state = '%llu',"
+				" objective = %s, constraints = %s, parameter_importance = %s",
+				outputs.summary.quoted, cell_literal(run->options.algorithm),
+				cell_literal(run->options.arguments), (unsigned long long) run->options.seed,
+				cell_literal(run->options.objective), cell_literal(run->options.constraints),
+				hopper_literal(importance_json(run)));
+	/* What no further training wants is the most of the bytes. */
+	hopper_exec("DELETE FROM %s WHERE mst_key IN (SELECT mst_key FROM %s WHERE status <> 'done')",
+				run->state.quoted, run->trials.quoted);
+	if (run->options.keep != HOPPER_NO_BUDGET)
+	{
+		/* One that failed has a place, too, but no weights. */
+		hopper_exec("DELETE FROM %s WHERE mst_key NOT IN (SELECT mst_key FROM %s"
+					" WHERE status <> 'earlier' ORDER BY place LIMIT " INT64_FORMAT ")",
+					run->output.quoted, run->trials.quoted, run->options.keep);
+		hopper_exec("DELETE FROM %s WHERE mst_key NOT IN (SELECT mst_key FROM %s)",
+					run->state.quoted, run->output.quoted);
+	}
+}
