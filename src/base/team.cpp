@@ -1,7 +1,9 @@
 #include "base/team.h"
 
 #include <memory>
+#include <new>
 #include <system_error>
+#include <utility>
 
 #include "base/block_signals.h"
 #include "base/error.h"
@@ -40,11 +42,17 @@ Team::Team(int size, const std::function<void()>& prepare) : size_(size) {
   try {
     for (int part = 1; part < size; ++part) {
       threads_.emplace_back([this, prepare, part] {
-        prepare();
-        Serve(part);
+        std::exception_ptr unprepared;
+        try {
+          prepare();
+        } catch (...) {
+          unprepared = std::current_exception();
+        }
+        Serve(part, unprepared);
       });
     }
   } catch (const std::system_error&) {  // too many threads on this machine: slower, the same bits
+  } catch (const std::bad_alloc&) {     // as few
   }
 }
 
@@ -67,17 +75,38 @@ void Team::RunParts(Function function, void* context) {
     generation_.fetch_add(1, std::memory_order_release);
   }
   start_.notify_all();
-  function(context, 0);
+  RunPart(0, nullptr);
   for (int part = static_cast<int>(threads_.size()) + 1; part < size_; ++part) {
-    function(context, part);
+    RunPart(part, nullptr);
   }
+  Await();
+  if (!failed_.load(std::memory_order_relaxed)) return;
+  failed_.store(false, std::memory_order_relaxed);
+  std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+// Until the other members are done: what they work on is the caller's.
+void Team::Await() {
   const auto all_done = [this] { return unfinished_.load(std::memory_order_acquire) == 0; };
   if (Spin(all_done)) return;
   std::unique_lock<std::mutex> lock(mutex_);
   done_.wait(lock, all_done);
 }
 
-void Team::Serve(int part) {
+// An exception that left a thread would end the process.
+void Team::RunPart(int part, const std::exception_ptr& unprepared) {
+  if (failed_.load(std::memory_order_relaxed)) return;
+  try {
+    if (unprepared != nullptr) std::rethrow_exception(unprepared);
+    function_(context_, part);
+  } catch (...) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (error_ == nullptr) error_ = std::current_exception();
+    failed_.store(true, std::memory_order_relaxed);
+  }
+}
+
+void Team::Serve(int part, const std::exception_ptr& unprepared) {
   uint64_t served = 0;
   for (;;) {
     const auto called = [&] {
@@ -89,7 +118,7 @@ void Team::Serve(int part) {
     }
     if (ends_.load()) return;
     ++served;
-    function_(context_, part);
+    RunPart(part, unprepared);
     if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) > 1) continue;
     const std::lock_guard<std::mutex> lock(mutex_);
     done_.notify_one();

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -18,8 +19,9 @@ namespace hopper {
 // Belongs to the thread that made it, which is its first member and the only one to call Run().
 class Team {
  public:
-  // Starts size - 1 threads with all signals blocked; each runs `prepare` first. The parts of
-  // threads that cannot be started are computed by the owner.
+  // Starts size - 1 threads with all signals blocked; each runs `prepare` first, whose exception
+  // each Run() then throws. The parts of threads that cannot be started, for want of memory too,
+  // are computed by the owner.
   Team(int size, const std::function<void()>& prepare);
   ~Team();  // joins
   Team(const Team&) = delete;
@@ -28,7 +30,8 @@ class Team {
   int size() const { return size_; }
 
   // Calls body(part) for each part 0 .. size() - 1, part 0 on this thread; returns when all are
-  // done. `body` must not throw.
+  // done. Where parts throw, the first exception is thrown here when no part is at work any more;
+  // parts that had not begun by then are left out. The team can go on.
   template <typename Body>
   void Run(Body&& body) {
     using Plain = std::remove_reference_t<Body>;
@@ -43,7 +46,9 @@ class Team {
   friend class TeamScope;
   using Function = void (*)(void* context, int part);
   void RunParts(Function function, void* context);
-  void Serve(int part);
+  void Serve(int part, const std::exception_ptr& unprepared);
+  void RunPart(int part, const std::exception_ptr& unprepared);
+  void Await();
 
   const int size_;
   Function function_ = nullptr;
@@ -51,6 +56,8 @@ class Team {
   std::atomic<uint64_t> generation_{0};  // counts the calls of RunParts()
   std::atomic<int> unfinished_{0};
   std::atomic<bool> ends_{false};
+  std::atomic<bool> failed_{false};  // a part of this call has thrown
+  std::exception_ptr error_;         // the first one's, under mutex_
   std::mutex mutex_;
   std::condition_variable start_;
   std::condition_variable done_;

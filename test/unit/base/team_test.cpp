@@ -4,9 +4,15 @@
 #include <signal.h>
 
 #include <atomic>
+#include <new>
+#include <random>
 #include <set>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
+
+#include "support/repetitions.h"
 
 namespace hopper {
 namespace {
@@ -49,6 +55,106 @@ TEST(Team, EndsWhileItSleepsAndWithoutAnyWork) {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // past the spinning
   team.Run([&](int) { ++calls; });
   EXPECT_EQ(calls.load(), 4);
+}
+
+// What the caller of a call is thrown.
+template <typename Body>
+std::string ThrownBy(Team* team, const Body& body) {
+  try {
+    team->Run(body);
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  } catch (const std::bad_alloc&) {
+    return "no memory";
+  }
+  return "";
+}
+
+TEST(Team, AnExceptionOfAnyPartReachesTheCaller) {
+  Team team(3, [] {});
+  for (int round = 0; round < 3; ++round) {
+    for (int failing = 0; failing < 3; ++failing) {
+      EXPECT_EQ(ThrownBy(&team,
+                         [&](int part) {
+                           if (part == failing) throw std::runtime_error("part failed");
+                         }),
+                "part failed");
+      EXPECT_EQ(ThrownBy(&team,
+                         [&](int part) {
+                           if (part == failing) throw std::bad_alloc();
+                         }),
+                "no memory");
+    }
+    std::atomic<int> calls{0};
+    EXPECT_EQ(ThrownBy(&team, [&](int) { ++calls; }), "");
+    EXPECT_EQ(calls.load(), 3);
+  }
+}
+
+TEST(Team, TheFirstExceptionIsTheCallers) {
+  Team team(3, [] {});
+  for (int first = 0; first < 3; ++first) {
+    std::atomic<int> inside{0};
+    std::atomic<bool> thrown{false};
+    const std::string error = ThrownBy(&team, [&](int part) {
+      ++inside;
+      while (inside.load() < 3) std::this_thread::yield();
+      if (part != first) {
+        while (!thrown.load()) std::this_thread::yield();
+        // The first one's has left it when nobody has anything else to do.
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      }
+      thrown.store(true);
+      throw std::runtime_error("part " + std::to_string(part));
+    });
+    EXPECT_EQ(error, "part " + std::to_string(first));
+  }
+}
+
+TEST(Team, NobodyIsAtWorkWhenTheCallerHasTheException) {
+  Team team(3, [] {});
+  std::atomic<int> inside{0};
+  std::atomic<int> begun{0};
+  EXPECT_EQ(ThrownBy(&team,
+                     [&](int part) {
+                       ++begun;
+                       while (begun.load() < 3) std::this_thread::yield();
+                       if (part == 0) throw std::runtime_error("the owner's");
+                       ++inside;
+                       std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                       --inside;
+                     }),
+            "the owner's");
+  EXPECT_EQ(inside.load(), 0);
+}
+
+TEST(Team, ManyCallsThatThrowInAnyParts) {
+  Team team(4, [] {});
+  std::mt19937_64 random(1);
+  for (int64_t round = 0; round < Repetitions(5000); ++round) {
+    const uint64_t failing = random() % 16;
+    std::vector<int> calls(4, 0);
+    const std::string error = ThrownBy(&team, [&](int part) {
+      ++calls[static_cast<size_t>(part)];
+      if ((failing >> part & 1) != 0) throw std::runtime_error(std::to_string(part));
+    });
+    if (failing == 0) {
+      ASSERT_EQ(error, "");
+      ASSERT_EQ(calls, std::vector<int>({1, 1, 1, 1}));
+      continue;
+    }
+    ASSERT_NE(error, "");
+    const auto part = static_cast<size_t>(std::stoi(error));
+    ASSERT_NE(failing >> part & 1, 0U);
+    ASSERT_EQ(calls[part], 1);
+  }
+}
+
+TEST(Team, AThreadThatCouldNotPrepareSaysSoInEachCall) {
+  Team team(2, [] { throw std::runtime_error("not prepared"); });
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(ThrownBy(&team, [](int) {}), "not prepared");
+  }
 }
 
 TEST(Team, AScopeMakesItTheThreadsOwn) {
