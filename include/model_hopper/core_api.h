@@ -17,7 +17,7 @@
  *	  filled in. The caller owns the error struct.
  *	- Memory that the core hands out stays valid until the matching free call. Memory that the
  *	  caller passes in is only read during the call.
- *	- No function calls back, but to ask whether it is to end (hopper_core_api.ask_for_cancel()).
+ *	- No function calls back, but to ask whether it is to end (ask_for_cancel()).
  *	  Functions of one handle are called by one thread at a time.
  *	- Text is UTF-8 and NUL-terminated unless a length goes with it.
  */

@@ -27,6 +27,9 @@ typedef struct hopper_torch_api
 
 	void		(*rows_free) (hopper_rows *rows);
 
+	/* As libhopper_core.so's; for the thread that calls it. Its own threads have flags. */
+	void		(*ask_for_cancel) (int (*question) (void));
+
 	/* What this library reads configurations into: its own store, or the one that it was given. */
 	int			(*readings) (hopper_readings *readings, hopper_error *error);
 	/*

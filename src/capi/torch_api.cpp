@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "base/cancel.h"
 #include "capi/readings.h"
 #include "capi/rows.h"
 #include "capi/torch_api_calls.h"
@@ -58,6 +59,7 @@ hopper_torch_api MakeApi() {
   api.version = HOPPER_API_VERSION;
   api.size = static_cast<int32_t>(sizeof(hopper_torch_api));
   api.rows_free = Rows::Free;
+  api.ask_for_cancel = AskForCancel;
   api.readings = TellReadings;
   api.share_readings = TakeReadings;
   api.build_info = TellBuildInfo;

@@ -8,6 +8,7 @@
 
 #include "base/field_text.h"
 #include "base/hash.h"
+#include "base/pieces.h"
 #include "engine/sums_bytes.h"
 #include "model_hopper/metrics.h"
 
@@ -179,7 +180,9 @@ MetricSums GetCheckedSums(ByteReader* in) {
   return sums;
 }
 
-Digest Checksum(const uint8_t* bytes, size_t size) { return Hash(bytes, size, kChecksumSeed); }
+Digest Checksum(const uint8_t* bytes, size_t size) {
+  return HashInPieces(bytes, size, kChecksumSeed);
+}
 
 }  // namespace
 
@@ -216,9 +219,9 @@ void PutEnvelopeHead(const EnvelopeHead& head, ByteWriter* out) {
   out->Put<uint8_t>(head.has_state ? 1 : 0);
 }
 
-void SealEnvelope(ByteWriter* out) {
+void SealEnvelope(std::vector<uint8_t>* out) {
   const Digest checksum = Checksum(out->data(), out->size());
-  out->PutBytes(checksum.bytes.data(), checksum.bytes.size());
+  out->insert(out->end(), checksum.bytes.begin(), checksum.bytes.end());
 }
 
 Envelope ReadEnvelope(int32_t mst_key, const uint8_t* bytes, size_t size) {

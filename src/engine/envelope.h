@@ -50,7 +50,7 @@ struct EnvelopeHead {
 // Everything before the state, whose image follows where there is one.
 void PutEnvelopeHead(const EnvelopeHead& head, ByteWriter* out);
 // The last thing: a checksum of all that was put.
-void SealEnvelope(ByteWriter* out);
+void SealEnvelope(std::vector<uint8_t>* out);
 // Bytes that SealEnvelope() adds.
 constexpr size_t kEnvelopeSeal = 16;
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "base/product.h"
 #include "engine/configuration.h"
@@ -127,6 +128,8 @@ void Explain::AddConfig(const ConfigSource& config) {
                   "It needs about " + BytesText(trainer->MemoryEstimate()) + ".");
     }
     entry.trainer = std::move(trainer);
+  } catch (const Cancelled&) {
+    throw;
   } catch (...) {
     entry.model.problem = DescribeException();
   }

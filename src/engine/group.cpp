@@ -2,10 +2,13 @@
 #include "engine/group.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/pieces.h"
 #include "engine/configuration.h"
 #include "engine/envelope.h"
 #include "engine/events.h"
@@ -22,6 +25,17 @@ namespace {
 
 // Half of the largest value would do for text output and the like.
 constexpr size_t kPartBytes = size_t{64} << 20;
+
+void Append(const uint8_t* bytes, size_t size, std::vector<uint8_t>* to) {
+  AppendInPieces(size, to, [&](uint8_t* at, size_t n) {
+    std::memcpy(at, bytes, n);
+    bytes += n;
+  });
+}
+
+void Append(StateWriter* writer, std::vector<uint8_t>* to) {
+  AppendInPieces(writer->size(), to, [&](uint8_t* at, size_t n) { writer->Read(at, n); });
+}
 
 }  // namespace
 
@@ -75,6 +89,8 @@ void Group::AddConfig(const ConfigSource& config) {
     entry.memory = MemoryOf(*trainer, threads_per_model_, rules_.EvaluatedPartitions());
     entry.memory.task = TravellersTask(entry.memory.state, entry.memory.task);
     entry.trainer = std::move(trainer);
+  } catch (const Cancelled&) {
+    throw;
   } catch (...) {
     entry.problem = DescribeException();
   }
@@ -144,7 +160,9 @@ bool Group::AddPart(int32_t mst_key, int32_t part, int32_t n_parts, const uint8_
     throw Error(ErrorCode::kCorrupt,
                 "parts of configuration " + std::to_string(mst_key) + " do not fit together");
   }
-  if (!arrival.later) arrival.parts[static_cast<size_t>(part)].assign(bytes, bytes + size);
+  if (!arrival.later) {
+    Append(bytes, size, &arrival.parts[static_cast<size_t>(part)]);
+  }
   arrival.came[static_cast<size_t>(part)] = true;
   --arrival.missing;
   if (late == nullptr || arrival.missing > 0) return !arrival.later;
@@ -239,11 +257,12 @@ void Group::Unpack(Arrival* arrival, Traveller* model) const {
   const Config& config = configs_.at(model->key);
   size_t size = 0;
   for (const std::vector<uint8_t>& part : arrival->parts) size += part.size();
-  std::vector<uint8_t> whole = std::move(arrival->parts.front());
-  whole.reserve(size);  // growing would hold it twice
-  for (size_t i = 1; i < arrival->parts.size(); ++i) {
-    whole.insert(whole.end(), arrival->parts[i].begin(), arrival->parts[i].end());
-    std::vector<uint8_t>().swap(arrival->parts[i]);
+  std::vector<uint8_t> whole;
+  if (arrival->parts.size() == 1) whole = std::move(arrival->parts.front());
+  whole.reserve(size);
+  for (size_t i = 0; whole.size() < size; ++i) {
+    const std::vector<uint8_t> part = std::move(arrival->parts[i]);
+    Append(part.data(), part.size(), &whole);
   }
   ByteReader in(whole.data(), whole.size(), "an envelope");
   const auto kind = in.Get<uint8_t>();
@@ -265,8 +284,8 @@ void Group::Unpack(Arrival* arrival, Traveller* model) const {
         const size_t n = in.remaining() / sizeof(float);
         const ModelSpec& spec = model->trainer->network().spec();
         CheckWeightCount(spec, static_cast<int64_t>(n));
-        std::vector<float> weights(n);
-        in.GetBytes(weights.data(), n * sizeof(float));
+        AlignedArray<float> weights(n);
+        CopyInPieces(weights.data(), in.View(n * sizeof(float)), n * sizeof(float));
         CheckWeights(spec, weights.data(), static_cast<int64_t>(n));
         model->state = model->trainer->InitialState(weights.data(), numerics_class_);
         model->has_state = true;
@@ -408,15 +427,14 @@ void Group::Pack(Traveller* model) const {
   head.events = model->events;
   head.hop = model->hop;
   head.has_state = model->has_state;
-  std::vector<uint8_t> image;
+  std::optional<StateWriter> image;
   if (model->has_state) {
-    image = WriteState(StateLayoutOf(model->trainer->network().spec()), model->state);
-    model->state = ModelState();  // or there would be three of them
+    image.emplace(StateLayoutOf(model->trainer->network().spec()), model->state);
   }
   head.visits = model->visits;
   ByteWriter measured;
   PutEnvelopeHead(head, &measured);
-  const size_t size = measured.size() + image.size() + kEnvelopeSeal;
+  const size_t size = measured.size() + (image ? image->size() : 0) + kEnvelopeSeal;
   if (!model->visits.empty() && model->visits.back().hop == model->hop) {
     // Beside the envelope, events and visits go out for the coordinator, in about as many bytes.
     model->visits.back().bytes_written = static_cast<int64_t>(size + measured.size());
@@ -425,9 +443,10 @@ void Group::Pack(Traveller* model) const {
   ByteWriter out;
   out.Reserve(size);
   PutEnvelopeHead(head, &out);
-  out.PutBytes(image.data(), image.size());
-  SealEnvelope(&out);
   model->out = out.Take();
+  if (image) Append(&*image, &model->out);
+  model->state = ModelState();
+  SealEnvelope(&model->out);
 }
 
 void Group::MakeResult(Traveller* model) const {
@@ -439,12 +458,14 @@ void Group::MakeResult(Traveller* model) const {
   }
   result.status = ModelStatus::kDone;
   const ModelSpec& spec = model->trainer->network().spec();
-  model->weights.resize(static_cast<size_t>(spec.parameters));
+  model->weights = AlignedArray<float>(static_cast<size_t>(spec.parameters));
   ExportWeights(spec, model->trainer->DeliveredWeights(model->state, nullptr).data(),
                 model->weights.data());
   result.stopping = StoppingOf(*model->trainer, model->state);
-  model->out = WriteState(StateLayoutOf(spec), model->state);
-  result.digest = VerifyState(model->out.data(), model->out.size()).Hex();
+  StateWriter writer(StateLayoutOf(spec), model->state);
+  model->out.clear();
+  Append(&writer, &model->out);
+  result.digest = writer.digest().Hex();
   result.n_weights = static_cast<int64_t>(model->weights.size());
   result.state_size = model->out.size();
   model->state = ModelState();
@@ -476,7 +497,7 @@ bool Group::NextPart(GroupPart* part) {
     Traveller& model = *out_;
     const auto n_parts =
         static_cast<int32_t>(std::max<size_t>((model.out.size() + kPartBytes - 1) / kPartBytes, 1));
-    if (out_part_ > n_parts || (out_part_ == n_parts && model.weights.empty())) {
+    if (out_part_ > n_parts || (out_part_ == n_parts && model.weights.size() == 0)) {
       const std::unique_ptr<Traveller> gone = std::move(out_);
       const std::lock_guard<std::mutex> lock(mutex_);
       LeaveRoomLocked(gone->memory);

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/failure.h"
 #include "engine/group_traveller.h"
@@ -106,6 +107,7 @@ void Group::DoTogether(const std::vector<Task>& tasks) {
     if (tasks.front().kind == Task::kTrain) TrainTogether(tasks);
     if (tasks.front().kind == Task::kEvaluate) EvaluateTogether(tasks);
   } catch (...) {
+    if (cancel_.load()) return;  // nobody goes on with them
     const Problem problem = DescribeException();
     for (const Task& task : tasks) {
       if (task.model->status != ModelStatus::kFailed) Fail(task.model, problem);
@@ -133,6 +135,7 @@ void Group::TrainTogether(const std::vector<Task>& tasks) {
   }
   if (visits.empty()) return;
   device_->Do(train_, valid_.get(), [&](DeviceWorker* worker) {
+    const CancelScope cancels(cancel_);
     for (Traveller* model : models) {
       // What the device may still have is of an earlier hop.
       if (!model->on_device) worker->Forget(model->key);

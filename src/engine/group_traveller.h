@@ -46,7 +46,7 @@ struct Group::Traveller {
 
   int32_t next_key = 0;
   std::vector<uint8_t> out;
-  std::vector<float> weights;
+  AlignedArray<float> weights;
   TrainingResult result;
 };
 

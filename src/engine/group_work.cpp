@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/events.h"
 #include "engine/failure.h"
@@ -110,6 +111,7 @@ void Group::Cancel() {
 }
 
 void Group::Work() {
+  const CancelScope cancels(cancel_);
   std::unique_lock<std::mutex> lock(mutex_);
   while (!cancel_.load() && unpacked_ > 0) {
     try {
@@ -154,6 +156,8 @@ void Group::Work() {
       }
       PinLocked(task, false);
       RequestLoadLocked();
+    } catch (const Cancelled&) {
+      if (!lock.owns_lock()) lock.lock();
     } catch (...) {
       const Problem problem = DescribeException();
       if (!lock.owns_lock()) lock.lock();
@@ -255,6 +259,8 @@ void Group::Do(const Task& task) const {
   try {
     if (task.kind == Task::kTrain) Train(model, task.partitions.front().second);
     if (task.kind == Task::kEvaluate) Evaluate(model, task.partitions);
+  } catch (const Cancelled&) {
+    throw;  // the model has not failed, and is not needed any more
   } catch (...) {
     Fail(model, DescribeException());
   }

@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/configuration.h"
 #include "engine/failure.h"
@@ -60,6 +61,8 @@ void Run::AddConfig(const ConfigSource& config) {
     if (e.code() == ErrorCode::kCorrupt || e.code() == ErrorCode::kNotReady) throw;
     model->status = ModelStatus::kFailed;
     model->failure = e.problem();
+  } catch (const Cancelled&) {
+    throw;
   } catch (...) {
     model->status = ModelStatus::kFailed;
     model->failure = DescribeException();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/device_choice.h"
 #include "engine/failure.h"
@@ -59,6 +60,7 @@ void Run::AssignDevicesLocked() {
 }
 
 void Run::DeviceWork(int device) {
+  const CancelScope cancels(cancel_);
   std::unique_ptr<DeviceWorker> worker;
   Problem problem;
   try {
@@ -179,6 +181,8 @@ void Run::TrainTogether(const std::vector<Task>& tasks, DeviceWorker* worker) {
       if (visits[i].end == VisitEnd::kDone)
         outcomes[i].snapshot = SnapshotAfterVisit(*tasks[i].model, tasks[i].model->course);
     }
+  } catch (const Cancelled&) {
+    for (VisitOutcome& outcome : outcomes) outcome.end = VisitEnd::kCancelled;
   } catch (...) {
     const Problem problem = DescribeException();
     for (VisitOutcome& outcome : outcomes) {
@@ -206,6 +210,8 @@ void Run::EvaluateTogether(const std::vector<Task>& tasks, DeviceWorker* worker)
     for (const Task& task : tasks) weights.push_back(task.pass->snapshot->weights.data());
     done = worker->Evaluate(*tasks[0].model->trainer, weights, tasks[0].pass->split == kValidSplit,
                             cancel_, &sums);
+  } catch (const Cancelled&) {
+    done = false;
   } catch (...) {
     failed = true;
     problem = DescribeException();

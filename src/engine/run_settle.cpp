@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/configuration.h"
 #include "engine/failure.h"
@@ -18,6 +19,8 @@ void Run::Settle(Model* model, Books* books) {
   try {
     while (model->status == ModelStatus::kTraining && SettleOne(model, books)) {
     }
+  } catch (const Cancelled&) {
+    if (!books->owns_lock()) books->lock();  // nobody goes on with it
   } catch (...) {
     if (books->owns_lock()) throw;
     Problem problem = DescribeException();

@@ -4,6 +4,7 @@
 #include <limits>
 #include <new>
 
+#include "base/cancel.h"
 #include "base/clock.h"
 #include "engine/configuration.h"
 #include "engine/failure.h"
@@ -32,6 +33,7 @@ int Together(double work, int most) {
 const Dataset& Run::DataOf(int split) const { return split == kValidSplit ? *valid_ : train_; }
 
 void Run::Work(int worker) {
+  const CancelScope cancels(cancel_);
   std::unique_lock<std::mutex> lock(mutex_);
   double free_since = MonotonicSeconds();
   try {
@@ -302,6 +304,9 @@ void Run::TrainTask(const Task& task) {
       if (outcome.end == VisitEnd::kDone) outcome.snapshot = SnapshotAfterVisit(*model, course);
       outcome.laps.Add(watch.Lap());
     }
+  } catch (const Cancelled&) {
+    outcome.end = VisitEnd::kCancelled;
+    outcome.laps.Add(watch.Lap());
   } catch (...) {
     outcome.failed = true;
     outcome.problem = DescribeException();
@@ -430,6 +435,9 @@ void Run::EvaluateTask(const Task& task) {
                                      &sums[static_cast<size_t>(i)], pass.snapshot->frozen);
       laps.Add(watch.Lap());
     }
+  } catch (const Cancelled&) {
+    end = VisitEnd::kCancelled;
+    laps.Add(watch.Lap());
   } catch (...) {
     failed = true;
     problem = DescribeException();

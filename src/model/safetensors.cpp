@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/bf16.h"
+#include "base/pieces.h"
 #include "base/product.h"
 #include "base/unique_names.h"
 #include "model/json_text.h"
@@ -244,7 +245,11 @@ void ReadSafetensors(const ModelSpec& spec, std::string_view bytes, float* keras
                       tensor.dtype.substr(0, 40) + ", which is not supported",
                   "", "Weights are F32, F64, F16 or BF16.");
     }
-    Convert(tensor.dtype, data.data() + tensor.begin, weight.size(), to);
+    const char* from = data.data() + tensor.begin;
+    InPieces(static_cast<size_t>(weight.size()), sizeof(float), [&](size_t first, size_t count) {
+      Convert(tensor.dtype, from + first * SizeOf(tensor.dtype), static_cast<int64_t>(count),
+              to + first);
+    });
     to += weight.size();
   }
   CheckWeights(spec, keras, spec.parameters);

@@ -1,8 +1,7 @@
 #include "model/storage.h"
 
-#include <cstring>
-
 #include "base/finite.h"
+#include "base/pieces.h"
 #include "model/spec.h"
 
 namespace hopper {
@@ -11,9 +10,22 @@ namespace {
 
 // out[c][r] = in[r][c]
 void Transpose(const float* in, int64_t rows, int64_t columns, float* out) {
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; ++c) out[c * rows + r] = in[r * columns + c];
-  }
+  const auto width = static_cast<size_t>(columns) * sizeof(float);
+  InPieces(static_cast<size_t>(rows), width, [&](size_t first, size_t count) {
+    const auto begin = static_cast<int64_t>(first);
+    for (int64_t r = begin; r < begin + static_cast<int64_t>(count); ++r) {
+      for (int64_t c = 0; c < columns; ++c) out[c * rows + r] = in[r * columns + c];
+    }
+  });
+}
+
+bool AllFinite(const float* values, int64_t n) {
+  bool finite = true;
+  InPieces(static_cast<size_t>(n), sizeof(float), [&](size_t first, size_t count) {
+    const auto some = static_cast<int64_t>(count);
+    finite = finite && FirstNotFinite(values + first, some) == some;
+  });
+  return finite;
 }
 
 // 1199882 as "1,199,882".
@@ -64,7 +76,7 @@ void StoreWeight(const WeightSpec& weight, const float* keras, float* stored) {
     const int64_t out = weight.shape.back();
     return Transpose(keras, weight.size() / out, out, stored);
   }
-  std::memcpy(stored, keras, sizeof(float) * static_cast<size_t>(weight.size()));
+  CopyInPieces(stored, keras, sizeof(float) * static_cast<size_t>(weight.size()));
 }
 
 void LoadWeight(const WeightSpec& weight, const float* stored, float* keras) {
@@ -72,11 +84,11 @@ void LoadWeight(const WeightSpec& weight, const float* stored, float* keras) {
     const int64_t out = weight.shape.back();
     return Transpose(stored, out, weight.size() / out, keras);
   }
-  std::memcpy(keras, stored, sizeof(float) * static_cast<size_t>(weight.size()));
+  CopyInPieces(keras, stored, sizeof(float) * static_cast<size_t>(weight.size()));
 }
 
 void ImportWeights(const ModelSpec& spec, const float* keras, float* flat) {
-  std::memset(flat, 0, sizeof(float) * static_cast<size_t>(spec.flat_size));
+  ZeroInPieces(flat, sizeof(float) * static_cast<size_t>(spec.flat_size));
   for (const WeightSpec& weight : spec.weights) {
     StoreWeight(weight, keras, flat + weight.offset);
     keras += weight.size();
@@ -114,7 +126,7 @@ void CheckWeights(const ModelSpec& spec, const float* keras, int64_t n) {
   CheckWeightCount(spec, n);
   if (keras == nullptr) return;
   for (const WeightSpec& weight : spec.weights) {
-    if (FirstNotFinite(keras, weight.size()) < weight.size()) {
+    if (!AllFinite(keras, weight.size())) {
       throw Error(ErrorCode::kInvalidParameter,
                   "weight \"" + weight.name + "\" holds values that are not finite", "",
                   "Load weights without NaN and infinity.");

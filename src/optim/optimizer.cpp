@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/bf16.h"
+#include "base/pieces.h"
 #include "optim/learning_rate.h"
 #include "optim/table.h"
 
@@ -311,7 +312,8 @@ void UseAverages(const OptimizerParams& optimizer, int64_t step,
   if (!optimizer.use_ema || step == 0) return;
   const float* averages = slots + KernelAt(KernelPlace(optimizer)).slots * slot_size;
   for (const TrainableSpan& span : spans) {
-    std::copy_n(averages + span.slot_offset, span.size, params + span.offset);
+    CopyInPieces(params + span.offset, averages + span.slot_offset,
+                 static_cast<size_t>(span.size) * sizeof(float));
   }
 }
 

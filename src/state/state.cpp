@@ -21,6 +21,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/pieces.h"
 
 namespace hopper {
 
@@ -38,7 +39,9 @@ constexpr const char* kWhat = "stored model state";
               "Train the model again, or restore the table that holds it from a backup.");
 }
 
-Digest Checksum(const uint8_t* image, size_t size) { return Hash(image, size, kChecksumSeed); }
+Digest Checksum(const uint8_t* image, size_t size) {
+  return HashInPieces(image, size, kChecksumSeed);
+}
 
 // No optimizer has so many; a loop over them ends soon.
 constexpr int32_t kMostSlots = 64;
@@ -123,7 +126,8 @@ size_t VerifiedSize(const uint8_t* image, size_t size) {
 
 void GetFloats(const StateLayout& layout, ByteReader* in, float* flat) {
   for (const auto& weight : layout.weights) {
-    in->GetBytes(flat + weight.offset, static_cast<size_t>(weight.size) * sizeof(float));
+    const size_t bytes = static_cast<size_t>(weight.size) * sizeof(float);
+    CopyInPieces(flat + weight.offset, in->View(bytes), bytes);
   }
 }
 
@@ -186,7 +190,7 @@ MonitorState MonitorState::Clone() const {
   copy.best_iteration = best_iteration;
   copy.wait = wait;
   copy.stopped_by = stopped_by;
-  copy.best_weights = best_weights.Clone();
+  copy.best_weights = CloneInPieces(best_weights);
   copy.plateau_rule = plateau_rule;
   copy.plateau_has_best = plateau_has_best;
   copy.plateau_best = plateau_best;
@@ -206,8 +210,8 @@ ModelState ModelState::Clone() const {
   copy.iteration = iteration;
   copy.step = step;
   copy.examples = examples;
-  copy.params = params.Clone();
-  copy.slots = slots.Clone();
+  copy.params = CloneInPieces(params);
+  copy.slots = CloneInPieces(slots);
   copy.monitor = monitor.Clone();
   copy.frozen = frozen;
   return copy;
@@ -280,22 +284,22 @@ size_t StateWriter::Read(uint8_t* out, size_t n) {
     if (end && at_ == 0) end_ = checksum_.Finish();
     const Piece piece = end ? Piece{end_.bytes.data(), kDigestSize} : pieces_[next_];
     const size_t some = std::min(n - written, piece.size - at_);
-    if (some > 0) std::memcpy(out + written, static_cast<const uint8_t*>(piece.bytes) + at_, some);
-    if (!end) checksum_.Add(out + written, some);
+    CopyInPieces(out + written, static_cast<const uint8_t*>(piece.bytes) + at_, some);
+    if (!end) AddInPieces(out + written, some, &checksum_);
     written += some;
     at_ += some;
     if (at_ < piece.size) break;
     ++next_;
     at_ = 0;
   }
-  whole_.Add(out, written);
+  AddInPieces(out, written, &whole_);
   return written;
 }
 
 std::vector<uint8_t> WriteState(const StateLayout& layout, const ModelState& state) {
   StateWriter writer(layout, state);
-  std::vector<uint8_t> image(writer.size());
-  writer.Read(image.data(), image.size());
+  std::vector<uint8_t> image;
+  AppendInPieces(writer.size(), &image, [&](uint8_t* at, size_t n) { writer.Read(at, n); });
   return image;
 }
 
@@ -359,7 +363,7 @@ void StateReader::TryHead() {
                          static_cast<size_t>(weight.size) * sizeof(float)});
     }
   }
-  monitor_.resize(head.monitor);
+  AppendInPieces(head.monitor, &monitor_, [](uint8_t*, size_t) {});
   pieces_.push_back({monitor_.data(), monitor_.size()});
   Place(head_.data() + (head_.size() - reader.remaining()), reader.remaining());
   std::vector<uint8_t>().swap(head_);
@@ -370,8 +374,7 @@ void StateReader::Place(const uint8_t* bytes, size_t n) {
   while (n > 0 && next_ < pieces_.size()) {
     const Piece& piece = pieces_[next_];
     const size_t some = std::min(n, piece.size - at_);
-    if (some > 0 && piece.to != nullptr)
-      std::memcpy(static_cast<uint8_t*>(piece.to) + at_, bytes, some);
+    if (piece.to != nullptr) CopyInPieces(static_cast<uint8_t*>(piece.to) + at_, bytes, some);
     bytes += some;
     n -= some;
     at_ += some;
@@ -388,7 +391,7 @@ void StateReader::Add(const uint8_t* bytes, size_t n) {
   taken_ += n;
   end_.insert(end_.end(), bytes + of_body, bytes + n);
   if (of_body == 0) return;
-  checksum_.Add(bytes, of_body);
+  AddInPieces(bytes, of_body, &checksum_);
   size_t at = 0;
   while (at < of_body && !failed_ && !has_head_) {
     constexpr size_t kAtOnce = size_t{64} << 10;
@@ -425,7 +428,7 @@ ModelState ReadState(const StateLayout& layout, const uint8_t* image, size_t siz
 Digest VerifyState(const uint8_t* image, size_t size) {
   ByteReader reader(image, VerifiedSize(image, size), kWhat);
   ReadHead(&reader);
-  return Hash(image, size);
+  return HashInPieces(image, size);
 }
 
 }  // namespace hopper

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/pieces.h"
 #include "train/forward.h"
 #include "train/plan_memory.h"
 #include "train/trainer.h"
@@ -53,7 +54,8 @@ Digest Trainer::FrozenDigest(const float* flat) const {
   for (const Node& node : prefix.nodes) {
     for (const int index : prefix.layer_weights[static_cast<size_t>(node.layer)]) {
       const WeightSpec& weight = prefix.weights[static_cast<size_t>(index)];
-      hasher.Add(flat + weight.offset, static_cast<size_t>(weight.size()) * sizeof(float));
+      AddInPieces(flat + weight.offset, static_cast<size_t>(weight.size()) * sizeof(float),
+                  &hasher);
     }
   }
   return hasher.Finish();

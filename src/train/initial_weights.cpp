@@ -1,6 +1,6 @@
 #include "train/initial_weights.h"
 
-#include <cstring>
+#include "base/pieces.h"
 
 namespace hopper {
 
@@ -45,7 +45,7 @@ bool InitialWeights::Get(const ModelSpec& spec, uint64_t seed, const std::atomic
   }
   if (job == nullptr) {
     made_.fetch_add(1, std::memory_order_relaxed);
-    std::memset(flat, 0, sizeof(float) * static_cast<size_t>(spec.flat_size));
+    ZeroInPieces(flat, sizeof(float) * static_cast<size_t>(spec.flat_size));
     const WeightInitializer initializer(spec, seed);
     for (int64_t i = 0; i < initializer.pieces(); ++i) {
       if (cancel.load(std::memory_order_relaxed) || !initializer.Fill(i, cancel, flat)) {
@@ -55,7 +55,7 @@ bool InitialWeights::Get(const ModelSpec& spec, uint64_t seed, const std::atomic
     return true;
   }
   if (!Help(job.get(), cancel)) return false;
-  std::memcpy(flat, job->weights.data(), sizeof(float) * static_cast<size_t>(spec.flat_size));
+  CopyInPieces(flat, job->weights.data(), sizeof(float) * static_cast<size_t>(spec.flat_size));
   return true;
 }
 

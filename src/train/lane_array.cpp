@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/pieces.h"
 #include "loss/loss.h"
 #include "metrics/lane_metrics.h"
 #include "train/sums.h"
@@ -187,11 +188,12 @@ void LaneArray::Save(const std::vector<ModelState*>& states) const {
   device_->Synchronize();
   for (int64_t lane = 0; lane < count; ++lane) {
     ModelState& state = *states[static_cast<size_t>(lane)];
-    std::memcpy(state.params.data(), params.const_data_ptr<float>() + lane * params.size(1),
-                state.params.size() * sizeof(float));
+    CopyInPieces(state.params.data(), params.const_data_ptr<float>() + lane * params.size(1),
+                 state.params.size() * sizeof(float));
     if (state.slots.size() == 0) continue;
-    std::memcpy(state.slots.data(), slots.const_data_ptr<float>() + lane * n_slots_ * slots.size(2),
-                state.slots.size() * sizeof(float));
+    CopyInPieces(state.slots.data(),
+                 slots.const_data_ptr<float>() + lane * n_slots_ * slots.size(2),
+                 state.slots.size() * sizeof(float));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/pieces.h"
 #include "optim/optimizer_type.h"
 #include "params/value.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 AlignedArray<float> CopyOf(const float* values, size_t n) {
   AlignedArray<float> copy(n);
-  std::copy_n(values, n, copy.data());
+  CopyInPieces(copy.data(), values, n * sizeof(float));
   return copy;
 }
 

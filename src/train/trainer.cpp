@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/pieces.h"
 #include "loss/objective.h"
 #include "metrics/accumulate.h"
 #include "model/network/weight_strides.h"
@@ -188,7 +189,7 @@ ModelState Trainer::EmptyState(const std::string& numerics_class) const {
 }
 
 AlignedArray<float> Trainer::KeptWeights(const ModelState& state) const {
-  AlignedArray<float> weights = state.params.Clone();
+  AlignedArray<float> weights = CloneInPieces(state.params);
   UseAverages(compile_.optimizer, state.step, spans_, state.slots.data(),
               network_->spec().slot_size, weights.data());
   return weights;
@@ -202,7 +203,7 @@ int64_t Trainer::DeliveredIteration(const ModelState& state) const {
 AlignedArray<float> Trainer::DeliveredWeights(const ModelState& state, int64_t* iteration) const {
   const bool best = stopping_.restores() && state.monitor.best_weights.size() != 0;
   if (iteration != nullptr) *iteration = DeliveredIteration(state);
-  return best ? state.monitor.best_weights.Clone() : KeptWeights(state);
+  return best ? CloneInPieces(state.monitor.best_weights) : KeptWeights(state);
 }
 
 AlignedArray<float> Trainer::TakeWeights(ModelState* state) const {

@@ -238,6 +238,27 @@ def test_rounds_call_tables_in_the_making_by_the_names_that_they_will_have(conne
     assert ('no configuration of "rounds" finished',) in query(connection, "SELECT error FROM rounds_rungs")
 
 
+def test_rounds_need_no_rights_that_a_search_does_not_need(connection, networks):
+    """They train as fit_multiple_model() does, and do not call it: it may be kept from the role meanwhile."""
+    query(connection, "DROP ROLE IF EXISTS hopper_searcher")
+    query(connection, "CREATE ROLE hopper_searcher")
+    query(connection, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO hopper_searcher")
+    query(connection, "GRANT CREATE ON SCHEMA public TO hopper_searcher")
+    query(connection, "REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA hopper FROM PUBLIC")
+    query(connection, "GRANT EXECUTE ON FUNCTION hopper.automl TO hopper_searcher")
+    try:
+        query(connection, "SET client_min_messages = notice")
+        del connection.notices[:]
+        query(connection, "SET ROLE hopper_searcher")
+        wide(connection, "kept_from", "8.9MB", "3, 2", ", parallel => 1")
+        assert any("round 1," in line for line in connection.notices)
+    finally:
+        query(connection, "RESET ROLE")
+        query(connection, "SET client_min_messages = warning")
+        query(connection, "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA hopper TO PUBLIC")
+        query(connection, "DROP OWNED BY hopper_searcher; DROP ROLE hopper_searcher")
+
+
 TOWER = """{"class_name": "Sequential", "config": {"layers": [
     {"class_name": "Flatten", "config": {}},
     {"class_name": "Dense", "config": {"units": {"hopper": "units"}, "activation": "relu"}},

@@ -66,10 +66,10 @@ EnvelopeHead Head(FuzzInput* in) {
 }
 
 std::vector<uint8_t> Sealed(const void* bytes, size_t size) {
-  ByteWriter out;
-  out.PutBytes(bytes, size);
-  SealEnvelope(&out);
-  return out.Take();
+  const auto* first = static_cast<const uint8_t*>(bytes);
+  std::vector<uint8_t> sealed(first, first + size);
+  SealEnvelope(&sealed);
+  return sealed;
 }
 
 void Read(const std::vector<uint8_t>& bytes) {

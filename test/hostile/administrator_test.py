@@ -121,3 +121,19 @@ def test_the_extension_is_kept_from_others(administrator, right, more):
     finally:
         query(administrator, f"GRANT {right} TO PUBLIC")
         query(administrator, "SELECT hopper.drop_model('w.kept')")
+
+
+@pytest.mark.parametrize("more", ["", ", replace => true"])
+def test_the_extensions_schema_gets_another_name(administrator, more):
+    """Nothing of the extension is found by that name once the training has begun."""
+    if more:
+        Training("renamed").end()
+    training = Training("renamed", more)
+    training.began()
+    query(administrator, "ALTER SCHEMA hopper RENAME TO x")
+    try:
+        training.end()
+        assert value(administrator, "SELECT count(*) > 0 FROM x.run_timeline('w.renamed')")
+    finally:
+        query(administrator, "ALTER SCHEMA x RENAME TO hopper")
+        query(administrator, "SELECT hopper.drop_model('w.renamed')")

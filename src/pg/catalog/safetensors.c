@@ -78,7 +78,7 @@ hopper_sql_to_safetensors(PG_FUNCTION_ARGS)
 	at = VARDATA(file);
 	memcpy(at, &length, sizeof(length));
 	memcpy(at + sizeof(length), header, length);
-	memcpy(at + sizeof(length) + length, floats, n_floats * sizeof(float));
+	hopper_copy(at + sizeof(length) + length, floats, n_floats * sizeof(float));
 	PG_RETURN_BYTEA_P(file);
 }
 

@@ -58,10 +58,12 @@ read_journal(Oid output, hopper_measured_run *run)
 					  " r.seconds_reading + coalesce(sum(v.seconds_read), 0),"
 					  " r.seconds_hop, coalesce(sum(v.seconds_train), 0),"
 					  " coalesce(sum(v.seconds_evaluate), 0), r.idle_share"
-					  " FROM hopper.journal_runs r LEFT JOIN hopper.journal_visits v"
+					  " FROM %s r LEFT JOIN %s v"
 					  " ON v.run = r.run WHERE r.output = %u GROUP BY r.run, r.workers,"
 					  " r.threads_per_model, r.seconds, r.seconds_reading, r.seconds_hop,"
-					  " r.idle_share ORDER BY r.run DESC LIMIT 1", output) == 1)
+					  " r.idle_share ORDER BY r.run DESC LIMIT 1",
+					  hopper_journal_table("journal_runs"), hopper_journal_table("journal_visits"),
+					  output) == 1)
 	{
 		run->known = true;
 		run->workers = hopper_key_cell(NULL, 0, 1);

@@ -385,6 +385,6 @@ hopper_bytes_datum(const void *bytes, size_t size)
 	bytea	   *value = palloc(VARHDRSZ + size);
 
 	SET_VARSIZE(value, VARHDRSZ + size);
-	memcpy(VARDATA(value), bytes, size);
+	hopper_copy(VARDATA(value), bytes, size);
 	return PointerGetDatum(value);
 }

@@ -40,7 +40,7 @@ make_file(const hopper_export *from)
 		memcpy(at, cells[0], bytes);
 		at += bytes;
 		if (floats > 0)
-			memcpy(at, from->weights + first, floats);
+			hopper_copy(at, from->weights + first, floats);
 		at += floats;
 	}
 	hopper_guard_release(guard);

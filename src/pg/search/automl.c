@@ -16,6 +16,8 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
+#include "pg/codec/placement.h"
+#include "pg/server/devices.h"
 #include "pg/server/words.h"
 #include "pg/train/options.h"
 
@@ -26,7 +28,8 @@ PG_FUNCTION_INFO_V1(hopper_sql_automl);
 typedef struct training_round
 {
 	const hopper_automl *search;
-	const char *keys;			/* "{1,4}" */
+	int32	   *keys;
+	int			n_keys;
 	int64		iterations;
 } training_round;
 
@@ -62,23 +65,54 @@ copy_parent(const hopper_automl *run, int32 mst_key, int32 parent)
 	}
 }
 
+void
+hopper_search_request(const hopper_automl *run, hopper_fit *fit, int64 iterations)
+{
+	hopper_run_options *options = &fit->options;
+	hopper_run_record *record = &fit->record;
+
+	fit->source = run->packed;
+	fit->output = run->output;
+	fit->shown = run->final_output.shown;
+	fit->models = run->models;
+	fit->selection = run->selection;
+	fit->has_selection = true;
+	fit->has_validation = run->validation != NULL;
+	if (fit->has_validation)
+		fit->validation = hopper_parse_name(cstring_to_text(run->validation), "validation_table");
+	fit->threads_given = run->threads_given;
+	hopper_default_options(options);
+	options->num_iterations = (int32) iterations;
+	options->metrics_compute_frequency = run->frequency;
+	options->seed = run->options.seed;
+	hopper_take_resources(options, run->threads_given, run->threads);
+	record->source_table = run->packed.quoted;
+	record->validation_table = run->validation;
+	record->model_arch_table = run->models.quoted;
+	record->model_selection_table = run->selection.quoted;
+	record->num_iterations = options->num_iterations;
+	record->frequency = options->metrics_compute_frequency;
+	record->name = run->name;
+	record->description = run->description;
+	record->rank_by = run->rank_by;
+}
+
 static void
 train(void *state)
 {
 	const training_round *round = state;
 	const hopper_automl *run = round->search;
+	hopper_fit	fit = {.caller = CurrentMemoryContext,.function = "fit"};
 	int			level = NewGUCNestLevel();
 
 	/* A round says one line, below. */
 	hopper_set_for_now("client_min_messages", "warning");
-	hopper_exec("SELECT hopper.fit_multiple_model(packed_table := %s, model_table := %s,"
-				" model_selection_table := %s, num_iterations := " INT64_FORMAT
-				", validation_table := %s, warm_start := %s, mst_keys := %s%s)",
-				hopper_literal(run->packed.quoted), hopper_literal(run->output.quoted),
-				hopper_literal(run->selection.quoted), round->iterations,
-				hopper_literal(run->validation), has_models(run) ? "true" : "false",
-				hopper_literal(round->keys),
-				run->settings);
+	hopper_search_request(run, &fit, round->iterations);
+	hopper_check_precision(fit.options.precision, run->use_gpus);
+	hopper_choose_gpus(run->use_gpus, NULL, 0, true, &fit.options);
+	hopper_require_segments();
+	fit.warm_start = fit.record.warm_start = has_models(run);
+	hopper_fit_selected(&fit, round->keys, round->n_keys);
 	AtEOXact_GUC(true, level);
 }
 
@@ -136,20 +170,13 @@ iterations_of(const hopper_search_assignment *work)
 static void
 run_group(hopper_automl *run, const hopper_search_assignment *work, int n, int64 iterations)
 {
-	StringInfoData keys;
 	training_round round = {.search = run, .iterations = iterations};
 	ErrorData  *error;
-	int			in_group = 0;
 
-	initStringInfo(&keys);
+	round.keys = palloc(n * sizeof(int32));
 	for (int i = 0; i < n; i++)
-	{
-		if (iterations_of(&work[i]) != iterations)
-			continue;
-		appendStringInfo(&keys, "%s%d", in_group++ ? "," : "{", hopper_key_of_trial(work[i].trial));
-	}
-	appendStringInfoChar(&keys, '}');
-	round.keys = keys.data;
+		if (iterations_of(&work[i]) == iterations)
+			round.keys[round.n_keys++] = hopper_key_of_trial(work[i].trial);
 	error = hopper_attempt(train, &round);
 	/* Where every one failed there is no run, but the search goes on. */
 	if (error && error->sqlerrcode != ERRCODE_DATA_EXCEPTION)
@@ -162,7 +189,8 @@ run_group(hopper_automl *run, const hopper_search_assignment *work, int n, int64
 	for (int i = 0; i < n; i++)
 		if (iterations_of(&work[i]) == iterations)
 			hopper_search_tell(run, work[i].trial, error ? error->message : NULL);
-	tell_round(run, in_group, iterations);
+	tell_round(run, round.n_keys, iterations);
+	pfree(round.keys);
 }
 
 static int
@@ -325,12 +353,10 @@ ranked_by(const hopper_automl *run)
 	return "loss";
 }
 
-/* What fit_multiple_model() gets as it is. */
-static char *
-settings(FunctionCallInfo fcinfo, hopper_automl *run)
+/* What trainings get as it is. */
+static void
+take_settings(FunctionCallInfo fcinfo, hopper_automl *run)
 {
-	StringInfoData text;
-
 	run->use_gpus = !PG_ARGISNULL(10) && PG_GETARG_BOOL(10);
 	run->frequency = hopper_positive_argument(fcinfo, 12, "metrics_compute_frequency", 1);
 	run->name = hopper_string_argument(fcinfo, 13);
@@ -338,20 +364,6 @@ settings(FunctionCallInfo fcinfo, hopper_automl *run)
 	run->rank_by = ranked_by(run);
 	run->threads_given = !PG_ARGISNULL(23);
 	run->threads = run->threads_given ? PG_GETARG_INT32(23) : 0;
-	initStringInfo(&text);
-	appendStringInfo(&text, ", use_gpus := %s", PG_ARGISNULL(10) || !PG_GETARG_BOOL(10)
-					 ? "false" : "true");
-	if (!PG_ARGISNULL(12))
-		appendStringInfo(&text, ", metrics_compute_frequency := %d", PG_GETARG_INT32(12));
-	appendStringInfo(&text, ", name := %s, description := %s",
-					 hopper_literal(hopper_string_argument(fcinfo, 13)),
-					 hopper_literal(hopper_string_argument(fcinfo, 14)));
-	if (!PG_ARGISNULL(9))
-		appendStringInfo(&text, ", seed := " INT64_FORMAT, PG_GETARG_INT64(9));
-	appendStringInfo(&text, ", rank_by := %s", hopper_literal(run->rank_by));
-	if (!PG_ARGISNULL(23))
-		appendStringInfo(&text, ", threads := %d", PG_GETARG_INT32(23));
-	return text.data;
 }
 
 /*
@@ -407,7 +419,7 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	if (run.earlier)
 		hopper_require_other_table(&run.final_output, "model_table", run.earlier, "from_run");
 	guard = hopper_search_start(&run);
-	run.settings = settings(fcinfo, &run);
+	take_settings(fcinfo, &run);
 	hopper_search_require_possible(&run);
 	hopper_search_create_tables(&run, !PG_ARGISNULL(24) && PG_GETARG_BOOL(24));
 	run_search(&run);

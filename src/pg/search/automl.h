@@ -12,6 +12,7 @@
 
 #include "pg/codec/packed.h"
 #include "pg/server/complaints.h"
+#include "pg/train/fit.h"
 
 typedef struct hopper_automl
 {
@@ -38,7 +39,6 @@ typedef struct hopper_automl
 	char	  **measures;		/* names of objectives, then of constraints */
 	int			n_objectives;
 	int			n_measures;
-	char	   *settings;		/* further arguments of fit_multiple_model(), after a comma */
 	hopper_search *search;
 	/* of each trial: its model_id, and why it cannot be trained (or NULL) */
 	int			n_trials;		/* in the selection table, and those of earlier searches */
@@ -54,7 +54,7 @@ typedef struct hopper_automl
 	TimestampTz started;
 	bool		limited;		/* to hopper.max_configs, not to fewer */
 	bool		has_rungs;		/* that are told as they are decided */
-	/* what fit_multiple_model() is called with, as settings says it */
+	/* what its trainings are told */
 	bool		use_gpus;
 	int			frequency;
 	const char *name;
@@ -71,6 +71,9 @@ typedef struct hopper_automl
  * the *n assignments that can be trained. False: it wants nothing at the moment.
  */
 extern bool hopper_search_ask(hopper_automl *run, hopper_search_assignment *work, int *n);
+
+/* Fills in what a training of some of its trials is told, all but the configurations. */
+extern void hopper_search_request(const hopper_automl *run, hopper_fit *fit, int64 iterations);
 
 /* --- what is asked for (search/arguments.c) --- */
 

@@ -256,35 +256,9 @@ set_up(search_pool *pool, const hopper_search_assignment *work, int n)
 {
 	hopper_automl *run = pool->run;
 	hopper_fit *fit = &pool->fit;
-	hopper_run_options *options = &fit->options;
-	hopper_run_record *record = &fit->record;
 
 	fit->function = "automl";
-	fit->source = run->packed;
-	fit->output = run->output;
-	fit->shown = run->final_output.shown;
-	fit->models = run->models;
-	fit->selection = run->selection;
-	fit->has_selection = true;
-	fit->has_validation = run->validation != NULL;
-	if (fit->has_validation)
-		fit->validation = hopper_parse_name(cstring_to_text(run->validation),
-											"validation_table");
-	fit->threads_given = run->threads_given;
-	hopper_default_options(options);
-	options->metrics_compute_frequency = run->frequency;
-	options->seed = run->options.seed;
-	hopper_take_resources(options, run->threads_given, run->threads);
-	record->source_table = run->packed.quoted;
-	record->validation_table = run->validation;
-	record->model_arch_table = run->models.quoted;
-	record->model_selection_table = run->selection.quoted;
-	record->num_iterations = options->num_iterations;
-	record->frequency = options->metrics_compute_frequency;
-	record->name = run->name;
-	record->description = run->description;
-	record->rank_by = run->rank_by;
-
+	hopper_search_request(run, fit, 1);
 	fit->configs = palloc(n * sizeof(hopper_config));
 	for (int i = 0; i < n; i++)
 		fit->configs[fit->n_configs++] = pool->configs[work[i].trial];

@@ -144,6 +144,7 @@ hopper_torch(void)
 		require_version(library, api,
 						api != NULL && api->version == HOPPER_API_VERSION &&
 						api->size == (int32_t) sizeof(hopper_torch_api));
+		api->ask_for_cancel(statement_ends);
 		/* Both read configurations: what one of them has read the other has, too. */
 		if (hopper_core()->readings(&readings, NULL) == HOPPER_OK)
 			api->share_readings(&readings);

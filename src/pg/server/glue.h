@@ -131,6 +131,14 @@ extern double hopper_seconds_since(TimestampTz then);
  */
 extern void hopper_watch_client(void);
 
+/* --- long copies (server/copy.c) --- */
+
+/* memcpy() of weights and states, and to and from a temporary file: they look at interrupts. */
+extern void hopper_copy(void *to, const void *from, Size size);
+struct BufFile;
+extern void hopper_write_file(struct BufFile *file, const void *bytes, Size size);
+extern void hopper_read_file(struct BufFile *file, void *bytes, Size size);
+
 /* --- work that can be taken back (server/subtransaction.c) --- */
 
 typedef void (*hopper_work_fn) (void *state);

@@ -17,9 +17,9 @@ HOPPER_ANY_VERSION_FUNCTION(hopper_sql_check_schema);
 
 #define EXTENSION "model_hopper"
 
-/* The extension's version in this database, or NULL. */
+/* The extension's version in this database, or NULL, and its schema where it has one. */
 static char *
-installed_version(void)
+read_extension(Oid *schema)
 {
 	Relation	extensions = table_open(ExtensionRelationId, AccessShareLock);
 	ScanKeyData key;
@@ -27,6 +27,7 @@ installed_version(void)
 	HeapTuple	tuple;
 	char	   *version = NULL;
 
+	*schema = InvalidOid;
 	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
 				CStringGetDatum(EXTENSION));
 	scan = systable_beginscan(extensions, ExtensionNameIndexId, true, NULL, 1, &key);
@@ -39,6 +40,7 @@ installed_version(void)
 
 		if (!isnull)
 			version = TextDatumGetCString(value);
+		*schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
 	}
 	systable_endscan(scan);
 	table_close(extensions, AccessShareLock);
@@ -68,10 +70,11 @@ void
 hopper_require_same_version(void)
 {
 	char	   *installed;
+	Oid			schema;
 
 	if (creating_extension)
 		return;
-	installed = installed_version();
+	installed = read_extension(&schema);
 	/* Without an extension the functions are a superuser's own work. */
 	if (installed == NULL || strcmp(installed, HOPPER_VERSION) == 0)
 		return;
@@ -85,6 +88,15 @@ hopper_require_same_version(void)
 			 : errhint("Reconnect, so that the session loads the library anew; where that does "
 					   "not help, install version %s of " EXTENSION " on this server.",
 					   installed)));
+}
+
+Oid
+hopper_schema(void)
+{
+	Oid			schema;
+
+	(void) read_extension(&schema);
+	return OidIsValid(schema) ? schema : get_namespace_oid("hopper", false);
 }
 
 /*

@@ -15,6 +15,8 @@
  * while the extension itself is created or updated.
  */
 extern void hopper_require_same_version(void);
+/* The extension's schema, whatever it is called; without an extension the one called hopper. */
+extern Oid	hopper_schema(void);
 
 #define HOPPER_FUNCTION_INFO(function, check) \
 	extern PGDLLEXPORT Datum function(PG_FUNCTION_ARGS); \

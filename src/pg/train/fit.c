@@ -113,10 +113,19 @@ take_over(const hopper_fit *request, const hopper_outputs *outputs, const hopper
 	PopActiveSnapshot();
 }
 
-static Datum
-result_row(FunctionCallInfo fcinfo, const hopper_fit *request, const hopper_best *best,
-		   int trained, int failed, double seconds)
+/* What a training has come to. */
+typedef struct fit_outcome
 {
+	hopper_best best;
+	int			trained;
+	int			failed;
+	double		seconds;
+} fit_outcome;
+
+static Datum
+result_row(FunctionCallInfo fcinfo, const hopper_fit *request, const fit_outcome *outcome)
+{
+	const hopper_best *best = &outcome->best;
 	TupleDesc	descriptor;
 	Datum		values[7];
 	bool		nulls[7] = {false};
@@ -129,9 +138,9 @@ result_row(FunctionCallInfo fcinfo, const hopper_fit *request, const hopper_best
 	values[2] = best->metric ? CStringGetTextDatum(best->metric) : (Datum) 0;
 	values[3] = Float8GetDatum(best->value);
 	nulls[1] = nulls[2] = nulls[3] = best->metric == NULL;
-	values[4] = Int32GetDatum(trained);
-	values[5] = Int32GetDatum(failed);
-	values[6] = Float8GetDatum(hopper_round_seconds(seconds));
+	values[4] = Int32GetDatum(outcome->trained);
+	values[5] = Int32GetDatum(outcome->failed);
+	values[6] = Float8GetDatum(hopper_round_seconds(outcome->seconds));
 	return HeapTupleGetDatum(heap_form_tuple(descriptor, values, nulls));
 }
 
@@ -305,33 +314,31 @@ hopper_fit_end(hopper_fit *request)
 	AtEOXact_GUC(true, request->level);
 }
 
-static Datum
-fit(FunctionCallInfo fcinfo, hopper_fit *request)
+/* Ends SPI, too. */
+static fit_outcome
+fit(hopper_fit *request)
 {
 	hopper_training *training = &request->training;
-	hopper_best best;
-	int			trained;
-	int			failed;
-	double		seconds;
+	fit_outcome outcome;
 
 	hopper_fit_prepare(request);
 	hopper_train(training, &request->made, request->warm_start);
 	hopper_fit_finish(request);
 	hopper_progress_finished(training, request->record.best.mst_key,
 							 request->record.best.metric, request->record.best.value);
-	failed = training->n_failed;
-	trained = training->n_configs - failed;
-	seconds = training->info.seconds_wall;
+	outcome.failed = training->n_failed;
+	outcome.trained = training->n_configs - outcome.failed;
+	outcome.seconds = training->info.seconds_wall;
 	tell_thinned(training);
 
 	/* SPI's memory goes with SPI_finish. */
-	best = request->record.best;
-	if (best.metric)
-		best.metric = MemoryContextStrdup(request->caller, best.metric);
+	outcome.best = request->record.best;
+	if (outcome.best.metric)
+		outcome.best.metric = MemoryContextStrdup(request->caller, outcome.best.metric);
 	request->written = MemoryContextStrdup(request->caller, hopper_written_name(&request->output));
 	hopper_fit_end(request);
 	hopper_finish();
-	return result_row(fcinfo, request, &best, trained, failed, seconds);
+	return outcome;
 }
 
 typedef struct choice
@@ -390,6 +397,26 @@ choose_configs(hopper_fit *request, const int32 *keys, int n)
 	request->keeps_others = true;
 }
 
+/* The configurations of the selection table, or those of `keys`. */
+static void
+load_configs(hopper_fit *request, const int32 *keys, int n_keys)
+{
+	request->configs = hopper_load_configs(&request->selection, &request->n_configs);
+	if (keys)
+		choose_configs(request, keys, n_keys);
+	request->models = hopper_selection_models(&request->selection);
+	request->record.model_arch_table = request->models.quoted;
+	request->record.model_selection_table = request->selection.quoted;
+}
+
+void
+hopper_fit_selected(hopper_fit *request, const int32 *keys, int n_keys)
+{
+	hopper_connect();
+	load_configs(request, keys, n_keys);
+	(void) fit(request);
+}
+
 /*
  * fit_multiple_model(packed_table, model_table, model_selection_table, num_iterations,
  * use_gpus, validation_table, metrics_compute_frequency, warm_start, name, description,
@@ -402,6 +429,7 @@ Datum
 hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 {
 	hopper_fit request = {.caller = CurrentMemoryContext};
+	fit_outcome outcome;
 	int32	   *keys;
 	int			n_keys;
 
@@ -415,15 +443,11 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 	common_arguments(fcinfo, &request);
 	request.record.rank_by = string_argument(fcinfo, "rank_by");
 
-	request.configs = hopper_load_configs(&request.selection, &request.n_configs);
 	keys = hopper_integers_argument(fcinfo, hopper_argument(fcinfo, "mst_keys"), "mst_keys", 1,
 									PG_INT32_MAX, &n_keys);
-	if (keys)
-		choose_configs(&request, keys, n_keys);
-	request.models = hopper_selection_models(&request.selection);
-	request.record.model_arch_table = request.models.quoted;
-	request.record.model_selection_table = request.selection.quoted;
-	return fit(fcinfo, &request);
+	load_configs(&request, keys, n_keys);
+	outcome = fit(&request);
+	return result_row(fcinfo, &request, &outcome);
 }
 
 /*
@@ -438,6 +462,7 @@ Datum
 hopper_sql_fit(PG_FUNCTION_ARGS)
 {
 	hopper_fit request = {.caller = CurrentMemoryContext};
+	fit_outcome outcome;
 	hopper_config *config;
 	hopper_model model;
 	char	   *params;
@@ -467,5 +492,6 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	request.configs = config;
 	request.n_configs = 1;
 	request.record.model_arch_table = request.models.quoted;
-	return fit(fcinfo, &request);
+	outcome = fit(&request);
+	return result_row(fcinfo, &request, &outcome);
 }

@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/array.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "pg/train/run.h"
@@ -24,12 +25,19 @@
 
 PG_FUNCTION_INFO_V1(hopper_sql_run_timeline);
 
+const char *
+hopper_journal_table(const char *name)
+{
+	return psprintf("%s.%s", hopper_identifier(get_namespace_name(hopper_schema())),
+					hopper_identifier(name));
+}
+
 /* --- as the owner of the journal --- */
 
 static Oid
 journal_owner(void)
 {
-	Oid			relation = get_relname_relid(JOURNAL_RUNS, get_namespace_oid("hopper", false));
+	Oid			relation = get_relname_relid(JOURNAL_RUNS, hopper_schema());
 	Oid			owner = hopper_owner(relation);
 
 	if (!OidIsValid(owner))
@@ -65,7 +73,7 @@ hopper_journal_end(const hopper_journal_scope *scope)
 void
 hopper_journal_hold(void)
 {
-	Oid			schema = get_namespace_oid("hopper", false);
+	Oid			schema = hopper_schema();
 	static const char *const names[] = {JOURNAL_RUNS, JOURNAL_VISITS};
 	bool		told = false;
 
@@ -90,7 +98,8 @@ next_run(void)
 {
 	bool		isnull;
 
-	if (hopper_select_latest("SELECT pg_catalog.nextval('hopper.journal_run_seq')") != 1)
+	if (hopper_select_latest("SELECT pg_catalog.nextval(%s)",
+							 hopper_literal(hopper_journal_table("journal_run_seq"))) != 1)
 		elog(ERROR, "the journal gave no number");
 	return DatumGetInt64(hopper_value(0, 1, INT8OID, &isnull));
 }
@@ -131,11 +140,11 @@ write_run(const hopper_training *training, int64 run, Oid output, Oid role, Time
 	values[n++] = Float8GetDatum(info->seconds_busy);
 	values[n++] = Float8GetDatum(shares.idle);
 	values[n++] = Float8GetDatum(shares.hop);
-	execute("INSERT INTO hopper." JOURNAL_RUNS " (run, output, output_name, role, started, workers,"
-			" threads_per_model, partitions, validation_partitions, level, seconds,"
-			" seconds_reading, seconds_hop, seconds_busy, idle_share, hop_share)"
-			" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
-			n, types, values);
+	execute(psprintf("INSERT INTO %s (run, output, output_name, role, started, workers,"
+					 " threads_per_model, partitions, validation_partitions, level, seconds,"
+					 " seconds_reading, seconds_hop, seconds_busy, idle_share, hop_share)"
+					 " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
+					 " $16)", hopper_journal_table(JOURNAL_RUNS)), n, types, values);
 }
 
 typedef struct column
@@ -218,9 +227,10 @@ write_visits(const hopper_timeline *timeline, int64 run)
 		appendStringInfo(&names, ", %s", columns[i].name);
 		appendStringInfo(&items, ", $%d[i]", n);
 	}
-	execute(psprintf("INSERT INTO hopper." JOURNAL_VISITS " (run, visit, bytes_written%s)"
+	execute(psprintf("INSERT INTO %s (run, visit, bytes_written%s)"
 					 " SELECT $1, i, $3[i]%s FROM pg_catalog.generate_series(1, $2) i",
-					 names.data, items.data), n, types, arguments);
+					 hopper_journal_table(JOURNAL_VISITS), names.data, items.data),
+			n, types, arguments);
 }
 
 void
@@ -270,9 +280,9 @@ hopper_sql_run_timeline(PG_FUNCTION_ARGS)
 		" v.n_visits, r.started + v.started * interval '1 second',"
 		" v.seconds_read, v.seconds_wait, v.seconds_hop, v.seconds_train, v.seconds_evaluate,"
 		" v.bytes_written"
-		" FROM hopper." JOURNAL_RUNS " r JOIN hopper." JOURNAL_VISITS " v ON v.run = r.run"
-		" WHERE r.output = %u"
-		" ORDER BY r.run, v.started, v.visit", model_oid));
+		" FROM %s r JOIN %s v ON v.run = r.run WHERE r.output = %u"
+		" ORDER BY r.run, v.started, v.visit", hopper_journal_table(JOURNAL_RUNS),
+		hopper_journal_table(JOURNAL_VISITS), model_oid));
 	hopper_journal_end(&scope);
 	return result;
 }

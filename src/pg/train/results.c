@@ -64,10 +64,7 @@ static void
 read_aside(struct hopper_aside *aside, struct hopper_aside_model *model, void *bytes, size_t size)
 {
 	seek(aside, model->file, model->at);
-	if (BufFileRead(aside->file, bytes, size) != size)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read a temporary file: %m")));
+	hopper_read_file(aside->file, bytes, size);
 	BufFileTell(aside->file, &model->file, &model->at);
 }
 
@@ -111,7 +108,7 @@ hopper_results_put_aside(hopper_training *training, int at)
 	seek(aside, aside->end_file, aside->end);
 	while ((n = from_core(training, at, piece, PIECE_BYTES)) > 0)
 	{
-		hopper_buffile_write(aside->file, piece, n);
+		hopper_write_file(aside->file, piece, n);
 		model->state_left += n;
 	}
 	HOPPER_CHECK(hopper_torch()->run.result(training->run, training->configs[at].mst_key,
@@ -120,7 +117,7 @@ hopper_results_put_aside(hopper_training *training, int at)
 	n = training->results[at].n_weights * sizeof(float);
 	weights = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1));
 	weights_from_core(training, at, weights);
-	hopper_buffile_write(aside->file, weights, n);
+	hopper_write_file(aside->file, weights, n);
 	pfree(weights);
 	BufFileTell(aside->file, &aside->end_file, &aside->end);
 	model->there = true;

@@ -213,7 +213,7 @@ gather_part(void *state, const uint8_t *bytes, size_t size)
 
 	if (size > gather->size - gather->at)
 		elog(ERROR, "a state grew while it was read");
-	memcpy(gather->state + gather->at, bytes, size);
+	hopper_copy(gather->state + gather->at, bytes, size);
 	gather->at += size;
 }
 

@@ -49,16 +49,15 @@ std::vector<uint8_t> Bytes(const EnvelopeHead& head, const std::vector<uint8_t>&
   ByteWriter out;
   PutEnvelopeHead(head, &out);
   out.PutBytes(image.data(), image.size());
-  SealEnvelope(&out);
-  return out.Take();
+  std::vector<uint8_t> bytes = out.Take();
+  SealEnvelope(&bytes);
+  return bytes;
 }
 
 // With another checksum, so that the checks behind it are what is tested.
 std::vector<uint8_t> Sealed(std::vector<uint8_t> bytes) {
-  ByteWriter out;
-  out.PutBytes(bytes.data(), bytes.size());
-  SealEnvelope(&out);
-  return out.Take();
+  SealEnvelope(&bytes);
+  return bytes;
 }
 
 bool IsTaken(const std::vector<uint8_t>& bytes) {

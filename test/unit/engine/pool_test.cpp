@@ -416,6 +416,7 @@ TEST(Pool, EndsWithNobodyAndWhenItIsCancelled) {
 // As many as HOPPER_RANDOM_RUNS says, for bench/random_runs.
 TEST(RandomPools, End) {
   const RandomSeeds seeds = SeedsOfRandomRuns(Repetitions(300));
+  Tally tally;
   for (int64_t i = seeds.first; i < seeds.last; ++i) {
     SCOPED_TRACE("run " + std::to_string(i));
     std::mt19937 random(static_cast<uint32_t>(i));
@@ -460,6 +461,10 @@ TEST(RandomPools, End) {
     PoolDriver pool(options, train, &valid);
     Outcome found;
     ASSERT_NO_THROW(found = pool.Train(plans, static_cast<uint32_t>(i)));
+    tally.Count("runs");
+    tally.Count("with-little-memory", options.memory_limit < RunOptions().memory_limit);
+    tally.Count("with-models-put-aside", found.put_aside > 0);
+    tally.Count("compared", i % 10 == 0);
     if (i % 10 != 0) continue;
     options.memory_limit = int64_t{1} << 30;
     ExpectSame(ByWarmStarts(options, plans, train, &valid), found);

@@ -44,8 +44,10 @@ class RandomRun {
   }
 
   // "" or what is wrong.
-  std::string Train() {
+  std::string Train(Tally* tally) {
     const bool cancels = Draw(0, 3) == 0;
+    Count(tally);
+    tally->Count("cancelled", cancels);
     int events_left = cancels ? Draw(0, 12) : -1;
     std::map<int32_t, std::string> digests;
     {
@@ -63,11 +65,14 @@ class RandomRun {
         if (result.raw.status == HOPPER_MODEL_DONE) digests[config.key] = result.digest;
       }
     }
-    return Draw(0, 4) != 0 ? "" : WhereOthersDiffer(digests);
+    tally->Count("with-models-that-failed", digests.size() < configs_.size());
+    const bool compares = Draw(0, 4) == 0;
+    tally->Count("compared", compares);
+    return compares ? WhereOthersDiffer(digests) : "";
   }
 
   // "" or what is wrong.
-  std::string TrainOnSegments() {
+  std::string TrainOnSegments(Tally* tally) {
     const int segments = Draw(1, 3);
     const std::vector<int32_t> keys = Keys(train_, segments);
     const std::vector<int32_t> valid_keys =
@@ -87,12 +92,15 @@ class RandomRun {
       }
     }
     options_.memory_limit = model * Draw(1, 2) + Largest() + (data - Largest()) * Draw(0, 4) / 4;
+    Count(tally);
+    tally->Count("with-data-above-memory", options_.memory_limit < model + data);
     const auto groups = on_segments(configs_);
     groups->Shuffle(static_cast<uint32_t>(random_()));
     std::map<int32_t, std::string> digests;
     for (const auto& [key, result] : groups->Train()) {
       if (result.raw.status == HOPPER_MODEL_DONE) digests[key] = result.digest;
     }
+    tally->Count("with-models-that-failed", digests.size() < configs_.size());
     if (groups->most_bytes() > options_.memory_limit) return "models have more than there is";
     return WhereOthersDiffer(digests);
   }
@@ -107,6 +115,16 @@ class RandomRun {
 
  private:
   static constexpr int64_t kRowBytes = 4 + 2;
+
+  void Count(Tally* tally) const {
+    tally->Count("runs");
+    tally->Count("with-validation", validates_);
+    tally->Count("with-early-stopping",
+                 std::any_of(configs_.begin(), configs_.end(), [](const auto& config) {
+                   return config.fit.find("patience") != std::string::npos;
+                 }));
+    tally->Count("with-little-memory", options_.memory_limit < RunOptions().memory_limit);
+  }
 
   // From those of one thread with all memory.
   std::string WhereOthersDiffer(const std::map<int32_t, std::string>& digests) const {
@@ -180,12 +198,13 @@ class RandomRun {
 // As many as HOPPER_RANDOM_RUNS says, for bench/random_runs.
 TEST(RandomRuns, End) {
   const RandomSeeds seeds = SeedsOfRandomRuns(Repetitions(1000));
+  Tally tally;
   for (int64_t i = seeds.first; i < seeds.last; ++i) {
     RandomRun run(static_cast<uint32_t>(i));
     SCOPED_TRACE("run " + std::to_string(i) + ": " + run.Text());
     ASSERT_NO_THROW(run.Limit());
     std::string problem;
-    ASSERT_NO_THROW(problem = run.Train());
+    ASSERT_NO_THROW(problem = run.Train(&tally));
     ASSERT_EQ(problem, "");
   }
 }
@@ -193,11 +212,12 @@ TEST(RandomRuns, End) {
 // On segments whose memory is short, where models wait and data come in turns.
 TEST(RandomGroups, End) {
   const RandomSeeds seeds = SeedsOfRandomRuns(Repetitions(300));
+  Tally tally;
   for (int64_t i = seeds.first; i < seeds.last; ++i) {
     RandomRun run(static_cast<uint32_t>(i));
     SCOPED_TRACE("run " + std::to_string(i) + ": " + run.Text());
     std::string problem;
-    ASSERT_NO_THROW(problem = run.TrainOnSegments());
+    ASSERT_NO_THROW(problem = run.TrainOnSegments(&tally));
     ASSERT_EQ(problem, "");
   }
 }

@@ -153,10 +153,12 @@ TEST(Window, ValidationPartitionsAloneComeInTurns) {
 // As many as HOPPER_RANDOM_RUNS says, for bench/random_runs.
 TEST(Window, RandomRunsEnd) {
   const RandomSeeds seeds = SeedsOfRandomRuns(10000);
+  Tally tally;
   std::mt19937 random(11 + static_cast<uint32_t>(seeds.first));
   for (int64_t i = seeds.first; i < seeds.last; ++i) {
     const Setting setting = RandomSetting(&random);
     ASSERT_EQ(Simulation(setting).Run(), "") << "run " << i << ": " << setting.Text();
+    tally.Count("runs");
   }
 }
 

@@ -70,8 +70,7 @@ append(outside_file *to, const void *bytes, Size size)
 	memset(part, 0, sizeof(*part));
 	BufFileTell(to->file, &part->file, &part->at);
 	part->size = size;
-	if (size > 0)
-		hopper_buffile_write(to->file, (void *) bytes, size);
+	hopper_write_file(to->file, bytes, size);
 	to->n++;
 	return part;
 }
@@ -82,11 +81,11 @@ read_bytes(const outside_file *from, const hopper_outside_part *part)
 	bytea	   *bytes = palloc(VARHDRSZ + part->size);
 
 	SET_VARSIZE(bytes, VARHDRSZ + part->size);
-	if (BufFileSeek(from->file, part->file, part->at, SEEK_SET) != 0 ||
-		BufFileRead(from->file, VARDATA(bytes), part->size) != part->size)
+	if (BufFileSeek(from->file, part->file, part->at, SEEK_SET) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not read a temporary file: %m")));
+	hopper_read_file(from->file, VARDATA(bytes), part->size);
 	return bytes;
 }
 

@@ -1,0 +1,46 @@
+/*
+ * copy.c
+ *		Copies of what may have gigabytes, in memory and in temporary files. As base/pieces.h in the
+ *		core: in pieces, between which a cancel is heard.
+ */
+#include "pg/server/glue.h"
+
+#include "miscadmin.h"
+#include "storage/buffile.h"
+
+#define PIECE_BYTES (8 * 1024 * 1024)
+
+void
+hopper_copy(void *to, const void *from, Size size)
+{
+	for (Size at = 0; at < size; at += PIECE_BYTES)
+	{
+		memcpy((char *) to + at, (const char *) from + at, Min(size - at, PIECE_BYTES));
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+hopper_write_file(BufFile *file, const void *bytes, Size size)
+{
+	for (Size at = 0; at < size; at += PIECE_BYTES)
+	{
+		hopper_buffile_write(file, (char *) bytes + at, Min(size - at, PIECE_BYTES));
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+hopper_read_file(BufFile *file, void *bytes, Size size)
+{
+	for (Size at = 0; at < size; at += PIECE_BYTES)
+	{
+		Size		n = Min(size - at, PIECE_BYTES);
+
+		if (BufFileRead(file, (char *) bytes + at, n) != n)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read a temporary file: %m")));
+		CHECK_FOR_INTERRUPTS();
+	}
+}
