@@ -19,6 +19,21 @@ PG_FUNCTION_INFO_V1(hopper_sql_segment_emit);
 
 #define EMIT_COLUMNS 9
 
+/* A part on its way out. */
+typedef struct hopper_emitted
+{
+	int32		mst_key;
+	int32		part;
+	int32		n_parts;
+	bool		done;
+	bool		untrained;		/* it goes out as it came */
+	bool		no_next_key;
+	Datum		next_key;
+	Datum		report;			/* (Datum) 0: none */
+	Datum		result;
+	Datum		body;			/* bytea */
+} hopper_emitted;
+
 /* A part that came while the data were not here; it goes out again as it is. */
 typedef struct waiting_part
 {
@@ -75,28 +90,90 @@ hopper_emit_has_untrained(void)
 	return waiting.parts != NIL;
 }
 
-/* What went out while others trained. */
 static HeapTuple
-form_outside(TupleDesc descriptor, const hopper_outside_part *part)
+form_part(TupleDesc descriptor, const hopper_emitted *part)
 {
-	Datum		values[EMIT_COLUMNS] = {0};
+	Datum		values[EMIT_COLUMNS];
 	bool		nulls[EMIT_COLUMNS] = {false};
-	bytea	   *bytes = hopper_outside_bytes(part);
-	HeapTuple	row;
 
 	values[0] = Int32GetDatum(part->mst_key);
-	values[1] = Int32GetDatum(part->next_key);
+	values[1] = part->next_key;
+	nulls[1] = part->no_next_key;
 	values[2] = Int32GetDatum(part->part);
 	values[3] = Int32GetDatum(part->n_parts);
 	values[4] = BoolGetDatum(part->done);
-	values[5] = BoolGetDatum(false);
-	values[6] = PointerGetDatum(part->report);
-	nulls[6] = part->report == NULL;
-	values[7] = PointerGetDatum(part->result);
-	nulls[7] = part->result == NULL;
-	values[8] = PointerGetDatum(bytes);
-	row = heap_form_tuple(descriptor, values, nulls);
-	pfree(bytes);
+	values[5] = BoolGetDatum(part->untrained);
+	values[6] = part->report;
+	nulls[6] = part->report == (Datum) 0;
+	values[7] = part->result;
+	nulls[7] = part->result == (Datum) 0;
+	values[8] = part->body;
+	return heap_form_tuple(descriptor, values, nulls);
+}
+
+/* The first of those that came while the data were not here; it waits no longer. */
+static HeapTuple
+take_untrained(FunctionCallInfo fcinfo, TupleDesc descriptor)
+{
+	waiting_part *part = linitial(waiting.parts);
+	hopper_emitted out = {part->mst_key, part->part, part->n_parts, false, true};
+	HeapTuple	row;
+
+	out.next_key = PG_GETARG_DATUM(1);
+	out.no_next_key = PG_ARGISNULL(1);
+	out.body = PointerGetDatum(part->body);
+	row = form_part(descriptor, &out);
+	pfree(part->body);
+	waiting.parts = list_delete_first(waiting.parts);
+	if (waiting.parts == NIL)
+		hopper_emit_forget();
+	return row;
+}
+
+/* What went out while others trained; NULL: there is no more of it. */
+static HeapTuple
+take_outside(TupleDesc descriptor)
+{
+	const hopper_outside_part *part = hopper_outside_next();
+	hopper_emitted out = {0};
+	HeapTuple	row;
+
+	if (part == NULL)
+		return NULL;
+	out = (hopper_emitted) {part->mst_key, part->part, part->n_parts, part->done, false};
+	out.next_key = Int32GetDatum(part->next_key);
+	out.report = PointerGetDatum(part->report);
+	out.result = PointerGetDatum(part->result);
+	out.body = PointerGetDatum(hopper_outside_bytes(part));
+	row = form_part(descriptor, &out);
+	pfree(DatumGetPointer(out.body));
+	return row;
+}
+
+/* What the group has trained; NULL: all of it has gone out. */
+static HeapTuple
+take_trained(TupleDesc descriptor)
+{
+	hopper_emitted out;
+	hopper_group_part part;
+	hopper_error error;
+	HeapTuple	row;
+	int			any = hopper_torch()->group.next_part(hopper_current.group, &part, &error);
+
+	if (any < 0)
+		hopper_throw(&error);
+	if (any == 0)
+		return NULL;
+	hopper_current.mst_key = part.mst_key;
+	out = (hopper_emitted) {part.mst_key, part.part, part.n_parts, part.done != 0, false};
+	out.next_key = Int32GetDatum(part.next_key);
+	if (part.part == 0)
+		out.report = hopper_report_datum(&part);
+	if (part.result)
+		out.result = hopper_result_datum(part.result);
+	out.body = hopper_bytes_datum(part.bytes, part.size);
+	row = form_part(descriptor, &out);
+	hopper_current.mst_key = 0;
 	return row;
 }
 
@@ -105,14 +182,8 @@ Datum
 hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 {
 	FuncCallContext *call;
-	Datum		values[EMIT_COLUMNS] = {0};
-	bool		nulls[EMIT_COLUMNS] = {false};
 	ErrorContextCallback callback = {error_context_stack, hopper_share_context, NULL};
-	hopper_outside_part *outside;
-	hopper_group_part part;
-	hopper_error error;
 	HeapTuple	row;
-	int			any;
 
 	if (SRF_IS_FIRSTCALL())
 	{
@@ -128,63 +199,22 @@ hopper_sql_segment_emit(PG_FUNCTION_ARGS)
 	call = SRF_PERCALL_SETUP();
 	if (waiting.parts != NIL && waiting.role == GetUserId())
 	{
-		waiting_part *part = linitial(waiting.parts);
-
-		values[0] = Int32GetDatum(part->mst_key);
-		values[1] = PG_GETARG_DATUM(1);
-		nulls[1] = PG_ARGISNULL(1);
-		values[2] = Int32GetDatum(part->part);
-		values[3] = Int32GetDatum(part->n_parts);
-		values[4] = BoolGetDatum(false);
-		values[5] = BoolGetDatum(true);
-		nulls[6] = nulls[7] = true;
-		values[8] = PointerGetDatum(part->body);
-		row = heap_form_tuple(call->tuple_desc, values, nulls);
-		pfree(part->body);
-		waiting.parts = list_delete_first(waiting.parts);
-		if (waiting.parts == NIL)
-			hopper_emit_forget();
+		row = take_untrained(fcinfo, call->tuple_desc);
 		SRF_RETURN_NEXT(call, HeapTupleGetDatum(row));
 	}
 	if (PG_ARGISNULL(0) || PG_GETARG_INT32(0) == 0 || !hopper_is_current(hopper_current.id))
 		SRF_RETURN_DONE(call);
 	error_context_stack = &callback;
 	SIMPLE_FAULT_INJECTOR("hopper_segment_emit");
-	outside = hopper_outside_next();
-	if (outside)
-	{
-		row = form_outside(call->tuple_desc, outside);
-		error_context_stack = callback.previous;
-		SRF_RETURN_NEXT(call, HeapTupleGetDatum(row));
-	}
-	any = hopper_torch()->group.next_part(hopper_current.group, &part, &error);
-	if (any < 0)
-		hopper_throw(&error);
-	if (any == 0)
-	{
-		error_context_stack = callback.previous;
-		hopper_outside_end();
-		if (hopper_current.drop_cache > 0 && !hopper_current.finish &&
-			hopper_current.hops >= hopper_current.drop_cache)
-			hopper_share_leave();
-		SRF_RETURN_DONE(call);
-	}
-	hopper_current.mst_key = part.mst_key;
-	values[0] = Int32GetDatum(part.mst_key);
-	values[1] = Int32GetDatum(part.next_key);
-	values[2] = Int32GetDatum(part.part);
-	values[3] = Int32GetDatum(part.n_parts);
-	values[4] = BoolGetDatum(part.done != 0);
-	values[5] = BoolGetDatum(false);
-	nulls[6] = part.part != 0;
-	if (!nulls[6])
-		values[6] = hopper_report_datum(&part);
-	nulls[7] = part.result == NULL;
-	if (!nulls[7])
-		values[7] = hopper_result_datum(part.result);
-	values[8] = hopper_bytes_datum(part.bytes, part.size);
-	row = heap_form_tuple(call->tuple_desc, values, nulls);
-	hopper_current.mst_key = 0;
+	row = take_outside(call->tuple_desc);
+	if (row == NULL)
+		row = take_trained(call->tuple_desc);
 	error_context_stack = callback.previous;
-	SRF_RETURN_NEXT(call, HeapTupleGetDatum(row));
+	if (row)
+		SRF_RETURN_NEXT(call, HeapTupleGetDatum(row));
+	hopper_outside_end();
+	if (hopper_current.drop_cache > 0 && !hopper_current.finish &&
+		hopper_current.hops >= hopper_current.drop_cache)
+		hopper_share_leave();
+	SRF_RETURN_DONE(call);
 }
