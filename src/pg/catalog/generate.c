@@ -80,6 +80,8 @@ name_destination(FunctionCallInfo fcinfo, hopper_destination *to)
 {
 	to->models = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	to->selection = hopper_name_argument(fcinfo, 1, "model_selection_table");
+	hopper_require_other_table(&to->selection, "model_selection_table", &to->models,
+							   "model_arch_table");
 	to->made[0] = (hopper_made) {to->selection, HOPPER_MADE_CONFIGS};
 	to->made[1] = (hopper_made) {hopper_name_with_suffix(&to->selection, "summary"),
 		HOPPER_MADE_CONFIGS_SUMMARY};
@@ -169,11 +171,13 @@ static void
 read_chosen(FunctionCallInfo fcinfo, config_lists *lists)
 {
 	hopper_name run = hopper_name_argument(fcinfo, 9, "from_run");
+	hopper_name selection = hopper_name_argument(fcinfo, 1, "model_selection_table");
 	hopper_name info = hopper_name_with_suffix(&run, "info");
 	Oid			output;
 	bool		varlena;
 	char	   *keys;
 
+	hopper_require_other_table(&selection, "model_selection_table", &run, "from_run");
 	hopper_require_argument(fcinfo, 10, "mst_keys");
 	if (!PG_ARGISNULL(2) || !PG_ARGISNULL(3) || !PG_ARGISNULL(4))
 		ereport(ERROR,

@@ -210,6 +210,8 @@ read_network(FunctionCallInfo fcinfo, int at, network *net)
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext own;
 
+	hopper_require_other_tables(fcinfo, "model_arch_table",
+								(const char *const[]) {"packed_table", NULL});
 	net->activation = PG_ARGISNULL(at) ? "relu" : text_to_cstring(PG_GETARG_TEXT_PP(at));
 	net->dropout = PG_ARGISNULL(at + 1) ? 0 : PG_GETARG_FLOAT8(at + 1);
 	net->batch_norm = !PG_ARGISNULL(at + 2) && PG_GETARG_BOOL(at + 2);

@@ -139,11 +139,12 @@ hopper_sql_evaluate(PG_FUNCTION_ARGS)
 	hopper_connect();
 	table = hopper_name_argument(fcinfo, 0, "model_table");
 	packed_table = hopper_name_argument(fcinfo, 1, "packed_table");
+	hopper_require_other_tables(fcinfo, "output_table", (const char *const[]) {
+		"confusion_table", "model_table", "packed_table", NULL});
+	hopper_require_other_tables(fcinfo, "confusion_table", (const char *const[]) {
+		"model_table", "packed_table", NULL});
 	take_table(fcinfo, 2, "output_table", HOPPER_MADE_EVALUATION, replace, &tables, OF_ALL);
 	take_table(fcinfo, 5, "confusion_table", HOPPER_MADE_CONFUSION, replace, &tables, OF_CLASSES);
-	if (tables.has[OF_ALL] && tables.has[OF_CLASSES])
-		hopper_require_other_table(&tables.final[OF_ALL].name, "output_table",
-								   &tables.final[OF_CLASSES].name, "confusion_table");
 	hopper_check_use_gpus(!PG_ARGISNULL(3) && PG_GETARG_BOOL(3));
 	hopper_read_trained(&table, !PG_ARGISNULL(4), hopper_key_argument(fcinfo, 4), &model);
 	if (tables.has[OF_CLASSES])

@@ -416,8 +416,11 @@ hopper_sql_automl(PG_FUNCTION_ARGS)
 	run.final_output = hopper_name_argument(fcinfo, 1, "model_table");
 	run.final_selection = hopper_name_argument(fcinfo, 3, "model_selection_table");
 	hopper_search_name_tables(&run, &run.final_output, &run.final_selection);
-	if (run.earlier)
-		hopper_require_other_table(&run.final_output, "model_table", run.earlier, "from_run");
+	hopper_require_other_tables(fcinfo, "model_table", (const char *const[]) {
+		"model_selection_table", "packed_table", "validation_table", "model_arch_table",
+		"first_table", "from_run", NULL});
+	hopper_require_other_tables(fcinfo, "model_selection_table", (const char *const[]) {
+		"packed_table", "validation_table", "model_arch_table", "first_table", "from_run", NULL});
 	guard = hopper_search_start(&run);
 	take_settings(fcinfo, &run);
 	hopper_search_require_possible(&run);

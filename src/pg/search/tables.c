@@ -139,6 +139,15 @@ make_room(hopper_automl *run, bool replace)
 
 	model_tables(&run->final_output, models);
 	config_tables(&run->final_selection, configs);
+	for (int i = 0; i < lengthof(models) * lengthof(configs); i++)
+		if (strcmp(models[i / lengthof(configs)].name.quoted,
+				   configs[i % lengthof(configs)].name.quoted) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("model_table \"%s\" and model_selection_table \"%s\" would both have a "
+							"table \"%s\"", run->final_output.shown, run->final_selection.shown,
+							configs[i % lengthof(configs)].name.shown),
+					 errhint("Give them different names.")));
 	run->replaces_output = hopper_make_room(models, lengthof(models), replace);
 	run->replaces_selection = hopper_make_room(configs, lengthof(configs), replace);
 	if (run->replaces_output)

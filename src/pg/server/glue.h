@@ -175,6 +175,9 @@ extern char *hopper_written_name(const hopper_name *name);
 /* ERROR 22023 where two arguments name the same table that is to be made. */
 extern void hopper_require_other_table(const hopper_name *name, const char *argument,
 									   const hopper_name *other, const char *other_argument);
+/* The same of an argument and of others, up to a NULL; what is NULL or left out names none. */
+extern void hopper_require_other_tables(FunctionCallInfo fcinfo, const char *output,
+										const char *const *others);
 /* As messages show it; its number where it is gone. */
 extern char *hopper_relation_shown(Oid relation);
 /* A hint at `nearest`, a "table" say, which was perhaps meant where `written` stands. */

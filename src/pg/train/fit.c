@@ -439,6 +439,8 @@ hopper_sql_fit_multiple_model(PG_FUNCTION_ARGS)
 	request.source = hopper_name_argument(fcinfo, 0, "packed_table");
 	request.output = hopper_name_argument(fcinfo, 1, "model_table");
 	request.selection = hopper_name_argument(fcinfo, 2, "model_selection_table");
+	hopper_require_other_tables(fcinfo, "model_table", (const char *const[]) {
+		"packed_table", "model_selection_table", "validation_table", NULL});
 	request.has_selection = true;
 	common_arguments(fcinfo, &request);
 	request.record.rank_by = string_argument(fcinfo, "rank_by");
@@ -475,6 +477,8 @@ hopper_sql_fit(PG_FUNCTION_ARGS)
 	request.models = hopper_name_argument(fcinfo, 2, "model_arch_table");
 	hopper_require_argument(fcinfo, 3, "model_id");
 	hopper_require_argument(fcinfo, 4, "compile_params");
+	hopper_require_other_tables(fcinfo, "model_table", (const char *const[]) {
+		"packed_table", "model_arch_table", "validation_table", NULL});
 	common_arguments(fcinfo, &request);
 
 	hopper_require_model_table(&request.models);

@@ -212,8 +212,8 @@ hopper_sql_rename_model(PG_FUNCTION_ARGS)
 	require_owner(&model);
 	add_search_tables(&model, true);
 	name_like(&name, &model, &renamed);
-	if (hopper_make_room(renamed.tables, renamed.n, replace))
-		hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
+	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
+	(void) hopper_make_room(renamed.tables, renamed.n, replace);
 	(void) hopper_drop_made(renamed.tables + model.n, renamed.n - model.n, NULL);
 	hopper_exchange(renamed.tables, model.tables, model.n);
 	if (OidIsValid(hopper_relation_oid(&renamed.outputs.summary, true)))
@@ -286,8 +286,8 @@ hopper_sql_copy_model(PG_FUNCTION_ARGS)
 	require_readable(&model);
 	condition = keys_condition(fcinfo, 2, &model.outputs);
 	name_like(&name, &model, &copy);
-	(void) hopper_make_room(copy.tables, copy.n, replace);
 	hopper_require_other_table(&name, "new_name", &model.outputs.model, "model_table");
+	(void) hopper_make_room(copy.tables, copy.n, replace);
 	/* What is changed at the end must not be of a type with conditions. */
 	hopper_check_column(&model.outputs.summary, "model", TEXTOID);
 	hopper_check_column(&model.outputs.summary, "model_info", TEXTOID);
