@@ -15,7 +15,7 @@ COMMENT ON FUNCTION hopper.describe_model(text, bigint, text) IS
 Task: 2.3 architectures
 model_arch_table: table of architectures, made by load_model()
 model_id: number of an architecture in model_arch_table
-packed_table: packed table, made by training_preprocessor(): gives the input''s shape where the architecture does not
+packed_table: packed table, made by training_preprocessor(): gives the input''s shape where the architecture does not; one that it does not fit is refused
 model_arch: instead of the three: Keras'' JSON
 Example:
 SELECT * FROM hopper.describe_model(''{"class_name": "Sequential", "config": {"layers": [

@@ -4,7 +4,7 @@ CREATE FUNCTION hopper.predict(
     id_col text,
     independent_varname text DEFAULT NULL,
     output_table text DEFAULT NULL,
-    pred_type text DEFAULT 'prob',
+    pred_type hopper.pred_type DEFAULT 'prob',
     use_gpus boolean DEFAULT false,
     mst_key bigint DEFAULT NULL,
     replace boolean DEFAULT false,
@@ -12,7 +12,7 @@ CREATE FUNCTION hopper.predict(
     layer text DEFAULT NULL)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, text, boolean, bigint, boolean, text, text) IS
+COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, hopper.pred_type, boolean, bigint, boolean, text, text) IS
     'predict the rows of an unpacked table, whose features are found by the names that the model was trained with: all classes (prob) or the most probable one (response); returns the number of rows written
 
 Task: 7.1 predict
@@ -30,35 +30,3 @@ layer: name of a layer of the architecture, whose output becomes a column real[]
 Example:
 SELECT hopper.predict(model_table := ''models'', source_table := ''points_test'', id_col := ''id'',
     output_table := ''predicted'', pred_type := ''response'', mst_key := 1);';
-
-CREATE FUNCTION hopper.predict(
-    model_table text,
-    source_table text,
-    id_col text,
-    independent_varname text,
-    output_table text,
-    pred_type integer,
-    use_gpus boolean DEFAULT false,
-    mst_key bigint DEFAULT NULL,
-    replace boolean DEFAULT false,
-    on_null text DEFAULT 'error')
-RETURNS bigint
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict_top' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, integer, boolean, bigint, boolean, text) IS
-    'predict the rows of an unpacked table: the pred_type most probable classes; returns the number of rows written';
-
-CREATE FUNCTION hopper.predict(
-    model_table text,
-    source_table text,
-    id_col text,
-    independent_varname text,
-    output_table text,
-    pred_type double precision,
-    use_gpus boolean DEFAULT false,
-    mst_key bigint DEFAULT NULL,
-    replace boolean DEFAULT false,
-    on_null text DEFAULT 'error')
-RETURNS bigint
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict_threshold' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict(text, text, text, text, text, double precision, boolean, bigint, boolean, text) IS
-    'predict the rows of an unpacked table: the classes that are more probable than pred_type; returns the number of rows written';

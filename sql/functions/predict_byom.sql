@@ -5,7 +5,7 @@ CREATE FUNCTION hopper.predict_byom(
     id_col text,
     independent_varname text,
     output_table text,
-    pred_type text DEFAULT 'prob',
+    pred_type hopper.pred_type DEFAULT 'prob',
     use_gpus boolean DEFAULT false,
     class_values text[] DEFAULT NULL,
     normalizing_const double precision DEFAULT 1.0,
@@ -17,7 +17,7 @@ CREATE FUNCTION hopper.predict_byom(
     truncate text DEFAULT NULL)
 RETURNS bigint
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, text, boolean,
+COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, hopper.pred_type, boolean,
     text[], double precision, boolean, text, text, double precision, text, text) IS
     'predict with the weights of an architecture table: all classes (prob) or the most probable one (response); returns the number of rows written
 
@@ -46,49 +46,3 @@ SELECT hopper.load_model(model_arch_table := ''trained'',
         {"class_name": "Dense", "config": {"units": 2, "activation": "softmax"}}]}}'');
 SELECT hopper.predict_byom(model_arch_table := ''trained'', model_id := 1, source_table := ''points_test'', id_col := ''id'',
     independent_varname := ''a, b'', output_table := ''predicted_byom'', class_values := ARRAY[''down'', ''up'']);';
-
-CREATE FUNCTION hopper.predict_byom(
-    model_arch_table text,
-    model_id bigint,
-    source_table text,
-    id_col text,
-    independent_varname text,
-    output_table text,
-    pred_type integer,
-    use_gpus boolean DEFAULT false,
-    class_values text[] DEFAULT NULL,
-    normalizing_const double precision DEFAULT 1.0,
-    replace boolean DEFAULT false,
-    on_null text DEFAULT 'error',
-    layer text DEFAULT NULL,
-    pad_value double precision DEFAULT NULL,
-    pad_side text DEFAULT 'post',
-    truncate text DEFAULT NULL)
-RETURNS bigint
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_top' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, integer, boolean,
-    text[], double precision, boolean, text, text, double precision, text, text) IS
-    'predict with the weights of an architecture table: the pred_type most probable classes; returns the number of rows written';
-
-CREATE FUNCTION hopper.predict_byom(
-    model_arch_table text,
-    model_id bigint,
-    source_table text,
-    id_col text,
-    independent_varname text,
-    output_table text,
-    pred_type double precision,
-    use_gpus boolean DEFAULT false,
-    class_values text[] DEFAULT NULL,
-    normalizing_const double precision DEFAULT 1.0,
-    replace boolean DEFAULT false,
-    on_null text DEFAULT 'error',
-    layer text DEFAULT NULL,
-    pad_value double precision DEFAULT NULL,
-    pad_side text DEFAULT 'post',
-    truncate text DEFAULT NULL)
-RETURNS bigint
-    AS 'MODULE_PATHNAME', 'hopper_sql_predict_byom_threshold' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict_byom(text, bigint, text, text, text, text, double precision, boolean,
-    text[], double precision, boolean, text, text, double precision, text, text) IS
-    'predict with the weights of an architecture table: the classes that are more probable than pred_type; returns the number of rows written';

@@ -9,12 +9,13 @@ A model with several outputs gives these rows for each of them, whose name is in
 Task: 7.2 predict
 model_table: table of models that training writes; its companions are _info, _summary and _state
 mst_key: which configuration (model selection tuple) of model_table; by itself the best
-features: one example, as an array of numbers or as a bytea
+features: one example, as an array of numbers, as a bytea, or as JSON: an array, or an object that has the features by their names, ''{"a": 0.5, "b": 0.8}''
 source_row: one example, as a row whose columns have the names of the features, in whatever order
 on_null: where a feature is NULL, NaN or infinite: ''error'', or ''null'' (one row of NULLs)
 Example:
 SELECT * FROM hopper.predict_row(model_table := ''models'', mst_key := 1, features := ARRAY[0.5, 0.8]);
-SELECT * FROM hopper.predict_row(model_table := ''models'', mst_key := 1, source_row := (SELECT t FROM points_test t LIMIT 1));';
+SELECT * FROM hopper.predict_row(model_table := ''models'', mst_key := 1, source_row := (SELECT t FROM points_test t LIMIT 1));
+SELECT * FROM hopper.predict_row(model_table := ''models'', features := ''{"a": 0.5, "b": 0.8}'');';
 
 CREATE FUNCTION hopper.predict_row(model_table text, mst_key bigint, features bytea, on_null text DEFAULT 'error')
 RETURNS TABLE (class_value text, prob double precision, value double precision, output text)
@@ -45,3 +46,27 @@ RETURNS TABLE (class_value text, prob double precision, value double precision, 
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_record_best' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION hopper.predict_row(text, record, text) IS
     'predict one row of a table, view or subquery with the best model, whose features are found by their names: its classes, the most probable first, or values';
+
+CREATE FUNCTION hopper.predict_row(model_table text, mst_key bigint, features text, on_null text DEFAULT 'error')
+RETURNS TABLE (class_value text, prob double precision, value double precision, output text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_given' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.predict_row(text, bigint, text, text) IS
+    'predict one row, given as text: JSON, an array such as {1,2}, or bytes such as \x0102: its classes, the most probable first, or values';
+
+CREATE FUNCTION hopper.predict_row(model_table text, features text, on_null text DEFAULT 'error')
+RETURNS TABLE (class_value text, prob double precision, value double precision, output text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_given_best' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.predict_row(text, text, text) IS
+    'predict one row with the best model, given as text: JSON, an array such as {1,2}, or bytes such as \x0102: its classes, the most probable first, or values';
+
+CREATE FUNCTION hopper.predict_row(model_table text, mst_key bigint, features jsonb, on_null text DEFAULT 'error')
+RETURNS TABLE (class_value text, prob double precision, value double precision, output text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_given' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.predict_row(text, bigint, jsonb, text) IS
+    'predict one row, given as JSON: an object that has the features by their names, or an array: its classes, the most probable first, or values';
+
+CREATE FUNCTION hopper.predict_row(model_table text, features jsonb, on_null text DEFAULT 'error')
+RETURNS TABLE (class_value text, prob double precision, value double precision, output text)
+    AS 'MODULE_PATHNAME', 'hopper_sql_predict_given_best' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION hopper.predict_row(text, jsonb, text) IS
+    'predict one row with the best model, given as JSON: an object that has the features by their names, or an array: its classes, the most probable first, or values';

@@ -1,7 +1,7 @@
 CREATE FUNCTION hopper.predict_rows(
     model_table text,
     source_rows anyelement,
-    pred_type text DEFAULT 'response',
+    pred_type hopper.pred_type DEFAULT 'response',
     mst_key bigint DEFAULT NULL,
     on_null text DEFAULT 'error',
     independent_varname text DEFAULT NULL,
@@ -10,7 +10,7 @@ CREATE FUNCTION hopper.predict_rows(
 RETURNS TABLE (source anyelement, class_value text, prob double precision, rank integer, value double precision, output text,
                layer_output real[])
     AS 'MODULE_PATHNAME', 'hopper_sql_predict_rows' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION hopper.predict_rows(text, anyelement, text, bigint, text, text, text, text) IS
+COMMENT ON FUNCTION hopper.predict_rows(text, anyelement, hopper.pred_type, bigint, text, text, text, text) IS
     'each row of a table or view with its prediction beside it: for SELECT, views, CREATE TABLE AS, and standbys, because it writes nothing
 
 The rows of a model with several outputs come once for each of them, whose name is in column output.

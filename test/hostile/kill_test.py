@@ -39,8 +39,8 @@ CALLS = {
     "results put aside": "hopper.fit_multiple_model('packed', 'made', 'ten_wide', 3, threads => 2)",
 }
 # Other ways to call those above.
-THE_SAME = ["fit_multiple_model, replaced", "fit_multiple_model, warm start", "predict_byom, sequences", "predict_byom_threshold",
-            "predict_byom_top", "predict_threshold", "predict_top", "training_preprocessor, outputs",
+THE_SAME = ["fit_multiple_model, replaced", "fit_multiple_model, warm start", "predict_byom, sequences",
+            "training_preprocessor, outputs",
             "training_preprocessor, replaced", "training_preprocessor, sequences"]
 # They end by themselves in a moment, so that no client is gone for long while they work; every_function_test.py
 # kills their server processes.
@@ -50,7 +50,7 @@ SHORT = ["best_config", "build_info", "check_configs", "cnn", "copy_model", "del
          "hyperband_schedule", "integers_in", "integers_out", "keep_best", "layers", "leaderboard",
          "learning_curves", "load_model", "load_model_selection_table", "losses", "metric_ascends", "metrics", "mlp",
          "model_id", "model_ids", "models", "optimizers", "param_importance", "predict_record",
-         "predict_record_best", "predict_row", "predict_row_best", "rename_model",
+         "pred_type_of_double", "pred_type_of_real", "predict_given", "predict_given_best", "predict_record_best", "predict_row", "predict_row_best", "rename_model",
          "revoke_model", "run_timeline", "search_algorithms", "sparkline", "textin", "textout", "to_onnx", "to_onnx_arch",
          "to_pytorch", "to_pytorch_arch", "to_safetensors", "version"]
 

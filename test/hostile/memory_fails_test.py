@@ -93,15 +93,14 @@ CALLS = {
     "param_importance": "SELECT count(*) FROM hopper.param_importance('searched')",
     "optimizers": "SELECT count(*) FROM hopper.optimizers()",
     "predict": "SELECT hopper.predict('run', 'points', 'id', 'x', 'made', mst_key := 1)",
-    "predict_top": "SELECT hopper.predict('run', 'points', 'id', 'x', 'made', 1, mst_key := 1)",
-    "predict_threshold":
+    "pred_type_of_real": "SELECT 0.5::real::hopper.pred_type::text",
+    "pred_type_of_double":
         "SELECT hopper.predict('run', 'points', 'id', 'x', 'made', 0.5::double precision, mst_key := 1)",
     "predict_byom": "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'made')",
     "predict_byom, sequences":
         "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'made', pad_value := 0, truncate := 'pre')",
-    "predict_byom_top": "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'made', 1)",
-    "predict_byom_threshold":
-        "SELECT hopper.predict_byom('models', 2, 'points', 'id', 'x', 'made', 0.5::double precision)",
+    "predict_given": "SELECT count(*) FROM hopper.predict_row('run', 1, '{\"x\": [1, 2]}')",
+    "predict_given_best": "SELECT count(*) FROM hopper.predict_row('run', '[1, 2]'::jsonb)",
     "predict_record":
         "SELECT count(*) FROM hopper.predict_row('run', 1, (SELECT p FROM points p WHERE id = 1))",
     "predict_record_best":

@@ -5,6 +5,7 @@
  */
 #include "pg/predict/run.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "catalog/pg_type.h"
@@ -15,6 +16,57 @@
 
 #include "pg/codec/placement.h"
 #include "pg/server/words.h"
+
+PG_FUNCTION_INFO_V1(hopper_sql_pred_type_of_real);
+PG_FUNCTION_INFO_V1(hopper_sql_pred_type_of_double);
+
+/*
+ * The type hopper.pred_type is the text of 'prob', 'response' or a number: one function takes what
+ * three of one name, with text, integer and double precision, would take, and is not ambiguous
+ * where arguments are left out. Integers have no point, probabilities do.
+ */
+static Datum
+pred_type_of(double number, int digits)
+{
+	char	   *text = psprintf("%.*g", digits, number);
+
+	return CStringGetTextDatum(text[strspn(text, "-0123456789")] == '\0' ? psprintf("%s.0", text)
+							   : text);
+}
+
+Datum
+hopper_sql_pred_type_of_real(PG_FUNCTION_ARGS)
+{
+	return pred_type_of(PG_GETARG_FLOAT4(0), FLT_DIG);
+}
+
+Datum
+hopper_sql_pred_type_of_double(PG_FUNCTION_ARGS)
+{
+	return pred_type_of(PG_GETARG_FLOAT8(0), DBL_DIG);
+}
+
+/*
+ * What SQL objects of 0.1.0 call, which this library refuses; so that they can be made, restored
+ * and updated.
+ */
+PG_FUNCTION_INFO_V1(hopper_sql_predict_top);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_threshold);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_byom_top);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_byom_threshold);
+
+#define REFUSED(function) \
+	Datum \
+	function(PG_FUNCTION_ARGS) \
+	{ \
+		elog(ERROR, "this function is one of an earlier version"); \
+		PG_RETURN_NULL(); \
+	}
+
+REFUSED(hopper_sql_predict_top)
+REFUSED(hopper_sql_predict_threshold)
+REFUSED(hopper_sql_predict_byom_top)
+REFUSED(hopper_sql_predict_byom_threshold)
 
 static hopper_predict_what
 most_probable(int k)
@@ -29,7 +81,7 @@ most_probable(int k)
 static hopper_predict_what
 above_threshold(double threshold)
 {
-	/* Drivers send small integers as smallint, which the server takes to the function of these. */
+	/* as 1.0, which is the number 1 */
 	if (threshold >= 1 && threshold <= PG_INT32_MAX && threshold == rint(threshold))
 		return most_probable((int) threshold);
 	if (!(threshold >= 0 && threshold < 1))
@@ -42,7 +94,7 @@ above_threshold(double threshold)
 }
 
 hopper_predict_what
-hopper_predict_what_by_name(FunctionCallInfo fcinfo, int at)
+hopper_predict_what_argument(FunctionCallInfo fcinfo, int at)
 {
 	hopper_predict_what what = {PREDICT_ALL};
 	char	   *given;
@@ -65,20 +117,6 @@ hopper_predict_what_by_name(FunctionCallInfo fcinfo, int at)
 				 errhint("Use 'prob' (all classes), 'response' (the most probable one), a number k "
 						 "of classes, or a probability below 1.")));
 	return what;
-}
-
-hopper_predict_what
-hopper_predict_what_by_count(FunctionCallInfo fcinfo, int at)
-{
-	return PG_ARGISNULL(at) ? (hopper_predict_what) {PREDICT_ALL}
-	: most_probable(PG_GETARG_INT32(at));
-}
-
-hopper_predict_what
-hopper_predict_what_by_threshold(FunctionCallInfo fcinfo, int at)
-{
-	return PG_ARGISNULL(at) ? (hopper_predict_what) {PREDICT_ALL}
-	: above_threshold(PG_GETARG_FLOAT8(at));
 }
 
 void

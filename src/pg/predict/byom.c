@@ -16,8 +16,6 @@
 #include "pg/server/words.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_predict_byom);
-PG_FUNCTION_INFO_V1(hopper_sql_predict_byom_top);
-PG_FUNCTION_INFO_V1(hopper_sql_predict_byom_threshold);
 
 /* --- the ends of the architecture --- */
 
@@ -304,8 +302,8 @@ read_stored(const hopper_name *table, FunctionCallInfo fcinfo, hopper_model *sto
  * use_gpus, class_values, normalizing_const, replace, on_null, layer, pad_value, pad_side,
  * truncate)
  */
-static Datum
-predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
+Datum
+hopper_sql_predict_byom(PG_FUNCTION_ARGS)
 {
 	hopper_prediction *run;
 	hopper_predict_model *model;
@@ -318,10 +316,12 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 	hopper_connect();
 	run = palloc0(sizeof(hopper_prediction));
 	model = &run->model;
-	run->what = what;
+	run->what = hopper_predict_what_argument(fcinfo, 6);
 	table = hopper_name_argument(fcinfo, 0, "model_arch_table");
 	hopper_require_argument(fcinfo, 1, "model_id");
 	run->source = hopper_name_argument(fcinfo, 2, "source_table");
+	hopper_require_other_tables(fcinfo, "output_table", (const char *const[]) {
+		"model_arch_table", "source_table", NULL});
 	hopper_predict_prepare_output(fcinfo, run, 5, 10);
 	hopper_check_use_gpus(!PG_ARGISNULL(7) && PG_GETARG_BOOL(7));
 	run->threads = hopper_effective_threads();
@@ -351,22 +351,4 @@ predict_byom(FunctionCallInfo fcinfo, hopper_predict_what what)
 	n_rows = hopper_predict_all(run);
 	hopper_finish();
 	PG_RETURN_INT64(n_rows);
-}
-
-Datum
-hopper_sql_predict_byom(PG_FUNCTION_ARGS)
-{
-	return predict_byom(fcinfo, hopper_predict_what_by_name(fcinfo, 6));
-}
-
-Datum
-hopper_sql_predict_byom_top(PG_FUNCTION_ARGS)
-{
-	return predict_byom(fcinfo, hopper_predict_what_by_count(fcinfo, 6));
-}
-
-Datum
-hopper_sql_predict_byom_threshold(PG_FUNCTION_ARGS)
-{
-	return predict_byom(fcinfo, hopper_predict_what_by_threshold(fcinfo, 6));
 }

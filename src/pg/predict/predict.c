@@ -7,8 +7,6 @@
 #include "pg/server/devices.h"
 
 PG_FUNCTION_INFO_V1(hopper_sql_predict);
-PG_FUNCTION_INFO_V1(hopper_sql_predict_top);
-PG_FUNCTION_INFO_V1(hopper_sql_predict_threshold);
 
 void
 hopper_predict_prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, int at,
@@ -22,7 +20,6 @@ hopper_predict_prepare_output(FunctionCallInfo fcinfo, hopper_prediction *run, i
 	if (!hopper_make_room(&run->final, 1,
 						  !PG_ARGISNULL(at_replace) && PG_GETARG_BOOL(at_replace)))
 		return;
-	hopper_require_other_table(&run->final.name, "output_table", &run->source, "source_table");
 	hopper_name_new(&run->final, 1, "", &made);
 	run->output_table = made.name;
 }
@@ -59,8 +56,8 @@ hopper_predict_tell_unused(const hopper_prediction *run)
  * (model_table, source_table, id_col, independent_varname, output_table, pred_type, use_gpus,
  * mst_key, replace, on_null)
  */
-static Datum
-predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
+Datum
+hopper_sql_predict(PG_FUNCTION_ARGS)
 {
 	hopper_prediction *run;
 	hopper_name table;
@@ -69,9 +66,11 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 
 	hopper_connect();
 	run = palloc0(sizeof(hopper_prediction));
-	run->what = what;
+	run->what = hopper_predict_what_argument(fcinfo, 5);
 	table = hopper_name_argument(fcinfo, 0, "model_table");
 	run->source = hopper_name_argument(fcinfo, 1, "source_table");
+	hopper_require_other_tables(fcinfo, "output_table", (const char *const[]) {
+		"model_table", "source_table", NULL});
 	hopper_predict_prepare_output(fcinfo, run, 4, 8);
 	hopper_check_use_gpus(!PG_ARGISNULL(6) && PG_GETARG_BOOL(6));
 	run->threads = hopper_effective_threads();
@@ -89,22 +88,4 @@ predict_trained(FunctionCallInfo fcinfo, hopper_predict_what what)
 	n_rows = hopper_predict_all(run);
 	hopper_finish();
 	PG_RETURN_INT64(n_rows);
-}
-
-Datum
-hopper_sql_predict(PG_FUNCTION_ARGS)
-{
-	return predict_trained(fcinfo, hopper_predict_what_by_name(fcinfo, 5));
-}
-
-Datum
-hopper_sql_predict_top(PG_FUNCTION_ARGS)
-{
-	return predict_trained(fcinfo, hopper_predict_what_by_count(fcinfo, 5));
-}
-
-Datum
-hopper_sql_predict_threshold(PG_FUNCTION_ARGS)
-{
-	return predict_trained(fcinfo, hopper_predict_what_by_threshold(fcinfo, 5));
 }

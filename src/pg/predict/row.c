@@ -1,17 +1,17 @@
 /*
  * row.c
- *		predict_row(): one example, answered at once: an array, bytes, or a row with columns of the
- *		features' names. The model stays ready in the session.
+ *		predict_row(): one example, answered at once: an array, bytes, a row with columns of the
+ *		features' names, or text or JSON that means one of these. The model stays ready in the
+ *		session.
  */
+#include "pg/predict/given.h"
 #include "pg/predict/ready.h"
 #include "pg/predict/run.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
-#include "utils/typcache.h"
 
 #include "pg/server/row_types.h"
 #include "pg/server/words.h"
@@ -20,6 +20,8 @@ PG_FUNCTION_INFO_V1(hopper_sql_predict_row);
 PG_FUNCTION_INFO_V1(hopper_sql_predict_row_best);
 PG_FUNCTION_INFO_V1(hopper_sql_predict_record);
 PG_FUNCTION_INFO_V1(hopper_sql_predict_record_best);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_given);
+PG_FUNCTION_INFO_V1(hopper_sql_predict_given_best);
 
 /* The features' number, before they are encoded; other problems are found there. */
 static void
@@ -141,10 +143,10 @@ return_rows(FunctionCallInfo fcinfo, const hopper_ready_model *entry, const floa
 
 /* What all calls begin with; `argument` holds the features. */
 static hopper_name
-begin(FunctionCallInfo fcinfo, int at, const char *argument, bool may_lack)
+begin(FunctionCallInfo fcinfo, bool isnull, const char *argument, bool may_lack)
 {
 	hopper_require_set_context(fcinfo);
-	if (PG_ARGISNULL(at) && !may_lack)
+	if (isnull && !may_lack)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("argument \"%s\" must not be null", argument)));
@@ -170,22 +172,20 @@ answer(FunctionCallInfo fcinfo, hopper_ready_model *entry, hopper_pack_values *v
 
 /* --- an array, or bytes --- */
 
-/* `at`: the argument with the features, the last one but on_null. */
-static Datum
-predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
+/* `at`: the argument with the features, the last one but on_null; their type and value. */
+static void
+predict_values(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, Oid type, Datum datum,
+			   bool isnull)
 {
 	bool		may_lack = hopper_predict_may_lack(fcinfo, at + 1);
 	hopper_name table;
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, at);
 	hopper_pack_column column = {"features"};
 	hopper_pack_values values;
 	hopper_pack_source source = {{0}};
 	hopper_ready_model *entry;
 	int32		asked;
-	Datum		datum;
-	bool		isnull = false;
 
-	table = begin(fcinfo, at, "features", may_lack);
+	table = begin(fcinfo, isnull, "features", may_lack);
 	column.type = getBaseType(type);
 	column.sql_type = format_type_be(type);
 	source.name.shown = "predict_row";
@@ -205,8 +205,6 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 		hopper_predict_from_trained(&trained, &model);
 		hopper_predict_check_types(&model, 1, &argument);
 	}
-	datum = PG_GETARG_DATUM(at);
-	isnull = PG_ARGISNULL(at);
 	hopper_pack_values_init(&values, 1, &column, source.name.shown);
 	asked = column.type == BYTEAOID ? READY_BYTES : values.type;
 	/*
@@ -231,6 +229,13 @@ predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
 	}
 	answer(fcinfo, entry, &values, &source, &datum, &isnull);
 	hopper_finish();
+}
+
+static Datum
+predict_row(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
+{
+	predict_values(fcinfo, has_key, mst_key, at, get_fn_expr_argtype(fcinfo->flinfo, at),
+				   PG_GETARG_DATUM(at), PG_ARGISNULL(at));
 	return (Datum) 0;
 }
 
@@ -253,56 +258,67 @@ hopper_sql_predict_row_best(PG_FUNCTION_ARGS)
 static int
 compare_names(const void *a, const void *b)
 {
-	return strcmp(NameStr((*(const Form_pg_attribute *) a)->attname),
-				  NameStr((*(const Form_pg_attribute *) b)->attname));
+	return strcmp(((const hopper_named_value *) a)->name, ((const hopper_named_value *) b)->name);
+}
+
+static void
+refuse_missing(const hopper_ready_model *entry, const hopper_given_row *row, const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("%s %s the feature \"%s\" of \"%s\"", row->argument,
+					row->is_json ? "lack" : "lacks", name, entry->model.shown),
+			 errdetail("The features are %s.", hopper_columns_words(entry->n_x, entry->x_columns)),
+			 row->is_json
+			 ? errhint("Give an object that has them all: '{\"%s\": ...}'.", name)
+			 : errhint("Name its columns: SELECT r FROM (SELECT ... AS %s) AS r, or give a jsonb "
+					   "object.", hopper_identifier(name))));
 }
 
 /*
- * The columns that have the features' names; *places: their numbers in the row, from 0. Both are as
- * many as this entry's features.
+ * The columns that have the features' names, which are as many as this entry's features; their
+ * values go to datums and nulls.
  */
 static hopper_pack_column *
-find_columns(const hopper_ready_model *entry, TupleDesc desc, int **places)
+find_columns(const hopper_ready_model *entry, hopper_given_row *row, Datum *datums, bool *nulls)
 {
 	hopper_pack_column *columns = palloc0(entry->n_x * sizeof(hopper_pack_column));
-	Form_pg_attribute *sorted = palloc(Max(desc->natts, 1) * sizeof(Form_pg_attribute));
-	int			n = 0;
 
-	*places = palloc(entry->n_x * sizeof(int));
-	for (int i = 0; i < desc->natts; i++)
-		if (!TupleDescAttr(desc, i)->attisdropped)
-			sorted[n++] = TupleDescAttr(desc, i);
-	qsort(sorted, n, sizeof(Form_pg_attribute), compare_names);
+	qsort(row->values, row->n, sizeof(hopper_named_value), compare_names);
 	for (int i = 0; i < entry->n_x; i++)
 	{
-		FormData_pg_attribute wanted;
-		Form_pg_attribute key = &wanted;
-		Form_pg_attribute *found;
+		hopper_named_value key = {entry->x_columns[i]};
+		hopper_named_value *end = row->values + row->n;
+		hopper_named_value *found = bsearch(&key, row->values, row->n, sizeof(hopper_named_value),
+											compare_names);
 
-		namestrcpy(&wanted.attname, entry->x_columns[i]);
-		found = bsearch(&key, sorted, n, sizeof(Form_pg_attribute), compare_names);
 		if (found == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("source_row lacks the feature \"%s\" of \"%s\"", entry->x_columns[i],
-							entry->model.shown),
-					 errdetail("The features are %s.",
-							   hopper_columns_words(entry->n_x, entry->x_columns)),
-					 errhint("Name its columns: SELECT r FROM (SELECT ... AS %s) AS r, or "
-							 "jsonb_populate_record(NULL::table, '{...}').",
-							 hopper_identifier(entry->x_columns[i]))));
-		if ((found > sorted && compare_names(found - 1, found) == 0) ||
-			(found + 1 < sorted + n && compare_names(found + 1, found) == 0))
+			refuse_missing(entry, row, entry->x_columns[i]);
+		if ((found > row->values && compare_names(found - 1, found) == 0) ||
+			(found + 1 < end && compare_names(found + 1, found) == 0))
 			ereport(ERROR,
 					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
 					 errmsg("source_row has several columns \"%s\"", entry->x_columns[i])));
-		(*places)[i] = (*found)->attnum - 1;
+		if (found->json)
+			hopper_given_read(found);
+		datums[i] = found->value;
+		nulls[i] = found->isnull;
 		columns[i].name = pstrdup(entry->x_columns[i]);
-		columns[i].declared = (*found)->atttypid;
-		columns[i].type = getBaseType((*found)->atttypid);
-		columns[i].sql_type = format_type_be((*found)->atttypid);
+		columns[i].declared = found->type;
+		columns[i].type = getBaseType(found->type);
+		columns[i].sql_type = format_type_be(found->type);
 	}
 	return columns;
+}
+
+/* The first feature that a JSON object has as null, of which nobody knows the type; or NULL. */
+static const char *
+find_json_null(const hopper_ready_model *entry, const hopper_pack_column *columns)
+{
+	for (int i = 0; i < entry->n_x; i++)
+		if (columns[i].declared == UNKNOWNOID)
+			return entry->x_columns[i];
+	return NULL;
 }
 
 /* Which inputs are bytea in this row. */
@@ -321,19 +337,19 @@ bytes_of(const hopper_ready_model *entry, const hopper_pack_column *columns)
 
 static void
 describe_values(const hopper_ready_model *entry, const hopper_pack_column *columns,
-				hopper_pack_values *values)
+				const char *argument, hopper_pack_values *values)
 {
 	const hopper_predict_model *model = &entry->model;
 
 	if (model->inputs)
 	{
-		hopper_pack_values_init_inputs(values, model->inputs, entry->n_x, columns, "source_row");
+		hopper_pack_values_init_inputs(values, model->inputs, entry->n_x, columns, argument);
 		hopper_pack_values_take_inputs(values, &entry->features);
 	}
 	else
 	{
 		hopper_predict_check_types(model, entry->n_x, columns);
-		hopper_pack_values_init(values, entry->n_x, columns, "source_row");
+		hopper_pack_values_init(values, entry->n_x, columns, argument);
 		if (values->layout == PACK_BYTES)
 			hopper_pack_values_set_bytes_type(values, entry->features.x_type, true);
 		else
@@ -344,68 +360,65 @@ describe_values(const hopper_ready_model *entry, const hopper_pack_column *colum
 }
 
 /* `at`: the argument with the row, the last one but on_null. */
-static Datum
-predict_record(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
+static void
+predict_named(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at, hopper_given_row *row)
 {
 	bool		may_lack = hopper_predict_may_lack(fcinfo, at + 1);
-	hopper_name table = begin(fcinfo, at, "source_row", may_lack);
+	hopper_name table = begin(fcinfo, row->isnull, row->argument, may_lack);
 	hopper_ready_model *entry = hopper_ready_get_row(&table, has_key, mst_key, 0, NULL);
 	hopper_pack_source source = {{0}};
 	hopper_pack_column *columns;
 	hopper_pack_values values;
-	HeapTupleHeader row;
-	HeapTupleData tuple = {0};
-	TupleDesc	desc;
-	Datum	   *all;
-	bool	   *all_null;
 	Datum	   *datums;
 	bool	   *nulls;
-	int		   *places;
 	bool	   *is_bytea;
+	const char *unknown = NULL;
 
-	if (PG_ARGISNULL(at))
-	{
-		return_rows(fcinfo, entry, NULL);
-		hopper_ready_leave(entry);
-		hopper_finish();
-		return (Datum) 0;
-	}
-	row = PG_GETARG_HEAPTUPLEHEADER(at);
-	desc = lookup_rowtype_tupdesc_copy(HeapTupleHeaderGetTypeId(row),
-									   HeapTupleHeaderGetTypMod(row));
 	/* Twice where other inputs are bytea: perhaps another model, which is looked at anew. */
-	for (int times = 0;; times++)
+	for (int times = 0; !row->isnull; times++)
 	{
-		columns = find_columns(entry, desc, &places);
+		datums = palloc(entry->n_x * sizeof(Datum));
+		nulls = palloc(entry->n_x * sizeof(bool));
+		columns = find_columns(entry, row, datums, nulls);
+		unknown = find_json_null(entry, columns);
 		is_bytea = bytes_of(entry, columns);
-		if (memcmp(is_bytea, entry->is_bytea, entry->n_inputs * sizeof(bool)) == 0)
+		if (unknown || memcmp(is_bytea, entry->is_bytea, entry->n_inputs * sizeof(bool)) == 0)
 			break;
 		if (times > 0)
 			hopper_refuse_changed(table.shown, "It has other features now.");
 		entry = hopper_ready_get_row(&table, has_key, mst_key, entry->n_inputs, is_bytea);
 	}
-	describe_values(entry, columns, &values);
-
-	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
-	ItemPointerSetInvalid(&tuple.t_self);
-	tuple.t_data = row;
-	all = palloc(desc->natts * sizeof(Datum));
-	all_null = palloc(desc->natts * sizeof(bool));
-	heap_deform_tuple(&tuple, desc, all, all_null);
-	datums = palloc(entry->n_x * sizeof(Datum));
-	nulls = palloc(entry->n_x * sizeof(bool));
-	for (int i = 0; i < entry->n_x; i++)
+	if (unknown && !may_lack)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("features hold null for \"%s\"", unknown),
+				 errhint("on_null => 'null' gives such rows no prediction.")));
+	if (row->isnull || unknown)
 	{
-		datums[i] = all[places[i]];
-		nulls[i] = all_null[places[i]];
+		return_rows(fcinfo, entry, NULL);
+		hopper_ready_leave(entry);
+		hopper_finish();
+		return;
 	}
-	source.name.shown = "source_row";
+	describe_values(entry, columns, row->argument, &values);
+	source.name.shown = row->argument;
 	source.rows_hint = PREDICT_HINT_ROWS;
 	source.segment = -1;
 	source.row_number = 1;
 	source.may_lack = may_lack;
 	answer(fcinfo, entry, &values, &source, datums, nulls);
 	hopper_finish();
+}
+
+/* A row of a table, view or subquery. */
+static Datum
+predict_record(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
+{
+	hopper_given_row row = {"source_row", .isnull = PG_ARGISNULL(at)};
+
+	if (!row.isnull)
+		hopper_given_record(PG_GETARG_HEAPTUPLEHEADER(at), &row);
+	predict_named(fcinfo, has_key, mst_key, at, &row);
 	return (Datum) 0;
 }
 
@@ -421,4 +434,37 @@ Datum
 hopper_sql_predict_record_best(PG_FUNCTION_ARGS)
 {
 	return predict_record(fcinfo, false, 0, 1);
+}
+
+/* --- text or jsonb --- */
+
+static Datum
+predict_given(FunctionCallInfo fcinfo, bool has_key, int32 mst_key, int at)
+{
+	hopper_given_row row = {"features", .is_json = true, .isnull = PG_ARGISNULL(at),
+	.type = FLOAT8ARRAYOID};
+
+	if (!row.isnull && get_fn_expr_argtype(fcinfo->flinfo, at) == JSONBOID)
+		hopper_given_jsonb(PG_GETARG_DATUM(at), &row);
+	else if (!row.isnull)
+		hopper_given_text(text_to_cstring(PG_GETARG_TEXT_PP(at)), &row);
+	if (row.type == RECORDOID)
+		predict_named(fcinfo, has_key, mst_key, at, &row);
+	else
+		predict_values(fcinfo, has_key, mst_key, at, row.type, row.value, row.isnull);
+	return (Datum) 0;
+}
+
+/* predict_row(model_table, mst_key, features text or jsonb, on_null) */
+Datum
+hopper_sql_predict_given(PG_FUNCTION_ARGS)
+{
+	return predict_given(fcinfo, !PG_ARGISNULL(1), hopper_key_argument(fcinfo, 1), 2);
+}
+
+/* predict_row(model_table, features text or jsonb, on_null) */
+Datum
+hopper_sql_predict_given_best(PG_FUNCTION_ARGS)
+{
+	return predict_given(fcinfo, false, 0, 1);
 }

@@ -181,7 +181,7 @@ hopper_sql_predict_rows(PG_FUNCTION_ARGS)
 	run = result.run = palloc0(sizeof(hopper_prediction));
 	run->what.kind = PREDICT_RESPONSE;
 	if (!PG_ARGISNULL(2))
-		run->what = hopper_predict_what_by_name(fcinfo, 2);
+		run->what = hopper_predict_what_argument(fcinfo, 2);
 	run->rows.may_lack = hopper_predict_may_lack(fcinfo, 4);
 	table = hopper_name_argument(fcinfo, 0, "model_table");
 	run->source = table_of_rows(type);

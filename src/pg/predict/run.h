@@ -67,10 +67,8 @@ typedef struct hopper_prediction
 
 /* --- arguments (predict/arguments.c) --- */
 
-/* pred_type in its three forms; NULL means all classes. */
-extern hopper_predict_what hopper_predict_what_by_name(FunctionCallInfo fcinfo, int at);
-extern hopper_predict_what hopper_predict_what_by_count(FunctionCallInfo fcinfo, int at);
-extern hopper_predict_what hopper_predict_what_by_threshold(FunctionCallInfo fcinfo, int at);
+/* pred_type; NULL means all classes. */
+extern hopper_predict_what hopper_predict_what_argument(FunctionCallInfo fcinfo, int at);
 /*
  * ERROR 0A000 where the caller runs on a segment: models are read with SQL, which the coordinator's
  * own process alone can do.

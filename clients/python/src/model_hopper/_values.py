@@ -182,6 +182,7 @@ def _as_list(value: Any, argument: str) -> List[Any]:
 _INTEGERS = ("integer", "bigint", "smallint")
 _FLOATS = ("double precision", "real", "numeric")
 _LENGTH = "hopper.pad_length"  # a number, "longest" or a dictionary of these
+_PRED_TYPE = "hopper.pred_type"  # "prob", "response" or a number
 
 
 def convert(value: Any, sql_type: str, argument: str) -> Any:
@@ -219,7 +220,7 @@ def array_type(value: Any) -> str:
 
 def fitness(value: Any, sql_type: str) -> int:
     """How well a value suits a parameter of this type; 0 where not at all. Decides between overloads."""
-    if value is None or sql_type == _LENGTH or (sql_type == "text" and hasattr(value, "columns")):  # a data frame
+    if value is None or sql_type in (_LENGTH, _PRED_TYPE) or (sql_type == "text" and hasattr(value, "columns")):  # a data frame
         return 1
     if isinstance(value, Mapping) or callable(getattr(value, "to_json", None)):
         return {"text": 3, "json": 2, "jsonb": 2}.get(sql_type, 0)

@@ -1,0 +1,215 @@
+/*
+ * given.c
+ *		One example as predict_row() is given it. The rest sees values with SQL types, so that what
+ *		they may be is said in one place, the codec of rows.
+ */
+#include "pg/predict/given.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/jsonb.h"
+#include "utils/typcache.h"
+
+#define HINT_FORMS "Give numbers: an array, or an object that has the features by their names."
+
+void
+hopper_given_record(HeapTupleHeader record, hopper_given_row *row)
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc_copy(HeapTupleHeaderGetTypeId(record),
+												   HeapTupleHeaderGetTypMod(record));
+	HeapTupleData tuple = {0};
+	Datum	   *values = palloc(desc->natts * sizeof(Datum));
+	bool	   *nulls = palloc(desc->natts * sizeof(bool));
+
+	tuple.t_len = HeapTupleHeaderGetDatumLength(record);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_data = record;
+	heap_deform_tuple(&tuple, desc, values, nulls);
+	row->type = RECORDOID;
+	row->values = palloc(Max(desc->natts, 1) * sizeof(hopper_named_value));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, i);
+
+		if (!column->attisdropped)
+			row->values[row->n++] = (hopper_named_value) {NameStr(column->attname),
+			NULL, column->atttypid, values[i], nulls[i]};
+	}
+}
+
+/* --- JSON --- */
+
+static void
+refuse_json(const char *what, const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 name ? errmsg("features hold %s for \"%s\", not a number or an array of numbers", what,
+						   name)
+			 : errmsg("features hold %s, not a number", what),
+			 errhint(HINT_FORMS)));
+}
+
+/* As an element of an SQL array; a truth value is 0 or 1, as a boolean column is. */
+static const char *
+number_text(const JsonbValue *value, const char *name)
+{
+	switch (value->type)
+	{
+		case jbvNull:
+			return "NULL";
+		case jbvBool:
+			return value->val.boolean ? "1" : "0";
+		case jbvNumeric:
+			return DatumGetCString(DirectFunctionCall1(numeric_out,
+													   NumericGetDatum(value->val.numeric)));
+		case jbvString:
+			refuse_json("a string", name);
+			break;
+		default:
+			refuse_json("an object", name);
+	}
+	return NULL;				/* not reached */
+}
+
+/* The array whose beginning the iterator has not given yet, as double precision[]. */
+static Datum
+read_array(JsonbContainer *container, const char *name)
+{
+	JsonbIterator *iterator = JsonbIteratorInit(container);
+	StringInfoData text;
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	bool		first = true;
+
+	initStringInfo(&text);
+	while ((token = JsonbIteratorNext(&iterator, &value, false)) != WJB_DONE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (token == WJB_END_ARRAY)
+		{
+			appendStringInfoChar(&text, '}');
+			first = false;
+			continue;
+		}
+		if (token != WJB_BEGIN_ARRAY && token != WJB_ELEM)
+			refuse_json("an object", name);
+		if (!first)
+			appendStringInfoChar(&text, ',');
+		first = token == WJB_BEGIN_ARRAY;
+		appendStringInfoString(&text, first ? "{" : number_text(&value, name));
+	}
+	return OidInputFunctionCall(F_ARRAY_IN, text.data, FLOAT8OID, -1);
+}
+
+static bool
+looks_like_bytes(const char *text, int length)
+{
+	return length >= 2 && text[0] == '\\' && text[1] == 'x';
+}
+
+void
+hopper_given_read(hopper_named_value *into)
+{
+	const JsonbValue *value = into->json;
+
+	into->isnull = value->type == jbvNull;
+	into->type = into->isnull ? UNKNOWNOID : FLOAT8OID;
+	if (into->isnull)
+		return;
+	if (value->type == jbvString &&
+		looks_like_bytes(value->val.string.val, value->val.string.len))
+	{
+		char	   *text = pnstrdup(value->val.string.val, value->val.string.len);
+
+		into->type = BYTEAOID;
+		into->value = OidInputFunctionCall(F_BYTEAIN, text, BYTEAOID, -1);
+	}
+	else if (value->type == jbvBinary)
+	{
+		into->type = FLOAT8ARRAYOID;
+		into->value = read_array(value->val.binary.data, into->name);
+	}
+	else
+		into->value = DirectFunctionCall1(float8in,
+										  CStringGetDatum(number_text(value, into->name)));
+}
+
+void
+hopper_given_jsonb(Datum json, hopper_given_row *row)
+{
+	Jsonb	   *root = (Jsonb *) PG_DETOAST_DATUM(json);
+	JsonbIterator *iterator;
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	int			room = 0;
+
+	if (!JB_ROOT_IS_OBJECT(root))
+	{
+		row->type = FLOAT8ARRAYOID;
+		if (JB_ROOT_IS_SCALAR(root))
+		{
+			iterator = JsonbIteratorInit(&root->root);
+			(void) JsonbIteratorNext(&iterator, &value, false);
+			(void) JsonbIteratorNext(&iterator, &value, false);
+			row->isnull = value.type == jbvNull;
+		}
+		if (!row->isnull)
+			row->value = read_array(&root->root, NULL);
+		return;
+	}
+	row->type = RECORDOID;
+	iterator = JsonbIteratorInit(&root->root);
+	while ((token = JsonbIteratorNext(&iterator, &value, true)) != WJB_DONE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (token == WJB_KEY)
+		{
+			if (row->n == room)
+			{
+				hopper_named_value *more;
+
+				room = Max(2 * room, 16);
+				more = palloc(room * sizeof(hopper_named_value));
+				if (row->n > 0)
+					memcpy(more, row->values, row->n * sizeof(hopper_named_value));
+				row->values = more;
+			}
+			row->values[row->n] = (hopper_named_value) {
+				pnstrdup(value.val.string.val, value.val.string.len)};
+		}
+		else if (token == WJB_VALUE)
+		{
+			row->values[row->n].json = palloc(sizeof(JsonbValue));
+			*row->values[row->n++].json = value;
+		}
+	}
+}
+
+/* --- text --- */
+
+static char *
+skip_space(char *text)
+{
+	return text + strspn(text, " \t\r\n");
+}
+
+/* '{"a": 1}' is an object, as every '{' before '"' is; '{1,2}' an array. */
+void
+hopper_given_text(char *given, hopper_given_row *row)
+{
+	char	   *start = skip_space(given);
+
+	row->type = FLOAT8ARRAYOID;
+	if (looks_like_bytes(start, strlen(start)))
+	{
+		row->type = BYTEAOID;
+		row->value = OidInputFunctionCall(F_BYTEAIN, start, BYTEAOID, -1);
+	}
+	else if (*start == '{' && *skip_space(start + 1) != '"')
+		row->value = OidInputFunctionCall(F_ARRAY_IN, start, FLOAT8OID, -1);
+	else
+		hopper_given_jsonb(DirectFunctionCall1(jsonb_in, CStringGetDatum(start)), row);
+}
