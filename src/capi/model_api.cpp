@@ -101,6 +101,9 @@ int DescribeModel(const char* json, size_t size, const hopper_data_desc* data, h
   return Guard(error, [&] {
     const auto spec = data != nullptr ? ParseModelFor(JsonText(json, size), InputsOf(*data))
                                       : ParseModel(JsonText(json, size), nullptr);
+    if (data != nullptr) {
+      if (const auto mismatch = InputMismatch(*spec, *data)) throw Error(*mismatch);
+    }
     auto table = std::make_unique<Rows>(8);
     // A shared layer is called several times: the shape of its first call, the work of all.
     std::vector<const Node*> first_calls(spec->layers.size(), nullptr);

@@ -147,6 +147,10 @@ class ConfigCheck {
       own.num_classes = of->num_classes;
       own.n_class_values = static_cast<int32_t>(classes.size());
       own.class_values = classes.data();
+      const hopper_output& packed = data_->outputs[of - labels.begin()];
+      own.has_label_range = packed.has_label_range;
+      own.least_label = packed.least_label;
+      own.largest_label = packed.largest_label;
     }
     CheckLabels(end, compile, own, &problems_);
   }
@@ -174,15 +178,9 @@ class ConfigCheck {
   }
 
   void CheckInput(const ModelSpec& spec) {
-    if (spec.inputs.size() > 1) return;  // found by their names, or the model was not parsed
-    const Shape held = ShapeOf(data_->x_rank, data_->x_shape);
-    if (SameButForChannels(spec.input_shape(), held)) return CheckIds(spec);
-    const std::string holds =
-        held.size() == 1 ? Plural(held[0], "value") : "values of shape " + ShapeText(held);
-    problems_.Fail("model expects input of shape " + ShapeText(spec.input_shape()) +
-                       " but column " + Quoted(data_->x_column, "x") + " holds " + holds,
-                   "The packed table is " + Table() + ".",
-                   "Reshape when packing, or start the model with Reshape.");
+    const auto mismatch = InputMismatch(spec, *data_);
+    if (mismatch) return problems_.Add(*mismatch, false);
+    if (spec.inputs.size() == 1) CheckIds(spec);
   }
 
   // Ids that an Embedding would cut to other ids, as Keras does.
@@ -315,6 +313,19 @@ class ConfigCheck {
 };
 
 }  // namespace
+
+std::optional<Problem> InputMismatch(const ModelSpec& spec, const hopper_data_desc& data) {
+  if (spec.inputs.size() > 1) return std::nullopt;  // they are found by their names
+  const Shape held = ShapeOf(data.x_rank, data.x_shape);
+  if (SameButForChannels(spec.input_shape(), held)) return std::nullopt;
+  const std::string holds =
+      held.size() == 1 ? Plural(held[0], "value") : "values of shape " + ShapeText(held);
+  return Problem{ErrorCode::kInvalidParameter,
+                 "model expects input of shape " + ShapeText(spec.input_shape()) + " but column " +
+                     Quoted(data.x_column, "x") + " holds " + holds,
+                 "The packed table is " + Quoted(data.table_name, "data") + ".",
+                 "Reshape when packing, or start the model with Reshape."};
+}
 
 std::vector<ConfigProblem> CheckConfigs(const std::vector<hopper_config>& configs,
                                         const hopper_data_desc* data) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "model/spec.h"
 #include "model_hopper/config.h"
 #include "model_hopper/data.h"
 #include "params/params.h"
@@ -20,5 +22,8 @@ struct ConfigProblem {
 // against the last activation and the kind of labels, batch size, class weights.
 std::vector<ConfigProblem> CheckConfigs(const std::vector<hopper_config>& configs,
                                         const hopper_data_desc* data);
+
+// Why a model with one input does not take the packed table's rows.
+std::optional<Problem> InputMismatch(const ModelSpec& spec, const hopper_data_desc& data);
 
 }  // namespace hopper

@@ -1,5 +1,7 @@
 // The end of a model, its loss and its metrics against the labels of a packed table.
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <string>
 
 #include "model/check_problems.h"
@@ -10,6 +12,12 @@ namespace hopper {
 
 namespace {
 
+std::string NumberText(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%g", value);
+  return text.data();
+}
+
 // Against the labels of one output.
 class LabelCheck {
  public:
@@ -17,6 +25,7 @@ class LabelCheck {
       : data_(&data), problems_(problems) {}
 
   void CheckLabels(const ModelOutput& end, const CompileParams& compile) {
+    if (data_->y_kind != HOPPER_LABEL_CLASS) CheckLabelRange(compile);
     switch (data_->y_kind) {
       case HOPPER_LABEL_CLASS:
         return CheckClassLabels(end, compile);
@@ -41,6 +50,23 @@ class LabelCheck {
   }
 
  private:
+  bool LabelsAreWithin(double least, double largest) const {
+    return data_->has_label_range != 0 && data_->least_label >= least &&
+           data_->largest_label <= largest;
+  }
+
+  // Labels of which a loss has no minimum, or which it cuts.
+  void CheckLabelRange(const CompileParams& compile) {
+    const LossType& type = LossTypeOf(compile.loss);
+    if (!type.of_probabilities || data_->has_label_range == 0 || LabelsAreWithin(0.0, 1.0)) return;
+    problems_->Warn("loss \"" + compile.loss_name + "\" needs labels from 0 to 1 but column " +
+                        Quoted(data_->y_column, "y") + " of " + Table() + " holds numbers from " +
+                        NumberText(data_->least_label) + " to " + NumberText(data_->largest_label),
+                    "What it computes of others says nothing about a model.",
+                    "Bring the labels into this range in a view, or use loss='mse' and end the "
+                    "model without an activation.");
+  }
+
   // One row of units an example, for labels that are one value an example.
   bool CheckOutputRank(const ModelOutput& end) {
     if (end.shape.size() == 1) return true;
@@ -154,7 +180,7 @@ class LabelCheck {
                       "Give the last layer one unit.");
     }
     if (!LossTypeOf(compile.loss).of_numbers) return;
-    if (end.final_activation == Activation::kSigmoid) {
+    if (end.final_activation == Activation::kSigmoid && !LabelsAreWithin(0.0, 1.0)) {
       problems_->Warn(
           "model ends in sigmoid, which gives numbers between 0 and 1 only",
           "Values of column " + Quoted(data_->y_column, "y") + " of " + Table() +
@@ -234,7 +260,7 @@ void CheckLabels(const ModelOutput& end, const CompileParams& compile, const hop
 
 void CheckClassWeights(const FitParams& fit, const hopper_data_desc& data,
                        ConfigProblems* problems) {
-  if (fit.class_weight.empty()) return;
+  if (fit.class_weight.empty() && !fit.balanced_classes) return;
   const std::string table = Quoted(data.table_name, "data");
   if (data.n_outputs > 0) {
     const bool several = data.n_outputs > 1;
@@ -252,6 +278,14 @@ void CheckClassWeights(const FitParams& fit, const hopper_data_desc& data,
              (data.y_kind == HOPPER_LABEL_ARRAY ? " holds arrays" : " holds numbers"),
          "The packed table is " + table + ".",
          "Pack integer, boolean or text labels, or leave class_weight out."},
+        false);
+  }
+  if (fit.balanced_classes && data.n_class_counts == 0) {
+    return problems->Add(
+        {ErrorCode::kNotReady,
+         "class_weight 'balanced' needs the rows of each class, which " + table + " does not tell",
+         "It was packed by an earlier version.",
+         "Pack the data again, or write a dictionary: class_weight={0: 1.0, 1: 2.5}."},
         false);
   }
   std::vector<std::string> labels;
