@@ -230,6 +230,13 @@ typedef struct hopper_core_api
 								 hopper_error *error);
 
 	hopper_search_api search;
+
+	/*
+	 * A row with fit_params whose class_weight 'balanced' is written out for the data's classes; no
+	 * row where they do not say so.
+	 */
+	int			(*balance_classes) (const char *fit_params, const hopper_data_desc *data,
+									hopper_rows **rows, hopper_error *error);
 } hopper_core_api;
 
 /* hopper_core_api_get(); NULL where the caller's version is another one. */

@@ -52,6 +52,9 @@ typedef struct hopper_output
 	int32_t		num_classes;	/* LABEL_CLASS: width of the one-hot form; else 0 */
 	int32_t		n_class_values; /* LABEL_CLASS: names of the classes in order, NULL allowed */
 	const char *const *class_values;
+	int32_t		has_label_range;	/* 1: the two that follow are known; of classes they are not */
+	double		least_label;
+	double		largest_label;
 } hopper_output;
 
 /*
@@ -91,6 +94,12 @@ typedef struct hopper_data_desc
 	const char *y_column;
 	/* for checks: 1: there is a validation table beside it; -1: there is none; 0: not known */
 	int32_t		validation;
+	/* the same: what is not known is 0 */
+	int32_t		n_class_counts; /* LABEL_CLASS: rows of each class, in order */
+	const int64_t *class_counts;
+	int32_t		has_label_range;	/* as those of an output */
+	double		least_label;
+	double		largest_label;
 } hopper_data_desc;
 
 typedef enum hopper_split

@@ -177,6 +177,17 @@ int WaitsForMetrics(const char* fit_params, int32_t* waits, hopper_error* error)
   });
 }
 
+int BalanceClassesOf(const char* fit_params, const hopper_data_desc* data, hopper_rows** rows,
+                     hopper_error* error) {
+  return Guard(error, [&] {
+    auto table = std::make_unique<Rows>(1);
+    const std::vector<int64_t> counts(data->class_counts,
+                                      data->class_counts + data->n_class_counts);
+    if (const auto text = BalanceClasses(Text(fit_params), counts)) table->Add({*text});
+    *rows = Rows::Release(std::move(table));
+  });
+}
+
 }  // namespace
 
 void SetConfigurationFunctions(hopper_core_api* api) {
@@ -188,6 +199,7 @@ void SetConfigurationFunctions(hopper_core_api* api) {
   api->rank_configs = RankConfigurations;
   api->waits_for_metrics = WaitsForMetrics;
   api->readings = TellReadings;
+  api->balance_classes = BalanceClassesOf;
 }
 
 }  // namespace hopper

@@ -71,10 +71,15 @@ bool AsksForNothing(const std::string& key, const Value& value) {
 
 void ReadClassWeight(const Value& value, FitParams* params, ProblemList* problems) {
   if (value.IsNone()) return;
+  if (value.IsText() && value.text == "balanced") {
+    params->balanced_classes = true;
+    return;
+  }
   if (value.kind != Value::Kind::kDict) {
     problems->Error(ErrorCode::kInvalidParameter,
-                    "class_weight must be a dictionary, got " + Render(value), "",
-                    "Write class_weight={0: 1.0, 1: 2.5}, for example.");
+                    "class_weight must be a dictionary or 'balanced', got " + Render(value), "",
+                    "Write class_weight={0: 1.0, 1: 2.5}, for example, or 'balanced', which gives "
+                    "rare classes more weight.");
     return;
   }
   for (const ValueEntry& entry : value.entries) {
@@ -191,6 +196,30 @@ bool IsFitArgument(const std::string& key) {
   const std::vector<std::string>& stopping = StoppingReader::Keys();
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end() ||
          std::find(stopping.begin(), stopping.end(), key) != stopping.end();
+}
+
+std::optional<std::string> BalanceClasses(std::string_view text,
+                                          const std::vector<int64_t>& class_counts) {
+  std::vector<ParamProblem> problems;
+  if (!ParseFitParams(text, &problems).balanced_classes) return std::nullopt;
+  double rows = 0.0, classes = 0.0;
+  for (const int64_t count : class_counts) {
+    rows += static_cast<double>(count);
+    classes += count > 0 ? 1.0 : 0.0;
+  }
+  Value weights;
+  weights.kind = Value::Kind::kDict;
+  for (size_t i = 0; i < class_counts.size(); ++i) {
+    if (class_counts[i] <= 0) continue;
+    weights.entries.push_back(
+        {Value::Integer(static_cast<int64_t>(i)),
+         Value::Real(rows / (classes * static_cast<double>(class_counts[i])))});
+  }
+  std::vector<ValueEntry> entries = ParseArguments(text, "fit_params");
+  for (ValueEntry& entry : entries) {
+    if (entry.key.text == "class_weight") entry.value = weights;
+  }
+  return RenderArguments(entries);
 }
 
 FitParams ParseFitParams(std::string_view text, std::vector<ParamProblem>* problems) {

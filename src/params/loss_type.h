@@ -39,7 +39,8 @@ struct LossType {
   bool of_sigmoid = false;  // of the last sigmoid alone
   // 0 and 1 become -1 and 1 where all labels of a batch are one of them.
   bool signed_labels = false;
-  bool smooths_to_half = false;  // label_smoothing: else towards all classes alike
+  bool smooths_to_half = false;   // label_smoothing: else towards all classes alike
+  bool of_probabilities = false;  // labels outside of 0 to 1 have no meaning for it
 
   // One row of n outputs p (probabilities, numbers, or logits where `logits` is true) against n
   // labels, smoothed and signed already: the loss, and its derivative by each output. Null: it is

@@ -87,6 +87,7 @@ const OtherNames& OtherFitKeys() {
       {"maxiterations", {"epochs"}},
       {"nepochs", {"epochs"}},
       {"numepochs", {"epochs"}},
+      {"autoclassweights", {"class_weight"}},
       {"classweights", {"class_weight"}},
       {"randomstate", {"seed"}},
       {"randomseed", {"seed"}},

@@ -166,6 +166,8 @@ struct FitParams {
   int64_t batch_size = 32;
   int64_t epochs = 1;  // passes over the partition in one visit
   bool shuffle = true;
+  // class_weight='balanced': BalanceClasses() has to write it out before anything is trained.
+  bool balanced_classes = false;
   // Factor of each example's loss by its class: keys are class indexes (3), or class labels
   // between single quotes ('cat', nothing escaped). Empty: all 1.
   std::map<std::string, double> class_weight;
@@ -190,6 +192,12 @@ bool FitToOutputs(const std::vector<std::string>& outputs, bool weighted, Compil
 // the losses of several outputs. `shown`: what FitToOutputs() has made of the same text, perhaps
 // cut to HOPPER_MAX_NAME.
 void NameAsShown(const std::vector<std::string>& shown, CompileParams* params);
+
+// The same arguments with class_weight='balanced' written out for data with so many rows of each
+// class, in their order, as scikit-learn's compute_class_weight() does: rows / (classes * rows of
+// the class), where classes are those that have rows. Nothing where they do not say 'balanced'.
+std::optional<std::string> BalanceClasses(std::string_view text,
+                                          const std::vector<int64_t>& class_counts);
 
 // The text with blanks and the order of keys taken out, for comparing configurations as MADlib
 // does. Text that does not parse stands for itself.

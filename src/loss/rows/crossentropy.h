@@ -55,6 +55,7 @@ struct CategoricalCrossentropy {
   static LossType Type() {
     LossType type;
     type.name = "categorical_crossentropy";
+    type.of_probabilities = true;
     type.arguments = AddLogits;
     type.categorical = true;
     type.from_logits = true;
@@ -126,6 +127,7 @@ struct BinaryCrossentropy {
   static LossType Type() {
     LossType type;
     type.name = "binary_crossentropy";
+    type.of_probabilities = true;
     type.aliases = {"bce"};
     type.arguments = AddLogits;
     type.from_logits = true;
@@ -170,6 +172,7 @@ struct BinaryFocalCrossentropy {
   static LossType Type() {
     LossType type;
     type.name = "binary_focal_crossentropy";
+    type.of_probabilities = true;
     type.arguments = [](LossOptions* options, ArgumentList* arguments) {
       arguments->AddBool("apply_class_balancing", &options->class_balancing);
       AddFocal(options, arguments);
@@ -224,6 +227,7 @@ struct CategoricalFocalCrossentropy {
   static LossType Type() {
     LossType type;
     type.name = "categorical_focal_crossentropy";
+    type.of_probabilities = true;
     type.arguments = AddFocal;
     type.row = Row;
     return type;

@@ -10,6 +10,7 @@ struct KlDivergence {
   static LossType Type() {
     LossType type;
     type.name = "kl_divergence";
+    type.of_probabilities = true;
     type.aliases = {"kld", "kullback_leibler_divergence"};
     type.row = Row;
     return type;

@@ -15,6 +15,7 @@ struct Dice {
   static LossType Type() {
     LossType type;
     type.name = "dice";
+    type.of_probabilities = true;
     type.arguments = AddAxes;
     type.overlap = [](const LossOptions& /*options*/, const OverlapSums& sums) {
       return Pair{2.0F * sums.shared, sums.labelled + sums.given};
@@ -42,6 +43,7 @@ struct Tversky {
   static LossType Type() {
     LossType type;
     type.name = "tversky";
+    type.of_probabilities = true;
     type.arguments = [](LossOptions* options, ArgumentList* arguments) {
       options->alpha = 0.5;
       arguments->AddNumber("alpha", kNotNegative, &options->alpha);

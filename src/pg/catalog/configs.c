@@ -247,3 +247,20 @@ hopper_sql_check_configs(PG_FUNCTION_ARGS)
 	SPI_finish();
 	return hopper_return_rows(fcinfo, &rows, NULL);
 }
+
+const char *
+hopper_balanced_params(const char *fit_params, const hopper_data_desc *data)
+{
+	hopper_error error = {0};
+	hopper_rows *rows;
+	hopper_guard *guard;
+
+	if (fit_params == NULL || strstr(fit_params, "balanced") == NULL)
+		return fit_params;
+	HOPPER_CHECK(hopper_core()->balance_classes(fit_params, data, &rows, &error), error);
+	guard = hopper_guard_rows(rows);
+	if (rows->n_rows == 1)
+		fit_params = pstrdup(rows->cells[0]);
+	hopper_guard_release(guard);
+	return fit_params;
+}

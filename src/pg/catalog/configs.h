@@ -35,4 +35,10 @@ extern hopper_name hopper_selection_models(const hopper_name *selection_table);
 extern void hopper_require_valid_configs(const hopper_config *configs, int n,
 										 const hopper_data_desc *desc);
 
+/*
+ * fit_params as training reads them: class_weight='balanced' written out for these data. What is
+ * kept of a configuration has the user's words. UTF-8, the same pointer where it does not say so.
+ */
+extern const char *hopper_balanced_params(const char *fit_params, const hopper_data_desc *data);
+
 #endif							/* HOPPER_CONFIGS_H */

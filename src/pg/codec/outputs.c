@@ -5,7 +5,8 @@
  *
  * The user names them in dependent_varname: '{"price": "price", "churn": "has_left"}'. A summary
  * keeps what was packed in its column "outputs", as text:
- * [{"name": "price", "column": "price", "type": "double precision", "kind": "value", "shape": []},
+ * [{"name": "price", "column": "price", "type": "double precision", "kind": "value", "shape": [],
+ *   "range": [1, 90.5]},
  *  {"name": "churn", "column": "has_left", "type": "boolean", "kind": "class", "shape": [],
  *   "num_classes": 2, "classes": ["f", "t"]}, {"kind": "weight", "column": "w"}]
  */
@@ -57,6 +58,9 @@ hopper_outputs_text(int n, const hopper_output *outputs, char *const *types, con
 			}
 			appendStringInfoChar(&text, ']');
 		}
+		if (output->has_label_range)
+			appendStringInfo(&text, ", \"range\": [%.17g, %.17g]", output->least_label,
+							 output->largest_label);
 		appendStringInfoChar(&text, '}');
 	}
 	if (weight)
@@ -119,7 +123,8 @@ hopper_read_outputs(const hopper_name *summary, const char *text, hopper_data_de
 					  " translate(e.v->>'shape', '[]', '{}')::int4[],"
 					  " (e.v->>'num_classes')::int4,"
 					  " CASE WHEN e.v->>'kind' = 'class' THEN"
-					  "  ARRAY(SELECT json_array_elements_text(e.v->'classes')) END"
+					  "  ARRAY(SELECT json_array_elements_text(e.v->'classes')) END,"
+					  " (e.v->'range'->>0)::float8, (e.v->'range'->>1)::float8"
 					  " FROM json_array_elements(%s::json) WITH ORDINALITY AS e(v, i)"
 					  " ORDER BY e.i", hopper_literal(text));
 	if (n < 1 || n > HOPPER_MAX_OUTPUTS + 1)
@@ -156,6 +161,12 @@ hopper_read_outputs(const hopper_name *summary, const char *text, hopper_data_de
 		{
 			read[i].num_classes = (int32) hopper_int_cell(summary, i, 6, 1, PACK_MAX_CLASSES);
 			read_classes(summary, i, 7, &read[i]);
+		}
+		else if (hopper_cell(i, 8) && hopper_cell(i, 9))
+		{
+			read[i].has_label_range = 1;
+			read[i].least_label = hopper_float_value(i, 8);
+			read[i].largest_label = hopper_float_value(i, 9);
 		}
 		values += product;
 	}

@@ -8,6 +8,7 @@
 
 #include "catalog/pg_type.h"
 #include "utils/array.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "pg/server/made.h"
@@ -212,6 +213,61 @@ read_class_values(const hopper_name *summary, hopper_packed *out)
 	SPI_freetuptable(SPI_tuptable);
 }
 
+/* An array's text, whose elements have this type of eight bytes; their number. */
+static int
+read_numbers(const hopper_name *summary, char *text, Oid type, bool by_value, const char *column,
+			 Datum **numbers)
+{
+	Datum		array = OidInputFunctionCall(F_ARRAY_IN, text, type, -1);
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(DatumGetArrayTypeP(array), type, 8, by_value, 'd', numbers, &nulls, &n);
+	for (int i = 0; i < n; i++)
+		if (nulls[i])
+			refuse_summary(summary, psprintf("Column \"%s\" holds NULL", column));
+	return n;
+}
+
+/* NULL: not known, of labels that are classes or that an earlier version has packed. */
+static void
+read_label_range(const hopper_name *summary, char *text, hopper_data_desc *desc)
+{
+	Datum	   *ends;
+
+	if (text == NULL)
+		return;
+	if (read_numbers(summary, text, FLOAT8OID, FLOAT8PASSBYVAL, "label_range", &ends) != 2)
+		refuse_summary(summary, "Column \"label_range\" is not two numbers");
+	desc->has_label_range = 1;
+	desc->least_label = DatumGetFloat8(ends[0]);
+	desc->largest_label = DatumGetFloat8(ends[1]);
+}
+
+static void
+read_class_counts(const hopper_name *summary, char *text, hopper_data_desc *desc)
+{
+	Datum	   *datums;
+	int64	   *counts;
+	int			n;
+
+	if (text == NULL)
+		return;
+	n = read_numbers(summary, text, INT8OID, FLOAT8PASSBYVAL, "class_counts", &datums);
+	if (n < 1 || n > desc->num_classes)
+		refuse_summary(summary, psprintf("There are %d numbers of rows for %d classes", n,
+										 desc->num_classes));
+	counts = palloc(sizeof(int64) * n);
+	for (int i = 0; i < n; i++)
+	{
+		counts[i] = DatumGetInt64(datums[i]);
+		if (counts[i] < 0)
+			refuse_summary(summary, "Column \"class_counts\" holds a negative number");
+	}
+	desc->n_class_counts = n;
+	desc->class_counts = counts;
+}
+
 void
 hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out)
 {
@@ -224,6 +280,7 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 	int32	   *num_classes;
 	int32		format;
 	int			n_labels;
+	char	   *counts;
 
 	memset(out, 0, sizeof(*out));
 	check_packed(table, validation, &summary);
@@ -237,10 +294,13 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 					  " buffer_size, normalizing_const::pg_catalog.float8, num_classes,"
 					  " independent_type, independent_shape, label_kind, label_type, label_shape,"
 					  " n_rows, partitions, starts, seed, packed_bytes, checksum, training_table,"
-					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text"
+					  " %s::pg_catalog.text, %s::pg_catalog.text, %s::pg_catalog.text,"
+					  " %s::pg_catalog.text, %s::pg_catalog.text"
 					  " FROM %s", hopper_column_selected(oid, "inputs"),
 					  hopper_column_selected(oid, "outputs"),
 					  hopper_column_selected(oid, "padding"),
+					  hopper_column_selected(oid, "class_counts"),
+					  hopper_column_selected(oid, "label_range"),
 					  summary.quoted) != 1)
 		refuse_summary(&summary, psprintf("It has " UINT64_FORMAT " rows instead of one",
 										  (uint64) SPI_processed));
@@ -291,12 +351,17 @@ hopper_read_packed(const hopper_name *table, bool validation, hopper_packed *out
 		desc->num_classes = num_classes[0];
 		out->class_values_column = psprintf("%s_class_values", labels[0]);
 	}
+	read_label_range(&summary, hopper_cell(0, 26), desc);
+	counts = hopper_cell(0, 25);
 	SPI_freetuptable(SPI_tuptable);
 	hopper_read_inputs(&summary, out->inputs_text, out->n_x_columns, desc, &out->inputs);
 	out->padding = hopper_read_padding(&summary, out->padding_text, &out->inputs);
 	hopper_read_outputs(&summary, out->outputs_text, desc, &out->y_types, &out->weight_column);
 	if (desc->y_kind == HOPPER_LABEL_CLASS)
+	{
 		read_class_values(&summary, out);
+		read_class_counts(&summary, counts, desc);
+	}
 }
 
 /* --- the buffers --- */

@@ -3,7 +3,8 @@
  *		Packing on the segments of a Greenplum cluster: what coordinator and segments share.
  *
  *	1. A table function encodes the rows where the source has them, into a working table
- *	   (key, stratum, body) that is spread over the segments at random.
+ *	   (key, stratum, body) that is spread over the segments at random, and into one row more of
+ *	   each segment how large its numbers are.
  *	2. The coordinator reads the keys in order and notes where each buffer ends.
  *	3. One INSERT ... SELECT moves the bodies from segment to segment to where their buffers are to
  *	   lie, sorts them there and makes buffers of them.
@@ -22,6 +23,9 @@
 
 /* A place in the order, to be compared as bytes: key, segment, block, offset. */
 #define PACK_PLACE_SIZE (PACK_KEY_SIZE + 10)
+
+/* In the working table: of the row of each segment whose key is hopper_pack_ranges_bytes(). */
+#define PACK_STRATUM_OF_RANGES (-1)
 
 extern void hopper_pack_write_place(char *place, const char *key, int32 segment, ItemPointer row);
 

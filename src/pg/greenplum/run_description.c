@@ -4,6 +4,7 @@
  */
 #include "pg/greenplum/segments.h"
 
+#include "pg/catalog/configs.h"
 #include "pg/greenplum/wire.h"
 
 static void
@@ -70,7 +71,8 @@ get_options(hopper_reader *in, hopper_run_options *options)
 
 /* legs: NULL where all train as long as the run. */
 static void
-put_configs(StringInfo out, int n, const hopper_config *configs, const int32 *legs)
+put_configs(StringInfo out, int n, const hopper_config *configs, const int32 *legs,
+			const hopper_data_desc *data)
 {
 	hopper_put_int(out, n);
 	for (int i = 0; i < n; i++)
@@ -85,7 +87,7 @@ put_configs(StringInfo out, int n, const hopper_config *configs, const int32 *le
 		else
 			hopper_put_bytes(out, config->model_arch, config->model_arch_size);
 		hopper_put_text(out, config->compile_params);
-		hopper_put_text(out, config->fit_params);
+		hopper_put_text(out, hopper_balanced_params(config->fit_params, data));
 		hopper_put_int(out, legs ? legs[i] : 0);
 	}
 }
@@ -140,7 +142,7 @@ hopper_describe_run(const hopper_segment_run *run)
 	hopper_put_bytes(&out, run->segment_numbers, sizeof(int32) * run->n_segments);
 	hopper_put_int(&out, run->drop_cache);
 	hopper_put_text(&out, run->shown);
-	put_configs(&out, run->n_configs, run->configs, run->legs);
+	put_configs(&out, run->n_configs, run->configs, run->legs, &run->train);
 	return hopper_end_description(&out, HOPPER_DESCRIBES_RUN);
 }
 
@@ -182,7 +184,7 @@ hopper_describe_entry(const hopper_segment_entry *entry)
 	hopper_put_int(&out, entry->run);
 	hopper_put_int(&out, entry->n_stay);
 	hopper_put_bytes(&out, entry->stay, sizeof(int32) * entry->n_stay);
-	put_configs(&out, entry->n_configs, entry->configs, entry->legs);
+	put_configs(&out, entry->n_configs, entry->configs, entry->legs, entry->train);
 	return hopper_end_description(&out, HOPPER_DESCRIBES_ENTRY);
 }
 

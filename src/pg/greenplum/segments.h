@@ -65,6 +65,7 @@ typedef struct hopper_segment_entry
 	int			n_configs;
 	hopper_config *configs;
 	int32	   *legs;
+	const hopper_data_desc *train;	/* what they are trained on; not sent */
 } hopper_segment_entry;
 
 extern bytea *hopper_describe_run(const hopper_segment_run *run);

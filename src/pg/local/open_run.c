@@ -5,6 +5,7 @@
  * Who has ended what it was to train rests in the core's memory while that lasts, and in a
  * temporary file otherwise, until it trains on or the training ends.
  */
+#include "pg/catalog/configs.h"
 #include "pg/train/results.h"
 
 void
@@ -44,10 +45,13 @@ hopper_training_enter(hopper_training *training, const hopper_config *config,
 					  hopper_history *history)
 {
 	int64		before = bytes_of_models(training);
+	hopper_config weighed = *config;
 	hopper_error error;
 	int			at;
-	int			code = hopper_torch()->run.add_config(training->run, config, &error);
+	int			code;
 
+	weighed.fit_params = hopper_balanced_params(config->fit_params, &training->train->desc);
+	code = hopper_torch()->run.add_config(training->run, &weighed, &error);
 	if (code == HOPPER_LIMIT_EXCEEDED)
 		return -1;
 	HOPPER_CHECK(code, error);

@@ -32,7 +32,7 @@ start_rows(hopper_pack_job *job, const Datum *values, const bool *nulls)
 	bytea	   *row;
 
 	hopper_pack_learn_row_shape(job, values, nulls);
-	hopper_pack_start_scales(job);
+	hopper_pack_start_ranges(job);
 	size = VARHDRSZ + PACK_KEY_SIZE + job->row.x_size + job->row.y_size + sizeof(int32);
 	row = palloc(size);
 	SET_VARSIZE(row, size);
@@ -46,7 +46,7 @@ encode_row(hopper_pack_job *job, const Datum *values, const bool *nulls, bytea *
 	char	   *x = key + PACK_KEY_SIZE;
 	int32		stratum = hopper_pack_encode_row(job, values, nulls, key, x);
 
-	hopper_pack_look_at_scales(job, x);
+	hopper_pack_look_at_numbers(job, x);
 	memcpy(x + job->row.x_size + job->row.y_size, &stratum, sizeof(stratum));
 	hopper_pack_count_rows(job, stratum, 1);
 }

@@ -56,6 +56,11 @@ make_room(hopper_pack_job *job)
 {
 	const hopper_pack_request *request = &job->request;
 
+	hopper_require_other_table(&request->output, "output_table", &request->source,
+							   "source_table");
+	if (request->validation)
+		hopper_require_other_table(&request->output, "output_table", &request->training.table,
+								   "packed_table");
 	job->n_tables = hopper_pack_tables(&request->output, pack_is_split(request), job->tables);
 	/* Rows for validation that were packed for other data stay. */
 	if (job->n_tables > 2 && !hopper_pack_has_split(&request->output))
@@ -65,13 +70,8 @@ make_room(hopper_pack_job *job)
 	memcpy(job->made, job->tables, sizeof(job->made));
 	if (!job->replacing)
 		return;
-	hopper_require_other_table(&request->output, "output_table", &request->source,
-							   "source_table");
-	if (request->validation)
-		hopper_require_other_table(&request->output, "output_table", &request->training.table,
-								   "packed_table");
 	/* Rows that the old table had put aside may be among those that the new one is trained on. */
-	else if (job->n_tables == 2 && hopper_pack_has_split(&request->output))
+	if (!request->validation && job->n_tables == 2 && hopper_pack_has_split(&request->output))
 		job->n_tables = hopper_pack_tables(&request->output, true, job->tables);
 	hopper_name_new(job->tables, job->n_tables, "", job->made);
 }
@@ -102,6 +102,7 @@ init_output(const hopper_pack_job *job, hopper_pack_output *output, int at, int6
 	output->x_column = hopper_pack_feature_column(job);
 	output->y_column = job->source.y.name;
 	output->n_rows = n_rows;
+	output->n_class_counts = job->classes.n;
 	output->partitions = partitions;
 	output->buffer_size = job->request.buffer_size;
 	output->x_size = job->row.x_size;
@@ -205,11 +206,14 @@ hopper_pack_open_outputs(hopper_pack_job *job, hopper_pack_output *training,
 	n_validation = hopper_pack_split_rows(job);
 	check_split(job, n_validation);
 	hopper_pack_look_at_split(job);
+	hopper_pack_finish_ranges(job);
 	init_output(job, training, 0, job->n_rows - n_validation, request->partitions);
+	training->class_counts = hopper_pack_class_counts(job, false);
 	check_starts(request, training->partitions);
 	if (!pack_is_split(request))
 		return false;
 	init_output(job, validation, 2, n_validation, 0);
+	validation->class_counts = hopper_pack_class_counts(job, true);
 	return true;
 }
 
@@ -315,6 +319,7 @@ pack(hopper_pack_job *job)
 	hopper_pack_move_rows(job, &training, &validation);
 
 	summary.request = request;
+	summary.ranges = &job->ranges;
 	summary.outputs = hopper_pack_outputs_summary(job);
 	summary.source = &job->source;
 	summary.x = &job->x;

@@ -124,6 +124,20 @@ typedef struct hopper_pack_row_shape
 	int64		y_shape[HOPPER_MAX_RANK];
 } hopper_pack_row_shape;
 
+/* The numbers that the rows hold (pack/ranges.c). */
+typedef struct hopper_pack_ranges
+{
+	int			n_features;		/* 0: they are not looked at */
+	double	   *largest;		/* absolute value of each feature, or of all */
+	int			n_labels;		/* 0: they are classes */
+	double	   *least_labels;	/* each value of a row's labels, or all */
+	double	   *largest_labels;
+	/* once all rows are read */
+	bool		has_label_range;
+	double		least_label;
+	double		largest_label;
+} hopper_pack_ranges;
+
 /* All that one call needs. */
 typedef struct hopper_pack_job
 {
@@ -140,7 +154,7 @@ typedef struct hopper_pack_job
 	char	   *padded;			/* sentences on sequences, or NULL */
 	char	   *least_label;	/* of numbers */
 	char	   *largest_label;
-	double	   *largest;		/* absolute value of each feature, or NULL (pack/scales.c) */
+	hopper_pack_ranges ranges;
 	hopper_pack_row_shape row; /* once the shapes are known */
 	int64		n_rows;
 	int			n_strata;		/* 0 before the first row */
@@ -218,11 +232,18 @@ extern int32 hopper_pack_encode_row(const hopper_pack_job *job, const Datum *val
 									const bool *nulls,
 							 char *key, char *body);
 /*
- * The largest number of each feature: before the first row, whose shape is known, and of each
- * encoded row. A sentence where they are too large to learn from, or NULL. (pack/scales.c)
+ * job->ranges: before the first row, whose shape is known; of each encoded row, features and then
+ * labels; and once all are read: gives job and its outputs their labels' range. (pack/ranges.c)
  */
-extern void hopper_pack_start_scales(hopper_pack_job *job);
-extern void hopper_pack_look_at_scales(hopper_pack_job *job, const char *x);
+extern void hopper_pack_start_ranges(hopper_pack_job *job);
+extern void hopper_pack_look_at_numbers(hopper_pack_job *job, const char *body);
+extern void hopper_pack_finish_ranges(hopper_pack_job *job);
+/* The same of rows that others have read, as bytes; false where they are not of such a job. */
+extern struct varlena *hopper_pack_ranges_bytes(const hopper_pack_job *job);
+extern bool hopper_pack_add_ranges(hopper_pack_job *job, struct varlena *bytes);
+/* Of an image, or of very many features, all values together. */
+extern bool hopper_pack_features_are_alike(const hopper_pack_job *job);
+/* A sentence where features are too large to learn from, or NULL. (pack/scales.c) */
 extern char *hopper_pack_scales_hint(const hopper_pack_job *job);
 /* Before the first hopper_pack_count_rows(), in a context that outlives them; classes are known. */
 extern void hopper_pack_start_counting(hopper_pack_job *job);
@@ -230,6 +251,8 @@ extern void hopper_pack_start_counting(hopper_pack_job *job);
 extern void hopper_pack_count_rows(hopper_pack_job *job, int32 stratum, int64 n);
 /* Fills job->quotas and returns their sum. */
 extern int64 hopper_pack_split_rows(hopper_pack_job *job);
+/* Rows of each class on one side, or NULL where there are none; after hopper_pack_split_rows(). */
+extern int64 *hopper_pack_class_counts(const hopper_pack_job *job, bool validation);
 /* WARNING where the split leaves no row of a class to train on; after hopper_pack_split_rows(). */
 extern void hopper_pack_look_at_split(const hopper_pack_job *job);
 /* Called for each row in rank order. */
@@ -255,6 +278,8 @@ typedef struct hopper_pack_output
 	size_t		y_size;
 	int			n_all_segments; /* Greenplum: of the cluster */
 	int64	   *segment_rows;	/* Greenplum: rows on each of them, once written */
+	int			n_class_counts;
+	int64	   *class_counts;	/* rows of each class, or NULL */
 
 	/* progress */
 	int32		partition;
@@ -328,6 +353,7 @@ typedef struct hopper_pack_summary
 	const hopper_pack_values *x;
 	const hopper_pack_values *y;		/* NULL: classes */
 	const hopper_pack_classes *classes;	/* family PACK_NO_CLASS: none */
+	const hopper_pack_ranges *ranges;
 	int32		y_kind;			/* hopper_label_kind */
 } hopper_pack_summary;
 

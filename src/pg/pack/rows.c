@@ -125,6 +125,20 @@ hopper_pack_split_rows(hopper_pack_job *job)
 	return total;
 }
 
+int64 *
+hopper_pack_class_counts(const hopper_pack_job *job, bool validation)
+{
+	int			width = job->source.fold.name ? 2 : 1;
+	int64	   *counts;
+
+	if (job->y_kind != HOPPER_LABEL_CLASS)
+		return NULL;
+	counts = hopper_palloc0_huge(sizeof(int64) * Max(job->classes.n, 1));
+	for (int i = 0; i < width * job->classes.n; i++)
+		counts[i / width] += validation ? job->quotas[i] : job->strata[i] - job->quotas[i];
+	return counts;
+}
+
 void
 hopper_pack_look_at_split(const hopper_pack_job *job)
 {

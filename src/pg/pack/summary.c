@@ -28,6 +28,8 @@
  *	checksum text						equal for equal packed data
  *	training_table text					of a validation table: where its classes come from
  *	format_version int
+ *	class_counts bigint[]				rows of each class
+ *	label_range float8[]				of numbers, and of arrays: the least and the largest
  *	segment_rows bigint[]				Greenplum: rows on each segment, from segment 0
  */
 #include "pg/pack/pack.h"
@@ -73,6 +75,20 @@ int_array(int n, const int64 *values)
 	for (i = 0; i < n; i++)
 		appendStringInfo(&text, "%s" INT64_FORMAT, i ? "," : "", values[i]);
 	return psprintf("'{%s}'", text.data);
+}
+
+/* "'{1,2}'", or NULL where there are no classes. */
+static const char *
+class_counts(const hopper_pack_output *output)
+{
+	return output->class_counts ? int_array(output->n_class_counts, output->class_counts) : "NULL";
+}
+
+static const char *
+label_range(const hopper_pack_ranges *ranges)
+{
+	return ranges->has_label_range
+		? psprintf("'{%.17g,%.17g}'", ranges->least_label, ranges->largest_label) : "NULL";
 }
 
 static const char *
@@ -150,7 +166,8 @@ hopper_pack_summary_create(const hopper_name *name, const hopper_pack_column *y,
 				" seed pg_catalog.int8, packed_bytes pg_catalog.int8, checksum pg_catalog.text,"
 				" training_table pg_catalog.text, format_version pg_catalog.int4,"
 				" inputs pg_catalog.text, outputs pg_catalog.text,"
-				" padding pg_catalog.text%s)"
+				" padding pg_catalog.text, class_counts pg_catalog.int8[],"
+				" label_range pg_catalog.float8[]%s)"
 				HOPPER_DISTRIBUTED_RANDOMLY,
 				name->quoted, hopper_identifier(class_name), class_values_type(y, has_classes),
 				HOPPER_DATA_ON_SEGMENTS ? ", segment_rows pg_catalog.int8[]" : "");
@@ -198,7 +215,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 		psprintf("INSERT INTO %s VALUES (%s, %s, %s, %s, %s, $1::%s[], %d,"
 				 " %.9g, %s, %s, %s, %s, %s, %s, %s, %s, %s,"
 				 " " INT64_FORMAT ", %d, %s, '" INT64_FORMAT "', " INT64_FORMAT ","
-				 " %s, %s, %d, %s, %s, %s%s)",
+				 " %s, %s, %d, %s, %s, %s, %s, %s%s)",
 				 name.quoted, hopper_literal(source->name.quoted),
 				 hopper_literal(output->named),
 				 text_array(n_y, y_names), text_array(source->n_x, x_names),
@@ -226,6 +243,7 @@ hopper_pack_summary_write(const hopper_pack_summary *summary, const hopper_pack_
 				 hopper_literal(hopper_inputs_text(summary->x)),
 				 hopper_literal(summary->outputs),
 				 hopper_literal(hopper_padding_text(summary->x, x_names[0])),
+				 class_counts(output), label_range(summary->ranges),
 				 output->segment_rows
 				 ? psprintf(", %s", int_array(output->n_all_segments, output->segment_rows)) : "");
 	if (SPI_execute_with_args(insert, 1, parameter_types, parameters, has_classes ? " " : "n",

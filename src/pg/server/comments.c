@@ -50,6 +50,8 @@ static const struct
 	{"inputs", "where an example has several: names, number of columns, types, shapes (JSON)"},
 	{"padding", "how sequences are filled up: by input the side, value and cut (JSON)"},
 	{"label_kind", "class, value or array"},
+	{"class_counts", "rows of each class, in the order of the classes"},
+	{"label_range", "the least and the largest label that is a number"},
 	{"label_type", "what labels are packed as"},
 	{"label_shape", "shape of a label"},
 	{"n_rows", "rows packed"},

@@ -78,6 +78,8 @@ static const struct
 	{"inputs", NULL, true},
 	{"outputs", NULL, true},
 	{"padding", NULL, true},
+	{"class_counts", NULL, false},
+	{"label_range", NULL, false},
 	{"validation_freq", NULL, false},
 };
 

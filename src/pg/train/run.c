@@ -12,6 +12,7 @@
 #include "utils/timestamp.h"
 
 #include "pg/train/results.h"
+#include "pg/catalog/configs.h"
 #include "pg/server/words.h"
 
 static void
@@ -223,7 +224,10 @@ load(hopper_training *training)
 		HOPPER_CHECK(torch->run.stay_open(training->run, &error), error);
 	for (int i = 0; i < training->n_configs; i++)
 	{
-		HOPPER_CHECK(torch->run.add_config(training->run, &training->configs[i], &error), error);
+		hopper_config config = training->configs[i];
+
+		config.fit_params = hopper_balanced_params(config.fit_params, &training->train->desc);
+		HOPPER_CHECK(torch->run.add_config(training->run, &config, &error), error);
 		CHECK_FOR_INTERRUPTS();
 	}
 	HOPPER_CHECK(torch->run.plan_data(training->run, &plan, &error), error);

@@ -119,6 +119,22 @@ TEST(CheckConfigs, BinaryLossOfExclusiveClasses) {
   EXPECT_EQ(Verdict(Classifier(3, "softmax"), kMse, Table::Classes(3)), "");
 }
 
+TEST(CheckConfigs, LabelsOfALossOfProbabilities) {
+  const auto verdict = [](const char* compile, double least, double largest, bool known = true) {
+    Table table = Table::Arrays({3});
+    table.desc.has_label_range = known ? 1 : 0;
+    table.desc.least_label = least;
+    table.desc.largest_label = largest;
+    return Verdict(Classifier(3, "sigmoid"), compile, table);
+  };
+  EXPECT_EQ(verdict(kBinary, 0.0, 1.0), "");
+  EXPECT_EQ(verdict(kBinary, 0.25, 0.5), "");
+  EXPECT_NE(verdict(kBinary, -1.0, 1.0).find("from -1 to 1"), std::string::npos);
+  EXPECT_NE(verdict(kBinary, 0.0, 255.0).find("needs labels from 0 to 1"), std::string::npos);
+  EXPECT_EQ(verdict(kMse, -1.0, 7.0), "");
+  EXPECT_EQ(verdict(kBinary, -1.0, 7.0, false), "");
+}
+
 TEST(CheckConfigs, IdsThatAreCut) {
   const auto verdict = [](const char* first, int32_t type, double divisor) {
     Table table = Table::Classes(3);

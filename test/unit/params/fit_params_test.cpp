@@ -71,8 +71,10 @@ TEST(FitParams, Messages) {
   EXPECT_EQ(Problems("shuffle=1"), Strings{"1 shuffle must be True or False, got 1"});
   EXPECT_EQ(Problems("seed=-1"), Strings{"1 seed must be an integer of at least 0, got -1"});
   EXPECT_EQ(Problems("class_weight=[1, 2]"),
-            Strings{"1 class_weight must be a dictionary, got [1,2] | HINT Write class_weight={0: "
-                    "1.0, 1: 2.5}, for example."});
+            Strings{"1 class_weight must be a dictionary or 'balanced', got [1,2] | HINT Write "
+                    "class_weight={0: 1.0, 1: 2.5}, for example, or 'balanced', which gives rare "
+                    "classes more weight."});
+  EXPECT_EQ(Problems("class_weight='balanced'"), Strings{});
   EXPECT_EQ(Problems("class_weight={0: 0, 1: 1}"), Strings{});  // leaves a class out
   EXPECT_EQ(Problems("class_weight={'a': -1}"),
             Strings{"1 class_weight of 'a' must not be negative, got -1"});
@@ -249,6 +251,18 @@ TEST(CanonicalParams, WhatDiffersStaysDifferent) {
   EXPECT_NE(CanonicalParams("class_weight={1: 2}"), CanonicalParams("class_weight={'1': 2}"));
   EXPECT_NE(CanonicalParams("class_weight={'a b': 2}"), CanonicalParams("class_weight={'ab': 2}"));
   EXPECT_EQ(CanonicalParams("does not parse ("), "does not parse (");
+}
+
+// sklearn.utils.class_weight.compute_class_weight('balanced', ...) of labels with so many rows.
+TEST(FitParams, BalancedClassesAreWrittenOut) {
+  EXPECT_EQ(BalanceClasses("batch_size=16, class_weight='balanced'", {1, 3}),
+            "batch_size=16,class_weight={0:2.0,1:0.6666666666666666}");
+  EXPECT_EQ(BalanceClasses("class_weight=balanced", {20, 0, 60, 120}),
+            "class_weight={0:3.3333333333333335,2:1.1111111111111112,3:0.5555555555555556}");
+  EXPECT_EQ(BalanceClasses("{\"class_weight\": \"balanced\"}", {2}), "class_weight={0:1.0}");
+  EXPECT_EQ(BalanceClasses("batch_size=16", {1, 3}), std::nullopt);
+  EXPECT_EQ(BalanceClasses("class_weight={'balanced': 2}", {1, 3}), std::nullopt);
+  EXPECT_EQ(BalanceClasses("", {1, 3}), std::nullopt);
 }
 
 }  // namespace

@@ -226,7 +226,7 @@ load(open_segments *open, int last)
 static bool
 enter_beside(open_segments *open, int last)
 {
-	hopper_segment_entry entry = {.run = open->driver.run.id};
+	hopper_segment_entry entry = {.run = open->driver.run.id, .train = &open->driver.run.train};
 	bool		has_room;
 
 	entry.stay = palloc(Max(open->n_training, 1) * sizeof(int32));

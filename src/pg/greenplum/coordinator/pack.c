@@ -96,11 +96,34 @@ create_rows_table(const hopper_pack_job *job, hopper_name *rows)
 	hopper_exec("ALTER TABLE %s ALTER COLUMN body SET STORAGE EXTERNAL", rows->quoted);
 }
 
+#define OF_ROWS "stratum OPERATOR(pg_catalog.<>) -1"	/* PACK_STRATUM_OF_RANGES */
+
+static void
+read_ranges(hopper_pack_job *job, const hopper_name *rows)
+{
+	const Oid	type = BYTEAOID;
+	uint64		n = hopper_select_latest("SELECT key FROM %s WHERE NOT (" OF_ROWS ")",
+										 rows->quoted);
+
+	hopper_require_row_types(SPI_tuptable->tupdesc, 1, &type, rows->shown);
+	hopper_pack_start_ranges(job);
+	for (uint64 row = 0; row < n; row++)
+	{
+		bool		isnull;
+		Datum		bytes = hopper_value(row, 1, BYTEAOID, &isnull);
+
+		if (isnull || !hopper_pack_add_ranges(job, DatumGetByteaPP(bytes)))
+			elog(ERROR, "a row of the working table is damaged");
+	}
+	SPI_freetuptable(SPI_tuptable);
+}
+
 static void
 count_rows(hopper_pack_job *job, const hopper_name *rows)
 {
-	uint64		n = hopper_select_latest("SELECT stratum, pg_catalog.count(*) FROM %s"
-										 " GROUP BY stratum ORDER BY stratum", rows->quoted);
+	uint64		n = hopper_select_latest("SELECT stratum, pg_catalog.count(*) FROM %s WHERE "
+										 OF_ROWS " GROUP BY stratum ORDER BY stratum",
+										 rows->quoted);
 
 	hopper_pack_start_counting(job);
 	for (uint64 row = 0; row < n; row++)
@@ -155,6 +178,7 @@ rank_rows(hopper_pack_job *job, const hopper_name *rows, hopper_pack_output *con
 	char		place[PACK_PLACE_SIZE];
 
 	plan = SPI_prepare_cursor(psprintf("SELECT key, stratum, gp_segment_id, ctid FROM %s"
+									   " WHERE " OF_ROWS
 									   " ORDER BY key, gp_segment_id, ctid", rows->quoted), 0,
 							  NULL, CURSOR_OPT_NO_SCROLL);
 	if (plan == NULL)
@@ -222,7 +246,7 @@ move_rows(const hopper_name *rows, const hopper_pack_output *output, const hoppe
 							  " (SELECT hopper.segment_slot_key(slot) AS k,"
 							  " hopper.segment_slot_buffer(slot) AS b, key, body FROM"
 							  " (SELECT hopper.segment_slot($1, key, stratum, gp_segment_id, ctid)"
-							  " AS slot, key, body FROM %s OFFSET 0) s1"
+							  " AS slot, key, body FROM %s WHERE " OF_ROWS " OFFSET 0) s1"
 							  " WHERE slot IS NOT NULL) s2) s3"
 							  " GROUP BY k, b) s4",
 							  output->table.quoted, rows->quoted),
@@ -289,6 +313,7 @@ hopper_pack_move_rows(hopper_pack_job *job, hopper_pack_output *training,
 	query = psprintf("INSERT INTO %s SELECT * FROM hopper.segment_encode(TABLE(%s), $1)",
 					 rows.quoted, hopper_pack_row_query(job));
 	insert_described(query, hopper_pack_describe_job(job), NULL);
+	read_ranges(job, &rows);
 	count_rows(job, &rows);
 	n_outputs = hopper_pack_open_outputs(job, training, validation) ? 2 : 1;
 	for (int i = 0; i < n_outputs; i++)

@@ -22,6 +22,7 @@ typedef struct encoding
 	Datum	   *values;
 	bool	   *nulls;
 	Size		body_size;
+	bool		at_end;			/* of the rows; the last one tells what they hold */
 } encoding;
 
 static encoding *
@@ -35,13 +36,17 @@ start_encoding(FunctionCallInfo fcinfo, AnyTable input)
 	hopper_pack_begin_rows(&state->job.source, AnyTable_GetTupleDesc(input));
 	state->values = palloc(sizeof(Datum) * state->job.source.n_columns);
 	state->nulls = palloc(sizeof(bool) * state->job.source.n_columns);
+	hopper_pack_start_ranges(&state->job);
 	state->body_size = state->job.row.x_size + state->job.row.y_size;
 	fcinfo->flinfo->fn_extra = state;
 	MemoryContextSwitchTo(caller);
 	return state;
 }
 
-/* segment_encode(rows anytable, job bytea): key, stratum and body of each row */
+/*
+ * segment_encode(rows anytable, job bytea): key, stratum and body of each row, and then a row whose
+ * key is the ranges of their numbers
+ */
 Datum
 hopper_sql_segment_encode(PG_FUNCTION_ARGS)
 {
@@ -49,7 +54,7 @@ hopper_sql_segment_encode(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	encoding   *state = fcinfo->flinfo->fn_extra;
 	hopper_pack_source *source;
-	Datum		values[3];
+	Datum		values[3] = {0};
 	bool		nulls[3] = {false};
 	bytea	   *key;
 	bytea	   *body;
@@ -59,7 +64,16 @@ hopper_sql_segment_encode(PG_FUNCTION_ARGS)
 	if (state == NULL)
 		state = start_encoding(fcinfo, input);
 	source = &state->job.source;
-	source->tuple = AnyTable_GetNextTuple(input);
+	source->tuple = state->at_end ? NULL : AnyTable_GetNextTuple(input);
+	if (source->tuple == NULL && !state->at_end && source->row_number > 0)
+	{
+		state->at_end = true;
+		values[0] = PointerGetDatum(hopper_pack_ranges_bytes(&state->job));
+		values[1] = Int32GetDatum(PACK_STRATUM_OF_RANGES);
+		nulls[2] = true;
+		result->isDone = ExprMultipleResult;
+		return HeapTupleGetDatum(heap_form_tuple(result->expectedDesc, values, nulls));
+	}
 	if (source->tuple == NULL)
 	{
 		result->isDone = ExprEndResult;
@@ -73,6 +87,7 @@ hopper_sql_segment_encode(PG_FUNCTION_ARGS)
 	SET_VARSIZE(body, VARHDRSZ + state->body_size);
 	values[1] = Int32GetDatum(hopper_pack_encode_row(&state->job, state->values, state->nulls,
 													 VARDATA(key), VARDATA(body)));
+	hopper_pack_look_at_numbers(&state->job, VARDATA(body));
 	values[0] = PointerGetDatum(key);
 	values[2] = PointerGetDatum(body);
 	result->isDone = ExprMultipleResult;
