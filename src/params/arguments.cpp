@@ -16,7 +16,8 @@ bool IsNeutral(const std::string& name, const Value& value) {
   if (name == "label_smoothing") return value.IsNumber() && value.real == 0;
   if (name == "axis") return value.kind == Value::Kind::kInteger && value.integer == -1;
   if (name == "reduction") {
-    return value.IsText() && (value.text == "sum_over_batch_size" || value.text == "auto");
+    return value.IsText() &&
+           (value.text == "sum_over_batch_size" || value.text == "mean" || value.text == "auto");
   }
   return false;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/letters.h"
 #include "params/callable.h"
 
 namespace hopper {
@@ -37,14 +38,14 @@ class ArgumentList {
                    bool required = false);
   // Read, checked and left out of account: the model and the labels say it.
   void AddUnused(const std::string& name, Reader read) { Add(name, std::move(read)); }
-  // One of several texts.
+  // One of several texts, in any case.
   template <typename T>
   void AddWord(const std::string& name, std::vector<std::pair<std::string, T>> words, T* out) {
     Add(name, [words = std::move(words), out](const Value& value, const std::string& label,
                                               ProblemList* problems) {
       std::vector<std::string> names;
       for (const auto& [word, meaning] : words) {
-        if (value.IsText() && value.text == word) {
+        if (value.IsText() && EqualIgnoringCase(value.text, word)) {
           *out = meaning;
           return;
         }

@@ -14,9 +14,22 @@ namespace hopper {
 namespace {
 
 // Keras has them; some of them have no row here.
-const char* const kKerasNames[] = {
-    "SGD",   "RMSprop", "Adam", "AdamW", "Adagrad", "Adadelta",  "Adamax",
-    "Nadam", "Ftrl",    "Lion", "Lamb",  "Muon",    "Adafactor", "LossScaleOptimizer"};
+const std::vector<std::string> kKerasNames = {"SGD",
+                                              "RMSprop",
+                                              "Adam",
+                                              "AdamW",
+                                              "Adagrad",
+                                              "Adadelta",
+                                              "Adamax",
+                                              "Nadam",
+                                              "Ftrl",
+                                              "Lion",
+                                              "Lamb",
+                                              "Muon",
+                                              "Adafactor",
+                                              "MultiOptimizer",
+                                              "ScheduleFreeAdamW",
+                                              "LossScaleOptimizer"};
 
 const std::vector<std::string> kCommonArguments = {
     "learning_rate",   "lr",      "decay",        "weight_decay",           "clipnorm", "clipvalue",
@@ -113,7 +126,7 @@ void ReadArgument(const std::string& argument, const Value& v, OptimizerParams* 
 
 std::string NormalizeOptimizerName(const std::string& name) {
   if (const OptimizerType* type = FindOptimizer(name)) return type->name;
-  for (const char* known : kKerasNames) {
+  for (const std::string& known : kKerasNames) {
     if (EqualIgnoringCase(name, known)) return known;
   }
   return name;

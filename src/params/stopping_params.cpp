@@ -37,7 +37,9 @@ bool StoppingReader::Read(const std::string& key, const Value& value) {
   } else if (key == "reduce_lr_on_plateau") {
     ReadPlateau(value);
   } else if (ReadEarly(key, value, "")) {
-    if (!value.IsNone()) given_.push_back(key);
+    if (value.IsNone()) return true;
+    given_.push_back(key);
+    by_keys_ = true;
   } else {
     return false;
   }
@@ -137,6 +139,7 @@ void StoppingReader::ReadPlateau(const Value& value) {
     entries = callable->named;
   }
   params_->plateau.active = true;
+  ++plateaus_;
   for (const ValueEntry& entry : entries) {
     const std::string key = KeyText(entry.key);
     if (key == "verbose") continue;
@@ -177,6 +180,7 @@ void StoppingReader::ReadCallback(const Value& value) {
     problems_->Error(ErrorCode::kInvalidParameter, owner + " takes its arguments by name");
     return;
   }
+  ++(early ? stops_ : plateaus_);
   if (early) {
     params_->early_stopping.patience = 0;  // Keras' default
     given_.emplace_back("patience");
@@ -198,7 +202,22 @@ void StoppingReader::ReadCallback(const Value& value) {
   }
 }
 
+// Keras calls each of several callbacks of a class; here there is one of each.
+void StoppingReader::RefuseSeveral() {
+  const auto refuse = [this](const std::string& what, const std::string& hint) {
+    problems_->Error(ErrorCode::kNotSupported, what + " is given more than once",
+                     "A configuration has one of each callback.", hint);
+  };
+  if (stops_ + (by_keys_ ? 1 : 0) > 1) {
+    refuse("early stopping",
+           stops_ > 1 ? "Leave all but one EarlyStopping out."
+                      : "Write all its arguments in EarlyStopping(...), or all beside it.");
+  }
+  if (plateaus_ > 1) refuse("ReduceLROnPlateau", "Leave all but one out.");
+}
+
 void StoppingReader::Finish() {
+  RefuseSeveral();
   const EarlyStoppingParams& early = params_->early_stopping;
   PlateauParams& plateau = params_->plateau;
   // What early stopping watches, the learning rate follows, unless it is told otherwise.

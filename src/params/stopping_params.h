@@ -30,12 +30,16 @@ class StoppingReader {
   void ReadPlateau(const Value& value);
   void ReadCallbacks(const Value& value);
   void ReadCallback(const Value& value);
+  void RefuseSeveral();
   void ReadMode(const Value& value, const std::string& label, MonitorMode* mode);
   void ReadMonitor(const Value& value, const std::string& label, std::string* monitor);
 
   FitParams* params_;
   ProblemList* problems_;
   std::vector<std::string> given_;    // of early stopping's own arguments
+  bool by_keys_ = false;              // some of them outside of callbacks
+  int stops_ = 0;                     // callbacks
+  int plateaus_ = 0;                  // callbacks and reduce_lr_on_plateau
   std::set<std::string> of_plateau_;  // given for reduce_lr_on_plateau
 };
 

@@ -82,7 +82,33 @@ TEST(CompileParams, JsonWithSerializedObjects) {
   EXPECT_EQ(params.metrics[1].k, 3);
 }
 
+// Keras' names for what is done here anyway.
+TEST(CompileParams, OtherWordsForTheSameAreRead) {
+  for (const char* reduction : {"sum_over_batch_size", "mean", "auto"}) {
+    EXPECT_EQ(CompileProblems("optimizer=SGD, loss=CategoricalCrossentropy(reduction='" +
+                              std::string(reduction) + "')"),
+              Strings{})
+        << reduction;
+  }
+  for (const char* reduction : {"sum", "none", "mean_with_sample_weight"}) {
+    EXPECT_EQ(CompileProblems("optimizer=SGD, loss=CategoricalCrossentropy(reduction='" +
+                              std::string(reduction) + "')")
+                  .size(),
+              1U)
+        << reduction;
+  }
+  const CompileParams params = ParsedCompileParams(
+      "optimizer=SGD, loss=bce, metrics=[AUC(curve='pr', summation_method='Minoring')]");
+  EXPECT_EQ(params.metrics[0].curve, AucCurve::kPr);
+  EXPECT_EQ(params.metrics[0].summation, AucSum::kMinoring);
+}
+
 TEST(CompileParams, WhatKerasWouldDoDifferentlyIsRefused) {
+  for (const char* optimizer : {"Adafactor", "MultiOptimizer", "Muon", "ScheduleFreeAdamW"}) {
+    const Strings problems = CompileProblems(std::string("loss=mse, optimizer=") + optimizer);
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_NE(problems[0].find("is not supported"), std::string::npos) << problems[0];
+  }
   EXPECT_EQ(CompileProblems("optimizer=SGD, loss=SparseCategoricalCrossentropy(ignore_class=1)"),
             Strings{"4 argument \"ignore_class\" of loss \"SparseCategoricalCrossentropy\" is not "
                     "supported | It is set to 1."});

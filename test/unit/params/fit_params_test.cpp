@@ -229,6 +229,25 @@ TEST(FitParams, ReduceLrOnPlateau) {
             Strings{"1 reduce_lr_on_plateau must be a name, got 3"});
 }
 
+// Keras calls all of them; here the last one would silently replace the others.
+TEST(FitParams, SeveralCallbacksOfAClassAreRefused) {
+  for (const char* text :
+       {"callbacks=[EarlyStopping(patience=3), EarlyStopping(monitor='loss', patience=9)]",
+        "patience=3, callbacks=[EarlyStopping(monitor='loss')]",
+        "callbacks=EarlyStopping(), restore_best=True",
+        "callbacks=[ReduceLROnPlateau(), ReduceLROnPlateau(monitor='loss')]",
+        "reduce_lr_on_plateau={'factor': 0.5}, callbacks=[ReduceLROnPlateau()]"}) {
+    const Strings problems = Problems(text);
+    ASSERT_EQ(problems.size(), 1u) << text;
+    EXPECT_NE(problems[0].find(" is given more than once | A configuration has one of each"),
+              std::string::npos)
+        << problems[0];
+  }
+  EXPECT_EQ(Problems("callbacks=[EarlyStopping(patience=3), ReduceLROnPlateau()], patience=None, "
+                     "reduce_lr_on_plateau=None"),
+            Strings{});
+}
+
 TEST(CanonicalParams, BlanksQuotesAndOrderDoNotCount) {
   const std::string canonical =
       CanonicalParams("loss='mse',optimizer='Adam(lr=0.01,decay=1e-6)',metrics=['mae']");
