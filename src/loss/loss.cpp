@@ -13,7 +13,6 @@
 #include <ATen/ops/huber_loss.h>
 #include <ATen/ops/log.h>
 #include <ATen/ops/log_softmax.h>
-#include <ATen/ops/logsumexp.h>
 #include <ATen/ops/max.h>
 #include <ATen/ops/mean.h>
 #include <ATen/ops/mse_loss.h>
@@ -74,8 +73,10 @@ struct LossCall {
   at::Tensor WithTensorFlowsGradient(const at::Tensor& loss, const at::Tensor& labels) const {
     const at::Tensor missing = at::rsub(at::sum(labels, {-1}), 1.0);
     if (missing.is_cpu() && at::max(at::abs(missing)).item<float>() < 1e-5F) return loss;
-    const at::Tensor log_sum = at::logsumexp(output, {-1});
-    return at::add(loss, at::mul(missing, at::sub(log_sum, log_sum.detach())));
+    // Not the slope of logsumexp, which is rounded where logits are large.
+    const at::Tensor slope = at::softmax(output.detach(), -1);
+    const at::Tensor zero = at::sum(at::mul(slope, at::sub(output, output.detach())), {-1});
+    return at::add(loss, at::mul(missing, zero));
   }
 
   // What is left of the options' axes: a value of the batch, or one an example.

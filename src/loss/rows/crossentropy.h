@@ -213,8 +213,12 @@ struct BinaryFocalCrossentropy {
     const auto crossentropy =
         c.from_logits ? binary_cross_entropy_with_logits(c.output, y, {}, {}, kNoReduction)
                       : add(mul(y, log(clamped)), mul(rsub(y, 1.0), log(rsub(clamped, 1.0)))).neg();
-    const auto right = add(mul(y, p), mul(rsub(y, 1.0), rsub(p, 1.0)));
-    auto loss = mul(pow(rsub(right, 1.0), c.options.gamma), crossentropy);
+    const auto wrong = rsub(add(mul(y, p), mul(rsub(y, 1.0), rsub(p, 1.0))), 1.0);
+    // Where nothing is wrong and gamma is below 1 the power's derivative would be infinite.
+    const auto nothing = wrong.eq(0.0);
+    auto weight = pow(add(wrong, nothing), c.options.gamma);
+    if (c.options.gamma != 0.0) weight = mul(weight, nothing.logical_not());
+    auto loss = mul(weight, crossentropy);
     if (c.options.class_balancing) {
       const double alpha = c.options.alpha;
       loss = mul(add(mul(y, alpha), mul(rsub(y, 1.0), 1.0 - alpha)), loss);

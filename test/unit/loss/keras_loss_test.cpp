@@ -178,6 +178,53 @@ TEST(PlannedLoss, PassesNanOn) {
   }
 }
 
+// Keras' gradient is NaN there: a slope of the weight that is infinite, times 0.
+TEST(BinaryFocalCrossentropy, HasAGradientWhereNothingIsWrongWhateverGammaIs) {
+  for (const char* loss :
+       {"BinaryFocalCrossentropy(gamma=0.0)", "BinaryFocalCrossentropy(gamma=0.5)",
+        "BinaryFocalCrossentropy(gamma=0.01, apply_class_balancing=True)",
+        "BinaryFocalCrossentropy(gamma=1.0)", "binary_focal_crossentropy"}) {
+    const CompileParams compile = Parse(loss, "None");
+    Targets targets;
+    targets.values = at::tensor({1.0F, 0.0F, 0.0F, 1.0F, 1.0F, 0.0F}, at::kFloat).reshape({3, 2});
+    at::Tensor z = at::tensor({1e4F, -1e4F, 3.0F, -2.0F, 17.0F, 1e4F}, at::kFloat).reshape({3, 2});
+    z.requires_grad_(true);
+    LossPerExample(compile.loss, z, true, Activation::kSigmoid, targets, compile.loss_options)
+        .mean()
+        .backward();
+    PlannedLoss planned(compile.loss, compile.loss_options, true, Activation::kSigmoid, 3, {2},
+                        *BaselineKernels());
+    const std::vector<float> factors(3, 1.0F / 3.0F);
+    std::vector<float> gradient(6);
+    planned.Run(z.const_data_ptr<float>(), targets, factors.data(), gradient.data());
+    EXPECT_LE(RelativeDifference(z.grad().contiguous().const_data_ptr<float>(), gradient), 1e-5)
+        << loss;
+    EXPECT_EQ(gradient[0], 0.0F);
+    EXPECT_GT(gradient[5], 0.0F);
+  }
+}
+
+// softmax - labels, as TensorFlow, also where logits are so large that their sum of exponentials
+// has a rounded logarithm.
+TEST(CategoricalCrossentropy, SlopesOfLargeLogitsAreExact) {
+  const CompileParams compile = Parse("categorical_crossentropy", "None");
+  Targets targets;
+  targets.values = at::tensor({1.0F, 1.0F, 0.0F}, at::kFloat).reshape({1, 3});
+  at::Tensor z = at::tensor({1e4F, 1e4F, 1e4F}, at::kFloat).reshape({1, 3});
+  z.requires_grad_(true);
+  LossPerExample(compile.loss, z, true, Activation::kSoftmax, targets, compile.loss_options)
+      .sum()
+      .backward();
+  const std::vector<float> expected = {1.0F / 3.0F - 1.0F, 1.0F / 3.0F - 1.0F, 1.0F / 3.0F};
+  EXPECT_LE(RelativeDifference(z.grad().const_data_ptr<float>(), expected), 1e-6);
+  PlannedLoss planned(compile.loss, compile.loss_options, true, Activation::kSoftmax, 1, {3},
+                      *BaselineKernels());
+  const float factor = 1.0F;
+  std::vector<float> gradient(3);
+  planned.Run(z.const_data_ptr<float>(), targets, &factor, gradient.data());
+  EXPECT_LE(RelativeDifference(gradient.data(), expected), 1e-6);
+}
+
 TEST(PlannedLoss, RefusesClassesThatTheOutputLacks) {
   for (const char* loss : {"categorical_focal_crossentropy", "huber", "kl_divergence", "dice"}) {
     const CompileParams compile = Parse(loss, "None");
