@@ -100,7 +100,10 @@ const Detour kOperations[] = {
     {"stack", "", "Write keras.layers.Reshape for each, and keras.layers.Concatenate."},
     {"concat concatenate", "", "Write keras.layers.Concatenate(axis=...)([x, y])."},
     {"split", "", "Write keras.ops.split(x, parts, axis=...), with an axis other than the batch."},
-    {"unstack get_item getitem slicing_op_lambda slice strided_slice gather take", "", kSlice},
+    {"gather take", "",
+     "Write keras.ops.take(x, [2, 0], axis=1), with places that are numbers and an axis other than "
+     "the batch."},
+    {"unstack get_item getitem slicing_op_lambda slice strided_slice", "", kSlice},
     {"tile repeat broadcast_to", "",
      "Write keras.layers.RepeatVector or keras.layers.UpSampling1D (2D)."},
     {"norm", "", "Write keras.ops.norm(x, axis=...), which is the root of the sum of squares."},
@@ -115,6 +118,8 @@ const Detour kOperations[] = {
     {"dropout", "", "Write keras.layers.Dropout(rate)."},
     {"convolution conv conv1d conv2d depthwise_conv2d", "",
      "Write keras.layers.Conv2D, or the layer that has these weights."},
+    {"argmax argmin argsort", "Places have no slope: nothing before them would learn.",
+     "Let the model put out the values themselves; predict() tells the most likely class."},
     {"embedding_lookup", "", "Write keras.layers.Embedding."},
 };
 

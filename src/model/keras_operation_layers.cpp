@@ -1,5 +1,6 @@
 #include "model/keras_operation_layers.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -80,6 +81,24 @@ void PutAway(const char* key, json* entry, json* config) {
   if (found == config->end() || (!away.is_null() && !away.is_object())) return;
   away[key].swap(*found);
   config->erase(found);
+}
+
+// Of an axis: beyond them all, and a double holds it.
+constexpr double kMostPlaces = 1e15;
+
+// "1", "" for null, and "?" for what is neither.
+std::string NumberText(const json& value) {
+  if (value.is_null()) return "";
+  return value.is_number_integer() ? std::to_string(value.get<int64_t>()) : "?";
+}
+
+// A part along one axis, which is not the batch: ":,::-1", "...,2,:".
+std::string KeyOfAxis(int64_t axis, const std::string& part) {
+  std::string key = axis < 0 ? "...," + part : "";
+  for (int64_t i = axis < 0 ? axis + 1 : axis; i != 0; i += axis < 0 ? 1 : -1) {
+    key += axis < 0 ? ",:" : ":,";
+  }
+  return axis > 0 ? key + part : key;
 }
 
 // The two ends of an axis in a list of pairs; false where there are none.
@@ -175,11 +194,8 @@ const char* AsFlip(json* entry, json* config) {
   if (!axis->is_number_integer()) return nullptr;
   const auto at = axis->get<int64_t>();
   if (at == 0 || std::abs(at) > HOPPER_MAX_RANK) return nullptr;
-  std::string key = at < 0 ? "...,::-1" : "";
-  for (int64_t i = at < 0 ? at + 1 : at; i != 0; i += at < 0 ? 1 : -1) key += at < 0 ? ",:" : ":,";
-  if (at > 0) key += "::-1";
   PutAway("axis", entry, config);
-  (*config)["key"] = key;
+  (*config)["key"] = KeyOfAxis(at, "::-1");
   return "GetItem";
 }
 
@@ -224,12 +240,6 @@ const char* AsSplit(json* entry, json* config) {
   PutAway("indices_or_sections", entry, config);
   (*config)["parts"] = parts;
   return "Split";
-}
-
-// "1", "" for null, and "?" for what is neither.
-std::string NumberText(const json& value) {
-  if (value.is_null()) return "";
-  return value.is_number_integer() ? std::to_string(value.get<int64_t>()) : "?";
 }
 
 // The part of a tensor that stands in a key as Python writes it: "::-1", "...", "None", "3".
@@ -354,6 +364,26 @@ const char* AsGetItem(json* entry, json* config) {
   }
   if (text.empty() || text.find('?') != std::string::npos) return nullptr;
   (*config)["key"] = text;
+  return "GetItem";
+}
+
+const char* AsTake(Operands* operands, json* config) {
+  const json& axis = Member(*config, "axis");
+  const bool indices = Member(*config, "indices").is_null() && operands->constants.size() == 1 &&
+                       operands->constants[0].place == 1 && operands->constants[0].shape.size() < 2;
+  if (!indices || !axis.is_number_integer()) return nullptr;
+  for (const double place : operands->constants[0].values) {
+    if (!(std::abs(place) < kMostPlaces) || std::trunc(place) != place) return nullptr;
+    (*config)["indices"].push_back(static_cast<int64_t>(place));
+  }
+  const bool one = operands->constants[0].shape.empty();
+  operands->constants.clear();
+  if (!one) return "Take";
+  const auto at = axis.get<int64_t>();
+  const std::string place = NumberText((*config)["indices"][0]);
+  if (at == 0 || std::abs(at) > HOPPER_MAX_RANK) return nullptr;
+  for (const char* name : {"axis", "indices"}) config->erase(name);
+  (*config)["key"] = KeyOfAxis(at, place);
   return "GetItem";
 }
 

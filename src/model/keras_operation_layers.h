@@ -22,6 +22,9 @@ const char* AsNumberLayer(const std::string& function, const ConstantOperand& co
 // A part of a tensor; Keras 3 has tensor and key as arguments.
 const char* AsGetItem(nlohmann::json* entry, nlohmann::json* config);
 
+// Places of an axis: a number, which ends the axis, or a list of them.
+const char* AsTake(Operands* operands, nlohmann::json* config);
+
 // Of one tensor, with other arguments than the layer's.
 const char* AsLayerOfOne(const std::string& function, nlohmann::json* entry,
                          nlohmann::json* config);

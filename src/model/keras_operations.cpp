@@ -129,11 +129,14 @@ const Names& OfOneTensor() {
                               {"max", "Max"},
                               {"mean", "Mean"},
                               {"min", "Min"},
+                              {"moveaxis", "Moveaxis"},
+                              {"prod", "Prod"},
                               {"reciprocal", "Reciprocal"},
                               {"reduce_logsumexp", "Logsumexp"},
                               {"reduce_max", "Max"},
                               {"reduce_mean", "Mean"},
                               {"reduce_min", "Min"},
+                              {"reduce_prod", "Prod"},
                               {"reduce_std", "Std"},
                               {"reduce_sum", "Sum"},
                               {"reduce_variance", "Var"},
@@ -198,6 +201,7 @@ const char* AsLayer(json* entry, json* config, Operands* operands) {
   if (operands->tensors == 0) return nullptr;
   if (function == "einsum") return AsEinsum(*operands, config);
   if (function == "where" && operands->count() == 3) return "Where";
+  if (function == "take") return AsTake(operands, config);
   if (operands->count() == 2) return AsLayerOfTwo(*entry, function, operands, config);
   if (operands->count() != 1) return nullptr;
   if (const char* layer = Find(OfOneTensor(), function)) return layer;
@@ -224,11 +228,11 @@ void NameOperation(json* entry) {
       "all",        "any",       "broadcast_to", "convert_to_tensor", "logical_and",
       "logical_or", "not_equal", "ones_like",    "zeros_like"};
   static const std::set<std::string> kOthers = {
-      "cast",         "einsum",      "equal",   "exp",           "flip",
-      "floor_divide", "get_item",    "greater", "greater_equal", "less",
-      "less_equal",   "logical_not", "mod",     "negative",      "norm",
-      "normalize",    "one_hot",     "pad",     "power",         "repeat",
-      "resize",       "split",       "tile",    "transpose",     "where"};
+      "cast",      "einsum",   "equal",         "exp",       "flip",       "floor_divide",
+      "get_item",  "greater",  "greater_equal", "less",      "less_equal", "logical_not",
+      "mod",       "negative", "norm",          "normalize", "one_hot",    "pad",
+      "power",     "repeat",   "resize",        "split",     "take",       "tile",
+      "transpose", "where"};
   const std::string class_name = StringMember(*entry, "class_name");
   const std::string function = SnakeCase(class_name);
   const LayerType* type = FindLayerType(class_name);

@@ -72,6 +72,15 @@ def keras_3_models(models):
     operation("transpose", lambda x, y: ops.transpose(y, (0, 2, 1)))
     operation("transpose_image", lambda x, y: ops.transpose(L.Conv2D(2, 2)(y), (0, -1, 1, 2)), image)
     operation("swapaxes", lambda x, y: ops.swapaxes(y, 1, -1), image)
+    operation("moveaxis", lambda x, y: ops.moveaxis(y, 1, -1), image)
+    operation("moveaxis_several", lambda x, y: ops.moveaxis(L.Conv2D(2, 2)(y), (3, 1), (1, 2)), image)
+    operation("prod", lambda x, y: ops.prod(y, axis=1))
+    operation("prod_kept", lambda x, y: ops.prod(y, axis=(-1, 1), keepdims=True), image)
+    operation("prod_of_zeros", lambda x, y: ops.prod(ops.relu(y), axis=1))
+    operation("take", lambda x, y: ops.take(y, [2, 0, 0, 1], axis=1))
+    operation("take_last", lambda x, y: ops.take(y, np.array([-1, 0, 1]), axis=-1), image)
+    operation("take_one", lambda x, y: ops.take(y, 1, axis=1))
+    operation("take_one_last", lambda x, y: ops.take(y, -2, axis=-2), image)
     operation("squeeze", lambda x, y: ops.squeeze(y, axis=1), (1, 4))
     operation("squeeze_several", lambda x, y: ops.squeeze(y, axis=(1, -2)), (1, 3, 1, 4))
     operation("squeeze_all", lambda x, y: ops.squeeze(y), (1, 3, 1, 4))
@@ -126,6 +135,7 @@ def tf_keras_models(models):
         operation("reduce_" + name, lambda x, y, f=function: f(y, axis=1))
         operation("reduce_" + name + "_kept",
                   lambda x, y, f=function: f(y, axis=[1, -1], keepdims=True), image)
+    operation("reduce_prod", lambda x, y: tf.reduce_prod(y, axis=1))
     operation("divide", lambda x, y: x / (tf.abs(y) + 0.5))
     operation("number_divided", lambda x, y: 2.0 / (tf.square(y) + 1.0))
     for name in ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal"):

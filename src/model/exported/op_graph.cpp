@@ -377,6 +377,13 @@ Value amax(const Value& x, const Shape& axes, bool keepdim) {
 Value amin(const Value& x, const Shape& axes, bool keepdim) {
   return Reduce("ReduceMin", x, axes, keepdim);
 }
+// One axis after the other, as PyTorch takes no more.
+Value prod(Value x, const Shape& axes, bool keepdim) {
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    x = Reduce("ReduceProd", x, {*axis}, keepdim);
+  }
+  return x;
+}
 Value any(const Value& x, int64_t axis, bool keepdim) {
   return amax(x.to(Type::kFloat), {axis}, keepdim).to(Type::kBool);
 }

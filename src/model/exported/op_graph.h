@@ -201,6 +201,7 @@ Value sum(const Value& x, const Shape& axes, bool keepdim = false);
 Value mean(const Value& x, const Shape& axes, bool keepdim = false);
 Value amax(const Value& x, const Shape& axes, bool keepdim = false);
 Value amin(const Value& x, const Shape& axes, bool keepdim = false);
+Value prod(Value x, const Shape& axes, bool keepdim = false);  // ascending axes
 Value any(const Value& x, int64_t axis, bool keepdim = false);
 
 Value matmul(const Value& a, const Value& b);

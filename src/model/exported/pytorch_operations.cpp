@@ -353,6 +353,11 @@ const std::map<std::string, Row>& Rows() {
       {"ReduceMax", Reducing("amax")},
       {"ReduceMean", Reducing("mean")},
       {"ReduceMin", Reducing("amin")},
+      {"ReduceProd",
+       [](const Call& call) {
+         return "torch.prod(" + call.in[0] + ", " + std::to_string(call.node->Ints("axes")[0]) +
+                (call.node->Int("keepdims", 0) != 0 ? ", keepdim=True)" : ")");
+       }},
       {"ReduceSum", Reducing("sum")},
       {"Relu", Function("torch.relu")},
       {"Reshape",

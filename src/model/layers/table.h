@@ -65,6 +65,7 @@
 #include "model/layers/split/split.h"
 #include "model/layers/stack/stack.h"
 #include "model/layers/steps/steps.h"
+#include "model/layers/take/take.h"
 #include "model/layers/time_distributed/time_distributed.h"
 #include "model/layers/unit_normalization/unit_normalization.h"
 #include "model/layers/up_sampling_2d/up_sampling_2d.h"
@@ -94,19 +95,19 @@ using Layers = LayerList<
     layers::LSTM, layers::LayerNormalization, layers::LayerScale, layers::LeakyReLU, layers::Less,
     layers::LessEqual, layers::Log, layers::Log1p, layers::LogicalAnd, layers::LogicalOr,
     layers::MaskingLayer, layers::Matmul, layers::Max, layers::MaxPooling1D, layers::MaxPooling2D,
-    layers::Maximum, layers::Mean, layers::Min, layers::Minimum, layers::Mod,
+    layers::Maximum, layers::Mean, layers::Min, layers::Minimum, layers::Mod, layers::Moveaxis,
     layers::MultiHeadAttention, layers::Multiply, layers::Norm, layers::Normalization,
-    layers::NotEqual, layers::OneHot, layers::PReLU, layers::Permute, layers::Power, layers::Repeat,
-    layers::RMSNormalization, layers::RandomBrightness, layers::RandomContrast, layers::RandomCrop,
-    layers::RandomFlip, layers::RandomRotation, layers::RandomTranslation, layers::RandomZoom,
-    layers::ReLU, layers::Reciprocal, layers::RepeatVector, layers::Rescaling, layers::Reshape,
-    layers::Resizing, layers::Round, layers::Rsqrt, layers::SeparableConv1D,
+    layers::NotEqual, layers::OneHot, layers::PReLU, layers::Permute, layers::Power, layers::Prod,
+    layers::Repeat, layers::RMSNormalization, layers::RandomBrightness, layers::RandomContrast,
+    layers::RandomCrop, layers::RandomFlip, layers::RandomRotation, layers::RandomTranslation,
+    layers::RandomZoom, layers::ReLU, layers::Reciprocal, layers::RepeatVector, layers::Rescaling,
+    layers::Reshape, layers::Resizing, layers::Round, layers::Rsqrt, layers::SeparableConv1D,
     layers::SeparableConv2D, layers::Sign, layers::SimpleRNN, layers::Sin, layers::Sinh,
     layers::Softmax, layers::SpatialDropout1D, layers::SpatialDropout2D,
     layers::SpectralNormalization, layers::Split, layers::Sqrt, layers::Square, layers::Squeeze,
-    layers::Stack, layers::Std, layers::Subtract, layers::Sum, layers::Swapaxes, layers::Tan,
-    layers::ThresholdedReLU, layers::Tile, layers::TimeDistributed, layers::UnitNormalization,
-    layers::UpSampling1D, layers::UpSampling2D, layers::Var, layers::Where, layers::ZeroPadding1D,
-    layers::ZeroPadding2D>;
+    layers::Stack, layers::Std, layers::Subtract, layers::Sum, layers::Swapaxes, layers::Take,
+    layers::Tan, layers::ThresholdedReLU, layers::Tile, layers::TimeDistributed,
+    layers::UnitNormalization, layers::UpSampling1D, layers::UpSampling2D, layers::Var,
+    layers::Where, layers::ZeroPadding1D, layers::ZeroPadding2D>;
 
 }  // namespace hopper

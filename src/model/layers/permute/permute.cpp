@@ -60,6 +60,40 @@ std::vector<int64_t> Swapaxes::OrderOf(const Shape& input) const {
   return order;
 }
 
+Moveaxis::Moveaxis(LayerConfig& config)
+    : Reordered(config),
+      source(config.Ints("source", 0, {})),
+      destination(config.Ints("destination", 0, {})) {
+  if (source.size() != destination.size() || source.empty()) {
+    config.Fail(ErrorCode::kInvalidParameter,
+                "arguments \"source\" and \"destination\" must hold as many axes");
+  }
+}
+
+std::vector<int64_t> Moveaxis::OrderOf(const Shape& input) const {
+  const auto rank = input.size() + 1;
+  constexpr int64_t kFree = -1;
+  std::vector<int64_t> order(rank, kFree);
+  std::vector<char> moved(rank, 0);
+  const auto place = [&](int64_t axis) {
+    return static_cast<size_t>(AxesOfExample(*this, {axis}, input)[0]);
+  };
+  for (size_t i = 0; i < source.size(); ++i) {
+    const size_t from = place(source[i]);
+    const size_t to = place(destination[i]);
+    if (moved[from] != 0 || order[to] != kFree) ThrowUnfit(*this, "an axis is there twice");
+    moved[from] = 1;
+    order[to] = static_cast<int64_t>(from);
+  }
+  size_t next = 0;
+  for (int64_t& axis : order) {
+    if (axis != kFree) continue;
+    while (moved[next] != 0) ++next;
+    axis = static_cast<int64_t>(next++);
+  }
+  return order;
+}
+
 Shape Reordered::OutputShape(const std::vector<Shape>& inputs) const {
   RequireOneInput(*this, inputs);
   Shape output;

@@ -1,4 +1,4 @@
-// Permute and keras.ops.swapaxes(): the axes in another order.
+// Permute, keras.ops.swapaxes() and moveaxis(): the axes in another order.
 #pragma once
 
 #include "model/tensor_operation.h"
@@ -37,6 +37,20 @@ struct Swapaxes : Reordered {
   std::vector<int64_t> OrderOf(const Shape& input) const override;
 
   std::vector<int64_t> axes;  // the two, as in Keras, with the batch as 0
+};
+
+struct Moveaxis : Reordered {
+  static constexpr const char* kName = "Moveaxis";
+  static constexpr const char* kWeights = "";
+  static constexpr const char* kDescription = "axes at other places";
+  static constexpr const char* kSince = kOperationOnly;
+
+  explicit Moveaxis(LayerConfig& config);
+  std::vector<int64_t> OrderOf(const Shape& input) const override;
+
+  // As many, as in Keras, with the batch as 0: an axis of the input and its place in the output.
+  std::vector<int64_t> source;
+  std::vector<int64_t> destination;
 };
 
 }  // namespace layers

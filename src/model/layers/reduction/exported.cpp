@@ -39,6 +39,8 @@ Value Export(const Reduction& layer, const ExportCall& call) {
       return sqrt(sum(square(x), axes, layer.keepdims));
     case Reduction::Kind::kLogSumExp:
       return LogSumExp(x, axes, layer.keepdims);
+    case Reduction::Kind::kProduct:
+      return prod(x, axes, layer.keepdims);
     case Reduction::Kind::kMean:
       break;
   }

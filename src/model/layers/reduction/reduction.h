@@ -9,7 +9,7 @@ namespace layers {
 struct Reduction : Layer {
   static constexpr const char* kSince = kOperationOnly;
   static constexpr const char* kWeights = "";
-  enum class Kind { kMean, kSum, kMax, kMin, kVariance, kDeviation, kNorm, kLogSumExp };
+  enum class Kind { kMean, kSum, kMax, kMin, kVariance, kDeviation, kNorm, kLogSumExp, kProduct };
 
   // "axis": a number or several, as in Keras with the batch as 0, which is not among them.
   Reduction(LayerConfig& config, Kind how);
@@ -67,6 +67,12 @@ struct Logsumexp : Reduction {
   static constexpr const char* kName = "Logsumexp";
   static constexpr const char* kDescription = "logarithm of the sum of exponentials along axes";
   explicit Logsumexp(LayerConfig& config) : Reduction(config, Kind::kLogSumExp) {}
+};
+
+struct Prod : Reduction {
+  static constexpr const char* kName = "Prod";
+  static constexpr const char* kDescription = "product along axes";
+  explicit Prod(LayerConfig& config) : Reduction(config, Kind::kProduct) {}
 };
 
 }  // namespace layers

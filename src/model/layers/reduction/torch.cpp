@@ -3,6 +3,7 @@
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/mean.h>
+#include <ATen/ops/prod.h>
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/square.h>
 #include <ATen/ops/sub.h>
@@ -17,6 +18,13 @@ namespace {
 
 at::Tensor Variance(const at::Tensor& x, const std::vector<int64_t>& axes, bool keepdims) {
   return at::mean(at::square(at::sub(x, at::mean(x, axes, /*keepdim=*/true))), axes, keepdims);
+}
+
+// One axis after the other, from the last: those before it keep their places. The gradient is right
+// where factors are 0, as in TensorFlow.
+at::Tensor Product(at::Tensor x, const std::vector<int64_t>& axes, bool keepdims) {
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) x = at::prod(x, *axis, keepdims);
+  return x;
 }
 
 at::Tensor Reduced(const Reduction& layer, const at::Tensor& x, const std::vector<int64_t>& axes) {
@@ -36,6 +44,8 @@ at::Tensor Reduced(const Reduction& layer, const at::Tensor& x, const std::vecto
       return at::linalg_vector_norm(x, 2.0, axes, layer.keepdims);
     case Reduction::Kind::kLogSumExp:
       return at::logsumexp(x, axes, layer.keepdims);
+    case Reduction::Kind::kProduct:
+      return Product(x, axes, layer.keepdims);
     case Reduction::Kind::kMean:
       break;
   }
