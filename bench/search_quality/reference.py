@@ -3,7 +3,8 @@
 
   bench/search_quality/reference.py TABLE ALGORITHM BUDGET[,BUDGET...] FIRST-LAST [SEATS] > CSV
 
-ALGORITHM: random sobol grid tpe gp (needs torch) hyperband asha (asha3: from 3 iterations on) median bohb. Prints a line a seed and budget: budget,
+ALGORITHM: random sobol grid tpe gp (gp_torch: without quick_gp.py) hyperband asha (asha3: from 3 iterations on) median bohb.
+gp needs torch for some seeds, gp_torch and more SEATS than one for all. Prints a line a seed and budget: budget,
 seed, iterations spent, regret in points. A study goes on until the budget is spent; its choice is
 its best trial that was completed, or while there is none the best by its last value. SEATS (1) trials
 are under way at once and take their iterations in turn.
@@ -14,6 +15,7 @@ import sys
 import warnings
 
 import optuna
+import quick_gp
 
 TEXTS = ("activation", "optimizer")
 # Where halving pruners look: what is reported between makes no difference to them, but takes time.
@@ -43,6 +45,7 @@ def tools(algorithm, seed, values, steps, at_once):
         "tpe": lambda: samplers.TPESampler(seed=seed, constant_liar=at_once),
         "bohb": lambda: samplers.TPESampler(seed=seed, constant_liar=at_once),
         "gp": lambda: samplers.GPSampler(seed=seed),
+        "gp_torch": lambda: samplers.GPSampler(seed=seed),
         "sobol": lambda: samplers.QMCSampler(seed=seed, scramble=True),
         "grid": lambda: samplers.GridSampler({n: list(range(len(values[n]))) for n in NAMES}, seed=seed),
     }.get(algorithm, lambda: samplers.RandomSampler(seed=seed))()
@@ -96,6 +99,16 @@ def replay(algorithm, seed, values, curves, budgets, seats=1):
             live.append((trial, point, step + 1))
 
 
+def replay_quickly(algorithm, seed, values, curves, budgets, seats=1):
+    if algorithm == "gp" and seats == 1:
+        try:
+            with quick_gp.instead_of_torch():
+                return replay(algorithm, seed, values, curves, budgets)
+        except quick_gp.Level:
+            print(f"{seed}: with torch", file=sys.stderr, flush=True)
+    return replay(algorithm, seed, values, curves, budgets, seats)
+
+
 def main():
     path, algorithm, budgets, seeds, *seats = sys.argv[1:]
     budgets = [int(budget) for budget in budgets.split(",")]
@@ -105,7 +118,7 @@ def main():
     best = max(curve[-1] for curve in curves.values())
     first, last = (int(seed) for seed in seeds.split("-"))
     for seed in range(first, last + 1):
-        chosen = replay(algorithm, seed, values, curves, budgets, *map(int, seats))
+        chosen = replay_quickly(algorithm, seed, values, curves, budgets, *map(int, seats))
         for budget in budgets:
             print(f"{budget},{seed},{budget},{best - curves[chosen[budget]][-1]:.2f}", flush=True)
 
