@@ -39,7 +39,8 @@ SELECT is_empty(
 SELECT is_empty(
     $$ SELECT p.oid::regprocedure FROM pg_proc p
        WHERE p.pronamespace = 'hopper'::regnamespace AND p.proname NOT IN (SELECT function FROM hopper.help())
-         AND NOT EXISTS (SELECT FROM pg_type t WHERE p.oid IN (t.typinput, t.typoutput)) $$,
+         AND NOT EXISTS (SELECT FROM pg_type t WHERE p.oid IN (t.typinput, t.typoutput))
+         AND NOT EXISTS (SELECT FROM pg_cast c WHERE c.castfunc = p.oid) $$,
     'help() lists every function');
 SELECT is_empty(
     $$ SELECT p.proname, argument FROM pg_proc p, unnest(p.proargnames[1:p.pronargs]) AS argument
@@ -47,7 +48,8 @@ SELECT is_empty(
          AND NOT EXISTS (SELECT FROM pg_proc same
                          WHERE same.pronamespace = p.pronamespace AND same.proname = p.proname
                            AND strpos(obj_description(same.oid, 'pg_proc'), E'\n' || argument || ': ') > 0)
-         AND NOT EXISTS (SELECT FROM pg_type t WHERE p.oid IN (t.typinput, t.typoutput)) $$,
+         AND NOT EXISTS (SELECT FROM pg_type t WHERE p.oid IN (t.typinput, t.typoutput))
+         AND NOT EXISTS (SELECT FROM pg_cast c WHERE c.castfunc = p.oid) $$,
     'a comment says what each argument means');
 SELECT is_empty(
     $$ SELECT function FROM hopper.help()
