@@ -95,7 +95,7 @@ ALTER FUNCTION hopper.leaderboard(text, integer, text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.learning_curves(text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.run_timeline(text) EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.models() EXECUTE ON INITPLAN;
-ALTER FUNCTION hopper.predict_rows(text, anyelement, text, bigint, text, text, text, text)
+ALTER FUNCTION hopper.predict_rows(text, anyelement, hopper.pred_type, bigint, text, text, text, text)
     EXECUTE ON INITPLAN;
 ALTER FUNCTION hopper.explain_fit(text, text, text, integer, boolean, text, integer, integer, text,
     integer, boolean, text, integer) EXECUTE ON INITPLAN;
