@@ -273,7 +273,7 @@ def test_a_statement_that_trains_often_takes_its_share_once(preloaded, session):
     assert notices(session, """DO $$ BEGIN FOR i IN 1..30 LOOP
       PERFORM hopper.evaluate('wide', 'packed_validation');
       BEGIN
-        PERFORM hopper.evaluate('wide', 'packed_validation', 'wide');
+        PERFORM hopper.evaluate('wide', 'packed_validation', 'digits');
       EXCEPTION WHEN duplicate_table THEN NULL;
       END;
     END LOOP; END $$""") == []

@@ -54,6 +54,8 @@ def database():
 
 def test_packed(database):
     described = json.loads(value(database, "SELECT outputs FROM weighted_summary"))
+    ranges = [output.pop("range", None) for output in described]
+    assert ranges[0] == pytest.approx([-3.5911131, 3.5941205]) and ranges[1] is None
     assert described == [
         {"name": "price", "column": "price", "type": "double precision", "kind": "value",
          "shape": []},
