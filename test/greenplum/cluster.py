@@ -61,7 +61,7 @@ def of_each(processes, look):
     for one in (one for segment in processes.values() for one in segment):
         try:
             found[one] = look(one)
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):  # before it is opened, or before it is read
             pass
     return found
 

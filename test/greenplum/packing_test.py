@@ -263,18 +263,22 @@ def test_numbers_are_looked_at_on_the_segments(both):
         query(connection, "CREATE TABLE sizes AS SELECT i AS id, (i % 7) AS small, i * 10.5 AS large, (i % 10 - 2)::real AS y,"
               " CASE WHEN i % 4 = 0 THEN 'few' ELSE 'many' END AS kind, ARRAY[i % 2, 3 - i % 3]::smallint[] AS two"
               " FROM generate_series(1, 400) AS i")
+        query(connection, "SET client_min_messages = notice")
         del connection.notices[:]
         for table, label in (("sizes_y", "y"), ("sizes_kind", "kind"), ("sizes_two", "two"),
                              ("sizes_named", '{"kind": "kind", "y": "y"}')):
             query(connection, f"SELECT hopper.training_preprocessor('sizes', '{table}', '{label}', 'small, large')")
         hints.append([notice.split("\nHINT:  ")[1] for notice in connection.notices if "\nHINT:  Networks" in notice])
+        query(connection, "SET client_min_messages = warning")
         cells.append([query(connection, f"SELECT class_counts, label_range, outputs FROM {table}_summary")[0]
                       for table in ("sizes_y", "sizes_kind", "sizes_two", "sizes_named")])
     assert hints[0] == hints[1] and len(hints[0]) == 4 and '"large" goes up to 4200' in hints[0][0]
     assert cells[0] == cells[1]
     assert cells[0][0][:2] == (None, [-2, 7]) and cells[0][1][:2] == ([100, 300], None) and cells[0][2][1] == [0, 3]
     assert '"range": [-2, 7]' in cells[0][3][2]
+    query(both[0], "SET client_min_messages = notice")
     query(both[0], "SELECT hopper.training_preprocessor('sizes', 'no_hint', 'y', 'small')")
+    query(both[0], "SET client_min_messages = warning")
     assert not any("\nHINT:  Networks" in notice for notice in both[0].notices[-1:])
 
 
@@ -283,8 +287,8 @@ def test_balanced_classes_on_the_segments(both):
     greenplum, _ = both
     query(greenplum, "SELECT hopper.mlp('weighed_nets', 'sizes_kind', 4)")
     for table, weight in (("weighed", "'balanced'"), ("written", "{'few': 2.0, 'many': 0.6666666666666666}"),
-                          ("alike", "None")):
+                          ("unweighed", "None")):
         query(greenplum, f"SELECT hopper.fit('sizes_kind', '{table}', 'weighed_nets', 1, $$loss='binary_crossentropy',"
               f" optimizer='SGD(lr=0.0001)'$$, $$batch_size=16, class_weight={weight}$$, 2)")
     assert query(greenplum, "SELECT b.model_weights = w.model_weights, b.model_weights = a.model_weights"
-                 " FROM weighed b, written w, alike a") == [(True, False)]
+                 " FROM weighed b, written w, unweighed a") == [(True, False)]
